@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -113,23 +114,15 @@ func (m mutation) find(t *testing.T) (seed, rule string) {
 	folder := t.TempDir()
 	mutant, overlay, program := filepath.Join(folder, "mutant.go"), filepath.Join(folder, "overlay.json"), filepath.Join(folder, "simulate.test")
 	source, err := filepath.Abs(m.path())
-	if err != nil {
+	replace, jerr := json.Marshal(map[string]any{"Replace": map[string]string{source: mutant}})
+	if err = errors.Join(err, jerr, os.WriteFile(mutant, []byte(text), 0o600), os.WriteFile(overlay, replace, 0o600)); err != nil {
 		t.Fatal(err)
-	}
-	replace, err := json.Marshal(map[string]any{"Replace": map[string]string{source: mutant}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range map[string]string{mutant: text, overlay: string(replace)} {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
 	}
 	if out, err := exec.Command("go", "test", "-c", "-p", "1", "-vet", "off", "-overlay", overlay, "-o", program, ".").CombinedOutput(); err != nil {
 		t.Fatalf("it does not compile: %v\n%s", err, out)
 	}
 	cmd := exec.Command(program, "-test.run", "^TestMutant$", "-test.timeout", "0", "-mutant")
-	cmd.Env = append(os.Environ(), "GOMAXPROCS=1", "GOGC=400")
+	cmd.Env = oneThread()
 	out, err := cmd.CombinedOutput()
 	if err == nil {
 		t.Errorf("no schedule of %d finds it", seedsTried)

@@ -105,7 +105,7 @@ func supervise(t *testing.T, h int) {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestSchedules$", "-test.timeout=0", fmt.Sprintf("-half=%d", h), fmt.Sprintf("-seeds=%d", *seeds), fmt.Sprintf("-first=%d", *first))
-	cmd.Env = append(os.Environ(), "GOMAXPROCS=1", "GOGC=400")
+	cmd.Env = oneThread()
 	said, err := cmd.StdoutPipe()
 	cmd.Stderr = cmd.Stdout
 	if err == nil {
@@ -167,6 +167,9 @@ func playHalf(t *testing.T) {
 		t.Logf("%s: %d times", rule, found[rule])
 	}
 }
+
+// oneThread is the environment of a process that plays.
+func oneThread() []string { return append(os.Environ(), "GOMAXPROCS=1", "GOGC=400") }
 
 // ruleOf is the rule that a verdict is of.
 func ruleOf(verdict string) string {

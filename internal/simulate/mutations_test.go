@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -26,6 +27,29 @@ type mutation struct {
 	name, file, was, is string
 	fault               string // what a user would have of it
 }
+
+// mutations are faults that the engine has had, and others that are as easily made: of each its name
+// after "# ", the file, what a user has of it, and the lines that go and come.
+var mutations = func() (all []mutation) {
+	text, err := os.ReadFile(filepath.Join("testdata", "mutations.txt"))
+	if err != nil {
+		panic(err)
+	}
+	for _, one := range strings.Split(string(text), "\n# ")[1:] {
+		m, lines := mutation{}, strings.Split(strings.TrimRight(one, "\n"), "\n")
+		m.name, m.file, m.fault = lines[0], lines[1], lines[2]
+		for _, line := range lines[3:] {
+			if was, ok := strings.CutPrefix(line, "-"); ok {
+				m.was += "\n" + was
+			} else if is, ok := strings.CutPrefix(line, "+"); ok {
+				m.is += "\n" + is
+			}
+		}
+		m.was, m.is = strings.TrimPrefix(m.was, "\n"), strings.TrimPrefix(m.is, "\n")
+		all = append(all, m)
+	}
+	return all
+}()
 
 // path is the mutation's file; tests start in the folder of their package.
 func (m mutation) path() string { return filepath.Join("..", "..", filepath.FromSlash(m.file)) }
@@ -90,23 +114,15 @@ func (m mutation) find(t *testing.T) (seed, rule string) {
 	folder := t.TempDir()
 	mutant, overlay, program := filepath.Join(folder, "mutant.go"), filepath.Join(folder, "overlay.json"), filepath.Join(folder, "simulate.test")
 	source, err := filepath.Abs(m.path())
-	if err != nil {
+	replace, jerr := json.Marshal(map[string]any{"Replace": map[string]string{source: mutant}})
+	if err = errors.Join(err, jerr, os.WriteFile(mutant, []byte(text), 0o600), os.WriteFile(overlay, replace, 0o600)); err != nil {
 		t.Fatal(err)
-	}
-	replace, err := json.Marshal(map[string]any{"Replace": map[string]string{source: mutant}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range map[string]string{mutant: text, overlay: string(replace)} {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
 	}
 	if out, err := exec.Command("go", "test", "-c", "-p", "1", "-vet", "off", "-overlay", overlay, "-o", program, ".").CombinedOutput(); err != nil {
 		t.Fatalf("it does not compile: %v\n%s", err, out)
 	}
 	cmd := exec.Command(program, "-test.run", "^TestMutant$", "-test.timeout", "0", "-mutant")
-	cmd.Env = append(os.Environ(), "GOMAXPROCS=1", "GOGC=400")
+	cmd.Env = oneThread()
 	out, err := cmd.CombinedOutput()
 	if err == nil {
 		t.Errorf("no schedule of %d finds it", seedsTried)
@@ -128,7 +144,7 @@ func TestMutant(t *testing.T) {
 		t.Skip("for TestMutations")
 	}
 	clock := time.AfterFunc(stillFor, func() { panic(breaks + "it stands still") })
-	for seed := range draw(seedsTried) {
+	for seed := draw(*first); seed < draw(*first+seedsTried); seed++ {
 		clock.Reset(stillFor)
 		fmt.Printf("%s%d\n", playing, uint64(seed))
 		out, _ := play(t, drawScript(seed), false)

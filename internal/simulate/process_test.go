@@ -36,12 +36,14 @@ type process struct {
 const slots = 2
 
 func (w *world) newProcess(server, number int) *process {
-	place := fmt.Sprintf("worker %d.%d", server, number)
-	w.life[place]++
-	p := &process{w: w, server: server, number: number}
-	var store artifacts.Store
-	p.view, store = w.shelf.view(fmt.Sprintf("%s, life %d", place, w.life[place]))
-	p.client = w.servers[server].client(p.view.who)
+	life := 1 // how many there were in its place, with this one
+	for _, other := range w.all {
+		if other.server == server && other.number == number {
+			life++
+		}
+	}
+	v, store := w.shelf.view(fmt.Sprintf("worker %d.%d, life %d", server, number, life))
+	p := &process{w: w, server: server, number: number, view: v, client: w.servers[server].client(v.who)}
 	out := io.Discard
 	if w.tr.all {
 		out = w.tr
@@ -59,18 +61,11 @@ func (w *world) newProcess(server, number int) *process {
 	return p
 }
 
-// stop has a process hand back what it does, and end.
-func (p *process) stop() {
-	p.w.tr.tell("%s is to stop", p.view.who)
-	p.worker.Stop()
-	p.w.tr.tell("%s has stopped", p.view.who)
-}
-
 // kill ends a process at once: nothing of it reaches the store or its server any more. Its
 // goroutines wait for the end of the world.
 func (p *process) kill() {
 	p.w.tr.tell("%s is killed", p.view.who)
-	close(p.view.dead)
+	p.view.die()
 	p.w.servers[p.server].kill(p.view.who)
 	p.w.mu.Lock()
 	defer p.w.mu.Unlock()
@@ -103,16 +98,15 @@ func (p *process) begin(ctx context.Context, name string, key artifacts.Digest, 
 		run, _ = strings.CutPrefix(activity.GetInfo(ctx).WorkflowExecution.ID, workflows.ReproduceWorkflowID(""))
 	}
 	w.mu.Lock()
+	defer w.mu.Unlock()
 	n := w.tries[name]
 	x := &try{work{run: run, address: name, key: key, part: part, server: p.server, process: p.number, began: w.tr.now()}, p}
 	out := w.script.Pipeline.outcome(name, n)
 	if p.view.killed() {
-		w.mu.Unlock()
 		return out, &try{work{how: "lost"}, p}
 	}
 	w.tries[name]++
 	w.trying = append(w.trying, x)
-	w.mu.Unlock()
 	w.tr.tell("%s begins %s, try %d, %s: to be %s after %s", p.view.who, name, n, short(key), out.How, out.Took)
 	return out, x
 }
@@ -121,12 +115,9 @@ func (p *process) begin(ctx context.Context, name string, key artifacts.Digest, 
 func (x *try) end(how string) {
 	w := x.by.w
 	w.mu.Lock()
-	lost := x.how != ""
-	if !lost {
+	defer w.mu.Unlock()
+	if x.how == "" { // it was not lost
 		x.how, x.ended = how, w.tr.now()
-	}
-	w.mu.Unlock()
-	if !lost {
 		w.tr.tell("%s ends %s: %s", x.by.view.who, x.address, how)
 	}
 }

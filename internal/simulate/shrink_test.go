@@ -10,7 +10,7 @@ import (
 const shrinkPlays = 300
 
 // shrink makes a script that fails by a rule smaller, as long as it fails by that rule.
-func shrink(t *testing.T, s script, rule string) (script, int) {
+func shrink(t *testing.T, name string, s script, rule string) (script, int) {
 	plays := 0
 	for smaller := true; smaller; {
 		smaller = false
@@ -18,7 +18,7 @@ func shrink(t *testing.T, s script, rule string) (script, int) {
 			if plays++; plays > shrinkPlays {
 				return s, plays
 			}
-			fmt.Println(playing, uint64(s.Seed))
+			fmt.Println(playing + name)
 			if out, _ := play(t, less, false); slices.ContainsFunc(judge(out), func(v string) bool { return ruleOf(v) == rule }) {
 				s, smaller = less, true
 				break
@@ -44,17 +44,11 @@ func (s script) smaller() (all []script) {
 			}
 		})
 	}
-	runs := 0
-	for _, a := range s.Acts {
-		if a.Do == "run" {
-			runs++
-		}
-	}
 	for i, a := range s.Acts {
 		wanted := slices.ContainsFunc(s.Acts, func(b act) bool { // else a process is gone for good
 			return a.Do == "start" && (b.Do == "kill" || b.Do == "stop") && b.Server == a.Server && b.Number == a.Number
 		})
-		if !wanted && (a.Do != "run" || runs > 1) {
+		if !wanted && (a.Do != "run" || s.runs(len(s.Acts)) > 1) {
 			with(func(less *script) { less.drop(i) })
 		}
 	}
@@ -80,23 +74,25 @@ func (s script) smaller() (all []script) {
 
 // drop takes an act out; of a run, also what is done to it.
 func (s *script) drop(i int) {
-	if s.Acts[i].Do == "run" {
-		number := 0
-		for _, a := range s.Acts[:i] {
-			if a.Do == "run" {
-				number++
-			}
-		}
-		for j := range s.Acts {
-			switch a := &s.Acts[j]; {
-			case a.Do != "cancel":
-			case a.Number == number:
-				a.Number = -1 // nobody's
-			case a.Number > number:
-				a.Number--
-			}
+	number, run := s.runs(i), s.Acts[i].Do == "run"
+	s.Acts = slices.Delete(s.Acts, i, i+1)
+	if !run {
+		return
+	}
+	s.Acts = slices.DeleteFunc(s.Acts, func(a act) bool { return a.Do == "cancel" && a.Number == number })
+	for j := range s.Acts {
+		if a := &s.Acts[j]; a.Do == "cancel" && a.Number > number {
+			a.Number--
 		}
 	}
-	s.Acts = slices.Delete(s.Acts, i, i+1)
-	s.Acts = slices.DeleteFunc(s.Acts, func(a act) bool { return a.Number < 0 })
+}
+
+// runs counts them among the acts before one.
+func (s script) runs(before int) (n int) {
+	for _, a := range s.Acts[:before] {
+		if a.Do == "run" {
+			n++
+		}
+	}
+	return n
 }

@@ -172,6 +172,12 @@ func (v *view) killed() bool {
 	}
 }
 
+func (v *view) die() {
+	if !v.killed() {
+		close(v.dead)
+	}
+}
+
 // pause waits. Whoever is dead by then waits for the end of the world; but the client of Temporal
 // holds a mutex over local activities, and no mutex is waited for in virtual time.
 func (v *view) pause(ctx context.Context, d time.Duration) error {

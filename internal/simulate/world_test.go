@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -39,7 +38,6 @@ type world struct {
 	mu      sync.Mutex
 	place   map[[2]int]*process // those that live, by server and number
 	all     []*process          // that there ever were
-	life    map[string]int      // how many there were in a place
 	tries   map[string]int      // of work, by its name
 	trying  []*try
 	unhandy []unhandy
@@ -68,19 +66,19 @@ func play(t *testing.T, s script, all bool) (out observed, tr *trace) {
 }
 
 func newWorld(s script, tr *trace) *world {
-	w := &world{script: s, tr: tr, shelf: newShelf(s.Seed, tr, s.Faults), reg: kinds(nil), place: map[[2]int]*process{}, life: map[string]int{}, tries: map[string]int{}}
-	var mu sync.Mutex
+	w := &world{script: s, tr: tr, shelf: newShelf(s.Seed, tr, s.Faults), reg: kinds(nil), place: map[[2]int]*process{}, tries: map[string]int{}}
 	asked := map[string]int{}
 	for i := range s.Servers {
 		srv := newServer(s.Seed, i)
 		srv.trace = tr.note
 		strikes := func(fault string) func(string) bool {
 			return func(what string) bool {
-				mu.Lock()
-				defer mu.Unlock()
+				w.shelf.mu.Lock()
 				what = fmt.Sprint(fault, i, what)
 				asked[what]++
-				return w.shelf.strikes(fault, s.Seed.of(what, asked[what]))
+				n := asked[what]
+				w.shelf.mu.Unlock()
+				return w.shelf.strikes(fault, s.Seed.of(what, n))
 			}
 		}
 		srv.loseTask, srv.loseAnswer, srv.evict = strikes("lose-task"), strikes("redeliver"), strikes("evict")
@@ -104,28 +102,25 @@ func (w *world) play(out *observed) {
 		}
 	}
 	var acts, runs sync.WaitGroup
-	for _, a := range w.script.Acts {
-		at := a.At + w.script.Seed.of("act", a.At, a.Do).span(0, time.Millisecond) // no two fall together
-		later, do := &acts, func() { w.act(ctx, a) }
-		if a.Do == "run" {
-			r := &ran{act: a}
-			w.runs, later = append(w.runs, r), &runs
-			n := len(w.runs) - 1
-			do = func() { w.run(ctx, r, n) }
-		}
-		later.Go(func() {
+	later := func(all *sync.WaitGroup, at time.Duration, do func()) {
+		all.Go(func() {
 			if readers.Pause(ctx, at) == nil {
 				do()
 			}
 		})
 	}
+	for _, a := range w.script.Acts {
+		at := a.At + w.script.Seed.of("act", a.At, a.Do).span(0, time.Millisecond) // no two fall together
+		if n := len(w.runs); a.Do == "run" {
+			w.runs = append(w.runs, &ran{act: a})
+			later(&runs, at, func() { w.run(ctx, w.runs[n], n) })
+		} else {
+			later(&acts, at, func() { w.act(ctx, a) })
+		}
+	}
 	for _, f := range w.script.Faults {
 		if f.What == "damage" || f.What == "lose-blob" {
-			acts.Go(func() {
-				if readers.Pause(ctx, f.At) == nil {
-					w.shelf.harm(w.script.Seed.of("harm", f.At), f.What)
-				}
-			})
+			later(&acts, f.At, func() { w.shelf.harm(w.script.Seed.of("harm", f.At), f.What) })
 		}
 	}
 	runs.Wait()
@@ -160,12 +155,14 @@ func (w *world) act(ctx context.Context, a act) {
 	case a.Do == "start" && p == nil:
 		w.start(a.Server, a.Number)
 	case p == nil:
+	case a.Do == "freeze":
+		p.freeze(a.For)
 	case a.Do == "kill":
 		p.kill()
 	case a.Do == "stop":
-		p.stop()
-	case a.Do == "freeze":
-		p.freeze(a.For)
+		w.tr.tell("%s is to stop", p.view.who)
+		p.worker.Stop()
+		w.tr.tell("%s has stopped", p.view.who)
 	}
 }
 
@@ -184,7 +181,10 @@ func (w *world) start(server, number int) {
 
 // counted notes when a server has no process, and when it has one again. It is called locked.
 func (w *world) counted(server int) {
-	lives := slices.ContainsFunc(slices.Collect(maps.Keys(w.place)), func(at [2]int) bool { return at[0] == server })
+	lives := false
+	for at := range w.place {
+		lives = lives || at[0] == server
+	}
 	i := slices.IndexFunc(w.unhandy, func(u unhandy) bool { return u.server == server && u.to == 0 })
 	if lives && i >= 0 {
 		w.unhandy[i].to = w.tr.now()
@@ -205,16 +205,9 @@ func (w *world) run(ctx context.Context, r *ran, n int) {
 	if ds.HasErrors() {
 		panic(ds.Err())
 	}
-	var in *workflows.ReproduceInput
-	for in == nil {
-		var done bool
-		if in, done, r.err = w.prepare(ctx, store, p, r); done {
-			w.tr.tell("%s has all results already", who)
-			return
-		}
-		if r.err == nil {
-			break
-		}
+	in, err := w.prepare(ctx, store, p, r)
+	for ; err != nil; in, err = w.prepare(ctx, store, p, r) {
+		r.err = err
 		w.tr.tell("%s cannot begin: %v", who, r.err)
 		if _, invalid := errors.AsType[*pipeline.Invalid](r.err); invalid || readers.Pause(ctx, 5*time.Second) != nil {
 			return
@@ -223,6 +216,10 @@ func (w *world) run(ctx context.Context, r *ran, n int) {
 			_, err := artifacts.Check(ctx, store, artifacts.CheckOptions{Repair: true})
 			w.tr.tell("verify --repair: %v", err)
 		}
+	}
+	if r.err = nil; in == nil {
+		w.tr.tell("%s has all results already", who)
+		return
 	}
 	wf, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: workflows.ReproduceWorkflowID(r.id), TaskQueue: workflows.TaskQueue,
 		RetryPolicy: workflows.RunAgain(), WorkflowTaskTimeout: workflows.TaskTimeout}, workflows.ReproduceWorkflow, *in)
@@ -241,55 +238,48 @@ func (w *world) run(ctx context.Context, r *ran, n int) {
 	w.tr.tell("%s ends: hit %d, ran %d, failed %d, skipped %d, cancelled %d, not started %d; %v", who, r.result.Hit, r.result.Ran, r.result.Failed, r.result.Skipped, r.result.Cancelled, r.result.NotStarted, r.err)
 }
 
-// prepare does what `redsi run` does before the workflow: see drive.Driver.Reproduce.
-func (w *world) prepare(ctx context.Context, store artifacts.Store, p *pipeline.Pipeline, r *ran) (in *workflows.ReproduceInput, done bool, err error) {
+// prepare does what `redsi run` does before the workflow, see drive.Driver.Reproduce: nil if all is done.
+func (w *world) prepare(ctx context.Context, store artifacts.Store, p *pipeline.Pipeline, r *ran) (*workflows.ReproduceInput, error) {
 	build := func(p *pipeline.Pipeline) (*plan.Plan, error) { return plan.Build("t.hcl", p, w.reg, nil) }
+	look := func(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
+		return artifacts.LookupKnown(ctx, store, keys)
+	}
 	follow := func(pl *plan.Plan, keep plan.Keep) (*plan.Preview, error) {
-		return pl.Follow(ctx, w.reg, func(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
-			return artifacts.LookupKnown(ctx, store, keys)
-		}, keep, store.Blobs.Open)
+		return pl.Follow(ctx, w.reg, look, keep, store.Blobs.Open)
 	}
 	pl, err := build(p)
 	if err != nil {
 		panic(err)
 	}
 	if _, pl, err = (plan.Grower{Origin: p.Origin(), With: p.With, Plan: build, Follow: follow, Blobs: store.Blobs}).Grow(ctx, p, pl); err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	none := func(int, *plan.Item) bool { return false }
 	v, err := follow(pl, none)
-	if err != nil {
-		return nil, false, err
-	}
-	if r.SkipFailed {
-		past, err := journal.Read(ctx, w.reg, store, v, "")
-		if err != nil {
-			return nil, false, err
+	if err == nil && r.SkipFailed {
+		past, perr := journal.Read(ctx, w.reg, store, v, "")
+		if perr != nil {
+			return nil, perr
 		}
 		pl, _ = pl.Without(func(i int) bool { _, failed := past.Failed[i]; return failed })
-		if v, err = follow(pl, none); err != nil {
-			return nil, false, err
-		}
+		v, err = follow(pl, none)
+	}
+	if err != nil {
+		return nil, err
 	}
 	if r.plan, err = activities.StorePlan(ctx, store.Blobs, pl); err != nil || v.Done() {
-		return nil, err == nil, err
+		return nil, err
 	}
 	hits, err := activities.PagesOf(ctx, store.Blobs, activities.HitsOf(v))
-	if err != nil {
-		return nil, false, err
-	}
-	return &workflows.ReproduceInput{Pipeline: pl.Pipeline, FailFast: r.FailFast, Plan: &r.plan, RunID: r.id, Hits: &hits}, false, nil
+	return &workflows.ReproduceInput{Pipeline: pl.Pipeline, FailFast: r.FailFast, Plan: &r.plan, RunID: r.id, Hits: &hits}, err
 }
 
 // cancel is `redsi cancel` of an open run.
 func (w *world) cancel(ctx context.Context, number int) {
-	if number >= len(w.runs) {
+	if number >= len(w.runs) || w.runs[number].began == 0 || w.runs[number].ended != 0 || w.runs[number].cancelled != 0 {
 		return
 	}
 	r := w.runs[number]
-	if r.began == 0 || r.ended != 0 || r.cancelled != 0 {
-		return
-	}
 	r.cancelled = w.tr.now()
 	w.tr.tell("run %d is cancelled", number)
 	c := w.servers[r.Server].client(fmt.Sprint("cancel ", number))
@@ -352,9 +342,7 @@ func (w *world) end() {
 	}
 	all.Wait()
 	for _, p := range w.all {
-		if !p.view.killed() {
-			close(p.view.dead)
-		}
+		p.view.die()
 	}
 	close(w.shelf.over)
 	for _, s := range w.servers {
@@ -368,7 +356,7 @@ func (w *world) end() {
 
 // replay replays all histories with the workflow code as it is.
 func replay(out *observed) {
-	r := sdk.NewWorkflowReplayer()
+	r, _ := sdk.NewWorkflowReplayerWithOptions(sdk.WorkflowReplayerOptions{DisableDeadlockDetection: true}) // which is by a real clock
 	r.RegisterWorkflowWithOptions(workflows.Reproduce, workflow.RegisterOptions{Name: workflows.ReproduceWorkflow})
 	r.RegisterWorkflowWithOptions(workflows.Step, workflow.RegisterOptions{Name: workflows.StepWorkflow})
 	for i, h := range out.histories {

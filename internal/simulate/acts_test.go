@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/redsi/redsi/artifacts"
 )
 
 // drawScript is the schedule of a seed. In a fifth of them nothing goes wrong, and nobody does anything
@@ -35,6 +37,8 @@ func drawScript(seed draw) script {
 				a.Edition, a.FailFast, a.SkipFailed, a.Number = 1+x.of("edition").n(2), x.of("fail fast").chance(0.15), x.of("skip").chance(0.3), 0
 			case "cancel":
 				a.Server, a.Number = 0, x.of("number").n(3)
+			case "gc":
+				a.For = []time.Duration{x.of("short").span(time.Second, time.Minute), x.of("grace").span(10*time.Minute, time.Hour), artifacts.DefaultGrace}[x.of("graces").n(3)]
 			case "freeze":
 				a.For = x.of("for").span(time.Second, 2*time.Minute)
 			case "kill", "stop": // it comes again, some time

@@ -67,6 +67,16 @@ func (p pipelineScript) block(name string) *block {
 	return &p.Blocks[i]
 }
 
+// of is the block of a step by its address or name: step.work.b3["k1"] or b3/k1.
+func (p pipelineScript) of(at string) *block {
+	at, _, _ = strings.Cut(at[strings.LastIndex(strings.Split(at, "[")[0], ".")+1:], "[")
+	at, _, _ = strings.Cut(strings.ReplaceAll(at, "#", "/"), "/")
+	return p.block(at)
+}
+
+// temporary reports whether an edition lets go of a block's bytes.
+func (b *block) temporary(int) bool { return b.Temporary }
+
 // ends are how work ends, and in how many of a hundred blocks: most end well.
 var ends = []struct {
 	name string

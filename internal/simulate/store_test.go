@@ -271,12 +271,17 @@ func calledOn(c *storetest.Call) (string, error) {
 func (v *view) noted(c *storetest.Call, lease bool) {
 	now := stored{at: v.tr.now(), what: "result"}
 	hex, result := strings.CutPrefix(c.Name, artifacts.ResultsPrefix)
+	run, opens := strings.CutPrefix(c.Name, artifacts.OpenRunPrefix)
 	if result && !lease {
 		now.key, _ = artifacts.ParseHex(hex)
 	}
 	switch {
 	case c.Method == storetest.BlobsDelete:
 		now.what, now.blobs = "gone", []artifacts.Digest{c.Digest}
+	case opens && c.Method == storetest.RecordsDelete:
+		now.what, now.run = "closed", run
+	case opens:
+		now.what, now.run = "opened", run
 	case c.Method == storetest.RecordsDelete:
 		now.what = "result gone"
 	case !now.key.IsZero():
@@ -286,7 +291,7 @@ func (v *view) noted(c *storetest.Call, lease bool) {
 	defer v.shelf.mu.Unlock()
 	if lease {
 		v.holder[c.Name] = v
-	} else if len(now.blobs) > 0 || now.what == "result gone" && result {
+	} else if len(now.blobs) > 0 || now.what == "result gone" && result || opens && !lease {
 		v.stored = append(v.stored, now)
 	}
 }

@@ -199,7 +199,10 @@ func (v *verdict) filed(n int, r *ran) {
 	}
 	calm := v.beside(r.began-missed, r.ended) == 1 && len(v.harmed) == 0 && !v.acted(0, r.ended, "kill", "stop", "freeze", "gc") &&
 		!v.faulty("outage", "slow", "throttle", "lost-answer", "redeliver", "lose-task")
-	wrong := map[artifacts.Digest]bool{}
+	wrong, twins := map[artifacts.Digest]bool{}, map[artifacts.Digest]int{}
+	for _, s := range r.record.Steps {
+		twins[s.Key]++
+	}
 	for _, s := range r.record.Steps {
 		b := v.script.Pipeline.of(s.Address)
 		if s.Outcome == workflows.Failed && strings.Contains(s.Error, "it cannot be done") && b != nil && b.End == "permanent" {
@@ -208,7 +211,7 @@ func (v *verdict) filed(n int, r *ran) {
 		if s.Outcome != workflows.Ran && s.Outcome != workflows.Hit {
 			continue
 		}
-		since, is := v.result(s.Key, r.ended)
+		since, is, _ := v.result(s.Key, r.ended)
 		v.must(since > 0, "result", "run %d: %s is %s, and the store has never had its result", n, s.Address, s.Outcome)
 		found := s.Outcome == workflows.Hit && v.acted(0, r.ended, "gc")
 		v.must(is || b == nil || b.temporary(r.Edition) || found || v.lost(s.Key), "kept", "run %d: %s is %s, and when the run ended its result of %s was not whole", n, s.Address, s.Outcome, since)
@@ -216,7 +219,7 @@ func (v *verdict) filed(n int, r *ran) {
 			return w.key == s.Key && (w.how != "failed" || !calm) && r.began < until(w.ended) && w.began < r.ended
 		})
 		v.must(mine || s.Outcome == workflows.Hit, "hit or ran", "run %d: %s ran, and nobody did its work", n, s.Address)
-		v.must(!mine || s.Outcome == workflows.Ran || !calm, "hit or ran", "run %d: %s was found, and the run has done its work", n, s.Address)
+		v.must(!mine || s.Outcome == workflows.Ran || !calm || twins[s.Key] > 1, "hit or ran", "run %d: %s was found, and the run has done its work", n, s.Address)
 		v.must(s.Outcome == workflows.Hit || opened > 0 && opened < since && (closed == 0 || closed > since), "open", "run %d is open from %s to %s, and has the result of %s at %s", n, opened, closed, s.Address, since)
 	}
 	v.must(closed > 0 || v.away(0, r.ended-missed, 1<<62), "open", "run %d has ended, and its record of being open is left", n)
@@ -297,26 +300,36 @@ func (v *verdict) leftBehind(n int, r *ran) {
 	}
 }
 
-// result is since when the store has a result of a key at a time, or had one, and whether it is whole.
-func (o *observed) result(key artifacts.Digest, at time.Duration) (since time.Duration, is bool) {
-	var blobs []artifacts.Digest
+// result is since when the store has a whole result of a key at a time, or had one last, whether it is there
+// still, and its blobs.
+func (o *observed) result(key artifacts.Digest, at time.Duration) (since time.Duration, is bool, blobs []artifacts.Digest) {
+	gone, filed := map[artifacts.Digest]bool{}, false
 	for _, s := range o.stored {
 		switch {
 		case s.at >= at:
-			return since, is
+			return since, is, blobs
 		case s.what == "result" && s.key == key:
-			since, is, blobs = s.at, true, s.blobs
-		case s.what == "result gone" && s.key == key, s.what == "gone" && slices.Contains(blobs, s.blobs[0]):
-			is = false
+			filed, blobs = true, s.blobs
+		case s.what == "result gone" && s.key == key:
+			filed = false
+		case s.what == "gone", s.what == "back":
+			gone[s.blobs[0]] = s.what == "gone"
+		default:
+			continue
+		}
+		was := is
+		is = filed && !slices.ContainsFunc(blobs, func(d artifacts.Digest) bool { return gone[d] })
+		if is && !was {
+			since = s.at
 		}
 	}
-	return since, is
+	return since, is, blobs
 }
 
 // works: nothing with a result runs again, and all work ends.
 func (v *verdict) works() {
 	for _, w := range v.work {
-		since, is := v.result(w.key, w.began)
+		since, is, _ := v.result(w.key, w.began)
 		// Who had its lease taken may write its result while another looks and begins.
 		taken := w.began-since < missed && v.away(leaseLives, since-10*leaseLives, since) || v.stood(w, since-missed, w.began) > 0
 		v.must(!is || taken, "again", "%s begins at %s by process %d.%d, and has a result since %s", w.address, w.began, w.server, w.process, since)
@@ -387,20 +400,11 @@ func (v *verdict) tries() {
 
 // replaced: while a result is whole, no other one takes its place.
 func (v *verdict) replaced() {
-	for i, s := range v.stored {
-		if s.what != "result" {
-			continue
+	for _, s := range v.stored {
+		if s.what == "result" {
+			since, is, blobs := v.result(s.key, s.at)
+			v.must(!is || slices.Equal(blobs, s.blobs), "replaced", "the result %s of %s is another one since %s", s.key.Short(), since, s.at)
 		}
-		since, is := stored{}, false
-		for _, was := range v.stored[:i] {
-			switch {
-			case was.what == "result" && was.key == s.key:
-				since, is = was, true
-			case was.what == "result gone" && was.key == s.key, was.what == "gone" && slices.Contains(since.blobs, was.blobs[0]):
-				is = false
-			}
-		}
-		v.must(!is || slices.Equal(since.blobs, s.blobs), "replaced", "the result %s of %s is another one since %s", s.key.Short(), since.at, s.at)
 	}
 }
 

@@ -89,14 +89,6 @@ func (p pipelineScript) end(name string) string {
 	return b.End
 }
 
-// nameOf is that of a step as its block and key have it.
-func nameOf(block, key string) string {
-	if key == "" {
-		return block
-	}
-	return block + "/" + key
-}
-
 // workConfig is what all kinds take. Its name says which step it is, or part of one.
 type workConfig struct {
 	Name    string      `hcl:"name" help:"of the step"`

@@ -55,6 +55,7 @@ type modeledBlock struct {
 	steps, keys []string // addresses; "" of one that is not for each
 	unknown     bool     // which steps it is stays unknown
 	pending     bool     // it waits, perhaps for ever, for what decides about it or what it reads
+	misfit      bool     // so does what does not fit: it fails or, by another failure, is skipped
 }
 
 // waits are the steps, among those that one waits for, that do not end well; sure is false if
@@ -75,7 +76,7 @@ func (m *modeled) block(b *block) {
 	add := func(at string, e expected) { x.steps, m.all[at] = append(x.steps, at), e }
 	var inputs []string // what each of its steps waits for
 	for _, a := range b.After {
-		x.pending = x.pending || m.of[a].pending
+		x.pending, x.misfit = x.pending || m.of[a].pending, x.misfit || m.of[a].misfit
 		inputs = append(inputs, m.of[a].steps...)
 	}
 	is, leftOut := b.When != "false", false // there are such steps; perhaps there are not
@@ -107,7 +108,7 @@ func (m *modeled) block(b *block) {
 	case len(lost) > 0: // perhaps it is not known which steps it is
 		x.unknown, x.pending = true, true
 		add(any, expected{ends: []workflows.Status{workflows.Skipped}, maybe: !sure || leftOut})
-		if misfit {
+		if misfit || x.misfit {
 			add(any, expected{ends: []workflows.Status{workflows.Skipped, workflows.Failed}, maybe: !sure || leftOut})
 		}
 		if sure {
@@ -117,13 +118,16 @@ func (m *modeled) block(b *block) {
 		x.keys, x.unknown = []string{"*"}, true
 	case x.pending: // its pieces are not looked at
 		add(any, expected{ends: []workflows.Status{workflows.Skipped}, maybe: true})
+		if x.misfit {
+			add(any, expected{ends: []workflows.Status{workflows.Skipped, workflows.Failed}, maybe: true})
+		}
 		x.unknown = true
 	}
 	if !is {
 		x.keys = nil
 	}
 	for _, key := range x.keys {
-		at, e := at, m.own(b, nameOf(b.Name, key))
+		at, e := at, m.own(b, b.named(strings.TrimPrefix(key, "*")))
 		switch key {
 		case "":
 		case "*":
@@ -136,7 +140,7 @@ func (m *modeled) block(b *block) {
 		switch {
 		case misfit && len(never) == 0:
 			e.ends, e.why = []workflows.Status{workflows.Failed}, "There is no piece"
-		case misfit: // by what it awaits first
+		case misfit || x.misfit: // by what it awaits first
 			e = expected{ends: []workflows.Status{workflows.Failed, workflows.Skipped}, maybe: e.maybe}
 		case sure:
 			e = expected{ends: []workflows.Status{workflows.Skipped}, maybe: e.maybe}
@@ -145,7 +149,7 @@ func (m *modeled) block(b *block) {
 		}
 		add(at, e)
 	}
-	x.pending = x.pending || misfit
+	x.pending, x.misfit = x.pending || misfit, x.misfit || misfit
 }
 
 func keysOf(n int) (keys []string) {
@@ -247,7 +251,7 @@ func TestModel(t *testing.T) {
 	}{
 		"grows":     {piece(block{After: []string{"b"}}), people{}, `list.a ran; short.b["k0"] ran; short.b["k1"] ran; work.c ran`},
 		"when":      {piece(block{When: "a"}), people{}, `list.a ran; short.b["k0"] ran; short.b["k1"] ran`},
-		"empty":     {both(block{}, block{After: []string{"b"}}), people{}, `list.a ran; short.b[*] failed; work.c skipped`},
+		"empty":     {both(block{}, block{After: []string{"b"}}), people{}, `list.a ran; short.b[*] failed; work.c failed,skipped`},
 		"fails":     {both(block{End: "permanent", Pieces: 2}, block{Fixed: 1, After: []string{"b"}}), people{}, `list.a failed; short.b[*] skipped; work.c["k0"] skipped`},
 		"check":     {both(block{Check: "fails", Pieces: 2}, block{}), people{}, `list.a failed; short.b[*] skipped; work.c ran`},
 		"fail-fast": {both(block{End: "transient", Pieces: 2}, block{}), people{failFast: true}, `list.a failed,not started; short.b[*] skipped,not started; work.c ran,not started`},

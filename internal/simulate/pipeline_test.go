@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -24,6 +25,7 @@ type pipelineScript struct {
 // A block reads blocks before it alone.
 type block struct {
 	Name, Kind string   // work, short, list, cut, turns
+	As         string   // the block whose name, and so whose keys, its steps have: all else is the same
 	After      []string // blocks whose outputs it reads
 
 	// Which steps it is: without any of these, one.
@@ -38,6 +40,7 @@ type block struct {
 
 	Pieces    int // what a list makes, or a cut is cut into
 	Temporary bool
+	Keeps     int    // the edition from which it is not
 	Check     string // "", holds, fails, warns
 	Limited   bool
 	GPU       bool
@@ -75,7 +78,18 @@ func (p pipelineScript) of(at string) *block {
 }
 
 // temporary reports whether an edition lets go of a block's bytes.
-func (b *block) temporary(int) bool { return b.Temporary }
+func (b *block) temporary(edition int) bool {
+	return b.Temporary && (b.Keeps == 0 || edition < b.Keeps)
+}
+
+// named is the name of one of its steps.
+func (b *block) named(key string) string {
+	name := cmp.Or(b.As, b.Name)
+	if key != "" {
+		name += "/" + key
+	}
+	return name
+}
 
 // ends are how work ends, and in how many of a hundred blocks: most end well.
 var ends = []struct {
@@ -104,13 +118,13 @@ func drawPipeline(d draw) pipelineScript {
 		p.Limit = 1 + d.of("limit").n(3)
 	}
 	n, shape := 3+d.of("blocks").n(6), []string{"chain", "any", "any", "any", "diamond", "wide"}[d.of("shape").n(6)]
-	switch size := d.of("size").n(100); {
-	case size < 2: // many short ones
+	switch size := d.of("size").n(200); {
+	case size < 1: // many short ones
 		p.Blocks = []block{{Name: "b0", Kind: "short"}, {Name: "b1", Kind: []string{"short", "work"}[d.of("kind").n(2)], Fixed: 300, After: []string{"b0"}}}
 		n = 2 + d.of("rest").n(3)
-	case size < 12:
+	case size < 24:
 		n += 6
-	case size < 20:
+	case size < 40:
 		n = 1 + d.of("few").n(2)
 	}
 	for i := len(p.Blocks); i < n; i++ {
@@ -120,6 +134,11 @@ func drawPipeline(d draw) pipelineScript {
 }
 
 func (p *pipelineScript) drawBlock(d draw, i int, shape string) block {
+	if i > 1 && d.of("twin").chance(0.04) {
+		b := p.Blocks[d.of("whose").n(i-1)]
+		b.Name, b.As = fmt.Sprint("b", i), cmp.Or(b.As, b.Name)
+		return b
+	}
 	b := block{Name: fmt.Sprint("b", i), Since: 1, OK: d.of("ok").chance(0.75),
 		Kind: []string{"work", "work", "work", "short", "short", "list", "list", "cut", "turns"}[d.of("kind").n(9)]}
 	earlier := func(what any, fits func(*block) bool) string {
@@ -189,7 +208,9 @@ func (p *pipelineScript) drawBlock(d draw, i int, shape string) block {
 	} else if b.cut() {
 		b.Pieces = 1 + d.of("parts").n(6)
 	}
-	b.Temporary = d.of("keep").chance(0.12)
+	if b.Temporary = d.of("keep").chance(0.15); b.Temporary && d.of("keeps").chance(0.4) {
+		b.Keeps = 2
+	}
 	b.Check = map[int]string{0: "holds", 1: "holds", 2: "warns", 3: "fails"}[d.of("check").n(40)]
 	b.Limited = p.Limit > 0 && d.of("limited").chance(0.4)
 	b.GPU = p.Seed.of("gpu").chance(0.05) && d.of("gpu").chance(0.3)
@@ -255,7 +276,7 @@ func (p pipelineScript) hcl(edition int) string {
 func (p pipelineScript) write(s *strings.Builder, b *block, edition int) {
 	line := func(format string, args ...any) { fmt.Fprintf(s, "  "+format+"\n", args...) }
 	fmt.Fprintf(s, "step %q %q {\n", b.Kind, b.Name)
-	name, after := b.Name, []string{}
+	name, after := b.named(""), []string{}
 	if b.many() {
 		name += "/${each.key}"
 	}
@@ -284,8 +305,10 @@ func (p pipelineScript) write(s *strings.Builder, b *block, edition int) {
 	} else if b.When != "" {
 		line("when = %s", b.When)
 	}
-	if b.Temporary {
+	if b.temporary(edition) {
 		line("keep = false")
+	}
+	if b.Temporary {
 		line("size = 5000")
 	}
 	line("name = \"%s\"", name)
@@ -410,6 +433,9 @@ func (p pipelineScript) without(name string) pipelineScript {
 		}
 		if b.When == name {
 			b.When = ""
+		}
+		if b.As == name {
+			b.As = ""
 		}
 		b.After = slices.DeleteFunc(slices.Clone(b.After), func(a string) bool { return a == name })
 		q.Blocks = append(q.Blocks, b)

@@ -14,8 +14,9 @@ import (
 type script struct {
 	Seed     draw
 	Pipeline pipelineScript
-	Servers  int // Temporal servers, 1 or 2: runs of the second share only the store with the others
-	Workers  int // processes of each at the start
+	Servers  int  // Temporal servers, 1 or 2: runs of the second share only the store with the others
+	Workers  int  // processes of each at the start
+	Uneven   bool // all but the first have room for 1 CPU and 1 GB
 	Acts     []act
 	Faults   []fault
 }
@@ -83,7 +84,7 @@ type work struct {
 // stored is a change of the store, for which work may be done again.
 type stored struct {
 	at    time.Duration
-	what  string // result: there is one now; result gone; gone: a blob was deleted, damaged or taken; opened, closed: a run
+	what  string // result: there is one now; result gone; gone: a blob was deleted, damaged or taken; back: it was put again; opened, closed: a run
 	run   string
 	key   artifacts.Digest // of a result
 	blobs []artifacts.Digest

@@ -278,6 +278,8 @@ func (v *view) noted(c *storetest.Call, lease bool) {
 	switch {
 	case c.Method == storetest.BlobsDelete:
 		now.what, now.blobs = "gone", []artifacts.Digest{c.Digest}
+	case c.Method == storetest.BlobsPut:
+		now.what, now.blobs = "back", []artifacts.Digest{c.Digest}
 	case opens && c.Method == storetest.RecordsDelete:
 		now.what, now.run = "closed", run
 	case opens:
@@ -291,6 +293,7 @@ func (v *view) noted(c *storetest.Call, lease bool) {
 	defer v.shelf.mu.Unlock()
 	if lease {
 		v.holder[c.Name] = v
+	} else if now.what == "back" && !slices.ContainsFunc(v.stored, func(s stored) bool { return s.what == "gone" && s.blobs[0] == c.Digest }) { // it is new
 	} else if len(now.blobs) > 0 || now.what == "result gone" && result || opens && !lease {
 		v.stored = append(v.stored, now)
 	}

@@ -71,7 +71,7 @@ func (m *modeled) waits(on []string) (lost []string, sure bool) {
 }
 
 func (m *modeled) block(b *block) {
-	x, at := &modeledBlock{keys: []string{""}}, fmt.Sprintf("step.%s.%s", b.Kind, b.Name)
+	x, any := &modeledBlock{}, b.at("")+"[*]"
 	m.of[b.Name] = x
 	add := func(at string, e expected) { x.steps, m.all[at] = append(x.steps, at), e }
 	var inputs []string // what each of its steps waits for
@@ -103,7 +103,7 @@ func (m *modeled) block(b *block) {
 		x.keys = []string{""}
 	}
 	lost, sure := m.waits(pieces)
-	switch any := at + "[*]"; {
+	switch {
 	case source == nil:
 	case len(lost) > 0: // perhaps it is not known which steps it is
 		x.unknown, x.pending = true, true
@@ -127,13 +127,9 @@ func (m *modeled) block(b *block) {
 		x.keys = nil
 	}
 	for _, key := range x.keys {
-		at, e := at, m.own(b, b.named(strings.TrimPrefix(key, "*")))
-		switch key {
-		case "":
-		case "*":
-			at += "[*]"
-		default:
-			at += fmt.Sprintf("[%q]", key)
+		at, e := b.at(key), m.own(b, b.named(key))
+		if key == "*" {
+			at = any
 		}
 		e.maybe = x.unknown && key != "*" || leftOut
 		never, sure := m.waits(inputs)

@@ -381,16 +381,21 @@ func (v *verdict) tries() {
 		return
 	}
 	for _, w := range v.work {
-		most, end := 0, v.script.Pipeline.end(w.address)
-		switch b := v.script.Pipeline.of(w.address); {
+		b, end, most := v.script.Pipeline.of(w.address), v.script.Pipeline.end(w.address), 0
+		switch {
 		case end == "transient" && b.Retry == 0:
-			most = inARow*runs + inARow*lost
+			most = (inARow + 1) * (runs + lost) // the one in a batch does not count
 		case end == "permanent" || end == "panics" || end == "changed":
 			most = runs + lost
 		case end == "exits":
 			most = (1+b.Retry)*runs + lost
 		default:
 			continue
+		}
+		for _, twin := range v.script.Pipeline.Blocks {
+			if twin.As == b.Name { // who fails, fails each of them
+				most += most
+			}
 		}
 		if w.how == "failed" {
 			failed[w.address]++

@@ -157,16 +157,11 @@ func (p *pipelineScript) drawBlock(d draw, i int, shape string) block {
 	if d.of("changes").chance(0.2) {
 		b.Other = 2
 	}
-	reads := map[string]int{"chain": 1, "diamond": 2, "wide": 1}[shape]
-	if shape == "any" {
-		reads = d.of("reads").n(4)
-	}
-	for r := range reads {
-		name := earlier(r, func(*block) bool { return true })
-		if last := fmt.Sprint("b", i-1); shape == "chain" && p.block(last) != nil && p.block(last).Since <= b.Since {
-			name = last
-		} else if shape == "wide" && i > 0 && i%5 != 0 {
-			name = "b0"
+	for r := range map[string]int{"chain": 1, "diamond": 2, "wide": 1, "any": d.of("reads").n(4)}[shape] {
+		of := map[string]string{"chain": fmt.Sprint("b", i-1), "wide": "b0"}[shape]
+		name := earlier(r, func(e *block) bool { return e.Name == of })
+		if name == "" || i%5 == 0 {
+			name = earlier(r, func(*block) bool { return true })
 		}
 		if name != "" && !slices.Contains(b.After, name) {
 			b.After = append(b.After, name)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/redsi/redsi/artifacts"
 )
 
 // drawScript is the schedule of a seed. In a fifth of them nothing goes wrong, and nobody does anything
@@ -18,10 +20,15 @@ func drawScript(seed draw) script {
 	if d.of("servers").chance(0.25) {
 		s.Servers, s.Workers = 2, 1+d.of("workers").n(2)
 	}
+	s.Uneven = d.of("uneven").chance(0.2)
 	s.Acts[0].FailFast = d.of("fail fast").chance(0.15)
-	// about is a time at which something goes on, most likely.
+	ends := time.Second + s.Pipeline.outcome("b0", 0).Took // of the first step, but for some tenths
+	// about is a time at which something goes on, most likely: soon, or as one step ends and others begin.
 	about := func(d draw) time.Duration {
-		return d.of("at").span(0, []time.Duration{10 * time.Second, time.Minute, 5 * time.Minute, 20 * time.Minute}[d.of("about").n(4)])
+		if d.of("near").chance(0.25) {
+			return ends + d.of("at").span(0, time.Second)
+		}
+		return time.Second + d.of("at").span(0, []time.Duration{2 * time.Second, 10 * time.Second, time.Minute, 5 * time.Minute, 20 * time.Minute}[d.of("about").n(5)])
 	}
 	for _, what := range []struct {
 		do   string
@@ -29,12 +36,17 @@ func drawScript(seed draw) script {
 	}{{"run", 2}, {"cancel", 2}, {"gc", 2}, {"kill", 3}, {"stop", 3}, {"freeze", 1}} {
 		for i := range d.of("how many", what.do).n(what.most + 1) {
 			x := d.of(what.do, i)
-			a := act{At: time.Second + about(x), Do: what.do, Server: x.of("server").n(s.Servers), Number: x.of("number").n(s.Workers)}
+			a := act{At: about(x), Do: what.do, Server: x.of("server").n(s.Servers), Number: x.of("number").n(s.Workers)}
 			switch a.Do {
 			case "run":
 				a.Edition, a.FailFast, a.SkipFailed, a.Number = 1+x.of("edition").n(2), x.of("fail fast").chance(0.15), x.of("skip").chance(0.3), 0
+				if d.of("together").chance(0.3) {
+					a.At = time.Second + x.of("together").span(0, time.Second)
+				}
 			case "cancel":
 				a.Server, a.Number = 0, x.of("number").n(3)
+			case "gc":
+				a.For = []time.Duration{x.of("short").span(time.Second, time.Minute), x.of("grace").span(10*time.Minute, time.Hour), artifacts.DefaultGrace}[x.of("graces").n(3)]
 			case "freeze":
 				a.For = x.of("for").span(time.Second, 2*time.Minute)
 			case "kill", "stop": // it comes again, some time
@@ -48,14 +60,17 @@ func drawScript(seed draw) script {
 		f := fault{At: about(x), For: x.of("for").span(time.Second, 2*time.Minute), Rate: []float64{0.05, 0.2, 0.5}[x.of("rate").n(3)],
 			What: []string{"outage", "outage", "slow", "throttle", "lost-answer", "stale-list", "damage", "lose-blob", "redeliver", "lose-task", "evict", "continue"}[x.of("what").n(12)]}
 		switch f.What {
-		case "outage":
-			if f.Rate = 1; x.of("ten").chance(0.3) {
-				f.For = 10 * time.Second
+		case "outage": // in half of the cases, just as a step ends
+			if f.Rate = 1; x.of("short").chance(0.5) {
+				f.At, f.For = max(0, ends+x.of("end").span(-4*time.Second, time.Second)), x.of("for").span(5*time.Second, 20*time.Second)
 			}
 		case "continue":
 			f.Rate = float64(20 + x.of("events").n(200))
 		}
 		s.Faults = append(s.Faults, f)
+	}
+	if d.of("continues").chance(0.2) {
+		s.Faults = append(s.Faults, fault{For: longest, What: "continue", Rate: float64(20 + d.of("events").n(80))})
 	}
 	return s
 }

@@ -7,9 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"go.temporal.io/api/enums/v1"
-	"go.temporal.io/api/history/v1"
-
+	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/workflows"
 )
@@ -17,6 +15,7 @@ import (
 // What reliability.md promises in figures.
 const (
 	missed     = 20 * time.Second // until a lost worker is noticed, and between tries of work
+	silence    = 8 * time.Second  // after which a worker that says something every 7 s may be taken for lost: 15 s without a word
 	patience   = 90 * time.Second // that a store may be away; and after which short work is done
 	leaseLives = time.Minute      // without its holder
 	inARow     = 10               // tries of work that fails
@@ -25,35 +24,39 @@ const (
 
 // A verdict is what breaks a promise, by rule.
 type verdict struct {
-	o    *observed
+	*observed
 	said []string
 }
 
-func (v *verdict) add(rule, format string, args ...any) {
-	v.said = append(v.said, rule+": "+fmt.Sprintf(format, args...))
+// must says what breaks a rule if something does not hold.
+func (v *verdict) must(holds bool, rule, format string, args ...any) {
+	if !holds {
+		v.said = append(v.said, rule+": "+fmt.Sprintf(format, args...))
+	}
 }
 
 // judge names what must hold after each schedule and does not, each with its rule, who, what and when.
 func judge(o observed) []string {
-	v := &verdict{o: &o}
+	v := &verdict{observed: &o}
 	for _, t := range o.troubles {
-		v.add("no trouble", "%s", t)
+		v.must(false, "no trouble", "%s", t)
 	}
-	if o.stuck {
-		v.add("ends", "the schedule has not ended")
-	}
+	v.must(!o.stuck, "ends", "the schedule has not ended")
 	for n := range o.runs {
 		if r := &o.runs[n]; r.Do == "run" {
 			v.ends(n, r)
+			v.filed(n, r)
 			v.inTime(n, r)
 			v.leftBehind(n, r)
 		}
 	}
-	v.again()
+	v.works()
 	v.twice()
-	v.failFast()
+	v.limits()
+	v.tries()
+	v.replaced()
+	v.told()
 	v.left()
-	v.growth()
 	v.sound()
 	return v.said
 }
@@ -74,35 +77,73 @@ func (o *observed) away(than, from, to time.Duration) bool {
 	})
 }
 
-// collected reports whether the plan of a run was collected before a worker knew of the run: who
-// collects with so short a grace is told that it may be.
-func (o *observed) collected(r *ran) bool {
-	gc := slices.ContainsFunc(o.script.Acts, func(a act) bool { return a.Do == "gc" && a.At < r.ended })
-	lost := workflows.ErrorOf(r.err)
-	return gc && lost != nil && lost.Type == workflows.PlanLostError
+// acted reports whether one of some acts falls in a time.
+func (o *observed) acted(from, to time.Duration, does ...string) bool {
+	return slices.ContainsFunc(o.script.Acts, func(a act) bool { return slices.Contains(does, a.Do) && a.At <= to && from <= a.At+a.For+missed })
 }
 
-// until is when a run ended, or the end of all.
-func (o *observed) until(r *ran) time.Duration {
-	if r.ended > 0 {
-		return r.ended
+// faulty reports whether there are such faults, at any time.
+func (o *observed) faulty(what ...string) bool {
+	return slices.ContainsFunc(o.script.Faults, func(f fault) bool { return slices.Contains(what, f.What) })
+}
+
+// stood is until when the process of some work stood still in a time, for so long that its work may have
+// been given to another one.
+func (o *observed) stood(w work, from, to time.Duration) (until time.Duration) {
+	for _, a := range o.script.Acts {
+		if a.Do == "freeze" && a.Server == w.server && a.Number == w.process && a.For >= silence && a.At <= to && from <= a.At+a.For+missed {
+			until = max(until, a.At+a.For+missed)
+		}
+	}
+	return until
+}
+
+// collected reports whether gc took the plan of a run, with a grace shorter than the plan's age, before a
+// worker had noted in the store that the run is open.
+func (o *observed) collected(r *ran) bool {
+	opened := until(r.ended)
+	for _, s := range o.stored {
+		if s.what == "opened" && s.run == r.id {
+			opened = min(opened, s.at)
+		}
+	}
+	lost := workflows.ErrorOf(r.err)
+	return lost != nil && lost.Type == workflows.PlanLostError && slices.ContainsFunc(o.script.Acts, func(a act) bool {
+		return a.Do == "gc" && a.For <= a.At+missed-r.At && a.At <= opened+missed
+	})
+}
+
+// until is an end, or that of all.
+func until(end time.Duration) time.Duration {
+	if end > 0 {
+		return end
 	}
 	return 1 << 62
 }
 
+// beside are the runs in progress at some time between two.
+func (o *observed) beside(from, to time.Duration) (n int) {
+	for _, r := range o.runs {
+		if r.began > 0 && r.began <= to && from <= until(r.ended) {
+			n++
+		}
+	}
+	return n
+}
+
 // ends compares the end of each step with the model's.
 func (v *verdict) ends(n int, r *ran) {
-	of := people{failFast: r.FailFast, skipFailed: r.SkipFailed, cancelled: r.cancelled > 0, away: v.o.away(patience-inARow*time.Second, r.began, v.o.until(r))}
+	of := people{failFast: r.FailFast, skipFailed: r.SkipFailed, cancelled: r.cancelled > 0, away: v.away(patience-inARow*time.Second, r.began, until(r.ended))}
 	switch {
 	case r.began == 0 || r.ended == 0: // it had nothing to do, or see inTime
 		return
 	case r.record == nil:
-		if !of.cancelled && !of.away && !v.o.collected(r) {
-			v.add("end", "run %d has no record; it ended at %s with %v", n, r.ended, r.err)
-		}
+		v.must(of.cancelled || of.away || v.collected(r), "end", "run %d has no record; it ended at %s with %v", n, r.ended, r.err)
+		return
+	case v.collected(r):
 		return
 	}
-	all := model(v.o.script.Pipeline, r.Edition, of)
+	all := model(v.script.Pipeline, r.Edition, of)
 	failed, counted := map[string]bool{}, map[workflows.Status]int{}
 	for _, s := range r.record.Steps {
 		failed[s.Address] = s.Outcome == workflows.Failed
@@ -118,34 +159,78 @@ func (v *verdict) ends(n int, r *ran) {
 		switch {
 		case !known && (of.cancelled || of.failFast || of.away) && is != workflows.Ran && is != workflows.Failed: // it was not known yet
 		case !known:
-			v.add("end", "run %d: %s is %s, and there is no such step: %s", n, s.Address, is, s.Error)
+			v.must(false, "end", "run %d: %s is %s, and there is no such step: %s", n, s.Address, is, s.Error)
 		case !slices.Contains(e.ends, is):
-			v.add("end", "run %d: %s is %s, and the model says %v: %s", n, s.Address, is, e.ends, s.Error)
+			v.must(false, "end", "run %d: %s is %s, and the model says %v: %s", n, s.Address, is, e.ends, s.Error)
 		case is == workflows.Failed && !strings.Contains(s.Error, e.why):
-			v.add("end", "run %d: %s failed with %q, and the model says %q", n, s.Address, s.Error, e.why)
+			v.must(false, "end", "run %d: %s failed with %q, and the model says %q", n, s.Address, s.Error, e.why)
 		case is == workflows.Skipped:
-			if cause, _, _ := strings.Cut(strings.TrimPrefix(s.Error, "needs "), ", which failed"); !failed[cause] {
-				v.add("end", "run %d: %s was skipped because of %q, which did not fail", n, s.Address, s.Error)
-			}
+			cause, _, _ := strings.Cut(strings.TrimPrefix(s.Error, "needs "), ", which failed")
+			v.must(failed[cause], "end", "run %d: %s was skipped because of %q, which did not fail", n, s.Address, s.Error)
 		}
-		if strings.Contains(s.Error, "for no reason") || is == workflows.NotStarted && r.err == nil {
-			v.add("left out", "run %d: %s was not started: %s", n, s.Address, s.Error)
-		}
+		v.must(!strings.Contains(s.Error, "for no reason") && (is != workflows.NotStarted || r.err != nil), "left out", "run %d: %s was not started: %s", n, s.Address, s.Error)
 	}
 	for at, e := range all {
-		if !e.maybe {
-			v.add("left out", "run %d: %s is not in its record", n, at)
-		}
+		v.must(e.maybe, "left out", "run %d: %s is not in its record", n, at)
 	}
 	bad := counted[workflows.Failed] + counted[workflows.Cancelled] + counted[workflows.NotStarted]
-	if (r.err == nil) != (bad == 0) && !of.cancelled && !of.away {
-		v.add("end", "run %d ends with %v, and %d of its steps did not end well", n, r.err, bad)
-	}
+	v.must((r.err == nil) == (bad == 0) || of.cancelled || of.away, "end", "run %d ends with %v, and %d of its steps did not end well", n, r.err, bad)
 	for status, count := range r.record.Counts {
-		if counted[status] != count {
-			v.add("end", "run %d says that %d steps are %s, and its record has %d", n, count, status, counted[status])
+		v.must(counted[status] == count, "end", "run %d says that %d steps are %s, and its record has %d", n, count, status, counted[status])
+	}
+}
+
+// filed: what a run has done or found is in the store, where gc and the release of bytes leave it while the
+// run is open; it is open until its last result is there; what failed for good is known as such.
+func (v *verdict) filed(n int, r *ran) {
+	if r.record == nil || r.ended == 0 || v.collected(r) {
+		return
+	}
+	var opened, closed time.Duration
+	for _, s := range v.stored {
+		if s.run == r.id && s.what == "opened" && opened == 0 {
+			opened = s.at
+		} else if s.run == r.id && s.what == "closed" {
+			closed = s.at
 		}
 	}
+	calm := v.beside(r.began-missed, r.ended) == 1 && len(v.harmed) == 0 && !v.acted(0, r.ended, "kill", "stop", "freeze", "gc") &&
+		!v.faulty("outage", "slow", "throttle", "lost-answer", "redeliver", "lose-task")
+	wrong, twins := map[artifacts.Digest]bool{}, map[artifacts.Digest]int{}
+	for _, s := range r.record.Steps {
+		twins[s.Key]++
+	}
+	for _, s := range r.record.Steps {
+		b := v.script.Pipeline.of(s.Address)
+		if s.Outcome == workflows.Failed && strings.Contains(s.Error, "it cannot be done") && b != nil && b.End == "permanent" {
+			wrong[s.Key] = true
+		}
+		if s.Outcome != workflows.Ran && s.Outcome != workflows.Hit {
+			continue
+		}
+		since, is, _ := v.result(s.Key, r.ended)
+		v.must(since > 0, "result", "run %d: %s is %s, and the store has never had its result", n, s.Address, s.Outcome)
+		found := s.Outcome == workflows.Hit && v.acted(0, r.ended, "gc")
+		v.must(is || b == nil || b.temporary(r.Edition) || found || v.lost(s.Key), "kept", "run %d: %s is %s, and when the run ended its result of %s was not whole", n, s.Address, s.Outcome, since)
+		mine := slices.ContainsFunc(v.work, func(w work) bool {
+			return w.key == s.Key && (w.how != "failed" || !calm) && r.began < until(w.ended) && w.began < r.ended
+		})
+		v.must(mine || s.Outcome == workflows.Hit, "hit or ran", "run %d: %s ran, and nobody did its work", n, s.Address)
+		v.must(!mine || s.Outcome == workflows.Ran || !calm || twins[s.Key] > 1, "hit or ran", "run %d: %s was found, and the run has done its work", n, s.Address)
+		v.must(s.Outcome == workflows.Hit || opened > 0 && opened < since && (closed == 0 || closed > since), "open", "run %d is open from %s to %s, and has the result of %s at %s", n, opened, closed, s.Address, since)
+	}
+	v.must(closed > 0 || v.away(0, r.ended-missed, 1<<62), "open", "run %d has ended, and its record of being open is left", n)
+	if len(wrong) > 0 && v.store.Records != nil && !v.away(missed/4, r.began, r.ended) {
+		known, err := activities.PermanentFailures(context.Background(), v.store, wrong)
+		v.must(err == nil && len(known) == len(wrong), "failures", "run %d: %d steps failed for good, and the store knows %d: %v", n, len(wrong), len(known), err)
+	}
+}
+
+// lost reports whether faults took a blob of a result.
+func (o *observed) lost(key artifacts.Digest) bool {
+	return slices.ContainsFunc(o.stored, func(s stored) bool {
+		return s.what == "result" && s.key == key && slices.ContainsFunc(s.blobs, func(d artifacts.Digest) bool { return o.harmed[d] })
+	})
 }
 
 // inTime: a run ends within a time of the last fault that follows from the work that it did.
@@ -154,230 +239,60 @@ func (v *verdict) inTime(n int, r *ran) {
 		return
 	}
 	last := max(r.began, r.cancelled)
-	for _, f := range v.o.script.Faults {
+	for _, f := range v.script.Faults {
 		last = max(last, f.At+f.For)
 	}
-	for _, a := range v.o.script.Acts {
-		last = max(last, a.At)
+	for _, a := range v.script.Acts {
+		if last = max(last, a.At); a.Do == "freeze" {
+			last = max(last, a.At+a.For)
+		}
 	}
-	for _, u := range v.o.unhandy {
+	for _, u := range v.unhandy {
 		last = max(last, u.to)
 	}
-	if r.ended == 0 {
-		v.add("in time", "run %d has not ended: %v", n, r.err)
+	if v.must(r.ended > 0, "in time", "run %d has not ended: %v", n, r.err); r.ended == 0 {
 		return
 	}
 	// Each try costs its time, and at most the pause or the loss before it; each step the way to
 	// a worker, its lease and its result; passes that release bytes are half a minute apart.
 	most := last + 2*patience
-	for _, w := range v.o.work {
+	for _, w := range v.work {
 		if w.ended > last {
 			most += w.ended - max(w.began, last) + missed
 		}
 	}
-	if r.ended > most {
-		v.add("in time", "run %d ended at %s, and could have at %s", n, r.ended, most)
-	}
+	v.must(r.ended <= most, "in time", "run %d ended at %s, and could have at %s", n, r.ended, most)
 	v.still(n, r, last)
 }
 
 // still: while a run is open and no work goes on, something begins or ends soon.
 func (v *verdict) still(n int, r *ran, healed time.Duration) {
 	busy := []unhandy{}
-	for _, w := range v.o.work {
-		to := w.ended
-		if w.how == "" {
-			to = v.o.until(r)
-		}
-		busy = append(busy, unhandy{from: w.began, to: to})
+	for _, w := range v.work {
+		busy = append(busy, unhandy{from: w.began, to: until(w.ended)})
 	}
 	slices.SortFunc(busy, func(a, b unhandy) int { return int(a.from - b.from) })
 	at := max(r.began, healed)
 	for _, b := range append(busy, unhandy{from: r.ended, to: r.ended}) {
-		if b.from > r.ended {
-			b.from = r.ended
-		}
-		if b.from-at > patience {
-			v.add("stands still", "run %d: nothing from %s to %s", n, at, b.from)
-		}
+		b.from = min(b.from, r.ended)
+		v.must(b.from-at <= patience, "stands still", "run %d: nothing from %s to %s", n, at, b.from)
 		at = max(at, b.to)
 	}
 }
 
-// leftBehind: when a run was cancelled, nothing of it goes on.
+// leftBehind: when a run was cancelled, nothing of it goes on, but on a process that stands still.
 func (v *verdict) leftBehind(n int, r *ran) {
 	if r.cancelled == 0 || r.ended == 0 {
 		return
 	}
-	for _, w := range v.o.work {
-		if w.began < r.began || w.server != r.Server || w.how != "" && w.ended <= r.ended+missed {
+	for _, w := range v.work {
+		if w.began < r.began || w.server != r.Server || w.how != "" && w.ended <= max(r.ended+missed, v.stood(w, r.cancelled-missed, r.ended+missed)) {
 			continue
 		}
-		if w.began > r.ended && w.run == r.id && w.run != "" {
-			v.add("cancelled", "run %d ended at %s, and %s begins at %s", n, r.ended, w.address, w.began)
-		}
-		others := slices.ContainsFunc(v.o.runs, func(other ran) bool {
-			return other.id != r.id && other.Do == "run" && other.began < w.ended+1 && v.o.until(&other) > r.ended
+		v.must(w.began <= r.ended || w.run != r.id || w.run == "", "cancelled", "run %d ended at %s, and %s begins at %s", n, r.ended, w.address, w.began)
+		others := slices.ContainsFunc(v.runs, func(other ran) bool {
+			return other.id != r.id && other.Do == "run" && other.began < w.ended+1 && until(other.ended) > r.ended
 		})
-		if !others {
-			v.add("cancelled", "run %d ended at %s, and %s of %s goes on: %s at %s", n, r.ended, w.address, w.began, w.how, w.ended)
-		}
+		v.must(others, "cancelled", "run %d ended at %s, and %s of %s goes on: %s at %s", n, r.ended, w.address, w.began, w.how, w.ended)
 	}
-}
-
-// result reports whether the store has had a whole result of a key from a time on that was there
-// at another.
-func (o *observed) result(key artifacts.Digest, at time.Duration) (since time.Duration, is bool) {
-	var blobs []artifacts.Digest
-	for _, s := range o.stored {
-		switch {
-		case s.at >= at:
-			return since, is
-		case s.what == "result" && s.key == key:
-			since, is, blobs = s.at, true, s.blobs
-		case s.what == "result gone" && s.key == key:
-			is = false
-		case s.what == "gone" && slices.ContainsFunc(s.blobs, func(d artifacts.Digest) bool { return slices.Contains(blobs, d) }):
-			is = false
-		}
-	}
-	return since, is
-}
-
-// again: nothing with a result runs again.
-func (v *verdict) again() {
-	for _, w := range v.o.work {
-		since, is := v.o.result(w.key, w.began)
-		// Who had its lease taken may write its result while another looks and begins.
-		if is && !(w.began-since < missed && v.o.away(leaseLives, since-10*leaseLives, since)) {
-			v.add("again", "%s begins at %s by process %d.%d, and has a result since %s", w.address, w.began, w.server, w.process, since)
-		}
-	}
-}
-
-// twice: work is done by two at once only after a lease was lost.
-func (v *verdict) twice() {
-	for i, a := range v.o.work {
-		for _, b := range v.o.work[i+1:] {
-			over := func(w work) time.Duration {
-				if w.how == "" {
-					return 1 << 62
-				}
-				return w.ended
-			}
-			if a.key != b.key || over(a) <= b.began || over(b) <= a.began {
-				continue
-			}
-			first, second := a, b
-			if b.began < a.began {
-				first, second = b, a
-			}
-			if !v.o.away(leaseLives, first.began, second.began) {
-				v.add("twice", "%s runs since %s on process %d.%d, and since %s on %d.%d", first.address, first.began, first.server, first.process, second.began, second.server, second.process)
-			}
-		}
-	}
-}
-
-// failFast: once a run of --fail-fast knows of a failure, it gives nothing more out.
-func (v *verdict) failFast() {
-	for n, r := range v.o.runs {
-		if !r.FailFast || r.id == "" {
-			continue
-		}
-		for _, h := range v.o.histories {
-			if historyOf(h) != workflows.ReproduceWorkflowID(r.id) {
-				continue
-			}
-			known := time.Time{}
-			for _, e := range h.Events {
-				switch e.EventType {
-				case enums.EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_FAILED:
-					if cause := e.GetChildWorkflowExecutionFailedEventAttributes().GetFailure(); known.IsZero() && !strings.Contains(cause.String(), workflows.InputLostError) {
-						known = e.EventTime.AsTime()
-					}
-				case enums.EVENT_TYPE_START_CHILD_WORKFLOW_EXECUTION_INITIATED:
-					if !known.IsZero() {
-						v.add("fail-fast", "run %d knows of a failure since %s, and starts %s", n, known.Format(time.TimeOnly), e.GetStartChildWorkflowExecutionInitiatedEventAttributes().GetWorkflowId())
-					}
-				case enums.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED:
-					if what := e.GetActivityTaskScheduledEventAttributes().GetActivityType().GetName(); !known.IsZero() && what == workflows.BatchActivity {
-						v.add("fail-fast", "run %d knows of a failure since %s, and gives out a batch", n, known.Format(time.TimeOnly))
-					}
-				}
-			}
-		}
-	}
-}
-
-func historyOf(h *history.History) string {
-	if len(h.Events) == 0 {
-		return ""
-	}
-	return h.Events[0].GetWorkflowExecutionStartedEventAttributes().GetWorkflowId()
-}
-
-// left: when all has ended there is no work, no workflow and no lease.
-func (v *verdict) left() {
-	for _, w := range v.o.work {
-		if w.how == "" {
-			v.add("nothing is left", "%s of %s goes on", w.address, w.began)
-		}
-	}
-	for _, id := range v.o.open {
-		v.add("nothing is left", "%s has not ended", id)
-	}
-	for _, name := range v.o.leases {
-		if !strings.HasSuffix(name, " (killed)") {
-			v.add("nothing is left", "there is a lease %s", name)
-		}
-	}
-}
-
-// growth: no history and no payload grows without bound.
-func (v *verdict) growth() {
-	steps := 0
-	for _, r := range v.o.runs {
-		if r.record != nil {
-			steps = max(steps, len(r.record.Steps))
-		}
-	}
-	most := 300 + 30*(steps+len(v.o.work)) // some ten events of a step's start and end, and of each try
-	if v.o.longest > most {
-		v.add("growth", "a history has %d events: %d steps and %d tries account for %d", v.o.longest, steps, len(v.o.work), most)
-	}
-	if v.o.largest > mostBytes {
-		v.add("growth", "a payload has %d bytes", v.o.largest)
-	}
-}
-
-// sound: the store passes verify, but for what faults did to it.
-func (v *verdict) sound() {
-	if v.o.store.Blobs == nil {
-		return
-	}
-	report, err := artifacts.Check(context.Background(), v.o.store, artifacts.CheckOptions{})
-	if err != nil {
-		v.add("sound", "the store cannot be checked: %v", err)
-	}
-	for _, p := range report.Problems {
-		if hurt := v.harmed(p); !hurt {
-			v.add("sound", "%s", p)
-		}
-	}
-}
-
-// harmed reports whether faults are to blame for what is wrong in the store.
-func (v *verdict) harmed(p artifacts.Problem) bool {
-	for d := range v.o.harmed {
-		if p.Blob == d || strings.Contains(p.String(), d.Hex()) || strings.Contains(p.String(), d.Short()) {
-			return true
-		}
-	}
-	for _, s := range v.o.stored {
-		if s.what == "result" && p.Record == artifacts.ResultsPrefix+s.key.Hex() && slices.ContainsFunc(s.blobs, func(d artifacts.Digest) bool { return v.o.harmed[d] }) {
-			return true
-		}
-	}
-	return false
 }

@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -47,22 +48,21 @@ func (p pipelineScript) outcome(name string, n int) outcome {
 	case took >= 60:
 		out.Took = d.of("took").span(time.Second, 20*time.Second)
 	}
-	first, _, _ := strings.Cut(strings.ReplaceAll(name, "#", "/"), "/")
-	if b := p.block(first); b != nil && b.Time > 0 {
+	if b := p.of(name); b != nil && b.Time > 0 {
 		out.Took = min(out.Took, b.Time/4) // none but those that hang need more
 	}
-	switch end := p.end(name); {
-	case end == "slow" && n == 0:
+	end := p.end(name)
+	if end == "slow" && n == 0 {
 		out.Took = d.of("took").span(3*time.Minute, 15*time.Minute)
-	case end == "flaky" && n <= p.Seed.of("fails", name).n(3):
-		out.How = "transient"
-	case end == "exits-first" && n < 2:
-		out.How = "exits"
-	case end == "heals" && n == 0:
-		out.How = "permanent"
-	case end == "loses" && n > 0, end == "slow", end == "flaky", end == "exits-first", end == "heals", end == "":
-	default:
-		out.How = end
+	}
+	first, passes := map[string]struct { // tries that end in another way than the others
+		how   string
+		tries int
+	}{"slow": {}, "flaky": {"transient", 1 + p.Seed.of("fails", name).n(3)}, "exits-first": {"exits", 2}, "heals": {"permanent", 1}, "loses": {"loses", 1}}[end]
+	if passes && n < first.tries {
+		out.How = first.how
+	} else if !passes {
+		out.How = cmp.Or(end, "done")
 	}
 	return out
 }
@@ -70,12 +70,9 @@ func (p pipelineScript) outcome(name string, n int) outcome {
 // end is how the work of a step or part ends, by its name: "" is well.
 func (p pipelineScript) end(name string) string {
 	of, part, _ := strings.Cut(name, "#")
-	first, _, _ := strings.Cut(of, "/")
-	b := p.block(first)
+	b := p.of(name)
 	switch {
-	case b == nil || b.End == "":
-		return ""
-	case b.many() && p.Seed.of("hurt", of).n(3) > 0:
+	case b == nil, b.many() && p.Seed.of("hurt", of).n(3) > 0:
 		return ""
 	case !b.cut() || b.End == "hangs" || b.End == "pins-panic" || b.End == "changed":
 		if part != "" || b.End == "pins-panic" && b.Kind != "work" {
@@ -87,14 +84,6 @@ func (p pipelineScript) end(name string) string {
 		return ""
 	}
 	return b.End
-}
-
-// nameOf is that of a step as its block and key have it.
-func nameOf(block, key string) string {
-	if key == "" {
-		return block
-	}
-	return block + "/" + key
 }
 
 // workConfig is what all kinds take. Its name says which step it is, or part of one.
@@ -127,10 +116,7 @@ func kinds(h hands) *step.Registry {
 	b := &bench{hands: h}
 	kind := func(name string, part bool) step.Kind[workConfig] {
 		tree := name == "list"
-		out := step.Output{Name: "out", Type: "text", Help: "What it says."}
-		if tree {
-			out = step.Output{Name: "out", Type: "files", Tree: true, Help: "Pieces, and what it says."}
-		}
+		out := step.Output{Name: "out", Type: map[bool]string{false: "text", true: "files"}[tree], Tree: tree, Help: "What it says, and pieces."}
 		return step.Kind[workConfig]{Name: name, Version: 1, Doc: "Work.", Outputs: []step.Output{out}, Inline: name == "short",
 			Run: func(ctx context.Context, x *step.IO, c workConfig) error { return b.run(ctx, x, name, c, part, tree) }}
 	}

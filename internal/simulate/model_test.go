@@ -23,17 +23,18 @@ type expected struct {
 	ends  []workflows.Status // that it may have
 	why   string             // a part of its error, if it fails
 	maybe bool               // it need not be there
-	needs []string           // steps that it waits for, at last
 }
 
 func (e expected) done() bool { return slices.Equal(e.ends, []workflows.Status{workflows.Ran}) }
 
 // model is how the steps of a run of an edition end, by address.
 func model(p pipelineScript, edition int, of people) map[string]expected {
-	m := &modeled{p: p, of: map[string]*modeledBlock{}, all: map[string]expected{}}
-	m.unfit = slices.ContainsFunc(p.Blocks, func(b block) bool {
-		return b.Since <= edition && b.grown() && !b.Empty && p.block(b.Files+b.Names).Pieces == 0
-	})
+	m := &modeled{p: p, of: map[string]*modeledBlock{}, all: map[string]expected{}, unfit: map[string]bool{}}
+	for _, b := range p.Blocks {
+		if b.Since <= edition && b.grown() && !b.Empty && b.When != "false" && p.block(b.Files+b.Names).Pieces == 0 {
+			m.unfit[b.Files+b.Names+b.Of] = true
+		}
+	}
 	for i := range p.Blocks {
 		if b := &p.Blocks[i]; b.Since <= edition {
 			m.block(b)
@@ -43,24 +44,18 @@ func model(p pipelineScript, edition int, of people) map[string]expected {
 }
 
 type modeled struct {
-	p   pipelineScript
-	of  map[string]*modeledBlock
-	all map[string]expected
-
-	// Where one block has no piece the pipeline does not fit what was made, and all steps that are
-	// not known by then may fail of it.
-	unfit bool
+	p     pipelineScript
+	of    map[string]*modeledBlock
+	all   map[string]expected
+	unfit map[string]bool // outputs, by block and key, with which the pipeline does not load: what awaits them fails
 }
 
 // modeledBlock is what has become of a block.
 type modeledBlock struct {
-	at      string
-	steps   []string // addresses
-	keys    []string // "" of one that is not for each
-	unknown bool     // which steps it is stays unknown
-	when    bool     // it was not left out
-	blurred bool     // by what does not fit
-	pending bool     // it waits, perhaps for ever, for what decides about it or what it reads
+	steps, keys []string // addresses; "" of one that is not for each
+	unknown     bool     // which steps it is stays unknown
+	pending     bool     // it waits, perhaps for ever, for what decides about it or what it reads
+	misfit      bool     // so does what does not fit: it fails or, by another failure, is skipped
 }
 
 // waits are the steps, among those that one waits for, that do not end well; sure is false if
@@ -76,88 +71,81 @@ func (m *modeled) waits(on []string) (lost []string, sure bool) {
 }
 
 func (m *modeled) block(b *block) {
-	x := &modeledBlock{at: fmt.Sprintf("step.%s.%s", b.Kind, b.Name), when: b.When != "false"}
+	x, any := &modeledBlock{}, b.at("")+"[*]"
 	m.of[b.Name] = x
+	add := func(at string, e expected) { x.steps, m.all[at] = append(x.steps, at), e }
 	var inputs []string // what each of its steps waits for
-	x.blurred = m.unfit && (b.grown() || m.of[b.When] != nil)
 	for _, a := range b.After {
-		x.blurred = x.blurred || m.of[a].blurred
-		x.pending = x.pending || m.of[a].pending
+		x.pending, x.misfit = x.pending || m.of[a].pending, x.misfit || m.of[a].misfit
 		inputs = append(inputs, m.of[a].steps...)
 	}
-	leftOut := false // perhaps
-	if decides := m.of[b.When]; decides != nil && !m.p.block(b.When).OK {
-		lost, sure := m.waits(decides.steps)
-		leftOut, x.when = !sure, len(lost) > 0 || x.pending
-	}
+	is, leftOut := b.When != "false", false // there are such steps; perhaps there are not
+	misfit := m.unfit[b.When] || b.grown() && m.unfit[b.Files+b.Names+b.Of]
 	if decides := m.of[b.When]; decides != nil {
+		lost, sure := m.waits(decides.steps)
+		if !m.p.block(b.When).OK {
+			leftOut, is = !sure, len(lost) > 0 || x.pending || misfit
+		}
 		inputs = append(inputs, decides.steps...)
-		lost, _ := m.waits(decides.steps)
 		x.pending = x.pending || len(lost) > 0
 	}
-	x.keys = []string{""}
-	switch from := m.of[b.Files+b.Names]; {
-	case b.Fixed > 0:
-		x.keys = keysOf(b.Fixed)
-	case b.grown():
-		pieces := from.steps
-		if i := slices.Index(from.keys, b.Of); b.Of != "" && !from.unknown {
-			pieces = from.steps[i : i+1]
-		}
-		n := m.p.block(b.Files + b.Names).Pieces
-		lost, sure := m.waits(pieces)
-		empty := n == 0 && !b.Empty
-		if len(lost) > 0 || empty {
-			any := x.at + "[*]"
-			x.unknown, x.pending = true, true
-			switch {
-			case len(lost) == 0:
-				m.add(x, any, expected{ends: []workflows.Status{workflows.Failed}, why: "There is no piece"})
-			case sure:
-				m.add(x, any, expected{ends: []workflows.Status{workflows.Skipped}, needs: lost})
-			default:
-				m.add(x, any, expected{ends: []workflows.Status{workflows.Skipped, workflows.Failed}, needs: lost, maybe: true, why: anyText})
-			}
-			if sure || empty {
-				return
-			}
+	x.keys = keysOf(b.Fixed)
+	pieces, source := []string{}, m.of[b.Files+b.Names]
+	switch {
+	case source != nil:
+		pieces = source.steps
+		if i := slices.Index(source.keys, b.Of); b.Of != "" && !source.unknown {
+			pieces = source.steps[i : i+1]
 		}
 		inputs = append(inputs, pieces...)
-		x.keys = keysOf(n)
+		x.keys = keysOf(m.p.block(b.Files + b.Names).Pieces)
+	case b.Fixed == 0:
+		x.keys = []string{""}
 	}
-	if !x.when {
-		x.keys = nil
-	}
-	if any := x.at + "[*]"; x.blurred && b.grown() && !x.unknown {
-		m.add(x, any, expected{})
-	}
-	if any := x.at + "[*]"; x.pending && b.grown() && !x.unknown { // its pieces are not looked at
-		lost, _ := m.waits(inputs)
-		m.add(x, any, expected{ends: []workflows.Status{workflows.Skipped}, needs: lost, maybe: true})
+	lost, sure := m.waits(pieces)
+	switch {
+	case source == nil:
+	case len(lost) > 0: // perhaps it is not known which steps it is
+		x.unknown, x.pending = true, true
+		add(any, expected{ends: []workflows.Status{workflows.Skipped}, maybe: !sure || leftOut})
+		if misfit || x.misfit {
+			add(any, expected{ends: []workflows.Status{workflows.Skipped, workflows.Failed}, maybe: !sure || leftOut})
+		}
+		if sure {
+			return
+		}
+	case misfit:
+		x.keys, x.unknown = []string{"*"}, true
+	case x.pending: // its pieces are not looked at
+		add(any, expected{ends: []workflows.Status{workflows.Skipped}, maybe: true})
+		if x.misfit {
+			add(any, expected{ends: []workflows.Status{workflows.Skipped, workflows.Failed}, maybe: true})
+		}
 		x.unknown = true
 	}
+	if !is {
+		x.keys = nil
+	}
 	for _, key := range x.keys {
-		at := x.at
-		if key != "" {
-			at += fmt.Sprintf("[%q]", key)
+		at, e := b.at(key), m.own(b, b.named(key))
+		if key == "*" {
+			at = any
 		}
-		e := m.own(b, nameOf(b.Name, key))
-		if lost, sure := m.waits(inputs); sure {
-			e = expected{ends: []workflows.Status{workflows.Skipped}, needs: lost}
-		} else if len(lost) > 0 {
-			e.ends, e.needs = append(slices.Clone(e.ends), workflows.Skipped), lost
+		e.maybe = x.unknown && key != "*" || leftOut
+		never, sure := m.waits(inputs)
+		switch {
+		case misfit && len(never) == 0:
+			e.ends, e.why = []workflows.Status{workflows.Failed}, "There is no piece"
+		case misfit || x.misfit: // by what it awaits first
+			e = expected{ends: []workflows.Status{workflows.Failed, workflows.Skipped}, maybe: e.maybe}
+		case sure:
+			e = expected{ends: []workflows.Status{workflows.Skipped}, maybe: e.maybe}
+		case len(never) > 0:
+			e.ends = append(slices.Clone(e.ends), workflows.Skipped)
 		}
-		e.maybe = x.unknown || leftOut
-		m.add(x, at, e)
+		add(at, e)
 	}
-}
-
-func (m *modeled) add(x *modeledBlock, at string, e expected) {
-	if x.blurred {
-		e.ends, e.why, e.maybe = []workflows.Status{workflows.Ran, workflows.Failed, workflows.Skipped}, anyText, true
-	}
-	x.steps = append(x.steps, at)
-	m.all[at] = e
+	x.pending, x.misfit = x.pending || misfit, x.misfit || misfit
 }
 
 func keysOf(n int) (keys []string) {
@@ -226,7 +214,7 @@ func disturbed(all map[string]expected, of people) map[string]expected {
 	for at, e := range all {
 		switch {
 		case of.away: // it fails what needs it
-			e.ends, e.why, e.maybe, e.needs = []workflows.Status{workflows.Ran, workflows.Failed, workflows.Skipped, workflows.NotStarted}, anyText, true, nil
+			e.ends, e.why, e.maybe = []workflows.Status{workflows.Ran, workflows.Failed, workflows.Skipped, workflows.NotStarted}, anyText, true
 		case of.skipFailed: // those that failed, with what needs them, are not in it
 			e.maybe = e.maybe || !e.done()
 		}
@@ -239,12 +227,6 @@ func disturbed(all map[string]expected, of people) map[string]expected {
 		all[at] = e
 	}
 	return all
-}
-
-// pendingOf is the address under which a step is that is not known yet.
-func pendingOf(at string) string {
-	block, _, _ := strings.Cut(at, "[")
-	return block + "[*]"
 }
 
 // TestModel: pipelines that are small enough to see.
@@ -265,7 +247,7 @@ func TestModel(t *testing.T) {
 	}{
 		"grows":     {piece(block{After: []string{"b"}}), people{}, `list.a ran; short.b["k0"] ran; short.b["k1"] ran; work.c ran`},
 		"when":      {piece(block{When: "a"}), people{}, `list.a ran; short.b["k0"] ran; short.b["k1"] ran`},
-		"empty":     {both(block{}, block{After: []string{"b"}}), people{}, `list.a ran; short.b[*] ran,failed,skipped; work.c ran,failed,skipped`},
+		"empty":     {both(block{}, block{After: []string{"b"}}), people{}, `list.a ran; short.b[*] failed; work.c failed,skipped`},
 		"fails":     {both(block{End: "permanent", Pieces: 2}, block{Fixed: 1, After: []string{"b"}}), people{}, `list.a failed; short.b[*] skipped; work.c["k0"] skipped`},
 		"check":     {both(block{Check: "fails", Pieces: 2}, block{}), people{}, `list.a failed; short.b[*] skipped; work.c ran`},
 		"fail-fast": {both(block{End: "transient", Pieces: 2}, block{}), people{failFast: true}, `list.a failed,not started; short.b[*] skipped,not started; work.c ran,not started`},

@@ -1,8 +1,10 @@
 package simulate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -24,6 +26,7 @@ type pipelineScript struct {
 // A block reads blocks before it alone.
 type block struct {
 	Name, Kind string   // work, short, list, cut, turns
+	As         string   // the block whose name, and so whose keys, its steps have: all else is the same
 	After      []string // blocks whose outputs it reads
 
 	// Which steps it is: without any of these, one.
@@ -38,6 +41,7 @@ type block struct {
 
 	Pieces    int // what a list makes, or a cut is cut into
 	Temporary bool
+	Keeps     int    // the edition from which it is not
 	Check     string // "", holds, fails, warns
 	Limited   bool
 	GPU       bool
@@ -67,6 +71,27 @@ func (p pipelineScript) block(name string) *block {
 	return &p.Blocks[i]
 }
 
+// of is the block of a step by its address or name: step.work.b3["k1"] or b3/k1.
+func (p pipelineScript) of(at string) *block {
+	at, _, _ = strings.Cut(at[strings.LastIndex(strings.Split(at, "[")[0], ".")+1:], "[")
+	at, _, _ = strings.Cut(strings.ReplaceAll(at, "#", "/"), "/")
+	return p.block(at)
+}
+
+// temporary reports whether an edition lets go of a block's bytes.
+func (b *block) temporary(edition int) bool {
+	return b.Temporary && (b.Keeps == 0 || edition < b.Keeps)
+}
+
+// named is the name of one of its steps.
+func (b *block) named(key string) string {
+	name := cmp.Or(b.As, b.Name)
+	if key != "" {
+		name += "/" + key
+	}
+	return name
+}
+
 // ends are how work ends, and in how many of a hundred blocks: most end well.
 var ends = []struct {
 	name string
@@ -94,13 +119,13 @@ func drawPipeline(d draw) pipelineScript {
 		p.Limit = 1 + d.of("limit").n(3)
 	}
 	n, shape := 3+d.of("blocks").n(6), []string{"chain", "any", "any", "any", "diamond", "wide"}[d.of("shape").n(6)]
-	switch size := d.of("size").n(100); {
-	case size < 2: // many short ones
+	switch size := d.of("size").n(200); {
+	case size < 1: // many short ones
 		p.Blocks = []block{{Name: "b0", Kind: "short"}, {Name: "b1", Kind: []string{"short", "work"}[d.of("kind").n(2)], Fixed: 300, After: []string{"b0"}}}
 		n = 2 + d.of("rest").n(3)
-	case size < 12:
+	case size < 24:
 		n += 6
-	case size < 20:
+	case size < 40:
 		n = 1 + d.of("few").n(2)
 	}
 	for i := len(p.Blocks); i < n; i++ {
@@ -110,6 +135,11 @@ func drawPipeline(d draw) pipelineScript {
 }
 
 func (p *pipelineScript) drawBlock(d draw, i int, shape string) block {
+	if i > 1 && d.of("twin").chance(0.04) {
+		b := p.Blocks[d.of("whose").n(i-1)]
+		b.Name, b.As = fmt.Sprint("b", i), cmp.Or(b.As, b.Name)
+		return b
+	}
 	b := block{Name: fmt.Sprint("b", i), Since: 1, OK: d.of("ok").chance(0.75),
 		Kind: []string{"work", "work", "work", "short", "short", "list", "list", "cut", "turns"}[d.of("kind").n(9)]}
 	earlier := func(what any, fits func(*block) bool) string {
@@ -119,28 +149,19 @@ func (p *pipelineScript) drawBlock(d draw, i int, shape string) block {
 				names = append(names, e.Name)
 			}
 		}
-		if len(names) == 0 {
-			return ""
-		}
-		return names[d.of(what).n(len(names))]
+		return append(names, "")[d.of(what).n(max(1, len(names)))]
 	}
-	anyone := func(*block) bool { return true }
 	if i > 1 && d.of("since").chance(0.08) {
 		b.Since = 2
 	}
 	if d.of("changes").chance(0.2) {
 		b.Other = 2
 	}
-	reads := map[string]int{"chain": 1, "diamond": 2, "wide": 1}[shape]
-	if shape == "any" {
-		reads = d.of("reads").n(4)
-	}
-	for r := range reads {
-		name := earlier(r, anyone)
-		if last := fmt.Sprint("b", i-1); shape == "chain" && p.block(last) != nil && p.block(last).Since <= b.Since {
-			name = last
-		} else if shape == "wide" && i > 0 && i%5 != 0 {
-			name = "b0"
+	for r := range map[string]int{"chain": 1, "diamond": 2, "wide": 1, "any": d.of("reads").n(4)}[shape] {
+		of := map[string]string{"chain": fmt.Sprint("b", i-1), "wide": "b0"}[shape]
+		name := earlier(r, func(e *block) bool { return e.Name == of })
+		if name == "" || i%5 == 0 {
+			name = earlier(r, func(*block) bool { return true })
 		}
 		if name != "" && !slices.Contains(b.After, name) {
 			b.After = append(b.After, name)
@@ -179,7 +200,9 @@ func (p *pipelineScript) drawBlock(d draw, i int, shape string) block {
 	} else if b.cut() {
 		b.Pieces = 1 + d.of("parts").n(6)
 	}
-	b.Temporary = d.of("keep").chance(0.12)
+	if b.Temporary = d.of("keep").chance(0.15); b.Temporary && d.of("keeps").chance(0.4) {
+		b.Keeps = 2
+	}
 	b.Check = map[int]string{0: "holds", 1: "holds", 2: "warns", 3: "fails"}[d.of("check").n(40)]
 	b.Limited = p.Limit > 0 && d.of("limited").chance(0.4)
 	b.GPU = p.Seed.of("gpu").chance(0.05) && d.of("gpu").chance(0.3)
@@ -204,28 +227,31 @@ func (p *pipelineScript) drawBlock(d draw, i int, shape string) block {
 	return b
 }
 
-// all is a list of a block's outputs, of those of its steps that there are.
-func (b *block) all() string {
-	at := fmt.Sprintf("step.%s.%s", b.Kind, b.Name)
-	switch {
-	case b.many():
-		return at + "[*].out"
-	case b.When != "":
-		return "try([" + at + ".out], [])"
+// at is the address of a block, or of its step of a key.
+func (b *block) at(key string) string {
+	if key != "" {
+		key = fmt.Sprintf("[%q]", key)
 	}
-	return "[" + at + ".out]"
+	return fmt.Sprintf("step.%s.%s%s", b.Kind, b.Name, key)
 }
 
-// said is the JSON of a block's one step, by a path.
+// all is a list of a block's outputs, of those of its steps that there are.
+func (b *block) all() string {
+	switch {
+	case b.many():
+		return b.at("") + "[*].out"
+	case b.When != "":
+		return "try([" + b.at("") + ".out], [])"
+	}
+	return "[" + b.at("") + ".out]"
+}
+
+// said is the JSON of one of a block's steps, by a path.
 func (b *block) said(key, path string) string {
-	at := fmt.Sprintf("step.%s.%s", b.Kind, b.Name)
-	if key != "" {
-		at += fmt.Sprintf("[%q]", key)
-	}
 	if b.list() {
-		return fmt.Sprintf("json(%s.out, \"said.json:%s\")", at, path)
+		path = "said.json:" + path
 	}
-	return fmt.Sprintf("json(%s.out, %q)", at, path)
+	return fmt.Sprintf("json(%s.out, %q)", b.at(key), path)
 }
 
 // hcl is the source of an edition, from 1 on.
@@ -243,80 +269,58 @@ func (p pipelineScript) hcl(edition int) string {
 }
 
 func (p pipelineScript) write(s *strings.Builder, b *block, edition int) {
-	line := func(format string, args ...any) { fmt.Fprintf(s, "  "+format+"\n", args...) }
+	line := func(is bool, format string, args ...any) {
+		if is {
+			fmt.Fprintf(s, "  "+format+"\n", args...)
+		}
+	}
 	fmt.Fprintf(s, "step %q %q {\n", b.Kind, b.Name)
-	name, after := b.Name, []string{}
+	key, after := "", []string{}
 	if b.many() {
-		name += "/${each.key}"
+		key = "${each.key}"
 	}
-	switch from := p.block(b.Files + b.Names); {
-	case b.Fixed > 0:
-		var keys []string
-		for i := range b.Fixed {
-			keys = append(keys, fmt.Sprintf("%q", keyOf(i)))
-		}
-		line("for_each = toset([%s])", strings.Join(keys, ", "))
-	case b.Files != "":
-		at := fmt.Sprintf("step.%s.%s", from.Kind, from.Name)
-		if b.Of != "" {
-			at += fmt.Sprintf("[%q]", b.Of)
-		}
-		line(`for_each = files(%s.out, "p/*")`, at)
+	line(b.Fixed > 0, `for_each = toset(["%s"])`, strings.Join(keysOf(b.Fixed), `", "`))
+	if from := p.block(b.Files + b.Names); from != nil {
+		line(b.Files != "", `for_each = files(%s.out, "p/*")`, from.at(b.Of))
+		line(b.Names != "", "for_each = toset(%s)", from.said(b.Of, "names"))
+	}
+	if b.Files != "" {
 		after = append(after, "[each.file]")
-	case b.Names != "":
-		line("for_each = toset(%s)", from.said(b.Of, "names"))
 	}
-	if b.grown() && b.Empty {
-		line("allow_empty = true")
-	}
+	line(b.grown() && b.Empty, "allow_empty = true")
+	when := b.When
 	if decides := p.block(b.When); decides != nil {
-		line("when = %s", decides.said("", "ok"))
-	} else if b.When != "" {
-		line("when = %s", b.When)
+		when = decides.said("", "ok")
 	}
-	if b.Temporary {
-		line("keep = false")
-		line("size = 5000")
-	}
-	line("name = \"%s\"", name)
-	if b.Other > 0 && edition >= b.Other {
-		line("edition = %d", b.Other)
-	}
+	line(when != "", "when = %s", when)
+	line(b.temporary(edition), "keep = false")
+	line(b.Temporary, "size = 5000") // smaller blobs are not let go
+	line(true, `name = "%s"`, b.named(key))
+	line(b.Other > 0 && edition >= b.Other, "edition = %d", b.Other)
 	for _, a := range b.After {
 		after = append(after, p.block(a).all())
 	}
-	if len(after) > 0 {
-		line("after = concat(%s)", strings.Join(after, ", "))
+	line(len(after) > 0, "after = concat(%s)", strings.Join(after, ", "))
+	line(b.Pieces > 0, "pieces = %d", b.Pieces)
+	line(true, "ok = %v", b.OK)
+	severity, least := "error", 1000
+	if b.Check == "holds" {
+		least = 1
+	} else if b.Check == "warns" {
+		severity = "warning"
 	}
-	if b.Pieces > 0 {
-		line("pieces = %d", b.Pieces)
+	line(b.Check != "", "check \"enough\" {\n    counts   = \"made\"\n    min      = %d\n    severity = %q\n  }", least, severity)
+	limited := b.Limited && p.Limit > 0
+	if b.CPUs+b.Memory+int(b.Time) > 0 || limited || b.GPU {
+		line(true, "resources {")
+		line(b.CPUs > 0, "  cpus = %d", b.CPUs)
+		line(b.Memory > 0, "  memory = \"%dGB\"", b.Memory)
+		line(b.Time > 0, "  time = %q", b.Time)
+		line(limited, `  limits = ["few"]`)
+		line(b.GPU, `  queue = "gpu"`)
+		line(true, "}")
 	}
-	line("ok = %v", b.OK)
-	if b.Check != "" {
-		severity, least := "error", 1
-		if b.Check != "holds" {
-			least = 1000
-		}
-		if b.Check == "warns" {
-			severity = "warning"
-		}
-		line("check \"enough\" {\n    counts   = \"made\"\n    min      = %d\n    severity = %q\n  }", least, severity)
-	}
-	var asks []string
-	for what, set := range map[string]bool{
-		fmt.Sprintf("cpus   = %d", b.CPUs): b.CPUs > 0, fmt.Sprintf("memory = \"%dGB\"", b.Memory): b.Memory > 0,
-		fmt.Sprintf("time   = %q", b.Time): b.Time > 0, `limits = ["few"]`: b.Limited && p.Limit > 0, `queue  = "gpu"`: b.GPU,
-	} {
-		if set {
-			asks = append(asks, what)
-		}
-	}
-	if slices.Sort(asks); len(asks) > 0 {
-		line("resources {\n    %s\n  }", strings.Join(asks, "\n    "))
-	}
-	if b.Retry > 0 {
-		line("retry {\n    times = %d\n  }", b.Retry)
-	}
+	line(b.Retry > 0, "retry {\n    times = %d\n  }", b.Retry)
 	s.WriteString("}\n")
 }
 
@@ -350,27 +354,21 @@ func (p pipelineScript) smaller() (all []pipelineScript) {
 		if b.Fixed > 8 {
 			change(i, func(b *block) { b.Fixed /= 2 })
 		}
-		if of := p.instanceOf(b.Name); b.Pieces > 1 || b.Pieces == 1 && b.list() && !of {
+		if b.Pieces > 1 || b.Pieces == 1 && b.list() && !p.instanceOf(b.Name) {
 			change(i, func(b *block) { b.Pieces-- })
 		}
 		for n := range b.After {
 			change(i, func(b *block) { b.After = slices.Delete(slices.Clone(b.After), n, n+1) })
 		}
-		for _, less := range []func(b *block){
-			func(b *block) { b.Fixed = max(0, b.Fixed-1) },
-			func(b *block) { b.When = "" }, func(b *block) { b.End = "" }, func(b *block) { b.Check = "" },
-			func(b *block) { b.Temporary = false }, func(b *block) { b.Limited = false }, func(b *block) { b.GPU = false },
-			func(b *block) { b.CPUs, b.Memory = 0, 0 }, func(b *block) { b.Time = 0 }, func(b *block) { b.Retry = 0 },
-			func(b *block) { b.Since = 1 }, func(b *block) { b.Other = 0 },
-		} {
-			change(i, less)
+		for _, plain := range []string{"Fixed", "When", "End", "Check", "Temporary", "Keeps", "Limited", "GPU", "CPUs", "Memory", "Time", "Retry", "Other", "As"} {
+			change(i, func(b *block) { reflect.ValueOf(b).Elem().FieldByName(plain).SetZero() })
 		}
+		change(i, func(b *block) { b.Since = 1 })
 		if b.cut() {
 			change(i, func(b *block) { b.Kind, b.Pieces = "work", 0 })
 		}
 	}
-	if p.Limit > 0 {
-		q := p
+	if q := p; p.Limit > 0 {
 		q.Limit = 0
 		all = append(all, q)
 	}
@@ -400,6 +398,9 @@ func (p pipelineScript) without(name string) pipelineScript {
 		}
 		if b.When == name {
 			b.When = ""
+		}
+		if b.As == name {
+			b.As = ""
 		}
 		b.After = slices.DeleteFunc(slices.Clone(b.After), func(a string) bool { return a == name })
 		q.Blocks = append(q.Blocks, b)

@@ -57,7 +57,11 @@ func (w *world) newProcess(server, number int) *process {
 	if slices.ContainsFunc(w.script.Pipeline.Blocks, func(b block) bool { return b.GPU }) { // else its polls cost as much as the others'
 		queues = append(queues, workflows.GPUTaskQueue)
 	}
-	p.worker = worker.New(p.client, a, worker.Options{Queues: queues, CPU: slots, Cores: 4, Memory: 16 << 30})
+	room := worker.Options{Queues: queues, CPU: slots, Cores: 4, Memory: 16 << 30}
+	if w.script.Uneven && number > 0 {
+		room.Cores, room.Memory = 1, 1<<30
+	}
+	p.worker = worker.New(p.client, a, room)
 	return p
 }
 

@@ -14,8 +14,9 @@ import (
 type script struct {
 	Seed     draw
 	Pipeline pipelineScript
-	Servers  int // Temporal servers, 1 or 2: runs of the second share only the store with the others
-	Workers  int // processes of each at the start
+	Servers  int  // Temporal servers, 1 or 2: runs of the second share only the store with the others
+	Workers  int  // processes of each at the start
+	Uneven   bool // all but the first have room for 1 CPU and 1 GB
 	Acts     []act
 	Faults   []fault
 }
@@ -23,7 +24,7 @@ type script struct {
 // An act is what somebody does at a time after the start.
 type act struct {
 	At     time.Duration
-	For    time.Duration // of freeze
+	For    time.Duration // of freeze; of gc, its grace
 	Do     string        // run, cancel, gc, kill, stop, start, freeze
 	Server int
 	Number int // of a run, from 0, among the runs of the script; of a process, likewise
@@ -83,7 +84,8 @@ type work struct {
 // stored is a change of the store, for which work may be done again.
 type stored struct {
 	at    time.Duration
-	what  string           // result: there is one now; result gone; gone: a blob was deleted, damaged or taken
+	what  string // result: there is one now; result gone; gone: a blob was deleted, damaged or taken; back: it was put again; opened, closed: a run
+	run   string
 	key   artifacts.Digest // of a result
 	blobs []artifacts.Digest
 }

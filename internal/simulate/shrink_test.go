@@ -55,6 +55,9 @@ func (s script) smaller() (all []script) {
 	for i := range s.Faults {
 		with(func(less *script) { less.Faults = slices.Delete(less.Faults, i, i+1) })
 	}
+	if s.Uneven {
+		with(func(less *script) { less.Uneven = false })
+	}
 	if s.Workers > 1 {
 		with(func(less *script) { less.Workers-- })
 	}

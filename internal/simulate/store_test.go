@@ -277,12 +277,19 @@ func calledOn(c *storetest.Call) (string, error) {
 func (v *view) noted(c *storetest.Call, lease bool) {
 	now := stored{at: v.tr.now(), what: "result"}
 	hex, result := strings.CutPrefix(c.Name, artifacts.ResultsPrefix)
+	run, opens := strings.CutPrefix(c.Name, artifacts.OpenRunPrefix)
 	if result && !lease {
 		now.key, _ = artifacts.ParseHex(hex)
 	}
 	switch {
 	case c.Method == storetest.BlobsDelete:
 		now.what, now.blobs = "gone", []artifacts.Digest{c.Digest}
+	case c.Method == storetest.BlobsPut:
+		now.what, now.blobs = "back", []artifacts.Digest{c.Digest}
+	case opens && c.Method == storetest.RecordsDelete:
+		now.what, now.run = "closed", run
+	case opens:
+		now.what, now.run = "opened", run
 	case c.Method == storetest.RecordsDelete:
 		now.what = "result gone"
 	case !now.key.IsZero():
@@ -292,7 +299,8 @@ func (v *view) noted(c *storetest.Call, lease bool) {
 	defer v.shelf.mu.Unlock()
 	if lease {
 		v.holder[c.Name] = v
-	} else if len(now.blobs) > 0 || now.what == "result gone" && result {
+	} else if now.what == "back" && !slices.ContainsFunc(v.stored, func(s stored) bool { return s.what == "gone" && s.blobs[0] == c.Digest }) { // it is new
+	} else if len(now.blobs) > 0 || now.what == "result gone" && result || opens && !lease {
 		v.stored = append(v.stored, now)
 	}
 }

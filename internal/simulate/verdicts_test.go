@@ -2,10 +2,12 @@ package simulate
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"go.temporal.io/api/common/v1"
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/history/v1"
 
@@ -17,6 +19,7 @@ import (
 // TestJudge: nothing is said of what went well, and each rule of the judge has something that breaks it.
 func TestJudge(t *testing.T) {
 	key := artifacts.Sum([]byte("a"))
+	gone := stored{at: 21500 * time.Millisecond, what: "gone", blobs: []artifacts.Digest{key}}
 	event := func(of enums.EventType) *history.HistoryEvent { return &history.HistoryEvent{EventType: of} }
 	begun := event(enums.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED)
 	begun.Attributes = &history.HistoryEvent_WorkflowExecutionStartedEventAttributes{WorkflowExecutionStartedEventAttributes: &history.WorkflowExecutionStartedEventAttributes{WorkflowId: workflows.ReproduceWorkflowID("1")}}
@@ -26,11 +29,11 @@ func TestJudge(t *testing.T) {
 			script: script{Acts: []act{first}, Pipeline: pipelineScript{Blocks: []block{
 				{Name: "a", Kind: "work", Since: 1}, {Name: "b", Kind: "work", Since: 1, End: "permanent"}, {Name: "c", Kind: "work", After: []string{"b"}, Since: 1}}}},
 			runs: []ran{{act: first, id: "1", began: time.Second, ended: 30 * time.Second, err: errors.New("1 step failed"), record: &workflows.RunRecord{Steps: []workflows.RunStep{
-				{Address: "step.work.a", Outcome: workflows.Ran}, {Address: "step.work.b", Outcome: workflows.Failed, Error: "it cannot be done"},
+				{Address: "step.work.a", Outcome: workflows.Ran, Key: key}, {Address: "step.work.b", Key: artifacts.Sum([]byte("b")), Outcome: workflows.Failed, Error: "it cannot be done"},
 				{Address: "step.work.c", Outcome: workflows.Skipped, Error: "needs step.work.b, which failed"}}}}},
 			work: []work{{address: "a", key: key, began: 10 * time.Second, ended: 20 * time.Second, how: "done"},
 				{address: "b", key: artifacts.Sum([]byte("b")), began: 10 * time.Second, ended: 25 * time.Second, how: "failed"}},
-			stored: []stored{{at: 21 * time.Second, what: "result", key: key, blobs: []artifacts.Digest{key}}},
+			stored: []stored{{at: 2 * time.Second, what: "opened", run: "1"}, {at: 21 * time.Second, what: "result", key: key, blobs: []artifacts.Digest{key}}, {at: 29 * time.Second, what: "closed", run: "1"}},
 		}
 	}
 	if said := judge(well()); len(said) > 0 {
@@ -79,6 +82,24 @@ func TestJudge(t *testing.T) {
 				t.Error(err)
 			}
 		},
+		"result: run 0":        func(o *observed) { steps(o)[0].Key = artifacts.Sum([]byte("z")) },
+		"kept: run 0":          func(o *observed) { o.stored = slices.Insert(o.stored, 2, gone) },
+		"nobody did its work":  func(o *observed) { o.work = o.work[1:] },
+		"was found, and":       func(o *observed) { steps(o)[0].Outcome = workflows.Hit },
+		"open: run 0 is open":  func(o *observed) { o.stored[0].at = 22 * time.Second },
+		"open: run 0 has":      func(o *observed) { o.stored = o.stored[:2] },
+		"failures: run 0":      func(o *observed) { o.store = mem.New() },
+		"tries: b, which":      func(o *observed) { o.work = append(o.work, o.work[1]) },
+		"replaced: the result": func(o *observed) { o.stored = append(o.stored, stored{at: time.Minute, what: "result", key: key}) },
+		"limits: 2 steps": func(o *observed) {
+			p := &o.script.Pipeline
+			p.Limit, p.Blocks[0].Limited, p.Blocks[1].Limited = 1, true, true
+		},
+		"wanted: step/a is cancelled": func(o *observed) {
+			step := &history.HistoryEvent{EventType: begun.EventType, Attributes: &history.HistoryEvent_WorkflowExecutionStartedEventAttributes{WorkflowExecutionStartedEventAttributes: &history.WorkflowExecutionStartedEventAttributes{
+				WorkflowId: "step/a", Input: &common.Payloads{Payloads: []*common.Payload{{Data: []byte(`{"run_id":"1"}`)}}}}}}
+			o.histories = []*history.History{{Events: []*history.HistoryEvent{step, event(enums.EVENT_TYPE_ACTIVITY_TASK_CANCEL_REQUESTED)}}}
+		},
 		"growth: a payload": func(o *observed) { o.largest = 3 << 20 },
 	} {
 		o := well()
@@ -90,11 +111,15 @@ func TestJudge(t *testing.T) {
 	// What makes the same things right.
 	for name, c := range map[string]func(o *observed){
 		"again, for its blob is gone": func(o *observed) {
-			o.stored = append(o.stored, stored{at: 21500 * time.Millisecond, what: "gone", blobs: []artifacts.Digest{key}})
+			o.stored = slices.Insert(o.stored, 2, gone, stored{at: 23 * time.Second, what: "back", blobs: []artifacts.Digest{key}})
 			again(o, 22*time.Second)
 		},
 		"twice, for its lease is lost": func(o *observed) {
 			o.script.Faults = []fault{{At: 9 * time.Second, For: 2 * time.Minute, What: "outage"}}
+			again(o, 15*time.Second)
+		},
+		"twice, for its worker stood still": func(o *observed) {
+			o.script.Acts = append(o.script.Acts, act{At: 11 * time.Second, For: 10 * time.Second, Do: "freeze"})
 			again(o, 15*time.Second)
 		},
 	} {

@@ -289,13 +289,11 @@ func (w *world) cancel(ctx context.Context, number int) {
 	}
 }
 
-// gc is `redsi gc`, with a grace of nothing, of some minutes, or the usual one.
+// gc is `redsi gc`.
 func (w *world) gc(ctx context.Context, a act) {
-	d := w.script.Seed.of("gc", a.At)
 	_, store := w.shelf.view(fmt.Sprint("gc of ", a.At))
-	grace := []time.Duration{1, d.of("grace").span(time.Second, 10*time.Minute), artifacts.DefaultGrace}[d.n(3)]
-	g, err := artifacts.Collect(ctx, store, artifacts.GCOptions{Grace: grace})
-	w.tr.tell("gc with a grace of %s deletes %d results, %d blobs, %d leases; %d runs are open: %v", grace, len(g.Results), len(g.Blobs), len(g.Leases), len(g.Open), err)
+	g, err := artifacts.Collect(ctx, store, artifacts.GCOptions{Grace: a.For})
+	w.tr.tell("gc with a grace of %s deletes %d results, %d blobs, %d leases; %d runs are open: %v", a.For, len(g.Results), len(g.Blobs), len(g.Leases), len(g.Open), err)
 }
 
 // look says what is there when all is over.

@@ -64,7 +64,7 @@ func (k kept) write(name string) error {
 	if err != nil {
 		return err
 	}
-	for _, change := range [][2]string{{`"\w+":(0|""|false|null),?`, ``}, {`,}`, `}`}, {`"(Pipeline|Acts|Faults|Blocks|Script)"|{"(At|Name)"`, "\n$0"}} {
+	for _, change := range [][2]string{{`"\w+":(?:0|""|false|null)(?:,|(}))`, `$1`}, {`,}`, `}`}, {`"(Pipeline|Acts|Faults|Blocks|Script)"|{"(At|Name)"`, "\n$0"}} {
 		b = regexp.MustCompile(change[0]).ReplaceAll(b, []byte(change[1]))
 	}
 	return os.WriteFile(keptFile(name), append(b, '\n'), 0o600)

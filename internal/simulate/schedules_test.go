@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -177,6 +178,7 @@ func ruleOf(verdict string) string {
 
 // TestRepeats: a seed draws a schedule to the letter.
 func TestRepeats(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	for seed := range draw(20) {
 		s := drawScript(seed)
 		_, a := play(t, s, true)

@@ -176,7 +176,7 @@ func (m *modeled) own(b *block, name string) expected {
 	for _, n := range names {
 		switch m.p.end(n) {
 		case "transient":
-			return failed("tried 10 times")
+			return failed("(tried 1") // 10 times, and again where that could not be told
 		case "permanent":
 			return failed("it cannot be done")
 		case "panics":

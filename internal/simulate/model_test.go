@@ -148,13 +148,6 @@ func (m *modeled) block(b *block) {
 	x.pending, x.misfit = x.pending || misfit, x.misfit || misfit
 }
 
-func keysOf(n int) (keys []string) {
-	for i := range n {
-		keys = append(keys, keyOf(i))
-	}
-	return keys
-}
-
 const anyText = "" // is a part of every error
 
 // own is how a step ends whose inputs are all there.

@@ -61,10 +61,10 @@ func (b *block) named(key string) string {
 	return strings.TrimSuffix(cmp.Or(b.As, b.Name)+"/"+key, "/")
 }
 
-// at is the address of a block, or of its step of a key.
+// at is the address of a block, of its step of a key, or of all of them: *.
 func (b *block) at(key string) string {
 	if key != "" {
-		key = fmt.Sprintf("[%q]", key)
+		key = strings.Replace(fmt.Sprintf("[%q]", key), `"*"`, "*", 1)
 	}
 	return fmt.Sprintf("step.%s.%s%s", b.Kind, b.Name, key)
 }
@@ -257,13 +257,14 @@ func (p pipelineScript) write(s *strings.Builder, b *block, edition int) {
 		after = append(after, "[each.file]")
 	}
 	for _, name := range b.After {
-		all, from := "[%s.out]", p.block(name)
+		from := p.block(name)
+		all := "[" + from.at("") + ".out]"
 		if from.many() {
-			all = "%s[*].out"
+			all = from.at("*") + ".out"
 		} else if from.When != "" {
-			all = "try([%s.out], [])"
+			all = "try(" + all + ", [])"
 		}
-		after = append(after, fmt.Sprintf(all, from.at("")))
+		after = append(after, all)
 	}
 	fmt.Fprintf(s, "step %q %q {\n", b.Kind, b.Name)
 	line(b.Fixed > 0, `for_each = toset(["%s"])`, strings.Join(keysOf(b.Fixed), `", "`))

@@ -44,22 +44,22 @@ func TestJudge(t *testing.T) {
 	}
 	steps := func(o *observed) []workflows.RunStep { return o.runs[0].record.Steps }
 	for want, breaks := range map[string]func(o *observed){
-		"no trouble: panic":                    func(o *observed) { o.troubles = []string{"panic"} },
-		"ends: the schedule":                   func(o *observed) { o.stuck = true },
-		"end: run 0 has no record":             func(o *observed) { o.runs[0].record = nil },
-		"there is no such step":                func(o *observed) { steps(o)[0].Address = "step.work.z" },
-		"a is failed, and the model says":      func(o *observed) { steps(o)[0].Outcome = workflows.Failed },
-		"b is ran, and the model says":         func(o *observed) { steps(o)[1].Outcome = workflows.Hit },
-		"and the model says \"it cannot":       func(o *observed) { steps(o)[1].Error = "another" },
-		"which did not fail":                   func(o *observed) { steps(o)[2].Error = "needs step.work.a, which failed" },
-		"left out: run 0: step.work.c was":     func(o *observed) { steps(o)[2].Outcome, o.runs[0].err = workflows.NotStarted, nil },
-		"step.work.c is not in its record":     func(o *observed) { o.runs[0].record.Steps = steps(o)[:2] },
-		"of its steps did not end well":        func(o *observed) { o.runs[0].err = nil },
-		"says that 2 steps are ran":            func(o *observed) { o.runs[0].record.Counts = map[workflows.Status]int{workflows.Ran: 2} },
-		"in time: run 0 has not ended":         func(o *observed) { o.runs[0].ended = 0 },
-		"in time: run 0 ended":                 func(o *observed) { o.runs[0].ended = time.Hour },
-		"stands still":                         func(o *observed) { o.runs[0].ended = 3 * time.Minute },
-		"cancelled: run 0 ended at 30s, and a": func(o *observed) { o.runs[0].cancelled = 12 * time.Second; o.work[0].ended = time.Minute },
+		"no trouble: panic":                           func(o *observed) { o.troubles = []string{"panic"} },
+		"ends: the schedule":                          func(o *observed) { o.stuck = true },
+		"end: run 0 has no record":                    func(o *observed) { o.runs[0].record = nil },
+		"there is no such step":                       func(o *observed) { steps(o)[0].Address = "step.work.z" },
+		"a is failed (), and the model says":          func(o *observed) { steps(o)[0].Outcome = workflows.Failed },
+		"b is hit (it cannot be done), and the model": func(o *observed) { steps(o)[1].Outcome = workflows.Hit },
+		"and the model says \"it cannot":              func(o *observed) { steps(o)[1].Error = "another" },
+		"\"step.work.a\" did not fail":                func(o *observed) { steps(o)[2].Error = "needs step.work.a, which failed" },
+		"left out: run 0: step.work.c is not":         func(o *observed) { steps(o)[2].Outcome, o.runs[0].err = workflows.NotStarted, nil },
+		"step.work.c is not in its record":            func(o *observed) { o.runs[0].record.Steps = steps(o)[:2] },
+		"of its steps did not end well":               func(o *observed) { o.runs[0].err = nil },
+		"says that 2 steps are ran":                   func(o *observed) { o.runs[0].record.Counts = map[workflows.Status]int{workflows.Ran: 2} },
+		"in time: run 0 has not ended":                func(o *observed) { o.runs[0].ended = 0 },
+		"in time: run 0 ended":                        func(o *observed) { o.runs[0].ended = time.Hour },
+		"stands still":                                func(o *observed) { o.runs[0].ended = 3 * time.Minute },
+		"cancelled: run 0 ended at 30s, and a":        func(o *observed) { o.runs[0].cancelled = 12 * time.Second; o.work[0].ended = time.Minute },
 		"and a begins at 31s": func(o *observed) {
 			o.runs[0].cancelled, o.work[0].began, o.work[0].run = 12*time.Second, 31*time.Second, "1"
 			o.work[0].ended = time.Minute
@@ -82,15 +82,15 @@ func TestJudge(t *testing.T) {
 				t.Error(err)
 			}
 		},
-		"result: run 0":        func(o *observed) { steps(o)[0].Key = artifacts.Sum([]byte("z")) },
-		"kept: run 0":          func(o *observed) { o.stored = slices.Insert(o.stored, 2, gone) },
-		"nobody did its work":  func(o *observed) { o.work = o.work[1:] },
-		"was found, and":       func(o *observed) { steps(o)[0].Outcome = workflows.Hit },
-		"open: run 0 is open":  func(o *observed) { o.stored[0].at = 22 * time.Second },
-		"open: run 0 has":      func(o *observed) { o.stored = o.stored[:2] },
-		"failures: run 0":      func(o *observed) { o.store = mem.New() },
-		"tries: b, which":      func(o *observed) { o.work = append(o.work, o.work[1]) },
-		"replaced: the result": func(o *observed) { o.stored = append(o.stored, stored{at: time.Minute, what: "result", key: key}) },
+		"result: run 0":             func(o *observed) { steps(o)[0].Key = artifacts.Sum([]byte("z")) },
+		"kept: run 0":               func(o *observed) { o.stored = slices.Insert(o.stored, 2, gone) },
+		"nobody did its work":       func(o *observed) { o.work = o.work[1:] },
+		"a is hit, and the run has": func(o *observed) { steps(o)[0].Outcome = workflows.Hit },
+		"the run is open from 22s":  func(o *observed) { o.stored[0].at = 22 * time.Second },
+		"open: run 0 has":           func(o *observed) { o.stored = o.stored[:2] },
+		"failures: run 0":           func(o *observed) { o.store = mem.New() },
+		"tries: b, which":           func(o *observed) { o.work = append(o.work, o.work[1]) },
+		"replaced: the result":      func(o *observed) { o.stored = append(o.stored, stored{at: time.Minute, what: "result", key: key}) },
 		"limits: 2 steps": func(o *observed) {
 			p := &o.script.Pipeline
 			p.Limit, p.Blocks[0].Limited, p.Blocks[1].Limited = 1, true, true

@@ -96,14 +96,6 @@ type workConfig struct {
 	Size    int         `hcl:"size,optional" help:"bytes at least"`
 }
 
-// said is the JSON of a result.
-type said struct {
-	OK    bool     `json:"ok"`
-	Names []string `json:"names"`
-	Of    string   `json:"of"` // everything that it is made of
-	Room  string   `json:"room,omitempty"`
-}
-
 // bench has the kinds of a process.
 type bench struct {
 	hands hands
@@ -230,10 +222,12 @@ func write(ctx context.Context, x *step.IO, c workConfig, of string, out outcome
 	if out.How == "other" {
 		of += fmt.Sprint(" try ", out.N)
 	}
-	says := said{OK: c.OK, Names: append([]string{}, keysOf(c.Pieces)...), Of: of}
-	if c.Size > 0 {
-		says.Room = fmt.Sprintf("%0*d", c.Size, 0)
-	}
+	says := struct {
+		OK    bool     `json:"ok"`
+		Names []string `json:"names"`
+		Of    string   `json:"of"` // everything that it is made of
+		Room  string   `json:"room,omitempty"`
+	}{c.OK, append([]string{}, keysOf(c.Pieces)...), of, strings.Repeat("0", c.Size)}
 	x.Count("made", int64(c.Pieces)+1)
 	b, err := json.Marshal(says)
 	if !tree {

@@ -28,8 +28,7 @@ type block struct {
 	As           string   // the block whose name, and so whose keys, its steps have: all else is the same
 	After        []string // blocks whose outputs it reads
 	Fixed        int      // so many keys that are known beforehand
-	Files        string   // one for each file that the list block made
-	Names        string   // one for each name in its JSON
+	Files, Names string   // one for each file that the list block made; for each name in its JSON
 	Of           string   // of Files or Names: the key of its instance; "": it has none
 	Empty        bool     // there may be none
 	When         string   // "", "true", "false", or a block whose JSON decides
@@ -43,8 +42,7 @@ type block struct {
 	Time         time.Duration // the longest that it may take
 	Retry        int
 	End          string // how its work ends, see ends; of a block with several steps, that of some
-	Since        int    // the edition that has it first
-	Other        int    // the edition from which it has another key; 0: none
+	Since, Other int    // the edition that has it first; the edition from which it has another key, 0: none
 }
 
 func (b *block) many() bool  { return b.Fixed > 0 || b.grown() }
@@ -84,25 +82,12 @@ var blockOf = regexp.MustCompile(`^(?:step\.\w+\.)?(\w+).*`)
 // of is the block of a step by its address or name: step.work.b3["k1"] or b3/k1.
 func (p pipelineScript) of(at string) *block { return p.block(blockOf.ReplaceAllString(at, "$1")) }
 
-// ends are how work ends, and in how many of a hundred blocks: most end well.
-var ends = []struct {
-	name string
-	of   int
-}{
-	{"other", 4},     // done, with other bytes at each try
-	{"flaky", 5},     // transient at the first tries
-	{"slow", 3},      // the first try takes minutes
-	{"transient", 2}, // at each try
-	{"permanent", 3},
-	{"panics", 1},
-	{"hangs", 1},       // until its time is over
-	{"changed", 1},     // a source has other bytes than the plan
-	{"loses", 2},       // at the first try an input is gone from the store
-	{"exits", 1},       // its program fails at each try
-	{"exits-first", 2}, // at the first two
-	{"heals", 2},       // permanent at the first try ever
-	{"pins-panic", 1},
-}
+// ends are how work ends, each name in one of a hundred blocks; most end well. It is done with other bytes at each try (other), takes
+// minutes at the first one (slow) or for ever (hangs), is transient at the first ones (flaky) or all, finds that a source has other
+// bytes than the plan (changed) or an input is gone from the store (loses), its program fails at all tries (exits) or two, it is permanent
+// always or at the first try ever (heals).
+var ends = strings.Fields(`other other other other flaky flaky flaky flaky flaky slow slow slow transient transient permanent permanent permanent
+	panics hangs changed loses loses exits exits-first exits-first heals heals pins-panic`)
 
 func drawPipeline(d draw) pipelineScript {
 	d = d.of("pipeline")
@@ -134,25 +119,23 @@ func (p *pipelineScript) drawBlock(d draw, i int, shape string) block {
 	}
 	b := block{Name: fmt.Sprint("b", i), Since: 1, OK: d.of("ok").chance(0.75),
 		Kind: []string{"work", "work", "work", "short", "short", "list", "list", "cut", "turns"}[d.of("kind").n(9)]}
-	for _, quality := range []struct {
-		name   string
-		chance float64
-		set    func()
-	}{
-		{"since", 0.08, func() { b.Since = max(1, min(i, 2)) }},
-		{"changes", 0.2, func() { b.Other = 2 }},
-		{"keep", 0.15, func() { b.Temporary = true }},
-		{"keeps", 0.4, func() { b.Keeps = map[bool]int{true: 2}[b.Temporary] }},
-		{"limited", 0.4, func() { b.Limited = p.Limit > 0 }},
-		{"gpu", 0.3, func() { b.GPU = p.Seed.of("gpu").chance(0.05) }},
-		{"asks", 0.2, func() { b.CPUs, b.Memory = 1+d.of("cpus").n(2), d.of("memory").n(3) }},
-		{"timed", 0.05, func() { b.Time = 2 * time.Hour }},
-		{"retry", 0.05, func() { b.Retry = 2 + d.of("retries").n(2) }},
-	} {
-		if d.of(quality.name).chance(quality.chance) {
-			quality.set()
+	some := func(name string, chance float64, set func()) {
+		if d.of(name).chance(chance) {
+			set()
 		}
 	}
+	retry := func() { b.Retry = 2 + d.of("retries").n(2) }
+	some("since", 0.08, func() { b.Since = max(1, min(i, 2)) })
+	some("changes", 0.2, func() { b.Other = 2 })
+	some("keep", 0.15, func() {
+		b.Temporary = true
+		some("keeps", 0.4, func() { b.Keeps = 2 })
+	})
+	some("limited", 0.4, func() { b.Limited = p.Limit > 0 })
+	some("gpu", 0.3, func() { b.GPU = p.Seed.of("gpu").chance(0.05) })
+	some("asks", 0.2, func() { b.CPUs, b.Memory = 1+d.of("cpus").n(2), d.of("memory").n(3) })
+	some("timed", 0.05, func() { b.Time = 2 * time.Hour })
+	some("retry", 0.05, retry)
 	earlier := func(what any, fits func(*block) bool) string {
 		var names []string
 		for _, e := range p.Blocks {
@@ -198,101 +181,91 @@ func (p *pipelineScript) drawBlock(d draw, i int, shape string) block {
 	case when < 16:
 		b.When = earlier("whose", func(e *block) bool { return !e.many() && e.When == "" && !e.Temporary })
 	}
-	if b.Kind == "list" {
-		b.Pieces = d.of("pieces").n(5)
-	} else if b.cut() {
-		b.Pieces = 1 + d.of("parts").n(6)
-	}
+	parts := 1 + d.of("parts").n(6)
+	b.Pieces = map[string]int{"list": d.of("pieces").n(5), "cut": parts, "turns": parts}[b.Kind]
 	b.Check = map[int]string{0: "holds", 1: "holds", 2: "warns", 3: "fails"}[d.of("check").n(40)]
-	at := d.of("end").n(100)
-	for _, e := range ends {
-		if at < e.of && b.End == "" {
-			b.End = e.name
-		}
-		at -= e.of
+	if end := d.of("end").n(100); end < len(ends) {
+		b.End = ends[end]
 	}
 	switch b.End {
 	case "hangs":
 		b.Time = d.of("time").span(time.Minute, 2*time.Minute)
 	case "exits-first":
-		b.Retry = 2 + d.of("retries").n(2)
+		retry()
 	}
 	return b
-}
-
-// hcl is the source of an edition, from 1 on.
-func (p pipelineScript) hcl(edition int) string {
-	var s strings.Builder
-	if p.Limit > 0 {
-		fmt.Fprintf(&s, "limits {\n  few = %d\n}\n", p.Limit)
-	}
-	for _, b := range p.Blocks {
-		if b.Since <= edition {
-			p.write(&s, &b, edition)
-		}
-	}
-	return s.String()
 }
 
 // checks are the arguments of the check blocks.
 var checks = map[string][]any{"holds": {1, "error"}, "fails": {1000, "error"}, "warns": {1000, "warning"}}
 
-func (p pipelineScript) write(s *strings.Builder, b *block, edition int) {
+// hcl is the source of an edition, from 1 on.
+func (p pipelineScript) hcl(edition int) string {
+	var s strings.Builder
 	line := func(is bool, format string, args ...any) {
 		if is {
-			fmt.Fprintf(s, "  "+format+"\n", args...)
+			fmt.Fprintf(&s, "  "+format+"\n", args...)
 		}
 	}
 	said := func(from *block, key, path string) string { // the JSON of one of its steps
 		return fmt.Sprintf("json(%s.out, %q)", from.at(key), map[bool]string{true: "said.json:"}[from.Kind == "list"]+path)
 	}
-	key, when, after := "", b.When, []string{}
-	if b.many() {
-		key = "${each.key}"
+	if p.Limit > 0 {
+		fmt.Fprintf(&s, "limits {\n  few = %d\n}\n", p.Limit)
 	}
-	if decides := p.block(b.When); decides != nil {
-		when = said(decides, "", "ok")
-	}
-	if b.Files != "" {
-		after = append(after, "[each.file]")
-	}
-	for _, name := range b.After {
-		from := p.block(name)
-		all := "[" + from.at("") + ".out]"
-		if from.many() {
-			all = from.at("*") + ".out"
-		} else if from.When != "" {
-			all = "try(" + all + ", [])"
+	for _, b := range p.Blocks {
+		if b.Since > edition {
+			continue
 		}
-		after = append(after, all)
+		key, when, after := "", b.When, []string{}
+		if b.many() {
+			key = "${each.key}"
+		}
+		if decides := p.block(b.When); decides != nil {
+			when = said(decides, "", "ok")
+		}
+		if b.Files != "" {
+			after = append(after, "[each.file]")
+		}
+		for _, name := range b.After {
+			from := p.block(name)
+			all := "[" + from.at("") + ".out]"
+			if from.many() {
+				all = from.at("*") + ".out"
+			} else if from.When != "" {
+				all = "try(" + all + ", [])"
+			}
+			after = append(after, all)
+		}
+		fmt.Fprintf(&s, "step %q %q {\n", b.Kind, b.Name)
+		line(b.Fixed > 0, `for_each = toset(["%s"])`, strings.Join(keysOf(b.Fixed), `", "`))
+		if from := p.source(&b); from != nil {
+			line(b.Files != "", `for_each = files(%s.out, "p/*")`, from.at(b.Of))
+			line(b.Names != "", "for_each = toset(%s)", said(from, b.Of, "names"))
+		}
+		line(b.grown() && b.Empty, "allow_empty = true")
+		line(when != "", "when = %s", when)
+		line(b.temporary(edition), "keep = false")
+		line(b.Temporary, "size = 5000") // smaller blobs are not let go
+		line(true, `name = "%s"`, b.named(key))
+		line(b.Other > 0 && edition >= b.Other, "edition = %d", b.Other)
+		line(len(after) > 0, "after = concat(%s)", strings.Join(after, ", "))
+		line(b.Pieces > 0, "pieces = %d", b.Pieces)
+		line(true, "ok = %v", b.OK)
+		line(b.Check != "", "check \"enough\" {\n    counts   = \"made\"\n    min      = %d\n    severity = %q\n  }", checks[b.Check]...)
+		limited := b.Limited && p.Limit > 0
+		asks := b.CPUs+b.Memory+int(b.Time) > 0 || limited || b.GPU
+		line(asks, "resources {")
+		line(b.CPUs > 0, "  cpus = %d", b.CPUs)
+		line(b.Memory > 0, "  memory = \"%dGB\"", b.Memory)
+		line(b.Time > 0, "  time = %q", b.Time)
+		line(limited, `  limits = ["few"]`)
+		line(b.GPU, `  queue = "gpu"`)
+		line(asks, "}")
+		line(b.Retry > 0, "retry {\n    times = %d\n  }", b.Retry)
+		s.WriteString("}\n")
 	}
-	fmt.Fprintf(s, "step %q %q {\n", b.Kind, b.Name)
-	line(b.Fixed > 0, `for_each = toset(["%s"])`, strings.Join(keysOf(b.Fixed), `", "`))
-	if from := p.source(b); from != nil {
-		line(b.Files != "", `for_each = files(%s.out, "p/*")`, from.at(b.Of))
-		line(b.Names != "", "for_each = toset(%s)", said(from, b.Of, "names"))
-	}
-	line(b.grown() && b.Empty, "allow_empty = true")
-	line(when != "", "when = %s", when)
-	line(b.temporary(edition), "keep = false")
-	line(b.Temporary, "size = 5000") // smaller blobs are not let go
-	line(true, `name = "%s"`, b.named(key))
-	line(b.Other > 0 && edition >= b.Other, "edition = %d", b.Other)
-	line(len(after) > 0, "after = concat(%s)", strings.Join(after, ", "))
-	line(b.Pieces > 0, "pieces = %d", b.Pieces)
-	line(true, "ok = %v", b.OK)
-	line(b.Check != "", "check \"enough\" {\n    counts   = \"made\"\n    min      = %d\n    severity = %q\n  }", checks[b.Check]...)
-	limited := b.Limited && p.Limit > 0
-	asks := b.CPUs+b.Memory+int(b.Time) > 0 || limited || b.GPU
-	line(asks, "resources {")
-	line(b.CPUs > 0, "  cpus = %d", b.CPUs)
-	line(b.Memory > 0, "  memory = \"%dGB\"", b.Memory)
-	line(b.Time > 0, "  time = %q", b.Time)
-	line(limited, `  limits = ["few"]`)
-	line(b.GPU, `  queue = "gpu"`)
-	line(asks, "}")
-	line(b.Retry > 0, "retry {\n    times = %d\n  }", b.Retry)
-	s.WriteString("}\n")
+	return s.String()
 }
 
 func keysOf(n int) (keys []string) {
@@ -316,18 +289,15 @@ func (p pipelineScript) smaller() (all []pipelineScript) {
 	for i := len(p.Blocks) - 1; i >= 0 && len(p.Blocks) > 1; i-- {
 		all = append(all, p.without(p.Blocks[i].Name))
 	}
-	least := 0 // pieces of a list: a step may be named by one of them
-	if slices.ContainsFunc(p.Blocks, func(b block) bool { return b.Of != "" }) {
-		least = 1
-	}
+	named := slices.ContainsFunc(p.Blocks, func(b block) bool { return b.Of != "" }) // by a piece of a list
 	for i, b := range p.Blocks {
+		least := map[bool]int{true: 1}[named || b.cut()]
 		changes := []func(b *block){
 			func(b *block) { b.Fixed -= b.Fixed / 2 },
 			func(b *block) { b.Pieces = max(b.Pieces-1, min(b.Pieces, least)) },
 			func(b *block) { b.Since = 1 },
 		}
 		if b.cut() {
-			changes[1] = func(b *block) { b.Pieces = max(b.Pieces-1, 1) }
 			changes = append(changes, func(b *block) { b.Kind, b.Pieces = "work", 0 })
 		}
 		for n := range b.After {

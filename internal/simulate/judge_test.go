@@ -55,9 +55,7 @@ func judge(o observed) []string {
 		v.last = max(v.last, f.At+f.For)
 	}
 	for _, a := range o.script.Acts {
-		if v.last = max(v.last, a.At); a.Do == "freeze" {
-			v.last = max(v.last, a.At+a.For)
-		}
+		v.last = max(v.last, a.At, a.At+map[string]time.Duration{"freeze": a.For}[a.Do])
 	}
 	for _, u := range o.unhandy {
 		v.last = max(v.last, u.to)
@@ -68,8 +66,12 @@ func judge(o observed) []string {
 		r := &o.runs[n]
 		v.inTime(n, r)
 		v.cancelled(n, r)
-		if r.began > 0 && r.ended < never && !v.collected(r) {
-			v.ended(n, r)
+		of := people{r.FailFast, r.SkipFailed, r.cancelled > 0, v.away(patience-inARow*time.Second, r.began, r.ended)}
+		if over := r.began > 0 && r.ended < never && !v.collected(r); over && r.record != nil {
+			v.ends(n, r, of)
+			v.filed(n, r)
+		} else {
+			v.must(!over || of.cancelled || of.away, "end", "run %d has no record; it ended at %s with %v", n, r.ended, r.err)
 		}
 	}
 	for _, rule := range []func(){v.works, v.twice, v.limits, v.tries, v.replaced, v.told, v.growth, v.left, v.sound} {
@@ -170,16 +172,6 @@ func (o *observed) result(key artifacts.Digest, at time.Duration) (since time.Du
 	return since, is, blobs
 }
 
-// ended judges the record of a run.
-func (v *verdict) ended(n int, r *ran) {
-	of := people{r.FailFast, r.SkipFailed, r.cancelled > 0, v.away(patience-inARow*time.Second, r.began, r.ended)}
-	if v.must(r.record != nil || of.cancelled || of.away, "end", "run %d has no record; it ended at %s with %v", n, r.ended, r.err); r.record != nil {
-		v.ends(n, r, of)
-		v.filed(n, r)
-		v.failures(n, r)
-	}
-}
-
 // ends compares the end of each step with the model's.
 func (v *verdict) ends(n int, r *ran, of people) {
 	all, failed, counted := model(v.script.Pipeline, r.Edition, of), map[string]bool{}, map[workflows.Status]int{}
@@ -213,16 +205,20 @@ func (v *verdict) ends(n int, r *ran, of people) {
 }
 
 // filed: what a run has done or found is in the store, where gc and the release of bytes leave it while the run is open; the run is open
-// until its last result is there.
+// until its last result is there, and what failed for good is known as such.
 func (v *verdict) filed(n int, r *ran) {
 	calm := v.beside(r.began-missed, r.ended) == 1 && len(v.harmed) == 0 && !v.happened(0, r.ended, "kill", "stop", "freeze", "gc") &&
 		!v.happened(0, never, "outage", "slow", "throttle", "lost-answer", "redeliver", "lose-task")
 	twins, opened, closed := map[artifacts.Digest]int{}, v.noted(r, "opened"), v.noted(r, "closed")
+	wrong := map[artifacts.Digest]bool{}
 	for _, s := range r.record.Steps {
 		twins[s.Key]++
 	}
 	for _, s := range r.record.Steps {
 		hit, b, who := s.Outcome == workflows.Hit, v.script.Pipeline.of(s.Address), fmt.Sprintf("run %d: %s is %s", n, s.Address, s.Outcome)
+		if s.Outcome == workflows.Failed && strings.Contains(s.Error, "it cannot be done") && b != nil && b.End == "permanent" {
+			wrong[s.Key] = true
+		}
 		if !hit && s.Outcome != workflows.Ran {
 			continue
 		}
@@ -238,17 +234,6 @@ func (v *verdict) filed(n int, r *ran) {
 		v.must(hit || opened < since && closed > since, "open", "%s with a result of %s, and the run is open from %s to %s", who, since, opened, closed)
 	}
 	v.must(closed < never || v.away(0, r.ended-missed, never), "open", "run %d has ended, and its record of being open is left", n)
-}
-
-// failures: what failed for good is known as such.
-func (v *verdict) failures(n int, r *ran) {
-	wrong := map[artifacts.Digest]bool{}
-	for _, s := range r.record.Steps {
-		b := v.script.Pipeline.of(s.Address)
-		if s.Outcome == workflows.Failed && strings.Contains(s.Error, "it cannot be done") && b != nil && b.End == "permanent" {
-			wrong[s.Key] = true
-		}
-	}
 	if len(wrong) > 0 && v.store.Records != nil && !v.away(missed/4, r.began, r.ended) {
 		known, err := activities.PermanentFailures(context.Background(), v.store, wrong)
 		v.must(err == nil && len(known) == len(wrong), "failures", "run %d: %d steps failed for good, and the store knows %d: %v", n, len(wrong), len(known), err)
@@ -278,14 +263,12 @@ func (v *verdict) inTime(n int, r *ran) {
 
 // cancelled: when a run was cancelled, nothing of it goes on, but on a process that stands still.
 func (v *verdict) cancelled(n int, r *ran) {
-	others := func(w work) bool {
-		return w.ended < never && slices.ContainsFunc(v.runs, func(o ran) bool { return o.id != r.id && o.began <= w.ended && o.ended > r.ended })
-	}
 	for _, w := range v.work {
 		over := w.ended <= max(r.ended+missed, v.stood(w, r.cancelled-missed, r.ended+missed))
 		if r.cancelled > 0 && r.ended < never && w.began >= r.began && w.server == r.Server && !over {
 			v.must(w.began <= r.ended || w.run != r.id || w.run == "", "cancelled", "run %d ended at %s, and %s begins at %s", n, r.ended, w.address, w.began)
-			v.must(others(w), "cancelled", "run %d ended at %s, and %s of %s goes on: %s at %s", n, r.ended, w.address, w.began, w.how, w.ended)
+			others := w.ended < never && slices.ContainsFunc(v.runs, func(o ran) bool { return o.id != r.id && o.began <= w.ended && o.ended > r.ended })
+			v.must(others, "cancelled", "run %d ended at %s, and %s of %s goes on: %s at %s", n, r.ended, w.address, w.began, w.how, w.ended)
 		}
 	}
 }

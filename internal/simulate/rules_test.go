@@ -42,15 +42,15 @@ func (v *verdict) twice() {
 
 // limits: a run has no more steps at work with the limit's name than it allows.
 func (v *verdict) limits() {
-	limited := slices.DeleteFunc(slices.Clone(v.work), func(w work) bool {
+	limited := map[string]bool{} // steps, by the address of their work
+	for _, w := range v.work {
 		b := v.script.Pipeline.of(w.address)
-		return b == nil || !b.Limited || v.script.Pipeline.Limit == 0
-	})
+		limited[w.address] = b != nil && b.Limited && v.script.Pipeline.Limit > 0
+	}
 	for _, w := range v.work {
 		at := map[string]bool{}
-		for _, x := range limited {
-			if x.began <= w.began && w.began < x.ended {
-				step, _, _ := strings.Cut(x.address, "#")
+		for _, x := range v.work {
+			if step, _, _ := strings.Cut(x.address, "#"); limited[x.address] && x.began <= w.began && w.began < x.ended {
 				at[step] = true
 			}
 		}
@@ -63,9 +63,7 @@ func (v *verdict) limits() {
 func (v *verdict) tries() {
 	failed, p, runs, lost := map[string]int{}, v.script.Pipeline, v.beside(0, never), 0
 	for _, a := range v.script.Acts {
-		if a.Do == "kill" || a.Do == "stop" || a.Do == "freeze" {
-			lost++
-		}
+		lost += map[string]int{"kill": 1, "stop": 1, "freeze": 1}[a.Do]
 	}
 	if len(v.harmed) > 0 || v.happened(0, never, "redeliver", "lose-task", "lost-answer", "outage", "gc") {
 		return
@@ -116,22 +114,13 @@ func (v *verdict) told() {
 func (v *verdict) failFast(n int, h *history.History) {
 	known := ""
 	for _, e := range h.Events {
-		gives := e.GetStartChildWorkflowExecutionInitiatedEventAttributes().GetWorkflowId()
-		switch e.EventType {
-		case enums.EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_FAILED:
-			if !strings.Contains(e.GetChildWorkflowExecutionFailedEventAttributes().GetFailure().String(), workflows.InputLostError) {
-				known = e.EventTime.AsTime().Format(time.TimeOnly)
-			}
-			continue
-		case enums.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED:
-			if gives = e.GetActivityTaskScheduledEventAttributes().GetActivityType().GetName(); gives != workflows.BatchActivity {
-				continue
-			}
-		case enums.EVENT_TYPE_START_CHILD_WORKFLOW_EXECUTION_INITIATED:
-		default:
-			continue
+		batch := e.GetActivityTaskScheduledEventAttributes().GetActivityType().GetName() == workflows.BatchActivity
+		gives := batch || e.EventType == enums.EVENT_TYPE_START_CHILD_WORKFLOW_EXECUTION_INITIATED
+		v.must(known == "" || !gives, "fail-fast", "run %d knows of a failure since %s, and gives out by %s", n, known, e)
+		cause := e.GetChildWorkflowExecutionFailedEventAttributes().GetFailure().String()
+		if e.EventType == enums.EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_FAILED && !strings.Contains(cause, workflows.InputLostError) {
+			known = e.EventTime.AsTime().Format(time.TimeOnly)
 		}
-		v.must(known == "", "fail-fast", "run %d knows of a failure since %s, and starts %s", n, known, gives)
 	}
 }
 
@@ -174,9 +163,7 @@ func (v *verdict) growth() {
 
 // left: when all has ended there is no workflow and no lease.
 func (v *verdict) left() {
-	for _, id := range v.open {
-		v.must(false, "nothing is left", "%s has not ended", id)
-	}
+	v.must(len(v.open) == 0, "nothing is left", "%s has not ended", strings.Join(v.open, ", "))
 	for _, name := range v.leases { // of one who was killed as it took the lease there may be two
 		key, _, _ := strings.Cut(name, ".")
 		killed := slices.ContainsFunc(v.leases, func(n string) bool { return strings.HasPrefix(n, key) && strings.HasSuffix(n, " (killed)") })

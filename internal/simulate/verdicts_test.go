@@ -33,13 +33,13 @@ func TestJudge(t *testing.T) {
 	if err := broken.Records.Put(t.Context(), artifacts.ResultsPrefix+a.Hex(), []byte("{}")); err != nil {
 		t.Fatal(err)
 	}
-	type o struct { // what is observed, with the parts of it that most cases change
+	type seen struct { // what is observed, with the parts of it that most cases change
 		observed
 		run     *ran
 		a, b, c *workflows.RunStep
 	}
-	judged := func(change func(o *o)) string {
-		of := o{run: &ran{act: act{Do: "run", Edition: 1}, id: "1", began: s, ended: 30 * s, err: errors.New("1 step failed"), record: &workflows.RunRecord{Steps: []workflows.RunStep{
+	judged := func(change func(o *seen)) string {
+		of := seen{run: &ran{act: act{Do: "run", Edition: 1}, id: "1", began: s, ended: 30 * s, err: errors.New("1 step failed"), record: &workflows.RunRecord{Steps: []workflows.RunStep{
 			{Address: "step.work.a", Outcome: workflows.Ran, Key: a}, {Address: "step.work.b", Key: b, Outcome: workflows.Failed, Error: "it cannot be done"},
 			{Address: "step.work.c", Outcome: workflows.Skipped, Error: "needs step.work.b, which failed"}}}}}
 		of.script = script{Acts: []act{of.run.act}, Pipeline: pipelineScript{Blocks: []block{
@@ -51,49 +51,52 @@ func TestJudge(t *testing.T) {
 		of.runs = []ran{*of.run}
 		return strings.Join(judge(of.observed), "\n")
 	}
-	again := func(o *o, at time.Duration) {
-		o.work = append(o.work, work{address: "a", key: a, began: at, ended: 23 * s, how: "done"})
+	again := func(o *seen, at time.Duration) []work {
+		return append(o.work, work{address: "a", key: a, began: at, ended: 23 * s, how: "done"})
 	}
-	for want, breaks := range map[string]func(o *o){
-		"no trouble: panic":                    func(o *o) { o.troubles = []string{"panic"} },
-		"ends: the schedule":                   func(o *o) { o.stuck = true },
-		"end: run 0 has no record":             func(o *o) { o.run.record = nil },
-		"there is no such step":                func(o *o) { o.a.Address = "step.work.z" },
-		"a is failed (), and the model says":   func(o *o) { o.a.Outcome = workflows.Failed },
-		"b is hit (it cannot be done), and":    func(o *o) { o.b.Outcome = workflows.Hit },
-		"and the model says \"it cannot":       func(o *o) { o.b.Error = "another" },
-		"\"step.work.a\" did not fail":         func(o *o) { o.c.Error = "needs step.work.a, which failed" },
-		"left out: run 0: step.work.c is not":  func(o *o) { o.c.Outcome, o.run.err = workflows.NotStarted, nil },
-		"step.work.c is not in its record":     func(o *o) { o.run.record.Steps = o.run.record.Steps[:2] },
-		"of its steps did not end well":        func(o *o) { o.run.err = nil },
-		"says that 2 steps are ran":            func(o *o) { o.run.record.Counts = map[workflows.Status]int{workflows.Ran: 2} },
-		"in time: run 0 has not ended":         func(o *o) { o.run.ended = 0 },
-		"in time: run 0 ended":                 func(o *o) { o.run.ended = time.Hour },
-		"stands still":                         func(o *o) { o.run.ended = 180 * s },
-		"cancelled: run 0 ended at 30s, and a": func(o *o) { o.run.cancelled, o.work[0].ended = 12*s, 60*s },
-		"and a begins at 31s": func(o *o) {
+	for want, breaks := range map[string]func(o *seen){
+		"no trouble: panic":                    func(o *seen) { o.troubles = []string{"panic"} },
+		"ends: the schedule":                   func(o *seen) { o.stuck = true },
+		"end: run 0 has no record":             func(o *seen) { o.run.record = nil },
+		"there is no such step":                func(o *seen) { o.a.Address = "step.work.z" },
+		"a is failed (), and the model says":   func(o *seen) { o.a.Outcome = workflows.Failed },
+		"b is hit (it cannot be done), and":    func(o *seen) { o.b.Outcome = workflows.Hit },
+		"and the model says \"it cannot":       func(o *seen) { o.b.Error = "another" },
+		"\"step.work.a\" did not fail":         func(o *seen) { o.c.Error = "needs step.work.a, which failed" },
+		"left out: run 0: step.work.c is not":  func(o *seen) { o.c.Outcome, o.run.err = workflows.NotStarted, nil },
+		"step.work.c is not in its record":     func(o *seen) { o.run.record.Steps = o.run.record.Steps[:2] },
+		"of its steps did not end well":        func(o *seen) { o.run.err = nil },
+		"says that 2 steps are ran":            func(o *seen) { o.run.record.Counts = map[workflows.Status]int{workflows.Ran: 2} },
+		"in time: run 0 has not ended":         func(o *seen) { o.run.ended = 0 },
+		"in time: run 0 ended":                 func(o *seen) { o.run.ended = time.Hour },
+		"stands still":                         func(o *seen) { o.run.ended = 180 * s },
+		"cancelled: run 0 ended at 30s, and a": func(o *seen) { o.run.cancelled, o.work[0].ended = 12*s, 60*s },
+		"and a begins at 31s": func(o *seen) {
 			o.run.cancelled, o.work[0] = 12*s, work{run: "1", address: "a", key: a, began: 31 * s, ended: 60 * s, how: "done"}
 		},
-		"again: a begins at 22s":      func(o *o) { again(o, 22*s) },
-		"twice: a runs since 10s":     func(o *o) { again(o, 15*s) },
-		"a of 10s goes on":            func(o *o) { o.work[0].how = "" },
-		"1: step/ab has not ended":    func(o *o) { o.open = []string{"server 1: step/ab"} },
-		"there is a lease":            func(o *o) { o.leases = []string{"leases/ab"} },
-		"growth: a history":           func(o *o) { o.longest = 10000 },
-		"growth: a payload":           func(o *o) { o.largest = 3 << 20 },
-		"sound: results/":             func(o *o) { o.store = broken },
-		"result: run 0":               func(o *o) { o.a.Key = artifacts.Sum([]byte("z")) },
-		"kept: run 0":                 func(o *o) { o.stored = slices.Insert(o.stored, 2, gone) },
-		"nobody did its work":         func(o *o) { o.work = o.work[1:] },
-		"a is hit, and the run has":   func(o *o) { o.a.Outcome = workflows.Hit },
-		"the run is open from 22s":    func(o *o) { o.stored[0].at = 22 * s },
-		"open: run 0 has":             func(o *o) { o.stored = o.stored[:2] },
-		"failures: run 0":             func(o *o) { o.store = mem.New() },
-		"tries: b, which":             func(o *o) { o.work = append(o.work, o.work[1]) },
-		"replaced: the result":        func(o *o) { o.stored = append(o.stored, stored{at: 60 * s, what: "result", key: a}) },
-		"limits: 2 steps":             func(o *o) { p := &o.script.Pipeline; p.Limit, p.Blocks[0].Limited, p.Blocks[1].Limited = 1, true, true },
-		"wanted: step/a is cancelled": func(o *o) { o.histories = told("step/a", enums.EVENT_TYPE_ACTIVITY_TASK_CANCEL_REQUESTED) },
-		"fail-fast: run 0 knows": func(o *o) {
+		"again: a begins at 22s":    func(o *seen) { o.work = again(o, 22*s) },
+		"twice: a runs since 10s":   func(o *seen) { o.work = again(o, 15*s) },
+		"a of 10s goes on":          func(o *seen) { o.work[0].how = "" },
+		"1: step/ab has not ended":  func(o *seen) { o.open = []string{"server 1: step/ab"} },
+		"there is a lease":          func(o *seen) { o.leases = []string{"leases/ab"} },
+		"growth: a history":         func(o *seen) { o.longest = 10000 },
+		"growth: a payload":         func(o *seen) { o.largest = 3 << 20 },
+		"sound: results/":           func(o *seen) { o.store = broken },
+		"result: run 0":             func(o *seen) { o.a.Key = artifacts.Sum([]byte("z")) },
+		"kept: run 0":               func(o *seen) { o.stored = slices.Insert(o.stored, 2, gone) },
+		"nobody did its work":       func(o *seen) { o.work = o.work[1:] },
+		"a is hit, and the run has": func(o *seen) { o.a.Outcome = workflows.Hit },
+		"the run is open from 22s":  func(o *seen) { o.stored[0].at = 22 * s },
+		"open: run 0 has":           func(o *seen) { o.stored = o.stored[:2] },
+		"failures: run 0":           func(o *seen) { o.store = mem.New() },
+		"tries: b, which":           func(o *seen) { o.work = append(o.work, o.work[1]) },
+		"replaced: the result":      func(o *seen) { o.stored = append(o.stored, stored{at: 60 * s, what: "result", key: a}) },
+		"limits: 2 steps": func(o *seen) {
+			p := &o.script.Pipeline
+			p.Limit, p.Blocks[0].Limited, p.Blocks[1].Limited = 1, true, true
+		},
+		"wanted: step/a is cancelled": func(o *seen) { o.histories = told("step/a", enums.EVENT_TYPE_ACTIVITY_TASK_CANCEL_REQUESTED) },
+		"fail-fast: run 0 knows": func(o *seen) {
 			o.run.FailFast = true
 			o.histories = told(workflows.ReproduceWorkflowID("1"), enums.EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_FAILED, enums.EVENT_TYPE_START_CHILD_WORKFLOW_EXECUTION_INITIATED)
 		},
@@ -102,13 +105,13 @@ func TestJudge(t *testing.T) {
 			t.Errorf("want %q, got %q", want, said)
 		}
 	}
-	for name, right := range map[string]func(o *o){
-		"all is well":                  func(*o) {},
-		"again, for its blob is gone":  func(o *o) { o.stored = slices.Insert(o.stored, 2, gone, back); again(o, 22*s) },
-		"twice, for its lease is lost": func(o *o) { o.script.Faults = []fault{{At: 9 * s, For: 120 * s, What: "outage"}}; again(o, 15*s) },
-		"twice, for its worker stood still": func(o *o) {
+	for name, right := range map[string]func(o *seen){
+		"all is well":                  func(*seen) {},
+		"again, for its blob is gone":  func(o *seen) { o.stored = slices.Insert(o.stored, 2, gone, back); again(o, 22*s) },
+		"twice, for its lease is lost": func(o *seen) { o.script.Faults = []fault{{At: 9 * s, For: 120 * s, What: "outage"}}; again(o, 15*s) },
+		"twice, for its worker stood still": func(o *seen) {
 			o.script.Acts = append(o.script.Acts, act{At: 11 * s, For: 10 * s, Do: "freeze"})
-			again(o, 15*s)
+			o.work = again(o, 15*s)
 		},
 	} {
 		if said := judged(right); said != "" {

@@ -161,8 +161,6 @@ func (o *observed) result(key artifacts.Digest, at time.Duration) (since time.Du
 			filed = false
 		case s.what == "gone", s.what == "back":
 			gone[s.blobs[0]] = s.what == "gone"
-		default:
-			continue
 		}
 		was := is
 		if is = filed && !slices.ContainsFunc(blobs, func(d artifacts.Digest) bool { return gone[d] }); is && !was {

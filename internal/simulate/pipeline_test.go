@@ -294,9 +294,7 @@ func (p pipelineScript) smaller() (all []pipelineScript) {
 			func(b *block) { b.Fixed -= b.Fixed / 2 },
 			func(b *block) { b.Pieces = max(b.Pieces-1, min(b.Pieces, least)) },
 			func(b *block) { b.Since = 1 },
-		}
-		if b.cut() {
-			changes = append(changes, func(b *block) { b.Kind, b.Pieces = "work", 0 })
+			func(b *block) { b.Kind = map[bool]string{true: "work", false: b.Kind}[b.cut()] },
 		}
 		for n := range b.After {
 			changes = append(changes, func(b *block) { b.After = slices.Delete(slices.Clone(b.After), n, n+1) })

@@ -34,7 +34,8 @@ func (v *verdict) twice() {
 		for _, a := range v.work[:i] {
 			if a.key == b.key && a.ended > b.began && b.ended > a.began {
 				missing := max(v.stood(a, a.began, b.began), v.stood(b, a.began, b.began)) > 0
-				v.must(missing || v.away(leaseLives, a.began, b.began), "twice", "%s runs since %s on process %d.%d, and since %s on %d.%d", a.address, a.began, a.server, a.process, b.began, b.server, b.process)
+				v.must(missing || v.away(leaseLives, a.began, b.began), "twice", "%s runs since %s on process %d.%d, and since %s on %d.%d",
+					a.address, a.began, a.server, a.process, b.began, b.server, b.process)
 			}
 		}
 	}
@@ -116,7 +117,7 @@ func (v *verdict) failFast(n int, h *history.History) {
 	for _, e := range h.Events {
 		batch := e.GetActivityTaskScheduledEventAttributes().GetActivityType().GetName() == workflows.BatchActivity
 		gives := batch || e.EventType == enums.EVENT_TYPE_START_CHILD_WORKFLOW_EXECUTION_INITIATED
-		v.must(known == "" || !gives, "fail-fast", "run %d knows of a failure since %s, and gives out by %s", n, known, e)
+		v.must(known == "" || !gives, "fail-fast", "run %d knows of a failure since %s, and gives more out: %s", n, known, e.EventType)
 		cause := e.GetChildWorkflowExecutionFailedEventAttributes().GetFailure().String()
 		if e.EventType == enums.EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_FAILED && !strings.Contains(cause, workflows.InputLostError) {
 			known = e.EventTime.AsTime().Format(time.TimeOnly)

@@ -84,9 +84,19 @@ func (p *process) kill() {
 func (p *process) freeze(d time.Duration) {
 	p.w.tr.tell("%s stands still for %s", p.view.who, d)
 	p.w.servers[p.server].freeze(p.view.who, d)
-	p.view.mu.Lock()
-	defer p.view.mu.Unlock()
+	p.w.shelf.mu.Lock()
+	defer p.w.shelf.mu.Unlock()
 	p.view.frozen = time.Now().Add(d)
+}
+
+// work is one try of a step or part by a process.
+type work struct {
+	run, address    string
+	key             artifacts.Digest
+	part            bool
+	server, process int
+	began, ended    time.Duration
+	how             string // done, failed, cancelled, lost (its process was killed), "" if it goes on
 }
 
 // try is work that goes on, or did.

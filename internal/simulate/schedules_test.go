@@ -1,10 +1,7 @@
 package simulate
 
 import (
-	"bufio"
-	"context"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"maps"
@@ -28,12 +25,15 @@ var (
 	keep    = flag.String("keep", "", "with -seed: the name by which the script is kept, made smaller, if it fails")
 	tracing = flag.Bool("trace", false, "print all of its events")
 	half    = flag.Int("half", -1, "of the seeds, that this process plays")
+	mutant  = flag.Bool("mutant", false, "with -half: play all seeds until one fails")
 )
 
 const (
-	halves   = 2
-	playing  = "playing seed " // begins a line of a half
-	stillFor = 2 * time.Minute // that a half may take for a seed, by a real clock
+	halves      = 2
+	playing     = "playing seed "      // begins a line of a half
+	breaks      = "breaks a promise: " // comes before what a schedule does not hold
+	stillFor    = 2 * time.Minute      // that a play may take, by a real clock
+	shrinkPlays = 300                  // by which a script is made smaller, at most
 )
 
 // A kept script once failed. It stays as it is when draws change.
@@ -77,8 +77,7 @@ func TestSchedules(t *testing.T) {
 	switch {
 	case *one != "":
 		s := scheduled(t, *one).Script
-		out, tr := play(t, s, *tracing)
-		said := judge(out)
+		said, tr := tried(t, *one, s)
 		t.Logf("%s\n%s\nhash %x", s, strings.Join(tr.lines, "\n"), tr.whole())
 		if len(said) == 0 {
 			return
@@ -101,40 +100,22 @@ func TestSchedules(t *testing.T) {
 	}
 }
 
-// supervise has a half played by another process. One that dies, or stands still outside of virtual
-// time, is told by its last seed.
+// supervise has a half played by another process. One that dies is told by its last seed.
 func supervise(t *testing.T, h int) {
-	ctx, stop := context.WithCancel(context.Background())
-	defer stop()
-	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestSchedules$", "-test.timeout=0", fmt.Sprintf("-half=%d", h), fmt.Sprintf("-seeds=%d", *seeds), fmt.Sprintf("-first=%d", *first))
-	cmd.Env = oneThread()
-	said, err := cmd.StdoutPipe()
-	cmd.Stderr = cmd.Stdout
-	if err = errors.Join(err, cmd.Start()); err != nil {
-		t.Error(err)
-		return
+	seed, said, err := elsewhere(os.Args[0], fmt.Sprintf("-half=%d", h), fmt.Sprintf("-seeds=%d", *seeds), fmt.Sprintf("-first=%d", *first))
+	if err != nil {
+		t.Errorf("%v: the last seed was %s\n%s", err, seed, said[:min(len(said), 100<<10)])
 	}
-	clock := time.AfterFunc(stillFor, stop)
-	defer clock.Stop()
-	why := regexp.MustCompile(`^goroutine .*\[(running|sync\.Mutex|sync\.RWMutex)`)
-	at, words, matters := "", []string{}, true
-	for lines := bufio.NewScanner(said); lines.Scan(); {
-		line := lines.Text()
-		if seed, ok := strings.CutPrefix(line, playing); ok {
-			at = seed
-			clock.Reset(stillFor)
-			continue
-		}
-		if strings.HasPrefix(line, "goroutine ") { // of one that died: who panics, or waits for a mutex, tells why
-			matters = why.MatchString(line)
-		}
-		if matters && len(words) < 1000 {
-			words = append(words, line)
-		}
-	}
-	if err := cmd.Wait(); err != nil {
-		t.Errorf("the last seed was %s\n%s", at, strings.Join(words, "\n"))
-	}
+}
+
+// elsewhere has a process of its own play: its last seed, and what it said after that.
+func elsewhere(program string, args ...string) (seed, said string, err error) {
+	cmd := exec.Command(program, append(args, "-test.run=^TestSchedules$", "-test.timeout=0")...)
+	cmd.Env = append(os.Environ(), "GOMAXPROCS=1", "GOGC=400")
+	out, err := cmd.CombinedOutput()
+	text := playing + "none\n" + string(out)
+	seed, said, _ = strings.Cut(text[strings.LastIndex(text, playing)+len(playing):], "\n")
+	return seed, said, err
 }
 
 // playHalf plays every other seed and kept script. The first that fails by a rule is made smaller, and told.
@@ -143,23 +124,30 @@ func playHalf(t *testing.T) {
 	for i := range *seeds {
 		names = append(names, strconv.Itoa(*first+i))
 	}
-	files, _ := filepath.Glob(keptFile("*"))
+	step, files := 1, []string(nil)
+	if !*mutant {
+		step = halves
+		files, _ = filepath.Glob(keptFile("*"))
+	}
 	for _, file := range files {
 		names = append(names, strings.TrimSuffix(filepath.Base(file), ".json"))
 	}
 	found := map[string]int{}
-	for i := *half; i < len(names); i += halves {
-		fmt.Println(playing + names[i])
+	for i := *half; i < len(names); i += step {
 		k := scheduled(t, names[i])
-		out, _ := play(t, k.Script, false)
-		for _, v := range judge(out) {
+		said, _ := tried(t, names[i], k.Script)
+		if *mutant && len(said) > 0 {
+			t.Fatal(breaks + strings.Join(said, "\n"))
+		}
+		for _, v := range said {
 			rule := ruleOf(v)
 			if found[rule]++; found[rule] > 1 {
 				continue
 			}
 			less, plays := shrink(t, names[i], k.Script, rule)
-			out, tr := play(t, less, false)
-			t.Errorf("seed %s %s %s%s\n\nmade smaller by %d plays:\n%s\n%s\n%s", names[i], k.Story, breaks, v, plays, less, strings.Join(tr.lines, "\n"), strings.Join(judge(out), "\n"))
+			said, tr := tried(t, names[i], less)
+			t.Errorf("seed %s %s %s%s\n\nmade smaller by %d plays:\n%s\n%s\n%s",
+				names[i], k.Story, breaks, v, plays, less, strings.Join(tr.lines, "\n"), strings.Join(said, "\n"))
 		}
 	}
 	for _, rule := range slices.Sorted(maps.Keys(found)) {
@@ -167,8 +155,32 @@ func playHalf(t *testing.T) {
 	}
 }
 
-// oneThread is the environment of a process that plays.
-func oneThread() []string { return append(os.Environ(), "GOMAXPROCS=1", "GOGC=400") }
+// tried plays a script and says what it breaks.
+func tried(t *testing.T, name string, s script) ([]string, *trace) {
+	fmt.Println(playing + name)
+	clock := time.AfterFunc(stillFor, func() { panic(breaks + "stands still: by a real clock") })
+	defer clock.Stop()
+	out, tr := play(t, s, *tracing)
+	return judge(out), tr
+}
+
+// shrink makes a script smaller as long as it fails by a rule.
+func shrink(t *testing.T, name string, s script, rule string) (_ script, plays int) {
+	fails := func(less script) bool {
+		plays++
+		said, _ := tried(t, name, less)
+		return plays <= shrinkPlays && slices.ContainsFunc(said, func(v string) bool { return ruleOf(v) == rule })
+	}
+	for plays < shrinkPlays {
+		all := s.smaller()
+		i := slices.IndexFunc(all, fails)
+		if i < 0 {
+			break
+		}
+		s = all[i]
+	}
+	return s, plays
+}
 
 // ruleOf is the rule that a verdict is of.
 func ruleOf(verdict string) string {

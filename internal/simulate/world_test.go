@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"go.temporal.io/api/history/v1"
 	"go.temporal.io/sdk/client"
 	sdk "go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
@@ -44,6 +45,42 @@ type world struct {
 	unhandy []unhandy
 }
 
+// observed is what came of a script.
+type observed struct {
+	script    script
+	runs      []ran
+	work      []work
+	store     artifacts.Store // as it was left, without its faults
+	leases    []string        // that are left
+	open      []string        // workflows that have not ended, "server 0: step/ab…"
+	histories []*history.History
+	longest   int      // events of a history
+	largest   int      // bytes of a payload
+	troubles  []string // panics, workflow tasks that failed, goroutines left over
+	stuck     bool     // the schedule did not end in its virtual time
+
+	stored  []stored                  // what changed in the store, in order
+	harmed  map[artifacts.Digest]bool // blobs that faults damaged or took
+	unhandy []unhandy
+}
+
+// ran is what came of a run.
+type ran struct {
+	act
+	id                      string
+	plan                    artifacts.Digest // that it began with
+	began, ended, cancelled time.Duration    // after the start; zero: it has not
+	result                  *workflows.ReproduceResult
+	err                     error
+	record                  *workflows.RunRecord // nil: there is none
+}
+
+// unhandy is a time in which no process of a server lived; to is zero if none came back.
+type unhandy struct {
+	server   int
+	from, to time.Duration
+}
+
 // Virtual times: of a schedule at most, for what is left to go, and until the last goroutine ends.
 const (
 	longest   = 6 * time.Hour
@@ -68,18 +105,13 @@ func play(t *testing.T, s script, all bool) (out observed, tr *trace) {
 
 func newWorld(s script, tr *trace) *world {
 	w := &world{script: s, tr: tr, shelf: newShelf(s.Seed, tr, s.Faults), reg: kinds(nil), place: map[[2]int]*process{}, tries: map[string]int{}}
-	asked := map[string]int{}
 	for i := range s.Servers {
 		srv := newServer(s.Seed, i)
 		srv.trace = tr.note
 		strikes := func(fault string) func(string) bool {
 			return func(what string) bool {
-				w.shelf.mu.Lock()
 				what = fmt.Sprint(fault, i, what)
-				asked[what]++
-				n := asked[what]
-				w.shelf.mu.Unlock()
-				return w.shelf.strikes(fault, s.Seed.of(what, n))
+				return w.shelf.strikes(fault, s.Seed.of(what, w.shelf.nth(what)))
 			}
 		}
 		srv.loseTask, srv.loseAnswer, srv.evict = strikes("lose-task"), strikes("redeliver"), strikes("evict")
@@ -130,7 +162,7 @@ func (w *world) play(out *observed) {
 	acts.Wait()
 	w.tr.tell("all runs have ended; what went wrong is mended")
 	w.shelf.mu.Lock()
-	w.shelf.healed = true
+	w.shelf.faults = nil
 	w.shelf.mu.Unlock()
 	time.Sleep(aftermath)
 	w.look(out)
@@ -296,9 +328,9 @@ func (w *world) gc(ctx context.Context, a act) {
 // look says what is there when all is over.
 func (w *world) look(out *observed) {
 	ctx := context.Background()
-	out.script, out.store, out.stored, out.harmed, out.unhandy = w.script, w.shelf.left(), w.shelf.stored, w.shelf.harmed, w.unhandy
-	for r := range w.shelf.base.Leases.List(ctx, "") { // of memory
-		if w.shelf.holder[r.Name].killed() {
+	out.script, out.store, out.stored, out.harmed, out.unhandy = w.script, w.shelf.left, w.shelf.stored, w.shelf.harmed, w.unhandy
+	for r := range w.shelf.mem.Leases.List(ctx, "") { // of memory
+		if v, _ := w.shelf.holder.Load(r.Name); v.(*view).killed() {
 			r.Name += " (killed)"
 		}
 		out.leases = append(out.leases, r.Name)
@@ -315,7 +347,7 @@ func (w *world) look(out *observed) {
 		}
 	}
 	for _, r := range w.runs {
-		if rec, err := activities.ReadRun(ctx, w.shelf.base, r.id); err == nil {
+		if rec, err := activities.ReadRun(ctx, w.shelf.mem, r.id); err == nil {
 			r.record = rec
 		} else if r.id != "" && !errors.Is(err, artifacts.ErrNotExist) {
 			out.troubles = append(out.troubles, fmt.Sprintf("the record of run %s: %v", r.id, err))

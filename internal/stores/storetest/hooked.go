@@ -37,7 +37,7 @@ var Methods = []Method{
 type Call struct {
 	Method Method
 	Name   string           // of a record, or the prefix of a list
-	Digest artifacts.Digest // of a blob
+	Digest artifacts.Digest // of a blob; of Put, after it
 
 	Read io.Reader          // that Put stores
 	Body io.ReadCloser      // of Open
@@ -82,13 +82,13 @@ type hookedBlobs struct {
 func (b hookedBlobs) Put(ctx context.Context, r io.Reader) (d artifacts.Digest, n int64, err error) {
 	c := &Call{Method: BlobsPut, Read: r}
 	err = b.hook(ctx, c, func() (err error) {
-		d, n, err = b.base.Put(ctx, c.Read)
+		c.Digest, n, err = b.base.Put(ctx, c.Read)
 		return err
 	})
 	if err != nil {
 		return artifacts.Digest{}, 0, err
 	}
-	return d, n, nil
+	return c.Digest, n, nil
 }
 
 func (b hookedBlobs) Open(ctx context.Context, d artifacts.Digest) (io.ReadCloser, error) {

@@ -3,7 +3,6 @@ package simulate
 import (
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"slices"
 	"strings"
@@ -25,9 +24,9 @@ import (
 // is another one. All of them have this process's number, so that others see their leases as those
 // of a process that lives.
 type process struct {
+	*view
 	w              *world
 	server, number int
-	view           *view
 	client         client.Client
 	worker         *worker.Worker
 }
@@ -36,21 +35,15 @@ type process struct {
 const slots = 2
 
 func (w *world) newProcess(server, number int) *process {
-	life := 1 // how many there were in its place, with this one
-	for _, other := range w.all {
-		if other.server == server && other.number == number {
-			life++
-		}
-	}
-	v, store := w.shelf.view(fmt.Sprintf("worker %d.%d, life %d", server, number, life))
+	who := fmt.Sprintf("worker %d.%d", server, number)
+	v, store := w.view(fmt.Sprintf("%s, life %d", who, w.nth(who)))
 	p := &process{w: w, server: server, number: number, view: v, client: w.servers[server].client(v.who)}
-	out := io.Discard
+	log := slog.New(slog.DiscardHandler)
 	if w.tr.all {
-		out = w.tr
+		log = slog.New(slog.NewTextHandler(w.tr, nil)).With("of", p.who)
 	}
-	log := slog.New(slog.NewTextHandler(out, nil)).With("of", p.view.who)
 	a := &activities.Activities{Store: store, Registry: kinds(p), Log: log, Client: p.client, Leases: lease.New(store.Leases, log),
-		Env:     map[string]string{"host": p.view.who, "revision": "simulated"},
+		Env:     map[string]string{"host": p.who, "revision": "simulated"},
 		Resolve: func(context.Context, *plan.Plan, []int, string) error { return nil },
 		Beside:  func(context.Context) pipeline.Options { return pipeline.Options{Registry: w.reg} }}
 	queues := []string{workflows.TaskQueue}
@@ -68,25 +61,25 @@ func (w *world) newProcess(server, number int) *process {
 // kill ends a process at once: nothing of it reaches the store or its server any more. Its
 // goroutines wait for the end of the world.
 func (p *process) kill() {
-	p.w.tr.tell("%s is killed", p.view.who)
-	p.view.die()
-	p.w.servers[p.server].kill(p.view.who)
+	p.tr.tell("%s is killed", p.who)
+	p.die()
+	p.w.servers[p.server].kill(p.who)
 	p.w.mu.Lock()
 	defer p.w.mu.Unlock()
 	for _, x := range p.w.trying {
 		if x.by == p && x.how == "" {
-			x.how, x.ended = "lost", p.w.tr.now()
+			x.how, x.ended = "lost", p.tr.now()
 		}
 	}
 }
 
 // freeze has a process stand still, as one that is stopped by a signal or cut off. Its work goes on.
 func (p *process) freeze(d time.Duration) {
-	p.w.tr.tell("%s stands still for %s", p.view.who, d)
-	p.w.servers[p.server].freeze(p.view.who, d)
-	p.w.shelf.mu.Lock()
-	defer p.w.shelf.mu.Unlock()
-	p.view.frozen = time.Now().Add(d)
+	p.tr.tell("%s stands still for %s", p.who, d)
+	p.w.servers[p.server].freeze(p.who, d)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.frozen = time.Now().Add(d)
 }
 
 // work is one try of a step or part by a process.
@@ -116,12 +109,12 @@ func (p *process) begin(ctx context.Context, name string, key artifacts.Digest, 
 	n := w.tries[name]
 	x := &try{work{run: run, address: name, key: key, part: part, server: p.server, process: p.number, began: w.tr.now()}, p}
 	out := w.script.Pipeline.outcome(name, n)
-	if p.view.killed() {
+	if p.killed() {
 		return out, &try{work{how: "lost"}, p}
 	}
 	w.tries[name]++
 	w.trying = append(w.trying, x)
-	w.tr.tell("%s begins %s, try %d, %s: to be %s after %s", p.view.who, name, n, short(key), out.How, out.Took)
+	w.tr.tell("%s begins %s, try %d, %s: to be %s after %s", p.who, name, n, short(key), out.How, out.Took)
 	return out, x
 }
 
@@ -132,14 +125,14 @@ func (x *try) end(how string) {
 	defer w.mu.Unlock()
 	if x.how == "" { // it was not lost
 		x.how, x.ended = how, w.tr.now()
-		w.tr.tell("%s ends %s: %s", x.by.view.who, x.address, how)
+		w.tr.tell("%s ends %s: %s", x.by.who, x.address, how)
 	}
 }
 
 // lose takes a blob from the store.
 func (p *process) lose(_ context.Context, d artifacts.Digest) {
-	if !p.view.killed() {
-		p.w.shelf.hurt(d, "lose-blob")
+	if !p.killed() {
+		p.hurt(d, "lose-blob")
 	}
 }
 

@@ -30,9 +30,8 @@ import (
 
 // world is what a script is played in.
 type world struct {
+	*shelf
 	script  script
-	tr      *trace
-	shelf   *shelf
 	servers []*server
 	reg     *step.Registry // of who starts runs
 	runs    []*ran         // by number
@@ -88,13 +87,21 @@ const (
 	goneBy    = time.Minute
 )
 
-// play plays a script, and says what came of it. Histories are replayed outside of virtual time.
+// play plays a script, and says what came of it. Histories are replayed outside of virtual time, with the
+// workflow code as it is.
 func play(t *testing.T, s script, all bool) (out observed, tr *trace) {
 	defer func() {
 		if p := recover(); p != nil { // goroutines that never end
 			out.troubles = append(out.troubles, fmt.Sprint("the world does not end: ", p))
 		}
-		replay(&out)
+		r, _ := sdk.NewWorkflowReplayerWithOptions(sdk.WorkflowReplayerOptions{DisableDeadlockDetection: true}) // which is by a real clock
+		r.RegisterWorkflowWithOptions(workflows.Reproduce, workflow.RegisterOptions{Name: workflows.ReproduceWorkflow})
+		r.RegisterWorkflowWithOptions(workflows.Step, workflow.RegisterOptions{Name: workflows.StepWorkflow})
+		for i, h := range out.histories {
+			if err := r.ReplayWorkflowHistory(quietLog, h); err != nil {
+				out.troubles = append(out.troubles, fmt.Sprintf("history %d, of %d events, does not replay: %v", i, len(h.Events), err))
+			}
+		}
 	}()
 	synctest.Test(t, func(*testing.T) {
 		tr = &trace{all: all, began: time.Now()}
@@ -104,17 +111,16 @@ func play(t *testing.T, s script, all bool) (out observed, tr *trace) {
 }
 
 func newWorld(s script, tr *trace) *world {
-	w := &world{script: s, tr: tr, shelf: newShelf(s.Seed, tr, s.Faults), reg: kinds(nil), place: map[[2]int]*process{}, tries: map[string]int{}}
+	w := &world{script: s, shelf: newShelf(s.Seed, tr, s.Faults), reg: kinds(nil), place: map[[2]int]*process{}, tries: map[string]int{}}
 	for i := range s.Servers {
 		srv := newServer(s.Seed, i)
-		srv.trace = tr.note
 		strikes := func(fault string) func(string) bool {
 			return func(what string) bool {
 				what = fmt.Sprint(fault, i, what)
-				return w.shelf.strikes(fault, s.Seed.of(what, w.shelf.nth(what)))
+				return w.strikes(fault, s.Seed.of(what, w.nth(what)))
 			}
 		}
-		srv.loseTask, srv.loseAnswer, srv.evict = strikes("lose-task"), strikes("redeliver"), strikes("evict")
+		srv.trace, srv.loseTask, srv.loseAnswer, srv.evict = tr.note, strikes("lose-task"), strikes("redeliver"), strikes("evict")
 		for _, f := range s.Faults {
 			if f.What == "continue" {
 				srv.continueAfter = int(f.Rate)
@@ -125,7 +131,7 @@ func newWorld(s script, tr *trace) *world {
 	return w
 }
 
-// play does the acts at their times, waits for the runs, and looks at what is left.
+// play does the acts at their times, waits for the runs, looks at what is left, and ends all processes and servers.
 func (w *world) play(out *observed) {
 	ctx, over := context.WithTimeout(context.Background(), longest)
 	defer over()
@@ -134,7 +140,7 @@ func (w *world) play(out *observed) {
 			w.start(server, number)
 		}
 	}
-	var acts, runs sync.WaitGroup
+	var acts, runs, ends sync.WaitGroup
 	later := func(all *sync.WaitGroup, at time.Duration, do func()) {
 		all.Go(func() {
 			if readers.Pause(ctx, at) == nil {
@@ -153,7 +159,7 @@ func (w *world) play(out *observed) {
 	}
 	for _, f := range w.script.Faults {
 		if f.What == "damage" || f.What == "lose-blob" {
-			later(&acts, f.At, func() { w.shelf.harm(w.script.Seed.of("harm", f.At), f.What) })
+			later(&acts, f.At, func() { w.harm(w.script.Seed.of("harm", f.At), f.What) })
 		}
 	}
 	runs.Wait()
@@ -162,15 +168,29 @@ func (w *world) play(out *observed) {
 	acts.Wait()
 	w.tr.tell("all runs have ended; what went wrong is mended")
 	w.shelf.mu.Lock()
-	w.shelf.faults = nil
+	w.faults = nil
 	w.shelf.mu.Unlock()
 	time.Sleep(aftermath)
 	w.look(out)
-	w.end()
+	for _, p := range w.place { // they hand back
+		ends.Go(p.worker.Stop)
+	}
+	ends.Wait()
+	for _, p := range w.all {
+		p.die()
+	}
+	close(w.over)
+	for _, s := range w.servers {
+		s.close()
+	}
+	for _, p := range w.all {
+		ends.Go(func() { p.worker.Stop(); p.client.Close() })
+	}
+	ends.Wait()
 	time.Sleep(goneBy)
 }
 
-// act does one that is not a run.
+// act does one that is not a run, such as `redsi cancel` or `redsi gc`.
 func (w *world) act(ctx context.Context, a act) {
 	at := [2]int{a.Server, a.Number}
 	w.mu.Lock()
@@ -182,9 +202,22 @@ func (w *world) act(ctx context.Context, a act) {
 	w.mu.Unlock()
 	switch {
 	case a.Do == "cancel":
-		w.cancel(ctx, a.Number)
+		if a.Number >= len(w.runs) || w.runs[a.Number].began == 0 || w.runs[a.Number].ended != 0 || w.runs[a.Number].cancelled != 0 {
+			return
+		}
+		r := w.runs[a.Number]
+		r.cancelled = w.tr.now()
+		w.tr.tell("run %d is cancelled", a.Number)
+		c := w.servers[r.Server].client(fmt.Sprint("cancel ", a.Number))
+		defer c.Close()
+		if err := c.CancelWorkflow(ctx, workflows.ReproduceWorkflowID(r.id), ""); err != nil {
+			w.tr.tell("it cannot be: %v", err)
+		}
 	case a.Do == "gc":
-		w.gc(ctx, a)
+		_, store := w.view(fmt.Sprint("gc of ", a.At))
+		g, err := artifacts.Collect(ctx, store, artifacts.GCOptions{Grace: a.For})
+		w.tr.tell("gc with a grace of %s deletes %d results, %d blobs, %d leases; %d runs are open: %v",
+			a.For, len(g.Results), len(g.Blobs), len(g.Leases), len(g.Open), err)
 	case a.Do == "start" && p == nil:
 		w.start(a.Server, a.Number)
 	case p == nil:
@@ -193,9 +226,9 @@ func (w *world) act(ctx context.Context, a act) {
 	case a.Do == "kill":
 		p.kill()
 	case a.Do == "stop":
-		w.tr.tell("%s is to stop", p.view.who)
+		w.tr.tell("%s is to stop", p.who)
 		p.worker.Stop()
-		w.tr.tell("%s has stopped", p.view.who)
+		w.tr.tell("%s has stopped", p.who)
 	}
 }
 
@@ -206,7 +239,7 @@ func (w *world) start(server, number int) {
 	w.all = append(w.all, p)
 	w.counted(server)
 	w.mu.Unlock()
-	w.tr.tell("%s starts", p.view.who)
+	w.tr.tell("%s starts", p.who)
 	if err := p.worker.Start(); err != nil {
 		panic(err)
 	}
@@ -226,7 +259,7 @@ func (w *world) counted(server int) {
 // run is `redsi run` on a cluster, by somebody who tries again when the store does not answer.
 func (w *world) run(ctx context.Context, r *ran, n int) {
 	who := fmt.Sprint("run ", n)
-	_, store := w.shelf.view(who)
+	_, store := w.view(who)
 	c := w.servers[r.Server].client(who)
 	defer func() { r.ended = w.tr.now(); c.Close() }()
 	r.id = workflows.NewRunID(time.Now(), fmt.Sprintf("%08x", n+1))
@@ -234,9 +267,8 @@ func (w *world) run(ctx context.Context, r *ran, n int) {
 	if ds.HasErrors() {
 		panic(ds.Err())
 	}
-	in, err := w.prepare(ctx, store, p, r)
-	for ; err != nil; in, err = w.prepare(ctx, store, p, r) {
-		r.err = err
+	var in *workflows.ReproduceInput
+	for in, r.err = w.prepare(ctx, store, p, r); r.err != nil; in, r.err = w.prepare(ctx, store, p, r) {
 		w.tr.tell("%s cannot begin: %v", who, r.err)
 		if _, invalid := errors.AsType[*pipeline.Invalid](r.err); invalid || readers.Pause(ctx, 5*time.Second) != nil {
 			return
@@ -246,7 +278,7 @@ func (w *world) run(ctx context.Context, r *ran, n int) {
 			w.tr.tell("verify --repair: %v", err)
 		}
 	}
-	if r.err = nil; in == nil {
+	if in == nil {
 		w.tr.tell("%s has all results already", who)
 		return
 	}
@@ -264,7 +296,9 @@ func (w *world) run(ctx context.Context, r *ran, n int) {
 	if failed := workflows.ErrorOf(r.err); failed != nil {
 		r.result = &failed.Result
 	}
-	w.tr.tell("%s ends: hit %d, ran %d, failed %d, skipped %d, cancelled %d, not started %d; %v", who, r.result.Hit, r.result.Ran, r.result.Failed, r.result.Skipped, r.result.Cancelled, r.result.NotStarted, r.err)
+	of := r.result
+	w.tr.tell("%s ends: hit %d, ran %d, failed %d, skipped %d, cancelled %d, not started %d; %v",
+		who, of.Hit, of.Ran, of.Failed, of.Skipped, of.Cancelled, of.NotStarted, r.err)
 }
 
 // prepare does what `redsi run` does before the workflow, see drive.Driver.Reproduce: nil if all is done.
@@ -303,34 +337,12 @@ func (w *world) prepare(ctx context.Context, store artifacts.Store, p *pipeline.
 	return &workflows.ReproduceInput{Pipeline: pl.Pipeline, FailFast: r.FailFast, Plan: &r.plan, RunID: r.id, Hits: &hits}, err
 }
 
-// cancel is `redsi cancel` of an open run.
-func (w *world) cancel(ctx context.Context, number int) {
-	if number >= len(w.runs) || w.runs[number].began == 0 || w.runs[number].ended != 0 || w.runs[number].cancelled != 0 {
-		return
-	}
-	r := w.runs[number]
-	r.cancelled = w.tr.now()
-	w.tr.tell("run %d is cancelled", number)
-	c := w.servers[r.Server].client(fmt.Sprint("cancel ", number))
-	defer c.Close()
-	if err := c.CancelWorkflow(ctx, workflows.ReproduceWorkflowID(r.id), ""); err != nil {
-		w.tr.tell("it cannot be: %v", err)
-	}
-}
-
-// gc is `redsi gc`.
-func (w *world) gc(ctx context.Context, a act) {
-	_, store := w.shelf.view(fmt.Sprint("gc of ", a.At))
-	g, err := artifacts.Collect(ctx, store, artifacts.GCOptions{Grace: a.For})
-	w.tr.tell("gc with a grace of %s deletes %d results, %d blobs, %d leases; %d runs are open: %v", a.For, len(g.Results), len(g.Blobs), len(g.Leases), len(g.Open), err)
-}
-
 // look says what is there when all is over.
 func (w *world) look(out *observed) {
 	ctx := context.Background()
-	out.script, out.store, out.stored, out.harmed, out.unhandy = w.script, w.shelf.left, w.shelf.stored, w.shelf.harmed, w.unhandy
-	for r := range w.shelf.mem.Leases.List(ctx, "") { // of memory
-		if v, _ := w.shelf.holder.Load(r.Name); v.(*view).killed() {
+	out.script, out.store, out.stored, out.harmed, out.unhandy = w.script, w.left, w.stored, w.harmed, w.unhandy
+	for r := range w.mem.Leases.List(ctx, "") { // of memory
+		if v, _ := w.holder.Load(r.Name); v.(*view).killed() {
 			r.Name += " (killed)"
 		}
 		out.leases = append(out.leases, r.Name)
@@ -347,7 +359,7 @@ func (w *world) look(out *observed) {
 		}
 	}
 	for _, r := range w.runs {
-		if rec, err := activities.ReadRun(ctx, w.shelf.mem, r.id); err == nil {
+		if rec, err := activities.ReadRun(ctx, w.mem, r.id); err == nil {
 			r.record = rec
 		} else if r.id != "" && !errors.Is(err, artifacts.ErrNotExist) {
 			out.troubles = append(out.troubles, fmt.Sprintf("the record of run %s: %v", r.id, err))
@@ -358,37 +370,5 @@ func (w *world) look(out *observed) {
 	defer w.mu.Unlock()
 	for _, x := range w.trying {
 		out.work = append(out.work, x.work)
-	}
-}
-
-// end ends all processes and servers: those that live hand back, and then all are dead.
-func (w *world) end() {
-	var all sync.WaitGroup
-	for _, p := range w.place {
-		all.Go(p.worker.Stop)
-	}
-	all.Wait()
-	for _, p := range w.all {
-		p.view.die()
-	}
-	close(w.shelf.over)
-	for _, s := range w.servers {
-		s.close()
-	}
-	for _, p := range w.all {
-		all.Go(func() { p.worker.Stop(); p.client.Close() })
-	}
-	all.Wait()
-}
-
-// replay replays all histories with the workflow code as it is.
-func replay(out *observed) {
-	r, _ := sdk.NewWorkflowReplayerWithOptions(sdk.WorkflowReplayerOptions{DisableDeadlockDetection: true}) // which is by a real clock
-	r.RegisterWorkflowWithOptions(workflows.Reproduce, workflow.RegisterOptions{Name: workflows.ReproduceWorkflow})
-	r.RegisterWorkflowWithOptions(workflows.Step, workflow.RegisterOptions{Name: workflows.StepWorkflow})
-	for i, h := range out.histories {
-		if err := r.ReplayWorkflowHistory(quietLog, h); err != nil {
-			out.troubles = append(out.troubles, fmt.Sprintf("history %d, of %d events, does not replay: %v", i, len(h.Events), err))
-		}
 	}
 }

@@ -247,9 +247,6 @@ func (v *verdict) inTime(n int, r *ran) {
 			last = max(last, a.At+a.For)
 		}
 	}
-	for _, u := range v.unhandy {
-		last = max(last, u.to)
-	}
 	if v.must(r.ended > 0, "in time", "run %d has not ended: %v", n, r.err); r.ended == 0 {
 		return
 	}
@@ -267,16 +264,13 @@ func (v *verdict) inTime(n int, r *ran) {
 
 // still: while a run is open and no work goes on, something begins or ends soon.
 func (v *verdict) still(n int, r *ran, healed time.Duration) {
-	busy := []unhandy{}
-	for _, w := range v.work {
-		busy = append(busy, unhandy{from: w.began, to: until(w.ended)})
-	}
-	slices.SortFunc(busy, func(a, b unhandy) int { return int(a.from - b.from) })
+	busy := slices.Clone(v.work)
+	slices.SortFunc(busy, func(a, b work) int { return int(a.began - b.began) })
 	at := max(r.began, healed)
-	for _, b := range append(busy, unhandy{from: r.ended, to: r.ended}) {
-		b.from = min(b.from, r.ended)
-		v.must(b.from-at <= patience, "stands still", "run %d: nothing from %s to %s", n, at, b.from)
-		at = max(at, b.to)
+	for _, w := range append(busy, work{began: r.ended, ended: r.ended}) {
+		began := min(w.began, r.ended)
+		v.must(began-at <= patience, "stands still", "run %d: nothing from %s to %s", n, at, began)
+		at = max(at, until(w.ended))
 	}
 }
 

@@ -58,30 +58,6 @@ func (w *world) newProcess(server, number int) *process {
 	return p
 }
 
-// kill ends a process at once: nothing of it reaches the store or its server any more. Its
-// goroutines wait for the end of the world.
-func (p *process) kill() {
-	p.tr.tell("%s is killed", p.who)
-	p.die()
-	p.w.servers[p.server].kill(p.who)
-	p.w.mu.Lock()
-	defer p.w.mu.Unlock()
-	for _, x := range p.w.trying {
-		if x.by == p && x.how == "" {
-			x.how, x.ended = "lost", p.tr.now()
-		}
-	}
-}
-
-// freeze has a process stand still, as one that is stopped by a signal or cut off. Its work goes on.
-func (p *process) freeze(d time.Duration) {
-	p.tr.tell("%s stands still for %s", p.who, d)
-	p.w.servers[p.server].freeze(p.who, d)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.frozen = time.Now().Add(d)
-}
-
 // work is one try of a step or part by a process.
 type work struct {
 	run, address    string

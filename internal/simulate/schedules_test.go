@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"maps"
@@ -44,67 +45,77 @@ type kept struct {
 
 func keptFile(name string) string { return filepath.Join("testdata", "kept", name+".json") }
 
-// scheduled is the script of a seed, or the one that is kept by a name.
-func scheduled(t *testing.T, name string) (k kept) {
-	if seed, err := strconv.ParseUint(name, 10, 64); err == nil {
-		return kept{Script: drawScript(draw(seed))}
+// names are the seeds and kept scripts that this process plays: none where others do.
+func names() (mine []string) {
+	if *one != "" {
+		return []string{*one}
 	}
-	b, err := os.ReadFile(keptFile(name))
-	if err == nil {
-		err = json.Unmarshal(b, &k)
+	var all []string
+	for i := range *seeds {
+		all = append(all, strconv.Itoa(*first+i))
 	}
-	if err != nil {
-		t.Fatal(err)
+	if *mutant {
+		return all
 	}
-	return k
-}
-
-// write keeps a script, without what is zero in it.
-func (k kept) write(name string) error {
-	b, err := json.Marshal(k)
-	if err != nil {
-		return err
-	}
-	for _, change := range [][2]string{{`"\w+":(?:0|""|false|null)(?:,|(}))`, `$1`}, {`,}`, `}`}, {`"(Pipeline|Acts|Faults|Blocks|Script)"|{"(At|Name)"`, "\n$0"}} {
-		b = regexp.MustCompile(change[0]).ReplaceAll(b, []byte(change[1]))
-	}
-	return os.WriteFile(keptFile(name), append(b, '\n'), 0o600)
-}
-
-// TestSchedules plays schedules and judges them. Each half is played by a process of its own, with
-// one thread: the SDK has one cache of workflows in a process, and one thread repeats best.
-func TestSchedules(t *testing.T) {
-	switch {
-	case *one != "":
-		s := scheduled(t, *one).Script
-		said, tr := tried(t, *one, s)
-		t.Logf("%s\n%s\nhash %x", s, strings.Join(tr.lines, "\n"), tr.whole())
-		if len(said) == 0 {
-			return
+	files, _ := filepath.Glob(keptFile("*"))
+	for i, name := range append(all, files...) {
+		if i%halves == *half {
+			mine = append(mine, strings.TrimSuffix(filepath.Base(name), ".json"))
 		}
-		t.Error(strings.Join(said, "\n"))
-		if *keep != "" {
-			less, _ := shrink(t, *one, s, ruleOf(said[0]))
-			if err := (kept{said[0], less}).write(*keep); err != nil {
-				t.Error(err)
+	}
+	return mine
+}
+
+// TestSchedules plays schedules and judges them. The first that fails by a rule is made smaller, and told. Each half is played by
+// a process of its own, with one thread: the SDK has one cache of workflows in a process, and one thread repeats best.
+func TestSchedules(t *testing.T) {
+	var all sync.WaitGroup
+	for h := range halves {
+		if *one == "" && *half < 0 {
+			all.Go(func() {
+				seed, said, err := elsewhere(os.Args[0], fmt.Sprintf("-half=%d", h), fmt.Sprintf("-seeds=%d", *seeds), fmt.Sprintf("-first=%d", *first))
+				if err != nil {
+					t.Errorf("%v: the last seed was %s\n%s", err, seed, said[:min(len(said), 100<<10)])
+				}
+			})
+		}
+	}
+	all.Wait()
+	found := map[string]int{}
+	for _, name := range names() {
+		k := kept{}
+		if seed, err := strconv.ParseUint(name, 10, 64); err == nil {
+			k.Script = drawScript(draw(seed))
+		} else if b, err := os.ReadFile(keptFile(name)); err != nil || json.Unmarshal(b, &k) != nil {
+			t.Fatalf("no script is kept as %s: %v", name, err)
+		}
+		said, tr := tried(t, name, k.Script)
+		if *one != "" {
+			t.Logf("%s\n%s\nhash %x", k.Script, strings.Join(tr.lines, "\n"), tr.whole())
+		}
+		if len(said) > 0 && (*mutant || *one != "" && *keep == "") {
+			t.Fatal(breaks + strings.Join(said, "\n"))
+		}
+		for _, v := range said {
+			rule := ruleOf(v)
+			if found[rule]++; found[rule] > 1 {
+				continue
+			}
+			less, plays := shrink(t, name, k.Script, rule)
+			said, tr := tried(t, name, less)
+			t.Errorf("seed %s %s %s%s\n\nmade smaller by %d plays:\n%s\n%s\n%s",
+				name, k.Story, breaks, v, plays, less, strings.Join(tr.lines, "\n"), strings.Join(said, "\n"))
+			if *keep != "" && len(found) == 1 { // without what is zero in it
+				b, err := json.Marshal(kept{v, less})
+				for _, change := range [][2]string{{`"\w+":(?:0|""|false|null)(?:,|(}))`, `$1`}, {`,}`, `}`}, {`"(Pipeline|Acts|Faults|Blocks|Script)"|{"(At|Name)"`, "\n$0"}} {
+					b = regexp.MustCompile(change[0]).ReplaceAll(b, []byte(change[1]))
+				}
+				t.Log(errors.Join(err, os.WriteFile(keptFile(*keep), append(b, '\n'), 0o600)))
 			}
 		}
-	case *half >= 0:
-		playHalf(t)
-	default:
-		var all sync.WaitGroup
-		for h := range halves {
-			all.Go(func() { supervise(t, h) })
-		}
-		all.Wait()
 	}
-}
-
-// supervise has a half played by another process. One that dies is told by its last seed.
-func supervise(t *testing.T, h int) {
-	seed, said, err := elsewhere(os.Args[0], fmt.Sprintf("-half=%d", h), fmt.Sprintf("-seeds=%d", *seeds), fmt.Sprintf("-first=%d", *first))
-	if err != nil {
-		t.Errorf("%v: the last seed was %s\n%s", err, seed, said[:min(len(said), 100<<10)])
+	for _, rule := range slices.Sorted(maps.Keys(found)) {
+		t.Logf("%s: %d times", rule, found[rule])
 	}
 }
 
@@ -116,43 +127,6 @@ func elsewhere(program string, args ...string) (seed, said string, err error) {
 	text := playing + "none\n" + string(out)
 	seed, said, _ = strings.Cut(text[strings.LastIndex(text, playing)+len(playing):], "\n")
 	return seed, said, err
-}
-
-// playHalf plays every other seed and kept script. The first that fails by a rule is made smaller, and told.
-func playHalf(t *testing.T) {
-	var names []string
-	for i := range *seeds {
-		names = append(names, strconv.Itoa(*first+i))
-	}
-	step, files := 1, []string(nil)
-	if !*mutant {
-		step = halves
-		files, _ = filepath.Glob(keptFile("*"))
-	}
-	for _, file := range files {
-		names = append(names, strings.TrimSuffix(filepath.Base(file), ".json"))
-	}
-	found := map[string]int{}
-	for i := *half; i < len(names); i += step {
-		k := scheduled(t, names[i])
-		said, _ := tried(t, names[i], k.Script)
-		if *mutant && len(said) > 0 {
-			t.Fatal(breaks + strings.Join(said, "\n"))
-		}
-		for _, v := range said {
-			rule := ruleOf(v)
-			if found[rule]++; found[rule] > 1 {
-				continue
-			}
-			less, plays := shrink(t, names[i], k.Script, rule)
-			said, tr := tried(t, names[i], less)
-			t.Errorf("seed %s %s %s%s\n\nmade smaller by %d plays:\n%s\n%s\n%s",
-				names[i], k.Story, breaks, v, plays, less, strings.Join(tr.lines, "\n"), strings.Join(said, "\n"))
-		}
-	}
-	for _, rule := range slices.Sorted(maps.Keys(found)) {
-		t.Logf("%s: %d times", rule, found[rule])
-	}
 }
 
 // tried plays a script and says what it breaks.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -155,7 +156,7 @@ type view struct {
 	life context.Context
 	die  context.CancelFunc // kills it
 
-	frozen time.Time // until when it stands still
+	frozen atomic.Int64 // until when it stands still, in nanoseconds
 }
 
 func (s *shelf) view(who string) (*view, artifacts.Store) {
@@ -216,13 +217,10 @@ func (v *view) killed() bool { return v.life.Err() != nil }
 // pause waits. Whoever is dead by then waits for the end of the world; but the client of Temporal
 // holds a mutex over local activities, and no mutex is waited for in virtual time.
 func (v *view) pause(ctx context.Context, d time.Duration) error {
-	v.mu.Lock()
-	d = max(d, time.Until(v.frozen))
-	v.mu.Unlock()
 	select {
 	case <-v.life.Done():
 	case <-ctx.Done():
-	case <-time.After(d):
+	case <-time.After(max(d, time.Duration(v.frozen.Load())-v.tr.now())):
 	}
 	if !v.killed() {
 		return context.Cause(ctx)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -36,12 +35,11 @@ type world struct {
 	reg     *step.Registry // of who starts runs
 	runs    []*ran         // by number
 
-	mu      sync.Mutex
-	place   map[[2]int]*process // those that live, by server and number
-	all     []*process          // that there ever were
-	tries   map[string]int      // of work, by its name
-	trying  []*try
-	unhandy []unhandy
+	mu     sync.Mutex
+	place  map[[2]int]*process // those that live, by server and number
+	all    []*process          // that there ever were
+	tries  map[string]int      // of work, by its name
+	trying []*try
 }
 
 // observed is what came of a script.
@@ -58,9 +56,8 @@ type observed struct {
 	troubles  []string // panics, workflow tasks that failed, goroutines left over
 	stuck     bool     // the schedule did not end in its virtual time
 
-	stored  []stored                  // what changed in the store, in order
-	harmed  map[artifacts.Digest]bool // blobs that faults damaged or took
-	unhandy []unhandy
+	stored []stored                  // what changed in the store, in order
+	harmed map[artifacts.Digest]bool // blobs that faults damaged or took
 }
 
 // ran is what came of a run.
@@ -72,12 +69,6 @@ type ran struct {
 	result                  *workflows.ReproduceResult
 	err                     error
 	record                  *workflows.RunRecord // nil: there is none
-}
-
-// unhandy is a time in which no process of a server lived; to is zero if none came back.
-type unhandy struct {
-	server   int
-	from, to time.Duration
 }
 
 // Virtual times: of a schedule at most, for what is left to go, and until the last goroutine ends.
@@ -197,7 +188,6 @@ func (w *world) act(ctx context.Context, a act) {
 	p := w.place[at]
 	if a.Do == "kill" || a.Do == "stop" {
 		delete(w.place, at)
-		w.counted(a.Server)
 	}
 	w.mu.Unlock()
 	switch {
@@ -222,9 +212,20 @@ func (w *world) act(ctx context.Context, a act) {
 		w.start(a.Server, a.Number)
 	case p == nil:
 	case a.Do == "freeze":
-		p.freeze(a.For)
-	case a.Do == "kill":
-		p.kill()
+		w.tr.tell("%s stands still for %s", p.who, a.For)
+		w.servers[a.Server].freeze(p.who, a.For)
+		p.frozen.Store(int64(w.tr.now() + a.For))
+	case a.Do == "kill": // its goroutines wait for the end of the world
+		w.tr.tell("%s is killed", p.who)
+		p.die()
+		w.servers[a.Server].kill(p.who)
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		for _, x := range w.trying {
+			if x.by == p && x.how == "" {
+				x.how, x.ended = "lost", w.tr.now()
+			}
+		}
 	case a.Do == "stop":
 		w.tr.tell("%s is to stop", p.who)
 		p.worker.Stop()
@@ -237,22 +238,10 @@ func (w *world) start(server, number int) {
 	p := w.newProcess(server, number)
 	w.place[[2]int{server, number}] = p
 	w.all = append(w.all, p)
-	w.counted(server)
 	w.mu.Unlock()
 	w.tr.tell("%s starts", p.who)
 	if err := p.worker.Start(); err != nil {
 		panic(err)
-	}
-}
-
-// counted notes when a server has no process, and when it has one again. It is called locked.
-func (w *world) counted(server int) {
-	lives := slices.ContainsFunc(slices.Collect(maps.Keys(w.place)), func(at [2]int) bool { return at[0] == server })
-	i := slices.IndexFunc(w.unhandy, func(u unhandy) bool { return u.server == server && u.to == 0 })
-	if lives && i >= 0 {
-		w.unhandy[i].to = w.tr.now()
-	} else if !lives && i < 0 {
-		w.unhandy = append(w.unhandy, unhandy{server: server, from: w.tr.now()})
 	}
 }
 
@@ -340,7 +329,7 @@ func (w *world) prepare(ctx context.Context, store artifacts.Store, p *pipeline.
 // look says what is there when all is over.
 func (w *world) look(out *observed) {
 	ctx := context.Background()
-	out.script, out.store, out.stored, out.harmed, out.unhandy = w.script, w.left, w.stored, w.harmed, w.unhandy
+	out.script, out.store, out.stored, out.harmed = w.script, w.left, w.stored, w.harmed
 	for r := range w.mem.Leases.List(ctx, "") { // of memory
 		if v, _ := w.holder.Load(r.Name); v.(*view).killed() {
 			r.Name += " (killed)"

@@ -18,15 +18,14 @@ var mutating = flag.Bool("mutations", false, "for TestMutations: put the faults 
 // seedsTried is by how many schedules a fault must be found.
 const seedsTried = 2000
 
-// A mutation is a fault that is put into the engine: in a file of the product, a text that is there
-// once gives way to another one.
+// A mutation is a fault that is put into the engine: in a file of the product, a text that is there once gives way to another one.
 type mutation struct {
 	name, file, was, is string
 	fault               string // what a user would have of it
 }
 
-// mutations are faults that the engine has had, and others that are as easily made: of each its name
-// after "# ", the file, what a user has of it, and the lines that go and come.
+// mutations are faults that the engine has had, and others that are as easily made: of each its name after "# ", the file, what a user
+// has of it, and the lines that go and come.
 var mutations = func() (all []mutation) {
 	text, err := os.ReadFile(filepath.Join("testdata", "mutations.txt"))
 	if err != nil {
@@ -72,8 +71,8 @@ func TestMutationsApply(t *testing.T) {
 	}
 }
 
-// TestMutations is the proof that the simulation finds faults: every mutation, alone, fails a
-// schedule among the first seedsTried. A part of the table: -run TestMutations/each/NAME.
+// TestMutations is the proof that the simulation finds faults: every mutation, alone, fails a schedule among the first seedsTried. A part
+// of the table: -run TestMutations/each/NAME.
 func TestMutations(t *testing.T) {
 	if !*mutating {
 		t.Skip("it builds the engine anew for each mutation: make mutate")

@@ -20,9 +20,8 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// A process is a worker of a server, from its start to its end. What began again in the same place
-// is another one. All of them have this process's number, so that others see their leases as those
-// of a process that lives.
+// A process is a worker of a server, from its start to its end. What began again in the same place is another one. All of them have this
+// process's number, so that others see their leases as those of a process that lives.
 type process struct {
 	*view
 	w              *world

@@ -66,8 +66,8 @@ func names() (mine []string) {
 	return mine
 }
 
-// TestSchedules plays schedules and judges them. The first that fails by a rule is made smaller, and told. Each half is played by
-// a process of its own, with one thread: the SDK has one cache of workflows in a process, and one thread repeats best.
+// TestSchedules plays schedules and judges them. The first that fails by a rule is made smaller, and told. Each half is played by a
+// process of its own, with one thread: the SDK has one cache of workflows in a process, and one thread repeats best.
 func TestSchedules(t *testing.T) {
 	var all sync.WaitGroup
 	for h := range halves {

@@ -11,8 +11,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 )
 
-// A script is a schedule before it happens: a value, so that one that fails can be made smaller
-// and done again.
+// A script is a schedule before it happens: a value, so that one that fails can be made smaller and done again.
 type script struct {
 	Seed     draw
 	Pipeline pipelineScript
@@ -43,8 +42,7 @@ type fault struct {
 	Rate    float64 // of calls
 }
 
-// drawScript is the schedule of a seed. In a fifth of them nothing goes wrong, and nobody does anything
-// but run a pipeline.
+// drawScript is the schedule of a seed. In a fifth of them nothing goes wrong, and nobody does anything but run a pipeline.
 func drawScript(seed draw) script {
 	d := seed.of("script")
 	s := script{Seed: seed, Pipeline: drawPipeline(seed), Servers: 1, Workers: 1 + d.of("workers").n(3)}

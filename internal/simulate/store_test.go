@@ -170,8 +170,7 @@ func (s *shelf) view(who string) (*view, artifacts.Store) {
 	return v, out
 }
 
-// lateLists are records whose list is as it was when it was asked for, and may come late: no other
-// stale list is allowed to a store.
+// lateLists are records whose list is as it was when it was asked for, and may come late: no other stale list is allowed to a store.
 type lateLists struct {
 	artifacts.Records
 	v *view
@@ -195,8 +194,8 @@ func (l lateLists) List(ctx context.Context, prefix string) iter.Seq2[artifacts.
 	}
 }
 
-// next is the draw of a call: the same for the same process, try of an activity, method, name and
-// number of such calls. Several tries may wait for one thing, and go on at one instant.
+// next is the draw of a call: the same for the same process, try of an activity, method, name and number of such calls. Several tries may
+// wait for one thing, and go on at one instant.
 func (v *view) next(ctx context.Context, what string) draw {
 	if activity.IsActivity(ctx) {
 		i := activity.GetInfo(ctx)
@@ -214,8 +213,8 @@ var (
 
 func (v *view) killed() bool { return v.life.Err() != nil }
 
-// pause waits. Whoever is dead by then waits for the end of the world; but the client of Temporal
-// holds a mutex over local activities, and no mutex is waited for in virtual time.
+// pause waits. Whoever is dead by then waits for the end of the world; but the client of Temporal holds a mutex over local activities,
+// and no mutex is waited for in virtual time.
 func (v *view) pause(ctx context.Context, d time.Duration) error {
 	select {
 	case <-v.life.Done():
@@ -248,8 +247,7 @@ func (v *view) hook(room string) storetest.Hook {
 	}
 }
 
-// call is a call of the store as the faults of the moment have it. What it does is done at one
-// moment between its begin and its end.
+// call is a call of the store as the faults of the moment have it. What it does is done at one moment between its begin and its end.
 func (v *view) call(ctx context.Context, d draw, c *storetest.Call, next func() error) error {
 	wait := d.span(time.Millisecond, 30*time.Millisecond)
 	if d.of("rare").chance(0.02) {

@@ -78,8 +78,7 @@ const (
 	goneBy    = time.Minute
 )
 
-// play plays a script, and says what came of it. Histories are replayed outside of virtual time, with the
-// workflow code as it is.
+// play plays a script, and says what came of it. Histories are replayed outside of virtual time, with the workflow code as it is.
 func play(t *testing.T, s script, all bool) (out observed, tr *trace) {
 	defer func() {
 		if p := recover(); p != nil { // goroutines that never end

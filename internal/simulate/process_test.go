@@ -33,7 +33,8 @@ type process struct {
 // slots are the steps that a process does at a time.
 const slots = 2
 
-func (w *world) newProcess(server, number int) *process {
+// start starts a process.
+func (w *world) start(server, number int) {
 	who := fmt.Sprintf("worker %d.%d", server, number)
 	v, store := w.view(fmt.Sprintf("%s, life %d", who, w.nth(who)))
 	p := &process{w: w, server: server, number: number, view: v, client: w.servers[server].client(v.who)}
@@ -54,7 +55,13 @@ func (w *world) newProcess(server, number int) *process {
 		room.Cores, room.Memory = 1, 1<<30
 	}
 	p.worker = worker.New(p.client, a, room)
-	return p
+	w.mu.Lock()
+	w.place[[2]int{server, number}], w.all = p, append(w.all, p)
+	w.mu.Unlock()
+	p.tr.tell("%s starts", p.who)
+	if err := p.worker.Start(); err != nil {
+		panic(err)
+	}
 }
 
 // work is one try of a step or part by a process.

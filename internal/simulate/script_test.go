@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
@@ -108,15 +109,9 @@ func drawScript(seed draw) script {
 
 // String is the script in words, without what is zero in it.
 func (s script) String() string {
-	words, editions := fmt.Sprintf("seed %d: %d servers with %d workers each, of %d slots\n", uint64(s.Seed), s.Servers, s.Workers, slots), 1
-	for _, a := range s.Acts {
-		words, editions = words+fmt.Sprintf("  %+v\n", a), max(editions, a.Edition)
-	}
-	for _, f := range s.Faults {
-		words += fmt.Sprintf("  %+v\n", f)
-	}
-	words = regexp.MustCompile(` \w+:(0s|0|false)\b`).ReplaceAllString(words, "")
-	for e := range editions {
+	words := fmt.Sprintf("seed %d: %d servers with %d workers each, of %d slots\n  %+v\n  %+v\n", uint64(s.Seed), s.Servers, s.Workers, slots, s.Acts, s.Faults)
+	words = strings.ReplaceAll(regexp.MustCompile(` \w+:(0s|0|false)\b`).ReplaceAllString(words, ""), "} {", "}\n   {")
+	for e := range slices.MaxFunc(s.Acts, func(a, b act) int { return a.Edition - b.Edition }).Edition {
 		words += fmt.Sprintf("edition %d:\n%s", e+1, s.Pipeline.hcl(e+1))
 	}
 	return words
@@ -158,26 +153,23 @@ func (s script) smaller() (all []script) {
 		with(func(less *script) { less.Acts[i].SkipFailed = false })
 		with(func(less *script) { less.Acts[i].Edition = min(s.Acts[i].Edition, 1) })
 	}
-	return slices.DeleteFunc(all, func(less script) bool { return less.runs(len(less.Acts)) == 0 })
+	return slices.DeleteFunc(all, func(less script) bool {
+		return !slices.ContainsFunc(less.Acts, func(a act) bool { return a.Do == "run" })
+	})
 }
 
 // drop takes an act out; of a run, also what is done to it.
 func (s *script) drop(i int) {
-	number, run := s.runs(i), s.Acts[i].Do == "run"
+	number, run := 0, s.Acts[i].Do == "run"
+	for _, a := range s.Acts[:i] {
+		if a.Do == "run" {
+			number++
+		}
+	}
 	s.Acts = slices.DeleteFunc(slices.Delete(s.Acts, i, i+1), func(a act) bool { return run && a.Do == "cancel" && a.Number == number })
 	for j := range s.Acts {
 		if a := &s.Acts[j]; run && a.Do == "cancel" && a.Number > number {
 			a.Number--
 		}
 	}
-}
-
-// runs counts them among the acts before one.
-func (s script) runs(before int) (n int) {
-	for _, a := range s.Acts[:before] {
-		if a.Do == "run" {
-			n++
-		}
-	}
-	return n
 }

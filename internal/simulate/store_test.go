@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -163,35 +162,11 @@ func (s *shelf) view(who string) (*view, artifacts.Store) {
 	v := &view{shelf: s, who: who}
 	v.life, v.die = context.WithCancel(context.Background())
 	room := func(name string, records artifacts.Records) artifacts.Store {
-		return storetest.Hooked(artifacts.Store{Blobs: s.left.Blobs, Records: lateLists{records, v}, URL: s.mem.URL}, v.hook(name))
+		return storetest.Hooked(artifacts.Store{Blobs: s.left.Blobs, Records: records, URL: s.mem.URL}, v.hook(name))
 	}
 	out := room("", s.left.Records)
 	out.Leases = room("lease ", s.mem.Leases).Records
 	return v, out
-}
-
-// lateLists are records whose list is as it was when it was asked for, and may come late: no other stale list is allowed to a store.
-type lateLists struct {
-	artifacts.Records
-	v *view
-}
-
-func (l lateLists) List(ctx context.Context, prefix string) iter.Seq2[artifacts.RecordInfo, error] {
-	return func(yield func(artifacts.RecordInfo, error) bool) {
-		var all []artifacts.RecordInfo
-		for r := range l.Records.List(ctx, prefix) { // of memory
-			all = append(all, r)
-		}
-		err := context.Cause(ctx)
-		if d := l.v.next(ctx, "late "+prefix); err == nil && l.v.strikes("stale-list", d) {
-			err = l.v.pause(ctx, d.of("for").span(time.Second, 6*time.Second))
-		}
-		for i := 0; err == nil && i < len(all) && yield(all[i], nil); i++ {
-		}
-		if err != nil {
-			yield(artifacts.RecordInfo{}, err)
-		}
-	}
 }
 
 // next is the draw of a call: the same for the same process, try of an activity, method, name and number of such calls. Several tries may
@@ -268,6 +243,15 @@ func (v *view) call(ctx context.Context, d draw, c *storetest.Call, next func() 
 		return errAway
 	case v.strikes("throttle", d):
 		return errSlow
+	}
+	if c.Method == storetest.RecordsList { // it may come late, and no other stale list is allowed to a store
+		c.Listed = func() error {
+			err, d := context.Cause(ctx), v.next(ctx, "late "+c.Name)
+			if err == nil && v.strikes("stale-list", d) {
+				err = v.pause(ctx, d.of("for").span(time.Second, 6*time.Second))
+			}
+			return err
+		}
 	}
 	if err = next(); !slices.Contains(writes, c.Method) {
 		return err

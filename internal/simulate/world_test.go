@@ -30,10 +30,9 @@ import (
 // world is what a script is played in.
 type world struct {
 	*shelf
-	script  script
+	*observed
 	servers []*server
 	reg     *step.Registry // of who starts runs
-	runs    []*ran         // by number
 
 	mu     sync.Mutex
 	place  map[[2]int]*process // those that live, by server and number
@@ -95,13 +94,15 @@ func play(t *testing.T, s script, all bool) (out observed, tr *trace) {
 	}()
 	synctest.Test(t, func(*testing.T) {
 		tr = &trace{all: all, began: time.Now()}
-		newWorld(s, tr).play(&out)
+		out.script = s
+		newWorld(&out, tr).play()
 	})
 	return out, tr
 }
 
-func newWorld(s script, tr *trace) *world {
-	w := &world{script: s, shelf: newShelf(s.Seed, tr, s.Faults), reg: kinds(nil), place: map[[2]int]*process{}, tries: map[string]int{}}
+func newWorld(out *observed, tr *trace) *world {
+	s := out.script
+	w := &world{observed: out, shelf: newShelf(s.Seed, tr, s.Faults), reg: kinds(nil), place: map[[2]int]*process{}, tries: map[string]int{}}
 	for i := range s.Servers {
 		srv := newServer(s.Seed, i)
 		strikes := func(fault string) func(string) bool {
@@ -122,7 +123,7 @@ func newWorld(s script, tr *trace) *world {
 }
 
 // play does the acts at their times, waits for the runs, looks at what is left, and ends all processes and servers.
-func (w *world) play(out *observed) {
+func (w *world) play() {
 	ctx, over := context.WithTimeout(context.Background(), longest)
 	defer over()
 	for server := range w.script.Servers {
@@ -141,8 +142,8 @@ func (w *world) play(out *observed) {
 	for _, a := range w.script.Acts {
 		at := a.At + w.script.Seed.of("act", a.At, a.Do).span(0, time.Millisecond) // no two fall together
 		if n := len(w.runs); a.Do == "run" {
-			w.runs = append(w.runs, &ran{act: a})
-			later(&runs, at, func() { w.run(ctx, w.runs[n], n) })
+			w.runs = append(w.runs, ran{act: a})
+			later(&runs, at, func() { w.run(ctx, &w.runs[n], n) })
 		} else {
 			later(&acts, at, func() { w.act(ctx, a) })
 		}
@@ -153,7 +154,7 @@ func (w *world) play(out *observed) {
 		}
 	}
 	runs.Wait()
-	out.stuck = ctx.Err() != nil
+	w.stuck = ctx.Err() != nil
 	over()
 	acts.Wait()
 	w.tr.tell("all runs have ended; what went wrong is mended")
@@ -161,7 +162,7 @@ func (w *world) play(out *observed) {
 	w.faults = nil
 	w.shelf.mu.Unlock()
 	time.Sleep(aftermath)
-	w.look(out)
+	w.look()
 	for _, p := range w.place { // they hand back
 		ends.Go(p.worker.Stop)
 	}
@@ -194,7 +195,7 @@ func (w *world) act(ctx context.Context, a act) {
 		if a.Number >= len(w.runs) || w.runs[a.Number].began == 0 || w.runs[a.Number].ended != 0 || w.runs[a.Number].cancelled != 0 {
 			return
 		}
-		r := w.runs[a.Number]
+		r := &w.runs[a.Number]
 		r.cancelled = w.tr.now()
 		w.tr.tell("run %d is cancelled", a.Number)
 		c := w.servers[r.Server].client(fmt.Sprint("cancel ", a.Number))
@@ -232,18 +233,6 @@ func (w *world) act(ctx context.Context, a act) {
 	}
 }
 
-func (w *world) start(server, number int) {
-	w.mu.Lock()
-	p := w.newProcess(server, number)
-	w.place[[2]int{server, number}] = p
-	w.all = append(w.all, p)
-	w.mu.Unlock()
-	w.tr.tell("%s starts", p.who)
-	if err := p.worker.Start(); err != nil {
-		panic(err)
-	}
-}
-
 // run is `redsi run` on a cluster, by somebody who tries again when the store does not answer.
 func (w *world) run(ctx context.Context, r *ran, n int) {
 	who := fmt.Sprint("run ", n)
@@ -277,14 +266,14 @@ func (w *world) run(ctx context.Context, r *ran, n int) {
 	}
 	r.began = w.tr.now()
 	w.tr.tell("%s begins: %s, edition %d", who, r.id, r.Edition)
-	r.result = &workflows.ReproduceResult{}
-	if r.err = wf.Get(ctx, r.result); ctx.Err() != nil {
+	of := &workflows.ReproduceResult{}
+	if r.err = wf.Get(ctx, of); ctx.Err() != nil {
 		r.err = errors.New("it did not end")
 	}
 	if failed := workflows.ErrorOf(r.err); failed != nil {
-		r.result = &failed.Result
+		of = &failed.Result
 	}
-	of := r.result
+	r.result = of
 	w.tr.tell("%s ends: hit %d, ran %d, failed %d, skipped %d, cancelled %d, not started %d; %v",
 		who, of.Hit, of.Ran, of.Failed, of.Skipped, of.Cancelled, of.NotStarted, r.err)
 }
@@ -309,16 +298,15 @@ func (w *world) prepare(ctx context.Context, store artifacts.Store, p *pipeline.
 	v, err := follow(pl, none)
 	if err == nil && r.SkipFailed {
 		past, perr := journal.Read(ctx, w.reg, store, v, "")
-		if perr != nil {
-			return nil, perr
+		if err = perr; err == nil {
+			pl, _ = pl.Without(func(i int) bool { _, failed := past.Failed[i]; return failed })
+			v, err = follow(pl, none)
 		}
-		pl, _ = pl.Without(func(i int) bool { _, failed := past.Failed[i]; return failed })
-		v, err = follow(pl, none)
 	}
-	if err != nil {
-		return nil, err
+	if err == nil {
+		r.plan, err = activities.StorePlan(ctx, store.Blobs, pl)
 	}
-	if r.plan, err = activities.StorePlan(ctx, store.Blobs, pl); err != nil || v.Done() {
+	if err != nil || v.Done() {
 		return nil, err
 	}
 	hits, err := activities.PagesOf(ctx, store.Blobs, activities.HitsOf(v))
@@ -326,9 +314,9 @@ func (w *world) prepare(ctx context.Context, store artifacts.Store, p *pipeline.
 }
 
 // look says what is there when all is over.
-func (w *world) look(out *observed) {
-	ctx := context.Background()
-	out.script, out.store, out.stored, out.harmed = w.script, w.left, w.stored, w.harmed
+func (w *world) look() {
+	ctx, out := context.Background(), w.observed
+	out.store, out.stored, out.harmed = w.left, w.shelf.stored, w.shelf.harmed
 	for r := range w.mem.Leases.List(ctx, "") { // of memory
 		if v, _ := w.holder.Load(r.Name); v.(*view).killed() {
 			r.Name += " (killed)"
@@ -337,7 +325,9 @@ func (w *world) look(out *observed) {
 	}
 	for _, s := range w.servers {
 		out.open, out.histories = append(out.open, s.open()...), append(out.histories, s.histories()...)
-		out.troubles = append(out.troubles, slices.DeleteFunc(s.troubles, func(t string) bool { return strings.Contains(t, "a mistake of the kind") })...) // which a pipeline has
+		out.troubles = append(out.troubles, slices.DeleteFunc(s.troubles, func(t string) bool {
+			return strings.Contains(t, "a mistake of the kind") // which a pipeline has
+		})...)
 	}
 	for _, h := range out.histories {
 		out.longest = max(out.longest, len(h.Events))
@@ -346,13 +336,11 @@ func (w *world) look(out *observed) {
 			w.tr.note("event %d %s %s", e.EventId, e.EventType, e.EventTime.AsTime())
 		}
 	}
-	for _, r := range w.runs {
-		if rec, err := activities.ReadRun(ctx, w.mem, r.id); err == nil {
-			r.record = rec
-		} else if r.id != "" && !errors.Is(err, artifacts.ErrNotExist) {
+	for i := range w.runs {
+		r, err := &w.runs[i], error(nil)
+		if r.record, err = activities.ReadRun(ctx, w.mem, r.id); err != nil && r.id != "" && !errors.Is(err, artifacts.ErrNotExist) {
 			out.troubles = append(out.troubles, fmt.Sprintf("the record of run %s: %v", r.id, err))
 		}
-		out.runs = append(out.runs, *r)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -43,6 +43,8 @@ type Call struct {
 	Body io.ReadCloser      // of Open
 	Data []byte             // of Get
 	Gone []artifacts.Digest // of Missing, and before it what is asked for
+
+	Listed func() error // of a list that is read as a whole: called before any of it is given
 }
 
 // Hook is given each call of a store, and next, which does it. What it returns is what the
@@ -114,10 +116,23 @@ func hookedList[T any](ctx context.Context, hook Hook, c *Call, base iter.Seq2[T
 	return func(yield func(T, error) bool) {
 		ended := false
 		err := hook(ctx, c, func() error {
+			var all []T
 			for v, err := range base {
 				if err != nil {
 					return err
 				}
+				if c.Listed != nil {
+					all = append(all, v)
+				} else if ended = !yield(v, nil); ended {
+					return nil
+				}
+			}
+			if c.Listed != nil {
+				if err := c.Listed(); err != nil {
+					return err
+				}
+			}
+			for _, v := range all {
 				if ended = !yield(v, nil); ended {
 					return nil
 				}

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -32,8 +33,8 @@ var mutations = func() (all []mutation) {
 		panic(err)
 	}
 	for _, one := range strings.Split(string(text), "\n# ")[1:] {
-		m, lines := mutation{}, strings.Split(strings.TrimRight(one, "\n"), "\n")
-		m.name, m.file, m.fault = lines[0], lines[1], lines[2]
+		lines := strings.Split(strings.TrimRight(one, "\n"), "\n")
+		m := mutation{name: lines[0], file: lines[1], fault: lines[2]}
 		for _, line := range lines[3:] {
 			if was, ok := strings.CutPrefix(line, "-"); ok {
 				m.was += "\n" + was
@@ -61,11 +62,8 @@ func (m mutation) apply() (path, text string, err error) {
 func TestMutationsApply(t *testing.T) {
 	names := map[string]bool{}
 	for _, m := range mutations {
-		if _, _, err := m.apply(); err != nil {
-			t.Error(err)
-		}
-		if names[m.name] || m.is == m.was || m.fault == "" {
-			t.Errorf("%s: its name is taken, it changes nothing, or it does not say what is wrong with it", m.name)
+		if _, _, err := m.apply(); err != nil || names[m.name] || m.is == m.was || m.fault == "" {
+			t.Errorf("%s: its name is taken, it changes nothing, or it does not say what is wrong with it: %v", m.name, err)
 		}
 		names[m.name] = true
 	}
@@ -110,8 +108,6 @@ func (m mutation) find(t *testing.T) (seed, rule string) {
 		return "none", ""
 	}
 	t.Log(said[:min(len(said), 4<<10)])
-	if _, verdict, ok := strings.Cut(said, breaks); ok {
-		return seed, ruleOf(verdict)
-	}
-	return seed, "the process ends"
+	_, verdict, _ := strings.Cut(said, breaks)
+	return seed, cmp.Or(ruleOf(verdict), "the process ends")
 }

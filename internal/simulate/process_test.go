@@ -33,15 +33,11 @@ type process struct {
 // slots are the steps that a process does at a time.
 const slots = 2
 
-// start starts a process.
 func (w *world) start(server, number int) {
 	who := fmt.Sprintf("worker %d.%d", server, number)
 	v, store := w.view(fmt.Sprintf("%s, life %d", who, w.nth(who)))
 	p := &process{w: w, server: server, number: number, view: v, client: w.servers[server].client(v.who)}
 	log := slog.New(slog.DiscardHandler)
-	if w.tr.all {
-		log = slog.New(slog.NewTextHandler(w.tr, nil)).With("of", p.who)
-	}
 	a := &activities.Activities{Store: store, Registry: kinds(p), Log: log, Client: p.client, Leases: lease.New(store.Leases, log),
 		Env:     map[string]string{"host": p.who, "revision": "simulated"},
 		Resolve: func(context.Context, *plan.Plan, []int, string) error { return nil },

@@ -141,19 +141,19 @@ func tried(t *testing.T, name string, s script) ([]string, *trace) {
 // shrink makes a script smaller as long as it fails by a rule.
 func shrink(t *testing.T, name string, s script, rule string) (_ script, plays int) {
 	fails := func(less script) bool {
-		plays++
+		if plays++; plays > shrinkPlays {
+			return false
+		}
 		said, _ := tried(t, name, less)
-		return plays <= shrinkPlays && slices.ContainsFunc(said, func(v string) bool { return ruleOf(v) == rule })
+		return slices.ContainsFunc(said, func(v string) bool { return ruleOf(v) == rule })
 	}
-	for plays < shrinkPlays {
-		all := s.smaller()
+	for all := s.smaller(); ; all = s.smaller() {
 		i := slices.IndexFunc(all, fails)
 		if i < 0 {
-			break
+			return s, plays
 		}
 		s = all[i]
 	}
-	return s, plays
 }
 
 // ruleOf is the rule that a verdict is of.

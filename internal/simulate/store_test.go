@@ -15,7 +15,6 @@ import (
 	"go.temporal.io/sdk/activity"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/readers"
 )
@@ -35,13 +34,6 @@ type shelf struct {
 	bad    map[artifacts.Digest]bool // of these, those with other bytes now
 	stored []stored
 	holder sync.Map // of a record, such as a lease: the view that wrote it last
-}
-
-func newShelf(d draw, tr *trace, faults []fault) *shelf {
-	s := &shelf{d: d, tr: tr, mem: mem.New(), over: make(chan struct{}), faults: faults,
-		counts: map[string]int{}, harmed: map[artifacts.Digest]bool{}, bad: map[artifacts.Digest]bool{}}
-	s.left = storetest.Hooked(s.mem, s.watch)
-	return s
 }
 
 // nth counts what has a name, from 1.
@@ -65,18 +57,17 @@ func (s *shelf) strikes(what string, d draw) bool {
 // harm damages or loses a blob that a result names, if there is one.
 func (s *shelf) harm(d draw, what string) {
 	names, _ := artifacts.RecordNames(context.Background(), s.mem.Records, artifacts.ResultsPrefix) // of memory
-	if len(names) == 0 {
-		return
-	}
-	if blobs := s.blobsOf(strings.TrimPrefix(names[d.n(len(names))], artifacts.ResultsPrefix)); len(blobs) > 0 {
-		s.hurt(blobs[d.of("blob").n(len(blobs))], what)
+	if len(names) > 0 {
+		if blobs := s.blobsOf(strings.TrimPrefix(names[d.n(len(names))], artifacts.ResultsPrefix)); len(blobs) > 0 {
+			s.hurt(blobs[d.of("blob").n(len(blobs))], what)
+		}
 	}
 }
 
 // blobsOf are those of the outputs of a whole result.
 func (s *shelf) blobsOf(hex string) (blobs []artifacts.Digest) {
 	key, _ := artifacts.ParseHex(hex)
-	if r, err := artifacts.Lookup(context.Background(), s.mem, key); err == nil && r != nil {
+	if r, _ := artifacts.Lookup(context.Background(), s.mem, key); r != nil {
 		for _, a := range r.Outputs { // one, of all kinds that there are
 			blobs = append(blobs, a.Blobs()...)
 		}
@@ -151,11 +142,10 @@ func (s *shelf) watch(_ context.Context, c *storetest.Call, next func() error) e
 // A view is the store as a process sees it.
 type view struct {
 	*shelf
-	who  string
-	life context.Context
-	die  context.CancelFunc // kills it
-
-	frozen atomic.Int64 // until when it stands still, in nanoseconds
+	who    string
+	life   context.Context
+	die    context.CancelFunc // kills it
+	frozen atomic.Int64       // until when it stands still, in nanoseconds
 }
 
 func (s *shelf) view(who string) (*view, artifacts.Store) {
@@ -212,12 +202,10 @@ func (v *view) hook(room string) storetest.Hook {
 		if err == nil {
 			err = v.call(ctx, v.next(ctx, room+what), c, next)
 		}
-		switch {
-		case err != errDead:
-			v.tr.note("%s: %s%s: %v", v.who, room, what, err)
-		case room != "":
-			return nil
+		if err == errDead {
+			return map[string]error{"": err}[room]
 		}
+		v.tr.note("%s: %s%s: %v", v.who, room, what, err)
 		return err
 	}
 }
@@ -235,13 +223,11 @@ func (v *view) call(ctx context.Context, d draw, c *storetest.Call, next func() 
 	if away && d.of("hangs").chance(0.3) { // a packet that nobody answers
 		wait += d.of("hangs for").span(time.Second, 20*time.Second)
 	}
-	err := v.pause(ctx, wait)
-	switch {
-	case err != nil:
+	if err := v.pause(ctx, wait); err != nil {
 		return err
-	case away || v.strikes("outage", d):
+	} else if away || v.strikes("outage", d) {
 		return errAway
-	case v.strikes("throttle", d):
+	} else if v.strikes("throttle", d) {
 		return errSlow
 	}
 	if c.Method == storetest.RecordsList { // it may come late, and no other stale list is allowed to a store
@@ -253,7 +239,8 @@ func (v *view) call(ctx context.Context, d draw, c *storetest.Call, next func() 
 			return err
 		}
 	}
-	if err = next(); !slices.Contains(writes, c.Method) {
+	err := next()
+	if !slices.Contains(writes, c.Method) {
 		return err
 	}
 	if err == nil {
@@ -270,18 +257,18 @@ func (v *view) call(ctx context.Context, d draw, c *storetest.Call, next func() 
 
 // calledOn names a call. The bytes of a blob are read for that.
 func calledOn(c *storetest.Call) (string, error) {
-	what := string(c.Method) + " " + c.Name
-	switch c.Method {
-	case storetest.BlobsPut:
-		b, err := io.ReadAll(c.Read)
+	what, err := string(c.Method)+" "+c.Name, error(nil)
+	if c.Method == storetest.BlobsPut {
+		var b []byte
+		b, err = io.ReadAll(c.Read)
 		c.Read, c.Digest = bytes.NewReader(b), artifacts.Sum(b)
-		return what + short(c.Digest), err
-	case storetest.BlobsOpen, storetest.BlobsDelete:
-		what += short(c.Digest)
-	case storetest.BlobsMissing:
+	} else if c.Method == storetest.BlobsMissing {
 		what += fmt.Sprint(len(c.Gone), " ", artifacts.Sum(fmt.Append(nil, c.Gone)).Short())
 	}
-	return what, nil
+	if !c.Digest.IsZero() {
+		what += short(c.Digest)
+	}
+	return what, err
 }
 
 func short(d artifacts.Digest) string { return d.Hex()[:8] }

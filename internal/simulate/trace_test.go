@@ -45,11 +45,3 @@ func (tr *trace) add(story bool, text string) {
 
 // whole is the hash of all.
 func (tr *trace) whole() draw { return tr.hash.of(tr.sum) }
-
-// Write adds what a process logs, which is not hashed.
-func (tr *trace) Write(b []byte) (int, error) {
-	tr.mu.Lock()
-	defer tr.mu.Unlock()
-	tr.lines = append(tr.lines, fmt.Sprintf("%13.6f      %s", tr.now().Seconds(), strings.TrimSpace(string(b))))
-	return len(b), nil
-}

@@ -22,6 +22,8 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session/journal"
+	"github.com/redsi/redsi/internal/stores/mem"
+	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/readers"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
@@ -102,7 +104,10 @@ func play(t *testing.T, s script, all bool) (out observed, tr *trace) {
 
 func newWorld(out *observed, tr *trace) *world {
 	s := out.script
-	w := &world{observed: out, shelf: newShelf(s.Seed, tr, s.Faults), reg: kinds(nil), place: map[[2]int]*process{}, tries: map[string]int{}}
+	w := &world{observed: out, reg: kinds(nil), place: map[[2]int]*process{}, tries: map[string]int{}}
+	w.shelf = &shelf{d: s.Seed, tr: tr, mem: mem.New(), over: make(chan struct{}), faults: s.Faults,
+		counts: map[string]int{}, harmed: map[artifacts.Digest]bool{}, bad: map[artifacts.Digest]bool{}}
+	w.left = storetest.Hooked(w.mem, w.watch)
 	for i := range s.Servers {
 		srv := newServer(s.Seed, i)
 		strikes := func(fault string) func(string) bool {
@@ -337,8 +342,10 @@ func (w *world) look() {
 		}
 	}
 	for i := range w.runs {
-		r, err := &w.runs[i], error(nil)
-		if r.record, err = activities.ReadRun(ctx, w.mem, r.id); err != nil && r.id != "" && !errors.Is(err, artifacts.ErrNotExist) {
+		r := &w.runs[i]
+		if rec, err := activities.ReadRun(ctx, w.mem, r.id); err == nil {
+			r.record = rec
+		} else if r.id != "" && !errors.Is(err, artifacts.ErrNotExist) {
 			out.troubles = append(out.troubles, fmt.Sprintf("the record of run %s: %v", r.id, err))
 		}
 	}

@@ -25,15 +25,11 @@ type script struct {
 
 // An act is what somebody does at a time after the start.
 type act struct {
-	At     time.Duration
-	For    time.Duration // of freeze; of gc, its grace
-	Do     string        // run, cancel, gc, kill, stop, start, freeze
-	Server int
-	Number int // of a run, from 0, among the runs of the script; of a process, likewise
-
-	Edition    int // of the pipeline: the same steps with some others
-	FailFast   bool
-	SkipFailed bool // leave out what failed for good before
+	At, For              time.Duration // for: of freeze; of gc, its grace
+	Do                   string        // run, cancel, gc, kill, stop, start, freeze
+	Server, Number       int           // of a run, from 0, among the runs of the script; of a process, likewise
+	Edition              int           // of the pipeline: the same steps with some others
+	FailFast, SkipFailed bool          // leave out what failed for good before
 }
 
 // A fault is what happens to a store, or to answers of a server, for a while.
@@ -54,8 +50,7 @@ func drawScript(seed draw) script {
 	if d.of("servers").chance(0.25) {
 		s.Servers, s.Workers = 2, 1+d.of("workers").n(2)
 	}
-	s.Uneven = d.of("uneven").chance(0.2)
-	s.Acts[0].FailFast = d.of("fail fast").chance(0.15)
+	s.Uneven, s.Acts[0].FailFast = d.of("uneven").chance(0.2), d.of("fail fast").chance(0.15)
 	ends := time.Second + s.Pipeline.outcome("b0", 0).Took // of the first step, but for some tenths
 	// about is a time at which something goes on, most likely: soon, or as one step ends and others begin.
 	about := func(d draw) time.Duration {
@@ -94,8 +89,7 @@ func drawScript(seed draw) script {
 		if f.What == "continue" {
 			f.Rate = float64(20 + x.of("events").n(200))
 		} else if f.What == "outage" {
-			f.Rate = 1
-			if x.of("short").chance(0.5) { // just as a step ends
+			if f.Rate = 1; x.of("short").chance(0.5) { // just as a step ends
 				f.At, f.For = max(0, ends+x.of("end").span(-4*time.Second, time.Second)), x.of("for").span(5*time.Second, 20*time.Second)
 			}
 		}
@@ -133,10 +127,9 @@ func (s script) smaller() (all []script) {
 		}
 	})
 	for i, a := range s.Acts {
-		ends := func(b act) bool {
+		if a.Do != "start" || !slices.ContainsFunc(s.Acts, func(b act) bool { // else a process is gone for good
 			return (b.Do == "kill" || b.Do == "stop") && b.Server == a.Server && b.Number == a.Number
-		}
-		if a.Do != "start" || !slices.ContainsFunc(s.Acts, ends) { // else a process is gone for good
+		}) {
 			with(func(less *script) { less.drop(i) })
 		}
 	}

@@ -52,13 +52,12 @@ type observed struct {
 	leases    []string        // that are left
 	open      []string        // workflows that have not ended, "server 0: step/ab…"
 	histories []*history.History
-	longest   int      // events of a history
-	largest   int      // bytes of a payload
-	troubles  []string // panics, workflow tasks that failed, goroutines left over
-	stuck     bool     // the schedule did not end in its virtual time
-
-	stored []stored                  // what changed in the store, in order
-	harmed map[artifacts.Digest]bool // blobs that faults damaged or took
+	longest   int                       // events of a history
+	largest   int                       // bytes of a payload
+	troubles  []string                  // panics, workflow tasks that failed, goroutines left over
+	stuck     bool                      // the schedule did not end in its virtual time
+	stored    []stored                  // what changed in the store, in order
+	harmed    map[artifacts.Digest]bool // blobs that faults damaged or took
 }
 
 // ran is what came of a run.
@@ -72,12 +71,7 @@ type ran struct {
 	record                  *workflows.RunRecord // nil: there is none
 }
 
-// Virtual times: of a schedule at most, for what is left to go, and until the last goroutine ends.
-const (
-	longest   = 6 * time.Hour
-	aftermath = 3 * time.Minute
-	goneBy    = time.Minute
-)
+const longest = 6 * time.Hour // of virtual time that a schedule may take
 
 // play plays a script, and says what came of it. Histories are replayed outside of virtual time, with the workflow code as it is.
 func play(t *testing.T, s script, all bool) (out observed, tr *trace) {
@@ -166,7 +160,7 @@ func (w *world) play() {
 	w.shelf.mu.Lock()
 	w.faults = nil
 	w.shelf.mu.Unlock()
-	time.Sleep(aftermath)
+	time.Sleep(3 * time.Minute) // for what is left to go
 	w.look()
 	for _, p := range w.place { // they hand back
 		ends.Go(p.worker.Stop)
@@ -183,7 +177,7 @@ func (w *world) play() {
 		ends.Go(func() { p.worker.Stop(); p.client.Close() })
 	}
 	ends.Wait()
-	time.Sleep(goneBy)
+	time.Sleep(time.Minute) // until the last goroutine ends
 }
 
 // act does one that is not a run, such as `redsi cancel` or `redsi gc`.
@@ -196,10 +190,7 @@ func (w *world) act(ctx context.Context, a act) {
 	}
 	w.mu.Unlock()
 	switch {
-	case a.Do == "cancel":
-		if a.Number >= len(w.runs) || w.runs[a.Number].began == 0 || w.runs[a.Number].ended != 0 || w.runs[a.Number].cancelled != 0 {
-			return
-		}
+	case a.Do == "cancel" && a.Number < len(w.runs) && w.runs[a.Number].began > 0 && w.runs[a.Number].ended+w.runs[a.Number].cancelled == 0:
 		r := &w.runs[a.Number]
 		r.cancelled = w.tr.now()
 		w.tr.tell("run %d is cancelled", a.Number)
@@ -286,11 +277,10 @@ func (w *world) run(ctx context.Context, r *ran, n int) {
 // prepare does what `redsi run` does before the workflow, see drive.Driver.Reproduce: nil if all is done.
 func (w *world) prepare(ctx context.Context, store artifacts.Store, p *pipeline.Pipeline, r *ran) (*workflows.ReproduceInput, error) {
 	build := func(p *pipeline.Pipeline) (*plan.Plan, error) { return plan.Build("t.hcl", p, w.reg, nil) }
-	look := func(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
-		return artifacts.LookupKnown(ctx, store, keys)
-	}
 	follow := func(pl *plan.Plan, keep plan.Keep) (*plan.Preview, error) {
-		return pl.Follow(ctx, w.reg, look, keep, store.Blobs.Open)
+		return pl.Follow(ctx, w.reg, func(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
+			return artifacts.LookupKnown(ctx, store, keys)
+		}, keep, store.Blobs.Open)
 	}
 	pl, err := build(p)
 	if err != nil {

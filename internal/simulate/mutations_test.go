@@ -25,8 +25,7 @@ type mutation struct {
 	fault               string // what a user would have of it
 }
 
-// mutations are faults that the engine has had, and others that are as easily made: of each its name after "# ", the file, what a user
-// has of it, and the lines that go and come.
+// mutations are faults that the engine has had, or could have: each its name after "# ", its file, its fault, and the lines that go and come.
 var mutations = func() (all []mutation) {
 	text, err := os.ReadFile(filepath.Join("testdata", "mutations.txt"))
 	if err != nil {
@@ -69,8 +68,7 @@ func TestMutationsApply(t *testing.T) {
 	}
 }
 
-// TestMutations is the proof that the simulation finds faults: every mutation, alone, fails a schedule among the first seedsTried. A part
-// of the table: -run TestMutations/each/NAME.
+// TestMutations: each mutation, alone, fails one of the first seedsTried schedules. A part of the table: -run TestMutations/each/NAME.
 func TestMutations(t *testing.T) {
 	if !*mutating {
 		t.Skip("it builds the engine anew for each mutation: make mutate")

@@ -20,8 +20,7 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// A process is a worker of a server, from its start to its end. What began again in the same place is another one. All of them have this
-// process's number, so that others see their leases as those of a process that lives.
+// A process is a worker of a server, from its start to its end. All have the number of this real one, so that others see it live.
 type process struct {
 	*view
 	w              *world
@@ -68,12 +67,7 @@ type work struct {
 	server, process int
 	began, ended    time.Duration
 	how             string // done, failed, cancelled, lost (its process was killed), "" if it goes on
-}
-
-// try is work that goes on, or did.
-type try struct {
-	work
-	by *process
+	by              *process
 }
 
 // begin is told that work begins, as hands say. Of a dead process, it only looks so.
@@ -85,10 +79,10 @@ func (p *process) begin(ctx context.Context, name string, key artifacts.Digest, 
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	n := w.tries[name]
-	x := &try{work{run: run, address: name, key: key, part: part, server: p.server, process: p.number, began: w.tr.now()}, p}
+	x := &work{run: run, address: name, key: key, part: part, server: p.server, process: p.number, began: w.tr.now(), by: p}
 	out := w.script.Pipeline.outcome(name, n)
 	if p.killed() {
-		return out, &try{work{how: "lost"}, p}
+		return out, &work{how: "lost", by: p}
 	}
 	w.tries[name]++
 	w.trying = append(w.trying, x)
@@ -97,7 +91,7 @@ func (p *process) begin(ctx context.Context, name string, key artifacts.Digest, 
 }
 
 // end is told how work ended.
-func (x *try) end(how string) {
+func (x *work) end(how string) {
 	w := x.by.w
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -29,7 +29,7 @@ type act struct {
 	Do                   string        // run, cancel, gc, kill, stop, start, freeze
 	Server, Number       int           // of a run, from 0, among the runs of the script; of a process, likewise
 	Edition              int           // of the pipeline: the same steps with some others
-	FailFast, SkipFailed bool          // leave out what failed for good before
+	FailFast, SkipFailed bool          // the second: leave out what failed for good before
 }
 
 // A fault is what happens to a store, or to answers of a server, for a while.

@@ -159,8 +159,7 @@ func (s *shelf) view(who string) (*view, artifacts.Store) {
 	return v, out
 }
 
-// next is the draw of a call: the same for the same process, try of an activity, method, name and number of such calls. Several tries may
-// wait for one thing, and go on at one instant.
+// next is the draw of a call: of its process, try of an activity, method, name and number of such calls. Several tries may go on at once.
 func (v *view) next(ctx context.Context, what string) draw {
 	if activity.IsActivity(ctx) {
 		i := activity.GetInfo(ctx)
@@ -176,10 +175,7 @@ var (
 	errLost = errors.New("connection reset by peer")
 )
 
-func (v *view) killed() bool { return v.life.Err() != nil }
-
-// pause waits. Whoever is dead by then waits for the end of the world; but the client of Temporal holds a mutex over local activities,
-// and no mutex is waited for in virtual time.
+// pause waits, the dead for the end of the world; but the client of Temporal holds a mutex over local activities, and that would stall.
 func (v *view) pause(ctx context.Context, d time.Duration) error {
 	select {
 	case <-v.life.Done():
@@ -273,3 +269,4 @@ func calledOn(c *storetest.Call) (string, error) {
 }
 
 func short(d artifacts.Digest) string { return d.Hex()[:8] }
+func (v *view) killed() bool          { return v.life.Err() != nil }

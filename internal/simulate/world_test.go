@@ -40,7 +40,7 @@ type world struct {
 	place  map[[2]int]*process // those that live, by server and number
 	all    []*process          // that there ever were
 	tries  map[string]int      // of work, by its name
-	trying []*try
+	trying []*work
 }
 
 // observed is what came of a script.
@@ -342,6 +342,6 @@ func (w *world) look() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, x := range w.trying {
-		out.work = append(out.work, x.work)
+		out.work = append(out.work, *x)
 	}
 }

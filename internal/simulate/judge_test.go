@@ -57,9 +57,6 @@ func judge(o observed) []string {
 	for _, a := range o.script.Acts {
 		v.last = max(v.last, a.At, a.At+map[string]time.Duration{"freeze": a.For}[a.Do])
 	}
-	for _, u := range o.unhandy {
-		v.last = max(v.last, u.to)
-	}
 	v.must(len(o.troubles) == 0, "no trouble", "%s", strings.Join(o.troubles, "\n"))
 	v.must(!o.stuck, "ends", "the schedule has not ended")
 	for n := range o.runs {

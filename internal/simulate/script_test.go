@@ -30,6 +30,7 @@ type act struct {
 	Server, Number       int           // of a run, from 0, among the runs of the script; of a process, likewise
 	Edition              int           // of the pipeline: the same steps with some others
 	FailFast, SkipFailed bool          // the second: leave out what failed for good before
+	Killed               bool          // a run of the same plan was killed for good before
 }
 
 // A fault is what happens to a store, or to answers of a server, for a while.
@@ -50,7 +51,7 @@ func drawScript(seed draw) script {
 	if d.of("servers").chance(0.25) {
 		s.Servers, s.Workers = 2, 1+d.of("workers").n(2)
 	}
-	s.Uneven, s.Acts[0].FailFast = d.of("uneven").chance(0.2), d.of("fail fast").chance(0.15)
+	s.Uneven, s.Acts[0].FailFast, s.Acts[0].Killed = d.of("uneven").chance(0.2), d.of("fail fast").chance(0.15), d.of("killed").chance(0.1)
 	ends := time.Second + s.Pipeline.outcome("b0", 0).Took // of the first step, but for some tenths
 	// about is a time at which something goes on, most likely: soon, or as one step ends and others begin.
 	about := func(d draw) time.Duration {
@@ -144,6 +145,7 @@ func (s script) smaller() (all []script) {
 	for i := range s.Acts {
 		with(func(less *script) { less.Acts[i].FailFast = false })
 		with(func(less *script) { less.Acts[i].SkipFailed = false })
+		with(func(less *script) { less.Acts[i].Killed = false })
 		with(func(less *script) { less.Acts[i].Edition = min(s.Acts[i].Edition, 1) })
 	}
 	return slices.DeleteFunc(all, func(less script) bool {

@@ -44,7 +44,7 @@ func Reproduce(ctx workflow.Context, in ReproduceInput, second *json.RawMessage)
 		return nil, temporal.NewNonRetryableApplicationError(fmt.Sprintf("the targets have %d bytes, and the record of a run has room for %d: name blocks in place of their instances", targets, targetsMost), PermanentError, nil)
 	}
 	out, err := reproduce(ctx, in)
-	return out, final(err)
+	return out, final(cancelledWithWorker(ctx, err))
 }
 
 func reproduce(ctx workflow.Context, in ReproduceInput) (*ReproduceResult, error) {

@@ -28,7 +28,6 @@ type mutation struct {
 	fault               string // what a user would have of it
 }
 
-<<<<<<< HEAD
 // mutations are faults that the engine has had, and others that are as easily made: of each its name
 // after "# ", the file, what a user has of it, and the lines that go and come.
 var mutations = func() (all []mutation) {
@@ -52,17 +51,9 @@ var mutations = func() (all []mutation) {
 	return all
 }()
 
-// path is the mutation's file; tests start in the folder of their package.
-func (m mutation) path() string { return filepath.Join("..", "..", filepath.FromSlash(m.file)) }
-
-// apply is the text of the file with the fault.
-func (m mutation) apply() (string, error) {
-	text, err := os.ReadFile(m.path())
-=======
 // apply is the file's path and its text with the fault.
 func (m mutation) apply() (path, text string, err error) {
 	path, err = filepath.Abs(filepath.Join("..", "..", m.file)) // tests start in the folder of their package
->>>>>>> M
 	if err != nil {
 		return "", "", err
 	}
@@ -115,16 +106,9 @@ const breaks = "breaks a promise: "
 func (m mutation) find(t *testing.T) (seed, rule string) {
 	path, text, err := m.apply()
 	folder := t.TempDir()
-<<<<<<< HEAD
-	mutant, overlay, program := filepath.Join(folder, "mutant.go"), filepath.Join(folder, "overlay.json"), filepath.Join(folder, "simulate.test")
-	source, err := filepath.Abs(m.path())
-	replace, jerr := json.Marshal(map[string]any{"Replace": map[string]string{source: mutant}})
-	if err = errors.Join(err, jerr, os.WriteFile(mutant, []byte(text), 0o600), os.WriteFile(overlay, replace, 0o600)); err != nil {
-=======
 	mutated, overlay, program := filepath.Join(folder, "mutated.go"), filepath.Join(folder, "overlay.json"), filepath.Join(folder, "simulate.test")
 	replace, jerr := json.Marshal(map[string]any{"Replace": map[string]string{path: mutated}})
 	if err := errors.Join(err, jerr, os.WriteFile(mutated, []byte(text), 0o600), os.WriteFile(overlay, replace, 0o600)); err != nil {
->>>>>>> M
 		t.Fatal(err)
 	}
 	if out, err := exec.Command("go", "test", "-c", "-p", "1", "-vet", "off", "-overlay", overlay, "-o", program, ".").CombinedOutput(); err != nil {
@@ -151,13 +135,8 @@ func TestMutant(t *testing.T) {
 	if !*mutant {
 		t.Skip("for TestMutations")
 	}
-<<<<<<< HEAD
-	clock := time.AfterFunc(stillFor, func() { panic(breaks + "it stands still") })
-	for seed := draw(*first); seed < draw(*first+seedsTried); seed++ {
-=======
 	clock := time.AfterFunc(stillFor, func() { panic(breaks + "stands still: by a real clock") })
 	for seed := range draw(seedsTried) {
->>>>>>> M
 		clock.Reset(stillFor)
 		fmt.Printf("%s%d\n", playing, uint64(seed))
 		out, _ := play(t, drawScript(seed), false)

@@ -190,7 +190,7 @@ func (v *verdict) filed(n int, r *ran) {
 	for _, s := range v.stored {
 		if s.run == r.id && s.what == "opened" && opened == 0 {
 			opened = s.at
-		} else if s.run == r.id && s.what == "closed" {
+		} else if s.run == r.id && s.what == "closed" && closed == 0 {
 			closed = s.at
 		}
 	}
@@ -213,7 +213,7 @@ func (v *verdict) filed(n int, r *ran) {
 		found := s.Outcome == workflows.Hit && v.acted(0, r.ended, "gc")
 		v.must(is || b == nil || b.temporary(r.Edition) || found || v.lost(s.Key), "kept", "run %d: %s is %s, and when the run ended its result of %s was not whole", n, s.Address, s.Outcome, since)
 		mine := slices.ContainsFunc(v.work, func(w work) bool {
-			return w.key == s.Key && (w.how != "failed" || !calm) && r.began < until(w.ended) && w.began < r.ended
+			return w.key == s.Key && w.server == r.Server && (w.how != "failed" || !calm) && r.began < until(w.ended) && w.began < r.ended
 		})
 		v.must(mine || s.Outcome == workflows.Hit, "hit or ran", "run %d: %s ran, and nobody did its work", n, s.Address)
 		v.must(!mine || s.Outcome == workflows.Ran || !calm || twins[s.Key] > 1, "hit or ran", "run %d: %s was found, and the run has done its work", n, s.Address)

@@ -31,7 +31,7 @@ func (e expected) done() bool { return slices.Equal(e.ends, []workflows.Status{w
 func model(p pipelineScript, edition int, of people) map[string]expected {
 	m := &modeled{p: p, of: map[string]*modeledBlock{}, all: map[string]expected{}, unfit: map[string]bool{}}
 	for _, b := range p.Blocks {
-		if b.Since <= edition && b.grown() && !b.Empty && b.When != "false" && p.block(b.Files+b.Names).Pieces == 0 {
+		if b.Since <= edition && b.grown() && !b.Empty && p.block(b.Files+b.Names).Pieces == 0 {
 			m.unfit[b.Files+b.Names+b.Of] = true
 		}
 	}
@@ -79,8 +79,8 @@ func (m *modeled) block(b *block) {
 		x.pending, x.misfit = x.pending || m.of[a].pending, x.misfit || m.of[a].misfit
 		inputs = append(inputs, m.of[a].steps...)
 	}
-	is, leftOut := b.When != "false", false // there are such steps; perhaps there are not
 	misfit := m.unfit[b.When] || b.grown() && m.unfit[b.Files+b.Names+b.Of]
+	is, leftOut := b.When != "false" || misfit, false // there are such steps; perhaps there are not
 	if decides := m.of[b.When]; decides != nil {
 		lost, sure := m.waits(decides.steps)
 		if !m.p.block(b.When).OK {
@@ -176,7 +176,7 @@ func (m *modeled) own(b *block, name string) expected {
 	for _, n := range names {
 		switch m.p.end(n) {
 		case "transient":
-			return failed("tried 10 times")
+			return failed("(tried 1") // 10 times, and again where that could not be told
 		case "permanent":
 			return failed("it cannot be done")
 		case "panics":

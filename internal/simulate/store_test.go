@@ -91,7 +91,8 @@ func (s *shelf) hurt(b artifacts.Digest, what string) {
 type view struct {
 	*shelf
 	who  string
-	dead chan struct{} // closed when it is killed
+	life context.Context
+	die  context.CancelFunc // kills it
 
 	mu     sync.Mutex
 	calls  map[string]int
@@ -99,7 +100,8 @@ type view struct {
 }
 
 func (s *shelf) view(who string) (*view, artifacts.Store) {
-	v := &view{shelf: s, who: who, dead: make(chan struct{}), calls: map[string]int{}}
+	v := &view{shelf: s, who: who, calls: map[string]int{}}
+	v.life, v.die = context.WithCancel(context.Background())
 	out := storetest.Hooked(artifacts.Store{Blobs: s.base.Blobs, Records: lateLists{s.base.Records, v}, URL: s.base.URL}, v.hook(""))
 	out.Leases = storetest.Hooked(artifacts.Store{Records: lateLists{s.base.Leases, v}}, v.hook("lease ")).Records
 	return v, out
@@ -107,11 +109,7 @@ func (s *shelf) view(who string) (*view, artifacts.Store) {
 
 // left is the store without faults, but with what is damaged.
 func (s *shelf) left() artifacts.Store {
-	return storetest.Hooked(s.base, func(_ context.Context, c *storetest.Call, next func() error) error {
-		err := next()
-		s.spoil(c, err)
-		return err
-	})
+	return storetest.Hooked(s.base, func(_ context.Context, c *storetest.Call, next func() error) error { return s.done(c, next) })
 }
 
 // lateLists are records whose list is as it was when it was asked for, and may come late: no other
@@ -163,20 +161,7 @@ var (
 	errLost = errors.New("connection reset by peer")
 )
 
-func (v *view) killed() bool {
-	select {
-	case <-v.dead:
-		return true
-	default:
-		return false
-	}
-}
-
-func (v *view) die() {
-	if !v.killed() {
-		close(v.dead)
-	}
-}
+func (v *view) killed() bool { return v.life.Err() != nil }
 
 // pause waits. Whoever is dead by then waits for the end of the world; but the client of Temporal
 // holds a mutex over local activities, and no mutex is waited for in virtual time.
@@ -185,7 +170,7 @@ func (v *view) pause(ctx context.Context, d time.Duration) error {
 	thaw := time.Until(v.frozen)
 	v.mu.Unlock()
 	select {
-	case <-v.dead:
+	case <-v.life.Done():
 	case <-ctx.Done():
 	case <-time.After(max(d, thaw)):
 	}
@@ -238,8 +223,7 @@ func (v *view) call(ctx context.Context, d draw, lease bool, c *storetest.Call, 
 	case v.strikes("throttle", d):
 		return errSlow
 	}
-	err = next()
-	v.spoil(c, err)
+	err = v.done(c, next)
 	if !slices.Contains(writes, c.Method) {
 		return err
 	}
@@ -305,8 +289,9 @@ func (v *view) noted(c *storetest.Call, lease bool) {
 	}
 }
 
-// spoil has what was read of a damaged blob be so, and what was put anew whole.
-func (s *shelf) spoil(c *storetest.Call, err error) {
+// done does a call: what is read of a damaged blob is damaged, until it is put anew.
+func (s *shelf) done(c *storetest.Call, next func() error) error {
+	err := next()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -320,6 +305,7 @@ func (s *shelf) spoil(c *storetest.Call, err error) {
 		}
 		c.Body = artifacts.VerifyReader(readers.Closing(bytes.NewReader(b), c.Body), c.Digest, "a damaged store")
 	}
+	return err
 }
 
 func short(d artifacts.Digest) string { return d.Hex()[:8] }

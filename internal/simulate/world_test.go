@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -181,10 +182,7 @@ func (w *world) start(server, number int) {
 
 // counted notes when a server has no process, and when it has one again. It is called locked.
 func (w *world) counted(server int) {
-	lives := false
-	for at := range w.place {
-		lives = lives || at[0] == server
-	}
+	lives := slices.ContainsFunc(slices.Collect(maps.Keys(w.place)), func(at [2]int) bool { return at[0] == server })
 	i := slices.IndexFunc(w.unhandy, func(u unhandy) bool { return u.server == server && u.to == 0 })
 	if lives && i >= 0 {
 		w.unhandy[i].to = w.tr.now()
@@ -198,8 +196,7 @@ func (w *world) run(ctx context.Context, r *ran, n int) {
 	who := fmt.Sprint("run ", n)
 	_, store := w.shelf.view(who)
 	c := w.servers[r.Server].client(who)
-	defer c.Close()
-	defer func() { r.ended = w.tr.now() }()
+	defer func() { r.ended = w.tr.now(); c.Close() }()
 	r.id = workflows.NewRunID(time.Now(), fmt.Sprintf("%08x", n+1))
 	p, ds := pipeline.Load(map[string][]byte{"t.hcl": []byte(w.script.Pipeline.hcl(r.Edition))}, pipeline.Options{Registry: w.reg})
 	if ds.HasErrors() {

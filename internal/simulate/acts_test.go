@@ -21,7 +21,7 @@ func drawScript(seed draw) script {
 		s.Servers, s.Workers = 2, 1+d.of("workers").n(2)
 	}
 	s.Uneven = d.of("uneven").chance(0.2)
-	s.Acts[0].FailFast = d.of("fail fast").chance(0.15)
+	s.Acts[0].FailFast, s.Acts[0].Killed = d.of("fail fast").chance(0.15), d.of("killed").chance(0.1)
 	ends := time.Second + s.Pipeline.outcome("b0", 0).Took // of the first step, but for some tenths
 	// about is a time at which something goes on, most likely: soon, or as one step ends and others begin.
 	about := func(d draw) time.Duration {

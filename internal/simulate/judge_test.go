@@ -220,6 +220,9 @@ func (v *verdict) filed(n int, r *ran) {
 		v.must(s.Outcome == workflows.Hit || opened > 0 && opened < since && (closed == 0 || closed > since), "open", "run %d is open from %s to %s, and has the result of %s at %s", n, opened, closed, s.Address, since)
 	}
 	v.must(closed > 0 || v.away(0, r.ended-missed, 1<<62), "open", "run %d has ended, and its record of being open is left", n)
+	ended := r.err == nil && r.result.Hit+r.result.Ran == len(r.record.Steps) && !v.away(0, r.ended-missed, 1<<62)
+	v.must(!r.Killed || !ended || slices.ContainsFunc(v.stored, func(s stored) bool { return s.what == "closed" && s.run == killed+r.id }),
+		"open", "run %d has ended well, and a run of its plan that was killed is open still", n)
 	if len(wrong) > 0 && v.store.Records != nil && !v.away(missed/4, r.began, r.ended) {
 		known, err := activities.PermanentFailures(context.Background(), v.store, wrong)
 		v.must(err == nil && len(known) == len(wrong), "failures", "run %d: %d steps failed for good, and the store knows %d: %v", n, len(wrong), len(known), err)

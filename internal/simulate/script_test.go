@@ -32,6 +32,7 @@ type act struct {
 	Edition    int // of the pipeline: the same steps with some others
 	FailFast   bool
 	SkipFailed bool // leave out what failed for good before
+	Killed     bool // a run of the same plan was killed for good before
 }
 
 // A fault is what happens to a store, or to answers of a server, for a while.

@@ -191,6 +191,8 @@ func (w *world) counted(server int) {
 	}
 }
 
+const killed = "killed-" // begins the id of a run that was
+
 // run is `redsi run` on a cluster, by somebody who tries again when the store does not answer.
 func (w *world) run(ctx context.Context, r *ran, n int) {
 	who := fmt.Sprint("run ", n)
@@ -217,6 +219,11 @@ func (w *world) run(ctx context.Context, r *ran, n int) {
 	if r.err = nil; in == nil {
 		w.tr.tell("%s has all results already", who)
 		return
+	}
+	if r.Killed { // all that is left of that run
+		err := artifacts.PutJSON(ctx, w.shelf.base.Records, artifacts.OpenRunPrefix+killed+r.id,
+			map[string]any{"format": "redsi-open-run/1", "run_id": killed + r.id, "pipeline": "t.hcl", "plan": r.plan, "started": time.Now()})
+		w.tr.tell("an earlier run of the plan of %s was killed: %v", who, err)
 	}
 	wf, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: workflows.ReproduceWorkflowID(r.id), TaskQueue: workflows.TaskQueue,
 		RetryPolicy: workflows.RunAgain(), WorkflowTaskTimeout: workflows.TaskTimeout}, workflows.ReproduceWorkflow, *in)

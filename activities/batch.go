@@ -150,7 +150,7 @@ func (b *batch) failed(ctx context.Context, out workflows.Batched, err error) (w
 	case workflows.InputLostError:
 		out.Lost = true
 	case workflows.TransientError:
-		out.Alone = true
+		out.Alone, out.Failed = true, 1
 	default:
 		out.Status, out.Error, out.Type = workflows.Failed, bounded(app.Message(), maxError/4), app.Type() // of hundreds
 	}

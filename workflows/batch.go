@@ -130,7 +130,9 @@ func (r *run) settleBatch(b *batchWork, out []Batched) {
 		case x.Lost:
 			r.runAgain(i, r.heads[i].Deps)
 		default:
-			r.alone[i] = r.alone[i] || x.Alone
+			if x.Alone {
+				r.alone[i] += x.Failed
+			}
 			r.set(i, Waiting)
 		}
 	}

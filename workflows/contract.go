@@ -350,8 +350,9 @@ type Batched struct {
 	Error  string           `json:"error,omitempty"`
 	Type   string           `json:"type,omitempty"` // of the error
 
-	Alone bool `json:"alone,omitempty"` // a retry may mend what it failed by, or somebody else is at it
-	Lost  bool `json:"lost,omitempty"`  // look at all dependencies again
+	Alone  bool  `json:"alone,omitempty"`  // a retry may mend what it failed by, or somebody else is at it
+	Failed int32 `json:"failed,omitempty"` // see Executed
+	Lost   bool  `json:"lost,omitempty"`   // look at all dependencies again
 }
 
 // Settled is what came of a batch so far.
@@ -374,6 +375,7 @@ type StepInput struct {
 	TookS     *float64         `json:"took_s,omitempty"`
 	Resources *step.Resources  `json:"resources,omitempty"`
 	Members   []string         `json:"members,omitempty"` // runs that want it, carried over by continue-as-new
+	Failed    int32            `json:"failed,omitempty"`  // attempts in batches, see Executed
 }
 
 // ExecuteRequest runs one task, or finds that it has run.

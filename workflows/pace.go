@@ -39,9 +39,10 @@ const (
 func (r *run) judge(i int) verdict {
 	h := r.heads[i]
 	p := r.paces[h.Class]
+	_, alone := r.alone[i]
 	last := 0.0
 	switch {
-	case h.Splits, h.Queue == "gpu", r.alone[i], h.Resources != nil && len(h.Resources.Limits) > 0:
+	case h.Splits, h.Queue == "gpu", alone, h.Resources != nil && len(h.Resources.Limits) > 0:
 		return slow
 	case h.Inline:
 		return quick

@@ -48,7 +48,7 @@ func Reproduce(ctx workflow.Context, in ReproduceInput, second *json.RawMessage)
 }
 
 func reproduce(ctx workflow.Context, in ReproduceInput) (*ReproduceResult, error) {
-	r := &run{in: in, id: in.RunID, members: map[string]bool{}, stays: map[string]bool{}, paces: map[string]*pace{}, alone: map[int]bool{}, within: map[int]bool{}, used: map[string]int{}}
+	r := &run{in: in, id: in.RunID, members: map[string]bool{}, stays: map[string]bool{}, paces: map[string]*pace{}, alone: map[int]int32{}, within: map[int]bool{}, used: map[string]int{}}
 	if r.id == "" {
 		r.id = NewRunID(workflow.Now(ctx), workflow.GetInfo(ctx).WorkflowExecution.RunID)
 	}
@@ -89,14 +89,14 @@ type run struct {
 	within  map[int]bool   // running steps that have limits
 	used    map[string]int // how many have each
 	barred  []barred
-	alone   map[int]bool // steps that are not part of a batch any more
-	work    []*batchWork // by number
-	flying  int          // running workflows and batches
-	inline  int          // batches
-	hits    bool         // the last look-up found some
-	changed bool         // something finished since the dispatcher last looked
-	stop    bool         // start nothing new
-	long    bool         // the history is: go on in another execution
+	alone   map[int]int32 // steps that are not part of a batch any more, and how often each failed in one
+	work    []*batchWork  // by number
+	flying  int           // running workflows and batches
+	inline  int           // batches
+	hits    bool          // the last look-up found some
+	changed bool          // something finished since the dispatcher last looked
+	stop    bool          // start nothing new
+	long    bool          // the history is: go on in another execution
 	members map[string]bool
 
 	moves    [][]int // of steps, each time that the plan has grown: to which place
@@ -354,7 +354,7 @@ func (r *run) perform(ctx workflow.Context, p Prepared, grown int) (Executed, er
 	r.steps[i].Workflow = StepWorkflowID(p.Key)
 	r.touch(i)
 	return r.shared(ctx, func() int { return r.today(grown, p.Index) }, StepInput{Key: p.Key, Task: p.Task, Address: h.Address, Kind: h.Kind,
-		Queue: h.Queue, Splits: h.Splits, RunID: r.id, TookS: h.TookS, Resources: h.Resources, Features: r.loaded.Features})
+		Queue: h.Queue, Splits: h.Splits, RunID: r.id, TookS: h.TookS, Resources: h.Resources, Features: r.loaded.Features, Failed: r.alone[i]})
 }
 
 func (r *run) settle(i int, done Executed, err error) {

@@ -176,7 +176,7 @@ func membership(ctx workflow.Context, members map[string]bool, cancel func()) {
 }
 
 func stepWork(ctx workflow.Context, in StepInput) (Executed, error) {
-	req := ExecuteRequest{Key: in.Key, Task: in.Task, Address: in.Address, RunID: in.RunID, TookS: in.TookS, Resources: in.Resources}
+	req := ExecuteRequest{Key: in.Key, Task: in.Task, Address: in.Address, RunID: in.RunID, TookS: in.TookS, Resources: in.Resources, Failed: in.Failed}
 	if in.Splits {
 		req.TookS = nil // which is the time of the parts
 		parts, err := runParts(ctx, in)

@@ -100,7 +100,7 @@ func (v *verdict) tries() {
 		b, end, most := v.script.Pipeline.of(w.address), v.script.Pipeline.end(w.address), 0
 		switch {
 		case end == "transient" && b.Retry == 0:
-			most = (inARow + 1) * (runs + lost) // the one in a batch does not count
+			most = inARow * (runs + lost)
 		case end == "permanent" || end == "panics" || end == "changed":
 			most = runs + lost
 		case end == "exits":

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -22,10 +23,14 @@ const (
 	mostBytes  = 2 << 20          // of a payload
 )
 
+// never is when that ends which goes on.
+const never = time.Duration(1 << 62)
+
 // A verdict is what breaks a promise, by rule.
 type verdict struct {
-	*observed
+	observed
 	said []string
+	last time.Duration // when all was well again
 }
 
 // must says what breaks a rule if something does not hold.
@@ -37,38 +42,59 @@ func (v *verdict) must(holds bool, rule, format string, args ...any) {
 
 // judge names what must hold after each schedule and does not, each with its rule, who, what and when.
 func judge(o observed) []string {
-	v := &verdict{observed: &o}
-	for _, t := range o.troubles {
-		v.must(false, "no trouble", "%s", t)
+	o.runs, o.work = slices.Clone(o.runs), slices.Clone(o.work)
+	v := &verdict{observed: o}
+	for i := range o.work {
+		o.work[i].ended = cmp.Or(o.work[i].ended, never)
 	}
+	for i := range o.runs {
+		o.runs[i].ended = cmp.Or(o.runs[i].ended, never)
+	}
+	slices.SortStableFunc(o.work, func(a, b work) int { return int(a.began - b.began) })
+	for _, f := range o.script.Faults {
+		v.last = max(v.last, f.At+f.For)
+	}
+	for _, a := range o.script.Acts {
+		v.last = max(v.last, a.At, a.At+map[string]time.Duration{"freeze": a.For}[a.Do])
+	}
+	v.must(len(o.troubles) == 0, "no trouble", "%s", strings.Join(o.troubles, "\n"))
 	v.must(!o.stuck, "ends", "the schedule has not ended")
 	for n := range o.runs {
-		if r := &o.runs[n]; r.Do == "run" {
-			v.ends(n, r)
+		r := &o.runs[n]
+		v.inTime(n, r)
+		v.cancelled(n, r)
+		of := people{r.FailFast, r.SkipFailed, r.cancelled > 0, v.away(patience-inARow*time.Second, r.began, r.ended)}
+		if over := r.began > 0 && r.ended < never && !v.collected(r); over && r.record != nil {
+			v.ends(n, r, of)
 			v.filed(n, r)
-			v.inTime(n, r)
-			v.leftBehind(n, r)
+		} else {
+			before := of.cancelled && v.noted(r, "opened") == never
+			v.must(!over || before || of.away, "end", "run %d has no record; it ended at %s with %v", n, r.ended, r.err)
 		}
 	}
-	v.works()
-	v.twice()
-	v.limits()
-	v.tries()
-	v.replaced()
-	v.told()
-	v.left()
-	v.sound()
+	for _, rule := range []func(){v.works, v.twice, v.limits, v.tries, v.replaced, v.told, v.growth, v.left, v.sound} {
+		rule()
+	}
 	return v.said
+}
+
+// happened reports whether one of some acts or faults falls in a time.
+func (o *observed) happened(from, to time.Duration, what ...string) bool {
+	in := func(at, long time.Duration, is string) bool {
+		return slices.Contains(what, is) && at <= to && from <= at+long+missed
+	}
+	return slices.ContainsFunc(o.script.Acts, func(a act) bool { return in(a.At, a.For, a.Do) }) ||
+		slices.ContainsFunc(o.script.Faults, func(f fault) bool { return in(f.At, f.For, f.What) })
 }
 
 // away reports whether faults of the store, one after the other, of more than so long fall in a time.
 func (o *observed) away(than, from, to time.Duration) bool {
-	faults := slices.DeleteFunc(slices.Clone(o.script.Faults), func(f fault) bool {
-		return !slices.Contains([]string{"outage", "slow", "throttle", "lost-answer"}, f.What)
-	})
-	slices.SortFunc(faults, func(a, b fault) int { return int(a.At - b.At) })
+	faults := slices.SortedFunc(slices.Values(o.script.Faults), func(a, b fault) int { return int(a.At - b.At) })
 	var began, over time.Duration
 	return slices.ContainsFunc(faults, func(f fault) bool {
+		if !slices.Contains([]string{"outage", "slow", "throttle", "lost-answer"}, f.What) {
+			return false
+		}
 		if f.At > over+missed {
 			began = f.At
 		}
@@ -77,18 +103,7 @@ func (o *observed) away(than, from, to time.Duration) bool {
 	})
 }
 
-// acted reports whether one of some acts falls in a time.
-func (o *observed) acted(from, to time.Duration, does ...string) bool {
-	return slices.ContainsFunc(o.script.Acts, func(a act) bool { return slices.Contains(does, a.Do) && a.At <= to && from <= a.At+a.For+missed })
-}
-
-// faulty reports whether there are such faults, at any time.
-func (o *observed) faulty(what ...string) bool {
-	return slices.ContainsFunc(o.script.Faults, func(f fault) bool { return slices.Contains(what, f.What) })
-}
-
-// stood is until when the process of some work stood still in a time, for so long that its work may have
-// been given to another one.
+// stood is until when the process of some work stood still in a time, for so long that its work may have been given to another one.
 func (o *observed) stood(w work, from, to time.Duration) (until time.Duration) {
 	for _, a := range o.script.Acts {
 		if a.Do == "freeze" && a.Server == w.server && a.Number == w.process && a.For >= silence && a.At <= to && from <= a.At+a.For+missed {
@@ -98,78 +113,82 @@ func (o *observed) stood(w work, from, to time.Duration) (until time.Duration) {
 	return until
 }
 
-// collected reports whether gc took the plan of a run, with a grace shorter than the plan's age, before a
-// worker had noted in the store that the run is open.
-func (o *observed) collected(r *ran) bool {
-	opened := until(r.ended)
-	for _, s := range o.stored {
-		if s.what == "opened" && s.run == r.id {
-			opened = min(opened, s.at)
-		}
+// noted is when a run was first noted as opened or closed.
+func (o *observed) noted(r *ran, what string) time.Duration {
+	if i := slices.IndexFunc(o.stored, func(s stored) bool { return s.run == r.id && s.what == what }); i >= 0 {
+		return o.stored[i].at
 	}
-	lost := workflows.ErrorOf(r.err)
+	return never
+}
+
+// collected reports whether gc took the plan of a run, with a grace shorter than the plan's age, before the run was noted as open.
+func (o *observed) collected(r *ran) bool {
+	opened, lost := min(r.ended, o.noted(r, "opened")), workflows.ErrorOf(r.err)
 	return lost != nil && lost.Type == workflows.PlanLostError && slices.ContainsFunc(o.script.Acts, func(a act) bool {
 		return a.Do == "gc" && a.For <= a.At+missed-r.At && a.At <= opened+missed
 	})
 }
 
-// until is an end, or that of all.
-func until(end time.Duration) time.Duration {
-	if end > 0 {
-		return end
-	}
-	return 1 << 62
-}
-
 // beside are the runs in progress at some time between two.
 func (o *observed) beside(from, to time.Duration) (n int) {
 	for _, r := range o.runs {
-		if r.began > 0 && r.began <= to && from <= until(r.ended) {
+		if r.began > 0 && r.began <= to && from <= r.ended {
 			n++
 		}
 	}
 	return n
 }
 
-// ends compares the end of each step with the model's.
-func (v *verdict) ends(n int, r *ran) {
-	of := people{failFast: r.FailFast, skipFailed: r.SkipFailed, cancelled: r.cancelled > 0, away: v.away(patience-inARow*time.Second, r.began, until(r.ended))}
-	switch {
-	case r.began == 0 || r.ended == 0: // it had nothing to do, or see inTime
-		return
-	case r.record == nil:
-		opened := slices.ContainsFunc(v.stored, func(s stored) bool { return s.what == "opened" && s.run == r.id })
-		v.must(of.cancelled && !opened || of.away || v.collected(r), "end", "run %d has no record; it ended at %s with %v", n, r.ended, r.err)
-		return
-	case v.collected(r):
-		return
+// lost reports whether faults took a blob of a result.
+func (o *observed) lost(key artifacts.Digest) bool {
+	return slices.ContainsFunc(o.stored, func(s stored) bool {
+		return s.what == "result" && s.key == key && slices.ContainsFunc(s.blobs, func(d artifacts.Digest) bool { return o.harmed[d] })
+	})
+}
+
+// result is since when the store has a whole result of a key at a time, or had one last, whether it is there still, and its blobs.
+func (o *observed) result(key artifacts.Digest, at time.Duration) (since time.Duration, is bool, blobs []artifacts.Digest) {
+	gone, filed := map[artifacts.Digest]bool{}, false
+	for _, s := range o.stored {
+		switch {
+		case s.at >= at:
+			return since, is, blobs
+		case s.what == "result" && s.key == key:
+			filed, blobs = true, s.blobs
+		case s.what == "result gone" && s.key == key:
+			filed = false
+		case s.what == "gone", s.what == "back":
+			gone[s.blobs[0]] = s.what == "gone"
+		}
+		was := is
+		if is = filed && !slices.ContainsFunc(blobs, func(d artifacts.Digest) bool { return gone[d] }); is && !was {
+			since = s.at
+		}
 	}
-	all := model(v.script.Pipeline, r.Edition, of)
-	failed, counted := map[string]bool{}, map[workflows.Status]int{}
+	return since, is, blobs
+}
+
+// ends compares the end of each step with the model's.
+func (v *verdict) ends(n int, r *ran, of people) {
+	all, failed, counted := model(v.script.Pipeline, r.Edition, of), map[string]bool{}, map[workflows.Status]int{}
 	for _, s := range r.record.Steps {
 		failed[s.Address] = s.Outcome == workflows.Failed
+		counted[s.Outcome]++
 	}
 	for _, s := range r.record.Steps {
-		counted[s.Outcome]++
 		e, known := all[s.Address]
 		delete(all, s.Address)
-		is := s.Outcome
+		is, who := s.Outcome, fmt.Sprintf("run %d: %s is %s (%s)", n, s.Address, s.Outcome, s.Error)
 		if is == workflows.Hit {
 			is = workflows.Ran
 		}
-		switch {
-		case !known && (of.cancelled || of.failFast || of.away) && is != workflows.Ran && is != workflows.Failed: // it was not known yet
-		case !known:
-			v.must(false, "end", "run %d: %s is %s, and there is no such step: %s", n, s.Address, is, s.Error)
-		case !slices.Contains(e.ends, is):
-			v.must(false, "end", "run %d: %s is %s, and the model says %v: %s", n, s.Address, is, e.ends, s.Error)
-		case is == workflows.Failed && !strings.Contains(s.Error, e.why):
-			v.must(false, "end", "run %d: %s failed with %q, and the model says %q", n, s.Address, s.Error, e.why)
-		case is == workflows.Skipped:
-			cause, _, _ := strings.Cut(strings.TrimPrefix(s.Error, "needs "), ", which failed")
-			v.must(failed[cause], "end", "run %d: %s was skipped because of %q, which did not fail", n, s.Address, s.Error)
-		}
-		v.must(!strings.Contains(s.Error, "for no reason") && (is != workflows.NotStarted || r.err != nil), "left out", "run %d: %s was not started: %s", n, s.Address, s.Error)
+		cause, _, _ := strings.Cut(strings.TrimPrefix(s.Error, "needs "), ", which failed")
+		unknown := (of.cancelled || of.failFast || of.away) && is != workflows.Ran && is != workflows.Failed // as the run ended
+		v.must(known || unknown, "end", "%s, and there is no such step", who)
+		v.must(!known || slices.Contains(e.ends, is), "end", "%s, and the model says %v", who, e.ends)
+		v.must(!known || is != workflows.Failed || strings.Contains(s.Error, e.why), "end", "%s, and the model says %q", who, e.why)
+		v.must(!known || is != workflows.Skipped || failed[cause], "end", "%s, and %q did not fail", who, cause)
+		v.must(!strings.Contains(s.Error, "for no reason") && (is != workflows.NotStarted || r.err != nil), "left out", "%s", who)
 	}
 	for at, e := range all {
 		v.must(e.maybe, "left out", "run %d: %s is not in its record", n, at)
@@ -181,122 +200,74 @@ func (v *verdict) ends(n int, r *ran) {
 	}
 }
 
-// filed: what a run has done or found is in the store, where gc and the release of bytes leave it while the
-// run is open; it is open until its last result is there; what failed for good is known as such.
+// filed: what a run has done or found is in the store, where gc and the release of bytes leave it while the run is open; the run is open
+// until its last result is there, and what failed for good is known as such.
 func (v *verdict) filed(n int, r *ran) {
-	if r.record == nil || r.ended == 0 || v.collected(r) {
-		return
-	}
-	var opened, closed time.Duration
-	for _, s := range v.stored {
-		if s.run == r.id && s.what == "opened" && opened == 0 {
-			opened = s.at
-		} else if s.run == r.id && s.what == "closed" && closed == 0 {
-			closed = s.at
-		}
-	}
-	calm := v.beside(r.began-missed, r.ended) == 1 && len(v.harmed) == 0 && !v.acted(0, r.ended, "kill", "stop", "freeze", "gc") &&
-		!v.faulty("outage", "slow", "throttle", "lost-answer", "redeliver", "lose-task")
-	wrong, twins := map[artifacts.Digest]bool{}, map[artifacts.Digest]int{}
+	calm := v.beside(r.began-missed, r.ended) == 1 && len(v.harmed) == 0 && !v.happened(0, r.ended, "kill", "stop", "freeze", "gc") &&
+		!v.happened(0, never, "outage", "slow", "throttle", "lost-answer", "redeliver", "lose-task")
+	twins, opened, closed := map[artifacts.Digest]int{}, v.noted(r, "opened"), v.noted(r, "closed")
+	wrong := map[artifacts.Digest]bool{}
 	for _, s := range r.record.Steps {
 		twins[s.Key]++
 	}
 	for _, s := range r.record.Steps {
-		b := v.script.Pipeline.of(s.Address)
+		hit, b, who := s.Outcome == workflows.Hit, v.script.Pipeline.of(s.Address), fmt.Sprintf("run %d: %s is %s", n, s.Address, s.Outcome)
 		if s.Outcome == workflows.Failed && strings.Contains(s.Error, "it cannot be done") && b != nil && b.End == "permanent" {
 			wrong[s.Key] = true
 		}
-		if s.Outcome != workflows.Ran && s.Outcome != workflows.Hit {
+		if !hit && s.Outcome != workflows.Ran {
 			continue
 		}
 		since, is, _ := v.result(s.Key, r.ended)
-		v.must(since > 0, "result", "run %d: %s is %s, and the store has never had its result", n, s.Address, s.Outcome)
-		found := s.Outcome == workflows.Hit && v.acted(0, r.ended, "gc")
-		v.must(is || b == nil || b.temporary(r.Edition) || found || v.lost(s.Key), "kept", "run %d: %s is %s, and when the run ended its result of %s was not whole", n, s.Address, s.Outcome, since)
+		v.must(since > 0, "result", "%s, and the store has never had its result", who)
+		goes := b == nil || b.temporary(r.Edition) || hit && v.happened(0, r.ended, "gc") || v.lost(s.Key)
+		v.must(is || goes, "kept", "%s, and when the run ended its result of %s was not whole", who, since)
 		mine := slices.ContainsFunc(v.work, func(w work) bool {
-			return w.key == s.Key && w.server == r.Server && (w.how != "failed" || !calm) && r.began < until(w.ended) && w.began < r.ended
+			return w.key == s.Key && w.server == r.Server && (w.how != "failed" || !calm) && r.began < w.ended && w.began < r.ended
 		})
-		v.must(mine || s.Outcome == workflows.Hit, "hit or ran", "run %d: %s ran, and nobody did its work", n, s.Address)
-		v.must(!mine || s.Outcome == workflows.Ran || !calm || twins[s.Key] > 1, "hit or ran", "run %d: %s was found, and the run has done its work", n, s.Address)
-		v.must(s.Outcome == workflows.Hit || opened > 0 && opened < since && (closed == 0 || closed > since), "open", "run %d is open from %s to %s, and has the result of %s at %s", n, opened, closed, s.Address, since)
+		v.must(mine || hit, "hit or ran", "%s, and nobody did its work", who)
+		v.must(!mine || !hit || !calm || twins[s.Key] > 1, "hit or ran", "%s, and the run has done its work", who)
+		v.must(hit || opened < since && closed > since, "open", "%s with a result of %s, and the run is open from %s to %s", who, since, opened, closed)
 	}
-	v.must(closed > 0 || v.away(0, r.ended-missed, 1<<62), "open", "run %d has ended, and its record of being open is left", n)
-	ended := r.err == nil && r.result.Hit+r.result.Ran == len(r.record.Steps) && !v.away(0, r.ended-missed, 1<<62)
-	v.must(!r.Killed || !ended || slices.ContainsFunc(v.stored, func(s stored) bool { return s.what == "closed" && s.run == killed+r.id }),
-		"open", "run %d has ended well, and a run of its plan that was killed is open still", n)
+	v.must(closed < never || v.away(0, r.ended-missed, never), "open", "run %d has ended, and its record of being open is left", n)
+	if r.Killed && r.err == nil && closed < never {
+		v.must(v.noted(&ran{id: killed + r.id}, "closed") < never || v.away(0, r.ended-missed, never), "open", "a killed run of the plan of run %d, which has ended well, is open still", n)
+	}
 	if len(wrong) > 0 && v.store.Records != nil && !v.away(missed/4, r.began, r.ended) {
 		known, err := activities.PermanentFailures(context.Background(), v.store, wrong)
 		v.must(err == nil && len(known) == len(wrong), "failures", "run %d: %d steps failed for good, and the store knows %d: %v", n, len(wrong), len(known), err)
 	}
 }
 
-// lost reports whether faults took a blob of a result.
-func (o *observed) lost(key artifacts.Digest) bool {
-	return slices.ContainsFunc(o.stored, func(s stored) bool {
-		return s.what == "result" && s.key == key && slices.ContainsFunc(s.blobs, func(d artifacts.Digest) bool { return o.harmed[d] })
-	})
-}
-
-// inTime: a run ends within a time of the last fault that follows from the work that it did.
+// inTime: a run ends within a time of the last fault that follows from the work that it did, and while no work goes on something begins
+// or ends soon.
 func (v *verdict) inTime(n int, r *ran) {
-	if r.began == 0 && r.err == nil {
-		return
-	}
-	last := max(r.began, r.cancelled)
-	for _, f := range v.script.Faults {
-		last = max(last, f.At+f.For)
-	}
-	for _, a := range v.script.Acts {
-		if last = max(last, a.At); a.Do == "freeze" {
-			last = max(last, a.At+a.For)
-		}
-	}
-	for _, u := range v.unhandy {
-		last = max(last, u.to)
-	}
-	if v.must(r.ended > 0, "in time", "run %d has not ended: %v", n, r.err); r.ended == 0 {
+	unused, last := r.began == 0 && r.err == nil, max(r.began, r.cancelled, v.last)
+	if v.must(unused || r.ended < never, "in time", "run %d has not ended: %v", n, r.err); unused || r.ended == never {
 		return
 	}
 	// Each try costs its time, and at most the pause or the loss before it; each step the way to
 	// a worker, its lease and its result; passes that release bytes are half a minute apart.
-	most := last + 2*patience
-	for _, w := range v.work {
-		if w.ended > last {
+	most, at := last+2*patience, last
+	for _, w := range append(slices.Clip(v.work), work{began: r.ended, ended: r.ended}) {
+		if w.ended > last && w.key != (artifacts.Digest{}) && w.ended < never {
 			most += w.ended - max(w.began, last) + missed
 		}
+		began := min(w.began, r.ended)
+		v.must(began-at <= patience, "stands still", "run %d: nothing from %s to %s", n, at, began)
+		at = max(at, w.ended)
 	}
 	v.must(r.ended <= most, "in time", "run %d ended at %s, and could have at %s", n, r.ended, most)
-	v.still(n, r, last)
 }
 
-// still: while a run is open and no work goes on, something begins or ends soon.
-func (v *verdict) still(n int, r *ran, healed time.Duration) {
-	busy := []unhandy{}
+// cancelled: when a run was cancelled, nothing of it goes on, but on a process that stands still.
+func (v *verdict) cancelled(n int, r *ran) {
 	for _, w := range v.work {
-		busy = append(busy, unhandy{from: w.began, to: until(w.ended)})
-	}
-	slices.SortFunc(busy, func(a, b unhandy) int { return int(a.from - b.from) })
-	at := max(r.began, healed)
-	for _, b := range append(busy, unhandy{from: r.ended, to: r.ended}) {
-		b.from = min(b.from, r.ended)
-		v.must(b.from-at <= patience, "stands still", "run %d: nothing from %s to %s", n, at, b.from)
-		at = max(at, b.to)
-	}
-}
-
-// leftBehind: when a run was cancelled, nothing of it goes on, but on a process that stands still.
-func (v *verdict) leftBehind(n int, r *ran) {
-	if r.cancelled == 0 || r.ended == 0 {
-		return
-	}
-	for _, w := range v.work {
-		if w.began < r.began || w.server != r.Server || w.how != "" && w.ended <= max(r.ended+missed, v.stood(w, r.cancelled-missed, r.ended+missed)) {
-			continue
+		over := w.ended <= max(r.ended+missed, v.stood(w, r.cancelled-missed, r.ended+missed))
+		if r.cancelled > 0 && r.ended < never && w.began >= r.began && w.server == r.Server && !over {
+			v.must(w.began <= r.ended || w.run != r.id || w.run == "", "cancelled", "run %d ended at %s, and %s begins at %s", n, r.ended, w.address, w.began)
+			others := w.ended < never && slices.ContainsFunc(v.runs, func(o ran) bool { return o.id != r.id && o.began <= w.ended && o.ended > r.ended })
+			v.must(others, "cancelled", "run %d ended at %s, and %s of %s goes on: %s at %s", n, r.ended, w.address, w.began, w.how, w.ended)
 		}
-		v.must(w.began <= r.ended || w.run != r.id || w.run == "", "cancelled", "run %d ended at %s, and %s begins at %s", n, r.ended, w.address, w.began)
-		others := slices.ContainsFunc(v.runs, func(other ran) bool {
-			return other.id != r.id && other.Do == "run" && other.began < w.ended+1 && until(other.ended) > r.ended
-		})
-		v.must(others, "cancelled", "run %d ended at %s, and %s of %s goes on: %s at %s", n, r.ended, w.address, w.began, w.how, w.ended)
 	}
 }

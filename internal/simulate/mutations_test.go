@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -13,31 +14,26 @@ import (
 	"time"
 )
 
-var (
-	mutating = flag.Bool("mutations", false, "for TestMutations: put the faults of its table into the engine and see whether schedules find them")
-	mutant   = flag.Bool("mutant", false, "for TestMutant, which TestMutations starts")
-)
+var mutating = flag.Bool("mutations", false, "for TestMutations: put the faults of its table into the engine and see whether schedules find them")
 
 // seedsTried is by how many schedules a fault must be found.
 const seedsTried = 2000
 
-// A mutation is a fault that is put into the engine: in a file of the product, a text that is there
-// once gives way to another one.
+// A mutation is a fault that is put into the engine: in a file of the product, a text that is there once gives way to another one.
 type mutation struct {
 	name, file, was, is string
 	fault               string // what a user would have of it
 }
 
-// mutations are faults that the engine has had, and others that are as easily made: of each its name
-// after "# ", the file, what a user has of it, and the lines that go and come.
+// mutations are faults that the engine has had, or could have: each its name after "# ", its file, its fault, and the lines that go and come.
 var mutations = func() (all []mutation) {
 	text, err := os.ReadFile(filepath.Join("testdata", "mutations.txt"))
 	if err != nil {
 		panic(err)
 	}
 	for _, one := range strings.Split(string(text), "\n# ")[1:] {
-		m, lines := mutation{}, strings.Split(strings.TrimRight(one, "\n"), "\n")
-		m.name, m.file, m.fault = lines[0], lines[1], lines[2]
+		lines := strings.Split(strings.TrimRight(one, "\n"), "\n")
+		m := mutation{name: lines[0], file: lines[1], fault: lines[2]}
 		for _, line := range lines[3:] {
 			if was, ok := strings.CutPrefix(line, "-"); ok {
 				m.was += "\n" + was
@@ -54,32 +50,25 @@ var mutations = func() (all []mutation) {
 // apply is the file's path and its text with the fault.
 func (m mutation) apply() (path, text string, err error) {
 	path, err = filepath.Abs(filepath.Join("..", "..", m.file)) // tests start in the folder of their package
-	if err != nil {
-		return "", "", err
+	b, rerr := os.ReadFile(path)
+	if n := strings.Count(string(b), m.was); n != 1 {
+		err = errors.Join(err, fmt.Errorf("%s: %s has %q %d times: state the fault in the code as it is now", m.name, m.file, m.was, n))
 	}
-	b, err := os.ReadFile(path)
-	if n := strings.Count(string(b), m.was); err == nil && n != 1 {
-		err = fmt.Errorf("%s: %s has %q %d times: state the fault in the code as it is now", m.name, m.file, m.was, n)
-	}
-	return path, strings.Replace(string(b), m.was, m.is, 1), err
+	return path, strings.Replace(string(b), m.was, m.is, 1), errors.Join(err, rerr)
 }
 
 // TestMutationsApply: the table of mutations goes with the engine as it is.
 func TestMutationsApply(t *testing.T) {
 	names := map[string]bool{}
 	for _, m := range mutations {
-		if _, _, err := m.apply(); err != nil {
-			t.Error(err)
-		}
-		if names[m.name] || m.is == m.was || m.fault == "" {
-			t.Errorf("%s: its name is taken, it changes nothing, or it does not say what is wrong with it", m.name)
+		if _, _, err := m.apply(); err != nil || names[m.name] || m.is == m.was || m.fault == "" {
+			t.Errorf("%s: its name is taken, it changes nothing, or it does not say what is wrong with it: %v", m.name, err)
 		}
 		names[m.name] = true
 	}
 }
 
-// TestMutations is the proof that the simulation finds faults: every mutation, alone, fails a
-// schedule among the first seedsTried. A part of the table: -run TestMutations/each/NAME.
+// TestMutations: each mutation, alone, fails one of the first seedsTried schedules. A part of the table: -run TestMutations/each/NAME.
 func TestMutations(t *testing.T) {
 	if !*mutating {
 		t.Skip("it builds the engine anew for each mutation: make mutate")
@@ -99,9 +88,6 @@ func TestMutations(t *testing.T) {
 	fmt.Printf("| fault | found by seed | by the rule | seconds |\n|---|--:|---|--:|\n%s", strings.Join(rows, ""))
 }
 
-// breaks begins what TestMutant says of a schedule that fails.
-const breaks = "breaks a promise: "
-
 // find builds the simulation with the fault, and has it play schedules until one fails.
 func (m mutation) find(t *testing.T) (seed, rule string) {
 	path, text, err := m.apply()
@@ -114,34 +100,12 @@ func (m mutation) find(t *testing.T) (seed, rule string) {
 	if out, err := exec.Command("go", "test", "-c", "-p", "1", "-vet", "off", "-overlay", overlay, "-o", program, ".").CombinedOutput(); err != nil {
 		t.Fatalf("it does not compile: %v\n%s", err, out)
 	}
-	cmd := exec.Command(program, "-test.run", "^TestMutant$", "-test.timeout", "0", "-mutant")
-	cmd.Env = oneThread()
-	out, err := cmd.CombinedOutput()
+	seed, said, err := elsewhere(program, "-mutant", "-half=0", fmt.Sprintf("-seeds=%d", seedsTried))
 	if err == nil {
 		t.Errorf("no schedule of %d finds it", seedsTried)
 		return "none", ""
 	}
-	said := string(out)
-	seed, said, _ = strings.Cut(said[strings.LastIndex(said, playing)+len(playing):], "\n")
 	t.Log(said[:min(len(said), 4<<10)])
-	if _, verdict, ok := strings.Cut(said, breaks); ok {
-		return seed, ruleOf(verdict)
-	}
-	return seed, "the process ends"
-}
-
-// TestMutant plays schedules until one breaks a promise, or stands still by a real clock.
-func TestMutant(t *testing.T) {
-	if !*mutant {
-		t.Skip("for TestMutations")
-	}
-	clock := time.AfterFunc(stillFor, func() { panic(breaks + "stands still: by a real clock") })
-	for seed := range draw(seedsTried) {
-		clock.Reset(stillFor)
-		fmt.Printf("%s%d\n", playing, uint64(seed))
-		out, _ := play(t, drawScript(seed), false)
-		if said := judge(out); len(said) > 0 {
-			t.Fatal(breaks + strings.Join(said, "\n"))
-		}
-	}
+	_, verdict, _ := strings.Cut(said, breaks)
+	return seed, cmp.Or(ruleOf(verdict), "the process ends")
 }

@@ -3,7 +3,6 @@ package simulate
 import (
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"slices"
 	"strings"
@@ -21,13 +20,11 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// A process is a worker of a server, from its start to its end. What began again in the same place
-// is another one. All of them have this process's number, so that others see their leases as those
-// of a process that lives.
+// A process is a worker of a server, from its start to its end. All have the number of this real one, so that others see it live.
 type process struct {
+	*view
 	w              *world
 	server, number int
-	view           *view
 	client         client.Client
 	worker         *worker.Worker
 }
@@ -35,22 +32,13 @@ type process struct {
 // slots are the steps that a process does at a time.
 const slots = 2
 
-func (w *world) newProcess(server, number int) *process {
-	life := 1 // how many there were in its place, with this one
-	for _, other := range w.all {
-		if other.server == server && other.number == number {
-			life++
-		}
-	}
-	v, store := w.shelf.view(fmt.Sprintf("worker %d.%d, life %d", server, number, life))
+func (w *world) start(server, number int) {
+	who := fmt.Sprintf("worker %d.%d", server, number)
+	v, store := w.view(fmt.Sprintf("%s, life %d", who, w.nth(who)))
 	p := &process{w: w, server: server, number: number, view: v, client: w.servers[server].client(v.who)}
-	out := io.Discard
-	if w.tr.all {
-		out = w.tr
-	}
-	log := slog.New(slog.NewTextHandler(out, nil)).With("of", p.view.who)
+	log := slog.New(slog.DiscardHandler)
 	a := &activities.Activities{Store: store, Registry: kinds(p), Log: log, Client: p.client, Leases: lease.New(store.Leases, log),
-		Env:     map[string]string{"host": p.view.who, "revision": "simulated"},
+		Env:     map[string]string{"host": p.who, "revision": "simulated"},
 		Resolve: func(context.Context, *plan.Plan, []int, string) error { return nil },
 		Beside:  func(context.Context) pipeline.Options { return pipeline.Options{Registry: w.reg} }}
 	queues := []string{workflows.TaskQueue}
@@ -62,37 +50,24 @@ func (w *world) newProcess(server, number int) *process {
 		room.Cores, room.Memory = 1, 1<<30
 	}
 	p.worker = worker.New(p.client, a, room)
-	return p
-}
-
-// kill ends a process at once: nothing of it reaches the store or its server any more. Its
-// goroutines wait for the end of the world.
-func (p *process) kill() {
-	p.w.tr.tell("%s is killed", p.view.who)
-	p.view.die()
-	p.w.servers[p.server].kill(p.view.who)
-	p.w.mu.Lock()
-	defer p.w.mu.Unlock()
-	for _, x := range p.w.trying {
-		if x.by == p && x.how == "" {
-			x.how, x.ended = "lost", p.w.tr.now()
-		}
+	w.mu.Lock()
+	w.place[[2]int{server, number}], w.all = p, append(w.all, p)
+	w.mu.Unlock()
+	p.tr.tell("%s starts", p.who)
+	if err := p.worker.Start(); err != nil {
+		panic(err)
 	}
 }
 
-// freeze has a process stand still, as one that is stopped by a signal or cut off. Its work goes on.
-func (p *process) freeze(d time.Duration) {
-	p.w.tr.tell("%s stands still for %s", p.view.who, d)
-	p.w.servers[p.server].freeze(p.view.who, d)
-	p.view.mu.Lock()
-	defer p.view.mu.Unlock()
-	p.view.frozen = time.Now().Add(d)
-}
-
-// try is work that goes on, or did.
-type try struct {
-	work
-	by *process
+// work is one try of a step or part by a process.
+type work struct {
+	run, address    string
+	key             artifacts.Digest
+	part            bool
+	server, process int
+	began, ended    time.Duration
+	how             string // done, failed, cancelled, lost (its process was killed), "" if it goes on
+	by              *process
 }
 
 // begin is told that work begins, as hands say. Of a dead process, it only looks so.
@@ -104,32 +79,32 @@ func (p *process) begin(ctx context.Context, name string, key artifacts.Digest, 
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	n := w.tries[name]
-	x := &try{work{run: run, address: name, key: key, part: part, server: p.server, process: p.number, began: w.tr.now()}, p}
+	x := &work{run: run, address: name, key: key, part: part, server: p.server, process: p.number, began: w.tr.now(), by: p}
 	out := w.script.Pipeline.outcome(name, n)
-	if p.view.killed() {
-		return out, &try{work{how: "lost"}, p}
+	if p.killed() {
+		return out, &work{how: "lost", by: p}
 	}
 	w.tries[name]++
 	w.trying = append(w.trying, x)
-	w.tr.tell("%s begins %s, try %d, %s: to be %s after %s", p.view.who, name, n, short(key), out.How, out.Took)
+	w.tr.tell("%s begins %s, try %d, %s: to be %s after %s", p.who, name, n, short(key), out.How, out.Took)
 	return out, x
 }
 
 // end is told how work ended.
-func (x *try) end(how string) {
+func (x *work) end(how string) {
 	w := x.by.w
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if x.how == "" { // it was not lost
 		x.how, x.ended = how, w.tr.now()
-		w.tr.tell("%s ends %s: %s", x.by.view.who, x.address, how)
+		w.tr.tell("%s ends %s: %s", x.by.who, x.address, how)
 	}
 }
 
 // lose takes a blob from the store.
 func (p *process) lose(_ context.Context, d artifacts.Digest) {
-	if !p.view.killed() {
-		p.w.shelf.hurt(d, "lose-blob")
+	if !p.killed() {
+		p.hurt(d, "lose-blob")
 	}
 }
 

@@ -1,8 +1,6 @@
 package simulate
 
 import (
-	"bufio"
-	"context"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -28,12 +26,15 @@ var (
 	keep    = flag.String("keep", "", "with -seed: the name by which the script is kept, made smaller, if it fails")
 	tracing = flag.Bool("trace", false, "print all of its events")
 	half    = flag.Int("half", -1, "of the seeds, that this process plays")
+	mutant  = flag.Bool("mutant", false, "with -half: play all seeds until one fails")
 )
 
 const (
-	halves   = 2
-	playing  = "playing seed " // begins a line of a half
-	stillFor = 2 * time.Minute // that a half may take for a seed, by a real clock
+	halves      = 2
+	playing     = "playing seed "      // begins a line of a half
+	breaks      = "breaks a promise: " // comes before what a schedule does not hold
+	stillFor    = 2 * time.Minute      // that a play may take, by a real clock
+	shrinkPlays = 300                  // by which a script is made smaller, at most
 )
 
 // A kept script once failed. It stays as it is when draws change.
@@ -44,122 +45,73 @@ type kept struct {
 
 func keptFile(name string) string { return filepath.Join("testdata", "kept", name+".json") }
 
-// scheduled is the script of a seed, or the one that is kept by a name.
-func scheduled(t *testing.T, name string) (k kept) {
-	if seed, err := strconv.ParseUint(name, 10, 64); err == nil {
-		return kept{Script: drawScript(draw(seed))}
+// names are the seeds and kept scripts that this process plays: none where others do.
+func names() (mine []string) {
+	if *one != "" {
+		return []string{*one}
 	}
-	b, err := os.ReadFile(keptFile(name))
-	if err == nil {
-		err = json.Unmarshal(b, &k)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return k
-}
-
-// write keeps a script, without what is zero in it.
-func (k kept) write(name string) error {
-	b, err := json.Marshal(k)
-	if err != nil {
-		return err
-	}
-	for _, change := range [][2]string{{`"\w+":(?:0|""|false|null)(?:,|(}))`, `$1`}, {`,}`, `}`}, {`"(Pipeline|Acts|Faults|Blocks|Script)"|{"(At|Name)"`, "\n$0"}} {
-		b = regexp.MustCompile(change[0]).ReplaceAll(b, []byte(change[1]))
-	}
-	return os.WriteFile(keptFile(name), append(b, '\n'), 0o600)
-}
-
-// TestSchedules plays schedules and judges them. Each half is played by a process of its own, with
-// one thread: the SDK has one cache of workflows in a process, and one thread repeats best.
-func TestSchedules(t *testing.T) {
-	switch {
-	case *one != "":
-		s := scheduled(t, *one).Script
-		out, tr := play(t, s, *tracing)
-		said := judge(out)
-		t.Logf("%s\n%s\nhash %x", s, strings.Join(tr.lines, "\n"), tr.whole())
-		if len(said) == 0 {
-			return
-		}
-		t.Error(strings.Join(said, "\n"))
-		if *keep != "" {
-			less, _ := shrink(t, *one, s, ruleOf(said[0]))
-			if err := (kept{said[0], less}).write(*keep); err != nil {
-				t.Error(err)
-			}
-		}
-	case *half >= 0:
-		playHalf(t)
-	default:
-		var all sync.WaitGroup
-		for h := range halves {
-			all.Go(func() { supervise(t, h) })
-		}
-		all.Wait()
-	}
-}
-
-// supervise has a half played by another process. One that dies, or stands still outside of virtual
-// time, is told by its last seed.
-func supervise(t *testing.T, h int) {
-	ctx, stop := context.WithCancel(context.Background())
-	defer stop()
-	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestSchedules$", "-test.timeout=0", fmt.Sprintf("-half=%d", h), fmt.Sprintf("-seeds=%d", *seeds), fmt.Sprintf("-first=%d", *first))
-	cmd.Env = oneThread()
-	said, err := cmd.StdoutPipe()
-	cmd.Stderr = cmd.Stdout
-	if err = errors.Join(err, cmd.Start()); err != nil {
-		t.Error(err)
-		return
-	}
-	clock := time.AfterFunc(stillFor, stop)
-	defer clock.Stop()
-	why := regexp.MustCompile(`^goroutine .*\[(running|sync\.Mutex|sync\.RWMutex)`)
-	at, words, matters := "", []string{}, true
-	for lines := bufio.NewScanner(said); lines.Scan(); {
-		line := lines.Text()
-		if seed, ok := strings.CutPrefix(line, playing); ok {
-			at = seed
-			clock.Reset(stillFor)
-			continue
-		}
-		if strings.HasPrefix(line, "goroutine ") { // of one that died: who panics, or waits for a mutex, tells why
-			matters = why.MatchString(line)
-		}
-		if matters && len(words) < 1000 {
-			words = append(words, line)
-		}
-	}
-	if err := cmd.Wait(); err != nil {
-		t.Errorf("the last seed was %s\n%s", at, strings.Join(words, "\n"))
-	}
-}
-
-// playHalf plays every other seed and kept script. The first that fails by a rule is made smaller, and told.
-func playHalf(t *testing.T) {
-	var names []string
+	var all []string
 	for i := range *seeds {
-		names = append(names, strconv.Itoa(*first+i))
+		all = append(all, strconv.Itoa(*first+i))
+	}
+	if *mutant {
+		return all
 	}
 	files, _ := filepath.Glob(keptFile("*"))
-	for _, file := range files {
-		names = append(names, strings.TrimSuffix(filepath.Base(file), ".json"))
+	for i, name := range append(all, files...) {
+		if i%halves == *half {
+			mine = append(mine, strings.TrimSuffix(filepath.Base(name), ".json"))
+		}
 	}
+	return mine
+}
+
+// TestSchedules plays schedules and judges them. The first that fails by a rule is made smaller, and told. Each half is played by a
+// process of its own, with one thread: the SDK has one cache of workflows in a process, and one thread repeats best.
+func TestSchedules(t *testing.T) {
+	var all sync.WaitGroup
+	for h := range halves {
+		if *one == "" && *half < 0 {
+			all.Go(func() {
+				seed, said, err := elsewhere(os.Args[0], fmt.Sprintf("-half=%d", h), fmt.Sprintf("-seeds=%d", *seeds), fmt.Sprintf("-first=%d", *first))
+				if err != nil {
+					t.Errorf("%v: the last seed was %s\n%s", err, seed, said[:min(len(said), 100<<10)])
+				}
+			})
+		}
+	}
+	all.Wait()
 	found := map[string]int{}
-	for i := *half; i < len(names); i += halves {
-		fmt.Println(playing + names[i])
-		k := scheduled(t, names[i])
-		out, _ := play(t, k.Script, false)
-		for _, v := range judge(out) {
+	for _, name := range names() {
+		k := kept{}
+		if seed, err := strconv.ParseUint(name, 10, 64); err == nil {
+			k.Script = drawScript(draw(seed))
+		} else if b, err := os.ReadFile(keptFile(name)); err != nil || json.Unmarshal(b, &k) != nil {
+			t.Fatalf("no script is kept as %s: %v", name, err)
+		}
+		said, tr := tried(t, name, k.Script)
+		if *one != "" {
+			t.Logf("%s\n%s\nhash %x", k.Script, strings.Join(tr.lines, "\n"), tr.whole())
+		}
+		if len(said) > 0 && (*mutant || *one != "" && *keep == "") {
+			t.Fatal(breaks + strings.Join(said, "\n"))
+		}
+		for _, v := range said {
 			rule := ruleOf(v)
 			if found[rule]++; found[rule] > 1 {
 				continue
 			}
-			less, plays := shrink(t, names[i], k.Script, rule)
-			out, tr := play(t, less, false)
-			t.Errorf("seed %s %s %s%s\n\nmade smaller by %d plays:\n%s\n%s\n%s", names[i], k.Story, breaks, v, plays, less, strings.Join(tr.lines, "\n"), strings.Join(judge(out), "\n"))
+			less, plays := shrink(t, name, k.Script, rule)
+			said, tr := tried(t, name, less)
+			t.Errorf("seed %s %s %s%s\n\nmade smaller by %d plays:\n%s\n%s\n%s",
+				name, k.Story, breaks, v, plays, less, strings.Join(tr.lines, "\n"), strings.Join(said, "\n"))
+			if *keep != "" && len(found) == 1 { // without what is zero in it
+				b, err := json.Marshal(kept{v, less})
+				for _, change := range [][2]string{{`"\w+":(?:0|""|false|null)(?:,|(}))`, `$1`}, {`,}`, `}`}, {`"(Pipeline|Acts|Faults|Blocks|Script)"|{"(At|Name)"`, "\n$0"}} {
+					b = regexp.MustCompile(change[0]).ReplaceAll(b, []byte(change[1]))
+				}
+				t.Log(errors.Join(err, os.WriteFile(keptFile(*keep), append(b, '\n'), 0o600)))
+			}
 		}
 	}
 	for _, rule := range slices.Sorted(maps.Keys(found)) {
@@ -167,8 +119,42 @@ func playHalf(t *testing.T) {
 	}
 }
 
-// oneThread is the environment of a process that plays.
-func oneThread() []string { return append(os.Environ(), "GOMAXPROCS=1", "GOGC=400") }
+// elsewhere has a process of its own play: its last seed, and what it said after that.
+func elsewhere(program string, args ...string) (seed, said string, err error) {
+	cmd := exec.Command(program, append(args, "-test.run=^TestSchedules$", "-test.timeout=0")...)
+	cmd.Env = append(os.Environ(), "GOMAXPROCS=1", "GOGC=400")
+	out, err := cmd.CombinedOutput()
+	text := playing + "none\n" + string(out)
+	seed, said, _ = strings.Cut(text[strings.LastIndex(text, playing)+len(playing):], "\n")
+	return seed, said, err
+}
+
+// tried plays a script and says what it breaks.
+func tried(t *testing.T, name string, s script) ([]string, *trace) {
+	fmt.Println(playing + name)
+	clock := time.AfterFunc(stillFor, func() { panic(breaks + "stands still: by a real clock") })
+	defer clock.Stop()
+	out, tr := play(t, s, *tracing)
+	return judge(out), tr
+}
+
+// shrink makes a script smaller as long as it fails by a rule.
+func shrink(t *testing.T, name string, s script, rule string) (_ script, plays int) {
+	fails := func(less script) bool {
+		if plays++; plays > shrinkPlays {
+			return false
+		}
+		said, _ := tried(t, name, less)
+		return slices.ContainsFunc(said, func(v string) bool { return ruleOf(v) == rule })
+	}
+	for all := s.smaller(); ; all = s.smaller() {
+		i := slices.IndexFunc(all, fails)
+		if i < 0 {
+			return s, plays
+		}
+		s = all[i]
+	}
+}
 
 // ruleOf is the rule that a verdict is of.
 func ruleOf(verdict string) string {
@@ -184,11 +170,10 @@ func TestRepeats(t *testing.T) {
 		_, a := play(t, s, true)
 		_, b := play(t, s, true)
 		if a.whole() != b.whole() {
-			i := 0
-			for i < min(len(a.lines), len(b.lines))-1 && a.lines[i] == b.lines[i] {
-				i++
+			for a.lines = append(a.lines, "the end"); len(b.lines) > 0 && a.lines[0] == b.lines[0]; {
+				a.lines, b.lines = a.lines[1:], b.lines[1:]
 			}
-			t.Errorf("seed %d: two plays differ:\n%s\nor\n%s", uint64(seed), strings.Join(a.lines[max(0, i-3):i+1], "\n"), b.lines[i])
+			t.Errorf("seed %d: two plays differ: %s, or %s", uint64(seed), a.lines[0], append(b.lines, "the end")[0])
 		}
 	}
 }

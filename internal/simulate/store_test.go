@@ -6,39 +6,42 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.temporal.io/sdk/activity"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/readers"
 )
 
 // A shelf is the store of a world. Whoever uses it has a view of it.
 type shelf struct {
-	d      draw
-	tr     *trace
-	base   artifacts.Store
-	faults []fault
-	over   chan struct{} // closed at the end, when the calls of the dead return
+	d    draw
+	tr   *trace
+	mem  artifacts.Store // without faults
+	left artifacts.Store // without those that pass
+	over chan struct{}   // closed at the end, when the calls of the dead return
 
 	mu     sync.Mutex
-	healed bool
+	faults []fault
+	counts map[string]int
 	harmed map[artifacts.Digest]bool // blobs that were damaged or lost
 	bad    map[artifacts.Digest]bool // of these, those with other bytes now
 	stored []stored
-	holder map[string]*view // of leases: who wrote them last
+	holder sync.Map // of a record, such as a lease: the view that wrote it last
 }
 
-func newShelf(d draw, tr *trace, faults []fault) *shelf {
-	return &shelf{d: d, tr: tr, base: mem.New(), faults: faults, over: make(chan struct{}),
-		harmed: map[artifacts.Digest]bool{}, bad: map[artifacts.Digest]bool{}, holder: map[string]*view{}}
+// nth counts what has a name, from 1.
+func (s *shelf) nth(what string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.counts[what]++
+	return s.counts[what]
 }
 
 // strikes reports whether a fault of the moment strikes what draws d.
@@ -46,27 +49,25 @@ func (s *shelf) strikes(what string, d draw) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	at := s.tr.now()
-	return !s.healed && slices.ContainsFunc(s.faults, func(f fault) bool {
+	return slices.ContainsFunc(s.faults, func(f fault) bool {
 		return f.What == what && f.At <= at && at < f.At+f.For && d.of(what).chance(f.Rate)
 	})
 }
 
 // harm damages or loses a blob that a result names, if there is one.
 func (s *shelf) harm(d draw, what string) {
-	ctx := context.Background()
-	names, _ := artifacts.RecordNames(ctx, s.base.Records, artifacts.ResultsPrefix) // of memory
-	if len(names) == 0 {
-		return
-	}
-	key, _ := artifacts.ParseHex(strings.TrimPrefix(names[d.n(len(names))], artifacts.ResultsPrefix))
-	if blobs := s.blobsOf(key); len(blobs) > 0 {
-		s.hurt(blobs[d.of("blob").n(len(blobs))], what)
+	names, _ := artifacts.RecordNames(context.Background(), s.mem.Records, artifacts.ResultsPrefix) // of memory
+	if len(names) > 0 {
+		if blobs := s.blobsOf(strings.TrimPrefix(names[d.n(len(names))], artifacts.ResultsPrefix)); len(blobs) > 0 {
+			s.hurt(blobs[d.of("blob").n(len(blobs))], what)
+		}
 	}
 }
 
 // blobsOf are those of the outputs of a whole result.
-func (s *shelf) blobsOf(key artifacts.Digest) (blobs []artifacts.Digest) {
-	if r, err := artifacts.Lookup(context.Background(), s.base, key); err == nil && r != nil {
+func (s *shelf) blobsOf(hex string) (blobs []artifacts.Digest) {
+	key, _ := artifacts.ParseHex(hex)
+	if r, _ := artifacts.Lookup(context.Background(), s.mem, key); r != nil {
 		for _, a := range r.Outputs { // one, of all kinds that there are
 			blobs = append(blobs, a.Blobs()...)
 		}
@@ -83,75 +84,88 @@ func (s *shelf) hurt(b artifacts.Digest, what string) {
 	if s.harmed[b] = true; what == "damage" {
 		s.bad[b] = true
 	} else {
-		_ = s.base.Blobs.Delete(context.Background(), b) // of memory
+		_ = s.mem.Blobs.Delete(context.Background(), b) // of memory
 	}
+}
+
+// stored is a change of the store, for which work may be done again.
+type stored struct {
+	at    time.Duration
+	what  string // result: there is one now; result gone; gone: a blob was deleted, damaged or taken; back: it was put again; opened, closed: a run
+	run   string
+	key   artifacts.Digest // of a result
+	blobs []artifacts.Digest
+}
+
+var writes = []storetest.Method{storetest.BlobsPut, storetest.BlobsDelete,
+	storetest.RecordsCreate, storetest.RecordsPut, storetest.RecordsReplace, storetest.RecordsDelete}
+
+// watch does a call and notes what it changed. What is read of a damaged blob is damaged until it is put anew.
+func (s *shelf) watch(_ context.Context, c *storetest.Call, next func() error) error {
+	if err := next(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c.Method == storetest.BlobsOpen && s.bad[c.Digest] {
+		b, err := io.ReadAll(c.Body)
+		if err == nil && len(b) > 0 {
+			b[len(b)/2] ^= 1
+		}
+		c.Body = artifacts.VerifyReader(readers.Closing(bytes.NewReader(b), c.Body), c.Digest, "a damaged store")
+	}
+	if !slices.Contains(writes, c.Method) {
+		return nil
+	}
+	delete(s.bad, c.Digest)
+	now, deleted := stored{at: s.tr.now(), blobs: []artifacts.Digest{c.Digest}}, c.Method == storetest.RecordsDelete
+	hex, result := strings.CutPrefix(c.Name, artifacts.ResultsPrefix)
+	run, opens := strings.CutPrefix(c.Name, artifacts.OpenRunPrefix)
+	switch {
+	case c.Method == storetest.BlobsDelete:
+		now.what = "gone"
+	case c.Method == storetest.BlobsPut && slices.ContainsFunc(s.stored, func(s stored) bool { return s.what == "gone" && s.blobs[0] == c.Digest }):
+		now.what = "back"
+	case opens:
+		now.run, now.what = run, map[bool]string{false: "opened", true: "closed"}[deleted]
+	case result && deleted:
+		now.what = "result gone"
+	case result:
+		now.what, now.blobs = "result", s.blobsOf(hex)
+	}
+	if now.key, _ = artifacts.ParseHex(hex); now.what != "" && len(now.blobs) > 0 {
+		s.stored = append(s.stored, now)
+	}
+	return nil
 }
 
 // A view is the store as a process sees it.
 type view struct {
 	*shelf
-	who  string
-	life context.Context
-	die  context.CancelFunc // kills it
-
-	mu     sync.Mutex
-	calls  map[string]int
-	frozen time.Time // until when it stands still
+	who    string
+	life   context.Context
+	die    context.CancelFunc // kills it
+	frozen atomic.Int64       // until when it stands still, in nanoseconds
 }
 
 func (s *shelf) view(who string) (*view, artifacts.Store) {
-	v := &view{shelf: s, who: who, calls: map[string]int{}}
+	v := &view{shelf: s, who: who}
 	v.life, v.die = context.WithCancel(context.Background())
-	out := storetest.Hooked(artifacts.Store{Blobs: s.base.Blobs, Records: lateLists{s.base.Records, v}, URL: s.base.URL}, v.hook(""))
-	out.Leases = storetest.Hooked(artifacts.Store{Records: lateLists{s.base.Leases, v}}, v.hook("lease ")).Records
+	room := func(name string, records artifacts.Records) artifacts.Store {
+		return storetest.Hooked(artifacts.Store{Blobs: s.left.Blobs, Records: records, URL: s.mem.URL}, v.hook(name))
+	}
+	out := room("", s.left.Records)
+	out.Leases = room("lease ", s.mem.Leases).Records
 	return v, out
 }
 
-// left is the store without faults, but with what is damaged.
-func (s *shelf) left() artifacts.Store {
-	return storetest.Hooked(s.base, func(_ context.Context, c *storetest.Call, next func() error) error { return s.done(c, next) })
-}
-
-// lateLists are records whose list is as it was when it was asked for, and may come late: no other
-// stale list is allowed to a store.
-type lateLists struct {
-	artifacts.Records
-	v *view
-}
-
-func (l lateLists) List(ctx context.Context, prefix string) iter.Seq2[artifacts.RecordInfo, error] {
-	return func(yield func(artifacts.RecordInfo, error) bool) {
-		var all []artifacts.RecordInfo
-		for r := range l.Records.List(ctx, prefix) { // of memory
-			all = append(all, r)
-		}
-		err := context.Cause(ctx)
-		if d := l.v.next(ctx, "late "+prefix); err == nil && l.v.strikes("stale-list", d) {
-			err = l.v.pause(ctx, d.of("for").span(time.Second, 6*time.Second))
-		}
-		if err != nil {
-			yield(artifacts.RecordInfo{}, err)
-			return
-		}
-		for _, r := range all {
-			if !yield(r, nil) {
-				return
-			}
-		}
-	}
-}
-
-// next is the draw of a call: the same for the same process, try of an activity, method, name and
-// number of such calls. Several tries may wait for one thing, and go on at one instant.
+// next is the draw of a call: of its process, try of an activity, method, name and number of such calls. Several tries may go on at once.
 func (v *view) next(ctx context.Context, what string) draw {
 	if activity.IsActivity(ctx) {
 		i := activity.GetInfo(ctx)
 		what = fmt.Sprint(what, " ", i.WorkflowExecution.ID, " ", i.ActivityID, " ", i.Attempt)
 	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.calls[what]++
-	return v.d.of("store", v.who, what, v.calls[what])
+	return v.d.of("store", v.who, what, v.nth(v.who+": "+what))
 }
 
 var (
@@ -161,18 +175,12 @@ var (
 	errLost = errors.New("connection reset by peer")
 )
 
-func (v *view) killed() bool { return v.life.Err() != nil }
-
-// pause waits. Whoever is dead by then waits for the end of the world; but the client of Temporal
-// holds a mutex over local activities, and no mutex is waited for in virtual time.
+// pause waits, the dead for the end of the world; but the client of Temporal holds a mutex over local activities, and that would stall.
 func (v *view) pause(ctx context.Context, d time.Duration) error {
-	v.mu.Lock()
-	thaw := time.Until(v.frozen)
-	v.mu.Unlock()
 	select {
 	case <-v.life.Done():
 	case <-ctx.Done():
-	case <-time.After(max(d, thaw)):
+	case <-time.After(max(d, time.Duration(v.frozen.Load())-v.tr.now())):
 	}
 	if !v.killed() {
 		return context.Cause(ctx)
@@ -188,21 +196,19 @@ func (v *view) hook(room string) storetest.Hook {
 	return func(ctx context.Context, c *storetest.Call, next func() error) error {
 		what, err := calledOn(c)
 		if err == nil {
-			err = v.call(ctx, v.next(ctx, room+what), room != "", c, next)
+			err = v.call(ctx, v.next(ctx, room+what), c, next)
 		}
-		switch {
-		case err != errDead:
-			v.tr.note("%s: %s%s: %v", v.who, room, what, err)
-		case room != "":
+		if err == errDead && room != "" {
 			return nil
+		} else if err != errDead {
+			v.tr.note("%s: %s%s: %v", v.who, room, what, err)
 		}
 		return err
 	}
 }
 
-// call is a call of the store as the faults of the moment have it. What it does is done at one
-// moment between its begin and its end.
-func (v *view) call(ctx context.Context, d draw, lease bool, c *storetest.Call, next func() error) error {
+// call is a call of the store as the faults of the moment have it. What it does is done at one moment between its begin and its end.
+func (v *view) call(ctx context.Context, d draw, c *storetest.Call, next func() error) error {
 	wait := d.span(time.Millisecond, 30*time.Millisecond)
 	if d.of("rare").chance(0.02) {
 		wait *= 10
@@ -214,21 +220,28 @@ func (v *view) call(ctx context.Context, d draw, lease bool, c *storetest.Call, 
 	if away && d.of("hangs").chance(0.3) { // a packet that nobody answers
 		wait += d.of("hangs for").span(time.Second, 20*time.Second)
 	}
-	err := v.pause(ctx, wait)
-	switch {
-	case err != nil:
+	if err := v.pause(ctx, wait); err != nil {
 		return err
-	case away || v.strikes("outage", d):
+	} else if away || v.strikes("outage", d) {
 		return errAway
-	case v.strikes("throttle", d):
+	} else if v.strikes("throttle", d) {
 		return errSlow
 	}
-	err = v.done(c, next)
+	if c.Method == storetest.RecordsList { // it may come late, and no other stale list is allowed to a store
+		c.Listed = func() error {
+			err, d := context.Cause(ctx), v.next(ctx, "late "+c.Name)
+			if err == nil && v.strikes("stale-list", d) {
+				err = v.pause(ctx, d.of("for").span(time.Second, 6*time.Second))
+			}
+			return err
+		}
+	}
+	err := next()
 	if !slices.Contains(writes, c.Method) {
 		return err
 	}
 	if err == nil {
-		v.noted(c, lease)
+		v.holder.Store(c.Name, v)
 	}
 	if late := v.pause(ctx, d.of("answer").span(time.Millisecond, 10*time.Millisecond)); late != nil {
 		return late
@@ -239,73 +252,21 @@ func (v *view) call(ctx context.Context, d draw, lease bool, c *storetest.Call, 
 	return err
 }
 
-var writes = []storetest.Method{storetest.BlobsPut, storetest.BlobsDelete, storetest.RecordsCreate, storetest.RecordsPut, storetest.RecordsReplace, storetest.RecordsDelete}
-
 // calledOn names a call. The bytes of a blob are read for that.
 func calledOn(c *storetest.Call) (string, error) {
-	what := string(c.Method) + " " + c.Name
-	switch c.Method {
-	case storetest.BlobsPut:
-		b, err := io.ReadAll(c.Read)
+	what, err := string(c.Method)+" "+c.Name, error(nil)
+	if c.Method == storetest.BlobsPut {
+		var b []byte
+		b, err = io.ReadAll(c.Read)
 		c.Read, c.Digest = bytes.NewReader(b), artifacts.Sum(b)
-		return what + short(c.Digest), err
-	case storetest.BlobsOpen, storetest.BlobsDelete:
-		what += short(c.Digest)
-	case storetest.BlobsMissing:
+	} else if c.Method == storetest.BlobsMissing {
 		what += fmt.Sprint(len(c.Gone), " ", artifacts.Sum(fmt.Append(nil, c.Gone)).Short())
 	}
-	return what, nil
-}
-
-// noted remembers what a write has changed.
-func (v *view) noted(c *storetest.Call, lease bool) {
-	now := stored{at: v.tr.now(), what: "result"}
-	hex, result := strings.CutPrefix(c.Name, artifacts.ResultsPrefix)
-	run, opens := strings.CutPrefix(c.Name, artifacts.OpenRunPrefix)
-	if result && !lease {
-		now.key, _ = artifacts.ParseHex(hex)
+	if !c.Digest.IsZero() {
+		what += short(c.Digest)
 	}
-	switch {
-	case c.Method == storetest.BlobsDelete:
-		now.what, now.blobs = "gone", []artifacts.Digest{c.Digest}
-	case c.Method == storetest.BlobsPut:
-		now.what, now.blobs = "back", []artifacts.Digest{c.Digest}
-	case opens && c.Method == storetest.RecordsDelete:
-		now.what, now.run = "closed", run
-	case opens:
-		now.what, now.run = "opened", run
-	case c.Method == storetest.RecordsDelete:
-		now.what = "result gone"
-	case !now.key.IsZero():
-		now.blobs = v.blobsOf(now.key)
-	}
-	v.shelf.mu.Lock()
-	defer v.shelf.mu.Unlock()
-	if lease {
-		v.holder[c.Name] = v
-	} else if now.what == "back" && !slices.ContainsFunc(v.stored, func(s stored) bool { return s.what == "gone" && s.blobs[0] == c.Digest }) { // it is new
-	} else if len(now.blobs) > 0 || now.what == "result gone" && result || opens && !lease {
-		v.stored = append(v.stored, now)
-	}
-}
-
-// done does a call: what is read of a damaged blob is damaged, until it is put anew.
-func (s *shelf) done(c *storetest.Call, next func() error) error {
-	err := next()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case err != nil || !s.bad[c.Digest]:
-	case c.Method != storetest.BlobsOpen:
-		delete(s.bad, c.Digest)
-	default:
-		b, rerr := io.ReadAll(c.Body)
-		if rerr == nil && len(b) > 0 {
-			b[len(b)/2] ^= 1
-		}
-		c.Body = artifacts.VerifyReader(readers.Closing(bytes.NewReader(b), c.Body), c.Digest, "a damaged store")
-	}
-	return err
+	return what, err
 }
 
 func short(d artifacts.Digest) string { return d.Hex()[:8] }
+func (v *view) killed() bool          { return v.life.Err() != nil }

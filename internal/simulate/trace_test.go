@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// A trace has one line for each event of a world, in virtual time. All events are hashed: two plays
-// of a script have the same hash, or it does not repeat. What happens at one instant, such as the end
-// of all that a worker does, has no order. Lines of the story are kept, the others if all is wanted.
+// A trace has a line for each event, in virtual time: those of the story, or all. All are hashed: two plays of a script have the same
+// hash, or it does not repeat. What happens at one instant, such as the end of all that a worker does, has no order.
 type trace struct {
 	all   bool
 	began time.Time
@@ -45,11 +44,3 @@ func (tr *trace) add(story bool, text string) {
 
 // whole is the hash of all.
 func (tr *trace) whole() draw { return tr.hash.of(tr.sum) }
-
-// Write adds what a process logs, which is not hashed.
-func (tr *trace) Write(b []byte) (int, error) {
-	tr.mu.Lock()
-	defer tr.mu.Unlock()
-	tr.lines = append(tr.lines, fmt.Sprintf("%13.6f      %s", tr.now().Seconds(), strings.TrimSpace(string(b))))
-	return len(b), nil
-}

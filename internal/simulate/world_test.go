@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -12,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"go.temporal.io/api/history/v1"
 	"go.temporal.io/sdk/client"
 	sdk "go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
@@ -22,6 +22,8 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session/journal"
+	"github.com/redsi/redsi/internal/stores/mem"
+	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/readers"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
@@ -29,60 +31,89 @@ import (
 
 // world is what a script is played in.
 type world struct {
-	script  script
-	tr      *trace
-	shelf   *shelf
+	*shelf
+	*observed
 	servers []*server
 	reg     *step.Registry // of who starts runs
-	runs    []*ran         // by number
 
-	mu      sync.Mutex
-	place   map[[2]int]*process // those that live, by server and number
-	all     []*process          // that there ever were
-	tries   map[string]int      // of work, by its name
-	trying  []*try
-	unhandy []unhandy
+	mu     sync.Mutex
+	place  map[[2]int]*process // those that live, by server and number
+	all    []*process          // that there ever were
+	tries  map[string]int      // of work, by its name
+	trying []*work
 }
 
-// Virtual times: of a schedule at most, for what is left to go, and until the last goroutine ends.
-const (
-	longest   = 6 * time.Hour
-	aftermath = 3 * time.Minute
-	goneBy    = time.Minute
-)
+// observed is what came of a script.
+type observed struct {
+	script    script
+	runs      []ran
+	work      []work
+	store     artifacts.Store // as it was left, without its faults
+	leases    []string        // that are left
+	open      []string        // workflows that have not ended, "server 0: step/ab…"
+	histories []*history.History
+	longest   int                       // events of a history
+	largest   int                       // bytes of a payload
+	troubles  []string                  // panics, workflow tasks that failed, goroutines left over
+	stuck     bool                      // the schedule did not end in its virtual time
+	stored    []stored                  // what changed in the store, in order
+	harmed    map[artifacts.Digest]bool // blobs that faults damaged or took
+}
 
-// play plays a script, and says what came of it. Histories are replayed outside of virtual time.
+// ran is what came of a run.
+type ran struct {
+	act
+	id                      string
+	plan                    artifacts.Digest // that it began with
+	began, ended, cancelled time.Duration    // after the start; zero: it has not
+	result                  *workflows.ReproduceResult
+	err                     error
+	record                  *workflows.RunRecord // nil: there is none
+}
+
+const longest = 6 * time.Hour // of virtual time that a schedule may take
+
+// play plays a script, and says what came of it. Histories are replayed outside of virtual time, with the workflow code as it is.
 func play(t *testing.T, s script, all bool) (out observed, tr *trace) {
 	defer func() {
 		if p := recover(); p != nil { // goroutines that never end
+			if out.store.Records == nil { // nobody has looked
+				out = observed{}
+			}
 			out.troubles = append(out.troubles, fmt.Sprint("the world does not end: ", p))
 		}
-		replay(&out)
+		r, _ := sdk.NewWorkflowReplayerWithOptions(sdk.WorkflowReplayerOptions{DisableDeadlockDetection: true}) // which is by a real clock
+		r.RegisterWorkflowWithOptions(workflows.Reproduce, workflow.RegisterOptions{Name: workflows.ReproduceWorkflow})
+		r.RegisterWorkflowWithOptions(workflows.Step, workflow.RegisterOptions{Name: workflows.StepWorkflow})
+		for i, h := range out.histories {
+			if err := r.ReplayWorkflowHistory(quietLog, h); err != nil {
+				out.troubles = append(out.troubles, fmt.Sprintf("history %d, of %d events, does not replay: %v", i, len(h.Events), err))
+			}
+		}
 	}()
 	synctest.Test(t, func(*testing.T) {
 		tr = &trace{all: all, began: time.Now()}
-		newWorld(s, tr).play(&out)
+		out.script = s
+		newWorld(&out, tr).play()
 	})
 	return out, tr
 }
 
-func newWorld(s script, tr *trace) *world {
-	w := &world{script: s, tr: tr, shelf: newShelf(s.Seed, tr, s.Faults), reg: kinds(nil), place: map[[2]int]*process{}, tries: map[string]int{}}
-	asked := map[string]int{}
+func newWorld(out *observed, tr *trace) *world {
+	s := out.script
+	w := &world{observed: out, reg: kinds(nil), place: map[[2]int]*process{}, tries: map[string]int{}}
+	w.shelf = &shelf{d: s.Seed, tr: tr, mem: mem.New(), over: make(chan struct{}), faults: s.Faults,
+		counts: map[string]int{}, harmed: map[artifacts.Digest]bool{}, bad: map[artifacts.Digest]bool{}}
+	w.left = storetest.Hooked(w.mem, w.watch)
 	for i := range s.Servers {
 		srv := newServer(s.Seed, i)
-		srv.trace = tr.note
 		strikes := func(fault string) func(string) bool {
 			return func(what string) bool {
-				w.shelf.mu.Lock()
 				what = fmt.Sprint(fault, i, what)
-				asked[what]++
-				n := asked[what]
-				w.shelf.mu.Unlock()
-				return w.shelf.strikes(fault, s.Seed.of(what, n))
+				return w.strikes(fault, s.Seed.of(what, w.nth(what)))
 			}
 		}
-		srv.loseTask, srv.loseAnswer, srv.evict = strikes("lose-task"), strikes("redeliver"), strikes("evict")
+		srv.trace, srv.loseTask, srv.loseAnswer, srv.evict = tr.note, strikes("lose-task"), strikes("redeliver"), strikes("evict")
 		for _, f := range s.Faults {
 			if f.What == "continue" {
 				srv.continueAfter = int(f.Rate)
@@ -93,8 +124,8 @@ func newWorld(s script, tr *trace) *world {
 	return w
 }
 
-// play does the acts at their times, waits for the runs, and looks at what is left.
-func (w *world) play(out *observed) {
+// play does the acts at their times, waits for the runs, looks at what is left, and ends all processes and servers.
+func (w *world) play() {
 	ctx, over := context.WithTimeout(context.Background(), longest)
 	defer over()
 	for server := range w.script.Servers {
@@ -102,7 +133,7 @@ func (w *world) play(out *observed) {
 			w.start(server, number)
 		}
 	}
-	var acts, runs sync.WaitGroup
+	var acts, runs, ends sync.WaitGroup
 	later := func(all *sync.WaitGroup, at time.Duration, do func()) {
 		all.Go(func() {
 			if readers.Pause(ctx, at) == nil {
@@ -113,81 +144,91 @@ func (w *world) play(out *observed) {
 	for _, a := range w.script.Acts {
 		at := a.At + w.script.Seed.of("act", a.At, a.Do).span(0, time.Millisecond) // no two fall together
 		if n := len(w.runs); a.Do == "run" {
-			w.runs = append(w.runs, &ran{act: a})
-			later(&runs, at, func() { w.run(ctx, w.runs[n], n) })
+			w.runs = append(w.runs, ran{act: a})
+			later(&runs, at, func() { w.run(ctx, &w.runs[n], n) })
 		} else {
 			later(&acts, at, func() { w.act(ctx, a) })
 		}
 	}
 	for _, f := range w.script.Faults {
 		if f.What == "damage" || f.What == "lose-blob" {
-			later(&acts, f.At, func() { w.shelf.harm(w.script.Seed.of("harm", f.At), f.What) })
+			later(&acts, f.At, func() { w.harm(w.script.Seed.of("harm", f.At), f.What) })
 		}
 	}
 	runs.Wait()
-	out.stuck = ctx.Err() != nil
+	w.stuck = ctx.Err() != nil
 	over()
 	acts.Wait()
 	w.tr.tell("all runs have ended; what went wrong is mended")
 	w.shelf.mu.Lock()
-	w.shelf.healed = true
+	w.faults = nil
 	w.shelf.mu.Unlock()
-	time.Sleep(aftermath)
-	w.look(out)
-	w.end()
-	time.Sleep(goneBy)
+	time.Sleep(3 * time.Minute) // for what is left to go
+	w.look()
+	for _, p := range w.place { // they hand back
+		ends.Go(p.worker.Stop)
+	}
+	ends.Wait()
+	for _, p := range w.all {
+		p.die()
+	}
+	close(w.over)
+	for _, s := range w.servers {
+		s.close()
+	}
+	for _, p := range w.all {
+		ends.Go(func() { p.worker.Stop(); p.client.Close() })
+	}
+	ends.Wait()
+	time.Sleep(time.Minute) // until the last goroutine ends
 }
 
-// act does one that is not a run.
+// act does one that is not a run, such as `redsi cancel` or `redsi gc`.
 func (w *world) act(ctx context.Context, a act) {
 	at := [2]int{a.Server, a.Number}
 	w.mu.Lock()
 	p := w.place[at]
 	if a.Do == "kill" || a.Do == "stop" {
 		delete(w.place, at)
-		w.counted(a.Server)
 	}
 	w.mu.Unlock()
 	switch {
-	case a.Do == "cancel":
-		w.cancel(ctx, a.Number)
+	case a.Do == "cancel" && a.Number < len(w.runs) && w.runs[a.Number].began > 0 && w.runs[a.Number].ended+w.runs[a.Number].cancelled == 0:
+		r := &w.runs[a.Number]
+		r.cancelled = w.tr.now()
+		w.tr.tell("run %d is cancelled", a.Number)
+		c := w.servers[r.Server].client(fmt.Sprint("cancel ", a.Number))
+		defer c.Close()
+		if err := c.CancelWorkflow(ctx, workflows.ReproduceWorkflowID(r.id), ""); err != nil {
+			w.tr.tell("it cannot be: %v", err)
+		}
 	case a.Do == "gc":
-		w.gc(ctx, a)
+		_, store := w.view(fmt.Sprint("gc of ", a.At))
+		g, err := artifacts.Collect(ctx, store, artifacts.GCOptions{Grace: a.For})
+		w.tr.tell("gc with a grace of %s deletes %d results, %d blobs, %d leases; %d runs are open: %v",
+			a.For, len(g.Results), len(g.Blobs), len(g.Leases), len(g.Open), err)
 	case a.Do == "start" && p == nil:
 		w.start(a.Server, a.Number)
 	case p == nil:
 	case a.Do == "freeze":
-		p.freeze(a.For)
-	case a.Do == "kill":
-		p.kill()
+		w.tr.tell("%s stands still for %s", p.who, a.For)
+		w.servers[a.Server].freeze(p.who, a.For)
+		p.frozen.Store(int64(w.tr.now() + a.For))
+	case a.Do == "kill": // its goroutines wait for the end of the world
+		w.tr.tell("%s is killed", p.who)
+		p.die()
+		w.servers[a.Server].kill(p.who)
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		for _, x := range w.trying {
+			if x.by == p && x.how == "" {
+				x.how, x.ended = "lost", w.tr.now()
+			}
+		}
 	case a.Do == "stop":
-		w.tr.tell("%s is to stop", p.view.who)
+		w.tr.tell("%s is to stop", p.who)
 		p.worker.Stop()
-		w.tr.tell("%s has stopped", p.view.who)
-	}
-}
-
-func (w *world) start(server, number int) {
-	w.mu.Lock()
-	p := w.newProcess(server, number)
-	w.place[[2]int{server, number}] = p
-	w.all = append(w.all, p)
-	w.counted(server)
-	w.mu.Unlock()
-	w.tr.tell("%s starts", p.view.who)
-	if err := p.worker.Start(); err != nil {
-		panic(err)
-	}
-}
-
-// counted notes when a server has no process, and when it has one again. It is called locked.
-func (w *world) counted(server int) {
-	lives := slices.ContainsFunc(slices.Collect(maps.Keys(w.place)), func(at [2]int) bool { return at[0] == server })
-	i := slices.IndexFunc(w.unhandy, func(u unhandy) bool { return u.server == server && u.to == 0 })
-	if lives && i >= 0 {
-		w.unhandy[i].to = w.tr.now()
-	} else if !lives && i < 0 {
-		w.unhandy = append(w.unhandy, unhandy{server: server, from: w.tr.now()})
+		w.tr.tell("%s has stopped", p.who)
 	}
 }
 
@@ -196,7 +237,7 @@ const killed = "killed-" // begins the id of a run that was
 // run is `redsi run` on a cluster, by somebody who tries again when the store does not answer.
 func (w *world) run(ctx context.Context, r *ran, n int) {
 	who := fmt.Sprint("run ", n)
-	_, store := w.shelf.view(who)
+	_, store := w.view(who)
 	c := w.servers[r.Server].client(who)
 	defer func() { r.ended = w.tr.now(); c.Close() }()
 	r.id = workflows.NewRunID(time.Now(), fmt.Sprintf("%08x", n+1))
@@ -204,9 +245,8 @@ func (w *world) run(ctx context.Context, r *ran, n int) {
 	if ds.HasErrors() {
 		panic(ds.Err())
 	}
-	in, err := w.prepare(ctx, store, p, r)
-	for ; err != nil; in, err = w.prepare(ctx, store, p, r) {
-		r.err = err
+	var in *workflows.ReproduceInput
+	for in, r.err = w.prepare(ctx, store, p, r); r.err != nil; in, r.err = w.prepare(ctx, store, p, r) {
 		w.tr.tell("%s cannot begin: %v", who, r.err)
 		if _, invalid := errors.AsType[*pipeline.Invalid](r.err); invalid || readers.Pause(ctx, 5*time.Second) != nil {
 			return
@@ -216,12 +256,12 @@ func (w *world) run(ctx context.Context, r *ran, n int) {
 			w.tr.tell("verify --repair: %v", err)
 		}
 	}
-	if r.err = nil; in == nil {
+	if in == nil {
 		w.tr.tell("%s has all results already", who)
 		return
 	}
 	if r.Killed { // all that is left of that run
-		err := artifacts.PutJSON(ctx, w.shelf.base.Records, artifacts.OpenRunPrefix+killed+r.id,
+		err := artifacts.PutJSON(ctx, w.mem.Records, artifacts.OpenRunPrefix+killed+r.id,
 			map[string]any{"format": "redsi-open-run/1", "run_id": killed + r.id, "pipeline": "t.hcl", "plan": r.plan, "started": time.Now()})
 		w.tr.tell("an earlier run of the plan of %s was killed: %v", who, err)
 	}
@@ -232,24 +272,25 @@ func (w *world) run(ctx context.Context, r *ran, n int) {
 	}
 	r.began = w.tr.now()
 	w.tr.tell("%s begins: %s, edition %d", who, r.id, r.Edition)
-	r.result = &workflows.ReproduceResult{}
-	if r.err = wf.Get(ctx, r.result); ctx.Err() != nil {
+	of := &workflows.ReproduceResult{}
+	if r.err = wf.Get(ctx, of); ctx.Err() != nil {
 		r.err = errors.New("it did not end")
 	}
 	if failed := workflows.ErrorOf(r.err); failed != nil {
-		r.result = &failed.Result
+		of = &failed.Result
 	}
-	w.tr.tell("%s ends: hit %d, ran %d, failed %d, skipped %d, cancelled %d, not started %d; %v", who, r.result.Hit, r.result.Ran, r.result.Failed, r.result.Skipped, r.result.Cancelled, r.result.NotStarted, r.err)
+	r.result = of
+	w.tr.tell("%s ends: hit %d, ran %d, failed %d, skipped %d, cancelled %d, not started %d; %v",
+		who, of.Hit, of.Ran, of.Failed, of.Skipped, of.Cancelled, of.NotStarted, r.err)
 }
 
 // prepare does what `redsi run` does before the workflow, see drive.Driver.Reproduce: nil if all is done.
 func (w *world) prepare(ctx context.Context, store artifacts.Store, p *pipeline.Pipeline, r *ran) (*workflows.ReproduceInput, error) {
 	build := func(p *pipeline.Pipeline) (*plan.Plan, error) { return plan.Build("t.hcl", p, w.reg, nil) }
-	look := func(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
-		return artifacts.LookupKnown(ctx, store, keys)
-	}
 	follow := func(pl *plan.Plan, keep plan.Keep) (*plan.Preview, error) {
-		return pl.Follow(ctx, w.reg, look, keep, store.Blobs.Open)
+		return pl.Follow(ctx, w.reg, func(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
+			return artifacts.LookupKnown(ctx, store, keys)
+		}, keep, store.Blobs.Open)
 	}
 	pl, err := build(p)
 	if err != nil {
@@ -262,57 +303,36 @@ func (w *world) prepare(ctx context.Context, store artifacts.Store, p *pipeline.
 	v, err := follow(pl, none)
 	if err == nil && r.SkipFailed {
 		past, perr := journal.Read(ctx, w.reg, store, v, "")
-		if perr != nil {
-			return nil, perr
+		if err = perr; err == nil {
+			pl, _ = pl.Without(func(i int) bool { _, failed := past.Failed[i]; return failed })
+			v, err = follow(pl, none)
 		}
-		pl, _ = pl.Without(func(i int) bool { _, failed := past.Failed[i]; return failed })
-		v, err = follow(pl, none)
 	}
-	if err != nil {
-		return nil, err
+	if err == nil {
+		r.plan, err = activities.StorePlan(ctx, store.Blobs, pl)
 	}
-	if r.plan, err = activities.StorePlan(ctx, store.Blobs, pl); err != nil || v.Done() {
+	if err != nil || v.Done() {
 		return nil, err
 	}
 	hits, err := activities.PagesOf(ctx, store.Blobs, activities.HitsOf(v))
 	return &workflows.ReproduceInput{Pipeline: pl.Pipeline, FailFast: r.FailFast, Plan: &r.plan, RunID: r.id, Hits: &hits}, err
 }
 
-// cancel is `redsi cancel` of an open run.
-func (w *world) cancel(ctx context.Context, number int) {
-	if number >= len(w.runs) || w.runs[number].began == 0 || w.runs[number].ended != 0 || w.runs[number].cancelled != 0 {
-		return
-	}
-	r := w.runs[number]
-	r.cancelled = w.tr.now()
-	w.tr.tell("run %d is cancelled", number)
-	c := w.servers[r.Server].client(fmt.Sprint("cancel ", number))
-	defer c.Close()
-	if err := c.CancelWorkflow(ctx, workflows.ReproduceWorkflowID(r.id), ""); err != nil {
-		w.tr.tell("it cannot be: %v", err)
-	}
-}
-
-// gc is `redsi gc`.
-func (w *world) gc(ctx context.Context, a act) {
-	_, store := w.shelf.view(fmt.Sprint("gc of ", a.At))
-	g, err := artifacts.Collect(ctx, store, artifacts.GCOptions{Grace: a.For})
-	w.tr.tell("gc with a grace of %s deletes %d results, %d blobs, %d leases; %d runs are open: %v", a.For, len(g.Results), len(g.Blobs), len(g.Leases), len(g.Open), err)
-}
-
 // look says what is there when all is over.
-func (w *world) look(out *observed) {
-	ctx := context.Background()
-	out.script, out.store, out.stored, out.harmed, out.unhandy = w.script, w.shelf.left(), w.shelf.stored, w.shelf.harmed, w.unhandy
-	for r := range w.shelf.base.Leases.List(ctx, "") { // of memory
-		if w.shelf.holder[r.Name].killed() {
+func (w *world) look() {
+	ctx, out := context.Background(), w.observed
+	out.store, out.stored, out.harmed = w.left, w.shelf.stored, w.shelf.harmed
+	for r := range w.mem.Leases.List(ctx, "") { // of memory
+		if v, _ := w.holder.Load(r.Name); v.(*view).killed() {
 			r.Name += " (killed)"
 		}
 		out.leases = append(out.leases, r.Name)
 	}
 	for _, s := range w.servers {
 		out.open, out.histories = append(out.open, s.open()...), append(out.histories, s.histories()...)
-		out.troubles = append(out.troubles, slices.DeleteFunc(s.troubles, func(t string) bool { return strings.Contains(t, "a mistake of the kind") })...) // which a pipeline has
+		out.troubles = append(out.troubles, slices.DeleteFunc(s.troubles, func(t string) bool {
+			return strings.Contains(t, "a mistake of the kind") // which a pipeline has
+		})...)
 	}
 	for _, h := range out.histories {
 		out.longest = max(out.longest, len(h.Events))
@@ -321,49 +341,17 @@ func (w *world) look(out *observed) {
 			w.tr.note("event %d %s %s", e.EventId, e.EventType, e.EventTime.AsTime())
 		}
 	}
-	for _, r := range w.runs {
-		if rec, err := activities.ReadRun(ctx, w.shelf.base, r.id); err == nil {
+	for i := range w.runs {
+		r := &w.runs[i]
+		if rec, err := activities.ReadRun(ctx, w.mem, r.id); err == nil {
 			r.record = rec
 		} else if r.id != "" && !errors.Is(err, artifacts.ErrNotExist) {
 			out.troubles = append(out.troubles, fmt.Sprintf("the record of run %s: %v", r.id, err))
 		}
-		out.runs = append(out.runs, *r)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, x := range w.trying {
-		out.work = append(out.work, x.work)
-	}
-}
-
-// end ends all processes and servers: those that live hand back, and then all are dead.
-func (w *world) end() {
-	var all sync.WaitGroup
-	for _, p := range w.place {
-		all.Go(p.worker.Stop)
-	}
-	all.Wait()
-	for _, p := range w.all {
-		p.view.die()
-	}
-	close(w.shelf.over)
-	for _, s := range w.servers {
-		s.close()
-	}
-	for _, p := range w.all {
-		all.Go(func() { p.worker.Stop(); p.client.Close() })
-	}
-	all.Wait()
-}
-
-// replay replays all histories with the workflow code as it is.
-func replay(out *observed) {
-	r, _ := sdk.NewWorkflowReplayerWithOptions(sdk.WorkflowReplayerOptions{DisableDeadlockDetection: true}) // which is by a real clock
-	r.RegisterWorkflowWithOptions(workflows.Reproduce, workflow.RegisterOptions{Name: workflows.ReproduceWorkflow})
-	r.RegisterWorkflowWithOptions(workflows.Step, workflow.RegisterOptions{Name: workflows.StepWorkflow})
-	for i, h := range out.histories {
-		if err := r.ReplayWorkflowHistory(quietLog, h); err != nil {
-			out.troubles = append(out.troubles, fmt.Sprintf("history %d, of %d events, does not replay: %v", i, len(h.Events), err))
-		}
+		out.work = append(out.work, *x)
 	}
 }

@@ -37,12 +37,14 @@ var Methods = []Method{
 type Call struct {
 	Method Method
 	Name   string           // of a record, or the prefix of a list
-	Digest artifacts.Digest // of a blob
+	Digest artifacts.Digest // of a blob; of Put, after it
 
 	Read io.Reader          // that Put stores
 	Body io.ReadCloser      // of Open
 	Data []byte             // of Get
 	Gone []artifacts.Digest // of Missing, and before it what is asked for
+
+	Listed func() error // of a list that is read as a whole: called before any of it is given
 }
 
 // Hook is given each call of a store, and next, which does it. What it returns is what the
@@ -82,13 +84,13 @@ type hookedBlobs struct {
 func (b hookedBlobs) Put(ctx context.Context, r io.Reader) (d artifacts.Digest, n int64, err error) {
 	c := &Call{Method: BlobsPut, Read: r}
 	err = b.hook(ctx, c, func() (err error) {
-		d, n, err = b.base.Put(ctx, c.Read)
+		c.Digest, n, err = b.base.Put(ctx, c.Read)
 		return err
 	})
 	if err != nil {
 		return artifacts.Digest{}, 0, err
 	}
-	return d, n, nil
+	return c.Digest, n, nil
 }
 
 func (b hookedBlobs) Open(ctx context.Context, d artifacts.Digest) (io.ReadCloser, error) {
@@ -114,10 +116,23 @@ func hookedList[T any](ctx context.Context, hook Hook, c *Call, base iter.Seq2[T
 	return func(yield func(T, error) bool) {
 		ended := false
 		err := hook(ctx, c, func() error {
+			var all []T
 			for v, err := range base {
 				if err != nil {
 					return err
 				}
+				if c.Listed != nil {
+					all = append(all, v)
+				} else if ended = !yield(v, nil); ended {
+					return nil
+				}
+			}
+			if c.Listed != nil {
+				if err := c.Listed(); err != nil {
+					return err
+				}
+			}
+			for _, v := range all {
 				if ended = !yield(v, nil); ended {
 					return nil
 				}

@@ -14,7 +14,8 @@ import (
 
 // Release lets go of the bytes of temporary steps whose readers in a run are done. What
 // another run in progress may want stays: one of another plan, in which the step is kept, or
-// is read by a step that has no result. So does what a run of another pipeline has recorded.
+// is read by a step that has no result. So does what a run of another pipeline has recorded, or one that
+// began later, whose plan may keep it.
 func (a *Activities) Release(ctx context.Context, req workflows.ReleaseRequest) (out workflows.Released, err error) {
 	keys, err := rowsOf(ctx, a, req.Keys)
 	if err != nil {
@@ -37,7 +38,7 @@ func (a *Activities) Release(ctx context.Context, req workflows.ReleaseRequest) 
 	}
 	out.Freed, err = artifacts.Release(ctx, a.Store, keys, wanted, func(name string, text []byte) bool {
 		var rec workflows.RunRecord
-		return strings.HasPrefix(name, artifacts.RunsPrefix) && json.Unmarshal(text, &rec) == nil && rec.Of(req.Project, req.Pipeline)
+		return strings.HasPrefix(name, artifacts.RunsPrefix) && json.Unmarshal(text, &rec) == nil && rec.Of(req.Project, req.Pipeline) && rec.RunID <= req.RunID
 	})
 	return out, err
 }

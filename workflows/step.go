@@ -152,17 +152,23 @@ func Step(ctx workflow.Context, in StepInput) (Executed, error) {
 	return out, err
 }
 
+// membership hears of runs that join and leave. Nobody promises that a join arrives before the leave
+// of the same run: a run that has left does not come back.
 func membership(ctx workflow.Context, members map[string]bool, cancel func()) {
+	left := map[string]bool{}
 	sel := workflow.NewSelector(ctx)
 	sel.AddReceive(workflow.GetSignalChannel(ctx, joinSignal), func(c workflow.ReceiveChannel, _ bool) {
 		var run string
 		c.Receive(ctx, &run)
-		members[run] = true
+		if !left[run] {
+			members[run] = true
+		}
 	})
 	sel.AddReceive(workflow.GetSignalChannel(ctx, leaveSignal), func(c workflow.ReceiveChannel, _ bool) {
 		var l leaving
 		c.Receive(ctx, &l)
 		delete(members, l.Run)
+		left[l.Run] = true
 		if len(members) == 0 {
 			cancel()
 			return
@@ -292,6 +298,11 @@ func (r *run) shared(ctx workflow.Context, place func() int, in StepInput) (Exec
 			stop()
 			return Executed{}, err
 		}
+		if ctx.Err() != nil { // the run has left, and told only what it knew of
+			delete(r.members, id)
+			stop()
+			return Executed{}, ctx.Err()
+		}
 		i := place()
 		r.steps[i].Shared = !r.mine[i]
 		r.touch(i)
@@ -311,6 +322,10 @@ func (r *run) shared(ctx workflow.Context, place func() int, in StepInput) (Exec
 func (r *run) join(ctx, dctx workflow.Context, id string, in StepInput, mine bool) (done Executed, again bool, err error) {
 	if err := workflow.SignalExternalWorkflow(dctx, id, "", joinSignal, in.RunID).Get(dctx, nil); err != nil {
 		return Executed{}, ctx.Err() == nil, ctx.Err() // it ended in between: look again
+	}
+	if ctx.Err() != nil { // the run may have left before it had joined
+		r.part(dctx, id)
+		return Executed{}, false, ctx.Err()
 	}
 	options := doing(controlQueue(ctx), in.Address+" · shared with another step or run", unbounded)
 	options.WaitForCancellation = false

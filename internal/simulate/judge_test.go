@@ -68,8 +68,7 @@ func judge(o observed) []string {
 			v.ends(n, r, of)
 			v.filed(n, r)
 		} else {
-			before := of.cancelled && v.noted(r, "opened") == never
-			v.must(!over || before || of.away, "end", "run %d has no record; it ended at %s with %v", n, r.ended, r.err)
+			v.must(!over || of.cancelled && (v.noted(r, "opened") == never || v.happened(r.began-missed, r.ended, "outage", "slow", "throttle", "lost-answer")) || of.away, "end", "run %d has no record; it ended at %s with %v", n, r.ended, r.err)
 		}
 	}
 	for _, rule := range []func(){v.works, v.twice, v.limits, v.tries, v.replaced, v.told, v.growth, v.left, v.sound} {
@@ -119,6 +118,13 @@ func (o *observed) noted(r *ran, what string) time.Duration {
 		return o.stored[i].at
 	}
 	return never
+}
+
+// closedBy reports whether another run of a run's plan ended well when the run was closed: its record names all that the run will leave.
+func (o *observed) closedBy(r *ran, at time.Duration) bool {
+	return slices.ContainsFunc(o.runs, func(x ran) bool {
+		return x.id != r.id && (x.Edition == r.Edition || x.plan == r.plan) && x.err == nil && x.began < at && at < x.ended+missed
+	})
 }
 
 // collected reports whether gc took the plan of a run, with a grace shorter than the plan's age, before the run was noted as open.
@@ -227,12 +233,12 @@ func (v *verdict) filed(n int, r *ran) {
 		})
 		v.must(mine || hit, "hit or ran", "%s, and nobody did its work", who)
 		v.must(!mine || !hit || !calm || twins[s.Key] > 1, "hit or ran", "%s, and the run has done its work", who)
-		v.must(hit || opened < since && closed > since, "open", "%s with a result of %s, and the run is open from %s to %s", who, since, opened, closed)
+		v.must(hit || opened < since && (closed > since || v.closedBy(r, closed)), "open", "%s with a result of %s, and the run is open from %s to %s", who, since, opened, closed)
 	}
 	v.must(closed < never || v.away(0, r.ended-missed, never), "open", "run %d has ended, and its record of being open is left", n)
-	if r.Killed && r.err == nil && closed < never {
-		v.must(v.noted(&ran{id: killed + r.id}, "closed") < never || v.away(0, r.ended-missed, never), "open", "a killed run of the plan of run %d, which has ended well, is open still", n)
-	}
+	well := r.err == nil && r.result != nil && r.result.Hit+r.result.Ran == len(r.record.Steps) && !v.away(0, r.ended-missed, never)
+	v.must(!r.Killed || !well || slices.ContainsFunc(v.stored, func(s stored) bool { return s.what == "closed" && s.run == killed+r.id }),
+		"open", "run %d has ended well, and a run of its plan that was killed is open still", n)
 	if len(wrong) > 0 && v.store.Records != nil && !v.away(missed/4, r.began, r.ended) {
 		known, err := activities.PermanentFailures(context.Background(), v.store, wrong)
 		v.must(err == nil && len(known) == len(wrong), "failures", "run %d: %d steps failed for good, and the store knows %d: %v", n, len(wrong), len(known), err)

@@ -33,7 +33,8 @@ func (v *verdict) twice() {
 	for i, b := range v.work {
 		for _, a := range v.work[:i] {
 			if a.key == b.key && a.ended > b.began && b.ended > a.began {
-				missing := max(v.stood(a, a.began, b.began), v.stood(b, a.began, b.began)) > 0
+				// One that wakes may write and delete its old lease in the place of another's.
+				missing := slices.ContainsFunc(v.work, func(w work) bool { return w.key == a.key && w.began <= b.began && v.stood(w, min(w.began, a.began), b.began) > 0 })
 				v.must(missing || v.away(leaseLives, a.began, b.began), "twice", "%s runs since %s on process %d.%d, and since %s on %d.%d",
 					a.address, a.began, a.server, a.process, b.began, b.server, b.process)
 			}
@@ -65,6 +66,9 @@ func (v *verdict) tries() {
 	failed, p, runs, lost := map[string]int{}, v.script.Pipeline, v.beside(0, never), 0
 	for _, a := range v.script.Acts {
 		lost += map[string]int{"kill": 1, "stop": 1, "freeze": 1}[a.Do]
+	}
+	if v.happened(0, never, "continue") { // which forgets a batch's try
+		lost++
 	}
 	if len(v.harmed) > 0 || v.happened(0, never, "redeliver", "lose-task", "lost-answer", "outage", "gc") {
 		return

@@ -30,7 +30,7 @@ type act struct {
 	Server, Number       int           // of a run, from 0, among the runs of the script; of a process, likewise
 	Edition              int           // of the pipeline: the same steps with some others
 	FailFast, SkipFailed bool          // the second: leave out what failed for good before
-	Killed               bool          // a run of the same plan was killed for good before this one
+	Killed               bool          // a run of the same plan was killed for good before
 }
 
 // A fault is what happens to a store, or to answers of a server, for a while.
@@ -145,6 +145,7 @@ func (s script) smaller() (all []script) {
 	for i := range s.Acts {
 		with(func(less *script) { less.Acts[i].FailFast = false })
 		with(func(less *script) { less.Acts[i].SkipFailed = false })
+		with(func(less *script) { less.Acts[i].Killed = false })
 		with(func(less *script) { less.Acts[i].Edition = min(s.Acts[i].Edition, 1) })
 	}
 	return slices.DeleteFunc(all, func(less script) bool {

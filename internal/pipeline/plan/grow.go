@@ -30,6 +30,9 @@ type Grower struct {
 	Misfit func(of []step.Ref, err error) bool
 }
 
+// lostMost bounds how often one growth begins again because an output is lost or corrupt.
+const lostMost = 3
+
 // Grow takes a pipeline that was loaded, and its plan, as far as results are there. The error
 // of a pipeline that does not go with them is a *pipeline.Invalid.
 func (g Grower) Grow(ctx context.Context, p *pipeline.Pipeline, pl *Plan) (*pipeline.Pipeline, *Plan, error) {
@@ -52,6 +55,7 @@ func (g Grower) Grow(ctx context.Context, p *pipeline.Pipeline, pl *Plan) (*pipe
 	}
 	first, out := pl.First, pl.LeftOut
 	misfit := map[step.Ref]bool{}
+	lost := 0     // outputs that could not be read
 	anew := false // what fits is being found out, from the plan of nothing made
 	// with grows by some outputs more, or by those among them that fit. These it tries in the order
 	// in which steps depend on each other: an output is not to blame for what a later one lacks.
@@ -136,10 +140,13 @@ func (g Grower) Grow(ctx context.Context, p *pipeline.Pipeline, pl *Plan) (*pipe
 			first = artifacts.Sum(b)
 		}
 		err = with(fresh, of)
-		if bad, ok := errors.AsType[*artifacts.IntegrityError](err); ok && unread != nil {
-			if dropped, _ := artifacts.DropCorrupt(ctx, g.Blobs, bad.Want); dropped { // its step must run again
+		if lost < lostMost && unread != nil && artifacts.IsLost(err) { // its step must run again
+			lost++
+			if bad, ok := errors.AsType[*artifacts.IntegrityError](err); ok {
+				_, err = artifacts.DropCorrupt(ctx, g.Blobs, bad.Want)
+			}
+			if unread = nil; err == nil || errors.Is(err, artifacts.ErrNotExist) { // another run may have dropped it
 				clear(made)
-				unread = nil
 				continue
 			}
 		}

@@ -34,7 +34,9 @@ func (v *verdict) twice() {
 		for _, a := range v.work[:i] {
 			if a.key == b.key && a.ended > b.began && b.ended > a.began {
 				// One that wakes may write and delete its old lease in the place of another's.
-				missing := slices.ContainsFunc(v.work, func(w work) bool { return w.key == a.key && w.began <= b.began && v.stood(w, min(w.began, a.began), b.began) > 0 })
+				missing := slices.ContainsFunc(v.work, func(w work) bool {
+					return w.key == a.key && w.began <= b.began && v.stood(w, min(w.began, a.began), b.began) > 0
+				})
 				v.must(missing || v.away(leaseLives, a.began, b.began), "twice", "%s runs since %s on process %d.%d, and since %s on %d.%d",
 					a.address, a.began, a.server, a.process, b.began, b.server, b.process)
 			}

@@ -45,6 +45,9 @@ func drawScript(seed draw) script {
 	d := seed.of("script")
 	s := script{Seed: seed, Pipeline: drawPipeline(seed), Servers: 1, Workers: 1 + d.of("workers").n(3)}
 	s.Acts = []act{{At: time.Second, Do: "run", Edition: 1}}
+	if d.of("continues").chance(0.2) {
+		s.Faults = append(s.Faults, fault{For: longest, What: "continue", Rate: float64(20 + d.of("events").n(80))})
+	}
 	if d.of("calm").chance(0.2) {
 		return s
 	}
@@ -95,9 +98,6 @@ func drawScript(seed draw) script {
 			}
 		}
 		s.Faults = append(s.Faults, f)
-	}
-	if d.of("continues").chance(0.2) {
-		s.Faults = append(s.Faults, fault{For: longest, What: "continue", Rate: float64(20 + d.of("events").n(80))})
 	}
 	return s
 }

@@ -68,7 +68,7 @@ func judge(o observed) []string {
 			v.ends(n, r, of)
 			v.filed(n, r)
 		} else {
-			v.must(!over || of.cancelled && (v.noted(r, "opened") == never || v.happened(r.began-missed, r.ended, "outage", "slow", "throttle", "lost-answer")) || of.away, "end", "run %d has no record; it ended at %s with %v", n, r.ended, r.err)
+			v.must(!over || of.cancelled && (v.noted(r, "opened") > r.ended || v.happened(r.began-missed, r.ended, "outage", "slow", "throttle", "lost-answer")) || of.away, "end", "run %d has no record; it ended at %s with %v", n, r.ended, r.err)
 		}
 	}
 	for _, rule := range []func(){v.works, v.twice, v.limits, v.tries, v.replaced, v.told, v.growth, v.left, v.sound} {

@@ -1,5 +1,7 @@
 package simulate
 
+//lint:file-ignore SA1019 the SDK finds the command of a signal by fields that the server fills in still
+
 import (
 	"fmt"
 	"slices"

@@ -38,7 +38,7 @@ func (a *Activities) Release(ctx context.Context, req workflows.ReleaseRequest) 
 	}
 	out.Freed, err = artifacts.Release(ctx, a.Store, keys, wanted, func(name string, text []byte) bool {
 		var rec workflows.RunRecord
-		return strings.HasPrefix(name, artifacts.RunsPrefix) && json.Unmarshal(text, &rec) == nil && rec.Of(req.Project, req.Pipeline) && rec.RunID <= req.RunID
+		return strings.HasPrefix(name, artifacts.RunsPrefix) && json.Unmarshal(text, &rec) == nil && rec.Of(req.Project, req.Pipeline) && (req.RunID == "" || rec.RunID <= req.RunID)
 	})
 	return out, err
 }

@@ -199,9 +199,10 @@ func (h *Held) renew() {
 	}
 }
 
-// Release gives the key back. It does so when the work's context is over, too.
+// Release gives the key back. It does so when the work's context is over, too. Until that is tried,
+// the lease counts: others of this process would take it for stale, while it is being deleted.
 func (h *Held) Release() {
-	h.k.drop(h.lease.Taking)
+	defer h.k.drop(h.lease.Taking)
 	h.turn <- struct{}{}
 	defer func() { <-h.turn }()
 	if h.gone {

@@ -56,7 +56,7 @@ func TestJournalPinsOnAnyWorker(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	req := workflows.JournalRequest{Run: workflows.RunRecord{RunID: "1"}, Pins: workflows.Pages[step.Pin]{Page: page}, Lock: lock}
+	req := workflows.JournalRequest{Run: workflows.RunRecord{RunID: "1", Plan: artifacts.Sum(nil)}, Pins: workflows.Pages[step.Pin]{Page: page}, Lock: lock}
 	a := &Activities{Store: mem.New(), Log: slog.New(slog.DiscardHandler)}
 	if err := a.Journal(t.Context(), req); err != nil {
 		t.Fatal(err)

@@ -12,13 +12,16 @@ import (
 )
 
 // Journal writes the record of a run, and the pins that it found into the lock
-// file where this worker has the pipeline's folder.
+// file where this worker has the pipeline's folder. A run without a plan has no record: it is only closed.
 func (a *Activities) Journal(ctx context.Context, req workflows.JournalRequest) error {
 	_, err := attempt(ctx, a, func(ctx context.Context, _ *pulse) (struct{}, error) { return struct{}{}, a.journal(ctx, req) })
 	return err
 }
 
 func (a *Activities) journal(ctx context.Context, req workflows.JournalRequest) error {
+	if req.Run.Plan.IsZero() {
+		return closeRuns(ctx, a.Store, req.Run, false)
+	}
 	steps, err := rowsOf(ctx, a, req.Steps)
 	if err != nil {
 		return err

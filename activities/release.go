@@ -43,8 +43,8 @@ func (a *Activities) Release(ctx context.Context, req workflows.ReleaseRequest) 
 	return out, err
 }
 
-// wants adds the results that a run of a plan keeps, or has yet to read, with the reason. A plan that is gone
-// stands for a run that cannot go on.
+// wants adds the results that a run of a plan keeps, or has yet to read, with the reason: also by steps that the plan
+// has only grown to since the run began. A plan that is gone stands for a run that cannot go on.
 func (a *Activities) wants(ctx context.Context, o openRun, wanted map[artifacts.Digest]string) error {
 	p, err := ReadPlan(ctx, a.Store.Blobs, o.Plan)
 	if err == nil {
@@ -52,6 +52,9 @@ func (a *Activities) wants(ctx context.Context, o openRun, wanted map[artifacts.
 	}
 	if artifacts.IsLost(err) {
 		return nil
+	}
+	if err == nil {
+		p, _, err = a.grown(ctx, p, "")
 	}
 	if err != nil {
 		return err

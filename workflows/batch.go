@@ -158,7 +158,11 @@ func (r *run) abandon(ctx workflow.Context, b *batchWork, err error, over bool) 
 			r.interrupted(i, true)
 			continue
 		}
-		if r.steps[i].Status == Running || r.steps[i].Status == Waiting {
+		switch r.steps[i].Status {
+		case Running: // it takes long: in a batch again, it would not end before this run continues as new once more
+			r.alone[i] += 0
+			r.set(i, Waiting)
+		case Waiting:
 			r.set(i, Waiting)
 		}
 	}

@@ -128,7 +128,7 @@ const inputForm = `{"pipeline": "…", "targets": ["…"], "vars": {"…": "…"
 
 // Carried is what a run whose history grew long hands over to its next execution.
 type Carried struct {
-	Steps Pages[CarriedStep] `json:"steps"` // all but those that wait
+	Steps Pages[CarriedStep] `json:"steps"` // all but those that wait and have not been tried
 	Pins  Pages[step.Pin]    `json:"pins"`
 	Lock  string             `json:"lock,omitempty"`
 
@@ -146,6 +146,11 @@ type CarriedStep struct {
 
 	Changed bool `json:"changed,omitempty"`
 	Shared  bool `json:"shared,omitempty"` // of one that is Running: another run started it
+
+	Alone  bool  `json:"alone,omitempty"`  // it is not part of a batch any more
+	Failed int32 `json:"failed,omitempty"` // so often in one
+	Tries  int   `json:"tries,omitempty"`  // how often its inputs were lost
+	Whole  bool  `json:"whole,omitempty"`  // a temporary one: a step that must run reads its bytes
 }
 
 // DoneStep is a step with a result.

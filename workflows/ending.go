@@ -36,8 +36,13 @@ func (r *run) continuation(ctx workflow.Context) error {
 	next.Plan = &plan
 	var steps []CarriedStep
 	for i, s := range r.steps {
-		if s.Status != Waiting {
-			steps = append(steps, CarriedStep{Index: i, Status: s.Status, Key: s.Key, TookS: s.TookS, Error: s.Error, Changed: s.Changed, Shared: s.Shared})
+		if _, carried := r.mine[i]; carried && s.Status == Waiting { // this execution has not come to it
+			s.Status, s.Shared = Running, !r.mine[i]
+		}
+		failed, alone := r.alone[i]
+		if s.Status != Waiting || alone || r.tries[i] > 0 || r.whole[i] {
+			steps = append(steps, CarriedStep{Index: i, Status: s.Status, Key: s.Key, TookS: s.TookS, Error: s.Error, Changed: s.Changed, Shared: s.Shared,
+				Alone: alone, Failed: failed, Tries: r.tries[i], Whole: r.whole[i]})
 		}
 	}
 	var err error
@@ -64,11 +69,17 @@ func (r *run) resume(ctx workflow.Context, p *progress) error {
 	for _, s := range steps {
 		x := &p.steps[s.Index]
 		x.Key, x.TookS, x.Error, x.Changed = s.Key, s.TookS, s.Error, s.Changed
+		r.tries[s.Index], r.whole[s.Index] = s.Tries, s.Whole
+		if s.Alone {
+			r.alone[s.Index] = s.Failed
+		}
 		if s.Status == Running {
 			r.mine[s.Index], r.members[StepWorkflowID(s.Key)] = !s.Shared, true
 			continue
 		}
-		p.set(s.Index, s.Status)
+		if s.Status != Waiting {
+			p.set(s.Index, s.Status)
+		}
 	}
 	r.loaded.Lock, r.released = c.Lock, c.Released
 	r.pins, err = unstash(ctx, c.Pins)
@@ -198,6 +209,18 @@ func (r *run) failures(out *ReproduceResult) string {
 		left -= len(failed[cause])
 	}
 	return b.String()
+}
+
+// close takes the note away that a run is in progress, of one that was cancelled while its plan was loaded: it has no
+// record. It may not have been noted.
+func (r *run) close(ctx workflow.Context) {
+	dctx, cancel := workflow.NewDisconnectedContext(ctx)
+	defer cancel()
+	options := doing(controlQueue(ctx), "close the run", lookUp)
+	options.ScheduleToCloseTimeout = lookUp
+	if err := workflow.ExecuteActivity(workflow.WithActivityOptions(dctx, options), JournalActivity, JournalRequest{Run: RunRecord{RunID: r.id}}).Get(dctx, nil); err != nil {
+		workflow.GetLogger(ctx).Warn("the run stays noted as open, and what it made is kept: redsi gc --forget-run forgets it", "run", r.id, "err", err)
+	}
 }
 
 func (r *run) journal(ctx workflow.Context) error {

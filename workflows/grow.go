@@ -100,7 +100,7 @@ func (r *run) adopt(heads []Head) {
 			j = -1
 		}
 		move[i], same[i] = j, j
-		if len(h.Awaits) > 0 { // nothing is under way of it
+		if len(h.Awaits) > 0 && was.steps[i].Status != Running { // one that runs was known before what it awaits was lost
 			move[i] = -1
 		}
 	}
@@ -137,7 +137,9 @@ func (r *run) adopt(heads []Head) {
 		}
 		b.left, b.first = moved(b.left, move), moved(b.first, move)
 		for n, i := range b.steps {
-			b.steps[n] = move[i]
+			if i >= 0 {
+				b.steps[n] = move[i]
+			}
 		}
 	}
 }
@@ -152,8 +154,8 @@ func moved[V any](of map[int]V, move []int) map[int]V {
 	return to
 }
 
-// today is the place of a step that had place i when the plan had grown so many times.
-// Only pending steps go, and nothing is under way of those.
+// today is the place of a step that had place i when the plan had grown so many times; -1: it has none. One
+// that is under way may go, too: what it awaited was lost, and is another now.
 func (r *run) today(grown, i int) int {
 	for _, move := range r.moves[grown:] {
 		if i < 0 || i >= len(move) {

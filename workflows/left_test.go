@@ -44,6 +44,18 @@ func TestLeftToOthers(t *testing.T) {
 // TestCancelledAtTheStart: a run that is cancelled in its next execution leaves the steps that
 // go on from the one before, also those that it shares, though it has not come to them.
 func TestCancelledAtTheStart(t *testing.T) {
+	for _, during := range []string{workflows.LoadActivity, workflows.PrepareActivity} {
+		t.Run(during, func(t *testing.T) { cancelledAtTheStart(t, during) })
+	}
+}
+
+func cancelledAtTheStart(t *testing.T, during string) {
+	cancel := func(env *testsuite.TestWorkflowEnvironment, now string) {
+		if now == during {
+			env.CancelWorkflow()
+		}
+	}
+	journaled := false
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(quiet{})
 	env := suite.NewTestWorkflowEnvironment()
@@ -56,15 +68,19 @@ func TestCancelledAtTheStart(t *testing.T) {
 	}
 	for name, do := range map[string]any{
 		workflows.LoadActivity: func(context.Context, workflows.LoadRequest) (l workflows.Loaded, err error) {
+			cancel(env, workflows.LoadActivity)
 			l.Plan, l.Name = sum("plan"), "t.hcl"
 			l.Steps, err = workflows.PagesOf([]workflows.Head{{Address: "own", Splits: true}, {Address: "shared", Splits: true}}, nil)
 			return l, err
 		},
 		workflows.PrepareActivity: func(context.Context, workflows.PrepareRequest) ([]workflows.Prepared, error) {
-			env.CancelWorkflow()
+			cancel(env, workflows.PrepareActivity)
 			return nil, nil
 		},
-		workflows.JournalActivity: func(context.Context, workflows.JournalRequest) error { return nil },
+		workflows.JournalActivity: func(_ context.Context, req workflows.JournalRequest) error {
+			journaled = req.Run.Plan == sum("plan")
+			return nil
+		},
 	} {
 		env.RegisterActivityWithOptions(do, activity.RegisterOptions{Name: name})
 	}
@@ -81,7 +97,7 @@ func TestCancelledAtTheStart(t *testing.T) {
 	slices.Sort(left)
 	want := []string{workflows.StepWorkflowID(sum("own")), workflows.StepWorkflowID(sum("shared"))}
 	slices.Sort(want)
-	if err := env.GetWorkflowError(); !slices.Equal(left, want) {
-		t.Errorf("left %q, want %q; %v", left, want, err)
+	if err := env.GetWorkflowError(); !slices.Equal(left, want) || !journaled {
+		t.Errorf("left %q, want %q; it has a record: %t; %v", left, want, journaled, err)
 	}
 }

@@ -82,6 +82,16 @@ func (r *run) letGo(ctx workflow.Context, steps []int) (tried bool) {
 	if len(keys) == 0 {
 		return false
 	}
+	needed := map[artifacts.Digest]bool{} // by another step of the same key
+	for i, s := range r.steps {
+		if done(s.Status) && !r.isIdle(i) {
+			needed[s.Key] = true
+		}
+	}
+	keys = slices.DeleteFunc(keys, func(k artifacts.Digest) bool { return needed[k] })
+	if len(keys) == 0 {
+		return false
+	}
 	slices.SortFunc(keys, artifacts.Digest.Compare)
 	keys = slices.Compact(keys)
 	req := ReleaseRequest{Plan: r.loaded.Plan, RunID: r.id, Pipeline: r.loaded.Name, Project: r.loaded.Project}

@@ -59,6 +59,9 @@ func reproduce(ctx workflow.Context, in ReproduceInput) (*ReproduceResult, error
 		return nil, err
 	}
 	if err := r.load(ctx); err != nil {
+		if ctx.Err() != nil && in.Carried == nil {
+			r.close(ctx)
+		}
 		return nil, err
 	}
 	workflow.Go(ctx, r.settlements)
@@ -115,6 +118,11 @@ type run struct {
 
 func (r *run) load(ctx workflow.Context) error {
 	lctx := workflow.WithActivityOptions(ctx, doing(controlQueue(ctx), "load "+r.in.Pipeline, unbounded))
+	if r.in.Carried != nil { // one that is cancelled has steps to leave, and a record to write
+		var cancel func()
+		lctx, cancel = workflow.NewDisconnectedContext(lctx)
+		defer cancel()
+	}
 	req := LoadRequest{Pipeline: r.in.Pipeline, Targets: r.in.Targets, Vars: r.in.Vars, Plan: r.in.Plan, RunID: r.id, Project: r.in.Project, Again: r.in.Carried != nil}
 	if waited := workflow.Now(ctx).Sub(workflow.GetInfo(ctx).WorkflowStartTime); r.again == "" && waited < hitsKnown {
 		req.Hits = r.in.Hits
@@ -332,10 +340,13 @@ func (r *run) start(ctx workflow.Context, p Prepared) (batched bool) {
 			if err != nil {
 				took = workflow.Now(ctx).Sub(began).Seconds()
 			}
-			r.took(i, took)
-			if err != nil && ctx.Err() != nil && temporal.IsCanceledError(err) {
+			switch {
+			case i < 0: // the plan has no such step any more
+			case err != nil && ctx.Err() != nil && temporal.IsCanceledError(err):
+				r.took(i, took)
 				r.interrupted(i, begun(err))
-			} else {
+			default:
+				r.took(i, took)
 				r.settle(i, done, err)
 			}
 			r.exit(ctx, i)

@@ -128,7 +128,7 @@ func Step(ctx workflow.Context, in StepInput) (Executed, error) {
 		joins, leaves := workflow.GetSignalChannel(ctx, joinSignal), workflow.GetSignalChannel(ctx, leaveSignal)
 		_ = workflow.Await(ctx, func() bool { return joins.Len()+leaves.Len() == 0 }) // the next execution does not hear these
 		if err = wctx.Err(); err == nil {
-			in.Members = sortedKeys(members)
+			in.Members, in.Failed = sortedKeys(members), max(in.Failed, out.Failed)
 			return Executed{}, workflow.NewContinueAsNewError(ctx, StepWorkflow, in)
 		}
 	}
@@ -304,8 +304,10 @@ func (r *run) shared(ctx workflow.Context, place func() int, in StepInput) (Exec
 			return Executed{}, ctx.Err()
 		}
 		i := place()
-		r.steps[i].Shared = !r.mine[i]
-		r.touch(i)
+		if i >= 0 {
+			r.steps[i].Shared = !r.mine[i]
+			r.touch(i)
+		}
 		done, again, err := r.join(ctx, dctx, id, in, r.mine[i])
 		delete(r.members, id)
 		stop()

@@ -19,6 +19,7 @@ const (
 	silence    = 8 * time.Second  // after which a worker that says something every 7 s may be taken for lost: 15 s without a word
 	patience   = 90 * time.Second // that a store may be away; and after which short work is done
 	leaseLives = time.Minute      // without its holder
+	taskLost   = 45 * time.Second // until a task of a workflow is given out again
 	inARow     = 10               // tries of work that fails
 	mostBytes  = 2 << 20          // of a payload
 )
@@ -68,7 +69,7 @@ func judge(o observed) []string {
 			v.ends(n, r, of)
 			v.filed(n, r)
 		} else {
-			v.must(!over || of.cancelled && (v.noted(r, "opened") > r.ended || v.happened(r.began-missed, r.ended, "outage", "slow", "throttle", "lost-answer")) || of.away, "end", "run %d has no record; it ended at %s with %v", n, r.ended, r.err)
+			v.must(!over || of.cancelled && (v.noted(r, "opened") > r.ended || v.noted(r, "closed") <= r.ended || v.happened(r.began-missed, r.ended, "outage", "slow", "throttle", "lost-answer")) || of.away, "end", "run %d has no record; it ended at %s with %v", n, r.ended, r.err)
 		}
 	}
 	for _, rule := range []func(){v.works, v.twice, v.limits, v.tries, v.replaced, v.told, v.growth, v.left, v.sound} {
@@ -254,13 +255,16 @@ func (v *verdict) inTime(n int, r *ran) {
 	}
 	// Each try costs its time, and at most the pause or the loss before it; each step the way to
 	// a worker, its lease and its result; passes that release bytes are half a minute apart.
-	most, at := last+2*patience, last
+	most, at, still := last+2*patience, last, patience
+	if v.script.Uneven { // what a worker has no room for goes to any of them, after each pause
+		still *= 4
+	}
 	for _, w := range append(slices.Clip(v.work), work{began: r.ended, ended: r.ended}) {
 		if w.ended > last && w.key != (artifacts.Digest{}) && w.ended < never {
 			most += w.ended - max(w.began, last) + missed
 		}
 		began := min(w.began, r.ended)
-		v.must(began-at <= patience, "stands still", "run %d: nothing from %s to %s", n, at, began)
+		v.must(began-at <= still, "stands still", "run %d: nothing from %s to %s", n, at, began)
 		at = max(at, w.ended)
 	}
 	v.must(r.ended <= most, "in time", "run %d ended at %s, and could have at %s", n, r.ended, most)
@@ -269,7 +273,11 @@ func (v *verdict) inTime(n int, r *ran) {
 // cancelled: when a run was cancelled, nothing of it goes on, but on a process that stands still.
 func (v *verdict) cancelled(n int, r *ran) {
 	for _, w := range v.work {
-		over := w.ended <= max(r.ended+missed, v.stood(w, r.cancelled-missed, r.ended+missed))
+		last := r.ended + missed
+		if v.happened(r.cancelled-missed, last, "freeze", "lose-task") { // which may take the task that tells of it
+			last += taskLost
+		}
+		over := w.ended <= max(last, v.stood(w, r.cancelled-missed, r.ended+missed))
 		if r.cancelled > 0 && r.ended < never && w.began >= r.began && w.server == r.Server && !over {
 			v.must(w.began <= r.ended || w.run != r.id || w.run == "", "cancelled", "run %d ended at %s, and %s begins at %s", n, r.ended, w.address, w.began)
 			others := w.ended < never && slices.ContainsFunc(v.runs, func(o ran) bool { return o.id != r.id && o.began <= w.ended && o.ended > r.ended })

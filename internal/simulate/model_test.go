@@ -76,6 +76,9 @@ func (m *modeled) waits(on []string) (lost, sure bool) {
 func (m *modeled) block(b *block) *modeledBlock {
 	x, misfit := &modeledBlock{}, m.unfit[b.When] || b.grown() && m.unfit[b.Files+b.Names+b.Of]
 	add := func(key string, e expected) { x.steps, m.all[b.at(key)] = append(x.steps, b.at(key)), e }
+	if b.When == "false" && !b.grown() { // no matter what it would read
+		return x
+	}
 	var inputs, pieces []string // what each of its steps waits for; what says which steps there are
 	for _, a := range b.After {
 		on := m.of[a]

@@ -95,13 +95,13 @@ func drawPipeline(d draw) pipelineScript {
 	if d.of("limits").chance(0.2) {
 		p.Limit = 1 + d.of("limit").n(3)
 	}
-	n, shape := 3+d.of("blocks").n(6), []string{"chain", "any", "any", "any", "diamond", "wide"}[d.of("shape").n(6)]
+	n, shape := 3+d.of("blocks").n(4), []string{"chain", "any", "any", "any", "diamond", "wide"}[d.of("shape").n(6)]
 	switch size := d.of("size").n(200); {
 	case size < 1: // many short ones
 		p.Blocks = []block{{Name: "b0", Kind: "short"}, {Name: "b1", Kind: []string{"short", "work"}[d.of("kind").n(2)], Fixed: 300, After: []string{"b0"}}}
 		n = 2 + d.of("rest").n(3)
 	case size < 24:
-		n += 6
+		n += 5
 	case size < 40:
 		n = 1 + d.of("few").n(2)
 	}

@@ -69,10 +69,7 @@ func (v *verdict) tries() {
 	for _, a := range v.script.Acts {
 		lost += map[string]int{"kill": 1, "stop": 1, "freeze": 1}[a.Do]
 	}
-	if v.happened(0, never, "continue") { // which forgets a batch's try
-		lost++
-	}
-	if len(v.harmed) > 0 || v.happened(0, never, "redeliver", "lose-task", "lost-answer", "outage", "gc") {
+	if len(v.harmed) > 0 || v.happened(0, never, "redeliver", "lose-task", "lost-answer", "outage", "throttle", "gc") {
 		return
 	}
 	for _, w := range v.work {

@@ -225,7 +225,7 @@ func (v *verdict) filed(n int, r *ran) {
 		if !hit && s.Outcome != workflows.Ran {
 			continue
 		}
-		since, is, _ := v.result(s.Key, r.ended)
+		since, is, _ := v.result(s.Key, min(r.ended, closed)) // then a later run may let it go
 		v.must(since > 0, "result", "%s, and the store has never had its result", who)
 		goes := b == nil || b.temporary(r.Edition) || hit && v.happened(0, r.ended, "gc") || v.lost(s.Key)
 		v.must(is || goes, "kept", "%s, and when the run ended its result of %s was not whole", who, since)

@@ -13,11 +13,11 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/lockfile/origins"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/session/doctor"
 	"github.com/redsi/redsi/internal/session/journal"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/step"
-	"github.com/redsi/redsi/workflows"
 )
 
 // HistoryOf is what an estimate is based on.
@@ -122,6 +122,6 @@ func (se *Session) Journal(ctx context.Context, store artifacts.Store, v *plan.P
 }
 
 // FindRun reads the record of a run of this project, as journal.Find names it.
-func (se *Session) FindRun(ctx context.Context, store artifacts.Store, name string) (*workflows.RunRecord, error) {
+func (se *Session) FindRun(ctx context.Context, store artifacts.Store, name string) (*runs.Record, error) {
 	return journal.Find(ctx, store, se.Project(), name)
 }

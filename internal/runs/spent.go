@@ -1,4 +1,4 @@
-package activities
+package runs
 
 import (
 	"context"
@@ -7,7 +7,6 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/usage"
-	"github.com/redsi/redsi/workflows"
 )
 
 // spentLooked bounds the results that are held at a time.
@@ -39,9 +38,10 @@ func SpentBy(ctx context.Context, store artifacts.Store, project, pipeline strin
 		return nil
 	}
 	runs := map[string]bool{}
-	for rec, err := range Runs(ctx, store, "", func(rec *workflows.RunRecord) bool { return rec.Of(project, pipeline) }, 0) {
+	for rec, err := range Backward(ctx, store, "", func(rec *Record) bool { return rec.Of(project, pipeline) }, 0) {
+		_, damaged := errors.AsType[*DamagedError](err)
 		switch {
-		case is[*DamagedRunError](err):
+		case damaged:
 			s.Damaged++
 			continue
 		case errors.Is(err, artifacts.ErrNotExist): // removed meanwhile
@@ -52,7 +52,7 @@ func SpentBy(ctx context.Context, store artifacts.Store, project, pipeline strin
 		s.Runs++
 		runs[rec.RunID] = true
 		for _, x := range rec.Steps {
-			if x.Key.IsZero() || seen[x.Key] || x.Outcome != workflows.Hit && x.Outcome != workflows.Ran {
+			if x.Key.IsZero() || seen[x.Key] || !x.Finished() {
 				continue
 			}
 			seen[x.Key] = true
@@ -68,10 +68,10 @@ func SpentBy(ctx context.Context, store artifacts.Store, project, pipeline strin
 	if err := look(); err != nil {
 		return nil, err
 	}
-	return s, FailuresOf(ctx, store, "", func(f Failure) bool {
+	return s, Failures(ctx, store, "", func(f Failure) bool {
 		switch {
 		case !runs[f.RunID]:
-		case f.Outcome == CancelledStep:
+		case f.Outcome == Cancelled:
 			s.Cancelled.Add(f.TookS)
 		default:
 			s.Failed.Add(f.TookS)

@@ -1,14 +1,12 @@
-package activities
+package runs
 
 import (
-	"encoding/json"
 	"fmt"
 	"testing"
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/mem"
-	"github.com/redsi/redsi/workflows"
 )
 
 // TestSpent: each key counts once, whichever runs had it; failures of other pipelines and
@@ -26,22 +24,18 @@ func TestSpent(t *testing.T) {
 	first := publish("first", time.Hour, &artifacts.Used{CPU: 5, CPUOf: artifacts.CPUOfProgram, Read: 3, Card: "X", CardMemory: 9})
 	second := publish("second", time.Minute, nil)
 	gone := artifacts.Sum([]byte("gone"))
-	run := func(id, project string, steps ...workflows.RunStep) {
-		if err := WriteRun(t.Context(), store, workflows.RunRecord{RunID: id, Pipeline: "p.hcl", Project: project, Steps: steps}); err != nil {
+	run := func(id, project string, steps ...Step) {
+		if err := Write(t.Context(), store, Record{RunID: id, Pipeline: "p.hcl", Project: project, Steps: steps}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	run("1", "mine", workflows.RunStep{Address: "a", Key: first, Outcome: workflows.Ran, TookS: 3600}, workflows.RunStep{Address: "b", Key: gone, Outcome: workflows.Ran, TookS: 30},
-		workflows.RunStep{Address: "c", Outcome: workflows.Failed})
-	run("2", "mine", workflows.RunStep{Address: "a", Key: first, Outcome: workflows.Hit, TookS: 3600}, workflows.RunStep{Address: "b", Key: second, Outcome: workflows.Ran, TookS: 60})
-	run("3", "other", workflows.RunStep{Address: "a", Key: artifacts.Sum([]byte("x")), Outcome: workflows.Ran, TookS: 9999})
-	for n, f := range []Failure{{RunID: "1", Outcome: FailedStep, TookS: 20}, {RunID: "2", Outcome: CancelledStep, TookS: 7200}, {RunID: "3", Outcome: FailedStep, TookS: 9999}, {RunID: "0", Outcome: FailedStep, TookS: 9999}} {
-		f.Format, f.Key = failureFormat, artifacts.Sum(fmt.Append(nil, n))
-		b, err := json.Marshal(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := store.Records.Put(t.Context(), failureName(f.RunID, f.Key), b); err != nil {
+	run("1", "mine", Step{Address: "a", Key: first, Outcome: Ran, TookS: 3600}, Step{Address: "b", Key: gone, Outcome: Ran, TookS: 30},
+		Step{Address: "c", Outcome: Failed})
+	run("2", "mine", Step{Address: "a", Key: first, Outcome: Hit, TookS: 3600}, Step{Address: "b", Key: second, Outcome: Ran, TookS: 60})
+	run("3", "other", Step{Address: "a", Key: artifacts.Sum([]byte("x")), Outcome: Ran, TookS: 9999})
+	for n, f := range []Failure{{RunID: "1", Outcome: Failed, TookS: 20}, {RunID: "2", Outcome: Cancelled, TookS: 7200}, {RunID: "3", Outcome: Failed, TookS: 9999}, {RunID: "0", Outcome: Failed, TookS: 9999}} {
+		f.Key = artifacts.Sum(fmt.Append(nil, n))
+		if err := WriteFailure(t.Context(), store, f); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,9 +1,10 @@
-package activities
+package runs
 
 import (
 	"context"
+	"log/slog"
 
-	"github.com/redsi/redsi/workflows"
+	"github.com/redsi/redsi/artifacts"
 )
 
 // Bounds of what is read for how long steps took, newest first: runs of the pipeline, and
@@ -13,19 +14,19 @@ const (
 	runsLooked = 50
 )
 
-// took is how many seconds the steps of a pipeline took when they last ran, by address:
+// Took is how many seconds the steps of a pipeline took when they last ran, by address:
 // as far as the newest records of its runs say so. Nothing depends on it but how the
 // work is given out.
-func (a *Activities) took(ctx context.Context, project, pipeline string) map[string]float64 {
+func Took(ctx context.Context, store artifacts.Store, log *slog.Logger, project, pipeline string) map[string]float64 {
 	seconds := map[string]float64{}
 	asked := 0
-	for rec, err := range Runs(ctx, a.Store, "", func(rec *workflows.RunRecord) bool { return rec.Of(project, pipeline) }, runsLooked) {
+	for rec, err := range Backward(ctx, store, "", func(rec *Record) bool { return rec.Of(project, pipeline) }, runsLooked) {
 		if err != nil {
-			a.Log.Debug("could not read how long steps took", "err", err)
+			log.Debug("could not read how long steps took", "err", err)
 			continue
 		}
 		for _, s := range rec.Steps {
-			if _, known := seconds[s.Address]; !known && (s.Outcome == workflows.Hit || s.Outcome == workflows.Ran) {
+			if _, known := seconds[s.Address]; !known && s.Finished() {
 				seconds[s.Address] = s.TookS
 			}
 		}

@@ -408,3 +408,12 @@ type Part struct {
 	Hit   bool             `json:"hit,omitempty"`
 	Alone bool             `json:"alone,omitempty"` // no other part of the step runs meanwhile
 }
+
+// JournalRequest stores a run record and, where a worker loaded the pipeline from
+// a file, adds the pins to the lock file beside it.
+type JournalRequest struct {
+	Run   runs.Record      `json:"run"` // without its steps
+	Steps Pages[runs.Step] `json:"step_pages"`
+	Pins  Pages[step.Pin]  `json:"pin_pages"`
+	Lock  string           `json:"lock_file,omitempty"`
+}

@@ -2,9 +2,8 @@
 // runs that ended, with the outcome of each step, runs that are open, failures of steps, what
 // a running step says, and sums over these: how long steps took, what a pipeline has spent.
 //
-// It is data, and how that is read and written: whoever asks about runs needs nothing else. It
-// imports artifacts, internal/host/usage and internal/system/values. It must not know how
+// It imports artifacts, internal/host/usage and internal/system/values. It must not know how
 // runs are done: not Temporal, workflows, activities, kinds or HCL.
 //
-// Begin with record.go, then store.go and open.go.
+// Begin with record.go, then store.go.
 package runs

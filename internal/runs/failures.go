@@ -23,7 +23,7 @@ type Failure struct {
 	RunID   string           `json:"run_id"`
 	Step    string           `json:"step"` // its address; of a part, with the part's name after it
 	Key     artifacts.Digest `json:"key"`
-	Outcome Status           `json:"outcome"` // Failed, or Cancelled: also with its worker
+	Outcome Status           `json:"outcome"` // Failed or Cancelled, as it also is when its worker is stopped
 	Error   string           `json:"error"`
 	Attempt int32            `json:"attempt"`
 	Tries   int              `json:"tries,omitempty"` // of a step with retry, that its program has failed in this run
@@ -52,12 +52,11 @@ func WriteFailure(ctx context.Context, store artifacts.Store, f Failure) error {
 }
 
 // ReadFailure reads what is known of the failure of a step in a run: zero if nothing is, or it is damaged.
-func ReadFailure(ctx context.Context, store artifacts.Store, run string, key artifacts.Digest) (Failure, error) {
+func ReadFailure(ctx context.Context, store artifacts.Store, run string, key artifacts.Digest) (f Failure, err error) {
 	b, err := store.Records.Get(ctx, failureName(run, key))
 	if errors.Is(err, artifacts.ErrNotExist) {
-		return Failure{}, nil
+		return f, nil
 	}
-	var f Failure
 	if err != nil || json.Unmarshal(b, &f) != nil || f.Format != failureFormat {
 		return Failure{}, err
 	}

@@ -77,8 +77,7 @@ func OfProject(rec *runs.Record, project string) bool {
 	return project == "" || rec.Project == "" || rec.Project == project
 }
 
-// newest is runs.Backward for at most runsRead records of a pipeline of a project; damaged ones are left
-// out.
+// newest is runs.Backward for at most runsRead records of a pipeline of a project, without damaged ones.
 func newest(ctx context.Context, store artifacts.Store, run, project, pipeline string) iter.Seq2[*runs.Record, error] {
 	return func(yield func(*runs.Record, error) bool) {
 		read := 0

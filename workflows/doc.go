@@ -3,9 +3,8 @@
 //
 // Workflow code knows plans as skeletons: addresses, edges and keys. The bytes
 // (the plan, tasks, results) stay in the store, and activities read them, so
-// that histories stay small. Of internal/runs it has the record of a run and the statuses of
-// steps. It must not know the store, HCL, kinds or any domain package; what it calls are
-// activities by name. Beside it is what
+// that histories stay small. Of internal/runs it has types alone. It must not know the store, HCL,
+// kinds or any domain package; what it calls are activities by name. Beside it is what
 // those outside share: names, contracts, and Ask, which no workflow calls.
 //
 // Promised: the input and result of the workflow Reproduce as docs/operations.md has them, from

@@ -9,6 +9,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
@@ -56,7 +57,7 @@ func TestJournalPinsOnAnyWorker(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	req := workflows.JournalRequest{Run: workflows.RunRecord{RunID: "1", Plan: artifacts.Sum(nil)}, Pins: workflows.Pages[step.Pin]{Page: page}, Lock: lock}
+	req := workflows.JournalRequest{Run: runs.Record{RunID: "1", Plan: artifacts.Sum(nil)}, Pins: workflows.Pages[step.Pin]{Page: page}, Lock: lock}
 	a := &Activities{Store: mem.New(), Log: slog.New(slog.DiscardHandler)}
 	if err := a.Journal(t.Context(), req); err != nil {
 		t.Fatal(err)

@@ -131,7 +131,7 @@ func (a *Activities) storedPlan(ctx context.Context, d artifacts.Digest) (*plan.
 		close(a.reading)
 		a.reading = nil
 	}()
-	p, err := ReadPlan(ctx, a.Store.Blobs, d)
+	p, err := plan.Read(ctx, a.Store.Blobs, d)
 	if errors.Is(err, artifacts.ErrNotExist) {
 		err = &planLostError{workflows.PlanLost{Plan: d, Store: a.Store.URL}, err}
 	}

@@ -2,7 +2,6 @@ package activities
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -14,6 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/host/capacity"
 	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/internal/host/device"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
@@ -102,15 +102,8 @@ func (a *Activities) failedTries(ctx context.Context, req workflows.ExecuteReque
 	if req.Resources.For(0).Tries == 0 || req.RunID == "" {
 		return 0, nil
 	}
-	b, err := a.Store.Records.Get(ctx, failureName(req.RunID, req.Key))
-	if errors.Is(err, artifacts.ErrNotExist) {
-		return 0, nil
-	}
-	var f Failure
-	if err != nil || json.Unmarshal(b, &f) != nil || f.Format != failureFormat { // damaged: for people only
-		return 0, err
-	}
-	return f.Tries, nil
+	f, err := runs.ReadFailure(ctx, a.Store, req.RunID, req.Key)
+	return f.Tries, err
 }
 
 // overTime says that a step's work took longer than it asked for.

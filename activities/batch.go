@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/redsi/redsi/internal/host/stepio"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -54,7 +55,7 @@ func (b *batch) do(ctx context.Context) error {
 			return err
 		}
 		b.out[x.Index] = done
-		if done.Status == workflows.Failed && b.req.FailFast {
+		if done.Status == runs.Failed && b.req.FailFast {
 			return nil
 		}
 		if x.result == nil {
@@ -78,7 +79,7 @@ func (b *batch) advance(ctx context.Context) ([]*walked, error) {
 		if _, begun := b.out[x.Index]; begun || err != nil || !x.of(b.req.RunID, b.walk.p) {
 			continue
 		}
-		out := workflows.Batched{Index: x.Index, Status: workflows.Ran, TookS: x.result.Took.Seconds()}
+		out := workflows.Batched{Index: x.Index, Status: runs.Ran, TookS: x.result.Took.Seconds()}
 		out.Key, out.Pins, err = b.a.filePinned(ctx, b.a.Registry.Lookup(x.task.Kind), x.task, *x.result)
 		b.out[x.Index] = out
 	}
@@ -88,7 +89,7 @@ func (b *batch) advance(ctx context.Context) ([]*walked, error) {
 // one does a step. An error ends the batch: the worker is to stop, or the run.
 func (b *batch) one(ctx context.Context, x *walked) (workflows.Batched, error) {
 	s := b.walk.p.Steps[x.Index]
-	out := workflows.Batched{Index: x.Index, Key: x.key, Status: workflows.Waiting}
+	out := workflows.Batched{Index: x.Index, Key: x.key, Status: runs.Waiting}
 	req := workflows.ExecuteRequest{Key: x.key, Address: s.Address, RunID: b.req.RunID, Resources: s.Resources}
 	report := step.Reporter(ctx)
 	sctx := step.WithReporter(ctx, func(p step.Progress) {
@@ -125,9 +126,9 @@ func (b *batch) one(ctx context.Context, x *walked) (workflows.Batched, error) {
 			}
 			if e.err == nil {
 				x.result = e.result
-				out.Status, out.Key, out.TookS, out.Pins = workflows.Ran, e.Key, e.TookS, e.Pins
+				out.Status, out.Key, out.TookS, out.Pins = runs.Ran, e.Key, e.TookS, e.Pins
 				if e.Hit {
-					out.Status = workflows.Hit
+					out.Status = runs.Hit
 				}
 				return out, nil
 			}
@@ -152,7 +153,7 @@ func (b *batch) failed(ctx context.Context, out workflows.Batched, err error) (w
 	case workflows.TransientError:
 		out.Alone, out.Failed = true, 1
 	default:
-		out.Status, out.Error, out.Type = workflows.Failed, bounded(app.Message(), maxError/4), app.Type() // of hundreds
+		out.Status, out.Error, out.Type = runs.Failed, bounded(app.Message(), maxError/4), app.Type() // of hundreds
 	}
 	return out, nil
 }
@@ -165,16 +166,16 @@ func (b *batch) answer(working int) []workflows.Batched {
 		switch {
 		case begun:
 		case x.Index == working:
-			out = workflows.Batched{Index: x.Index, Key: x.key, Status: workflows.Running}
+			out = workflows.Batched{Index: x.Index, Key: x.key, Status: runs.Running}
 		case x.wrong != "":
-			out = workflows.Batched{Index: x.Index, Status: workflows.Failed, Error: x.wrong, Type: workflows.PermanentError}
+			out = workflows.Batched{Index: x.Index, Status: runs.Failed, Error: x.wrong, Type: workflows.PermanentError}
 		case x.result != nil:
-			out = workflows.Batched{Index: x.Index, Key: x.key, Status: workflows.Hit, TookS: x.result.Took.Seconds()}
+			out = workflows.Batched{Index: x.Index, Key: x.key, Status: runs.Hit, TookS: x.result.Took.Seconds()}
 			if working < 0 {
 				b.a.Telemetry.Hits(b.walk.p.Steps[x.Index].Task.Kind, 1)
 			}
 		default:
-			out = workflows.Batched{Index: x.Index, Key: x.key, Status: workflows.Waiting, Lost: x.lost}
+			out = workflows.Batched{Index: x.Index, Key: x.key, Status: runs.Waiting, Lost: x.lost}
 		}
 		all = append(all, out)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
@@ -26,7 +27,7 @@ func TestBatchOnSlowStore(t *testing.T) {
 			return next()
 		})
 		out, err := l.Batch(t.Context(), workflows.BatchRequest{Plan: d, RunID: "1", Steps: []workflows.Ready{{Index: 0, Short: true}, {Index: 1, Short: true}}})
-		if err != nil || out[0].Status != workflows.Ran || out[1].Status != workflows.Waiting {
+		if err != nil || out[0].Status != runs.Ran || out[1].Status != runs.Waiting {
 			t.Errorf("%+v, %v", out, err)
 		}
 		time.Sleep(time.Minute) // until no lease is renewed

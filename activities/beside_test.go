@@ -19,6 +19,7 @@ import (
 	"github.com/redsi/redsi/internal/host/lease"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/step"
@@ -118,12 +119,12 @@ step "text" "each" {
 			if err != nil {
 				t.Fatal(err)
 			}
-			d, err := StorePlan(t.Context(), store.Blobs, pl)
+			d, err := plan.Store(t.Context(), store.Blobs, pl)
 			if err != nil {
 				t.Fatal(err)
 			}
 			out, err := a.Batch(t.Context(), workflows.BatchRequest{Plan: d, RunID: "1", Steps: []workflows.Ready{{Index: 0}, {Index: 1}}})
-			if err != nil || out[0].Status != workflows.Ran {
+			if err != nil || out[0].Status != runs.Ran {
 				t.Fatal(out, err)
 			}
 			if c.away {

@@ -21,7 +21,7 @@ func (l *largeRun) checkedPlan(text string) (*plan.Plan, artifacts.Digest) {
 	}
 	task.Checks = []step.Check{{Name: "a", Field: "out:a", Min: &step.Limit{}}}
 	p := &plan.Plan{Format: plan.Format, Pipeline: "t.hcl", Steps: []plan.Step{{Address: "step.leaf.a", Task: task, Inline: true}}}
-	d, err := StorePlan(l.t.Context(), l.Store.Blobs, p)
+	d, err := plan.Store(l.t.Context(), l.Store.Blobs, p)
 	if err != nil {
 		l.t.Fatal(err)
 	}

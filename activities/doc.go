@@ -1,7 +1,7 @@
 // Package activities is the half of a run that touches the world: loading a plan,
 // looking results up, running steps in batches or alone, waiting for others that do, and
-// keeping the run's record. cached.go is the only place with cache logic. It runs the kinds
-// that its registry has and must not know any of them.
+// having the run's record written (internal/runs). cached.go is the only place with cache logic. It
+// runs the kinds that its registry has and must not know any of them, nor the forms of records.
 //
 // Nothing here is promised to other modules: it may change at any time.
 package activities

@@ -21,6 +21,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/command"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/step"
@@ -202,36 +203,6 @@ func TestPermanent(t *testing.T) {
 	}
 }
 
-func TestPermanentFailures(t *testing.T) {
-	store := mem.New()
-	key, part, other := artifacts.Sum([]byte("k")), artifacts.Sum([]byte("p")), artifacts.Sum([]byte("o"))
-	at := func(minute int) time.Time { return time.Date(2026, 11, 23, 6, minute, 0, 0, time.UTC) }
-	for _, f := range []Failure{
-		{RunID: "r1", Key: key, Error: "first", Permanent: true, Outcome: FailedStep, Ended: at(1)},
-		{RunID: "r2", Key: key, Error: "newest", Permanent: true, Outcome: FailedStep, Ended: at(3), Part: part},
-		{RunID: "r2", Key: part, Error: "newest", Permanent: true, Outcome: FailedStep, Ended: at(3)},
-		{RunID: "r3", Key: key, Error: "transient", Outcome: FailedStep, Ended: at(4)},
-		{RunID: "r4", Key: key, Error: "cancelled", Permanent: true, Outcome: CancelledStep, Ended: at(5)},
-		{RunID: "r1", Key: other, Error: "other", Permanent: true, Outcome: FailedStep, Ended: at(9)},
-	} {
-		f.Format = failureFormat
-		if err := artifacts.PutJSON(t.Context(), store.Records, failureName(f.RunID, f.Key), f); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := store.Records.Put(t.Context(), "failures/r9/"+key.Hex(), []byte("{")); err != nil {
-		t.Fatal(err)
-	}
-	found, err := PermanentFailures(t.Context(), store, map[artifacts.Digest]bool{key: true})
-	if err != nil || len(found) != 1 || found[key].Times != 2 || found[key].Error != "newest" {
-		t.Errorf("%+v, %v", found, err)
-	}
-	n := 0
-	if err := FailuresOf(t.Context(), store, "r2", func(f Failure) bool { n++; return true }); err != nil || n != 1 {
-		t.Errorf("the part's own record alone has the log: %d, %v", n, err)
-	}
-}
-
 // TestFailureOfOthers: a blob that only another store has, with other bytes, is lost, so
 // that its producer runs here.
 func TestFailureOfOthers(t *testing.T) {
@@ -285,7 +256,7 @@ func TestFailureInOutage(t *testing.T) {
 					t.Errorf("it ends %s before the store is back", d)
 				}
 				n := 0
-				if err := FailuresOf(t.Context(), store, "r", func(f Failure) bool { n++; return f.Log != nil && f.Log.Size == 4 }); err != nil || n == 1 != c.waits {
+				if err := runs.Failures(t.Context(), store, "r", func(f runs.Failure) bool { n++; return f.Log != nil && f.Log.Size == 4 }); err != nil || n == 1 != c.waits {
 					t.Errorf("%d records, %v", n, err)
 				}
 			})

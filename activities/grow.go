@@ -34,7 +34,7 @@ func (a *Activities) Grow(ctx context.Context, req workflows.GrowRequest) (out w
 	if err != nil {
 		return out, err
 	}
-	if out.Plan, err = StorePlan(ctx, a.Store.Blobs, is); err != nil {
+	if out.Plan, err = plan.Store(ctx, a.Store.Blobs, is); err != nil {
 		return out, err
 	}
 	a.keep(out.Plan, is)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -20,7 +21,7 @@ func (a *Activities) Journal(ctx context.Context, req workflows.JournalRequest) 
 
 func (a *Activities) journal(ctx context.Context, req workflows.JournalRequest) error {
 	if req.Run.Plan.IsZero() {
-		return closeRuns(ctx, a.Store, req.Run, false)
+		return runs.Close(ctx, a.Store, req.Run.RunID)
 	}
 	steps, err := rowsOf(ctx, a, req.Steps)
 	if err != nil {
@@ -33,7 +34,7 @@ func (a *Activities) journal(ctx context.Context, req workflows.JournalRequest) 
 	if len(steps) > 0 {
 		req.Run.Steps = steps
 	}
-	if err := WriteRun(ctx, a.Store, req.Run); err != nil {
+	if err := runs.Write(ctx, a.Store, req.Run); err != nil {
 		return err
 	}
 	if req.Lock == "" || len(pins) == 0 {

@@ -22,6 +22,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/lease"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/step"
@@ -112,7 +113,7 @@ func (l *largeRun) wide(leaves int) artifacts.Digest {
 	}
 	add("step.leaf.join", join, deps)
 	add("step.leaf.after", leafConfig{Text: "after", After: step.Inputs{{Ref: &step.Ref{Step: "step.leaf.join", Output: "out"}}}}, []int{leaves})
-	d, err := StorePlan(context.Background(), l.Store.Blobs, p)
+	d, err := plan.Store(context.Background(), l.Store.Blobs, p)
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -220,11 +221,11 @@ func TestManySteps(t *testing.T) {
 	l.free()
 	t.Logf("largest payload: %d bytes", l.most.Load())
 
-	rec, err := ReadRun(t.Context(), l.Store, "1")
-	if err != nil || len(rec.Steps) != leaves+2 || rec.Format != longRunFormat {
+	rec, err := runs.Read(t.Context(), l.Store, "1")
+	if err != nil || len(rec.Steps) != leaves+2 || rec.Body == nil {
 		t.Fatal(len(rec.Steps), err)
 	}
-	if s := rec.Steps[leaves]; s.Outcome != workflows.Skipped || s.Error != `needs step.leaf.many["5"], which failed` {
+	if s := rec.Steps[leaves]; s.Outcome != runs.Skipped || s.Error != `needs step.leaf.many["5"], which failed` {
 		t.Errorf("%+v", s)
 	}
 }
@@ -277,83 +278,21 @@ func TestRunWithoutRecord(t *testing.T) {
 	if err != nil || !v.Done() {
 		t.Fatal(v, err)
 	}
-	rec := workflows.RunRecord{RunID: "2", Pipeline: p.Pipeline}
+	rec := runs.Record{RunID: "2", Pipeline: p.Pipeline}
 	for i, it := range v.Items {
-		rec.Steps = append(rec.Steps, workflows.RunStep{Address: p.Steps[i].Address, Key: it.Key, Outcome: workflows.Hit})
+		rec.Steps = append(rec.Steps, runs.Step{Address: p.Steps[i].Address, Key: it.Key, Outcome: runs.Hit})
 	}
-	if err := RecordHits(t.Context(), l.Store, p, rec); err != nil {
+	if err := runs.WriteHits(t.Context(), l.Store, rec, func() (artifacts.Digest, error) { return d, nil }); err != nil {
 		t.Fatal(err)
 	}
 	if g := gc(); len(g.Results) > 0 || len(g.Open) != 0 {
 		t.Fatalf("it would take %d results; open: %v", len(g.Results), g.Open)
 	}
-	if err := RecordHits(t.Context(), l.Store, p, rec); err != nil {
+	if err := runs.WriteHits(t.Context(), l.Store, rec, func() (artifacts.Digest, error) { return d, nil }); err != nil {
 		t.Fatal(err)
 	}
 	if names, err := artifacts.RecordNames(t.Context(), l.Store.Records, artifacts.RunsPrefix); err != nil || len(names) != 1 {
 		t.Errorf("records %v, %v: nothing was open", names, err)
-	}
-}
-
-// TestOpenRunsOfOtherPlans: a run that was killed is closed by a whole one of its plan
-// only, and one that stays open makes no record of each run that finds all done.
-func TestOpenRunsOfOtherPlans(t *testing.T) {
-	l := newLargeRun(t)
-	killed, now := l.wide(2), l.wide(3)
-	for id, d := range map[string]artifacts.Digest{"killed": killed, "at work": now} {
-		if err := beginRun(t.Context(), l.Store, id, "t.hcl", d); err != nil {
-			t.Fatal(err)
-		}
-	}
-	open := func() (ids []string) {
-		all, err := openRuns(t.Context(), l.Store)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, o := range all {
-			ids = append(ids, o.RunID)
-		}
-		return ids
-	}
-	key := artifacts.Sum([]byte("key"))
-	// Records of releases before have no counts: their steps tell.
-	partly := workflows.RunRecord{RunID: "1", Pipeline: "t.hcl", Plan: now, Steps: []workflows.RunStep{
-		{Address: "a", Key: key, Outcome: workflows.Ran}, {Address: "b", Outcome: workflows.Skipped}}}
-	if err := WriteRun(t.Context(), l.Store, partly); err != nil {
-		t.Fatal(err)
-	}
-	if ids := open(); len(ids) != 2 {
-		t.Errorf("after a run with a step without result, open: %q", ids)
-	}
-	whole := partly
-	whole.RunID, whole.Steps = "2", partly.Steps[:1]
-	if err := WriteRun(t.Context(), l.Store, whole); err != nil {
-		t.Fatal(err)
-	}
-	if ids := open(); len(ids) != 1 || ids[0] != "killed" {
-		t.Errorf("after a whole run, open: %q", ids)
-	}
-	p, err := l.storedPlan(t.Context(), now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for id, want := range map[string]int{"3": 2, "4": 2} {
-		hits := whole
-		hits.RunID = id
-		if err := RecordHits(t.Context(), l.Store, p, hits); err != nil {
-			t.Fatal(err)
-		}
-		if names, err := artifacts.RecordNames(t.Context(), l.Store.Records, artifacts.RunsPrefix); err != nil || len(names) != want {
-			t.Errorf("records %q, %v, want %d", names, err, want)
-		}
-	}
-	changed := whole
-	changed.RunID, changed.Steps = "5", []workflows.RunStep{{Address: "a", Key: artifacts.Sum([]byte("other")), Outcome: workflows.Hit}}
-	if err := RecordHits(t.Context(), l.Store, p, changed); err != nil {
-		t.Fatal(err)
-	}
-	if names, err := artifacts.RecordNames(t.Context(), l.Store.Records, artifacts.RunsPrefix); err != nil || len(names) != 3 {
-		t.Errorf("records %q, %v: other results were found", names, err)
 	}
 }
 
@@ -365,7 +304,7 @@ func TestRunThatCannotBegin(t *testing.T) {
 	if _, _, err := l.run("1", d); err == nil || !strings.Contains(err.Error(), "this worker has no kind") {
 		t.Fatal(err)
 	}
-	if open, err := openRuns(t.Context(), l.Store); err != nil || len(open) > 0 {
+	if open, err := runs.AllOpen(t.Context(), l.Store); err != nil || len(open) > 0 {
 		t.Errorf("open: %v, %v", open, err)
 	}
 }

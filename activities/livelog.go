@@ -3,12 +3,12 @@ package activities
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"sync"
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/runs"
 )
 
 // LiveTail is how much of its log a running step shows.
@@ -16,29 +16,6 @@ const LiveTail = 64 << 10
 
 // liveEvery is how often it does, if there is more. A step that ends sooner shows nothing.
 const liveEvery = 2 * time.Second
-
-// LiveLog is what a running step has said so far, for those who follow it. It is a record beside
-// the step's lease, so that it is found wherever the store is, and goes with old leases.
-type LiveLog struct {
-	Said int64  `json:"said"` // bytes in all
-	Text []byte `json:"text"` // the last of them
-}
-
-// LiveName names the record of a key.
-func LiveName(key artifacts.Digest) string { return key.Hex() + ".log" }
-
-// ReadLive reads what a running step has said; nil if nothing is there.
-func ReadLive(ctx context.Context, leases artifacts.Records, key artifacts.Digest) (*LiveLog, error) {
-	b, err := leases.Get(ctx, LiveName(key))
-	if errors.Is(err, artifacts.ErrNotExist) {
-		return nil, nil
-	}
-	var l LiveLog
-	if err == nil && json.Unmarshal(b, &l) != nil { // cut off by a loss of power
-		return nil, nil
-	}
-	return &l, err
-}
 
 // showLive shows the end of a step's log at each tick, until stop.
 func (a *Activities) showLive(ctx context.Context, key artifacts.Digest, log *stepLog, ticks <-chan time.Time) (stop func()) {
@@ -57,8 +34,8 @@ func (a *Activities) showLive(ctx context.Context, key artifacts.Digest, log *st
 				continue
 			}
 			shown = said
-			b, _ := json.Marshal(LiveLog{said, text})
-			if err := a.Store.Leases.Put(live, LiveName(key), b); err != nil {
+			b, _ := json.Marshal(runs.LiveLog{Said: said, Text: text})
+			if err := a.Store.Leases.Put(live, runs.LiveName(key), b); err != nil {
 				a.Log.Debug("a running step's log is not shown", "key", key.Hex(), "err", err)
 			}
 		}
@@ -70,7 +47,7 @@ func (a *Activities) showLive(ctx context.Context, key artifacts.Digest, log *st
 		}
 		ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), failureTime)
 		defer stop()
-		if err := a.Store.Leases.Delete(ctx, LiveName(key)); err != nil {
+		if err := a.Store.Leases.Delete(ctx, runs.LiveName(key)); err != nil {
 			a.Log.Debug("what a running step said is left behind", "key", key.Hex(), "err", err)
 		}
 	}

@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/stores/mem"
 )
 
 // TestLogEnd: the end of a log is what was written last, wherever its buffers are.
 func TestLogEnd(t *testing.T) {
-	for _, total := range []int{0, 10, LogHead - 1, LogHead, LogHead + 5, LogHead + LiveTail/2, LogHead + LogTail, LogHead + LogTail + 7, LogHead + LogTail + LiveTail/2, 3 * LogTail, LogHead + 2*LogTail - 3} {
+	for _, total := range []int{0, 10, runs.LogHead - 1, runs.LogHead, runs.LogHead + 5, runs.LogHead + LiveTail/2, runs.LogHead + runs.LogTail, runs.LogHead + runs.LogTail + 7, runs.LogHead + runs.LogTail + LiveTail/2, 3 * runs.LogTail, runs.LogHead + 2*runs.LogTail - 3} {
 		var l stepLog
 		whole := make([]byte, total)
 		for i := range whole {
@@ -34,9 +35,9 @@ func TestLogEnd(t *testing.T) {
 func TestShowLive(t *testing.T) {
 	a := &Activities{Store: mem.New(), Log: slog.New(slog.DiscardHandler)}
 	key := artifacts.Sum([]byte("key"))
-	read := func() *LiveLog {
+	read := func() *runs.LiveLog {
 		t.Helper()
-		l, err := ReadLive(t.Context(), a.Store.Leases, key)
+		l, err := runs.ReadLive(t.Context(), a.Store.Leases, key)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,26 +10,10 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
-
-// StorePlan keeps a plan as a blob and returns its digest.
-func StorePlan(ctx context.Context, blobs artifacts.Blobs, p *plan.Plan) (artifacts.Digest, error) {
-	return putJSON(ctx, blobs, p)
-}
-
-// ReadPlan reads a plan that StorePlan kept.
-func ReadPlan(ctx context.Context, blobs artifacts.Blobs, d artifacts.Digest) (*plan.Plan, error) {
-	p := new(plan.Plan)
-	if err := readJSON(ctx, blobs, d, p); err != nil {
-		return nil, fmt.Errorf("plan %s: %w", d, err)
-	}
-	if err := p.Check(); err != nil {
-		return nil, step.Permanent(fmt.Errorf("plan %s: %w", d, err))
-	}
-	return p, nil
-}
 
 // planLostError says that the store has no plan of that digest.
 type planLostError struct {
@@ -76,14 +60,14 @@ func (a *Activities) Load(ctx context.Context, req workflows.LoadRequest) (workf
 		out.Hits, err = PagesOf(ctx, a.Store.Blobs, hits)
 	}
 	if err == nil && req.RunID != "" && !req.Again { // last: a run that cannot begin is not open
-		err = beginRun(ctx, a.Store, req.RunID, p.Pipeline, out.Plan)
+		err = runs.Begin(ctx, a.Store, req.RunID, p.Pipeline, out.Plan)
 	}
 	return out, err
 }
 
 // heads are what workflow code knows of a plan's steps.
 func (a *Activities) heads(ctx context.Context, p *plan.Plan, project string) ([]workflows.Head, error) {
-	took := a.took(ctx, project, p.Pipeline)
+	took := runs.Took(ctx, a.Store, a.Log, project, p.Pipeline)
 	heads := make([]workflows.Head, len(p.Steps))
 	for i, s := range p.Steps {
 		spec := a.Registry.Lookup(s.Task.Kind)
@@ -115,7 +99,7 @@ func (a *Activities) open(ctx context.Context, req workflows.LoadRequest) (*plan
 	if err != nil {
 		return nil, out, step.Permanent(err)
 	}
-	if out.Plan, err = StorePlan(ctx, a.Store.Blobs, p); err != nil {
+	if out.Plan, err = plan.Store(ctx, a.Store.Blobs, p); err != nil {
 		return nil, out, err
 	}
 	a.keep(out.Plan, p)
@@ -242,14 +226,9 @@ func (a *Activities) Prepare(ctx context.Context, req workflows.PrepareRequest) 
 const errorsMost = 512 << 10
 
 func (a *Activities) storeTask(ctx context.Context, t step.Task) (artifacts.Digest, error) {
-	return putJSON(ctx, a.Store.Blobs, t)
-}
-
-// putJSON keeps a value as a blob, for readJSON.
-func putJSON(ctx context.Context, blobs artifacts.Blobs, v any) (artifacts.Digest, error) {
-	b, err := json.Marshal(v)
+	b, err := json.Marshal(t)
 	if err != nil {
 		return artifacts.Digest{}, err
 	}
-	return artifacts.PutBytes(ctx, blobs, b)
+	return artifacts.PutBytes(ctx, a.Store.Blobs, b)
 }

@@ -25,7 +25,7 @@ func TestLoadTakesHits(t *testing.T) {
 	if _, _, err := l.run("1", d); err != nil {
 		t.Fatal(err)
 	}
-	p, err := ReadPlan(t.Context(), l.Store.Blobs, d)
+	p, err := plan.Read(t.Context(), l.Store.Blobs, d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,13 +123,13 @@ func TestManyLongErrors(t *testing.T) {
 		wide.Steps = append(wide.Steps, plan.Step{Address: fmt.Sprint("step.leaf.b", i), Task: task, Deps: []int{0}})
 		req.Steps = append(req.Steps, workflows.Ready{Index: i + 1})
 	}
-	if req.Plan, err = StorePlan(t.Context(), l.Store.Blobs, p); err != nil {
+	if req.Plan, err = plan.Store(t.Context(), l.Store.Blobs, p); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := l.run("1", req.Plan); err != nil {
 		t.Fatal(err)
 	}
-	if req.Plan, err = StorePlan(t.Context(), l.Store.Blobs, &wide); err != nil {
+	if req.Plan, err = plan.Store(t.Context(), l.Store.Blobs, &wide); err != nil {
 		t.Fatal(err)
 	}
 	if req.Keys, err = workflows.PagesOf([]workflows.DoneStep{{Index: 0}}, nil); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -25,9 +26,9 @@ func TestOwnResults(t *testing.T) {
 	}
 	for _, c := range []struct {
 		run  string
-		want workflows.Status
+		want runs.Status
 		own  bool
-	}{{"1", workflows.Ran, true}, {"1", workflows.Ran, true}, {"2", workflows.Hit, false}} {
+	}{{"1", runs.Ran, true}, {"1", runs.Ran, true}, {"2", runs.Hit, false}} {
 		for _, x := range batch(c.run) {
 			if x.Status != c.want || x.Key.IsZero() {
 				t.Errorf("run %s: %+v", c.run, x)

@@ -16,6 +16,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/step"
@@ -38,7 +39,7 @@ func TestEveryActivityBeats(t *testing.T) {
 		},
 		workflows.ExecuteActivity: func(a *Activities) (any, any) { return a.Execute, workflows.ExecuteRequest{Key: digest, Task: digest} },
 		workflows.JournalActivity: func(a *Activities) (any, any) {
-			return a.Journal, workflows.JournalRequest{Run: workflows.RunRecord{RunID: "1"}}
+			return a.Journal, workflows.JournalRequest{Run: runs.Record{RunID: "1"}}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

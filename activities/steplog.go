@@ -3,18 +3,12 @@ package activities
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"log/slog"
 	"sync"
 
 	"github.com/redsi/redsi/artifacts"
-)
-
-// What is kept of what a step says: its beginning, and the end.
-const (
-	LogHead = 64 << 10
-	LogTail = 1 << 20
+	"github.com/redsi/redsi/internal/runs"
 )
 
 // stepLog keeps what a step says while it runs, in bounded memory. It may be written to
@@ -31,18 +25,18 @@ func (l *stepLog) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n := len(b)
-	if room := min(LogHead-len(l.head), len(b)); room > 0 {
+	if room := min(runs.LogHead-len(l.head), len(b)); room > 0 {
 		l.head, b = append(l.head, b[:room]...), b[room:]
 	}
-	if more := len(b) - LogTail; more > 0 {
+	if more := len(b) - runs.LogTail; more > 0 {
 		l.cut, b = l.cut+int64(more), b[more:]
 	}
-	if room := min(LogTail-len(l.tail), len(b)); room > 0 {
+	if room := min(runs.LogTail-len(l.tail), len(b)); room > 0 {
 		l.tail, b = append(l.tail, b[:room]...), b[room:]
 	}
 	for len(b) > 0 {
 		k := copy(l.tail[l.at:], b)
-		l.at, l.cut, b = (l.at+k)%LogTail, l.cut+int64(k), b[k:]
+		l.at, l.cut, b = (l.at+k)%runs.LogTail, l.cut+int64(k), b[k:]
 	}
 	return n, nil
 }
@@ -56,13 +50,10 @@ func (l *stepLog) logger(to *slog.Logger) *slog.Logger {
 func (l *stepLog) read() io.Reader {
 	parts := []io.Reader{bytes.NewReader(l.head)}
 	if l.cut > 0 {
-		parts = append(parts, bytes.NewReader(CutLine(l.cut)))
+		parts = append(parts, bytes.NewReader(runs.CutLine(l.cut)))
 	}
 	return io.MultiReader(append(parts, bytes.NewReader(l.tail[l.at:]), bytes.NewReader(l.tail[:l.at]))...)
 }
-
-// CutLine stands in a log between its beginning and its end for n bytes that were not kept.
-func CutLine(n int64) []byte { return fmt.Appendf(nil, "\n[%d bytes are left out here]\n", n) }
 
 // keep stores the log. A step is not worth less without it, so an error is only told.
 func (l *stepLog) keep(ctx context.Context, a *Activities, address string) *artifacts.Log {

@@ -8,12 +8,13 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/stores/mem"
 )
 
 // TestStepLog says what is kept of what a step says, however it is written.
 func TestStepLog(t *testing.T) {
-	const much = LogHead + 3*LogTail
+	const much = runs.LogHead + 3*runs.LogTail
 	text := func(n int) []byte {
 		b := make([]byte, n)
 		for i := range b {
@@ -28,11 +29,11 @@ func TestStepLog(t *testing.T) {
 	}{
 		{"nothing", 0, 1, 0},
 		{"little", 100, 7, 0},
-		{"the head", LogHead, 1000, 0},
-		{"all", LogHead + LogTail, 4096, 0},
-		{"one more", LogHead + LogTail + 1, 4096, 1},
-		{"much", much, 1001, 2 * LogTail},
-		{"much at once", much, much, 2 * LogTail},
+		{"the head", runs.LogHead, 1000, 0},
+		{"all", runs.LogHead + runs.LogTail, 4096, 0},
+		{"one more", runs.LogHead + runs.LogTail + 1, 4096, 1},
+		{"much", much, 1001, 2 * runs.LogTail},
+		{"much at once", much, much, 2 * runs.LogTail},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			l := &stepLog{}
@@ -46,9 +47,9 @@ func TestStepLog(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			head, tail := said[:min(c.n, LogHead)], said[min(c.n, LogHead):]
+			head, tail := said[:min(c.n, runs.LogHead)], said[min(c.n, runs.LogHead):]
 			if c.cut > 0 {
-				tail = tail[len(tail)-LogTail:]
+				tail = tail[len(tail)-runs.LogTail:]
 			}
 			if l.cut != c.cut || !bytes.HasPrefix(got, head) || !bytes.HasSuffix(got, tail) {
 				t.Errorf("%d bytes of %d, %d cut", len(got), c.n, l.cut)

@@ -14,7 +14,6 @@ import (
 
 	"go.temporal.io/sdk/temporal"
 
-	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
@@ -230,7 +229,7 @@ func TestCommandFullDisk(t *testing.T) {
 		l := newLocal(t)
 		pl := l.plan(writePipeline(t, fmt.Sprintf("step \"command\" \"x\" {\nargv = [\"sh\", \"-c\", %q]\nfiles = { f = \"text\" }\noutputs = [\"o\"]\n}", name)), nil)
 		ctx := context.Background()
-		digest, err := activities.StorePlan(ctx, l.Store.Blobs, pl)
+		digest, err := plan.Store(ctx, l.Store.Blobs, pl)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -291,7 +290,7 @@ func TestCommandOtherProgram(t *testing.T) {
 func (l *local) tryFirst(pl *plan.Plan) (workflows.Executed, error) {
 	l.t.Helper()
 	ctx := context.Background()
-	digest, err := activities.StorePlan(ctx, l.Store.Blobs, pl)
+	digest, err := plan.Store(ctx, l.Store.Blobs, pl)
 	if err != nil {
 		l.t.Fatal(err)
 	}

@@ -94,7 +94,7 @@ func (l *local) run(pl *plan.Plan) []*artifacts.Result {
 func (l *local) try(pl *plan.Plan) ([]*artifacts.Result, error) {
 	l.t.Helper()
 	ctx := context.Background()
-	digest, err := activities.StorePlan(ctx, l.Store.Blobs, pl)
+	digest, err := plan.Store(ctx, l.Store.Blobs, pl)
 	if err != nil {
 		l.t.Fatal(err)
 	}

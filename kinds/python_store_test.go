@@ -15,9 +15,9 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/trec"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/stores/dir"
 	"github.com/redsi/redsi/step"
-	"github.com/redsi/redsi/workflows"
 )
 
 // pythonStore is the store that the tests of python/redsi read.
@@ -89,7 +89,7 @@ func TestPythonStore(t *testing.T) {
 	}
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	const id = "20260102T030405Z-00000001"
-	run := workflows.RunRecord{Format: "redsi-run/1", RunID: id, Pipeline: "pipelines.hcl", Project: "AAAAAAAAAAAAAAAAAAAAAAAAAA", Plan: artifacts.Sum([]byte("plan"))}
+	run := runs.Record{Format: "redsi-run/1", RunID: id, Pipeline: "pipelines.hcl", Project: "AAAAAAAAAAAAAAAAAAAAAAAAAA", Plan: artifacts.Sum([]byte("plan"))}
 	keep := func(address string, r *artifacts.Result) {
 		t.Helper()
 		for _, a := range r.Outputs {
@@ -109,7 +109,7 @@ func TestPythonStore(t *testing.T) {
 		if _, _, err := artifacts.Publish(ctx, store, *r); err != nil {
 			t.Fatal(err)
 		}
-		run.Steps = append(run.Steps, workflows.RunStep{Address: address, Key: r.Key, Outcome: "ran", TookS: 1})
+		run.Steps = append(run.Steps, runs.Step{Address: address, Key: r.Key, Outcome: "ran", TookS: 1})
 	}
 	byAddress := map[string]*artifacts.Result{}
 	for i, r := range results {
@@ -123,8 +123,8 @@ func TestPythonStore(t *testing.T) {
 	evaluated := l.handmade("evaluate", map[string]any{"model": l.tree("dsi/model", map[string][]byte{"config.json": []byte("{}")}), "ids": in(byAddress["step.atomic_ids.toy"].Outputs["ids"]),
 		"queries": in(all["queries"]), "tokenizer": []any{l.tree("files", map[string][]byte{"tokenizer.json": []byte("{}")})}}, pythonRanking(t, l))
 	keep(`step.evaluate.toy["a b"]`, evaluated)
-	run.Steps = append(run.Steps, workflows.RunStep{Address: "step.train.broken", Key: artifacts.Sum([]byte("no result")), Outcome: "failed", Error: "it broke"},
-		workflows.RunStep{Address: "step.evaluate.broken", Outcome: "skipped"})
+	run.Steps = append(run.Steps, runs.Step{Address: "step.train.broken", Key: artifacts.Sum([]byte("no result")), Outcome: "failed", Error: "it broke"},
+		runs.Step{Address: "step.evaluate.broken", Outcome: "skipped"})
 	b, err := json.Marshal(run)
 	if err != nil {
 		t.Fatal(err)

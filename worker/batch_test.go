@@ -12,6 +12,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/redsi/redsi/internal/host/lease"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -36,7 +37,7 @@ func (b *bench) scheduled(w client.WorkflowRun) map[string]int {
 }
 
 // awaitCounts waits until a run's state has so many steps of a status.
-func (b *bench) awaitCounts(w client.WorkflowRun, status workflows.Status, want int) {
+func (b *bench) awaitCounts(w client.WorkflowRun, status runs.Status, want int) {
 	b.t.Helper()
 	b.awaitState(func(s workflows.State) bool { return s.Counts[status] == want }, w)
 }
@@ -73,7 +74,7 @@ step "text" "wide" {
 	if b.count("chain 59") != 1 || b.count("wide 99") != 1 {
 		t.Error("steps ran again")
 	}
-	if got := b.record("1"); len(got.Steps) != 160 || got.Counts[workflows.Ran] != 160 {
+	if got := b.record("1"); len(got.Steps) != 160 || got.Counts[runs.Ran] != 160 {
 		t.Errorf("its record has %d steps, %v", len(got.Steps), got.Counts)
 	}
 	if hit, ran := b.run(src, "2"); hit != 160 || ran != 0 {
@@ -109,8 +110,8 @@ step "text" "reader" {
 }
 `, "1")
 	b.next()
-	b.awaitCounts(w, workflows.Ran, 46)
-	b.awaitCounts(w, workflows.Running, 1)
+	b.awaitCounts(w, runs.Ran, 46)
+	b.awaitCounts(w, runs.Running, 1)
 	close(b.hold)
 	if r, err := b.wait(w); err != nil || r.Ran != 47 {
 		t.Fatal(r, err)
@@ -175,7 +176,7 @@ step "short" "reader" {
 	if err == nil || !strings.Contains(err.Error(), "1 of 4 steps failed, 1 skipped") || !strings.Contains(err.Error(), "a bug in redsi: on purpose") {
 		t.Fatal(err)
 	}
-	if got := b.record("1").Counts; got[workflows.Ran] != 2 || b.count("passing") != 2 {
+	if got := b.record("1").Counts; got[runs.Ran] != 2 || b.count("passing") != 2 {
 		t.Errorf("%v; what passes ran %d times", got, b.count("passing"))
 	}
 }
@@ -205,7 +206,7 @@ step "short" "c" { text = "meanwhile" }
 	}
 	src = strings.Replace(src, "meanwhile", "meanwhile 2", 1)
 	w := b.start(src, "1")
-	b.awaitCounts(w, workflows.Ran, 1)
+	b.awaitCounts(w, runs.Ran, 1)
 	if b.count("somebody else a") != 1 || b.count("somebody else b") != 1 {
 		t.Fatal("a step ran that somebody else is at")
 	}

@@ -9,12 +9,13 @@ import (
 
 	"go.temporal.io/sdk/client"
 
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
 
 // outcomes is what a record says of each step, in the order of the plan.
-func (b *bench) outcomes(id string) (is []workflows.Status) {
+func (b *bench) outcomes(id string) (is []runs.Status) {
 	for _, s := range b.record(id).Steps {
 		is = append(is, s.Outcome)
 	}
@@ -40,7 +41,7 @@ step "text" "after" {
   after = [step.text.first.out, step.text.queued.out]
 }
 `, "1")
-	want := []workflows.Status{workflows.Cancelled, workflows.NotStarted, workflows.NotStarted}
+	want := []runs.Status{runs.Cancelled, runs.NotStarted, runs.NotStarted}
 	if b.next() == "cancelled, queued" { // either may be begun first
 		want[0], want[1] = want[1], want[0]
 	}
@@ -82,7 +83,7 @@ step "short" "other" { text = "beside one that is cancelled" }
 	if failed == nil || !strings.HasPrefix(failed.Text, "1 of 3 steps cancelled, 1 skipped:") || failed.Result.Cancelled != 1 {
 		t.Fatal(err)
 	}
-	if is := b.outcomes("1"); !slices.Equal(is, []workflows.Status{workflows.Cancelled, workflows.Skipped, workflows.Ran}) {
+	if is := b.outcomes("1"); !slices.Equal(is, []runs.Status{runs.Cancelled, runs.Skipped, runs.Ran}) {
 		t.Errorf("%v", is)
 	}
 }

@@ -7,8 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -79,7 +80,7 @@ func TestGrow(t *testing.T) {
 	if got := b.next(); got != "slow" {
 		t.Fatal(got)
 	}
-	b.awaitState(func(s workflows.State) bool { return s.Counts[workflows.Ran] == 9 }, w) // all that does not need slow
+	b.awaitState(func(s workflows.State) bool { return s.Counts[runs.Ran] == 9 }, w) // all that does not need slow
 	b.queue.Stop()
 	b.startWorker()
 	for b.next() != "slow" { // "cancelled slow" of the first worker comes before
@@ -143,7 +144,7 @@ func TestGrowLeftOut(t *testing.T) {
 	b := newBench(t)
 	pl, _ := b.plan(strings.Replace(pieces(`"p/a" = "A", "other" = "C"`), "hold = true", "", 1))
 	rest, _ := pl.Without(func(i int) bool { return pl.Steps[i].Address == "step.tree.other" })
-	d, err := activities.StorePlan(t.Context(), b.store.Blobs, rest)
+	d, err := plan.Store(t.Context(), b.store.Blobs, rest)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,6 +26,7 @@ import (
 	"github.com/redsi/redsi/internal/host/telemetry"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/worker"
@@ -274,7 +275,7 @@ func (b *bench) plan(src string) (*plan.Plan, artifacts.Digest) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	d, err := activities.StorePlan(context.Background(), b.store.Blobs, pl)
+	d, err := plan.Store(context.Background(), b.store.Blobs, pl)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -357,13 +358,13 @@ func (b *bench) result(src, address string) *artifacts.Result {
 	return nil
 }
 
-func (b *bench) record(id string) workflows.RunRecord {
+func (b *bench) record(id string) runs.Record {
 	b.t.Helper()
 	raw, err := b.store.Records.Get(context.Background(), "runs/"+b.t.Name()+id)
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	var rec workflows.RunRecord
+	var rec runs.Record
 	if err := json.Unmarshal(raw, &rec); err != nil {
 		b.t.Fatal(err)
 	}

@@ -22,6 +22,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -70,7 +71,7 @@ step "short" "many" {
 	if _, err := b.wait(w); err == nil || !strings.Contains(err.Error(), "1 of 4001 steps failed, 4000 skipped") {
 		t.Fatal(err)
 	}
-	if n := len(b.record("paged").Steps) + int(b.record("paged").Counts[workflows.Skipped]); n < 4000 {
+	if n := len(b.record("paged").Steps) + int(b.record("paged").Counts[runs.Skipped]); n < 4000 {
 		t.Errorf("its record has %d steps", n)
 	}
 	b.keep("paged", w.GetID(), "")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -256,7 +257,7 @@ step "text" "late" { text = "late", after = [step.text.last.out, step.text.slow.
 `)
 			w := b.start(other, "other")
 			b.next()
-			b.awaitState(func(s workflows.State) bool { return s.Counts[workflows.Ran]+s.Counts[workflows.Hit] == 6 }, w)
+			b.awaitState(func(s workflows.State) bool { return s.Counts[runs.Ran]+s.Counts[runs.Hit] == 6 }, w)
 			r := b.mustRun(src, "1")
 			if !strings.Contains(b.foreseen(other), "last hit") || r.Released.Held == 0 || !strings.Contains(r.Released.For, "other") {
 				t.Fatalf("%+v, want last to stay for the other run", r)

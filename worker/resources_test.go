@@ -12,6 +12,7 @@ import (
 
 	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/internal/host/payload"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
@@ -68,7 +69,7 @@ step "text" "cards" {
 	if queue := <-b.waits; queue != t.Name() {
 		t.Errorf("one waits of queue %s", queue)
 	}
-	b.awaitState(func(s workflows.State) bool { return s.Counts[workflows.Ran] == 2 }, w)
+	b.awaitState(func(s workflows.State) bool { return s.Counts[runs.Ran] == 2 }, w)
 	if n := b.count(second); n != 0 {
 		t.Fatalf("%s and %s run together", first, second)
 	}
@@ -213,16 +214,16 @@ step "text" "free" { text = "free" }
 		b.awaitState(func(s workflows.State) bool {
 			running := map[string]bool{}
 			for _, x := range s.Steps {
-				running[x.Address] = x.Status == workflows.Running
+				running[x.Address] = x.Status == runs.Running
 			}
-			n := s.Counts[workflows.Running]
+			n := s.Counts[runs.Running]
 			if running["step.text.free"] {
 				n--
 			}
 			if n > 2 || running[`step.text.a["b"]`] && running[`step.text.a["c"]`] {
 				t.Fatalf("running together: %v", running)
 			}
-			return s.Counts[workflows.Ran] == ended && (ended > 1 || n == 2)
+			return s.Counts[runs.Ran] == ended && (ended > 1 || n == 2)
 		}, w)
 		if ended < 5 {
 			b.hold <- struct{}{}

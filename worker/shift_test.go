@@ -5,10 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/internal/host/payload"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/worker"
-	"github.com/redsi/redsi/workflows"
 )
 
 // TestShiftThatIsTooShort: a worker takes nothing that took longer the last time than it
@@ -20,8 +19,8 @@ func TestShiftThatIsTooShort(t *testing.T) {
 step "text" "long" { text = "too long for a shift" }
 `
 	pl, digest := b.plan(src)
-	err := activities.WriteRun(t.Context(), b.store, workflows.RunRecord{RunID: "before", Pipeline: pl.Pipeline, Plan: digest,
-		Steps: []workflows.RunStep{{Address: "step.text.long", Outcome: workflows.Ran, TookS: 3600}}})
+	err := runs.Write(t.Context(), b.store, runs.Record{RunID: "before", Pipeline: pl.Pipeline, Plan: digest,
+		Steps: []runs.Step{{Address: "step.text.long", Outcome: runs.Ran, TookS: 3600}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"go.temporal.io/sdk/client"
 
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -41,7 +42,7 @@ func TestSecondRunDoesNothing(t *testing.T) {
 		}
 	}
 	rec := b.record("2")
-	if len(rec.Steps) != 3 || rec.Steps[0].Outcome != workflows.Hit || rec.Steps[0].Key.IsZero() {
+	if len(rec.Steps) != 3 || rec.Steps[0].Outcome != runs.Hit || rec.Steps[0].Key.IsZero() {
 		t.Fatalf("record of the second run: %+v", rec)
 	}
 }
@@ -115,11 +116,11 @@ func TestFailureStopsOnlyWhatDependsOnIt(t *testing.T) {
 	if b.count("d") != 1 || b.count("c") != 0 || b.count("b") != 1 {
 		t.Fatalf("d ran %d, c %d, b %d times", b.count("d"), b.count("c"), b.count("b"))
 	}
-	outcomes := map[string]workflows.Status{}
+	outcomes := map[string]runs.Status{}
 	for _, s := range b.record("1").Steps {
 		outcomes[s.Address] = s.Outcome
 	}
-	if outcomes["step.short.c"] != workflows.Skipped || outcomes["step.text.b"] != workflows.Failed || outcomes["step.text.d"] != workflows.Ran {
+	if outcomes["step.short.c"] != runs.Skipped || outcomes["step.text.b"] != runs.Failed || outcomes["step.text.d"] != runs.Ran {
 		t.Fatalf("outcomes: %v", outcomes)
 	}
 	b.fail.Store(nil)

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"go.temporal.io/sdk/workflow"
+
+	"github.com/redsi/redsi/internal/runs"
 )
 
 // Bounds of a batch: steps that can begin, and steps that follow from them.
@@ -105,26 +107,26 @@ func (r *run) settleBatch(b *batchWork, out []Batched) {
 		if !b.left[i] {
 			continue
 		}
-		if x.Status == Running {
-			r.set(i, Running)
+		if x.Status == runs.Running {
+			r.set(i, runs.Running)
 			r.took(i, LongStep.Seconds())
 			continue
 		}
 		delete(b.left, i)
 		r.held[i] = false
 		s := &r.steps[i]
-		if s.Status != Waiting && s.Status != Running { // another step of the batch has failed
+		if s.Status != runs.Waiting && s.Status != runs.Running { // another step of the batch has failed
 			continue
 		}
 		s.Key, s.TookS = x.Key, x.TookS
 		switch {
-		case x.Status == Hit:
-			r.set(i, Hit)
-		case x.Status == Ran:
+		case x.Status == runs.Hit:
+			r.set(i, runs.Hit)
+		case x.Status == runs.Ran:
 			r.pins = append(r.pins, x.Pins...)
 			r.took(i, x.TookS)
-			r.set(i, Ran)
-		case x.Status == Failed:
+			r.set(i, runs.Ran)
+		case x.Status == runs.Failed:
 			s.Changed = x.Type == SourceChangedError
 			r.fail(i, x.Error)
 		case x.Lost:
@@ -133,7 +135,7 @@ func (r *run) settleBatch(b *batchWork, out []Batched) {
 			if x.Alone {
 				r.alone[i] += x.Failed
 			}
-			r.set(i, Waiting)
+			r.set(i, runs.Waiting)
 		}
 	}
 	r.changed = true
@@ -154,16 +156,16 @@ func (r *run) abandon(ctx workflow.Context, b *batchWork, err error, over bool) 
 			r.fail(i, reason(err))
 			continue
 		}
-		if over && r.steps[i].Status == Running {
+		if over && r.steps[i].Status == runs.Running {
 			r.interrupted(i, true)
 			continue
 		}
 		switch r.steps[i].Status {
-		case Running: // it takes long: in a batch again, it would not end before this run continues as new once more
+		case runs.Running: // it takes long: in a batch again, it would not end before this run continues as new once more
 			r.alone[i] += 0
-			r.set(i, Waiting)
-		case Waiting:
-			r.set(i, Waiting)
+			r.set(i, runs.Waiting)
+		case runs.Waiting:
+			r.set(i, runs.Waiting)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/step"
 )
 
@@ -139,7 +140,7 @@ type Carried struct {
 // workflow, and this run waits for it there.
 type CarriedStep struct {
 	Index  int              `json:"i"`
-	Status Status           `json:"status"`
+	Status runs.Status      `json:"status"`
 	Key    artifacts.Digest `json:"key"`
 	TookS  float64          `json:"took_s,omitempty"`
 	Error  string           `json:"error,omitempty"`
@@ -180,34 +181,14 @@ type ReproduceResult struct {
 	Released Released `json:"released,omitzero"`
 }
 
-// Status of a step within a run.
-type Status string
-
-// The statuses that State shows.
-const (
-	Waiting Status = "waiting"
-	Hit     Status = "hit"
-	Running Status = "running"
-	Ran     Status = "ran"
-	Failed  Status = "failed"
-	Skipped Status = "skipped" // an input failed
-
-	Cancelled  Status = "cancelled"   // it was running when it was cancelled, most often with its run
-	NotStarted Status = "not started" // the run ended before: cancelled, or with FailFast
-
-	// Queued is a Running step that no worker has begun. A run does not know: who
-	// follows it asks the server.
-	Queued Status = "queued"
-)
-
 // State is the answer to StateQuery: counts, and running or failed steps. What
 // follows a run has all steps in Steps, put together from Changes.
 type State struct {
-	RunID  string           `json:"run_id"`
-	Plan   artifacts.Digest `json:"plan"`
-	Again  string           `json:"again,omitempty"` // why the server has started the run again
-	Counts map[Status]int   `json:"counts,omitempty"`
-	Steps  []StepState      `json:"steps"`
+	RunID  string              `json:"run_id"`
+	Plan   artifacts.Digest    `json:"plan"`
+	Again  string              `json:"again,omitempty"` // why the server has started the run again
+	Counts map[runs.Status]int `json:"counts,omitempty"`
+	Steps  []StepState         `json:"steps"`
 }
 
 // Changes is the answer to ChangesQuery, whose argument is the Next of the answer
@@ -227,7 +208,7 @@ type Changes struct {
 type StepState struct {
 	Index    int              `json:"i"`
 	Address  string           `json:"address"`
-	Status   Status           `json:"status"`
+	Status   runs.Status      `json:"status"`
 	Key      artifacts.Digest `json:"key"`
 	TookS    float64          `json:"took_s,omitempty"`
 	Error    string           `json:"error,omitempty"`
@@ -348,7 +329,7 @@ type BatchRequest struct {
 // again, or is to be done Alone.
 type Batched struct {
 	Index  int              `json:"i"`
-	Status Status           `json:"status"`
+	Status runs.Status      `json:"status"`
 	Key    artifacts.Digest `json:"key"`
 	TookS  float64          `json:"took_s,omitempty"`
 	Pins   []step.Pin       `json:"pins,omitempty"`
@@ -426,4 +407,13 @@ type Part struct {
 	Label string           `json:"label"`
 	Hit   bool             `json:"hit,omitempty"`
 	Alone bool             `json:"alone,omitempty"` // no other part of the step runs meanwhile
+}
+
+// JournalRequest stores a run record and, where a worker loaded the pipeline from
+// a file, adds the pins to the lock file beside it.
+type JournalRequest struct {
+	Run   runs.Record      `json:"run"` // without its steps
+	Steps Pages[runs.Step] `json:"step_pages"`
+	Pins  Pages[step.Pin]  `json:"pin_pages"`
+	Lock  string           `json:"lock_file,omitempty"`
 }

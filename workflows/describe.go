@@ -10,6 +10,8 @@ import (
 
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
+
+	"github.com/redsi/redsi/internal/runs"
 )
 
 // Bounds of what the UI shows of a run, whatever its size.
@@ -33,9 +35,9 @@ func (r *run) describe(ctx workflow.Context) {
 	n := r.counts()
 	fmt.Fprintf(&b, "**%s**, %s after its start: %d hit, %d ran, %d failed, %d skipped, %d cancelled, %d running, %d to do or not started\n",
 		Code(r.loaded.Name, shortText), r.described.Sub(info.WorkflowStartTime).Round(time.Second),
-		n[Hit], n[Ran], n[Failed], n[Skipped], n[Cancelled], n[Running], n[Waiting]+n[NotStarted])
+		n[runs.Hit], n[runs.Ran], n[runs.Failed], n[runs.Skipped], n[runs.Cancelled], n[runs.Running], n[runs.Waiting]+n[runs.NotStarted])
 	r.describeBlocks(&b)
-	for _, s := range []Status{Running, Failed, Cancelled, Ran} {
+	for _, s := range []runs.Status{runs.Running, runs.Failed, runs.Cancelled, runs.Ran} {
 		r.describeSteps(&b, info, s)
 	}
 	r.describeHits(&b, info)
@@ -45,7 +47,7 @@ func (r *run) describe(ctx workflow.Context) {
 // describeBlocks is a table of the steps by the block that declares them.
 func (r *run) describeBlocks(b *strings.Builder) {
 	type sum struct {
-		n    map[Status]int
+		n    map[runs.Status]int
 		took float64
 	}
 	var names []string
@@ -54,10 +56,10 @@ func (r *run) describeBlocks(b *strings.Builder) {
 		name := BlockOf(s.Address)
 		if sums[name] == nil {
 			names = append(names, name)
-			sums[name] = &sum{n: map[Status]int{}}
+			sums[name] = &sum{n: map[runs.Status]int{}}
 		}
 		sums[name].n[s.Status]++
-		if s.Status == Ran {
+		if s.Status == runs.Ran {
 			sums[name].took += s.TookS
 		}
 	}
@@ -69,12 +71,12 @@ func (r *run) describeBlocks(b *strings.Builder) {
 		}
 		x := sums[name]
 		fmt.Fprintf(b, "| %s | %d | %d | %d | %d | %d | %d | %d | %s |\n", Code(name, shortText),
-			x.n[Hit], x.n[Ran], x.n[Running], x.n[Failed], x.n[Skipped], x.n[Cancelled], x.n[Waiting]+x.n[NotStarted], seconds(x.took))
+			x.n[runs.Hit], x.n[runs.Ran], x.n[runs.Running], x.n[runs.Failed], x.n[runs.Skipped], x.n[runs.Cancelled], x.n[runs.Waiting]+x.n[runs.NotStarted], seconds(x.took))
 	}
 }
 
 // describeSteps lists steps of an outcome, those first that took longest.
-func (r *run) describeSteps(b *strings.Builder, info *workflow.Info, of Status) {
+func (r *run) describeSteps(b *strings.Builder, info *workflow.Info, of runs.Status) {
 	var some []StepState
 	for _, s := range r.steps {
 		if s.Status == of {
@@ -99,7 +101,7 @@ func (r *run) describeSteps(b *strings.Builder, info *workflow.Info, of Status) 
 		switch {
 		case s.Error != "":
 			b.WriteString(": " + Code(s.Error, shortText))
-		case of == Ran:
+		case of == runs.Ran:
 			b.WriteString(", " + seconds(s.TookS))
 		case s.Shared:
 			b.WriteString(", shared with another step or run")

@@ -3,7 +3,7 @@
 //
 // Workflow code knows plans as skeletons: addresses, edges and keys. The bytes
 // (the plan, tasks, results) stay in the store, and activities read them, so
-// that histories stay small. It must not know the store, HCL,
+// that histories stay small. Of internal/runs it has types alone. It must not know the store, HCL,
 // kinds or any domain package; what it calls are activities by name. Beside it is what
 // those outside share: names, contracts, and Ask, which no workflow calls.
 //

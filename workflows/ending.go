@@ -7,6 +7,8 @@ import (
 
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
+
+	"github.com/redsi/redsi/internal/runs"
 )
 
 const handOver = 20 * time.Second // for steps that are about to end
@@ -36,11 +38,11 @@ func (r *run) continuation(ctx workflow.Context) error {
 	next.Plan = &plan
 	var steps []CarriedStep
 	for i, s := range r.steps {
-		if _, carried := r.mine[i]; carried && s.Status == Waiting { // this execution has not come to it
-			s.Status, s.Shared = Running, !r.mine[i]
+		if _, carried := r.mine[i]; carried && s.Status == runs.Waiting { // this execution has not come to it
+			s.Status, s.Shared = runs.Running, !r.mine[i]
 		}
 		failed, alone := r.alone[i]
-		if s.Status != Waiting || alone || r.tries[i] > 0 || r.whole[i] {
+		if s.Status != runs.Waiting || alone || r.tries[i] > 0 || r.whole[i] {
 			steps = append(steps, CarriedStep{Index: i, Status: s.Status, Key: s.Key, TookS: s.TookS, Error: s.Error, Changed: s.Changed, Shared: s.Shared,
 				Alone: alone, Failed: failed, Tries: r.tries[i], Whole: r.whole[i]})
 		}
@@ -73,11 +75,11 @@ func (r *run) resume(ctx workflow.Context, p *progress) error {
 		if s.Alone {
 			r.alone[s.Index] = s.Failed
 		}
-		if s.Status == Running {
+		if s.Status == runs.Running {
 			r.mine[s.Index], r.members[StepWorkflowID(s.Key)] = !s.Shared, true
 			continue
 		}
-		if s.Status != Waiting {
+		if s.Status != runs.Waiting {
 			p.set(s.Index, s.Status)
 		}
 	}
@@ -100,9 +102,9 @@ func (r *run) finish(ctx workflow.Context, err error) (*ReproduceResult, error) 
 		jerr = fmt.Errorf("the record of run %s could not be written: %s; garbage collection keeps what it did until the next run records it", r.id, reason(jerr))
 	}
 	n := r.counts()
-	out := &ReproduceResult{RunID: r.id, Plan: r.loaded.Plan, Hit: n[Hit], Ran: n[Ran], Failed: n[Failed], Skipped: n[Skipped], Cancelled: n[Cancelled], NotStarted: n[NotStarted], Released: r.released}
+	out := &ReproduceResult{RunID: r.id, Plan: r.loaded.Plan, Hit: n[runs.Hit], Ran: n[runs.Ran], Failed: n[runs.Failed], Skipped: n[runs.Skipped], Cancelled: n[runs.Cancelled], NotStarted: n[runs.NotStarted], Released: r.released}
 	for _, x := range r.steps {
-		if x.Status == Failed && x.Changed && len(out.Changed) < changedTold {
+		if x.Status == runs.Failed && x.Changed && len(out.Changed) < changedTold {
 			out.Changed = append(out.Changed, x.Address)
 		}
 	}
@@ -135,18 +137,18 @@ const (
 func (r *run) interrupted(i int, begun bool) {
 	r.steps[i].Error = runCancelled
 	if begun {
-		r.set(i, Cancelled)
+		r.set(i, runs.Cancelled)
 	} else {
-		r.set(i, NotStarted)
+		r.set(i, runs.NotStarted)
 	}
 }
 
 // conclude says of every step that neither ended nor was skipped why it is so.
 func (r *run) conclude(ctx workflow.Context, err error) {
-	why, working, is := forgotten, "the run ended while it was running", NotStarted
+	why, working, is := forgotten, "the run ended while it was running", runs.NotStarted
 	switch {
 	case ctx.Err() != nil:
-		why, working, is = runCancelled, runCancelled, Cancelled
+		why, working, is = runCancelled, runCancelled, runs.Cancelled
 	case err != nil:
 		why = "the run could not continue: " + reason(err)
 	case r.stop: // see FailFast
@@ -154,10 +156,10 @@ func (r *run) conclude(ctx workflow.Context, err error) {
 	}
 	for i, s := range r.steps {
 		switch s.Status {
-		case Waiting:
+		case runs.Waiting:
 			r.steps[i].Error = why
-			r.set(i, NotStarted)
-		case Running:
+			r.set(i, runs.NotStarted)
+		case runs.Running:
 			r.steps[i].Error = working
 			if r.stays[s.Workflow] {
 				r.steps[i].Error = goesOn
@@ -175,8 +177,8 @@ func (r *run) failures(out *ReproduceResult) string {
 	of := fmt.Sprintf(" of %d steps", len(r.steps))
 	for _, n := range []struct {
 		count int
-		what  Status
-	}{{out.Failed, Failed}, {out.Cancelled, Cancelled}, {out.Skipped, Skipped}, {out.NotStarted, NotStarted}} {
+		what  runs.Status
+	}{{out.Failed, runs.Failed}, {out.Cancelled, runs.Cancelled}, {out.Skipped, runs.Skipped}, {out.NotStarted, runs.NotStarted}} {
 		if n.count > 0 {
 			sum, of = append(sum, fmt.Sprintf("%d%s %s", n.count, of, n.what)), ""
 		}
@@ -186,7 +188,7 @@ func (r *run) failures(out *ReproduceResult) string {
 	var causes []string
 	left := 0
 	for _, s := range r.steps {
-		if s.Status != Failed && s.Status != Cancelled && s.Error != forgotten {
+		if s.Status != runs.Failed && s.Status != runs.Cancelled && s.Error != forgotten {
 			continue
 		}
 		if failed[s.Error] == nil {
@@ -218,17 +220,17 @@ func (r *run) close(ctx workflow.Context) {
 	defer cancel()
 	options := doing(controlQueue(ctx), "close the run", lookUp)
 	options.ScheduleToCloseTimeout = lookUp
-	if err := workflow.ExecuteActivity(workflow.WithActivityOptions(dctx, options), JournalActivity, JournalRequest{Run: RunRecord{RunID: r.id}}).Get(dctx, nil); err != nil {
+	if err := workflow.ExecuteActivity(workflow.WithActivityOptions(dctx, options), JournalActivity, JournalRequest{Run: runs.Record{RunID: r.id}}).Get(dctx, nil); err != nil {
 		workflow.GetLogger(ctx).Warn("the run stays noted as open, and what it made is kept: redsi gc --forget-run forgets it", "run", r.id, "err", err)
 	}
 }
 
 func (r *run) journal(ctx workflow.Context) error {
-	req := JournalRequest{Lock: r.loaded.Lock, Run: RunRecord{RunID: r.id, Workflow: workflow.GetInfo(ctx).WorkflowExecution.ID,
+	req := JournalRequest{Lock: r.loaded.Lock, Run: runs.Record{RunID: r.id, Workflow: workflow.GetInfo(ctx).WorkflowExecution.ID,
 		Pipeline: r.loaded.Name, Project: r.loaded.Project, Plan: r.loaded.Plan, Targets: r.in.Targets, Counts: r.counts()}}
-	steps := make([]RunStep, len(r.steps))
+	steps := make([]runs.Step, len(r.steps))
 	for i, s := range r.steps {
-		steps[i] = RunStep{Address: s.Address, Key: s.Key, Outcome: s.Status, TookS: s.TookS, Error: s.Error}
+		steps[i] = runs.Step{Address: s.Address, Key: s.Key, Outcome: s.Status, TookS: s.TookS, Error: s.Error}
 	}
 	var err error
 	if req.Steps, err = stash(ctx, steps); err == nil {

@@ -3,6 +3,8 @@ package workflows
 import (
 	"container/heap"
 	"slices"
+
+	"github.com/redsi/redsi/internal/runs"
 )
 
 // progress is what a run knows of its steps and which of them can start: each
@@ -28,7 +30,7 @@ func newProgress(heads []Head) *progress {
 	p := &progress{heads: heads, steps: make([]StepState, len(heads)), users: make([][]int, len(heads)),
 		open: make([]int, len(heads)), queue: make([]bool, len(heads)), held: make([]bool, len(heads)), at: make([]int, len(heads))}
 	for i, h := range heads {
-		p.steps[i] = StepState{Index: i, Address: h.Address, Status: Waiting}
+		p.steps[i] = StepState{Index: i, Address: h.Address, Status: runs.Waiting}
 		p.open[i] = len(h.Deps)
 		for _, d := range h.Deps {
 			p.users[d] = append(p.users[d], i)
@@ -52,13 +54,13 @@ func (p *progress) touch(i int) {
 }
 
 func (p *progress) startable(i int) bool {
-	return p.steps[i].Status == Waiting && p.open[i] == 0 && !p.held[i] && len(p.heads[i].Awaits) == 0
+	return p.steps[i].Status == runs.Waiting && p.open[i] == 0 && !p.held[i] && len(p.heads[i].Awaits) == 0
 }
 
 // isDecided reports whether a pending step awaits nothing more.
 func (p *progress) isDecided(i int) bool {
 	missing := func(d int) bool { return !done(p.steps[d].Status) }
-	return p.steps[i].Status == Waiting && !slices.ContainsFunc(p.heads[i].Awaits, missing)
+	return p.steps[i].Status == runs.Waiting && !slices.ContainsFunc(p.heads[i].Awaits, missing)
 }
 
 // hasDecided reports whether any is.
@@ -81,7 +83,7 @@ func (p *progress) release(i int) {
 
 // set gives a step a status, and its readers what follows from it: a result lets
 // them start, a failure skips them.
-func (p *progress) set(i int, to Status) {
+func (p *progress) set(i int, to runs.Status) {
 	was := p.steps[i].Status
 	p.steps[i].Status = to
 	p.touch(i)
@@ -102,9 +104,9 @@ func (p *progress) set(i int, to Status) {
 		}
 	}
 	switch to {
-	case Waiting:
+	case runs.Waiting:
 		p.offer(i)
-	case Failed:
+	case runs.Failed:
 		p.skip(i, "which failed")
 	}
 }
@@ -123,8 +125,8 @@ func (p *progress) skipReaders(of int, why string) {
 		next = next[:len(next)-1]
 		for _, u := range p.users[i] {
 			awaits := p.heads[u].Awaits
-			if p.steps[u].Status == Waiting && (len(awaits) == 0 || slices.Contains(awaits, i)) {
-				p.steps[u].Status, p.steps[u].Error = Skipped, why
+			if p.steps[u].Status == runs.Waiting && (len(awaits) == 0 || slices.Contains(awaits, i)) {
+				p.steps[u].Status, p.steps[u].Error = runs.Skipped, why
 				p.touch(u)
 				next = append(next, u)
 			}
@@ -213,7 +215,7 @@ func (p *progress) following(from []int, most int, want func(int) bool) []int {
 			if len(all)-len(from) >= most {
 				return all[len(from):]
 			}
-			if in[u] || p.steps[u].Status != Waiting || p.held[u] || len(p.heads[u].Awaits) > 0 || !want(u) {
+			if in[u] || p.steps[u].Status != runs.Waiting || p.held[u] || len(p.heads[u].Awaits) > 0 || !want(u) {
 				continue
 			}
 			if _, seen := open[u]; !seen {
@@ -228,15 +230,15 @@ func (p *progress) following(from []int, most int, want func(int) bool) []int {
 	return all[len(from):]
 }
 
-func (p *progress) counts() map[Status]int {
-	n := map[Status]int{}
+func (p *progress) counts() map[runs.Status]int {
+	n := map[runs.Status]int{}
 	for _, s := range p.steps {
 		n[s.Status]++
 	}
 	return n
 }
 
-func done(s Status) bool { return s == Hit || s == Ran }
+func done(s runs.Status) bool { return s == runs.Hit || s == runs.Ran }
 
 // order is a heap of indexes: those of the highest rank first, and as in the plan where
 // ranks are the same.

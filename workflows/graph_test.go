@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/redsi/redsi/internal/runs"
 )
 
 // line is a plan of so many steps, each after the one before it.
@@ -34,7 +36,7 @@ func TestFollowing(t *testing.T) {
 	if got := p.following([]int{0, 1}, 100, all); !slices.Equal(got, []int{2, 3}) {
 		t.Errorf("%v", got)
 	}
-	p.set(5, Ran)
+	p.set(5, runs.Ran)
 	if got := p.following([]int{1}, 100, all); !slices.Equal(got, []int{4}) {
 		t.Errorf("%v", got)
 	}
@@ -52,14 +54,14 @@ func TestTake(t *testing.T) {
 	if got := p.take(10, 0, short); !slices.Equal(got, []int{4, 6, 8}) {
 		t.Errorf("then %v", got)
 	}
-	p.set(5, Running) // parked by then
+	p.set(5, runs.Running) // parked by then
 	if got := p.take(0, 10, short); !slices.Equal(got, []int{3, 7, 9}) {
 		t.Errorf("at last %v", got)
 	}
 	if got := p.take(10, 10, short); len(got) != 0 {
 		t.Errorf("twice: %v", got)
 	}
-	p.set(5, Waiting)
+	p.set(5, runs.Waiting)
 	if got := p.take(10, 10, all); !slices.Equal(got, []int{5}) {
 		t.Errorf("one that waits again: %v", got)
 	}
@@ -107,12 +109,12 @@ func TestEachStepOnce(t *testing.T) {
 				n := rnd.IntN(len(working))
 				for _, i := range working[n] {
 					p.held[i] = false
-					p.set(i, Ran)
+					p.set(i, runs.Ran)
 				}
 				working = slices.Delete(working, n, n+1)
 			}
 		}
-		if n := p.counts()[Ran]; n != len(heads) {
+		if n := p.counts()[runs.Ran]; n != len(heads) {
 			t.Fatalf("seed %d: %d of %d steps", seed, n, len(heads))
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/runs"
 )
 
 // What a step has made may decide which steps there are. They are pending in the plan
@@ -100,7 +101,7 @@ func (r *run) adopt(heads []Head) {
 			j = -1
 		}
 		move[i], same[i] = j, j
-		if len(h.Awaits) > 0 && was.steps[i].Status != Running { // one that runs was known before what it awaits was lost
+		if len(h.Awaits) > 0 && was.steps[i].Status != runs.Running { // one that runs was known before what it awaits was lost
 			move[i] = -1
 		}
 	}
@@ -120,11 +121,11 @@ func (r *run) adopt(heads []Head) {
 	}
 	for j, s := range is.steps { // now that all is known of what reads them
 		switch s.Status {
-		case Failed:
+		case runs.Failed:
 			is.skip(j, "which failed")
-		case Cancelled:
+		case runs.Cancelled:
 			is.skip(j, "which was cancelled")
-		case Skipped: // steps that are new may read it
+		case runs.Skipped: // steps that are new may read it
 			is.skipReaders(j, s.Error)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -87,7 +88,7 @@ func (p *planned) run(t *testing.T, failFast bool) (res workflows.ReproduceResul
 		workflows.PrepareActivity: p.prepare,
 		workflows.BatchActivity: func(_ context.Context, req workflows.BatchRequest) (out []workflows.Batched, err error) {
 			for _, s := range req.Steps {
-				out = append(out, workflows.Batched{Index: s.Index, Status: workflows.Ran, Key: sum(p.of(req.Plan)[s.Index].Address)})
+				out = append(out, workflows.Batched{Index: s.Index, Status: runs.Ran, Key: sum(p.of(req.Plan)[s.Index].Address)})
 			}
 			return out, nil
 		},

@@ -12,6 +12,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -62,8 +63,8 @@ func cancelledAtTheStart(t *testing.T, during string) {
 	env.RegisterWorkflowWithOptions(workflows.Reproduce, workflow.RegisterOptions{Name: workflows.ReproduceWorkflow})
 	carried := &workflows.Carried{}
 	var err error
-	if carried.Steps, err = workflows.PagesOf([]workflows.CarriedStep{{Index: 0, Status: workflows.Running, Key: sum("own")},
-		{Index: 1, Status: workflows.Running, Key: sum("shared"), Shared: true}}, nil); err != nil {
+	if carried.Steps, err = workflows.PagesOf([]workflows.CarriedStep{{Index: 0, Status: runs.Running, Key: sum("own")},
+		{Index: 1, Status: runs.Running, Key: sum("shared"), Shared: true}}, nil); err != nil {
 		t.Fatal(err)
 	}
 	for name, do := range map[string]any{

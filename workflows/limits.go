@@ -1,6 +1,10 @@
 package workflows
 
-import "go.temporal.io/sdk/workflow"
+import (
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/redsi/redsi/internal/runs"
+)
 
 // A limit bounds how many steps of a run have its name at a time, on however many workers.
 // Such a step has a workflow of its own, and one that finds no room waits here.
@@ -65,7 +69,7 @@ func (r *run) exit(ctx workflow.Context, i int) {
 		b.Index, b.grown = r.today(b.grown, b.Index), len(r.moves)
 		switch {
 		case b.Index < 0:
-		case r.stop || r.steps[b.Index].Status != Waiting || r.open[b.Index] > 0:
+		case r.stop || r.steps[b.Index].Status != runs.Waiting || r.open[b.Index] > 0:
 			r.release(b.Index) // it is looked up again, if it is to be done still
 		case !r.room(r.limitsOf(b.Index)):
 			r.barred = append(r.barred, b)

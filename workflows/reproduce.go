@@ -12,6 +12,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/step"
 )
 
@@ -144,7 +145,7 @@ func (r *run) load(ctx workflow.Context) error {
 	p := newProgress(heads)
 	for _, d := range hits {
 		p.steps[d.Index].Key, p.steps[d.Index].TookS = d.Key, d.TookS
-		p.set(d.Index, Hit)
+		p.set(d.Index, runs.Hit)
 	}
 	r.pins, r.tries, r.mine, r.whole = pins, map[int]int{}, map[int]bool{}, map[int]bool{}
 	if err := r.resume(ctx, p); err != nil {
@@ -294,11 +295,11 @@ func (r *run) question(ctx workflow.Context, ready []int) (steps []Ready, pages 
 // start does what an answer asks for; batched says that the step is for a batch.
 func (r *run) start(ctx workflow.Context, p Prepared) (batched bool) {
 	s := &r.steps[p.Index]
-	if s.Status != Waiting {
+	if s.Status != runs.Waiting {
 		return false
 	}
 	defer func() {
-		if s.Status != Running { // it has ended since an execution before started it
+		if s.Status != runs.Running { // it has ended since an execution before started it
 			r.exit(ctx, p.Index)
 		}
 	}()
@@ -311,9 +312,9 @@ func (r *run) start(ctx workflow.Context, p Prepared) (batched bool) {
 		s.Key, s.TookS, r.hits = p.Key, p.TookS, true
 		if p.Own { // it ended while another execution of this run took over, or in an attempt that was lost
 			r.pins = append(r.pins, p.Pins...)
-			r.set(p.Index, Ran)
+			r.set(p.Index, runs.Ran)
 		} else {
-			r.set(p.Index, Hit)
+			r.set(p.Index, runs.Hit)
 			r.from = AddHit(r.from, r.steps[p.Index].Address, p.From)
 		}
 	case p.Task.IsZero(): // it was thought short when it was asked for
@@ -331,7 +332,7 @@ func (r *run) start(ctx workflow.Context, p Prepared) (batched bool) {
 			return false
 		}
 		s.Key = p.Key
-		r.set(p.Index, Running)
+		r.set(p.Index, runs.Running)
 		r.flying++
 		began, grown := workflow.Now(ctx), len(r.moves)
 		workflow.Go(ctx, func(ctx workflow.Context) {
@@ -374,16 +375,16 @@ func (r *run) settle(i int, done Executed, err error) {
 	case err == nil:
 		s.Key, s.TookS = done.Key, done.TookS
 		if done.Hit {
-			r.set(i, Hit)
+			r.set(i, runs.Hit)
 		} else {
-			r.set(i, Ran)
+			r.set(i, runs.Ran)
 		}
 		r.pins = append(r.pins, done.Pins...)
 	case errorType(err) == InputLostError:
 		r.runAgain(i, r.heads[i].Deps)
 	case temporal.IsCanceledError(err): // from outside: the run continues without it
 		s.Error = "its workflow was cancelled"
-		r.set(i, Cancelled)
+		r.set(i, runs.Cancelled)
 		r.skip(i, "which was cancelled")
 	default:
 		s.Changed = errorType(err) == SourceChangedError
@@ -401,15 +402,15 @@ func (r *run) runAgain(i int, lost []int) {
 	for _, d := range lost {
 		if done(r.steps[d].Status) {
 			r.whole[d] = r.heads[d].Temporary
-			r.set(d, Waiting)
+			r.set(d, runs.Waiting)
 		}
 	}
-	r.set(i, Waiting)
+	r.set(i, runs.Waiting)
 }
 
 func (r *run) fail(i int, why string) {
 	r.steps[i].Error = why
-	r.set(i, Failed)
+	r.set(i, runs.Failed)
 	if r.in.FailFast { // what is running ends in this execution: another one would start the rest
 		r.stop, r.long = true, false
 	}

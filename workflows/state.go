@@ -5,6 +5,8 @@ import (
 	"sort"
 
 	"go.temporal.io/sdk/workflow"
+
+	"github.com/redsi/redsi/internal/runs"
 )
 
 // Bounds of one answer to a query.
@@ -32,7 +34,7 @@ func (r *run) state() State {
 	}
 	s.Counts, s.Plan = r.counts(), r.loaded.Plan
 	for _, x := range r.steps {
-		if (x.Status == Running || x.Status == Failed) && len(s.Steps) < activeShown {
+		if (x.Status == runs.Running || x.Status == runs.Failed) && len(s.Steps) < activeShown {
 			s.Steps = append(s.Steps, x)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/runs"
 )
 
 // partsInFlight bounds the parts of one step that are queued at a time; the
@@ -132,12 +133,12 @@ func Step(ctx workflow.Context, in StepInput) (Executed, error) {
 			return Executed{}, workflow.NewContinueAsNewError(ctx, StepWorkflow, in)
 		}
 	}
-	outcome := Ran
+	outcome := runs.Ran
 	switch {
 	case err != nil:
-		outcome = Failed
+		outcome = runs.Failed
 	case out.Hit:
-		outcome = Hit
+		outcome = runs.Hit
 	}
 	if in.Features.SearchAttributes && (err == nil || ctx.Err() == nil && wctx.Err() == nil) {
 		if uerr := workflow.UpsertTypedSearchAttributes(ctx, outcomeAttribute.ValueSet(string(outcome))); err == nil {

@@ -71,13 +71,15 @@ var rules = []rule{
 	{"internal/pipeline/modules", []string{"internal/pipeline/.", "internal/pipeline/lockfile", "internal/host/git"}},
 	{"internal/pipeline/lsp", []string{"internal/pipeline/.", "internal/pipeline/graph", "internal/pipeline/reference", "internal/system/process", "step"}},
 	{"internal/pipeline/testfile", []string{"internal/pipeline/."}},
-	{"internal/pipeline/plan", []string{"internal/pipeline/.", "step", "artifacts"}},
+	{"internal/pipeline/plan", []string{"internal/pipeline/.", "step", "artifacts", "internal/system/values"}},
 	{"internal/pipeline/estimate", []string{"internal/pipeline/plan", "internal/pipeline/.", "internal/host/rates", "step", "internal/system/words"}},
 	{"internal/pipeline/impact", []string{"internal/pipeline/plan", "internal/pipeline/estimate", "internal/pipeline/.", "step", "artifacts"}},
 	{"internal/pipeline/format", []string{"internal/pipeline/.", "internal/system/atomicfile"}},
 	{"internal/pipeline/graph", []string{"internal/pipeline/."}},
 	{"internal/pipeline/reference", []string{"internal/pipeline/.", "step", "internal/system/values"}},
 	{"internal/pipeline/.", []string{"internal/pipeline/questions", "step", "artifacts", "internal/system/filetype", "internal/system/escape", "internal/system/signature", "internal/system/spdx", "internal/system/values", "internal/system/words", "internal/host/secret", "internal/host/environment/.", "internal/host/libraries"}},
+	{"internal/runs", []string{"artifacts", "internal/host/usage", "internal/system/values"}},
+	{"workflows", []string{"internal/runs", "step", "artifacts"}},
 	{"internal/paper/prose", []string{"internal/paper/markdown", "internal/host/git", "internal/system/values"}},
 	{"internal/paper/alike", []string{"step", "artifacts", "internal/ranking/metrics", "internal/corpora/trec", "internal/corpora/docid", "internal/corpora/unpack", "internal/paper/render", "internal/system/words"}},
 	{"internal/paper/checklist", []string{"internal/host/environment/.", "internal/pipeline/questions", "step", "artifacts", "internal/pipeline/.", "internal/pipeline/plan", "internal/paper/report", "internal/paper/render", "internal/paper/markdown", "internal/host/usage", "internal/system/escape", "internal/system/words"}},
@@ -87,7 +89,7 @@ var rules = []rule{
 	{"internal/session/livegraph", []string{"internal/system/loopback", "internal/pipeline"}},
 	{"internal/cli/view", []string{"internal/host/environment", "internal/paper", "internal/host/usage", "internal/pipeline/.", "internal/pipeline/plan", "internal/pipeline/estimate", "internal/pipeline/impact", "internal/system/escape", "internal/system/words", "internal/system/shellwords", "internal/system/signature",
 		// What it prints, by the types of those who found it.
-		"internal/corpora/collect", "internal/pipeline/lockfile/origins", "internal/pipeline/starter", "internal/ranking/search", "internal/session/belief", "internal/session/compare", "internal/session/doctor", "internal/session/drive", "internal/session/journal", "internal/session/saved", "internal/session/steplog", "internal/session/why", "internal/session/world", "internal/sharing/files", "internal/sharing/pack", "internal/sharing/publish", "internal/sharing/rebuild", "internal/sharing/hub", "internal/sharing/signers", "activities", "workflows", "step", "artifacts"}},
+		"internal/corpora/collect", "internal/pipeline/lockfile/origins", "internal/pipeline/starter", "internal/ranking/search", "internal/session/belief", "internal/session/compare", "internal/session/doctor", "internal/session/drive", "internal/session/journal", "internal/session/saved", "internal/session/steplog", "internal/session/why", "internal/session/world", "internal/sharing/files", "internal/sharing/pack", "internal/sharing/publish", "internal/sharing/rebuild", "internal/sharing/hub", "internal/sharing/signers", "internal/runs", "workflows", "step", "artifacts"}},
 	{"kinds/internal/inout", []string{"step", "artifacts", "internal"}},
 	{"kinds/general", roomMay},
 	{"kinds/internal/collection/compute", append(roomMay, "kinds/internal/collection")},
@@ -131,12 +133,13 @@ var rules = []rule{
 // roomMay is what a room of kinds may import: no other room.
 var roomMay = []string{"step", "artifacts", "internal", "kinds/internal/inout"}
 
-// onlyFrom names libraries and the folders that may import them.
+// onlyFrom names libraries, and packages of ours, and the folders that may import them.
 var onlyFrom = map[string][]string{
 	"github.com/sugarme/gotch":     {"internal/model/tensor"},
 	"github.com/minio/minio-go":    {"internal/stores/s3", "internal/stores/storetest"},
 	"github.com/hashicorp/hcl":     {"internal/pipeline", "internal/pipeline/lsp", "internal/pipeline/testfile", "internal/cli"},
 	"go.temporal.io":               {"workflows", "activities", "worker", "internal/host/devserver", "internal/host/payload", "internal/host/telemetry", "internal/session/drive", "internal/cli"},
+	module + "activities":          {"worker", "internal/session/drive", "internal/sharing/rebuild", "internal/cli"},
 	"go.opentelemetry.io":          {"internal/host/telemetry"},
 	"github.com/prometheus":        {"internal/host/telemetry"},
 	"github.com/daulet/tokenizers": {"internal/model/subword"},

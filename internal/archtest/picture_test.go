@@ -109,20 +109,36 @@ func TestDistricts(t *testing.T) {
 }
 
 // TestPure: nothing that redsi links has cgo, and so neither libtorch nor the tokenizers'
-// library: these are the second program's.
+// library: these are the second program's. And what reads runs has nothing of what does them.
 func TestPure(t *testing.T) {
+	cgo := []string{"C", "github.com/sugarme/gotch", "github.com/daulet/tokenizers"}
+	if n := without(t, "cmd/redsi", cgo...); n < 50 {
+		t.Fatalf("it looked through %d packages only", n)
+	}
+	for _, folder := range []string{"internal/runs", "internal/session/journal", "internal/session/compare"} {
+		without(t, folder, "go.temporal.io/")
+	}
+	for _, folder := range []string{"internal/session", "internal/session/steplog", "internal/session/why", "internal/sharing/accept", "internal/sharing/transfer"} {
+		without(t, folder, module+"workflows", module+"activities")
+	}
+}
+
+// without tells which packages among those that a program or package links import what it must not
+// have, and returns how many there are.
+func without(t *testing.T, program string, libraries ...string) int {
+	t.Helper()
 	imports := map[string][]string{}
 	for _, s := range sources(t) {
 		if folder := filepath.ToSlash(filepath.Dir(s.path)); !strings.HasSuffix(s.path, "_test.go") {
 			imports[folder] = append(imports[folder], s.imports...)
 		}
 	}
-	from := map[string]string{"cmd/redsi": "redsi"}
-	for queue := []string{"cmd/redsi"}; len(queue) > 0; queue = queue[1:] {
+	from := map[string]string{program: program}
+	for queue := []string{program}; len(queue) > 0; queue = queue[1:] {
 		at := queue[0]
 		for _, imp := range imports[at] {
-			if imp == "C" || strings.HasPrefix(imp, "github.com/sugarme/gotch") || strings.HasPrefix(imp, "github.com/daulet/tokenizers") {
-				t.Errorf("redsi links %s, which imports %s (by %s)", at, imp, from[at])
+			if slices.ContainsFunc(libraries, func(lib string) bool { return imp == lib || lib != "C" && strings.HasPrefix(imp, lib) }) {
+				t.Errorf("%s links %s, which imports %s (by %s)", program, at, imp, from[at])
 			}
 			ours, ok := strings.CutPrefix(imp, module)
 			if imp+"/" == module {
@@ -134,7 +150,5 @@ func TestPure(t *testing.T) {
 			}
 		}
 	}
-	if len(from) < 50 {
-		t.Fatalf("it looked through %d packages only", len(from))
-	}
+	return len(from)
 }

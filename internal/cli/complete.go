@@ -13,10 +13,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/internal/paper/report"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/reference"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/workflows"
@@ -229,7 +229,7 @@ func (a *app) runNames(ctx context.Context, _ string) []string {
 	if err != nil {
 		return nil
 	}
-	ids, err := activities.RunIDs(ctx, store)
+	ids, err := runs.IDs(ctx, store)
 	if err != nil {
 		return nil
 	}

@@ -14,11 +14,11 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/host/git"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/compare"
 	"github.com/redsi/redsi/internal/session/variants"
 	"github.com/redsi/redsi/internal/system/fault"
-	"github.com/redsi/redsi/workflows"
 )
 
 // diffOptions are the flags of diff.
@@ -126,7 +126,7 @@ func (a *app) diff(ctx context.Context, args []string, o diffOptions) error {
 }
 
 // runOf is FindRun with a hint in case a commit was meant.
-func (a *app) runOf(ctx context.Context, store artifacts.Store, args []string, i int) (*workflows.RunRecord, error) {
+func (a *app) runOf(ctx context.Context, store artifacts.Store, args []string, i int) (*runs.Record, error) {
 	rec, err := a.FindRun(ctx, store, args[i])
 	if err != nil {
 		if _, other := git.Resolve(ctx, session.ProjectDir(a.File), args[i]); other == nil {
@@ -137,7 +137,7 @@ func (a *app) runOf(ctx context.Context, store artifacts.Store, args []string, i
 }
 
 // compareRuns prints how two runs differ.
-func (a *app) compareRuns(ctx context.Context, store artifacts.Store, x, y *workflows.RunRecord, all bool) error {
+func (a *app) compareRuns(ctx context.Context, store artifacts.Store, x, y *runs.Record, all bool) error {
 	ds, same, err := compare.Runs(ctx, store, a.Differ(ctx, store), x, y)
 	if err != nil {
 		return err

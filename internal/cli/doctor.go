@@ -11,6 +11,7 @@ import (
 
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/host/compute"
+	"github.com/redsi/redsi/internal/paper/attest"
 	"github.com/redsi/redsi/internal/session/doctor"
 	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/internal/system/signature"
@@ -69,7 +70,7 @@ func (a *app) examine(ctx context.Context, o drive.Cluster) []doctor.Finding {
 	facts, err := a.SecondProgram().Facts(ctx)
 	found := append([]doctor.Finding{doctor.Build(len(a.Registry.Kinds())), doctor.Cores()}, doctor.Models(compute.Find(), facts, err, a.Computed())...)
 	found = append(found, doctor.Programs(ctx, os.Getenv("PATH"))...)
-	here := []string{doctor.CPU()}
+	here := []string{attest.CPU()}
 	for _, c := range doctor.CardsOf(facts) {
 		here = append(here, c.Name)
 	}

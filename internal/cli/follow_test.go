@@ -21,10 +21,10 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/internal/host/devserver"
 	"github.com/redsi/redsi/internal/host/devserver/devservertest"
 	"github.com/redsi/redsi/internal/host/payload"
+	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/kinds"
@@ -139,7 +139,7 @@ func follow(t *testing.T, src string) *followed {
 	if err != nil {
 		t.Fatal(err)
 	}
-	digest, err := activities.StorePlan(t.Context(), store.Blobs, pl)
+	digest, err := plan.Store(t.Context(), store.Blobs, pl)
 	if err != nil {
 		t.Fatal(err)
 	}

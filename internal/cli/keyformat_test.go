@@ -8,13 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/stores/dir"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/step"
-	"github.com/redsi/redsi/workflows"
 )
 
 // Where the results of a pipeline are under keys of another format, `redsi plan` says so.
@@ -34,9 +33,9 @@ func TestPlanOfOtherKeyFormat(t *testing.T) {
 	if err := store.Records.Create(t.Context(), artifacts.ResultName(key), fmt.Appendf(body, `,"seal":%q}`, artifacts.Sum(body))); err != nil {
 		t.Fatal(err)
 	}
-	rec := workflows.RunRecord{RunID: "20260101T000000Z-00000000", Pipeline: filepath.Base(file),
-		Steps: []workflows.RunStep{{Address: "step.command.x", Key: key, Outcome: workflows.Ran}}}
-	if err := activities.WriteRun(t.Context(), store, rec); err != nil {
+	rec := runs.Record{RunID: "20260101T000000Z-00000000", Pipeline: filepath.Base(file),
+		Steps: []runs.Step{{Address: "step.command.x", Key: key, Outcome: runs.Ran}}}
+	if err := runs.Write(t.Context(), store, rec); err != nil {
 		t.Fatal(err)
 	}
 	var out, errw bytes.Buffer

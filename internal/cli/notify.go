@@ -11,11 +11,10 @@ import (
 	"regexp"
 	"time"
 
-	"github.com/redsi/redsi/activities"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/internal/system/readers"
-	"github.com/redsi/redsi/workflows"
 )
 
 // notifyWithin bounds each of two attempts; notifyAgain is between them.
@@ -25,13 +24,13 @@ var notifyAgain = time.Second
 
 // notice is what is said of the end of a run. It has no texts that a step or an error says.
 type notice struct {
-	Pipeline  string                   `json:"pipeline"`
-	Run       string                   `json:"run,omitempty"` // "": there was nothing to do, or it did not begin
-	OK        bool                     `json:"ok"`
-	Cancelled bool                     `json:"cancelled,omitempty"`
-	Counts    map[workflows.Status]int `json:"counts,omitempty"`
-	Seconds   float64                  `json:"seconds"`
-	Failed    []string                 `json:"failed,omitempty"`
+	Pipeline  string              `json:"pipeline"`
+	Run       string              `json:"run,omitempty"` // "": there was nothing to do, or it did not begin
+	OK        bool                `json:"ok"`
+	Cancelled bool                `json:"cancelled,omitempty"`
+	Counts    map[runs.Status]int `json:"counts,omitempty"`
+	Seconds   float64             `json:"seconds"`
+	Failed    []string            `json:"failed,omitempty"`
 }
 
 var (
@@ -58,9 +57,9 @@ func (a *app) notify(ctx context.Context, to string, began time.Time, sum *drive
 	ctx = context.WithoutCancel(ctx)
 	if sum != nil {
 		n.Pipeline, n.Run = sum.Pipeline, sum.RunID
-		n.Counts = map[workflows.Status]int{workflows.Hit: sum.Hit, workflows.Ran: sum.Ran}
+		n.Counts = map[runs.Status]int{runs.Hit: sum.Hit, runs.Ran: sum.Ran}
 		if n.Run == "" { // nothing to read
-		} else if rec, err := activities.ReadRun(ctx, sum.Of.Store, n.Run); err == nil {
+		} else if rec, err := runs.Read(ctx, sum.Of.Store, n.Run); err == nil {
 			end := drive.EndedOf(rec)
 			n.Counts = end.Counts
 			for _, s := range end.Failed[:min(len(end.Failed), 100)] {

@@ -10,12 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/paper/checklist"
 	"github.com/redsi/redsi/internal/paper/report"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/pipeline/questions"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/system/atomicfile"
 	"github.com/redsi/redsi/internal/system/fault"
@@ -174,7 +174,7 @@ func (a *app) checklist(ctx context.Context, list questions.List) (*checklist.Ch
 		return nil, err
 	}
 	over := a.Waiting("adding up the time and resources of runs")
-	spent, err := activities.SpentBy(ctx, v.Store, a.Project(), v.Plan.Pipeline)
+	spent, err := runs.SpentBy(ctx, v.Store, a.Project(), v.Plan.Pipeline)
 	over()
 	if err != nil {
 		return nil, err

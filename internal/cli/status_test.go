@@ -11,12 +11,12 @@ import (
 	sdk "go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/host/devserver"
 	"github.com/redsi/redsi/internal/host/devserver/devservertest"
 	"github.com/redsi/redsi/internal/host/payload"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/internal/stores/mem"
@@ -27,11 +27,11 @@ import (
 // largeRun is a run of very many steps that tells its counts, and would not be asked for
 // all of its steps: it has no other query.
 func largeRun(ctx workflow.Context, in workflows.ReproduceInput) error {
-	s := workflows.State{RunID: in.RunID, Counts: map[workflows.Status]int{workflows.Ran: 40_000, workflows.Running: 185, workflows.Waiting: 9_812, workflows.Failed: 3}}
+	s := workflows.State{RunID: in.RunID, Counts: map[runs.Status]int{runs.Ran: 40_000, runs.Running: 185, runs.Waiting: 9_812, runs.Failed: 3}}
 	for i := range 100 {
-		x := workflows.StepState{Index: i, Address: fmt.Sprintf("step.command.s[%d]", i), Status: workflows.Running}
+		x := workflows.StepState{Index: i, Address: fmt.Sprintf("step.command.s[%d]", i), Status: runs.Running}
 		if i < 3 {
-			x.Status, x.Error = workflows.Failed, "it broke"
+			x.Status, x.Error = runs.Failed, "it broke"
 		}
 		s.Steps = append(s.Steps, x)
 	}
@@ -97,7 +97,7 @@ func TestStatusOfMany(t *testing.T) {
 		answered, unheard := 0, 0 // a busy server may not say of all in time that nobody polls
 		for _, x := range r.Running {
 			switch {
-			case x.Error == "" && x.Counts[workflows.Ran] == 40_000:
+			case x.Error == "" && x.Counts[runs.Ran] == 40_000:
 				answered++
 			case strings.Contains(x.Error, "does not answer: no worker polls for it"):
 				unheard++
@@ -138,12 +138,12 @@ func TestStatusOfMany(t *testing.T) {
 func TestEndedRuns(t *testing.T) {
 	store := mem.New()
 	for i := range 40 {
-		rec := workflows.RunRecord{RunID: fmt.Sprintf("20260101T0000%02dZ", i), Pipeline: "p.hcl", Counts: map[workflows.Status]int{workflows.Ran: 1},
-			Steps: []workflows.RunStep{{Address: "step.a.b", Outcome: workflows.Ran, Key: artifacts.Digest{1}}}}
+		rec := runs.Record{RunID: fmt.Sprintf("20260101T0000%02dZ", i), Pipeline: "p.hcl", Counts: map[runs.Status]int{runs.Ran: 1},
+			Steps: []runs.Step{{Address: "step.a.b", Outcome: runs.Ran, Key: artifacts.Digest{1}}}}
 		if i%4 == 0 {
-			rec.Steps[0].Outcome, rec.Steps[0].Error, rec.Counts = workflows.Failed, "it broke", map[workflows.Status]int{workflows.Failed: 1}
+			rec.Steps[0].Outcome, rec.Steps[0].Error, rec.Counts = runs.Failed, "it broke", map[runs.Status]int{runs.Failed: 1}
 		}
-		if err := activities.WriteRun(t.Context(), store, rec); err != nil {
+		if err := runs.Write(t.Context(), store, rec); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -152,15 +152,15 @@ func TestEndedRuns(t *testing.T) {
 	}
 	a := newApp(&session.Session{Log: slog.New(slog.DiscardHandler), File: "none.hcl"}, nil, nil)
 	for most, want := range map[int]int{0: 0, 1: 1, 20: 20, 100: 39} {
-		runs, err := a.EndedRuns(t.Context(), store, most)
-		if err != nil || len(runs) != want {
-			t.Fatalf("of %d: %d, %v", most, len(runs), err)
+		ended, err := a.EndedRuns(t.Context(), store, most)
+		if err != nil || len(ended) != want {
+			t.Fatalf("of %d: %d, %v", most, len(ended), err)
 		}
-		for i, x := range runs {
+		for i, x := range ended {
 			if x.RunID != fmt.Sprintf("20260101T0000%02dZ", 38-i) {
 				t.Errorf("%d: %s", i, x.RunID)
 			}
-			if failed := (38-i)%4 == 0; failed != (len(x.Failed) == 1) || failed != (x.Counts[workflows.Failed] == 1) {
+			if failed := (38-i)%4 == 0; failed != (len(x.Failed) == 1) || failed != (x.Counts[runs.Failed] == 1) {
 				t.Errorf("%+v", x)
 			}
 		}

@@ -5,7 +5,7 @@
 // follows runs (cards, livegraph), doctor checks a machine, steplog, saved, model and world
 // find what logs, apply, search and test need.
 //
-// It imports worker, activities and workflows, and what is below them. It must not know
+// It imports worker, activities (drive alone) and workflows, and what is below them. It must not know
 // flags or how anything is printed: that is internal/cli's.
 //
 // Begin with session.go, load.go and preview.go, then drive.

@@ -9,15 +9,15 @@ import (
 	"github.com/redsi/redsi/internal/corpora/fetch"
 	"github.com/redsi/redsi/internal/host/device"
 	"github.com/redsi/redsi/internal/host/rates"
+	"github.com/redsi/redsi/internal/paper/attest"
 	"github.com/redsi/redsi/internal/pipeline/estimate"
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/lockfile/origins"
 	"github.com/redsi/redsi/internal/pipeline/plan"
-	"github.com/redsi/redsi/internal/session/doctor"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/session/journal"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/step"
-	"github.com/redsi/redsi/workflows"
 )
 
 // HistoryOf is what an estimate is based on.
@@ -40,7 +40,7 @@ func (se *Session) RatesFolder() string { return filepath.Join(se.StateDir, "rat
 func (se *Session) Pricing(ctx context.Context, store artifacts.Store, v *plan.Preview) estimate.Pricing {
 	all, _ := rates.Read(se.RatesFolder()) // doctor says which cannot be used
 	p := estimate.Pricing{Registry: se.Registry, HasCard: device.Count() > 0, On: se.On}
-	if i := slices.IndexFunc(all, func(r rates.Rates) bool { return r.Device == doctor.CPU() }); i >= 0 {
+	if i := slices.IndexFunc(all, func(r rates.Rates) bool { return r.Device == attest.CPU() }); i >= 0 {
 		p.CPU = &all[i]
 		p.HasCard = p.HasCard && len(p.CPU.Cards) > 0
 		if i := slices.IndexFunc(all, func(r rates.Rates) bool { return r.Card && slices.Contains(p.CPU.Cards, r.Device) }); i >= 0 {
@@ -122,6 +122,6 @@ func (se *Session) Journal(ctx context.Context, store artifacts.Store, v *plan.P
 }
 
 // FindRun reads the record of a run of this project, as journal.Find names it.
-func (se *Session) FindRun(ctx context.Context, store artifacts.Store, name string) (*workflows.RunRecord, error) {
+func (se *Session) FindRun(ctx context.Context, store artifacts.Store, name string) (*runs.Record, error) {
 	return journal.Find(ctx, store, se.Project(), name)
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -177,30 +177,30 @@ func (o *observed) result(key artifacts.Digest, at time.Duration) (since time.Du
 
 // ends compares the end of each step with the model's.
 func (v *verdict) ends(n int, r *ran, of people) {
-	all, failed, counted := model(v.script.Pipeline, r.Edition, of), map[string]bool{}, map[workflows.Status]int{}
+	all, failed, counted := model(v.script.Pipeline, r.Edition, of), map[string]bool{}, map[runs.Status]int{}
 	for _, s := range r.record.Steps {
-		failed[s.Address] = s.Outcome == workflows.Failed
+		failed[s.Address] = s.Outcome == runs.Failed
 		counted[s.Outcome]++
 	}
 	for _, s := range r.record.Steps {
 		e, known := all[s.Address]
 		delete(all, s.Address)
 		is, who := s.Outcome, fmt.Sprintf("run %d: %s is %s (%s)", n, s.Address, s.Outcome, s.Error)
-		if is == workflows.Hit {
-			is = workflows.Ran
+		if is == runs.Hit {
+			is = runs.Ran
 		}
 		cause, _, _ := strings.Cut(strings.TrimPrefix(s.Error, "needs "), ", which failed")
-		unknown := (of.cancelled || of.failFast || of.away) && is != workflows.Ran && is != workflows.Failed // as the run ended
+		unknown := (of.cancelled || of.failFast || of.away) && is != runs.Ran && is != runs.Failed // as the run ended
 		v.must(known || unknown, "end", "%s, and there is no such step", who)
 		v.must(!known || slices.Contains(e.ends, is), "end", "%s, and the model says %v", who, e.ends)
-		v.must(!known || is != workflows.Failed || strings.Contains(s.Error, e.why), "end", "%s, and the model says %q", who, e.why)
-		v.must(!known || is != workflows.Skipped || failed[cause], "end", "%s, and %q did not fail", who, cause)
-		v.must(!strings.Contains(s.Error, "for no reason") && (is != workflows.NotStarted || r.err != nil), "left out", "%s", who)
+		v.must(!known || is != runs.Failed || strings.Contains(s.Error, e.why), "end", "%s, and the model says %q", who, e.why)
+		v.must(!known || is != runs.Skipped || failed[cause], "end", "%s, and %q did not fail", who, cause)
+		v.must(!strings.Contains(s.Error, "for no reason") && (is != runs.NotStarted || r.err != nil), "left out", "%s", who)
 	}
 	for at, e := range all {
 		v.must(e.maybe, "left out", "run %d: %s is not in its record", n, at)
 	}
-	bad := counted[workflows.Failed] + counted[workflows.Cancelled] + counted[workflows.NotStarted]
+	bad := counted[runs.Failed] + counted[runs.Cancelled] + counted[runs.NotStarted]
 	v.must((r.err == nil) == (bad == 0) || of.cancelled || of.away, "end", "run %d ends with %v, and %d of its steps did not end well", n, r.err, bad)
 	for status, count := range r.record.Counts {
 		v.must(counted[status] == count, "end", "run %d says that %d steps are %s, and its record has %d", n, count, status, counted[status])
@@ -218,11 +218,11 @@ func (v *verdict) filed(n int, r *ran) {
 		twins[s.Key]++
 	}
 	for _, s := range r.record.Steps {
-		hit, b, who := s.Outcome == workflows.Hit, v.script.Pipeline.of(s.Address), fmt.Sprintf("run %d: %s is %s", n, s.Address, s.Outcome)
-		if s.Outcome == workflows.Failed && strings.Contains(s.Error, "it cannot be done") && b != nil && b.End == "permanent" {
+		hit, b, who := s.Outcome == runs.Hit, v.script.Pipeline.of(s.Address), fmt.Sprintf("run %d: %s is %s", n, s.Address, s.Outcome)
+		if s.Outcome == runs.Failed && strings.Contains(s.Error, "it cannot be done") && b != nil && b.End == "permanent" {
 			wrong[s.Key] = true
 		}
-		if !hit && s.Outcome != workflows.Ran {
+		if !hit && s.Outcome != runs.Ran {
 			continue
 		}
 		since, is, _ := v.result(s.Key, min(r.ended, closed)) // then a later run may let it go
@@ -241,7 +241,7 @@ func (v *verdict) filed(n int, r *ran) {
 	v.must(!r.Killed || !well || slices.ContainsFunc(v.stored, func(s stored) bool { return s.what == "closed" && s.run == killed+r.id }),
 		"open", "run %d has ended well, and a run of its plan that was killed is open still", n)
 	if len(wrong) > 0 && v.store.Records != nil && !v.away(missed/4, r.began, r.ended) {
-		known, err := activities.PermanentFailures(context.Background(), v.store, wrong)
+		known, err := runs.PermanentFailures(context.Background(), v.store, wrong)
 		v.must(err == nil && len(known) == len(wrong), "failures", "run %d: %d steps failed for good, and the store knows %d: %v", n, len(wrong), len(known), err)
 	}
 }

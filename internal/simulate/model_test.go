@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/workflows"
+	"github.com/redsi/redsi/internal/runs"
 )
 
 // The model of what a run is, from the documents for users: pipelines.md says which steps there
@@ -17,13 +17,13 @@ type people struct{ failFast, skipFailed, cancelled, away bool }
 
 // expected is how a step of a run ends. Ran stands for Hit, too.
 type expected struct {
-	ends  []workflows.Status // that it may have
-	why   string             // a part of its error, if it fails
-	maybe bool               // it need not be there
+	ends  []runs.Status // that it may have
+	why   string        // a part of its error, if it fails
+	maybe bool          // it need not be there
 }
 
-func to(ends ...workflows.Status) expected { return expected{ends: ends} }
-func (e expected) done() bool              { return slices.Equal(e.ends, []workflows.Status{workflows.Ran}) }
+func to(ends ...runs.Status) expected { return expected{ends: ends} }
+func (e expected) done() bool         { return slices.Equal(e.ends, []runs.Status{runs.Ran}) }
 
 // always and perhaps say what the error is of work that fails for sure, and of work of which other runs decide.
 var (
@@ -68,7 +68,7 @@ func (m *modeled) waits(on []string) (lost, sure bool) {
 	for _, at := range on {
 		e := m.all[at]
 		lost = lost || !e.done()
-		sure = sure || !e.maybe && !slices.Contains(e.ends, workflows.Ran)
+		sure = sure || !e.maybe && !slices.Contains(e.ends, runs.Ran)
 	}
 	return lost, sure
 }
@@ -104,9 +104,9 @@ func (m *modeled) block(b *block) *modeledBlock {
 	}
 	lost, sure := m.waits(pieces)
 	if source != nil && (lost || x.pending && !misfit) { // its pieces are not looked at: perhaps it is not known which steps it is
-		e := to(workflows.Skipped)
+		e := to(runs.Skipped)
 		if misfit || x.misfit {
-			e = to(workflows.Skipped, workflows.Failed)
+			e = to(runs.Skipped, runs.Failed)
 		}
 		e.maybe = !sure || leftOut
 		add("*", e)
@@ -124,13 +124,13 @@ func (m *modeled) block(b *block) *modeledBlock {
 		e := m.own(b, b.named(key))
 		switch {
 		case misfit && !lost:
-			e = expected{ends: []workflows.Status{workflows.Failed}, why: "There is no piece"}
+			e = expected{ends: []runs.Status{runs.Failed}, why: "There is no piece"}
 		case misfit || x.misfit: // by what it awaits first
-			e = to(workflows.Failed, workflows.Skipped)
+			e = to(runs.Failed, runs.Skipped)
 		case sure:
-			e = to(workflows.Skipped)
+			e = to(runs.Skipped)
 		case lost:
-			e.ends = append(e.ends, workflows.Skipped)
+			e.ends = append(e.ends, runs.Skipped)
 		}
 		e.maybe = x.unknown && key != "*" || leftOut
 		add(key, e)
@@ -145,16 +145,16 @@ func (m *modeled) own(b *block, name string) expected {
 	for i := range b.Pieces {
 		hurt = hurt || m.p.end(fmt.Sprintf("%s#%d", name, i)) != ""
 	}
-	sure, may, e := always[b.End], perhaps[b.End], to(workflows.Ran)
+	sure, may, e := always[b.End], perhaps[b.End], to(runs.Ran)
 	switch {
 	case hurt && sure != "" && (b.End != "hangs" || b.Time > 0):
-		e = expected{ends: []workflows.Status{workflows.Failed}, why: sure}
+		e = expected{ends: []runs.Status{runs.Failed}, why: sure}
 	case hurt && may != "" && (b.End != "exits-first" || b.Retry < 2):
-		if e = (expected{ends: []workflows.Status{workflows.Ran, workflows.Failed}, why: may}); b.Check == "fails" {
-			e = to(workflows.Failed) // by the check, or before it
+		if e = (expected{ends: []runs.Status{runs.Ran, runs.Failed}, why: may}); b.Check == "fails" {
+			e = to(runs.Failed) // by the check, or before it
 		}
 	case b.Check == "fails": // its result is kept
-		e = expected{ends: []workflows.Status{workflows.Failed}, why: `check "enough" fails`}
+		e = expected{ends: []runs.Status{runs.Failed}, why: `check "enough" fails`}
 	}
 	return e
 }
@@ -163,16 +163,16 @@ func (m *modeled) own(b *block, name string) expected {
 func disturbed(all map[string]expected, of people) map[string]expected {
 	fails := of.away
 	for _, e := range all {
-		fails = fails || slices.Contains(e.ends, workflows.Failed)
+		fails = fails || slices.Contains(e.ends, runs.Failed)
 	}
 	for at, e := range all {
 		if of.away { // it fails what needs it
-			e = to(workflows.Ran, workflows.Failed, workflows.Skipped, workflows.NotStarted)
+			e = to(runs.Ran, runs.Failed, runs.Skipped, runs.NotStarted)
 		}
 		if of.cancelled {
-			e.ends = append(e.ends, workflows.NotStarted, workflows.Cancelled)
+			e.ends = append(e.ends, runs.NotStarted, runs.Cancelled)
 		} else if of.failFast && fails {
-			e.ends = append(e.ends, workflows.NotStarted)
+			e.ends = append(e.ends, runs.NotStarted)
 		}
 		// Steps that failed, with what needs them, may be left out, and steps that were not known yet.
 		e.maybe = e.maybe || of.away || of.skipFailed && !all[at].done() || strings.Contains(at, "[") && (of.cancelled || of.failFast)

@@ -12,6 +12,7 @@ import (
 	"go.temporal.io/api/history/v1"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/workflows"
 )
@@ -36,12 +37,12 @@ func TestJudge(t *testing.T) {
 	type seen struct { // what is observed, with the parts of it that most cases change
 		observed
 		run     *ran
-		a, b, c *workflows.RunStep
+		a, b, c *runs.Step
 	}
 	judged := func(change func(o *seen)) string {
-		of := seen{run: &ran{act: act{Do: "run", Edition: 1}, id: "1", began: s, ended: 30 * s, err: errors.New("1 step failed"), record: &workflows.RunRecord{Steps: []workflows.RunStep{
-			{Address: "step.work.a", Outcome: workflows.Ran, Key: a}, {Address: "step.work.b", Key: b, Outcome: workflows.Failed, Error: "it cannot be done"},
-			{Address: "step.work.c", Outcome: workflows.Skipped, Error: "needs step.work.b, which failed"}}}}}
+		of := seen{run: &ran{act: act{Do: "run", Edition: 1}, id: "1", began: s, ended: 30 * s, err: errors.New("1 step failed"), record: &runs.Record{Steps: []runs.Step{
+			{Address: "step.work.a", Outcome: runs.Ran, Key: a}, {Address: "step.work.b", Key: b, Outcome: runs.Failed, Error: "it cannot be done"},
+			{Address: "step.work.c", Outcome: runs.Skipped, Error: "needs step.work.b, which failed"}}}}}
 		of.script = script{Acts: []act{of.run.act}, Pipeline: pipelineScript{Blocks: []block{
 			{Name: "a", Kind: "work"}, {Name: "b", Kind: "work", End: "permanent"}, {Name: "c", Kind: "work", After: []string{"b"}}}}}
 		of.work = []work{{address: "a", key: a, began: 10 * s, ended: 20 * s, how: "done"}, {address: "b", key: b, began: 10 * s, ended: 25 * s, how: "failed"}}
@@ -59,14 +60,14 @@ func TestJudge(t *testing.T) {
 		"ends: the schedule":                   func(o *seen) { o.stuck = true },
 		"end: run 0 has no record":             func(o *seen) { o.run.record = nil },
 		"there is no such step":                func(o *seen) { o.a.Address = "step.work.z" },
-		"a is failed (), and the model says":   func(o *seen) { o.a.Outcome = workflows.Failed },
-		"b is hit (it cannot be done), and":    func(o *seen) { o.b.Outcome = workflows.Hit },
+		"a is failed (), and the model says":   func(o *seen) { o.a.Outcome = runs.Failed },
+		"b is hit (it cannot be done), and":    func(o *seen) { o.b.Outcome = runs.Hit },
 		"and the model says \"it cannot":       func(o *seen) { o.b.Error = "another" },
 		"\"step.work.a\" did not fail":         func(o *seen) { o.c.Error = "needs step.work.a, which failed" },
-		"left out: run 0: step.work.c is not":  func(o *seen) { o.c.Outcome, o.run.err = workflows.NotStarted, nil },
+		"left out: run 0: step.work.c is not":  func(o *seen) { o.c.Outcome, o.run.err = runs.NotStarted, nil },
 		"step.work.c is not in its record":     func(o *seen) { o.run.record.Steps = o.run.record.Steps[:2] },
 		"of its steps did not end well":        func(o *seen) { o.run.err = nil },
-		"says that 2 steps are ran":            func(o *seen) { o.run.record.Counts = map[workflows.Status]int{workflows.Ran: 2} },
+		"says that 2 steps are ran":            func(o *seen) { o.run.record.Counts = map[runs.Status]int{runs.Ran: 2} },
 		"in time: run 0 has not ended":         func(o *seen) { o.run.ended = 0 },
 		"in time: run 0 ended":                 func(o *seen) { o.run.ended = time.Hour },
 		"stands still":                         func(o *seen) { o.run.ended = 180 * s },
@@ -85,7 +86,7 @@ func TestJudge(t *testing.T) {
 		"result: run 0":             func(o *seen) { o.a.Key = artifacts.Sum([]byte("z")) },
 		"kept: run 0":               func(o *seen) { o.stored = slices.Insert(o.stored, 2, gone) },
 		"nobody did its work":       func(o *seen) { o.work = o.work[1:] },
-		"a is hit, and the run has": func(o *seen) { o.a.Outcome = workflows.Hit },
+		"a is hit, and the run has": func(o *seen) { o.a.Outcome = runs.Hit },
 		"the run is open from 22s":  func(o *seen) { o.stored[0].at = 22 * s },
 		"open: run 0 has":           func(o *seen) { o.stored = o.stored[:2] },
 		"failures: run 0":           func(o *seen) { o.store = mem.New() },

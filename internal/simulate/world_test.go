@@ -21,6 +21,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/session/journal"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
@@ -68,7 +69,7 @@ type ran struct {
 	began, ended, cancelled time.Duration    // after the start; zero: it has not
 	result                  *workflows.ReproduceResult
 	err                     error
-	record                  *workflows.RunRecord // nil: there is none
+	record                  *runs.Record // nil: there is none
 }
 
 const longest = 6 * time.Hour // of virtual time that a schedule may take
@@ -309,7 +310,7 @@ func (w *world) prepare(ctx context.Context, store artifacts.Store, p *pipeline.
 		}
 	}
 	if err == nil {
-		r.plan, err = activities.StorePlan(ctx, store.Blobs, pl)
+		r.plan, err = plan.Store(ctx, store.Blobs, pl)
 	}
 	if err != nil || v.Done() {
 		return nil, err
@@ -343,7 +344,7 @@ func (w *world) look() {
 	}
 	for i := range w.runs {
 		r := &w.runs[i]
-		if rec, err := activities.ReadRun(ctx, w.mem, r.id); err == nil {
+		if rec, err := runs.Read(ctx, w.mem, r.id); err == nil {
 			r.record = rec
 		} else if r.id != "" && !errors.Is(err, artifacts.ErrNotExist) {
 			out.troubles = append(out.troubles, fmt.Sprintf("the record of run %s: %v", r.id, err))

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/internal/system/escape"
 	"github.com/redsi/redsi/workflows"
@@ -37,7 +38,7 @@ func (e *Events) Say(text string) {
 
 // Update tells of a new state, as Live shows it.
 func (e *Events) Update(s workflows.State, work map[string]drive.Work, waits string, now time.Time) {
-	counts := map[workflows.Status]int{}
+	counts := map[runs.Status]int{}
 	var changed []workflows.StepState
 	for _, x := range s.Steps {
 		counts[x.Status]++
@@ -52,7 +53,7 @@ func (e *Events) Update(s workflows.State, work map[string]drive.Work, waits str
 	for _, line := range e.live.block(s, work, waits) {
 		block = append(block, line.text)
 	}
-	e.write("state", map[string]any{"total": len(s.Steps), "done": len(s.Steps) - counts[workflows.Waiting] - counts[workflows.Queued] - counts[workflows.Running],
+	e.write("state", map[string]any{"total": len(s.Steps), "done": len(s.Steps) - counts[runs.Waiting] - counts[runs.Queued] - counts[runs.Running],
 		"counts": counts, "steps": changed, "block": block,
 		"news": slices.DeleteFunc(strings.Split(news.String(), "\n"), func(line string) bool { return line == "" })})
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
@@ -17,12 +18,12 @@ func TestEvents(t *testing.T) {
 	var b bytes.Buffer
 	e := NewEvents(&b, 80, func() { t.Error("the reader is there") })
 	now := time.Unix(1000, 0)
-	s := workflows.State{Steps: []workflows.StepState{{Address: "step.a", Status: workflows.Hit, TookS: 2}, {Address: "step.b", Status: workflows.Running, Shared: true}, {Address: "step.c", Status: workflows.Waiting}}}
+	s := workflows.State{Steps: []workflows.StepState{{Address: "step.a", Status: runs.Hit, TookS: 2}, {Address: "step.b", Status: runs.Running, Shared: true}, {Address: "step.c", Status: runs.Waiting}}}
 	work := map[string]drive.Work{"step.b": {Began: now.Add(-10 * time.Second), Progress: step.Progress{Done: 1, Total: 4, Unit: "files"}}}
 	e.Begun("r1", "http://x/<r1>")
 	e.Update(s, work, "a worker", now)
-	s.Steps[1] = workflows.StepState{Address: "step.b", Status: workflows.Failed, Error: "no\nroom\x1b[2J"}
-	s.Steps[2].Status = workflows.Skipped
+	s.Steps[1] = workflows.StepState{Address: "step.b", Status: runs.Failed, Error: "no\nroom\x1b[2J"}
+	s.Steps[2].Status = runs.Skipped
 	e.Update(s, nil, "", now)
 	e.Say("a\nb")
 	want := `{"event":"begun","format":"redsi-progress/1","news":["run r1","Temporal UI: http://x/<r1>"],"run":"r1","url":"http://x/<r1>"}
@@ -52,7 +53,7 @@ func TestEventsWithoutReader(t *testing.T) {
 func TestEventsOfNarrowTerminal(t *testing.T) {
 	for _, columns := range []int{1, 2, 30} {
 		var b bytes.Buffer
-		NewEvents(&b, columns, nil).Update(workflows.State{Steps: []workflows.StepState{{Address: "step.command.long", Status: workflows.Running}}}, nil, "", time.Unix(9, 0))
+		NewEvents(&b, columns, nil).Update(workflows.State{Steps: []workflows.StepState{{Address: "step.command.long", Status: runs.Running}}}, nil, "", time.Unix(9, 0))
 		if strings.Count(b.String(), "\n") != 1 {
 			t.Errorf("%d columns: %q", columns, b.String())
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/paper/report"
 	"github.com/redsi/redsi/internal/pipeline/estimate"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/internal/system/escape"
 	"github.com/redsi/redsi/step"
@@ -48,10 +49,10 @@ func harmless(t *testing.T, what, out string) {
 func TestPrintedIsHarmless(t *testing.T) {
 	type named string
 	steps := []workflows.StepState{
-		{Address: nasty, Status: workflows.Running},
-		{Address: nasty + "2", Status: workflows.Failed, Error: nasty},
-		{Address: nasty + "3", Status: workflows.Ran, TookS: 1},
-		{Address: nasty + "4", Status: workflows.Skipped, Error: nasty}}
+		{Address: nasty, Status: runs.Running},
+		{Address: nasty + "2", Status: runs.Failed, Error: nasty},
+		{Address: nasty + "3", Status: runs.Ran, TookS: 1},
+		{Address: nasty + "4", Status: runs.Skipped, Error: nasty}}
 	for what, show := range map[string]func(b *bytes.Buffer){
 		"Printf": func(b *bytes.Buffer) {
 			Printf(b, "%s %v %s %-20s %s %v\n", nasty, named(nasty), Lines(nasty), nasty, []string{nasty}, struct{ A string }{nasty})

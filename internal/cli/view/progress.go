@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/dustin/go-humanize"
 
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/internal/system/escape"
 	"github.com/redsi/redsi/internal/system/words"
@@ -27,7 +28,7 @@ type Live struct {
 	screen *Screen // nil without a terminal
 	width  int
 
-	seen   map[string]workflows.Status
+	seen   map[string]runs.Status
 	said   map[string]time.Time
 	began  map[string]time.Time // start of work, not of queueing
 	now    time.Time
@@ -38,7 +39,7 @@ type Live struct {
 
 // NewLive makes a view that writes to w; width is the terminal's, 0 without one.
 func NewLive(w io.Writer, st Style, width int) *Live {
-	l := &Live{w: w, st: st, width: width, seen: map[string]workflows.Status{}, said: map[string]time.Time{},
+	l := &Live{w: w, st: st, width: width, seen: map[string]runs.Status{}, said: map[string]time.Time{},
 		began: map[string]time.Time{}, resume: true}
 	if width > 0 {
 		var ok bool
@@ -84,7 +85,7 @@ func (l *Live) Close() {
 
 // cause is why steps ended without a result.
 type cause struct {
-	status workflows.Status
+	status runs.Status
 	why    string
 }
 
@@ -93,7 +94,7 @@ func (l *Live) news(w io.Writer, s workflows.State, work map[string]drive.Work) 
 	var causes []cause
 	of := map[cause][]string{}
 	for _, x := range s.Steps {
-		if x.Status == workflows.Running {
+		if x.Status == runs.Running {
 			l.atWork(x.Address, work[x.Address].Began)
 		}
 		if l.seen[x.Address] == x.Status {
@@ -101,21 +102,21 @@ func (l *Live) news(w io.Writer, s workflows.State, work map[string]drive.Work) 
 		}
 		l.seen[x.Address] = x.Status
 		switch x.Status {
-		case workflows.Queued:
+		case runs.Queued:
 			delete(l.began, x.Address) // its worker may have been lost
-		case workflows.Running:
+		case runs.Running:
 			if l.screen == nil {
 				l.line(w, "run", "RUN", x.Address, shared(x))
 			}
-		case workflows.Ran:
+		case runs.Ran:
 			l.line(w, "ran", "DONE", x.Address, Seconds(duration(x.TookS)))
-		case workflows.Failed, workflows.Skipped, workflows.Cancelled, workflows.NotStarted:
+		case runs.Failed, runs.Skipped, runs.Cancelled, runs.NotStarted:
 			c := cause{x.Status, x.Error}
 			if len(of[c]) == 0 {
 				causes = append(causes, c)
 			}
 			of[c] = append(of[c], x.Address)
-		case workflows.Hit:
+		case runs.Hit:
 			hits = append(hits, x)
 		}
 	}
@@ -152,11 +153,11 @@ func (l *Live) together(w io.Writer, c cause, steps []string) {
 	word, who := "SKIP", steps[0]
 	more := len(steps) - 1
 	switch c.status {
-	case workflows.Failed:
+	case runs.Failed:
 		word = "FAIL"
-	case workflows.Cancelled:
+	case runs.Cancelled:
 		word = "STOP"
-	case workflows.Skipped:
+	case runs.Skipped:
 		if more > 0 {
 			c.why = "each " + c.why
 		}
@@ -210,7 +211,7 @@ func (l *Live) block(s workflows.State, work map[string]drive.Work, waits string
 // running are the addresses of running steps.
 func running(s workflows.State) (addresses []string) {
 	for _, x := range s.Steps {
-		if x.Status == workflows.Running {
+		if x.Status == runs.Running {
 			addresses = append(addresses, x.Address)
 		}
 	}
@@ -219,15 +220,15 @@ func running(s workflows.State) (addresses []string) {
 
 // sums count the steps that are not done, in ever shorter forms.
 func sums(s workflows.State) []string {
-	n := map[workflows.Status]int{}
+	n := map[runs.Status]int{}
 	for _, x := range s.Steps {
 		n[x.Status]++
 	}
-	text := fmt.Sprintf("%d running", n[workflows.Running])
-	if n[workflows.Queued] > 0 {
-		text += fmt.Sprintf(", %d queued", n[workflows.Queued])
+	text := fmt.Sprintf("%d running", n[runs.Running])
+	if n[runs.Queued] > 0 {
+		text += fmt.Sprintf(", %d queued", n[runs.Queued])
 	}
-	left := fmt.Sprintf("%s, %d to do", text, n[workflows.Waiting])
+	left := fmt.Sprintf("%s, %d to do", text, n[runs.Waiting])
 	return []string{fmt.Sprintf("       %s of %d", left, len(s.Steps)), fmt.Sprintf("%s of %d", left, len(s.Steps)), left, text}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline/estimate"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
@@ -42,9 +43,9 @@ func TestHitsTogether(t *testing.T) {
 	var b bytes.Buffer
 	l := NewLive(&b, Style{}, 0)
 	state := func(hits int) (s workflows.State) {
-		s.Steps = []workflows.StepState{{Address: "step.text.split", Status: workflows.Running}}
+		s.Steps = []workflows.StepState{{Address: "step.text.split", Status: runs.Running}}
 		for i := range hits {
-			s.Steps = append(s.Steps, workflows.StepState{Address: fmt.Sprintf("step.text.piece[%d]", i), Status: workflows.Hit})
+			s.Steps = append(s.Steps, workflows.StepState{Address: fmt.Sprintf("step.text.piece[%d]", i), Status: runs.Hit})
 		}
 		return s
 	}
@@ -61,7 +62,7 @@ func TestHitsTogether(t *testing.T) {
 func TestBlockFitsTerminal(t *testing.T) {
 	steps := make([]workflows.StepState, 10)
 	for i := range steps {
-		steps[i] = workflows.StepState{Address: fmt.Sprintf(`step.text["Zürich 東京 👩‍👩‍👧 %d"]`, i), Status: workflows.Running}
+		steps[i] = workflows.StepState{Address: fmt.Sprintf(`step.text["Zürich 東京 👩‍👩‍👧 %d"]`, i), Status: runs.Running}
 	}
 	for width := 1; width <= 50; width++ {
 		for _, color := range []bool{false, true} {
@@ -85,14 +86,14 @@ func TestBlockFitsTerminal(t *testing.T) {
 func TestBlockWidths(t *testing.T) {
 	now := time.Unix(1000, 0)
 	s := workflows.State{Steps: []workflows.StepState{
-		{Address: `step.train.dsi["title/nci_norm/tiny/naive/42"]`, Status: workflows.Running},
-		{Address: "step.download.train", Status: workflows.Running},
-		{Address: "step.a", Status: workflows.Running},
+		{Address: `step.train.dsi["title/nci_norm/tiny/naive/42"]`, Status: runs.Running},
+		{Address: "step.download.train", Status: runs.Running},
+		{Address: "step.a", Status: runs.Running},
 	}}
 	for i := range 30 {
-		is := workflows.Queued
+		is := runs.Queued
 		if i >= 22 {
-			is = workflows.Waiting
+			is = runs.Waiting
 		}
 		s.Steps = append(s.Steps, workflows.StepState{Address: fmt.Sprintf("step.b[%d]", i), Status: is})
 	}
@@ -141,17 +142,17 @@ func TestBlockWidths(t *testing.T) {
 // TestCauses: steps that share a cause are one line.
 func TestCauses(t *testing.T) {
 	var s workflows.State
-	add := func(is workflows.Status, why string, names ...string) {
+	add := func(is runs.Status, why string, names ...string) {
 		for _, n := range names {
 			s.Steps = append(s.Steps, workflows.StepState{Address: "step." + n, Status: is, Error: why})
 		}
 	}
-	add(workflows.Failed, "no space left", "a", "b", "c")
-	add(workflows.Failed, "exit 3", "d")
-	add(workflows.Skipped, "needs step.d, which failed", "e", "f")
-	add(workflows.Skipped, "needs step.a, which failed", "g")
-	add(workflows.Cancelled, "the run was cancelled", "h", "i")
-	add(workflows.NotStarted, "the run was cancelled", "j", "k", "l")
+	add(runs.Failed, "no space left", "a", "b", "c")
+	add(runs.Failed, "exit 3", "d")
+	add(runs.Skipped, "needs step.d, which failed", "e", "f")
+	add(runs.Skipped, "needs step.a, which failed", "g")
+	add(runs.Cancelled, "the run was cancelled", "h", "i")
+	add(runs.NotStarted, "the run was cancelled", "j", "k", "l")
 	for _, width := range []int{0, 80} {
 		var b bytes.Buffer
 		l := NewLive(&b, Style{}, width)
@@ -175,12 +176,12 @@ SKIP   3 steps not started  the run was cancelled
 func TestQueuedIsSilent(t *testing.T) {
 	var b bytes.Buffer
 	l := NewLive(&b, Style{}, 0)
-	s := workflows.State{Steps: []workflows.StepState{{Address: "step.a", Status: workflows.Queued}, {Address: "step.b", Status: workflows.Waiting}}}
+	s := workflows.State{Steps: []workflows.StepState{{Address: "step.a", Status: runs.Queued}, {Address: "step.b", Status: runs.Waiting}}}
 	now := time.Unix(100, 0)
 	l.Update(s, nil, "waiting for a worker", now)
 	l.Update(s, nil, "waiting for a worker", now.Add(14*time.Second))
 	l.Update(s, nil, "", now.Add(16*time.Second))
-	s.Steps[0].Status = workflows.Running
+	s.Steps[0].Status = runs.Running
 	l.Update(s, map[string]drive.Work{"step.a": {Began: now.Add(15 * time.Second)}}, "", now.Add(17*time.Second))
 	want := "waiting for a worker\n0 running, 1 queued, 1 to do of 2\nRUN    step.a  \n"
 	if got := b.String(); got != want {

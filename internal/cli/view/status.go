@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/internal/system/words"
-	"github.com/redsi/redsi/workflows"
 )
 
 // Bounds of what Status prints.
@@ -56,7 +56,7 @@ func openRun(w io.Writer, st Style, x drive.Run, most int, toSee func(run string
 		left = ", at least " + Seconds(duration(x.LeftS)) + " left"
 	}
 	Printf(w, "%s  %s, for %s%s\n       %s\n", st.Bold(name), Lines(is), Seconds(time.Since(x.Started)), left, x.URL)
-	for _, status := range []workflows.Status{workflows.Running, workflows.Failed} {
+	for _, status := range []runs.Status{runs.Running, runs.Failed} {
 		word := st.Outcome(string(status), strings.ToUpper(string(status)))
 		shown := 0
 		for _, s := range x.Steps {

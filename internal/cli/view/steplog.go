@@ -4,7 +4,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/redsi/redsi/activities"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/session/steplog"
 )
 
@@ -38,6 +38,6 @@ func StepLog(w io.Writer, st Style, l *steplog.Log) {
 	}
 	if l.Cut > 0 {
 		Printf(w, "       its first %s and last %s; %s between them were not kept\n",
-			Size(activities.LogHead), Size(activities.LogTail), Size(l.Cut))
+			Size(runs.LogHead), Size(runs.LogTail), Size(l.Cut))
 	}
 }

@@ -1,6 +1,8 @@
 package attest
 
 import (
+	"cmp"
+	"fmt"
 	"runtime"
 	"strings"
 
@@ -22,6 +24,11 @@ type Machine struct {
 // ThisMachine is where this process runs.
 func ThisMachine() Machine {
 	return Machine{OS: runtime.GOOS, Arch: runtime.GOARCH, CPU: cpuModel(), Processors: runtime.NumCPU()}
+}
+
+// CPU is the name of this machine's processors, with how many redsi uses.
+func CPU() string {
+	return fmt.Sprintf("%s, %s", cmp.Or(cpuModel(), runtime.GOARCH), words.Count(runtime.GOMAXPROCS(0), "core"))
 }
 
 // Platform distinguishes machines whose results may differ.

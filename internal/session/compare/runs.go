@@ -11,26 +11,26 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/paper/expect"
 	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/session/journal"
 	"github.com/redsi/redsi/step"
-	"github.com/redsi/redsi/workflows"
 )
 
 // Step is how one step differs between two runs.
 type Step struct {
-	Address string           `json:"address"`
-	Was     string           `json:"was,omitempty"` // its address in A, if the same work has another name there
-	A       workflows.Status `json:"a,omitempty"`   // "" if the run has no such step
-	B       workflows.Status `json:"b,omitempty"`
-	Changes []step.Change    `json:"changes,omitempty"`
-	Outputs []Output         `json:"outputs,omitempty"`
-	Checks  []Check          `json:"checks,omitempty"` // of tables and figures
-	Note    string           `json:"note,omitempty"`
+	Address string        `json:"address"`
+	Was     string        `json:"was,omitempty"` // its address in A, if the same work has another name there
+	A       runs.Status   `json:"a,omitempty"`   // "" if the run has no such step
+	B       runs.Status   `json:"b,omitempty"`
+	Changes []step.Change `json:"changes,omitempty"`
+	Outputs []Output      `json:"outputs,omitempty"`
+	Checks  []Check       `json:"checks,omitempty"` // of tables and figures
+	Note    string        `json:"note,omitempty"`
 
 	asks []byte // configuration of a table or figure in the second run
 }
@@ -51,8 +51,8 @@ type Output struct {
 
 // Runs pairs the steps of two runs by address, then by key, and returns those that differ in
 // A's order, then B's, and how many do not.
-func Runs(ctx context.Context, store artifacts.Store, differ journal.Differ, a, b *workflows.RunRecord) (ds []Step, same int, err error) {
-	inB := map[string]workflows.RunStep{}
+func Runs(ctx context.Context, store artifacts.Store, differ journal.Differ, a, b *runs.Record) (ds []Step, same int, err error) {
+	inB := map[string]runs.Step{}
 	byKey := map[artifacts.Digest]string{}
 	inA := map[string]bool{}
 	for _, s := range a.Steps {
@@ -86,7 +86,7 @@ func Runs(ctx context.Context, store artifacts.Store, differ journal.Differ, a, 
 		if err := d.compare(ctx, store, differ, x, y); err != nil {
 			return nil, 0, err
 		}
-		if journal.Finished(x) && journal.Finished(y) && x.Key == y.Key && d.Was == "" {
+		if x.Finished() && y.Finished() && x.Key == y.Key && d.Was == "" {
 			same++
 			continue
 		}
@@ -101,14 +101,14 @@ func Runs(ctx context.Context, store artifacts.Store, differ journal.Differ, a, 
 }
 
 // compare says how the key and the outputs of one step differ.
-func (d *Step) compare(ctx context.Context, store artifacts.Store, differ journal.Differ, x, y workflows.RunStep) error {
+func (d *Step) compare(ctx context.Context, store artifacts.Store, differ journal.Differ, x, y runs.Step) error {
 	switch {
 	case d.Was != "":
 		d.Note = "the same work under another name"
 		return nil
-	case y.Outcome == workflows.Failed && y.Error != "":
+	case y.Outcome == runs.Failed && y.Error != "":
 		d.Note = "second run: " + y.Error
-	case x.Outcome == workflows.Failed && x.Error != "":
+	case x.Outcome == runs.Failed && x.Error != "":
 		d.Note = "first run: " + x.Error
 	}
 	if x.Key == y.Key || x.Key.IsZero() || y.Key.IsZero() {
@@ -193,8 +193,8 @@ type Check struct {
 
 // asks are the configurations of a run's tables and figures by address, for their
 // expectations, which are not part of keys. None if the run's plan has gone.
-func asks(ctx context.Context, store artifacts.Store, r *workflows.RunRecord) (map[string][]byte, error) {
-	p, err := activities.ReadPlan(ctx, store.Blobs, r.Plan)
+func asks(ctx context.Context, store artifacts.Store, r *runs.Record) (map[string][]byte, error) {
+	p, err := plan.Read(ctx, store.Blobs, r.Plan)
 	if errors.Is(err, artifacts.ErrNotExist) || r.Plan.IsZero() {
 		return nil, nil
 	}

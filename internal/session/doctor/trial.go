@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -21,7 +20,6 @@ import (
 	"github.com/redsi/redsi/internal/host/rates"
 	"github.com/redsi/redsi/internal/host/revision"
 	"github.com/redsi/redsi/internal/paper/attest"
-	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
 )
 
@@ -46,19 +44,14 @@ func QuickTrial() Trial {
 	return Trial{Shapes: small[:2], Ask: rates.Ask{Batch: 8, Documents: 300, Seconds: 0.01}, Records: 2}
 }
 
-// CPU is the name of this machine's processors.
-func CPU() string {
-	return fmt.Sprintf("%s, %s", cmp.Or(attest.ThisMachine().CPU, runtime.GOARCH), words.Count(runtime.GOMAXPROCS(0), "core"))
-}
-
 // Measure measures the processors of this machine, with all cores that redsi uses, and a card of
 // each sort, and keeps the rates in a folder. say is told what is done. What cannot be measured is
 // left out and said; an error: nothing could be.
 func (t Trial) Measure(ctx context.Context, p *compute.Pool, folder string, say func(string)) error {
 	facts, failed := p.Facts(ctx)
 	if failed != nil {
-		if earlier, _ := rates.Read(folder); slices.ContainsFunc(earlier, func(e rates.Rates) bool { return e.Device == CPU() && len(e.Rates) > 1 }) {
-			return fmt.Errorf("the rates of %s that were measured before are kept, since no model could be measured: %w", CPU(), failed)
+		if earlier, _ := rates.Read(folder); slices.ContainsFunc(earlier, func(e rates.Rates) bool { return e.Device == attest.CPU() && len(e.Rates) > 1 }) {
+			return fmt.Errorf("the rates of %s that were measured before are kept, since no model could be measured: %w", attest.CPU(), failed)
 		}
 		say(fmt.Sprintf("no model is measured: %v", failed))
 	}
@@ -68,7 +61,7 @@ func (t Trial) Measure(ctx context.Context, p *compute.Pool, folder string, say 
 		load, _ := capacity.Load()
 		return rates.Rates{Device: name, When: time.Now().UTC().Truncate(time.Second), Load: load, Revision: revision.Of(), Libtorch: facts.Libtorch}
 	}
-	cpu := made(CPU())
+	cpu := made(attest.CPU())
 	cpu.Memory = capacity.Here().Memory
 	say(cpu.Device + ": Natural Questions")
 	extracted, err := t.extract()

@@ -15,9 +15,9 @@ import (
 	"go.temporal.io/sdk/log"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/devserver"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/session/journal"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/workflows"
@@ -83,17 +83,17 @@ func (dr *Driver) OpenRuns(ctx context.Context, conn *Connection, r *Report) err
 func (dr *Driver) askAll(ctx context.Context, conn *Connection, open []*workflow.WorkflowExecutionInfo) []Run {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
-	runs := make([]Run, len(open))
+	out := make([]Run, len(open))
 	var asking errgroup.Group
 	asking.SetLimit(askedAtOnce)
 	for i, w := range open {
 		asking.Go(func() error {
-			runs[i] = dr.ask(ctx, conn, w)
+			out[i] = dr.ask(ctx, conn, w)
 			return nil
 		})
 	}
 	_ = asking.Wait() // no error
-	return runs
+	return out
 }
 
 // ask asks an open run for its counts and its first running steps: the answer is bounded,
@@ -115,7 +115,7 @@ func (dr *Driver) ask(ctx context.Context, conn *Connection, w *workflow.Workflo
 
 func openRun(conn *Connection, w *workflow.WorkflowExecutionInfo) Run {
 	id := w.Execution.WorkflowId
-	return Run{Workflow: id, URL: conn.RunURL(id, w.Execution.RunId), Started: w.StartTime.AsTime(), Counts: map[workflows.Status]int{}}
+	return Run{Workflow: id, URL: conn.RunURL(id, w.Execution.RunId), Started: w.StartTime.AsTime(), Counts: map[runs.Status]int{}}
 }
 
 // name records which run it is. A run of many steps continues in further executions, so it
@@ -130,13 +130,13 @@ func (s *Run) name(id string) {
 // fill adds running, queued and failed steps.
 func (dr *Driver) fill(ctx context.Context, conn *Connection, s *Run, steps []workflows.StepState) {
 	if s.Counts == nil { // it is loading its plan
-		s.Counts = map[workflows.Status]int{}
+		s.Counts = map[runs.Status]int{}
 	}
 	s.waits = map[string]bool{}
-	seen := dr.looks(ctx, conn, s.Workflow, slices.DeleteFunc(slices.Clone(steps), func(x workflows.StepState) bool { return x.Status != workflows.Running }))
+	seen := dr.looks(ctx, conn, s.Workflow, slices.DeleteFunc(slices.Clone(steps), func(x workflows.StepState) bool { return x.Status != runs.Running }))
 	for _, x := range steps {
 		s.waits[x.Workflow] = true
-		if x.Status != workflows.Running && x.Status != workflows.Failed {
+		if x.Status != runs.Running && x.Status != runs.Failed {
 			continue
 		}
 		one := Step{Address: x.Address, Status: x.Status, Error: x.Error}
@@ -145,9 +145,9 @@ func (dr *Driver) fill(ctx context.Context, conn *Connection, s *Run, steps []wo
 			one.Progress = &k.work.Progress
 			s.LeftS = max(s.LeftS, k.work.Progress.LeftS)
 		case ok:
-			one.Status = workflows.Queued
-			s.Counts[workflows.Running]--
-			s.Counts[workflows.Queued]++
+			one.Status = runs.Queued
+			s.Counts[runs.Running]--
+			s.Counts[runs.Queued]++
 		}
 		s.Steps = append(s.Steps, one)
 	}
@@ -156,24 +156,24 @@ func (dr *Driver) fill(ctx context.Context, conn *Connection, s *Run, steps []wo
 // otherSteps lists the Step workflows that no open run waits for. They are unknown while a run
 // has not said everything that it waits for.
 func (dr *Driver) otherSteps(ctx context.Context, conn *Connection, r *Report) error {
-	runs := map[string]bool{}
+	known := map[string]bool{}
 	for _, x := range r.Running {
 		atWork := 0
 		for _, s := range x.Steps {
-			if s.Status == workflows.Running || s.Status == workflows.Queued {
+			if s.Status == runs.Running || s.Status == runs.Queued {
 				atWork++
 			}
 		}
-		if x.Error != "" || atWork < x.Counts[workflows.Running]+x.Counts[workflows.Queued] {
+		if x.Error != "" || atWork < x.Counts[runs.Running]+x.Counts[runs.Queued] {
 			return nil
 		}
-		runs[x.Workflow] = true
+		known[x.Workflow] = true
 	}
 	open, err := ListOpen(ctx, conn.Client, workflows.StepWorkflow)
 	for _, w := range open {
 		id := w.Execution.WorkflowId
-		if !runs[w.GetParentExecution().GetWorkflowId()] && !slices.ContainsFunc(r.Running, func(x Run) bool { return x.waits[id] }) {
-			r.Steps = append(r.Steps, Step{Address: id, Status: workflows.Running})
+		if !known[w.GetParentExecution().GetWorkflowId()] && !slices.ContainsFunc(r.Running, func(x Run) bool { return x.waits[id] }) {
+			r.Steps = append(r.Steps, Step{Address: id, Status: runs.Running})
 		}
 	}
 	return err
@@ -266,29 +266,29 @@ func listRunning(ctx context.Context, c client.Client, query string) (open []*wo
 
 // EndedRuns are the newest recorded runs of this project, newest first; without a project, of
 // all.
-func (dr *Driver) EndedRuns(ctx context.Context, store artifacts.Store, most int) (runs []Ended, err error) {
-	ids, err := activities.RunIDs(ctx, store)
+func (dr *Driver) EndedRuns(ctx context.Context, store artifacts.Store, most int) (ended []Ended, err error) {
+	ids, err := runs.IDs(ctx, store)
 	if err != nil {
 		return nil, err
 	}
 	project := dr.Project()
 	slices.Reverse(ids)
 	for chunk := range slices.Chunk(ids, readAtOnce) {
-		if len(runs) >= most {
+		if len(ended) >= most {
 			break
 		}
 		read := make([]*Ended, len(chunk))
 		g, gctx := errgroup.WithContext(ctx)
 		for i, id := range chunk {
 			g.Go(func() error {
-				rec, err := activities.ReadRunHead(gctx, store, id)
+				rec, err := runs.ReadHead(gctx, store, id)
 				if err == nil && !journal.OfProject(rec, project) {
 					return nil
 				}
-				if err == nil && (rec.Counts == nil || rec.Counts[workflows.Failed] > 0) { // else there is nothing to add
-					rec, err = activities.ReadRun(gctx, store, id)
+				if err == nil && (rec.Counts == nil || rec.Counts[runs.Failed] > 0) { // else there is nothing to add
+					rec, err = runs.Read(gctx, store, id)
 				}
-				if _, ok := errors.AsType[*activities.DamagedRunError](err); ok {
+				if _, ok := errors.AsType[*runs.DamagedError](err); ok {
 					dr.Log.Warn("a run is left out", "err", err)
 					return nil
 				}
@@ -303,23 +303,23 @@ func (dr *Driver) EndedRuns(ctx context.Context, store artifacts.Store, most int
 			return nil, err
 		}
 		for _, x := range read {
-			if x != nil && len(runs) < most {
-				runs = append(runs, *x)
+			if x != nil && len(ended) < most {
+				ended = append(ended, *x)
 			}
 		}
 	}
-	return runs, nil
+	return ended, nil
 }
 
 // EndedOf is the outcome of a run from its record.
-func EndedOf(rec *workflows.RunRecord) Ended {
+func EndedOf(rec *runs.Record) Ended {
 	l := Ended{RunID: rec.RunID, Pipeline: rec.Pipeline, Targets: rec.Targets, Counts: rec.Counts}
 	if len(rec.Steps) > 0 || l.Counts == nil {
-		l.Counts = map[workflows.Status]int{}
+		l.Counts = map[runs.Status]int{}
 	}
 	for _, s := range rec.Steps {
 		l.Counts[s.Outcome]++
-		if s.Outcome == workflows.Failed {
+		if s.Outcome == runs.Failed {
 			l.Failed = append(l.Failed, Step{Address: s.Address, Status: s.Outcome, Error: s.Error})
 		}
 	}

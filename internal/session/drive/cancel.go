@@ -13,6 +13,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/workflows"
@@ -92,14 +93,14 @@ func (dr *Driver) holds(ctx context.Context, conn *Connection, run Run, wf clien
 	}
 	var at []string
 	for _, x := range s.Steps {
-		if x.Status == workflows.Running && len(at) < holdersNamed {
+		if x.Status == runs.Running && len(at) < holdersNamed {
 			at = append(at, x.Address)
 		}
 	}
 	if len(at) == 0 {
 		return "writing its record"
 	}
-	return words.Count(s.Counts[workflows.Running], "step") + " running: " + strings.Join(at, ", ")
+	return words.Count(s.Counts[runs.Running], "step") + " running: " + strings.Join(at, ", ")
 }
 
 // OpenRunsNamed connects to where runs may be open and finds those that are named, each by

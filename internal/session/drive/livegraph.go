@@ -16,7 +16,6 @@ import (
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/workflowservice/v1"
 
-	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/graph"
@@ -107,7 +106,7 @@ func (g *graphs) stepsOf(ctx context.Context, d artifacts.Digest) ([]graph.Step,
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.plan != d {
-		pl, err := activities.ReadPlan(ctx, g.store.Blobs, d)
+		pl, err := plan.Read(ctx, g.store.Blobs, d)
 		if err != nil {
 			return nil, "", err
 		}

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/redsi/redsi/activities"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
@@ -63,11 +64,11 @@ func (l *lookout) sight(ctx context.Context) (Sight, error) {
 	working := false
 	for i, x := range s.Steps {
 		switch k := l.known[x.Address]; {
-		case x.Status != workflows.Running:
+		case x.Status != runs.Running:
 		case k.begun:
 			v.Work[x.Address], working = k.work, true
 		default:
-			s.Steps[i].Status = workflows.Queued
+			s.Steps[i].Status = runs.Queued
 		}
 	}
 	if working || l.idle.IsZero() {
@@ -86,7 +87,7 @@ func (l *lookout) ask(ctx context.Context, steps []workflows.StepState) {
 	}
 	given := map[string]workflows.StepState{}
 	for _, x := range steps {
-		if x.Status != workflows.Running {
+		if x.Status != runs.Running {
 			continue
 		}
 		given[x.Address] = x

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
-	"github.com/redsi/redsi/workflows"
 )
 
 // Report is the answer of status.
@@ -22,38 +22,38 @@ type Report struct {
 // Run is an open run. If very many steps are running or failed, only some are listed;
 // Counts counts all.
 type Run struct {
-	RunID    string                   `json:"run"`
-	Workflow string                   `json:"workflow"`
-	URL      string                   `json:"url"`
-	Started  time.Time                `json:"started"`
-	Counts   map[workflows.Status]int `json:"counts"`
-	Steps    []Step                   `json:"steps,omitempty"`  // running and failed
-	LeftS    float64                  `json:"left_s,omitempty"` // at least, as running steps report; 0: unknown
-	Error    string                   `json:"error,omitempty"`  // why its state is unknown
+	RunID    string              `json:"run"`
+	Workflow string              `json:"workflow"`
+	URL      string              `json:"url"`
+	Started  time.Time           `json:"started"`
+	Counts   map[runs.Status]int `json:"counts"`
+	Steps    []Step              `json:"steps,omitempty"`  // running and failed
+	LeftS    float64             `json:"left_s,omitempty"` // at least, as running steps report; 0: unknown
+	Error    string              `json:"error,omitempty"`  // why its state is unknown
 
 	waits map[string]bool // workflows of steps that it waits for
 }
 
 type Step struct {
-	Address  string           `json:"address"`
-	Status   workflows.Status `json:"status"`
-	Progress *step.Progress   `json:"progress,omitempty"`
-	Error    string           `json:"error,omitempty"`
+	Address  string         `json:"address"`
+	Status   runs.Status    `json:"status"`
+	Progress *step.Progress `json:"progress,omitempty"`
+	Error    string         `json:"error,omitempty"`
 }
 
 // Ended is the outcome of a run that has ended.
 type Ended struct {
-	RunID    string                   `json:"run"`
-	Pipeline string                   `json:"pipeline"`
-	Targets  []string                 `json:"targets,omitempty"`
-	Counts   map[workflows.Status]int `json:"counts"`
-	Failed   []Step                   `json:"failed,omitempty"`
+	RunID    string              `json:"run"`
+	Pipeline string              `json:"pipeline"`
+	Targets  []string            `json:"targets,omitempty"`
+	Counts   map[runs.Status]int `json:"counts"`
+	Failed   []Step              `json:"failed,omitempty"`
 }
 
 // Tally is how many steps have each status, as text.
-func Tally(n map[workflows.Status]int) string {
+func Tally(n map[runs.Status]int) string {
 	var list []words.Number
-	for _, s := range []workflows.Status{workflows.Hit, workflows.Ran, workflows.Running, workflows.Queued, workflows.Waiting, workflows.Failed, workflows.Skipped, workflows.Cancelled, workflows.NotStarted} {
+	for _, s := range []runs.Status{runs.Hit, runs.Ran, runs.Running, runs.Queued, runs.Waiting, runs.Failed, runs.Skipped, runs.Cancelled, runs.NotStarted} {
 		list = append(list, words.Number{N: n[s], Of: string(s)})
 	}
 	return cmp.Or(strings.Join(words.Counts(list...), ", "), "loading")

@@ -15,6 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/system/shellwords"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
@@ -23,13 +24,13 @@ import (
 // RecordHits records a run that found everything done, in case an earlier one was killed
 // before it could write its record.
 func (dr *Driver) RecordHits(ctx context.Context, store artifacts.Store, pl *plan.Plan, v *plan.Preview) error {
-	rec := workflows.RunRecord{RunID: NewRunID(), Pipeline: pl.Pipeline, Project: dr.Project(), Targets: dr.Targets,
-		Counts: map[workflows.Status]int{workflows.Hit: len(pl.Steps)}}
-	rec.Steps = make([]workflows.RunStep, len(v.Items))
+	rec := runs.Record{RunID: NewRunID(), Pipeline: pl.Pipeline, Project: dr.Project(), Targets: dr.Targets,
+		Counts: map[runs.Status]int{runs.Hit: len(pl.Steps)}}
+	rec.Steps = make([]runs.Step, len(v.Items))
 	for i, it := range v.Items {
-		rec.Steps[i] = workflows.RunStep{Address: pl.Steps[i].Address, Key: it.Key, Outcome: workflows.Hit, TookS: it.Took.Seconds()}
+		rec.Steps[i] = runs.Step{Address: pl.Steps[i].Address, Key: it.Key, Outcome: runs.Hit, TookS: it.Took.Seconds()}
 	}
-	return activities.RecordHits(ctx, store, pl, rec)
+	return runs.WriteHits(ctx, store, rec, func() (artifacts.Digest, error) { return plan.Store(ctx, store.Blobs, pl) })
 }
 
 // Release lets go of the bytes of temporary steps that a run finds done: an earlier one was
@@ -74,7 +75,7 @@ func (dr *Driver) FillResults(ctx context.Context, store artifacts.Store, v *pla
 		return fmt.Errorf("%s is not in %s after the run: the run's workers use another store; start them with --store %s, or give theirs here", what, store.URL, shellwords.Quote(store.URL))
 	}
 	defer dr.Waiting("reading the results")()
-	rec, err := activities.ReadRun(ctx, store, runID)
+	rec, err := runs.Read(ctx, store, runID)
 	if errors.Is(err, artifacts.ErrNotExist) {
 		return lost("its record")
 	}
@@ -92,7 +93,7 @@ func (dr *Driver) FillResults(ctx context.Context, store artifacts.Store, v *pla
 		if !read {
 			continue
 		}
-		if s.Outcome == workflows.Ran || s.Outcome == workflows.Hit && v.Items[i].Result == nil {
+		if s.Outcome == runs.Ran || s.Outcome == runs.Hit && v.Items[i].Result == nil {
 			left[i] = s.Key
 		}
 	}

@@ -5,16 +5,15 @@ import (
 	"log/slog"
 	"testing"
 
-	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/step"
-	"github.com/redsi/redsi/workflows"
 )
 
 // After a run only what is written as files is read, by the keys in the run's record.
@@ -23,7 +22,7 @@ func TestResultsOfARun(t *testing.T) {
 	store, counted := storetest.Faulty(mem.New())
 	a := &drive.Driver{Session: &session.Session{Talk: session.Quiet{}, Registry: kinds.Registry(), Log: slog.New(slog.DiscardHandler)}}
 	pl := &plan.Plan{Format: plan.Format, Pipeline: "p.hcl"}
-	rec := workflows.RunRecord{RunID: "20260101T000000Z-00000000", Pipeline: "p.hcl"}
+	rec := runs.Record{RunID: "20260101T000000Z-00000000", Pipeline: "p.hcl"}
 	var table artifacts.Digest
 	for i := range steps + 1 {
 		address, kind := fmt.Sprintf("step.command.x[%q]", fmt.Sprint(i)), "command"
@@ -41,14 +40,14 @@ func TestResultsOfARun(t *testing.T) {
 			t.Fatal(err)
 		}
 		pl.Steps = append(pl.Steps, plan.Step{Address: address, Task: step.Task{Kind: kind}})
-		rec.Steps = append(rec.Steps, workflows.RunStep{Address: address, Key: key, Outcome: workflows.Ran})
+		rec.Steps = append(rec.Steps, runs.Step{Address: address, Key: key, Outcome: runs.Ran})
 		table = key
 	}
 	v := &plan.Preview{Plan: pl, Items: make([]plan.Item, len(pl.Steps))}
 	if err := a.FillResults(t.Context(), store, v, rec.RunID); err == nil {
 		t.Error("a run without a record has results")
 	}
-	if err := activities.WriteRun(t.Context(), store, rec); err != nil {
+	if err := runs.Write(t.Context(), store, rec); err != nil {
 		t.Fatal(err)
 	}
 	before := counted.Calls(storetest.RecordsGet)

@@ -11,11 +11,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/journal"
 	"github.com/redsi/redsi/internal/session/saved"
@@ -327,18 +327,18 @@ func (dr *Driver) tellCancelled(ctx context.Context, out *Summary, e *Cancelled,
 	if gerr := dr.regrow(ctx, &out.Of); gerr != nil {
 		dr.Log.Debug("the plan of a cancelled run", "err", gerr)
 	}
-	rec, rerr := activities.ReadRun(ctx, out.Of.Store, e.RunID)
+	rec, rerr := runs.Read(ctx, out.Of.Store, e.RunID)
 	if rerr != nil {
 		dr.Log.Debug("the record of a cancelled run", "err", rerr)
 		return err
 	}
-	out.Hit, out.Ran, out.Failed, out.Skipped = rec.Counts[workflows.Hit], rec.Counts[workflows.Ran], rec.Counts[workflows.Failed], rec.Counts[workflows.Skipped]
-	out.Cancelled, out.NotStarted = rec.Counts[workflows.Cancelled], rec.Counts[workflows.NotStarted]
+	out.Hit, out.Ran, out.Failed, out.Skipped = rec.Counts[runs.Hit], rec.Counts[runs.Ran], rec.Counts[runs.Failed], rec.Counts[runs.Skipped]
+	out.Cancelled, out.NotStarted = rec.Counts[runs.Cancelled], rec.Counts[runs.NotStarted]
 	e.Sum = out.Sum()
 	if pl := out.Of.Plan; len(rec.Steps) == len(pl.Steps) {
 		keys := map[int]artifacts.Digest{}
 		for i, s := range rec.Steps {
-			if s.Outcome == workflows.Cancelled {
+			if s.Outcome == runs.Cancelled {
 				keys[i] = s.Key
 			}
 		}

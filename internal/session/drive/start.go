@@ -90,7 +90,7 @@ func (dr *Driver) start(ctx context.Context, o RunOptions, out *Summary) error {
 func (dr *Driver) send(ctx context.Context, o RunOptions, out *Summary) (in workflows.ReproduceInput, err error) {
 	defer dr.Waiting("sending the plan to the store")()
 	of := out.Of
-	digest, err := activities.StorePlan(ctx, of.Store.Blobs, of.Plan)
+	digest, err := plan.Store(ctx, of.Store.Blobs, of.Plan)
 	if err = cmp.Or(err, dr.StoreLibraries(ctx, of.Store, of.Plan)); err != nil {
 		return in, err
 	}

@@ -8,10 +8,10 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/revision"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/system/words"
 )
 
@@ -66,7 +66,7 @@ func (f Failed) Last() string {
 }
 
 // Failures is what failed for good under the keys that must run.
-func Failures(ctx context.Context, store artifacts.Store, v *plan.Preview) (map[artifacts.Digest]activities.Remembered, error) {
+func Failures(ctx context.Context, store artifacts.Store, v *plan.Preview) (map[artifacts.Digest]runs.Remembered, error) {
 	keys := map[artifacts.Digest]bool{}
 	for _, it := range v.Items {
 		if it.Outcome == plan.Run {
@@ -76,11 +76,11 @@ func Failures(ctx context.Context, store artifacts.Store, v *plan.Preview) (map[
 	if len(keys) == 0 {
 		return nil, nil
 	}
-	return activities.PermanentFailures(ctx, store, keys)
+	return runs.PermanentFailures(ctx, store, keys)
 }
 
 // stillFailed leaves out steps that had a result after they failed, forgotten since.
-func (j *Journal) stillFailed(v *plan.Preview, failed map[artifacts.Digest]activities.Remembered) map[int]Failed {
+func (j *Journal) stillFailed(v *plan.Preview, failed map[artifacts.Digest]runs.Remembered) map[int]Failed {
 	found := map[int]Failed{}
 	for i, it := range v.Items {
 		f, ok := failed[it.Key]

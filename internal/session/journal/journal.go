@@ -12,8 +12,8 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/estimate"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/step"
-	"github.com/redsi/redsi/workflows"
 )
 
 // Journal is what earlier runs of a pipeline recorded, by step address.
@@ -84,8 +84,8 @@ func Read(ctx context.Context, kinds *step.Registry, store artifacts.Store, v *p
 
 // add takes what a run record, older than those before it, says about steps that are not
 // hits, and counts the steps whose first earlier result this is.
-func (j *Journal) add(rec *workflows.RunRecord, v *plan.Preview) (found int) {
-	in := make(map[string]*workflows.RunStep, len(rec.Steps))
+func (j *Journal) add(rec *runs.Record, v *plan.Preview) (found int) {
+	in := make(map[string]*runs.Step, len(rec.Steps))
 	for i := range rec.Steps {
 		in[rec.Steps[i].Address] = &rec.Steps[i]
 	}
@@ -99,13 +99,13 @@ func (j *Journal) add(rec *workflows.RunRecord, v *plan.Preview) (found int) {
 		}
 		if v.Items[i].Outcome != plan.Hit && old != nil && j.Key[s.Address].IsZero() && j.ended[s.Address] == "" {
 			switch old.Outcome {
-			case workflows.Failed:
+			case runs.Failed:
 				j.ended[s.Address] = "failed in run " + rec.RunID
-			case workflows.Cancelled:
+			case runs.Cancelled:
 				j.ended[s.Address] = "was cancelled in run " + rec.RunID
 			}
 		}
-		if v.Items[i].Outcome == plan.Hit || old == nil || old.Key.IsZero() || !Finished(*old) {
+		if v.Items[i].Outcome == plan.Hit || old == nil || old.Key.IsZero() || !old.Finished() {
 			continue
 		}
 		if _, ok := j.Key[s.Address]; !ok {
@@ -122,13 +122,13 @@ func (j *Journal) add(rec *workflows.RunRecord, v *plan.Preview) (found int) {
 
 // addPieces takes what a record says about the steps of blocks of which it is not known yet
 // which steps they have: their number, and what all of them took.
-func (j *Journal) addPieces(rec *workflows.RunRecord, v *plan.Preview) (found int) {
+func (j *Journal) addPieces(rec *runs.Record, v *plan.Preview) (found int) {
 	if !v.Plan.Pending() {
 		return 0
 	}
 	took, count := map[string]time.Duration{}, map[string]int{}
 	for _, old := range rec.Steps {
-		if any := pipeline.BlockOf(old.Address) + pipeline.AnyInstance; Finished(old) {
+		if any := pipeline.BlockOf(old.Address) + pipeline.AnyInstance; old.Finished() {
 			count[any]++
 			took[any] += time.Duration(old.TookS * float64(time.Second))
 		}

@@ -8,17 +8,16 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/internal/system/words"
-	"github.com/redsi/redsi/workflows"
 )
 
 // Find reads the record of a run of a project, given by its id, the beginning or the end of that,
 // "last", or "last~N" for the Nth before that.
-func Find(ctx context.Context, store artifacts.Store, project, name string) (*workflows.RunRecord, error) {
-	ids, err := activities.RunIDs(ctx, store)
+func Find(ctx context.Context, store artifacts.Store, project, name string) (*runs.Record, error) {
+	ids, err := runs.IDs(ctx, store)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +41,7 @@ func Find(ctx context.Context, store artifacts.Store, project, name string) (*wo
 	var found []string
 	for _, id := range ids {
 		if id == name {
-			return activities.ReadRun(ctx, store, id)
+			return runs.Read(ctx, store, id)
 		}
 		if strings.HasPrefix(id, name) || strings.HasSuffix(id, name) {
 			found = append(found, id)
@@ -50,7 +49,7 @@ func Find(ctx context.Context, store artifacts.Store, project, name string) (*wo
 	}
 	switch len(found) {
 	case 1:
-		return activities.ReadRun(ctx, store, found[0])
+		return runs.Read(ctx, store, found[0])
 	case 0:
 		return nil, fault.Input(fmt.Errorf("there is no run %q; the newest is %s", name, ids[len(ids)-1]))
 	}
@@ -59,9 +58,9 @@ func Find(ctx context.Context, store artifacts.Store, project, name string) (*wo
 
 // last reads the newest run of a project, or the n-th before it. If there are fewer, it
 // returns nil and how many there are.
-func last(ctx context.Context, store artifacts.Store, project string, n int) (rec *workflows.RunRecord, of int, err error) {
-	ours := func(rec *workflows.RunRecord) bool { return OfProject(rec, project) }
-	for rec, err := range activities.Runs(ctx, store, "", ours, 0) {
+func last(ctx context.Context, store artifacts.Store, project string, n int) (rec *runs.Record, of int, err error) {
+	ours := func(rec *runs.Record) bool { return OfProject(rec, project) }
+	for rec, err := range runs.Backward(ctx, store, "", ours, 0) {
 		if err != nil {
 			return nil, of, fmt.Errorf("%w; it may be the one: name a run by its id, or remove that record with redsi verify --repair", err)
 		}
@@ -74,18 +73,17 @@ func last(ctx context.Context, store artifacts.Store, project string, n int) (re
 }
 
 // OfProject reports whether a run belongs to a project; without a project, all do.
-func OfProject(rec *workflows.RunRecord, project string) bool {
+func OfProject(rec *runs.Record, project string) bool {
 	return project == "" || rec.Project == "" || rec.Project == project
 }
 
-// newest is activities.Runs for at most runsRead records of a pipeline of a project; damaged ones are left
-// out.
-func newest(ctx context.Context, store artifacts.Store, run, project, pipeline string) iter.Seq2[*workflows.RunRecord, error] {
-	return func(yield func(*workflows.RunRecord, error) bool) {
+// newest is runs.Backward for at most runsRead records of a pipeline of a project, without damaged ones.
+func newest(ctx context.Context, store artifacts.Store, run, project, pipeline string) iter.Seq2[*runs.Record, error] {
+	return func(yield func(*runs.Record, error) bool) {
 		read := 0
-		of := func(rec *workflows.RunRecord) bool { return rec.Of(project, pipeline) }
-		for rec, err := range activities.Runs(ctx, store, run, of, runsLooked) {
-			var damaged *activities.DamagedRunError
+		of := func(rec *runs.Record) bool { return rec.Of(project, pipeline) }
+		for rec, err := range runs.Backward(ctx, store, run, of, runsLooked) {
+			var damaged *runs.DamagedError
 			if !errors.As(err, &damaged) && (!yield(rec, err) || err != nil) {
 				return
 			}
@@ -103,7 +101,7 @@ type Earlier struct {
 }
 
 // Before finds the newest results of steps in the runs of the same pipeline before a run.
-func Before(ctx context.Context, store artifacts.Store, rec *workflows.RunRecord, wanted map[string]bool) (map[string]Earlier, error) {
+func Before(ctx context.Context, store artifacts.Store, rec *runs.Record, wanted map[string]bool) (map[string]Earlier, error) {
 	found := map[string]Earlier{}
 	left := 0
 	for _, w := range wanted {
@@ -116,7 +114,7 @@ func Before(ctx context.Context, store artifacts.Store, rec *workflows.RunRecord
 			return found, err
 		}
 		for _, s := range old.Steps {
-			if _, have := found[s.Address]; have || !wanted[s.Address] || !Finished(s) {
+			if _, have := found[s.Address]; have || !wanted[s.Address] || !s.Finished() {
 				continue
 			}
 			found[s.Address] = Earlier{old.RunID, s.Key}
@@ -124,9 +122,4 @@ func Before(ctx context.Context, store artifacts.Store, rec *workflows.RunRecord
 		}
 	}
 	return found, nil
-}
-
-// Finished reports whether a step had a result at the end of its run.
-func Finished(s workflows.RunStep) bool {
-	return s.Outcome == workflows.Hit || s.Outcome == workflows.Ran
 }

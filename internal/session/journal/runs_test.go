@@ -6,17 +6,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/stores/mem"
-	"github.com/redsi/redsi/workflows"
 )
 
 // TestLastRuns: last~N is N and nothing behind it.
 func TestLastRuns(t *testing.T) {
 	store := mem.New()
 	for i := range 2 {
-		if err := activities.WriteRun(t.Context(), store, workflows.RunRecord{RunID: fmt.Sprintf("2026010%dT000000Z-00000000", i+1), Pipeline: "p.hcl"}); err != nil {
+		if err := runs.Write(t.Context(), store, runs.Record{RunID: fmt.Sprintf("2026010%dT000000Z-00000000", i+1), Pipeline: "p.hcl"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -34,7 +33,7 @@ func TestLastRuns(t *testing.T) {
 func TestLastOfProject(t *testing.T) {
 	store := mem.New()
 	for i, project := range []string{"ours", "theirs", ""} {
-		if err := activities.WriteRun(t.Context(), store, workflows.RunRecord{RunID: fmt.Sprintf("2026010%dT000000Z-00000000", i+1), Pipeline: "p.hcl", Project: project}); err != nil {
+		if err := runs.Write(t.Context(), store, runs.Record{RunID: fmt.Sprintf("2026010%dT000000Z-00000000", i+1), Pipeline: "p.hcl", Project: project}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -75,12 +74,12 @@ func TestLastOfProject(t *testing.T) {
 // and collection that keeps its newest leaves what last~N reads.
 func TestOthersRuns(t *testing.T) {
 	store := mem.New()
-	put := func(day int, project string, steps int) *workflows.RunRecord {
-		rec := workflows.RunRecord{RunID: fmt.Sprintf("202601%02dT000000Z-00000000", day), Pipeline: "p.hcl", Project: project}
+	put := func(day int, project string, steps int) *runs.Record {
+		rec := runs.Record{RunID: fmt.Sprintf("202601%02dT000000Z-00000000", day), Pipeline: "p.hcl", Project: project}
 		for i := range steps {
-			rec.Steps = append(rec.Steps, workflows.RunStep{Address: fmt.Sprintf("step.command.fit[%q]", fmt.Sprint(i)), Key: artifacts.Sum(fmt.Append(nil, i)), Outcome: workflows.Ran})
+			rec.Steps = append(rec.Steps, runs.Step{Address: fmt.Sprintf("step.command.fit[%q]", fmt.Sprint(i)), Key: artifacts.Sum(fmt.Append(nil, i)), Outcome: runs.Ran})
 		}
-		if err := activities.WriteRun(t.Context(), store, rec); err != nil {
+		if err := runs.Write(t.Context(), store, rec); err != nil {
 			t.Fatal(err)
 		}
 		return &rec

@@ -5,12 +5,11 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/system/fault"
-	"github.com/redsi/redsi/workflows"
 )
 
 // Follower prints what a step says while it runs, each byte once.
@@ -87,16 +86,16 @@ func (f *Follower) look(ctx context.Context) (end *Log, running bool, err error)
 	if err != nil {
 		return nil, false, err
 	}
-	l, err := now(ctx, f.store, f.address, plan.Item{Key: f.key, Result: r}, false, func() (map[string]activities.Failure, error) { return f.failures(ctx) }, "")
+	l, err := now(ctx, f.store, f.address, plan.Item{Key: f.key, Result: r}, false, func() (map[string]runs.Failure, error) { return f.failures(ctx) }, "")
 	switch {
 	case err != nil || l == nil:
 		return nil, false, err
-	case l.Outcome != string(workflows.Running):
+	case l.Outcome != string(runs.Running):
 		return l, false, f.rest(ctx, l)
 	}
 	f.run = l.Run
 	f.tell(fmt.Sprintf("following %s of run %s (process on %s)", f.address, l.Run, l.Host))
-	live, err := activities.ReadLive(ctx, f.store.Leases, f.key)
+	live, err := runs.ReadLive(ctx, f.store.Leases, f.key)
 	if err != nil || live == nil {
 		return nil, true, err
 	}
@@ -111,13 +110,13 @@ func (f *Follower) look(ctx context.Context) (end *Log, running bool, err error)
 }
 
 // failures are how the step failed for good in the run in which it was seen.
-func (f *Follower) failures(ctx context.Context) (map[string]activities.Failure, error) {
-	found := map[string]activities.Failure{}
+func (f *Follower) failures(ctx context.Context) (map[string]runs.Failure, error) {
+	found := map[string]runs.Failure{}
 	if f.run == "" {
 		return nil, nil
 	}
-	return found, activities.FailuresOf(ctx, f.store, f.run, func(x activities.Failure) bool {
-		if x.Key == f.key && x.Part.IsZero() && (x.Permanent || x.Outcome == activities.CancelledStep) {
+	return found, runs.Failures(ctx, f.store, f.run, func(x runs.Failure) bool {
+		if x.Key == f.key && x.Part.IsZero() && (x.Permanent || x.Outcome == runs.Cancelled) {
 			found[f.address] = x
 		}
 		return true
@@ -148,9 +147,9 @@ func (f *Follower) compare(text []byte, begin int64) {
 
 // restOf is what comes after the first n bytes of a log, as far as it was kept.
 func restOf(text []byte, cut, n int64) []byte {
-	if cut > 0 && n > activities.LogHead {
-		text = text[activities.LogHead+len(activities.CutLine(cut)):]
-		n = max(0, n-activities.LogHead-cut)
+	if cut > 0 && n > runs.LogHead {
+		text = text[runs.LogHead+len(runs.CutLine(cut)):]
+		n = max(0, n-runs.LogHead-cut)
 	}
 	return text[min(n, int64(len(text))):]
 }

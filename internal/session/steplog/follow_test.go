@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/lease"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/stores/mem"
 )
 
@@ -29,9 +29,9 @@ func TestFollow(t *testing.T) {
 	}
 	says := func(text string) func(*world) {
 		return func(w *world) {
-			b, err := json.Marshal(activities.LiveLog{Said: int64(len(text)), Text: []byte(text)[max(0, len(text)-8):]})
+			b, err := json.Marshal(runs.LiveLog{Said: int64(len(text)), Text: []byte(text)[max(0, len(text)-8):]})
 			if err == nil {
-				err = w.store.Leases.Put(t.Context(), activities.LiveName(key), b)
+				err = w.store.Leases.Put(t.Context(), runs.LiveName(key), b)
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -71,7 +71,7 @@ func TestFollow(t *testing.T) {
 	key = artifacts.KeyOf([]byte(`{}`))
 	fails := func(text string) func(*world) {
 		return func(w *world) {
-			b, err := json.Marshal(activities.Failure{Format: "redsi-failure/1", RunID: "run", Step: "step.a.b", Key: key, Outcome: "failed", Error: "exit 1", Permanent: true, Log: log(w, text)})
+			b, err := json.Marshal(runs.Failure{Format: "redsi-failure/1", RunID: "run", Step: "step.a.b", Key: key, Outcome: "failed", Error: "exit 1", Permanent: true, Log: log(w, text)})
 			if err == nil {
 				err = w.store.Records.Put(t.Context(), artifacts.FailedPrefix+"run/"+key.Hex(), b)
 			}
@@ -140,9 +140,9 @@ func TestFollow(t *testing.T) {
 
 // TestRestOf: after so many bytes, what was kept of the others.
 func TestRestOf(t *testing.T) {
-	head, tail := bytes.Repeat([]byte("h"), activities.LogHead), []byte("0123456789")
-	cut := bytes.Join([][]byte{head, activities.CutLine(100), tail}, nil)
-	for n, want := range map[int64]string{int64(len(head)): string(activities.CutLine(100)) + "0123456789", int64(len(head)) + 50: "0123456789", int64(len(head)) + 103: "3456789", int64(len(head)) + 110: "", int64(len(head)) + 200: ""} {
+	head, tail := bytes.Repeat([]byte("h"), runs.LogHead), []byte("0123456789")
+	cut := bytes.Join([][]byte{head, runs.CutLine(100), tail}, nil)
+	for n, want := range map[int64]string{int64(len(head)): string(runs.CutLine(100)) + "0123456789", int64(len(head)) + 50: "0123456789", int64(len(head)) + 103: "3456789", int64(len(head)) + 110: "", int64(len(head)) + 200: ""} {
 		if got := string(restOf(cut, 100, n)); got != want {
 			t.Errorf("after %d: %q", n, got)
 		}

@@ -12,14 +12,13 @@ import (
 	"sync"
 	"time"
 
-	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/lease"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/journal"
 	"github.com/redsi/redsi/internal/system/fault"
-	"github.com/redsi/redsi/workflows"
 )
 
 // Log is the output of a step from when it ran.
@@ -77,7 +76,7 @@ func InRun(ctx context.Context, se *session.Session, run, target string, failed 
 // inPreview finds the logs of steps as they are in a preview that kept those of the target; failed:
 // only those of failures. status is the command that shows what runs.
 func inPreview(ctx context.Context, store artifacts.Store, v *plan.Preview, target string, failed bool, status string) (logs []Log, err error) {
-	failures := sync.OnceValues(func() (map[string]activities.Failure, error) {
+	failures := sync.OnceValues(func() (map[string]runs.Failure, error) {
 		return newestFailures(ctx, store, v.Plan, target, failed)
 	})
 	for i, s := range v.Plan.Steps {
@@ -96,7 +95,7 @@ func inPreview(ctx context.Context, store artifacts.Store, v *plan.Preview, targ
 }
 
 // now finds the log of one step; nil if it has not run.
-func now(ctx context.Context, store artifacts.Store, address string, it plan.Item, failed bool, failures func() (map[string]activities.Failure, error), status string) (*Log, error) {
+func now(ctx context.Context, store artifacts.Store, address string, it plan.Item, failed bool, failures func() (map[string]runs.Failure, error), status string) (*Log, error) {
 	if it.Result != nil && !failed {
 		return logOfResult(address, it.Result), nil
 	}
@@ -106,7 +105,7 @@ func now(ctx context.Context, store artifacts.Store, address string, it plan.Ite
 			return nil, err
 		}
 		if l != nil {
-			return &Log{Address: address, Key: it.Key, Outcome: string(workflows.Running), Run: l.Run, Host: l.Process.Machine,
+			return &Log{Address: address, Key: it.Key, Outcome: string(runs.Running), Run: l.Run, Host: l.Process.Machine,
 				Note: "running: " + l.String() + "; its log is stored when it ends; redsi logs -f follows it; how far it is: " + status}, nil
 		}
 	}
@@ -119,15 +118,15 @@ func now(ctx context.Context, store artifacts.Store, address string, it plan.Ite
 }
 
 // newestFailures are the last failures of a target's steps or their parts, by step.
-func newestFailures(ctx context.Context, store artifacts.Store, pl *plan.Plan, target string, failed bool) (map[string]activities.Failure, error) {
+func newestFailures(ctx context.Context, store artifacts.Store, pl *plan.Plan, target string, failed bool) (map[string]runs.Failure, error) {
 	wanted := map[string]bool{}
 	for _, s := range pl.Steps {
 		wanted[s.Address] = plan.Matches(target, s.Address)
 	}
-	newest := map[string]activities.Failure{}
-	err := activities.FailuresOf(ctx, store, "", func(f activities.Failure) bool {
+	newest := map[string]runs.Failure{}
+	err := runs.Failures(ctx, store, "", func(f runs.Failure) bool {
 		address := failedStep(f)
-		if wanted[address] && (!failed || f.Outcome == activities.FailedStep) {
+		if wanted[address] && (!failed || f.Outcome == runs.Failed) {
 			newest[address], wanted[address] = f, false
 		}
 		return true
@@ -136,15 +135,15 @@ func newestFailures(ctx context.Context, store artifacts.Store, pl *plan.Plan, t
 }
 
 // failedStep is the step that failed, or whose part did.
-func failedStep(f activities.Failure) string {
+func failedStep(f runs.Failure) string {
 	address, _, _ := strings.Cut(f.Step, " · ")
 	return address
 }
 
 // ofRun finds the logs of steps in a run.
-func ofRun(ctx context.Context, store artifacts.Store, rec *workflows.RunRecord, target string, failed bool) ([]Log, error) {
-	failures := map[string][]activities.Failure{}
-	err := activities.FailuresOf(ctx, store, rec.RunID, func(f activities.Failure) bool {
+func ofRun(ctx context.Context, store artifacts.Store, rec *runs.Record, target string, failed bool) ([]Log, error) {
+	failures := map[string][]runs.Failure{}
+	err := runs.Failures(ctx, store, rec.RunID, func(f runs.Failure) bool {
 		address := failedStep(f)
 		failures[address] = append(failures[address], f)
 		return true
@@ -153,11 +152,11 @@ func ofRun(ctx context.Context, store artifacts.Store, rec *workflows.RunRecord,
 		return nil, err
 	}
 	var keys []artifacts.Digest
-	steps := slices.DeleteFunc(rec.Steps, func(s workflows.RunStep) bool {
-		return target != "" && !plan.Matches(target, s.Address) || failed && s.Outcome != workflows.Failed
+	steps := slices.DeleteFunc(rec.Steps, func(s runs.Step) bool {
+		return target != "" && !plan.Matches(target, s.Address) || failed && s.Outcome != runs.Failed
 	})
 	for _, s := range steps {
-		if journal.Finished(s) {
+		if s.Finished() {
 			keys = append(keys, s.Key)
 		}
 	}
@@ -172,7 +171,7 @@ func ofRun(ctx context.Context, store artifacts.Store, rec *workflows.RunRecord,
 	var logs []Log
 	for _, s := range steps {
 		switch {
-		case journal.Finished(s):
+		case s.Finished():
 			if e := entries[s.Key]; e.Result == nil {
 				logs = append(logs, Log{Address: s.Address, Key: s.Key, Outcome: string(s.Outcome), Run: rec.RunID, Note: "its log was lost with its result: " + e.Miss()})
 			} else {
@@ -197,7 +196,7 @@ func ofRun(ctx context.Context, store artifacts.Store, rec *workflows.RunRecord,
 }
 
 func logOfResult(address string, r *artifacts.Result) *Log {
-	l := &Log{Address: address, Key: r.Key, Outcome: string(workflows.Ran), Run: r.Origin.RunID, Host: r.Env["host"],
+	l := &Log{Address: address, Key: r.Key, Outcome: string(runs.Ran), Run: r.Origin.RunID, Host: r.Env["host"],
 		Ended: r.Finished, TookS: r.Took.Seconds(), Exit: r.Env[exitCode], of: r.Log}
 	if l.of == nil {
 		l.Note = "it has no log: the version of redsi that ran it kept none"
@@ -205,8 +204,8 @@ func logOfResult(address string, r *artifacts.Result) *Log {
 	return l
 }
 
-func logOfFailure(f activities.Failure) *Log {
-	l := &Log{Address: f.Step, Key: f.Key, Outcome: f.Outcome, Run: f.RunID, Host: f.Host, Ended: f.Ended, TookS: f.TookS, Error: f.Error, of: f.Log}
+func logOfFailure(f runs.Failure) *Log {
+	l := &Log{Address: f.Step, Key: f.Key, Outcome: string(f.Outcome), Run: f.RunID, Host: f.Host, Ended: f.Ended, TookS: f.TookS, Error: f.Error, of: f.Log}
 	if f.Attempt > 1 {
 		l.Note = fmt.Sprintf("attempt %d", f.Attempt)
 	}

@@ -10,11 +10,11 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/paper/attest"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/belief"
 	"github.com/redsi/redsi/internal/session/journal"
 	"github.com/redsi/redsi/step"
-	"github.com/redsi/redsi/workflows"
 )
 
 // Step is the answer for one step of a plan.
@@ -199,24 +199,24 @@ func madeOf(s plan.Step, it plan.Item) (*Made, error) {
 
 // Past is the answer to why for one step of a run that has ended.
 type Past struct {
-	Address string           `json:"address"`
-	Run     string           `json:"run"`
-	Outcome workflows.Status `json:"outcome"`
-	Reason  string           `json:"reason,omitempty"`
-	Against string           `json:"compared_with,omitempty"` // the last run before it with a result
-	Changes []Change         `json:"changes,omitempty"`
-	Made    *Made            `json:"made,omitempty"` // of a hit
+	Address string      `json:"address"`
+	Run     string      `json:"run"`
+	Outcome runs.Status `json:"outcome"`
+	Reason  string      `json:"reason,omitempty"`
+	Against string      `json:"compared_with,omitempty"` // the last run before it with a result
+	Changes []Change    `json:"changes,omitempty"`
+	Made    *Made       `json:"made,omitempty"` // of a hit
 }
 
 // Ran says of each wanted step of a run that has ended why it ran there, or did not, from the
 // results in a store.
-func Ran(ctx context.Context, store artifacts.Store, rec *workflows.RunRecord, differ journal.Differ, wanted func(address string) bool) ([]Past, error) {
+func Ran(ctx context.Context, store artifacts.Store, rec *runs.Record, differ journal.Differ, wanted func(address string) bool) ([]Past, error) {
 	var answers []Past
 	ran := map[string]bool{} // of the wanted steps: those that ran or failed
 	for _, s := range rec.Steps {
 		if wanted(s.Address) {
 			answers = append(answers, Past{Address: s.Address, Run: rec.RunID, Outcome: s.Outcome, Reason: s.Error})
-			ran[s.Address] = s.Outcome == workflows.Ran || s.Outcome == workflows.Failed
+			ran[s.Address] = s.Outcome == runs.Ran || s.Outcome == runs.Failed
 		}
 	}
 	if len(answers) == 0 {
@@ -251,13 +251,13 @@ func Ran(ctx context.Context, store artifacts.Store, rec *workflows.RunRecord, d
 func (w *Past) explain(differ journal.Differ, key artifacts.Digest, before journal.Earlier, entries map[artifacts.Digest]artifacts.Entry) error {
 	is := entries[key].Result
 	switch {
-	case w.Outcome == workflows.Hit && is != nil:
+	case w.Outcome == runs.Hit && is != nil:
 		w.Made = &Made{Key: key, Run: is.Origin.RunID, Finished: is.Finished, TookS: is.Took.Seconds(), Revision: is.Env["revision"]}
 		return nil
-	case w.Outcome == workflows.Hit:
+	case w.Outcome == runs.Hit:
 		w.Reason = "it had a result, which is no longer in the store"
 		return nil
-	case w.Outcome != workflows.Ran && w.Outcome != workflows.Failed:
+	case w.Outcome != runs.Ran && w.Outcome != runs.Failed:
 		return nil
 	}
 	w.Against = before.Run
@@ -274,7 +274,7 @@ func (w *Past) explain(differ journal.Differ, key artifacts.Digest, before journ
 	case key.IsZero(): // not known in that run
 	case before.Key == key:
 		add("nothing had changed since run " + before.Run + ": its result was no longer complete in the store (forgotten, collected or lost)")
-	case is == nil && w.Outcome == workflows.Failed:
+	case is == nil && w.Outcome == runs.Failed:
 		add("its key differs from that in run " + before.Run + "; what changed is known once it has a result")
 	case is == nil || was == nil:
 		add("its key differs from that in run " + before.Run + ", but a result is no longer in the store, so what changed is unknown")

@@ -4,11 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/step"
-	"github.com/redsi/redsi/workflows"
 )
 
 // TestRan: a step of an ended run is explained by its newest result before that run.
@@ -28,17 +27,17 @@ func TestRan(t *testing.T) {
 		return r.Key
 	}
 	one, two := made(`{"x":1}`), made(`{"x":2}`)
-	run := func(id string, steps ...workflows.RunStep) *workflows.RunRecord {
+	run := func(id string, steps ...runs.Step) *runs.Record {
 		t.Helper()
-		rec := workflows.RunRecord{RunID: id, Pipeline: "p.hcl", Steps: steps}
-		if err := activities.WriteRun(t.Context(), store, rec); err != nil {
+		rec := runs.Record{RunID: id, Pipeline: "p.hcl", Steps: steps}
+		if err := runs.Write(t.Context(), store, rec); err != nil {
 			t.Fatal(err)
 		}
 		return &rec
 	}
-	run("20260101T000000Z-1", workflows.RunStep{Address: "step.a", Key: one, Outcome: workflows.Ran}, workflows.RunStep{Address: "step.b", Key: one, Outcome: workflows.Ran})
-	rec := run("20260102T000000Z-2", workflows.RunStep{Address: "step.a", Key: two, Outcome: workflows.Ran}, workflows.RunStep{Address: "step.b", Key: one, Outcome: workflows.Ran},
-		workflows.RunStep{Address: "step.c", Key: two, Outcome: workflows.Hit}, workflows.RunStep{Address: "step.d", Key: two, Outcome: workflows.Ran})
+	run("20260101T000000Z-1", runs.Step{Address: "step.a", Key: one, Outcome: runs.Ran}, runs.Step{Address: "step.b", Key: one, Outcome: runs.Ran})
+	rec := run("20260102T000000Z-2", runs.Step{Address: "step.a", Key: two, Outcome: runs.Ran}, runs.Step{Address: "step.b", Key: one, Outcome: runs.Ran},
+		runs.Step{Address: "step.c", Key: two, Outcome: runs.Hit}, runs.Step{Address: "step.d", Key: two, Outcome: runs.Ran})
 	answers, err := Ran(t.Context(), store, rec, step.Diff, func(address string) bool { return true })
 	if err != nil || len(answers) != 4 {
 		t.Fatalf("%+v, %v", answers, err)

@@ -87,7 +87,7 @@ func (ac *accepter) namedResult(ctx context.Context) (func(address string, past 
 	}
 	keys := map[string]artifacts.Digest{}
 	for _, s := range rec.Steps {
-		if journal.Finished(s) {
+		if s.Finished() {
 			keys[s.Address] = s.Key
 		}
 	}

@@ -12,11 +12,11 @@ import (
 	"github.com/redsi/redsi/internal/paper/alike"
 	"github.com/redsi/redsi/internal/paper/attest"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/internal/system/words"
-	"github.com/redsi/redsi/workflows"
 )
 
 // Compared is how the result of a step that ran here compares, by the rules of its kind, with
@@ -37,7 +37,7 @@ func WithOthers(ctx context.Context, se *session.Session, store artifacts.Store,
 	if err != nil || p.Foreign != artifacts.VerifyUntrusted || len(se.Others.Opened) == 0 {
 		return nil, err
 	}
-	rec, err := activities.ReadRun(ctx, store, runID)
+	rec, err := runs.Read(ctx, store, runID)
 	if errors.Is(err, artifacts.ErrNotExist) {
 		return nil, nil // reported where the results are read
 	}
@@ -46,7 +46,7 @@ func WithOthers(ctx context.Context, se *session.Session, store artifacts.Store,
 	}
 	ran := map[string]bool{}
 	for _, s := range rec.Steps {
-		if s.Outcome == workflows.Ran {
+		if s.Outcome == runs.Ran {
 			ran[s.Address] = true
 		}
 	}

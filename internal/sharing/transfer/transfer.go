@@ -12,13 +12,12 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/session"
-	"github.com/redsi/redsi/internal/session/journal"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/open"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/internal/system/words"
-	"github.com/redsi/redsi/workflows"
 )
 
 // Options say what is copied between the store of a session and another one.
@@ -149,9 +148,9 @@ func All(ctx context.Context, from artifacts.Store) (s Selection, err error) {
 }
 
 // Run selects the results of a run, its record, and the failures of its steps.
-func Run(ctx context.Context, from artifacts.Store, rec *workflows.RunRecord) (s Selection, err error) {
+func Run(ctx context.Context, from artifacts.Store, rec *runs.Record) (s Selection, err error) {
 	for _, step := range rec.Steps {
-		if journal.Finished(step) {
+		if step.Finished() {
 			s.Keys = append(s.Keys, step.Key)
 		}
 	}

@@ -4,28 +4,27 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
-	"github.com/redsi/redsi/workflows"
 )
 
 // TestSelections: a run is its results and its record, the whole store is all of them; copied
 // again, nothing is.
 func TestSelections(t *testing.T) {
 	from, to := mem.New(), mem.New()
-	var steps []workflows.RunStep
+	var steps []runs.Step
 	for _, name := range []string{"a", "b"} {
 		r := storetest.NewResult(t, from, name, map[string]string{"o": name})
 		if _, _, err := artifacts.Publish(t.Context(), from, r); err != nil {
 			t.Fatal(err)
 		}
-		steps = append(steps, workflows.RunStep{Address: "step.x." + name, Key: r.Key, Outcome: workflows.Ran})
+		steps = append(steps, runs.Step{Address: "step.x." + name, Key: r.Key, Outcome: runs.Ran})
 	}
-	steps[1].Outcome = workflows.Failed
-	rec := workflows.RunRecord{RunID: "20260101T000000Z-00000000", Steps: steps}
-	if err := activities.WriteRun(t.Context(), from, rec); err != nil {
+	steps[1].Outcome = runs.Failed
+	rec := runs.Record{RunID: "20260101T000000Z-00000000", Steps: steps}
+	if err := runs.Write(t.Context(), from, rec); err != nil {
 		t.Fatal(err)
 	}
 	run, err := Run(t.Context(), from, &rec)

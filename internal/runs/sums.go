@@ -1,17 +1,45 @@
-package activities
+package runs
 
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/usage"
-	"github.com/redsi/redsi/workflows"
 )
 
-// spentLooked bounds the results that are held at a time.
-const spentLooked = 1024
+// Bounds of what is read for how long steps took, newest first: runs of the pipeline, and
+// records of runs, of which others of the store may be most. And of the results held at a time.
+const (
+	runsAsked   = 5
+	runsLooked  = 50
+	spentLooked = 1024
+)
+
+// Took is how many seconds the steps of a pipeline took when they last ran, by address:
+// as far as the newest records of its runs say so. Nothing depends on it but how the
+// work is given out.
+func Took(ctx context.Context, store artifacts.Store, log *slog.Logger, project, pipeline string) map[string]float64 {
+	seconds := map[string]float64{}
+	asked := 0
+	for rec, err := range Backward(ctx, store, "", func(rec *Record) bool { return rec.Of(project, pipeline) }, runsLooked) {
+		if err != nil {
+			log.Debug("could not read how long steps took", "err", err)
+			continue
+		}
+		for _, s := range rec.Steps {
+			if _, known := seconds[s.Address]; !known && s.Finished() {
+				seconds[s.Address] = s.TookS
+			}
+		}
+		if asked++; asked == runsAsked {
+			break
+		}
+	}
+	return seconds
+}
 
 // SpentBy adds up the runs of a pipeline of a project. It reads the record of every run, of
 // every failure, and of each result that those runs have: its time grows with them, its memory with
@@ -39,9 +67,10 @@ func SpentBy(ctx context.Context, store artifacts.Store, project, pipeline strin
 		return nil
 	}
 	runs := map[string]bool{}
-	for rec, err := range Runs(ctx, store, "", func(rec *workflows.RunRecord) bool { return rec.Of(project, pipeline) }, 0) {
+	for rec, err := range Backward(ctx, store, "", func(rec *Record) bool { return rec.Of(project, pipeline) }, 0) {
+		_, damaged := errors.AsType[*DamagedError](err)
 		switch {
-		case is[*DamagedRunError](err):
+		case damaged:
 			s.Damaged++
 			continue
 		case errors.Is(err, artifacts.ErrNotExist): // removed meanwhile
@@ -52,7 +81,7 @@ func SpentBy(ctx context.Context, store artifacts.Store, project, pipeline strin
 		s.Runs++
 		runs[rec.RunID] = true
 		for _, x := range rec.Steps {
-			if x.Key.IsZero() || seen[x.Key] || x.Outcome != workflows.Hit && x.Outcome != workflows.Ran {
+			if x.Key.IsZero() || seen[x.Key] || !x.Finished() {
 				continue
 			}
 			seen[x.Key] = true
@@ -68,10 +97,10 @@ func SpentBy(ctx context.Context, store artifacts.Store, project, pipeline strin
 	if err := look(); err != nil {
 		return nil, err
 	}
-	return s, FailuresOf(ctx, store, "", func(f Failure) bool {
+	return s, Failures(ctx, store, "", func(f Failure) bool {
 		switch {
 		case !runs[f.RunID]:
-		case f.Outcome == CancelledStep:
+		case f.Outcome == Cancelled:
 			s.Cancelled.Add(f.TookS)
 		default:
 			s.Failed.Add(f.TookS)

@@ -1,0 +1,127 @@
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/redsi/redsi/artifacts"
+)
+
+// failureFormat names the form of the records of failures.
+const failureFormat = "redsi-failure/1"
+
+// Failure is what is known of a step that a run began and that left no result: the
+// record "failures/<run id>/<hex key>", of its last attempt. It is for people: a plan
+// shows what failed for good under a key that must run, and tries it again all the same.
+// It goes with its run.
+type Failure struct {
+	Format  string           `json:"format"`
+	RunID   string           `json:"run_id"`
+	Step    string           `json:"step"` // its address; of a part, with the part's name after it
+	Key     artifacts.Digest `json:"key"`
+	Outcome Status           `json:"outcome"` // Failed or Cancelled, as it also is when its worker is stopped
+	Error   string           `json:"error"`
+	Attempt int32            `json:"attempt"`
+	Tries   int              `json:"tries,omitempty"` // of a step with retry, that its program has failed in this run
+	Host    string           `json:"host,omitempty"`
+	Ended   time.Time        `json:"ended"`
+	TookS   float64          `json:"took_s"`
+	Log     *artifacts.Log   `json:"log,omitempty"`
+
+	// Permanent says that no retry within its run could fix it, or that none did.
+	Permanent bool   `json:"permanent,omitempty"`
+	Revision  string `json:"revision,omitempty"` // of redsi
+
+	// Part is, in a record under the key of a step that works in parts, the key of the part
+	// that failed for good, whose own record has the log.
+	Part artifacts.Digest `json:"part,omitzero"`
+}
+
+func failureName(run string, key artifacts.Digest) string {
+	return artifacts.FailedPrefix + run + "/" + key.Hex()
+}
+
+// WriteFailure stores what is known of a failure.
+func WriteFailure(ctx context.Context, store artifacts.Store, f Failure) error {
+	f.Format = failureFormat
+	return artifacts.PutJSON(ctx, store.Records, failureName(f.RunID, f.Key), f)
+}
+
+// ReadFailure reads what is known of the failure of a step in a run: zero if nothing is, or it is damaged.
+func ReadFailure(ctx context.Context, store artifacts.Store, run string, key artifacts.Digest) (f Failure, err error) {
+	b, err := store.Records.Get(ctx, failureName(run, key))
+	if errors.Is(err, artifacts.ErrNotExist) {
+		return f, nil
+	}
+	if err != nil || json.Unmarshal(b, &f) != nil || f.Format != failureFormat {
+		return Failure{}, err
+	}
+	return f, nil
+}
+
+// Remembered is what is known of the failures of a step under one key.
+type Remembered struct {
+	Failure     // the newest
+	Times   int // that it failed for good, in so many runs
+}
+
+// PermanentFailures reads what failed for good under keys, of the runs that the store
+// remembers. It lists all failures and reads those of the keys.
+func PermanentFailures(ctx context.Context, store artifacts.Store, keys map[artifacts.Digest]bool) (map[artifacts.Digest]Remembered, error) {
+	names, err := artifacts.RecordNames(ctx, store.Records, artifacts.FailedPrefix)
+	if err != nil {
+		return nil, err
+	}
+	keyOf := func(name string) artifacts.Digest {
+		key, _ := artifacts.ParseHex(name[strings.LastIndexByte(name, '/')+1:])
+		return key
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return !keys[keyOf(name)] })
+	found := map[artifacts.Digest]Remembered{}
+	for doc, err := range artifacts.Documents(ctx, store.Records, names) {
+		if err != nil {
+			return nil, err
+		}
+		key := keyOf(doc.Name)
+		var f Failure
+		if json.Unmarshal(doc.Text, &f) != nil || f.Format != failureFormat || f.Key != key || !f.Permanent || f.Outcome != Failed {
+			continue
+		}
+		have := found[key]
+		have.Times++
+		if have.Times == 1 || f.Ended.After(have.Ended) {
+			have.Failure = f
+		}
+		found[key] = have
+	}
+	return found, nil
+}
+
+// Failures reads what is known of the failures of a run, or of all runs if it is "",
+// the newest first, until each returns false. A record that is damaged is passed over, and so is what a part
+// of a step left under the key of that: it has its own.
+func Failures(ctx context.Context, store artifacts.Store, run string, each func(Failure) bool) error {
+	prefix := artifacts.FailedPrefix
+	if run != "" {
+		prefix += run + "/"
+	}
+	names, err := artifacts.RecordNames(ctx, store.Records, prefix)
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(names, func(x, y string) int { return strings.Compare(y, x) }) // ids of runs begin with their time
+	for doc, err := range artifacts.Documents(ctx, store.Records, names) {
+		if err != nil {
+			return err
+		}
+		var f Failure
+		if json.Unmarshal(doc.Text, &f) == nil && f.Format == failureFormat && failureName(f.RunID, f.Key) == doc.Name && f.Part.IsZero() && f.Log.Validate() == nil && !each(f) {
+			return nil
+		}
+	}
+	return nil
+}

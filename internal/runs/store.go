@@ -1,0 +1,278 @@
+package runs
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/values"
+)
+
+// Forms of run records. The steps of the second are in the blob that it names, a
+// JSON object with the one member "steps".
+const (
+	format     = "redsi-run/1"
+	longFormat = "redsi-run/2"
+)
+
+// longSteps is how large the steps of a run may be to stand in its record.
+const longSteps = 256 << 10
+
+// body is the blob of a long run's steps.
+type body struct {
+	Steps []Step `json:"steps"`
+}
+
+// IDs lists the runs recorded in a store, oldest first.
+func IDs(ctx context.Context, store artifacts.Store) ([]string, error) {
+	names, err := artifacts.RecordNames(ctx, store.Records, artifacts.RunsPrefix)
+	for i, name := range names {
+		names[i] = strings.TrimPrefix(name, artifacts.RunsPrefix)
+	}
+	return names, err
+}
+
+// Write stores the record of a run, its steps in a blob if they are many, and
+// closes it: garbage collection goes by the record from now on.
+func Write(ctx context.Context, store artifacts.Store, rec Record) error {
+	steps, err := json.Marshal(body{rec.Steps})
+	if err != nil {
+		return err
+	}
+	whole := rec.whole()
+	rec.Format, rec.Body = format, nil
+	if len(steps) > longSteps {
+		d, err := artifacts.PutBytes(ctx, store.Blobs, steps)
+		if err != nil {
+			return err
+		}
+		rec.Format, rec.Steps, rec.Body = longFormat, nil, &d
+	}
+	if err := artifacts.PutJSON(ctx, store.Records, artifacts.RunsPrefix+rec.RunID, rec); err != nil {
+		return err
+	}
+	if err := Close(ctx, store, rec.RunID); err != nil || !whole {
+		return err
+	}
+	return closeKilled(ctx, store, rec.Plan)
+}
+
+// whole reports whether each step of the run has a result, which the record names.
+func (r *Record) whole() bool {
+	return len(r.Steps) > 0 && !slices.ContainsFunc(r.Steps, func(s Step) bool { return s.Key.IsZero() || !s.Finished() })
+}
+
+// DamagedError says that a run's record, or the blob of its steps, cannot be read
+// whoever asks.
+type DamagedError struct {
+	RunID string
+	Err   error
+}
+
+func (e *DamagedError) Error() string {
+	return fmt.Sprintf("the record of run %s is damaged: %v", e.RunID, e.Err)
+}
+
+func (e *DamagedError) Unwrap() error { return e.Err }
+
+// ReadHead reads the record of a run; the steps of a long one stay in the blob that
+// its Body names.
+func ReadHead(ctx context.Context, store artifacts.Store, id string) (*Record, error) {
+	b, err := store.Records.Get(ctx, artifacts.RunsPrefix+id)
+	if err != nil {
+		return nil, fmt.Errorf("run %s: %w", id, err)
+	}
+	var rec Record
+	if err := values.Written(b, &rec); err != nil {
+		return nil, &DamagedError{id, err}
+	}
+	return &rec, nil
+}
+
+// Read reads the record of a run with its steps.
+func Read(ctx context.Context, store artifacts.Store, id string) (*Record, error) {
+	rec, err := ReadHead(ctx, store, id)
+	if err != nil {
+		return nil, err
+	}
+	return rec, readSteps(ctx, store, rec)
+}
+
+// Backward reads the records of some runs before one ("": of all), newest first, among so many of
+// the store at most (0: all). Reading may go on after a *DamagedError.
+func Backward(ctx context.Context, store artifacts.Store, before string, of func(*Record) bool, looks int) iter.Seq2[*Record, error] {
+	return func(yield func(*Record, error) bool) {
+		ids, err := IDs(ctx, store)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		if before != "" {
+			ids = ids[:sort.SearchStrings(ids, before)]
+		}
+		if looks > 0 {
+			ids = ids[max(0, len(ids)-looks):]
+		}
+		for _, id := range slices.Backward(ids) {
+			rec, err := ReadHead(ctx, store, id)
+			if err == nil && !of(rec) {
+				continue
+			}
+			if err == nil {
+				err = readSteps(ctx, store, rec)
+			}
+			if !yield(rec, err) {
+				return
+			}
+		}
+	}
+}
+
+// readSteps reads the steps of a long run into its record.
+func readSteps(ctx context.Context, store artifacts.Store, rec *Record) error {
+	if rec.Body == nil {
+		return nil
+	}
+	var steps body
+	b, err := artifacts.ReadBlob(ctx, store.Blobs, *rec.Body, artifacts.AnySize)
+	if err == nil {
+		err = values.Written(b, &steps)
+	}
+	if err != nil {
+		err = fmt.Errorf("its steps: %w", err)
+		if artifacts.IsLost(err) {
+			return &DamagedError{rec.RunID, err}
+		}
+		return fmt.Errorf("run %s: %w", rec.RunID, err)
+	}
+	rec.Steps = steps.Steps
+	return nil
+}
+
+// Open is the record of a run that has none yet: while it stands, garbage
+// collection keeps all that is younger. Its plan names what the run may leave.
+type Open struct {
+	Format   string           `json:"format"`
+	RunID    string           `json:"run_id"`
+	Pipeline string           `json:"pipeline"`
+	Plan     artifacts.Digest `json:"plan"`
+	Started  time.Time        `json:"started"`
+}
+
+// openFormat names the form of the records of open runs.
+const openFormat = "redsi-open-run/1"
+
+// Begin says in the store that a run is in progress.
+func Begin(ctx context.Context, store artifacts.Store, id, pipeline string, plan artifacts.Digest) error {
+	b, err := json.Marshal(Open{openFormat, id, pipeline, plan, time.Now().UTC()})
+	if err != nil {
+		return err
+	}
+	err = store.Records.Create(ctx, artifacts.OpenRunPrefix+id, b)
+	if errors.Is(err, artifacts.ErrExist) { // an attempt before this one was lost
+		return nil
+	}
+	return err
+}
+
+// IsOf reports whether an open run is one of a stored plan, or both plans have grown from one;
+// it is not known of a plan that cannot be read.
+func (o Open) IsOf(ctx context.Context, blobs artifacts.Blobs, plan artifacts.Digest) bool {
+	return o.Plan == plan || firstOf(ctx, blobs, o.Plan) == firstOf(ctx, blobs, plan)
+}
+
+// firstOf is the stored plan from which a stored plan has grown, or else that itself. It is all that
+// this package knows of plans.
+func firstOf(ctx context.Context, blobs artifacts.Blobs, plan artifacts.Digest) artifacts.Digest {
+	var p struct {
+		Format string
+		First  artifacts.Digest
+	}
+	b, err := artifacts.ReadBlob(ctx, blobs, plan, artifacts.AnySize)
+	if err != nil || json.Unmarshal(b, &p) != nil || p.Format != "redsi-plan/1" { // plan.Format
+		return plan
+	}
+	return cmp.Or(p.First, plan)
+}
+
+// Close removes the open record of a run that has its record, or will have none.
+func Close(ctx context.Context, store artifacts.Store, id string) error {
+	return store.Records.Delete(ctx, artifacts.OpenRunPrefix+id)
+}
+
+// closeKilled removes the open records of runs of a plan that were killed, when a whole run of
+// it has its record: what they did is named by that. One of another plan stays, though it be of
+// the same pipeline: what it did under keys of its own, days of training for another variable
+// among it, is named by nothing else.
+func closeKilled(ctx context.Context, store artifacts.Store, plan artifacts.Digest) error {
+	open, err := AllOpen(ctx, store)
+	if err != nil {
+		return err
+	}
+	for _, o := range open {
+		if o.IsOf(ctx, store.Blobs, plan) {
+			if err := Close(ctx, store, o.RunID); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// AllOpen reads the records of open runs; what cannot be read as one is left out.
+func AllOpen(ctx context.Context, store artifacts.Store) ([]Open, error) {
+	var open []Open
+	for doc, err := range artifacts.DocumentsIn(ctx, store.Records, artifacts.OpenRunPrefix) {
+		if err != nil {
+			return nil, err
+		}
+		var o Open
+		if json.Unmarshal(doc.Text, &o) == nil && o.RunID == strings.TrimPrefix(doc.Name, artifacts.OpenRunPrefix) {
+			open = append(open, o)
+		}
+	}
+	return open, nil
+}
+
+// WriteHits writes the record of a run that found all of its steps done, if an
+// earlier run of the pipeline is open: it may have been killed, and nothing else
+// names what it left. An open run of another plan may stay so for long: a record that
+// says the same is not written again. plan stores the plan that was found done.
+func WriteHits(ctx context.Context, store artifacts.Store, rec Record, plan func() (artifacts.Digest, error)) error {
+	open, err := AllOpen(ctx, store)
+	if err != nil {
+		return err
+	}
+	open = slices.DeleteFunc(open, func(o Open) bool { return o.Pipeline != rec.Pipeline })
+	if len(open) == 0 {
+		return nil
+	}
+	if rec.Plan, err = plan(); err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(open, func(o Open) bool { return o.IsOf(ctx, store.Blobs, rec.Plan) }) {
+		if other, err := unrecorded(ctx, store, rec); err != nil || !other {
+			return err
+		}
+	}
+	return Write(ctx, store, rec)
+}
+
+// unrecorded reports whether the last run record names another plan, or other results.
+func unrecorded(ctx context.Context, store artifacts.Store, rec Record) (bool, error) {
+	for last, err := range Backward(ctx, store, "", func(*Record) bool { return true }, 1) {
+		if _, damaged := errors.AsType[*DamagedError](err); err != nil && !damaged {
+			return true, err
+		}
+		return err != nil || last.Plan != rec.Plan || !slices.EqualFunc(last.Steps, rec.Steps, func(a, b Step) bool { return a.Key == b.Key }), nil
+	}
+	return true, nil
+}

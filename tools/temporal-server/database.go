@@ -156,11 +156,12 @@ func createNamespace(c *config.SQL, attributes []string) error {
 	return sqlite.CreateNamespaces(c, ns)
 }
 
-// databaseVersion changes with Temporal's tables and with the attributes, which
-// the namespace has from its beginning.
+// databaseVersion changes with Temporal's tables, with the attributes, which the namespace has from
+// its beginning, and with fairness: fair task queues have tables of their own, and what waits in the
+// others would wait for ever.
 func databaseVersion(attributes []string) int32 {
 	h := fnv.New32a()
-	fmt.Fprint(h, sqlite.Version, sqlite.VisibilityVersion, attributes)
+	fmt.Fprint(h, sqlite.Version, sqlite.VisibilityVersion, attributes, tuning["matching.enableFairness"])
 	return int32(h.Sum32() & 0x7fffffff)
 }
 

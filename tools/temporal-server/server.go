@@ -41,6 +41,9 @@ var tuning = map[string]any{
 	// Nor task queues in four parts: a task in one that nobody polls is forwarded, now and then after a second or two.
 	"matching.numTaskqueueReadPartitions":  1,
 	"matching.numTaskqueueWritePartitions": 1,
+	// Runs have priorities, and those of the same one take turns: neither is Temporal 1.29's default. In one part of a
+	// queue both hold exactly.
+	"matching.enableFairness": true,
 	// A worker that ends gets its polls back, so that no task is given to it and lost.
 	"frontend.enableCancelWorkerPollsOnShutdown": true,
 	// Histories and task queues of one person's runs need no scavengers, whose workflows are a sixth of a start's work.

@@ -29,6 +29,7 @@ type RunOptions struct {
 	Cluster  Cluster
 	Detach   bool // return once it has started
 	FailFast bool
+	Priority int         // from 1, which is first, to 5; 0: the server's default
 	Skip     bool        // leave out what failed for good before
 	Saved    *saved.Plan // run exactly this; nil: what the pipeline says
 	Whole    bool        // errors of steps have not been shown yet: return them in full

@@ -34,7 +34,7 @@ step "text" "held" {
 }
 `)
 	w, err := b.c.ExecuteWorkflow(b.t.Context(), client.StartWorkflowOptions{ID: id, TaskQueue: b.t.Name(), RetryPolicy: workflows.RunAgain(),
-		Priority: workflows.Priority(level, id)}, workflows.ReproduceWorkflow, workflows.ReproduceInput{Pipeline: "t.hcl", Plan: &d, RunID: id})
+		Priority: temporal.Priority{PriorityKey: level, FairnessKey: id, FairnessWeight: 1}}, workflows.ReproduceWorkflow, workflows.ReproduceInput{Pipeline: "t.hcl", Plan: &d, RunID: id})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func TestInherited(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(w.Stop)
-	want := workflows.Priority(2, "run")
+	want := temporal.Priority{PriorityKey: 2, FairnessKey: "run", FairnessWeight: 1}
 	run, err := b.c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: t.Name(), TaskQueue: t.Name(), RetryPolicy: workflows.RunAgain(), Priority: want}, heir, 0)
 	if err != nil {
 		t.Fatal(err)

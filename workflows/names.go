@@ -5,8 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"go.temporal.io/sdk/temporal"
-
 	"github.com/redsi/redsi/artifacts"
 )
 
@@ -34,14 +32,3 @@ func RunBegan(id string) (at time.Time, ok bool) {
 
 // ReproduceWorkflowID is the workflow ID that `redsi run` gives to a run.
 func ReproduceWorkflowID(runID string) string { return "reproduce-" + runID }
-
-// UsualPriority is that of a run which was given none, as servers have it.
-const UsualPriority = 3
-
-// Priority is where a run's steps stand in the queues of workers, by Temporal's own means: the
-// activities of a workflow, its children and what continues it inherit it, and a server that has
-// no priorities ignores it. Level 1 is first and 5 last; 0 is the server's default. Runs of the
-// same level take turns.
-func Priority(level int, runID string) temporal.Priority {
-	return temporal.Priority{PriorityKey: level, FairnessKey: runID, FairnessWeight: 1}
-}

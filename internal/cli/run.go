@@ -85,7 +85,7 @@ func (o *runOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&o.Detach, "detach", false, "start the run on the cluster and return")
 	f.BoolVar(&o.FailFast, "fail-fast", false, "start nothing new after a step has failed")
-	f.IntVar(&o.Priority, "priority", workflows.UsualPriority, "from 1 to 5: where workers have less room than runs that share them have steps, those of the run with the lower number begin first")
+	f.IntVar(&o.Priority, "priority", drive.UsualPriority, "1 to 5: of runs that share workers, steps of the one with the lower number begin first; runs of equal priority take turns")
 	f.StringVarP(&o.outDir, "out", "o", "results", "folder for tables and figures")
 	f.BoolVar(&o.strict, "strict", false, "exit 1 after the run if an expectation fails; see redsi check")
 	f.BoolVar(&o.Skip, "skip-failed", false, "leave out steps that failed for good under the same key, and what depends on them; exit 1")
@@ -99,7 +99,7 @@ func (a *app) run(ctx context.Context, o runOptions) (err error) {
 		return err
 	}
 	if p := o.Priority; p < 0 || p > 5 || p == 0 && a.cmd.Flags().Changed("priority") {
-		return fault.Input(fmt.Errorf("--priority %d: want 1, which is first, to 5; a run without it has %d", p, workflows.UsualPriority))
+		return fault.Input(fmt.Errorf("--priority %d: want 1, which is first, to 5; a run without it has %d", p, drive.UsualPriority))
 	}
 	var sum *drive.Summary
 	if o.notify != "" {

@@ -8,6 +8,7 @@ import (
 
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/temporal"
 	sdk "go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
@@ -72,7 +73,7 @@ func TestStatusOfMany(t *testing.T) {
 	t.Cleanup(w.Stop)
 	begin := func(id, queue, run string, priority int) {
 		t.Helper()
-		if _, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: id, TaskQueue: queue, Priority: workflows.Priority(priority, run)},
+		if _, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: id, TaskQueue: queue, Priority: temporal.Priority{PriorityKey: priority}},
 			workflows.ReproduceWorkflow, workflows.ReproduceInput{Pipeline: "p.hcl", RunID: run}); err != nil {
 			t.Fatal(err)
 		}

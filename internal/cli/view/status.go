@@ -56,7 +56,7 @@ func openRun(w io.Writer, st Style, x drive.Run, most int, toSee func(run string
 	if x.LeftS > 0 {
 		left = ", at least " + Seconds(duration(x.LeftS)) + " left"
 	}
-	if x.Priority != 0 && x.Priority != workflows.UsualPriority {
+	if x.Priority != 0 && x.Priority != drive.UsualPriority {
 		left += fmt.Sprintf(", priority %d", x.Priority)
 	}
 	Printf(w, "%s  %s, for %s%s\n       %s\n", st.Bold(name), Lines(is), Seconds(time.Since(x.Started)), left, x.URL)

@@ -24,6 +24,9 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
+// UsualPriority is that of a run which was given none, as servers have it.
+const UsualPriority = 3
+
 // RunOptions say how a run goes. Functions may be nil.
 type RunOptions struct {
 	Cluster  Cluster

@@ -42,7 +42,7 @@ var tuning = map[string]any{
 	"matching.numTaskqueueReadPartitions":  1,
 	"matching.numTaskqueueWritePartitions": 1,
 	// Runs have priorities, and those of the same one take turns: neither is Temporal 1.29's default. In one part of a
-	// queue both hold exactly. Before 1.32 a fair queue can in theory stop reading what waits in it, until it is loaded
+	// queue both hold exactly. Before 1.32 a fair queue can, rarely, stop reading what waits in it, until it is loaded
 	// again (Temporal's pull request 11048): not once in 3,700 loads of queues in which tasks and polls met by the
 	// millisecond, on a machine with seven times the work that it has processors for.
 	"matching.enableFairness": true,

@@ -64,7 +64,7 @@ func (a *app) complete(root *cobra.Command) {
 	}
 	flags := map[string]completer{
 		"target": a.stepNames, "rebuild": a.stepNames, "revoke": a.stepNames, "model": a.stepNames, "var": a.variableNames, "run": a.runNames, "against": a.runNames, "of": a.runNames,
-		"log-level": these("debug", "info", "warn", "error"),
+		"priority": these("1", "2", "3", "4", "5"), "log-level": these("debug", "info", "warn", "error"),
 	}
 	var each func(cmd *cobra.Command)
 	each = func(cmd *cobra.Command) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/session/journal"
 	"github.com/redsi/redsi/internal/session/saved"
 	"github.com/redsi/redsi/internal/sharing/rebuild"
+	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -83,6 +85,7 @@ func (o *runOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&o.Detach, "detach", false, "start the run on the cluster and return")
 	f.BoolVar(&o.FailFast, "fail-fast", false, "start nothing new after a step has failed")
+	f.IntVar(&o.Priority, "priority", drive.UsualPriority, "1 to 5: of runs that share workers, steps of the one with the lower number begin first; runs of equal priority take turns")
 	f.StringVarP(&o.outDir, "out", "o", "results", "folder for tables and figures")
 	f.BoolVar(&o.strict, "strict", false, "exit 1 after the run if an expectation fails; see redsi check")
 	f.BoolVar(&o.Skip, "skip-failed", false, "leave out steps that failed for good under the same key, and what depends on them; exit 1")
@@ -94,6 +97,9 @@ func (a *app) run(ctx context.Context, o runOptions) (err error) {
 	began := time.Now()
 	if err := o.checkNotify(); err != nil {
 		return err
+	}
+	if p := o.Priority; p < 0 || p > 5 || p == 0 && a.cmd.Flags().Changed("priority") {
+		return fault.Input(fmt.Errorf("--priority %d: want 1, which is first, to 5; a run without it has %d", p, drive.UsualPriority))
 	}
 	var sum *drive.Summary
 	if o.notify != "" {

@@ -8,6 +8,7 @@ import (
 
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/temporal"
 	sdk "go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
@@ -70,18 +71,18 @@ func TestStatusOfMany(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(w.Stop)
-	begin := func(id, queue, run string) {
+	begin := func(id, queue, run string, priority int) {
 		t.Helper()
-		if _, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: id, TaskQueue: queue},
+		if _, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: id, TaskQueue: queue, Priority: temporal.Priority{PriorityKey: priority}},
 			workflows.ReproduceWorkflow, workflows.ReproduceInput{Pipeline: "p.hcl", RunID: run}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	begin(workflows.ReproduceWorkflowID("20260101T000000Z-aa"), "large", "20260101T000000Z-aa")
-	begin("by-hand", "large", "20260202T000000Z-bb")
+	begin(workflows.ReproduceWorkflowID("20260101T000000Z-aa"), "large", "20260101T000000Z-aa", 1)
+	begin("by-hand", "large", "20260202T000000Z-bb", 3)
 	const silent = 20
 	for i := range silent {
-		begin(workflows.ReproduceWorkflowID(fmt.Sprintf("20260303T000000Z-%d", i)), "nobody", "")
+		begin(workflows.ReproduceWorkflowID(fmt.Sprintf("20260303T000000Z-%d", i)), "nobody", "", 0)
 	}
 	var out lockedBuffer
 	a := newApp(&session.Session{Registry: kinds.Registry(), Log: slog.New(slog.DiscardHandler), File: "none.hcl"}, &out, &out)
@@ -113,6 +114,7 @@ func TestStatusOfMany(t *testing.T) {
 		"RUNNING  step.command.s[":                                      2 * 5,
 		"RUNNING  and 180 more: redsi status --run 20260202T000000Z-bb": 1,
 		"FAILED  step.command.s[":                                       2 * 3,
+		", priority ":                                                   1,
 	} {
 		if n := strings.Count(said, text); n != times {
 			t.Errorf("%q is said %d times, not %d:\n%s", text, n, times, said)

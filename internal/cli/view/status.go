@@ -2,6 +2,7 @@ package view
 
 import (
 	"cmp"
+	"fmt"
 	"io"
 	"math"
 	"strings"
@@ -54,6 +55,9 @@ func openRun(w io.Writer, st Style, x drive.Run, most int, toSee func(run string
 	left := ""
 	if x.LeftS > 0 {
 		left = ", at least " + Seconds(duration(x.LeftS)) + " left"
+	}
+	if x.Priority != 0 && x.Priority != drive.UsualPriority {
+		left += fmt.Sprintf(", priority %d", x.Priority)
 	}
 	Printf(w, "%s  %s, for %s%s\n       %s\n", st.Bold(name), Lines(is), Seconds(time.Since(x.Started)), left, x.URL)
 	for _, status := range []runs.Status{runs.Running, runs.Failed} {

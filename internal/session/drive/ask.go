@@ -132,6 +132,9 @@ func (dr *Driver) fill(ctx context.Context, conn *Connection, s *Run, steps []wo
 	if s.Counts == nil { // it is loading its plan
 		s.Counts = map[runs.Status]int{}
 	}
+	if d, err := conn.Client.DescribeWorkflowExecution(ctx, s.Workflow, ""); err == nil { // else it has just ended
+		s.Priority = int(d.GetWorkflowExecutionInfo().GetPriority().GetPriorityKey())
+	}
 	s.waits = map[string]bool{}
 	seen := dr.looks(ctx, conn, s.Workflow, slices.DeleteFunc(slices.Clone(steps), func(x workflows.StepState) bool { return x.Status != runs.Running }))
 	for _, x := range steps {

@@ -27,9 +27,10 @@ type Run struct {
 	URL      string              `json:"url"`
 	Started  time.Time           `json:"started"`
 	Counts   map[runs.Status]int `json:"counts"`
-	Steps    []Step              `json:"steps,omitempty"`  // running and failed
-	LeftS    float64             `json:"left_s,omitempty"` // at least, as running steps report; 0: unknown
-	Error    string              `json:"error,omitempty"`  // why its state is unknown
+	Steps    []Step              `json:"steps,omitempty"`    // running and failed
+	Priority int                 `json:"priority,omitempty"` // 0: unknown, or the server's default
+	LeftS    float64             `json:"left_s,omitempty"`   // at least, as running steps report; 0: unknown
+	Error    string              `json:"error,omitempty"`    // why its state is unknown
 
 	waits map[string]bool // workflows of steps that it waits for
 }

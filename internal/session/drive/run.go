@@ -24,11 +24,15 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
+// UsualPriority is that of a run which was given none, as servers have it.
+const UsualPriority = 3
+
 // RunOptions say how a run goes. Functions may be nil.
 type RunOptions struct {
 	Cluster  Cluster
 	Detach   bool // return once it has started
 	FailFast bool
+	Priority int         // from 1, which is first, to 5; 0: the server's default
 	Skip     bool        // leave out what failed for good before
 	Saved    *saved.Plan // run exactly this; nil: what the pipeline says
 	Whole    bool        // errors of steps have not been shown yet: return them in full

@@ -23,3 +23,20 @@ func TestHitsShown(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// The steps of each instance of a module are a block of their own.
+func TestBlocksShown(t *testing.T) {
+	r := run{progress: &progress{}}
+	for _, address := range []string{`module.m["a.b"].step.fit.x["1"]`, `module.m["a.b"].step.fit.x["2"]`, `module.m["[c]"].step.fit.x["1"]`, `module.m["[c]"].table.t`} {
+		r.steps = append(r.steps, StepState{Address: address, Status: Hit})
+		r.from = AddHit(r.from, address, "1")
+	}
+	var b strings.Builder
+	r.describeBlocks(&b)
+	r.describeHits(&b, &workflow.Info{Namespace: "default"})
+	for block, n := range map[string]int{`module.m["a.b"].step.fit.x`: 2, `module.m["[c]"].step.fit.x`: 1, `module.m["[c]"].table.t`: 1} {
+		if row := fmt.Sprintf("| `%s` | %d |", block, n); strings.Count(b.String(), row) != 2 {
+			t.Errorf("%s is not there of the run and of its hits:\n%s", row, b.String())
+		}
+	}
+}

@@ -15,7 +15,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/paper/expect"
 	"github.com/redsi/redsi/internal/paper/render"
-	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/session/journal"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
@@ -203,7 +203,7 @@ func asks(ctx context.Context, store artifacts.Store, r *workflows.RunRecord) (m
 	}
 	configs := map[string][]byte{}
 	for _, s := range p.Steps {
-		if pipeline.IsRendered(s.Address) {
+		if address.Of(s.Address).IsRendered() {
 			configs[s.Address] = s.Task.Config
 		}
 	}

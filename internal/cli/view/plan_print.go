@@ -268,8 +268,8 @@ func blockRows(v *plan.Preview, f PlanFacts) (rows []groupRow) {
 			note += "; " + there
 		}
 		count := counts(g)
-		if last := f.Pieces["step."+g.Name+address.Any]; last > 0 {
-			count += fmt.Sprintf(", %d last time", last)
+		if first := v.Plan.Steps[slices.Index(of, n)].Address; f.Pieces[first] > 0 && address.Of(first).Type() == "step" { // it stands for all
+			count += fmt.Sprintf(", %d last time", f.Pieces[first])
 		}
 		rows = append(rows, groupRow{g, count, note})
 	}

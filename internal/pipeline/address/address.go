@@ -49,21 +49,19 @@ var (
 func Output(name string) (step, output string) {
 	local := Of(name).Local()
 	rest := local[len(localOf.FindString(local)):]
-	output, ok := strings.CutPrefix(rest, ".")
-	if !ok {
-		return name, ""
+	if output, ok := strings.CutPrefix(rest, "."); ok {
+		return strings.TrimSuffix(name, rest), output
 	}
-	return strings.TrimSuffix(name, rest), output
+	return name, ""
 }
 
 // Cell cuts ADDRESS:CELL. A key may have a colon too, a cell anything.
 func Cell(name string) (item, cell string, ok bool) {
 	item = itemOf.FindString(name)
-	cell, ok = strings.CutPrefix(name[len(item):], ":")
-	if !ok {
-		return name, "", false
+	if cell, ok = strings.CutPrefix(name[len(item):], ":"); !ok {
+		item, cell = name, ""
 	}
-	return item, cell, true
+	return item, cell, ok
 }
 
 // String is the address as text.

@@ -240,7 +240,7 @@ func depsOf(s pipeline.Step, index map[string]int) ([]int, error) {
 // Matches reports whether a target selects a step by its address. One of an instance selects the
 // step that stands for all of them while it is not known which there are.
 func Matches(target, step string) bool {
-	if a := address.Of(step); a.Key == address.Any && strings.HasPrefix(target, a.Block()+"[") {
+	if block, pending := strings.CutSuffix(step, address.Any); pending && strings.HasPrefix(target, block+"[") {
 		return true
 	}
 	rest, ok := strings.CutPrefix(step, target)

@@ -355,9 +355,9 @@ func (a *Activities) filePinned(ctx context.Context, spec *step.Spec, task step.
 	if res.Origin.Accepted != "" {
 		return res.Key, pins, nil
 	}
-	known := pinned{}
+	known := pinned{pins: map[string]step.Pin{}}
 	for _, p := range pins {
-		known[p.Source] = p
+		known.pins[p.Source] = p
 	}
 	settled, err := a.Registry.Resolved(ctx, known, task)
 	if err != nil {

@@ -8,10 +8,13 @@ import (
 )
 
 // pinned answers Resolve with what one run has just found out, by source.
-type pinned map[string]step.Pin
+type pinned struct {
+	step.NoSources
+	pins map[string]step.Pin
+}
 
 func (ps pinned) Pinned(source string) (step.Pin, bool) {
-	p, ok := ps[source]
+	p, ok := ps.pins[source]
 	return p, ok
 }
 

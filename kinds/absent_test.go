@@ -8,7 +8,7 @@ import (
 
 	"github.com/redsi/redsi/internal/paper/expect"
 	"github.com/redsi/redsi/internal/paper/render"
-	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/address"
 )
 
 // renderedTable is what the tests read of a table's or figure's JSON.
@@ -47,21 +47,21 @@ func TestOtherPeoplesFiles(t *testing.T) {
 	tables, counts := map[string]renderedTable{}, map[string]int64{}
 	markdown := map[string]string{}
 	for i, res := range l.run(pl) {
-		address := pl.Steps[i].Address
-		counts[address] = res.Counts["examples_not_in_these_files"]
+		name := pl.Steps[i].Address
+		counts[name] = res.Counts["examples_not_in_these_files"]
 		if a, ok := res.Outputs["json"]; ok {
 			var r renderedTable
 			l.json(a, &r)
-			if block := pipeline.BlockType(address); block != "step" {
+			if block := address.Of(name).Type(); block != "step" {
 				var err error
-				if r.Checks, err = expect.Result(t.Context(), address, pl.Steps[i].Task.Config, res, l.Store.Blobs.Open); err != nil {
+				if r.Checks, err = expect.Result(t.Context(), name, pl.Steps[i].Task.Config, res, l.Store.Blobs.Open); err != nil {
 					t.Fatal(err)
 				}
 			}
-			tables[address] = r
+			tables[name] = r
 		}
 		if a, ok := res.Outputs["markdown"]; ok {
-			markdown[address] = string(l.bytes(a))
+			markdown[name] = string(l.bytes(a))
 		}
 	}
 	for address, n := range map[string]int64{"step.format_example.nq": 2, "step.dedup_diagnostics.nq": 2, "step.revision_variation.nq": 4,

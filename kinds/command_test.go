@@ -361,7 +361,7 @@ func TestCommandMistakes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := l.Registry.Resolved(context.Background(), sources, task); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := l.Registry.Resolved(context.Background(), planSources{sources}, task); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v", argv, err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/internal/host/lease"
 	"github.com/redsi/redsi/internal/host/scratch"
 	"github.com/redsi/redsi/internal/pipeline"
@@ -43,6 +44,11 @@ func (l *local) plan(file string, vars map[string]string, targets ...string) *pl
 	return l.planOf(file, l.load(src, vars), targets...)
 }
 
+// planSources finds programs too.
+type planSources struct{ *lockfile.Sources }
+
+func (planSources) Program(name string) (string, error) { return command.Find(name) }
+
 // planOf is plan of what a file loads as.
 func (l *local) planOf(file string, p *pipeline.Pipeline, targets ...string) *plan.Plan {
 	l.t.Helper()
@@ -56,7 +62,7 @@ func (l *local) planOf(file string, p *pipeline.Pipeline, targets ...string) *pl
 		l.t.Fatal(err)
 	}
 	for i, s := range pl.Steps {
-		pl.Steps[i].Task, err = l.Registry.Resolved(context.Background(), sources, s.Task)
+		pl.Steps[i].Task, err = l.Registry.Resolved(context.Background(), planSources{sources}, s.Task)
 		if err != nil {
 			l.t.Fatal(err)
 		}

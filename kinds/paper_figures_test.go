@@ -11,6 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/paper/expect"
 	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/step"
 )
@@ -54,8 +55,8 @@ func TestPaperFigures(t *testing.T) {
 			}
 			task := l.withPaperNumbers(pl.Steps[len(pl.Steps)-1].Task)
 			results := l.run(&plan.Plan{Format: pl.Format, Pipeline: "p.hcl", Steps: []plan.Step{{Address: "figure." + name, Task: task}}})
-			address := "figure." + name
-			j, err := expect.Judge(t.Context(), &plan.Preview{Plan: &plan.Plan{Steps: []plan.Step{{Address: address, Task: task}}}, Items: []plan.Item{{Result: results[0]}}},
+			item := "figure." + name
+			j, err := expect.Judge(t.Context(), &plan.Preview{Plan: &plan.Plan{Steps: []plan.Step{{Address: item, Task: task}}}, Items: []plan.Item{{Result: results[0]}}},
 				p.Claims, l.Store.Blobs.Open)
 			if err != nil {
 				t.Fatal(err)
@@ -64,7 +65,7 @@ func TestPaperFigures(t *testing.T) {
 			numbers, claims := len(checks), 0
 			for _, c := range j.Claims {
 				for _, k := range c.Checks {
-					if of, _ := pipeline.SplitCell(k.Cells[0].Cell); of == address {
+					if of, _, _ := address.Cell(k.Cells[0].Cell); of == item {
 						checks = append(checks, k)
 						claims++
 					}

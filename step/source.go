@@ -19,39 +19,39 @@ type Pin struct {
 type Sources interface {
 	// Pinned returns what the lock file has for a source.
 	Pinned(source string) (Pin, bool)
+	// Listed says which sources a pattern of a server stands for, as the lock file pins them.
+	Listed(ctx context.Context, pattern string) ([]string, error)
 	// LocalFile hashes a local file, remembering unchanged ones.
 	LocalFile(ctx context.Context, path string) (Pin, error)
+	// LocalTree lists and hashes a folder, a file or the files that fit a pattern, remembering
+	// unchanged ones. With ignore, the rules of .gitignore files leave some out.
+	LocalTree(ctx context.Context, path string, ignore bool) (Folder, error)
+	// Program finds a program, the same one for a whole plan.
+	Program(name string) (path string, err error)
+	// Fingerprint tells two values of a secret apart without telling them, by a hash with a salt
+	// that stays on this machine. Secrets are where each is found, by name.
+	Fingerprint(secrets map[string]string) (string, error)
 }
+
+// NoSources knows of nothing. Sources that know a part embed it.
+type NoSources struct{}
+
+func (NoSources) Pinned(string) (p Pin, ok bool)                       { return p, false }
+func (NoSources) Listed(context.Context, string) ([]string, error)     { return nil, errNotKnown }
+func (NoSources) LocalFile(context.Context, string) (p Pin, err error) { return p, errNotKnown }
+func (NoSources) LocalTree(context.Context, string, bool) (f Folder, err error) {
+	return f, errNotKnown
+}
+func (NoSources) Program(string) (string, error)                { return "", errNotKnown }
+func (NoSources) Fingerprint(map[string]string) (string, error) { return "", errNotKnown }
+
+var errNotKnown = errors.New("it is not known here")
 
 // Folder is what files of this machine are as a tree.
 type Folder struct {
 	Source string // absolute path, or pattern
 	Root   string // folder that names of files start from
 	Tree   artifacts.Artifact
-}
-
-// FolderSource is what Sources may be too: it lists and hashes a folder, a file or the files
-// that fit a pattern, remembering unchanged ones. With ignore, the rules of .gitignore files
-// leave some out.
-type FolderSource interface {
-	LocalTree(ctx context.Context, path string, ignore bool) (Folder, error)
-}
-
-// ListedSource is what Sources may be too: it says which sources a pattern of a server stands
-// for, as the lock file pins them.
-type ListedSource interface {
-	Listed(ctx context.Context, pattern string) ([]string, error)
-}
-
-// Fingerprinter is what Sources may be too: it tells two values of a secret apart
-// without telling them, by a hash with a salt that stays on this machine.
-type Fingerprinter interface {
-	Fingerprint(secrets map[string]string) (string, error) // name -> where it is found
-}
-
-// ProgramFinder is what Sources may be too: it looks programs up for a whole plan.
-type ProgramFinder interface {
-	Program(name string) (path string, err error)
 }
 
 // source reads one input. Verification happens at the end of the bytes, so a

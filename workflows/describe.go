@@ -11,6 +11,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
+	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/runs"
 )
 
@@ -53,7 +54,7 @@ func (r *run) describeBlocks(b *strings.Builder) {
 	var names []string
 	sums := map[string]*sum{}
 	for _, s := range r.steps {
-		name := BlockOf(s.Address)
+		name := address.Of(s.Address).Block()
 		if sums[name] == nil {
 			names = append(names, name)
 			sums[name] = &sum{n: map[runs.Status]int{}}
@@ -131,8 +132,8 @@ func (r *run) describeHits(b *strings.Builder, info *workflow.Info) {
 
 // AddHit counts a hit of a step under its block and the run that made it. What is not shown
 // is counted in one last entry.
-func AddHit(list []HitsFrom, address, run string) []HitsFrom {
-	block := BlockOf(address)
+func AddHit(list []HitsFrom, step, run string) []HitsFrom {
+	block := address.Of(step).Block()
 	i := slices.IndexFunc(list, func(h HitsFrom) bool { return h.Block == block && h.Run == run })
 	switch {
 	case i >= 0:
@@ -145,13 +146,6 @@ func AddHit(list []HitsFrom, address, run string) []HitsFrom {
 		list[blocksShown].N++
 	}
 	return list
-}
-
-// BlockOf is the address of the block that declares a step: its address without the key
-// of for_each.
-func BlockOf(address string) string {
-	block, _, _ := strings.Cut(address, "[")
-	return block
 }
 
 // listed is the address, on the same server, of the list of workflows that a query finds.

@@ -14,7 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/paper/prose"
 	"github.com/redsi/redsi/internal/paper/report"
-	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/system/fault"
@@ -141,7 +141,7 @@ func (a *app) renderedIn(ctx context.Context, store artifacts.Store, name string
 	if err != nil {
 		return nil, err
 	}
-	steps := slices.DeleteFunc(run.Steps, func(s runs.Step) bool { return !pipeline.IsRendered(s.Address) || s.Key.IsZero() })
+	steps := slices.DeleteFunc(run.Steps, func(s runs.Step) bool { return !address.Of(s.Address).IsRendered() || s.Key.IsZero() })
 	var keys []artifacts.Digest
 	for _, s := range steps {
 		keys = append(keys, s.Key)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/redsi/redsi/internal/paper/report"
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/pipeline/reference"
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/session"
@@ -142,7 +143,7 @@ func (a *app) stepNames(ctx context.Context, begun string) []string {
 // instances lists the steps whose addresses begin with a word, and their blocks.
 func (a *app) instances(ctx context.Context, begun string) (all []string) {
 	for _, s := range a.loaded(ctx) {
-		if block := pipeline.BlockOf(s.Address); !slices.Contains(all, block) && strings.HasPrefix(block, begun) {
+		if block := address.Of(s.Address).Block(); !slices.Contains(all, block) && strings.HasPrefix(block, begun) {
 			all = append(all, block)
 		}
 		if s.Key != "" && strings.HasPrefix(s.Address, begun) {
@@ -191,22 +192,22 @@ func (a *app) loaded(ctx context.Context) []pipeline.Step {
 
 // cellNames lists steps, tables and figures, and the cells of one that is named.
 func (a *app) cellNames(ctx context.Context, begun string) (names []string) {
-	address, _, named := strings.Cut(begun, ":")
-	if !named || !pipeline.IsRendered(begun) {
-		for _, address := range a.stepNames(ctx, begun) {
-			if pipeline.IsRendered(address) {
-				address += ":"
+	item, _, named := address.Cell(begun)
+	if !named || !address.Of(begun).IsRendered() {
+		for _, name := range a.stepNames(ctx, begun) {
+			if address.Of(name).IsRendered() {
+				name += ":"
 			}
-			names = append(names, address)
+			names = append(names, name)
 		}
 		return names
 	}
-	a.Targets = []string{address}
+	a.Targets = []string{item}
 	v, err := a.Preview(ctx, session.Everything)
 	if err != nil {
 		return nil
 	}
-	l, err := report.Cells(ctx, v.Preview, v.Store.Blobs.Open, address)
+	l, err := report.Cells(ctx, v.Preview, v.Store.Blobs.Open, item)
 	if err != nil {
 		return nil
 	}

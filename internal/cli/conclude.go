@@ -17,6 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/paper/expect"
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/internal/sharing/files"
@@ -59,7 +60,7 @@ func (a *app) conclude(ctx context.Context, o runOptions, out *runSummary) error
 			continue
 		}
 		for _, output := range slices.Sorted(maps.Keys(res.Outputs)) {
-			path := filepath.Join(o.outDir, pipeline.BlockType(s.Address)+"s", names.Of(s.Address, output))
+			path := filepath.Join(o.outDir, address.Of(s.Address).Type()+"s", names.Of(s.Address, output))
 			if err := files.Write(ctx, of.Store, res.Outputs[output].Digest, res.Outputs[output].Size, path); err != nil {
 				return fmt.Errorf("%s: %w", s.Address, err)
 			}
@@ -122,7 +123,7 @@ func (o runOptions) unmet(s expect.Summary) error {
 func (a *app) rendered(pl *plan.Plan) []int {
 	var found []int
 	for i, s := range pl.Steps {
-		if pipeline.IsRendered(s.Address) {
+		if s.IsRendered() {
 			found = append(found, i)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/internal/cli/view"
-	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/sharing/choose"
 	"github.com/redsi/redsi/internal/sharing/hub"
 	"github.com/redsi/redsi/internal/sharing/pack"
@@ -54,7 +54,7 @@ libraries, and prints the commands of the hub's program hf that upload them.`,
 				if err != nil {
 					return err
 				}
-				return a.print(x, func(w io.Writer) { view.Exported(w, x, a.ToRun(pipeline.Blocks(x.Missing)...)) })
+				return a.print(x, func(w io.Writer) { view.Exported(w, x, a.ToRun(address.Blocks(x.Missing)...)) })
 			}
 			list, err := hub.Export(cmd.Context(), a.Session, folder, namespace)
 			if err != nil {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/cli/view"
-	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/internal/session/steplog"
 	"github.com/redsi/redsi/internal/system/fault"
@@ -139,7 +139,7 @@ func followShort(args []string) []string {
 	verb := slices.Index(args, "logs")
 	blocks := []string{"step", "source", "table", "figure"}
 	for i := verb + 1; verb >= 0 && i < len(args); i++ {
-		if args[i] == "-f" && (i+1 == len(args) || slices.Contains(blocks, pipeline.BlockType(args[i+1]))) {
+		if args[i] == "-f" && (i+1 == len(args) || slices.Contains(blocks, address.Of(args[i+1]).Type())) {
 			args = slices.Clone(args)
 			args[i] = "--follow"
 		}

@@ -34,13 +34,13 @@ type notice struct {
 }
 
 var (
-	isHTTP  = regexp.MustCompile(`^https?://`).MatchString
-	address = regexp.MustCompile(`^[^ /]*://`)
+	isHTTP   = regexp.MustCompile(`^https?://`).MatchString
+	schemeOf = regexp.MustCompile(`^[^ /]*://`)
 )
 
 // checkNotify refuses addresses of which nobody knows how to tell them.
 func (o runOptions) checkNotify() error {
-	scheme := address.FindString(o.notify)
+	scheme := schemeOf.FindString(o.notify)
 	switch {
 	case o.notify != "" && o.Detach:
 		return fault.Input(errors.New("--notify cannot be used with --detach: who starts the run does not see its end; use redsi attach"))

@@ -6,13 +6,12 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/paper/report"
-	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/system/fault"
 )
@@ -31,26 +30,26 @@ for each step before it.`,
   redsi trace step.train.dsi`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			address, _, isCell := strings.Cut(args[0], ":")
-			step := slices.Contains([]string{"source", "step"}, pipeline.BlockType(args[0])) // which may have a colon in its key
+			item, _, isCell := address.Cell(args[0])
+			step := slices.Contains([]string{"source", "step"}, address.Of(args[0]).Type()) // which has no cells
 			if step {
-				address = args[0]
+				item = args[0]
 			}
-			a.Targets = []string{address}
+			a.Targets = []string{item}
 			v, err := a.Preview(cmd.Context(), session.Everything)
 			if err != nil {
 				return err
 			}
 			if !step && !isCell {
-				l, err := report.Cells(cmd.Context(), v.Preview, v.Store.Blobs.Open, address)
+				l, err := report.Cells(cmd.Context(), v.Preview, v.Store.Blobs.Open, item)
 				if err != nil {
-					return a.untraced(err, address)
+					return a.untraced(err, item)
 				}
-				return a.print(l, func(w io.Writer) { view.Cells(w, l, address, a.hint) })
+				return a.print(l, func(w io.Writer) { view.Cells(w, l, item, a.hint) })
 			}
 			t, err := a.trace(cmd.Context(), v, args[0], step)
 			if err != nil {
-				return a.untraced(err, address)
+				return a.untraced(err, item)
 			}
 			return a.print(t, func(w io.Writer) {
 				if step {

@@ -7,13 +7,15 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/redsi/redsi/internal/pipeline/address"
 )
 
 // pend makes one step stand for all of a block: which there are is not known yet. What is wrong
 // with each of them, whichever they are, is reported.
 func (l *loader) pend(n *node, own *awaited, ctx *hcl.EvalContext) {
 	b := n.block
-	each := instance{address: l.qualified(n.name) + AnyInstance, ctx: ctx.NewChild(), undecided: true}
+	each := instance{address: l.qualified(n.name) + address.Any, ctx: ctx.NewChild(), undecided: true}
 	each.ctx.Variables = map[string]cty.Value{"each": cty.DynamicVal}
 	l.now = awaiting(own) // what one of them awaits is for it to say
 	l.step(b, &each)
@@ -26,10 +28,7 @@ func (l *loader) pend(n *node, own *awaited, ctx *hcl.EvalContext) {
 
 // qualified is a name with the module that it is in.
 func (l *loader) qualified(name string) string {
-	if l.address == "" {
-		return name
-	}
-	return l.address + "." + name
+	return address.Address{Modules: l.address, Name: name}.String()
 }
 
 // An instance may refer to others of its own block, such as the one before it in a chain

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/step"
 )
 
@@ -36,25 +37,14 @@ func (c Claim) Text() string {
 // Items are the addresses of the tables and figures that the claim is about, each once.
 func (c Claim) Items() (list []string) {
 	for _, cell := range c.Cells {
-		if address, _ := SplitCell(cell); !slices.Contains(list, address) {
-			list = append(list, address)
+		if item, _, _ := address.Cell(cell); !slices.Contains(list, item) {
+			list = append(list, item)
 		}
 	}
 	for _, s := range c.LeftOut {
 		list = append(list, s.Address)
 	}
 	return list
-}
-
-// SplitCell cuts ADDRESS:CELL. An address may have a colon within the key of for_each, a
-// cell anywhere.
-func SplitCell(name string) (address, cell string) {
-	from := 0
-	if i := strings.Index(name, `["`); i >= 0 && i < strings.IndexByte(name+":", ':') {
-		from = i + max(strings.Index(name[i:], `"]`), 0)
-	}
-	address, cell, _ = strings.Cut(name[from:], ":")
-	return name[:from] + address, cell
 }
 
 // claimName checks a claim's label, which is a name for people.
@@ -116,15 +106,15 @@ func (c *config) cells(tree map[string]any) {
 		return
 	}
 	for _, n := range names {
-		address, _ := SplitCell(n.Cell)
-		known := c.l.cellNames[address]
+		item, _, _ := address.Cell(n.Cell)
+		known := c.l.cellNames[item]
 		if known[n.Cell] {
 			continue
 		}
 		at := parsePath(n.Attr)
 		detail := fmt.Sprintf(`%q is not a cell. Write table.NAME["ROW.COLUMN"] or figure.NAME["SERIES.POINT.y"].`, n.Cell)
 		if known != nil {
-			detail = fmt.Sprintf("%s has no such cell. %s", address, suggest(n.Cell, sortedKeys(known), "cell"))
+			detail = fmt.Sprintf("%s has no such cell. %s", item, suggest(n.Cell, sortedKeys(known), "cell"))
 		}
 		c.fail(at, c.locate(at), "Unknown cell", detail)
 	}

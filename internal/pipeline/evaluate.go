@@ -3,7 +3,6 @@ package pipeline
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -11,6 +10,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/pipeline/address"
 )
 
 // evaluate gives a node its value and, for a block, makes its steps. What it
@@ -140,7 +140,7 @@ func (l *loader) evaluateBlock(n *node, ctx *hcl.EvalContext) {
 func (l *loader) place(inst *instance, n *node, ctx *hcl.EvalContext) {
 	inst.address, inst.ctx = l.qualified(n.name), ctx
 	if inst.keyed {
-		inst.address += "[" + strconv.Quote(inst.key) + "]"
+		inst.address += address.Key(inst.key)
 		inst.ctx = ctx.NewChild()
 		each := map[string]cty.Value{"key": cty.StringVal(inst.key), "value": inst.value}
 		if inst.value.Type() == artifactType {

@@ -7,6 +7,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/redsi/redsi/internal/pipeline/address"
 )
 
 // explain rewrites the evaluator's messages about values that do not have what
@@ -107,8 +109,7 @@ func steps(of string, v cty.Value, rest hcl.Traversal) (string, cty.Value, cty.V
 
 // lacksOutput says that a module has no output, or no instance, of the given name.
 func (l *loader) lacksOutput(of string, v cty.Value, name string) (summary, detail string) {
-	module, rest := SplitAddress(of + ".")
-	if module == "" || rest != "" || !v.IsKnown() || !v.Type().IsObjectType() {
+	if a := address.Of(of + "."); a.Modules == "" || a.Local() != "" || !v.IsKnown() || !v.Type().IsObjectType() {
 		return "", ""
 	}
 	noun := "output"
@@ -135,7 +136,7 @@ func lacks(of string, v cty.Value, name string) (summary, detail string) {
 		return "Unknown instance", fmt.Sprintf("%s has no instance %q. %s", of, name, suggest(name, keys, "instance"))
 	}
 	switch {
-	case t.IsObjectType() && IsRendered(of):
+	case t.IsObjectType() && address.Of(of).IsRendered():
 		return "Unknown cell", fmt.Sprintf("%s has no cell %q. %s", of, name, suggest(name, sortedKeys(t.AttributeTypes()), "cell"))
 	case t.IsObjectType():
 		return "Unknown attribute", fmt.Sprintf("%s has no attribute %q. %s", of, name, suggest(name, sortedKeys(t.AttributeTypes()), "attribute"))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/step"
 )
 
@@ -137,9 +138,9 @@ func (l *loader) lintNamedByHand(n *node, key string, tree map[string]any) {
 }
 
 // foldersOf lists the folders that a step of this module declares as its outputs.
-func (l *loader) foldersOf(address string) (folders []string) {
-	for _, s := range l.steps[l.byName[strings.TrimPrefix(BlockOf(address), l.address+".")]] {
-		if s.Address != address {
+func (l *loader) foldersOf(of string) (folders []string) {
+	for _, s := range l.steps[l.byName[address.Of(of).Name]] {
+		if s.Address != of {
 			continue
 		}
 		if tree, err := s.Task.Tree(); err == nil {

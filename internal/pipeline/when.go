@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/step"
 )
 
@@ -73,7 +74,7 @@ func (l *loader) runs(n *node, inst *instance) bool {
 		if ok {
 			s.Why = why.AsString()
 		}
-		if IsRendered(n.name) {
+		if address.Of(n.name).IsRendered() {
 			s.Paper, s.Caption = l.said(n.block, "paper", inst), l.said(n.block, "caption", inst)
 		}
 		l.skipped[n] = append(l.skipped[n], s)

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session/belief"
 	"github.com/redsi/redsi/internal/system/signature"
@@ -22,7 +21,7 @@ const IncomingMost = 1024
 // table or figure.
 func (se *Session) IsAsked(pl *plan.Plan, i int) bool {
 	if len(se.Targets) == 0 {
-		return pipeline.IsRendered(pl.Steps[i].Address)
+		return pl.Steps[i].IsRendered()
 	}
 	return se.IsTarget(pl.Steps[i].Address)
 }

@@ -42,7 +42,7 @@ func Named(target string) Ask {
 
 // Rendered asks for the results of tables and figures.
 func Rendered(of Seen) (plan.Keep, error) {
-	return func(i int, _ *plan.Item) bool { return pipeline.IsRendered(of.Plan.Steps[i].Address) }, nil
+	return func(i int, _ *plan.Item) bool { return of.Plan.Steps[i].IsRendered() }, nil
 }
 
 // Step is the place in the plan of the one step that an address names.

@@ -44,14 +44,11 @@ func withLibraries(ctx context.Context, env step.Sources, c commandConfig) (comm
 	if !c.ProgramLibraries {
 		return c, nil
 	}
-	find, of := command.Find, librariesHere
-	if f, ok := env.(step.ProgramFinder); ok {
-		find = f.Program
-	}
+	of := librariesHere
 	if f, ok := env.(librariesFinder); ok {
 		of = f.Libraries
 	}
-	list, missing, err := environmentsOf(ctx, c, find, of)
+	list, missing, err := environmentsOf(ctx, c, env.Program, of)
 	if err != nil {
 		return c, err
 	}

@@ -99,11 +99,7 @@ func (c commandConfig) has(name string) bool {
 // digestOf is the digest of the program that PATH finds, which has to be the one that
 // was given by an attribute.
 func (c commandConfig) digestOf(ctx context.Context, env step.Sources, name, given, attribute string) (string, error) {
-	find := command.Find
-	if f, ok := env.(step.ProgramFinder); ok {
-		find = f.Program
-	}
-	path, err := find(name)
+	path, err := env.Program(name)
 	if err != nil {
 		if given != "" {
 			return given, nil

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/step"
 )
 
@@ -32,9 +33,9 @@ func TestHashedAgain(t *testing.T) {
 }
 
 // hashes answers for files of this machine.
-type hashes struct{}
+type hashes struct{ step.NoSources }
 
-func (hashes) Pinned(string) (pin step.Pin, ok bool) { return pin, false }
+func (hashes) Program(name string) (string, error) { return command.Find(name) }
 
 func (hashes) LocalFile(_ context.Context, path string) (step.Pin, error) {
 	text, err := os.ReadFile(path)

@@ -28,15 +28,13 @@ func checkSecrets(ps *step.Problems, c commandConfig) {
 	inout.Check(ps, "fingerprint", c.Fingerprint == "" || c.SecretFingerprint, "applies only to steps with secret_fingerprint = true, which fills it in")
 }
 
-// fingerprinted fills in the fingerprint of a command's secrets, where it can be
-// made; one that is there is kept elsewhere.
+// fingerprinted fills in the fingerprint of a command's secrets.
 func fingerprinted(env step.Sources, c commandConfig) (commandConfig, error) {
-	f, ok := env.(step.Fingerprinter)
-	if !ok || !c.SecretFingerprint {
+	if !c.SecretFingerprint {
 		return c, nil
 	}
 	var err error
-	c.Fingerprint, err = f.Fingerprint(c.SecretEnv)
+	c.Fingerprint, err = env.Fingerprint(c.SecretEnv)
 	return c, err
 }
 

@@ -141,9 +141,7 @@ func checkPattern(c downloadConfig, url string) error {
 
 // expandPatterns puts the files that patterns stand for in their place.
 func expandPatterns(ctx context.Context, env step.Sources, c downloadConfig) (downloadConfig, error) {
-	folders, lists := env.(step.FolderSource)
-	listed, asks := env.(step.ListedSource)
-	if !lists || !asks || !slices.ContainsFunc(c.URLs, fetch.IsPattern) {
+	if !slices.ContainsFunc(c.URLs, fetch.IsPattern) {
 		return c, nil
 	}
 	written := c.URLs
@@ -159,7 +157,7 @@ func expandPatterns(ctx context.Context, env step.Sources, c downloadConfig) (do
 		case !fetch.IsPattern(u):
 			add(u, s.Name())
 		case strings.HasPrefix(u, "gs://"):
-			found, err := listed.Listed(ctx, u)
+			found, err := env.Listed(ctx, u)
 			if err != nil {
 				return c, err
 			}
@@ -168,7 +166,7 @@ func expandPatterns(ctx context.Context, env step.Sources, c downloadConfig) (do
 				add(f, strings.TrimPrefix(f, folder))
 			}
 		default:
-			f, err := folders.LocalTree(ctx, s.Path, true)
+			f, err := env.LocalTree(ctx, s.Path, true)
 			if err != nil {
 				return c, err
 			}

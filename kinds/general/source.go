@@ -59,11 +59,7 @@ unchanged files only times and sizes; the step copies the bytes that the store l
 
 // resolveSourceFolder fills in the digest of the tree; the path becomes absolute.
 func resolveSourceFolder(ctx context.Context, env step.Sources, c sourceConfig) (sourceConfig, error) {
-	folders, ok := env.(step.FolderSource)
-	if !ok {
-		return c, nil
-	}
-	f, err := folders.LocalTree(ctx, c.Path, c.Ignore)
+	f, err := env.LocalTree(ctx, c.Path, c.Ignore)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && c.SHA256 != "":
 		return c, nil // the store may have it although the files are elsewhere

@@ -10,6 +10,7 @@ import (
 
 	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/kinds"
 )
 
@@ -96,16 +97,16 @@ func eachConfig(file string, pass func(pipeline.Step) error) (claims []claim, er
 			if e.Scale != "" {
 				continue // and nothing of the paper's
 			}
-			address := ""
+			item := ""
 			for _, cells := range [][]string{{e.Cell}, e.Above, e.Below, e.Order, e.Minus, e.Ratio, e.Min, e.Max, e.Mean, e.Sum} {
 				for i, cell := range cells {
 					if cell != "" {
-						address, cells[i] = pipeline.SplitCell(cell)
+						item, cells[i], _ = address.Cell(cell)
 					}
 				}
 			}
-			_, e.Cell = pipeline.SplitCell(e.Cell)
-			one.expect[address] = append(one.expect[address], e)
+			_, e.Cell, _ = address.Cell(e.Cell)
+			one.expect[item] = append(one.expect[item], e)
 		}
 		claims = append(claims, one)
 	}

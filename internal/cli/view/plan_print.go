@@ -12,6 +12,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/pipeline/estimate"
 	"github.com/redsi/redsi/internal/pipeline/lockfile/origins"
 	"github.com/redsi/redsi/internal/pipeline/plan"
@@ -86,7 +87,7 @@ func planSentence(v *plan.Preview, f PlanFacts) string {
 func LeftOut(w io.Writer, skipped []pipeline.Skipped) {
 	of, whys := map[string][]string{}, []string{}
 	for _, s := range skipped {
-		if s.Why == "" || !pipeline.IsRendered(s.Address) {
+		if s.Why == "" || !address.Of(s.Address).IsRendered() {
 			continue
 		}
 		if of[s.Why] == nil {
@@ -267,8 +268,8 @@ func blockRows(v *plan.Preview, f PlanFacts) (rows []groupRow) {
 			note += "; " + there
 		}
 		count := counts(g)
-		if last := f.Pieces["step."+g.Name+pipeline.AnyInstance]; last > 0 {
-			count += fmt.Sprintf(", %d last time", last)
+		if first := v.Plan.Steps[slices.Index(of, n)].Address; f.Pieces[first] > 0 && address.Of(first).Type() == "step" { // it stands for all
+			count += fmt.Sprintf(", %d last time", f.Pieces[first])
 		}
 		rows = append(rows, groupRow{g, count, note})
 	}

@@ -205,6 +205,21 @@ func TestScreen(t *testing.T) {
 	}
 }
 
+// A block of a module, too, says how many steps it had last time.
+func TestPlanPieces(t *testing.T) {
+	v := &plan.Preview{Plan: &plan.Plan{Steps: []plan.Step{{Address: "step.a.b[*]"}, {Address: `module.m["k"].step.a.b[*]`}, {Address: "table.t[*]"}}},
+		Items: []plan.Item{{Outcome: plan.Maybe}, {Outcome: plan.Maybe}, {Outcome: plan.Maybe}}}
+	var b bytes.Buffer
+	planBlocks(&b, v, PlanStyle{}, PlanFacts{Estimate: estimate.Of(v, estimate.History{}), Pieces: map[string]int{"step.a.b[*]": 3, `module.m["k"].step.a.b[*]`: 4, "table.t[*]": 5}})
+	want := `MAYBE  a.b                1 maybe, 3 last time  no history
+MAYBE  module.m["k"].a.b  1 maybe, 4 last time  no history
+MAYBE  table              1 maybe               no history
+`
+	if got := strings.ReplaceAll(b.String(), "  \n", "\n"); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
+
 // Notes stand below each other whatever letters an address has.
 func TestPlanAligned(t *testing.T) {
 	v := &plan.Preview{Plan: &plan.Plan{Steps: []plan.Step{{Address: "step.a"}, {Address: `step.a["Zürich"]`}, {Address: `step.a["東京"]`}}},

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/paper/report"
-	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/address"
 )
 
 // Command rebuilds one table or figure.
@@ -83,6 +83,5 @@ func (c *Command) title() string {
 	if c.Paper != "" {
 		return c.Paper
 	}
-	_, local := pipeline.SplitAddress(c.Address)
-	return local
+	return address.Of(c.Address).Local()
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/host/environment"
 	"github.com/redsi/redsi/internal/paper/report"
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/pipeline/questions"
 	"github.com/redsi/redsi/internal/system/words"
 )
@@ -96,7 +97,7 @@ func (f *facts) data() (out []Answer) {
 	}
 	blocks := map[string]*brought{}
 	for _, x := range f.Report.Files {
-		name := pipeline.BlockOf(x.Step)
+		name := address.Of(x.Step).Block()
 		b := blocks[name]
 		if b == nil {
 			b = &brought{licenses: map[string]bool{}, hosts: map[string]bool{}, place: f.placeOf(x.Step)}
@@ -169,7 +170,7 @@ func (f *facts) sizes() (out []Answer) {
 	slices.SortFunc(blocks, func(a, b report.Block) int { return cmp.Compare(a.Address, b.Address) })
 	left := 0
 	for _, b := range blocks {
-		if len(b.Counts) == 0 || pipeline.IsRendered(b.Address) {
+		if len(b.Counts) == 0 || address.Of(b.Address).IsRendered() {
 			continue
 		}
 		if len(out) == mostShown {

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/paper/report"
-	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/system/words"
 )
 
@@ -40,14 +39,14 @@ type experiment struct {
 func (f *facts) experiments() []*experiment {
 	of := map[string]*experiment{}
 	for _, s := range f.Plan.Steps {
-		if pipeline.IsRendered(s.Address) {
+		if s.IsRendered() {
 			continue
 		}
 		var tree any
 		if json.Unmarshal(s.Task.Config, &tree) != nil {
 			continue // a plan's configurations are JSON
 		}
-		block := pipeline.BlockOf(s.Address)
+		block := s.Block()
 		e := of[block]
 		if e == nil {
 			e = &experiment{block: block, place: place(s.Pos), seeds: map[string]bool{}, values: map[string]map[string]bool{}}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/environment"
-	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/step"
 )
@@ -52,7 +51,7 @@ func (s *Sizes) Note(i int, r *artifacts.Result) {
 	if f, ok := environment.ListOf(r); ok {
 		s.lists[f.Digest] = f
 	}
-	block := pipeline.BlockOf(s.plan.Steps[i].Address)
+	block := s.plan.Steps[i].Block()
 	if n := r.Counts[parametersField]; n > 0 {
 		s.add(block, n)
 	}

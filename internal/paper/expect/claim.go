@@ -7,6 +7,7 @@ import (
 
 	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/address"
 )
 
 // Claim is a sentence of the paper, and what came of it.
@@ -68,8 +69,8 @@ func judgeClaim(c pipeline.Claim, items map[string]*Item) (Claim, error) {
 		}
 	}
 	find := func(name string) (render.Cell, render.Format, error) {
-		address, cell := pipeline.SplitCell(name)
-		if it := items[address]; it != nil {
+		item, cell, _ := address.Cell(name)
+		if it := items[item]; it != nil {
 			return it.cell(cell)
 		}
 		return render.Waiting(name)

@@ -161,22 +161,6 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestSplitCell: an address may have colons in its key.
-func TestSplitCell(t *testing.T) {
-	for name, want := range map[string][2]string{
-		"table.a:one.n":                {"table.a", "one.n"},
-		`table.a["x:y"]:1:2.n`:         {`table.a["x:y"]`, "1:2.n"},
-		"table.a:0:1.atomic":           {"table.a", "0:1.atomic"},
-		"nothing":                      {"nothing", ""},
-		`module.m.figure.f["k"]:s.p.y`: {`module.m.figure.f["k"]`, "s.p.y"},
-		`table.a:row["x"].n`:           {"table.a", `row["x"].n`},
-	} {
-		if address, cell := pipeline.SplitCell(name); address != want[0] || cell != want[1] {
-			t.Errorf("%s: %q, %q", name, address, cell)
-		}
-	}
-}
-
 // TestForms holds JUnit's XML and Markdown.
 func TestForms(t *testing.T) {
 	j := judge(t, "full")

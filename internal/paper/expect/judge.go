@@ -10,6 +10,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 )
 
@@ -84,7 +85,7 @@ func Judge(ctx context.Context, v *plan.Preview, claims []pipeline.Claim, read R
 	j := &Judged{Items: []Item{}, Claims: []Claim{}, index: map[int]int{}, left: map[string]bool{}}
 	items := map[string]*Item{}
 	for i, s := range v.Plan.Steps {
-		if !pipeline.IsRendered(s.Address) {
+		if !s.IsRendered() {
 			continue
 		}
 		it, err := judgeItem(ctx, v, i, read)
@@ -178,7 +179,7 @@ func (it *Item) read(ctx context.Context, r *artifacts.Result, read Reader) erro
 	if err != nil {
 		return err
 	}
-	if pipeline.BlockType(it.Address) == "table" {
+	if address.Of(it.Address).Type() == "table" {
 		it.table = &render.Table{PaperScale: it.asked.PaperScale}
 		return json.Unmarshal(b, it.table)
 	}

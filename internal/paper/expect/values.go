@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 )
 
@@ -22,7 +21,7 @@ func Values(ctx context.Context, v *plan.Preview, read Reader, w io.Writer) erro
 	c := csv.NewWriter(w)
 	c.Write([]string{"block", "cell", "value", "text"}) // Error tells
 	for i, s := range v.Plan.Steps {
-		if !pipeline.IsRendered(s.Address) || v.Items[i].Result == nil {
+		if !s.IsRendered() || v.Items[i].Result == nil {
 			continue
 		}
 		it := &Item{Address: s.Address}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/agext/levenshtein"
 
+	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/system/values"
 )
 
@@ -248,9 +249,9 @@ func (r *Result) uses(p *Paper, x, was *index) {
 
 // waits reports whether a name is a cell of a table or figure that has not run.
 func (r *Result) waits(name string) bool {
-	address, _, _ := strings.Cut(name, ":")
+	item, _, _ := address.Cell(name)
 	for _, prefix := range []string{"", "table.", "figure."} {
-		if slices.Contains(r.NotRun, prefix+address) {
+		if slices.Contains(r.NotRun, prefix+item) {
 			return true
 		}
 	}
@@ -269,8 +270,8 @@ func (x *index) named(name string) (int, bool) {
 
 // nearest is the cell that a mistyped name most likely means: of the nearest table.
 func (x *index) nearest(name string) string {
-	address, cell, _ := strings.Cut(name, ":")
-	address = bare(address)
+	item, cell, _ := address.Cell(name)
+	item = bare(item)
 	best, distance := "", math.MaxInt
 	for i := range x.entries {
 		t := x.entries[i].table.Address
@@ -278,7 +279,7 @@ func (x *index) nearest(name string) string {
 			continue
 		}
 		for _, a := range []string{bare(t), strings.TrimPrefix(t, "figure.")} {
-			if d := levenshtein.Distance(clip(address), clip(a), nil); d < distance {
+			if d := levenshtein.Distance(clip(item), clip(a), nil); d < distance {
 				best, distance = t, d
 			}
 		}

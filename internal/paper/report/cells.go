@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 )
 
@@ -59,21 +59,21 @@ func (e *NotRunError) Error() string {
 }
 
 // renderedItem reads the table or figure of an address, with the nodes of the plan.
-func renderedItem(ctx context.Context, v *plan.Preview, read Reader, address string) ([]Node, *Item, error) {
+func renderedItem(ctx context.Context, v *plan.Preview, read Reader, named string) ([]Node, *Item, error) {
 	nodes, err := Nodes(v)
 	if err != nil {
 		return nil, nil, err
 	}
 	for i := range nodes {
 		n := &nodes[i]
-		if !pipeline.IsRendered(n.Address) || n.Address != address {
+		if !address.Of(n.Address).IsRendered() || n.Address != named {
 			continue
 		}
 		it, err := loadItem(ctx, n, read)
 		if err == nil && it.State != Done {
-			err = &NotRunError{address, it.Waits}
+			err = &NotRunError{named, it.Waits}
 		}
 		return nodes, it, err
 	}
-	return nil, nil, &UnknownCell{address, "there is no such table or figure"}
+	return nil, nil, &UnknownCell{named, "there is no such table or figure"}
 }

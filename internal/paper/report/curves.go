@@ -12,7 +12,7 @@ import (
 
 	"github.com/redsi/redsi/internal/paper/expect"
 	"github.com/redsi/redsi/internal/paper/render"
-	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/address"
 )
 
 // curveType is the type of training curves: {"select": METRIC, "points": [{step,
@@ -132,9 +132,9 @@ func (r *Report) Charts() []Chart {
 }
 
 // familyOf splits the last part of its key off an address.
-func familyOf(address string) (family, own string) {
-	block := pipeline.BlockOf(address)
-	key := strings.Trim(strings.TrimPrefix(address, block), `[]"`)
+func familyOf(of string) (family, own string) {
+	a := address.Of(of)
+	block, key := a.Block(), strings.Trim(a.Key, `[]"`)
 	if i := strings.LastIndexByte(key, '/'); i > 0 {
 		return block + " " + key[:i], key[i+1:]
 	}

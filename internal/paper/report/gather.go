@@ -15,6 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/paper/attest"
 	"github.com/redsi/redsi/internal/paper/expect"
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 )
 
@@ -82,7 +83,7 @@ func Gather(p *plan.Plan, book *attest.Book) *Gatherer {
 	for i, s := range p.Steps {
 		b := g.block(i)
 		b.Steps++
-		if rendered := pipeline.IsRendered(s.Address); rendered && len(g.items) == mostItems {
+		if rendered := s.IsRendered(); rendered && len(g.items) == mostItems {
 			g.left.Items++
 		} else if rendered {
 			g.items = append(g.items, i)
@@ -119,11 +120,11 @@ func Gather(p *plan.Plan, book *attest.Book) *Gatherer {
 // block is the block of step i.
 func (g *Gatherer) block(i int) *Block {
 	s := &g.plan.Steps[i]
-	address := pipeline.BlockOf(s.Address)
-	b := g.blocks[address]
+	name := s.Block()
+	b := g.blocks[name]
 	if b == nil {
-		b = &Block{Address: address, Kind: s.Task.Kind}
-		g.blocks[address] = b
+		b = &Block{Address: name, Kind: s.Task.Kind}
+		g.blocks[name] = b
 	}
 	return b
 }
@@ -161,7 +162,7 @@ func (g *Gatherer) Keep(i int, it *plan.Item) bool {
 	if r.Finished.After(g.newest) {
 		g.newest = r.Finished
 	}
-	judged := pipeline.IsRendered(g.plan.Steps[i].Address)
+	judged := g.plan.Steps[i].IsRendered()
 	kept := g.detailed[i] || judged || slices.Contains([]string{downloadKind, pipeline.SourceKind}, g.plan.Steps[i].Task.Kind)
 	for _, a := range r.Outputs {
 		if a.Type != curveType {
@@ -241,7 +242,7 @@ func (g *Gatherer) Build(ctx context.Context, v *plan.Preview, read Reader, o Op
 	shown := map[string]bool{} // blocks that links point to, at most mostRows
 	for _, n := range nodes {
 		if n.Detailed {
-			shown[pipeline.BlockOf(n.Address)] = true
+			shown[address.Of(n.Address).Block()] = true
 		}
 	}
 	longest := func(a, b Block) int { return cmp.Or(cmp.Compare(b.Took, a.Took), cmp.Compare(a.Address, b.Address)) }

@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/paper/expect"
 	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 )
 
@@ -94,10 +95,17 @@ func (it *Item) Traced() bool {
 	return it.Table != nil || it.Figure != nil && len(it.Figure.Series) > 0
 }
 
+// newItem is the item of an address. Its name there has no type of block.
+func newItem(i int, item string) *Item {
+	a := address.Of(item)
+	named := address.Address{Modules: a.Modules, Name: a.Label(), Key: a.Key}
+	return &Item{Index: i, Address: item, Block: a.Type(), Name: named.String()}
+}
+
 // loadItem reads a table or figure, or its configuration if it has not run.
 func loadItem(ctx context.Context, n *Node, read Reader) (*Item, error) {
-	block := pipeline.BlockType(n.Address)
-	it := &Item{Index: n.Index, Address: n.Address, Block: block, Name: strings.Replace(n.Address, block+".", "", 1), State: NotRun, Waits: n.waits}
+	it := newItem(n.Index, n.Address)
+	it.State, it.Waits = NotRun, n.waits
 	if err := it.planned(n.config); err != nil {
 		return nil, err
 	}
@@ -114,8 +122,7 @@ func loadItem(ctx context.Context, n *Node, read Reader) (*Item, error) {
 // One that is left out has no node.
 func withLeftOut(items []*Item, pl *plan.Plan) []*Item {
 	for _, s := range pl.Skipped {
-		block := pipeline.BlockType(s.Address)
-		if !pipeline.IsRendered(s.Address) {
+		if !address.Of(s.Address).IsRendered() {
 			continue
 		}
 		at := len(items)
@@ -131,8 +138,9 @@ func withLeftOut(items []*Item, pl *plan.Plan) []*Item {
 				at = i + 1
 			}
 		}
-		items = slices.Insert(items, at, &Item{Index: -1, Address: s.Address, Block: block, Name: strings.Replace(s.Address, block+".", "", 1),
-			Paper: s.Paper, Caption: s.Caption, State: LeftOut, Why: s.Reason(), at: s.Pos})
+		it := newItem(-1, s.Address)
+		it.Paper, it.Caption, it.State, it.Why, it.at = s.Paper, s.Caption, LeftOut, s.Reason(), s.Pos
+		items = slices.Insert(items, at, it)
 	}
 	return items
 }

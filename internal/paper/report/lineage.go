@@ -11,7 +11,6 @@ import (
 	"github.com/redsi/redsi/internal/corpora/fetch"
 	"github.com/redsi/redsi/internal/host/environment"
 	"github.com/redsi/redsi/internal/paper/attest"
-	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/step"
 )
@@ -127,7 +126,7 @@ func stepNode(v *plan.Preview, i int) Node {
 	s, it := v.Plan.Steps[i], v.Items[i]
 	n := Node{Index: i, Address: s.Address, Kind: s.Task.Kind, Outcome: it.Outcome, TookS: it.Took.Seconds(), Bytes: it.Bytes, Accepted: it.Accepted,
 		key: it.Key, config: s.Task.Config, result: it.Result}
-	if pipeline.IsRendered(s.Address) && it.Result == nil {
+	if s.IsRendered() && it.Result == nil {
 		for _, d := range it.Waits {
 			n.waits = append(n.waits, v.Plan.Steps[d].Address)
 		}

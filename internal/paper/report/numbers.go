@@ -5,12 +5,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/paper/prose"
 	"github.com/redsi/redsi/internal/paper/render"
-	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 )
 
@@ -41,7 +39,7 @@ func NumbersOf(ctx context.Context, v *plan.Preview, read Reader) (*prose.Number
 	var notRun []string
 	var items []*Item
 	for i, s := range v.Plan.Steps {
-		if !pipeline.IsRendered(s.Address) {
+		if !s.IsRendered() {
 			continue
 		}
 		n := stepNode(v, i)
@@ -64,11 +62,10 @@ func NumbersIn(ctx context.Context, p *plan.Plan, results map[string]*artifacts.
 	var items []*Item
 	for _, s := range p.Steps {
 		r := results[s.Address]
-		if r == nil || !pipeline.IsRendered(s.Address) {
+		if r == nil || !s.IsRendered() {
 			continue
 		}
-		block := pipeline.BlockType(s.Address)
-		it := &Item{Address: s.Address, Block: block, Name: strings.Replace(s.Address, block+".", "", 1)}
+		it := newItem(0, s.Address)
 		if err := it.fill(ctx, r, read); err != nil {
 			return nil, fmt.Errorf("%s: %w", s.Address, err)
 		}

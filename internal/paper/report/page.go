@@ -18,7 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/host/usage"
 	"github.com/redsi/redsi/internal/paper/prose"
 	"github.com/redsi/redsi/internal/paper/render"
-	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/system/words"
 )
 
@@ -183,7 +183,7 @@ func (r *Report) StepBlocks() []StepBlock {
 	shown := map[string][]*Node{}
 	for i := range r.Nodes {
 		if n := &r.Nodes[i]; n.Detailed {
-			block := pipeline.BlockOf(n.Address)
+			block := address.Of(n.Address).Block()
 			shown[block] = append(shown[block], n)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/system/words"
 )
 
@@ -77,21 +77,21 @@ func (g *Gatherer) picture(items []*Item) *Picture {
 	var order []*Box
 	edges := map[[2]string]bool{}
 	for _, s := range g.plan.Steps {
-		if pipeline.IsRendered(s.Address) {
+		if s.IsRendered() {
 			continue
 		}
-		address := pipeline.BlockOf(s.Address)
-		if boxes[address] == nil {
+		block := s.Block()
+		if boxes[block] == nil {
 			if len(order) == mostPictured {
 				return nil
 			}
-			b := g.blocks[address]
-			boxes[address] = &Box{Address: address, Kind: b.Kind, Name: nameOf(address, b.Kind), Steps: b.Steps, Done: b.Done}
-			order = append(order, boxes[address])
+			b := g.blocks[block]
+			boxes[block] = &Box{Address: block, Kind: b.Kind, Name: address.Of(block).Label(), Steps: b.Steps, Done: b.Done}
+			order = append(order, boxes[block])
 		}
 		for _, d := range s.Deps {
-			if from := boxes[pipeline.BlockOf(g.plan.Steps[d].Address)]; from != nil && from.Address != address {
-				edges[[2]string{from.Address, address}] = true
+			if from := boxes[g.plan.Steps[d].Block()]; from != nil && from.Address != block {
+				edges[[2]string{from.Address, block}] = true
 			}
 		}
 	}
@@ -122,15 +122,6 @@ func (g *Gatherer) picture(items []*Item) *Picture {
 		}
 	}
 	return p
-}
-
-// nameOf is a block's name without its kind.
-func nameOf(address, kind string) string {
-	_, local := pipeline.SplitAddress(address)
-	if n := len("step." + kind + "."); len(local) > n {
-		return local[n:]
-	}
-	return local
 }
 
 // layersOf sorts boxes into layers by the longest path from a source; a source is just before
@@ -167,7 +158,7 @@ func (g *Gatherer) mark(boxes map[string]*Box, order []*Box, items []*Item) {
 	for _, it := range items {
 		host := order[0]
 		for _, d := range g.plan.Steps[it.Index].Deps {
-			if b := boxes[pipeline.BlockOf(g.plan.Steps[d].Address)]; b != nil && b.layer >= host.layer {
+			if b := boxes[g.plan.Steps[d].Block()]; b != nil && b.layer >= host.layer {
 				host = b
 			}
 		}

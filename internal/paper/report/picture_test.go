@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -93,5 +94,21 @@ func TestTimeline(t *testing.T) {
 	}
 	if tl := g.timeline(); len(tl.Rows) != mostTimed {
 		t.Errorf("%d rows, want %d", len(tl.Rows), mostTimed)
+	}
+}
+
+// A box has its block's own name, of a source too, whose kind is no part of its address.
+func TestPictureNames(t *testing.T) {
+	g := Gather(&plan.Plan{Steps: []plan.Step{
+		{Address: "source.t", Task: step.Task{Kind: "source"}},
+		{Address: "source.documents", Task: step.Task{Kind: "source"}},
+		{Address: `module.m["a.b"].step.work.fit["x.y"]`, Task: step.Task{Kind: "work"}},
+	}}, nil)
+	var names []string
+	for _, b := range g.picture(nil).Boxes {
+		names = append(names, b.Name)
+	}
+	if got := strings.Join(names, " "); got != "t documents fit" {
+		t.Error(got)
 	}
 }

@@ -227,6 +227,10 @@ func TestTrace(t *testing.T) {
 			t.Errorf("the configuration or the counts are not told:\n%s", b.String())
 		}
 	}
+	v.Plan.Steps[2].Address = `table.x["a:b"]`
+	if got, err := report.TraceCell(context.Background(), v, nil, store.Blobs.Open, `table.x["a:b"]:one.n`); err != nil || got.Address != `table.x["a:b"]` || *got.Value != 42 {
+		t.Errorf("a table with a colon in its key: %+v, %v", got, err)
+	}
 	v, store = study(t, "full", 2)
 	if _, err := report.TraceCell(context.Background(), v, nil, store.Blobs.Open, "table.x:one.n"); err == nil || !strings.Contains(err.Error(), "has not run") {
 		t.Errorf("a table that has not run: %v", err)

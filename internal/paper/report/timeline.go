@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/address"
 )
 
 // mostTimed bounds the rows of a timeline; the shortest blocks share the last one.
@@ -24,14 +24,15 @@ type runWork struct {
 type span struct{ from, to time.Time }
 
 // worked records when a step was running.
-func (g *Gatherer) worked(address string, r *artifacts.Result) {
+func (g *Gatherer) worked(step string, r *artifacts.Result) {
 	w := g.work[r.Origin.RunID]
 	if w == nil {
 		w = &runWork{rows: map[string][]span{}}
 		g.work[r.Origin.RunID] = w
 	}
-	row := pipeline.BlockOf(address)
-	if pipeline.IsRendered(address) {
+	a := address.Of(step)
+	row := a.Block()
+	if a.IsRendered() {
 		row = "tables and figures"
 	}
 	w.took += r.Took

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/environment"
 	"github.com/redsi/redsi/internal/paper/expect"
 	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 )
 
@@ -38,11 +38,11 @@ func (e *UnknownCell) Error() string { return e.Name + ": " + e.Why }
 // TraceCell traces ADDRESS:CELL to its sources: a table's ROW.COLUMN, or a figure's
 // SERIES.POINT.x or y.
 func TraceCell(ctx context.Context, v *plan.Preview, claims []pipeline.Claim, read Reader, name string) (*Trace, error) {
-	address, cell, ok := strings.Cut(name, ":")
+	item, cell, ok := address.Cell(name)
 	if !ok {
 		return nil, &UnknownCell{name, "write table.NAME:ROW.COLUMN or figure.NAME:SERIES.POINT.y"}
 	}
-	nodes, it, err := renderedItem(ctx, v, read, address)
+	nodes, it, err := renderedItem(ctx, v, read, item)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func TraceCell(ctx context.Context, v *plan.Preview, claims []pipeline.Claim, re
 	if err != nil {
 		return nil, &UnknownCell{name, err.Error()}
 	}
-	t := &Trace{Address: address, Cell: cell, Value: c.Value, Typed: c.Typed, Std: c.Std, N: c.N, Text: c.Text, Sources: sources(nodes, it.Index, c.Inputs)}
+	t := &Trace{Address: item, Cell: cell, Value: c.Value, Typed: c.Typed, Std: c.Std, N: c.N, Text: c.Text, Sources: sources(nodes, it.Index, c.Inputs)}
 	judged, err := expect.Judge(ctx, v, claims, read)
 	if err != nil {
 		return nil, err

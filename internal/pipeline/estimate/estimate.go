@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/internal/host/rates"
-	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 )
 
@@ -118,7 +117,7 @@ func Of(v *plan.Preview, h History) *Estimate {
 		}
 		own.sort()
 		priced := h.Priced[i]
-		x := first(&own, blocks[pipeline.BlockOf(s.Address)], rated(priced), kinds[s.Task.Kind])
+		x := first(&own, blocks[s.Block()], rated(priced), kinds[s.Task.Kind])
 		less := priced.Took > 0 && x.Bytes > 0 && priced.Bytes > farBelow*x.Bytes // data, which says nothing then
 		if less {
 			x.Bytes = priced.Bytes
@@ -211,7 +210,7 @@ func pools(v *plan.Preview, h History) (blocks, kinds map[string]*pool) {
 		if len(samples) == 0 {
 			continue
 		}
-		block, kind := at(blocks, pipeline.BlockOf(s.Address)), at(kinds, s.Task.Kind)
+		block, kind := at(blocks, s.Block()), at(kinds, s.Task.Kind)
 		for _, x := range samples {
 			block.add(x)
 			kind.add(x)

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 )
 
@@ -62,7 +62,7 @@ func (e *Estimate) Blocks(v *plan.Preview) (groups []Group, of []int) {
 	of = make([]int, len(v.Items))
 	for _, rendered := range []bool{false, true} {
 		for i, s := range v.Plan.Steps {
-			if pipeline.IsRendered(s.Address) != rendered {
+			if s.IsRendered() != rendered {
 				continue
 			}
 			name := blockName(s.Address)
@@ -79,16 +79,13 @@ func (e *Estimate) Blocks(v *plan.Preview) (groups []Group, of []int) {
 	return groups, of
 }
 
-func blockName(address string) string {
-	module, local := pipeline.SplitAddress(address)
-	name := pipeline.BlockType(address)
-	if name == "step" {
-		name = strings.TrimPrefix(pipeline.BlockOf(local), "step.")
+func blockName(of string) string {
+	a := address.Of(of)
+	name, ok := strings.CutPrefix(a.Name, "step.")
+	if !ok {
+		name = a.Type()
 	}
-	if module != "" {
-		name = module + "." + name
-	}
-	return name
+	return address.Address{Modules: a.Modules, Name: name}.String()
 }
 
 // Tables groups a plan by its tables and figures: each with all steps that it needs, so

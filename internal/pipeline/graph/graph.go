@@ -9,14 +9,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/address"
 )
 
 // Step is a step to draw. Deps are indexes into the list of steps; each is of a
 // step that is before this one.
 type Step struct {
 	Address string // step.train.dsi["tiny/42"]
-	Block   string // step, table or figure
 	Deps    []int
 }
 
@@ -54,18 +53,18 @@ func New(steps []Step, expand bool) Graph {
 	at := make([]int, len(steps))
 	byID := map[string]int{}
 	for i, s := range steps {
-		id := s.Address
+		a, id := address.Of(s.Address), s.Address
 		if !expand {
-			id = pipeline.BlockOf(id)
+			id = a.Block()
 		}
 		n, ok := byID[id]
 		if !ok {
 			n = len(g.Nodes)
 			byID[id] = n
-			g.Nodes = append(g.Nodes, Node{Title: title(id), ID: id, Block: s.Block})
+			g.Nodes = append(g.Nodes, Node{Title: title(id), ID: id, Block: a.Type()})
 		}
-		switch _, any := strings.CutSuffix(s.Address, pipeline.AnyInstance); {
-		case any:
+		switch {
+		case a.Key == address.Any:
 			g.Nodes[n].Unknown = true
 		case id != s.Address:
 			g.Nodes[n].Count++
@@ -87,22 +86,21 @@ func New(steps []Step, expand bool) Graph {
 }
 
 // title is an address as people read it: without the word step, its parts apart.
-func title(address string) string {
-	module, local := pipeline.SplitAddress(address)
-	name, key, ok := strings.Cut(local, "[")
-	name = strings.Replace(strings.TrimPrefix(name, "step."), ".", " ", 1)
-	if ok {
-		name += " [" + key
+func title(id string) string {
+	a := address.Of(id)
+	name := strings.Replace(strings.TrimPrefix(a.Name, "step."), ".", " ", 1)
+	if a.Key != "" {
+		name += " " + a.Key
 	}
-	if module != "" {
-		name = strings.TrimPrefix(module, "module.") + ": " + name
+	if a.Modules != "" {
+		name = strings.TrimPrefix(a.Modules, "module.") + ": " + name
 	}
 	return name
 }
 
 func (n Node) label() string {
 	if n.Unknown {
-		return strings.TrimSuffix(n.Title, " "+pipeline.AnyInstance) + " ×?"
+		return strings.TrimSuffix(n.Title, " "+address.Any) + " ×?"
 	}
 	if done, all := n.done(); all > 1 {
 		return fmt.Sprintf("%s %d/%d", n.Title, done, all)

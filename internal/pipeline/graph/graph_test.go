@@ -17,14 +17,14 @@ import (
 var update = flag.Bool("update", false, "write golden files instead of comparing with them")
 
 var paper = []Step{
-	{Address: "step.download.nq", Block: "step"},
-	{Address: "step.extract.train", Block: "step", Deps: []int{0}},
-	{Address: `step.dedup.nq["h1"]`, Block: "step", Deps: []int{1}},
-	{Address: `step.dedup.nq["url"]`, Block: "step", Deps: []int{1}},
-	{Address: "step.download.t5", Block: "step"},
-	{Address: `step.train.dsi["a<b>&\"c"]`, Block: "step", Deps: []int{2, 4}},
-	{Address: "table.dedup_counts", Block: "table", Deps: []int{2, 3, 0}},
-	{Address: "figure.scaling", Block: "figure", Deps: []int{5, 6}},
+	{Address: "step.download.nq"},
+	{Address: "step.extract.train", Deps: []int{0}},
+	{Address: `step.dedup.nq["h1"]`, Deps: []int{1}},
+	{Address: `step.dedup.nq["url"]`, Deps: []int{1}},
+	{Address: "step.download.t5"},
+	{Address: `step.train.dsi["a<b>&\"c"]`, Deps: []int{2, 4}},
+	{Address: "table.dedup_counts", Deps: []int{2, 3, 0}},
+	{Address: "figure.scaling", Deps: []int{5, 6}},
 }
 
 var planOutcomes = []string{"hit", "hit", "hit", "resume", "run", "maybe", "maybe", "maybe"}
@@ -64,7 +64,7 @@ func TestLayout(t *testing.T) {
 	for n := range 40 {
 		var steps []Step
 		for i := range n * 3 {
-			s := Step{Address: fmt.Sprintf("step.k%d.n%d", i%7, i), Block: "step"}
+			s := Step{Address: fmt.Sprintf("step.k%d.n%d", i%7, i)}
 			for d := range i {
 				if rng.Float64() < 3/float64(i+1) {
 					s.Deps = append(s.Deps, d)

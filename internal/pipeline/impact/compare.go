@@ -113,7 +113,7 @@ func (c *comparison) step(i int, versions []set) error {
 	}
 	switch {
 	case j < 0:
-		found = found.plus(c.causes.place(Cause{Block: pipeline.BlockOf(x.Address), Text: "new", Where: where(x.Pos)}))
+		found = found.plus(c.causes.place(Cause{Block: x.Block(), Text: "new", Where: where(x.Pos)}))
 	case !it.Key.IsZero() && it.Key == c.Was.Items[j].Key:
 		found = set{} // whatever it was made of has the same bytes
 	default:
@@ -205,7 +205,7 @@ func (c *comparison) cause(was, is *plan.Step, ch step.Change) Cause {
 			pos = is.Pos
 		}
 	}
-	return Cause{Block: pipeline.BlockOf(is.Address), Path: ch.Path, Old: ch.Old, New: ch.New, Text: ch.String(), Where: where(pos)}
+	return Cause{Block: is.Block(), Path: ch.Path, Old: ch.Old, New: ch.New, Text: ch.String(), Where: where(pos)}
 }
 
 func where(p pipeline.Pos) string {
@@ -341,7 +341,7 @@ func (c *comparison) claims() error {
 		at[t.Address] = n
 	}
 	for i, x := range c.Is.Plan.Steps {
-		if !pipeline.IsRendered(x.Address) || c.own[i].empty() {
+		if !x.IsRendered() || c.own[i].empty() {
 			continue
 		}
 		texts := c.Claims(x.Address)

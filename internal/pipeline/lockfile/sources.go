@@ -19,6 +19,8 @@ import (
 
 // Sources answers a pipeline's questions about sources before its keys are made.
 type Sources struct {
+	step.NoSources // but what is in lock files and on this machine
+
 	// Lock is the pipeline's lock file.
 	Lock  *File
 	Asked func(path string) // is told of each local file that is asked for; may be nil

@@ -3,8 +3,6 @@ package plan
 import (
 	"iter"
 	"math/bits"
-
-	"github.com/redsi/redsi/internal/pipeline"
 )
 
 // Leading pairs ends, by their number among them, with the steps that lead to them: 64 ends at
@@ -36,7 +34,7 @@ func (p *Plan) Leading(ends []int) iter.Seq2[int, int] {
 // Rendered are the places of the plan's tables and figures.
 func (p *Plan) Rendered() (list []int) {
 	for i, s := range p.Steps {
-		if pipeline.IsRendered(s.Address) {
+		if s.IsRendered() {
 			list = append(list, i)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/step"
 )
 
@@ -61,6 +62,12 @@ type Step struct {
 	Awaits  []step.Ref `json:"awaits,omitempty"`
 	Awaited []int      `json:"awaited,omitempty"`
 }
+
+// Block is the address of the step's block.
+func (s *Step) Block() string { return address.Of(s.Address).Block() }
+
+// IsRendered reports whether the step is a table or figure.
+func (s *Step) IsRendered() bool { return address.Of(s.Address).IsRendered() }
 
 // Pending reports whether it is not known yet what the step is, or, of an address BLOCK[*],
 // which steps there are.
@@ -230,13 +237,13 @@ func depsOf(s pipeline.Step, index map[string]int) ([]int, error) {
 	return slices.Compact(deps), nil
 }
 
-// Matches reports whether a target selects an address. One of an instance selects the
+// Matches reports whether a target selects a step by its address. One of an instance selects the
 // step that stands for all of them while it is not known which there are.
-func Matches(target, address string) bool {
-	if block, pending := strings.CutSuffix(address, pipeline.AnyInstance); pending && strings.HasPrefix(target, block+"[") {
+func Matches(target, step string) bool {
+	if block, pending := strings.CutSuffix(step, address.Any); pending && strings.HasPrefix(target, block+"[") {
 		return true
 	}
-	rest, ok := strings.CutPrefix(address, target)
+	rest, ok := strings.CutPrefix(step, target)
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
@@ -304,8 +311,8 @@ func nearest(target string, p *pipeline.Pipeline) string {
 	var names []string
 	for _, s := range p.Steps {
 		names = append(names, s.Address)
-		if block := pipeline.BlockOf(s.Address); block != s.Address {
-			names = append(names, block)
+		if a := address.Of(s.Address); a.Key != "" {
+			names = append(names, a.Block())
 		}
 	}
 	return pipeline.Nearest(target, names)

@@ -11,6 +11,7 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/address"
 )
 
 // Step is what assertions can say of a step, table or figure.
@@ -162,26 +163,27 @@ func (w World) values(a Assert) (map[string]cty.Value, error) {
 		if n, ok := count[strings.ToLower(s.Outcome)].(int64); ok {
 			count[strings.ToLower(s.Outcome)] = n + 1
 		}
-		if !strings.HasPrefix(s.Address, s.Block+".") { // a module's
+		a := address.Of(s.Address)
+		if a.Modules != "" {
 			continue
 		}
-		group, block := within(all, s.Block), s.Block+"."+s.Name
+		group := within(all, s.Block)
 		if s.Block == "step" {
-			group, block = within(group, s.Kind), "step."+s.Kind+"."+s.Name
+			group = within(group, s.Kind)
 		}
 		x := map[string]any{"address": s.Address, "kind": s.Kind, "outcome": s.Outcome, "config": s.Config}
 		read, as := w.Outputs, "outputs"
 		if s.Block == "table" {
 			read, as = w.Rows, "rows"
 		}
-		if read != nil && s.Block != "figure" && named[block] {
+		if read != nil && s.Block != "figure" && named[a.Name] {
 			got, err := read(s.Address)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", s.Address, err)
 			}
 			x[as] = got
 		}
-		if strings.HasSuffix(s.Address, "]") {
+		if a.Key != "" {
 			within(group, s.Name)[s.Key] = x
 		} else {
 			group[s.Name] = x

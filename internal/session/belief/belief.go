@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 )
 
@@ -198,7 +197,7 @@ func (o *Others) Blocks(v *plan.Preview) (groups []FetchGroup) {
 		if !ok || size == 0 {
 			continue
 		}
-		block := pipeline.BlockOf(s.Address)
+		block := s.Block()
 		n, ok := at[block]
 		if !ok {
 			n, at[block] = len(groups), len(groups)

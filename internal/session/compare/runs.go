@@ -14,7 +14,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/paper/expect"
 	"github.com/redsi/redsi/internal/paper/render"
-	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/session/journal"
@@ -203,7 +203,7 @@ func asks(ctx context.Context, store artifacts.Store, r *runs.Record) (map[strin
 	}
 	configs := map[string][]byte{}
 	for _, s := range p.Steps {
-		if pipeline.IsRendered(s.Address) {
+		if address.Of(s.Address).IsRendered() {
 			configs[s.Address] = s.Task.Config
 		}
 	}

@@ -17,7 +17,6 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/graph"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session/livegraph"
@@ -30,7 +29,7 @@ import (
 func GraphSteps(pl *plan.Plan) []graph.Step {
 	steps := make([]graph.Step, len(pl.Steps))
 	for i, s := range pl.Steps {
-		steps[i] = graph.Step{Address: s.Address, Block: pipeline.BlockType(s.Address), Deps: s.Deps}
+		steps[i] = graph.Step{Address: s.Address, Deps: s.Deps}
 	}
 	return steps
 }

@@ -65,7 +65,7 @@ func (dr *Driver) IsRead(pl *plan.Plan, i int) bool {
 	published := func(p pipeline.Publish) bool {
 		return slices.ContainsFunc(p.Files, func(r step.Ref) bool { return r.Step == s.Address })
 	}
-	return pipeline.IsRendered(s.Address) || slices.ContainsFunc(dr.Published, published) || dr.Registry.Lookup(s.Task.Kind).HasPins()
+	return s.IsRendered() || slices.ContainsFunc(dr.Published, published) || dr.Registry.Lookup(s.Task.Kind).HasPins()
 }
 
 // FillResults adds to the preview of a run the results that are read at its end, by the keys in

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/estimate"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 )
@@ -47,7 +46,7 @@ func (j *Journal) sizes(ctx context.Context, store artifacts.Store, v *plan.Prev
 		if v.Items[i].Outcome == plan.Hit || len(spent) == 0 || s.Pending() {
 			continue
 		}
-		block := pipeline.BlockOf(s.Address)
+		block := s.Block()
 		if asked[block]++; asked[block] > sizesRead {
 			continue
 		}

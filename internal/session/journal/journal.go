@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/pipeline/estimate"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/runs"
@@ -128,7 +128,7 @@ func (j *Journal) addPieces(rec *runs.Record, v *plan.Preview) (found int) {
 	}
 	took, count := map[string]time.Duration{}, map[string]int{}
 	for _, old := range rec.Steps {
-		if any := pipeline.BlockOf(old.Address) + pipeline.AnyInstance; old.Finished() {
+		if any := address.Of(old.Address).Block() + address.Any; old.Finished() {
 			count[any]++
 			took[any] += time.Duration(old.TookS * float64(time.Second))
 		}

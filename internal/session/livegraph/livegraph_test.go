@@ -53,8 +53,8 @@ func get(t *testing.T, h http.Handler, path string, change func(*http.Request)) 
 }
 
 func TestPages(t *testing.T) {
-	steps := []graph.Step{{Address: `step.command.many["a"]`, Block: "step"}, {Address: `step.command.many["b"]`, Block: "step"},
-		{Address: "step.command.<script>", Block: "step", Deps: []int{0}}, {Address: "table.t", Block: "table", Deps: []int{1, 2}}}
+	steps := []graph.Step{{Address: `step.command.many["a"]`}, {Address: `step.command.many["b"]`},
+		{Address: "step.command.<script>", Deps: []int{0}}, {Address: "table.t", Deps: []int{1, 2}}}
 	open := Picture{Run: Run{ID: "1", Workflow: "reproduce-1", Pipeline: "<b>.hcl", Open: true, Started: time.Now(), URL: "http://ui"},
 		Steps: steps, Outcomes: []string{"ran", "running", "failed", "skipped"}}
 	ended := open
@@ -62,7 +62,7 @@ func TestPages(t *testing.T) {
 	ended.Outcomes = []string{"hit", "ran", "ran", "ran"}
 	large := Picture{Run: Run{ID: "3", Workflow: "reproduce-3", Pipeline: "l.hcl"}}
 	for i := range mostNodes + 1 {
-		large.Steps = append(large.Steps, graph.Step{Address: fmt.Sprintf("step.command.many[%d]", i), Block: "step"})
+		large.Steps = append(large.Steps, graph.Step{Address: fmt.Sprintf("step.command.many[%d]", i)})
 		large.Outcomes = append(large.Outcomes, "waiting")
 	}
 	h := Handler(fake{pictures: map[string]Picture{"reproduce-1": open, "reproduce-2": ended, "reproduce-3": large}}, slog.New(slog.DiscardHandler))

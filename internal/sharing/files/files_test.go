@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/address"
 )
 
 // TestSplit: an output is what follows a step's name, or its key; without one, all is an address.
@@ -51,10 +52,10 @@ func TestNameOf(t *testing.T) {
 func TestNamesOf(t *testing.T) {
 	var steps []pipeline.Step
 	long := strings.Repeat("ü", 300)
-	for _, address := range []string{`table.t["a/b"]`, `table.t["a-b"]`, "table.t-a-b", "table.T", "table.t", `table.t["other/key"]`, `figure.t["a/b"]`,
+	for _, name := range []string{`table.t["a/b"]`, `table.t["a-b"]`, "table.t-a-b", "table.T", "table.t", `table.t["other/key"]`, `figure.t["a/b"]`,
 		`table.t["Σ"]`, `table.t["ς"]`, `table.t["` + long + `1"]`, `table.t["` + long + `2"]`,
 		`figure.f["x"]`, `figure.f["x.vl"]`, `module.m["k"].table.t`, "module.m-k.table.t", "step.command.x"} {
-		steps = append(steps, pipeline.Step{Address: address, Block: pipeline.BlockType(address)})
+		steps = append(steps, pipeline.Step{Address: name, Block: address.Of(name).Type()})
 	}
 	want := Names{`table.t["a/b"]`: "-2eb87b3d", `table.t["a-b"]`: "-b225c382", "table.t-a-b": "-324d9790", "table.T": "-3133dee7", "table.t": "-39b3b2d3",
 		`table.t["Σ"]`: "-68797188", `table.t["ς"]`: "-25d1e525", `table.t["` + long + `1"]`: "-abfdabff", `table.t["` + long + `2"]`: "-5dbf0aaf",

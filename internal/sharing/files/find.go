@@ -7,11 +7,10 @@ import (
 	"maps"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/system/fault"
 )
@@ -70,34 +69,10 @@ func Blob(ctx context.Context, se *session.Session, name string) (artifacts.Stor
 }
 
 // split cuts ADDRESS.OUTPUT/FILE; without an output, all of it is an address.
-func split(arg string) (address, output, file string) {
-	_, local := pipeline.SplitAddress(arg)
-	names := 2 // after the type of the block: a step's kind and its name
-	if pipeline.BlockType(arg) != "step" {
-		names = 1
-	}
-	at := len(arg) - len(local)
-	for ; names > 0; names-- {
-		dot := strings.IndexAny(arg[at:], ".[")
-		if dot < 0 {
-			return arg, "", ""
-		}
-		at += dot + 1
-	}
-	end := strings.IndexAny(arg[at:], ".[")
-	if end < 0 {
-		return arg, "", ""
-	}
-	at += end
-	if arg[at] == '[' {
-		key, err := strconv.QuotedPrefix(arg[at+1:])
-		at += 1 + len(key) + 1
-		if err != nil || at >= len(arg) {
-			return arg, "", ""
-		}
-	}
-	output, file, _ = strings.Cut(strings.TrimPrefix(arg[at:], "."), "/")
-	return arg[:at], output, file
+func split(arg string) (step, output, file string) {
+	step, output = address.Output(arg)
+	output, file, _ = strings.Cut(output, "/")
+	return step, output, file
 }
 
 // resultOf finds the result of one step.

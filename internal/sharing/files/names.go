@@ -7,6 +7,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/address"
 )
 
 // Names has what is added to the names of some tables and figures.
@@ -30,21 +31,18 @@ func NamesOf(steps []pipeline.Step) Names {
 
 // Of is the file name of a step's output: that of the output; for tables and figures, the block's
 // name with its for_each key, and the extension of the form.
-func (n Names) Of(address, output string) string {
-	if !pipeline.IsRendered(address) {
+func (n Names) Of(step, output string) string {
+	if !address.Of(step).IsRendered() {
 		return output
 	}
-	return nameOf(address) + n[address] + "." + extension(output)
+	return nameOf(step) + n[step] + "." + extension(output)
 }
 
 // nameOf is a file name for a table or figure: dedup_counts, or first.dedup_counts in a module.
-func nameOf(address string) string {
-	module, local := pipeline.SplitAddress(address)
-	_, name, _ := strings.Cut(local, ".")
-	if module != "" {
-		name = strings.TrimPrefix(module, "module.") + "." + name
-	}
-	name = strings.Map(func(r rune) rune {
+func nameOf(item string) string {
+	a := address.Of(item)
+	a.Modules, a.Name = strings.TrimPrefix(a.Modules, "module."), a.Label()
+	name := strings.Map(func(r rune) rune {
 		switch {
 		case r == '"' || r == ']':
 			return -1
@@ -52,7 +50,7 @@ func nameOf(address string) string {
 			return '-'
 		}
 		return r
-	}, name)
+	}, a.String())
 	return strings.ToValidUTF8(name[:min(len(name), longestName)], "")
 }
 

@@ -19,7 +19,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/sharing/files"
@@ -87,7 +87,7 @@ func Export(ctx context.Context, se *session.Session, folder, namespace string) 
 		if n > 1 {
 			text = fmt.Sprintf("%d steps have no result yet, so they are left out", n)
 		}
-		se.Say(text + ": " + se.ToRun(pipeline.Blocks(missing)...))
+		se.Say(text + ": " + se.ToRun(address.Blocks(missing)...))
 	}
 	if len(list) == 0 {
 		return nil, fault.Input(errors.New("no step has a dataset or model for the hub: steps of the kinds export and export_model make them"))
@@ -102,10 +102,9 @@ var notInNames = regexp.MustCompile(`[^A-Za-z0-9._]+`)
 
 // nameOf is an address without its kind, in characters that the hub allows:
 // nq320k-title-html_norm for step.export.nq320k["title/html_norm"].
-func nameOf(address string) string {
-	module, local := pipeline.SplitAddress(address)
-	parts := strings.SplitN(local, ".", 3)
-	return strings.Trim(notInNames.ReplaceAllString(strings.TrimPrefix(module, "module.")+"-"+parts[len(parts)-1], "-"), "-.")
+func nameOf(step string) string {
+	a := address.Of(step)
+	return strings.Trim(notInNames.ReplaceAllString(strings.TrimPrefix(a.Modules, "module.")+"-"+a.Label()+a.Key, "-"), "-.")
 }
 
 // write writes a tree into the repository's folder, replacing files of an earlier export.

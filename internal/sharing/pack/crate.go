@@ -110,7 +110,7 @@ func (x *export) crateSteps(ctx context.Context, c *crate.Writer, steps []int) e
 		if err := json.Unmarshal(r.Preimage, &made); err != nil {
 			return fmt.Errorf("%s: its preimage: %w", s.Address, err)
 		}
-		st := crate.Step{Address: s.Address, Rendered: pipeline.IsRendered(s.Address), Kind: made.Kind, Version: made.Version, Config: made.Config, Result: r, License: licenseOf(s), Used: usedOf(r.Used)}
+		st := crate.Step{Address: s.Address, Rendered: s.IsRendered(), Kind: made.Kind, Version: made.Version, Config: made.Config, Result: r, License: licenseOf(s), Used: usedOf(r.Used)}
 		for _, m := range readArtifact.FindAllSubmatch(r.Preimage, -1) {
 			d, err := artifacts.ParseDigest(string(m[1]))
 			if err != nil {

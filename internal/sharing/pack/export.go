@@ -15,6 +15,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/paper/report"
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/pipeline/lockfile/origins"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session"
@@ -175,7 +176,7 @@ func authorsOf(p pipeline.Paper) (authors []deposit.Author) {
 
 // note records a hit, with its result.
 func (x *export) note(i int, it *plan.Item) {
-	r, address := it.Result, x.of.Plan.Steps[i].Address
+	r, name := it.Result, x.of.Plan.Steps[i].Address
 	if it.Released && it.From != "" {
 		return
 	}
@@ -186,9 +187,9 @@ func (x *export) note(i int, it *plan.Item) {
 	if r.Finished.After(x.newest) {
 		x.newest = r.Finished
 	}
-	rendered := pipeline.IsRendered(address)
+	rendered := address.Of(name).IsRendered()
 	if rendered {
-		x.noteRendered(address, r)
+		x.noteRendered(name, r)
 	}
 	x.blobs.Outputs(i, r, rendered)
 	if r.Log != nil && r.Log.Size > 0 {
@@ -200,9 +201,9 @@ func (x *export) note(i int, it *plan.Item) {
 }
 
 // noteRendered lists the files that people read.
-func (x *export) noteRendered(address string, r *artifacts.Result) {
+func (x *export) noteRendered(item string, r *artifacts.Result) {
 	for _, output := range slices.Sorted(maps.Keys(r.Outputs)) {
-		name := archive.ResultsDir + pipeline.BlockType(address) + "s/" + x.names.Of(address, output)
+		name := archive.ResultsDir + address.Of(item).Type() + "s/" + x.names.Of(item, output)
 		for _, f := range r.Outputs[output].Named("") {
 			x.rendered = append(x.rendered, renderedBlob{path.Join(name, f.Name), f})
 		}

@@ -305,7 +305,7 @@ func (pr *projectFiles) program(s *plan.Step) {
 	if _, given := s.AttrPos["program_digests"]; !given {
 		names = append(slices.Clone(names), c.Programs...)
 	}
-	block := pipeline.BlockOf(s.Address)
+	block := s.Block()
 	for _, name := range names {
 		program := filepath.Base(name)
 		if !slices.Contains(pr.programs[program], block) {

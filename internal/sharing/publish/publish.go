@@ -16,7 +16,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/paper/report"
-	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/pipeline/lockfile/origins"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session"
@@ -170,7 +170,7 @@ func needed(pl *plan.Plan, targets []string) ([]bool, error) {
 	needed := make([]bool, len(pl.Steps))
 	found := false
 	for i := len(pl.Steps) - 1; i >= 0; i-- { // readers of a step come after it
-		if len(targets) > 0 || pipeline.IsRendered(pl.Steps[i].Address) {
+		if len(targets) > 0 || pl.Steps[i].IsRendered() {
 			needed[i], found = true, true
 		}
 		if needed[i] {
@@ -198,7 +198,7 @@ func (pub *Publication) choose(ctx context.Context, store artifacts.Store, v *pl
 			continue
 		}
 		hits = append(hits, i)
-		switch pipeline.BlockType(v.Plan.Steps[i].Address) {
+		switch address.Of(v.Plan.Steps[i].Address).Type() {
 		case "table":
 			pub.Tables++
 		case "figure":
@@ -214,14 +214,14 @@ func (pub *Publication) choose(ctx context.Context, store artifacts.Store, v *pl
 			return err
 		}
 		for n, i := range some {
-			r, address := found[n], v.Plan.Steps[i].Address
+			r, s := found[n], &v.Plan.Steps[i]
 			if r == nil {
-				return fmt.Errorf("%s: its result has gone since it was looked up; publish again", address)
+				return fmt.Errorf("%s: its result has gone since it was looked up; publish again", s.Address)
 			}
 			if host := r.Env["host"]; host != "" {
 				hosts[host] = true
 			}
-			blobs.Outputs(i, r, pipeline.IsRendered(address))
+			blobs.Outputs(i, r, s.IsRendered())
 			if r.From == "" {
 				own = slices.AppendSeq(own, maps.Keys(r.Sizes()))
 			}

@@ -16,7 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/host/revision"
 	"github.com/redsi/redsi/internal/paper/alike"
 	"github.com/redsi/redsi/internal/paper/attest"
-	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/system/fault"
@@ -95,7 +95,7 @@ func Run(ctx context.Context, se *session.Session, acts func(artifacts.Store) *a
 		return nil, fault.Input(fmt.Errorf("--by %s: cannot be used with a signing key, which already names %s", o.By, key.Public().Name))
 	}
 	se.Targets = []string{o.Target}
-	whole := o.Needs || pipeline.IsRendered(o.Target)
+	whole := o.Needs || address.Of(o.Target).IsRendered()
 	ask := session.Named(o.Target)
 	if whole {
 		ask = session.Everything

@@ -48,8 +48,8 @@ func (b *bench) awaitQueued(want int64) {
 	defer cancel()
 	var got int64
 	for ctx.Err() == nil {
-		//lint:ignore SA1019 the stats that replace it are five seconds old
 		d, err := b.c.WorkflowService().DescribeTaskQueue(ctx, &workflowservice.DescribeTaskQueueRequest{Namespace: "default", TaskQueueType: enums.TASK_QUEUE_TYPE_ACTIVITY,
+			//lint:ignore SA1019 the stats that replace it are five seconds old
 			TaskQueue: &taskqueue.TaskQueue{Name: b.t.Name()}, IncludeTaskQueueStatus: true})
 		if err != nil {
 			continue

@@ -214,6 +214,10 @@ func (v *verdict) filed(n int, r *ran) {
 		!v.happened(0, never, "outage", "slow", "throttle", "lost-answer", "redeliver", "lose-task")
 	twins, opened, closed := map[artifacts.Digest]int{}, v.noted(r, "opened"), v.noted(r, "closed")
 	wrong := map[artifacts.Digest]bool{}
+	kept := r.ended // or until its record is there: then a later run may let go
+	if closed < kept && !v.closedBy(r, closed) {
+		kept = closed
+	}
 	for _, s := range r.record.Steps {
 		twins[s.Key]++
 	}
@@ -225,7 +229,7 @@ func (v *verdict) filed(n int, r *ran) {
 		if !hit && s.Outcome != runs.Ran {
 			continue
 		}
-		since, is, _ := v.result(s.Key, min(r.ended, closed)) // then a later run may let it go
+		since, is, _ := v.result(s.Key, kept)
 		v.must(since > 0, "result", "%s, and the store has never had its result", who)
 		goes := b == nil || b.temporary(r.Edition) || hit && v.happened(0, r.ended, "gc") || v.lost(s.Key)
 		v.must(is || goes, "kept", "%s, and when the run ended its result of %s was not whole", who, since)

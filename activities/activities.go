@@ -27,7 +27,7 @@ import (
 )
 
 // Activities is what a worker runs. All fields but Client must be set; Client
-// is needed only to wait for work that another run started.
+// is needed only to tell runs of steps of a batch before it ends.
 type Activities struct {
 	Store    artifacts.Store
 	Registry *step.Registry
@@ -63,11 +63,11 @@ type Activities struct {
 	// Fits, if set, says whether this worker has time for work of that length.
 	Fits func(took time.Duration) bool
 
-	// Waits, if set, is told that an activity of a queue waits for room, until over is called.
-	Waits func(queue string) (over func())
+	// OnWait, if set, is told that an activity of a queue waits for room, until over is called.
+	OnWait func(queue string) (over func())
 
-	// Alone says that no other worker takes what does not fit into Room.
-	Alone bool
+	// OnlyWorker says that no other worker takes what does not fit into Room.
+	OnlyWorker bool
 
 	// Lacks, if set, is why this worker leaves what Models would compute to others.
 	Lacks error
@@ -87,19 +87,18 @@ type Activities struct {
 // Named are all activities, by the names under which workflows call them.
 func (a *Activities) Named() map[string]any {
 	return map[string]any{
-		workflows.LoadActivity:     tried(a, a.Load),
-		workflows.GrowActivity:     tried(a, a.Grow),
-		workflows.PrepareActivity:  tried(a, a.Prepare),
-		workflows.SplitActivity:    tried(a, a.Split),
-		workflows.ExecuteActivity:  a.Execute,
-		workflows.BatchActivity:    tried(a, a.Batch),
-		workflows.TurnActivity:     a.AwaitTurn,
-		workflows.AwaitActivity:    a.Await,
-		workflows.JournalActivity:  a.Journal,
-		workflows.StashActivity:    tried(a, a.Stash),
-		workflows.PageActivity:     tried(a, a.Page),
-		workflows.ReleaseActivity:  tried(a, a.Release),
-		workflows.DescribeActivity: a.Describe,
+		workflows.LoadActivity:    tried(a, a.Load),
+		workflows.GrowActivity:    tried(a, a.Grow),
+		workflows.PrepareActivity: tried(a, a.Prepare),
+		workflows.SplitActivity:   tried(a, a.Split),
+		workflows.DoActivity:      a.Do,
+		workflows.ExecuteActivity: a.Execute,
+		workflows.RestActivity:    a.Rest,
+		workflows.JournalActivity: a.Journal,
+		workflows.CloseActivity:   a.Close,
+		workflows.StashActivity:   tried(a, a.Stash),
+		workflows.PageActivity:    tried(a, a.Page),
+		workflows.ReleaseActivity: tried(a, a.Release),
 	}
 }
 

@@ -51,7 +51,7 @@ func (a *Activities) admit(ctx context.Context, req workflows.ExecuteRequest, ta
 		want.GPUs = 0 // it gets the card that its device says
 	}
 	if lacks := has.Lacks(want, "this worker"); lacks != "" {
-		if of.unfit = "it asks for " + lacks; a.Alone {
+		if of.unfit = "it asks for " + lacks; a.OnlyWorker {
 			err = step.Permanent(errors.New(of.unfit + of.where()))
 		}
 		return of, give, err
@@ -59,8 +59,8 @@ func (a *Activities) admit(ctx context.Context, req workflows.ExecuteRequest, ta
 	over := func() {}
 	leave, err := a.Room.Take(ctx, want, func(what string) {
 		step.Reporter(ctx)(step.Progress{Note: "waiting for " + what})
-		if a.Waits != nil {
-			over = a.Waits(queue)
+		if a.OnWait != nil {
+			over = a.OnWait(queue)
 		}
 	})
 	over()

@@ -73,14 +73,14 @@ func TestGrowReadsBeside(t *testing.T) {
 	const secret = "variable \"token\" { sensitive = true }\n"
 	for name, c := range map[string]struct {
 		text, more         string
-		alone              bool
+		onlyWorker         bool
 		accept, lock, dir  string
 		away               bool
 		want, wrong, unfit string
 	}{
-		"a folder for each":                     {text: `join(",", fileset("cfg/${each.key}", "*"))`, alone: true, want: "of cfg/a"},
-		"a digest of each":                      {text: `filesha256(each.key)`, alone: true, want: artifacts.Sum([]byte("a")).Hex()},
-		"a file of each":                        {text: `file("p/${each.key}")`, alone: true, want: "read p/a"},
+		"a folder for each":                     {text: `join(",", fileset("cfg/${each.key}", "*"))`, onlyWorker: true, want: "of cfg/a"},
+		"a digest of each":                      {text: `filesha256(each.key)`, onlyWorker: true, want: artifacts.Sum([]byte("a")).Hex()},
+		"a file of each":                        {text: `file("p/${each.key}")`, onlyWorker: true, want: "read p/a"},
 		"where the pipeline was loaded by name": {text: `file("p/${each.key}")`, accept: ".", lock: "redsi.lock", want: "read p/a"},
 		"on another worker":                     {text: `file("p/${each.key}")`, lock: "redsi.lock", unfit: "t.hcl:8: p/a is not among the sources"},
 		"of a client, on a worker":              {text: `file("p/${each.key}")`, accept: ".", wrong: "Run again"},
@@ -90,15 +90,15 @@ func TestGrowReadsBeside(t *testing.T) {
 		"what was not there is not there":       {text: `try(file("no.txt"), "none")`, want: "none"},
 		"what was there":                        {text: `file("yes.txt")`, want: "read yes.txt"},
 		"a worker without the secret":           {more: secret, text: `"x"`, unfit: "var.token is sensitive"},
-		"another process of the server has it":  {more: secret, text: `"x"`, alone: true, unfit: "var.token is sensitive"},
-		"a process of another folder":           {text: `file("p/${each.key}")`, alone: true, dir: "/elsewhere", unfit: "start from /elsewhere"},
+		"another process of the server has it":  {more: secret, text: `"x"`, onlyWorker: true, unfit: "var.token is sensitive"},
+		"a process of another folder":           {text: `file("p/${each.key}")`, onlyWorker: true, dir: "/elsewhere", unfit: "start from /elsewhere"},
 		"a store that does not answer":          {text: `json(step.text.said.out, "x")`, more: "# json\n", away: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			store := mem.New()
 			a := &Activities{Store: store, Leases: lease.New(store.Leases, slog.New(slog.DiscardHandler)), Registry: kinds, Log: slog.New(slog.DiscardHandler),
 				Resolve: func(context.Context, *plan.Plan, []int, string) error { return nil },
-				Beside:  func(context.Context) pipeline.Options { return beside }, Alone: c.alone, Accept: []string{cmp.Or(c.accept, "elsewhere")}}
+				Beside:  func(context.Context) pipeline.Options { return beside }, OnlyWorker: c.onlyWorker, Accept: []string{cmp.Or(c.accept, "elsewhere")}}
 			src := c.more + `
 step "tree" "split" { files = { "p/a" = "A" } }
 step "text" "said" { text = "{\"x\": \"y\"}" }
@@ -123,7 +123,7 @@ step "text" "each" {
 			if err != nil {
 				t.Fatal(err)
 			}
-			out, err := a.Batch(t.Context(), workflows.BatchRequest{Plan: d, RunID: "1", Steps: []workflows.Ready{{Index: 0}, {Index: 1}}})
+			out, err := a.Do(t.Context(), workflows.DoRequest{Plan: d, RunID: "1", Steps: []workflows.Ready{{Index: 0}, {Index: 1}}})
 			if err != nil || out[0].Status != runs.Ran {
 				t.Fatal(out, err)
 			}

@@ -9,57 +9,48 @@ import (
 	"time"
 
 	"go.temporal.io/sdk/activity"
-	"go.temporal.io/sdk/temporal"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/compute"
 	"github.com/redsi/redsi/internal/host/stepio"
 	"github.com/redsi/redsi/internal/host/telemetry"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
 
-// Execute returns the result of a task, running it if there is none. It is the
-// only place where work happens and where results are published: blobs first,
-// the record last, the first writer wins. Errors are never cached. One that is cancelled
-// says by a detail that it had begun.
-func (a *Activities) Execute(ctx context.Context, req workflows.ExecuteRequest) (workflows.Executed, error) {
-	done, err := attempt(ctx, a, func(ctx context.Context, _ *pulse) (workflows.Executed, error) {
+// Execute does a part of a step, or a step whose parts are done.
+func (a *Activities) Execute(ctx context.Context, req workflows.ExecuteRequest) (workflows.Outcome, error) {
+	out, err := attempt(ctx, a, func(ctx context.Context, _ *pulse) (workflows.Outcome, error) {
 		n := failed(ctx)
 		n.Store(max(n.Load(), req.Failed))
-		done, err := a.execute(ctx, req)
+		task, _, err := a.task(ctx, req)
+		if err != nil {
+			return workflows.Outcome{}, err
+		}
+		done, err := a.executeTask(ctx, req, task)
 		done.Failed = n.Load()
-		return done, err
+		return done.Outcome, err
 	})
-	if errors.Is(err, context.Canceled) {
-		err = temporal.NewCanceledError(workflows.AtWork) // a queued one is cancelled without a word
-	}
-	return done, err
-}
-
-func (a *Activities) execute(ctx context.Context, req workflows.ExecuteRequest) (workflows.Executed, error) {
-	task, _, err := a.task(ctx, req)
-	if err != nil {
-		return workflows.Executed{}, err
-	}
-	done, err := a.executeTask(ctx, req, task)
-	return done.Executed, err
+	return out, atWork(err)
 }
 
 // executed is the outcome of a task, with its result if it has one.
 type executed struct {
-	workflows.Executed
+	workflows.Outcome
 	result *artifacts.Result
 }
 
-// executeTask does the work, and tells that it does.
+// executeTask returns the result of a task, running it if there is none, and tells that it does. It is the
+// only place where work happens and where results are published: blobs first,
+// the record last, the first writer wins. Errors are never cached.
 func (a *Activities) executeTask(ctx context.Context, req workflows.ExecuteRequest, task step.Task) (executed, error) {
 	kind := "unknown" // a label is one of few
 	if spec := a.Registry.Lookup(task.Kind); spec != nil {
 		kind = spec.Name
 	}
 	ctx, end := a.Telemetry.Begin(ctx, telemetry.Step{Kind: kind, Address: req.Address, Key: req.Key.Hex(), Run: req.RunID})
-	done, err := a.executeAlone(ctx, req, task)
+	done, err := a.executeLeased(ctx, req, task)
 	if err == nil && done.result != nil {
 		if err = a.checked(ctx, a.Store.Blobs.Open, req.Address, task, done.result); err != nil {
 			done = executed{}
@@ -76,21 +67,20 @@ func outcome(ctx context.Context, done executed, err error) string {
 		return "interrupted"
 	case err != nil:
 		return telemetry.Failed
-	case done.Busy, done.Unfit != "":
+	case done.NotHere != nil:
 		return "busy"
-	case done.Hit:
+	case done.Status == runs.Hit:
 		return telemetry.Hit
 	}
 	return telemetry.Ran
 }
 
-// executeAlone does the work under a lease: of those that share only the store,
-// one works on it and the others are told so.
-func (a *Activities) executeAlone(ctx context.Context, req workflows.ExecuteRequest, task step.Task) (executed, error) {
+// executeLeased does the work under a lease: of those who want it, one works on it and the others are told so.
+func (a *Activities) executeLeased(ctx context.Context, req workflows.ExecuteRequest, task step.Task) (executed, error) {
 	if why := cmp.Or(a.lacksTime(req, task), a.lacksProgram(task)); why != "" {
 		return a.leave(why), nil
 	}
-	if req.Again { // the other one has most likely left a result, which takes no turn
+	if req.WasBusy { // the other one has most likely left a result, which takes no room on the machine
 		if hit, err := artifacts.Lookup(ctx, a.Store, req.Key); err != nil || hit != nil && hit.Origin.RunID != req.RunID {
 			return hitOf(hit), err
 		}
@@ -103,17 +93,17 @@ func (a *Activities) executeAlone(ctx context.Context, req workflows.ExecuteRequ
 	if of.unfit != "" {
 		return a.leave(of.unfit), nil
 	}
-	held, other, err := a.Leases.Take(ctx, req.Key, claim(ctx, req))
+	held, other, err := a.Leases.Take(ctx, req.Key, claim(ctx, req.RunID, req.Address))
 	if err != nil {
 		return executed{}, err
 	}
 	if other != nil {
 		a.Log.Info("it is being worked on already; waiting for that", "step", req.Address, "by", other.String())
-		return executed{Executed: workflows.Executed{Busy: true}}, nil
+		return executed{Outcome: workflows.Outcome{Status: runs.Waiting, NotHere: &workflows.NotHere{Why: bounded(other.String(), maxNote), Busy: true}}}, nil
 	}
 	defer held.Release()
 	done, err := a.work(ctx, req, task, of)
-	if is[*compute.ProgramError](err) && !a.Alone && ctx.Err() == nil {
+	if is[*compute.ProgramError](err) && !a.OnlyWorker && ctx.Err() == nil {
 		return a.leave(err.Error()), nil
 	}
 	return done, err
@@ -122,7 +112,7 @@ func (a *Activities) executeAlone(ctx context.Context, req workflows.ExecuteRequ
 // leave leaves a step to another worker, and says why. It is no error, which could be one too
 // many while the right worker is busy.
 func (a *Activities) leave(why string) executed {
-	return executed{Executed: workflows.Executed{Unfit: bounded(why, maxError) + " (" + a.Env["host"] + ")"}}
+	return executed{Outcome: workflows.Outcome{Status: runs.Waiting, NotHere: &workflows.NotHere{Why: bounded(why, maxError) + " (" + a.Env["host"] + ")"}}}
 }
 
 // lacksTime says why this worker will not end a step in time; "" if it may.
@@ -142,7 +132,7 @@ func hitOf(hit *artifacts.Result) executed {
 	if hit == nil {
 		return executed{}
 	}
-	return executed{workflows.Executed{Key: hit.Key, Hit: true, TookS: hit.Took.Seconds()}, hit}
+	return executed{workflows.Outcome{Status: runs.Hit, Key: hit.Key, TookS: hit.Took.Seconds()}, hit}
 }
 
 // work finds the result of a task, or makes and publishes it.
@@ -160,7 +150,7 @@ func (a *Activities) work(ctx context.Context, req workflows.ExecuteRequest, tas
 	}
 	if hit != nil { // by an attempt of this run that was lost before it could answer
 		key, pins, err := a.filePinned(ctx, spec, task, *hit)
-		return executed{workflows.Executed{Key: key, TookS: hit.Took.Seconds(), Pins: pins}, hit}, err
+		return executed{workflows.Outcome{Status: runs.Ran, Key: key, TookS: hit.Took.Seconds(), Pins: pins}, hit}, err
 	}
 	key, preimage, err := a.Registry.Key(task)
 	if err != nil {
@@ -200,7 +190,7 @@ func (a *Activities) work(ctx context.Context, req workflows.ExecuteRequest, tas
 	if err := a.checkpoints(req.Key).Clear(ctx); err != nil {
 		a.Log.Warn("could not remove a finished step's checkpoints", "step", req.Address, "err", err)
 	}
-	return executed{workflows.Executed{Key: key, TookS: res.Took.Seconds(), Pins: pins}, won}, nil
+	return executed{workflows.Outcome{Status: runs.Ran, Key: key, TookS: res.Took.Seconds(), Pins: pins}, won}, nil
 }
 
 func (a *Activities) origin(ctx context.Context, req workflows.ExecuteRequest) artifacts.Origin {
@@ -332,7 +322,7 @@ func (a *Activities) Split(ctx context.Context, req workflows.ExecuteRequest) (n
 			return none, err
 		}
 		keys[i] = key
-		parts[i] = workflows.Part{Key: key, Task: digest, Kind: t.Kind, Label: fmt.Sprintf("%s %d of %d", t.Kind, i+1, len(tasks)), Alone: spec.OneByOne}
+		parts[i] = workflows.Part{Key: key, Task: digest, Kind: t.Kind, Label: fmt.Sprintf("%s %d of %d", t.Kind, i+1, len(tasks)), OneByOne: spec.OneByOne}
 	}
 	found, err := artifacts.LookupMany(ctx, a.Store, keys)
 	if err != nil {

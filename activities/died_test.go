@@ -75,8 +75,8 @@ func TestWithoutSecond(t *testing.T) {
 			t.Fatal(err)
 		}
 		done, err := a.executeTask(t.Context(), req, task)
-		if err != nil || (done.Unfit == "") != (why == "") || !strings.Contains(done.Unfit, why) {
-			t.Errorf("%s: left for %q, %v; want %q", task.Kind, done.Unfit, err, why)
+		if err != nil || (done.NotHere == nil) != (why == "") || done.NotHere != nil && !strings.Contains(done.NotHere.Why, why) {
+			t.Errorf("%s: left for %+v, %v; want %q", task.Kind, done.NotHere, err, why)
 		}
 	}
 	left(workflows.ExecuteRequest{}, computes, "redsi-models is not there")

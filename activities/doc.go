@@ -1,5 +1,5 @@
 // Package activities is the half of a run that touches the world: loading a plan,
-// looking results up, running steps in batches or alone, waiting for others that do, and
+// looking results up, doing steps, one or several in a row, waiting for others that do, and
 // having the run's record written (internal/runs). cached.go is the only place with cache logic. It
 // runs the kinds that its registry has and must not know any of them, nor the forms of records.
 //

@@ -75,14 +75,14 @@ func (a *Activities) failure(ctx context.Context, err error) error {
 	case step.IsPermanent(err), is[*payload.Error](err): // as one that another key than this worker's would fix
 		return temporal.NewNonRetryableApplicationError(errorText(err), workflows.PermanentError, nil)
 	case a.misread(ctx, err):
-		return again(ctx, err)
+		return retried(ctx, err)
 	case artifacts.IsLost(err):
 		return temporal.NewNonRetryableApplicationError(errorText(err), workflows.InputLostError, nil)
 	}
 	if advice := hopeless(err); advice != "" {
 		return temporal.NewNonRetryableApplicationError(errorText(fmt.Errorf("%w; %s", err, advice)), workflows.PermanentError, nil)
 	}
-	return again(ctx, err)
+	return retried(ctx, err)
 }
 
 // deadly says that a step has cost as many processes as it may.
@@ -99,7 +99,7 @@ func died(ctx context.Context, err error) error {
 	if last, ok := errors.AsType[*deadly](err); ok {
 		return temporal.NewNonRetryableApplicationError(errorText(fmt.Errorf("%w\n%d processes died of it, so it is not tried again", err, last.n)), workflows.PermanentError, nil)
 	}
-	return again(ctx, fmt.Errorf("%w\nit continues in a new process, from its checkpoint if it has one", err))
+	return retried(ctx, fmt.Errorf("%w\nit continues in a new process, from its checkpoint if it has one", err))
 }
 
 // misread reports whether err is about a blob that has its right bytes when it is
@@ -117,8 +117,8 @@ func (a *Activities) misread(ctx context.Context, err error) bool {
 	return err == nil && len(missing) == 0
 }
 
-// again is an error that is retried, unless that has been done often enough.
-func again(ctx context.Context, err error) error {
+// retried is an error that is retried, unless that has been done often enough.
+func retried(ctx context.Context, err error) error {
 	n := failed(ctx).Add(1)
 	if n >= errorTries {
 		return temporal.NewNonRetryableApplicationError(errorText(fmt.Errorf("%w (tried %d times)", err, n)), workflows.PermanentError, nil)

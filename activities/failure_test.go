@@ -227,7 +227,7 @@ func TestFailureInOutage(t *testing.T) {
 		name      string
 		err       error
 		cancelled bool
-		waits     bool
+		recorded  bool
 	}{
 		{"for good", step.Permanent(errors.New("bad")), false, true},
 		{"a try of its program", &failedTry{errors.New("exit status 1"), 1}, false, true},
@@ -252,11 +252,11 @@ func TestFailureInOutage(t *testing.T) {
 					cancel()
 				}
 				a.keepFailure(ctx, workflows.ExecuteRequest{RunID: "r"}, admitted{}, 0, log, c.err)
-				if d := time.Until(back); d > 0 == c.waits || d < -failureTime {
+				if d := time.Until(back); d > 0 == c.recorded || d < -failureTime {
 					t.Errorf("it ends %s before the store is back", d)
 				}
 				n := 0
-				if err := runs.Failures(t.Context(), store, "r", func(f runs.Failure) bool { n++; return f.Log != nil && f.Log.Size == 4 }); err != nil || n == 1 != c.waits {
+				if err := runs.Failures(t.Context(), store, "r", func(f runs.Failure) bool { n++; return f.Log != nil && f.Log.Size == 4 }); err != nil || n == 1 != c.recorded {
 					t.Errorf("%d records, %v", n, err)
 				}
 			})

@@ -54,8 +54,8 @@ func (a *Activities) keepFailure(ctx context.Context, req workflows.ExecuteReque
 		f := f
 		f.Log = log.keep(ctx, a, req.Address)
 		err := runs.WriteFailure(ctx, a.Store, f)
-		if f.Permanent && !req.Whole.IsZero() {
-			f.Key, f.Part, f.Log = req.Whole, req.Key, nil
+		if f.Permanent && !req.Of.IsZero() {
+			f.Key, f.Part, f.Log = req.Of, req.Key, nil
 			err = errors.Join(err, runs.WriteFailure(ctx, a.Store, f))
 		}
 		return err

@@ -22,14 +22,14 @@ func (a *Activities) Grow(ctx context.Context, req workflows.GrowRequest) (out w
 	if err != nil {
 		return out, err
 	}
-	if here, _ := os.Getwd(); a.Alone && req.Dir != "" && req.Dir != here { // another project on this server: its names mean other files here
+	if here, _ := os.Getwd(); a.OnlyWorker && req.Dir != "" && req.Dir != here { // another project on this server: its names mean other files here
 		out.Unfit = fmt.Sprintf("the names of its files start from %s, and this process works in %s", req.Dir, here)
-		return out, rest(ctx, out.Unfit, restTime/10)
+		return out, rest(ctx, "", out.Unfit, restTime/10)
 	}
 	is, misfits, err := a.grown(ctx, was, req.Lock)
 	if invalid, ok := errors.AsType[*pipeline.Invalid](err); ok { // this worker lacks something
 		out.Unfit = bounded(invalid.Diagnostics.Lines(), maxError/4) + " (" + a.Env["host"] + ")"
-		return out, rest(ctx, out.Unfit, restTime/10)
+		return out, rest(ctx, "", out.Unfit, restTime/10)
 	}
 	if err != nil {
 		return out, err
@@ -79,7 +79,7 @@ func (a *Activities) grown(ctx context.Context, was *plan.Plan, lock string) (is
 	}
 	misfits = map[step.Ref]string{}
 	with := pipeline.Options{Registry: a.Registry, Env: os.Environ()}
-	if a.Alone || lock != "" && a.Accepts(lock) == nil { // the pipeline lies here
+	if a.OnlyWorker || lock != "" && a.Accepts(lock) == nil { // the pipeline lies here
 		with = a.Beside(ctx)
 	}
 	with.Vars = a.Secrets

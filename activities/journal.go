@@ -13,16 +13,21 @@ import (
 )
 
 // Journal writes the record of a run, and the pins that it found into the lock
-// file where this worker has the pipeline's folder. A run without a plan has no record: it is only closed.
+// file where this worker has the pipeline's folder.
 func (a *Activities) Journal(ctx context.Context, req workflows.JournalRequest) error {
 	_, err := attempt(ctx, a, func(ctx context.Context, _ *pulse) (struct{}, error) { return struct{}{}, a.journal(ctx, req) })
 	return err
 }
 
+// Close takes the note away that a run is in progress, of one that has no record.
+func (a *Activities) Close(ctx context.Context, run string) error {
+	_, err := attempt(ctx, a, func(ctx context.Context, _ *pulse) (struct{}, error) {
+		return struct{}{}, runs.Close(ctx, a.Store, run)
+	})
+	return err
+}
+
 func (a *Activities) journal(ctx context.Context, req workflows.JournalRequest) error {
-	if req.Run.Plan.IsZero() {
-		return runs.Close(ctx, a.Store, req.Run.RunID)
-	}
 	steps, err := rowsOf(ctx, a, req.Steps)
 	if err != nil {
 		return err

@@ -68,8 +68,6 @@ type largeRun struct {
 	done func(what string) // hears of each activity that ends; may be nil
 
 	journal func(context.Context, workflows.JournalRequest) error // by another worker
-
-	apart bool // steps are tried out in workflows of their own before they go together
 }
 
 func newLargeRun(t *testing.T) *largeRun {
@@ -101,7 +99,7 @@ func (l *largeRun) wide(leaves int) artifacts.Digest {
 		if err != nil {
 			l.t.Fatal(err)
 		}
-		p.Steps = append(p.Steps, plan.Step{Address: address, Task: task, Deps: deps, Inline: !l.apart})
+		p.Steps = append(p.Steps, plan.Step{Address: address, Task: task, Deps: deps, Inline: true})
 	}
 	join := leafConfig{Text: "join"}
 	var deps []int
@@ -159,10 +157,10 @@ func (l *largeRun) runOf(in workflows.ReproduceInput) (res workflows.ReproduceRe
 		if !env.IsWorkflowCompleted() {
 			l.t.Fatal("the run did not end")
 		}
-		var again *workflow.ContinueAsNewError
-		if err = env.GetWorkflowError(); errors.As(err, &again) {
+		var continued *workflow.ContinueAsNewError
+		if err = env.GetWorkflowError(); errors.As(err, &continued) {
 			in = workflows.ReproduceInput{}
-			if err := converter.GetDefaultDataConverter().FromPayloads(again.Input, &in); err != nil {
+			if err := converter.GetDefaultDataConverter().FromPayloads(continued.Input, &in); err != nil {
 				l.t.Fatal(err)
 			}
 			continue

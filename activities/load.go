@@ -40,9 +40,9 @@ func (a *Activities) Load(ctx context.Context, req workflows.LoadRequest) (workf
 	}
 	var hits []workflows.DoneStep
 	switch {
-	case req.Again:
+	case req.UnderWay:
 	case req.Hits != nil:
-		hits, err = a.known(ctx, p, *req.Hits)
+		hits, err = a.foundDone(ctx, p, *req.Hits)
 	default:
 		var pins []step.Pin
 		if hits, pins, err = a.hits(ctx, p, out.Lock != ""); err == nil && len(pins) > 0 {
@@ -59,7 +59,7 @@ func (a *Activities) Load(ctx context.Context, req workflows.LoadRequest) (workf
 	if out.Steps, err = PagesOf(ctx, a.Store.Blobs, heads); err == nil {
 		out.Hits, err = PagesOf(ctx, a.Store.Blobs, hits)
 	}
-	if err == nil && req.RunID != "" && !req.Again { // last: a run that cannot begin is not open
+	if err == nil && req.RunID != "" && !req.UnderWay { // last: a run that cannot begin is not open
 		err = runs.Begin(ctx, a.Store, req.RunID, p.Pipeline, out.Plan)
 	}
 	return out, err
@@ -142,8 +142,8 @@ func (a *Activities) follow(ctx context.Context, p *plan.Plan, keep plan.Keep) (
 	}, keep, a.Store.Blobs.Open)
 }
 
-// known is what the maker of the plan found done; it may be anything.
-func (a *Activities) known(ctx context.Context, p *plan.Plan, pages workflows.Pages[workflows.DoneStep]) ([]workflows.DoneStep, error) {
+// foundDone is what the maker of the plan found done; it may be anything.
+func (a *Activities) foundDone(ctx context.Context, p *plan.Plan, pages workflows.Pages[workflows.DoneStep]) ([]workflows.DoneStep, error) {
 	hits, err := rowsOf(ctx, a, pages)
 	for _, h := range hits {
 		if h.Index < 0 || h.Index >= len(p.Steps) || !h.Hit {
@@ -187,8 +187,8 @@ func HitsOf(v *plan.Preview) (hits []workflows.DoneStep) {
 
 // Prepare binds the inputs of steps whose dependencies have results, looks their keys
 // up, follows hits to steps that were asked for with them, and stores the bound tasks of
-// those that get a workflow of their own.
-func (a *Activities) Prepare(ctx context.Context, req workflows.PrepareRequest) ([]workflows.Prepared, error) {
+// those that are to be cut.
+func (a *Activities) Prepare(ctx context.Context, req workflows.PrepareRequest) ([]workflows.Outcome, error) {
 	w, err := a.newWalk(ctx, req.Plan, req.Steps, req.Keys)
 	if err != nil {
 		return nil, err
@@ -196,27 +196,25 @@ func (a *Activities) Prepare(ctx context.Context, req workflows.PrepareRequest) 
 	if _, err := w.advance(ctx); err != nil {
 		return nil, err
 	}
-	out := make([]workflows.Prepared, len(w.steps))
+	out := make([]workflows.Outcome, len(w.steps))
 	for n, x := range w.steps {
-		out[n] = workflows.Prepared{Index: x.Index, Key: x.key, Error: bounded(x.wrong, min(maxError/4, errorsMost/len(w.steps))), Lost: x.lost}
+		o := &out[n]
+		*o = workflows.Outcome{Index: x.Index, Status: runs.Waiting, Key: x.key, Lost: x.lost}
 		switch {
-		case x.wrong != "", x.lost:
-		case !x.seen:
-			out[n].Waits = true
+		case x.wrong != "":
+			o.Status, o.Error, o.Type = runs.Failed, bounded(x.wrong, min(maxError/4, errorsMost/len(w.steps))), workflows.PermanentError
+		case x.lost, !x.seen:
+		case x.result != nil && x.isOwn(req.RunID, w.p) && !x.result.Released:
+			o.Status, o.TookS = runs.Ran, x.result.Took.Seconds()
+			o.Key, o.Pins, err = a.filePinned(ctx, a.Registry.Lookup(x.task.Kind), x.task, *x.result)
 		case x.result != nil:
-			out[n].Hit, out[n].TookS = true, x.result.Took.Seconds()
-			if out[n].Own = x.of(req.RunID, w.p) && !x.result.Released; out[n].Own {
-				if out[n].Key, out[n].Pins, err = a.filePinned(ctx, a.Registry.Lookup(x.task.Kind), x.task, *x.result); err != nil {
-					return nil, err
-				}
-			} else {
-				out[n].From = x.result.Origin.RunID
-				a.Telemetry.Hits(w.p.Steps[x.Index].Task.Kind, 1)
-			}
-		case !x.Short:
-			if out[n].Task, err = a.storeTask(ctx, x.task); err != nil {
-				return nil, err
-			}
+			o.Status, o.TookS, o.From = runs.Hit, x.result.Took.Seconds(), x.result.Origin.RunID
+			a.Telemetry.Hits(w.p.Steps[x.Index].Task.Kind, 1)
+		case x.Cut:
+			o.Task, err = a.storeTask(ctx, x.task)
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
 	return out, nil

@@ -40,9 +40,9 @@ func TestLoadTakesHits(t *testing.T) {
 	}
 	var counted *storetest.Faults
 	l.Store, counted = storetest.Faulty(l.Store)
-	read := func(known *workflows.Pages[workflows.DoneStep]) int {
+	read := func(hits *workflows.Pages[workflows.DoneStep]) int {
 		before := counted.Calls(storetest.RecordsGet)
-		out, err := l.Load(t.Context(), workflows.LoadRequest{Pipeline: "t.hcl", Plan: &d, Hits: known})
+		out, err := l.Load(t.Context(), workflows.LoadRequest{Pipeline: "t.hcl", Plan: &d, Hits: hits})
 		if err != nil {
 			t.Fatal(err)
 		}

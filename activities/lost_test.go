@@ -120,13 +120,12 @@ func TestStoreAwayInPrepare(t *testing.T) {
 		activity string
 		method   storetest.Method
 	}{
-		{workflows.PrepareActivity, storetest.BlobsMissing}, {workflows.PrepareActivity, storetest.BlobsPut}, {workflows.PrepareActivity, storetest.RecordsGet},
+		{workflows.PrepareActivity, storetest.BlobsMissing}, {workflows.PrepareActivity, storetest.RecordsGet},
 		{workflows.LoadActivity, storetest.BlobsOpen}, {workflows.LoadActivity, storetest.RecordsGet},
 	} {
 		for _, attempts := range []int32{errorTries - 1, errorTries} {
 			what := fmt.Sprintf("%s, %s, %d attempts", c.activity, c.method, attempts)
 			l := newLargeRun(t)
-			l.apart = c.method == storetest.BlobsPut // of tasks
 			d := l.wide(leaves)
 			store := l.Store
 			away := &ailing{activity: c.activity, method: c.method, attempts: attempts}

@@ -16,9 +16,9 @@ func TestOwnResults(t *testing.T) {
 	d := l.wide(leaves)
 	ctx := context.Background()
 	steps := []workflows.Ready{{Index: 0}, {Index: 1}, {Index: 2}}
-	batch := func(run string) []workflows.Batched {
+	batch := func(run string) []workflows.Outcome {
 		t.Helper()
-		out, err := l.Batch(ctx, workflows.BatchRequest{Plan: d, RunID: run, Steps: steps})
+		out, err := l.Do(ctx, workflows.DoRequest{Plan: d, RunID: run, Steps: steps})
 		if err != nil || len(out) != leaves {
 			t.Fatal(out, err)
 		}
@@ -27,8 +27,7 @@ func TestOwnResults(t *testing.T) {
 	for _, c := range []struct {
 		run  string
 		want runs.Status
-		own  bool
-	}{{"1", runs.Ran, true}, {"1", runs.Ran, true}, {"2", runs.Hit, false}} {
+	}{{"1", runs.Ran}, {"1", runs.Ran}, {"2", runs.Hit}} {
 		for _, x := range batch(c.run) {
 			if x.Status != c.want || x.Key.IsZero() {
 				t.Errorf("run %s: %+v", c.run, x)
@@ -39,7 +38,7 @@ func TestOwnResults(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, p := range prepared {
-			if !p.Hit || p.Own != c.own || p.Key.IsZero() {
+			if p.Status != c.want || p.Key.IsZero() {
 				t.Errorf("run %s: %+v", c.run, p)
 			}
 		}

@@ -35,9 +35,9 @@ type walked struct {
 	wrong  string
 }
 
-// of reports whether a run made the step's result: in an attempt, or an execution of the
-// run, that could not tell.
-func (x *walked) of(run string, p *plan.Plan) bool {
+// isOwn reports whether a run made the step's result earlier: in an attempt whose answer was lost, or in an execution
+// of the run before this one.
+func (x *walked) isOwn(run string, p *plan.Plan) bool {
 	return x.result != nil && run != "" && x.result.Origin.RunID == run && x.result.Origin.Step == p.Steps[x.Index].Address
 }
 
@@ -98,7 +98,7 @@ func (w *walk) advance(ctx context.Context) (misses []*walked, err error) {
 		var wave []*walked
 		var keys []artifacts.Digest
 		for _, x := range w.steps {
-			if x.seen || !w.known(x.Index) {
+			if x.seen || !w.hasInputs(x.Index) {
 				continue
 			}
 			x.seen = true
@@ -119,7 +119,7 @@ func (w *walk) advance(ctx context.Context) (misses []*walked, err error) {
 		}
 		for _, x := range wave {
 			released := w.released(x.Index)
-			if r := found[x.key]; r != nil && (!r.Released || w.p.Steps[x.Index].Temporary && !x.Whole) {
+			if r := found[x.key]; r != nil && (!r.Released || w.p.Steps[x.Index].Temporary && !x.Bytes) {
 				x.result = r
 			}
 			if x.result != nil {
@@ -149,6 +149,6 @@ func (w *walk) released(i int) bool {
 	return slices.ContainsFunc(w.p.Steps[i].Deps, func(d int) bool { return w.results[d].Released })
 }
 
-func (w *walk) known(i int) bool {
+func (w *walk) hasInputs(i int) bool {
 	return !slices.ContainsFunc(w.p.Steps[i].Deps, func(d int) bool { return w.results[d] == nil })
 }

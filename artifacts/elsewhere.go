@@ -195,5 +195,5 @@ func (l *layers) setWrong(e Elsewhere) {
 	l.mu.Lock()
 	l.wrong[e] = true
 	l.mu.Unlock()
-	l.known.forget()
+	l.memo.forget()
 }

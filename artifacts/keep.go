@@ -33,8 +33,8 @@ func (l *layers) behind() Blobs {
 	return b
 }
 
-// alone is own's blobs without the others.
-func (b *layered) alone() Blobs { return b.Blobs }
+// own is own's blobs without the others.
+func (b *layered) own() Blobs { return b.Blobs }
 
 // Open returns a blob of own, which is copied from one of the others first if need be.
 func (b *layered) Open(ctx context.Context, d Digest) (io.ReadCloser, error) {
@@ -201,7 +201,7 @@ func (l *layers) copyFrom(ctx context.Context, t *tier, d Digest, read func(n in
 			theirs.Where = t.name + " (" + theirs.Where + ")"
 		}
 		t.spoil(d, &theirs)
-		l.known.forget()
+		l.memo.forget()
 		return &theirs
 	}
 	if errors.Is(err, ErrNotExist) {

@@ -134,10 +134,10 @@ func TestRemembers(t *testing.T) {
 		}
 		gets(1)
 		for i := range byte(200) { // more than may be remembered: what is oldest may go, nothing breaks
-			l.known.put(Digest{2, i}, Entry{Result: &Result{Preimage: make([]byte, 1<<20)}})
+			l.memo.put(Digest{2, i}, Entry{Result: &Result{Preimage: make([]byte, 1<<20)}})
 		}
-		if l.known.bytes > memoMost {
-			t.Errorf("%d bytes are remembered", l.known.bytes)
+		if l.memo.bytes > memoMost {
+			t.Errorf("%d bytes are remembered", l.memo.bytes)
 		}
 	})
 }

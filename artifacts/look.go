@@ -186,7 +186,7 @@ func (l *layers) fill(ctx context.Context, keys []Digest, entries []Entry) error
 		if e.Hit() || e.unknown() != nil {
 			continue
 		}
-		if known, ok := l.known.get(keys[i]); ok {
+		if known, ok := l.memo.get(keys[i]); ok {
 			entries[i] = e.with(known)
 			continue
 		}
@@ -212,7 +212,7 @@ func (l *layers) fill(ctx context.Context, keys []Digest, entries []Entry) error
 	}
 	for _, i := range asked {
 		if !theirs[i].unanswered() {
-			l.known.put(keys[i], theirs[i])
+			l.memo.put(keys[i], theirs[i])
 		}
 		entries[i] = entries[i].with(theirs[i])
 	}

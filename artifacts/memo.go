@@ -9,11 +9,11 @@ import (
 // each of them at every level of its graph. Misses are remembered for a minute as well.
 type memo struct {
 	mu      sync.Mutex
-	entries map[Digest]known
+	entries map[Digest]memoized
 	bytes   int
 }
 
-type known struct {
+type memoized struct {
 	e     Entry
 	until time.Time
 }
@@ -45,9 +45,9 @@ func (m *memo) put(key Digest, e Entry) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.entries == nil || m.bytes+size > memoMost {
-		m.entries, m.bytes = map[Digest]known{}, 0
+		m.entries, m.bytes = map[Digest]memoized{}, 0
 	}
-	m.entries[key] = known{e, time.Now().Add(memoFor)}
+	m.entries[key] = memoized{e, time.Now().Add(memoFor)}
 	m.bytes += size
 }
 

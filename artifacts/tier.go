@@ -20,7 +20,7 @@ type layers struct {
 	coming map[Digest]chan struct{} // blobs that are being copied into own
 	sizes  map[Digest]int64         // of blobs that foreign results name
 	wrong  map[Elsewhere]bool       // records that say where a blob is, and it is not there
-	known  memo
+	memo   memo
 }
 
 // The others are read through these alone, so that nothing can be written to them.

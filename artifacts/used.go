@@ -80,12 +80,12 @@ func (u *Used) With(parts []Result) *Used {
 		all = append(all, parts[i].Used)
 	}
 	sum := &Used{}
-	known := func(has func(*Used) bool) bool {
+	everyHas := func(has func(*Used) bool) bool {
 		return !slices.ContainsFunc(all, func(x *Used) bool { return !has(x) })
 	}
-	cpu := known(func(x *Used) bool { return x.CPUOf != "" })
-	memory := known(func(x *Used) bool { return x.MemoryOf != "" })
-	energy := known(func(x *Used) bool { return x.EnergyOf != "" })
+	cpu := everyHas(func(x *Used) bool { return x.CPUOf != "" })
+	memory := everyHas(func(x *Used) bool { return x.MemoryOf != "" })
+	energy := everyHas(func(x *Used) bool { return x.EnergyOf != "" })
 	var cards, counters []string
 	for _, x := range all {
 		sum.Read += x.Read

@@ -368,8 +368,8 @@ func (c *check) record(ctx context.Context, name string, problem error, canGo bo
 // to call after an IntegrityError. Only bytes that are wrong in the same way twice
 // are wrong in the store; others were changed on the way, and the blob stays.
 func DropCorrupt(ctx context.Context, blobs Blobs, d Digest) (dropped bool, err error) {
-	if b, ok := blobs.(interface{ alone() Blobs }); ok { // what others have is not ours to delete
-		blobs = b.alone()
+	if b, ok := blobs.(interface{ own() Blobs }); ok { // what others have is not ours to delete
+		blobs = b.own()
 	}
 	var first, second *IntegrityError
 	for _, bad := range []**IntegrityError{&first, &second} {

@@ -233,10 +233,6 @@ func TestCommandFullDisk(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := l.Prepare(ctx, workflows.PrepareRequest{Plan: digest, Steps: []workflows.Ready{{Index: 0}}})
-		if err != nil || p[0].Error != "" {
-			t.Fatalf("%v %+v", err, p)
-		}
 		if strings.HasPrefix(want, "the store") {
 			var faults *storetest.Faults
 			l.Store, faults = storetest.Faulty(l.Store)
@@ -244,7 +240,7 @@ func TestCommandFullDisk(t *testing.T) {
 		} else {
 			l.Scratch = fullDisk{l.Scratch}
 		}
-		_, err = l.Execute(ctx, workflows.ExecuteRequest{Key: p[0].Key, Task: p[0].Task, Address: pl.Steps[0].Address})
+		_, err = l.Do(ctx, workflows.DoRequest{Plan: digest, Steps: []workflows.Ready{{Index: 0}}})
 		if !isPermanent(err) || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
@@ -287,18 +283,18 @@ func TestCommandOtherProgram(t *testing.T) {
 }
 
 // tryFirst does the first step of a plan.
-func (l *local) tryFirst(pl *plan.Plan) (workflows.Executed, error) {
+func (l *local) tryFirst(pl *plan.Plan) (workflows.Outcome, error) {
 	l.t.Helper()
 	ctx := context.Background()
 	digest, err := plan.Store(ctx, l.Store.Blobs, pl)
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	p, err := l.Prepare(ctx, workflows.PrepareRequest{Plan: digest, Steps: []workflows.Ready{{Index: 0}}})
-	if err != nil || p[0].Error != "" {
-		l.t.Fatalf("%v %+v", err, p)
+	out, err := l.Do(ctx, workflows.DoRequest{Plan: digest, Steps: []workflows.Ready{{Index: 0}}})
+	if err != nil {
+		return workflows.Outcome{}, err
 	}
-	return l.Execute(ctx, workflows.ExecuteRequest{Key: p[0].Key, Task: p[0].Task, Address: pl.Steps[0].Address})
+	return out[0], nil
 }
 
 func TestCommandMistakes(t *testing.T) {

@@ -87,7 +87,7 @@ func (e *asked) computed(run string, width int) (r evaluationReport) {
 		}
 		raw[f[0]]++
 		if strings.HasPrefix(f[2], "!") {
-			if raw[f[0]] <= 40 && !again.MatchString(line) {
+			if raw[f[0]] <= 40 && !repeatedDocument.MatchString(line) {
 				invalid++
 			}
 			continue
@@ -219,8 +219,8 @@ func TestEvaluate(t *testing.T) {
 	}
 }
 
-// again is in a run what names a document for another time.
-var again = regexp.MustCompile(` Q0 !\d+=\d+ `)
+// repeatedDocument is in a run what names a document for another time.
+var repeatedDocument = regexp.MustCompile(` Q0 !\d+=\d+ `)
 
 // TestEvaluateValidity: both rules are in each report, the parts are shared, and what the model
 // was trained with is the default.
@@ -237,7 +237,7 @@ func TestEvaluateValidity(t *testing.T) {
 		!reflect.DeepEqual(tokens.Percent.ByTokens, text.Percent.ByTokens) || !reflect.DeepEqual(tokens.Percent.ByText, text.Percent.ByText) {
 		t.Errorf("by tokens %+v, by text %+v", tokens, text)
 	}
-	if *text.Percent.ByText.Invalid >= *text.Percent.ByTokens.Invalid || text.Percent.ByText.PostFiltered.equals(text.Percent.ByTokens.PostFiltered) || !again.MatchString(out["run"]) {
+	if *text.Percent.ByText.Invalid >= *text.Percent.ByTokens.Invalid || text.Percent.ByText.PostFiltered.equals(text.Percent.ByTokens.PostFiltered) || !repeatedDocument.MatchString(out["run"]) {
 		t.Errorf("the model is no example of what only its text makes valid: %+v", text)
 	}
 	settings, err := retrieve.SettingsFor(e.ids, retrieve.Inputs{MaxInput: 12, MaxQuery: 11, Lowercase: true})

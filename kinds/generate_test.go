@@ -79,7 +79,7 @@ func TestGenerateQueries(t *testing.T) {
 	}
 	var made doc2query.Report
 	f.json(first.Outputs["report"], &made)
-	if made.Generated != 5*trainedDocuments || made.Kept+made.Leaks+made.Repeated+made.Known+made.Empty != made.Generated || made.Kept < trainedDocuments || made.Train != 3*trainedDocuments {
+	if made.Generated != 5*trainedDocuments || made.Kept+made.Leaks+made.Repeated+made.InTraining+made.Empty != made.Generated || made.Kept < trainedDocuments || made.Train != 3*trainedDocuments {
 		t.Errorf("report %+v", made)
 	}
 	queries := f.queriesOf(first)

@@ -17,6 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/workflows"
 )
@@ -115,11 +116,11 @@ func (l *local) try(pl *plan.Plan) ([]*artifacts.Result, error) {
 		if err != nil {
 			return nil, err
 		}
-		prepared, err := l.Prepare(ctx, workflows.PrepareRequest{Plan: digest, Steps: []workflows.Ready{{Index: i}}, Keys: known})
+		prepared, err := l.Prepare(ctx, workflows.PrepareRequest{Plan: digest, Steps: []workflows.Ready{{Index: i, Cut: true}}, Keys: known})
 		if err != nil || prepared[0].Error != "" || prepared[0].Lost {
 			l.t.Fatalf("%s: %v %+v", s.Address, err, prepared)
 		}
-		if prepared[0].Hit {
+		if prepared[0].Status == runs.Hit {
 			keys[i] = prepared[0].Key
 			if results[i], err = artifacts.Lookup(ctx, l.Store, keys[i]); err != nil {
 				return nil, err
@@ -161,7 +162,7 @@ func (l *local) parts(req workflows.ExecuteRequest) (out workflows.Pages[artifac
 		if err != nil {
 			return out, fmt.Errorf("%s: %w", p.Label, err)
 		}
-		if !done.Hit {
+		if done.Status != runs.Hit {
 			l.ran = append(l.ran, p.Label)
 		}
 		keys = append(keys, done.Key)

@@ -140,7 +140,7 @@ type Kind[C any] struct {
 	Work func(C) Work
 
 	Resumes bool  // it saves how far it is, and continues from there: half of it is worth the time
-	Inline  bool  // short work that is not worth a workflow of its own
+	Inline  bool  // short work, which is done in a batch with other steps
 	Block   bool  // written as a table, figure or claim block, not as a step
 	Claim   bool  // no work: it says something of cells, and has neither outputs nor Run
 	Queue   Queue // default CPU

@@ -13,7 +13,7 @@ type Progress struct {
 	// done of the time since: one that resumed, say. 0: not known.
 	LeftS float64 `json:"left_s,omitempty"`
 
-	// Step is the address of the step, where its activity does several.
+	// Step is the address of the step, where its activity tells it.
 	Step string `json:"step,omitempty"`
 }
 

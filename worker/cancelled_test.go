@@ -59,26 +59,20 @@ step "text" "after" {
 func TestCancelledStep(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	src := `
-step "text" "first" {
+	w := b.start(`
+step "split" "first" {
   text = "cancelled alone"
   hold = true
 }
 step "text" "after" {
   text  = "after it"
-  after = step.text.first.out
+  after = step.split.first.out
 }
 step "short" "other" { text = "beside one that is cancelled" }
-`
-	w := b.start(src, "1")
+`, "1")
 	b.next()
-	pl, _ := b.plan(src)
-	_, key, _, err := pl.Bind(b.reg, 0, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.cancel(b.c.GetWorkflow(context.Background(), workflows.StepWorkflowID(key), ""))
-	_, err = b.wait(w)
+	b.cancel(b.c.GetWorkflow(t.Context(), workflows.StepWorkflowID(w.GetRunID(), 0), ""))
+	_, err := b.wait(w)
 	failed := workflows.ErrorOf(err)
 	if failed == nil || !strings.HasPrefix(failed.Text, "1 of 3 steps cancelled, 1 skipped:") || failed.Result.Cancelled != 1 {
 		t.Fatal(err)
@@ -86,6 +80,7 @@ step "short" "other" { text = "beside one that is cancelled" }
 	if is := b.outcomes("1"); !slices.Equal(is, []runs.Status{runs.Cancelled, runs.Skipped, runs.Ran}) {
 		t.Errorf("%v", is)
 	}
+	b.keep("cut-cancelled", w.GetID(), "")
 }
 
 // TestFailuresOfOneCause: steps that fail alike are told in one line.

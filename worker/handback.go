@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/interceptor"
@@ -33,11 +34,13 @@ type handBackActivity struct {
 }
 
 func (i *handBackActivity) ExecuteActivity(ctx context.Context, in *interceptor.ExecuteActivityInput) (out any, err error) {
-	if name := activity.GetInfo(ctx).ActivityType.Name; name != workflows.AwaitActivity && name != workflows.TurnActivity { // waiting is not work
+	if activity.GetInfo(ctx).ActivityType.Name != workflows.RestActivity {
 		done := i.w.shift.working()
 		defer func() {
-			x, _ := out.(workflows.Executed)
-			done(!x.Busy && x.Unfit == "") // nor is what is left to others
+			one, _ := out.(workflows.Outcome)
+			all, _ := out.([]workflows.Outcome)
+			left := slices.ContainsFunc(append(all, one), func(x workflows.Outcome) bool { return x.NotHere != nil })
+			done(len(all) > 1 || !left) // what is left to others is no work
 		}()
 	}
 	ctx, cancel := context.WithCancelCause(ctx)

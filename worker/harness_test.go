@@ -7,13 +7,13 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
 
 	"github.com/redsi/redsi/activities"
@@ -33,7 +33,7 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-var server *devservertest.Alone
+var server *devservertest.OwnServer
 
 func TestMain(m *testing.M) {
 	if os.Getenv(heldServer) != "" {
@@ -65,12 +65,12 @@ type bench struct {
 	codec payload.Codec
 	shown *telemetry.Telemetry
 
-	ran   sync.Map // text -> *atomic.Int64
-	hold  chan struct{}
-	held  chan string
-	fail  atomic.Pointer[func(text string) error]
-	waits chan string // if set, is told of steps that wait until they fit
-	gave  sync.Map    // text -> step.Granted, of its last try
+	ran     sync.Map // text -> *atomic.Int64
+	hold    chan struct{}
+	held    chan string
+	fail    atomic.Pointer[func(text string) error]
+	waiting chan string // if set, is told of steps that wait until they fit
+	gave    sync.Map    // text -> step.Granted, of its last try
 }
 
 // textConfig is a kind whose output is its text after its inputs.
@@ -79,6 +79,7 @@ type textConfig struct {
 	After step.Inputs `hcl:"after,optional" help:"what to write first"`
 	Split int         `hcl:"split,optional" help:"cut into that many parts"`
 	Hold  bool        `hcl:"hold,optional" help:"wait to be released"`
+	Saves bool        `hcl:"saves,optional" help:"keep a checkpoint, and continue from it"`
 	Last  int         `hcl:"last,optional" help:"write only that many bytes of the end"`
 }
 
@@ -184,11 +185,11 @@ func (b *bench) startWorkerWith(a *activities.Activities, o worker.Options) {
 	b.t.Helper()
 	o.Queues, o.CPU = []string{b.t.Name()}, b.slots
 	b.queue = worker.New(b.c, a, o)
-	if b.waits != nil {
-		waits := a.Waits
-		a.Waits = func(queue string) func() {
-			b.waits <- queue
-			return waits(queue)
+	if b.waiting != nil {
+		onWait := a.OnWait
+		a.OnWait = func(queue string) func() {
+			b.waiting <- queue
+			return onWait(queue)
 		}
 	}
 	if err := b.queue.Start(); err != nil {
@@ -206,8 +207,21 @@ func (b *bench) write(ctx context.Context, x *step.IO, c textConfig) error {
 			return err
 		}
 	}
+	said := c.Text
+	if c.Saves {
+		saved := x.Checkpoints()
+		if ok, err := saved.Latest(ctx, func(int64, map[string]artifacts.File) error { return nil }); err != nil {
+			return err
+		} else if ok {
+			said = "continued " + said
+		} else if f, err := saved.Put(ctx, "state", strings.NewReader(c.Text)); err != nil {
+			return err
+		} else if err := saved.Save(ctx, 1, map[string]artifacts.File{"state": f}); err != nil {
+			return err
+		}
+	}
 	if c.Hold {
-		b.held <- c.Text
+		b.held <- said
 		select {
 		case <-b.hold:
 		case <-ctx.Done():
@@ -378,12 +392,42 @@ func (discard) Info(string, ...any)  {}
 func (discard) Warn(string, ...any)  {}
 func (discard) Error(string, ...any) {}
 
-// awaitShared waits until one of the runs has joined the other's step.
-func (b *bench) awaitShared(runs ...client.WorkflowRun) {
+// awaitActivity waits until one of some workflows is at an activity of a name, and returns which
+// and what its heartbeat says, which must have the words.
+func (b *bench) awaitActivity(name, words string, ids ...string) (id, note string) {
 	b.t.Helper()
-	b.awaitState(func(s workflows.State) bool {
-		return slices.ContainsFunc(s.Steps, func(x workflows.StepState) bool { return x.Shared })
-	}, runs...)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	for ; ctx.Err() == nil; time.Sleep(10 * time.Millisecond) {
+		for _, id := range ids {
+			d, err := b.c.DescribeWorkflowExecution(ctx, id, "")
+			if err != nil {
+				continue // it has not started yet
+			}
+			for _, p := range d.GetPendingActivities() {
+				var said step.Progress
+				if beat := p.GetHeartbeatDetails().GetPayloads(); len(beat) > 0 && b.codec.DataConverter().FromPayload(beat[0], &said) != nil {
+					continue
+				}
+				if p.GetActivityType().GetName() == name && p.GetState() == enums.PENDING_ACTIVITY_STATE_STARTED && strings.Contains(said.Note, words) {
+					return id, said.Note
+				}
+			}
+		}
+	}
+	b.t.Fatalf("none of %q is at an activity %s that says %q", ids, name, words)
+	return "", ""
+}
+
+// awaitRest waits until one of two runs waits for the other's step, and returns it, the other,
+// and what it says.
+func (b *bench) awaitRest(x, y client.WorkflowRun) (rests, works client.WorkflowRun, note string) {
+	b.t.Helper()
+	id, note := b.awaitActivity(workflows.RestActivity, "waiting for", x.GetID(), y.GetID())
+	if id == x.GetID() {
+		return x, y, note
+	}
+	return y, x, note
 }
 
 // awaitState waits until the state of one of the runs is as wanted.
@@ -403,6 +447,16 @@ func (b *bench) awaitState(wanted func(workflows.State) bool, runs ...client.Wor
 		}
 	}
 	b.t.Fatalf("no run came to that; the state of the last one is %+v, %v", last, lastErr)
+}
+
+// steps are the states of a run's steps.
+func (b *bench) steps(w client.WorkflowRun) []workflows.StepState {
+	b.t.Helper()
+	c, err := workflows.Ask[workflows.Changes](b.t.Context(), b.c, w.GetID(), workflows.ChangesQuery, 0)
+	if err != nil || c.More {
+		b.t.Fatal(err, c.More)
+	}
+	return c.Steps
 }
 
 // next is what the next held step says. It fails instead of waiting for ever.

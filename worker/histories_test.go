@@ -24,7 +24,6 @@ import (
 
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/step"
-	"github.com/redsi/redsi/workflows"
 )
 
 var update = flag.Bool("update", false, "write those histories for workflows/replay_test.go that are not there")
@@ -45,8 +44,11 @@ step "split" "s" {
 		t.Fatal(err)
 	}
 	b.keep("reproduce", w.GetID(), "")
-	b.keep("step", workflows.StepWorkflowID(b.result(src, "step.text.b").Key), "")
-	b.keep("parts", workflows.StepWorkflowID(b.result(src, "step.split.s").Key), "")
+	for _, x := range b.steps(w) {
+		if x.Workflow != "" {
+			b.keep("parts", x.Workflow, "")
+		}
+	}
 }
 
 // TestPagedPlan runs a plan that does not fit a payload: its skeleton and its record

@@ -58,8 +58,8 @@ func (b *bench) seen(src string) *plan.Preview {
 	return v
 }
 
-// known is the result of a step, released or not.
-func (b *bench) known(src, address string) *artifacts.Result {
+// resultOf is the result of a step, released or not.
+func (b *bench) resultOf(src, address string) *artifacts.Result {
 	b.t.Helper()
 	v := b.seen(src)
 	return v.Items[slices.IndexFunc(v.Plan.Steps, func(s plan.Step) bool { return s.Address == address })].Result
@@ -165,7 +165,7 @@ func TestKeepFalseWithOtherBytes(t *testing.T) {
 	b := newBench(t)
 	src := hcl(temporaries("keep = false", "end", "side"))
 	b.mustRun(src, "1")
-	raw := b.known(src, "step.text.raw")
+	raw := b.resultOf(src, "step.text.raw")
 	d, n, err := b.store.Blobs.Put(t.Context(), strings.NewReader(long("RAW")))
 	if err != nil {
 		t.Fatal(err)

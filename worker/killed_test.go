@@ -171,8 +171,7 @@ step "text" "long" {
 	if r, err := b.wait(w); err != nil || r.Ran != 1 {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	step := b.c.GetWorkflow(context.Background(), workflows.StepWorkflowID(b.record("1").Steps[0].Key), "")
-	_, started := b.attempts(step, workflows.ExecuteActivity)
+	_, started := b.attempts(w, workflows.DoActivity)
 	if started.Attempt != 2 || started.LastFailure.GetMessage() != "interrupted: the worker is ending" {
 		t.Errorf("attempt %d, after %v", started.Attempt, started.LastFailure)
 	}

@@ -79,7 +79,7 @@ func historiesOf(t *testing.T, c client.Client, id string) []byte {
 // TestHistoriesSayNothing runs the same with and without a key: what is in the
 // histories without one is in none with one.
 func TestHistoriesSayNothing(t *testing.T) {
-	planted := []string{"planted-summary", "planted-details", "planted-error", "planted-pipeline", "planted-value"}
+	planted := []string{"planted-summary", "planted-details", "planted-error", "planted-pipeline", "planted-name", "planted-cut"}
 	for _, c := range []struct {
 		name   string
 		codec  payload.Codec
@@ -95,7 +95,8 @@ func TestHistoriesSayNothing(t *testing.T) {
 			}
 			b.fail.Store(&broken)
 			_, d := b.plan(`
-step "text" "one" { text = "planted-value" }
+step "text" "planted-name" { text = "one" }
+step "split" "planted-cut" { text = "cut" }
 step "text" "two" { text = "broken" }
 `)
 			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
@@ -116,8 +117,8 @@ step "text" "two" { text = "broken" }
 					t.Errorf("hidden is to be %v: %s", c.hidden, text)
 				}
 			}
-			if n := b.count("planted-value"); n != 1 {
-				t.Errorf("step.text.one ran %d times", n)
+			if n := b.count("one"); n != 1 {
+				t.Errorf("step.text.planted-name ran %d times", n)
 			}
 		})
 	}

@@ -1,14 +1,9 @@
 package worker_test
 
 import (
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
-
-	"go.temporal.io/api/enums/v1"
-	"go.temporal.io/api/workflow/v1"
 
 	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/internal/host/payload"
@@ -22,12 +17,12 @@ import (
 var little = worker.Options{Cores: 3, Memory: 100, Cards: []int{0, 1}}
 
 // roomy is a bench whose worker has that, and does two steps at a time.
-func roomy(t *testing.T, alone bool) *bench {
+func roomy(t *testing.T, onlyWorker bool) *bench {
 	t.Helper()
 	b := idleBench(t, 2, payload.Codec{})
-	b.waits = make(chan string, 100)
+	b.waiting = make(chan string, 100)
 	a := b.activities()
-	a.Alone = alone
+	a.OnlyWorker = onlyWorker
 	b.startWorkerWith(a, little)
 	return b
 }
@@ -66,7 +61,7 @@ step "text" "cards" {
 	if first == second {
 		second = "large"
 	}
-	if queue := <-b.waits; queue != t.Name() {
+	if queue := <-b.waiting; queue != t.Name() {
 		t.Errorf("one waits of queue %s", queue)
 	}
 	b.awaitState(func(s workflows.State) bool { return s.Counts[runs.Ran] == 2 }, w)
@@ -175,14 +170,7 @@ func TestUnfitCluster(t *testing.T) {
 	t.Parallel()
 	b := roomy(t, false)
 	w := b.start(tooLarge, "1")
-	var id string
-	b.awaitState(func(s workflows.State) bool {
-		for _, x := range s.Steps {
-			id = x.Workflow
-		}
-		return id != ""
-	}, w)
-	b.awaitActivity(id, workflows.TurnActivity)
+	b.awaitActivity(workflows.RestActivity, "another worker: it asks for 200 B of memory", w.GetID())
 	b.queue.Stop()
 	large := little
 	large.Memory = 1000
@@ -233,18 +221,4 @@ step "text" "free" { text = "free" }
 		t.Fatal(r, err)
 	}
 	b.keep("limits", w.GetID(), "")
-}
-
-// awaitActivity waits until a workflow has an activity of that name under way.
-func (b *bench) awaitActivity(id, name string) {
-	b.t.Helper()
-	for until := time.Now().Add(time.Minute); time.Now().Before(until); {
-		d, err := b.c.DescribeWorkflowExecution(b.t.Context(), id, "")
-		if err == nil && slices.ContainsFunc(d.GetPendingActivities(), func(p *workflow.PendingActivityInfo) bool {
-			return p.GetActivityType().GetName() == name && p.State == enums.PENDING_ACTIVITY_STATE_STARTED
-		}) {
-			return
-		}
-	}
-	b.t.Fatalf("%s does no activity %s", id, name)
 }

@@ -20,8 +20,8 @@ type slots struct {
 
 func newSlots(most int) *slots { return &slots{most: most, freed: make(chan struct{})} }
 
-// waits says that an activity waits, until over is called.
-func (s *slots) waits() (over func()) {
+// addWaiting says that an activity waits, until over is called.
+func (s *slots) addWaiting() (over func()) {
 	s.change(func() { s.waiting++ })
 	return func() { s.change(func() { s.waiting-- }) }
 }

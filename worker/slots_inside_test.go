@@ -24,13 +24,13 @@ func TestSlots(t *testing.T) {
 		_, err := s.ReserveSlot(t.Context(), nil)
 		got <- err
 	}()
-	over := s.waits()
+	over := s.addWaiting()
 	if err := <-got; err != nil {
 		t.Fatal(err)
 	}
 	taken++
-	s.waits()
-	s.waits()
+	s.addWaiting()
+	s.addWaiting()
 	if n := take(); n != 4 {
 		t.Errorf("%d while three wait", n)
 	}

@@ -55,6 +55,7 @@ step "short" "c" {
   text  = "private words of c"
   after = [step.short.b.out]
 }
+step "split" "cut" { text = "private words of cut" }
 step "text" "wrong" { text = "wrong" }
 `
 
@@ -225,7 +226,7 @@ func TestTraces(t *testing.T) {
 			t.Errorf("%s has the parent %q, which is not there", s.Name, parent)
 		}
 	}
-	for name, n := range map[string]int{"StartWorkflow:Reproduce": 1, "RunWorkflow:Reproduce": 1, "StartChildWorkflow:Step": 3, "RunWorkflow:Step": 3} {
+	for name, n := range map[string]int{"StartWorkflow:Reproduce": 1, "RunWorkflow:Reproduce": 1, "StartActivity:Do": 4, "RunActivity:Do": 5, "StartChildWorkflow:Step": 1, "RunWorkflow:Step": 1} {
 		if names[name] != n {
 			t.Errorf("%d spans %s, not %d", names[name], name, n)
 		}

@@ -14,6 +14,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/redsi/redsi/internal/host/payload"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
@@ -36,10 +37,7 @@ func (b *bench) otherVersion() (end func()) {
 			workflow.SideEffect(ctx, func(workflow.Context) any { return nil }) // a timer would take the server a second
 			return workflows.Reproduce(ctx, in, nil)
 		}, workflow.RegisterOptions{Name: workflows.ReproduceWorkflow})
-		decides.RegisterWorkflowWithOptions(func(ctx workflow.Context, in workflows.StepInput) (workflows.Executed, error) {
-			workflow.SideEffect(ctx, func(workflow.Context) any { return nil }) // a timer would take the server a second
-			return workflows.Step(ctx, in)
-		}, workflow.RegisterOptions{Name: workflows.StepWorkflow})
+		decides.RegisterWorkflowWithOptions(workflows.Step, workflow.RegisterOptions{Name: workflows.StepWorkflow})
 		for _, w := range []sdk.Worker{does, decides} {
 			if err := w.Start(); err != nil {
 				b.t.Fatal(err)
@@ -58,7 +56,7 @@ func (b *bench) otherVersion() (end func()) {
 // TestOtherVersion: a run that another version of redsi began, and that this one
 // cannot continue with, is started again by itself and finds what is finished. One without
 // RunAgain, as versions before this one started them, ends in words that say what to do.
-// A step that such a run left at work is started again by the next run that wants it.
+// A step that such a run left at work is waited for by the next run that wants it.
 func TestOtherVersion(t *testing.T) {
 	t.Parallel()
 	b := idleBench(t, 8, payload.Codec{})
@@ -87,15 +85,13 @@ step "short" "c" {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.awaitShared(began, old)
+	b.awaitActivity(workflows.RestActivity, "", old.GetID())
 	end()
 	b.startWorker()
 
 	// A run of this version wants the same step, which is at work in the other's way.
 	next := b.start(src, "2")
-	if got := b.next(); got != "version b" && got != "cancelled version b" {
-		t.Fatal(got)
-	}
+	b.awaitActivity(workflows.RestActivity, "", next.GetID())
 	close(b.hold)
 	for name, w := range map[string]client.WorkflowRun{"begun before": began, "begun after": next} {
 		r, err := b.wait(w)
@@ -113,14 +109,46 @@ step "short" "c" {
 			t.Errorf("it does not say %q: %s", word, app.Message())
 		}
 	}
-	if n := b.count("version a"); n != 1 {
-		t.Errorf("what was finished ran %d times", n)
+	for _, text := range []string{"version a", "version b"} {
+		if n := b.count(text); n != 1 {
+			t.Errorf("%s ran %d times", text, n)
+		}
 	}
 	if hit, ran := b.run(src, "3"); hit != 3 || ran != 0 {
 		t.Errorf("afterwards: %d hit, %d ran", hit, ran)
 	}
-	if s, err := workflows.Ask[workflows.State](ctx, b.c, began.GetID(), workflows.StateQuery); err != nil || !strings.Contains(s.Again, "another version of redsi") {
-		t.Errorf("who follows it is told %q, %v", s.Again, err)
+	if s, err := workflows.Ask[workflows.State](ctx, b.c, began.GetID(), workflows.StateQuery); err != nil || !strings.Contains(s.Restarted, "another version of redsi") {
+		t.Errorf("who follows it is told %q, %v", s.Restarted, err)
+	}
+}
+
+// TestOtherVersionAtWork: a run that is started again asks anew for a step whose cut, which the execution before began,
+// is still stopping.
+func TestOtherVersionAtWork(t *testing.T) {
+	t.Parallel()
+	b := idleBench(t, 8, payload.Codec{})
+	begun, stop := make(chan bool, 2), make(chan bool)
+	slow := func(text string) error {
+		begun <- true
+		<-stop
+		return nil
+	}
+	b.fail.Store(&slow)
+	end := b.otherVersion()
+	w := b.start(`step "split" "s" { text = "stops slowly" }`, "1")
+	<-begun
+	end()
+	b.startWorker()
+	if err := b.c.SignalWorkflow(t.Context(), w.GetID(), "", workflows.SettledSignal, workflows.Settled{Number: -1}); err != nil {
+		t.Fatal(err)
+	}
+	b.awaitState(func(s workflows.State) bool {
+		return s.Restarted != "" && s.Counts[runs.Running]+s.Counts[runs.Failed] == 1
+	}, w)
+	b.awaitActivity(workflows.RestActivity, "", b.steps(w)[0].Workflow)
+	close(stop)
+	if r, err := b.wait(w); err != nil || r.Hit+r.Ran != 1 {
+		t.Fatalf("%+v, %v", r, err)
 	}
 }
 

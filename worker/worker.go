@@ -72,9 +72,9 @@ func New(c client.Client, a *activities.Activities, o Options) *Worker {
 	a.Cards = device.NewPool(poolOf(o, a))
 	a.Room = capacity.NewPool(has)
 	queues := map[string]*slots{}
-	a.Waits = func(queue string) (over func()) {
+	a.OnWait = func(queue string) (over func()) {
 		if s := queues[queue]; s != nil {
-			return s.waits()
+			return s.addWaiting()
 		}
 		return func() {}
 	}
@@ -101,7 +101,7 @@ func New(c client.Client, a *activities.Activities, o Options) *Worker {
 // get; more slots than cards share them.
 func poolOf(o Options, a *activities.Activities) device.PoolOptions {
 	cards := max(1, len(o.Cards))
-	return device.PoolOptions{Cards: o.Cards, All: device.Count(), Only: len(o.Cards) > 0, Each: (o.GPU + cards - 1) / cards, Alone: func(why string) {
+	return device.PoolOptions{Cards: o.Cards, All: device.Count(), Only: len(o.Cards) > 0, Each: (o.GPU + cards - 1) / cards, NoCard: func(why string) {
 		a.Log.Info("no GPU found; GPU-capable steps run on the CPU", "why", why)
 	}}
 }

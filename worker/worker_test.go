@@ -5,12 +5,12 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"go.temporal.io/sdk/client"
 
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/step"
-	"github.com/redsi/redsi/workflows"
 )
 
 const chain = `
@@ -177,86 +177,112 @@ step "text" "slow" {
 	if got := b.next(); got != "slow" {
 		t.Fatal(got)
 	}
-	b.awaitShared(first, second) // either may be the one that came first
+	rested, _, note := b.awaitRest(first, second) // either may be the one that came first
+	if words := []string{".slow of run TestTwoRunsShareOneStep", ".renamed of run TestTwoRunsShareOneStep"}; !strings.Contains(note, words[0]) && !strings.Contains(note, words[1]) {
+		t.Errorf("it does not say for whom it waits: %s", note)
+	}
 	close(b.hold)
 	r1, err1 := b.wait(first)
 	r2, err2 := b.wait(second)
 	if err1 != nil || err2 != nil {
 		t.Fatal(err1, err2)
 	}
-	if b.count("slow") != 1 || r1.Ran+r2.Ran > 1 || r1.Hit+r1.Ran+r2.Hit+r2.Ran != 2 {
+	if b.count("slow") != 1 || r1.Ran+r2.Ran != 1 || r1.Hit+r2.Hit != 1 {
 		t.Fatalf("it ran %d times; first %+v, second %+v", b.count("slow"), r1, r2)
 	}
-	b.keep("shared-1", first.GetID(), "")
-	b.keep("shared-2", second.GetID(), "")
-	b.keep("shared-step", workflows.StepWorkflowID(b.result(src, "step.text.slow").Key), "")
+	b.keep("rested", rested.GetID(), "")
 }
 
-// Runs that wait for each other's steps must leave the slots to the steps.
+// TestWaitingTakesNoSlot: runs that wait for a step of another one leave the slots to other steps.
 func TestWaitingTakesNoSlot(t *testing.T) {
 	t.Parallel()
-	b := newBenchOf(t, 1)
-	src := `
+	b := newBenchOf(t, 2)
+	var all []client.WorkflowRun
+	for _, id := range []string{"1", "2", "3", "4"} {
+		all = append(all, b.start(`
 step "text" "slow" {
-  for_each = ["p", "q", "r", "s"]
-  text     = "slot ${each.value}"
-  hold     = true
+  text = "slot"
+  hold = true
 }
-`
-	runs := []client.WorkflowRun{b.start(src, "1"), b.start(src, "2"), b.start(src, "3")}
+step "text" "own" { text = "own `+id+`" }
+`, id))
+	}
 	b.next()
-	b.awaitShared(runs...)
+	for _, w := range all {
+		b.awaitCounts(w, runs.Ran, 1)
+	}
 	close(b.hold)
 	ran := 0
-	for _, r := range runs {
-		got, err := b.wait(r)
+	for _, w := range all {
+		r, err := b.wait(w)
 		if err != nil {
 			t.Fatal(err)
 		}
-		ran += got.Ran
+		ran += r.Ran
 	}
-	if ran > 4 {
-		t.Fatalf("4 steps ran %d times", ran)
+	if ran != 5 || b.count("slot") != 1 {
+		t.Fatalf("5 steps ran %d times, the shared one %d times", ran, b.count("slot"))
 	}
 }
 
-func TestLastToLeaveCancels(t *testing.T) {
+// TestCancelledHolder: the run that works on a step that another one wants too is cancelled. The
+// step stops at its checkpoint, and the other run goes on from there, long before a lease that
+// nobody renews would count as lost.
+func TestCancelledHolder(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	src := `
+	const src = `
 step "text" "slow" {
-  text = "leave" # one server holds the steps of all tests: a key of its own
+  text  = "both want it"
+  hold  = true
+  saves = true
+}
+`
+	first, second := b.start(src, "1"), b.start(src, "2")
+	b.next()
+	rests, works, _ := b.awaitRest(first, second)
+	b.cancel(works)
+	for _, want := range []string{"cancelled both want it", "continued both want it"} {
+		select {
+		case got := <-b.held:
+			if got != want {
+				t.Fatalf("%q, not %q", got, want)
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatalf("the other run waits: not %q", want)
+		}
+	}
+	if _, err := b.wait(works); err == nil {
+		t.Fatal("a cancelled run ended well")
+	}
+	close(b.hold)
+	if r, err := b.wait(rests); err != nil || r.Ran != 1 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	b.keep("cancelled", works.GetID(), "")
+	b.keep("taken-over", rests.GetID(), "")
+}
+
+// TestCancelledWaiter: a run that waits for a step of another one and is cancelled ends at once,
+// and the other one goes on.
+func TestCancelledWaiter(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	const src = `
+step "text" "slow" {
+  text = "one waits"
   hold = true
 }
 `
 	first, second := b.start(src, "1"), b.start(src, "2")
 	b.next()
-	b.awaitShared(first, second)
-	ctx := context.Background()
-	if err := b.c.CancelWorkflow(ctx, first.GetID(), ""); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := b.wait(first); err == nil {
+	rests, works, _ := b.awaitRest(first, second)
+	b.cancel(rests)
+	if _, err := b.wait(rests); err == nil {
 		t.Fatal("a cancelled run ended well")
 	}
-	select {
-	case got := <-b.held:
-		t.Fatalf("the step was stopped although a run still wants it: %s", got)
-	default:
-	}
-	if err := b.c.CancelWorkflow(ctx, second.GetID(), ""); err != nil {
-		t.Fatal(err)
-	}
-	if got := b.next(); got != "cancelled leave" {
-		t.Fatal(got)
-	}
-	if _, err := b.wait(second); err == nil {
-		t.Fatal("a cancelled run ended well")
-	}
-	b.keep("left-1", first.GetID(), "")
-	b.keep("left-2", second.GetID(), "")
 	close(b.hold)
-	if hit, ran := b.run(src, "3"); hit != 0 || ran != 1 {
-		t.Fatalf("after the cancellation: %d hit, %d ran", hit, ran)
+	if r, err := b.wait(works); err != nil || r.Ran != 1 || b.count("one waits") != 1 {
+		t.Fatalf("%+v, %v; it ran %d times", r, err, b.count("one waits"))
 	}
 }

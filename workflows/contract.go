@@ -42,24 +42,15 @@ const (
 	GrowActivity    = "Grow"
 	PrepareActivity = "Prepare"
 	SplitActivity   = "Split"
-	ExecuteActivity = "Execute"
-	BatchActivity   = "Batch"
-	AwaitActivity   = "Await"
-	TurnActivity    = "AwaitTurn"
+	DoActivity      = "Do"      // steps
+	ExecuteActivity = "Execute" // a part of a step, or a step whose parts are done
+	RestActivity    = "Rest"
 	JournalActivity = "Journal"
+	CloseActivity   = "Close" // a run without a record
 	StashActivity   = "Stash" // a page of a list to its digest
 	PageActivity    = "Page"  // a digest to its page
 
 	ReleaseActivity = "Release"
-
-	DescribeActivity = "Describe" // a local one: what a step's page shows
-)
-
-// Signals between runs and the Step workflows that they share.
-const (
-	joinSignal  = "join"  // to a Step, with the run's id
-	leaveSignal = "leave" // to a Step, with a leaving
-	staysSignal = "stays" // back to a run that has left: others still want the step
 )
 
 // SettledSignal tells a run what came of a batch so far, with a Settled: one of its
@@ -76,13 +67,6 @@ const (
 
 // AtWork is the detail of the cancellation of an activity that had begun.
 const AtWork = "at work"
-
-// leaving says which run no longer wants a step, and where it wants to be told
-// that the step continues without it.
-type leaving struct {
-	Run      string `json:"run"`
-	Workflow string `json:"workflow"`
-}
 
 // Types of application errors, which decide about retries.
 const (
@@ -136,22 +120,18 @@ type Carried struct {
 	Released Released `json:"released,omitzero"` // so far
 }
 
-// CarriedStep is what has become of a step. One that is Running continues in its Step
-// workflow, and this run waits for it there.
+// CarriedStep is what has become of a step. It has no Address, which the plan has.
 type CarriedStep struct {
-	Index  int              `json:"i"`
-	Status runs.Status      `json:"status"`
-	Key    artifacts.Digest `json:"key"`
-	TookS  float64          `json:"took_s,omitempty"`
-	Error  string           `json:"error,omitempty"`
+	StepState
+	Past
+}
 
-	Changed bool `json:"changed,omitempty"`
-	Shared  bool `json:"shared,omitempty"` // of one that is Running: another run started it
-
-	Alone  bool  `json:"alone,omitempty"`  // it is not part of a batch any more
-	Failed int32 `json:"failed,omitempty"` // so often in one
-	Tries  int   `json:"tries,omitempty"`  // how often its inputs were lost
-	Whole  bool  `json:"whole,omitempty"`  // a temporary one: a step that must run reads its bytes
+// Past is what a run knows of a step that has no result, from what came of it before.
+type Past struct {
+	Singly bool  `json:"singly,omitempty"` // it is in no batch any more
+	Failed int32 `json:"failed,omitempty"` // attempts that have
+	Lost   int   `json:"lost,omitempty"`   // how often its inputs were
+	Bytes  bool  `json:"bytes,omitempty"`  // see Ready
 }
 
 // DoneStep is a step with a result.
@@ -184,11 +164,11 @@ type ReproduceResult struct {
 // State is the answer to StateQuery: counts, and running or failed steps. What
 // follows a run has all steps in Steps, put together from Changes.
 type State struct {
-	RunID  string              `json:"run_id"`
-	Plan   artifacts.Digest    `json:"plan"`
-	Again  string              `json:"again,omitempty"` // why the server has started the run again
-	Counts map[runs.Status]int `json:"counts,omitempty"`
-	Steps  []StepState         `json:"steps"`
+	RunID     string              `json:"run_id"`
+	Plan      artifacts.Digest    `json:"plan"`
+	Restarted string              `json:"again,omitempty"` // why the server has started the run again
+	Counts    map[runs.Status]int `json:"counts,omitempty"`
+	Steps     []StepState         `json:"steps"`
 }
 
 // Changes is the answer to ChangesQuery, whose argument is the Next of the answer
@@ -197,7 +177,7 @@ type Changes struct {
 	RunID     string           `json:"run_id"`
 	Plan      artifacts.Digest `json:"plan"`
 	Execution string           `json:"execution"` // begin at 0 again when it is another
-	Again     string           `json:"again,omitempty"`
+	Restarted string           `json:"again,omitempty"`
 	Total     int              `json:"total"`
 	Steps     []StepState      `json:"steps"`
 	Next      int              `json:"next"`
@@ -212,8 +192,8 @@ type StepState struct {
 	Key      artifacts.Digest `json:"key"`
 	TookS    float64          `json:"took_s,omitempty"`
 	Error    string           `json:"error,omitempty"`
-	Workflow string           `json:"workflow,omitempty"` // the Step workflow to look at for progress
-	Shared   bool             `json:"shared,omitempty"`   // another run started it
+	Activity string           `json:"activity,omitempty"` // the ID of the run's activity to look at for progress, if it was given out
+	Workflow string           `json:"workflow,omitempty"` // the Step workflow to look at, of one that is cut
 	Changed  bool             `json:"changed,omitempty"`  // it failed because a source changed after planning
 }
 
@@ -225,7 +205,7 @@ type LoadRequest struct {
 	Plan     *artifacts.Digest `json:"plan,omitempty"`
 	RunID    string            `json:"run_id,omitempty"`
 	Project  string            `json:"project,omitempty"`
-	Again    bool              `json:"again,omitempty"` // the run is under way: what has a result is known
+	UnderWay bool              `json:"again,omitempty"` // the run is under way: what has a result is known
 	Hits     *Pages[DoneStep]  `json:"hits,omitempty"`  // the same is known of the plan
 }
 
@@ -292,121 +272,99 @@ type PrepareRequest struct {
 // Ready is a step that a run asks for.
 type Ready struct {
 	Index int  `json:"i"`
-	Short bool `json:"short,omitempty"` // its bound task need not be stored
-	Whole bool `json:"whole,omitempty"` // of a temporary step: it must have its bytes
+	Cut   bool `json:"cut,omitempty"`   // into parts: its bound task is to be stored
+	Bytes bool `json:"bytes,omitempty"` // of a temporary step: a result counts only with its bytes
 }
 
-// Prepared is a step's key, its bound task stored by digest, and whether there is a result.
-type Prepared struct {
-	Index int              `json:"i"`
-	Key   artifacts.Digest `json:"key"`
-	Task  artifacts.Digest `json:"task"`
-	Hit   bool             `json:"hit,omitempty"`
-	TookS float64          `json:"took_s,omitempty"` // when it ran, for a hit
-	Lost  bool             `json:"lost,omitempty"`   // a dependency has none after all: look at all of them again
-	Error string           `json:"error,omitempty"`
-
-	Own   bool       `json:"own,omitempty"`   // the hit is what this run made before it could be told
-	Pins  []step.Pin `json:"pins,omitempty"`  // of an own one
-	From  string     `json:"from,omitempty"`  // the run that made a hit
-	Waits bool       `json:"waits,omitempty"` // for a step of the same request that has no result
-}
-
-// BatchRequest asks for short steps, one after the other. Those that follow from
-// others of the batch are done when their inputs are there.
-type BatchRequest struct {
-	Plan   artifacts.Digest `json:"plan"`
-	RunID  string           `json:"run_id"`
-	Number int              `json:"number"` // of the batch, in its execution
-	Steps  []Ready          `json:"steps"`
-	Keys   Pages[DoneStep]  `json:"keys"`
-
-	FailFast bool `json:"fail_fast,omitempty"` // start nothing after a failure
-}
-
-// Batched is what came of a step of a batch: Hit, Ran or Failed; Running if it is at
-// work still, with others told already; Waiting if it was not begun, must be asked for
-// again, or is to be done Alone.
-type Batched struct {
+// Outcome is what came of a step that a run asked for: Hit, Ran or Failed; Running if it is at work still and others of
+// its batch are told already; Waiting if it has no result and must be asked for, again if it was work.
+type Outcome struct {
 	Index  int              `json:"i"`
 	Status runs.Status      `json:"status"`
 	Key    artifacts.Digest `json:"key"`
 	TookS  float64          `json:"took_s,omitempty"`
 	Pins   []step.Pin       `json:"pins,omitempty"`
+	From   string           `json:"from,omitempty"` // the run that made a hit
+	Task   artifacts.Digest `json:"task,omitzero"`  // of one that is cut
 	Error  string           `json:"error,omitempty"`
 	Type   string           `json:"type,omitempty"` // of the error
 
-	Alone  bool  `json:"alone,omitempty"`  // a retry may mend what it failed by, or somebody else is at it
-	Failed int32 `json:"failed,omitempty"` // see Executed
-	Lost   bool  `json:"lost,omitempty"`   // look at all dependencies again
+	NotHere *NotHere `json:"not_here,omitempty"`
+	Lost    bool     `json:"lost,omitempty"`   // a dependency has no result after all: look at all of them again
+	Failed  int32    `json:"failed,omitempty"` // attempts that have ended in an error: they count on when it is asked for again
+}
+
+// NotHere is why a worker leaves a step.
+type NotHere struct {
+	Why  string `json:"why"`
+	Busy bool   `json:"busy,omitempty"` // somebody else is at it; else the worker cannot do it
+}
+
+// DoRequest asks for steps, one after the other; those that follow from others of them are done when their inputs are
+// there. Of several, none begins after BatchTime.
+type DoRequest struct {
+	Plan   artifacts.Digest `json:"plan"`
+	RunID  string           `json:"run_id"`
+	Number int              `json:"number"` // of the work, in its execution
+	Steps  []Ready          `json:"steps"`
+	Keys   Pages[DoneStep]  `json:"keys"`
+
+	FailFast bool `json:"fail_fast,omitempty"` // start nothing after a failure
+
+	// Of a single step: how long it took the last time, if that is known; how often it has failed; whether somebody else was at it.
+	TookS   *float64 `json:"took_s,omitempty"`
+	Failed  int32    `json:"failed,omitempty"`
+	WasBusy bool     `json:"again,omitempty"`
+}
+
+// RestRequest asks for a rest of a step, until nobody else is at it, or for a while.
+type RestRequest struct {
+	Key     artifacts.Digest `json:"key"`
+	Address string           `json:"address"`
+	RunID   string           `json:"run_id"`
+	NotHere NotHere          `json:"not_here"`
 }
 
 // Settled is what came of a batch so far.
 type Settled struct {
-	Number int       `json:"number"`
-	Steps  []Batched `json:"steps"`
+	Number int       `json:"number"` // see DoRequest
+	Steps  []Outcome `json:"steps"`
 }
 
-// StepInput is one piece of work. Its workflow ID is StepWorkflowID(Key), so
-// that it runs once at a time however many runs want it.
+// StepInput is a step that is cut into parts.
 type StepInput struct {
 	Key       artifacts.Digest `json:"key"`
 	Task      artifacts.Digest `json:"task"`
-	Address   string           `json:"address"` // for people: as the first run that wanted it calls it
-	Kind      string           `json:"kind"`
+	Address   string           `json:"address"`
 	Queue     string           `json:"queue,omitempty"`
-	Splits    bool             `json:"splits,omitempty"`
 	RunID     string           `json:"run_id"`
-	Features  Features         `json:"features"`
-	TookS     *float64         `json:"took_s,omitempty"`
 	Resources *step.Resources  `json:"resources,omitempty"`
-	Members   []string         `json:"members,omitempty"` // runs that want it, carried over by continue-as-new
-	Failed    int32            `json:"failed,omitempty"`  // attempts in batches, see Executed
+	Failed    int32            `json:"failed,omitempty"` // attempts, see Outcome
 }
 
-// ExecuteRequest runs one task, or finds that it has run.
+// ExecuteRequest runs the task of a part, or of a step with its Parts, or finds that it has run.
 type ExecuteRequest struct {
 	Key     artifacts.Digest        `json:"key"`
 	Task    artifacts.Digest        `json:"task"`
 	Address string                  `json:"address"`
 	RunID   string                  `json:"run_id"`
 	Parts   Pages[artifacts.Digest] `json:"part_keys"`
-	Again   bool                    `json:"again,omitempty"`  // somebody else was at it
-	Failed  int32                   `json:"failed,omitempty"` // attempts before, see Executed
+	Of      artifacts.Digest        `json:"of,omitzero"`      // of a part: the key of its step
 	TookS   *float64                `json:"took_s,omitempty"` // the last time, if it is known
-	Whole   artifacts.Digest        `json:"whole,omitzero"`   // of a part: the key of the step that it is of
+	Failed  int32                   `json:"failed,omitempty"` // attempts before, see Outcome
+	WasBusy bool                    `json:"again,omitempty"`  // somebody else was at it
 
 	Resources *step.Resources `json:"resources,omitempty"`
-	Unfit     string          `json:"unfit,omitempty"` // to TurnActivity: why it was not done
-}
-
-// Executed is what Execute did.
-type Executed struct {
-	Key   artifacts.Digest `json:"key"`
-	Hit   bool             `json:"hit,omitempty"`
-	Busy  bool             `json:"busy,omitempty"`  // somebody else is at it: wait, and ask again
-	Unfit string           `json:"unfit,omitempty"` // why the worker leaves it to another one
-	TookS float64          `json:"took_s"`
-
-	Failed int32      `json:"failed,omitempty"` // attempts that have ended in an error: they count on when it is asked for again
-	Pins   []step.Pin `json:"pins,omitempty"`
-}
-
-// DescribeRequest asks what a step is made of, or, with the key of a result, what that is.
-type DescribeRequest struct {
-	Kind string           `json:"kind"`
-	Task artifacts.Digest `json:"task"`
-	Key  artifacts.Digest `json:"key"`
 }
 
 // Part is one task that a step was cut into. It runs on the step's queue.
 type Part struct {
-	Key   artifacts.Digest `json:"key"`
-	Task  artifacts.Digest `json:"task"`
-	Kind  string           `json:"kind"`
-	Label string           `json:"label"`
-	Hit   bool             `json:"hit,omitempty"`
-	Alone bool             `json:"alone,omitempty"` // no other part of the step runs meanwhile
+	Key      artifacts.Digest `json:"key"`
+	Task     artifacts.Digest `json:"task"`
+	Kind     string           `json:"kind"`
+	Label    string           `json:"label"`
+	Hit      bool             `json:"hit,omitempty"`
+	OneByOne bool             `json:"alone,omitempty"` // no other part of the step runs meanwhile
 }
 
 // JournalRequest stores a run record and, where a worker loaded the pipeline from

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/redsi/redsi/internal/pipeline/address"
@@ -32,11 +31,12 @@ func (r *run) describe(ctx workflow.Context) {
 	if page := r.loaded.Features.Page; page != "" {
 		fmt.Fprintf(&b, "[the graph of this run](%s/run/%s) · ", page, url.PathEscape(info.WorkflowExecution.ID))
 	}
-	fmt.Fprintf(&b, "[steps that this run started](%s)\n\n", listed(info, `ParentWorkflowId = "`+info.WorkflowExecution.ID+`"`))
+	fmt.Fprintf(&b, "[its steps that are cut into parts](%s)\n\n", listed(info, `ParentWorkflowId = "`+info.WorkflowExecution.ID+`"`))
 	n := r.counts()
 	fmt.Fprintf(&b, "**%s**, %s after its start: %d hit, %d ran, %d failed, %d skipped, %d cancelled, %d running, %d to do or not started\n",
 		Code(r.loaded.Name, shortText), r.described.Sub(info.WorkflowStartTime).Round(time.Second),
 		n[runs.Hit], n[runs.Ran], n[runs.Failed], n[runs.Skipped], n[runs.Cancelled], n[runs.Running], n[runs.Waiting]+n[runs.NotStarted])
+	b.WriteString("\nEach activity is named by its step, and its last heartbeat says how far that is. `redsi logs STEP` shows what a step says, `redsi trace STEP` what it is made of and which run made that.\n")
 	r.describeBlocks(&b)
 	for _, s := range []runs.Status{runs.Running, runs.Failed, runs.Cancelled, runs.Ran} {
 		r.describeSteps(&b, info, s)
@@ -104,8 +104,6 @@ func (r *run) describeSteps(b *strings.Builder, info *workflow.Info, of runs.Sta
 			b.WriteString(": " + Code(s.Error, shortText))
 		case of == runs.Ran:
 			b.WriteString(", " + seconds(s.TookS))
-		case s.Shared:
-			b.WriteString(", shared with another step or run")
 		}
 		b.WriteByte('\n')
 	}
@@ -168,28 +166,6 @@ func StartDetails(facts []Fact) string {
 	}
 	return b.String()
 }
-
-// describeStep sets what the UI shows of a step: what it is made of, and what came of it.
-func describeStep(ctx workflow.Context, in StepInput, made, outcome string) {
-	info := workflow.GetInfo(ctx)
-	workflow.SetCurrentDetails(ctx, fmt.Sprintf("%s, kind %s: %s\n\n[the same step in other runs](%s) · [the run that asked first](%s)\n\n%s",
-		Code(in.Address, shortText), Code(in.Kind, shortText), outcome,
-		listed(info, `RedsiStep = "`+searchable(in.Address)+`"`),
-		listed(info, `WorkflowId = "`+ReproduceWorkflowID(in.RunID)+`"`), made))
-}
-
-// describing asks this worker, in the same task of the workflow, what a step is made of.
-// What cannot be told is left out.
-func describing(ctx workflow.Context, req DescribeRequest) (text string) {
-	ctx = workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{ScheduleToCloseTimeout: describeTime,
-		Summary: "for this page", RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1}})
-	if workflow.ExecuteLocalActivity(ctx, DescribeActivity, req).Get(ctx, &text) != nil {
-		return ""
-	}
-	return text
-}
-
-const describeTime = 10 * time.Second
 
 func seconds(s float64) string {
 	return time.Duration(s * float64(time.Second)).Round(10 * time.Millisecond).String()

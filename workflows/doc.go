@@ -1,5 +1,5 @@
-// Package workflows holds the deterministic half of a run: Reproduce walks a
-// plan and Step does one piece of work, wherever it was asked for.
+// Package workflows holds the deterministic half of a run: Reproduce walks a plan and gives
+// its steps to workers as activities, and Step does one that is cut into parts.
 //
 // Workflow code knows plans as skeletons: addresses, edges and keys. The bytes
 // (the plan, tasks, results) stay in the store, and activities read them, so

@@ -11,7 +11,13 @@ import (
 	"github.com/redsi/redsi/internal/runs"
 )
 
-const handOver = 20 * time.Second // for steps that are about to end
+// Bounds of a hand-over to another execution: for how long what is at work may delay it, and, in events and bytes, how long
+// a history may be before the run waits for that without a bound. The server ends one of 51,200 events or 50 MB.
+const (
+	handOverGrace = 20 * time.Second
+	fullEvents    = 40_000
+	fullSize      = 40 << 20
+)
 
 // What the error of a run says about its failures; its record has all.
 const (
@@ -23,10 +29,39 @@ const (
 )
 
 // grown: a run continues in another execution when the server says that the history is long and
-// it has doubled since the plan was loaded, since a large plan alone must not be a reason.
+// it has doubled since it was measured, since a large plan alone must not be a reason.
 func (r *run) grown(ctx workflow.Context) bool {
 	info := workflow.GetInfo(ctx)
-	return info.GetContinueAsNewSuggested() && (info.GetCurrentHistoryLength() >= 2*r.events || info.GetCurrentHistorySize() >= 2*r.bytes)
+	return info.GetContinueAsNewSuggested() && (info.GetCurrentHistoryLength() >= 2*r.events || info.GetCurrentHistorySize() >= 2*r.size || isFull(info))
+}
+
+func (r *run) measure(ctx workflow.Context) {
+	info := workflow.GetInfo(ctx)
+	r.events, r.size = info.GetCurrentHistoryLength(), info.GetCurrentHistorySize()
+}
+
+func isFull(info *workflow.Info) bool {
+	return info.GetCurrentHistoryLength() >= fullEvents || info.GetCurrentHistorySize() >= fullSize
+}
+
+// handOver starts nothing new until what is at work has ended, and reports whether another execution may continue. If
+// something takes longer, this one goes on: work ends with the execution that gave it. Steps that rest are asked for again.
+func (r *run) handOver(ctx workflow.Context) bool {
+	r.stop = true
+	idle := func() bool { return r.flying == r.resting }
+	if isFull(workflow.GetInfo(ctx)) {
+		_ = workflow.Await(ctx, idle)
+	} else {
+		_, _ = workflow.AwaitWithTimeout(ctx, handOverGrace, idle)
+	}
+	if idle() && ctx.Err() == nil && !r.broken {
+		r.rouse()
+		_ = workflow.Await(ctx, func() bool { return r.flying == 0 })
+		r.long = ctx.Err() == nil && !r.broken
+	}
+	r.stop = r.long || r.broken
+	r.measure(ctx)
+	return r.long
 }
 
 // continuation is the error by which the next execution continues with all that this
@@ -38,13 +73,9 @@ func (r *run) continuation(ctx workflow.Context) error {
 	next.Plan = &plan
 	var steps []CarriedStep
 	for i, s := range r.steps {
-		if _, carried := r.mine[i]; carried && s.Status == runs.Waiting { // this execution has not come to it
-			s.Status, s.Shared = runs.Running, !r.mine[i]
-		}
-		failed, alone := r.alone[i]
-		if s.Status != runs.Waiting || alone || r.tries[i] > 0 || r.whole[i] {
-			steps = append(steps, CarriedStep{Index: i, Status: s.Status, Key: s.Key, TookS: s.TookS, Error: s.Error, Changed: s.Changed, Shared: s.Shared,
-				Alone: alone, Failed: failed, Tries: r.tries[i], Whole: r.whole[i]})
+		if past := r.past[i]; s.Status != runs.Waiting || past != (Past{}) {
+			s.Address, s.Activity, s.Workflow = "", "", ""
+			steps = append(steps, CarriedStep{s, past})
 		}
 	}
 	var err error
@@ -69,18 +100,12 @@ func (r *run) resume(ctx workflow.Context, p *progress) error {
 		return err
 	}
 	for _, s := range steps {
-		x := &p.steps[s.Index]
-		x.Key, x.TookS, x.Error, x.Changed = s.Key, s.TookS, s.Error, s.Changed
-		r.tries[s.Index], r.whole[s.Index] = s.Tries, s.Whole
-		if s.Alone {
-			r.alone[s.Index] = s.Failed
-		}
-		if s.Status == runs.Running {
-			r.mine[s.Index], r.members[StepWorkflowID(s.Key)] = !s.Shared, true
-			continue
-		}
-		if s.Status != runs.Waiting {
-			p.set(s.Index, s.Status)
+		r.past[s.Index] = s.Past
+		to := s.Status
+		s.Address, s.Status = p.heads[s.Index].Address, runs.Waiting
+		p.steps[s.Index] = s.StepState
+		if to != runs.Waiting {
+			p.set(s.Index, to)
 		}
 	}
 	r.loaded.Lock, r.released = c.Lock, c.Released
@@ -128,8 +153,8 @@ func (r *run) finish(ctx workflow.Context, err error) (*ReproduceResult, error) 
 // What is said of steps that did not end.
 const (
 	forgotten    = "it was not started, for no reason: a bug in redsi. Run again: what is done stays"
+	unanswered   = "its worker answered, and not for this step: a bug in redsi. Run again: what is done stays"
 	runCancelled = "the run was cancelled"
-	goesOn       = "the run was cancelled; another one continues it"
 )
 
 // interrupted notes that a step's work ended because the run was cancelled; begun says
@@ -151,7 +176,7 @@ func (r *run) conclude(ctx workflow.Context, err error) {
 		why, working, is = runCancelled, runCancelled, runs.Cancelled
 	case err != nil:
 		why = "the run could not continue: " + reason(err)
-	case r.stop: // see FailFast
+	case r.broken:
 		why = "a step failed, and the run starts nothing after a failure"
 	}
 	for i, s := range r.steps {
@@ -161,9 +186,6 @@ func (r *run) conclude(ctx workflow.Context, err error) {
 			r.set(i, runs.NotStarted)
 		case runs.Running:
 			r.steps[i].Error = working
-			if r.stays[s.Workflow] {
-				r.steps[i].Error = goesOn
-			}
 			r.set(i, is)
 		}
 	}
@@ -220,7 +242,7 @@ func (r *run) close(ctx workflow.Context) {
 	defer cancel()
 	options := doing(controlQueue(ctx), "close the run", lookUp)
 	options.ScheduleToCloseTimeout = lookUp
-	if err := workflow.ExecuteActivity(workflow.WithActivityOptions(dctx, options), JournalActivity, JournalRequest{Run: runs.Record{RunID: r.id}}).Get(dctx, nil); err != nil {
+	if err := workflow.ExecuteActivity(workflow.WithActivityOptions(dctx, options), CloseActivity, r.id).Get(dctx, nil); err != nil {
 		workflow.GetLogger(ctx).Warn("the run stays noted as open, and what it made is kept: redsi gc --forget-run forgets it", "run", r.id, "err", err)
 	}
 }

@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"go.temporal.io/sdk/workflow"
@@ -86,9 +87,6 @@ func (r *run) grow(ctx workflow.Context) error {
 
 // adopt takes what is known of the steps of a plan over to one that has grown from it.
 func (r *run) adopt(heads []Head) {
-	for _, class := range sortedKeys(r.paces) { // steps that wait to be tried out are looked up again, in their new places
-		r.free(r.paces[class])
-	}
 	was, is := r.progress, newProgress(heads)
 	place := make(map[string]int, len(heads))
 	for j, h := range heads {
@@ -103,6 +101,9 @@ func (r *run) adopt(heads []Head) {
 		move[i], same[i] = j, j
 		if len(h.Awaits) > 0 && was.steps[i].Status != runs.Running { // one that runs was known before what it awaits was lost
 			move[i] = -1
+			if past, ok := r.past[i]; ok {
+				r.past[i] = Past{Lost: past.Lost}
+			}
 		}
 	}
 	for i, j := range move {
@@ -131,15 +132,19 @@ func (r *run) adopt(heads []Head) {
 	}
 	r.progress = is
 	r.moves = append(r.moves, move)
-	r.tries, r.mine, r.alone, r.within, r.whole = moved(r.tries, same), moved(r.mine, move), moved(r.alone, move), moved(r.within, move), moved(r.whole, move)
-	for _, b := range r.work {
-		if len(b.left) == 0 { // it has ended
+	r.past = moved(r.past, same)
+	for n, i := range r.barred {
+		r.barred[n] = move[i]
+	}
+	r.barred = slices.DeleteFunc(r.barred, func(i int) bool { return i < 0 })
+	for _, w := range r.given {
+		if len(w.left) == 0 { // it has ended
 			continue
 		}
-		b.left, b.first = moved(b.left, move), moved(b.first, move)
-		for n, i := range b.steps {
+		w.left, w.first = moved(w.left, move), moved(w.first, move)
+		for n, i := range w.steps {
 			if i >= 0 {
-				b.steps[n] = move[i]
+				w.steps[n] = move[i]
 			}
 		}
 	}

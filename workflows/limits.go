@@ -1,19 +1,7 @@
 package workflows
 
-import (
-	"go.temporal.io/sdk/workflow"
-
-	"github.com/redsi/redsi/internal/runs"
-)
-
-// A limit bounds how many steps of a run have its name at a time, on however many workers.
-// Such a step has a workflow of its own, and one that finds no room waits here.
-
-// barred is a step without a result that waits for its limits.
-type barred struct {
-	Prepared
-	grown int // how many times the plan had grown when it was looked up
-}
+// A limit bounds how many steps of a run have its name at a time, on however many workers. A step
+// that finds no room waits in the run.
 
 // limitsOf are the names that a step has while it runs.
 func (r *run) limitsOf(i int) []string {
@@ -21,22 +9,6 @@ func (r *run) limitsOf(i int) []string {
 		return a.Limits
 	}
 	return nil
-}
-
-// enter gives a step its limits, or holds it until exit finds room for it.
-func (r *run) enter(p Prepared) bool {
-	names := r.limitsOf(p.Index)
-	if len(names) == 0 || r.within[p.Index] {
-		return true
-	}
-	if !r.room(names) {
-		r.hold(p.Index)
-		r.barred = append(r.barred, barred{p, len(r.moves)})
-		return false
-	}
-	r.within[p.Index] = true
-	r.use(names, 1)
-	return true
 }
 
 func (r *run) use(names []string, n int) {
@@ -55,50 +27,27 @@ func (r *run) room(names []string) bool {
 	return true
 }
 
-// exit takes a step's limits back, if it has them, and starts those that waited for them, the
-// first first.
-func (r *run) exit(ctx workflow.Context, i int) {
-	if !r.within[i] {
-		return
-	}
-	delete(r.within, i)
-	r.use(r.limitsOf(i), -1)
+// bar holds a step until there is room for it.
+func (r *run) bar(i int) {
+	r.hold(i)
+	r.barred = append(r.barred, i)
+}
+
+// unbar releases as many steps as there is room for, the first first: they are looked up again.
+func (r *run) unbar() {
 	waiting := r.barred
 	r.barred = nil
-	for _, b := range waiting {
-		b.Index, b.grown = r.today(b.grown, b.Index), len(r.moves)
-		switch {
-		case b.Index < 0:
-		case r.stop || r.steps[b.Index].Status != runs.Waiting || r.open[b.Index] > 0:
-			r.release(b.Index) // it is looked up again, if it is to be done still
-		case !r.room(r.limitsOf(b.Index)):
-			r.barred = append(r.barred, b)
-		default:
-			r.held[b.Index] = false
-			r.start(ctx, b.Prepared)
+	var released []int
+	for _, i := range waiting {
+		if !r.room(r.limitsOf(i)) {
+			r.barred = append(r.barred, i)
+			continue
 		}
+		r.use(r.limitsOf(i), 1) // for those behind it
+		released = append(released, i)
+		r.release(i)
 	}
-}
-
-// reenter counts the limits of steps that an execution before has started.
-func (r *run) reenter() {
-	for i := range r.heads {
-		if names := r.limitsOf(i); len(names) > 0 && r.mine[i] {
-			r.within[i] = true
-			r.use(names, 1)
-		}
+	for _, i := range released {
+		r.use(r.limitsOf(i), -1)
 	}
-}
-
-// unbar lets go of those that wait for limits that nobody has: of a step that an execution
-// before had started, and that is not to be done any more.
-func (r *run) unbar() bool {
-	found := len(r.barred) > 0
-	for _, b := range r.barred {
-		if i := r.today(b.grown, b.Index); i >= 0 {
-			r.release(i)
-		}
-	}
-	r.barred, r.within, r.used = nil, map[int]bool{}, map[string]int{}
-	return found
 }

@@ -4,12 +4,13 @@ import (
 	"fmt"
 	"strings"
 	"time"
-
-	"github.com/redsi/redsi/artifacts"
 )
 
-// StepWorkflowID is the workflow ID of the work with the given key.
-func StepWorkflowID(key artifacts.Digest) string { return "step/" + key.Hex() }
+// StepWorkflowID is the workflow ID of a step that is cut, by the number of its work in an execution of its run: that
+// of a run which is started again may be open still.
+func StepWorkflowID(execution string, number int) string {
+	return fmt.Sprintf("step/%s/%d", execution, number)
+}
 
 // NewRunID makes the name of a run: names sort by time. Of the eight hexadecimal digits at
 // its end, three say when in the second it began, in 1/4096 s; five are the end of unique,

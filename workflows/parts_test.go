@@ -19,6 +19,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -67,7 +68,7 @@ func (p *parted) split(ctx context.Context, _ workflows.ExecuteRequest) (s workf
 	return s, nil
 }
 
-func (p *parted) execute(_ context.Context, req workflows.ExecuteRequest) (workflows.Executed, error) {
+func (p *parted) execute(_ context.Context, req workflows.ExecuteRequest) (workflows.Outcome, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.ran[req.Key]++
@@ -82,23 +83,22 @@ func (p *parted) execute(_ context.Context, req workflows.ExecuteRequest) (workf
 		for _, page := range pages {
 			keys, err := workflows.Unpack[artifacts.Digest](page)
 			if err != nil {
-				return workflows.Executed{}, err
+				return workflows.Outcome{}, err
 			}
 			p.joined = append(p.joined, keys...)
 		}
 	}
-	return workflows.Executed{Key: req.Key}, nil
+	return workflows.Outcome{Status: runs.Ran, Key: req.Key}, nil
 }
 
-// TestManyParts: a step of thousands of parts goes on in other executions, with the
-// same members; each part runs once, and the step gets all of them in order.
+// TestManyParts: a step of thousands of parts goes on in other executions; each part runs once, and the step gets all of them in order.
 func TestManyParts(t *testing.T) {
 	const parts = 3000
 	p := &parted{whole: artifacts.Sum([]byte("whole")), blobs: map[artifacts.Digest][]byte{}, ran: map[artifacts.Digest]int{}}
 	for i := range parts {
 		p.parts = append(p.parts, artifacts.Sum(fmt.Append(nil, "part ", i)))
 	}
-	in := workflows.StepInput{Key: p.whole, Task: p.whole, Address: "step.split.many", Kind: "split", Splits: true, RunID: "a", Members: []string{"a", "b"}}
+	in := workflows.StepInput{Key: p.whole, Task: p.whole, Address: "step.split.many", RunID: "a"}
 	executions := 0
 	for again := true; again; executions++ {
 		var suite testsuite.WorkflowTestSuite
@@ -129,9 +129,6 @@ func TestManyParts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.Equal(in.Members, []string{"a", "b"}) {
-			t.Fatalf("members: %q", in.Members)
-		}
 		if executions > parts/100 {
 			t.Fatal("it goes on for ever")
 		}
@@ -156,8 +153,8 @@ func (quiet) Info(string, ...any)  {}
 func (quiet) Warn(string, ...any)  {}
 func (quiet) Error(string, ...any) {}
 
-// TestAlone: parts that run one by one have none beside them.
-func TestAlone(t *testing.T) {
+// TestOneByOne: parts that run one by one have none beside them.
+func TestOneByOne(t *testing.T) {
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(quiet{})
 	env := suite.NewTestWorkflowEnvironment()
@@ -165,21 +162,21 @@ func TestAlone(t *testing.T) {
 	whole := artifacts.Sum([]byte("whole"))
 	parts := make([]workflows.Part, 5)
 	for i := range parts {
-		parts[i] = workflows.Part{Key: artifacts.Sum(fmt.Append(nil, i)), Alone: true}
+		parts[i] = workflows.Part{Key: artifacts.Sum(fmt.Append(nil, i)), OneByOne: true}
 	}
 	var at, most, ran atomic.Int32
 	env.RegisterActivityWithOptions(func(context.Context, workflows.ExecuteRequest) (workflows.Pages[workflows.Part], error) {
 		return workflows.PagesOf(parts, nil)
 	}, activity.RegisterOptions{Name: workflows.SplitActivity})
-	env.RegisterActivityWithOptions(func(_ context.Context, req workflows.ExecuteRequest) (workflows.Executed, error) {
+	env.RegisterActivityWithOptions(func(_ context.Context, req workflows.ExecuteRequest) (workflows.Outcome, error) {
 		most.Store(max(most.Load(), at.Add(1)))
 		defer at.Add(-1)
 		ran.Add(1)
 		runtime.Gosched()
-		return workflows.Executed{Key: req.Key}, nil
+		return workflows.Outcome{Status: runs.Ran, Key: req.Key}, nil
 	}, activity.RegisterOptions{Name: workflows.ExecuteActivity})
 	env.RegisterActivityWithOptions(func(context.Context, []byte) (artifacts.Digest, error) { return whole, nil }, activity.RegisterOptions{Name: workflows.StashActivity})
-	env.ExecuteWorkflow(workflows.StepWorkflow, workflows.StepInput{Key: whole, Task: whole, Address: "step.split.alone", Kind: "split", Splits: true, RunID: "a", Members: []string{"a"}})
+	env.ExecuteWorkflow(workflows.StepWorkflow, workflows.StepInput{Key: whole, Task: whole, Address: "step.split.alone", RunID: "a"})
 	if err := env.GetWorkflowError(); err != nil || most.Load() != 1 || ran.Load() != 6 {
 		t.Errorf("%v: %d activities, up to %d at a time", err, ran.Load(), most.Load())
 	}
@@ -194,17 +191,17 @@ func TestPartsAfterAFailure(t *testing.T) {
 	whole := artifacts.Sum([]byte("whole"))
 	parts := make([]workflows.Part, 5)
 	for i := range parts {
-		parts[i] = workflows.Part{Key: artifacts.Sum(fmt.Append(nil, i)), Alone: true}
+		parts[i] = workflows.Part{Key: artifacts.Sum(fmt.Append(nil, i)), OneByOne: true}
 	}
 	ran := 0
 	env.RegisterActivityWithOptions(func(context.Context, workflows.ExecuteRequest) (workflows.Pages[workflows.Part], error) {
 		return workflows.PagesOf(parts, nil)
 	}, activity.RegisterOptions{Name: workflows.SplitActivity})
-	env.RegisterActivityWithOptions(func(context.Context, workflows.ExecuteRequest) (workflows.Executed, error) {
+	env.RegisterActivityWithOptions(func(context.Context, workflows.ExecuteRequest) (workflows.Outcome, error) {
 		ran++
-		return workflows.Executed{}, temporal.NewNonRetryableApplicationError("on purpose", workflows.PermanentError, nil)
+		return workflows.Outcome{}, temporal.NewNonRetryableApplicationError("on purpose", workflows.PermanentError, nil)
 	}, activity.RegisterOptions{Name: workflows.ExecuteActivity})
-	env.ExecuteWorkflow(workflows.StepWorkflow, workflows.StepInput{Key: whole, Task: whole, Address: "step.split.alone", Kind: "split", Splits: true, RunID: "a", Members: []string{"a"}})
+	env.ExecuteWorkflow(workflows.StepWorkflow, workflows.StepInput{Key: whole, Task: whole, Address: "step.split.alone", RunID: "a"})
 	if err := env.GetWorkflowError(); err == nil || ran != 1 {
 		t.Errorf("%v: %d parts ran", err, ran)
 	}

@@ -18,14 +18,14 @@ import (
 
 // Bounds of one run. A step's own work is bounded by the workers' slots.
 const (
-	inFlight   = 200 // workflows and batches started and not finished
-	prepared   = 100 // steps per Prepare call that may get a workflow of their own
+	inFlight   = 200 // activities and workflows for steps that were started and have not ended
+	prepared   = 100 // steps per look-up that are given out by themselves
 	shortReady = 512 // short ones
 	followed   = 500 // steps that follow from those, where there are hits
 	healTries  = 3   // runs of one step after its inputs were lost
 	leaveGrace = 20 * time.Second
 	hitsKnown  = time.Minute     // what was found for a run that waits longer for a worker is looked up again
-	lookUp     = 5 * time.Minute // of one attempt to look up a batch, or to write a record
+	lookUp     = 5 * time.Minute // of one attempt to look steps up, or to write a record
 
 	targetsMost = artifacts.MaxRecord * 3 / 4 // bytes of JSON
 )
@@ -49,12 +49,12 @@ func Reproduce(ctx workflow.Context, in ReproduceInput, second *json.RawMessage)
 }
 
 func reproduce(ctx workflow.Context, in ReproduceInput) (*ReproduceResult, error) {
-	r := &run{in: in, id: in.RunID, members: map[string]bool{}, stays: map[string]bool{}, paces: map[string]*pace{}, alone: map[int]int32{}, within: map[int]bool{}, used: map[string]int{}}
+	r := &run{in: in, id: in.RunID, paces: map[string]pace{}, used: map[string]int{}, past: map[int]Past{}}
 	if r.id == "" {
 		r.id = NewRunID(workflow.Now(ctx), workflow.GetInfo(ctx).WorkflowExecution.RunID)
 	}
 	if last := workflow.GetLastError(ctx); last != nil {
-		r.again = reason(last)
+		r.restarted = reason(last)
 	}
 	if err := r.queries(ctx); err != nil {
 		return nil, err
@@ -81,51 +81,49 @@ func reproduce(ctx workflow.Context, in ReproduceInput) (*ReproduceResult, error
 
 // run is the state of one Reproduce execution.
 type run struct {
-	in     ReproduceInput
-	id     string
-	again  string // why it was started again
-	loaded Loaded
+	in        ReproduceInput
+	id        string
+	restarted string // why it was started again
+	loaded    Loaded
 	*progress
-	tries   map[int]int
-	mine    map[int]bool // steps that an execution of this run before has started
-	pins    []step.Pin
-	paces   map[string]*pace
-	within  map[int]bool   // running steps that have limits
-	used    map[string]int // how many have each
-	barred  []barred
-	alone   map[int]int32 // steps that are not part of a batch any more, and how often each failed in one
-	work    []*batchWork  // by number
-	flying  int           // running workflows and batches
-	inline  int           // batches
-	hits    bool          // the last look-up found some
-	changed bool          // something finished since the dispatcher last looked
-	stop    bool          // start nothing new
-	long    bool          // the history is: go on in another execution
-	members map[string]bool
+	pins []step.Pin
+
+	given   []*work // by number
+	flying  int     // work that has not ended
+	resting int     // of that, steps that rest
+	changed bool    // something ended since the dispatcher last looked
+	hits    bool    // the last look-up found some
+
+	paces  map[string]pace
+	past   map[int]Past   // of steps that have any
+	used   map[string]int // how many steps have a limit's name
+	barred []int          // steps that wait for room
+
+	stop   bool // start nothing new
+	broken bool // a step of a fail-fast run has failed
+	long   bool // the history is: go on in another execution
 
 	moves    [][]int // of steps, each time that the plan has grown: to which place
 	growNext time.Time
 
-	whole     map[int]bool // temporary steps whose bytes a step that must run reads
 	released  Released
 	releasing bool
 
 	from      []HitsFrom
-	described time.Time       // when details were made last
-	stays     map[string]bool // workflows of steps that go on for others after this run has left
+	described time.Time // when details were made last
 
-	events, bytes int // of the history when the plan was loaded
+	events, size int // of the history when the plan was loaded, or a hand-over was tried
 }
 
 func (r *run) load(ctx workflow.Context) error {
 	lctx := workflow.WithActivityOptions(ctx, doing(controlQueue(ctx), "load "+r.in.Pipeline, unbounded))
-	if r.in.Carried != nil { // one that is cancelled has steps to leave, and a record to write
+	if r.in.Carried != nil { // one that is cancelled has a record to write
 		var cancel func()
 		lctx, cancel = workflow.NewDisconnectedContext(lctx)
 		defer cancel()
 	}
-	req := LoadRequest{Pipeline: r.in.Pipeline, Targets: r.in.Targets, Vars: r.in.Vars, Plan: r.in.Plan, RunID: r.id, Project: r.in.Project, Again: r.in.Carried != nil}
-	if waited := workflow.Now(ctx).Sub(workflow.GetInfo(ctx).WorkflowStartTime); r.again == "" && waited < hitsKnown {
+	req := LoadRequest{Pipeline: r.in.Pipeline, Targets: r.in.Targets, Vars: r.in.Vars, Plan: r.in.Plan, RunID: r.id, Project: r.in.Project, UnderWay: r.in.Carried != nil}
+	if waited := workflow.Now(ctx).Sub(workflow.GetInfo(ctx).WorkflowStartTime); r.restarted == "" && waited < hitsKnown {
 		req.Hits = r.in.Hits
 	}
 	if err := workflow.ExecuteActivity(lctx, LoadActivity, req).Get(ctx, &r.loaded); err != nil {
@@ -147,14 +145,12 @@ func (r *run) load(ctx workflow.Context) error {
 		p.steps[d.Index].Key, p.steps[d.Index].TookS = d.Key, d.TookS
 		p.set(d.Index, runs.Hit)
 	}
-	r.pins, r.tries, r.mine, r.whole = pins, map[int]int{}, map[int]bool{}, map[int]bool{}
+	r.pins = pins
 	if err := r.resume(ctx, p); err != nil {
 		return err
 	}
 	r.progress, r.from = p, r.loaded.From
-	r.reenter()
-	info := workflow.GetInfo(ctx)
-	r.events, r.bytes = info.GetCurrentHistoryLength(), info.GetCurrentHistorySize()
+	r.measure(ctx)
 	r.describe(ctx)
 	return nil
 }
@@ -167,8 +163,8 @@ func (r *run) walk(ctx workflow.Context) error {
 			r.describe(ctx)
 		}
 		r.changed = false
-		if !r.stop && r.grown(ctx) {
-			r.stop, r.long = true, true
+		if !r.stop && r.grown(ctx) && r.handOver(ctx) {
+			return nil
 		}
 		if more, err := r.proceed(ctx); err != nil {
 			r.stop = true
@@ -180,30 +176,19 @@ func (r *run) walk(ctx workflow.Context) error {
 		} else if more {
 			continue
 		}
-		if ctx.Err() != nil && r.flying+len(r.members) > 0 {
+		if ctx.Err() != nil { // what is running ends at its checkpoint
 			r.stop = true
-			return r.leave(ctx)
+			dctx, cancel := workflow.NewDisconnectedContext(ctx)
+			_, _ = workflow.AwaitWithTimeout(dctx, leaveGrace, func() bool { return r.flying == 0 })
+			cancel()
+			return ctx.Err()
 		}
 		if r.flying == 0 {
-			switch {
-			case r.stop || ctx.Err() != nil:
-				return ctx.Err()
-			case r.hasDecided():
+			if !r.stop && r.hasDecided() {
 				r.growNext = time.Time{}
-			case !r.unbar():
-				return nil
+				continue
 			}
-			continue
-		}
-		if r.long && r.inline > 0 {
-			r.quit(ctx)
-		}
-		if r.long && r.inline == 0 { // what runs in workflows of its own may go on for days
-			_, _ = workflow.AwaitWithTimeout(ctx, handOver, func() bool { return r.flying == 0 })
-			if ctx.Err() == nil && r.long {
-				return nil
-			}
-			continue
+			return nil
 		}
 		if rest := r.growNext.Sub(workflow.Now(ctx)); !r.stop && rest > 0 && r.hasDecided() {
 			_, _ = workflow.AwaitWithTimeout(ctx, rest, func() bool { return r.changed })
@@ -223,7 +208,7 @@ func (r *run) proceed(ctx workflow.Context) (more bool, err error) {
 	if r.stop || r.flying >= inFlight {
 		return false, nil
 	}
-	ready := r.take(shortReady, min(prepared, inFlight-r.flying), func(i int) bool { return r.judge(i) != slow })
+	ready := r.take(shortReady, min(prepared, inFlight-r.flying), r.isShort)
 	if len(ready) == 0 {
 		return false, nil
 	}
@@ -231,7 +216,7 @@ func (r *run) proceed(ctx workflow.Context) (more bool, err error) {
 }
 
 // dispatch learns the keys of ready steps, and of those that follow as far as there
-// are hits, and starts what has no result.
+// are hits, and gives out what has no result.
 func (r *run) dispatch(ctx workflow.Context, ready []int) error {
 	var follow []int
 	if r.hits { // else what is ready now follows from steps that have just run: none is likely
@@ -241,6 +226,7 @@ func (r *run) dispatch(ctx workflow.Context, ready []int) error {
 		r.hold(i)
 	}
 	answers, err := r.lookUp(ctx, append(ready, follow...))
+	r.among(ctx)
 	for _, i := range follow {
 		r.held[i] = false
 	}
@@ -248,19 +234,41 @@ func (r *run) dispatch(ctx workflow.Context, ready []int) error {
 		return err
 	}
 	r.hits = false
-	var todo []int
-	for _, p := range answers {
-		if !p.Waits && r.start(ctx, p) {
-			todo = append(todo, p.Index)
+	var short []int
+	for _, x := range answers {
+		i := x.Index
+		if s := &r.steps[i]; s.Status == runs.Waiting {
+			s.Key = x.Key
+		}
+		switch {
+		case r.steps[i].Status != runs.Waiting: // an input of it failed meanwhile
+		case x.Status == runs.Hit:
+			r.hits = true
+			r.from = AddHit(r.from, r.steps[i].Address, x.From)
+			r.note(i, x)
+		case x.Status != runs.Waiting, x.Lost:
+			r.hits = r.hits || x.Status == runs.Ran // before this execution, or in an attempt whose answer was lost
+			r.note(i, x)
+		case r.stop, r.open[i] > 0:
+		case !r.room(r.limitsOf(i)):
+			r.bar(i)
+		case r.heads[i].Splits:
+			r.cut(ctx, i, x)
+		case r.isShort(i):
+			short = append(short, i)
+		default:
+			r.give(ctx, []int{i}, nil)
 		}
 	}
 	for _, i := range follow {
 		r.offer(i)
 	}
-	return r.batches(ctx, todo)
+	r.batches(ctx, short)
+	r.unbar() // those barred behind one that was done
+	return nil
 }
 
-func (r *run) lookUp(ctx workflow.Context, steps []int) (answers []Prepared, err error) {
+func (r *run) lookUp(ctx workflow.Context, steps []int) (answers []Outcome, err error) {
 	req := PrepareRequest{Plan: r.loaded.Plan, RunID: r.id}
 	if req.Steps, req.Keys, err = r.question(ctx, steps); err != nil {
 		return nil, err
@@ -271,11 +279,11 @@ func (r *run) lookUp(ctx workflow.Context, steps []int) (answers []Prepared, err
 }
 
 // question names steps, and the keys of all their inputs.
-func (r *run) question(ctx workflow.Context, ready []int) (steps []Ready, pages Pages[DoneStep], err error) {
+func (r *run) question(ctx workflow.Context, asked []int) (steps []Ready, pages Pages[DoneStep], err error) {
 	var keys []DoneStep
 	named := map[int]bool{}
-	for _, i := range ready {
-		steps = append(steps, Ready{Index: i, Short: r.judge(i) == quick, Whole: r.whole[i]})
+	for _, i := range asked {
+		steps = append(steps, Ready{Index: i, Cut: r.heads[i].Splits, Bytes: r.past[i].Bytes})
 		for _, d := range r.heads[i].Deps {
 			if named[d] {
 				continue
@@ -292,116 +300,21 @@ func (r *run) question(ctx workflow.Context, ready []int) (steps []Ready, pages 
 	return steps, pages, err
 }
 
-// start does what an answer asks for; batched says that the step is for a batch.
-func (r *run) start(ctx workflow.Context, p Prepared) (batched bool) {
-	s := &r.steps[p.Index]
-	if s.Status != runs.Waiting {
-		return false
-	}
-	defer func() {
-		if s.Status != runs.Running { // it has ended since an execution before started it
-			r.exit(ctx, p.Index)
-		}
-	}()
-	switch {
-	case p.Error != "":
-		r.fail(p.Index, p.Error)
-	case p.Lost:
-		r.runAgain(p.Index, r.heads[p.Index].Deps)
-	case p.Hit:
-		s.Key, s.TookS, r.hits = p.Key, p.TookS, true
-		if p.Own { // it ended while another execution of this run took over, or in an attempt that was lost
-			r.pins = append(r.pins, p.Pins...)
-			r.set(p.Index, runs.Ran)
-		} else {
-			r.set(p.Index, runs.Hit)
-			r.from = AddHit(r.from, r.steps[p.Index].Address, p.From)
-		}
-	case p.Task.IsZero(): // it was thought short when it was asked for
-		return true
-	default:
-		switch r.judge(p.Index) {
-		case quick:
-			return true
-		case unknown:
-			if !r.stop && !r.probe(ctx, p.Index) {
-				return false
-			}
-		}
-		if r.stop || !r.enter(p) {
-			return false
-		}
-		s.Key = p.Key
-		r.set(p.Index, runs.Running)
-		r.flying++
-		began, grown := workflow.Now(ctx), len(r.moves)
-		workflow.Go(ctx, func(ctx workflow.Context) {
-			done, err := r.perform(ctx, p, grown)
-			took, i := done.TookS, r.today(grown, p.Index)
-			if err != nil {
-				took = workflow.Now(ctx).Sub(began).Seconds()
-			}
-			switch {
-			case i < 0: // the plan has no such step any more
-			case err != nil && ctx.Err() != nil && temporal.IsCanceledError(err):
-				r.took(i, took)
-				r.interrupted(i, begun(err))
-			default:
-				r.took(i, took)
-				r.settle(i, done, err)
-			}
-			r.exit(ctx, i)
-			r.flying--
-			r.changed = true
-		})
-	}
-	return false
-}
-
-// perform does one step's work in a workflow of its own; its place is of a plan that had
-// grown so many times.
-func (r *run) perform(ctx workflow.Context, p Prepared, grown int) (Executed, error) {
-	i := r.today(grown, p.Index)
-	h := r.heads[i]
-	r.steps[i].Workflow = StepWorkflowID(p.Key)
-	r.touch(i)
-	return r.shared(ctx, func() int { return r.today(grown, p.Index) }, StepInput{Key: p.Key, Task: p.Task, Address: h.Address, Kind: h.Kind,
-		Queue: h.Queue, Splits: h.Splits, RunID: r.id, TookS: h.TookS, Resources: h.Resources, Features: r.loaded.Features, Failed: r.alone[i]})
-}
-
-func (r *run) settle(i int, done Executed, err error) {
-	s := &r.steps[i]
-	switch {
-	case err == nil:
-		s.Key, s.TookS = done.Key, done.TookS
-		if done.Hit {
-			r.set(i, runs.Hit)
-		} else {
-			r.set(i, runs.Ran)
-		}
-		r.pins = append(r.pins, done.Pins...)
-	case errorType(err) == InputLostError:
-		r.runAgain(i, r.heads[i].Deps)
-	case temporal.IsCanceledError(err): // from outside: the run continues without it
-		s.Error = "its workflow was cancelled"
-		r.set(i, runs.Cancelled)
-		r.skip(i, "which was cancelled")
-	default:
-		s.Changed = errorType(err) == SourceChangedError
-		r.fail(i, reason(err))
-	}
-}
-
 // runAgain puts a step back to waiting together with inputs whose results are
 // gone: their next Prepare finds what is really there.
 func (r *run) runAgain(i int, lost []int) {
-	if r.tries[i]++; r.tries[i] > healTries {
-		r.fail(i, "its inputs were lost from the store again and again: verify the store")
+	past := r.past[i]
+	past.Lost++
+	r.past[i] = past
+	if past.Lost > healTries {
+		r.fail(i, fmt.Sprintf("%d times its inputs were missing from the store when it was to start: `redsi verify --repair` finds what is damaged", healTries))
 		return
 	}
 	for _, d := range lost {
 		if done(r.steps[d].Status) {
-			r.whole[d] = r.heads[d].Temporary
+			past := r.past[d]
+			past.Bytes = r.heads[d].Temporary
+			r.past[d] = past
 			r.set(d, runs.Waiting)
 		}
 	}
@@ -411,7 +324,8 @@ func (r *run) runAgain(i int, lost []int) {
 func (r *run) fail(i int, why string) {
 	r.steps[i].Error = why
 	r.set(i, runs.Failed)
-	if r.in.FailFast { // what is running ends in this execution: another one would start the rest
-		r.stop, r.long = true, false
+	if r.in.FailFast && !r.broken { // what is running ends in this execution: another one would start the rest
+		r.stop, r.broken = true, true
+		r.rouse()
 	}
 }

@@ -28,7 +28,7 @@ func (r *run) queries(ctx workflow.Context) error {
 
 // state is for people: counts, and the running or failed steps, not all of many.
 func (r *run) state() State {
-	s := State{RunID: r.id, Again: r.again}
+	s := State{RunID: r.id, Restarted: r.restarted}
 	if r.progress == nil {
 		return s
 	}
@@ -43,7 +43,7 @@ func (r *run) state() State {
 
 // changesSince lists what has changed after a number of changes, oldest first.
 func (r *run) changesSince(execution string, since int) Changes {
-	c := Changes{RunID: r.id, Execution: execution, Again: r.again, Next: since}
+	c := Changes{RunID: r.id, Execution: execution, Restarted: r.restarted, Next: since}
 	if r.progress == nil {
 		return c
 	}

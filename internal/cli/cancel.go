@@ -27,8 +27,8 @@ run continues from there.
 
 RUN is the id that ` + "`redsi status`" + ` prints, or the beginning of it; the default is the
 open run that began last. Looks where status looks: at the cluster that was
-named, else at the server of the state folder. A step that other runs also wait
-for keeps running for them.`,
+named, else at the server of the state folder. A running step stops at its
+checkpoint; another run that waits for it goes on from there.`,
 		Example: `  redsi cancel
   redsi cancel 20261121T1625 --wait 5m
   redsi cancel --all --temporal-address 127.0.0.1:7233`,

@@ -103,7 +103,7 @@ func follow(t *testing.T, src string) *followed {
 	f := &followed{t: t, dir: t.TempDir(), out: &lockedBuffer{}, done: make(chan drive.Outcome, 1)}
 	f.app = newApp(&session.Session{Registry: kinds.Registry(), Log: slog.New(slog.DiscardHandler),
 		StateDir: filepath.Join(f.dir, ".redsi"), StoreURL: filepath.Join(f.dir, "store"), File: filepath.Join(f.dir, "pipelines.hcl")}, f.out, f.out)
-	f.Waits = drive.Waits{Unseen: 300 * time.Millisecond, Say: 500 * time.Millisecond}
+	f.Delays = drive.Delays{Unseen: 300 * time.Millisecond, Say: 500 * time.Millisecond}
 	f.sayer.w, f.cmd = f.out, newRoot(newApp(&session.Session{}, nil, nil))
 	if err := os.WriteFile(f.File, []byte(src), 0o644); err != nil {
 		t.Fatal(err)

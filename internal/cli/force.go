@@ -33,15 +33,15 @@ Blobs stay in the store until ` + "`redsi gc`" + `.`,
 			if err != nil {
 				return err
 			}
-			again := a.ToRun(args[0])
+			command := a.ToRun(args[0])
 			if downstream { // the target alone does not need them
-				again = a.ToRun()
+				command = a.ToRun()
 			}
 			return a.print(map[string]any{"forgotten": forgotten}, func(w io.Writer) {
 				for _, s := range forgotten {
 					view.Println(w, s)
 				}
-				view.Printf(w, "%s forgotten; `%s` makes them again.\n", view.Count(len(forgotten), "result"), again)
+				view.Printf(w, "%s forgotten; `%s` makes them again.\n", view.Count(len(forgotten), "result"), command)
 			})
 		},
 	}

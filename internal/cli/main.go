@@ -39,7 +39,7 @@ func execute(ctx context.Context, kinds *step.Registry, args []string, out, errw
 	}
 	a := newApp(&session.Session{Registry: kinds}, out, errw)
 	a.paper = paper
-	a.Waits = drive.UsualWaits()
+	a.Delays = drive.UsualDelays()
 	root := newRoot(a)
 	args = followShort(args)
 	root.SetArgs(args)

@@ -117,7 +117,7 @@ func (a *app) run(ctx context.Context, o runOptions) (err error) {
 		return a.confirm(ctx, o.confirm, of.Store, of.Preview)
 	}
 	o.Begun = a.begun
-	o.Again = func(more ...string) string {
+	o.Command = func(more ...string) string {
 		args := a.cmd.Flags().Args()
 		if targets := a.cmd.Flags().Lookup("target"); targets != nil {
 			args = append(args, session.TargetFlags(values(targets))...)
@@ -144,7 +144,7 @@ func (a *app) run(ctx context.Context, o runOptions) (err error) {
 	}
 	if sum.RunID != "" {
 		var verr error
-		if out.Compared, verr = rebuild.WithOthers(ctx, a.Session, sum.Of.Store, a.alone, sum.Of.Plan, sum.RunID); verr != nil {
+		if out.Compared, verr = rebuild.WithOthers(ctx, a.Session, sum.Of.Store, a.localActivities, sum.Of.Plan, sum.RunID); verr != nil {
 			return cmp.Or(err, verr)
 		}
 	}

@@ -142,7 +142,7 @@ contain it.`,
 				if !a.Update(l.Pattern) {
 					continue
 				}
-				now, added, gone, err := l.Again(cmd.Context())
+				now, added, gone, err := l.Relist(cmd.Context())
 				if err != nil {
 					return fault.Failed(err)
 				}

@@ -86,7 +86,7 @@ func TestStatusOfMany(t *testing.T) {
 	}
 	var out lockedBuffer
 	a := newApp(&session.Session{Registry: kinds.Registry(), Log: slog.New(slog.DiscardHandler), File: "none.hcl"}, &out, &out)
-	a.Waits = drive.UsualWaits()
+	a.Delays = drive.UsualDelays()
 	a.cmd = newRoot(a)
 	conn := &drive.Connection{Client: c, Namespace: "default", Host: server.Address}
 	var r drive.Report

@@ -22,9 +22,9 @@ import (
 // patience is how long to wait in silence: longer without a terminal.
 func (a *app) patience() time.Duration {
 	if terminal(a.Err) > 0 {
-		return a.Waits.Silent
+		return a.Delays.Silent
 	}
-	return a.Waits.Say
+	return a.Delays.Say
 }
 
 // Waiting says what it waits for, once that has taken a while, until over is called.

@@ -89,7 +89,7 @@ func (t *tester) all(ctx context.Context, names []string, match *regexp.Regexp) 
 		return err
 	}
 	b := newApp(&session.Session{Registry: t.a.Registry, Log: t.a.Log, StateDir: filepath.Join(t.dir, "state")}, io.Discard, nil)
-	b.cmd, b.Waits = t.a.cmd, t.a.Waits
+	b.cmd, b.Delays = t.a.cmd, t.a.Delays
 	defer func() {
 		b.Close()
 		patient, cancel := context.WithTimeout(context.WithoutCancel(ctx), serverEnds)

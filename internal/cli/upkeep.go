@@ -183,7 +183,7 @@ func (a *app) rebuild(ctx context.Context, o rebuild.Options) error {
 			view.RebuiltStep(a.Out, done, a.hint)
 		}
 	}
-	said, stopped := rebuild.Run(ctx, a.Session, a.alone, o)
+	said, stopped := rebuild.Run(ctx, a.Session, a.localActivities, o)
 	if said == nil {
 		return stopped
 	}
@@ -194,7 +194,7 @@ func (a *app) rebuild(ctx context.Context, o rebuild.Options) error {
 	return said.Failure()
 }
 
-// alone are the activities of this process, for work without a server.
-func (a *app) alone(store artifacts.Store) *activities.Activities {
+// localActivities are the activities of this process, for work without a server.
+func (a *app) localActivities(store artifacts.Store) *activities.Activities {
 	return a.Activities(store, nil, workflows.Features{})
 }

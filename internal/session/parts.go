@@ -42,10 +42,10 @@ func (se *Session) PartsOf(ctx context.Context, store artifacts.Store, v *plan.P
 	for len(cutting) > 0 {
 		var now []*divided
 		var keys []artifacts.Digest
-		waits, later := map[int]bool{}, []int(nil)
+		thisRound, later := map[int]bool{}, []int(nil)
 		for _, i := range cutting {
-			after := slices.ContainsFunc(v.Plan.Steps[i].Deps, func(d int) bool { return waits[d] })
-			if waits[i] = true; after {
+			after := slices.ContainsFunc(v.Plan.Steps[i].Deps, func(d int) bool { return thisRound[d] })
+			if thisRound[i] = true; after {
 				later = append(later, i)
 				continue
 			}

@@ -119,7 +119,12 @@ func (e *execution) close(to enums.WorkflowExecutionStatus, v *history.HistoryEv
 		e.next(v.GetWorkflowExecutionContinuedAsNewEventAttributes())
 		return
 	}
-	if p := e.parent; p != nil {
+	for _, x := range e.s.executions {
+		if x.parent == e && !x.closed() { // as ParentClosePolicy says
+			e.s.later("orphan "+x.id, func() { x.requestCancel(e.id) })
+		}
+	}
+	if p := e.parent; p != nil && !p.closed() {
 		e.s.later("end of "+e.id, func() { p.hear(e.endOf(v)) })
 	}
 }
@@ -326,8 +331,8 @@ func (e *execution) do(c *command.Command, at int64) {
 		e.cancelTimer(a.CancelTimerCommandAttributes.TimerId, at)
 	case *command.Command_StartChildWorkflowExecutionCommandAttributes:
 		e.startChild(a.StartChildWorkflowExecutionCommandAttributes, at)
-	case *command.Command_SignalExternalWorkflowExecutionCommandAttributes:
-		e.signalOther(a.SignalExternalWorkflowExecutionCommandAttributes, at)
+	case *command.Command_RequestCancelExternalWorkflowExecutionCommandAttributes:
+		e.cancelOther(a.RequestCancelExternalWorkflowExecutionCommandAttributes, at)
 	case *command.Command_RecordMarkerCommandAttributes:
 		x := a.RecordMarkerCommandAttributes
 		e.add(&history.MarkerRecordedEventAttributes{MarkerName: x.MarkerName, Details: x.Details, Failure: x.Failure, Header: x.Header, WorkflowTaskCompletedEventId: at})

@@ -124,7 +124,8 @@ func (o *observed) noted(r *ran, what string) time.Duration {
 // closedBy reports whether another run of a run's plan ended well when the run was closed: its record names all that the run will leave.
 func (o *observed) closedBy(r *ran, at time.Duration) bool {
 	return slices.ContainsFunc(o.runs, func(x ran) bool {
-		return x.id != r.id && (x.Edition == r.Edition || x.plan == r.plan) && x.err == nil && x.began < at && at < x.ended+missed
+		same := x.plan == r.plan || o.script.Pipeline.hcl(x.Edition) == o.script.Pipeline.hcl(r.Edition)
+		return x.id != r.id && same && x.err == nil && x.began < at && at < x.ended+missed
 	})
 }
 

@@ -63,8 +63,8 @@ func model(p pipelineScript, edition int, of people) map[string]expected {
 	return disturbed(m.all, of)
 }
 
-// waits are the steps, among those that one waits for, that do not end well; sure is false if that is so perhaps only.
-func (m *modeled) waits(on []string) (lost, sure bool) {
+// lostInputs says whether some of the steps that one waits for do not end well; sure is false if that is so perhaps only.
+func (m *modeled) lostInputs(on []string) (lost, sure bool) {
 	for _, at := range on {
 		e := m.all[at]
 		lost = lost || !e.done()
@@ -86,7 +86,7 @@ func (m *modeled) block(b *block) *modeledBlock {
 	}
 	is, leftOut := b.When != "false" || misfit, false // there are such steps; perhaps there are not
 	if decides := m.of[b.When]; decides != nil {
-		lost, sure := m.waits(decides.steps)
+		lost, sure := m.lostInputs(decides.steps)
 		x.pending, inputs = x.pending || lost, append(inputs, decides.steps...)
 		if !m.p.block(b.When).OK {
 			is, leftOut = x.pending || misfit, !sure
@@ -102,7 +102,7 @@ func (m *modeled) block(b *block) *modeledBlock {
 	} else if b.Fixed == 0 {
 		keys = []string{""}
 	}
-	lost, sure := m.waits(pieces)
+	lost, sure := m.lostInputs(pieces)
 	if source != nil && (lost || x.pending && !misfit) { // its pieces are not looked at: perhaps it is not known which steps it is
 		e := to(runs.Skipped)
 		if misfit || x.misfit {
@@ -119,7 +119,7 @@ func (m *modeled) block(b *block) *modeledBlock {
 	if !is {
 		keys = nil
 	}
-	lost, sure = m.waits(inputs)
+	lost, sure = m.lostInputs(inputs)
 	for _, key := range keys {
 		e := m.own(b, b.named(key))
 		switch {

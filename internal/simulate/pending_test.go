@@ -1,9 +1,8 @@
 package simulate
 
-//lint:file-ignore SA1019 the SDK finds the command of a signal by fields that the server fills in still
+//lint:file-ignore SA1019 the SDK finds the command of a cancellation by fields that the server fills in still
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -13,7 +12,7 @@ import (
 	"go.temporal.io/api/history/v1"
 )
 
-// What an execution waits for besides activities: timers, children, signals to others.
+// What an execution waits for besides activities: timers, children, cancellations of them.
 
 func (e *execution) startTimer(c *command.StartTimerCommandAttributes, at int64) {
 	t := &pendingTimer{started: e.add(&history.TimerStartedEventAttributes{TimerId: c.TimerId, StartToFireTimeout: c.StartToFireTimeout, WorkflowTaskCompletedEventId: at})}
@@ -68,17 +67,17 @@ func (e *execution) startChild(c *command.StartChildWorkflowExecutionCommandAttr
 	})
 }
 
-func (e *execution) signalOther(c *command.SignalExternalWorkflowExecutionCommandAttributes, at int64) {
-	initiated := e.add(&history.SignalExternalWorkflowExecutionInitiatedEventAttributes{Namespace: c.Namespace, Control: c.Control, ChildWorkflowOnly: c.ChildWorkflowOnly, Header: c.Header,
-		WorkflowExecution: c.Execution, SignalName: c.SignalName, Input: c.Input, WorkflowTaskCompletedEventId: at})
-	e.s.later(fmt.Sprintf("%s to %s", c.SignalName, c.Execution.WorkflowId), func() {
-		if other, err := e.s.running(&common.WorkflowExecution{WorkflowId: c.Execution.WorkflowId, RunId: c.Execution.RunId}); err == nil {
-			other.signal(c.SignalName, c.Input)
-			e.hear(&history.ExternalWorkflowExecutionSignaledEventAttributes{Namespace: c.Namespace, Control: c.Control,
-				InitiatedEventId: initiated, WorkflowExecution: c.Execution})
+func (e *execution) cancelOther(c *command.RequestCancelExternalWorkflowExecutionCommandAttributes, at int64) {
+	of := &common.WorkflowExecution{WorkflowId: c.WorkflowId, RunId: c.RunId}
+	initiated := e.add(&history.RequestCancelExternalWorkflowExecutionInitiatedEventAttributes{Namespace: c.Namespace, Control: c.Control, ChildWorkflowOnly: c.ChildWorkflowOnly,
+		WorkflowExecution: of, WorkflowTaskCompletedEventId: at})
+	e.s.later("cancel "+c.WorkflowId, func() {
+		if other, err := e.s.running(of); err == nil {
+			other.requestCancel(e.id)
+			e.hear(&history.ExternalWorkflowExecutionCancelRequestedEventAttributes{Namespace: c.Namespace, InitiatedEventId: initiated, WorkflowExecution: of})
 			return
 		}
-		e.hear(&history.SignalExternalWorkflowExecutionFailedEventAttributes{Namespace: c.Namespace, Control: c.Control,
-			Cause: enums.SIGNAL_EXTERNAL_WORKFLOW_EXECUTION_FAILED_CAUSE_EXTERNAL_WORKFLOW_EXECUTION_NOT_FOUND, InitiatedEventId: initiated, WorkflowExecution: c.Execution})
+		e.hear(&history.RequestCancelExternalWorkflowExecutionFailedEventAttributes{Namespace: c.Namespace, Control: c.Control,
+			Cause: enums.CANCEL_EXTERNAL_WORKFLOW_EXECUTION_FAILED_CAUSE_EXTERNAL_WORKFLOW_EXECUTION_NOT_FOUND, InitiatedEventId: initiated, WorkflowExecution: of})
 	})
 }

@@ -2,8 +2,6 @@ package simulate
 
 import (
 	"context"
-	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -99,16 +97,16 @@ func (v *verdict) replaced() {
 	}
 }
 
-// told is what histories tell.
+// told is what histories of runs tell.
 func (v *verdict) told() {
 	for _, h := range v.histories {
 		id := append(h.Events, nil)[0].GetWorkflowExecutionStartedEventAttributes().GetWorkflowId()
-		if strings.HasPrefix(id, "step/") {
-			v.wanted(id, h)
-		}
 		for n, r := range v.runs {
-			if r.FailFast && r.id != "" && id == workflows.ReproduceWorkflowID(r.id) {
-				v.failFast(n, h)
+			if r.id != "" && id == workflows.ReproduceWorkflowID(r.id) {
+				v.wanted(n, h)
+				if r.FailFast {
+					v.failFast(n, h)
+				}
 			}
 		}
 	}
@@ -118,35 +116,28 @@ func (v *verdict) told() {
 func (v *verdict) failFast(n int, h *history.History) {
 	known := ""
 	for _, e := range h.Events {
-		batch := e.GetActivityTaskScheduledEventAttributes().GetActivityType().GetName() == workflows.BatchActivity
-		gives := batch || e.EventType == enums.EVENT_TYPE_START_CHILD_WORKFLOW_EXECUTION_INITIATED
+		gives := e.EventType == enums.EVENT_TYPE_START_CHILD_WORKFLOW_EXECUTION_INITIATED || isDo(e)
 		v.must(known == "" || !gives, "fail-fast", "run %d knows of a failure since %s, and gives more out: %s", n, known, e.EventType)
-		cause := e.GetChildWorkflowExecutionFailedEventAttributes().GetFailure().String()
-		if e.EventType == enums.EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_FAILED && !strings.Contains(cause, workflows.InputLostError) {
+		fails := e.EventType == enums.EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_FAILED || e.EventType == enums.EVENT_TYPE_ACTIVITY_TASK_FAILED
+		if fails && !strings.Contains(e.String(), workflows.InputLostError) {
 			known = e.EventTime.AsTime().Format(time.TimeOnly)
 		}
 	}
 }
 
-// wanted: a step is cancelled only when all runs that wanted it have left.
-func (v *verdict) wanted(id string, h *history.History) {
-	members, deserted := map[string]bool{}, false
+// wanted: the work of a run is cancelled only with the run.
+func (v *verdict) wanted(n int, h *history.History) {
+	does, cancelled := map[int64]bool{}, false
 	for _, e := range h.Events {
-		started, signal := e.GetWorkflowExecutionStartedEventAttributes(), e.GetWorkflowExecutionSignaledEventAttributes()
-		text := fmt.Sprint(started.GetInput(), signal.GetInput())
-		if _, carried, ok := strings.Cut(text, "members"); ok && started != nil {
-			text = carried
-		}
-		for _, r := range v.runs {
-			said := r.id != "" && strings.Contains(text, r.id)
-			if started != nil || said && (signal.GetSignalName() == "join" || signal.GetSignalName() == "leave") {
-				members[r.id] = said && signal.GetSignalName() != "leave"
-			}
-			cancels := e.EventType == enums.EVENT_TYPE_ACTIVITY_TASK_CANCEL_REQUESTED
-			v.must(deserted || !cancels || !members[r.id], "wanted", "%s is cancelled at %s, and run %s wants it", id, e.EventTime.AsTime().Format(time.TimeOnly), r.id)
-		}
-		deserted = deserted || signal != nil && !slices.Contains(slices.Collect(maps.Values(members)), true)
+		does[e.EventId] = isDo(e)
+		cancelled = cancelled || e.EventType == enums.EVENT_TYPE_WORKFLOW_EXECUTION_CANCEL_REQUESTED
+		of := e.GetActivityTaskCancelRequestedEventAttributes().GetScheduledEventId()
+		v.must(cancelled || !does[of], "wanted", "run %d was not cancelled, and cancels its work at %s", n, e.EventTime.AsTime().Format(time.TimeOnly))
 	}
+}
+
+func isDo(e *history.HistoryEvent) bool {
+	return e.GetActivityTaskScheduledEventAttributes().GetActivityType().GetName() == workflows.DoActivity
 }
 
 // growth: no history grows without bound.

@@ -15,10 +15,12 @@ import (
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/log"
 	"google.golang.org/grpc"
 
 	"github.com/redsi/redsi/internal/host/payload"
+	"github.com/redsi/redsi/workflows"
 )
 
 // server is a Temporal server in memory, as far as the engine uses one: what it records, in which
@@ -233,6 +235,10 @@ func (s *server) answer(ctx context.Context, process string, req, reply any) err
 	case *workflowservice.SignalWorkflowExecutionRequest:
 		e, err := s.running(req.WorkflowExecution)
 		if err == nil {
+			var told workflows.Settled
+			if req.SignalName == workflows.SettledSignal && converter.GetDefaultDataConverter().FromPayloads(req.Input, &told) == nil && len(told.Steps) == 1 {
+				s.troubles = append(s.troubles, e.name()+" is told of a step that has no others beside it")
+			}
 			e.signal(req.SignalName, req.Input)
 		}
 		return err

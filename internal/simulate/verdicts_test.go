@@ -21,14 +21,16 @@ import (
 func TestJudge(t *testing.T) {
 	const s = time.Second
 	a, b := artifacts.Sum([]byte("a")), artifacts.Sum([]byte("b"))
-	told := func(id string, then ...enums.EventType) []*history.History { // a workflow that begins, and what it does then
-		begun := &history.WorkflowExecutionStartedEventAttributes{WorkflowId: id, Input: &common.Payloads{Payloads: []*common.Payload{{Data: []byte(`{"run_id":"1"}`)}}}}
+	told := func(then ...*history.HistoryEvent) []*history.History { // the run begins, and what it does then
+		begun := &history.WorkflowExecutionStartedEventAttributes{WorkflowId: workflows.ReproduceWorkflowID("1"), Input: &common.Payloads{Payloads: []*common.Payload{{Data: []byte(`{"run_id":"1"}`)}}}}
 		h := &history.History{Events: []*history.HistoryEvent{{Attributes: &history.HistoryEvent_WorkflowExecutionStartedEventAttributes{WorkflowExecutionStartedEventAttributes: begun}}}}
-		for _, e := range then {
-			h.Events = append(h.Events, &history.HistoryEvent{EventType: e})
-		}
+		h.Events = append(h.Events, then...)
 		return []*history.History{h}
 	}
+	does := &history.HistoryEvent{EventId: 5, Attributes: &history.HistoryEvent_ActivityTaskScheduledEventAttributes{
+		ActivityTaskScheduledEventAttributes: &history.ActivityTaskScheduledEventAttributes{ActivityType: &common.ActivityType{Name: workflows.DoActivity}}}}
+	cancels := &history.HistoryEvent{EventId: 6, Attributes: &history.HistoryEvent_ActivityTaskCancelRequestedEventAttributes{
+		ActivityTaskCancelRequestedEventAttributes: &history.ActivityTaskCancelRequestedEventAttributes{ScheduledEventId: 5}}}
 	gone, back := stored{at: 21500 * time.Millisecond, what: "gone", blobs: []artifacts.Digest{a}}, stored{at: 23 * s, what: "back", blobs: []artifacts.Digest{a}}
 	broken := mem.New()
 	if err := broken.Records.Put(t.Context(), artifacts.ResultsPrefix+a.Hex(), []byte("{}")); err != nil {
@@ -96,10 +98,10 @@ func TestJudge(t *testing.T) {
 			p := &o.script.Pipeline
 			p.Limit, p.Blocks[0].Limited, p.Blocks[1].Limited = 1, true, true
 		},
-		"wanted: step/a is cancelled": func(o *seen) { o.histories = told("step/a", enums.EVENT_TYPE_ACTIVITY_TASK_CANCEL_REQUESTED) },
+		"wanted: run 0 was not": func(o *seen) { o.histories = told(does, cancels) },
 		"fail-fast: run 0 knows": func(o *seen) {
 			o.run.FailFast = true
-			o.histories = told(workflows.ReproduceWorkflowID("1"), enums.EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_FAILED, enums.EVENT_TYPE_START_CHILD_WORKFLOW_EXECUTION_INITIATED)
+			o.histories = told(&history.HistoryEvent{EventType: enums.EVENT_TYPE_ACTIVITY_TASK_FAILED}, does)
 		},
 	} {
 		if said := judged(breaks); !strings.Contains(said, want) {

@@ -209,13 +209,13 @@ func (c commandConfig) programOf(ctx context.Context, name, planned string) (pro
 	return p, err
 }
 
-// known has the programs, by path, that this process has hashed.
-var known sync.Map
+// hashedPrograms has the programs, by path, that this process has hashed.
+var hashedPrograms sync.Map
 
 // hashed is the program at a path. It is read once, as long as its stamp proves that it is
 // the same: thousands of steps may start one program, and an interpreter has megabytes.
 func hashed(ctx context.Context, path string) (program, error) {
-	if last, ok := known.Load(path); ok {
+	if last, ok := hashedPrograms.Load(path); ok {
 		if now, err := local.StampOf(path); err == nil && last.(program).seen.Proves(now) {
 			return last.(program), nil
 		}
@@ -223,7 +223,7 @@ func hashed(ctx context.Context, path string) (program, error) {
 	p := program{path: path}
 	var err error
 	if p.digest, p.seen, err = local.HashFile(ctx, path, nil); err == nil {
-		known.Store(path, p)
+		hashedPrograms.Store(path, p)
 	}
 	return p, err
 }

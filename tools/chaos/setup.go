@@ -84,9 +84,9 @@ func (r *round) setupCluster() (err error) {
 }
 
 // worker starts the worker of a number.
-func (r *round) worker(i int, again string) (*process, error) {
+func (r *round) worker(i int, suffix string) (*process, error) {
 	args := []string{"worker", "--queue", "redsi", "--temporal-profile", devserver.ProfileName, "--slots", "4", "--state", fmt.Sprintf("worker-%d", i)}
-	return r.redsi(fmt.Sprintf("worker %d%s", i, again), append(args, r.storeArgs(false)...)...)
+	return r.redsi(fmt.Sprintf("worker %d%s", i, suffix), append(args, r.storeArgs(false)...)...)
 }
 
 // attended waits for something while a supervisor looks after the workers: one that

@@ -127,7 +127,7 @@ func (e *evening) rehearse(ctx context.Context, size rehearsal.Size, vars ...str
 	if why := served.Wiki.Wrong.Load(); why != nil {
 		return fmt.Errorf("the wiki was not asked as it asks to be: %s", *why)
 	}
-	return e.again(ctx)
+	return e.rerun(ctx)
 }
 
 // redsi runs the program in the working folder.
@@ -197,9 +197,9 @@ func (e *evening) stages(ctx context.Context) error {
 	return err
 }
 
-// again runs once more, without the server: everything is a hit, and all files of tables and
+// rerun runs once more, without the server: everything is a hit, and all files of tables and
 // figures are there.
-func (e *evening) again(ctx context.Context) error {
+func (e *evening) rerun(ctx context.Context) error {
 	var sum struct {
 		Hit, Ran int
 		Rendered []struct{ Address, Path string }

@@ -72,7 +72,7 @@ func row(name string, p *port, o outcome) string {
 	for _, kind := range kinds {
 		cell := "–"
 		if c, ok := p.Changes[kind]; ok {
-			cell = fmt.Sprintf("%d / %d", o.again[kind], c.Ran)
+			cell = fmt.Sprintf("%d / %d", o.reruns[kind], c.Ran)
 		}
 		cells = append(cells, cell)
 	}

@@ -20,13 +20,13 @@ type trial struct {
 
 // outcome is how often a change made steps run.
 type outcome struct {
-	steps int            // of all that count
-	again map[string]int // by kind of change
+	steps  int            // of all that count
+	reruns map[string]int // by kind of change
 }
 
 // try runs a port, compares its results with the original's, and makes each change.
 func try(redsi, from, originals, work string, progress io.Writer) (*port, outcome, error) {
-	o := outcome{again: map[string]int{}}
+	o := outcome{reruns: map[string]int{}}
 	p, err := readPort(from)
 	if err != nil {
 		return nil, o, err
@@ -50,10 +50,10 @@ func try(redsi, from, originals, work string, progress io.Writer) (*port, outcom
 		if !ok {
 			continue
 		}
-		if o.again[kind], err = t.change(c); err != nil {
+		if o.reruns[kind], err = t.change(c); err != nil {
 			return nil, o, fmt.Errorf("%s: %w", kind, err)
 		}
-		fmt.Fprintf(progress, "%s: %s: %d ran again, %d by the original\n", filepath.Base(from), kind, o.again[kind], c.Ran)
+		fmt.Fprintf(progress, "%s: %s: %d ran again, %d by the original\n", filepath.Base(from), kind, o.reruns[kind], c.Ran)
 	}
 	return p, o, nil
 }

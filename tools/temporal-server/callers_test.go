@@ -4,7 +4,6 @@ import (
 	"crypto/x509/pkix"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"testing"
 
 	"go.temporal.io/server/common/authorization"
@@ -41,9 +40,9 @@ func TestGuard(t *testing.T) {
 		{"GET", "/", "localhost", "Origin", "http://localhost", http.StatusTeapot},
 		{"POST", "/api/v1/namespaces/default/workflows/x/query/y", "localhost", "", "", http.StatusTeapot},
 		{"POST", "/api/v1/namespaces/default/workflows/x/runs/r/query/y", "localhost", "", "", http.StatusTeapot},
-		{"POST", "/api/v1/namespaces/default/workflows/step%2F" + strings.Repeat("0a", 32) + "/query/y", "localhost", "", "", http.StatusTeapot},
-		{"POST", "/api/v1/namespaces/default/workflows/step%2F" + strings.Repeat("0a", 32) + "%2Fsignal/query/y", "localhost", "", "", http.StatusMethodNotAllowed},
-		{"POST", "/api/v1/namespaces/default/workflows/step%2F" + strings.Repeat("0a", 32) + "/signal/y", "localhost", "", "", http.StatusMethodNotAllowed},
+		{"POST", "/api/v1/namespaces/default/workflows/step%2F20261121T162500Z-80bd1e2f%2F17/query/y", "localhost", "", "", http.StatusTeapot},
+		{"POST", "/api/v1/namespaces/default/workflows/step%2F20261121T162500Z-80bd1e2f%2F17%2Fsignal/query/y", "localhost", "", "", http.StatusMethodNotAllowed},
+		{"POST", "/api/v1/namespaces/default/workflows/step%2F20261121T162500Z-80bd1e2f%2F17/signal/y", "localhost", "", "", http.StatusMethodNotAllowed},
 		{"POST", "/api/v1/namespaces/default/workflows/x%2Fquery%2Fy", "localhost", "", "", http.StatusMethodNotAllowed},
 		{"POST", "/api/v1/namespaces/default/workflows/x", "localhost", "", "", http.StatusMethodNotAllowed},
 		{"DELETE", "/api/v1/namespaces/default/workflows/x", "localhost", "", "", http.StatusMethodNotAllowed},

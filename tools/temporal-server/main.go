@@ -103,7 +103,7 @@ func run(o options) error {
 		if err != nil {
 			return err
 		}
-		return again(note)
+		return restart(note)
 	}
 	if err := writeProfile(o.dir, info.Address); err != nil {
 		return err
@@ -115,8 +115,8 @@ func run(o options) error {
 	return nil
 }
 
-// again starts this program anew: the present process has the old database open.
-func again(note string) error {
+// restart starts this program anew: the present process has the old database open.
+func restart(note string) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err

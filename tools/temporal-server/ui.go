@@ -67,9 +67,9 @@ func webUI(address string, k *keys) (http.Handler, error) {
 // query is the one path that is asked by POST and changes nothing.
 var query = regexp.MustCompile(`^/api/v1/namespaces/[^/%]+/workflows/[^/]+(/runs/[^/]+)?/query/[^/]+$`)
 
-// stepID is the one place in such a path where an id has a slash: that of a step's
-// workflow, step/KEY.
-var stepID = regexp.MustCompile(`/workflows/step%2[Ff][0-9a-f]{64}/`)
+// stepID is the one place in such a path where an id has slashes: that of the workflow of a
+// step that is cut into parts, step/EXECUTION/NUMBER.
+var stepID = regexp.MustCompile(`/workflows/step%2[Ff][0-9A-Za-z-]+%2[Ff][0-9]+/`)
 
 func isQuery(path string) bool {
 	path = stepID.ReplaceAllString(path, "/workflows/step/")

@@ -37,7 +37,7 @@ func (e *Events) Say(text string) {
 }
 
 // Update tells of a new state, as Live shows it.
-func (e *Events) Update(s workflows.State, work map[string]drive.Work, waits string, now time.Time) {
+func (e *Events) Update(s workflows.State, work map[string]drive.Work, waitsFor string, now time.Time) {
 	counts := map[runs.Status]int{}
 	var changed []workflows.StepState
 	for _, x := range s.Steps {
@@ -50,7 +50,7 @@ func (e *Events) Update(s workflows.State, work map[string]drive.Work, waits str
 	e.live.now = now
 	e.live.news(&news, s, work)
 	var block []string
-	for _, line := range e.live.block(s, work, waits) {
+	for _, line := range e.live.block(s, work, waitsFor) {
 		block = append(block, line.text)
 	}
 	e.write("state", map[string]any{"total": len(s.Steps), "done": len(s.Steps) - counts[runs.Waiting] - counts[runs.Queued] - counts[runs.Running],

@@ -18,7 +18,7 @@ func TestEvents(t *testing.T) {
 	var b bytes.Buffer
 	e := NewEvents(&b, 80, func() { t.Error("the reader is there") })
 	now := time.Unix(1000, 0)
-	s := workflows.State{Steps: []workflows.StepState{{Address: "step.a", Status: runs.Hit, TookS: 2}, {Address: "step.b", Status: runs.Running, Shared: true}, {Address: "step.c", Status: runs.Waiting}}}
+	s := workflows.State{Steps: []workflows.StepState{{Address: "step.a", Status: runs.Hit, TookS: 2}, {Address: "step.b", Status: runs.Running}, {Address: "step.c", Status: runs.Waiting}}}
 	work := map[string]drive.Work{"step.b": {Began: now.Add(-10 * time.Second), Progress: step.Progress{Done: 1, Total: 4, Unit: "files"}}}
 	e.Begun("r1", "http://x/<r1>")
 	e.Update(s, work, "a worker", now)
@@ -27,7 +27,7 @@ func TestEvents(t *testing.T) {
 	e.Update(s, nil, "", now)
 	e.Say("a\nb")
 	want := `{"event":"begun","format":"redsi-progress/1","news":["run r1","Temporal UI: http://x/<r1>"],"run":"r1","url":"http://x/<r1>"}
-{"block":["…      step.b  10 s   25 %  1 of 4 files, 30 s left","…      a worker","       1 running, 1 to do of 3"],"counts":{"hit":1,"running":1,"waiting":1},"done":1,"event":"state","format":"redsi-progress/1","news":["HIT    1 step already done"],"steps":[{"i":0,"address":"step.a","status":"hit","key":"","took_s":2},{"i":0,"address":"step.b","status":"running","key":"","shared":true},{"i":0,"address":"step.c","status":"waiting","key":""}],"total":3}
+{"block":["…      step.b  10 s   25 %  1 of 4 files, 30 s left","…      a worker","       1 running, 1 to do of 3"],"counts":{"hit":1,"running":1,"waiting":1},"done":1,"event":"state","format":"redsi-progress/1","news":["HIT    1 step already done"],"steps":[{"i":0,"address":"step.a","status":"hit","key":"","took_s":2},{"i":0,"address":"step.b","status":"running","key":""},{"i":0,"address":"step.c","status":"waiting","key":""}],"total":3}
 {"block":["       0 running, 0 to do of 3"],"counts":{"failed":1,"hit":1,"skipped":1},"done":3,"event":"state","format":"redsi-progress/1","news":["FAIL   step.b  no","       room\\x1b[2J","SKIP   step.c  "],"steps":[{"i":0,"address":"step.b","status":"failed","key":"","error":"no\nroom\u001b[2J"},{"i":0,"address":"step.c","status":"skipped","key":""}],"total":3}
 {"event":"said","format":"redsi-progress/1","news":["a\\nb"]}
 `

@@ -28,13 +28,13 @@ type Live struct {
 	screen *Screen // nil without a terminal
 	width  int
 
-	seen   map[string]runs.Status
-	said   map[string]time.Time
-	began  map[string]time.Time // start of work, not of queueing
-	now    time.Time
-	spoke  time.Time // when the last line was printed
-	waits  string    // as printed
-	resume bool      // the first state: hits are counted, not listed, as are many at once later
+	seen     map[string]runs.Status
+	said     map[string]time.Time
+	began    map[string]time.Time // start of work, not of queueing
+	now      time.Time
+	spoke    time.Time // when the last line was printed
+	waitsFor string    // as printed
+	resume   bool      // the first state: hits are counted, not listed, as are many at once later
 }
 
 // NewLive makes a view that writes to w; width is the terminal's, 0 without one.
@@ -54,22 +54,22 @@ func NewLive(w io.Writer, st Style, width int) *Live {
 // progressEvery is how often the progress of a step or the run is printed without a terminal.
 const progressEvery = 15 * time.Second
 
-// Update shows a new state. work has the running steps by address; waits is what the run waits
+// Update shows a new state. work has the running steps by address; waitsFor is what the run waits
 // for, "": nothing.
-func (l *Live) Update(s workflows.State, work map[string]drive.Work, waits string, now time.Time) {
+func (l *Live) Update(s workflows.State, work map[string]drive.Work, waitsFor string, now time.Time) {
 	if l.now = now; l.spoke.IsZero() {
 		l.spoke = now
 	}
 	var news bytes.Buffer
 	l.news(&news, s, work)
 	if l.screen != nil { // first, so that it has no finished steps
-		l.screen.Show(l.block(s, work, waits))
+		l.screen.Show(l.block(s, work, waitsFor))
 	}
 	if news.Len() > 0 {
 		_, _ = l.w.Write(news.Bytes())
 	}
 	if l.screen == nil {
-		l.murmur(s, work, waits)
+		l.murmur(s, work, waitsFor)
 	}
 }
 
@@ -106,7 +106,7 @@ func (l *Live) news(w io.Writer, s workflows.State, work map[string]drive.Work) 
 			delete(l.began, x.Address) // its worker may have been lost
 		case runs.Running:
 			if l.screen == nil {
-				l.line(w, "run", "RUN", x.Address, shared(x))
+				l.line(w, "run", "RUN", x.Address, "")
 			}
 		case runs.Ran:
 			l.line(w, "ran", "DONE", x.Address, Seconds(duration(x.TookS)))
@@ -177,27 +177,20 @@ func (l *Live) line(w io.Writer, outcome, word, address, note string) {
 	Printf(w, "%s  %s  %s\n", l.st.Outcome(outcome, word), address, l.st.DimLines(note))
 }
 
-func shared(x workflows.StepState) string {
-	if x.Shared {
-		return "shared with another step or run"
-	}
-	return ""
-}
-
 func duration(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
 // rowsShown is how many running steps have a row.
 const rowsShown = 8
 
 // block is the running steps, what the run waits for, and the count of what is left.
-func (l *Live) block(s workflows.State, work map[string]drive.Work, waits string) []Shown {
+func (l *Live) block(s workflows.State, work map[string]drive.Work, waitsFor string) []Shown {
 	columns := l.width - 1 // a terminal may wrap after its last column
 	var lines []Shown
 	for _, a := range words.First(running(s), rowsShown, func(n int) { lines = append(lines, Document(fmt.Sprintf("       … and %d more", n))) }) {
 		lines = append(lines, l.row(a, work[a].Progress, columns))
 	}
-	if waits != "" {
-		lines = append(lines, Shown{l.mark(columns).text + escape.Line(waits)})
+	if waitsFor != "" {
+		lines = append(lines, Shown{l.mark(columns).text + escape.Line(waitsFor)})
 	}
 	if len(s.Steps) > 0 {
 		lines = append(lines, l.st.Dim(firstFit(columns, sums(s)...)))
@@ -342,7 +335,7 @@ func numbers(p step.Progress, elapsed time.Duration) (percent, amount, left stri
 
 // murmur is for output without a terminal: the progress of long steps, what the run waits for,
 // and, if all else is silent, how many steps are left.
-func (l *Live) murmur(s workflows.State, work map[string]drive.Work, waits string) {
+func (l *Live) murmur(s workflows.State, work map[string]drive.Work, waitsFor string) {
 	for _, a := range slices.Sorted(slices.Values(running(s))) {
 		last, ok := l.said[a]
 		if !ok {
@@ -354,9 +347,9 @@ func (l *Live) murmur(s workflows.State, work map[string]drive.Work, waits strin
 			l.line(l.w, "running", "…", a, t)
 		}
 	}
-	if waits != l.waits {
-		if l.waits = waits; waits != "" {
-			Println(l.w, waits)
+	if waitsFor != l.waitsFor {
+		if l.waitsFor = waitsFor; waitsFor != "" {
+			Println(l.w, waitsFor)
 		}
 	}
 	if len(s.Steps) > 0 && l.now.Sub(l.spoke) >= progressEvery {

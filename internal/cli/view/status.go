@@ -15,8 +15,7 @@ import (
 
 // Bounds of what Status prints.
 const (
-	stepsShown  = 5  // running, and as many that failed
-	othersShown = 10 // steps of no open run
+	stepsShown = 5 // running, and as many that failed
 )
 
 // Status prints open runs, and how runs have ended; one: all of a single run. ended: also that
@@ -34,9 +33,6 @@ func Status(w io.Writer, st Style, r drive.Report, ended, one bool, hint func(ve
 	toSee := func(run string) string { return ": " + hint("status", "--run", run) }
 	for _, x := range r.Running {
 		openRun(w, st, x, most, toSee)
-	}
-	for _, s := range words.First(r.Steps, othersShown, func(n int) { Printf(w, "running for no open run: %d more\n", n) }) {
-		Printf(w, "running for no open run: %s\n", s.Address)
 	}
 	switch {
 	case len(r.Ended) > 0:
@@ -94,8 +90,8 @@ func Cancelled(w io.Writer, runs []drive.CancelledRun) {
 		switch {
 		case x.End != drive.Open:
 			says = x.End
-		case x.Waits != "":
-			says += ", still open: " + x.Waits
+		case x.WaitsFor != "":
+			says += ", still open: " + x.WaitsFor
 		}
 		Printf(w, "run %s: %s\n", x.RunID, says)
 	}

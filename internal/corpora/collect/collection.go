@@ -113,9 +113,9 @@ func (c *Collection) put(d *Document, put func(*Document) error) error {
 // eachDocument visits the documents of a file that are not left out.
 func (c *Collection) eachDocument(ctx context.Context, f File, how Reading, visit func(d *Document, name, judged int32) error) (FileReport, error) {
 	p, counts := c.questions.options.Policy, &c.Report.Lines
-	var again Counts
+	var uncounted Counts
 	if c.sifted {
-		p.Empty, counts = true, &again
+		p.Empty, counts = true, &uncounted
 	}
 	report, err := p.eachRecord(ctx, f, Documents, how, counts, func(_ int64, r *record) error {
 		d, judged, err := c.document(r)
@@ -129,7 +129,7 @@ func (c *Collection) eachDocument(ctx context.Context, f File, how Reading, visi
 		return visit(d, name, judged)
 	})
 	if c.sifted { // a document of two files is found here
-		c.Report.Lines.add(Counts{Records: -again.SkippedTotal(), Skipped: again.Skipped, Named: again.Named})
+		c.Report.Lines.add(Counts{Records: -uncounted.SkippedTotal(), Skipped: uncounted.Skipped, Named: uncounted.Named})
 	}
 	return report, err
 }

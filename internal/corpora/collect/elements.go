@@ -114,8 +114,8 @@ func (e *elements) record() (*record, error) {
 	for i, c := range e.schema {
 		e.rec.values[i] = value{}
 		names := elementsOf[e.role][i]
-		if len(c.known) == 1 { // by the user, or the only one
-			names = []string{asciiLower(c.known[0])}
+		if len(c.aliases) == 1 { // by the user, or the only one
+			names = []string{asciiLower(c.aliases[0])}
 		}
 		for _, name := range names {
 			if text, ok := inside(body, tags, name); ok {
@@ -128,7 +128,7 @@ func (e *elements) record() (*record, error) {
 	if e.role == Queries {
 		text = queryText
 	}
-	if v := &e.rec.values[text]; v.texts == nil && len(e.schema[text].known) > 1 && (e.role == Documents || len(tags) == 0) {
+	if v := &e.rec.values[text]; v.texts == nil && len(e.schema[text].aliases) > 1 && (e.role == Documents || len(tags) == 0) {
 		v.texts = []string{e.rest(body, tags)}
 	}
 	if e.role == Queries {

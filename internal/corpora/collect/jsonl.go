@@ -37,7 +37,7 @@ func newJSONLines(r io.Reader, s schema) *jsonLines {
 	j := &jsonLines{lines: unpack.NewLines(r), schema: s, wanted: map[string][]want{}, ranks: make([]int, len(s))}
 	j.rec.values = make([]value, len(s))
 	for i, c := range s {
-		for rank, name := range c.known {
+		for rank, name := range c.aliases {
 			first, rest, _ := strings.Cut(name, ".")
 			j.wanted[first] = append(j.wanted[first], want{i, rank, rest})
 		}

@@ -91,7 +91,7 @@ func PartIn(name string, judges func(name string) bool) (p Part, ok bool) {
 func Judges(ctx context.Context, f File) bool {
 	s := schemaOf(Judgments, nil)
 	for _, column := range []int{judgedQuery, judgedDocument} {
-		s[column].known = s[column].known[:2]
+		s[column].aliases = s[column].aliases[:2]
 	}
 	in, err := f.Open()
 	if err != nil {

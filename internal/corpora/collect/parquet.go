@@ -56,9 +56,9 @@ func openParquet(path string, role Role, s schema) (p *parquetRows, err error) {
 		rows.names = append(rows.names, strings.Join(path, "."))
 	}
 	for i, c := range s {
-		at := leafOf(paths, c.known)
+		at := leafOf(paths, c.aliases)
 		if rows.leaves[i] = at; at < 0 {
-			if part := slices.IndexFunc(paths, func(path []string) bool { return len(path) > 1 && slices.Contains(c.known, path[0]) }); part >= 0 {
+			if part := slices.IndexFunc(paths, func(path []string) bool { return len(path) > 1 && slices.Contains(c.aliases, path[0]) }); part >= 0 {
 				return nil, fmt.Errorf("column %q has parts, want one text or number; say which part is the %s, such as %q, by %s", paths[part][0], c.name, rows.names[part], attributeOf[role])
 			}
 			continue
@@ -73,8 +73,8 @@ func openParquet(path string, role Role, s schema) (p *parquetRows, err error) {
 }
 
 // leafOf finds the column of the first known name: its path, or that of a list with that name.
-func leafOf(paths [][]string, known []string) int {
-	for _, name := range known {
+func leafOf(paths [][]string, aliases []string) int {
+	for _, name := range aliases {
 		for i, path := range paths {
 			if joined := strings.Join(path, "."); joined == name || joined == name+".list.element" || joined == name+".list.item" || joined == name+".array" {
 				return i

@@ -24,9 +24,9 @@ const (
 // column is a field of a role's records, with the names under which files have it, the most
 // likely first. A dot leads into an object.
 type column struct {
-	name   string
-	known  []string
-	needed bool
+	name    string
+	aliases []string
+	needed  bool
 }
 
 // The columns of each role, by place in columnsOf.
@@ -93,7 +93,7 @@ func schemaOf(role Role, fields map[string]string) schema {
 	s := slices.Clone(columnsOf[role])
 	for i := range s {
 		if name, ok := fields[s[i].name]; ok {
-			s[i].known = []string{name}
+			s[i].aliases = []string{name}
 		}
 	}
 	return s
@@ -131,9 +131,9 @@ func (r *record) check(s schema, role Role) error {
 		}
 		other := func(name string) bool { return name != "" && !s.names(name) } // and may be the grade's
 		switch {
-		case v.texts == nil && !v.null && (c.needed || role == Judgments && i == judgedGrade && len(c.known) > 1 && slices.ContainsFunc(r.names, other)):
+		case v.texts == nil && !v.null && (c.needed || role == Judgments && i == judgedGrade && len(c.aliases) > 1 && slices.ContainsFunc(r.names, other)):
 			return faultf(nq.MissingField, "no %s: looked for %s, the fields are %s; say which it is by %s", c.name,
-				strings.Join(c.known, ", "), cmp.Or(words.Quoted(r.names, mostNames), "none"), attributeOf[role])
+				strings.Join(c.aliases, ", "), cmp.Or(words.Quoted(r.names, mostNames), "none"), attributeOf[role])
 		case v.list && !(role == Queries && i == queryDocument):
 			return faultf(nq.BadType, "%s is a list, want one text or number", c.name)
 		}

@@ -37,9 +37,9 @@ func (s schema) header(names []string) (places []int, ok bool) {
 	places = make([]int, len(s))
 	for i, c := range s {
 		places[i] = -1
-		for _, known := range c.known {
+		for _, alias := range c.aliases {
 			if places[i] < 0 {
-				places[i] = slices.IndexFunc(names, func(name string) bool { return strings.EqualFold(strings.TrimSpace(name), known) })
+				places[i] = slices.IndexFunc(names, func(name string) bool { return strings.EqualFold(strings.TrimSpace(name), alias) })
 			}
 		}
 		if c.needed && places[i] < 0 {
@@ -57,7 +57,7 @@ var anIdentifier = regexp.MustCompile(`^["#]?((?i:(\w*[_-]|(query|topic|corpus|d
 func (s schema) names(field string) bool {
 	field = strings.TrimSpace(field)
 	return anIdentifier.MatchString(field) || slices.ContainsFunc(s, func(c column) bool {
-		return slices.ContainsFunc(c.known, func(known string) bool { return strings.EqualFold(field, known) })
+		return slices.ContainsFunc(c.aliases, func(alias string) bool { return strings.EqualFold(field, alias) })
 	})
 }
 

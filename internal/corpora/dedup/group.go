@@ -33,7 +33,7 @@ type recordID struct {
 type group struct {
 	*Grouping
 	longest []int            // LongestText: length of each representative's text
-	known   [nFields][]int32 // document of each field value, plus one; 0: not derived yet
+	firstOf [nFields][]int32 // document of each field value, plus one; 0: not derived yet
 }
 
 // NewGrouper prepares a pass. Names may not repeat.
@@ -137,7 +137,7 @@ func (g *Grouper) add(p *group, n int32, h *nq.Header) error {
 // document finds the record's document, by the field that the key depends on if
 // its value has been seen.
 func (g *Grouper) document(p *group, s nq.Split) (doc int32, isNew bool, err error) {
-	known := g.fields.entry(p.known[:], p.Key.field(s, p.Options))
+	known := g.fields.entry(p.firstOf[:], p.Key.field(s, p.Options))
 	if known != nil && *known > 0 {
 		return *known - 1, false, nil
 	}

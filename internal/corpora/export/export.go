@@ -57,11 +57,11 @@ type Judgment struct {
 }
 
 // judgments are the lines in files of judgments for a line of queries.
-func (q *Query) judgments(again bool) []Judgment {
+func (q *Query) judgments(sameQuestion bool) []Judgment {
 	switch {
 	case q.Judged == nil:
 		return []Judgment{{q.DocID, max(q.Grade, 1)}}
-	case again:
+	case sameQuestion:
 		return nil
 	}
 	return q.Judged
@@ -145,7 +145,7 @@ type Summary struct {
 // writer is one format being written; documents come before queries.
 type writer interface {
 	document(*Document) error
-	query(q *Query, again bool) error // again: another document of the previous question
+	query(q *Query, sameQuestion bool) error // sameQuestion: another document of the previous question
 }
 
 // Write writes the collection in all given formats, in one pass. It fails on the first invalid
@@ -185,19 +185,19 @@ func Write(c Collection, formats []Format, create Sink) (Summary, error) {
 	var last Query
 	var answers []string // of the last question
 	for q, err := range c.Queries {
-		again := false
+		sameQuestion := false
 		if err == nil {
-			again = len(answers) > 0 && q.ID == last.ID && q.Split == last.Split && q.Text == last.Text && !slices.Contains(answers, q.DocID)
-			err = checkQuery(q, again, ids, asked)
+			sameQuestion = len(answers) > 0 && q.ID == last.ID && q.Split == last.Split && q.Text == last.Text && !slices.Contains(answers, q.DocID)
+			err = checkQuery(q, sameQuestion, ids, asked)
 		}
 		for i := 0; i < len(ws) && err == nil; i++ {
-			err = ws[i].query(q, again)
+			err = ws[i].query(q, sameQuestion)
 		}
 		if err != nil {
 			return fail(err)
 		}
 		switch {
-		case again:
+		case sameQuestion:
 		case q.Split == nq.Train:
 			s.Train++
 		case q.Split == nq.Dev:
@@ -206,7 +206,7 @@ func Write(c Collection, formats []Format, create Sink) (Summary, error) {
 			s.Test++
 		}
 		s.Graded = s.Graded || q.Graded
-		if last = *q; !again {
+		if last = *q; !sameQuestion {
 			answers = answers[:0]
 		}
 		answers = append(answers, q.DocID)
@@ -261,7 +261,7 @@ func checkDocument(d *Document, ids map[string]struct{}) error {
 	return nil
 }
 
-func checkQuery(q *Query, again bool, ids, asked map[string]struct{}) error {
+func checkQuery(q *Query, sameQuestion bool, ids, asked map[string]struct{}) error {
 	if err := checkID(q.ID); err != nil {
 		return fmt.Errorf("query %q: %w", q.ID, err)
 	}
@@ -271,7 +271,7 @@ func checkQuery(q *Query, again bool, ids, asked map[string]struct{}) error {
 	if _, ok := ids[q.DocID]; !ok {
 		return fmt.Errorf("query %q of %s has the target %q, which is not a document", q.ID, q.Split, q.DocID)
 	}
-	if _, ok := asked[q.ID]; ok && !again {
+	if _, ok := asked[q.ID]; ok && !sameQuestion {
 		return fmt.Errorf("two queries have the id %q; the second is of %s", q.ID, q.Split)
 	}
 	if !utf8.ValidString(q.Text) {

@@ -64,13 +64,13 @@ func (w *beir) document(d *Document) error {
 	return w.corpus.json.Encode(beirDocument{d.ID, d.Title, d.Text, beirMetadata{d.URL, d.OldID, d.PageID}})
 }
 
-func (w *beir) query(q *Query, again bool) error {
-	if !again {
+func (w *beir) query(q *Query, sameQuestion bool) error {
+	if !sameQuestion {
 		if err := w.queries.json.Encode(beirQuery{ID: q.ID, Text: q.Text}); err != nil {
 			return err
 		}
 	}
-	for _, j := range q.judgments(again) {
+	for _, j := range q.judgments(sameQuestion) {
 		if err := w.qrels.line(q.Split, fmt.Sprintf("%s\t%s\t%d\n", tsvField(q.ID), tsvField(j.DocID), j.Grade)); err != nil {
 			return err
 		}

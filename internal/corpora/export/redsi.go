@@ -50,8 +50,8 @@ func (w *redsi) document(d *Document) error {
 	return w.row(0, nq320k.Row{DocID: d.ID, Kind: nq320k.DocumentRow, Text: d.Text, Title: d.URLTitle, SourceIDs: sources})
 }
 
-func (w *redsi) query(q *Query, again bool) error {
-	if again {
+func (w *redsi) query(q *Query, sameQuestion bool) error {
+	if sameQuestion {
 		return fmt.Errorf("query %q has several documents, which format %s cannot represent", q.ID, Redsi)
 	}
 	file := 1

@@ -23,12 +23,12 @@ func (w *topics) document(*Document) error { return nil }
 
 var sgml = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
-func (w *topics) query(q *Query, again bool) error {
+func (w *topics) query(q *Query, sameQuestion bool) error {
 	var qrel error
-	for _, j := range q.judgments(again) {
+	for _, j := range q.judgments(sameQuestion) {
 		qrel = errors.Join(qrel, w.qrels.line(q.Split, fmt.Sprintf("%s 0 %s %d\n", q.ID, j.DocID, j.Grade)))
 	}
-	if again {
+	if sameQuestion {
 		return qrel
 	}
 	line := strings.Join(strings.Fields(q.Text), " ")

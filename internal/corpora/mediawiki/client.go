@@ -31,7 +31,7 @@ type Client struct {
 	Wait     time.Duration                 // the first pause where the wiki names none, doubled up to 64 times of it; 0: 5 s
 
 	Requests int64 // sent
-	Again    int64 // of these, those that repeated another
+	Repeats  int64 // of these, those that repeated another
 	checked  bool  // it is the wiki
 }
 
@@ -131,7 +131,7 @@ func (c *Client) ask(ctx context.Context, ids []uint64) (Answers, error) {
 		if err := readers.Pause(ctx, wait); err != nil {
 			return all, err
 		}
-		c.Again++
+		c.Repeats++
 		pause = min(2*pause, longer)
 	}
 }

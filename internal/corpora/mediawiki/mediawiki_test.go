@@ -63,8 +63,8 @@ func TestPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	check(t, k, got, 120)
-	if n := k.Requests.Load(); n != 3 || c.Requests != 3 || c.Again != 0 {
-		t.Errorf("%d requests, told %d and %d", n, c.Requests, c.Again)
+	if n := k.Requests.Load(); n != 3 || c.Requests != 3 || c.Repeats != 0 {
+		t.Errorf("%d requests, told %d and %d", n, c.Requests, c.Repeats)
 	}
 }
 
@@ -116,8 +116,8 @@ func TestBusy(t *testing.T) {
 			continue
 		}
 		check(t, k, got, 120)
-		if name != "cut" && (c.Requests != 6 || c.Again != 3) { // net/http itself repeats one that was cut
-			t.Errorf("%s: %d requests, %d again", name, c.Requests, c.Again)
+		if name != "cut" && (c.Requests != 6 || c.Repeats != 3) { // net/http itself repeats one that was cut
+			t.Errorf("%s: %d requests, %d again", name, c.Requests, c.Repeats)
 		}
 	}
 }

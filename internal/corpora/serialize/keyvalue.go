@@ -70,18 +70,18 @@ func (w *writer) keyValues(depth int) {
 	waiting := none
 	w.rows(depth, 0, func(r *gridRow) {
 		cells := w.shown(r)
-		alone := len(cells) == 1
-		if waiting != none && !(alone && !g.cells[cells[0]].th) {
+		single := len(cells) == 1
+		if waiting != none && !(single && !g.cells[cells[0]].th) {
 			w.emitLine(depth, g.textOf(waiting))
 			waiting = none
 		}
 		switch {
-		case alone && g.cells[cells[0]].th:
+		case single && g.cells[cells[0]].th:
 			waiting = cells[0]
-		case alone && waiting != none:
+		case single && waiting != none:
 			w.keyed(waiting, cells)
 			waiting = none
-		case alone:
+		case single:
 			w.one.text = append(w.one.text, g.textOf(cells[0])...)
 		default:
 			w.keyed(cells[0], cells[1:])

@@ -78,15 +78,15 @@ func (g *grouping) add(row Row) error {
 	if n := len(g.Hypotheses); n > 0 && row.Score > g.Hypotheses[n-1].Score {
 		return fmt.Errorf("score %v at rank %d, above the score before it; order the lines by score", row.Score, row.Rank)
 	}
-	h, again, err := parseName(row.Document)
+	h, repeated, err := parseName(row.Document)
 	if err != nil {
 		return err
 	}
 	at, known := g.documents[h.Document]
 	switch {
-	case again && !known:
+	case repeated && !known:
 		return fmt.Errorf("document %q does not appear above, where it should be named first", h.Document)
-	case known && !again:
+	case known && !repeated:
 		return fmt.Errorf("document %q is on line %d already", h.Document, at)
 	case h.Document != "" && !known:
 		g.documents[h.Document] = row.Line

@@ -45,7 +45,7 @@ func (r *Ranking) Names(name func(string) string) []string {
 			continue
 		}
 		names[i] = name(h.Document)
-		if _, again := seen[h.Document]; again {
+		if _, repeated := seen[h.Document]; repeated {
 			names[i] = fmt.Sprintf("%s%d=%s", mark, i+1, names[i])
 		}
 		seen[h.Document] = struct{}{}
@@ -54,7 +54,7 @@ func (r *Ranking) Names(name func(string) string) []string {
 }
 
 // parseName reads what a line calls a hypothesis, and whether it names a document again.
-func parseName(name string) (h Hypothesis, again bool, err error) {
+func parseName(name string) (h Hypothesis, repeated bool, err error) {
 	marked, ok := strings.CutPrefix(name, mark)
 	if !ok {
 		h.Document, err = DecodeName(name)

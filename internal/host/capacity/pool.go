@@ -36,9 +36,9 @@ func (p *Pool) Has() Amount {
 }
 
 // Take waits until a request fits beside what runs, and takes it until give is called, which
-// is never nil. One that never fits is the caller's to refuse, by Has. waits is told once,
+// is never nil. One that never fits is the caller's to refuse, by Has. onWait is told once,
 // before it waits, what it waits for. The error is the context's.
-func (p *Pool) Take(ctx context.Context, want Amount, waits func(what string)) (give func(), err error) {
+func (p *Pool) Take(ctx context.Context, want Amount, onWait func(what string)) (give func(), err error) {
 	if p == nil || want == (Amount{}) {
 		return func() {}, nil
 	}
@@ -52,7 +52,7 @@ func (p *Pool) Take(ctx context.Context, want Amount, waits func(what string)) (
 	if !waiting {
 		return give, nil
 	}
-	waits(cmp.Or(what, "its turn: steps that came before it wait for the same"))
+	onWait(cmp.Or(what, "its turn: steps that came before it wait for the same"))
 	select {
 	case <-w.given:
 		return give, nil

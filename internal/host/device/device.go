@@ -38,7 +38,7 @@ func (p *Pool) Choose(ctx context.Context, name string, have int, why string) (c
 	case name == "cpu" || name == "":
 		return Processors, 0, give, nil
 	case name == "auto" && have == 0:
-		p.tellAlone(why)
+		p.tellNoCard(why)
 		return Processors, 0, give, nil
 	}
 	n := 0

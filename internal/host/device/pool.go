@@ -12,11 +12,11 @@ import (
 // Pool gives the cards of a worker to the running steps in it. A nil Pool gives each step
 // what it names, and the first card to those that name none.
 type Pool struct {
-	cards []int // for steps that name none, by the numbers that this process sees
-	whole []int // for programs that are given cards
-	only  bool  // nor does a step get another that it names
-	each  int   // steps at a time on a card
-	alone func(why string)
+	cards  []int // for steps that name none, by the numbers that this process sees
+	whole  []int // for programs that are given cards
+	only   bool  // nor does a step get another that it names
+	each   int   // steps at a time on a card
+	noCard func(why string)
 
 	mu    sync.Mutex
 	busy  map[int]int
@@ -33,11 +33,11 @@ type waiter struct {
 
 // PoolOptions say which cards there are to give.
 type PoolOptions struct {
-	Cards []int            // none: the first
-	All   int              // cards of the machine that programs are given, where Cards has none
-	Only  bool             // no step gets another one, though it names it
-	Each  int              // steps at a time on a card; 0: 1
-	Alone func(why string) // told once, when a step that may have one finds that there is none
+	Cards  []int            // none: the first
+	All    int              // cards of the machine that programs are given, where Cards has none
+	Only   bool             // no step gets another one, though it names it
+	Each   int              // steps at a time on a card; 0: 1
+	NoCard func(why string) // told once, when a step that may have one finds that there is none
 }
 
 // NewPool makes the pool of a worker.
@@ -49,12 +49,12 @@ func NewPool(o PoolOptions) *Pool {
 			whole = append(whole, card)
 		}
 	}
-	return &Pool{cards: slices.Clone(o.Cards), whole: whole, only: o.Only, each: max(1, o.Each), alone: o.Alone, busy: map[int]int{}}
+	return &Pool{cards: slices.Clone(o.Cards), whole: whole, only: o.Only, each: max(1, o.Each), noCard: o.NoCard, busy: map[int]int{}}
 }
 
-// tellAlone says, once, that there is no card.
-func (p *Pool) tellAlone(why string) {
-	if p == nil || p.alone == nil {
+// tellNoCard says, once, that there is no card.
+func (p *Pool) tellNoCard(why string) {
+	if p == nil || p.noCard == nil {
 		return
 	}
 	p.mu.Lock()
@@ -62,7 +62,7 @@ func (p *Pool) tellAlone(why string) {
 	p.said = true
 	p.mu.Unlock()
 	if !said {
-		p.alone(why)
+		p.noCard(why)
 	}
 }
 

@@ -122,11 +122,11 @@ func TestNamed(t *testing.T) {
 	}
 }
 
-// TestAlone: that there is no card is told once, with the reason, and to those alone that
+// TestNoCard: that there is no card is told once, with the reason, and to those alone that
 // may have one.
-func TestAlone(t *testing.T) {
+func TestNoCard(t *testing.T) {
 	var told []string
-	p := NewPool(PoolOptions{Alone: func(why string) { told = append(told, why) }})
+	p := NewPool(PoolOptions{NoCard: func(why string) { told = append(told, why) }})
 	for _, p := range []*Pool{nil, p, p} {
 		for _, name := range []string{"cpu", "auto"} {
 			if card, _, _, err := p.Choose(t.Context(), name, 0, "no driver"); card != Processors || err != nil {

@@ -115,11 +115,11 @@ func (s *Server) join(ctx context.Context) error {
 	if err := await(ctx, s.first, starting, whole, shared); err != nil {
 		return err
 	}
-	alone := s.first.Locked()
-	if err := s.agree(ctx, alone); err != nil {
+	exclusive := s.first.Locked()
+	if err := s.agree(ctx, exclusive); err != nil {
 		return err
 	}
-	if !alone {
+	if !exclusive {
 		return nil
 	}
 	if s.o.First != nil {
@@ -132,12 +132,12 @@ func (s *Server) join(ctx context.Context) error {
 
 // agree gets a server on the requested ports. One on other ports is ended if it is not in
 // use.
-func (s *Server) agree(ctx context.Context, alone bool) error {
+func (s *Server) agree(ctx context.Context, exclusive bool) error {
 	if i, answers, _, err := look(s.o.Dir); err != nil {
 		return err
 	} else if answers && !s.wanted(i) {
 		switch {
-		case alone:
+		case exclusive:
 			_ = i.signal(syscall.SIGTERM)
 			p := &patience{say: s.o.Say, what: func() string { return "waiting for the Temporal server to end: " + s.Condition() }}
 			if err := awaitEnd(ctx, s.o.Dir, i.PID, p); err != nil {

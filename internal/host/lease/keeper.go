@@ -26,7 +26,7 @@ type Keeper struct {
 	now     func() time.Time
 
 	mu       sync.Mutex
-	held     map[string]*Held   // by Taking; nil while it is being taken
+	held     map[string]*Held   // by Taking; nil while it is being taken, or until it is deleted after all
 	seen     map[string]sighted // others' leases, by Taking
 	renewing bool
 }
@@ -75,8 +75,9 @@ func (k *Keeper) Take(ctx context.Context, key artifacts.Digest, c Claim) (h *He
 	k.mu.Lock()
 	k.held[l.Taking] = nil
 	k.mu.Unlock()
+	unsure := false
 	defer func() {
-		if h == nil {
+		if h == nil && !unsure {
 			k.drop(l.Taking)
 		}
 	}()
@@ -85,7 +86,7 @@ func (k *Keeper) Take(ctx context.Context, key artifacts.Digest, c Claim) (h *He
 		if err == nil {
 			return k.hold(l), nil, nil
 		}
-		if !errors.Is(err, artifacts.ErrExist) {
+		if unsure = !errors.Is(err, artifacts.ErrExist); unsure {
 			go k.tidy(l) // the store may have taken it all the same
 			return nil, nil, err
 		}
@@ -107,18 +108,16 @@ func (k *Keeper) Take(ctx context.Context, key artifacts.Digest, c Claim) (h *He
 
 // stale reports whether a lease no longer counts for a claim of its key.
 func (k *Keeper) stale(l Lease, c Claim) bool {
-	if c.Attempt != "" && l.Attempt == c.Attempt && l.Run == c.Run {
-		return true
-	}
+	lost := c.Attempt != "" && l.Attempt == c.Attempt && l.Run == c.Run
 	ended := l.Process.Host == k.self.Host && l.Process.PID > 0 && !l.Process.Running()
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if strings.HasPrefix(l.Taking, k.name) {
-		_, held := k.held[l.Taking]
-		return !held
-	}
-	if ended {
+	switch h, own := k.held[l.Taking]; {
+	case own && h == nil: // beside one that is being deleted no other generation may begin
+	case lost, ended, strings.HasPrefix(l.Taking, k.name) && !own:
 		return true
+	case own:
+		return false
 	}
 	s, ok := k.seen[l.Taking]
 	if !ok || s.renewed != l.Renewed {
@@ -199,20 +198,24 @@ func (h *Held) renew() {
 	}
 }
 
-// Release gives the key back. It does so when the work's context is over, too. Until that is tried,
-// the lease counts: others of this process would take it for stale, while it is being deleted.
+// Release gives the key back. It does so when the work's context is over, too. Until the store has answered,
+// the lease counts as one that nobody renews.
 func (h *Held) Release() {
-	defer h.k.drop(h.lease.Taking)
 	h.turn <- struct{}{}
 	defer func() { <-h.turn }()
 	if h.gone {
 		return
 	}
 	h.gone = true
+	h.k.mu.Lock()
+	h.k.held[h.lease.Taking] = nil
+	h.k.mu.Unlock()
 	if err := h.k.remove(h.lease, h.k.now().Sub(h.lease.Since) <= undoubted); err != nil {
 		h.k.log.Warn("a lease was not released; this is tried again until the store answers", "lease", h.lease.String(), "err", err)
 		go h.k.tidy(h.lease)
+		return
 	}
+	h.k.drop(h.lease.Taking)
 }
 
 // drop has a lease count no longer for this process.
@@ -247,4 +250,5 @@ func (k *Keeper) tidy(l Lease) {
 		time.Sleep(pause)
 		gone = k.remove(l, false) == nil
 	}
+	k.drop(l.Taking)
 }

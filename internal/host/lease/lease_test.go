@@ -259,10 +259,44 @@ func TestUnreadable(t *testing.T) {
 	})
 }
 
+// TestDeletedMeanwhile: while its process deletes a lease that it may have, no other generation begins beside it:
+// when the first is gone a third one would begin, too.
+func TestDeletedMeanwhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := mem.New()
+		records := &away{Records: s.Leases, deletes: make(chan bool)}
+		records.create.Store(true)
+		records.late.Store(true)
+		k := keeper(t, records)
+		first := Claim{Run: "1", Step: "step.command.a", Attempt: "work-1"}
+		if _, _, err := k.Take(t.Context(), key, first); err == nil {
+			t.Fatal("it is taken")
+		}
+		records.create.Store(false)
+		records.deletes <- true
+		for _, c := range []Claim{first, {Run: "2"}} {
+			if _, other := take(t, k, c); other == nil {
+				t.Errorf("%s takes what is being deleted", c.Run)
+			}
+		}
+		records.deletes <- true
+		synctest.Wait()
+		h, other := take(t, k, first)
+		if other != nil {
+			t.Fatalf("it waits for %v", other)
+		}
+		close(records.deletes)
+		h.Release()
+		time.Sleep(2 * renewEvery) // the renewals end
+	})
+}
+
 // away is a store of which some methods fail: Create, after its work is done if late, and Delete.
 type away struct {
 	artifacts.Records
 	create, late, remove atomic.Bool
+
+	deletes chan bool // if set, received from as a deletion begins, and as it ends
 }
 
 func (a *away) Create(ctx context.Context, name string, data []byte) error {
@@ -280,14 +314,17 @@ func (a *away) Delete(ctx context.Context, name string) error {
 	if a.remove.Load() {
 		return errAway
 	}
+	if a.deletes != nil {
+		<-a.deletes
+		<-a.deletes
+	}
 	return a.Records.Delete(ctx, name)
 }
 
 var errAway = errors.New("connection refused")
 
-// TestNobodyHoldsIt: a lease that nobody holds is no obstacle to its own process; to others
-// of the machine it is one for some seconds after the store is back, or for as long as a lease
-// counts that is not renewed, though its process lives.
+// TestNobodyHoldsIt: a lease that nobody holds is an obstacle for some seconds after the store is back,
+// or for as long as a lease counts that is not renewed, though its process lives.
 func TestNobodyHoldsIt(t *testing.T) {
 	const soon = tidyAgain + 3*time.Second
 	for name, c := range map[string]struct {
@@ -302,7 +339,7 @@ func TestNobodyHoldsIt(t *testing.T) {
 		"nothing came of it":                {create: true, outage: 20 * time.Second},
 		"taken, and nothing can be deleted": {create: true, late: true, remove: true, most: Stale + 3*time.Second},
 	} {
-		for who, most := range map[string]time.Duration{"its process": 0, "another": c.most} {
+		for _, who := range []string{"its process", "another"} {
 			t.Run(name+", "+who, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					s := mem.New()
@@ -328,7 +365,7 @@ func TestNobodyHoldsIt(t *testing.T) {
 					if err := k.Wait(ctx, key, Claim{Run: "2"}, func(Lease) {}); err != nil {
 						t.Error(err)
 					}
-					if d := time.Since(start); d > most {
+					if d := time.Since(start); d > c.most {
 						t.Errorf("it waits for %s", d)
 					}
 					records.remove.Store(false)

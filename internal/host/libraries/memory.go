@@ -17,12 +17,12 @@ import (
 type Memory struct {
 	File string // where it is kept; "": nowhere
 
-	now    func() time.Time // for tests; nil: time.Now
-	reads  atomic.Int64     // of environments, not from memory
-	mu     sync.Mutex
-	loaded sync.Once
-	fresh  bool
-	known  map[string]remembered
+	now          func() time.Time // for tests; nil: time.Now
+	reads        atomic.Int64     // of environments, not from memory
+	mu           sync.Mutex
+	loaded       sync.Once
+	fresh        bool
+	environments map[string]remembered
 }
 
 // remembered is an environment with what its files looked like.
@@ -69,10 +69,10 @@ func (m *Memory) Of(ctx context.Context, program string, look Lookup) (*Environm
 	}
 	if newest < began.Add(-granularity).UnixNano() {
 		m.mu.Lock()
-		if len(m.known) >= maxKnown {
-			m.known = map[string]remembered{}
+		if len(m.environments) >= maxKnown {
+			m.environments = map[string]remembered{}
 		}
-		m.known[at.Interpreter], m.fresh = remembered{at, roots, stamp, string(text)}, true
+		m.environments[at.Interpreter], m.fresh = remembered{at, roots, stamp, string(text)}, true
 		m.mu.Unlock()
 	}
 	return environmentOf(at.Prefix, text)
@@ -97,15 +97,15 @@ func (m *Memory) remembered(at place) (remembered, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.loaded.Do(m.load)
-	was, ok := m.known[at.Interpreter]
+	was, ok := m.environments[at.Interpreter]
 	return was, ok && reflect.DeepEqual(was.At, at)
 }
 
 // load reads what is kept; what is damaged is forgotten.
 func (m *Memory) load() {
 	b, err := os.ReadFile(m.File)
-	if err != nil || json.Unmarshal(b, &m.known) != nil || m.known == nil {
-		m.known = map[string]remembered{}
+	if err != nil || json.Unmarshal(b, &m.environments) != nil || m.environments == nil {
+		m.environments = map[string]remembered{}
 	}
 }
 
@@ -117,5 +117,5 @@ func (m *Memory) Save() error {
 		return nil
 	}
 	m.fresh = false
-	return atomicfile.WriteJSON(m.File, m.known, "", 0o644)
+	return atomicfile.WriteJSON(m.File, m.environments, "", 0o644)
 }

@@ -134,7 +134,7 @@ func (r *reading) site(ctx context.Context, at string, entries []entry) error {
 			conda[filepath.ToSlash(rel)] = rec
 		}
 	}
-	known := map[string]recorded{}
+	records := map[string]recorded{}
 	byName := make(map[string]entry, len(entries))
 	var infos []string
 	for _, e := range entries {
@@ -155,7 +155,7 @@ func (r *reading) site(ctx context.Context, at string, entries []entry) error {
 				continue // it is of a package of conda
 			}
 		}
-		if err := r.distribution(at, info, byName, known); err != nil {
+		if err := r.distribution(at, info, byName, records); err != nil {
 			return err
 		}
 	}
@@ -163,7 +163,7 @@ func (r *reading) site(ctx context.Context, at string, entries []entry) error {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Version, b.Version), cmp.Compare(a.Files, b.Files))
 	})
 	for _, e := range entries {
-		rec, listed := known[e.Name]
+		rec, listed := records[e.Name]
 		if theirs, ok := conda[e.Name]; ok && (!listed || theirs.holds(e)) {
 			rec, listed = theirs, true
 		}
@@ -183,7 +183,7 @@ func (r *reading) site(ctx context.Context, at string, entries []entry) error {
 			r.loose = append(r.loose, loose{path: filepath.Join(at, e.Name), was: rec.sum, to: File{Name: e.Name, Is: Edited}})
 		}
 	}
-	maps.Copy(conda, known)
+	maps.Copy(conda, records)
 	for name, rec := range conda {
 		if _, ok := byName[name]; !ok && !rec.sum.IsZero() && filepath.IsLocal(name) && path.Ext(name) != ".pyc" {
 			r.out.Files = append(r.out.Files, File{Name: name, Is: Gone})
@@ -215,7 +215,7 @@ func isPointer(e entry) bool {
 var own = []string{"RECORD", "RECORD.jws", "RECORD.p7s", "INSTALLER", "REQUESTED", "direct_url.json", "uv_cache.json", "uv_build.json"}
 
 // distribution reads a dist-info or egg-info, and adds to known what it lists.
-func (r *reading) distribution(at, info string, byName map[string]entry, known map[string]recorded) error {
+func (r *reading) distribution(at, info string, byName map[string]entry, records map[string]recorded) error {
 	stem := strings.TrimSuffix(info, path.Ext(info))
 	name, version, _ := strings.Cut(stem, "-")
 	if path.Ext(info) == ".egg-info" {
@@ -223,7 +223,7 @@ func (r *reading) distribution(at, info string, byName map[string]entry, known m
 	}
 	d := Distribution{Name: normal(name), Version: version}
 	for _, f := range own {
-		known[info+"/"+f] = recorded{own: true}
+		records[info+"/"+f] = recorded{own: true}
 	}
 	if _, ok := byName[info+"/direct_url.json"]; ok {
 		text, err := readBounded(filepath.Join(at, info, "direct_url.json"), maxHead)
@@ -248,7 +248,7 @@ func (r *reading) distribution(at, info string, byName map[string]entry, known m
 		if err != nil {
 			return err
 		}
-		d.Files = r.record(string(text), e, d.Editable, known)
+		d.Files = r.record(string(text), e, d.Editable, records)
 	}
 	r.out.Distributions = append(r.out.Distributions, d)
 	return nil
@@ -256,7 +256,7 @@ func (r *reading) distribution(at, info string, byName map[string]entry, known m
 
 // record reads the lines "path,sha256=…,size" of a RECORD and returns the digest of those
 // that are the same wherever the distribution is installed.
-func (r *reading) record(text string, by entry, editable bool, known map[string]recorded) string {
+func (r *reading) record(text string, by entry, editable bool, records map[string]recorded) string {
 	var lines []string
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
@@ -266,7 +266,7 @@ func (r *reading) record(text string, by entry, editable bool, known map[string]
 			continue
 		}
 		name, sum, size := strings.ReplaceAll(strings.Trim(line[:i], `"`), `""`, `"`), line[i+1:j], line[j+1:]
-		if known[name].own || strings.HasSuffix(name, ".pyc") {
+		if records[name].own || strings.HasSuffix(name, ".pyc") {
 			continue
 		}
 		switch {
@@ -276,7 +276,7 @@ func (r *reading) record(text string, by entry, editable bool, known map[string]
 			lines = append(lines, name+","+sum+"\n")
 		}
 		if is := recordSum(sum); !strings.HasPrefix(name, "../") && !is.IsZero() { // without a hash it vouches for nothing
-			known[name] = recorded{sum: is, size: sizeOf(size), by: by}
+			records[name] = recorded{sum: is, size: sizeOf(size), by: by}
 		}
 	}
 	if editable && lines == nil {

@@ -46,10 +46,10 @@ func TestFilled(t *testing.T) {
 
 // TestRecomputed: updates whose activations are computed again are those that keep them: dropout draws the same.
 func TestRecomputed(t *testing.T) {
-	fit := func(again bool) []float64 {
+	fit := func(recompute bool) []float64 {
 		l := toy(t, card, tensor.F32, 0.1)
 		defer l.Close()
-		l.Model.Checkpoint, l.OneByOne = again, true
+		l.Model.Checkpoint, l.OneByOne = recompute, true
 		return trained(t, l, &shelf{folder: t.TempDir()}, 30)
 	}
 	near(t, "recomputed/losses", f32(fit(true)), f32(fit(false)), 1e-4)

@@ -138,7 +138,7 @@ func TestRecorded(t *testing.T) {
 					if c.parts > 1 {
 						calls = int64(c.parts) + 1
 					}
-					if n.Launches != 0 || n.Uploads != calls || n.Downloads+n.Waits != 0 {
+					if n.Launches != 0 || n.Uploads != calls || n.Downloads+n.Syncs != 0 {
 						t.Errorf("an update that is replayed: %+v", n)
 					}
 				}

@@ -23,11 +23,11 @@ func (c *cardStep) Draw(o *Sampling, rows []int32, u []float64) (out []Candidate
 	for i := range u {
 		numbers[i], of[i] = int64(math.Float64bits(u[i])), int64(rows[i])
 	}
-	for again := true; again && err == nil; n = min(4*n, vocab) {
+	for more := true; more && err == nil; n = min(4*n, vocab) {
 		e := c.make(func(s *tensor.Scope, on []*tensor.Tensor) {
 			d := cardDraws{s: s, o: o, rows: on[1], u: s.Bits(on[0], tensor.F64)}
 			d.cardFound = cardBest{s, int(c.scores.Dim(0)), n}.of(c.scores, s.Zeros(tensor.F32, c.output.m.Device, c.scores.Dim(0)))
-			out, again, err = d.read(d.choose(d.weights()))
+			out, more, err = d.read(d.choose(d.weights()))
 		}, numbers, of)
 		err = errors.Join(e, err)
 	}
@@ -81,9 +81,9 @@ func (d *cardDraws) choose(weights *tensor.Tensor) *tensor.Tensor {
 	return s.Minimum(at, count(s.Less(sum, total))) // rounding may leave none
 }
 
-// read takes the draws to the host, in one transfer. again: more candidates than were
+// read takes the draws to the host, in one transfer. more: more candidates than were
 // found are as probable as the last of top_k.
-func (d *cardDraws) read(at *tensor.Tensor) (out []Candidate, again bool, err error) {
+func (d *cardDraws) read(at *tensor.Tensor) (out []Candidate, more bool, err error) {
 	s, n := d.s, d.values.Dim(1)
 	of := func(t *tensor.Tensor, at *tensor.Tensor) *tensor.Tensor { // [draws, 1]
 		return s.Gather(s.IndexSelect(t, 0, d.rows), 1, at)
@@ -105,8 +105,8 @@ func (d *cardDraws) read(at *tensor.Tensor) (out []Candidate, again bool, err er
 		if d.blocks != nil {
 			c.Token = int32(numbers[3]*d.size + numbers[1]%d.size)
 		}
-		again = again || numbers[2] == 0 && d.o.TopK > 0 && n < d.columns
+		more = more || numbers[2] == 0 && d.o.TopK > 0 && n < d.columns
 		out = append(out, c)
 	}
-	return out, again, nil
+	return out, more, nil
 }

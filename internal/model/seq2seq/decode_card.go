@@ -33,7 +33,7 @@ const hidden = -3e4
 // cache reads of the inputs: one upload.
 func (m *Model) encodeOnCard(s, inner *tensor.Scope, e *Encoding) {
 	seq := e.seq
-	m.known(seq.ids)
+	m.checkTokens(seq.ids)
 	rows := int64(len(seq.ids))
 	up := s.Upload(m.Device, seq.ids, tensor.PaddingIndexes(nil, seq.Start, seq.Len, rows, 0), m.indexes(seq, true), columns(seq), seq.Len)
 	padding := inner.NewPadding(seq.Start, seq.Len, rows, 0, up[1])
@@ -120,7 +120,7 @@ func (c *Cache) keepCross(s *tensor.Scope, e *Encoding) {
 // StepOn takes it from there.
 func (c *Cache) Arrays(tokens []int32) [][]int64 {
 	ids := c.read(tokens)
-	c.m.known(ids)
+	c.m.checkTokens(ids)
 	all := [][]int64{ids}
 	c.card.plan = cardPlan{order: c.order != nil && c.steps > 0}
 	if c.card.plan.order {

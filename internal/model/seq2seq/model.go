@@ -98,12 +98,12 @@ func ParameterCount(c Config) int64 {
 
 // embed looks up tokens: T ids -> [T, width].
 func (m *Model) embed(s *tensor.Scope, ids []int64) *tensor.Tensor {
-	m.known(ids)
+	m.checkTokens(ids)
 	return s.IndexSelect(m.net.Embedding(), 0, s.FromInt64s(ids, m.Device, int64(len(ids))))
 }
 
-// known says which token the model does not have.
-func (m *Model) known(ids []int64) {
+// checkTokens says which token the model does not have.
+func (m *Model) checkTokens(ids []int64) {
 	size := m.Vocabulary().Size
 	for i, id := range ids {
 		if id < 0 || id >= size {

@@ -93,7 +93,7 @@ func (p *Pass) backward(loss *tensor.Tensor, leaves []*tensor.Tensor) []*tensor.
 		if b.have[g.out] == nil {
 			b.flush()
 		}
-		b.again(g)
+		b.recompute(g)
 		b.ends = b.ends[:i]
 	}
 	b.flush()
@@ -131,8 +131,8 @@ func (b *backward) flush() {
 	b.roots = nil
 }
 
-// again computes a segment with what its gradients need, and goes back through it.
-func (b *backward) again(g *segment) {
+// recompute computes a segment again with what its gradients need, and goes back through it.
+func (b *backward) recompute(g *segment) {
 	if b.rng != nil {
 		now, state := b.rng.Counter, b.S.RandomState(b.Device)
 		b.rng.Counter = g.random
@@ -161,7 +161,7 @@ func (b *backward) again(g *segment) {
 		b.tape.now, g.leaves = nil, nil
 		to, from = append(to, b.leaves...), append(from, b.leaves...)
 		for i, d := range b.S.Backward([]*tensor.Tensor{y}, []*tensor.Tensor{b.have[g.out]}, from) {
-			if d != nil && i <= len(g.outside) && !b.known(to[i]) {
+			if d != nil && i <= len(g.outside) && !b.needsNoFlush(to[i]) {
 				b.roots = append(b.roots, to[i])
 			}
 			b.add(outer, to[i], d)
@@ -171,8 +171,8 @@ func (b *backward) again(g *segment) {
 	delete(b.have, g.out)
 }
 
-// known: the gradients of t need no flush to go on, or it is among those that do.
-func (b *backward) known(t *tensor.Tensor) bool {
+// needsNoFlush: the gradients of t need no flush to go on, or it is among those that do.
+func (b *backward) needsNoFlush(t *tensor.Tensor) bool {
 	return slices.Contains(b.ends, t) || slices.Contains(b.leaves, t) || slices.Contains(b.roots, t)
 }
 

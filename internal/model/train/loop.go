@@ -210,10 +210,10 @@ type run struct {
 	sampler *Sampler
 	state   state
 
-	from  int64   // step at which this process began
-	saved int64   // step of the newest checkpoint
-	known int64   // updates whose losses are known
-	loss  float64 // of the newest of them that had one, for people
+	from       int64   // step at which this process began
+	saved      int64   // step of the newest checkpoint
+	lossesRead int64   // updates whose losses are known
+	loss       float64 // of the newest of them that had one, for people
 
 	began       time.Time // of this process's part
 	before      float64   // seconds of earlier parts
@@ -222,7 +222,7 @@ type run struct {
 }
 
 func (r *run) loop(ctx context.Context) error {
-	r.from, r.saved, r.known = r.state.Step, r.state.Step, r.state.Step
+	r.from, r.saved, r.lossesRead = r.state.Step, r.state.Step, r.state.Step
 	r.began, r.savedAt, r.before = time.Now(), time.Now(), r.state.Seconds
 	if r.owes() {
 		if err := r.mark(ctx, r.Schedule.At(r.state.Step-1)); err != nil {
@@ -270,13 +270,13 @@ func (r *run) losses(all bool) error {
 		return fmt.Errorf("training step %d: %w", r.state.Step, err)
 	}
 	for _, l := range losses {
-		r.known++
+		r.lossesRead++
 		switch {
 		case l.Scale > 0:
-			return &DivergedError{Step: r.known, Loss: l.Value, Scale: l.Scale, Kept: r.saved}
+			return &DivergedError{Step: r.lossesRead, Loss: l.Value, Scale: l.Scale, Kept: r.saved}
 		case l.Left:
 		case l.Gradients, !Finite(l.Value):
-			return &DivergedError{Step: r.known, Loss: l.Value, Grads: l.Gradients, Kept: r.saved}
+			return &DivergedError{Step: r.lossesRead, Loss: l.Value, Grads: l.Gradients, Kept: r.saved}
 		default:
 			r.state.add(l.Value)
 			r.loss = l.Value
@@ -363,7 +363,7 @@ func (r *run) report(loss float64) {
 		left += r.evaluations / time.Duration(n) * time.Duration((r.Steps-r.state.Step)/r.EvaluateEvery)
 	}
 	note := fmt.Sprintf("%.1f steps/s", 1/perStep.Seconds())
-	if r.known > r.from {
+	if r.lossesRead > r.from {
 		note = fmt.Sprintf("loss %.4f, %s", loss, note)
 	}
 	if best, ok := r.state.Curve.Best(); ok {

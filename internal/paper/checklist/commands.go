@@ -10,19 +10,19 @@ import (
 
 // Command rebuilds one table or figure.
 type Command struct {
-	Address  string  `json:"address"`
-	Paper    string  `json:"paper,omitempty"`
-	Command  string  `json:"command"`
-	Steps    int     `json:"steps"`              // that it needs, including itself
-	Known    int     `json:"steps_with_results"` // which the time and bytes are for
-	TookS    float64 `json:"took_s"`             // one step after another
-	CardS    float64 `json:"card_s"`
-	Disk     int64   `json:"disk"` // bytes of results
-	Download int64   `json:"download"`
-	Unknown  int     `json:"download_unknown"` // files of unknown size
-	Expected int     `json:"expected"`         // numbers, texts and claims of the paper
-	Allowed  float64 `json:"allowed"`          // the largest difference from a number that is allowed
-	Place    string  `json:"place"`
+	Address     string  `json:"address"`
+	Paper       string  `json:"paper,omitempty"`
+	Command     string  `json:"command"`
+	Steps       int     `json:"steps"`              // that it needs, including itself
+	WithResults int     `json:"steps_with_results"` // which the time and bytes are for
+	TookS       float64 `json:"took_s"`             // one step after another
+	CardS       float64 `json:"card_s"`
+	Disk        int64   `json:"disk"` // bytes of results
+	Download    int64   `json:"download"`
+	Unknown     int     `json:"download_unknown"` // files of unknown size
+	Expected    int     `json:"expected"`         // numbers, texts and claims of the paper
+	Allowed     float64 `json:"allowed"`          // the largest difference from a number that is allowed
+	Place       string  `json:"place"`
 }
 
 // commands are the commands for all tables and figures that the report shows.
@@ -49,7 +49,7 @@ func commands(in Input) []Command {
 		if it.State == report.LeftOut {
 			continue // no command makes it
 		}
-		c := Command{Address: it.Address, Paper: it.Paper, Command: in.Command("run", "--target", it.Address), Known: it.Used.Steps, TookS: it.Used.Took.Seconds(), CardS: it.Used.CardS,
+		c := Command{Address: it.Address, Paper: it.Paper, Command: in.Command("run", "--target", it.Address), WithResults: it.Used.Steps, TookS: it.Used.Took.Seconds(), CardS: it.Used.CardS,
 			Expected: len(it.Checks), Place: place(in.Plan.Steps[it.Index].Pos)}
 		for _, i := range in.Report.Upstream(it) {
 			n := &in.Report.Nodes[i]

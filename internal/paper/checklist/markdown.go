@@ -60,11 +60,11 @@ func (c *Checklist) commandsTable(p func(string, ...any)) {
 	for i := range c.Commands {
 		k := &c.Commands[i]
 		steps := fmt.Sprint(k.Steps)
-		if k.Known < k.Steps {
-			steps = fmt.Sprintf("%d of %d", k.Known, k.Steps)
+		if k.WithResults < k.Steps {
+			steps = fmt.Sprintf("%d of %d", k.WithResults, k.Steps)
 		}
 		took, cards, disk := "?", "–", "?"
-		if k.Known > 0 {
+		if k.WithResults > 0 {
 			took, disk = hours(k.TookS), words.Size(k.Disk)
 		}
 		if k.CardS > 0 {

@@ -231,7 +231,7 @@ func (r *Result) uses(p *Paper, x, was *index) {
 		u := Use{Place: p.place(m.spot), Name: name}
 		id, ok := x.named(name)
 		switch {
-		case !ok && r.waits(name):
+		case !ok && r.isPending(name):
 			r.Waiting = append(r.Waiting, u)
 		case !ok:
 			u.Near = x.nearest(name)
@@ -247,8 +247,8 @@ func (r *Result) uses(p *Paper, x, was *index) {
 	}
 }
 
-// waits reports whether a name is a cell of a table or figure that has not run.
-func (r *Result) waits(name string) bool {
+// isPending reports whether a name is a cell of a table or figure that has not run.
+func (r *Result) isPending(name string) bool {
 	item, _, _ := address.Cell(name)
 	for _, prefix := range []string{"", "table.", "figure."} {
 		if slices.Contains(r.NotRun, prefix+item) {

@@ -74,9 +74,9 @@ func (r *Result) pictures(p *Paper, now *Numbers) {
 		file := stem(path.Join("/", cmp.Or(in.file, in.Name)))
 		of := func(name string) bool { return strings.HasSuffix(file, "/figures/"+name) }
 		made := slices.IndexFunc(now.Pictures, func(x Picture) bool { return of(path.Base(stem(x.Name))) })
-		waits := slices.ContainsFunc(r.NotRun, func(address string) bool { return of(FileName(address)) })
+		isPending := slices.ContainsFunc(r.NotRun, func(address string) bool { return of(FileName(address)) })
 		switch {
-		case in.file == "" && (made >= 0 || waits):
+		case in.file == "" && (made >= 0 || isPending):
 			r.Missing = append(r.Missing, Missed{in.Place, in.Name})
 		case in.file == "":
 			r.NoPicture = append(r.NoPicture, in)

@@ -79,7 +79,7 @@ func (t *Table) CellAt(name string) (Cell, Format, error) {
 		col, cell, err = t.find(of)
 		f := cell.format(col.Format)
 		f.Style = f.unsigned()
-		return Cell{Value: cell.Std, Absent: cell.Absent, Inputs: cell.Inputs, waits: cell.Value != nil && cell.Std == nil}, f, err // for more seeds
+		return Cell{Value: cell.Std, Absent: cell.Absent, Inputs: cell.Inputs, isPending: cell.Value != nil && cell.Std == nil}, f, err // for more seeds
 	}
 	return cell, cell.format(col.Format), err
 }
@@ -126,7 +126,7 @@ func (e Expectation) Planned(label, scale, paper string) []Check {
 }
 
 // Waiting finds each cell of a table or figure that has not run.
-func Waiting(string) (Cell, Format, error) { return Cell{waits: true}, Format{Style: "fixed"}, nil }
+func Waiting(string) (Cell, Format, error) { return Cell{isPending: true}, Format{Style: "fixed"}, nil }
 
 func (j judge) compare(e Expectation) ([]Check, error) {
 	form, err := e.Form()
@@ -161,7 +161,7 @@ func (c *Check) begun(cell Cell) bool {
 	if cell.Absent != "" {
 		c.Verdict = NotHere
 	}
-	return cell.Absent == "" && !cell.waits
+	return cell.Absent == "" && !cell.isPending
 }
 
 // pass is the verdict of what can be compared; near is asked of what is not ok.
@@ -277,7 +277,7 @@ func (j judge) claim(e Expectation, c *Check) error {
 		switch {
 		case cell.Absent != "":
 			c.Verdict = NotHere
-		case cell.Value == nil && !cell.waits: // but a text, or nothing
+		case cell.Value == nil && !cell.isPending: // but a text, or nothing
 			fails = true
 		}
 		if i == 0 && c.Form != IsRatio {

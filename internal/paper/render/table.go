@@ -66,7 +66,7 @@ type Cell struct {
 	Marks  string   `json:"marks,omitempty"`  // superscript after a number: what it differs from significantly
 	Absent string   `json:"absent,omitempty"` // why what the cell asks for is not in the data; see Absent
 
-	waits bool // nothing has run that would give it a value
+	isPending bool // nothing has run that would give it a value
 }
 
 // AbsentText is what stands where an example that was asked for is not in the data: the

@@ -235,7 +235,7 @@ func (c *conversion) addStage(name string, v any) (err error) {
 		return fmt.Errorf("it has no cmd, or nothing to run it for")
 	}
 	all, _ := json.Marshal(s.body) // it came from JSON
-	if _, err := c.known(s, c.text(s, string(all), escaped)); cmp.Or(c.failed, err) != nil {
+	if _, err := c.expand(s, c.text(s, string(all), escaped)); cmp.Or(c.failed, err) != nil {
 		return err
 	}
 	c.stages = append(c.stages, s)
@@ -296,14 +296,14 @@ func (c *conversion) output(s *stage, key string, o entry) {
 		return
 	}
 	s.outs = append(s.outs, at)
-	known, _ := c.known(s, at) // addStage has tried it
+	expanded, _ := c.expand(s, at) // addStage has tried it
 	ref, all := "step.command."+s.label, fmt.Sprintf(`{ "%s" = step.command.%s.out }`, at, s.label)
 	if s.each != "" {
 		all = fmt.Sprintf(`{ for k, v in %s : "%s" => step.command.%s[k].out }`, s.each, strings.NewReplacer("each.key", "k", "each.value", "v").Replace(at), s.label)
 	}
 	s.leaves = append(s.leaves, all)
 	c.locals["outputs_"+s.label] = merged(s.leaves)
-	for i, path := range known {
+	for i, path := range expanded {
 		m := made{s, s.keys[i], path, ref + ".out"}
 		if s.each != "" {
 			m.ref = ref + "[" + quote(m.key) + "].out"
@@ -328,8 +328,8 @@ func (c *conversion) at(s *stage, name string) (string, bool) {
 	return c.text(s, at, escaped), filepath.IsLocal(at) && at != "." && !path.IsAbs(name) && !strings.Contains(name, "://")
 }
 
-// known is what a template is for each instance; the template itself with an error.
-func (c *conversion) known(s *stage, text string) ([]string, error) {
+// expand gives what a template is for each instance; the template itself with an error.
+func (c *conversion) expand(s *stage, text string) ([]string, error) {
 	texts := slices.Repeat([]string{text}, len(s.keys))
 	v, err := c.value(`[for each in all : tostring("`+text+`")]`, s)
 	for i := range texts {

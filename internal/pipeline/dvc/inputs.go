@@ -16,21 +16,21 @@ func (c *conversion) dep(s *stage, name string) {
 		c.note(s, "dependency %s: it is outside the folder of dvc.yaml, or in in/, out/ or tmp/, which each step has for itself", name)
 		return
 	}
-	known, _ := c.known(s, at) // addStage has tried it
+	expanded, _ := c.expand(s, at) // addStage has tried it
 	var from []made
 	var same, all []string // same: each instance reads that with its key
-	for i, path := range known {
+	for i, path := range expanded {
 		if m, ok := c.maker(path); ok && m.stage != s {
 			from, all = append(from, m), append(all, "local.outputs_"+m.label)
 			same = append(same, strings.Replace(m.ref, "["+quote(s.keys[i])+"]", "[each.key]", 1))
 		}
 	}
 	if len(from) < len(s.keys) {
-		c.others(s, name, at, known, len(from))
+		c.others(s, name, at, expanded, len(from))
 		return
 	}
 	out := at // what has it
-	for range strings.Count(known[0], "/") - strings.Count(from[0].path, "/") {
+	for range strings.Count(expanded[0], "/") - strings.Count(from[0].path, "/") {
 		out = path.Dir(out)
 	}
 	ref := merged(slices.Compact(slices.Sorted(slices.Values(all)))) + `["` + out + `"]`
@@ -44,9 +44,9 @@ var codeName = regexp.MustCompile(`\.(py|pyx|ipynb|R|r|Rmd|sh|bash|jl|pl|awk|sed
 
 // others brings the outputs below a folder, or else a file or folder of the tree: a file of
 // code as text, all else as it lies. n instances have it from another stage.
-func (c *conversion) others(s *stage, written, at string, known []string, n int) {
+func (c *conversion) others(s *stage, written, at string, expanded []string, n int) {
 	readers, from := map[string]int{}, map[string]bool{}
-	for _, path := range known {
+	for _, path := range expanded {
 		readers[path]++
 	}
 	for _, m := range c.made {
@@ -59,10 +59,10 @@ func (c *conversion) others(s *stage, written, at string, known []string, n int)
 	if len(from) > 0 {
 		s.below[at] = fmt.Sprintf(`{ for at, out in %s : at => out[at] if startswith(at, "%s/") }`, merged(slices.Sorted(maps.Keys(from))), at)
 	}
-	isFolder := c.isFolder(known[0])
-	gone := slices.IndexFunc(known, func(path string) bool { _, err := c.stat(path); return err != nil })
+	isFolder := c.isFolder(expanded[0])
+	gone := slices.IndexFunc(expanded, func(path string) bool { _, err := c.stat(path); return err != nil })
 	switch {
-	case n > 0 && n < len(known):
+	case n > 0 && n < len(expanded):
 		c.note(s, "dependency %s: only some have it from another stage", written)
 		return
 	case n > 0 && gone != 0:
@@ -71,8 +71,8 @@ func (c *conversion) others(s *stage, written, at string, known []string, n int)
 	case n > 0:
 		return
 	case gone >= 0:
-		c.note(s, "dependency %s is not here: bring it before the run, as with dvc pull", known[gone])
-	case s.files[at] != "", codeName.MatchString(known[0]) && !isFolder:
+		c.note(s, "dependency %s is not here: bring it before the run, as with dvc pull", expanded[gone])
+	case s.files[at] != "", codeName.MatchString(expanded[0]) && !isFolder:
 		s.files[at] = `file("` + at + `")`
 		return
 	}
@@ -103,8 +103,8 @@ func (c *conversion) wants(s *stage) {
 	}
 	for _, f := range slices.Sorted(maps.Keys(wanted)) {
 		at, ok := c.at(s, f)
-		known, _ := c.known(s, at) // addStage has tried it
-		if !ok || slices.ContainsFunc(known, func(path string) bool { _, err := c.stat(path); return err != nil }) {
+		expanded, _ := c.expand(s, at) // addStage has tried it
+		if !ok || slices.ContainsFunc(expanded, func(path string) bool { _, err := c.stat(path); return err != nil }) {
 			c.note(s, "params of %s: there is no such file in the folder of dvc.yaml", f)
 			continue
 		}

@@ -45,11 +45,11 @@ func (c *conversion) step(b *strings.Builder, s *stage) {
 		lines = append(lines, fmt.Sprintf(`ln -s "$PWD/in/%s" "%[1]s"`, at))
 	}
 	for _, at := range s.outs {
-		known, _ := c.known(s, at) // addStage has tried it
+		expanded, _ := c.expand(s, at) // addStage has tried it
 		dir := path.Join("out", path.Dir(at))
 		move := fmt.Sprintf(`mv "%s" "%s"`, at, dir)
 		switch {
-		case c.isFolder(known[0]):
+		case c.isFolder(expanded[0]):
 			move = fmt.Sprintf(`rmdir "out/%s"; %s`, at, move)
 			at += "/"
 		case dir != "out":

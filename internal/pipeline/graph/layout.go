@@ -53,15 +53,15 @@ func newLayout(g Graph) *layout {
 func (l *layout) assignLayers() {
 	l.vs = make([]vertex, len(l.g.Nodes))
 	readers := make([][]int, len(l.vs))
-	waits := make([]int, len(l.vs))
+	indegree := make([]int, len(l.vs))
 	for _, e := range l.g.Edges {
 		readers[e.From] = append(readers[e.From], e.To)
-		waits[e.To]++
+		indegree[e.To]++
 	}
 	var ready []int
 	for i, n := range l.g.Nodes {
 		l.vs[i] = vertex{node: i, w: charWidth*float64(utf8.RuneCountInString(n.label())) + 20, h: boxHeight}
-		if waits[i] == 0 {
+		if indegree[i] == 0 {
 			ready = append(ready, i)
 		}
 	}
@@ -71,7 +71,7 @@ func (l *layout) assignLayers() {
 		order = append(order, n)
 		for _, to := range readers[n] {
 			l.vs[to].layer = max(l.vs[to].layer, l.vs[n].layer+1)
-			if waits[to]--; waits[to] == 0 {
+			if indegree[to]--; indegree[to] == 0 {
 				ready = append(ready, to)
 			}
 		}

@@ -83,8 +83,8 @@ func (s *Sources) Listed(ctx context.Context, pattern string) ([]string, error) 
 	return list, PinList(s.path, l)
 }
 
-// Again says which sources a pattern stands for now, which of them are new, and which are gone.
-func (l List) Again(ctx context.Context) (now List, added, gone []string, err error) {
+// Relist says which sources a pattern stands for now, which of them are new, and which are gone.
+func (l List) Relist(ctx context.Context) (now List, added, gone []string, err error) {
 	now = List{Pattern: l.Pattern}
 	if now.Sources, err = fetch.List(ctx, l.Pattern); err != nil {
 		return now, nil, nil, err

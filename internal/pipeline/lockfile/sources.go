@@ -32,10 +32,10 @@ type Sources struct {
 	read map[string]*File
 	memo string // file with the checksums of local files, by path
 
-	mu    sync.Mutex
-	known map[string]remembered
-	again bool
-	fresh map[string]bool // of known: hashed here, not saved
+	mu        sync.Mutex
+	checksums map[string]remembered
+	rehash    bool
+	fresh     map[string]bool // of checksums: hashed here, not saved
 }
 
 // remembered is a local file's checksum and the file's metadata when it was hashed: it is valid
@@ -62,7 +62,7 @@ func OpenWith(file func(path string) ([]byte, error), lock, base, memo string) (
 	if err != nil {
 		return nil, err
 	}
-	return &Sources{Lock: f, file: file, near: f, read: map[string]*File{}, base: base, memo: memo, known: readMemo(memo), fresh: map[string]bool{}}, nil
+	return &Sources{Lock: f, file: file, near: f, read: map[string]*File{}, base: base, memo: memo, checksums: readMemo(memo), fresh: map[string]bool{}}, nil
 }
 
 // From makes relative paths of local files start from a module's folder, whose own lock file
@@ -84,8 +84,8 @@ func (s *Sources) Pinned(source string) (step.Pin, bool) {
 	return s.near.Pinned(source)
 }
 
-// HashAgain makes LocalFile ignore the cache, or use it again.
-func (s *Sources) HashAgain(again bool) { s.again = again }
+// Rehash makes LocalFile ignore the cache, or use it again.
+func (s *Sources) Rehash(rehash bool) { s.rehash = rehash }
 
 // abs is the absolute path of one that starts from the base.
 func (s *Sources) abs(path string) (string, error) {
@@ -110,9 +110,9 @@ func (s *Sources) LocalFile(ctx context.Context, path string) (step.Pin, error) 
 		return step.Pin{}, err
 	}
 	s.mu.Lock()
-	r, ok := s.known[abs]
+	r, ok := s.checksums[abs]
 	s.mu.Unlock()
-	if ok && !s.again && r.Proves(now) {
+	if ok && !s.rehash && r.Proves(now) {
 		return r.Pin, nil
 	}
 	report := step.Reporter(ctx)
@@ -124,7 +124,7 @@ func (s *Sources) LocalFile(ctx context.Context, path string) (step.Pin, error) 
 	}
 	pin := step.Pin{Source: abs, SHA256: d, Size: seen.Size}
 	s.mu.Lock()
-	s.known[abs] = remembered{Seen: seen, Pin: pin}
+	s.checksums[abs] = remembered{Seen: seen, Pin: pin}
 	s.fresh[abs] = true
 	s.mu.Unlock()
 	return pin, nil
@@ -161,7 +161,7 @@ func (s *Sources) Save() error {
 	return exclusively(s.memo, func() error {
 		known := readMemo(s.memo) // what other processes have added since
 		for path := range s.fresh {
-			known[path] = s.known[path]
+			known[path] = s.checksums[path]
 		}
 		return atomicfile.WriteJSON(s.memo, known, "", 0o644)
 	})

@@ -22,13 +22,13 @@ type work struct {
 	ctx  context.Context // of the server
 	wake chan struct{}
 
-	mu    sync.Mutex
-	docs  map[string]*document
-	dirty map[string]bool          // documents that have changed since they were loaded
-	known map[string]*loaded       // by document
-	first map[string]chan struct{} // of documents that have not been loaded; closed when they are
-	shown map[string][]string      // files that diagnostics of a document were sent for
-	good  map[string][]decl        // what a file declared when it last was HCL
+	mu         sync.Mutex
+	docs       map[string]*document
+	dirty      map[string]bool          // documents that have changed since they were loaded
+	loadedDocs map[string]*loaded       // by document
+	first      map[string]chan struct{} // of documents that have not been loaded; closed when they are
+	shown      map[string][]string      // files that diagnostics of a document were sent for
+	good       map[string][]decl        // what a file declared when it last was HCL
 
 	modules map[string][]string // files of modules by their source, as last loaded
 }
@@ -69,7 +69,7 @@ type lookup struct {
 
 func newWork(ctx context.Context, s *server) *work {
 	return &work{s: s, ctx: ctx, wake: make(chan struct{}, 1), docs: map[string]*document{}, dirty: map[string]bool{},
-		known: map[string]*loaded{}, first: map[string]chan struct{}{}, shown: map[string][]string{}, good: map[string][]decl{}, modules: map[string][]string{}}
+		loadedDocs: map[string]*loaded{}, first: map[string]chan struct{}{}, shown: map[string][]string{}, good: map[string][]decl{}, modules: map[string][]string{}}
 }
 
 func (w *work) document(path string) *document {
@@ -82,7 +82,7 @@ func (w *work) document(path string) *document {
 func (w *work) loaded(path string) *loaded {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if l := w.known[path]; l != nil {
+	if l := w.loadedDocs[path]; l != nil {
 		return l
 	}
 	return &loaded{files: []string{path}}
@@ -95,7 +95,7 @@ func (w *work) set(path string, t *text) {
 		delete(w.docs, path)
 	} else {
 		w.docs[path] = &document{text: t, path: path}
-		if w.known[path] == nil && w.first[path] == nil {
+		if w.loadedDocs[path] == nil && w.first[path] == nil {
 			w.first[path] = make(chan struct{})
 		}
 	}
@@ -109,7 +109,7 @@ func (w *work) changed(path string) {
 	w.mu.Lock()
 	w.dirty[path] = true
 	for other := range w.docs {
-		if l := w.known[other]; filepath.Dir(other) == filepath.Dir(path) || l != nil && slices.Contains(l.modules, path) {
+		if l := w.loadedDocs[other]; filepath.Dir(other) == filepath.Dir(path) || l != nil && slices.Contains(l.modules, path) {
 			w.dirty[other] = true
 		}
 	}
@@ -173,7 +173,7 @@ func (w *work) load(path string) error {
 	if now.pipeline == nil { // what was found of the last one is better than nothing
 		now.pipeline, now.lookup = before.pipeline, before.lookup
 	}
-	w.known[path] = now
+	w.loadedDocs[path] = now
 	if first := w.first[path]; first != nil {
 		delete(w.first, path)
 		close(first)
@@ -329,7 +329,7 @@ func (w *work) outcomes(ctx context.Context, path string) (*pipeline.Pipeline, *
 		}
 	}
 	w.mu.Lock()
-	l := w.known[path]
+	l := w.loadedDocs[path]
 	if l == nil || l.pipeline == nil || w.s.Outcomes == nil {
 		w.mu.Unlock()
 		return nil, nil

@@ -64,8 +64,8 @@ func reader(t *testing.T) *modules.Reader {
 	return &modules.Reader{Lock: filepath.Join(dir, lockfile.Name), Cache: filepath.Join(dir, "cache")}
 }
 
-// again is a reader of the same files, as the next process makes it.
-func again(r *modules.Reader) *modules.Reader { return &modules.Reader{Lock: r.Lock, Cache: r.Cache} }
+// another is a reader of the same files, as the next process makes it.
+func another(r *modules.Reader) *modules.Reader { return &modules.Reader{Lock: r.Lock, Cache: r.Cache} }
 
 // open opens a module and returns what p.hcl has.
 func open(t *testing.T, r *modules.Reader, source string) (string, error) {
@@ -103,7 +103,7 @@ func TestPinned(t *testing.T) {
 	// The ref moves: the pin stays until it is updated.
 	write(t, filepath.Join(folder, "study", "p.hcl"), "# two\n")
 	second := commit(t, folder)
-	stay := again(r)
+	stay := another(r)
 	if got, err := open(t, stay, source); got != "# one\n" || err != nil {
 		t.Fatalf("%q, %v", got, err)
 	}
@@ -121,7 +121,7 @@ func TestPinned(t *testing.T) {
 			t.Errorf("%s: moved to %q, %v", ref, now, err)
 		}
 	}
-	up := again(r)
+	up := another(r)
 	up.Update = func(string) bool { return true }
 	if got, err := open(t, up, source); got != "# two\n" || err != nil || up.Used[0].Before != first || up.Used[0].Commit != second {
 		t.Fatalf("%q, %v, %+v", got, err, up.Used)
@@ -132,7 +132,7 @@ func TestPinned(t *testing.T) {
 	if err := os.Rename(folder, elsewhere); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := open(t, again(r), source); got != "# two\n" || err != nil {
+	if got, err := open(t, another(r), source); got != "# two\n" || err != nil {
 		t.Fatalf("offline: %q, %v", got, err)
 	}
 	kept, err := filepath.Glob(filepath.Join(r.Cache, "*", second, "study", "p.hcl"))
@@ -140,13 +140,13 @@ func TestPinned(t *testing.T) {
 		t.Fatal(kept, err)
 	}
 	write(t, kept[0], "# changed\n")
-	if _, err := open(t, again(r), source); err == nil || !strings.Contains(err.Error(), source) {
+	if _, err := open(t, another(r), source); err == nil || !strings.Contains(err.Error(), source) {
 		t.Errorf("what was changed is used, or %v", err)
 	}
 	if err := os.Rename(elsewhere, folder); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := open(t, again(r), source); got != "# two\n" || err != nil {
+	if got, err := open(t, another(r), source); got != "# two\n" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
 	old, young := filepath.Join(r.Cache, ".fetch-old"), filepath.Join(r.Cache, ".fetch-young")
@@ -158,7 +158,7 @@ func TestPinned(t *testing.T) {
 	if err := os.RemoveAll(filepath.Dir(filepath.Dir(filepath.Dir(kept[0])))); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := open(t, again(r), source); err != nil {
+	if _, err := open(t, another(r), source); err != nil {
 		t.Fatal(err)
 	}
 	if left, err := filepath.Glob(filepath.Join(r.Cache, ".fetch-*")); err != nil || len(left) != 1 || left[0] != young {
@@ -181,7 +181,7 @@ func TestRewritten(t *testing.T) {
 	if err := os.RemoveAll(r.Cache); err != nil {
 		t.Fatal(err)
 	}
-	_, err := open(t, again(r), url+"//study?ref=main")
+	_, err := open(t, another(r), url+"//study?ref=main")
 	if err == nil || !strings.Contains(err.Error(), "sources update pins the new one") {
 		t.Errorf("it says %v", err)
 	}
@@ -223,7 +223,7 @@ func TestAtOnce(t *testing.T) {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			if files, err := again(r).Open(t.Context(), ".", url+"//study?ref=main"); err != nil || len(files) != 2 {
+			if files, err := another(r).Open(t.Context(), ".", url+"//study?ref=main"); err != nil || len(files) != 2 {
 				t.Errorf("%d files, %v", len(files), err)
 			}
 		}()
@@ -241,7 +241,7 @@ func TestAccept(t *testing.T) {
 	r := reader(t)
 	accepted := filepath.Dir(r.Lock)
 	refusing := func() *modules.Reader {
-		w := again(r)
+		w := another(r)
 		w.Accept = func(file string) error {
 			if rel, err := filepath.Rel(accepted, file); err != nil || !filepath.IsLocal(rel) {
 				return os.ErrPermission
@@ -265,7 +265,7 @@ func TestAccept(t *testing.T) {
 	if _, err := refusing().Open(t.Context(), accepted, source); err == nil || !strings.Contains(err.Error(), "not pinned") {
 		t.Errorf("a repository that is not pinned: %v", err)
 	}
-	if _, err := open(t, again(r), source); err != nil {
+	if _, err := open(t, another(r), source); err != nil {
 		t.Fatal(err)
 	}
 	w := refusing()

@@ -8,10 +8,10 @@ import (
 	"github.com/redsi/redsi/internal/corpora/docid/kmeans"
 )
 
-// again reads the same rows over and over.
-type again struct{ row []float32 }
+// endless reads the same rows over and over.
+type endless struct{ row []float32 }
 
-func (a again) Read(to []float32) error {
+func (a endless) Read(to []float32) error {
 	for len(to) > 0 {
 		to = to[copy(to, a.row):]
 	}
@@ -28,7 +28,7 @@ func BenchmarkSearch(b *testing.B) {
 	}
 	queries := kmeans.Matrix{Rows: 1000, Cols: 384, Data: rows[:1000*384]}
 	for b.Loop() {
-		if _, err := Search(context.Background(), again{rows}, 20_000, queries, Options{Depth: 100}); err != nil {
+		if _, err := Search(context.Background(), endless{rows}, 20_000, queries, Options{Depth: 100}); err != nil {
 			b.Fatal(err)
 		}
 	}

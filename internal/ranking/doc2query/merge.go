@@ -126,7 +126,7 @@ func (m *Merge) add(g Generated, put func(any) error) error {
 		m.Repeated++
 		return nil
 	case slices.Contains(m.trained[g.Doc], form):
-		m.Known++
+		m.InTraining++
 		return nil
 	}
 	if m.last == math.MaxInt64 {

@@ -80,7 +80,7 @@ func TestMerge(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v\nwant %+v", got, want)
 	}
-	if r := (Report{Documents: 4, WithQueries: 2, Generated: 9, Kept: 3, Leaks: 2, Repeated: 1, Known: 1, Empty: 2, Shared: 1, MeanWords: 7.0 / 3,
+	if r := (Report{Documents: 4, WithQueries: 2, Generated: 9, Kept: 3, Leaks: 2, Repeated: 1, InTraining: 1, Empty: 2, Shared: 1, MeanWords: 7.0 / 3,
 		Train: 1, Evaluation: 3, Examples: []Examples{{0, []string{"a sea"}}, {1, []string{"a sea", "who made it"}}},
 		Leaked: []string{"where is THE sea", "what is a hill"}, words: 7}); !reflect.DeepEqual(m.Report, r) {
 		t.Errorf("%+v\nwant %+v", m.Report, r)

@@ -8,7 +8,7 @@ type Report struct {
 	Kept        int     `json:"kept"`
 	Leaks       int     `json:"leaks"`    // left out: a development or test query
 	Repeated    int     `json:"repeated"` // left out: its document has it already, of the generated ones
-	Known       int     `json:"known"`    // left out: a training query of its document
+	InTraining  int     `json:"known"`    // left out: a training query of its document
 	Empty       int     `json:"empty"`    // left out: without letters and digits
 	Shared      int     `json:"shared"`   // texts that are kept for several documents
 	MeanWords   float64 `json:"mean_words"`

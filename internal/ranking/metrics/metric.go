@@ -70,8 +70,8 @@ func familyOf(name string) *family {
 	return families[at]
 }
 
-// known lists the forms of names, for errors.
-func known() string {
+// formNames lists the forms of names, for errors.
+func formNames() string {
 	var list []string
 	for _, f := range families {
 		if f.cut != must {

@@ -27,7 +27,7 @@ func Parse(name string) (Metric, error) {
 		ok = ok && err == nil && m.k > 0 && strconv.Itoa(m.k) == depth
 	}
 	if !ok || cutOff && f.cut == never || !cutOff && f.cut == must {
-		return Metric{}, fmt.Errorf("metric %.80q is unknown; there are %s", name, known())
+		return Metric{}, fmt.Errorf("metric %.80q is unknown; there are %s", name, formNames())
 	}
 	for _, o := range options {
 		if err := m.option(f, o); err != nil {

@@ -69,15 +69,14 @@ func (dr *Driver) Running(ctx context.Context, o Cluster, r *Report) (*Connectio
 	return conn, nil
 }
 
-// OpenRuns asks all open Reproduce workflows at once for their state, and lists open Step
-// workflows that none of them waits for.
+// OpenRuns asks all open Reproduce workflows at once for their state.
 func (dr *Driver) OpenRuns(ctx context.Context, conn *Connection, r *Report) error {
 	open, err := ListOpen(ctx, conn.Client, workflows.ReproduceWorkflow)
 	if err != nil {
 		return err
 	}
 	r.Running = dr.askAll(ctx, conn, open)
-	return dr.otherSteps(ctx, conn, r)
+	return nil
 }
 
 func (dr *Driver) askAll(ctx context.Context, conn *Connection, open []*workflow.WorkflowExecutionInfo) []Run {
@@ -135,10 +134,8 @@ func (dr *Driver) fill(ctx context.Context, conn *Connection, s *Run, steps []wo
 	if d, err := conn.Client.DescribeWorkflowExecution(ctx, s.Workflow, ""); err == nil { // else it has just ended
 		s.Priority = int(d.GetWorkflowExecutionInfo().GetPriority().GetPriorityKey())
 	}
-	s.waits = map[string]bool{}
 	seen := dr.looks(ctx, conn, s.Workflow, slices.DeleteFunc(slices.Clone(steps), func(x workflows.StepState) bool { return x.Status != runs.Running }))
 	for _, x := range steps {
-		s.waits[x.Workflow] = true
 		if x.Status != runs.Running && x.Status != runs.Failed {
 			continue
 		}
@@ -154,32 +151,6 @@ func (dr *Driver) fill(ctx context.Context, conn *Connection, s *Run, steps []wo
 		}
 		s.Steps = append(s.Steps, one)
 	}
-}
-
-// otherSteps lists the Step workflows that no open run waits for. They are unknown while a run
-// has not said everything that it waits for.
-func (dr *Driver) otherSteps(ctx context.Context, conn *Connection, r *Report) error {
-	known := map[string]bool{}
-	for _, x := range r.Running {
-		atWork := 0
-		for _, s := range x.Steps {
-			if s.Status == runs.Running || s.Status == runs.Queued {
-				atWork++
-			}
-		}
-		if x.Error != "" || atWork < x.Counts[runs.Running]+x.Counts[runs.Queued] {
-			return nil
-		}
-		known[x.Workflow] = true
-	}
-	open, err := ListOpen(ctx, conn.Client, workflows.StepWorkflow)
-	for _, w := range open {
-		id := w.Execution.WorkflowId
-		if !known[w.GetParentExecution().GetWorkflowId()] && !slices.ContainsFunc(r.Running, func(x Run) bool { return x.waits[id] }) {
-			r.Steps = append(r.Steps, Step{Address: id, Status: runs.Running})
-		}
-	}
-	return err
 }
 
 // StatusOfOne finds a run by the beginning of its id, open or ended, and shows it in full.

@@ -21,9 +21,9 @@ import (
 
 // CancelledRun is what happened to a run that was to be cancelled.
 type CancelledRun struct {
-	RunID string `json:"run"`
-	End   string `json:"end"` // "cancelled", "completed", "failed", or Open: asked, not ended yet
-	Waits string `json:"waits_for,omitempty"`
+	RunID    string `json:"run"`
+	End      string `json:"end"` // "cancelled", "completed", "failed", or Open: asked, not ended yet
+	WaitsFor string `json:"waits_for,omitempty"`
 }
 
 // Open is the end of a run that has not ended.
@@ -58,7 +58,7 @@ const holdersNamed = 5
 func (dr *Driver) awaitCancelled(ctx context.Context, conn *Connection, run Run, wf client.WorkflowRun, out *CancelledRun) {
 	done := make(chan error, 1)
 	go func() { done <- AwaitEnd(ctx, wf).Err }()
-	for next := 2 * time.Second; ; next = dr.Waits.Say {
+	for next := 2 * time.Second; ; next = dr.Delays.Say {
 		select {
 		case err := <-done:
 			switch {
@@ -71,12 +71,12 @@ func (dr *Driver) awaitCancelled(ctx context.Context, conn *Connection, run Run,
 				out.End = "failed"
 			}
 			if out.End != Open {
-				out.Waits = ""
+				out.WaitsFor = ""
 			}
 			return
 		case <-time.After(next):
-			if out.Waits = dr.holds(ctx, conn, run, wf); ctx.Err() == nil {
-				dr.Say("run " + run.RunID + " is cancelling: " + out.Waits)
+			if out.WaitsFor = dr.holds(ctx, conn, run, wf); ctx.Err() == nil {
+				dr.Say("run " + run.RunID + " is cancelling: " + out.WaitsFor)
 			}
 		}
 	}

@@ -225,7 +225,7 @@ func (dr *Driver) Embed(ctx context.Context, o Cluster, store artifacts.Store) (
 	if err == nil {
 		conn.UI, conn.Host = conn.Server.UI, conn.Server.Address
 		acts := dr.Activities(store, conn, workflows.Features{SearchAttributes: true, Page: dr.pageOfGraphs()})
-		acts.Accept, acts.Alone = o.Accept, true
+		acts.Accept, acts.OnlyWorker = o.Accept, true
 		err = dr.Persist(ctx, conn, "the start of the worker", func(context.Context) error {
 			w := worker.New(conn.Client, acts, o.own())
 			if err := w.Start(); err != nil {

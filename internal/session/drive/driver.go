@@ -32,7 +32,7 @@ type Driver struct {
 	// Show begins to show a run that is followed, and what is said meanwhile, until over.
 	Show func() (s Screen, said <-chan string, over func())
 
-	Waits     Waits
+	Delays    Delays
 	telemetry *telemetry.Telemetry // once something is shown
 	Scratch   *scratch.Area        // once steps may run here
 	second    *compute.Pool        // likewise

@@ -17,9 +17,9 @@ import (
 // ErrDetached says that following a run has ended while the run goes on.
 var ErrDetached = errors.New("detached")
 
-// Screen shows a run that is followed. waits is what the run waits for; "": nothing.
+// Screen shows a run that is followed. waitsFor is what the run waits for; "": nothing.
 type Screen interface {
-	Update(s workflows.State, work map[string]Work, waits string, now time.Time)
+	Update(s workflows.State, work map[string]Work, waitsFor string, now time.Time)
 	Say(text string)
 }
 
@@ -38,17 +38,17 @@ func (dr *Driver) Follow(ctx context.Context, conn *Connection, wf client.Workfl
 	seen := make(chan Sight)
 	go dr.Watch(wctx, conn, wf, seen)
 	cancelled := ctx.Done()
-	again := ""
+	restarted := ""
 	var now Sight
 	at, ending := time.Now(), ""
 	clock := time.NewTicker(time.Second)
 	defer clock.Stop()
 	show := func(v Sight) {
-		if now, at = v, time.Now(); v.State.Again != again {
-			again = v.State.Again
-			live.Say("the run was started again: " + again)
+		if now, at = v, time.Now(); v.State.Restarted != restarted {
+			restarted = v.State.Restarted
+			live.Say("the run was started again: " + restarted)
 		}
-		live.Update(v.State, v.Work, cmp.Or(v.Waits, ending), at)
+		live.Update(v.State, v.Work, cmp.Or(v.WaitsFor, ending), at)
 	}
 	for {
 		select {
@@ -63,11 +63,11 @@ func (dr *Driver) Follow(ctx context.Context, conn *Connection, wf client.Workfl
 			show(v)
 		case <-clock.C:
 			if unseen := time.Since(at); unseen > dr.Patience() {
-				now.Waits = "waiting for the run's state: its worker or the Temporal server is slow"
+				now.WaitsFor = "waiting for the run's state: its worker or the Temporal server is slow"
 			} else if unseen < time.Second {
 				continue
 			}
-			live.Update(now.State, now.Work, cmp.Or(now.Waits, ending), time.Now())
+			live.Update(now.State, now.Work, cmp.Or(now.WaitsFor, ending), time.Now())
 		case text := <-said:
 			live.Say(text)
 		case <-cancelled:

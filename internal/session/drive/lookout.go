@@ -11,7 +11,6 @@ import (
 	"go.temporal.io/api/workflow/v1"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
@@ -26,7 +25,7 @@ const (
 )
 
 // lookout finds out which of the steps that a run has started are running, and how far they
-// are. Their workflows know; if there are very many, only some are asked at a time.
+// are. The server knows their activities; if there are very many, only some are looked at at a time.
 type lookout struct {
 	dr   *Driver
 	conn *Connection
@@ -74,7 +73,7 @@ func (l *lookout) sight(ctx context.Context) (Sight, error) {
 	if working || l.idle.IsZero() {
 		l.idle = time.Now()
 	} else if time.Since(l.idle) > l.dr.Patience() {
-		v.Waits = l.waits(pctx)
+		v.WaitsFor = l.waits(pctx)
 	}
 	return v, nil
 }
@@ -132,22 +131,27 @@ func (l *lookout) waits(ctx context.Context) string {
 	if err != nil {
 		return ""
 	}
+	queued := map[string]int{} // steps, as far as they were asked for
 	for _, p := range d.GetPendingActivities() {
+		kind, queue := p.GetActivityType().GetName(), p.GetActivityOptions().GetTaskQueue().GetName()
 		if !started(p) {
-			return l.worker(ctx, p.GetActivityOptions().GetTaskQueue().GetName(), 0)
+			if kind != workflows.DoActivity {
+				return l.worker(ctx, queue, 0)
+			}
+			queued[queue] += 0
+			continue
 		}
-		switch p.GetActivityType().GetName() {
+		switch kind {
 		case workflows.LoadActivity:
 			return "waiting for a worker to read the plan"
 		case workflows.PrepareActivity:
 			return "waiting: looking up steps in " + l.dr.Places()
 		case workflows.JournalActivity:
 			return "waiting for the store: writing the run's record"
-		case workflows.BatchActivity:
+		case workflows.DoActivity:
 			return "running short steps"
 		}
 	}
-	queued := map[string]int{}
 	for _, k := range l.known {
 		if k.queue != "" {
 			queued[k.queue]++
@@ -177,37 +181,42 @@ func (l *lookout) worker(ctx context.Context, queue string, steps int) string {
 	return "waiting for a worker"
 }
 
-// looks asks about running steps, each through its workflow or the run's batches; steps
-// without an answer are left out.
+// looks asks about running steps: the run, or the workflow of a step that is cut; steps without an answer are left out.
 func (dr *Driver) looks(ctx context.Context, conn *Connection, run string, steps []workflows.StepState) map[string]look {
 	out := map[string]look{}
+	if len(steps) == 0 {
+		return out
+	}
+	of := map[string]*workflow.PendingActivityInfo{}
+	if d, err := conn.Client.DescribeWorkflowExecution(ctx, run, ""); err == nil {
+		for _, p := range d.GetPendingActivities() {
+			of[p.GetActivityId()] = p
+		}
+	}
 	var mu sync.Mutex
 	var asking errgroup.Group
 	asking.SetLimit(atOnce)
-	batches := false
 	for _, x := range steps {
 		if x.Workflow == "" {
-			mu.Lock()                          // the answers about others are coming
-			out[x.Address] = look{begun: true} // reported once it has taken long
-			mu.Unlock()
-			batches = true
+			if p := of[x.Activity]; p != nil {
+				mu.Lock() // the answers about others are coming
+				out[x.Address] = lookOf(conn, x.Address, p)
+				mu.Unlock()
+			}
 			continue
 		}
 		asking.Go(func() error {
-			if d, err := conn.Client.DescribeWorkflowExecution(ctx, x.Workflow, ""); err == nil { // it may just have ended
-				if k, ok := lookOf(conn, d.GetPendingActivities()); ok {
-					mu.Lock()
-					defer mu.Unlock()
-					out[x.Address] = k
-				}
+			d, err := conn.Client.DescribeWorkflowExecution(ctx, x.Workflow, "")
+			if err != nil || len(d.GetPendingActivities()) == 0 { // it may just have ended
+				return nil
 			}
+			mu.Lock()
+			defer mu.Unlock()
+			out[x.Address] = lookOf(conn, "", d.GetPendingActivities()...)
 			return nil
 		})
 	}
 	_ = asking.Wait() // no error
-	if batches {
-		dr.batchProgress(ctx, conn, run, out)
-	}
 	return out
 }
 
@@ -216,11 +225,11 @@ func started(p *workflow.PendingActivityInfo) bool {
 	return p.GetState() != enums.PENDING_ACTIVITY_STATE_SCHEDULED && p.GetState() != enums.PENDING_ACTIVITY_STATE_UNSPECIFIED
 }
 
-// lookOf is what the activities of a step's workflow report; not ok if there are none.
-func lookOf(conn *Connection, pending []*workflow.PendingActivityInfo) (k look, ok bool) {
+// lookOf is what activities report of a step: of its parts, or, with its address, one that it may share with others.
+func lookOf(conn *Connection, address string, pending ...*workflow.PendingActivityInfo) (k look) {
 	working := 0
 	for _, p := range pending {
-		if one := activities.ProgressOf(conn.Codec, p); one != nil {
+		if one := progressOf(conn, p); one != nil && (one.Step == "" || address == "" || one.Step == address) {
 			sum := &k.work.Progress
 			sum.Done += one.Done
 			sum.Total += one.Total
@@ -245,23 +254,14 @@ func lookOf(conn *Connection, pending []*workflow.PendingActivityInfo) (k look, 
 			k.work.Progress.Note = fmt.Sprintf("attempt %d, after: %s", p.GetAttempt(), conn.Codec.Message(f))
 		}
 	}
-	return k, len(pending) > 0
+	return k
 }
 
-// batchProgress adds what the run's own batches report.
-func (dr *Driver) batchProgress(ctx context.Context, conn *Connection, run string, out map[string]look) {
-	d, err := conn.Client.DescribeWorkflowExecution(ctx, run, "")
-	if err != nil {
-		return
+// progressOf is what an activity's last heartbeat says; nil if it says nothing.
+func progressOf(conn *Connection, p *workflow.PendingActivityInfo) *step.Progress {
+	var one *step.Progress
+	if ps := p.GetHeartbeatDetails().GetPayloads(); len(ps) == 0 || conn.Codec.DataConverter().FromPayload(ps[0], &one) != nil || one != nil && *one == (step.Progress{}) {
+		return nil // it may be of another version
 	}
-	for _, p := range d.PendingActivities {
-		var one *step.Progress
-		if one = activities.ProgressOf(conn.Codec, p); one == nil {
-			continue
-		}
-		if k, ok := out[one.Step]; ok {
-			k.work.Progress = *one
-			out[one.Step] = k
-		}
-	}
+	return one
 }

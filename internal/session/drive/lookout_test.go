@@ -3,6 +3,7 @@ package drive
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,28 +19,33 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// atWork answers that each workflow has an activity that has begun.
-type atWork struct{ client.Client }
-
-func (atWork) DescribeWorkflowExecution(context.Context, string, string) (*workflowservice.DescribeWorkflowExecutionResponse, error) {
-	return &workflowservice.DescribeWorkflowExecutionResponse{
-		PendingActivities: []*workflow.PendingActivityInfo{{State: enums.PENDING_ACTIVITY_STATE_STARTED}}}, nil
+// atWork answers that each workflow has an activity that has begun, and counts the questions.
+type atWork struct {
+	client.Client
+	asked *atomic.Int64
 }
 
-// TestLooks asks about steps of their own workflows and of batches at once, as a run does that
-// has both: the answers of the former come while the latter are listed.
+func (c atWork) DescribeWorkflowExecution(context.Context, string, string) (*workflowservice.DescribeWorkflowExecutionResponse, error) {
+	c.asked.Add(1)
+	return &workflowservice.DescribeWorkflowExecutionResponse{
+		PendingActivities: []*workflow.PendingActivityInfo{{ActivityId: "work-1", State: enums.PENDING_ACTIVITY_STATE_STARTED}}}, nil
+}
+
+// TestLooks asks about steps that are cut and others at once, as a run does that has both: the
+// answers about the former come while the latter are listed, of which the run is asked once.
 func TestLooks(t *testing.T) {
 	var steps []workflows.StepState
 	for i := range 20000 {
-		s := workflows.StepState{Address: fmt.Sprint(i)}
+		s := workflows.StepState{Address: fmt.Sprint(i), Activity: "work-1"}
 		if i%2 == 0 {
 			s.Workflow = "step"
 		}
 		steps = append(steps, s)
 	}
-	got := (&Driver{}).looks(t.Context(), &Connection{Client: atWork{}}, "run", steps)
-	if len(got) != len(steps) {
-		t.Errorf("%d looks at %d steps", len(got), len(steps))
+	conn := &Connection{Client: atWork{asked: new(atomic.Int64)}}
+	got := (&Driver{}).looks(t.Context(), conn, "run", steps)
+	if asked := conn.Client.(atWork).asked.Load(); len(got) != len(steps) || asked != 1+10000 {
+		t.Errorf("%d looks at %d steps, of %d questions", len(got), len(steps), asked)
 	}
 }
 
@@ -56,22 +62,21 @@ func TestLookOf(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		pending []*workflow.PendingActivityInfo
-		ok      bool
 		begun   bool
 		queue   string
 		at      time.Time
 		note    string
 	}{
 		{name: "between two activities"},
-		{name: "queued", pending: []*workflow.PendingActivityInfo{queued}, ok: true, queue: "redsi-gpu"},
-		{name: "at work", pending: []*workflow.PendingActivityInfo{began(at)}, ok: true, begun: true, at: at},
-		{name: "tried again", pending: []*workflow.PendingActivityInfo{again}, ok: true, begun: true, note: "attempt 2, after: disk full"},
-		{name: "in parts", pending: []*workflow.PendingActivityInfo{queued, began(at.Add(time.Second)), began(at), queued}, ok: true, begun: true,
+		{name: "queued", pending: []*workflow.PendingActivityInfo{queued}, queue: "redsi-gpu"},
+		{name: "at work", pending: []*workflow.PendingActivityInfo{began(at)}, begun: true, at: at},
+		{name: "tried again", pending: []*workflow.PendingActivityInfo{again}, begun: true, note: "attempt 2, after: disk full"},
+		{name: "in parts", pending: []*workflow.PendingActivityInfo{queued, began(at.Add(time.Second)), began(at), queued}, begun: true,
 			queue: "redsi-gpu", at: at, note: "2 parts running, 2 queued"},
 	} {
-		k, ok := lookOf(&Connection{}, tt.pending)
-		if ok != tt.ok || k.begun != tt.begun || k.queue != tt.queue || !k.work.Began.Equal(tt.at) || k.work.Progress.Note != tt.note {
-			t.Errorf("%s: %+v, %v", tt.name, k, ok)
+		k := lookOf(&Connection{}, "", tt.pending...)
+		if k.begun != tt.begun || k.queue != tt.queue || !k.work.Began.Equal(tt.at) || k.work.Progress.Note != tt.note {
+			t.Errorf("%s: %+v", tt.name, k)
 		}
 	}
 }

@@ -51,7 +51,7 @@ func (dr *Driver) Persist(ctx context.Context, conn *Connection, what string, f 
 		if err == nil || ctx.Err() != nil || !passing(err) || time.Since(began) > startPatience {
 			return err
 		}
-		if time.Since(began) > dr.Waits.Unseen && time.Since(told) > dr.Waits.Say {
+		if time.Since(began) > dr.Delays.Unseen && time.Since(told) > dr.Delays.Say {
 			told = time.Now()
 			dr.Say("retrying " + what + ": " + err.Error() + " (" + conn.condition() + ")")
 		}

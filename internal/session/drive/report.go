@@ -14,7 +14,6 @@ import (
 type Report struct {
 	Server  string  `json:"server,omitempty"` // "" if none is running
 	Running []Run   `json:"running"`
-	Steps   []Step  `json:"other_steps,omitempty"` // steps that no open run waits for any more, or of a cluster's other users
 	Last    *Ended  `json:"last,omitempty"`
 	Ended   []Ended `json:"ended,omitempty"` // with --last or --run: newest first
 }
@@ -31,8 +30,6 @@ type Run struct {
 	Priority int                 `json:"priority,omitempty"` // 0: unknown, or the server's default
 	LeftS    float64             `json:"left_s,omitempty"`   // at least, as running steps report; 0: unknown
 	Error    string              `json:"error,omitempty"`    // why its state is unknown
-
-	waits map[string]bool // workflows of steps that it waits for
 }
 
 type Step struct {

@@ -45,8 +45,8 @@ type RunOptions struct {
 	Before func(ctx context.Context, of session.Seen) error
 	// Begun is told of a run that has started and is followed.
 	Begun func(runID, url string)
-	// Again is this command with more arguments, to be copied.
-	Again func(more ...string) string
+	// Command is this command with more arguments, to be copied.
+	Command func(more ...string) string
 }
 
 // Summary is the outcome of a run.

@@ -122,7 +122,7 @@ func (dr *Driver) otherStore(o RunOptions, ours, theirs string) string {
 		return fmt.Sprintf("This command and the cluster's workers both use the store %s, but it is a different folder on their machine: use a store that both can reach, such as a bucket", ours)
 	}
 	return fmt.Sprintf("This command uses the store %s, the cluster's workers use %s. Use theirs: `%s`; or start them with yours: `%s`",
-		ours, theirs, o.Again("--store", theirs), dr.Hint("worker", "--store", ours))
+		ours, theirs, o.Command("--store", theirs), dr.Hint("worker", "--store", ours))
 }
 
 // toldError is a shorter form of an error that has been shown already.

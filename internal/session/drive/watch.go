@@ -50,21 +50,21 @@ func CancelRun(ctx context.Context, c client.Client, wf client.WorkflowRun) {
 
 // Sight is a snapshot of a run.
 type Sight struct {
-	State workflows.State
-	Work  map[string]Work
-	Waits string // what the run has been waiting for, if for a while
+	State    workflows.State
+	Work     map[string]Work
+	WaitsFor string // what the run has been waiting for, if for a while
 }
 
-// Waits are the times to wait in silence.
-type Waits struct {
+// Delays are the times to wait in silence.
+type Delays struct {
 	Silent time.Duration // while waiting, on a terminal
 	Unseen time.Duration // while a run's state is unknown, or a question unanswered
 	Say    time.Duration // until the next message about what it waits for
 }
 
-// UsualWaits are those of a command.
-func UsualWaits() Waits {
-	return Waits{Silent: 2 * time.Second, Unseen: 5 * time.Second, Say: 15 * time.Second}
+// UsualDelays are those of a command.
+func UsualDelays() Delays {
+	return Delays{Silent: 2 * time.Second, Unseen: 5 * time.Second, Say: 15 * time.Second}
 }
 
 // Watch sends the state of a run now and then. When that has been unknown for a while it says
@@ -84,13 +84,13 @@ func (dr *Driver) Watch(ctx context.Context, conn *Connection, wf client.Workflo
 			case seen <- v:
 			case <-ctx.Done():
 			}
-		case time.Since(last) > dr.Waits.Unseen:
+		case time.Since(last) > dr.Delays.Unseen:
 			dr.Log.Debug("state of the run", "err", err)
 			why := dr.Obstacle(ctx, conn, wf)
-			if why == "" && time.Since(last) > dr.Waits.Say {
+			if why == "" && time.Since(last) > dr.Delays.Say {
 				why = "the run's worker does not report the run's state; waiting"
 			}
-			if why != "" && (why != told || time.Since(at) > dr.Waits.Say) && ctx.Err() == nil {
+			if why != "" && (why != told || time.Since(at) > dr.Delays.Say) && ctx.Err() == nil {
 				told, at = why, time.Now()
 				dr.Say(why)
 			}
@@ -101,7 +101,7 @@ func (dr *Driver) Watch(ctx context.Context, conn *Connection, wf client.Workflo
 
 // Obstacle says why the state of a run is unknown; "" if the answer is only slow.
 func (dr *Driver) Obstacle(ctx context.Context, conn *Connection, wf client.WorkflowRun) string {
-	ctx, cancel := context.WithTimeout(ctx, dr.Waits.Unseen)
+	ctx, cancel := context.WithTimeout(ctx, dr.Delays.Unseen)
 	defer cancel()
 	d, err := conn.Client.DescribeWorkflowExecution(ctx, wf.GetID(), "")
 	if err != nil {
@@ -159,16 +159,16 @@ func (dr *Driver) State(ctx context.Context, c client.Client, workflow string) (
 		dr.watched.runs[workflow] = w
 	}
 	for {
-		qctx, cancel := context.WithTimeout(ctx, dr.Waits.Unseen)
+		qctx, cancel := context.WithTimeout(ctx, dr.Delays.Unseen)
 		news, err := workflows.Ask[workflows.Changes](qctx, c, workflow, workflows.ChangesQuery, w.next)
 		cancel()
 		if err != nil {
 			return workflows.State{}, err
 		}
 		if news.Execution != w.execution { // the run continues in another execution, which counts anew
-			again := w.next > 0
+			looked := w.next > 0
 			w.execution, w.next = news.Execution, 0
-			if again {
+			if looked {
 				continue
 			}
 		}
@@ -179,7 +179,7 @@ func (dr *Driver) State(ctx context.Context, c client.Client, workflow string) (
 			w.steps[s.Index] = s
 		}
 		if w.next = news.Next; !news.More {
-			return workflows.State{RunID: news.RunID, Plan: news.Plan, Again: news.Again, Steps: slices.Clone(w.steps)}, nil
+			return workflows.State{RunID: news.RunID, Plan: news.Plan, Restarted: news.Restarted, Steps: slices.Clone(w.steps)}, nil
 		}
 	}
 }

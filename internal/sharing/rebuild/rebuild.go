@@ -187,7 +187,7 @@ func (r *runner) all(ctx context.Context, v *plan.Preview, steps []int, said *Al
 func (r *runner) one(ctx context.Context, v *plan.Preview, i int) (Step, error) {
 	address, it := v.Plan.Steps[i].Address, v.Items[i]
 	done := Step{Address: address, StoodS: it.Took.Seconds()}
-	again, err := r.acts.Rebuild(ctx, address, it.Key, it.Task, activities.RebuildOptions{Threads: r.Threads,
+	rebuilt, err := r.acts.Rebuild(ctx, address, it.Key, it.Task, activities.RebuildOptions{Threads: r.Threads,
 		Readers: func(ctx context.Context, output, kind string) ([]activities.Reader, error) {
 			return r.readers(ctx, address, output, kind)
 		}})
@@ -199,28 +199,28 @@ func (r *runner) one(ctx context.Context, v *plan.Preview, i int) (Step, error) 
 		}
 		return done, err
 	}
-	if again.First && it.Released { // its bytes are back, and are not compared but by their digests
-		if done.TookS, done.Verdict = again.Made.Took.Seconds(), alike.Same; again.Made.OutputsDigest() != it.Result.OutputsDigest() {
+	if rebuilt.First && it.Released { // its bytes are back, and are not compared but by their digests
+		if done.TookS, done.Verdict = rebuilt.Made.Took.Seconds(), alike.Same; rebuilt.Made.OutputsDigest() != it.Result.OutputsDigest() {
 			done.Verdict = alike.Differs
 		}
 		return done, nil
 	}
-	if again.First {
+	if rebuilt.First {
 		return done, errors.New("its result, or a blob of it, has gone since it was looked up; the new result takes its place")
 	}
-	done.TookS = again.Made.Took.Seconds()
-	attestation := r.attestation(address, it.Task.Kind, again)
+	done.TookS = rebuilt.Made.Took.Seconds()
+	attestation := r.attestation(address, it.Task.Kind, rebuilt)
 	attestation.By = r.By
 	if done.Attestation, err = attest.File(ctx, r.store, attestation, r.key); err != nil {
 		return done, err
 	}
-	done.Verdict, done.Outputs, done.Worst = again.Verdict, again.Outputs, again.Worst()
+	done.Verdict, done.Outputs, done.Worst = rebuilt.Verdict, rebuilt.Outputs, rebuilt.Worst()
 	spec := r.Registry.Lookup(it.Task.Kind)
 	rules, err := spec.Rules(it.Task)
 	if err != nil {
 		return done, err
 	}
-	if done.Details, done.More, err = alike.Details(ctx, r.store.Blobs, spec.Outputs, rules, again.Stands.Outputs, again.Made.Outputs, again.Outputs); err != nil {
+	if done.Details, done.More, err = alike.Details(ctx, r.store.Blobs, spec.Outputs, rules, rebuilt.Stands.Outputs, rebuilt.Made.Outputs, rebuilt.Outputs); err != nil {
 		return done, err
 	}
 	if spec.Name != "command" { // only commands have rules
@@ -232,18 +232,18 @@ func (r *runner) one(ctx context.Context, v *plan.Preview, i int) (Step, error) 
 }
 
 // attestation is the record of a step that was run again here and now.
-func (r *runner) attestation(address, kind string, again activities.Rebuilt) attest.Attestation {
-	said := attest.Attestation{Key: again.Stands.Key, Step: address, Stands: again.Stands.OutputsDigest(), Made: again.Made.OutputsDigest(),
-		Verdict: again.Verdict, Outputs: again.Outputs, TookS: again.Made.Took.Seconds(), Machine: attest.ThisMachine(),
+func (r *runner) attestation(address, kind string, rebuilt activities.Rebuilt) attest.Attestation {
+	said := attest.Attestation{Key: rebuilt.Stands.Key, Step: address, Stands: rebuilt.Stands.OutputsDigest(), Made: rebuilt.Made.OutputsDigest(),
+		Verdict: rebuilt.Verdict, Outputs: rebuilt.Outputs, TookS: rebuilt.Made.Took.Seconds(), Machine: attest.ThisMachine(),
 		Libraries: map[string]string{"redsi": revision.Of(), "go": runtime.Version()}, When: time.Now().UTC().Truncate(time.Second)}
 	if r.Registry.Lookup(kind).SecondFor() != "" {
-		said.Libraries["libtorch"] = again.Made.Env["libtorch"]
-		said.Machine.Instructions, said.Machine.Threads = again.Made.Env["instructions"], again.Threads
-		if u := again.Made.Used; u != nil {
+		said.Libraries["libtorch"] = rebuilt.Made.Env["libtorch"]
+		said.Machine.Instructions, said.Machine.Threads = rebuilt.Made.Env["instructions"], rebuilt.Threads
+		if u := rebuilt.Made.Used; u != nil {
 			said.Machine.Card = u.Card
 		}
 		for _, name := range []string{"driver", "CUDA"} {
-			if text := again.Made.Env[step.NotePrefix+name]; text != "" {
+			if text := rebuilt.Made.Env[step.NotePrefix+name]; text != "" {
 				said.Libraries[name] = text
 			}
 		}

@@ -48,7 +48,7 @@ func (d *driver) away(file string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if !alone(info) || info.Size() <= smallBlob {
+	if !hasOneLink(info) || info.Size() <= smallBlob {
 		return "", errNotOurs
 	}
 	now := time.Now() // with an age that its program has set it would be swept, or collected
@@ -65,8 +65,8 @@ func (d *driver) away(file string) (string, error) {
 	return to.Name(), err
 }
 
-// alone reports whether a file is this account's and has one name.
-func alone(info os.FileInfo) bool {
+// hasOneLink reports whether a file is this account's and has one name.
+func hasOneLink(info os.FileInfo) bool {
 	sys, ok := info.Sys().(*syscall.Stat_t)
 	return ok && info.Mode().IsRegular() && sys.Nlink == 1 && int(sys.Uid) == os.Geteuid()
 }
@@ -78,7 +78,7 @@ var errTouched = errors.New("it changed while it was read")
 // lease says that nobody has it open for writing, or mapped so, and is lost when somebody does.
 func (d *driver) settle(ctx context.Context, f *os.File, path func(artifacts.Digest) string) (artifacts.Digest, int64, error) {
 	info, err := f.Stat()
-	if err != nil || !alone(info) || f.Chmod(0o444) != nil {
+	if err != nil || !hasOneLink(info) || f.Chmod(0o444) != nil {
 		return artifacts.Digest{}, 0, errTouched
 	}
 	if _, err := unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_RDLCK); err != nil {

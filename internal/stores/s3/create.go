@@ -139,10 +139,10 @@ func (b *bucket) matching(ctx context.Context) error {
 
 // proven puts the fixed object on a condition so many times, until the server refuses that by
 // the condition, and notes it. Where it does not, the error is unheeded.
-func (b *bucket) proven(ctx context.Context, known *bool, times int, condition func(*minio.PutObjectOptions), unheeded error) error {
+func (b *bucket) proven(ctx context.Context, isProven *bool, times int, condition func(*minio.PutObjectOptions), unheeded error) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if *known {
+	if *isProven {
 		return nil
 	}
 	for collided := 0; times > 0; {
@@ -151,7 +151,7 @@ func (b *bucket) proven(ctx context.Context, known *bool, times int, condition f
 		_, err := b.put(ctx, b.key("probe/if-none-match"), []byte("{}"), opts)
 		switch resp := minio.ToErrorResponse(err); {
 		case resp.StatusCode == http.StatusPreconditionFailed:
-			*known = true
+			*isProven = true
 			return nil
 		case resp.StatusCode == http.StatusConflict && collided < conflicts: // it decides nothing
 			if err := pause(ctx, collided); err != nil {

@@ -38,8 +38,8 @@ func (b *bucket) openObject(ctx context.Context, key string) (o *readers.Resumin
 		}
 		rc, _, err := b.get(ctx, key, opts)
 		status := minio.ToErrorResponse(err).StatusCode // 0: the server is away and gave no verdict
-		again := ctx.Err() == nil && (status == 0 || status >= http.StatusInternalServerError || status == http.StatusTooManyRequests)
-		return rc, again, b.explain("resume reading", err)
+		transient := ctx.Err() == nil && (status == 0 || status >= http.StatusInternalServerError || status == http.StatusTooManyRequests)
+		return rc, transient, b.explain("resume reading", err)
 	}
 	return &readers.Resuming{Ctx: ctx, Body: rc, Size: info.Size, Done: func() {}, Rest: rest, Breaks: resumes,
 		Wait: func(n int) time.Duration { return min(pauseMost, 50*time.Millisecond<<n) }}, info.ETag, nil

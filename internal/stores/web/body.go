@@ -25,7 +25,7 @@ func (l limits) openBody(ctx context.Context, address string) (*readers.Resuming
 	rest := func(from int64) (io.ReadCloser, bool, error) {
 		res, err := l.sendOnce(ctx, http.MethodGet, address, from, tag)
 		if err != nil {
-			return nil, again(ctx, err), err
+			return nil, isTransient(ctx, err), err
 		}
 		if res.StatusCode == http.StatusPartialContent {
 			if err := readers.CheckRest(res, from, size); err != nil {
@@ -34,7 +34,7 @@ func (l limits) openBody(ctx context.Context, address string) (*readers.Resuming
 			}
 		} else if n, err := io.CopyN(io.Discard, res.Body, from); err != nil {
 			res.Body.Close()
-			return nil, again(ctx, err), fmt.Errorf("once more, after %d: %w", n, err)
+			return nil, isTransient(ctx, err), fmt.Errorf("once more, after %d: %w", n, err)
 		}
 		return res.Body, false, nil
 	}

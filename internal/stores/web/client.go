@@ -80,7 +80,7 @@ func (l limits) send(ctx context.Context, method, address string, from int64, ta
 		if cause := context.Cause(ctx); err != nil && cause != nil {
 			err = cause
 		}
-		if err == nil || !again(ctx, err) || late || n == tries {
+		if err == nil || !isTransient(ctx, err) || late || n == tries {
 			return res, err
 		}
 		if err := readers.Pause(ctx, pause); err != nil {
@@ -90,8 +90,8 @@ func (l limits) send(ctx context.Context, method, address string, from int64, ta
 	}
 }
 
-// again reports whether an error may be gone at the next try.
-func again(ctx context.Context, err error) bool {
+// isTransient reports whether an error may be gone at the next try.
+func isTransient(ctx context.Context, err error) bool {
 	var cert *tls.CertificateVerificationError
 	var dns *net.DNSError
 	var done finalError

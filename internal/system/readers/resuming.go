@@ -19,9 +19,9 @@ type Resuming struct {
 	Size int64 // of the whole; -1: not known
 	Done func()
 
-	// Rest asks for what comes after from bytes. Again says of an error that it may be gone at
+	// Rest asks for what comes after from bytes. transient says of an error that it may be gone at
 	// the next try.
-	Rest func(from int64) (rest io.ReadCloser, again bool, err error)
+	Rest func(from int64) (rest io.ReadCloser, transient bool, err error)
 
 	Breaks int                       // in a row, without Progress between them, that a read survives
 	Wait   func(n int) time.Duration // before the nth of them is mended, from 0
@@ -47,7 +47,7 @@ func (r *Resuming) Read(p []byte) (int, error) {
 	case errors.Is(err, io.EOF):
 		err = io.ErrUnexpectedEOF
 	}
-	for again := !errors.As(err, &slow); again && r.breaks < r.Breaks; {
+	for transient := !errors.As(err, &slow); transient && r.breaks < r.Breaks; {
 		if err := Pause(r.Ctx, r.Wait(r.breaks)); err != nil {
 			return n, err
 		}
@@ -55,7 +55,7 @@ func (r *Resuming) Read(p []byte) (int, error) {
 		r.Body.Close()
 		r.Body = io.NopCloser(strings.NewReader(""))
 		var rest io.ReadCloser
-		if rest, again, err = r.Rest(r.off); err == nil {
+		if rest, transient, err = r.Rest(r.off); err == nil {
 			r.Body = rest
 			return n, nil
 		}

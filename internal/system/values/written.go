@@ -41,11 +41,11 @@ type field struct {
 	always, null bool // whether it has to be there, and may be null
 }
 
-var known sync.Map // []field by reflect.Type
+var fieldCache sync.Map // []field by reflect.Type
 
 // fieldsOf are none of what is no struct, or decodes itself.
 func fieldsOf(t reflect.Type) (all []field) {
-	if have, ok := known.Load(t); ok {
+	if have, ok := fieldCache.Load(t); ok {
 		return have.([]field)
 	}
 	p, nullable := reflect.PointerTo(t), []reflect.Kind{reflect.Interface, reflect.Map, reflect.Pointer, reflect.Slice}
@@ -57,7 +57,7 @@ func fieldsOf(t reflect.Type) (all []field) {
 			}
 		}
 	}
-	known.Store(t, all)
+	fieldCache.Store(t, all)
 	return all
 }
 

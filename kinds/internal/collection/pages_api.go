@@ -127,7 +127,7 @@ func runPagesAPIFile(ctx context.Context, x *step.IO, c pagesAPIFileConfig) erro
 		return err
 	}
 	x.Count("requests", client.Requests)
-	x.Count("requests_repeated", client.Again)
+	x.Count("requests_repeated", client.Repeats)
 	x.Count("revisions_wanted", int64(len(wanted)))
 	table, err := wikipedia.NewTable(answers.Pages)
 	if err != nil {

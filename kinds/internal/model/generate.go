@@ -194,7 +194,7 @@ func joinGenerated(ctx context.Context, x *step.IO, c generateConfig) error {
 	}
 	if m.Kept == 0 {
 		return step.Permanent(fmt.Errorf("none of the %d generated queries can be kept: %d are development or test queries, %d are there already, %d have no letters or digits",
-			m.Generated, m.Leaks, m.Repeated+m.Known, m.Empty))
+			m.Generated, m.Leaks, m.Repeated+m.InTraining, m.Empty))
 	}
 	return inout.WriteReport(x, m.Report, map[string]int{"generated_queries": m.Generated, "kept_queries": m.Kept,
 		"leaks_left_out": m.Leaks})

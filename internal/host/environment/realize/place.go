@@ -107,8 +107,8 @@ type Here struct {
 	place *watched
 }
 
-// waits is how often a process asks for a lock that another one holds.
-const waits = 100 * time.Millisecond
+// lockPoll is how often a process asks for a lock that another one holds.
+const lockPoll = 100 * time.Millisecond
 
 // Use makes the environment if it is not there, or not as it was made. Errors that another try
 // may not have are *Error with Passing.
@@ -167,11 +167,11 @@ func (h *Here) take(ctx context.Context, w Wanted) error {
 				say(fmt.Sprintf("%s is made again: %v", w.Name, why))
 			}
 		}
-		alone, err := h.lock.TryLock()
+		locked, err := h.lock.TryLock()
 		if err != nil {
 			return err
 		}
-		if alone {
+		if locked {
 			if h.whole(ctx) != nil {
 				made = true
 				err = h.make(ctx, w)
@@ -183,7 +183,7 @@ func (h *Here) take(ctx context.Context, w Wanted) error {
 			continue
 		}
 		say("waiting for another process that makes or uses " + w.Name)
-		if err := readers.Pause(ctx, waits); err != nil {
+		if err := readers.Pause(ctx, lockPoll); err != nil {
 			return err
 		}
 	}

@@ -26,8 +26,8 @@ func Open(path string) error {
 	return nil
 }
 
-// Known reports whether there is a library.
-func Known() bool { return C.redsi_graphs_known() != 0 }
+// HasLibrary reports whether there is a library.
+func HasLibrary() bool { return C.redsi_graphs_known() != 0 }
 
 // Begin begins to record what this thread, and the backward passes that it starts, ask of a card,
 // which does none of it now; the caller stays on its thread until End. What is allocated meanwhile lies

@@ -26,7 +26,7 @@ func TestLibrary(t *testing.T) {
 	if err := cudagraph.Open(library); err == nil || !strings.Contains(err.Error(), "undefined symbol") {
 		t.Errorf("without what it calls: %v", err)
 	}
-	if cudagraph.Known() {
+	if cudagraph.HasLibrary() {
 		t.Error("a library that does not load is known")
 	}
 	if g, err := cudagraph.Begin(0, nil); err == nil || err.Error() != "no library knows how to record" {
@@ -36,8 +36,8 @@ func TestLibrary(t *testing.T) {
 	if err := kernels.Load(os.Getenv("REDSI_CUDA_KERNELS")); err != nil {
 		t.Fatalf("%v: `make test` installs it and sets REDSI_CUDA_KERNELS", err)
 	}
-	if err := cudagraph.Open(library); err != nil || !cudagraph.Known() {
-		t.Fatalf("%v, known: %v", err, cudagraph.Known())
+	if err := cudagraph.Open(library); err != nil || !cudagraph.HasLibrary() {
+		t.Fatalf("%v, known: %v", err, cudagraph.HasLibrary())
 	}
 	for range 2 {
 		g, err := cudagraph.Begin(0, nil)

@@ -84,7 +84,7 @@ func TestCount(t *testing.T) {
 	run(t, func(s *tensor.Scope) {
 		var x *tensor.Tensor
 		up := fakecard.Count(func() { x = s.FromFloat32s(make([]float32, 12), tensor.CUDA(0), 3, 4) })
-		if up.Uploads != 1 || up.UploadBytes != 48 || up.Launches != 0 || up.Waits != 0 || up.Downloads != 0 {
+		if up.Uploads != 1 || up.UploadBytes != 48 || up.Launches != 0 || up.Syncs != 0 || up.Downloads != 0 {
 			t.Errorf("an upload: %+v", up)
 		}
 		s.Leaf(x)
@@ -92,11 +92,11 @@ func TestCount(t *testing.T) {
 			y := s.Mul(s.Transpose(x, 0, 1), s.Transpose(x, 0, 1))
 			s.Gradients(s.Sum(y), []*tensor.Tensor{x})
 		})
-		if work.Operators["mul"] < 3 || work.Operators["sum"] < 1 || work.Waits != 0 || work.Operators["transpose"] != 0 {
+		if work.Operators["mul"] < 3 || work.Operators["sum"] < 1 || work.Syncs != 0 || work.Operators["transpose"] != 0 {
 			t.Errorf("work: %+v", work)
 		}
 		down := fakecard.Count(func() { x.Float32s() })
-		if down.Downloads != 1 || down.DownloadBytes != 48 || down.Waits != 1 {
+		if down.Downloads != 1 || down.DownloadBytes != 48 || down.Syncs != 1 {
 			t.Errorf("a download: %+v", down)
 		}
 	})

@@ -37,7 +37,7 @@ type Counts struct {
 	Launches                 int64            // the sum of Operators
 	Uploads, UploadBytes     int64
 	Downloads, DownloadBytes int64
-	Waits                    int64 // of the host for the card: downloads, values read, synchronizations
+	Syncs                    int64 // of the host for the card: downloads, values read, synchronizations
 }
 
 // Count calls f and says what it had the card do, from whichever thread.
@@ -51,7 +51,7 @@ func counted() Counts {
 	var c C.redsi_fakecard_counts
 	text := take(C.redsi_fakecard_take(&c))
 	counts := Counts{Operators: map[string]int64{}, Uploads: int64(c.uploads), UploadBytes: int64(c.upload_bytes),
-		Downloads: int64(c.downloads), DownloadBytes: int64(c.download_bytes), Waits: int64(c.waits)}
+		Downloads: int64(c.downloads), DownloadBytes: int64(c.download_bytes), Syncs: int64(c.waits)}
 	for line := range strings.Lines(text) {
 		var name string
 		var n int64

@@ -61,7 +61,7 @@ func TestGraph(t *testing.T) {
 			}
 		}
 		c := fakecard.Count(g.Replay)
-		if c.Uploads+c.Downloads+c.Waits != 0 {
+		if c.Uploads+c.Downloads+c.Syncs != 0 {
 			t.Errorf("a replay: %+v", c)
 		}
 	})

@@ -172,7 +172,7 @@ func pinned(source, note string, offline bool, changed func() (string, error)) S
 func Patterns(ctx context.Context, lock *lockfile.File, offline bool, update func(pattern string) string) (sources []Source) {
 	for _, l := range lock.Lists {
 		sources = append(sources, pinned(l.Pattern, fmt.Sprintf("%d files", len(l.Sources)), offline, func() (string, error) {
-			_, added, gone, err := l.Again(ctx)
+			_, added, gone, err := l.Relist(ctx)
 			if len(added)+len(gone) == 0 {
 				return "", err
 			}

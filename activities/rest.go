@@ -15,24 +15,23 @@ import (
 // restTime is how long a step rests that a worker has left to another one.
 const restTime = 5 * time.Second
 
-// AwaitTurn waits until a step may be asked for again: until nobody else is working on a key,
-// a run on another Temporal server, or on none, that shares only the store; or for restTime,
-// if a worker left it to another one.
-func (a *Activities) AwaitTurn(ctx context.Context, req workflows.ExecuteRequest) error {
+// Rest waits until a step may be asked for again: until nobody else is working on its key, a run on another Temporal server,
+// or on none, among them; or for restTime, if the worker could not do it.
+func (a *Activities) Rest(ctx context.Context, req workflows.RestRequest) error {
 	_, err := attempt(ctx, a, func(ctx context.Context, p *pulse) (struct{}, error) {
-		if req.Unfit != "" {
-			return struct{}{}, rest(ctx, req.Unfit, restTime)
+		if !req.NotHere.Busy {
+			return struct{}{}, rest(ctx, req.Address, req.NotHere.Why, restTime)
 		}
-		return struct{}{}, a.Leases.Wait(ctx, req.Key, claim(ctx, req), func(l lease.Lease) {
-			p.report(step.Progress{Note: fmt.Sprintf("waiting for %s", l)})
+		return struct{}{}, a.Leases.Wait(ctx, req.Key, claim(ctx, req.RunID, req.Address), func(l lease.Lease) {
+			p.report(step.Progress{Step: req.Address, Note: fmt.Sprintf("waiting for %s", l)})
 		})
 	})
 	return err
 }
 
 // rest waits for a while, so that another worker may take what this one left, and why.
-func rest(ctx context.Context, why string, while time.Duration) error {
-	step.Reporter(ctx)(step.Progress{Note: "waiting for another worker: " + why})
+func rest(ctx context.Context, address, why string, while time.Duration) error {
+	step.Reporter(ctx)(step.Progress{Step: address, Note: "waiting for another worker: " + why})
 	select {
 	case <-time.After(while):
 	case <-ctx.Done():
@@ -41,8 +40,8 @@ func rest(ctx context.Context, why string, while time.Duration) error {
 }
 
 // claim is for whom a step is taken: attempts of an activity follow each other.
-func claim(ctx context.Context, req workflows.ExecuteRequest) lease.Claim {
-	c := lease.Claim{Run: req.RunID, Step: req.Address}
+func claim(ctx context.Context, run, address string) lease.Claim {
+	c := lease.Claim{Run: run, Step: address}
 	if activity.IsActivity(ctx) {
 		i := activity.GetInfo(ctx)
 		c.Attempt = i.Namespace + "/" + i.WorkflowExecution.ID + "/" + i.WorkflowExecution.RunID + "/" + i.ActivityID

@@ -15,29 +15,45 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// Batch does short steps one after the other, each as Execute does: with its lease, its
-// record, its cache. It ends when all that could begin is done, or BatchTime after the first began;
-// when one takes long after all, it reports the others' outcomes to the run.
-func (a *Activities) Batch(ctx context.Context, req workflows.BatchRequest) ([]workflows.Batched, error) {
-	w, err := a.newWalk(ctx, req.Plan, req.Steps, req.Keys)
-	if err != nil {
-		return nil, err
-	}
-	b := &batch{a: a, req: req, walk: w, out: map[int]workflows.Batched{}}
-	if err := b.do(ctx); err != nil {
-		return nil, err
-	}
-	return b.answer(-1), nil
+// Do does steps, one after the other: each with its lease, its record, its cache. Of several, which are short, it ends when
+// all that could begin is done, or BatchTime after the first began; when one takes long after all, it reports the others'
+// outcomes to the run. A single step that fails is tried again as its error says. One that is cancelled says by a
+// detail that it had begun: a queued one is cancelled without a word.
+func (a *Activities) Do(ctx context.Context, req workflows.DoRequest) ([]workflows.Outcome, error) {
+	out, err := attempt(ctx, a, func(ctx context.Context, _ *pulse) ([]workflows.Outcome, error) {
+		n := failed(ctx)
+		n.Store(max(n.Load(), req.Failed))
+		w, err := a.newWalk(ctx, req.Plan, req.Steps, req.Keys)
+		if err != nil {
+			return nil, err
+		}
+		b := &batch{a: a, req: req, walk: w, out: map[int]workflows.Outcome{}}
+		if err := b.do(ctx); err != nil {
+			return nil, err
+		}
+		return b.answer(-1), nil
+	})
+	return out, atWork(err)
 }
 
-// batch is a running batch. Only its own goroutine changes it.
+// atWork is the error of an activity that had begun.
+func atWork(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return temporal.NewCanceledError(workflows.AtWork)
+	}
+	return err
+}
+
+// batch is running work. Only its own goroutine changes it.
 type batch struct {
 	a    *Activities
-	req  workflows.BatchRequest
+	req  workflows.DoRequest
 	walk *walk
-	out  map[int]workflows.Batched // of those that were begun
+	out  map[int]workflows.Outcome // of those that were begun
 	told bool
 }
+
+func (b *batch) isSingle() bool { return len(b.req.Steps) == 1 }
 
 // do begins steps until there are none left, the time is over, or one has failed and
 // that is to be the end.
@@ -76,21 +92,21 @@ func (b *batch) do(ctx context.Context) error {
 func (b *batch) advance(ctx context.Context) ([]*walked, error) {
 	todo, err := b.walk.advance(ctx)
 	for _, x := range b.walk.steps {
-		if _, begun := b.out[x.Index]; begun || err != nil || !x.of(b.req.RunID, b.walk.p) {
+		if _, begun := b.out[x.Index]; begun || err != nil || !x.isOwn(b.req.RunID, b.walk.p) {
 			continue
 		}
-		out := workflows.Batched{Index: x.Index, Status: runs.Ran, TookS: x.result.Took.Seconds()}
+		out := workflows.Outcome{Index: x.Index, Status: runs.Ran, TookS: x.result.Took.Seconds()}
 		out.Key, out.Pins, err = b.a.filePinned(ctx, b.a.Registry.Lookup(x.task.Kind), x.task, *x.result)
 		b.out[x.Index] = out
 	}
 	return todo, err
 }
 
-// one does a step. An error ends the batch: the worker is to stop, or the run.
-func (b *batch) one(ctx context.Context, x *walked) (workflows.Batched, error) {
+// one does a step. An error ends all of them: the worker is to stop, or the run, or the step is the only one.
+func (b *batch) one(ctx context.Context, x *walked) (workflows.Outcome, error) {
 	s := b.walk.p.Steps[x.Index]
-	out := workflows.Batched{Index: x.Index, Key: x.key, Status: runs.Waiting}
-	req := workflows.ExecuteRequest{Key: x.key, Address: s.Address, RunID: b.req.RunID, Resources: s.Resources}
+	out := workflows.Outcome{Index: x.Index, Key: x.key, Status: runs.Waiting}
+	req := workflows.ExecuteRequest{Key: x.key, Address: s.Address, RunID: b.req.RunID, Resources: s.Resources, TookS: b.req.TookS, WasBusy: b.req.WasBusy}
 	report := step.Reporter(ctx)
 	sctx := step.WithReporter(ctx, func(p step.Progress) {
 		p.Step = s.Address
@@ -111,6 +127,10 @@ func (b *batch) one(ctx context.Context, x *walked) (workflows.Batched, error) {
 	}()
 	late := time.NewTimer(workflows.LongStep)
 	defer late.Stop()
+	if b.isSingle() { // its run knows; who looks at the activity sees which step it is
+		late.Stop()
+		report(step.Progress{Step: s.Address})
+	}
 	for {
 		select {
 		case <-late.C:
@@ -120,26 +140,21 @@ func (b *batch) one(ctx context.Context, x *walked) (workflows.Batched, error) {
 			b.told = true
 			report(step.Progress{Step: s.Address, Note: "at work"})
 		case e := <-done:
-			if e.err == nil && (e.Busy || e.Unfit != "") {
-				out.Alone = true
-				return out, nil
+			if e.err != nil {
+				return b.failed(ctx, out, e.err)
 			}
-			if e.err == nil {
-				x.result = e.result
-				out.Status, out.Key, out.TookS, out.Pins = runs.Ran, e.Key, e.TookS, e.Pins
-				if e.Hit {
-					out.Status = runs.Hit
-				}
-				return out, nil
+			e.Outcome.Index, x.result = x.Index, e.result
+			if e.NotHere != nil {
+				e.Outcome.Key, e.Outcome.Failed = x.key, failed(ctx).Load()
 			}
-			return b.failed(ctx, out, e.err)
+			return e.Outcome, nil
 		}
 	}
 }
 
-// failed gives a step's error the outcome that it would have in a workflow of its own.
-func (b *batch) failed(ctx context.Context, out workflows.Batched, err error) (workflows.Batched, error) {
-	if ctx.Err() != nil {
+// failed gives an error of one of several steps the outcome that it would have by itself.
+func (b *batch) failed(ctx context.Context, out workflows.Outcome, err error) (workflows.Outcome, error) {
+	if ctx.Err() != nil || b.isSingle() {
 		return out, err
 	}
 	var app *temporal.ApplicationError
@@ -151,7 +166,7 @@ func (b *batch) failed(ctx context.Context, out workflows.Batched, err error) (w
 	case workflows.InputLostError:
 		out.Lost = true
 	case workflows.TransientError:
-		out.Alone, out.Failed = true, 1
+		out.Failed = 1
 	default:
 		out.Status, out.Error, out.Type = runs.Failed, bounded(app.Message(), maxError/4), app.Type() // of hundreds
 	}
@@ -159,23 +174,23 @@ func (b *batch) failed(ctx context.Context, out workflows.Batched, err error) (w
 }
 
 // answer has the outcome of every step of the batch; one is still running.
-func (b *batch) answer(working int) []workflows.Batched {
-	all := make([]workflows.Batched, 0, len(b.walk.steps))
+func (b *batch) answer(working int) []workflows.Outcome {
+	all := make([]workflows.Outcome, 0, len(b.walk.steps))
 	for _, x := range b.walk.steps {
 		out, begun := b.out[x.Index]
 		switch {
 		case begun:
 		case x.Index == working:
-			out = workflows.Batched{Index: x.Index, Key: x.key, Status: runs.Running}
+			out = workflows.Outcome{Index: x.Index, Key: x.key, Status: runs.Running}
 		case x.wrong != "":
-			out = workflows.Batched{Index: x.Index, Status: runs.Failed, Error: x.wrong, Type: workflows.PermanentError}
+			out = workflows.Outcome{Index: x.Index, Status: runs.Failed, Error: x.wrong, Type: workflows.PermanentError}
 		case x.result != nil:
-			out = workflows.Batched{Index: x.Index, Key: x.key, Status: runs.Hit, TookS: x.result.Took.Seconds()}
+			out = workflows.Outcome{Index: x.Index, Key: x.key, Status: runs.Hit, TookS: x.result.Took.Seconds()}
 			if working < 0 {
 				b.a.Telemetry.Hits(b.walk.p.Steps[x.Index].Task.Kind, 1)
 			}
 		default:
-			out = workflows.Batched{Index: x.Index, Key: x.key, Status: runs.Waiting, Lost: x.lost}
+			out = workflows.Outcome{Index: x.Index, Key: x.key, Status: runs.Waiting, Lost: x.lost}
 		}
 		all = append(all, out)
 	}

@@ -8,14 +8,14 @@ import (
 	"github.com/redsi/redsi/internal/host/devserver"
 )
 
-// Alone is a server for one process, in memory and in a folder of its own.
-type Alone struct {
+// OwnServer is a server for one process, in memory and in a folder of its own.
+type OwnServer struct {
 	*devserver.Server
 	dir string
 }
 
 // Start runs a server of this process's own.
-func Start(ctx context.Context, o devserver.Options) (*Alone, error) {
+func Start(ctx context.Context, o devserver.Options) (*OwnServer, error) {
 	dir, err := os.MkdirTemp("", "redsi-temporal-*")
 	if err != nil {
 		return nil, err
@@ -26,11 +26,11 @@ func Start(ctx context.Context, o devserver.Options) (*Alone, error) {
 		os.RemoveAll(dir)
 		return nil, err
 	}
-	return &Alone{s, dir}, nil
+	return &OwnServer{s, dir}, nil
 }
 
 // Stop ends the server and removes its folder.
-func (a *Alone) Stop() {
+func (a *OwnServer) Stop() {
 	if i, ok := devserver.Running(a.dir); ok {
 		_ = syscall.Kill(i.PID, syscall.SIGKILL)
 	}

@@ -26,7 +26,7 @@ func TestBatchOnSlowStore(t *testing.T) {
 			}
 			return next()
 		})
-		out, err := l.Batch(t.Context(), workflows.BatchRequest{Plan: d, RunID: "1", Steps: []workflows.Ready{{Index: 0, Short: true}, {Index: 1, Short: true}}})
+		out, err := l.Do(t.Context(), workflows.DoRequest{Plan: d, RunID: "1", Steps: []workflows.Ready{{Index: 0}, {Index: 1}}})
 		if err != nil || out[0].Status != runs.Ran || out[1].Status != runs.Waiting {
 			t.Errorf("%+v, %v", out, err)
 		}

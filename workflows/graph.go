@@ -163,8 +163,8 @@ func (p *progress) ranks() []float64 {
 }
 
 // take returns steps that can start, by their ranks: so many short ones, and so many others, at
-// most. Others that find no room are parked, and come first the next time.
-func (p *progress) take(short, others int, isShort func(int) bool) (ready []int) {
+// most. Others that find no room, or come later, are parked, and come first the next time.
+func (p *progress) take(short, others int, isShort, later func(int) bool) (ready []int) {
 	add := func(i int) bool {
 		switch {
 		case !p.startable(i): // an input was lost meanwhile, say
@@ -172,7 +172,7 @@ func (p *progress) take(short, others int, isShort func(int) bool) (ready []int)
 			return true
 		case isShort(i) && short > 0:
 			short--
-		case !isShort(i) && others > 0:
+		case !isShort(i) && others > 0 && !later(i):
 			others--
 		default:
 			return false

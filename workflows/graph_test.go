@@ -48,21 +48,21 @@ func TestFollowing(t *testing.T) {
 func TestTake(t *testing.T) {
 	p := newProgress(make([]Head, 10)) // none has inputs
 	short := func(i int) bool { return i%2 == 0 }
-	if got := p.take(2, 1, short); !slices.Equal(got, []int{0, 1, 2}) {
+	if got := p.take(2, 1, short, never); !slices.Equal(got, []int{0, 1, 2}) {
 		t.Errorf("first %v", got)
 	}
-	if got := p.take(10, 0, short); !slices.Equal(got, []int{4, 6, 8}) {
+	if got := p.take(10, 0, short, never); !slices.Equal(got, []int{4, 6, 8}) {
 		t.Errorf("then %v", got)
 	}
 	p.set(5, runs.Running) // parked by then
-	if got := p.take(0, 10, short); !slices.Equal(got, []int{3, 7, 9}) {
+	if got := p.take(0, 10, short, never); !slices.Equal(got, []int{3, 7, 9}) {
 		t.Errorf("at last %v", got)
 	}
-	if got := p.take(10, 10, short); len(got) != 0 {
+	if got := p.take(10, 10, short, never); len(got) != 0 {
 		t.Errorf("twice: %v", got)
 	}
 	p.set(5, runs.Waiting)
-	if got := p.take(10, 10, all); !slices.Equal(got, []int{5}) {
+	if got := p.take(10, 10, all, never); !slices.Equal(got, []int{5}) {
 		t.Errorf("one that waits again: %v", got)
 	}
 }
@@ -94,7 +94,7 @@ func TestEachStepOnce(t *testing.T) {
 			working = append(working, steps)
 		}
 		for len(begun) < len(heads) || len(working) > 0 {
-			ready := p.take(rnd.IntN(4), rnd.IntN(3), func(i int) bool { return i%3 != 0 })
+			ready := p.take(rnd.IntN(4), rnd.IntN(3), func(i int) bool { return i%3 != 0 }, never)
 			for _, i := range ready {
 				for _, d := range heads[i].Deps {
 					if !done(p.steps[d].Status) {
@@ -128,10 +128,12 @@ func TestRanks(t *testing.T) {
 	if got, want := newProgress(heads).ready.rank, []float64{5, 10, 9, 8, 7, 3, 5}; !slices.Equal(got, want) {
 		t.Errorf("ranks %v, want %v", got, want)
 	}
-	if got := newProgress(heads).take(10, 0, all); !slices.Equal(got, []int{1, 3, 0, 6}) {
+	if got := newProgress(heads).take(10, 0, all, never); !slices.Equal(got, []int{1, 3, 0, 6}) {
 		t.Errorf("in the order %v", got)
 	}
 	if got := newProgress(line(3)).ready.rank; !slices.Equal(got, []float64{3, 2, 1}) {
 		t.Errorf("without history %v", got)
 	}
 }
+
+func never(int) bool { return false }

@@ -1,12 +1,21 @@
 package workflows
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
+
+// While nobody has seen a program run, so many of its steps are given out for each slot of a worker; the others follow
+// when it is known whether they are short, or after LongStep, for there may be more workers.
+const triedEach = 4
 
 // pace is how long the steps of a class have taken in this run, in seconds. So many of a class that nobody has seen run
 // must have been short before others are thought to be.
 type pace struct {
-	last [3]float64
-	n    int
+	last  [3]float64
+	n     int
+	given int       // steps
+	until time.Time // for how long others wait for those
 }
 
 // isShort reports whether a step is done with others in a batch. The first steps of programs that nobody has seen run are
@@ -23,6 +32,37 @@ func (r *run) isShort(i int) bool {
 		return *h.TookS <= ShortStep.Seconds()
 	}
 	return p.n >= len(p.last) && slices.Max(p.last[:]) <= ShortStep.Seconds()
+}
+
+// later returns a test of whether a step that is not short waits until more is known of its class; each one that does
+// not counts. The run looks again at the time wake.
+func (r *run) later(now time.Time) func(i int) bool {
+	r.wake = time.Time{}
+	taken := map[string]int{}
+	return func(i int) bool {
+		h := r.heads[i]
+		p := r.paces[h.Class]
+		switch {
+		case h.Splits, h.Queue == "gpu", r.past[i].Singly, h.TookS != nil, p.n >= len(p.last), p.given > 0 && !now.Before(p.until):
+			return false
+		case p.given+taken[h.Class] >= triedEach*max(1, r.loaded.Features.Slots):
+			if p.given > 0 && (r.wake.IsZero() || p.until.Before(r.wake)) {
+				r.wake = p.until
+			}
+			return true
+		}
+		taken[h.Class]++
+		return false
+	}
+}
+
+// tried notes that a step was given out by itself.
+func (r *run) tried(i int, now time.Time) {
+	p := r.paces[r.heads[i].Class]
+	if p.given++; p.given == 1 {
+		p.until = now.Add(LongStep)
+	}
+	r.paces[r.heads[i].Class] = p
 }
 
 // took notes how long a step took.

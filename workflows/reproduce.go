@@ -95,6 +95,7 @@ type run struct {
 	hits    bool    // the last look-up found some
 
 	paces  map[string]pace
+	wake   time.Time      // when steps that wait for what is known of their class are taken
 	past   map[int]Past   // of steps that have any
 	used   map[string]int // how many steps have a limit's name
 	barred []int          // steps that wait for room
@@ -183,6 +184,10 @@ func (r *run) walk(ctx workflow.Context) error {
 			cancel()
 			return ctx.Err()
 		}
+		if rest := r.wake.Sub(workflow.Now(ctx)); !r.stop && rest > 0 {
+			_, _ = workflow.AwaitWithTimeout(ctx, rest, func() bool { return r.changed })
+			continue
+		}
 		if r.flying == 0 {
 			if !r.stop && r.hasDecided() {
 				r.growNext = time.Time{}
@@ -208,7 +213,7 @@ func (r *run) proceed(ctx workflow.Context) (more bool, err error) {
 	if r.stop || r.flying >= inFlight {
 		return false, nil
 	}
-	ready := r.take(shortReady, min(prepared, inFlight-r.flying), r.isShort)
+	ready := r.take(shortReady, min(prepared, inFlight-r.flying), r.isShort, r.later(workflow.Now(ctx)))
 	if len(ready) == 0 {
 		return false, nil
 	}
@@ -257,6 +262,7 @@ func (r *run) dispatch(ctx workflow.Context, ready []int) error {
 		case r.isShort(i):
 			short = append(short, i)
 		default:
+			r.tried(i, workflow.Now(ctx))
 			r.give(ctx, []int{i}, nil)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -29,8 +30,10 @@ type planned struct {
 	late  string              // the step that is looked up until that has failed
 
 	failed chan struct{}
-	took   float64  // seconds, of each step
-	began  []string // steps
+	took   float64 // seconds, of each step
+
+	mu    sync.Mutex // activities run at the same time
+	began []string   // steps
 }
 
 func (p *planned) of(d artifacts.Digest) []workflows.Head {
@@ -54,7 +57,9 @@ func (p *planned) prepare(_ context.Context, req workflows.PrepareRequest) (out 
 func (p *planned) do(_ context.Context, req workflows.DoRequest) (out []workflows.Outcome, err error) {
 	for _, s := range req.Steps {
 		a := p.of(req.Plan)[s.Index].Address
+		p.mu.Lock()
 		p.began = append(p.began, a)
+		p.mu.Unlock()
 		if a == p.fails {
 			return nil, temporal.NewNonRetryableApplicationError("on purpose", workflows.PermanentError, nil)
 		}

@@ -166,7 +166,7 @@ type ReproduceResult struct {
 type State struct {
 	RunID     string              `json:"run_id"`
 	Plan      artifacts.Digest    `json:"plan"`
-	Restarted string              `json:"again,omitempty"` // why the server has started the run again
+	Restarted string              `json:"restarted,omitempty"` // why the server has started the run again
 	Counts    map[runs.Status]int `json:"counts,omitempty"`
 	Steps     []StepState         `json:"steps"`
 }
@@ -177,7 +177,7 @@ type Changes struct {
 	RunID     string           `json:"run_id"`
 	Plan      artifacts.Digest `json:"plan"`
 	Execution string           `json:"execution"` // begin at 0 again when it is another
-	Restarted string           `json:"again,omitempty"`
+	Restarted string           `json:"restarted,omitempty"`
 	Total     int              `json:"total"`
 	Steps     []StepState      `json:"steps"`
 	Next      int              `json:"next"`
@@ -205,8 +205,8 @@ type LoadRequest struct {
 	Plan     *artifacts.Digest `json:"plan,omitempty"`
 	RunID    string            `json:"run_id,omitempty"`
 	Project  string            `json:"project,omitempty"`
-	UnderWay bool              `json:"again,omitempty"` // the run is under way: what has a result is known
-	Hits     *Pages[DoneStep]  `json:"hits,omitempty"`  // the same is known of the plan
+	UnderWay bool              `json:"under_way,omitempty"` // the run is under way: what has a result is known
+	Hits     *Pages[DoneStep]  `json:"hits,omitempty"`      // the same is known of the plan
 }
 
 // Loaded is a stored plan as a run begins with it: what workflow code knows of its steps, and
@@ -314,7 +314,7 @@ type DoRequest struct {
 	// Of a single step: how long it took the last time, if that is known; how often it has failed; whether somebody else was at it.
 	TookS   *float64 `json:"took_s,omitempty"`
 	Failed  int32    `json:"failed,omitempty"`
-	WasBusy bool     `json:"again,omitempty"`
+	WasBusy bool     `json:"was_busy,omitempty"`
 }
 
 // RestRequest asks for a rest of a step, until nobody else is at it, or for a while.
@@ -349,10 +349,10 @@ type ExecuteRequest struct {
 	Address string                  `json:"address"`
 	RunID   string                  `json:"run_id"`
 	Parts   Pages[artifacts.Digest] `json:"part_keys"`
-	Of      artifacts.Digest        `json:"of,omitzero"`      // of a part: the key of its step
-	TookS   *float64                `json:"took_s,omitempty"` // the last time, if it is known
-	Failed  int32                   `json:"failed,omitempty"` // attempts before, see Outcome
-	WasBusy bool                    `json:"again,omitempty"`  // somebody else was at it
+	Of      artifacts.Digest        `json:"of,omitzero"`        // of a part: the key of its step
+	TookS   *float64                `json:"took_s,omitempty"`   // the last time, if it is known
+	Failed  int32                   `json:"failed,omitempty"`   // attempts before, see Outcome
+	WasBusy bool                    `json:"was_busy,omitempty"` // somebody else was at it
 
 	Resources *step.Resources `json:"resources,omitempty"`
 }
@@ -364,7 +364,7 @@ type Part struct {
 	Kind     string           `json:"kind"`
 	Label    string           `json:"label"`
 	Hit      bool             `json:"hit,omitempty"`
-	OneByOne bool             `json:"alone,omitempty"` // no other part of the step runs meanwhile
+	OneByOne bool             `json:"one_by_one,omitempty"` // no other part of the step runs meanwhile
 }
 
 // JournalRequest stores a run record and, where a worker loaded the pipeline from

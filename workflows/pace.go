@@ -24,7 +24,7 @@ func (r *run) isShort(i int) bool {
 	h := r.heads[i]
 	p := r.paces[h.Class]
 	switch {
-	case h.Splits, h.Queue == "gpu", r.past[i].Singly, h.Resources != nil && len(h.Resources.Limits) > 0:
+	case r.isSingle(i), h.Resources != nil && len(h.Resources.Limits) > 0:
 		return false
 	case h.Inline:
 		return true
@@ -32,6 +32,12 @@ func (r *run) isShort(i int) bool {
 		return *h.TookS <= ShortStep.Seconds()
 	}
 	return p.n >= len(p.last) && slices.Max(p.last[:]) <= ShortStep.Seconds()
+}
+
+// isSingle reports whether a step is given out by itself, however long it takes.
+func (r *run) isSingle(i int) bool {
+	h := r.heads[i]
+	return h.Splits || h.Queue == "gpu" || r.past[i].Singly
 }
 
 // later returns a test of whether a step that is not short waits until more is known of its class; each one that does
@@ -43,7 +49,7 @@ func (r *run) later(now time.Time) func(i int) bool {
 		h := r.heads[i]
 		p := r.paces[h.Class]
 		switch {
-		case h.Splits, h.Queue == "gpu", r.past[i].Singly, h.TookS != nil, p.n >= len(p.last), p.given > 0 && !now.Before(p.until):
+		case r.isSingle(i), h.TookS != nil, p.n >= len(p.last), p.given > 0 && !now.Before(p.until):
 			return false
 		case p.given+taken[h.Class] >= triedEach*max(1, r.loaded.Features.Slots):
 			if p.given > 0 && (r.wake.IsZero() || p.until.Before(r.wake)) {

@@ -30,12 +30,12 @@ const anserini = "pyserini==0.22.1"
 var bm25Lines = []line{{
 	name: "bm25_vs_bm25s", target: 1.1, value: perUnit,
 	doc:  "a query's 100 best of 200,000 passages by BM25, tokens and all, 2 threads, against bm25s 0.3.16 with its numba backend",
-	ours: madeBy("bm25", (*env).passages, "words"),
+	ours: pieceOn("bm25", (*env).passages, "words"),
 	peer: scriptOn("bm25", "bm25.py", (*env).passages, "--threads", "2", "--passes", fmt.Sprint(bm25Passes)),
 }, {
 	name: "bm25_vs_lucene", target: 3, value: perUnit,
 	doc:  "the same by Lucene's analyzer and lengths, against Lucene 9.5 (Anserini 0.22.1), one segment in memory; needs Java",
-	ours: madeBy("bm25", (*env).passages, "lucene_english"),
+	ours: pieceOn("bm25", (*env).passages, "lucene_english"),
 	peer: side{command: func(e *env) ([]string, error) {
 		dir, err := e.passages()
 		if err != nil {
@@ -48,7 +48,7 @@ var bm25Lines = []line{{
 
 // passages is the folder with what is searched and asked.
 func (e *env) passages() (string, error) {
-	return e.made(passagesName, "make-passages")
+	return e.keepPiece(passagesName, "make-passages")
 }
 
 // anserini is the jar, taken out of its wheel.

@@ -24,7 +24,7 @@ var cardLines = []line{
 	searchOnCard("trie", 8, "those along a trie of 109,739 identifiers, against prefix_allowed_tokens_fn"),
 	searchOnCard("atomic", 8, "the 40 best of 109,739 atomic identifiers for all 7,830 queries, T5 base; the peer 64 at a time, as many as its time allows"),
 	{
-		name: "cuda/bert_embed", target: 1.1, value: perUnit, sliced: true, whole: true, unlike: true, asked: true, needs: aCard,
+		name: "cuda/bert_embed", target: 1.1, value: perUnit, sliced: true, toEnd: true, unlike: true, asked: true, needs: aCard,
 		doc:  "[CLS] vectors of 109,739 documents by BERT L-8 H-512 in float32, two thirds of 512 tokens; the peer 96 at a time, as many as its time allows",
 		ours: onCard("base", "bert"), peer: besideOnCard("base", "bert"),
 	},
@@ -68,7 +68,7 @@ func productsOnCard(dtype string) line {
 
 func searchOnCard(work string, target float64, doc string) line {
 	return line{
-		name: "cuda/" + work, target: target, value: perUnit, sliced: true, whole: true, unlike: true, asked: true, needs: aCard,
+		name: "cuda/" + work, target: target, value: perUnit, sliced: true, toEnd: true, unlike: true, asked: true, needs: aCard,
 		doc: doc, ours: onCard("base", work), peer: besideOnCard("base", work),
 	}
 }

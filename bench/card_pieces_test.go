@@ -174,7 +174,7 @@ func TestCardLines(t *testing.T) {
 		if r.Name != l.name || !(r.Ours > 0) || !(r.Peer > 0) || !(r.Ratio > 0) {
 			t.Errorf("%+v", r)
 		}
-		if want := map[bool]float64{true: float64(quickSizes.queries)}[l.whole]; r.OursOf != want || r.PeerOf != want {
+		if want := map[bool]float64{true: float64(quickSizes.queries)}[l.toEnd]; r.OursOf != want || r.PeerOf != want {
 			t.Errorf("%s: of %g and %g, want %g", l.name, r.OursOf, r.PeerOf, want)
 		}
 		measured++

@@ -48,7 +48,7 @@ func (e *env) corpus() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return e.made(name, "make-corpus", string(b))
+	return e.keepPiece(name, "make-corpus", string(b))
 }
 
 // shards are the full train files of the corpus.

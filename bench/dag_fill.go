@@ -24,7 +24,7 @@ func fillDAG(args []string) (sample, error) {
 
 func fill(dir, program string) error {
 	saved := filepath.Join(dir, "saved.plan")
-	if _, err := whole(dir, program, []string{"plan", "--out", saved, "--log-level", "warn"}); err != nil {
+	if _, err := runAll(dir, program, []string{"plan", "--out", saved, "--log-level", "warn"}); err != nil {
 		return err
 	}
 	b, err := os.ReadFile(saved)

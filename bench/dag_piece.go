@@ -49,7 +49,7 @@ func runDAG(args []string) (sample, error) {
 		"snakemake run": {"--cores", "2", "--quiet", "all"}, "cp run": {"-e", "copies.sh"},
 		"snakemake plan": {"--cores", "2", "--quiet", "all", "--dry-run"},
 	}
-	command := func(verb string) (sample, error) { return whole(dir, program, verbs[tool+" "+verb]) }
+	command := func(verb string) (sample, error) { return runAll(dir, program, verbs[tool+" "+verb]) }
 	var s sample
 	switch what {
 	case "first":
@@ -74,10 +74,10 @@ func runDAG(args []string) (sample, error) {
 		// By another process: what this one has in memory counts as the command's.
 		var self string
 		if self, err = os.Executable(); err == nil {
-			_, err = whole(dir, self, ours("dag-fill", dir, program)[1:])
+			_, err = runAll(dir, self, ours("dag-fill", dir, program)[1:])
 		}
 		if err == nil {
-			s, err = whole(dir, program, append(args[5:], "--log-level", "warn"))
+			s, err = runAll(dir, program, append(args[5:], "--log-level", "warn"))
 		}
 		if info, none := os.Stat(filepath.Join(dir, "results", "report.html")); none == nil {
 			s.Written = float64(info.Size())
@@ -122,8 +122,8 @@ func complete(dir, tool string, n int) error {
 	return err
 }
 
-// whole runs a command and waits for all processes that it leaves, which become ours.
-func whole(dir, program string, args []string) (sample, error) {
+// runAll runs a command and waits for all processes that it leaves, which become ours.
+func runAll(dir, program string, args []string) (sample, error) {
 	if err := adoptOrphans(); err != nil {
 		return sample{}, err
 	}

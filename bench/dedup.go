@@ -30,7 +30,7 @@ var dedupLines = []line{
 }
 
 var tenKeys = side{command: func(e *env) ([]string, error) {
-	dir, err := e.made("headers1", "make-headers")
+	dir, err := e.keepPiece("headers1", "make-headers")
 	return ours("dedup", filepath.Join(dir, "headers")), err
 }}
 

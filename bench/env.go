@@ -66,8 +66,8 @@ func (e *env) keep(name string, make func(dir string) error) (string, error) {
 	return dir, os.WriteFile(filepath.Join(dir, "done"), nil, 0o644)
 }
 
-// made is keep of what a piece writes into the folder that is its first argument.
-func (e *env) made(name, piece string, args ...string) (string, error) {
+// keepPiece is keep of what a piece writes into the folder that is its first argument.
+func (e *env) keepPiece(name, piece string, args ...string) (string, error) {
 	return e.keep(name, func(dir string) error {
 		_, err := start(e, ours(piece, append([]string{dir}, args...)...))
 		return err

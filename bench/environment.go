@@ -19,7 +19,7 @@ var environmentLines = []line{
 		ours: redsiEnvironment("plan"), peer: side{bound: 50}},
 }
 
-func redsiEnvironment(what string) side { return madeBy("environment", (*env).redsi, what) }
+func redsiEnvironment(what string) side { return pieceOn("environment", (*env).redsi, what) }
 
 // writeLock writes a uv.lock into a folder of its own, and the pyproject.toml beside it. Of each
 // package's wheels the first is for all platforms.
@@ -75,7 +75,7 @@ func runEnvironment(args []string) (sample, error) {
 		if err != nil {
 			return 0, err
 		}
-		s, err := whole(at, program, []string{"run", "--log-level", "warn"})
+		s, err := runAll(at, program, []string{"run", "--log-level", "warn"})
 		return s.Seconds, err
 	}
 	const within = "  environment = environment.py\n"

@@ -27,7 +27,7 @@ const (
 var kmeansLines = []line{{
 	name: "kmeans_vs_sklearn", target: 0.5, value: perUnit,
 	doc:  "one Lloyd iteration on 20,000 x 512 vectors, k=10, same start, 2 threads, against scikit-learn 1.5.1",
-	ours: madeBy("kmeans", (*env).vectors),
+	ours: pieceOn("kmeans", (*env).vectors),
 	peer: side{command: func(e *env) ([]string, error) {
 		name, err := e.vectors()
 		if err != nil {
@@ -40,7 +40,7 @@ var kmeansLines = []line{{
 
 // vectors is the file that both sides cluster.
 func (e *env) vectors() (string, error) {
-	dir, err := e.made(vectorsName, "make-vectors")
+	dir, err := e.keepPiece(vectorsName, "make-vectors")
 	return filepath.Join(dir, vectorFile), err
 }
 

@@ -53,8 +53,8 @@ type side struct {
 	bound   float64
 }
 
-// madeBy is our side: a piece whose first argument is what made makes.
-func madeBy(piece string, made func(*env) (string, error), more ...string) side {
+// pieceOn is our side: a piece whose first argument is what made makes.
+func pieceOn(piece string, made func(*env) (string, error), more ...string) side {
 	return side{command: func(e *env) ([]string, error) {
 		path, err := made(e)
 		return ours(piece, append([]string{path}, more...)...), err
@@ -89,7 +89,7 @@ type line struct {
 	once   bool
 	asked  bool
 	sliced bool
-	whole  bool
+	toEnd  bool
 	needs  func(*env) error // what this machine lacks for it; nil: nothing can be
 }
 

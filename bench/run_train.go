@@ -68,7 +68,7 @@ func runTraining(args []string) (sample, error) {
 			return sample{}, err
 		}
 	}
-	s, err := whole("", command[0], command[1:])
+	s, err := runAll("", command[0], command[1:])
 	s.Work, s.Check = 1, "40 updates"
 	return s, err
 }

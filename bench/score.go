@@ -32,14 +32,14 @@ var scoreLines = []line{
 	},
 }
 
-var scoredRun = madeBy("score", scoreFiles)
+var scoredRun = pieceOn("score", scoreFiles)
 
 func scorePeer(reader string) side {
 	return scriptOn("score", "score.py", scoreFiles, reader, strings.Join(scoreMeasures, ","))
 }
 
 func scoreFiles(e *env) (string, error) {
-	return e.made("score1", "make-run")
+	return e.keepPiece("score1", "make-run")
 }
 
 // makeRun writes run.txt, whose scores fall by more than float32's rounding, and qrels.txt

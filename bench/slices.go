@@ -165,18 +165,18 @@ func measureSlices(e *env, l line) (results []result, err error) {
 		return nil, fmt.Errorf("ours found %q and the peer %q", ours, peer)
 	}
 	rounds := e.slices
-	if l.whole {
+	if l.toEnd {
 		rounds = e.pairs
 	}
 	var best, last [2]sample
 	taken := 0.0 // by ours
 	for round := range rounds {
-		if l.whole && round > 0 && taken >= e.peerTime.Seconds() {
+		if l.toEnd && round > 0 && taken >= e.peerTime.Seconds() {
 			break
 		}
 		for i, s := range servers {
 			v, err := s.slice()
-			for peer := i == 1; peer && l.whole && err == nil && v.Work < last[0].Work && v.Seconds < e.peerTime.Seconds()/float64(rounds); {
+			for peer := i == 1; peer && l.toEnd && err == nil && v.Work < last[0].Work && v.Seconds < e.peerTime.Seconds()/float64(rounds); {
 				var more sample
 				more, err = s.slice()
 				v.Work, v.Seconds, v.Processor = v.Work+more.Work, v.Seconds+more.Seconds, v.Processor+more.Processor
@@ -196,7 +196,7 @@ func measureSlices(e *env, l line) (results []result, err error) {
 	}
 	r := result{Name: l.name, Ours: l.value.of(best[0]), Peer: l.value.of(best[1]), Unit: l.value.unit, Graphs: last[0].Graphs}
 	r.Ratio = l.ratio(r.Ours, r.Peer)
-	if l.whole {
+	if l.toEnd {
 		r.OursOf, r.PeerOf = best[0].Work, best[1].Work
 	}
 	return []result{r}, nil

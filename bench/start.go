@@ -38,7 +38,7 @@ var startLines = []line{
 
 // redsiStarts is a piece that starts redsi with these arguments.
 func redsiStarts(piece string, args ...string) side {
-	return madeBy(piece, (*env).redsi, args...)
+	return pieceOn(piece, (*env).redsi, args...)
 }
 
 // waitingWorker is a worker with the results of what the training of run_train.hcl reads.

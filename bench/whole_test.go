@@ -57,7 +57,7 @@ func TestWhole(t *testing.T) {
 	}{{"2", 0, 2, "62"}, {"2", time.Hour, 6, "62226222"}, {"4", time.Hour, 8, "644644"}, {"9", time.Hour, 9, "6969"}} {
 		done := filepath.Join(t.TempDir(), "slices")
 		e := &env{ctx: context.Background(), pairs: 2, slices: 9, cores: 1, peerTime: c.time}
-		rows, err := measureSlices(e, line{name: "whole", value: perUnit, whole: true, unlike: true, ours: partsOf("6", done), peer: partsOf(c.peer, done)})
+		rows, err := measureSlices(e, line{name: "whole", value: perUnit, toEnd: true, unlike: true, ours: partsOf("6", done), peer: partsOf(c.peer, done)})
 		if err != nil || len(rows) != 1 {
 			t.Fatalf("%d rows: %v", len(rows), err)
 		}
@@ -100,7 +100,7 @@ func TestRows(t *testing.T) {
 	}
 	all := []line{
 		{name: "slices", value: flops, sliced: true, unlike: true, ours: partsOf("6"), peer: partsOf("2")},
-		{name: "whole", value: perUnit, sliced: true, whole: true, unlike: true, ours: partsOf("4"), peer: partsOf("4")},
+		{name: "whole", value: perUnit, sliced: true, toEnd: true, unlike: true, ours: partsOf("4"), peer: partsOf("4")},
 	}
 	e := &env{ctx: context.Background(), pairs: 1, slices: 1, cores: 1, quick: true}
 	if err := measureAll(e, all[:1]); err != nil {

@@ -32,7 +32,7 @@ type local struct {
 
 func newLocal(t *testing.T) *local {
 	store := mem.New()
-	return &local{t: t, Activities: &activities.Activities{Store: store, Leases: lease.New(store.Leases, slog.New(slog.DiscardHandler)), Registry: whole(), Log: slog.New(slog.DiscardHandler), CacheDir: t.TempDir(), Scratch: scratch.In(t.TempDir())}}
+	return &local{t: t, Activities: &activities.Activities{Store: store, Leases: lease.New(store.Leases, slog.New(slog.DiscardHandler)), Registry: allKinds(), Log: slog.New(slog.DiscardHandler), CacheDir: t.TempDir(), Scratch: scratch.In(t.TempDir())}}
 }
 
 // plan loads a pipeline file, with its local sources hashed.

@@ -83,7 +83,7 @@ func TestTitleIDs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			around := tok.Whole(nil)
+			around := tok.WithSpecialTokens(nil)
 			for _, id := range set.Identifiers {
 				if spelled := strings.TrimSpace(tok.Decode(id.Tokens, true)); spelled != id.Text || len(id.Tokens) > 24+len(around) || id.Tokens[len(id.Tokens)-1] != around[len(around)-1] {
 					t.Errorf("document %s: %q is tokens %v, which spell %q", id.Document, id.Text, id.Tokens, spelled)

@@ -27,9 +27,9 @@ func Compute[C any](declared Spec, run func(ctx context.Context, io *IO, c C) er
 	return h
 }
 
-// Whole are the kinds, and their parts, with the halves. A half of a kind that is not there
+// WithHalves are the kinds, and their parts, with the halves. A half of a kind that is not there
 // is left out: a program may know fewer kinds.
-func Whole(kinds []Spec, halves ...Half) []Spec {
+func WithHalves(kinds []Spec, halves ...Half) []Spec {
 	of := map[string]Half{}
 	for _, h := range halves {
 		of[h.kind] = h
@@ -51,7 +51,7 @@ func Whole(kinds []Spec, halves ...Half) []Spec {
 
 // Elsewhere says whether the second program computes a task, since this one cannot.
 func (s *Spec) Elsewhere(tree map[string]any) (bool, error) {
-	if s.Whole() {
+	if s.Computable() {
 		return false, nil
 	}
 	return ofTree(s, s.elsewhere, tree)
@@ -59,8 +59,8 @@ func (s *Spec) Elsewhere(tree map[string]any) (bool, error) {
 
 func (s *Spec) elsewhere(c any) bool { return s.Kind.Run == nil || s.Unless != nil && !s.Unless(c) }
 
-// Whole says whether this program computes all tasks of the kind.
-func (s *Spec) Whole() bool { return s.Kind.Run != nil && s.Kind.Unless == nil }
+// Computable says whether this program computes all tasks of the kind.
+func (s *Spec) Computable() bool { return s.Kind.Run != nil && s.Kind.Unless == nil }
 
 // NeedsSecond says whether a step of the configuration, or a part that it may be cut into,
 // is computed by the second program. Of a part all configurations count.

@@ -22,7 +22,7 @@ func TestHalf(t *testing.T) {
 	kind.Parts = []Spec{DefinePart(part).Spec}
 	declared := Define(kind)
 	by := func(context.Context, *IO, config) error { return errors.New("by its half") }
-	whole := Whole([]Spec{declared}, Compute(declared, by), Compute(kind.Parts[0], by))
+	computable := WithHalves([]Spec{declared}, Compute(declared, by), Compute(kind.Parts[0], by))
 
 	for _, c := range []struct {
 		specs     []Spec
@@ -34,8 +34,8 @@ func TestHalf(t *testing.T) {
 		{[]Spec{declared}, "fit", 1, true, "kind fit needs libtorch, which this program does not have"},
 		{[]Spec{declared}, "part", 1, true, "kind part needs tokenizers"},
 		{[]Spec{declared}, "part", 0, false, "by itself"},
-		{whole, "fit", 1, false, "by its half"},
-		{whole, "part", 0, false, "by its half"},
+		{computable, "fit", 1, false, "by its half"},
+		{computable, "part", 0, false, "by its half"},
 	} {
 		spec := NewRegistry(c.specs...).Lookup(c.name)
 		tree := map[string]any{"count": c.count, "device": "cuda:1"}

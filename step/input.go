@@ -29,8 +29,8 @@ func (r Ref) OutputName() string {
 	return r.Output + "[" + strconv.Quote(r.Path) + "]"
 }
 
-// Whole is the output that a reference names, or a part of.
-func (r Ref) Whole() Ref { return Ref{Step: r.Step, Output: r.Output} }
+// WithoutPath is the output that a reference names, or a part of.
+func (r Ref) WithoutPath() Ref { return Ref{Step: r.Step, Output: r.Output} }
 
 // NoFileError says that a tree lacks what a reference names of it.
 type NoFileError struct{ text string }
@@ -76,16 +76,16 @@ func (r Ref) In(a artifacts.Artifact) (artifacts.Artifact, error) {
 	}
 	switch {
 	case a.Files == nil:
-		return artifacts.Artifact{}, &NoFileError{fmt.Sprintf("%s is one file, so nothing in it can be named: leave out [%q]", r.Whole(), r.Path)}
+		return artifacts.Artifact{}, &NoFileError{fmt.Sprintf("%s is one file, so nothing in it can be named: leave out [%q]", r.WithoutPath(), r.Path)}
 	case len(files) == 0:
-		return artifacts.Artifact{}, &NoFileError{fmt.Sprintf("%s has no file or folder %q%s", r.Whole(), r.Path, holds(a.Files))}
+		return artifacts.Artifact{}, &NoFileError{fmt.Sprintf("%s has no file or folder %q%s", r.WithoutPath(), r.Path, holds(a.Files))}
 	}
 	return artifacts.Tree(a.Type, files)
 }
 
 // noFile says that a link cannot be taken without the folder that it leads to.
 func noFile(r Ref, f artifacts.File) error {
-	return fmt.Errorf("%s: the link %q leads to %q, which is a folder or nothing: take %s, or name the folder", r, f.Name, f.Link, r.Whole())
+	return fmt.Errorf("%s: the link %q leads to %q, which is a folder or nothing: take %s, or name the folder", r, f.Name, f.Link, r.WithoutPath())
 }
 
 // holds names a few files, for an error.

@@ -120,11 +120,11 @@ func (r *run) describeHits(b *strings.Builder, info *workflow.Info) {
 			fmt.Fprintf(b, "| others | %d | |\n", h.N)
 			break
 		}
-		made := "not recorded"
+		run := "not recorded"
 		if h.Run != "" {
-			made = fmt.Sprintf("[%s](%s)", Code(h.Run, shortText), listed(info, `WorkflowId = "`+ReproduceWorkflowID(h.Run)+`"`))
+			run = fmt.Sprintf("[%s](%s)", Code(h.Run, shortText), listed(info, `WorkflowId = "`+ReproduceWorkflowID(h.Run)+`"`))
 		}
-		fmt.Fprintf(b, "| %s | %d | %s |\n", Code(h.Block, shortText), h.N, made)
+		fmt.Fprintf(b, "| %s | %d | %s |\n", Code(h.Block, shortText), h.N, run)
 	}
 }
 

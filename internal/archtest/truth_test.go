@@ -67,7 +67,7 @@ func readTree(t *testing.T) *tree {
 			return err
 		}
 		rel = filepath.ToSlash(rel)
-		if d.IsDir() && rel != "." && (strings.HasPrefix(d.Name(), ".") && rel != ".ci" && rel != ".github" || slices.Contains(made, rel)) {
+		if d.IsDir() && rel != "." && (strings.HasPrefix(d.Name(), ".") && rel != ".ci" && rel != ".github" || slices.Contains(leftovers, rel)) {
 			return filepath.SkipDir
 		}
 		tr.paths[rel] = true
@@ -87,8 +87,8 @@ func readTree(t *testing.T) *tree {
 	return tr
 }
 
-// made are folders that builds and runs leave in a clone.
-var made = []string{"bin", "dist", "results"}
+// leftovers are folders that builds and runs leave in a clone.
+var leftovers = []string{"bin", "dist", "results"}
 
 // declare notes the identifiers of a file under its package's name; tests count too.
 func (tr *tree) declare(t *testing.T, file string) {
@@ -172,7 +172,7 @@ func (tr *tree) document(text string) (said []string) {
 	for _, m := range code.FindAllStringSubmatch(text, -1) {
 		switch s := m[1]; {
 		case pathLike.MatchString(s):
-			if top, _, _ := strings.Cut(strings.TrimPrefix(s, "../"), "/"); tr.paths[top] && !slices.Contains(made, top) {
+			if top, _, _ := strings.Cut(strings.TrimPrefix(s, "../"), "/"); tr.paths[top] && !slices.Contains(leftovers, top) {
 				said = append(said, tr.path(s))
 			}
 		case fileLike.FindString(s) == s:

@@ -39,7 +39,7 @@ anyway.`,
 			if err != nil {
 				return err
 			}
-			c := &consoleRun{app: a, ctx: cmd.Context(), of: console.Console{Scope: s, Look: func() (map[string]console.Made, error) { return a.made(cmd.Context(), p) }}}
+			c := &consoleRun{app: a, ctx: cmd.Context(), of: console.Console{Scope: s, Look: func() (map[string]console.Planned, error) { return a.lookUp(cmd.Context(), p) }}}
 			if len(args) > 0 {
 				for _, x := range args {
 					if err := c.evaluate("argument", x); err != nil {
@@ -120,12 +120,12 @@ func (c *consoleRun) evaluate(from, expression string) error {
 	return err
 }
 
-// made looks up all steps of a pipeline.
-func (a *app) made(ctx context.Context, p *pipeline.Pipeline) (map[string]console.Made, error) {
-	made := map[string]console.Made{}
+// lookUp looks up all steps of a pipeline.
+func (a *app) lookUp(ctx context.Context, p *pipeline.Pipeline) (map[string]console.Planned, error) {
+	planned := map[string]console.Planned{}
 	v, err := a.PreviewTargets(ctx, p, nil, func(of session.Seen) (plan.Keep, error) {
 		return func(i int, it *plan.Item) bool {
-			made[of.Plan.Steps[i].Address] = console.Made{Outcome: it.Outcome, Key: it.Key, Outputs: it.Result.Outputs}
+			planned[of.Plan.Steps[i].Address] = console.Planned{Outcome: it.Outcome, Key: it.Key, Outputs: it.Result.Outputs}
 			return false
 		}, nil
 	})
@@ -134,8 +134,8 @@ func (a *app) made(ctx context.Context, p *pipeline.Pipeline) (map[string]consol
 	}
 	for i, it := range v.Items {
 		if it.Outcome != plan.Hit {
-			made[v.Plan.Steps[i].Address] = console.Made{Outcome: it.Outcome, Key: it.Key}
+			planned[v.Plan.Steps[i].Address] = console.Planned{Outcome: it.Outcome, Key: it.Key}
 		}
 	}
-	return made, nil
+	return planned, nil
 }

@@ -126,17 +126,17 @@ func (a *artifact) at(name, typ string) *artifact {
 // pick is the file or folder of a tree that an index names. That it exists is checked here
 // where the step's configuration names its files, else when the step has run.
 func (a *artifact) pick(name string) (*artifact, error) {
-	whole := strings.TrimSuffix(name, "/")
-	if err := artifacts.CheckFileName(whole); err != nil {
+	trimmed := strings.TrimSuffix(name, "/")
+	if err := artifacts.CheckFileName(trimmed); err != nil {
 		return nil, err
 	}
-	full, folder := path.Join(a.ref.Path, whole), whole != name
+	full, folder := path.Join(a.ref.Path, trimmed), trimmed != name
 	names, known := a.leaves()
 	found := !known
 	for _, n := range names {
 		switch {
 		case n == full && !folder:
-			return a.at(whole, step.FileType), nil
+			return a.at(trimmed, step.FileType), nil
 		case strings.HasPrefix(n, full+"/"):
 			found, folder = true, true
 		case strings.HasSuffix(n, "/") && strings.HasPrefix(full, n):
@@ -145,13 +145,13 @@ func (a *artifact) pick(name string) (*artifact, error) {
 	}
 	switch {
 	case !found && len(names) == 0:
-		return nil, fmt.Errorf("%s has no file %q: the step names no outputs", a.ref.Whole(), full)
+		return nil, fmt.Errorf("%s has no file %q: the step names no outputs", a.ref.WithoutPath(), full)
 	case !found:
-		return nil, fmt.Errorf("%s has no file or folder %q. %s", a.ref.Whole(), full, suggest(full, names, "file"))
+		return nil, fmt.Errorf("%s has no file or folder %q. %s", a.ref.WithoutPath(), full, suggest(full, names, "file"))
 	case folder:
-		return a.at(whole, a.output.Type), nil
+		return a.at(trimmed, a.output.Type), nil
 	}
-	return a.at(whole, step.FileType), nil
+	return a.at(trimmed, step.FileType), nil
 }
 
 // A reference such as step.command.split.out["a.fa"] looks like the element of a

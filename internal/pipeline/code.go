@@ -11,9 +11,9 @@ import (
 // codeFiles are the files beside the sources in a folder, for kinds that take code from them.
 // What they read becomes part of the pipeline's Sources, as what file() reads.
 type codeFiles struct {
-	l    *loader
-	dir  string
-	made map[string]func() (any, error)
+	l      *loader
+	dir    string
+	parsed map[string]func() (any, error)
 }
 
 func (l *loader) codeBeside(dir string) *codeFiles {
@@ -47,8 +47,8 @@ func (f *codeFiles) Folder() string {
 }
 
 func (f *codeFiles) Once(id string, make func() (any, error)) (any, error) {
-	if f.made[id] == nil {
-		f.made[id] = sync.OnceValues(make)
+	if f.parsed[id] == nil {
+		f.parsed[id] = sync.OnceValues(make)
 	}
-	return f.made[id]()
+	return f.parsed[id]()
 }

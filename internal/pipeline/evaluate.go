@@ -81,11 +81,11 @@ func (l *loader) evaluateBlock(n *node, ctx *hcl.EvalContext) {
 		ctx = l.scope(n)
 	}
 	n.read = n.read || l.keepValues
-	n.read = n.read && b.typ != "claim"  // nothing can refer to one
-	values := map[string]cty.Value{}     // of what something refers to
-	var made map[string]artifacts.Digest // configurations, by key, if all are known
+	n.read = n.read && b.typ != "claim"     // nothing can refer to one
+	values := map[string]cty.Value{}        // of what something refers to
+	var configs map[string]artifacts.Digest // configurations, by key, if all are known
 	if b.typ == "step" {
-		made = map[string]artifacts.Digest{}
+		configs = map[string]artifacts.Digest{}
 	}
 	for i := range instances {
 		inst := &instances[i]
@@ -99,9 +99,9 @@ func (l *loader) evaluateBlock(n *node, ctx *hcl.EvalContext) {
 		outputs, names := b.spec.Outputs, leaves(nil)
 		s, ok := l.step(b, inst)
 		if !ok || s.Pending() {
-			made = nil
-		} else if made != nil {
-			made[inst.key] = artifacts.Sum(s.Task.Config)
+			configs = nil
+		} else if configs != nil {
+			configs[inst.key] = artifacts.Sum(s.Task.Config)
 		}
 		if ok {
 			l.steps[n] = append(l.steps[n], s)
@@ -117,7 +117,7 @@ func (l *loader) evaluateBlock(n *node, ctx *hcl.EvalContext) {
 			values[inst.key] = outputsOf(b.spec, outputs, inst.address, names)
 		}
 	}
-	l.sweep(n.name, b.forEach, b.Body, instances, made)
+	l.sweep(n.name, b.forEach, b.Body, instances, configs)
 	if chained {
 		l.noCircle(n)
 	}

@@ -43,7 +43,7 @@ type meter struct {
 	stop    func() error
 	work    int64
 	asked   int64
-	made    int64
+	built   int64
 	ended   *limit // what ended it; nothing is evaluated any more
 	config  int64
 	steps   int
@@ -53,12 +53,12 @@ type meter struct {
 // spend counts elements gone through and bytes made.
 func (m *meter) spend(elements, bytes int64) *limit {
 	m.work += 1 + elements
-	m.made += bytes
+	m.built += bytes
 	switch {
 	case m.ended != nil:
 	case m.work > maxWork:
 		m.ended = over("Too much to evaluate", "The expressions of this pipeline go through more than %d elements. Make the lists that loops and functions go through smaller, or let a command step do this work.", maxWork)
-	case m.made > maxMade:
+	case m.built > maxMade:
 		m.ended = over("Too much text", "The expressions of this pipeline make more than %d MiB of text. Let a command step make large texts, and pass them on as artifacts.", maxMade>>20)
 	case m.stop != nil && m.work-m.asked >= asksEvery:
 		m.asked = m.work

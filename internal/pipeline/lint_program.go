@@ -131,7 +131,7 @@ func (l *loader) lintNamedByHand(n *node, key string, tree map[string]any) {
 					continue
 				}
 				l.diags.warn(n.block.forEach.Range(), "Files named by hand", fmt.Sprintf("These names choose files of out/%s of %s, which may leave others: what is not named here is in no result. "+
-					"Write for_each = files(%s, %q), and each.file in inputs.", folder, in.Ref.Step, in.Ref.Whole(), folder+"*"))
+					"Write for_each = files(%s, %q), and each.file in inputs.", folder, in.Ref.Step, in.Ref.WithoutPath(), folder+"*"))
 			}
 		}
 	}

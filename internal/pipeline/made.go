@@ -82,14 +82,14 @@ func (s *session) look(ref step.Ref) (*Made, error) {
 	var m *Made
 	if s.Made != nil {
 		var err error
-		if m, err = s.Made(ref.Whole()); err != nil {
+		if m, err = s.Made(ref.WithoutPath()); err != nil {
 			return nil, s.end("Output not readable", "%v.", err)
 		}
 	}
 	switch {
 	case s.now == nil:
 	case m == nil:
-		s.now.refs[ref.Whole()] = true
+		s.now.refs[ref.WithoutPath()] = true
 	default:
 		s.now.made = true
 	}

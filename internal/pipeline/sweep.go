@@ -18,10 +18,10 @@ import (
 // differs by an axis of each.value. Every load says so, not lint alone: a mean over such results has
 // a deviation of 0 and is of one result. made has the configurations, by key, of the instances that
 // are steps; where they are not known, and of other blocks, what the block refers to decides.
-func (l *loader) sweep(name string, forEach hclsyntax.Expression, body *hclsyntax.Body, instances []instance, made map[string]artifacts.Digest) {
+func (l *loader) sweep(name string, forEach hclsyntax.Expression, body *hclsyntax.Body, instances []instance, configs map[string]artifacts.Digest) {
 	used := map[string]bool{}
 	all := usesEach(body, forEach, used)
-	if len(instances) < 2 || all && made == nil {
+	if len(instances) < 2 || all && configs == nil {
 		return
 	}
 	if len(used) == 0 && !all {
@@ -30,8 +30,8 @@ func (l *loader) sweep(name string, forEach hclsyntax.Expression, body *hclsynta
 	}
 	groups, unused, n := map[string][]map[string]cty.Value{}, map[string]bool{}, 0
 	for _, inst := range instances {
-		config, ok := made[inst.key]
-		if made != nil && !ok {
+		config, ok := configs[inst.key]
+		if configs != nil && !ok {
 			continue // its when is false
 		}
 		m := axes(inst.value)
@@ -40,7 +40,7 @@ func (l *loader) sweep(name string, forEach hclsyntax.Expression, body *hclsynta
 		}
 		of := map[string]any{"": config.String()}
 		for attr := range used {
-			if v, ok := m["."+attr]; ok && made == nil {
+			if v, ok := m["."+attr]; ok && configs == nil {
 				of[attr] = JSON(v, func(r step.Ref) any { return []string{r.String()} })
 			}
 		}
@@ -52,7 +52,7 @@ func (l *loader) sweep(name string, forEach hclsyntax.Expression, body *hclsynta
 		groups[string(id)] = group
 		n++
 		for attr, v := range m {
-			if was, ok := group[0][attr]; !(made == nil && used[attr[1:]]) && !(ok && v.RawEquals(was)) {
+			if was, ok := group[0][attr]; !(configs == nil && used[attr[1:]]) && !(ok && v.RawEquals(was)) {
 				unused["each.value"+attr] = true
 			}
 		}

@@ -23,18 +23,18 @@ import (
 
 // planLibraries reads which packages interpreters have, once per plan.
 type planLibraries struct {
-	memory *libraries.Memory
-	seen   map[string]*libraries.Environment // by program
-	all    map[string]*libraries.Environment // of all plans, by the digest in keys
-	made   map[string][]byte                 // what environments are made from, by the digest in configurations
+	memory  *libraries.Memory
+	seen    map[string]*libraries.Environment // by program
+	all     map[string]*libraries.Environment // of all plans, by the digest in keys
+	recipes map[string][]byte                 // what environments are made from, by the digest in configurations
 }
 
 // newLibraries begins a plan; a remembers its environments.
 func (se *Session) newLibraries() planLibraries {
 	if se.libraries.memory == nil {
-		se.libraries = planLibraries{memory: &libraries.Memory{File: filepath.Join(se.StateDir, "libraries.json")}, all: map[string]*libraries.Environment{}, made: map[string][]byte{}}
+		se.libraries = planLibraries{memory: &libraries.Memory{File: filepath.Join(se.StateDir, "libraries.json")}, all: map[string]*libraries.Environment{}, recipes: map[string][]byte{}}
 	}
-	return planLibraries{se.libraries.memory, map[string]*libraries.Environment{}, se.libraries.all, se.libraries.made}
+	return planLibraries{se.libraries.memory, map[string]*libraries.Environment{}, se.libraries.all, se.libraries.recipes}
 }
 
 // Libraries is what is installed for a program's interpreter; nil if it has none.
@@ -58,7 +58,7 @@ func (se *Session) Know(p *pipeline.Pipeline) {
 	se.newLibraries()
 	for _, e := range p.Environments {
 		se.libraries.all[e.Packages.Digest.Hex()] = e.Packages
-		se.libraries.made[e.Recipe.Hex()] = e.Text
+		se.libraries.recipes[e.Recipe.Hex()] = e.Text
 	}
 }
 
@@ -126,7 +126,7 @@ func (se *Session) StoreLibraries(ctx context.Context, store artifacts.Store, pl
 	put := map[string]bool{}
 	for _, s := range pl.Steps {
 		for _, d := range librariesOf(s.Task) {
-			text := se.libraries.made[d]
+			text := se.libraries.recipes[d]
 			if e := se.libraries.all[d]; e != nil {
 				text = e.Text
 			}

@@ -55,7 +55,7 @@ type workflowTask struct {
 	e         *execution
 	scheduled int64
 	started   int64 // 0: not yet
-	whole     bool  // with all of the history
+	inFull    bool  // with all of the history
 }
 
 func (e *execution) name() string { return fmt.Sprintf("%s/%s", e.id, e.runID[:8]) }
@@ -179,7 +179,7 @@ func (e *execution) scheduleTask() {
 
 func (t *workflowTask) begin(process string) {
 	e := t.e
-	t.whole = e.sticky == "" || e.s.evict != nil && e.s.evict(fmt.Sprintf("task %d of %s", t.scheduled, e.name()))
+	t.inFull = e.sticky == "" || e.s.evict != nil && e.s.evict(fmt.Sprintf("task %d of %s", t.scheduled, e.name()))
 	t.started = e.add(&history.WorkflowTaskStartedEventAttributes{ScheduledEventId: t.scheduled, Identity: process, SuggestContinueAsNew: len(e.events) >= cmp.Or(e.s.continueAfter, 4096), HistorySizeBytes: e.size})
 	e.s.after(e.started.WorkflowTaskTimeout.AsDuration(), func() {
 		if e.task == t {
@@ -192,7 +192,7 @@ func (t *workflowTask) begin(process string) {
 func (t *workflowTask) fill(r *workflowservice.PollWorkflowTaskQueueResponse) {
 	e := t.e
 	from := e.lastStarted
-	if t.whole {
+	if t.inFull {
 		from = 0
 	}
 	r.TaskToken, r.WorkflowExecution, r.WorkflowType = t.token(), e.ref(), e.started.WorkflowType

@@ -92,7 +92,7 @@ func TestSchedules(t *testing.T) {
 		}
 		said, tr := tried(t, name, k.Script)
 		if *one != "" {
-			t.Logf("%s\n%s\nhash %x", k.Script, strings.Join(tr.lines, "\n"), tr.whole())
+			t.Logf("%s\n%s\nhash %x", k.Script, strings.Join(tr.lines, "\n"), tr.hashOfAll())
 		}
 		if len(said) > 0 && (*mutant || *one != "" && *keep == "") {
 			t.Fatal(breaks + strings.Join(said, "\n"))
@@ -184,7 +184,7 @@ func TestRepeats(t *testing.T) {
 		s := drawScript(seed)
 		_, a := play(t, s, true)
 		_, b := play(t, s, true)
-		if a.whole() != b.whole() {
+		if a.hashOfAll() != b.hashOfAll() {
 			for a.lines = append(a.lines, "the end"); len(b.lines) > 0 && a.lines[0] == b.lines[0]; {
 				a.lines, b.lines = a.lines[1:], b.lines[1:]
 			}

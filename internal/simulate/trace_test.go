@@ -42,5 +42,5 @@ func (tr *trace) add(story bool, text string) {
 	}
 }
 
-// whole is the hash of all.
-func (tr *trace) whole() draw { return tr.hash.of(tr.sum) }
+// hashOfAll is the hash of all.
+func (tr *trace) hashOfAll() draw { return tr.hash.of(tr.sum) }

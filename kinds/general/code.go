@@ -95,7 +95,7 @@ func (c *codeConfig) gather(files step.CodeFiles, kind string, sources []string,
 		digests map[string]string
 		packed  string
 	}
-	made, err := files.Once(fmt.Sprintf("%s %q %q %q %q %t", kind, sources, c.Script, c.Code, c.Files, c.Exact), func() (any, error) {
+	hashed, err := files.Once(fmt.Sprintf("%s %q %q %q %q %t", kind, sources, c.Script, c.Code, c.Files, c.Exact), func() (any, error) {
 		read := func(name string) (string, bool, error) { return readCode(files, name) }
 		text, ok, err := read(c.Script)
 		if err == nil && !ok {
@@ -134,7 +134,7 @@ func (c *codeConfig) gather(files step.CodeFiles, kind string, sources []string,
 	if err != nil {
 		return err
 	}
-	of := made.(code)
+	of := hashed.(code)
 	c.CodeDigests, c.CodeFiles, c.CodeFolder = of.digests, of.packed, files.Folder()
 	return nil
 }

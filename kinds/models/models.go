@@ -26,7 +26,7 @@ func Kinds() []step.Spec {
 	for _, room := range [][]step.Half{collection.Halves, ids.Halves, model.Halves} {
 		halves = append(halves, room...)
 	}
-	return step.Whole(kinds.All(), halves...)
+	return step.WithHalves(kinds.All(), halves...)
 }
 
 // Main answers redsi through the pipes that it has made, and ends when it does.

@@ -9,4 +9,4 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-func main() { models.Main(step.Whole(append(models.Kinds(), words.Longest), compute.Longest)...) }
+func main() { models.Main(step.WithHalves(append(models.Kinds(), words.Longest), compute.Longest)...) }

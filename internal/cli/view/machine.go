@@ -17,7 +17,7 @@ func Environments(w io.Writer, list []realize.Found) {
 		Println(w, "no environments on this machine")
 	}
 	for _, f := range list {
-		if !f.Whole {
+		if !f.Complete {
 			Printf(w, "%s  half made, or being made  %s\n", f.ID[:idShown], f.Dir)
 			continue
 		}

@@ -162,7 +162,7 @@ func faultf(reason nq.Reason, format string, args ...any) error {
 // parseGrade reads a judgment's grade: a whole number, also when it is written as 1.0.
 func parseGrade(s string) (int32, error) {
 	s = strings.TrimSpace(s)
-	n, err := values.Whole(s)
+	n, err := values.Integer(s)
 	if err != nil || n != int(int32(n)) {
 		return 0, faultf(nq.BadType, "grade %.40q is not a whole number", s)
 	}

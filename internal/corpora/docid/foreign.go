@@ -35,7 +35,7 @@ func NewForeigners(kind Kind, documents, names []string, with Speller, vocabular
 	if len(names) != len(documents) || kind.OneToken() {
 		return nil, fmt.Errorf("%s identifiers of %d documents with %d names cannot be imported", kind, len(documents), len(names))
 	}
-	around := with.Whole(nil)
+	around := with.WithSpecialTokens(nil)
 	f := &Foreigners{kind: kind, set: &Set{Kind: kind, Identifiers: make([]Identifier, len(documents))},
 		place: make(map[string]int, len(names)), given: map[string]string{}, texts: map[string]string{},
 		spell: newSpeller(with), vocabulary: vocabulary, before: around[:len(around)-1], end: around[len(around)-1]}
@@ -85,7 +85,7 @@ func (f *Foreigners) spelling(id Foreign) (string, []int32, error) {
 		if text == "" {
 			return "", nil, errors.New("it has neither text nor tokens")
 		}
-		return text, f.spell.Whole(pieces), nil
+		return text, f.spell.WithSpecialTokens(pieces), nil
 	}
 	inner := id.Tokens
 	if n := len(inner); n > 0 && inner[n-1] == f.end {
@@ -105,7 +105,7 @@ func (f *Foreigners) spelling(id Foreign) (string, []int32, error) {
 			return "", nil, fmt.Errorf("token %d, which ends an identifier, occurs within it", t)
 		}
 	}
-	tokens := f.spell.Whole(inner)
+	tokens := f.spell.WithSpecialTokens(inner)
 	if f.kind.GrowsVocabulary() {
 		if id.Text == "" {
 			id.Text = strings.Trim(strings.ReplaceAll(fmt.Sprint(inner), " ", "-"), "[]")

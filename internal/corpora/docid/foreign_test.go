@@ -29,7 +29,7 @@ func TestForeigners(t *testing.T) {
 	}
 	want := []Identifier{
 		{"0", "deep sea sea", []int32{sea[0], sea[1], sea[1], 1}},
-		{"1", "hill top", w.Whole(w.Pieces("hill top"))},
+		{"1", "hill top", w.WithSpecialTokens(w.Pieces("hill top"))},
 		{"2", "deep sea", []int32{sea[0], sea[1], 1}},
 	}
 	for i, id := range set.Identifiers {

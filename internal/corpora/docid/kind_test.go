@@ -2,8 +2,8 @@ package docid
 
 import "testing"
 
-// made has a set of every kind, of 120 documents.
-func made(t *testing.T) map[Kind]*Set {
+// ofEveryKind has a set of every kind, of 120 documents.
+func ofEveryKind(t *testing.T) map[Kind]*Set {
 	t.Helper()
 	docs := names(120)
 	atomic, err := Atomic(docs, FirstAtomicToken)
@@ -36,7 +36,7 @@ func made(t *testing.T) map[Kind]*Set {
 
 // TestFacets: what a kind's facets say is so of its identifiers.
 func TestFacets(t *testing.T) {
-	sets := made(t)
+	sets := ofEveryKind(t)
 	for _, kind := range Kinds() {
 		s := sets[kind]
 		if s == nil || s.Kind != kind {

@@ -5,7 +5,7 @@ import "strings"
 // Speller is what identifiers that are words need of the model's tokenizer.
 type Speller interface {
 	Pieces(text string) []int32 // tokens without special ones
-	Whole(pieces []int32) []int32
+	WithSpecialTokens(pieces []int32) []int32
 	Decode(tokens []int32, skipSpecial bool) string
 }
 

@@ -50,7 +50,7 @@ func spellAll(kind Kind, documents, titles []string, maxTokens int, with Speller
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s identifiers: document %q: %w", kind, document, err)
 		}
-		set.Identifiers[i] = Identifier{Document: document, Text: t.text(pieces), Tokens: t.Whole(pieces)}
+		set.Identifiers[i] = Identifier{Document: document, Text: t.text(pieces), Tokens: t.WithSpecialTokens(pieces)}
 	}
 	for _, n := range t.texts {
 		t.counts.LargestGroup = max(t.counts.LargestGroup, n)

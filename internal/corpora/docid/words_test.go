@@ -29,7 +29,9 @@ func (w *words) Pieces(text string) []int32 {
 	return out
 }
 
-func (w *words) Whole(pieces []int32) []int32 { return append(append([]int32{}, pieces...), 1) }
+func (w *words) WithSpecialTokens(pieces []int32) []int32 {
+	return append(append([]int32{}, pieces...), 1)
+}
 
 func (w *words) Decode(tokens []int32, skipSpecial bool) string {
 	var out []string

@@ -104,7 +104,7 @@ func (c *Client) ask(ctx context.Context, ids []uint64) (Answers, error) {
 	pause := cmp.Or(c.Wait, 5*time.Second)
 	longer, since := 64*pause, time.Now()
 	for try := 1; ; try++ {
-		all, err := c.whole(ctx, ids)
+		all, err := c.allPieces(ctx, ids)
 		most, says := tries, "the wiki is asked again"
 		if c.checked && readers.Unreachable(err) {
 			most, says = patience, fmt.Sprintf("the wiki is out of reach since %s; it is asked again. If you stop, the next run goes on from here", since.Format("15:04"))
@@ -136,8 +136,8 @@ func (c *Client) ask(ctx context.Context, ids []uint64) (Answers, error) {
 	}
 }
 
-// whole puts the answers to a request together, where the wiki gives it in pieces.
-func (c *Client) whole(ctx context.Context, ids []uint64) (Answers, error) {
+// allPieces puts the answers to a request together, where the wiki gives it in pieces.
+func (c *Client) allPieces(ctx context.Context, ids []uint64) (Answers, error) {
 	ask := url.Values{"action": {"query"}, "format": {"json"}, "formatversion": {"2"}, "prop": {"info|revisions"}, "rvprop": {"ids"},
 		"revids": {join(ids)}, "maxlag": {strconv.Itoa(maxlag)}}
 	if !c.checked {

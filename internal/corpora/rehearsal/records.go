@@ -142,7 +142,7 @@ func (p page) change(revision uint64, title []string) func(string) string {
 			default:
 				return word
 			}
-			return made(hash(seed+1<<48, low), word)
+			return pseudoword(hash(seed+1<<48, low), word)
 		})
 	}
 }
@@ -155,8 +155,8 @@ func hash(seed uint64, word string) uint64 {
 	return h
 }
 
-// made is a word as long as another, and written as large.
-func made(h uint64, like string) string {
+// pseudoword is a word as long as another, and written as large.
+func pseudoword(h uint64, like string) string {
 	letters := [2]string{"bcdfghklmnprstvz", "aeiou"}
 	b := make([]byte, len(like))
 	for i := range b {

@@ -197,7 +197,7 @@ func (c Content) row(f []string, format Format, l layout) (row Row, err error) {
 	}
 	row.Query, row.Document = f[0], f[l.document]
 	if l.rank > 0 {
-		if row.Rank, err = values.Whole(f[l.rank]); err != nil {
+		if row.Rank, err = values.Integer(f[l.rank]); err != nil {
 			return row, fmt.Errorf("rank %.20q is not a whole number", f[l.rank])
 		}
 		if row.Score = -float64(row.Rank); l.score == 0 && row.Rank < 1 {
@@ -210,7 +210,7 @@ func (c Content) row(f []string, format Format, l layout) (row Row, err error) {
 		}
 	}
 	if l.grade > 0 {
-		if row.Grade, err = values.Whole(f[l.grade]); err != nil {
+		if row.Grade, err = values.Integer(f[l.grade]); err != nil {
 			return row, fmt.Errorf("grade %.20q is not a whole number", f[l.grade])
 		}
 	}

@@ -9,10 +9,10 @@ import (
 
 // Lines reads lines of any length: what a writer of ours could hold, a reader can.
 type Lines struct {
-	br    *bufio.Reader
-	line  []byte
-	whole bool
-	n     int
+	br        *bufio.Reader
+	line      []byte
+	unbounded bool
+	n         int
 }
 
 // NewLines reads from r.
@@ -21,7 +21,7 @@ func NewLines(r io.Reader) *Lines { return &Lines{br: bufio.NewReaderSize(r, 64<
 // WholeLines is NewLines of a text in which each line has an end: without that of the last it is cut.
 func WholeLines(r io.Reader) *Lines {
 	l := NewLines(r)
-	l.whole = true
+	l.unbounded = true
 	return l
 }
 
@@ -45,7 +45,7 @@ func (l *Lines) Next() ([]byte, error) {
 			l.line = l.line[:len(l.line)-1]
 		case !errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || len(l.line) == 0:
 			return nil, err
-		case l.whole:
+		case l.unbounded:
 			return nil, io.ErrUnexpectedEOF
 		}
 		l.n++

@@ -92,7 +92,7 @@ type config struct {
 
 func registry(version int) *step.Registry {
 	declared := step.Define(step.Kind[config]{Name: "fake", Version: version, Doc: "d", Needs: step.Libtorch, Outputs: []step.Output{{Name: "out", Type: "text"}}})
-	return step.NewRegistry(step.Whole([]step.Spec{declared}, step.Compute(declared, do))...)
+	return step.NewRegistry(step.WithHalves([]step.Spec{declared}, step.Compute(declared, do))...)
 }
 
 var (

@@ -12,11 +12,11 @@ import (
 // Pool gives the cards of a worker to the running steps in it. A nil Pool gives each step
 // what it names, and the first card to those that name none.
 type Pool struct {
-	cards  []int // for steps that name none, by the numbers that this process sees
-	whole  []int // for programs that are given cards
-	only   bool  // nor does a step get another that it names
-	each   int   // steps at a time on a card
-	noCard func(why string)
+	cards       []int // for steps that name none, by the numbers that this process sees
+	forPrograms []int // for programs that are given cards
+	only        bool  // nor does a step get another that it names
+	each        int   // steps at a time on a card
+	noCard      func(why string)
 
 	mu    sync.Mutex
 	busy  map[int]int
@@ -42,14 +42,14 @@ type PoolOptions struct {
 
 // NewPool makes the pool of a worker.
 func NewPool(o PoolOptions) *Pool {
-	whole := slices.Clone(o.Cards)
+	forPrograms := slices.Clone(o.Cards)
 	if len(o.Cards) == 0 {
 		o.Cards = []int{0}
 		for card := range o.All {
-			whole = append(whole, card)
+			forPrograms = append(forPrograms, card)
 		}
 	}
-	return &Pool{cards: slices.Clone(o.Cards), whole: whole, only: o.Only, each: max(1, o.Each), noCard: o.NoCard, busy: map[int]int{}}
+	return &Pool{cards: slices.Clone(o.Cards), forPrograms: forPrograms, only: o.Only, each: max(1, o.Each), noCard: o.NoCard, busy: map[int]int{}}
 }
 
 // tellNoCard says, once, that there is no card.
@@ -69,7 +69,7 @@ func (p *Pool) tellNoCard(why string) {
 // Several waits for so many cards for a program, which are to be given back by give, that is
 // never nil. A caller sees to it that no two wait for each other's.
 func (p *Pool) Several(ctx context.Context, n int) (cards []int, give func(), err error) {
-	if p == nil || len(p.whole) < n {
+	if p == nil || len(p.forPrograms) < n {
 		return nil, func() {}, fmt.Errorf("this worker has fewer than %d cards for programs", n)
 	}
 	give = func() {
@@ -78,7 +78,7 @@ func (p *Pool) Several(ctx context.Context, n int) (cards []int, give func(), er
 		}
 	}
 	for range n {
-		rest := slices.DeleteFunc(slices.Clone(p.whole), func(c int) bool { return slices.Contains(cards, c) })
+		rest := slices.DeleteFunc(slices.Clone(p.forPrograms), func(c int) bool { return slices.Contains(cards, c) })
 		card, err := p.take(ctx, 0, rest)
 		if err != nil {
 			give()

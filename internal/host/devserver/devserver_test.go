@@ -287,7 +287,7 @@ func TestVisit(t *testing.T) {
 	s.Close()
 	clients := lockOf(dir, clientsLock)
 	defer clients.Close()
-	if ok, err := take(clients, whole); ok || err != nil {
+	if ok, err := take(clients, exclusiveLock); ok || err != nil {
 		t.Fatalf("the server may end while it is looked at (%v)", err)
 	}
 	visit.Close()

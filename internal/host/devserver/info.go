@@ -82,7 +82,7 @@ func End(ctx context.Context, dir string) error {
 	clients := lockOf(dir, clientsLock)
 	defer clients.Close()
 	if i, ok := Running(dir); ok {
-		if unused, err := take(clients, whole); err != nil {
+		if unused, err := take(clients, exclusiveLock); err != nil {
 			return err
 		} else if unused {
 			_ = i.signal(syscall.SIGTERM) // it may have ended by itself

@@ -112,7 +112,7 @@ func (s *Server) join(ctx context.Context) error {
 	starting := &patience{say: s.o.Say, what: func() string {
 		return "waiting for another redsi with this state folder, which is starting the Temporal server"
 	}}
-	if err := await(ctx, s.first, starting, whole, shared); err != nil {
+	if err := await(ctx, s.first, starting, exclusiveLock, shared); err != nil {
 		return err
 	}
 	exclusive := s.first.Locked()

@@ -29,8 +29,8 @@ func lockOf(dir, name string) *flock.Flock { return flock.New(filepath.Join(dir,
 
 // Ways to take a lock. The holder of an exclusive lock may make it shared.
 var (
-	whole  = (*flock.Flock).TryLock
-	shared = (*flock.Flock).TryRLock
+	exclusiveLock = (*flock.Flock).TryLock
+	shared        = (*flock.Flock).TryRLock
 )
 
 // take takes a lock if it is free.

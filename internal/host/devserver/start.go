@@ -87,7 +87,7 @@ func (s *Server) tell(i Info) {
 func (s *Server) start(ctx context.Context, p *patience) error {
 	lock := lockOf(s.o.Dir, startLock)
 	defer lock.Close()
-	if ok, err := take(lock, whole); !ok {
+	if ok, err := take(lock, exclusiveLock); !ok {
 		return err
 	}
 	if _, _, held, err := look(s.o.Dir); held || err != nil {

@@ -184,7 +184,7 @@ func TestScaledAndSkipped(t *testing.T) {
 					s.FillInPlace(s.Narrow(grads[4], 0, 1, 1), math.Inf(1))
 				}
 				scaler.Check(s.Full(loss, tensor.F32, tensor.CPU), grads, s.Full(float64(scaler.Slot()), tensor.I64, tensor.CPU, 1))
-				scaler.Made()
+				scaler.Checked()
 				before := params(a)
 				a.StepOn(grads, rateOf(s, 0.01), scaler)
 				if left {

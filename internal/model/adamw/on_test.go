@@ -107,7 +107,7 @@ func TestScaledAndSkipped(t *testing.T) {
 					s.FillInPlace(s.Narrow(grads[3], 0, 1, 1), math.NaN())
 				}
 				scaler.Check(s.Full(2, tensor.F32, tensor.CPU), grads, s.Full(float64(scaler.Slot()), tensor.I64, tensor.CPU, 1))
-				scaler.Made()
+				scaler.Checked()
 				before := state(a)
 				a.StepOn(grads, rateOf(s, 0.01), scaler)
 				if left {

@@ -121,8 +121,8 @@ func (a *Scaler) Check(loss *tensor.Tensor, grads []*tensor.Tensor, slot *tensor
 	})
 }
 
-// Made says that an update was checked, by a call of Check or by a replay of one.
-func (a *Scaler) Made() {
+// Checked says that an update was checked, by a call of Check or by a replay of one.
+func (a *Scaler) Checked() {
 	a.room("Made")
 	a.n++
 }

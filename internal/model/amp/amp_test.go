@@ -23,7 +23,7 @@ func scaler(t *testing.T, o amp.Options) *amp.Scaler {
 // check checks an update as it is made: with the slot that is next.
 func check(s *tensor.Scope, a *amp.Scaler, loss *tensor.Tensor, grads []*tensor.Tensor) {
 	a.Check(loss, grads, s.Full(float64(a.Slot()), tensor.I64, tensor.CPU, 1))
-	a.Made()
+	a.Checked()
 }
 
 func run(t *testing.T, f func(*tensor.Scope)) {
@@ -130,7 +130,7 @@ func TestLossesAndFlags(t *testing.T) {
 				check(s, a, s.Full(of.loss, tensor.F32, tensor.CPU), grads)
 				want = append(want, amp.Update{Loss: of.loss, Left: bad})
 			}
-			for name, f := range map[string]func(){"Slot": func() { a.Slot() }, "Made": a.Made} {
+			for name, f := range map[string]func(){"Slot": func() { a.Slot() }, "Made": a.Checked} {
 				if err := tensor.Try(f); err == nil || !strings.Contains(err.Error(), "5 updates were not read") {
 					t.Errorf("%s of a sixth update: %v", name, err)
 				}
@@ -173,7 +173,7 @@ func TestOneSlot(t *testing.T) {
 				if n := a.Slot(); n != int64(i) {
 					t.Errorf("slot %d after a check of update %d", n, i)
 				}
-				a.Made()
+				a.Checked()
 				bad := math.IsNaN(gradient)
 				want = append(want, amp.Update{Loss: float64(10*round + i), Left: bad})
 				if a.Found() != found || a.Divisor() != divisor || found.Item() != 0 != bad {

@@ -77,7 +77,7 @@ func onCard(t *testing.T, s *tensor.Scope, make func([]checkpoint.Named) (optimi
 		grads := gradientsOf(s, step, d, device)
 		a.Check(s.Full(1, tensor.F32, device), grads, s.Full(float64(a.Slot()), tensor.I64, device, 1))
 		o.StepOn(grads, s.Full(0.01, tensor.F32, device, 1), a)
-		a.Made()
+		a.Checked()
 	}
 	state, _ := a.Read()
 	return params, state, o.Steps()

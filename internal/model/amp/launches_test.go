@@ -142,7 +142,7 @@ func costs(t *testing.T, s *tensor.Scope, name string, config t5.Config) map[str
 	if n := all["adafactor"].Launches; n > 130 {
 		t.Errorf("Adafactor of %s: %d launches", name, n)
 	}
-	scaler.Made()
+	scaler.Checked()
 	read := tensor.Count(func() { scaler.Read() })
 	if read.Downloads != 1 || read.Launches != 0 || len(read.Syncs) != 0 {
 		t.Errorf("a read: %+v", read)

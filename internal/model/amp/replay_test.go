@@ -62,7 +62,7 @@ func TestOneCallForAllUpdates(t *testing.T) {
 						a.Check(loss, grads, slot)
 						o.StepOn(grads, rate, a)
 					})
-					a.Made()
+					a.Checked()
 					if step == 1 {
 						second = now
 					}

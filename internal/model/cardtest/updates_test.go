@@ -110,7 +110,7 @@ func updates(t *testing.T, s *tensor.Scope, make func([]checkpoint.Named) (updat
 		} else {
 			update()
 		}
-		scaler.Made()
+		scaler.Checked()
 		if scaler.Full() {
 			now, read := scaler.Read()
 			state, all = now, append(all, read...)

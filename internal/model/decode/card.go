@@ -40,15 +40,15 @@ func (c *card) close() {
 // one brings back what was found.
 type cardStep struct {
 	*session
-	queries int
-	tokens  []int32
-	made    bool
-	scores  *tensor.Tensor // [rows, count] log-probabilities, once it is made
+	queries  int
+	tokens   []int32
+	computed bool
+	scores   *tensor.Tensor // [rows, count] log-probabilities, once it is made
 }
 
 // stepCard is Step on a card.
 func (c *session) stepCard(queries int, tokens, parents []int32) (Scores, error) {
-	if c.last != nil && !c.last.made { // its token was forced: nothing was asked of it
+	if c.last != nil && !c.last.computed { // its token was forced: nothing was asked of it
 		if err := c.last.make(nil); err != nil {
 			return nil, err
 		}
@@ -69,13 +69,13 @@ func (c *cardStep) make(f func(s *tensor.Scope, on []*tensor.Tensor), arrays ...
 	return tensor.Run(func(s *tensor.Scope) {
 		tensor.NoGrad(func() {
 			m, own := c.output.m, [][]int64(nil)
-			if !c.made {
+			if !c.computed {
 				own = c.cache.Arrays(c.tokens)
 			}
 			on := s.Upload(m.Device, append(own, arrays...)...)
-			if !c.made {
+			if !c.computed {
 				states := c.cache.StepOn(s, on[:len(own)])
-				c.made = true
+				c.computed = true
 				if f != nil {
 					logits := m.LogitsOf(s, states, c.output.card.head)
 					c.scores = c.scope.Move(s.LogSoftmax(logits, -1, tensor.F32))

@@ -115,7 +115,7 @@ func TestTrieTies(t *testing.T) {
 		e := tensor.Run(func(s *tensor.Scope) {
 			o.card = &card{scope: s, tries: map[*docid.Trie]*tensor.Tensor{}}
 			scores := s.FromFloat32s(table.Logits, tensor.CUDA(0), int64(rows), int64(vocab))
-			step := &cardStep{session: &session{output: o}, queries: queries, made: true, scores: scores}
+			step := &cardStep{session: &session{output: o}, queries: queries, computed: true, scores: scores}
 			got, err = step.Along(trie, nodes, sums, n)
 		})
 		if e != nil || err != nil {

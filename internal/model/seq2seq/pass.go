@@ -11,10 +11,10 @@ type Pass struct {
 	rng     *tensor.RNG // nil outside of training: no dropout
 	heads   tensor.AttentionOptions
 
-	learns bool    // it is a forward pass of Gradients
-	tape   *tape   // of a pass whose segments are computed again; nil: they are not
-	copies *copies // of matrices; nil: they are what they are
-	made   map[product][]*tensor.Tensor
+	learns   bool    // it is a forward pass of Gradients
+	tape     *tape   // of a pass whose segments are computed again; nil: they are not
+	copies   *copies // of matrices; nil: they are what they are
+	products map[product][]*tensor.Tensor
 }
 
 func (m *Model) pass(s *tensor.Scope, rng *tensor.RNG) *Pass {

@@ -81,15 +81,15 @@ func (p *Pass) product(x *tensor.Tensor, of []Dense) []*tensor.Tensor {
 		b = bias.t
 	}
 	key := product{x, w.t}
-	all := p.made[key]
+	all := p.products[key]
 	if all == nil {
 		all = p.S.Split(p.linear(x, w.t, b), -1, w.rows...)
 	}
 	if len(of) < len(w.parts) { // the others are needed too
-		if p.made == nil {
-			p.made = map[product][]*tensor.Tensor{}
+		if p.products == nil {
+			p.products = map[product][]*tensor.Tensor{}
 		}
-		p.made[key] = all
+		p.products[key] = all
 	}
 	out := make([]*tensor.Tensor, len(of))
 	for i, d := range of {

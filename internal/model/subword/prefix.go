@@ -13,11 +13,13 @@ func (t *Subword) EncodeTruncated(text string, limit int) (ids []int32, truncate
 	}
 	ids = t.PiecesPrefix(text, room+1)
 	truncated = len(ids) > room
-	return t.Whole(ids[:min(room, len(ids))]), truncated
+	return t.WithSpecialTokens(ids[:min(room, len(ids))]), truncated
 }
 
-// Whole puts the special tokens around ids that Pieces or PiecesPrefix gave.
-func (t *Subword) Whole(ids []int32) []int32 { return slices.Concat(t.before, ids, t.after) }
+// WithSpecialTokens puts the special tokens around ids that Pieces or PiecesPrefix gave.
+func (t *Subword) WithSpecialTokens(ids []int32) []int32 {
+	return slices.Concat(t.before, ids, t.after)
+}
 
 // PiecesPrefix returns the first limit ids of text, without special tokens around it; equal to the
 // head of Pieces(text). A page has thousands of words and a model sees 32 to 64

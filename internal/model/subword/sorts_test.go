@@ -39,7 +39,7 @@ func TestSortsAreTokenizers(t *testing.T) {
 		if got := tok.PiecesPrefix(want.Text, 5); !slices.Equal(got, want.Pieces[:min(5, len(want.Pieces))]) {
 			t.Errorf("%s: PiecesPrefix(%.60q) = %v, want the first of %v", want.Sort, want.Text, got, want.Pieces)
 		}
-		if got := tok.Whole(want.Pieces); !slices.Equal(got, want.IDs) {
+		if got := tok.WithSpecialTokens(want.Pieces); !slices.Equal(got, want.IDs) {
 			t.Errorf("%s: Whole of %.60q = %v, want %v", want.Sort, want.Text, got, want.IDs)
 		}
 		if got := tok.Decode(want.IDs, true); got != want.Decoded {

@@ -104,11 +104,11 @@ type Layout struct {
 
 // maskBias is a bias and what is hidden, as it was combined for the layers so far.
 type maskBias struct {
-	of, made *Tensor
-	heads    int64
-	dtype    DType
-	causal   bool
-	records  bool
+	of, combined *Tensor
+	heads        int64
+	dtype        DType
+	causal       bool
+	records      bool
 }
 
 // NewLayout is a layout of a batch; one of each pair of paddings serves all layers and passes.
@@ -125,10 +125,10 @@ func (l *Layout) bias(op string, bias *Tensor, heads int64, causal bool, q *Tens
 	records := bias != nil && bias.RequiresGrad() && native.Records()
 	want := maskBias{of: bias, heads: heads, dtype: q.DType(), causal: causal, records: records}
 	have := l.last
-	if have.made != nil && have.made.c != nil {
-		want.made = have.made
+	if have.combined != nil && have.combined.c != nil {
+		want.combined = have.combined
 		if have == want {
-			return have.made
+			return have.combined
 		}
 	}
 	s, i := l.q.scope, 0
@@ -145,10 +145,10 @@ func (l *Layout) bias(op string, bias *Tensor, heads int64, causal bool, q *Tens
 		}
 	}
 	c, msg := native.MaskBias(bias.optional(op), l.hidden[i].n(op), heads, l.q.most, l.k.most, q.n(op))
-	want.made = s.ownNative(op, c, msg, bias)
-	Free(have.made) // recorded operations keep what they need of it
+	want.combined = s.ownNative(op, c, msg, bias)
+	Free(have.combined) // recorded operations keep what they need of it
 	l.last = want
-	return want.made
+	return want.combined
 }
 
 // index is the padding's index of count matrices side by side, whose rows are step lines of a

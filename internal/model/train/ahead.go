@@ -2,8 +2,8 @@ package train
 
 import "context"
 
-// made is a batch that is ready, or why it is not.
-type made struct {
+// prepared is a batch that is ready, or why it is not.
+type prepared struct {
 	*Batch
 	err error
 }
@@ -11,16 +11,16 @@ type made struct {
 // ahead makes the batches of the steps that are left, in their order, in another goroutine: one
 // lies ready and the next one is being made while a step is running. The channel closes after
 // the last one, or when ctx ends. stop must be called.
-func (r *run) ahead(ctx context.Context) (batches <-chan made, stop func()) {
+func (r *run) ahead(ctx context.Context) (batches <-chan prepared, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	out := make(chan made, 1)
+	out := make(chan prepared, 1)
 	first, last := r.state.Step, r.Steps
 	go func() {
 		defer close(out)
 		for step := first; step < last && ctx.Err() == nil; step++ {
 			b := NewBatch(r.Data, r.sampler.Batch(step))
 			select {
-			case out <- made{b, r.Learner.Prepare(b)}:
+			case out <- prepared{b, r.Learner.Prepare(b)}:
 			case <-ctx.Done():
 			}
 		}

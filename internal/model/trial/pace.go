@@ -57,8 +57,8 @@ func (t *trial) pace(sizes []int, do func(n int) error, wait func() error) (foun
 	return found, err
 }
 
-// whole is how long n examples take: as the last two points go on, or the last one alone.
-func whole(found []point, n int) float64 {
+// timeFor is how long n examples take: as the last two points go on, or the last one alone.
+func timeFor(found []point, n int) float64 {
 	b := found[len(found)-1]
 	each := b.took / float64(b.n)
 	if len(found) > 1 {

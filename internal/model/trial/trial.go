@@ -199,7 +199,7 @@ func (t *trial) updates(m *seq2seq.Model, identifiers string) error {
 	last := found[len(found)-1]
 	r := rates.Rate{Unit: step.Updates, Identifiers: identifiers, PerSecond: 1 / last.took}
 	if last.n < t.Batch {
-		r.PerSecond, r.Note = 1/whole(found, t.Batch), fmt.Sprintf("from updates of at most %d examples", last.n)
+		r.PerSecond, r.Note = 1/timeFor(found, t.Batch), fmt.Sprintf("from updates of at most %d examples", last.n)
 	}
 	t.add(r)
 	return nil

@@ -65,7 +65,7 @@ func TestWhole(t *testing.T) {
 		{[]point{{8, 1}, {32, 32}}, 32 + 96*(32./32)}, // noise
 		{[]point{{8, 1}, {128, 9}}, 9},
 	} {
-		if got := whole(c.found, 128); math.Abs(got-c.want) > 1e-9 {
+		if got := timeFor(c.found, 128); math.Abs(got-c.want) > 1e-9 {
 			t.Errorf("%v: %g, want %g", c.found, got, c.want)
 		}
 	}

@@ -156,7 +156,7 @@ func (n numbers) value(p place, v, w any, f *step.Fields) {
 			switch {
 			case owns:
 				m = own
-			case whole(f, v, w):
+			case areIntegers(f, v, w):
 				m = step.Margin{}
 			}
 			n.numbers(p.String(), v, w, m)
@@ -166,8 +166,8 @@ func (n numbers) value(p place, v, w any, f *step.Fields) {
 	n.unlike(p.String(), text(v), text(w), "")
 }
 
-// whole reports whether numbers are whole ones by what is declared, or else as they are written.
-func whole(f *step.Fields, v, w json.Number) bool {
+// areIntegers reports whether numbers are whole ones by what is declared, or else as they are written.
+func areIntegers(f *step.Fields, v, w json.Number) bool {
 	if f != nil && f.Type != step.Any {
 		return f.Type == step.Int
 	}

@@ -162,9 +162,9 @@ func digitsOf(f float64) int { return int(math.Round(math.Log10(f))) }
 func grid(n Number) float64 {
 	digits := n.significant()
 	if n.Decimals > 0 {
-		whole := len(strings.TrimLeft(strings.SplitN(n.digits, ".", 2)[0], "0"))
-		digits = max(whole, 1) + n.Decimals
-		if whole == 0 {
+		integerDigits := len(strings.TrimLeft(strings.SplitN(n.digits, ".", 2)[0], "0"))
+		digits = max(integerDigits, 1) + n.Decimals
+		if integerDigits == 0 {
 			return math.Pow(10, float64(n.Decimals))
 		}
 	}

@@ -57,8 +57,8 @@ func (c Cell) digits(f Format) string {
 	abs, unit := new(big.Rat).Abs(n.exact), ""
 	switch f.Style {
 	case "integer":
-		whole, _ := new(big.Int).SetString(abs.FloatString(0), 10)
-		return f.sign(n.float, humanize.BigComma(whole))
+		integerPart, _ := new(big.Int).SetString(abs.FloatString(0), 10)
+		return f.sign(n.float, humanize.BigComma(integerPart))
 	case "kilo":
 		abs, unit = abs.Quo(abs, big.NewRat(1000, 1)), kilo
 	}

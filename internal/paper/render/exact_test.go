@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// whole is a cell with a whole number as a file has it.
-func whole(text string, v float64) Cell {
+// integerCell is a cell with a whole number as a file has it.
+func integerCell(text string, v float64) Cell {
 	c := Number(v)
 	c.Typed = text
 	return c
@@ -14,15 +14,15 @@ func whole(text string, v float64) Cell {
 
 // TestExactNumbers: whole numbers beyond 2^53 are printed and compared with all their digits.
 func TestExactNumbers(t *testing.T) {
-	a, b := whole("9007199254740993", 1<<53), Number(1<<53)
+	a, b := integerCell("9007199254740993", 1<<53), Number(1<<53)
 	for _, c := range []struct {
 		f    Format
 		cell Cell
 		want string
 	}{
 		{Format{Style: "text"}, a, "9007199254740993"}, {Format{Style: "text"}, b, "9007199254740992"}, {Format{Style: "text"}, Number(1e30), "1e+30"},
-		{Format{Style: "text"}, whole("007", 7), "007"}, {Format{Style: "text", Scale: 100}, whole("0.50", 0.5), "50"},
-		{Format{Style: "integer"}, a, "9,007,199,254,740,993"}, {Format{Style: "integer"}, whole("-9007199254740993", -1<<53), "−9,007,199,254,740,993"},
+		{Format{Style: "text"}, integerCell("007", 7), "007"}, {Format{Style: "text", Scale: 100}, integerCell("0.50", 0.5), "50"},
+		{Format{Style: "integer"}, a, "9,007,199,254,740,993"}, {Format{Style: "integer"}, integerCell("-9007199254740993", -1<<53), "−9,007,199,254,740,993"},
 		{Format{Style: "integer", Scale: 10}, a, "90,071,992,547,409,930"}, {Format{Style: "integer"}, Number(1234567890123456768), "1,234,567,890,123,456,768"},
 		{Format{Style: "integer"}, Number(-0.4), "0"}, {Format{Style: "integer"}, Number(1e23), "100,000,000,000,000,000,000,000"},
 		{Format{Style: "fixed", Decimals: 1}, a, "9007199254740993.0"},

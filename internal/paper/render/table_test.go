@@ -152,9 +152,9 @@ func TestOneMinus(t *testing.T) {
 		{Number(-0.5), Format{Style: "signed", Decimals: 1, Prefix: "by "}, "by $-0.5$", "by −0.5", "-0.5"},
 		{Cell{Value: num(-1234), Std: &std}, Format{Style: "integer", Std: true}, `$-1{,}234 \pm 12$`, "−1,234 ± 12", "-1234"},
 		{Cell{Value: num(-226180), Std: &std, Bold: true}, Format{Style: "kilo", Decimals: 2, Std: true}, `$\mathbf{-226.18 \pm 0.01\,\mathrm{K}}$`, "**−226.18 K ± 0.01 K**", "-226180"},
-		{whole("-9007199254740993", -1<<53), Format{Style: "kilo", Decimals: 3}, `$-$9007199254740.993\,K`, "−9007199254740.993 K", "-9007199254740993"},
-		{whole("-9007199254740993", -1<<53), Format{Style: "fixed", Decimals: 1, Scale: 1e-20}, "0.0", "0.0", "-9007199254740993"},
-		{whole("9007199254740993", 1<<53), Format{Style: "signed"}, "$+9007199254740993$", "+9007199254740993", "9007199254740993"},
+		{integerCell("-9007199254740993", -1<<53), Format{Style: "kilo", Decimals: 3}, `$-$9007199254740.993\,K`, "−9007199254740.993 K", "-9007199254740993"},
+		{integerCell("-9007199254740993", -1<<53), Format{Style: "fixed", Decimals: 1, Scale: 1e-20}, "0.0", "0.0", "-9007199254740993"},
+		{integerCell("9007199254740993", 1<<53), Format{Style: "signed"}, "$+9007199254740993$", "+9007199254740993", "9007199254740993"},
 	} {
 		html := strings.NewReplacer("**−", "<b>−", "K**", "K</b>").Replace(c.markdown)
 		csv := c.cell.csv(false, func(s string) string { return s })[0]

@@ -13,8 +13,8 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// Made is what a plan says about a step.
-type Made struct {
+// Planned is what a plan says about a step.
+type Planned struct {
 	Outcome plan.Outcome
 	Key     artifacts.Digest
 	Outputs map[string]artifacts.Artifact // of a hit
@@ -26,9 +26,9 @@ type Console struct {
 
 	// Look says what a plan has of each step, by its address. It is called once, for the
 	// first expression with an output of a step.
-	Look func() (map[string]Made, error)
+	Look func() (map[string]Planned, error)
 
-	made map[string]Made
+	planned map[string]Planned
 }
 
 // Answer is the value of an expression as JSON, or what is wrong with it.
@@ -84,12 +84,12 @@ func (c *Console) ref(r step.Ref, err *error) (out Ref) {
 		return out
 	}
 	out.Ref = r.String()
-	if c.made == nil {
-		if c.made, *err = c.Look(); *err != nil {
+	if c.planned == nil {
+		if c.planned, *err = c.Look(); *err != nil {
 			return out
 		}
 	}
-	m := c.made[r.Step]
+	m := c.planned[r.Step]
 	if out.Outcome = m.Outcome; !m.Key.IsZero() {
 		out.Key = &m.Key
 	}

@@ -28,7 +28,7 @@ type conversion struct {
 	locals  map[string]string    // and their expressions
 	top     *stage               // stands for what belongs to no stage
 	stages  []*stage
-	made    []made
+	outputs []output
 	leaves  map[string]int     // the first of made by path
 	shown   map[string][]entry // metrics and plots among them
 	sources string             // blocks for data that no stage makes
@@ -53,8 +53,8 @@ type stage struct {
 	notes             string            // comments
 }
 
-// made is an output of an instance.
-type made struct {
+// output is an output of an instance.
+type output struct {
 	*stage
 	key, path string
 	ref       string // the expression for all that the instance leaves
@@ -100,7 +100,7 @@ func Convert(ctx context.Context, file string) (text []byte, notes []string, err
 	if len(c.stages) == 0 {
 		return nil, nil, failed
 	}
-	for i, m := range c.made {
+	for i, m := range c.outputs {
 		at := path.Dir(m.path)
 		if c.leaves[m.path] != i {
 			at = m.path
@@ -304,14 +304,14 @@ func (c *conversion) output(s *stage, key string, o entry) {
 	s.leaves = append(s.leaves, all)
 	c.locals["outputs_"+s.label] = merged(s.leaves)
 	for i, path := range expanded {
-		m := made{s, s.keys[i], path, ref + ".out"}
+		m := output{s, s.keys[i], path, ref + ".out"}
 		if s.each != "" {
 			m.ref = ref + "[" + quote(m.key) + "].out"
 		}
 		if _, ok := c.leaves[path]; !ok {
-			c.leaves[path] = len(c.made)
+			c.leaves[path] = len(c.outputs)
 		}
-		c.made = append(c.made, m)
+		c.outputs = append(c.outputs, m)
 		c.shown[key] = append(c.shown[key], entry{name: m.path, options: o.options})
 	}
 	flags, _ := o.options.(map[string]any)
@@ -341,12 +341,12 @@ func (c *conversion) expand(s *stage, text string) ([]string, error) {
 }
 
 // maker finds what leaves a path, as an output or within one.
-func (c *conversion) maker(at string) (made, bool) {
+func (c *conversion) maker(at string) (output, bool) {
 	i, ok := c.leaves[at]
 	if up := path.Dir(at); !ok && up != at {
 		return c.maker(up)
 	} else if !ok {
-		return made{stage: c.top}, false
+		return output{stage: c.top}, false
 	}
-	return c.made[i], true
+	return c.outputs[i], true
 }

@@ -17,7 +17,7 @@ func (c *conversion) dep(s *stage, name string) {
 		return
 	}
 	expanded, _ := c.expand(s, at) // addStage has tried it
-	var from []made
+	var from []output
 	var same, all []string // same: each instance reads that with its key
 	for i, path := range expanded {
 		if m, ok := c.maker(path); ok && m.stage != s {
@@ -49,7 +49,7 @@ func (c *conversion) others(s *stage, written, at string, expanded []string, n i
 	for _, path := range expanded {
 		readers[path]++
 	}
-	for _, m := range c.made {
+	for _, m := range c.outputs {
 		for p := m.path; p != path.Dir(p); p = path.Dir(p) {
 			if count, ok := readers[p]; ok && m.stage != s {
 				n, readers[p], from["local.outputs_"+m.label] = n+count, 0, true

@@ -11,8 +11,8 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// made is a step of a preview: its kind is the second word of its address.
-type made struct {
+// stepOf is a step of a preview: its kind is the second word of its address.
+type stepOf struct {
 	address, kind string
 	deps          []int
 	outcome       plan.Outcome
@@ -20,7 +20,7 @@ type made struct {
 	queue         string
 }
 
-func preview(steps ...made) *plan.Preview {
+func preview(steps ...stepOf) *plan.Preview {
 	v := &plan.Preview{Plan: &plan.Plan{}}
 	for _, s := range steps {
 		v.Plan.Steps = append(v.Plan.Steps, plan.Step{Address: s.address, Task: step.Task{Kind: s.kind}, Deps: s.deps, Queue: s.queue})
@@ -40,11 +40,11 @@ func took(seconds ...int) (all []Sample) {
 // said to be none.
 func TestBasis(t *testing.T) {
 	v := preview(
-		made{address: `step.train.a["1"]`, kind: "train", outcome: plan.Hit, took: 5},
-		made{address: `step.train.a["2"]`, kind: "train", outcome: plan.Run, queue: "gpu"},
-		made{address: `step.train.a["3"]`, kind: "train", outcome: plan.Maybe, deps: []int{1}},
-		made{address: `step.train.b`, kind: "train", outcome: plan.Run, queue: "gpu"},
-		made{address: `step.fetch.c`, kind: "fetch", outcome: plan.Run},
+		stepOf{address: `step.train.a["1"]`, kind: "train", outcome: plan.Hit, took: 5},
+		stepOf{address: `step.train.a["2"]`, kind: "train", outcome: plan.Run, queue: "gpu"},
+		stepOf{address: `step.train.a["3"]`, kind: "train", outcome: plan.Maybe, deps: []int{1}},
+		stepOf{address: `step.train.b`, kind: "train", outcome: plan.Run, queue: "gpu"},
+		stepOf{address: `step.fetch.c`, kind: "fetch", outcome: plan.Run},
 	)
 	e := Of(v, History{
 		Samples:   map[int][]Sample{1: took(1, 2, 3, 4, 5, 6, 7, 8, 9, 10)},
@@ -85,16 +85,16 @@ func TestWall(t *testing.T) {
 // counted; hits never are.
 func TestChain(t *testing.T) {
 	v := preview(
-		made{address: "step.k.hit", kind: "h", outcome: plan.Hit, took: 1000},
-		made{address: "step.k.a", kind: "k", outcome: plan.Run, deps: []int{0}},
-		made{address: "step.k.b", kind: "k", outcome: plan.Run},
-		made{address: "step.u.c", kind: "u", outcome: plan.Maybe, deps: []int{0, 1, 2}},
+		stepOf{address: "step.k.hit", kind: "h", outcome: plan.Hit, took: 1000},
+		stepOf{address: "step.k.a", kind: "k", outcome: plan.Run, deps: []int{0}},
+		stepOf{address: "step.k.b", kind: "k", outcome: plan.Run},
+		stepOf{address: "step.u.c", kind: "u", outcome: plan.Maybe, deps: []int{0, 1, 2}},
 	)
 	e := Of(v, History{Samples: map[int][]Sample{1: took(3), 2: took(4)}})
 	if d := cmp.Diff([]int{2, 3}, e.CriticalPath); d != "" || e.CriticalUnknown != 1 || e.Critical != 4*time.Second {
 		t.Errorf("%v, %s, %d unknown", e.CriticalPath, e.Critical, e.CriticalUnknown)
 	}
-	if e := Of(preview(made{address: "step.k.a", kind: "k", outcome: plan.Hit}), History{}); e.CriticalPath != nil || e.Steps != 0 {
+	if e := Of(preview(stepOf{address: "step.k.a", kind: "k", outcome: plan.Hit}), History{}); e.CriticalPath != nil || e.Steps != 0 {
 		t.Errorf("of hits alone: %+v", e)
 	}
 }
@@ -103,12 +103,12 @@ func TestChain(t *testing.T) {
 // and said to be shared.
 func TestGroups(t *testing.T) {
 	v := preview(
-		made{address: "step.k.base", kind: "k", outcome: plan.Run},
-		made{address: `step.k.each["1"]`, kind: "k", outcome: plan.Hit, took: 7},
-		made{address: `step.k.each["2"]`, kind: "k", outcome: plan.Maybe, deps: []int{0}, queue: "gpu"},
-		made{address: "table.a", kind: "table", outcome: plan.Maybe, deps: []int{1, 2}},
-		made{address: "module.m.step.k.far", kind: "other", outcome: plan.Run},
-		made{address: "table.b", kind: "table", outcome: plan.Maybe, deps: []int{0}},
+		stepOf{address: "step.k.base", kind: "k", outcome: plan.Run},
+		stepOf{address: `step.k.each["1"]`, kind: "k", outcome: plan.Hit, took: 7},
+		stepOf{address: `step.k.each["2"]`, kind: "k", outcome: plan.Maybe, deps: []int{0}, queue: "gpu"},
+		stepOf{address: "table.a", kind: "table", outcome: plan.Maybe, deps: []int{1, 2}},
+		stepOf{address: "module.m.step.k.far", kind: "other", outcome: plan.Run},
+		stepOf{address: "table.b", kind: "table", outcome: plan.Maybe, deps: []int{0}},
 	)
 	e := Of(v, History{Samples: map[int][]Sample{0: took(2), 2: took(3)}, Resumes: map[int]bool{0: true}})
 	blocks, of := e.Blocks(v)
@@ -137,9 +137,9 @@ func TestGroups(t *testing.T) {
 
 // TestManyTables: more than are looked at together.
 func TestManyTables(t *testing.T) {
-	steps := []made{{address: "step.k.all", kind: "k", outcome: plan.Run}}
+	steps := []stepOf{{address: "step.k.all", kind: "k", outcome: plan.Run}}
 	for i := range 150 {
-		steps = append(steps, made{address: fmt.Sprintf("table.t%d", i), kind: "table", outcome: plan.Maybe, deps: []int{0}})
+		steps = append(steps, stepOf{address: fmt.Sprintf("table.t%d", i), kind: "table", outcome: plan.Maybe, deps: []int{0}})
 	}
 	v := preview(steps...)
 	groups := Of(v, History{}).Tables(v)
@@ -154,9 +154,9 @@ func TestManyTables(t *testing.T) {
 }
 
 func BenchmarkOf50000(b *testing.B) {
-	var steps []made
+	var steps []stepOf
 	for i := range 50_000 {
-		s := made{address: fmt.Sprintf("step.k.n[%d]", i), kind: "k", outcome: plan.Run, took: i % 97}
+		s := stepOf{address: fmt.Sprintf("step.k.n[%d]", i), kind: "k", outcome: plan.Run, took: i % 97}
 		if i > 0 {
 			s.outcome, s.deps = plan.Maybe, []int{i / 2}
 		}

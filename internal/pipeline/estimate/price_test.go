@@ -124,11 +124,11 @@ func TestPrice(t *testing.T) {
 // kind; sums and walls count what takes all cores alone, and end at what a duration can be.
 func TestRated(t *testing.T) {
 	v := preview(
-		made{address: `step.train.a["1"]`, kind: "train", outcome: plan.Hit, took: 5},
-		made{address: `step.train.a["2"]`, kind: "train", outcome: plan.Run},
-		made{address: `step.train.b`, kind: "train", outcome: plan.Run},
-		made{address: `step.train.c`, kind: "train", outcome: plan.Run},
-		made{address: `step.train.d`, kind: "train", outcome: plan.Run},
+		stepOf{address: `step.train.a["1"]`, kind: "train", outcome: plan.Hit, took: 5},
+		stepOf{address: `step.train.a["2"]`, kind: "train", outcome: plan.Run},
+		stepOf{address: `step.train.b`, kind: "train", outcome: plan.Run},
+		stepOf{address: `step.train.c`, kind: "train", outcome: plan.Run},
+		stepOf{address: `step.train.d`, kind: "train", outcome: plan.Run},
 	)
 	p := Priced{Took: time.Hour, Memory: 3, Bytes: 4, Model: true}
 	h := History{Priced: map[int]Priced{1: p, 2: p, 3: p, 4: {Bytes: -1, Model: true, Why: "no rates"}}, Samples: map[int][]Sample{3: took(7)}}

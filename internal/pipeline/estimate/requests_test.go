@@ -13,15 +13,15 @@ import (
 // a quarter; what other kinds of steps took says nothing, nor does a small request.
 func TestFarOff(t *testing.T) {
 	v := preview(
-		made{address: "step.a.hit", kind: "a", outcome: plan.Hit},
-		made{address: "step.a.less", kind: "a", outcome: plan.Run},
-		made{address: "step.a.near", kind: "a", outcome: plan.Run},
-		made{address: "step.a.kind", kind: "a", outcome: plan.Run},
-		made{address: `step.b.of["x"]`, kind: "b", outcome: plan.Hit},
-		made{address: `step.b.of["y"]`, kind: "b", outcome: plan.Run},
-		made{address: "step.a.small", kind: "a", outcome: plan.Hit},
-		made{address: "step.a.none", kind: "a", outcome: plan.Hit},
-		made{address: "step.c.unknown", kind: "c", outcome: plan.Run},
+		stepOf{address: "step.a.hit", kind: "a", outcome: plan.Hit},
+		stepOf{address: "step.a.less", kind: "a", outcome: plan.Run},
+		stepOf{address: "step.a.near", kind: "a", outcome: plan.Run},
+		stepOf{address: "step.a.kind", kind: "a", outcome: plan.Run},
+		stepOf{address: `step.b.of["x"]`, kind: "b", outcome: plan.Hit},
+		stepOf{address: `step.b.of["y"]`, kind: "b", outcome: plan.Run},
+		stepOf{address: "step.a.small", kind: "a", outcome: plan.Hit},
+		stepOf{address: "step.a.none", kind: "a", outcome: plan.Hit},
+		stepOf{address: "step.c.unknown", kind: "c", outcome: plan.Run},
 	)
 	for i, asked := range map[int]int64{0: 4e9, 1: 5e9, 2: 5e9, 3: 1e9, 4: 1e9, 5: 1e9, 6: 1e6, 8: 1e9} {
 		v.Plan.Steps[i].Resources = &step.Resources{Memory: asked, At: "p.hcl:7"}

@@ -101,7 +101,7 @@ func (c *completions) written(offset int) []string {
 	var names []string
 	decls, _ := c.d.declarations()
 	for _, d := range decls {
-		if d.body == nil || offset < d.whole.Start.Byte || offset > d.whole.End.Byte {
+		if d.body == nil || offset < d.extent.Start.Byte || offset > d.extent.End.Byte {
 			continue
 		}
 		body := d.body
@@ -335,7 +335,7 @@ func (c *completions) each(offset int, path []string) []string {
 	l := c.s.work.loaded(c.d.path)
 	decls, _ := c.d.declarations()
 	for _, d := range decls {
-		if !d.forEach || l.scope == nil || offset < d.whole.Start.Byte || offset > d.whole.End.Byte {
+		if !d.forEach || l.scope == nil || offset < d.extent.Start.Byte || offset > d.extent.End.Byte {
 			continue
 		}
 		v, ds := l.scope.Value(pipeline.Expression{Source: []byte(c.d.src), Range: d.body.Attributes["for_each"].Expr.Range()})

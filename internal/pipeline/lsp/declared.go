@@ -13,25 +13,25 @@ type decl struct {
 	typ     string // variable, local, step, table, figure, module or output
 	kind    string // of a step
 	rng     hcl.Range
-	whole   hcl.Range
+	extent  hcl.Range
 	body    *hclsyntax.Body // nil for a local
 	forEach bool
 	attr    step.Attr // a variable as a module block gives it its value, or an output's name and help
 }
 
 // declarations lists what a file declares, as far as it can be read; whole if all could be.
-func declarations(file string, src []byte) (list []decl, whole bool) {
+func declarations(file string, src []byte) (list []decl, complete bool) {
 	f, ds := hclsyntax.ParseConfig(src, file, hcl.InitialPos)
 	body, ok := f.Body.(*hclsyntax.Body)
 	if !ok {
 		return nil, false
 	}
 	for _, b := range body.Blocks {
-		d := decl{typ: b.Type, rng: b.DefRange(), whole: b.Range(), body: b.Body}
+		d := decl{typ: b.Type, rng: b.DefRange(), extent: b.Range(), body: b.Body}
 		switch {
 		case b.Type == "locals":
 			for _, a := range b.Body.Attributes {
-				list = append(list, decl{name: "local." + a.Name, typ: "local", rng: a.NameRange, whole: a.SrcRange})
+				list = append(list, decl{name: "local." + a.Name, typ: "local", rng: a.NameRange, extent: a.SrcRange})
 			}
 			continue
 		case b.Type == "variable" && len(b.Labels) == 1:

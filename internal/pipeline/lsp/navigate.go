@@ -35,7 +35,7 @@ func (s *server) definition(d *document, offset int) any {
 		return s.definitionOfOutput(d, plain[1], plain[2])
 	}
 	for _, x := range s.work.declared(d) {
-		if each := x.body != nil && x.forEach && plain[0] == "each"; each && x.rng.Filename == d.path && x.whole.Start.Byte <= offset && offset <= x.whole.End.Byte {
+		if each := x.body != nil && x.forEach && plain[0] == "each"; each && x.rng.Filename == d.path && x.extent.Start.Byte <= offset && offset <= x.extent.End.Byte {
 			return s.locate(d, x.body.Attributes["for_each"].NameRange)
 		}
 		name := strings.Split(x.name, ".")
@@ -102,5 +102,5 @@ func (s *server) format(d *document, _ int) any {
 	if ds.HasErrors() || bytes.Equal(out, []byte(d.src)) {
 		return []textEdit{}
 	}
-	return []textEdit{{d.whole(), string(out)}}
+	return []textEdit{{d.fullRange(), string(out)}}
 }

@@ -32,7 +32,7 @@ func (in Inputs) Check() error {
 type Tokenizer interface {
 	Pieces(text string) []int32
 	PiecesPrefix(text string, limit int) []int32
-	Whole(ids []int32) []int32
+	WithSpecialTokens(ids []int32) []int32
 	EncodeTruncated(text string, limit int) (tokens []int32, truncated bool)
 }
 
@@ -56,7 +56,7 @@ func (in Inputs) Reader(t Tokenizer) (Reader, error) {
 
 // Document is what the model reads of a document.
 func (r Reader) Document(text string) []int32 {
-	return r.Tokenizer.Whole(slices.Concat(r.index, r.Tokenizer.PiecesPrefix(r.cased(text), r.MaxInput)))
+	return r.Tokenizer.WithSpecialTokens(slices.Concat(r.index, r.Tokenizer.PiecesPrefix(r.cased(text), r.MaxInput)))
 }
 
 // Query is what the model reads of a query, and whether the query has more. Models of
@@ -68,7 +68,7 @@ func (r Reader) Query(text string) (tokens []int32, truncated bool) {
 	}
 	room := r.MaxQuery - len(r.query)
 	pieces := r.Tokenizer.PiecesPrefix(r.cased(text), room+1)
-	return r.Tokenizer.Whole(slices.Concat(r.query, pieces[:min(room, len(pieces))])), len(pieces) > room
+	return r.Tokenizer.WithSpecialTokens(slices.Concat(r.query, pieces[:min(room, len(pieces))])), len(pieces) > room
 }
 
 func (r Reader) cased(text string) string {

@@ -57,11 +57,11 @@ func (t Trial) Measure(ctx context.Context, p *compute.Pool, folder string, say 
 	}
 	p.SetThreads(runtime.GOMAXPROCS(0))
 	p.Share(runtime.GOMAXPROCS(0))
-	made := func(name string) rates.Rates {
+	ratesOf := func(name string) rates.Rates {
 		load, _ := capacity.Load()
 		return rates.Rates{Device: name, When: time.Now().UTC().Truncate(time.Second), Load: load, Revision: revision.Of(), Libtorch: facts.Libtorch}
 	}
-	cpu := made(attest.CPU())
+	cpu := ratesOf(attest.CPU())
 	cpu.Memory = capacity.Here().Memory
 	say(cpu.Device + ": Natural Questions")
 	extracted, err := t.extract()
@@ -74,7 +74,7 @@ func (t Trial) Measure(ctx context.Context, p *compute.Pool, folder string, say 
 		if slices.Contains(all[0].Cards, c.Name) {
 			continue
 		}
-		r := made(c.Name)
+		r := ratesOf(c.Name)
 		r.Card, r.Memory = true, c.Memory
 		all, cards = append(all, r), append(cards, i)
 		all[0].Cards = append(all[0].Cards, c.Name)

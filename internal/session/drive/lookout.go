@@ -31,7 +31,7 @@ type lookout struct {
 	conn *Connection
 	run  string
 
-	known map[string]look // of running steps, by address
+	looks map[string]look // of running steps, by address
 	order []string        // of known: as they were started
 	next  int             // the next queued step to ask
 	idle  time.Time       // since when nothing was seen running
@@ -62,7 +62,7 @@ func (l *lookout) sight(ctx context.Context) (Sight, error) {
 	l.ask(pctx, s.Steps)
 	working := false
 	for i, x := range s.Steps {
-		switch k := l.known[x.Address]; {
+		switch k := l.looks[x.Address]; {
 		case x.Status != runs.Running:
 		case k.begun:
 			v.Work[x.Address], working = k.work, true
@@ -73,7 +73,7 @@ func (l *lookout) sight(ctx context.Context) (Sight, error) {
 	if working || l.idle.IsZero() {
 		l.idle = time.Now()
 	} else if time.Since(l.idle) > l.dr.Patience() {
-		v.WaitsFor = l.waits(pctx)
+		v.WaitsFor = l.waitsFor(pctx)
 	}
 	return v, nil
 }
@@ -81,8 +81,8 @@ func (l *lookout) sight(ctx context.Context) (Sight, error) {
 // ask looks at the running steps that are shown, and at some of the queued ones: the oldest,
 // which start first, and others in turn.
 func (l *lookout) ask(ctx context.Context, steps []workflows.StepState) {
-	if l.known == nil {
-		l.known = map[string]look{}
+	if l.looks == nil {
+		l.looks = map[string]look{}
 	}
 	given := map[string]workflows.StepState{}
 	for _, x := range steps {
@@ -90,21 +90,21 @@ func (l *lookout) ask(ctx context.Context, steps []workflows.StepState) {
 			continue
 		}
 		given[x.Address] = x
-		if _, ok := l.known[x.Address]; !ok {
-			l.known[x.Address] = look{}
+		if _, ok := l.looks[x.Address]; !ok {
+			l.looks[x.Address] = look{}
 			l.order = append(l.order, x.Address)
 		}
 	}
 	l.order = slices.DeleteFunc(l.order, func(address string) bool {
 		_, runs := given[address]
 		if !runs {
-			delete(l.known, address)
+			delete(l.looks, address)
 		}
 		return !runs
 	})
 	var working, queued, asked []workflows.StepState
 	for _, address := range l.order {
-		if l.known[address].begun {
+		if l.looks[address].begun {
 			working = append(working, given[address])
 		} else {
 			queued = append(queued, given[address])
@@ -121,12 +121,12 @@ func (l *lookout) ask(ctx context.Context, steps []workflows.StepState) {
 		}
 	}
 	for address, k := range l.dr.looks(ctx, l.conn, l.run, asked) {
-		l.known[address] = k
+		l.looks[address] = k
 	}
 }
 
-// waits says what a run with no running step waits for; "": unknown.
-func (l *lookout) waits(ctx context.Context) string {
+// waitsFor says what a run with no running step waits for; "": unknown.
+func (l *lookout) waitsFor(ctx context.Context) string {
 	d, err := l.conn.Client.DescribeWorkflowExecution(ctx, l.run, "")
 	if err != nil {
 		return ""
@@ -152,7 +152,7 @@ func (l *lookout) waits(ctx context.Context) string {
 			return "running short steps"
 		}
 	}
-	for _, k := range l.known {
+	for _, k := range l.looks {
 		if k.queue != "" {
 			queued[k.queue]++
 		}

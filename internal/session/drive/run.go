@@ -35,7 +35,7 @@ type RunOptions struct {
 	Priority int         // from 1, which is first, to 5; 0: the server's default
 	Skip     bool        // leave out what failed for good before
 	Saved    *saved.Plan // run exactly this; nil: what the pipeline says
-	Whole    bool        // errors of steps have not been shown yet: return them in full
+	InFull   bool        // errors of steps have not been shown yet: return them in full
 
 	// Loaded is called once the pipeline is read.
 	Loaded func()

@@ -76,7 +76,7 @@ func (dr *Driver) start(ctx context.Context, o RunOptions, out *Summary) error {
 	}
 	res, err := dr.Follow(ctx, conn, wf, false)
 	if err != nil {
-		err = dr.Ended(err, in.RunID, "`"+dr.ToRun(dr.Targets...)+"` continues from the results in the store", o.Whole)
+		err = dr.Ended(err, in.RunID, "`"+dr.ToRun(dr.Targets...)+"` continues from the results in the store", o.InFull)
 		if failed, ok := errors.AsType[*workflows.RunError](err); ok && failed.PlanLost != nil && o.Cluster.Given() { // it was stored a moment ago
 			err = fmt.Errorf("%w\n%s", err, dr.otherStore(o, store.URL, failed.PlanLost.Store))
 		}
@@ -138,7 +138,7 @@ func (e *toldError) Unwrap() error { return e.error }
 // once is a run's error without the further lines of its steps' errors, which whoever followed
 // the run has been shown, unless all is wanted. A line that ends in a colon has the last of its
 // further ones.
-func (dr *Driver) once(failed error, runID string, whole bool) error {
+func (dr *Driver) once(failed error, runID string, inFull bool) error {
 	lines, base := strings.Split(failed.Error(), "\n"), ""
 	var short []string
 	for _, s := range lines {
@@ -148,7 +148,7 @@ func (dr *Driver) once(failed error, runID string, whole bool) error {
 			short[len(short)-1] = base + " " + strings.TrimSpace(further) // the last one, in the end
 		}
 	}
-	if whole || len(short) == len(lines) {
+	if inFull || len(short) == len(lines) {
 		return failed
 	}
 	return &toldError{failed, strings.Join(short, "\n") + "\n`" + dr.Hint("logs", "--failed", "--run", runID) + "` shows all of it"}
@@ -156,7 +156,7 @@ func (dr *Driver) once(failed error, runID string, whole bool) error {
 
 // Ended turns a workflow's error into one for the user; goesOn says how to continue. Unless it
 // is whole, errors of steps have been shown already.
-func (dr *Driver) Ended(err error, runID, goesOn string, whole bool) error {
+func (dr *Driver) Ended(err error, runID, goesOn string, inFull bool) error {
 	var unknown *serviceerror.NotFound
 	switch {
 	case temporal.IsTerminatedError(err):
@@ -168,7 +168,7 @@ func (dr *Driver) Ended(err error, runID, goesOn string, whole bool) error {
 		if failed.Type != workflows.FailedRun {
 			return fault.Failed(failed)
 		}
-		return fault.Failed(fmt.Errorf("%w\n%s", dr.once(failed, runID, whole), goesOn))
+		return fault.Failed(fmt.Errorf("%w\n%s", dr.once(failed, runID, inFull), goesOn))
 	case errors.As(err, &unknown):
 		return fault.Failed(fmt.Errorf("Temporal no longer knows run %s (%w); %s", runID, err, goesOn))
 	}

@@ -14,7 +14,7 @@ func (r *runner) readers(ctx context.Context, address, output, kind string) (lis
 		return nil, err
 	}
 	for _, i := range r.reads[step.Ref{Step: address, Output: output}] {
-		s, it := r.whole.Plan.Steps[i], r.whole.Items[i]
+		s, it := r.everything.Plan.Steps[i], r.everything.Items[i]
 		if s.Task.Kind == kind && it.Outcome != plan.Maybe {
 			list = append(list, activities.Reader{Address: s.Address, Task: it.Task})
 		}
@@ -25,7 +25,7 @@ func (r *runner) readers(ctx context.Context, address, output, kind string) (lis
 // around looks up the whole pipeline, once: the steps that evaluate a model are not among
 // those that it needs.
 func (r *runner) around(ctx context.Context) error {
-	if r.whole != nil {
+	if r.everything != nil {
 		return nil
 	}
 	evaluate := map[string]bool{}
@@ -48,7 +48,7 @@ func (r *runner) around(ctx context.Context) error {
 		}
 		err := plan.InputsOf(s.Task, func(_ string, in step.Input) {
 			if in.Ref != nil {
-				reads[in.Ref.Whole()] = append(reads[in.Ref.Whole()], i)
+				reads[in.Ref.WithoutPath()] = append(reads[in.Ref.WithoutPath()], i)
 			}
 		})
 		if err != nil {
@@ -59,6 +59,6 @@ func (r *runner) around(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.whole, r.reads = v, reads
+	r.everything, r.reads = v, reads
 	return nil
 }

@@ -77,11 +77,11 @@ type All struct {
 type runner struct {
 	*session.Session
 	Options
-	store artifacts.Store
-	acts  *activities.Activities
-	key   *signature.Private
-	whole *plan.Preview      // of the whole pipeline, once asked for
-	reads map[step.Ref][]int // steps of evaluating kinds in whole, by what they read
+	store      artifacts.Store
+	acts       *activities.Activities
+	key        *signature.Private
+	everything *plan.Preview      // of the whole pipeline, once asked for
+	reads      map[step.Ref][]int // steps of evaluating kinds in whole, by what they read
 }
 
 // Run runs steps with results again, here, compares, and attests. Acts makes the activities
@@ -95,9 +95,9 @@ func Run(ctx context.Context, se *session.Session, acts func(artifacts.Store) *a
 		return nil, fault.Input(fmt.Errorf("--by %s: cannot be used with a signing key, which already names %s", o.By, key.Public().Name))
 	}
 	se.Targets = []string{o.Target}
-	whole := o.Needs || address.Of(o.Target).IsRendered()
+	evaluatesAll := o.Needs || address.Of(o.Target).IsRendered()
 	ask := session.Named(o.Target)
-	if whole {
+	if evaluatesAll {
 		ask = session.Everything
 	}
 	v, err := se.Preview(ctx, ask)
@@ -106,7 +106,7 @@ func Run(ctx context.Context, se *session.Session, acts func(artifacts.Store) *a
 	}
 	var steps []int
 	for i, s := range v.Plan.Steps {
-		if !whole && !plan.Matches(o.Target, s.Address) {
+		if !evaluatesAll && !plan.Matches(o.Target, s.Address) {
 			continue
 		}
 		if v.Items[i].Result == nil {
@@ -263,8 +263,8 @@ func (r *runner) expects(ctx context.Context, v *plan.Preview, i int) (time.Dura
 			return 0, err
 		}
 		for _, reader := range r.reads[step.Ref{Step: v.Plan.Steps[i].Address, Output: o.Name}] {
-			if r.whole.Plan.Steps[reader].Task.Kind == rule.By {
-				took += r.whole.Items[reader].Took
+			if r.everything.Plan.Steps[reader].Task.Kind == rule.By {
+				took += r.everything.Items[reader].Took
 			}
 		}
 	}

@@ -51,8 +51,8 @@ func Float(s string) (float64, error) {
 	return strconv.ParseFloat(s, 64)
 }
 
-// Whole reads a whole number, also when it is written as 1.0, as pandas writes it.
-func Whole(s string) (int, error) {
+// Integer reads a whole number, also when it is written as 1.0, as pandas writes it.
+func Integer(s string) (int, error) {
 	n, err := strconv.Atoi(s)
 	if err != nil {
 		if v, notNumber := Float(s); notNumber == nil && v == math.Trunc(v) && math.Abs(v) < 1<<53 {
@@ -68,7 +68,7 @@ func ID(s string) (uint64, error) {
 	if n, err := strconv.ParseUint(s, 10, 64); err == nil {
 		return n, nil
 	}
-	n, err := Whole(s)
+	n, err := Integer(s)
 	if err != nil || n < 0 {
 		return 0, fmt.Errorf("%.40q is not a whole number", s)
 	}
@@ -104,11 +104,11 @@ func MeanStd(numbers []float64) (mean, std float64) {
 
 // Inexact reports that a float64 does not tell a whole number, written with digits alone, from
 // its neighbours. It tells all those of up to 15 digits, zeros behind them left out.
-func Inexact(whole string) bool {
-	if len(strings.Trim(whole, "+-0")) <= 15 {
+func Inexact(digits string) bool {
+	if len(strings.Trim(digits, "+-0")) <= 15 {
 		return false
 	}
-	n, ok := new(big.Int).SetString(whole, 10)
+	n, ok := new(big.Int).SetString(digits, 10)
 	if !ok {
 		return false
 	}

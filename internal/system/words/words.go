@@ -50,14 +50,14 @@ func ParseSize(text string) (int64, error) {
 
 // Seconds is a duration: 0.4 s, 12 s, 3 min 20 s, 5 h 12 min.
 func Seconds(d time.Duration) string {
-	whole := d.Round(time.Second)
+	seconds := d.Round(time.Second)
 	switch {
 	case d < 9950*time.Millisecond: // what is more prints as 10.0
 		return fmt.Sprintf("%.1f s", d.Seconds())
-	case whole < 2*time.Minute:
-		return fmt.Sprintf("%d s", int(whole.Seconds()))
-	case whole < 2*time.Hour:
-		return fmt.Sprintf("%d min %d s", int(whole.Minutes()), int(whole.Seconds())%60)
+	case seconds < 2*time.Minute:
+		return fmt.Sprintf("%d s", int(seconds.Seconds()))
+	case seconds < 2*time.Hour:
+		return fmt.Sprintf("%d min %d s", int(seconds.Minutes()), int(seconds.Seconds())%60)
 	}
-	return fmt.Sprintf("%d h %d min", int(whole.Hours()), int(whole.Minutes())%60)
+	return fmt.Sprintf("%d h %d min", int(seconds.Hours()), int(seconds.Minutes())%60)
 }

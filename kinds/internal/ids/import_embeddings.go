@@ -77,7 +77,7 @@ func runImportEmbeddings(ctx context.Context, x *step.IO, c importEmbeddingsConf
 			return inout.DataError(fmt.Errorf("%s: %w", f.Name, err))
 		}
 	}
-	if err := v.whole(); err != nil {
+	if err := v.checkComplete(); err != nil {
 		return step.Permanent(err)
 	}
 	x.Count("rows_left_out", int64(v.row-len(owners)))
@@ -210,8 +210,8 @@ func (v *importedVectors) ownerOf(row int) (int, error) {
 	return 0, fmt.Errorf("there are only %d names", len(v.rows))
 }
 
-// whole says whether all have a vector.
-func (v *importedVectors) whole() error {
+// checkComplete says whether all have a vector.
+func (v *importedVectors) checkComplete() error {
 	if v.rows != nil && v.row < len(v.rows) {
 		return fmt.Errorf("there are %d names and %d rows", len(v.rows), v.row)
 	}

@@ -152,7 +152,7 @@ func (h *Here) take(ctx context.Context, w Wanted) error {
 			}
 			var why error
 			if shared {
-				if why = h.whole(ctx); why == nil {
+				if why = h.intact(ctx); why == nil {
 					return nil
 				}
 				bad, _ = os.Stat(h.Dir + recordSuffix)
@@ -172,7 +172,7 @@ func (h *Here) take(ctx context.Context, w Wanted) error {
 			return err
 		}
 		if locked {
-			if h.whole(ctx) != nil {
+			if h.intact(ctx) != nil {
 				made = true
 				err = h.make(ctx, w)
 			}
@@ -201,8 +201,8 @@ func base(d artifacts.Digest) (string, error) {
 	return filepath.Join(root, d.Hex()[:32]), err
 }
 
-// whole says whether the environment is there as it was made: fs.ErrNotExist, or what is wrong.
-func (h *Here) whole(ctx context.Context) error {
+// intact says whether the environment is there as it was made: fs.ErrNotExist, or what is wrong.
+func (h *Here) intact(ctx context.Context) error {
 	text, err := os.ReadFile(h.Dir + recordSuffix)
 	if err != nil {
 		return err
@@ -331,7 +331,7 @@ func List() (list []Found, err error) {
 		}
 		f := Found{ID: id, Dir: filepath.Join(root, id)}
 		text, err := os.ReadFile(f.Dir + recordSuffix)
-		f.Whole = err == nil && json.Unmarshal(text, &f.Record) == nil
+		f.Complete = err == nil && json.Unmarshal(text, &f.Record) == nil
 		for _, at := range []string{f.Dir + recordSuffix, f.Dir} {
 			if info, err := os.Stat(at); err == nil {
 				f.Used = info.ModTime()
@@ -346,10 +346,10 @@ func List() (list []Found, err error) {
 
 // Found is an environment that this machine has.
 type Found struct {
-	ID    string    `json:"id"`
-	Dir   string    `json:"path"`
-	Used  time.Time `json:"used"`
-	Whole bool      `json:"whole"` // false: it is being made, or was left half made
+	ID       string    `json:"id"`
+	Dir      string    `json:"path"`
+	Used     time.Time `json:"used"`
+	Complete bool      `json:"complete"` // false: it is being made, or was left half made
 	Record
 }
 

@@ -294,7 +294,7 @@ func TestKilled(t *testing.T) {
 	}
 	<-reached
 	list, err := realize.List()
-	if err != nil || len(list) != 1 || list[0].Whole {
+	if err != nil || len(list) != 1 || list[0].Complete {
 		t.Errorf("while it is made: %+v, %v", list, err)
 	}
 	if err := list[0].Remove(); !errors.Is(err, realize.ErrInUse) {
@@ -468,7 +468,7 @@ func TestRemove(t *testing.T) {
 		t.Fatal(err)
 	}
 	list, err := realize.List()
-	if err != nil || len(list) != 1 || !list[0].Whole || time.Since(list[0].Used) > time.Hour || list[0].Bytes == 0 {
+	if err != nil || len(list) != 1 || !list[0].Complete || time.Since(list[0].Used) > time.Hour || list[0].Bytes == 0 {
 		t.Fatalf("%+v, %v", list, err)
 	}
 	if err := list[0].Remove(); !errors.Is(err, realize.ErrInUse) {

@@ -51,8 +51,8 @@ func (u cardUpdate) change(loss *tensor.Tensor, grads []*tensor.Tensor) {
 	})
 }
 
-// whole is an update of a batch that is one part.
-func (u cardUpdate) whole(p part) {
+// single is an update of a batch that is one part.
+func (u cardUpdate) single(p part) {
 	u.Model.Refresh()
 	u.change(u.Model.GradientsAt(u.Scope, p.prepared, u.numbers, u.rng, seq2seq.Scale{On: u.card.Scale()}))
 }
@@ -103,9 +103,9 @@ func (l *Seq2Seq) stepOnCard(parts []part, seed uint64, rate float64) {
 		tensor.SeedDevice(l.Model.Device, rng)
 		first, numbers := own(rate, p.share, l.card.Slot()), p.prepared.Numbers()
 		copy(numbers, first[:])
-		c := call{whole, p.prepared.Shapes()}
+		c := call{single, p.prepared.Shapes()}
 		if len(parts) == 1 {
-			ask(c, numbers, rng, func(u cardUpdate) { u.whole(p) })
+			ask(c, numbers, rng, func(u cardUpdate) { u.single(p) })
 			continue
 		}
 		if c.what = another; k == 0 {
@@ -120,7 +120,7 @@ func (l *Seq2Seq) stepOnCard(parts []part, seed uint64, rate float64) {
 			u.change(l.sum[n], l.sum[:n])
 		})
 	}
-	l.card.Made()
+	l.card.Checked()
 	l.Model.Changed()
 }
 

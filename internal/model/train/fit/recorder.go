@@ -17,7 +17,7 @@ type call struct {
 type what int
 
 const (
-	whole   what = iota // all of it
+	single  what = iota // all of it
 	one                 // the gradients of the first part
 	another             // those of another part
 	last                // the change by their sum
@@ -54,7 +54,7 @@ type recorder struct {
 	device tensor.Device
 	scope  *tensor.Scope
 	seen   map[call]bool
-	made   map[call]recorded
+	graphs map[call]recorded
 	newest *tensor.Graph
 }
 
@@ -66,25 +66,25 @@ type recorded struct {
 
 func newRecorder(device tensor.Device) *recorder {
 	return &recorder{Recorded: Recorded{Possible: tensor.CanRecord(device)}, device: device,
-		scope: tensor.NewScope(), seen: map[call]bool{}, made: map[call]recorded{}}
+		scope: tensor.NewScope(), seen: map[call]bool{}, graphs: map[call]recorded{}}
 }
 
 // do brings numbers to the card and asks it for what f does with them; f is called where that is not
 // recorded yet. Where record is not set, nothing is.
 func (r *recorder) do(c call, numbers []int64, record bool, f func(s *tensor.Scope, numbers *tensor.Tensor)) {
-	if have, ok := r.made[c]; ok {
+	if have, ok := r.graphs[c]; ok {
 		r.scope.UploadInPlace(have.numbers, numbers)
 		have.graph.Replay()
 		r.Replays++
 		return
 	}
-	if record && r.Possible && r.Failed == nil && r.seen[c] && len(r.made) < mostGraphs {
+	if record && r.Possible && r.Failed == nil && r.seen[c] && len(r.graphs) < mostGraphs {
 		fresh := recorded{numbers: r.scope.Upload(r.device, numbers)[0]}
 		fresh.graph, r.Failed = tensor.Record(r.device, r.newest, func() {
 			tensor.Within(func(s *tensor.Scope) { f(s, fresh.numbers) })
 		})
 		if r.Failed == nil {
-			r.made[c], r.newest = fresh, fresh.graph
+			r.graphs[c], r.newest = fresh, fresh.graph
 			r.Graphs++
 			fresh.graph.Replay()
 			r.Replays++
@@ -98,7 +98,7 @@ func (r *recorder) do(c call, numbers []int64, record bool, f func(s *tensor.Sco
 }
 
 func (r *recorder) close() {
-	for _, have := range r.made {
+	for _, have := range r.graphs {
 		have.graph.Free()
 	}
 	r.scope.Close()

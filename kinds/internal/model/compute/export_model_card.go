@@ -20,7 +20,7 @@ func queryInput(read retrieve.Reader) (export.QueryInput, error) {
 	if how.MaxQuery == 0 { // of before prefixes
 		return export.QueryInput{Tokens: how.MaxInput, Lowercase: how.Lowercase}, nil
 	}
-	q := export.QueryInput{Tokens: how.MaxQuery + len(tok.Whole(nil)), Lowercase: how.Lowercase}
+	q := export.QueryInput{Tokens: how.MaxQuery + len(tok.WithSpecialTokens(nil)), Lowercase: how.Lowercase}
 	if how.QueryPrefix == "" {
 		return q, nil
 	}

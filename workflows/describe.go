@@ -21,9 +21,8 @@ const (
 	describeGap = 5 * time.Second // details are renewed at most this often
 )
 
-// describe sets what the UI shows of a run: counts, each block of steps, the running
-// and failed steps, what took longest, and the hits with the runs that made them. Details
-// are answers to a query: none of it is in the history.
+// describe sets what the UI shows of a run: counts, the failed steps and those that workers have, each block of steps,
+// what took longest, and the hits with the runs that made them. Details are answers to a query: none of it is in the history.
 func (r *run) describe(ctx workflow.Context) {
 	r.described = workflow.Now(ctx)
 	info := workflow.GetInfo(ctx)
@@ -33,14 +32,15 @@ func (r *run) describe(ctx workflow.Context) {
 	}
 	fmt.Fprintf(&b, "[its steps that are cut into parts](%s)\n\n", listed(info, `ParentWorkflowId = "`+info.WorkflowExecution.ID+`"`))
 	n := r.counts()
-	fmt.Fprintf(&b, "**%s**, %s after its start: %d hit, %d ran, %d failed, %d skipped, %d cancelled, %d running, %d to do or not started\n",
+	fmt.Fprintf(&b, "**%s**, %s after its start: %d hit, %d ran, %d failed, %d skipped, %d cancelled, %d given to workers, %d to do or not started\n",
 		Code(r.loaded.Name, shortText), r.described.Sub(info.WorkflowStartTime).Round(time.Second),
 		n[runs.Hit], n[runs.Ran], n[runs.Failed], n[runs.Skipped], n[runs.Cancelled], n[runs.Running], n[runs.Waiting]+n[runs.NotStarted])
-	b.WriteString("\nEach activity is named by its step, and its last heartbeat says how far that is. `redsi logs STEP` shows what a step says, `redsi trace STEP` what it is made of and which run made that.\n")
+	b.WriteString("\nOf the pending activities, each named by its step, those that are started are at work, and their last heartbeat says how far they are; the others wait for a worker. `redsi logs STEP` shows what a step says, `redsi trace STEP` what it is made of and which run made that.\n")
+	r.describeSteps(&b, info, runs.Failed, "failed")
+	r.describeSteps(&b, info, runs.Cancelled, "cancelled")
+	r.describeSteps(&b, info, runs.Running, "given to workers")
 	r.describeBlocks(&b)
-	for _, s := range []runs.Status{runs.Running, runs.Failed, runs.Cancelled, runs.Ran} {
-		r.describeSteps(&b, info, s)
-	}
+	r.describeSteps(&b, info, runs.Ran, "took longest")
 	r.describeHits(&b, info)
 	workflow.SetCurrentDetails(ctx, b.String())
 }
@@ -64,7 +64,7 @@ func (r *run) describeBlocks(b *strings.Builder) {
 			sums[name].took += s.TookS
 		}
 	}
-	b.WriteString("\n| block | hit | ran | running | failed | skipped | cancelled | to do | ran for |\n|---|---|---|---|---|---|---|---|---|\n")
+	b.WriteString("\n| block | hit | ran | given out | failed | skipped | cancelled | to do | ran for |\n|---|---|---|---|---|---|---|---|---|\n")
 	for i, name := range names {
 		if i == blocksShown {
 			fmt.Fprintf(b, "| … %d more | | | | | | | | |\n", len(names)-blocksShown)
@@ -76,8 +76,8 @@ func (r *run) describeBlocks(b *strings.Builder) {
 	}
 }
 
-// describeSteps lists steps of an outcome, those first that took longest.
-func (r *run) describeSteps(b *strings.Builder, info *workflow.Info, of runs.Status) {
+// describeSteps lists steps of an outcome under a title, those first that took longest.
+func (r *run) describeSteps(b *strings.Builder, info *workflow.Info, of runs.Status, title string) {
 	var some []StepState
 	for _, s := range r.steps {
 		if s.Status == of {
@@ -88,7 +88,7 @@ func (r *run) describeSteps(b *strings.Builder, info *workflow.Info, of runs.Sta
 		return
 	}
 	slices.SortStableFunc(some, func(x, y StepState) int { return cmp.Compare(y.TookS, x.TookS) })
-	fmt.Fprintf(b, "\n**%s**\n\n", of)
+	fmt.Fprintf(b, "\n**%s**\n\n", title)
 	for i, s := range some {
 		if i == stepsShown {
 			fmt.Fprintf(b, "- … %d more\n", len(some)-stepsShown)

@@ -52,7 +52,7 @@ func (r *run) handOver(ctx workflow.Context) bool {
 	if isFull(workflow.GetInfo(ctx)) {
 		_ = workflow.Await(ctx, idle)
 	} else {
-		_, _ = workflow.AwaitWithTimeout(ctx, handOverGrace, idle)
+		_, _ = workflow.AwaitWithOptions(ctx, atMost(handOverGrace, "what is at work may end before the run continues as new"), idle)
 	}
 	if idle() && ctx.Err() == nil && !r.broken {
 		r.rouse()

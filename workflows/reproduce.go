@@ -180,12 +180,12 @@ func (r *run) walk(ctx workflow.Context) error {
 		if ctx.Err() != nil { // what is running ends at its checkpoint
 			r.stop = true
 			dctx, cancel := workflow.NewDisconnectedContext(ctx)
-			_, _ = workflow.AwaitWithTimeout(dctx, leaveGrace, func() bool { return r.flying == 0 })
+			_, _ = workflow.AwaitWithOptions(dctx, atMost(leaveGrace, "what is at work may stop"), func() bool { return r.flying == 0 })
 			cancel()
 			return ctx.Err()
 		}
 		if rest := r.wake.Sub(workflow.Now(ctx)); !r.stop && rest > 0 {
-			_, _ = workflow.AwaitWithTimeout(ctx, rest, func() bool { return r.changed })
+			_, _ = workflow.AwaitWithOptions(ctx, atMost(rest, "the first steps of a program show whether it is short"), func() bool { return r.changed })
 			continue
 		}
 		if r.flying == 0 {
@@ -196,7 +196,7 @@ func (r *run) walk(ctx workflow.Context) error {
 			return nil
 		}
 		if rest := r.growNext.Sub(workflow.Now(ctx)); !r.stop && rest > 0 && r.hasDecided() {
-			_, _ = workflow.AwaitWithTimeout(ctx, rest, func() bool { return r.changed })
+			_, _ = workflow.AwaitWithOptions(ctx, atMost(rest, "more results may come that decide about steps"), func() bool { return r.changed })
 			continue
 		}
 		if err := workflow.Await(ctx, func() bool { return r.changed }); err != nil {

@@ -41,6 +41,11 @@ func doing(queue, summary string, most time.Duration) workflow.ActivityOptions {
 		WaitForCancellation: true, RetryPolicy: retries(), Summary: Short(summary)}
 }
 
+// atMost bounds a wait, and says in the UI what it is for.
+func atMost(bound time.Duration, summary string) workflow.AwaitOptions {
+	return workflow.AwaitOptions{Timeout: bound, TimerOptions: workflow.TimerOptions{Summary: summary}}
+}
+
 // unbounded is for work whose length nobody knows.
 const unbounded = 30 * 24 * time.Hour
 

@@ -371,15 +371,18 @@ func (a *Activities) dropCorrupt(ctx context.Context, err error) error {
 	case bad.Other: // the store has none of it
 		a.Log.Warn("a blob from another store is corrupt and was not used; the step that makes it will run here", "blob", bad.Want, "where", bad.Where)
 	default:
-		dropped, derr := artifacts.DropCorrupt(ctx, a.Store.Blobs, bad.Want)
-		if derr != nil {
+		if _, derr := a.drop(ctx, bad); derr != nil {
 			return errors.Join(err, derr)
-		}
-		if dropped {
-			a.Log.Warn("a corrupt blob was removed; its producer will run again", "blob", bad.Want)
 		}
 	}
 	return err
+}
+
+func (a *Activities) drop(ctx context.Context, bad *artifacts.IntegrityError) (dropped bool, err error) {
+	if dropped, err = artifacts.DropCorrupt(ctx, a.Store.Blobs, bad.Want); dropped {
+		a.Log.Warn("a corrupt blob was removed; its producer will run again", "blob", bad.Want)
+	}
+	return dropped, err
 }
 
 // sourceChanged reports whether err says that a file here has other bytes than the

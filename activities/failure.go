@@ -102,19 +102,18 @@ func died(ctx context.Context, err error) error {
 	return retried(ctx, fmt.Errorf("%w\nit continues in a new process, from its checkpoint if it has one", err))
 }
 
-// misread reports whether err is about a blob that has its right bytes when it is
-// read once more: they were changed on the way. One that is wrong in the store is
-// removed.
+// misread reports whether err is about a blob whose bytes were changed on the way, or are not known to be wrong in the
+// store because that does not answer. One that is wrong there is removed.
 func (a *Activities) misread(ctx context.Context, err error) bool {
 	bad, ok := errors.AsType[*artifacts.IntegrityError](err)
-	if !ok {
+	if !ok || bad.Other {
 		return false
 	}
-	if dropped, err := artifacts.DropCorrupt(ctx, a.Store.Blobs, bad.Want); dropped || err != nil {
-		return false
+	if dropped, err := a.drop(ctx, bad); dropped || err != nil {
+		return !dropped
 	}
 	missing, err := a.Store.Blobs.Missing(ctx, []artifacts.Digest{bad.Want})
-	return err == nil && len(missing) == 0
+	return err != nil || len(missing) == 0
 }
 
 // retried is an error that is retried, unless that has been done often enough.

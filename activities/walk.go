@@ -131,7 +131,7 @@ func (w *walk) advance(ctx context.Context) (misses []*walked, err error) {
 				case step.IsPermanent(err):
 					x.wrong, x.result = bounded(err.Error(), maxError/4), nil
 					continue
-				case !artifacts.IsLost(err):
+				case !artifacts.IsLost(err), w.a.misread(ctx, err):
 					return nil, err
 				}
 				_, x.result = w.a.dropCorrupt(ctx, err), nil // it is made again

@@ -25,6 +25,13 @@ func (e *RefusedError) Error() string { return e.Err.Error() }
 
 func (e *RefusedError) Unwrap() error { return e.Err }
 
+// AwayError says that a store does not answer, or is too busy to: later it may.
+type AwayError struct{ Err error }
+
+func (e *AwayError) Error() string { return e.Err.Error() }
+
+func (e *AwayError) Unwrap() error { return e.Err }
+
 // AddressError says that the address of a store is wrong, and which one may be meant.
 type AddressError struct {
 	Err error

@@ -56,7 +56,8 @@ func (l *layers) look(ctx context.Context, t *tier, blobs Blobs, keys []Digest) 
 // changed on the way. Whether its blobs are there is not looked at.
 func (l *layers) read(ctx context.Context, t *tier, key Digest) (record []byte, e Entry, err error) {
 	t.count(&t.asked)
-	for range readings {
+	var last string // what was damaged at the last reading, and how
+	for n, same := 0, 0; same < readings; n++ {
 		if record, err = t.Get(ctx, ResultName(key)); err != nil {
 			return nil, Entry{}, t.unread(key, err)
 		}
@@ -83,6 +84,12 @@ func (l *layers) read(ctx context.Context, t *tier, key Digest) (record []byte, 
 			return nil, Entry{}, err
 		}
 		if e = (Entry{Damage: damage}); damage != nil {
+			if now := string(record) + damage.Error(); now != last {
+				last, same = now, 0
+			}
+			if same++; n+1 == readingsMost && same < readings {
+				return nil, Entry{}, fmt.Errorf("look up %s: %d readings of its record differ, so it is changed on the way; the last one: %w", key, readingsMost, damage)
+			}
 			continue
 		}
 		t.count(&t.found)

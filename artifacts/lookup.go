@@ -13,9 +13,12 @@ import (
 // bucket's latency, few enough for any server.
 const parallel = 16
 
-// readings is how often a record that is damaged is read before that is believed:
+// How often in turn a record must be damaged in the same way before that is believed, and how often it is read for that:
 // its bytes may have been changed on the way.
-const readings = 3
+const (
+	readings     = 3
+	readingsMost = 10
+)
 
 // inspectMost bounds the entries that are in memory while a whole store is gone through.
 const inspectMost = 2048

@@ -216,6 +216,12 @@ func TestDamageOnTheWay(t *testing.T) {
 	if err != nil || !e[r.Key].Hit() {
 		t.Errorf("flipped twice: %v, %s", err, e[r.Key].Miss())
 	}
+	for i := range 10 {
+		faults.Add(storetest.RecordsGet, storetest.Fault{Flip: true, FlipAt: int64(40 + i)})
+	}
+	if e, err = artifacts.Inspect(t.Context(), s, []artifacts.Digest{r.Key}); err == nil || !strings.Contains(err.Error(), "changed on the way") {
+		t.Errorf("flipped in another place each time: %v, %s", err, e[r.Key].Miss())
+	}
 	faults.Add(storetest.RecordsGet, slices.Repeat([]storetest.Fault{flip}, 1000)...)
 	e, err = artifacts.Inspect(t.Context(), s, []artifacts.Digest{r.Key})
 	if err != nil || e[r.Key].Damage == nil {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -165,16 +166,17 @@ func (c *check) blobs(ctx context.Context) error {
 }
 
 func (c *check) blob(ctx context.Context, info BlobInfo) error {
-	err := readThrough(ctx, c.s.Blobs, info.Digest, c.o.Read)
+	bad, err := corruptThere(ctx, c.s.Blobs, info.Digest, c.o.Read)
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
 	p := Problem{Blob: info.Digest, Err: err}
-	var bad *IntegrityError
-	if errors.As(err, &bad) && c.o.Repair {
-		err := c.s.Blobs.Delete(ctx, info.Digest)
-		p.Repaired = err == nil
-		p.Err = errors.Join(p.Err, err)
+	if bad != nil {
+		if p.Err = bad; c.o.Repair {
+			err := c.s.Blobs.Delete(ctx, info.Digest)
+			p.Repaired = err == nil
+			p.Err = errors.Join(p.Err, err)
+		}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -365,27 +367,49 @@ func (c *check) record(ctx context.Context, name string, problem error, canGo bo
 
 // DropCorrupt reads d and deletes it if its bytes are wrong, which turns every
 // result that names it into a miss, so that its producer runs again. It is what
-// to call after an IntegrityError. Only bytes that are wrong in the same way twice
-// are wrong in the store; others were changed on the way, and the blob stays.
+// to call after an IntegrityError. A blob whose bytes are changed on the way stays.
 func DropCorrupt(ctx context.Context, blobs Blobs, d Digest) (dropped bool, err error) {
 	if b, ok := blobs.(interface{ own() Blobs }); ok { // what others have is not ours to delete
 		blobs = b.own()
 	}
-	var first, second *IntegrityError
-	for _, bad := range []**IntegrityError{&first, &second} {
-		err = readThrough(ctx, blobs, d, nil)
-		if errors.Is(err, ErrNotExist) {
-			return false, nil
-		}
-		if !errors.As(err, bad) {
-			return false, err
-		}
-	}
-	if first.Got != second.Got || first.Size != second.Size {
+	switch bad, err := corruptThere(ctx, blobs, d, nil); {
+	case errors.Is(err, ErrNotExist), err == nil && bad == nil, is[*changedError](err):
 		return false, nil
+	case err != nil:
+		return false, err
 	}
 	if err := blobs.Delete(ctx, d); err != nil {
 		return false, fmt.Errorf("delete corrupt blob %s: %w", d, err)
 	}
 	return true, nil
+}
+
+// changedError says that the bytes of a blob were wrong in different ways.
+type changedError struct{ *IntegrityError }
+
+func (e *changedError) Error() string {
+	return e.IntegrityError.Error() + "; another reading gave other bytes, so they are changed on the way: check the network and the machine's memory"
+}
+
+// certainty is in how many bits readings must agree before bytes are wrong in the store and not on the way.
+const certainty = 32
+
+// corruptThere reads d until it is certain whether its bytes are wrong in the store, which one right reading denies: it
+// reads a blob of two bytes, in which the same bit may be changed twice by chance, nine times, and a large one twice.
+func corruptThere(ctx context.Context, blobs Blobs, d Digest, read func(n int64)) (bad *IntegrityError, err error) {
+	for agreed := 0.0; agreed < certainty; {
+		err := readThrough(ctx, blobs, d, read)
+		read = nil // each byte is told once
+		now, is := errors.AsType[*IntegrityError](err)
+		switch {
+		case !is:
+			return nil, err
+		case bad != nil && (now.Got != bad.Got || now.Size != bad.Size):
+			return nil, &changedError{now}
+		case bad != nil:
+			agreed += math.Log2(float64(8*now.Size + 2))
+		}
+		bad = now
+	}
+	return bad, nil
 }

@@ -168,15 +168,15 @@ func TestDropCorrupt(t *testing.T) {
 	}
 }
 
-// TestDropCorruptOnTheWay keeps a blob whose bytes are other ones at each reading:
-// they were changed on the way.
+// TestDropCorruptOnTheWay keeps a blob whose bytes are other ones at a reading: they were changed on the way. One of five
+// bytes must be wrong in the same way seven times.
 func TestDropCorruptOnTheWay(t *testing.T) {
 	s := mem.New()
 	d, err := artifacts.PutBytes(t.Context(), s.Blobs, []byte("whole"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for bits, want := range map[string]bool{"\x01\x02": false, "\x00\x04": false, "\x01\x00": false, "\x08\x08": true} {
+	for bits, want := range map[string]bool{"\x01\x02": false, "\x00\x04": false, "\x01\x00": false, "\x08\x08\x08\x08\x08\x08": false, "\x08\x08\x08\x08\x08\x08\x08": true} {
 		if _, err := artifacts.PutBytes(t.Context(), s.Blobs, []byte("whole")); err != nil {
 			t.Fatal(err)
 		}

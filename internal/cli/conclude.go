@@ -61,7 +61,10 @@ func (a *app) conclude(ctx context.Context, o runOptions, out *runSummary) error
 		}
 		for _, output := range slices.Sorted(maps.Keys(res.Outputs)) {
 			path := filepath.Join(o.outDir, address.Of(s.Address).Type()+"s", names.Of(s.Address, output))
-			if err := files.Write(ctx, of.Store, res.Outputs[output].Digest, res.Outputs[output].Size, path); err != nil {
+			write := func() error {
+				return files.Write(ctx, of.Store, res.Outputs[output].Digest, res.Outputs[output].Size, path)
+			}
+			if err := a.Outlast(ctx, write); err != nil {
 				return fmt.Errorf("%s: %w", s.Address, err)
 			}
 			out.Rendered = append(out.Rendered, files.Rendered{Address: s.Address, Path: path, Digest: res.Outputs[output].Digest})
@@ -76,8 +79,11 @@ func (a *app) conclude(ctx context.Context, o runOptions, out *runSummary) error
 	}
 	unpublished := a.publish(ctx, out, names)
 	over()
-	judged, err := a.judge(ctx, of.Store, of.Preview, of.Pipeline)
-	if err != nil {
+	var judged *expect.Judged
+	if err := a.Outlast(ctx, func() (err error) {
+		judged, err = a.judge(ctx, of.Store, of.Preview, of.Pipeline)
+		return err
+	}); err != nil {
 		return err
 	}
 	sum := judged.Summary()
@@ -202,7 +208,7 @@ func (a *app) publish(ctx context.Context, out *runSummary, names files.Names) (
 		if len(done.Waits) == 0 {
 			memory := filepath.Join(a.StateDir, "published", block.Name+"-"+artifacts.Sum([]byte(file)).Hex()[:16]+".json")
 			if err = shared(owners, block.Name, done.To, list); err == nil {
-				err = done.Publish(ctx, out.Of.Store, memory, filepath.Dir(pipeline), block.To, list)
+				err = a.Outlast(ctx, func() error { return done.Publish(ctx, out.Of.Store, memory, filepath.Dir(pipeline), block.To, list) })
 			}
 			if err != nil {
 				failed = errors.Join(failed, fmt.Errorf("publish %s: %w", block.Name, err))

@@ -11,6 +11,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 
+	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/payload"
 	"github.com/redsi/redsi/internal/system/readers"
 )
@@ -37,8 +38,22 @@ func passing(err error) bool {
 	return true
 }
 
-// startPatience is how long starting a run is tried.
+// startPatience is how long starting a run is tried, and reading what it has left.
 const startPatience = time.Minute
+
+// Outlast calls read, which reads what a run has left, until the store answers, at most for startPatience.
+func (dr *Driver) Outlast(ctx context.Context, read func() error) error {
+	for began, told := time.Now(), false; ; told = true {
+		err := read()
+		if _, away := errors.AsType[*artifacts.AwayError](err); !away || ctx.Err() != nil || time.Since(began) > startPatience {
+			return err
+		}
+		if !told {
+			dr.Say("the run has ended; waiting for the store: " + err.Error())
+		}
+		_ = readers.Pause(ctx, 200*time.Millisecond)
+	}
+}
 
 // Persist calls f until it succeeds or fails for good, at most for startPatience; a server
 // that has just started may not know its namespace yet. After a while it prints the error.

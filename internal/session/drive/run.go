@@ -252,7 +252,7 @@ func (dr *Driver) finished(ctx context.Context, out *Summary, err error) (*Summa
 		out.From = dr.HitsFrom(of.Preview)
 		return dr.PinSources(of.Preview)
 	}
-	if rerr := read(); rerr != nil {
+	if rerr := dr.Outlast(ctx, read); rerr != nil {
 		return nil, cmp.Or(err, rerr)
 	}
 	if n := len(out.LeftOut); err == nil && n > 0 {

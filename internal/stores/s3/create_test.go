@@ -5,11 +5,13 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
 	"testing/iotest"
 
+	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"github.com/redsi/redsi/artifacts"
@@ -161,6 +163,26 @@ func TestSpool(t *testing.T) {
 	for _, n := range []int{0, smallBlob + 1} { // no word of TMPDIR, which is as it should be
 		if _, err := spool(io.MultiReader(strings.NewReader(strings.Repeat("x", n)), iotest.ErrReader(broken))); err != broken {
 			t.Errorf("spool of a reader that breaks after %d bytes: %v", n, err)
+		}
+	}
+}
+
+// TestExplainAway: only what a later try may find otherwise is an AwayError.
+func TestExplainAway(t *testing.T) {
+	for err, want := range map[error]bool{
+		&url.Error{Op: "Get", URL: "http://127.0.0.1:1/b", Err: errors.New("connection refused")}:  true,
+		minio.ErrorResponse{Code: "SlowDown", StatusCode: http.StatusServiceUnavailable}:           true,
+		minio.ErrorResponse{Code: "TooManyRequests", StatusCode: http.StatusTooManyRequests}:       true,
+		minio.ErrorResponse{Code: "XMinioStorageFull", StatusCode: http.StatusInsufficientStorage}: false,
+		minio.ErrorResponse{Code: "AccessDenied", StatusCode: http.StatusForbidden}:                false,
+		errors.New("the file ends"): false,
+	} {
+		b, cerr := connect(Config{Endpoint: "127.0.0.1:1", Bucket: "b", Insecure: true, Anonymous: true})
+		if cerr != nil {
+			t.Fatal(cerr)
+		}
+		if _, is := errors.AsType[*artifacts.AwayError](b.explain("read", err)); is != want {
+			t.Errorf("%v: %v", err, is)
 		}
 	}
 }

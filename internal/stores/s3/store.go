@@ -206,7 +206,8 @@ func (b *bucket) explain(what string, err error) error {
 	if err == nil {
 		return nil
 	}
-	refused := false
+	status := minio.ToErrorResponse(err).StatusCode
+	refused, away := false, status >= http.StatusInternalServerError || status == http.StatusTooManyRequests
 	at := fmt.Sprintf("%s (bucket %s at %s)", what, b.cfg.Bucket, b.cfg.Endpoint)
 	var hint string
 	var netErr net.Error
@@ -241,17 +242,20 @@ func (b *bucket) explain(what string, err error) error {
 		case errors.As(err, &cert):
 			hint = "this machine does not trust the server's certificate; set SSL_CERT_FILE to a file of the authorities to trust"
 		case urlErr != nil || errors.As(err, &netErr):
-			hint = "the endpoint cannot be reached; check endpoint=… in the URL, and the network"
+			hint, away = "the endpoint cannot be reached; check endpoint=… in the URL, and the network", true
 		case strings.Contains(err.Error(), "must be made to API port"):
 			hint = "this is the port of the server's console; give that of S3 as endpoint=…, often 9000"
 		}
 	}
-	if hint == "" {
-		return fmt.Errorf("%s: %w", at, err)
+	if hint != "" {
+		at += ": " + hint
 	}
-	err = fmt.Errorf("%s: %s: %w", at, hint, err)
-	if refused {
+	err = fmt.Errorf("%s: %w", at, err)
+	switch {
+	case refused:
 		return &artifacts.RefusedError{Err: err}
+	case away:
+		return &artifacts.AwayError{Err: err}
 	}
 	return err
 }

@@ -15,11 +15,11 @@ Readers write nothing to a store. Every byte is verified against its digest befo
 out; signatures are not judged.
 """
 
-from .errors import Damaged, Error, NotFound, RunFailed, UnknownFormat
+from .errors import Damaged, Error, NotFound, UnknownFormat
 from .lineage import Made, Read, Step
 from .plans import Plan, plan
 from .records import Artifact, File, Input, Record
-from .reproduction import Reproduction, run
+from .reproduction import Reproduction, RunFailed, run
 from .result import Objects, Result
 from .store import Store, open
 from .trec import Qrel, Qrels, Run, ScoredDoc

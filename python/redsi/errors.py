@@ -1,30 +1,8 @@
-"""What can go wrong, by what the caller can do about it."""
-
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Dict, Optional
-
-if TYPE_CHECKING:
-    from .reproduction import Reproduction
+"""What can go wrong, by what the caller can do about it. RunFailed, which has what came of a run, is in reproduction."""
 
 
 class Error(Exception):
     """Anything that this package raises on purpose."""
-
-
-class RunFailed(Error):
-    """A run began and did not end well. Results of other steps are kept.
-
-    >>> try:
-    ...     redsi.run()
-    ... except redsi.RunFailed as failed:
-    ...     failed.steps    # {'step.command.fit': 'python exited with code 1; …'}
-    ...     failed.result   # what there is all the same; None if the program did not say
-    """
-
-    def __init__(self, text: str, steps: Dict[str, str], result: "Optional[Reproduction]") -> None:
-        super().__init__(text)
-        self.steps, self.result = steps, result
 
 
 class NotFound(Error, LookupError):

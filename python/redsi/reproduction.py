@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from . import display, frames, program
-from .errors import Error, NotFound, RunFailed
+from .errors import Error, NotFound
 from .store import Store, block_name, open as open_store
 
 PathLike = Union[str, "os.PathLike[str]"]
@@ -95,6 +95,21 @@ class Reproduction:
     def __repr__(self) -> str:
         failed = f", {self.failed} failed, {self.skipped} skipped" if self.failed else ""
         return f"<redsi.Reproduction {self.run or 'nothing to do'}: {self.hit} hit, {self.ran} ran{failed}, {display.seconds(self.took)}>"
+
+
+class RunFailed(Error):
+    """A run began and did not end well. Results of other steps are kept.
+
+    >>> try:
+    ...     redsi.run()
+    ... except redsi.RunFailed as failed:
+    ...     failed.steps    # {'step.command.fit': 'python exited with code 1; …'}
+    ...     failed.result   # what there is all the same; None if the program did not say
+    """
+
+    def __init__(self, text: str, steps: Dict[str, str], result: Optional[Reproduction]) -> None:
+        super().__init__(text)
+        self.steps, self.result = steps, result
 
 
 def flags(targets: Targets, **paths: Optional[PathLike]) -> List[str]:

@@ -125,14 +125,34 @@ func (v *verdict) failFast(n int, h *history.History) {
 	}
 }
 
-// wanted: the work of a run is cancelled only with the run.
+// wanted: the work of a run is cancelled only with the run, which then waits for it for a while.
 func (v *verdict) wanted(n int, h *history.History) {
-	does, cancelled := map[int64]bool{}, false
+	const grace = 20 * time.Second
+	var cancelled time.Time
+	does, open := map[int64]bool{}, map[int64]bool{}
 	for _, e := range h.Events {
-		does[e.EventId] = isDo(e)
-		cancelled = cancelled || e.EventType == enums.EVENT_TYPE_WORKFLOW_EXECUTION_CANCEL_REQUESTED
-		of := e.GetActivityTaskCancelRequestedEventAttributes().GetScheduledEventId()
-		v.must(cancelled || !does[of], "wanted", "run %d was not cancelled, and cancels its work at %s", n, e.EventTime.AsTime().Format(time.TimeOnly))
+		if does[e.EventId] = isDo(e); does[e.EventId] {
+			open[e.EventId] = true
+		}
+		at := e.EventTime.AsTime()
+		switch e.EventType {
+		case enums.EVENT_TYPE_WORKFLOW_EXECUTION_CANCEL_REQUESTED:
+			cancelled = at
+		case enums.EVENT_TYPE_ACTIVITY_TASK_CANCEL_REQUESTED:
+			of := e.GetActivityTaskCancelRequestedEventAttributes().GetScheduledEventId()
+			v.must(!cancelled.IsZero() || !does[of], "wanted", "run %d was not cancelled, and cancels its work at %s", n, at.Format(time.TimeOnly))
+		case enums.EVENT_TYPE_ACTIVITY_TASK_COMPLETED:
+			delete(open, e.GetActivityTaskCompletedEventAttributes().GetScheduledEventId())
+		case enums.EVENT_TYPE_ACTIVITY_TASK_FAILED:
+			delete(open, e.GetActivityTaskFailedEventAttributes().GetScheduledEventId())
+		case enums.EVENT_TYPE_ACTIVITY_TASK_TIMED_OUT:
+			delete(open, e.GetActivityTaskTimedOutEventAttributes().GetScheduledEventId())
+		case enums.EVENT_TYPE_ACTIVITY_TASK_CANCELED:
+			delete(open, e.GetActivityTaskCanceledEventAttributes().GetScheduledEventId())
+		case enums.EVENT_TYPE_WORKFLOW_EXECUTION_CANCELED, enums.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED, enums.EVENT_TYPE_WORKFLOW_EXECUTION_FAILED:
+			waits := cancelled.IsZero() || len(open) == 0 || at.Sub(cancelled) >= grace
+			v.must(waits, "wanted", "run %d is cancelled at %s and ends at %s, and %d of its works have not", n, cancelled.Format(time.TimeOnly), at.Format(time.TimeOnly), len(open))
+		}
 	}
 }
 

@@ -102,6 +102,9 @@ func (a *Activities) executeLeased(ctx context.Context, req workflows.ExecuteReq
 		return executed{Outcome: workflows.Outcome{Status: runs.Waiting, NotHere: &workflows.NotHere{Why: bounded(other.String(), maxNote), Busy: true}}}, nil
 	}
 	defer held.Release()
+	if begun, ok := ctx.Value(begunKey{}).(func(context.Context)); ok {
+		begun(ctx)
+	}
 	done, err := a.work(ctx, req, task, of)
 	if is[*compute.ProgramError](err) && !a.OnlyWorker && ctx.Err() == nil {
 		return a.leave(err.Error()), nil

@@ -51,6 +51,7 @@ type batch struct {
 	walk *walk
 	out  map[int]workflows.Outcome // of those that were begun
 	told bool
+	said bool // that it has begun: by the goroutine of its step
 }
 
 func (b *batch) isSingle() bool { return len(b.req.Steps) == 1 }
@@ -112,6 +113,9 @@ func (b *batch) one(ctx context.Context, x *walked) (workflows.Outcome, error) {
 		p.Step = s.Address
 		report(p)
 	})
+	if b.req.FailFast {
+		sctx = context.WithValue(sctx, begunKey{}, b.begun)
+	}
 	type ended struct {
 		executed
 		err error
@@ -134,7 +138,7 @@ func (b *batch) one(ctx context.Context, x *walked) (workflows.Outcome, error) {
 	for {
 		select {
 		case <-late.C:
-			if err := b.tell(ctx, x.Index); err != nil {
+			if err := b.tell(ctx, b.answer(x.Index)); err != nil {
 				b.a.Log.Warn("the finished steps of a batch could not be reported; they will be when its slow step is done", "step", s.Address, "err", err)
 			}
 			b.told = true
@@ -197,12 +201,25 @@ func (b *batch) answer(working int) []workflows.Outcome {
 	return all
 }
 
-// tell signals the batch's outcomes so far to its run.
-func (b *batch) tell(ctx context.Context, working int) error {
+// begunKey is where a context has what is called when work has what it asks for, and begins.
+type begunKey struct{}
+
+// begun tells a run of --fail-fast, once, that it cannot take this work back.
+func (b *batch) begun(ctx context.Context) {
+	if b.said {
+		return
+	}
+	b.said = true
+	if err := b.tell(ctx, nil); err != nil {
+		b.a.Log.Warn("the run could not be told that its work has begun; if another step fails it takes that back", "err", err)
+	}
+}
+
+// tell signals the run that work has begun, and outcomes of a batch so far.
+func (b *batch) tell(ctx context.Context, steps []workflows.Outcome) error {
 	if b.a.Client == nil || !activity.IsActivity(ctx) {
 		return nil
 	}
 	w := activity.GetInfo(ctx).WorkflowExecution
-	return b.a.Client.SignalWorkflow(ctx, w.ID, w.RunID, workflows.SettledSignal,
-		workflows.Settled{Number: b.req.Number, Steps: b.answer(working)})
+	return b.a.Client.SignalWorkflow(ctx, w.ID, w.RunID, workflows.SettledSignal, workflows.Settled{Number: b.req.Number, Steps: steps})
 }

@@ -325,10 +325,10 @@ type RestRequest struct {
 	NotHere NotHere          `json:"not_here"`
 }
 
-// Settled is what came of a batch so far.
+// Settled says that work has begun, and what came of a batch so far.
 type Settled struct {
 	Number int       `json:"number"` // see DoRequest
-	Steps  []Outcome `json:"steps"`
+	Steps  []Outcome `json:"steps,omitempty"`
 }
 
 // StepInput is a step that is cut into parts.

@@ -121,11 +121,14 @@ func Step(ctx workflow.Context, in StepInput) (Outcome, error) {
 		out, err = execute(ctx, in.Queue, req)
 	}
 	err = cancelledWithWorker(ctx, err)
-	if errors.Is(err, errLong) && ctx.Err() == nil {
-		in.Failed = max(in.Failed, out.Failed)
-		return Outcome{}, workflow.NewContinueAsNewError(ctx, StepWorkflow, in)
+	switch {
+	case !errors.Is(err, errLong):
+		return out, err
+	case ctx.Err() != nil: // cancelled meanwhile, no other execution continues
+		return out, temporal.NewCanceledError(AtWork)
 	}
-	return out, err
+	in.Failed = max(in.Failed, out.Failed)
+	return Outcome{}, workflow.NewContinueAsNewError(ctx, StepWorkflow, in)
 }
 
 // errLong says that a step has so many parts that another execution must continue:

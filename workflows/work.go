@@ -31,6 +31,8 @@ type work struct {
 	left   map[int]bool // steps whose outcome is not known yet
 	first  map[int]bool // those that could begin
 	rouse  func()       // ends the rest of its only step; nil: it does not rest
+	recall func()       // takes it back unless a worker has begun it; nil: no worker has it
+	begun  bool         // as a worker reports
 }
 
 func (w *work) isBatch() bool { return len(w.steps) > 1 }
@@ -38,7 +40,7 @@ func (w *work) isBatch() bool { return len(w.steps) > 1 }
 // activity is the ID of the work's activity, by which those who follow the run find it among the pending ones.
 func (w *work) activity() string { return fmt.Sprintf("work-%d", w.number) }
 
-// errRoused ends the rest of a step that is not asked for now: another execution does so, or none.
+// errRoused ends the rest of a step, or work, that is not asked for now: another execution does so, or none.
 var errRoused = errors.New("nothing more is started")
 
 // batches gives short steps out, so many together that every slot gets some, and those that follow from them.
@@ -74,7 +76,9 @@ func (r *run) give(ctx workflow.Context, first, follow []int) {
 		options.ActivityID = w.activity()
 		for {
 			var out []Outcome
-			err := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, options), DoActivity, req).Get(ctx, &out)
+			err := r.recallable(ctx, w, func(ctx workflow.Context) error {
+				return workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, options), DoActivity, req).Get(ctx, &out)
+			})
 			if err = cancelledWithWorker(ctx, err, AtWork); err != nil || w.isBatch() || len(out) != 1 || out[0].NotHere == nil {
 				return out, err
 			}
@@ -91,6 +95,28 @@ func (r *run) give(ctx workflow.Context, first, follow []int) {
 			req.WasBusy, req.Failed = x.NotHere.Busy, x.Failed
 		}
 	})
+}
+
+// recallable has a worker do some work. With FailFast, it can be taken back until a worker has begun it.
+func (r *run) recallable(ctx workflow.Context, w *work, do func(workflow.Context) error) error {
+	if !r.in.FailFast {
+		return do(ctx)
+	}
+	actx, cancel := workflow.WithCancel(ctx)
+	defer cancel()
+	w.begun, w.recall = false, func() {
+		workflow.Go(ctx, func(workflow.Context) { // after what came with the same workflow task
+			if !w.begun {
+				cancel()
+			}
+		})
+	}
+	err := do(actx)
+	w.recall = nil
+	if ctx.Err() == nil && actx.Err() != nil && temporal.IsCanceledError(err) {
+		return errRoused
+	}
+	return err
 }
 
 // rest lets the only step of some work rest. An execution that continues as new does not wait for it.
@@ -112,11 +138,14 @@ func (r *run) rest(ctx workflow.Context, w *work, req RestRequest) error {
 	return err
 }
 
-// rouse ends the rest of all steps.
+// rouse ends the rest of all steps, and takes back what no worker has begun.
 func (r *run) rouse() {
 	for _, w := range r.given {
-		if w.rouse != nil {
+		switch {
+		case w.rouse != nil:
 			w.rouse()
+		case w.recall != nil:
+			w.recall()
 		}
 	}
 }
@@ -184,7 +213,8 @@ func (r *run) launch(ctx workflow.Context, first, follow []int, perform func(wor
 	})
 }
 
-// settlements takes what batches report before they end.
+// settlements takes what workers report of work before it ends: with FailFast that it has begun, and of a batch what came
+// of some of its steps.
 func (r *run) settlements(ctx workflow.Context) {
 	for {
 		var s Settled
@@ -193,6 +223,7 @@ func (r *run) settlements(ctx workflow.Context) {
 			return
 		}
 		if s.Number >= 0 && s.Number < len(r.given) {
+			r.given[s.Number].begun = true
 			r.settle(r.given[s.Number], s.Steps)
 		}
 	}

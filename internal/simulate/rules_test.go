@@ -121,11 +121,25 @@ func (v *verdict) failFast(n int, h *history.History) {
 		fails := e.EventType == enums.EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_FAILED || e.EventType == enums.EVENT_TYPE_ACTIVITY_TASK_FAILED
 		if fails && !strings.Contains(e.String(), workflows.InputLostError) {
 			known = e.EventTime.AsTime().Format(time.TimeOnly)
+			v.takenBack(n, e.EventTime.AsTime().Sub(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)))
 		}
 	}
 }
 
-// wanted: the work of a run is cancelled only with the run, which then waits for it for a while.
+// takenBack: what no worker had begun when a run of --fail-fast heard of a failure is not begun. A batch goes on for its
+// time, and a step that a retry may mend is tried again.
+func (v *verdict) takenBack(n int, failed time.Duration) {
+	r := v.runs[n]
+	for _, w := range v.work {
+		late := w.run == r.id && !w.part && w.began > failed+workflows.BatchTime+2*time.Second && w.began < r.ended
+		begun := slices.ContainsFunc(v.work, func(x work) bool { return x.run == r.id && x.address == w.address && x.began < failed })
+		v.must(!late || begun || v.happened(failed-taskLost, w.began, "freeze", "lose-task", "kill", "stop", "redeliver", "outage", "slow", "throttle", "lost-answer"),
+			"fail-fast", "run %d knows of a failure since %s, and %s begins at %s", n, failed, w.address, w.began)
+	}
+}
+
+// wanted: the work of a run is cancelled only with the run, which then waits for it for a while, or taken back with
+// --fail-fast.
 func (v *verdict) wanted(n int, h *history.History) {
 	const grace = 20 * time.Second
 	var cancelled time.Time
@@ -140,7 +154,7 @@ func (v *verdict) wanted(n int, h *history.History) {
 			cancelled = at
 		case enums.EVENT_TYPE_ACTIVITY_TASK_CANCEL_REQUESTED:
 			of := e.GetActivityTaskCancelRequestedEventAttributes().GetScheduledEventId()
-			v.must(!cancelled.IsZero() || !does[of], "wanted", "run %d was not cancelled, and cancels its work at %s", n, at.Format(time.TimeOnly))
+			v.must(!cancelled.IsZero() || !does[of] || v.runs[n].FailFast, "wanted", "run %d was not cancelled, and cancels its work at %s", n, at.Format(time.TimeOnly))
 		case enums.EVENT_TYPE_ACTIVITY_TASK_COMPLETED:
 			delete(open, e.GetActivityTaskCompletedEventAttributes().GetScheduledEventId())
 		case enums.EVENT_TYPE_ACTIVITY_TASK_FAILED:

@@ -149,20 +149,15 @@ func (v *verdict) wanted(n int, h *history.History) {
 			open[e.EventId] = true
 		}
 		at := e.EventTime.AsTime()
+		of := e.GetActivityTaskCancelRequestedEventAttributes().GetScheduledEventId()
+		v.must(!cancelled.IsZero() || !does[of] || v.runs[n].FailFast, "wanted", "run %d was not cancelled, and cancels its work at %s", n, at.Format(time.TimeOnly))
+		delete(open, e.GetActivityTaskCompletedEventAttributes().GetScheduledEventId())
+		delete(open, e.GetActivityTaskFailedEventAttributes().GetScheduledEventId())
+		delete(open, e.GetActivityTaskTimedOutEventAttributes().GetScheduledEventId())
+		delete(open, e.GetActivityTaskCanceledEventAttributes().GetScheduledEventId())
 		switch e.EventType {
 		case enums.EVENT_TYPE_WORKFLOW_EXECUTION_CANCEL_REQUESTED:
 			cancelled = at
-		case enums.EVENT_TYPE_ACTIVITY_TASK_CANCEL_REQUESTED:
-			of := e.GetActivityTaskCancelRequestedEventAttributes().GetScheduledEventId()
-			v.must(!cancelled.IsZero() || !does[of] || v.runs[n].FailFast, "wanted", "run %d was not cancelled, and cancels its work at %s", n, at.Format(time.TimeOnly))
-		case enums.EVENT_TYPE_ACTIVITY_TASK_COMPLETED:
-			delete(open, e.GetActivityTaskCompletedEventAttributes().GetScheduledEventId())
-		case enums.EVENT_TYPE_ACTIVITY_TASK_FAILED:
-			delete(open, e.GetActivityTaskFailedEventAttributes().GetScheduledEventId())
-		case enums.EVENT_TYPE_ACTIVITY_TASK_TIMED_OUT:
-			delete(open, e.GetActivityTaskTimedOutEventAttributes().GetScheduledEventId())
-		case enums.EVENT_TYPE_ACTIVITY_TASK_CANCELED:
-			delete(open, e.GetActivityTaskCanceledEventAttributes().GetScheduledEventId())
 		case enums.EVENT_TYPE_WORKFLOW_EXECUTION_CANCELED, enums.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED, enums.EVENT_TYPE_WORKFLOW_EXECUTION_FAILED:
 			waits := cancelled.IsZero() || len(open) == 0 || at.Sub(cancelled) >= grace
 			v.must(waits, "wanted", "run %d is cancelled at %s and ends at %s, and %d of its works have not", n, cancelled.Format(time.TimeOnly), at.Format(time.TimeOnly), len(open))

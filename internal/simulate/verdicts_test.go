@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/api/common/v1"
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/history/v1"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/runs"
@@ -99,6 +100,14 @@ func TestJudge(t *testing.T) {
 			p.Limit, p.Blocks[0].Limited, p.Blocks[1].Limited = 1, true, true
 		},
 		"wanted: run 0 was not": func(o *seen) { o.histories = told(does, cancels) },
+		"1 of its works have not": func(o *seen) {
+			o.histories = told(does, &history.HistoryEvent{EventId: 6, EventType: enums.EVENT_TYPE_WORKFLOW_EXECUTION_CANCEL_REQUESTED},
+				&history.HistoryEvent{EventId: 7, EventType: enums.EVENT_TYPE_WORKFLOW_EXECUTION_CANCELED})
+		},
+		"since 0s, and a begins": func(o *seen) {
+			o.run.FailFast, o.work[0].run = true, "1"
+			o.histories = told(&history.HistoryEvent{EventId: 5, EventType: enums.EVENT_TYPE_ACTIVITY_TASK_FAILED, EventTime: timestamppb.New(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC))})
+		},
 		"fail-fast: run 0 knows": func(o *seen) {
 			o.run.FailFast = true
 			o.histories = told(&history.HistoryEvent{EventType: enums.EVENT_TYPE_ACTIVITY_TASK_FAILED}, does)

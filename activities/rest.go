@@ -8,6 +8,7 @@ import (
 	"go.temporal.io/sdk/activity"
 
 	"github.com/redsi/redsi/internal/host/lease"
+	"github.com/redsi/redsi/internal/system/readers"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -32,10 +33,7 @@ func (a *Activities) Rest(ctx context.Context, req workflows.RestRequest) error 
 // rest waits for a while, so that another worker may take what this one left, and why.
 func rest(ctx context.Context, address, why string, while time.Duration) error {
 	step.Reporter(ctx)(step.Progress{Step: address, Note: "waiting for another worker: " + why})
-	select {
-	case <-time.After(while):
-	case <-ctx.Done():
-	}
+	_ = readers.Pause(ctx, while)
 	return ctx.Err()
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net/http"
 	"time"
 
 	"github.com/minio/minio-go/v7"
@@ -38,7 +37,7 @@ func (b *bucket) openObject(ctx context.Context, key string) (o *readers.Resumin
 		}
 		rc, _, err := b.get(ctx, key, opts)
 		status := minio.ToErrorResponse(err).StatusCode // 0: the server is away and gave no verdict
-		transient := ctx.Err() == nil && (status == 0 || status >= http.StatusInternalServerError || status == http.StatusTooManyRequests)
+		transient := ctx.Err() == nil && (status == 0 || isBusy(status))
 		return rc, transient, b.explain("resume reading", err)
 	}
 	return &readers.Resuming{Ctx: ctx, Body: rc, Size: info.Size, Done: func() {}, Rest: rest, Breaks: resumes,

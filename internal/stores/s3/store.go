@@ -201,13 +201,17 @@ func absent(err error) bool {
 	return err != nil && minio.ToErrorResponse(err).Code == minio.NoSuchKey
 }
 
+// isBusy reports a status by which a server says that it may answer later.
+func isBusy(status int) bool {
+	return status >= http.StatusInternalServerError || status == http.StatusTooManyRequests
+}
+
 // explain adds to an error of the server what to do about it.
 func (b *bucket) explain(what string, err error) error {
 	if err == nil {
 		return nil
 	}
-	status := minio.ToErrorResponse(err).StatusCode
-	refused, away := false, status >= http.StatusInternalServerError || status == http.StatusTooManyRequests
+	refused, away := false, isBusy(minio.ToErrorResponse(err).StatusCode)
 	at := fmt.Sprintf("%s (bucket %s at %s)", what, b.cfg.Bucket, b.cfg.Endpoint)
 	var hint string
 	var netErr net.Error

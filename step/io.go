@@ -83,13 +83,6 @@ type IO struct {
 	failed  error // of reading an input: lost, corrupt, or the store
 }
 
-// NewIO makes the IO of one run of a kind.
-func NewIO(ctx context.Context, spec *Spec, host Host, log *slog.Logger, parts []artifacts.Result) *IO {
-	return &IO{Log: log, Stderr: io.Discard, host: host, ctx: ctx, spec: spec, parts: parts,
-		outputs: map[string]artifacts.Artifact{}, trees: map[string][]artifacts.File{},
-		written: map[string]bool{}, open: map[*sink]bool{}, counts: map[string]int64{}, notes: map[string]string{}, given: map[artifacts.Digest]bool{}}
-}
-
 // Open reads a single-blob input; the bytes are verified, and a mismatch is an
 // error at the end of the read.
 func (x *IO) Open(in Input) (io.ReadCloser, error) {
@@ -376,4 +369,47 @@ func (x *IO) Finish(err error) (map[string]artifacts.Artifact, map[string]int64,
 		}
 	}
 	return x.outputs, x.counts, nil
+}
+
+// source reads one input. Verification happens at the end of the bytes, so a
+// reader that stops early is read to the end when it is closed: no step
+// finishes on bytes that were not checked.
+type source struct {
+	x   *IO
+	r   io.ReadCloser
+	n   int64 // bytes read, as far as they were not told
+	end bool
+}
+
+func (s *source) Read(b []byte) (int, error) {
+	n, err := s.r.Read(b)
+	s.n += int64(n)
+	if err != nil {
+		s.saw(err)
+	}
+	return n, err
+}
+
+// saw keeps a failure of the store, so that what a step makes of it, such as
+// "not valid JSON", does not hide it.
+func (s *source) saw(err error) {
+	s.end = true
+	if !errors.Is(err, io.EOF) {
+		s.x.mu.Lock()
+		s.x.failed = err
+		s.x.mu.Unlock()
+	}
+}
+
+func (s *source) Close() error {
+	if !s.end {
+		n, err := io.Copy(io.Discard, s.r)
+		s.n += n
+		if err != nil {
+			s.saw(err)
+		}
+	}
+	s.x.moved(s.n, 0)
+	s.n = 0
+	return s.r.Close()
 }

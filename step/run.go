@@ -11,9 +11,11 @@ import (
 
 // NewIO makes the IO of one run of a kind.
 func NewIO(ctx context.Context, spec *Spec, host Host, log *slog.Logger, parts []artifacts.Result) *IO {
-	return &IO{Log: log, Stderr: io.Discard, host: host, ctx: ctx, spec: spec, parts: parts,
-		outputs: map[string]artifacts.Artifact{}, trees: map[string][]artifacts.File{},
-		written: map[string]bool{}, open: map[*sink]bool{}, counts: map[string]int64{}, notes: map[string]string{}, given: map[artifacts.Digest]bool{}}
+	x := &IO{Log: log, Stderr: io.Discard, host: host, parts: parts, told: told{counts: map[string]int64{}, notes: map[string]string{}}}
+	x.inputs = inputs{kind: spec.Name, host: host, ctx: ctx, told: &x.told, given: map[artifacts.Digest]bool{}}
+	x.outputs = outputs{kind: spec.Name, declared: spec.Outputs, host: host, ctx: ctx, told: &x.told, whole: map[string]artifacts.Artifact{},
+		trees: map[string][]artifacts.File{}, written: map[string]bool{}, open: map[*sink]bool{}}
+	return x
 }
 
 // Split cuts a task into parts; nil for kinds that do not split.

@@ -115,14 +115,7 @@ func (s *Spec) WithCode(tree map[string]any, files CodeFiles) error {
 }
 
 // Output finds a declared output.
-func (s *Spec) Output(name string) (Output, bool) {
-	for _, o := range s.Outputs {
-		if o.Name == name {
-			return o, true
-		}
-	}
-	return Output{}, false
-}
+func (s *Spec) Output(name string) (Output, bool) { return outputOf(s.Outputs, name) }
 
 // Declared is the outputs of a task, each with the Fields that its configuration gives it.
 func (s *Spec) Declared(t Task) []Output {

@@ -22,11 +22,7 @@ func (r *Registry) Bind(t Task, find func(Ref) (artifacts.Artifact, error)) (Tas
 	}
 	tree, err := t.Tree()
 	if err == nil && t.mayRefer() {
-		if tree, err = bindTree(tree, find); err == nil {
-			checks := t.Checks
-			t, err = encodeTask(t.Kind, tree)
-			t.Checks = checks
-		}
+		t, tree, err = t.bindTree(tree, find)
 	}
 	if err != nil {
 		return Task{}, artifacts.Digest{}, nil, err

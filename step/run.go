@@ -35,11 +35,8 @@ func (s *Spec) Known(io *IO, tree map[string]any, parts []*artifacts.Result) (ma
 	if s.Kind.Known == nil {
 		return nil, nil
 	}
-	c, err := s.Decode(tree)
-	if err != nil {
-		return nil, Permanent(err)
-	}
-	return s.Kind.Known(io, c, parts), nil
+	known, err := ofTree(s, func(c any) map[string][]artifacts.File { return s.Kind.Known(io, c, parts) }, tree)
+	return known, Permanent(err)
 }
 
 // Run runs a task whose inputs are all known, in this program: see Elsewhere.

@@ -111,16 +111,13 @@ func (t Task) Bind(find func(Ref) (artifacts.Artifact, error)) (Task, error) {
 	if err != nil {
 		return Task{}, err
 	}
-	if tree, err = bindTree(tree, find); err != nil {
-		return Task{}, err
-	}
-	bound, err := encodeTask(t.Kind, tree)
-	bound.Checks = t.Checks
+	bound, _, err := t.bindTree(tree, find)
 	return bound, err
 }
 
-func bindTree(tree map[string]any, find func(Ref) (artifacts.Artifact, error)) (map[string]any, error) {
-	bound, err := MapInputs(tree, func(path string, in Input) (Input, error) {
+// bindTree is Bind with the task's tree, which it returns bound as well.
+func (t Task) bindTree(tree map[string]any, find func(Ref) (artifacts.Artifact, error)) (Task, map[string]any, error) {
+	mapped, err := MapInputs(tree, func(path string, in Input) (Input, error) {
 		if in.Ref == nil {
 			return in, nil
 		}
@@ -131,9 +128,12 @@ func bindTree(tree map[string]any, find func(Ref) (artifacts.Artifact, error)) (
 		return In(a), nil
 	})
 	if err != nil {
-		return nil, err
+		return Task{}, nil, err
 	}
-	return bound.(map[string]any), nil
+	tree = mapped.(map[string]any)
+	bound, err := encodeTask(t.Kind, tree)
+	bound.Checks = t.Checks
+	return bound, tree, err
 }
 
 // mayRefer is false only of tasks without a Ref: its field is there by its name, or

@@ -17,8 +17,8 @@ type IO struct {
 	Cache   string            // a folder on this worker that outlives steps; may be emptied at any time
 	Granted Granted           // what the step has of the machine, for programs
 	Stderr  io.Writer         // takes what a program says beside its output; kept with the result, as Log is
-	inputs
-	outputs
+	reading
+	writing
 	told
 
 	host    Host

@@ -12,8 +12,8 @@ import (
 // NewIO makes the IO of one run of a kind.
 func NewIO(ctx context.Context, spec *Spec, host Host, log *slog.Logger, parts []artifacts.Result) *IO {
 	x := &IO{Log: log, Stderr: io.Discard, host: host, parts: parts, told: told{counts: map[string]int64{}, notes: map[string]string{}}}
-	x.inputs = inputs{kind: spec.Name, host: host, ctx: ctx, told: &x.told, given: map[artifacts.Digest]bool{}}
-	x.outputs = outputs{kind: spec.Name, declared: spec.Outputs, host: host, ctx: ctx, told: &x.told, whole: map[string]artifacts.Artifact{},
+	x.reading = reading{kind: spec.Name, host: host, ctx: ctx, told: &x.told, given: map[artifacts.Digest]bool{}}
+	x.writing = writing{kind: spec.Name, declared: spec.Outputs, host: host, ctx: ctx, told: &x.told, whole: map[string]artifacts.Artifact{},
 		trees: map[string][]artifacts.File{}, written: map[string]bool{}, open: map[*sink]bool{}}
 	return x
 }

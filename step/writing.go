@@ -13,8 +13,8 @@ import (
 	"github.com/redsi/redsi/artifacts"
 )
 
-// outputs are what a step writes. They are safe for concurrent use.
-type outputs struct {
+// writing is what a step writes. It is safe for concurrent use.
+type writing struct {
 	kind     string
 	declared []Output
 	host     Host
@@ -28,19 +28,19 @@ type outputs struct {
 	open    map[*sink]bool
 }
 
-func (x *outputs) find(name string) (Output, bool) { return outputOf(x.declared, name) }
+func (x *writing) find(name string) (Output, bool) { return outputOf(x.declared, name) }
 
 // Create opens a single-blob output for writing. Close publishes nothing by
 // itself: the step's result does, once Run has returned without error.
-func (x *outputs) Create(output string) (io.WriteCloser, error) { return x.create(output, "") }
+func (x *writing) Create(output string) (io.WriteCloser, error) { return x.create(output, "") }
 
 // CreateFile opens one file of a tree output.
-func (x *outputs) CreateFile(output, name string) (io.WriteCloser, error) {
+func (x *writing) CreateFile(output, name string) (io.WriteCloser, error) {
 	return x.create(output, name)
 }
 
 // PutFile stores bytes under no output; LinkFile makes them one of a tree's.
-func (x *outputs) PutFile(ctx context.Context, name string, r io.Reader) (artifacts.File, error) {
+func (x *writing) PutFile(ctx context.Context, name string, r io.Reader) (artifacts.File, error) {
 	d, n, err := x.host.Put(ctx, r)
 	x.told.moved(0, n)
 	return artifacts.File{Name: name, Digest: d, Size: n}, err
@@ -48,7 +48,7 @@ func (x *outputs) PutFile(ctx context.Context, name string, r io.Reader) (artifa
 
 // Link makes an existing artifact, such as a part's output, an output of this
 // step without copying it.
-func (x *outputs) Link(output string, a artifacts.Artifact) error {
+func (x *writing) Link(output string, a artifacts.Artifact) error {
 	o, ok := x.find(output)
 	if !ok || o.Tree != (a.Files != nil) {
 		return Permanent(fmt.Errorf("kind %s has no output %q of that form", x.kind, output))
@@ -65,7 +65,7 @@ func (x *outputs) Link(output string, a artifacts.Artifact) error {
 }
 
 // LinkFile adds an existing blob to a tree output under the file's name.
-func (x *outputs) LinkFile(output string, f artifacts.File) error {
+func (x *writing) LinkFile(output string, f artifacts.File) error {
 	if o, ok := x.find(output); !ok || !o.Tree {
 		return Permanent(fmt.Errorf("kind %s has no tree output %q", x.kind, output))
 	}
@@ -77,7 +77,7 @@ func (x *outputs) LinkFile(output string, f artifacts.File) error {
 
 // TakeFile makes a file of a Scratch folder one of a tree output. The file is given away: it
 // is moved into the store where the system can, and else copied.
-func (x *outputs) TakeFile(output, name, path string) error {
+func (x *writing) TakeFile(output, name, path string) error {
 	f := artifacts.File{Name: name}
 	if info, err := os.Stat(path); err == nil && info.Mode()&0o111 != 0 {
 		f.Mode = artifacts.Executable
@@ -90,7 +90,7 @@ func (x *outputs) TakeFile(output, name, path string) error {
 	return x.LinkFile(output, f)
 }
 
-func (x *outputs) create(output, name string) (io.WriteCloser, error) {
+func (x *writing) create(output, name string) (io.WriteCloser, error) {
 	o, ok := x.find(output)
 	if !ok || o.Tree != (name != "") {
 		return nil, Permanent(fmt.Errorf("kind %s has no output %q of that form", x.kind, output))
@@ -116,7 +116,7 @@ func (x *outputs) create(output, name string) (io.WriteCloser, error) {
 
 // sink streams one output into the host while the step writes it.
 type sink struct {
-	x            *outputs
+	x            *writing
 	output, name string
 	w            *io.PipeWriter
 	done         chan struct{}
@@ -158,7 +158,7 @@ func (s *sink) abort(err error) {
 }
 
 // abort stops what is still open, and returns its outputs' names.
-func (x *outputs) abort(err error) (left []string) {
+func (x *writing) abort(err error) (left []string) {
 	x.mu.Lock()
 	open := slices.Collect(maps.Keys(x.open))
 	x.mu.Unlock()
@@ -170,7 +170,7 @@ func (x *outputs) abort(err error) (left []string) {
 }
 
 // settle returns the outputs of a run, which left some open.
-func (x *outputs) settle(left []string) (map[string]artifacts.Artifact, error) {
+func (x *writing) settle(left []string) (map[string]artifacts.Artifact, error) {
 	if len(left) > 0 {
 		return nil, Permanent(fmt.Errorf("kind %s left output %q open", x.kind, left[0]))
 	}

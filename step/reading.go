@@ -11,8 +11,8 @@ import (
 	"github.com/redsi/redsi/artifacts"
 )
 
-// inputs are what a step reads. They are safe for concurrent use.
-type inputs struct {
+// reading is what a step reads. It is safe for concurrent use.
+type reading struct {
 	kind string
 	host Host
 	ctx  context.Context
@@ -25,7 +25,7 @@ type inputs struct {
 
 // Open reads a single-blob input; the bytes are verified, and a mismatch is an
 // error at the end of the read.
-func (x *inputs) Open(in Input) (io.ReadCloser, error) {
+func (x *reading) Open(in Input) (io.ReadCloser, error) {
 	if in.Artifact == nil {
 		return nil, Permanent(fmt.Errorf("kind %s reads an input that was not given", x.kind))
 	}
@@ -36,9 +36,9 @@ func (x *inputs) Open(in Input) (io.ReadCloser, error) {
 }
 
 // OpenFile reads one file of a tree.
-func (x *inputs) OpenFile(f artifacts.File) (io.ReadCloser, error) { return x.read(f.Digest) }
+func (x *reading) OpenFile(f artifacts.File) (io.ReadCloser, error) { return x.read(f.Digest) }
 
-func (x *inputs) read(d artifacts.Digest) (io.ReadCloser, error) {
+func (x *reading) read(d artifacts.Digest) (io.ReadCloser, error) {
 	r, err := x.host.Open(x.ctx, d)
 	if err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func (x *inputs) read(d artifacts.Digest) (io.ReadCloser, error) {
 
 // Files lists an input's files: those of a tree, with links to files as files and without
 // empty folders, or the single blob under name.
-func (x *inputs) Files(in Input, name string) []artifacts.File {
+func (x *reading) Files(in Input, name string) []artifacts.File {
 	switch a := in.Artifact; {
 	case a == nil:
 		return nil
@@ -62,7 +62,7 @@ func (x *inputs) Files(in Input, name string) []artifacts.File {
 // Path returns a verified, read-only local file with the bytes of d, for readers that
 // need to seek or map, or want the beginning only: the whole is hashed once on a worker,
 // where Open would go to the end each time.
-func (x *inputs) Path(d artifacts.Digest) (string, error) {
+func (x *reading) Path(d artifacts.Digest) (string, error) {
 	path, err := x.host.LocalPath(x.ctx, d)
 	if err != nil {
 		return "", err
@@ -74,7 +74,7 @@ func (x *inputs) Path(d artifacts.Digest) (string, error) {
 }
 
 // first reports whether a file is asked for by path for the first time: it counts once.
-func (x *inputs) first(d artifacts.Digest) bool {
+func (x *reading) first(d artifacts.Digest) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.given[d] {
@@ -85,7 +85,7 @@ func (x *inputs) first(d artifacts.Digest) bool {
 }
 
 // Has reports whether a store has a blob already.
-func (x *inputs) Has(ctx context.Context, d artifacts.Digest) (bool, error) {
+func (x *reading) Has(ctx context.Context, d artifacts.Digest) (bool, error) {
 	missing, err := x.host.Missing(ctx, []artifacts.Digest{d})
 	return err == nil && len(missing) == 0, err
 }
@@ -94,7 +94,7 @@ func (x *inputs) Has(ctx context.Context, d artifacts.Digest) (bool, error) {
 // reader that stops early is read to the end when it is closed: no step
 // finishes on bytes that were not checked.
 type source struct {
-	x   *inputs
+	x   *reading
 	r   io.ReadCloser
 	n   int64 // bytes read, as far as they were not told
 	end bool

@@ -1,6 +1,8 @@
 package libraries
 
 import (
+	"encoding/json"
+	"net/url"
 	"os"
 	"path"
 	"path/filepath"
@@ -19,6 +21,28 @@ func isPointer(e entry) bool {
 	}
 	ext := path.Ext(e.Name)
 	return ext == ".pth" || ext == ".egg-link" || ext == ".py" && strings.HasPrefix(e.Name, "__editable__")
+}
+
+// editable reads where a distribution was installed from, and says whether it leads to its
+// project's folder of sources.
+func (r *reading) editable(file string) (bool, error) {
+	text, err := readBounded(file, maxHead)
+	if err != nil {
+		return false, err
+	}
+	var from struct {
+		URL string `json:"url"`
+		Dir struct {
+			Editable bool `json:"editable"`
+		} `json:"dir_info"`
+	}
+	if json.Unmarshal(text, &from) != nil || !from.Dir.Editable {
+		return false, nil
+	}
+	if u, err := url.Parse(from.URL); err == nil && u.Scheme == "file" {
+		r.projects = append(r.projects, root{Path: u.Path, Code: true})
+	}
+	return true, nil
 }
 
 // pointer reads a file by which Python imports from elsewhere. What it does at its start, a

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"net/url"
 	"path"
 	"path/filepath"
 	"runtime"
@@ -214,21 +213,9 @@ func (r *reading) distribution(at, info string, byName map[string]entry, records
 		records[info+"/"+f] = recorded{own: true}
 	}
 	if _, ok := byName[info+"/direct_url.json"]; ok {
-		text, err := readBounded(filepath.Join(at, info, "direct_url.json"), maxHead)
-		if err != nil {
+		var err error
+		if d.Editable, err = r.editable(filepath.Join(at, info, "direct_url.json")); err != nil {
 			return err
-		}
-		var from struct {
-			URL string `json:"url"`
-			Dir struct {
-				Editable bool `json:"editable"`
-			} `json:"dir_info"`
-		}
-		if json.Unmarshal(text, &from) == nil && from.Dir.Editable {
-			d.Editable = true
-			if u, err := url.Parse(from.URL); err == nil && u.Scheme == "file" {
-				r.projects = append(r.projects, root{Path: u.Path, Code: true})
-			}
 		}
 	}
 	if e, ok := byName[info+"/RECORD"]; ok {

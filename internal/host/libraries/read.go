@@ -21,7 +21,7 @@ import (
 
 // reading is one reading of an environment.
 type reading struct {
-	at       place
+	at       installation
 	conda    map[string]recorded // by the path below the environment's folder
 	sources  []root
 	projects []root // that editable installations are of
@@ -59,7 +59,7 @@ const (
 
 // read reads what is installed at a place. It returns the roots whose files say whether that
 // has changed, and what they had.
-func read(ctx context.Context, p place) (m Manifest, roots []root, stamp string, newest int64, err error) {
+func read(ctx context.Context, p installation) (m Manifest, roots []root, stamp string, newest int64, err error) {
 	r := &reading{at: p, conda: map[string]recorded{}, out: Manifest{Format: Format, Python: p.Python}}
 	roots = p.roots()
 	all, err := scan(ctx, roots)
@@ -108,7 +108,7 @@ func read(ctx context.Context, p place) (m Manifest, roots []root, stamp string,
 }
 
 // roots are those that are there before anything is read.
-func (p place) roots() []root {
+func (p installation) roots() []root {
 	roots := []root{{Path: p.Interpreter}}
 	if p.Conda != "" {
 		roots = append(roots, root{Path: p.Conda})

@@ -26,7 +26,7 @@ func of(t *testing.T, expr string, files map[string]string, o pipeline.Options) 
 	if ds.HasErrors() {
 		return "", ds.Err()
 	}
-	again, ds := pipeline.Load(p.Sources, pipeline.Options{Registry: kinds(), Vars: p.Inputs(), Found: p.Found})
+	again, ds := pipeline.Load(p.Sources, pipeline.Options{Registry: kinds(), Vars: p.Inputs(), World: pipeline.World{Found: p.Found}})
 	if ds.HasErrors() {
 		t.Fatalf("%s from its own sources: %v", expr, ds.Err())
 	}
@@ -167,7 +167,7 @@ func TestReadFile(t *testing.T) {
 			t.Errorf("%s: %v, want %q", name, err, want)
 		}
 		src := map[string][]byte{"p.hcl": []byte("step \"download\" \"a\" {\n  url = file(\"" + name + "\")\n}\n")}
-		if _, ds := pipeline.Load(src, pipeline.Options{Registry: kinds(), ReadFile: pipeline.ReadFile}); ds.Err() == nil || !strings.Contains(ds.Err().Error(), "p.hcl:2:15") {
+		if _, ds := pipeline.Load(src, pipeline.Options{Registry: kinds(), World: pipeline.World{ReadFile: pipeline.ReadFile}}); ds.Err() == nil || !strings.Contains(ds.Err().Error(), "p.hcl:2:15") {
 			t.Errorf("%s: %v", name, ds.Err())
 		}
 	}

@@ -148,7 +148,7 @@ func TestTemplateFile(t *testing.T) {
 			t.Errorf("%.50q is %s, %v; want %s", text, got, err, want)
 		}
 	}
-	if _, err := of(t, `templatefile("no.tmpl", {})`, nil, pipeline.Options{ReadFile: os.ReadFile}); err == nil || !strings.Contains(err.Error(), "no.tmpl") {
+	if _, err := of(t, `templatefile("no.tmpl", {})`, nil, pipeline.Options{World: pipeline.World{ReadFile: os.ReadFile}}); err == nil || !strings.Contains(err.Error(), "no.tmpl") {
 		t.Error(err)
 	}
 }
@@ -173,7 +173,7 @@ func TestFileset(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	o := pipeline.Options{List: pipeline.List, Digest: func(name string) (step.Pin, error) { return step.Pin{SHA256: artifacts.Sum([]byte(name))}, nil }}
+	o := pipeline.Options{World: pipeline.World{List: pipeline.List, Digest: func(name string) (step.Pin, error) { return step.Pin{SHA256: artifacts.Sum([]byte(name))}, nil }}}
 	for call, want := range map[string]string{
 		`"data", "*.csv"`:           `["a.csv","b.csv","in.csv"]`,
 		`"data", "**/*.csv"`:        `["a.csv","b.csv","in.csv","x/y/c.csv"]`,
@@ -232,7 +232,7 @@ func TestFunctionsOfTerraform(t *testing.T) {
 		`can(tomldecode("="))`:                `false`,
 		`try(fileset("none", "*"), ["none"])`: `["none"]`,
 	} {
-		got, err := of(t, "jsonencode("+expr+")", nil, pipeline.Options{List: pipeline.List})
+		got, err := of(t, "jsonencode("+expr+")", nil, pipeline.Options{World: pipeline.World{List: pipeline.List}})
 		if w, fails := strings.CutPrefix(want, "!"); fails && (err == nil || !strings.Contains(err.Error(), w)) || !fails && (err != nil || got != want) {
 			t.Errorf("%s is %s, %v; want %s", expr, got, err, want)
 		}

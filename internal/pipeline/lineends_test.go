@@ -49,8 +49,8 @@ X
 		}
 		s, _, ds := pipeline.Open(map[string][]byte{"p.hcl": as(source)}, pipeline.Options{
 			Registry: kinds(), VarFiles: []pipeline.File{{Name: "v.hcl", Bytes: as(variables)}},
-			Local:    local.Variables,
-			ReadFile: func(string) ([]byte, error) { return as(template), nil },
+			Local: local.Variables,
+			World: pipeline.World{ReadFile: func(string) ([]byte, error) { return as(template), nil }},
 		})
 		if ds.HasErrors() {
 			t.Fatal(ds.Err())

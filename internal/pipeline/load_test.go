@@ -44,7 +44,7 @@ func golden(t *testing.T, name, got string) {
 //	#env NAME=VALUE    an environment variable
 //	#varfile NAME TEXT a variable file of one line
 func options(t *testing.T, src []byte) pipeline.Options {
-	o := pipeline.Options{Registry: kinds(), Vars: map[string]string{}, ReadFile: os.ReadFile, Module: pipeline.LocalModule}
+	o := pipeline.Options{Registry: kinds(), Vars: map[string]string{}, World: pipeline.World{ReadFile: os.ReadFile}, Module: pipeline.LocalModule}
 	for line := range strings.Lines(string(src)) {
 		verb, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 		switch verb {
@@ -151,7 +151,7 @@ func TestValid(t *testing.T) {
 			}
 			golden(t, strings.TrimSuffix(name, ".hcl")+".golden", b.String()+text(t, p))
 
-			again, ds := pipeline.Load(p.Sources, pipeline.Options{Registry: kinds(), Vars: p.Inputs(), Found: p.Found, Module: modulesOf(p)})
+			again, ds := pipeline.Load(p.Sources, pipeline.Options{Registry: kinds(), Vars: p.Inputs(), World: pipeline.World{Found: p.Found}, Module: modulesOf(p)})
 			if ds.HasErrors() {
 				t.Fatalf("from its own sources and inputs: %v", ds.Err())
 			}

@@ -33,16 +33,26 @@ type Step struct {
 	Name    string
 	Key     string // the for_each key; "" without for_each
 
-	Task      step.Task       // completed configuration, its inputs being references
+	Task    step.Task      // completed configuration, its inputs being references
+	Pos     Pos            // of the block
+	AttrPos map[string]Pos // of its attributes, by name; shared by the instances of a block
+
+	Asks
+	Waiting
+}
+
+// Asks is what a step asks of the run beside its task. It is in no key.
+type Asks struct {
 	Queue     string          // from resources; "" leaves it to the kind
 	Resources *step.Resources // what else it asks for; nil: nothing
 	Temporary bool            // its keep is false: its bytes leave the store when all that read them are done
-	Pos       Pos             // of the block
-	AttrPos   map[string]Pos  // of its attributes, by name; shared by the instances of a block
+}
 
-	// Awaits are the outputs by which it is decided what the step is, or, of an address
-	// BLOCK[*], which steps there are: it is pending until they are known to Options.Made,
-	// and has no configuration. After are steps that come before it in any case.
+// Waiting is what a step waits for that is not known yet. Awaits are the outputs by which it is
+// decided what the step is, or, of an address BLOCK[*], which steps there are: it is pending until
+// they are known to Options.Made, and has no configuration. After are steps that come before it in
+// any case.
+type Waiting struct {
 	Awaits []step.Ref
 	After  []string
 }
@@ -67,12 +77,8 @@ func (s Skipped) Reason() string {
 
 // Pipeline is a loaded pipeline.
 type Pipeline struct {
-	// Steps are in the order of the sources (pipelines.hcl, then files by name), the instances of a
-	// block in the order of their keys. Those of modules follow, module by module.
-	Steps []Step
-
-	// Skipped are those whose when is false, in the same order.
-	Skipped []Skipped
+	Result
+	Values
 
 	// Sources is every file that was read, pipeline files and those that file()
 	// read, by name. Loading them again, with the modules' files and Found, gives the
@@ -81,6 +87,22 @@ type Pipeline struct {
 
 	// Found is what was learned of other files.
 	Found Found
+
+	// With are the options that the pipeline was loaded with.
+	With Options
+
+	vars   map[string]string
+	opened []Module
+}
+
+// Result is what the blocks of a pipeline say.
+type Result struct {
+	// Steps are in the order of the sources (pipelines.hcl, then files by name), the instances of a
+	// block in the order of their keys. Those of modules follow, module by module.
+	Steps []Step
+
+	// Skipped are those whose when is false, in the same order.
+	Skipped []Skipped
 
 	// Modules has the pipeline files of modules, by name.
 	Modules map[string][]byte
@@ -106,7 +128,10 @@ type Pipeline struct {
 
 	// Checklist is what the checklist block says; empty without one.
 	Checklist Checklist
+}
 
+// Values are those of a pipeline's variables.
+type Values struct {
 	// Vars has the value of every variable as JSON, but for the sensitive ones.
 	Vars map[string]json.RawMessage
 
@@ -120,12 +145,6 @@ type Pipeline struct {
 	// Secrets has the texts of the sensitive variables. They are for steps that
 	// this process runs, and must not be kept or sent.
 	Secrets map[string]string
-
-	// With are the options that the pipeline was loaded with.
-	With Options
-
-	vars   map[string]string
-	opened []Module
 }
 
 // Inputs returns the variables in the form that Options.Vars takes: with it,
@@ -144,6 +163,24 @@ type Options struct {
 	Env      []string          // REDSI_VAR_NAME=VALUE among others, as os.Environ gives them
 	Local    []File            // of a LocalFile, later ones win
 
+	World
+
+	// Module returns the pipeline files that a module's source names, as a source in
+	// the folder says it; nil if there are no modules.
+	Module func(folder, source string) (map[string][]byte, error)
+
+	// Environments remembers what locks of environments have.
+	Environments environment.Memory
+
+	// Lint adds warnings of what is hardly meant to those that are always there.
+	Lint bool
+
+	// Stop, if set, is asked now and then; an error ends the evaluation.
+	Stop func() error
+}
+
+// World is what a pipeline can learn of what is outside its sources.
+type World struct {
 	// ReadFile reads what file() names; nil if only the sources are to be had.
 	ReadFile func(name string) ([]byte, error)
 
@@ -153,25 +190,12 @@ type Options struct {
 	Digest func(name string) (step.Pin, error)
 	Found  Found
 
-	// Module returns the pipeline files that a module's source names, as a source in
-	// the folder says it; nil if there are no modules.
-	Module func(folder, source string) (map[string][]byte, error)
-
-	// Environments remembers what locks of environments have.
-	Environments environment.Memory
-
-	// Made returns what a step has made, nil if that is not known; nil if nothing is.
-	Made func(step.Ref) (*Made, error)
-
 	// Folder lists the files that a source block names by SourceOf; nil if they are not to be
 	// had, or Found has them.
 	Folder func(path string, ignore bool) ([]string, error)
 
-	// Lint adds warnings of what is hardly meant to those that are always there.
-	Lint bool
-
-	// Stop, if set, is asked now and then; an error ends the evaluation.
-	Stop func() error
+	// Made returns what a step has made, nil if that is not known; nil if nothing is.
+	Made func(step.Ref) (*Made, error)
 }
 
 // File is a named text.
@@ -309,8 +333,12 @@ func (l *loader) evaluateAll() {
 
 func (l *loader) pipeline() *Pipeline {
 	steps, skipped := l.allSteps()
-	p := &Pipeline{Steps: steps, Skipped: skipped, Claims: l.claims(), Paper: l.paper, Checklist: l.checklist, Results: l.results, Publish: l.publish, Limits: l.allLimits, Sources: l.read, Found: l.found, Modules: l.modRead, With: l.Options, Vars: map[string]json.RawMessage{}, Secrets: map[string]string{}, vars: map[string]string{}}
-	p.Environments = l.allEnvironments()
+	p := &Pipeline{
+		Result: Result{Steps: steps, Skipped: skipped, Modules: l.modRead, Claims: l.claims(), Paper: l.paper, Results: l.results,
+			Environments: l.allEnvironments(), Publish: l.publish, Limits: l.allLimits, Checklist: l.checklist},
+		Values:  Values{Vars: map[string]json.RawMessage{}, Secrets: map[string]string{}},
+		Sources: l.read, Found: l.found, With: l.Options, vars: map[string]string{},
+	}
 	for id, files := range l.opened {
 		p.opened = append(p.opened, Module{id[0], id[1], files})
 	}

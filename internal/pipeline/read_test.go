@@ -216,7 +216,7 @@ func TestFunctions(t *testing.T) {
 		t.Errorf("not documented: %v", calls)
 	}
 	p, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte(b.String()), "p.hcl.txt": []byte("text"), "t.tmpl": []byte("%{ for i in range(n) }${i},%{ endfor }")}, pipeline.Options{Registry: kinds(),
-		Found: pipeline.Found{Lists: map[string]map[string][]string{"data": {"*": {"a", "b"}}}, Digests: map[string]string{"big.bin": "00ff"}}})
+		World: pipeline.World{Found: pipeline.Found{Lists: map[string]map[string][]string{"data": {"*": {"a", "b"}}}, Digests: map[string]string{"big.bin": "00ff"}}}})
 	if ds.HasErrors() {
 		t.Fatal(ds.Err())
 	}

@@ -275,3 +275,25 @@ func SourceOf(t step.Task, pos Pos) (path string, ignore, ok bool) {
 	}
 	return path, c.Ignore, true
 }
+
+// names returns the leading names of a reference: step.train.dsi and
+// step["train"].dsi are the same.
+func names(tr hcl.Traversal) []string {
+	var out []string
+	for _, t := range tr {
+		switch t := written(t).(type) {
+		case hcl.TraverseRoot:
+			out = append(out, t.Name)
+		case hcl.TraverseAttr:
+			out = append(out, t.Name)
+		case hcl.TraverseIndex:
+			if t.Key.Type() != cty.String || t.Key.IsNull() || !t.Key.IsKnown() {
+				return out
+			}
+			out = append(out, t.Key.AsString())
+		default:
+			return out
+		}
+	}
+	return out
+}

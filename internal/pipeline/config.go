@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/redsi/redsi/internal/host/secret"
 	"github.com/redsi/redsi/step"
 )
 
@@ -184,4 +185,25 @@ func typeName(t string) string {
 
 func outputNames(v cty.Value, address string) string {
 	return address + "." + strings.Join(sortedKeys(v.Type().AttributeTypes()), ", "+address+".")
+}
+
+// secrets is the value of an attribute for secrets, with sources instead of
+// sensitive variables.
+func (c *config) secrets(v cty.Value, rng hcl.Range) cty.Value {
+	if !c.l.hasSecrets || v.IsMarked() || !v.IsKnown() || v.IsNull() || !v.Type().IsObjectType() && !v.Type().IsMapType() {
+		return c.l.open(v, rng, c.inst)
+	}
+	m := v.AsValueMap()
+	for k, e := range m {
+		if name, ok := c.l.wholeVariable(e); ok {
+			m[k] = cty.StringVal(secret.Variable(name))
+		} else if name := sensitiveIn(e); name != "" {
+			c.l.diags.error(rng, "Sensitive value", fmt.Sprintf("%s is made of var.%s. A secret must be a whole variable, since its value is found only when the program starts.", k, name))
+			return cty.DynamicVal
+		}
+	}
+	if len(m) == 0 {
+		return v
+	}
+	return cty.ObjectVal(m)
 }

@@ -24,48 +24,6 @@ const (
 // BlockKinds are those kinds, by the block's type.
 var BlockKinds = map[string]string{"source": SourceKind, "table": TableKind, "figure": FigureKind, "claim": ClaimKind}
 
-// node is something that is evaluated: one local value or output, or a block.
-type node struct {
-	name  string // local.sizes, step.train.dsi, table.dedup_counts, module.first, output.texts
-	dir   string // the folder of its source, for file()
-	rng   hcl.Range
-	value cty.Value // what references to it give; DynamicVal where that failed
-	deps  []edge
-	read  bool // something refers to it
-
-	awaits    *awaited // what the value waits for, or was made of; nil if no step decides it
-	undecided bool     // of a block: it is not known yet whether some step of it is skipped
-
-	expr   hclsyntax.Expression // of a local or output
-	block  *block               // of a source, step, table, figure or claim
-	cells  cty.Value            // of a table or figure, what claims see; see cellsOf
-	module *moduleCall
-
-	form *hclsyntax.Block // an environment or publish block
-}
-
-// edge is a reference from one node to another.
-type edge struct {
-	to   *node
-	rng  hcl.Range
-	bare bool // it takes an output of a step that may be skipped, not within try()
-}
-
-// block is a source, step, table, figure or claim.
-type block struct {
-	*hclsyntax.Block
-	typ, kind, name string
-	spec            *step.Spec // nil if there is no such kind; reported
-	forEach, when   hclsyntax.Expression
-	otherwise       hclsyntax.Expression
-	keep            hclsyntax.Expression
-	allowEmpty      bool
-	resources       *hclsyntax.Block
-	retry           *hclsyntax.Block
-	checks          []*hclsyntax.Block
-	attrPos         map[string]Pos // what places has found
-}
-
 // declare finds what the pipeline files declare and reports what is declared
 // twice, in the wrong form, or unknown.
 func (l *loader) declare() {
@@ -204,14 +162,6 @@ func (l *loader) declareBlock(hb *hclsyntax.Block) {
 	l.blocks = append(l.blocks, n)
 	b.spec = l.kind(b, kindRange)
 	l.shape(b)
-}
-
-// address is the block's name in references.
-func (b *block) address() string {
-	if b.typ == "step" {
-		return "step." + b.kind + "." + b.name
-	}
-	return b.typ + "." + b.name
 }
 
 func (l *loader) twice(name string, rng, first hcl.Range) {

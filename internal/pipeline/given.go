@@ -254,3 +254,12 @@ func (l *loader) parseValue(g given) (cty.Value, bool) {
 	}
 	return v, true
 }
+
+// hideText is a text from outside as diagnostics quote it: not the value of a variable that is
+// sensitive, or that may be meant for one that is.
+func (l *loader) hideText(name, value string) string {
+	if v := l.variables[name]; v != nil && v.sensitive || v == nil && l.anySensitive() {
+		return "…"
+	}
+	return strings.NewReplacer("\n", " ", "\r", " ").Replace(value)
+}

@@ -286,3 +286,11 @@ func fieldIn(ref step.Ref, a artifacts.Artifact, path string, read func(artifact
 	}
 	return FromTree(at), nil
 }
+
+// readable refuses to read, for the pipeline itself, what a step does not keep.
+func (l *loader) readable(ref step.Ref) error {
+	if l.dropped[ref.Step] {
+		return fmt.Errorf("json() reads %s whenever the pipeline is planned, and %s has keep = false", ref, ref.Step)
+	}
+	return nil
+}

@@ -21,16 +21,6 @@ const (
 
 const sourceAttr = "source"
 
-// moduleCall is a module block: another pipeline, with values for its variables. It
-// is evaluated like any pipeline, in a scope of its own; what others see of it is
-// its outputs.
-type moduleCall struct {
-	*hclsyntax.Block
-	files     map[string][]byte // nil if they cannot be had; reported
-	forEach   hclsyntax.Expression
-	arguments []*hclsyntax.Attribute
-}
-
 func (l *loader) declareModule(b *hclsyntax.Block) {
 	n := l.declareNamed(b)
 	if n == nil {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
-	"github.com/zclconf/go-cty/cty"
 )
 
 // roots are the names that an expression can start with.
@@ -76,28 +75,6 @@ func (l *loader) check(e hclsyntax.Expression, each bool) bool {
 		l.bad[e] = true
 	}
 	return ok
-}
-
-// names returns the leading names of a reference: step.train.dsi and
-// step["train"].dsi are the same.
-func names(tr hcl.Traversal) []string {
-	var out []string
-	for _, t := range tr {
-		switch t := written(t).(type) {
-		case hcl.TraverseRoot:
-			out = append(out, t.Name)
-		case hcl.TraverseAttr:
-			out = append(out, t.Name)
-		case hcl.TraverseIndex:
-			if t.Key.Type() != cty.String || t.Key.IsNull() || !t.Key.IsKnown() {
-				return out
-			}
-			out = append(out, t.Key.AsString())
-		default:
-			return out
-		}
-	}
-	return out
 }
 
 // dangling says why a reference leads nowhere; "" if it does not.
@@ -221,4 +198,10 @@ func (l *loader) warnUnused() {
 		}
 	}
 	l.warnPublished()
+}
+
+// isInterpolation reports whether a reference is all that stands between ${ and }.
+func (l *loader) isInterpolation(rng hcl.Range) bool {
+	src, from, to := l.diags.sources[rng.Filename], rng.Start.Byte-len("${"), rng.End.Byte
+	return from >= 0 && to < len(src) && string(src[from:rng.Start.Byte]) == "${" && src[to] == '}'
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/ext/typeexpr"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/hashicorp/hcl/v2/hclwrite"
@@ -13,28 +12,6 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 )
-
-// variable is a declared variable and, once set, its value.
-type variable struct {
-	name      string
-	rng       hcl.Range
-	typ       cty.Type // DynamicPseudoType if any value will do
-	fallback  cty.Value
-	optional  bool   // has a default
-	sensitive bool   // its value is nowhere but where it is used
-	local     bool   // its value is of Options.Local
-	given     bool   // somebody has set it
-	ask       string // how a person is asked for it; "": not
-	used      bool   // something refers to it
-	checks    []check
-	value     cty.Value // DynamicVal until it is set, and where that failed
-}
-
-// check is a validation block of a variable.
-type check struct {
-	condition, message hclsyntax.Expression
-	rng                hcl.Range
-}
 
 func (l *loader) declareVariable(b *hclsyntax.Block) {
 	if !l.labels(b, "NAME") {
@@ -247,4 +224,27 @@ func (v *variable) json() json.RawMessage {
 		panic(fmt.Sprintf("var.%s: %v", v.name, err)) // values of variables are constants
 	}
 	return b
+}
+
+// settleSensitive checks what the declaration of a sensitive variable says.
+func (l *loader) settleSensitive(v *variable, b *hclsyntax.Block) {
+	if !v.sensitive {
+		return
+	}
+	if v.optional && !(v.fallback.IsKnown() && v.fallback.IsNull()) {
+		l.diags.error(b.Body.Attributes["default"].NameRange, "Default of a sensitive variable",
+			fmt.Sprintf("Every reader of the pipeline could see the default of var.%s. Leave it out, or write default = null.", v.name))
+	}
+	if !v.typ.IsPrimitiveType() && v.typ != cty.DynamicPseudoType {
+		l.diags.error(v.rng, "Type of a sensitive variable", fmt.Sprintf("var.%s is sensitive, so it must be a string, number or bool.", v.name))
+	}
+}
+
+func (l *loader) anySensitive() bool {
+	for _, v := range l.variables {
+		if v.sensitive {
+			return true
+		}
+	}
+	return false
 }

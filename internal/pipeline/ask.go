@@ -7,10 +7,6 @@ import (
 	"github.com/hashicorp/hcl/v2"
 )
 
-// Question is what a person is asked at the terminal: a value for a variable that has none yet,
-// and that errors are about.
-type Question struct{ Variable, Text string }
-
 // questions are those whose answers could mend errors: of variables that nobody has set and
 // whose names stand where something is wrong. The errors say how else to set them.
 func (l *loader) questions(ds Diagnostics) (all []Question) {
@@ -22,7 +18,7 @@ func (l *loader) questions(ds Diagnostics) (all []Question) {
 		named := regexp.MustCompile(`\bvar\.` + regexp.QuoteMeta(name) + `\b`)
 		asked := false
 		for _, d := range ds.List {
-			if d.Severity != hcl.DiagError || *d.Subject != v.rng && !named.Match(d.Subject.SliceBytes(ds.sources[d.Subject.Filename])) {
+			if d.Severity != hcl.DiagError || *d.Subject != v.rng && !named.Match(d.Subject.SliceBytes(l.diags.Source(d.Subject.Filename))) {
 				continue
 			}
 			if *d.Subject != v.rng {

@@ -53,7 +53,7 @@ func (l *loader) chain(n *node, instances []instance) cty.Value {
 	values := make(map[string]cty.Value, len(instances))
 	for _, inst := range instances {
 		l.place(&inst, n, nil)
-		values[inst.key] = outputsOf(n.block.spec, n.block.spec.Outputs, inst.address, nil)
+		values[inst.Key] = outputsOf(n.block.spec, n.block.spec.Outputs, inst.address, nil)
 	}
 	if len(values) == 0 {
 		return cty.MapValEmpty(stepType(n.block.spec))

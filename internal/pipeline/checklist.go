@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/redsi/redsi/internal/pipeline/questions"
@@ -120,5 +119,3 @@ func (l *loader) declareChecklist(b *hclsyntax.Block) {
 	}
 	slices.SortFunc(l.checklist.Assets, func(a, b Asset) int { return cmp.Compare(a.Pos.Line, b.Pos.Line) })
 }
-
-func posOf(r hcl.Range) Pos { return Pos{r.Filename, r.Start.Line} }

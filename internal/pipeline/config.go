@@ -99,7 +99,7 @@ func (c *config) fail(at []any, rng hcl.Range, summary, detail string) broken {
 	if len(at) > 0 {
 		about = pattern(at)
 	}
-	c.l.diags.add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: &rng}, c.inst, about)
+	c.l.diags.add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: &rng}, c.inst.of(), about)
 	return broken{}
 }
 

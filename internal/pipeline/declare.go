@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -76,9 +75,6 @@ func (l *loader) labels(b *hclsyntax.Block, want ...string) bool {
 	}
 	return true
 }
-
-// header is the range of a block's type and labels.
-func header(b *hclsyntax.Block) hcl.Range { return b.DefRange() }
 
 // add declares a node, unless there is one of its name, which is reported.
 func (l *loader) add(n *node) bool {
@@ -196,9 +192,4 @@ func (l *loader) kind(b *block, rng hcl.Range) *step.Spec {
 		return nil
 	}
 	return s
-}
-
-// sortedAttributes returns a body's attributes in the order of the source.
-func sortedAttributes(b *hclsyntax.Body) []*hclsyntax.Attribute {
-	return slices.SortedFunc(maps.Values(b.Attributes), func(x, y *hclsyntax.Attribute) int { return bySource(x.SrcRange, y.SrcRange) })
 }

@@ -101,7 +101,7 @@ func (l *loader) evaluateBlock(n *node, ctx *hcl.EvalContext) {
 		if !ok || s.Pending() {
 			configs = nil
 		} else if configs != nil {
-			configs[inst.key] = artifacts.Sum(s.Task.Config)
+			configs[inst.Key] = artifacts.Sum(s.Task.Config)
 		}
 		if ok {
 			l.steps[n] = append(l.steps[n], s)
@@ -114,7 +114,7 @@ func (l *loader) evaluateBlock(n *node, ctx *hcl.EvalContext) {
 		}
 		inst.ctx = nil // of 100,000 they are a lot
 		if n.read {
-			values[inst.key] = outputsOf(b.spec, outputs, inst.address, names)
+			values[inst.Key] = outputsOf(b.spec, outputs, inst.address, names)
 		}
 	}
 	l.sweep(n.name, b.forEach, b.Body, instances, configs)
@@ -139,10 +139,10 @@ func (l *loader) evaluateBlock(n *node, ctx *hcl.EvalContext) {
 // place gives an instance of a block its address and what its expressions can see.
 func (l *loader) place(inst *instance, n *node, ctx *hcl.EvalContext) {
 	inst.address, inst.ctx = l.qualified(n.name), ctx
-	if inst.keyed {
-		inst.address += address.Key(inst.key)
+	if inst.Keyed {
+		inst.address += address.Key(inst.Key)
 		inst.ctx = ctx.NewChild()
-		each := map[string]cty.Value{"key": cty.StringVal(inst.key), "value": inst.value}
+		each := map[string]cty.Value{"key": cty.StringVal(inst.Key), "value": inst.value}
 		if inst.value.Type() == artifactType {
 			each["file"] = inst.value
 		}
@@ -198,14 +198,21 @@ func (l *loader) scope(n *node) *hcl.EvalContext {
 
 // instance is one of the steps or modules that a block makes.
 type instance struct {
-	keyed   bool // the block has for_each
-	key     string
+	Of
 	value   cty.Value
 	address string
 	ctx     *hcl.EvalContext
 
 	undecided bool // whether it is skipped is not known yet
 	leftOut   bool // of a claim: what it is about is left out
+}
+
+// of says of a diagnostic about an instance which one that is; nil of no instance.
+func (i *instance) of() *Of {
+	if i == nil {
+		return nil
+	}
+	return &i.Of
 }
 
 // instances evaluates for_each. Without it there is one instance.
@@ -234,7 +241,7 @@ func (l *loader) instances(forEach hclsyntax.Expression, ctx *hcl.EvalContext) (
 		m := v.AsValueMap()
 		list := make([]instance, 0, len(m))
 		for _, k := range sortedKeys(m) {
-			list = append(list, instance{keyed: true, key: k, value: m[k]})
+			list = append(list, instance{Of: Of{k, true}, value: m[k]})
 		}
 		return l.checkKeys(forEach, list)
 	case t.IsSetType() || t.IsListType() || t.IsTupleType():
@@ -250,9 +257,9 @@ func (l *loader) instances(forEach hclsyntax.Expression, ctx *hcl.EvalContext) (
 			case e.Type() != cty.String:
 				return fail("It has an element that is a %s. %s", e.Type().FriendlyName(), forms)
 			}
-			list = append(list, instance{keyed: true, key: e.AsString(), value: e})
+			list = append(list, instance{Of: Of{e.AsString(), true}, value: e})
 		}
-		slices.SortStableFunc(list, func(a, b instance) int { return strings.Compare(a.key, b.key) })
+		slices.SortStableFunc(list, func(a, b instance) int { return strings.Compare(a.Key, b.Key) })
 		return l.checkKeys(forEach, list)
 	}
 	return fail("It is a %s. %s", t.FriendlyName(), forms)

@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"errors"
 	"math"
 	"regexp"
 	"slices"
@@ -242,15 +241,3 @@ var distinct = function.New(&function.Spec{
 		return cty.ListVal(kept), nil
 	},
 })
-
-// longNumber refuses a number that takes long to read or to write.
-func longNumber(text string) *limit {
-	if len(text) > maxDigits {
-		return over("Number too long", "This number has %d digits; at most %d are allowed.", len(text), maxDigits)
-	}
-	_, exponent, _ := strings.Cut(strings.ToLower(text), "e")
-	if e, err := strconv.Atoi(exponent); errors.Is(err, strconv.ErrRange) || e > maxExponent/4 || e < -maxExponent/4 {
-		return over("Number out of range", "The exponent of a number is between -%d and %d.", maxExponent/4, maxExponent/4)
-	}
-	return nil
-}

@@ -24,12 +24,6 @@ type Found struct {
 	Absent  map[string]bool                `json:"absent,omitempty"`  // what a function asked for and is not there: try() takes that for an answer
 }
 
-// Lacks says what this process lacks for a pipeline, and another may have.
-type Lacks struct {
-	Secrets bool // values of sensitive variables
-	Files   bool // that nobody had asked for when the pipeline was loaded first
-}
-
 // absent is the error of a name that is not there.
 type absent struct{ error }
 

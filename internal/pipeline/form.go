@@ -76,7 +76,7 @@ func (l *loader) refersWithin(b *hclsyntax.Block, body *hclsyntax.Body, root str
 		detail = fmt.Sprintf("A %s block can refer to variables only.", b.Type)
 	}
 	for _, a := range sortedAttributes(body) {
-		if !l.refersOnly(a.Expr, root, "Not a constant", detail) || !l.check(a.Expr, false) {
+		if !refersOnly(l.diags, a.Expr, root, "Not a constant", detail) || !l.check(a.Expr, false) {
 			l.bad[a.Expr] = true
 		}
 	}

@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"bufio"
 	"fmt"
 	"path"
 	"regexp"
@@ -94,7 +93,7 @@ func (l *loader) lines(source string, names []string, of func(string) (key, valu
 		text.WriteString(line + "\n")
 	}
 	if len(names) > 0 {
-		l.diags.sources[source] = []byte(text.String())
+		l.diags.Quote(source, []byte(text.String()))
 	}
 	return gs
 }
@@ -103,7 +102,7 @@ func (l *loader) lines(source string, names []string, of func(string) (key, valu
 // JSON, YAML or TOML if the file's name ends so.
 func (l *loader) variableFile(f File) []given {
 	if !l.anySensitive() { // else no line of it is quoted
-		l.diags.sources[f.Name] = f.Bytes
+		l.diags.Quote(f.Name, f.Bytes)
 	}
 	switch strings.ToLower(path.Ext(f.Name)) {
 	case ".yaml", ".yml":
@@ -115,7 +114,7 @@ func (l *loader) variableFile(f File) []given {
 	var file *hcl.File
 	var ds hcl.Diagnostics
 	switch {
-	case !l.tame(f.Name, f.Bytes):
+	case !tame(f.Name, f.Bytes, l.diags):
 		return nil
 	case strings.HasSuffix(f.Name, ".json"):
 		file, ds = hcljson.Parse(f.Bytes, f.Name)
@@ -172,15 +171,6 @@ func (l *loader) dataFile(f File, format string, decode func([]byte) (cty.Value,
 		gs = append(gs, given{name: name, rng: rng, expr: hcl.StaticExpr(value, rng)})
 	}
 	return gs
-}
-
-// lineRange is a whole line, from 1, of a file.
-func lineRange(f File, line int) hcl.Range {
-	s := hcl.NewRangeScanner(f.Bytes, f.Name, bufio.ScanLines)
-	for range line {
-		s.Scan()
-	}
-	return s.Range()
 }
 
 // value converts what was given to the variable's type.
@@ -241,7 +231,7 @@ func (l *loader) parseValue(g given) (cty.Value, bool) {
 			fmt.Sprintf("%s Write it as in a pipeline file, for example --var '%s=[\"a\", \"b\"]'.", ds[0].Detail, g.name))
 		return cty.DynamicVal, false
 	}
-	if !l.tame(g.rng.Filename, []byte(g.text)) {
+	if !tame(g.rng.Filename, []byte(g.text), l.diags) {
 		return cty.DynamicVal, false
 	}
 	e, ds := hclsyntax.ParseExpression([]byte(g.text), g.rng.Filename, g.rng.Start)

@@ -17,14 +17,14 @@ func (l *loader) checkKeys(forEach hclsyntax.Expression, list []instance) ([]ins
 	for i, inst := range list {
 		wrong := ""
 		switch {
-		case inst.key == "":
+		case inst.Key == "":
 			wrong = "It has an empty key."
-		case len(inst.key) > maxName:
-			wrong = fmt.Sprintf("Its key %.40q… has %d bytes; at most %d are allowed. Use a map with a short name as key and the text as value.", inst.key, len(inst.key), maxName)
-		case strings.ContainsFunc(inst.key, unicode.IsControl):
-			wrong = fmt.Sprintf("Its key %q has a control character.", inst.key)
-		case i > 0 && list[i-1].key == inst.key:
-			wrong = fmt.Sprintf("It has the key %q twice; distinct() leaves one of each.", inst.key)
+		case len(inst.Key) > maxName:
+			wrong = fmt.Sprintf("Its key %.40q… has %d bytes; at most %d are allowed. Use a map with a short name as key and the text as value.", inst.Key, len(inst.Key), maxName)
+		case strings.ContainsFunc(inst.Key, unicode.IsControl):
+			wrong = fmt.Sprintf("Its key %q has a control character.", inst.Key)
+		case i > 0 && list[i-1].Key == inst.Key:
+			wrong = fmt.Sprintf("It has the key %q twice; distinct() leaves one of each.", inst.Key)
 		default:
 			continue
 		}
@@ -53,7 +53,7 @@ func (l *loader) step(b *block, inst *instance) (Step, bool) {
 	queueOK = queueOK && keepOK
 	checks, checksOK := c.checks(tree)
 	s := l.stepOf(b, inst.address)
-	s.Key, s.Queue, s.Resources, s.Temporary = inst.key, queue, resources, temporary
+	s.Key, s.Queue, s.Resources, s.Temporary = inst.Key, queue, resources, temporary
 	task, err := c.task(tree)
 	if err != nil {
 		c.problems(err) // but those of what is not known

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"errors"
-	"fmt"
 	"math/big"
 
 	"github.com/hashicorp/hcl/v2"
@@ -15,28 +14,18 @@ import (
 // a few lines can ask for more than any machine has; no pipeline that somebody
 // means comes near.
 const (
-	maxText      = MaxFile   // bytes of one text
-	maxMade      = 128 << 20 // bytes of all texts that templates and functions make
-	maxWork      = 4_000_000 // elements that expressions, functions and loops go through
-	maxElements  = 500_000   // in one value, in all of its lists and maps
-	maxNested    = 100       // lists and maps within each other
-	maxExponent  = 1 << 14   // of a number, in bits
-	maxDigits    = 1000      // of a number, written
+	maxText     = MaxFile   // bytes of one text
+	maxMade     = 128 << 20 // bytes of all texts that templates and functions make
+	maxWork     = 4_000_000 // elements that expressions, functions and loops go through
+	maxElements = 500_000   // in one value, in all of its lists and maps
+	maxNested   = 100       // lists and maps within each other
+
 	maxInstances = 100_000   // of one for_each
 	maxName      = 4096      // bytes of a label or a key of for_each: addresses stand in all that is said of a step
 	maxSteps     = 200_000   // of a pipeline
 	maxConfigs   = 256 << 20 // bytes of all configurations
 	asksEvery    = 1 << 12   // steps of work between two questions whether to stop
 )
-
-// limit is the error of an evaluation that went too far.
-type limit struct{ summary, detail string }
-
-func (e *limit) Error() string { return e.detail }
-
-func over(summary, format string, args ...any) *limit {
-	return &limit{summary, fmt.Sprintf(format, args...)}
-}
 
 // meter is what an evaluation has used.
 type meter struct {

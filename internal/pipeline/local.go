@@ -12,10 +12,6 @@ import (
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 )
 
-// LocalFile is the file of a pipeline's folder with what one person has set there, on one
-// machine. It is not part of the pipeline, and nobody else's.
-const LocalFile = "redsi.local.hcl"
-
 // Local is what a LocalFile sets; what it does not is empty.
 type Local struct {
 	Variables   []File // as Options.Local takes them

@@ -108,7 +108,7 @@ func (l *loader) evaluateModule(n *node, ctx *hcl.EvalContext) {
 		for _, a := range m.arguments {
 			arguments[a.Name] = argument{l.value(a.Expr, inst.ctx, inst), a.Expr.Range(), a.NameRange}
 		}
-		values[inst.key] = l.loadModule(m, inst.address, arguments)
+		values[inst.Key] = l.loadModule(m, inst.address, arguments)
 	}
 	switch {
 	case m.forEach == nil:
@@ -132,9 +132,7 @@ func sameTypes(values map[string]cty.Value) bool {
 func (l *loader) loadModule(m *moduleCall, address string, arguments map[string]argument) cty.Value {
 	c := l.session.loader(m.files)
 	c.address, c.parent = address, l
-	outside := l.diags.within
-	l.diags.within = append([]Place{{header(m.Block), "in " + address}}, outside...)
-	defer func() { l.diags.within = outside }()
+	defer l.diags.Within(Place{header(m.Block), "in " + address})()
 	if c.parse(); len(c.bodies) < len(c.files) {
 		return cty.DynamicVal // what a broken file declares is not known
 	}

@@ -15,14 +15,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// Pos is a place in a source.
-type Pos struct {
-	File string `json:"file"`
-	Line int    `json:"line"`
-}
-
-func (p Pos) String() string { return fmt.Sprintf("%s:%d", p.File, p.Line) }
-
 // Step is one piece of work: a source, step, table or figure block, or one instance of
 // such a block with for_each.
 type Step struct {
@@ -172,12 +164,6 @@ type Options struct {
 
 	// Stop, if set, is asked now and then; an error ends the evaluation.
 	Stop func() error
-}
-
-// File is a named text.
-type File struct {
-	Name  string
-	Bytes []byte
 }
 
 // Load evaluates the pipeline files among the sources: those whose names end in

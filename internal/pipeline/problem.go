@@ -227,15 +227,6 @@ func AttrOf(attrs []step.Attr, name string) *step.Attr {
 	return nil
 }
 
-func blocksOf(body *hclsyntax.Body, name string) (list []*hclsyntax.Block) {
-	for _, b := range body.Blocks {
-		if b.Type == name {
-			list = append(list, b)
-		}
-	}
-	return list
-}
-
 // within follows a path into an expression as far as it is written out.
 func (c *config) within(e hclsyntax.Expression, path []any, byName bool) (hcl.Range, bool) {
 	for len(path) > 0 {

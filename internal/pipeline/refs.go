@@ -2,8 +2,6 @@ package pipeline
 
 import (
 	"fmt"
-	"maps"
-	"path"
 	"slices"
 	"strings"
 
@@ -13,8 +11,6 @@ import (
 
 // roots are the names that an expression can start with.
 var roots = []string{"var", "local", "source", "step", "environment", "table", "figure", "module", "each"}
-
-func folder(file string) string { return path.Dir(file) }
 
 // resolve finds what every local and block refers to: its edges. References to
 // what is not declared are reported, and their expressions marked bad.
@@ -181,10 +177,6 @@ func (l *loader) declared(prefix string) []string {
 	return slices.DeleteFunc(sortedKeys(l.byName), func(name string) bool { return !strings.HasPrefix(name, prefix) })
 }
 
-func sortedKeys[V any](m map[string]V) []string {
-	return slices.Sorted(maps.Keys(m))
-}
-
 // warnUnused reports variables and local values that nothing refers to.
 func (l *loader) warnUnused() {
 	for name, v := range l.variables {
@@ -202,6 +194,6 @@ func (l *loader) warnUnused() {
 
 // isInterpolation reports whether a reference is all that stands between ${ and }.
 func (l *loader) isInterpolation(rng hcl.Range) bool {
-	src, from, to := l.diags.sources[rng.Filename], rng.Start.Byte-len("${"), rng.End.Byte
+	src, from, to := l.diags.Source(rng.Filename), rng.Start.Byte-len("${"), rng.End.Byte
 	return from >= 0 && to < len(src) && string(src[from:rng.Start.Byte]) == "${" && src[to] == '}'
 }

@@ -141,3 +141,22 @@ func window(line string, from, to int) (string, int, int) {
 func printable(line string) string {
 	return escape.Line(strings.ReplaceAll(line, "	", " "))
 }
+
+// Invalid is the error of a pipeline that cannot be loaded.
+type Invalid struct{ Diagnostics Diagnostics }
+
+// Err returns the errors as one error whose text is the whole report; nil if
+// there are none.
+func (ds Diagnostics) Err() error {
+	if !ds.HasErrors() {
+		return nil
+	}
+	return &Invalid{ds}
+}
+
+func (e *Invalid) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "the pipeline has %s:\n\n", e.Diagnostics.Summary())
+	e.Diagnostics.Write(&b, Style{}) // a strings.Builder does not fail
+	return strings.TrimRight(b.String(), "\n")
+}

@@ -65,7 +65,7 @@ func (s *Scope) Value(x Expression) (cty.Value, Diagnostics) {
 	*l.meter = meter{stop: l.meter.stop} // each expression may take as long as a pipeline
 	l.diags = newCollector(map[string][]byte{file: x.Source})
 	text := x.Range.SliceBytes(x.Source)
-	if !l.tame(file, text) {
+	if !tame(file, text, l.diags) {
 		return cty.DynamicVal, l.diags.done()
 	}
 	e, ds := hclsyntax.ParseExpression(text, file, x.Range.Start)

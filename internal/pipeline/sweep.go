@@ -30,7 +30,7 @@ func (l *loader) sweep(name string, forEach hclsyntax.Expression, body *hclsynta
 	}
 	groups, unused, n := map[string][]map[string]cty.Value{}, map[string]bool{}, 0
 	for _, inst := range instances {
-		config, ok := configs[inst.key]
+		config, ok := configs[inst.Key]
 		if configs != nil && !ok {
 			continue // its when is false
 		}

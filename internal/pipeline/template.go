@@ -30,7 +30,7 @@ func (l *loader) render(dir, name string, vars cty.Value) (string, error) {
 	}
 	full := beside(dir, name)
 	if !l.anySensitive() { // else no line of it is quoted
-		l.diags.sources[full] = b
+		l.diags.Quote(full, b)
 	}
 	tokens, _ := hclsyntax.LexTemplate(b, full, hcl.InitialPos)
 	if d := wild(tokens); d != nil {

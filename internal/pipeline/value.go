@@ -15,7 +15,7 @@ func (l *loader) value(e hclsyntax.Expression, ctx *hcl.EvalContext, inst *insta
 	}
 	v, ds := e.Value(ctx)
 	for _, d := range ds {
-		l.diags.addHCL(l.explain(d), e.Range(), inst)
+		l.diags.addHCL(l.explain(d), e.Range(), inst.of())
 	}
 	if ds.HasErrors() {
 		return cty.DynamicVal
@@ -38,7 +38,7 @@ func (l *loader) answered(e hclsyntax.Expression, ctx *hcl.EvalContext, v cty.Va
 		}
 	}
 	rng, detail := e.Range(), "This has no value, though all that it refers to has one: an operator or function here does not answer for what it is given, such as a null. Leave nulls out: X != null && f(X)."
-	l.diags.add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "No value", Detail: detail, Subject: &rng}, inst, detail)
+	l.diags.add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "No value", Detail: detail, Subject: &rng}, inst.of(), detail)
 	return v
 }
 
@@ -61,7 +61,7 @@ func (l *loader) measured(e hclsyntax.Expression, v cty.Value, inst *instance) (
 		return v, true
 	}
 	rng := e.Range()
-	l.diags.add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: err.summary, Detail: err.detail, Subject: &rng}, inst, err.detail)
+	l.diags.add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: err.summary, Detail: err.detail, Subject: &rng}, inst.of(), err.detail)
 	return cty.DynamicVal, false
 }
 
@@ -76,6 +76,6 @@ func (l *loader) typed(e hclsyntax.Expression, ctx *hcl.EvalContext, inst *insta
 		return typed, true
 	}
 	rng := e.Range()
-	l.diags.add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Wrong type", Detail: wrong, Subject: &rng}, inst, wrong)
+	l.diags.add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Wrong type", Detail: wrong, Subject: &rng}, inst.of(), wrong)
 	return v, false
 }

@@ -98,19 +98,7 @@ func (v *variable) settle(l *loader, b *hclsyntax.Block) {
 
 // constant reports whether an expression refers to nothing.
 func (l *loader) constant(e hclsyntax.Expression, what string) bool {
-	return l.refersOnly(e, "", "Not a constant", what+" cannot refer to other values.")
-}
-
-// refersOnly reports references of an expression that do not start with a name.
-func (l *loader) refersOnly(e hclsyntax.Expression, root, summary, detail string) bool {
-	ok := true
-	for _, tr := range e.Variables() {
-		if tr.RootName() != root {
-			l.diags.error(tr.SourceRange(), summary, detail)
-			ok = false
-		}
-	}
-	return ok
+	return refersOnly(l.diags, e, "", "Not a constant", what+" cannot refer to other values.")
 }
 
 func (l *loader) setVariables() {
@@ -197,7 +185,7 @@ func (l *loader) validate(v *variable) bool {
 }
 
 func (l *loader) onlyVariables(e hclsyntax.Expression) bool {
-	ok := l.refersOnly(e, "var", "Not known yet", "A validation can refer to variables only.")
+	ok := refersOnly(l.diags, e, "var", "Not known yet", "A validation can refer to variables only.")
 	return l.check(e, false) && ok
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline/address"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
 // evaluate gives a node its value and, for a block, makes its steps. What it
@@ -49,7 +50,7 @@ func (l *loader) inherits(n *node) *awaited {
 	for _, e := range n.deps {
 		own.add(e.to.awaits)
 		if e.to.block != nil && e.bare && e.to.undecided && (n.block == nil || n.block.when == nil) {
-			l.diags.error(e.rng, "Step that may be skipped", fmt.Sprintf("Whether %s runs is decided by its when, after a step has run. What reads its output takes it by try(%s.…, …), which passes over a step that was skipped, or has a when itself.", e.to.name, e.to.name))
+			l.diags.Error(e.rng, "Step that may be skipped", fmt.Sprintf("Whether %s runs is decided by its when, after a step has run. What reads its output takes it by try(%s.…, …), which passes over a step that was skipped, or has a when itself.", e.to.name, e.to.name))
 		}
 	}
 	return own
@@ -63,10 +64,10 @@ func (l *loader) evaluateBlock(n *node, ctx *hcl.EvalContext) {
 		l.pend(n, own, ctx)
 		return
 	case ok && own.made && len(instances) == 0 && !b.allowEmpty:
-		l.diags.error(b.forEach.Range(), piecesTitle, fmt.Sprintf("There is no piece: what the step before %s has made has nothing that matches. If that may be so, write allow_empty = true beside for_each.", n.name))
+		l.diags.Error(b.forEach.Range(), piecesTitle, fmt.Sprintf("There is no piece: what the step before %s has made has nothing that matches. If that may be so, write allow_empty = true beside for_each.", n.name))
 		return
 	case ok && own.made && len(instances) > maxPieces:
-		l.diags.error(b.forEach.Range(), piecesTitle, fmt.Sprintf("This for_each has %d pieces; at most %d are allowed of those that a step makes. Let one step do the work of several.", len(instances), maxPieces))
+		l.diags.Error(b.forEach.Range(), piecesTitle, fmt.Sprintf("This for_each has %d pieces; at most %d are allowed of those that a step makes. Let one step do the work of several.", len(instances), maxPieces))
 		return
 	}
 	if ok {
@@ -152,15 +153,15 @@ func (l *loader) place(inst *instance, n *node, ctx *hcl.EvalContext) {
 
 // countSteps refuses a block with which a pipeline has more steps than it may.
 func (l *loader) countSteps(b *block, n int) bool {
-	rng := header(b.Block)
+	rng := syntax.Header(b.Block)
 	if b.forEach != nil {
 		rng = b.forEach.Range()
 	}
 	switch l.meter.steps += n; {
 	case n > maxInstances:
-		l.diags.error(rng, "Too many steps", fmt.Sprintf("This for_each has %d keys; at most %d are allowed. Let one step do the work of several.", n, maxInstances))
+		l.diags.Error(rng, "Too many steps", fmt.Sprintf("This for_each has %d keys; at most %d are allowed. Let one step do the work of several.", n, maxInstances))
 	case l.meter.steps > maxSteps && l.meter.steps-n <= maxSteps:
-		l.diags.error(rng, "Too many steps", fmt.Sprintf("With this block the pipeline has more than %d steps. Let one step do the work of several.", maxSteps))
+		l.diags.Error(rng, "Too many steps", fmt.Sprintf("With this block the pipeline has more than %d steps. Let one step do the work of several.", maxSteps))
 	}
 	return n <= maxInstances && l.meter.steps <= maxSteps
 }
@@ -198,7 +199,7 @@ func (l *loader) scope(n *node) *hcl.EvalContext {
 
 // instance is one of the steps or modules that a block makes.
 type instance struct {
-	Of
+	syntax.Of
 	value   cty.Value
 	address string
 	ctx     *hcl.EvalContext
@@ -208,7 +209,7 @@ type instance struct {
 }
 
 // of says of a diagnostic about an instance which one that is; nil of no instance.
-func (i *instance) of() *Of {
+func (i *instance) of() *syntax.Of {
 	if i == nil {
 		return nil
 	}
@@ -222,7 +223,7 @@ func (l *loader) instances(forEach hclsyntax.Expression, ctx *hcl.EvalContext) (
 	}
 	v := l.open(l.value(forEach, ctx, nil), forEach.Range(), nil)
 	fail := func(format string, args ...any) ([]instance, bool) {
-		l.diags.error(forEach.Range(), "Wrong for_each", fmt.Sprintf(format, args...))
+		l.diags.Error(forEach.Range(), "Wrong for_each", fmt.Sprintf(format, args...))
 		return nil, false
 	}
 	const forms = "for_each takes a map, an object, or a list or set of strings; product({ … }) makes all combinations of several lists."
@@ -240,8 +241,8 @@ func (l *loader) instances(forEach hclsyntax.Expression, ctx *hcl.EvalContext) (
 	case t.IsMapType() || t.IsObjectType():
 		m := v.AsValueMap()
 		list := make([]instance, 0, len(m))
-		for _, k := range sortedKeys(m) {
-			list = append(list, instance{Of: Of{k, true}, value: m[k]})
+		for _, k := range syntax.Keys(m) {
+			list = append(list, instance{Of: syntax.Of{Key: k, Keyed: true}, value: m[k]})
 		}
 		return l.checkKeys(forEach, list)
 	case t.IsSetType() || t.IsListType() || t.IsTupleType():
@@ -257,7 +258,7 @@ func (l *loader) instances(forEach hclsyntax.Expression, ctx *hcl.EvalContext) (
 			case e.Type() != cty.String:
 				return fail("It has an element that is a %s. %s", e.Type().FriendlyName(), forms)
 			}
-			list = append(list, instance{Of: Of{e.AsString(), true}, value: e})
+			list = append(list, instance{Of: syntax.Of{Key: e.AsString(), Keyed: true}, value: e})
 		}
 		slices.SortStableFunc(list, func(a, b instance) int { return strings.Compare(a.Key, b.Key) })
 		return l.checkKeys(forEach, list)

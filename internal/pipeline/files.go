@@ -8,6 +8,7 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 	"github.com/zclconf/go-cty/cty/gocty"
 
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/system/values"
 )
 
@@ -54,7 +55,7 @@ func checkedText(name string, b []byte) (string, error) {
 	if at := values.InvalidUTF8(b); at >= 0 {
 		return "", fmt.Errorf("%s is not UTF-8 text (byte %d): filebase64() gives its bytes in base64, and as an artifact of a download step it reaches a program as it is", name, at)
 	}
-	if line := notNFC(b); line > 0 {
+	if line := syntax.NotNFC(b); line > 0 {
 		return "", fmt.Errorf("line %d of %s is not in Unicode's form NFC, such as a letter with an accent that is a character of its own: save it as NFC, or read it as a step's input, or use filebase64()", line, name)
 	}
 	return string(b), nil

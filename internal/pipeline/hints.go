@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
 var fileCall = regexp.MustCompile(`^file(?:base64)?\("([^"$%]+)"\)$`)
@@ -16,7 +18,7 @@ var fileCall = regexp.MustCompile(`^file(?:base64)?\("([^"$%]+)"\)$`)
 func (c *config) hint(path []any, rng hcl.Range, detail string) string {
 	given, isText := strings.CutPrefix(detail[strings.Index(detail, " got ")+1:], "got the string ")
 	text, err := strconv.Unquote(given)
-	isText = isText && err == nil && len(text) <= shownText && !strings.ContainsAny(text, "\n\"")
+	isText = isText && err == nil && len(text) <= syntax.Shown && !strings.ContainsAny(text, "\n\"")
 	switch {
 	case strings.HasPrefix(detail, "want artifact"):
 		name := "PATH"

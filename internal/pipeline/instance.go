@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
 
@@ -28,7 +29,7 @@ func (l *loader) checkKeys(forEach hclsyntax.Expression, list []instance) ([]ins
 		default:
 			continue
 		}
-		l.diags.error(forEach.Range(), "Wrong for_each", wrong)
+		l.diags.Error(forEach.Range(), "Wrong for_each", wrong)
 		return nil, false
 	}
 	return list, true
@@ -45,7 +46,7 @@ func (l *loader) step(b *block, inst *instance) (Step, bool) {
 		attrs = slices.DeleteFunc(slices.Clone(attrs), func(a step.Attr) bool { return a.Name == expectBlock })
 	}
 	tree := c.body(b.Body, attrs, nil)
-	if err := b.spec.WithCode(tree, l.codeBeside(folder(b.TypeRange.Filename))); err != nil {
+	if err := b.spec.WithCode(tree, l.codeBeside(syntax.Dir(b.TypeRange.Filename))); err != nil {
 		c.problems(err)
 	}
 	queue, resources, queueOK := l.resources(b, inst)
@@ -74,7 +75,7 @@ func (l *loader) step(b *block, inst *instance) (Step, bool) {
 	before := l.meter.config
 	if l.meter.config += int64(len(task.Config)); l.meter.config > maxConfigs {
 		if before <= maxConfigs {
-			l.diags.error(header(b.Block), "Configurations too large", fmt.Sprintf("With this block the configurations of all steps have more than %d MiB. Let steps read large texts from an artifact, such as the output of a download step; their configurations then hold only its name.", maxConfigs>>20))
+			l.diags.Error(syntax.Header(b.Block), "Configurations too large", fmt.Sprintf("With this block the configurations of all steps have more than %d MiB. Let steps read large texts from an artifact, such as the output of a download step; their configurations then hold only its name.", maxConfigs>>20))
 		}
 		return Step{}, false
 	}
@@ -95,22 +96,22 @@ func (c *config) task(tree map[string]any) (step.Task, error) {
 // stepOf is the step of a block with an address, without what an instance says of it.
 func (l *loader) stepOf(b *block, address string) Step {
 	return Step{Address: address, Module: l.address, Block: b.typ, Kind: b.kind, Name: b.name, Task: step.Task{Kind: b.kind},
-		Pos: posOf(b.TypeRange), AttrPos: b.places()}
+		Pos: syntax.PosOf(b.TypeRange), AttrPos: b.places()}
 }
 
 // places are those of the block's attributes and inner blocks, by name: one map for all
 // instances.
-func (b *block) places() map[string]Pos {
+func (b *block) places() map[string]syntax.Pos {
 	if b.attrPos != nil {
 		return b.attrPos
 	}
-	b.attrPos = map[string]Pos{}
+	b.attrPos = map[string]syntax.Pos{}
 	expects := 0
 	for name, a := range b.Body.Attributes {
-		b.attrPos[name] = posOf(a.NameRange)
+		b.attrPos[name] = syntax.PosOf(a.NameRange)
 	}
 	for _, inner := range b.Body.Blocks {
-		at := posOf(inner.TypeRange)
+		at := syntax.PosOf(inner.TypeRange)
 		if _, ok := b.attrPos[inner.Type]; !ok {
 			b.attrPos[inner.Type] = at
 		}

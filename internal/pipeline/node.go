@@ -5,6 +5,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
 
@@ -57,7 +58,7 @@ type block struct {
 	resources       *hclsyntax.Block
 	retry           *hclsyntax.Block
 	checks          []*hclsyntax.Block
-	attrPos         map[string]Pos // what places has found
+	attrPos         map[string]syntax.Pos // what places has found
 }
 
 // address is the block's name in references.

@@ -5,6 +5,8 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
 // instancesFunction cannot be written in a pipeline: it is not an identifier.
@@ -45,7 +47,7 @@ func (l *loader) rewriteNode(root hclsyntax.Node) {
 	hclsyntax.VisitAll(root, func(n hclsyntax.Node) hcl.Diagnostics {
 		defer l.meter.limit(n)
 		pickFrom(n)
-		unixLines(n)
+		syntax.UnixLines(n)
 		switch e := n.(type) {
 		case *hclsyntax.TemplateExpr:
 			for i, part := range e.Parts {

@@ -37,7 +37,7 @@ func (l *loader) open(v cty.Value, rng hcl.Range, inst *instance) cty.Value {
 	if name == "" {
 		return v
 	}
-	l.diags.add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Sensitive value", Subject: &rng,
+	l.diags.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Sensitive value", Subject: &rng,
 		Detail: fmt.Sprintf("This value comes from var.%s, which is sensitive. Here it would become part of keys, results and histories. "+
 			"A command gets it by secret_env = { NAME = var.%s }, or without a variable by secret_env = { NAME = \"env:NAME\" } or { NAME = \"file:/PATH\" }; "+
 			"a condition on it is nonsensitive(CONDITION).", name, name)}, inst.of(), name)

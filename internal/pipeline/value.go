@@ -5,6 +5,8 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
+
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
 // value evaluates an expression. Where that fails, or would only repeat what is
@@ -15,7 +17,7 @@ func (l *loader) value(e hclsyntax.Expression, ctx *hcl.EvalContext, inst *insta
 	}
 	v, ds := e.Value(ctx)
 	for _, d := range ds {
-		l.diags.addHCL(l.explain(d), e.Range(), inst.of())
+		l.diags.AddHCL(l.explain(d), e.Range(), inst.of())
 	}
 	if ds.HasErrors() {
 		return cty.DynamicVal
@@ -38,14 +40,14 @@ func (l *loader) answered(e hclsyntax.Expression, ctx *hcl.EvalContext, v cty.Va
 		}
 	}
 	rng, detail := e.Range(), "This has no value, though all that it refers to has one: an operator or function here does not answer for what it is given, such as a null. Leave nulls out: X != null && f(X)."
-	l.diags.add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "No value", Detail: detail, Subject: &rng}, inst.of(), detail)
+	l.diags.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "No value", Detail: detail, Subject: &rng}, inst.of(), detail)
 	return v
 }
 
 // measured refuses a value that is too large. What an expression merely refers
 // to, and what a function made, has been measured.
 func (l *loader) measured(e hclsyntax.Expression, v cty.Value, inst *instance) (cty.Value, bool) {
-	var err *limit
+	var err *syntax.Limit
 	switch e.(type) {
 	case *hclsyntax.ScopeTraversalExpr, *hclsyntax.FunctionCallExpr:
 	default:
@@ -61,7 +63,7 @@ func (l *loader) measured(e hclsyntax.Expression, v cty.Value, inst *instance) (
 		return v, true
 	}
 	rng := e.Range()
-	l.diags.add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: err.summary, Detail: err.detail, Subject: &rng}, inst.of(), err.detail)
+	l.diags.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: err.Summary, Detail: err.Detail, Subject: &rng}, inst.of(), err.Detail)
 	return cty.DynamicVal, false
 }
 
@@ -76,6 +78,6 @@ func (l *loader) typed(e hclsyntax.Expression, ctx *hcl.EvalContext, inst *insta
 		return typed, true
 	}
 	rng := e.Range()
-	l.diags.add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Wrong type", Detail: wrong, Subject: &rng}, inst.of(), wrong)
+	l.diags.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Wrong type", Detail: wrong, Subject: &rng}, inst.of(), wrong)
 	return v, false
 }

@@ -11,13 +11,15 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
+
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
 func (l *loader) declareVariable(b *hclsyntax.Block) {
 	if !l.labels(b, "NAME") {
 		return
 	}
-	v := &variable{name: b.Labels[0], rng: header(b), typ: cty.NilType, value: cty.DynamicVal, fallback: cty.DynamicVal}
+	v := &variable{name: b.Labels[0], rng: syntax.Header(b), typ: cty.NilType, value: cty.DynamicVal, fallback: cty.DynamicVal}
 	if old := l.variables[v.name]; old != nil {
 		l.twice("var."+v.name, v.rng, old.rng)
 		return
@@ -27,7 +29,7 @@ func (l *loader) declareVariable(b *hclsyntax.Block) {
 	attrs, ctx := b.Body.Attributes, l.constContext(b.TypeRange.Filename)
 	if a := attrs["type"]; a != nil {
 		t, ds := typeexpr.TypeConstraint(a.Expr)
-		l.diags.hcl(ds, a.Expr.Range())
+		l.diags.HCL(ds, a.Expr.Range())
 		if v.typ = t; ds.HasErrors() {
 			v.typ = cty.DynamicPseudoType
 		}
@@ -45,18 +47,18 @@ func (l *loader) declareVariable(b *hclsyntax.Block) {
 	if s, ok := l.constantOf(attrs["sensitive"], nil, cty.Bool, "Whether a variable is sensitive", "sensitive is true or false."); ok {
 		v.sensitive = s.True()
 	}
-	for _, inner := range blocksOf(b.Body, "validation") {
+	for _, inner := range syntax.Blocks(b.Body, "validation") {
 		l.declareCheck(v, inner)
 	}
 	if v.sensitive && v.ask != "" {
-		l.diags.error(v.rng, "Value not allowed", "A sensitive variable cannot ask: answers are kept in a file.")
+		l.diags.Error(v.rng, "Value not allowed", "A sensitive variable cannot ask: answers are kept in a file.")
 	}
 	v.settle(l, b)
 	l.settleSensitive(v, b)
 }
 
 func (l *loader) declareCheck(v *variable, b *hclsyntax.Block) {
-	c := check{rng: header(b)}
+	c := check{rng: syntax.Header(b)}
 	if a := b.Body.Attributes["condition"]; a != nil {
 		c.condition = a.Expr
 	}
@@ -64,7 +66,7 @@ func (l *loader) declareCheck(v *variable, b *hclsyntax.Block) {
 		c.message = a.Expr
 	}
 	if c.condition == nil || c.message == nil {
-		l.diags.error(c.rng, "Missing attribute", "A validation needs condition = … and error_message = ….")
+		l.diags.Error(c.rng, "Missing attribute", "A validation needs condition = … and error_message = ….")
 		return
 	}
 	v.checks = append(v.checks, c)
@@ -88,7 +90,7 @@ func (v *variable) settle(l *loader, b *hclsyntax.Block) {
 	if known {
 		d, err := convert.Convert(v.fallback, v.typ)
 		if err != nil {
-			l.diags.error(b.Body.Attributes["default"].Expr.Range(), "Wrong type",
+			l.diags.Error(b.Body.Attributes["default"].Expr.Range(), "Wrong type",
 				fmt.Sprintf("The default of var.%s is not of its type, %s: %s.", v.name, typeexpr.TypeString(v.typ), err))
 			d = cty.DynamicVal
 		}
@@ -98,7 +100,7 @@ func (v *variable) settle(l *loader, b *hclsyntax.Block) {
 
 // constant reports whether an expression refers to nothing.
 func (l *loader) constant(e hclsyntax.Expression, what string) bool {
-	return refersOnly(l.diags, e, "", "Not a constant", what+" cannot refer to other values.")
+	return syntax.RefersOnly(l.diags, e, "", "Not a constant", what+" cannot refer to other values.")
 }
 
 func (l *loader) setVariables() {
@@ -112,10 +114,10 @@ func (l *loader) setVariables() {
 			v.value = v.fallback
 		case v.sensitive:
 			l.lacks.Secrets = true
-			l.diags.error(v.rng, "Variable without a value",
+			l.diags.Error(v.rng, "Variable without a value",
 				fmt.Sprintf("var.%s is sensitive, so neither the pipeline nor a saved plan has its value. Set %s%s in the environment, or give it with --var-file or --var.", name, EnvPrefix, name))
 		default:
-			l.diags.error(v.rng, "Variable without a value",
+			l.diags.Error(v.rng, "Variable without a value",
 				fmt.Sprintf("var.%s has no default. Give it a value with --var %s=…, in a --var-file, or in the environment as %s%s.", name, name, EnvPrefix, name))
 		}
 	}
@@ -157,7 +159,7 @@ func (l *loader) validate(v *variable) bool {
 		}
 		ok, err := convert.Convert(ok, cty.Bool)
 		if err != nil || ok.IsNull() {
-			l.diags.error(c.condition.Range(), "Wrong type", "A condition is true or false.")
+			l.diags.Error(c.condition.Range(), "Wrong type", "A condition is true or false.")
 			continue
 		}
 		if ok.True() {
@@ -170,22 +172,22 @@ func (l *loader) validate(v *variable) bool {
 			detail = fmt.Sprintf("The value of var.%s contains an artifact.", v.name)
 		default:
 			value := v.argument()
-			if n := len(value); n > longText {
-				value = fmt.Sprintf("%s… (%d bytes)", value[:runes(value, shownText)], n)
+			if n := len(value); n > syntax.Long {
+				value = fmt.Sprintf("%s… (%d bytes)", value[:syntax.Runes(value, syntax.Shown)], n)
 			}
 			detail = fmt.Sprintf("The value of var.%s is %s.", v.name, value)
 		}
 		if m := l.open(l.value(c.message, ctx, nil), c.message.Range(), nil); m.IsKnown() && !m.IsNull() && m.Type() == cty.String {
 			detail = m.AsString() + "\n" + detail
 		}
-		l.diags.error(v.rng, "Value not allowed", detail, Place{c.condition.Range(), "this condition is false"})
+		l.diags.Error(v.rng, "Value not allowed", detail, syntax.Place{Range: c.condition.Range(), Text: "this condition is false"})
 		allowed = false
 	}
 	return allowed
 }
 
 func (l *loader) onlyVariables(e hclsyntax.Expression) bool {
-	ok := refersOnly(l.diags, e, "var", "Not known yet", "A validation can refer to variables only.")
+	ok := syntax.RefersOnly(l.diags, e, "var", "Not known yet", "A validation can refer to variables only.")
 	return l.check(e, false) && ok
 }
 
@@ -220,11 +222,11 @@ func (l *loader) settleSensitive(v *variable, b *hclsyntax.Block) {
 		return
 	}
 	if v.optional && !(v.fallback.IsKnown() && v.fallback.IsNull()) {
-		l.diags.error(b.Body.Attributes["default"].NameRange, "Default of a sensitive variable",
+		l.diags.Error(b.Body.Attributes["default"].NameRange, "Default of a sensitive variable",
 			fmt.Sprintf("Every reader of the pipeline could see the default of var.%s. Leave it out, or write default = null.", v.name))
 	}
 	if !v.typ.IsPrimitiveType() && v.typ != cty.DynamicPseudoType {
-		l.diags.error(v.rng, "Type of a sensitive variable", fmt.Sprintf("var.%s is sensitive, so it must be a string, number or bool.", v.name))
+		l.diags.Error(v.rng, "Type of a sensitive variable", fmt.Sprintf("var.%s is sensitive, so it must be a string, number or bool.", v.name))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/redsi/redsi/internal/pipeline/address"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
 // runs evaluates the when of an instance. One that is not known yet leaves it undecided.
@@ -28,7 +29,7 @@ func (l *loader) runs(n *node, inst *instance) bool {
 		why, ok = l.typed(n.block.otherwise, inst.ctx, inst, cty.String, "otherwise is a sentence: why the block is left out where its when is false.")
 	}
 	if v.False() {
-		s := Skipped{Address: inst.address, Pos: posOf(e.Range())}
+		s := Skipped{Address: inst.address, Pos: syntax.PosOf(e.Range())}
 		if ok {
 			s.Why = why.AsString()
 		}

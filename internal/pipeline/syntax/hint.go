@@ -1,4 +1,4 @@
-package pipeline
+package syntax
 
 import (
 	"fmt"
@@ -8,16 +8,16 @@ import (
 	"github.com/agext/levenshtein"
 )
 
-// shownText is how many characters of a text a diagnostic quotes if it has more than
+// Shown is how many characters of a text a diagnostic quotes if it has more than
 // longText. A value can be a whole file.
 const (
-	shownText = 80
-	longText  = 2 * shownText
+	Shown = 80
+	Long  = 2 * Shown
 )
 
 // brief cuts the long ones of the texts that a message quotes.
 func brief(message string) string {
-	if len(message) <= longText {
+	if len(message) <= Long {
 		return message
 	}
 	var b strings.Builder
@@ -32,15 +32,15 @@ func brief(message string) string {
 		}
 		b.WriteString(message[:at])
 		message = message[at+len(quoted):]
-		if text, err := strconv.Unquote(quoted); err == nil && len(text) > longText {
-			quoted = fmt.Sprintf("%q… (%d bytes)", text[:runes(text, shownText)], len(text))
+		if text, err := strconv.Unquote(quoted); err == nil && len(text) > Long {
+			quoted = fmt.Sprintf("%q… (%d bytes)", text[:Runes(text, Shown)], len(text))
 		}
 		b.WriteString(quoted)
 	}
 }
 
-// runes is how many bytes the first n characters of a text have.
-func runes(text string, n int) int {
+// Runes is how many bytes the first n characters of a text have.
+func Runes(text string, n int) int {
 	for i := range text {
 		if n--; n < 0 {
 			return i
@@ -61,8 +61,8 @@ func Nearest(name string, candidates []string) string {
 	return best
 }
 
-// suggest says which of the candidates was meant, or else lists them.
-func suggest(name string, candidates []string, noun string) string {
+// Suggest says which of the candidates was meant, or else lists them.
+func Suggest(name string, candidates []string, noun string) string {
 	if n := Nearest(name, candidates); n != "" {
 		return fmt.Sprintf("Did you mean %q?", n)
 	}

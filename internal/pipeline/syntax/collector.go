@@ -1,4 +1,4 @@
-package pipeline
+package syntax
 
 import (
 	"fmt"
@@ -10,9 +10,9 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// collector gathers diagnostics. Those that say the same of the same place, as
+// Collector gathers diagnostics. Those that say the same of the same place, as
 // the instances of one block or the elements of one for expression do, become one.
-type collector struct {
+type Collector struct {
 	list    hcl.Diagnostics
 	at      map[string]int // what makes a diagnostic the same as another -> index
 	more    map[int]*repeated
@@ -32,47 +32,51 @@ type repeated struct {
 	values int             // further values within the first instance
 }
 
-func newCollector(sources map[string][]byte) *collector {
-	return &collector{at: map[string]int{}, more: map[int]*repeated{}, sources: maps.Clone(sources)}
+// NewCollector is a Collector whose excerpts are taken from sources.
+func NewCollector(sources map[string][]byte) *Collector {
+	return &Collector{at: map[string]int{}, more: map[int]*repeated{}, sources: maps.Clone(sources)}
 }
 
 // Quote gives the text of a source that excerpts are taken from.
-func (c *collector) Quote(name string, src []byte) { c.sources[name] = src }
+func (c *Collector) Quote(name string, src []byte) { c.sources[name] = src }
 
 // Source is the text of a source; nil if it is not known.
-func (c *collector) Source(name string) []byte { return c.sources[name] }
+func (c *Collector) Source(name string) []byte { return c.sources[name] }
 
 // Within says where what is found from now on is loaded from, until back is called.
-func (c *collector) Within(p Place) (back func()) {
+func (c *Collector) Within(p Place) (back func()) {
 	outside := c.within
 	c.within = append([]Place{p}, outside...)
 	return func() { c.within = outside }
 }
 
-func (c *collector) failed() bool { return c.list.HasErrors() }
+// Failed reports whether an error is among what was found.
+func (c *Collector) Failed() bool { return c.list.HasErrors() }
 
-func (c *collector) error(rng hcl.Range, summary, detail string, also ...Place) {
-	c.add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: &rng, Extra: also}, nil, detail)
+// Error files an error, with further places to show.
+func (c *Collector) Error(rng hcl.Range, summary, detail string, also ...Place) {
+	c.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: &rng, Extra: also}, nil, detail)
 }
 
-func (c *collector) warn(rng hcl.Range, summary, detail string) {
-	c.add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: summary, Detail: detail, Subject: &rng}, nil, detail)
+// Warn files a warning.
+func (c *Collector) Warn(rng hcl.Range, summary, detail string) {
+	c.Add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: summary, Detail: detail, Subject: &rng}, nil, detail)
 }
 
-// hcl adds the library's diagnostics; those without a place get rng.
-func (c *collector) hcl(ds hcl.Diagnostics, rng hcl.Range) {
+// HCL adds the library's diagnostics; those without a place get rng.
+func (c *Collector) HCL(ds hcl.Diagnostics, rng hcl.Range) {
 	for _, d := range ds {
 		if d.Summary == "Invalid template control keyword" || d.Summary == "Invalid template directive" {
 			e := *d
 			e.Detail += " For a program's own %{, such as curl's, write %%{."
 			d = &e
 		}
-		c.addHCL(d, rng, nil)
+		c.AddHCL(d, rng, nil)
 	}
 }
 
-// addHCL adds one of the library's, which may say another thing in each instance.
-func (c *collector) addHCL(d *hcl.Diagnostic, rng hcl.Range, of *Of) {
+// AddHCL adds one of the library's, which may say another thing in each instance.
+func (c *Collector) AddHCL(d *hcl.Diagnostic, rng hcl.Range, of *Of) {
 	e := *d
 	if e.Subject == nil {
 		e.Subject = &rng
@@ -82,12 +86,12 @@ func (c *collector) addHCL(d *hcl.Diagnostic, rng hcl.Range, of *Of) {
 	if of != nil && of.Keyed {
 		about = ""
 	}
-	c.add(&e, of, about)
+	c.Add(&e, of, about)
 }
 
-// add files a diagnostic about something within one instance of a block, or,
+// Add files a diagnostic about something within one instance of a block, or,
 // with nil, about none in particular.
-func (c *collector) add(d *hcl.Diagnostic, of *Of, about string) {
+func (c *Collector) Add(d *hcl.Diagnostic, of *Of, about string) {
 	d.Detail = brief(d.Detail)
 	id := fmt.Sprintf("%s:%d:%d %d %s\x00%s", d.Subject.Filename, d.Subject.Start.Byte, d.Subject.End.Byte, d.Severity, d.Summary, about)
 	if len(c.within) > 0 {
@@ -109,8 +113,8 @@ func (c *collector) add(d *hcl.Diagnostic, of *Of, about string) {
 	}
 }
 
-// done returns everything found, sorted by place.
-func (c *collector) done() Diagnostics {
+// Done returns everything found, sorted by place.
+func (c *Collector) Done() Diagnostics {
 	for i, r := range c.more {
 		d := *c.list[i]
 		switch {
@@ -129,13 +133,13 @@ func (c *collector) done() Diagnostics {
 		c.list[i] = &d
 	}
 	c.more = nil
-	slices.SortStableFunc(c.list, func(a, b *hcl.Diagnostic) int { return bySource(*a.Subject, *b.Subject) })
+	slices.SortStableFunc(c.list, func(a, b *hcl.Diagnostic) int { return BySource(*a.Subject, *b.Subject) })
 	return Diagnostics{List: c.list, sources: c.sources}
 }
 
 // NewDiagnostics is a list of diagnostics about sources of whatever kind, by name.
 func NewDiagnostics(list hcl.Diagnostics, sources map[string][]byte) Diagnostics {
-	c := newCollector(sources)
-	c.hcl(list, hcl.Range{})
-	return c.done()
+	c := NewCollector(sources)
+	c.HCL(list, hcl.Range{})
+	return c.Done()
 }

@@ -1,4 +1,4 @@
-package pipeline
+package syntax
 
 import (
 	"bufio"
@@ -130,7 +130,7 @@ func window(line string, from, to int) (string, int, int) {
 	for start > 0 && !utf8.RuneStart(line[start]) {
 		start--
 	}
-	end := start + runes(line[start:], most)
+	end := start + Runes(line[start:], most)
 	if end < len(line) {
 		rest = "…"
 	}

@@ -1,4 +1,4 @@
-package pipeline
+package syntax
 
 import (
 	"bytes"
@@ -42,7 +42,7 @@ func Folder(name string) (folder string, ok bool) {
 
 // IsPart reports whether a file belongs to the pipeline that is its folder: every *.hcl but
 // tests, settings and hidden files.
-func IsPart(name string) bool { return isPipelineFile(name) && !isHidden(name) }
+func IsPart(name string) bool { return IsPipeline(name) && !isHidden(name) }
 
 // Around is the DefaultFile beside a pipeline file of another name; "" if there is none.
 func Around(name string) string {
@@ -56,7 +56,7 @@ func Around(name string) string {
 
 // Read collects the pipeline files that a path means: the Parts of that folder, or of the one
 // that the file stands for, or that file; DefaultFile in the current one if the path is empty.
-func Read(name string) (map[string][]byte, error) { return readFiles(name, isPipelineFile) }
+func Read(name string) (map[string][]byte, error) { return readFiles(name, IsPipeline) }
 
 // ReadAll is Read that takes files of tests, too.
 func ReadAll(name string) (map[string][]byte, error) { return readFiles(name, isHCLFile) }
@@ -68,7 +68,7 @@ func readFiles(name string, takes func(file string) bool) (map[string][]byte, er
 	}
 	sources := make(map[string][]byte, len(files))
 	for _, f := range files {
-		b, err := readRegular(f, maxSource, "large constants belong in files of their own that file() reads")
+		b, err := readRegular(f, MaxSource, "large constants belong in files of their own that file() reads")
 		if err != nil {
 			return nil, fmt.Errorf("read the pipeline: %w", err)
 		}
@@ -121,7 +121,8 @@ func isHCLFile(name string) bool { return strings.HasSuffix(name, ".hcl") }
 
 func isHidden(name string) bool { return strings.HasPrefix(filepath.Base(name), ".") }
 
-func isPipelineFile(name string) bool {
+// IsPipeline reports whether a name is that of a pipeline file.
+func IsPipeline(name string) bool {
 	return isHCLFile(name) && !IsBeside(name)
 }
 
@@ -131,10 +132,10 @@ func IsBeside(name string) bool {
 	return strings.HasSuffix(name, TestSuffix) || filepath.Base(name) == LocalFile
 }
 
-// pipelineFiles are the names of pipeline files, of a folder's the one first that stands for the
+// Pipelines are the names of pipeline files, of a folder's the one first that stands for the
 // others.
-func pipelineFiles(sources map[string][]byte) []string {
-	names := slices.DeleteFunc(sortedKeys(sources), func(name string) bool { return !isPipelineFile(name) })
+func Pipelines(sources map[string][]byte) []string {
+	names := slices.DeleteFunc(Keys(sources), func(name string) bool { return !IsPipeline(name) })
 	order := func(name string) string {
 		if _, whole := Folder(name); whole {
 			return ""
@@ -145,16 +146,16 @@ func pipelineFiles(sources map[string][]byte) []string {
 	return names
 }
 
-// beside resolves a path that a source names: relative to the source's folder.
-func beside(dir, name string) string {
+// Beside resolves a path that a source names: relative to the source's folder.
+func Beside(dir, name string) string {
 	if path.IsAbs(name) {
 		return path.Clean(name)
 	}
 	return path.Join(dir, name)
 }
 
-// folder is the folder of a source.
-func folder(file string) string { return path.Dir(file) }
+// Dir is the folder of a source.
+func Dir(file string) string { return path.Dir(file) }
 
 // MaxFile is how many bytes a file may have that an expression reads. What it
 // reads becomes configuration, is evaluated, hashed and kept with every result.
@@ -195,7 +196,7 @@ func readRegular(name string, most int64, instead string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// sortedKeys are the keys of a map, sorted.
-func sortedKeys[V any](m map[string]V) []string {
+// Keys are the keys of a map, sorted.
+func Keys[V any](m map[string]V) []string {
 	return slices.Sorted(maps.Keys(m))
 }

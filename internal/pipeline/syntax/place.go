@@ -1,4 +1,4 @@
-package pipeline
+package syntax
 
 import (
 	"bufio"
@@ -32,17 +32,19 @@ type Pos struct {
 
 func (p Pos) String() string { return fmt.Sprintf("%s:%d", p.File, p.Line) }
 
-func posOf(r hcl.Range) Pos { return Pos{r.Filename, r.Start.Line} }
+// PosOf is where a range begins.
+func PosOf(r hcl.Range) Pos { return Pos{r.Filename, r.Start.Line} }
 
-// header is the range of a block's type and labels.
-func header(b *hclsyntax.Block) hcl.Range { return b.DefRange() }
+// Header is the range of a block's type and labels.
+func Header(b *hclsyntax.Block) hcl.Range { return b.DefRange() }
 
-// sortedAttributes returns a body's attributes in the order of the source.
-func sortedAttributes(b *hclsyntax.Body) []*hclsyntax.Attribute {
-	return slices.SortedFunc(maps.Values(b.Attributes), func(x, y *hclsyntax.Attribute) int { return bySource(x.SrcRange, y.SrcRange) })
+// Attributes returns a body's attributes in the order of the source.
+func Attributes(b *hclsyntax.Body) []*hclsyntax.Attribute {
+	return slices.SortedFunc(maps.Values(b.Attributes), func(x, y *hclsyntax.Attribute) int { return BySource(x.SrcRange, y.SrcRange) })
 }
 
-func blocksOf(body *hclsyntax.Body, name string) (list []*hclsyntax.Block) {
+// Blocks are a body's blocks of a type, in the order of the source.
+func Blocks(body *hclsyntax.Body, name string) (list []*hclsyntax.Block) {
 	for _, b := range body.Blocks {
 		if b.Type == name {
 			list = append(list, b)
@@ -51,13 +53,13 @@ func blocksOf(body *hclsyntax.Body, name string) (list []*hclsyntax.Block) {
 	return list
 }
 
-// bySource compares places: by file, then from its top.
-func bySource(a, b hcl.Range) int {
+// BySource compares places: by file, then from its top.
+func BySource(a, b hcl.Range) int {
 	return cmp.Or(strings.Compare(a.Filename, b.Filename), a.Start.Byte-b.Start.Byte)
 }
 
-// lineRange is a whole line, from 1, of a file.
-func lineRange(f File, line int) hcl.Range {
+// Line is a whole line, from 1, of a file.
+func Line(f File, line int) hcl.Range {
 	s := hcl.NewRangeScanner(f.Bytes, f.Name, bufio.ScanLines)
 	for range line {
 		s.Scan()

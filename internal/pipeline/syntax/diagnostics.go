@@ -1,4 +1,4 @@
-package pipeline
+package syntax
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package pipeline
+package syntax
 
 import (
 	"bytes"
@@ -15,23 +15,23 @@ import (
 // Limits on one source. The parser and the evaluator recurse, so that depth has
 // to end somewhere; no file that a person wrote comes near.
 const (
-	maxSource = 4 << 20 // bytes
-	maxDepth  = 1000    // brackets, blocks, templates and operators within each other
+	MaxSource = 4 << 20 // bytes
+	MaxDepth  = 1000    // brackets, blocks, templates and operators within each other
 )
 
 const (
-	maxExponent = 1 << 14 // of a number, in bits
+	MaxExponent = 1 << 14 // of a number, in bits
 	maxDigits   = 1000    // of a number, written
 )
 
-// limit is the error of an evaluation that went too far.
-type limit struct{ summary, detail string }
+// Limit is the error of an evaluation that went too far.
+type Limit struct{ Summary, Detail string }
 
-func (e *limit) Error() string { return e.detail }
+func (e *Limit) Error() string { return e.Detail }
 
-// over is a limit that was passed, in words.
-func over(summary, format string, args ...any) *limit {
-	return &limit{summary, fmt.Sprintf(format, args...)}
+// Over is a limit that was passed, in words.
+func Over(summary, format string, args ...any) *Limit {
+	return &Limit{summary, fmt.Sprintf(format, args...)}
 }
 
 // The evaluator keeps every string in Unicode's form NFC, in which a letter and a combining
@@ -39,8 +39,8 @@ func over(summary, format string, args ...any) *limit {
 // than it was given with. So such a text is refused where it comes in: in sources, in files
 // that expressions read, and in values of variables.
 
-// notNFC is the line, from 1, of the first text that is not in NFC; 0 if all is.
-func notNFC(b []byte) int {
+// NotNFC is the line, from 1, of the first text that is not in NFC; 0 if all is.
+func NotNFC(b []byte) int {
 	if norm.NFC.IsNormal(b) {
 		return 0
 	}
@@ -56,48 +56,48 @@ func notNFC(b []byte) int {
 
 // badToken finds a number whose digits or exponent no evaluation is made for, and a name or
 // text that is not in NFC. Comments are as they like.
-func badToken(tokens hclsyntax.Tokens) (hcl.Range, *limit) {
+func badToken(tokens hclsyntax.Tokens) (hcl.Range, *Limit) {
 	for _, t := range tokens {
 		switch t.Type {
 		case hclsyntax.TokenComment:
 		case hclsyntax.TokenNumberLit:
-			if err := longNumber(string(t.Bytes)); err != nil {
+			if err := LongNumber(string(t.Bytes)); err != nil {
 				return t.Range, err
 			}
 		default:
 			if !norm.NFC.IsNormal(t.Bytes) {
-				return t.Range, over("Text not in NFC", "This is not in Unicode's form NFC, such as a letter with an accent that is a character of its own. Save it as NFC, or let a step read the text as an input.")
+				return t.Range, Over("Text not in NFC", "This is not in Unicode's form NFC, such as a letter with an accent that is a character of its own. Save it as NFC, or let a step read the text as an input.")
 			}
 		}
 	}
 	return hcl.Range{}, nil
 }
 
-// longNumber refuses a number that takes long to read or to write.
-func longNumber(text string) *limit {
+// LongNumber refuses a number that takes long to read or to write.
+func LongNumber(text string) *Limit {
 	if len(text) > maxDigits {
-		return over("Number too long", "This number has %d digits; at most %d are allowed.", len(text), maxDigits)
+		return Over("Number too long", "This number has %d digits; at most %d are allowed.", len(text), maxDigits)
 	}
 	_, exponent, _ := strings.Cut(strings.ToLower(text), "e")
-	if e, err := strconv.Atoi(exponent); errors.Is(err, strconv.ErrRange) || e > maxExponent/4 || e < -maxExponent/4 {
-		return over("Number out of range", "The exponent of a number is between -%d and %d.", maxExponent/4, maxExponent/4)
+	if e, err := strconv.Atoi(exponent); errors.Is(err, strconv.ErrRange) || e > MaxExponent/4 || e < -MaxExponent/4 {
+		return Over("Number out of range", "The exponent of a number is between -%d and %d.", MaxExponent/4, MaxExponent/4)
 	}
 	return nil
 }
 
-// wild is what is wrong with tokens that tame refuses.
-func wild(tokens hclsyntax.Tokens) *hcl.Diagnostic {
+// Wild is what is wrong with tokens that tame refuses.
+func Wild(tokens hclsyntax.Tokens) *hcl.Diagnostic {
 	rng, err := badToken(tokens)
 	if err == nil {
 		var deep bool
 		if rng, deep = tooDeep(tokens); deep {
-			err = over("Nesting too deep", "Brackets, templates or operators are nested more than %d deep here. Name the inner parts in locals.", maxDepth)
+			err = Over("Nesting too deep", "Brackets, templates or operators are nested more than %d deep here. Name the inner parts in locals.", MaxDepth)
 		}
 	}
 	if err == nil {
 		return nil
 	}
-	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: err.summary, Detail: err.detail, Subject: &rng}
+	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: err.Summary, Detail: err.Detail, Subject: &rng}
 }
 
 // tooDeep finds where the parts of an expression, or blocks, stand deeper within
@@ -138,7 +138,7 @@ func tooDeep(tokens hclsyntax.Tokens) (hcl.Range, bool) {
 			top.chain++
 			depth++
 		}
-		if depth > maxDepth {
+		if depth > MaxDepth {
 			return t.Range, true
 		}
 	}

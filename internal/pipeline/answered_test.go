@@ -8,6 +8,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
 
@@ -23,7 +24,7 @@ func TestUnexplained(t *testing.T) {
 		Type: function.StaticReturnType(cty.Bool),
 		Impl: func([]cty.Value, cty.Type) (cty.Value, error) { return cty.UnknownVal(cty.Bool), nil },
 	})
-	load := func(src string) (*Pipeline, Diagnostics) {
+	load := func(src string) (*Pipeline, syntax.Diagnostics) {
 		l := newLoader(map[string][]byte{"p.hcl": []byte(src)}, Options{Registry: registry})
 		l.functions(".")["unanswered"] = unanswered
 		return l.load()
@@ -44,7 +45,7 @@ func TestUnexplained(t *testing.T) {
 		"limits":    "limits {\n\n a = unanswered() ? 1 : 2\n}",
 		"console":   "",
 	} {
-		var ds Diagnostics
+		var ds syntax.Diagnostics
 		if name == "console" {
 			s, _, _ := Open(map[string][]byte{"p.hcl": nil}, Options{Registry: registry})
 			s.l.functions(s.dir)["unanswered"] = unanswered

@@ -15,6 +15,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
 
@@ -74,7 +75,7 @@ func stepOf(v cty.Value) (string, bool) {
 
 // leavesOf are those of a step that is made: what its configuration names, or what lies
 // where a source block says.
-func (s *session) leavesOf(t step.Task, at Pos, spec *step.Spec) leaves {
+func (s *session) leavesOf(t step.Task, at syntax.Pos, spec *step.Spec) leaves {
 	return func(output string) ([]string, bool) {
 		path, ignore, ok := SourceOf(t, at)
 		if !ok {
@@ -147,7 +148,7 @@ func (a *artifact) pick(name string) (*artifact, error) {
 	case !found && len(names) == 0:
 		return nil, fmt.Errorf("%s has no file %q: the step names no outputs", a.ref.WithoutPath(), full)
 	case !found:
-		return nil, fmt.Errorf("%s has no file or folder %q. %s", a.ref.WithoutPath(), full, suggest(full, names, "file"))
+		return nil, fmt.Errorf("%s has no file or folder %q. %s", a.ref.WithoutPath(), full, syntax.Suggest(full, names, "file"))
 	case folder:
 		return a.at(trimmed, a.output.Type), nil
 	}
@@ -224,7 +225,7 @@ func (a *artifact) pickBy(key cty.Value) (cty.Value, error) {
 func noFile(err error, rng *hcl.Range, e hcl.Expression, ctx *hcl.EvalContext) *hcl.Diagnostic {
 	detail := strings.TrimRight(err.Error(), ".") + "."
 	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "No such file", Detail: detail,
-		Subject: rng, Expression: e, EvalContext: ctx, Extra: &limit{"No such file", detail}}
+		Subject: rng, Expression: e, EvalContext: ctx, Extra: &syntax.Limit{Summary: "No such file", Detail: detail}}
 }
 
 // pickFrom lets references reach into artifacts.
@@ -262,7 +263,7 @@ func written(t hcl.Traverser) hcl.Traverser {
 // SourceOf returns the path that the task of a source block names, as it is from the folder of
 // this process, and whether .gitignore files count there; ok is false of other tasks, and while
 // steps have yet to decide the path.
-func SourceOf(t step.Task, pos Pos) (path string, ignore, ok bool) {
+func SourceOf(t step.Task, pos syntax.Pos) (path string, ignore, ok bool) {
 	var c struct {
 		Path   string `json:"path"`
 		Ignore bool   `json:"ignore"`
@@ -274,4 +275,26 @@ func SourceOf(t step.Task, pos Pos) (path string, ignore, ok bool) {
 		path = filepath.Join(filepath.Dir(filepath.FromSlash(pos.File)), path)
 	}
 	return path, c.Ignore, true
+}
+
+// names returns the leading names of a reference: step.train.dsi and
+// step["train"].dsi are the same.
+func names(tr hcl.Traversal) []string {
+	var out []string
+	for _, t := range tr {
+		switch t := written(t).(type) {
+		case hcl.TraverseRoot:
+			out = append(out, t.Name)
+		case hcl.TraverseAttr:
+			out = append(out, t.Name)
+		case hcl.TraverseIndex:
+			if t.Key.Type() != cty.String || t.Key.IsNull() || !t.Key.IsKnown() {
+				return out
+			}
+			out = append(out, t.Key.AsString())
+		default:
+			return out
+		}
+	}
+	return out
 }

@@ -5,16 +5,14 @@ import (
 	"regexp"
 
 	"github.com/hashicorp/hcl/v2"
-)
 
-// Question is what a person is asked at the terminal: a value for a variable that has none yet,
-// and that errors are about.
-type Question struct{ Variable, Text string }
+	"github.com/redsi/redsi/internal/pipeline/syntax"
+)
 
 // questions are those whose answers could mend errors: of variables that nobody has set and
 // whose names stand where something is wrong. The errors say how else to set them.
-func (l *loader) questions(ds Diagnostics) (all []Question) {
-	for _, name := range sortedKeys(l.variables) {
+func (l *loader) questions(ds syntax.Diagnostics) (all []syntax.Question) {
+	for _, name := range syntax.Keys(l.variables) {
 		v := l.variables[name]
 		if v.ask == "" || v.given {
 			continue
@@ -22,16 +20,16 @@ func (l *loader) questions(ds Diagnostics) (all []Question) {
 		named := regexp.MustCompile(`\bvar\.` + regexp.QuoteMeta(name) + `\b`)
 		asked := false
 		for _, d := range ds.List {
-			if d.Severity != hcl.DiagError || *d.Subject != v.rng && !named.Match(d.Subject.SliceBytes(ds.sources[d.Subject.Filename])) {
+			if d.Severity != hcl.DiagError || *d.Subject != v.rng && !named.Match(d.Subject.SliceBytes(l.diags.Source(d.Subject.Filename))) {
 				continue
 			}
 			if *d.Subject != v.rng {
-				d.Detail += fmt.Sprintf("\nNobody has set var.%s yet: give it with --var %s=…, or in %s.", name, name, LocalFile)
+				d.Detail += fmt.Sprintf("\nNobody has set var.%s yet: give it with --var %s=…, or in %s.", name, name, syntax.LocalFile)
 			}
 			asked = true
 		}
 		if asked {
-			all = append(all, Question{name, v.ask})
+			all = append(all, syntax.Question{Variable: name, Text: v.ask})
 		}
 	}
 	return all

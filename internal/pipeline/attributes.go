@@ -4,13 +4,12 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/convert"
 )
 
 // noBlocks reports the blocks of one that has none.
 func (l *loader) noBlocks(b *hclsyntax.Block, only string) {
 	for _, inner := range b.Body.Blocks {
-		l.diags.error(inner.TypeRange, "Unknown block", only)
+		l.diags.Error(inner.TypeRange, "Unknown block", only)
 	}
 }
 
@@ -25,19 +24,4 @@ func (l *loader) constantOf(a *hclsyntax.Attribute, ctx *hcl.EvalContext, want c
 // description checks a text that is for people alone.
 func (l *loader) description(b *hclsyntax.Block) {
 	l.constantOf(b.Body.Attributes["description"], l.constContext(b.TypeRange.Filename), cty.String, "A description", "A description is a string.")
-}
-
-// typed is the value of an expression as a primitive type; false if it is not known, or null or
-// of another type, which is reported.
-func (l *loader) typed(e hclsyntax.Expression, ctx *hcl.EvalContext, inst *instance, want cty.Type, wrong string) (cty.Value, bool) {
-	v := l.open(l.value(e, ctx, inst), e.Range(), inst)
-	if !v.IsWhollyKnown() {
-		return v, false
-	}
-	if typed, err := convert.Convert(v, want); err == nil && !typed.IsNull() {
-		return typed, true
-	}
-	rng := e.Range()
-	l.diags.add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Wrong type", Detail: wrong, Subject: &rng}, inst, wrong)
-	return v, false
 }

@@ -48,12 +48,12 @@ func mayChain(n *node) bool {
 // chain is what the instances of a block see of each other.
 func (l *loader) chain(n *node, instances []instance) cty.Value {
 	if n.block.when != nil {
-		l.diags.error(n.block.when.Range(), "Chain with a when", fmt.Sprintf("Instances of %s refer to each other, so none of them can be skipped. Leave the element out of its for_each.", n.name))
+		l.diags.Error(n.block.when.Range(), "Chain with a when", fmt.Sprintf("Instances of %s refer to each other, so none of them can be skipped. Leave the element out of its for_each.", n.name))
 	}
 	values := make(map[string]cty.Value, len(instances))
 	for _, inst := range instances {
 		l.place(&inst, n, nil)
-		values[inst.key] = outputsOf(n.block.spec, n.block.spec.Outputs, inst.address, nil)
+		values[inst.Key] = outputsOf(n.block.spec, n.block.spec.Outputs, inst.address, nil)
 	}
 	if len(values) == 0 {
 		return cty.MapValEmpty(stepType(n.block.spec))
@@ -93,5 +93,5 @@ func (l *loader) noCircle(n *node) {
 	if left := len(names) - most; left > 0 {
 		names = append(names[:most], fmt.Sprintf("%d more", left))
 	}
-	l.diags.error(n.rng, "References in a circle", fmt.Sprintf("%s: each of these refers to another of them, or to one that does, so none can come first.", strings.Join(names, ", ")))
+	l.diags.Error(n.rng, "References in a circle", fmt.Sprintf("%s: each of these refers to another of them, or to one that does, so none can come first.", strings.Join(names, ", ")))
 }

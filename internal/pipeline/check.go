@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/system/values"
 	"github.com/redsi/redsi/step"
 )
@@ -30,11 +31,11 @@ type checkForm struct {
 // shapeCheck checks the names in a check block.
 func (l *loader) shapeCheck(b *block, inner *hclsyntax.Block) {
 	if b.typ != "step" {
-		l.diags.error(inner.TypeRange, "Unknown block", fmt.Sprintf("A check belongs to a step. What is expected of a %s is written in expect and claim blocks.", b.typ))
+		l.diags.Error(inner.TypeRange, "Unknown block", fmt.Sprintf("A check belongs to a step. What is expected of a %s is written in expect and claim blocks.", b.typ))
 		return
 	}
 	if len(inner.Labels) != 1 || inner.Labels[0] == "" {
-		l.diags.error(header(inner), "Wrong labels", `A check is written check "WHAT IT CHECKS" { … }.`)
+		l.diags.Error(syntax.Header(inner), "Wrong labels", `A check is written check "WHAT IT CHECKS" { … }.`)
 		return
 	}
 	l.shapeForm(inner)
@@ -73,7 +74,7 @@ func (r *checkReader) wrong(attribute, format string, args ...any) {
 
 // check makes a check of a block; none of one whose limits are all null.
 func (r *checkReader) check(x checkForm) []step.Check {
-	c := step.Check{Name: r.b.Labels[0], At: posOf(r.b.TypeRange).String(), Counts: x.Counts, Field: x.Field, Min: limitOf(x.Min), Max: limitOf(x.Max), Equals: limitOf(x.Equals),
+	c := step.Check{Name: r.b.Labels[0], At: syntax.PosOf(r.b.TypeRange).String(), Counts: x.Counts, Field: x.Field, Min: limitOf(x.Min), Max: limitOf(x.Max), Equals: limitOf(x.Equals),
 		Warning: x.Severity == "warning", Of: r.steps(x.Of)}
 	if c.Field != "" && !strings.Contains(c.Field, ":") {
 		r.wrong("field", "%q is not a field: write OUTPUT:PATH.", c.Field)
@@ -150,7 +151,7 @@ func (r *checkReader) steps(names []string) (addresses []string) {
 		}
 		switch _, given := r.tree[name]; {
 		case !given:
-			r.wrong("of", "The step has no attribute %q. %s", name, suggest(name, slices.Sorted(maps.Keys(r.tree)), "attribute"))
+			r.wrong("of", "The step has no attribute %q. %s", name, syntax.Suggest(name, slices.Sorted(maps.Keys(r.tree)), "attribute"))
 		case len(refs) == 0 && r.of.failed(): // reported
 			r.broken = append(r.broken, []any{"of"})
 		case len(refs) == 0:
@@ -174,7 +175,7 @@ func (r *checkReader) field(attr, field, owner string, spec *step.Spec) {
 		for _, o := range spec.Outputs {
 			names = append(names, o.Name)
 		}
-		r.wrong(attr, "%s has no output %q. %s", owner, output, suggest(output, names, "output"))
+		r.wrong(attr, "%s has no output %q. %s", owner, output, syntax.Suggest(output, names, "output"))
 	case o.Tree:
 		r.wrong(attr, "Output %q is many files; a check reads one.", output)
 	case o.Fields != nil:

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/redsi/redsi/internal/pipeline/questions"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
 
@@ -24,7 +24,7 @@ type Checklist struct {
 // Said is a text with its place.
 type Said struct {
 	Text string
-	Pos  Pos
+	Pos  syntax.Pos
 }
 
 // Bound is what was tried of one hyperparameter.
@@ -35,13 +35,13 @@ type Bound struct {
 
 // Asset is a dataset or model that the pipeline uses or makes.
 type Asset struct {
-	Type      string   `hcl:"-"` // "dataset" or "model"
-	Name      string   `hcl:"name,label" help:"What it is called."`
-	License   string   `hcl:"license,optional" help:"Its licence or terms."`
-	URL       string   `hcl:"url,optional" help:"Where to get it."`
-	Languages []string `hcl:"languages,optional" help:"The languages of its texts."`
-	About     string   `hcl:"about,optional" help:"Domains, splits, terms: what a reader should know."`
-	Pos       Pos      `hcl:"-"`
+	Type      string     `hcl:"-"` // "dataset" or "model"
+	Name      string     `hcl:"name,label" help:"What it is called."`
+	License   string     `hcl:"license,optional" help:"Its licence or terms."`
+	URL       string     `hcl:"url,optional" help:"Where to get it."`
+	Languages []string   `hcl:"languages,optional" help:"The languages of its texts."`
+	About     string     `hcl:"about,optional" help:"Domains, splits, terms: what a reader should know."`
+	Pos       syntax.Pos `hcl:"-"`
 }
 
 type checklistBlock struct {
@@ -69,7 +69,7 @@ func checkChecklist(x checklistBlock) error {
 		list, _ := questions.Of(name)
 		for number := range given {
 			if !list.Has(number) {
-				ps = append(ps, step.Problem{Path: show([]any{name, key(number)}), Detail: fmt.Sprintf("The list has no question %q. %s", number, suggest(number, list.Numbers(), "question"))})
+				ps = append(ps, step.Problem{Path: show([]any{name, key(number)}), Detail: fmt.Sprintf("The list has no question %q. %s", number, syntax.Suggest(number, list.Numbers(), "question"))})
 			}
 		}
 	}
@@ -95,13 +95,13 @@ func (l *loader) declareChecklist(b *hclsyntax.Block) {
 	}
 	said := func(text string, path ...any) Said {
 		rng, _ := c.find(path, true)
-		return Said{text, posOf(rng)}
+		return Said{text, syntax.PosOf(rng)}
 	}
 	l.checklist.Answers = map[string]map[string]Said{}
 	if x.Selection != nil {
 		l.checklist.Selection = said(*x.Selection, "selection")
 	}
-	for _, name := range sortedKeys(x.Search) {
+	for _, name := range syntax.Keys(x.Search) {
 		l.checklist.Search = append(l.checklist.Search, Bound{name, said(x.Search[name], "search", key(name))})
 	}
 	for list, given := range x.answers() {
@@ -114,11 +114,9 @@ func (l *loader) declareChecklist(b *hclsyntax.Block) {
 	}
 	for typ, assets := range x.assets() {
 		for i, asset := range assets {
-			asset.Type, asset.Pos = typ, posOf(blocksOf(b.Body, typ)[i].TypeRange)
+			asset.Type, asset.Pos = typ, syntax.PosOf(syntax.Blocks(b.Body, typ)[i].TypeRange)
 			l.checklist.Assets = append(l.checklist.Assets, asset)
 		}
 	}
 	slices.SortFunc(l.checklist.Assets, func(a, b Asset) int { return cmp.Compare(a.Pos.Line, b.Pos.Line) })
 }
-
-func posOf(r hcl.Range) Pos { return Pos{r.Filename, r.Start.Line} }

@@ -11,6 +11,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/redsi/redsi/internal/pipeline/address"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
 
@@ -21,8 +22,8 @@ type Claim struct {
 	Config  json.RawMessage // completed, as the kind has it
 	Cells   []string        // ADDRESS:CELL of all that it is about, in the order of the source
 	LeftOut []Skipped       // tables and figures that it is about; with any, its Config has no expect, and it no Cells
-	Pos     Pos
-	AttrPos map[string]Pos // of its attributes and expect blocks; see Step
+	Pos     syntax.Pos
+	AttrPos map[string]syntax.Pos // of its attributes and expect blocks; see Step
 }
 
 // Text is the sentence.
@@ -50,12 +51,12 @@ func (c Claim) Items() (list []string) {
 // claimName checks a claim's label, which is a name for people.
 func (l *loader) claimName(b *hclsyntax.Block) bool {
 	if len(b.Labels) != 1 {
-		l.diags.error(header(b), "Wrong labels", `A claim block is written claim "NAME" { … }.`)
+		l.diags.Error(syntax.Header(b), "Wrong labels", `A claim block is written claim "NAME" { … }.`)
 		return false
 	}
 	name := b.Labels[0]
 	if strings.TrimSpace(name) == "" || len(name) > maxName || strings.ContainsFunc(name, unicode.IsControl) {
-		l.diags.error(b.LabelRanges[0], "Not a name", fmt.Sprintf("A claim's name is a few words on one line, at most %d bytes.", maxName))
+		l.diags.Error(b.LabelRanges[0], "Not a name", fmt.Sprintf("A claim's name is a few words on one line, at most %d bytes.", maxName))
 		return false
 	}
 	return true
@@ -114,7 +115,7 @@ func (c *config) cells(tree map[string]any) {
 		at := parsePath(n.Attr)
 		detail := fmt.Sprintf(`%q is not a cell. Write table.NAME["ROW.COLUMN"] or figure.NAME["SERIES.POINT.y"].`, n.Cell)
 		if known != nil {
-			detail = fmt.Sprintf("%s has no such cell. %s", item, suggest(n.Cell, sortedKeys(known), "cell"))
+			detail = fmt.Sprintf("%s has no such cell. %s", item, syntax.Suggest(n.Cell, syntax.Keys(known), "cell"))
 		}
 		c.fail(at, c.locate(at), "Unknown cell", detail)
 	}

@@ -9,6 +9,8 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/redsi/redsi/internal/host/secret"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
 
@@ -63,7 +65,7 @@ func (c *config) blocks(b *hclsyntax.Body, a *step.Attr, at []any) any {
 	object := blockObject(a)
 	label := labelOf(object)
 	var list []any
-	for _, inner := range blocksOf(b, a.Name) {
+	for _, inner := range syntax.Blocks(b, a.Name) {
 		if a.Type.Kind != step.List && len(list) > 0 {
 			c.fail(at, inner.TypeRange, "Block written twice", fmt.Sprintf("%s has one block %s.", c.inst.address, a.Name))
 			return broken{}
@@ -98,7 +100,7 @@ func (c *config) fail(at []any, rng hcl.Range, summary, detail string) broken {
 	if len(at) > 0 {
 		about = pattern(at)
 	}
-	c.l.diags.add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: &rng}, c.inst, about)
+	c.l.diags.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: &rng}, c.inst.of(), about)
 	return broken{}
 }
 
@@ -183,5 +185,26 @@ func typeName(t string) string {
 }
 
 func outputNames(v cty.Value, address string) string {
-	return address + "." + strings.Join(sortedKeys(v.Type().AttributeTypes()), ", "+address+".")
+	return address + "." + strings.Join(syntax.Keys(v.Type().AttributeTypes()), ", "+address+".")
+}
+
+// secrets is the value of an attribute for secrets, with sources instead of
+// sensitive variables.
+func (c *config) secrets(v cty.Value, rng hcl.Range) cty.Value {
+	if !c.l.hasSecrets || v.IsMarked() || !v.IsKnown() || v.IsNull() || !v.Type().IsObjectType() && !v.Type().IsMapType() {
+		return c.l.open(v, rng, c.inst)
+	}
+	m := v.AsValueMap()
+	for k, e := range m {
+		if name, ok := c.l.wholeVariable(e); ok {
+			m[k] = cty.StringVal(secret.Variable(name))
+		} else if name := sensitiveIn(e); name != "" {
+			c.l.diags.Error(rng, "Sensitive value", fmt.Sprintf("%s is made of var.%s. A secret must be a whole variable, since its value is found only when the program starts.", k, name))
+			return cty.DynamicVal
+		}
+	}
+	if len(m) == 0 {
+		return v
+	}
+	return cty.ObjectVal(m)
 }

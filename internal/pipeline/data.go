@@ -15,6 +15,7 @@ import (
 	"github.com/zclconf/go-cty/cty/function/stdlib"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/system/values"
 )
 
@@ -54,9 +55,9 @@ func checkYAML(n *yaml.Node, nested int, left *int) error {
 	*left -= 1 + len(n.Value)/16
 	switch {
 	case *left < 0:
-		return over("Value too large", "This YAML has more than %d elements, those that aliases repeat among them.", maxElements)
+		return syntax.Over("Value too large", "This YAML has more than %d elements, those that aliases repeat among them.", maxElements)
 	case nested > maxNested:
-		return over("Value too deep", "In this YAML, lists or mappings are nested more than %d deep, or one contains itself.", maxNested)
+		return syntax.Over("Value too deep", "In this YAML, lists or mappings are nested more than %d deep, or one contains itself.", maxNested)
 	case n.Style&yaml.TaggedStyle != 0:
 		return fmt.Errorf("line %d: tags such as %s are not read", n.Line, n.Tag)
 	case n.Kind == yaml.AliasNode:
@@ -113,12 +114,12 @@ func inBlocks(n *yaml.Node) {
 // decodeTOML is the value of a text. Dates and times are texts.
 func decodeTOML(text []byte) (cty.Value, error) {
 	// The library recurses. Brackets in texts and comments count, too.
-	if strings.Count(string(text), "[")+strings.Count(string(text), "{") > maxDepth {
+	if strings.Count(string(text), "[")+strings.Count(string(text), "{") > syntax.MaxDepth {
 		depth := 0
 		for _, c := range text {
 			depth += strings.Count("[{", string(c)) - strings.Count("]}", string(c))
-			if depth > maxDepth {
-				return cty.NilVal, over("Value too deep", "In this TOML, brackets are nested more than %d deep.", maxDepth)
+			if depth > syntax.MaxDepth {
+				return cty.NilVal, syntax.Over("Value too deep", "In this TOML, brackets are nested more than %d deep.", syntax.MaxDepth)
 			}
 		}
 	}

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
 
@@ -24,48 +24,6 @@ const (
 // BlockKinds are those kinds, by the block's type.
 var BlockKinds = map[string]string{"source": SourceKind, "table": TableKind, "figure": FigureKind, "claim": ClaimKind}
 
-// node is something that is evaluated: one local value or output, or a block.
-type node struct {
-	name  string // local.sizes, step.train.dsi, table.dedup_counts, module.first, output.texts
-	dir   string // the folder of its source, for file()
-	rng   hcl.Range
-	value cty.Value // what references to it give; DynamicVal where that failed
-	deps  []edge
-	read  bool // something refers to it
-
-	awaits    *awaited // what the value waits for, or was made of; nil if no step decides it
-	undecided bool     // of a block: it is not known yet whether some step of it is skipped
-
-	expr   hclsyntax.Expression // of a local or output
-	block  *block               // of a source, step, table, figure or claim
-	cells  cty.Value            // of a table or figure, what claims see; see cellsOf
-	module *moduleCall
-
-	form *hclsyntax.Block // an environment or publish block
-}
-
-// edge is a reference from one node to another.
-type edge struct {
-	to   *node
-	rng  hcl.Range
-	bare bool // it takes an output of a step that may be skipped, not within try()
-}
-
-// block is a source, step, table, figure or claim.
-type block struct {
-	*hclsyntax.Block
-	typ, kind, name string
-	spec            *step.Spec // nil if there is no such kind; reported
-	forEach, when   hclsyntax.Expression
-	otherwise       hclsyntax.Expression
-	keep            hclsyntax.Expression
-	allowEmpty      bool
-	resources       *hclsyntax.Block
-	retry           *hclsyntax.Block
-	checks          []*hclsyntax.Block
-	attrPos         map[string]Pos // what places has found
-}
-
 // declare finds what the pipeline files declare and reports what is declared
 // twice, in the wrong form, or unknown.
 func (l *loader) declare() {
@@ -76,8 +34,8 @@ func (l *loader) declare() {
 		"paper": func(b *hclsyntax.Block) { l.single(b) }, "results": func(b *hclsyntax.Block) { l.single(b) },
 	}
 	for _, b := range l.bodies {
-		for _, a := range sortedAttributes(b.Body) {
-			l.diags.error(a.NameRange, "Attribute outside a block",
+		for _, a := range syntax.Attributes(b.Body) {
+			l.diags.Error(a.NameRange, "Attribute outside a block",
 				fmt.Sprintf("A value that is used in several places is written in a locals block: locals { %s = … }. A file for --var-file that stands beside pipelines.hcl does not end in .hcl.", a.Name))
 		}
 		for _, blk := range b.Blocks {
@@ -89,8 +47,8 @@ func (l *loader) declare() {
 			for _, t := range BlockTypes {
 				names = append(names, t.Name)
 			}
-			l.diags.error(blk.TypeRange, "Unknown block type",
-				fmt.Sprintf("There is no block type %q. %s", blk.Type, suggest(blk.Type, names, "block type")))
+			l.diags.Error(blk.TypeRange, "Unknown block type",
+				fmt.Sprintf("There is no block type %q. %s", blk.Type, syntax.Suggest(blk.Type, names, "block type")))
 		}
 	}
 }
@@ -102,16 +60,16 @@ func (l *loader) labels(b *hclsyntax.Block, want ...string) bool {
 		for _, w := range want {
 			form += fmt.Sprintf(" %q", w)
 		}
-		l.diags.error(header(b), "Wrong labels", fmt.Sprintf("A %s block is written %s { … }.", b.Type, form))
+		l.diags.Error(syntax.Header(b), "Wrong labels", fmt.Sprintf("A %s block is written %s { … }.", b.Type, form))
 		return false
 	}
 	for i, name := range b.Labels {
 		if len(name) > maxName {
-			l.diags.error(b.LabelRanges[i], "Not a name", fmt.Sprintf("The %s of this %s has %d bytes; at most %d are allowed.", strings.ToLower(want[i]), b.Type, len(name), maxName))
+			l.diags.Error(b.LabelRanges[i], "Not a name", fmt.Sprintf("The %s of this %s has %d bytes; at most %d are allowed.", strings.ToLower(want[i]), b.Type, len(name), maxName))
 			return false
 		}
 		if !hclsyntax.ValidIdentifier(name) {
-			l.diags.error(b.LabelRanges[i], "Not a name",
+			l.diags.Error(b.LabelRanges[i], "Not a name",
 				fmt.Sprintf("%q cannot be the %s of a %s: a name is made of letters, digits, _ and -, and does not start with a digit.", name, strings.ToLower(want[i]), b.Type))
 			return false
 		}
@@ -119,16 +77,13 @@ func (l *loader) labels(b *hclsyntax.Block, want ...string) bool {
 	return true
 }
 
-// header is the range of a block's type and labels.
-func header(b *hclsyntax.Block) hcl.Range { return b.DefRange() }
-
 // add declares a node, unless there is one of its name, which is reported.
 func (l *loader) add(n *node) bool {
 	if old := l.byName[n.name]; old != nil {
 		l.twice(n.name, n.rng, old.rng)
 		return false
 	}
-	n.dir, n.value = folder(n.rng.Filename), cty.DynamicVal
+	n.dir, n.value = syntax.Dir(n.rng.Filename), cty.DynamicVal
 	l.byName[n.name] = n
 	return true
 }
@@ -138,7 +93,7 @@ func (l *loader) declareNamed(b *hclsyntax.Block) *node {
 	if !l.labels(b, "NAME") {
 		return nil
 	}
-	n := &node{name: b.Type + "." + b.Labels[0], rng: header(b)}
+	n := &node{name: b.Type + "." + b.Labels[0], rng: syntax.Header(b)}
 	if !l.add(n) {
 		return nil
 	}
@@ -151,7 +106,7 @@ func (l *loader) single(b *hclsyntax.Block) bool {
 		return false
 	}
 	if first := l.singles[b.Type]; first != nil {
-		l.twice(b.Type, header(b), header(first))
+		l.twice(b.Type, syntax.Header(b), syntax.Header(first))
 		return false
 	}
 	l.singles[b.Type] = b
@@ -170,9 +125,9 @@ func (l *loader) declareForm(b *hclsyntax.Block) {
 func (l *loader) declareLocals(b *hclsyntax.Block) {
 	l.labels(b)
 	for _, inner := range b.Body.Blocks {
-		l.diags.error(inner.TypeRange, "Block in locals", "A locals block has attributes only: NAME = VALUE.")
+		l.diags.Error(inner.TypeRange, "Block in locals", "A locals block has attributes only: NAME = VALUE.")
 	}
-	for _, a := range sortedAttributes(b.Body) {
+	for _, a := range syntax.Attributes(b.Body) {
 		if n := (&node{name: "local." + a.Name, rng: a.NameRange, expr: a.Expr}); l.add(n) {
 			l.nodes = append(l.nodes, n)
 		}
@@ -196,7 +151,7 @@ func (l *loader) declareBlock(hb *hclsyntax.Block) {
 	if b.typ == "step" {
 		b.kind, kindRange = hb.Labels[0], hb.LabelRanges[0]
 	}
-	n := &node{name: b.address(), rng: header(hb), block: b}
+	n := &node{name: b.address(), rng: syntax.Header(hb), block: b}
 	if !l.add(n) {
 		return
 	}
@@ -206,17 +161,9 @@ func (l *loader) declareBlock(hb *hclsyntax.Block) {
 	l.shape(b)
 }
 
-// address is the block's name in references.
-func (b *block) address() string {
-	if b.typ == "step" {
-		return "step." + b.kind + "." + b.name
-	}
-	return b.typ + "." + b.name
-}
-
 func (l *loader) twice(name string, rng, first hcl.Range) {
-	l.diags.error(rng, "Declared twice", fmt.Sprintf("%s has been declared before. Give one of them another name.", name),
-		Place{first, "declared here first"})
+	l.diags.Error(rng, "Declared twice", fmt.Sprintf("%s has been declared before. Give one of them another name.", name),
+		syntax.Place{Range: first, Text: "declared here first"})
 }
 
 // kind looks up a block's kind and reports one that cannot be used so.
@@ -231,24 +178,19 @@ func (l *loader) kind(b *block, rng hcl.Range) *step.Spec {
 			}
 		}
 		slices.Sort(names)
-		detail := fmt.Sprintf("There is no kind %q. %s", b.kind, suggest(b.kind, names, "kind"))
+		detail := fmt.Sprintf("There is no kind %q. %s", b.kind, syntax.Suggest(b.kind, names, "kind"))
 		if b.typ != "step" {
 			detail = fmt.Sprintf("This build has no kind %q, which a %s block stands for.", b.kind, b.typ)
 		}
-		l.diags.error(rng, "Unknown step kind", detail+" See redsi kinds.")
+		l.diags.Error(rng, "Unknown step kind", detail+" See redsi kinds.")
 		return nil
 	case s.Block && b.typ == "step":
 		for typ, kind := range BlockKinds {
 			if kind == b.kind {
-				l.diags.error(rng, "Not a step", fmt.Sprintf("This is written %s %q { … }.", typ, b.name))
+				l.diags.Error(rng, "Not a step", fmt.Sprintf("This is written %s %q { … }.", typ, b.name))
 			}
 		}
 		return nil
 	}
 	return s
-}
-
-// sortedAttributes returns a body's attributes in the order of the source.
-func sortedAttributes(b *hclsyntax.Body) []*hclsyntax.Attribute {
-	return slices.SortedFunc(maps.Values(b.Attributes), func(x, y *hclsyntax.Attribute) int { return bySource(x.SrcRange, y.SrcRange) })
 }

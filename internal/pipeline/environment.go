@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/environment"
 	"github.com/redsi/redsi/internal/host/libraries"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
 // Environment is an environment block: what programs are run in, as its lock has it.
@@ -42,7 +43,7 @@ func (l *loader) evaluateEnvironment(n *node, ctx *hcl.EvalContext) {
 	x, ok := read[environmentBlock](c)
 	if !ok {
 		if l.now.any() {
-			l.diags.error(n.rng, "Environment that is not known", "An environment cannot wait for what a step makes.")
+			l.diags.Error(n.rng, "Environment that is not known", "An environment cannot wait for what a step makes.")
 		}
 		return
 	}
@@ -54,7 +55,7 @@ func (l *loader) evaluateEnvironment(n *node, ctx *hcl.EvalContext) {
 		}
 	}
 	if given != 1 {
-		l.diags.error(n.rng, "Not one lock", fmt.Sprintf("An environment has one of %s: environment \"NAME\" { uv = \"uv.lock\" }.", strings.Join(environment.Kinds, ", ")))
+		l.diags.Error(n.rng, "Not one lock", fmt.Sprintf("An environment has one of %s: environment \"NAME\" { uv = \"uv.lock\" }.", strings.Join(environment.Kinds, ", ")))
 		return
 	}
 	e := Environment{Name: l.qualified(n.name)}
@@ -67,7 +68,7 @@ func (l *loader) evaluateEnvironment(n *node, ctx *hcl.EvalContext) {
 		e.Packages, err = l.Environments.Manifest(r, e.Recipe, fmt.Sprintf("%s (%s, %s)", e.Name, r.Lock, r.Platform))
 	}
 	if err != nil {
-		l.diags.error(c.locate([]any{r.Kind}), "Environment that cannot be had", fmt.Sprintf("%s: %s.", n.name, strings.TrimRight(err.Error(), ".")))
+		l.diags.Error(c.locate([]any{r.Kind}), "Environment that cannot be had", fmt.Sprintf("%s: %s.", n.name, strings.TrimRight(err.Error(), ".")))
 		return
 	}
 	l.environments = append(l.environments, e)
@@ -86,7 +87,7 @@ func (l *loader) readLock(dir string, r *environment.Recipe) (err error) {
 			return nil
 		}
 		sum, err := l.digestBeside(dir, name)
-		r.Lock, r.Path, r.Files = path.Base(name), beside(dir, name), map[string]string{path.Base(name): sum}
+		r.Lock, r.Path, r.Files = path.Base(name), syntax.Beside(dir, name), map[string]string{path.Base(name): sum}
 		return err
 	}
 	r.Lock, r.Files = path.Base(name), map[string]string{}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline/address"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
 // evaluate gives a node its value and, for a block, makes its steps. What it
@@ -49,7 +50,7 @@ func (l *loader) inherits(n *node) *awaited {
 	for _, e := range n.deps {
 		own.add(e.to.awaits)
 		if e.to.block != nil && e.bare && e.to.undecided && (n.block == nil || n.block.when == nil) {
-			l.diags.error(e.rng, "Step that may be skipped", fmt.Sprintf("Whether %s runs is decided by its when, after a step has run. What reads its output takes it by try(%s.…, …), which passes over a step that was skipped, or has a when itself.", e.to.name, e.to.name))
+			l.diags.Error(e.rng, "Step that may be skipped", fmt.Sprintf("Whether %s runs is decided by its when, after a step has run. What reads its output takes it by try(%s.…, …), which passes over a step that was skipped, or has a when itself.", e.to.name, e.to.name))
 		}
 	}
 	return own
@@ -63,10 +64,10 @@ func (l *loader) evaluateBlock(n *node, ctx *hcl.EvalContext) {
 		l.pend(n, own, ctx)
 		return
 	case ok && own.made && len(instances) == 0 && !b.allowEmpty:
-		l.diags.error(b.forEach.Range(), piecesTitle, fmt.Sprintf("There is no piece: what the step before %s has made has nothing that matches. If that may be so, write allow_empty = true beside for_each.", n.name))
+		l.diags.Error(b.forEach.Range(), piecesTitle, fmt.Sprintf("There is no piece: what the step before %s has made has nothing that matches. If that may be so, write allow_empty = true beside for_each.", n.name))
 		return
 	case ok && own.made && len(instances) > maxPieces:
-		l.diags.error(b.forEach.Range(), piecesTitle, fmt.Sprintf("This for_each has %d pieces; at most %d are allowed of those that a step makes. Let one step do the work of several.", len(instances), maxPieces))
+		l.diags.Error(b.forEach.Range(), piecesTitle, fmt.Sprintf("This for_each has %d pieces; at most %d are allowed of those that a step makes. Let one step do the work of several.", len(instances), maxPieces))
 		return
 	}
 	if ok {
@@ -101,7 +102,7 @@ func (l *loader) evaluateBlock(n *node, ctx *hcl.EvalContext) {
 		if !ok || s.Pending() {
 			configs = nil
 		} else if configs != nil {
-			configs[inst.key] = artifacts.Sum(s.Task.Config)
+			configs[inst.Key] = artifacts.Sum(s.Task.Config)
 		}
 		if ok {
 			l.steps[n] = append(l.steps[n], s)
@@ -114,7 +115,7 @@ func (l *loader) evaluateBlock(n *node, ctx *hcl.EvalContext) {
 		}
 		inst.ctx = nil // of 100,000 they are a lot
 		if n.read {
-			values[inst.key] = outputsOf(b.spec, outputs, inst.address, names)
+			values[inst.Key] = outputsOf(b.spec, outputs, inst.address, names)
 		}
 	}
 	l.sweep(n.name, b.forEach, b.Body, instances, configs)
@@ -139,10 +140,10 @@ func (l *loader) evaluateBlock(n *node, ctx *hcl.EvalContext) {
 // place gives an instance of a block its address and what its expressions can see.
 func (l *loader) place(inst *instance, n *node, ctx *hcl.EvalContext) {
 	inst.address, inst.ctx = l.qualified(n.name), ctx
-	if inst.keyed {
-		inst.address += address.Key(inst.key)
+	if inst.Keyed {
+		inst.address += address.Key(inst.Key)
 		inst.ctx = ctx.NewChild()
-		each := map[string]cty.Value{"key": cty.StringVal(inst.key), "value": inst.value}
+		each := map[string]cty.Value{"key": cty.StringVal(inst.Key), "value": inst.value}
 		if inst.value.Type() == artifactType {
 			each["file"] = inst.value
 		}
@@ -152,15 +153,15 @@ func (l *loader) place(inst *instance, n *node, ctx *hcl.EvalContext) {
 
 // countSteps refuses a block with which a pipeline has more steps than it may.
 func (l *loader) countSteps(b *block, n int) bool {
-	rng := header(b.Block)
+	rng := syntax.Header(b.Block)
 	if b.forEach != nil {
 		rng = b.forEach.Range()
 	}
 	switch l.meter.steps += n; {
 	case n > maxInstances:
-		l.diags.error(rng, "Too many steps", fmt.Sprintf("This for_each has %d keys; at most %d are allowed. Let one step do the work of several.", n, maxInstances))
+		l.diags.Error(rng, "Too many steps", fmt.Sprintf("This for_each has %d keys; at most %d are allowed. Let one step do the work of several.", n, maxInstances))
 	case l.meter.steps > maxSteps && l.meter.steps-n <= maxSteps:
-		l.diags.error(rng, "Too many steps", fmt.Sprintf("With this block the pipeline has more than %d steps. Let one step do the work of several.", maxSteps))
+		l.diags.Error(rng, "Too many steps", fmt.Sprintf("With this block the pipeline has more than %d steps. Let one step do the work of several.", maxSteps))
 	}
 	return n <= maxInstances && l.meter.steps <= maxSteps
 }
@@ -196,74 +197,23 @@ func (l *loader) scope(n *node) *hcl.EvalContext {
 	return ctx
 }
 
-// value evaluates an expression. Where that fails, or would only repeat what is
-// reported already, the result is unknown.
-func (l *loader) value(e hclsyntax.Expression, ctx *hcl.EvalContext, inst *instance) cty.Value {
-	if l.bad[e] || l.meter.ended != nil {
-		return cty.DynamicVal
-	}
-	v, ds := e.Value(ctx)
-	for _, d := range ds {
-		l.diags.addHCL(l.explain(d), e.Range(), inst)
-	}
-	if ds.HasErrors() {
-		return cty.DynamicVal
-	}
-	if v, ok := l.measured(e, v, inst); !ok {
-		return v
-	}
-	return l.answered(e, ctx, v, inst)
-}
-
-// answered refuses a value that is not known though nothing that it is made of is, or will be,
-// the reason: what depends on it would be left out without a word.
-func (l *loader) answered(e hclsyntax.Expression, ctx *hcl.EvalContext, v cty.Value, inst *instance) cty.Value {
-	if _, refers := e.(*hclsyntax.ScopeTraversalExpr); refers || l.now.any() || v.IsWhollyKnown() {
-		return v
-	}
-	for _, tr := range e.Variables() {
-		if of, ds := tr.TraverseAbs(ctx); !ds.HasErrors() && !of.IsWhollyKnown() {
-			return v
-		}
-	}
-	rng, detail := e.Range(), "This has no value, though all that it refers to has one: an operator or function here does not answer for what it is given, such as a null. Leave nulls out: X != null && f(X)."
-	l.diags.add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "No value", Detail: detail, Subject: &rng}, inst, detail)
-	return v
-}
-
-// measured refuses a value that is too large. What an expression merely refers
-// to, and what a function made, has been measured.
-func (l *loader) measured(e hclsyntax.Expression, v cty.Value, inst *instance) (cty.Value, bool) {
-	var err *limit
-	switch e.(type) {
-	case *hclsyntax.ScopeTraversalExpr, *hclsyntax.FunctionCallExpr:
-	default:
-		var s size
-		if s, err = measure(v); err == nil {
-			err = l.meter.spend(s.elements, 0)
-		}
-	}
-	if err == nil {
-		err = l.meter.ended // within try()
-	}
-	if err == nil {
-		return v, true
-	}
-	rng := e.Range()
-	l.diags.add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: err.summary, Detail: err.detail, Subject: &rng}, inst, err.detail)
-	return cty.DynamicVal, false
-}
-
 // instance is one of the steps or modules that a block makes.
 type instance struct {
-	keyed   bool // the block has for_each
-	key     string
+	syntax.Of
 	value   cty.Value
 	address string
 	ctx     *hcl.EvalContext
 
 	undecided bool // whether it is skipped is not known yet
 	leftOut   bool // of a claim: what it is about is left out
+}
+
+// of says of a diagnostic about an instance which one that is; nil of no instance.
+func (i *instance) of() *syntax.Of {
+	if i == nil {
+		return nil
+	}
+	return &i.Of
 }
 
 // instances evaluates for_each. Without it there is one instance.
@@ -273,7 +223,7 @@ func (l *loader) instances(forEach hclsyntax.Expression, ctx *hcl.EvalContext) (
 	}
 	v := l.open(l.value(forEach, ctx, nil), forEach.Range(), nil)
 	fail := func(format string, args ...any) ([]instance, bool) {
-		l.diags.error(forEach.Range(), "Wrong for_each", fmt.Sprintf(format, args...))
+		l.diags.Error(forEach.Range(), "Wrong for_each", fmt.Sprintf(format, args...))
 		return nil, false
 	}
 	const forms = "for_each takes a map, an object, or a list or set of strings; product({ … }) makes all combinations of several lists."
@@ -291,8 +241,8 @@ func (l *loader) instances(forEach hclsyntax.Expression, ctx *hcl.EvalContext) (
 	case t.IsMapType() || t.IsObjectType():
 		m := v.AsValueMap()
 		list := make([]instance, 0, len(m))
-		for _, k := range sortedKeys(m) {
-			list = append(list, instance{keyed: true, key: k, value: m[k]})
+		for _, k := range syntax.Keys(m) {
+			list = append(list, instance{Of: syntax.Of{Key: k, Keyed: true}, value: m[k]})
 		}
 		return l.checkKeys(forEach, list)
 	case t.IsSetType() || t.IsListType() || t.IsTupleType():
@@ -308,9 +258,9 @@ func (l *loader) instances(forEach hclsyntax.Expression, ctx *hcl.EvalContext) (
 			case e.Type() != cty.String:
 				return fail("It has an element that is a %s. %s", e.Type().FriendlyName(), forms)
 			}
-			list = append(list, instance{keyed: true, key: e.AsString(), value: e})
+			list = append(list, instance{Of: syntax.Of{Key: e.AsString(), Keyed: true}, value: e})
 		}
-		slices.SortStableFunc(list, func(a, b instance) int { return strings.Compare(a.key, b.key) })
+		slices.SortStableFunc(list, func(a, b instance) int { return strings.Compare(a.Key, b.Key) })
 		return l.checkKeys(forEach, list)
 	}
 	return fail("It is a %s. %s", t.FriendlyName(), forms)

@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"errors"
 	"math"
 	"regexp"
 	"slices"
@@ -10,18 +9,20 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
 // expansions say, before a function is called, whether its result could be far
 // larger than its arguments, or take far longer. Arguments are known, of the right
 // types, and measured.
-var expansions = map[string]func(args []cty.Value) *limit{
-	"indent": func(a []cty.Value) *limit {
+var expansions = map[string]func(args []cty.Value) *syntax.Limit{
+	"indent": func(a []cty.Value) *syntax.Limit {
 		spaces, _ := a[0].AsBigFloat().Float64()
 		return bytesOf("indent", float64(length64(a[1]))+spaces*float64(1+strings.Count(a[1].AsString(), "\n")))
 	},
-	"format": func(a []cty.Value) *limit { return formatted("format", a) },
-	"formatlist": func(a []cty.Value) *limit {
+	"format": func(a []cty.Value) *syntax.Limit { return formatted("format", a) },
+	"formatlist": func(a []cty.Value) *syntax.Limit {
 		n := 1
 		for _, v := range a[1:] {
 			if v.CanIterateElements() {
@@ -33,7 +34,7 @@ var expansions = map[string]func(args []cty.Value) *limit{
 		}
 		return bytesOf("formatlist", float64(n)*float64(length64(a[0])))
 	},
-	"join": func(a []cty.Value) *limit {
+	"join": func(a []cty.Value) *syntax.Limit {
 		n, bytes := 0, int64(0)
 		for _, v := range a[1:] {
 			s, err := measure(v)
@@ -44,25 +45,25 @@ var expansions = map[string]func(args []cty.Value) *limit{
 		}
 		return bytesOf("join", float64(bytes)+float64(n)*float64(length64(a[0])))
 	},
-	"replace": func(a []cty.Value) *limit {
+	"replace": func(a []cty.Value) *syntax.Limit {
 		text, part, by := a[0].AsString(), a[1].AsString(), a[2].AsString()
 		return bytesOf("replace", float64(len(text))+float64(strings.Count(text, part))*float64(len(by)))
 	},
-	"regex": func(a []cty.Value) *limit { return searched("regex", a[0], a[1]) },
-	"regexall": func(a []cty.Value) *limit {
+	"regex": func(a []cty.Value) *syntax.Limit { return searched("regex", a[0], a[1]) },
+	"regexall": func(a []cty.Value) *syntax.Limit {
 		if err := searched("regexall", a[0], a[1]); err != nil {
 			return err
 		}
 		return elementsOf("regexall", float64(matches(a[0], a[1])))
 	},
-	"regexreplace": func(a []cty.Value) *limit {
+	"regexreplace": func(a []cty.Value) *syntax.Limit {
 		if err := searched("regexreplace", a[1], a[0]); err != nil {
 			return err
 		}
 		by, n := a[2].AsString(), matches(a[1], a[0])
 		return bytesOf("regexreplace", float64(length64(a[0]))*float64(1+strings.Count(by, "$"))+float64(n)*float64(len(by)))
 	},
-	"setproduct": func(a []cty.Value) *limit {
+	"setproduct": func(a []cty.Value) *syntax.Limit {
 		n := float64(len(a))
 		for _, v := range a {
 			if v.CanIterateElements() {
@@ -71,14 +72,14 @@ var expansions = map[string]func(args []cty.Value) *limit{
 		}
 		return elementsOf("setproduct", n)
 	},
-	"split": func(a []cty.Value) *limit {
+	"split": func(a []cty.Value) *syntax.Limit {
 		return elementsOf("split", float64(strings.Count(a[1].AsString(), a[0].AsString())))
 	},
 	"csvdecode":  structured("csvdecode", ",", "\n"),
 	"yamldecode": structured("yamldecode", "\n", ",", "[", "{", "- ", ": "),
 	"pick":       structured("pick", "\n", ",", "[", "{", "- ", ": "),
 	"tomldecode": structured("tomldecode", "\n", ",", "[", "{"),
-	"jsondecode": func(a []cty.Value) *limit {
+	"jsondecode": func(a []cty.Value) *syntax.Limit {
 		if err := deep(a[0].AsString()); err != nil {
 			return err
 		}
@@ -86,19 +87,19 @@ var expansions = map[string]func(args []cty.Value) *limit{
 	},
 	"parseint": numeral,
 	"tonumber": numeral,
-	"pow": func(a []cty.Value) *limit {
+	"pow": func(a []cty.Value) *syntax.Limit {
 		x, _ := a[0].AsBigFloat().Float64()
 		y, _ := a[1].AsBigFloat().Float64()
 		if math.IsInf(math.Pow(x, y), 0) {
-			return over("Number out of range", "pow() would make a number that is too large.")
+			return syntax.Over("Number out of range", "pow() would make a number that is too large.")
 		}
 		return nil
 	},
 }
 
 // structured is the expansion of a decoder, by the marks that begin elements.
-func structured(name string, marks ...string) func(a []cty.Value) *limit {
-	return func(a []cty.Value) *limit {
+func structured(name string, marks ...string) func(a []cty.Value) *syntax.Limit {
+	return func(a []cty.Value) *syntax.Limit {
 		n := 0
 		for _, c := range marks {
 			n += strings.Count(a[0].AsString(), c)
@@ -107,11 +108,11 @@ func structured(name string, marks ...string) func(a []cty.Value) *limit {
 	}
 }
 
-func numeral(a []cty.Value) *limit {
+func numeral(a []cty.Value) *syntax.Limit {
 	if a[0].Type() != cty.String {
 		return nil
 	}
-	return longNumber(a[0].AsString())
+	return syntax.LongNumber(a[0].AsString())
 }
 
 func length64(v cty.Value) int64 {
@@ -121,26 +122,26 @@ func length64(v cty.Value) int64 {
 	return int64(len(v.AsString()))
 }
 
-func bytesOf(name string, n float64) *limit {
+func bytesOf(name string, n float64) *syntax.Limit {
 	if n > maxText {
-		return over("Text too long", "%s() would make a text of about %.0f bytes; at most %d are allowed.", name, n, maxText)
+		return syntax.Over("Text too long", "%s() would make a text of about %.0f bytes; at most %d are allowed.", name, n, maxText)
 	}
 	return nil
 }
 
-func elementsOf(name string, n float64) *limit {
+func elementsOf(name string, n float64) *syntax.Limit {
 	if n > maxElements {
-		return over("Value too large", "%s() would make about %.0f elements; at most %d are allowed.", name, n, maxElements)
+		return syntax.Over("Value too large", "%s() would make about %.0f elements; at most %d are allowed.", name, n, maxElements)
 	}
 	return nil
 }
 
 // searched bounds the time of a regular expression, which is the product of the
 // lengths of pattern and text at worst.
-func searched(name string, pattern, text cty.Value) *limit {
+func searched(name string, pattern, text cty.Value) *syntax.Limit {
 	const most = 1 << 31
 	if n := float64(length64(pattern)) * float64(length64(text)); n > most || length64(pattern) > 1<<16 {
-		return over("Too much to evaluate", "%s() would search %d bytes for a pattern of %d. Let a command step do this work.", name, length64(text), length64(pattern))
+		return syntax.Over("Too much to evaluate", "%s() would search %d bytes for a pattern of %d. Let a command step do this work.", name, length64(text), length64(pattern))
 	}
 	return nil
 }
@@ -158,7 +159,7 @@ var verb = regexp.MustCompile(`%[-+# 0]*(?:\[\d*\])?(\d*)(?:\.(\d*))?`)
 
 // formatted bounds what a format makes: of each directive no more than its width,
 // its precision and the largest argument.
-func formatted(name string, a []cty.Value) *limit {
+func formatted(name string, a []cty.Value) *syntax.Limit {
 	var largest int64
 	for _, v := range a[1:] {
 		s, err := measure(v)
@@ -180,14 +181,14 @@ func formatted(name string, a []cty.Value) *limit {
 		return err
 	}
 	if total := n + float64(len(found))*float64(largest); total > maxMade {
-		return over("Text too long", "%s() could make a text of %.0f bytes; at most %d are allowed.", name, total, maxText)
+		return syntax.Over("Text too long", "%s() could make a text of %.0f bytes; at most %d are allowed.", name, total, maxText)
 	}
 	return nil
 }
 
 // deep refuses JSON that the decoder, which recurses, was not made for, and
 // numbers that take it long.
-func deep(s string) *limit {
+func deep(s string) *syntax.Limit {
 	depth := 0
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; c {
@@ -199,7 +200,7 @@ func deep(s string) *limit {
 			}
 		case '[', '{':
 			if depth++; depth > maxNested {
-				return over("Value too deep", "In this JSON, lists or objects are nested more than %d deep.", maxNested)
+				return syntax.Over("Value too deep", "In this JSON, lists or objects are nested more than %d deep.", maxNested)
 			}
 		case ']', '}':
 			depth--
@@ -209,7 +210,7 @@ func deep(s string) *limit {
 				end++
 			}
 			if end > i {
-				if err := longNumber(s[i:end]); err != nil {
+				if err := syntax.LongNumber(s[i:end]); err != nil {
 					return err
 				}
 				i = end - 1
@@ -242,15 +243,3 @@ var distinct = function.New(&function.Spec{
 		return cty.ListVal(kept), nil
 	},
 })
-
-// longNumber refuses a number that takes long to read or to write.
-func longNumber(text string) *limit {
-	if len(text) > maxDigits {
-		return over("Number too long", "This number has %d digits; at most %d are allowed.", len(text), maxDigits)
-	}
-	_, exponent, _ := strings.Cut(strings.ToLower(text), "e")
-	if e, err := strconv.Atoi(exponent); errors.Is(err, strconv.ErrRange) || e > maxExponent/4 || e < -maxExponent/4 {
-		return over("Number out of range", "The exponent of a number is between -%d and %d.", maxExponent/4, maxExponent/4)
-	}
-	return nil
-}

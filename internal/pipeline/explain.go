@@ -9,6 +9,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/redsi/redsi/internal/pipeline/address"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
 // explain rewrites the evaluator's messages about values that do not have what
@@ -34,7 +35,7 @@ func (l *loader) explain(d *hcl.Diagnostic) *hcl.Diagnostic {
 	if summary == "" {
 		return d
 	}
-	return rewritten(d, &limit{summary, detail})
+	return rewritten(d, &syntax.Limit{Summary: summary, Detail: detail})
 }
 
 // lacking finds the value, and what it is called, that does not have what is asked of
@@ -116,7 +117,7 @@ func (l *loader) lacksOutput(of string, v cty.Value, name string) (summary, deta
 	if n := l.byName[of]; n != nil && n.module.forEach != nil {
 		noun = "instance"
 	}
-	return "Unknown " + noun, fmt.Sprintf("%s has no %s %q. %s", of, noun, name, suggest(name, sortedKeys(v.Type().AttributeTypes()), noun))
+	return "Unknown " + noun, fmt.Sprintf("%s has no %s %q. %s", of, noun, name, syntax.Suggest(name, syntax.Keys(v.Type().AttributeTypes()), noun))
 }
 
 // lacks says that a value has no part of the given name.
@@ -126,22 +127,22 @@ func lacks(of string, v cty.Value, name string) (summary, detail string) {
 	}
 	t := v.Type()
 	if address, ok := stepOf(v); ok {
-		return "Unknown output", fmt.Sprintf("%s has no output %q. %s", address, name, suggest(name, sortedKeys(t.AttributeTypes()), "output"))
+		return "Unknown output", fmt.Sprintf("%s has no output %q. %s", address, name, syntax.Suggest(name, syntax.Keys(t.AttributeTypes()), "output"))
 	}
 	if t.IsMapType() && t.ElementType().IsObjectType() && isStep(t.ElementType()) {
-		keys := sortedKeys(v.AsValueMap())
+		keys := syntax.Keys(v.AsValueMap())
 		if t.ElementType().HasAttribute(name) && len(keys) > 0 {
 			return "Several steps", fmt.Sprintf("%s has for_each. Choose one of its instances, such as %s[%q].%s, or take all of them as a list: %s[*].%s.", of, of, keys[0], name, of, name)
 		}
-		return "Unknown instance", fmt.Sprintf("%s has no instance %q. %s", of, name, suggest(name, keys, "instance"))
+		return "Unknown instance", fmt.Sprintf("%s has no instance %q. %s", of, name, syntax.Suggest(name, keys, "instance"))
 	}
 	switch {
 	case t.IsObjectType() && address.Of(of).IsRendered():
-		return "Unknown cell", fmt.Sprintf("%s has no cell %q. %s", of, name, suggest(name, sortedKeys(t.AttributeTypes()), "cell"))
+		return "Unknown cell", fmt.Sprintf("%s has no cell %q. %s", of, name, syntax.Suggest(name, syntax.Keys(t.AttributeTypes()), "cell"))
 	case t.IsObjectType():
-		return "Unknown attribute", fmt.Sprintf("%s has no attribute %q. %s", of, name, suggest(name, sortedKeys(t.AttributeTypes()), "attribute"))
+		return "Unknown attribute", fmt.Sprintf("%s has no attribute %q. %s", of, name, syntax.Suggest(name, syntax.Keys(t.AttributeTypes()), "attribute"))
 	case t.IsMapType():
-		return "Unknown key", fmt.Sprintf("%s has no key %q. %s", of, name, suggest(name, sortedKeys(v.AsValueMap()), "key"))
+		return "Unknown key", fmt.Sprintf("%s has no key %q. %s", of, name, syntax.Suggest(name, syntax.Keys(v.AsValueMap()), "key"))
 	}
 	return "", ""
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
 
@@ -64,7 +65,7 @@ func (c *config) noField(r step.Read, err error) {
 			if lost.Within != "" {
 				detail += fmt.Sprintf(": there is no %q in %q", lost.Name, lost.Within)
 			}
-			detail += ". " + suggest(lost.Name, lost.Names, "field")
+			detail += ". " + syntax.Suggest(lost.Name, lost.Names, "field")
 		}
 	}
 	c.fail(at, c.written(c.locate(at), path, name), "No such field", detail)

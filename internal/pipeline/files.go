@@ -1,58 +1,16 @@
 package pipeline
 
 import (
-	"bytes"
 	"encoding/base64"
 	"fmt"
-	"io"
-	"os"
-	"syscall"
 
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 	"github.com/zclconf/go-cty/cty/gocty"
 
-	"github.com/redsi/redsi/internal/system/filetype"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/system/values"
 )
-
-// MaxFile is how many bytes a file may have that an expression reads. What it
-// reads becomes configuration, is evaluated, hashed and kept with every result.
-const MaxFile = 8 << 20
-
-// ReadFile reads a file for an expression: a regular one, of at most MaxFile
-// bytes. A pipe, a device or a folder is refused without being read.
-func ReadFile(name string) ([]byte, error) {
-	return readRegular(name, MaxFile, "a download step with the file as its source brings it to the steps that read it")
-}
-
-func readRegular(name string, most int64, instead string) ([]byte, error) {
-	// Opening a pipe that nobody writes to would wait for ever.
-	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is a %s, not a regular file", name, filetype.Name(info.Mode()))
-	}
-	var b bytes.Buffer
-	size := info.Size()
-	if size <= most { // some files do not tell their size
-		b.Grow(int(size) + bytes.MinRead)
-		if size, err = b.ReadFrom(io.LimitReader(f, most+1)); err != nil {
-			return nil, err
-		}
-	}
-	if size > most {
-		return nil, fmt.Errorf("%s has more than %d bytes, the most that a pipeline can hold: %s", name, most, instead)
-	}
-	return b.Bytes(), nil
-}
 
 // fileFunc is a function that makes a text of a file beside the sources in a folder.
 func fileFunc(dir string, of func(dir, name string) (string, error)) function.Function {
@@ -97,7 +55,7 @@ func checkedText(name string, b []byte) (string, error) {
 	if at := values.InvalidUTF8(b); at >= 0 {
 		return "", fmt.Errorf("%s is not UTF-8 text (byte %d): filebase64() gives its bytes in base64, and as an artifact of a download step it reaches a program as it is", name, at)
 	}
-	if line := notNFC(b); line > 0 {
+	if line := syntax.NotNFC(b); line > 0 {
 		return "", fmt.Errorf("line %d of %s is not in Unicode's form NFC, such as a letter with an accent that is a character of its own: save it as NFC, or read it as a step's input, or use filebase64()", line, name)
 	}
 	return string(b), nil

@@ -14,6 +14,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
 // Found is what a pipeline knows of files whose bytes it does not carry.
@@ -22,12 +24,6 @@ type Found struct {
 	Digests map[string]string              `json:"digests,omitempty"` // what filesha256() hashed, by name
 	Folders map[string][]string            `json:"folders,omitempty"` // what source blocks name, by path, where that was asked
 	Absent  map[string]bool                `json:"absent,omitempty"`  // what a function asked for and is not there: try() takes that for an answer
-}
-
-// Lacks says what this process lacks for a pipeline, and another may have.
-type Lacks struct {
-	Secrets bool // values of sensitive variables
-	Files   bool // that nobody had asked for when the pipeline was loaded first
 }
 
 // absent is the error of a name that is not there.
@@ -56,7 +52,7 @@ func (l *loader) ask(function, name string, here bool, read func() error) error 
 
 // Files are the names of all files that a pipeline listed or hashed, sorted.
 func (f Found) Files() []string {
-	names := sortedKeys(f.Digests)
+	names := syntax.Keys(f.Digests)
 	for folder, lists := range f.Lists {
 		for _, list := range lists {
 			for _, name := range list {
@@ -115,7 +111,7 @@ func Matches(pattern, name string) bool {
 
 // listBeside is fileset().
 func (l *loader) listBeside(dir, folder, pattern string) ([]string, error) {
-	full, pattern := beside(dir, folder), path.Clean(pattern)
+	full, pattern := syntax.Beside(dir, folder), path.Clean(pattern)
 	names, ok := l.Found.Lists[full][pattern]
 	var err error
 	switch {
@@ -130,7 +126,7 @@ func (l *loader) listBeside(dir, folder, pattern string) ([]string, error) {
 		})
 	}
 	for _, name := range names {
-		if !utf8.ValidString(name) || notNFC([]byte(name)) > 0 {
+		if !utf8.ValidString(name) || syntax.NotNFC([]byte(name)) > 0 {
 			return nil, fmt.Errorf("the name of the file %q in %s is not in UTF-8 and Unicode's form NFC: rename it", name, full)
 		}
 	}
@@ -146,7 +142,7 @@ func (l *loader) listBeside(dir, folder, pattern string) ([]string, error) {
 
 // digestBeside is filesha256().
 func (l *loader) digestBeside(dir, name string) (string, error) {
-	full := beside(dir, name)
+	full := syntax.Beside(dir, name)
 	sum, ok := l.Found.Digests[full]
 	if !ok {
 		if err := l.ask("filesha256()", full, l.Digest != nil, func() error {

@@ -34,12 +34,6 @@ func foreign(e hclsyntax.Expression) hclsyntax.Expression {
 	return e
 }
 
-// isInterpolation reports whether a reference is all that stands between ${ and }.
-func (l *loader) isInterpolation(rng hcl.Range) bool {
-	src, from, to := l.diags.sources[rng.Filename], rng.Start.Byte-len("${"), rng.End.Byte
-	return from >= 0 && to < len(src) && string(src[from:rng.Start.Byte]) == "${" && src[to] == '}'
-}
-
 func leaveToProgram(name string) string {
 	return fmt.Sprintf("For a program's own ${%s}, such as a shell's or awk's, write $${%[1]s}.", name)
 }

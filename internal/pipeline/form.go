@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
 
@@ -66,7 +67,7 @@ func (l *loader) varContext(file string) *hcl.EvalContext {
 
 // constContext is what expressions of a file are evaluated in that refer to nothing.
 func (l *loader) constContext(file string) *hcl.EvalContext {
-	return &hcl.EvalContext{Functions: l.functions(folder(file))}
+	return &hcl.EvalContext{Functions: l.functions(syntax.Dir(file))}
 }
 
 // refersWithin reports what else expressions of a block refer to.
@@ -75,8 +76,8 @@ func (l *loader) refersWithin(b *hclsyntax.Block, body *hclsyntax.Body, root str
 	if root == "var" {
 		detail = fmt.Sprintf("A %s block can refer to variables only.", b.Type)
 	}
-	for _, a := range sortedAttributes(body) {
-		if !l.refersOnly(a.Expr, root, "Not a constant", detail) || !l.check(a.Expr, false) {
+	for _, a := range syntax.Attributes(body) {
+		if !syntax.RefersOnly(l.diags, a.Expr, root, "Not a constant", detail) || !l.check(a.Expr, false) {
 			l.bad[a.Expr] = true
 		}
 	}

@@ -1,8 +1,8 @@
 package pipeline
 
 import (
-	"crypto/md5"  // a name for a text, not a proof
-	"crypto/sha1" // likewise
+	"crypto/md5"
+	"crypto/sha1"
 	"crypto/sha256"
 	"crypto/sha512"
 	"encoding/base64"
@@ -18,6 +18,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 	"github.com/zclconf/go-cty/cty/function/stdlib"
+
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
 // Function documents a function that expressions can call.
@@ -176,8 +178,8 @@ func (l *loader) functions(dir string) map[string]function.Function {
 
 // readBeside reads what file() names, and keeps it with the sources.
 func (l *loader) readBeside(dir, name string) ([]byte, error) {
-	full := beside(dir, name)
-	if isPipelineFile(full) {
+	full := syntax.Beside(dir, name)
+	if syntax.IsPipeline(full) {
 		return nil, fmt.Errorf("%s is a pipeline file and is not read as text: to share blocks, put the files in one folder", name)
 	}
 	b, ok := l.sources[full]
@@ -203,7 +205,7 @@ func valueFunc(result cty.Type, f func(args []cty.Value) (cty.Value, error), par
 			switch err.(type) {
 			case nil:
 				return v, nil
-			case *limit, *told, function.ArgError:
+			case *syntax.Limit, *told, function.ArgError:
 				return cty.UnknownVal(result), err
 			}
 			return cty.UnknownVal(result), function.NewArgError(0, err)

@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"bufio"
 	"fmt"
 	"path"
 	"regexp"
@@ -13,6 +12,8 @@ import (
 	hcljson "github.com/hashicorp/hcl/v2/json"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
+
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
 // EnvPrefix starts the name of an environment variable that sets a variable.
@@ -37,7 +38,7 @@ type given struct {
 // givenValues collects the values that variables are given, the strongest of
 // each, and reports those of undeclared variables.
 func (l *loader) givenValues() map[string]given {
-	declared := sortedKeys(l.variables)
+	declared := syntax.Keys(l.variables)
 	m := map[string]given{}
 	for _, f := range l.Options.Local {
 		for _, g := range l.variableFile(f) {
@@ -49,8 +50,8 @@ func (l *loader) givenValues() map[string]given {
 		// Other pipelines may have variables that this one has not: no error.
 		if l.variables[f.name] != nil {
 			m[f.name] = f
-		} else if near := Nearest(f.name, declared); near != "" {
-			l.diags.warn(f.rng, "Undeclared variable", fmt.Sprintf("The pipeline has no variable %q. Did you mean %q?", f.name, near))
+		} else if near := syntax.Nearest(f.name, declared); near != "" {
+			l.diags.Warn(f.rng, "Undeclared variable", fmt.Sprintf("The pipeline has no variable %q. Did you mean %q?", f.name, near))
 		}
 	}
 	for _, f := range l.VarFiles {
@@ -58,13 +59,13 @@ func (l *loader) givenValues() map[string]given {
 			m[g.name] = g
 		}
 	}
-	for _, g := range l.lines(argumentSource, sortedKeys(l.Vars), func(n string) (string, string) { return n, l.Vars[n] }) {
+	for _, g := range l.lines(argumentSource, syntax.Keys(l.Vars), func(n string) (string, string) { return n, l.Vars[n] }) {
 		m[g.name] = g
 	}
 	for name, g := range m {
 		if l.variables[name] == nil {
-			l.diags.error(g.rng, "Undeclared variable",
-				fmt.Sprintf("The pipeline has no variable %q. %s", name, suggest(name, declared, "variable")))
+			l.diags.Error(g.rng, "Undeclared variable",
+				fmt.Sprintf("The pipeline has no variable %q. %s", name, syntax.Suggest(name, declared, "variable")))
 		}
 	}
 	return m
@@ -78,7 +79,7 @@ func (l *loader) environment() []given {
 			values[v] = value
 		}
 	}
-	return l.lines(envSource, sortedKeys(values), func(n string) (string, string) { return EnvPrefix + n, values[n] })
+	return l.lines(envSource, syntax.Keys(values), func(n string) (string, string) { return EnvPrefix + n, values[n] })
 }
 
 // lines makes a text of NAME=VALUE lines, for diagnostics to quote.
@@ -94,16 +95,16 @@ func (l *loader) lines(source string, names []string, of func(string) (key, valu
 		text.WriteString(line + "\n")
 	}
 	if len(names) > 0 {
-		l.diags.sources[source] = []byte(text.String())
+		l.diags.Quote(source, []byte(text.String()))
 	}
 	return gs
 }
 
 // variableFile reads NAME = VALUE attributes from HCL, or the names and values at the top of
 // JSON, YAML or TOML if the file's name ends so.
-func (l *loader) variableFile(f File) []given {
+func (l *loader) variableFile(f syntax.File) []given {
 	if !l.anySensitive() { // else no line of it is quoted
-		l.diags.sources[f.Name] = f.Bytes
+		l.diags.Quote(f.Name, f.Bytes)
 	}
 	switch strings.ToLower(path.Ext(f.Name)) {
 	case ".yaml", ".yml":
@@ -115,22 +116,22 @@ func (l *loader) variableFile(f File) []given {
 	var file *hcl.File
 	var ds hcl.Diagnostics
 	switch {
-	case !l.tame(f.Name, f.Bytes):
+	case !syntax.Tame(f.Name, f.Bytes, l.diags):
 		return nil
 	case strings.HasSuffix(f.Name, ".json"):
 		file, ds = hcljson.Parse(f.Bytes, f.Name)
 	default:
 		file, ds = hclsyntax.ParseConfig(f.Bytes, f.Name, hcl.InitialPos)
 	}
-	l.diags.hcl(ds, start)
+	l.diags.HCL(ds, start)
 	if ds.HasErrors() {
 		return nil
 	}
 	if b, ok := file.Body.(*hclsyntax.Body); ok {
-		hclsyntax.VisitAll(b, unixLines)
+		hclsyntax.VisitAll(b, syntax.UnixLines)
 	}
 	attrs, ds := file.Body.JustAttributes()
-	l.diags.hcl(ds, start)
+	l.diags.HCL(ds, start)
 	var gs []given
 	for name, a := range attrs {
 		gs = append(gs, given{name: name, rng: a.Range, expr: a.Expr})
@@ -139,13 +140,13 @@ func (l *loader) variableFile(f File) []given {
 }
 
 // dataFile is variableFile for formats of other tools.
-func (l *loader) dataFile(f File, format string, decode func([]byte) (cty.Value, error)) (gs []given) {
+func (l *loader) dataFile(f syntax.File, format string, decode func([]byte) (cty.Value, error)) (gs []given) {
 	fail := func(line int, detail string) []given {
-		l.diags.error(lineRange(f, line), "Wrong variable file", fmt.Sprintf("%s is not the %s that it should be: %s.", f.Name, format, detail))
+		l.diags.Error(syntax.Line(f, line), "Wrong variable file", fmt.Sprintf("%s is not the %s that it should be: %s.", f.Name, format, detail))
 		return nil
 	}
-	if len(f.Bytes) > maxSource {
-		return fail(1, fmt.Sprintf("it has %d bytes; a variable file may have %d", len(f.Bytes), maxSource))
+	if len(f.Bytes) > syntax.MaxSource {
+		return fail(1, fmt.Sprintf("it has %d bytes; a variable file may have %d", len(f.Bytes), syntax.MaxSource))
 	}
 	text, err := checkedText(f.Name, f.Bytes)
 	var v cty.Value
@@ -164,23 +165,14 @@ func (l *loader) dataFile(f File, format string, decode func([]byte) (cty.Value,
 		return fail(1, "it has no variables at its top, such as name: value")
 	}
 	for name, value := range v.AsValueMap() {
-		rng := lineRange(f, 1)
+		rng := syntax.Line(f, 1)
 		key := regexp.MustCompile(`(?m)^\[*[ \t]*["']?` + regexp.QuoteMeta(name) + `["']?[ \t]*[:=.\]]`)
 		if at := key.FindStringIndex(text); at != nil {
-			rng = lineRange(f, 1+strings.Count(text[:at[0]], "\n"))
+			rng = syntax.Line(f, 1+strings.Count(text[:at[0]], "\n"))
 		}
 		gs = append(gs, given{name: name, rng: rng, expr: hcl.StaticExpr(value, rng)})
 	}
 	return gs
-}
-
-// lineRange is a whole line, from 1, of a file.
-func lineRange(f File, line int) hcl.Range {
-	s := hcl.NewRangeScanner(f.Bytes, f.Name, bufio.ScanLines)
-	for range line {
-		s.Scan()
-	}
-	return s.Range()
 }
 
 // value converts what was given to the variable's type.
@@ -190,7 +182,7 @@ func (g given) value(l *loader, v *variable) cty.Value {
 	case g.expr != nil:
 		var ds hcl.Diagnostics
 		val, ds = g.expr.Value(nil)
-		l.diags.hcl(ds, g.rng)
+		l.diags.HCL(ds, g.rng)
 		if ds.HasErrors() {
 			return cty.DynamicVal
 		}
@@ -198,8 +190,8 @@ func (g given) value(l *loader, v *variable) cty.Value {
 			return l.unset(v, g)
 		}
 	case v.typ.IsPrimitiveType():
-		if notNFC([]byte(g.text)) > 0 {
-			l.diags.error(g.rng, "Text not in NFC",
+		if syntax.NotNFC([]byte(g.text)) > 0 {
+			l.diags.Error(g.rng, "Text not in NFC",
 				fmt.Sprintf("The value of var.%s is not in Unicode's form NFC, such as a letter with an accent that is a character of its own. Give it in NFC, or let a step read it as an input.", v.name))
 			return cty.DynamicVal
 		}
@@ -212,16 +204,16 @@ func (g given) value(l *loader, v *variable) cty.Value {
 	}
 	_, tooLarge := measure(val)
 	if tooLarge == nil && v.typ == cty.Number && val.Type() == cty.String && val.IsKnown() && !val.IsNull() {
-		tooLarge = longNumber(val.AsString())
+		tooLarge = syntax.LongNumber(val.AsString())
 	}
 	if tooLarge != nil {
-		l.diags.error(g.rng, tooLarge.summary, tooLarge.detail)
+		l.diags.Error(g.rng, tooLarge.Summary, tooLarge.Detail)
 		return cty.DynamicVal
 	}
 	out, err := convert.Convert(val, v.typ)
 	if err != nil {
-		l.diags.error(g.rng, "Wrong type",
-			fmt.Sprintf("The value does not fit the type of var.%s, %s: %s.", v.name, typeexpr.TypeString(v.typ), err), Place{v.rng, "declared here"})
+		l.diags.Error(g.rng, "Wrong type",
+			fmt.Sprintf("The value does not fit the type of var.%s, %s: %s.", v.name, typeexpr.TypeString(v.typ), err), syntax.Place{Range: v.rng, Text: "declared here"})
 		return cty.DynamicVal
 	}
 	return out
@@ -231,17 +223,17 @@ func (l *loader) unset(v *variable, g given) cty.Value {
 	if v.optional {
 		return v.fallback
 	}
-	l.diags.error(g.rng, "Variable without a value", fmt.Sprintf("var.%s has no default, so it cannot be null.", v.name))
+	l.diags.Error(g.rng, "Variable without a value", fmt.Sprintf("var.%s has no default, so it cannot be null.", v.name))
 	return cty.DynamicVal
 }
 
 func (l *loader) parseValue(g given) (cty.Value, bool) {
 	fail := func(ds hcl.Diagnostics) (cty.Value, bool) {
-		l.diags.error(g.rng, "Not a value",
+		l.diags.Error(g.rng, "Not a value",
 			fmt.Sprintf("%s Write it as in a pipeline file, for example --var '%s=[\"a\", \"b\"]'.", ds[0].Detail, g.name))
 		return cty.DynamicVal, false
 	}
-	if !l.tame(g.rng.Filename, []byte(g.text)) {
+	if !syntax.Tame(g.rng.Filename, []byte(g.text), l.diags) {
 		return cty.DynamicVal, false
 	}
 	e, ds := hclsyntax.ParseExpression([]byte(g.text), g.rng.Filename, g.rng.Start)
@@ -253,4 +245,13 @@ func (l *loader) parseValue(g given) (cty.Value, bool) {
 		return fail(ds)
 	}
 	return v, true
+}
+
+// hideText is a text from outside as diagnostics quote it: not the value of a variable that is
+// sensitive, or that may be meant for one that is.
+func (l *loader) hideText(name, value string) string {
+	if v := l.variables[name]; v != nil && v.sensitive || v == nil && l.anySensitive() {
+		return "…"
+	}
+	return strings.NewReplacer("\n", " ", "\r", " ").Replace(value)
 }

@@ -7,48 +7,9 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
-
-// shownText is how many characters of a text a diagnostic quotes if it has more than
-// longText. A value can be a whole file.
-const (
-	shownText = 80
-	longText  = 2 * shownText
-)
-
-// brief cuts the long ones of the texts that a message quotes.
-func brief(message string) string {
-	if len(message) <= longText {
-		return message
-	}
-	var b strings.Builder
-	for {
-		at := strings.IndexByte(message, '"')
-		if at < 0 {
-			return b.String() + message
-		}
-		quoted, err := strconv.QuotedPrefix(message[at:])
-		if err != nil {
-			quoted = `"`
-		}
-		b.WriteString(message[:at])
-		message = message[at+len(quoted):]
-		if text, err := strconv.Unquote(quoted); err == nil && len(text) > longText {
-			quoted = fmt.Sprintf("%q… (%d bytes)", text[:runes(text, shownText)], len(text))
-		}
-		b.WriteString(quoted)
-	}
-}
-
-// runes is how many bytes the first n characters of a text have.
-func runes(text string, n int) int {
-	for i := range text {
-		if n--; n < 0 {
-			return i
-		}
-	}
-	return len(text)
-}
 
 var fileCall = regexp.MustCompile(`^file(?:base64)?\("([^"$%]+)"\)$`)
 
@@ -57,11 +18,11 @@ var fileCall = regexp.MustCompile(`^file(?:base64)?\("([^"$%]+)"\)$`)
 func (c *config) hint(path []any, rng hcl.Range, detail string) string {
 	given, isText := strings.CutPrefix(detail[strings.Index(detail, " got ")+1:], "got the string ")
 	text, err := strconv.Unquote(given)
-	isText = isText && err == nil && len(text) <= shownText && !strings.ContainsAny(text, "\n\"")
+	isText = isText && err == nil && len(text) <= syntax.Shown && !strings.ContainsAny(text, "\n\"")
 	switch {
 	case strings.HasPrefix(detail, "want artifact"):
 		name := "PATH"
-		if src := c.l.diags.sources[rng.Filename]; rng.CanSliceBytes(src) {
+		if src := c.l.diags.Source(rng.Filename); rng.CanSliceBytes(src) {
 			if m := fileCall.FindSubmatch(rng.SliceBytes(src)); m != nil {
 				name = string(m[1])
 			} else if isText && !strings.Contains(text, " ") {

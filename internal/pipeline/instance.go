@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
 
@@ -17,18 +18,18 @@ func (l *loader) checkKeys(forEach hclsyntax.Expression, list []instance) ([]ins
 	for i, inst := range list {
 		wrong := ""
 		switch {
-		case inst.key == "":
+		case inst.Key == "":
 			wrong = "It has an empty key."
-		case len(inst.key) > maxName:
-			wrong = fmt.Sprintf("Its key %.40q… has %d bytes; at most %d are allowed. Use a map with a short name as key and the text as value.", inst.key, len(inst.key), maxName)
-		case strings.ContainsFunc(inst.key, unicode.IsControl):
-			wrong = fmt.Sprintf("Its key %q has a control character.", inst.key)
-		case i > 0 && list[i-1].key == inst.key:
-			wrong = fmt.Sprintf("It has the key %q twice; distinct() leaves one of each.", inst.key)
+		case len(inst.Key) > maxName:
+			wrong = fmt.Sprintf("Its key %.40q… has %d bytes; at most %d are allowed. Use a map with a short name as key and the text as value.", inst.Key, len(inst.Key), maxName)
+		case strings.ContainsFunc(inst.Key, unicode.IsControl):
+			wrong = fmt.Sprintf("Its key %q has a control character.", inst.Key)
+		case i > 0 && list[i-1].Key == inst.Key:
+			wrong = fmt.Sprintf("It has the key %q twice; distinct() leaves one of each.", inst.Key)
 		default:
 			continue
 		}
-		l.diags.error(forEach.Range(), "Wrong for_each", wrong)
+		l.diags.Error(forEach.Range(), "Wrong for_each", wrong)
 		return nil, false
 	}
 	return list, true
@@ -45,7 +46,7 @@ func (l *loader) step(b *block, inst *instance) (Step, bool) {
 		attrs = slices.DeleteFunc(slices.Clone(attrs), func(a step.Attr) bool { return a.Name == expectBlock })
 	}
 	tree := c.body(b.Body, attrs, nil)
-	if err := b.spec.WithCode(tree, l.codeBeside(folder(b.TypeRange.Filename))); err != nil {
+	if err := b.spec.WithCode(tree, l.codeBeside(syntax.Dir(b.TypeRange.Filename))); err != nil {
 		c.problems(err)
 	}
 	queue, resources, queueOK := l.resources(b, inst)
@@ -53,7 +54,7 @@ func (l *loader) step(b *block, inst *instance) (Step, bool) {
 	queueOK = queueOK && keepOK
 	checks, checksOK := c.checks(tree)
 	s := l.stepOf(b, inst.address)
-	s.Key, s.Queue, s.Resources, s.Temporary = inst.key, queue, resources, temporary
+	s.Key, s.Queue, s.Resources, s.Temporary = inst.Key, queue, resources, temporary
 	task, err := c.task(tree)
 	if err != nil {
 		c.problems(err) // but those of what is not known
@@ -74,7 +75,7 @@ func (l *loader) step(b *block, inst *instance) (Step, bool) {
 	before := l.meter.config
 	if l.meter.config += int64(len(task.Config)); l.meter.config > maxConfigs {
 		if before <= maxConfigs {
-			l.diags.error(header(b.Block), "Configurations too large", fmt.Sprintf("With this block the configurations of all steps have more than %d MiB. Let steps read large texts from an artifact, such as the output of a download step; their configurations then hold only its name.", maxConfigs>>20))
+			l.diags.Error(syntax.Header(b.Block), "Configurations too large", fmt.Sprintf("With this block the configurations of all steps have more than %d MiB. Let steps read large texts from an artifact, such as the output of a download step; their configurations then hold only its name.", maxConfigs>>20))
 		}
 		return Step{}, false
 	}
@@ -95,22 +96,22 @@ func (c *config) task(tree map[string]any) (step.Task, error) {
 // stepOf is the step of a block with an address, without what an instance says of it.
 func (l *loader) stepOf(b *block, address string) Step {
 	return Step{Address: address, Module: l.address, Block: b.typ, Kind: b.kind, Name: b.name, Task: step.Task{Kind: b.kind},
-		Pos: posOf(b.TypeRange), AttrPos: b.places()}
+		Pos: syntax.PosOf(b.TypeRange), AttrPos: b.places()}
 }
 
 // places are those of the block's attributes and inner blocks, by name: one map for all
 // instances.
-func (b *block) places() map[string]Pos {
+func (b *block) places() map[string]syntax.Pos {
 	if b.attrPos != nil {
 		return b.attrPos
 	}
-	b.attrPos = map[string]Pos{}
+	b.attrPos = map[string]syntax.Pos{}
 	expects := 0
 	for name, a := range b.Body.Attributes {
-		b.attrPos[name] = posOf(a.NameRange)
+		b.attrPos[name] = syntax.PosOf(a.NameRange)
 	}
 	for _, inner := range b.Body.Blocks {
-		at := posOf(inner.TypeRange)
+		at := syntax.PosOf(inner.TypeRange)
 		if _, ok := b.attrPos[inner.Type]; !ok {
 			b.attrPos[inner.Type] = at
 		}

@@ -2,41 +2,31 @@ package pipeline
 
 import (
 	"errors"
-	"fmt"
 	"math/big"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
 // What one evaluation may use. A pipeline is text that may come from others, and
 // a few lines can ask for more than any machine has; no pipeline that somebody
 // means comes near.
 const (
-	maxText      = MaxFile   // bytes of one text
-	maxMade      = 128 << 20 // bytes of all texts that templates and functions make
-	maxWork      = 4_000_000 // elements that expressions, functions and loops go through
-	maxElements  = 500_000   // in one value, in all of its lists and maps
-	maxNested    = 100       // lists and maps within each other
-	maxExponent  = 1 << 14   // of a number, in bits
-	maxDigits    = 1000      // of a number, written
-	maxInstances = 100_000   // of one for_each
-	maxName      = 4096      // bytes of a label or a key of for_each: addresses stand in all that is said of a step
-	maxSteps     = 200_000   // of a pipeline
-	maxConfigs   = 256 << 20 // bytes of all configurations
-	asksEvery    = 1 << 12   // steps of work between two questions whether to stop
+	maxText      = syntax.MaxFile // bytes of one text
+	maxMade      = 128 << 20      // bytes of all texts that templates and functions make
+	maxWork      = 4_000_000      // elements that expressions, functions and loops go through
+	maxElements  = 500_000        // in one value, in all of its lists and maps
+	maxNested    = 100            // lists and maps within each other
+	maxInstances = 100_000        // of one for_each
+	maxName      = 4096           // bytes of a label or a key of for_each: addresses stand in all that is said of a step
+	maxSteps     = 200_000        // of a pipeline
+	maxConfigs   = 256 << 20      // bytes of all configurations
+	asksEvery    = 1 << 12        // steps of work between two questions whether to stop
 )
-
-// limit is the error of an evaluation that went too far.
-type limit struct{ summary, detail string }
-
-func (e *limit) Error() string { return e.detail }
-
-func over(summary, format string, args ...any) *limit {
-	return &limit{summary, fmt.Sprintf(format, args...)}
-}
 
 // meter is what an evaluation has used.
 type meter struct {
@@ -44,26 +34,26 @@ type meter struct {
 	work    int64
 	asked   int64
 	built   int64
-	ended   *limit // what ended it; nothing is evaluated any more
+	ended   *syntax.Limit // what ended it; nothing is evaluated any more
 	config  int64
 	steps   int
 	modules int
 }
 
 // spend counts elements gone through and bytes made.
-func (m *meter) spend(elements, bytes int64) *limit {
+func (m *meter) spend(elements, bytes int64) *syntax.Limit {
 	m.work += 1 + elements
 	m.built += bytes
 	switch {
 	case m.ended != nil:
 	case m.work > maxWork:
-		m.ended = over("Too much to evaluate", "The expressions of this pipeline go through more than %d elements. Make the lists that loops and functions go through smaller, or let a command step do this work.", maxWork)
+		m.ended = syntax.Over("Too much to evaluate", "The expressions of this pipeline go through more than %d elements. Make the lists that loops and functions go through smaller, or let a command step do this work.", maxWork)
 	case m.built > maxMade:
-		m.ended = over("Too much text", "The expressions of this pipeline make more than %d MiB of text. Let a command step make large texts, and pass them on as artifacts.", maxMade>>20)
+		m.ended = syntax.Over("Too much text", "The expressions of this pipeline make more than %d MiB of text. Let a command step make large texts, and pass them on as artifacts.", maxMade>>20)
 	case m.stop != nil && m.work-m.asked >= asksEvery:
 		m.asked = m.work
 		if err := m.stop(); err != nil {
-			m.ended = over("Evaluation stopped", "%v.", err)
+			m.ended = syntax.Over("Evaluation stopped", "%v.", err)
 		}
 	}
 	return m.ended
@@ -73,24 +63,24 @@ func (m *meter) spend(elements, bytes int64) *limit {
 type size struct{ elements, bytes int64 }
 
 // measure goes through a value as far as the limits of one value allow.
-func measure(v cty.Value) (size, *limit) {
+func measure(v cty.Value) (size, *syntax.Limit) {
 	var s size
 	return s, s.add(v, 0)
 }
 
-func (s *size) add(v cty.Value, nested int) *limit {
+func (s *size) add(v cty.Value, nested int) *syntax.Limit {
 	v, _ = v.Unmark()
 	s.elements++
 	switch t := v.Type(); {
 	case s.elements > maxElements:
-		return over("Value too large", "This has more than %d elements. Put something this large in a file that a step reads.", maxElements)
+		return syntax.Over("Value too large", "This has more than %d elements. Put something this large in a file that a step reads.", maxElements)
 	case nested > maxNested:
-		return over("Value too deep", "Lists or objects are nested more than %d deep here. Make the value flatter.", maxNested)
+		return syntax.Over("Value too deep", "Lists or objects are nested more than %d deep here. Make the value flatter.", maxNested)
 	case !v.IsKnown() || v.IsNull():
 	case t == cty.String:
 		n := int64(len(v.AsString()))
 		if s.bytes += n; n > maxText {
-			return over("Text too long", "This text has %d bytes; at most %d are allowed. Let a command step make large texts, and pass them on as artifacts.", n, maxText)
+			return syntax.Over("Text too long", "This text has %d bytes; at most %d are allowed. Let a command step make large texts, and pass them on as artifacts.", n, maxText)
 		}
 	case t == cty.Number:
 		return checkNumber(v.AsBigFloat())
@@ -105,14 +95,14 @@ func (s *size) add(v cty.Value, nested int) *limit {
 		}
 	}
 	if s.bytes > maxMade {
-		return over("Value too large", "This has more than %d MiB of text.", maxMade>>20)
+		return syntax.Over("Value too large", "This has more than %d MiB of text.", maxMade>>20)
 	}
 	return nil
 }
 
-func checkNumber(f *big.Float) *limit {
-	if e := f.MantExp(nil); f.IsInf() || e > maxExponent || e < -maxExponent {
-		return over("Number out of range", "The size of this number is beyond 2^%d or below 2^-%d.", maxExponent, maxExponent)
+func checkNumber(f *big.Float) *syntax.Limit {
+	if e := f.MantExp(nil); f.IsInf() || e > syntax.MaxExponent || e < -syntax.MaxExponent {
+		return syntax.Over("Number out of range", "The size of this number is beyond 2^%d or below 2^-%d.", syntax.MaxExponent, syntax.MaxExponent)
 	}
 	return nil
 }
@@ -137,7 +127,7 @@ func (e metered) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 		return v, ds
 	}
 	rng := e.StartRange()
-	return cty.DynamicVal, append(ds, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: err.summary, Detail: err.detail,
+	return cty.DynamicVal, append(ds, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: err.Summary, Detail: err.Detail,
 		Subject: &rng, Expression: e, EvalContext: ctx, Extra: err})
 }
 
@@ -275,7 +265,7 @@ func lengths(args []cty.Value) (n int64) {
 
 // limits rewrites a diagnostic about a limit or an artifact; nil if it is about something else.
 func limits(d *hcl.Diagnostic) *hcl.Diagnostic {
-	if l, ok := d.Extra.(*limit); ok {
+	if l, ok := d.Extra.(*syntax.Limit); ok {
 		return rewritten(d, l)
 	}
 	extra, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallDiagExtra](d)
@@ -285,15 +275,15 @@ func limits(d *hcl.Diagnostic) *hcl.Diagnostic {
 	switch err := extra.FunctionCallError().(type) {
 	case *told:
 		return err.Diagnostic
-	case *limit:
+	case *syntax.Limit:
 		return rewritten(d, err)
 	}
 	return nil
 }
 
 // rewritten is a diagnostic at the same place that says something else.
-func rewritten(d *hcl.Diagnostic, l *limit) *hcl.Diagnostic {
+func rewritten(d *hcl.Diagnostic, l *syntax.Limit) *hcl.Diagnostic {
 	e := *d
-	e.Summary, e.Detail, e.Extra = l.summary, l.detail, nil
+	e.Summary, e.Detail, e.Extra = l.Summary, l.Detail, nil
 	return &e
 }

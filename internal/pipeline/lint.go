@@ -2,12 +2,10 @@ package pipeline
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
 
@@ -17,14 +15,14 @@ func (l *loader) lint() {
 	for _, n := range l.nodes {
 		switch {
 		case n.module != nil && !n.read:
-			l.diags.warn(n.rng, "Unused module", fmt.Sprintf("Nothing refers to %s, so its steps run only where a target names them.", n.name))
+			l.diags.Warn(n.rng, "Unused module", fmt.Sprintf("Nothing refers to %s, so its steps run only where a target names them.", n.name))
 		case n.block != nil && n.block.spec.HasPins() && !n.read:
-			l.diags.warn(n.rng, "Unused source", fmt.Sprintf("Nothing reads %s, but it is still fetched.", n.name))
+			l.diags.Warn(n.rng, "Unused source", fmt.Sprintf("Nothing reads %s, but it is still fetched.", n.name))
 		case n.block != nil && n.block.typ == "source" && !n.read:
-			l.diags.warn(n.rng, "Unused source", fmt.Sprintf("Nothing reads %s, but its files are still copied into the store.", n.name))
+			l.diags.Warn(n.rng, "Unused source", fmt.Sprintf("Nothing reads %s, but its files are still copied into the store.", n.name))
 		}
 		if forEach := n.forEach(); forEach != nil && writtenElements(forEach) == 1 {
-			l.diags.warn(forEach.Range(), "for_each of one element", fmt.Sprintf("It makes one instance, so for_each is not needed. Without it, refer to %s, not to an instance of it.", n.name))
+			l.diags.Warn(forEach.Range(), "for_each of one element", fmt.Sprintf("It makes one instance, so for_each is not needed. Without it, refer to %s, not to an instance of it.", n.name))
 		}
 		if n.block != nil && n.block.spec != nil {
 			l.lintProgram(n)
@@ -34,32 +32,6 @@ func (l *loader) lint() {
 	for _, b := range l.bodies {
 		l.lintExpressions(b.Body)
 	}
-}
-
-func (n *node) forEach() hclsyntax.Expression {
-	switch {
-	case n.module != nil:
-		return n.module.forEach
-	case n.block != nil:
-		return n.block.forEach
-	}
-	return nil
-}
-
-// writtenElements is how many elements a list or object has that is written out; -1
-// for other expressions.
-func writtenElements(e hclsyntax.Expression) int {
-	switch x := unwrap(e).(type) {
-	case *hclsyntax.TupleConsExpr:
-		return len(x.Exprs)
-	case *hclsyntax.ObjectConsExpr:
-		return len(x.Items)
-	case *hclsyntax.FunctionCallExpr:
-		if len(x.Args) == 1 && slices.Contains([]string{"toset", "tolist", "tomap"}, x.Name) {
-			return writtenElements(x.Args[0])
-		}
-	}
-	return -1
 }
 
 // lintTwins finds steps of different names that are the same work. Instances are left
@@ -73,9 +45,9 @@ func (l *loader) lintTwins() {
 		task := l.steps[n][0].Task
 		id := task.Kind + " " + string(task.Config)
 		if other := first[id]; other != nil {
-			l.diags.add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Same step twice", Subject: &n.rng,
+			l.diags.Add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Same step twice", Subject: &n.rng,
 				Detail: fmt.Sprintf("%s is the same work as %s, which is done once. Refer to one of them.", n.name, other.name),
-				Extra:  []Place{{other.rng, "the other one"}}}, nil, n.name)
+				Extra:  []syntax.Place{{Range: other.rng, Text: "the other one"}}}, nil, n.name)
 			continue
 		}
 		first[id] = n
@@ -86,53 +58,11 @@ func (l *loader) lintTwins() {
 func (c *config) lint(task step.Task) {
 	for _, p := range c.b.spec.Lint(task) {
 		rng := c.locate(parsePath(p.Path))
-		c.l.diags.add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Doubtful value", Subject: &rng, Detail: p.Error()}, c.inst, p.Detail)
+		c.l.diags.Add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Doubtful value", Subject: &rng, Detail: p.Error()}, c.inst.of(), p.Detail)
 	}
 	for _, what := range c.b.spec.Unkeyed(task) {
 		rng := c.locate(parsePath("program_libraries"))
-		c.l.diags.add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Not in the key", Subject: &rng, Detail: fmt.Sprintf(
-			"The key does not have %s: a change of them goes unnoticed. Give the step an environment block or, for Python, start that of an environment by its path, such as /…/.venv/bin/python; program_libraries = false says that they do not matter.", what)}, c.inst, what)
-	}
-}
-
-// lintExpressions looks at every expression of a file.
-func (l *loader) lintExpressions(body *hclsyntax.Body) {
-	keys := map[hclsyntax.Node]bool{} // of objects
-	hclsyntax.VisitAll(body, func(n hclsyntax.Node) hcl.Diagnostics {
-		switch e := n.(type) {
-		case *hclsyntax.ObjectConsKeyExpr:
-			keys[e.Wrapped] = true // "${x}" is one way to write a key that is not a word
-		case *hclsyntax.TemplateWrapExpr:
-			if !keys[n] {
-				l.diags.warn(e.Range(), "Template of one value", "This is the value itself, with its own type. Write it without quotation marks and ${ }; to make it a text, use tostring().")
-			}
-		case *hclsyntax.FunctionCallExpr:
-			l.lintCall(e)
-		case *hclsyntax.ForExpr:
-			for _, name := range []string{e.KeyVar, e.ValVar} {
-				if slices.Contains([]string{"var", "local", "step", "environment", "module", "each"}, name) {
-					l.diags.warn(e.OpenRange, "Hidden name", fmt.Sprintf("Within this for, %s is an element and hides the name that references start with. Give the element another name.", name))
-				}
-			}
-		}
-		return nil
-	})
-}
-
-// lintCall warns of calls that mean something else in Terraform.
-func (l *loader) lintCall(e *hclsyntax.FunctionCallExpr) {
-	for i, arg := range e.Args {
-		literal, ok := unwrap(arg).(*hclsyntax.TemplateExpr)
-		if !ok || !literal.IsStringLiteral() {
-			continue
-		}
-		v, _ := literal.Value(nil)
-		text := v.AsString()
-		switch {
-		case e.Name == "replace" && i == 1 && len(text) > 2 && strings.HasPrefix(text, "/") && strings.HasSuffix(text, "/"):
-			l.diags.warn(arg.Range(), "Not a regular expression", fmt.Sprintf("replace() takes this as text, with its slashes; Terraform takes what is between them as a regular expression. For this, write regexreplace(text, %q, by).", text[1:len(text)-1]))
-		case e.Name == "coalesce" && text == "" && i < len(e.Args)-1:
-			l.diags.warn(arg.Range(), "Empty text", "coalesce() gives the first argument that is not null, and an empty text is not null; Terraform passes over it. Give null in its place, or write x != \"\" ? x : y.")
-		}
+		c.l.diags.Add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Not in the key", Subject: &rng, Detail: fmt.Sprintf(
+			"The key does not have %s: a change of them goes unnoticed. Give the step an environment block or, for Python, start that of an environment by its path, such as /…/.venv/bin/python; program_libraries = false says that they do not matter.", what)}, c.inst.of(), what)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/redsi/redsi/internal/pipeline/address"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
 
@@ -88,7 +89,7 @@ func (l *loader) lintBeside(n *node, command hclsyntax.Expression, tree map[stri
 		for _, name := range filesNamed(arg) {
 			top, _, _ := strings.Cut(name, "/")
 			if !namedIn(tree, name, files) && !slices.Contains(own, top) && !slices.Contains(own, name) && l.standsBeside(n.dir, name) {
-				l.diags.warn(rng, "File that the step does not have", fmt.Sprintf("%s is beside the pipeline, but the program starts in a folder of its own. "+
+				l.diags.Warn(rng, "File that the step does not have", fmt.Sprintf("%s is beside the pipeline, but the program starts in a folder of its own. "+
 					"To have it there, "+advice, name, name))
 			}
 		}
@@ -107,18 +108,18 @@ func (l *loader) standsBeside(dir, name string) bool {
 	if l.ReadFile == nil {
 		return false
 	}
-	if _, known := l.beside[beside(dir, name)]; !known {
-		_, err := l.ReadFile(beside(dir, name))
-		l.beside[beside(dir, name)] = err == nil
+	if _, known := l.beside[syntax.Beside(dir, name)]; !known {
+		_, err := l.ReadFile(syntax.Beside(dir, name))
+		l.beside[syntax.Beside(dir, name)] = err == nil
 	}
-	return l.beside[beside(dir, name)]
+	return l.beside[syntax.Beside(dir, name)]
 }
 
 // lintNamedByHand warns of a step whose instances each read one file of a folder that
 // another step leaves, if the names of the instances are written in the pipeline.
 func (l *loader) lintNamedByHand(n *node, key string, tree map[string]any) {
 	inputs, _ := tree["inputs"].(map[string]any)
-	for _, name := range sortedKeys(inputs) {
+	for _, name := range syntax.Keys(inputs) {
 		in, ok := inputs[name].(step.Input)
 		if !ok || in.Ref == nil {
 			continue
@@ -130,7 +131,7 @@ func (l *loader) lintNamedByHand(n *node, key string, tree map[string]any) {
 				if file := strings.Fields(rest); !found || len(file) == 0 || !strings.Contains(file[0], key) {
 					continue
 				}
-				l.diags.warn(n.block.forEach.Range(), "Files named by hand", fmt.Sprintf("These names choose files of out/%s of %s, which may leave others: what is not named here is in no result. "+
+				l.diags.Warn(n.block.forEach.Range(), "Files named by hand", fmt.Sprintf("These names choose files of out/%s of %s, which may leave others: what is not named here is in no result. "+
 					"Write for_each = files(%s, %q), and each.file in inputs.", folder, in.Ref.Step, in.Ref.WithoutPath(), folder+"*"))
 			}
 		}

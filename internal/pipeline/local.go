@@ -10,15 +10,13 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
-)
 
-// LocalFile is the file of a pipeline's folder with what one person has set there, on one
-// machine. It is not part of the pipeline, and nobody else's.
-const LocalFile = "redsi.local.hcl"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
+)
 
 // Local is what a LocalFile sets; what it does not is empty.
 type Local struct {
-	Variables   []File // as Options.Local takes them
+	Variables   []syntax.File // as Options.Local takes them
 	Store       string
 	State       string
 	From        []string // addresses of other stores
@@ -38,16 +36,16 @@ var (
 // ParseLocal reads a LocalFile: what is in no profile and, stronger, what the named
 // one has, unless the name is "". There must be no errors for Local to be of use. They
 // quote no line of the file: which values are sensitive, only the pipeline says.
-func ParseLocal(name string, source []byte, profile string) (Local, Diagnostics) {
-	p := localParser{BlockReader: BlockReader{Name: name, Source: source}}
+func ParseLocal(name string, source []byte, profile string) (Local, syntax.Diagnostics) {
+	p := localParser{BlockReader: syntax.BlockReader{Name: name, Source: source}}
 	if c := p.File(localSchema); c != nil {
 		p.file(c, profile)
 	}
-	return p.local, NewDiagnostics(p.Wrong, nil)
+	return p.local, syntax.NewDiagnostics(p.Wrong, nil)
 }
 
 type localParser struct {
-	BlockReader
+	syntax.BlockReader
 	local Local
 }
 
@@ -68,7 +66,7 @@ func (p *localParser) file(c *hcl.BodyContent, profile string) {
 	p.local = chosen
 	if profile != "" && !slices.Contains(names, profile) {
 		p.Fail(hcl.Range{Filename: p.Name, Start: hcl.InitialPos, End: hcl.InitialPos}, "Unknown profile",
-			fmt.Sprintf("The file has no profile %q. %s", profile, suggest(profile, names, "profile")))
+			fmt.Sprintf("The file has no profile %q. %s", profile, syntax.Suggest(profile, names, "profile")))
 	}
 }
 
@@ -104,7 +102,7 @@ func (p *localParser) others(attrs hcl.Attributes) {
 	}
 	a := attrs["untrusted"]
 	if p.text(a, &p.local.Untrusted); a != nil && p.local.Untrusted != "" && !slices.Contains(Beliefs, p.local.Untrusted) {
-		p.Fail(a.Expr.Range(), "Wrong value", fmt.Sprintf("untrusted is \"run\", \"verify\" or \"use\". %s", suggest(p.local.Untrusted, Beliefs, "value")))
+		p.Fail(a.Expr.Range(), "Wrong value", fmt.Sprintf("untrusted is \"run\", \"verify\" or \"use\". %s", syntax.Suggest(p.local.Untrusted, Beliefs, "value")))
 	}
 }
 
@@ -124,7 +122,7 @@ func (p *localParser) text(a *hcl.Attribute, to *string) {
 func LocalVariables(values map[string]json.RawMessage) ([]byte, error) {
 	var b strings.Builder
 	b.WriteString("variables {\n")
-	for _, name := range sortedKeys(values) {
+	for _, name := range syntax.Keys(values) {
 		if !hclsyntax.ValidIdentifier(name) {
 			return nil, fmt.Errorf("%.100q is not a variable name", name)
 		}

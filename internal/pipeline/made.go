@@ -15,6 +15,7 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
 
@@ -100,7 +101,7 @@ func (s *session) look(ref step.Ref) (*Made, error) {
 // made something else.
 func (s *session) end(summary, format string, args ...any) error {
 	if s.meter.ended == nil {
-		s.meter.ended = over(summary, format, args...)
+		s.meter.ended = syntax.Over(summary, format, args...)
 	}
 	return s.meter.ended
 }
@@ -170,12 +171,12 @@ func (a *artifact) matching(names []string, pattern string) (cty.Value, error) {
 			key = name[len(prefix) : len(name)-len(suffix)]
 		}
 		if other, twice := from[key]; twice {
-			return cty.DynamicVal, over(piecesTitle, "files(%s, %q) has two files with the key %q: %s and %s. Put the pattern's fixed text in braces, as in {part}*, so that keys are whole names.", a.ref, pattern, key, other, name)
+			return cty.DynamicVal, syntax.Over(piecesTitle, "files(%s, %q) has two files with the key %q: %s and %s. Put the pattern's fixed text in braces, as in {part}*, so that keys are whole names.", a.ref, pattern, key, other, name)
 		}
 		pieces[key], from[key] = a.at(name, step.FileType).value(), name
 	}
 	if len(pieces) > maxPieces {
-		return cty.DynamicVal, over(piecesTitle, "files(%s, %q) has %d files; at most %d are allowed. Let one step do the work of several: let the step before it make fewer, larger files.", a.ref, pattern, len(pieces), maxPieces)
+		return cty.DynamicVal, syntax.Over(piecesTitle, "files(%s, %q) has %d files; at most %d are allowed. Let one step do the work of several: let the step before it make fewer, larger files.", a.ref, pattern, len(pieces), maxPieces)
 	}
 	if len(pieces) == 0 {
 		return cty.MapValEmpty(artifactType), nil
@@ -231,7 +232,7 @@ func (l *loader) jsonFunction() function.Function {
 				return b, err
 			})
 			if err == nil && v.CanIterateElements() && v.LengthInt() > maxPieces {
-				err = over(piecesTitle, "json(%s, %q) has %d elements; at most %d are allowed.", a.ref, path, v.LengthInt(), maxPieces)
+				err = syntax.Over(piecesTitle, "json(%s, %q) has %d elements; at most %d are allowed.", a.ref, path, v.LengthInt(), maxPieces)
 			}
 			return v, err
 		},
@@ -257,8 +258,8 @@ func fieldIn(ref step.Ref, a artifacts.Artifact, path string, read func(artifact
 		}
 		name, field = r.String(), rest
 	}
-	if f.Size > MaxFile {
-		return cty.DynamicVal, fmt.Errorf("%s has %d bytes; values are read of files of up to %d MiB", name, f.Size, MaxFile>>20)
+	if f.Size > syntax.MaxFile {
+		return cty.DynamicVal, fmt.Errorf("%s has %d bytes; values are read of files of up to %d MiB", name, f.Size, syntax.MaxFile>>20)
 	}
 	text, err := read(f)
 	if err != nil {
@@ -285,4 +286,12 @@ func fieldIn(ref step.Ref, a artifacts.Artifact, path string, read func(artifact
 		}
 	}
 	return FromTree(at), nil
+}
+
+// readable refuses to read, for the pipeline itself, what a step does not keep.
+func (l *loader) readable(ref step.Ref) error {
+	if l.dropped[ref.Step] {
+		return fmt.Errorf("json() reads %s whenever the pipeline is planned, and %s has keep = false", ref, ref.Step)
+	}
+	return nil
 }

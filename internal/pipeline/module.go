@@ -11,6 +11,8 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
+
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
 // What a pipeline may be made of.
@@ -21,16 +23,6 @@ const (
 
 const sourceAttr = "source"
 
-// moduleCall is a module block: another pipeline, with values for its variables. It
-// is evaluated like any pipeline, in a scope of its own; what others see of it is
-// its outputs.
-type moduleCall struct {
-	*hclsyntax.Block
-	files     map[string][]byte // nil if they cannot be had; reported
-	forEach   hclsyntax.Expression
-	arguments []*hclsyntax.Attribute
-}
-
 func (l *loader) declareModule(b *hclsyntax.Block) {
 	n := l.declareNamed(b)
 	if n == nil {
@@ -40,7 +32,7 @@ func (l *loader) declareModule(b *hclsyntax.Block) {
 	n.module = m
 	l.nodes = append(l.nodes, n)
 	l.noBlocks(b, "A module has attributes only: source, for_each, and its variables.")
-	for _, a := range sortedAttributes(b.Body) {
+	for _, a := range syntax.Attributes(b.Body) {
 		switch a.Name {
 		case sourceAttr:
 			m.files = l.openModule(n, a)
@@ -51,7 +43,7 @@ func (l *loader) declareModule(b *hclsyntax.Block) {
 		}
 	}
 	if b.Body.Attributes[sourceAttr] == nil {
-		l.diags.error(n.rng, "Missing attribute", `A module needs source = "…": a folder or .hcl file by a path that starts with ./ or ../, or git::URL?ref=REF.`)
+		l.diags.Error(n.rng, "Missing attribute", `A module needs source = "…": a folder or .hcl file by a path that starts with ./ or ../, or git::URL?ref=REF.`)
 	}
 }
 
@@ -63,7 +55,7 @@ func (l *loader) openModule(n *node, a *hclsyntax.Attribute) map[string][]byte {
 	}
 	rng := a.Expr.Range()
 	if l.Module == nil {
-		l.diags.error(rng, "No modules", "Modules cannot be used here.")
+		l.diags.Error(rng, "No modules", "Modules cannot be used here.")
 		return nil
 	}
 	id := [2]string{n.dir, v.AsString()}
@@ -71,7 +63,7 @@ func (l *loader) openModule(n *node, a *hclsyntax.Attribute) map[string][]byte {
 	if !ok {
 		var err error
 		if files, err = l.Module(id[0], id[1]); err != nil {
-			l.diags.error(rng, "Module not available", strings.TrimRight(err.Error(), ".")+".")
+			l.diags.Error(rng, "Module not available", strings.TrimRight(err.Error(), ".")+".")
 			return nil
 		}
 		l.opened[id] = files
@@ -80,13 +72,13 @@ func (l *loader) openModule(n *node, a *hclsyntax.Attribute) map[string][]byte {
 	for outer := l; outer != nil; outer, depth = outer.parent, depth+1 {
 		for name := range files {
 			if _, again := outer.files[name]; again {
-				l.diags.error(rng, "Modules in a circle", fmt.Sprintf("%s contains this module. A pipeline cannot have itself as a module.", name))
+				l.diags.Error(rng, "Modules in a circle", fmt.Sprintf("%s contains this module. A pipeline cannot have itself as a module.", name))
 				return nil
 			}
 		}
 	}
 	if depth > maxModuleDepth {
-		l.diags.error(rng, "Modules too deep", fmt.Sprintf("Modules are nested more than %d deep here.", maxModuleDepth))
+		l.diags.Error(rng, "Modules too deep", fmt.Sprintf("Modules are nested more than %d deep here.", maxModuleDepth))
 		return nil
 	}
 	return files
@@ -98,7 +90,7 @@ func (l *loader) evaluateModule(n *node, ctx *hcl.EvalContext) {
 	m := n.module
 	instances, ok := l.instances(m.forEach, ctx)
 	if !ok && l.now.any() {
-		l.diags.error(m.forEach.Range(), "Modules that are not known", "Which modules there are cannot wait for what a step makes. Give one module the artifact as an argument, and write the for_each over it in its steps.")
+		l.diags.Error(m.forEach.Range(), "Modules that are not known", "Which modules there are cannot wait for what a step makes. Give one module the artifact as an argument, and write the for_each over it in its steps.")
 	}
 	if !ok || m.files == nil {
 		return
@@ -108,7 +100,7 @@ func (l *loader) evaluateModule(n *node, ctx *hcl.EvalContext) {
 	for i := range instances {
 		if l.meter.modules++; l.meter.modules > maxModules {
 			if l.meter.modules == maxModules+1 {
-				l.diags.error(n.rng, "Too many modules", fmt.Sprintf("With this block the pipeline has more than %d modules.", maxModules))
+				l.diags.Error(n.rng, "Too many modules", fmt.Sprintf("With this block the pipeline has more than %d modules.", maxModules))
 			}
 			return
 		}
@@ -118,7 +110,7 @@ func (l *loader) evaluateModule(n *node, ctx *hcl.EvalContext) {
 		for _, a := range m.arguments {
 			arguments[a.Name] = argument{l.value(a.Expr, inst.ctx, inst), a.Expr.Range(), a.NameRange}
 		}
-		values[inst.key] = l.loadModule(m, inst.address, arguments)
+		values[inst.Key] = l.loadModule(m, inst.address, arguments)
 	}
 	switch {
 	case m.forEach == nil:
@@ -142,9 +134,7 @@ func sameTypes(values map[string]cty.Value) bool {
 func (l *loader) loadModule(m *moduleCall, address string, arguments map[string]argument) cty.Value {
 	c := l.session.loader(m.files)
 	c.address, c.parent = address, l
-	outside := l.diags.within
-	l.diags.within = append([]Place{{header(m.Block), "in " + address}}, outside...)
-	defer func() { l.diags.within = outside }()
+	defer l.diags.Within(syntax.Place{Range: syntax.Header(m.Block), Text: "in " + address})()
 	if c.parse(); len(c.bodies) < len(c.files) {
 		return cty.DynamicVal // what a broken file declares is not known
 	}
@@ -152,7 +142,7 @@ func (l *loader) loadModule(m *moduleCall, address string, arguments map[string]
 	c.setArguments(m, arguments)
 	c.setLimits()
 	if b := c.singles["results"]; b != nil && l.Lint {
-		l.diags.warn(header(b), "Results of a module", "This block has no effect in a module: the pipeline that is run says whose results are trusted.")
+		l.diags.Warn(syntax.Header(b), "Results of a module", "This block has no effect in a module: the pipeline that is run says whose results are trusted.")
 	}
 	c.inherited = l.now
 	c.evaluateAll()
@@ -175,13 +165,13 @@ type argument struct {
 
 // setArguments gives the variables of a module their values.
 func (l *loader) setArguments(m *moduleCall, arguments map[string]argument) {
-	for _, name := range sortedKeys(arguments) {
+	for _, name := range syntax.Keys(arguments) {
 		if l.variables[name] == nil {
-			l.diags.error(arguments[name].name, "Undeclared variable",
-				fmt.Sprintf("The module has no variable %q. %s", name, suggest(name, sortedKeys(l.variables), "variable")))
+			l.diags.Error(arguments[name].name, "Undeclared variable",
+				fmt.Sprintf("The module has no variable %q. %s", name, syntax.Suggest(name, syntax.Keys(l.variables), "variable")))
 		}
 	}
-	for _, name := range sortedKeys(l.variables) {
+	for _, name := range syntax.Keys(l.variables) {
 		v := l.variables[name]
 		a, given := arguments[name]
 		switch {
@@ -190,8 +180,8 @@ func (l *loader) setArguments(m *moduleCall, arguments map[string]argument) {
 		case v.optional:
 			v.value = v.fallback
 		default:
-			l.diags.error(header(m.Block), "Variable without a value",
-				fmt.Sprintf("The module's var.%s has no default. Give it a value: %s = ….", name, name), Place{v.rng, "declared here"})
+			l.diags.Error(syntax.Header(m.Block), "Variable without a value",
+				fmt.Sprintf("The module's var.%s has no default. Give it a value: %s = ….", name, name), syntax.Place{Range: v.rng, Text: "declared here"})
 		}
 	}
 	l.validateAll()
@@ -201,8 +191,8 @@ func (l *loader) setArguments(m *moduleCall, arguments map[string]argument) {
 // variable takes a sensitive one of the pipeline, whose name its uses then have.
 func (l *loader) argumentOf(v *variable, a argument) cty.Value {
 	if _, whole := l.wholeVariable(a.value); v.sensitive && a.value.IsKnown() && !whole {
-		l.diags.error(a.rng, "Not a sensitive variable",
-			fmt.Sprintf("The module's var.%s is sensitive, so it takes only a whole sensitive variable of the pipeline; its value must not be in a file.", v.name), Place{v.rng, "declared here"})
+		l.diags.Error(a.rng, "Not a sensitive variable",
+			fmt.Sprintf("The module's var.%s is sensitive, so it takes only a whole sensitive variable of the pipeline; its value must not be in a file.", v.name), syntax.Place{Range: v.rng, Text: "declared here"})
 		return cty.DynamicVal
 	}
 	if a.value.Type() == cty.DynamicPseudoType && !a.value.IsKnown() {
@@ -214,8 +204,8 @@ func (l *loader) argumentOf(v *variable, a argument) cty.Value {
 		if holdsArtifact(a.value.Type()) {
 			hint = " A variable that takes artifacts has type = any."
 		}
-		l.diags.error(a.rng, "Wrong type",
-			fmt.Sprintf("The value does not fit the type of the module's var.%s, %s: %s.%s", v.name, typeexpr.TypeString(v.typ), err, hint), Place{v.rng, "declared here"})
+		l.diags.Error(a.rng, "Wrong type",
+			fmt.Sprintf("The value does not fit the type of the module's var.%s, %s: %s.%s", v.name, typeexpr.TypeString(v.typ), err, hint), syntax.Place{Range: v.rng, Text: "declared here"})
 		return cty.DynamicVal
 	}
 	return out
@@ -231,7 +221,7 @@ func (l *loader) declareOutput(b *hclsyntax.Block) {
 	l.description(b)
 	a := b.Body.Attributes["value"]
 	if a == nil {
-		l.diags.error(n.rng, "Missing attribute", "An output needs value = …, which pipelines that use this one as a module refer to.")
+		l.diags.Error(n.rng, "Missing attribute", "An output needs value = …, which pipelines that use this one as a module refer to.")
 		return
 	}
 	n.expr = a.Expr
@@ -244,7 +234,7 @@ func LocalModule(folder, source string) (map[string][]byte, error) {
 	if !IsLocalModule(source) {
 		return nil, fmt.Errorf("%q is not a source of a module: write a path that starts with ./ or ../, or git::URL?ref=REF", source)
 	}
-	return Read(beside(folder, source))
+	return syntax.Read(syntax.Beside(folder, source))
 }
 
 // IsLocalModule reports whether a module's source is a path.

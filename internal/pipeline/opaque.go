@@ -10,6 +10,8 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
 // An expression can choose among artifacts and hand them on. It cannot read one: what
@@ -32,8 +34,8 @@ var carriers = map[string]bool{
 	"files": true, "json": true, "slice": true, "values": true, "zipmap": true, "tolist": true, "tomap": true, "try": true, "can": true,
 }
 
-func opaque(what string, v cty.Value) *limit {
-	return over(opaqueTitle, "%s %s. %s", what, artifactIn(v), artifactIs)
+func opaque(what string, v cty.Value) *syntax.Limit {
+	return syntax.Over(opaqueTitle, "%s %s. %s", what, artifactIn(v), artifactIs)
 }
 
 // holdsValue reports whether a value is an artifact or has one in it. Null is none.
@@ -55,7 +57,7 @@ func artifactIn(v cty.Value) string {
 
 // refuse is the error of a function that is given an artifact it cannot take; nil if
 // there is none.
-func refuse(name string, args []cty.Value) *limit {
+func refuse(name string, args []cty.Value) *syntax.Limit {
 	if carriers[name] {
 		return nil
 	}
@@ -120,14 +122,14 @@ func (l *loader) explainOpaque(d *hcl.Diagnostic) *hcl.Diagnostic {
 	if call, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallDiagExtra](d); ok && call.FunctionCallError() != nil {
 		return nil // the function says so itself; see refuse
 	}
-	var err *limit
+	var err *syntax.Limit
 	switch e := d.Expression.(type) {
 	case nil:
 	case *hclsyntax.BinaryOpExpr:
 		a, ads := e.LHS.Value(d.EvalContext)
 		b, bds := e.RHS.Value(d.EvalContext)
 		if !ads.HasErrors() && !bds.HasErrors() {
-			err, _ = compares(a, b).(*limit)
+			err, _ = compares(a, b).(*syntax.Limit)
 		}
 	case *hclsyntax.IndexExpr:
 		err = readBy(e.Key, d)
@@ -145,7 +147,7 @@ func (l *loader) explainOpaque(d *hcl.Diagnostic) *hcl.Diagnostic {
 
 // readBy is the error if what an expression gives cannot be used since it is an artifact,
 // or a collection for whose artifacts the library has no conversion.
-func readBy(e hcl.Expression, d *hcl.Diagnostic) *limit {
+func readBy(e hcl.Expression, d *hcl.Diagnostic) *syntax.Limit {
 	v, ds := e.Value(d.EvalContext)
 	if ds.HasErrors() || !holdsValue(v) || v.Type() != artifactType && !strings.Contains(d.Detail, "artifact") {
 		return nil

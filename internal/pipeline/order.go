@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
 // order returns the nodes such that each follows what it refers to. Nodes that
@@ -76,7 +78,7 @@ func refersTo(a, b *node) bool {
 // cycle reports a shortest cycle through the first node of a group, with the
 // place of each of its references.
 func (l *loader) cycle(group []*node) {
-	first := slices.MinFunc(group, func(a, b *node) int { return bySource(a.rng, b.rng) })
+	first := slices.MinFunc(group, func(a, b *node) int { return syntax.BySource(a.rng, b.rng) })
 	type hop struct {
 		from *node
 		e    edge
@@ -101,13 +103,13 @@ search:
 		hops = append([]hop{came[n]}, hops...)
 	}
 	walk := []string{first.name}
-	var also []Place
+	var also []syntax.Place
 	for i, h := range hops {
 		walk = append(walk, h.e.to.name)
 		if i > 0 {
-			also = append(also, Place{h.e.rng, fmt.Sprintf("%s refers to %s", h.from.name, h.e.to.name)})
+			also = append(also, syntax.Place{Range: h.e.rng, Text: fmt.Sprintf("%s refers to %s", h.from.name, h.e.to.name)})
 		}
 	}
-	l.diags.error(hops[0].e.rng, "References in a circle",
+	l.diags.Error(hops[0].e.rng, "References in a circle",
 		fmt.Sprintf("%s: none of these can come first. Each of them has to use only what comes before it.", strings.Join(walk, " -> ")), also...)
 }

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
 // Origin is what a pipeline was loaded from, to be loaded again elsewhere: by a worker, when
@@ -28,12 +30,12 @@ type Module struct {
 
 // Origin is what the pipeline was loaded from.
 func (p *Pipeline) Origin() *Origin {
-	return &Origin{p.Sources, p.Found, p.opened, p.vars, sortedKeys(p.Secrets), p.Local, p.Given}
+	return &Origin{p.Sources, p.Found, p.opened, p.vars, syntax.Keys(p.Secrets), p.Local, p.Given}
 }
 
 // Load loads the pipeline again. The options say with what beside the origin: Vars or Env
 // have the values of sensitive variables, which are no part of it.
-func (o *Origin) Load(with Options) (*Pipeline, Diagnostics) {
+func (o *Origin) Load(with Options) (*Pipeline, syntax.Diagnostics) {
 	vars := map[string]string{}
 	maps.Copy(vars, with.Vars)
 	maps.Copy(vars, o.Vars)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/system/spdx"
 	"github.com/redsi/redsi/step"
 )
@@ -45,7 +46,7 @@ func checkPaper(p Paper) error {
 	}
 	id, _ := spdx.Find(p.License)
 	hint := "."
-	if near := Nearest(p.License, spdx.IDs()); near != "" {
+	if near := syntax.Nearest(p.License, spdx.IDs()); near != "" {
 		hint = fmt.Sprintf(": did you mean %q?", near)
 	}
 	if p.License != "" && id == "" && !isAddress(p.License, "https") {
@@ -55,10 +56,10 @@ func checkPaper(p Paper) error {
 		bad("url", "%q is no address, which begins with https://; a DOI belongs in doi.", p.URL)
 	}
 	byAuthor := func(attribute string, texts map[string]string, wrong func(text string) bool) {
-		for _, name := range sortedKeys(texts) {
+		for _, name := range syntax.Keys(texts) {
 			switch path := show([]any{attribute, key(name)}); {
 			case !slices.Contains(p.Authors, name):
-				bad(path, "%q is not one of the authors. %s", name, suggest(name, p.Authors, "author"))
+				bad(path, "%q is not one of the authors. %s", name, syntax.Suggest(name, p.Authors, "author"))
 			case wrong(texts[name]):
 				bad(path, "%q is not an ORCID, such as 0000-0002-1825-0097: four groups of four digits, the last of which is a checksum.", texts[name])
 			}

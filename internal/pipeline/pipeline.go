@@ -12,16 +12,9 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/redsi/redsi/internal/host/environment"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
-
-// Pos is a place in a source.
-type Pos struct {
-	File string `json:"file"`
-	Line int    `json:"line"`
-}
-
-func (p Pos) String() string { return fmt.Sprintf("%s:%d", p.File, p.Line) }
 
 // Step is one piece of work: a source, step, table or figure block, or one instance of
 // such a block with for_each.
@@ -198,12 +191,6 @@ type World struct {
 	Made func(step.Ref) (*Made, error)
 }
 
-// File is a named text.
-type File struct {
-	Name  string
-	Bytes []byte
-}
-
 // Load evaluates the pipeline files among the sources: those whose names end in
 // ".hcl", but for tests. The pipeline is nil if there are errors.
 func Load(sources map[string][]byte, o Options) (*Pipeline, Diagnostics) {
@@ -211,8 +198,8 @@ func Load(sources map[string][]byte, o Options) (*Pipeline, Diagnostics) {
 }
 
 func (l *loader) load() (*Pipeline, Diagnostics) {
-	if l.parse(); l.diags.failed() {
-		return nil, l.diags.done() // what a broken file declares is not known
+	if l.parse(); l.diags.Failed() {
+		return nil, l.diags.Done() // what a broken file declares is not known
 	}
 	l.declare()
 	l.setVariables()
@@ -222,13 +209,13 @@ func (l *loader) load() (*Pipeline, Diagnostics) {
 	l.setResults()
 	l.setLimits()
 	l.evaluateAll()
-	if !l.diags.failed() {
+	if !l.diags.Failed() {
 		l.warnUnused()
 		if l.Lint {
 			l.lint()
 		}
 	}
-	ds := l.diags.done()
+	ds := l.diags.Done()
 	if ds.HasErrors() {
 		ds.Questions, ds.Lacks = l.questions(ds), l.lacks
 		return nil, ds
@@ -241,7 +228,7 @@ func (l *loader) load() (*Pipeline, Diagnostics) {
 type loader struct {
 	*session
 	files  map[string][]byte // its pipeline files
-	bodies []*body
+	bodies []*syntax.Body
 
 	address string    // of the module; "" of the pipeline itself
 	parent  *loader   // nil of the pipeline itself
@@ -278,10 +265,10 @@ type session struct {
 	modRead map[string][]byte // and as Modules
 	found   Found             // and as Found
 	lacks   Lacks
-	diags   *collector
+	diags   *syntax.Collector
 	meter   *meter
 	opened  map[[2]string]map[string][]byte // files of modules by the folder and source that name them
-	parsed  map[string]*body                // by name; nil of a file that is not HCL
+	parsed  map[string]*syntax.Body         // by name; nil of a file that is not HCL
 
 	hasSecrets bool                                    // a variable is sensitive
 	funcs      map[string]map[string]function.Function // by folder, for file()
@@ -307,9 +294,9 @@ func newLoader(sources map[string][]byte, o Options) *loader {
 	l := (&session{
 		Options: o, sources: sources, read: map[string][]byte{}, modRead: map[string][]byte{}, meter: &meter{stop: o.Stop},
 		found:  Found{map[string]map[string][]string{}, map[string]string{}, map[string][]string{}, map[string]bool{}},
-		opened: map[[2]string]map[string][]byte{}, parsed: map[string]*body{}, funcs: map[string]map[string]function.Function{},
+		opened: map[[2]string]map[string][]byte{}, parsed: map[string]*syntax.Body{}, funcs: map[string]map[string]function.Function{},
 		beside: map[string]bool{}, code: map[string]*codeFiles{}, allLimits: map[string]int{}, dropped: map[string]bool{},
-		splats: map[*hclsyntax.AnonSymbolExpr]hclsyntax.Expression{}, diags: newCollector(sources),
+		splats: map[*hclsyntax.AnonSymbolExpr]hclsyntax.Expression{}, diags: syntax.NewCollector(sources),
 	}).loader(sources)
 	l.root = l
 	return l
@@ -345,7 +332,7 @@ func (l *loader) pipeline() *Pipeline {
 	slices.SortFunc(p.opened, func(a, b Module) int {
 		return cmp.Or(strings.Compare(a.Folder, b.Folder), strings.Compare(a.Source, b.Source))
 	})
-	for _, name := range sortedKeys(l.variables) {
+	for _, name := range syntax.Keys(l.variables) {
 		v := l.variables[name]
 		if v.local {
 			p.Local = append(p.Local, name)

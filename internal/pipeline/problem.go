@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
 
@@ -87,8 +88,8 @@ func (c *config) problems(err error) {
 			last := fmt.Sprint(path[len(path)-1])
 			within := path[:len(path)-1]
 			rng, _ := c.find(path, true)
-			c.fail(path, rng, "Unknown attribute", fmt.Sprintf("%s has no attribute %q. %s", show(within), last, suggest(last, names, "attribute")))
-			c.l.typos[typo(c.locate(within), Nearest(last, names))] = true
+			c.fail(path, rng, "Unknown attribute", fmt.Sprintf("%s has no attribute %q. %s", show(within), last, syntax.Suggest(last, names, "attribute")))
+			c.l.typos[typo(c.locate(within), syntax.Nearest(last, names))] = true
 		}
 	}
 	for _, p := range all {
@@ -180,7 +181,7 @@ func (c *config) locate(path []any) hcl.Range {
 // was not written.
 func (c *config) find(path []any, byName bool) (rng hcl.Range, ok bool) {
 	body, attrs := c.b.Body, c.b.spec.Attrs
-	rng = header(c.b.Block)
+	rng = syntax.Header(c.b.Block)
 	for len(path) > 0 {
 		name, isName := path[0].(string)
 		if !isName {
@@ -193,7 +194,7 @@ func (c *config) find(path []any, byName bool) (rng hcl.Range, ok bool) {
 		if attr == nil || !attr.Block {
 			return rng, false
 		}
-		blocks := blocksOf(body, name)
+		blocks := syntax.Blocks(body, name)
 		n, rest := 0, path[1:]
 		if attr.Type.Kind == step.List {
 			if len(rest) == 0 {
@@ -211,7 +212,7 @@ func (c *config) find(path []any, byName bool) (rng hcl.Range, ok bool) {
 			return rng, false
 		}
 		object := blockObject(attr)
-		rng, body, attrs, path = header(blocks[n]), blocks[n].Body, object.Attrs, rest
+		rng, body, attrs, path = syntax.Header(blocks[n]), blocks[n].Body, object.Attrs, rest
 		if len(rest) == 1 && rest[0] == labelOf(object) && len(blocks[n].LabelRanges) == 1 {
 			return blocks[n].LabelRanges[0], true
 		}
@@ -225,15 +226,6 @@ func AttrOf(attrs []step.Attr, name string) *step.Attr {
 		return &attrs[i]
 	}
 	return nil
-}
-
-func blocksOf(body *hclsyntax.Body, name string) (list []*hclsyntax.Block) {
-	for _, b := range body.Blocks {
-		if b.Type == name {
-			list = append(list, b)
-		}
-	}
-	return list
 }
 
 // within follows a path into an expression as far as it is written out.

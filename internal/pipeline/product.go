@@ -8,6 +8,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
 // maxProduct bounds what product makes.
@@ -45,11 +47,11 @@ func combine(args []cty.Value) (cty.Value, error) {
 		return none, function.NewArgErrorf(0, "the axes must be an object of lists, such as { size = [\"tiny\", \"base\"], seed = [1, 2] }")
 	}
 	lists := v.AsValueMap()
-	order := sortedKeys(lists)
+	order := syntax.Keys(lists)
 	if len(args) > 1 {
 		var err error
 		if order, err = axisOrder(args[1], order); err != nil || len(args) > 2 {
-			return none, function.NewArgErrorf(1, "the order is a list of all axes' names: %s", strings.Join(sortedKeys(lists), ", "))
+			return none, function.NewArgErrorf(1, "the order is a list of all axes' names: %s", strings.Join(syntax.Keys(lists), ", "))
 		}
 	}
 	total := 1
@@ -120,7 +122,7 @@ func readAxis(name string, v cty.Value) (axis, error) {
 		return a, fmt.Errorf("axis %q is not a list, set, map or object", name)
 	case t.IsObjectType() || t.IsMapType():
 		m := v.AsValueMap()
-		for _, k := range sortedKeys(m) {
+		for _, k := range syntax.Keys(m) {
 			a.keys, a.vals = append(a.keys, k), append(a.vals, m[k])
 		}
 	default:

@@ -2,20 +2,17 @@ package pipeline
 
 import (
 	"fmt"
-	"maps"
-	"path"
 	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
-	"github.com/zclconf/go-cty/cty"
+
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
 // roots are the names that an expression can start with.
 var roots = []string{"var", "local", "source", "step", "environment", "table", "figure", "module", "each"}
-
-func folder(file string) string { return path.Dir(file) }
 
 // resolve finds what every local and block refers to: its edges. References to
 // what is not declared are reported, and their expressions marked bad.
@@ -28,7 +25,7 @@ func (l *loader) resolve() {
 		case n.expr != nil:
 			l.link(n, n.expr, false)
 		case n.form != nil:
-			for _, a := range sortedAttributes(n.form.Body) {
+			for _, a := range syntax.Attributes(n.form.Body) {
 				l.link(n, a.Expr, false)
 			}
 		case n.module != nil:
@@ -42,7 +39,7 @@ func (l *loader) resolve() {
 }
 
 func (l *loader) linkBody(n *node, body *hclsyntax.Body) {
-	for _, a := range sortedAttributes(body) {
+	for _, a := range syntax.Attributes(body) {
 		if a.Expr != n.block.forEach && a.Name != allowEmptyAttr {
 			l.link(n, a.Expr, n.block.forEach != nil)
 		}
@@ -68,7 +65,7 @@ func (l *loader) check(e hclsyntax.Expression, each bool) bool {
 	ok := true
 	for _, tr := range e.Variables() {
 		if summary, detail := l.dangling(tr, each); summary != "" {
-			l.diags.error(tr.SourceRange(), summary, detail)
+			l.diags.Error(tr.SourceRange(), summary, detail)
 			ok = false
 		}
 	}
@@ -76,28 +73,6 @@ func (l *loader) check(e hclsyntax.Expression, each bool) bool {
 		l.bad[e] = true
 	}
 	return ok
-}
-
-// names returns the leading names of a reference: step.train.dsi and
-// step["train"].dsi are the same.
-func names(tr hcl.Traversal) []string {
-	var out []string
-	for _, t := range tr {
-		switch t := written(t).(type) {
-		case hcl.TraverseRoot:
-			out = append(out, t.Name)
-		case hcl.TraverseAttr:
-			out = append(out, t.Name)
-		case hcl.TraverseIndex:
-			if t.Key.Type() != cty.String || t.Key.IsNull() || !t.Key.IsKnown() {
-				return out
-			}
-			out = append(out, t.Key.AsString())
-		default:
-			return out
-		}
-	}
-	return out
 }
 
 // dangling says why a reference leads nowhere; "" if it does not.
@@ -109,7 +84,7 @@ func (l *loader) dangling(tr hcl.Traversal, each bool) (summary, detail string) 
 			v.used = v.used || len(p) == 1 || p[1] == name
 		}
 		if len(p) > 1 && l.variables[p[1]] == nil {
-			return "Undeclared variable", fmt.Sprintf("There is no variable %q. %s", p[1], suggest(p[1], sortedKeys(l.variables), "variable"))
+			return "Undeclared variable", fmt.Sprintf("There is no variable %q. %s", p[1], syntax.Suggest(p[1], syntax.Keys(l.variables), "variable"))
 		}
 	case "local":
 		if len(p) > 1 && len(l.targets(tr)) == 0 {
@@ -117,7 +92,7 @@ func (l *loader) dangling(tr hcl.Traversal, each bool) (summary, detail string) 
 			for i, name := range names {
 				names[i] = strings.TrimPrefix(name, "local.")
 			}
-			return "Undeclared local value", fmt.Sprintf("There is no local value %q. %s", p[1], suggest(p[1], names, "local value"))
+			return "Undeclared local value", fmt.Sprintf("There is no local value %q. %s", p[1], syntax.Suggest(p[1], names, "local value"))
 		}
 	case "each":
 		switch {
@@ -146,7 +121,7 @@ func (l *loader) unknownRoot(name string, tr hcl.Traversal) (string, string) {
 		return "Unknown name", fmt.Sprintf("There is no %q. Did you mean %q?", name, "var."+name)
 	}
 	detail := fmt.Sprintf("There is no %q. A reference starts with %s.", name, strings.Join(roots, ", "))
-	if n := Nearest(name, roots); n != "" {
+	if n := syntax.Nearest(name, roots); n != "" {
 		detail = fmt.Sprintf("There is no %q. Did you mean %q?", name, n)
 	}
 	switch {
@@ -171,7 +146,7 @@ func (l *loader) noBlock(p []string) (summary, detail string) {
 			}
 		}
 	}
-	return "Undeclared " + typ, fmt.Sprintf("There is no %s. %s", given, suggest(given, all, typ))
+	return "Undeclared " + typ, fmt.Sprintf("There is no %s. %s", given, syntax.Suggest(given, all, typ))
 }
 
 // targets are the nodes that a reference reads: one, or all that a shorter one
@@ -201,24 +176,26 @@ func depthOf(root string) int {
 
 // declared are the names of nodes that begin so, sorted.
 func (l *loader) declared(prefix string) []string {
-	return slices.DeleteFunc(sortedKeys(l.byName), func(name string) bool { return !strings.HasPrefix(name, prefix) })
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	return slices.Sorted(maps.Keys(m))
+	return slices.DeleteFunc(syntax.Keys(l.byName), func(name string) bool { return !strings.HasPrefix(name, prefix) })
 }
 
 // warnUnused reports variables and local values that nothing refers to.
 func (l *loader) warnUnused() {
 	for name, v := range l.variables {
 		if !v.used {
-			l.diags.warn(v.rng, "Unused variable", fmt.Sprintf("Nothing refers to var.%s.", name))
+			l.diags.Warn(v.rng, "Unused variable", fmt.Sprintf("Nothing refers to var.%s.", name))
 		}
 	}
 	for _, name := range l.declared("local.") {
 		if n := l.byName[name]; !n.read {
-			l.diags.warn(n.rng, "Unused local value", fmt.Sprintf("Nothing refers to %s.", name))
+			l.diags.Warn(n.rng, "Unused local value", fmt.Sprintf("Nothing refers to %s.", name))
 		}
 	}
 	l.warnPublished()
+}
+
+// isInterpolation reports whether a reference is all that stands between ${ and }.
+func (l *loader) isInterpolation(rng hcl.Range) bool {
+	src, from, to := l.diags.Source(rng.Filename), rng.Start.Byte-len("${"), rng.End.Byte
+	return from >= 0 && to < len(src) && string(src[from:rng.Start.Byte]) == "${" && src[to] == '}'
 }

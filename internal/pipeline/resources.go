@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
 )
@@ -38,9 +39,9 @@ func (l *loader) shapeResources(b *block, inner *hclsyntax.Block) {
 	}
 	switch {
 	case b.typ == "claim":
-		l.diags.error(inner.TypeRange, "Unknown block", "A claim does no work, so it needs no resources and no retry.")
+		l.diags.Error(inner.TypeRange, "Unknown block", "A claim does no work, so it needs no resources and no retry.")
 	case *of != nil:
-		l.diags.error(inner.TypeRange, "Block written twice", fmt.Sprintf("A block has one %s block.", inner.Type), Place{(*of).TypeRange, "the first one"})
+		l.diags.Error(inner.TypeRange, "Block written twice", fmt.Sprintf("A block has one %s block.", inner.Type), syntax.Place{Range: (*of).TypeRange, Text: "the first one"})
 	default:
 		*of = inner
 		l.labels(inner)
@@ -88,7 +89,7 @@ func (l *loader) resources(b *block, inst *instance) (queue string, r *step.Reso
 		}
 		ok = ok && read && !c.failed()
 	}
-	if of.At = posOf(at.TypeRange).String(); !ok || of.CPUs == 0 && of.Memory == 0 && of.GPUs == 0 && of.Time == 0 && len(of.Limits) == 0 && of.Tries == 0 {
+	if of.At = syntax.PosOf(at.TypeRange).String(); !ok || of.CPUs == 0 && of.Memory == 0 && of.GPUs == 0 && of.Time == 0 && len(of.Limits) == 0 && of.Tries == 0 {
 		return queue, nil, ok
 	}
 	return queue, &of, true
@@ -103,7 +104,7 @@ func (c *config) limits(given []string) (names []string) {
 	for i, name := range given {
 		if declared[name] == nil {
 			at := []any{"limits", i}
-			c.fail(at, c.locate(at), "Unknown limit", fmt.Sprintf("There is no limit %q. %s A limits block declares it: limits { %s = 2 }.", name, suggest(name, sortedKeys(declared), "limit"), name))
+			c.fail(at, c.locate(at), "Unknown limit", fmt.Sprintf("There is no limit %q. %s A limits block declares it: limits { %s = 2 }.", name, syntax.Suggest(name, syntax.Keys(declared), "limit"), name))
 			continue
 		}
 		if name = c.l.qualified(name); !slices.Contains(names, name) {
@@ -128,7 +129,7 @@ func (l *loader) setLimits() {
 	}
 	l.refersWithin(b, b.Body, "var")
 	ctx := l.varContext(b.TypeRange.Filename)
-	for _, a := range sortedAttributes(b.Body) {
+	for _, a := range syntax.Attributes(b.Body) {
 		v := l.open(l.value(a.Expr, ctx, nil), a.Expr.Range(), nil)
 		if !v.IsKnown() || v.IsNull() {
 			continue
@@ -138,7 +139,7 @@ func (l *loader) setLimits() {
 			n, accuracy = v.AsBigFloat().Int64()
 		}
 		if accuracy != big.Exact || n < 1 || n > maxCount {
-			l.diags.error(a.Expr.Range(), "Wrong value", fmt.Sprintf("%s is how many steps of a run may have it at a time, from 1 to %d.", a.Name, maxCount))
+			l.diags.Error(a.Expr.Range(), "Wrong value", fmt.Sprintf("%s is how many steps of a run may have it at a time, from 1 to %d.", a.Name, maxCount))
 			continue
 		}
 		l.allLimits[l.qualified(a.Name)] = int(n)

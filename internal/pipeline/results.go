@@ -7,6 +7,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/system/signature"
 )
 
@@ -55,19 +56,19 @@ func (l *loader) setResults() {
 
 func (c *config) addresses(texts []string) (from []string) {
 	if len(texts) > maxFrom {
-		c.l.diags.error(c.locate([]any{"from"}), "Too many addresses", fmt.Sprintf("There are %d addresses; at most %d are allowed: each is asked about every step without a result.", len(texts), maxFrom))
+		c.l.diags.Error(c.locate([]any{"from"}), "Too many addresses", fmt.Sprintf("There are %d addresses; at most %d are allowed: each is asked about every step without a result.", len(texts), maxFrom))
 		return nil
 	}
 	for i, text := range texts {
 		address := text
 		if !strings.Contains(text, "://") { // a folder is relative to the file
-			address = beside(folder(c.b.TypeRange.Filename), text)
+			address = syntax.Beside(syntax.Dir(c.b.TypeRange.Filename), text)
 		}
 		switch at := c.locate([]any{"from", i}); {
 		case text == "":
-			c.l.diags.error(at, "Wrong address", "An address is not empty.")
+			c.l.diags.Error(at, "Wrong address", "An address is not empty.")
 		case slices.Contains(from, address):
-			c.l.diags.error(at, "Named twice", fmt.Sprintf("%s is already in this list.", text))
+			c.l.diags.Error(at, "Named twice", fmt.Sprintf("%s is already in this list.", text))
 		default:
 			from = append(from, address)
 		}
@@ -77,18 +78,18 @@ func (c *config) addresses(texts []string) (from []string) {
 
 func (c *config) publicKeys(attribute string, texts []string, seen map[string]hcl.Range) (keys []signature.Public) {
 	if len(texts) > maxKeys {
-		c.l.diags.error(c.locate([]any{attribute}), "Too many keys", fmt.Sprintf("There are %d keys; at most %d are allowed.", len(texts), maxKeys))
+		c.l.diags.Error(c.locate([]any{attribute}), "Too many keys", fmt.Sprintf("There are %d keys; at most %d are allowed.", len(texts), maxKeys))
 		return nil
 	}
 	for i, text := range texts {
 		at := c.locate([]any{attribute, i})
 		k, err := signature.ParsePublic(text)
 		if err != nil {
-			c.l.diags.error(at, "Not a public key", err.Error()+".")
+			c.l.diags.Error(at, "Not a public key", err.Error()+".")
 			continue
 		}
 		if first, again := seen[k.ID()]; again {
-			c.l.diags.error(at, "Named twice", fmt.Sprintf("The key of %s is already here. A revoked key is not trusted: keep it in revoked only.", k.Name), Place{first, "named here first"})
+			c.l.diags.Error(at, "Named twice", fmt.Sprintf("The key of %s is already here. A revoked key is not trusted: keep it in revoked only.", k.Name), syntax.Place{Range: first, Text: "named here first"})
 			continue
 		}
 		seen[k.ID()] = at

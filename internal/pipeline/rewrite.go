@@ -1,12 +1,12 @@
 package pipeline
 
 import (
-	"strings"
-
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
 // instancesFunction cannot be written in a pipeline: it is not an identifier.
@@ -47,7 +47,7 @@ func (l *loader) rewriteNode(root hclsyntax.Node) {
 	hclsyntax.VisitAll(root, func(n hclsyntax.Node) hcl.Diagnostics {
 		defer l.meter.limit(n)
 		pickFrom(n)
-		unixLines(n)
+		syntax.UnixLines(n)
 		switch e := n.(type) {
 		case *hclsyntax.TemplateExpr:
 			for i, part := range e.Parts {
@@ -75,15 +75,6 @@ func (l *loader) rewriteNode(root hclsyntax.Node) {
 		}
 		return nil
 	})
-}
-
-// unixLines ends the lines of a text by LF, whatever the file has: of heredocs and templates, since
-// a text in quotes has one line. It is a walker that finds nothing wrong.
-func unixLines(n hclsyntax.Node) hcl.Diagnostics {
-	if e, ok := n.(*hclsyntax.LiteralValueExpr); ok && e.SrcRange.Start.Line < e.SrcRange.End.Line && e.Val.Type() == cty.String {
-		e.Val = cty.StringVal(strings.ReplaceAll(e.Val.AsString(), "\r\n", "\n"))
-	}
-	return nil
 }
 
 func unwrap(e hclsyntax.Expression) hclsyntax.Expression {

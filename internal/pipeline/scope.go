@@ -7,6 +7,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
 // Scope is what the expressions of a loaded pipeline see, for expressions that come
@@ -19,14 +21,14 @@ type Scope struct {
 
 // Open is Load that keeps the values. Of a pipeline with mistakes the scope has what could
 // be evaluated, the rest is unknown; it is nil if the sources are not HCL.
-func Open(sources map[string][]byte, o Options) (*Scope, *Pipeline, Diagnostics) {
+func Open(sources map[string][]byte, o Options) (*Scope, *Pipeline, syntax.Diagnostics) {
 	l := newLoader(sources, o)
 	l.keepValues = true
 	p, ds := l.load()
-	if len(l.bodies) == 0 || len(l.bodies) < len(pipelineFiles(sources)) {
+	if len(l.bodies) == 0 || len(l.bodies) < len(syntax.Pipelines(sources)) {
 		return nil, p, ds
 	}
-	return &Scope{l, folder(l.bodies[0].name)}, p, ds
+	return &Scope{l, syntax.Dir(l.bodies[0].Name)}, p, ds
 }
 
 // Named is the value of a declared name: var.x, local.x, step.train.dsi, table.t. It is
@@ -60,18 +62,18 @@ func WholeExpression(file string, source []byte) Expression {
 
 // Value evaluates an expression as if it were a local value of the pipeline. It is
 // unknown if there are errors.
-func (s *Scope) Value(x Expression) (cty.Value, Diagnostics) {
+func (s *Scope) Value(x Expression) (cty.Value, syntax.Diagnostics) {
 	l, file := s.l, x.Range.Filename
 	*l.meter = meter{stop: l.meter.stop} // each expression may take as long as a pipeline
-	l.diags = newCollector(map[string][]byte{file: x.Source})
+	l.diags = syntax.NewCollector(map[string][]byte{file: x.Source})
 	text := x.Range.SliceBytes(x.Source)
-	if !l.tame(file, text) {
-		return cty.DynamicVal, l.diags.done()
+	if !syntax.Tame(file, text, l.diags) {
+		return cty.DynamicVal, l.diags.Done()
 	}
 	e, ds := hclsyntax.ParseExpression(text, file, x.Range.Start)
-	l.diags.hcl(ds, x.Range)
+	l.diags.HCL(ds, x.Range)
 	if ds.HasErrors() {
-		return cty.DynamicVal, l.diags.done()
+		return cty.DynamicVal, l.diags.Done()
 	}
 	l.rewriteNode(e)
 	n := &node{dir: s.dir}
@@ -80,19 +82,19 @@ func (s *Scope) Value(x Expression) (cty.Value, Diagnostics) {
 			continue
 		}
 		if summary, detail := l.dangling(tr, false); summary != "" {
-			l.diags.error(tr.SourceRange(), summary, detail)
+			l.diags.Error(tr.SourceRange(), summary, detail)
 			continue
 		}
 		for _, to := range l.targets(tr) {
 			n.deps = append(n.deps, edge{to: to, rng: tr.SourceRange()})
 		}
 	}
-	if l.diags.failed() {
-		return cty.DynamicVal, l.diags.done()
+	if l.diags.Failed() {
+		return cty.DynamicVal, l.diags.Done()
 	}
 	ctx := l.scope(n)
 	maps.Copy(ctx.Variables, x.With)
 	l.now = l.inherits(n)
 	defer func() { l.now = nil }()
-	return l.value(e, ctx, nil), l.diags.done()
+	return l.value(e, ctx, nil), l.diags.Done()
 }

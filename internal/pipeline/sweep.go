@@ -10,6 +10,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
 )
@@ -25,12 +26,12 @@ func (l *loader) sweep(name string, forEach hclsyntax.Expression, body *hclsynta
 		return
 	}
 	if len(used) == 0 && !all {
-		l.diags.warn(forEach.Range(), "Instances without a difference", fmt.Sprintf("Nothing in %s refers to each.key or each.value, so its %d instances are the same step.", name, len(instances)))
+		l.diags.Warn(forEach.Range(), "Instances without a difference", fmt.Sprintf("Nothing in %s refers to each.key or each.value, so its %d instances are the same step.", name, len(instances)))
 		return
 	}
 	groups, unused, n := map[string][]map[string]cty.Value{}, map[string]bool{}, 0
 	for _, inst := range instances {
-		config, ok := configs[inst.key]
+		config, ok := configs[inst.Key]
 		if configs != nil && !ok {
 			continue // its when is false
 		}
@@ -63,8 +64,8 @@ func (l *loader) sweep(name string, forEach hclsyntax.Expression, body *hclsynta
 		}
 	}
 	if len(unused) > 0 {
-		l.diags.warn(forEach.Range(), "Unused axis", fmt.Sprintf("What %s computes does not depend on %s, so its %d instances are %s, and a mean over them is of one result several times. Use it in the block, such as in its arguments, or leave it out of the for_each.",
-			name, strings.Join(sortedKeys(unused), " or "), n, words.Count(len(groups), "step")))
+		l.diags.Warn(forEach.Range(), "Unused axis", fmt.Sprintf("What %s computes does not depend on %s, so its %d instances are %s, and a mean over them is of one result several times. Use it in the block, such as in its arguments, or leave it out of the for_each.",
+			name, strings.Join(syntax.Keys(unused), " or "), n, words.Count(len(groups), "step")))
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
+
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
 // render is templatefile(): a template sees its variables and the functions, nothing else.
@@ -28,12 +30,12 @@ func (l *loader) render(dir, name string, vars cty.Value) (string, error) {
 	if err := l.meter.spend(int64(len(b))/64, 0); err != nil {
 		return "", err
 	}
-	full := beside(dir, name)
+	full := syntax.Beside(dir, name)
 	if !l.anySensitive() { // else no line of it is quoted
-		l.diags.sources[full] = b
+		l.diags.Quote(full, b)
 	}
 	tokens, _ := hclsyntax.LexTemplate(b, full, hcl.InitialPos)
-	if d := wild(tokens); d != nil {
+	if d := syntax.Wild(tokens); d != nil {
 		return "", &told{d}
 	}
 	e, ds := hclsyntax.ParseTemplate(b, full, hcl.InitialPos)
@@ -47,7 +49,7 @@ func (l *loader) render(dir, name string, vars cty.Value) (string, error) {
 	}
 	for _, tr := range e.Variables() {
 		if root := tr.RootName(); ctx.Variables[root] == cty.NilVal {
-			return "", wrong(tr.SourceRange(), "Unknown variable", "This call of templatefile() gives no %q; it gives: %s. A dollar sign before a brace is written $${.", root, strings.Join(sortedKeys(ctx.Variables), ", "))
+			return "", wrong(tr.SourceRange(), "Unknown variable", "This call of templatefile() gives no %q; it gives: %s. A dollar sign before a brace is written $${.", root, strings.Join(syntax.Keys(ctx.Variables), ", "))
 		}
 	}
 	l.rendering = true // one within another might not end

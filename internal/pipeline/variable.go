@@ -5,42 +5,21 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/ext/typeexpr"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/hashicorp/hcl/v2/hclwrite"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
+
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
-
-// variable is a declared variable and, once set, its value.
-type variable struct {
-	name      string
-	rng       hcl.Range
-	typ       cty.Type // DynamicPseudoType if any value will do
-	fallback  cty.Value
-	optional  bool   // has a default
-	sensitive bool   // its value is nowhere but where it is used
-	local     bool   // its value is of Options.Local
-	given     bool   // somebody has set it
-	ask       string // how a person is asked for it; "": not
-	used      bool   // something refers to it
-	checks    []check
-	value     cty.Value // DynamicVal until it is set, and where that failed
-}
-
-// check is a validation block of a variable.
-type check struct {
-	condition, message hclsyntax.Expression
-	rng                hcl.Range
-}
 
 func (l *loader) declareVariable(b *hclsyntax.Block) {
 	if !l.labels(b, "NAME") {
 		return
 	}
-	v := &variable{name: b.Labels[0], rng: header(b), typ: cty.NilType, value: cty.DynamicVal, fallback: cty.DynamicVal}
+	v := &variable{name: b.Labels[0], rng: syntax.Header(b), typ: cty.NilType, value: cty.DynamicVal, fallback: cty.DynamicVal}
 	if old := l.variables[v.name]; old != nil {
 		l.twice("var."+v.name, v.rng, old.rng)
 		return
@@ -50,7 +29,7 @@ func (l *loader) declareVariable(b *hclsyntax.Block) {
 	attrs, ctx := b.Body.Attributes, l.constContext(b.TypeRange.Filename)
 	if a := attrs["type"]; a != nil {
 		t, ds := typeexpr.TypeConstraint(a.Expr)
-		l.diags.hcl(ds, a.Expr.Range())
+		l.diags.HCL(ds, a.Expr.Range())
 		if v.typ = t; ds.HasErrors() {
 			v.typ = cty.DynamicPseudoType
 		}
@@ -68,18 +47,18 @@ func (l *loader) declareVariable(b *hclsyntax.Block) {
 	if s, ok := l.constantOf(attrs["sensitive"], nil, cty.Bool, "Whether a variable is sensitive", "sensitive is true or false."); ok {
 		v.sensitive = s.True()
 	}
-	for _, inner := range blocksOf(b.Body, "validation") {
+	for _, inner := range syntax.Blocks(b.Body, "validation") {
 		l.declareCheck(v, inner)
 	}
 	if v.sensitive && v.ask != "" {
-		l.diags.error(v.rng, "Value not allowed", "A sensitive variable cannot ask: answers are kept in a file.")
+		l.diags.Error(v.rng, "Value not allowed", "A sensitive variable cannot ask: answers are kept in a file.")
 	}
 	v.settle(l, b)
 	l.settleSensitive(v, b)
 }
 
 func (l *loader) declareCheck(v *variable, b *hclsyntax.Block) {
-	c := check{rng: header(b)}
+	c := check{rng: syntax.Header(b)}
 	if a := b.Body.Attributes["condition"]; a != nil {
 		c.condition = a.Expr
 	}
@@ -87,7 +66,7 @@ func (l *loader) declareCheck(v *variable, b *hclsyntax.Block) {
 		c.message = a.Expr
 	}
 	if c.condition == nil || c.message == nil {
-		l.diags.error(c.rng, "Missing attribute", "A validation needs condition = … and error_message = ….")
+		l.diags.Error(c.rng, "Missing attribute", "A validation needs condition = … and error_message = ….")
 		return
 	}
 	v.checks = append(v.checks, c)
@@ -111,7 +90,7 @@ func (v *variable) settle(l *loader, b *hclsyntax.Block) {
 	if known {
 		d, err := convert.Convert(v.fallback, v.typ)
 		if err != nil {
-			l.diags.error(b.Body.Attributes["default"].Expr.Range(), "Wrong type",
+			l.diags.Error(b.Body.Attributes["default"].Expr.Range(), "Wrong type",
 				fmt.Sprintf("The default of var.%s is not of its type, %s: %s.", v.name, typeexpr.TypeString(v.typ), err))
 			d = cty.DynamicVal
 		}
@@ -121,19 +100,7 @@ func (v *variable) settle(l *loader, b *hclsyntax.Block) {
 
 // constant reports whether an expression refers to nothing.
 func (l *loader) constant(e hclsyntax.Expression, what string) bool {
-	return l.refersOnly(e, "", "Not a constant", what+" cannot refer to other values.")
-}
-
-// refersOnly reports references of an expression that do not start with a name.
-func (l *loader) refersOnly(e hclsyntax.Expression, root, summary, detail string) bool {
-	ok := true
-	for _, tr := range e.Variables() {
-		if tr.RootName() != root {
-			l.diags.error(tr.SourceRange(), summary, detail)
-			ok = false
-		}
-	}
-	return ok
+	return syntax.RefersOnly(l.diags, e, "", "Not a constant", what+" cannot refer to other values.")
 }
 
 func (l *loader) setVariables() {
@@ -147,10 +114,10 @@ func (l *loader) setVariables() {
 			v.value = v.fallback
 		case v.sensitive:
 			l.lacks.Secrets = true
-			l.diags.error(v.rng, "Variable without a value",
+			l.diags.Error(v.rng, "Variable without a value",
 				fmt.Sprintf("var.%s is sensitive, so neither the pipeline nor a saved plan has its value. Set %s%s in the environment, or give it with --var-file or --var.", name, EnvPrefix, name))
 		default:
-			l.diags.error(v.rng, "Variable without a value",
+			l.diags.Error(v.rng, "Variable without a value",
 				fmt.Sprintf("var.%s has no default. Give it a value with --var %s=…, in a --var-file, or in the environment as %s%s.", name, name, EnvPrefix, name))
 		}
 	}
@@ -192,7 +159,7 @@ func (l *loader) validate(v *variable) bool {
 		}
 		ok, err := convert.Convert(ok, cty.Bool)
 		if err != nil || ok.IsNull() {
-			l.diags.error(c.condition.Range(), "Wrong type", "A condition is true or false.")
+			l.diags.Error(c.condition.Range(), "Wrong type", "A condition is true or false.")
 			continue
 		}
 		if ok.True() {
@@ -205,22 +172,22 @@ func (l *loader) validate(v *variable) bool {
 			detail = fmt.Sprintf("The value of var.%s contains an artifact.", v.name)
 		default:
 			value := v.argument()
-			if n := len(value); n > longText {
-				value = fmt.Sprintf("%s… (%d bytes)", value[:runes(value, shownText)], n)
+			if n := len(value); n > syntax.Long {
+				value = fmt.Sprintf("%s… (%d bytes)", value[:syntax.Runes(value, syntax.Shown)], n)
 			}
 			detail = fmt.Sprintf("The value of var.%s is %s.", v.name, value)
 		}
 		if m := l.open(l.value(c.message, ctx, nil), c.message.Range(), nil); m.IsKnown() && !m.IsNull() && m.Type() == cty.String {
 			detail = m.AsString() + "\n" + detail
 		}
-		l.diags.error(v.rng, "Value not allowed", detail, Place{c.condition.Range(), "this condition is false"})
+		l.diags.Error(v.rng, "Value not allowed", detail, syntax.Place{Range: c.condition.Range(), Text: "this condition is false"})
 		allowed = false
 	}
 	return allowed
 }
 
 func (l *loader) onlyVariables(e hclsyntax.Expression) bool {
-	ok := l.refersOnly(e, "var", "Not known yet", "A validation can refer to variables only.")
+	ok := syntax.RefersOnly(l.diags, e, "var", "Not known yet", "A validation can refer to variables only.")
 	return l.check(e, false) && ok
 }
 
@@ -247,4 +214,27 @@ func (v *variable) json() json.RawMessage {
 		panic(fmt.Sprintf("var.%s: %v", v.name, err)) // values of variables are constants
 	}
 	return b
+}
+
+// settleSensitive checks what the declaration of a sensitive variable says.
+func (l *loader) settleSensitive(v *variable, b *hclsyntax.Block) {
+	if !v.sensitive {
+		return
+	}
+	if v.optional && !(v.fallback.IsKnown() && v.fallback.IsNull()) {
+		l.diags.Error(b.Body.Attributes["default"].NameRange, "Default of a sensitive variable",
+			fmt.Sprintf("Every reader of the pipeline could see the default of var.%s. Leave it out, or write default = null.", v.name))
+	}
+	if !v.typ.IsPrimitiveType() && v.typ != cty.DynamicPseudoType {
+		l.diags.Error(v.rng, "Type of a sensitive variable", fmt.Sprintf("var.%s is sensitive, so it must be a string, number or bool.", v.name))
+	}
+}
+
+func (l *loader) anySensitive() bool {
+	for _, v := range l.variables {
+		if v.sensitive {
+			return true
+		}
+	}
+	return false
 }

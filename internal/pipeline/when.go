@@ -9,49 +9,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/redsi/redsi/internal/pipeline/address"
-	"github.com/redsi/redsi/step"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
-
-// isFlag reports whether blocks may have an attribute beside those of their kind.
-func isFlag(name string) bool {
-	return name == whenAttr || name == otherwiseAttr || name == allowEmptyAttr || name == keepAttr
-}
-
-// shapeFlags notes when, otherwise, allow_empty and keep, unless they are attributes of the kind.
-func (l *loader) shapeFlags(b *block) {
-	flag := func(name string) *hclsyntax.Attribute {
-		if b.spec != nil && AttrOf(b.spec.Attrs, name) != nil {
-			return nil
-		}
-		return b.Body.Attributes[name]
-	}
-	if a := flag(whenAttr); a != nil && b.typ == "claim" {
-		l.diags.error(a.NameRange, "Not an attribute", "A claim does no work, so there is nothing to skip.")
-	} else if a != nil {
-		b.when = a.Expr
-	}
-	if a := flag(otherwiseAttr); a != nil && b.when == nil {
-		l.diags.error(a.NameRange, "Not an attribute", "otherwise says why a block whose when is false is left out: it stands beside a when.")
-	} else if a != nil {
-		b.otherwise = a.Expr
-	}
-	if a := flag(keepAttr); a != nil && b.typ != "step" {
-		l.diags.error(a.NameRange, "Not an attribute", fmt.Sprintf("keep stands in a step whose outputs only other steps read; what a %s makes stays.", b.typ))
-	} else if a != nil {
-		b.keep = a.Expr
-	}
-	if a := flag(allowEmptyAttr); a != nil {
-		v, ds := a.Expr.Value(nil)
-		switch {
-		case ds.HasErrors() || v.IsNull() || v.Type() != cty.Bool:
-			l.diags.error(a.Expr.Range(), "Wrong type", "allow_empty is true or false, as it is written.")
-		case b.forEach == nil:
-			l.diags.error(a.NameRange, "Not an attribute", "allow_empty stands beside a for_each over what a step makes: there may be no piece.")
-		default:
-			b.allowEmpty = v.True()
-		}
-	}
-}
 
 // runs evaluates the when of an instance. One that is not known yet leaves it undecided.
 func (l *loader) runs(n *node, inst *instance) bool {
@@ -70,7 +29,7 @@ func (l *loader) runs(n *node, inst *instance) bool {
 		why, ok = l.typed(n.block.otherwise, inst.ctx, inst, cty.String, "otherwise is a sentence: why the block is left out where its when is false.")
 	}
 	if v.False() {
-		s := Skipped{Address: inst.address, Pos: posOf(e.Range())}
+		s := Skipped{Address: inst.address, Pos: syntax.PosOf(e.Range())}
 		if ok {
 			s.Why = why.AsString()
 		}
@@ -136,11 +95,6 @@ func (l *loader) whySkipped(of, name string) (summary, detail string) {
 	return "", ""
 }
 
-// keepAttr says of a step, by false, that its outputs' bytes leave the store once all that
-// read them are done. It is not part of the key. A kind may have an attribute of that name,
-// which is another one.
-const keepAttr = "keep"
-
 // temporary evaluates the keep of an instance; ok is false if it is wrong, or not known yet.
 func (l *loader) temporary(b *block, inst *instance) (temporary, ok bool) {
 	if b.keep == nil {
@@ -154,12 +108,4 @@ func (l *loader) temporary(b *block, inst *instance) (temporary, ok bool) {
 		l.dropped[inst.address] = true
 	}
 	return v.False(), true
-}
-
-// readable refuses to read, for the pipeline itself, what a step does not keep.
-func (l *loader) readable(ref step.Ref) error {
-	if l.dropped[ref.Step] {
-		return fmt.Errorf("json() reads %s whenever the pipeline is planned, and %s has keep = false", ref, ref.Step)
-	}
-	return nil
 }

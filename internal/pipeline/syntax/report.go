@@ -1,4 +1,4 @@
-package pipeline
+package syntax
 
 import (
 	"bufio"
@@ -130,7 +130,7 @@ func window(line string, from, to int) (string, int, int) {
 	for start > 0 && !utf8.RuneStart(line[start]) {
 		start--
 	}
-	end := start + runes(line[start:], most)
+	end := start + Runes(line[start:], most)
 	if end < len(line) {
 		rest = "…"
 	}
@@ -140,4 +140,23 @@ func window(line string, from, to int) (string, int, int) {
 // printable makes a line safe for a terminal, with a blank for a tab.
 func printable(line string) string {
 	return escape.Line(strings.ReplaceAll(line, "	", " "))
+}
+
+// Invalid is the error of a pipeline that cannot be loaded.
+type Invalid struct{ Diagnostics Diagnostics }
+
+// Err returns the errors as one error whose text is the whole report; nil if
+// there are none.
+func (ds Diagnostics) Err() error {
+	if !ds.HasErrors() {
+		return nil
+	}
+	return &Invalid{ds}
+}
+
+func (e *Invalid) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "the pipeline has %s:\n\n", e.Diagnostics.Summary())
+	e.Diagnostics.Write(&b, Style{}) // a strings.Builder does not fail
+	return strings.TrimRight(b.String(), "\n")
 }

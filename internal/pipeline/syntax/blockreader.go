@@ -1,4 +1,4 @@
-package pipeline
+package syntax
 
 import (
 	"slices"
@@ -22,7 +22,7 @@ func (r *BlockReader) File(s *hcl.BodySchema) *hcl.BodyContent {
 	if r.Wrong = append(r.Wrong, ds...); ds.HasErrors() {
 		return nil
 	}
-	hclsyntax.VisitAll(parsed.Body.(*hclsyntax.Body), unixLines)
+	hclsyntax.VisitAll(parsed.Body.(*hclsyntax.Body), UnixLines)
 	return r.Content(parsed.Body, s)
 }
 

@@ -1,0 +1,61 @@
+package pipeline
+
+import (
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/redsi/redsi/internal/pipeline/syntax"
+)
+
+// What others call by the pipeline's name.
+const (
+	DefaultFile = syntax.DefaultFile
+	TestSuffix  = syntax.TestSuffix
+	LocalFile   = syntax.LocalFile
+	MaxFile     = syntax.MaxFile
+)
+
+type (
+	Pos         = syntax.Pos
+	File        = syntax.File
+	Diagnostics = syntax.Diagnostics
+	Invalid     = syntax.Invalid
+	Style       = syntax.Style
+	Lacks       = syntax.Lacks
+	Question    = syntax.Question
+	BlockReader = syntax.BlockReader
+)
+
+// Folder is syntax.Folder.
+func Folder(name string) (folder string, ok bool) { return syntax.Folder(name) }
+
+// IsPart is syntax.IsPart.
+func IsPart(name string) bool { return syntax.IsPart(name) }
+
+// IsBeside is syntax.IsBeside.
+func IsBeside(name string) bool { return syntax.IsBeside(name) }
+
+// Around is syntax.Around.
+func Around(name string) string { return syntax.Around(name) }
+
+// Read is syntax.Read.
+func Read(name string) (map[string][]byte, error) { return syntax.Read(name) }
+
+// ReadAll is syntax.ReadAll.
+func ReadAll(name string) (map[string][]byte, error) { return syntax.ReadAll(name) }
+
+// ReadFile is syntax.ReadFile.
+func ReadFile(name string) ([]byte, error) { return syntax.ReadFile(name) }
+
+// CheckSyntax is syntax.Check.
+func CheckSyntax(sources map[string][]byte) Diagnostics { return syntax.Check(sources) }
+
+// Related is syntax.Related.
+func Related(d *hcl.Diagnostic) []syntax.Place { return syntax.Related(d) }
+
+// Nearest is syntax.Nearest.
+func Nearest(name string, candidates []string) string { return syntax.Nearest(name, candidates) }
+
+// NewDiagnostics is syntax.NewDiagnostics.
+func NewDiagnostics(list hcl.Diagnostics, sources map[string][]byte) Diagnostics {
+	return syntax.NewDiagnostics(list, sources)
+}

@@ -191,7 +191,7 @@ func outputNames(v cty.Value, address string) string {
 // secrets is the value of an attribute for secrets, with sources instead of
 // sensitive variables.
 func (c *config) secrets(v cty.Value, rng hcl.Range) cty.Value {
-	if !c.l.hasSecrets || v.IsMarked() || !v.IsKnown() || v.IsNull() || !v.Type().IsObjectType() && !v.Type().IsMapType() {
+	if len(c.l.whole) == 0 || v.IsMarked() || !v.IsKnown() || v.IsNull() || !v.Type().IsObjectType() && !v.Type().IsMapType() {
 		return c.l.open(v, rng, c.inst)
 	}
 	m := v.AsValueMap()

@@ -7,7 +7,6 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
-	"github.com/zclconf/go-cty/cty"
 
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
@@ -25,13 +24,16 @@ const (
 var BlockKinds = map[string]string{"source": SourceKind, "table": TableKind, "figure": FigureKind, "claim": ClaimKind}
 
 // declare finds what the pipeline files declare and reports what is declared
-// twice, in the wrong form, or unknown.
+// twice, in the wrong form, or unknown: nothing of a pipeline that is broken.
 func (l *loader) declare() {
+	if l.parse(); l.broken() {
+		return
+	}
 	declares := map[string]func(*hclsyntax.Block){
 		"source": l.declareBlock, "step": l.declareBlock, "table": l.declareBlock, "figure": l.declareBlock, "claim": l.declareBlock,
 		"variable": l.declareVariable, "locals": l.declareLocals, "output": l.declareOutput, "module": l.declareModule,
-		"environment": l.declareForm, "publish": l.declarePublish, "checklist": l.declareChecklist, limitsBlock: l.declareLimits,
-		"paper": func(b *hclsyntax.Block) { l.single(b) }, "results": func(b *hclsyntax.Block) { l.single(b) },
+		"environment": l.declareForm, "publish": l.declarePublish, limitsBlock: l.declareLimits,
+		"checklist": l.declareSingle, "paper": l.declareSingle, "results": l.declareSingle,
 	}
 	for _, b := range l.bodies {
 		for _, a := range syntax.Attributes(b.Body) {
@@ -83,7 +85,7 @@ func (l *loader) add(n *node) bool {
 		l.twice(n.name, n.rng, old.rng)
 		return false
 	}
-	n.dir, n.value = syntax.Dir(n.rng.Filename), cty.DynamicVal
+	n.dir, n.index = syntax.Dir(n.rng.Filename), len(l.byName)
 	l.byName[n.name] = n
 	return true
 }
@@ -111,6 +113,17 @@ func (l *loader) single(b *hclsyntax.Block) bool {
 	}
 	l.singles[b.Type] = b
 	return true
+}
+
+// declareSingle declares a block that has a form and that a pipeline has once.
+func (l *loader) declareSingle(b *hclsyntax.Block) {
+	switch {
+	case !l.single(b):
+	case !l.ignores(b.Type):
+		l.shapeForm(b)
+	case l.Lint && b.Type == "results":
+		l.diags.Warn(syntax.Header(b), "Results of a module", "This block has no effect in a module: the pipeline that is run says whose results are trusted.")
+	}
 }
 
 // declareForm declares a block with a name and a form, which is evaluated once references have values.
@@ -156,9 +169,9 @@ func (l *loader) declareBlock(hb *hclsyntax.Block) {
 		return
 	}
 	l.nodes = append(l.nodes, n)
-	l.blocks = append(l.blocks, n)
 	b.spec = l.kind(b, kindRange)
 	l.shape(b)
+	b.places = placesIn(hb.Body)
 }
 
 func (l *loader) twice(name string, rng, first hcl.Range) {

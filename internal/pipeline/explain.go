@@ -25,7 +25,10 @@ func (l *loader) explain(d *hcl.Diagnostic) *hcl.Diagnostic {
 	if v == cty.NilVal || v.IsMarked() || k.IsMarked() || !k.IsKnown() || k.IsNull() || k.Type() != cty.String {
 		return d
 	}
-	summary, detail := l.whySkipped(of, k.AsString())
+	summary, detail := "", ""
+	if l.whySkipped != nil {
+		summary, detail = l.whySkipped(of, k.AsString())
+	}
 	if summary == "" {
 		summary, detail = l.lacksOutput(of, v, k.AsString())
 	}

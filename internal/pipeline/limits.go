@@ -30,14 +30,11 @@ const (
 
 // meter is what an evaluation has used.
 type meter struct {
-	stop    func() error
-	work    int64
-	asked   int64
-	built   int64
-	ended   *syntax.Limit // what ended it; nothing is evaluated any more
-	config  int64
-	steps   int
-	modules int
+	stop  func() error
+	work  int64
+	asked int64
+	built int64
+	ended *syntax.Limit // what ended it; nothing is evaluated any more
 }
 
 // spend counts elements gone through and bytes made.

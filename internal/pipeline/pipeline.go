@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/redsi/redsi/internal/host/environment"
@@ -194,72 +195,58 @@ type World struct {
 // Load evaluates the pipeline files among the sources: those whose names end in
 // ".hcl", but for tests. The pipeline is nil if there are errors.
 func Load(sources map[string][]byte, o Options) (*Pipeline, Diagnostics) {
-	return newLoader(sources, o).load()
+	_, p, ds := newLoader(sources, o).load(false)
+	return p, ds
 }
 
-func (l *loader) load() (*Pipeline, Diagnostics) {
-	if l.parse(); l.diags.Failed() {
-		return nil, l.diags.Done() // what a broken file declares is not known
+// load evaluates a pipeline that is to be declared; the frame is nil if it is not known what is.
+func (l *loader) load(keepValues bool) (*frame, *Pipeline, Diagnostics) {
+	if l.declare(); l.broken() {
+		return nil, nil, l.diags.Done()
 	}
-	l.declare()
-	l.setVariables()
-	if b := l.singles["paper"]; b != nil {
-		l.paper, _ = read[Paper](l.fixedReader(b, "var"))
-	}
-	l.setResults()
-	l.setLimits()
-	l.evaluateAll()
+	r := &run{session: l.session, keepValues: keepValues, links: map[*module]*links{}, limits: map[string]int{}}
+	f := r.frame(l.module, "")
+	f.variables.set(&givens{l.module, l.diags, &l.Options})
+	p := &Pipeline{With: l.Options}
+	f.fixed(&p.Result)
+	f.nodes()
 	if !l.diags.Failed() {
-		l.warnUnused()
+		f.links.unused()
+		f.warnPublished()
 		if l.Lint {
-			l.lint()
+			(&linter{f, map[string]bool{}}).lint()
 		}
 	}
 	ds := l.diags.Done()
 	if ds.HasErrors() {
-		ds.Questions, ds.Lacks = l.questions(ds), l.lacks
-		return nil, ds
+		ds.Questions, ds.Lacks = f.variables.questions(ds), l.lacks
+		return f, nil, ds
 	}
-	return l.pipeline(), ds
+	f.collect(&p.Result)
+	p.Claims, p.Publish, p.Limits, p.Modules = f.claims(), f.publish, r.limits, l.modRead
+	p.Values, p.vars = f.variables.all()
+	p.Sources, p.Found = l.read, l.found
+	for id, files := range l.opened {
+		p.opened = append(p.opened, Module{id[0], id[1], files})
+	}
+	slices.SortFunc(p.opened, func(a, b Module) int {
+		return cmp.Or(strings.Compare(a.Folder, b.Folder), strings.Compare(a.Source, b.Source))
+	})
+	return f, p, ds
 }
 
-// loader is the state of one Load, or of one module within it, which shares what
-// is in session.
+// loader declares a module. What it evaluates are constants; a frame has one that evaluates the rest.
 type loader struct {
 	*session
-	files  map[string][]byte // its pipeline files
-	bodies []*syntax.Body
-
-	address string    // of the module; "" of the pipeline itself
-	parent  *loader   // nil of the pipeline itself
-	modules []*loader // that were loaded, in order
-
-	variables map[string]*variable
-	singles   map[string]*hclsyntax.Block // by the type of which there is one
-	paper     Paper
-	checklist Checklist
-	results   Results
-	blocks    []*node
-	byName    map[string]*node // step.train.dsi, module.first, local.sizes
-	nodes     []*node          // locals, outputs, modules and blocks in source order
-
-	publish      []Publish
-	environments []Environment
-
-	keepValues bool // of all blocks, whether something refers to them or not
-
-	inherited *awaited // by the arguments of the module that this is
-	skipped   map[*node][]Skipped
-	bad       map[hcl.Expression]bool // refers to what does not exist; reported
-	steps     map[*node][]Step
-	cellNames map[string]map[string]bool // of tables and figures that claims name, by address
-	typos     map[string]bool            // body and attribute that a reported name was meant to be
+	*module
+	bad        map[hcl.Expression]bool // refers to what does not exist; reported
+	whySkipped func(of, name string) (summary, detail string)
+	typos      map[string]bool // as the module has them, and further ones of its instance
 }
 
 // session is what the modules of a pipeline share with it.
 type session struct {
 	Options
-	root    *loader
 	sources map[string][]byte
 	read    map[string][]byte // what the pipeline will carry as Sources
 	modRead map[string][]byte // and as Modules
@@ -270,17 +257,14 @@ type session struct {
 	opened  map[[2]string]map[string][]byte // files of modules by the folder and source that name them
 	parsed  map[string]*syntax.Body         // by name; nil of a file that is not HCL
 
-	hasSecrets bool                                    // a variable is sensitive
-	funcs      map[string]map[string]function.Function // by folder, for file()
-
-	allLimits map[string]int // of the pipeline and its modules, by their names in a plan
+	whole map[string]cty.Value                    // of the pipeline's sensitive variables, by name
+	funcs map[string]map[string]function.Function // by folder, for file()
 
 	now *awaited // by what is being evaluated; nil outside of nodes
 
 	rendering bool // a template of templatefile()
 
-	code   map[string]*codeFiles // by folder
-	beside map[string]bool       // whether files that programs are given as arguments exist
+	code map[string]*codeFiles // by folder
 
 	dropped map[string]bool // addresses of steps with keep = false
 
@@ -291,81 +275,17 @@ func newLoader(sources map[string][]byte, o Options) *loader {
 	if o.Registry == nil {
 		o.Registry = step.NewRegistry()
 	}
-	l := (&session{
+	return (&session{
 		Options: o, sources: sources, read: map[string][]byte{}, modRead: map[string][]byte{}, meter: &meter{stop: o.Stop},
 		found:  Found{map[string]map[string][]string{}, map[string]string{}, map[string][]string{}, map[string]bool{}},
 		opened: map[[2]string]map[string][]byte{}, parsed: map[string]*syntax.Body{}, funcs: map[string]map[string]function.Function{},
-		beside: map[string]bool{}, code: map[string]*codeFiles{}, allLimits: map[string]int{}, dropped: map[string]bool{},
+		code: map[string]*codeFiles{}, whole: map[string]cty.Value{}, dropped: map[string]bool{},
 		splats: map[*hclsyntax.AnonSymbolExpr]hclsyntax.Expression{}, diags: syntax.NewCollector(sources),
-	}).loader(sources)
-	l.root = l
-	return l
+	}).loader(sources, nil)
 }
 
-func (s *session) loader(files map[string][]byte) *loader {
-	return &loader{
-		session: s, files: files,
-		variables: map[string]*variable{}, singles: map[string]*hclsyntax.Block{}, byName: map[string]*node{},
-		bad: map[hcl.Expression]bool{}, steps: map[*node][]Step{}, skipped: map[*node][]Skipped{}, typos: map[string]bool{}, cellNames: map[string]map[string]bool{},
-	}
-}
-
-// evaluateAll evaluates what was declared, with the values that variables have.
-func (l *loader) evaluateAll() {
-	l.resolve()
-	for _, n := range l.order() {
-		l.evaluate(n)
-	}
-}
-
-func (l *loader) pipeline() *Pipeline {
-	steps, skipped := l.allSteps()
-	p := &Pipeline{
-		Result: Result{Steps: steps, Skipped: skipped, Modules: l.modRead, Claims: l.claims(), Paper: l.paper, Results: l.results,
-			Environments: l.allEnvironments(), Publish: l.publish, Limits: l.allLimits, Checklist: l.checklist},
-		Values:  Values{Vars: map[string]json.RawMessage{}, Secrets: map[string]string{}},
-		Sources: l.read, Found: l.found, With: l.Options, vars: map[string]string{},
-	}
-	for id, files := range l.opened {
-		p.opened = append(p.opened, Module{id[0], id[1], files})
-	}
-	slices.SortFunc(p.opened, func(a, b Module) int {
-		return cmp.Or(strings.Compare(a.Folder, b.Folder), strings.Compare(a.Source, b.Source))
-	})
-	for _, name := range syntax.Keys(l.variables) {
-		v := l.variables[name]
-		if v.local {
-			p.Local = append(p.Local, name)
-		}
-		if v.sensitive {
-			open := *v
-			if open.value, _ = v.value.Unmark(); !open.value.IsNull() {
-				p.Secrets[name] = open.argument()
-			}
-			continue
-		}
-		p.Vars[name] = v.json()
-		if !v.value.IsNull() {
-			p.vars[name] = v.argument()
-		}
-		if !v.optional || !v.value.RawEquals(v.fallback) {
-			p.Given = append(p.Given, name)
-		}
-	}
-	return p
-}
-
-// allSteps are the loader's own and those of its modules.
-func (l *loader) allSteps() (steps []Step, skipped []Skipped) {
-	for _, n := range l.blocks {
-		if n.block.typ != "claim" {
-			steps = append(steps, l.steps[n]...)
-			skipped = append(skipped, l.skipped[n]...)
-		}
-	}
-	for _, m := range l.modules {
-		more, left := m.allSteps()
-		steps, skipped = append(steps, more...), append(skipped, left...)
-	}
-	return steps, skipped
+// loader is for a module with these files, within another one or none.
+func (s *session) loader(files map[string][]byte, parent *module) *loader {
+	m := &module{files: files, parent: parent, variables: map[string]*variable{}, singles: map[string]*hclsyntax.Block{}, byName: map[string]*node{}, typos: map[string]bool{}}
+	return &loader{session: s, module: m, typos: m.typos}
 }

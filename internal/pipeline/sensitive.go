@@ -30,7 +30,7 @@ func sensitiveIn(v cty.Value) string {
 
 // open returns a value that steps may have; one that is sensitive is reported.
 func (l *loader) open(v cty.Value, rng hcl.Range, inst *instance) cty.Value {
-	if !l.hasSecrets {
+	if len(l.whole) == 0 {
 		return v
 	}
 	name := sensitiveIn(v)
@@ -51,8 +51,8 @@ func (l *loader) wholeVariable(v cty.Value) (string, bool) {
 		return "", false
 	}
 	for m := range marks {
-		if s, ok := m.(sensitive); ok && l.root.variables[string(s)] != nil {
-			value, _ := l.root.variables[string(s)].value.Unmark()
+		if s, ok := m.(sensitive); ok && l.whole[string(s)] != cty.NilVal {
+			value, _ := l.whole[string(s)].Unmark()
 			return string(s), plain.RawEquals(value)
 		}
 	}

@@ -1,0 +1,210 @@
+package pipeline
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/redsi/redsi/internal/pipeline/address"
+)
+
+// run is one evaluation of a pipeline with its modules.
+type run struct {
+	*session
+	keepValues bool // of all blocks, whether something refers to them or not
+	links      map[*module]*links
+	limits     map[string]int // of the pipeline and its modules, by their names in a plan
+
+	steps, instances int   // of steps; of modules
+	config           int64 // bytes of all configurations
+}
+
+// frame is the evaluation of a pipeline, or of one instance of a module within it.
+type frame struct {
+	*run
+	decl      *module
+	links     *links
+	l         *loader // evaluates expressions
+	address   string  // of the module; "" of the pipeline itself
+	variables *variables
+	states    []state // of nodes, by their index
+	modules   []*frame
+
+	inherited    *awaited                   // by the arguments of the module that this is
+	cellNames    map[string]map[string]bool // of tables and figures that claims name, by address
+	environments []Environment
+	publish      []Publish
+}
+
+// state is what an evaluation has found of a node.
+type state struct {
+	value     cty.Value // what references to it give; DynamicVal where that failed
+	awaits    *awaited  // what the value waits for, or was made of; nil if no step decides it
+	undecided bool      // of a block: it is not known yet whether some step of it is skipped
+	read      bool      // something refers to it, or its value is kept
+	cells     cty.Value // of a table or figure, what claims see; see cellsOf
+	steps     []Step
+	skipped   []Skipped
+}
+
+// frame begins an evaluation of a module, which is linked when that is done first.
+func (r *run) frame(m *module, address string) *frame {
+	links := r.links[m]
+	if links == nil {
+		links = link(m, r.diags)
+		r.links[m] = links
+	}
+	f := &frame{run: r, decl: m, links: links, address: address, states: make([]state, len(m.byName)), cellNames: map[string]map[string]bool{}}
+	for i := range f.states {
+		f.states[i] = state{value: cty.DynamicVal, read: links.read[i]}
+	}
+	f.l = &loader{session: r.session, module: m, bad: links.bad, whySkipped: f.whySkipped, typos: maps.Clone(m.typos)}
+	f.variables = newVariables(f)
+	return f
+}
+
+// of is what has been found of a node.
+func (f *frame) of(n *node) *state { return &f.states[n.index] }
+
+// qualified is a name with the module that it is in.
+func (f *frame) qualified(name string) string {
+	return address.Address{Modules: f.address, Name: name}.String()
+}
+
+// value evaluates an expression of the module. Where that fails, or would only repeat what is reported
+// already, the result is unknown.
+func (f *frame) value(e hclsyntax.Expression, ctx *hcl.EvalContext, inst *instance) cty.Value {
+	return f.l.value(e, ctx, inst)
+}
+
+// typed is a value as a primitive type; false if it is not known, or null or of another type, which is
+// reported.
+func (f *frame) typed(e hclsyntax.Expression, ctx *hcl.EvalContext, inst *instance, want cty.Type, wrong string) (cty.Value, bool) {
+	return f.l.typed(e, ctx, inst, want, wrong)
+}
+
+// open returns a value that steps may have; one that is sensitive is reported.
+func (f *frame) open(v cty.Value, rng hcl.Range, inst *instance) cty.Value {
+	return f.l.open(v, rng, inst)
+}
+
+// varContext is what expressions of a file are evaluated in that refer to variables alone.
+func (f *frame) varContext(file string) *hcl.EvalContext {
+	ctx := f.l.constContext(file)
+	ctx.Variables = map[string]cty.Value{"var": f.variables.object()}
+	return ctx
+}
+
+// nodes evaluates what is declared, in the order of references.
+func (f *frame) nodes() {
+	for _, n := range f.links.order {
+		f.node(n)
+	}
+}
+
+// node gives a node its value and, for a block, makes its steps. What it
+// refers to has been evaluated.
+func (f *frame) node(n *node) {
+	edges, st := f.links.edges[n.index], f.of(n)
+	outer, own := f.now, f.inherits(n, edges)
+	f.now = own
+	defer func() { f.now = outer }()
+	ctx := f.scope(n, edges)
+	switch {
+	case n.module != nil:
+		st.value = f.module(n, ctx)
+	case n.form != nil && n.form.Type == "environment":
+		f.environment(n, ctx)
+		return
+	case n.form != nil:
+		f.publishes(n, ctx)
+		return
+	case n.block == nil:
+		st.value = f.value(n.expr, ctx, nil)
+	default:
+		(&maker{f, n, st, own}).block(ctx)
+		return
+	}
+	switch {
+	case own.any() && !st.value.IsWhollyKnown():
+		st.awaits = own
+	case own.made:
+		st.awaits = &awaited{made: true}
+	}
+}
+
+// inherits is what the value of a node waits for because what it refers to does.
+func (f *frame) inherits(n *node, edges []edge) *awaited {
+	own := awaiting(f.inherited)
+	for _, e := range edges {
+		to := f.of(e.to)
+		own.add(to.awaits)
+		if e.to.block != nil && e.bare && to.undecided && (n.block == nil || n.block.when == nil) {
+			f.diags.Error(e.rng, "Step that may be skipped", fmt.Sprintf("Whether %s runs is decided by its when, after a step has run. What reads its output takes it by try(%s.…, …), which passes over a step that was skipped, or has a when itself.", e.to.name, e.to.name))
+		}
+	}
+	return own
+}
+
+// scope is what a node's expressions can see: only what they refer to, so that
+// a scope costs no more than its node.
+func (f *frame) scope(n *node, edges []edge) *hcl.EvalContext {
+	values := map[string]map[string]cty.Value{"local": {}, "source": {}, "step": {}, "environment": {}, "table": {}, "figure": {}, "module": {}}
+	kinds := map[string]map[string]cty.Value{}
+	for _, e := range edges {
+		root, name, _ := strings.Cut(e.to.name, ".")
+		switch {
+		case root == "claim": // nothing names one
+		case root == "step":
+			kind, name, _ := strings.Cut(name, ".")
+			if kinds[kind] == nil {
+				kinds[kind] = map[string]cty.Value{}
+			}
+			kinds[kind][name] = f.of(e.to).value
+		case e.to.block != nil && n.block != nil && n.block.typ == "claim":
+			values[root][name] = f.cellsOf(e.to)
+		default:
+			values[root][name] = f.of(e.to).value
+		}
+	}
+	for kind, steps := range kinds {
+		values["step"][kind] = cty.ObjectVal(steps)
+	}
+	ctx := &hcl.EvalContext{Functions: f.l.functions(n.dir), Variables: map[string]cty.Value{"var": f.variables.object()}}
+	for root, of := range values {
+		ctx.Variables[root] = cty.ObjectVal(of)
+	}
+	return ctx
+}
+
+// place gives an instance of a block its address and what its expressions can see.
+func (f *frame) place(inst *instance, n *node, ctx *hcl.EvalContext) {
+	inst.address, inst.ctx = f.qualified(n.name), ctx
+	if inst.Keyed {
+		inst.address += address.Key(inst.Key)
+		inst.ctx = ctx.NewChild()
+		each := map[string]cty.Value{"key": cty.StringVal(inst.Key), "value": inst.value}
+		if inst.value.Type() == artifactType {
+			each["file"] = inst.value
+		}
+		inst.ctx.Variables = map[string]cty.Value{"each": cty.ObjectVal(each)}
+	}
+}
+
+// collect adds what the frame's nodes and modules are: steps in source order, then those of modules.
+func (f *frame) collect(r *Result) {
+	for _, n := range f.decl.nodes {
+		if n.block != nil && n.block.typ != "claim" {
+			r.Steps = append(r.Steps, f.of(n).steps...)
+			r.Skipped = append(r.Skipped, f.of(n).skipped...)
+		}
+	}
+	r.Environments = append(r.Environments, f.environments...)
+	for _, m := range f.modules {
+		m.collect(r)
+	}
+}

@@ -1,0 +1,81 @@
+package pipeline
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/step"
+)
+
+// stepReader reads the configuration of one instance of a block.
+type stepReader struct {
+	*config
+	f *frame
+}
+
+// step makes the step of one instance; false if something is wrong with it.
+func (m *maker) step(inst *instance) (Step, bool) {
+	f, b := m.f, m.n.block
+	if f.config > maxConfigs || f.meter.ended != nil { // reported
+		return Step{}, false
+	}
+	c := &stepReader{&config{l: f.l, b: b, inst: inst}, f}
+	attrs := b.spec.Attrs
+	if inst.leftOut {
+		attrs = slices.DeleteFunc(slices.Clone(attrs), func(a step.Attr) bool { return a.Name == expectBlock })
+	}
+	tree := c.body(b.Body, attrs, nil)
+	if err := b.spec.WithCode(tree, f.l.codeBeside(syntax.Dir(b.TypeRange.Filename))); err != nil {
+		c.problems(err)
+	}
+	queue, resources, queueOK := c.resources()
+	temporary, keepOK := m.temporary(inst)
+	queueOK = queueOK && keepOK
+	checks, checksOK := c.checks(tree)
+	s := f.stepOf(b, inst.address)
+	s.Key, s.Queue, s.Resources, s.Temporary = inst.Key, queue, resources, temporary
+	task, err := c.task(tree)
+	if err != nil {
+		c.problems(err) // but those of what is not known
+	}
+	if f.now.any() && (c.failed() || !queueOK || !checksOK || inst.undecided) {
+		return f.now.pending(s, step.RefsIn(tree)), true
+	}
+	if err == nil && !inst.leftOut {
+		c.fields(tree)
+		c.cells(tree)
+	}
+	if err != nil || c.failed() || !queueOK || !checksOK {
+		return Step{}, false
+	}
+	if f.Lint && !inst.leftOut {
+		c.lint(task)
+	}
+	before := f.config
+	if f.config += int64(len(task.Config)); f.config > maxConfigs {
+		if before <= maxConfigs {
+			f.diags.Error(syntax.Header(b.Block), "Configurations too large", fmt.Sprintf("With this block the configurations of all steps have more than %d MiB. Let steps read large texts from an artifact, such as the output of a download step; their configurations then hold only its name.", maxConfigs>>20))
+		}
+		return Step{}, false
+	}
+	task.Checks = checks
+	s.Task = task
+	return s, true
+}
+
+// task is the task of a configuration. That of a claim about what is left out has its sentence alone.
+func (c *stepReader) task(tree map[string]any) (step.Task, error) {
+	if _, said := tree["text"].(string); !c.inst.leftOut || !said {
+		return step.NewTask(c.b.spec, tree)
+	}
+	config, err := json.Marshal(tree)
+	return step.Task{Kind: c.b.kind, Config: config}, err
+}
+
+// stepOf is the step of a block with an address, without what an instance says of it.
+func (f *frame) stepOf(b *block, address string) Step {
+	return Step{Address: address, Module: f.address, Block: b.typ, Kind: b.kind, Name: b.name, Task: step.Task{Kind: b.kind},
+		Pos: syntax.PosOf(b.TypeRange), AttrPos: b.places}
+}

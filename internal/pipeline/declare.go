@@ -86,7 +86,7 @@ func (l *loader) declare() {
 				continue
 			}
 			var names []string
-			for _, t := range BlockTypes {
+			for _, t := range Types {
 				names = append(names, t.Name)
 			}
 			l.diags.error(blk.TypeRange, "Unknown block type",

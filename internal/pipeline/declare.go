@@ -44,7 +44,7 @@ func (l *loader) declare() {
 				continue
 			}
 			var names []string
-			for _, t := range BlockTypes {
+			for _, t := range Types {
 				names = append(names, t.Name)
 			}
 			l.diags.Error(blk.TypeRange, "Unknown block type",

@@ -12,19 +12,15 @@ import (
 )
 
 // forms describe the blocks that are no steps and read as a step is: by the tags of a struct.
-var forms = map[string]*step.Spec{
-	checkBlock: step.Form[checkForm](nil), "checklist": step.Form(checkChecklist), "environment": step.Form[environmentBlock](nil), "paper": step.Form(checkPaper), "publish": step.Form(checkPublish),
-	"results": step.Form[resultsBlock](nil), resourcesBlock: step.Form[resourcesForm](nil), retryBlock: step.Form[retryForm](nil),
-	"variable": {Attrs: variableAttrs}, "module": {Attrs: moduleAttrs}, "output": {Attrs: outputAttrs}, // whose expressions are kept
-}
-
-// BlockAttrs are the attributes of a block that is no step; nil of one that is not read by a form.
-func BlockAttrs(typ string) []step.Attr {
-	if f := forms[typ]; f != nil {
-		return f.Attrs
+var forms = func() map[string]*step.Spec {
+	m := map[string]*step.Spec{checkBlock: checkSpec, resourcesBlock: resourcesSpec, retryBlock: retrySpec}
+	for _, t := range Types {
+		if t.Form != nil {
+			m[t.Name] = t.Form
+		}
 	}
-	return nil
-}
+	return m
+}()
 
 // shapeForm checks the names in a block that has a form.
 func (l *loader) shapeForm(b *hclsyntax.Block) {

@@ -9,8 +9,8 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// lintExpressions looks at every expression of a file.
-func (l *loader) lintExpressions(body *hclsyntax.Body) {
+// lintExpressions looks at every expression of a file, in which roots are what references start with.
+func (l *loader) lintExpressions(body *hclsyntax.Body, roots []string) {
 	keys := map[hclsyntax.Node]bool{} // of objects
 	hclsyntax.VisitAll(body, func(n hclsyntax.Node) hcl.Diagnostics {
 		switch e := n.(type) {
@@ -24,7 +24,7 @@ func (l *loader) lintExpressions(body *hclsyntax.Body) {
 			l.lintCall(e)
 		case *hclsyntax.ForExpr:
 			for _, name := range []string{e.KeyVar, e.ValVar} {
-				if slices.Contains([]string{"var", "local", "step", "environment", "module", "each"}, name) {
+				if slices.Contains(roots, name) {
 					l.diags.Warn(e.OpenRange, "Hidden name", fmt.Sprintf("Within this for, %s is an element and hides the name that references start with. Give the element another name.", name))
 				}
 			}

@@ -8,47 +8,21 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/redsi/redsi/internal/pipeline/syntax"
-	"github.com/redsi/redsi/step"
 )
-
-// forms describe the blocks that are no steps and read as a step is: by the tags of a struct.
-var forms = func() map[string]*step.Spec {
-	m := map[string]*step.Spec{checkBlock: checkSpec, resourcesBlock: resourcesSpec, retryBlock: retrySpec}
-	for _, t := range Types {
-		if t.Form != nil {
-			m[t.Name] = t.Form
-		}
-	}
-	return m
-}()
 
 // shapeForm checks the names in a block that has a form.
 func (l *loader) shapeForm(b *hclsyntax.Block) {
-	l.shapeBody(b, forms[b.Type].Attrs, (&block{Block: b}).owner(), false)
+	shapeBody(l.diags, b, formOf(b).Attrs, nil, ownerOf(b), l.typos)
 }
 
 // formReader reads a block that has a form in what an instance sees.
-func (l *loader) formReader(b *hclsyntax.Block, inst *instance) *config {
-	return &config{l: l, b: &block{Block: b, spec: forms[b.Type]}, inst: inst}
-}
-
-// read is what a block says; false if something is wrong with it, or not known yet.
-func read[T any](c *config) (said T, ok bool) {
-	return decoded[T](c, c.body(c.b.Body, c.b.spec.Attrs, nil))
-}
-
-func decoded[T any](c *config, tree map[string]any) (said T, ok bool) {
-	v, err := c.b.spec.Decode(tree)
-	if err != nil {
-		c.problems(err)
-		return said, false
-	}
-	return v.(T), true
+func (l *loader) formReader(b *hclsyntax.Block, inst *instance) *reader {
+	return &reader{scope: scope{l, inst}, block: b, spec: formOf(b), owner: ownerOf(b), address: inst.address, typos: l.typos}
 }
 
 // fixedReader reads a block that has a form and whose expressions refer to nothing but a root, if
 // there is one.
-func (l *loader) fixedReader(b *hclsyntax.Block, root string) *config {
+func (l *loader) fixedReader(b *hclsyntax.Block, root string) *reader {
 	l.shapeForm(b)
 	l.refersWithin(b, b.Body, root)
 	return l.formReader(b, &instance{address: b.Type, ctx: l.varContext(b.TypeRange.Filename)})

@@ -40,7 +40,7 @@ func (l *loader) step(b *block, inst *instance) (Step, bool) {
 	if l.meter.config > maxConfigs || l.meter.ended != nil { // reported
 		return Step{}, false
 	}
-	c := &config{l: l, b: b, inst: inst}
+	c := l.stepReader(b, inst)
 	attrs := b.spec.Attrs
 	if inst.leftOut {
 		attrs = slices.DeleteFunc(slices.Clone(attrs), func(a step.Attr) bool { return a.Name == expectBlock })
@@ -85,9 +85,9 @@ func (l *loader) step(b *block, inst *instance) (Step, bool) {
 }
 
 // task is the task of a configuration. That of a claim about what is left out has its sentence alone.
-func (c *config) task(tree map[string]any) (step.Task, error) {
+func (c *stepReader) task(tree map[string]any) (step.Task, error) {
 	if _, said := tree["text"].(string); !c.inst.leftOut || !said {
-		return step.NewTask(c.b.spec, tree)
+		return step.NewTask(c.spec, tree)
 	}
 	config, err := json.Marshal(tree)
 	return step.Task{Kind: c.b.kind, Config: config}, err

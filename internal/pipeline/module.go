@@ -141,9 +141,6 @@ func (l *loader) loadModule(m *moduleCall, address string, arguments map[string]
 	c.declare()
 	c.setArguments(m, arguments)
 	c.setLimits()
-	if b := c.singles["results"]; b != nil && l.Lint {
-		l.diags.Warn(syntax.Header(b), "Results of a module", "This block has no effect in a module: the pipeline that is run says whose results are trusted.")
-	}
 	c.inherited = l.now
 	c.evaluateAll()
 	l.modules = append(l.modules, c)

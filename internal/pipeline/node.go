@@ -50,6 +50,7 @@ type edge struct {
 type block struct {
 	*hclsyntax.Block
 	typ, kind, name string
+	owner           string     // in sentences about its attributes
 	spec            *step.Spec // nil if there is no such kind; reported
 	forEach, when   hclsyntax.Expression
 	otherwise       hclsyntax.Expression

@@ -253,7 +253,7 @@ type loader struct {
 	bad       map[hcl.Expression]bool // refers to what does not exist; reported
 	steps     map[*node][]Step
 	cellNames map[string]map[string]bool // of tables and figures that claims name, by address
-	typos     map[string]bool            // body and attribute that a reported name was meant to be
+	typos     typos
 }
 
 // session is what the modules of a pipeline share with it.
@@ -306,7 +306,7 @@ func (s *session) loader(files map[string][]byte) *loader {
 	return &loader{
 		session: s, files: files,
 		variables: map[string]*variable{}, singles: map[string]*hclsyntax.Block{}, byName: map[string]*node{},
-		bad: map[hcl.Expression]bool{}, steps: map[*node][]Step{}, skipped: map[*node][]Skipped{}, typos: map[string]bool{}, cellNames: map[string]map[string]bool{},
+		bad: map[hcl.Expression]bool{}, steps: map[*node][]Step{}, skipped: map[*node][]Skipped{}, typos: typos{}, cellNames: map[string]map[string]bool{},
 	}
 }
 

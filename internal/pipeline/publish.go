@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
@@ -37,18 +36,6 @@ func checkPublish(p publishBlock) error {
 		return step.Problem{Path: "to", Detail: `it is a folder below the pipeline's own, such as "results/plots"; no part of it begins with a dot`}
 	}
 	return nil
-}
-
-// declarePublish declares a publish block.
-func (l *loader) declarePublish(b *hclsyntax.Block) {
-	if l.parent == nil {
-		l.declareForm(b)
-	} else if n := l.declareNamed(b); n != nil {
-		l.shapeForm(b)
-		if l.Lint {
-			l.diags.Warn(n.rng, "publish in a module", "This block has no effect in a module: the pipeline that is run says what is written.")
-		}
-	}
 }
 
 // evaluatePublish reads a publish block whose references have values.

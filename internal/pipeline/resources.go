@@ -62,7 +62,7 @@ func (l *loader) resources(b *block, inst *instance) (queue string, r *step.Reso
 		c := l.formReader(at, inst)
 		var x resourcesForm
 		x, ok = read[resourcesForm](c)
-		queue, of.CPUs, of.GPUs, of.Limits = x.Queue, x.CPUs, x.GPUs, c.limits(x.Limits)
+		queue, of.CPUs, of.GPUs, of.Limits = x.Queue, x.CPUs, x.GPUs, l.limitsOf(c, x.Limits)
 		if x.Memory != nil {
 			var err error
 			if of.Memory, err = words.ParseSize(*x.Memory); err != nil {
@@ -96,9 +96,9 @@ func (l *loader) resources(b *block, inst *instance) (queue string, r *step.Reso
 }
 
 // limits are the names of limits, as a plan has them.
-func (c *config) limits(given []string) (names []string) {
+func (l *loader) limitsOf(c *reader, given []string) (names []string) {
 	var declared hclsyntax.Attributes
-	if b := c.l.singles[limitsBlock]; b != nil {
+	if b := l.singles[limitsBlock]; b != nil {
 		declared = b.Body.Attributes
 	}
 	for i, name := range given {
@@ -107,7 +107,7 @@ func (c *config) limits(given []string) (names []string) {
 			c.fail(at, c.locate(at), "Unknown limit", fmt.Sprintf("There is no limit %q. %s A limits block declares it: limits { %s = 2 }.", name, syntax.Suggest(name, syntax.Keys(declared), "limit"), name))
 			continue
 		}
-		if name = c.l.qualified(name); !slices.Contains(names, name) {
+		if name = l.qualified(name); !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}

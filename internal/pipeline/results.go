@@ -51,10 +51,10 @@ func (l *loader) setResults() {
 		return
 	}
 	seen := map[string]hcl.Range{}
-	l.results = Results{c.addresses(x.From), c.publicKeys("trust", x.Trust, seen), c.publicKeys("revoked", x.Revoked, seen), x.Untrusted, x.Shared}
+	l.results = Results{addresses(c, x.From), publicKeys(c, "trust", x.Trust, seen), publicKeys(c, "revoked", x.Revoked, seen), x.Untrusted, x.Shared}
 }
 
-func (c *config) addresses(texts []string) (from []string) {
+func addresses(c *reader, texts []string) (from []string) {
 	if len(texts) > maxFrom {
 		c.l.diags.Error(c.locate([]any{"from"}), "Too many addresses", fmt.Sprintf("There are %d addresses; at most %d are allowed: each is asked about every step without a result.", len(texts), maxFrom))
 		return nil
@@ -62,7 +62,7 @@ func (c *config) addresses(texts []string) (from []string) {
 	for i, text := range texts {
 		address := text
 		if !strings.Contains(text, "://") { // a folder is relative to the file
-			address = syntax.Beside(syntax.Dir(c.b.TypeRange.Filename), text)
+			address = syntax.Beside(syntax.Dir(c.block.TypeRange.Filename), text)
 		}
 		switch at := c.locate([]any{"from", i}); {
 		case text == "":
@@ -76,7 +76,7 @@ func (c *config) addresses(texts []string) (from []string) {
 	return from
 }
 
-func (c *config) publicKeys(attribute string, texts []string, seen map[string]hcl.Range) (keys []signature.Public) {
+func publicKeys(c *reader, attribute string, texts []string, seen map[string]hcl.Range) (keys []signature.Public) {
 	if len(texts) > maxKeys {
 		c.l.diags.Error(c.locate([]any{attribute}), "Too many keys", fmt.Sprintf("There are %d keys; at most %d are allowed.", len(texts), maxKeys))
 		return nil

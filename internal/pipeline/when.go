@@ -66,7 +66,7 @@ func (l *loader) leftOut(n *node) (out []Skipped) {
 }
 
 // takesOutput reports whether a reference to a block goes on into it.
-func takesOutput(tr hcl.Traversal) bool { return len(tr) > depthOf(tr.RootName()) }
+func takesOutput(tr hcl.Traversal) bool { return len(tr) > Depth(tr.RootName()) }
 
 // withinTry reports whether a reference of an expression is an argument of try or can.
 func (l *loader) withinTry(e hclsyntax.Expression, tr hcl.Traversal) (within bool) {

@@ -184,10 +184,6 @@ func typeName(t string) string {
 	return t
 }
 
-func outputNames(v cty.Value, address string) string {
-	return address + "." + strings.Join(syntax.Keys(v.Type().AttributeTypes()), ", "+address+".")
-}
-
 // secrets is the value of an attribute for secrets, with sources instead of
 // sensitive variables.
 func (c *config) secrets(v cty.Value, rng hcl.Range) cty.Value {

@@ -194,3 +194,5 @@ func (l *loader) kind(b *block, rng hcl.Range) *step.Spec {
 	}
 	return s
 }
+
+const maxName = 4096 // bytes of a label or a key of for_each: addresses stand in all that is said of a step

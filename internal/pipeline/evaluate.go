@@ -265,3 +265,8 @@ func (l *loader) instances(forEach hclsyntax.Expression, ctx *hcl.EvalContext) (
 	}
 	return fail("It is a %s. %s", t.FriendlyName(), forms)
 }
+
+const (
+	maxInstances = 100_000 // of one for_each
+	maxSteps     = 200_000 // of a pipeline
+)

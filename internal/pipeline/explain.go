@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -89,37 +88,6 @@ func (l *loader) element(anon *hclsyntax.AnonSymbolExpr, rest hcl.Traversal, ctx
 	return "", cty.NilVal, cty.NilVal
 }
 
-// steps follows a reference to the first part that is not there.
-func steps(of string, v cty.Value, rest hcl.Traversal) (string, cty.Value, cty.Value) {
-	for _, t := range rest {
-		next, ds := t.TraversalStep(v)
-		if ds.HasErrors() {
-			switch t := written(t).(type) {
-			case hcl.TraverseAttr:
-				return of, v, cty.StringVal(t.Name)
-			case hcl.TraverseIndex:
-				return of, v, t.Key
-			}
-			break
-		}
-		of += source(hcl.Traversal{t})
-		v = next
-	}
-	return of, cty.NilVal, cty.NilVal
-}
-
-// lacksOutput says that a module has no output, or no instance, of the given name.
-func (l *loader) lacksOutput(of string, v cty.Value, name string) (summary, detail string) {
-	if a := address.Of(of + "."); a.Modules == "" || a.Local() != "" || !v.IsKnown() || !v.Type().IsObjectType() {
-		return "", ""
-	}
-	noun := "output"
-	if n := l.byName[of]; n != nil && n.module.forEach != nil {
-		noun = "instance"
-	}
-	return "Unknown " + noun, fmt.Sprintf("%s has no %s %q. %s", of, noun, name, syntax.Suggest(name, syntax.Keys(v.Type().AttributeTypes()), noun))
-}
-
 // lacks says that a value has no part of the given name.
 func lacks(of string, v cty.Value, name string) (summary, detail string) {
 	if !v.IsKnown() || v.IsNull() {
@@ -145,36 +113,4 @@ func lacks(of string, v cty.Value, name string) (summary, detail string) {
 		return "Unknown key", fmt.Sprintf("%s has no key %q. %s", of, name, syntax.Suggest(name, syntax.Keys(v.AsValueMap()), "key"))
 	}
 	return "", ""
-}
-
-func isStep(t cty.Type) bool {
-	for _, a := range t.AttributeTypes() {
-		if a != artifactType {
-			return false
-		}
-	}
-	return len(t.AttributeTypes()) > 0
-}
-
-// source writes a reference as in a pipeline.
-func source(tr hcl.Traversal) string {
-	var b strings.Builder
-	for _, t := range tr {
-		switch t := written(t).(type) {
-		case hcl.TraverseRoot:
-			b.WriteString(t.Name)
-		case hcl.TraverseAttr:
-			b.WriteString("." + t.Name)
-		case hcl.TraverseIndex:
-			switch {
-			case t.Key.Type() == cty.String && t.Key.IsKnown() && !t.Key.IsNull():
-				fmt.Fprintf(&b, "[%q]", t.Key.AsString())
-			case t.Key.Type() == cty.Number && t.Key.IsKnown() && !t.Key.IsNull():
-				fmt.Fprintf(&b, "[%s]", t.Key.AsBigFloat().Text('g', -1))
-			default:
-				b.WriteString("[…]")
-			}
-		}
-	}
-	return b.String()
 }

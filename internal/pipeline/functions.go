@@ -6,20 +6,15 @@ import (
 	"crypto/sha256"
 	"crypto/sha512"
 	"encoding/base64"
-	"errors"
 	"fmt"
-	"maps"
 	"path"
-	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2/ext/tryfunc"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 	"github.com/zclconf/go-cty/cty/function/stdlib"
-
-	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/zclconf/go-cty/cty/gocty"
 )
 
 // Function documents a function that expressions can call.
@@ -176,137 +171,26 @@ func (l *loader) functions(dir string) map[string]function.Function {
 	return f
 }
 
-// readBeside reads what file() names, and keeps it with the sources.
-func (l *loader) readBeside(dir, name string) ([]byte, error) {
-	full := syntax.Beside(dir, name)
-	if syntax.IsPipeline(full) {
-		return nil, fmt.Errorf("%s is a pipeline file and is not read as text: to share blocks, put the files in one folder", name)
-	}
-	b, ok := l.sources[full]
-	if !ok {
-		if err := l.ask("the pipeline", full, l.ReadFile != nil, func() (err error) {
-			b, err = l.ReadFile(full)
-			return err
-		}); err != nil {
-			return nil, err
+// fileFunc is a function that makes a text of a file beside the sources in a folder.
+func fileFunc(dir string, of func(dir, name string) (string, error)) function.Function {
+	return valueFunc(cty.String, func(args []cty.Value) (cty.Value, error) {
+		s, err := of(dir, args[0].AsString())
+		return cty.StringVal(s), err
+	}, textParam("path"))
+}
+
+func (l *loader) filesetFunction(dir string) function.Function {
+	return valueFunc(cty.List(cty.String), func(args []cty.Value) (cty.Value, error) {
+		names, err := l.listBeside(dir, args[0].AsString(), args[1].AsString())
+		if err != nil {
+			return cty.NilVal, err
 		}
-	}
-	l.read[full] = b
-	return b, nil
+		return gocty.ToCtyValue(append([]string{}, names...), cty.List(cty.String))
+	}, textParam("folder"), textParam("pattern"))
 }
 
-// valueFunc is a function whose errors are about its first argument, if they do not say more.
-func valueFunc(result cty.Type, f func(args []cty.Value) (cty.Value, error), params ...function.Parameter) function.Function {
-	return function.New(&function.Spec{
-		Params: params,
-		Type:   function.StaticReturnType(result),
-		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-			v, err := f(args)
-			switch err.(type) {
-			case nil:
-				return v, nil
-			case *syntax.Limit, *told, function.ArgError:
-				return cty.UnknownVal(result), err
-			}
-			return cty.UnknownVal(result), function.NewArgError(0, err)
-		},
-	})
-}
-
-func textParam(name string) function.Parameter {
-	return function.Parameter{Name: name, Type: cty.String}
-}
-
-func anyParam(name string) function.Parameter {
-	return function.Parameter{Name: name, Type: cty.DynamicPseudoType, AllowDynamicType: true}
-}
-
-func textFunc(name string, f func(string) string) function.Function {
-	return valueFunc(cty.String, func(args []cty.Value) (cty.Value, error) { return cty.StringVal(f(args[0].AsString())), nil }, textParam(name))
-}
-
-var dataFileName = regexp.MustCompile(`^[\w./-]+\.(ya?ml|toml)$`)
-
-// decoder is a function that reads values from a text.
-func decoder(name string, f func(text []byte) (cty.Value, error)) function.Function {
-	return valueFunc(cty.DynamicPseudoType, func(args []cty.Value) (cty.Value, error) {
-		text := args[0].AsString()
-		if dataFileName.MatchString(text) {
-			return cty.NilVal, fmt.Errorf("this is the name of a file; its text is decoded, by %s(file(%q))", name, text)
-		}
-		return f([]byte(text))
-	}, textParam("text"))
-}
-
-var base64Decode = valueFunc(cty.String, func(args []cty.Value) (cty.Value, error) {
-	b, err := base64.StdEncoding.DecodeString(args[0].AsString())
-	if err != nil {
-		return cty.NilVal, err
-	}
-	s, err := checkedText("what it stands for", b)
-	return cty.StringVal(s), err
-}, textParam("text"))
-
-func affix(name string, has func(s, affix string) bool) function.Function {
-	return valueFunc(cty.Bool, func(args []cty.Value) (cty.Value, error) {
-		return cty.BoolVal(has(args[0].AsString(), args[1].AsString())), nil
-	}, textParam("str"), textParam(name))
-}
-
-// length is the library's, and counts the characters of a string too.
-var length = valueFunc(cty.Number, func(args []cty.Value) (cty.Value, error) {
-	v := args[0]
-	switch {
-	case v.Type() == cty.String:
-		return stdlib.Strlen(v)
-	case v.Type().IsObjectType():
-		return cty.NumberIntVal(int64(v.LengthInt())), nil
-	case !v.CanIterateElements():
-		return cty.NilVal, fmt.Errorf("a %s has no length", v.Type().FriendlyName())
-	}
-	return stdlib.Length(v)
-}, anyParam("value"))
-
-var sum = valueFunc(cty.Number, func(args []cty.Value) (cty.Value, error) {
-	total := cty.Zero
-	for _, v := range args[0].AsValueSlice() {
-		if v.IsNull() {
-			return cty.NilVal, errors.New("the list has a null")
-		}
-		total = total.Add(v)
-	}
-	return total, nil
-}, function.Parameter{Name: "list", Type: cty.List(cty.Number)})
-
-var (
-	allTrue = quantifier(cty.True, cty.Value.And)
-	anyTrue = quantifier(cty.False, cty.Value.Or)
-)
-
-// quantifier folds a list of conditions, as Terraform's functions do.
-func quantifier(ofNone cty.Value, fold func(a, b cty.Value) cty.Value) function.Function {
-	return valueFunc(cty.Bool, func(args []cty.Value) (cty.Value, error) {
-		out := ofNone
-		for _, v := range args[0].AsValueSlice() {
-			if v.IsNull() {
-				v = cty.False
-			}
-			out = fold(out, v)
-		}
-		return out, nil
-	}, function.Parameter{Name: "list", Type: cty.List(cty.Bool)})
-}
-
-func holdsArtifact(t cty.Type) bool {
-	switch {
-	case t == artifactType:
-		return true
-	case t.IsCollectionType():
-		return holdsArtifact(t.ElementType())
-	case t.IsTupleType():
-		return slices.ContainsFunc(t.TupleElementTypes(), holdsArtifact)
-	case t.IsObjectType():
-		return slices.ContainsFunc(slices.Collect(maps.Values(t.AttributeTypes())), holdsArtifact)
-	}
-	return false
-}
+// nonsensitive lets a yes or no about a sensitive value out.
+var nonsensitive = valueFunc(cty.Bool, func(args []cty.Value) (cty.Value, error) {
+	v, _ := args[0].Unmark()
+	return v, nil
+}, function.Parameter{Name: "condition", Type: cty.Bool, AllowMarked: true})

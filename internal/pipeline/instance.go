@@ -3,6 +3,7 @@ package pipeline
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -122,3 +123,19 @@ func (b *block) places() map[string]syntax.Pos {
 	}
 	return b.attrPos
 }
+
+// pending describes the step of an instance, or the one for all instances of a block, that
+// is not known yet. reads are the artifacts that are known to be in its configuration.
+func (a *awaited) pending(s Step, reads []step.Ref) Step {
+	s.Task.Config = json.RawMessage(`{}`)
+	s.Awaits = slices.SortedFunc(maps.Keys(a.refs), func(x, y step.Ref) int { return strings.Compare(x.String(), y.String()) })
+	after := maps.Clone(a.on)
+	for _, ref := range reads {
+		after[ref.Step] = true
+	}
+	delete(after, s.Address)
+	s.After = slices.Sorted(maps.Keys(after))
+	return s
+}
+
+const maxConfigs = 256 << 20 // bytes of all configurations

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -64,20 +63,6 @@ func awaiting(others ...*awaited) *awaited {
 	return a
 }
 
-// pending describes the step of an instance, or the one for all instances of a block, that
-// is not known yet. reads are the artifacts that are known to be in its configuration.
-func (a *awaited) pending(s Step, reads []step.Ref) Step {
-	s.Task.Config = json.RawMessage(`{}`)
-	s.Awaits = slices.SortedFunc(maps.Keys(a.refs), func(x, y step.Ref) int { return strings.Compare(x.String(), y.String()) })
-	after := maps.Clone(a.on)
-	for _, ref := range reads {
-		after[ref.Step] = true
-	}
-	delete(after, s.Address)
-	s.After = slices.Sorted(maps.Keys(after))
-	return s
-}
-
 // look is what a step has made, if that is known; else the present evaluation awaits it.
 func (s *session) look(ref step.Ref) (*Made, error) {
 	var m *Made
@@ -95,15 +80,6 @@ func (s *session) look(ref step.Ref) (*Made, error) {
 		s.now.made = true
 	}
 	return m, nil
-}
-
-// end ends the evaluation: a try() must not take a store that does not answer for a step that
-// made something else.
-func (s *session) end(summary, format string, args ...any) error {
-	if s.meter.ended == nil {
-		s.meter.ended = syntax.Over(summary, format, args...)
-	}
-	return s.meter.ended
 }
 
 // taken is the artifact that a function is given; nil if it is not known yet.

@@ -5,7 +5,6 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/function"
 )
 
 // sensitive marks the value of a sensitive variable, by its name, and everything
@@ -58,9 +57,3 @@ func (l *loader) wholeVariable(v cty.Value) (string, bool) {
 	}
 	return "", false
 }
-
-// nonsensitive lets a yes or no about a sensitive value out.
-var nonsensitive = valueFunc(cty.Bool, func(args []cty.Value) (cty.Value, error) {
-	v, _ := args[0].Unmark()
-	return v, nil
-}, function.Parameter{Name: "condition", Type: cty.Bool, AllowMarked: true})

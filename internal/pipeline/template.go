@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
+	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
@@ -63,4 +64,11 @@ func (l *loader) render(dir, name string, vars cty.Value) (string, error) {
 		return "", wrong(e.Range(), "Not a text", "This template gives a value that is not a text. With jsonencode() or join() it becomes one.")
 	}
 	return v.AsString(), nil
+}
+
+func (l *loader) templateFunction(dir string) function.Function {
+	return valueFunc(cty.String, func(args []cty.Value) (cty.Value, error) {
+		s, err := l.render(dir, args[0].AsString(), args[1])
+		return cty.StringVal(s), err
+	}, textParam("path"), anyParam("vars"))
 }

@@ -8,13 +8,13 @@ import (
 )
 
 // attempt is try or can that fails where one of its expressions does so for an artifact.
-func (l *loader) attempt(f function.Function) function.Function {
+func (s *lang) attempt(f function.Function) function.Function {
 	closure := function.Parameter{Name: "expressions", Type: customdecode.ExpressionClosureType}
 	spec := &function.Spec{
 		Params: f.Params(),
 		Type:   func([]cty.Value) (cty.Type, error) { return cty.DynamicPseudoType, nil },
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-			w := &watched{l: l}
+			w := &watched{s: s}
 			watching := make([]cty.Value, len(args))
 			for i, a := range args {
 				c := *customdecode.ExpressionClosureFromVal(a)
@@ -36,7 +36,7 @@ func (l *loader) attempt(f function.Function) function.Function {
 
 // watched keeps the first error about an artifact of several expressions.
 type watched struct {
-	l     *loader
+	s     *lang
 	found error
 }
 
@@ -56,7 +56,7 @@ func (e *watchedExpr) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	for _, d := range e.ds {
 		x := limits(d)
 		if x == nil {
-			x = e.l.explainOpaque(d)
+			x = e.s.explainOpaque(d)
 		}
 		if x != nil && x.Summary == opaqueTitle && e.found == nil {
 			e.found = &told{x}

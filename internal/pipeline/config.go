@@ -187,7 +187,7 @@ func typeName(t string) string {
 // secrets is the value of an attribute for secrets, with sources instead of
 // sensitive variables.
 func (c *config) secrets(v cty.Value, rng hcl.Range) cty.Value {
-	if !c.l.hasSecrets || v.IsMarked() || !v.IsKnown() || v.IsNull() || !v.Type().IsObjectType() && !v.Type().IsMapType() {
+	if !c.l.hasSecrets() || v.IsMarked() || !v.IsKnown() || v.IsNull() || !v.Type().IsObjectType() && !v.Type().IsMapType() {
 		return c.l.open(v, rng, c.inst)
 	}
 	m := v.AsValueMap()

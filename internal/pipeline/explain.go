@@ -7,26 +7,25 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
 // explain rewrites the evaluator's messages about values that do not have what
 // is asked of them, so that they speak of steps, outputs and instances.
-func (l *loader) explain(d *hcl.Diagnostic) *hcl.Diagnostic {
+func (sc exprScope) explain(d *hcl.Diagnostic) *hcl.Diagnostic {
 	if e := limits(d); e != nil {
 		return e
 	}
-	if e := l.explainOpaque(d); e != nil {
+	if e := sc.explainOpaque(d); e != nil {
 		return e
 	}
-	of, v, k := l.lacking(d)
+	of, v, k := sc.lacking(d)
 	if v == cty.NilVal || v.IsMarked() || k.IsMarked() || !k.IsKnown() || k.IsNull() || k.Type() != cty.String {
 		return d
 	}
-	summary, detail := l.whySkipped(of, k.AsString())
-	if summary == "" {
-		summary, detail = l.lacksOutput(of, v, k.AsString())
+	var summary, detail string
+	if sc.why != nil {
+		summary, detail = sc.why(of, v, k.AsString())
 	}
 	if summary == "" {
 		summary, detail = lacks(of, v, k.AsString())
@@ -39,7 +38,7 @@ func (l *loader) explain(d *hcl.Diagnostic) *hcl.Diagnostic {
 
 // lacking finds the value, and what it is called, that does not have what is asked of
 // it; NilVal if the diagnostic is about something else.
-func (l *loader) lacking(d *hcl.Diagnostic) (of string, v, k cty.Value) {
+func (s *lang) lacking(d *hcl.Diagnostic) (of string, v, k cty.Value) {
 	switch e := d.Expression.(type) {
 	case *hclsyntax.ScopeTraversalExpr:
 		if start, ds := e.Traversal[:1].TraverseAbs(d.EvalContext); !ds.HasErrors() {
@@ -47,7 +46,7 @@ func (l *loader) lacking(d *hcl.Diagnostic) (of string, v, k cty.Value) {
 		}
 	case *hclsyntax.RelativeTraversalExpr:
 		if anon, ok := e.Source.(*hclsyntax.AnonSymbolExpr); ok {
-			return l.element(anon, e.Traversal, d.EvalContext)
+			return s.element(anon, e.Traversal, d.EvalContext)
 		}
 		if src, ds := e.Source.Value(d.EvalContext); !ds.HasErrors() {
 			return steps("This", src, e.Traversal)
@@ -68,8 +67,8 @@ func (l *loader) lacking(d *hcl.Diagnostic) (of string, v, k cty.Value) {
 
 // element follows what is written after a splat into the first element of what
 // the splat is taken of that does not have it.
-func (l *loader) element(anon *hclsyntax.AnonSymbolExpr, rest hcl.Traversal, ctx *hcl.EvalContext) (of string, v, k cty.Value) {
-	src := l.splats[anon]
+func (s *lang) element(anon *hclsyntax.AnonSymbolExpr, rest hcl.Traversal, ctx *hcl.EvalContext) (of string, v, k cty.Value) {
+	src := s.splats[anon]
 	if src == nil {
 		return "", cty.NilVal, cty.NilVal
 	}
@@ -105,8 +104,6 @@ func lacks(of string, v cty.Value, name string) (summary, detail string) {
 		return "Unknown instance", fmt.Sprintf("%s has no instance %q. %s", of, name, syntax.Suggest(name, keys, "instance"))
 	}
 	switch {
-	case t.IsObjectType() && address.Of(of).IsRendered():
-		return "Unknown cell", fmt.Sprintf("%s has no cell %q. %s", of, name, syntax.Suggest(name, syntax.Keys(t.AttributeTypes()), "cell"))
 	case t.IsObjectType():
 		return "Unknown attribute", fmt.Sprintf("%s has no attribute %q. %s", of, name, syntax.Suggest(name, syntax.Keys(t.AttributeTypes()), "attribute"))
 	case t.IsMapType():

@@ -46,42 +46,53 @@ type absent struct{ error }
 
 func (absent) Is(target error) bool { return target == fs.ErrNotExist }
 
+// fileStore is what expressions read and ask of what is outside the sources.
+type fileStore struct {
+	world World
+	given map[string][]byte // the sources
+	read  map[string][]byte // what the pipeline will carry as Sources
+	found Found             // what was learned
+	lacks syntax.Lacks
+	code  map[string]*codeFiles // by folder
+	meter *meter
+}
+
 // readBeside reads what file() names, and keeps it with the sources.
-func (l *loader) readBeside(dir, name string) ([]byte, error) {
+func (f *fileStore) readBeside(dir, name string) ([]byte, error) {
 	full := syntax.Beside(dir, name)
 	if syntax.IsPipeline(full) {
 		return nil, fmt.Errorf("%s is a pipeline file and is not read as text: to share blocks, put the files in one folder", name)
 	}
-	b, ok := l.sources[full]
+	b, ok := f.given[full]
 	if !ok {
-		if err := l.ask("the pipeline", full, l.ReadFile != nil, func() (err error) {
-			b, err = l.ReadFile(full)
+		if err := f.ask("the pipeline", full, f.world.ReadFile != nil, func() (err error) {
+			b, err = f.world.ReadFile(full)
 			return err
 		}); err != nil {
 			return nil, err
 		}
 	}
-	l.read[full] = b
+	f.read[full] = b
 	return b, nil
 }
 
-func (l *loader) textBeside(dir, name string) (string, error) {
-	b, err := l.readBeside(dir, name)
+func (f *fileStore) textBeside(dir, name string) (string, error) {
+	b, err := f.readBeside(dir, name)
 	if err != nil {
 		return "", err
 	}
 	return checkedText(name, b)
 }
 
-func (l *loader) base64Beside(dir, name string) (string, error) {
-	b, err := l.readBeside(dir, name)
+func (f *fileStore) base64Beside(dir, name string) (string, error) {
+	b, err := f.readBeside(dir, name)
 	return base64.StdEncoding.EncodeToString(b), err
 }
 
 // listBeside is fileset().
-func (l *loader) listBeside(dir, folder, pattern string) ([]string, error) {
+func (f *fileStore) listBeside(dir, folder, pattern string) ([]string, error) {
 	full, pattern := syntax.Beside(dir, folder), path.Clean(pattern)
-	names, ok := l.Found.Lists[full][pattern]
+	names, ok := f.world.Found.Lists[full][pattern]
 	var err error
 	switch {
 	case !doublestar.ValidatePattern(pattern):
@@ -89,8 +100,8 @@ func (l *loader) listBeside(dir, folder, pattern string) ([]string, error) {
 	case path.IsAbs(pattern) || slices.Contains(strings.Split(pattern, "/"), ".."):
 		return nil, fmt.Errorf("the pattern %q leads out of the folder: name the folder that it starts from as the first argument", pattern)
 	case !ok:
-		err = l.ask("fileset()", full, l.List != nil, func() (err error) {
-			names, err = l.List(full, pattern)
+		err = f.ask("fileset()", full, f.world.List != nil, func() (err error) {
+			names, err = f.world.List(full, pattern)
 			return err
 		})
 	}
@@ -102,45 +113,45 @@ func (l *loader) listBeside(dir, folder, pattern string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l.found.Lists[full] == nil {
-		l.found.Lists[full] = map[string][]string{}
+	if f.found.Lists[full] == nil {
+		f.found.Lists[full] = map[string][]string{}
 	}
-	l.found.Lists[full][pattern] = names
+	f.found.Lists[full][pattern] = names
 	return names, nil
 }
 
 // digestBeside is filesha256().
-func (l *loader) digestBeside(dir, name string) (string, error) {
+func (f *fileStore) digestBeside(dir, name string) (string, error) {
 	full := syntax.Beside(dir, name)
-	sum, ok := l.Found.Digests[full]
+	sum, ok := f.world.Found.Digests[full]
 	if !ok {
-		if err := l.ask("filesha256()", full, l.Digest != nil, func() error {
-			pin, err := l.Digest(full)
+		if err := f.ask("filesha256()", full, f.world.Digest != nil, func() error {
+			pin, err := f.world.Digest(full)
 			sum = pin.SHA256.Hex()
 			return err
 		}); err != nil {
 			return "", err
 		}
 	}
-	l.found.Digests[full] = sum
+	f.found.Digests[full] = sum
 	return sum, nil
 }
 
 // ask reads what a function wants of a name that the pipeline does not carry, if the files
 // beside the pipeline are here.
-func (l *loader) ask(function, name string, here bool, read func() error) error {
+func (f *fileStore) ask(function, name string, here bool, read func() error) error {
 	var err error
 	switch {
-	case l.Found.Absent[name]:
+	case f.world.Found.Absent[name]:
 		err = absent{fmt.Errorf("there is no %s", name)}
 	case !here:
-		l.lacks.Files = true
-		return l.end("File not here", "%s is not among the sources of this pipeline: %s asks for it only now that steps have run, and this process has no files beside the pipeline. Run again: `redsi run` reads it.", name, function)
+		f.lacks.Files = true
+		return f.meter.end("File not here", "%s is not among the sources of this pipeline: %s asks for it only now that steps have run, and this process has no files beside the pipeline. Run again: `redsi run` reads it.", name, function)
 	default:
 		err = read()
 	}
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		l.found.Absent[name] = true
+		f.found.Absent[name] = true
 	}
 	return err
 }
@@ -188,4 +199,24 @@ var dotted = regexp.MustCompile(`(?:^|/)\{?\.`)
 // Matches reports whether List takes a file's name.
 func Matches(pattern, name string) bool {
 	return doublestar.MatchUnvalidated(pattern, name) && len(dotted.FindAllString(name, -1)) <= len(dotted.FindAllString(pattern, -1))
+}
+
+// folder is what lies at the path of a source block, if that is known or to be had.
+func (f *fileStore) folder(path string, ignore bool) (names []string, known bool) {
+	id := path
+	if !ignore {
+		id += " with all that is ignored"
+	}
+	if names, known = f.found.Folders[id]; !known {
+		names, known = f.world.Found.Folders[id]
+	}
+	if !known && f.world.Folder != nil {
+		var err error
+		names, err = f.world.Folder(path, ignore)
+		known = err == nil // else planning says what is wrong with it
+	}
+	if known {
+		f.found.Folders[id] = names
+	}
+	return names, known
 }

@@ -38,17 +38,17 @@ type group struct {
 // library lists what expressions can call. All of it is pure: the same sources
 // and variables give the same pipeline, so that there is no time, no random
 // number, no environment and no network.
-func library(l *loader, dir string) []group {
+func library(s *lang, dir string, secret func() bool) []group {
 	return []group{
 		{"Pipelines", []entry{
 			{"product", "axes, order...", "All combinations of several lists, for for_each: keys joined by \"/\" in the order written.", product},
-			{"files", "artifact, pattern", "The files of a step's output that match a pattern, by their names without what the pattern fixes: for_each over them is one step for each.", l.filesFunction()},
-			{"json", "artifact, path", "What a step has written as JSON: \"FILE:FIELD\", or of an output that is one file \"FIELD\".", l.jsonFunction()},
-			{"file", "path", "The text of a file beside the pipeline, byte for byte; it becomes configuration.", fileFunc(dir, l.textBeside)},
-			{"filebase64", "path", "The bytes of a file beside the pipeline in base64, for files that are not UTF-8 text.", fileFunc(dir, l.base64Beside)},
-			{"fileset", "folder, pattern", "The names of the files below a folder that match a pattern, sorted and relative to it: * is any part of a name, ** any folders.", l.filesetFunction(dir)},
-			{"filesha256", "path", "The SHA-256 of a file of any size, in hexadecimal.", fileFunc(dir, l.digestBeside)},
-			{"templatefile", "path, variables", "The text of a file, with ${name} for each of the variables; its lines end in LF.", l.templateFunction(dir)},
+			{"files", "artifact, pattern", "The files of a step's output that match a pattern, by their names without what the pattern fixes: for_each over them is one step for each.", s.filesFunction()},
+			{"json", "artifact, path", "What a step has written as JSON: \"FILE:FIELD\", or of an output that is one file \"FIELD\".", s.jsonFunction()},
+			{"file", "path", "The text of a file beside the pipeline, byte for byte; it becomes configuration.", fileFunc(dir, s.textBeside)},
+			{"filebase64", "path", "The bytes of a file beside the pipeline in base64, for files that are not UTF-8 text.", fileFunc(dir, s.base64Beside)},
+			{"fileset", "folder, pattern", "The names of the files below a folder that match a pattern, sorted and relative to it: * is any part of a name, ** any folders.", s.filesetFunction(dir)},
+			{"filesha256", "path", "The SHA-256 of a file of any size, in hexadecimal.", fileFunc(dir, s.digestBeside)},
+			{"templatefile", "path, variables", "The text of a file, with ${name} for each of the variables; its lines end in LF.", s.templateFunction(dir, secret)},
 		}},
 		{"Collections", []entry{
 			{"alltrue", "list", "Whether all conditions of a list are true; null is not.", allTrue},
@@ -125,7 +125,7 @@ func library(l *loader, dir string) []group {
 			{"sum", "list", "The sum of a list.", sum},
 		}},
 		{"Conversion and failure", []entry{
-			{"can", "expression", "Whether an expression can be evaluated.", l.attempt(tryfunc.CanFunc)},
+			{"can", "expression", "Whether an expression can be evaluated.", s.attempt(tryfunc.CanFunc)},
 			{"csvdecode", "text", "A list of objects from a CSV text with a header.", stdlib.CSVDecodeFunc},
 			{"jsondecode", "text", "A value from JSON.", stdlib.JSONDecodeFunc},
 			{"jsonencode", "value", "A value as JSON.", stdlib.JSONEncodeFunc},
@@ -138,7 +138,7 @@ func library(l *loader, dir string) []group {
 			{"tonumber", "value", "A value as a number.", stdlib.MakeToFunc(cty.Number)},
 			{"toset", "value", "A value as a set.", toSet},
 			{"tostring", "value", "A value as a string.", stdlib.MakeToFunc(cty.String)},
-			{"try", "expressions...", "The first expression that can be evaluated.", l.attempt(tryfunc.TryFunc)},
+			{"try", "expressions...", "The first expression that can be evaluated.", s.attempt(tryfunc.TryFunc)},
 			{"yamldecode", "text", "A value from YAML 1.2, in which no and on are texts; so are dates.", decoder("yamldecode", decodeYAML)},
 			{"yamlencode", "value", "A value as YAML.", yamlEncode},
 		}},
@@ -148,7 +148,7 @@ func library(l *loader, dir string) []group {
 // Functions documents every function, in groups.
 func Functions() []Function {
 	var out []Function
-	for _, g := range library(nil, "") {
+	for _, g := range library(&lang{}, "", nil) {
 		for _, e := range g.entries {
 			out = append(out, Function{e.name, e.name + "(" + e.params + ")", e.help, g.title})
 		}
@@ -156,18 +156,19 @@ func Functions() []Function {
 	return out
 }
 
-// functions returns what sources in a folder, whose files they read, can call.
-func (l *loader) functions(dir string) map[string]function.Function {
-	if f, ok := l.funcs[dir]; ok {
+// functions returns what sources in a folder, whose files they read, can call. secret says whether
+// lines of templates could be; who asks first for a folder says it.
+func (s *lang) functions(dir string, secret func() bool) map[string]function.Function {
+	if f, ok := s.funcs[dir]; ok {
 		return f
 	}
 	f := map[string]function.Function{instancesFunction: instancesOf}
-	for _, g := range library(l, dir) {
+	for _, g := range library(s, dir, secret) {
 		for _, e := range g.entries {
-			f[e.name] = l.meter.bounded(e.name, e.f)
+			f[e.name] = s.meter.bounded(e.name, e.f)
 		}
 	}
-	l.funcs[dir] = f
+	s.funcs[dir] = f
 	return f
 }
 
@@ -179,9 +180,9 @@ func fileFunc(dir string, of func(dir, name string) (string, error)) function.Fu
 	}, textParam("path"))
 }
 
-func (l *loader) filesetFunction(dir string) function.Function {
+func (s *lang) filesetFunction(dir string) function.Function {
 	return valueFunc(cty.List(cty.String), func(args []cty.Value) (cty.Value, error) {
-		names, err := l.listBeside(dir, args[0].AsString(), args[1].AsString())
+		names, err := s.listBeside(dir, args[0].AsString(), args[1].AsString())
 		if err != nil {
 			return cty.NilVal, err
 		}

@@ -30,7 +30,7 @@ func (l *loader) lint() {
 	}
 	l.lintTwins()
 	for _, b := range l.bodies {
-		l.lintExpressions(b.Body)
+		lintExpressions(b.Body, l.diags)
 	}
 }
 

@@ -24,14 +24,11 @@ const (
 
 // meter is what an evaluation has used.
 type meter struct {
-	stop    func() error
-	work    int64
-	asked   int64
-	built   int64
-	ended   *syntax.Limit // what ended it; nothing is evaluated any more
-	config  int64
-	steps   int
-	modules int
+	stop  func() error
+	work  int64
+	asked int64
+	built int64
+	ended *syntax.Limit // what ended it; nothing is evaluated any more
 }
 
 // spend counts elements gone through and bytes made.
@@ -55,12 +52,15 @@ func (m *meter) spend(elements, bytes int64) *syntax.Limit {
 
 // end ends the evaluation: a try() must not take a store that does not answer for a step that
 // made something else.
-func (s *session) end(summary, format string, args ...any) error {
-	if s.meter.ended == nil {
-		s.meter.ended = syntax.Over(summary, format, args...)
+func (m *meter) end(summary, format string, args ...any) error {
+	if m.ended == nil {
+		m.ended = syntax.Over(summary, format, args...)
 	}
-	return s.meter.ended
+	return m.ended
 }
+
+// reset lets the next expression use as much as a whole pipeline.
+func (m *meter) reset() { *m = meter{stop: m.stop} }
 
 // size is how large a value is.
 type size struct{ elements, bytes int64 }

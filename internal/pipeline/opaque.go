@@ -117,7 +117,7 @@ func compares(a, b cty.Value) error {
 
 // explainOpaque rewrites a diagnostic whose reason is that an artifact is used as a
 // value; nil if it is about something else.
-func (l *loader) explainOpaque(d *hcl.Diagnostic) *hcl.Diagnostic {
+func (s *lang) explainOpaque(d *hcl.Diagnostic) *hcl.Diagnostic {
 	if call, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallDiagExtra](d); ok && call.FunctionCallError() != nil {
 		return nil // the function says so itself; see refuse
 	}
@@ -135,7 +135,7 @@ func (l *loader) explainOpaque(d *hcl.Diagnostic) *hcl.Diagnostic {
 	default:
 		err = readBy(e, d)
 	}
-	if _, v, _ := l.lacking(d); err == nil && v != cty.NilVal && v.Type() == artifactType && !v.IsNull() {
+	if _, v, _ := s.lacking(d); err == nil && v != cty.NilVal && v.Type() == artifactType && !v.IsNull() {
 		err = opaque("This looks into", v)
 	}
 	if err == nil {

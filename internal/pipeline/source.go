@@ -44,23 +44,7 @@ func (s *session) leavesOf(t step.Task, at syntax.Pos, spec *step.Spec) leaves {
 		if !ok {
 			return spec.Leaves(t, output)
 		}
-		id := path
-		if !ignore {
-			id += " with all that is ignored"
-		}
-		names, known := s.found.Folders[id]
-		if !known {
-			names, known = s.Found.Folders[id]
-		}
-		if !known && s.Folder != nil {
-			var err error
-			names, err = s.Folder(path, ignore)
-			known = err == nil // else planning says what is wrong with it
-		}
-		if known {
-			s.found.Folders[id] = names
-		}
-		return names, known
+		return s.folder(path, ignore)
 	}
 }
 

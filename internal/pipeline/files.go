@@ -17,6 +17,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/step"
 )
 
 // Found is what a pipeline knows of files whose bytes it does not carry.
@@ -219,4 +220,23 @@ func (f *fileStore) folder(path string, ignore bool) (names []string, known bool
 		f.found.Folders[id] = names
 	}
 	return names, known
+}
+
+// World is what a pipeline can learn of what is outside its sources.
+type World struct {
+	// ReadFile reads what file() names; nil if only the sources are to be had.
+	ReadFile func(name string) ([]byte, error)
+
+	// List lists what fileset() names and Digest hashes what filesha256() names, unless Found
+	// has it; nil if only Found is to be had.
+	List   func(folder, pattern string) ([]string, error)
+	Digest func(name string) (step.Pin, error)
+	Found  Found
+
+	// Folder lists the files that a source block names by SourceOf; nil if they are not to be
+	// had, or Found has them.
+	Folder func(path string, ignore bool) ([]string, error)
+
+	// Made returns what a step has made, nil if that is not known; nil if nothing is.
+	Made func(step.Ref) (*Made, error)
 }

@@ -38,7 +38,7 @@ func (l *loader) checkKeys(forEach hclsyntax.Expression, list []instance) ([]ins
 
 // step makes the step of one instance; false if something is wrong with it.
 func (l *loader) step(b *block, inst *instance) (Step, bool) {
-	if l.made.config > maxConfigs || l.meter.ended != nil { // reported
+	if l.made.config > maxConfigs || l.ended() { // reported
 		return Step{}, false
 	}
 	c := &config{l: l, b: b, inst: inst}

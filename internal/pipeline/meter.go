@@ -59,9 +59,6 @@ func (m *meter) end(summary, format string, args ...any) error {
 	return m.ended
 }
 
-// reset lets the next expression use as much as a whole pipeline.
-func (m *meter) reset() { *m = meter{stop: m.stop} }
-
 // size is how large a value is.
 type size struct{ elements, bytes int64 }
 

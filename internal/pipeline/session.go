@@ -35,6 +35,12 @@ func newLang(sources map[string][]byte, w World, d *syntax.Collector, stop func(
 	}
 }
 
+// ended reports whether a limit has ended the evaluation: nothing is evaluated any more.
+func (s *lang) ended() bool { return s.meter.ended != nil }
+
+// again lets the next expression use as much as a whole pipeline.
+func (s *lang) again() { *s.meter = meter{stop: s.meter.stop} }
+
 // await makes what is evaluated from now on await what a knows of, until back is called.
 func (s *lang) await(a *awaited) (back func()) {
 	outer := s.now

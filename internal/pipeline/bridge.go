@@ -2,6 +2,9 @@ package pipeline
 
 import (
 	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
@@ -58,4 +61,25 @@ func Nearest(name string, candidates []string) string { return syntax.Nearest(na
 // NewDiagnostics is syntax.NewDiagnostics.
 func NewDiagnostics(list hcl.Diagnostics, sources map[string][]byte) Diagnostics {
 	return syntax.NewDiagnostics(list, sources)
+}
+
+// sees is what expressions see in ctx, of an instance or, with nil, of none in particular.
+func (l *loader) sees(ctx *hcl.EvalContext, inst *instance) exprScope {
+	return exprScope{l.lang, ctx, inst.of(), l.bad, l.explains}
+}
+
+func (l *loader) value(e hclsyntax.Expression, ctx *hcl.EvalContext, inst *instance) cty.Value {
+	return l.sees(ctx, inst).value(e)
+}
+
+func (l *loader) typed(e hclsyntax.Expression, ctx *hcl.EvalContext, inst *instance, want cty.Type, wrong string) (cty.Value, bool) {
+	return l.sees(ctx, inst).typed(e, want, wrong)
+}
+
+func (l *loader) open(v cty.Value, rng hcl.Range, inst *instance) cty.Value {
+	return l.sees(nil, inst).open(v, rng)
+}
+
+func (l *loader) functions(dir string) map[string]function.Function {
+	return l.lang.functions(dir, l.anySensitive)
 }

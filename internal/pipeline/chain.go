@@ -20,7 +20,7 @@ func (l *loader) pend(n *node, own *awaited, ctx *hcl.EvalContext) {
 	l.now = awaiting(own) // what one of them awaits is for it to say
 	l.step(b, &each)
 	l.now = own
-	s := own.pending(l.stepOf(b, each.address), nil)
+	s := pending(own, l.stepOf(b, each.address), nil)
 	l.steps[n] = []Step{s}
 	n.awaits = awaiting(own)
 	n.awaits.on[s.Address] = true

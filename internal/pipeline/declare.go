@@ -165,3 +165,5 @@ func (l *loader) twice(name string, rng, first hcl.Range) {
 	l.diags.Error(rng, "Declared twice", fmt.Sprintf("%s has been declared before. Give one of them another name.", name),
 		syntax.Place{Range: first, Text: "declared here first"})
 }
+
+const maxName = 4096 // bytes of a label or a key of for_each: addresses stand in all that is said of a step

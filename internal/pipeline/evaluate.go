@@ -157,13 +157,13 @@ func (l *loader) countSteps(b *block, n int) bool {
 	if b.forEach != nil {
 		rng = b.forEach.Range()
 	}
-	switch l.meter.steps += n; {
+	switch l.made.steps += n; {
 	case n > maxInstances:
 		l.diags.Error(rng, "Too many steps", fmt.Sprintf("This for_each has %d keys; at most %d are allowed. Let one step do the work of several.", n, maxInstances))
-	case l.meter.steps > maxSteps && l.meter.steps-n <= maxSteps:
+	case l.made.steps > maxSteps && l.made.steps-n <= maxSteps:
 		l.diags.Error(rng, "Too many steps", fmt.Sprintf("With this block the pipeline has more than %d steps. Let one step do the work of several.", maxSteps))
 	}
-	return n <= maxInstances && l.meter.steps <= maxSteps
+	return n <= maxInstances && l.made.steps <= maxSteps
 }
 
 // scope is what a node's expressions can see: only what they refer to, so that
@@ -265,3 +265,8 @@ func (l *loader) instances(forEach hclsyntax.Expression, ctx *hcl.EvalContext) (
 	}
 	return fail("It is a %s. %s", t.FriendlyName(), forms)
 }
+
+const (
+	maxInstances = 100_000 // of one for_each
+	maxSteps     = 200_000 // of a pipeline
+)

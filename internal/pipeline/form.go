@@ -17,7 +17,7 @@ func (l *loader) shapeForm(b *hclsyntax.Block) {
 
 // formReader reads a block that has a form in what an instance sees.
 func (l *loader) formReader(b *hclsyntax.Block, inst *instance) *reader {
-	return &reader{scope: scope{l, inst}, block: b, spec: formOf(b), owner: ownerOf(b), address: inst.address, typos: l.typos}
+	return &reader{exprScope: l.sees(inst.ctx, inst), block: b, spec: formOf(b), owner: ownerOf(b), address: inst.address, typos: l.typos}
 }
 
 // fixedReader reads a block that has a form and whose expressions refer to nothing but a root, if

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -37,7 +38,7 @@ func (l *loader) checkKeys(forEach hclsyntax.Expression, list []instance) ([]ins
 
 // step makes the step of one instance; false if something is wrong with it.
 func (l *loader) step(b *block, inst *instance) (Step, bool) {
-	if l.meter.config > maxConfigs || l.meter.ended != nil { // reported
+	if l.made.config > maxConfigs || l.ended() { // reported
 		return Step{}, false
 	}
 	c := l.stepReader(b, inst)
@@ -60,7 +61,7 @@ func (l *loader) step(b *block, inst *instance) (Step, bool) {
 		c.problems(err) // but those of what is not known
 	}
 	if l.now.any() && (c.failed() || !queueOK || !checksOK || inst.undecided) {
-		return l.now.pending(s, step.RefsIn(tree)), true
+		return pending(l.now, s, step.RefsIn(tree)), true
 	}
 	if err == nil && !inst.leftOut {
 		c.fields(tree)
@@ -72,8 +73,8 @@ func (l *loader) step(b *block, inst *instance) (Step, bool) {
 	if l.Lint && !inst.leftOut {
 		c.lint(task)
 	}
-	before := l.meter.config
-	if l.meter.config += int64(len(task.Config)); l.meter.config > maxConfigs {
+	before := l.made.config
+	if l.made.config += int64(len(task.Config)); l.made.config > maxConfigs {
 		if before <= maxConfigs {
 			l.diags.Error(syntax.Header(b.Block), "Configurations too large", fmt.Sprintf("With this block the configurations of all steps have more than %d MiB. Let steps read large texts from an artifact, such as the output of a download step; their configurations then hold only its name.", maxConfigs>>20))
 		}
@@ -122,3 +123,19 @@ func (b *block) places() map[string]syntax.Pos {
 	}
 	return b.attrPos
 }
+
+// pending describes the step of an instance, or the one for all instances of a block, that
+// is not known yet. reads are the artifacts that are known to be in its configuration.
+func pending(a *awaited, s Step, reads []step.Ref) Step {
+	s.Task.Config = json.RawMessage(`{}`)
+	s.Awaits = slices.SortedFunc(maps.Keys(a.refs), func(x, y step.Ref) int { return strings.Compare(x.String(), y.String()) })
+	after := maps.Clone(a.on)
+	for _, ref := range reads {
+		after[ref.Step] = true
+	}
+	delete(after, s.Address)
+	s.After = slices.Sorted(maps.Keys(after))
+	return s
+}
+
+const maxConfigs = 256 << 20 // bytes of all configurations

@@ -30,7 +30,7 @@ func (l *loader) lint() {
 	}
 	l.lintTwins()
 	for _, b := range l.bodies {
-		l.lintExpressions(b.Body, Roots())
+		lintExpressions(b.Body, l.diags, Roots())
 	}
 }
 
@@ -58,11 +58,11 @@ func (l *loader) lintTwins() {
 func (c *stepReader) lint(task step.Task) {
 	for _, p := range c.spec.Lint(task) {
 		rng := c.locate(parsePath(p.Path))
-		c.l.diags.Add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Doubtful value", Subject: &rng, Detail: p.Error()}, c.inst.of(), p.Detail)
+		c.diags.Add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Doubtful value", Subject: &rng, Detail: p.Error()}, c.of, p.Detail)
 	}
 	for _, what := range c.spec.Unkeyed(task) {
 		rng := c.locate(parsePath("program_libraries"))
-		c.l.diags.Add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Not in the key", Subject: &rng, Detail: fmt.Sprintf(
-			"The key does not have %s: a change of them goes unnoticed. Give the step an environment block or, for Python, start that of an environment by its path, such as /…/.venv/bin/python; program_libraries = false says that they do not matter.", what)}, c.inst.of(), what)
+		c.diags.Add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Not in the key", Subject: &rng, Detail: fmt.Sprintf(
+			"The key does not have %s: a change of them goes unnoticed. Give the step an environment block or, for Python, start that of an environment by its path, such as /…/.venv/bin/python; program_libraries = false says that they do not matter.", what)}, c.of, what)
 	}
 }

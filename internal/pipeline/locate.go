@@ -32,7 +32,7 @@ func (r *reader) fail(at []any, rng hcl.Range, summary, detail string) broken {
 	if len(at) > 0 {
 		about = pattern(at)
 	}
-	r.l.diags.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: &rng}, r.inst.of(), about)
+	r.diags.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: &rng}, r.of, about)
 	return r.spoil(at)
 }
 
@@ -155,7 +155,7 @@ func (r *reader) within(e hclsyntax.Expression, path []any, byName bool) (hcl.Ra
 			e, path = x.Exprs[i], path[1:]
 			continue
 		case *hclsyntax.ObjectConsExpr:
-			it, found := itemOf(x, r.inst.ctx, fmt.Sprint(path[0]))
+			it, found := itemOf(x, r.ctx, fmt.Sprint(path[0]))
 			switch {
 			case !found:
 				return x.Range(), false

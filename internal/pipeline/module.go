@@ -98,8 +98,8 @@ func (l *loader) evaluateModule(n *node, ctx *hcl.EvalContext) {
 	l.sweep(n.name, m.forEach, m.Body, instances, nil)
 	values := make(map[string]cty.Value, len(instances))
 	for i := range instances {
-		if l.meter.modules++; l.meter.modules > maxModules {
-			if l.meter.modules == maxModules+1 {
+		if l.made.modules++; l.made.modules > maxModules {
+			if l.made.modules == maxModules+1 {
 				l.diags.Error(n.rng, "Too many modules", fmt.Sprintf("With this block the pipeline has more than %d modules.", maxModules))
 			}
 			return

@@ -9,7 +9,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
-	"github.com/zclconf/go-cty/cty/function"
+	"github.com/zclconf/go-cty/cty"
 
 	"github.com/redsi/redsi/internal/host/environment"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
@@ -172,25 +172,6 @@ type Options struct {
 	Stop func() error
 }
 
-// World is what a pipeline can learn of what is outside its sources.
-type World struct {
-	// ReadFile reads what file() names; nil if only the sources are to be had.
-	ReadFile func(name string) ([]byte, error)
-
-	// List lists what fileset() names and Digest hashes what filesha256() names, unless Found
-	// has it; nil if only Found is to be had.
-	List   func(folder, pattern string) ([]string, error)
-	Digest func(name string) (step.Pin, error)
-	Found  Found
-
-	// Folder lists the files that a source block names by SourceOf; nil if they are not to be
-	// had, or Found has them.
-	Folder func(path string, ignore bool) ([]string, error)
-
-	// Made returns what a step has made, nil if that is not known; nil if nothing is.
-	Made func(step.Ref) (*Made, error)
-}
-
 // Load evaluates the pipeline files among the sources: those whose names end in
 // ".hcl", but for tests. The pipeline is nil if there are errors.
 func Load(sources map[string][]byte, o Options) (*Pipeline, Diagnostics) {
@@ -250,7 +231,8 @@ type loader struct {
 
 	inherited *awaited // by the arguments of the module that this is
 	skipped   map[*node][]Skipped
-	bad       map[hcl.Expression]bool // refers to what does not exist; reported
+	explains  func(of string, v cty.Value, name string) (summary, detail string) // why, once
+	bad       map[hcl.Expression]bool                                            // refers to what does not exist; reported
 	steps     map[*node][]Step
 	cellNames map[string]map[string]bool // of tables and figures that claims name, by address
 	typos     typos
@@ -259,55 +241,39 @@ type loader struct {
 // session is what the modules of a pipeline share with it.
 type session struct {
 	Options
-	root    *loader
-	sources map[string][]byte
-	read    map[string][]byte // what the pipeline will carry as Sources
-	modRead map[string][]byte // and as Modules
-	found   Found             // and as Found
-	lacks   Lacks
-	diags   *syntax.Collector
-	meter   *meter
+	*lang
+	modRead map[string][]byte               // what the pipeline will carry as Modules
 	opened  map[[2]string]map[string][]byte // files of modules by the folder and source that name them
 	parsed  map[string]*syntax.Body         // by name; nil of a file that is not HCL
 
-	hasSecrets bool                                    // a variable is sensitive
-	funcs      map[string]map[string]function.Function // by folder, for file()
-
 	allLimits map[string]int // of the pipeline and its modules, by their names in a plan
 
-	now *awaited // by what is being evaluated; nil outside of nodes
+	beside map[string]bool // whether files that programs are given as arguments exist
 
-	rendering bool // a template of templatefile()
-
-	code   map[string]*codeFiles // by folder
-	beside map[string]bool       // whether files that programs are given as arguments exist
-
-	dropped map[string]bool // addresses of steps with keep = false
-
-	splats map[*hclsyntax.AnonSymbolExpr]hclsyntax.Expression // what each splat is taken of
+	made struct { // so far
+		config         int64 // bytes of all configurations
+		steps, modules int
+	}
 }
 
 func newLoader(sources map[string][]byte, o Options) *loader {
 	if o.Registry == nil {
 		o.Registry = step.NewRegistry()
 	}
-	l := (&session{
-		Options: o, sources: sources, read: map[string][]byte{}, modRead: map[string][]byte{}, meter: &meter{stop: o.Stop},
-		found:  Found{map[string]map[string][]string{}, map[string]string{}, map[string][]string{}, map[string]bool{}},
-		opened: map[[2]string]map[string][]byte{}, parsed: map[string]*syntax.Body{}, funcs: map[string]map[string]function.Function{},
-		beside: map[string]bool{}, code: map[string]*codeFiles{}, allLimits: map[string]int{}, dropped: map[string]bool{},
-		splats: map[*hclsyntax.AnonSymbolExpr]hclsyntax.Expression{}, diags: syntax.NewCollector(sources),
+	return (&session{
+		Options: o, lang: newLang(sources, o.World, syntax.NewCollector(sources), o.Stop), modRead: map[string][]byte{},
+		opened: map[[2]string]map[string][]byte{}, parsed: map[string]*syntax.Body{}, beside: map[string]bool{}, allLimits: map[string]int{},
 	}).loader(sources)
-	l.root = l
-	return l
 }
 
 func (s *session) loader(files map[string][]byte) *loader {
-	return &loader{
+	l := &loader{
 		session: s, files: files,
 		variables: map[string]*variable{}, singles: map[string]*hclsyntax.Block{}, byName: map[string]*node{},
 		bad: map[hcl.Expression]bool{}, steps: map[*node][]Step{}, skipped: map[*node][]Skipped{}, typos: typos{}, cellNames: map[string]map[string]bool{},
 	}
+	l.explains = l.why
+	return l
 }
 
 // evaluateAll evaluates what was declared, with the values that variables have.

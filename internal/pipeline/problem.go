@@ -65,7 +65,7 @@ func (r *reader) hint(path []any, rng hcl.Range, detail string) string {
 	switch {
 	case strings.HasPrefix(detail, "want artifact"):
 		name := "PATH"
-		if src := r.l.diags.Source(rng.Filename); rng.CanSliceBytes(src) {
+		if src := r.diags.Source(rng.Filename); rng.CanSliceBytes(src) {
 			if m := fileCall.FindSubmatch(rng.SliceBytes(src)); m != nil {
 				name = string(m[1])
 			} else if isText && !strings.Contains(text, " ") {

@@ -16,7 +16,7 @@ import (
 
 // reader reads what a block says, as an instance of it sees values.
 type reader struct {
-	scope
+	exprScope
 	block   *hclsyntax.Block
 	spec    *step.Spec
 	owner   string // the block in sentences about its attributes
@@ -27,16 +27,6 @@ type reader struct {
 	outputs map[step.Ref]step.Output // artifacts among the values
 	read    map[string]*step.Spec    // the steps that they are of
 }
-
-// scope is what the expressions of an instance see.
-type scope struct {
-	l    *loader
-	inst *instance
-}
-
-func (s scope) value(e hclsyntax.Expression) cty.Value { return s.l.value(e, s.inst.ctx, s.inst) }
-
-func (s scope) open(v cty.Value, rng hcl.Range) cty.Value { return s.l.open(v, rng, s.inst) }
 
 // body reads the attributes and blocks of a body, at a path from the block.
 // Names that do not belong there have been reported.
@@ -178,22 +168,18 @@ func typeName(t string) string {
 	return t
 }
 
-func outputNames(v cty.Value, address string) string {
-	return address + "." + strings.Join(syntax.Keys(v.Type().AttributeTypes()), ", "+address+".")
-}
-
 // secrets is the value of an attribute for secrets, with sources instead of
 // sensitive variables.
 func (r *reader) secrets(v cty.Value, rng hcl.Range) cty.Value {
-	if !r.l.hasSecrets || v.IsMarked() || !v.IsKnown() || v.IsNull() || !v.Type().IsObjectType() && !v.Type().IsMapType() {
+	if !r.hasSecrets() || v.IsMarked() || !v.IsKnown() || v.IsNull() || !v.Type().IsObjectType() && !v.Type().IsMapType() {
 		return r.open(v, rng)
 	}
 	m := v.AsValueMap()
 	for k, e := range m {
-		if name, ok := r.l.wholeVariable(e); ok {
+		if name, ok := r.wholeVariable(e); ok {
 			m[k] = cty.StringVal(secret.Variable(name))
 		} else if name := sensitiveIn(e); name != "" {
-			r.l.diags.Error(rng, "Sensitive value", fmt.Sprintf("%s is made of var.%s. A secret must be a whole variable, since its value is found only when the program starts.", k, name))
+			r.diags.Error(rng, "Sensitive value", fmt.Sprintf("%s is made of var.%s. A secret must be a whole variable, since its value is found only when the program starts.", k, name))
 			return cty.DynamicVal
 		}
 	}

@@ -64,7 +64,7 @@ func WholeExpression(file string, source []byte) Expression {
 // unknown if there are errors.
 func (s *Scope) Value(x Expression) (cty.Value, syntax.Diagnostics) {
 	l, file := s.l, x.Range.Filename
-	*l.meter = meter{stop: l.meter.stop} // each expression may take as long as a pipeline
+	l.again()
 	l.diags = syntax.NewCollector(map[string][]byte{file: x.Source})
 	text := x.Range.SliceBytes(x.Source)
 	if !syntax.Tame(file, text, l.diags) {

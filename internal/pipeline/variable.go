@@ -121,13 +121,18 @@ func (l *loader) setVariables() {
 				fmt.Sprintf("var.%s has no default. Give it a value with --var %s=…, in a --var-file, or in the environment as %s%s.", name, name, EnvPrefix, name))
 		}
 	}
+	whole := map[string]cty.Value{}
 	for name, v := range l.variables {
 		if v.sensitive {
-			l.hasSecrets = true
+			whole[name] = v.value
 			v.value = v.value.Mark(sensitive(name))
 		}
 	}
+	l.keep(whole)
 	l.validateAll()
+	for name := range whole { // those that are refused are unknown now
+		whole[name], _ = l.variables[name].value.Unmark()
+	}
 }
 
 // validateAll runs the validation blocks of all variables.

@@ -105,7 +105,7 @@ func (l *loader) temporary(b *block, inst *instance) (temporary, ok bool) {
 		return false, false
 	}
 	if v.False() {
-		l.dropped[inst.address] = true
+		l.drop(inst.address)
 	}
 	return v.False(), true
 }

@@ -123,12 +123,12 @@ func (a *app) completion(c completer) cobra.CompletionFunc {
 func (a *app) stepNames(ctx context.Context, begun string) []string {
 	var blocks []string
 	for _, b := range a.blocks() {
-		switch b.Type {
-		case "source", "step", "table", "figure":
+		switch t := pipeline.Of(b.Type); {
+		case t.Outputs():
 			if address := b.Type + "." + strings.Join(b.Labels, "."); strings.HasPrefix(address, begun) {
 				blocks = append(blocks, address)
 			}
-		case "module":
+		case b.Type == "module":
 			if strings.HasPrefix(begun, "module.") {
 				return a.instances(ctx, begun)
 			}

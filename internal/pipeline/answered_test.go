@@ -25,9 +25,10 @@ func TestUnexplained(t *testing.T) {
 		Impl: func([]cty.Value, cty.Type) (cty.Value, error) { return cty.UnknownVal(cty.Bool), nil },
 	})
 	load := func(src string) (*Pipeline, syntax.Diagnostics) {
-		l := newLoader(map[string][]byte{"p.hcl": []byte(src)}, Options{Registry: registry})
-		l.functions(".")["unanswered"] = unanswered
-		_, p, ds := l.load(false)
+		sources, o := map[string][]byte{"p.hcl": []byte(src)}, Options{Registry: registry}
+		l := begin(sources, o)
+		l.functions(".", func() bool { return false })["unanswered"] = unanswered
+		_, p, ds := load(l, sources, o, false)
 		return p, ds
 	}
 	const plain = "step \"echo\" \"a\" {\n words = [\"b\"]\n"
@@ -49,7 +50,7 @@ func TestUnexplained(t *testing.T) {
 		var ds syntax.Diagnostics
 		if name == "console" {
 			s, _, _ := Open(map[string][]byte{"p.hcl": nil}, Options{Registry: registry})
-			s.f.l.functions(s.dir)["unanswered"] = unanswered
+			s.f.functions(s.dir, nil)["unanswered"] = unanswered
 			_, ds = s.Value(WholeExpression("<test>", []byte("!unanswered()")))
 		} else if p, found := load(src); p != nil {
 			t.Errorf("%s: it loads with %d steps", name, len(p.Steps))

@@ -1,17 +1,14 @@
 package pipeline
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 
-	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/redsi/redsi/artifacts"
@@ -73,34 +70,6 @@ func stepOf(v cty.Value) (string, bool) {
 	return address, address != ""
 }
 
-// leavesOf are those of a step that is made: what its configuration names, or what lies
-// where a source block says.
-func (s *session) leavesOf(t step.Task, at syntax.Pos, spec *step.Spec) leaves {
-	return func(output string) ([]string, bool) {
-		path, ignore, ok := SourceOf(t, at)
-		if !ok {
-			return spec.Leaves(t, output)
-		}
-		id := path
-		if !ignore {
-			id += " with all that is ignored"
-		}
-		names, known := s.found.Folders[id]
-		if !known {
-			names, known = s.Found.Folders[id]
-		}
-		if !known && s.Folder != nil {
-			var err error
-			names, err = s.Folder(path, ignore)
-			known = err == nil // else planning says what is wrong with it
-		}
-		if known {
-			s.found.Folders[id] = names
-		}
-		return names, known
-	}
-}
-
 func (a *artifact) leaves() ([]string, bool) {
 	if a.names == nil {
 		return nil, false
@@ -155,51 +124,6 @@ func (a *artifact) pick(name string) (*artifact, error) {
 	return a.at(trimmed, step.FileType), nil
 }
 
-// A reference such as step.command.split.out["a.fa"] looks like the element of a
-// collection. The evaluator follows parts of references by their own methods, and takes
-// the element of a value by its type; so a part is replaced by one that knows artifacts,
-// and the value by an object with the one element that is asked for.
-
-// picked is the index of a reference that may follow an artifact.
-type picked struct{ hcl.TraverseIndex }
-
-func (t picked) TraversalStep(v cty.Value) (cty.Value, hcl.Diagnostics) {
-	a := treeOf(v)
-	if a == nil {
-		return t.TraverseIndex.TraversalStep(v)
-	}
-	x, err := a.pickBy(t.Key)
-	if err != nil {
-		return cty.DynamicVal, hcl.Diagnostics{noFile(err, &t.SrcRange, nil, nil)}
-	}
-	return x, nil
-}
-
-// pickable is a collection that may be an artifact, of which key is taken.
-// Walkers see a pair of parentheses.
-type pickable struct {
-	*hclsyntax.ParenthesesExpr
-	key hclsyntax.Expression
-}
-
-func (e pickable) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
-	v, ds := e.Expression.Value(ctx)
-	a := treeOf(v)
-	if ds.HasErrors() || a == nil {
-		return v, ds
-	}
-	k, more := e.key.Value(ctx)
-	if k, _ = k.Unmark(); more.HasErrors() || !k.IsKnown() {
-		return cty.DynamicVal, ds // the index says it, too
-	}
-	x, err := a.pickBy(k)
-	if err != nil {
-		rng := e.key.Range()
-		return cty.DynamicVal, append(ds, noFile(err, &rng, e, ctx))
-	}
-	return cty.ObjectVal(map[string]cty.Value{k.AsString(): x}), ds
-}
-
 // treeOf is the artifact that a value is, if it has files.
 func treeOf(v cty.Value) *artifact {
 	if v, _ = v.Unmark(); v.Type() != artifactType || !v.IsKnown() || v.IsNull() {
@@ -222,79 +146,29 @@ func (a *artifact) pickBy(key cty.Value) (cty.Value, error) {
 	return x.value(), nil
 }
 
-func noFile(err error, rng *hcl.Range, e hcl.Expression, ctx *hcl.EvalContext) *hcl.Diagnostic {
-	detail := strings.TrimRight(err.Error(), ".") + "."
-	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "No such file", Detail: detail,
-		Subject: rng, Expression: e, EvalContext: ctx, Extra: &syntax.Limit{Summary: "No such file", Detail: detail}}
-}
-
-// pickFrom lets references reach into artifacts.
-func pickFrom(n hclsyntax.Node) {
-	switch e := n.(type) {
-	case *hclsyntax.IndexExpr:
-		e.Collection = pickable{&hclsyntax.ParenthesesExpr{Expression: e.Collection, SrcRange: e.Collection.Range()}, e.Key}
-	case *hclsyntax.ScopeTraversalExpr:
-		first := 2
-		if e.Traversal.RootName() == "step" {
-			first = 4 // step.KIND.NAME[KEY] is an instance
-		}
-		pickParts(e.Traversal, first)
-	case *hclsyntax.RelativeTraversalExpr:
-		pickParts(e.Traversal, 0)
+func holdsArtifact(t cty.Type) bool {
+	switch {
+	case t == artifactType:
+		return true
+	case t.IsCollectionType():
+		return holdsArtifact(t.ElementType())
+	case t.IsTupleType():
+		return slices.ContainsFunc(t.TupleElementTypes(), holdsArtifact)
+	case t.IsObjectType():
+		return slices.ContainsFunc(slices.Collect(maps.Values(t.AttributeTypes())), holdsArtifact)
 	}
+	return false
 }
 
-func pickParts(tr hcl.Traversal, first int) {
-	for i := first; i < len(tr); i++ {
-		if t, ok := tr[i].(hcl.TraverseIndex); ok {
-			tr[i] = picked{t}
+func isStep(t cty.Type) bool {
+	for _, a := range t.AttributeTypes() {
+		if a != artifactType {
+			return false
 		}
 	}
+	return len(t.AttributeTypes()) > 0
 }
 
-// written is a part of a reference as the library has it.
-func written(t hcl.Traverser) hcl.Traverser {
-	if p, ok := t.(picked); ok {
-		return p.TraverseIndex
-	}
-	return t
-}
-
-// SourceOf returns the path that the task of a source block names, as it is from the folder of
-// this process, and whether .gitignore files count there; ok is false of other tasks, and while
-// steps have yet to decide the path.
-func SourceOf(t step.Task, pos syntax.Pos) (path string, ignore, ok bool) {
-	var c struct {
-		Path   string `json:"path"`
-		Ignore bool   `json:"ignore"`
-	}
-	if t.Kind != SourceKind || json.Unmarshal(t.Config, &c) != nil || c.Path == "" {
-		return "", false, false
-	}
-	if path = filepath.FromSlash(c.Path); !filepath.IsAbs(path) {
-		path = filepath.Join(filepath.Dir(filepath.FromSlash(pos.File)), path)
-	}
-	return path, c.Ignore, true
-}
-
-// names returns the leading names of a reference: step.train.dsi and
-// step["train"].dsi are the same.
-func names(tr hcl.Traversal) []string {
-	var out []string
-	for _, t := range tr {
-		switch t := written(t).(type) {
-		case hcl.TraverseRoot:
-			out = append(out, t.Name)
-		case hcl.TraverseAttr:
-			out = append(out, t.Name)
-		case hcl.TraverseIndex:
-			if t.Key.Type() != cty.String || t.Key.IsNull() || !t.Key.IsKnown() {
-				return out
-			}
-			out = append(out, t.Key.AsString())
-		default:
-			return out
-		}
-	}
-	return out
+func outputNames(v cty.Value, address string) string {
+	return address + "." + strings.Join(syntax.Keys(v.Type().AttributeTypes()), ", "+address+".")
 }

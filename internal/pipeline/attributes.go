@@ -3,13 +3,14 @@ package pipeline
 import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/zclconf/go-cty/cty"
 )
 
 // noBlocks reports the blocks of one that has none.
-func (l *loader) noBlocks(b *hclsyntax.Block, only string) {
+func noBlocks(d *syntax.Collector, b *hclsyntax.Block, only string) {
 	for _, inner := range b.Body.Blocks {
-		l.diags.Error(inner.TypeRange, "Unknown block", only)
+		d.Error(inner.TypeRange, "Unknown block", only)
 	}
 }
 
@@ -18,7 +19,7 @@ func (l *loader) constantOf(a *hclsyntax.Attribute, ctx *hcl.EvalContext, want c
 	if a == nil || !l.constant(a.Expr, what) {
 		return v, false
 	}
-	return l.typed(a.Expr, ctx, nil, want, wrong)
+	return exprScope{lang: l.lang, ctx: ctx}.typed(a.Expr, want, wrong)
 }
 
 // description checks a text that is for people alone.

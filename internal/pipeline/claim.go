@@ -101,7 +101,7 @@ func (f *frame) cellsOf(n *node) cty.Value {
 
 // cells reports names of cells that no table or figure has which the block refers to.
 func (c *stepReader) cells(tree map[string]any) {
-	names, err := c.b.spec.CellNames(tree)
+	names, err := c.spec.CellNames(tree)
 	if err != nil {
 		c.problems(err)
 		return

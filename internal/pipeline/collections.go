@@ -88,3 +88,71 @@ var indexOf = valueFunc(cty.Number, func(args []cty.Value) (cty.Value, error) {
 	}
 	return cty.NumberIntVal(int64(i)), err
 }, anyParam("list"), anyParam("value"))
+
+var (
+	allTrue = quantifier(cty.True, cty.Value.And)
+	anyTrue = quantifier(cty.False, cty.Value.Or)
+)
+
+// quantifier folds a list of conditions, as Terraform's functions do.
+func quantifier(ofNone cty.Value, fold func(a, b cty.Value) cty.Value) function.Function {
+	return valueFunc(cty.Bool, func(args []cty.Value) (cty.Value, error) {
+		out := ofNone
+		for _, v := range args[0].AsValueSlice() {
+			if v.IsNull() {
+				v = cty.False
+			}
+			out = fold(out, v)
+		}
+		return out, nil
+	}, function.Parameter{Name: "list", Type: cty.List(cty.Bool)})
+}
+
+var sum = valueFunc(cty.Number, func(args []cty.Value) (cty.Value, error) {
+	total := cty.Zero
+	for _, v := range args[0].AsValueSlice() {
+		if v.IsNull() {
+			return cty.NilVal, errors.New("the list has a null")
+		}
+		total = total.Add(v)
+	}
+	return total, nil
+}, function.Parameter{Name: "list", Type: cty.List(cty.Number)})
+
+// length is the library's, and counts the characters of a string too.
+var length = valueFunc(cty.Number, func(args []cty.Value) (cty.Value, error) {
+	v := args[0]
+	switch {
+	case v.Type() == cty.String:
+		return stdlib.Strlen(v)
+	case v.Type().IsObjectType():
+		return cty.NumberIntVal(int64(v.LengthInt())), nil
+	case !v.CanIterateElements():
+		return cty.NilVal, fmt.Errorf("a %s has no length", v.Type().FriendlyName())
+	}
+	return stdlib.Length(v)
+}, anyParam("value"))
+
+// distinct is the library's, which compares each element with all others, for
+// long lists.
+var distinct = function.New(&function.Spec{
+	Params: []function.Parameter{{Name: "list", Type: cty.List(cty.DynamicPseudoType)}},
+	Type:   func(args []cty.Value) (cty.Type, error) { return args[0].Type(), nil },
+	Impl: func(args []cty.Value, t cty.Type) (cty.Value, error) {
+		if !args[0].IsWhollyKnown() {
+			return cty.UnknownVal(t), nil
+		}
+		seen := map[int][]cty.Value{}
+		var kept []cty.Value
+		for _, e := range args[0].AsValueSlice() {
+			if h := e.Hash(); !slices.ContainsFunc(seen[h], e.RawEquals) {
+				seen[h] = append(seen[h], e)
+				kept = append(kept, e)
+			}
+		}
+		if len(kept) == 0 {
+			return cty.ListValEmpty(t.ElementType()), nil
+		}
+		return cty.ListVal(kept), nil
+	},
+})

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -133,3 +134,36 @@ func decodeTOML(text []byte) (cty.Value, error) {
 	}
 	return jsonValue(doc)
 }
+
+// checkedText is the text of a file that expressions can have.
+func checkedText(name string, b []byte) (string, error) {
+	if at := values.InvalidUTF8(b); at >= 0 {
+		return "", fmt.Errorf("%s is not UTF-8 text (byte %d): filebase64() gives its bytes in base64, and as an artifact of a download step it reaches a program as it is", name, at)
+	}
+	if line := syntax.NotNFC(b); line > 0 {
+		return "", fmt.Errorf("line %d of %s is not in Unicode's form NFC, such as a letter with an accent that is a character of its own: save it as NFC, or read it as a step's input, or use filebase64()", line, name)
+	}
+	return string(b), nil
+}
+
+var dataFileName = regexp.MustCompile(`^[\w./-]+\.(ya?ml|toml)$`)
+
+// decoder is a function that reads values from a text.
+func decoder(name string, f func(text []byte) (cty.Value, error)) function.Function {
+	return valueFunc(cty.DynamicPseudoType, func(args []cty.Value) (cty.Value, error) {
+		text := args[0].AsString()
+		if dataFileName.MatchString(text) {
+			return cty.NilVal, fmt.Errorf("this is the name of a file; its text is decoded, by %s(file(%q))", name, text)
+		}
+		return f([]byte(text))
+	}, textParam("text"))
+}
+
+var base64Decode = valueFunc(cty.String, func(args []cty.Value) (cty.Value, error) {
+	b, err := base64.StdEncoding.DecodeString(args[0].AsString())
+	if err != nil {
+		return cty.NilVal, err
+	}
+	s, err := checkedText("what it stands for", b)
+	return cty.StringVal(s), err
+}, textParam("text"))

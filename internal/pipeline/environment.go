@@ -38,10 +38,10 @@ type environmentBlock struct {
 // environment reads the lock of an environment. What steps see of it is small: its
 // name and two digests.
 func (f *frame) environment(n *node, ctx *hcl.EvalContext) {
-	c := f.l.formReader(n.form, &instance{ctx: ctx})
+	c := f.reader(n.form, &instance{ctx: ctx})
 	x, ok := read[environmentBlock](c)
 	if !ok {
-		if f.now.any() {
+		if f.awaits().any() {
 			f.diags.Error(n.rng, "Environment that is not known", "An environment cannot wait for what a step makes.")
 		}
 		return
@@ -58,7 +58,7 @@ func (f *frame) environment(n *node, ctx *hcl.EvalContext) {
 		return
 	}
 	e := Environment{Name: f.qualified(n.name)}
-	err := readLock(f.l, n.dir, &r)
+	err := readLock(f.fileStore, n.dir, &r)
 	if err == nil {
 		e.Text, err = r.Text()
 	}
@@ -70,7 +70,7 @@ func (f *frame) environment(n *node, ctx *hcl.EvalContext) {
 		f.diags.Error(c.locate([]any{r.Kind}), "Environment that cannot be had", fmt.Sprintf("%s: %s.", n.name, strings.TrimRight(err.Error(), ".")))
 		return
 	}
-	f.environments = append(f.environments, e)
+	f.own.Environments = append(f.own.Environments, e)
 	f.of(n).value = cty.ObjectVal(map[string]cty.Value{
 		"name": cty.StringVal(n.form.Labels[0]), "kind": cty.StringVal(r.Kind),
 		"packages": cty.StringVal(e.Packages.Digest.Hex()), "recipe": cty.StringVal(e.Recipe.Hex()),
@@ -79,7 +79,7 @@ func (f *frame) environment(n *node, ctx *hcl.EvalContext) {
 
 // readLock reads the files that a recipe names, as file() does, and names the lock without
 // its folder.
-func readLock(l *loader, dir string, r *environment.Recipe) (err error) {
+func readLock(l *fileStore, dir string, r *environment.Recipe) (err error) {
 	name := r.Lock
 	if r.Kind == environment.Image {
 		if environment.IsReference(name) || !strings.HasSuffix(name, ".sif") {

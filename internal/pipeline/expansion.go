@@ -3,12 +3,10 @@ package pipeline
 import (
 	"math"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
@@ -219,27 +217,3 @@ func deep(s string) *syntax.Limit {
 	}
 	return nil
 }
-
-// distinct is the library's, which compares each element with all others, for
-// long lists.
-var distinct = function.New(&function.Spec{
-	Params: []function.Parameter{{Name: "list", Type: cty.List(cty.DynamicPseudoType)}},
-	Type:   func(args []cty.Value) (cty.Type, error) { return args[0].Type(), nil },
-	Impl: func(args []cty.Value, t cty.Type) (cty.Value, error) {
-		if !args[0].IsWhollyKnown() {
-			return cty.UnknownVal(t), nil
-		}
-		seen := map[int][]cty.Value{}
-		var kept []cty.Value
-		for _, e := range args[0].AsValueSlice() {
-			if h := e.Hash(); !slices.ContainsFunc(seen[h], e.RawEquals) {
-				seen[h] = append(seen[h], e)
-				kept = append(kept, e)
-			}
-		}
-		if len(kept) == 0 {
-			return cty.ListValEmpty(t.ElementType()), nil
-		}
-		return cty.ListVal(kept), nil
-	},
-})

@@ -2,35 +2,30 @@ package pipeline
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
 // explain rewrites the evaluator's messages about values that do not have what
 // is asked of them, so that they speak of steps, outputs and instances.
-func (l *loader) explain(d *hcl.Diagnostic) *hcl.Diagnostic {
+func (sc exprScope) explain(d *hcl.Diagnostic) *hcl.Diagnostic {
 	if e := limits(d); e != nil {
 		return e
 	}
-	if e := l.explainOpaque(d); e != nil {
+	if e := sc.explainOpaque(d); e != nil {
 		return e
 	}
-	of, v, k := l.lacking(d)
+	of, v, k := sc.lacking(d)
 	if v == cty.NilVal || v.IsMarked() || k.IsMarked() || !k.IsKnown() || k.IsNull() || k.Type() != cty.String {
 		return d
 	}
-	summary, detail := "", ""
-	if l.whySkipped != nil {
-		summary, detail = l.whySkipped(of, k.AsString())
-	}
-	if summary == "" {
-		summary, detail = l.lacksOutput(of, v, k.AsString())
+	var summary, detail string
+	if sc.why != nil {
+		summary, detail = sc.why(of, v, k.AsString())
 	}
 	if summary == "" {
 		summary, detail = lacks(of, v, k.AsString())
@@ -43,7 +38,7 @@ func (l *loader) explain(d *hcl.Diagnostic) *hcl.Diagnostic {
 
 // lacking finds the value, and what it is called, that does not have what is asked of
 // it; NilVal if the diagnostic is about something else.
-func (l *loader) lacking(d *hcl.Diagnostic) (of string, v, k cty.Value) {
+func (s *lang) lacking(d *hcl.Diagnostic) (of string, v, k cty.Value) {
 	switch e := d.Expression.(type) {
 	case *hclsyntax.ScopeTraversalExpr:
 		if start, ds := e.Traversal[:1].TraverseAbs(d.EvalContext); !ds.HasErrors() {
@@ -51,7 +46,7 @@ func (l *loader) lacking(d *hcl.Diagnostic) (of string, v, k cty.Value) {
 		}
 	case *hclsyntax.RelativeTraversalExpr:
 		if anon, ok := e.Source.(*hclsyntax.AnonSymbolExpr); ok {
-			return l.element(anon, e.Traversal, d.EvalContext)
+			return s.element(anon, e.Traversal, d.EvalContext)
 		}
 		if src, ds := e.Source.Value(d.EvalContext); !ds.HasErrors() {
 			return steps("This", src, e.Traversal)
@@ -72,8 +67,8 @@ func (l *loader) lacking(d *hcl.Diagnostic) (of string, v, k cty.Value) {
 
 // element follows what is written after a splat into the first element of what
 // the splat is taken of that does not have it.
-func (l *loader) element(anon *hclsyntax.AnonSymbolExpr, rest hcl.Traversal, ctx *hcl.EvalContext) (of string, v, k cty.Value) {
-	src := l.splats[anon]
+func (s *lang) element(anon *hclsyntax.AnonSymbolExpr, rest hcl.Traversal, ctx *hcl.EvalContext) (of string, v, k cty.Value) {
+	src := s.splats[anon]
 	if src == nil {
 		return "", cty.NilVal, cty.NilVal
 	}
@@ -90,37 +85,6 @@ func (l *loader) element(anon *hclsyntax.AnonSymbolExpr, rest hcl.Traversal, ctx
 		}
 	}
 	return "", cty.NilVal, cty.NilVal
-}
-
-// steps follows a reference to the first part that is not there.
-func steps(of string, v cty.Value, rest hcl.Traversal) (string, cty.Value, cty.Value) {
-	for _, t := range rest {
-		next, ds := t.TraversalStep(v)
-		if ds.HasErrors() {
-			switch t := written(t).(type) {
-			case hcl.TraverseAttr:
-				return of, v, cty.StringVal(t.Name)
-			case hcl.TraverseIndex:
-				return of, v, t.Key
-			}
-			break
-		}
-		of += source(hcl.Traversal{t})
-		v = next
-	}
-	return of, cty.NilVal, cty.NilVal
-}
-
-// lacksOutput says that a module has no output, or no instance, of the given name.
-func (l *loader) lacksOutput(of string, v cty.Value, name string) (summary, detail string) {
-	if a := address.Of(of + "."); a.Modules == "" || a.Local() != "" || !v.IsKnown() || !v.Type().IsObjectType() {
-		return "", ""
-	}
-	noun := "output"
-	if n := l.byName[of]; n != nil && n.module.forEach != nil {
-		noun = "instance"
-	}
-	return "Unknown " + noun, fmt.Sprintf("%s has no %s %q. %s", of, noun, name, syntax.Suggest(name, syntax.Keys(v.Type().AttributeTypes()), noun))
 }
 
 // lacks says that a value has no part of the given name.
@@ -140,44 +104,10 @@ func lacks(of string, v cty.Value, name string) (summary, detail string) {
 		return "Unknown instance", fmt.Sprintf("%s has no instance %q. %s", of, name, syntax.Suggest(name, keys, "instance"))
 	}
 	switch {
-	case t.IsObjectType() && address.Of(of).IsRendered():
-		return "Unknown cell", fmt.Sprintf("%s has no cell %q. %s", of, name, syntax.Suggest(name, syntax.Keys(t.AttributeTypes()), "cell"))
 	case t.IsObjectType():
 		return "Unknown attribute", fmt.Sprintf("%s has no attribute %q. %s", of, name, syntax.Suggest(name, syntax.Keys(t.AttributeTypes()), "attribute"))
 	case t.IsMapType():
 		return "Unknown key", fmt.Sprintf("%s has no key %q. %s", of, name, syntax.Suggest(name, syntax.Keys(v.AsValueMap()), "key"))
 	}
 	return "", ""
-}
-
-func isStep(t cty.Type) bool {
-	for _, a := range t.AttributeTypes() {
-		if a != artifactType {
-			return false
-		}
-	}
-	return len(t.AttributeTypes()) > 0
-}
-
-// source writes a reference as in a pipeline.
-func source(tr hcl.Traversal) string {
-	var b strings.Builder
-	for _, t := range tr {
-		switch t := written(t).(type) {
-		case hcl.TraverseRoot:
-			b.WriteString(t.Name)
-		case hcl.TraverseAttr:
-			b.WriteString("." + t.Name)
-		case hcl.TraverseIndex:
-			switch {
-			case t.Key.Type() == cty.String && t.Key.IsKnown() && !t.Key.IsNull():
-				fmt.Fprintf(&b, "[%q]", t.Key.AsString())
-			case t.Key.Type() == cty.Number && t.Key.IsKnown() && !t.Key.IsNull():
-				fmt.Fprintf(&b, "[%s]", t.Key.AsBigFloat().Text('g', -1))
-			default:
-				b.WriteString("[…]")
-			}
-		}
-	}
-	return b.String()
 }

@@ -26,22 +26,29 @@ const (
 
 // fixed reads the blocks of which there is one and which refer to variables at most. Those of a module
 // say nothing of the pipeline but for its limits.
-func (f *frame) fixed(r *Result) {
-	read := map[string]func(c *config){
-		"paper":     func(c *config) { r.Paper, _ = read[Paper](c) },
-		"results":   func(c *config) { r.Results = resultsOf(c) },
-		"checklist": func(c *config) { r.Checklist = checklistOf(c) },
-		limitsBlock: func(c *config) { f.setLimits(c.b.Block) },
-	}
-	for _, typ := range []string{"checklist", "paper", "results", limitsBlock} {
-		if b := f.decl.singles[typ]; b != nil && !f.decl.ignores(typ) {
-			read[typ](f.l.formReader(b, &instance{address: b.Type, ctx: f.varContext(b.TypeRange.Filename)}))
+func (f *frame) fixed() {
+	for _, t := range Types {
+		b := f.decl.singles[t.Name]
+		if b == nil || f.decl.ignores(&t) {
+			continue
+		}
+		ctx := f.context(syntax.Dir(b.TypeRange.Filename))
+		r := f.reader(b, &instance{address: b.Type, ctx: ctx})
+		switch t.Name {
+		case "paper":
+			f.own.Paper, _ = read[Paper](r)
+		case "results":
+			f.own.Results = resultsOf(r)
+		case "checklist":
+			f.own.Checklist = checklistOf(r)
+		case limitsBlock:
+			f.setLimits(b, f.sees(ctx, nil))
 		}
 	}
 }
 
 // resultsOf is what a results block says.
-func resultsOf(c *config) Results {
+func resultsOf(c *reader) Results {
 	x, ok := read[resultsBlock](c)
 	if !ok {
 		return Results{}
@@ -50,21 +57,21 @@ func resultsOf(c *config) Results {
 	return Results{addresses(c, x.From), publicKeys(c, "trust", x.Trust, seen), publicKeys(c, "revoked", x.Revoked, seen), x.Untrusted, x.Shared}
 }
 
-func addresses(c *config, texts []string) (from []string) {
+func addresses(c *reader, texts []string) (from []string) {
 	if len(texts) > maxFrom {
-		c.l.diags.Error(c.locate([]any{"from"}), "Too many addresses", fmt.Sprintf("There are %d addresses; at most %d are allowed: each is asked about every step without a result.", len(texts), maxFrom))
+		c.diags.Error(c.locate([]any{"from"}), "Too many addresses", fmt.Sprintf("There are %d addresses; at most %d are allowed: each is asked about every step without a result.", len(texts), maxFrom))
 		return nil
 	}
 	for i, text := range texts {
 		address := text
 		if !strings.Contains(text, "://") { // a folder is relative to the file
-			address = syntax.Beside(syntax.Dir(c.b.TypeRange.Filename), text)
+			address = syntax.Beside(syntax.Dir(c.block.TypeRange.Filename), text)
 		}
 		switch at := c.locate([]any{"from", i}); {
 		case text == "":
-			c.l.diags.Error(at, "Wrong address", "An address is not empty.")
+			c.diags.Error(at, "Wrong address", "An address is not empty.")
 		case slices.Contains(from, address):
-			c.l.diags.Error(at, "Named twice", fmt.Sprintf("%s is already in this list.", text))
+			c.diags.Error(at, "Named twice", fmt.Sprintf("%s is already in this list.", text))
 		default:
 			from = append(from, address)
 		}
@@ -72,20 +79,20 @@ func addresses(c *config, texts []string) (from []string) {
 	return from
 }
 
-func publicKeys(c *config, attribute string, texts []string, seen map[string]hcl.Range) (keys []signature.Public) {
+func publicKeys(c *reader, attribute string, texts []string, seen map[string]hcl.Range) (keys []signature.Public) {
 	if len(texts) > maxKeys {
-		c.l.diags.Error(c.locate([]any{attribute}), "Too many keys", fmt.Sprintf("There are %d keys; at most %d are allowed.", len(texts), maxKeys))
+		c.diags.Error(c.locate([]any{attribute}), "Too many keys", fmt.Sprintf("There are %d keys; at most %d are allowed.", len(texts), maxKeys))
 		return nil
 	}
 	for i, text := range texts {
 		at := c.locate([]any{attribute, i})
 		k, err := signature.ParsePublic(text)
 		if err != nil {
-			c.l.diags.Error(at, "Not a public key", err.Error()+".")
+			c.diags.Error(at, "Not a public key", err.Error()+".")
 			continue
 		}
 		if first, again := seen[k.ID()]; again {
-			c.l.diags.Error(at, "Named twice", fmt.Sprintf("The key of %s is already here. A revoked key is not trusted: keep it in revoked only.", k.Name), syntax.Place{Range: first, Text: "named here first"})
+			c.diags.Error(at, "Named twice", fmt.Sprintf("The key of %s is already here. A revoked key is not trusted: keep it in revoked only.", k.Name), syntax.Place{Range: first, Text: "named here first"})
 			continue
 		}
 		seen[k.ID()] = at
@@ -95,7 +102,7 @@ func publicKeys(c *config, attribute string, texts []string, seen map[string]hcl
 }
 
 // checklistOf is what a checklist block says.
-func checklistOf(c *config) (list Checklist) {
+func checklistOf(c *reader) (list Checklist) {
 	x, ok := read[checklistBlock](c)
 	if !ok {
 		return list
@@ -121,7 +128,7 @@ func checklistOf(c *config) (list Checklist) {
 	}
 	for typ, assets := range x.assets() {
 		for i, asset := range assets {
-			asset.Type, asset.Pos = typ, syntax.PosOf(syntax.Blocks(c.b.Body, typ)[i].TypeRange)
+			asset.Type, asset.Pos = typ, syntax.PosOf(syntax.Blocks(c.block.Body, typ)[i].TypeRange)
 			list.Assets = append(list.Assets, asset)
 		}
 	}
@@ -130,10 +137,9 @@ func checklistOf(c *config) (list Checklist) {
 }
 
 // setLimits reads the limits block, where null is no limit. A module's names are its own.
-func (f *frame) setLimits(b *hclsyntax.Block) {
-	ctx := f.varContext(b.TypeRange.Filename)
+func (f *frame) setLimits(b *hclsyntax.Block, sc exprScope) {
 	for _, a := range syntax.Attributes(b.Body) {
-		v := f.open(f.value(a.Expr, ctx, nil), a.Expr.Range(), nil)
+		v := sc.open(sc.value(a.Expr), a.Expr.Range())
 		if !v.IsKnown() || v.IsNull() {
 			continue
 		}

@@ -9,15 +9,50 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/redsi/redsi/internal/host/environment"
 	"github.com/redsi/redsi/internal/pipeline/address"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
+
+// evaluateOptions say how a pipeline is evaluated.
+type evaluateOptions struct {
+	Lint         bool
+	KeepValues   bool // of all blocks, whether something refers to them or not
+	Environments environment.Memory
+}
+
+// evaluate gives what is declared its values and makes the steps. Where something is wrong, the result
+// is incomplete.
+func evaluate(s *lang, t *tree, given givens, o evaluateOptions) (*Result, *Scope) {
+	r := &run{lang: s, evaluateOptions: o, links: map[*module]*links{}, modules: map[string][]byte{}, limits: map[string]int{}}
+	f := r.frame(t.root, "")
+	f.variables.set(&given)
+	f.fixed()
+	f.nodes()
+	if !s.diags.Failed() {
+		f.links.unused()
+		f.warnPublished()
+		if o.Lint {
+			(&linter{f, map[string]bool{}}).lint()
+		}
+	}
+	result := f.own
+	result.Environments = nil
+	f.collect(&result)
+	if !s.diags.Failed() {
+		result.Claims = f.claims()
+	}
+	result.Modules, result.Limits = r.modules, r.limits
+	return &result, &Scope{f, syntax.Dir(t.root.bodies[0].Name)}
+}
 
 // run is one evaluation of a pipeline with its modules.
 type run struct {
-	*session
-	keepValues bool // of all blocks, whether something refers to them or not
-	links      map[*module]*links
-	limits     map[string]int // of the pipeline and its modules, by their names in a plan
+	*lang
+	evaluateOptions
+	links   map[*module]*links
+	modules map[string][]byte // the pipeline files of modules that have an instance
+	limits  map[string]int    // of the pipeline and its modules, by their names in a plan
 
 	steps, instances int   // of steps; of modules
 	config           int64 // bytes of all configurations
@@ -28,16 +63,16 @@ type frame struct {
 	*run
 	decl      *module
 	links     *links
-	l         *loader // evaluates expressions
-	address   string  // of the module; "" of the pipeline itself
+	sight     exprScope // what its expressions see in any case
+	address   string    // of the module; "" of the pipeline itself
 	variables *variables
 	states    []state // of nodes, by their index
 	modules   []*frame
+	typos     typos // those of its body, and of its values
+	own       Result
 
-	inherited    *awaited                   // by the arguments of the module that this is
-	cellNames    map[string]map[string]bool // of tables and figures that claims name, by address
-	environments []Environment
-	publish      []Publish
+	inherited *awaited                   // by the arguments of the module that this is
+	cellNames map[string]map[string]bool // of tables and figures that claims name, by address
 }
 
 // state is what an evaluation has found of a node.
@@ -58,11 +93,11 @@ func (r *run) frame(m *module, address string) *frame {
 		links = link(m, r.diags)
 		r.links[m] = links
 	}
-	f := &frame{run: r, decl: m, links: links, address: address, states: make([]state, len(m.byName)), cellNames: map[string]map[string]bool{}}
+	f := &frame{run: r, decl: m, links: links, address: address, states: make([]state, len(m.byName)), typos: maps.Clone(m.typos), cellNames: map[string]map[string]bool{}}
 	for i := range f.states {
 		f.states[i] = state{value: cty.DynamicVal, read: links.read[i]}
 	}
-	f.l = &loader{session: r.session, module: m, bad: links.bad, whySkipped: f.whySkipped, typos: maps.Clone(m.typos)}
+	f.sight = exprScope{lang: r.lang, bad: links.bad, why: f.why}
 	f.variables = newVariables(f)
 	return f
 }
@@ -75,28 +110,21 @@ func (f *frame) qualified(name string) string {
 	return address.Address{Modules: f.address, Name: name}.String()
 }
 
-// value evaluates an expression of the module. Where that fails, or would only repeat what is reported
-// already, the result is unknown.
-func (f *frame) value(e hclsyntax.Expression, ctx *hcl.EvalContext, inst *instance) cty.Value {
-	return f.l.value(e, ctx, inst)
+// sees is what expressions see in ctx, of an instance or, with nil, of none in particular.
+func (f *frame) sees(ctx *hcl.EvalContext, inst *instance) exprScope {
+	sc := f.sight
+	sc.ctx, sc.of = ctx, inst.of()
+	return sc
 }
 
-// typed is a value as a primitive type; false if it is not known, or null or of another type, which is
-// reported.
-func (f *frame) typed(e hclsyntax.Expression, ctx *hcl.EvalContext, inst *instance, want cty.Type, wrong string) (cty.Value, bool) {
-	return f.l.typed(e, ctx, inst, want, wrong)
+// reader reads a block that has a form in what an instance sees.
+func (f *frame) reader(b *hclsyntax.Block, inst *instance) *reader {
+	return &reader{exprScope: f.sees(inst.ctx, inst), block: b, spec: formOf(b), owner: ownerOf(b), address: inst.address, typos: f.typos}
 }
 
-// open returns a value that steps may have; one that is sensitive is reported.
-func (f *frame) open(v cty.Value, rng hcl.Range, inst *instance) cty.Value {
-	return f.l.open(v, rng, inst)
-}
-
-// varContext is what expressions of a file are evaluated in that refer to variables alone.
-func (f *frame) varContext(file string) *hcl.EvalContext {
-	ctx := f.l.constContext(file)
-	ctx.Variables = map[string]cty.Value{"var": f.variables.object()}
-	return ctx
+// context is what expressions of a file are evaluated in that refer to variables alone.
+func (f *frame) context(dir string) *hcl.EvalContext {
+	return &hcl.EvalContext{Functions: f.functions(dir, f.decl.anySensitive), Variables: map[string]cty.Value{"var": f.variables.object()}}
 }
 
 // nodes evaluates what is declared, in the order of references.
@@ -110,9 +138,8 @@ func (f *frame) nodes() {
 // refers to has been evaluated.
 func (f *frame) node(n *node) {
 	edges, st := f.links.edges[n.index], f.of(n)
-	outer, own := f.now, f.inherits(n, edges)
-	f.now = own
-	defer func() { f.now = outer }()
+	own := f.inherits(n, edges)
+	defer f.await(own)()
 	ctx := f.scope(n, edges)
 	switch {
 	case n.module != nil:
@@ -124,7 +151,7 @@ func (f *frame) node(n *node) {
 		f.publishes(n, ctx)
 		return
 	case n.block == nil:
-		st.value = f.value(n.expr, ctx, nil)
+		st.value = f.sees(ctx, nil).value(n.expr)
 	default:
 		(&maker{f, n, st, own}).block(ctx)
 		return
@@ -174,7 +201,7 @@ func (f *frame) scope(n *node, edges []edge) *hcl.EvalContext {
 	for kind, steps := range kinds {
 		values["step"][kind] = cty.ObjectVal(steps)
 	}
-	ctx := &hcl.EvalContext{Functions: f.l.functions(n.dir), Variables: map[string]cty.Value{"var": f.variables.object()}}
+	ctx := f.context(n.dir)
 	for root, of := range values {
 		ctx.Variables[root] = cty.ObjectVal(of)
 	}
@@ -203,7 +230,7 @@ func (f *frame) collect(r *Result) {
 			r.Skipped = append(r.Skipped, f.of(n).skipped...)
 		}
 	}
-	r.Environments = append(r.Environments, f.environments...)
+	r.Environments = append(r.Environments, f.own.Environments...)
 	for _, m := range f.modules {
 		m.collect(r)
 	}

@@ -6,20 +6,15 @@ import (
 	"crypto/sha256"
 	"crypto/sha512"
 	"encoding/base64"
-	"errors"
 	"fmt"
-	"maps"
 	"path"
-	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2/ext/tryfunc"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 	"github.com/zclconf/go-cty/cty/function/stdlib"
-
-	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/zclconf/go-cty/cty/gocty"
 )
 
 // Function documents a function that expressions can call.
@@ -43,17 +38,17 @@ type group struct {
 // library lists what expressions can call. All of it is pure: the same sources
 // and variables give the same pipeline, so that there is no time, no random
 // number, no environment and no network.
-func library(l *loader, dir string) []group {
+func library(s *lang, dir string, secret func() bool) []group {
 	return []group{
 		{"Pipelines", []entry{
 			{"product", "axes, order...", "All combinations of several lists, for for_each: keys joined by \"/\" in the order written.", product},
-			{"files", "artifact, pattern", "The files of a step's output that match a pattern, by their names without what the pattern fixes: for_each over them is one step for each.", l.filesFunction()},
-			{"json", "artifact, path", "What a step has written as JSON: \"FILE:FIELD\", or of an output that is one file \"FIELD\".", l.jsonFunction()},
-			{"file", "path", "The text of a file beside the pipeline, byte for byte; it becomes configuration.", fileFunc(dir, l.textBeside)},
-			{"filebase64", "path", "The bytes of a file beside the pipeline in base64, for files that are not UTF-8 text.", fileFunc(dir, l.base64Beside)},
-			{"fileset", "folder, pattern", "The names of the files below a folder that match a pattern, sorted and relative to it: * is any part of a name, ** any folders.", l.filesetFunction(dir)},
-			{"filesha256", "path", "The SHA-256 of a file of any size, in hexadecimal.", fileFunc(dir, l.digestBeside)},
-			{"templatefile", "path, variables", "The text of a file, with ${name} for each of the variables; its lines end in LF.", l.templateFunction(dir)},
+			{"files", "artifact, pattern", "The files of a step's output that match a pattern, by their names without what the pattern fixes: for_each over them is one step for each.", s.filesFunction()},
+			{"json", "artifact, path", "What a step has written as JSON: \"FILE:FIELD\", or of an output that is one file \"FIELD\".", s.jsonFunction()},
+			{"file", "path", "The text of a file beside the pipeline, byte for byte; it becomes configuration.", fileFunc(dir, s.textBeside)},
+			{"filebase64", "path", "The bytes of a file beside the pipeline in base64, for files that are not UTF-8 text.", fileFunc(dir, s.base64Beside)},
+			{"fileset", "folder, pattern", "The names of the files below a folder that match a pattern, sorted and relative to it: * is any part of a name, ** any folders.", s.filesetFunction(dir)},
+			{"filesha256", "path", "The SHA-256 of a file of any size, in hexadecimal.", fileFunc(dir, s.digestBeside)},
+			{"templatefile", "path, variables", "The text of a file, with ${name} for each of the variables; its lines end in LF.", s.templateFunction(dir, secret)},
 		}},
 		{"Collections", []entry{
 			{"alltrue", "list", "Whether all conditions of a list are true; null is not.", allTrue},
@@ -130,7 +125,7 @@ func library(l *loader, dir string) []group {
 			{"sum", "list", "The sum of a list.", sum},
 		}},
 		{"Conversion and failure", []entry{
-			{"can", "expression", "Whether an expression can be evaluated.", l.attempt(tryfunc.CanFunc)},
+			{"can", "expression", "Whether an expression can be evaluated.", s.attempt(tryfunc.CanFunc)},
 			{"csvdecode", "text", "A list of objects from a CSV text with a header.", stdlib.CSVDecodeFunc},
 			{"jsondecode", "text", "A value from JSON.", stdlib.JSONDecodeFunc},
 			{"jsonencode", "value", "A value as JSON.", stdlib.JSONEncodeFunc},
@@ -143,7 +138,7 @@ func library(l *loader, dir string) []group {
 			{"tonumber", "value", "A value as a number.", stdlib.MakeToFunc(cty.Number)},
 			{"toset", "value", "A value as a set.", toSet},
 			{"tostring", "value", "A value as a string.", stdlib.MakeToFunc(cty.String)},
-			{"try", "expressions...", "The first expression that can be evaluated.", l.attempt(tryfunc.TryFunc)},
+			{"try", "expressions...", "The first expression that can be evaluated.", s.attempt(tryfunc.TryFunc)},
 			{"yamldecode", "text", "A value from YAML 1.2, in which no and on are texts; so are dates.", decoder("yamldecode", decodeYAML)},
 			{"yamlencode", "value", "A value as YAML.", yamlEncode},
 		}},
@@ -153,7 +148,7 @@ func library(l *loader, dir string) []group {
 // Functions documents every function, in groups.
 func Functions() []Function {
 	var out []Function
-	for _, g := range library(nil, "") {
+	for _, g := range library(&lang{}, "", nil) {
 		for _, e := range g.entries {
 			out = append(out, Function{e.name, e.name + "(" + e.params + ")", e.help, g.title})
 		}
@@ -161,152 +156,42 @@ func Functions() []Function {
 	return out
 }
 
-// functions returns what sources in a folder, whose files they read, can call.
-func (l *loader) functions(dir string) map[string]function.Function {
-	if f, ok := l.funcs[dir]; ok {
+// functions returns what sources in a folder, whose files they read, can call. secret says whether
+// lines of templates could be; who asks first for a folder says it.
+func (s *lang) functions(dir string, secret func() bool) map[string]function.Function {
+	if f, ok := s.funcs[dir]; ok {
 		return f
 	}
 	f := map[string]function.Function{instancesFunction: instancesOf}
-	for _, g := range library(l, dir) {
+	for _, g := range library(s, dir, secret) {
 		for _, e := range g.entries {
-			f[e.name] = l.meter.bounded(e.name, e.f)
+			f[e.name] = s.meter.bounded(e.name, e.f)
 		}
 	}
-	l.funcs[dir] = f
+	s.funcs[dir] = f
 	return f
 }
 
-// readBeside reads what file() names, and keeps it with the sources.
-func (l *loader) readBeside(dir, name string) ([]byte, error) {
-	full := syntax.Beside(dir, name)
-	if syntax.IsPipeline(full) {
-		return nil, fmt.Errorf("%s is a pipeline file and is not read as text: to share blocks, put the files in one folder", name)
-	}
-	b, ok := l.sources[full]
-	if !ok {
-		if err := l.ask("the pipeline", full, l.ReadFile != nil, func() (err error) {
-			b, err = l.ReadFile(full)
-			return err
-		}); err != nil {
-			return nil, err
+// fileFunc is a function that makes a text of a file beside the sources in a folder.
+func fileFunc(dir string, of func(dir, name string) (string, error)) function.Function {
+	return valueFunc(cty.String, func(args []cty.Value) (cty.Value, error) {
+		s, err := of(dir, args[0].AsString())
+		return cty.StringVal(s), err
+	}, textParam("path"))
+}
+
+func (s *lang) filesetFunction(dir string) function.Function {
+	return valueFunc(cty.List(cty.String), func(args []cty.Value) (cty.Value, error) {
+		names, err := s.listBeside(dir, args[0].AsString(), args[1].AsString())
+		if err != nil {
+			return cty.NilVal, err
 		}
-	}
-	l.read[full] = b
-	return b, nil
+		return gocty.ToCtyValue(append([]string{}, names...), cty.List(cty.String))
+	}, textParam("folder"), textParam("pattern"))
 }
 
-// valueFunc is a function whose errors are about its first argument, if they do not say more.
-func valueFunc(result cty.Type, f func(args []cty.Value) (cty.Value, error), params ...function.Parameter) function.Function {
-	return function.New(&function.Spec{
-		Params: params,
-		Type:   function.StaticReturnType(result),
-		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-			v, err := f(args)
-			switch err.(type) {
-			case nil:
-				return v, nil
-			case *syntax.Limit, *told, function.ArgError:
-				return cty.UnknownVal(result), err
-			}
-			return cty.UnknownVal(result), function.NewArgError(0, err)
-		},
-	})
-}
-
-func textParam(name string) function.Parameter {
-	return function.Parameter{Name: name, Type: cty.String}
-}
-
-func anyParam(name string) function.Parameter {
-	return function.Parameter{Name: name, Type: cty.DynamicPseudoType, AllowDynamicType: true}
-}
-
-func textFunc(name string, f func(string) string) function.Function {
-	return valueFunc(cty.String, func(args []cty.Value) (cty.Value, error) { return cty.StringVal(f(args[0].AsString())), nil }, textParam(name))
-}
-
-var dataFileName = regexp.MustCompile(`^[\w./-]+\.(ya?ml|toml)$`)
-
-// decoder is a function that reads values from a text.
-func decoder(name string, f func(text []byte) (cty.Value, error)) function.Function {
-	return valueFunc(cty.DynamicPseudoType, func(args []cty.Value) (cty.Value, error) {
-		text := args[0].AsString()
-		if dataFileName.MatchString(text) {
-			return cty.NilVal, fmt.Errorf("this is the name of a file; its text is decoded, by %s(file(%q))", name, text)
-		}
-		return f([]byte(text))
-	}, textParam("text"))
-}
-
-var base64Decode = valueFunc(cty.String, func(args []cty.Value) (cty.Value, error) {
-	b, err := base64.StdEncoding.DecodeString(args[0].AsString())
-	if err != nil {
-		return cty.NilVal, err
-	}
-	s, err := checkedText("what it stands for", b)
-	return cty.StringVal(s), err
-}, textParam("text"))
-
-func affix(name string, has func(s, affix string) bool) function.Function {
-	return valueFunc(cty.Bool, func(args []cty.Value) (cty.Value, error) {
-		return cty.BoolVal(has(args[0].AsString(), args[1].AsString())), nil
-	}, textParam("str"), textParam(name))
-}
-
-// length is the library's, and counts the characters of a string too.
-var length = valueFunc(cty.Number, func(args []cty.Value) (cty.Value, error) {
-	v := args[0]
-	switch {
-	case v.Type() == cty.String:
-		return stdlib.Strlen(v)
-	case v.Type().IsObjectType():
-		return cty.NumberIntVal(int64(v.LengthInt())), nil
-	case !v.CanIterateElements():
-		return cty.NilVal, fmt.Errorf("a %s has no length", v.Type().FriendlyName())
-	}
-	return stdlib.Length(v)
-}, anyParam("value"))
-
-var sum = valueFunc(cty.Number, func(args []cty.Value) (cty.Value, error) {
-	total := cty.Zero
-	for _, v := range args[0].AsValueSlice() {
-		if v.IsNull() {
-			return cty.NilVal, errors.New("the list has a null")
-		}
-		total = total.Add(v)
-	}
-	return total, nil
-}, function.Parameter{Name: "list", Type: cty.List(cty.Number)})
-
-var (
-	allTrue = quantifier(cty.True, cty.Value.And)
-	anyTrue = quantifier(cty.False, cty.Value.Or)
-)
-
-// quantifier folds a list of conditions, as Terraform's functions do.
-func quantifier(ofNone cty.Value, fold func(a, b cty.Value) cty.Value) function.Function {
-	return valueFunc(cty.Bool, func(args []cty.Value) (cty.Value, error) {
-		out := ofNone
-		for _, v := range args[0].AsValueSlice() {
-			if v.IsNull() {
-				v = cty.False
-			}
-			out = fold(out, v)
-		}
-		return out, nil
-	}, function.Parameter{Name: "list", Type: cty.List(cty.Bool)})
-}
-
-func holdsArtifact(t cty.Type) bool {
-	switch {
-	case t == artifactType:
-		return true
-	case t.IsCollectionType():
-		return holdsArtifact(t.ElementType())
-	case t.IsTupleType():
-		return slices.ContainsFunc(t.TupleElementTypes(), holdsArtifact)
-	case t.IsObjectType():
-		return slices.ContainsFunc(slices.Collect(maps.Values(t.AttributeTypes())), holdsArtifact)
-	}
-	return false
-}
+// nonsensitive lets a yes or no about a sensitive value out.
+var nonsensitive = valueFunc(cty.Bool, func(args []cty.Value) (cty.Value, error) {
+	v, _ := args[0].Unmark()
+	return v, nil
+}, function.Parameter{Name: "condition", Type: cty.Bool, AllowMarked: true})

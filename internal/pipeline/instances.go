@@ -33,13 +33,13 @@ func (i *instance) of() *syntax.Of {
 }
 
 // instances evaluates for_each. Without it there is one instance.
-func (f *frame) instances(forEach hclsyntax.Expression, ctx *hcl.EvalContext) ([]instance, bool) {
+func instances(sc exprScope, forEach hclsyntax.Expression) ([]instance, bool) {
 	if forEach == nil {
 		return []instance{{}}, true
 	}
-	v := f.open(f.value(forEach, ctx, nil), forEach.Range(), nil)
+	v := sc.open(sc.value(forEach), forEach.Range())
 	fail := func(format string, args ...any) ([]instance, bool) {
-		f.diags.Error(forEach.Range(), "Wrong for_each", fmt.Sprintf(format, args...))
+		sc.diags.Error(forEach.Range(), "Wrong for_each", fmt.Sprintf(format, args...))
 		return nil, false
 	}
 	const forms = "for_each takes a map, an object, or a list or set of strings; product({ … }) makes all combinations of several lists."
@@ -60,7 +60,7 @@ func (f *frame) instances(forEach hclsyntax.Expression, ctx *hcl.EvalContext) ([
 		for _, k := range syntax.Keys(m) {
 			list = append(list, instance{Of: syntax.Of{Key: k, Keyed: true}, value: m[k]})
 		}
-		return checkKeys(f.diags, forEach, list)
+		return checkKeys(sc.diags, forEach, list)
 	case t.IsSetType() || t.IsListType() || t.IsTupleType():
 		var list []instance
 		for _, e := range v.Elements() {
@@ -77,7 +77,7 @@ func (f *frame) instances(forEach hclsyntax.Expression, ctx *hcl.EvalContext) ([
 			list = append(list, instance{Of: syntax.Of{Key: e.AsString(), Keyed: true}, value: e})
 		}
 		slices.SortStableFunc(list, func(a, b instance) int { return strings.Compare(a.Key, b.Key) })
-		return checkKeys(f.diags, forEach, list)
+		return checkKeys(sc.diags, forEach, list)
 	}
 	return fail("It is a %s. %s", t.FriendlyName(), forms)
 }
@@ -118,3 +118,8 @@ func (r *run) countSteps(b *block, n int) bool {
 	}
 	return n <= maxInstances && r.steps <= maxSteps
 }
+
+const (
+	maxInstances = 100_000 // of one for_each
+	maxSteps     = 200_000 // of a pipeline
+)

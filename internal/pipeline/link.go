@@ -39,9 +39,9 @@ func link(m *module, d *syntax.Collector) *links {
 			}
 		}
 	}
-	for typ, root := range map[string]string{"checklist": "", "paper": "var", "results": "var", limitsBlock: "var"} {
-		if b := m.singles[typ]; b != nil && !m.ignores(typ) {
-			l.refersWithin(b, b.Body, root)
+	for _, t := range Types {
+		if b := m.singles[t.Name]; t.Once() && b != nil && !m.ignores(&t) {
+			l.refersWithin(b, b.Body, t.Refers)
 		}
 	}
 	for _, n := range m.nodes {
@@ -99,7 +99,7 @@ func (l *links) link(n *node, e hclsyntax.Expression, each bool) {
 }
 
 // takesOutput reports whether a reference to a block goes on into it.
-func takesOutput(tr hcl.Traversal) bool { return len(tr) > depthOf(tr.RootName()) }
+func takesOutput(tr hcl.Traversal) bool { return len(tr) > Depth(tr.RootName()) }
 
 // withinTry reports whether a reference of an expression is an argument of try or can.
 func withinTry(e hclsyntax.Expression, tr hcl.Traversal) (within bool) {

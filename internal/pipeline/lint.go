@@ -36,7 +36,7 @@ func (l *linter) lint() {
 	}
 	l.lintTwins()
 	for _, b := range l.f.decl.bodies {
-		l.f.l.lintExpressions(b.Body)
+		lintExpressions(b.Body, l.f.diags, Roots())
 	}
 }
 
@@ -63,13 +63,13 @@ func (l *linter) lintTwins() {
 
 // lint warns of what the kind finds hardly meant in a step.
 func (c *stepReader) lint(task step.Task) {
-	for _, p := range c.b.spec.Lint(task) {
+	for _, p := range c.spec.Lint(task) {
 		rng := c.locate(parsePath(p.Path))
-		c.l.diags.Add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Doubtful value", Subject: &rng, Detail: p.Error()}, c.inst.of(), p.Detail)
+		c.diags.Add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Doubtful value", Subject: &rng, Detail: p.Error()}, c.of, p.Detail)
 	}
-	for _, what := range c.b.spec.Unkeyed(task) {
+	for _, what := range c.spec.Unkeyed(task) {
 		rng := c.locate(parsePath("program_libraries"))
-		c.l.diags.Add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Not in the key", Subject: &rng, Detail: fmt.Sprintf(
-			"The key does not have %s: a change of them goes unnoticed. Give the step an environment block or, for Python, start that of an environment by its path, such as /…/.venv/bin/python; program_libraries = false says that they do not matter.", what)}, c.inst.of(), what)
+		c.diags.Add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Not in the key", Subject: &rng, Detail: fmt.Sprintf(
+			"The key does not have %s: a change of them goes unnoticed. Give the step an environment block or, for Python, start that of an environment by its path, such as /…/.venv/bin/python; program_libraries = false says that they do not matter.", what)}, c.of, what)
 	}
 }

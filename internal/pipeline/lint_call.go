@@ -7,10 +7,12 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
-// lintExpressions looks at every expression of a file.
-func (l *loader) lintExpressions(body *hclsyntax.Body) {
+// lintExpressions looks at every expression of a file, in which roots are what references start with.
+func lintExpressions(body *hclsyntax.Body, d *syntax.Collector, roots []string) {
 	keys := map[hclsyntax.Node]bool{} // of objects
 	hclsyntax.VisitAll(body, func(n hclsyntax.Node) hcl.Diagnostics {
 		switch e := n.(type) {
@@ -18,14 +20,14 @@ func (l *loader) lintExpressions(body *hclsyntax.Body) {
 			keys[e.Wrapped] = true // "${x}" is one way to write a key that is not a word
 		case *hclsyntax.TemplateWrapExpr:
 			if !keys[n] {
-				l.diags.Warn(e.Range(), "Template of one value", "This is the value itself, with its own type. Write it without quotation marks and ${ }; to make it a text, use tostring().")
+				d.Warn(e.Range(), "Template of one value", "This is the value itself, with its own type. Write it without quotation marks and ${ }; to make it a text, use tostring().")
 			}
 		case *hclsyntax.FunctionCallExpr:
-			l.lintCall(e)
+			lintCall(e, d)
 		case *hclsyntax.ForExpr:
 			for _, name := range []string{e.KeyVar, e.ValVar} {
-				if slices.Contains([]string{"var", "local", "step", "environment", "module", "each"}, name) {
-					l.diags.Warn(e.OpenRange, "Hidden name", fmt.Sprintf("Within this for, %s is an element and hides the name that references start with. Give the element another name.", name))
+				if slices.Contains(roots, name) {
+					d.Warn(e.OpenRange, "Hidden name", fmt.Sprintf("Within this for, %s is an element and hides the name that references start with. Give the element another name.", name))
 				}
 			}
 		}
@@ -34,7 +36,7 @@ func (l *loader) lintExpressions(body *hclsyntax.Body) {
 }
 
 // lintCall warns of calls that mean something else in Terraform.
-func (l *loader) lintCall(e *hclsyntax.FunctionCallExpr) {
+func lintCall(e *hclsyntax.FunctionCallExpr, d *syntax.Collector) {
 	for i, arg := range e.Args {
 		literal, ok := unwrap(arg).(*hclsyntax.TemplateExpr)
 		if !ok || !literal.IsStringLiteral() {
@@ -44,9 +46,9 @@ func (l *loader) lintCall(e *hclsyntax.FunctionCallExpr) {
 		text := v.AsString()
 		switch {
 		case e.Name == "replace" && i == 1 && len(text) > 2 && strings.HasPrefix(text, "/") && strings.HasSuffix(text, "/"):
-			l.diags.Warn(arg.Range(), "Not a regular expression", fmt.Sprintf("replace() takes this as text, with its slashes; Terraform takes what is between them as a regular expression. For this, write regexreplace(text, %q, by).", text[1:len(text)-1]))
+			d.Warn(arg.Range(), "Not a regular expression", fmt.Sprintf("replace() takes this as text, with its slashes; Terraform takes what is between them as a regular expression. For this, write regexreplace(text, %q, by).", text[1:len(text)-1]))
 		case e.Name == "coalesce" && text == "" && i < len(e.Args)-1:
-			l.diags.Warn(arg.Range(), "Empty text", "coalesce() gives the first argument that is not null, and an empty text is not null; Terraform passes over it. Give null in its place, or write x != \"\" ? x : y.")
+			d.Warn(arg.Range(), "Empty text", "coalesce() gives the first argument that is not null, and an empty text is not null; Terraform passes over it. Give null in its place, or write x != \"\" ? x : y.")
 		}
 	}
 }

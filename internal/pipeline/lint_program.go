@@ -105,11 +105,11 @@ func namedIn(tree map[string]any, name string, attributes []string) bool {
 }
 
 func (l *linter) standsBeside(dir, name string) bool {
-	if l.f.ReadFile == nil {
+	if l.f.world.ReadFile == nil {
 		return false
 	}
 	if _, known := l.there[syntax.Beside(dir, name)]; !known {
-		_, err := l.f.ReadFile(syntax.Beside(dir, name))
+		_, err := l.f.world.ReadFile(syntax.Beside(dir, name))
 		l.there[syntax.Beside(dir, name)] = err == nil
 	}
 	return l.there[syntax.Beside(dir, name)]

@@ -105,18 +105,6 @@ func TestInvalid(t *testing.T) {
 	}
 }
 
-// TestBlockTypes: what editors offer as a block is declared, and what is not is told from it.
-func TestBlockTypes(t *testing.T) {
-	for _, b := range pipeline.BlockTypes {
-		for name, unknown := range map[string]bool{b.Name: false, b.Name + "x": true} {
-			_, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte(name + " {\n}\n")}, pipeline.Options{Registry: kinds()})
-			if said := strings.Contains(fmt.Sprint(ds.Err()), "Unknown block type"); said != unknown {
-				t.Errorf("%s: %v", name, ds.Err())
-			}
-		}
-	}
-}
-
 // TestLint: what lint warns of, and what it does not.
 func TestLint(t *testing.T) {
 	const name = "testdata/lint/hints.hcl"

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -64,27 +63,13 @@ func awaiting(others ...*awaited) *awaited {
 	return a
 }
 
-// pending describes the step of an instance, or the one for all instances of a block, that
-// is not known yet. reads are the artifacts that are known to be in its configuration.
-func (a *awaited) pending(s Step, reads []step.Ref) Step {
-	s.Task.Config = json.RawMessage(`{}`)
-	s.Awaits = slices.SortedFunc(maps.Keys(a.refs), func(x, y step.Ref) int { return strings.Compare(x.String(), y.String()) })
-	after := maps.Clone(a.on)
-	for _, ref := range reads {
-		after[ref.Step] = true
-	}
-	delete(after, s.Address)
-	s.After = slices.Sorted(maps.Keys(after))
-	return s
-}
-
 // look is what a step has made, if that is known; else the present evaluation awaits it.
-func (s *session) look(ref step.Ref) (*Made, error) {
+func (s *lang) look(ref step.Ref) (*Made, error) {
 	var m *Made
-	if s.Made != nil {
+	if s.world.Made != nil {
 		var err error
-		if m, err = s.Made(ref.WithoutPath()); err != nil {
-			return nil, s.end("Output not readable", "%v.", err)
+		if m, err = s.world.Made(ref.WithoutPath()); err != nil {
+			return nil, s.meter.end("Output not readable", "%v.", err)
 		}
 	}
 	switch {
@@ -95,15 +80,6 @@ func (s *session) look(ref step.Ref) (*Made, error) {
 		s.now.made = true
 	}
 	return m, nil
-}
-
-// end ends the evaluation: a try() must not take a store that does not answer for a step that
-// made something else.
-func (s *session) end(summary, format string, args ...any) error {
-	if s.meter.ended == nil {
-		s.meter.ended = syntax.Over(summary, format, args...)
-	}
-	return s.meter.ended
 }
 
 // taken is the artifact that a function is given; nil if it is not known yet.
@@ -123,7 +99,7 @@ var artifactParameter = function.Parameter{Name: "artifact", Type: cty.DynamicPs
 // filesFunction is files(artifact, pattern): the files of a tree that match, each by its
 // path without what the pattern says of all: its text before the first and behind the last
 // wildcard.
-func (l *loader) filesFunction() function.Function {
+func (s *lang) filesFunction() function.Function {
 	return function.New(&function.Spec{
 		Params: []function.Parameter{anything(artifactParameter), {Name: "pattern", Type: cty.String}},
 		Type:   function.StaticReturnType(cty.Map(artifactType)),
@@ -141,7 +117,7 @@ func (l *loader) filesFunction() function.Function {
 			}
 			names, known := a.files()
 			if !known {
-				m, err := l.look(a.ref)
+				m, err := s.look(a.ref)
 				if m == nil || err != nil {
 					return cty.UnknownVal(t), err
 				}
@@ -196,7 +172,7 @@ func fixed(pattern string) (prefix, suffix string) {
 
 // jsonFunction is json(artifact, "FILE:FIELD"): what a step has written as JSON, all of it
 // or a field with dots. Of an output that is one file there is no FILE.
-func (l *loader) jsonFunction() function.Function {
+func (s *lang) jsonFunction() function.Function {
 	return function.New(&function.Spec{
 		Params:   []function.Parameter{anything(artifactParameter)},
 		VarParam: &function.Parameter{Name: "path", Type: cty.String},
@@ -213,10 +189,10 @@ func (l *loader) jsonFunction() function.Function {
 			if err != nil || a == nil {
 				return cty.DynamicVal, err
 			}
-			if err := l.readable(a.ref); err != nil {
+			if err := s.readable(a.ref); err != nil {
 				return cty.DynamicVal, err
 			}
-			m, err := l.look(a.ref)
+			m, err := s.look(a.ref)
 			if m == nil || err != nil {
 				return cty.DynamicVal, err
 			}
@@ -227,7 +203,7 @@ func (l *loader) jsonFunction() function.Function {
 			v, err := fieldIn(a.ref, part, path, func(f artifacts.File) ([]byte, error) {
 				b, err := m.Read(f)
 				if err != nil {
-					err = l.end("Output not readable", "%v.", err)
+					err = s.meter.end("Output not readable", "%v.", err)
 				}
 				return b, err
 			})
@@ -289,8 +265,8 @@ func fieldIn(ref step.Ref, a artifacts.Artifact, path string, read func(artifact
 }
 
 // readable refuses to read, for the pipeline itself, what a step does not keep.
-func (l *loader) readable(ref step.Ref) error {
-	if l.dropped[ref.Step] {
+func (s *lang) readable(ref step.Ref) error {
+	if s.dropped[ref.Step] {
 		return fmt.Errorf("json() reads %s whenever the pipeline is planned, and %s has keep = false", ref, ref.Step)
 	}
 	return nil

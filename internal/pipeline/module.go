@@ -30,16 +30,12 @@ func (l *loader) declareModule(b *hclsyntax.Block) {
 	m := &moduleCall{Block: b}
 	n.module = m
 	l.nodes = append(l.nodes, n)
-	l.noBlocks(b, "A module has attributes only: source, for_each, and its variables.")
+	noBlocks(l.diags, b, "A module has attributes only: source, for_each, and its variables.")
 	for _, a := range syntax.Attributes(b.Body) {
 		switch a.Name {
 		case sourceAttr:
 			if files := l.openModule(n, a); files != nil {
-				inner := l.loader(files, l.module)
-				m.declared = sync.OnceValue(func() *module {
-					inner.declare()
-					return inner.module
-				})
+				m.declared = sync.OnceValue(func() *module { return l.within(files) })
 			}
 		case forEachAttr:
 			m.forEach = a.Expr
@@ -93,8 +89,8 @@ func (l *loader) openModule(n *node, a *hclsyntax.Attribute) map[string][]byte {
 // outputs, and with for_each one of such objects by key.
 func (f *frame) module(n *node, ctx *hcl.EvalContext) cty.Value {
 	m := n.module
-	instances, ok := f.instances(m.forEach, ctx)
-	if !ok && f.now.any() {
+	instances, ok := instances(f.sees(ctx, nil), m.forEach)
+	if !ok && f.awaits().any() {
 		f.diags.Error(m.forEach.Range(), "Modules that are not known", "Which modules there are cannot wait for what a step makes. Give one module the artifact as an argument, and write the for_each over it in its steps.")
 	}
 	if !ok || m.declared == nil {
@@ -103,8 +99,8 @@ func (f *frame) module(n *node, ctx *hcl.EvalContext) cty.Value {
 	sweep(f.diags, n.name, m.forEach, m.Body, instances, nil)
 	values := make(map[string]cty.Value, len(instances))
 	for i := range instances {
-		if f.run.instances++; f.run.instances > maxModules {
-			if f.run.instances == maxModules+1 {
+		if f.instances++; f.instances > maxModules {
+			if f.instances == maxModules+1 {
 				f.diags.Error(n.rng, "Too many modules", fmt.Sprintf("With this block the pipeline has more than %d modules.", maxModules))
 			}
 			return cty.DynamicVal
@@ -113,7 +109,7 @@ func (f *frame) module(n *node, ctx *hcl.EvalContext) cty.Value {
 		f.place(inst, n, ctx)
 		arguments := make(map[string]argument, len(m.arguments))
 		for _, a := range m.arguments {
-			arguments[a.Name] = argument{f.value(a.Expr, inst.ctx, inst), a.Expr.Range(), a.NameRange}
+			arguments[a.Name] = argument{f.sees(inst.ctx, inst).value(a.Expr), a.Expr.Range(), a.NameRange}
 		}
 		values[inst.Key] = f.load(m, inst.address, arguments)
 	}
@@ -141,17 +137,20 @@ func (f *frame) load(call *moduleCall, address string, arguments map[string]argu
 	if m.broken() {
 		return cty.DynamicVal // what a broken file declares is not known
 	}
+	for _, name := range syntax.Pipelines(m.files) {
+		f.run.modules[name] = m.files[name]
+	}
 	c := f.frame(m, address)
 	c.variables.setArguments(call, arguments)
-	c.fixed(&Result{})
-	c.inherited = f.now
+	c.fixed()
+	c.inherited = f.awaits()
 	c.nodes()
 	f.modules = append(f.modules, c)
 	outputs := map[string]cty.Value{}
 	for name, n := range m.byName {
 		if output, ok := strings.CutPrefix(name, "output."); ok {
 			outputs[output] = c.of(n).value
-			f.now.add(c.of(n).awaits)
+			f.awaits().add(c.of(n).awaits)
 		}
 	}
 	return cty.ObjectVal(outputs)

@@ -20,7 +20,11 @@ type module struct {
 	singles   map[string]*hclsyntax.Block // by the type of which there is one
 	nodes     []*node                     // locals, outputs, modules and blocks in source order
 	byName    map[string]*node            // step.train.dsi, module.first, local.sizes
-	typos     map[string]bool             // body and attribute that a reported name was meant to be
+	typos     typos
+}
+
+func newModule(files map[string][]byte, parent *module) *module {
+	return &module{files: files, parent: parent, variables: map[string]*variable{}, singles: map[string]*hclsyntax.Block{}, byName: map[string]*node{}, typos: typos{}}
 }
 
 // broken reports whether some file is not HCL, so that it is not known what is declared.
@@ -30,9 +34,7 @@ func (m *module) broken() bool {
 
 // ignores reports whether a block of a type says nothing here: it is about the pipeline that is run,
 // and this is a module.
-func (m *module) ignores(typ string) bool {
-	return m.parent != nil && (typ == "paper" || typ == "results")
-}
+func (m *module) ignores(t *Type) bool { return m.parent != nil && t.Alone }
 
 // anySensitive reports whether a variable that has been declared so far is sensitive.
 func (m *module) anySensitive() bool {
@@ -71,6 +73,7 @@ func (n *node) forEach() hclsyntax.Expression {
 type block struct {
 	*hclsyntax.Block
 	typ, kind, name string
+	owner           string     // in sentences about its attributes
 	spec            *step.Spec // nil if there is no such kind; reported
 	forEach, when   hclsyntax.Expression
 	otherwise       hclsyntax.Expression

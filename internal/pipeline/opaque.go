@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/ext/customdecode"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
@@ -118,7 +117,7 @@ func compares(a, b cty.Value) error {
 
 // explainOpaque rewrites a diagnostic whose reason is that an artifact is used as a
 // value; nil if it is about something else.
-func (l *loader) explainOpaque(d *hcl.Diagnostic) *hcl.Diagnostic {
+func (s *lang) explainOpaque(d *hcl.Diagnostic) *hcl.Diagnostic {
 	if call, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallDiagExtra](d); ok && call.FunctionCallError() != nil {
 		return nil // the function says so itself; see refuse
 	}
@@ -136,7 +135,7 @@ func (l *loader) explainOpaque(d *hcl.Diagnostic) *hcl.Diagnostic {
 	default:
 		err = readBy(e, d)
 	}
-	if _, v, _ := l.lacking(d); err == nil && v != cty.NilVal && v.Type() == artifactType && !v.IsNull() {
+	if _, v, _ := s.lacking(d); err == nil && v != cty.NilVal && v.Type() == artifactType && !v.IsNull() {
 		err = opaque("This looks into", v)
 	}
 	if err == nil {
@@ -153,67 +152,4 @@ func readBy(e hcl.Expression, d *hcl.Diagnostic) *syntax.Limit {
 		return nil
 	}
 	return opaque("This cannot read", v)
-}
-
-// attempt is try or can that fails where one of its expressions does so for an artifact.
-func (l *loader) attempt(f function.Function) function.Function {
-	closure := function.Parameter{Name: "expressions", Type: customdecode.ExpressionClosureType}
-	spec := &function.Spec{
-		Params: f.Params(),
-		Type:   func([]cty.Value) (cty.Type, error) { return cty.DynamicPseudoType, nil },
-		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-			w := &watched{l: l}
-			watching := make([]cty.Value, len(args))
-			for i, a := range args {
-				c := *customdecode.ExpressionClosureFromVal(a)
-				c.Expression = &watchedExpr{Expression: c.Expression, watched: w}
-				watching[i] = customdecode.ExpressionClosureVal(&c)
-			}
-			v, err := f.Call(watching)
-			if w.found != nil {
-				return cty.DynamicVal, w.found
-			}
-			return v, err
-		},
-	}
-	if f.VarParam() != nil {
-		spec.VarParam = &closure
-	}
-	return function.New(spec)
-}
-
-// told is an error that a diagnostic within a call says already.
-type told struct{ *hcl.Diagnostic }
-
-func (e *told) Error() string { return e.Detail }
-
-// watched keeps the first error about an artifact of several expressions.
-type watched struct {
-	l     *loader
-	found error
-}
-
-// watchedExpr is evaluated once, though the library asks it twice: for its type, too.
-type watchedExpr struct {
-	hcl.Expression
-	*watched
-	value cty.Value // NilVal before
-	ds    hcl.Diagnostics
-}
-
-func (e *watchedExpr) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
-	if e.value != cty.NilVal {
-		return e.value, e.ds
-	}
-	e.value, e.ds = e.Expression.Value(ctx)
-	for _, d := range e.ds {
-		x := limits(d)
-		if x == nil {
-			x = e.l.explainOpaque(d)
-		}
-		if x != nil && x.Summary == opaqueTitle && e.found == nil {
-			e.found = &told{x}
-		}
-	}
-	return e.value, e.ds
 }

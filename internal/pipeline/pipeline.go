@@ -7,11 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
-	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/function"
-
 	"github.com/redsi/redsi/internal/host/environment"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
@@ -173,119 +168,40 @@ type Options struct {
 	Stop func() error
 }
 
-// World is what a pipeline can learn of what is outside its sources.
-type World struct {
-	// ReadFile reads what file() names; nil if only the sources are to be had.
-	ReadFile func(name string) ([]byte, error)
-
-	// List lists what fileset() names and Digest hashes what filesha256() names, unless Found
-	// has it; nil if only Found is to be had.
-	List   func(folder, pattern string) ([]string, error)
-	Digest func(name string) (step.Pin, error)
-	Found  Found
-
-	// Folder lists the files that a source block names by SourceOf; nil if they are not to be
-	// had, or Found has them.
-	Folder func(path string, ignore bool) ([]string, error)
-
-	// Made returns what a step has made, nil if that is not known; nil if nothing is.
-	Made func(step.Ref) (*Made, error)
-}
-
 // Load evaluates the pipeline files among the sources: those whose names end in
 // ".hcl", but for tests. The pipeline is nil if there are errors.
 func Load(sources map[string][]byte, o Options) (*Pipeline, Diagnostics) {
-	_, p, ds := newLoader(sources, o).load(false)
+	_, p, ds := load(begin(sources, o), sources, o, false)
 	return p, ds
 }
 
-// load evaluates a pipeline that is to be declared; the frame is nil if it is not known what is.
-func (l *loader) load(keepValues bool) (*frame, *Pipeline, Diagnostics) {
-	if l.declare(); l.broken() {
-		return nil, nil, l.diags.Done()
+// begin is a load of which nothing has been evaluated.
+func begin(sources map[string][]byte, o Options) *lang {
+	return newLang(sources, o.World, syntax.NewCollector(sources), o.Stop)
+}
+
+// load declares and evaluates a pipeline; the scope is nil if it is not known what is declared.
+func load(s *lang, sources map[string][]byte, o Options, keepValues bool) (*Scope, *Pipeline, Diagnostics) {
+	t := declare(s, sources, declareOptions{o.Registry, o.Module, o.Lint})
+	if t.root.broken() {
+		return nil, nil, s.diags.Done()
 	}
-	r := &run{session: l.session, keepValues: keepValues, links: map[*module]*links{}, limits: map[string]int{}}
-	f := r.frame(l.module, "")
-	f.variables.set(&givens{l.module, l.diags, &l.Options})
-	p := &Pipeline{With: l.Options}
-	f.fixed(&p.Result)
-	f.nodes()
-	if !l.diags.Failed() {
-		f.links.unused()
-		f.warnPublished()
-		if l.Lint {
-			(&linter{f, map[string]bool{}}).lint()
-		}
+	for _, name := range syntax.Pipelines(sources) {
+		s.read[name] = sources[name]
 	}
-	ds := l.diags.Done()
+	r, opened := evaluate(s, t, givens{t.root, s.diags, &o}, evaluateOptions{o.Lint, keepValues, o.Environments})
+	ds := s.diags.Done()
 	if ds.HasErrors() {
-		ds.Questions, ds.Lacks = f.variables.questions(ds), l.lacks
-		return f, nil, ds
+		ds.Questions, ds.Lacks = opened.questions(ds), s.lacks
+		return opened, nil, ds
 	}
-	f.collect(&p.Result)
-	p.Claims, p.Publish, p.Limits, p.Modules = f.claims(), f.publish, r.limits, l.modRead
-	p.Values, p.vars = f.variables.all()
-	p.Sources, p.Found = l.read, l.found
-	for id, files := range l.opened {
+	p := &Pipeline{Result: *r, Sources: s.read, Found: s.found, With: o}
+	p.Values, p.vars = opened.f.variables.all()
+	for id, files := range t.opened {
 		p.opened = append(p.opened, Module{id[0], id[1], files})
 	}
 	slices.SortFunc(p.opened, func(a, b Module) int {
 		return cmp.Or(strings.Compare(a.Folder, b.Folder), strings.Compare(a.Source, b.Source))
 	})
-	return f, p, ds
-}
-
-// loader declares a module. What it evaluates are constants; a frame has one that evaluates the rest.
-type loader struct {
-	*session
-	*module
-	bad        map[hcl.Expression]bool // refers to what does not exist; reported
-	whySkipped func(of, name string) (summary, detail string)
-	typos      map[string]bool // as the module has them, and further ones of its instance
-}
-
-// session is what the modules of a pipeline share with it.
-type session struct {
-	Options
-	sources map[string][]byte
-	read    map[string][]byte // what the pipeline will carry as Sources
-	modRead map[string][]byte // and as Modules
-	found   Found             // and as Found
-	lacks   Lacks
-	diags   *syntax.Collector
-	meter   *meter
-	opened  map[[2]string]map[string][]byte // files of modules by the folder and source that name them
-	parsed  map[string]*syntax.Body         // by name; nil of a file that is not HCL
-
-	whole map[string]cty.Value                    // of the pipeline's sensitive variables, by name
-	funcs map[string]map[string]function.Function // by folder, for file()
-
-	now *awaited // by what is being evaluated; nil outside of nodes
-
-	rendering bool // a template of templatefile()
-
-	code map[string]*codeFiles // by folder
-
-	dropped map[string]bool // addresses of steps with keep = false
-
-	splats map[*hclsyntax.AnonSymbolExpr]hclsyntax.Expression // what each splat is taken of
-}
-
-func newLoader(sources map[string][]byte, o Options) *loader {
-	if o.Registry == nil {
-		o.Registry = step.NewRegistry()
-	}
-	return (&session{
-		Options: o, sources: sources, read: map[string][]byte{}, modRead: map[string][]byte{}, meter: &meter{stop: o.Stop},
-		found:  Found{map[string]map[string][]string{}, map[string]string{}, map[string][]string{}, map[string]bool{}},
-		opened: map[[2]string]map[string][]byte{}, parsed: map[string]*syntax.Body{}, funcs: map[string]map[string]function.Function{},
-		code: map[string]*codeFiles{}, whole: map[string]cty.Value{}, dropped: map[string]bool{},
-		splats: map[*hclsyntax.AnonSymbolExpr]hclsyntax.Expression{}, diags: syntax.NewCollector(sources),
-	}).loader(sources, nil)
-}
-
-// loader is for a module with these files, within another one or none.
-func (s *session) loader(files map[string][]byte, parent *module) *loader {
-	m := &module{files: files, parent: parent, variables: map[string]*variable{}, singles: map[string]*hclsyntax.Block{}, byName: map[string]*node{}, typos: map[string]bool{}}
-	return &loader{session: s, module: m, typos: m.typos}
+	return opened, p, ds
 }

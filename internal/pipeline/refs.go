@@ -10,9 +10,6 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
-// roots are the names that an expression can start with.
-var roots = []string{"var", "local", "source", "step", "environment", "table", "figure", "module", "each"}
-
 // dangling says why a reference leads nowhere; "" if it does not.
 func (l *links) dangling(tr hcl.Traversal, each bool) (summary, detail string) {
 	p := names(tr)
@@ -39,12 +36,13 @@ func (l *links) dangling(tr hcl.Traversal, each bool) (summary, detail string) {
 		case len(p) > 1 && p[1] != "key" && p[1] != "value" && p[1] != "file":
 			return "Unknown name", "each has each.key and each.value, and of files() each.file."
 		}
-	case "source", "step", "environment", "table", "figure", "module":
-		if len(l.targets(tr)) == 0 {
+	default:
+		switch {
+		case Depth(p[0]) == 0:
+			return l.unknownRoot(p[0], tr)
+		case len(l.targets(tr)) == 0:
 			return l.noBlock(p)
 		}
-	default:
-		return l.unknownRoot(p[0], tr)
 	}
 	return "", ""
 }
@@ -58,8 +56,8 @@ func (l *links) unknownRoot(name string, tr hcl.Traversal) (string, string) {
 	if l.m.variables[name] != nil {
 		return "Unknown name", fmt.Sprintf("There is no %q. Did you mean %q?", name, "var."+name)
 	}
-	detail := fmt.Sprintf("There is no %q. A reference starts with %s.", name, strings.Join(roots, ", "))
-	if n := syntax.Nearest(name, roots); n != "" {
+	detail := fmt.Sprintf("There is no %q. A reference starts with %s.", name, strings.Join(Roots(), ", "))
+	if n := syntax.Nearest(name, Roots()); n != "" {
 		detail = fmt.Sprintf("There is no %q. Did you mean %q?", name, n)
 	}
 	switch {
@@ -74,7 +72,7 @@ func (l *links) unknownRoot(name string, tr hcl.Traversal) (string, string) {
 
 // noBlock explains a reference to a block that is not declared.
 func (l *links) noBlock(p []string) (summary, detail string) {
-	typ, depth := p[0], depthOf(p[0])
+	typ, depth := p[0], Depth(p[0])
 	given := strings.Join(p[:min(len(p), depth)], ".")
 	all := l.declared(typ + ".")
 	if len(p) >= depth { // the same name under another kind is the likelier slip
@@ -91,7 +89,7 @@ func (l *links) noBlock(p []string) (summary, detail string) {
 // such as step.train covers.
 func (l *links) targets(tr hcl.Traversal) []*node {
 	p := names(tr)
-	if depth := depthOf(p[0]); len(p) >= depth {
+	if depth := Depth(p[0]); len(p) >= depth {
 		if n := l.m.byName[strings.Join(p[:depth], ".")]; n != nil {
 			return []*node{n}
 		}
@@ -102,14 +100,6 @@ func (l *links) targets(tr hcl.Traversal) []*node {
 		all = append(all, l.m.byName[name])
 	}
 	return all
-}
-
-// depthOf is how many names a reference to a node has, by the first of them.
-func depthOf(root string) int {
-	if root == "step" {
-		return 3
-	}
-	return 2
 }
 
 // declared are the names of nodes that begin so, sorted.

@@ -55,10 +55,10 @@ func (c *stepReader) resources() (queue string, r *step.Resources, ok bool) {
 	at, ok := b.retry, true
 	if b.resources != nil {
 		at = b.resources
-		r := c.l.formReader(at, inst)
+		r := c.f.reader(at, inst)
 		var x resourcesForm
 		x, ok = read[resourcesForm](r)
-		queue, of.CPUs, of.GPUs, of.Limits = x.Queue, x.CPUs, x.GPUs, c.f.limitsOf(r, x.Limits)
+		queue, of.CPUs, of.GPUs, of.Limits = x.Queue, x.CPUs, x.GPUs, c.limits(r, x.Limits)
 		if x.Memory != nil {
 			var err error
 			if of.Memory, err = words.ParseSize(*x.Memory); err != nil {
@@ -77,7 +77,7 @@ func (c *stepReader) resources() (queue string, r *step.Resources, ok bool) {
 		ok = ok && !r.failed()
 	}
 	if b.retry != nil {
-		r := c.l.formReader(b.retry, inst)
+		r := c.f.reader(b.retry, inst)
 		x, read := read[retryForm](r)
 		of.Tries, of.Grow = x.Times, x.Memory
 		if of.Grow > 1 && of.Memory == 0 && ok {
@@ -91,28 +91,21 @@ func (c *stepReader) resources() (queue string, r *step.Resources, ok bool) {
 	return queue, &of, true
 }
 
-// limitsOf are the names of limits, as a plan has them.
-func (f *frame) limitsOf(c *config, given []string) (names []string) {
+// limits are the names of limits, as a plan has them.
+func (c *stepReader) limits(r *reader, given []string) (names []string) {
 	var declared hclsyntax.Attributes
-	if b := f.decl.singles[limitsBlock]; b != nil {
+	if b := c.f.decl.singles[limitsBlock]; b != nil {
 		declared = b.Body.Attributes
 	}
 	for i, name := range given {
 		if declared[name] == nil {
 			at := []any{"limits", i}
-			c.fail(at, c.locate(at), "Unknown limit", fmt.Sprintf("There is no limit %q. %s A limits block declares it: limits { %s = 2 }.", name, syntax.Suggest(name, syntax.Keys(declared), "limit"), name))
+			r.fail(at, r.locate(at), "Unknown limit", fmt.Sprintf("There is no limit %q. %s A limits block declares it: limits { %s = 2 }.", name, syntax.Suggest(name, syntax.Keys(declared), "limit"), name))
 			continue
 		}
-		if name = f.qualified(name); !slices.Contains(names, name) {
+		if name = c.f.qualified(name); !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
 	return names
-}
-
-// declareLimits notes the limits block, which is read once variables have values.
-func (l *loader) declareLimits(b *hclsyntax.Block) {
-	if l.single(b) {
-		l.noBlocks(b, "A limits block has attributes only: NAME = how many steps of a run may have it at a time.")
-	}
 }

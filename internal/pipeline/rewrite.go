@@ -23,29 +23,29 @@ const instancesFunction = "[*]"
 // gives heredocs the line ends that they have in any checkout, puts the meter where values are
 // made, and operators that refuse artifacts where values are compared. The types of variables are
 // not values.
-func (l *loader) rewrite(b *hclsyntax.Body) {
+func (s *lang) rewrite(b *hclsyntax.Body) {
 	for _, a := range b.Attributes {
-		l.rewriteNode(a.Expr)
+		s.rewriteNode(a.Expr)
 	}
 	for _, inner := range b.Blocks {
 		if inner.Type != "variable" {
-			l.rewrite(inner.Body)
+			s.rewrite(inner.Body)
 			continue
 		}
 		for name, a := range inner.Body.Attributes {
 			if name != "type" {
-				l.rewriteNode(a.Expr)
+				s.rewriteNode(a.Expr)
 			}
 		}
 		for _, check := range inner.Body.Blocks {
-			l.rewrite(check.Body)
+			s.rewrite(check.Body)
 		}
 	}
 }
 
-func (l *loader) rewriteNode(root hclsyntax.Node) {
+func (s *lang) rewriteNode(root hclsyntax.Node) {
 	hclsyntax.VisitAll(root, func(n hclsyntax.Node) hcl.Diagnostics {
-		defer l.meter.limit(n)
+		defer s.meter.limit(n)
 		pickFrom(n)
 		syntax.UnixLines(n)
 		switch e := n.(type) {
@@ -61,7 +61,7 @@ func (l *loader) rewriteNode(root hclsyntax.Node) {
 			}
 		case *hclsyntax.SplatExpr:
 			rng := e.Source.Range()
-			l.splats[e.Item] = e.Source
+			s.splats[e.Item] = e.Source
 			e.Source = &hclsyntax.FunctionCallExpr{
 				Name: instancesFunction, Args: []hclsyntax.Expression{e.Source},
 				NameRange: rng, OpenParenRange: rng, CloseParenRange: rng,

@@ -22,11 +22,7 @@ type Scope struct {
 // Open is Load that keeps the values. Of a pipeline with mistakes the scope has what could
 // be evaluated, the rest is unknown; it is nil if the sources are not HCL.
 func Open(sources map[string][]byte, o Options) (*Scope, *Pipeline, syntax.Diagnostics) {
-	f, p, ds := newLoader(sources, o).load(true)
-	if f == nil {
-		return nil, p, ds
-	}
-	return &Scope{f, syntax.Dir(f.decl.bodies[0].Name)}, p, ds
+	return load(begin(sources, o), sources, o, true)
 }
 
 // Named is the value of a declared name: var.x, local.x, step.train.dsi, table.t. It is
@@ -62,7 +58,7 @@ func WholeExpression(file string, source []byte) Expression {
 // unknown if there are errors.
 func (s *Scope) Value(x Expression) (cty.Value, syntax.Diagnostics) {
 	f, file := s.f, x.Range.Filename
-	*f.meter = meter{stop: f.meter.stop} // each expression may take as long as a pipeline
+	f.again()
 	f.diags = syntax.NewCollector(map[string][]byte{file: x.Source})
 	text := x.Range.SliceBytes(x.Source)
 	if !syntax.Tame(file, text, f.diags) {
@@ -73,7 +69,7 @@ func (s *Scope) Value(x Expression) (cty.Value, syntax.Diagnostics) {
 	if ds.HasErrors() {
 		return cty.DynamicVal, f.diags.Done()
 	}
-	f.l.rewriteNode(e)
+	f.rewriteNode(e)
 	var edges []edge
 	links := *f.links
 	links.diags = f.diags
@@ -95,7 +91,6 @@ func (s *Scope) Value(x Expression) (cty.Value, syntax.Diagnostics) {
 	n := &node{dir: s.dir}
 	ctx := f.scope(n, edges)
 	maps.Copy(ctx.Variables, x.With)
-	f.now = f.inherits(n, edges)
-	defer func() { f.now = nil }()
-	return f.value(e, ctx, nil), f.diags.Done()
+	defer f.await(f.inherits(n, edges))()
+	return f.sees(ctx, nil).value(e), f.diags.Done()
 }

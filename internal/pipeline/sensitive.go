@@ -5,7 +5,6 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/function"
 )
 
 // sensitive marks the value of a sensitive variable, by its name, and everything
@@ -29,38 +28,32 @@ func sensitiveIn(v cty.Value) string {
 }
 
 // open returns a value that steps may have; one that is sensitive is reported.
-func (l *loader) open(v cty.Value, rng hcl.Range, inst *instance) cty.Value {
-	if len(l.whole) == 0 {
+func (sc exprScope) open(v cty.Value, rng hcl.Range) cty.Value {
+	if !sc.hasSecrets() {
 		return v
 	}
 	name := sensitiveIn(v)
 	if name == "" {
 		return v
 	}
-	l.diags.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Sensitive value", Subject: &rng,
+	sc.diags.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Sensitive value", Subject: &rng,
 		Detail: fmt.Sprintf("This value comes from var.%s, which is sensitive. Here it would become part of keys, results and histories. "+
 			"A command gets it by secret_env = { NAME = var.%s }, or without a variable by secret_env = { NAME = \"env:NAME\" } or { NAME = \"file:/PATH\" }; "+
-			"a condition on it is nonsensitive(CONDITION).", name, name)}, inst.of(), name)
+			"a condition on it is nonsensitive(CONDITION).", name, name)}, sc.of, name)
 	return cty.DynamicVal
 }
 
 // wholeVariable reports whether a value is that of a sensitive variable, unchanged.
-func (l *loader) wholeVariable(v cty.Value) (string, bool) {
+func (s *lang) wholeVariable(v cty.Value) (string, bool) {
 	plain, marks := v.Unmark()
 	if len(marks) != 1 {
 		return "", false
 	}
 	for m := range marks {
-		if s, ok := m.(sensitive); ok && l.whole[string(s)] != cty.NilVal {
-			value, _ := l.whole[string(s)].Unmark()
-			return string(s), plain.RawEquals(value)
+		name, ok := m.(sensitive)
+		if value, known := s.whole[string(name)]; ok && known {
+			return string(name), plain.RawEquals(value)
 		}
 	}
 	return "", false
 }
-
-// nonsensitive lets a yes or no about a sensitive value out.
-var nonsensitive = valueFunc(cty.Bool, func(args []cty.Value) (cty.Value, error) {
-	v, _ := args[0].Unmark()
-	return v, nil
-}, function.Parameter{Name: "condition", Type: cty.Bool, AllowMarked: true})

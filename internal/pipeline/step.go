@@ -3,31 +3,27 @@ package pipeline
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
 
-// stepReader reads the configuration of one instance of a block.
-type stepReader struct {
-	*config
-	f *frame
-}
-
 // step makes the step of one instance; false if something is wrong with it.
 func (m *maker) step(inst *instance) (Step, bool) {
 	f, b := m.f, m.n.block
-	if f.config > maxConfigs || f.meter.ended != nil { // reported
+	if f.config > maxConfigs || f.ended() { // reported
 		return Step{}, false
 	}
-	c := &stepReader{&config{l: f.l, b: b, inst: inst}, f}
+	c := f.stepReader(b, inst)
 	attrs := b.spec.Attrs
 	if inst.leftOut {
 		attrs = slices.DeleteFunc(slices.Clone(attrs), func(a step.Attr) bool { return a.Name == expectBlock })
 	}
 	tree := c.body(b.Body, attrs, nil)
-	if err := b.spec.WithCode(tree, f.l.codeBeside(syntax.Dir(b.TypeRange.Filename))); err != nil {
+	if err := b.spec.WithCode(tree, f.codeBeside(syntax.Dir(b.TypeRange.Filename))); err != nil {
 		c.problems(err)
 	}
 	queue, resources, queueOK := c.resources()
@@ -40,8 +36,8 @@ func (m *maker) step(inst *instance) (Step, bool) {
 	if err != nil {
 		c.problems(err) // but those of what is not known
 	}
-	if f.now.any() && (c.failed() || !queueOK || !checksOK || inst.undecided) {
-		return f.now.pending(s, step.RefsIn(tree)), true
+	if f.awaits().any() && (c.failed() || !queueOK || !checksOK || inst.undecided) {
+		return pending(f.awaits(), s, step.RefsIn(tree)), true
 	}
 	if err == nil && !inst.leftOut {
 		c.fields(tree)
@@ -68,7 +64,7 @@ func (m *maker) step(inst *instance) (Step, bool) {
 // task is the task of a configuration. That of a claim about what is left out has its sentence alone.
 func (c *stepReader) task(tree map[string]any) (step.Task, error) {
 	if _, said := tree["text"].(string); !c.inst.leftOut || !said {
-		return step.NewTask(c.b.spec, tree)
+		return step.NewTask(c.spec, tree)
 	}
 	config, err := json.Marshal(tree)
 	return step.Task{Kind: c.b.kind, Config: config}, err
@@ -79,3 +75,19 @@ func (f *frame) stepOf(b *block, address string) Step {
 	return Step{Address: address, Module: f.address, Block: b.typ, Kind: b.kind, Name: b.name, Task: step.Task{Kind: b.kind},
 		Pos: syntax.PosOf(b.TypeRange), AttrPos: b.places}
 }
+
+// pending describes the step of an instance, or the one for all instances of a block, that
+// is not known yet. reads are the artifacts that are known to be in its configuration.
+func pending(a *awaited, s Step, reads []step.Ref) Step {
+	s.Task.Config = json.RawMessage(`{}`)
+	s.Awaits = slices.SortedFunc(maps.Keys(a.refs), func(x, y step.Ref) int { return strings.Compare(x.String(), y.String()) })
+	after := maps.Clone(a.on)
+	for _, ref := range reads {
+		after[ref.Step] = true
+	}
+	delete(after, s.Address)
+	s.After = slices.Sorted(maps.Keys(after))
+	return s
+}
+
+const maxConfigs = 256 << 20 // bytes of all configurations

@@ -33,7 +33,7 @@ func (l *loader) declareVariable(b *hclsyntax.Block) {
 	if a := attrs["default"]; a != nil {
 		v.optional = true
 		if l.constant(a.Expr, "The default of a variable") {
-			v.fallback = l.value(a.Expr, ctx, nil)
+			v.fallback = exprScope{lang: l.lang, ctx: ctx}.value(a.Expr)
 		}
 	}
 	l.description(b)

@@ -56,15 +56,17 @@ func (vs *variables) set(from *givens) {
 				fmt.Sprintf("var.%s has no default. Give it a value with --var %s=…, in a --var-file, or in the environment as %s%s.", name, name, EnvPrefix, name))
 		}
 	}
+	whole := map[string]cty.Value{}
 	for name, v := range vs.of {
 		if v.sensitive {
+			whole[name] = v.value
 			v.value = v.value.Mark(sensitive(name))
-			f.whole[name] = v.value
 		}
 	}
+	f.keep(whole)
 	vs.validateAll()
-	for name := range f.whole {
-		f.whole[name] = vs.of[name].value // or nothing known, if it is refused
+	for name := range whole { // those that are refused are unknown now
+		whole[name], _ = vs.of[name].value.Unmark()
 	}
 }
 
@@ -91,8 +93,8 @@ func (vs *variables) validate(v *setting) bool {
 		if f.links.bad[c.condition] || !v.value.IsWhollyKnown() {
 			continue
 		}
-		ctx := f.varContext(v.rng.Filename)
-		ok, _ := f.value(c.condition, ctx, nil).Unmark()
+		sc := f.sees(f.context(syntax.Dir(v.rng.Filename)), nil)
+		ok, _ := sc.value(c.condition).Unmark()
 		if !ok.IsKnown() {
 			continue
 		}
@@ -116,7 +118,7 @@ func (vs *variables) validate(v *setting) bool {
 			}
 			detail = fmt.Sprintf("The value of var.%s is %s.", v.name, value)
 		}
-		if m := f.open(f.value(c.message, ctx, nil), c.message.Range(), nil); m.IsKnown() && !m.IsNull() && m.Type() == cty.String {
+		if m := sc.open(sc.value(c.message), c.message.Range()); m.IsKnown() && !m.IsNull() && m.Type() == cty.String {
 			detail = m.AsString() + "\n" + detail
 		}
 		f.diags.Error(v.rng, "Value not allowed", detail, syntax.Place{Range: c.condition.Range(), Text: "this condition is false"})
@@ -211,7 +213,7 @@ func (vs *variables) setArguments(m *moduleCall, arguments map[string]argument) 
 // variable takes a sensitive one of the pipeline, whose name its uses then have.
 func (vs *variables) argumentOf(v *setting, a argument) cty.Value {
 	f := vs.f
-	if _, whole := f.l.wholeVariable(a.value); v.sensitive && a.value.IsKnown() && !whole {
+	if _, whole := f.wholeVariable(a.value); v.sensitive && a.value.IsKnown() && !whole {
 		f.diags.Error(a.rng, "Not a sensitive variable",
 			fmt.Sprintf("The module's var.%s is sensitive, so it takes only a whole sensitive variable of the pipeline; its value must not be in a file.", v.name), syntax.Place{Range: v.rng, Text: "declared here"})
 		return cty.DynamicVal

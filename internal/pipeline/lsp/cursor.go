@@ -38,15 +38,16 @@ type header struct {
 	labels []string
 }
 
-// isNamed reports whether blocks of a type have a name and outputs, but no kind.
-func isNamed(typ string) bool { return typ == "source" || typ == "table" || typ == "figure" }
-
 // kind names the step kind of a block at the top of a file; "" if it has none.
 func (h header) kind() string {
-	if h.typ == "step" && len(h.labels) > 0 {
+	t := pipeline.Of(h.typ)
+	switch {
+	case t == nil:
+		return ""
+	case t.Makes == pipeline.MakesWork && t.Kind == "" && len(h.labels) > 0:
 		return h.labels[0]
 	}
-	return pipeline.BlockKinds[h.typ]
+	return t.Kind
 }
 
 // name is the block's name in references.
@@ -54,7 +55,13 @@ func (h header) name() string { return strings.Join(append([]string{h.typ}, h.la
 
 // top finds where a block begins at the start of a line: a text is read from there, so that
 // what is broken before it does not matter.
-var top = regexp.MustCompile(`(?m)^(variable|locals|source|step|environment|table|figure|claim|module|output|paper|checklist|publish|limits|results|run|variables)\b[^=\n]*$`)
+var top = func() *regexp.Regexp {
+	names := []string{"run", "variables"} // of a test
+	for _, t := range pipeline.Types {
+		names = append(names, t.Name)
+	}
+	return regexp.MustCompile(`(?m)^(` + strings.Join(names, "|") + `)\b[^=\n]*$`)
+}()
 
 // lexFrom is where to begin to read the text so that an offset in it is understood.
 func lexFrom(src string, offset int) int {

@@ -67,7 +67,7 @@ func (t *text) between(start, end int) span { return span{t.position(start), t.p
 // hoverReference says what a reference is.
 func (s *server) hoverReference(d *document, ref []string, at span) any {
 	plain := slices.DeleteFunc(slices.Clone(ref), func(p string) bool { return strings.HasPrefix(p, "[") })
-	depth := map[string]int{"var": 2, "local": 2, "source": 2, "table": 2, "figure": 2, "module": 2, "environment": 2, "step": 3}[ref[0]]
+	depth := pipeline.Depth(ref[0])
 	if depth == 0 || len(plain) < depth {
 		return nil
 	}
@@ -135,11 +135,12 @@ func (s *server) hoverValue(d *document, name string, path ...string) string {
 func (s *server) hoverBlock(d *document, x decl, text string, at span) any {
 	spec := s.Load.Registry.Lookup(x.kind)
 	name := "`" + x.name + "`"
-	switch {
+	switch t := pipeline.Of(x.typ); {
 	case x.typ == "module":
 		text = s.describeModule(x)
-	case x.typ == "environment":
-		text = "What programs are run in, as a lock file has it."
+	case t != nil && t.Makes == pipeline.MakesNode:
+		first, _, _ := strings.Cut(t.Help, ". ")
+		text = first + "."
 	case spec == nil || spec.Hidden:
 		return nil
 	case text == "":

@@ -9,6 +9,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/hashicorp/hcl/v2/hclwrite"
+
+	"github.com/redsi/redsi/internal/pipeline"
 )
 
 // definition finds where what a reference names is declared; nil if nowhere.
@@ -70,19 +72,20 @@ func (s *server) symbols(d *document, _ int) any {
 	}
 	for _, b := range body.Blocks {
 		x := symbol{Name: strings.Join(append([]string{b.Type}, b.Labels...), "."), Kind: symbolClass, Range: d.span(b.Range()), Selection: d.span(b.DefRange())}
-		switch b.Type {
-		case "variable":
+		switch t := pipeline.Of(b.Type); {
+		case t == nil:
+		case t.Makes == pipeline.MakesVariable:
 			x.Name, x.Kind = "var."+strings.Join(b.Labels, "."), symbolVariable
-		case "locals":
+		case t.Makes == pipeline.MakesValue:
 			x.Kind = symbolNamespace
 			for _, a := range attributes(b.Body) {
 				x.Children = append(x.Children, symbol{Name: "local." + a.Name, Kind: symbolConstant, Range: d.span(a.SrcRange), Selection: d.span(a.NameRange)})
 			}
-		case "output":
+		case t.Makes == pipeline.MakesOutput:
 			x.Kind = symbolVariable
-		case "module":
+		case t.Makes == pipeline.MakesCall:
 			x.Kind = symbolNamespace
-		case "source", "table", "figure":
+		case t.Outputs() && t.Kind != "":
 			x.Kind = symbolObject
 		}
 		list = append(list, x)

@@ -192,8 +192,10 @@ func (w World) values(a Assert) (map[string]cty.Value, error) {
 	values := map[string]cty.Value{
 		"plan": pipeline.FromTree(map[string]any{"steps": addresses, "kinds": kinds, "hit": count["hit"], "run": count["run"], "maybe": count["maybe"]}),
 	}
-	for _, block := range []string{"source", "step", "table", "figure"} {
-		values[block] = pipeline.FromTree(within(all, block))
+	for _, t := range pipeline.Types {
+		if t.Outputs() {
+			values[t.Name] = pipeline.FromTree(within(all, t.Name))
+		}
 	}
 	return values, nil
 }

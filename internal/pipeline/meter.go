@@ -1,13 +1,11 @@
 package pipeline
 
 import (
-	"errors"
 	"math/big"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
@@ -16,16 +14,12 @@ import (
 // a few lines can ask for more than any machine has; no pipeline that somebody
 // means comes near.
 const (
-	maxText      = syntax.MaxFile // bytes of one text
-	maxMade      = 128 << 20      // bytes of all texts that templates and functions make
-	maxWork      = 4_000_000      // elements that expressions, functions and loops go through
-	maxElements  = 500_000        // in one value, in all of its lists and maps
-	maxNested    = 100            // lists and maps within each other
-	maxInstances = 100_000        // of one for_each
-	maxName      = 4096           // bytes of a label or a key of for_each: addresses stand in all that is said of a step
-	maxSteps     = 200_000        // of a pipeline
-	maxConfigs   = 256 << 20      // bytes of all configurations
-	asksEvery    = 1 << 12        // steps of work between two questions whether to stop
+	maxText     = syntax.MaxFile // bytes of one text
+	maxMade     = 128 << 20      // bytes of all texts that templates and functions make
+	maxWork     = 4_000_000      // elements that expressions, functions and loops go through
+	maxElements = 500_000        // in one value, in all of its lists and maps
+	maxNested   = 100            // lists and maps within each other
+	asksEvery   = 1 << 12        // steps of work between two questions whether to stop
 )
 
 // meter is what an evaluation has used.
@@ -52,6 +46,15 @@ func (m *meter) spend(elements, bytes int64) *syntax.Limit {
 		if err := m.stop(); err != nil {
 			m.ended = syntax.Over("Evaluation stopped", "%v.", err)
 		}
+	}
+	return m.ended
+}
+
+// end ends the evaluation: a try() must not take a store that does not answer for a step that
+// made something else.
+func (m *meter) end(summary, format string, args ...any) error {
+	if m.ended == nil {
+		m.ended = syntax.Over(summary, format, args...)
 	}
 	return m.ended
 }
@@ -171,116 +174,4 @@ func (m *meter) limit(n hclsyntax.Node) {
 			e.Args[i] = m.aroundMade(e.Args[i])
 		}
 	}
-}
-
-// bounded is a function that counts what it makes, and that is not called if its
-// result would be too large. Everything else about its arguments is left to it.
-func (m *meter) bounded(name string, f function.Function) function.Function {
-	guard := expansions[name]
-	params := f.Params()
-	for i := range params {
-		params[i] = anything(params[i])
-	}
-	variadic := f.VarParam()
-	if variadic != nil {
-		v := anything(*variadic)
-		variadic = &v
-	}
-	return function.New(&function.Spec{
-		Params:   params,
-		VarParam: variadic,
-		Type:     func([]cty.Value) (cty.Type, error) { return cty.DynamicPseudoType, nil },
-		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-			if err := refuse(name, args); err != nil {
-				return cty.DynamicVal, err
-			}
-			if guard != nil {
-				if known, ok := knownOf(args); ok {
-					if err := guard(known); err != nil {
-						return cty.DynamicVal, err
-					}
-				}
-			}
-			v, err := f.Call(args)
-			if err != nil {
-				for _, a := range args {
-					if sensitiveIn(a) != "" {
-						return cty.DynamicVal, errors.New("the reason is not shown, since an argument is sensitive")
-					}
-				}
-				return v, failed(name, args, err)
-			}
-			made := v
-			if name == "toset" { // a set is sorted each time that somebody goes through it
-				if _, ok := elementType(args[0], false); ok {
-					made = args[0]
-				}
-			}
-			s, tooLarge := measure(made)
-			if tooLarge == nil {
-				tooLarge = m.spend(s.elements+lengths(args)/64, s.bytes)
-			}
-			if tooLarge != nil {
-				return cty.DynamicVal, tooLarge
-			}
-			if v.Type() == cty.Number && v.IsKnown() && !v.IsNull() && !v.IsMarked() { // of pow() and log() with 53 bits: digits beyond would be made up
-				if f := v.AsBigFloat(); f.IsInt() && f.Prec() < wholeBits {
-					v = cty.NumberVal(f.SetPrec(wholeBits))
-				}
-			}
-			return v, nil
-		},
-	})
-}
-
-func anything(p function.Parameter) function.Parameter {
-	p.AllowNull, p.AllowUnknown, p.AllowDynamicType, p.AllowMarked = true, true, true, true
-	return p
-}
-
-// knownOf returns arguments without marks; false if one is null or not known.
-func knownOf(args []cty.Value) ([]cty.Value, bool) {
-	known := make([]cty.Value, len(args))
-	for i, a := range args {
-		known[i], _ = a.UnmarkDeep()
-		if !known[i].IsWhollyKnown() || known[i].IsNull() {
-			return nil, false
-		}
-	}
-	return known, true
-}
-
-// lengths is how many elements the arguments have, not counting those within.
-func lengths(args []cty.Value) (n int64) {
-	for _, a := range args {
-		if a, _ = a.Unmark(); a.IsKnown() && !a.IsNull() && a.CanIterateElements() {
-			n += int64(a.LengthInt())
-		}
-	}
-	return n
-}
-
-// limits rewrites a diagnostic about a limit or an artifact; nil if it is about something else.
-func limits(d *hcl.Diagnostic) *hcl.Diagnostic {
-	if l, ok := d.Extra.(*syntax.Limit); ok {
-		return rewritten(d, l)
-	}
-	extra, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallDiagExtra](d)
-	if !ok {
-		return nil
-	}
-	switch err := extra.FunctionCallError().(type) {
-	case *told:
-		return err.Diagnostic
-	case *syntax.Limit:
-		return rewritten(d, err)
-	}
-	return nil
-}
-
-// rewritten is a diagnostic at the same place that says something else.
-func rewritten(d *hcl.Diagnostic, l *syntax.Limit) *hcl.Diagnostic {
-	e := *d
-	e.Summary, e.Detail, e.Extra = l.Summary, l.Detail, nil
-	return &e
 }

@@ -27,7 +27,7 @@ func TestUnexplained(t *testing.T) {
 	load := func(src string) (*Pipeline, syntax.Diagnostics) {
 		sources, o := map[string][]byte{"p.hcl": []byte(src)}, Options{Registry: registry}
 		l := begin(sources, o)
-		l.functions(".", func() bool { return false })["unanswered"] = unanswered
+		l.Functions(".", func() bool { return false })["unanswered"] = unanswered
 		_, p, ds := load(l, sources, o, false)
 		return p, ds
 	}
@@ -50,7 +50,7 @@ func TestUnexplained(t *testing.T) {
 		var ds syntax.Diagnostics
 		if name == "console" {
 			s, _, _ := Open(map[string][]byte{"p.hcl": nil}, Options{Registry: registry})
-			s.f.functions(s.dir, nil)["unanswered"] = unanswered
+			s.f.Functions(s.dir, nil)["unanswered"] = unanswered
 			_, ds = s.Value(WholeExpression("<test>", []byte("!unanswered()")))
 		} else if p, found := load(src); p != nil {
 			t.Errorf("%s: it loads with %d steps", name, len(p.Steps))

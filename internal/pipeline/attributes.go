@@ -3,8 +3,10 @@ package pipeline
 import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
-	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/redsi/redsi/internal/pipeline/language"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
 // noBlocks reports the blocks of one that has none.
@@ -19,7 +21,7 @@ func (l *loader) constantOf(a *hclsyntax.Attribute, ctx *hcl.EvalContext, want c
 	if a == nil || !l.constant(a.Expr, what) {
 		return v, false
 	}
-	return exprScope{lang: l.lang, ctx: ctx}.typed(a.Expr, want, wrong)
+	return language.Scope{Session: l.Session, Context: ctx}.Typed(a.Expr, want, wrong)
 }
 
 // description checks a text that is for people alone.

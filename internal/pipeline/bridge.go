@@ -2,8 +2,11 @@ package pipeline
 
 import (
 	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
 
+	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/step"
 )
 
 // What others call by the pipeline's name.
@@ -23,6 +26,11 @@ type (
 	Lacks       = syntax.Lacks
 	Question    = syntax.Question
 	BlockReader = syntax.BlockReader
+
+	World    = language.World
+	Found    = language.Found
+	Made     = language.Made
+	Function = language.Function
 )
 
 // Folder is syntax.Folder.
@@ -59,3 +67,21 @@ func Nearest(name string, candidates []string) string { return syntax.Nearest(na
 func NewDiagnostics(list hcl.Diagnostics, sources map[string][]byte) Diagnostics {
 	return syntax.NewDiagnostics(list, sources)
 }
+
+// Functions is language.Functions.
+func Functions() []Function { return language.Functions() }
+
+// Text is language.Text.
+func Text(v cty.Value, note func(step.Ref) string) string { return language.Text(v, note) }
+
+// JSON is language.JSON.
+func JSON(v cty.Value, ref func(step.Ref) any) any { return language.JSON(v, ref) }
+
+// FromTree is language.FromTree.
+func FromTree(tree any) cty.Value { return language.FromTree(tree) }
+
+// List is language.List.
+func List(folder, pattern string) ([]string, error) { return language.List(folder, pattern) }
+
+// Matches is language.Matches.
+func Matches(pattern, name string) bool { return language.Matches(pattern, name) }

@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
@@ -26,7 +27,7 @@ type tree struct {
 
 // loader declares a module. What it evaluates are constants.
 type loader struct {
-	*lang
+	*language.Session
 	declareOptions
 	*tree
 	parsed map[string]*syntax.Body // by name; nil of a file that is not HCL
@@ -35,7 +36,7 @@ type loader struct {
 
 // declare finds what the pipeline files declare, and reports what is declared
 // twice, in the wrong form, or unknown.
-func declare(s *lang, files map[string][]byte, o declareOptions) *tree {
+func declare(s *language.Session, files map[string][]byte, o declareOptions) *tree {
 	if o.Registry == nil {
 		o.Registry = step.NewRegistry()
 	}
@@ -59,7 +60,7 @@ func (l *loader) declare() {
 	}
 	for _, b := range l.bodies {
 		for _, a := range syntax.Attributes(b.Body) {
-			l.diags.Error(a.NameRange, "Attribute outside a block",
+			l.Diags.Error(a.NameRange, "Attribute outside a block",
 				fmt.Sprintf("A value that is used in several places is written in a locals block: locals { %s = … }. A file for --var-file that stands beside pipelines.hcl does not end in .hcl.", a.Name))
 		}
 		for _, blk := range b.Blocks {
@@ -76,7 +77,7 @@ func (l *loader) declareOf(t *Type, b *hclsyntax.Block) {
 		for _, t := range Types {
 			names = append(names, t.Name)
 		}
-		l.diags.Error(b.TypeRange, "Unknown block type",
+		l.Diags.Error(b.TypeRange, "Unknown block type",
 			fmt.Sprintf("There is no block type %q. %s", b.Type, syntax.Suggest(b.Type, names, "block type")))
 	case t.Makes == MakesWork:
 		l.declareBlock(t, b)
@@ -102,16 +103,16 @@ func (l *loader) labels(b *hclsyntax.Block, want ...string) bool {
 		for _, w := range want {
 			form += fmt.Sprintf(" %q", w)
 		}
-		l.diags.Error(syntax.Header(b), "Wrong labels", fmt.Sprintf("A %s block is written %s { … }.", b.Type, form))
+		l.Diags.Error(syntax.Header(b), "Wrong labels", fmt.Sprintf("A %s block is written %s { … }.", b.Type, form))
 		return false
 	}
 	for i, name := range b.Labels {
 		if len(name) > maxName {
-			l.diags.Error(b.LabelRanges[i], "Not a name", fmt.Sprintf("The %s of this %s has %d bytes; at most %d are allowed.", strings.ToLower(want[i]), b.Type, len(name), maxName))
+			l.Diags.Error(b.LabelRanges[i], "Not a name", fmt.Sprintf("The %s of this %s has %d bytes; at most %d are allowed.", strings.ToLower(want[i]), b.Type, len(name), maxName))
 			return false
 		}
 		if !hclsyntax.ValidIdentifier(name) {
-			l.diags.Error(b.LabelRanges[i], "Not a name",
+			l.Diags.Error(b.LabelRanges[i], "Not a name",
 				fmt.Sprintf("%q cannot be the %s of a %s: a name is made of letters, digits, _ and -, and does not start with a digit.", name, strings.ToLower(want[i]), b.Type))
 			return false
 		}
@@ -173,7 +174,7 @@ func (l *loader) declareForm(t *Type, b *hclsyntax.Block) {
 func (l *loader) idle(t *Type, b *hclsyntax.Block) bool {
 	is := l.parent != nil && t.Idle[0] != ""
 	if is && l.Lint {
-		l.diags.Warn(syntax.Header(b), t.Idle[0], t.Idle[1])
+		l.Diags.Warn(syntax.Header(b), t.Idle[0], t.Idle[1])
 	}
 	return is
 }
@@ -185,14 +186,14 @@ func (l *loader) declareOnce(t *Type, b *hclsyntax.Block) {
 	case t.Form != nil:
 		l.shapeForm(b)
 	default:
-		noBlocks(l.diags, b, "A limits block has attributes only: NAME = how many steps of a run may have it at a time.")
+		noBlocks(l.Diags, b, "A limits block has attributes only: NAME = how many steps of a run may have it at a time.")
 	}
 }
 
 func (l *loader) declareLocals(b *hclsyntax.Block) {
 	l.labels(b)
 	for _, inner := range b.Body.Blocks {
-		l.diags.Error(inner.TypeRange, "Block in locals", "A locals block has attributes only: NAME = VALUE.")
+		l.Diags.Error(inner.TypeRange, "Block in locals", "A locals block has attributes only: NAME = VALUE.")
 	}
 	for _, a := range syntax.Attributes(b.Body) {
 		if n := (&node{name: "local." + a.Name, rng: a.NameRange, expr: a.Expr}); l.add(n) {
@@ -202,7 +203,7 @@ func (l *loader) declareLocals(b *hclsyntax.Block) {
 }
 
 func (l *loader) twice(name string, rng, first hcl.Range) {
-	l.diags.Error(rng, "Declared twice", fmt.Sprintf("%s has been declared before. Give one of them another name.", name),
+	l.Diags.Error(rng, "Declared twice", fmt.Sprintf("%s has been declared before. Give one of them another name.", name),
 		syntax.Place{Range: first, Text: "declared here first"})
 }
 

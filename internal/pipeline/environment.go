@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/environment"
 	"github.com/redsi/redsi/internal/host/libraries"
+	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
@@ -41,8 +42,8 @@ func (f *frame) environment(n *node, ctx *hcl.EvalContext) {
 	c := f.reader(n.form, &instance{ctx: ctx})
 	x, ok := read[environmentBlock](c)
 	if !ok {
-		if f.awaits().any() {
-			f.diags.Error(n.rng, "Environment that is not known", "An environment cannot wait for what a step makes.")
+		if f.Awaits().Any() {
+			f.Diags.Error(n.rng, "Environment that is not known", "An environment cannot wait for what a step makes.")
 		}
 		return
 	}
@@ -54,11 +55,11 @@ func (f *frame) environment(n *node, ctx *hcl.EvalContext) {
 		}
 	}
 	if given != 1 {
-		f.diags.Error(n.rng, "Not one lock", fmt.Sprintf("An environment has one of %s: environment \"NAME\" { uv = \"uv.lock\" }.", strings.Join(environment.Kinds, ", ")))
+		f.Diags.Error(n.rng, "Not one lock", fmt.Sprintf("An environment has one of %s: environment \"NAME\" { uv = \"uv.lock\" }.", strings.Join(environment.Kinds, ", ")))
 		return
 	}
 	e := Environment{Name: f.qualified(n.name)}
-	err := readLock(f.fileStore, n.dir, &r)
+	err := readLock(f.Files, n.dir, &r)
 	if err == nil {
 		e.Text, err = r.Text()
 	}
@@ -67,7 +68,7 @@ func (f *frame) environment(n *node, ctx *hcl.EvalContext) {
 		e.Packages, err = f.Environments.Manifest(r, e.Recipe, fmt.Sprintf("%s (%s, %s)", e.Name, r.Lock, r.Platform))
 	}
 	if err != nil {
-		f.diags.Error(c.locate([]any{r.Kind}), "Environment that cannot be had", fmt.Sprintf("%s: %s.", n.name, strings.TrimRight(err.Error(), ".")))
+		f.Diags.Error(c.locate([]any{r.Kind}), "Environment that cannot be had", fmt.Sprintf("%s: %s.", n.name, strings.TrimRight(err.Error(), ".")))
 		return
 	}
 	f.own.Environments = append(f.own.Environments, e)
@@ -79,19 +80,19 @@ func (f *frame) environment(n *node, ctx *hcl.EvalContext) {
 
 // readLock reads the files that a recipe names, as file() does, and names the lock without
 // its folder.
-func readLock(l *fileStore, dir string, r *environment.Recipe) (err error) {
+func readLock(l *language.Files, dir string, r *environment.Recipe) (err error) {
 	name := r.Lock
 	if r.Kind == environment.Image {
 		if environment.IsReference(name) || !strings.HasSuffix(name, ".sif") {
 			return nil
 		}
-		sum, err := l.digestBeside(dir, name)
+		sum, err := l.DigestBeside(dir, name)
 		r.Lock, r.Path, r.Files = path.Base(name), syntax.Beside(dir, name), map[string]string{path.Base(name): sum}
 		return err
 	}
 	r.Lock, r.Files = path.Base(name), map[string]string{}
 	for _, file := range append([]string{r.Lock}, environment.Beside[r.Kind]...) {
-		b, err := l.readBeside(dir, path.Join(path.Dir(name), file))
+		b, err := l.ReadBeside(dir, path.Join(path.Dir(name), file))
 		if err != nil {
 			return err
 		}

@@ -17,7 +17,7 @@ type stepReader struct {
 }
 
 func (f *frame) stepReader(b *block, inst *instance) *stepReader {
-	return &stepReader{&reader{exprScope: f.sees(inst.ctx, inst), block: b.Block, spec: b.spec, owner: b.owner, address: inst.address, typos: f.typos}, f, b, inst}
+	return &stepReader{&reader{Scope: f.sees(inst.ctx, inst), block: b.Block, spec: b.spec, owner: b.owner, address: inst.address, typos: f.typos}, f, b, inst}
 }
 
 // fields reports the fields that the step will read and that the outputs they are read

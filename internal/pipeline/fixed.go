@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/system/signature"
 )
@@ -59,7 +60,7 @@ func resultsOf(c *reader) Results {
 
 func addresses(c *reader, texts []string) (from []string) {
 	if len(texts) > maxFrom {
-		c.diags.Error(c.locate([]any{"from"}), "Too many addresses", fmt.Sprintf("There are %d addresses; at most %d are allowed: each is asked about every step without a result.", len(texts), maxFrom))
+		c.Diags.Error(c.locate([]any{"from"}), "Too many addresses", fmt.Sprintf("There are %d addresses; at most %d are allowed: each is asked about every step without a result.", len(texts), maxFrom))
 		return nil
 	}
 	for i, text := range texts {
@@ -69,9 +70,9 @@ func addresses(c *reader, texts []string) (from []string) {
 		}
 		switch at := c.locate([]any{"from", i}); {
 		case text == "":
-			c.diags.Error(at, "Wrong address", "An address is not empty.")
+			c.Diags.Error(at, "Wrong address", "An address is not empty.")
 		case slices.Contains(from, address):
-			c.diags.Error(at, "Named twice", fmt.Sprintf("%s is already in this list.", text))
+			c.Diags.Error(at, "Named twice", fmt.Sprintf("%s is already in this list.", text))
 		default:
 			from = append(from, address)
 		}
@@ -81,18 +82,18 @@ func addresses(c *reader, texts []string) (from []string) {
 
 func publicKeys(c *reader, attribute string, texts []string, seen map[string]hcl.Range) (keys []signature.Public) {
 	if len(texts) > maxKeys {
-		c.diags.Error(c.locate([]any{attribute}), "Too many keys", fmt.Sprintf("There are %d keys; at most %d are allowed.", len(texts), maxKeys))
+		c.Diags.Error(c.locate([]any{attribute}), "Too many keys", fmt.Sprintf("There are %d keys; at most %d are allowed.", len(texts), maxKeys))
 		return nil
 	}
 	for i, text := range texts {
 		at := c.locate([]any{attribute, i})
 		k, err := signature.ParsePublic(text)
 		if err != nil {
-			c.diags.Error(at, "Not a public key", err.Error()+".")
+			c.Diags.Error(at, "Not a public key", err.Error()+".")
 			continue
 		}
 		if first, again := seen[k.ID()]; again {
-			c.diags.Error(at, "Named twice", fmt.Sprintf("The key of %s is already here. A revoked key is not trusted: keep it in revoked only.", k.Name), syntax.Place{Range: first, Text: "named here first"})
+			c.Diags.Error(at, "Named twice", fmt.Sprintf("The key of %s is already here. A revoked key is not trusted: keep it in revoked only.", k.Name), syntax.Place{Range: first, Text: "named here first"})
 			continue
 		}
 		seen[k.ID()] = at
@@ -137,9 +138,9 @@ func checklistOf(c *reader) (list Checklist) {
 }
 
 // setLimits reads the limits block, where null is no limit. A module's names are its own.
-func (f *frame) setLimits(b *hclsyntax.Block, sc exprScope) {
+func (f *frame) setLimits(b *hclsyntax.Block, sc language.Scope) {
 	for _, a := range syntax.Attributes(b.Body) {
-		v := sc.open(sc.value(a.Expr), a.Expr.Range())
+		v := sc.Open(sc.Value(a.Expr), a.Expr.Range())
 		if !v.IsKnown() || v.IsNull() {
 			continue
 		}
@@ -148,7 +149,7 @@ func (f *frame) setLimits(b *hclsyntax.Block, sc exprScope) {
 			n, accuracy = v.AsBigFloat().Int64()
 		}
 		if accuracy != big.Exact || n < 1 || n > maxCount {
-			f.diags.Error(a.Expr.Range(), "Wrong value", fmt.Sprintf("%s is how many steps of a run may have it at a time, from 1 to %d.", a.Name, maxCount))
+			f.Diags.Error(a.Expr.Range(), "Wrong value", fmt.Sprintf("%s is how many steps of a run may have it at a time, from 1 to %d.", a.Name, maxCount))
 			continue
 		}
 		f.limits[f.qualified(a.Name)] = int(n)

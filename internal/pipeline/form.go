@@ -9,10 +9,10 @@ import (
 
 // shapeForm checks the names in a block that has a form.
 func (l *loader) shapeForm(b *hclsyntax.Block) {
-	shapeBody(l.diags, b, formOf(b).Attrs, nil, ownerOf(b), l.typos)
+	shapeBody(l.Diags, b, formOf(b).Attrs, nil, ownerOf(b), l.typos)
 }
 
 // constContext is what expressions of a file are evaluated in that refer to nothing.
 func (l *loader) constContext(file string) *hcl.EvalContext {
-	return &hcl.EvalContext{Functions: l.lang.functions(syntax.Dir(file), l.anySensitive)}
+	return &hcl.EvalContext{Functions: l.Session.Functions(syntax.Dir(file), l.anySensitive)}
 }

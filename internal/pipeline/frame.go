@@ -11,6 +11,7 @@ import (
 
 	"github.com/redsi/redsi/internal/host/environment"
 	"github.com/redsi/redsi/internal/pipeline/address"
+	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
@@ -19,17 +20,18 @@ type evaluateOptions struct {
 	Lint         bool
 	KeepValues   bool // of all blocks, whether something refers to them or not
 	Environments environment.Memory
+	ReadFile     func(name string) ([]byte, error) // for Lint; nil if there are no files
 }
 
 // evaluate gives what is declared its values and makes the steps. Where something is wrong, the result
 // is incomplete.
-func evaluate(s *lang, t *tree, given givens, o evaluateOptions) (*Result, *Scope) {
-	r := &run{lang: s, evaluateOptions: o, links: map[*module]*links{}, modules: map[string][]byte{}, limits: map[string]int{}}
+func evaluate(s *language.Session, t *tree, given givens, o evaluateOptions) (*Result, *Scope) {
+	r := &run{Session: s, evaluateOptions: o, links: map[*module]*links{}, modules: map[string][]byte{}, limits: map[string]int{}}
 	f := r.frame(t.root, "")
 	f.variables.set(&given)
 	f.fixed()
 	f.nodes()
-	if !s.diags.Failed() {
+	if !s.Diags.Failed() {
 		f.links.unused()
 		f.warnPublished()
 		if o.Lint {
@@ -39,7 +41,7 @@ func evaluate(s *lang, t *tree, given givens, o evaluateOptions) (*Result, *Scop
 	result := f.own
 	result.Environments = nil
 	f.collect(&result)
-	if !s.diags.Failed() {
+	if !s.Diags.Failed() {
 		result.Claims = f.claims()
 	}
 	result.Modules, result.Limits = r.modules, r.limits
@@ -48,7 +50,7 @@ func evaluate(s *lang, t *tree, given givens, o evaluateOptions) (*Result, *Scop
 
 // run is one evaluation of a pipeline with its modules.
 type run struct {
-	*lang
+	*language.Session
 	evaluateOptions
 	links   map[*module]*links
 	modules map[string][]byte // the pipeline files of modules that have an instance
@@ -63,25 +65,25 @@ type frame struct {
 	*run
 	decl      *module
 	links     *links
-	sight     exprScope // what its expressions see in any case
-	address   string    // of the module; "" of the pipeline itself
+	sight     language.Scope // what its expressions see in any case
+	address   string         // of the module; "" of the pipeline itself
 	variables *variables
 	states    []state // of nodes, by their index
 	modules   []*frame
 	typos     typos // those of its body, and of its values
 	own       Result
 
-	inherited *awaited                   // by the arguments of the module that this is
+	inherited *language.Awaited          // by the arguments of the module that this is
 	cellNames map[string]map[string]bool // of tables and figures that claims name, by address
 }
 
 // state is what an evaluation has found of a node.
 type state struct {
-	value     cty.Value // what references to it give; DynamicVal where that failed
-	awaits    *awaited  // what the value waits for, or was made of; nil if no step decides it
-	undecided bool      // of a block: it is not known yet whether some step of it is skipped
-	read      bool      // something refers to it, or its value is kept
-	cells     cty.Value // of a table or figure, what claims see; see cellsOf
+	value     cty.Value         // what references to it give; DynamicVal where that failed
+	awaits    *language.Awaited // what the value waits for, or was made of; nil if no step decides it
+	undecided bool              // of a block: it is not known yet whether some step of it is skipped
+	read      bool              // something refers to it, or its value is kept
+	cells     cty.Value         // of a table or figure, what claims see; see cellsOf
 	steps     []Step
 	skipped   []Skipped
 }
@@ -90,14 +92,14 @@ type state struct {
 func (r *run) frame(m *module, address string) *frame {
 	links := r.links[m]
 	if links == nil {
-		links = link(m, r.diags)
+		links = link(m, r.Diags)
 		r.links[m] = links
 	}
 	f := &frame{run: r, decl: m, links: links, address: address, states: make([]state, len(m.byName)), typos: maps.Clone(m.typos), cellNames: map[string]map[string]bool{}}
 	for i := range f.states {
 		f.states[i] = state{value: cty.DynamicVal, read: links.read[i]}
 	}
-	f.sight = exprScope{lang: r.lang, bad: links.bad, why: f.why}
+	f.sight = language.Scope{Session: r.Session, Bad: links.bad, Why: f.why}
 	f.variables = newVariables(f)
 	return f
 }
@@ -111,20 +113,20 @@ func (f *frame) qualified(name string) string {
 }
 
 // sees is what expressions see in ctx, of an instance or, with nil, of none in particular.
-func (f *frame) sees(ctx *hcl.EvalContext, inst *instance) exprScope {
+func (f *frame) sees(ctx *hcl.EvalContext, inst *instance) language.Scope {
 	sc := f.sight
-	sc.ctx, sc.of = ctx, inst.of()
+	sc.Context, sc.Of = ctx, inst.of()
 	return sc
 }
 
 // reader reads a block that has a form in what an instance sees.
 func (f *frame) reader(b *hclsyntax.Block, inst *instance) *reader {
-	return &reader{exprScope: f.sees(inst.ctx, inst), block: b, spec: formOf(b), owner: ownerOf(b), address: inst.address, typos: f.typos}
+	return &reader{Scope: f.sees(inst.ctx, inst), block: b, spec: formOf(b), owner: ownerOf(b), address: inst.address, typos: f.typos}
 }
 
 // context is what expressions of a file are evaluated in that refer to variables alone.
 func (f *frame) context(dir string) *hcl.EvalContext {
-	return &hcl.EvalContext{Functions: f.functions(dir, f.decl.anySensitive), Variables: map[string]cty.Value{"var": f.variables.object()}}
+	return &hcl.EvalContext{Functions: f.Functions(dir, f.decl.anySensitive), Variables: map[string]cty.Value{"var": f.variables.object()}}
 }
 
 // nodes evaluates what is declared, in the order of references.
@@ -139,7 +141,7 @@ func (f *frame) nodes() {
 func (f *frame) node(n *node) {
 	edges, st := f.links.edges[n.index], f.of(n)
 	own := f.inherits(n, edges)
-	defer f.await(own)()
+	defer f.Await(own)()
 	ctx := f.scope(n, edges)
 	switch {
 	case n.module != nil:
@@ -151,27 +153,27 @@ func (f *frame) node(n *node) {
 		f.publishes(n, ctx)
 		return
 	case n.block == nil:
-		st.value = f.sees(ctx, nil).value(n.expr)
+		st.value = f.sees(ctx, nil).Value(n.expr)
 	default:
 		(&maker{f, n, st, own}).block(ctx)
 		return
 	}
 	switch {
-	case own.any() && !st.value.IsWhollyKnown():
+	case own.Any() && !st.value.IsWhollyKnown():
 		st.awaits = own
-	case own.made:
-		st.awaits = &awaited{made: true}
+	case own.Made:
+		st.awaits = &language.Awaited{Made: true}
 	}
 }
 
 // inherits is what the value of a node waits for because what it refers to does.
-func (f *frame) inherits(n *node, edges []edge) *awaited {
-	own := awaiting(f.inherited)
+func (f *frame) inherits(n *node, edges []edge) *language.Awaited {
+	own := language.Awaiting(f.inherited)
 	for _, e := range edges {
 		to := f.of(e.to)
-		own.add(to.awaits)
+		own.Add(to.awaits)
 		if e.to.block != nil && e.bare && to.undecided && (n.block == nil || n.block.when == nil) {
-			f.diags.Error(e.rng, "Step that may be skipped", fmt.Sprintf("Whether %s runs is decided by its when, after a step has run. What reads its output takes it by try(%s.…, …), which passes over a step that was skipped, or has a when itself.", e.to.name, e.to.name))
+			f.Diags.Error(e.rng, "Step that may be skipped", fmt.Sprintf("Whether %s runs is decided by its when, after a step has run. What reads its output takes it by try(%s.…, …), which passes over a step that was skipped, or has a when itself.", e.to.name, e.to.name))
 		}
 	}
 	return own
@@ -215,7 +217,7 @@ func (f *frame) place(inst *instance, n *node, ctx *hcl.EvalContext) {
 		inst.address += address.Key(inst.Key)
 		inst.ctx = ctx.NewChild()
 		each := map[string]cty.Value{"key": cty.StringVal(inst.Key), "value": inst.value}
-		if inst.value.Type() == artifactType {
+		if inst.value.Type() == language.ArtifactType {
 			each["file"] = inst.value
 		}
 		inst.ctx.Variables = map[string]cty.Value{"each": cty.ObjectVal(each)}

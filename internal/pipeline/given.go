@@ -13,6 +13,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
+	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
@@ -115,9 +116,9 @@ func (gs *givens) variableFile(f syntax.File) []given {
 	}
 	switch strings.ToLower(path.Ext(f.Name)) {
 	case ".yaml", ".yml":
-		return gs.dataFile(f, "YAML", decodeYAML)
+		return gs.dataFile(f, "YAML", language.DecodeYAML)
 	case ".toml":
-		return gs.dataFile(f, "TOML", decodeTOML)
+		return gs.dataFile(f, "TOML", language.DecodeTOML)
 	}
 	start := hcl.Range{Filename: f.Name, Start: hcl.InitialPos, End: hcl.InitialPos}
 	var file *hcl.File
@@ -155,7 +156,7 @@ func (gs *givens) dataFile(f syntax.File, format string, decode func([]byte) (ct
 	if len(f.Bytes) > syntax.MaxSource {
 		return fail(1, fmt.Sprintf("it has %d bytes; a variable file may have %d", len(f.Bytes), syntax.MaxSource))
 	}
-	text, err := checkedText(f.Name, f.Bytes)
+	text, err := language.CheckedText(f.Name, f.Bytes)
 	var v cty.Value
 	if err == nil {
 		v, err = decode(f.Bytes)
@@ -209,7 +210,7 @@ func (g given) value(gs *givens, v *variable) cty.Value {
 			return cty.DynamicVal
 		}
 	}
-	_, tooLarge := measure(val)
+	_, tooLarge := language.Measure(val)
 	if tooLarge == nil && v.typ == cty.Number && val.Type() == cty.String && val.IsKnown() && !val.IsNull() {
 		tooLarge = syntax.LongNumber(val.AsString())
 	}

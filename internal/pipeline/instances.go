@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
@@ -33,23 +34,23 @@ func (i *instance) of() *syntax.Of {
 }
 
 // instances evaluates for_each. Without it there is one instance.
-func instances(sc exprScope, forEach hclsyntax.Expression) ([]instance, bool) {
+func instances(sc language.Scope, forEach hclsyntax.Expression) ([]instance, bool) {
 	if forEach == nil {
 		return []instance{{}}, true
 	}
-	v := sc.open(sc.value(forEach), forEach.Range())
+	v := sc.Open(sc.Value(forEach), forEach.Range())
 	fail := func(format string, args ...any) ([]instance, bool) {
-		sc.diags.Error(forEach.Range(), "Wrong for_each", fmt.Sprintf(format, args...))
+		sc.Diags.Error(forEach.Range(), "Wrong for_each", fmt.Sprintf(format, args...))
 		return nil, false
 	}
 	const forms = "for_each takes a map, an object, or a list or set of strings; product({ … }) makes all combinations of several lists."
-	if address, ok := stepOf(v); ok {
+	if address, ok := language.StepOf(v); ok {
 		return fail("%s is one step, not several: it has no for_each. %s", address, forms)
 	}
 	t := v.Type()
 	switch {
-	case t == artifactType:
-		return fail("It is %s. %s %s", artifactIn(v), artifactIs, forms)
+	case t == language.ArtifactType:
+		return fail("It is %s. %s %s", language.ArtifactIn(v), language.ArtifactIs, forms)
 	case !v.IsKnown() || t == cty.DynamicPseudoType && !v.IsNull():
 		return nil, false // the reason is reported
 	case v.IsNull():
@@ -60,12 +61,12 @@ func instances(sc exprScope, forEach hclsyntax.Expression) ([]instance, bool) {
 		for _, k := range syntax.Keys(m) {
 			list = append(list, instance{Of: syntax.Of{Key: k, Keyed: true}, value: m[k]})
 		}
-		return checkKeys(sc.diags, forEach, list)
+		return checkKeys(sc.Diags, forEach, list)
 	case t.IsSetType() || t.IsListType() || t.IsTupleType():
 		var list []instance
 		for _, e := range v.Elements() {
 			switch {
-			case e.Type() == artifactType:
+			case e.Type() == language.ArtifactType:
 				return fail("An artifact has no name that could be a key. Give each a name: { NAME = step.KIND.NAME.OUTPUT, … }.")
 			case !e.IsKnown():
 				return nil, false
@@ -77,7 +78,7 @@ func instances(sc exprScope, forEach hclsyntax.Expression) ([]instance, bool) {
 			list = append(list, instance{Of: syntax.Of{Key: e.AsString(), Keyed: true}, value: e})
 		}
 		slices.SortStableFunc(list, func(a, b instance) int { return strings.Compare(a.Key, b.Key) })
-		return checkKeys(sc.diags, forEach, list)
+		return checkKeys(sc.Diags, forEach, list)
 	}
 	return fail("It is a %s. %s", t.FriendlyName(), forms)
 }
@@ -112,9 +113,9 @@ func (r *run) countSteps(b *block, n int) bool {
 	}
 	switch r.steps += n; {
 	case n > maxInstances:
-		r.diags.Error(rng, "Too many steps", fmt.Sprintf("This for_each has %d keys; at most %d are allowed. Let one step do the work of several.", n, maxInstances))
+		r.Diags.Error(rng, "Too many steps", fmt.Sprintf("This for_each has %d keys; at most %d are allowed. Let one step do the work of several.", n, maxInstances))
 	case r.steps > maxSteps && r.steps-n <= maxSteps:
-		r.diags.Error(rng, "Too many steps", fmt.Sprintf("With this block the pipeline has more than %d steps. Let one step do the work of several.", maxSteps))
+		r.Diags.Error(rng, "Too many steps", fmt.Sprintf("With this block the pipeline has more than %d steps. Let one step do the work of several.", maxSteps))
 	}
 	return n <= maxInstances && r.steps <= maxSteps
 }

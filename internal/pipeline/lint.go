@@ -5,6 +5,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
@@ -21,14 +22,14 @@ func (l *linter) lint() {
 		read := l.f.of(n).read
 		switch {
 		case n.module != nil && !read:
-			l.f.diags.Warn(n.rng, "Unused module", fmt.Sprintf("Nothing refers to %s, so its steps run only where a target names them.", n.name))
+			l.f.Diags.Warn(n.rng, "Unused module", fmt.Sprintf("Nothing refers to %s, so its steps run only where a target names them.", n.name))
 		case n.block != nil && n.block.spec.HasPins() && !read:
-			l.f.diags.Warn(n.rng, "Unused source", fmt.Sprintf("Nothing reads %s, but it is still fetched.", n.name))
+			l.f.Diags.Warn(n.rng, "Unused source", fmt.Sprintf("Nothing reads %s, but it is still fetched.", n.name))
 		case n.block != nil && n.block.typ == "source" && !read:
-			l.f.diags.Warn(n.rng, "Unused source", fmt.Sprintf("Nothing reads %s, but its files are still copied into the store.", n.name))
+			l.f.Diags.Warn(n.rng, "Unused source", fmt.Sprintf("Nothing reads %s, but its files are still copied into the store.", n.name))
 		}
-		if forEach := n.forEach(); forEach != nil && writtenElements(forEach) == 1 {
-			l.f.diags.Warn(forEach.Range(), "for_each of one element", fmt.Sprintf("It makes one instance, so for_each is not needed. Without it, refer to %s, not to an instance of it.", n.name))
+		if forEach := n.forEach(); forEach != nil && language.WrittenElements(forEach) == 1 {
+			l.f.Diags.Warn(forEach.Range(), "for_each of one element", fmt.Sprintf("It makes one instance, so for_each is not needed. Without it, refer to %s, not to an instance of it.", n.name))
 		}
 		if n.block != nil && n.block.spec != nil {
 			l.lintProgram(n)
@@ -36,7 +37,7 @@ func (l *linter) lint() {
 	}
 	l.lintTwins()
 	for _, b := range l.f.decl.bodies {
-		lintExpressions(b.Body, l.f.diags, Roots())
+		language.Lint(b.Body, l.f.Diags, Roots())
 	}
 }
 
@@ -52,7 +53,7 @@ func (l *linter) lintTwins() {
 		task := steps[0].Task
 		id := task.Kind + " " + string(task.Config)
 		if other := first[id]; other != nil {
-			l.f.diags.Add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Same step twice", Subject: &n.rng,
+			l.f.Diags.Add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Same step twice", Subject: &n.rng,
 				Detail: fmt.Sprintf("%s is the same work as %s, which is done once. Refer to one of them.", n.name, other.name),
 				Extra:  []syntax.Place{{Range: other.rng, Text: "the other one"}}}, nil, n.name)
 			continue
@@ -65,11 +66,11 @@ func (l *linter) lintTwins() {
 func (c *stepReader) lint(task step.Task) {
 	for _, p := range c.spec.Lint(task) {
 		rng := c.locate(parsePath(p.Path))
-		c.diags.Add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Doubtful value", Subject: &rng, Detail: p.Error()}, c.of, p.Detail)
+		c.Diags.Add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Doubtful value", Subject: &rng, Detail: p.Error()}, c.Of, p.Detail)
 	}
 	for _, what := range c.spec.Unkeyed(task) {
 		rng := c.locate(parsePath("program_libraries"))
-		c.diags.Add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Not in the key", Subject: &rng, Detail: fmt.Sprintf(
-			"The key does not have %s: a change of them goes unnoticed. Give the step an environment block or, for Python, start that of an environment by its path, such as /…/.venv/bin/python; program_libraries = false says that they do not matter.", what)}, c.of, what)
+		c.Diags.Add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Not in the key", Subject: &rng, Detail: fmt.Sprintf(
+			"The key does not have %s: a change of them goes unnoticed. Give the step an environment block or, for Python, start that of an environment by its path, such as /…/.venv/bin/python; program_libraries = false says that they do not matter.", what)}, c.Of, what)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline/address"
+	"github.com/redsi/redsi/internal/pipeline/language"
 )
 
 // maker makes the steps of a block.
@@ -17,7 +18,7 @@ type maker struct {
 	f   *frame
 	n   *node
 	st  *state
-	own *awaited // by what the block refers to and its for_each
+	own *language.Awaited // by what the block refers to and its for_each
 }
 
 // block makes the steps and sets the block's value.
@@ -25,14 +26,14 @@ func (m *maker) block(ctx *hcl.EvalContext) {
 	f, n, st, b := m.f, m.n, m.st, m.n.block
 	instances, ok := instances(f.sees(ctx, nil), b.forEach)
 	switch {
-	case !ok && m.own.any() && b.spec != nil:
+	case !ok && m.own.Any() && b.spec != nil:
 		m.pend(ctx)
 		return
-	case ok && m.own.made && len(instances) == 0 && !b.allowEmpty:
-		f.diags.Error(b.forEach.Range(), piecesTitle, fmt.Sprintf("There is no piece: what the step before %s has made has nothing that matches. If that may be so, write allow_empty = true beside for_each.", n.name))
+	case ok && m.own.Made && len(instances) == 0 && !b.allowEmpty:
+		f.Diags.Error(b.forEach.Range(), language.PiecesTitle, fmt.Sprintf("There is no piece: what the step before %s has made has nothing that matches. If that may be so, write allow_empty = true beside for_each.", n.name))
 		return
-	case ok && m.own.made && len(instances) > maxPieces:
-		f.diags.Error(b.forEach.Range(), piecesTitle, fmt.Sprintf("This for_each has %d pieces; at most %d are allowed of those that a step makes. Let one step do the work of several.", len(instances), maxPieces))
+	case ok && m.own.Made && len(instances) > language.MaxPieces:
+		f.Diags.Error(b.forEach.Range(), language.PiecesTitle, fmt.Sprintf("This for_each has %d pieces; at most %d are allowed of those that a step makes. Let one step do the work of several.", len(instances), language.MaxPieces))
 		return
 	}
 	if ok {
@@ -56,8 +57,8 @@ func (m *maker) block(ctx *hcl.EvalContext) {
 	for i := range instances {
 		inst := &instances[i]
 		f.place(inst, n, ctx)
-		own := awaiting(m.own) // as its block's references do
-		back := f.await(own)
+		own := language.Awaiting(m.own) // as its block's references do
+		back := f.Await(own)
 		if m.runs(inst) {
 			inst.leftOut = len(f.leftOut(n)) > 0
 			s, ok := m.step(inst)
@@ -69,7 +70,7 @@ func (m *maker) block(ctx *hcl.EvalContext) {
 			if ok {
 				st.steps = append(st.steps, s)
 				if inst.undecided {
-					m.own.add(own)
+					m.own.Add(own)
 				}
 			}
 			if st.read {
@@ -79,7 +80,7 @@ func (m *maker) block(ctx *hcl.EvalContext) {
 		back()
 		inst.ctx = nil // of 100,000 they are a lot
 	}
-	sweep(f.diags, n.name, b.forEach, b.Body, instances, configs)
+	sweep(f.Diags, n.name, b.forEach, b.Body, instances, configs)
 	if chained {
 		m.noCircle()
 	}
@@ -92,7 +93,7 @@ func (m *maker) block(ctx *hcl.EvalContext) {
 	case b.forEach == nil:
 		st.value = values[""]
 	case len(values) == 0:
-		st.value = cty.MapValEmpty(stepType(b.spec))
+		st.value = cty.MapValEmpty(language.StepType(b.spec))
 	default:
 		st.value = cty.MapVal(values)
 	}
@@ -102,9 +103,9 @@ func (m *maker) block(ctx *hcl.EvalContext) {
 func (m *maker) valueOf(inst *instance, s Step, ok bool) cty.Value {
 	spec := m.n.block.spec
 	if !ok || s.Pending() {
-		return outputsOf(spec, spec.Outputs, inst.address, nil)
+		return language.OutputsOf(spec, spec.Outputs, inst.address, nil)
 	}
-	return outputsOf(spec, spec.Declared(s.Task), inst.address, m.f.leavesOf(s.Task, s.Pos, spec))
+	return language.OutputsOf(spec, spec.Declared(s.Task), inst.address, m.f.leavesOf(s.Task, s.Pos, spec))
 }
 
 // pend makes one step stand for all of a block: which there are is not known yet. What is wrong
@@ -112,28 +113,28 @@ func (m *maker) valueOf(inst *instance, s Step, ok bool) cty.Value {
 func (m *maker) pend(ctx *hcl.EvalContext) {
 	each := instance{address: m.f.qualified(m.n.name) + address.Any, ctx: ctx.NewChild(), undecided: true}
 	each.ctx.Variables = map[string]cty.Value{"each": cty.DynamicVal}
-	back := m.f.await(awaiting(m.own)) // what one of them awaits is for it to say
+	back := m.f.Await(language.Awaiting(m.own)) // what one of them awaits is for it to say
 	m.step(&each)
 	back()
 	s := pending(m.own, m.f.stepOf(m.n.block, each.address), nil)
 	m.st.steps = []Step{s}
-	m.st.awaits = awaiting(m.own)
-	m.st.awaits.on[s.Address] = true
+	m.st.awaits = language.Awaiting(m.own)
+	m.st.awaits.On[s.Address] = true
 }
 
 // chain is what the instances of a block see of each other.
 func (m *maker) chain(instances []instance) cty.Value {
 	b := m.n.block
 	if b.when != nil {
-		m.f.diags.Error(b.when.Range(), "Chain with a when", fmt.Sprintf("Instances of %s refer to each other, so none of them can be skipped. Leave the element out of its for_each.", m.n.name))
+		m.f.Diags.Error(b.when.Range(), "Chain with a when", fmt.Sprintf("Instances of %s refer to each other, so none of them can be skipped. Leave the element out of its for_each.", m.n.name))
 	}
 	values := make(map[string]cty.Value, len(instances))
 	for _, inst := range instances {
 		m.f.place(&inst, m.n, nil)
-		values[inst.Key] = outputsOf(b.spec, b.spec.Outputs, inst.address, nil)
+		values[inst.Key] = language.OutputsOf(b.spec, b.spec.Outputs, inst.address, nil)
 	}
 	if len(values) == 0 {
-		return cty.MapValEmpty(stepType(b.spec))
+		return cty.MapValEmpty(language.StepType(b.spec))
 	}
 	return cty.MapVal(values)
 }
@@ -169,5 +170,5 @@ func (m *maker) noCircle() {
 	if left := len(names) - most; left > 0 {
 		names = append(names[:most], fmt.Sprintf("%d more", left))
 	}
-	m.f.diags.Error(m.n.rng, "References in a circle", fmt.Sprintf("%s: each of these refers to another of them, or to one that does, so none can come first.", strings.Join(names, ", ")))
+	m.f.Diags.Error(m.n.rng, "References in a circle", fmt.Sprintf("%s: each of these refers to another of them, or to one that does, so none can come first.", strings.Join(names, ", ")))
 }

@@ -30,7 +30,7 @@ func (l *loader) declareModule(b *hclsyntax.Block) {
 	m := &moduleCall{Block: b}
 	n.module = m
 	l.nodes = append(l.nodes, n)
-	noBlocks(l.diags, b, "A module has attributes only: source, for_each, and its variables.")
+	noBlocks(l.Diags, b, "A module has attributes only: source, for_each, and its variables.")
 	for _, a := range syntax.Attributes(b.Body) {
 		switch a.Name {
 		case sourceAttr:
@@ -44,7 +44,7 @@ func (l *loader) declareModule(b *hclsyntax.Block) {
 		}
 	}
 	if b.Body.Attributes[sourceAttr] == nil {
-		l.diags.Error(n.rng, "Missing attribute", `A module needs source = "…": a folder or .hcl file by a path that starts with ./ or ../, or git::URL?ref=REF.`)
+		l.Diags.Error(n.rng, "Missing attribute", `A module needs source = "…": a folder or .hcl file by a path that starts with ./ or ../, or git::URL?ref=REF.`)
 	}
 }
 
@@ -56,7 +56,7 @@ func (l *loader) openModule(n *node, a *hclsyntax.Attribute) map[string][]byte {
 	}
 	rng := a.Expr.Range()
 	if l.Module == nil {
-		l.diags.Error(rng, "No modules", "Modules cannot be used here.")
+		l.Diags.Error(rng, "No modules", "Modules cannot be used here.")
 		return nil
 	}
 	id := [2]string{n.dir, v.AsString()}
@@ -64,7 +64,7 @@ func (l *loader) openModule(n *node, a *hclsyntax.Attribute) map[string][]byte {
 	if !ok {
 		var err error
 		if files, err = l.Module(id[0], id[1]); err != nil {
-			l.diags.Error(rng, "Module not available", strings.TrimRight(err.Error(), ".")+".")
+			l.Diags.Error(rng, "Module not available", strings.TrimRight(err.Error(), ".")+".")
 			return nil
 		}
 		l.opened[id] = files
@@ -73,13 +73,13 @@ func (l *loader) openModule(n *node, a *hclsyntax.Attribute) map[string][]byte {
 	for outer := l.module; outer != nil; outer, depth = outer.parent, depth+1 {
 		for name := range files {
 			if _, again := outer.files[name]; again {
-				l.diags.Error(rng, "Modules in a circle", fmt.Sprintf("%s contains this module. A pipeline cannot have itself as a module.", name))
+				l.Diags.Error(rng, "Modules in a circle", fmt.Sprintf("%s contains this module. A pipeline cannot have itself as a module.", name))
 				return nil
 			}
 		}
 	}
 	if depth > maxModuleDepth {
-		l.diags.Error(rng, "Modules too deep", fmt.Sprintf("Modules are nested more than %d deep here.", maxModuleDepth))
+		l.Diags.Error(rng, "Modules too deep", fmt.Sprintf("Modules are nested more than %d deep here.", maxModuleDepth))
 		return nil
 	}
 	return files
@@ -90,18 +90,18 @@ func (l *loader) openModule(n *node, a *hclsyntax.Attribute) map[string][]byte {
 func (f *frame) module(n *node, ctx *hcl.EvalContext) cty.Value {
 	m := n.module
 	instances, ok := instances(f.sees(ctx, nil), m.forEach)
-	if !ok && f.awaits().any() {
-		f.diags.Error(m.forEach.Range(), "Modules that are not known", "Which modules there are cannot wait for what a step makes. Give one module the artifact as an argument, and write the for_each over it in its steps.")
+	if !ok && f.Awaits().Any() {
+		f.Diags.Error(m.forEach.Range(), "Modules that are not known", "Which modules there are cannot wait for what a step makes. Give one module the artifact as an argument, and write the for_each over it in its steps.")
 	}
 	if !ok || m.declared == nil {
 		return cty.DynamicVal
 	}
-	sweep(f.diags, n.name, m.forEach, m.Body, instances, nil)
+	sweep(f.Diags, n.name, m.forEach, m.Body, instances, nil)
 	values := make(map[string]cty.Value, len(instances))
 	for i := range instances {
 		if f.instances++; f.instances > maxModules {
 			if f.instances == maxModules+1 {
-				f.diags.Error(n.rng, "Too many modules", fmt.Sprintf("With this block the pipeline has more than %d modules.", maxModules))
+				f.Diags.Error(n.rng, "Too many modules", fmt.Sprintf("With this block the pipeline has more than %d modules.", maxModules))
 			}
 			return cty.DynamicVal
 		}
@@ -109,7 +109,7 @@ func (f *frame) module(n *node, ctx *hcl.EvalContext) cty.Value {
 		f.place(inst, n, ctx)
 		arguments := make(map[string]argument, len(m.arguments))
 		for _, a := range m.arguments {
-			arguments[a.Name] = argument{f.sees(inst.ctx, inst).value(a.Expr), a.Expr.Range(), a.NameRange}
+			arguments[a.Name] = argument{f.sees(inst.ctx, inst).Value(a.Expr), a.Expr.Range(), a.NameRange}
 		}
 		values[inst.Key] = f.load(m, inst.address, arguments)
 	}
@@ -132,7 +132,7 @@ func sameTypes(values map[string]cty.Value) bool {
 // load evaluates an instance of a module and returns its outputs, unknown ones if something
 // is wrong with it. The first one declares the module.
 func (f *frame) load(call *moduleCall, address string, arguments map[string]argument) cty.Value {
-	defer f.diags.Within(syntax.Place{Range: syntax.Header(call.Block), Text: "in " + address})()
+	defer f.Diags.Within(syntax.Place{Range: syntax.Header(call.Block), Text: "in " + address})()
 	m := call.declared()
 	if m.broken() {
 		return cty.DynamicVal // what a broken file declares is not known
@@ -143,14 +143,14 @@ func (f *frame) load(call *moduleCall, address string, arguments map[string]argu
 	c := f.frame(m, address)
 	c.variables.setArguments(call, arguments)
 	c.fixed()
-	c.inherited = f.awaits()
+	c.inherited = f.Awaits()
 	c.nodes()
 	f.modules = append(f.modules, c)
 	outputs := map[string]cty.Value{}
 	for name, n := range m.byName {
 		if output, ok := strings.CutPrefix(name, "output."); ok {
 			outputs[output] = c.of(n).value
-			f.awaits().add(c.of(n).awaits)
+			f.Awaits().Add(c.of(n).awaits)
 		}
 	}
 	return cty.ObjectVal(outputs)
@@ -166,7 +166,7 @@ func (l *loader) declareOutput(b *hclsyntax.Block) {
 	l.description(b)
 	a := b.Body.Attributes["value"]
 	if a == nil {
-		l.diags.Error(n.rng, "Missing attribute", "An output needs value = …, which pipelines that use this one as a module refer to.")
+		l.Diags.Error(n.rng, "Missing attribute", "An output needs value = …, which pipelines that use this one as a module refer to.")
 		return
 	}
 	n.expr = a.Expr

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/host/environment"
+	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
@@ -75,7 +76,7 @@ type Pipeline struct {
 	Sources map[string][]byte
 
 	// Found is what was learned of other files.
-	Found Found
+	Found language.Found
 
 	// With are the options that the pipeline was loaded with.
 	With Options
@@ -152,7 +153,7 @@ type Options struct {
 	Env      []string          // REDSI_VAR_NAME=VALUE among others, as os.Environ gives them
 	Local    []File            // of a LocalFile, later ones win
 
-	World
+	language.World
 
 	// Module returns the pipeline files that a module's source names, as a source in
 	// the folder says it; nil if there are no modules.
@@ -176,26 +177,26 @@ func Load(sources map[string][]byte, o Options) (*Pipeline, Diagnostics) {
 }
 
 // begin is a load of which nothing has been evaluated.
-func begin(sources map[string][]byte, o Options) *lang {
-	return newLang(sources, o.World, syntax.NewCollector(sources), o.Stop)
+func begin(sources map[string][]byte, o Options) *language.Session {
+	return language.NewSession(sources, o.World, syntax.NewCollector(sources), o.Stop)
 }
 
 // load declares and evaluates a pipeline; the scope is nil if it is not known what is declared.
-func load(s *lang, sources map[string][]byte, o Options, keepValues bool) (*Scope, *Pipeline, Diagnostics) {
+func load(s *language.Session, sources map[string][]byte, o Options, keepValues bool) (*Scope, *Pipeline, Diagnostics) {
 	t := declare(s, sources, declareOptions{o.Registry, o.Module, o.Lint})
 	if t.root.broken() {
-		return nil, nil, s.diags.Done()
+		return nil, nil, s.Diags.Done()
 	}
 	for _, name := range syntax.Pipelines(sources) {
-		s.read[name] = sources[name]
+		s.Read[name] = sources[name]
 	}
-	r, opened := evaluate(s, t, givens{t.root, s.diags, &o}, evaluateOptions{o.Lint, keepValues, o.Environments})
-	ds := s.diags.Done()
+	r, opened := evaluate(s, t, givens{t.root, s.Diags, &o}, evaluateOptions{o.Lint, keepValues, o.Environments, o.ReadFile})
+	ds := s.Diags.Done()
 	if ds.HasErrors() {
-		ds.Questions, ds.Lacks = opened.questions(ds), s.lacks
+		ds.Questions, ds.Lacks = opened.questions(ds), s.Lacks
 		return opened, nil, ds
 	}
-	p := &Pipeline{Result: *r, Sources: s.read, Found: s.found, With: o}
+	p := &Pipeline{Result: *r, Sources: s.Read, Found: s.Found, With: o}
 	p.Values, p.vars = opened.f.variables.all()
 	for id, files := range t.opened {
 		p.opened = append(p.opened, Module{id[0], id[1], files})

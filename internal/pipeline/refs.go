@@ -7,12 +7,13 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
 // dangling says why a reference leads nowhere; "" if it does not.
 func (l *links) dangling(tr hcl.Traversal, each bool) (summary, detail string) {
-	p := names(tr)
+	p := language.Names(tr)
 	switch p[0] {
 	case "var":
 		for name := range l.m.variables {
@@ -63,7 +64,7 @@ func (l *links) unknownRoot(name string, tr hcl.Traversal) (string, string) {
 	switch {
 	case len(tr) > 1:
 	case l.isInterpolation(tr.SourceRange()):
-		detail += " " + leaveToProgram(name)
+		detail += " " + language.LeaveToProgram(name)
 	default:
 		detail += fmt.Sprintf(" A text is written in quotes: %q.", name)
 	}
@@ -88,7 +89,7 @@ func (l *links) noBlock(p []string) (summary, detail string) {
 // targets are the nodes that a reference reads: one, or all that a shorter one
 // such as step.train covers.
 func (l *links) targets(tr hcl.Traversal) []*node {
-	p := names(tr)
+	p := language.Names(tr)
 	if depth := Depth(p[0]); len(p) >= depth {
 		if n := l.m.byName[strings.Join(p[:depth], ".")]; n != nil {
 			return []*node{n}

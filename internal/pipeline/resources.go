@@ -34,9 +34,9 @@ func (l *loader) shapeResources(b *block, inner *hclsyntax.Block) {
 	}
 	switch {
 	case b.typ == "claim":
-		l.diags.Error(inner.TypeRange, "Unknown block", "A claim does no work, so it needs no resources and no retry.")
+		l.Diags.Error(inner.TypeRange, "Unknown block", "A claim does no work, so it needs no resources and no retry.")
 	case *of != nil:
-		l.diags.Error(inner.TypeRange, "Block written twice", fmt.Sprintf("A block has one %s block.", inner.Type), syntax.Place{Range: (*of).TypeRange, Text: "the first one"})
+		l.Diags.Error(inner.TypeRange, "Block written twice", fmt.Sprintf("A block has one %s block.", inner.Type), syntax.Place{Range: (*of).TypeRange, Text: "the first one"})
 	default:
 		*of = inner
 		l.labels(inner)

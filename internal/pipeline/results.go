@@ -1,8 +1,6 @@
 package pipeline
 
-import (
-	"github.com/redsi/redsi/internal/system/signature"
-)
+import "github.com/redsi/redsi/internal/system/signature"
 
 // Results is what a pipeline says of results that others made: where they are, and whose
 // are believed. It is not part of any key.

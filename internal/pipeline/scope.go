@@ -58,39 +58,39 @@ func WholeExpression(file string, source []byte) Expression {
 // unknown if there are errors.
 func (s *Scope) Value(x Expression) (cty.Value, syntax.Diagnostics) {
 	f, file := s.f, x.Range.Filename
-	f.again()
-	f.diags = syntax.NewCollector(map[string][]byte{file: x.Source})
+	f.Again()
+	f.Diags = syntax.NewCollector(map[string][]byte{file: x.Source})
 	text := x.Range.SliceBytes(x.Source)
-	if !syntax.Tame(file, text, f.diags) {
-		return cty.DynamicVal, f.diags.Done()
+	if !syntax.Tame(file, text, f.Diags) {
+		return cty.DynamicVal, f.Diags.Done()
 	}
 	e, ds := hclsyntax.ParseExpression(text, file, x.Range.Start)
-	f.diags.HCL(ds, x.Range)
+	f.Diags.HCL(ds, x.Range)
 	if ds.HasErrors() {
-		return cty.DynamicVal, f.diags.Done()
+		return cty.DynamicVal, f.Diags.Done()
 	}
-	f.rewriteNode(e)
+	f.RewriteNode(e)
 	var edges []edge
 	links := *f.links
-	links.diags = f.diags
+	links.diags = f.Diags
 	for _, tr := range e.Variables() {
 		if _, given := x.With[tr.RootName()]; given {
 			continue
 		}
 		if summary, detail := links.dangling(tr, false); summary != "" {
-			f.diags.Error(tr.SourceRange(), summary, detail)
+			f.Diags.Error(tr.SourceRange(), summary, detail)
 			continue
 		}
 		for _, to := range links.targets(tr) {
 			edges = append(edges, edge{to: to, rng: tr.SourceRange()})
 		}
 	}
-	if f.diags.Failed() {
-		return cty.DynamicVal, f.diags.Done()
+	if f.Diags.Failed() {
+		return cty.DynamicVal, f.Diags.Done()
 	}
 	n := &node{dir: s.dir}
 	ctx := f.scope(n, edges)
 	maps.Copy(ctx.Variables, x.With)
-	defer f.await(f.inherits(n, edges))()
-	return f.sees(ctx, nil).value(e), f.diags.Done()
+	defer f.Await(f.inherits(n, edges))()
+	return f.sees(ctx, nil).Value(e), f.Diags.Done()
 }

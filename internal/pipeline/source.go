@@ -6,6 +6,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
@@ -14,14 +15,14 @@ import (
 func (l *loader) parse() {
 	names := syntax.Pipelines(l.files)
 	if len(names) == 0 {
-		l.diags.Error(hcl.Range{Filename: syntax.DefaultFile, Start: hcl.InitialPos, End: hcl.InitialPos},
+		l.Diags.Error(hcl.Range{Filename: syntax.DefaultFile, Start: hcl.InitialPos, End: hcl.InitialPos},
 			"No pipeline", "There is no file whose name ends in .hcl.")
 	}
 	for _, name := range names {
 		b, ok := l.parsed[name]
 		if !ok {
-			if b = syntax.ParseFile(name, l.files[name], l.diags); b != nil {
-				l.rewrite(b.Body)
+			if b = syntax.ParseFile(name, l.files[name], l.Diags); b != nil {
+				l.Rewrite(b.Body)
 			}
 			l.parsed[name] = b
 		}
@@ -33,13 +34,13 @@ func (l *loader) parse() {
 
 // leavesOf are those of a step that is made: what its configuration names, or what lies
 // where a source block says.
-func (f *frame) leavesOf(t step.Task, at syntax.Pos, spec *step.Spec) leaves {
+func (f *frame) leavesOf(t step.Task, at syntax.Pos, spec *step.Spec) language.Leaves {
 	return func(output string) ([]string, bool) {
 		path, ignore, ok := SourceOf(t, at)
 		if !ok {
 			return spec.Leaves(t, output)
 		}
-		return f.folder(path, ignore)
+		return f.Folder(path, ignore)
 	}
 }
 

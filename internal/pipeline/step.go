@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
@@ -14,7 +15,7 @@ import (
 // step makes the step of one instance; false if something is wrong with it.
 func (m *maker) step(inst *instance) (Step, bool) {
 	f, b := m.f, m.n.block
-	if f.config > maxConfigs || f.ended() { // reported
+	if f.config > maxConfigs || f.Ended() { // reported
 		return Step{}, false
 	}
 	c := f.stepReader(b, inst)
@@ -23,7 +24,7 @@ func (m *maker) step(inst *instance) (Step, bool) {
 		attrs = slices.DeleteFunc(slices.Clone(attrs), func(a step.Attr) bool { return a.Name == expectBlock })
 	}
 	tree := c.body(b.Body, attrs, nil)
-	if err := b.spec.WithCode(tree, f.codeBeside(syntax.Dir(b.TypeRange.Filename))); err != nil {
+	if err := b.spec.WithCode(tree, f.Code(syntax.Dir(b.TypeRange.Filename))); err != nil {
 		c.problems(err)
 	}
 	queue, resources, queueOK := c.resources()
@@ -36,8 +37,8 @@ func (m *maker) step(inst *instance) (Step, bool) {
 	if err != nil {
 		c.problems(err) // but those of what is not known
 	}
-	if f.awaits().any() && (c.failed() || !queueOK || !checksOK || inst.undecided) {
-		return pending(f.awaits(), s, step.RefsIn(tree)), true
+	if f.Awaits().Any() && (c.failed() || !queueOK || !checksOK || inst.undecided) {
+		return pending(f.Awaits(), s, step.RefsIn(tree)), true
 	}
 	if err == nil && !inst.leftOut {
 		c.fields(tree)
@@ -52,7 +53,7 @@ func (m *maker) step(inst *instance) (Step, bool) {
 	before := f.config
 	if f.config += int64(len(task.Config)); f.config > maxConfigs {
 		if before <= maxConfigs {
-			f.diags.Error(syntax.Header(b.Block), "Configurations too large", fmt.Sprintf("With this block the configurations of all steps have more than %d MiB. Let steps read large texts from an artifact, such as the output of a download step; their configurations then hold only its name.", maxConfigs>>20))
+			f.Diags.Error(syntax.Header(b.Block), "Configurations too large", fmt.Sprintf("With this block the configurations of all steps have more than %d MiB. Let steps read large texts from an artifact, such as the output of a download step; their configurations then hold only its name.", maxConfigs>>20))
 		}
 		return Step{}, false
 	}
@@ -78,10 +79,10 @@ func (f *frame) stepOf(b *block, address string) Step {
 
 // pending describes the step of an instance, or the one for all instances of a block, that
 // is not known yet. reads are the artifacts that are known to be in its configuration.
-func pending(a *awaited, s Step, reads []step.Ref) Step {
+func pending(a *language.Awaited, s Step, reads []step.Ref) Step {
 	s.Task.Config = json.RawMessage(`{}`)
-	s.Awaits = slices.SortedFunc(maps.Keys(a.refs), func(x, y step.Ref) int { return strings.Compare(x.String(), y.String()) })
-	after := maps.Clone(a.on)
+	s.Awaits = slices.SortedFunc(maps.Keys(a.Refs), func(x, y step.Ref) int { return strings.Compare(x.String(), y.String()) })
+	after := maps.Clone(a.On)
 	for _, ref := range reads {
 		after[ref.Step] = true
 	}

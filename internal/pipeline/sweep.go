@@ -10,6 +10,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
@@ -42,7 +43,7 @@ func sweep(d *syntax.Collector, name string, forEach hclsyntax.Expression, body 
 		of := map[string]any{"": config.String()}
 		for attr := range used {
 			if v, ok := m["."+attr]; ok && configs == nil {
-				of[attr] = JSON(v, func(r step.Ref) any { return []string{r.String()} })
+				of[attr] = language.JSON(v, func(r step.Ref) any { return []string{r.String()} })
 			}
 		}
 		id, err := json.Marshal(of)
@@ -72,7 +73,7 @@ func sweep(d *syntax.Collector, name string, forEach hclsyntax.Expression, body 
 // axes are the parts of an element of for_each, by what follows each.value: .seed, or [1]. It is nil
 // for an element that has none, and for what cannot be compared or told.
 func axes(v cty.Value) map[string]cty.Value {
-	if !v.IsWhollyKnown() || v.IsNull() || sensitiveIn(v) != "" {
+	if !v.IsWhollyKnown() || v.IsNull() || language.SensitiveIn(v) != "" {
 		return nil
 	}
 	parts := map[string]cty.Value{}
@@ -103,7 +104,7 @@ func usesEach(b *hclsyntax.Body, forEach hclsyntax.Expression, used map[string]b
 				continue
 			}
 			attr := ""
-			if path := names(tr); len(path) > 2 && path[1] == "value" {
+			if path := language.Names(tr); len(path) > 2 && path[1] == "value" {
 				attr = path[2]
 			}
 			if attr == "" {

@@ -8,6 +8,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
+	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
@@ -25,7 +26,7 @@ func (l *loader) declareVariable(b *hclsyntax.Block) {
 	attrs, ctx := b.Body.Attributes, l.constContext(b.TypeRange.Filename)
 	if a := attrs["type"]; a != nil {
 		t, ds := typeexpr.TypeConstraint(a.Expr)
-		l.diags.HCL(ds, a.Expr.Range())
+		l.Diags.HCL(ds, a.Expr.Range())
 		if v.typ = t; ds.HasErrors() {
 			v.typ = cty.DynamicPseudoType
 		}
@@ -33,7 +34,7 @@ func (l *loader) declareVariable(b *hclsyntax.Block) {
 	if a := attrs["default"]; a != nil {
 		v.optional = true
 		if l.constant(a.Expr, "The default of a variable") {
-			v.fallback = exprScope{lang: l.lang, ctx: ctx}.value(a.Expr)
+			v.fallback = language.Scope{Session: l.Session, Context: ctx}.Value(a.Expr)
 		}
 	}
 	l.description(b)
@@ -47,7 +48,7 @@ func (l *loader) declareVariable(b *hclsyntax.Block) {
 		l.declareCheck(v, inner)
 	}
 	if v.sensitive && v.ask != "" {
-		l.diags.Error(v.rng, "Value not allowed", "A sensitive variable cannot ask: answers are kept in a file.")
+		l.Diags.Error(v.rng, "Value not allowed", "A sensitive variable cannot ask: answers are kept in a file.")
 	}
 	v.settle(l, b)
 	l.settleSensitive(v, b)
@@ -62,7 +63,7 @@ func (l *loader) declareCheck(v *variable, b *hclsyntax.Block) {
 		c.message = a.Expr
 	}
 	if c.condition == nil || c.message == nil {
-		l.diags.Error(c.rng, "Missing attribute", "A validation needs condition = … and error_message = ….")
+		l.Diags.Error(c.rng, "Missing attribute", "A validation needs condition = … and error_message = ….")
 		return
 	}
 	v.checks = append(v.checks, c)
@@ -86,7 +87,7 @@ func (v *variable) settle(l *loader, b *hclsyntax.Block) {
 	if known {
 		d, err := convert.Convert(v.fallback, v.typ)
 		if err != nil {
-			l.diags.Error(b.Body.Attributes["default"].Expr.Range(), "Wrong type",
+			l.Diags.Error(b.Body.Attributes["default"].Expr.Range(), "Wrong type",
 				fmt.Sprintf("The default of var.%s is not of its type, %s: %s.", v.name, typeexpr.TypeString(v.typ), err))
 			d = cty.DynamicVal
 		}
@@ -96,7 +97,7 @@ func (v *variable) settle(l *loader, b *hclsyntax.Block) {
 
 // constant reports whether an expression refers to nothing.
 func (l *loader) constant(e hclsyntax.Expression, what string) bool {
-	return syntax.RefersOnly(l.diags, e, "", "Not a constant", what+" cannot refer to other values.")
+	return syntax.RefersOnly(l.Diags, e, "", "Not a constant", what+" cannot refer to other values.")
 }
 
 // settleSensitive checks what the declaration of a sensitive variable says.
@@ -105,10 +106,10 @@ func (l *loader) settleSensitive(v *variable, b *hclsyntax.Block) {
 		return
 	}
 	if v.optional && !(v.fallback.IsKnown() && v.fallback.IsNull()) {
-		l.diags.Error(b.Body.Attributes["default"].NameRange, "Default of a sensitive variable",
+		l.Diags.Error(b.Body.Attributes["default"].NameRange, "Default of a sensitive variable",
 			fmt.Sprintf("Every reader of the pipeline could see the default of var.%s. Leave it out, or write default = null.", v.name))
 	}
 	if !v.typ.IsPrimitiveType() && v.typ != cty.DynamicPseudoType {
-		l.diags.Error(v.rng, "Type of a sensitive variable", fmt.Sprintf("var.%s is sensitive, so it must be a string, number or bool.", v.name))
+		l.Diags.Error(v.rng, "Type of a sensitive variable", fmt.Sprintf("var.%s is sensitive, so it must be a string, number or bool.", v.name))
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
+	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
@@ -48,11 +49,11 @@ func (vs *variables) set(from *givens) {
 		case v.optional:
 			v.value = v.fallback
 		case v.sensitive:
-			f.lacks.Secrets = true
-			f.diags.Error(v.rng, "Variable without a value",
+			f.Lacks.Secrets = true
+			f.Diags.Error(v.rng, "Variable without a value",
 				fmt.Sprintf("var.%s is sensitive, so neither the pipeline nor a saved plan has its value. Set %s%s in the environment, or give it with --var-file or --var.", name, EnvPrefix, name))
 		default:
-			f.diags.Error(v.rng, "Variable without a value",
+			f.Diags.Error(v.rng, "Variable without a value",
 				fmt.Sprintf("var.%s has no default. Give it a value with --var %s=…, in a --var-file, or in the environment as %s%s.", name, name, EnvPrefix, name))
 		}
 	}
@@ -60,10 +61,10 @@ func (vs *variables) set(from *givens) {
 	for name, v := range vs.of {
 		if v.sensitive {
 			whole[name] = v.value
-			v.value = v.value.Mark(sensitive(name))
+			v.value = v.value.Mark(language.Sensitive(name))
 		}
 	}
-	f.keep(whole)
+	f.Keep(whole)
 	vs.validateAll()
 	for name := range whole { // those that are refused are unknown now
 		whole[name], _ = vs.of[name].value.Unmark()
@@ -94,13 +95,13 @@ func (vs *variables) validate(v *setting) bool {
 			continue
 		}
 		sc := f.sees(f.context(syntax.Dir(v.rng.Filename)), nil)
-		ok, _ := sc.value(c.condition).Unmark()
+		ok, _ := sc.Value(c.condition).Unmark()
 		if !ok.IsKnown() {
 			continue
 		}
 		ok, err := convert.Convert(ok, cty.Bool)
 		if err != nil || ok.IsNull() {
-			f.diags.Error(c.condition.Range(), "Wrong type", "A condition is true or false.")
+			f.Diags.Error(c.condition.Range(), "Wrong type", "A condition is true or false.")
 			continue
 		}
 		if ok.True() {
@@ -108,8 +109,8 @@ func (vs *variables) validate(v *setting) bool {
 		}
 		detail := fmt.Sprintf("The value of var.%s is not shown, as it is sensitive.", v.name)
 		switch {
-		case v.sensitive || sensitiveIn(v.value) != "":
-		case holdsArtifact(v.value.Type()):
+		case v.sensitive || language.SensitiveIn(v.value) != "":
+		case language.HoldsArtifact(v.value.Type()):
 			detail = fmt.Sprintf("The value of var.%s contains an artifact.", v.name)
 		default:
 			value := v.argument()
@@ -118,10 +119,10 @@ func (vs *variables) validate(v *setting) bool {
 			}
 			detail = fmt.Sprintf("The value of var.%s is %s.", v.name, value)
 		}
-		if m := sc.open(sc.value(c.message), c.message.Range()); m.IsKnown() && !m.IsNull() && m.Type() == cty.String {
+		if m := sc.Open(sc.Value(c.message), c.message.Range()); m.IsKnown() && !m.IsNull() && m.Type() == cty.String {
 			detail = m.AsString() + "\n" + detail
 		}
-		f.diags.Error(v.rng, "Value not allowed", detail, syntax.Place{Range: c.condition.Range(), Text: "this condition is false"})
+		f.Diags.Error(v.rng, "Value not allowed", detail, syntax.Place{Range: c.condition.Range(), Text: "this condition is false"})
 		allowed = false
 	}
 	return allowed
@@ -189,7 +190,7 @@ func (vs *variables) setArguments(m *moduleCall, arguments map[string]argument) 
 	f := vs.f
 	for _, name := range syntax.Keys(arguments) {
 		if vs.of[name] == nil {
-			f.diags.Error(arguments[name].name, "Undeclared variable",
+			f.Diags.Error(arguments[name].name, "Undeclared variable",
 				fmt.Sprintf("The module has no variable %q. %s", name, syntax.Suggest(name, syntax.Keys(vs.of), "variable")))
 		}
 	}
@@ -202,7 +203,7 @@ func (vs *variables) setArguments(m *moduleCall, arguments map[string]argument) 
 		case v.optional:
 			v.value = v.fallback
 		default:
-			f.diags.Error(syntax.Header(m.Block), "Variable without a value",
+			f.Diags.Error(syntax.Header(m.Block), "Variable without a value",
 				fmt.Sprintf("The module's var.%s has no default. Give it a value: %s = ….", name, name), syntax.Place{Range: v.rng, Text: "declared here"})
 		}
 	}
@@ -213,8 +214,8 @@ func (vs *variables) setArguments(m *moduleCall, arguments map[string]argument) 
 // variable takes a sensitive one of the pipeline, whose name its uses then have.
 func (vs *variables) argumentOf(v *setting, a argument) cty.Value {
 	f := vs.f
-	if _, whole := f.wholeVariable(a.value); v.sensitive && a.value.IsKnown() && !whole {
-		f.diags.Error(a.rng, "Not a sensitive variable",
+	if _, whole := f.WholeVariable(a.value); v.sensitive && a.value.IsKnown() && !whole {
+		f.Diags.Error(a.rng, "Not a sensitive variable",
 			fmt.Sprintf("The module's var.%s is sensitive, so it takes only a whole sensitive variable of the pipeline; its value must not be in a file.", v.name), syntax.Place{Range: v.rng, Text: "declared here"})
 		return cty.DynamicVal
 	}
@@ -224,10 +225,10 @@ func (vs *variables) argumentOf(v *setting, a argument) cty.Value {
 	out, err := convert.Convert(a.value, v.typ)
 	if err != nil {
 		hint := ""
-		if holdsArtifact(a.value.Type()) {
+		if language.HoldsArtifact(a.value.Type()) {
 			hint = " A variable that takes artifacts has type = any."
 		}
-		f.diags.Error(a.rng, "Wrong type",
+		f.Diags.Error(a.rng, "Wrong type",
 			fmt.Sprintf("The value does not fit the type of the module's var.%s, %s: %s.%s", v.name, typeexpr.TypeString(v.typ), err, hint), syntax.Place{Range: v.rng, Text: "declared here"})
 		return cty.DynamicVal
 	}

@@ -17,15 +17,15 @@ func (m *maker) runs(inst *instance) bool {
 	if e == nil {
 		return true
 	}
-	v, ok := f.sees(inst.ctx, inst).typed(e, cty.Bool, "when is true or false: a step whose when is false is skipped.")
+	v, ok := f.sees(inst.ctx, inst).Typed(e, cty.Bool, "when is true or false: a step whose when is false is skipped.")
 	if !ok {
-		inst.undecided = !v.IsKnown() && f.awaits().any() // else it is wrong
+		inst.undecided = !v.IsKnown() && f.Awaits().Any() // else it is wrong
 		m.st.undecided = m.st.undecided || inst.undecided
 		return true
 	}
 	why := cty.StringVal("")
 	if b.otherwise != nil { // also of one that runs: a mistake in it is one at every scale
-		why, ok = f.sees(inst.ctx, inst).typed(b.otherwise, cty.String, "otherwise is a sentence: why the block is left out where its when is false.")
+		why, ok = f.sees(inst.ctx, inst).Typed(b.otherwise, cty.String, "otherwise is a sentence: why the block is left out where its when is false.")
 	}
 	if v.False() {
 		s := Skipped{Address: inst.address, Pos: syntax.PosOf(e.Range())}
@@ -84,12 +84,12 @@ func (m *maker) temporary(inst *instance) (temporary, ok bool) {
 	if keep == nil {
 		return false, true
 	}
-	v, ok := m.f.sees(inst.ctx, inst).typed(keep, cty.Bool, "keep is true or false: the bytes of a step with keep = false leave the store when all that read them are done.")
+	v, ok := m.f.sees(inst.ctx, inst).Typed(keep, cty.Bool, "keep is true or false: the bytes of a step with keep = false leave the store when all that read them are done.")
 	if !ok {
 		return false, false
 	}
 	if v.False() {
-		m.f.drop(inst.address)
+		m.f.Drop(inst.address)
 	}
 	return v.False(), true
 }

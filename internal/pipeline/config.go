@@ -10,6 +10,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/redsi/redsi/internal/host/secret"
+	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
@@ -100,7 +101,7 @@ func (c *config) fail(at []any, rng hcl.Range, summary, detail string) broken {
 	if len(at) > 0 {
 		about = pattern(at)
 	}
-	c.l.diags.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: &rng}, c.inst.of(), about)
+	c.l.Diags.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: &rng}, c.inst.of(), about)
 	return broken{}
 }
 
@@ -116,30 +117,30 @@ func (c *config) tree(v cty.Value, t step.Type, accepts string, at []any) any {
 	}
 	ty := v.Type()
 	if t.Kind == step.InputOne || t.Kind == step.InputMany {
-		if address, ok := stepOf(v); ok {
+		if address, ok := language.StepOf(v); ok {
 			return c.fail(at, c.locate(at), "Step instead of an output",
-				fmt.Sprintf("%s takes an artifact, and %s is a step. Name one of its outputs: %s.", show(at), address, outputNames(v, address)))
+				fmt.Sprintf("%s takes an artifact, and %s is a step. Name one of its outputs: %s.", show(at), address, language.OutputNames(v, address)))
 		}
 	}
 	switch {
-	case ty == artifactType:
-		a := v.EncapsulatedValue().(*artifact)
-		if accepts != "" && !slices.Contains(strings.Split(accepts, ","), a.output.Type) {
+	case ty == language.ArtifactType:
+		a := v.EncapsulatedValue().(*language.Artifact)
+		if accepts != "" && !slices.Contains(strings.Split(accepts, ","), a.Output.Type) {
 			return c.fail(at, c.locate(at), "Wrong kind of artifact",
-				fmt.Sprintf("%s takes %s, but %s is %s.", show(at), strings.ReplaceAll(accepts, ",", " or "), a.ref, typeName(a.output.Type)))
+				fmt.Sprintf("%s takes %s, but %s is %s.", show(at), strings.ReplaceAll(accepts, ",", " or "), a.Ref, typeName(a.Output.Type)))
 		}
-		ref := a.ref
+		ref := a.Ref
 		if c.outputs == nil {
 			c.outputs, c.read = map[step.Ref]step.Output{}, map[string]*step.Spec{}
 		}
-		c.outputs[ref], c.read[ref.Step] = a.output, a.spec
+		c.outputs[ref], c.read[ref.Step] = a.Output, a.Spec
 		return step.Input{Ref: &ref}
 	case ty == cty.String:
 		return v.AsString()
 	case ty == cty.Bool:
 		return v.True()
 	case ty == cty.Number:
-		return number(v.AsBigFloat())
+		return language.Number(v.AsBigFloat())
 	case ty.IsObjectType() || ty.IsMapType():
 		return c.object(v, t, accepts, at)
 	case ty.IsTupleType() || ty.IsListType() || ty.IsSetType():
@@ -187,15 +188,15 @@ func typeName(t string) string {
 // secrets is the value of an attribute for secrets, with sources instead of
 // sensitive variables.
 func (c *config) secrets(v cty.Value, rng hcl.Range) cty.Value {
-	if !c.l.hasSecrets() || v.IsMarked() || !v.IsKnown() || v.IsNull() || !v.Type().IsObjectType() && !v.Type().IsMapType() {
+	if !c.l.HasSecrets() || v.IsMarked() || !v.IsKnown() || v.IsNull() || !v.Type().IsObjectType() && !v.Type().IsMapType() {
 		return c.l.open(v, rng, c.inst)
 	}
 	m := v.AsValueMap()
 	for k, e := range m {
-		if name, ok := c.l.wholeVariable(e); ok {
+		if name, ok := c.l.WholeVariable(e); ok {
 			m[k] = cty.StringVal(secret.Variable(name))
-		} else if name := sensitiveIn(e); name != "" {
-			c.l.diags.Error(rng, "Sensitive value", fmt.Sprintf("%s is made of var.%s. A secret must be a whole variable, since its value is found only when the program starts.", k, name))
+		} else if name := language.SensitiveIn(e); name != "" {
+			c.l.Diags.Error(rng, "Sensitive value", fmt.Sprintf("%s is made of var.%s. A secret must be a whole variable, since its value is found only when the program starts.", k, name))
 			return cty.DynamicVal
 		}
 	}

@@ -35,7 +35,7 @@ func (l *loader) declare() {
 	}
 	for _, b := range l.bodies {
 		for _, a := range syntax.Attributes(b.Body) {
-			l.diags.Error(a.NameRange, "Attribute outside a block",
+			l.Diags.Error(a.NameRange, "Attribute outside a block",
 				fmt.Sprintf("A value that is used in several places is written in a locals block: locals { %s = … }. A file for --var-file that stands beside pipelines.hcl does not end in .hcl.", a.Name))
 		}
 		for _, blk := range b.Blocks {
@@ -47,7 +47,7 @@ func (l *loader) declare() {
 			for _, t := range Types {
 				names = append(names, t.Name)
 			}
-			l.diags.Error(blk.TypeRange, "Unknown block type",
+			l.Diags.Error(blk.TypeRange, "Unknown block type",
 				fmt.Sprintf("There is no block type %q. %s", blk.Type, syntax.Suggest(blk.Type, names, "block type")))
 		}
 	}
@@ -60,16 +60,16 @@ func (l *loader) labels(b *hclsyntax.Block, want ...string) bool {
 		for _, w := range want {
 			form += fmt.Sprintf(" %q", w)
 		}
-		l.diags.Error(syntax.Header(b), "Wrong labels", fmt.Sprintf("A %s block is written %s { … }.", b.Type, form))
+		l.Diags.Error(syntax.Header(b), "Wrong labels", fmt.Sprintf("A %s block is written %s { … }.", b.Type, form))
 		return false
 	}
 	for i, name := range b.Labels {
 		if len(name) > maxName {
-			l.diags.Error(b.LabelRanges[i], "Not a name", fmt.Sprintf("The %s of this %s has %d bytes; at most %d are allowed.", strings.ToLower(want[i]), b.Type, len(name), maxName))
+			l.Diags.Error(b.LabelRanges[i], "Not a name", fmt.Sprintf("The %s of this %s has %d bytes; at most %d are allowed.", strings.ToLower(want[i]), b.Type, len(name), maxName))
 			return false
 		}
 		if !hclsyntax.ValidIdentifier(name) {
-			l.diags.Error(b.LabelRanges[i], "Not a name",
+			l.Diags.Error(b.LabelRanges[i], "Not a name",
 				fmt.Sprintf("%q cannot be the %s of a %s: a name is made of letters, digits, _ and -, and does not start with a digit.", name, strings.ToLower(want[i]), b.Type))
 			return false
 		}
@@ -125,7 +125,7 @@ func (l *loader) declareForm(b *hclsyntax.Block) {
 func (l *loader) declareLocals(b *hclsyntax.Block) {
 	l.labels(b)
 	for _, inner := range b.Body.Blocks {
-		l.diags.Error(inner.TypeRange, "Block in locals", "A locals block has attributes only: NAME = VALUE.")
+		l.Diags.Error(inner.TypeRange, "Block in locals", "A locals block has attributes only: NAME = VALUE.")
 	}
 	for _, a := range syntax.Attributes(b.Body) {
 		if n := (&node{name: "local." + a.Name, rng: a.NameRange, expr: a.Expr}); l.add(n) {
@@ -162,7 +162,7 @@ func (l *loader) declareBlock(hb *hclsyntax.Block) {
 }
 
 func (l *loader) twice(name string, rng, first hcl.Range) {
-	l.diags.Error(rng, "Declared twice", fmt.Sprintf("%s has been declared before. Give one of them another name.", name),
+	l.Diags.Error(rng, "Declared twice", fmt.Sprintf("%s has been declared before. Give one of them another name.", name),
 		syntax.Place{Range: first, Text: "declared here first"})
 }
 
@@ -182,12 +182,12 @@ func (l *loader) kind(b *block, rng hcl.Range) *step.Spec {
 		if b.typ != "step" {
 			detail = fmt.Sprintf("This build has no kind %q, which a %s block stands for.", b.kind, b.typ)
 		}
-		l.diags.Error(rng, "Unknown step kind", detail+" See redsi kinds.")
+		l.Diags.Error(rng, "Unknown step kind", detail+" See redsi kinds.")
 		return nil
 	case s.Block && b.typ == "step":
 		for typ, kind := range BlockKinds {
 			if kind == b.kind {
-				l.diags.Error(rng, "Not a step", fmt.Sprintf("This is written %s %q { … }.", typ, b.name))
+				l.Diags.Error(rng, "Not a step", fmt.Sprintf("This is written %s %q { … }.", typ, b.name))
 			}
 		}
 		return nil

@@ -73,7 +73,7 @@ func (l *loader) refersWithin(b *hclsyntax.Block, body *hclsyntax.Body, root str
 		detail = fmt.Sprintf("A %s block can refer to variables only.", b.Type)
 	}
 	for _, a := range syntax.Attributes(body) {
-		if !syntax.RefersOnly(l.diags, a.Expr, root, "Not a constant", detail) || !l.check(a.Expr, false) {
+		if !syntax.RefersOnly(l.Diags, a.Expr, root, "Not a constant", detail) || !l.check(a.Expr, false) {
 			l.bad[a.Expr] = true
 		}
 	}

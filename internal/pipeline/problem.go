@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
@@ -231,7 +232,7 @@ func AttrOf(attrs []step.Attr, name string) *step.Attr {
 // within follows a path into an expression as far as it is written out.
 func (c *config) within(e hclsyntax.Expression, path []any, byName bool) (hcl.Range, bool) {
 	for len(path) > 0 {
-		e = unwrap(e)
+		e = language.Unwrap(e)
 		switch x := e.(type) {
 		case *hclsyntax.TupleConsExpr:
 			i, isIndex := path[0].(int)

@@ -56,7 +56,7 @@ func (l *loader) setResults() {
 
 func (c *config) addresses(texts []string) (from []string) {
 	if len(texts) > maxFrom {
-		c.l.diags.Error(c.locate([]any{"from"}), "Too many addresses", fmt.Sprintf("There are %d addresses; at most %d are allowed: each is asked about every step without a result.", len(texts), maxFrom))
+		c.l.Diags.Error(c.locate([]any{"from"}), "Too many addresses", fmt.Sprintf("There are %d addresses; at most %d are allowed: each is asked about every step without a result.", len(texts), maxFrom))
 		return nil
 	}
 	for i, text := range texts {
@@ -66,9 +66,9 @@ func (c *config) addresses(texts []string) (from []string) {
 		}
 		switch at := c.locate([]any{"from", i}); {
 		case text == "":
-			c.l.diags.Error(at, "Wrong address", "An address is not empty.")
+			c.l.Diags.Error(at, "Wrong address", "An address is not empty.")
 		case slices.Contains(from, address):
-			c.l.diags.Error(at, "Named twice", fmt.Sprintf("%s is already in this list.", text))
+			c.l.Diags.Error(at, "Named twice", fmt.Sprintf("%s is already in this list.", text))
 		default:
 			from = append(from, address)
 		}
@@ -78,18 +78,18 @@ func (c *config) addresses(texts []string) (from []string) {
 
 func (c *config) publicKeys(attribute string, texts []string, seen map[string]hcl.Range) (keys []signature.Public) {
 	if len(texts) > maxKeys {
-		c.l.diags.Error(c.locate([]any{attribute}), "Too many keys", fmt.Sprintf("There are %d keys; at most %d are allowed.", len(texts), maxKeys))
+		c.l.Diags.Error(c.locate([]any{attribute}), "Too many keys", fmt.Sprintf("There are %d keys; at most %d are allowed.", len(texts), maxKeys))
 		return nil
 	}
 	for i, text := range texts {
 		at := c.locate([]any{attribute, i})
 		k, err := signature.ParsePublic(text)
 		if err != nil {
-			c.l.diags.Error(at, "Not a public key", err.Error()+".")
+			c.l.Diags.Error(at, "Not a public key", err.Error()+".")
 			continue
 		}
 		if first, again := seen[k.ID()]; again {
-			c.l.diags.Error(at, "Named twice", fmt.Sprintf("The key of %s is already here. A revoked key is not trusted: keep it in revoked only.", k.Name), syntax.Place{Range: first, Text: "named here first"})
+			c.l.Diags.Error(at, "Named twice", fmt.Sprintf("The key of %s is already here. A revoked key is not trusted: keep it in revoked only.", k.Name), syntax.Place{Range: first, Text: "named here first"})
 			continue
 		}
 		seen[k.ID()] = at

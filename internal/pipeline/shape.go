@@ -87,18 +87,18 @@ func (l *loader) shapeBody(b *hclsyntax.Block, attrs []step.Attr, owner string, 
 		switch k := AttrOf(attrs, a.Name); {
 		case top && (a.Name == forEachAttr || isFlag(a.Name) && k == nil):
 		case top && a.Name == resourcesBlock:
-			l.diags.Error(a.NameRange, "Not an attribute", "resources is a block: resources { memory = \"12GB\" }.")
+			l.Diags.Error(a.NameRange, "Not an attribute", "resources is a block: resources { memory = \"12GB\" }.")
 		case top && a.Name == retryBlock && k == nil:
-			l.diags.Error(a.NameRange, "Not an attribute", "retry is a block: retry { times = 3 }.")
+			l.Diags.Error(a.NameRange, "Not an attribute", "retry is a block: retry { times = 3 }.")
 		case k == nil:
 			l.typos[typo(syntax.Header(b), syntax.Nearest(a.Name, names))] = true
 			detail := fmt.Sprintf("%s has no attribute %q. %s", owner, a.Name, syntax.Suggest(a.Name, names, "attribute"))
 			if a.Name == "depends_on" {
 				detail = "There is no depends_on: a step follows those whose outputs it uses, and no others."
 			}
-			l.diags.Error(a.NameRange, "Unknown attribute", detail)
+			l.Diags.Error(a.NameRange, "Unknown attribute", detail)
 		case k.Label:
-			l.diags.Error(a.NameRange, "Not an attribute", fmt.Sprintf("%s is the block's label.", a.Name))
+			l.Diags.Error(a.NameRange, "Not an attribute", fmt.Sprintf("%s is the block's label.", a.Name))
 		}
 	}
 	for _, inner := range body.Blocks {
@@ -107,13 +107,13 @@ func (l *loader) shapeBody(b *hclsyntax.Block, attrs []step.Attr, owner string, 
 		case top && (isResources(inner.Type) || inner.Type == checkBlock && k == nil):
 			continue
 		case k == nil:
-			l.diags.Error(inner.TypeRange, "Unknown block", fmt.Sprintf("%s has no block %q. %s", owner, inner.Type, syntax.Suggest(inner.Type, blocks, "block")))
+			l.Diags.Error(inner.TypeRange, "Unknown block", fmt.Sprintf("%s has no block %q. %s", owner, inner.Type, syntax.Suggest(inner.Type, blocks, "block")))
 			continue
 		case !k.Block:
-			l.diags.Error(inner.TypeRange, "Not a block", fmt.Sprintf("%s is an attribute: %s = … (%s).", inner.Type, inner.Type, k.Type))
+			l.Diags.Error(inner.TypeRange, "Not a block", fmt.Sprintf("%s is an attribute: %s = … (%s).", inner.Type, inner.Type, k.Type))
 			continue
 		case body.Attributes[inner.Type] != nil:
-			l.diags.Error(inner.TypeRange, "Written in two ways", fmt.Sprintf("%s is written either as blocks or as an attribute with a list, not both.", inner.Type),
+			l.Diags.Error(inner.TypeRange, "Written in two ways", fmt.Sprintf("%s is written either as blocks or as an attribute with a list, not both.", inner.Type),
 				syntax.Place{Range: body.Attributes[inner.Type].NameRange, Text: "the attribute"})
 		}
 		object := blockObject(k)
@@ -126,7 +126,7 @@ func (l *loader) shapeBody(b *hclsyntax.Block, attrs []step.Attr, owner string, 
 			if want == 1 {
 				form = fmt.Sprintf("%s %q { … }", inner.Type, strings.ToUpper(labelOf(object)))
 			}
-			l.diags.Error(syntax.Header(inner), "Wrong labels", "This block is written "+form+".")
+			l.Diags.Error(syntax.Header(inner), "Wrong labels", "This block is written "+form+".")
 		}
 		l.shapeBody(inner, object.Attrs, inner.Type, false)
 	}
@@ -140,11 +140,11 @@ func (l *loader) rename(body *hclsyntax.Body, a *step.Attr) {
 	}
 	delete(body.Attributes, a.Was)
 	if now := body.Attributes[a.Name]; now != nil {
-		l.diags.Error(was.NameRange, "Written in two ways", fmt.Sprintf("%s is the former name of %s; give one of them.", a.Was, a.Name),
+		l.Diags.Error(was.NameRange, "Written in two ways", fmt.Sprintf("%s is the former name of %s; give one of them.", a.Was, a.Name),
 			syntax.Place{Range: now.NameRange, Text: "its present name"})
 		return
 	}
-	l.diags.Warn(was.NameRange, "Renamed attribute", fmt.Sprintf("%s is now called %s; results and keys are the same under both names.", a.Was, a.Name))
+	l.Diags.Warn(was.NameRange, "Renamed attribute", fmt.Sprintf("%s is now called %s; results and keys are the same under both names.", a.Was, a.Name))
 	was.Name = a.Name
 	body.Attributes[a.Name] = was
 }

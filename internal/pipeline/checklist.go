@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/redsi/redsi/internal/pipeline/questions"
+	"github.com/redsi/redsi/internal/pipeline/schema"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
@@ -66,14 +67,14 @@ func checkChecklist(x checklistBlock) error {
 		list, _ := questions.Of(name)
 		for number := range given {
 			if !list.Has(number) {
-				ps = append(ps, step.Problem{Path: show([]any{name, key(number)}), Detail: fmt.Sprintf("The list has no question %q. %s", number, syntax.Suggest(number, list.Numbers(), "question"))})
+				ps = append(ps, step.Problem{Path: schema.Show([]any{name, schema.Key(number)}), Detail: fmt.Sprintf("The list has no question %q. %s", number, syntax.Suggest(number, list.Numbers(), "question"))})
 			}
 		}
 	}
 	for typ, assets := range x.assets() {
 		for i, a := range assets {
 			if slices.ContainsFunc(assets[:i], func(b Asset) bool { return a.Name == b.Name }) {
-				ps = append(ps, step.Problem{Path: show([]any{typ, i, "name"}), Detail: "another one before it has this name"})
+				ps = append(ps, step.Problem{Path: schema.Show([]any{typ, i, "name"}), Detail: "another one before it has this name"})
 			}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/host/environment"
 	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/pipeline/language"
+	"github.com/redsi/redsi/internal/pipeline/schema"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
@@ -70,7 +71,7 @@ type frame struct {
 	variables *variables
 	states    []state // of nodes, by their index
 	modules   []*frame
-	typos     typos // those of its body, and of its values
+	typos     schema.Typos // those of its body, and of its values
 	own       Result
 
 	inherited *language.Awaited          // by the arguments of the module that this is
@@ -120,8 +121,8 @@ func (f *frame) sees(ctx *hcl.EvalContext, inst *instance) language.Scope {
 }
 
 // reader reads a block that has a form in what an instance sees.
-func (f *frame) reader(b *hclsyntax.Block, inst *instance) *reader {
-	return &reader{Scope: f.sees(inst.ctx, inst), block: b, spec: formOf(b), owner: ownerOf(b), address: inst.address, typos: f.typos}
+func (f *frame) reader(b *hclsyntax.Block, inst *instance) *schema.Reader {
+	return &schema.Reader{Scope: f.sees(inst.ctx, inst), Block: b, Spec: formOf(b), Owner: ownerOf(b), Address: inst.address, Typos: f.typos}
 }
 
 // context is what expressions of a file are evaluated in that refer to variables alone.

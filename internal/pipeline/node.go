@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/redsi/redsi/internal/pipeline/schema"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
@@ -20,11 +21,11 @@ type module struct {
 	singles   map[string]*hclsyntax.Block // by the type of which there is one
 	nodes     []*node                     // locals, outputs, modules and blocks in source order
 	byName    map[string]*node            // step.train.dsi, module.first, local.sizes
-	typos     typos
+	typos     schema.Typos
 }
 
 func newModule(files map[string][]byte, parent *module) *module {
-	return &module{files: files, parent: parent, variables: map[string]*variable{}, singles: map[string]*hclsyntax.Block{}, byName: map[string]*node{}, typos: typos{}}
+	return &module{files: files, parent: parent, variables: map[string]*variable{}, singles: map[string]*hclsyntax.Block{}, byName: map[string]*node{}, typos: schema.Typos{}}
 }
 
 // broken reports whether some file is not HCL, so that it is not known what is declared.

@@ -20,7 +20,7 @@ func (l *loader) questions(ds syntax.Diagnostics) (all []syntax.Question) {
 		named := regexp.MustCompile(`\bvar\.` + regexp.QuoteMeta(name) + `\b`)
 		asked := false
 		for _, d := range ds.List {
-			if d.Severity != hcl.DiagError || *d.Subject != v.rng && !named.Match(d.Subject.SliceBytes(l.diags.Source(d.Subject.Filename))) {
+			if d.Severity != hcl.DiagError || *d.Subject != v.rng && !named.Match(d.Subject.SliceBytes(l.Diags.Source(d.Subject.Filename))) {
 				continue
 			}
 			if *d.Subject != v.rng {

@@ -9,7 +9,7 @@ import (
 // noBlocks reports the blocks of one that has none.
 func (l *loader) noBlocks(b *hclsyntax.Block, only string) {
 	for _, inner := range b.Body.Blocks {
-		l.diags.Error(inner.TypeRange, "Unknown block", only)
+		l.Diags.Error(inner.TypeRange, "Unknown block", only)
 	}
 }
 

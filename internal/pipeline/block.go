@@ -45,11 +45,11 @@ func (l *loader) kind(b *block, rng hcl.Range) *step.Spec {
 		if Of(b.typ).Kind != "" {
 			detail = fmt.Sprintf("This build has no kind %q, which a %s block stands for.", b.kind, b.typ)
 		}
-		l.diags.Error(rng, "Unknown step kind", detail+" See redsi kinds.")
+		l.Diags.Error(rng, "Unknown step kind", detail+" See redsi kinds.")
 		return nil
 	case s.Block && Of(b.typ).Kind == "":
 		if t := OfKind(b.kind); t != nil {
-			l.diags.Error(rng, "Not a step", fmt.Sprintf("This is written %s %q { … }.", t.Name, b.name))
+			l.Diags.Error(rng, "Not a step", fmt.Sprintf("This is written %s %q { … }.", t.Name, b.name))
 		}
 		return nil
 	}
@@ -73,6 +73,6 @@ func (l *loader) shape(b *block) {
 		}
 	}
 	if b.spec != nil {
-		shapeBody(l.diags, b.Block, b.spec.Attrs, Common, b.owner, l.typos)
+		shapeBody(l.Diags, b.Block, b.spec.Attrs, Common, b.owner, l.typos)
 	}
 }

@@ -6,7 +6,9 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 
+	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/step"
 )
 
 // What others call by the pipeline's name.
@@ -26,6 +28,11 @@ type (
 	Lacks       = syntax.Lacks
 	Question    = syntax.Question
 	BlockReader = syntax.BlockReader
+
+	World    = language.World
+	Found    = language.Found
+	Made     = language.Made
+	Function = language.Function
 )
 
 // Folder is syntax.Folder.
@@ -63,23 +70,41 @@ func NewDiagnostics(list hcl.Diagnostics, sources map[string][]byte) Diagnostics
 	return syntax.NewDiagnostics(list, sources)
 }
 
+// Functions is language.Functions.
+func Functions() []Function { return language.Functions() }
+
+// Text is language.Text.
+func Text(v cty.Value, note func(step.Ref) string) string { return language.Text(v, note) }
+
+// JSON is language.JSON.
+func JSON(v cty.Value, ref func(step.Ref) any) any { return language.JSON(v, ref) }
+
+// FromTree is language.FromTree.
+func FromTree(tree any) cty.Value { return language.FromTree(tree) }
+
+// List is language.List.
+func List(folder, pattern string) ([]string, error) { return language.List(folder, pattern) }
+
+// Matches is language.Matches.
+func Matches(pattern, name string) bool { return language.Matches(pattern, name) }
+
 // sees is what expressions see in ctx, of an instance or, with nil, of none in particular.
-func (l *loader) sees(ctx *hcl.EvalContext, inst *instance) exprScope {
-	return exprScope{l.lang, ctx, inst.of(), l.bad, l.explains}
+func (l *loader) sees(ctx *hcl.EvalContext, inst *instance) language.Scope {
+	return language.Scope{Session: l.Session, Context: ctx, Of: inst.of(), Bad: l.bad, Why: l.explains}
 }
 
 func (l *loader) value(e hclsyntax.Expression, ctx *hcl.EvalContext, inst *instance) cty.Value {
-	return l.sees(ctx, inst).value(e)
+	return l.sees(ctx, inst).Value(e)
 }
 
 func (l *loader) typed(e hclsyntax.Expression, ctx *hcl.EvalContext, inst *instance, want cty.Type, wrong string) (cty.Value, bool) {
-	return l.sees(ctx, inst).typed(e, want, wrong)
+	return l.sees(ctx, inst).Typed(e, want, wrong)
 }
 
 func (l *loader) open(v cty.Value, rng hcl.Range, inst *instance) cty.Value {
-	return l.sees(nil, inst).open(v, rng)
+	return l.sees(nil, inst).Open(v, rng)
 }
 
 func (l *loader) functions(dir string) map[string]function.Function {
-	return l.lang.functions(dir, l.anySensitive)
+	return l.Session.Functions(dir, l.anySensitive)
 }

@@ -9,21 +9,22 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/redsi/redsi/internal/pipeline/address"
+	"github.com/redsi/redsi/internal/pipeline/language"
 )
 
 // pend makes one step stand for all of a block: which there are is not known yet. What is wrong
 // with each of them, whichever they are, is reported.
-func (l *loader) pend(n *node, own *awaited, ctx *hcl.EvalContext) {
+func (l *loader) pend(n *node, own *language.Awaited, ctx *hcl.EvalContext) {
 	b := n.block
 	each := instance{address: l.qualified(n.name) + address.Any, ctx: ctx.NewChild(), undecided: true}
 	each.ctx.Variables = map[string]cty.Value{"each": cty.DynamicVal}
-	l.now = awaiting(own) // what one of them awaits is for it to say
+	l.Now = language.Awaiting(own) // what one of them awaits is for it to say
 	l.step(b, &each)
-	l.now = own
+	l.Now = own
 	s := pending(own, l.stepOf(b, each.address), nil)
 	l.steps[n] = []Step{s}
-	n.awaits = awaiting(own)
-	n.awaits.on[s.Address] = true
+	n.awaits = language.Awaiting(own)
+	n.awaits.On[s.Address] = true
 }
 
 // qualified is a name with the module that it is in.
@@ -48,15 +49,15 @@ func mayChain(n *node) bool {
 // chain is what the instances of a block see of each other.
 func (l *loader) chain(n *node, instances []instance) cty.Value {
 	if n.block.when != nil {
-		l.diags.Error(n.block.when.Range(), "Chain with a when", fmt.Sprintf("Instances of %s refer to each other, so none of them can be skipped. Leave the element out of its for_each.", n.name))
+		l.Diags.Error(n.block.when.Range(), "Chain with a when", fmt.Sprintf("Instances of %s refer to each other, so none of them can be skipped. Leave the element out of its for_each.", n.name))
 	}
 	values := make(map[string]cty.Value, len(instances))
 	for _, inst := range instances {
 		l.place(&inst, n, nil)
-		values[inst.Key] = outputsOf(n.block.spec, n.block.spec.Outputs, inst.address, nil)
+		values[inst.Key] = language.OutputsOf(n.block.spec, n.block.spec.Outputs, inst.address, nil)
 	}
 	if len(values) == 0 {
-		return cty.MapValEmpty(stepType(n.block.spec))
+		return cty.MapValEmpty(language.StepType(n.block.spec))
 	}
 	return cty.MapVal(values)
 }
@@ -93,5 +94,5 @@ func (l *loader) noCircle(n *node) {
 	if left := len(names) - most; left > 0 {
 		names = append(names[:most], fmt.Sprintf("%d more", left))
 	}
-	l.diags.Error(n.rng, "References in a circle", fmt.Sprintf("%s: each of these refers to another of them, or to one that does, so none can come first.", strings.Join(names, ", ")))
+	l.Diags.Error(n.rng, "References in a circle", fmt.Sprintf("%s: each of these refers to another of them, or to one that does, so none can come first.", strings.Join(names, ", ")))
 }

@@ -27,11 +27,11 @@ type checkForm struct {
 // shapeCheck checks the names in a check block.
 func (l *loader) shapeCheck(b *block, inner *hclsyntax.Block) {
 	if b.typ != "step" {
-		l.diags.Error(inner.TypeRange, "Unknown block", fmt.Sprintf("A check belongs to a step. What is expected of a %s is written in expect and claim blocks.", b.typ))
+		l.Diags.Error(inner.TypeRange, "Unknown block", fmt.Sprintf("A check belongs to a step. What is expected of a %s is written in expect and claim blocks.", b.typ))
 		return
 	}
 	if len(inner.Labels) != 1 || inner.Labels[0] == "" {
-		l.diags.Error(syntax.Header(inner), "Wrong labels", `A check is written check "WHAT IT CHECKS" { … }.`)
+		l.Diags.Error(syntax.Header(inner), "Wrong labels", `A check is written check "WHAT IT CHECKS" { … }.`)
 		return
 	}
 	l.shapeForm(inner)

@@ -51,12 +51,12 @@ func (c Claim) Items() (list []string) {
 // claimName checks a claim's label, which is a name for people.
 func (l *loader) claimName(b *hclsyntax.Block) bool {
 	if len(b.Labels) != 1 {
-		l.diags.Error(syntax.Header(b), "Wrong labels", `A claim block is written claim "NAME" { … }.`)
+		l.Diags.Error(syntax.Header(b), "Wrong labels", `A claim block is written claim "NAME" { … }.`)
 		return false
 	}
 	name := b.Labels[0]
 	if strings.TrimSpace(name) == "" || len(name) > maxName || strings.ContainsFunc(name, unicode.IsControl) {
-		l.diags.Error(b.LabelRanges[0], "Not a name", fmt.Sprintf("A claim's name is a few words on one line, at most %d bytes.", maxName))
+		l.Diags.Error(b.LabelRanges[0], "Not a name", fmt.Sprintf("A claim's name is a few words on one line, at most %d bytes.", maxName))
 		return false
 	}
 	return true

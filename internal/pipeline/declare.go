@@ -16,7 +16,7 @@ import (
 func (l *loader) declare() {
 	for _, b := range l.bodies {
 		for _, a := range syntax.Attributes(b.Body) {
-			l.diags.Error(a.NameRange, "Attribute outside a block",
+			l.Diags.Error(a.NameRange, "Attribute outside a block",
 				fmt.Sprintf("A value that is used in several places is written in a locals block: locals { %s = … }. A file for --var-file that stands beside pipelines.hcl does not end in .hcl.", a.Name))
 		}
 		for _, blk := range b.Blocks {
@@ -33,7 +33,7 @@ func (l *loader) declareOf(t *Type, b *hclsyntax.Block) {
 		for _, t := range Types {
 			names = append(names, t.Name)
 		}
-		l.diags.Error(b.TypeRange, "Unknown block type",
+		l.Diags.Error(b.TypeRange, "Unknown block type",
 			fmt.Sprintf("There is no block type %q. %s", b.Type, syntax.Suggest(b.Type, names, "block type")))
 	case t.Makes == MakesWork:
 		l.declareBlock(t, b)
@@ -59,16 +59,16 @@ func (l *loader) labels(b *hclsyntax.Block, want ...string) bool {
 		for _, w := range want {
 			form += fmt.Sprintf(" %q", w)
 		}
-		l.diags.Error(syntax.Header(b), "Wrong labels", fmt.Sprintf("A %s block is written %s { … }.", b.Type, form))
+		l.Diags.Error(syntax.Header(b), "Wrong labels", fmt.Sprintf("A %s block is written %s { … }.", b.Type, form))
 		return false
 	}
 	for i, name := range b.Labels {
 		if len(name) > maxName {
-			l.diags.Error(b.LabelRanges[i], "Not a name", fmt.Sprintf("The %s of this %s has %d bytes; at most %d are allowed.", strings.ToLower(want[i]), b.Type, len(name), maxName))
+			l.Diags.Error(b.LabelRanges[i], "Not a name", fmt.Sprintf("The %s of this %s has %d bytes; at most %d are allowed.", strings.ToLower(want[i]), b.Type, len(name), maxName))
 			return false
 		}
 		if !hclsyntax.ValidIdentifier(name) {
-			l.diags.Error(b.LabelRanges[i], "Not a name",
+			l.Diags.Error(b.LabelRanges[i], "Not a name",
 				fmt.Sprintf("%q cannot be the %s of a %s: a name is made of letters, digits, _ and -, and does not start with a digit.", name, strings.ToLower(want[i]), b.Type))
 			return false
 		}
@@ -130,7 +130,7 @@ func (l *loader) declareForm(t *Type, b *hclsyntax.Block) {
 func (l *loader) idle(t *Type, b *hclsyntax.Block) bool {
 	is := l.parent != nil && t.Idle[0] != ""
 	if is && l.Lint {
-		l.diags.Warn(syntax.Header(b), t.Idle[0], t.Idle[1])
+		l.Diags.Warn(syntax.Header(b), t.Idle[0], t.Idle[1])
 	}
 	return is
 }
@@ -152,7 +152,7 @@ func (l *loader) declareOnce(t *Type, b *hclsyntax.Block) {
 func (l *loader) declareLocals(b *hclsyntax.Block) {
 	l.labels(b)
 	for _, inner := range b.Body.Blocks {
-		l.diags.Error(inner.TypeRange, "Block in locals", "A locals block has attributes only: NAME = VALUE.")
+		l.Diags.Error(inner.TypeRange, "Block in locals", "A locals block has attributes only: NAME = VALUE.")
 	}
 	for _, a := range syntax.Attributes(b.Body) {
 		if n := (&node{name: "local." + a.Name, rng: a.NameRange, expr: a.Expr}); l.add(n) {
@@ -162,7 +162,7 @@ func (l *loader) declareLocals(b *hclsyntax.Block) {
 }
 
 func (l *loader) twice(name string, rng, first hcl.Range) {
-	l.diags.Error(rng, "Declared twice", fmt.Sprintf("%s has been declared before. Give one of them another name.", name),
+	l.Diags.Error(rng, "Declared twice", fmt.Sprintf("%s has been declared before. Give one of them another name.", name),
 		syntax.Place{Range: first, Text: "declared here first"})
 }
 

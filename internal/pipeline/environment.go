@@ -42,8 +42,8 @@ func (l *loader) evaluateEnvironment(n *node, ctx *hcl.EvalContext) {
 	c := l.formReader(n.form, &instance{ctx: ctx})
 	x, ok := read[environmentBlock](c)
 	if !ok {
-		if l.now.any() {
-			l.diags.Error(n.rng, "Environment that is not known", "An environment cannot wait for what a step makes.")
+		if l.Now.Any() {
+			l.Diags.Error(n.rng, "Environment that is not known", "An environment cannot wait for what a step makes.")
 		}
 		return
 	}
@@ -55,7 +55,7 @@ func (l *loader) evaluateEnvironment(n *node, ctx *hcl.EvalContext) {
 		}
 	}
 	if given != 1 {
-		l.diags.Error(n.rng, "Not one lock", fmt.Sprintf("An environment has one of %s: environment \"NAME\" { uv = \"uv.lock\" }.", strings.Join(environment.Kinds, ", ")))
+		l.Diags.Error(n.rng, "Not one lock", fmt.Sprintf("An environment has one of %s: environment \"NAME\" { uv = \"uv.lock\" }.", strings.Join(environment.Kinds, ", ")))
 		return
 	}
 	e := Environment{Name: l.qualified(n.name)}
@@ -68,7 +68,7 @@ func (l *loader) evaluateEnvironment(n *node, ctx *hcl.EvalContext) {
 		e.Packages, err = l.Environments.Manifest(r, e.Recipe, fmt.Sprintf("%s (%s, %s)", e.Name, r.Lock, r.Platform))
 	}
 	if err != nil {
-		l.diags.Error(c.locate([]any{r.Kind}), "Environment that cannot be had", fmt.Sprintf("%s: %s.", n.name, strings.TrimRight(err.Error(), ".")))
+		l.Diags.Error(c.locate([]any{r.Kind}), "Environment that cannot be had", fmt.Sprintf("%s: %s.", n.name, strings.TrimRight(err.Error(), ".")))
 		return
 	}
 	l.environments = append(l.environments, e)
@@ -86,13 +86,13 @@ func (l *loader) readLock(dir string, r *environment.Recipe) (err error) {
 		if environment.IsReference(name) || !strings.HasSuffix(name, ".sif") {
 			return nil
 		}
-		sum, err := l.digestBeside(dir, name)
+		sum, err := l.DigestBeside(dir, name)
 		r.Lock, r.Path, r.Files = path.Base(name), syntax.Beside(dir, name), map[string]string{path.Base(name): sum}
 		return err
 	}
 	r.Lock, r.Files = path.Base(name), map[string]string{}
 	for _, file := range append([]string{r.Lock}, environment.Beside[r.Kind]...) {
-		b, err := l.readBeside(dir, path.Join(path.Dir(name), file))
+		b, err := l.ReadBeside(dir, path.Join(path.Dir(name), file))
 		if err != nil {
 			return err
 		}

@@ -11,15 +11,16 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline/address"
+	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
 // evaluate gives a node its value and, for a block, makes its steps. What it
 // refers to has been evaluated.
 func (l *loader) evaluate(n *node) {
-	outer, own := l.now, l.inherits(n)
-	l.now = own
-	defer func() { l.now = outer }()
+	outer, own := l.Now, l.inherits(n)
+	l.Now = own
+	defer func() { l.Now = outer }()
 	ctx := l.scope(n)
 	switch {
 	case n.module != nil:
@@ -37,37 +38,37 @@ func (l *loader) evaluate(n *node) {
 		return
 	}
 	switch {
-	case own.any() && !n.value.IsWhollyKnown():
+	case own.Any() && !n.value.IsWhollyKnown():
 		n.awaits = own
-	case own.made:
-		n.awaits = &awaited{made: true}
+	case own.Made:
+		n.awaits = &language.Awaited{Made: true}
 	}
 }
 
 // inherits is what the value of a node waits for because what it refers to does.
-func (l *loader) inherits(n *node) *awaited {
-	own := awaiting(l.inherited)
+func (l *loader) inherits(n *node) *language.Awaited {
+	own := language.Awaiting(l.inherited)
 	for _, e := range n.deps {
-		own.add(e.to.awaits)
+		own.Add(e.to.awaits)
 		if e.to.block != nil && e.bare && e.to.undecided && (n.block == nil || n.block.when == nil) {
-			l.diags.Error(e.rng, "Step that may be skipped", fmt.Sprintf("Whether %s runs is decided by its when, after a step has run. What reads its output takes it by try(%s.…, …), which passes over a step that was skipped, or has a when itself.", e.to.name, e.to.name))
+			l.Diags.Error(e.rng, "Step that may be skipped", fmt.Sprintf("Whether %s runs is decided by its when, after a step has run. What reads its output takes it by try(%s.…, …), which passes over a step that was skipped, or has a when itself.", e.to.name, e.to.name))
 		}
 	}
 	return own
 }
 
 func (l *loader) evaluateBlock(n *node, ctx *hcl.EvalContext) {
-	b, own := n.block, l.now
+	b, own := n.block, l.Now
 	instances, ok := l.instances(b.forEach, ctx)
 	switch {
-	case !ok && own.any() && b.spec != nil:
+	case !ok && own.Any() && b.spec != nil:
 		l.pend(n, own, ctx)
 		return
-	case ok && own.made && len(instances) == 0 && !b.allowEmpty:
-		l.diags.Error(b.forEach.Range(), piecesTitle, fmt.Sprintf("There is no piece: what the step before %s has made has nothing that matches. If that may be so, write allow_empty = true beside for_each.", n.name))
+	case ok && own.Made && len(instances) == 0 && !b.allowEmpty:
+		l.Diags.Error(b.forEach.Range(), language.PiecesTitle, fmt.Sprintf("There is no piece: what the step before %s has made has nothing that matches. If that may be so, write allow_empty = true beside for_each.", n.name))
 		return
-	case ok && own.made && len(instances) > maxPieces:
-		l.diags.Error(b.forEach.Range(), piecesTitle, fmt.Sprintf("This for_each has %d pieces; at most %d are allowed of those that a step makes. Let one step do the work of several.", len(instances), maxPieces))
+	case ok && own.Made && len(instances) > language.MaxPieces:
+		l.Diags.Error(b.forEach.Range(), language.PiecesTitle, fmt.Sprintf("This for_each has %d pieces; at most %d are allowed of those that a step makes. Let one step do the work of several.", len(instances), language.MaxPieces))
 		return
 	}
 	if ok {
@@ -90,14 +91,14 @@ func (l *loader) evaluateBlock(n *node, ctx *hcl.EvalContext) {
 	}
 	for i := range instances {
 		inst := &instances[i]
-		l.now = awaiting(own) // as its block's references do
+		l.Now = language.Awaiting(own) // as its block's references do
 		l.place(inst, n, ctx)
 		if !l.runs(n, inst) {
 			inst.ctx = nil
 			continue
 		}
 		inst.leftOut = len(l.leftOut(n)) > 0
-		outputs, names := b.spec.Outputs, leaves(nil)
+		outputs, names := b.spec.Outputs, language.Leaves(nil)
 		s, ok := l.step(b, inst)
 		if !ok || s.Pending() {
 			configs = nil
@@ -107,7 +108,7 @@ func (l *loader) evaluateBlock(n *node, ctx *hcl.EvalContext) {
 		if ok {
 			l.steps[n] = append(l.steps[n], s)
 			if inst.undecided {
-				own.add(l.now)
+				own.Add(l.Now)
 			}
 			if n.read && !s.Pending() {
 				outputs, names = b.spec.Declared(s.Task), l.leavesOf(s.Task, s.Pos, b.spec)
@@ -115,7 +116,7 @@ func (l *loader) evaluateBlock(n *node, ctx *hcl.EvalContext) {
 		}
 		inst.ctx = nil // of 100,000 they are a lot
 		if n.read {
-			values[inst.Key] = outputsOf(b.spec, outputs, inst.address, names)
+			values[inst.Key] = language.OutputsOf(b.spec, outputs, inst.address, names)
 		}
 	}
 	l.sweep(n.name, b.forEach, b.Body, instances, configs)
@@ -131,7 +132,7 @@ func (l *loader) evaluateBlock(n *node, ctx *hcl.EvalContext) {
 	case b.forEach == nil:
 		n.value = values[""]
 	case len(values) == 0:
-		n.value = cty.MapValEmpty(stepType(b.spec))
+		n.value = cty.MapValEmpty(language.StepType(b.spec))
 	default:
 		n.value = cty.MapVal(values)
 	}
@@ -144,7 +145,7 @@ func (l *loader) place(inst *instance, n *node, ctx *hcl.EvalContext) {
 		inst.address += address.Key(inst.Key)
 		inst.ctx = ctx.NewChild()
 		each := map[string]cty.Value{"key": cty.StringVal(inst.Key), "value": inst.value}
-		if inst.value.Type() == artifactType {
+		if inst.value.Type() == language.ArtifactType {
 			each["file"] = inst.value
 		}
 		inst.ctx.Variables = map[string]cty.Value{"each": cty.ObjectVal(each)}
@@ -159,9 +160,9 @@ func (l *loader) countSteps(b *block, n int) bool {
 	}
 	switch l.made.steps += n; {
 	case n > maxInstances:
-		l.diags.Error(rng, "Too many steps", fmt.Sprintf("This for_each has %d keys; at most %d are allowed. Let one step do the work of several.", n, maxInstances))
+		l.Diags.Error(rng, "Too many steps", fmt.Sprintf("This for_each has %d keys; at most %d are allowed. Let one step do the work of several.", n, maxInstances))
 	case l.made.steps > maxSteps && l.made.steps-n <= maxSteps:
-		l.diags.Error(rng, "Too many steps", fmt.Sprintf("With this block the pipeline has more than %d steps. Let one step do the work of several.", maxSteps))
+		l.Diags.Error(rng, "Too many steps", fmt.Sprintf("With this block the pipeline has more than %d steps. Let one step do the work of several.", maxSteps))
 	}
 	return n <= maxInstances && l.made.steps <= maxSteps
 }
@@ -223,17 +224,17 @@ func (l *loader) instances(forEach hclsyntax.Expression, ctx *hcl.EvalContext) (
 	}
 	v := l.open(l.value(forEach, ctx, nil), forEach.Range(), nil)
 	fail := func(format string, args ...any) ([]instance, bool) {
-		l.diags.Error(forEach.Range(), "Wrong for_each", fmt.Sprintf(format, args...))
+		l.Diags.Error(forEach.Range(), "Wrong for_each", fmt.Sprintf(format, args...))
 		return nil, false
 	}
 	const forms = "for_each takes a map, an object, or a list or set of strings; product({ … }) makes all combinations of several lists."
-	if address, ok := stepOf(v); ok {
+	if address, ok := language.StepOf(v); ok {
 		return fail("%s is one step, not several: it has no for_each. %s", address, forms)
 	}
 	t := v.Type()
 	switch {
-	case t == artifactType:
-		return fail("It is %s. %s %s", artifactIn(v), artifactIs, forms)
+	case t == language.ArtifactType:
+		return fail("It is %s. %s %s", language.ArtifactIn(v), language.ArtifactIs, forms)
 	case !v.IsKnown() || t == cty.DynamicPseudoType && !v.IsNull():
 		return nil, false // the reason is reported
 	case v.IsNull():
@@ -249,7 +250,7 @@ func (l *loader) instances(forEach hclsyntax.Expression, ctx *hcl.EvalContext) (
 		var list []instance
 		for _, e := range v.Elements() {
 			switch {
-			case e.Type() == artifactType:
+			case e.Type() == language.ArtifactType:
 				return fail("An artifact has no name that could be a key. Give each a name: { NAME = step.KIND.NAME.OUTPUT, … }.")
 			case !e.IsKnown():
 				return nil, false

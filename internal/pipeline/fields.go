@@ -17,7 +17,7 @@ type stepReader struct {
 }
 
 func (l *loader) stepReader(b *block, inst *instance) *stepReader {
-	return &stepReader{&reader{exprScope: l.sees(inst.ctx, inst), block: b.Block, spec: b.spec, owner: b.owner, address: inst.address, typos: l.typos}, l, b, inst}
+	return &stepReader{&reader{Scope: l.sees(inst.ctx, inst), block: b.Block, spec: b.spec, owner: b.owner, address: inst.address, typos: l.typos}, l, b, inst}
 }
 
 // fields reports the fields that the step will read and that the outputs they are read

@@ -12,12 +12,12 @@ import (
 
 // shapeForm checks the names in a block that has a form.
 func (l *loader) shapeForm(b *hclsyntax.Block) {
-	shapeBody(l.diags, b, formOf(b).Attrs, nil, ownerOf(b), l.typos)
+	shapeBody(l.Diags, b, formOf(b).Attrs, nil, ownerOf(b), l.typos)
 }
 
 // formReader reads a block that has a form in what an instance sees.
 func (l *loader) formReader(b *hclsyntax.Block, inst *instance) *reader {
-	return &reader{exprScope: l.sees(inst.ctx, inst), block: b, spec: formOf(b), owner: ownerOf(b), address: inst.address, typos: l.typos}
+	return &reader{Scope: l.sees(inst.ctx, inst), block: b, spec: formOf(b), owner: ownerOf(b), address: inst.address, typos: l.typos}
 }
 
 // fixedReader reads a block that has a form and whose expressions refer to nothing but a root, if
@@ -47,7 +47,7 @@ func (l *loader) refersWithin(b *hclsyntax.Block, body *hclsyntax.Body, root str
 		detail = fmt.Sprintf("A %s block can refer to variables only.", b.Type)
 	}
 	for _, a := range syntax.Attributes(body) {
-		if !syntax.RefersOnly(l.diags, a.Expr, root, "Not a constant", detail) || !l.check(a.Expr, false) {
+		if !syntax.RefersOnly(l.Diags, a.Expr, root, "Not a constant", detail) || !l.check(a.Expr, false) {
 			l.bad[a.Expr] = true
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
+	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
@@ -51,7 +52,7 @@ func (l *loader) givenValues() map[string]given {
 		if l.variables[f.name] != nil {
 			m[f.name] = f
 		} else if near := syntax.Nearest(f.name, declared); near != "" {
-			l.diags.Warn(f.rng, "Undeclared variable", fmt.Sprintf("The pipeline has no variable %q. Did you mean %q?", f.name, near))
+			l.Diags.Warn(f.rng, "Undeclared variable", fmt.Sprintf("The pipeline has no variable %q. Did you mean %q?", f.name, near))
 		}
 	}
 	for _, f := range l.VarFiles {
@@ -64,7 +65,7 @@ func (l *loader) givenValues() map[string]given {
 	}
 	for name, g := range m {
 		if l.variables[name] == nil {
-			l.diags.Error(g.rng, "Undeclared variable",
+			l.Diags.Error(g.rng, "Undeclared variable",
 				fmt.Sprintf("The pipeline has no variable %q. %s", name, syntax.Suggest(name, declared, "variable")))
 		}
 	}
@@ -95,7 +96,7 @@ func (l *loader) lines(source string, names []string, of func(string) (key, valu
 		text.WriteString(line + "\n")
 	}
 	if len(names) > 0 {
-		l.diags.Quote(source, []byte(text.String()))
+		l.Diags.Quote(source, []byte(text.String()))
 	}
 	return gs
 }
@@ -104,26 +105,26 @@ func (l *loader) lines(source string, names []string, of func(string) (key, valu
 // JSON, YAML or TOML if the file's name ends so.
 func (l *loader) variableFile(f syntax.File) []given {
 	if !l.anySensitive() { // else no line of it is quoted
-		l.diags.Quote(f.Name, f.Bytes)
+		l.Diags.Quote(f.Name, f.Bytes)
 	}
 	switch strings.ToLower(path.Ext(f.Name)) {
 	case ".yaml", ".yml":
-		return l.dataFile(f, "YAML", decodeYAML)
+		return l.dataFile(f, "YAML", language.DecodeYAML)
 	case ".toml":
-		return l.dataFile(f, "TOML", decodeTOML)
+		return l.dataFile(f, "TOML", language.DecodeTOML)
 	}
 	start := hcl.Range{Filename: f.Name, Start: hcl.InitialPos, End: hcl.InitialPos}
 	var file *hcl.File
 	var ds hcl.Diagnostics
 	switch {
-	case !syntax.Tame(f.Name, f.Bytes, l.diags):
+	case !syntax.Tame(f.Name, f.Bytes, l.Diags):
 		return nil
 	case strings.HasSuffix(f.Name, ".json"):
 		file, ds = hcljson.Parse(f.Bytes, f.Name)
 	default:
 		file, ds = hclsyntax.ParseConfig(f.Bytes, f.Name, hcl.InitialPos)
 	}
-	l.diags.HCL(ds, start)
+	l.Diags.HCL(ds, start)
 	if ds.HasErrors() {
 		return nil
 	}
@@ -131,7 +132,7 @@ func (l *loader) variableFile(f syntax.File) []given {
 		hclsyntax.VisitAll(b, syntax.UnixLines)
 	}
 	attrs, ds := file.Body.JustAttributes()
-	l.diags.HCL(ds, start)
+	l.Diags.HCL(ds, start)
 	var gs []given
 	for name, a := range attrs {
 		gs = append(gs, given{name: name, rng: a.Range, expr: a.Expr})
@@ -142,13 +143,13 @@ func (l *loader) variableFile(f syntax.File) []given {
 // dataFile is variableFile for formats of other tools.
 func (l *loader) dataFile(f syntax.File, format string, decode func([]byte) (cty.Value, error)) (gs []given) {
 	fail := func(line int, detail string) []given {
-		l.diags.Error(syntax.Line(f, line), "Wrong variable file", fmt.Sprintf("%s is not the %s that it should be: %s.", f.Name, format, detail))
+		l.Diags.Error(syntax.Line(f, line), "Wrong variable file", fmt.Sprintf("%s is not the %s that it should be: %s.", f.Name, format, detail))
 		return nil
 	}
 	if len(f.Bytes) > syntax.MaxSource {
 		return fail(1, fmt.Sprintf("it has %d bytes; a variable file may have %d", len(f.Bytes), syntax.MaxSource))
 	}
-	text, err := checkedText(f.Name, f.Bytes)
+	text, err := language.CheckedText(f.Name, f.Bytes)
 	var v cty.Value
 	if err == nil {
 		v, err = decode(f.Bytes)
@@ -182,7 +183,7 @@ func (g given) value(l *loader, v *variable) cty.Value {
 	case g.expr != nil:
 		var ds hcl.Diagnostics
 		val, ds = g.expr.Value(nil)
-		l.diags.HCL(ds, g.rng)
+		l.Diags.HCL(ds, g.rng)
 		if ds.HasErrors() {
 			return cty.DynamicVal
 		}
@@ -191,7 +192,7 @@ func (g given) value(l *loader, v *variable) cty.Value {
 		}
 	case v.typ.IsPrimitiveType():
 		if syntax.NotNFC([]byte(g.text)) > 0 {
-			l.diags.Error(g.rng, "Text not in NFC",
+			l.Diags.Error(g.rng, "Text not in NFC",
 				fmt.Sprintf("The value of var.%s is not in Unicode's form NFC, such as a letter with an accent that is a character of its own. Give it in NFC, or let a step read it as an input.", v.name))
 			return cty.DynamicVal
 		}
@@ -202,17 +203,17 @@ func (g given) value(l *loader, v *variable) cty.Value {
 			return cty.DynamicVal
 		}
 	}
-	_, tooLarge := measure(val)
+	_, tooLarge := language.Measure(val)
 	if tooLarge == nil && v.typ == cty.Number && val.Type() == cty.String && val.IsKnown() && !val.IsNull() {
 		tooLarge = syntax.LongNumber(val.AsString())
 	}
 	if tooLarge != nil {
-		l.diags.Error(g.rng, tooLarge.Summary, tooLarge.Detail)
+		l.Diags.Error(g.rng, tooLarge.Summary, tooLarge.Detail)
 		return cty.DynamicVal
 	}
 	out, err := convert.Convert(val, v.typ)
 	if err != nil {
-		l.diags.Error(g.rng, "Wrong type",
+		l.Diags.Error(g.rng, "Wrong type",
 			fmt.Sprintf("The value does not fit the type of var.%s, %s: %s.", v.name, typeexpr.TypeString(v.typ), err), syntax.Place{Range: v.rng, Text: "declared here"})
 		return cty.DynamicVal
 	}
@@ -223,17 +224,17 @@ func (l *loader) unset(v *variable, g given) cty.Value {
 	if v.optional {
 		return v.fallback
 	}
-	l.diags.Error(g.rng, "Variable without a value", fmt.Sprintf("var.%s has no default, so it cannot be null.", v.name))
+	l.Diags.Error(g.rng, "Variable without a value", fmt.Sprintf("var.%s has no default, so it cannot be null.", v.name))
 	return cty.DynamicVal
 }
 
 func (l *loader) parseValue(g given) (cty.Value, bool) {
 	fail := func(ds hcl.Diagnostics) (cty.Value, bool) {
-		l.diags.Error(g.rng, "Not a value",
+		l.Diags.Error(g.rng, "Not a value",
 			fmt.Sprintf("%s Write it as in a pipeline file, for example --var '%s=[\"a\", \"b\"]'.", ds[0].Detail, g.name))
 		return cty.DynamicVal, false
 	}
-	if !syntax.Tame(g.rng.Filename, []byte(g.text), l.diags) {
+	if !syntax.Tame(g.rng.Filename, []byte(g.text), l.Diags) {
 		return cty.DynamicVal, false
 	}
 	e, ds := hclsyntax.ParseExpression([]byte(g.text), g.rng.Filename, g.rng.Start)

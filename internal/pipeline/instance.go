@@ -10,6 +10,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
@@ -30,7 +31,7 @@ func (l *loader) checkKeys(forEach hclsyntax.Expression, list []instance) ([]ins
 		default:
 			continue
 		}
-		l.diags.Error(forEach.Range(), "Wrong for_each", wrong)
+		l.Diags.Error(forEach.Range(), "Wrong for_each", wrong)
 		return nil, false
 	}
 	return list, true
@@ -38,7 +39,7 @@ func (l *loader) checkKeys(forEach hclsyntax.Expression, list []instance) ([]ins
 
 // step makes the step of one instance; false if something is wrong with it.
 func (l *loader) step(b *block, inst *instance) (Step, bool) {
-	if l.made.config > maxConfigs || l.ended() { // reported
+	if l.made.config > maxConfigs || l.Ended() { // reported
 		return Step{}, false
 	}
 	c := l.stepReader(b, inst)
@@ -47,7 +48,7 @@ func (l *loader) step(b *block, inst *instance) (Step, bool) {
 		attrs = slices.DeleteFunc(slices.Clone(attrs), func(a step.Attr) bool { return a.Name == expectBlock })
 	}
 	tree := c.body(b.Body, attrs, nil)
-	if err := b.spec.WithCode(tree, l.codeBeside(syntax.Dir(b.TypeRange.Filename))); err != nil {
+	if err := b.spec.WithCode(tree, l.Code(syntax.Dir(b.TypeRange.Filename))); err != nil {
 		c.problems(err)
 	}
 	queue, resources, queueOK := l.resources(b, inst)
@@ -60,8 +61,8 @@ func (l *loader) step(b *block, inst *instance) (Step, bool) {
 	if err != nil {
 		c.problems(err) // but those of what is not known
 	}
-	if l.now.any() && (c.failed() || !queueOK || !checksOK || inst.undecided) {
-		return pending(l.now, s, step.RefsIn(tree)), true
+	if l.Now.Any() && (c.failed() || !queueOK || !checksOK || inst.undecided) {
+		return pending(l.Now, s, step.RefsIn(tree)), true
 	}
 	if err == nil && !inst.leftOut {
 		c.fields(tree)
@@ -76,7 +77,7 @@ func (l *loader) step(b *block, inst *instance) (Step, bool) {
 	before := l.made.config
 	if l.made.config += int64(len(task.Config)); l.made.config > maxConfigs {
 		if before <= maxConfigs {
-			l.diags.Error(syntax.Header(b.Block), "Configurations too large", fmt.Sprintf("With this block the configurations of all steps have more than %d MiB. Let steps read large texts from an artifact, such as the output of a download step; their configurations then hold only its name.", maxConfigs>>20))
+			l.Diags.Error(syntax.Header(b.Block), "Configurations too large", fmt.Sprintf("With this block the configurations of all steps have more than %d MiB. Let steps read large texts from an artifact, such as the output of a download step; their configurations then hold only its name.", maxConfigs>>20))
 		}
 		return Step{}, false
 	}
@@ -126,10 +127,10 @@ func (b *block) places() map[string]syntax.Pos {
 
 // pending describes the step of an instance, or the one for all instances of a block, that
 // is not known yet. reads are the artifacts that are known to be in its configuration.
-func pending(a *awaited, s Step, reads []step.Ref) Step {
+func pending(a *language.Awaited, s Step, reads []step.Ref) Step {
 	s.Task.Config = json.RawMessage(`{}`)
-	s.Awaits = slices.SortedFunc(maps.Keys(a.refs), func(x, y step.Ref) int { return strings.Compare(x.String(), y.String()) })
-	after := maps.Clone(a.on)
+	s.Awaits = slices.SortedFunc(maps.Keys(a.Refs), func(x, y step.Ref) int { return strings.Compare(x.String(), y.String()) })
+	after := maps.Clone(a.On)
 	for _, ref := range reads {
 		after[ref.Step] = true
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
@@ -15,14 +16,14 @@ func (l *loader) lint() {
 	for _, n := range l.nodes {
 		switch {
 		case n.module != nil && !n.read:
-			l.diags.Warn(n.rng, "Unused module", fmt.Sprintf("Nothing refers to %s, so its steps run only where a target names them.", n.name))
+			l.Diags.Warn(n.rng, "Unused module", fmt.Sprintf("Nothing refers to %s, so its steps run only where a target names them.", n.name))
 		case n.block != nil && n.block.spec.HasPins() && !n.read:
-			l.diags.Warn(n.rng, "Unused source", fmt.Sprintf("Nothing reads %s, but it is still fetched.", n.name))
+			l.Diags.Warn(n.rng, "Unused source", fmt.Sprintf("Nothing reads %s, but it is still fetched.", n.name))
 		case n.block != nil && n.block.typ == "source" && !n.read:
-			l.diags.Warn(n.rng, "Unused source", fmt.Sprintf("Nothing reads %s, but its files are still copied into the store.", n.name))
+			l.Diags.Warn(n.rng, "Unused source", fmt.Sprintf("Nothing reads %s, but its files are still copied into the store.", n.name))
 		}
-		if forEach := n.forEach(); forEach != nil && writtenElements(forEach) == 1 {
-			l.diags.Warn(forEach.Range(), "for_each of one element", fmt.Sprintf("It makes one instance, so for_each is not needed. Without it, refer to %s, not to an instance of it.", n.name))
+		if forEach := n.forEach(); forEach != nil && language.WrittenElements(forEach) == 1 {
+			l.Diags.Warn(forEach.Range(), "for_each of one element", fmt.Sprintf("It makes one instance, so for_each is not needed. Without it, refer to %s, not to an instance of it.", n.name))
 		}
 		if n.block != nil && n.block.spec != nil {
 			l.lintProgram(n)
@@ -30,7 +31,7 @@ func (l *loader) lint() {
 	}
 	l.lintTwins()
 	for _, b := range l.bodies {
-		lintExpressions(b.Body, l.diags, Roots())
+		language.Lint(b.Body, l.Diags, Roots())
 	}
 }
 
@@ -45,7 +46,7 @@ func (l *loader) lintTwins() {
 		task := l.steps[n][0].Task
 		id := task.Kind + " " + string(task.Config)
 		if other := first[id]; other != nil {
-			l.diags.Add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Same step twice", Subject: &n.rng,
+			l.Diags.Add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Same step twice", Subject: &n.rng,
 				Detail: fmt.Sprintf("%s is the same work as %s, which is done once. Refer to one of them.", n.name, other.name),
 				Extra:  []syntax.Place{{Range: other.rng, Text: "the other one"}}}, nil, n.name)
 			continue
@@ -58,11 +59,11 @@ func (l *loader) lintTwins() {
 func (c *stepReader) lint(task step.Task) {
 	for _, p := range c.spec.Lint(task) {
 		rng := c.locate(parsePath(p.Path))
-		c.diags.Add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Doubtful value", Subject: &rng, Detail: p.Error()}, c.of, p.Detail)
+		c.Diags.Add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Doubtful value", Subject: &rng, Detail: p.Error()}, c.Of, p.Detail)
 	}
 	for _, what := range c.spec.Unkeyed(task) {
 		rng := c.locate(parsePath("program_libraries"))
-		c.diags.Add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Not in the key", Subject: &rng, Detail: fmt.Sprintf(
-			"The key does not have %s: a change of them goes unnoticed. Give the step an environment block or, for Python, start that of an environment by its path, such as /…/.venv/bin/python; program_libraries = false says that they do not matter.", what)}, c.of, what)
+		c.Diags.Add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Not in the key", Subject: &rng, Detail: fmt.Sprintf(
+			"The key does not have %s: a change of them goes unnoticed. Give the step an environment block or, for Python, start that of an environment by its path, such as /…/.venv/bin/python; program_libraries = false says that they do not matter.", what)}, c.Of, what)
 	}
 }

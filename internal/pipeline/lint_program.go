@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/redsi/redsi/internal/pipeline/address"
+	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
@@ -83,13 +84,13 @@ func (l *loader) lintBeside(n *node, command hclsyntax.Expression, tree map[stri
 	}
 	for i, arg := range lineOf(tree) {
 		rng := command.Range()
-		if list, ok := unwrap(command).(*hclsyntax.TupleConsExpr); ok && i < len(list.Exprs) {
+		if list, ok := language.Unwrap(command).(*hclsyntax.TupleConsExpr); ok && i < len(list.Exprs) {
 			rng = list.Exprs[i].Range()
 		}
 		for _, name := range filesNamed(arg) {
 			top, _, _ := strings.Cut(name, "/")
 			if !namedIn(tree, name, files) && !slices.Contains(own, top) && !slices.Contains(own, name) && l.standsBeside(n.dir, name) {
-				l.diags.Warn(rng, "File that the step does not have", fmt.Sprintf("%s is beside the pipeline, but the program starts in a folder of its own. "+
+				l.Diags.Warn(rng, "File that the step does not have", fmt.Sprintf("%s is beside the pipeline, but the program starts in a folder of its own. "+
 					"To have it there, "+advice, name, name))
 			}
 		}
@@ -131,7 +132,7 @@ func (l *loader) lintNamedByHand(n *node, key string, tree map[string]any) {
 				if file := strings.Fields(rest); !found || len(file) == 0 || !strings.Contains(file[0], key) {
 					continue
 				}
-				l.diags.Warn(n.block.forEach.Range(), "Files named by hand", fmt.Sprintf("These names choose files of out/%s of %s, which may leave others: what is not named here is in no result. "+
+				l.Diags.Warn(n.block.forEach.Range(), "Files named by hand", fmt.Sprintf("These names choose files of out/%s of %s, which may leave others: what is not named here is in no result. "+
 					"Write for_each = files(%s, %q), and each.file in inputs.", folder, in.Ref.Step, in.Ref.WithoutPath(), folder+"*"))
 			}
 		}
@@ -154,15 +155,15 @@ func (l *loader) foldersOf(of string) (folders []string) {
 // literal reports whether an expression is a list or object that is written out, there or
 // in a local value.
 func (l *loader) literal(e hclsyntax.Expression) bool {
-	if written := writtenElements(e); written >= 0 {
+	if written := language.WrittenElements(e); written >= 0 {
 		return written > 0
 	}
-	switch x := unwrap(e).(type) {
+	switch x := language.Unwrap(e).(type) {
 	case *hclsyntax.FunctionCallExpr:
 		return x.Name == "toset" && len(x.Args) == 1 && l.literal(x.Args[0])
 	case *hclsyntax.ScopeTraversalExpr:
-		if p := names(x.Traversal); len(p) == 2 && len(x.Traversal) == 2 && p[0] == "local" && l.byName["local."+p[1]] != nil {
-			return writtenElements(l.byName["local."+p[1]].expr) > 0
+		if p := language.Names(x.Traversal); len(p) == 2 && len(x.Traversal) == 2 && p[0] == "local" && l.byName["local."+p[1]] != nil {
+			return language.WrittenElements(l.byName["local."+p[1]].expr) > 0
 		}
 	}
 	return false

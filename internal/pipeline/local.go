@@ -11,6 +11,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
+	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
@@ -134,7 +135,7 @@ func LocalVariables(values map[string]json.RawMessage) ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("the value of %s: %w", name, err)
 		}
-		fmt.Fprintf(&b, "  %s = %s\n", name, strings.ReplaceAll(Text(v, nil), "\n", "\n  "))
+		fmt.Fprintf(&b, "  %s = %s\n", name, strings.ReplaceAll(language.Text(v, nil), "\n", "\n  "))
 	}
 	b.WriteString("}\n")
 	return []byte(b.String()), nil

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
@@ -32,7 +33,7 @@ func (r *reader) fail(at []any, rng hcl.Range, summary, detail string) broken {
 	if len(at) > 0 {
 		about = pattern(at)
 	}
-	r.diags.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: &rng}, r.of, about)
+	r.Diags.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: &rng}, r.Of, about)
 	return r.spoil(at)
 }
 
@@ -145,7 +146,7 @@ func (r *reader) narrow(within hcl.Range, text, name string) hcl.Range {
 // within follows a path into an expression as far as it is written out.
 func (r *reader) within(e hclsyntax.Expression, path []any, byName bool) (hcl.Range, bool) {
 	for len(path) > 0 {
-		e = unwrap(e)
+		e = language.Unwrap(e)
 		switch x := e.(type) {
 		case *hclsyntax.TupleConsExpr:
 			i, isIndex := path[0].(int)
@@ -155,7 +156,7 @@ func (r *reader) within(e hclsyntax.Expression, path []any, byName bool) (hcl.Ra
 			e, path = x.Exprs[i], path[1:]
 			continue
 		case *hclsyntax.ObjectConsExpr:
-			it, found := itemOf(x, r.ctx, fmt.Sprint(path[0]))
+			it, found := itemOf(x, r.Context, fmt.Sprint(path[0]))
 			switch {
 			case !found:
 				return x.Range(), false

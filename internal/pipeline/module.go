@@ -12,6 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
+	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
@@ -43,7 +44,7 @@ func (l *loader) declareModule(b *hclsyntax.Block) {
 		}
 	}
 	if b.Body.Attributes[sourceAttr] == nil {
-		l.diags.Error(n.rng, "Missing attribute", `A module needs source = "…": a folder or .hcl file by a path that starts with ./ or ../, or git::URL?ref=REF.`)
+		l.Diags.Error(n.rng, "Missing attribute", `A module needs source = "…": a folder or .hcl file by a path that starts with ./ or ../, or git::URL?ref=REF.`)
 	}
 }
 
@@ -55,7 +56,7 @@ func (l *loader) openModule(n *node, a *hclsyntax.Attribute) map[string][]byte {
 	}
 	rng := a.Expr.Range()
 	if l.Module == nil {
-		l.diags.Error(rng, "No modules", "Modules cannot be used here.")
+		l.Diags.Error(rng, "No modules", "Modules cannot be used here.")
 		return nil
 	}
 	id := [2]string{n.dir, v.AsString()}
@@ -63,7 +64,7 @@ func (l *loader) openModule(n *node, a *hclsyntax.Attribute) map[string][]byte {
 	if !ok {
 		var err error
 		if files, err = l.Module(id[0], id[1]); err != nil {
-			l.diags.Error(rng, "Module not available", strings.TrimRight(err.Error(), ".")+".")
+			l.Diags.Error(rng, "Module not available", strings.TrimRight(err.Error(), ".")+".")
 			return nil
 		}
 		l.opened[id] = files
@@ -72,13 +73,13 @@ func (l *loader) openModule(n *node, a *hclsyntax.Attribute) map[string][]byte {
 	for outer := l; outer != nil; outer, depth = outer.parent, depth+1 {
 		for name := range files {
 			if _, again := outer.files[name]; again {
-				l.diags.Error(rng, "Modules in a circle", fmt.Sprintf("%s contains this module. A pipeline cannot have itself as a module.", name))
+				l.Diags.Error(rng, "Modules in a circle", fmt.Sprintf("%s contains this module. A pipeline cannot have itself as a module.", name))
 				return nil
 			}
 		}
 	}
 	if depth > maxModuleDepth {
-		l.diags.Error(rng, "Modules too deep", fmt.Sprintf("Modules are nested more than %d deep here.", maxModuleDepth))
+		l.Diags.Error(rng, "Modules too deep", fmt.Sprintf("Modules are nested more than %d deep here.", maxModuleDepth))
 		return nil
 	}
 	return files
@@ -89,8 +90,8 @@ func (l *loader) openModule(n *node, a *hclsyntax.Attribute) map[string][]byte {
 func (l *loader) evaluateModule(n *node, ctx *hcl.EvalContext) {
 	m := n.module
 	instances, ok := l.instances(m.forEach, ctx)
-	if !ok && l.now.any() {
-		l.diags.Error(m.forEach.Range(), "Modules that are not known", "Which modules there are cannot wait for what a step makes. Give one module the artifact as an argument, and write the for_each over it in its steps.")
+	if !ok && l.Now.Any() {
+		l.Diags.Error(m.forEach.Range(), "Modules that are not known", "Which modules there are cannot wait for what a step makes. Give one module the artifact as an argument, and write the for_each over it in its steps.")
 	}
 	if !ok || m.files == nil {
 		return
@@ -100,7 +101,7 @@ func (l *loader) evaluateModule(n *node, ctx *hcl.EvalContext) {
 	for i := range instances {
 		if l.made.modules++; l.made.modules > maxModules {
 			if l.made.modules == maxModules+1 {
-				l.diags.Error(n.rng, "Too many modules", fmt.Sprintf("With this block the pipeline has more than %d modules.", maxModules))
+				l.Diags.Error(n.rng, "Too many modules", fmt.Sprintf("With this block the pipeline has more than %d modules.", maxModules))
 			}
 			return
 		}
@@ -134,21 +135,21 @@ func sameTypes(values map[string]cty.Value) bool {
 func (l *loader) loadModule(m *moduleCall, address string, arguments map[string]argument) cty.Value {
 	c := l.session.loader(m.files)
 	c.address, c.parent = address, l
-	defer l.diags.Within(syntax.Place{Range: syntax.Header(m.Block), Text: "in " + address})()
+	defer l.Diags.Within(syntax.Place{Range: syntax.Header(m.Block), Text: "in " + address})()
 	if c.parse(); len(c.bodies) < len(c.files) {
 		return cty.DynamicVal // what a broken file declares is not known
 	}
 	c.declare()
 	c.setArguments(m, arguments)
 	c.setLimits()
-	c.inherited = l.now
+	c.inherited = l.Now
 	c.evaluateAll()
 	l.modules = append(l.modules, c)
 	outputs := map[string]cty.Value{}
 	for name, n := range c.byName {
 		if output, ok := strings.CutPrefix(name, "output."); ok {
 			outputs[output] = n.value
-			l.now.add(n.awaits)
+			l.Now.Add(n.awaits)
 		}
 	}
 	return cty.ObjectVal(outputs)
@@ -164,7 +165,7 @@ type argument struct {
 func (l *loader) setArguments(m *moduleCall, arguments map[string]argument) {
 	for _, name := range syntax.Keys(arguments) {
 		if l.variables[name] == nil {
-			l.diags.Error(arguments[name].name, "Undeclared variable",
+			l.Diags.Error(arguments[name].name, "Undeclared variable",
 				fmt.Sprintf("The module has no variable %q. %s", name, syntax.Suggest(name, syntax.Keys(l.variables), "variable")))
 		}
 	}
@@ -177,7 +178,7 @@ func (l *loader) setArguments(m *moduleCall, arguments map[string]argument) {
 		case v.optional:
 			v.value = v.fallback
 		default:
-			l.diags.Error(syntax.Header(m.Block), "Variable without a value",
+			l.Diags.Error(syntax.Header(m.Block), "Variable without a value",
 				fmt.Sprintf("The module's var.%s has no default. Give it a value: %s = ….", name, name), syntax.Place{Range: v.rng, Text: "declared here"})
 		}
 	}
@@ -187,8 +188,8 @@ func (l *loader) setArguments(m *moduleCall, arguments map[string]argument) {
 // argumentOf converts what a module is given to the variable's type. A sensitive
 // variable takes a sensitive one of the pipeline, whose name its uses then have.
 func (l *loader) argumentOf(v *variable, a argument) cty.Value {
-	if _, whole := l.wholeVariable(a.value); v.sensitive && a.value.IsKnown() && !whole {
-		l.diags.Error(a.rng, "Not a sensitive variable",
+	if _, whole := l.WholeVariable(a.value); v.sensitive && a.value.IsKnown() && !whole {
+		l.Diags.Error(a.rng, "Not a sensitive variable",
 			fmt.Sprintf("The module's var.%s is sensitive, so it takes only a whole sensitive variable of the pipeline; its value must not be in a file.", v.name), syntax.Place{Range: v.rng, Text: "declared here"})
 		return cty.DynamicVal
 	}
@@ -198,10 +199,10 @@ func (l *loader) argumentOf(v *variable, a argument) cty.Value {
 	out, err := convert.Convert(a.value, v.typ)
 	if err != nil {
 		hint := ""
-		if holdsArtifact(a.value.Type()) {
+		if language.HoldsArtifact(a.value.Type()) {
 			hint = " A variable that takes artifacts has type = any."
 		}
-		l.diags.Error(a.rng, "Wrong type",
+		l.Diags.Error(a.rng, "Wrong type",
 			fmt.Sprintf("The value does not fit the type of the module's var.%s, %s: %s.%s", v.name, typeexpr.TypeString(v.typ), err, hint), syntax.Place{Range: v.rng, Text: "declared here"})
 		return cty.DynamicVal
 	}
@@ -218,7 +219,7 @@ func (l *loader) declareOutput(b *hclsyntax.Block) {
 	l.description(b)
 	a := b.Body.Attributes["value"]
 	if a == nil {
-		l.diags.Error(n.rng, "Missing attribute", "An output needs value = …, which pipelines that use this one as a module refer to.")
+		l.Diags.Error(n.rng, "Missing attribute", "An output needs value = …, which pipelines that use this one as a module refer to.")
 		return
 	}
 	n.expr = a.Expr

@@ -5,6 +5,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
@@ -18,8 +19,8 @@ type node struct {
 	deps  []edge
 	read  bool // something refers to it
 
-	awaits    *awaited // what the value waits for, or was made of; nil if no step decides it
-	undecided bool     // of a block: it is not known yet whether some step of it is skipped
+	awaits    *language.Awaited // what the value waits for, or was made of; nil if no step decides it
+	undecided bool              // of a block: it is not known yet whether some step of it is skipped
 
 	expr   hclsyntax.Expression // of a local or output
 	block  *block               // of a source, step, table, figure or claim

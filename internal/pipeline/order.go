@@ -110,6 +110,6 @@ search:
 			also = append(also, syntax.Place{Range: h.e.rng, Text: fmt.Sprintf("%s refers to %s", h.from.name, h.e.to.name)})
 		}
 	}
-	l.diags.Error(hops[0].e.rng, "References in a circle",
+	l.Diags.Error(hops[0].e.rng, "References in a circle",
 		fmt.Sprintf("%s: none of these can come first. Each of them has to use only what comes before it.", strings.Join(walk, " -> ")), also...)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
@@ -13,7 +14,7 @@ import (
 // a step has run that decides which steps there are.
 type Origin struct {
 	Sources map[string][]byte `json:"sources"`
-	Found   Found             `json:"found"`
+	Found   language.Found    `json:"found"`
 	Modules []Module          `json:"modules,omitempty"`
 	Vars    map[string]string `json:"vars,omitempty"`    // see Inputs
 	Secrets []string          `json:"secrets,omitempty"` // names of sensitive variables

@@ -12,6 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/redsi/redsi/internal/host/environment"
+	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
@@ -79,7 +80,7 @@ type Pipeline struct {
 	Sources map[string][]byte
 
 	// Found is what was learned of other files.
-	Found Found
+	Found language.Found
 
 	// With are the options that the pipeline was loaded with.
 	With Options
@@ -156,7 +157,7 @@ type Options struct {
 	Env      []string          // REDSI_VAR_NAME=VALUE among others, as os.Environ gives them
 	Local    []File            // of a LocalFile, later ones win
 
-	World
+	language.World
 
 	// Module returns the pipeline files that a module's source names, as a source in
 	// the folder says it; nil if there are no modules.
@@ -179,8 +180,8 @@ func Load(sources map[string][]byte, o Options) (*Pipeline, Diagnostics) {
 }
 
 func (l *loader) load() (*Pipeline, Diagnostics) {
-	if l.parse(); l.diags.Failed() {
-		return nil, l.diags.Done() // what a broken file declares is not known
+	if l.parse(); l.Diags.Failed() {
+		return nil, l.Diags.Done() // what a broken file declares is not known
 	}
 	l.declare()
 	l.setVariables()
@@ -190,15 +191,15 @@ func (l *loader) load() (*Pipeline, Diagnostics) {
 	l.setResults()
 	l.setLimits()
 	l.evaluateAll()
-	if !l.diags.Failed() {
+	if !l.Diags.Failed() {
 		l.warnUnused()
 		if l.Lint {
 			l.lint()
 		}
 	}
-	ds := l.diags.Done()
+	ds := l.Diags.Done()
 	if ds.HasErrors() {
-		ds.Questions, ds.Lacks = l.questions(ds), l.lacks
+		ds.Questions, ds.Lacks = l.questions(ds), l.Lacks
 		return nil, ds
 	}
 	return l.pipeline(), ds
@@ -229,7 +230,7 @@ type loader struct {
 
 	keepValues bool // of all blocks, whether something refers to them or not
 
-	inherited *awaited // by the arguments of the module that this is
+	inherited *language.Awaited // by the arguments of the module that this is
 	skipped   map[*node][]Skipped
 	explains  func(of string, v cty.Value, name string) (summary, detail string) // why, once
 	bad       map[hcl.Expression]bool                                            // refers to what does not exist; reported
@@ -241,7 +242,7 @@ type loader struct {
 // session is what the modules of a pipeline share with it.
 type session struct {
 	Options
-	*lang
+	*language.Session
 	modRead map[string][]byte               // what the pipeline will carry as Modules
 	opened  map[[2]string]map[string][]byte // files of modules by the folder and source that name them
 	parsed  map[string]*syntax.Body         // by name; nil of a file that is not HCL
@@ -261,7 +262,7 @@ func newLoader(sources map[string][]byte, o Options) *loader {
 		o.Registry = step.NewRegistry()
 	}
 	return (&session{
-		Options: o, lang: newLang(sources, o.World, syntax.NewCollector(sources), o.Stop), modRead: map[string][]byte{},
+		Options: o, Session: language.NewSession(sources, o.World, syntax.NewCollector(sources), o.Stop), modRead: map[string][]byte{},
 		opened: map[[2]string]map[string][]byte{}, parsed: map[string]*syntax.Body{}, beside: map[string]bool{}, allLimits: map[string]int{},
 	}).loader(sources)
 }
@@ -290,7 +291,7 @@ func (l *loader) pipeline() *Pipeline {
 		Result: Result{Steps: steps, Skipped: skipped, Modules: l.modRead, Claims: l.claims(), Paper: l.paper, Results: l.results,
 			Environments: l.allEnvironments(), Publish: l.publish, Limits: l.allLimits, Checklist: l.checklist},
 		Values:  Values{Vars: map[string]json.RawMessage{}, Secrets: map[string]string{}},
-		Sources: l.read, Found: l.found, With: l.Options, vars: map[string]string{},
+		Sources: l.Read, Found: l.Files.Found, With: l.Options, vars: map[string]string{},
 	}
 	for id, files := range l.opened {
 		p.opened = append(p.opened, Module{id[0], id[1], files})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
@@ -65,7 +66,7 @@ func (r *reader) hint(path []any, rng hcl.Range, detail string) string {
 	switch {
 	case strings.HasPrefix(detail, "want artifact"):
 		name := "PATH"
-		if src := r.diags.Source(rng.Filename); rng.CanSliceBytes(src) {
+		if src := r.Diags.Source(rng.Filename); rng.CanSliceBytes(src) {
 			if m := fileCall.FindSubmatch(rng.SliceBytes(src)); m != nil {
 				name = string(m[1])
 			} else if isText && !strings.Contains(text, " ") {
@@ -78,7 +79,7 @@ func (r *reader) hint(path []any, rng hcl.Range, detail string) string {
 		}
 		return fmt.Sprintf(is+" A local file becomes one by a step: step \"download\" \"NAME\" { urls = [%q] }, whose output is step.download.NAME.files.", name)
 	case strings.HasSuffix(detail, "got an artifact"):
-		return " " + artifactIs
+		return " " + language.ArtifactIs
 	case strings.HasPrefix(detail, "want list of string, got the string "):
 		if !isText {
 			text = "…"

@@ -48,7 +48,7 @@ func (l *loader) evaluatePublish(n *node, ctx *hcl.EvalContext) {
 	for _, in := range x.Files {
 		for _, other := range l.publish {
 			if path.Clean(other.To) == path.Clean(p.To) && slices.Contains(other.Files, *in.Ref) {
-				l.diags.Error(n.rng, "Published twice", fmt.Sprintf("The block publish %q writes %s into %s, too.", other.Name, in.Ref, p.To))
+				l.Diags.Error(n.rng, "Published twice", fmt.Sprintf("The block publish %q writes %s into %s, too.", other.Name, in.Ref, p.To))
 				return
 			}
 		}
@@ -72,7 +72,7 @@ func (l *loader) warnPublished() {
 		for _, p := range l.publish {
 			to := path.Join(path.Dir(p.Pos.File), p.To)
 			if ok && (to == from || below && (from == "." || strings.HasPrefix(to, from+"/"))) {
-				l.diags.Warn(l.byName["publish."+p.Name].rng, "Published into a source", fmt.Sprintf("%s reads %s, with what a run writes here, unless an ignore file leaves that out: the next run then has other bytes to read, and does what depends on them again. Publish to a folder beside it.", s.Address, from))
+				l.Diags.Warn(l.byName["publish."+p.Name].rng, "Published into a source", fmt.Sprintf("%s reads %s, with what a run writes here, unless an ignore file leaves that out: the next run then has other bytes to read, and does what depends on them again. Publish to a folder beside it.", s.Address, from))
 			}
 		}
 	}

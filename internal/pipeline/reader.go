@@ -10,13 +10,14 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/redsi/redsi/internal/host/secret"
+	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
 
 // reader reads what a block says, as an instance of it sees values.
 type reader struct {
-	exprScope
+	language.Scope
 	block   *hclsyntax.Block
 	spec    *step.Spec
 	owner   string // the block in sentences about its attributes
@@ -36,11 +37,11 @@ func (r *reader) body(b *hclsyntax.Body, attrs []step.Attr, at []any) map[string
 		a := &attrs[i]
 		p := append(at[:len(at):len(at)], a.Name)
 		if x := b.Attributes[a.Name]; x != nil && !a.Label {
-			given := r.value(x.Expr)
+			given := r.Value(x.Expr)
 			if a.Secret {
 				given = r.secrets(given, x.Expr.Range())
 			} else {
-				given = r.open(given, x.Expr.Range())
+				given = r.Open(given, x.Expr.Range())
 			}
 			v := r.tree(given, a.Type, a.Accepts, p)
 			if v != nil {
@@ -100,30 +101,30 @@ func (r *reader) tree(v cty.Value, t step.Type, accepts string, at []any) any {
 	}
 	ty := v.Type()
 	if t.Kind == step.InputOne || t.Kind == step.InputMany {
-		if address, ok := stepOf(v); ok {
+		if address, ok := language.StepOf(v); ok {
 			return r.fail(at, r.locate(at), "Step instead of an output",
-				fmt.Sprintf("%s takes an artifact, and %s is a step. Name one of its outputs: %s.", show(at), address, outputNames(v, address)))
+				fmt.Sprintf("%s takes an artifact, and %s is a step. Name one of its outputs: %s.", show(at), address, language.OutputNames(v, address)))
 		}
 	}
 	switch {
-	case ty == artifactType:
-		a := v.EncapsulatedValue().(*artifact)
-		if accepts != "" && !slices.Contains(strings.Split(accepts, ","), a.output.Type) {
+	case ty == language.ArtifactType:
+		a := v.EncapsulatedValue().(*language.Artifact)
+		if accepts != "" && !slices.Contains(strings.Split(accepts, ","), a.Output.Type) {
 			return r.fail(at, r.locate(at), "Wrong kind of artifact",
-				fmt.Sprintf("%s takes %s, but %s is %s.", show(at), strings.ReplaceAll(accepts, ",", " or "), a.ref, typeName(a.output.Type)))
+				fmt.Sprintf("%s takes %s, but %s is %s.", show(at), strings.ReplaceAll(accepts, ",", " or "), a.Ref, typeName(a.Output.Type)))
 		}
-		ref := a.ref
+		ref := a.Ref
 		if r.outputs == nil {
 			r.outputs, r.read = map[step.Ref]step.Output{}, map[string]*step.Spec{}
 		}
-		r.outputs[ref], r.read[ref.Step] = a.output, a.spec
+		r.outputs[ref], r.read[ref.Step] = a.Output, a.Spec
 		return step.Input{Ref: &ref}
 	case ty == cty.String:
 		return v.AsString()
 	case ty == cty.Bool:
 		return v.True()
 	case ty == cty.Number:
-		return number(v.AsBigFloat())
+		return language.Number(v.AsBigFloat())
 	case ty.IsObjectType() || ty.IsMapType():
 		return r.object(v, t, accepts, at)
 	case ty.IsTupleType() || ty.IsListType() || ty.IsSetType():
@@ -171,15 +172,15 @@ func typeName(t string) string {
 // secrets is the value of an attribute for secrets, with sources instead of
 // sensitive variables.
 func (r *reader) secrets(v cty.Value, rng hcl.Range) cty.Value {
-	if !r.hasSecrets() || v.IsMarked() || !v.IsKnown() || v.IsNull() || !v.Type().IsObjectType() && !v.Type().IsMapType() {
-		return r.open(v, rng)
+	if !r.HasSecrets() || v.IsMarked() || !v.IsKnown() || v.IsNull() || !v.Type().IsObjectType() && !v.Type().IsMapType() {
+		return r.Open(v, rng)
 	}
 	m := v.AsValueMap()
 	for k, e := range m {
-		if name, ok := r.wholeVariable(e); ok {
+		if name, ok := r.WholeVariable(e); ok {
 			m[k] = cty.StringVal(secret.Variable(name))
-		} else if name := sensitiveIn(e); name != "" {
-			r.diags.Error(rng, "Sensitive value", fmt.Sprintf("%s is made of var.%s. A secret must be a whole variable, since its value is found only when the program starts.", k, name))
+		} else if name := language.SensitiveIn(e); name != "" {
+			r.Diags.Error(rng, "Sensitive value", fmt.Sprintf("%s is made of var.%s. A secret must be a whole variable, since its value is found only when the program starts.", k, name))
 			return cty.DynamicVal
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
@@ -62,7 +63,7 @@ func (l *loader) check(e hclsyntax.Expression, each bool) bool {
 	ok := true
 	for _, tr := range e.Variables() {
 		if summary, detail := l.dangling(tr, each); summary != "" {
-			l.diags.Error(tr.SourceRange(), summary, detail)
+			l.Diags.Error(tr.SourceRange(), summary, detail)
 			ok = false
 		}
 	}
@@ -74,7 +75,7 @@ func (l *loader) check(e hclsyntax.Expression, each bool) bool {
 
 // dangling says why a reference leads nowhere; "" if it does not.
 func (l *loader) dangling(tr hcl.Traversal, each bool) (summary, detail string) {
-	p := names(tr)
+	p := language.Names(tr)
 	switch p[0] {
 	case "var":
 		for name, v := range l.variables {
@@ -125,7 +126,7 @@ func (l *loader) unknownRoot(name string, tr hcl.Traversal) (string, string) {
 	switch {
 	case len(tr) > 1:
 	case l.isInterpolation(tr.SourceRange()):
-		detail += " " + leaveToProgram(name)
+		detail += " " + language.LeaveToProgram(name)
 	default:
 		detail += fmt.Sprintf(" A text is written in quotes: %q.", name)
 	}
@@ -150,7 +151,7 @@ func (l *loader) noBlock(p []string) (summary, detail string) {
 // targets are the nodes that a reference reads: one, or all that a shorter one
 // such as step.train covers.
 func (l *loader) targets(tr hcl.Traversal) []*node {
-	p := names(tr)
+	p := language.Names(tr)
 	if depth := Depth(p[0]); len(p) >= depth {
 		if n := l.byName[strings.Join(p[:depth], ".")]; n != nil {
 			return []*node{n}
@@ -173,12 +174,12 @@ func (l *loader) declared(prefix string) []string {
 func (l *loader) warnUnused() {
 	for name, v := range l.variables {
 		if !v.used {
-			l.diags.Warn(v.rng, "Unused variable", fmt.Sprintf("Nothing refers to var.%s.", name))
+			l.Diags.Warn(v.rng, "Unused variable", fmt.Sprintf("Nothing refers to var.%s.", name))
 		}
 	}
 	for _, name := range l.declared("local.") {
 		if n := l.byName[name]; !n.read {
-			l.diags.Warn(n.rng, "Unused local value", fmt.Sprintf("Nothing refers to %s.", name))
+			l.Diags.Warn(n.rng, "Unused local value", fmt.Sprintf("Nothing refers to %s.", name))
 		}
 	}
 	l.warnPublished()
@@ -186,6 +187,6 @@ func (l *loader) warnUnused() {
 
 // isInterpolation reports whether a reference is all that stands between ${ and }.
 func (l *loader) isInterpolation(rng hcl.Range) bool {
-	src, from, to := l.diags.Source(rng.Filename), rng.Start.Byte-len("${"), rng.End.Byte
+	src, from, to := l.Diags.Source(rng.Filename), rng.Start.Byte-len("${"), rng.End.Byte
 	return from >= 0 && to < len(src) && string(src[from:rng.Start.Byte]) == "${" && src[to] == '}'
 }

@@ -39,9 +39,9 @@ func (l *loader) shapeResources(b *block, inner *hclsyntax.Block) {
 	}
 	switch {
 	case b.typ == "claim":
-		l.diags.Error(inner.TypeRange, "Unknown block", "A claim does no work, so it needs no resources and no retry.")
+		l.Diags.Error(inner.TypeRange, "Unknown block", "A claim does no work, so it needs no resources and no retry.")
 	case *of != nil:
-		l.diags.Error(inner.TypeRange, "Block written twice", fmt.Sprintf("A block has one %s block.", inner.Type), syntax.Place{Range: (*of).TypeRange, Text: "the first one"})
+		l.Diags.Error(inner.TypeRange, "Block written twice", fmt.Sprintf("A block has one %s block.", inner.Type), syntax.Place{Range: (*of).TypeRange, Text: "the first one"})
 	default:
 		*of = inner
 		l.labels(inner)
@@ -139,7 +139,7 @@ func (l *loader) setLimits() {
 			n, accuracy = v.AsBigFloat().Int64()
 		}
 		if accuracy != big.Exact || n < 1 || n > maxCount {
-			l.diags.Error(a.Expr.Range(), "Wrong value", fmt.Sprintf("%s is how many steps of a run may have it at a time, from 1 to %d.", a.Name, maxCount))
+			l.Diags.Error(a.Expr.Range(), "Wrong value", fmt.Sprintf("%s is how many steps of a run may have it at a time, from 1 to %d.", a.Name, maxCount))
 			continue
 		}
 		l.allLimits[l.qualified(a.Name)] = int(n)

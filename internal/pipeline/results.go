@@ -56,7 +56,7 @@ func (l *loader) setResults() {
 
 func addresses(c *reader, texts []string) (from []string) {
 	if len(texts) > maxFrom {
-		c.diags.Error(c.locate([]any{"from"}), "Too many addresses", fmt.Sprintf("There are %d addresses; at most %d are allowed: each is asked about every step without a result.", len(texts), maxFrom))
+		c.Diags.Error(c.locate([]any{"from"}), "Too many addresses", fmt.Sprintf("There are %d addresses; at most %d are allowed: each is asked about every step without a result.", len(texts), maxFrom))
 		return nil
 	}
 	for i, text := range texts {
@@ -66,9 +66,9 @@ func addresses(c *reader, texts []string) (from []string) {
 		}
 		switch at := c.locate([]any{"from", i}); {
 		case text == "":
-			c.diags.Error(at, "Wrong address", "An address is not empty.")
+			c.Diags.Error(at, "Wrong address", "An address is not empty.")
 		case slices.Contains(from, address):
-			c.diags.Error(at, "Named twice", fmt.Sprintf("%s is already in this list.", text))
+			c.Diags.Error(at, "Named twice", fmt.Sprintf("%s is already in this list.", text))
 		default:
 			from = append(from, address)
 		}
@@ -78,18 +78,18 @@ func addresses(c *reader, texts []string) (from []string) {
 
 func publicKeys(c *reader, attribute string, texts []string, seen map[string]hcl.Range) (keys []signature.Public) {
 	if len(texts) > maxKeys {
-		c.diags.Error(c.locate([]any{attribute}), "Too many keys", fmt.Sprintf("There are %d keys; at most %d are allowed.", len(texts), maxKeys))
+		c.Diags.Error(c.locate([]any{attribute}), "Too many keys", fmt.Sprintf("There are %d keys; at most %d are allowed.", len(texts), maxKeys))
 		return nil
 	}
 	for i, text := range texts {
 		at := c.locate([]any{attribute, i})
 		k, err := signature.ParsePublic(text)
 		if err != nil {
-			c.diags.Error(at, "Not a public key", err.Error()+".")
+			c.Diags.Error(at, "Not a public key", err.Error()+".")
 			continue
 		}
 		if first, again := seen[k.ID()]; again {
-			c.diags.Error(at, "Named twice", fmt.Sprintf("The key of %s is already here. A revoked key is not trusted: keep it in revoked only.", k.Name), syntax.Place{Range: first, Text: "named here first"})
+			c.Diags.Error(at, "Named twice", fmt.Sprintf("The key of %s is already here. A revoked key is not trusted: keep it in revoked only.", k.Name), syntax.Place{Range: first, Text: "named here first"})
 			continue
 		}
 		seen[k.ID()] = at

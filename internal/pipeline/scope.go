@@ -64,37 +64,37 @@ func WholeExpression(file string, source []byte) Expression {
 // unknown if there are errors.
 func (s *Scope) Value(x Expression) (cty.Value, syntax.Diagnostics) {
 	l, file := s.l, x.Range.Filename
-	l.again()
-	l.diags = syntax.NewCollector(map[string][]byte{file: x.Source})
+	l.Again()
+	l.Diags = syntax.NewCollector(map[string][]byte{file: x.Source})
 	text := x.Range.SliceBytes(x.Source)
-	if !syntax.Tame(file, text, l.diags) {
-		return cty.DynamicVal, l.diags.Done()
+	if !syntax.Tame(file, text, l.Diags) {
+		return cty.DynamicVal, l.Diags.Done()
 	}
 	e, ds := hclsyntax.ParseExpression(text, file, x.Range.Start)
-	l.diags.HCL(ds, x.Range)
+	l.Diags.HCL(ds, x.Range)
 	if ds.HasErrors() {
-		return cty.DynamicVal, l.diags.Done()
+		return cty.DynamicVal, l.Diags.Done()
 	}
-	l.rewriteNode(e)
+	l.RewriteNode(e)
 	n := &node{dir: s.dir}
 	for _, tr := range e.Variables() {
 		if _, given := x.With[tr.RootName()]; given {
 			continue
 		}
 		if summary, detail := l.dangling(tr, false); summary != "" {
-			l.diags.Error(tr.SourceRange(), summary, detail)
+			l.Diags.Error(tr.SourceRange(), summary, detail)
 			continue
 		}
 		for _, to := range l.targets(tr) {
 			n.deps = append(n.deps, edge{to: to, rng: tr.SourceRange()})
 		}
 	}
-	if l.diags.Failed() {
-		return cty.DynamicVal, l.diags.Done()
+	if l.Diags.Failed() {
+		return cty.DynamicVal, l.Diags.Done()
 	}
 	ctx := l.scope(n)
 	maps.Copy(ctx.Variables, x.With)
-	l.now = l.inherits(n)
-	defer func() { l.now = nil }()
-	return l.value(e, ctx, nil), l.diags.Done()
+	l.Now = l.inherits(n)
+	defer func() { l.Now = nil }()
+	return l.value(e, ctx, nil), l.Diags.Done()
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
@@ -14,10 +15,10 @@ import (
 func (l *loader) parse() {
 	names := syntax.Pipelines(l.files)
 	if len(names) == 0 {
-		l.diags.Error(hcl.Range{Filename: syntax.DefaultFile, Start: hcl.InitialPos, End: hcl.InitialPos},
+		l.Diags.Error(hcl.Range{Filename: syntax.DefaultFile, Start: hcl.InitialPos, End: hcl.InitialPos},
 			"No pipeline", "There is no file whose name ends in .hcl.")
 	}
-	read := l.read
+	read := l.Read
 	if l.parent != nil {
 		read = l.modRead
 	}
@@ -25,8 +26,8 @@ func (l *loader) parse() {
 		read[name] = l.files[name]
 		b, ok := l.parsed[name]
 		if !ok {
-			if b = syntax.ParseFile(name, l.files[name], l.diags); b != nil {
-				l.rewrite(b.Body)
+			if b = syntax.ParseFile(name, l.files[name], l.Diags); b != nil {
+				l.Rewrite(b.Body)
 			}
 			l.parsed[name] = b
 		}
@@ -38,13 +39,13 @@ func (l *loader) parse() {
 
 // leavesOf are those of a step that is made: what its configuration names, or what lies
 // where a source block says.
-func (s *session) leavesOf(t step.Task, at syntax.Pos, spec *step.Spec) leaves {
+func (s *session) leavesOf(t step.Task, at syntax.Pos, spec *step.Spec) language.Leaves {
 	return func(output string) ([]string, bool) {
 		path, ignore, ok := SourceOf(t, at)
 		if !ok {
 			return spec.Leaves(t, output)
 		}
-		return s.folder(path, ignore)
+		return s.Files.Folder(path, ignore)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
@@ -26,7 +27,7 @@ func (l *loader) sweep(name string, forEach hclsyntax.Expression, body *hclsynta
 		return
 	}
 	if len(used) == 0 && !all {
-		l.diags.Warn(forEach.Range(), "Instances without a difference", fmt.Sprintf("Nothing in %s refers to each.key or each.value, so its %d instances are the same step.", name, len(instances)))
+		l.Diags.Warn(forEach.Range(), "Instances without a difference", fmt.Sprintf("Nothing in %s refers to each.key or each.value, so its %d instances are the same step.", name, len(instances)))
 		return
 	}
 	groups, unused, n := map[string][]map[string]cty.Value{}, map[string]bool{}, 0
@@ -42,7 +43,7 @@ func (l *loader) sweep(name string, forEach hclsyntax.Expression, body *hclsynta
 		of := map[string]any{"": config.String()}
 		for attr := range used {
 			if v, ok := m["."+attr]; ok && configs == nil {
-				of[attr] = JSON(v, func(r step.Ref) any { return []string{r.String()} })
+				of[attr] = language.JSON(v, func(r step.Ref) any { return []string{r.String()} })
 			}
 		}
 		id, err := json.Marshal(of)
@@ -64,7 +65,7 @@ func (l *loader) sweep(name string, forEach hclsyntax.Expression, body *hclsynta
 		}
 	}
 	if len(unused) > 0 {
-		l.diags.Warn(forEach.Range(), "Unused axis", fmt.Sprintf("What %s computes does not depend on %s, so its %d instances are %s, and a mean over them is of one result several times. Use it in the block, such as in its arguments, or leave it out of the for_each.",
+		l.Diags.Warn(forEach.Range(), "Unused axis", fmt.Sprintf("What %s computes does not depend on %s, so its %d instances are %s, and a mean over them is of one result several times. Use it in the block, such as in its arguments, or leave it out of the for_each.",
 			name, strings.Join(syntax.Keys(unused), " or "), n, words.Count(len(groups), "step")))
 	}
 }
@@ -72,7 +73,7 @@ func (l *loader) sweep(name string, forEach hclsyntax.Expression, body *hclsynta
 // axes are the parts of an element of for_each, by what follows each.value: .seed, or [1]. It is nil
 // for an element that has none, and for what cannot be compared or told.
 func axes(v cty.Value) map[string]cty.Value {
-	if !v.IsWhollyKnown() || v.IsNull() || sensitiveIn(v) != "" {
+	if !v.IsWhollyKnown() || v.IsNull() || language.SensitiveIn(v) != "" {
 		return nil
 	}
 	parts := map[string]cty.Value{}
@@ -103,7 +104,7 @@ func usesEach(b *hclsyntax.Body, forEach hclsyntax.Expression, used map[string]b
 				continue
 			}
 			attr := ""
-			if path := names(tr); len(path) > 2 && path[1] == "value" {
+			if path := language.Names(tr); len(path) > 2 && path[1] == "value" {
 				attr = path[2]
 			}
 			if attr == "" {

@@ -12,6 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
+	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
@@ -29,7 +30,7 @@ func (l *loader) declareVariable(b *hclsyntax.Block) {
 	attrs, ctx := b.Body.Attributes, l.constContext(b.TypeRange.Filename)
 	if a := attrs["type"]; a != nil {
 		t, ds := typeexpr.TypeConstraint(a.Expr)
-		l.diags.HCL(ds, a.Expr.Range())
+		l.Diags.HCL(ds, a.Expr.Range())
 		if v.typ = t; ds.HasErrors() {
 			v.typ = cty.DynamicPseudoType
 		}
@@ -51,7 +52,7 @@ func (l *loader) declareVariable(b *hclsyntax.Block) {
 		l.declareCheck(v, inner)
 	}
 	if v.sensitive && v.ask != "" {
-		l.diags.Error(v.rng, "Value not allowed", "A sensitive variable cannot ask: answers are kept in a file.")
+		l.Diags.Error(v.rng, "Value not allowed", "A sensitive variable cannot ask: answers are kept in a file.")
 	}
 	v.settle(l, b)
 	l.settleSensitive(v, b)
@@ -66,7 +67,7 @@ func (l *loader) declareCheck(v *variable, b *hclsyntax.Block) {
 		c.message = a.Expr
 	}
 	if c.condition == nil || c.message == nil {
-		l.diags.Error(c.rng, "Missing attribute", "A validation needs condition = … and error_message = ….")
+		l.Diags.Error(c.rng, "Missing attribute", "A validation needs condition = … and error_message = ….")
 		return
 	}
 	v.checks = append(v.checks, c)
@@ -90,7 +91,7 @@ func (v *variable) settle(l *loader, b *hclsyntax.Block) {
 	if known {
 		d, err := convert.Convert(v.fallback, v.typ)
 		if err != nil {
-			l.diags.Error(b.Body.Attributes["default"].Expr.Range(), "Wrong type",
+			l.Diags.Error(b.Body.Attributes["default"].Expr.Range(), "Wrong type",
 				fmt.Sprintf("The default of var.%s is not of its type, %s: %s.", v.name, typeexpr.TypeString(v.typ), err))
 			d = cty.DynamicVal
 		}
@@ -100,7 +101,7 @@ func (v *variable) settle(l *loader, b *hclsyntax.Block) {
 
 // constant reports whether an expression refers to nothing.
 func (l *loader) constant(e hclsyntax.Expression, what string) bool {
-	return syntax.RefersOnly(l.diags, e, "", "Not a constant", what+" cannot refer to other values.")
+	return syntax.RefersOnly(l.Diags, e, "", "Not a constant", what+" cannot refer to other values.")
 }
 
 func (l *loader) setVariables() {
@@ -113,11 +114,11 @@ func (l *loader) setVariables() {
 		case v.optional:
 			v.value = v.fallback
 		case v.sensitive:
-			l.lacks.Secrets = true
-			l.diags.Error(v.rng, "Variable without a value",
+			l.Lacks.Secrets = true
+			l.Diags.Error(v.rng, "Variable without a value",
 				fmt.Sprintf("var.%s is sensitive, so neither the pipeline nor a saved plan has its value. Set %s%s in the environment, or give it with --var-file or --var.", name, EnvPrefix, name))
 		default:
-			l.diags.Error(v.rng, "Variable without a value",
+			l.Diags.Error(v.rng, "Variable without a value",
 				fmt.Sprintf("var.%s has no default. Give it a value with --var %s=…, in a --var-file, or in the environment as %s%s.", name, name, EnvPrefix, name))
 		}
 	}
@@ -125,10 +126,10 @@ func (l *loader) setVariables() {
 	for name, v := range l.variables {
 		if v.sensitive {
 			whole[name] = v.value
-			v.value = v.value.Mark(sensitive(name))
+			v.value = v.value.Mark(language.Sensitive(name))
 		}
 	}
-	l.keep(whole)
+	l.Keep(whole)
 	l.validateAll()
 	for name := range whole { // those that are refused are unknown now
 		whole[name], _ = l.variables[name].value.Unmark()
@@ -164,7 +165,7 @@ func (l *loader) validate(v *variable) bool {
 		}
 		ok, err := convert.Convert(ok, cty.Bool)
 		if err != nil || ok.IsNull() {
-			l.diags.Error(c.condition.Range(), "Wrong type", "A condition is true or false.")
+			l.Diags.Error(c.condition.Range(), "Wrong type", "A condition is true or false.")
 			continue
 		}
 		if ok.True() {
@@ -172,8 +173,8 @@ func (l *loader) validate(v *variable) bool {
 		}
 		detail := fmt.Sprintf("The value of var.%s is not shown, as it is sensitive.", v.name)
 		switch {
-		case v.sensitive || sensitiveIn(v.value) != "":
-		case holdsArtifact(v.value.Type()):
+		case v.sensitive || language.SensitiveIn(v.value) != "":
+		case language.HoldsArtifact(v.value.Type()):
 			detail = fmt.Sprintf("The value of var.%s contains an artifact.", v.name)
 		default:
 			value := v.argument()
@@ -185,14 +186,14 @@ func (l *loader) validate(v *variable) bool {
 		if m := l.open(l.value(c.message, ctx, nil), c.message.Range(), nil); m.IsKnown() && !m.IsNull() && m.Type() == cty.String {
 			detail = m.AsString() + "\n" + detail
 		}
-		l.diags.Error(v.rng, "Value not allowed", detail, syntax.Place{Range: c.condition.Range(), Text: "this condition is false"})
+		l.Diags.Error(v.rng, "Value not allowed", detail, syntax.Place{Range: c.condition.Range(), Text: "this condition is false"})
 		allowed = false
 	}
 	return allowed
 }
 
 func (l *loader) onlyVariables(e hclsyntax.Expression) bool {
-	ok := syntax.RefersOnly(l.diags, e, "var", "Not known yet", "A validation can refer to variables only.")
+	ok := syntax.RefersOnly(l.Diags, e, "var", "Not known yet", "A validation can refer to variables only.")
 	return l.check(e, false) && ok
 }
 
@@ -227,11 +228,11 @@ func (l *loader) settleSensitive(v *variable, b *hclsyntax.Block) {
 		return
 	}
 	if v.optional && !(v.fallback.IsKnown() && v.fallback.IsNull()) {
-		l.diags.Error(b.Body.Attributes["default"].NameRange, "Default of a sensitive variable",
+		l.Diags.Error(b.Body.Attributes["default"].NameRange, "Default of a sensitive variable",
 			fmt.Sprintf("Every reader of the pipeline could see the default of var.%s. Leave it out, or write default = null.", v.name))
 	}
 	if !v.typ.IsPrimitiveType() && v.typ != cty.DynamicPseudoType {
-		l.diags.Error(v.rng, "Type of a sensitive variable", fmt.Sprintf("var.%s is sensitive, so it must be a string, number or bool.", v.name))
+		l.Diags.Error(v.rng, "Type of a sensitive variable", fmt.Sprintf("var.%s is sensitive, so it must be a string, number or bool.", v.name))
 	}
 }
 

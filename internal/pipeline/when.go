@@ -20,7 +20,7 @@ func (l *loader) runs(n *node, inst *instance) bool {
 	}
 	v, ok := l.typed(e, inst.ctx, inst, cty.Bool, "when is true or false: a step whose when is false is skipped.")
 	if !ok {
-		inst.undecided = !v.IsKnown() && l.now.any() // else it is wrong
+		inst.undecided = !v.IsKnown() && l.Now.Any() // else it is wrong
 		n.undecided = n.undecided || inst.undecided
 		return true
 	}
@@ -105,7 +105,7 @@ func (l *loader) temporary(b *block, inst *instance) (temporary, ok bool) {
 		return false, false
 	}
 	if v.False() {
-		l.drop(inst.address)
+		l.Drop(inst.address)
 	}
 	return v.False(), true
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/redsi/redsi/internal/pipeline/address"
+	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
@@ -23,7 +24,7 @@ func (l *loader) why(of string, v cty.Value, name string) (summary, detail strin
 
 // lacksCell says that a table or figure has no cell of the given name.
 func lacksCell(of string, v cty.Value, name string) (summary, detail string) {
-	if _, isStep := stepOf(v); isStep || !v.IsKnown() || v.IsNull() || !v.Type().IsObjectType() || !address.Of(of).IsRendered() {
+	if _, isStep := language.StepOf(v); isStep || !v.IsKnown() || v.IsNull() || !v.Type().IsObjectType() || !address.Of(of).IsRendered() {
 		return "", ""
 	}
 	return "Unknown cell", fmt.Sprintf("%s has no cell %q. %s", of, name, syntax.Suggest(name, syntax.Keys(v.Type().AttributeTypes()), "cell"))

@@ -1,4 +1,4 @@
-package pipeline
+package language
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 
 // explain rewrites the evaluator's messages about values that do not have what
 // is asked of them, so that they speak of steps, outputs and instances.
-func (sc exprScope) explain(d *hcl.Diagnostic) *hcl.Diagnostic {
+func (sc Scope) explain(d *hcl.Diagnostic) *hcl.Diagnostic {
 	if e := limits(d); e != nil {
 		return e
 	}
@@ -24,8 +24,8 @@ func (sc exprScope) explain(d *hcl.Diagnostic) *hcl.Diagnostic {
 		return d
 	}
 	var summary, detail string
-	if sc.why != nil {
-		summary, detail = sc.why(of, v, k.AsString())
+	if sc.Why != nil {
+		summary, detail = sc.Why(of, v, k.AsString())
 	}
 	if summary == "" {
 		summary, detail = lacks(of, v, k.AsString())
@@ -38,7 +38,7 @@ func (sc exprScope) explain(d *hcl.Diagnostic) *hcl.Diagnostic {
 
 // lacking finds the value, and what it is called, that does not have what is asked of
 // it; NilVal if the diagnostic is about something else.
-func (s *lang) lacking(d *hcl.Diagnostic) (of string, v, k cty.Value) {
+func (s *Session) lacking(d *hcl.Diagnostic) (of string, v, k cty.Value) {
 	switch e := d.Expression.(type) {
 	case *hclsyntax.ScopeTraversalExpr:
 		if start, ds := e.Traversal[:1].TraverseAbs(d.EvalContext); !ds.HasErrors() {
@@ -57,7 +57,7 @@ func (s *lang) lacking(d *hcl.Diagnostic) (of string, v, k cty.Value) {
 		if ds.HasErrors() || more.HasErrors() {
 			break
 		}
-		if tr, ok := unwrap(e.Collection).(*hclsyntax.ScopeTraversalExpr); ok {
+		if tr, ok := Unwrap(e.Collection).(*hclsyntax.ScopeTraversalExpr); ok {
 			return source(tr.Traversal), c, i
 		}
 		return "This", c, i
@@ -67,13 +67,13 @@ func (s *lang) lacking(d *hcl.Diagnostic) (of string, v, k cty.Value) {
 
 // element follows what is written after a splat into the first element of what
 // the splat is taken of that does not have it.
-func (s *lang) element(anon *hclsyntax.AnonSymbolExpr, rest hcl.Traversal, ctx *hcl.EvalContext) (of string, v, k cty.Value) {
+func (s *Session) element(anon *hclsyntax.AnonSymbolExpr, rest hcl.Traversal, ctx *hcl.EvalContext) (of string, v, k cty.Value) {
 	src := s.splats[anon]
 	if src == nil {
 		return "", cty.NilVal, cty.NilVal
 	}
 	list, ds := src.Value(ctx)
-	if !ds.HasErrors() && list.Type() == artifactType {
+	if !ds.HasErrors() && list.Type() == ArtifactType {
 		return steps("This", list, rest)
 	}
 	if ds.HasErrors() || list.IsMarked() || !list.IsKnown() || list.IsNull() || !list.CanIterateElements() {
@@ -93,7 +93,7 @@ func lacks(of string, v cty.Value, name string) (summary, detail string) {
 		return "", ""
 	}
 	t := v.Type()
-	if address, ok := stepOf(v); ok {
+	if address, ok := StepOf(v); ok {
 		return "Unknown output", fmt.Sprintf("%s has no output %q. %s", address, name, syntax.Suggest(name, syntax.Keys(t.AttributeTypes()), "output"))
 	}
 	if t.IsMapType() && t.ElementType().IsObjectType() && isStep(t.ElementType()) {

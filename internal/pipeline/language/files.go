@@ -1,4 +1,4 @@
-package pipeline
+package language
 
 import (
 	"encoding/base64"
@@ -47,19 +47,19 @@ type absent struct{ error }
 
 func (absent) Is(target error) bool { return target == fs.ErrNotExist }
 
-// fileStore is what expressions read and ask of what is outside the sources.
-type fileStore struct {
+// Files is what expressions read and ask of what is outside the sources.
+type Files struct {
 	world World
 	given map[string][]byte // the sources
-	read  map[string][]byte // what the pipeline will carry as Sources
-	found Found             // what was learned
-	lacks syntax.Lacks
+	Read  map[string][]byte // what the pipeline will carry as Sources
+	Found Found             // what was learned
+	Lacks syntax.Lacks
 	code  map[string]*codeFiles // by folder
 	meter *meter
 }
 
-// readBeside reads what file() names, and keeps it with the sources.
-func (f *fileStore) readBeside(dir, name string) ([]byte, error) {
+// ReadBeside reads what file() names, and keeps it with the sources.
+func (f *Files) ReadBeside(dir, name string) ([]byte, error) {
 	full := syntax.Beside(dir, name)
 	if syntax.IsPipeline(full) {
 		return nil, fmt.Errorf("%s is a pipeline file and is not read as text: to share blocks, put the files in one folder", name)
@@ -73,25 +73,25 @@ func (f *fileStore) readBeside(dir, name string) ([]byte, error) {
 			return nil, err
 		}
 	}
-	f.read[full] = b
+	f.Read[full] = b
 	return b, nil
 }
 
-func (f *fileStore) textBeside(dir, name string) (string, error) {
-	b, err := f.readBeside(dir, name)
+func (f *Files) textBeside(dir, name string) (string, error) {
+	b, err := f.ReadBeside(dir, name)
 	if err != nil {
 		return "", err
 	}
-	return checkedText(name, b)
+	return CheckedText(name, b)
 }
 
-func (f *fileStore) base64Beside(dir, name string) (string, error) {
-	b, err := f.readBeside(dir, name)
+func (f *Files) base64Beside(dir, name string) (string, error) {
+	b, err := f.ReadBeside(dir, name)
 	return base64.StdEncoding.EncodeToString(b), err
 }
 
 // listBeside is fileset().
-func (f *fileStore) listBeside(dir, folder, pattern string) ([]string, error) {
+func (f *Files) listBeside(dir, folder, pattern string) ([]string, error) {
 	full, pattern := syntax.Beside(dir, folder), path.Clean(pattern)
 	names, ok := f.world.Found.Lists[full][pattern]
 	var err error
@@ -114,15 +114,15 @@ func (f *fileStore) listBeside(dir, folder, pattern string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.found.Lists[full] == nil {
-		f.found.Lists[full] = map[string][]string{}
+	if f.Found.Lists[full] == nil {
+		f.Found.Lists[full] = map[string][]string{}
 	}
-	f.found.Lists[full][pattern] = names
+	f.Found.Lists[full][pattern] = names
 	return names, nil
 }
 
-// digestBeside is filesha256().
-func (f *fileStore) digestBeside(dir, name string) (string, error) {
+// DigestBeside is filesha256().
+func (f *Files) DigestBeside(dir, name string) (string, error) {
 	full := syntax.Beside(dir, name)
 	sum, ok := f.world.Found.Digests[full]
 	if !ok {
@@ -134,25 +134,25 @@ func (f *fileStore) digestBeside(dir, name string) (string, error) {
 			return "", err
 		}
 	}
-	f.found.Digests[full] = sum
+	f.Found.Digests[full] = sum
 	return sum, nil
 }
 
 // ask reads what a function wants of a name that the pipeline does not carry, if the files
 // beside the pipeline are here.
-func (f *fileStore) ask(function, name string, here bool, read func() error) error {
+func (f *Files) ask(function, name string, here bool, read func() error) error {
 	var err error
 	switch {
 	case f.world.Found.Absent[name]:
 		err = absent{fmt.Errorf("there is no %s", name)}
 	case !here:
-		f.lacks.Files = true
+		f.Lacks.Files = true
 		return f.meter.end("File not here", "%s is not among the sources of this pipeline: %s asks for it only now that steps have run, and this process has no files beside the pipeline. Run again: `redsi run` reads it.", name, function)
 	default:
 		err = read()
 	}
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		f.found.Absent[name] = true
+		f.Found.Absent[name] = true
 	}
 	return err
 }
@@ -202,13 +202,13 @@ func Matches(pattern, name string) bool {
 	return doublestar.MatchUnvalidated(pattern, name) && len(dotted.FindAllString(name, -1)) <= len(dotted.FindAllString(pattern, -1))
 }
 
-// folder is what lies at the path of a source block, if that is known or to be had.
-func (f *fileStore) folder(path string, ignore bool) (names []string, known bool) {
+// Folder is what lies at the path of a source block, if that is known or to be had.
+func (f *Files) Folder(path string, ignore bool) (names []string, known bool) {
 	id := path
 	if !ignore {
 		id += " with all that is ignored"
 	}
-	if names, known = f.found.Folders[id]; !known {
+	if names, known = f.Found.Folders[id]; !known {
 		names, known = f.world.Found.Folders[id]
 	}
 	if !known && f.world.Folder != nil {
@@ -217,7 +217,7 @@ func (f *fileStore) folder(path string, ignore bool) (names []string, known bool
 		known = err == nil // else planning says what is wrong with it
 	}
 	if known {
-		f.found.Folders[id] = names
+		f.Found.Folders[id] = names
 	}
 	return names, known
 }

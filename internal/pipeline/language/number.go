@@ -1,4 +1,4 @@
-package pipeline
+package language
 
 import (
 	"encoding/json"
@@ -15,11 +15,11 @@ const (
 	floatDigits = 15 // that every float64 keeps
 )
 
-// number is what a configuration tree has for a number: an int64 or a float64
+// Number is what a configuration tree has for a number: an int64 or a float64
 // where these have its digits, which all numbers of up to 15 digits do, and else
 // the digits themselves. The result of a calculation that has no end, such as
 // 1/3, is the nearest float64.
-func number(f *big.Float) any {
+func Number(f *big.Float) any {
 	if f.IsInt() {
 		if n, exact := f.Int64(); exact == big.Exact {
 			return n

@@ -1,4 +1,4 @@
-package pipeline
+package language
 
 import (
 	"crypto/md5"
@@ -38,7 +38,7 @@ type group struct {
 // library lists what expressions can call. All of it is pure: the same sources
 // and variables give the same pipeline, so that there is no time, no random
 // number, no environment and no network.
-func library(s *lang, dir string, secret func() bool) []group {
+func library(s *Session, dir string, secret func() bool) []group {
 	return []group{
 		{"Pipelines", []entry{
 			{"product", "axes, order...", "All combinations of several lists, for for_each: keys joined by \"/\" in the order written.", product},
@@ -47,7 +47,7 @@ func library(s *lang, dir string, secret func() bool) []group {
 			{"file", "path", "The text of a file beside the pipeline, byte for byte; it becomes configuration.", fileFunc(dir, s.textBeside)},
 			{"filebase64", "path", "The bytes of a file beside the pipeline in base64, for files that are not UTF-8 text.", fileFunc(dir, s.base64Beside)},
 			{"fileset", "folder, pattern", "The names of the files below a folder that match a pattern, sorted and relative to it: * is any part of a name, ** any folders.", s.filesetFunction(dir)},
-			{"filesha256", "path", "The SHA-256 of a file of any size, in hexadecimal.", fileFunc(dir, s.digestBeside)},
+			{"filesha256", "path", "The SHA-256 of a file of any size, in hexadecimal.", fileFunc(dir, s.DigestBeside)},
 			{"templatefile", "path, variables", "The text of a file, with ${name} for each of the variables; its lines end in LF.", s.templateFunction(dir, secret)},
 		}},
 		{"Collections", []entry{
@@ -134,12 +134,12 @@ func library(s *lang, dir string, secret func() bool) []group {
 			{"tobool", "value", "A value as a bool.", stdlib.MakeToFunc(cty.Bool)},
 			{"tolist", "value", "A value as a list.", toList},
 			{"tomap", "value", "A value as a map.", toMap},
-			{"tomldecode", "text", "An object from TOML; dates are texts.", decoder("tomldecode", decodeTOML)},
+			{"tomldecode", "text", "An object from TOML; dates are texts.", decoder("tomldecode", DecodeTOML)},
 			{"tonumber", "value", "A value as a number.", stdlib.MakeToFunc(cty.Number)},
 			{"toset", "value", "A value as a set.", toSet},
 			{"tostring", "value", "A value as a string.", stdlib.MakeToFunc(cty.String)},
 			{"try", "expressions...", "The first expression that can be evaluated.", s.attempt(tryfunc.TryFunc)},
-			{"yamldecode", "text", "A value from YAML 1.2, in which no and on are texts; so are dates.", decoder("yamldecode", decodeYAML)},
+			{"yamldecode", "text", "A value from YAML 1.2, in which no and on are texts; so are dates.", decoder("yamldecode", DecodeYAML)},
 			{"yamlencode", "value", "A value as YAML.", yamlEncode},
 		}},
 	}
@@ -148,7 +148,7 @@ func library(s *lang, dir string, secret func() bool) []group {
 // Functions documents every function, in groups.
 func Functions() []Function {
 	var out []Function
-	for _, g := range library(&lang{}, "", nil) {
+	for _, g := range library(&Session{}, "", nil) {
 		for _, e := range g.entries {
 			out = append(out, Function{e.name, e.name + "(" + e.params + ")", e.help, g.title})
 		}
@@ -156,9 +156,9 @@ func Functions() []Function {
 	return out
 }
 
-// functions returns what sources in a folder, whose files they read, can call. secret says whether
+// Functions returns what sources in a folder, whose files they read, can call. secret says whether
 // lines of templates could be; who asks first for a folder says it.
-func (s *lang) functions(dir string, secret func() bool) map[string]function.Function {
+func (s *Session) Functions(dir string, secret func() bool) map[string]function.Function {
 	if f, ok := s.funcs[dir]; ok {
 		return f
 	}
@@ -180,7 +180,7 @@ func fileFunc(dir string, of func(dir, name string) (string, error)) function.Fu
 	}, textParam("path"))
 }
 
-func (s *lang) filesetFunction(dir string) function.Function {
+func (s *Session) filesetFunction(dir string) function.Function {
 	return valueFunc(cty.List(cty.String), func(args []cty.Value) (cty.Value, error) {
 		names, err := s.listBeside(dir, args[0].AsString(), args[1].AsString())
 		if err != nil {

@@ -1,4 +1,4 @@
-package pipeline
+package language
 
 import (
 	"github.com/hashicorp/hcl/v2"
@@ -12,7 +12,7 @@ import (
 // instancesFunction cannot be written in a pipeline: it is not an identifier.
 const instancesFunction = "[*]"
 
-// rewrite gives three expressions a meaning that the language alone does not:
+// Rewrite gives three expressions a meaning that the language alone does not:
 //
 //   - step.train.dsi[*] is the list of the block's instances, by key, though
 //     their collection is a map;
@@ -23,27 +23,27 @@ const instancesFunction = "[*]"
 // gives heredocs the line ends that they have in any checkout, puts the meter where values are
 // made, and operators that refuse artifacts where values are compared. The types of variables are
 // not values.
-func (s *lang) rewrite(b *hclsyntax.Body) {
+func (s *Session) Rewrite(b *hclsyntax.Body) {
 	for _, a := range b.Attributes {
-		s.rewriteNode(a.Expr)
+		s.RewriteNode(a.Expr)
 	}
 	for _, inner := range b.Blocks {
 		if inner.Type != "variable" {
-			s.rewrite(inner.Body)
+			s.Rewrite(inner.Body)
 			continue
 		}
 		for name, a := range inner.Body.Attributes {
 			if name != "type" {
-				s.rewriteNode(a.Expr)
+				s.RewriteNode(a.Expr)
 			}
 		}
 		for _, check := range inner.Body.Blocks {
-			s.rewrite(check.Body)
+			s.Rewrite(check.Body)
 		}
 	}
 }
 
-func (s *lang) rewriteNode(root hclsyntax.Node) {
+func (s *Session) RewriteNode(root hclsyntax.Node) {
 	hclsyntax.VisitAll(root, func(n hclsyntax.Node) hcl.Diagnostics {
 		defer s.meter.limit(n)
 		pickFrom(n)
@@ -68,7 +68,7 @@ func (s *lang) rewriteNode(root hclsyntax.Node) {
 			}
 		case *hclsyntax.FunctionCallExpr:
 			if e.Name == "product" && len(e.Args) == 1 {
-				if o, ok := unwrap(e.Args[0]).(*hclsyntax.ObjectConsExpr); ok {
+				if o, ok := Unwrap(e.Args[0]).(*hclsyntax.ObjectConsExpr); ok {
 					e.Args = append(e.Args, writtenOrder(o))
 				}
 			}
@@ -77,7 +77,7 @@ func (s *lang) rewriteNode(root hclsyntax.Node) {
 	})
 }
 
-func unwrap(e hclsyntax.Expression) hclsyntax.Expression {
+func Unwrap(e hclsyntax.Expression) hclsyntax.Expression {
 	for {
 		switch p := e.(type) {
 		case *hclsyntax.ParenthesesExpr:

@@ -1,4 +1,4 @@
-package pipeline
+package language
 
 import (
 	"bytes"
@@ -25,8 +25,8 @@ var (
 	zeros       = regexp.MustCompile(`^[-+]?0[0-9]+$`)
 )
 
-// decodeYAML is the value of a text.
-func decodeYAML(text []byte) (cty.Value, error) {
+// DecodeYAML is the value of a text.
+func DecodeYAML(text []byte) (cty.Value, error) {
 	left := maxElements
 	doc, err := values.YAML(text, func(n *yaml.Node) error { return checkYAML(n, 0, &left) })
 	if err != nil {
@@ -112,8 +112,8 @@ func inBlocks(n *yaml.Node) {
 	}
 }
 
-// decodeTOML is the value of a text. Dates and times are texts.
-func decodeTOML(text []byte) (cty.Value, error) {
+// DecodeTOML is the value of a text. Dates and times are texts.
+func DecodeTOML(text []byte) (cty.Value, error) {
 	// The library recurses. Brackets in texts and comments count, too.
 	if strings.Count(string(text), "[")+strings.Count(string(text), "{") > syntax.MaxDepth {
 		depth := 0
@@ -135,8 +135,8 @@ func decodeTOML(text []byte) (cty.Value, error) {
 	return jsonValue(doc)
 }
 
-// checkedText is the text of a file that expressions can have.
-func checkedText(name string, b []byte) (string, error) {
+// CheckedText is the text of a file that expressions can have.
+func CheckedText(name string, b []byte) (string, error) {
 	if at := values.InvalidUTF8(b); at >= 0 {
 		return "", fmt.Errorf("%s is not UTF-8 text (byte %d): filebase64() gives its bytes in base64, and as an artifact of a download step it reaches a program as it is", name, at)
 	}
@@ -164,6 +164,6 @@ var base64Decode = valueFunc(cty.String, func(args []cty.Value) (cty.Value, erro
 	if err != nil {
 		return cty.NilVal, err
 	}
-	s, err := checkedText("what it stands for", b)
+	s, err := CheckedText("what it stands for", b)
 	return cty.StringVal(s), err
 }, textParam("text"))

@@ -1,4 +1,4 @@
-package pipeline
+package language
 
 import (
 	"math/big"
@@ -62,8 +62,8 @@ func (m *meter) end(summary, format string, args ...any) error {
 // size is how large a value is.
 type size struct{ elements, bytes int64 }
 
-// measure goes through a value as far as the limits of one value allow.
-func measure(v cty.Value) (size, *syntax.Limit) {
+// Measure goes through a value as far as the limits of one value allow.
+func Measure(v cty.Value) (size, *syntax.Limit) {
 	var s size
 	return s, s.add(v, 0)
 }
@@ -119,7 +119,7 @@ func (e metered) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	if ds.HasErrors() {
 		return v, ds
 	}
-	s, err := measure(v)
+	s, err := Measure(v)
 	if err == nil {
 		err = e.m.spend(s.elements, s.bytes)
 	}

@@ -1,4 +1,4 @@
-package pipeline
+package language
 
 import (
 	"github.com/zclconf/go-cty/cty"

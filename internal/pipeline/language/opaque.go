@@ -1,4 +1,4 @@
-package pipeline
+package language
 
 import (
 	"fmt"
@@ -20,7 +20,7 @@ import (
 const (
 	opaqueTitle = "Artifact used as a value"
 
-	artifactIs = "An artifact is the output of a step: its contents are known only after the step has run, and expressions are evaluated before that. " +
+	ArtifactIs = "An artifact is the output of a step: its contents are known only after the step has run, and expressions are evaluated before that. " +
 		"They can hand it to other steps. For a for_each or a when that is decided once the step has run, files(ARTIFACT, PATTERN) lists its files " +
 		"and json(ARTIFACT, \"FILE:FIELD\") reads a value; for the rest, let a step that takes it as an input decide by its contents."
 )
@@ -34,19 +34,19 @@ var carriers = map[string]bool{
 }
 
 func opaque(what string, v cty.Value) *syntax.Limit {
-	return syntax.Over(opaqueTitle, "%s %s. %s", what, artifactIn(v), artifactIs)
+	return syntax.Over(opaqueTitle, "%s %s. %s", what, ArtifactIn(v), ArtifactIs)
 }
 
 // holdsValue reports whether a value is an artifact or has one in it. Null is none.
-func holdsValue(v cty.Value) bool { return !v.IsNull() && holdsArtifact(v.Type()) }
+func holdsValue(v cty.Value) bool { return !v.IsNull() && HoldsArtifact(v.Type()) }
 
-// artifactIn names the first artifact of a value that holds some.
-func artifactIn(v cty.Value) string {
+// ArtifactIn names the first artifact of a value that holds some.
+func ArtifactIn(v cty.Value) string {
 	name := "artifacts"
 	_ = cty.Walk(v, func(_ cty.Path, e cty.Value) (bool, error) { // an error only ends it
 		e, _ = e.Unmark()
-		if e.Type() == artifactType && e.IsKnown() && !e.IsNull() {
-			name = "the artifact " + e.EncapsulatedValue().(*artifact).ref.String()
+		if e.Type() == ArtifactType && e.IsKnown() && !e.IsNull() {
+			name = "the artifact " + e.EncapsulatedValue().(*Artifact).Ref.String()
 			return false, io.EOF
 		}
 		return true, nil
@@ -75,7 +75,7 @@ func failed(name string, args []cty.Value, err error) error {
 		return err
 	}
 	for _, a := range args {
-		if a.Type() == artifactType && !a.IsNull() {
+		if a.Type() == ArtifactType && !a.IsNull() {
 			return opaque(fmt.Sprintf("%s() fails (%v) with", name, err), a)
 		}
 	}
@@ -117,7 +117,7 @@ func compares(a, b cty.Value) error {
 
 // explainOpaque rewrites a diagnostic whose reason is that an artifact is used as a
 // value; nil if it is about something else.
-func (s *lang) explainOpaque(d *hcl.Diagnostic) *hcl.Diagnostic {
+func (s *Session) explainOpaque(d *hcl.Diagnostic) *hcl.Diagnostic {
 	if call, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallDiagExtra](d); ok && call.FunctionCallError() != nil {
 		return nil // the function says so itself; see refuse
 	}
@@ -135,7 +135,7 @@ func (s *lang) explainOpaque(d *hcl.Diagnostic) *hcl.Diagnostic {
 	default:
 		err = readBy(e, d)
 	}
-	if _, v, _ := s.lacking(d); err == nil && v != cty.NilVal && v.Type() == artifactType && !v.IsNull() {
+	if _, v, _ := s.lacking(d); err == nil && v != cty.NilVal && v.Type() == ArtifactType && !v.IsNull() {
 		err = opaque("This looks into", v)
 	}
 	if err == nil {
@@ -148,7 +148,7 @@ func (s *lang) explainOpaque(d *hcl.Diagnostic) *hcl.Diagnostic {
 // or a collection for whose artifacts the library has no conversion.
 func readBy(e hcl.Expression, d *hcl.Diagnostic) *syntax.Limit {
 	v, ds := e.Value(d.EvalContext)
-	if ds.HasErrors() || !holdsValue(v) || v.Type() != artifactType && !strings.Contains(d.Detail, "artifact") {
+	if ds.HasErrors() || !holdsValue(v) || v.Type() != ArtifactType && !strings.Contains(d.Detail, "artifact") {
 		return nil
 	}
 	return opaque("This cannot read", v)

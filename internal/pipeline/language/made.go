@@ -1,4 +1,4 @@
-package pipeline
+package language
 
 import (
 	"bytes"
@@ -31,40 +31,40 @@ type Made struct {
 }
 
 const (
-	maxPieces = 50_000 // of a for_each over what a step has made
+	MaxPieces = 50_000 // of a for_each over what a step has made
 
-	piecesTitle = "Wrong pieces"
+	PiecesTitle = "Wrong pieces"
 )
 
-// awaited is what the evaluation of a node, or of an instance of it, asked of outputs.
-type awaited struct {
-	refs map[step.Ref]bool // that are not there yet
-	on   map[string]bool   // pending steps whose value is not known
-	made bool              // of one that is there
+// Awaited is what the evaluation of a node, or of an instance of it, asked of outputs.
+type Awaited struct {
+	Refs map[step.Ref]bool // that are not there yet
+	On   map[string]bool   // pending steps whose value is not known
+	Made bool              // of one that is there
 }
 
-// any reports whether what was evaluated may be unknown for a reason that will pass.
-func (a *awaited) any() bool { return a != nil && len(a.refs) > 0 }
+// Any reports whether what was evaluated may be unknown for a reason that will pass.
+func (a *Awaited) Any() bool { return a != nil && len(a.Refs) > 0 }
 
-func (a *awaited) add(b *awaited) {
+func (a *Awaited) Add(b *Awaited) {
 	if b != nil {
-		a.made = a.made || b.made
-		maps.Copy(a.refs, b.refs)
-		maps.Copy(a.on, b.on)
+		a.Made = a.Made || b.Made
+		maps.Copy(a.Refs, b.Refs)
+		maps.Copy(a.On, b.On)
 	}
 }
 
-// awaiting is what begins with what others wait for.
-func awaiting(others ...*awaited) *awaited {
-	a := &awaited{refs: map[step.Ref]bool{}, on: map[string]bool{}}
+// Awaiting is what begins with what others wait for.
+func Awaiting(others ...*Awaited) *Awaited {
+	a := &Awaited{Refs: map[step.Ref]bool{}, On: map[string]bool{}}
 	for _, b := range others {
-		a.add(b)
+		a.Add(b)
 	}
 	return a
 }
 
 // look is what a step has made, if that is known; else the present evaluation awaits it.
-func (s *lang) look(ref step.Ref) (*Made, error) {
+func (s *Session) look(ref step.Ref) (*Made, error) {
 	var m *Made
 	if s.world.Made != nil {
 		var err error
@@ -73,25 +73,25 @@ func (s *lang) look(ref step.Ref) (*Made, error) {
 		}
 	}
 	switch {
-	case s.now == nil:
+	case s.Now == nil:
 	case m == nil:
-		s.now.refs[ref.WithoutPath()] = true
+		s.Now.Refs[ref.WithoutPath()] = true
 	default:
-		s.now.made = true
+		s.Now.Made = true
 	}
 	return m, nil
 }
 
 // taken is the artifact that a function is given; nil if it is not known yet.
-func taken(v cty.Value, what string) (*artifact, error) {
+func taken(v cty.Value, what string) (*Artifact, error) {
 	v, _ = v.Unmark()
 	switch {
 	case !v.IsKnown():
 		return nil, nil
-	case v.IsNull() || v.Type() != artifactType:
+	case v.IsNull() || v.Type() != ArtifactType:
 		return nil, fmt.Errorf("%s an output of a step, such as step.KIND.NAME.out, not %s", what, v.Type().FriendlyName())
 	}
-	return v.EncapsulatedValue().(*artifact), nil
+	return v.EncapsulatedValue().(*Artifact), nil
 }
 
 var artifactParameter = function.Parameter{Name: "artifact", Type: cty.DynamicPseudoType}
@@ -99,10 +99,10 @@ var artifactParameter = function.Parameter{Name: "artifact", Type: cty.DynamicPs
 // filesFunction is files(artifact, pattern): the files of a tree that match, each by its
 // path without what the pattern says of all: its text before the first and behind the last
 // wildcard.
-func (s *lang) filesFunction() function.Function {
+func (s *Session) filesFunction() function.Function {
 	return function.New(&function.Spec{
 		Params: []function.Parameter{anything(artifactParameter), {Name: "pattern", Type: cty.String}},
-		Type:   function.StaticReturnType(cty.Map(artifactType)),
+		Type:   function.StaticReturnType(cty.Map(ArtifactType)),
 		Impl: func(args []cty.Value, t cty.Type) (cty.Value, error) {
 			a, err := taken(args[0], "files() takes")
 			if err != nil || a == nil {
@@ -112,16 +112,16 @@ func (s *lang) filesFunction() function.Function {
 			if !doublestar.ValidatePattern(pattern) {
 				return cty.UnknownVal(t), fmt.Errorf("%q is not a pattern: * stands for any part of a name, ** for folders, ? for a character, {a,b} for one of several", pattern)
 			}
-			if !a.output.Tree {
-				return cty.UnknownVal(t), fmt.Errorf("%s is one file, so that it has no files to choose from", a.ref)
+			if !a.Output.Tree {
+				return cty.UnknownVal(t), fmt.Errorf("%s is one file, so that it has no files to choose from", a.Ref)
 			}
 			names, known := a.files()
 			if !known {
-				m, err := s.look(a.ref)
+				m, err := s.look(a.Ref)
 				if m == nil || err != nil {
 					return cty.UnknownVal(t), err
 				}
-				tree, err := a.ref.In(m.Artifact)
+				tree, err := a.Ref.In(m.Artifact)
 				if err != nil {
 					return cty.UnknownVal(t), err
 				}
@@ -135,7 +135,7 @@ func (s *lang) filesFunction() function.Function {
 	})
 }
 
-func (a *artifact) matching(names []string, pattern string) (cty.Value, error) {
+func (a *Artifact) matching(names []string, pattern string) (cty.Value, error) {
 	prefix, suffix := fixed(pattern)
 	pieces, from := map[string]cty.Value{}, map[string]string{}
 	for _, name := range names {
@@ -147,15 +147,15 @@ func (a *artifact) matching(names []string, pattern string) (cty.Value, error) {
 			key = name[len(prefix) : len(name)-len(suffix)]
 		}
 		if other, twice := from[key]; twice {
-			return cty.DynamicVal, syntax.Over(piecesTitle, "files(%s, %q) has two files with the key %q: %s and %s. Put the pattern's fixed text in braces, as in {part}*, so that keys are whole names.", a.ref, pattern, key, other, name)
+			return cty.DynamicVal, syntax.Over(PiecesTitle, "files(%s, %q) has two files with the key %q: %s and %s. Put the pattern's fixed text in braces, as in {part}*, so that keys are whole names.", a.Ref, pattern, key, other, name)
 		}
 		pieces[key], from[key] = a.at(name, step.FileType).value(), name
 	}
-	if len(pieces) > maxPieces {
-		return cty.DynamicVal, syntax.Over(piecesTitle, "files(%s, %q) has %d files; at most %d are allowed. Let one step do the work of several: let the step before it make fewer, larger files.", a.ref, pattern, len(pieces), maxPieces)
+	if len(pieces) > MaxPieces {
+		return cty.DynamicVal, syntax.Over(PiecesTitle, "files(%s, %q) has %d files; at most %d are allowed. Let one step do the work of several: let the step before it make fewer, larger files.", a.Ref, pattern, len(pieces), MaxPieces)
 	}
 	if len(pieces) == 0 {
-		return cty.MapValEmpty(artifactType), nil
+		return cty.MapValEmpty(ArtifactType), nil
 	}
 	return cty.MapVal(pieces), nil
 }
@@ -172,7 +172,7 @@ func fixed(pattern string) (prefix, suffix string) {
 
 // jsonFunction is json(artifact, "FILE:FIELD"): what a step has written as JSON, all of it
 // or a field with dots. Of an output that is one file there is no FILE.
-func (s *lang) jsonFunction() function.Function {
+func (s *Session) jsonFunction() function.Function {
 	return function.New(&function.Spec{
 		Params:   []function.Parameter{anything(artifactParameter)},
 		VarParam: &function.Parameter{Name: "path", Type: cty.String},
@@ -189,26 +189,26 @@ func (s *lang) jsonFunction() function.Function {
 			if err != nil || a == nil {
 				return cty.DynamicVal, err
 			}
-			if err := s.readable(a.ref); err != nil {
+			if err := s.readable(a.Ref); err != nil {
 				return cty.DynamicVal, err
 			}
-			m, err := s.look(a.ref)
+			m, err := s.look(a.Ref)
 			if m == nil || err != nil {
 				return cty.DynamicVal, err
 			}
-			part, err := a.ref.In(m.Artifact)
+			part, err := a.Ref.In(m.Artifact)
 			if err != nil {
 				return cty.DynamicVal, err
 			}
-			v, err := fieldIn(a.ref, part, path, func(f artifacts.File) ([]byte, error) {
+			v, err := fieldIn(a.Ref, part, path, func(f artifacts.File) ([]byte, error) {
 				b, err := m.Read(f)
 				if err != nil {
 					err = s.meter.end("Output not readable", "%v.", err)
 				}
 				return b, err
 			})
-			if err == nil && v.CanIterateElements() && v.LengthInt() > maxPieces {
-				err = syntax.Over(piecesTitle, "json(%s, %q) has %d elements; at most %d are allowed.", a.ref, path, v.LengthInt(), maxPieces)
+			if err == nil && v.CanIterateElements() && v.LengthInt() > MaxPieces {
+				err = syntax.Over(PiecesTitle, "json(%s, %q) has %d elements; at most %d are allowed.", a.Ref, path, v.LengthInt(), MaxPieces)
 			}
 			return v, err
 		},
@@ -265,7 +265,7 @@ func fieldIn(ref step.Ref, a artifacts.Artifact, path string, read func(artifact
 }
 
 // readable refuses to read, for the pipeline itself, what a step does not keep.
-func (s *lang) readable(ref step.Ref) error {
+func (s *Session) readable(ref step.Ref) error {
 	if s.dropped[ref.Step] {
 		return fmt.Errorf("json() reads %s whenever the pipeline is planned, and %s has keep = false", ref, ref.Step)
 	}

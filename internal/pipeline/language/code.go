@@ -1,4 +1,4 @@
-package pipeline
+package language
 
 import (
 	"errors"
@@ -11,13 +11,13 @@ import (
 // codeFiles are the files beside the sources in a folder, for kinds that take code from them.
 // What they read becomes part of the pipeline's Sources, as what file() reads.
 type codeFiles struct {
-	f      *fileStore
+	f      *Files
 	dir    string
 	parsed map[string]func() (any, error)
 }
 
-// codeBeside are the files beside the sources in a folder.
-func (f *fileStore) codeBeside(dir string) *codeFiles {
+// Code are the files beside the sources in a folder.
+func (f *Files) Code(dir string) *codeFiles {
 	c := f.code[dir]
 	if c == nil {
 		c = &codeFiles{f, dir, map[string]func() (any, error){}}
@@ -27,7 +27,7 @@ func (f *fileStore) codeBeside(dir string) *codeFiles {
 }
 
 func (c *codeFiles) Read(name string) ([]byte, bool, error) {
-	b, err := c.f.readBeside(c.dir, name)
+	b, err := c.f.ReadBeside(c.dir, name)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil, false, nil
 	}

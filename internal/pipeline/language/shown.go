@@ -1,4 +1,4 @@
-package pipeline
+package language
 
 import (
 	"encoding/json"
@@ -39,8 +39,8 @@ func (w writer) text(v cty.Value, indent string) (text, comment string) {
 		return "(not known)", ""
 	case v.IsNull():
 		return "null", ""
-	case t == artifactType:
-		ref := v.EncapsulatedValue().(*artifact).ref
+	case t == ArtifactType:
+		ref := v.EncapsulatedValue().(*Artifact).Ref
 		if w.note != nil {
 			comment = w.note(ref)
 		}
@@ -117,14 +117,14 @@ func JSON(v cty.Value, ref func(step.Ref) any) any {
 		return map[string]bool{"unknown": true}
 	case v.IsNull():
 		return nil
-	case t == artifactType:
-		return ref(v.EncapsulatedValue().(*artifact).ref)
+	case t == ArtifactType:
+		return ref(v.EncapsulatedValue().(*Artifact).Ref)
 	case t == cty.String:
 		return v.AsString()
 	case t == cty.Bool:
 		return v.True()
 	case t == cty.Number:
-		x := number(v.AsBigFloat())
+		x := Number(v.AsBigFloat())
 		if f, ok := x.(float64); ok && math.IsInf(f, 0) { // JSON has texts for such numbers, if any
 			return v.AsBigFloat().Text('g', -1)
 		}

@@ -1,4 +1,4 @@
-package pipeline
+package language
 
 import (
 	"fmt"
@@ -20,7 +20,7 @@ func (e foreignNumber) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) 
 	rng := e.Range()
 	n := e.Val.AsBigFloat().Text('f', 0)
 	return cty.DynamicVal, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Number in a template", Subject: &rng,
-		Detail: fmt.Sprintf("${%s} would be replaced by the number before a program sees the text. %s For the number, write %s.", n, leaveToProgram(n), n)}}
+		Detail: fmt.Sprintf("${%s} would be replaced by the number before a program sees the text. %s For the number, write %s.", n, LeaveToProgram(n), n)}}
 }
 
 // foreign marks a part of a template that is a number such as programs number their
@@ -34,6 +34,6 @@ func foreign(e hclsyntax.Expression) hclsyntax.Expression {
 	return e
 }
 
-func leaveToProgram(name string) string {
+func LeaveToProgram(name string) string {
 	return fmt.Sprintf("For a program's own ${%s}, such as a shell's or awk's, write $${%[1]s}.", name)
 }

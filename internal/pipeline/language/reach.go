@@ -1,4 +1,4 @@
-package pipeline
+package language
 
 import (
 	"fmt"
@@ -86,9 +86,9 @@ func written(t hcl.Traverser) hcl.Traverser {
 	return t
 }
 
-// names returns the leading names of a reference: step.train.dsi and
+// Names returns the leading names of a reference: step.train.dsi and
 // step["train"].dsi are the same.
-func names(tr hcl.Traversal) []string {
+func Names(tr hcl.Traversal) []string {
 	var out []string
 	for _, t := range tr {
 		switch t := written(t).(type) {

@@ -1,4 +1,4 @@
-package pipeline
+package language
 
 import (
 	"github.com/hashicorp/hcl/v2"
@@ -8,7 +8,7 @@ import (
 )
 
 // attempt is try or can that fails where one of its expressions does so for an artifact.
-func (s *lang) attempt(f function.Function) function.Function {
+func (s *Session) attempt(f function.Function) function.Function {
 	closure := function.Parameter{Name: "expressions", Type: customdecode.ExpressionClosureType}
 	spec := &function.Spec{
 		Params: f.Params(),
@@ -36,7 +36,7 @@ func (s *lang) attempt(f function.Function) function.Function {
 
 // watched keeps the first error about an artifact of several expressions.
 type watched struct {
-	s     *lang
+	s     *Session
 	found error
 }
 

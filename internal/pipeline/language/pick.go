@@ -1,4 +1,4 @@
-package pipeline
+package language
 
 import (
 	"cmp"
@@ -21,7 +21,7 @@ var pick = valueFunc(cty.String, func(args []cty.Value) (cty.Value, error) {
 	root, encode := any(json.RawMessage(text)), json.Marshal
 	if !json.Valid(text) {
 		var doc yaml.Node
-		_, err := decodeYAML(text)
+		_, err := DecodeYAML(text)
 		if err = cmp.Or(err, yaml.Unmarshal(text, &doc)); err != nil {
 			return cty.NilVal, err
 		}

@@ -1,4 +1,4 @@
-package pipeline
+package language
 
 import (
 	"fmt"
@@ -11,8 +11,8 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
-// lintExpressions looks at every expression of a file, in which roots are what references start with.
-func lintExpressions(body *hclsyntax.Body, d *syntax.Collector, roots []string) {
+// Lint looks at every expression of a file, in which roots are what references start with.
+func Lint(body *hclsyntax.Body, d *syntax.Collector, roots []string) {
 	keys := map[hclsyntax.Node]bool{} // of objects
 	hclsyntax.VisitAll(body, func(n hclsyntax.Node) hcl.Diagnostics {
 		switch e := n.(type) {
@@ -38,7 +38,7 @@ func lintExpressions(body *hclsyntax.Body, d *syntax.Collector, roots []string) 
 // lintCall warns of calls that mean something else in Terraform.
 func lintCall(e *hclsyntax.FunctionCallExpr, d *syntax.Collector) {
 	for i, arg := range e.Args {
-		literal, ok := unwrap(arg).(*hclsyntax.TemplateExpr)
+		literal, ok := Unwrap(arg).(*hclsyntax.TemplateExpr)
 		if !ok || !literal.IsStringLiteral() {
 			continue
 		}
@@ -53,17 +53,17 @@ func lintCall(e *hclsyntax.FunctionCallExpr, d *syntax.Collector) {
 	}
 }
 
-// writtenElements is how many elements a list or object has that is written out; -1
+// WrittenElements is how many elements a list or object has that is written out; -1
 // for other expressions.
-func writtenElements(e hclsyntax.Expression) int {
-	switch x := unwrap(e).(type) {
+func WrittenElements(e hclsyntax.Expression) int {
+	switch x := Unwrap(e).(type) {
 	case *hclsyntax.TupleConsExpr:
 		return len(x.Exprs)
 	case *hclsyntax.ObjectConsExpr:
 		return len(x.Items)
 	case *hclsyntax.FunctionCallExpr:
 		if len(x.Args) == 1 && slices.Contains([]string{"toset", "tolist", "tomap"}, x.Name) {
-			return writtenElements(x.Args[0])
+			return WrittenElements(x.Args[0])
 		}
 	}
 	return -1

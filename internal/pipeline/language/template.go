@@ -1,4 +1,4 @@
-package pipeline
+package language
 
 import (
 	"cmp"
@@ -17,7 +17,7 @@ import (
 
 // render is templatefile(): a template sees its variables and the functions, nothing else. No line of
 // it is quoted where one could be secret.
-func (s *lang) render(dir, name string, vars cty.Value, secret func() bool) (string, error) {
+func (s *Session) render(dir, name string, vars cty.Value, secret func() bool) (string, error) {
 	if t := vars.Type(); !t.IsObjectType() && !t.IsMapType() {
 		return "", errors.New(`its variables are an object: { name = "value" }`)
 	}
@@ -34,7 +34,7 @@ func (s *lang) render(dir, name string, vars cty.Value, secret func() bool) (str
 	}
 	full := syntax.Beside(dir, name)
 	if !secret() {
-		s.diags.Quote(full, b)
+		s.Diags.Quote(full, b)
 	}
 	tokens, _ := hclsyntax.LexTemplate(b, full, hcl.InitialPos)
 	if d := syntax.Wild(tokens); d != nil {
@@ -44,8 +44,8 @@ func (s *lang) render(dir, name string, vars cty.Value, secret func() bool) (str
 	if ds.HasErrors() {
 		return "", &told{ds[0]}
 	}
-	s.rewriteNode(e)
-	ctx := &hcl.EvalContext{Variables: vars.AsValueMap(), Functions: s.functions(dir, secret)}
+	s.RewriteNode(e)
+	ctx := &hcl.EvalContext{Variables: vars.AsValueMap(), Functions: s.Functions(dir, secret)}
 	wrong := func(rng hcl.Range, summary, format string, args ...any) error {
 		return &told{&hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: fmt.Sprintf(format, args...), Subject: &rng}}
 	}
@@ -67,7 +67,7 @@ func (s *lang) render(dir, name string, vars cty.Value, secret func() bool) (str
 	return v.AsString(), nil
 }
 
-func (s *lang) templateFunction(dir string, secret func() bool) function.Function {
+func (s *Session) templateFunction(dir string, secret func() bool) function.Function {
 	return valueFunc(cty.String, func(args []cty.Value) (cty.Value, error) {
 		text, err := s.render(dir, args[0].AsString(), args[1], secret)
 		return cty.StringVal(text), err

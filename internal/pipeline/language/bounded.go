@@ -1,4 +1,4 @@
-package pipeline
+package language
 
 import (
 	"errors"
@@ -38,7 +38,7 @@ func (m *meter) bounded(name string, f function.Function) function.Function {
 			v, err := f.Call(args)
 			if err != nil {
 				for _, a := range args {
-					if sensitiveIn(a) != "" {
+					if SensitiveIn(a) != "" {
 						return cty.DynamicVal, errors.New("the reason is not shown, since an argument is sensitive")
 					}
 				}
@@ -50,7 +50,7 @@ func (m *meter) bounded(name string, f function.Function) function.Function {
 					made = args[0]
 				}
 			}
-			s, tooLarge := measure(made)
+			s, tooLarge := Measure(made)
 			if tooLarge == nil {
 				tooLarge = m.spend(s.elements+lengths(args)/64, s.bytes)
 			}

@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/redsi/redsi/internal/pipeline/schema"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
@@ -65,7 +66,7 @@ func (l *loader) shape(b *block) {
 	l.shapeFlags(b)
 	for _, inner := range b.Body.Blocks {
 		switch {
-		case b.spec != nil && AttrOf(b.spec.Attrs, inner.Type) != nil: // the kind's own
+		case b.spec != nil && schema.AttrOf(b.spec.Attrs, inner.Type) != nil: // the kind's own
 		case inner.Type == checkBlock && b.kind != ClaimKind:
 			l.shapeCheck(b, inner)
 		case inner.Type == resourcesBlock || inner.Type == retryBlock:
@@ -73,6 +74,6 @@ func (l *loader) shape(b *block) {
 		}
 	}
 	if b.spec != nil {
-		shapeBody(l.Diags, b.Block, b.spec.Attrs, Common, b.owner, l.typos)
+		schema.Shape(l.Diags, b.Block, b.spec.Attrs, Common, b.owner, l.typos)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/redsi/redsi/internal/pipeline/questions"
+	"github.com/redsi/redsi/internal/pipeline/schema"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
@@ -69,14 +70,14 @@ func checkChecklist(x checklistBlock) error {
 		list, _ := questions.Of(name)
 		for number := range given {
 			if !list.Has(number) {
-				ps = append(ps, step.Problem{Path: show([]any{name, key(number)}), Detail: fmt.Sprintf("The list has no question %q. %s", number, syntax.Suggest(number, list.Numbers(), "question"))})
+				ps = append(ps, step.Problem{Path: schema.Show([]any{name, schema.Key(number)}), Detail: fmt.Sprintf("The list has no question %q. %s", number, syntax.Suggest(number, list.Numbers(), "question"))})
 			}
 		}
 	}
 	for typ, assets := range x.assets() {
 		for i, a := range assets {
 			if slices.ContainsFunc(assets[:i], func(b Asset) bool { return a.Name == b.Name }) {
-				ps = append(ps, step.Problem{Path: show([]any{typ, i, "name"}), Detail: "another one before it has this name"})
+				ps = append(ps, step.Problem{Path: schema.Show([]any{typ, i, "name"}), Detail: "another one before it has this name"})
 			}
 		}
 	}
@@ -89,12 +90,12 @@ func (l *loader) declareChecklist(b *hclsyntax.Block) {
 		return
 	}
 	c := l.fixedReader(b, "")
-	x, ok := read[checklistBlock](c)
+	x, ok := schema.Read[checklistBlock](c)
 	if !ok {
 		return
 	}
 	said := func(text string, path ...any) Said {
-		rng, _ := c.find(path, true)
+		rng, _ := c.Find(path, true)
 		return Said{text, syntax.PosOf(rng)}
 	}
 	l.checklist.Answers = map[string]map[string]Said{}
@@ -102,14 +103,14 @@ func (l *loader) declareChecklist(b *hclsyntax.Block) {
 		l.checklist.Selection = said(*x.Selection, "selection")
 	}
 	for _, name := range syntax.Keys(x.Search) {
-		l.checklist.Search = append(l.checklist.Search, Bound{name, said(x.Search[name], "search", key(name))})
+		l.checklist.Search = append(l.checklist.Search, Bound{name, said(x.Search[name], "search", schema.Key(name))})
 	}
 	for list, given := range x.answers() {
 		for number, text := range given {
 			if l.checklist.Answers[list] == nil {
 				l.checklist.Answers[list] = map[string]Said{}
 			}
-			l.checklist.Answers[list][number] = said(text, list, key(number))
+			l.checklist.Answers[list][number] = said(text, list, schema.Key(number))
 		}
 	}
 	for typ, assets := range x.assets() {

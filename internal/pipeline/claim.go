@@ -11,6 +11,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/redsi/redsi/internal/pipeline/address"
+	"github.com/redsi/redsi/internal/pipeline/schema"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
@@ -101,9 +102,9 @@ func (l *loader) cellsOf(n *node) cty.Value {
 
 // cells reports names of cells that no table or figure has which the block refers to.
 func (c *stepReader) cells(tree map[string]any) {
-	names, err := c.spec.CellNames(tree)
+	names, err := c.Spec.CellNames(tree)
 	if err != nil {
-		c.problems(err)
+		c.Problems(err)
 		return
 	}
 	for _, n := range names {
@@ -112,12 +113,12 @@ func (c *stepReader) cells(tree map[string]any) {
 		if known[n.Cell] {
 			continue
 		}
-		at := parsePath(n.Attr)
+		at := schema.ParsePath(n.Attr)
 		detail := fmt.Sprintf(`%q is not a cell. Write table.NAME["ROW.COLUMN"] or figure.NAME["SERIES.POINT.y"].`, n.Cell)
 		if known != nil {
 			detail = fmt.Sprintf("%s has no such cell. %s", item, syntax.Suggest(n.Cell, syntax.Keys(known), "cell"))
 		}
-		c.fail(at, c.locate(at), "Unknown cell", detail)
+		c.Fail(at, c.Locate(at), "Unknown cell", detail)
 	}
 }
 

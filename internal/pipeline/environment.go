@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/environment"
 	"github.com/redsi/redsi/internal/host/libraries"
+	"github.com/redsi/redsi/internal/pipeline/schema"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
@@ -40,7 +41,7 @@ type environmentBlock struct {
 // name and two digests.
 func (l *loader) evaluateEnvironment(n *node, ctx *hcl.EvalContext) {
 	c := l.formReader(n.form, &instance{ctx: ctx})
-	x, ok := read[environmentBlock](c)
+	x, ok := schema.Read[environmentBlock](c)
 	if !ok {
 		if l.Now.Any() {
 			l.Diags.Error(n.rng, "Environment that is not known", "An environment cannot wait for what a step makes.")
@@ -68,7 +69,7 @@ func (l *loader) evaluateEnvironment(n *node, ctx *hcl.EvalContext) {
 		e.Packages, err = l.Environments.Manifest(r, e.Recipe, fmt.Sprintf("%s (%s, %s)", e.Name, r.Lock, r.Platform))
 	}
 	if err != nil {
-		l.Diags.Error(c.locate([]any{r.Kind}), "Environment that cannot be had", fmt.Sprintf("%s: %s.", n.name, strings.TrimRight(err.Error(), ".")))
+		l.Diags.Error(c.Locate([]any{r.Kind}), "Environment that cannot be had", fmt.Sprintf("%s: %s.", n.name, strings.TrimRight(err.Error(), ".")))
 		return
 	}
 	l.environments = append(l.environments, e)

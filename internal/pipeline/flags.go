@@ -5,12 +5,14 @@ import (
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/redsi/redsi/internal/pipeline/schema"
 )
 
 // shapeFlags notes when, otherwise, allow_empty and keep, unless they are attributes of the kind.
 func (l *loader) shapeFlags(b *block) {
 	flag := func(name string) *hclsyntax.Attribute {
-		if b.spec != nil && AttrOf(b.spec.Attrs, name) != nil {
+		if b.spec != nil && schema.AttrOf(b.spec.Attrs, name) != nil {
 			return nil
 		}
 		return b.Body.Attributes[name]

@@ -7,22 +7,23 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/redsi/redsi/internal/pipeline/schema"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
 // shapeForm checks the names in a block that has a form.
 func (l *loader) shapeForm(b *hclsyntax.Block) {
-	shapeBody(l.Diags, b, formOf(b).Attrs, nil, ownerOf(b), l.typos)
+	schema.Shape(l.Diags, b, formOf(b).Attrs, nil, ownerOf(b), l.typos)
 }
 
 // formReader reads a block that has a form in what an instance sees.
-func (l *loader) formReader(b *hclsyntax.Block, inst *instance) *reader {
-	return &reader{Scope: l.sees(inst.ctx, inst), block: b, spec: formOf(b), owner: ownerOf(b), address: inst.address, typos: l.typos}
+func (l *loader) formReader(b *hclsyntax.Block, inst *instance) *schema.Reader {
+	return &schema.Reader{Scope: l.sees(inst.ctx, inst), Block: b, Spec: formOf(b), Owner: ownerOf(b), Address: inst.address, Typos: l.typos}
 }
 
 // fixedReader reads a block that has a form and whose expressions refer to nothing but a root, if
 // there is one.
-func (l *loader) fixedReader(b *hclsyntax.Block, root string) *reader {
+func (l *loader) fixedReader(b *hclsyntax.Block, root string) *schema.Reader {
 	l.shapeForm(b)
 	l.refersWithin(b, b.Body, root)
 	return l.formReader(b, &instance{address: b.Type, ctx: l.varContext(b.TypeRange.Filename)})

@@ -47,9 +47,9 @@ func (l *loader) step(b *block, inst *instance) (Step, bool) {
 	if inst.leftOut {
 		attrs = slices.DeleteFunc(slices.Clone(attrs), func(a step.Attr) bool { return a.Name == expectBlock })
 	}
-	tree := c.body(b.Body, attrs, nil)
+	tree := c.Body(b.Body, attrs, nil)
 	if err := b.spec.WithCode(tree, l.Code(syntax.Dir(b.TypeRange.Filename))); err != nil {
-		c.problems(err)
+		c.Problems(err)
 	}
 	queue, resources, queueOK := l.resources(b, inst)
 	temporary, keepOK := l.temporary(b, inst)
@@ -59,16 +59,16 @@ func (l *loader) step(b *block, inst *instance) (Step, bool) {
 	s.Key, s.Queue, s.Resources, s.Temporary = inst.Key, queue, resources, temporary
 	task, err := c.task(tree)
 	if err != nil {
-		c.problems(err) // but those of what is not known
+		c.Problems(err) // but those of what is not known
 	}
-	if l.Now.Any() && (c.failed() || !queueOK || !checksOK || inst.undecided) {
+	if l.Now.Any() && (c.Failed() || !queueOK || !checksOK || inst.undecided) {
 		return pending(l.Now, s, step.RefsIn(tree)), true
 	}
 	if err == nil && !inst.leftOut {
 		c.fields(tree)
 		c.cells(tree)
 	}
-	if err != nil || c.failed() || !queueOK || !checksOK {
+	if err != nil || c.Failed() || !queueOK || !checksOK {
 		return Step{}, false
 	}
 	if l.Lint && !inst.leftOut {
@@ -89,7 +89,7 @@ func (l *loader) step(b *block, inst *instance) (Step, bool) {
 // task is the task of a configuration. That of a claim about what is left out has its sentence alone.
 func (c *stepReader) task(tree map[string]any) (step.Task, error) {
 	if _, said := tree["text"].(string); !c.inst.leftOut || !said {
-		return step.NewTask(c.spec, tree)
+		return step.NewTask(c.Spec, tree)
 	}
 	config, err := json.Marshal(tree)
 	return step.Task{Kind: c.b.kind, Config: config}, err

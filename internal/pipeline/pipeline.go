@@ -13,6 +13,7 @@ import (
 
 	"github.com/redsi/redsi/internal/host/environment"
 	"github.com/redsi/redsi/internal/pipeline/language"
+	"github.com/redsi/redsi/internal/pipeline/schema"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
@@ -186,7 +187,7 @@ func (l *loader) load() (*Pipeline, Diagnostics) {
 	l.declare()
 	l.setVariables()
 	if b := l.singles["paper"]; b != nil {
-		l.paper, _ = read[Paper](l.fixedReader(b, "var"))
+		l.paper, _ = schema.Read[Paper](l.fixedReader(b, "var"))
 	}
 	l.setResults()
 	l.setLimits()
@@ -236,7 +237,7 @@ type loader struct {
 	bad       map[hcl.Expression]bool                                            // refers to what does not exist; reported
 	steps     map[*node][]Step
 	cellNames map[string]map[string]bool // of tables and figures that claims name, by address
-	typos     typos
+	typos     schema.Typos
 }
 
 // session is what the modules of a pipeline share with it.
@@ -271,7 +272,7 @@ func (s *session) loader(files map[string][]byte) *loader {
 	l := &loader{
 		session: s, files: files,
 		variables: map[string]*variable{}, singles: map[string]*hclsyntax.Block{}, byName: map[string]*node{},
-		bad: map[hcl.Expression]bool{}, steps: map[*node][]Step{}, skipped: map[*node][]Skipped{}, typos: typos{}, cellNames: map[string]map[string]bool{},
+		bad: map[hcl.Expression]bool{}, steps: map[*node][]Step{}, skipped: map[*node][]Skipped{}, typos: schema.Typos{}, cellNames: map[string]map[string]bool{},
 	}
 	l.explains = l.why
 	return l

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/redsi/redsi/internal/pipeline/schema"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
@@ -40,7 +41,7 @@ func checkPublish(p publishBlock) error {
 
 // evaluatePublish reads a publish block whose references have values.
 func (l *loader) evaluatePublish(n *node, ctx *hcl.EvalContext) {
-	x, ok := read[publishBlock](l.formReader(n.form, &instance{ctx: ctx}))
+	x, ok := schema.Read[publishBlock](l.formReader(n.form, &instance{ctx: ctx}))
 	if !ok {
 		return
 	}

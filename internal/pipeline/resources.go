@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/redsi/redsi/internal/pipeline/schema"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
@@ -61,33 +62,33 @@ func (l *loader) resources(b *block, inst *instance) (queue string, r *step.Reso
 		at = b.resources
 		c := l.formReader(at, inst)
 		var x resourcesForm
-		x, ok = read[resourcesForm](c)
+		x, ok = schema.Read[resourcesForm](c)
 		queue, of.CPUs, of.GPUs, of.Limits = x.Queue, x.CPUs, x.GPUs, l.limitsOf(c, x.Limits)
 		if x.Memory != nil {
 			var err error
 			if of.Memory, err = words.ParseSize(*x.Memory); err != nil {
-				c.problems(step.Problem{Path: "memory", Detail: fmt.Sprintf(`want a size with its unit, such as "12GB" or "12GiB", got %q`, *x.Memory)})
+				c.Problems(step.Problem{Path: "memory", Detail: fmt.Sprintf(`want a size with its unit, such as "12GB" or "12GiB", got %q`, *x.Memory)})
 			}
 		}
 		if x.Time != nil {
 			var err error
 			if of.Time, err = time.ParseDuration(*x.Time); err != nil || of.Time < time.Second {
-				c.problems(step.Problem{Path: "time", Detail: fmt.Sprintf(`want a time of a second or more, such as "90m" or "2h", got %q`, *x.Time)})
+				c.Problems(step.Problem{Path: "time", Detail: fmt.Sprintf(`want a time of a second or more, such as "90m" or "2h", got %q`, *x.Time)})
 			}
 		}
 		if b.spec.Needs != "" && of.GPUs > 1 {
-			c.problems(step.Problem{Path: "gpus", Detail: fmt.Sprintf("kind %s computes on one card, which its attribute device names; gpus = 1 says no more than that", b.kind)})
+			c.Problems(step.Problem{Path: "gpus", Detail: fmt.Sprintf("kind %s computes on one card, which its attribute device names; gpus = 1 says no more than that", b.kind)})
 		}
-		ok = ok && !c.failed()
+		ok = ok && !c.Failed()
 	}
 	if b.retry != nil {
 		c := l.formReader(b.retry, inst)
-		x, read := read[retryForm](c)
+		x, read := schema.Read[retryForm](c)
 		of.Tries, of.Grow = x.Times, x.Memory
 		if of.Grow > 1 && of.Memory == 0 && ok {
-			c.problems(step.Problem{Path: "memory", Detail: "it multiplies what resources { memory = … } asks for, and that says nothing"})
+			c.Problems(step.Problem{Path: "memory", Detail: "it multiplies what resources { memory = … } asks for, and that says nothing"})
 		}
-		ok = ok && read && !c.failed()
+		ok = ok && read && !c.Failed()
 	}
 	if of.At = syntax.PosOf(at.TypeRange).String(); !ok || of.CPUs == 0 && of.Memory == 0 && of.GPUs == 0 && of.Time == 0 && len(of.Limits) == 0 && of.Tries == 0 {
 		return queue, nil, ok
@@ -96,7 +97,7 @@ func (l *loader) resources(b *block, inst *instance) (queue string, r *step.Reso
 }
 
 // limits are the names of limits, as a plan has them.
-func (l *loader) limitsOf(c *reader, given []string) (names []string) {
+func (l *loader) limitsOf(c *schema.Reader, given []string) (names []string) {
 	var declared hclsyntax.Attributes
 	if b := l.singles[limitsBlock]; b != nil {
 		declared = b.Body.Attributes
@@ -104,7 +105,7 @@ func (l *loader) limitsOf(c *reader, given []string) (names []string) {
 	for i, name := range given {
 		if declared[name] == nil {
 			at := []any{"limits", i}
-			c.fail(at, c.locate(at), "Unknown limit", fmt.Sprintf("There is no limit %q. %s A limits block declares it: limits { %s = 2 }.", name, syntax.Suggest(name, syntax.Keys(declared), "limit"), name))
+			c.Fail(at, c.Locate(at), "Unknown limit", fmt.Sprintf("There is no limit %q. %s A limits block declares it: limits { %s = 2 }.", name, syntax.Suggest(name, syntax.Keys(declared), "limit"), name))
 			continue
 		}
 		if name = l.qualified(name); !slices.Contains(names, name) {

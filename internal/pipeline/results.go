@@ -7,6 +7,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/redsi/redsi/internal/pipeline/schema"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/system/signature"
 )
@@ -46,7 +47,7 @@ func (l *loader) setResults() {
 		return
 	}
 	c := l.fixedReader(b, "var")
-	x, ok := read[resultsBlock](c)
+	x, ok := schema.Read[resultsBlock](c)
 	if !ok {
 		return
 	}
@@ -54,17 +55,17 @@ func (l *loader) setResults() {
 	l.results = Results{addresses(c, x.From), publicKeys(c, "trust", x.Trust, seen), publicKeys(c, "revoked", x.Revoked, seen), x.Untrusted, x.Shared}
 }
 
-func addresses(c *reader, texts []string) (from []string) {
+func addresses(c *schema.Reader, texts []string) (from []string) {
 	if len(texts) > maxFrom {
-		c.Diags.Error(c.locate([]any{"from"}), "Too many addresses", fmt.Sprintf("There are %d addresses; at most %d are allowed: each is asked about every step without a result.", len(texts), maxFrom))
+		c.Diags.Error(c.Locate([]any{"from"}), "Too many addresses", fmt.Sprintf("There are %d addresses; at most %d are allowed: each is asked about every step without a result.", len(texts), maxFrom))
 		return nil
 	}
 	for i, text := range texts {
 		address := text
 		if !strings.Contains(text, "://") { // a folder is relative to the file
-			address = syntax.Beside(syntax.Dir(c.block.TypeRange.Filename), text)
+			address = syntax.Beside(syntax.Dir(c.Block.TypeRange.Filename), text)
 		}
-		switch at := c.locate([]any{"from", i}); {
+		switch at := c.Locate([]any{"from", i}); {
 		case text == "":
 			c.Diags.Error(at, "Wrong address", "An address is not empty.")
 		case slices.Contains(from, address):
@@ -76,13 +77,13 @@ func addresses(c *reader, texts []string) (from []string) {
 	return from
 }
 
-func publicKeys(c *reader, attribute string, texts []string, seen map[string]hcl.Range) (keys []signature.Public) {
+func publicKeys(c *schema.Reader, attribute string, texts []string, seen map[string]hcl.Range) (keys []signature.Public) {
 	if len(texts) > maxKeys {
-		c.Diags.Error(c.locate([]any{attribute}), "Too many keys", fmt.Sprintf("There are %d keys; at most %d are allowed.", len(texts), maxKeys))
+		c.Diags.Error(c.Locate([]any{attribute}), "Too many keys", fmt.Sprintf("There are %d keys; at most %d are allowed.", len(texts), maxKeys))
 		return nil
 	}
 	for i, text := range texts {
-		at := c.locate([]any{attribute, i})
+		at := c.Locate([]any{attribute, i})
 		k, err := signature.ParsePublic(text)
 		if err != nil {
 			c.Diags.Error(at, "Not a public key", err.Error()+".")

@@ -1,4 +1,4 @@
-package pipeline
+package schema
 
 import (
 	"fmt"
@@ -13,9 +13,9 @@ import (
 // blockForms are how blocks are written that people take for attributes.
 var blockForms = map[string]string{"resources": `resources { memory = "12GB" }`, "retry": "retry { times = 3 }"}
 
-// shapeBody checks a block's body against the attributes that it may have, and those that it has in common
+// Shape checks a block's body against the attributes that it may have, and those that it has in common
 // with blocks of other kinds, whose forms are checked elsewhere.
-func shapeBody(d *syntax.Collector, b *hclsyntax.Block, attrs, common []step.Attr, owner string, typos typos) {
+func Shape(d *syntax.Collector, b *hclsyntax.Block, attrs, common []step.Attr, owner string, typos Typos) {
 	body := b.Body
 	var names, blocks []string
 	for i := range attrs {
@@ -79,7 +79,7 @@ func shapeBody(d *syntax.Collector, b *hclsyntax.Block, attrs, common []step.Att
 			}
 			d.Error(syntax.Header(inner), "Wrong labels", "This block is written "+form+".")
 		}
-		shapeBody(d, inner, object.Attrs, nil, inner.Type, typos)
+		Shape(d, inner, object.Attrs, nil, inner.Type, typos)
 	}
 }
 

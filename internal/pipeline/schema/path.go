@@ -1,4 +1,4 @@
-package pipeline
+package schema
 
 import (
 	"errors"
@@ -15,10 +15,10 @@ import (
 
 // A path within a configuration is a list of string (attribute), int (element of
 // a list) and key (of a map).
-type key string
+type Key string
 
-// show writes a path as step.Problem does: rows[2].cells, weights["a"].
-func show(path []any) string {
+// Show writes a path as step.Problem does: rows[2].cells, weights["a"].
+func Show(path []any) string {
 	var b strings.Builder
 	for _, p := range path {
 		switch p := p.(type) {
@@ -29,7 +29,7 @@ func show(path []any) string {
 			b.WriteString(p)
 		case int:
 			fmt.Fprintf(&b, "[%d]", p)
-		case key:
+		case Key:
 			fmt.Fprintf(&b, "[%q]", string(p))
 		}
 	}
@@ -43,20 +43,20 @@ func pattern(path []any) string {
 		switch p.(type) {
 		case int:
 			general[i] = 0
-		case key:
-			general[i] = key("")
+		case Key:
+			general[i] = Key("")
 		default:
 			general[i] = p
 		}
 	}
-	return show(general)
+	return Show(general)
 }
 
 var pathPart = regexp.MustCompile(`^(?:\.?([^.\[]+)|\[([0-9]+)\]|\[("(?:[^"\\]|\\.)*")\])`)
 
-// parsePath reads what show writes. Of a path in another form it takes as much
+// ParsePath reads what show writes. Of a path in another form it takes as much
 // as it understands: the place is then less exact, but right.
-func parsePath(s string) (path []any) {
+func ParsePath(s string) (path []any) {
 	for {
 		m := pathPart.FindStringSubmatch(s)
 		if m == nil {
@@ -64,7 +64,7 @@ func parsePath(s string) (path []any) {
 		}
 		s = s[len(m[0]):]
 		if k, err := strconv.Unquote(m[3]); err == nil {
-			path = append(path, key(k))
+			path = append(path, Key(k))
 		} else if i, err := strconv.Atoi(m[2]); err == nil {
 			path = append(path, i)
 		} else if m[1] != "" {
@@ -104,13 +104,13 @@ func labelOf(t step.Type) string {
 	return ""
 }
 
-// typos are names, by the block that they were written in, that were most likely meant to be the given
+// Typos are names, by the block that they were written in, that were most likely meant to be the given
 // attribute: that it is missing is not news then.
-type typos map[string]bool
+type Typos map[string]bool
 
-func (t typos) add(block hcl.Range, attr string) { t[block.String()+" "+attr] = true }
+func (t Typos) add(block hcl.Range, attr string) { t[block.String()+" "+attr] = true }
 
-func (t typos) has(block hcl.Range, attr string) bool { return t[block.String()+" "+attr] }
+func (t Typos) has(block hcl.Range, attr string) bool { return t[block.String()+" "+attr] }
 
 // flatten lists the problems in an error, of whatever make it is.
 func flatten(err error) step.Problems {

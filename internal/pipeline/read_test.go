@@ -3,67 +3,11 @@ package pipeline_test
 import (
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/redsi/redsi/internal/pipeline"
 )
-
-func TestRead(t *testing.T) {
-	t.Chdir(t.TempDir())
-	for name, text := range map[string]string{"p/b.hcl": "b", "p/a.hcl": "a", "p/.hidden.hcl": "h", "p/notes.txt": "n", "p/sub/c.hcl": "c", "empty/x.txt": "", "alone.hcl": "alone",
-		"whole/pipelines.hcl": "", "whole/a.hcl": "", "whole/a.test.hcl": "", "whole/redsi.local.hcl": "", "whole/.hidden.hcl": "", "whole/sub/b.hcl": "", "my.pipelines.hcl": ""} {
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, c := range []struct{ name, want, err string }{
-		{"p", "p/a.hcl p/b.hcl", ""},
-		{"./p/", "p/a.hcl p/b.hcl", ""},
-		{"alone.hcl", "alone.hcl", ""},
-		{"empty", "", "has no *.hcl file"},
-		{"p/notes.txt", "", "does not end in .hcl"},
-		{"whole/pipelines.hcl", "whole/a.hcl whole/pipelines.hcl", ""},
-		{"./whole/../whole/pipelines.hcl", "whole/a.hcl whole/pipelines.hcl", ""},
-		{"whole", "whole/a.hcl whole/pipelines.hcl", ""},
-		{"whole/a.hcl", "whole/a.hcl", ""},
-		{"whole/a.test.hcl", "", "is a test file"},
-		{"whole/redsi.local.hcl", "", "has settings for the one beside it"},
-		{"whole/.hidden.hcl", "whole/.hidden.hcl", ""},
-		{"p/pipelines.hcl", "", "p/pipelines.hcl"},
-		{"my.pipelines.hcl", "my.pipelines.hcl", ""},
-		{"nowhere.hcl", "", "nowhere.hcl"},
-		{"", "", "there is no pipelines.hcl here"},
-		{pipeline.DefaultFile, "", "there is no pipelines.hcl here"},
-	} {
-		got, err := pipeline.Read(c.name)
-		if (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
-			t.Errorf("%q: error %v, want %q", c.name, err, c.err)
-		}
-		if names := strings.Join(sortedNames(got), " "); names != c.want {
-			t.Errorf("%q reads %s, want %s", c.name, names, c.want)
-		}
-	}
-	if err := os.WriteFile(pipeline.DefaultFile, []byte("x"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := pipeline.Read(""); err != nil || strings.Join(sortedNames(got), " ") != "alone.hcl my.pipelines.hcl pipelines.hcl" {
-		t.Errorf("the default: %v, %v", got, err)
-	}
-	for file, want := range map[string]string{"whole/a.hcl": "whole/pipelines.hcl", "alone.hcl": "pipelines.hcl", "whole/pipelines.hcl": "", "whole/a.test.hcl": "",
-		"whole/.hidden.hcl": "", "p/a.hcl": "", "whole": ""} {
-		if got := pipeline.Around(file); got != want {
-			t.Errorf("around %s stands %q, want %q", file, got, want)
-		}
-	}
-}
 
 // Variables: --var wins over --var-file, that over the environment, that over
 // the default.
@@ -91,58 +35,6 @@ func TestPrecedence(t *testing.T) {
 	check("default")
 	o.Vars = map[string]string{"x": "argument"}
 	check("argument")
-}
-
-func TestDiagnosticsJSON(t *testing.T) {
-	_, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte("table \"a\" {}\ntable \"a\" {}\n")}, pipeline.Options{Registry: kinds()})
-	b, err := json.Marshal(ds)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := `[{"severity":"error","summary":"Declared twice","detail":"table.a has been declared before. Give one of them another name.",` +
-		`"file":"p.hcl","line":2,"column":1,"end":{"file":"p.hcl","line":2,"column":10},` +
-		`"related":[{"file":"p.hcl","line":1,"column":1,"text":"declared here first"}]}]`
-	if d := cmp.Diff(want, string(b)); d != "" {
-		t.Error(d)
-	}
-	if n, m := ds.Count(); n != 1 || m != 0 || ds.Summary() != "1 error" {
-		t.Errorf("counts %d, %d, %s", n, m, ds.Summary())
-	}
-	if err := ds.Err(); err == nil || !strings.Contains(err.Error(), "p.hcl:2:1") {
-		t.Errorf("as an error: %v", err)
-	}
-}
-
-// An excerpt lines up whatever is before the mark: tabs, wide characters, and
-// nothing that would move the terminal's cursor.
-func TestExcerpt(t *testing.T) {
-	_, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte("locals {\n\ta = \"日本é\x01\" + nope\r\n}\n")}, pipeline.Options{Registry: kinds()})
-	var b strings.Builder
-	if err := ds.Write(&b, pipeline.Style{Color: true}); err != nil {
-		t.Fatal(err)
-	}
-	if strings.Contains(b.String(), "\x01") || strings.Contains(b.String(), "\r") || strings.Contains(b.String(), "\t") {
-		t.Errorf("not printable: %q", b.String())
-	}
-	lines := strings.Split(b.String(), "\n")
-	if len(lines) < 4 {
-		t.Fatal(b.String())
-	}
-	// `    2 |  a = "日本é\x01" + nope`: the mark stands under nope, after 19 columns.
-	if want := "      | " + strings.Repeat(" ", 19) + "\x1b[1m\x1b[31m^^^^\x1b[0m"; lines[3] != want {
-		t.Errorf("got  %q\nwant %q\n%s", lines[3], want, b.String())
-	}
-}
-
-func TestCheckSyntax(t *testing.T) {
-	if ds := pipeline.CheckSyntax(map[string][]byte{"a.hcl": []byte("step \"no\" \"such\" {}")}); ds.HasErrors() {
-		t.Error(ds.Err())
-	}
-	for _, name := range []string{"a.hcl", "a.test.hcl"} {
-		if ds := pipeline.CheckSyntax(map[string][]byte{name: []byte("step {")}); !ds.HasErrors() {
-			t.Errorf("%s: half a block is in order", name)
-		}
-	}
 }
 
 // file() reads only what it is given when there is no file system.

@@ -144,7 +144,6 @@ func TestNumbersKeepTheirDigits(t *testing.T) {
 	}
 }
 
-// file() takes a regular file of a bounded size.
 // A text of a file makes the key that the text makes where it is typed.
 func TestKeysOfTexts(t *testing.T) {
 	p, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte("step \"download\" \"a\" {\n  url = file(\"x\")\n}\n"), "x": []byte("é")}, pipeline.Options{Registry: kinds()})

@@ -62,6 +62,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// ReadFile takes a regular file of a bounded size.
 func TestReadFile(t *testing.T) {
 	dir := t.TempDir()
 	large := filepath.Join(dir, "large")

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -9,6 +10,33 @@ import (
 
 	"github.com/redsi/redsi/step"
 )
+
+// The kinds that blocks other than steps stand for.
+const (
+	SourceKind = "source"
+	TableKind  = "render_table"
+	FigureKind = "render_figure"
+	ClaimKind  = "claim"
+)
+
+// Attributes and blocks that are in Common.
+const (
+	forEachAttr    = "for_each"
+	whenAttr       = "when"
+	otherwiseAttr  = "otherwise"
+	allowEmptyAttr = "allow_empty"
+	keepAttr       = "keep"
+	resourcesBlock = "resources"
+	retryBlock     = "retry"
+	checkBlock     = "check"
+)
+
+// limitsBlock says how many steps may have a name at a time.
+const limitsBlock = "limits"
+
+// expectBlock is the repeated block of tables, figures and claims each of which has a place
+// of its own among those of the attributes.
+const expectBlock = "expect"
 
 // Type is a type of block at the top of a pipeline file.
 type Type struct {
@@ -82,7 +110,7 @@ var Types = []Type{
 		Labels: oneName, Makes: MakesNode, Form: step.Form(checkPublish),
 		Idle: [2]string{"publish in a module", "This block has no effect in a module: the pipeline that is run says what is written."},
 	},
-	{Name: "limits", Snippet: "limits {\n  ${1:downloads} = ${0:2}\n}",
+	{Name: limitsBlock, Snippet: "limits {\n  ${1:downloads} = ${0:2}\n}",
 		Help:  "How many steps of a run may have a name of resources { limits = [NAME] } at a time. It is not part of any key.",
 		Makes: MakesOnce, Refers: "var"},
 	{Name: "results", Snippet: "results {\n  from = [\"$1\"]$0\n}",
@@ -94,24 +122,41 @@ var Types = []Type{
 
 // Common are the attributes and blocks of all work, beside those of its kind. The first one modules have, too.
 var Common = []step.Attr{
-	{Name: "for_each", Type: anyType, Optional: true, Help: "A map, or a set or list of texts: the block stands for one step or module of each key, in which each.key and each.value are that element. product({ … }) makes all combinations of several lists; files(ARTIFACT, PATTERN) is the files that a step leaves, each of which is each.file"},
-	{Name: "when", Type: step.Type{Kind: step.Bool}, Optional: true, Help: "The step is skipped where this is false. json(ARTIFACT, \"FILE:FIELD\") asks what another step found"},
-	{Name: "otherwise", Type: textType, Optional: true, Help: "Why the block is left out where its when is false, in a sentence: the plan, the end of a run and the report say so"},
-	{Name: "allow_empty", Type: step.Type{Kind: step.Bool}, Optional: true, Help: "There may be no piece of a for_each over what a step leaves"},
-	{Name: "keep", Type: step.Type{Kind: step.Bool}, Optional: true, Default: "true", Help: "false: the bytes of the step's outputs leave the store when all that read them are done, and come back by running it again. It is not part of the key"},
-	{Name: "resources", Optional: true, Block: true, Help: "What the step needs to run. It is not part of the key", Type: formOf(resourcesSpec)},
-	{Name: "retry", Optional: true, Block: true, Help: "How a failed program is tried again. It is not part of the key", Type: formOf(retrySpec)},
-	{Name: "check", Optional: true, Block: true, Help: "What must be so of a number that the step leaves. It is not part of the key", Type: formOf(checkSpec)},
+	{Name: forEachAttr, Type: anyType, Optional: true, Help: "A map, or a set or list of texts: the block stands for one step or module of each key, in which each.key and each.value are that element. product({ … }) makes all combinations of several lists; files(ARTIFACT, PATTERN) is the files that a step leaves, each of which is each.file"},
+	{Name: whenAttr, Type: step.Type{Kind: step.Bool}, Optional: true, Help: "The step is skipped where this is false. json(ARTIFACT, \"FILE:FIELD\") asks what another step found"},
+	{Name: otherwiseAttr, Type: textType, Optional: true, Help: "Why the block is left out where its when is false, in a sentence: the plan, the end of a run and the report say so"},
+	{Name: allowEmptyAttr, Type: step.Type{Kind: step.Bool}, Optional: true, Help: "There may be no piece of a for_each over what a step leaves"},
+	{Name: keepAttr, Type: step.Type{Kind: step.Bool}, Optional: true, Default: "true", Help: "false: the bytes of the step's outputs leave the store when all that read them are done, and come back by running it again. It is not part of the key"},
+	{Name: resourcesBlock, Optional: true, Block: true, Help: "What the step needs to run. It is not part of the key", Type: objectOf(innerForms[resourcesBlock])},
+	{Name: retryBlock, Optional: true, Block: true, Help: "How a failed program is tried again. It is not part of the key", Type: objectOf(innerForms[retryBlock])},
+	{Name: checkBlock, Optional: true, Block: true, Help: "What must be so of a number that the step leaves. It is not part of the key", Type: objectOf(innerForms[checkBlock])},
 }
 
-// The forms of blocks within work.
-var (
-	checkSpec     = step.Form[checkForm](nil)
-	resourcesSpec = step.Form[resourcesForm](nil)
-	retrySpec     = step.Form[retryForm](nil)
-)
+// innerForms are the forms of blocks that are in Common.
+var innerForms = map[string]*step.Spec{
+	resourcesBlock: step.Form[resourcesForm](nil), retryBlock: step.Form[retryForm](nil), checkBlock: step.Form[checkForm](nil),
+}
 
-func formOf(s *step.Spec) step.Type { return step.Type{Kind: step.Object, Attrs: s.Attrs} }
+func objectOf(form *step.Spec) step.Type { return step.Type{Kind: step.Object, Attrs: form.Attrs} }
+
+// formOf is what a block may have that reads by the tags of a struct, as a step's does; nil of another one.
+func formOf(b *hclsyntax.Block) *step.Spec {
+	if t := Of(b.Type); t != nil {
+		return t.Form
+	}
+	return innerForms[b.Type]
+}
+
+// ownerOf is a block in sentences about its attributes.
+func ownerOf(b *hclsyntax.Block) string {
+	switch t := Of(b.Type); {
+	case t == nil || t.Makes != MakesWork:
+		return "The " + b.Type + " block"
+	case t.Kind == "":
+		return fmt.Sprintf("Kind %q", b.Labels[0])
+	}
+	return "A " + b.Type
+}
 
 // Of is the type of a block by its name; nil if there is none.
 func Of(name string) *Type { return typeBy(func(t *Type) bool { return t.Name == name }) }
@@ -130,8 +175,10 @@ func typeBy(is func(*Type) bool) *Type {
 	return nil
 }
 
-// Roots are the names that an expression can start with.
-func Roots() []string { return roots }
+// Roots are the names that an expression can start with, in the order in which messages list them.
+func Roots() []string {
+	return []string{"var", "local", "source", "step", "environment", "table", "figure", "module", "each"}
+}
 
 // Depth is how many names a reference has that starts with a root, up to what it refers to; 0 if nothing
 // that is declared has the root.
@@ -199,7 +246,7 @@ var (
 		}}},
 	}
 	moduleAttrs = []step.Attr{
-		{Name: "source", Type: textType, Help: "Where the pipeline is: a folder or .hcl file by a path that starts with ./, ../ or /, or git::URL//FOLDER?ref=REF."},
+		{Name: sourceAttr, Type: textType, Help: "Where the pipeline is: a folder or .hcl file by a path that starts with ./, ../ or /, or git::URL//FOLDER?ref=REF."},
 	}
 	outputAttrs = []step.Attr{
 		{Name: "value", Type: anyType, Help: "Its value: an artifact, a step, a map of them, or any other."},

@@ -14,10 +14,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// checkBlock is what a step may have any number of: something that must be true of its
-// result before anything reads it.
-const checkBlock = "check"
-
 type checkForm struct {
 	Counts   string   `hcl:"counts,optional" help:"What the step counted, such as \"records\""`
 	Field    string   `hcl:"field,optional" help:"Or a number in an output, as OUTPUT:PATH"`
@@ -44,15 +40,15 @@ func (l *loader) shapeCheck(b *block, inner *hclsyntax.Block) {
 
 // checks reads the check blocks of one instance, whose configuration is tree; false if
 // something is wrong with them, or not known yet.
-func (c *config) checks(tree map[string]any) (list []step.Check, ok bool) {
+func (c *stepReader) checks(tree map[string]any) (list []step.Check, ok bool) {
 	ok = true
 	for _, inner := range c.b.checks {
-		r := &checkReader{config: c.l.formReader(inner, c.inst), of: c, tree: tree}
-		own := r.body(inner.Body, r.b.spec.Attrs, nil)
+		r := &checkReader{reader: c.f.reader(inner, c.inst), of: c, tree: tree}
+		own := r.body(inner.Body, r.spec.Attrs, nil)
 		if name, one := own["of"].(string); one {
 			own["of"] = []any{name}
 		}
-		if x, known := decoded[checkForm](r.config, own); known {
+		if x, known := decoded[checkForm](r.reader, own); known {
 			list = append(list, r.check(x)...)
 		}
 		ok = ok && !r.failed()
@@ -62,8 +58,8 @@ func (c *config) checks(tree map[string]any) (list []step.Check, ok bool) {
 
 // checkReader reads one check block of one instance.
 type checkReader struct {
-	*config
-	of   *config // of the step
+	*reader
+	of   *stepReader
 	tree map[string]any
 }
 
@@ -74,12 +70,12 @@ func (r *checkReader) wrong(attribute, format string, args ...any) {
 
 // check makes a check of a block; none of one whose limits are all null.
 func (r *checkReader) check(x checkForm) []step.Check {
-	c := step.Check{Name: r.b.Labels[0], At: syntax.PosOf(r.b.TypeRange).String(), Counts: x.Counts, Field: x.Field, Min: limitOf(x.Min), Max: limitOf(x.Max), Equals: limitOf(x.Equals),
+	c := step.Check{Name: r.block.Labels[0], At: syntax.PosOf(r.block.TypeRange).String(), Counts: x.Counts, Field: x.Field, Min: limitOf(x.Min), Max: limitOf(x.Max), Equals: limitOf(x.Equals),
 		Warning: x.Severity == "warning", Of: r.steps(x.Of)}
 	if c.Field != "" && !strings.Contains(c.Field, ":") {
 		r.wrong("field", "%q is not a field: write OUTPUT:PATH.", c.Field)
 	}
-	r.field("field", c.Field, "The step", r.of.b.spec)
+	r.field("field", c.Field, "The step", r.of.spec)
 	for i, text := range []*string{x.Equals, x.Min, x.Max} {
 		attr := []string{"equals", "min", "max"}[i]
 		if text != nil && (*text == "" || *text == "true" || *text == "false") {
@@ -89,7 +85,7 @@ func (r *checkReader) check(x checkForm) []step.Check {
 		}
 	}
 	given := c.Min != nil || c.Max != nil || c.Equals != nil
-	attrs := r.b.Body.Attributes
+	attrs := r.block.Body.Attributes
 	named := func(l *step.Limit) bool { return l != nil && l.Name != "" }
 	switch {
 	case r.failed():
@@ -124,7 +120,7 @@ func (r *checkReader) compared(attr string, limit *step.Limit, of []string) {
 		r.field(attr, limit.Name, address, r.of.read[address])
 	}
 	if len(of) == 0 {
-		r.field(attr, limit.Name, "The step", r.of.b.spec)
+		r.field(attr, limit.Name, "The step", r.of.spec)
 	}
 }
 
@@ -153,7 +149,7 @@ func (r *checkReader) steps(names []string) (addresses []string) {
 		case !given:
 			r.wrong("of", "The step has no attribute %q. %s", name, syntax.Suggest(name, slices.Sorted(maps.Keys(r.tree)), "attribute"))
 		case len(refs) == 0 && r.of.failed(): // reported
-			r.broken = append(r.broken, []any{"of"})
+			r.spoil([]any{"of"})
 		case len(refs) == 0:
 			r.wrong("of", "Attribute %q does not take a step's output.", name)
 		}

@@ -2,36 +2,61 @@ package pipeline
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
-	"github.com/zclconf/go-cty/cty"
 
+	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
 
-// The kinds that blocks other than steps stand for.
-const (
-	SourceKind = "source"
-	TableKind  = "render_table"
-	FigureKind = "render_figure"
-	ClaimKind  = "claim"
-)
+// declareOptions say with what a pipeline is declared.
+type declareOptions struct {
+	Registry *step.Registry
+	Module   func(folder, source string) (map[string][]byte, error) // returns the files of a module; nil: there are none
+	Lint     bool
+}
 
-// BlockKinds are those kinds, by the block's type.
-var BlockKinds = map[string]string{"source": SourceKind, "table": TableKind, "figure": FigureKind, "claim": ClaimKind}
+// tree is a pipeline with the modules that it names, as far as they have been asked for.
+type tree struct {
+	root   *module
+	opened map[[2]string]map[string][]byte // files of modules by the folder and source that name them
+}
 
-// declare finds what the pipeline files declare and reports what is declared
+// loader declares a module. What it evaluates are constants.
+type loader struct {
+	*language.Session
+	declareOptions
+	*tree
+	parsed map[string]*syntax.Body // by name; nil of a file that is not HCL
+	*module
+}
+
+// declare finds what the pipeline files declare, and reports what is declared
 // twice, in the wrong form, or unknown.
+func declare(s *language.Session, files map[string][]byte, o declareOptions) *tree {
+	if o.Registry == nil {
+		o.Registry = step.NewRegistry()
+	}
+	t := &tree{newModule(files, nil), map[[2]string]map[string][]byte{}}
+	(&loader{s, o, t, map[string]*syntax.Body{}, t.root}).declare()
+	return t
+}
+
+// within declares a module within the one that is declared here.
+func (l *loader) within(files map[string][]byte) *module {
+	inner := *l
+	inner.module = newModule(files, l.module)
+	inner.declare()
+	return inner.module
+}
+
+// declare declares nothing of a module that is broken.
 func (l *loader) declare() {
-	declares := map[string]func(*hclsyntax.Block){
-		"source": l.declareBlock, "step": l.declareBlock, "table": l.declareBlock, "figure": l.declareBlock, "claim": l.declareBlock,
-		"variable": l.declareVariable, "locals": l.declareLocals, "output": l.declareOutput, "module": l.declareModule,
-		"environment": l.declareForm, "publish": l.declarePublish, "checklist": l.declareChecklist, limitsBlock: l.declareLimits,
-		"paper": func(b *hclsyntax.Block) { l.single(b) }, "results": func(b *hclsyntax.Block) { l.single(b) },
+	if l.parse(); l.broken() {
+		return
 	}
 	for _, b := range l.bodies {
 		for _, a := range syntax.Attributes(b.Body) {
@@ -39,17 +64,35 @@ func (l *loader) declare() {
 				fmt.Sprintf("A value that is used in several places is written in a locals block: locals { %s = … }. A file for --var-file that stands beside pipelines.hcl does not end in .hcl.", a.Name))
 		}
 		for _, blk := range b.Blocks {
-			if declare := declares[blk.Type]; declare != nil {
-				declare(blk)
-				continue
-			}
-			var names []string
-			for _, t := range Types {
-				names = append(names, t.Name)
-			}
-			l.Diags.Error(blk.TypeRange, "Unknown block type",
-				fmt.Sprintf("There is no block type %q. %s", blk.Type, syntax.Suggest(blk.Type, names, "block type")))
+			l.declareOf(Of(blk.Type), blk)
 		}
+	}
+}
+
+// declareOf declares what a block of a type makes; nil: there is no such type.
+func (l *loader) declareOf(t *Type, b *hclsyntax.Block) {
+	switch {
+	case t == nil:
+		var names []string
+		for _, t := range Types {
+			names = append(names, t.Name)
+		}
+		l.Diags.Error(b.TypeRange, "Unknown block type",
+			fmt.Sprintf("There is no block type %q. %s", b.Type, syntax.Suggest(b.Type, names, "block type")))
+	case t.Makes == MakesWork:
+		l.declareBlock(t, b)
+	case t.Makes == MakesValue:
+		l.declareLocals(b)
+	case t.Makes == MakesVariable:
+		l.declareVariable(b)
+	case t.Makes == MakesOutput:
+		l.declareOutput(b)
+	case t.Makes == MakesCall:
+		l.declareModule(b)
+	case t.Makes == MakesNode:
+		l.declareForm(t, b)
+	case t.Once():
+		l.declareOnce(t, b)
 	}
 }
 
@@ -83,7 +126,7 @@ func (l *loader) add(n *node) bool {
 		l.twice(n.name, n.rng, old.rng)
 		return false
 	}
-	n.dir, n.value = syntax.Dir(n.rng.Filename), cty.DynamicVal
+	n.dir, n.index = syntax.Dir(n.rng.Filename), len(l.byName)
 	l.byName[n.name] = n
 	return true
 }
@@ -113,12 +156,37 @@ func (l *loader) single(b *hclsyntax.Block) bool {
 	return true
 }
 
-// declareForm declares a block with a name and a form, which is evaluated once references have values.
-func (l *loader) declareForm(b *hclsyntax.Block) {
-	if n := l.declareNamed(b); n != nil {
+// declareForm declares a block with a name and a form, which is evaluated once references have values:
+// in a module not where it has no effect there.
+func (l *loader) declareForm(t *Type, b *hclsyntax.Block) {
+	n := l.declareNamed(b)
+	if n == nil {
+		return
+	}
+	l.shapeForm(b)
+	if !l.idle(t, b) {
 		n.form = b
 		l.nodes = append(l.nodes, n)
+	}
+}
+
+// idle reports whether a block has no effect where it stands, in a module, of which lint warns.
+func (l *loader) idle(t *Type, b *hclsyntax.Block) bool {
+	is := l.parent != nil && t.Idle[0] != ""
+	if is && l.Lint {
+		l.Diags.Warn(syntax.Header(b), t.Idle[0], t.Idle[1])
+	}
+	return is
+}
+
+// declareOnce declares a block of which there is one.
+func (l *loader) declareOnce(t *Type, b *hclsyntax.Block) {
+	switch {
+	case !l.single(b) || l.idle(t, b) || l.ignores(t):
+	case t.Form != nil:
 		l.shapeForm(b)
+	default:
+		noBlocks(l.Diags, b, "A limits block has attributes only: NAME = how many steps of a run may have it at a time.")
 	}
 }
 
@@ -134,65 +202,9 @@ func (l *loader) declareLocals(b *hclsyntax.Block) {
 	}
 }
 
-func (l *loader) declareBlock(hb *hclsyntax.Block) {
-	var ok bool
-	switch hb.Type {
-	case "step":
-		ok = l.labels(hb, "KIND", "NAME")
-	case "claim":
-		ok = l.claimName(hb)
-	default:
-		ok = l.labels(hb, "NAME")
-	}
-	if !ok {
-		return
-	}
-	b, kindRange := &block{Block: hb, typ: hb.Type, kind: BlockKinds[hb.Type], name: hb.Labels[len(hb.Labels)-1]}, hb.TypeRange
-	if b.typ == "step" {
-		b.kind, kindRange = hb.Labels[0], hb.LabelRanges[0]
-	}
-	n := &node{name: b.address(), rng: syntax.Header(hb), block: b}
-	if !l.add(n) {
-		return
-	}
-	l.nodes = append(l.nodes, n)
-	l.blocks = append(l.blocks, n)
-	b.spec = l.kind(b, kindRange)
-	l.shape(b)
-}
-
 func (l *loader) twice(name string, rng, first hcl.Range) {
 	l.Diags.Error(rng, "Declared twice", fmt.Sprintf("%s has been declared before. Give one of them another name.", name),
 		syntax.Place{Range: first, Text: "declared here first"})
-}
-
-// kind looks up a block's kind and reports one that cannot be used so.
-func (l *loader) kind(b *block, rng hcl.Range) *step.Spec {
-	s := l.Registry.Lookup(b.kind)
-	switch {
-	case s == nil || s.Hidden:
-		var names []string
-		for _, k := range l.Registry.Kinds() {
-			if !k.Hidden && !k.Block {
-				names = append(names, k.Name)
-			}
-		}
-		slices.Sort(names)
-		detail := fmt.Sprintf("There is no kind %q. %s", b.kind, syntax.Suggest(b.kind, names, "kind"))
-		if b.typ != "step" {
-			detail = fmt.Sprintf("This build has no kind %q, which a %s block stands for.", b.kind, b.typ)
-		}
-		l.Diags.Error(rng, "Unknown step kind", detail+" See redsi kinds.")
-		return nil
-	case s.Block && b.typ == "step":
-		for typ, kind := range BlockKinds {
-			if kind == b.kind {
-				l.Diags.Error(rng, "Not a step", fmt.Sprintf("This is written %s %q { … }.", typ, b.name))
-			}
-		}
-		return nil
-	}
-	return s
 }
 
 const maxName = 4096 // bytes of a label or a key of for_each: addresses stand in all that is said of a step

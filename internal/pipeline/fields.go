@@ -3,21 +3,28 @@ package pipeline
 import (
 	"errors"
 	"fmt"
-	"strings"
-
-	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
-	"github.com/zclconf/go-cty/cty"
 
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
 
+// stepReader reads the configuration of one instance of a block.
+type stepReader struct {
+	*reader
+	f    *frame
+	b    *block
+	inst *instance
+}
+
+func (f *frame) stepReader(b *block, inst *instance) *stepReader {
+	return &stepReader{&reader{Scope: f.sees(inst.ctx, inst), block: b.Block, spec: b.spec, owner: b.owner, address: inst.address, typos: f.typos}, f, b, inst}
+}
+
 // fields reports the fields that the step will read and that the outputs they are read
 // from do not declare. Of outputs that declare nothing, such as those of a command, none
 // is known to be wrong before it has run.
-func (c *config) fields(tree map[string]any) {
-	reads, err := c.b.spec.Reads(tree)
+func (c *stepReader) fields(tree map[string]any) {
+	reads, err := c.spec.Reads(tree)
 	if err != nil {
 		c.problems(err)
 		return
@@ -48,7 +55,7 @@ func (c *config) fields(tree map[string]any) {
 
 // noField says what is wrong with a path into an output, what was meant, and where the
 // path is written.
-func (c *config) noField(r step.Read, err error) {
+func (c *stepReader) noField(r step.Read, err error) {
 	at := parsePath(r.Attr)
 	where, path := r.Input.Ref.String(), r.Path
 	if r.Under != "" {
@@ -68,30 +75,5 @@ func (c *config) noField(r step.Read, err error) {
 			detail += ". " + syntax.Suggest(lost.Name, lost.Names, "field")
 		}
 	}
-	c.fail(at, c.written(c.locate(at), path, name), "No such field", detail)
-}
-
-// written narrows a place down to where a text is in it: as it is, or, with values in
-// between, at least a name of it.
-func (c *config) written(within hcl.Range, text, name string) hcl.Range {
-	found, whole := within, false
-	hclsyntax.VisitAll(c.b.Body, func(n hclsyntax.Node) hcl.Diagnostics {
-		t, ok := n.(*hclsyntax.TemplateExpr)
-		if !ok || whole || t.Range().Start.Byte < within.Start.Byte || t.Range().End.Byte > within.End.Byte {
-			return nil
-		}
-		for _, p := range t.Parts {
-			lit, ok := p.(*hclsyntax.LiteralValueExpr)
-			if !ok || lit.Val.Type() != cty.String {
-				continue
-			}
-			if s := lit.Val.AsString(); len(t.Parts) == 1 && s == text {
-				found, whole = t.Range(), true
-			} else if found == within && strings.Contains("."+s+".", "."+name+".") {
-				found = t.Range()
-			}
-		}
-		return nil
-	})
-	return found
+	c.fail(at, c.narrow(c.locate(at), path, name), "No such field", detail)
 }

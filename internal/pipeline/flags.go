@@ -7,16 +7,6 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// keepAttr says of a step, by false, that its outputs' bytes leave the store once all that
-// read them are done. It is not part of the key. A kind may have an attribute of that name,
-// which is another one.
-const keepAttr = "keep"
-
-// isFlag reports whether blocks may have an attribute beside those of their kind.
-func isFlag(name string) bool {
-	return name == whenAttr || name == otherwiseAttr || name == allowEmptyAttr || name == keepAttr
-}
-
 // shapeFlags notes when, otherwise, allow_empty and keep, unless they are attributes of the kind.
 func (l *loader) shapeFlags(b *block) {
 	flag := func(name string) *hclsyntax.Attribute {

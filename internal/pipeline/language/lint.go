@@ -11,8 +11,8 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
-// Lint looks at every expression of a file.
-func Lint(body *hclsyntax.Body, d *syntax.Collector) {
+// Lint looks at every expression of a file, in which roots are what references start with.
+func Lint(body *hclsyntax.Body, d *syntax.Collector, roots []string) {
 	keys := map[hclsyntax.Node]bool{} // of objects
 	hclsyntax.VisitAll(body, func(n hclsyntax.Node) hcl.Diagnostics {
 		switch e := n.(type) {
@@ -26,7 +26,7 @@ func Lint(body *hclsyntax.Body, d *syntax.Collector) {
 			lintCall(e, d)
 		case *hclsyntax.ForExpr:
 			for _, name := range []string{e.KeyVar, e.ValVar} {
-				if slices.Contains([]string{"var", "local", "step", "environment", "module", "each"}, name) {
+				if slices.Contains(roots, name) {
 					d.Warn(e.OpenRange, "Hidden name", fmt.Sprintf("Within this for, %s is an element and hides the name that references start with. Give the element another name.", name))
 				}
 			}

@@ -17,14 +17,14 @@ func noBlocks(d *syntax.Collector, b *hclsyntax.Block, only string) {
 }
 
 // constantOf is the value of an attribute, which may be missing, whose expression refers to nothing.
-func (l *loader) constantOf(a *hclsyntax.Attribute, ctx *hcl.EvalContext, want cty.Type, what, wrong string) (v cty.Value, ok bool) {
-	if a == nil || !l.constant(a.Expr, what) {
+func (d *declarer) constantOf(a *hclsyntax.Attribute, ctx *hcl.EvalContext, want cty.Type, what, wrong string) (v cty.Value, ok bool) {
+	if a == nil || !constant(d.Diags, a.Expr, what) {
 		return v, false
 	}
-	return language.Scope{Session: l.Session, Context: ctx}.Typed(a.Expr, want, wrong)
+	return language.Scope{Session: d.Session, Context: ctx}.Typed(a.Expr, want, wrong)
 }
 
 // description checks a text that is for people alone.
-func (l *loader) description(b *hclsyntax.Block) {
-	l.constantOf(b.Body.Attributes["description"], l.constContext(b.TypeRange.Filename), cty.String, "A description", "A description is a string.")
+func (d *declarer) description(b *hclsyntax.Block) {
+	d.constantOf(b.Body.Attributes["description"], d.constContext(b.TypeRange.Filename), cty.String, "A description", "A description is a string.")
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-func (l *loader) declareBlock(t *Type, hb *hclsyntax.Block) {
-	if t.Kind == ClaimKind && !l.claimName(hb) || t.Kind != ClaimKind && !l.labels(hb, t.Labels...) {
+func (d *declarer) declareBlock(t *Type, hb *hclsyntax.Block) {
+	if t.Kind == ClaimKind && !claimName(d.Diags, hb) || t.Kind != ClaimKind && !labels(d.Diags, hb, t.Labels...) {
 		return
 	}
 	b, kindRange := &block{Block: hb, typ: t.Name, kind: t.Kind, name: hb.Labels[len(hb.Labels)-1], owner: ownerOf(hb)}, hb.TypeRange
@@ -21,22 +21,22 @@ func (l *loader) declareBlock(t *Type, hb *hclsyntax.Block) {
 		b.kind, kindRange = hb.Labels[0], hb.LabelRanges[0]
 	}
 	n := &node{name: b.address(), rng: syntax.Header(hb), block: b}
-	if !l.add(n) {
+	if !d.add(n) {
 		return
 	}
-	l.nodes = append(l.nodes, n)
-	b.spec = l.kind(b, kindRange)
-	l.shape(b)
+	d.nodes = append(d.nodes, n)
+	b.spec = d.kind(b, kindRange)
+	d.shape(b)
 	b.places = placesIn(hb.Body)
 }
 
 // kind looks up a block's kind and reports one that cannot be used so.
-func (l *loader) kind(b *block, rng hcl.Range) *step.Spec {
-	s := l.Registry.Lookup(b.kind)
+func (d *declarer) kind(b *block, rng hcl.Range) *step.Spec {
+	s := d.Registry.Lookup(b.kind)
 	switch {
 	case s == nil || s.Hidden:
 		var names []string
-		for _, k := range l.Registry.Kinds() {
+		for _, k := range d.Registry.Kinds() {
 			if !k.Hidden && !k.Block {
 				names = append(names, k.Name)
 			}
@@ -46,11 +46,11 @@ func (l *loader) kind(b *block, rng hcl.Range) *step.Spec {
 		if Of(b.typ).Kind != "" {
 			detail = fmt.Sprintf("This build has no kind %q, which a %s block stands for.", b.kind, b.typ)
 		}
-		l.Diags.Error(rng, "Unknown step kind", detail+" See redsi kinds.")
+		d.Diags.Error(rng, "Unknown step kind", detail+" See redsi kinds.")
 		return nil
 	case s.Block && Of(b.typ).Kind == "":
 		if t := OfKind(b.kind); t != nil {
-			l.Diags.Error(rng, "Not a step", fmt.Sprintf("This is written %s %q { … }.", t.Name, b.name))
+			d.Diags.Error(rng, "Not a step", fmt.Sprintf("This is written %s %q { … }.", t.Name, b.name))
 		}
 		return nil
 	}
@@ -59,21 +59,21 @@ func (l *loader) kind(b *block, rng hcl.Range) *step.Spec {
 
 // shape checks the names and forms in a block's body, which are the same for
 // all of its instances. Values are checked when they are known.
-func (l *loader) shape(b *block) {
+func (d *declarer) shape(b *block) {
 	if a := b.Body.Attributes[forEachAttr]; a != nil {
 		b.forEach = a.Expr
 	}
-	l.shapeFlags(b)
+	d.shapeFlags(b)
 	for _, inner := range b.Body.Blocks {
 		switch {
 		case b.spec != nil && schema.AttrOf(b.spec.Attrs, inner.Type) != nil: // the kind's own
 		case inner.Type == checkBlock && b.kind != ClaimKind:
-			l.shapeCheck(b, inner)
+			d.shapeCheck(b, inner)
 		case inner.Type == resourcesBlock || inner.Type == retryBlock:
-			l.shapeResources(b, inner)
+			d.shapeResources(b, inner)
 		}
 	}
 	if b.spec != nil {
-		schema.Shape(l.Diags, b.Block, b.spec.Attrs, Common, b.owner, l.typos)
+		schema.Shape(d.Diags, b.Block, b.spec.Attrs, Common, b.owner, d.typos)
 	}
 }

@@ -26,16 +26,16 @@ type checkForm struct {
 }
 
 // shapeCheck checks the names in a check block.
-func (l *loader) shapeCheck(b *block, inner *hclsyntax.Block) {
+func (d *declarer) shapeCheck(b *block, inner *hclsyntax.Block) {
 	if b.typ != "step" {
-		l.Diags.Error(inner.TypeRange, "Unknown block", fmt.Sprintf("A check belongs to a step. What is expected of a %s is written in expect and claim blocks.", b.typ))
+		d.Diags.Error(inner.TypeRange, "Unknown block", fmt.Sprintf("A check belongs to a step. What is expected of a %s is written in expect and claim blocks.", b.typ))
 		return
 	}
 	if len(inner.Labels) != 1 || inner.Labels[0] == "" {
-		l.Diags.Error(syntax.Header(inner), "Wrong labels", `A check is written check "WHAT IT CHECKS" { … }.`)
+		d.Diags.Error(syntax.Header(inner), "Wrong labels", `A check is written check "WHAT IT CHECKS" { … }.`)
 		return
 	}
-	l.shapeForm(inner)
+	d.shapeForm(inner)
 	b.checks = append(b.checks, inner)
 }
 

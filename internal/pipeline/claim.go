@@ -31,7 +31,7 @@ type Claim struct {
 func (c Claim) Text() string {
 	var config struct{ Text string }
 	if err := json.Unmarshal(c.Config, &config); err != nil {
-		panic(fmt.Sprintf("claim %q: %v", c.Name, err)) // the loader made it
+		panic(fmt.Sprintf("claim %q: %v", c.Name, err)) // it was made here
 	}
 	return config.Text
 }
@@ -50,14 +50,14 @@ func (c Claim) Items() (list []string) {
 }
 
 // claimName checks a claim's label, which is a name for people.
-func (l *loader) claimName(b *hclsyntax.Block) bool {
+func claimName(d *syntax.Collector, b *hclsyntax.Block) bool {
 	if len(b.Labels) != 1 {
-		l.Diags.Error(syntax.Header(b), "Wrong labels", `A claim block is written claim "NAME" { … }.`)
+		d.Error(syntax.Header(b), "Wrong labels", `A claim block is written claim "NAME" { … }.`)
 		return false
 	}
 	name := b.Labels[0]
 	if strings.TrimSpace(name) == "" || len(name) > maxName || strings.ContainsFunc(name, unicode.IsControl) {
-		l.Diags.Error(b.LabelRanges[0], "Not a name", fmt.Sprintf("A claim's name is a few words on one line, at most %d bytes.", maxName))
+		d.Error(b.LabelRanges[0], "Not a name", fmt.Sprintf("A claim's name is a few words on one line, at most %d bytes.", maxName))
 		return false
 	}
 	return true

@@ -10,7 +10,7 @@ import (
 )
 
 // shapeFlags notes when, otherwise, allow_empty and keep, unless they are attributes of the kind.
-func (l *loader) shapeFlags(b *block) {
+func (d *declarer) shapeFlags(b *block) {
 	flag := func(name string) *hclsyntax.Attribute {
 		if b.spec != nil && schema.AttrOf(b.spec.Attrs, name) != nil {
 			return nil
@@ -18,17 +18,17 @@ func (l *loader) shapeFlags(b *block) {
 		return b.Body.Attributes[name]
 	}
 	if a := flag(whenAttr); a != nil && b.typ == "claim" {
-		l.Diags.Error(a.NameRange, "Not an attribute", "A claim does no work, so there is nothing to skip.")
+		d.Diags.Error(a.NameRange, "Not an attribute", "A claim does no work, so there is nothing to skip.")
 	} else if a != nil {
 		b.when = a.Expr
 	}
 	if a := flag(otherwiseAttr); a != nil && b.when == nil {
-		l.Diags.Error(a.NameRange, "Not an attribute", "otherwise says why a block whose when is false is left out: it stands beside a when.")
+		d.Diags.Error(a.NameRange, "Not an attribute", "otherwise says why a block whose when is false is left out: it stands beside a when.")
 	} else if a != nil {
 		b.otherwise = a.Expr
 	}
 	if a := flag(keepAttr); a != nil && b.typ != "step" {
-		l.Diags.Error(a.NameRange, "Not an attribute", fmt.Sprintf("keep stands in a step whose outputs only other steps read; what a %s makes stays.", b.typ))
+		d.Diags.Error(a.NameRange, "Not an attribute", fmt.Sprintf("keep stands in a step whose outputs only other steps read; what a %s makes stays.", b.typ))
 	} else if a != nil {
 		b.keep = a.Expr
 	}
@@ -36,9 +36,9 @@ func (l *loader) shapeFlags(b *block) {
 		v, ds := a.Expr.Value(nil)
 		switch {
 		case ds.HasErrors() || v.IsNull() || v.Type() != cty.Bool:
-			l.Diags.Error(a.Expr.Range(), "Wrong type", "allow_empty is true or false, as it is written.")
+			d.Diags.Error(a.Expr.Range(), "Wrong type", "allow_empty is true or false, as it is written.")
 		case b.forEach == nil:
-			l.Diags.Error(a.NameRange, "Not an attribute", "allow_empty stands beside a for_each over what a step makes: there may be no piece.")
+			d.Diags.Error(a.NameRange, "Not an attribute", "allow_empty stands beside a for_each over what a step makes: there may be no piece.")
 		default:
 			b.allowEmpty = v.True()
 		}

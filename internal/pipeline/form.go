@@ -9,11 +9,11 @@ import (
 )
 
 // shapeForm checks the names in a block that has a form.
-func (l *loader) shapeForm(b *hclsyntax.Block) {
-	schema.Shape(l.Diags, b, formOf(b).Attrs, nil, ownerOf(b), l.typos)
+func (d *declarer) shapeForm(b *hclsyntax.Block) {
+	schema.Shape(d.Diags, b, formOf(b).Attrs, nil, ownerOf(b), d.typos)
 }
 
 // constContext is what expressions of a file are evaluated in that refer to nothing.
-func (l *loader) constContext(file string) *hcl.EvalContext {
-	return &hcl.EvalContext{Functions: l.Session.Functions(syntax.Dir(file), l.anySensitive)}
+func (d *declarer) constContext(file string) *hcl.EvalContext {
+	return &hcl.EvalContext{Functions: d.Session.Functions(syntax.Dir(file), d.anySensitive)}
 }

@@ -22,20 +22,20 @@ const (
 
 const sourceAttr = "source"
 
-func (l *loader) declareModule(b *hclsyntax.Block) {
-	n := l.declareNamed(b)
+func (d *declarer) declareModule(b *hclsyntax.Block) {
+	n := d.declareNamed(b)
 	if n == nil {
 		return
 	}
 	m := &moduleCall{Block: b}
 	n.module = m
-	l.nodes = append(l.nodes, n)
-	noBlocks(l.Diags, b, "A module has attributes only: source, for_each, and its variables.")
+	d.nodes = append(d.nodes, n)
+	noBlocks(d.Diags, b, "A module has attributes only: source, for_each, and its variables.")
 	for _, a := range syntax.Attributes(b.Body) {
 		switch a.Name {
 		case sourceAttr:
-			if files := l.openModule(n, a); files != nil {
-				m.declared = sync.OnceValue(func() *module { return l.within(files) })
+			if files := d.openModule(n, a); files != nil {
+				m.declared = sync.OnceValue(func() *module { return d.within(files) })
 			}
 		case forEachAttr:
 			m.forEach = a.Expr
@@ -44,42 +44,42 @@ func (l *loader) declareModule(b *hclsyntax.Block) {
 		}
 	}
 	if b.Body.Attributes[sourceAttr] == nil {
-		l.Diags.Error(n.rng, "Missing attribute", `A module needs source = "…": a folder or .hcl file by a path that starts with ./ or ../, or git::URL?ref=REF.`)
+		d.Diags.Error(n.rng, "Missing attribute", `A module needs source = "…": a folder or .hcl file by a path that starts with ./ or ../, or git::URL?ref=REF.`)
 	}
 }
 
 // openModule returns the files of a module; nil if they cannot be had.
-func (l *loader) openModule(n *node, a *hclsyntax.Attribute) map[string][]byte {
-	v, ok := l.constantOf(a, nil, cty.String, "The source of a module", "The source of a module is a string.")
+func (d *declarer) openModule(n *node, a *hclsyntax.Attribute) map[string][]byte {
+	v, ok := d.constantOf(a, nil, cty.String, "The source of a module", "The source of a module is a string.")
 	if !ok {
 		return nil
 	}
 	rng := a.Expr.Range()
-	if l.Module == nil {
-		l.Diags.Error(rng, "No modules", "Modules cannot be used here.")
+	if d.Module == nil {
+		d.Diags.Error(rng, "No modules", "Modules cannot be used here.")
 		return nil
 	}
 	id := [2]string{n.dir, v.AsString()}
-	files, ok := l.opened[id]
+	files, ok := d.opened[id]
 	if !ok {
 		var err error
-		if files, err = l.Module(id[0], id[1]); err != nil {
-			l.Diags.Error(rng, "Module not available", strings.TrimRight(err.Error(), ".")+".")
+		if files, err = d.Module(id[0], id[1]); err != nil {
+			d.Diags.Error(rng, "Module not available", strings.TrimRight(err.Error(), ".")+".")
 			return nil
 		}
-		l.opened[id] = files
+		d.opened[id] = files
 	}
 	depth := 0
-	for outer := l.module; outer != nil; outer, depth = outer.parent, depth+1 {
+	for outer := d.module; outer != nil; outer, depth = outer.parent, depth+1 {
 		for name := range files {
 			if _, again := outer.files[name]; again {
-				l.Diags.Error(rng, "Modules in a circle", fmt.Sprintf("%s contains this module. A pipeline cannot have itself as a module.", name))
+				d.Diags.Error(rng, "Modules in a circle", fmt.Sprintf("%s contains this module. A pipeline cannot have itself as a module.", name))
 				return nil
 			}
 		}
 	}
 	if depth > maxModuleDepth {
-		l.Diags.Error(rng, "Modules too deep", fmt.Sprintf("Modules are nested more than %d deep here.", maxModuleDepth))
+		d.Diags.Error(rng, "Modules too deep", fmt.Sprintf("Modules are nested more than %d deep here.", maxModuleDepth))
 		return nil
 	}
 	return files
@@ -157,20 +157,20 @@ func (f *frame) load(call *moduleCall, address string, arguments map[string]argu
 }
 
 // declareOutput declares what a pipeline shows of itself where it is a module.
-func (l *loader) declareOutput(b *hclsyntax.Block) {
-	n := l.declareNamed(b)
+func (d *declarer) declareOutput(b *hclsyntax.Block) {
+	n := d.declareNamed(b)
 	if n == nil {
 		return
 	}
-	l.shapeForm(b)
-	l.description(b)
+	d.shapeForm(b)
+	d.description(b)
 	a := b.Body.Attributes["value"]
 	if a == nil {
-		l.Diags.Error(n.rng, "Missing attribute", "An output needs value = …, which pipelines that use this one as a module refer to.")
+		d.Diags.Error(n.rng, "Missing attribute", "An output needs value = …, which pipelines that use this one as a module refer to.")
 		return
 	}
 	n.expr = a.Expr
-	l.nodes = append(l.nodes, n)
+	d.nodes = append(d.nodes, n)
 }
 
 // LocalModule returns the pipeline files of a module whose source is a path: that

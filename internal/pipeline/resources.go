@@ -28,20 +28,20 @@ type retryForm struct {
 }
 
 // shapeResources notes a resources or retry block, each of which a block has once.
-func (l *loader) shapeResources(b *block, inner *hclsyntax.Block) {
+func (d *declarer) shapeResources(b *block, inner *hclsyntax.Block) {
 	of := &b.resources
 	if inner.Type == retryBlock {
 		of = &b.retry
 	}
 	switch {
 	case b.typ == "claim":
-		l.Diags.Error(inner.TypeRange, "Unknown block", "A claim does no work, so it needs no resources and no retry.")
+		d.Diags.Error(inner.TypeRange, "Unknown block", "A claim does no work, so it needs no resources and no retry.")
 	case *of != nil:
-		l.Diags.Error(inner.TypeRange, "Block written twice", fmt.Sprintf("A block has one %s block.", inner.Type), syntax.Place{Range: (*of).TypeRange, Text: "the first one"})
+		d.Diags.Error(inner.TypeRange, "Block written twice", fmt.Sprintf("A block has one %s block.", inner.Type), syntax.Place{Range: (*of).TypeRange, Text: "the first one"})
 	default:
 		*of = inner
-		l.labels(inner)
-		l.shapeForm(inner)
+		labels(d.Diags, inner)
+		d.shapeForm(inner)
 	}
 }
 

@@ -5,7 +5,7 @@ import "github.com/redsi/redsi/internal/system/signature"
 // Results is what a pipeline says of results that others made: where they are, and whose
 // are believed. It is not part of any key.
 type Results struct {
-	From      []string // addresses of stores that are only read; folders as the loader's files are named
+	From      []string // addresses of stores that are only read; folders as pipeline files are named
 	Trust     []signature.Public
 	Revoked   []signature.Public
 	Untrusted string // "run", "verify" or "use": of others' results that no trusted key signed; "" if it is not said

@@ -12,35 +12,35 @@ import (
 )
 
 // parse reads the files; what is not HCL is reported and left out.
-func (l *loader) parse() {
-	names := syntax.Pipelines(l.files)
+func (d *declarer) parse() {
+	names := syntax.Pipelines(d.files)
 	if len(names) == 0 {
-		l.Diags.Error(hcl.Range{Filename: syntax.DefaultFile, Start: hcl.InitialPos, End: hcl.InitialPos},
+		d.Diags.Error(hcl.Range{Filename: syntax.DefaultFile, Start: hcl.InitialPos, End: hcl.InitialPos},
 			"No pipeline", "There is no file whose name ends in .hcl.")
 	}
 	for _, name := range names {
-		b, ok := l.parsed[name]
+		b, ok := d.parsed[name]
 		if !ok {
-			if b = syntax.ParseFile(name, l.files[name], l.Diags); b != nil {
-				l.Rewrite(b.Body)
+			if b = syntax.ParseFile(name, d.files[name], d.Diags); b != nil {
+				d.Rewrite(b.Body)
 			}
-			l.parsed[name] = b
+			d.parsed[name] = b
 		}
 		if b != nil {
-			l.bodies = append(l.bodies, b)
+			d.bodies = append(d.bodies, b)
 		}
 	}
 }
 
 // leavesOf are those of a step that is made: what its configuration names, or what lies
 // where a source block says.
-func (f *frame) leavesOf(t step.Task, at syntax.Pos, spec *step.Spec) language.Leaves {
+func leavesOf(files *language.Files, t step.Task, at syntax.Pos, spec *step.Spec) language.Leaves {
 	return func(output string) ([]string, bool) {
 		path, ignore, ok := SourceOf(t, at)
 		if !ok {
 			return spec.Leaves(t, output)
 		}
-		return f.Folder(path, ignore)
+		return files.Folder(path, ignore)
 	}
 }
 

@@ -3,9 +3,12 @@ package pipeline
 import (
 	"fmt"
 	"slices"
+	"strings"
+	"unicode"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
 
 	"github.com/redsi/redsi/internal/pipeline/schema"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
@@ -76,4 +79,86 @@ func (d *declarer) shape(b *block) {
 	if b.spec != nil {
 		schema.Shape(d.Diags, b.Block, b.spec.Attrs, Common, b.owner, d.typos)
 	}
+}
+
+// shapeFlags notes when, otherwise, allow_empty and keep, unless they are attributes of the kind.
+func (d *declarer) shapeFlags(b *block) {
+	flag := func(name string) *hclsyntax.Attribute {
+		if b.spec != nil && schema.AttrOf(b.spec.Attrs, name) != nil {
+			return nil
+		}
+		return b.Body.Attributes[name]
+	}
+	if a := flag(whenAttr); a != nil && b.typ == "claim" {
+		d.Diags.Error(a.NameRange, "Not an attribute", "A claim does no work, so there is nothing to skip.")
+	} else if a != nil {
+		b.when = a.Expr
+	}
+	if a := flag(otherwiseAttr); a != nil && b.when == nil {
+		d.Diags.Error(a.NameRange, "Not an attribute", "otherwise says why a block whose when is false is left out: it stands beside a when.")
+	} else if a != nil {
+		b.otherwise = a.Expr
+	}
+	if a := flag(keepAttr); a != nil && b.typ != "step" {
+		d.Diags.Error(a.NameRange, "Not an attribute", fmt.Sprintf("keep stands in a step whose outputs only other steps read; what a %s makes stays.", b.typ))
+	} else if a != nil {
+		b.keep = a.Expr
+	}
+	if a := flag(allowEmptyAttr); a != nil {
+		v, ds := a.Expr.Value(nil)
+		switch {
+		case ds.HasErrors() || v.IsNull() || v.Type() != cty.Bool:
+			d.Diags.Error(a.Expr.Range(), "Wrong type", "allow_empty is true or false, as it is written.")
+		case b.forEach == nil:
+			d.Diags.Error(a.NameRange, "Not an attribute", "allow_empty stands beside a for_each over what a step makes: there may be no piece.")
+		default:
+			b.allowEmpty = v.True()
+		}
+	}
+}
+
+// shapeCheck checks the names in a check block.
+func (d *declarer) shapeCheck(b *block, inner *hclsyntax.Block) {
+	if b.typ != "step" {
+		d.Diags.Error(inner.TypeRange, "Unknown block", fmt.Sprintf("A check belongs to a step. What is expected of a %s is written in expect and claim blocks.", b.typ))
+		return
+	}
+	if len(inner.Labels) != 1 || inner.Labels[0] == "" {
+		d.Diags.Error(syntax.Header(inner), "Wrong labels", `A check is written check "WHAT IT CHECKS" { … }.`)
+		return
+	}
+	d.shapeForm(inner)
+	b.checks = append(b.checks, inner)
+}
+
+// shapeResources notes a resources or retry block, each of which a block has once.
+func (d *declarer) shapeResources(b *block, inner *hclsyntax.Block) {
+	of := &b.resources
+	if inner.Type == retryBlock {
+		of = &b.retry
+	}
+	switch {
+	case b.typ == "claim":
+		d.Diags.Error(inner.TypeRange, "Unknown block", "A claim does no work, so it needs no resources and no retry.")
+	case *of != nil:
+		d.Diags.Error(inner.TypeRange, "Block written twice", fmt.Sprintf("A block has one %s block.", inner.Type), syntax.Place{Range: (*of).TypeRange, Text: "the first one"})
+	default:
+		*of = inner
+		labels(d.Diags, inner)
+		d.shapeForm(inner)
+	}
+}
+
+// claimName checks a claim's label, which is a name for people.
+func claimName(d *syntax.Collector, b *hclsyntax.Block) bool {
+	if len(b.Labels) != 1 {
+		d.Error(syntax.Header(b), "Wrong labels", `A claim block is written claim "NAME" { … }.`)
+		return false
+	}
+	name := b.Labels[0]
+	if strings.TrimSpace(name) == "" || len(name) > maxName || strings.ContainsFunc(name, unicode.IsControl) {
+		d.Error(b.LabelRanges[0], "Not a name", fmt.Sprintf("A claim's name is a few words on one line, at most %d bytes.", maxName))
+		return false
+	}
+	return true
 }

@@ -6,8 +6,10 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
 
 	"github.com/redsi/redsi/internal/pipeline/language"
+	"github.com/redsi/redsi/internal/pipeline/schema"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
@@ -208,3 +210,59 @@ func twice(d *syntax.Collector, name string, rng, first hcl.Range) {
 }
 
 const maxName = 4096 // bytes of a label or a key of for_each: addresses stand in all that is said of a step
+
+// parse reads the files; what is not HCL is reported and left out.
+func (d *declarer) parse() {
+	names := syntax.Pipelines(d.files)
+	if len(names) == 0 {
+		d.Diags.Error(hcl.Range{Filename: syntax.DefaultFile, Start: hcl.InitialPos, End: hcl.InitialPos},
+			"No pipeline", "There is no file whose name ends in .hcl.")
+	}
+	for _, name := range names {
+		b, ok := d.parsed[name]
+		if !ok {
+			if b = syntax.ParseFile(name, d.files[name], d.Diags); b != nil {
+				d.Rewrite(b.Body)
+			}
+			d.parsed[name] = b
+		}
+		if b != nil {
+			d.bodies = append(d.bodies, b)
+		}
+	}
+}
+
+// constContext is what expressions of a file are evaluated in that refer to nothing.
+func (d *declarer) constContext(file string) *hcl.EvalContext {
+	return &hcl.EvalContext{Functions: d.Session.Functions(syntax.Dir(file), d.anySensitive)}
+}
+
+// shapeForm checks the names in a block that has a form.
+func (d *declarer) shapeForm(b *hclsyntax.Block) {
+	schema.Shape(d.Diags, b, formOf(b).Attrs, nil, ownerOf(b), d.typos)
+}
+
+// constantOf is the value of an attribute, which may be missing, whose expression refers to nothing.
+func (d *declarer) constantOf(a *hclsyntax.Attribute, ctx *hcl.EvalContext, want cty.Type, what, wrong string) (v cty.Value, ok bool) {
+	if a == nil || !constant(d.Diags, a.Expr, what) {
+		return v, false
+	}
+	return language.Scope{Session: d.Session, Context: ctx}.Typed(a.Expr, want, wrong)
+}
+
+// description checks a text that is for people alone.
+func (d *declarer) description(b *hclsyntax.Block) {
+	d.constantOf(b.Body.Attributes["description"], d.constContext(b.TypeRange.Filename), cty.String, "A description", "A description is a string.")
+}
+
+// noBlocks reports the blocks of one that has none.
+func noBlocks(d *syntax.Collector, b *hclsyntax.Block, only string) {
+	for _, inner := range b.Body.Blocks {
+		d.Error(inner.TypeRange, "Unknown block", only)
+	}
+}
+
+// constant reports whether an expression refers to nothing.
+func constant(d *syntax.Collector, e hclsyntax.Expression, what string) bool {
+	return syntax.RefersOnly(d, e, "", "Not a constant", what+" cannot refer to other values.")
+}

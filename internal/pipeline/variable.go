@@ -95,11 +95,6 @@ func (v *variable) settle(d *syntax.Collector, b *hclsyntax.Block) {
 	}
 }
 
-// constant reports whether an expression refers to nothing.
-func constant(d *syntax.Collector, e hclsyntax.Expression, what string) bool {
-	return syntax.RefersOnly(d, e, "", "Not a constant", what+" cannot refer to other values.")
-}
-
 // settleSensitive checks what the declaration of a sensitive variable says.
 func (v *variable) settleSensitive(d *syntax.Collector, b *hclsyntax.Block) {
 	if !v.sensitive {

@@ -19,11 +19,12 @@ func (d *declarer) declareBlock(t *Type, hb *hclsyntax.Block) {
 	if t.Kind == ClaimKind && !claimName(d.Diags, hb) || t.Kind != ClaimKind && !labels(d.Diags, hb, t.Labels...) {
 		return
 	}
-	b, kindRange := &block{Block: hb, typ: t.Name, kind: t.Kind, name: hb.Labels[len(hb.Labels)-1], owner: ownerOf(hb)}, hb.TypeRange
+	b, kindRange := &block{Block: hb, kind: t.Kind, name: hb.Labels[len(hb.Labels)-1], owner: ownerOf(hb)}, hb.TypeRange
 	if t.Kind == "" {
 		b.kind, kindRange = hb.Labels[0], hb.LabelRanges[0]
 	}
-	n := &node{name: b.address(), rng: syntax.Header(hb), block: b}
+	name, _ := NameOf(hb)
+	n := &node{name: name, rng: syntax.Header(hb), block: b}
 	if !d.add(n) {
 		return
 	}
@@ -46,12 +47,12 @@ func (d *declarer) kind(b *block, rng hcl.Range) *step.Spec {
 		}
 		slices.Sort(names)
 		detail := fmt.Sprintf("There is no kind %q. %s", b.kind, syntax.Suggest(b.kind, names, "kind"))
-		if Of(b.typ).Kind != "" {
-			detail = fmt.Sprintf("This build has no kind %q, which a %s block stands for.", b.kind, b.typ)
+		if Of(b.Type).Kind != "" {
+			detail = fmt.Sprintf("This build has no kind %q, which a %s block stands for.", b.kind, b.Type)
 		}
 		d.Diags.Error(rng, "Unknown step kind", detail+" See redsi kinds.")
 		return nil
-	case s.Block && Of(b.typ).Kind == "":
+	case s.Block && Of(b.Type).Kind == "":
 		if t := OfKind(b.kind); t != nil {
 			d.Diags.Error(rng, "Not a step", fmt.Sprintf("This is written %s %q { … }.", t.Name, b.name))
 		}
@@ -89,7 +90,7 @@ func (d *declarer) shapeFlags(b *block) {
 		}
 		return b.Body.Attributes[name]
 	}
-	if a := flag(whenAttr); a != nil && b.typ == "claim" {
+	if a := flag(whenAttr); a != nil && b.Type == "claim" {
 		d.Diags.Error(a.NameRange, "Not an attribute", "A claim does no work, so there is nothing to skip.")
 	} else if a != nil {
 		b.when = a.Expr
@@ -99,8 +100,8 @@ func (d *declarer) shapeFlags(b *block) {
 	} else if a != nil {
 		b.otherwise = a.Expr
 	}
-	if a := flag(keepAttr); a != nil && b.typ != "step" {
-		d.Diags.Error(a.NameRange, "Not an attribute", fmt.Sprintf("keep stands in a step whose outputs only other steps read; what a %s makes stays.", b.typ))
+	if a := flag(keepAttr); a != nil && b.Type != "step" {
+		d.Diags.Error(a.NameRange, "Not an attribute", fmt.Sprintf("keep stands in a step whose outputs only other steps read; what a %s makes stays.", b.Type))
 	} else if a != nil {
 		b.keep = a.Expr
 	}
@@ -119,8 +120,8 @@ func (d *declarer) shapeFlags(b *block) {
 
 // shapeCheck checks the names in a check block.
 func (d *declarer) shapeCheck(b *block, inner *hclsyntax.Block) {
-	if b.typ != "step" {
-		d.Diags.Error(inner.TypeRange, "Unknown block", fmt.Sprintf("A check belongs to a step. What is expected of a %s is written in expect and claim blocks.", b.typ))
+	if b.Type != "step" {
+		d.Diags.Error(inner.TypeRange, "Unknown block", fmt.Sprintf("A check belongs to a step. What is expected of a %s is written in expect and claim blocks.", b.Type))
 		return
 	}
 	if len(inner.Labels) != 1 || inner.Labels[0] == "" {
@@ -138,7 +139,7 @@ func (d *declarer) shapeResources(b *block, inner *hclsyntax.Block) {
 		of = &b.retry
 	}
 	switch {
-	case b.typ == "claim":
+	case b.Type == "claim":
 		d.Diags.Error(inner.TypeRange, "Unknown block", "A claim does no work, so it needs no resources and no retry.")
 	case *of != nil:
 		d.Diags.Error(inner.TypeRange, "Block written twice", fmt.Sprintf("A block has one %s block.", inner.Type), syntax.Place{Range: (*of).TypeRange, Text: "the first one"})

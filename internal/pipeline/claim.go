@@ -74,7 +74,7 @@ func (c *stepReader) cells(tree map[string]any) {
 // claims are those of the claim blocks.
 func (f *frame) claims() (list []Claim) {
 	for _, n := range f.decl.nodes {
-		if n.block == nil || n.block.typ != "claim" {
+		if n.block == nil || n.block.Type != "claim" {
 			continue
 		}
 		for _, s := range f.of(n).steps {

@@ -131,7 +131,7 @@ func (f *frame) scope(n *node, edges []edge) *hcl.EvalContext {
 				kinds[kind] = map[string]cty.Value{}
 			}
 			kinds[kind][name] = f.of(e.to).value
-		case e.to.block != nil && n.block != nil && n.block.typ == "claim":
+		case e.to.block != nil && n.block != nil && n.block.Type == "claim":
 			values[root][name] = f.cellsOf(e.to)
 		default:
 			values[root][name] = f.of(e.to).value
@@ -164,7 +164,7 @@ func (f *frame) place(inst *instance, n *node, ctx *hcl.EvalContext) {
 // collect adds what the frame's nodes and modules are: steps in source order, then those of modules.
 func (f *frame) collect(r *Result) {
 	for _, n := range f.decl.nodes {
-		if n.block != nil && n.block.typ != "claim" {
+		if n.block != nil && n.block.Type != "claim" {
 			r.Steps = append(r.Steps, f.of(n).steps...)
 			r.Skipped = append(r.Skipped, f.of(n).skipped...)
 		}

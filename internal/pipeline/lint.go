@@ -26,7 +26,7 @@ func (l *linter) lint() {
 			l.f.Diags.Warn(n.rng, "Unused module", fmt.Sprintf("Nothing refers to %s, so its steps run only where a target names them.", n.name))
 		case n.block != nil && n.block.spec.HasPins() && !read:
 			l.f.Diags.Warn(n.rng, "Unused source", fmt.Sprintf("Nothing reads %s, but it is still fetched.", n.name))
-		case n.block != nil && n.block.typ == "source" && !read:
+		case n.block != nil && n.block.Type == "source" && !read:
 			l.f.Diags.Warn(n.rng, "Unused source", fmt.Sprintf("Nothing reads %s, but its files are still copied into the store.", n.name))
 		}
 		if forEach := n.forEach(); forEach != nil && language.WrittenElements(forEach) == 1 {
@@ -48,7 +48,7 @@ func (l *linter) lintTwins() {
 	first := map[string]*node{}
 	for _, n := range l.f.decl.nodes {
 		steps := l.f.of(n).steps
-		if n.block == nil || n.block.forEach != nil || n.block.typ != "step" || len(steps) != 1 || steps[0].Pending() {
+		if n.block == nil || n.block.forEach != nil || n.block.Type != "step" || len(steps) != 1 || steps[0].Pending() {
 			continue
 		}
 		task := steps[0].Task

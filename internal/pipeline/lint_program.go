@@ -29,7 +29,7 @@ func (l *linter) lintProgram(n *node) {
 	case command == nil:
 		command = n.block.Body.Attributes["argv"]
 	}
-	if command == nil || n.block.typ != "step" {
+	if command == nil || n.block.Type != "step" {
 		return
 	}
 	steps := l.f.of(n).steps

@@ -73,10 +73,10 @@ func (n *node) forEach() hclsyntax.Expression {
 // block is a source, step, table, figure or claim.
 type block struct {
 	*hclsyntax.Block
-	typ, kind, name string
-	owner           string     // in sentences about its attributes
-	spec            *step.Spec // nil if there is no such kind; reported
-	forEach         hclsyntax.Expression
+	kind, name string
+	owner      string     // in sentences about its attributes
+	spec       *step.Spec // nil if there is no such kind; reported
+	forEach    hclsyntax.Expression
 	flags
 	resources *hclsyntax.Block
 	retry     *hclsyntax.Block
@@ -89,14 +89,6 @@ type block struct {
 type flags struct {
 	when, otherwise, keep hclsyntax.Expression
 	allowEmpty            bool
-}
-
-// address is the block's name in references.
-func (b *block) address() string {
-	if b.typ == "step" {
-		return "step." + b.kind + "." + b.name
-	}
-	return b.typ + "." + b.name
 }
 
 // placesIn are those of the attributes and blocks in a body, by name.

@@ -38,7 +38,7 @@ func (l *links) refersTo(a, b *node) bool {
 // may refer to others of its own block, such as the one before it in a chain whose length is a
 // parameter.
 func (l *links) mayChain(n *node) bool {
-	if n.block == nil || n.block.forEach == nil || n.block.typ != "step" {
+	if n.block == nil || n.block.forEach == nil || n.block.Type != "step" {
 		return false
 	}
 	each := n.block.forEach.Range()

@@ -73,7 +73,7 @@ func (c *stepReader) task(tree map[string]any) (step.Task, error) {
 
 // stepOf is the step of a block with an address, without what an instance says of it.
 func (f *frame) stepOf(b *block, address string) Step {
-	return Step{Address: address, Module: f.address, Block: b.typ, Kind: b.kind, Name: b.name, Task: step.Task{Kind: b.kind},
+	return Step{Address: address, Module: f.address, Block: b.Type, Kind: b.kind, Name: b.name, Task: step.Task{Kind: b.kind},
 		Pos: syntax.PosOf(b.TypeRange), AttrPos: b.places}
 }
 

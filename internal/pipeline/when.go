@@ -57,7 +57,7 @@ func (m *maker) said(attr string, inst *instance) string {
 // leftOut are the tables and figures that a claim is about and that are left out.
 func (f *frame) leftOut(n *node) (out []Skipped) {
 	for _, e := range f.links.edges[n.index] {
-		if to := f.of(e.to); n.block.typ == "claim" && len(to.steps) == 0 {
+		if to := f.of(e.to); n.block.Type == "claim" && len(to.steps) == 0 {
 			out = append(out, to.skipped...)
 		}
 	}

@@ -31,6 +31,7 @@ type (
 	Found    = language.Found
 	Made     = language.Made
 	Function = language.Function
+	Scope    = Opened
 )
 
 // Folder is syntax.Folder.

@@ -13,10 +13,10 @@ import (
 
 // evaluate gives what is declared its values and makes the steps. Where something is wrong, the result
 // is incomplete.
-func evaluate(s *language.Session, t *tree, given givens, o evaluateOptions) (*Result, *Scope) {
+func evaluate(s *language.Session, t *tree, given Given, o evaluateOptions) (*Result, *Opened) {
 	r := &run{Session: s, evaluateOptions: o, links: map[*module]*links{}, modules: map[string][]byte{}, limits: map[string]int{}}
 	f := r.frame(t.root, "")
-	f.variables.set(&given)
+	f.variables.set(&givens{t.root, s.Diags, given})
 	f.fixed()
 	f.nodes()
 	if !s.Diags.Failed() {
@@ -33,7 +33,7 @@ func evaluate(s *language.Session, t *tree, given givens, o evaluateOptions) (*R
 		result.Claims = f.claims()
 	}
 	result.Modules, result.Limits = r.modules, r.limits
-	return &result, &Scope{f, syntax.Dir(t.root.bodies[0].Name)}
+	return &result, &Opened{f, syntax.Dir(t.root.bodies[0].Name)}
 }
 
 // evaluateOptions say how a pipeline is evaluated.

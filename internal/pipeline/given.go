@@ -36,11 +36,19 @@ type given struct {
 	local bool // of Options.Local
 }
 
+// Given is where variables get their values, strongest first.
+type Given struct {
+	Vars     map[string]string // --var NAME=VALUE
+	VarFiles []syntax.File     // --var-file, later ones win
+	Env      []string          // REDSI_VAR_NAME=VALUE among others, as os.Environ gives them
+	Local    []syntax.File     // of a LocalFile, later ones win
+}
+
 // givens reads what the variables of a pipeline are given.
 type givens struct {
 	decl  *module
 	diags *syntax.Collector
-	from  *Options
+	from  Given
 }
 
 // values collects the values that variables are given, the strongest of

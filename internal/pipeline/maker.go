@@ -48,7 +48,7 @@ func (m *maker) block(ctx *hcl.EvalContext) {
 		ctx = f.scope(n, f.links.edges[n.index])
 	}
 	st.read = st.read || f.KeepValues
-	st.read = st.read && b.Type != "claim"   // nothing can refer to one
+	st.read = st.read && b.Type != "claim"  // nothing can refer to one
 	values := map[string]cty.Value{}        // of what something refers to
 	var configs map[string]artifacts.Digest // configurations, by key, if all are known
 	if b.Type == "step" {

@@ -84,14 +84,14 @@ func load(s *language.Session, sources map[string][]byte, o Options, keepValues 
 	for _, name := range syntax.Pipelines(sources) {
 		s.Read[name] = sources[name]
 	}
-	r, opened := evaluate(s, t, givens{t.root, s.Diags, &o}, evaluateOptions{o.Lint, keepValues, o.Environments, o.ReadFile})
+	r, opened := evaluate(s, t, Given{o.Vars, o.VarFiles, o.Env, o.Local}, evaluateOptions{o.Lint, keepValues, o.Environments, o.ReadFile})
 	ds := s.Diags.Done()
 	if ds.HasErrors() {
-		ds.Questions, ds.Lacks = opened.questions(ds), s.Lacks
+		ds.Questions, ds.Lacks = opened.Questions(ds), s.Lacks
 		return opened, nil, ds
 	}
 	p := &Pipeline{Result: *r, Sources: s.Read, Found: s.Found, With: o}
-	p.Values, p.vars = opened.f.variables.all()
+	p.Values, p.vars = opened.Values()
 	for id, files := range t.opened {
 		p.opened = append(p.opened, Module{id[0], id[1], files})
 	}
@@ -99,4 +99,10 @@ func load(s *language.Session, sources map[string][]byte, o Options, keepValues 
 		return cmp.Or(strings.Compare(a.Folder, b.Folder), strings.Compare(a.Source, b.Source))
 	})
 	return opened, p, ds
+}
+
+// Open is Load that keeps the values. Of a pipeline with mistakes the scope has what could
+// be evaluated, the rest is unknown; it is nil if the sources are not HCL.
+func Open(sources map[string][]byte, o Options) (*Scope, *Pipeline, Diagnostics) {
+	return load(begin(sources, o), sources, o, true)
 }

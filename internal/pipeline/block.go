@@ -28,7 +28,7 @@ func (d *declarer) declareBlock(t *Type, hb *hclsyntax.Block) {
 	if !d.add(n) {
 		return
 	}
-	d.nodes = append(d.nodes, n)
+	d.m.nodes = append(d.m.nodes, n)
 	b.spec = d.kind(b, kindRange)
 	d.shape(b)
 	b.places = placesIn(hb.Body)
@@ -78,7 +78,7 @@ func (d *declarer) shape(b *block) {
 		}
 	}
 	if b.spec != nil {
-		schema.Shape(d.Diags, b.Block, b.spec.Attrs, Common, b.owner, d.typos)
+		schema.Shape(d.Diags, b.Block, b.spec.Attrs, Common, b.owner, d.m.typos)
 	}
 }
 

@@ -19,7 +19,7 @@ func (d *declarer) declareModule(b *hclsyntax.Block) {
 	}
 	m := &moduleCall{Block: b}
 	n.module = m
-	d.nodes = append(d.nodes, n)
+	d.m.nodes = append(d.m.nodes, n)
 	noBlocks(d.Diags, b, "A module has attributes only: source, for_each, and its variables.")
 	for _, a := range syntax.Attributes(b.Body) {
 		switch a.Name {
@@ -60,7 +60,7 @@ func (d *declarer) openModule(n *node, a *hclsyntax.Attribute) map[string][]byte
 		d.opened[id] = files
 	}
 	depth := 0
-	for outer := d.module; outer != nil; outer, depth = outer.parent, depth+1 {
+	for outer := d.m; outer != nil; outer, depth = outer.parent, depth+1 {
 		for name := range files {
 			if _, again := outer.files[name]; again {
 				d.Diags.Error(rng, "Modules in a circle", fmt.Sprintf("%s contains this module. A pipeline cannot have itself as a module.", name))
@@ -89,7 +89,7 @@ func (d *declarer) declareOutput(b *hclsyntax.Block) {
 		return
 	}
 	n.expr = a.Expr
-	d.nodes = append(d.nodes, n)
+	d.m.nodes = append(d.m.nodes, n)
 }
 
 // LocalModule returns the pipeline files of a module whose source is a path: that

@@ -33,7 +33,7 @@ type declarer struct {
 	declareOptions
 	*tree
 	parsed map[string]*syntax.Body // by name; nil of a file that is not HCL
-	*module
+	m      *module
 }
 
 // declare finds what the pipeline files declare, and reports what is declared
@@ -50,17 +50,17 @@ func declare(s *language.Session, files map[string][]byte, o declareOptions) *tr
 // within declares a module within the one that is declared here.
 func (d *declarer) within(files map[string][]byte) *module {
 	inner := *d
-	inner.module = newModule(files, d.module)
+	inner.m = newModule(files, d.m)
 	inner.declare()
-	return inner.module
+	return inner.m
 }
 
 // declare declares nothing of a module that is broken.
 func (d *declarer) declare() {
-	if d.parse(); d.broken() {
+	if d.parse(); d.m.broken() {
 		return
 	}
-	for _, b := range d.bodies {
+	for _, b := range d.m.bodies {
 		for _, a := range syntax.Attributes(b.Body) {
 			d.Diags.Error(a.NameRange, "Attribute outside a block",
 				fmt.Sprintf("A value that is used in several places is written in a locals block: locals { %s = … }. A file for --var-file that stands beside pipelines.hcl does not end in .hcl.", a.Name))
@@ -124,12 +124,12 @@ func labels(d *syntax.Collector, b *hclsyntax.Block, want ...string) bool {
 
 // add declares a node, unless there is one of its name, which is reported.
 func (d *declarer) add(n *node) bool {
-	if old := d.byName[n.name]; old != nil {
+	if old := d.m.byName[n.name]; old != nil {
 		twice(d.Diags, n.name, n.rng, old.rng)
 		return false
 	}
-	n.dir, n.index = syntax.Dir(n.rng.Filename), len(d.byName)
-	d.byName[n.name] = n
+	n.dir, n.index = syntax.Dir(n.rng.Filename), len(d.m.byName)
+	d.m.byName[n.name] = n
 	return true
 }
 
@@ -150,11 +150,11 @@ func (d *declarer) single(b *hclsyntax.Block) bool {
 	if !labels(d.Diags, b) {
 		return false
 	}
-	if first := d.singles[b.Type]; first != nil {
+	if first := d.m.singles[b.Type]; first != nil {
 		twice(d.Diags, b.Type, syntax.Header(b), syntax.Header(first))
 		return false
 	}
-	d.singles[b.Type] = b
+	d.m.singles[b.Type] = b
 	return true
 }
 
@@ -168,13 +168,13 @@ func (d *declarer) declareForm(t *Type, b *hclsyntax.Block) {
 	d.shapeForm(b)
 	if !d.idle(t, b) {
 		n.form = b
-		d.nodes = append(d.nodes, n)
+		d.m.nodes = append(d.m.nodes, n)
 	}
 }
 
 // idle reports whether a block has no effect where it stands, in a module, of which lint warns.
 func (d *declarer) idle(t *Type, b *hclsyntax.Block) bool {
-	is := d.parent != nil && t.Idle[0] != ""
+	is := d.m.parent != nil && t.Idle[0] != ""
 	if is && d.Lint {
 		d.Diags.Warn(syntax.Header(b), t.Idle[0], t.Idle[1])
 	}
@@ -184,7 +184,7 @@ func (d *declarer) idle(t *Type, b *hclsyntax.Block) bool {
 // declareOnce declares a block of which there is one.
 func (d *declarer) declareOnce(t *Type, b *hclsyntax.Block) {
 	switch {
-	case !d.single(b) || d.idle(t, b) || d.ignores(t):
+	case !d.single(b) || d.idle(t, b) || d.m.ignores(t):
 	case t.Form != nil:
 		d.shapeForm(b)
 	default:
@@ -199,7 +199,7 @@ func (d *declarer) declareLocals(b *hclsyntax.Block) {
 	}
 	for _, a := range syntax.Attributes(b.Body) {
 		if n := (&node{name: "local." + a.Name, rng: a.NameRange, expr: a.Expr}); d.add(n) {
-			d.nodes = append(d.nodes, n)
+			d.m.nodes = append(d.m.nodes, n)
 		}
 	}
 }
@@ -213,7 +213,7 @@ const maxName = 4096 // bytes of a label or a key of for_each: addresses stand i
 
 // parse reads the files; what is not HCL is reported and left out.
 func (d *declarer) parse() {
-	names := syntax.Pipelines(d.files)
+	names := syntax.Pipelines(d.m.files)
 	if len(names) == 0 {
 		d.Diags.Error(hcl.Range{Filename: syntax.DefaultFile, Start: hcl.InitialPos, End: hcl.InitialPos},
 			"No pipeline", "There is no file whose name ends in .hcl.")
@@ -221,25 +221,25 @@ func (d *declarer) parse() {
 	for _, name := range names {
 		b, ok := d.parsed[name]
 		if !ok {
-			if b = syntax.ParseFile(name, d.files[name], d.Diags); b != nil {
+			if b = syntax.ParseFile(name, d.m.files[name], d.Diags); b != nil {
 				d.Rewrite(b.Body)
 			}
 			d.parsed[name] = b
 		}
 		if b != nil {
-			d.bodies = append(d.bodies, b)
+			d.m.bodies = append(d.m.bodies, b)
 		}
 	}
 }
 
 // constContext is what expressions of a file are evaluated in that refer to nothing.
 func (d *declarer) constContext(file string) *hcl.EvalContext {
-	return &hcl.EvalContext{Functions: d.Session.Functions(syntax.Dir(file), d.anySensitive)}
+	return &hcl.EvalContext{Functions: d.Session.Functions(syntax.Dir(file), d.m.anySensitive)}
 }
 
 // shapeForm checks the names in a block that has a form.
 func (d *declarer) shapeForm(b *hclsyntax.Block) {
-	schema.Shape(d.Diags, b, formOf(b).Attrs, nil, ownerOf(b), d.typos)
+	schema.Shape(d.Diags, b, formOf(b).Attrs, nil, ownerOf(b), d.m.typos)
 }
 
 // constantOf is the value of an attribute, which may be missing, whose expression refers to nothing.

@@ -17,11 +17,11 @@ func (d *declarer) declareVariable(b *hclsyntax.Block) {
 		return
 	}
 	v := &variable{name: b.Labels[0], rng: syntax.Header(b), typ: cty.NilType, fallback: cty.DynamicVal}
-	if old := d.variables[v.name]; old != nil {
+	if old := d.m.variables[v.name]; old != nil {
 		twice(d.Diags, "var."+v.name, v.rng, old.rng)
 		return
 	}
-	d.variables[v.name] = v
+	d.m.variables[v.name] = v
 	d.shapeForm(b)
 	attrs, ctx := b.Body.Attributes, d.constContext(b.TypeRange.Filename)
 	if a := attrs["type"]; a != nil {

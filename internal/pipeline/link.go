@@ -6,16 +6,17 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
 // links is what the declarations of a module refer to. Edges and read have what they say of a node
 // by its index.
 type links struct {
-	m     *module
+	m     *declare.Module
 	diags *syntax.Collector
 	edges [][]edge
-	order []*node                 // each after what it refers to
+	order []*declare.Node         // each after what it refers to
 	read  []bool                  // something refers to the node
 	bad   map[hcl.Expression]bool // refers to what does not exist; reported
 	used  map[string]bool         // names of variables that something refers to
@@ -23,63 +24,63 @@ type links struct {
 
 // edge is a reference from one node to another.
 type edge struct {
-	to   *node
+	to   *declare.Node
 	rng  hcl.Range
 	bare bool // it takes an output of a step that may be skipped, not within try()
 }
 
 // link finds what every variable, block and local value refers to. References to what is not
 // declared are reported, and their expressions marked bad.
-func link(m *module, d *syntax.Collector) *links {
-	l := &links{m: m, diags: d, edges: make([][]edge, len(m.byName)), read: make([]bool, len(m.byName)), bad: map[hcl.Expression]bool{}, used: map[string]bool{}}
-	for _, name := range syntax.Keys(m.variables) {
-		for _, c := range m.variables[name].checks {
-			if !l.onlyVariables(c.condition) || !l.onlyVariables(c.message) {
-				l.bad[c.condition] = true
+func link(m *declare.Module, d *syntax.Collector) *links {
+	l := &links{m: m, diags: d, edges: make([][]edge, len(m.ByName)), read: make([]bool, len(m.ByName)), bad: map[hcl.Expression]bool{}, used: map[string]bool{}}
+	for _, name := range syntax.Keys(m.Variables) {
+		for _, c := range m.Variables[name].Checks {
+			if !l.onlyVariables(c.Condition) || !l.onlyVariables(c.Message) {
+				l.bad[c.Condition] = true
 			}
 		}
 	}
-	for _, t := range Types {
-		if b := m.singles[t.Name]; t.Once() && b != nil && !m.ignores(&t) {
+	for _, t := range declare.Types {
+		if b := m.Once[t.Name]; t.Once() && b != nil && !m.Ignores(&t) {
 			l.refersWithin(b, b.Body, t.Refers)
 		}
 	}
-	for _, n := range m.nodes {
+	for _, n := range m.Nodes {
 		l.linkNode(n)
 	}
-	for _, n := range m.nodes {
-		for _, e := range l.edges[n.index] {
-			l.read[e.to.index] = true
+	for _, n := range m.Nodes {
+		for _, e := range l.edges[n.Index] {
+			l.read[e.to.Index] = true
 		}
 	}
 	l.inOrder()
 	return l
 }
 
-func (l *links) linkNode(n *node) {
-	if forEach := n.forEach(); forEach != nil {
+func (l *links) linkNode(n *declare.Node) {
+	if forEach := n.ForEach(); forEach != nil {
 		l.link(n, forEach, false)
 	}
 	switch {
-	case n.expr != nil:
-		l.link(n, n.expr, false)
-	case n.form != nil:
-		for _, a := range syntax.Attributes(n.form.Body) {
+	case n.Expr != nil:
+		l.link(n, n.Expr, false)
+	case n.Form != nil:
+		for _, a := range syntax.Attributes(n.Form.Body) {
 			l.link(n, a.Expr, false)
 		}
-	case n.module != nil:
-		for _, a := range n.module.arguments {
-			l.link(n, a.Expr, n.module.forEach != nil)
+	case n.Call != nil:
+		for _, a := range n.Call.Arguments {
+			l.link(n, a.Expr, n.Call.ForEach != nil)
 		}
 	default:
-		l.linkBody(n, n.block.Body)
+		l.linkBody(n, n.Block.Body)
 	}
 }
 
-func (l *links) linkBody(n *node, body *hclsyntax.Body) {
+func (l *links) linkBody(n *declare.Node, body *hclsyntax.Body) {
 	for _, a := range syntax.Attributes(body) {
-		if a.Expr != n.block.forEach && a.Name != allowEmptyAttr {
-			l.link(n, a.Expr, n.block.forEach != nil)
+		if a.Expr != n.Block.ForEach && a.Name != declare.AllowEmptyAttr {
+			l.link(n, a.Expr, n.Block.ForEach != nil)
 		}
 	}
 	for _, inner := range body.Blocks {
@@ -87,19 +88,19 @@ func (l *links) linkBody(n *node, body *hclsyntax.Body) {
 	}
 }
 
-func (l *links) link(n *node, e hclsyntax.Expression, each bool) {
+func (l *links) link(n *declare.Node, e hclsyntax.Expression, each bool) {
 	if !l.check(e, each) {
 		return
 	}
 	for _, tr := range e.Variables() {
 		for _, to := range l.targets(tr) {
-			l.edges[n.index] = append(l.edges[n.index], edge{to, tr.SourceRange(), to.block != nil && to.block.when != nil && takesOutput(tr) && !withinTry(e, tr)})
+			l.edges[n.Index] = append(l.edges[n.Index], edge{to, tr.SourceRange(), to.Block != nil && to.Block.When != nil && takesOutput(tr) && !withinTry(e, tr)})
 		}
 	}
 }
 
 // takesOutput reports whether a reference to a block goes on into it.
-func takesOutput(tr hcl.Traversal) bool { return len(tr) > Depth(tr.RootName()) }
+func takesOutput(tr hcl.Traversal) bool { return len(tr) > declare.Depth(tr.RootName()) }
 
 // withinTry reports whether a reference of an expression is an argument of try or can.
 func withinTry(e hclsyntax.Expression, tr hcl.Traversal) (within bool) {
@@ -152,14 +153,14 @@ func (l *links) check(e hclsyntax.Expression, each bool) bool {
 
 // unused reports variables and local values that nothing refers to.
 func (l *links) unused() {
-	for name, v := range l.m.variables {
+	for name, v := range l.m.Variables {
 		if !l.used[name] {
-			l.diags.Warn(v.rng, "Unused variable", fmt.Sprintf("Nothing refers to var.%s.", name))
+			l.diags.Warn(v.Range, "Unused variable", fmt.Sprintf("Nothing refers to var.%s.", name))
 		}
 	}
 	for _, name := range l.declared("local.") {
-		if n := l.m.byName[name]; !l.read[n.index] {
-			l.diags.Warn(n.rng, "Unused local value", fmt.Sprintf("Nothing refers to %s.", name))
+		if n := l.m.ByName[name]; !l.read[n.Index] {
+			l.diags.Warn(n.Range, "Unused local value", fmt.Sprintf("Nothing refers to %s.", name))
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
+	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
@@ -102,8 +103,8 @@ func (p *localParser) others(attrs hcl.Attributes) {
 		p.local.RequireFrom = v.True()
 	}
 	a := attrs["untrusted"]
-	if p.text(a, &p.local.Untrusted); a != nil && p.local.Untrusted != "" && !slices.Contains(Beliefs, p.local.Untrusted) {
-		p.Fail(a.Expr.Range(), "Wrong value", fmt.Sprintf("untrusted is \"run\", \"verify\" or \"use\". %s", syntax.Suggest(p.local.Untrusted, Beliefs, "value")))
+	if p.text(a, &p.local.Untrusted); a != nil && p.local.Untrusted != "" && !slices.Contains(declare.Beliefs, p.local.Untrusted) {
+		p.Fail(a.Expr.Range(), "Wrong value", fmt.Sprintf("untrusted is \"run\", \"verify\" or \"use\". %s", syntax.Suggest(p.local.Untrusted, declare.Beliefs, "value")))
 	}
 }
 

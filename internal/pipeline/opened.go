@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
@@ -33,7 +34,7 @@ func (o *Opened) Named(name string) (cty.Value, bool) {
 		}
 		return cty.NilVal, false
 	}
-	if n := o.f.decl.byName[name]; n != nil {
+	if n := o.f.decl.ByName[name]; n != nil {
 		return o.f.of(n).value, true
 	}
 	return cty.NilVal, false
@@ -87,7 +88,7 @@ func (o *Opened) Value(x Expression) (cty.Value, syntax.Diagnostics) {
 	if f.Diags.Failed() {
 		return cty.DynamicVal, f.Diags.Done()
 	}
-	n := &node{dir: o.dir}
+	n := &declare.Node{Dir: o.dir}
 	ctx := f.scope(n, edges)
 	maps.Copy(ctx.Variables, x.With)
 	defer f.Await(f.inherits(n, edges))()
@@ -99,22 +100,22 @@ func (o *Opened) Value(x Expression) (cty.Value, syntax.Diagnostics) {
 func (o *Opened) Questions(ds syntax.Diagnostics) (all []syntax.Question) {
 	for _, name := range syntax.Keys(o.f.variables.of) {
 		v := o.f.variables.of[name]
-		if v.ask == "" || v.given {
+		if v.Ask == "" || v.given {
 			continue
 		}
 		named := regexp.MustCompile(`\bvar\.` + regexp.QuoteMeta(name) + `\b`)
 		asked := false
 		for _, d := range ds.List {
-			if d.Severity != hcl.DiagError || *d.Subject != v.rng && !named.Match(d.Subject.SliceBytes(o.f.Diags.Source(d.Subject.Filename))) {
+			if d.Severity != hcl.DiagError || *d.Subject != v.Range && !named.Match(d.Subject.SliceBytes(o.f.Diags.Source(d.Subject.Filename))) {
 				continue
 			}
-			if *d.Subject != v.rng {
+			if *d.Subject != v.Range {
 				d.Detail += fmt.Sprintf("\nNobody has set var.%s yet: give it with --var %s=…, or in %s.", name, name, syntax.LocalFile)
 			}
 			asked = true
 		}
 		if asked {
-			all = append(all, syntax.Question{Variable: name, Text: v.ask})
+			all = append(all, syntax.Question{Variable: name, Text: v.Ask})
 		}
 	}
 	return all

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
@@ -12,7 +13,7 @@ import (
 // refer to themselves, by whatever way, are reported and left out; their value
 // stays unknown.
 func (l *links) inOrder() {
-	for _, group := range groups(l.m.nodes, l.targetsOf) {
+	for _, group := range groups(l.m.Nodes, l.targetsOf) {
 		if len(group) == 1 && (!l.refersTo(group[0], group[0]) || l.mayChain(group[0])) {
 			l.order = append(l.order, group[0])
 			continue
@@ -22,27 +23,27 @@ func (l *links) inOrder() {
 }
 
 // targetsOf are the nodes that a node refers to.
-func (l *links) targetsOf(n *node) []*node {
-	to := make([]*node, len(l.edges[n.index]))
-	for i, e := range l.edges[n.index] {
+func (l *links) targetsOf(n *declare.Node) []*declare.Node {
+	to := make([]*declare.Node, len(l.edges[n.Index]))
+	for i, e := range l.edges[n.Index] {
 		to[i] = e.to
 	}
 	return to
 }
 
-func (l *links) refersTo(a, b *node) bool {
-	return slices.ContainsFunc(l.edges[a.index], func(e edge) bool { return e.to == b })
+func (l *links) refersTo(a, b *declare.Node) bool {
+	return slices.ContainsFunc(l.edges[a.Index], func(e edge) bool { return e.to == b })
 }
 
 // mayChain reports whether a block that refers to itself does so in its instances alone: an instance
 // may refer to others of its own block, such as the one before it in a chain whose length is a
 // parameter.
-func (l *links) mayChain(n *node) bool {
-	if n.block == nil || n.block.forEach == nil || n.block.Type != "step" {
+func (l *links) mayChain(n *declare.Node) bool {
+	if n.Block == nil || n.Block.ForEach == nil || n.Block.Type != "step" {
 		return false
 	}
-	each := n.block.forEach.Range()
-	return !slices.ContainsFunc(l.edges[n.index], func(e edge) bool {
+	each := n.Block.ForEach.Range()
+	return !slices.ContainsFunc(l.edges[n.Index], func(e edge) bool {
 		return e.to == n && e.rng.Start.Byte >= each.Start.Byte && e.rng.End.Byte <= each.End.Byte && e.rng.Filename == each.Filename
 	})
 }
@@ -97,17 +98,17 @@ func (o *orderer[N]) visit(n N) {
 
 // cycle reports a shortest cycle through the first node of a group, with the
 // place of each of its references.
-func (l *links) cycle(group []*node) {
-	first := slices.MinFunc(group, func(a, b *node) int { return syntax.BySource(a.rng, b.rng) })
+func (l *links) cycle(group []*declare.Node) {
+	first := slices.MinFunc(group, func(a, b *declare.Node) int { return syntax.BySource(a.Range, b.Range) })
 	type hop struct {
-		from *node
+		from *declare.Node
 		e    edge
 	}
-	came := map[*node]hop{}
+	came := map[*declare.Node]hop{}
 	var last hop
 search:
-	for queue := []*node{first}; ; queue = queue[1:] {
-		for _, e := range l.edges[queue[0].index] {
+	for queue := []*declare.Node{first}; ; queue = queue[1:] {
+		for _, e := range l.edges[queue[0].Index] {
 			if e.to == first {
 				last = hop{queue[0], e}
 				break search
@@ -122,12 +123,12 @@ search:
 	for n := last.from; n != first; n = came[n].from {
 		hops = append([]hop{came[n]}, hops...)
 	}
-	walk := []string{first.name}
+	walk := []string{first.Name}
 	var also []syntax.Place
 	for i, h := range hops {
-		walk = append(walk, h.e.to.name)
+		walk = append(walk, h.e.to.Name)
 		if i > 0 {
-			also = append(also, syntax.Place{Range: h.e.rng, Text: fmt.Sprintf("%s refers to %s", h.from.name, h.e.to.name)})
+			also = append(also, syntax.Place{Range: h.e.rng, Text: fmt.Sprintf("%s refers to %s", h.from.Name, h.e.to.Name)})
 		}
 	}
 	l.diags.Error(hops[0].e.rng, "References in a circle",

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/host/environment"
+	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
@@ -77,8 +78,8 @@ func begin(sources map[string][]byte, o Options) *language.Session {
 
 // load declares and evaluates a pipeline; the scope is nil if it is not known what is declared.
 func load(s *language.Session, sources map[string][]byte, o Options, keepValues bool) (*Scope, *Pipeline, Diagnostics) {
-	t := declare(s, sources, declareOptions{o.Registry, o.Module, o.Lint})
-	if t.root.broken() {
+	t := declare.Declare(s, sources, declare.Options{Registry: o.Registry, Module: o.Module, Lint: o.Lint})
+	if t.Root.Broken() {
 		return nil, nil, s.Diags.Done()
 	}
 	for _, name := range syntax.Pipelines(sources) {
@@ -92,7 +93,7 @@ func load(s *language.Session, sources map[string][]byte, o Options, keepValues 
 	}
 	p := &Pipeline{Result: *r, Sources: s.Read, Found: s.Found, With: o}
 	p.Values, p.vars = opened.Values()
-	for id, files := range t.opened {
+	for id, files := range t.Opened {
 		p.opened = append(p.opened, Module{id[0], id[1], files})
 	}
 	slices.SortFunc(p.opened, func(a, b Module) int {

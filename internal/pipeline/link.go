@@ -136,6 +136,26 @@ func (l *links) onlyVariables(e hclsyntax.Expression) bool {
 	return l.check(e, false) && ok
 }
 
+// of is what an expression refers to that is no part of the module, but by roots that it is given. What
+// leads nowhere is reported.
+func (l *links) of(e hclsyntax.Expression, d *syntax.Collector, given func(root string) bool) (edges []edge) {
+	here := *l
+	here.diags = d
+	for _, tr := range e.Variables() {
+		if given(tr.RootName()) {
+			continue
+		}
+		if summary, detail := here.dangling(tr, false); summary != "" {
+			d.Error(tr.SourceRange(), summary, detail)
+			continue
+		}
+		for _, to := range here.targets(tr) {
+			edges = append(edges, edge{to: to, rng: tr.SourceRange()})
+		}
+	}
+	return edges
+}
+
 // check reports references in an expression that lead nowhere.
 func (l *links) check(e hclsyntax.Expression, each bool) bool {
 	ok := true

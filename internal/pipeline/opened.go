@@ -70,21 +70,7 @@ func (o *Opened) Value(x Expression) (cty.Value, syntax.Diagnostics) {
 		return cty.DynamicVal, f.Diags.Done()
 	}
 	f.RewriteNode(e)
-	var edges []edge
-	links := *f.links
-	links.diags = f.Diags
-	for _, tr := range e.Variables() {
-		if _, given := x.With[tr.RootName()]; given {
-			continue
-		}
-		if summary, detail := links.dangling(tr, false); summary != "" {
-			f.Diags.Error(tr.SourceRange(), summary, detail)
-			continue
-		}
-		for _, to := range links.targets(tr) {
-			edges = append(edges, edge{to: to, rng: tr.SourceRange()})
-		}
-	}
+	edges := f.links.of(e, f.Diags, func(root string) bool { return x.With[root] != cty.NilVal })
 	if f.Diags.Failed() {
 		return cty.DynamicVal, f.Diags.Done()
 	}

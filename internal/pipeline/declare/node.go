@@ -77,16 +77,16 @@ type Block struct {
 	Owner      string     // in sentences about its attributes
 	Spec       *step.Spec // nil if there is no such kind; reported
 	ForEach    hclsyntax.Expression
-	flags
+	Flags
 	Resources *hclsyntax.Block
 	Retry     *hclsyntax.Block
 	Checks    []*hclsyntax.Block
 	Places    map[string]syntax.Pos // of its attributes and inner blocks, by name
 }
 
-// flags are what a block says beside the attributes of its kind: whether it runs, why not, and whether
+// Flags are what a block says beside the attributes of its kind: whether it runs, why not, and whether
 // its outputs stay.
-type flags struct {
+type Flags struct {
 	When, Otherwise, Keep hclsyntax.Expression
 	AllowEmpty            bool
 }

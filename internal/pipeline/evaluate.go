@@ -9,19 +9,20 @@ import (
 	"github.com/redsi/redsi/internal/host/environment"
 	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/language"
+	"github.com/redsi/redsi/internal/pipeline/link"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
 // evaluate gives what is declared its values and makes the steps. Where something is wrong, the result
 // is incomplete.
 func evaluate(s *language.Session, t *declare.Tree, given Given, o evaluateOptions) (*Result, *Opened) {
-	r := &run{Session: s, evaluateOptions: o, links: map[*declare.Module]*links{}, modules: map[string][]byte{}, limits: map[string]int{}}
+	r := &run{Session: s, evaluateOptions: o, links: map[*declare.Module]*link.Links{}, modules: map[string][]byte{}, limits: map[string]int{}}
 	f := r.frame(t.Root, "")
 	f.variables.set(&givens{t.Root, s.Diags, given})
 	f.fixed()
 	f.nodes()
 	if !s.Diags.Failed() {
-		f.links.unused()
+		f.links.Unused()
 		f.warnPublished()
 		if o.Lint {
 			(&linter{f, map[string]bool{}}).lint()
@@ -49,7 +50,7 @@ type evaluateOptions struct {
 type run struct {
 	*language.Session
 	evaluateOptions
-	links   map[*declare.Module]*links
+	links   map[*declare.Module]*link.Links
 	modules map[string][]byte // the pipeline files of modules that have an instance
 	limits  map[string]int    // of the pipeline and its modules, by their names in a plan
 
@@ -76,14 +77,14 @@ func (r *run) countSteps(b *declare.Block, n int) bool {
 func (r *run) frame(m *declare.Module, address string) *frame {
 	links := r.links[m]
 	if links == nil {
-		links = link(m, r.Diags)
+		links = link.Link(m, r.Diags)
 		r.links[m] = links
 	}
 	f := &frame{run: r, decl: m, links: links, address: address, states: make([]state, len(m.ByName)), typos: maps.Clone(m.Typos), cellNames: map[string]map[string]bool{}}
 	for i := range f.states {
-		f.states[i] = state{value: cty.DynamicVal, read: links.read[i]}
+		f.states[i] = state{value: cty.DynamicVal, read: links.Read[i]}
 	}
-	f.sight = language.Scope{Session: r.Session, Bad: links.bad, Why: f.why}
+	f.sight = language.Scope{Session: r.Session, Bad: links.Bad, Why: f.why}
 	f.variables = newVariables(f)
 	return f
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/language"
+	"github.com/redsi/redsi/internal/pipeline/link"
 	"github.com/redsi/redsi/internal/pipeline/schema"
 )
 
@@ -18,7 +19,7 @@ import (
 type frame struct {
 	*run
 	decl      *declare.Module
-	links     *links
+	links     *link.Links
 	sight     language.Scope // what its expressions see in any case
 	address   string         // of the module; "" of the pipeline itself
 	variables *variables
@@ -69,7 +70,7 @@ func (f *frame) context(dir string) *hcl.EvalContext {
 
 // nodes evaluates what is declared, in the order of references.
 func (f *frame) nodes() {
-	for _, n := range f.links.order {
+	for _, n := range f.links.Order {
 		f.node(n)
 	}
 }
@@ -77,7 +78,7 @@ func (f *frame) nodes() {
 // node gives a node its value and, for a block, makes its steps. What it
 // refers to has been evaluated.
 func (f *frame) node(n *declare.Node) {
-	edges, st := f.links.edges[n.Index], f.of(n)
+	edges, st := f.links.Edges[n.Index], f.of(n)
 	own := f.inherits(n, edges)
 	defer f.Await(own)()
 	ctx := f.scope(n, edges)
@@ -105,13 +106,13 @@ func (f *frame) node(n *declare.Node) {
 }
 
 // inherits is what the value of a node waits for because what it refers to does.
-func (f *frame) inherits(n *declare.Node, edges []edge) *language.Awaited {
+func (f *frame) inherits(n *declare.Node, edges []link.Edge) *language.Awaited {
 	own := language.Awaiting(f.inherited)
 	for _, e := range edges {
-		to := f.of(e.to)
+		to := f.of(e.To)
 		own.Add(to.awaits)
-		if e.to.Block != nil && e.bare && to.undecided && (n.Block == nil || n.Block.When == nil) {
-			f.Diags.Error(e.rng, "Step that may be skipped", fmt.Sprintf("Whether %s runs is decided by its when, after a step has run. What reads its output takes it by try(%s.…, …), which passes over a step that was skipped, or has a when itself.", e.to.Name, e.to.Name))
+		if e.To.Block != nil && e.Bare && to.undecided && (n.Block == nil || n.Block.When == nil) {
+			f.Diags.Error(e.Range, "Step that may be skipped", fmt.Sprintf("Whether %s runs is decided by its when, after a step has run. What reads its output takes it by try(%s.…, …), which passes over a step that was skipped, or has a when itself.", e.To.Name, e.To.Name))
 		}
 	}
 	return own
@@ -119,11 +120,11 @@ func (f *frame) inherits(n *declare.Node, edges []edge) *language.Awaited {
 
 // scope is what a node's expressions can see: only what they refer to, so that
 // a scope costs no more than its node.
-func (f *frame) scope(n *declare.Node, edges []edge) *hcl.EvalContext {
+func (f *frame) scope(n *declare.Node, edges []link.Edge) *hcl.EvalContext {
 	values := map[string]map[string]cty.Value{"local": {}, "source": {}, "step": {}, "environment": {}, "table": {}, "figure": {}, "module": {}}
 	kinds := map[string]map[string]cty.Value{}
 	for _, e := range edges {
-		root, name, _ := strings.Cut(e.to.Name, ".")
+		root, name, _ := strings.Cut(e.To.Name, ".")
 		switch {
 		case root == "claim": // nothing names one
 		case root == "step":
@@ -131,11 +132,11 @@ func (f *frame) scope(n *declare.Node, edges []edge) *hcl.EvalContext {
 			if kinds[kind] == nil {
 				kinds[kind] = map[string]cty.Value{}
 			}
-			kinds[kind][name] = f.of(e.to).value
-		case e.to.Block != nil && n.Block != nil && n.Block.Type == "claim":
-			values[root][name] = f.cellsOf(e.to)
+			kinds[kind][name] = f.of(e.To).value
+		case e.To.Block != nil && n.Block != nil && n.Block.Type == "claim":
+			values[root][name] = f.cellsOf(e.To)
 		default:
-			values[root][name] = f.of(e.to).value
+			values[root][name] = f.of(e.To).value
 		}
 	}
 	for kind, steps := range kinds {

@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/language"
+	"github.com/redsi/redsi/internal/pipeline/link"
 )
 
 // maker makes the steps of a block.
@@ -43,10 +44,10 @@ func (m *maker) block(ctx *hcl.EvalContext) {
 	if !ok || b.Spec == nil {
 		return
 	}
-	chained := f.links.refersTo(n, n)
+	chained := f.links.RefersTo(n, n)
 	if chained {
 		st.value = m.chain(instances)
-		ctx = f.scope(n, f.links.edges[n.Index])
+		ctx = f.scope(n, f.links.Edges[n.Index])
 	}
 	st.read = st.read || f.KeepValues
 	st.read = st.read && b.Type != "claim"  // nothing can refer to one
@@ -156,7 +157,7 @@ func (m *maker) noCircle() {
 		return to
 	}
 	var names []string
-	for _, group := range groups(all, refs) {
+	for _, group := range link.Groups(all, refs) {
 		for _, i := range group {
 			if len(group) > 1 || slices.Contains(refs(i), i) {
 				names = append(names, m.st.steps[i].Address)

@@ -70,7 +70,7 @@ func (o *Opened) Value(x Expression) (cty.Value, syntax.Diagnostics) {
 		return cty.DynamicVal, f.Diags.Done()
 	}
 	f.RewriteNode(e)
-	edges := f.links.of(e, f.Diags, func(root string) bool { return x.With[root] != cty.NilVal })
+	edges := f.links.Of(e, f.Diags, func(root string) bool { return x.With[root] != cty.NilVal })
 	if f.Diags.Failed() {
 		return cty.DynamicVal, f.Diags.Done()
 	}

@@ -92,7 +92,7 @@ func (vs *variables) validate(v *setting) bool {
 	f := vs.f
 	allowed := true
 	for _, c := range v.Checks {
-		if f.links.bad[c.Condition] || !v.value.IsWhollyKnown() {
+		if f.links.Bad[c.Condition] || !v.value.IsWhollyKnown() {
 			continue
 		}
 		sc := f.sees(f.context(syntax.Dir(v.Range.Filename)), nil)

@@ -57,8 +57,8 @@ func (m *maker) said(attr string, inst *instance) string {
 
 // leftOut are the tables and figures that a claim is about and that are left out.
 func (f *frame) leftOut(n *declare.Node) (out []Skipped) {
-	for _, e := range f.links.edges[n.Index] {
-		if to := f.of(e.to); n.Block.Type == "claim" && len(to.steps) == 0 {
+	for _, e := range f.links.Edges[n.Index] {
+		if to := f.of(e.To); n.Block.Type == "claim" && len(to.steps) == 0 {
 			out = append(out, to.skipped...)
 		}
 	}

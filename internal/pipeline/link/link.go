@@ -1,4 +1,4 @@
-package pipeline
+package link
 
 import (
 	"fmt"
@@ -10,33 +10,33 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
-// links is what the declarations of a module refer to. Edges and read have what they say of a node
+// Links is what the declarations of a module refer to. Edges and read have what they say of a node
 // by its index.
-type links struct {
+type Links struct {
 	m     *declare.Module
 	diags *syntax.Collector
-	edges [][]edge
-	order []*declare.Node         // each after what it refers to
-	read  []bool                  // something refers to the node
-	bad   map[hcl.Expression]bool // refers to what does not exist; reported
+	Edges [][]Edge
+	Order []*declare.Node         // each after what it refers to
+	Read  []bool                  // something refers to the node
+	Bad   map[hcl.Expression]bool // refers to what does not exist; reported
 	used  map[string]bool         // names of variables that something refers to
 }
 
-// edge is a reference from one node to another.
-type edge struct {
-	to   *declare.Node
-	rng  hcl.Range
-	bare bool // it takes an output of a step that may be skipped, not within try()
+// Edge is a reference from one node to another.
+type Edge struct {
+	To    *declare.Node
+	Range hcl.Range
+	Bare  bool // it takes an output of a step that may be skipped, not within try()
 }
 
-// link finds what every variable, block and local value refers to. References to what is not
+// Link finds what every variable, block and local value refers to. References to what is not
 // declared are reported, and their expressions marked bad.
-func link(m *declare.Module, d *syntax.Collector) *links {
-	l := &links{m: m, diags: d, edges: make([][]edge, len(m.ByName)), read: make([]bool, len(m.ByName)), bad: map[hcl.Expression]bool{}, used: map[string]bool{}}
+func Link(m *declare.Module, d *syntax.Collector) *Links {
+	l := &Links{m: m, diags: d, Edges: make([][]Edge, len(m.ByName)), Read: make([]bool, len(m.ByName)), Bad: map[hcl.Expression]bool{}, used: map[string]bool{}}
 	for _, name := range syntax.Keys(m.Variables) {
 		for _, c := range m.Variables[name].Checks {
 			if !l.onlyVariables(c.Condition) || !l.onlyVariables(c.Message) {
-				l.bad[c.Condition] = true
+				l.Bad[c.Condition] = true
 			}
 		}
 	}
@@ -49,15 +49,15 @@ func link(m *declare.Module, d *syntax.Collector) *links {
 		l.linkNode(n)
 	}
 	for _, n := range m.Nodes {
-		for _, e := range l.edges[n.Index] {
-			l.read[e.to.Index] = true
+		for _, e := range l.Edges[n.Index] {
+			l.Read[e.To.Index] = true
 		}
 	}
 	l.inOrder()
 	return l
 }
 
-func (l *links) linkNode(n *declare.Node) {
+func (l *Links) linkNode(n *declare.Node) {
 	if forEach := n.ForEach(); forEach != nil {
 		l.link(n, forEach, false)
 	}
@@ -77,7 +77,7 @@ func (l *links) linkNode(n *declare.Node) {
 	}
 }
 
-func (l *links) linkBody(n *declare.Node, body *hclsyntax.Body) {
+func (l *Links) linkBody(n *declare.Node, body *hclsyntax.Body) {
 	for _, a := range syntax.Attributes(body) {
 		if a.Expr != n.Block.ForEach && a.Name != declare.AllowEmptyAttr {
 			l.link(n, a.Expr, n.Block.ForEach != nil)
@@ -88,13 +88,13 @@ func (l *links) linkBody(n *declare.Node, body *hclsyntax.Body) {
 	}
 }
 
-func (l *links) link(n *declare.Node, e hclsyntax.Expression, each bool) {
+func (l *Links) link(n *declare.Node, e hclsyntax.Expression, each bool) {
 	if !l.check(e, each) {
 		return
 	}
 	for _, tr := range e.Variables() {
 		for _, to := range l.targets(tr) {
-			l.edges[n.Index] = append(l.edges[n.Index], edge{to, tr.SourceRange(), to.Block != nil && to.Block.When != nil && takesOutput(tr) && !withinTry(e, tr)})
+			l.Edges[n.Index] = append(l.Edges[n.Index], Edge{to, tr.SourceRange(), to.Block != nil && to.Block.When != nil && takesOutput(tr) && !withinTry(e, tr)})
 		}
 	}
 }
@@ -116,14 +116,14 @@ func withinTry(e hclsyntax.Expression, tr hcl.Traversal) (within bool) {
 }
 
 // refersWithin reports what else expressions of a block refer to.
-func (l *links) refersWithin(b *hclsyntax.Block, body *hclsyntax.Body, root string) {
+func (l *Links) refersWithin(b *hclsyntax.Block, body *hclsyntax.Body, root string) {
 	detail := fmt.Sprintf("A value of the %s block cannot refer to other values.", b.Type)
 	if root == "var" {
 		detail = fmt.Sprintf("A %s block can refer to variables only.", b.Type)
 	}
 	for _, a := range syntax.Attributes(body) {
 		if !syntax.RefersOnly(l.diags, a.Expr, root, "Not a constant", detail) || !l.check(a.Expr, false) {
-			l.bad[a.Expr] = true
+			l.Bad[a.Expr] = true
 		}
 	}
 	for _, inner := range body.Blocks {
@@ -131,14 +131,14 @@ func (l *links) refersWithin(b *hclsyntax.Block, body *hclsyntax.Body, root stri
 	}
 }
 
-func (l *links) onlyVariables(e hclsyntax.Expression) bool {
+func (l *Links) onlyVariables(e hclsyntax.Expression) bool {
 	ok := syntax.RefersOnly(l.diags, e, "var", "Not known yet", "A validation can refer to variables only.")
 	return l.check(e, false) && ok
 }
 
-// of is what an expression refers to that is no part of the module, but by roots that it is given. What
+// Of is what an expression refers to that is no part of the module, but by roots that it is given. What
 // leads nowhere is reported.
-func (l *links) of(e hclsyntax.Expression, d *syntax.Collector, given func(root string) bool) (edges []edge) {
+func (l *Links) Of(e hclsyntax.Expression, d *syntax.Collector, given func(root string) bool) (edges []Edge) {
 	here := *l
 	here.diags = d
 	for _, tr := range e.Variables() {
@@ -150,14 +150,14 @@ func (l *links) of(e hclsyntax.Expression, d *syntax.Collector, given func(root 
 			continue
 		}
 		for _, to := range here.targets(tr) {
-			edges = append(edges, edge{to: to, rng: tr.SourceRange()})
+			edges = append(edges, Edge{To: to, Range: tr.SourceRange()})
 		}
 	}
 	return edges
 }
 
 // check reports references in an expression that lead nowhere.
-func (l *links) check(e hclsyntax.Expression, each bool) bool {
+func (l *Links) check(e hclsyntax.Expression, each bool) bool {
 	ok := true
 	for _, tr := range e.Variables() {
 		if summary, detail := l.dangling(tr, each); summary != "" {
@@ -166,20 +166,20 @@ func (l *links) check(e hclsyntax.Expression, each bool) bool {
 		}
 	}
 	if !ok {
-		l.bad[e] = true
+		l.Bad[e] = true
 	}
 	return ok
 }
 
-// unused reports variables and local values that nothing refers to.
-func (l *links) unused() {
+// Unused reports variables and local values that nothing refers to.
+func (l *Links) Unused() {
 	for name, v := range l.m.Variables {
 		if !l.used[name] {
 			l.diags.Warn(v.Range, "Unused variable", fmt.Sprintf("Nothing refers to var.%s.", name))
 		}
 	}
 	for _, name := range l.declared("local.") {
-		if n := l.m.ByName[name]; !l.read[n.Index] {
+		if n := l.m.ByName[name]; !l.Read[n.Index] {
 			l.diags.Warn(n.Range, "Unused local value", fmt.Sprintf("Nothing refers to %s.", name))
 		}
 	}

@@ -1,4 +1,4 @@
-package pipeline
+package link
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ import (
 )
 
 // dangling says why a reference leads nowhere; "" if it does not.
-func (l *links) dangling(tr hcl.Traversal, each bool) (summary, detail string) {
+func (l *Links) dangling(tr hcl.Traversal, each bool) (summary, detail string) {
 	p := language.Names(tr)
 	switch p[0] {
 	case "var":
@@ -49,7 +49,7 @@ func (l *links) dangling(tr hcl.Traversal, each bool) (summary, detail string) {
 	return "", ""
 }
 
-func (l *links) unknownRoot(name string, tr hcl.Traversal) (string, string) {
+func (l *Links) unknownRoot(name string, tr hcl.Traversal) (string, string) {
 	for _, n := range l.m.Nodes {
 		if strings.HasSuffix(n.Name, "."+name) && !strings.HasPrefix(n.Name, "output.") {
 			return "Unknown name", fmt.Sprintf("There is no %q. Did you mean %q?", name, n.Name)
@@ -73,7 +73,7 @@ func (l *links) unknownRoot(name string, tr hcl.Traversal) (string, string) {
 }
 
 // noBlock explains a reference to a block that is not declared.
-func (l *links) noBlock(p []string) (summary, detail string) {
+func (l *Links) noBlock(p []string) (summary, detail string) {
 	typ, depth := p[0], declare.Depth(p[0])
 	given := strings.Join(p[:min(len(p), depth)], ".")
 	all := l.declared(typ + ".")
@@ -89,7 +89,7 @@ func (l *links) noBlock(p []string) (summary, detail string) {
 
 // targets are the nodes that a reference reads: one, or all that a shorter one
 // such as step.train covers.
-func (l *links) targets(tr hcl.Traversal) []*declare.Node {
+func (l *Links) targets(tr hcl.Traversal) []*declare.Node {
 	p := language.Names(tr)
 	if depth := declare.Depth(p[0]); len(p) >= depth {
 		if n := l.m.ByName[strings.Join(p[:depth], ".")]; n != nil {
@@ -105,12 +105,12 @@ func (l *links) targets(tr hcl.Traversal) []*declare.Node {
 }
 
 // declared are the names of nodes that begin so, sorted.
-func (l *links) declared(prefix string) []string {
+func (l *Links) declared(prefix string) []string {
 	return slices.DeleteFunc(syntax.Keys(l.m.ByName), func(name string) bool { return !strings.HasPrefix(name, prefix) })
 }
 
 // isInterpolation reports whether a reference is all that stands between ${ and }.
-func (l *links) isInterpolation(rng hcl.Range) bool {
+func (l *Links) isInterpolation(rng hcl.Range) bool {
 	src, from, to := l.diags.Source(rng.Filename), rng.Start.Byte-len("${"), rng.End.Byte
 	return from >= 0 && to < len(src) && string(src[from:rng.Start.Byte]) == "${" && src[to] == '}'
 }

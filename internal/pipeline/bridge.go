@@ -5,6 +5,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/redsi/redsi/internal/pipeline/declare"
+	"github.com/redsi/redsi/internal/pipeline/evaluate"
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
@@ -40,8 +41,6 @@ type (
 
 	Paper = declare.Paper
 	Asset = declare.Asset
-
-	Scope = Opened
 )
 
 // Folder is syntax.Folder.
@@ -110,3 +109,14 @@ func IsLocalModule(source string) bool { return declare.IsLocalModule(source) }
 
 // IsDOI is declare.IsDOI.
 func IsDOI(text string) bool { return declare.IsDOI(text) }
+
+// EnvPrefix is evaluate.EnvPrefix.
+const EnvPrefix = evaluate.EnvPrefix
+
+// SourceOf is evaluate.SourceOf.
+func SourceOf(t step.Task, pos Pos) (path string, ignore, ok bool) { return evaluate.SourceOf(t, pos) }
+
+// WholeExpression is evaluate.WholeExpression.
+func WholeExpression(file string, source []byte) Expression {
+	return evaluate.WholeExpression(file, source)
+}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/redsi/redsi/internal/pipeline/evaluate"
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
@@ -42,7 +43,7 @@ func (o *Origin) Load(with Options) (*Pipeline, syntax.Diagnostics) {
 	maps.Copy(vars, o.Vars)
 	with.Vars, with.Found = vars, o.Found
 	with.Env = slices.DeleteFunc(slices.Clone(with.Env), func(e string) bool {
-		name, _, _ := strings.Cut(strings.TrimPrefix(e, EnvPrefix), "=")
+		name, _, _ := strings.Cut(strings.TrimPrefix(e, evaluate.EnvPrefix), "=")
 		return !slices.Contains(o.Secrets, name)
 	})
 	with.Module = func(folder, source string) (map[string][]byte, error) {

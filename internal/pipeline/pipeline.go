@@ -7,15 +7,35 @@ import (
 
 	"github.com/redsi/redsi/internal/host/environment"
 	"github.com/redsi/redsi/internal/pipeline/declare"
+	"github.com/redsi/redsi/internal/pipeline/evaluate"
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
 
+// What a pipeline consists of, as the last pass makes it.
+type (
+	Step        = evaluate.Step
+	Skipped     = evaluate.Skipped
+	Claim       = evaluate.Claim
+	Checklist   = evaluate.Checklist
+	Said        = evaluate.Said
+	Bound       = evaluate.Bound
+	Results     = evaluate.Results
+	Environment = evaluate.Environment
+	Publish     = evaluate.Publish
+)
+
+// Scope is what the expressions of a loaded pipeline see, and Expression one that comes later.
+type (
+	Scope      = evaluate.Opened
+	Expression = evaluate.Expression
+)
+
 // Pipeline is a loaded pipeline.
 type Pipeline struct {
-	Result
-	Values
+	evaluate.Result
+	evaluate.Values
 
 	// Sources is every file that was read, pipeline files and those that file()
 	// read, by name. Loading them again, with the modules' files and Found, gives the
@@ -85,7 +105,7 @@ func load(s *language.Session, sources map[string][]byte, o Options, keepValues 
 	for _, name := range syntax.Pipelines(sources) {
 		s.Read[name] = sources[name]
 	}
-	r, opened := evaluate(s, t, Given{o.Vars, o.VarFiles, o.Env, o.Local}, evaluateOptions{o.Lint, keepValues, o.Environments, o.ReadFile})
+	r, opened := evaluate.Evaluate(s, t, evaluate.Given{Vars: o.Vars, VarFiles: o.VarFiles, Env: o.Env, Local: o.Local}, evaluate.Options{Lint: o.Lint, KeepValues: keepValues, Environments: o.Environments, ReadFile: o.ReadFile})
 	ds := s.Diags.Done()
 	if ds.HasErrors() {
 		ds.Questions, ds.Lacks = opened.Questions(ds), s.Lacks

@@ -1,4 +1,4 @@
-package pipeline
+package evaluate
 
 import (
 	"cmp"
@@ -27,9 +27,9 @@ type Step struct {
 	Name    string
 	Key     string // the for_each key; "" without for_each
 
-	Task    step.Task      // completed configuration, its inputs being references
-	Pos     Pos            // of the block
-	AttrPos map[string]Pos // of its attributes, by name; shared by the instances of a block
+	Task    step.Task             // completed configuration, its inputs being references
+	Pos     syntax.Pos            // of the block
+	AttrPos map[string]syntax.Pos // of its attributes, by name; shared by the instances of a block
 
 	Asks
 	Waiting
@@ -56,9 +56,9 @@ func (s *Step) Pending() bool { return len(s.Awaits) > 0 }
 
 // Skipped is a step that is not one: its `when` is false.
 type Skipped struct {
-	Address string `json:"address"`
-	Pos     Pos    `json:"pos"`           // of its when
-	Why     string `json:"why,omitempty"` // its otherwise; "" without one
+	Address string     `json:"address"`
+	Pos     syntax.Pos `json:"pos"`           // of its when
+	Why     string     `json:"why,omitempty"` // its otherwise; "" without one
 
 	Paper   string `json:"paper,omitempty"` // of a table or figure
 	Caption string `json:"caption,omitempty"`

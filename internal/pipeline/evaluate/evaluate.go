@@ -1,4 +1,4 @@
-package pipeline
+package evaluate
 
 import (
 	"fmt"
@@ -13,10 +13,10 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
-// evaluate gives what is declared its values and makes the steps. Where something is wrong, the result
+// Evaluate gives what is declared its values and makes the steps. Where something is wrong, the result
 // is incomplete.
-func evaluate(s *language.Session, t *declare.Tree, given Given, o evaluateOptions) (*Result, *Opened) {
-	r := &run{Session: s, evaluateOptions: o, links: map[*declare.Module]*link.Links{}, modules: map[string][]byte{}, limits: map[string]int{}}
+func Evaluate(s *language.Session, t *declare.Tree, given Given, o Options) (*Result, *Opened) {
+	r := &run{Session: s, Options: o, links: map[*declare.Module]*link.Links{}, modules: map[string][]byte{}, limits: map[string]int{}}
 	f := r.frame(t.Root, "")
 	f.variables.set(&givens{t.Root, s.Diags, given})
 	f.fixed()
@@ -38,8 +38,8 @@ func evaluate(s *language.Session, t *declare.Tree, given Given, o evaluateOptio
 	return &result, &Opened{f, syntax.Dir(t.Root.Bodies[0].Name)}
 }
 
-// evaluateOptions say how a pipeline is evaluated.
-type evaluateOptions struct {
+// Options say how a pipeline is evaluated.
+type Options struct {
 	Lint         bool
 	KeepValues   bool // of all blocks, whether something refers to them or not
 	Environments environment.Memory
@@ -49,7 +49,7 @@ type evaluateOptions struct {
 // run is one evaluation of a pipeline with its modules.
 type run struct {
 	*language.Session
-	evaluateOptions
+	Options
 	links   map[*declare.Module]*link.Links
 	modules map[string][]byte // the pipeline files of modules that have an instance
 	limits  map[string]int    // of the pipeline and its modules, by their names in a plan

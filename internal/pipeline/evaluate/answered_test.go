@@ -1,4 +1,4 @@
-package pipeline
+package evaluate
 
 import (
 	"context"
@@ -30,7 +30,7 @@ func TestUnexplained(t *testing.T) {
 		sources := map[string][]byte{"p.hcl": []byte(src)}
 		s := language.NewSession(sources, language.World{}, syntax.NewCollector(sources), nil)
 		s.Functions(".", func() bool { return false })["unanswered"] = unanswered
-		r, o := evaluate(s, declare.Declare(s, sources, declare.Options{Registry: registry}), Given{}, evaluateOptions{})
+		r, o := Evaluate(s, declare.Declare(s, sources, declare.Options{Registry: registry}), Given{}, Options{})
 		return r, o, s.Diags.Done()
 	}
 	load := func(src string) (*Result, syntax.Diagnostics) {

@@ -73,11 +73,11 @@ func (s *Session) look(ref step.Ref) (*Made, error) {
 		}
 	}
 	switch {
-	case s.Now == nil:
+	case s.now == nil:
 	case m == nil:
-		s.Now.Refs[ref.WithoutPath()] = true
+		s.now.Refs[ref.WithoutPath()] = true
 	default:
-		s.Now.Made = true
+		s.now.Made = true
 	}
 	return m, nil
 }

@@ -40,7 +40,7 @@ func (sc Scope) Value(e hclsyntax.Expression) cty.Value {
 // answered refuses a value that is not known though nothing that it is made of is, or will be,
 // the reason: what depends on it would be left out without a word.
 func (sc Scope) answered(e hclsyntax.Expression, v cty.Value) cty.Value {
-	if _, refers := e.(*hclsyntax.ScopeTraversalExpr); refers || sc.Now.Any() || v.IsWhollyKnown() {
+	if _, refers := e.(*hclsyntax.ScopeTraversalExpr); refers || sc.now.Any() || v.IsWhollyKnown() {
 		return v
 	}
 	for _, tr := range e.Variables() {

@@ -210,7 +210,7 @@ func (g given) value(gs *givens, v *variable) cty.Value {
 			return cty.DynamicVal
 		}
 	}
-	_, tooLarge := language.Measure(val)
+	tooLarge := language.Measure(val)
 	if tooLarge == nil && v.typ == cty.Number && val.Type() == cty.String && val.IsKnown() && !val.IsNull() {
 		tooLarge = syntax.LongNumber(val.AsString())
 	}

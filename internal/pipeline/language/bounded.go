@@ -50,7 +50,7 @@ func (m *meter) bounded(name string, f function.Function) function.Function {
 					made = args[0]
 				}
 			}
-			s, tooLarge := Measure(made)
+			s, tooLarge := measure(made)
 			if tooLarge == nil {
 				tooLarge = m.spend(s.elements+lengths(args)/64, s.bytes)
 			}

@@ -35,7 +35,7 @@ var expansions = map[string]func(args []cty.Value) *syntax.Limit{
 	"join": func(a []cty.Value) *syntax.Limit {
 		n, bytes := 0, int64(0)
 		for _, v := range a[1:] {
-			s, err := Measure(v)
+			s, err := measure(v)
 			if err != nil {
 				return err
 			}
@@ -160,7 +160,7 @@ var verb = regexp.MustCompile(`%[-+# 0]*(?:\[\d*\])?(\d*)(?:\.(\d*))?`)
 func formatted(name string, a []cty.Value) *syntax.Limit {
 	var largest int64
 	for _, v := range a[1:] {
-		s, err := Measure(v)
+		s, err := measure(v)
 		if err != nil {
 			return err
 		}

@@ -62,6 +62,11 @@ func evaluate(source string) (e hclsyntax.Expression, v cty.Value, ds syntax.Dia
 	if wrong.HasErrors() {
 		return nil, cty.NilVal, c.Done(), false
 	}
+	for _, tr := range e.Variables() { // others are reported before anything is evaluated
+		if root := tr.RootName(); root != "var" && root != "local" && root != "step" {
+			return nil, cty.NilVal, c.Done(), false
+		}
+	}
 	s.RewriteNode(e)
 	s.Keep(map[string]cty.Value{"secret": cty.StringVal(secret)})
 	spec := &step.Spec{Kind: step.Kind[any]{Outputs: []step.Output{{Name: "out", Tree: true}, {Name: "report"}}}}

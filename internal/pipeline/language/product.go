@@ -24,11 +24,8 @@ const maxProduct = 100_000
 var product = function.New(&function.Spec{
 	Params:   []function.Parameter{{Name: "axes", Type: cty.DynamicPseudoType}},
 	VarParam: &function.Parameter{Name: "order", Type: cty.DynamicPseudoType},
-	Type: func(args []cty.Value) (cty.Type, error) {
-		v, err := combine(args)
-		return v.Type(), err
-	},
-	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) { return combine(args) },
+	Type:     function.StaticReturnType(cty.DynamicPseudoType),
+	Impl:     func(args []cty.Value, _ cty.Type) (cty.Value, error) { return combine(args) },
 })
 
 type axis struct {

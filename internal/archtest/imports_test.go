@@ -71,7 +71,7 @@ var rules = []rule{
 	{"internal/pipeline/lockfile/origins", []string{"internal/pipeline", "internal/host/listing", "internal/corpora/fetch", "step", "artifacts"}},
 	{"internal/pipeline/lockfile", []string{"internal/stores/local", "internal/host/listing", "step", "internal/corpora/fetch", "internal/system/atomicfile", "internal/system/.", "artifacts", "internal/system/values"}},
 	{"internal/pipeline/modules", []string{"internal/pipeline/.", "internal/pipeline/lockfile", "internal/host/git"}},
-	{"internal/pipeline/lsp", []string{"internal/pipeline/.", "internal/pipeline/schema", "internal/pipeline/graph", "internal/pipeline/reference", "internal/system/process", "step"}},
+	{"internal/pipeline/lsp", []string{"internal/pipeline/.", "internal/pipeline/schema", "internal/pipeline/syntax", "internal/pipeline/graph", "internal/pipeline/reference", "internal/system/process", "step"}},
 	{"internal/pipeline/testfile", []string{"internal/pipeline/address", "internal/pipeline/."}},
 	{"internal/pipeline/plan", []string{"internal/pipeline/address", "internal/pipeline/.", "step", "artifacts", "internal/system/values"}},
 	{"internal/pipeline/estimate", []string{"internal/pipeline/address", "internal/pipeline/plan", "internal/pipeline/.", "internal/host/rates", "step", "internal/system/words"}},

@@ -25,9 +25,11 @@ func TestUnexplained(t *testing.T) {
 		Impl: func([]cty.Value, cty.Type) (cty.Value, error) { return cty.UnknownVal(cty.Bool), nil },
 	})
 	load := func(src string) (*Pipeline, syntax.Diagnostics) {
-		l := newLoader(map[string][]byte{"p.hcl": []byte(src)}, Options{Registry: registry})
-		l.functions(".")["unanswered"] = unanswered
-		return l.load()
+		sources, o := map[string][]byte{"p.hcl": []byte(src)}, Options{Registry: registry}
+		l := begin(sources, o)
+		l.Functions(".", func() bool { return false })["unanswered"] = unanswered
+		_, p, ds := load(l, sources, o, false)
+		return p, ds
 	}
 	const plain = "step \"echo\" \"a\" {\n words = [\"b\"]\n"
 	for name, src := range map[string]string{
@@ -48,7 +50,7 @@ func TestUnexplained(t *testing.T) {
 		var ds syntax.Diagnostics
 		if name == "console" {
 			s, _, _ := Open(map[string][]byte{"p.hcl": nil}, Options{Registry: registry})
-			s.l.functions(s.dir)["unanswered"] = unanswered
+			s.f.Functions(s.dir, nil)["unanswered"] = unanswered
 			_, ds = s.Value(WholeExpression("<test>", []byte("!unanswered()")))
 		} else if p, found := load(src); p != nil {
 			t.Errorf("%s: it loads with %d steps", name, len(p.Steps))

@@ -11,16 +11,16 @@ import (
 
 // questions are those whose answers could mend errors: of variables that nobody has set and
 // whose names stand where something is wrong. The errors say how else to set them.
-func (l *loader) questions(ds syntax.Diagnostics) (all []syntax.Question) {
-	for _, name := range syntax.Keys(l.variables) {
-		v := l.variables[name]
+func (s *Scope) questions(ds syntax.Diagnostics) (all []syntax.Question) {
+	for _, name := range syntax.Keys(s.f.variables.of) {
+		v := s.f.variables.of[name]
 		if v.ask == "" || v.given {
 			continue
 		}
 		named := regexp.MustCompile(`\bvar\.` + regexp.QuoteMeta(name) + `\b`)
 		asked := false
 		for _, d := range ds.List {
-			if d.Severity != hcl.DiagError || *d.Subject != v.rng && !named.Match(d.Subject.SliceBytes(l.Diags.Source(d.Subject.Filename))) {
+			if d.Severity != hcl.DiagError || *d.Subject != v.rng && !named.Match(d.Subject.SliceBytes(s.f.Diags.Source(d.Subject.Filename))) {
 				continue
 			}
 			if *d.Subject != v.rng {

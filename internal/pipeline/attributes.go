@@ -4,12 +4,15 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/redsi/redsi/internal/pipeline/language"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
 // noBlocks reports the blocks of one that has none.
-func (l *loader) noBlocks(b *hclsyntax.Block, only string) {
+func noBlocks(d *syntax.Collector, b *hclsyntax.Block, only string) {
 	for _, inner := range b.Body.Blocks {
-		l.Diags.Error(inner.TypeRange, "Unknown block", only)
+		d.Error(inner.TypeRange, "Unknown block", only)
 	}
 }
 
@@ -18,7 +21,7 @@ func (l *loader) constantOf(a *hclsyntax.Attribute, ctx *hcl.EvalContext, want c
 	if a == nil || !l.constant(a.Expr, what) {
 		return v, false
 	}
-	return l.typed(a.Expr, ctx, nil, want, wrong)
+	return language.Scope{Session: l.Session, Context: ctx}.Typed(a.Expr, want, wrong)
 }
 
 // description checks a text that is for people alone.

@@ -25,9 +25,9 @@ func (l *loader) declareBlock(t *Type, hb *hclsyntax.Block) {
 		return
 	}
 	l.nodes = append(l.nodes, n)
-	l.blocks = append(l.blocks, n)
 	b.spec = l.kind(b, kindRange)
 	l.shape(b)
+	b.places = placesIn(hb.Body)
 }
 
 // kind looks up a block's kind and reports one that cannot be used so.

@@ -2,9 +2,7 @@ package pipeline
 
 import (
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
@@ -87,24 +85,3 @@ func List(folder, pattern string) ([]string, error) { return language.List(folde
 
 // Matches is language.Matches.
 func Matches(pattern, name string) bool { return language.Matches(pattern, name) }
-
-// sees is what expressions see in ctx, of an instance or, with nil, of none in particular.
-func (l *loader) sees(ctx *hcl.EvalContext, inst *instance) language.Scope {
-	return language.Scope{Session: l.Session, Context: ctx, Of: inst.of(), Bad: l.bad, Why: l.explains}
-}
-
-func (l *loader) value(e hclsyntax.Expression, ctx *hcl.EvalContext, inst *instance) cty.Value {
-	return l.sees(ctx, inst).Value(e)
-}
-
-func (l *loader) typed(e hclsyntax.Expression, ctx *hcl.EvalContext, inst *instance, want cty.Type, wrong string) (cty.Value, bool) {
-	return l.sees(ctx, inst).Typed(e, want, wrong)
-}
-
-func (l *loader) open(v cty.Value, rng hcl.Range, inst *instance) cty.Value {
-	return l.sees(nil, inst).Open(v, rng)
-}
-
-func (l *loader) functions(dir string) map[string]function.Function {
-	return l.Session.Functions(dir, l.anySensitive)
-}

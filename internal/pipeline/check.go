@@ -44,7 +44,7 @@ func (l *loader) shapeCheck(b *block, inner *hclsyntax.Block) {
 func (c *stepReader) checks(tree map[string]any) (list []step.Check, ok bool) {
 	ok = true
 	for _, inner := range c.b.checks {
-		r := &checkReader{Reader: c.l.formReader(inner, c.inst), of: c, tree: tree}
+		r := &checkReader{Reader: c.f.reader(inner, c.inst), of: c, tree: tree}
 		own := r.Body(inner.Body, r.Spec.Attrs, nil)
 		if name, one := own["of"].(string); one {
 			own["of"] = []any{name}

@@ -1,11 +1,8 @@
 package pipeline
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
-
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/redsi/redsi/internal/pipeline/questions"
 	"github.com/redsi/redsi/internal/pipeline/schema"
@@ -82,42 +79,4 @@ func checkChecklist(x checklistBlock) error {
 		}
 	}
 	return ps.Err()
-}
-
-// declareChecklist reads the checklist block, whose attributes are constants.
-func (l *loader) declareChecklist(b *hclsyntax.Block) {
-	if !l.single(b) {
-		return
-	}
-	c := l.fixedReader(b, "")
-	x, ok := schema.Read[checklistBlock](c)
-	if !ok {
-		return
-	}
-	said := func(text string, path ...any) Said {
-		rng, _ := c.Find(path, true)
-		return Said{text, syntax.PosOf(rng)}
-	}
-	l.checklist.Answers = map[string]map[string]Said{}
-	if x.Selection != nil {
-		l.checklist.Selection = said(*x.Selection, "selection")
-	}
-	for _, name := range syntax.Keys(x.Search) {
-		l.checklist.Search = append(l.checklist.Search, Bound{name, said(x.Search[name], "search", schema.Key(name))})
-	}
-	for list, given := range x.answers() {
-		for number, text := range given {
-			if l.checklist.Answers[list] == nil {
-				l.checklist.Answers[list] = map[string]Said{}
-			}
-			l.checklist.Answers[list][number] = said(text, list, schema.Key(number))
-		}
-	}
-	for typ, assets := range x.assets() {
-		for i, asset := range assets {
-			asset.Type, asset.Pos = typ, syntax.PosOf(syntax.Blocks(b.Body, typ)[i].TypeRange)
-			l.checklist.Assets = append(l.checklist.Assets, asset)
-		}
-	}
-	slices.SortFunc(l.checklist.Assets, func(a, b Asset) int { return cmp.Compare(a.Pos.Line, b.Pos.Line) })
 }

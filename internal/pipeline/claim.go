@@ -66,24 +66,24 @@ func (l *loader) claimName(b *hclsyntax.Block) bool {
 // cellsOf is what claims see of a table or figure: an object of its cells, each with its
 // own name as ADDRESS:CELL; of for_each an object of such objects. It is unknown if the
 // block could not be evaluated.
-func (l *loader) cellsOf(n *node) cty.Value {
-	if n.cells != cty.NilVal {
-		return n.cells
+func (f *frame) cellsOf(n *node) cty.Value {
+	b, st := n.block, f.of(n)
+	if st.cells != cty.NilVal {
+		return st.cells
 	}
-	n.cells = cty.DynamicVal
-	b := n.block
-	if b.spec == nil || len(l.steps[n]) == 0 || slices.ContainsFunc(l.steps[n], func(s Step) bool { return s.Pending() }) {
-		return n.cells
+	st.cells = cty.DynamicVal
+	if b.spec == nil || len(st.steps) == 0 || slices.ContainsFunc(st.steps, func(s Step) bool { return s.Pending() }) {
+		return st.cells
 	}
 	instances := map[string]cty.Value{}
-	for _, s := range l.steps[n] {
+	for _, s := range st.steps {
 		tree, err := s.Task.Tree()
 		if err != nil {
 			panic(fmt.Sprintf("%s: %v", s.Address, err)) // which was made here
 		}
 		names, err := b.spec.Cells(tree)
 		if err != nil {
-			return n.cells // reported
+			return st.cells // reported
 		}
 		cells := make(map[string]cty.Value, len(names))
 		known := make(map[string]bool, len(names))
@@ -91,13 +91,13 @@ func (l *loader) cellsOf(n *node) cty.Value {
 			cells[name] = cty.StringVal(s.Address + ":" + name)
 			known[s.Address+":"+name] = true
 		}
-		l.cellNames[s.Address] = known
+		f.cellNames[s.Address] = known
 		instances[s.Key] = cty.ObjectVal(cells)
 	}
-	if n.cells = instances[""]; b.forEach != nil {
-		n.cells = cty.ObjectVal(instances)
+	if st.cells = instances[""]; b.forEach != nil {
+		st.cells = cty.ObjectVal(instances)
 	}
-	return n.cells
+	return st.cells
 }
 
 // cells reports names of cells that no table or figure has which the block refers to.
@@ -109,7 +109,7 @@ func (c *stepReader) cells(tree map[string]any) {
 	}
 	for _, n := range names {
 		item, _, _ := address.Cell(n.Cell)
-		known := c.l.cellNames[item]
+		known := c.f.cellNames[item]
 		if known[n.Cell] {
 			continue
 		}
@@ -123,12 +123,12 @@ func (c *stepReader) cells(tree map[string]any) {
 }
 
 // claims are those of the claim blocks.
-func (l *loader) claims() (list []Claim) {
-	for _, n := range l.blocks {
-		if n.block.typ != "claim" {
+func (f *frame) claims() (list []Claim) {
+	for _, n := range f.decl.nodes {
+		if n.block == nil || n.block.typ != "claim" {
 			continue
 		}
-		for _, s := range l.steps[n] {
+		for _, s := range f.of(n).steps {
 			if s.Pending() {
 				continue
 			}
@@ -136,7 +136,7 @@ func (l *loader) claims() (list []Claim) {
 			if n.block.forEach != nil {
 				c.Name += fmt.Sprintf("[%q]", s.Key)
 			}
-			if c.LeftOut = l.leftOut(n); len(c.LeftOut) == 0 {
+			if c.LeftOut = f.leftOut(n); len(c.LeftOut) == 0 {
 				for _, cell := range namesOf(n.block.spec, s.Task) {
 					c.Cells = append(c.Cells, cell.Cell)
 				}

@@ -6,14 +6,58 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
-	"github.com/zclconf/go-cty/cty"
 
+	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/step"
 )
 
-// declare finds what the pipeline files declare and reports what is declared
+// declareOptions say with what a pipeline is declared.
+type declareOptions struct {
+	Registry *step.Registry
+	Module   func(folder, source string) (map[string][]byte, error) // returns the files of a module; nil: there are none
+	Lint     bool
+}
+
+// tree is a pipeline with the modules that it names, as far as they have been asked for.
+type tree struct {
+	root   *module
+	opened map[[2]string]map[string][]byte // files of modules by the folder and source that name them
+}
+
+// loader declares a module. What it evaluates are constants.
+type loader struct {
+	*language.Session
+	declareOptions
+	*tree
+	parsed map[string]*syntax.Body // by name; nil of a file that is not HCL
+	*module
+}
+
+// declare finds what the pipeline files declare, and reports what is declared
 // twice, in the wrong form, or unknown.
+func declare(s *language.Session, files map[string][]byte, o declareOptions) *tree {
+	if o.Registry == nil {
+		o.Registry = step.NewRegistry()
+	}
+	t := &tree{newModule(files, nil), map[[2]string]map[string][]byte{}}
+	(&loader{s, o, t, map[string]*syntax.Body{}, t.root}).declare()
+	return t
+}
+
+// within declares a module within the one that is declared here.
+func (l *loader) within(files map[string][]byte) *module {
+	inner := *l
+	inner.module = newModule(files, l.module)
+	inner.declare()
+	return inner.module
+}
+
+// declare declares nothing of a module that is broken.
 func (l *loader) declare() {
+	if l.parse(); l.broken() {
+		return
+	}
 	for _, b := range l.bodies {
 		for _, a := range syntax.Attributes(b.Body) {
 			l.Diags.Error(a.NameRange, "Attribute outside a block",
@@ -82,7 +126,7 @@ func (l *loader) add(n *node) bool {
 		l.twice(n.name, n.rng, old.rng)
 		return false
 	}
-	n.dir, n.value = syntax.Dir(n.rng.Filename), cty.DynamicVal
+	n.dir, n.index = syntax.Dir(n.rng.Filename), len(l.byName)
 	l.byName[n.name] = n
 	return true
 }
@@ -137,15 +181,12 @@ func (l *loader) idle(t *Type, b *hclsyntax.Block) bool {
 
 // declareOnce declares a block of which there is one.
 func (l *loader) declareOnce(t *Type, b *hclsyntax.Block) {
-	switch t.Name {
-	case "checklist":
-		l.declareChecklist(b)
-	case limitsBlock:
-		l.declareLimits(b)
+	switch {
+	case !l.single(b) || l.idle(t, b) || l.ignores(t):
+	case t.Form != nil:
+		l.shapeForm(b)
 	default:
-		if l.single(b) {
-			l.idle(t, b)
-		}
+		noBlocks(l.Diags, b, "A limits block has attributes only: NAME = how many steps of a run may have it at a time.")
 	}
 }
 

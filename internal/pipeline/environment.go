@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -13,6 +12,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/environment"
 	"github.com/redsi/redsi/internal/host/libraries"
+	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/schema"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
@@ -37,14 +37,14 @@ type environmentBlock struct {
 	Platform     string   `hcl:"platform,optional" help:"What the lock is read for, such as \"linux-x86_64\". Default: this machine's."`
 }
 
-// evaluateEnvironment reads the lock of an environment. What steps see of it is small: its
+// environment reads the lock of an environment. What steps see of it is small: its
 // name and two digests.
-func (l *loader) evaluateEnvironment(n *node, ctx *hcl.EvalContext) {
-	c := l.formReader(n.form, &instance{ctx: ctx})
+func (f *frame) environment(n *node, ctx *hcl.EvalContext) {
+	c := f.reader(n.form, &instance{ctx: ctx})
 	x, ok := schema.Read[environmentBlock](c)
 	if !ok {
-		if l.Now.Any() {
-			l.Diags.Error(n.rng, "Environment that is not known", "An environment cannot wait for what a step makes.")
+		if f.Awaits().Any() {
+			f.Diags.Error(n.rng, "Environment that is not known", "An environment cannot wait for what a step makes.")
 		}
 		return
 	}
@@ -56,24 +56,24 @@ func (l *loader) evaluateEnvironment(n *node, ctx *hcl.EvalContext) {
 		}
 	}
 	if given != 1 {
-		l.Diags.Error(n.rng, "Not one lock", fmt.Sprintf("An environment has one of %s: environment \"NAME\" { uv = \"uv.lock\" }.", strings.Join(environment.Kinds, ", ")))
+		f.Diags.Error(n.rng, "Not one lock", fmt.Sprintf("An environment has one of %s: environment \"NAME\" { uv = \"uv.lock\" }.", strings.Join(environment.Kinds, ", ")))
 		return
 	}
-	e := Environment{Name: l.qualified(n.name)}
-	err := l.readLock(n.dir, &r)
+	e := Environment{Name: f.qualified(n.name)}
+	err := readLock(f.Files, n.dir, &r)
 	if err == nil {
 		e.Text, err = r.Text()
 	}
 	if err == nil {
 		e.Recipe = artifacts.Sum(e.Text)
-		e.Packages, err = l.Environments.Manifest(r, e.Recipe, fmt.Sprintf("%s (%s, %s)", e.Name, r.Lock, r.Platform))
+		e.Packages, err = f.Environments.Manifest(r, e.Recipe, fmt.Sprintf("%s (%s, %s)", e.Name, r.Lock, r.Platform))
 	}
 	if err != nil {
-		l.Diags.Error(c.Locate([]any{r.Kind}), "Environment that cannot be had", fmt.Sprintf("%s: %s.", n.name, strings.TrimRight(err.Error(), ".")))
+		f.Diags.Error(c.Locate([]any{r.Kind}), "Environment that cannot be had", fmt.Sprintf("%s: %s.", n.name, strings.TrimRight(err.Error(), ".")))
 		return
 	}
-	l.environments = append(l.environments, e)
-	n.value = cty.ObjectVal(map[string]cty.Value{
+	f.own.Environments = append(f.own.Environments, e)
+	f.of(n).value = cty.ObjectVal(map[string]cty.Value{
 		"name": cty.StringVal(n.form.Labels[0]), "kind": cty.StringVal(r.Kind),
 		"packages": cty.StringVal(e.Packages.Digest.Hex()), "recipe": cty.StringVal(e.Recipe.Hex()),
 	})
@@ -81,7 +81,7 @@ func (l *loader) evaluateEnvironment(n *node, ctx *hcl.EvalContext) {
 
 // readLock reads the files that a recipe names, as file() does, and names the lock without
 // its folder.
-func (l *loader) readLock(dir string, r *environment.Recipe) (err error) {
+func readLock(l *language.Files, dir string, r *environment.Recipe) (err error) {
 	name := r.Lock
 	if r.Kind == environment.Image {
 		if environment.IsReference(name) || !strings.HasSuffix(name, ".sif") {
@@ -100,13 +100,4 @@ func (l *loader) readLock(dir string, r *environment.Recipe) (err error) {
 		r.Files[file] = string(b)
 	}
 	return nil
-}
-
-// allEnvironments are the loader's own and those of its modules.
-func (l *loader) allEnvironments() []Environment {
-	all := slices.Clone(l.environments)
-	for _, m := range l.modules {
-		all = append(all, m.allEnvironments()...)
-	}
-	return all
 }

@@ -12,13 +12,13 @@ import (
 // stepReader reads the configuration of one instance of a block.
 type stepReader struct {
 	*schema.Reader
-	l    *loader
+	f    *frame
 	b    *block
 	inst *instance
 }
 
-func (l *loader) stepReader(b *block, inst *instance) *stepReader {
-	return &stepReader{&schema.Reader{Scope: l.sees(inst.ctx, inst), Block: b.Block, Spec: b.spec, Owner: b.owner, Address: inst.address, Typos: l.typos}, l, b, inst}
+func (f *frame) stepReader(b *block, inst *instance) *stepReader {
+	return &stepReader{&schema.Reader{Scope: f.sees(inst.ctx, inst), Block: b.Block, Spec: b.spec, Owner: b.owner, Address: inst.address, Typos: f.typos}, f, b, inst}
 }
 
 // fields reports the fields that the step will read and that the outputs they are read

@@ -36,95 +36,102 @@ type given struct {
 	local bool // of Options.Local
 }
 
-// givenValues collects the values that variables are given, the strongest of
+// givens reads what the variables of a pipeline are given.
+type givens struct {
+	decl  *module
+	diags *syntax.Collector
+	from  *Options
+}
+
+// values collects the values that variables are given, the strongest of
 // each, and reports those of undeclared variables.
-func (l *loader) givenValues() map[string]given {
-	declared := syntax.Keys(l.variables)
+func (gs *givens) values() map[string]given {
+	declared := syntax.Keys(gs.decl.variables)
 	m := map[string]given{}
-	for _, f := range l.Options.Local {
-		for _, g := range l.variableFile(f) {
+	for _, f := range gs.from.Local {
+		for _, g := range gs.variableFile(f) {
 			g.local = true
 			m[g.name] = g
 		}
 	}
-	for _, f := range l.environment() {
+	for _, f := range gs.environment() {
 		// Other pipelines may have variables that this one has not: no error.
-		if l.variables[f.name] != nil {
+		if gs.decl.variables[f.name] != nil {
 			m[f.name] = f
 		} else if near := syntax.Nearest(f.name, declared); near != "" {
-			l.Diags.Warn(f.rng, "Undeclared variable", fmt.Sprintf("The pipeline has no variable %q. Did you mean %q?", f.name, near))
+			gs.diags.Warn(f.rng, "Undeclared variable", fmt.Sprintf("The pipeline has no variable %q. Did you mean %q?", f.name, near))
 		}
 	}
-	for _, f := range l.VarFiles {
-		for _, g := range l.variableFile(f) {
+	for _, f := range gs.from.VarFiles {
+		for _, g := range gs.variableFile(f) {
 			m[g.name] = g
 		}
 	}
-	for _, g := range l.lines(argumentSource, syntax.Keys(l.Vars), func(n string) (string, string) { return n, l.Vars[n] }) {
+	for _, g := range gs.lines(argumentSource, syntax.Keys(gs.from.Vars), func(n string) (string, string) { return n, gs.from.Vars[n] }) {
 		m[g.name] = g
 	}
 	for name, g := range m {
-		if l.variables[name] == nil {
-			l.Diags.Error(g.rng, "Undeclared variable",
+		if gs.decl.variables[name] == nil {
+			gs.diags.Error(g.rng, "Undeclared variable",
 				fmt.Sprintf("The pipeline has no variable %q. %s", name, syntax.Suggest(name, declared, "variable")))
 		}
 	}
 	return m
 }
 
-func (l *loader) environment() []given {
+func (gs *givens) environment() []given {
 	values := map[string]string{}
-	for _, e := range l.Env {
+	for _, e := range gs.from.Env {
 		name, value, ok := strings.Cut(e, "=")
 		if v, has := strings.CutPrefix(name, EnvPrefix); ok && has {
 			values[v] = value
 		}
 	}
-	return l.lines(envSource, syntax.Keys(values), func(n string) (string, string) { return EnvPrefix + n, values[n] })
+	return gs.lines(envSource, syntax.Keys(values), func(n string) (string, string) { return EnvPrefix + n, values[n] })
 }
 
 // lines makes a text of NAME=VALUE lines, for diagnostics to quote.
-func (l *loader) lines(source string, names []string, of func(string) (key, value string)) []given {
+func (gs *givens) lines(source string, names []string, of func(string) (key, value string)) []given {
 	var text strings.Builder
-	gs := make([]given, len(names))
+	list := make([]given, len(names))
 	for i, n := range names {
 		key, value := of(n)
-		line := key + "=" + l.hideText(n, value)
+		line := key + "=" + gs.hideText(n, value)
 		start := hcl.Pos{Line: i + 1, Column: 1, Byte: text.Len()}
 		end := hcl.Pos{Line: i + 1, Column: 1 + len(line), Byte: text.Len() + len(line)}
-		gs[i] = given{name: n, text: value, rng: hcl.Range{Filename: source, Start: start, End: end}}
+		list[i] = given{name: n, text: value, rng: hcl.Range{Filename: source, Start: start, End: end}}
 		text.WriteString(line + "\n")
 	}
 	if len(names) > 0 {
-		l.Diags.Quote(source, []byte(text.String()))
+		gs.diags.Quote(source, []byte(text.String()))
 	}
-	return gs
+	return list
 }
 
 // variableFile reads NAME = VALUE attributes from HCL, or the names and values at the top of
 // JSON, YAML or TOML if the file's name ends so.
-func (l *loader) variableFile(f syntax.File) []given {
-	if !l.anySensitive() { // else no line of it is quoted
-		l.Diags.Quote(f.Name, f.Bytes)
+func (gs *givens) variableFile(f syntax.File) []given {
+	if !gs.decl.anySensitive() { // else no line of it is quoted
+		gs.diags.Quote(f.Name, f.Bytes)
 	}
 	switch strings.ToLower(path.Ext(f.Name)) {
 	case ".yaml", ".yml":
-		return l.dataFile(f, "YAML", language.DecodeYAML)
+		return gs.dataFile(f, "YAML", language.DecodeYAML)
 	case ".toml":
-		return l.dataFile(f, "TOML", language.DecodeTOML)
+		return gs.dataFile(f, "TOML", language.DecodeTOML)
 	}
 	start := hcl.Range{Filename: f.Name, Start: hcl.InitialPos, End: hcl.InitialPos}
 	var file *hcl.File
 	var ds hcl.Diagnostics
 	switch {
-	case !syntax.Tame(f.Name, f.Bytes, l.Diags):
+	case !syntax.Tame(f.Name, f.Bytes, gs.diags):
 		return nil
 	case strings.HasSuffix(f.Name, ".json"):
 		file, ds = hcljson.Parse(f.Bytes, f.Name)
 	default:
 		file, ds = hclsyntax.ParseConfig(f.Bytes, f.Name, hcl.InitialPos)
 	}
-	l.Diags.HCL(ds, start)
+	gs.diags.HCL(ds, start)
 	if ds.HasErrors() {
 		return nil
 	}
@@ -132,18 +139,18 @@ func (l *loader) variableFile(f syntax.File) []given {
 		hclsyntax.VisitAll(b, syntax.UnixLines)
 	}
 	attrs, ds := file.Body.JustAttributes()
-	l.Diags.HCL(ds, start)
-	var gs []given
+	gs.diags.HCL(ds, start)
+	var list []given
 	for name, a := range attrs {
-		gs = append(gs, given{name: name, rng: a.Range, expr: a.Expr})
+		list = append(list, given{name: name, rng: a.Range, expr: a.Expr})
 	}
-	return gs
+	return list
 }
 
 // dataFile is variableFile for formats of other tools.
-func (l *loader) dataFile(f syntax.File, format string, decode func([]byte) (cty.Value, error)) (gs []given) {
+func (gs *givens) dataFile(f syntax.File, format string, decode func([]byte) (cty.Value, error)) (list []given) {
 	fail := func(line int, detail string) []given {
-		l.Diags.Error(syntax.Line(f, line), "Wrong variable file", fmt.Sprintf("%s is not the %s that it should be: %s.", f.Name, format, detail))
+		gs.diags.Error(syntax.Line(f, line), "Wrong variable file", fmt.Sprintf("%s is not the %s that it should be: %s.", f.Name, format, detail))
 		return nil
 	}
 	if len(f.Bytes) > syntax.MaxSource {
@@ -171,35 +178,35 @@ func (l *loader) dataFile(f syntax.File, format string, decode func([]byte) (cty
 		if at := key.FindStringIndex(text); at != nil {
 			rng = syntax.Line(f, 1+strings.Count(text[:at[0]], "\n"))
 		}
-		gs = append(gs, given{name: name, rng: rng, expr: hcl.StaticExpr(value, rng)})
+		list = append(list, given{name: name, rng: rng, expr: hcl.StaticExpr(value, rng)})
 	}
-	return gs
+	return list
 }
 
 // value converts what was given to the variable's type.
-func (g given) value(l *loader, v *variable) cty.Value {
+func (g given) value(gs *givens, v *variable) cty.Value {
 	var val cty.Value
 	switch {
 	case g.expr != nil:
 		var ds hcl.Diagnostics
 		val, ds = g.expr.Value(nil)
-		l.Diags.HCL(ds, g.rng)
+		gs.diags.HCL(ds, g.rng)
 		if ds.HasErrors() {
 			return cty.DynamicVal
 		}
 		if val.IsNull() { // as if it were not given
-			return l.unset(v, g)
+			return gs.unset(v, g)
 		}
 	case v.typ.IsPrimitiveType():
 		if syntax.NotNFC([]byte(g.text)) > 0 {
-			l.Diags.Error(g.rng, "Text not in NFC",
+			gs.diags.Error(g.rng, "Text not in NFC",
 				fmt.Sprintf("The value of var.%s is not in Unicode's form NFC, such as a letter with an accent that is a character of its own. Give it in NFC, or let a step read it as an input.", v.name))
 			return cty.DynamicVal
 		}
 		val = cty.StringVal(g.text)
 	default:
 		var ok bool
-		if val, ok = l.parseValue(g); !ok {
+		if val, ok = gs.parseValue(g); !ok {
 			return cty.DynamicVal
 		}
 	}
@@ -208,33 +215,33 @@ func (g given) value(l *loader, v *variable) cty.Value {
 		tooLarge = syntax.LongNumber(val.AsString())
 	}
 	if tooLarge != nil {
-		l.Diags.Error(g.rng, tooLarge.Summary, tooLarge.Detail)
+		gs.diags.Error(g.rng, tooLarge.Summary, tooLarge.Detail)
 		return cty.DynamicVal
 	}
 	out, err := convert.Convert(val, v.typ)
 	if err != nil {
-		l.Diags.Error(g.rng, "Wrong type",
+		gs.diags.Error(g.rng, "Wrong type",
 			fmt.Sprintf("The value does not fit the type of var.%s, %s: %s.", v.name, typeexpr.TypeString(v.typ), err), syntax.Place{Range: v.rng, Text: "declared here"})
 		return cty.DynamicVal
 	}
 	return out
 }
 
-func (l *loader) unset(v *variable, g given) cty.Value {
+func (gs *givens) unset(v *variable, g given) cty.Value {
 	if v.optional {
 		return v.fallback
 	}
-	l.Diags.Error(g.rng, "Variable without a value", fmt.Sprintf("var.%s has no default, so it cannot be null.", v.name))
+	gs.diags.Error(g.rng, "Variable without a value", fmt.Sprintf("var.%s has no default, so it cannot be null.", v.name))
 	return cty.DynamicVal
 }
 
-func (l *loader) parseValue(g given) (cty.Value, bool) {
+func (gs *givens) parseValue(g given) (cty.Value, bool) {
 	fail := func(ds hcl.Diagnostics) (cty.Value, bool) {
-		l.Diags.Error(g.rng, "Not a value",
+		gs.diags.Error(g.rng, "Not a value",
 			fmt.Sprintf("%s Write it as in a pipeline file, for example --var '%s=[\"a\", \"b\"]'.", ds[0].Detail, g.name))
 		return cty.DynamicVal, false
 	}
-	if !syntax.Tame(g.rng.Filename, []byte(g.text), l.Diags) {
+	if !syntax.Tame(g.rng.Filename, []byte(g.text), gs.diags) {
 		return cty.DynamicVal, false
 	}
 	e, ds := hclsyntax.ParseExpression([]byte(g.text), g.rng.Filename, g.rng.Start)
@@ -250,8 +257,8 @@ func (l *loader) parseValue(g given) (cty.Value, bool) {
 
 // hideText is a text from outside as diagnostics quote it: not the value of a variable that is
 // sensitive, or that may be meant for one that is.
-func (l *loader) hideText(name, value string) string {
-	if v := l.variables[name]; v != nil && v.sensitive || v == nil && l.anySensitive() {
+func (gs *givens) hideText(name, value string) string {
+	if v := gs.decl.variables[name]; v != nil && v.sensitive || v == nil && gs.decl.anySensitive() {
 		return "…"
 	}
 	return strings.NewReplacer("\n", " ", "\r", " ").Replace(value)

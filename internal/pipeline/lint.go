@@ -11,43 +11,50 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// lint warns of what is not a mistake but hardly meant. What it says has to be so of
+// linter warns of what is not a mistake but hardly meant. What it says has to be so of
 // every pipeline: a warning that is often wrong is read by nobody.
-func (l *loader) lint() {
-	for _, n := range l.nodes {
+type linter struct {
+	f     *frame
+	there map[string]bool // whether files that programs are given as arguments exist
+}
+
+func (l *linter) lint() {
+	for _, n := range l.f.decl.nodes {
+		read := l.f.of(n).read
 		switch {
-		case n.module != nil && !n.read:
-			l.Diags.Warn(n.rng, "Unused module", fmt.Sprintf("Nothing refers to %s, so its steps run only where a target names them.", n.name))
-		case n.block != nil && n.block.spec.HasPins() && !n.read:
-			l.Diags.Warn(n.rng, "Unused source", fmt.Sprintf("Nothing reads %s, but it is still fetched.", n.name))
-		case n.block != nil && n.block.typ == "source" && !n.read:
-			l.Diags.Warn(n.rng, "Unused source", fmt.Sprintf("Nothing reads %s, but its files are still copied into the store.", n.name))
+		case n.module != nil && !read:
+			l.f.Diags.Warn(n.rng, "Unused module", fmt.Sprintf("Nothing refers to %s, so its steps run only where a target names them.", n.name))
+		case n.block != nil && n.block.spec.HasPins() && !read:
+			l.f.Diags.Warn(n.rng, "Unused source", fmt.Sprintf("Nothing reads %s, but it is still fetched.", n.name))
+		case n.block != nil && n.block.typ == "source" && !read:
+			l.f.Diags.Warn(n.rng, "Unused source", fmt.Sprintf("Nothing reads %s, but its files are still copied into the store.", n.name))
 		}
 		if forEach := n.forEach(); forEach != nil && language.WrittenElements(forEach) == 1 {
-			l.Diags.Warn(forEach.Range(), "for_each of one element", fmt.Sprintf("It makes one instance, so for_each is not needed. Without it, refer to %s, not to an instance of it.", n.name))
+			l.f.Diags.Warn(forEach.Range(), "for_each of one element", fmt.Sprintf("It makes one instance, so for_each is not needed. Without it, refer to %s, not to an instance of it.", n.name))
 		}
 		if n.block != nil && n.block.spec != nil {
 			l.lintProgram(n)
 		}
 	}
 	l.lintTwins()
-	for _, b := range l.bodies {
-		language.Lint(b.Body, l.Diags, Roots())
+	for _, b := range l.f.decl.bodies {
+		language.Lint(b.Body, l.f.Diags, Roots())
 	}
 }
 
 // lintTwins finds steps of different names that are the same work. Instances are left
 // alone: that a sweep meets another one in a point is what shared results are for.
-func (l *loader) lintTwins() {
+func (l *linter) lintTwins() {
 	first := map[string]*node{}
-	for _, n := range l.blocks {
-		if n.block.forEach != nil || n.block.typ != "step" || len(l.steps[n]) != 1 || l.steps[n][0].Pending() {
+	for _, n := range l.f.decl.nodes {
+		steps := l.f.of(n).steps
+		if n.block == nil || n.block.forEach != nil || n.block.typ != "step" || len(steps) != 1 || steps[0].Pending() {
 			continue
 		}
-		task := l.steps[n][0].Task
+		task := steps[0].Task
 		id := task.Kind + " " + string(task.Config)
 		if other := first[id]; other != nil {
-			l.Diags.Add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Same step twice", Subject: &n.rng,
+			l.f.Diags.Add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Same step twice", Subject: &n.rng,
 				Detail: fmt.Sprintf("%s is the same work as %s, which is done once. Refer to one of them.", n.name, other.name),
 				Extra:  []syntax.Place{{Range: other.rng, Text: "the other one"}}}, nil, n.name)
 			continue

@@ -21,7 +21,7 @@ const lintInstances = 100
 
 // lintProgram warns of files that a program will not have or will leave out. It looks at
 // kinds that start programs as "command" does.
-func (l *loader) lintProgram(n *node) {
+func (l *linter) lintProgram(n *node) {
 	command := n.block.Body.Attributes["script"]
 	switch {
 	case n.block.spec.HasCode():
@@ -32,7 +32,7 @@ func (l *loader) lintProgram(n *node) {
 	if command == nil || n.block.typ != "step" {
 		return
 	}
-	steps := l.steps[n]
+	steps := l.f.of(n).steps
 	for _, s := range steps[:min(len(steps), lintInstances)] {
 		tree, err := s.Task.Tree()
 		if err != nil {
@@ -75,7 +75,7 @@ func lineOf(tree map[string]any) []string {
 
 // lintBeside warns of a file beside the pipeline that a command names: the step's folder
 // does not have it.
-func (l *loader) lintBeside(n *node, command hclsyntax.Expression, tree map[string]any) {
+func (l *linter) lintBeside(n *node, command hclsyntax.Expression, tree map[string]any) {
 	files, advice := []string{"files"}, "write files = { %[2]q = file(%[2]q) }."
 	own := []string{"in", "out", "tmp", ".", ".."}
 	if n.block.spec.HasCode() {
@@ -90,7 +90,7 @@ func (l *loader) lintBeside(n *node, command hclsyntax.Expression, tree map[stri
 		for _, name := range filesNamed(arg) {
 			top, _, _ := strings.Cut(name, "/")
 			if !namedIn(tree, name, files) && !slices.Contains(own, top) && !slices.Contains(own, name) && l.standsBeside(n.dir, name) {
-				l.Diags.Warn(rng, "File that the step does not have", fmt.Sprintf("%s is beside the pipeline, but the program starts in a folder of its own. "+
+				l.f.Diags.Warn(rng, "File that the step does not have", fmt.Sprintf("%s is beside the pipeline, but the program starts in a folder of its own. "+
 					"To have it there, "+advice, name, name))
 			}
 		}
@@ -105,20 +105,20 @@ func namedIn(tree map[string]any, name string, attributes []string) bool {
 	})
 }
 
-func (l *loader) standsBeside(dir, name string) bool {
-	if l.ReadFile == nil {
+func (l *linter) standsBeside(dir, name string) bool {
+	if l.f.ReadFile == nil {
 		return false
 	}
-	if _, known := l.beside[syntax.Beside(dir, name)]; !known {
-		_, err := l.ReadFile(syntax.Beside(dir, name))
-		l.beside[syntax.Beside(dir, name)] = err == nil
+	if _, known := l.there[syntax.Beside(dir, name)]; !known {
+		_, err := l.f.ReadFile(syntax.Beside(dir, name))
+		l.there[syntax.Beside(dir, name)] = err == nil
 	}
-	return l.beside[syntax.Beside(dir, name)]
+	return l.there[syntax.Beside(dir, name)]
 }
 
 // lintNamedByHand warns of a step whose instances each read one file of a folder that
 // another step leaves, if the names of the instances are written in the pipeline.
-func (l *loader) lintNamedByHand(n *node, key string, tree map[string]any) {
+func (l *linter) lintNamedByHand(n *node, key string, tree map[string]any) {
 	inputs, _ := tree["inputs"].(map[string]any)
 	for _, name := range syntax.Keys(inputs) {
 		in, ok := inputs[name].(step.Input)
@@ -132,7 +132,7 @@ func (l *loader) lintNamedByHand(n *node, key string, tree map[string]any) {
 				if file := strings.Fields(rest); !found || len(file) == 0 || !strings.Contains(file[0], key) {
 					continue
 				}
-				l.Diags.Warn(n.block.forEach.Range(), "Files named by hand", fmt.Sprintf("These names choose files of out/%s of %s, which may leave others: what is not named here is in no result. "+
+				l.f.Diags.Warn(n.block.forEach.Range(), "Files named by hand", fmt.Sprintf("These names choose files of out/%s of %s, which may leave others: what is not named here is in no result. "+
 					"Write for_each = files(%s, %q), and each.file in inputs.", folder, in.Ref.Step, in.Ref.WithoutPath(), folder+"*"))
 			}
 		}
@@ -140,8 +140,12 @@ func (l *loader) lintNamedByHand(n *node, key string, tree map[string]any) {
 }
 
 // foldersOf lists the folders that a step of this module declares as its outputs.
-func (l *loader) foldersOf(of string) (folders []string) {
-	for _, s := range l.steps[l.byName[address.Of(of).Name]] {
+func (l *linter) foldersOf(of string) (folders []string) {
+	n := l.f.decl.byName[address.Of(of).Name]
+	if n == nil {
+		return nil
+	}
+	for _, s := range l.f.of(n).steps {
 		if s.Address != of {
 			continue
 		}
@@ -154,7 +158,7 @@ func (l *loader) foldersOf(of string) (folders []string) {
 
 // literal reports whether an expression is a list or object that is written out, there or
 // in a local value.
-func (l *loader) literal(e hclsyntax.Expression) bool {
+func (l *linter) literal(e hclsyntax.Expression) bool {
 	if written := language.WrittenElements(e); written >= 0 {
 		return written > 0
 	}
@@ -162,8 +166,8 @@ func (l *loader) literal(e hclsyntax.Expression) bool {
 	case *hclsyntax.FunctionCallExpr:
 		return x.Name == "toset" && len(x.Args) == 1 && l.literal(x.Args[0])
 	case *hclsyntax.ScopeTraversalExpr:
-		if p := language.Names(x.Traversal); len(p) == 2 && len(x.Traversal) == 2 && p[0] == "local" && l.byName["local."+p[1]] != nil {
-			return language.WrittenElements(l.byName["local."+p[1]].expr) > 0
+		if p := language.Names(x.Traversal); len(p) == 2 && len(x.Traversal) == 2 && p[0] == "local" && l.f.decl.byName["local."+p[1]] != nil {
+			return language.WrittenElements(l.f.decl.byName["local."+p[1]].expr) > 0
 		}
 	}
 	return false

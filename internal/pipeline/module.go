@@ -5,14 +5,12 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/ext/typeexpr"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/convert"
 
-	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
@@ -32,11 +30,13 @@ func (l *loader) declareModule(b *hclsyntax.Block) {
 	m := &moduleCall{Block: b}
 	n.module = m
 	l.nodes = append(l.nodes, n)
-	l.noBlocks(b, "A module has attributes only: source, for_each, and its variables.")
+	noBlocks(l.Diags, b, "A module has attributes only: source, for_each, and its variables.")
 	for _, a := range syntax.Attributes(b.Body) {
 		switch a.Name {
 		case sourceAttr:
-			m.files = l.openModule(n, a)
+			if files := l.openModule(n, a); files != nil {
+				m.declared = sync.OnceValue(func() *module { return l.within(files) })
+			}
 		case forEachAttr:
 			m.forEach = a.Expr
 		default:
@@ -70,7 +70,7 @@ func (l *loader) openModule(n *node, a *hclsyntax.Attribute) map[string][]byte {
 		l.opened[id] = files
 	}
 	depth := 0
-	for outer := l; outer != nil; outer, depth = outer.parent, depth+1 {
+	for outer := l.module; outer != nil; outer, depth = outer.parent, depth+1 {
 		for name := range files {
 			if _, again := outer.files[name]; again {
 				l.Diags.Error(rng, "Modules in a circle", fmt.Sprintf("%s contains this module. A pipeline cannot have itself as a module.", name))
@@ -85,44 +85,43 @@ func (l *loader) openModule(n *node, a *hclsyntax.Attribute) map[string][]byte {
 	return files
 }
 
-// evaluateModule loads each instance of a module; the value is an object of its
+// module loads each instance of a module; the value is an object of its
 // outputs, and with for_each one of such objects by key.
-func (l *loader) evaluateModule(n *node, ctx *hcl.EvalContext) {
+func (f *frame) module(n *node, ctx *hcl.EvalContext) cty.Value {
 	m := n.module
-	instances, ok := l.instances(m.forEach, ctx)
-	if !ok && l.Now.Any() {
-		l.Diags.Error(m.forEach.Range(), "Modules that are not known", "Which modules there are cannot wait for what a step makes. Give one module the artifact as an argument, and write the for_each over it in its steps.")
+	instances, ok := instances(f.sees(ctx, nil), m.forEach)
+	if !ok && f.Awaits().Any() {
+		f.Diags.Error(m.forEach.Range(), "Modules that are not known", "Which modules there are cannot wait for what a step makes. Give one module the artifact as an argument, and write the for_each over it in its steps.")
 	}
-	if !ok || m.files == nil {
-		return
+	if !ok || m.declared == nil {
+		return cty.DynamicVal
 	}
-	l.sweep(n.name, m.forEach, m.Body, instances, nil)
+	sweep(f.Diags, n.name, m.forEach, m.Body, instances, nil)
 	values := make(map[string]cty.Value, len(instances))
 	for i := range instances {
-		if l.made.modules++; l.made.modules > maxModules {
-			if l.made.modules == maxModules+1 {
-				l.Diags.Error(n.rng, "Too many modules", fmt.Sprintf("With this block the pipeline has more than %d modules.", maxModules))
+		if f.instances++; f.instances > maxModules {
+			if f.instances == maxModules+1 {
+				f.Diags.Error(n.rng, "Too many modules", fmt.Sprintf("With this block the pipeline has more than %d modules.", maxModules))
 			}
-			return
+			return cty.DynamicVal
 		}
 		inst := &instances[i]
-		l.place(inst, n, ctx)
+		f.place(inst, n, ctx)
 		arguments := make(map[string]argument, len(m.arguments))
 		for _, a := range m.arguments {
-			arguments[a.Name] = argument{l.value(a.Expr, inst.ctx, inst), a.Expr.Range(), a.NameRange}
+			arguments[a.Name] = argument{f.sees(inst.ctx, inst).Value(a.Expr), a.Expr.Range(), a.NameRange}
 		}
-		values[inst.Key] = l.loadModule(m, inst.address, arguments)
+		values[inst.Key] = f.load(m, inst.address, arguments)
 	}
 	switch {
 	case m.forEach == nil:
-		n.value = values[""]
+		return values[""]
 	case len(values) == 0:
-		n.value = cty.EmptyObjectVal
+		return cty.EmptyObjectVal
 	case sameTypes(values):
-		n.value = cty.MapVal(values)
-	default:
-		n.value = cty.ObjectVal(values)
+		return cty.MapVal(values)
 	}
+	return cty.ObjectVal(values)
 }
 
 func sameTypes(values map[string]cty.Value) bool {
@@ -130,83 +129,31 @@ func sameTypes(values map[string]cty.Value) bool {
 	return !slices.ContainsFunc(all, func(v cty.Value) bool { return !v.Type().Equals(all[0].Type()) || v.Type().HasDynamicTypes() })
 }
 
-// loadModule evaluates a module and returns its outputs, unknown ones if something
-// is wrong with it.
-func (l *loader) loadModule(m *moduleCall, address string, arguments map[string]argument) cty.Value {
-	c := l.session.loader(m.files)
-	c.address, c.parent = address, l
-	defer l.Diags.Within(syntax.Place{Range: syntax.Header(m.Block), Text: "in " + address})()
-	if c.parse(); len(c.bodies) < len(c.files) {
+// load evaluates an instance of a module and returns its outputs, unknown ones if something
+// is wrong with it. The first one declares the module.
+func (f *frame) load(call *moduleCall, address string, arguments map[string]argument) cty.Value {
+	defer f.Diags.Within(syntax.Place{Range: syntax.Header(call.Block), Text: "in " + address})()
+	m := call.declared()
+	if m.broken() {
 		return cty.DynamicVal // what a broken file declares is not known
 	}
-	c.declare()
-	c.setArguments(m, arguments)
-	c.setLimits()
-	c.inherited = l.Now
-	c.evaluateAll()
-	l.modules = append(l.modules, c)
+	for _, name := range syntax.Pipelines(m.files) {
+		f.run.modules[name] = m.files[name]
+	}
+	c := f.frame(m, address)
+	c.variables.setArguments(call, arguments)
+	c.fixed()
+	c.inherited = f.Awaits()
+	c.nodes()
+	f.modules = append(f.modules, c)
 	outputs := map[string]cty.Value{}
-	for name, n := range c.byName {
+	for name, n := range m.byName {
 		if output, ok := strings.CutPrefix(name, "output."); ok {
-			outputs[output] = n.value
-			l.Now.Add(n.awaits)
+			outputs[output] = c.of(n).value
+			f.Awaits().Add(c.of(n).awaits)
 		}
 	}
 	return cty.ObjectVal(outputs)
-}
-
-// argument is the value that a module's variable is given.
-type argument struct {
-	value     cty.Value
-	rng, name hcl.Range
-}
-
-// setArguments gives the variables of a module their values.
-func (l *loader) setArguments(m *moduleCall, arguments map[string]argument) {
-	for _, name := range syntax.Keys(arguments) {
-		if l.variables[name] == nil {
-			l.Diags.Error(arguments[name].name, "Undeclared variable",
-				fmt.Sprintf("The module has no variable %q. %s", name, syntax.Suggest(name, syntax.Keys(l.variables), "variable")))
-		}
-	}
-	for _, name := range syntax.Keys(l.variables) {
-		v := l.variables[name]
-		a, given := arguments[name]
-		switch {
-		case given && !(a.value.IsKnown() && a.value.IsNull() && v.optional):
-			v.value = l.argumentOf(v, a)
-		case v.optional:
-			v.value = v.fallback
-		default:
-			l.Diags.Error(syntax.Header(m.Block), "Variable without a value",
-				fmt.Sprintf("The module's var.%s has no default. Give it a value: %s = ….", name, name), syntax.Place{Range: v.rng, Text: "declared here"})
-		}
-	}
-	l.validateAll()
-}
-
-// argumentOf converts what a module is given to the variable's type. A sensitive
-// variable takes a sensitive one of the pipeline, whose name its uses then have.
-func (l *loader) argumentOf(v *variable, a argument) cty.Value {
-	if _, whole := l.WholeVariable(a.value); v.sensitive && a.value.IsKnown() && !whole {
-		l.Diags.Error(a.rng, "Not a sensitive variable",
-			fmt.Sprintf("The module's var.%s is sensitive, so it takes only a whole sensitive variable of the pipeline; its value must not be in a file.", v.name), syntax.Place{Range: v.rng, Text: "declared here"})
-		return cty.DynamicVal
-	}
-	if a.value.Type() == cty.DynamicPseudoType && !a.value.IsKnown() {
-		return a.value // reported
-	}
-	out, err := convert.Convert(a.value, v.typ)
-	if err != nil {
-		hint := ""
-		if language.HoldsArtifact(a.value.Type()) {
-			hint = " A variable that takes artifacts has type = any."
-		}
-		l.Diags.Error(a.rng, "Wrong type",
-			fmt.Sprintf("The value does not fit the type of the module's var.%s, %s: %s.%s", v.name, typeexpr.TypeString(v.typ), err, hint), syntax.Place{Range: v.rng, Text: "declared here"})
-		return cty.DynamicVal
-	}
-	return out
 }
 
 // declareOutput declares what a pipeline shows of itself where it is a module.

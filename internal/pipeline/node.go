@@ -1,33 +1,63 @@
 package pipeline
 
 import (
+	"fmt"
+
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/redsi/redsi/internal/pipeline/language"
+	"github.com/redsi/redsi/internal/pipeline/schema"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
+
+// module is what the files of a pipeline declare, or of a module within it.
+type module struct {
+	files     map[string][]byte
+	bodies    []*syntax.Body
+	parent    *module // nil of the pipeline itself
+	variables map[string]*variable
+	singles   map[string]*hclsyntax.Block // by the type of which there is one
+	nodes     []*node                     // locals, outputs, modules and blocks in source order
+	byName    map[string]*node            // step.train.dsi, module.first, local.sizes
+	typos     schema.Typos
+}
+
+func newModule(files map[string][]byte, parent *module) *module {
+	return &module{files: files, parent: parent, variables: map[string]*variable{}, singles: map[string]*hclsyntax.Block{}, byName: map[string]*node{}, typos: schema.Typos{}}
+}
+
+// broken reports whether some file is not HCL, so that it is not known what is declared.
+func (m *module) broken() bool {
+	return len(m.bodies) == 0 || len(m.bodies) < len(syntax.Pipelines(m.files))
+}
+
+// ignores reports whether a block of a type says nothing here: it is about the pipeline that is run,
+// and this is a module.
+func (m *module) ignores(t *Type) bool { return m.parent != nil && t.Alone }
+
+// anySensitive reports whether a variable that has been declared so far is sensitive.
+func (m *module) anySensitive() bool {
+	for _, v := range m.variables {
+		if v.sensitive {
+			return true
+		}
+	}
+	return false
+}
 
 // node is something that is evaluated: one local value or output, or a block.
 type node struct {
 	name  string // local.sizes, step.train.dsi, table.dedup_counts, module.first, output.texts
 	dir   string // the folder of its source, for file()
+	index int    // among the nodes of its module that have a name
 	rng   hcl.Range
-	value cty.Value // what references to it give; DynamicVal where that failed
-	deps  []edge
-	read  bool // something refers to it
-
-	awaits    *language.Awaited // what the value waits for, or was made of; nil if no step decides it
-	undecided bool              // of a block: it is not known yet whether some step of it is skipped
 
 	expr   hclsyntax.Expression // of a local or output
 	block  *block               // of a source, step, table, figure or claim
-	cells  cty.Value            // of a table or figure, what claims see; see cellsOf
 	module *moduleCall
-
-	form *hclsyntax.Block // an environment or publish block
+	form   *hclsyntax.Block // an environment or publish block
 }
 
 func (n *node) forEach() hclsyntax.Expression {
@@ -38,13 +68,6 @@ func (n *node) forEach() hclsyntax.Expression {
 		return n.block.forEach
 	}
 	return nil
-}
-
-// edge is a reference from one node to another.
-type edge struct {
-	to   *node
-	rng  hcl.Range
-	bare bool // it takes an output of a step that may be skipped, not within try()
 }
 
 // block is a source, step, table, figure or claim.
@@ -60,7 +83,7 @@ type block struct {
 	resources       *hclsyntax.Block
 	retry           *hclsyntax.Block
 	checks          []*hclsyntax.Block
-	attrPos         map[string]syntax.Pos // what places has found
+	places          map[string]syntax.Pos // of its attributes and inner blocks, by name
 }
 
 // address is the block's name in references.
@@ -71,7 +94,26 @@ func (b *block) address() string {
 	return b.typ + "." + b.name
 }
 
-// variable is a declared variable and, once set, its value.
+// placesIn are those of the attributes and blocks in a body, by name.
+func placesIn(body *hclsyntax.Body) map[string]syntax.Pos {
+	at, expects := map[string]syntax.Pos{}, 0
+	for name, a := range body.Attributes {
+		at[name] = syntax.PosOf(a.NameRange)
+	}
+	for _, inner := range body.Blocks {
+		pos := syntax.PosOf(inner.TypeRange)
+		if _, ok := at[inner.Type]; !ok {
+			at[inner.Type] = pos
+		}
+		if inner.Type == expectBlock {
+			at[fmt.Sprintf("%s[%d]", expectBlock, expects)] = pos
+			expects++
+		}
+	}
+	return at
+}
+
+// variable is a declared variable.
 type variable struct {
 	name      string
 	rng       hcl.Range
@@ -79,12 +121,8 @@ type variable struct {
 	fallback  cty.Value
 	optional  bool   // has a default
 	sensitive bool   // its value is nowhere but where it is used
-	local     bool   // its value is of Options.Local
-	given     bool   // somebody has set it
 	ask       string // how a person is asked for it; "": not
-	used      bool   // something refers to it
 	checks    []check
-	value     cty.Value // DynamicVal until it is set, and where that failed
 }
 
 // check is a validation block of a variable.
@@ -98,7 +136,7 @@ type check struct {
 // its outputs.
 type moduleCall struct {
 	*hclsyntax.Block
-	files     map[string][]byte // nil if they cannot be had; reported
+	declared  func() *module // declares it when first asked; nil if its files cannot be had, which is reported
 	forEach   hclsyntax.Expression
 	arguments []*hclsyntax.Attribute
 }

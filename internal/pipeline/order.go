@@ -8,24 +8,48 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
-// order returns the nodes such that each follows what it refers to. Nodes that
+// inOrder sets the order, in which each node follows what it refers to. Nodes that
 // refer to themselves, by whatever way, are reported and left out; their value
 // stays unknown.
-func (l *loader) order() []*node {
-	var order []*node
-	for _, group := range groups(l.nodes) {
-		if len(group) == 1 && (!refersTo(group[0], group[0]) || mayChain(group[0])) {
-			order = append(order, group[0])
+func (l *links) inOrder() {
+	for _, group := range groups(l.m.nodes, l.targetsOf) {
+		if len(group) == 1 && (!l.refersTo(group[0], group[0]) || l.mayChain(group[0])) {
+			l.order = append(l.order, group[0])
 			continue
 		}
 		l.cycle(group)
 	}
-	return order
+}
+
+// targetsOf are the nodes that a node refers to.
+func (l *links) targetsOf(n *node) []*node {
+	to := make([]*node, len(l.edges[n.index]))
+	for i, e := range l.edges[n.index] {
+		to[i] = e.to
+	}
+	return to
+}
+
+func (l *links) refersTo(a, b *node) bool {
+	return slices.ContainsFunc(l.edges[a.index], func(e edge) bool { return e.to == b })
+}
+
+// mayChain reports whether a block that refers to itself does so in its instances alone: an instance
+// may refer to others of its own block, such as the one before it in a chain whose length is a
+// parameter.
+func (l *links) mayChain(n *node) bool {
+	if n.block == nil || n.block.forEach == nil || n.block.typ != "step" {
+		return false
+	}
+	each := n.block.forEach.Range()
+	return !slices.ContainsFunc(l.edges[n.index], func(e edge) bool {
+		return e.to == n && e.rng.Start.Byte >= each.Start.Byte && e.rng.End.Byte <= each.End.Byte && e.rng.Filename == each.Filename
+	})
 }
 
 // groups are the strongly connected ones of nodes, each after those that it refers to.
-func groups(nodes []*node) [][]*node {
-	o := &orderer{index: map[*node]int{}, low: map[*node]int{}, on: map[*node]bool{}}
+func groups[N comparable](nodes []N, refs func(N) []N) [][]N {
+	o := &orderer[N]{index: map[N]int{}, low: map[N]int{}, on: map[N]bool{}, refs: refs}
 	for _, n := range nodes {
 		if _, seen := o.index[n]; !seen {
 			o.visit(n)
@@ -36,25 +60,25 @@ func groups(nodes []*node) [][]*node {
 
 // orderer finds the strongly connected groups of nodes (Tarjan 1972), each after
 // those that it refers to.
-type orderer struct {
-	index, low map[*node]int
-	on         map[*node]bool
-	stack      []*node
-	groups     [][]*node
+type orderer[N comparable] struct {
+	index, low map[N]int
+	on         map[N]bool
+	stack      []N
+	groups     [][]N
+	refs       func(N) []N
 }
 
-func (o *orderer) visit(n *node) {
+func (o *orderer[N]) visit(n N) {
 	o.index[n] = len(o.index)
 	o.low[n] = o.index[n]
 	o.stack = append(o.stack, n)
 	o.on[n] = true
-	for _, e := range n.deps {
-		e.to.read = true
-		if _, seen := o.index[e.to]; !seen {
-			o.visit(e.to)
-			o.low[n] = min(o.low[n], o.low[e.to])
-		} else if o.on[e.to] {
-			o.low[n] = min(o.low[n], o.index[e.to])
+	for _, to := range o.refs(n) {
+		if _, seen := o.index[to]; !seen {
+			o.visit(to)
+			o.low[n] = min(o.low[n], o.low[to])
+		} else if o.on[to] {
+			o.low[n] = min(o.low[n], o.index[to])
 		}
 	}
 	if o.low[n] != o.index[n] {
@@ -64,20 +88,16 @@ func (o *orderer) visit(n *node) {
 		m := o.stack[i]
 		o.on[m] = false
 		if m == n {
-			o.groups = append(o.groups, append([]*node(nil), o.stack[i:]...))
+			o.groups = append(o.groups, append([]N(nil), o.stack[i:]...))
 			o.stack = o.stack[:i]
 			return
 		}
 	}
 }
 
-func refersTo(a, b *node) bool {
-	return slices.ContainsFunc(a.deps, func(e edge) bool { return e.to == b })
-}
-
 // cycle reports a shortest cycle through the first node of a group, with the
 // place of each of its references.
-func (l *loader) cycle(group []*node) {
+func (l *links) cycle(group []*node) {
 	first := slices.MinFunc(group, func(a, b *node) int { return syntax.BySource(a.rng, b.rng) })
 	type hop struct {
 		from *node
@@ -87,7 +107,7 @@ func (l *loader) cycle(group []*node) {
 	var last hop
 search:
 	for queue := []*node{first}; ; queue = queue[1:] {
-		for _, e := range queue[0].deps {
+		for _, e := range l.edges[queue[0].index] {
 			if e.to == first {
 				last = hop{queue[0], e}
 				break search
@@ -110,6 +130,6 @@ search:
 			also = append(also, syntax.Place{Range: h.e.rng, Text: fmt.Sprintf("%s refers to %s", h.from.name, h.e.to.name)})
 		}
 	}
-	l.Diags.Error(hops[0].e.rng, "References in a circle",
+	l.diags.Error(hops[0].e.rng, "References in a circle",
 		fmt.Sprintf("%s: none of these can come first. Each of them has to use only what comes before it.", strings.Join(walk, " -> ")), also...)
 }

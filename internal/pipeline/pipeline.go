@@ -7,13 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
-	"github.com/zclconf/go-cty/cty"
-
 	"github.com/redsi/redsi/internal/host/environment"
 	"github.com/redsi/redsi/internal/pipeline/language"
-	"github.com/redsi/redsi/internal/pipeline/schema"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
@@ -177,163 +172,37 @@ type Options struct {
 // Load evaluates the pipeline files among the sources: those whose names end in
 // ".hcl", but for tests. The pipeline is nil if there are errors.
 func Load(sources map[string][]byte, o Options) (*Pipeline, Diagnostics) {
-	return newLoader(sources, o).load()
+	_, p, ds := load(begin(sources, o), sources, o, false)
+	return p, ds
 }
 
-func (l *loader) load() (*Pipeline, Diagnostics) {
-	if l.parse(); l.Diags.Failed() {
-		return nil, l.Diags.Done() // what a broken file declares is not known
+// begin is a load of which nothing has been evaluated.
+func begin(sources map[string][]byte, o Options) *language.Session {
+	return language.NewSession(sources, o.World, syntax.NewCollector(sources), o.Stop)
+}
+
+// load declares and evaluates a pipeline; the scope is nil if it is not known what is declared.
+func load(s *language.Session, sources map[string][]byte, o Options, keepValues bool) (*Scope, *Pipeline, Diagnostics) {
+	t := declare(s, sources, declareOptions{o.Registry, o.Module, o.Lint})
+	if t.root.broken() {
+		return nil, nil, s.Diags.Done()
 	}
-	l.declare()
-	l.setVariables()
-	if b := l.singles["paper"]; b != nil {
-		l.paper, _ = schema.Read[Paper](l.fixedReader(b, "var"))
+	for _, name := range syntax.Pipelines(sources) {
+		s.Read[name] = sources[name]
 	}
-	l.setResults()
-	l.setLimits()
-	l.evaluateAll()
-	if !l.Diags.Failed() {
-		l.warnUnused()
-		if l.Lint {
-			l.lint()
-		}
-	}
-	ds := l.Diags.Done()
+	r, opened := evaluate(s, t, givens{t.root, s.Diags, &o}, evaluateOptions{o.Lint, keepValues, o.Environments, o.ReadFile})
+	ds := s.Diags.Done()
 	if ds.HasErrors() {
-		ds.Questions, ds.Lacks = l.questions(ds), l.Lacks
-		return nil, ds
+		ds.Questions, ds.Lacks = opened.questions(ds), s.Lacks
+		return opened, nil, ds
 	}
-	return l.pipeline(), ds
-}
-
-// loader is the state of one Load, or of one module within it, which shares what
-// is in session.
-type loader struct {
-	*session
-	files  map[string][]byte // its pipeline files
-	bodies []*syntax.Body
-
-	address string    // of the module; "" of the pipeline itself
-	parent  *loader   // nil of the pipeline itself
-	modules []*loader // that were loaded, in order
-
-	variables map[string]*variable
-	singles   map[string]*hclsyntax.Block // by the type of which there is one
-	paper     Paper
-	checklist Checklist
-	results   Results
-	blocks    []*node
-	byName    map[string]*node // step.train.dsi, module.first, local.sizes
-	nodes     []*node          // locals, outputs, modules and blocks in source order
-
-	publish      []Publish
-	environments []Environment
-
-	keepValues bool // of all blocks, whether something refers to them or not
-
-	inherited *language.Awaited // by the arguments of the module that this is
-	skipped   map[*node][]Skipped
-	explains  func(of string, v cty.Value, name string) (summary, detail string) // why, once
-	bad       map[hcl.Expression]bool                                            // refers to what does not exist; reported
-	steps     map[*node][]Step
-	cellNames map[string]map[string]bool // of tables and figures that claims name, by address
-	typos     schema.Typos
-}
-
-// session is what the modules of a pipeline share with it.
-type session struct {
-	Options
-	*language.Session
-	modRead map[string][]byte               // what the pipeline will carry as Modules
-	opened  map[[2]string]map[string][]byte // files of modules by the folder and source that name them
-	parsed  map[string]*syntax.Body         // by name; nil of a file that is not HCL
-
-	allLimits map[string]int // of the pipeline and its modules, by their names in a plan
-
-	beside map[string]bool // whether files that programs are given as arguments exist
-
-	made struct { // so far
-		config         int64 // bytes of all configurations
-		steps, modules int
-	}
-}
-
-func newLoader(sources map[string][]byte, o Options) *loader {
-	if o.Registry == nil {
-		o.Registry = step.NewRegistry()
-	}
-	return (&session{
-		Options: o, Session: language.NewSession(sources, o.World, syntax.NewCollector(sources), o.Stop), modRead: map[string][]byte{},
-		opened: map[[2]string]map[string][]byte{}, parsed: map[string]*syntax.Body{}, beside: map[string]bool{}, allLimits: map[string]int{},
-	}).loader(sources)
-}
-
-func (s *session) loader(files map[string][]byte) *loader {
-	l := &loader{
-		session: s, files: files,
-		variables: map[string]*variable{}, singles: map[string]*hclsyntax.Block{}, byName: map[string]*node{},
-		bad: map[hcl.Expression]bool{}, steps: map[*node][]Step{}, skipped: map[*node][]Skipped{}, typos: schema.Typos{}, cellNames: map[string]map[string]bool{},
-	}
-	l.explains = l.why
-	return l
-}
-
-// evaluateAll evaluates what was declared, with the values that variables have.
-func (l *loader) evaluateAll() {
-	l.resolve()
-	for _, n := range l.order() {
-		l.evaluate(n)
-	}
-}
-
-func (l *loader) pipeline() *Pipeline {
-	steps, skipped := l.allSteps()
-	p := &Pipeline{
-		Result: Result{Steps: steps, Skipped: skipped, Modules: l.modRead, Claims: l.claims(), Paper: l.paper, Results: l.results,
-			Environments: l.allEnvironments(), Publish: l.publish, Limits: l.allLimits, Checklist: l.checklist},
-		Values:  Values{Vars: map[string]json.RawMessage{}, Secrets: map[string]string{}},
-		Sources: l.Read, Found: l.Files.Found, With: l.Options, vars: map[string]string{},
-	}
-	for id, files := range l.opened {
+	p := &Pipeline{Result: *r, Sources: s.Read, Found: s.Found, With: o}
+	p.Values, p.vars = opened.f.variables.all()
+	for id, files := range t.opened {
 		p.opened = append(p.opened, Module{id[0], id[1], files})
 	}
 	slices.SortFunc(p.opened, func(a, b Module) int {
 		return cmp.Or(strings.Compare(a.Folder, b.Folder), strings.Compare(a.Source, b.Source))
 	})
-	for _, name := range syntax.Keys(l.variables) {
-		v := l.variables[name]
-		if v.local {
-			p.Local = append(p.Local, name)
-		}
-		if v.sensitive {
-			open := *v
-			if open.value, _ = v.value.Unmark(); !open.value.IsNull() {
-				p.Secrets[name] = open.argument()
-			}
-			continue
-		}
-		p.Vars[name] = v.json()
-		if !v.value.IsNull() {
-			p.vars[name] = v.argument()
-		}
-		if !v.optional || !v.value.RawEquals(v.fallback) {
-			p.Given = append(p.Given, name)
-		}
-	}
-	return p
-}
-
-// allSteps are the loader's own and those of its modules.
-func (l *loader) allSteps() (steps []Step, skipped []Skipped) {
-	for _, n := range l.blocks {
-		if n.block.typ != "claim" {
-			steps = append(steps, l.steps[n]...)
-			skipped = append(skipped, l.skipped[n]...)
-		}
-	}
-	for _, m := range l.modules {
-		more, left := m.allSteps()
-		steps, skipped = append(steps, more...), append(skipped, left...)
-	}
-	return steps, skipped
+	return opened, p, ds
 }

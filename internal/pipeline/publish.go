@@ -39,29 +39,30 @@ func checkPublish(p publishBlock) error {
 	return nil
 }
 
-// evaluatePublish reads a publish block whose references have values.
-func (l *loader) evaluatePublish(n *node, ctx *hcl.EvalContext) {
-	x, ok := schema.Read[publishBlock](l.formReader(n.form, &instance{ctx: ctx}))
+// publishes reads a publish block whose references have values.
+func (f *frame) publishes(n *node, ctx *hcl.EvalContext) {
+	x, ok := schema.Read[publishBlock](f.reader(n.form, &instance{ctx: ctx}))
 	if !ok {
 		return
 	}
 	p := Publish{Name: n.form.Labels[0], To: x.To, Pos: syntax.PosOf(n.rng)}
 	for _, in := range x.Files {
-		for _, other := range l.publish {
+		for _, other := range f.own.Publish {
 			if path.Clean(other.To) == path.Clean(p.To) && slices.Contains(other.Files, *in.Ref) {
-				l.Diags.Error(n.rng, "Published twice", fmt.Sprintf("The block publish %q writes %s into %s, too.", other.Name, in.Ref, p.To))
+				f.Diags.Error(n.rng, "Published twice", fmt.Sprintf("The block publish %q writes %s into %s, too.", other.Name, in.Ref, p.To))
 				return
 			}
 		}
 		p.Files = append(p.Files, *in.Ref)
 	}
-	l.publish = append(l.publish, p)
+	f.own.Publish = append(f.own.Publish, p)
 }
 
 // warnPublished warns of a run that writes into what it reads, of sources that take all of a folder.
-func (l *loader) warnPublished() {
-	steps, _ := l.allSteps()
-	for _, s := range steps {
+func (f *frame) warnPublished() {
+	var all Result
+	f.collect(&all)
+	for _, s := range all.Steps {
 		from, _, ok := SourceOf(s.Task, s.Pos)
 		from, below := filepath.ToSlash(from), true
 		if path.Base(from) == "*" {
@@ -70,10 +71,10 @@ func (l *loader) warnPublished() {
 		if path.Base(from) == "**" {
 			from, below = path.Dir(from), true
 		}
-		for _, p := range l.publish {
+		for _, p := range f.own.Publish {
 			to := path.Join(path.Dir(p.Pos.File), p.To)
 			if ok && (to == from || below && (from == "." || strings.HasPrefix(to, from+"/"))) {
-				l.Diags.Warn(l.byName["publish."+p.Name].rng, "Published into a source", fmt.Sprintf("%s reads %s, with what a run writes here, unless an ignore file leaves that out: the next run then has other bytes to read, and does what depends on them again. Publish to a folder beside it.", s.Address, from))
+				f.Diags.Warn(f.decl.byName["publish."+p.Name].rng, "Published into a source", fmt.Sprintf("%s reads %s, with what a run writes here, unless an ignore file leaves that out: the next run then has other bytes to read, and does what depends on them again. Publish to a folder beside it.", s.Address, from))
 			}
 		}
 	}

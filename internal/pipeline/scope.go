@@ -15,33 +15,27 @@ import (
 // later: in a console, a test, an editor. Names may be asked for by several goroutines,
 // Value by one at a time.
 type Scope struct {
-	l   *loader
+	f   *frame
 	dir string // for file()
 }
 
 // Open is Load that keeps the values. Of a pipeline with mistakes the scope has what could
 // be evaluated, the rest is unknown; it is nil if the sources are not HCL.
 func Open(sources map[string][]byte, o Options) (*Scope, *Pipeline, syntax.Diagnostics) {
-	l := newLoader(sources, o)
-	l.keepValues = true
-	p, ds := l.load()
-	if len(l.bodies) == 0 || len(l.bodies) < len(syntax.Pipelines(sources)) {
-		return nil, p, ds
-	}
-	return &Scope{l, syntax.Dir(l.bodies[0].Name)}, p, ds
+	return load(begin(sources, o), sources, o, true)
 }
 
 // Named is the value of a declared name: var.x, local.x, step.train.dsi, table.t. It is
 // unknown where it could not be evaluated.
 func (s *Scope) Named(name string) (cty.Value, bool) {
 	if v, ok := strings.CutPrefix(name, "var."); ok {
-		if v := s.l.variables[v]; v != nil {
+		if v := s.f.variables.of[v]; v != nil {
 			return v.value, true
 		}
 		return cty.NilVal, false
 	}
-	if n := s.l.byName[name]; n != nil {
-		return n.value, true
+	if n := s.f.decl.byName[name]; n != nil {
+		return s.f.of(n).value, true
 	}
 	return cty.NilVal, false
 }
@@ -63,38 +57,40 @@ func WholeExpression(file string, source []byte) Expression {
 // Value evaluates an expression as if it were a local value of the pipeline. It is
 // unknown if there are errors.
 func (s *Scope) Value(x Expression) (cty.Value, syntax.Diagnostics) {
-	l, file := s.l, x.Range.Filename
-	l.Again()
-	l.Diags = syntax.NewCollector(map[string][]byte{file: x.Source})
+	f, file := s.f, x.Range.Filename
+	f.Again()
+	f.Diags = syntax.NewCollector(map[string][]byte{file: x.Source})
 	text := x.Range.SliceBytes(x.Source)
-	if !syntax.Tame(file, text, l.Diags) {
-		return cty.DynamicVal, l.Diags.Done()
+	if !syntax.Tame(file, text, f.Diags) {
+		return cty.DynamicVal, f.Diags.Done()
 	}
 	e, ds := hclsyntax.ParseExpression(text, file, x.Range.Start)
-	l.Diags.HCL(ds, x.Range)
+	f.Diags.HCL(ds, x.Range)
 	if ds.HasErrors() {
-		return cty.DynamicVal, l.Diags.Done()
+		return cty.DynamicVal, f.Diags.Done()
 	}
-	l.RewriteNode(e)
-	n := &node{dir: s.dir}
+	f.RewriteNode(e)
+	var edges []edge
+	links := *f.links
+	links.diags = f.Diags
 	for _, tr := range e.Variables() {
 		if _, given := x.With[tr.RootName()]; given {
 			continue
 		}
-		if summary, detail := l.dangling(tr, false); summary != "" {
-			l.Diags.Error(tr.SourceRange(), summary, detail)
+		if summary, detail := links.dangling(tr, false); summary != "" {
+			f.Diags.Error(tr.SourceRange(), summary, detail)
 			continue
 		}
-		for _, to := range l.targets(tr) {
-			n.deps = append(n.deps, edge{to: to, rng: tr.SourceRange()})
+		for _, to := range links.targets(tr) {
+			edges = append(edges, edge{to: to, rng: tr.SourceRange()})
 		}
 	}
-	if l.Diags.Failed() {
-		return cty.DynamicVal, l.Diags.Done()
+	if f.Diags.Failed() {
+		return cty.DynamicVal, f.Diags.Done()
 	}
-	ctx := l.scope(n)
+	n := &node{dir: s.dir}
+	ctx := f.scope(n, edges)
 	maps.Copy(ctx.Variables, x.With)
-	l.Now = l.inherits(n)
-	defer func() { l.Now = nil }()
-	return l.value(e, ctx, nil), l.Diags.Done()
+	defer f.Await(f.inherits(n, edges))()
+	return f.sees(ctx, nil).Value(e), f.Diags.Done()
 }

@@ -11,19 +11,14 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// parse reads the loader's files; what is not HCL is reported and left out.
+// parse reads the files; what is not HCL is reported and left out.
 func (l *loader) parse() {
 	names := syntax.Pipelines(l.files)
 	if len(names) == 0 {
 		l.Diags.Error(hcl.Range{Filename: syntax.DefaultFile, Start: hcl.InitialPos, End: hcl.InitialPos},
 			"No pipeline", "There is no file whose name ends in .hcl.")
 	}
-	read := l.Read
-	if l.parent != nil {
-		read = l.modRead
-	}
 	for _, name := range names {
-		read[name] = l.files[name]
 		b, ok := l.parsed[name]
 		if !ok {
 			if b = syntax.ParseFile(name, l.files[name], l.Diags); b != nil {
@@ -39,13 +34,13 @@ func (l *loader) parse() {
 
 // leavesOf are those of a step that is made: what its configuration names, or what lies
 // where a source block says.
-func (s *session) leavesOf(t step.Task, at syntax.Pos, spec *step.Spec) language.Leaves {
+func (f *frame) leavesOf(t step.Task, at syntax.Pos, spec *step.Spec) language.Leaves {
 	return func(output string) ([]string, bool) {
 		path, ignore, ok := SourceOf(t, at)
 		if !ok {
 			return spec.Leaves(t, output)
 		}
-		return s.Files.Folder(path, ignore)
+		return f.Folder(path, ignore)
 	}
 }
 

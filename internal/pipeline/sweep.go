@@ -20,14 +20,14 @@ import (
 // differs by an axis of each.value. Every load says so, not lint alone: a mean over such results has
 // a deviation of 0 and is of one result. made has the configurations, by key, of the instances that
 // are steps; where they are not known, and of other blocks, what the block refers to decides.
-func (l *loader) sweep(name string, forEach hclsyntax.Expression, body *hclsyntax.Body, instances []instance, configs map[string]artifacts.Digest) {
+func sweep(d *syntax.Collector, name string, forEach hclsyntax.Expression, body *hclsyntax.Body, instances []instance, configs map[string]artifacts.Digest) {
 	used := map[string]bool{}
 	all := usesEach(body, forEach, used)
 	if len(instances) < 2 || all && configs == nil {
 		return
 	}
 	if len(used) == 0 && !all {
-		l.Diags.Warn(forEach.Range(), "Instances without a difference", fmt.Sprintf("Nothing in %s refers to each.key or each.value, so its %d instances are the same step.", name, len(instances)))
+		d.Warn(forEach.Range(), "Instances without a difference", fmt.Sprintf("Nothing in %s refers to each.key or each.value, so its %d instances are the same step.", name, len(instances)))
 		return
 	}
 	groups, unused, n := map[string][]map[string]cty.Value{}, map[string]bool{}, 0
@@ -65,7 +65,7 @@ func (l *loader) sweep(name string, forEach hclsyntax.Expression, body *hclsynta
 		}
 	}
 	if len(unused) > 0 {
-		l.Diags.Warn(forEach.Range(), "Unused axis", fmt.Sprintf("What %s computes does not depend on %s, so its %d instances are %s, and a mean over them is of one result several times. Use it in the block, such as in its arguments, or leave it out of the for_each.",
+		d.Warn(forEach.Range(), "Unused axis", fmt.Sprintf("What %s computes does not depend on %s, so its %d instances are %s, and a mean over them is of one result several times. Use it in the block, such as in its arguments, or leave it out of the for_each.",
 			name, strings.Join(syntax.Keys(unused), " or "), n, words.Count(len(groups), "step")))
 	}
 }

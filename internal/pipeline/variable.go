@@ -1,16 +1,12 @@
 package pipeline
 
 import (
-	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/hashicorp/hcl/v2/ext/typeexpr"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
-	"github.com/hashicorp/hcl/v2/hclwrite"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
-	ctyjson "github.com/zclconf/go-cty/cty/json"
 
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
@@ -20,7 +16,7 @@ func (l *loader) declareVariable(b *hclsyntax.Block) {
 	if !l.labels(b, "NAME") {
 		return
 	}
-	v := &variable{name: b.Labels[0], rng: syntax.Header(b), typ: cty.NilType, value: cty.DynamicVal, fallback: cty.DynamicVal}
+	v := &variable{name: b.Labels[0], rng: syntax.Header(b), typ: cty.NilType, fallback: cty.DynamicVal}
 	if old := l.variables[v.name]; old != nil {
 		l.twice("var."+v.name, v.rng, old.rng)
 		return
@@ -38,7 +34,7 @@ func (l *loader) declareVariable(b *hclsyntax.Block) {
 	if a := attrs["default"]; a != nil {
 		v.optional = true
 		if l.constant(a.Expr, "The default of a variable") {
-			v.fallback = l.value(a.Expr, ctx, nil)
+			v.fallback = language.Scope{Session: l.Session, Context: ctx}.Value(a.Expr)
 		}
 	}
 	l.description(b)
@@ -104,124 +100,6 @@ func (l *loader) constant(e hclsyntax.Expression, what string) bool {
 	return syntax.RefersOnly(l.Diags, e, "", "Not a constant", what+" cannot refer to other values.")
 }
 
-func (l *loader) setVariables() {
-	given := l.givenValues()
-	for name, v := range l.variables {
-		g, ok := given[name]
-		switch {
-		case ok:
-			v.value, v.local, v.given = g.value(l, v), g.local, true
-		case v.optional:
-			v.value = v.fallback
-		case v.sensitive:
-			l.Lacks.Secrets = true
-			l.Diags.Error(v.rng, "Variable without a value",
-				fmt.Sprintf("var.%s is sensitive, so neither the pipeline nor a saved plan has its value. Set %s%s in the environment, or give it with --var-file or --var.", name, EnvPrefix, name))
-		default:
-			l.Diags.Error(v.rng, "Variable without a value",
-				fmt.Sprintf("var.%s has no default. Give it a value with --var %s=…, in a --var-file, or in the environment as %s%s.", name, name, EnvPrefix, name))
-		}
-	}
-	whole := map[string]cty.Value{}
-	for name, v := range l.variables {
-		if v.sensitive {
-			whole[name] = v.value
-			v.value = v.value.Mark(language.Sensitive(name))
-		}
-	}
-	l.Keep(whole)
-	l.validateAll()
-	for name := range whole { // those that are refused are unknown now
-		whole[name], _ = l.variables[name].value.Unmark()
-	}
-}
-
-// validateAll runs the validation blocks of all variables.
-func (l *loader) validateAll() {
-	var refused []*variable
-	for _, v := range l.variables {
-		if !l.validate(v) {
-			refused = append(refused, v)
-		}
-	}
-	// What follows from a refused value is not news.
-	for _, v := range refused {
-		v.value = cty.DynamicVal
-	}
-}
-
-// validate runs a variable's validation blocks, which may refer to variables; it
-// returns false if one refuses the value.
-func (l *loader) validate(v *variable) bool {
-	allowed := true
-	for _, c := range v.checks {
-		if !l.onlyVariables(c.condition) || !l.onlyVariables(c.message) || !v.value.IsWhollyKnown() {
-			continue
-		}
-		ctx := l.varContext(v.rng.Filename)
-		ok, _ := l.value(c.condition, ctx, nil).Unmark()
-		if !ok.IsKnown() {
-			continue
-		}
-		ok, err := convert.Convert(ok, cty.Bool)
-		if err != nil || ok.IsNull() {
-			l.Diags.Error(c.condition.Range(), "Wrong type", "A condition is true or false.")
-			continue
-		}
-		if ok.True() {
-			continue
-		}
-		detail := fmt.Sprintf("The value of var.%s is not shown, as it is sensitive.", v.name)
-		switch {
-		case v.sensitive || language.SensitiveIn(v.value) != "":
-		case language.HoldsArtifact(v.value.Type()):
-			detail = fmt.Sprintf("The value of var.%s contains an artifact.", v.name)
-		default:
-			value := v.argument()
-			if n := len(value); n > syntax.Long {
-				value = fmt.Sprintf("%s… (%d bytes)", value[:syntax.Runes(value, syntax.Shown)], n)
-			}
-			detail = fmt.Sprintf("The value of var.%s is %s.", v.name, value)
-		}
-		if m := l.open(l.value(c.message, ctx, nil), c.message.Range(), nil); m.IsKnown() && !m.IsNull() && m.Type() == cty.String {
-			detail = m.AsString() + "\n" + detail
-		}
-		l.Diags.Error(v.rng, "Value not allowed", detail, syntax.Place{Range: c.condition.Range(), Text: "this condition is false"})
-		allowed = false
-	}
-	return allowed
-}
-
-func (l *loader) onlyVariables(e hclsyntax.Expression) bool {
-	ok := syntax.RefersOnly(l.Diags, e, "var", "Not known yet", "A validation can refer to variables only.")
-	return l.check(e, false) && ok
-}
-
-// variableObject is what var refers to.
-func (l *loader) variableObject() cty.Value {
-	m := make(map[string]cty.Value, len(l.variables))
-	for name, v := range l.variables {
-		m[name] = v.value
-	}
-	return cty.ObjectVal(m)
-}
-
-// argument writes the value as --var takes it.
-func (v *variable) argument() string {
-	if v.typ == cty.String && v.value.Type() == cty.String {
-		return v.value.AsString()
-	}
-	return strings.TrimSpace(string(hclwrite.TokensForValue(v.value).Bytes()))
-}
-
-func (v *variable) json() json.RawMessage {
-	b, err := ctyjson.Marshal(v.value, v.value.Type())
-	if err != nil {
-		panic(fmt.Sprintf("var.%s: %v", v.name, err)) // values of variables are constants
-	}
-	return b
-}
-
 // settleSensitive checks what the declaration of a sensitive variable says.
 func (l *loader) settleSensitive(v *variable, b *hclsyntax.Block) {
 	if !v.sensitive {
@@ -234,13 +112,4 @@ func (l *loader) settleSensitive(v *variable, b *hclsyntax.Block) {
 	if !v.typ.IsPrimitiveType() && v.typ != cty.DynamicPseudoType {
 		l.Diags.Error(v.rng, "Type of a sensitive variable", fmt.Sprintf("var.%s is sensitive, so it must be a string, number or bool.", v.name))
 	}
-}
-
-func (l *loader) anySensitive() bool {
-	for _, v := range l.variables {
-		if v.sensitive {
-			return true
-		}
-	}
-	return false
 }

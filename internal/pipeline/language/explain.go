@@ -16,6 +16,9 @@ func (sc Scope) explain(d *hcl.Diagnostic) *hcl.Diagnostic {
 	if e := limits(d); e != nil {
 		return e
 	}
+	if e := unknownFunction(d); e != nil {
+		return e
+	}
 	if e := sc.explainOpaque(d); e != nil {
 		return e
 	}
@@ -34,6 +37,25 @@ func (sc Scope) explain(d *hcl.Diagnostic) *hcl.Diagnostic {
 		return d
 	}
 	return rewritten(d, &syntax.Limit{Summary: summary, Detail: detail})
+}
+
+// unknownFunction says which function was meant: of equally near ones the first, where the library
+// takes any. nil if the diagnostic is about something else.
+func unknownFunction(d *hcl.Diagnostic) *hcl.Diagnostic {
+	extra, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallUnknownDiagExtra](d)
+	if !ok || extra.CalledFunctionNamespace() != "" {
+		return nil
+	}
+	ctx := d.EvalContext
+	for ctx.Functions == nil && ctx.Parent() != nil {
+		ctx = ctx.Parent()
+	}
+	name := extra.CalledFunctionName()
+	detail := fmt.Sprintf("There is no function named %q.", name)
+	if near := syntax.Nearest(name, syntax.Keys(ctx.Functions)); near != "" {
+		detail += fmt.Sprintf(" Did you mean %q?", near)
+	}
+	return rewritten(d, &syntax.Limit{Summary: d.Summary, Detail: detail})
 }
 
 // lacking finds the value, and what it is called, that does not have what is asked of

@@ -58,7 +58,7 @@ func (s *Session) render(dir, name string, vars cty.Value, secret func() bool) (
 	v, ds := e.Value(ctx)
 	s.rendering = false
 	if ds.HasErrors() {
-		d := cmp.Or(limits(ds[0]), ds[0])
+		d := cmp.Or(limits(ds[0]), unknownFunction(ds[0]), ds[0])
 		return "", wrong(*d.Subject, d.Summary, "%s", d.Detail)
 	}
 	if v, err = convert.Convert(v, cty.String); err != nil || v.IsNull() {

@@ -34,7 +34,9 @@ type repeated struct {
 
 // NewCollector is a Collector whose excerpts are taken from sources.
 func NewCollector(sources map[string][]byte) *Collector {
-	return &Collector{at: map[string]int{}, more: map[int]*repeated{}, sources: maps.Clone(sources)}
+	c := &Collector{at: map[string]int{}, more: map[int]*repeated{}, sources: map[string][]byte{}}
+	maps.Copy(c.sources, sources)
+	return c
 }
 
 // Quote gives the text of a source that excerpts are taken from.

@@ -15,8 +15,9 @@ const (
 	Long  = 2 * Shown
 )
 
-// brief cuts the long ones of the texts that a message quotes.
+// brief cuts the long ones of the texts that a message quotes, once.
 func brief(message string) string {
+	const cut = "… ("
 	if len(message) <= Long {
 		return message
 	}
@@ -32,8 +33,8 @@ func brief(message string) string {
 		}
 		b.WriteString(message[:at])
 		message = message[at+len(quoted):]
-		if text, err := strconv.Unquote(quoted); err == nil && len(text) > Long {
-			quoted = fmt.Sprintf("%q… (%d bytes)", text[:Runes(text, Shown)], len(text))
+		if text, err := strconv.Unquote(quoted); err == nil && len(text) > Long && !strings.HasPrefix(message, cut) {
+			quoted = fmt.Sprintf("%q%s%d bytes)", text[:Runes(text, Shown)], cut, len(text))
 		}
 		b.WriteString(quoted)
 	}

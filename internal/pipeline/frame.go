@@ -1,0 +1,240 @@
+package pipeline
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/redsi/redsi/internal/host/environment"
+	"github.com/redsi/redsi/internal/pipeline/address"
+	"github.com/redsi/redsi/internal/pipeline/language"
+	"github.com/redsi/redsi/internal/pipeline/schema"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
+)
+
+// evaluateOptions say how a pipeline is evaluated.
+type evaluateOptions struct {
+	Lint         bool
+	KeepValues   bool // of all blocks, whether something refers to them or not
+	Environments environment.Memory
+	ReadFile     func(name string) ([]byte, error) // for Lint; nil if there are no files
+}
+
+// evaluate gives what is declared its values and makes the steps. Where something is wrong, the result
+// is incomplete.
+func evaluate(s *language.Session, t *tree, given givens, o evaluateOptions) (*Result, *Scope) {
+	r := &run{Session: s, evaluateOptions: o, links: map[*module]*links{}, modules: map[string][]byte{}, limits: map[string]int{}}
+	f := r.frame(t.root, "")
+	f.variables.set(&given)
+	f.fixed()
+	f.nodes()
+	if !s.Diags.Failed() {
+		f.links.unused()
+		f.warnPublished()
+		if o.Lint {
+			(&linter{f, map[string]bool{}}).lint()
+		}
+	}
+	result := f.own
+	result.Environments = nil
+	f.collect(&result)
+	if !s.Diags.Failed() {
+		result.Claims = f.claims()
+	}
+	result.Modules, result.Limits = r.modules, r.limits
+	return &result, &Scope{f, syntax.Dir(t.root.bodies[0].Name)}
+}
+
+// run is one evaluation of a pipeline with its modules.
+type run struct {
+	*language.Session
+	evaluateOptions
+	links   map[*module]*links
+	modules map[string][]byte // the pipeline files of modules that have an instance
+	limits  map[string]int    // of the pipeline and its modules, by their names in a plan
+
+	steps, instances int   // of steps; of modules
+	config           int64 // bytes of all configurations
+}
+
+// frame is the evaluation of a pipeline, or of one instance of a module within it.
+type frame struct {
+	*run
+	decl      *module
+	links     *links
+	sight     language.Scope // what its expressions see in any case
+	address   string         // of the module; "" of the pipeline itself
+	variables *variables
+	states    []state // of nodes, by their index
+	modules   []*frame
+	typos     schema.Typos // those of its body, and of its values
+	own       Result
+
+	inherited *language.Awaited          // by the arguments of the module that this is
+	cellNames map[string]map[string]bool // of tables and figures that claims name, by address
+}
+
+// state is what an evaluation has found of a node.
+type state struct {
+	value     cty.Value         // what references to it give; DynamicVal where that failed
+	awaits    *language.Awaited // what the value waits for, or was made of; nil if no step decides it
+	undecided bool              // of a block: it is not known yet whether some step of it is skipped
+	read      bool              // something refers to it, or its value is kept
+	cells     cty.Value         // of a table or figure, what claims see; see cellsOf
+	steps     []Step
+	skipped   []Skipped
+}
+
+// frame begins an evaluation of a module, which is linked when that is done first.
+func (r *run) frame(m *module, address string) *frame {
+	links := r.links[m]
+	if links == nil {
+		links = link(m, r.Diags)
+		r.links[m] = links
+	}
+	f := &frame{run: r, decl: m, links: links, address: address, states: make([]state, len(m.byName)), typos: maps.Clone(m.typos), cellNames: map[string]map[string]bool{}}
+	for i := range f.states {
+		f.states[i] = state{value: cty.DynamicVal, read: links.read[i]}
+	}
+	f.sight = language.Scope{Session: r.Session, Bad: links.bad, Why: f.why}
+	f.variables = newVariables(f)
+	return f
+}
+
+// of is what has been found of a node.
+func (f *frame) of(n *node) *state { return &f.states[n.index] }
+
+// qualified is a name with the module that it is in.
+func (f *frame) qualified(name string) string {
+	return address.Address{Modules: f.address, Name: name}.String()
+}
+
+// sees is what expressions see in ctx, of an instance or, with nil, of none in particular.
+func (f *frame) sees(ctx *hcl.EvalContext, inst *instance) language.Scope {
+	sc := f.sight
+	sc.Context, sc.Of = ctx, inst.of()
+	return sc
+}
+
+// reader reads a block that has a form in what an instance sees.
+func (f *frame) reader(b *hclsyntax.Block, inst *instance) *schema.Reader {
+	return &schema.Reader{Scope: f.sees(inst.ctx, inst), Block: b, Spec: formOf(b), Owner: ownerOf(b), Address: inst.address, Typos: f.typos}
+}
+
+// context is what expressions of a file are evaluated in that refer to variables alone.
+func (f *frame) context(dir string) *hcl.EvalContext {
+	return &hcl.EvalContext{Functions: f.Functions(dir, f.decl.anySensitive), Variables: map[string]cty.Value{"var": f.variables.object()}}
+}
+
+// nodes evaluates what is declared, in the order of references.
+func (f *frame) nodes() {
+	for _, n := range f.links.order {
+		f.node(n)
+	}
+}
+
+// node gives a node its value and, for a block, makes its steps. What it
+// refers to has been evaluated.
+func (f *frame) node(n *node) {
+	edges, st := f.links.edges[n.index], f.of(n)
+	own := f.inherits(n, edges)
+	defer f.Await(own)()
+	ctx := f.scope(n, edges)
+	switch {
+	case n.module != nil:
+		st.value = f.module(n, ctx)
+	case n.form != nil && n.form.Type == "environment":
+		f.environment(n, ctx)
+		return
+	case n.form != nil:
+		f.publishes(n, ctx)
+		return
+	case n.block == nil:
+		st.value = f.sees(ctx, nil).Value(n.expr)
+	default:
+		(&maker{f, n, st, own}).block(ctx)
+		return
+	}
+	switch {
+	case own.Any() && !st.value.IsWhollyKnown():
+		st.awaits = own
+	case own.Made:
+		st.awaits = &language.Awaited{Made: true}
+	}
+}
+
+// inherits is what the value of a node waits for because what it refers to does.
+func (f *frame) inherits(n *node, edges []edge) *language.Awaited {
+	own := language.Awaiting(f.inherited)
+	for _, e := range edges {
+		to := f.of(e.to)
+		own.Add(to.awaits)
+		if e.to.block != nil && e.bare && to.undecided && (n.block == nil || n.block.when == nil) {
+			f.Diags.Error(e.rng, "Step that may be skipped", fmt.Sprintf("Whether %s runs is decided by its when, after a step has run. What reads its output takes it by try(%s.…, …), which passes over a step that was skipped, or has a when itself.", e.to.name, e.to.name))
+		}
+	}
+	return own
+}
+
+// scope is what a node's expressions can see: only what they refer to, so that
+// a scope costs no more than its node.
+func (f *frame) scope(n *node, edges []edge) *hcl.EvalContext {
+	values := map[string]map[string]cty.Value{"local": {}, "source": {}, "step": {}, "environment": {}, "table": {}, "figure": {}, "module": {}}
+	kinds := map[string]map[string]cty.Value{}
+	for _, e := range edges {
+		root, name, _ := strings.Cut(e.to.name, ".")
+		switch {
+		case root == "claim": // nothing names one
+		case root == "step":
+			kind, name, _ := strings.Cut(name, ".")
+			if kinds[kind] == nil {
+				kinds[kind] = map[string]cty.Value{}
+			}
+			kinds[kind][name] = f.of(e.to).value
+		case e.to.block != nil && n.block != nil && n.block.typ == "claim":
+			values[root][name] = f.cellsOf(e.to)
+		default:
+			values[root][name] = f.of(e.to).value
+		}
+	}
+	for kind, steps := range kinds {
+		values["step"][kind] = cty.ObjectVal(steps)
+	}
+	ctx := f.context(n.dir)
+	for root, of := range values {
+		ctx.Variables[root] = cty.ObjectVal(of)
+	}
+	return ctx
+}
+
+// place gives an instance of a block its address and what its expressions can see.
+func (f *frame) place(inst *instance, n *node, ctx *hcl.EvalContext) {
+	inst.address, inst.ctx = f.qualified(n.name), ctx
+	if inst.Keyed {
+		inst.address += address.Key(inst.Key)
+		inst.ctx = ctx.NewChild()
+		each := map[string]cty.Value{"key": cty.StringVal(inst.Key), "value": inst.value}
+		if inst.value.Type() == language.ArtifactType {
+			each["file"] = inst.value
+		}
+		inst.ctx.Variables = map[string]cty.Value{"each": cty.ObjectVal(each)}
+	}
+}
+
+// collect adds what the frame's nodes and modules are: steps in source order, then those of modules.
+func (f *frame) collect(r *Result) {
+	for _, n := range f.decl.nodes {
+		if n.block != nil && n.block.typ != "claim" {
+			r.Steps = append(r.Steps, f.of(n).steps...)
+			r.Skipped = append(r.Skipped, f.of(n).skipped...)
+		}
+	}
+	r.Environments = append(r.Environments, f.own.Environments...)
+	for _, m := range f.modules {
+		m.collect(r)
+	}
+}

@@ -81,6 +81,7 @@ var rules = []rule{
 	{"internal/pipeline/reference", []string{"internal/pipeline/.", "step", "internal/system/values"}},
 	{"internal/pipeline/syntax", []string{"internal/system/escape", "internal/system/filetype", "internal/system/words"}},
 	{"internal/pipeline/language", []string{"internal/pipeline/syntax", "step", "artifacts", "internal/system/values"}},
+	{"internal/pipeline/local", []string{"internal/pipeline/.", "internal/pipeline/language", "internal/pipeline/syntax"}},
 	{"internal/pipeline/schema", []string{"internal/pipeline/language", "internal/pipeline/syntax", "internal/host/secret", "step"}},
 	{"internal/pipeline/.", []string{"internal/pipeline/schema", "internal/pipeline/language", "internal/pipeline/syntax", "internal/pipeline/address", "internal/pipeline/questions", "step", "artifacts", "internal/system/filetype", "internal/system/escape", "internal/system/signature", "internal/system/spdx", "internal/system/values", "internal/system/words", "internal/host/environment/.", "internal/host/libraries"}},
 	{"internal/runs", []string{"artifacts", "internal/host/usage", "internal/system/values"}},

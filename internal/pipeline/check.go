@@ -7,37 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hashicorp/hcl/v2/hclsyntax"
-
 	"github.com/redsi/redsi/internal/pipeline/schema"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/system/values"
 	"github.com/redsi/redsi/step"
 )
-
-type checkForm struct {
-	Counts   string   `hcl:"counts,optional" help:"What the step counted, such as \"records\""`
-	Field    string   `hcl:"field,optional" help:"Or a number in an output, as OUTPUT:PATH"`
-	Equals   *string  `hcl:"equals,optional" help:"What it must be: a number, or the name of another one"`
-	Min      *string  `hcl:"min,optional" help:"The least that it may be"`
-	Max      *string  `hcl:"max,optional" help:"The most that it may be"`
-	Of       []string `hcl:"of,optional" help:"Attributes of the step: those names are of what these take"`
-	Severity string   `hcl:"severity,optional" enum:"error,warning" help:"A warning stops nothing. Default: \"error\""`
-}
-
-// shapeCheck checks the names in a check block.
-func (l *loader) shapeCheck(b *block, inner *hclsyntax.Block) {
-	if b.typ != "step" {
-		l.Diags.Error(inner.TypeRange, "Unknown block", fmt.Sprintf("A check belongs to a step. What is expected of a %s is written in expect and claim blocks.", b.typ))
-		return
-	}
-	if len(inner.Labels) != 1 || inner.Labels[0] == "" {
-		l.Diags.Error(syntax.Header(inner), "Wrong labels", `A check is written check "WHAT IT CHECKS" { … }.`)
-		return
-	}
-	l.shapeForm(inner)
-	b.checks = append(b.checks, inner)
-}
 
 // checks reads the check blocks of one instance, whose configuration is tree; false if
 // something is wrong with them, or not known yet.

@@ -76,14 +76,19 @@ type block struct {
 	typ, kind, name string
 	owner           string     // in sentences about its attributes
 	spec            *step.Spec // nil if there is no such kind; reported
-	forEach, when   hclsyntax.Expression
-	otherwise       hclsyntax.Expression
-	keep            hclsyntax.Expression
-	allowEmpty      bool
-	resources       *hclsyntax.Block
-	retry           *hclsyntax.Block
-	checks          []*hclsyntax.Block
-	places          map[string]syntax.Pos // of its attributes and inner blocks, by name
+	forEach         hclsyntax.Expression
+	flags
+	resources *hclsyntax.Block
+	retry     *hclsyntax.Block
+	checks    []*hclsyntax.Block
+	places    map[string]syntax.Pos // of its attributes and inner blocks, by name
+}
+
+// flags are what a block says beside the attributes of its kind: whether it runs, why not, and whether
+// its outputs stay.
+type flags struct {
+	when, otherwise, keep hclsyntax.Expression
+	allowEmpty            bool
 }
 
 // address is the block's name in references.

@@ -13,38 +13,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-type resourcesForm struct {
-	CPUs   int      `hcl:"cpus,optional" min:"1" max:"1048576" help:"Processors that it keeps busy; programs are told, by OMP_NUM_THREADS and others. Default: 1"`
-	Memory *string  `hcl:"memory,optional" help:"Memory that it takes, such as \"12GB\": steps run side by side as long as they fit"`
-	GPUs   int      `hcl:"gpus,optional" min:"0" max:"1024" help:"Cards that its program is given, by CUDA_VISIBLE_DEVICES"`
-	Time   *string  `hcl:"time,optional" help:"The longest that it may take, such as \"2h\""`
-	Queue  string   `hcl:"queue,optional" enum:"cpu,gpu" help:"Which workers run the step"`
-	Limits []string `hcl:"limits,optional" help:"Names of the limits block: only so many steps of a run have one at a time"`
-}
-
-type retryForm struct {
-	Times  int     `hcl:"times" min:"1" max:"20" help:"How often a failed program is tried again"`
-	Memory float64 `hcl:"memory,optional" min:"1" max:"16" help:"By how much resources.memory is multiplied at each further try"`
-}
-
-// shapeResources notes a resources or retry block, each of which a block has once.
-func (l *loader) shapeResources(b *block, inner *hclsyntax.Block) {
-	of := &b.resources
-	if inner.Type == retryBlock {
-		of = &b.retry
-	}
-	switch {
-	case b.typ == "claim":
-		l.Diags.Error(inner.TypeRange, "Unknown block", "A claim does no work, so it needs no resources and no retry.")
-	case *of != nil:
-		l.Diags.Error(inner.TypeRange, "Block written twice", fmt.Sprintf("A block has one %s block.", inner.Type), syntax.Place{Range: (*of).TypeRange, Text: "the first one"})
-	default:
-		*of = inner
-		l.labels(inner)
-		l.shapeForm(inner)
-	}
-}
-
 // resources is what an instance asks for, nil if nothing, and its queue, "" if it has none
 // of its own; false if something is wrong with it, or not known yet.
 func (c *stepReader) resources() (queue string, r *step.Resources, ok bool) {

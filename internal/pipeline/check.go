@@ -7,75 +7,50 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hashicorp/hcl/v2/hclsyntax"
-
+	"github.com/redsi/redsi/internal/pipeline/schema"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/system/values"
 	"github.com/redsi/redsi/step"
 )
-
-type checkForm struct {
-	Counts   string   `hcl:"counts,optional" help:"What the step counted, such as \"records\""`
-	Field    string   `hcl:"field,optional" help:"Or a number in an output, as OUTPUT:PATH"`
-	Equals   *string  `hcl:"equals,optional" help:"What it must be: a number, or the name of another one"`
-	Min      *string  `hcl:"min,optional" help:"The least that it may be"`
-	Max      *string  `hcl:"max,optional" help:"The most that it may be"`
-	Of       []string `hcl:"of,optional" help:"Attributes of the step: those names are of what these take"`
-	Severity string   `hcl:"severity,optional" enum:"error,warning" help:"A warning stops nothing. Default: \"error\""`
-}
-
-// shapeCheck checks the names in a check block.
-func (l *loader) shapeCheck(b *block, inner *hclsyntax.Block) {
-	if b.typ != "step" {
-		l.Diags.Error(inner.TypeRange, "Unknown block", fmt.Sprintf("A check belongs to a step. What is expected of a %s is written in expect and claim blocks.", b.typ))
-		return
-	}
-	if len(inner.Labels) != 1 || inner.Labels[0] == "" {
-		l.Diags.Error(syntax.Header(inner), "Wrong labels", `A check is written check "WHAT IT CHECKS" { … }.`)
-		return
-	}
-	l.shapeForm(inner)
-	b.checks = append(b.checks, inner)
-}
 
 // checks reads the check blocks of one instance, whose configuration is tree; false if
 // something is wrong with them, or not known yet.
 func (c *stepReader) checks(tree map[string]any) (list []step.Check, ok bool) {
 	ok = true
 	for _, inner := range c.b.checks {
-		r := &checkReader{reader: c.f.reader(inner, c.inst), of: c, tree: tree}
-		own := r.body(inner.Body, r.spec.Attrs, nil)
+		r := &checkReader{Reader: c.f.reader(inner, c.inst), of: c, tree: tree}
+		own := r.Body(inner.Body, r.Spec.Attrs, nil)
 		if name, one := own["of"].(string); one {
 			own["of"] = []any{name}
 		}
-		if x, known := decoded[checkForm](r.reader, own); known {
+		if x, known := schema.Decoded[checkForm](r.Reader, own); known {
 			list = append(list, r.check(x)...)
 		}
-		ok = ok && !r.failed()
+		ok = ok && !r.Failed()
 	}
 	return list, ok
 }
 
 // checkReader reads one check block of one instance.
 type checkReader struct {
-	*reader
+	*schema.Reader
 	of   *stepReader
 	tree map[string]any
 }
 
 func (r *checkReader) wrong(attribute, format string, args ...any) {
 	at := []any{attribute}
-	r.fail(at, r.locate(at), "Wrong check", fmt.Sprintf(format, args...))
+	r.Fail(at, r.Locate(at), "Wrong check", fmt.Sprintf(format, args...))
 }
 
 // check makes a check of a block; none of one whose limits are all null.
 func (r *checkReader) check(x checkForm) []step.Check {
-	c := step.Check{Name: r.block.Labels[0], At: syntax.PosOf(r.block.TypeRange).String(), Counts: x.Counts, Field: x.Field, Min: limitOf(x.Min), Max: limitOf(x.Max), Equals: limitOf(x.Equals),
+	c := step.Check{Name: r.Block.Labels[0], At: syntax.PosOf(r.Block.TypeRange).String(), Counts: x.Counts, Field: x.Field, Min: limitOf(x.Min), Max: limitOf(x.Max), Equals: limitOf(x.Equals),
 		Warning: x.Severity == "warning", Of: r.steps(x.Of)}
 	if c.Field != "" && !strings.Contains(c.Field, ":") {
 		r.wrong("field", "%q is not a field: write OUTPUT:PATH.", c.Field)
 	}
-	r.field("field", c.Field, "The step", r.of.spec)
+	r.field("field", c.Field, "The step", r.of.Spec)
 	for i, text := range []*string{x.Equals, x.Min, x.Max} {
 		attr := []string{"equals", "min", "max"}[i]
 		if text != nil && (*text == "" || *text == "true" || *text == "false") {
@@ -85,10 +60,10 @@ func (r *checkReader) check(x checkForm) []step.Check {
 		}
 	}
 	given := c.Min != nil || c.Max != nil || c.Equals != nil
-	attrs := r.block.Body.Attributes
+	attrs := r.Block.Body.Attributes
 	named := func(l *step.Limit) bool { return l != nil && l.Name != "" }
 	switch {
-	case r.failed():
+	case r.Failed():
 	case (c.Counts == "") == (c.Field == ""):
 		r.wrong("", "It has exactly one of counts, what the step counted, and field, a number in an output as OUTPUT:PATH.")
 	case attrs["min"] == nil && attrs["max"] == nil && attrs["equals"] == nil:
@@ -100,7 +75,7 @@ func (r *checkReader) check(x checkForm) []step.Check {
 	case given && len(c.Of) > 0 && !named(c.Min) && !named(c.Max) && !named(c.Equals):
 		r.wrong("", `of says whose number equals, min or max names, so one of them must be a name, such as "records".`)
 	}
-	if !r.failed() {
+	if !r.Failed() {
 		r.compared("equals", c.Equals, c.Of)
 		r.compared("min", c.Min, c.Of)
 		r.compared("max", c.Max, c.Of)
@@ -117,10 +92,10 @@ func (r *checkReader) compared(attr string, limit *step.Limit, of []string) {
 		return
 	}
 	for _, address := range of {
-		r.field(attr, limit.Name, address, r.of.read[address])
+		r.field(attr, limit.Name, address, r.of.Read[address])
 	}
 	if len(of) == 0 {
-		r.field(attr, limit.Name, "The step", r.of.spec)
+		r.field(attr, limit.Name, "The step", r.of.Spec)
 	}
 }
 
@@ -148,8 +123,8 @@ func (r *checkReader) steps(names []string) (addresses []string) {
 		switch _, given := r.tree[name]; {
 		case !given:
 			r.wrong("of", "The step has no attribute %q. %s", name, syntax.Suggest(name, slices.Sorted(maps.Keys(r.tree)), "attribute"))
-		case len(refs) == 0 && r.of.failed(): // reported
-			r.spoil([]any{"of"})
+		case len(refs) == 0 && r.of.Failed(): // reported
+			r.Spoil([]any{"of"})
 		case len(refs) == 0:
 			r.wrong("of", "Attribute %q does not take a step's output.", name)
 		}

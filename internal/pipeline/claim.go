@@ -1,66 +1,16 @@
 package pipeline
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
-	"unicode"
 
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/redsi/redsi/internal/pipeline/address"
+	"github.com/redsi/redsi/internal/pipeline/schema"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
-
-// Claim is a claim block, or one instance of such a block with for_each: a sentence of the
-// paper and what holds in its tables and figures where it is true. It is not a step.
-type Claim struct {
-	Name    string          // the label, with for_each and the key: NAME["KEY"]
-	Config  json.RawMessage // completed, as the kind has it
-	Cells   []string        // ADDRESS:CELL of all that it is about, in the order of the source
-	LeftOut []Skipped       // tables and figures that it is about; with any, its Config has no expect, and it no Cells
-	Pos     syntax.Pos
-	AttrPos map[string]syntax.Pos // of its attributes and expect blocks; see Step
-}
-
-// Text is the sentence.
-func (c Claim) Text() string {
-	var config struct{ Text string }
-	if err := json.Unmarshal(c.Config, &config); err != nil {
-		panic(fmt.Sprintf("claim %q: %v", c.Name, err)) // the loader made it
-	}
-	return config.Text
-}
-
-// Items are the addresses of the tables and figures that the claim is about, each once.
-func (c Claim) Items() (list []string) {
-	for _, cell := range c.Cells {
-		if item, _, _ := address.Cell(cell); !slices.Contains(list, item) {
-			list = append(list, item)
-		}
-	}
-	for _, s := range c.LeftOut {
-		list = append(list, s.Address)
-	}
-	return list
-}
-
-// claimName checks a claim's label, which is a name for people.
-func (l *loader) claimName(b *hclsyntax.Block) bool {
-	if len(b.Labels) != 1 {
-		l.Diags.Error(syntax.Header(b), "Wrong labels", `A claim block is written claim "NAME" { … }.`)
-		return false
-	}
-	name := b.Labels[0]
-	if strings.TrimSpace(name) == "" || len(name) > maxName || strings.ContainsFunc(name, unicode.IsControl) {
-		l.Diags.Error(b.LabelRanges[0], "Not a name", fmt.Sprintf("A claim's name is a few words on one line, at most %d bytes.", maxName))
-		return false
-	}
-	return true
-}
 
 // cellsOf is what claims see of a table or figure: an object of its cells, each with its
 // own name as ADDRESS:CELL; of for_each an object of such objects. It is unknown if the
@@ -101,9 +51,9 @@ func (f *frame) cellsOf(n *node) cty.Value {
 
 // cells reports names of cells that no table or figure has which the block refers to.
 func (c *stepReader) cells(tree map[string]any) {
-	names, err := c.spec.CellNames(tree)
+	names, err := c.Spec.CellNames(tree)
 	if err != nil {
-		c.problems(err)
+		c.Problems(err)
 		return
 	}
 	for _, n := range names {
@@ -112,12 +62,12 @@ func (c *stepReader) cells(tree map[string]any) {
 		if known[n.Cell] {
 			continue
 		}
-		at := parsePath(n.Attr)
+		at := schema.ParsePath(n.Attr)
 		detail := fmt.Sprintf(`%q is not a cell. Write table.NAME["ROW.COLUMN"] or figure.NAME["SERIES.POINT.y"].`, n.Cell)
 		if known != nil {
 			detail = fmt.Sprintf("%s has no such cell. %s", item, syntax.Suggest(n.Cell, syntax.Keys(known), "cell"))
 		}
-		c.fail(at, c.locate(at), "Unknown cell", detail)
+		c.Fail(at, c.Locate(at), "Unknown cell", detail)
 	}
 }
 

@@ -6,8 +6,10 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
 
 	"github.com/redsi/redsi/internal/pipeline/language"
+	"github.com/redsi/redsi/internal/pipeline/schema"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
@@ -25,8 +27,8 @@ type tree struct {
 	opened map[[2]string]map[string][]byte // files of modules by the folder and source that name them
 }
 
-// loader declares a module. What it evaluates are constants.
-type loader struct {
+// declarer declares a module. What it evaluates are constants.
+type declarer struct {
 	*language.Session
 	declareOptions
 	*tree
@@ -41,78 +43,78 @@ func declare(s *language.Session, files map[string][]byte, o declareOptions) *tr
 		o.Registry = step.NewRegistry()
 	}
 	t := &tree{newModule(files, nil), map[[2]string]map[string][]byte{}}
-	(&loader{s, o, t, map[string]*syntax.Body{}, t.root}).declare()
+	(&declarer{s, o, t, map[string]*syntax.Body{}, t.root}).declare()
 	return t
 }
 
 // within declares a module within the one that is declared here.
-func (l *loader) within(files map[string][]byte) *module {
-	inner := *l
-	inner.module = newModule(files, l.module)
+func (d *declarer) within(files map[string][]byte) *module {
+	inner := *d
+	inner.module = newModule(files, d.module)
 	inner.declare()
 	return inner.module
 }
 
 // declare declares nothing of a module that is broken.
-func (l *loader) declare() {
-	if l.parse(); l.broken() {
+func (d *declarer) declare() {
+	if d.parse(); d.broken() {
 		return
 	}
-	for _, b := range l.bodies {
+	for _, b := range d.bodies {
 		for _, a := range syntax.Attributes(b.Body) {
-			l.Diags.Error(a.NameRange, "Attribute outside a block",
+			d.Diags.Error(a.NameRange, "Attribute outside a block",
 				fmt.Sprintf("A value that is used in several places is written in a locals block: locals { %s = … }. A file for --var-file that stands beside pipelines.hcl does not end in .hcl.", a.Name))
 		}
 		for _, blk := range b.Blocks {
-			l.declareOf(Of(blk.Type), blk)
+			d.declareOf(Of(blk.Type), blk)
 		}
 	}
 }
 
 // declareOf declares what a block of a type makes; nil: there is no such type.
-func (l *loader) declareOf(t *Type, b *hclsyntax.Block) {
+func (d *declarer) declareOf(t *Type, b *hclsyntax.Block) {
 	switch {
 	case t == nil:
 		var names []string
 		for _, t := range Types {
 			names = append(names, t.Name)
 		}
-		l.Diags.Error(b.TypeRange, "Unknown block type",
+		d.Diags.Error(b.TypeRange, "Unknown block type",
 			fmt.Sprintf("There is no block type %q. %s", b.Type, syntax.Suggest(b.Type, names, "block type")))
 	case t.Makes == MakesWork:
-		l.declareBlock(t, b)
+		d.declareBlock(t, b)
 	case t.Makes == MakesValue:
-		l.declareLocals(b)
+		d.declareLocals(b)
 	case t.Makes == MakesVariable:
-		l.declareVariable(b)
+		d.declareVariable(b)
 	case t.Makes == MakesOutput:
-		l.declareOutput(b)
+		d.declareOutput(b)
 	case t.Makes == MakesCall:
-		l.declareModule(b)
+		d.declareModule(b)
 	case t.Makes == MakesNode:
-		l.declareForm(t, b)
+		d.declareForm(t, b)
 	case t.Once():
-		l.declareOnce(t, b)
+		d.declareOnce(t, b)
 	}
 }
 
 // labels checks a block's labels, which must be names.
-func (l *loader) labels(b *hclsyntax.Block, want ...string) bool {
+func labels(d *syntax.Collector, b *hclsyntax.Block, want ...string) bool {
 	if len(b.Labels) != len(want) {
 		form := b.Type
 		for _, w := range want {
 			form += fmt.Sprintf(" %q", w)
 		}
-		l.Diags.Error(syntax.Header(b), "Wrong labels", fmt.Sprintf("A %s block is written %s { … }.", b.Type, form))
+		d.Error(syntax.Header(b), "Wrong labels", fmt.Sprintf("A %s block is written %s { … }.", b.Type, form))
 		return false
 	}
 	for i, name := range b.Labels {
 		if len(name) > maxName {
-			l.Diags.Error(b.LabelRanges[i], "Not a name", fmt.Sprintf("The %s of this %s has %d bytes; at most %d are allowed.", strings.ToLower(want[i]), b.Type, len(name), maxName))
+			d.Error(b.LabelRanges[i], "Not a name", fmt.Sprintf("The %s of this %s has %d bytes; at most %d are allowed.", strings.ToLower(want[i]), b.Type, len(name), maxName))
 			return false
 		}
 		if !hclsyntax.ValidIdentifier(name) {
-			l.Diags.Error(b.LabelRanges[i], "Not a name",
+			d.Error(b.LabelRanges[i], "Not a name",
 				fmt.Sprintf("%q cannot be the %s of a %s: a name is made of letters, digits, _ and -, and does not start with a digit.", name, strings.ToLower(want[i]), b.Type))
 			return false
 		}
@@ -121,90 +123,146 @@ func (l *loader) labels(b *hclsyntax.Block, want ...string) bool {
 }
 
 // add declares a node, unless there is one of its name, which is reported.
-func (l *loader) add(n *node) bool {
-	if old := l.byName[n.name]; old != nil {
-		l.twice(n.name, n.rng, old.rng)
+func (d *declarer) add(n *node) bool {
+	if old := d.byName[n.name]; old != nil {
+		twice(d.Diags, n.name, n.rng, old.rng)
 		return false
 	}
-	n.dir, n.index = syntax.Dir(n.rng.Filename), len(l.byName)
-	l.byName[n.name] = n
+	n.dir, n.index = syntax.Dir(n.rng.Filename), len(d.byName)
+	d.byName[n.name] = n
 	return true
 }
 
 // declareNamed declares the node of a block with a name; nil if something is wrong with that.
-func (l *loader) declareNamed(b *hclsyntax.Block) *node {
-	if !l.labels(b, "NAME") {
+func (d *declarer) declareNamed(b *hclsyntax.Block) *node {
+	if !labels(d.Diags, b, "NAME") {
 		return nil
 	}
 	n := &node{name: b.Type + "." + b.Labels[0], rng: syntax.Header(b)}
-	if !l.add(n) {
+	if !d.add(n) {
 		return nil
 	}
 	return n
 }
 
 // single notes a block without labels of which a pipeline has one; another one is reported.
-func (l *loader) single(b *hclsyntax.Block) bool {
-	if !l.labels(b) {
+func (d *declarer) single(b *hclsyntax.Block) bool {
+	if !labels(d.Diags, b) {
 		return false
 	}
-	if first := l.singles[b.Type]; first != nil {
-		l.twice(b.Type, syntax.Header(b), syntax.Header(first))
+	if first := d.singles[b.Type]; first != nil {
+		twice(d.Diags, b.Type, syntax.Header(b), syntax.Header(first))
 		return false
 	}
-	l.singles[b.Type] = b
+	d.singles[b.Type] = b
 	return true
 }
 
 // declareForm declares a block with a name and a form, which is evaluated once references have values:
 // in a module not where it has no effect there.
-func (l *loader) declareForm(t *Type, b *hclsyntax.Block) {
-	n := l.declareNamed(b)
+func (d *declarer) declareForm(t *Type, b *hclsyntax.Block) {
+	n := d.declareNamed(b)
 	if n == nil {
 		return
 	}
-	l.shapeForm(b)
-	if !l.idle(t, b) {
+	d.shapeForm(b)
+	if !d.idle(t, b) {
 		n.form = b
-		l.nodes = append(l.nodes, n)
+		d.nodes = append(d.nodes, n)
 	}
 }
 
 // idle reports whether a block has no effect where it stands, in a module, of which lint warns.
-func (l *loader) idle(t *Type, b *hclsyntax.Block) bool {
-	is := l.parent != nil && t.Idle[0] != ""
-	if is && l.Lint {
-		l.Diags.Warn(syntax.Header(b), t.Idle[0], t.Idle[1])
+func (d *declarer) idle(t *Type, b *hclsyntax.Block) bool {
+	is := d.parent != nil && t.Idle[0] != ""
+	if is && d.Lint {
+		d.Diags.Warn(syntax.Header(b), t.Idle[0], t.Idle[1])
 	}
 	return is
 }
 
 // declareOnce declares a block of which there is one.
-func (l *loader) declareOnce(t *Type, b *hclsyntax.Block) {
+func (d *declarer) declareOnce(t *Type, b *hclsyntax.Block) {
 	switch {
-	case !l.single(b) || l.idle(t, b) || l.ignores(t):
+	case !d.single(b) || d.idle(t, b) || d.ignores(t):
 	case t.Form != nil:
-		l.shapeForm(b)
+		d.shapeForm(b)
 	default:
-		noBlocks(l.Diags, b, "A limits block has attributes only: NAME = how many steps of a run may have it at a time.")
+		noBlocks(d.Diags, b, "A limits block has attributes only: NAME = how many steps of a run may have it at a time.")
 	}
 }
 
-func (l *loader) declareLocals(b *hclsyntax.Block) {
-	l.labels(b)
+func (d *declarer) declareLocals(b *hclsyntax.Block) {
+	labels(d.Diags, b)
 	for _, inner := range b.Body.Blocks {
-		l.Diags.Error(inner.TypeRange, "Block in locals", "A locals block has attributes only: NAME = VALUE.")
+		d.Diags.Error(inner.TypeRange, "Block in locals", "A locals block has attributes only: NAME = VALUE.")
 	}
 	for _, a := range syntax.Attributes(b.Body) {
-		if n := (&node{name: "local." + a.Name, rng: a.NameRange, expr: a.Expr}); l.add(n) {
-			l.nodes = append(l.nodes, n)
+		if n := (&node{name: "local." + a.Name, rng: a.NameRange, expr: a.Expr}); d.add(n) {
+			d.nodes = append(d.nodes, n)
 		}
 	}
 }
 
-func (l *loader) twice(name string, rng, first hcl.Range) {
-	l.Diags.Error(rng, "Declared twice", fmt.Sprintf("%s has been declared before. Give one of them another name.", name),
+func twice(d *syntax.Collector, name string, rng, first hcl.Range) {
+	d.Error(rng, "Declared twice", fmt.Sprintf("%s has been declared before. Give one of them another name.", name),
 		syntax.Place{Range: first, Text: "declared here first"})
 }
 
 const maxName = 4096 // bytes of a label or a key of for_each: addresses stand in all that is said of a step
+
+// parse reads the files; what is not HCL is reported and left out.
+func (d *declarer) parse() {
+	names := syntax.Pipelines(d.files)
+	if len(names) == 0 {
+		d.Diags.Error(hcl.Range{Filename: syntax.DefaultFile, Start: hcl.InitialPos, End: hcl.InitialPos},
+			"No pipeline", "There is no file whose name ends in .hcl.")
+	}
+	for _, name := range names {
+		b, ok := d.parsed[name]
+		if !ok {
+			if b = syntax.ParseFile(name, d.files[name], d.Diags); b != nil {
+				d.Rewrite(b.Body)
+			}
+			d.parsed[name] = b
+		}
+		if b != nil {
+			d.bodies = append(d.bodies, b)
+		}
+	}
+}
+
+// constContext is what expressions of a file are evaluated in that refer to nothing.
+func (d *declarer) constContext(file string) *hcl.EvalContext {
+	return &hcl.EvalContext{Functions: d.Session.Functions(syntax.Dir(file), d.anySensitive)}
+}
+
+// shapeForm checks the names in a block that has a form.
+func (d *declarer) shapeForm(b *hclsyntax.Block) {
+	schema.Shape(d.Diags, b, formOf(b).Attrs, nil, ownerOf(b), d.typos)
+}
+
+// constantOf is the value of an attribute, which may be missing, whose expression refers to nothing.
+func (d *declarer) constantOf(a *hclsyntax.Attribute, ctx *hcl.EvalContext, want cty.Type, what, wrong string) (v cty.Value, ok bool) {
+	if a == nil || !constant(d.Diags, a.Expr, what) {
+		return v, false
+	}
+	return language.Scope{Session: d.Session, Context: ctx}.Typed(a.Expr, want, wrong)
+}
+
+// description checks a text that is for people alone.
+func (d *declarer) description(b *hclsyntax.Block) {
+	d.constantOf(b.Body.Attributes["description"], d.constContext(b.TypeRange.Filename), cty.String, "A description", "A description is a string.")
+}
+
+// noBlocks reports the blocks of one that has none.
+func noBlocks(d *syntax.Collector, b *hclsyntax.Block, only string) {
+	for _, inner := range b.Body.Blocks {
+		d.Error(inner.TypeRange, "Unknown block", only)
+	}
+}
+
+// constant reports whether an expression refers to nothing.
+func constant(d *syntax.Collector, e hclsyntax.Expression, what string) bool {
+	return syntax.RefersOnly(d, e, "", "Not a constant", what+" cannot refer to other values.")
+}

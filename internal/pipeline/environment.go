@@ -11,36 +11,16 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/environment"
-	"github.com/redsi/redsi/internal/host/libraries"
 	"github.com/redsi/redsi/internal/pipeline/language"
+	"github.com/redsi/redsi/internal/pipeline/schema"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
-
-// Environment is an environment block: what programs are run in, as its lock has it.
-type Environment struct {
-	Name     string                 // environment.NAME, after the address of its module
-	Text     []byte                 // of the recipe
-	Recipe   artifacts.Digest       // of Text
-	Packages *libraries.Environment // what it has, by the digest that is in keys
-}
-
-type environmentBlock struct {
-	UV           string   `hcl:"uv,optional" help:"A uv.lock that stands beside its pyproject.toml."`
-	Requirements string   `hcl:"requirements,optional" help:"A requirements.txt whose packages all have versions and hashes."`
-	Conda        string   `hcl:"conda,optional" help:"A conda-lock.yml or a pixi.lock."`
-	Image        string   `hcl:"image,optional" help:"An image by its digest, such as \"docker.io/library/python@sha256:…\", or a .sif file."`
-	Nix          string   `hcl:"nix,optional" help:"A flake.lock that stands beside its flake.nix."`
-	Python       string   `hcl:"python,optional" help:"The Python of uv or requirements, such as \"3.11\". Default: the oldest that the lock is for."`
-	Extras       []string `hcl:"extras,optional" help:"Of uv: optional dependencies of the project that are installed too."`
-	Groups       []string `hcl:"groups,optional" help:"Of uv: dependency groups that are installed too, such as \"dev\"."`
-	Platform     string   `hcl:"platform,optional" help:"What the lock is read for, such as \"linux-x86_64\". Default: this machine's."`
-}
 
 // environment reads the lock of an environment. What steps see of it is small: its
 // name and two digests.
 func (f *frame) environment(n *node, ctx *hcl.EvalContext) {
 	c := f.reader(n.form, &instance{ctx: ctx})
-	x, ok := read[environmentBlock](c)
+	x, ok := schema.Read[environmentBlock](c)
 	if !ok {
 		if f.Awaits().Any() {
 			f.Diags.Error(n.rng, "Environment that is not known", "An environment cannot wait for what a step makes.")
@@ -68,7 +48,7 @@ func (f *frame) environment(n *node, ctx *hcl.EvalContext) {
 		e.Packages, err = f.Environments.Manifest(r, e.Recipe, fmt.Sprintf("%s (%s, %s)", e.Name, r.Lock, r.Platform))
 	}
 	if err != nil {
-		f.Diags.Error(c.locate([]any{r.Kind}), "Environment that cannot be had", fmt.Sprintf("%s: %s.", n.name, strings.TrimRight(err.Error(), ".")))
+		f.Diags.Error(c.Locate([]any{r.Kind}), "Environment that cannot be had", fmt.Sprintf("%s: %s.", n.name, strings.TrimRight(err.Error(), ".")))
 		return
 	}
 	f.own.Environments = append(f.own.Environments, e)

@@ -4,36 +4,37 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/redsi/redsi/internal/pipeline/schema"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
 
 // stepReader reads the configuration of one instance of a block.
 type stepReader struct {
-	*reader
+	*schema.Reader
 	f    *frame
 	b    *block
 	inst *instance
 }
 
 func (f *frame) stepReader(b *block, inst *instance) *stepReader {
-	return &stepReader{&reader{Scope: f.sees(inst.ctx, inst), block: b.Block, spec: b.spec, owner: b.owner, address: inst.address, typos: f.typos}, f, b, inst}
+	return &stepReader{&schema.Reader{Scope: f.sees(inst.ctx, inst), Block: b.Block, Spec: b.spec, Owner: b.owner, Address: inst.address, Typos: f.typos}, f, b, inst}
 }
 
 // fields reports the fields that the step will read and that the outputs they are read
 // from do not declare. Of outputs that declare nothing, such as those of a command, none
 // is known to be wrong before it has run.
 func (c *stepReader) fields(tree map[string]any) {
-	reads, err := c.spec.Reads(tree)
+	reads, err := c.Spec.Reads(tree)
 	if err != nil {
-		c.problems(err)
+		c.Problems(err)
 		return
 	}
 	for _, r := range reads {
 		if r.Input.Ref == nil {
 			continue
 		}
-		o := c.outputs[*r.Input.Ref]
+		o := c.Outputs[*r.Input.Ref]
 		if o.Fields == nil || o.Tree {
 			continue
 		}
@@ -56,7 +57,7 @@ func (c *stepReader) fields(tree map[string]any) {
 // noField says what is wrong with a path into an output, what was meant, and where the
 // path is written.
 func (c *stepReader) noField(r step.Read, err error) {
-	at := parsePath(r.Attr)
+	at := schema.ParsePath(r.Attr)
 	where, path := r.Input.Ref.String(), r.Path
 	if r.Under != "" {
 		where += " at " + r.Under
@@ -75,5 +76,5 @@ func (c *stepReader) noField(r step.Read, err error) {
 			detail += ". " + syntax.Suggest(lost.Name, lost.Names, "field")
 		}
 	}
-	c.fail(at, c.narrow(c.locate(at), path, name), "No such field", detail)
+	c.Fail(at, c.Narrow(c.Locate(at), path, name), "No such field", detail)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/redsi/redsi/internal/pipeline/language"
+	"github.com/redsi/redsi/internal/pipeline/schema"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/system/signature"
 )
@@ -37,7 +38,7 @@ func (f *frame) fixed() {
 		r := f.reader(b, &instance{address: b.Type, ctx: ctx})
 		switch t.Name {
 		case "paper":
-			f.own.Paper, _ = read[Paper](r)
+			f.own.Paper, _ = schema.Read[Paper](r)
 		case "results":
 			f.own.Results = resultsOf(r)
 		case "checklist":
@@ -49,8 +50,8 @@ func (f *frame) fixed() {
 }
 
 // resultsOf is what a results block says.
-func resultsOf(c *reader) Results {
-	x, ok := read[resultsBlock](c)
+func resultsOf(c *schema.Reader) Results {
+	x, ok := schema.Read[resultsBlock](c)
 	if !ok {
 		return Results{}
 	}
@@ -58,17 +59,17 @@ func resultsOf(c *reader) Results {
 	return Results{addresses(c, x.From), publicKeys(c, "trust", x.Trust, seen), publicKeys(c, "revoked", x.Revoked, seen), x.Untrusted, x.Shared}
 }
 
-func addresses(c *reader, texts []string) (from []string) {
+func addresses(c *schema.Reader, texts []string) (from []string) {
 	if len(texts) > maxFrom {
-		c.Diags.Error(c.locate([]any{"from"}), "Too many addresses", fmt.Sprintf("There are %d addresses; at most %d are allowed: each is asked about every step without a result.", len(texts), maxFrom))
+		c.Diags.Error(c.Locate([]any{"from"}), "Too many addresses", fmt.Sprintf("There are %d addresses; at most %d are allowed: each is asked about every step without a result.", len(texts), maxFrom))
 		return nil
 	}
 	for i, text := range texts {
 		address := text
 		if !strings.Contains(text, "://") { // a folder is relative to the file
-			address = syntax.Beside(syntax.Dir(c.block.TypeRange.Filename), text)
+			address = syntax.Beside(syntax.Dir(c.Block.TypeRange.Filename), text)
 		}
-		switch at := c.locate([]any{"from", i}); {
+		switch at := c.Locate([]any{"from", i}); {
 		case text == "":
 			c.Diags.Error(at, "Wrong address", "An address is not empty.")
 		case slices.Contains(from, address):
@@ -80,13 +81,13 @@ func addresses(c *reader, texts []string) (from []string) {
 	return from
 }
 
-func publicKeys(c *reader, attribute string, texts []string, seen map[string]hcl.Range) (keys []signature.Public) {
+func publicKeys(c *schema.Reader, attribute string, texts []string, seen map[string]hcl.Range) (keys []signature.Public) {
 	if len(texts) > maxKeys {
-		c.Diags.Error(c.locate([]any{attribute}), "Too many keys", fmt.Sprintf("There are %d keys; at most %d are allowed.", len(texts), maxKeys))
+		c.Diags.Error(c.Locate([]any{attribute}), "Too many keys", fmt.Sprintf("There are %d keys; at most %d are allowed.", len(texts), maxKeys))
 		return nil
 	}
 	for i, text := range texts {
-		at := c.locate([]any{attribute, i})
+		at := c.Locate([]any{attribute, i})
 		k, err := signature.ParsePublic(text)
 		if err != nil {
 			c.Diags.Error(at, "Not a public key", err.Error()+".")
@@ -103,13 +104,13 @@ func publicKeys(c *reader, attribute string, texts []string, seen map[string]hcl
 }
 
 // checklistOf is what a checklist block says.
-func checklistOf(c *reader) (list Checklist) {
-	x, ok := read[checklistBlock](c)
+func checklistOf(c *schema.Reader) (list Checklist) {
+	x, ok := schema.Read[checklistBlock](c)
 	if !ok {
 		return list
 	}
 	said := func(text string, path ...any) Said {
-		rng, _ := c.find(path, true)
+		rng, _ := c.Find(path, true)
 		return Said{text, syntax.PosOf(rng)}
 	}
 	list.Answers = map[string]map[string]Said{}
@@ -117,19 +118,19 @@ func checklistOf(c *reader) (list Checklist) {
 		list.Selection = said(*x.Selection, "selection")
 	}
 	for _, name := range syntax.Keys(x.Search) {
-		list.Search = append(list.Search, Bound{name, said(x.Search[name], "search", key(name))})
+		list.Search = append(list.Search, Bound{name, said(x.Search[name], "search", schema.Key(name))})
 	}
 	for name, given := range x.answers() {
 		for number, text := range given {
 			if list.Answers[name] == nil {
 				list.Answers[name] = map[string]Said{}
 			}
-			list.Answers[name][number] = said(text, name, key(number))
+			list.Answers[name][number] = said(text, name, schema.Key(number))
 		}
 	}
 	for typ, assets := range x.assets() {
 		for i, asset := range assets {
-			asset.Type, asset.Pos = typ, syntax.PosOf(syntax.Blocks(c.block.Body, typ)[i].TypeRange)
+			asset.Type, asset.Pos = typ, syntax.PosOf(syntax.Blocks(c.Block.Body, typ)[i].TypeRange)
 			list.Assets = append(list.Assets, asset)
 		}
 	}

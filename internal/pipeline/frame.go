@@ -2,63 +2,16 @@ package pipeline
 
 import (
 	"fmt"
-	"maps"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/redsi/redsi/internal/host/environment"
 	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/pipeline/language"
-	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/pipeline/schema"
 )
-
-// evaluateOptions say how a pipeline is evaluated.
-type evaluateOptions struct {
-	Lint         bool
-	KeepValues   bool // of all blocks, whether something refers to them or not
-	Environments environment.Memory
-	ReadFile     func(name string) ([]byte, error) // for Lint; nil if there are no files
-}
-
-// evaluate gives what is declared its values and makes the steps. Where something is wrong, the result
-// is incomplete.
-func evaluate(s *language.Session, t *tree, given givens, o evaluateOptions) (*Result, *Scope) {
-	r := &run{Session: s, evaluateOptions: o, links: map[*module]*links{}, modules: map[string][]byte{}, limits: map[string]int{}}
-	f := r.frame(t.root, "")
-	f.variables.set(&given)
-	f.fixed()
-	f.nodes()
-	if !s.Diags.Failed() {
-		f.links.unused()
-		f.warnPublished()
-		if o.Lint {
-			(&linter{f, map[string]bool{}}).lint()
-		}
-	}
-	result := f.own
-	result.Environments = nil
-	f.collect(&result)
-	if !s.Diags.Failed() {
-		result.Claims = f.claims()
-	}
-	result.Modules, result.Limits = r.modules, r.limits
-	return &result, &Scope{f, syntax.Dir(t.root.bodies[0].Name)}
-}
-
-// run is one evaluation of a pipeline with its modules.
-type run struct {
-	*language.Session
-	evaluateOptions
-	links   map[*module]*links
-	modules map[string][]byte // the pipeline files of modules that have an instance
-	limits  map[string]int    // of the pipeline and its modules, by their names in a plan
-
-	steps, instances int   // of steps; of modules
-	config           int64 // bytes of all configurations
-}
 
 // frame is the evaluation of a pipeline, or of one instance of a module within it.
 type frame struct {
@@ -70,7 +23,7 @@ type frame struct {
 	variables *variables
 	states    []state // of nodes, by their index
 	modules   []*frame
-	typos     typos // those of its body, and of its values
+	typos     schema.Typos // those of its body, and of its values
 	own       Result
 
 	inherited *language.Awaited          // by the arguments of the module that this is
@@ -86,22 +39,6 @@ type state struct {
 	cells     cty.Value         // of a table or figure, what claims see; see cellsOf
 	steps     []Step
 	skipped   []Skipped
-}
-
-// frame begins an evaluation of a module, which is linked when that is done first.
-func (r *run) frame(m *module, address string) *frame {
-	links := r.links[m]
-	if links == nil {
-		links = link(m, r.Diags)
-		r.links[m] = links
-	}
-	f := &frame{run: r, decl: m, links: links, address: address, states: make([]state, len(m.byName)), typos: maps.Clone(m.typos), cellNames: map[string]map[string]bool{}}
-	for i := range f.states {
-		f.states[i] = state{value: cty.DynamicVal, read: links.read[i]}
-	}
-	f.sight = language.Scope{Session: r.Session, Bad: links.bad, Why: f.why}
-	f.variables = newVariables(f)
-	return f
 }
 
 // of is what has been found of a node.
@@ -120,8 +57,8 @@ func (f *frame) sees(ctx *hcl.EvalContext, inst *instance) language.Scope {
 }
 
 // reader reads a block that has a form in what an instance sees.
-func (f *frame) reader(b *hclsyntax.Block, inst *instance) *reader {
-	return &reader{Scope: f.sees(inst.ctx, inst), block: b, spec: formOf(b), owner: ownerOf(b), address: inst.address, typos: f.typos}
+func (f *frame) reader(b *hclsyntax.Block, inst *instance) *schema.Reader {
+	return &schema.Reader{Scope: f.sees(inst.ctx, inst), Block: b, Spec: formOf(b), Owner: ownerOf(b), Address: inst.address, Typos: f.typos}
 }
 
 // context is what expressions of a file are evaluated in that refer to variables alone.

@@ -105,21 +105,6 @@ func checkKeys(d *syntax.Collector, forEach hclsyntax.Expression, list []instanc
 	return list, true
 }
 
-// countSteps refuses a block with which a pipeline has more steps than it may.
-func (r *run) countSteps(b *block, n int) bool {
-	rng := syntax.Header(b.Block)
-	if b.forEach != nil {
-		rng = b.forEach.Range()
-	}
-	switch r.steps += n; {
-	case n > maxInstances:
-		r.Diags.Error(rng, "Too many steps", fmt.Sprintf("This for_each has %d keys; at most %d are allowed. Let one step do the work of several.", n, maxInstances))
-	case r.steps > maxSteps && r.steps-n <= maxSteps:
-		r.Diags.Error(rng, "Too many steps", fmt.Sprintf("With this block the pipeline has more than %d steps. Let one step do the work of several.", maxSteps))
-	}
-	return n <= maxInstances && r.steps <= maxSteps
-}
-
 const (
 	maxInstances = 100_000 // of one for_each
 	maxSteps     = 200_000 // of a pipeline

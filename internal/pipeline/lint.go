@@ -6,6 +6,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/redsi/redsi/internal/pipeline/language"
+	"github.com/redsi/redsi/internal/pipeline/schema"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
@@ -64,12 +65,12 @@ func (l *linter) lintTwins() {
 
 // lint warns of what the kind finds hardly meant in a step.
 func (c *stepReader) lint(task step.Task) {
-	for _, p := range c.spec.Lint(task) {
-		rng := c.locate(parsePath(p.Path))
+	for _, p := range c.Spec.Lint(task) {
+		rng := c.Locate(schema.ParsePath(p.Path))
 		c.Diags.Add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Doubtful value", Subject: &rng, Detail: p.Error()}, c.Of, p.Detail)
 	}
-	for _, what := range c.spec.Unkeyed(task) {
-		rng := c.locate(parsePath("program_libraries"))
+	for _, what := range c.Spec.Unkeyed(task) {
+		rng := c.Locate(schema.ParsePath("program_libraries"))
 		c.Diags.Add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Not in the key", Subject: &rng, Detail: fmt.Sprintf(
 			"The key does not have %s: a change of them goes unnoticed. Give the step an environment block or, for Python, start that of an environment by its path, such as /…/.venv/bin/python; program_libraries = false says that they do not matter.", what)}, c.Of, what)
 	}

@@ -105,7 +105,7 @@ func (m *maker) valueOf(inst *instance, s Step, ok bool) cty.Value {
 	if !ok || s.Pending() {
 		return language.OutputsOf(spec, spec.Outputs, inst.address, nil)
 	}
-	return language.OutputsOf(spec, spec.Declared(s.Task), inst.address, m.f.leavesOf(s.Task, s.Pos, spec))
+	return language.OutputsOf(spec, spec.Declared(s.Task), inst.address, leavesOf(m.f.Files, s.Task, s.Pos, spec))
 }
 
 // pend makes one step stand for all of a block: which there are is not known yet. What is wrong

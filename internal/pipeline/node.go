@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/redsi/redsi/internal/pipeline/schema"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
@@ -20,11 +21,11 @@ type module struct {
 	singles   map[string]*hclsyntax.Block // by the type of which there is one
 	nodes     []*node                     // locals, outputs, modules and blocks in source order
 	byName    map[string]*node            // step.train.dsi, module.first, local.sizes
-	typos     typos
+	typos     schema.Typos
 }
 
 func newModule(files map[string][]byte, parent *module) *module {
-	return &module{files: files, parent: parent, variables: map[string]*variable{}, singles: map[string]*hclsyntax.Block{}, byName: map[string]*node{}, typos: typos{}}
+	return &module{files: files, parent: parent, variables: map[string]*variable{}, singles: map[string]*hclsyntax.Block{}, byName: map[string]*node{}, typos: schema.Typos{}}
 }
 
 // broken reports whether some file is not HCL, so that it is not known what is declared.
@@ -75,14 +76,19 @@ type block struct {
 	typ, kind, name string
 	owner           string     // in sentences about its attributes
 	spec            *step.Spec // nil if there is no such kind; reported
-	forEach, when   hclsyntax.Expression
-	otherwise       hclsyntax.Expression
-	keep            hclsyntax.Expression
-	allowEmpty      bool
-	resources       *hclsyntax.Block
-	retry           *hclsyntax.Block
-	checks          []*hclsyntax.Block
-	places          map[string]syntax.Pos // of its attributes and inner blocks, by name
+	forEach         hclsyntax.Expression
+	flags
+	resources *hclsyntax.Block
+	retry     *hclsyntax.Block
+	checks    []*hclsyntax.Block
+	places    map[string]syntax.Pos // of its attributes and inner blocks, by name
+}
+
+// flags are what a block says beside the attributes of its kind: whether it runs, why not, and whether
+// its outputs stay.
+type flags struct {
+	when, otherwise, keep hclsyntax.Expression
+	allowEmpty            bool
 }
 
 // address is the block's name in references.

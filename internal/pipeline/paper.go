@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/redsi/redsi/internal/pipeline/schema"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/system/spdx"
 	"github.com/redsi/redsi/step"
@@ -57,7 +58,7 @@ func checkPaper(p Paper) error {
 	}
 	byAuthor := func(attribute string, texts map[string]string, wrong func(text string) bool) {
 		for _, name := range syntax.Keys(texts) {
-			switch path := show([]any{attribute, key(name)}); {
+			switch path := schema.Show([]any{attribute, schema.Key(name)}); {
 			case !slices.Contains(p.Authors, name):
 				bad(path, "%q is not one of the authors. %s", name, syntax.Suggest(name, p.Authors, "author"))
 			case wrong(texts[name]):

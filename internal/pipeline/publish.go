@@ -4,43 +4,18 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/redsi/redsi/internal/pipeline/schema"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
-	"github.com/redsi/redsi/step"
 )
-
-// Publish is a publish block: files of steps that a run writes beside the pipeline. It is not a
-// step and is in no key.
-type Publish struct {
-	Name  string
-	To    string // a folder below that of its source, with slashes
-	Files []step.Ref
-	Pos   syntax.Pos
-}
-
-type publishBlock struct {
-	Files step.Inputs `hcl:"files" help:"The output of a step, or a list of them."`
-	To    string      `hcl:"to" help:"A folder below the pipeline's own, such as \"results/plots\"."`
-}
-
-// publishFolder is that of a publish block: below the pipeline's, and not hidden.
-var publishFolder = regexp.MustCompile(`^[^./\\:][^/\\:]*(/[^./\\:][^/\\:]*)*/?$`)
-
-func checkPublish(p publishBlock) error {
-	if !publishFolder.MatchString(p.To) {
-		return step.Problem{Path: "to", Detail: `it is a folder below the pipeline's own, such as "results/plots"; no part of it begins with a dot`}
-	}
-	return nil
-}
 
 // publishes reads a publish block whose references have values.
 func (f *frame) publishes(n *node, ctx *hcl.EvalContext) {
-	x, ok := read[publishBlock](f.reader(n.form, &instance{ctx: ctx}))
+	x, ok := schema.Read[publishBlock](f.reader(n.form, &instance{ctx: ctx}))
 	if !ok {
 		return
 	}

@@ -7,42 +7,11 @@ import (
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/redsi/redsi/internal/pipeline/schema"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
 )
-
-type resourcesForm struct {
-	CPUs   int      `hcl:"cpus,optional" min:"1" max:"1048576" help:"Processors that it keeps busy; programs are told, by OMP_NUM_THREADS and others. Default: 1"`
-	Memory *string  `hcl:"memory,optional" help:"Memory that it takes, such as \"12GB\": steps run side by side as long as they fit"`
-	GPUs   int      `hcl:"gpus,optional" min:"0" max:"1024" help:"Cards that its program is given, by CUDA_VISIBLE_DEVICES"`
-	Time   *string  `hcl:"time,optional" help:"The longest that it may take, such as \"2h\""`
-	Queue  string   `hcl:"queue,optional" enum:"cpu,gpu" help:"Which workers run the step"`
-	Limits []string `hcl:"limits,optional" help:"Names of the limits block: only so many steps of a run have one at a time"`
-}
-
-type retryForm struct {
-	Times  int     `hcl:"times" min:"1" max:"20" help:"How often a failed program is tried again"`
-	Memory float64 `hcl:"memory,optional" min:"1" max:"16" help:"By how much resources.memory is multiplied at each further try"`
-}
-
-// shapeResources notes a resources or retry block, each of which a block has once.
-func (l *loader) shapeResources(b *block, inner *hclsyntax.Block) {
-	of := &b.resources
-	if inner.Type == retryBlock {
-		of = &b.retry
-	}
-	switch {
-	case b.typ == "claim":
-		l.Diags.Error(inner.TypeRange, "Unknown block", "A claim does no work, so it needs no resources and no retry.")
-	case *of != nil:
-		l.Diags.Error(inner.TypeRange, "Block written twice", fmt.Sprintf("A block has one %s block.", inner.Type), syntax.Place{Range: (*of).TypeRange, Text: "the first one"})
-	default:
-		*of = inner
-		l.labels(inner)
-		l.shapeForm(inner)
-	}
-}
 
 // resources is what an instance asks for, nil if nothing, and its queue, "" if it has none
 // of its own; false if something is wrong with it, or not known yet.
@@ -57,33 +26,33 @@ func (c *stepReader) resources() (queue string, r *step.Resources, ok bool) {
 		at = b.resources
 		r := c.f.reader(at, inst)
 		var x resourcesForm
-		x, ok = read[resourcesForm](r)
+		x, ok = schema.Read[resourcesForm](r)
 		queue, of.CPUs, of.GPUs, of.Limits = x.Queue, x.CPUs, x.GPUs, c.limits(r, x.Limits)
 		if x.Memory != nil {
 			var err error
 			if of.Memory, err = words.ParseSize(*x.Memory); err != nil {
-				r.problems(step.Problem{Path: "memory", Detail: fmt.Sprintf(`want a size with its unit, such as "12GB" or "12GiB", got %q`, *x.Memory)})
+				r.Problems(step.Problem{Path: "memory", Detail: fmt.Sprintf(`want a size with its unit, such as "12GB" or "12GiB", got %q`, *x.Memory)})
 			}
 		}
 		if x.Time != nil {
 			var err error
 			if of.Time, err = time.ParseDuration(*x.Time); err != nil || of.Time < time.Second {
-				r.problems(step.Problem{Path: "time", Detail: fmt.Sprintf(`want a time of a second or more, such as "90m" or "2h", got %q`, *x.Time)})
+				r.Problems(step.Problem{Path: "time", Detail: fmt.Sprintf(`want a time of a second or more, such as "90m" or "2h", got %q`, *x.Time)})
 			}
 		}
 		if b.spec.Needs != "" && of.GPUs > 1 {
-			r.problems(step.Problem{Path: "gpus", Detail: fmt.Sprintf("kind %s computes on one card, which its attribute device names; gpus = 1 says no more than that", b.kind)})
+			r.Problems(step.Problem{Path: "gpus", Detail: fmt.Sprintf("kind %s computes on one card, which its attribute device names; gpus = 1 says no more than that", b.kind)})
 		}
-		ok = ok && !r.failed()
+		ok = ok && !r.Failed()
 	}
 	if b.retry != nil {
 		r := c.f.reader(b.retry, inst)
-		x, read := read[retryForm](r)
+		x, read := schema.Read[retryForm](r)
 		of.Tries, of.Grow = x.Times, x.Memory
 		if of.Grow > 1 && of.Memory == 0 && ok {
-			r.problems(step.Problem{Path: "memory", Detail: "it multiplies what resources { memory = … } asks for, and that says nothing"})
+			r.Problems(step.Problem{Path: "memory", Detail: "it multiplies what resources { memory = … } asks for, and that says nothing"})
 		}
-		ok = ok && read && !r.failed()
+		ok = ok && read && !r.Failed()
 	}
 	if of.At = syntax.PosOf(at.TypeRange).String(); !ok || of.CPUs == 0 && of.Memory == 0 && of.GPUs == 0 && of.Time == 0 && len(of.Limits) == 0 && of.Tries == 0 {
 		return queue, nil, ok
@@ -92,7 +61,7 @@ func (c *stepReader) resources() (queue string, r *step.Resources, ok bool) {
 }
 
 // limits are the names of limits, as a plan has them.
-func (c *stepReader) limits(r *reader, given []string) (names []string) {
+func (c *stepReader) limits(r *schema.Reader, given []string) (names []string) {
 	var declared hclsyntax.Attributes
 	if b := c.f.decl.singles[limitsBlock]; b != nil {
 		declared = b.Body.Attributes
@@ -100,7 +69,7 @@ func (c *stepReader) limits(r *reader, given []string) (names []string) {
 	for i, name := range given {
 		if declared[name] == nil {
 			at := []any{"limits", i}
-			r.fail(at, r.locate(at), "Unknown limit", fmt.Sprintf("There is no limit %q. %s A limits block declares it: limits { %s = 2 }.", name, syntax.Suggest(name, syntax.Keys(declared), "limit"), name))
+			r.Fail(at, r.Locate(at), "Unknown limit", fmt.Sprintf("There is no limit %q. %s A limits block declares it: limits { %s = 2 }.", name, syntax.Suggest(name, syntax.Keys(declared), "limit"), name))
 			continue
 		}
 		if name = c.f.qualified(name); !slices.Contains(names, name) {

@@ -23,9 +23,9 @@ func (m *maker) step(inst *instance) (Step, bool) {
 	if inst.leftOut {
 		attrs = slices.DeleteFunc(slices.Clone(attrs), func(a step.Attr) bool { return a.Name == expectBlock })
 	}
-	tree := c.body(b.Body, attrs, nil)
+	tree := c.Body(b.Body, attrs, nil)
 	if err := b.spec.WithCode(tree, f.Code(syntax.Dir(b.TypeRange.Filename))); err != nil {
-		c.problems(err)
+		c.Problems(err)
 	}
 	queue, resources, queueOK := c.resources()
 	temporary, keepOK := m.temporary(inst)
@@ -35,16 +35,16 @@ func (m *maker) step(inst *instance) (Step, bool) {
 	s.Key, s.Queue, s.Resources, s.Temporary = inst.Key, queue, resources, temporary
 	task, err := c.task(tree)
 	if err != nil {
-		c.problems(err) // but those of what is not known
+		c.Problems(err) // but those of what is not known
 	}
-	if f.Awaits().Any() && (c.failed() || !queueOK || !checksOK || inst.undecided) {
+	if f.Awaits().Any() && (c.Failed() || !queueOK || !checksOK || inst.undecided) {
 		return pending(f.Awaits(), s, step.RefsIn(tree)), true
 	}
 	if err == nil && !inst.leftOut {
 		c.fields(tree)
 		c.cells(tree)
 	}
-	if err != nil || c.failed() || !queueOK || !checksOK {
+	if err != nil || c.Failed() || !queueOK || !checksOK {
 		return Step{}, false
 	}
 	if f.Lint && !inst.leftOut {
@@ -65,7 +65,7 @@ func (m *maker) step(inst *instance) (Step, bool) {
 // task is the task of a configuration. That of a claim about what is left out has its sentence alone.
 func (c *stepReader) task(tree map[string]any) (step.Task, error) {
 	if _, said := tree["text"].(string); !c.inst.leftOut || !said {
-		return step.NewTask(c.spec, tree)
+		return step.NewTask(c.Spec, tree)
 	}
 	config, err := json.Marshal(tree)
 	return step.Task{Kind: c.b.kind, Config: config}, err

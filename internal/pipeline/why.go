@@ -14,7 +14,7 @@ import (
 // a table or figure; "" if the value itself says it.
 func (f *frame) why(of string, v cty.Value, name string) (summary, detail string) {
 	if summary, detail = f.whySkipped(of, name); summary == "" {
-		summary, detail = f.lacksOutput(of, v, name)
+		summary, detail = lacksOutput(f.decl, of, v, name)
 	}
 	if summary == "" {
 		summary, detail = lacksCell(of, v, name)
@@ -31,12 +31,12 @@ func lacksCell(of string, v cty.Value, name string) (summary, detail string) {
 }
 
 // lacksOutput says that a module has no output, or no instance, of the given name.
-func (f *frame) lacksOutput(of string, v cty.Value, name string) (summary, detail string) {
+func lacksOutput(m *module, of string, v cty.Value, name string) (summary, detail string) {
 	if a := address.Of(of + "."); a.Modules == "" || a.Local() != "" || !v.IsKnown() || !v.Type().IsObjectType() {
 		return "", ""
 	}
 	noun := "output"
-	if n := f.decl.byName[of]; n != nil && n.module.forEach != nil {
+	if n := m.byName[of]; n != nil && n.module.forEach != nil {
 		noun = "instance"
 	}
 	return "Unknown " + noun, fmt.Sprintf("%s has no %s %q. %s", of, noun, name, syntax.Suggest(name, syntax.Keys(v.Type().AttributeTypes()), noun))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/reference"
+	"github.com/redsi/redsi/internal/pipeline/schema"
 	"github.com/redsi/redsi/step"
 )
 
@@ -120,7 +121,7 @@ func (c *completions) attributes(attrs []step.Attr, written []string) {
 	rest := strings.TrimLeft(c.d.src[c.end:], " \t")
 	for i := range attrs {
 		a := &attrs[i]
-		if a.Label || pipeline.FilledIn(a) || slices.Contains(written, a.Name) && a.Name != c.place.word {
+		if a.Label || schema.FilledIn(a) || slices.Contains(written, a.Name) && a.Name != c.place.word {
 			continue
 		}
 		item := completionItem{Label: a.Name, Kind: itemProperty, Detail: a.Type.String(), Documentation: markdown(describeAttr(a)), SortText: "1"}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/reference"
+	"github.com/redsi/redsi/internal/pipeline/schema"
 )
 
 // shownLines and shownInstances bound what a hover shows of a value or a block.
@@ -35,7 +36,7 @@ func (s *server) hover(d *document, offset int) any {
 		return s.hoverHeader(d, end, at)
 	case p.where == inBody && len(p.path) > 0:
 		if a := attrAt(s.attrsOf(d, p.blocks), p.path); a != nil {
-			if inner := pipeline.AttrOf(element(a.Type).Attrs, name); inner != nil {
+			if inner := schema.AttrOf(element(a.Type).Attrs, name); inner != nil {
 				return hoverOf(at, describeAttr(inner))
 			}
 		}
@@ -44,7 +45,7 @@ func (s *server) hover(d *document, offset int) any {
 	case p.where == inBody && p.blocks[0].typ == "locals":
 		return hoverOf(at, s.hoverValue(d, "local."+name))
 	case p.where == inBody:
-		if a := pipeline.AttrOf(s.attrsOf(d, p.blocks), name); a != nil {
+		if a := schema.AttrOf(s.attrsOf(d, p.blocks), name); a != nil {
 			return hoverOf(at, describeAttr(a))
 		}
 	case p.where == inValue && !p.quote && len(p.before) == 0 && strings.HasPrefix(strings.TrimLeft(d.src[end:], " "), "("):

@@ -2,7 +2,6 @@ package lsp
 
 import (
 	"bytes"
-	"maps"
 	"slices"
 	"strings"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclwrite"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
 // definition finds where what a reference names is declared; nil if nowhere.
@@ -78,7 +78,7 @@ func (s *server) symbols(d *document, _ int) any {
 			x.Name, x.Kind = "var."+strings.Join(b.Labels, "."), symbolVariable
 		case t.Makes == pipeline.MakesValue:
 			x.Kind = symbolNamespace
-			for _, a := range attributes(b.Body) {
+			for _, a := range syntax.Attributes(b.Body) {
 				x.Children = append(x.Children, symbol{Name: "local." + a.Name, Kind: symbolConstant, Range: d.span(a.SrcRange), Selection: d.span(a.NameRange)})
 			}
 		case t.Makes == pipeline.MakesOutput:
@@ -91,10 +91,6 @@ func (s *server) symbols(d *document, _ int) any {
 		list = append(list, x)
 	}
 	return list
-}
-
-func attributes(b *hclsyntax.Body) []*hclsyntax.Attribute {
-	return slices.SortedFunc(maps.Values(b.Attributes), func(x, y *hclsyntax.Attribute) int { return x.SrcRange.Start.Byte - y.SrcRange.Start.Byte })
 }
 
 // format brings a document into the usual form, as `redsi fmt` does; one that is not HCL

@@ -8,6 +8,7 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/reference"
+	"github.com/redsi/redsi/internal/pipeline/schema"
 	"github.com/redsi/redsi/step"
 )
 
@@ -22,7 +23,7 @@ func (s *server) attrsOf(d *document, blocks []header) []step.Attr {
 		attrs = append(attrs, s.variablesOf(d, blocks[0])...)
 	}
 	for _, b := range blocks[1:] {
-		a := pipeline.AttrOf(attrs, b.typ)
+		a := schema.AttrOf(attrs, b.typ)
 		if a == nil || !a.Block {
 			return nil
 		}
@@ -44,7 +45,7 @@ func attrAt(attrs []step.Attr, path []string) *step.Attr {
 	if len(path) == 0 {
 		return nil
 	}
-	a := pipeline.AttrOf(attrs, path[0])
+	a := schema.AttrOf(attrs, path[0])
 	if a == nil {
 		return nil
 	}
@@ -56,7 +57,7 @@ func attrAt(attrs []step.Attr, path []string) *step.Attr {
 		case p == "[]" && t.Kind == step.InputMany:
 		case p == "{}" && t.Kind == step.Object:
 		case t.Kind == step.Object:
-			inner := pipeline.AttrOf(t.Attrs, p)
+			inner := schema.AttrOf(t.Attrs, p)
 			if inner == nil {
 				return nil
 			}

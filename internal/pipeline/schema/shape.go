@@ -1,4 +1,4 @@
-package pipeline
+package schema
 
 import (
 	"fmt"
@@ -13,9 +13,9 @@ import (
 // blockForms are how blocks are written that people take for attributes.
 var blockForms = map[string]string{"resources": `resources { memory = "12GB" }`, "retry": "retry { times = 3 }"}
 
-// shapeBody checks a block's body against the attributes that it may have, and those that it has in common
+// Shape checks a block's body against the attributes that it may have, and those that it has in common
 // with blocks of other kinds, whose forms are checked elsewhere.
-func shapeBody(d *syntax.Collector, b *hclsyntax.Block, attrs, common []step.Attr, owner string, typos typos) {
+func Shape(d *syntax.Collector, b *hclsyntax.Block, attrs, common []step.Attr, owner string, typos Typos) {
 	body := b.Body
 	var names, blocks []string
 	for i := range attrs {
@@ -67,19 +67,15 @@ func shapeBody(d *syntax.Collector, b *hclsyntax.Block, attrs, common []step.Att
 			d.Error(inner.TypeRange, "Written in two ways", fmt.Sprintf("%s is written either as blocks or as an attribute with a list, not both.", inner.Type),
 				syntax.Place{Range: body.Attributes[inner.Type].NameRange, Text: "the attribute"})
 		}
-		object := blockObject(k)
-		want := 0
-		if labelOf(object) != "" {
-			want = 1
+		object, label, _ := held(k)
+		form, labels := inner.Type+" { … }", 0
+		if label != "" {
+			form, labels = fmt.Sprintf("%s %q { … }", inner.Type, strings.ToUpper(label)), 1
 		}
-		if len(inner.Labels) != want {
-			form := fmt.Sprintf("%s { … }", inner.Type)
-			if want == 1 {
-				form = fmt.Sprintf("%s %q { … }", inner.Type, strings.ToUpper(labelOf(object)))
-			}
+		if len(inner.Labels) != labels {
 			d.Error(syntax.Header(inner), "Wrong labels", "This block is written "+form+".")
 		}
-		shapeBody(d, inner, object.Attrs, nil, inner.Type, typos)
+		Shape(d, inner, object.Attrs, nil, inner.Type, typos)
 	}
 }
 

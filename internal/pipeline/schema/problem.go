@@ -1,4 +1,4 @@
-package pipeline
+package schema
 
 import (
 	"fmt"
@@ -13,29 +13,29 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// problems reports what a kind found wrong with a configuration, except where
+// Problems reports what a kind found wrong with a configuration, except where
 // something wrong has been reported already.
-func (r *reader) problems(err error) {
+func (r *Reader) Problems(err error) {
 	all := flatten(err)
 	for _, p := range all {
-		path := parsePath(p.Path)
+		path := ParsePath(p.Path)
 		if _, names := r.attr(path); names != nil && !r.covered(path) {
 			last := fmt.Sprint(path[len(path)-1])
 			within := path[:len(path)-1]
-			rng, _ := r.find(path, true)
-			r.fail(path, rng, "Unknown attribute", fmt.Sprintf("%s has no attribute %q. %s", show(within), last, syntax.Suggest(last, names, "attribute")))
-			r.typos.add(r.locate(within), syntax.Nearest(last, names))
+			rng, _ := r.Find(path, true)
+			r.Fail(path, rng, "Unknown attribute", fmt.Sprintf("%s has no attribute %q. %s", Show(within), last, syntax.Suggest(last, names, "attribute")))
+			r.Typos.add(r.Locate(within), syntax.Nearest(last, names))
 		}
 	}
 	for _, p := range all {
-		path := parsePath(p.Path)
+		path := ParsePath(p.Path)
 		if r.covered(path) {
 			continue
 		}
-		rng, given := r.find(path, false)
+		rng, given := r.Find(path, false)
 		if a, _ := r.attr(path); a != nil && !a.Optional && !given {
-			if !r.typos.has(rng, a.Name) {
-				r.fail(path, rng, "Missing attribute", r.missing(path, a))
+			if !r.Typos.has(rng, a.Name) {
+				r.Fail(path, rng, "Missing attribute", r.missing(path, a))
 			}
 			continue
 		}
@@ -43,14 +43,14 @@ func (r *reader) problems(err error) {
 		if !strings.HasSuffix(detail, "?") {
 			detail += "."
 		}
-		r.fail(path, rng, "Value not allowed", detail+r.hint(path, rng, p.Detail))
+		r.Fail(path, rng, "Value not allowed", detail+r.hint(path, rng, p.Detail))
 	}
 }
 
-func (r *reader) missing(path []any, a *step.Attr) string {
-	owner := r.owner
+func (r *Reader) missing(path []any, a *step.Attr) string {
+	owner := r.Owner
 	if len(path) > 1 {
-		owner = show(path[:len(path)-1])
+		owner = Show(path[:len(path)-1])
 	}
 	return fmt.Sprintf("%s needs %s = … (%s): %s", owner, a.Name, a.Type, strings.TrimRight(a.Help, ".")+".")
 }
@@ -59,7 +59,7 @@ var fileCall = regexp.MustCompile(`^file(?:base64)?\("([^"$%]+)"\)$`)
 
 // hint says what to write instead of a value of the wrong type, where people mean the
 // same with it: a file by its name or contents, a command line as one text.
-func (r *reader) hint(path []any, rng hcl.Range, detail string) string {
+func (r *Reader) hint(path []any, rng hcl.Range, detail string) string {
 	given, isText := strings.CutPrefix(detail[strings.Index(detail, " got ")+1:], "got the string ")
 	text, err := strconv.Unquote(given)
 	isText = isText && err == nil && len(text) <= syntax.Shown && !strings.ContainsAny(text, "\n\"")
@@ -84,10 +84,10 @@ func (r *reader) hint(path []any, rng hcl.Range, detail string) string {
 		if !isText {
 			text = "…"
 		}
-		if name := show(path); name == "argv" {
+		if name := Show(path); name == "argv" {
 			return fmt.Sprintf(" It is the program and its arguments, one by one; for a shell, write argv = [\"sh\", \"-c\", %q].", text)
 		}
-		return fmt.Sprintf(" A list is written in brackets: %s = [%q].", show(path), text)
+		return fmt.Sprintf(" A list is written in brackets: %s = [%q].", Show(path), text)
 	}
 	return ""
 }

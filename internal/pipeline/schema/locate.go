@@ -1,4 +1,4 @@
-package pipeline
+package schema
 
 import (
 	"fmt"
@@ -18,26 +18,26 @@ import (
 // it, so a kind's own checks never see a configuration that has one.
 type broken struct{}
 
-// spoil remembers where a value is wrong, or not known yet.
-func (r *reader) spoil(at []any) broken {
+// Spoil remembers where a value is wrong, or not known yet.
+func (r *Reader) Spoil(at []any) broken {
 	r.broken = append(r.broken, at)
 	return broken{}
 }
 
-// failed reports whether some value is.
-func (r *reader) failed() bool { return len(r.broken) > 0 }
+// Failed reports whether some value is.
+func (r *Reader) Failed() bool { return len(r.broken) > 0 }
 
-// fail reports a wrong value and remembers where it is.
-func (r *reader) fail(at []any, rng hcl.Range, summary, detail string) broken {
+// Fail reports a wrong value and remembers where it is.
+func (r *Reader) Fail(at []any, rng hcl.Range, summary, detail string) broken {
 	about := detail
 	if len(at) > 0 {
 		about = pattern(at)
 	}
 	r.Diags.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: &rng}, r.Of, about)
-	return r.spoil(at)
+	return r.Spoil(at)
 }
 
-func (r *reader) covered(path []any) bool {
+func (r *Reader) covered(path []any) bool {
 	return slices.ContainsFunc(r.broken, func(b []any) bool {
 		n := min(len(b), len(path))
 		return n > 0 && slices.Equal(b[:n], path[:n])
@@ -46,8 +46,8 @@ func (r *reader) covered(path []any) bool {
 
 // attr finds the attribute that a path ends in, if no part of the path lacks one; else it is
 // nil, and names are what is there in its place, if that is an object.
-func (r *reader) attr(path []any) (found *step.Attr, names []string) {
-	t := step.Type{Kind: step.Object, Attrs: r.spec.Attrs}
+func (r *Reader) attr(path []any) (found *step.Attr, names []string) {
+	t := step.Type{Kind: step.Object, Attrs: r.Spec.Attrs}
 	for _, p := range path {
 		name, isName := p.(string)
 		switch {
@@ -68,18 +68,18 @@ func (r *reader) attr(path []any) (found *step.Attr, names []string) {
 	return found, nil
 }
 
-// locate finds the place of a path: the value, or what should have held it.
-func (r *reader) locate(path []any) hcl.Range {
-	rng, _ := r.find(path, false)
+// Locate finds the place of a path: the value, or what should have held it.
+func (r *Reader) Locate(path []any) hcl.Range {
+	rng, _ := r.Find(path, false)
 	return rng
 }
 
-// find returns the narrowest place of a path that the source shows; of the name
+// Find returns the narrowest place of a path that the source shows; of the name
 // instead of the value if name is set. ok is false if an attribute on the path
 // was not written.
-func (r *reader) find(path []any, byName bool) (rng hcl.Range, ok bool) {
-	body, attrs := r.block.Body, r.spec.Attrs
-	rng = syntax.Header(r.block)
+func (r *Reader) Find(path []any, byName bool) (rng hcl.Range, ok bool) {
+	body, attrs := r.Block.Body, r.Spec.Attrs
+	rng = syntax.Header(r.Block)
 	for len(path) > 0 {
 		name, isName := path[0].(string)
 		if !isName {
@@ -92,37 +92,37 @@ func (r *reader) find(path []any, byName bool) (rng hcl.Range, ok bool) {
 		if attr == nil || !attr.Block {
 			return rng, false
 		}
-		blocks := syntax.Blocks(body, name)
+		list := syntax.Blocks(body, name)
+		object, label, several := held(attr)
 		n, rest := 0, path[1:]
-		if attr.Type.Kind == step.List {
+		if several {
 			if len(rest) == 0 {
-				if len(blocks) == 0 {
+				if len(list) == 0 {
 					return rng, false
 				}
-				return blocks[0].TypeRange, true
+				return list[0].TypeRange, true
 			}
 			if n, isName = rest[0].(int); !isName {
 				return rng, true
 			}
 			rest = rest[1:]
 		}
-		if n >= len(blocks) {
+		if n >= len(list) {
 			return rng, false
 		}
-		object := blockObject(attr)
-		rng, body, attrs, path = syntax.Header(blocks[n]), blocks[n].Body, object.Attrs, rest
-		if len(rest) == 1 && rest[0] == labelOf(object) && len(blocks[n].LabelRanges) == 1 {
-			return blocks[n].LabelRanges[0], true
+		rng, body, attrs, path = syntax.Header(list[n]), list[n].Body, object.Attrs, rest
+		if len(rest) == 1 && rest[0] == label && len(list[n].LabelRanges) == 1 {
+			return list[n].LabelRanges[0], true
 		}
 	}
 	return rng, true
 }
 
-// narrow leads from a place down to where a text is in it: as it is, or, with values in
+// Narrow leads from a place down to where a text is in it: as it is, or, with values in
 // between, at least a name of it.
-func (r *reader) narrow(within hcl.Range, text, name string) hcl.Range {
+func (r *Reader) Narrow(within hcl.Range, text, name string) hcl.Range {
 	found, whole := within, false
-	hclsyntax.VisitAll(r.block.Body, func(n hclsyntax.Node) hcl.Diagnostics {
+	hclsyntax.VisitAll(r.Block.Body, func(n hclsyntax.Node) hcl.Diagnostics {
 		t, ok := n.(*hclsyntax.TemplateExpr)
 		if !ok || whole || t.Range().Start.Byte < within.Start.Byte || t.Range().End.Byte > within.End.Byte {
 			return nil
@@ -144,7 +144,7 @@ func (r *reader) narrow(within hcl.Range, text, name string) hcl.Range {
 }
 
 // within follows a path into an expression as far as it is written out.
-func (r *reader) within(e hclsyntax.Expression, path []any, byName bool) (hcl.Range, bool) {
+func (r *Reader) within(e hclsyntax.Expression, path []any, byName bool) (hcl.Range, bool) {
 	for len(path) > 0 {
 		e = language.Unwrap(e)
 		switch x := e.(type) {

@@ -1,4 +1,4 @@
-package pipeline
+package schema
 
 import (
 	"fmt"
@@ -15,23 +15,23 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// reader reads what a block says, as an instance of it sees values.
-type reader struct {
+// Reader reads what a block says, as an instance of it sees values.
+type Reader struct {
 	language.Scope
-	block   *hclsyntax.Block
-	spec    *step.Spec
-	owner   string // the block in sentences about its attributes
-	address string // the instance in sentences
-	typos   typos
+	Block   *hclsyntax.Block
+	Spec    *step.Spec
+	Owner   string // the block in sentences about its attributes
+	Address string // the instance in sentences
+	Typos   Typos
 	broken  [][]any // paths of values that are wrong; reported
 
-	outputs map[step.Ref]step.Output // artifacts among the values
-	read    map[string]*step.Spec    // the steps that they are of
+	Outputs map[step.Ref]step.Output // artifacts among the values
+	Read    map[string]*step.Spec    // the steps that they are of
 }
 
-// body reads the attributes and blocks of a body, at a path from the block.
+// Body reads the attributes and blocks of a body, at a path from the block.
 // Names that do not belong there have been reported.
-func (r *reader) body(b *hclsyntax.Body, attrs []step.Attr, at []any) map[string]any {
+func (r *Reader) Body(b *hclsyntax.Body, attrs []step.Attr, at []any) map[string]any {
 	tree := map[string]any{}
 	for i := range attrs {
 		a := &attrs[i]
@@ -59,32 +59,31 @@ func (r *reader) body(b *hclsyntax.Body, attrs []step.Attr, at []any) map[string
 }
 
 // blocks reads the repeated blocks of an attribute; nil if there are none.
-func (r *reader) blocks(b *hclsyntax.Body, a *step.Attr, at []any) any {
-	object := blockObject(a)
-	label := labelOf(object)
+func (r *Reader) blocks(b *hclsyntax.Body, a *step.Attr, at []any) any {
+	object, label, several := held(a)
 	var list []any
 	for _, inner := range syntax.Blocks(b, a.Name) {
-		if a.Type.Kind != step.List && len(list) > 0 {
-			r.fail(at, inner.TypeRange, "Block written twice", fmt.Sprintf("%s has one block %s.", r.address, a.Name))
+		if !several && len(list) > 0 {
+			r.Fail(at, inner.TypeRange, "Block written twice", fmt.Sprintf("%s has one block %s.", r.Address, a.Name))
 			return broken{}
 		}
 		p := at
-		if a.Type.Kind == step.List {
+		if several {
 			p = append(at[:len(at):len(at)], len(list))
 		}
-		tree := r.body(inner.Body, object.Attrs, p)
+		tree := r.Body(inner.Body, object.Attrs, p)
 		if label != "" && len(inner.Labels) == 1 {
 			tree[label] = inner.Labels[0]
 		}
 		if label != "" && len(inner.Labels) != 1 { // reported with the shape
-			tree[label] = r.spoil(append(p[:len(p):len(p)], label))
+			tree[label] = r.Spoil(append(p[:len(p):len(p)], label))
 		}
 		list = append(list, tree)
 	}
 	switch {
 	case len(list) == 0:
 		return nil
-	case a.Type.Kind == step.List:
+	case several:
 		return list
 	}
 	return list[0]
@@ -92,9 +91,9 @@ func (r *reader) blocks(b *hclsyntax.Body, a *step.Attr, at []any) any {
 
 // tree turns a value into a configuration tree. The type says what is wanted,
 // as far as artifacts are concerned; the rest is for the kind to check.
-func (r *reader) tree(v cty.Value, t step.Type, accepts string, at []any) any {
+func (r *Reader) tree(v cty.Value, t step.Type, accepts string, at []any) any {
 	if !v.IsKnown() {
-		return r.spoil(at)
+		return r.Spoil(at)
 	}
 	if v.IsNull() {
 		return nil
@@ -102,22 +101,22 @@ func (r *reader) tree(v cty.Value, t step.Type, accepts string, at []any) any {
 	ty := v.Type()
 	if t.Kind == step.InputOne || t.Kind == step.InputMany {
 		if address, ok := language.StepOf(v); ok {
-			return r.fail(at, r.locate(at), "Step instead of an output",
-				fmt.Sprintf("%s takes an artifact, and %s is a step. Name one of its outputs: %s.", show(at), address, language.OutputNames(v, address)))
+			return r.Fail(at, r.Locate(at), "Step instead of an output",
+				fmt.Sprintf("%s takes an artifact, and %s is a step. Name one of its outputs: %s.", Show(at), address, language.OutputNames(v, address)))
 		}
 	}
 	switch {
 	case ty == language.ArtifactType:
 		a := v.EncapsulatedValue().(*language.Artifact)
 		if accepts != "" && !slices.Contains(strings.Split(accepts, ","), a.Output.Type) {
-			return r.fail(at, r.locate(at), "Wrong kind of artifact",
-				fmt.Sprintf("%s takes %s, but %s is %s.", show(at), strings.ReplaceAll(accepts, ",", " or "), a.Ref, typeName(a.Output.Type)))
+			return r.Fail(at, r.Locate(at), "Wrong kind of artifact",
+				fmt.Sprintf("%s takes %s, but %s is %s.", Show(at), strings.ReplaceAll(accepts, ",", " or "), a.Ref, typeName(a.Output.Type)))
 		}
 		ref := a.Ref
-		if r.outputs == nil {
-			r.outputs, r.read = map[step.Ref]step.Output{}, map[string]*step.Spec{}
+		if r.Outputs == nil {
+			r.Outputs, r.Read = map[step.Ref]step.Output{}, map[string]*step.Spec{}
 		}
-		r.outputs[ref], r.read[ref.Step] = a.Output, a.Spec
+		r.Outputs[ref], r.Read[ref.Step] = a.Output, a.Spec
 		return step.Input{Ref: &ref}
 	case ty == cty.String:
 		return v.AsString()
@@ -138,15 +137,15 @@ func (r *reader) tree(v cty.Value, t step.Type, accepts string, at []any) any {
 		}
 		return list
 	}
-	return r.fail(at, r.locate(at), "Wrong type", fmt.Sprintf("%s cannot be a %s.", show(at), ty.FriendlyName()))
+	return r.Fail(at, r.Locate(at), "Wrong type", fmt.Sprintf("%s cannot be a %s.", Show(at), ty.FriendlyName()))
 }
 
-func (r *reader) object(v cty.Value, t step.Type, accepts string, at []any) any {
+func (r *Reader) object(v cty.Value, t step.Type, accepts string, at []any) any {
 	tree := make(map[string]any, v.LengthInt())
 	for k, e := range v.Elements() {
 		name := k.AsString()
 		var et step.Type
-		ea, p := accepts, append(at[:len(at):len(at)], key(name))
+		ea, p := accepts, append(at[:len(at):len(at)], Key(name))
 		switch f := AttrOf(t.Attrs, name); {
 		case f != nil:
 			et, ea, p = f.Type, f.Accepts, append(at[:len(at):len(at)], name)
@@ -171,7 +170,7 @@ func typeName(t string) string {
 
 // secrets is the value of an attribute for secrets, with sources instead of
 // sensitive variables.
-func (r *reader) secrets(v cty.Value, rng hcl.Range) cty.Value {
+func (r *Reader) secrets(v cty.Value, rng hcl.Range) cty.Value {
 	if !r.HasSecrets() || v.IsMarked() || !v.IsKnown() || v.IsNull() || !v.Type().IsObjectType() && !v.Type().IsMapType() {
 		return r.Open(v, rng)
 	}
@@ -190,15 +189,15 @@ func (r *reader) secrets(v cty.Value, rng hcl.Range) cty.Value {
 	return cty.ObjectVal(m)
 }
 
-// read is what a block says; false if something is wrong with it, or not known yet.
-func read[T any](r *reader) (said T, ok bool) {
-	return decoded[T](r, r.body(r.block.Body, r.spec.Attrs, nil))
+// Read is what a block says; false if something is wrong with it, or not known yet.
+func Read[T any](r *Reader) (said T, ok bool) {
+	return Decoded[T](r, r.Body(r.Block.Body, r.Spec.Attrs, nil))
 }
 
-func decoded[T any](r *reader, tree map[string]any) (said T, ok bool) {
-	v, err := r.spec.Decode(tree)
+func Decoded[T any](r *Reader, tree map[string]any) (said T, ok bool) {
+	v, err := r.Spec.Decode(tree)
 	if err != nil {
-		r.problems(err)
+		r.Problems(err)
 		return said, false
 	}
 	return v.(T), true

@@ -1,4 +1,4 @@
-package pipeline
+package schema
 
 import (
 	"errors"
@@ -15,10 +15,10 @@ import (
 
 // A path within a configuration is a list of string (attribute), int (element of
 // a list) and key (of a map).
-type key string
+type Key string
 
-// show writes a path as step.Problem does: rows[2].cells, weights["a"].
-func show(path []any) string {
+// Show writes a path as step.Problem does: rows[2].cells, weights["a"].
+func Show(path []any) string {
 	var b strings.Builder
 	for _, p := range path {
 		switch p := p.(type) {
@@ -29,7 +29,7 @@ func show(path []any) string {
 			b.WriteString(p)
 		case int:
 			fmt.Fprintf(&b, "[%d]", p)
-		case key:
+		case Key:
 			fmt.Fprintf(&b, "[%q]", string(p))
 		}
 	}
@@ -43,20 +43,20 @@ func pattern(path []any) string {
 		switch p.(type) {
 		case int:
 			general[i] = 0
-		case key:
-			general[i] = key("")
+		case Key:
+			general[i] = Key("")
 		default:
 			general[i] = p
 		}
 	}
-	return show(general)
+	return Show(general)
 }
 
 var pathPart = regexp.MustCompile(`^(?:\.?([^.\[]+)|\[([0-9]+)\]|\[("(?:[^"\\]|\\.)*")\])`)
 
-// parsePath reads what show writes. Of a path in another form it takes as much
+// ParsePath reads what show writes. Of a path in another form it takes as much
 // as it understands: the place is then less exact, but right.
-func parsePath(s string) (path []any) {
+func ParsePath(s string) (path []any) {
 	for {
 		m := pathPart.FindStringSubmatch(s)
 		if m == nil {
@@ -64,7 +64,7 @@ func parsePath(s string) (path []any) {
 		}
 		s = s[len(m[0]):]
 		if k, err := strconv.Unquote(m[3]); err == nil {
-			path = append(path, key(k))
+			path = append(path, Key(k))
 		} else if i, err := strconv.Atoi(m[2]); err == nil {
 			path = append(path, i)
 		} else if m[1] != "" {
@@ -86,31 +86,28 @@ func AttrOf(attrs []step.Attr, name string) *step.Attr {
 // FilledIn reports an attribute that loading or planning sets, so that nobody writes it.
 func FilledIn(a *step.Attr) bool { return strings.HasPrefix(a.Help, "filled in ") }
 
-// blockObject is the type of what one block of an attribute holds.
-func blockObject(a *step.Attr) step.Type {
-	if a.Type.Kind == step.List {
-		return *a.Type.Elem
+// held says what the blocks of an attribute hold, which attribute of that a block's label fills, "" if
+// none, and whether there may be several.
+func held(a *step.Attr) (object step.Type, label string, several bool) {
+	object, several = a.Type, a.Type.Kind == step.List
+	if several {
+		object = *a.Type.Elem
 	}
-	return a.Type
-}
-
-// labelOf names the attribute that a block's label fills; "" if there is none.
-func labelOf(t step.Type) string {
-	for _, a := range t.Attrs {
-		if a.Label {
-			return a.Name
+	for _, within := range object.Attrs {
+		if within.Label {
+			label = within.Name
 		}
 	}
-	return ""
+	return object, label, several
 }
 
-// typos are names, by the block that they were written in, that were most likely meant to be the given
+// Typos are names, by the block that they were written in, that were most likely meant to be the given
 // attribute: that it is missing is not news then.
-type typos map[string]bool
+type Typos map[string]bool
 
-func (t typos) add(block hcl.Range, attr string) { t[block.String()+" "+attr] = true }
+func (t Typos) add(block hcl.Range, attr string) { t[block.String()+" "+attr] = true }
 
-func (t typos) has(block hcl.Range, attr string) bool { return t[block.String()+" "+attr] }
+func (t Typos) has(block hcl.Range, attr string) bool { return t[block.String()+" "+attr] }
 
 // flatten lists the problems in an error, of whatever make it is.
 func flatten(err error) step.Problems {

@@ -1,0 +1,88 @@
+package pipeline
+
+import (
+	"fmt"
+	"maps"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/redsi/redsi/internal/host/environment"
+	"github.com/redsi/redsi/internal/pipeline/language"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
+)
+
+// evaluate gives what is declared its values and makes the steps. Where something is wrong, the result
+// is incomplete.
+func evaluate(s *language.Session, t *tree, given givens, o evaluateOptions) (*Result, *Scope) {
+	r := &run{Session: s, evaluateOptions: o, links: map[*module]*links{}, modules: map[string][]byte{}, limits: map[string]int{}}
+	f := r.frame(t.root, "")
+	f.variables.set(&given)
+	f.fixed()
+	f.nodes()
+	if !s.Diags.Failed() {
+		f.links.unused()
+		f.warnPublished()
+		if o.Lint {
+			(&linter{f, map[string]bool{}}).lint()
+		}
+	}
+	result := f.own
+	result.Environments = nil
+	f.collect(&result)
+	if !s.Diags.Failed() {
+		result.Claims = f.claims()
+	}
+	result.Modules, result.Limits = r.modules, r.limits
+	return &result, &Scope{f, syntax.Dir(t.root.bodies[0].Name)}
+}
+
+// evaluateOptions say how a pipeline is evaluated.
+type evaluateOptions struct {
+	Lint         bool
+	KeepValues   bool // of all blocks, whether something refers to them or not
+	Environments environment.Memory
+	ReadFile     func(name string) ([]byte, error) // for Lint; nil if there are no files
+}
+
+// run is one evaluation of a pipeline with its modules.
+type run struct {
+	*language.Session
+	evaluateOptions
+	links   map[*module]*links
+	modules map[string][]byte // the pipeline files of modules that have an instance
+	limits  map[string]int    // of the pipeline and its modules, by their names in a plan
+
+	steps, instances int   // of steps; of modules
+	config           int64 // bytes of all configurations
+}
+
+// countSteps refuses a block with which a pipeline has more steps than it may.
+func (r *run) countSteps(b *block, n int) bool {
+	rng := syntax.Header(b.Block)
+	if b.forEach != nil {
+		rng = b.forEach.Range()
+	}
+	switch r.steps += n; {
+	case n > maxInstances:
+		r.Diags.Error(rng, "Too many steps", fmt.Sprintf("This for_each has %d keys; at most %d are allowed. Let one step do the work of several.", n, maxInstances))
+	case r.steps > maxSteps && r.steps-n <= maxSteps:
+		r.Diags.Error(rng, "Too many steps", fmt.Sprintf("With this block the pipeline has more than %d steps. Let one step do the work of several.", maxSteps))
+	}
+	return n <= maxInstances && r.steps <= maxSteps
+}
+
+// frame begins an evaluation of a module, which is linked when that is done first.
+func (r *run) frame(m *module, address string) *frame {
+	links := r.links[m]
+	if links == nil {
+		links = link(m, r.Diags)
+		r.links[m] = links
+	}
+	f := &frame{run: r, decl: m, links: links, address: address, states: make([]state, len(m.byName)), typos: maps.Clone(m.typos), cellNames: map[string]map[string]bool{}}
+	for i := range f.states {
+		f.states[i] = state{value: cty.DynamicVal, read: links.read[i]}
+	}
+	f.sight = language.Scope{Session: r.Session, Bad: links.bad, Why: f.why}
+	f.variables = newVariables(f)
+	return f
+}

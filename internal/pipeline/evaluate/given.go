@@ -219,7 +219,7 @@ func (g given) value(gs *givens, v *declare.Variable) cty.Value {
 			return cty.DynamicVal
 		}
 	}
-	_, tooLarge := language.Measure(val)
+	tooLarge := language.Measure(val)
 	if tooLarge == nil && v.Type == cty.Number && val.Type() == cty.String && val.IsKnown() && !val.IsNull() {
 		tooLarge = syntax.LongNumber(val.AsString())
 	}

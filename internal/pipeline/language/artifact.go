@@ -29,6 +29,7 @@ type Artifact struct {
 // Folders whose files are not known end in "/". nil: of no output.
 type Leaves func(output string) (names []string, known bool)
 
+// ArtifactType is the type of artifacts' values.
 var ArtifactType = cty.CapsuleWithOps("artifact", reflect.TypeFor[Artifact](), &cty.CapsuleOps{
 	Equals:    func(a, b any) cty.Value { return cty.BoolVal(a.(*Artifact).Ref == b.(*Artifact).Ref) },
 	RawEquals: func(a, b any) bool { return a.(*Artifact).Ref == b.(*Artifact).Ref },
@@ -146,6 +147,7 @@ func (a *Artifact) pickBy(key cty.Value) (cty.Value, error) {
 	return x.value(), nil
 }
 
+// HoldsArtifact reports whether a value of the type is an artifact or has some in it.
 func HoldsArtifact(t cty.Type) bool {
 	switch {
 	case t == ArtifactType:
@@ -169,6 +171,7 @@ func isStep(t cty.Type) bool {
 	return len(t.AttributeTypes()) > 0
 }
 
+// OutputNames lists the outputs of a step as references name them.
 func OutputNames(v cty.Value, address string) string {
 	return address + "." + strings.Join(syntax.Keys(v.Type().AttributeTypes()), ", "+address+".")
 }

@@ -30,7 +30,7 @@ func (m *meter) bounded(name string, f function.Function) function.Function {
 			}
 			if guard != nil {
 				if known, ok := knownOf(args); ok {
-					if err := guard(known); err != nil {
+					if err := guard(name, known); err != nil {
 						return cty.DynamicVal, err
 					}
 				}
@@ -50,7 +50,7 @@ func (m *meter) bounded(name string, f function.Function) function.Function {
 					made = args[0]
 				}
 			}
-			s, tooLarge := Measure(made)
+			s, tooLarge := measure(made)
 			if tooLarge == nil {
 				tooLarge = m.spend(s.elements+lengths(args)/64, s.bytes)
 			}

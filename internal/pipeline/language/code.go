@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"sync"
 	"syscall"
+
+	"github.com/redsi/redsi/step"
 )
 
 // codeFiles are the files beside the sources in a folder, for kinds that take code from them.
@@ -16,8 +18,8 @@ type codeFiles struct {
 	parsed map[string]func() (any, error)
 }
 
-// Code are the files beside the sources in a folder.
-func (f *Files) Code(dir string) *codeFiles {
+// Code is the files beside the sources in a folder.
+func (f *Files) Code(dir string) step.CodeFiles {
 	c := f.code[dir]
 	if c == nil {
 		c = &codeFiles{f, dir, map[string]func() (any, error){}}

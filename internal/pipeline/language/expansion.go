@@ -11,81 +11,82 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
-// expansions say, before a function is called, whether its result could be far
-// larger than its arguments, or take far longer. Arguments are known, of the right
-// types, and measured.
-var expansions = map[string]func(args []cty.Value) *syntax.Limit{
-	"indent": func(a []cty.Value) *syntax.Limit {
+// guard says, before a function is called, whether its result could be far larger than
+// its arguments, or take far longer. Arguments are known, of the right types, and measured.
+type guard func(name string, args []cty.Value) *syntax.Limit
+
+var expansions = map[string]guard{
+	"indent": func(name string, a []cty.Value) *syntax.Limit {
 		spaces, _ := a[0].AsBigFloat().Float64()
-		return bytesOf("indent", float64(length64(a[1]))+spaces*float64(1+strings.Count(a[1].AsString(), "\n")))
+		return bytesOf(name, float64(length64(a[1]))+spaces*float64(1+strings.Count(a[1].AsString(), "\n")))
 	},
-	"format": func(a []cty.Value) *syntax.Limit { return formatted("format", a) },
-	"formatlist": func(a []cty.Value) *syntax.Limit {
+	"format": formatted,
+	"formatlist": func(name string, a []cty.Value) *syntax.Limit {
 		n := 1
 		for _, v := range a[1:] {
 			if v.CanIterateElements() {
 				n = max(n, v.LengthInt())
 			}
 		}
-		if err := formatted("formatlist", a); err != nil {
+		if err := formatted(name, a); err != nil {
 			return err
 		}
-		return bytesOf("formatlist", float64(n)*float64(length64(a[0])))
+		return bytesOf(name, float64(n)*float64(length64(a[0])))
 	},
-	"join": func(a []cty.Value) *syntax.Limit {
+	"join": func(name string, a []cty.Value) *syntax.Limit {
 		n, bytes := 0, int64(0)
 		for _, v := range a[1:] {
-			s, err := Measure(v)
+			s, err := measure(v)
 			if err != nil {
 				return err
 			}
 			n, bytes = n+v.LengthInt(), bytes+s.bytes
 		}
-		return bytesOf("join", float64(bytes)+float64(n)*float64(length64(a[0])))
+		return bytesOf(name, float64(bytes)+float64(n)*float64(length64(a[0])))
 	},
-	"replace": func(a []cty.Value) *syntax.Limit {
+	"replace": func(name string, a []cty.Value) *syntax.Limit {
 		text, part, by := a[0].AsString(), a[1].AsString(), a[2].AsString()
-		return bytesOf("replace", float64(len(text))+float64(strings.Count(text, part))*float64(len(by)))
+		return bytesOf(name, float64(len(text))+float64(strings.Count(text, part))*float64(len(by)))
 	},
-	"regex": func(a []cty.Value) *syntax.Limit { return searched("regex", a[0], a[1]) },
-	"regexall": func(a []cty.Value) *syntax.Limit {
-		if err := searched("regexall", a[0], a[1]); err != nil {
+	"regex": func(name string, a []cty.Value) *syntax.Limit { return searched(name, a[0], a[1]) },
+	"regexall": func(name string, a []cty.Value) *syntax.Limit {
+		if err := searched(name, a[0], a[1]); err != nil {
 			return err
 		}
-		return elementsOf("regexall", float64(matches(a[0], a[1])))
+		return elementsOf(name, float64(matches(a[0], a[1])))
 	},
-	"regexreplace": func(a []cty.Value) *syntax.Limit {
-		if err := searched("regexreplace", a[1], a[0]); err != nil {
+	"regexreplace": func(name string, a []cty.Value) *syntax.Limit {
+		if err := searched(name, a[1], a[0]); err != nil {
 			return err
 		}
 		by, n := a[2].AsString(), matches(a[1], a[0])
-		return bytesOf("regexreplace", float64(length64(a[0]))*float64(1+strings.Count(by, "$"))+float64(n)*float64(len(by)))
+		return bytesOf(name, float64(length64(a[0]))*float64(1+strings.Count(by, "$"))+float64(n)*float64(len(by)))
 	},
-	"setproduct": func(a []cty.Value) *syntax.Limit {
+	"setproduct": func(name string, a []cty.Value) *syntax.Limit {
 		n := float64(len(a))
 		for _, v := range a {
 			if v.CanIterateElements() {
 				n *= float64(v.LengthInt())
 			}
 		}
-		return elementsOf("setproduct", n)
+		return elementsOf(name, n)
 	},
-	"split": func(a []cty.Value) *syntax.Limit {
-		return elementsOf("split", float64(strings.Count(a[1].AsString(), a[0].AsString())))
+	"split": func(name string, a []cty.Value) *syntax.Limit {
+		return elementsOf(name, float64(strings.Count(a[1].AsString(), a[0].AsString())))
 	},
-	"csvdecode":  structured("csvdecode", ",", "\n"),
-	"yamldecode": structured("yamldecode", "\n", ",", "[", "{", "- ", ": "),
-	"pick":       structured("pick", "\n", ",", "[", "{", "- ", ": "),
-	"tomldecode": structured("tomldecode", "\n", ",", "[", "{"),
-	"jsondecode": func(a []cty.Value) *syntax.Limit {
+	"csvdecode":  structured(",", "\n"),
+	"yamldecode": structured("\n", ",", "[", "{", "- ", ": "),
+	"pick":       structured("\n", ",", "[", "{", "- ", ": "),
+	"tomldecode": structured("\n", ",", "[", "{"),
+	"jsondecode": func(name string, a []cty.Value) *syntax.Limit {
 		if err := deep(a[0].AsString()); err != nil {
 			return err
 		}
-		return structured("jsondecode", ",", "[", "{")(a)
+		return structured(",", "[", "{")(name, a)
 	},
 	"parseint": numeral,
 	"tonumber": numeral,
-	"pow": func(a []cty.Value) *syntax.Limit {
+	"pow": func(_ string, a []cty.Value) *syntax.Limit {
 		x, _ := a[0].AsBigFloat().Float64()
 		y, _ := a[1].AsBigFloat().Float64()
 		if math.IsInf(math.Pow(x, y), 0) {
@@ -96,8 +97,8 @@ var expansions = map[string]func(args []cty.Value) *syntax.Limit{
 }
 
 // structured is the expansion of a decoder, by the marks that begin elements.
-func structured(name string, marks ...string) func(a []cty.Value) *syntax.Limit {
-	return func(a []cty.Value) *syntax.Limit {
+func structured(marks ...string) guard {
+	return func(name string, a []cty.Value) *syntax.Limit {
 		n := 0
 		for _, c := range marks {
 			n += strings.Count(a[0].AsString(), c)
@@ -106,7 +107,7 @@ func structured(name string, marks ...string) func(a []cty.Value) *syntax.Limit 
 	}
 }
 
-func numeral(a []cty.Value) *syntax.Limit {
+func numeral(_ string, a []cty.Value) *syntax.Limit {
 	if a[0].Type() != cty.String {
 		return nil
 	}
@@ -160,7 +161,7 @@ var verb = regexp.MustCompile(`%[-+# 0]*(?:\[\d*\])?(\d*)(?:\.(\d*))?`)
 func formatted(name string, a []cty.Value) *syntax.Limit {
 	var largest int64
 	for _, v := range a[1:] {
-		s, err := Measure(v)
+		s, err := measure(v)
 		if err != nil {
 			return err
 		}

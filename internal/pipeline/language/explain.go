@@ -2,6 +2,7 @@ package language
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -10,25 +11,29 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
+// Why says of a value, by what a reference to it names, why it does not have what is asked of it; ""
+// if the value itself says that.
+type Why func(of string, v cty.Value, name string) (summary, detail string)
+
 // explain rewrites the evaluator's messages about values that do not have what
 // is asked of them, so that they speak of steps, outputs and instances.
-func (sc Scope) explain(d *hcl.Diagnostic) *hcl.Diagnostic {
+func (s *Session) explain(d *hcl.Diagnostic, why Why) *hcl.Diagnostic {
 	if e := limits(d); e != nil {
 		return e
 	}
 	if e := unknownFunction(d); e != nil {
 		return e
 	}
-	if e := sc.explainOpaque(d); e != nil {
+	if e := s.explainOpaque(d); e != nil {
 		return e
 	}
-	of, v, k := sc.lacking(d)
+	of, v, k := s.lacking(d)
 	if v == cty.NilVal || v.IsMarked() || k.IsMarked() || !k.IsKnown() || k.IsNull() || k.Type() != cty.String {
 		return d
 	}
 	var summary, detail string
-	if sc.Why != nil {
-		summary, detail = sc.Why(of, v, k.AsString())
+	if why != nil {
+		summary, detail = why(of, v, k.AsString())
 	}
 	if summary == "" {
 		summary, detail = lacks(of, v, k.AsString())
@@ -132,4 +137,43 @@ func lacks(of string, v cty.Value, name string) (summary, detail string) {
 		return "Unknown key", fmt.Sprintf("%s has no key %q. %s", of, name, syntax.Suggest(name, syntax.Keys(v.AsValueMap()), "key"))
 	}
 	return "", ""
+}
+
+// explainOpaque rewrites a diagnostic whose reason is that an artifact is used as a
+// value; nil if it is about something else.
+func (s *Session) explainOpaque(d *hcl.Diagnostic) *hcl.Diagnostic {
+	if call, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallDiagExtra](d); ok && call.FunctionCallError() != nil {
+		return nil // the function says so itself; see refuse
+	}
+	var err *syntax.Limit
+	switch e := d.Expression.(type) {
+	case nil:
+	case *hclsyntax.BinaryOpExpr:
+		a, ads := e.LHS.Value(d.EvalContext)
+		b, bds := e.RHS.Value(d.EvalContext)
+		if !ads.HasErrors() && !bds.HasErrors() {
+			err, _ = compares(a, b).(*syntax.Limit)
+		}
+	case *hclsyntax.IndexExpr:
+		err = readBy(e.Key, d)
+	default:
+		err = readBy(e, d)
+	}
+	if _, v, _ := s.lacking(d); err == nil && v != cty.NilVal && v.Type() == ArtifactType && !v.IsNull() {
+		err = opaque("This looks into", v)
+	}
+	if err == nil {
+		return nil
+	}
+	return rewritten(d, err)
+}
+
+// readBy is the error if what an expression gives cannot be used since it is an artifact,
+// or a collection for whose artifacts the library has no conversion.
+func readBy(e hcl.Expression, d *hcl.Diagnostic) *syntax.Limit {
+	v, ds := e.Value(d.EvalContext)
+	if ds.HasErrors() || !holdsValue(v) || v.Type() != ArtifactType && !strings.Contains(d.Detail, "artifact") {
+		return nil
+	}
+	return opaque("This cannot read", v)
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
@@ -239,4 +240,10 @@ type World struct {
 
 	// Made returns what a step has made, nil if that is not known; nil if nothing is.
 	Made func(step.Ref) (*Made, error)
+}
+
+// Made is an artifact that a step has made.
+type Made struct {
+	artifacts.Artifact
+	Read func(artifacts.File) ([]byte, error) // of no more than MaxFile bytes
 }

@@ -34,6 +34,7 @@ func foreign(e hclsyntax.Expression) hclsyntax.Expression {
 	return e
 }
 
+// LeaveToProgram says how ${name} reaches a program as it is.
 func LeaveToProgram(name string) string {
 	return fmt.Sprintf("For a program's own ${%s}, such as a shell's or awk's, write $${%[1]s}.", name)
 }

@@ -62,6 +62,11 @@ func evaluate(source string) (e hclsyntax.Expression, v cty.Value, ds syntax.Dia
 	if wrong.HasErrors() {
 		return nil, cty.NilVal, c.Done(), false
 	}
+	for _, tr := range e.Variables() { // others are reported before anything is evaluated
+		if root := tr.RootName(); root != "var" && root != "local" && root != "step" {
+			return nil, cty.NilVal, c.Done(), false
+		}
+	}
 	s.RewriteNode(e)
 	s.Keep(map[string]cty.Value{"secret": cty.StringVal(secret)})
 	spec := &step.Spec{Kind: step.Kind[any]{Outputs: []step.Output{{Name: "out", Tree: true}, {Name: "report"}}}}
@@ -128,7 +133,7 @@ func FuzzValue(f *testing.F) {
 				t.Fatalf("without a reason it is %#v", v)
 			}
 		}
-		if _, err := language.Measure(v); err != nil {
+		if err := language.Measure(v); err != nil {
 			t.Fatalf("a value beyond the limits: %s", err.Detail)
 		}
 		plain, _ := v.UnmarkDeep()
@@ -175,7 +180,7 @@ func FuzzDecoders(f *testing.F) {
 		if _, err := stdlib.JSONEncode(v); err != nil || !v.IsWhollyKnown() {
 			t.Fatalf("%s is %#v: %v", name, v, err)
 		}
-		if _, err := language.Measure(v); err != nil {
+		if err := language.Measure(v); err != nil {
 			t.Fatalf("%s: a value beyond the limits: %s", name, err.Detail)
 		}
 	})

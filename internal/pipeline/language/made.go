@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -24,44 +23,11 @@ import (
 // configuration or `when` it is. A pending step says what it awaits; once that is there,
 // loading again gives the steps themselves.
 
-// Made is an artifact that a step has made.
-type Made struct {
-	artifacts.Artifact
-	Read func(artifacts.File) ([]byte, error) // of no more than MaxFile bytes
-}
-
 const (
 	MaxPieces = 50_000 // of a for_each over what a step has made
 
 	PiecesTitle = "Wrong pieces"
 )
-
-// Awaited is what the evaluation of a node, or of an instance of it, asked of outputs.
-type Awaited struct {
-	Refs map[step.Ref]bool // that are not there yet
-	On   map[string]bool   // pending steps whose value is not known
-	Made bool              // of one that is there
-}
-
-// Any reports whether what was evaluated may be unknown for a reason that will pass.
-func (a *Awaited) Any() bool { return a != nil && len(a.Refs) > 0 }
-
-func (a *Awaited) Add(b *Awaited) {
-	if b != nil {
-		a.Made = a.Made || b.Made
-		maps.Copy(a.Refs, b.Refs)
-		maps.Copy(a.On, b.On)
-	}
-}
-
-// Awaiting is what begins with what others wait for.
-func Awaiting(others ...*Awaited) *Awaited {
-	a := &Awaited{Refs: map[step.Ref]bool{}, On: map[string]bool{}}
-	for _, b := range others {
-		a.Add(b)
-	}
-	return a
-}
 
 // look is what a step has made, if that is known; else the present evaluation awaits it.
 func (s *Session) look(ref step.Ref) (*Made, error) {
@@ -73,11 +39,11 @@ func (s *Session) look(ref step.Ref) (*Made, error) {
 		}
 	}
 	switch {
-	case s.Now == nil:
+	case s.now == nil:
 	case m == nil:
-		s.Now.Refs[ref.WithoutPath()] = true
+		s.now.Refs[ref.WithoutPath()] = true
 	default:
-		s.Now.Made = true
+		s.now.Made = true
 	}
 	return m, nil
 }

@@ -62,8 +62,14 @@ func (m *meter) end(summary, format string, args ...any) error {
 // size is how large a value is.
 type size struct{ elements, bytes int64 }
 
-// Measure goes through a value as far as the limits of one value allow.
-func Measure(v cty.Value) (size, *syntax.Limit) {
+// Measure is the limit that a value is beyond; nil if it is beyond none.
+func Measure(v cty.Value) *syntax.Limit {
+	_, beyond := measure(v)
+	return beyond
+}
+
+// measure goes through a value as far as the limits of one value allow.
+func measure(v cty.Value) (size, *syntax.Limit) {
 	var s size
 	return s, s.add(v, 0)
 }
@@ -119,7 +125,7 @@ func (e metered) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	if ds.HasErrors() {
 		return v, ds
 	}
-	s, err := Measure(v)
+	s, err := measure(v)
 	if err == nil {
 		err = e.m.spend(s.elements, s.bytes)
 	}

@@ -3,9 +3,7 @@ package language
 import (
 	"fmt"
 	"io"
-	"strings"
 
-	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
@@ -113,43 +111,4 @@ func compares(a, b cty.Value) error {
 		return opaque("This compares", b)
 	}
 	return nil
-}
-
-// explainOpaque rewrites a diagnostic whose reason is that an artifact is used as a
-// value; nil if it is about something else.
-func (s *Session) explainOpaque(d *hcl.Diagnostic) *hcl.Diagnostic {
-	if call, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallDiagExtra](d); ok && call.FunctionCallError() != nil {
-		return nil // the function says so itself; see refuse
-	}
-	var err *syntax.Limit
-	switch e := d.Expression.(type) {
-	case nil:
-	case *hclsyntax.BinaryOpExpr:
-		a, ads := e.LHS.Value(d.EvalContext)
-		b, bds := e.RHS.Value(d.EvalContext)
-		if !ads.HasErrors() && !bds.HasErrors() {
-			err, _ = compares(a, b).(*syntax.Limit)
-		}
-	case *hclsyntax.IndexExpr:
-		err = readBy(e.Key, d)
-	default:
-		err = readBy(e, d)
-	}
-	if _, v, _ := s.lacking(d); err == nil && v != cty.NilVal && v.Type() == ArtifactType && !v.IsNull() {
-		err = opaque("This looks into", v)
-	}
-	if err == nil {
-		return nil
-	}
-	return rewritten(d, err)
-}
-
-// readBy is the error if what an expression gives cannot be used since it is an artifact,
-// or a collection for whose artifacts the library has no conversion.
-func readBy(e hcl.Expression, d *hcl.Diagnostic) *syntax.Limit {
-	v, ds := e.Value(d.EvalContext)
-	if ds.HasErrors() || !holdsValue(v) || v.Type() != ArtifactType && !strings.Contains(d.Detail, "artifact") {
-		return nil
-	}
-	return opaque("This cannot read", v)
 }

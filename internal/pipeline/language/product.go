@@ -19,16 +19,13 @@ const maxProduct = 100_000
 // whose keys join the axes' keys by "/" and whose values have one attribute per
 // axis. An axis is a list or set of strings, numbers or bools, each its own key,
 // or a map or object, of which the keys are taken. The axes are joined in the
-// order of the second argument (the loader passes the order in which they are
+// order of the second argument (rewriting passes the order in which they are
 // written), else by name.
 var product = function.New(&function.Spec{
 	Params:   []function.Parameter{{Name: "axes", Type: cty.DynamicPseudoType}},
 	VarParam: &function.Parameter{Name: "order", Type: cty.DynamicPseudoType},
-	Type: func(args []cty.Value) (cty.Type, error) {
-		v, err := combine(args)
-		return v.Type(), err
-	},
-	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) { return combine(args) },
+	Type:     function.StaticReturnType(cty.DynamicPseudoType),
+	Impl:     func(args []cty.Value, _ cty.Type) (cty.Value, error) { return combine(args) },
 })
 
 type axis struct {

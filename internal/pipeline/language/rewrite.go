@@ -43,6 +43,7 @@ func (s *Session) Rewrite(b *hclsyntax.Body) {
 	}
 }
 
+// RewriteNode is Rewrite of one expression or template.
 func (s *Session) RewriteNode(root hclsyntax.Node) {
 	hclsyntax.VisitAll(root, func(n hclsyntax.Node) hcl.Diagnostics {
 		defer s.meter.limit(n)
@@ -77,6 +78,7 @@ func (s *Session) RewriteNode(root hclsyntax.Node) {
 	})
 }
 
+// Unwrap is an expression without parentheses, written or of the rewriting.
 func Unwrap(e hclsyntax.Expression) hclsyntax.Expression {
 	for {
 		switch p := e.(type) {

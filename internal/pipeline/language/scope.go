@@ -1,6 +1,8 @@
 package language
 
 import (
+	"fmt"
+
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
@@ -13,9 +15,9 @@ import (
 type Scope struct {
 	*Session
 	Context *hcl.EvalContext
-	Of      *syntax.Of                                                         // which instance diagnostics are about; nil: none in particular
-	Bad     map[hcl.Expression]bool                                            // refers to what does not exist; reported
-	Why     func(of string, v cty.Value, name string) (summary, detail string) // what a value lacks, as its name says; nil: only itself
+	Of      *syntax.Of              // which instance diagnostics are about; nil: none in particular
+	Bad     map[hcl.Expression]bool // refers to what does not exist; reported
+	Why     Why                     // nil: a value alone says what it lacks
 }
 
 // Value evaluates an expression. Where that fails, or would only repeat what is
@@ -26,7 +28,7 @@ func (sc Scope) Value(e hclsyntax.Expression) cty.Value {
 	}
 	v, ds := e.Value(sc.Context)
 	for _, d := range ds {
-		sc.Diags.AddHCL(sc.explain(d), e.Range(), sc.Of)
+		sc.Diags.AddHCL(sc.explain(d, sc.Why), e.Range(), sc.Of)
 	}
 	if ds.HasErrors() {
 		return cty.DynamicVal
@@ -40,7 +42,7 @@ func (sc Scope) Value(e hclsyntax.Expression) cty.Value {
 // answered refuses a value that is not known though nothing that it is made of is, or will be,
 // the reason: what depends on it would be left out without a word.
 func (sc Scope) answered(e hclsyntax.Expression, v cty.Value) cty.Value {
-	if _, refers := e.(*hclsyntax.ScopeTraversalExpr); refers || sc.Now.Any() || v.IsWhollyKnown() {
+	if _, refers := e.(*hclsyntax.ScopeTraversalExpr); refers || sc.now.Any() || v.IsWhollyKnown() {
 		return v
 	}
 	for _, tr := range e.Variables() {
@@ -61,7 +63,7 @@ func (sc Scope) measured(e hclsyntax.Expression, v cty.Value) (cty.Value, bool) 
 	case *hclsyntax.ScopeTraversalExpr, *hclsyntax.FunctionCallExpr:
 	default:
 		var s size
-		if s, err = Measure(v); err == nil {
+		if s, err = measure(v); err == nil {
 			err = sc.meter.spend(s.elements, 0)
 		}
 	}
@@ -89,4 +91,35 @@ func (sc Scope) Typed(e hclsyntax.Expression, want cty.Type, wrong string) (cty.
 	rng := e.Range()
 	sc.Diags.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Wrong type", Detail: wrong, Subject: &rng}, sc.Of, wrong)
 	return v, false
+}
+
+// Open returns a value that steps may have; one that is sensitive is reported.
+func (sc Scope) Open(v cty.Value, rng hcl.Range) cty.Value {
+	if !sc.HasSecrets() {
+		return v
+	}
+	name := SensitiveIn(v)
+	if name == "" {
+		return v
+	}
+	sc.Diags.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Sensitive value", Subject: &rng,
+		Detail: fmt.Sprintf("This value comes from var.%s, which is sensitive. Here it would become part of keys, results and histories. "+
+			"A command gets it by secret_env = { NAME = var.%s }, or without a variable by secret_env = { NAME = \"env:NAME\" } or { NAME = \"file:/PATH\" }; "+
+			"a condition on it is nonsensitive(CONDITION).", name, name)}, sc.Of, name)
+	return cty.DynamicVal
+}
+
+// WholeVariable reports whether a value is that of a sensitive variable, unchanged.
+func (s *Session) WholeVariable(v cty.Value) (string, bool) {
+	plain, marks := v.Unmark()
+	if len(marks) != 1 {
+		return "", false
+	}
+	for m := range marks {
+		name, ok := m.(Sensitive)
+		if value, known := s.whole[string(name)]; ok && known {
+			return string(name), plain.RawEquals(value)
+		}
+	}
+	return "", false
 }

@@ -16,7 +16,7 @@ type Session struct {
 
 	funcs     map[string]map[string]function.Function            // by folder, for file()
 	splats    map[*hclsyntax.AnonSymbolExpr]hclsyntax.Expression // what each splat is taken of
-	Now       *Awaited                                           // by what is being evaluated; nil outside of nodes
+	now       *Awaited                                           // by what is being evaluated; nil outside of nodes
 	whole     map[string]cty.Value                               // what the sensitive variables are, without their marks, by name
 	dropped   map[string]bool                                    // addresses of steps whose outputs do not stay
 	rendering bool                                               // a template of templatefile()
@@ -43,13 +43,13 @@ func (s *Session) Again() { *s.meter = meter{stop: s.meter.stop} }
 
 // Await makes what is evaluated from now on await what a knows of, until back is called.
 func (s *Session) Await(a *Awaited) (back func()) {
-	outer := s.Now
-	s.Now = a
-	return func() { s.Now = outer }
+	outer := s.now
+	s.now = a
+	return func() { s.now = outer }
 }
 
 // Awaits is what the present evaluation awaits; nil outside of one.
-func (s *Session) Awaits() *Awaited { return s.Now }
+func (s *Session) Awaits() *Awaited { return s.now }
 
 // Drop notes that the outputs of a step do not stay.
 func (s *Session) Drop(address string) { s.dropped[address] = true }

@@ -2,14 +2,15 @@ package lsp
 
 import (
 	"bytes"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/hashicorp/hcl/v2/hclwrite"
+
 	"github.com/redsi/redsi/internal/pipeline/declare"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
 // definition finds where what a reference names is declared; nil if nowhere.
@@ -77,7 +78,7 @@ func (s *server) symbols(d *document, _ int) any {
 			x.Name, x.Kind = "var."+strings.Join(b.Labels, "."), symbolVariable
 		case t.Makes == declare.MakesValue:
 			x.Kind = symbolNamespace
-			for _, a := range attributes(b.Body) {
+			for _, a := range syntax.Attributes(b.Body) {
 				x.Children = append(x.Children, symbol{Name: "local." + a.Name, Kind: symbolConstant, Range: d.span(a.SrcRange), Selection: d.span(a.NameRange)})
 			}
 		case t.Makes == declare.MakesOutput:
@@ -90,10 +91,6 @@ func (s *server) symbols(d *document, _ int) any {
 		list = append(list, x)
 	}
 	return list
-}
-
-func attributes(b *hclsyntax.Body) []*hclsyntax.Attribute {
-	return slices.SortedFunc(maps.Values(b.Attributes), func(x, y *hclsyntax.Attribute) int { return x.SrcRange.Start.Byte - y.SrcRange.Start.Byte })
 }
 
 // format brings a document into the usual form, as `redsi fmt` does; one that is not HCL

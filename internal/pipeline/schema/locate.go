@@ -92,27 +92,27 @@ func (r *Reader) Find(path []any, byName bool) (rng hcl.Range, ok bool) {
 		if attr == nil || !attr.Block {
 			return rng, false
 		}
-		blocks := syntax.Blocks(body, name)
+		list := syntax.Blocks(body, name)
+		object, label, several := held(attr)
 		n, rest := 0, path[1:]
-		if attr.Type.Kind == step.List {
+		if several {
 			if len(rest) == 0 {
-				if len(blocks) == 0 {
+				if len(list) == 0 {
 					return rng, false
 				}
-				return blocks[0].TypeRange, true
+				return list[0].TypeRange, true
 			}
 			if n, isName = rest[0].(int); !isName {
 				return rng, true
 			}
 			rest = rest[1:]
 		}
-		if n >= len(blocks) {
+		if n >= len(list) {
 			return rng, false
 		}
-		object := blockObject(attr)
-		rng, body, attrs, path = syntax.Header(blocks[n]), blocks[n].Body, object.Attrs, rest
-		if len(rest) == 1 && rest[0] == labelOf(object) && len(blocks[n].LabelRanges) == 1 {
-			return blocks[n].LabelRanges[0], true
+		rng, body, attrs, path = syntax.Header(list[n]), list[n].Body, object.Attrs, rest
+		if len(rest) == 1 && rest[0] == label && len(list[n].LabelRanges) == 1 {
+			return list[n].LabelRanges[0], true
 		}
 	}
 	return rng, true

@@ -86,22 +86,19 @@ func AttrOf(attrs []step.Attr, name string) *step.Attr {
 // FilledIn reports an attribute that loading or planning sets, so that nobody writes it.
 func FilledIn(a *step.Attr) bool { return strings.HasPrefix(a.Help, "filled in ") }
 
-// blockObject is the type of what one block of an attribute holds.
-func blockObject(a *step.Attr) step.Type {
-	if a.Type.Kind == step.List {
-		return *a.Type.Elem
+// held says what the blocks of an attribute hold, which attribute of that a block's label fills, "" if
+// none, and whether there may be several.
+func held(a *step.Attr) (object step.Type, label string, several bool) {
+	object, several = a.Type, a.Type.Kind == step.List
+	if several {
+		object = *a.Type.Elem
 	}
-	return a.Type
-}
-
-// labelOf names the attribute that a block's label fills; "" if there is none.
-func labelOf(t step.Type) string {
-	for _, a := range t.Attrs {
-		if a.Label {
-			return a.Name
+	for _, within := range object.Attrs {
+		if within.Label {
+			label = within.Name
 		}
 	}
-	return ""
+	return object, label, several
 }
 
 // Typos are names, by the block that they were written in, that were most likely meant to be the given

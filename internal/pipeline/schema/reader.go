@@ -60,16 +60,15 @@ func (r *Reader) Body(b *hclsyntax.Body, attrs []step.Attr, at []any) map[string
 
 // blocks reads the repeated blocks of an attribute; nil if there are none.
 func (r *Reader) blocks(b *hclsyntax.Body, a *step.Attr, at []any) any {
-	object := blockObject(a)
-	label := labelOf(object)
+	object, label, several := held(a)
 	var list []any
 	for _, inner := range syntax.Blocks(b, a.Name) {
-		if a.Type.Kind != step.List && len(list) > 0 {
+		if !several && len(list) > 0 {
 			r.Fail(at, inner.TypeRange, "Block written twice", fmt.Sprintf("%s has one block %s.", r.Address, a.Name))
 			return broken{}
 		}
 		p := at
-		if a.Type.Kind == step.List {
+		if several {
 			p = append(at[:len(at):len(at)], len(list))
 		}
 		tree := r.Body(inner.Body, object.Attrs, p)
@@ -84,7 +83,7 @@ func (r *Reader) blocks(b *hclsyntax.Body, a *step.Attr, at []any) any {
 	switch {
 	case len(list) == 0:
 		return nil
-	case a.Type.Kind == step.List:
+	case several:
 		return list
 	}
 	return list[0]

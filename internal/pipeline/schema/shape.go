@@ -67,16 +67,12 @@ func Shape(d *syntax.Collector, b *hclsyntax.Block, attrs, common []step.Attr, o
 			d.Error(inner.TypeRange, "Written in two ways", fmt.Sprintf("%s is written either as blocks or as an attribute with a list, not both.", inner.Type),
 				syntax.Place{Range: body.Attributes[inner.Type].NameRange, Text: "the attribute"})
 		}
-		object := blockObject(k)
-		want := 0
-		if labelOf(object) != "" {
-			want = 1
+		object, label, _ := held(k)
+		form, labels := inner.Type+" { … }", 0
+		if label != "" {
+			form, labels = fmt.Sprintf("%s %q { … }", inner.Type, strings.ToUpper(label)), 1
 		}
-		if len(inner.Labels) != want {
-			form := fmt.Sprintf("%s { … }", inner.Type)
-			if want == 1 {
-				form = fmt.Sprintf("%s %q { … }", inner.Type, strings.ToUpper(labelOf(object)))
-			}
+		if len(inner.Labels) != labels {
 			d.Error(syntax.Header(inner), "Wrong labels", "This block is written "+form+".")
 		}
 		Shape(d, inner, object.Attrs, nil, inner.Type, typos)

@@ -1,4 +1,4 @@
-package pipeline_test
+package local_test
 
 import (
 	"slices"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/local"
 )
 
 const localText = `
@@ -23,13 +24,13 @@ profile "laptop" {
 profile "cluster" { state = "elsewhere" }
 `
 
-func TestParseLocal(t *testing.T) {
+func TestParse(t *testing.T) {
 	for _, c := range []struct{ profile, store, state, namespace, n string }{
 		{"", "s", "", "", "3"},
 		{"laptop", "of the laptop", "", "ada", "4"},
 		{"cluster", "s", "elsewhere", "", "3"},
 	} {
-		l, ds := pipeline.ParseLocal("redsi.local.hcl", []byte(localText), c.profile)
+		l, ds := local.Parse("redsi.local.hcl", []byte(localText), c.profile)
 		if ds.HasErrors() {
 			t.Fatal(ds.Err())
 		}
@@ -47,7 +48,7 @@ func TestParseLocal(t *testing.T) {
 	}
 }
 
-func TestParseLocalMistakes(t *testing.T) {
+func TestMistakes(t *testing.T) {
 	for source, want := range map[string]string{
 		`stroe = "x"`:                               `Did you mean "store"?`,
 		`store = 1`:                                 "is a text",
@@ -62,51 +63,25 @@ func TestParseLocalMistakes(t *testing.T) {
 		"profile \"q\" {}\nprofile \"laptob\" {}\n": `Did you mean "laptob"?`,
 		`store = `:                                  "expression",
 	} {
-		_, ds := pipeline.ParseLocal("redsi.local.hcl", []byte(source), "laptop")
+		_, ds := local.Parse("redsi.local.hcl", []byte(source), "laptop")
 		if !ds.HasErrors() || !strings.Contains(ds.Err().Error(), want) || !strings.Contains(ds.Err().Error(), "redsi.local.hcl:") {
 			t.Errorf("%s: %v, want %q", source, ds.Err(), want)
 		}
 	}
 }
 
-// TestLocalSecret: a mistake in a line shows nothing of it.
-func TestLocalSecret(t *testing.T) {
-	_, ds := pipeline.ParseLocal("redsi.local.hcl", []byte("variables {\n  token = \"planted\n}\n"), "")
+// TestSecret: a mistake in a line shows nothing of it.
+func TestSecret(t *testing.T) {
+	_, ds := local.Parse("redsi.local.hcl", []byte("variables {\n  token = \"planted\n}\n"), "")
 	var out strings.Builder
 	if err := ds.Write(&out, pipeline.Style{}); err != nil || !strings.Contains(out.String(), "redsi.local.hcl:2") || strings.Contains(out.String(), "planted") {
 		t.Error(err, out.String())
 	}
 }
 
-// TestLocalStrength: the settings are weaker than all that is given, stronger than defaults.
-func TestLocalStrength(t *testing.T) {
-	sources := map[string][]byte{"p.hcl": []byte(`variable "x" { default = "default" }`)}
-	o := pipeline.Options{}
-	for _, c := range []struct {
-		want string
-		add  func()
-	}{
-		{"default", func() {}},
-		{"local", func() { o.Local = []pipeline.File{{Name: "redsi.local.hcl", Bytes: []byte(`x = "local"`)}} }},
-		{"env", func() { o.Env = []string{"REDSI_VAR_x=env"} }},
-		{"file", func() { o.VarFiles = []pipeline.File{{Name: "f", Bytes: []byte(`x = "file"`)}} }},
-		{"flag", func() { o.Vars = map[string]string{"x": "flag"} }},
-	} {
-		c.add()
-		p, ds := pipeline.Load(sources, o)
-		if ds.HasErrors() || p.Inputs()["x"] != c.want || (len(p.Local) == 1) != (c.want == "local") {
-			t.Errorf("%s: %v %v %v", c.want, ds.Err(), p.Inputs(), p.Local)
-		}
-	}
-	o = pipeline.Options{Local: []pipeline.File{{Name: "redsi.local.hcl", Bytes: []byte("\n  y = 1")}}}
-	if _, ds := pipeline.Load(sources, o); !ds.HasErrors() || !strings.Contains(ds.Err().Error(), "redsi.local.hcl:2") {
-		t.Error(ds.Err())
-	}
-}
-
-// TestLocalOthers: the settings name other stores; what is not one is reported with its place.
-func TestLocalOthers(t *testing.T) {
-	l, ds := pipeline.ParseLocal("redsi.local.hcl", []byte(`from = ["https://example.org/x", "../y"]
+// TestOthers: the settings name other stores; what is not one is reported with its place.
+func TestOthers(t *testing.T) {
+	l, ds := local.Parse("redsi.local.hcl", []byte(`from = ["https://example.org/x", "../y"]
 require_from = true
 profile "far" {
   from      = ["z"]
@@ -116,7 +91,7 @@ profile "far" {
 		t.Errorf("%+v, %v", l, ds.List)
 	}
 	for _, bad := range []string{`from = "x"`, `from = [""]`, `from = [null]`, `from = null`, `require_from = "yes"`, `untrusted = "often"`, `untrusted = 7`} {
-		if _, ds := pipeline.ParseLocal("redsi.local.hcl", []byte(bad), ""); !ds.HasErrors() || ds.List[0].Subject.Start.Line != 1 {
+		if _, ds := local.Parse("redsi.local.hcl", []byte(bad), ""); !ds.HasErrors() || ds.List[0].Subject.Start.Line != 1 {
 			t.Errorf("%s: %v", bad, ds.List)
 		}
 	}

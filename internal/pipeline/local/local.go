@@ -1,4 +1,6 @@
-package pipeline
+// Package local reads redsi.local.hcl: what one machine or person sets beside a pipeline, and what is in
+// no key. It knows the file alone, not what its variables are for.
+package local
 
 import (
 	"encoding/json"
@@ -16,8 +18,8 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
-// Local is what a LocalFile sets; what it does not is empty.
-type Local struct {
+// Settings is what a syntax.LocalFile sets; what it does not is empty.
+type Settings struct {
 	Variables   []syntax.File // as Options.Local takes them
 	Store       string
 	State       string
@@ -28,44 +30,44 @@ type Local struct {
 }
 
 var (
-	localAttrs  = []hcl.AttributeSchema{{Name: "store"}, {Name: "state"}, {Name: "from"}, {Name: "require_from"}, {Name: "untrusted"}}
-	localSchema = &hcl.BodySchema{Attributes: localAttrs,
+	attrs      = []hcl.AttributeSchema{{Name: "store"}, {Name: "state"}, {Name: "from"}, {Name: "require_from"}, {Name: "untrusted"}}
+	fileSchema = &hcl.BodySchema{Attributes: attrs,
 		Blocks: []hcl.BlockHeaderSchema{{Type: "variables"}, {Type: "temporal"}, {Type: "profile", LabelNames: []string{"name"}}}}
-	profileSchema  = &hcl.BodySchema{Attributes: localAttrs, Blocks: []hcl.BlockHeaderSchema{{Type: "variables"}, {Type: "temporal"}}}
+	profileSchema  = &hcl.BodySchema{Attributes: attrs, Blocks: []hcl.BlockHeaderSchema{{Type: "variables"}, {Type: "temporal"}}}
 	temporalSchema = &hcl.BodySchema{Attributes: []hcl.AttributeSchema{{Name: "address"}, {Name: "namespace"}, {Name: "profile"}}}
 )
 
-// ParseLocal reads a LocalFile: what is in no profile and, stronger, what the named
-// one has, unless the name is "". There must be no errors for Local to be of use. They
+// Parse reads a syntax.LocalFile: what is in no profile and, stronger, what the named
+// one has, unless the name is "". There must be no errors for the settings to be of use. They
 // quote no line of the file: which values are sensitive, only the pipeline says.
-func ParseLocal(name string, source []byte, profile string) (Local, syntax.Diagnostics) {
-	p := localParser{BlockReader: syntax.BlockReader{Name: name, Source: source}}
-	if c := p.File(localSchema); c != nil {
+func Parse(name string, source []byte, profile string) (Settings, syntax.Diagnostics) {
+	p := parser{BlockReader: syntax.BlockReader{Name: name, Source: source}}
+	if c := p.File(fileSchema); c != nil {
 		p.file(c, profile)
 	}
-	return p.local, syntax.NewDiagnostics(p.Wrong, nil)
+	return p.said, syntax.NewDiagnostics(p.Wrong, nil)
 }
 
-type localParser struct {
+type parser struct {
 	syntax.BlockReader
-	local Local
+	said Settings
 }
 
-func (p *localParser) file(c *hcl.BodyContent, profile string) {
+func (p *parser) file(c *hcl.BodyContent, profile string) {
 	p.settings(c)
-	base, chosen := p.local, p.local
+	base, chosen := p.said, p.said
 	var names []string
 	for _, b := range c.Blocks.OfType("profile") {
 		if slices.Contains(names, b.Labels[0]) {
 			p.Fail(b.DefRange, "Declared twice", fmt.Sprintf("There is another profile %q before this one.", b.Labels[0]))
 		}
 		names = append(names, b.Labels[0])
-		p.local = base
+		p.said = base
 		if p.settings(p.Content(b.Body, profileSchema)); b.Labels[0] == profile {
-			chosen = p.local
+			chosen = p.said
 		}
 	}
-	p.local = chosen
+	p.said = chosen
 	if profile != "" && !slices.Contains(names, profile) {
 		p.Fail(hcl.Range{Filename: p.Name, Start: hcl.InitialPos, End: hcl.InitialPos}, "Unknown profile",
 			fmt.Sprintf("The file has no profile %q. %s", profile, syntax.Suggest(profile, names, "profile")))
@@ -73,42 +75,42 @@ func (p *localParser) file(c *hcl.BodyContent, profile string) {
 }
 
 // settings takes over what a body sets.
-func (p *localParser) settings(c *hcl.BodyContent) {
-	p.text(c.Attributes["store"], &p.local.Store)
-	p.text(c.Attributes["state"], &p.local.State)
+func (p *parser) settings(c *hcl.BodyContent) {
+	p.text(c.Attributes["store"], &p.said.Store)
+	p.text(c.Attributes["state"], &p.said.State)
 	p.others(c.Attributes)
-	p.local.Variables = slices.Clip(p.local.Variables)
+	p.said.Variables = slices.Clip(p.said.Variables)
 	for _, b := range c.Blocks {
 		switch b.Type {
 		case "variables":
-			p.local.Variables = append(p.local.Variables, p.Variables(b))
+			p.said.Variables = append(p.said.Variables, p.Variables(b))
 		case "temporal":
 			t := p.Content(b.Body, temporalSchema)
-			p.text(t.Attributes["address"], &p.local.Temporal.Address)
-			p.text(t.Attributes["namespace"], &p.local.Temporal.Namespace)
-			p.text(t.Attributes["profile"], &p.local.Temporal.Profile)
+			p.text(t.Attributes["address"], &p.said.Temporal.Address)
+			p.text(t.Attributes["namespace"], &p.said.Temporal.Namespace)
+			p.text(t.Attributes["profile"], &p.said.Temporal.Profile)
 		}
 	}
 }
 
 // others takes over what a body sets for others' results.
-func (p *localParser) others(attrs hcl.Attributes) {
+func (p *parser) others(attrs hcl.Attributes) {
 	const addresses = "from is a list of addresses: https://HOST/PATH, s3://BUCKET/PREFIX, or folders."
 	if from, ok := p.Texts(attrs["from"], addresses); ok {
-		if p.local.From = from; slices.Contains(from, "") {
+		if p.said.From = from; slices.Contains(from, "") {
 			p.Fail(attrs["from"].Expr.Range(), "Wrong type", addresses)
 		}
 	}
 	if v, ok := p.Value(attrs["require_from"], cty.Bool, "require_from is true or false."); ok {
-		p.local.RequireFrom = v.True()
+		p.said.RequireFrom = v.True()
 	}
 	a := attrs["untrusted"]
-	if p.text(a, &p.local.Untrusted); a != nil && p.local.Untrusted != "" && !slices.Contains(declare.Beliefs, p.local.Untrusted) {
-		p.Fail(a.Expr.Range(), "Wrong value", fmt.Sprintf("untrusted is \"run\", \"verify\" or \"use\". %s", syntax.Suggest(p.local.Untrusted, declare.Beliefs, "value")))
+	if p.text(a, &p.said.Untrusted); a != nil && p.said.Untrusted != "" && !slices.Contains(declare.Beliefs, p.said.Untrusted) {
+		p.Fail(a.Expr.Range(), "Wrong value", fmt.Sprintf("untrusted is \"run\", \"verify\" or \"use\". %s", syntax.Suggest(p.said.Untrusted, declare.Beliefs, "value")))
 	}
 }
 
-func (p *localParser) text(a *hcl.Attribute, to *string) {
+func (p *parser) text(a *hcl.Attribute, to *string) {
 	if a == nil {
 		return
 	}
@@ -120,8 +122,8 @@ func (p *localParser) text(a *hcl.Attribute, to *string) {
 	}
 }
 
-// LocalVariables is a LocalFile that gives variables the values that they have in JSON.
-func LocalVariables(values map[string]json.RawMessage) ([]byte, error) {
+// Variables is a LocalFile that gives variables the values that they have in JSON.
+func Variables(values map[string]json.RawMessage) ([]byte, error) {
 	var b strings.Builder
 	b.WriteString("variables {\n")
 	for _, name := range syntax.Keys(values) {

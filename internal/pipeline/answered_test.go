@@ -8,6 +8,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 
+	"github.com/redsi/redsi/internal/pipeline/declare"
+	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
@@ -24,12 +26,19 @@ func TestUnexplained(t *testing.T) {
 		Type: function.StaticReturnType(cty.Bool),
 		Impl: func([]cty.Value, cty.Type) (cty.Value, error) { return cty.UnknownVal(cty.Bool), nil },
 	})
-	load := func(src string) (*Pipeline, syntax.Diagnostics) {
-		sources, o := map[string][]byte{"p.hcl": []byte(src)}, Options{Registry: registry}
-		l := begin(sources, o)
-		l.Functions(".", func() bool { return false })["unanswered"] = unanswered
-		_, p, ds := load(l, sources, o, false)
-		return p, ds
+	open := func(src string) (*Result, *Opened, syntax.Diagnostics) {
+		sources := map[string][]byte{"p.hcl": []byte(src)}
+		s := language.NewSession(sources, language.World{}, syntax.NewCollector(sources), nil)
+		s.Functions(".", func() bool { return false })["unanswered"] = unanswered
+		r, o := evaluate(s, declare.Declare(s, sources, declare.Options{Registry: registry}), Given{}, evaluateOptions{})
+		return r, o, s.Diags.Done()
+	}
+	load := func(src string) (*Result, syntax.Diagnostics) {
+		r, _, ds := open(src)
+		if ds.HasErrors() {
+			return nil, ds
+		}
+		return r, ds
 	}
 	const plain = "step \"echo\" \"a\" {\n words = [\"b\"]\n"
 	for name, src := range map[string]string{
@@ -49,9 +58,8 @@ func TestUnexplained(t *testing.T) {
 	} {
 		var ds syntax.Diagnostics
 		if name == "console" {
-			s, _, _ := Open(map[string][]byte{"p.hcl": nil}, Options{Registry: registry})
-			s.f.Functions(s.dir, nil)["unanswered"] = unanswered
-			_, ds = s.Value(WholeExpression("<test>", []byte("!unanswered()")))
+			_, o, _ := open("")
+			_, ds = o.Value(WholeExpression("<test>", []byte("!unanswered()")))
 		} else if p, found := load(src); p != nil {
 			t.Errorf("%s: it loads with %d steps", name, len(p.Steps))
 			continue

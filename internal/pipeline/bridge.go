@@ -4,6 +4,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
@@ -15,6 +16,11 @@ const (
 	TestSuffix  = syntax.TestSuffix
 	LocalFile   = syntax.LocalFile
 	MaxFile     = syntax.MaxFile
+
+	SourceKind = declare.SourceKind
+	TableKind  = declare.TableKind
+	FigureKind = declare.FigureKind
+	ClaimKind  = declare.ClaimKind
 )
 
 type (
@@ -31,6 +37,11 @@ type (
 	Found    = language.Found
 	Made     = language.Made
 	Function = language.Function
+
+	Paper = declare.Paper
+	Asset = declare.Asset
+
+	Scope = Opened
 )
 
 // Folder is syntax.Folder.
@@ -85,3 +96,17 @@ func List(folder, pattern string) ([]string, error) { return language.List(folde
 
 // Matches is language.Matches.
 func Matches(pattern, name string) bool { return language.Matches(pattern, name) }
+
+// Beliefs is declare.Beliefs.
+var Beliefs = declare.Beliefs
+
+// LocalModule is declare.LocalModule.
+func LocalModule(folder, source string) (map[string][]byte, error) {
+	return declare.LocalModule(folder, source)
+}
+
+// IsLocalModule is declare.IsLocalModule.
+func IsLocalModule(source string) bool { return declare.IsLocalModule(source) }
+
+// IsDOI is declare.IsDOI.
+func IsDOI(text string) bool { return declare.IsDOI(text) }

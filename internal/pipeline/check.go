@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/schema"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/system/values"
@@ -17,13 +18,13 @@ import (
 // something is wrong with them, or not known yet.
 func (c *stepReader) checks(tree map[string]any) (list []step.Check, ok bool) {
 	ok = true
-	for _, inner := range c.b.checks {
+	for _, inner := range c.b.Checks {
 		r := &checkReader{Reader: c.f.reader(inner, c.inst), of: c, tree: tree}
 		own := r.Body(inner.Body, r.Spec.Attrs, nil)
 		if name, one := own["of"].(string); one {
 			own["of"] = []any{name}
 		}
-		if x, known := schema.Decoded[checkForm](r.Reader, own); known {
+		if x, known := schema.Decoded[declare.CheckForm](r.Reader, own); known {
 			list = append(list, r.check(x)...)
 		}
 		ok = ok && !r.Failed()
@@ -44,7 +45,7 @@ func (r *checkReader) wrong(attribute, format string, args ...any) {
 }
 
 // check makes a check of a block; none of one whose limits are all null.
-func (r *checkReader) check(x checkForm) []step.Check {
+func (r *checkReader) check(x declare.CheckForm) []step.Check {
 	c := step.Check{Name: r.Block.Labels[0], At: syntax.PosOf(r.Block.TypeRange).String(), Counts: x.Counts, Field: x.Field, Min: limitOf(x.Min), Max: limitOf(x.Max), Equals: limitOf(x.Equals),
 		Warning: x.Severity == "warning", Of: r.steps(x.Of)}
 	if c.Field != "" && !strings.Contains(c.Field, ":") {

@@ -7,6 +7,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/redsi/redsi/internal/pipeline/address"
+	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/schema"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
@@ -15,13 +16,13 @@ import (
 // cellsOf is what claims see of a table or figure: an object of its cells, each with its
 // own name as ADDRESS:CELL; of for_each an object of such objects. It is unknown if the
 // block could not be evaluated.
-func (f *frame) cellsOf(n *node) cty.Value {
-	b, st := n.block, f.of(n)
+func (f *frame) cellsOf(n *declare.Node) cty.Value {
+	b, st := n.Block, f.of(n)
 	if st.cells != cty.NilVal {
 		return st.cells
 	}
 	st.cells = cty.DynamicVal
-	if b.spec == nil || len(st.steps) == 0 || slices.ContainsFunc(st.steps, func(s Step) bool { return s.Pending() }) {
+	if b.Spec == nil || len(st.steps) == 0 || slices.ContainsFunc(st.steps, func(s Step) bool { return s.Pending() }) {
 		return st.cells
 	}
 	instances := map[string]cty.Value{}
@@ -30,7 +31,7 @@ func (f *frame) cellsOf(n *node) cty.Value {
 		if err != nil {
 			panic(fmt.Sprintf("%s: %v", s.Address, err)) // which was made here
 		}
-		names, err := b.spec.Cells(tree)
+		names, err := b.Spec.Cells(tree)
 		if err != nil {
 			return st.cells // reported
 		}
@@ -43,7 +44,7 @@ func (f *frame) cellsOf(n *node) cty.Value {
 		f.cellNames[s.Address] = known
 		instances[s.Key] = cty.ObjectVal(cells)
 	}
-	if st.cells = instances[""]; b.forEach != nil {
+	if st.cells = instances[""]; b.ForEach != nil {
 		st.cells = cty.ObjectVal(instances)
 	}
 	return st.cells
@@ -73,20 +74,20 @@ func (c *stepReader) cells(tree map[string]any) {
 
 // claims are those of the claim blocks.
 func (f *frame) claims() (list []Claim) {
-	for _, n := range f.decl.nodes {
-		if n.block == nil || n.block.typ != "claim" {
+	for _, n := range f.decl.Nodes {
+		if n.Block == nil || n.Block.Type != "claim" {
 			continue
 		}
 		for _, s := range f.of(n).steps {
 			if s.Pending() {
 				continue
 			}
-			c := Claim{Name: n.block.name, Config: s.Task.Config, Pos: s.Pos, AttrPos: s.AttrPos}
-			if n.block.forEach != nil {
+			c := Claim{Name: n.Block.Name, Config: s.Task.Config, Pos: s.Pos, AttrPos: s.AttrPos}
+			if n.Block.ForEach != nil {
 				c.Name += fmt.Sprintf("[%q]", s.Key)
 			}
 			if c.LeftOut = f.leftOut(n); len(c.LeftOut) == 0 {
-				for _, cell := range namesOf(n.block.spec, s.Task) {
+				for _, cell := range namesOf(n.Block.Spec, s.Task) {
 					c.Cells = append(c.Cells, cell.Cell)
 				}
 			}

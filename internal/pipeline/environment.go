@@ -11,6 +11,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/environment"
+	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/schema"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
@@ -18,12 +19,12 @@ import (
 
 // environment reads the lock of an environment. What steps see of it is small: its
 // name and two digests.
-func (f *frame) environment(n *node, ctx *hcl.EvalContext) {
-	c := f.reader(n.form, &instance{ctx: ctx})
-	x, ok := schema.Read[environmentBlock](c)
+func (f *frame) environment(n *declare.Node, ctx *hcl.EvalContext) {
+	c := f.reader(n.Form, &instance{ctx: ctx})
+	x, ok := schema.Read[declare.EnvironmentForm](c)
 	if !ok {
 		if f.Awaits().Any() {
-			f.Diags.Error(n.rng, "Environment that is not known", "An environment cannot wait for what a step makes.")
+			f.Diags.Error(n.Range, "Environment that is not known", "An environment cannot wait for what a step makes.")
 		}
 		return
 	}
@@ -35,11 +36,11 @@ func (f *frame) environment(n *node, ctx *hcl.EvalContext) {
 		}
 	}
 	if given != 1 {
-		f.Diags.Error(n.rng, "Not one lock", fmt.Sprintf("An environment has one of %s: environment \"NAME\" { uv = \"uv.lock\" }.", strings.Join(environment.Kinds, ", ")))
+		f.Diags.Error(n.Range, "Not one lock", fmt.Sprintf("An environment has one of %s: environment \"NAME\" { uv = \"uv.lock\" }.", strings.Join(environment.Kinds, ", ")))
 		return
 	}
-	e := Environment{Name: f.qualified(n.name)}
-	err := readLock(f.Files, n.dir, &r)
+	e := Environment{Name: f.qualified(n.Name)}
+	err := readLock(f.Files, n.Dir, &r)
 	if err == nil {
 		e.Text, err = r.Text()
 	}
@@ -48,12 +49,12 @@ func (f *frame) environment(n *node, ctx *hcl.EvalContext) {
 		e.Packages, err = f.Environments.Manifest(r, e.Recipe, fmt.Sprintf("%s (%s, %s)", e.Name, r.Lock, r.Platform))
 	}
 	if err != nil {
-		f.Diags.Error(c.Locate([]any{r.Kind}), "Environment that cannot be had", fmt.Sprintf("%s: %s.", n.name, strings.TrimRight(err.Error(), ".")))
+		f.Diags.Error(c.Locate([]any{r.Kind}), "Environment that cannot be had", fmt.Sprintf("%s: %s.", n.Name, strings.TrimRight(err.Error(), ".")))
 		return
 	}
 	f.own.Environments = append(f.own.Environments, e)
 	f.of(n).value = cty.ObjectVal(map[string]cty.Value{
-		"name": cty.StringVal(n.form.Labels[0]), "kind": cty.StringVal(r.Kind),
+		"name": cty.StringVal(n.Form.Labels[0]), "kind": cty.StringVal(r.Kind),
 		"packages": cty.StringVal(e.Packages.Digest.Hex()), "recipe": cty.StringVal(e.Recipe.Hex()),
 	})
 }

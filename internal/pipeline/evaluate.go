@@ -7,20 +7,22 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/redsi/redsi/internal/host/environment"
+	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/language"
+	"github.com/redsi/redsi/internal/pipeline/link"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
 // evaluate gives what is declared its values and makes the steps. Where something is wrong, the result
 // is incomplete.
-func evaluate(s *language.Session, t *tree, given givens, o evaluateOptions) (*Result, *Scope) {
-	r := &run{Session: s, evaluateOptions: o, links: map[*module]*links{}, modules: map[string][]byte{}, limits: map[string]int{}}
-	f := r.frame(t.root, "")
-	f.variables.set(&given)
+func evaluate(s *language.Session, t *declare.Tree, given Given, o evaluateOptions) (*Result, *Opened) {
+	r := &run{Session: s, evaluateOptions: o, links: map[*declare.Module]*link.Links{}, modules: map[string][]byte{}, limits: map[string]int{}}
+	f := r.frame(t.Root, "")
+	f.variables.set(&givens{t.Root, s.Diags, given})
 	f.fixed()
 	f.nodes()
 	if !s.Diags.Failed() {
-		f.links.unused()
+		f.links.Unused()
 		f.warnPublished()
 		if o.Lint {
 			(&linter{f, map[string]bool{}}).lint()
@@ -33,7 +35,7 @@ func evaluate(s *language.Session, t *tree, given givens, o evaluateOptions) (*R
 		result.Claims = f.claims()
 	}
 	result.Modules, result.Limits = r.modules, r.limits
-	return &result, &Scope{f, syntax.Dir(t.root.bodies[0].Name)}
+	return &result, &Opened{f, syntax.Dir(t.Root.Bodies[0].Name)}
 }
 
 // evaluateOptions say how a pipeline is evaluated.
@@ -48,7 +50,7 @@ type evaluateOptions struct {
 type run struct {
 	*language.Session
 	evaluateOptions
-	links   map[*module]*links
+	links   map[*declare.Module]*link.Links
 	modules map[string][]byte // the pipeline files of modules that have an instance
 	limits  map[string]int    // of the pipeline and its modules, by their names in a plan
 
@@ -57,10 +59,10 @@ type run struct {
 }
 
 // countSteps refuses a block with which a pipeline has more steps than it may.
-func (r *run) countSteps(b *block, n int) bool {
+func (r *run) countSteps(b *declare.Block, n int) bool {
 	rng := syntax.Header(b.Block)
-	if b.forEach != nil {
-		rng = b.forEach.Range()
+	if b.ForEach != nil {
+		rng = b.ForEach.Range()
 	}
 	switch r.steps += n; {
 	case n > maxInstances:
@@ -72,17 +74,17 @@ func (r *run) countSteps(b *block, n int) bool {
 }
 
 // frame begins an evaluation of a module, which is linked when that is done first.
-func (r *run) frame(m *module, address string) *frame {
+func (r *run) frame(m *declare.Module, address string) *frame {
 	links := r.links[m]
 	if links == nil {
-		links = link(m, r.Diags)
+		links = link.Link(m, r.Diags)
 		r.links[m] = links
 	}
-	f := &frame{run: r, decl: m, links: links, address: address, states: make([]state, len(m.byName)), typos: maps.Clone(m.typos), cellNames: map[string]map[string]bool{}}
+	f := &frame{run: r, decl: m, links: links, address: address, states: make([]state, len(m.ByName)), typos: maps.Clone(m.Typos), cellNames: map[string]map[string]bool{}}
 	for i := range f.states {
-		f.states[i] = state{value: cty.DynamicVal, read: links.read[i]}
+		f.states[i] = state{value: cty.DynamicVal, read: links.Read[i]}
 	}
-	f.sight = language.Scope{Session: r.Session, Bad: links.bad, Why: f.why}
+	f.sight = language.Scope{Session: r.Session, Bad: links.Bad, Why: f.why}
 	f.variables = newVariables(f)
 	return f
 }

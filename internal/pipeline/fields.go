@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/schema"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
@@ -13,12 +14,12 @@ import (
 type stepReader struct {
 	*schema.Reader
 	f    *frame
-	b    *block
+	b    *declare.Block
 	inst *instance
 }
 
-func (f *frame) stepReader(b *block, inst *instance) *stepReader {
-	return &stepReader{&schema.Reader{Scope: f.sees(inst.ctx, inst), Block: b.Block, Spec: b.spec, Owner: b.owner, Address: inst.address, Typos: f.typos}, f, b, inst}
+func (f *frame) stepReader(b *declare.Block, inst *instance) *stepReader {
+	return &stepReader{&schema.Reader{Scope: f.sees(inst.ctx, inst), Block: b.Block, Spec: b.Spec, Owner: b.Owner, Address: inst.address, Typos: f.typos}, f, b, inst}
 }
 
 // fields reports the fields that the step will read and that the outputs they are read

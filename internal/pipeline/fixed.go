@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/schema"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
@@ -29,21 +30,21 @@ const (
 // fixed reads the blocks of which there is one and which refer to variables at most. Those of a module
 // say nothing of the pipeline but for its limits.
 func (f *frame) fixed() {
-	for _, t := range Types {
-		b := f.decl.singles[t.Name]
-		if b == nil || f.decl.ignores(&t) {
+	for _, t := range declare.Types {
+		b := f.decl.Once[t.Name]
+		if b == nil || f.decl.Ignores(&t) {
 			continue
 		}
 		ctx := f.context(syntax.Dir(b.TypeRange.Filename))
 		r := f.reader(b, &instance{address: b.Type, ctx: ctx})
 		switch t.Name {
 		case "paper":
-			f.own.Paper, _ = schema.Read[Paper](r)
+			f.own.Paper, _ = schema.Read[declare.Paper](r)
 		case "results":
 			f.own.Results = resultsOf(r)
 		case "checklist":
 			f.own.Checklist = checklistOf(r)
-		case limitsBlock:
+		case declare.LimitsBlock:
 			f.setLimits(b, f.sees(ctx, nil))
 		}
 	}
@@ -51,7 +52,7 @@ func (f *frame) fixed() {
 
 // resultsOf is what a results block says.
 func resultsOf(c *schema.Reader) Results {
-	x, ok := schema.Read[resultsBlock](c)
+	x, ok := schema.Read[declare.ResultsForm](c)
 	if !ok {
 		return Results{}
 	}
@@ -105,7 +106,7 @@ func publicKeys(c *schema.Reader, attribute string, texts []string, seen map[str
 
 // checklistOf is what a checklist block says.
 func checklistOf(c *schema.Reader) (list Checklist) {
-	x, ok := schema.Read[checklistBlock](c)
+	x, ok := schema.Read[declare.ChecklistForm](c)
 	if !ok {
 		return list
 	}
@@ -120,7 +121,7 @@ func checklistOf(c *schema.Reader) (list Checklist) {
 	for _, name := range syntax.Keys(x.Search) {
 		list.Search = append(list.Search, Bound{name, said(x.Search[name], "search", schema.Key(name))})
 	}
-	for name, given := range x.answers() {
+	for name, given := range x.Answers() {
 		for number, text := range given {
 			if list.Answers[name] == nil {
 				list.Answers[name] = map[string]Said{}
@@ -128,13 +129,13 @@ func checklistOf(c *schema.Reader) (list Checklist) {
 			list.Answers[name][number] = said(text, name, schema.Key(number))
 		}
 	}
-	for typ, assets := range x.assets() {
+	for typ, assets := range x.Assets() {
 		for i, asset := range assets {
 			asset.Type, asset.Pos = typ, syntax.PosOf(syntax.Blocks(c.Block.Body, typ)[i].TypeRange)
 			list.Assets = append(list.Assets, asset)
 		}
 	}
-	slices.SortFunc(list.Assets, func(a, b Asset) int { return cmp.Compare(a.Pos.Line, b.Pos.Line) })
+	slices.SortFunc(list.Assets, func(a, b declare.Asset) int { return cmp.Compare(a.Pos.Line, b.Pos.Line) })
 	return list
 }
 

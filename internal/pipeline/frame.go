@@ -9,15 +9,17 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/redsi/redsi/internal/pipeline/address"
+	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/language"
+	"github.com/redsi/redsi/internal/pipeline/link"
 	"github.com/redsi/redsi/internal/pipeline/schema"
 )
 
 // frame is the evaluation of a pipeline, or of one instance of a module within it.
 type frame struct {
 	*run
-	decl      *module
-	links     *links
+	decl      *declare.Module
+	links     *link.Links
 	sight     language.Scope // what its expressions see in any case
 	address   string         // of the module; "" of the pipeline itself
 	variables *variables
@@ -42,7 +44,7 @@ type state struct {
 }
 
 // of is what has been found of a node.
-func (f *frame) of(n *node) *state { return &f.states[n.index] }
+func (f *frame) of(n *declare.Node) *state { return &f.states[n.Index] }
 
 // qualified is a name with the module that it is in.
 func (f *frame) qualified(name string) string {
@@ -58,39 +60,39 @@ func (f *frame) sees(ctx *hcl.EvalContext, inst *instance) language.Scope {
 
 // reader reads a block that has a form in what an instance sees.
 func (f *frame) reader(b *hclsyntax.Block, inst *instance) *schema.Reader {
-	return &schema.Reader{Scope: f.sees(inst.ctx, inst), Block: b, Spec: formOf(b), Owner: ownerOf(b), Address: inst.address, Typos: f.typos}
+	return &schema.Reader{Scope: f.sees(inst.ctx, inst), Block: b, Spec: declare.FormOf(b), Owner: declare.OwnerOf(b), Address: inst.address, Typos: f.typos}
 }
 
 // context is what expressions of a file are evaluated in that refer to variables alone.
 func (f *frame) context(dir string) *hcl.EvalContext {
-	return &hcl.EvalContext{Functions: f.Functions(dir, f.decl.anySensitive), Variables: map[string]cty.Value{"var": f.variables.object()}}
+	return &hcl.EvalContext{Functions: f.Functions(dir, f.decl.AnySensitive), Variables: map[string]cty.Value{"var": f.variables.object()}}
 }
 
 // nodes evaluates what is declared, in the order of references.
 func (f *frame) nodes() {
-	for _, n := range f.links.order {
+	for _, n := range f.links.Order {
 		f.node(n)
 	}
 }
 
 // node gives a node its value and, for a block, makes its steps. What it
 // refers to has been evaluated.
-func (f *frame) node(n *node) {
-	edges, st := f.links.edges[n.index], f.of(n)
+func (f *frame) node(n *declare.Node) {
+	edges, st := f.links.Edges[n.Index], f.of(n)
 	own := f.inherits(n, edges)
 	defer f.Await(own)()
 	ctx := f.scope(n, edges)
 	switch {
-	case n.module != nil:
+	case n.Call != nil:
 		st.value = f.module(n, ctx)
-	case n.form != nil && n.form.Type == "environment":
+	case n.Form != nil && n.Form.Type == "environment":
 		f.environment(n, ctx)
 		return
-	case n.form != nil:
+	case n.Form != nil:
 		f.publishes(n, ctx)
 		return
-	case n.block == nil:
-		st.value = f.sees(ctx, nil).Value(n.expr)
+	case n.Block == nil:
+		st.value = f.sees(ctx, nil).Value(n.Expr)
 	default:
 		(&maker{f, n, st, own}).block(ctx)
 		return
@@ -104,13 +106,13 @@ func (f *frame) node(n *node) {
 }
 
 // inherits is what the value of a node waits for because what it refers to does.
-func (f *frame) inherits(n *node, edges []edge) *language.Awaited {
+func (f *frame) inherits(n *declare.Node, edges []link.Edge) *language.Awaited {
 	own := language.Awaiting(f.inherited)
 	for _, e := range edges {
-		to := f.of(e.to)
+		to := f.of(e.To)
 		own.Add(to.awaits)
-		if e.to.block != nil && e.bare && to.undecided && (n.block == nil || n.block.when == nil) {
-			f.Diags.Error(e.rng, "Step that may be skipped", fmt.Sprintf("Whether %s runs is decided by its when, after a step has run. What reads its output takes it by try(%s.…, …), which passes over a step that was skipped, or has a when itself.", e.to.name, e.to.name))
+		if e.To.Block != nil && e.Bare && to.undecided && (n.Block == nil || n.Block.When == nil) {
+			f.Diags.Error(e.Range, "Step that may be skipped", fmt.Sprintf("Whether %s runs is decided by its when, after a step has run. What reads its output takes it by try(%s.…, …), which passes over a step that was skipped, or has a when itself.", e.To.Name, e.To.Name))
 		}
 	}
 	return own
@@ -118,11 +120,11 @@ func (f *frame) inherits(n *node, edges []edge) *language.Awaited {
 
 // scope is what a node's expressions can see: only what they refer to, so that
 // a scope costs no more than its node.
-func (f *frame) scope(n *node, edges []edge) *hcl.EvalContext {
+func (f *frame) scope(n *declare.Node, edges []link.Edge) *hcl.EvalContext {
 	values := map[string]map[string]cty.Value{"local": {}, "source": {}, "step": {}, "environment": {}, "table": {}, "figure": {}, "module": {}}
 	kinds := map[string]map[string]cty.Value{}
 	for _, e := range edges {
-		root, name, _ := strings.Cut(e.to.name, ".")
+		root, name, _ := strings.Cut(e.To.Name, ".")
 		switch {
 		case root == "claim": // nothing names one
 		case root == "step":
@@ -130,17 +132,17 @@ func (f *frame) scope(n *node, edges []edge) *hcl.EvalContext {
 			if kinds[kind] == nil {
 				kinds[kind] = map[string]cty.Value{}
 			}
-			kinds[kind][name] = f.of(e.to).value
-		case e.to.block != nil && n.block != nil && n.block.typ == "claim":
-			values[root][name] = f.cellsOf(e.to)
+			kinds[kind][name] = f.of(e.To).value
+		case e.To.Block != nil && n.Block != nil && n.Block.Type == "claim":
+			values[root][name] = f.cellsOf(e.To)
 		default:
-			values[root][name] = f.of(e.to).value
+			values[root][name] = f.of(e.To).value
 		}
 	}
 	for kind, steps := range kinds {
 		values["step"][kind] = cty.ObjectVal(steps)
 	}
-	ctx := f.context(n.dir)
+	ctx := f.context(n.Dir)
 	for root, of := range values {
 		ctx.Variables[root] = cty.ObjectVal(of)
 	}
@@ -148,8 +150,8 @@ func (f *frame) scope(n *node, edges []edge) *hcl.EvalContext {
 }
 
 // place gives an instance of a block its address and what its expressions can see.
-func (f *frame) place(inst *instance, n *node, ctx *hcl.EvalContext) {
-	inst.address, inst.ctx = f.qualified(n.name), ctx
+func (f *frame) place(inst *instance, n *declare.Node, ctx *hcl.EvalContext) {
+	inst.address, inst.ctx = f.qualified(n.Name), ctx
 	if inst.Keyed {
 		inst.address += address.Key(inst.Key)
 		inst.ctx = ctx.NewChild()
@@ -163,8 +165,8 @@ func (f *frame) place(inst *instance, n *node, ctx *hcl.EvalContext) {
 
 // collect adds what the frame's nodes and modules are: steps in source order, then those of modules.
 func (f *frame) collect(r *Result) {
-	for _, n := range f.decl.nodes {
-		if n.block != nil && n.block.typ != "claim" {
+	for _, n := range f.decl.Nodes {
+		if n.Block != nil && n.Block.Type != "claim" {
 			r.Steps = append(r.Steps, f.of(n).steps...)
 			r.Skipped = append(r.Skipped, f.of(n).skipped...)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
+	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
@@ -36,17 +37,25 @@ type given struct {
 	local bool // of Options.Local
 }
 
+// Given is where variables get their values, strongest first.
+type Given struct {
+	Vars     map[string]string // --var NAME=VALUE
+	VarFiles []syntax.File     // --var-file, later ones win
+	Env      []string          // REDSI_VAR_NAME=VALUE among others, as os.Environ gives them
+	Local    []syntax.File     // of a LocalFile, later ones win
+}
+
 // givens reads what the variables of a pipeline are given.
 type givens struct {
-	decl  *module
+	decl  *declare.Module
 	diags *syntax.Collector
-	from  *Options
+	from  Given
 }
 
 // values collects the values that variables are given, the strongest of
 // each, and reports those of undeclared variables.
 func (gs *givens) values() map[string]given {
-	declared := syntax.Keys(gs.decl.variables)
+	declared := syntax.Keys(gs.decl.Variables)
 	m := map[string]given{}
 	for _, f := range gs.from.Local {
 		for _, g := range gs.variableFile(f) {
@@ -56,7 +65,7 @@ func (gs *givens) values() map[string]given {
 	}
 	for _, f := range gs.environment() {
 		// Other pipelines may have variables that this one has not: no error.
-		if gs.decl.variables[f.name] != nil {
+		if gs.decl.Variables[f.name] != nil {
 			m[f.name] = f
 		} else if near := syntax.Nearest(f.name, declared); near != "" {
 			gs.diags.Warn(f.rng, "Undeclared variable", fmt.Sprintf("The pipeline has no variable %q. Did you mean %q?", f.name, near))
@@ -71,7 +80,7 @@ func (gs *givens) values() map[string]given {
 		m[g.name] = g
 	}
 	for name, g := range m {
-		if gs.decl.variables[name] == nil {
+		if gs.decl.Variables[name] == nil {
 			gs.diags.Error(g.rng, "Undeclared variable",
 				fmt.Sprintf("The pipeline has no variable %q. %s", name, syntax.Suggest(name, declared, "variable")))
 		}
@@ -111,7 +120,7 @@ func (gs *givens) lines(source string, names []string, of func(string) (key, val
 // variableFile reads NAME = VALUE attributes from HCL, or the names and values at the top of
 // JSON, YAML or TOML if the file's name ends so.
 func (gs *givens) variableFile(f syntax.File) []given {
-	if !gs.decl.anySensitive() { // else no line of it is quoted
+	if !gs.decl.AnySensitive() { // else no line of it is quoted
 		gs.diags.Quote(f.Name, f.Bytes)
 	}
 	switch strings.ToLower(path.Ext(f.Name)) {
@@ -184,7 +193,7 @@ func (gs *givens) dataFile(f syntax.File, format string, decode func([]byte) (ct
 }
 
 // value converts what was given to the variable's type.
-func (g given) value(gs *givens, v *variable) cty.Value {
+func (g given) value(gs *givens, v *declare.Variable) cty.Value {
 	var val cty.Value
 	switch {
 	case g.expr != nil:
@@ -197,10 +206,10 @@ func (g given) value(gs *givens, v *variable) cty.Value {
 		if val.IsNull() { // as if it were not given
 			return gs.unset(v, g)
 		}
-	case v.typ.IsPrimitiveType():
+	case v.Type.IsPrimitiveType():
 		if syntax.NotNFC([]byte(g.text)) > 0 {
 			gs.diags.Error(g.rng, "Text not in NFC",
-				fmt.Sprintf("The value of var.%s is not in Unicode's form NFC, such as a letter with an accent that is a character of its own. Give it in NFC, or let a step read it as an input.", v.name))
+				fmt.Sprintf("The value of var.%s is not in Unicode's form NFC, such as a letter with an accent that is a character of its own. Give it in NFC, or let a step read it as an input.", v.Name))
 			return cty.DynamicVal
 		}
 		val = cty.StringVal(g.text)
@@ -211,27 +220,27 @@ func (g given) value(gs *givens, v *variable) cty.Value {
 		}
 	}
 	_, tooLarge := language.Measure(val)
-	if tooLarge == nil && v.typ == cty.Number && val.Type() == cty.String && val.IsKnown() && !val.IsNull() {
+	if tooLarge == nil && v.Type == cty.Number && val.Type() == cty.String && val.IsKnown() && !val.IsNull() {
 		tooLarge = syntax.LongNumber(val.AsString())
 	}
 	if tooLarge != nil {
 		gs.diags.Error(g.rng, tooLarge.Summary, tooLarge.Detail)
 		return cty.DynamicVal
 	}
-	out, err := convert.Convert(val, v.typ)
+	out, err := convert.Convert(val, v.Type)
 	if err != nil {
 		gs.diags.Error(g.rng, "Wrong type",
-			fmt.Sprintf("The value does not fit the type of var.%s, %s: %s.", v.name, typeexpr.TypeString(v.typ), err), syntax.Place{Range: v.rng, Text: "declared here"})
+			fmt.Sprintf("The value does not fit the type of var.%s, %s: %s.", v.Name, typeexpr.TypeString(v.Type), err), syntax.Place{Range: v.Range, Text: "declared here"})
 		return cty.DynamicVal
 	}
 	return out
 }
 
-func (gs *givens) unset(v *variable, g given) cty.Value {
-	if v.optional {
-		return v.fallback
+func (gs *givens) unset(v *declare.Variable, g given) cty.Value {
+	if v.Optional {
+		return v.Fallback
 	}
-	gs.diags.Error(g.rng, "Variable without a value", fmt.Sprintf("var.%s has no default, so it cannot be null.", v.name))
+	gs.diags.Error(g.rng, "Variable without a value", fmt.Sprintf("var.%s has no default, so it cannot be null.", v.Name))
 	return cty.DynamicVal
 }
 
@@ -258,7 +267,7 @@ func (gs *givens) parseValue(g given) (cty.Value, bool) {
 // hideText is a text from outside as diagnostics quote it: not the value of a variable that is
 // sensitive, or that may be meant for one that is.
 func (gs *givens) hideText(name, value string) string {
-	if v := gs.decl.variables[name]; v != nil && v.sensitive || v == nil && gs.decl.anySensitive() {
+	if v := gs.decl.Variables[name]; v != nil && v.Sensitive || v == nil && gs.decl.AnySensitive() {
 		return "…"
 	}
 	return strings.NewReplacer("\n", " ", "\r", " ").Replace(value)

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
@@ -90,8 +91,8 @@ func checkKeys(d *syntax.Collector, forEach hclsyntax.Expression, list []instanc
 		switch {
 		case inst.Key == "":
 			wrong = "It has an empty key."
-		case len(inst.Key) > maxName:
-			wrong = fmt.Sprintf("Its key %.40q… has %d bytes; at most %d are allowed. Use a map with a short name as key and the text as value.", inst.Key, len(inst.Key), maxName)
+		case len(inst.Key) > declare.MaxName:
+			wrong = fmt.Sprintf("Its key %.40q… has %d bytes; at most %d are allowed. Use a map with a short name as key and the text as value.", inst.Key, len(inst.Key), declare.MaxName)
 		case strings.ContainsFunc(inst.Key, unicode.IsControl):
 			wrong = fmt.Sprintf("Its key %q has a control character.", inst.Key)
 		case i > 0 && list[i-1].Key == inst.Key:

@@ -5,6 +5,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/schema"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
@@ -19,44 +20,44 @@ type linter struct {
 }
 
 func (l *linter) lint() {
-	for _, n := range l.f.decl.nodes {
+	for _, n := range l.f.decl.Nodes {
 		read := l.f.of(n).read
 		switch {
-		case n.module != nil && !read:
-			l.f.Diags.Warn(n.rng, "Unused module", fmt.Sprintf("Nothing refers to %s, so its steps run only where a target names them.", n.name))
-		case n.block != nil && n.block.spec.HasPins() && !read:
-			l.f.Diags.Warn(n.rng, "Unused source", fmt.Sprintf("Nothing reads %s, but it is still fetched.", n.name))
-		case n.block != nil && n.block.typ == "source" && !read:
-			l.f.Diags.Warn(n.rng, "Unused source", fmt.Sprintf("Nothing reads %s, but its files are still copied into the store.", n.name))
+		case n.Call != nil && !read:
+			l.f.Diags.Warn(n.Range, "Unused module", fmt.Sprintf("Nothing refers to %s, so its steps run only where a target names them.", n.Name))
+		case n.Block != nil && n.Block.Spec.HasPins() && !read:
+			l.f.Diags.Warn(n.Range, "Unused source", fmt.Sprintf("Nothing reads %s, but it is still fetched.", n.Name))
+		case n.Block != nil && n.Block.Type == "source" && !read:
+			l.f.Diags.Warn(n.Range, "Unused source", fmt.Sprintf("Nothing reads %s, but its files are still copied into the store.", n.Name))
 		}
-		if forEach := n.forEach(); forEach != nil && language.WrittenElements(forEach) == 1 {
-			l.f.Diags.Warn(forEach.Range(), "for_each of one element", fmt.Sprintf("It makes one instance, so for_each is not needed. Without it, refer to %s, not to an instance of it.", n.name))
+		if forEach := n.ForEach(); forEach != nil && language.WrittenElements(forEach) == 1 {
+			l.f.Diags.Warn(forEach.Range(), "for_each of one element", fmt.Sprintf("It makes one instance, so for_each is not needed. Without it, refer to %s, not to an instance of it.", n.Name))
 		}
-		if n.block != nil && n.block.spec != nil {
+		if n.Block != nil && n.Block.Spec != nil {
 			l.lintProgram(n)
 		}
 	}
 	l.lintTwins()
-	for _, b := range l.f.decl.bodies {
-		language.Lint(b.Body, l.f.Diags, Roots())
+	for _, b := range l.f.decl.Bodies {
+		language.Lint(b.Body, l.f.Diags, declare.Roots())
 	}
 }
 
 // lintTwins finds steps of different names that are the same work. Instances are left
 // alone: that a sweep meets another one in a point is what shared results are for.
 func (l *linter) lintTwins() {
-	first := map[string]*node{}
-	for _, n := range l.f.decl.nodes {
+	first := map[string]*declare.Node{}
+	for _, n := range l.f.decl.Nodes {
 		steps := l.f.of(n).steps
-		if n.block == nil || n.block.forEach != nil || n.block.typ != "step" || len(steps) != 1 || steps[0].Pending() {
+		if n.Block == nil || n.Block.ForEach != nil || n.Block.Type != "step" || len(steps) != 1 || steps[0].Pending() {
 			continue
 		}
 		task := steps[0].Task
 		id := task.Kind + " " + string(task.Config)
 		if other := first[id]; other != nil {
-			l.f.Diags.Add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Same step twice", Subject: &n.rng,
-				Detail: fmt.Sprintf("%s is the same work as %s, which is done once. Refer to one of them.", n.name, other.name),
-				Extra:  []syntax.Place{{Range: other.rng, Text: "the other one"}}}, nil, n.name)
+			l.f.Diags.Add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Same step twice", Subject: &n.Range,
+				Detail: fmt.Sprintf("%s is the same work as %s, which is done once. Refer to one of them.", n.Name, other.Name),
+				Extra:  []syntax.Place{{Range: other.Range, Text: "the other one"}}}, nil, n.Name)
 			continue
 		}
 		first[id] = n

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/redsi/redsi/internal/pipeline/address"
+	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
@@ -21,15 +22,15 @@ const lintInstances = 100
 
 // lintProgram warns of files that a program will not have or will leave out. It looks at
 // kinds that start programs as "command" does.
-func (l *linter) lintProgram(n *node) {
-	command := n.block.Body.Attributes["script"]
+func (l *linter) lintProgram(n *declare.Node) {
+	command := n.Block.Body.Attributes["script"]
 	switch {
-	case n.block.spec.HasCode():
-		command = n.block.Body.Attributes["arguments"]
+	case n.Block.Spec.HasCode():
+		command = n.Block.Body.Attributes["arguments"]
 	case command == nil:
-		command = n.block.Body.Attributes["argv"]
+		command = n.Block.Body.Attributes["argv"]
 	}
-	if command == nil || n.block.typ != "step" {
+	if command == nil || n.Block.Type != "step" {
 		return
 	}
 	steps := l.f.of(n).steps
@@ -39,7 +40,7 @@ func (l *linter) lintProgram(n *node) {
 			continue
 		}
 		l.lintBeside(n, command.Expr, tree)
-		if n.block.forEach != nil && l.literal(n.block.forEach) {
+		if n.Block.ForEach != nil && l.literal(n.Block.ForEach) {
 			l.lintNamedByHand(n, s.Key, tree)
 		}
 	}
@@ -75,10 +76,10 @@ func lineOf(tree map[string]any) []string {
 
 // lintBeside warns of a file beside the pipeline that a command names: the step's folder
 // does not have it.
-func (l *linter) lintBeside(n *node, command hclsyntax.Expression, tree map[string]any) {
+func (l *linter) lintBeside(n *declare.Node, command hclsyntax.Expression, tree map[string]any) {
 	files, advice := []string{"files"}, "write files = { %[2]q = file(%[2]q) }."
 	own := []string{"in", "out", "tmp", ".", ".."}
-	if n.block.spec.HasCode() {
+	if n.Block.Spec.HasCode() {
 		advice = "write code = [%[2]q] or, if it is data, give it in inputs by a source block."
 		own, files = stringsOf(tree["outputs"]), []string{"code_digests", "inputs", "lists"}
 	}
@@ -89,7 +90,7 @@ func (l *linter) lintBeside(n *node, command hclsyntax.Expression, tree map[stri
 		}
 		for _, name := range filesNamed(arg) {
 			top, _, _ := strings.Cut(name, "/")
-			if !namedIn(tree, name, files) && !slices.Contains(own, top) && !slices.Contains(own, name) && l.standsBeside(n.dir, name) {
+			if !namedIn(tree, name, files) && !slices.Contains(own, top) && !slices.Contains(own, name) && l.standsBeside(n.Dir, name) {
 				l.f.Diags.Warn(rng, "File that the step does not have", fmt.Sprintf("%s is beside the pipeline, but the program starts in a folder of its own. "+
 					"To have it there, "+advice, name, name))
 			}
@@ -118,7 +119,7 @@ func (l *linter) standsBeside(dir, name string) bool {
 
 // lintNamedByHand warns of a step whose instances each read one file of a folder that
 // another step leaves, if the names of the instances are written in the pipeline.
-func (l *linter) lintNamedByHand(n *node, key string, tree map[string]any) {
+func (l *linter) lintNamedByHand(n *declare.Node, key string, tree map[string]any) {
 	inputs, _ := tree["inputs"].(map[string]any)
 	for _, name := range syntax.Keys(inputs) {
 		in, ok := inputs[name].(step.Input)
@@ -132,7 +133,7 @@ func (l *linter) lintNamedByHand(n *node, key string, tree map[string]any) {
 				if file := strings.Fields(rest); !found || len(file) == 0 || !strings.Contains(file[0], key) {
 					continue
 				}
-				l.f.Diags.Warn(n.block.forEach.Range(), "Files named by hand", fmt.Sprintf("These names choose files of out/%s of %s, which may leave others: what is not named here is in no result. "+
+				l.f.Diags.Warn(n.Block.ForEach.Range(), "Files named by hand", fmt.Sprintf("These names choose files of out/%s of %s, which may leave others: what is not named here is in no result. "+
 					"Write for_each = files(%s, %q), and each.file in inputs.", folder, in.Ref.Step, in.Ref.WithoutPath(), folder+"*"))
 			}
 		}
@@ -141,7 +142,7 @@ func (l *linter) lintNamedByHand(n *node, key string, tree map[string]any) {
 
 // foldersOf lists the folders that a step of this module declares as its outputs.
 func (l *linter) foldersOf(of string) (folders []string) {
-	n := l.f.decl.byName[address.Of(of).Name]
+	n := l.f.decl.ByName[address.Of(of).Name]
 	if n == nil {
 		return nil
 	}
@@ -166,8 +167,8 @@ func (l *linter) literal(e hclsyntax.Expression) bool {
 	case *hclsyntax.FunctionCallExpr:
 		return x.Name == "toset" && len(x.Args) == 1 && l.literal(x.Args[0])
 	case *hclsyntax.ScopeTraversalExpr:
-		if p := language.Names(x.Traversal); len(p) == 2 && len(x.Traversal) == 2 && p[0] == "local" && l.f.decl.byName["local."+p[1]] != nil {
-			return language.WrittenElements(l.f.decl.byName["local."+p[1]].expr) > 0
+		if p := language.Names(x.Traversal); len(p) == 2 && len(x.Traversal) == 2 && p[0] == "local" && l.f.decl.ByName["local."+p[1]] != nil {
+			return language.WrittenElements(l.f.decl.ByName["local."+p[1]].Expr) > 0
 		}
 	}
 	return false

@@ -10,48 +10,50 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline/address"
+	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/language"
+	"github.com/redsi/redsi/internal/pipeline/link"
 )
 
 // maker makes the steps of a block.
 type maker struct {
 	f   *frame
-	n   *node
+	n   *declare.Node
 	st  *state
 	own *language.Awaited // by what the block refers to and its for_each
 }
 
 // block makes the steps and sets the block's value.
 func (m *maker) block(ctx *hcl.EvalContext) {
-	f, n, st, b := m.f, m.n, m.st, m.n.block
-	instances, ok := instances(f.sees(ctx, nil), b.forEach)
+	f, n, st, b := m.f, m.n, m.st, m.n.Block
+	instances, ok := instances(f.sees(ctx, nil), b.ForEach)
 	switch {
-	case !ok && m.own.Any() && b.spec != nil:
+	case !ok && m.own.Any() && b.Spec != nil:
 		m.pend(ctx)
 		return
-	case ok && m.own.Made && len(instances) == 0 && !b.allowEmpty:
-		f.Diags.Error(b.forEach.Range(), language.PiecesTitle, fmt.Sprintf("There is no piece: what the step before %s has made has nothing that matches. If that may be so, write allow_empty = true beside for_each.", n.name))
+	case ok && m.own.Made && len(instances) == 0 && !b.AllowEmpty:
+		f.Diags.Error(b.ForEach.Range(), language.PiecesTitle, fmt.Sprintf("There is no piece: what the step before %s has made has nothing that matches. If that may be so, write allow_empty = true beside for_each.", n.Name))
 		return
 	case ok && m.own.Made && len(instances) > language.MaxPieces:
-		f.Diags.Error(b.forEach.Range(), language.PiecesTitle, fmt.Sprintf("This for_each has %d pieces; at most %d are allowed of those that a step makes. Let one step do the work of several.", len(instances), language.MaxPieces))
+		f.Diags.Error(b.ForEach.Range(), language.PiecesTitle, fmt.Sprintf("This for_each has %d pieces; at most %d are allowed of those that a step makes. Let one step do the work of several.", len(instances), language.MaxPieces))
 		return
 	}
 	if ok {
 		ok = f.countSteps(b, len(instances))
 	}
-	if !ok || b.spec == nil {
+	if !ok || b.Spec == nil {
 		return
 	}
-	chained := f.links.refersTo(n, n)
+	chained := f.links.RefersTo(n, n)
 	if chained {
 		st.value = m.chain(instances)
-		ctx = f.scope(n, f.links.edges[n.index])
+		ctx = f.scope(n, f.links.Edges[n.Index])
 	}
 	st.read = st.read || f.KeepValues
-	st.read = st.read && b.typ != "claim"   // nothing can refer to one
+	st.read = st.read && b.Type != "claim"  // nothing can refer to one
 	values := map[string]cty.Value{}        // of what something refers to
 	var configs map[string]artifacts.Digest // configurations, by key, if all are known
-	if b.typ == "step" {
+	if b.Type == "step" {
 		configs = map[string]artifacts.Digest{}
 	}
 	for i := range instances {
@@ -80,7 +82,7 @@ func (m *maker) block(ctx *hcl.EvalContext) {
 		back()
 		inst.ctx = nil // of 100,000 they are a lot
 	}
-	sweep(f.Diags, n.name, b.forEach, b.Body, instances, configs)
+	sweep(f.Diags, n.Name, b.ForEach, b.Body, instances, configs)
 	if chained {
 		m.noCircle()
 	}
@@ -88,12 +90,12 @@ func (m *maker) block(ctx *hcl.EvalContext) {
 	case !st.read:
 	case st.undecided:
 		st.value, st.awaits = cty.DynamicVal, m.own
-	case b.forEach == nil && len(values) == 0:
+	case b.ForEach == nil && len(values) == 0:
 		st.value = cty.EmptyObjectVal // it is skipped
-	case b.forEach == nil:
+	case b.ForEach == nil:
 		st.value = values[""]
 	case len(values) == 0:
-		st.value = cty.MapValEmpty(language.StepType(b.spec))
+		st.value = cty.MapValEmpty(language.StepType(b.Spec))
 	default:
 		st.value = cty.MapVal(values)
 	}
@@ -101,7 +103,7 @@ func (m *maker) block(ctx *hcl.EvalContext) {
 
 // valueOf is what references to an instance give, of whose step it may not be known what that is.
 func (m *maker) valueOf(inst *instance, s Step, ok bool) cty.Value {
-	spec := m.n.block.spec
+	spec := m.n.Block.Spec
 	if !ok || s.Pending() {
 		return language.OutputsOf(spec, spec.Outputs, inst.address, nil)
 	}
@@ -111,12 +113,12 @@ func (m *maker) valueOf(inst *instance, s Step, ok bool) cty.Value {
 // pend makes one step stand for all of a block: which there are is not known yet. What is wrong
 // with each of them, whichever they are, is reported.
 func (m *maker) pend(ctx *hcl.EvalContext) {
-	each := instance{address: m.f.qualified(m.n.name) + address.Any, ctx: ctx.NewChild(), undecided: true}
+	each := instance{address: m.f.qualified(m.n.Name) + address.Any, ctx: ctx.NewChild(), undecided: true}
 	each.ctx.Variables = map[string]cty.Value{"each": cty.DynamicVal}
 	back := m.f.Await(language.Awaiting(m.own)) // what one of them awaits is for it to say
 	m.step(&each)
 	back()
-	s := pending(m.own, m.f.stepOf(m.n.block, each.address), nil)
+	s := pending(m.own, m.f.stepOf(m.n.Block, each.address), nil)
 	m.st.steps = []Step{s}
 	m.st.awaits = language.Awaiting(m.own)
 	m.st.awaits.On[s.Address] = true
@@ -124,17 +126,17 @@ func (m *maker) pend(ctx *hcl.EvalContext) {
 
 // chain is what the instances of a block see of each other.
 func (m *maker) chain(instances []instance) cty.Value {
-	b := m.n.block
-	if b.when != nil {
-		m.f.Diags.Error(b.when.Range(), "Chain with a when", fmt.Sprintf("Instances of %s refer to each other, so none of them can be skipped. Leave the element out of its for_each.", m.n.name))
+	b := m.n.Block
+	if b.When != nil {
+		m.f.Diags.Error(b.When.Range(), "Chain with a when", fmt.Sprintf("Instances of %s refer to each other, so none of them can be skipped. Leave the element out of its for_each.", m.n.Name))
 	}
 	values := make(map[string]cty.Value, len(instances))
 	for _, inst := range instances {
 		m.f.place(&inst, m.n, nil)
-		values[inst.Key] = language.OutputsOf(b.spec, b.spec.Outputs, inst.address, nil)
+		values[inst.Key] = language.OutputsOf(b.Spec, b.Spec.Outputs, inst.address, nil)
 	}
 	if len(values) == 0 {
-		return cty.MapValEmpty(language.StepType(b.spec))
+		return cty.MapValEmpty(language.StepType(b.Spec))
 	}
 	return cty.MapVal(values)
 }
@@ -155,7 +157,7 @@ func (m *maker) noCircle() {
 		return to
 	}
 	var names []string
-	for _, group := range groups(all, refs) {
+	for _, group := range link.Groups(all, refs) {
 		for _, i := range group {
 			if len(group) > 1 || slices.Contains(refs(i), i) {
 				names = append(names, m.st.steps[i].Address)
@@ -170,5 +172,5 @@ func (m *maker) noCircle() {
 	if left := len(names) - most; left > 0 {
 		names = append(names[:most], fmt.Sprintf("%d more", left))
 	}
-	m.f.Diags.Error(m.n.rng, "References in a circle", fmt.Sprintf("%s: each of these refers to another of them, or to one that does, so none can come first.", strings.Join(names, ", ")))
+	m.f.Diags.Error(m.n.Range, "References in a circle", fmt.Sprintf("%s: each of these refers to another of them, or to one that does, so none can come first.", strings.Join(names, ", ")))
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
@@ -19,34 +20,34 @@ const (
 
 // module loads each instance of a module; the value is an object of its
 // outputs, and with for_each one of such objects by key.
-func (f *frame) module(n *node, ctx *hcl.EvalContext) cty.Value {
-	m := n.module
-	instances, ok := instances(f.sees(ctx, nil), m.forEach)
+func (f *frame) module(n *declare.Node, ctx *hcl.EvalContext) cty.Value {
+	m := n.Call
+	instances, ok := instances(f.sees(ctx, nil), m.ForEach)
 	if !ok && f.Awaits().Any() {
-		f.Diags.Error(m.forEach.Range(), "Modules that are not known", "Which modules there are cannot wait for what a step makes. Give one module the artifact as an argument, and write the for_each over it in its steps.")
+		f.Diags.Error(m.ForEach.Range(), "Modules that are not known", "Which modules there are cannot wait for what a step makes. Give one module the artifact as an argument, and write the for_each over it in its steps.")
 	}
-	if !ok || m.declared == nil {
+	if !ok || m.Module == nil {
 		return cty.DynamicVal
 	}
-	sweep(f.Diags, n.name, m.forEach, m.Body, instances, nil)
+	sweep(f.Diags, n.Name, m.ForEach, m.Body, instances, nil)
 	values := make(map[string]cty.Value, len(instances))
 	for i := range instances {
 		if f.instances++; f.instances > maxModules {
 			if f.instances == maxModules+1 {
-				f.Diags.Error(n.rng, "Too many modules", fmt.Sprintf("With this block the pipeline has more than %d modules.", maxModules))
+				f.Diags.Error(n.Range, "Too many modules", fmt.Sprintf("With this block the pipeline has more than %d modules.", maxModules))
 			}
 			return cty.DynamicVal
 		}
 		inst := &instances[i]
 		f.place(inst, n, ctx)
-		arguments := make(map[string]argument, len(m.arguments))
-		for _, a := range m.arguments {
+		arguments := make(map[string]argument, len(m.Arguments))
+		for _, a := range m.Arguments {
 			arguments[a.Name] = argument{f.sees(inst.ctx, inst).Value(a.Expr), a.Expr.Range(), a.NameRange}
 		}
 		values[inst.Key] = f.load(m, inst.address, arguments)
 	}
 	switch {
-	case m.forEach == nil:
+	case m.ForEach == nil:
 		return values[""]
 	case len(values) == 0:
 		return cty.EmptyObjectVal
@@ -63,14 +64,14 @@ func sameTypes(values map[string]cty.Value) bool {
 
 // load evaluates an instance of a module and returns its outputs, unknown ones if something
 // is wrong with it. The first one declares the module.
-func (f *frame) load(call *moduleCall, address string, arguments map[string]argument) cty.Value {
+func (f *frame) load(call *declare.Call, address string, arguments map[string]argument) cty.Value {
 	defer f.Diags.Within(syntax.Place{Range: syntax.Header(call.Block), Text: "in " + address})()
-	m := call.declared()
-	if m.broken() {
+	m := call.Module()
+	if m.Broken() {
 		return cty.DynamicVal // what a broken file declares is not known
 	}
-	for _, name := range syntax.Pipelines(m.files) {
-		f.run.modules[name] = m.files[name]
+	for _, name := range syntax.Pipelines(m.Files) {
+		f.run.modules[name] = m.Files[name]
 	}
 	c := f.frame(m, address)
 	c.variables.setArguments(call, arguments)
@@ -79,7 +80,7 @@ func (f *frame) load(call *moduleCall, address string, arguments map[string]argu
 	c.nodes()
 	f.modules = append(f.modules, c)
 	outputs := map[string]cty.Value{}
-	for name, n := range m.byName {
+	for name, n := range m.ByName {
 		if output, ok := strings.CutPrefix(name, "output."); ok {
 			outputs[output] = c.of(n).value
 			f.Awaits().Add(c.of(n).awaits)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/host/environment"
+	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
@@ -77,26 +78,32 @@ func begin(sources map[string][]byte, o Options) *language.Session {
 
 // load declares and evaluates a pipeline; the scope is nil if it is not known what is declared.
 func load(s *language.Session, sources map[string][]byte, o Options, keepValues bool) (*Scope, *Pipeline, Diagnostics) {
-	t := declare(s, sources, declareOptions{o.Registry, o.Module, o.Lint})
-	if t.root.broken() {
+	t := declare.Declare(s, sources, declare.Options{Registry: o.Registry, Module: o.Module, Lint: o.Lint})
+	if t.Root.Broken() {
 		return nil, nil, s.Diags.Done()
 	}
 	for _, name := range syntax.Pipelines(sources) {
 		s.Read[name] = sources[name]
 	}
-	r, opened := evaluate(s, t, givens{t.root, s.Diags, &o}, evaluateOptions{o.Lint, keepValues, o.Environments, o.ReadFile})
+	r, opened := evaluate(s, t, Given{o.Vars, o.VarFiles, o.Env, o.Local}, evaluateOptions{o.Lint, keepValues, o.Environments, o.ReadFile})
 	ds := s.Diags.Done()
 	if ds.HasErrors() {
-		ds.Questions, ds.Lacks = opened.questions(ds), s.Lacks
+		ds.Questions, ds.Lacks = opened.Questions(ds), s.Lacks
 		return opened, nil, ds
 	}
 	p := &Pipeline{Result: *r, Sources: s.Read, Found: s.Found, With: o}
-	p.Values, p.vars = opened.f.variables.all()
-	for id, files := range t.opened {
+	p.Values, p.vars = opened.Values()
+	for id, files := range t.Opened {
 		p.opened = append(p.opened, Module{id[0], id[1], files})
 	}
 	slices.SortFunc(p.opened, func(a, b Module) int {
 		return cmp.Or(strings.Compare(a.Folder, b.Folder), strings.Compare(a.Source, b.Source))
 	})
 	return opened, p, ds
+}
+
+// Open is Load that keeps the values. Of a pipeline with mistakes the scope has what could
+// be evaluated, the rest is unknown; it is nil if the sources are not HCL.
+func Open(sources map[string][]byte, o Options) (*Scope, *Pipeline, Diagnostics) {
+	return load(begin(sources, o), sources, o, true)
 }

@@ -9,21 +9,22 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/schema"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
 // publishes reads a publish block whose references have values.
-func (f *frame) publishes(n *node, ctx *hcl.EvalContext) {
-	x, ok := schema.Read[publishBlock](f.reader(n.form, &instance{ctx: ctx}))
+func (f *frame) publishes(n *declare.Node, ctx *hcl.EvalContext) {
+	x, ok := schema.Read[declare.PublishForm](f.reader(n.Form, &instance{ctx: ctx}))
 	if !ok {
 		return
 	}
-	p := Publish{Name: n.form.Labels[0], To: x.To, Pos: syntax.PosOf(n.rng)}
+	p := Publish{Name: n.Form.Labels[0], To: x.To, Pos: syntax.PosOf(n.Range)}
 	for _, in := range x.Files {
 		for _, other := range f.own.Publish {
 			if path.Clean(other.To) == path.Clean(p.To) && slices.Contains(other.Files, *in.Ref) {
-				f.Diags.Error(n.rng, "Published twice", fmt.Sprintf("The block publish %q writes %s into %s, too.", other.Name, in.Ref, p.To))
+				f.Diags.Error(n.Range, "Published twice", fmt.Sprintf("The block publish %q writes %s into %s, too.", other.Name, in.Ref, p.To))
 				return
 			}
 		}
@@ -48,7 +49,7 @@ func (f *frame) warnPublished() {
 		for _, p := range f.own.Publish {
 			to := path.Join(path.Dir(p.Pos.File), p.To)
 			if ok && (to == from || below && (from == "." || strings.HasPrefix(to, from+"/"))) {
-				f.Diags.Warn(f.decl.byName["publish."+p.Name].rng, "Published into a source", fmt.Sprintf("%s reads %s, with what a run writes here, unless an ignore file leaves that out: the next run then has other bytes to read, and does what depends on them again. Publish to a folder beside it.", s.Address, from))
+				f.Diags.Warn(f.decl.ByName["publish."+p.Name].Range, "Published into a source", fmt.Sprintf("%s reads %s, with what a run writes here, unless an ignore file leaves that out: the next run then has other bytes to read, and does what depends on them again. Publish to a folder beside it.", s.Address, from))
 			}
 		}
 	}

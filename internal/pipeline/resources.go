@@ -7,6 +7,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/schema"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/system/words"
@@ -17,16 +18,16 @@ import (
 // of its own; false if something is wrong with it, or not known yet.
 func (c *stepReader) resources() (queue string, r *step.Resources, ok bool) {
 	b, inst := c.b, c.inst
-	if b.resources == nil && b.retry == nil {
+	if b.Resources == nil && b.Retry == nil {
 		return "", nil, true
 	}
 	var of step.Resources
-	at, ok := b.retry, true
-	if b.resources != nil {
-		at = b.resources
+	at, ok := b.Retry, true
+	if b.Resources != nil {
+		at = b.Resources
 		r := c.f.reader(at, inst)
-		var x resourcesForm
-		x, ok = schema.Read[resourcesForm](r)
+		var x declare.ResourcesForm
+		x, ok = schema.Read[declare.ResourcesForm](r)
 		queue, of.CPUs, of.GPUs, of.Limits = x.Queue, x.CPUs, x.GPUs, c.limits(r, x.Limits)
 		if x.Memory != nil {
 			var err error
@@ -40,14 +41,14 @@ func (c *stepReader) resources() (queue string, r *step.Resources, ok bool) {
 				r.Problems(step.Problem{Path: "time", Detail: fmt.Sprintf(`want a time of a second or more, such as "90m" or "2h", got %q`, *x.Time)})
 			}
 		}
-		if b.spec.Needs != "" && of.GPUs > 1 {
-			r.Problems(step.Problem{Path: "gpus", Detail: fmt.Sprintf("kind %s computes on one card, which its attribute device names; gpus = 1 says no more than that", b.kind)})
+		if b.Spec.Needs != "" && of.GPUs > 1 {
+			r.Problems(step.Problem{Path: "gpus", Detail: fmt.Sprintf("kind %s computes on one card, which its attribute device names; gpus = 1 says no more than that", b.Kind)})
 		}
 		ok = ok && !r.Failed()
 	}
-	if b.retry != nil {
-		r := c.f.reader(b.retry, inst)
-		x, read := schema.Read[retryForm](r)
+	if b.Retry != nil {
+		r := c.f.reader(b.Retry, inst)
+		x, read := schema.Read[declare.RetryForm](r)
 		of.Tries, of.Grow = x.Times, x.Memory
 		if of.Grow > 1 && of.Memory == 0 && ok {
 			r.Problems(step.Problem{Path: "memory", Detail: "it multiplies what resources { memory = … } asks for, and that says nothing"})
@@ -63,7 +64,7 @@ func (c *stepReader) resources() (queue string, r *step.Resources, ok bool) {
 // limits are the names of limits, as a plan has them.
 func (c *stepReader) limits(r *schema.Reader, given []string) (names []string) {
 	var declared hclsyntax.Attributes
-	if b := c.f.decl.singles[limitsBlock]; b != nil {
+	if b := c.f.decl.Once[declare.LimitsBlock]; b != nil {
 		declared = b.Body.Attributes
 	}
 	for i, name := range given {

@@ -10,6 +10,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/libraries"
 	"github.com/redsi/redsi/internal/pipeline/address"
+	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/system/signature"
@@ -85,7 +86,7 @@ type Result struct {
 	Claims []Claim
 
 	// Paper is what the paper block says; empty without one.
-	Paper Paper
+	Paper declare.Paper
 
 	// Results is what the results block says; empty without one.
 	Results Results
@@ -135,7 +136,7 @@ type Results struct {
 type Checklist struct {
 	Selection Said                       // how what is reported was chosen
 	Search    []Bound                    // by name
-	Assets    []Asset                    // as they stand
+	Assets    []declare.Asset            // as they stand
 	Answers   map[string]map[string]Said // by list and number of the question
 }
 
@@ -209,7 +210,7 @@ func SourceOf(t step.Task, pos syntax.Pos) (path string, ignore, ok bool) {
 		Path   string `json:"path"`
 		Ignore bool   `json:"ignore"`
 	}
-	if t.Kind != SourceKind || json.Unmarshal(t.Config, &c) != nil || c.Path == "" {
+	if t.Kind != declare.SourceKind || json.Unmarshal(t.Config, &c) != nil || c.Path == "" {
 		return "", false, false
 	}
 	if path = filepath.FromSlash(c.Path); !filepath.IsAbs(path) {

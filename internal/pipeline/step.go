@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
@@ -14,17 +15,17 @@ import (
 
 // step makes the step of one instance; false if something is wrong with it.
 func (m *maker) step(inst *instance) (Step, bool) {
-	f, b := m.f, m.n.block
+	f, b := m.f, m.n.Block
 	if f.config > maxConfigs || f.Ended() { // reported
 		return Step{}, false
 	}
 	c := f.stepReader(b, inst)
-	attrs := b.spec.Attrs
+	attrs := b.Spec.Attrs
 	if inst.leftOut {
-		attrs = slices.DeleteFunc(slices.Clone(attrs), func(a step.Attr) bool { return a.Name == expectBlock })
+		attrs = slices.DeleteFunc(slices.Clone(attrs), func(a step.Attr) bool { return a.Name == declare.ExpectBlock })
 	}
 	tree := c.Body(b.Body, attrs, nil)
-	if err := b.spec.WithCode(tree, f.Code(syntax.Dir(b.TypeRange.Filename))); err != nil {
+	if err := b.Spec.WithCode(tree, f.Code(syntax.Dir(b.TypeRange.Filename))); err != nil {
 		c.Problems(err)
 	}
 	queue, resources, queueOK := c.resources()
@@ -68,13 +69,13 @@ func (c *stepReader) task(tree map[string]any) (step.Task, error) {
 		return step.NewTask(c.Spec, tree)
 	}
 	config, err := json.Marshal(tree)
-	return step.Task{Kind: c.b.kind, Config: config}, err
+	return step.Task{Kind: c.b.Kind, Config: config}, err
 }
 
 // stepOf is the step of a block with an address, without what an instance says of it.
-func (f *frame) stepOf(b *block, address string) Step {
-	return Step{Address: address, Module: f.address, Block: b.typ, Kind: b.kind, Name: b.name, Task: step.Task{Kind: b.kind},
-		Pos: syntax.PosOf(b.TypeRange), AttrPos: b.places}
+func (f *frame) stepOf(b *declare.Block, address string) Step {
+	return Step{Address: address, Module: f.address, Block: b.Type, Kind: b.Kind, Name: b.Name, Task: step.Task{Kind: b.Kind},
+		Pos: syntax.PosOf(b.TypeRange), AttrPos: b.Places}
 }
 
 // pending describes the step of an instance, or the one for all instances of a block, that

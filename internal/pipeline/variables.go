@@ -12,6 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
+	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
@@ -24,16 +25,16 @@ type variables struct {
 
 // setting is a variable with its value.
 type setting struct {
-	*variable
+	*declare.Variable
 	value cty.Value // DynamicVal until it is set, and where that failed
 	local bool      // its value is of Options.Local
 	given bool      // somebody has set it
 }
 
 func newVariables(f *frame) *variables {
-	vs := &variables{f, make(map[string]*setting, len(f.decl.variables))}
-	for name, v := range f.decl.variables {
-		vs.of[name] = &setting{variable: v, value: cty.DynamicVal}
+	vs := &variables{f, make(map[string]*setting, len(f.decl.Variables))}
+	for name, v := range f.decl.Variables {
+		vs.of[name] = &setting{Variable: v, value: cty.DynamicVal}
 	}
 	return vs
 }
@@ -45,21 +46,21 @@ func (vs *variables) set(from *givens) {
 		g, ok := given[name]
 		switch {
 		case ok:
-			v.value, v.local, v.given = g.value(from, v.variable), g.local, true
-		case v.optional:
-			v.value = v.fallback
-		case v.sensitive:
+			v.value, v.local, v.given = g.value(from, v.Variable), g.local, true
+		case v.Optional:
+			v.value = v.Fallback
+		case v.Sensitive:
 			f.Lacks.Secrets = true
-			f.Diags.Error(v.rng, "Variable without a value",
+			f.Diags.Error(v.Range, "Variable without a value",
 				fmt.Sprintf("var.%s is sensitive, so neither the pipeline nor a saved plan has its value. Set %s%s in the environment, or give it with --var-file or --var.", name, EnvPrefix, name))
 		default:
-			f.Diags.Error(v.rng, "Variable without a value",
+			f.Diags.Error(v.Range, "Variable without a value",
 				fmt.Sprintf("var.%s has no default. Give it a value with --var %s=…, in a --var-file, or in the environment as %s%s.", name, name, EnvPrefix, name))
 		}
 	}
 	whole := map[string]cty.Value{}
 	for name, v := range vs.of {
-		if v.sensitive {
+		if v.Sensitive {
 			whole[name] = v.value
 			v.value = v.value.Mark(language.Sensitive(name))
 		}
@@ -90,39 +91,39 @@ func (vs *variables) validateAll() {
 func (vs *variables) validate(v *setting) bool {
 	f := vs.f
 	allowed := true
-	for _, c := range v.checks {
-		if f.links.bad[c.condition] || !v.value.IsWhollyKnown() {
+	for _, c := range v.Checks {
+		if f.links.Bad[c.Condition] || !v.value.IsWhollyKnown() {
 			continue
 		}
-		sc := f.sees(f.context(syntax.Dir(v.rng.Filename)), nil)
-		ok, _ := sc.Value(c.condition).Unmark()
+		sc := f.sees(f.context(syntax.Dir(v.Range.Filename)), nil)
+		ok, _ := sc.Value(c.Condition).Unmark()
 		if !ok.IsKnown() {
 			continue
 		}
 		ok, err := convert.Convert(ok, cty.Bool)
 		if err != nil || ok.IsNull() {
-			f.Diags.Error(c.condition.Range(), "Wrong type", "A condition is true or false.")
+			f.Diags.Error(c.Condition.Range(), "Wrong type", "A condition is true or false.")
 			continue
 		}
 		if ok.True() {
 			continue
 		}
-		detail := fmt.Sprintf("The value of var.%s is not shown, as it is sensitive.", v.name)
+		detail := fmt.Sprintf("The value of var.%s is not shown, as it is sensitive.", v.Name)
 		switch {
-		case v.sensitive || language.SensitiveIn(v.value) != "":
+		case v.Sensitive || language.SensitiveIn(v.value) != "":
 		case language.HoldsArtifact(v.value.Type()):
-			detail = fmt.Sprintf("The value of var.%s contains an artifact.", v.name)
+			detail = fmt.Sprintf("The value of var.%s contains an artifact.", v.Name)
 		default:
 			value := v.argument()
 			if n := len(value); n > syntax.Long {
 				value = fmt.Sprintf("%s… (%d bytes)", value[:syntax.Runes(value, syntax.Shown)], n)
 			}
-			detail = fmt.Sprintf("The value of var.%s is %s.", v.name, value)
+			detail = fmt.Sprintf("The value of var.%s is %s.", v.Name, value)
 		}
-		if m := sc.Open(sc.Value(c.message), c.message.Range()); m.IsKnown() && !m.IsNull() && m.Type() == cty.String {
+		if m := sc.Open(sc.Value(c.Message), c.Message.Range()); m.IsKnown() && !m.IsNull() && m.Type() == cty.String {
 			detail = m.AsString() + "\n" + detail
 		}
-		f.Diags.Error(v.rng, "Value not allowed", detail, syntax.Place{Range: c.condition.Range(), Text: "this condition is false"})
+		f.Diags.Error(v.Range, "Value not allowed", detail, syntax.Place{Range: c.Condition.Range(), Text: "this condition is false"})
 		allowed = false
 	}
 	return allowed
@@ -139,7 +140,7 @@ func (vs *variables) object() cty.Value {
 
 // argument writes the value as --var takes it.
 func (v *setting) argument() string {
-	if v.typ == cty.String && v.value.Type() == cty.String {
+	if v.Type == cty.String && v.value.Type() == cty.String {
 		return v.value.AsString()
 	}
 	return strings.TrimSpace(string(hclwrite.TokensForValue(v.value).Bytes()))
@@ -148,7 +149,7 @@ func (v *setting) argument() string {
 func (v *setting) json() json.RawMessage {
 	b, err := ctyjson.Marshal(v.value, v.value.Type())
 	if err != nil {
-		panic(fmt.Sprintf("var.%s: %v", v.name, err)) // values of variables are constants
+		panic(fmt.Sprintf("var.%s: %v", v.Name, err)) // values of variables are constants
 	}
 	return b
 }
@@ -161,7 +162,7 @@ func (vs *variables) all() (of Values, vars map[string]string) {
 		if v.local {
 			of.Local = append(of.Local, name)
 		}
-		if v.sensitive {
+		if v.Sensitive {
 			open := *v
 			if open.value, _ = v.value.Unmark(); !open.value.IsNull() {
 				of.Secrets[name] = open.argument()
@@ -172,7 +173,7 @@ func (vs *variables) all() (of Values, vars map[string]string) {
 		if !v.value.IsNull() {
 			vars[name] = v.argument()
 		}
-		if !v.optional || !v.value.RawEquals(v.fallback) {
+		if !v.Optional || !v.value.RawEquals(v.Fallback) {
 			of.Given = append(of.Given, name)
 		}
 	}
@@ -186,7 +187,7 @@ type argument struct {
 }
 
 // setArguments gives the variables of a module their values.
-func (vs *variables) setArguments(m *moduleCall, arguments map[string]argument) {
+func (vs *variables) setArguments(m *declare.Call, arguments map[string]argument) {
 	f := vs.f
 	for _, name := range syntax.Keys(arguments) {
 		if vs.of[name] == nil {
@@ -198,13 +199,13 @@ func (vs *variables) setArguments(m *moduleCall, arguments map[string]argument) 
 		v := vs.of[name]
 		a, given := arguments[name]
 		switch {
-		case given && !(a.value.IsKnown() && a.value.IsNull() && v.optional):
+		case given && !(a.value.IsKnown() && a.value.IsNull() && v.Optional):
 			v.value = vs.argumentOf(v, a)
-		case v.optional:
-			v.value = v.fallback
+		case v.Optional:
+			v.value = v.Fallback
 		default:
 			f.Diags.Error(syntax.Header(m.Block), "Variable without a value",
-				fmt.Sprintf("The module's var.%s has no default. Give it a value: %s = ….", name, name), syntax.Place{Range: v.rng, Text: "declared here"})
+				fmt.Sprintf("The module's var.%s has no default. Give it a value: %s = ….", name, name), syntax.Place{Range: v.Range, Text: "declared here"})
 		}
 	}
 	vs.validateAll()
@@ -214,22 +215,22 @@ func (vs *variables) setArguments(m *moduleCall, arguments map[string]argument) 
 // variable takes a sensitive one of the pipeline, whose name its uses then have.
 func (vs *variables) argumentOf(v *setting, a argument) cty.Value {
 	f := vs.f
-	if _, whole := f.WholeVariable(a.value); v.sensitive && a.value.IsKnown() && !whole {
+	if _, whole := f.WholeVariable(a.value); v.Sensitive && a.value.IsKnown() && !whole {
 		f.Diags.Error(a.rng, "Not a sensitive variable",
-			fmt.Sprintf("The module's var.%s is sensitive, so it takes only a whole sensitive variable of the pipeline; its value must not be in a file.", v.name), syntax.Place{Range: v.rng, Text: "declared here"})
+			fmt.Sprintf("The module's var.%s is sensitive, so it takes only a whole sensitive variable of the pipeline; its value must not be in a file.", v.Name), syntax.Place{Range: v.Range, Text: "declared here"})
 		return cty.DynamicVal
 	}
 	if a.value.Type() == cty.DynamicPseudoType && !a.value.IsKnown() {
 		return a.value // reported
 	}
-	out, err := convert.Convert(a.value, v.typ)
+	out, err := convert.Convert(a.value, v.Type)
 	if err != nil {
 		hint := ""
 		if language.HoldsArtifact(a.value.Type()) {
 			hint = " A variable that takes artifacts has type = any."
 		}
 		f.Diags.Error(a.rng, "Wrong type",
-			fmt.Sprintf("The value does not fit the type of the module's var.%s, %s: %s.%s", v.name, typeexpr.TypeString(v.typ), err, hint), syntax.Place{Range: v.rng, Text: "declared here"})
+			fmt.Sprintf("The value does not fit the type of the module's var.%s, %s: %s.%s", v.Name, typeexpr.TypeString(v.Type), err, hint), syntax.Place{Range: v.Range, Text: "declared here"})
 		return cty.DynamicVal
 	}
 	return out

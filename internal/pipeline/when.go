@@ -7,13 +7,14 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/redsi/redsi/internal/pipeline/address"
+	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
 // runs evaluates the when of an instance. One that is not known yet leaves it undecided.
 func (m *maker) runs(inst *instance) bool {
-	f, b := m.f, m.n.block
-	e := b.when
+	f, b := m.f, m.n.Block
+	e := b.When
 	if e == nil {
 		return true
 	}
@@ -24,15 +25,15 @@ func (m *maker) runs(inst *instance) bool {
 		return true
 	}
 	why := cty.StringVal("")
-	if b.otherwise != nil { // also of one that runs: a mistake in it is one at every scale
-		why, ok = f.sees(inst.ctx, inst).Typed(b.otherwise, cty.String, "otherwise is a sentence: why the block is left out where its when is false.")
+	if b.Otherwise != nil { // also of one that runs: a mistake in it is one at every scale
+		why, ok = f.sees(inst.ctx, inst).Typed(b.Otherwise, cty.String, "otherwise is a sentence: why the block is left out where its when is false.")
 	}
 	if v.False() {
 		s := Skipped{Address: inst.address, Pos: syntax.PosOf(e.Range())}
 		if ok {
 			s.Why = why.AsString()
 		}
-		if address.Of(m.n.name).IsRendered() {
+		if address.Of(m.n.Name).IsRendered() {
 			s.Paper, s.Caption = m.said("paper", inst), m.said("caption", inst)
 		}
 		m.st.skipped = append(m.st.skipped, s)
@@ -43,7 +44,7 @@ func (m *maker) runs(inst *instance) bool {
 // said is an attribute of a block that is left out; "" if it has none, or not without what is
 // left out.
 func (m *maker) said(attr string, inst *instance) string {
-	a := m.n.block.Body.Attributes[attr]
+	a := m.n.Block.Body.Attributes[attr]
 	if a == nil {
 		return ""
 	}
@@ -55,9 +56,9 @@ func (m *maker) said(attr string, inst *instance) string {
 }
 
 // leftOut are the tables and figures that a claim is about and that are left out.
-func (f *frame) leftOut(n *node) (out []Skipped) {
-	for _, e := range f.links.edges[n.index] {
-		if to := f.of(e.to); n.block.typ == "claim" && len(to.steps) == 0 {
+func (f *frame) leftOut(n *declare.Node) (out []Skipped) {
+	for _, e := range f.links.Edges[n.Index] {
+		if to := f.of(e.To); n.Block.Type == "claim" && len(to.steps) == 0 {
 			out = append(out, to.skipped...)
 		}
 	}
@@ -66,12 +67,12 @@ func (f *frame) leftOut(n *node) (out []Skipped) {
 
 // whySkipped explains a reference to a step that is skipped; "" if it is not.
 func (f *frame) whySkipped(of, name string) (summary, detail string) {
-	n := f.decl.byName[of]
+	n := f.decl.ByName[of]
 	if n == nil {
 		return "", ""
 	}
 	for _, s := range f.of(n).skipped {
-		if s.Address == n.name || s.Address == fmt.Sprintf("%s[%q]", n.name, name) {
+		if s.Address == n.Name || s.Address == fmt.Sprintf("%s[%q]", n.Name, name) {
 			return "Skipped step", fmt.Sprintf("%s does not run: %s. Take what may be skipped by try(%s.…, …).", s.Address, strings.TrimSuffix(s.Reason(), "."), s.Address)
 		}
 	}
@@ -80,7 +81,7 @@ func (f *frame) whySkipped(of, name string) (summary, detail string) {
 
 // temporary evaluates the keep of an instance; ok is false if it is wrong, or not known yet.
 func (m *maker) temporary(inst *instance) (temporary, ok bool) {
-	keep := m.n.block.keep
+	keep := m.n.Block.Keep
 	if keep == nil {
 		return false, true
 	}

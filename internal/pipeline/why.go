@@ -6,6 +6,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/redsi/redsi/internal/pipeline/address"
+	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
@@ -31,12 +32,12 @@ func lacksCell(of string, v cty.Value, name string) (summary, detail string) {
 }
 
 // lacksOutput says that a module has no output, or no instance, of the given name.
-func lacksOutput(m *module, of string, v cty.Value, name string) (summary, detail string) {
+func lacksOutput(m *declare.Module, of string, v cty.Value, name string) (summary, detail string) {
 	if a := address.Of(of + "."); a.Modules == "" || a.Local() != "" || !v.IsKnown() || !v.Type().IsObjectType() {
 		return "", ""
 	}
 	noun := "output"
-	if n := m.byName[of]; n != nil && n.module.forEach != nil {
+	if n := m.ByName[of]; n != nil && n.Call.ForEach != nil {
 		noun = "instance"
 	}
 	return "Unknown " + noun, fmt.Sprintf("%s has no %s %q. %s", of, noun, name, syntax.Suggest(name, syntax.Keys(v.Type().AttributeTypes()), noun))

@@ -13,7 +13,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
-	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
@@ -105,8 +105,8 @@ func (p *parser) others(attrs hcl.Attributes) {
 		p.said.RequireFrom = v.True()
 	}
 	a := attrs["untrusted"]
-	if p.text(a, &p.said.Untrusted); a != nil && p.said.Untrusted != "" && !slices.Contains(pipeline.Beliefs, p.said.Untrusted) {
-		p.Fail(a.Expr.Range(), "Wrong value", fmt.Sprintf("untrusted is \"run\", \"verify\" or \"use\". %s", syntax.Suggest(p.said.Untrusted, pipeline.Beliefs, "value")))
+	if p.text(a, &p.said.Untrusted); a != nil && p.said.Untrusted != "" && !slices.Contains(declare.Beliefs, p.said.Untrusted) {
+		p.Fail(a.Expr.Range(), "Wrong value", fmt.Sprintf("untrusted is \"run\", \"verify\" or \"use\". %s", syntax.Suggest(p.said.Untrusted, declare.Beliefs, "value")))
 	}
 }
 

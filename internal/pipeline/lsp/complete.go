@@ -11,6 +11,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/reference"
 	"github.com/redsi/redsi/internal/pipeline/schema"
 	"github.com/redsi/redsi/step"
@@ -43,7 +44,7 @@ func (s *server) complete(d *document, offset int) completionList {
 			c.attributes(element(a.Type).Attrs, nil)
 		}
 	case p.where == inBody && len(p.blocks) == 0:
-		for i, b := range pipeline.Types {
+		for i, b := range declare.Types {
 			c.add(completionItem{Label: b.Name, Kind: itemKeyword, Documentation: markdown(b.Help), SortText: fmt.Sprintf("%02d", i)}, b.Snippet)
 		}
 	case p.where == inBody && !p.quote:
@@ -195,7 +196,7 @@ func (c *completions) start(want *step.Attr) {
 			c.verbatim(completionItem{Label: x.name, Kind: itemVariable, Detail: c.short(x.name), SortText: "2"}, x.name)
 		}
 	}
-	for _, root := range pipeline.Roots() {
+	for _, root := range declare.Roots() {
 		c.verbatim(completionItem{Label: root, Kind: itemModule, SortText: "3"}, root)
 	}
 	for _, f := range pipeline.Functions() {
@@ -246,7 +247,7 @@ func (c *completions) member(want *step.Attr, offset int) {
 		}
 	}
 	root := p.before[0]
-	t := pipeline.Of(root)
+	t := declare.Of(root)
 	block := p.before
 	if len(block) > 0 && strings.HasPrefix(block[len(block)-1], "[") {
 		block = block[:len(block)-1]

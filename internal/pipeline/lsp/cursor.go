@@ -7,8 +7,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
-
-	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/declare"
 )
 
 // place is where in a pipeline a position is, as the text before it says.
@@ -40,11 +39,11 @@ type header struct {
 
 // kind names the step kind of a block at the top of a file; "" if it has none.
 func (h header) kind() string {
-	t := pipeline.Of(h.typ)
+	t := declare.Of(h.typ)
 	switch {
 	case t == nil:
 		return ""
-	case t.Makes == pipeline.MakesWork && t.Kind == "" && len(h.labels) > 0:
+	case t.Makes == declare.MakesWork && t.Kind == "" && len(h.labels) > 0:
 		return h.labels[0]
 	}
 	return t.Kind
@@ -57,7 +56,7 @@ func (h header) name() string { return strings.Join(append([]string{h.typ}, h.la
 // what is broken before it does not matter.
 var top = func() *regexp.Regexp {
 	names := []string{"run", "variables"} // of a test
-	for _, t := range pipeline.Types {
+	for _, t := range declare.Types {
 		names = append(names, t.Name)
 	}
 	return regexp.MustCompile(`(?m)^(` + strings.Join(names, "|") + `)\b[^=\n]*$`)

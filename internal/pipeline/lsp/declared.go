@@ -4,7 +4,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
-	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/step"
 )
 
@@ -29,21 +29,21 @@ func declarations(file string, src []byte) (list []decl, complete bool) {
 	}
 	for _, b := range body.Blocks {
 		d := decl{typ: b.Type, rng: b.DefRange(), extent: b.Range(), body: b.Body}
-		t := pipeline.Of(b.Type)
-		name, named := pipeline.NameOf(b)
+		t := declare.Of(b.Type)
+		name, named := declare.NameOf(b)
 		switch {
 		case t == nil:
 			continue
-		case t.Makes == pipeline.MakesValue:
+		case t.Makes == declare.MakesValue:
 			for _, a := range b.Body.Attributes {
 				list = append(list, decl{name: "local." + a.Name, typ: "local", rng: a.NameRange, extent: a.SrcRange})
 			}
 			continue
 		case !named:
 			continue
-		case t.Makes == pipeline.MakesVariable:
+		case t.Makes == declare.MakesVariable:
 			d.attr = variableAttr(b)
-		case t.Makes == pipeline.MakesOutput:
+		case t.Makes == declare.MakesOutput:
 			d.attr = step.Attr{Name: b.Labels[0], Help: constantText(b.Body, "description")}
 		case t.Root == "":
 			continue

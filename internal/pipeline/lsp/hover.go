@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/reference"
 	"github.com/redsi/redsi/internal/pipeline/schema"
 )
@@ -68,7 +69,7 @@ func (t *text) between(start, end int) span { return span{t.position(start), t.p
 // hoverReference says what a reference is.
 func (s *server) hoverReference(d *document, ref []string, at span) any {
 	plain := slices.DeleteFunc(slices.Clone(ref), func(p string) bool { return strings.HasPrefix(p, "[") })
-	depth := pipeline.Depth(ref[0])
+	depth := declare.Depth(ref[0])
 	if depth == 0 || len(plain) < depth {
 		return nil
 	}
@@ -136,10 +137,10 @@ func (s *server) hoverValue(d *document, name string, path ...string) string {
 func (s *server) hoverBlock(d *document, x decl, text string, at span) any {
 	spec := s.Load.Registry.Lookup(x.kind)
 	name := "`" + x.name + "`"
-	switch t := pipeline.Of(x.typ); {
+	switch t := declare.Of(x.typ); {
 	case x.typ == "module":
 		text = s.describeModule(x)
-	case t != nil && t.Makes == pipeline.MakesNode:
+	case t != nil && t.Makes == declare.MakesNode:
 		first, _, _ := strings.Cut(t.Help, ". ")
 		text = first + "."
 	case spec == nil || spec.Hidden:

@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/hashicorp/hcl/v2/hclwrite"
 
-	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
@@ -72,18 +72,18 @@ func (s *server) symbols(d *document, _ int) any {
 	}
 	for _, b := range body.Blocks {
 		x := symbol{Name: strings.Join(append([]string{b.Type}, b.Labels...), "."), Kind: symbolClass, Range: d.span(b.Range()), Selection: d.span(b.DefRange())}
-		switch t := pipeline.Of(b.Type); {
+		switch t := declare.Of(b.Type); {
 		case t == nil:
-		case t.Makes == pipeline.MakesVariable:
+		case t.Makes == declare.MakesVariable:
 			x.Name, x.Kind = "var."+strings.Join(b.Labels, "."), symbolVariable
-		case t.Makes == pipeline.MakesValue:
+		case t.Makes == declare.MakesValue:
 			x.Kind = symbolNamespace
 			for _, a := range syntax.Attributes(b.Body) {
 				x.Children = append(x.Children, symbol{Name: "local." + a.Name, Kind: symbolConstant, Range: d.span(a.SrcRange), Selection: d.span(a.NameRange)})
 			}
-		case t.Makes == pipeline.MakesOutput:
+		case t.Makes == declare.MakesOutput:
 			x.Kind = symbolVariable
-		case t.Makes == pipeline.MakesCall:
+		case t.Makes == declare.MakesCall:
 			x.Kind = symbolNamespace
 		case t.Outputs() && t.Kind != "":
 			x.Kind = symbolObject

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/reference"
 	"github.com/redsi/redsi/internal/pipeline/schema"
 	"github.com/redsi/redsi/step"
@@ -17,9 +17,9 @@ func (s *server) attrsOf(d *document, blocks []header) []step.Attr {
 	if len(blocks) == 0 {
 		return nil
 	}
-	t := pipeline.Of(blocks[0].typ)
+	t := declare.Of(blocks[0].typ)
 	attrs := t.Attrs(s.Load.Registry, blocks[0].kind())
-	if t != nil && t.Makes == pipeline.MakesCall {
+	if t != nil && t.Makes == declare.MakesCall {
 		attrs = append(attrs, s.variablesOf(d, blocks[0])...)
 	}
 	for _, b := range blocks[1:] {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/declare"
 )
 
 const intro = `# Kinds and functions
@@ -56,7 +57,7 @@ whose last bits a processor that multiplies and adds at once rounds differently.
 func Markdown(w io.Writer, kinds []Kind) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprint(b, intro)
-	for _, t := range pipeline.Types {
+	for _, t := range declare.Types {
 		fmt.Fprintf(b, "| `%s {}` | %s | %s |\n", strings.Join(append([]string{t.Name}, quoted(t.Labels)...), " "), cell(t.Help), names(&t))
 	}
 	fmt.Fprint(b, rest)
@@ -88,7 +89,7 @@ func quoted(labels []string) (list []string) {
 }
 
 // names are the attributes and blocks of a type that has them of its own.
-func names(t *pipeline.Type) string {
+func names(t *declare.Type) string {
 	if t.Form == nil {
 		return ""
 	}

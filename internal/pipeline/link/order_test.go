@@ -1,4 +1,4 @@
-package pipeline
+package link
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
@@ -36,7 +37,7 @@ func FuzzOrder(f *testing.F) {
 			}
 		}
 		at := map[int]int{} // the group of a node
-		list := groups(nodes, func(i int) []int { return refs[i] })
+		list := Groups(nodes, func(i int) []int { return refs[i] })
 		for g, group := range list {
 			for _, i := range group {
 				if was, twice := at[i]; twice {
@@ -76,32 +77,32 @@ func FuzzLink(f *testing.F) {
 	f.Fuzz(func(t *testing.T, locals string) {
 		files := map[string][]byte{"p.hcl": []byte("variable \"x\" { default = 1 }\nlocals {\n" + locals + "\n}\n")}
 		d := syntax.NewCollector(files)
-		tree := declare(language.NewSession(files, language.World{}, d, nil), files, declareOptions{})
-		if d.Failed() || len(tree.root.bodies) != 1 || len(tree.root.bodies[0].Blocks) != 2 {
+		tree := declare.Declare(language.NewSession(files, language.World{}, d, nil), files, declare.Options{})
+		if d.Failed() || len(tree.Root.Bodies) != 1 || len(tree.Root.Bodies[0].Blocks) != 2 {
 			t.Skip()
 		}
-		l := link(tree.root, d)
+		l := Link(tree.Root, d)
 		reported := d.Done().Lines()
-		for _, n := range tree.root.nodes {
-			for _, tr := range n.expr.Variables() {
+		for _, n := range tree.Root.Nodes {
+			for _, tr := range n.Expr.Variables() {
 				p := language.Names(tr)
 				at := fmt.Sprintf(":%d:%d", tr.SourceRange().Start.Line, tr.SourceRange().Start.Column)
 				found := p[0] == "var" && (len(p) == 1 || p[1] == "x") || p[0] == "local" && len(p) == 1 || strings.Contains(reported, at)
-				for _, e := range l.edges[n.index] {
-					found = found || p[0] == "local" && e.to.name == "local."+p[1]
+				for _, e := range l.Edges[n.Index] {
+					found = found || p[0] == "local" && e.To.Name == "local."+p[1]
 				}
-				if !found && !l.bad[n.expr] {
-					t.Fatalf("%s refers to %v: no edge, and nothing is said of %s:\n%s", n.name, p, at, reported)
+				if !found && !l.Bad[n.Expr] {
+					t.Fatalf("%s refers to %v: no edge, and nothing is said of %s:\n%s", n.Name, p, at, reported)
 				}
 			}
-			if !slices.Contains(l.order, n) && !strings.Contains(reported, "none of these can come first") {
-				t.Fatalf("%s is not in the order, nor in a circle:\n%s", n.name, reported)
+			if !slices.Contains(l.Order, n) && !strings.Contains(reported, "none of these can come first") {
+				t.Fatalf("%s is not in the order, nor in a circle:\n%s", n.Name, reported)
 			}
 		}
-		for i, n := range l.order {
-			for _, e := range l.edges[n.index] {
-				if at := slices.Index(l.order, e.to); at >= i {
-					t.Fatalf("%s comes before %s", n.name, e.to.name)
+		for i, n := range l.Order {
+			for _, e := range l.Edges[n.Index] {
+				if at := slices.Index(l.Order, e.To); at >= i {
+					t.Fatalf("%s comes before %s", n.Name, e.To.Name)
 				}
 			}
 		}

@@ -1,4 +1,4 @@
-package pipeline
+package link
 
 import (
 	"fmt"
@@ -7,20 +7,21 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
 // dangling says why a reference leads nowhere; "" if it does not.
-func (l *links) dangling(tr hcl.Traversal, each bool) (summary, detail string) {
+func (l *Links) dangling(tr hcl.Traversal, each bool) (summary, detail string) {
 	p := language.Names(tr)
 	switch p[0] {
 	case "var":
-		for name := range l.m.variables {
+		for name := range l.m.Variables {
 			l.used[name] = l.used[name] || len(p) == 1 || p[1] == name
 		}
-		if len(p) > 1 && l.m.variables[p[1]] == nil {
-			return "Undeclared variable", fmt.Sprintf("There is no variable %q. %s", p[1], syntax.Suggest(p[1], syntax.Keys(l.m.variables), "variable"))
+		if len(p) > 1 && l.m.Variables[p[1]] == nil {
+			return "Undeclared variable", fmt.Sprintf("There is no variable %q. %s", p[1], syntax.Suggest(p[1], syntax.Keys(l.m.Variables), "variable"))
 		}
 	case "local":
 		if len(p) > 1 && len(l.targets(tr)) == 0 {
@@ -39,7 +40,7 @@ func (l *links) dangling(tr hcl.Traversal, each bool) (summary, detail string) {
 		}
 	default:
 		switch {
-		case Depth(p[0]) == 0:
+		case declare.Depth(p[0]) == 0:
 			return l.unknownRoot(p[0], tr)
 		case len(l.targets(tr)) == 0:
 			return l.noBlock(p)
@@ -48,17 +49,17 @@ func (l *links) dangling(tr hcl.Traversal, each bool) (summary, detail string) {
 	return "", ""
 }
 
-func (l *links) unknownRoot(name string, tr hcl.Traversal) (string, string) {
-	for _, n := range l.m.nodes {
-		if strings.HasSuffix(n.name, "."+name) && !strings.HasPrefix(n.name, "output.") {
-			return "Unknown name", fmt.Sprintf("There is no %q. Did you mean %q?", name, n.name)
+func (l *Links) unknownRoot(name string, tr hcl.Traversal) (string, string) {
+	for _, n := range l.m.Nodes {
+		if strings.HasSuffix(n.Name, "."+name) && !strings.HasPrefix(n.Name, "output.") {
+			return "Unknown name", fmt.Sprintf("There is no %q. Did you mean %q?", name, n.Name)
 		}
 	}
-	if l.m.variables[name] != nil {
+	if l.m.Variables[name] != nil {
 		return "Unknown name", fmt.Sprintf("There is no %q. Did you mean %q?", name, "var."+name)
 	}
-	detail := fmt.Sprintf("There is no %q. A reference starts with %s.", name, strings.Join(Roots(), ", "))
-	if n := syntax.Nearest(name, Roots()); n != "" {
+	detail := fmt.Sprintf("There is no %q. A reference starts with %s.", name, strings.Join(declare.Roots(), ", "))
+	if n := syntax.Nearest(name, declare.Roots()); n != "" {
 		detail = fmt.Sprintf("There is no %q. Did you mean %q?", name, n)
 	}
 	switch {
@@ -72,8 +73,8 @@ func (l *links) unknownRoot(name string, tr hcl.Traversal) (string, string) {
 }
 
 // noBlock explains a reference to a block that is not declared.
-func (l *links) noBlock(p []string) (summary, detail string) {
-	typ, depth := p[0], Depth(p[0])
+func (l *Links) noBlock(p []string) (summary, detail string) {
+	typ, depth := p[0], declare.Depth(p[0])
 	given := strings.Join(p[:min(len(p), depth)], ".")
 	all := l.declared(typ + ".")
 	if len(p) >= depth { // the same name under another kind is the likelier slip
@@ -88,28 +89,28 @@ func (l *links) noBlock(p []string) (summary, detail string) {
 
 // targets are the nodes that a reference reads: one, or all that a shorter one
 // such as step.train covers.
-func (l *links) targets(tr hcl.Traversal) []*node {
+func (l *Links) targets(tr hcl.Traversal) []*declare.Node {
 	p := language.Names(tr)
-	if depth := Depth(p[0]); len(p) >= depth {
-		if n := l.m.byName[strings.Join(p[:depth], ".")]; n != nil {
-			return []*node{n}
+	if depth := declare.Depth(p[0]); len(p) >= depth {
+		if n := l.m.ByName[strings.Join(p[:depth], ".")]; n != nil {
+			return []*declare.Node{n}
 		}
 		return nil
 	}
-	var all []*node
+	var all []*declare.Node
 	for _, name := range l.declared(strings.Join(p, ".") + ".") {
-		all = append(all, l.m.byName[name])
+		all = append(all, l.m.ByName[name])
 	}
 	return all
 }
 
 // declared are the names of nodes that begin so, sorted.
-func (l *links) declared(prefix string) []string {
-	return slices.DeleteFunc(syntax.Keys(l.m.byName), func(name string) bool { return !strings.HasPrefix(name, prefix) })
+func (l *Links) declared(prefix string) []string {
+	return slices.DeleteFunc(syntax.Keys(l.m.ByName), func(name string) bool { return !strings.HasPrefix(name, prefix) })
 }
 
 // isInterpolation reports whether a reference is all that stands between ${ and }.
-func (l *links) isInterpolation(rng hcl.Range) bool {
+func (l *Links) isInterpolation(rng hcl.Range) bool {
 	src, from, to := l.diags.Source(rng.Filename), rng.Start.Byte-len("${"), rng.End.Byte
 	return from >= 0 && to < len(src) && string(src[from:rng.Start.Byte]) == "${" && src[to] == '}'
 }

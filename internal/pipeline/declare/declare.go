@@ -1,4 +1,4 @@
-package pipeline
+package declare
 
 import (
 	"fmt"
@@ -14,53 +14,53 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// declareOptions say with what a pipeline is declared.
-type declareOptions struct {
+// Options say with what a pipeline is declared.
+type Options struct {
 	Registry *step.Registry
 	Module   func(folder, source string) (map[string][]byte, error) // returns the files of a module; nil: there are none
 	Lint     bool
 }
 
-// tree is a pipeline with the modules that it names, as far as they have been asked for.
-type tree struct {
-	root   *module
-	opened map[[2]string]map[string][]byte // files of modules by the folder and source that name them
+// Tree is a pipeline with the modules that it names, as far as they have been asked for.
+type Tree struct {
+	Root   *Module
+	Opened map[[2]string]map[string][]byte // files of modules by the folder and source that name them
 }
 
 // declarer declares a module. What it evaluates are constants.
 type declarer struct {
 	*language.Session
-	declareOptions
-	*tree
+	Options
+	*Tree
 	parsed map[string]*syntax.Body // by name; nil of a file that is not HCL
-	*module
+	m      *Module
 }
 
-// declare finds what the pipeline files declare, and reports what is declared
+// Declare finds what the pipeline files declare, and reports what is declared
 // twice, in the wrong form, or unknown.
-func declare(s *language.Session, files map[string][]byte, o declareOptions) *tree {
+func Declare(s *language.Session, files map[string][]byte, o Options) *Tree {
 	if o.Registry == nil {
 		o.Registry = step.NewRegistry()
 	}
-	t := &tree{newModule(files, nil), map[[2]string]map[string][]byte{}}
-	(&declarer{s, o, t, map[string]*syntax.Body{}, t.root}).declare()
+	t := &Tree{newModule(files, nil), map[[2]string]map[string][]byte{}}
+	(&declarer{s, o, t, map[string]*syntax.Body{}, t.Root}).declare()
 	return t
 }
 
 // within declares a module within the one that is declared here.
-func (d *declarer) within(files map[string][]byte) *module {
+func (d *declarer) within(files map[string][]byte) *Module {
 	inner := *d
-	inner.module = newModule(files, d.module)
+	inner.m = newModule(files, d.m)
 	inner.declare()
-	return inner.module
+	return inner.m
 }
 
 // declare declares nothing of a module that is broken.
 func (d *declarer) declare() {
-	if d.parse(); d.broken() {
+	if d.parse(); d.m.Broken() {
 		return
 	}
-	for _, b := range d.bodies {
+	for _, b := range d.m.Bodies {
 		for _, a := range syntax.Attributes(b.Body) {
 			d.Diags.Error(a.NameRange, "Attribute outside a block",
 				fmt.Sprintf("A value that is used in several places is written in a locals block: locals { %s = … }. A file for --var-file that stands beside pipelines.hcl does not end in .hcl.", a.Name))
@@ -109,8 +109,8 @@ func labels(d *syntax.Collector, b *hclsyntax.Block, want ...string) bool {
 		return false
 	}
 	for i, name := range b.Labels {
-		if len(name) > maxName {
-			d.Error(b.LabelRanges[i], "Not a name", fmt.Sprintf("The %s of this %s has %d bytes; at most %d are allowed.", strings.ToLower(want[i]), b.Type, len(name), maxName))
+		if len(name) > MaxName {
+			d.Error(b.LabelRanges[i], "Not a name", fmt.Sprintf("The %s of this %s has %d bytes; at most %d are allowed.", strings.ToLower(want[i]), b.Type, len(name), MaxName))
 			return false
 		}
 		if !hclsyntax.ValidIdentifier(name) {
@@ -123,22 +123,22 @@ func labels(d *syntax.Collector, b *hclsyntax.Block, want ...string) bool {
 }
 
 // add declares a node, unless there is one of its name, which is reported.
-func (d *declarer) add(n *node) bool {
-	if old := d.byName[n.name]; old != nil {
-		twice(d.Diags, n.name, n.rng, old.rng)
+func (d *declarer) add(n *Node) bool {
+	if old := d.m.ByName[n.Name]; old != nil {
+		twice(d.Diags, n.Name, n.Range, old.Range)
 		return false
 	}
-	n.dir, n.index = syntax.Dir(n.rng.Filename), len(d.byName)
-	d.byName[n.name] = n
+	n.Dir, n.Index = syntax.Dir(n.Range.Filename), len(d.m.ByName)
+	d.m.ByName[n.Name] = n
 	return true
 }
 
 // declareNamed declares the node of a block with a name; nil if something is wrong with that.
-func (d *declarer) declareNamed(b *hclsyntax.Block) *node {
+func (d *declarer) declareNamed(b *hclsyntax.Block) *Node {
 	if !labels(d.Diags, b, "NAME") {
 		return nil
 	}
-	n := &node{name: b.Type + "." + b.Labels[0], rng: syntax.Header(b)}
+	n := &Node{Name: b.Type + "." + b.Labels[0], Range: syntax.Header(b)}
 	if !d.add(n) {
 		return nil
 	}
@@ -150,11 +150,11 @@ func (d *declarer) single(b *hclsyntax.Block) bool {
 	if !labels(d.Diags, b) {
 		return false
 	}
-	if first := d.singles[b.Type]; first != nil {
+	if first := d.m.Once[b.Type]; first != nil {
 		twice(d.Diags, b.Type, syntax.Header(b), syntax.Header(first))
 		return false
 	}
-	d.singles[b.Type] = b
+	d.m.Once[b.Type] = b
 	return true
 }
 
@@ -167,14 +167,14 @@ func (d *declarer) declareForm(t *Type, b *hclsyntax.Block) {
 	}
 	d.shapeForm(b)
 	if !d.idle(t, b) {
-		n.form = b
-		d.nodes = append(d.nodes, n)
+		n.Form = b
+		d.m.Nodes = append(d.m.Nodes, n)
 	}
 }
 
 // idle reports whether a block has no effect where it stands, in a module, of which lint warns.
 func (d *declarer) idle(t *Type, b *hclsyntax.Block) bool {
-	is := d.parent != nil && t.Idle[0] != ""
+	is := d.m.parent != nil && t.Idle[0] != ""
 	if is && d.Lint {
 		d.Diags.Warn(syntax.Header(b), t.Idle[0], t.Idle[1])
 	}
@@ -184,7 +184,7 @@ func (d *declarer) idle(t *Type, b *hclsyntax.Block) bool {
 // declareOnce declares a block of which there is one.
 func (d *declarer) declareOnce(t *Type, b *hclsyntax.Block) {
 	switch {
-	case !d.single(b) || d.idle(t, b) || d.ignores(t):
+	case !d.single(b) || d.idle(t, b) || d.m.Ignores(t):
 	case t.Form != nil:
 		d.shapeForm(b)
 	default:
@@ -198,8 +198,8 @@ func (d *declarer) declareLocals(b *hclsyntax.Block) {
 		d.Diags.Error(inner.TypeRange, "Block in locals", "A locals block has attributes only: NAME = VALUE.")
 	}
 	for _, a := range syntax.Attributes(b.Body) {
-		if n := (&node{name: "local." + a.Name, rng: a.NameRange, expr: a.Expr}); d.add(n) {
-			d.nodes = append(d.nodes, n)
+		if n := (&Node{Name: "local." + a.Name, Range: a.NameRange, Expr: a.Expr}); d.add(n) {
+			d.m.Nodes = append(d.m.Nodes, n)
 		}
 	}
 }
@@ -209,11 +209,11 @@ func twice(d *syntax.Collector, name string, rng, first hcl.Range) {
 		syntax.Place{Range: first, Text: "declared here first"})
 }
 
-const maxName = 4096 // bytes of a label or a key of for_each: addresses stand in all that is said of a step
+const MaxName = 4096 // bytes of a label or a key of for_each: addresses stand in all that is said of a step
 
 // parse reads the files; what is not HCL is reported and left out.
 func (d *declarer) parse() {
-	names := syntax.Pipelines(d.files)
+	names := syntax.Pipelines(d.m.Files)
 	if len(names) == 0 {
 		d.Diags.Error(hcl.Range{Filename: syntax.DefaultFile, Start: hcl.InitialPos, End: hcl.InitialPos},
 			"No pipeline", "There is no file whose name ends in .hcl.")
@@ -221,25 +221,25 @@ func (d *declarer) parse() {
 	for _, name := range names {
 		b, ok := d.parsed[name]
 		if !ok {
-			if b = syntax.ParseFile(name, d.files[name], d.Diags); b != nil {
+			if b = syntax.ParseFile(name, d.m.Files[name], d.Diags); b != nil {
 				d.Rewrite(b.Body)
 			}
 			d.parsed[name] = b
 		}
 		if b != nil {
-			d.bodies = append(d.bodies, b)
+			d.m.Bodies = append(d.m.Bodies, b)
 		}
 	}
 }
 
 // constContext is what expressions of a file are evaluated in that refer to nothing.
 func (d *declarer) constContext(file string) *hcl.EvalContext {
-	return &hcl.EvalContext{Functions: d.Session.Functions(syntax.Dir(file), d.anySensitive)}
+	return &hcl.EvalContext{Functions: d.Session.Functions(syntax.Dir(file), d.m.AnySensitive)}
 }
 
 // shapeForm checks the names in a block that has a form.
 func (d *declarer) shapeForm(b *hclsyntax.Block) {
-	schema.Shape(d.Diags, b, formOf(b).Attrs, nil, ownerOf(b), d.typos)
+	schema.Shape(d.Diags, b, FormOf(b).Attrs, nil, OwnerOf(b), d.m.Typos)
 }
 
 // constantOf is the value of an attribute, which may be missing, whose expression refers to nothing.

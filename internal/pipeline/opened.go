@@ -10,34 +10,32 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
-// Scope is what the expressions of a loaded pipeline see, for expressions that come
+// Opened is what the expressions of a loaded pipeline see, for expressions that come
 // later: in a console, a test, an editor. Names may be asked for by several goroutines,
 // Value by one at a time.
-type Scope struct {
+type Opened struct {
 	f   *frame
 	dir string // for file()
 }
 
-// Open is Load that keeps the values. Of a pipeline with mistakes the scope has what could
-// be evaluated, the rest is unknown; it is nil if the sources are not HCL.
-func Open(sources map[string][]byte, o Options) (*Scope, *Pipeline, syntax.Diagnostics) {
-	return load(begin(sources, o), sources, o, true)
-}
+// Values are those of the variables, and as --var takes them.
+func (o *Opened) Values() (of Values, vars map[string]string) { return o.f.variables.all() }
 
 // Named is the value of a declared name: var.x, local.x, step.train.dsi, table.t. It is
 // unknown where it could not be evaluated.
-func (s *Scope) Named(name string) (cty.Value, bool) {
+func (o *Opened) Named(name string) (cty.Value, bool) {
 	if v, ok := strings.CutPrefix(name, "var."); ok {
-		if v := s.f.variables.of[v]; v != nil {
+		if v := o.f.variables.of[v]; v != nil {
 			return v.value, true
 		}
 		return cty.NilVal, false
 	}
-	if n := s.f.decl.byName[name]; n != nil {
-		return s.f.of(n).value, true
+	if n := o.f.decl.ByName[name]; n != nil {
+		return o.f.of(n).value, true
 	}
 	return cty.NilVal, false
 }
@@ -58,8 +56,8 @@ func WholeExpression(file string, source []byte) Expression {
 
 // Value evaluates an expression as if it were a local value of the pipeline. It is
 // unknown if there are errors.
-func (s *Scope) Value(x Expression) (cty.Value, syntax.Diagnostics) {
-	f, file := s.f, x.Range.Filename
+func (o *Opened) Value(x Expression) (cty.Value, syntax.Diagnostics) {
+	f, file := o.f, x.Range.Filename
 	f.Again()
 	f.Diags = syntax.NewCollector(map[string][]byte{file: x.Source})
 	text := x.Range.SliceBytes(x.Source)
@@ -72,52 +70,38 @@ func (s *Scope) Value(x Expression) (cty.Value, syntax.Diagnostics) {
 		return cty.DynamicVal, f.Diags.Done()
 	}
 	f.RewriteNode(e)
-	var edges []edge
-	links := *f.links
-	links.diags = f.Diags
-	for _, tr := range e.Variables() {
-		if _, given := x.With[tr.RootName()]; given {
-			continue
-		}
-		if summary, detail := links.dangling(tr, false); summary != "" {
-			f.Diags.Error(tr.SourceRange(), summary, detail)
-			continue
-		}
-		for _, to := range links.targets(tr) {
-			edges = append(edges, edge{to: to, rng: tr.SourceRange()})
-		}
-	}
+	edges := f.links.Of(e, f.Diags, func(root string) bool { return x.With[root] != cty.NilVal })
 	if f.Diags.Failed() {
 		return cty.DynamicVal, f.Diags.Done()
 	}
-	n := &node{dir: s.dir}
+	n := &declare.Node{Dir: o.dir}
 	ctx := f.scope(n, edges)
 	maps.Copy(ctx.Variables, x.With)
 	defer f.Await(f.inherits(n, edges))()
 	return f.sees(ctx, nil).Value(e), f.Diags.Done()
 }
 
-// questions are those whose answers could mend errors: of variables that nobody has set and
+// Questions are those whose answers could mend errors: of variables that nobody has set and
 // whose names stand where something is wrong. The errors say how else to set them.
-func (s *Scope) questions(ds syntax.Diagnostics) (all []syntax.Question) {
-	for _, name := range syntax.Keys(s.f.variables.of) {
-		v := s.f.variables.of[name]
-		if v.ask == "" || v.given {
+func (o *Opened) Questions(ds syntax.Diagnostics) (all []syntax.Question) {
+	for _, name := range syntax.Keys(o.f.variables.of) {
+		v := o.f.variables.of[name]
+		if v.Ask == "" || v.given {
 			continue
 		}
 		named := regexp.MustCompile(`\bvar\.` + regexp.QuoteMeta(name) + `\b`)
 		asked := false
 		for _, d := range ds.List {
-			if d.Severity != hcl.DiagError || *d.Subject != v.rng && !named.Match(d.Subject.SliceBytes(s.f.Diags.Source(d.Subject.Filename))) {
+			if d.Severity != hcl.DiagError || *d.Subject != v.Range && !named.Match(d.Subject.SliceBytes(o.f.Diags.Source(d.Subject.Filename))) {
 				continue
 			}
-			if *d.Subject != v.rng {
+			if *d.Subject != v.Range {
 				d.Detail += fmt.Sprintf("\nNobody has set var.%s yet: give it with --var %s=…, or in %s.", name, name, syntax.LocalFile)
 			}
 			asked = true
 		}
 		if asked {
-			all = append(all, syntax.Question{Variable: name, Text: v.ask})
+			all = append(all, syntax.Question{Variable: name, Text: v.Ask})
 		}
 	}
 	return all

@@ -1,4 +1,4 @@
-package pipeline
+package declare
 
 import (
 	"fmt"
@@ -17,29 +17,29 @@ func (d *declarer) declareModule(b *hclsyntax.Block) {
 	if n == nil {
 		return
 	}
-	m := &moduleCall{Block: b}
-	n.module = m
-	d.nodes = append(d.nodes, n)
+	m := &Call{Block: b}
+	n.Call = m
+	d.m.Nodes = append(d.m.Nodes, n)
 	noBlocks(d.Diags, b, "A module has attributes only: source, for_each, and its variables.")
 	for _, a := range syntax.Attributes(b.Body) {
 		switch a.Name {
 		case sourceAttr:
 			if files := d.openModule(n, a); files != nil {
-				m.declared = sync.OnceValue(func() *module { return d.within(files) })
+				m.Module = sync.OnceValue(func() *Module { return d.within(files) })
 			}
 		case forEachAttr:
-			m.forEach = a.Expr
+			m.ForEach = a.Expr
 		default:
-			m.arguments = append(m.arguments, a)
+			m.Arguments = append(m.Arguments, a)
 		}
 	}
 	if b.Body.Attributes[sourceAttr] == nil {
-		d.Diags.Error(n.rng, "Missing attribute", `A module needs source = "…": a folder or .hcl file by a path that starts with ./ or ../, or git::URL?ref=REF.`)
+		d.Diags.Error(n.Range, "Missing attribute", `A module needs source = "…": a folder or .hcl file by a path that starts with ./ or ../, or git::URL?ref=REF.`)
 	}
 }
 
 // openModule returns the files of a module; nil if they cannot be had.
-func (d *declarer) openModule(n *node, a *hclsyntax.Attribute) map[string][]byte {
+func (d *declarer) openModule(n *Node, a *hclsyntax.Attribute) map[string][]byte {
 	v, ok := d.constantOf(a, nil, cty.String, "The source of a module", "The source of a module is a string.")
 	if !ok {
 		return nil
@@ -49,20 +49,20 @@ func (d *declarer) openModule(n *node, a *hclsyntax.Attribute) map[string][]byte
 		d.Diags.Error(rng, "No modules", "Modules cannot be used here.")
 		return nil
 	}
-	id := [2]string{n.dir, v.AsString()}
-	files, ok := d.opened[id]
+	id := [2]string{n.Dir, v.AsString()}
+	files, ok := d.Opened[id]
 	if !ok {
 		var err error
 		if files, err = d.Module(id[0], id[1]); err != nil {
 			d.Diags.Error(rng, "Module not available", strings.TrimRight(err.Error(), ".")+".")
 			return nil
 		}
-		d.opened[id] = files
+		d.Opened[id] = files
 	}
 	depth := 0
-	for outer := d.module; outer != nil; outer, depth = outer.parent, depth+1 {
+	for outer := d.m; outer != nil; outer, depth = outer.parent, depth+1 {
 		for name := range files {
-			if _, again := outer.files[name]; again {
+			if _, again := outer.Files[name]; again {
 				d.Diags.Error(rng, "Modules in a circle", fmt.Sprintf("%s contains this module. A pipeline cannot have itself as a module.", name))
 				return nil
 			}
@@ -85,11 +85,11 @@ func (d *declarer) declareOutput(b *hclsyntax.Block) {
 	d.description(b)
 	a := b.Body.Attributes["value"]
 	if a == nil {
-		d.Diags.Error(n.rng, "Missing attribute", "An output needs value = …, which pipelines that use this one as a module refer to.")
+		d.Diags.Error(n.Range, "Missing attribute", "An output needs value = …, which pipelines that use this one as a module refer to.")
 		return
 	}
-	n.expr = a.Expr
-	d.nodes = append(d.nodes, n)
+	n.Expr = a.Expr
+	d.m.Nodes = append(d.m.Nodes, n)
 }
 
 // LocalModule returns the pipeline files of a module whose source is a path: that

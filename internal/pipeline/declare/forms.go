@@ -1,4 +1,4 @@
-package pipeline
+package declare
 
 import (
 	"fmt"
@@ -22,7 +22,7 @@ type Asset struct {
 	Pos       syntax.Pos `hcl:"-"`
 }
 
-type checklistBlock struct {
+type ChecklistForm struct {
 	Selection *string           `hcl:"selection,optional" help:"How what is reported was chosen."`
 	Search    map[string]string `hcl:"search,optional" help:"What was tried for each hyperparameter: its name to the bounds."`
 	ACL       map[string]string `hcl:"acl,optional" help:"Answers to ACL's list: A1 to E1."`
@@ -32,18 +32,18 @@ type checklistBlock struct {
 	Models    []Asset           `hcl:"model,block" help:"A model that is used or made."`
 }
 
-// answers are those of people to the questions of each list.
-func (x checklistBlock) answers() map[string]map[string]string {
+// Answers are those of people to the questions of each list.
+func (x ChecklistForm) Answers() map[string]map[string]string {
 	return map[string]map[string]string{"acl": x.ACL, "neurips": x.NeurIPS, "acm": x.ACM}
 }
 
-func (x checklistBlock) assets() map[string][]Asset {
+func (x ChecklistForm) Assets() map[string][]Asset {
 	return map[string][]Asset{"dataset": x.Datasets, "model": x.Models}
 }
 
-func checkChecklist(x checklistBlock) error {
+func checkChecklist(x ChecklistForm) error {
 	var ps step.Problems
-	for name, given := range x.answers() {
+	for name, given := range x.Answers() {
 		list, _ := questions.Of(name)
 		for number := range given {
 			if !list.Has(number) {
@@ -51,7 +51,7 @@ func checkChecklist(x checklistBlock) error {
 			}
 		}
 	}
-	for typ, assets := range x.assets() {
+	for typ, assets := range x.Assets() {
 		for i, a := range assets {
 			if slices.ContainsFunc(assets[:i], func(b Asset) bool { return a.Name == b.Name }) {
 				ps = append(ps, step.Problem{Path: schema.Show([]any{typ, i, "name"}), Detail: "another one before it has this name"})
@@ -61,7 +61,7 @@ func checkChecklist(x checklistBlock) error {
 	return ps.Err()
 }
 
-type resultsBlock struct {
+type ResultsForm struct {
 	From      []string `hcl:"from,optional" help:"Other stores, which are only read: https://HOST/PATH, s3://BUCKET/PREFIX?anonymous=true, or a folder relative to this file."`
 	Trust     []string `hcl:"trust,optional" help:"Public keys whose results are trusted, as redsi key show prints them: NAME:BASE64."`
 	Revoked   []string `hcl:"revoked,optional" help:"Public keys whose signatures count for nothing, whenever they were made."`
@@ -72,7 +72,7 @@ type resultsBlock struct {
 // Beliefs are what Untrusted and Shared may be.
 var Beliefs = []string{"run", "verify", "use"}
 
-type publishBlock struct {
+type PublishForm struct {
 	Files step.Inputs `hcl:"files" help:"The output of a step, or a list of them."`
 	To    string      `hcl:"to" help:"A folder below the pipeline's own, such as \"results/plots\"."`
 }
@@ -80,14 +80,14 @@ type publishBlock struct {
 // publishFolder is that of a publish block: below the pipeline's, and not hidden.
 var publishFolder = regexp.MustCompile(`^[^./\\:][^/\\:]*(/[^./\\:][^/\\:]*)*/?$`)
 
-func checkPublish(p publishBlock) error {
+func checkPublish(p PublishForm) error {
 	if !publishFolder.MatchString(p.To) {
 		return step.Problem{Path: "to", Detail: `it is a folder below the pipeline's own, such as "results/plots"; no part of it begins with a dot`}
 	}
 	return nil
 }
 
-type environmentBlock struct {
+type EnvironmentForm struct {
 	UV           string   `hcl:"uv,optional" help:"A uv.lock that stands beside its pyproject.toml."`
 	Requirements string   `hcl:"requirements,optional" help:"A requirements.txt whose packages all have versions and hashes."`
 	Conda        string   `hcl:"conda,optional" help:"A conda-lock.yml or a pixi.lock."`
@@ -99,7 +99,7 @@ type environmentBlock struct {
 	Platform     string   `hcl:"platform,optional" help:"What the lock is read for, such as \"linux-x86_64\". Default: this machine's."`
 }
 
-type checkForm struct {
+type CheckForm struct {
 	Counts   string   `hcl:"counts,optional" help:"What the step counted, such as \"records\""`
 	Field    string   `hcl:"field,optional" help:"Or a number in an output, as OUTPUT:PATH"`
 	Equals   *string  `hcl:"equals,optional" help:"What it must be: a number, or the name of another one"`
@@ -109,7 +109,7 @@ type checkForm struct {
 	Severity string   `hcl:"severity,optional" enum:"error,warning" help:"A warning stops nothing. Default: \"error\""`
 }
 
-type resourcesForm struct {
+type ResourcesForm struct {
 	CPUs   int      `hcl:"cpus,optional" min:"1" max:"1048576" help:"Processors that it keeps busy; programs are told, by OMP_NUM_THREADS and others. Default: 1"`
 	Memory *string  `hcl:"memory,optional" help:"Memory that it takes, such as \"12GB\": steps run side by side as long as they fit"`
 	GPUs   int      `hcl:"gpus,optional" min:"0" max:"1024" help:"Cards that its program is given, by CUDA_VISIBLE_DEVICES"`
@@ -118,7 +118,7 @@ type resourcesForm struct {
 	Limits []string `hcl:"limits,optional" help:"Names of the limits block: only so many steps of a run have one at a time"`
 }
 
-type retryForm struct {
+type RetryForm struct {
 	Times  int     `hcl:"times" min:"1" max:"20" help:"How often a failed program is tried again"`
 	Memory float64 `hcl:"memory,optional" min:"1" max:"16" help:"By how much resources.memory is multiplied at each further try"`
 }

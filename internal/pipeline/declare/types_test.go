@@ -1,4 +1,4 @@
-package pipeline_test
+package declare_test
 
 import (
 	"fmt"
@@ -14,23 +14,24 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/address"
+	"github.com/redsi/redsi/internal/pipeline/declare"
 )
 
 // TestBlockTypes: the table says the same of a type of block wherever it says something of it.
 func TestBlockTypes(t *testing.T) {
 	roots := map[string]bool{"each": true}
-	for i, b := range pipeline.Types {
-		if pipeline.Of(b.Name) != &pipeline.Types[i] {
+	for i, b := range declare.Types {
+		if declare.Of(b.Name) != &declare.Types[i] {
 			t.Errorf("%s: there are two", b.Name)
 		}
-		if b.Kind != "" && pipeline.OfKind(b.Kind) != &pipeline.Types[i] {
+		if b.Kind != "" && declare.OfKind(b.Kind) != &declare.Types[i] {
 			t.Errorf("%s: another type stands for %s", b.Name, b.Kind)
 		}
 		parsed := snippet(t, b.Snippet)
 		if parsed.Type != b.Name || len(parsed.Labels) != len(b.Labels) {
 			t.Errorf("%s: its snippet is of %s with %d labels", b.Name, parsed.Type, len(parsed.Labels))
 		}
-		name, named := pipeline.NameOf(parsed)
+		name, named := declare.NameOf(parsed)
 		if named != (len(b.Labels) > 0) {
 			t.Errorf("%s: name %q", b.Name, name)
 		}
@@ -38,7 +39,7 @@ func TestBlockTypes(t *testing.T) {
 			continue
 		}
 		roots[b.Root] = true
-		if depth := pipeline.Depth(b.Root); depth != b.Depth() {
+		if depth := declare.Depth(b.Root); depth != b.Depth() {
 			t.Errorf("%s: depth %d, of %s %d", b.Name, b.Depth(), b.Root, depth)
 		}
 		if !named {
@@ -51,19 +52,19 @@ func TestBlockTypes(t *testing.T) {
 			t.Errorf("%s: %s.x is an output of %s", b.Name, name, a)
 		}
 	}
-	if d := cmp.Diff(slices.Sorted(slices.Values(pipeline.Roots())), slices.Sorted(maps.Keys(roots))); d != "" {
+	if d := cmp.Diff(slices.Sorted(slices.Values(declare.Roots())), slices.Sorted(maps.Keys(roots))); d != "" {
 		t.Errorf("roots (-said +of the table):\n%s", d)
 	}
-	if pipeline.Of("steps") != nil || pipeline.OfKind("") != nil || pipeline.Depth("") != 0 || pipeline.Depth("each") != 0 {
+	if declare.Of("steps") != nil || declare.OfKind("") != nil || declare.Depth("") != 0 || declare.Depth("each") != 0 {
 		t.Error("what is no type has one")
 	}
 }
 
 // TestBlockTypesDeclared: each is declared, and what is none is reported.
 func TestBlockTypesDeclared(t *testing.T) {
-	for _, b := range pipeline.Types {
+	for _, b := range declare.Types {
 		for name, unknown := range map[string]bool{b.Name: false, b.Name + "x": true} {
-			_, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte(name + " {\n}\n")}, pipeline.Options{Registry: kinds()})
+			_, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte(name + " {\n}\n")}, pipeline.Options{})
 			if said := strings.Contains(fmt.Sprint(ds.Err()), "Unknown block type"); said != unknown {
 				t.Errorf("%s: %v", name, ds.Err())
 			}

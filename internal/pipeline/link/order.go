@@ -1,20 +1,21 @@
-package pipeline
+package link
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
 // inOrder sets the order, in which each node follows what it refers to. Nodes that
 // refer to themselves, by whatever way, are reported and left out; their value
 // stays unknown.
-func (l *links) inOrder() {
-	for _, group := range groups(l.m.nodes, l.targetsOf) {
-		if len(group) == 1 && (!l.refersTo(group[0], group[0]) || l.mayChain(group[0])) {
-			l.order = append(l.order, group[0])
+func (l *Links) inOrder() {
+	for _, group := range Groups(l.m.Nodes, l.targetsOf) {
+		if len(group) == 1 && (!l.RefersTo(group[0], group[0]) || l.mayChain(group[0])) {
+			l.Order = append(l.Order, group[0])
 			continue
 		}
 		l.cycle(group)
@@ -22,33 +23,33 @@ func (l *links) inOrder() {
 }
 
 // targetsOf are the nodes that a node refers to.
-func (l *links) targetsOf(n *node) []*node {
-	to := make([]*node, len(l.edges[n.index]))
-	for i, e := range l.edges[n.index] {
-		to[i] = e.to
+func (l *Links) targetsOf(n *declare.Node) []*declare.Node {
+	to := make([]*declare.Node, len(l.Edges[n.Index]))
+	for i, e := range l.Edges[n.Index] {
+		to[i] = e.To
 	}
 	return to
 }
 
-func (l *links) refersTo(a, b *node) bool {
-	return slices.ContainsFunc(l.edges[a.index], func(e edge) bool { return e.to == b })
+func (l *Links) RefersTo(a, b *declare.Node) bool {
+	return slices.ContainsFunc(l.Edges[a.Index], func(e Edge) bool { return e.To == b })
 }
 
 // mayChain reports whether a block that refers to itself does so in its instances alone: an instance
 // may refer to others of its own block, such as the one before it in a chain whose length is a
 // parameter.
-func (l *links) mayChain(n *node) bool {
-	if n.block == nil || n.block.forEach == nil || n.block.typ != "step" {
+func (l *Links) mayChain(n *declare.Node) bool {
+	if n.Block == nil || n.Block.ForEach == nil || n.Block.Type != "step" {
 		return false
 	}
-	each := n.block.forEach.Range()
-	return !slices.ContainsFunc(l.edges[n.index], func(e edge) bool {
-		return e.to == n && e.rng.Start.Byte >= each.Start.Byte && e.rng.End.Byte <= each.End.Byte && e.rng.Filename == each.Filename
+	each := n.Block.ForEach.Range()
+	return !slices.ContainsFunc(l.Edges[n.Index], func(e Edge) bool {
+		return e.To == n && e.Range.Start.Byte >= each.Start.Byte && e.Range.End.Byte <= each.End.Byte && e.Range.Filename == each.Filename
 	})
 }
 
-// groups are the strongly connected ones of nodes, each after those that it refers to.
-func groups[N comparable](nodes []N, refs func(N) []N) [][]N {
+// Groups are the strongly connected ones of nodes, each after those that it refers to.
+func Groups[N comparable](nodes []N, refs func(N) []N) [][]N {
 	o := &orderer[N]{index: map[N]int{}, low: map[N]int{}, on: map[N]bool{}, refs: refs}
 	for _, n := range nodes {
 		if _, seen := o.index[n]; !seen {
@@ -97,24 +98,24 @@ func (o *orderer[N]) visit(n N) {
 
 // cycle reports a shortest cycle through the first node of a group, with the
 // place of each of its references.
-func (l *links) cycle(group []*node) {
-	first := slices.MinFunc(group, func(a, b *node) int { return syntax.BySource(a.rng, b.rng) })
+func (l *Links) cycle(group []*declare.Node) {
+	first := slices.MinFunc(group, func(a, b *declare.Node) int { return syntax.BySource(a.Range, b.Range) })
 	type hop struct {
-		from *node
-		e    edge
+		from *declare.Node
+		e    Edge
 	}
-	came := map[*node]hop{}
+	came := map[*declare.Node]hop{}
 	var last hop
 search:
-	for queue := []*node{first}; ; queue = queue[1:] {
-		for _, e := range l.edges[queue[0].index] {
-			if e.to == first {
+	for queue := []*declare.Node{first}; ; queue = queue[1:] {
+		for _, e := range l.Edges[queue[0].Index] {
+			if e.To == first {
 				last = hop{queue[0], e}
 				break search
 			}
-			if _, seen := came[e.to]; !seen && slices.Contains(group, e.to) {
-				came[e.to] = hop{queue[0], e}
-				queue = append(queue, e.to)
+			if _, seen := came[e.To]; !seen && slices.Contains(group, e.To) {
+				came[e.To] = hop{queue[0], e}
+				queue = append(queue, e.To)
 			}
 		}
 	}
@@ -122,14 +123,14 @@ search:
 	for n := last.from; n != first; n = came[n].from {
 		hops = append([]hop{came[n]}, hops...)
 	}
-	walk := []string{first.name}
+	walk := []string{first.Name}
 	var also []syntax.Place
 	for i, h := range hops {
-		walk = append(walk, h.e.to.name)
+		walk = append(walk, h.e.To.Name)
 		if i > 0 {
-			also = append(also, syntax.Place{Range: h.e.rng, Text: fmt.Sprintf("%s refers to %s", h.from.name, h.e.to.name)})
+			also = append(also, syntax.Place{Range: h.e.Range, Text: fmt.Sprintf("%s refers to %s", h.from.Name, h.e.To.Name)})
 		}
 	}
-	l.diags.Error(hops[0].e.rng, "References in a circle",
+	l.diags.Error(hops[0].e.Range, "References in a circle",
 		fmt.Sprintf("%s: none of these can come first. Each of them has to use only what comes before it.", strings.Join(walk, " -> ")), also...)
 }

@@ -1,4 +1,4 @@
-package pipeline
+package declare
 
 import (
 	"cmp"
@@ -24,19 +24,19 @@ const (
 	forEachAttr    = "for_each"
 	whenAttr       = "when"
 	otherwiseAttr  = "otherwise"
-	allowEmptyAttr = "allow_empty"
+	AllowEmptyAttr = "allow_empty"
 	keepAttr       = "keep"
 	resourcesBlock = "resources"
 	retryBlock     = "retry"
 	checkBlock     = "check"
 )
 
-// limitsBlock says how many steps may have a name at a time.
-const limitsBlock = "limits"
+// LimitsBlock says how many steps may have a name at a time.
+const LimitsBlock = "limits"
 
-// expectBlock is the repeated block of tables, figures and claims each of which has a place
+// ExpectBlock is the repeated block of tables, figures and claims each of which has a place
 // of its own among those of the attributes.
-const expectBlock = "expect"
+const ExpectBlock = "expect"
 
 // Type is a type of block at the top of a pipeline file.
 type Type struct {
@@ -77,7 +77,7 @@ var Types = []Type{
 		Labels: oneName, Makes: MakesWork, Kind: SourceKind, Root: "source"},
 	{Name: "environment", Snippet: `environment "${1:NAME}" {` + "\n  uv = \"$0\"\n}",
 		Help:   "What programs are run in, as a lock file has it. Steps take it as environment.NAME; the key has its packages.",
-		Labels: oneName, Makes: MakesNode, Form: step.Form[environmentBlock](nil), Root: "environment"},
+		Labels: oneName, Makes: MakesNode, Form: step.Form[EnvironmentForm](nil), Root: "environment"},
 	{Name: "table", Snippet: `table "${1:NAME}" {` + "\n  $0\n}",
 		Help:   "A table of numbers that steps left, with the paper's beside them.",
 		Labels: oneName, Makes: MakesWork, Kind: TableKind, Root: "table"},
@@ -110,12 +110,12 @@ var Types = []Type{
 		Labels: oneName, Makes: MakesNode, Form: step.Form(checkPublish),
 		Idle: [2]string{"publish in a module", "This block has no effect in a module: the pipeline that is run says what is written."},
 	},
-	{Name: limitsBlock, Snippet: "limits {\n  ${1:downloads} = ${0:2}\n}",
+	{Name: LimitsBlock, Snippet: "limits {\n  ${1:downloads} = ${0:2}\n}",
 		Help:  "How many steps of a run may have a name of resources { limits = [NAME] } at a time. It is not part of any key.",
 		Makes: MakesOnce, Refers: "var"},
 	{Name: "results", Snippet: "results {\n  from = [\"$1\"]$0\n}",
 		Help:  "Where others' results are, and whose are trusted. It is not part of any key.",
-		Makes: MakesOnce, Form: step.Form[resultsBlock](nil), Refers: "var", Alone: true,
+		Makes: MakesOnce, Form: step.Form[ResultsForm](nil), Refers: "var", Alone: true,
 		Idle: [2]string{"Results of a module", "This block has no effect in a module: the pipeline that is run says whose results are trusted."},
 	},
 }
@@ -125,7 +125,7 @@ var Common = []step.Attr{
 	{Name: forEachAttr, Type: anyType, Optional: true, Help: "A map, or a set or list of texts: the block stands for one step or module of each key, in which each.key and each.value are that element. product({ … }) makes all combinations of several lists; files(ARTIFACT, PATTERN) is the files that a step leaves, each of which is each.file"},
 	{Name: whenAttr, Type: step.Type{Kind: step.Bool}, Optional: true, Help: "The step is skipped where this is false. json(ARTIFACT, \"FILE:FIELD\") asks what another step found"},
 	{Name: otherwiseAttr, Type: textType, Optional: true, Help: "Why the block is left out where its when is false, in a sentence: the plan, the end of a run and the report say so"},
-	{Name: allowEmptyAttr, Type: step.Type{Kind: step.Bool}, Optional: true, Help: "There may be no piece of a for_each over what a step leaves"},
+	{Name: AllowEmptyAttr, Type: step.Type{Kind: step.Bool}, Optional: true, Help: "There may be no piece of a for_each over what a step leaves"},
 	{Name: keepAttr, Type: step.Type{Kind: step.Bool}, Optional: true, Default: "true", Help: "false: the bytes of the step's outputs leave the store when all that read them are done, and come back by running it again. It is not part of the key"},
 	{Name: resourcesBlock, Optional: true, Block: true, Help: "What the step needs to run. It is not part of the key", Type: objectOf(innerForms[resourcesBlock])},
 	{Name: retryBlock, Optional: true, Block: true, Help: "How a failed program is tried again. It is not part of the key", Type: objectOf(innerForms[retryBlock])},
@@ -134,21 +134,21 @@ var Common = []step.Attr{
 
 // innerForms are the forms of blocks that are in Common.
 var innerForms = map[string]*step.Spec{
-	resourcesBlock: step.Form[resourcesForm](nil), retryBlock: step.Form[retryForm](nil), checkBlock: step.Form[checkForm](nil),
+	resourcesBlock: step.Form[ResourcesForm](nil), retryBlock: step.Form[RetryForm](nil), checkBlock: step.Form[CheckForm](nil),
 }
 
 func objectOf(form *step.Spec) step.Type { return step.Type{Kind: step.Object, Attrs: form.Attrs} }
 
-// formOf is what a block may have that reads by the tags of a struct, as a step's does; nil of another one.
-func formOf(b *hclsyntax.Block) *step.Spec {
+// FormOf is what a block may have that reads by the tags of a struct, as a step's does; nil of another one.
+func FormOf(b *hclsyntax.Block) *step.Spec {
 	if t := Of(b.Type); t != nil {
 		return t.Form
 	}
 	return innerForms[b.Type]
 }
 
-// ownerOf is a block in sentences about its attributes.
-func ownerOf(b *hclsyntax.Block) string {
+// OwnerOf is a block in sentences about its attributes.
+func OwnerOf(b *hclsyntax.Block) string {
 	switch t := Of(b.Type); {
 	case t == nil || t.Makes != MakesWork:
 		return "The " + b.Type + " block"

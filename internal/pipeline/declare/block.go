@@ -19,9 +19,9 @@ func (d *declarer) declareBlock(t *Type, hb *hclsyntax.Block) {
 	if t.Kind == ClaimKind && !claimName(d.Diags, hb) || t.Kind != ClaimKind && !labels(d.Diags, hb, t.Labels...) {
 		return
 	}
-	b, kindRange := &Block{Block: hb, Kind: t.Kind, Name: hb.Labels[len(hb.Labels)-1], Owner: OwnerOf(hb)}, hb.TypeRange
+	b, kindRange := &Block{Block: hb, Kind: t.KindOf(hb.Labels), Name: hb.Labels[len(hb.Labels)-1], Owner: OwnerOf(hb)}, hb.TypeRange
 	if t.Kind == "" {
-		b.Kind, kindRange = hb.Labels[0], hb.LabelRanges[0]
+		kindRange = hb.LabelRanges[0]
 	}
 	name, _ := NameOf(hb)
 	n := &Node{Name: name, Range: syntax.Header(hb), Block: b}

@@ -93,7 +93,7 @@ func (d *declarer) declareOf(t *Type, b *hclsyntax.Block) {
 		d.declareModule(b)
 	case t.Makes == MakesNode:
 		d.declareForm(t, b)
-	case t.Once():
+	case t.Makes == MakesOnce:
 		d.declareOnce(t, b)
 	}
 }

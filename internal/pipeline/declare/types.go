@@ -69,55 +69,38 @@ var oneName = []string{"NAME"}
 // Types are all types of blocks, in the order of editors. What reads blocks, completes, explains or
 // documents them goes by this table.
 var Types = []Type{
-	{Name: "step", Snippet: `step "${1:KIND}" "${2:NAME}" {` + "\n  $0\n}",
-		Help:   "A piece of work: its kind does it, and its key is made from its inputs.",
-		Labels: []string{"KIND", "NAME"}, Makes: MakesWork, Root: "step"},
-	{Name: "source", Snippet: `source "${1:NAME}" {` + "\n  path = \"$0\"\n}",
-		Help:   "Files of this machine as they lie: a folder, a file or a pattern. Steps take them as source.NAME.files.",
-		Labels: oneName, Makes: MakesWork, Kind: SourceKind, Root: "source"},
-	{Name: "environment", Snippet: `environment "${1:NAME}" {` + "\n  uv = \"$0\"\n}",
-		Help:   "What programs are run in, as a lock file has it. Steps take it as environment.NAME; the key has its packages.",
-		Labels: oneName, Makes: MakesNode, Form: step.Form[EnvironmentForm](nil), Root: "environment"},
-	{Name: "table", Snippet: `table "${1:NAME}" {` + "\n  $0\n}",
-		Help:   "A table of numbers that steps left, with the paper's beside them.",
-		Labels: oneName, Makes: MakesWork, Kind: TableKind, Root: "table"},
-	{Name: "figure", Snippet: `figure "${1:NAME}" {` + "\n  $0\n}",
-		Help:   "A figure of numbers that steps left.",
-		Labels: oneName, Makes: MakesWork, Kind: FigureKind, Root: "figure"},
-	{Name: "claim", Snippet: `claim "${1:NAME}" {` + "\n  text = \"$2\"\n  expect {\n    $0\n  }\n}",
-		Help:   "A sentence of the paper, and what holds for cells where it is true. It is not part of any key.",
-		Labels: oneName, Makes: MakesWork, Kind: ClaimKind},
-	{Name: "locals", Snippet: "locals {\n  $0\n}",
-		Help:  "Named values, that expressions refer to as local.NAME.",
-		Makes: MakesValue, Root: "local"},
-	{Name: "variable", Snippet: `variable "${1:NAME}" {` + "\n  $0\n}",
-		Help:   "A value that is given from outside, and that expressions refer to as var.NAME.",
-		Labels: oneName, Makes: MakesVariable, Form: &step.Spec{Attrs: variableAttrs}, Root: "var"},
-	{Name: "module", Snippet: `module "${1:NAME}" {` + "\n  source = \"$0\"\n}",
-		Help:   "Another pipeline, with values for its variables. Expressions refer to its outputs as module.NAME.OUTPUT.",
-		Labels: oneName, Makes: MakesCall, Form: &step.Spec{Attrs: moduleAttrs}, Root: "module"},
-	{Name: "output", Snippet: `output "${1:NAME}" {` + "\n  value = $0\n}",
-		Help:   "What a pipeline that has this one as a module refers to as module.NAME.OUTPUT.",
-		Labels: oneName, Makes: MakesOutput, Form: &step.Spec{Attrs: outputAttrs}},
-	{Name: "checklist", Snippet: "checklist {\n  $0\n}",
-		Help:  "What conferences' checklists ask and no record knows: how results were chosen, what was tried, licences. It is not part of any key.",
-		Makes: MakesOnce, Form: step.Form(checkChecklist)},
-	{Name: "paper", Snippet: "paper {\n  title   = \"$1\"\n  authors = [$0]\n}",
-		Help:  "What the pipeline rebuilds: the report begins with it. It is not part of any key.",
-		Makes: MakesOnce, Form: step.Form(checkPaper), Refers: "var", Alone: true},
-	{Name: "publish", Snippet: `publish "${1:NAME}" {` + "\n  files = $2\n  to    = \"$0\"\n}",
-		Help:   "Files of steps that a run writes into a folder beside the pipeline. It is not part of any key.",
-		Labels: oneName, Makes: MakesNode, Form: step.Form(checkPublish),
-		Idle: [2]string{"publish in a module", "This block has no effect in a module: the pipeline that is run says what is written."},
-	},
-	{Name: LimitsBlock, Snippet: "limits {\n  ${1:downloads} = ${0:2}\n}",
-		Help:  "How many steps of a run may have a name of resources { limits = [NAME] } at a time. It is not part of any key.",
-		Makes: MakesOnce, Refers: "var"},
-	{Name: "results", Snippet: "results {\n  from = [\"$1\"]$0\n}",
-		Help:  "Where others' results are, and whose are trusted. It is not part of any key.",
-		Makes: MakesOnce, Form: step.Form[ResultsForm](nil), Refers: "var", Alone: true,
-		Idle: [2]string{"Results of a module", "This block has no effect in a module: the pipeline that is run says whose results are trusted."},
-	},
+	{Name: "step", Labels: []string{"KIND", "NAME"}, Makes: MakesWork, Root: "step", Snippet: `step "${1:KIND}" "${2:NAME}" {` + "\n  $0\n}",
+		Help: "A piece of work: its kind does it, and its key is made from its inputs."},
+	{Name: "source", Labels: oneName, Makes: MakesWork, Kind: SourceKind, Root: "source", Snippet: `source "${1:NAME}" {` + "\n  path = \"$0\"\n}",
+		Help: "Files of this machine as they lie: a folder, a file or a pattern. Steps take them as source.NAME.files."},
+	{Name: "environment", Labels: oneName, Makes: MakesNode, Form: step.Form[EnvironmentForm](nil), Root: "environment", Snippet: `environment "${1:NAME}" {` + "\n  uv = \"$0\"\n}",
+		Help: "What programs are run in, as a lock file has it. Steps take it as environment.NAME; the key has its packages."},
+	{Name: "table", Labels: oneName, Makes: MakesWork, Kind: TableKind, Root: "table", Snippet: `table "${1:NAME}" {` + "\n  $0\n}",
+		Help: "A table of numbers that steps left, with the paper's beside them."},
+	{Name: "figure", Labels: oneName, Makes: MakesWork, Kind: FigureKind, Root: "figure", Snippet: `figure "${1:NAME}" {` + "\n  $0\n}",
+		Help: "A figure of numbers that steps left."},
+	{Name: "claim", Labels: oneName, Makes: MakesWork, Kind: ClaimKind, Snippet: `claim "${1:NAME}" {` + "\n  text = \"$2\"\n  expect {\n    $0\n  }\n}",
+		Help: "A sentence of the paper, and what holds for cells where it is true. It is not part of any key."},
+	{Name: "locals", Makes: MakesValue, Root: "local", Snippet: "locals {\n  $0\n}",
+		Help: "Named values, that expressions refer to as local.NAME."},
+	{Name: "variable", Labels: oneName, Makes: MakesVariable, Form: &step.Spec{Attrs: variableAttrs}, Root: "var", Snippet: `variable "${1:NAME}" {` + "\n  $0\n}",
+		Help: "A value that is given from outside, and that expressions refer to as var.NAME."},
+	{Name: "module", Labels: oneName, Makes: MakesCall, Form: &step.Spec{Attrs: moduleAttrs}, Root: "module", Snippet: `module "${1:NAME}" {` + "\n  source = \"$0\"\n}",
+		Help: "Another pipeline, with values for its variables. Expressions refer to its outputs as module.NAME.OUTPUT."},
+	{Name: "output", Labels: oneName, Makes: MakesOutput, Form: &step.Spec{Attrs: outputAttrs}, Snippet: `output "${1:NAME}" {` + "\n  value = $0\n}",
+		Help: "What a pipeline that has this one as a module refers to as module.NAME.OUTPUT."},
+	{Name: "checklist", Makes: MakesOnce, Form: step.Form(checkChecklist), Snippet: "checklist {\n  $0\n}",
+		Help: "What conferences' checklists ask and no record knows: how results were chosen, what was tried, licences. It is not part of any key."},
+	{Name: "paper", Makes: MakesOnce, Form: step.Form(checkPaper), Refers: "var", Alone: true, Snippet: "paper {\n  title   = \"$1\"\n  authors = [$0]\n}",
+		Help: "What the pipeline rebuilds: the report begins with it. It is not part of any key."},
+	{Name: "publish", Labels: oneName, Makes: MakesNode, Form: step.Form(checkPublish), Snippet: `publish "${1:NAME}" {` + "\n  files = $2\n  to    = \"$0\"\n}",
+		Help: "Files of steps that a run writes into a folder beside the pipeline. It is not part of any key.",
+		Idle: [2]string{"publish in a module", "This block has no effect in a module: the pipeline that is run says what is written."}},
+	{Name: LimitsBlock, Makes: MakesOnce, Refers: "var", Snippet: "limits {\n  ${1:downloads} = ${0:2}\n}",
+		Help: "How many steps of a run may have a name of resources { limits = [NAME] } at a time. It is not part of any key."},
+	{Name: "results", Makes: MakesOnce, Form: step.Form[ResultsForm](nil), Refers: "var", Alone: true, Snippet: "results {\n  from = [\"$1\"]$0\n}",
+		Help: "Where others' results are, and whose are trusted. It is not part of any key.",
+		Idle: [2]string{"Results of a module", "This block has no effect in a module: the pipeline that is run says whose results are trusted."}},
 }
 
 // Common are the attributes and blocks of all work, beside those of its kind. The first one modules have, too.
@@ -153,7 +136,7 @@ func OwnerOf(b *hclsyntax.Block) string {
 	case t == nil || t.Makes != MakesWork:
 		return "The " + b.Type + " block"
 	case t.Kind == "":
-		return fmt.Sprintf("Kind %q", b.Labels[0])
+		return fmt.Sprintf("Kind %q", t.KindOf(b.Labels))
 	}
 	return "A " + b.Type
 }
@@ -200,8 +183,16 @@ func (t *Type) Depth() int {
 // Outputs reports whether references to such a block go on to outputs of its kind.
 func (t *Type) Outputs() bool { return t != nil && t.Makes == MakesWork && t.Root != "" }
 
-// Once reports whether a pipeline has at most one such block.
-func (t *Type) Once() bool { return t != nil && t.Makes == MakesOnce }
+// KindOf is the kind that a block with labels is of; "" if it is of none.
+func (t *Type) KindOf(labels []string) string {
+	switch {
+	case t == nil:
+		return ""
+	case t.Makes == MakesWork && t.Kind == "" && len(labels) > 0:
+		return labels[0]
+	}
+	return t.Kind
+}
 
 // Attrs are the attributes and blocks that such a block may have, with those of the kind that it is of.
 func (t *Type) Attrs(r *step.Registry, kind string) []step.Attr {

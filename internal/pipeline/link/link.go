@@ -41,7 +41,7 @@ func Link(m *declare.Module, d *syntax.Collector) *Links {
 		}
 	}
 	for _, t := range declare.Types {
-		if b := m.Once[t.Name]; t.Once() && b != nil && !m.Ignores(&t) {
+		if b := m.Once[t.Name]; b != nil && !m.Ignores(&t) {
 			l.refersWithin(b, b.Body, t.Refers)
 		}
 	}

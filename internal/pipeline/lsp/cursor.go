@@ -38,16 +38,7 @@ type header struct {
 }
 
 // kind names the step kind of a block at the top of a file; "" if it has none.
-func (h header) kind() string {
-	t := declare.Of(h.typ)
-	switch {
-	case t == nil:
-		return ""
-	case t.Makes == declare.MakesWork && t.Kind == "" && len(h.labels) > 0:
-		return h.labels[0]
-	}
-	return t.Kind
-}
+func (h header) kind() string { return declare.Of(h.typ).KindOf(h.labels) }
 
 // name is the block's name in references.
 func (h header) name() string { return strings.Join(append([]string{h.typ}, h.labels...), ".") }

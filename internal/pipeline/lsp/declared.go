@@ -48,7 +48,7 @@ func declarations(file string, src []byte) (list []decl, complete bool) {
 		case t.Root == "":
 			continue
 		}
-		d.name, d.kind = name, header{b.Type, b.Labels}.kind()
+		d.name, d.kind = name, t.KindOf(b.Labels)
 		d.forEach = b.Body.Attributes["for_each"] != nil
 		list = append(list, d)
 	}

@@ -12,6 +12,11 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
+// maxModuleDepth bounds modules within each other.
+const maxModuleDepth = 20
+
+const sourceAttr = "source"
+
 func (d *declarer) declareModule(b *hclsyntax.Block) {
 	n := d.declareNamed(b)
 	if n == nil {
@@ -105,9 +110,3 @@ func LocalModule(folder, source string) (map[string][]byte, error) {
 func IsLocalModule(source string) bool {
 	return slices.Contains([]string{".", ".."}, source) || slices.ContainsFunc([]string{"./", "../", "/"}, func(p string) bool { return strings.HasPrefix(source, p) })
 }
-
-const (
-	maxModuleDepth = 20 // modules within each other
-)
-
-const sourceAttr = "source"

@@ -14,6 +14,9 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
+// MaxName bounds the bytes of a label or a key of for_each: addresses stand in all that is said of a step.
+const MaxName = 4096
+
 // Options say with what a pipeline is declared.
 type Options struct {
 	Registry *step.Registry
@@ -208,8 +211,6 @@ func twice(d *syntax.Collector, name string, rng, first hcl.Range) {
 	d.Error(rng, "Declared twice", fmt.Sprintf("%s has been declared before. Give one of them another name.", name),
 		syntax.Place{Range: first, Text: "declared here first"})
 }
-
-const MaxName = 4096 // bytes of a label or a key of for_each: addresses stand in all that is said of a step
 
 // parse reads the files; what is not HCL is reported and left out.
 func (d *declarer) parse() {

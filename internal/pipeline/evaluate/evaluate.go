@@ -58,6 +58,8 @@ type run struct {
 	config           int64 // bytes of all configurations
 }
 
+const maxSteps = 200_000 // of a pipeline
+
 // countSteps refuses a block with which a pipeline has more steps than it may.
 func (r *run) countSteps(b *declare.Block, n int) bool {
 	rng := syntax.Header(b.Block)
@@ -73,7 +75,7 @@ func (r *run) countSteps(b *declare.Block, n int) bool {
 	return n <= maxInstances && r.steps <= maxSteps
 }
 
-// frame begins an evaluation of a module, which is linked when that is done first.
+// frame begins an evaluation of a module. The first one links it.
 func (r *run) frame(m *declare.Module, address string) *frame {
 	links := r.links[m]
 	if links == nil {

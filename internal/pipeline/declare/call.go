@@ -15,8 +15,6 @@ import (
 // maxModuleDepth bounds modules within each other.
 const maxModuleDepth = 20
 
-const sourceAttr = "source"
-
 func (d *declarer) declareModule(b *hclsyntax.Block) {
 	n := d.declareNamed(b)
 	if n == nil {

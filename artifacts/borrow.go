@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/redsi/redsi/internal/system/readers"
 )
@@ -281,4 +283,143 @@ func (l *layers) fetchAll(ctx context.Context, ds []Digest, read func(n int64)) 
 	}
 	slices.SortFunc(missing, Digest.Compare)
 	return each(ctx, len(missing), transfers, func(ctx context.Context, i int) error { return l.fetch(ctx, missing[i], read) })
+}
+
+// follow copies a blob into own from where a record of a tier says it is; ErrNotExist if none
+// does.
+func (l *layers) follow(ctx context.Context, t *tier, d Digest, read func(n int64)) error {
+	if l.policy.Elsewhere == nil {
+		return ErrNotExist
+	}
+	e, ok, err := t.elsewhere(ctx, d)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return ErrNotExist
+	}
+	if l.isWrong(e) {
+		return &awayError{Digest: d, URL: e.URL}
+	}
+	down := func(err error) error {
+		return &DownError{Name: e.URL, What: "blob " + d.String(), Err: err}
+	}
+	rc, err := l.policy.Elsewhere(ctx, e)
+	if errors.Is(err, ErrNotExist) {
+		l.setWrong(e)
+		return &awayError{Digest: d, URL: e.URL}
+	}
+	if err != nil {
+		return down(err)
+	}
+	theirs, ours := l.keep(ctx, bounded(VerifyReader(rc, d, e.URL), d, e.Size, e.URL), d, e.URL, read)
+	var bad *IntegrityError
+	switch {
+	case ours != nil:
+		return ours
+	case theirs == nil || context.Cause(ctx) != nil:
+		return theirs
+	case errors.As(theirs, &bad):
+		l.setWrong(e)
+		wrong := *bad
+		wrong.Other = true
+		return &wrong
+	}
+	return down(theirs)
+}
+
+func (l *layers) isWrong(e Elsewhere) bool {
+	e.From = ""
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.wrong[e]
+}
+
+// setWrong notes that what is at a URL is not what the record says: another
+// record may be right about it.
+func (l *layers) setWrong(e Elsewhere) {
+	e.From = ""
+	l.mu.Lock()
+	l.wrong[e] = true
+	l.mu.Unlock()
+	l.memo.forget()
+}
+
+// expect remembers how long the blobs of a result are.
+func (l *layers) expect(r *Result) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.sizes) > sizesMost {
+		clear(l.sizes)
+	}
+	maps.Copy(l.sizes, r.Sizes())
+}
+
+// layers is what With puts behind a store: the tiers in which results are looked up, own
+// first, and whom they are believed.
+type layers struct {
+	own    Store
+	policy Policy
+	tiers  []*tier
+
+	mu     sync.Mutex
+	coming map[Digest]chan struct{} // blobs that are being copied into own
+	sizes  map[Digest]int64         // of blobs that foreign results name
+	wrong  map[Elsewhere]bool       // records that say where a blob is, and it is not there
+	memo   memo
+}
+
+// sizesMost bounds the sizes of blobs that are remembered.
+const sizesMost = 1 << 20
+
+func newLayers(own Store, others []Other, p Policy) *layers {
+	l := &layers{own: own, policy: p, coming: map[Digest]chan struct{}{}, sizes: map[Digest]int64{}, wrong: map[Elsewhere]bool{}}
+	l.tiers = []*tier{ownTier(own)}
+	for _, o := range others {
+		s := o.Store.bare()
+		l.tiers = append(l.tiers, &tier{name: o.Name, url: s.URL, blobs: s.Blobs, records: s.Records, lister: s.Records, bad: map[Digest]error{}})
+	}
+	return l
+}
+
+func (l *layers) others() []*tier { return l.tiers[1:] }
+
+// none reports that there is nobody to fetch blobs from.
+func (l *layers) none() bool { return len(l.others()) == 0 && l.policy.Elsewhere == nil }
+
+func (l *layers) states() (all []OtherState) {
+	for _, t := range l.others() {
+		t.mu.Lock()
+		all = append(all, OtherState{t.name, t.url, t.err, t.asked, t.found, t.denied})
+		t.mu.Unlock()
+	}
+	return all
+}
+
+func readThrough(ctx context.Context, blobs Blobs, d Digest, read func(n int64)) error {
+	rc, err := blobs.Open(ctx, d)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, readers.Pieces(rc, read))
+	return errors.Join(err, rc.Close())
+}
+
+// DropCorrupt reads d and deletes it if its bytes are wrong, which turns every
+// result that names it into a miss, so that its producer runs again. It is what
+// to call after an IntegrityError. A blob whose bytes are changed on the way stays.
+func DropCorrupt(ctx context.Context, blobs Blobs, d Digest) (dropped bool, err error) {
+	if b, ok := blobs.(interface{ own() Blobs }); ok { // what others have is not ours to delete
+		blobs = b.own()
+	}
+	switch bad, err := corruptThere(ctx, blobs, d, nil); {
+	case errors.Is(err, ErrNotExist), err == nil && bad == nil, is[*changedError](err):
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	if err := blobs.Delete(ctx, d); err != nil {
+		return false, fmt.Errorf("delete corrupt blob %s: %w", d, err)
+	}
+	return true, nil
 }

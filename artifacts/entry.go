@@ -2,7 +2,10 @@ package artifacts
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/redsi/redsi/internal/system/signature"
 )
@@ -49,4 +52,101 @@ func (p Passed) String() string {
 		return fmt.Sprintf("%s has a result without its blobs: %v", where, p.Err)
 	}
 	return fmt.Sprintf("%s does not answer: %v", where, p.Err)
+}
+
+// Entry is what a store knows about one key.
+type Entry struct {
+	Result *Result // nil if there is no record, or none that can be read
+	Lost   []Lost  // blobs of Result that are gone
+	Damage error   // why the record cannot be read
+
+	// Passed are results that are there and are not used, and stores that do not answer:
+	// why a miss is one.
+	Passed []Passed
+	// Foreign is what VerifyUntrusted leaves to be compared with: a whole result that no
+	// trusted key signed, in the store that its From says. Result is nil then.
+	Foreign *Result
+}
+
+// Hit reports whether the result can be used: it is there, whole, and so is
+// every blob that it names.
+func (e Entry) Hit() bool { return e.Result != nil && len(e.Lost) == 0 }
+
+// unknown is the error of a record in a format that this code does not know; nil for others.
+func (e Entry) unknown() error {
+	if unknown, ok := errors.AsType[*FormatError](e.Damage); ok {
+		return unknown
+	}
+	return nil
+}
+
+// Miss says why the entry is not a hit; it is empty for a hit.
+func (e Entry) Miss() string {
+	var why []string
+	switch {
+	case e.unknown() != nil:
+		why = []string{e.unknown().Error()}
+	case e.Damage != nil:
+		why = []string{"the result's record is damaged: " + e.Damage.Error()}
+	case e.Result == nil && len(e.Passed) == 0:
+		why = []string{"no result"}
+	case len(e.Lost) > 0 && e.Result != nil && e.Result.Released:
+		why = []string{"its bytes have left the store: keep = false"}
+	case len(e.Lost) == 1:
+		why = []string{"lost from the store: " + e.Lost[0].String()}
+	case len(e.Lost) > 1:
+		why = []string{fmt.Sprintf("lost from the store: %s and %d more", e.Lost[0], len(e.Lost)-1)}
+	}
+	for _, p := range e.Passed {
+		why = append(why, p.String())
+	}
+	return strings.Join(why, "; ")
+}
+
+// whole is the result that the entry has, believed or not; nil if it has none.
+func (e Entry) whole() *Result {
+	if e.Result != nil {
+		return e.Result
+	}
+	return e.Foreign
+}
+
+// Known is the result of a hit, or one that was released, which can make keys only; else nil.
+func (e Entry) Known() *Result {
+	if e.Hit() || e.Result != nil && e.Result.Released {
+		return e.Result
+	}
+	return nil
+}
+
+func passedOver(p *Passed) (e Entry) {
+	if p != nil {
+		e.Passed = []Passed{*p}
+	}
+	return e
+}
+
+// notBelieved is the error of a record that the policy does not believe.
+type notBelieved struct{ Passed }
+
+func (e *notBelieved) Error() string { return e.String() }
+
+// with is e, a miss, with what others know of its key.
+func (e Entry) with(theirs Entry) Entry {
+	switch {
+	case theirs.Hit():
+		return Entry{Result: theirs.Result}
+	case e.Result == nil && theirs.Result != nil: // it is released
+		e.Result, e.Lost = theirs.Result, theirs.Lost
+	}
+	e.Passed = append(e.Passed[:len(e.Passed):len(e.Passed)], theirs.Passed...)
+	if e.Foreign == nil {
+		e.Foreign = theirs.Foreign
+	}
+	return e
+}
+
+// unanswered reports whether a store did not answer, so that it is asked again.
+func (e Entry) unanswered() bool {
+	return slices.ContainsFunc(e.Passed, func(p Passed) bool { return p.Reason == NoAnswer })
 }

@@ -120,8 +120,6 @@ func Collect(ctx context.Context, s Store, o GCOptions) (Garbage, error) {
 	return g, nil
 }
 
-func (c *contents) live(key Digest) bool { return c.roots[key] || c.young(c.ages[ResultName(key)]) }
-
 // garbage marks from the roots and returns the rest. The record of a run that is dropped stays
 // whole, with the blobs that it names, such as its plan and its list of steps.
 func (c *contents) garbage(o GCOptions, dropped map[string]bool) Garbage {
@@ -211,16 +209,6 @@ func (c *contents) openRuns(o GCOptions) (open []OpenRun, over []RecordInfo) {
 		return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.RunID, b.RunID))
 	})
 	return open, over
-}
-
-// runOf returns the id of the run that a record belongs to, or "".
-func runOf(name string) string {
-	rest, ok := strings.CutPrefix(name, RunsPrefix)
-	if !ok {
-		return ""
-	}
-	id, _, _ := strings.Cut(rest, "/")
-	return id
 }
 
 // droppedRuns returns the runs that are not among the newest n of their pipeline; 0: none.

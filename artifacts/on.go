@@ -13,13 +13,6 @@ import (
 	"github.com/redsi/redsi/internal/system/readers"
 )
 
-// The folders of a store.
-const (
-	blobsFolder   = "blobs/"
-	recordsFolder = "records/"
-	leasesFolder  = "leases/"
-)
-
 // On is the store whose files a driver keeps. All that Blobs and Records promise besides
 // moving bytes is kept here: names and sizes are checked, reads are verified.
 func On(d Driver, url string) Store {
@@ -65,8 +58,6 @@ func onError(ctx context.Context, what string, err error) error {
 }
 
 type blobsOn struct{ on }
-
-func blobPath(d Digest) string { return blobsFolder + BlobPath(d) }
 
 func (b blobsOn) Put(ctx context.Context, r io.Reader) (Digest, int64, error) {
 	if err := b.writes(ctx); err != nil {

@@ -2,17 +2,14 @@ package artifacts
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/redsi/redsi/internal/system/signature"
 )
-
-// Other is a store of somebody else. It is only read: by name, never listed.
-type Other struct {
-	Store Store
-	Name  string // its host or folder, for people; Results say it as From
-}
 
 // Untrusted is what becomes of a result that no trusted key signed.
 type Untrusted string
@@ -57,71 +54,93 @@ func (p Policy) Validate() error {
 
 func (p Policy) checksOwn() bool { return p.Own == RunUntrusted || p.Own == VerifyUntrusted }
 
-// With is own with others' results behind it. What own has no usable result for is
-// looked up in others by name, in their order; the first that the policy believes is a
-// hit if each of its blobs is there. A blob that own lacks is copied into it, verified,
-// before its first byte is given out. Everything that is written, listed or deleted is
-// own's: others are never written to.
-//
-// Others that do not answer are neither errors nor misses: Others names them.
-func With(own Store, others []Other, p Policy) Store {
-	own = own.bare()
-	l := newLayers(own, others, p)
-	own.layers = l
-	if len(others) > 0 || p.Elsewhere != nil {
-		own.Blobs = l.behind()
+// of is what becomes of a result of a tier that no trusted key signed.
+func (p Policy) of(t *tier) Untrusted {
+	switch {
+	case t.own && p.Own == "":
+		return UseUntrusted
+	case t.own:
+		return p.Own
+	case p.Foreign == "":
+		return RunUntrusted
 	}
-	return own
+	return p.Foreign
 }
 
-// Own is s without others: what it has itself, under the same policy.
-func (s Store) Own() Store { return With(s, nil, s.policy()) }
-
-// bare is s itself, without others and policy.
-func (s Store) bare() Store {
-	if s.layers == nil {
-		return s
+// standing is why the policy does not believe what somebody signed; empty if it does.
+func (p Policy) standing(who signature.Public) Reason {
+	switch standing := p.Ring.Of(who); {
+	case standing == signature.Revoked:
+		return RevokedKey
+	case standing == signature.Trusted, p.Signer != nil && who.Same(p.Signer.Public()):
+		return ""
+	case who.IsZero():
+		return Unsigned
 	}
-	return s.layers.own
+	return UnknownKey
 }
 
-func (s Store) policy() Policy {
-	if s.layers == nil {
-		return Policy{}
+// maxSigners bounds the signatures that are read of a result whom nobody signed that is
+// trusted, for the words about it.
+const maxSigners = 8
+
+// signed says whether the ring believes a record: who of its keys signed it, or why none did.
+// get reads a record of the store that has it, listed, which may be nil, lists what is known of
+// signatures there, once the keys that the ring knows have not settled it.
+func (p Policy) signed(key Digest, record []byte, get func(name string) ([]byte, error), listed func() []string) (by signature.Public, why Reason, err error) {
+	known := slices.DeleteFunc(slices.Clone(p.Ring.Trusted), func(k signature.Public) bool { return p.Ring.Of(k) == signature.Revoked })
+	if p.Signer != nil && p.Ring.Of(p.Signer.Public()) != signature.Revoked {
+		known = append(known, p.Signer.Public())
 	}
-	return s.layers.policy
-}
-
-// OtherState is what is known of one of the others of a store, so far.
-type OtherState struct {
-	Name   string
-	URL    string
-	Err    error // why it did not answer the last time; nil: it did, or was not asked
-	Asked  int   // records of results that were requested
-	Found  int   // records that were found
-	Denied int   // refused (403); they count as misses
-}
-
-// Others says what is known of each of the others of s, in their order.
-func (s Store) Others() []OtherState {
-	if s.layers == nil {
-		return nil
+	known = append(known, p.Ring.Revoked...)
+	names := func(yield func(string) bool) {
+		for _, k := range known {
+			if !yield(SignatureName(key, k)) {
+				return
+			}
+		}
+		if listed == nil {
+			return
+		}
+		for _, name := range listed() {
+			if strings.HasPrefix(name, signaturePrefix(key)) && !yield(name) {
+				return
+			}
+		}
 	}
-	return s.layers.states()
-}
-
-// DownError says that a blob or record may be in a store that does not answer.
-type DownError struct {
-	Name string // of the other store
-	What string // that was asked for, or empty
-	Err  error
-}
-
-func (e *DownError) Error() string {
-	if e.What == "" {
-		return fmt.Sprintf("%s does not answer: %v", e.Name, e.Err)
+	why = Unsigned
+	asked := map[string]bool{}
+	for name := range names {
+		if len(asked) == len(known)+maxSigners {
+			break
+		}
+		if asked[name] {
+			continue
+		}
+		asked[name] = true
+		doc, err := get(name)
+		switch {
+		case errors.Is(err, ErrNotExist), is[*DamageError](err):
+			continue
+		case err != nil:
+			return by, why, err
+		}
+		who, err := signerOf(key, record, name, doc)
+		reason := p.standing(who)
+		switch {
+		case err != nil && who.IsZero():
+			continue
+		case err != nil:
+			reason = NotSigned
+		case reason == "":
+			return who, "", nil
+		}
+		if rank[reason] > rank[why] {
+			by, why = who, reason
+		}
 	}
-	return fmt.Sprintf("%s: %s does not answer: %v", e.What, e.Name, e.Err)
+	return by, why, nil
 }
 
-func (e *DownError) Unwrap() error { return e.Err }
+// rank says which of several reasons is reported: the one that a reader can do most about.
+var rank = map[Reason]int{Unsigned: 0, UnknownKey: 1, RevokedKey: 2, NotSigned: 3}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -17,16 +16,6 @@ import (
 // outputs differ from those in use; outputs is Result.OutputsDigest of it.
 func NondeterminismName(key, outputs Digest) string {
 	return nondetPrefix + key.Hex() + "/" + outputs.Hex()
-}
-
-// OutputsDigest is a digest over the names, types and contents of r's outputs:
-// equal for two results that the same step should have left.
-func (r Result) OutputsDigest() Digest {
-	b, err := json.Marshal(r.Outputs)
-	if err != nil {
-		panic(fmt.Sprintf("artifacts: outputs of %s: %v", r.Key, err)) // strings and numbers only
-	}
-	return Sum(b)
 }
 
 // Publish files r under "results/<key>", last of all: every blob that r names

@@ -9,22 +9,6 @@ import (
 	"slices"
 )
 
-// Released is the record "released/<hex key>" of a result whose outputs' bytes may leave the
-// store on purpose. Without them the result is no hit, but it is not lost either: what it says
-// of its outputs still makes the keys of the steps that read them, and running its step again
-// brings the bytes back, and removes the record.
-type Released struct {
-	Format string `json:"format"` // ReleasedFormat
-	Key    Digest `json:"key"`
-	Bytes  int64  `json:"bytes"` // that left with it; 0: others need all of its outputs
-}
-
-// ReleasedFormat is the form of the records of released results.
-const ReleasedFormat = "redsi-released/1"
-
-// ReleasedName is the name of the record that says that the result of key was released.
-func ReleasedName(key Digest) string { return ReleasedPrefix + key.Hex() }
-
 // smallBlob is the size up to which a blob stays: it fills no disk, and such as an empty file
 // or a report of one number is the output of many steps.
 const smallBlob = 4 << 10
@@ -35,21 +19,6 @@ type Freed struct {
 	Bytes   int64  `json:"bytes"`
 	Held    int    `json:"held,omitempty"` // results that stay whole for others
 	For     string `json:"for,omitempty"`  // why one of them does, for people
-}
-
-// markReleased marks those of entries that lack blobs because their result was released.
-func (t *tier) markReleased(ctx context.Context, entries []Entry) error {
-	return each(ctx, len(entries), parallel, func(ctx context.Context, i int) error {
-		r := entries[i].Result
-		if r == nil || len(entries[i].Lost) == 0 {
-			return nil
-		}
-		_, err := t.Get(ctx, ReleasedName(r.Key))
-		if r.Released = err == nil; t.own && err != nil && !errors.Is(err, ErrNotExist) {
-			return err
-		}
-		return nil
-	})
 }
 
 // Release lets the outputs of the results of keys go, which no step of a run will read. What
@@ -200,11 +169,4 @@ func (c *contents) neededBeside(going map[Digest]*leaving) map[Digest]bool {
 		}
 	}
 	return needed
-}
-
-// withoutOutputs is r with what it names beside its outputs.
-func (r *Result) withoutOutputs() *Result {
-	other := *r
-	other.Outputs = nil
-	return &other
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
+	"io"
 	"slices"
 	"sync"
 
@@ -114,13 +114,6 @@ func (l *layers) read(ctx context.Context, t *tier, key Digest) (record []byte, 
 	return record, e, nil
 }
 
-func passedOver(p *Passed) (e Entry) {
-	if p != nil {
-		e.Passed = []Passed{*p}
-	}
-	return e
-}
-
 // unread is the error of a record of a tier that was not read.
 func (t *tier) unread(key Digest, err error) error {
 	switch {
@@ -131,11 +124,6 @@ func (t *tier) unread(key Digest, err error) error {
 	}
 	return fmt.Errorf("look up %s: %w", key, err)
 }
-
-// notBelieved is the error of a record that the policy does not believe.
-type notBelieved struct{ Passed }
-
-func (e *notBelieved) Error() string { return e.String() }
 
 // passed is what a look-up makes of what read says of a tier: what is not there is a miss,
 // and what goes wrong with one of the others, a reason. Other errors stay.
@@ -226,43 +214,248 @@ func (l *layers) fill(ctx context.Context, keys []Digest, entries []Entry) error
 	return nil
 }
 
-// with is e, a miss, with what others know of its key.
-func (e Entry) with(theirs Entry) Entry {
+// linked is s itself, where a blob counts as there if a record says where it is. Nothing
+// is fetched.
+func (s Store) linked() Store {
+	return With(s, nil, Policy{Elsewhere: func(_ context.Context, e Elsewhere) (io.ReadCloser, error) {
+		return nil, &awayError{Digest: e.Digest, URL: e.URL}
+	}})
+}
+
+// judge says who signed a record of a tier, or why the policy does not believe it.
+func (l *layers) judge(ctx context.Context, t *tier, key Digest, record []byte) (signature.Public, Reason, error) {
+	use := l.policy.of(t) == UseUntrusted
+	if use && (t.own || len(l.policy.Ring.Trusted) == 0 && l.policy.Signer == nil) {
+		return signature.Public{}, Unsigned, nil // trusted without a check of the signer
+	}
+	get := func(name string) ([]byte, error) { return t.Get(ctx, name) }
+	names := func() (all []string) {
+		if t.own {
+			all, _ = RecordNames(ctx, t.lister, signaturePrefix(key)) // only for the words
+			return all
+		}
+		return t.about(ctx, key)
+	}
+	if use {
+		names = nil
+	}
+	by, why, err := l.policy.signed(key, record, get, names)
+	if err != nil && t.own {
+		err = fmt.Errorf("look up the signatures of %s: %w", key, err)
+	}
+	return by, why, err
+}
+
+// standsFor says why the policy does not believe that r, of a store, stands for its key; nil
+// if it does, or if r was made under it. Where keys are trusted, one of them, or the policy's
+// own, must have signed the acceptance, and it must not be withdrawn in own.
+func (l *layers) standsFor(ctx context.Context, from string, r *Result) (*Passed, error) {
+	a, err := r.Acceptance()
+	if err != nil {
+		return &Passed{From: from, Reason: Damaged, Err: err}, nil
+	}
+	if a == nil {
+		return nil, nil
+	}
+	why := l.policy.standing(a.signer)
+	if why != "" && (why == RevokedKey || len(l.policy.Ring.Trusted) > 0) {
+		return &Passed{From: from, Reason: why, Signer: a.signer}, nil
+	}
+	_, err = l.own.Records.Get(ctx, a.name()+withdrawnSuffix)
 	switch {
-	case theirs.Hit():
-		return Entry{Result: theirs.Result}
-	case e.Result == nil && theirs.Result != nil: // it is released
-		e.Result, e.Lost = theirs.Result, theirs.Lost
+	case errors.Is(err, ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("look up whether the acceptance of %s was withdrawn: %w", r.Key, err)
 	}
-	e.Passed = append(e.Passed[:len(e.Passed):len(e.Passed)], theirs.Passed...)
-	if e.Foreign == nil {
-		e.Foreign = theirs.Foreign
-	}
-	return e
+	return &Passed{From: from, Reason: Withdrawn}, nil
 }
 
-// unanswered reports whether a store did not answer, so that it is asked again.
-func (e Entry) unanswered() bool {
-	return slices.ContainsFunc(e.Passed, func(p Passed) bool { return p.Reason == NoAnswer })
-}
+// How often in turn a record must be damaged in the same way before that is believed, and how often it is read for that:
+// its bytes may have been changed on the way.
+const (
+	readings     = 3
+	readingsMost = 10
+)
 
-// expect remembers how long the blobs of a result are.
-func (l *layers) expect(r *Result) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.sizes) > sizesMost {
-		clear(l.sizes)
+// Inspect returns what s, with the others behind it, knows about each of keys, misses with
+// their reason included. Whether the policy of s believes a result is decided in read and
+// nowhere else. Records are read concurrently and blobs checked in one batch. An
+// error means that the store could not answer, never that a key is a miss.
+func Inspect(ctx context.Context, s Store, keys []Digest) (map[Digest]Entry, error) {
+	unique, l := sorted(keys), s.layers
+	if l == nil {
+		l = newLayers(s, nil, Policy{}) // which believes all it has
 	}
-	maps.Copy(l.sizes, r.Sizes())
+	found, err := l.look(ctx, ownTier(s), s.Blobs, unique)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.fill(ctx, unique, found); err != nil {
+		return nil, err
+	}
+	entries := make(map[Digest]Entry, len(unique))
+	for i, key := range unique {
+		entries[key] = found[i]
+	}
+	return entries, nil
 }
 
-// Sizes lists the blobs of r's outputs with their sizes.
-func (r *Result) Sizes() map[Digest]int64 {
-	sizes := map[Digest]int64{}
-	for _, a := range r.Outputs {
-		for _, f := range a.Named("") {
-			sizes[f.Digest] = f.Size
+// sorted is keys in order, each once.
+func sorted(keys []Digest) []Digest {
+	return slices.Compact(slices.SortedFunc(slices.Values(keys), Digest.Compare))
+}
+
+// markLost fills in Lost of every entry that has a result, be it one to compare with.
+func markLost(ctx context.Context, blobs Blobs, entries []Entry) error {
+	var all []Digest
+	for _, e := range entries {
+		all = append(all, e.whole().needs()...)
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	missing, err := blobs.Missing(ctx, all)
+	if err != nil {
+		return fmt.Errorf("look for blobs: %w", err)
+	}
+	gone := setOf(missing)
+	for i, e := range entries {
+		for _, l := range e.whole().blobs() {
+			if gone[l.Digest] {
+				entries[i].Lost = append(entries[i].Lost, l)
+			}
 		}
 	}
-	return sizes
+	return nil
+}
+
+// LookupKnown is LookupMany for those who do not read the outputs of released results.
+func LookupKnown(ctx context.Context, s Store, keys []Digest) (map[Digest]*Result, error) {
+	return lookup(ctx, s, keys, Entry.Known)
+}
+
+// lookup is those results of keys that of gives of their entries.
+func lookup(ctx context.Context, s Store, keys []Digest, of func(Entry) *Result) (map[Digest]*Result, error) {
+	entries, err := Inspect(ctx, s, keys)
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[Digest]*Result, len(entries))
+	for key, e := range entries {
+		if r := of(e); r != nil {
+			found[key] = r
+		}
+	}
+	return found, nil
+}
+
+// Lookup returns the result of key, or nil and no error if there is none that
+// can be used; Inspect tells why. An error means that the store could not answer.
+func Lookup(ctx context.Context, s Store, key Digest) (*Result, error) {
+	found, err := LookupMany(ctx, s, []Digest{key})
+	return found[key], err
+}
+
+// LookupMany is Lookup for many keys at once; a key that misses is not in the map.
+func LookupMany(ctx context.Context, s Store, keys []Digest) (map[Digest]*Result, error) {
+	return lookup(ctx, s, keys, func(e Entry) *Result {
+		if !e.Hit() {
+			return nil
+		}
+		return e.Result
+	})
+}
+
+// EachResult gives each every usable result of s itself, not of its others, in the order of keys, until it returns false.
+func EachResult(ctx context.Context, s Store, each func(*Result) bool) error {
+	s = s.Own()
+	keys, err := ResultKeys(ctx, s)
+	if err != nil {
+		return err
+	}
+	for some := range slices.Chunk(keys, inspectMost) {
+		found, err := LookupMany(ctx, s, some)
+		if err != nil {
+			return err
+		}
+		for _, key := range some {
+			if r := found[key]; r != nil && !each(r) {
+				return nil
+			}
+		}
+	}
+	return nil
+}
+
+// ResultKeys lists the keys of all results of s itself, usable or not.
+func ResultKeys(ctx context.Context, s Store) ([]Digest, error) {
+	var keys []Digest
+	for info, err := range s.Records.List(ctx, ResultsPrefix) {
+		if err != nil {
+			return nil, err
+		}
+		if key, ok := keyOf(info.Name, ResultsPrefix); ok {
+			keys = append(keys, key)
+		}
+	}
+	return keys, nil
+}
+
+// With is own with others' results behind it. What own has no usable result for is
+// looked up in others by name, in their order; the first that the policy believes is a
+// hit if each of its blobs is there. A blob that own lacks is copied into it, verified,
+// before its first byte is given out. Everything that is written, listed or deleted is
+// own's: others are never written to.
+//
+// Others that do not answer are neither errors nor misses: Others names them.
+func With(own Store, others []Other, p Policy) Store {
+	own = own.bare()
+	l := newLayers(own, others, p)
+	own.layers = l
+	if len(others) > 0 || p.Elsewhere != nil {
+		own.Blobs = l.behind()
+	}
+	return own
+}
+
+// Own is s without others: what it has itself, under the same policy.
+func (s Store) Own() Store { return With(s, nil, s.policy()) }
+
+// bare is s itself, without others and policy.
+func (s Store) bare() Store {
+	if s.layers == nil {
+		return s
+	}
+	return s.layers.own
+}
+
+func (s Store) policy() Policy {
+	if s.layers == nil {
+		return Policy{}
+	}
+	return s.layers.policy
+}
+
+// Others says what is known of each of the others of s, in their order.
+func (s Store) Others() []OtherState {
+	if s.layers == nil {
+		return nil
+	}
+	return s.layers.states()
+}
+
+// markReleased marks those of entries that lack blobs because their result was released.
+func (t *tier) markReleased(ctx context.Context, entries []Entry) error {
+	return each(ctx, len(entries), parallel, func(ctx context.Context, i int) error {
+		r := entries[i].Result
+		if r == nil || len(entries[i].Lost) == 0 {
+			return nil
+		}
+		_, err := t.Get(ctx, ReleasedName(r.Key))
+		if r.Released = err == nil; t.own && err != nil && !errors.Is(err, ErrNotExist) {
+			return err
+		}
+		return nil
+	})
 }

@@ -1,6 +1,9 @@
 package artifacts
 
-import "strings"
+import (
+	"strings"
+	"time"
+)
 
 // The rooms of records: what their names begin with, and what comes after it.
 const (
@@ -84,4 +87,64 @@ func keyOf(name, prefix string) (Digest, bool) {
 	hex, _, _ := strings.Cut(rest, "/")
 	d, err := ParseHex(hex)
 	return d, err == nil
+}
+
+func (c *contents) live(key Digest) bool { return c.roots[key] || c.young(c.ages[ResultName(key)]) }
+
+// runOf returns the id of the run that a record belongs to, or "".
+func runOf(name string) string {
+	rest, ok := strings.CutPrefix(name, RunsPrefix)
+	if !ok {
+		return ""
+	}
+	id, _, _ := strings.Cut(rest, "/")
+	return id
+}
+
+// ResultName is the name of the record that holds the result of key.
+func ResultName(key Digest) string { return ResultsPrefix + key.Hex() }
+
+// Released is the record "released/<hex key>" of a result whose outputs' bytes may leave the
+// store on purpose. Without them the result is no hit, but it is not lost either: what it says
+// of its outputs still makes the keys of the steps that read them, and running its step again
+// brings the bytes back, and removes the record.
+type Released struct {
+	Format string `json:"format"` // ReleasedFormat
+	Key    Digest `json:"key"`
+	Bytes  int64  `json:"bytes"` // that left with it; 0: others need all of its outputs
+}
+
+// ReleasedFormat is the form of the records of released results.
+const ReleasedFormat = "redsi-released/1"
+
+// ReleasedName is the name of the record that says that the result of key was released.
+func ReleasedName(key Digest) string { return ReleasedPrefix + key.Hex() }
+
+// contents is all that a store holds, as of one walk over it.
+type contents struct {
+	results map[Digest]held
+	records []RecordInfo
+	said    map[string]said // by each record but results
+	blobs   map[Digest]BlobInfo
+	roots   map[Digest]bool      // that roots name
+	ages    map[string]time.Time // of records
+	young   func(time.Time) bool
+	dropped map[string]bool // runs
+}
+
+// held is what garbage collection goes by of a result: a store has many.
+type held struct {
+	blobs    []Digest // in no set order, each once
+	hit      bool
+	step     string
+	took     time.Duration
+	finished time.Time
+	damage   error
+}
+
+// said is what upkeep goes by of a record that is no result.
+type said struct {
+	names map[Digest]bool // the digests in its text and in that of its body
+	study string          // of a run: its project and pipeline
+	lost  error           // why its body cannot be read, whoever asks
 }

@@ -2,13 +2,9 @@ package artifacts
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"iter"
-	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 )
 
 // Blobs keeps immutable bytes under their SHA-256. All methods may be called
@@ -102,49 +98,4 @@ type Store struct {
 	URL     string  // where it is, for people and logs; never holds a secret
 
 	layers *layers // of With: whose results count, and who else has some
-}
-
-// MaxRecord is the largest record in bytes. Larger things are blobs.
-const MaxRecord = 1 << 20
-
-// The longest RecordPath, and the longest segment of one: with a store's prefix
-// under S3's 1,024 bytes, and under a file system's 255.
-const (
-	maxRecordPath    = 800
-	maxRecordSegment = 240
-)
-
-// CheckRecord reports a record that no store takes: a name that is empty, has
-// an empty, "." or ".." segment, a control character or is too long, or data of
-// more than MaxRecord bytes. Stores call it before they write.
-func CheckRecord(name string, data []byte) error {
-	if err := checkRecordName(name); err != nil {
-		return err
-	}
-	if len(data) > MaxRecord {
-		return &RefusedError{fmt.Errorf("record %s has %d bytes, more than %d: store it as a blob and record its digest", name, len(data), MaxRecord)}
-	}
-	return nil
-}
-
-// checkRecordName is CheckRecord for a name alone.
-func checkRecordName(name string) error {
-	if !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
-		return fmt.Errorf("record name %q is not printable UTF-8", name)
-	}
-	for seg := range strings.SplitSeq(name, "/") {
-		if seg == "" || seg == "." || seg == ".." {
-			return fmt.Errorf("record name %q has an empty, \".\" or \"..\" segment", name)
-		}
-	}
-	path := RecordPath(name)
-	if len(path) > maxRecordPath {
-		return fmt.Errorf("record name %.100q… takes %d bytes when escaped, more than %d", name, len(path), maxRecordPath)
-	}
-	for seg := range strings.SplitSeq(path, "/") {
-		if len(seg) > maxRecordSegment {
-			return fmt.Errorf("record name %.100q… has a segment of %d bytes when escaped, more than %d", name, len(seg), maxRecordSegment)
-		}
-	}
-	return nil
 }

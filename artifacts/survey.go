@@ -8,30 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 )
-
-// contents is all that a store holds, as of one walk over it.
-type contents struct {
-	results map[Digest]held
-	records []RecordInfo
-	said    map[string]said // by each record but results
-	blobs   map[Digest]BlobInfo
-	roots   map[Digest]bool      // that roots name
-	ages    map[string]time.Time // of records
-	young   func(time.Time) bool
-	dropped map[string]bool // runs
-}
-
-// held is what garbage collection goes by of a result: a store has many.
-type held struct {
-	blobs    []Digest // in no set order, each once
-	hit      bool
-	step     string
-	took     time.Duration
-	finished time.Time
-	damage   error
-}
 
 func heldBy(e Entry) held {
 	h := held{hit: e.Hit(), damage: e.Damage}
@@ -148,13 +125,6 @@ func digestsIn(text []byte) map[Digest]bool {
 		start = i + 1
 	}
 	return found
-}
-
-// said is what upkeep goes by of a record that is no result.
-type said struct {
-	names map[Digest]bool // the digests in its text and in that of its body
-	study string          // of a run: its project and pipeline
-	lost  error           // why its body cannot be read, whoever asks
 }
 
 // saidBy reads a record's text and its body; err is that the store could not answer.

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"slices"
@@ -14,8 +13,6 @@ import (
 	"sync"
 
 	"golang.org/x/sync/errgroup"
-
-	"github.com/redsi/redsi/internal/system/readers"
 )
 
 // CheckOptions say how Check goes about it.
@@ -191,15 +188,6 @@ func (c *check) blob(ctx context.Context, info BlobInfo) error {
 	return nil
 }
 
-func readThrough(ctx context.Context, blobs Blobs, d Digest, read func(n int64)) error {
-	rc, err := blobs.Open(ctx, d)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(io.Discard, readers.Pieces(rc, read))
-	return errors.Join(err, rc.Close())
-}
-
 // results checks the results of keys. Where they cannot be read together they are read one by
 // one, so that one that cannot be read hides no other.
 func (c *check) results(ctx context.Context, keys []Digest) error {
@@ -363,25 +351,6 @@ func (c *check) record(ctx context.Context, name string, problem error, canGo bo
 		p.Err = errors.Join(p.Err, err)
 	}
 	c.r.Problems = append(c.r.Problems, p)
-}
-
-// DropCorrupt reads d and deletes it if its bytes are wrong, which turns every
-// result that names it into a miss, so that its producer runs again. It is what
-// to call after an IntegrityError. A blob whose bytes are changed on the way stays.
-func DropCorrupt(ctx context.Context, blobs Blobs, d Digest) (dropped bool, err error) {
-	if b, ok := blobs.(interface{ own() Blobs }); ok { // what others have is not ours to delete
-		blobs = b.own()
-	}
-	switch bad, err := corruptThere(ctx, blobs, d, nil); {
-	case errors.Is(err, ErrNotExist), err == nil && bad == nil, is[*changedError](err):
-		return false, nil
-	case err != nil:
-		return false, err
-	}
-	if err := blobs.Delete(ctx, d); err != nil {
-		return false, fmt.Errorf("delete corrupt blob %s: %w", d, err)
-	}
-	return true, nil
 }
 
 // changedError says that the bytes of a blob were wrong in different ways.

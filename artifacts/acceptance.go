@@ -1,0 +1,138 @@
+package artifacts
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/redsi/redsi/internal/system/signature"
+	"github.com/redsi/redsi/internal/system/values"
+)
+
+// Formats of what is said about the taking of one result for another.
+const (
+	acceptedFormat  = "redsi-accepted/1"
+	withdrawnFormat = "redsi-accepted-withdrawn/1"
+)
+
+// withdrawnSuffix is what the name of an acceptance's end has after its own.
+const withdrawnSuffix = "-withdrawn"
+
+// Bounds of what an acceptance says.
+const (
+	maxReason   = 2000
+	maxAccepted = MaxRecord / 4
+)
+
+// Acceptance is what a person declares: that a result that was made under one key stands
+// for another key, too, since what differs in the two does not change the outputs. The
+// result that is filed under the new key has the document's text in its origin.
+type Acceptance struct {
+	Format  string           `json:"format"`
+	Key     Digest           `json:"key"` // that has the result from now on
+	Of      Digest           `json:"of"`  // that it was made under
+	Step    string           `json:"step"`
+	Outputs Digest           `json:"outputs"` // Result.OutputsDigest
+	Changes []AcceptedChange `json:"changes"` // from the preimage of Of to that of Key
+	Reason  string           `json:"reason"`
+	By      string           `json:"by"` // for people; the signature says who it was
+	When    time.Time        `json:"when"`
+	signer  signature.Public // that signed it; zero if nobody did
+	text    string           // as it was signed
+}
+
+// AcceptedChange is a difference between the two preimages, as it was shown to the person.
+type AcceptedChange struct {
+	Path string `json:"path"`
+	Old  string `json:"old,omitempty"`
+	New  string `json:"new,omitempty"`
+}
+
+// Withdrawal is the end of an acceptance.
+type Withdrawal struct {
+	Format   string    `json:"format"`
+	Key      Digest    `json:"key"`
+	Accepted string    `json:"accepted"` // its id
+	By       string    `json:"by"`
+	When     time.Time `json:"when"`
+}
+
+// parseAcceptance reads the text of an acceptance. One that was changed after it was
+// signed is an error.
+func parseAcceptance(text string) (*Acceptance, error) {
+	a := &Acceptance{text: text}
+	if len(text) > maxAccepted {
+		return nil, fmt.Errorf("an acceptance has %d bytes, too many", len(text))
+	}
+	if err := values.Written([]byte(text), a); err != nil {
+		return nil, fmt.Errorf("an acceptance is not JSON: %w", err)
+	}
+	if a.Format != acceptedFormat {
+		return nil, fmt.Errorf("an acceptance has the format %q, this redsi reads %q", a.Format, acceptedFormat)
+	}
+	var err error
+	if a.signer, err = signature.Signer([]byte(text)); err != nil {
+		return nil, fmt.Errorf("an acceptance: %w", err)
+	}
+	return a, nil
+}
+
+// NewAcceptance is the acceptance of a result for another key, signed if there is a key.
+func NewAcceptance(a Acceptance, by *signature.Private) (*Acceptance, error) {
+	a.Format = acceptedFormat
+	switch {
+	case strings.TrimSpace(a.Reason) == "":
+		return nil, errors.New("an acceptance needs a reason")
+	case len(a.Reason) > maxReason:
+		return nil, fmt.Errorf("the reason of an acceptance has %d bytes, more than %d", len(a.Reason), maxReason)
+	case a.By == "":
+		return nil, errors.New("an acceptance needs a name: who accepts it")
+	}
+	b, err := json.Marshal(a)
+	if err == nil && by != nil {
+		b, err = by.Sign(b)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return parseAcceptance(string(b))
+}
+
+// ID names an acceptance among those of its key.
+func (a *Acceptance) ID() string { return Sum([]byte(a.text)).Hex()[:16] }
+
+// Sentence is who accepted it and why, in a line.
+func (a *Acceptance) Sentence() string {
+	who := a.By
+	if !a.signer.IsZero() && a.signer.Name != a.By {
+		who += " (key " + a.signer.Name + ")"
+	} else if a.signer.IsZero() {
+		who += " (not signed)"
+	}
+	return "accepted by " + who + ": " + a.Reason
+}
+
+// Text is the document, as it was signed.
+func (a *Acceptance) Text() string { return a.text }
+
+func (a *Acceptance) name() string { return acceptedPrefix + a.Key.Hex() + "/" + a.ID() }
+
+// Acceptance is by which r stands for its key; nil if it was made under it. A text that says
+// something else than r is an error.
+func (r *Result) Acceptance() (*Acceptance, error) {
+	if r.Origin.Accepted == "" {
+		return nil, nil
+	}
+	a, err := parseAcceptance(r.Origin.Accepted)
+	switch {
+	case err != nil:
+		return nil, err
+	case a.Key != r.Key:
+		return nil, fmt.Errorf("it was accepted for the key %s", a.Key)
+	case a.Outputs != r.OutputsDigest():
+		return nil, errors.New("the acceptance is for other outputs than these")
+	}
+	return a, nil
+}

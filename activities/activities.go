@@ -160,7 +160,7 @@ func (a *Activities) keep(d artifacts.Digest, p *plan.Plan) {
 	a.plans[d] = p
 }
 
-func readJSON(ctx context.Context, blobs artifacts.Blobs, d artifacts.Digest, v any) error {
+func readJSON(ctx context.Context, blobs artifacts.BlobReader, d artifacts.Digest, v any) error {
 	b, err := artifacts.ReadBlob(ctx, blobs, d, artifacts.AnySize)
 	if err != nil {
 		return err

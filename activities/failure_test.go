@@ -212,7 +212,7 @@ func TestFailureOfOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	faults.Add(storetest.BlobsOpen, storetest.Fault{Flip: true}, storetest.Fault{Flip: true})
-	a := &Activities{Store: artifacts.With(mem.New(), []artifacts.Other{{Store: theirs, Name: "a.example"}}, artifacts.Policy{})}
+	a := &Activities{Store: artifacts.With(mem.New(), []artifacts.Other{{Reader: theirs.Reader(), Name: "a.example"}}, artifacts.Policy{})}
 	_, err = a.Store.Blobs.Open(t.Context(), d)
 	var app *temporal.ApplicationError
 	if err := a.failure(t.Context(), fmt.Errorf("input: %w", err)); !errors.As(err, &app) || app.Type() != workflows.InputLostError || !strings.Contains(err.Error(), "a.example") {

@@ -68,7 +68,7 @@ func TestPinnedAccepted(t *testing.T) {
 	if got, err := artifacts.Lookup(t.Context(), a.Store, under); err != nil || got == nil {
 		t.Errorf("it is filed where it is no hit: %v", err)
 	}
-	if keys, err := artifacts.ResultKeys(t.Context(), a.Store); err != nil || len(keys) != 1 {
+	if keys, err := artifacts.ResultKeys(t.Context(), a.Store.Records); err != nil || len(keys) != 1 {
 		t.Errorf("%d results, %v", len(keys), err)
 	}
 }

@@ -44,7 +44,7 @@ func ListAbout(ctx context.Context, s Store, keys []Digest) error {
 const listEach = 16
 
 // aboutOf lists the records about keys.
-func aboutOf(ctx context.Context, records recordLister, keys []Digest) (map[Digest][]string, error) {
+func aboutOf(ctx context.Context, records RecordReader, keys []Digest) (map[Digest][]string, error) {
 	wanted := setOf(keys)
 	found := map[Digest][]string{}
 	for _, r := range rooms {
@@ -80,7 +80,7 @@ func (t *tier) about(ctx context.Context, key Digest) []string {
 	if t.away("") != nil {
 		return nil
 	}
-	if all, err := aboutOf(ctx, t.lister, []Digest{key}); err == nil { // many let nobody list
+	if all, err := aboutOf(ctx, t.records, []Digest{key}); err == nil { // many let nobody list
 		return all[key][:min(len(all[key]), maxAbout)]
 	}
 	b, err := t.Get(ctx, aboutPrefix+key.Hex())

@@ -38,30 +38,37 @@ func (l *layers) behind() Blobs {
 // own is own's blobs without the others.
 func (b *layered) own() Blobs { return b.Blobs }
 
+func (b *layered) Open(ctx context.Context, d Digest) (io.ReadCloser, error) { return b.l.Open(ctx, d) }
+
+func (b *layered) Missing(ctx context.Context, ds []Digest) ([]Digest, error) {
+	return b.l.Missing(ctx, ds)
+}
+
 // Open returns a blob of own, which is copied from one of the others first if need be.
-func (b *layered) Open(ctx context.Context, d Digest) (io.ReadCloser, error) {
-	rc, err := b.Blobs.Open(ctx, d)
-	if !errors.Is(err, ErrNotExist) {
+func (l *layers) Open(ctx context.Context, d Digest) (io.ReadCloser, error) {
+	own := l.tiers[0].blobs
+	rc, err := own.Open(ctx, d)
+	if !errors.Is(err, ErrNotExist) || l.none() {
 		return rc, err
 	}
-	if err := b.l.fetch(ctx, d, nil); err != nil {
+	if err := l.fetch(ctx, d, nil); err != nil {
 		return nil, err
 	}
-	return b.Blobs.Open(ctx, d)
+	return own.Open(ctx, d)
 }
 
 // Missing names what neither own nor any of the others has. Those that do not answer
 // count as having nothing; Others names them.
-func (b *layered) Missing(ctx context.Context, ds []Digest) ([]Digest, error) {
-	missing, err := b.Blobs.Missing(ctx, ds)
+func (l *layers) Missing(ctx context.Context, ds []Digest) ([]Digest, error) {
+	missing, err := l.tiers[0].blobs.Missing(ctx, ds)
 	if err != nil || len(missing) == 0 {
 		return missing, err
 	}
-	for _, t := range b.l.tiers {
+	for _, t := range l.tiers {
 		if len(missing) == 0 {
 			break
 		}
-		if missing, err = b.l.missingIn(ctx, t, missing); err != nil {
+		if missing, err = l.missingIn(ctx, t, missing); err != nil {
 			return nil, err
 		}
 	}
@@ -137,7 +144,7 @@ func (l *layers) fetch(ctx context.Context, d Digest, read func(n int64)) error 
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
-		if missing, err := l.own.Blobs.Missing(ctx, []Digest{d}); err != nil || len(missing) == 0 {
+		if missing, err := l.tiers[0].blobs.Missing(ctx, []Digest{d}); err != nil || len(missing) == 0 {
 			return err
 		}
 	}
@@ -277,7 +284,7 @@ func (b *boundedReader) Read(p []byte) (int, error) {
 
 // fetchAll copies those of ds into own that it lacks, and that others have.
 func (l *layers) fetchAll(ctx context.Context, ds []Digest, read func(n int64)) error {
-	missing, err := l.own.Blobs.Missing(ctx, ds)
+	missing, err := l.tiers[0].blobs.Missing(ctx, ds)
 	if err != nil {
 		return err
 	}
@@ -373,13 +380,17 @@ type layers struct {
 const sizesMost = 1 << 20
 
 func newLayers(own Store, others []Other, p Policy) *layers {
-	l := &layers{own: own, policy: p, coming: map[Digest]chan struct{}{}, sizes: map[Digest]int64{}, wrong: map[Elsewhere]bool{}}
-	l.tiers = []*tier{ownTier(own)}
+	l := reading(own.Reader(), p)
+	l.own = own
 	for _, o := range others {
-		s := o.Store.bare()
-		l.tiers = append(l.tiers, &tier{name: o.Name, url: s.URL, blobs: s.Blobs, records: s.Records, lister: s.Records, bad: map[Digest]error{}})
+		l.tiers = append(l.tiers, &tier{name: o.Name, url: o.URL, blobs: o.Blobs, records: o.Records, bad: map[Digest]error{}})
 	}
 	return l
+}
+
+// reading is a place alone, of which nothing is copied anywhere.
+func reading(place Reader, p Policy) *layers {
+	return &layers{policy: p, tiers: []*tier{ownTier(place)}, coming: map[Digest]chan struct{}{}, sizes: map[Digest]int64{}, wrong: map[Elsewhere]bool{}}
 }
 
 func (l *layers) others() []*tier { return l.tiers[1:] }

@@ -92,7 +92,7 @@ func (s *shelf) Ingest(_ context.Context, r io.Reader, path func(Digest) string)
 // layersOver has a store of somebody else behind an empty one of our own.
 func layersOver(other Driver) (*layers, *shelf) {
 	own := shelfOf(nil)
-	return newLayers(On(own, "own"), []Other{{Store: On(other, "shelf"), Name: "shelf"}}, Policy{Foreign: UseUntrusted}), own
+	return newLayers(On(own, "own"), []Other{{Reader: On(other, "shelf").Reader(), Name: "shelf"}}, Policy{Foreign: UseUntrusted}), own
 }
 
 // TestRemembers: what others know of a key, and that one of them is down, holds for a minute.
@@ -212,7 +212,7 @@ func TestNoMoreThanToldElsewhere(t *testing.T) {
 			t.Fatal(err)
 		}
 		pages := &shelf{files: map[string][]byte{recordsFolder + RecordPath(ElsewhereName(d)): says}}
-		return l.follow(t.Context(), ownTier(On(pages, "pages")), d, func(n int64) { read += n })
+		return l.follow(t.Context(), ownTier(ReadOn(pages, "pages")), d, func(n int64) { read += n })
 	}
 	var bad *IntegrityError
 	if err := from(d, 1<<40); !errors.As(err, &bad) || !bad.Other || read > 64<<10 || len(own.files) != 0 {

@@ -76,7 +76,7 @@ func (l *layers) bringAbout(ctx context.Context, t *tier, key Digest) error {
 
 // copyAbout copies the records of these names that are said about a key, once its result is
 // there, and says how many were filed.
-func copyAbout(ctx context.Context, from recordReader, to Records, key Digest, names []string) (filed int, err error) {
+func copyAbout(ctx context.Context, from getter, to Records, key Digest, names []string) (filed int, err error) {
 	record, err := to.Get(ctx, ResultName(key))
 	if err != nil {
 		return 0, err

@@ -8,7 +8,7 @@ import (
 )
 
 // RecordNames lists names first: a store is not changed while it is listed.
-func RecordNames(ctx context.Context, records recordLister, prefix string) ([]string, error) {
+func RecordNames(ctx context.Context, records RecordReader, prefix string) ([]string, error) {
 	var names []string
 	for r, err := range records.List(ctx, prefix) {
 		if err != nil {
@@ -26,10 +26,7 @@ type Document struct {
 }
 
 // DocumentsIn reads the records whose names begin with prefix, which it lists first.
-func DocumentsIn(ctx context.Context, records interface {
-	recordLister
-	recordReader
-}, prefix string) iter.Seq2[Document, error] {
+func DocumentsIn(ctx context.Context, records RecordReader, prefix string) iter.Seq2[Document, error] {
 	return func(yield func(Document, error) bool) {
 		names, err := RecordNames(ctx, records, prefix)
 		if err != nil {
@@ -49,9 +46,14 @@ func PutJSON(ctx context.Context, records Records, name string, v any) error {
 	return records.Put(ctx, name, b)
 }
 
+// getter reads records by name.
+type getter interface {
+	Get(ctx context.Context, name string) ([]byte, error)
+}
+
 // Documents reads records in the order of names. One that is deleted meanwhile is left out;
 // the first error ends it.
-func Documents(ctx context.Context, records recordReader, names []string) iter.Seq2[Document, error] {
+func Documents(ctx context.Context, records getter, names []string) iter.Seq2[Document, error] {
 	return func(yield func(Document, error) bool) {
 		for _, name := range names {
 			text, err := records.Get(ctx, name)

@@ -49,7 +49,7 @@ func (e Elsewhere) validate(d Digest) error {
 }
 
 // elsewhere reads where records say that d is; a record that cannot be read says nothing.
-func elsewhere(ctx context.Context, records recordReader, d Digest) (e Elsewhere, ok bool, err error) {
+func elsewhere(ctx context.Context, records getter, d Digest) (e Elsewhere, ok bool, err error) {
 	b, err := records.Get(ctx, ElsewhereName(d))
 	if errors.Is(err, ErrNotExist) {
 		return e, false, nil
@@ -62,7 +62,7 @@ func elsewhere(ctx context.Context, records recordReader, d Digest) (e Elsewhere
 
 // ownElsewhere is elsewhere for the store itself, whose records may have come with results of anybody:
 // so no program of this machine, and nobody on the way, is asked for the blob.
-func ownElsewhere(ctx context.Context, records recordReader, d Digest) (e Elsewhere, ok bool, err error) {
+func ownElsewhere(ctx context.Context, records getter, d Digest) (e Elsewhere, ok bool, err error) {
 	e, ok, err = elsewhere(ctx, records, d)
 	return e, ok && strings.HasPrefix(e.URL, "https://"), err
 }
@@ -101,7 +101,7 @@ func (s Store) Away(ctx context.Context, ds []Digest) (away []Elsewhere, gone []
 }
 
 // lostForGood drops from lost what a record says that it lies elsewhere, which it adds to away.
-func lostForGood(ctx context.Context, records Records, lost []Lost, away map[Digest]Elsewhere) (gone []Lost, err error) {
+func lostForGood(ctx context.Context, records getter, lost []Lost, away map[Digest]Elsewhere) (gone []Lost, err error) {
 	for _, l := range lost {
 		e, ok, err := ownElsewhere(ctx, records, l.Digest)
 		if err != nil {

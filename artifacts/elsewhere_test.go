@@ -124,7 +124,7 @@ func TestTransferElsewhere(t *testing.T) {
 	s, r := leftOut(t, farAway)
 	send := func(from, to artifacts.Store, dry bool) artifacts.Transferred {
 		t.Helper()
-		x := &artifacts.Transfer{From: from, To: to, DryRun: dry}
+		x := &artifacts.Transfer{From: from.Reader(), To: to, DryRun: dry}
 		if err := x.Results(ctx, []artifacts.Digest{r.Key}); err != nil {
 			t.Fatal(err)
 		}

@@ -111,7 +111,7 @@ func TestReleasedInUpkeep(t *testing.T) {
 	}
 	to := mem.New()
 	for range 2 {
-		tr := &artifacts.Transfer{From: s, To: to}
+		tr := &artifacts.Transfer{From: s.Reader(), To: to}
 		if err := tr.Results(t.Context(), []artifacts.Digest{r.Key}); err != nil {
 			t.Fatal(err)
 		}
@@ -119,7 +119,7 @@ func TestReleasedInUpkeep(t *testing.T) {
 			t.Fatalf("%+v", done)
 		}
 	}
-	behind := artifacts.With(mem.New(), []artifacts.Other{{Name: "there", Store: to}}, artifacts.Policy{Foreign: artifacts.UseUntrusted})
+	behind := artifacts.With(mem.New(), []artifacts.Other{{Name: "there", Reader: to.Reader()}}, artifacts.Policy{Foreign: artifacts.UseUntrusted})
 	if !released(t, behind, r) {
 		t.Fatal("what another store has of it is not used")
 	}

@@ -17,7 +17,7 @@ const maxForeignBody = 512 << 20
 
 // look looks keys up in a tier: records many at a time, then the blobs of all in one batch,
 // among those that are there or in other tiers. Its entries are as keys are.
-func (l *layers) look(ctx context.Context, t *tier, blobs Blobs, keys []Digest) ([]Entry, error) {
+func (l *layers) look(ctx context.Context, t *tier, keys []Digest) ([]Entry, error) {
 	found := make([]Entry, len(keys))
 	if err := each(ctx, len(keys), parallel, func(ctx context.Context, i int) (err error) {
 		_, found[i], err = l.read(ctx, t, keys[i])
@@ -26,7 +26,7 @@ func (l *layers) look(ctx context.Context, t *tier, blobs Blobs, keys []Digest) 
 	}); err != nil {
 		return nil, err
 	}
-	if err := markLost(ctx, blobs, found); err != nil {
+	if err := markLost(ctx, l, found); err != nil {
 		return nil, err
 	}
 	if err := t.markReleased(ctx, found); err != nil {
@@ -70,7 +70,7 @@ func (l *layers) read(ctx context.Context, t *tier, key Digest) (record []byte, 
 		untrusted := l.policy.of(t)
 		r, damage, err := readRecordBy(key, record, func(d Digest) ([]byte, error) {
 			if t.own {
-				return readAll(ctx, t.blobs, d, AnySize)
+				return ReadBlob(ctx, l, d, AnySize)
 			}
 			if err := judge(); err != nil {
 				return nil, err
@@ -157,7 +157,7 @@ func (t *tier) passed(ctx context.Context, e Entry, err error) (Entry, error) {
 
 // bodyFrom reads the body of a long result of one of the others.
 func (l *layers) bodyFrom(ctx context.Context, t *tier, d Digest) (b []byte, err error) {
-	if b, err = ReadBlob(ctx, l.own.Blobs, d, maxForeignBody); err == nil {
+	if b, err = ReadBlob(ctx, l.tiers[0].blobs, d, maxForeignBody); err == nil {
 		return b, nil
 	}
 	err = t.ask(ctx, "blob "+d.String(), func() error {
@@ -193,7 +193,7 @@ func (l *layers) fill(ctx context.Context, keys []Digest, entries []Entry) error
 		for n, i := range todo {
 			some[n] = keys[i]
 		}
-		found, err := l.look(ctx, t, &layered{Blobs: l.own.Blobs, l: l}, some)
+		found, err := l.look(ctx, t, some)
 		if err != nil {
 			return err
 		}
@@ -216,11 +216,11 @@ func (l *layers) fill(ctx context.Context, keys []Digest, entries []Entry) error
 
 // linked is s itself, where a blob counts as there if a record says where it is. Nothing
 // is fetched.
-func (s Store) linked() Store {
-	return With(s, nil, Policy{Elsewhere: func(_ context.Context, e Elsewhere) (io.ReadCloser, error) {
-		return nil, &awayError{Digest: e.Digest, URL: e.URL}
-	}})
-}
+func (s Store) linked() Store { return With(s, nil, linked) }
+
+var linked = Policy{Elsewhere: func(_ context.Context, e Elsewhere) (io.ReadCloser, error) {
+	return nil, &awayError{Digest: e.Digest, URL: e.URL}
+}}
 
 // judge says who signed a record of a tier, or why the policy does not believe it.
 func (l *layers) judge(ctx context.Context, t *tier, key Digest, record []byte) (signature.Public, Reason, error) {
@@ -231,7 +231,7 @@ func (l *layers) judge(ctx context.Context, t *tier, key Digest, record []byte) 
 	get := func(name string) ([]byte, error) { return t.Get(ctx, name) }
 	names := func() (all []string) {
 		if t.own {
-			all, _ = RecordNames(ctx, t.lister, signaturePrefix(key)) // only for the words
+			all, _ = RecordNames(ctx, t.records, signaturePrefix(key)) // only for the words
 			return all
 		}
 		return t.about(ctx, key)
@@ -261,7 +261,7 @@ func (l *layers) standsFor(ctx context.Context, from string, r *Result) (*Passed
 	if why != "" && (why == RevokedKey || len(l.policy.Ring.Trusted) > 0) {
 		return &Passed{From: from, Reason: why, Signer: a.signer}, nil
 	}
-	_, err = l.own.Records.Get(ctx, a.name()+withdrawnSuffix)
+	_, err = l.tiers[0].records.Get(ctx, a.name()+withdrawnSuffix)
 	switch {
 	case errors.Is(err, ErrNotExist):
 		return nil, nil
@@ -283,11 +283,16 @@ const (
 // nowhere else. Records are read concurrently and blobs checked in one batch. An
 // error means that the store could not answer, never that a key is a miss.
 func Inspect(ctx context.Context, s Store, keys []Digest) (map[Digest]Entry, error) {
-	unique, l := sorted(keys), s.layers
+	l := s.layers
 	if l == nil {
 		l = newLayers(s, nil, Policy{}) // which believes all it has
 	}
-	found, err := l.look(ctx, ownTier(s), s.Blobs, unique)
+	return l.inspect(ctx, keys)
+}
+
+func (l *layers) inspect(ctx context.Context, keys []Digest) (map[Digest]Entry, error) {
+	unique := sorted(keys)
+	found, err := l.look(ctx, l.tiers[0], unique)
 	if err != nil {
 		return nil, err
 	}
@@ -307,7 +312,7 @@ func sorted(keys []Digest) []Digest {
 }
 
 // markLost fills in Lost of every entry that has a result, be it one to compare with.
-func markLost(ctx context.Context, blobs Blobs, entries []Entry) error {
+func markLost(ctx context.Context, blobs BlobReader, entries []Entry) error {
 	var all []Digest
 	for _, e := range entries {
 		all = append(all, e.whole().needs()...)
@@ -370,7 +375,7 @@ func LookupMany(ctx context.Context, s Store, keys []Digest) (map[Digest]*Result
 // EachResult gives each every usable result of s itself, not of its others, in the order of keys, until it returns false.
 func EachResult(ctx context.Context, s Store, each func(*Result) bool) error {
 	s = s.Own()
-	keys, err := ResultKeys(ctx, s)
+	keys, err := ResultKeys(ctx, s.Records)
 	if err != nil {
 		return err
 	}
@@ -388,10 +393,10 @@ func EachResult(ctx context.Context, s Store, each func(*Result) bool) error {
 	return nil
 }
 
-// ResultKeys lists the keys of all results of s itself, usable or not.
-func ResultKeys(ctx context.Context, s Store) ([]Digest, error) {
+// ResultKeys lists the keys of all results that have records, usable or not.
+func ResultKeys(ctx context.Context, records RecordReader) ([]Digest, error) {
 	var keys []Digest
-	for info, err := range s.Records.List(ctx, ResultsPrefix) {
+	for info, err := range records.List(ctx, ResultsPrefix) {
 		if err != nil {
 			return nil, err
 		}

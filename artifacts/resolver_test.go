@@ -60,7 +60,7 @@ func TestChangedOnTheWay(t *testing.T) {
 		t.Fatal(err)
 	}
 	faults.Add(storetest.BlobsOpen, storetest.Fault{Flip: true})
-	s := artifacts.With(mem.New(), []artifacts.Other{{Store: theirs, Name: "friend"}}, artifacts.Policy{})
+	s := artifacts.With(mem.New(), []artifacts.Other{{Reader: theirs.Reader(), Name: "friend"}}, artifacts.Policy{})
 	if b, err := artifacts.ReadBlob(t.Context(), s.Blobs, d, 9); string(b) != "one" || err != nil || len(faults.Pending()) != 0 {
 		t.Errorf("%q, %v", b, err)
 	}
@@ -76,7 +76,7 @@ func TestLongOfNobody(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := artifacts.With(mem.New(), []artifacts.Other{{Store: theirs, Name: "friend"}}, artifacts.Policy{Ring: signature.Ring{Trusted: []signature.Public{alice.Public()}}})
+	s := artifacts.With(mem.New(), []artifacts.Other{{Reader: theirs.Reader(), Name: "friend"}}, artifacts.Policy{Ring: signature.Ring{Trusted: []signature.Public{alice.Public()}}})
 	before := faults.Calls(storetest.BlobsOpen)
 	found, err := artifacts.Inspect(t.Context(), s, []artifacts.Digest{r.Key})
 	if e := found[r.Key]; err != nil || e.Hit() || len(e.Passed) != 1 || e.Passed[0].Reason != artifacts.Unsigned {
@@ -88,7 +88,7 @@ func TestLongOfNobody(t *testing.T) {
 	if _, err := artifacts.SignResult(t.Context(), theirs, r.Key, alice); err != nil {
 		t.Fatal(err)
 	}
-	s = artifacts.With(mem.New(), []artifacts.Other{{Store: theirs, Name: "friend"}}, artifacts.Policy{Ring: signature.Ring{Trusted: []signature.Public{alice.Public()}}})
+	s = artifacts.With(mem.New(), []artifacts.Other{{Reader: theirs.Reader(), Name: "friend"}}, artifacts.Policy{Ring: signature.Ring{Trusted: []signature.Public{alice.Public()}}})
 	if hit, err := artifacts.Lookup(t.Context(), s, r.Key); hit == nil || err != nil {
 		t.Errorf("signed by alice: %v, %v", hit, err)
 	}

@@ -98,16 +98,15 @@ type Signed struct {
 	Err error            // why it counts for nothing: it is damaged, or of another record
 }
 
-// Signatures lists who signed the result that s itself has under key, in no set order of
+// Signatures lists who signed the result that is under key, in no set order of
 // people. Whether they are trusted is for a signature.Ring to say.
-func Signatures(ctx context.Context, s Store, key Digest) ([]Signed, error) {
-	s = s.bare()
-	record, err := s.Records.Get(ctx, ResultName(key))
+func Signatures(ctx context.Context, records RecordReader, key Digest) ([]Signed, error) {
+	record, err := records.Get(ctx, ResultName(key))
 	if err != nil {
 		return nil, err
 	}
 	var all []Signed
-	for doc, err := range DocumentsIn(ctx, s.Records, signaturePrefix(key)) {
+	for doc, err := range DocumentsIn(ctx, records, signaturePrefix(key)) {
 		if err != nil {
 			return nil, err
 		}

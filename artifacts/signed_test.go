@@ -34,7 +34,7 @@ func signing(s artifacts.Store, by *signature.Private) artifacts.Store {
 
 func signatures(t *testing.T, s artifacts.Store, key artifacts.Digest) string {
 	t.Helper()
-	all, err := artifacts.Signatures(t.Context(), s, key)
+	all, err := artifacts.Signatures(t.Context(), s.Records, key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +219,7 @@ func TestTransferIsExact(t *testing.T) {
 	putRecord(t, from, "attestations/"+artifacts.Digest{9}.Hex()+"/1", `{}`)
 	send := func(to artifacts.Store) artifacts.Transferred {
 		t.Helper()
-		x := &artifacts.Transfer{From: from, To: to}
+		x := &artifacts.Transfer{From: from.Reader(), To: to}
 		if err := x.Results(ctx, []artifacts.Digest{r.Key}); err != nil {
 			t.Fatal(err)
 		}
@@ -264,7 +264,7 @@ func TestTransferOfMany(t *testing.T) {
 		keys = append(keys, r.Key)
 	}
 	before := faults.Calls(storetest.RecordsList)
-	x := &artifacts.Transfer{From: s, To: to}
+	x := &artifacts.Transfer{From: s.Reader(), To: to}
 	if err := x.Results(t.Context(), keys); err != nil {
 		t.Fatal(err)
 	}

@@ -7,17 +7,8 @@ import (
 	"time"
 )
 
-// Blobs keeps immutable bytes under their SHA-256. All methods may be called
-// concurrently, from several processes and machines on one store, and again
-// after an error: each is idempotent.
-type Blobs interface {
-	// Put stores what r yields and returns its digest and size. It streams with
-	// bounded memory, hashes at ingest and shows the blob only when it is whole:
-	// after an error, a kill or a cancelled ctx nothing is visible. A blob that
-	// is there already is not an error; its age (ModTime) starts anew, so that
-	// garbage collection sees it as in use.
-	Put(ctx context.Context, r io.Reader) (Digest, int64, error)
-
+// BlobReader reads immutable bytes by their SHA-256.
+type BlobReader interface {
 	// Open returns the bytes of d. A read that reaches io.EOF has delivered
 	// exactly those bytes; a blob that differs ends in an *IntegrityError in
 	// place of io.EOF, so what was read is not to be trusted before EOF. A blob
@@ -27,6 +18,20 @@ type Blobs interface {
 	// Missing returns those of ds that are not there, in the order given, each
 	// once. It looks at existence only; reads check the bytes.
 	Missing(ctx context.Context, ds []Digest) ([]Digest, error)
+}
+
+// Blobs keeps immutable bytes under their SHA-256. All methods may be called
+// concurrently, from several processes and machines on one store, and again
+// after an error: each is idempotent.
+type Blobs interface {
+	BlobReader
+
+	// Put stores what r yields and returns its digest and size. It streams with
+	// bounded memory, hashes at ingest and shows the blob only when it is whole:
+	// after an error, a kill or a cancelled ctx nothing is visible. A blob that
+	// is there already is not an error; its age (ModTime) starts anew, so that
+	// garbage collection sees it as in use.
+	Put(ctx context.Context, r io.Reader) (Digest, int64, error)
 
 	// List yields every blob, in no set order. The first error ends it.
 	List(ctx context.Context) iter.Seq2[BlobInfo, error]
@@ -54,11 +59,20 @@ type BlobInfo struct {
 	ModTime time.Time // when it was last put
 }
 
-// Records keeps small JSON documents under slash-separated names, such as
+// RecordReader reads small JSON documents by slash-separated names, such as
 // "results/<hex key>" or "runs/<id>". Reads never see a half-written document.
-type Records interface {
+type RecordReader interface {
 	// Get returns a document, or ErrNotExist.
 	Get(ctx context.Context, name string) ([]byte, error)
+
+	// List yields the documents whose name starts with prefix, sorted by name.
+	// The first error ends it.
+	List(ctx context.Context, prefix string) iter.Seq2[RecordInfo, error]
+}
+
+// Records keeps such documents.
+type Records interface {
+	RecordReader
 
 	// Create stores a new document, or returns ErrExist and changes nothing. Of
 	// any number of concurrent calls for one name, on any machines, exactly one
@@ -74,10 +88,6 @@ type Records interface {
 	// number of concurrent calls with one old and other data, exactly one succeeds. Like
 	// Create, it may have succeeded after another error.
 	Replace(ctx context.Context, name string, old, data []byte) error
-
-	// List yields the documents whose name starts with prefix, sorted by name.
-	// The first error ends it.
-	List(ctx context.Context, prefix string) iter.Seq2[RecordInfo, error]
 
 	// Delete removes a document; one that is not there is not an error.
 	Delete(ctx context.Context, name string) error
@@ -98,4 +108,17 @@ type Store struct {
 	URL     string  // where it is, for people and logs; never holds a secret
 
 	layers *layers // of With: whose results count, and who else has some
+}
+
+// Reader is a place that can only be read.
+type Reader struct {
+	Blobs   BlobReader
+	Records RecordReader
+	URL     string
+}
+
+// Reader is s itself, to be read only.
+func (s Store) Reader() Reader {
+	s = s.bare()
+	return Reader{s.Blobs, s.Records, s.URL}
 }

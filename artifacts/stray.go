@@ -72,7 +72,7 @@ func (o on) strays(ctx context.Context, folder string) iter.Seq2[Stray, error] {
 }
 
 func (o on) setAside(ctx context.Context, s Stray) (string, error) {
-	if err := o.writes(ctx); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return "", err
 	}
 	to, err := o.ReadDriver.(TidyDriver).SetAside(ctx, s.path)

@@ -85,7 +85,7 @@ func (c *contents) read(ctx context.Context, s Store, skip func(name string, tex
 
 // readSince adds the results that have been filed since.
 func (c *contents) readSince(ctx context.Context, s Store) error {
-	keys, err := ResultKeys(ctx, s)
+	keys, err := ResultKeys(ctx, s.Records)
 	if err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func digestsIn(text []byte) map[Digest]bool {
 }
 
 // saidBy reads a record's text and its body; err is that the store could not answer.
-func saidBy(ctx context.Context, blobs Blobs, name string, text []byte) (said, error) {
+func saidBy(ctx context.Context, blobs BlobReader, name string, text []byte) (said, error) {
 	found := said{names: digestsIn(text)}
 	var head struct {
 		Project  string  `json:"project"`

@@ -4,24 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"iter"
 	"sync"
 	"time"
-)
-
-// The others are read through these alone, so that nothing can be written to them.
-type (
-	blobReader interface {
-		Open(ctx context.Context, d Digest) (io.ReadCloser, error)
-		Missing(ctx context.Context, ds []Digest) ([]Digest, error)
-	}
-	recordReader interface {
-		Get(ctx context.Context, name string) ([]byte, error)
-	}
-	recordLister interface {
-		List(ctx context.Context, prefix string) iter.Seq2[RecordInfo, error]
-	}
 )
 
 // downFor is how long a store that did not answer is not asked again.
@@ -32,9 +16,8 @@ const downFor = time.Minute
 type tier struct {
 	own       bool
 	name, url string // of one of the others
-	blobs     blobReader
-	records   recordReader
-	lister    recordLister
+	blobs     BlobReader
+	records   RecordReader
 
 	mu                   sync.Mutex
 	err                  error // why it did not answer the last time
@@ -44,9 +27,7 @@ type tier struct {
 }
 
 // ownTier is s as the first tier.
-func ownTier(s Store) *tier {
-	return &tier{own: true, blobs: s.Blobs, records: s.Records, lister: s.Records}
-}
+func ownTier(s Reader) *tier { return &tier{own: true, blobs: s.Blobs, records: s.Records} }
 
 // ask asks the store something. Where one of the others does not answer, the error is a
 // *DownError, and it is not asked again for a while. What is not there is ErrNotExist.
@@ -123,8 +104,8 @@ var errTooLong = fmt.Errorf("it is larger than any that redsi writes, %d bytes",
 
 // Other is a store of somebody else. It is only read: by name, never listed.
 type Other struct {
-	Store Store
-	Name  string // its host or folder, for people; Results say it as From
+	Reader
+	Name string // its host or folder, for people; Results say it as From
 }
 
 // OtherState is what is known of one of the others of a store, so far.

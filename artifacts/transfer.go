@@ -20,9 +20,10 @@ import (
 // not sent again, so a transfer that was ended continues where it was. What arrives is
 // verified: blobs by their digests, results by their seals and keys.
 type Transfer struct {
-	From, To Store
-	DryRun   bool          // write nothing, count what would be sent
-	Sent     func(n int64) // told of bytes as they are read, from several goroutines; may be nil
+	From   Reader
+	To     Store         // itself: neither others behind it nor whom it believes have a part
+	DryRun bool          // write nothing, count what would be sent
+	Sent   func(n int64) // told of bytes as they are read, from several goroutines; may be nil
 
 	mu   sync.Mutex
 	done Transferred
@@ -53,9 +54,6 @@ type Transferred struct {
 	Lost map[Digest]string `json:"lost"`
 }
 
-// Neither store's others, nor whom they believe, have a part in a transfer.
-func (t *Transfer) from() Store { return t.From.bare() }
-
 func (t *Transfer) to() Store { return t.To.bare() }
 
 // Done returns what has come of the transfer so far.
@@ -83,7 +81,7 @@ const (
 func (t *Transfer) Results(ctx context.Context, keys []Digest) (err error) {
 	keys = sorted(keys)
 	if !t.DryRun {
-		if t.said, err = aboutOf(ctx, t.from().Records, keys); errors.Is(err, ErrNoList) {
+		if t.said, err = aboutOf(ctx, t.From.Records, keys); errors.Is(err, ErrNoList) {
 			err = nil
 		}
 	}
@@ -99,7 +97,7 @@ func (t *Transfer) Results(ctx context.Context, keys []Digest) (err error) {
 }
 
 func (t *Transfer) some(ctx context.Context, keys []Digest) error {
-	here, err := Inspect(ctx, t.from().linked(), keys)
+	here, err := reading(t.From, linked).inspect(ctx, keys)
 	if err != nil {
 		return err
 	}
@@ -205,11 +203,11 @@ func (t *Transfer) send(ctx context.Context, rs []*Result, first bool) error {
 
 // result sends the record of a result, byte by byte, so that its signatures stay right.
 func (t *Transfer) result(ctx context.Context, r *Result) (differs bool, err error) {
-	record, err := t.from().Records.Get(ctx, ResultName(r.Key))
+	record, err := t.From.Records.Get(ctx, ResultName(r.Key))
 	if err != nil {
 		return false, err
 	}
-	now, damage, err := readRecord(ctx, t.from().Blobs, r.Key, record)
+	now, damage, err := readRecord(ctx, t.From.Blobs, r.Key, record)
 	if err = errors.Join(damage, err); err != nil {
 		return false, err
 	}
@@ -234,7 +232,7 @@ func (t *Transfer) released(ctx context.Context, r *Result, theirs Entry) error 
 		}
 	}
 	for _, name := range []string{ReleasedName(r.Key), ResultName(r.Key)} {
-		text, err := t.from().Records.Get(ctx, name)
+		text, err := t.From.Records.Get(ctx, name)
 		if err == nil {
 			err = t.to().Records.Create(ctx, name, text)
 		}
@@ -255,7 +253,7 @@ func (t *Transfer) about(ctx context.Context, here map[Digest]Entry) error {
 		}
 	}
 	return each(ctx, len(keys), transfers, func(ctx context.Context, i int) error {
-		filed, err := copyAbout(ctx, t.from().Records, t.to().Records, keys[i], t.said[keys[i]])
+		filed, err := copyAbout(ctx, t.From.Records, t.to().Records, keys[i], t.said[keys[i]])
 		t.note(func(done *Transferred) { done.Records += filed })
 		return err
 	})
@@ -271,11 +269,11 @@ func (t *Transfer) Record(ctx context.Context, name string) error {
 }
 
 func (t *Transfer) record(ctx context.Context, name string) error {
-	text, err := t.from().Records.Get(ctx, name)
+	text, err := t.From.Records.Get(ctx, name)
 	if err != nil {
 		return err
 	}
-	said, err := saidBy(ctx, t.from().Blobs, name, text)
+	said, err := saidBy(ctx, t.From.Blobs, name, text)
 	if err := cmp.Or(err, said.lost); err != nil {
 		return err
 	}
@@ -334,13 +332,13 @@ func (t *Transfer) settled(ctx context.Context, theirs Entry, round int) (bool, 
 	if round > 0 {
 		return true, nil
 	}
-	missing, err := t.from().Blobs.Missing(ctx, slices.Collect(maps.Keys(away)))
+	missing, err := t.From.Blobs.Missing(ctx, slices.Collect(maps.Keys(away)))
 	return len(missing) == len(away), err
 }
 
 // present removes from ds what is not in this store: the loss of a log loses no result.
 func (t *Transfer) present(ctx context.Context, ds map[Digest]int64) error {
-	gone, err := t.from().Blobs.Missing(ctx, slices.Collect(maps.Keys(ds)))
+	gone, err := t.From.Blobs.Missing(ctx, slices.Collect(maps.Keys(ds)))
 	for _, d := range gone {
 		delete(ds, d)
 	}
@@ -371,7 +369,7 @@ func (t *Transfer) blobs(ctx context.Context, ds map[Digest]int64) error {
 
 // wouldSend counts missing as sent, each once.
 func (t *Transfer) wouldSend(ctx context.Context, missing []Digest, ds map[Digest]int64) error {
-	gone, err := t.from().Blobs.Missing(ctx, missing)
+	gone, err := t.From.Blobs.Missing(ctx, missing)
 	if err != nil {
 		return err
 	}
@@ -399,7 +397,7 @@ func (t *Transfer) wouldSend(ctx context.Context, missing []Digest, ds map[Diges
 // nothing says so here. What is said there stays, if it can be read. size is what results,
 // which have seals, say of it, and 0 if none does.
 func (t *Transfer) link(ctx context.Context, d Digest, size int64, gone error) error {
-	e, ok, err := ownElsewhere(ctx, t.from().Records, d)
+	e, ok, err := ownElsewhere(ctx, t.From.Records, d)
 	if err != nil {
 		return err
 	}
@@ -420,7 +418,7 @@ func (t *Transfer) link(ctx context.Context, d Digest, size int64, gone error) e
 }
 
 func (t *Transfer) blob(ctx context.Context, d Digest) (int64, error) {
-	r, err := t.from().Blobs.Open(ctx, d)
+	r, err := t.From.Blobs.Open(ctx, d)
 	if err != nil {
 		return 0, err
 	}

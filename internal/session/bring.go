@@ -51,13 +51,13 @@ func (f *fetched) from(name string) int64 {
 
 // countedBlobs are the blobs of another store, counted as they are read.
 type countedBlobs struct {
-	artifacts.Blobs
+	artifacts.BlobReader
 	name string
 	to   *fetched
 }
 
 func (c countedBlobs) Open(ctx context.Context, d artifacts.Digest) (io.ReadCloser, error) {
-	r, err := c.Blobs.Open(ctx, d)
+	r, err := c.BlobReader.Open(ctx, d)
 	if err != nil {
 		return nil, err
 	}

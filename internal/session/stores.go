@@ -134,12 +134,12 @@ func (se *Session) WithOthers(ctx context.Context, own artifacts.Store) (artifac
 	}
 	se.Others.Opened = nil
 	for _, address := range se.Addresses() {
-		o, err := open.Other(ctx, address)
+		o, err := open.Other(address)
 		if err != nil {
 			return own, fault.Input(fmt.Errorf("--from %s: %w", open.Shown(address), err))
 		}
-		if o.Store.URL != own.URL { // the pipeline may name this very store
-			o.Store.Blobs = countedBlobs{o.Store.Blobs, o.Name, &se.Others.fetched}
+		if o.URL != own.URL { // the pipeline may name this very store
+			o.Blobs = countedBlobs{o.Blobs, o.Name, &se.Others.fetched}
 			se.Others.Opened = append(se.Others.Opened, o)
 		}
 	}
@@ -170,7 +170,7 @@ func (se *Session) elsewhere(ctx context.Context, e artifacts.Elsewhere) (io.Rea
 	}
 	name := e.URL
 	for _, o := range se.Others.Opened {
-		if o.Store.URL == e.From {
+		if o.URL == e.From {
 			name = o.Name
 		}
 	}

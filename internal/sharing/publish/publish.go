@@ -106,12 +106,12 @@ func Publish(ctx context.Context, se *session.Session, o Options) (*Publication,
 		return nil, fault.Input(fmt.Errorf("%s is the store itself: publish into another folder", o.Folder))
 	}
 	if o.DryRun {
-		return pub, pub.send(ctx, se, v.Store, to)
+		return pub, pub.send(ctx, se, v.Store.Reader(), to)
 	}
 	if err := se.Bring(ctx, v.Store, v.Preview, pub.publishes); err != nil {
 		return nil, err
 	}
-	if err := pub.send(ctx, se, v.Store.Own(), to); err != nil {
+	if err := pub.send(ctx, se, v.Store.Reader(), to); err != nil {
 		return nil, err
 	}
 	if err := artifacts.ListAbout(ctx, to, pub.keys); err != nil { // a static host lists nothing
@@ -128,7 +128,7 @@ func Publish(ctx context.Context, se *session.Session, o Options) (*Publication,
 }
 
 // send copies what is published, and signs it with the user's key, if there is one.
-func (pub *Publication) send(ctx context.Context, se *session.Session, from, to artifacts.Store) error {
+func (pub *Publication) send(ctx context.Context, se *session.Session, from artifacts.Reader, to artifacts.Store) error {
 	k, err := se.Signer()
 	if err != nil {
 		return err
@@ -332,7 +332,7 @@ func (b leftOutBlobs) Missing(ctx context.Context, ds []artifacts.Digest) ([]art
 
 // copy writes blobs, results and their signatures into the folder's store, whose blobs come
 // from another; sent is told of bytes as they are written.
-func (pub *Publication) copy(ctx context.Context, from, to artifacts.Store, sent func(n int64)) error {
+func (pub *Publication) copy(ctx context.Context, from artifacts.Reader, to artifacts.Store, sent func(n int64)) error {
 	for _, l := range pub.Left {
 		if l.URL == "" || pub.DryRun {
 			continue

@@ -45,7 +45,7 @@ func (o Signing) Sign(ctx context.Context, store artifacts.Store, keys []artifac
 				o.Damaged(key, e.Miss())
 				continue
 			}
-			who, err := artifacts.Signatures(ctx, store, key)
+			who, err := artifacts.Signatures(ctx, store.Records, key)
 			if err != nil {
 				return n, err
 			}
@@ -95,7 +95,7 @@ func List(ctx context.Context, store artifacts.Store, keys []artifacts.Digest, r
 		return rows[id]
 	}
 	for _, key := range keys {
-		who, err := artifacts.Signatures(ctx, store, key)
+		who, err := artifacts.Signatures(ctx, store.Records, key)
 		if err != nil {
 			return nil, err
 		}

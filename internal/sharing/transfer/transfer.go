@@ -46,18 +46,18 @@ func Between(ctx context.Context, se *session.Session, o Options) (*artifacts.Tr
 	if own.URL == there.URL {
 		return nil, fault.Input(fmt.Errorf("both stores are %s: name a different one", own.URL))
 	}
-	t, verb := &artifacts.Transfer{DryRun: o.Dry, From: own, To: se.Following(there)}, "push"
+	from, to, verb := own, se.Following(there), "push"
 	if !o.Push {
-		t.From, t.To, verb = t.To, own, "pull"
+		from, to, verb = to, from, "pull"
 	}
-	selected, err := o.selection(ctx, se, t.From)
+	selected, err := o.selection(ctx, se, from)
 	if err != nil {
 		return nil, err
 	}
-	name := fmt.Sprintf("%s %s %q %q %v", verb, t.From.URL, se.Targets, o.Run, o.Only)
+	name := fmt.Sprintf("%s %s %q %q %v", verb, from.URL, se.Targets, o.Run, o.Only)
 	sent, over := se.Copying("copied", 0)
 	defer over()
-	t.Sent = sent
+	t := &artifacts.Transfer{From: from.Reader(), To: to, DryRun: o.Dry, Sent: sent}
 	return t, Copy(ctx, t, verb+"-"+artifacts.Sum([]byte(name)).Short(), selected)
 }
 
@@ -80,7 +80,7 @@ func (o Options) selection(ctx context.Context, se *session.Session, from artifa
 // what they need; without targets, of all results.
 func Keys(ctx context.Context, se *session.Session, from artifacts.Store, only bool) ([]artifacts.Digest, error) {
 	if len(se.Targets) == 0 {
-		return artifacts.ResultKeys(ctx, from)
+		return artifacts.ResultKeys(ctx, from.Records)
 	}
 	pl, _, err := se.LoadPlan(ctx)
 	if err != nil {
@@ -136,7 +136,7 @@ type Selection struct {
 
 // All selects all results, runs, failures and pins of a store.
 func All(ctx context.Context, from artifacts.Store) (s Selection, err error) {
-	if s.Keys, err = artifacts.ResultKeys(ctx, from); err != nil {
+	if s.Keys, err = artifacts.ResultKeys(ctx, from.Records); err != nil {
 		return s, err
 	}
 	for _, prefix := range []string{artifacts.FailedPrefix, artifacts.RunsPrefix, artifacts.PinsPrefix} {

@@ -38,11 +38,11 @@ const inUse = time.Hour
 // hashed is noted in cacheDir, and it is hashed again where the note does not prove
 // its bytes (Seen). Do not write to the file. A blob that is corrupt is an
 // *artifacts.IntegrityError, one that is not there artifacts.ErrNotExist.
-func Fetch(ctx context.Context, blobs artifacts.Blobs, d artifacts.Digest, cacheDir string) (path string, err error) {
+func Fetch(ctx context.Context, blobs artifacts.BlobReader, d artifacts.Digest, cacheDir string) (path string, err error) {
 	return cache{cacheDir, cacheLimit}.fetch(ctx, blobs, d)
 }
 
-func (c cache) fetch(ctx context.Context, blobs artifacts.Blobs, d artifacts.Digest) (path string, err error) {
+func (c cache) fetch(ctx context.Context, blobs artifacts.BlobReader, d artifacts.Digest) (path string, err error) {
 	if err := context.Cause(ctx); err != nil {
 		return "", err
 	}
@@ -80,7 +80,7 @@ func (c cache) open() error {
 }
 
 // inPlace is fetch from a store whose blobs are files here.
-func (c cache) inPlace(ctx context.Context, blobs artifacts.Blobs, store artifacts.Local, d artifacts.Digest) (string, error) {
+func (c cache) inPlace(ctx context.Context, blobs artifacts.BlobReader, store artifacts.Local, d artifacts.Digest) (string, error) {
 	for range 2 {
 		if path, ok := store.LocalPath(d); ok {
 			if err := c.verify(ctx, d, path); !errors.Is(err, fs.ErrNotExist) {
@@ -97,7 +97,7 @@ func (c cache) inPlace(ctx context.Context, blobs artifacts.Blobs, store artifac
 }
 
 // download copies d to path, verified and whole, and notes it.
-func (c cache) download(ctx context.Context, blobs artifacts.Blobs, d artifacts.Digest, path string) error {
+func (c cache) download(ctx context.Context, blobs artifacts.BlobReader, d artifacts.Digest, path string) error {
 	rc, err := blobs.Open(ctx, d)
 	if err != nil {
 		return err

@@ -38,7 +38,7 @@ func TestElsewhere(t *testing.T) {
 	policy := artifacts.Policy{Foreign: artifacts.UseUntrusted, Elsewhere: Elsewhere}
 	with := func() (own, with artifacts.Store) {
 		own = mem.New()
-		return own, artifacts.With(own, []artifacts.Other{{Store: open(t, address), Name: "host"}}, policy)
+		return own, artifacts.With(own, []artifacts.Other{{Reader: open(t, address), Name: "host"}}, policy)
 	}
 	look := func(s artifacts.Store) artifacts.Entry {
 		found, err := artifacts.Inspect(t.Context(), s, []artifacts.Digest{r.Key})

@@ -2,8 +2,6 @@ package activities
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -21,7 +19,6 @@ import (
 	"github.com/redsi/redsi/internal/host/usage"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
-	"github.com/redsi/redsi/internal/system/values"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -82,88 +79,4 @@ type Activities struct {
 	reading chan struct{} // closed when the plan that is being read is there, or not; nil: none is
 	plans   map[artifacts.Digest]*plan.Plan
 	kept    int // bytes of plans
-}
-
-// Named are all activities, by the names under which workflows call them.
-func (a *Activities) Named() map[string]any {
-	return map[string]any{
-		workflows.LoadActivity:    tried(a, a.Load),
-		workflows.GrowActivity:    tried(a, a.Grow),
-		workflows.PrepareActivity: tried(a, a.Prepare),
-		workflows.SplitActivity:   tried(a, a.Split),
-		workflows.DoActivity:      a.Do,
-		workflows.ExecuteActivity: a.Execute,
-		workflows.RestActivity:    a.Rest,
-		workflows.JournalActivity: a.Journal,
-		workflows.CloseActivity:   a.Close,
-		workflows.StashActivity:   tried(a, a.Stash),
-		workflows.PageActivity:    tried(a, a.Page),
-		workflows.ReleaseActivity: tried(a, a.Release),
-	}
-}
-
-// storedPlan reads a plan by its digest, keeping it for the next call. One is read at a time, and
-// decoded once, though many ask for it together.
-func (a *Activities) storedPlan(ctx context.Context, d artifacts.Digest) (*plan.Plan, error) {
-	for {
-		a.mu.Lock()
-		p, reading := a.plans[d], a.reading
-		if p == nil && reading == nil {
-			a.reading = make(chan struct{})
-		}
-		a.mu.Unlock()
-		if p != nil { // at once, however slowly another one is read
-			return p, nil
-		}
-		if reading == nil {
-			break
-		}
-		select {
-		case <-reading:
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}
-	defer func() {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		close(a.reading)
-		a.reading = nil
-	}()
-	p, err := plan.Read(ctx, a.Store.Blobs, d)
-	if errors.Is(err, artifacts.ErrNotExist) {
-		err = &planLostError{workflows.PlanLost{Plan: d, Store: a.Store.URL}, err}
-	}
-	if err != nil {
-		return nil, err
-	}
-	if err := p.CheckKinds(a.Registry); err != nil {
-		return nil, step.Permanent(fmt.Errorf("plan %s: %w", d, err))
-	}
-	a.keep(d, p)
-	return p, nil
-}
-
-// plansKept bounds the plans in memory, in bytes; one may have more.
-const plansKept = 256 << 20
-
-func (a *Activities) keep(d artifacts.Digest, p *plan.Plan) {
-	size := 0
-	for _, s := range p.Steps {
-		size += len(s.Task.Config) + 1<<10
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.kept += size; a.plans == nil || a.kept > plansKept {
-		a.plans, a.kept = map[artifacts.Digest]*plan.Plan{}, size
-	}
-	a.plans[d] = p
-}
-
-func readJSON(ctx context.Context, blobs artifacts.BlobReader, d artifacts.Digest, v any) error {
-	b, err := artifacts.ReadBlob(ctx, blobs, d, artifacts.AnySize)
-	if err != nil {
-		return err
-	}
-	return values.Written(b, v)
 }

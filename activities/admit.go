@@ -106,9 +106,6 @@ func (a *Activities) failedTries(ctx context.Context, req workflows.ExecuteReque
 	return f.Tries, err
 }
 
-// overTime says that a step's work took longer than it asked for.
-type overTime struct{ error }
-
 // within does a step's work in the time that it asks for; waiting is to be over.
 func (of admitted) within(ctx context.Context, work func(context.Context) error) error {
 	if of.asks.Time == 0 {
@@ -121,12 +118,6 @@ func (of admitted) within(ctx context.Context, work func(context.Context) error)
 		return step.Permanent(overTime{fmt.Errorf("it ran longer than its time of %s: raise time in its resources%s", words.Seconds(of.asks.Time), of.where())})
 	}
 	return err
-}
-
-// failedTry is a failure of a step's program after which it is tried again.
-type failedTry struct {
-	error
-	failed int // tries, with this one
 }
 
 // explained says of a step's error what it has to do with what the step asked for, and

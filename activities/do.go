@@ -36,14 +36,6 @@ func (a *Activities) Do(ctx context.Context, req workflows.DoRequest) ([]workflo
 	return out, atWork(err)
 }
 
-// atWork is the error of an activity that had begun.
-func atWork(err error) error {
-	if errors.Is(err, context.Canceled) {
-		return temporal.NewCanceledError(workflows.AtWork)
-	}
-	return err
-}
-
 // batch is running work. Only its own goroutine changes it.
 type batch struct {
 	a    *Activities
@@ -200,9 +192,6 @@ func (b *batch) answer(working int) []workflows.Outcome {
 	}
 	return all
 }
-
-// begunKey is where a context has what is called when work has what it asks for, and begins.
-type begunKey struct{}
 
 // begun tells a run of --fail-fast, once, that it cannot take this work back.
 func (b *batch) begun(ctx context.Context) {

@@ -1,6 +1,6 @@
 // Package activities is the half of a run that touches the world: loading a plan,
 // looking results up, doing steps, one or several in a row, waiting for others that do, and
-// having the run's record written (internal/runs). cached.go is the only place with cache logic. It
+// having the run's record written (internal/runs). execute.go is the only place with cache logic. It
 // runs the kinds that its registry has and must not know any of them, nor the forms of records.
 //
 // Nothing here is promised to other modules: it may change at any time.

@@ -19,6 +19,7 @@ import (
 	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/internal/host/compute"
 	"github.com/redsi/redsi/internal/host/payload"
+	"github.com/redsi/redsi/internal/system/readers"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -216,3 +217,80 @@ func bounded(text string, most int) string {
 	}
 	return text[:head] + left + text[tail:]
 }
+
+// overTime says that a step's work took longer than it asked for.
+type overTime struct{ error }
+
+// failedTry is a failure of a step's program after which it is tried again.
+type failedTry struct {
+	error
+	failed int // tries, with this one
+}
+
+// dropCorrupt removes a blob that does not have the bytes its digest says, so
+// that its producer is known to have no result and runs again.
+func (a *Activities) dropCorrupt(ctx context.Context, err error) error {
+	bad, ok := errors.AsType[*artifacts.IntegrityError](err)
+	switch {
+	case !ok:
+	case bad.Other: // the store has none of it
+		a.Log.Warn("a blob from another store is corrupt and was not used; the step that makes it will run here", "blob", bad.Want, "where", bad.Where)
+	default:
+		if _, derr := a.drop(ctx, bad); derr != nil {
+			return errors.Join(err, derr)
+		}
+	}
+	return err
+}
+
+func (a *Activities) drop(ctx context.Context, bad *artifacts.IntegrityError) (dropped bool, err error) {
+	if dropped, err = artifacts.DropCorrupt(ctx, a.Store.Blobs, bad.Want); dropped {
+		a.Log.Warn("a corrupt blob was removed; its producer will run again", "blob", bad.Want)
+	}
+	return dropped, err
+}
+
+// sourceChanged reports whether err says that a file here has other bytes than the
+// plan, and if so sees to it that no later plan of this machine is made from memory.
+func (a *Activities) sourceChanged(err error) bool {
+	changed, is := errors.AsType[*step.SourceChangedError](err)
+	if is && a.Forget != nil {
+		if err := a.Forget(changed.Path); err != nil {
+			a.Log.Warn("could not forget the checksum of a changed file", "path", changed.Path, "err", err)
+		}
+	}
+	return is
+}
+
+// atWork is the error of an activity that had begun.
+func atWork(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return temporal.NewCanceledError(workflows.AtWork)
+	}
+	return err
+}
+
+// failureTime bounds an attempt to store a failure, and outageTime the attempts at what nothing
+// says later: no run ends before its store is back.
+const (
+	failureTime = 10 * time.Second
+	outageTime  = time.Minute
+)
+
+// insist does what a store that is away refuses again, each second until most is over or ctx is.
+func insist(ctx context.Context, most time.Duration, do func() error) error {
+	for end := time.Now().Add(most); ; {
+		err := do()
+		if err == nil || hopeless(err) != "" || !time.Now().Before(end) || readers.Pause(ctx, time.Second) != nil {
+			return err
+		}
+	}
+}
+
+// planLostError says that the store has no plan of that digest.
+type planLostError struct {
+	workflows.PlanLost
+	err error
+}
+
+func (e *planLostError) Error() string { return e.err.Error() }

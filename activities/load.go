@@ -2,7 +2,6 @@ package activities
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"time"
@@ -14,14 +13,6 @@ import (
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
-
-// planLostError says that the store has no plan of that digest.
-type planLostError struct {
-	workflows.PlanLost
-	err error
-}
-
-func (e *planLostError) Error() string { return e.err.Error() }
 
 // Load returns the skeleton of a plan: one that is stored already, or the one
 // that a pipeline file on this worker makes.
@@ -183,50 +174,4 @@ func HitsOf(v *plan.Preview) (hits []workflows.DoneStep) {
 		}
 	}
 	return hits
-}
-
-// Prepare binds the inputs of steps whose dependencies have results, looks their keys
-// up, follows hits to steps that were asked for with them, and stores the bound tasks of
-// those that are to be cut.
-func (a *Activities) Prepare(ctx context.Context, req workflows.PrepareRequest) ([]workflows.Outcome, error) {
-	w, err := a.newWalk(ctx, req.Plan, req.Steps, req.Keys)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := w.advance(ctx); err != nil {
-		return nil, err
-	}
-	out := make([]workflows.Outcome, len(w.steps))
-	for n, x := range w.steps {
-		o := &out[n]
-		*o = workflows.Outcome{Index: x.Index, Status: runs.Waiting, Key: x.key, Lost: x.lost}
-		switch {
-		case x.wrong != "":
-			o.Status, o.Error, o.Type = runs.Failed, bounded(x.wrong, min(maxError/4, errorsMost/len(w.steps))), workflows.PermanentError
-		case x.lost, !x.seen:
-		case x.result != nil && x.isOwn(req.RunID, w.p) && !x.result.Released:
-			o.Status, o.TookS = runs.Ran, x.result.Took.Seconds()
-			o.Key, o.Pins, err = a.filePinned(ctx, a.Registry.Lookup(x.task.Kind), x.task, *x.result)
-		case x.result != nil:
-			o.Status, o.TookS, o.From = runs.Hit, x.result.Took.Seconds(), x.result.Origin.RunID
-			a.Telemetry.Hits(w.p.Steps[x.Index].Task.Kind, 1)
-		case x.Cut:
-			o.Task, err = a.storeTask(ctx, x.task)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
-}
-
-// errorsMost bounds the errors of one answer, in bytes: with all else they fit a payload.
-const errorsMost = 512 << 10
-
-func (a *Activities) storeTask(ctx context.Context, t step.Task) (artifacts.Digest, error) {
-	b, err := json.Marshal(t)
-	if err != nil {
-		return artifacts.Digest{}, err
-	}
-	return artifacts.PutBytes(ctx, a.Store.Blobs, b)
 }

@@ -45,13 +45,6 @@ func attempt[T any](ctx context.Context, a *Activities, f func(ctx context.Conte
 	return out, a.failure(ctx, err)
 }
 
-// tried is an activity that is an attempt.
-func tried[Q, R any](a *Activities, do func(context.Context, Q) (R, error)) func(context.Context, Q) (R, error) {
-	return func(ctx context.Context, req Q) (R, error) {
-		return attempt(ctx, a, func(ctx context.Context, _ *pulse) (R, error) { return do(ctx, req) })
-	}
-}
-
 // pulse shows that an activity is alive, and how far it is.
 type pulse struct {
 	ctx  context.Context

@@ -8,7 +8,6 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/compute"
-	"github.com/redsi/redsi/internal/host/stepio"
 	"github.com/redsi/redsi/internal/paper/alike"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
@@ -212,35 +211,4 @@ func withInput(reg *step.Registry, t step.Task, was artifacts.Digest, is artifac
 		return t, err
 	}
 	return step.NewTask(reg.Lookup(t.Kind), other.(map[string]any))
-}
-
-// PartKeys returns the keys of the tasks that a task is cut into.
-func (a *Activities) PartKeys(ctx context.Context, key artifacts.Digest, task step.Task) ([]artifacts.Digest, error) {
-	pieces, err := a.pieces(ctx, workflows.ExecuteRequest{Key: key}, a.Registry.Lookup(task.Kind), task)
-	if err != nil {
-		return nil, err
-	}
-	keys := make([]artifacts.Digest, len(pieces))
-	for i, p := range pieces {
-		if keys[i], _, err = a.Registry.Key(p); err != nil {
-			return nil, err
-		}
-	}
-	return keys, nil
-}
-
-// pieces cuts a task into parts; none for kinds that do not split.
-func (a *Activities) pieces(ctx context.Context, req workflows.ExecuteRequest, spec *step.Spec, task step.Task) (tasks []step.Task, err error) {
-	if !spec.Splits() {
-		return nil, nil
-	}
-	tree, err := task.Tree()
-	if err != nil {
-		return nil, step.Permanent(err)
-	}
-	err = stepio.Guard(func() error {
-		tasks, err = spec.Split(ctx, step.NewIO(ctx, spec, a.newHost(ctx, req.Key), a.Log, nil), tree)
-		return err
-	})
-	return tasks, err
 }

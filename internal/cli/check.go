@@ -3,10 +3,8 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -16,7 +14,6 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session"
-	"github.com/redsi/redsi/internal/system/atomicfile"
 	"github.com/redsi/redsi/internal/system/fault"
 )
 
@@ -124,23 +121,4 @@ func (a *app) judge(ctx context.Context, store artifacts.Store, v *plan.Preview,
 	}
 	j.Part = p.Paper.Part
 	return j.Only(), nil
-}
-
-// writeForm writes one form of a result to a file, or to standard output.
-func (a *app) writeForm(path string, write func(io.Writer) error) error {
-	if path == "" {
-		return nil
-	}
-	if path == "-" {
-		var b strings.Builder
-		if err := write(&b); err != nil {
-			return err
-		}
-		view.Printf(a.Out, "%s", view.Document(b.String()))
-		return nil
-	}
-	if err := atomicfile.Write(path, 0o644, write); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return nil
 }

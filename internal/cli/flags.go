@@ -14,10 +14,45 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/session/cards"
 	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/internal/system/fault"
 )
+
+// globalFlags are understood by every verb.
+func (a *app) globalFlags(root *cobra.Command) {
+	f := root.PersistentFlags()
+	f.BoolVar(&a.JSON, "json", false, "print the result as JSON")
+	f.StringVar(&a.LogLevel, "log-level", env("REDSI_LOG_LEVEL", "info"), "debug, info, warn or error; logs go to stderr")
+	f.StringVar(&a.StateDir, "state", env("REDSI_STATE", ".redsi"), "folder for the default store, the embedded server and caches, relative to the current folder")
+	f.StringVar(&a.Profile, "profile", env("REDSI_PROFILE", ""), "profile of "+pipeline.LocalFile+", the settings beside the pipeline")
+	f.StringVar(&a.StoreURL, "store", env("REDSI_STORE", ""), "where results live: a folder, or s3://bucket/prefix?endpoint=HOST:PORT (default STATE/store)")
+}
+
+// pipelineFlags are the flags of verbs that read a pipeline.
+func (a *app) pipelineFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVarP(&a.File, "file", "f", env("REDSI_FILE", "pipelines.hcl"), "pipeline: a folder of .hcl files, for which its pipelines.hcl stands, or one other .hcl file")
+	a.variableFlags(cmd)
+}
+
+func (a *app) variableFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringArrayVar(&a.Vars, "var", nil, "variable as NAME=VALUE; may be repeated")
+	f.StringArrayVar(&a.VarFiles, "var-file", nil, "file of variables in HCL, JSON, YAML or TOML; may be repeated")
+}
+
+func (a *app) targetFlag(cmd *cobra.Command) {
+	cmd.Flags().StringArrayVarP(&a.Targets, "target", "t", nil, `build only this and what it needs: table.NAME, step.KIND.NAME["key"]; may be repeated`)
+}
+
+func env(name, fallback string) string {
+	if v := os.Getenv(name); v != "" {
+		return v
+	}
+	return fallback
+}
 
 // clusterFlags are the flags of verbs that talk to an existing cluster.
 func clusterFlags(cmd *cobra.Command, o *drive.Cluster) {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -19,14 +18,6 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/starter"
 	"github.com/redsi/redsi/internal/system/fault"
 )
-
-// Paper is the whole pipeline of a paper, which redsi init --paper writes. Without a name it is none.
-type Paper struct {
-	Name  string
-	Files fs.FS
-	More  map[string][]byte // files by their paths that the program has elsewhere
-	Try   string            // the command to begin with
-}
 
 func newInitCmd(a *app) *cobra.Command {
 	var nq bool

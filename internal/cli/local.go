@@ -1,60 +1,12 @@
 package cli
 
 import (
-	"errors"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/redsi/redsi/internal/system/shellwords"
 )
-
-// readsLocal reports whether a verb uses the settings of the pipeline's folder, or else of the
-// current one. Some read neither pipeline nor store, test must do the same on all machines,
-// and apply and lsp learn the folder later.
-func readsLocal(cmd *cobra.Command) bool {
-	for cmd.HasParent() && cmd.Parent().HasParent() {
-		cmd = cmd.Parent()
-	}
-	return !cmd.Hidden && !slices.Contains([]string{"init", "fmt", "kinds", "test", "completion", "help", "apply", "lsp"}, cmd.Name())
-}
-
-// useLocal reads the settings of a folder, and sets the flags of the running verb that have
-// no value of higher precedence.
-func (a *app) useLocal(folder string) error {
-	l, ds, err := a.LocalOf(folder)
-	if err == nil {
-		err = a.Diagnostics(ds)
-	}
-	if err != nil || l.File == "" {
-		return err
-	}
-	a.Local = l
-	set := func(flag, variable, value string) {
-		if value != "" && a.unset(flag, variable) {
-			err = errors.Join(err, a.cmd.Flags().Lookup(flag).Value.Set(value))
-			l.Flags[flag] = true
-		}
-	}
-	set("store", "REDSI_STORE", l.Beside(l.Store))
-	set("state", "REDSI_STATE", l.Beside(l.State))
-	if a.unset("temporal-address", "TEMPORAL_ADDRESS") && a.unset("temporal-profile", "TEMPORAL_PROFILE") { // else another cluster is meant
-		set("temporal-address", "TEMPORAL_ADDRESS", l.Temporal.Address)
-		set("temporal-profile", "TEMPORAL_PROFILE", l.Temporal.Profile)
-		set("temporal-namespace", "TEMPORAL_NAMESPACE", l.Temporal.Namespace)
-	}
-	return err
-}
-
-// unset reports whether the running verb has a flag that neither the command line nor the
-// environment sets.
-func (a *app) unset(flag, variable string) bool {
-	f := a.cmd.Flags().Lookup(flag)
-	return f != nil && !f.Changed && os.Getenv(variable) == ""
-}
 
 // settings says in words what the settings set for the running verb; "": nothing.
 func (a *app) settings() string {

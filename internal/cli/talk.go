@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -13,8 +12,6 @@ import (
 
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/pipeline"
-	"github.com/redsi/redsi/internal/session"
-	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/step"
 )
@@ -92,31 +89,6 @@ func (a *app) Reading(ctx context.Context, what string) (_ context.Context, over
 	})
 }
 
-// sayer prints messages for a person: directly to the terminal, or through what is drawing
-// there.
-type sayer struct {
-	mu   sync.Mutex
-	w    io.Writer
-	draw func(string)
-}
-
-func (s *sayer) say(text string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.draw != nil {
-		s.draw(text)
-		return
-	}
-	view.Println(s.w, text)
-}
-
-// through sends messages to draw, until it is called with nil.
-func (s *sayer) through(draw func(string)) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.draw = draw
-}
-
 // meter shows on a terminal how many bytes have been copied; elsewhere it is silent.
 // Its methods may be called from several goroutines.
 type meter struct {
@@ -192,20 +164,4 @@ func (a *app) printDiagnostics(ds pipeline.Diagnostics) error {
 		}
 	}
 	return err
-}
-
-// newApp is an app that talks for its session.
-func newApp(s *session.Session, out, errw io.Writer) *app {
-	a := &app{Driver: &drive.Driver{Session: s}, Out: out, Err: errw}
-	a.Talk, a.Hint, a.Patience, a.Show = a, a.hint, a.patience, a.show
-	return a
-}
-
-// print prints a result: as JSON if that was asked for, else as text.
-func (a *app) print(v any, text func(w io.Writer)) error {
-	if a.JSON {
-		return view.WriteJSON(a.Out, v)
-	}
-	text(a.Out)
-	return nil
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/session"
-	"github.com/redsi/redsi/internal/stores/local"
+	"github.com/redsi/redsi/internal/stores/hashed"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/internal/system/words"
 )
@@ -22,7 +22,7 @@ import (
 const watchEvery = time.Second
 
 // stamps are files as they were when they were looked at; zero of one that is not there.
-type stamps map[string]local.Stamp
+type stamps map[string]hashed.Stamp
 
 // changed are the files that are otherwise than in old.
 func (s stamps) changed(old stamps) (files []string) {
@@ -97,7 +97,7 @@ func (a *app) look() stamps {
 		beside[i] = filepath.Join(dir, name)
 	}
 	for _, f := range slices.Concat(a.FilesRead(), a.VarFiles, beside, []string{a.File}) {
-		now[f], _ = local.StampOf(f)
+		now[f], _ = hashed.StampOf(f)
 	}
 	delete(now, filepath.Join(dir, pipeline.LocalFile)) // the settings are read once, at the start
 	return now

@@ -10,13 +10,13 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/internal/session"
-	"github.com/redsi/redsi/internal/stores/local"
+	"github.com/redsi/redsi/internal/stores/hashed"
 )
 
 // TestAwait: a change is told once nothing changes any more; a file that comes or goes is a change, and
 // one that changed during the run is told at once.
 func TestAwait(t *testing.T) {
-	at := func(n int64) local.Stamp { return local.Stamp{Size: n} }
+	at := func(n int64) hashed.Stamp { return hashed.Stamp{Size: n} }
 	old := stamps{"a": at(1), "b": at(1)}
 	for name, c := range map[string]struct {
 		looks []stamps
@@ -57,7 +57,7 @@ func TestLook(t *testing.T) {
 		}
 	}
 	before := a.look()
-	if len(before) != 3 || before[file].Size != 1 || before[filepath.Join(dir, "gone.json")] != (local.Stamp{}) {
+	if len(before) != 3 || before[file].Size != 1 || before[filepath.Join(dir, "gone.json")] != (hashed.Stamp{}) {
 		t.Errorf("%v", before)
 	}
 	if err := os.Remove(file); err != nil {

@@ -3,8 +3,12 @@ package system
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"sync"
 	"syscall"
+
+	"github.com/gofrs/flock"
 )
 
 // Unlockable reports whether an error of taking a lock says that the file system has none, as
@@ -22,4 +26,23 @@ func LockError(err error, path, instead string) error {
 		return fmt.Errorf("the file system of %s has no file locks, such as NFS without its lock service (%w): %s", filepath.Dir(path), err, instead)
 	}
 	return fmt.Errorf("lock %s: %w", path, err)
+}
+
+var writing sync.Mutex // within this process; a file lock is for other processes
+
+// Exclusively runs do while no other process does so for the same path. The lock is a hidden
+// file "PATH.lock" next to it; it stays, since removing it would let two in. A project may lie where
+// the file system has no locks: of what two processes write at the same moment, one's may then be lost.
+func Exclusively(path string, do func() error) error {
+	writing.Lock()
+	defer writing.Unlock()
+	dir, name := filepath.Split(path)
+	if err := os.MkdirAll(filepath.Clean(dir), 0o755); err != nil {
+		return err
+	}
+	l := flock.New(filepath.Join(dir, "."+name+".lock"))
+	if err := l.Lock(); err != nil && !Unlockable(err) {
+		return fmt.Errorf("lock %s: %w", path, err)
+	}
+	return errors.Join(do(), l.Close())
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/internal/host/isolation"
+	"github.com/redsi/redsi/internal/stores/hashed"
 	"github.com/redsi/redsi/internal/stores/local"
 	"github.com/redsi/redsi/step"
 )
@@ -56,7 +57,7 @@ type largeFile struct {
 	artifacts.File
 	folder, name string // where it belongs; empty: on standard input
 	path         string // of the verified file
-	stamp        local.Stamp
+	stamp        hashed.Stamp
 }
 
 // file brings a file, link or empty folder to a name below folder.
@@ -87,7 +88,7 @@ func (in *inputs) verified(f artifacts.File) (largeFile, error) {
 	l := largeFile{File: f}
 	var err error
 	if l.path, err = in.x.Path(f.Digest); err == nil {
-		l.stamp, err = local.StampOf(l.path)
+		l.stamp, err = hashed.StampOf(l.path)
 	}
 	return l, err
 }
@@ -180,7 +181,7 @@ func (in *inputs) stdin(v step.Input) (io.ReadCloser, error) {
 // may have been read at any time.
 func (in *inputs) unchanged() error {
 	for _, l := range in.files {
-		now, err := local.StampOf(l.path)
+		now, err := hashed.StampOf(l.path)
 		if errors.Is(err, os.ErrNotExist) || err == nil && now == l.stamp {
 			continue // what is removed stays as long as it is mounted
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/internal/host/environment/realize"
 	"github.com/redsi/redsi/internal/host/libraries"
-	"github.com/redsi/redsi/internal/stores/local"
+	"github.com/redsi/redsi/internal/stores/hashed"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -155,7 +155,7 @@ func (c commandConfig) countedAs(path string, digest artifacts.Digest) (artifact
 type program struct {
 	path   string
 	digest artifacts.Digest
-	seen   local.Seen
+	proof  hashed.Proof
 }
 
 // programs finds the program that is started and, after it, those that it starts, and
@@ -191,13 +191,13 @@ func (c commandConfig) programOf(ctx context.Context, name, planned string) (pro
 	if err != nil {
 		return program{}, step.Permanent(fmt.Errorf("on this worker: %w", err))
 	}
-	p, err := hashed(ctx, path)
+	p, err := programAt(ctx, path)
 	if err != nil {
 		return p, err
 	}
 	counts := p
 	if behind := libraries.Behind(path); behind != path {
-		if counts, err = hashed(ctx, behind); err != nil {
+		if counts, err = programAt(ctx, behind); err != nil {
 			return p, err
 		}
 	}
@@ -209,22 +209,13 @@ func (c commandConfig) programOf(ctx context.Context, name, planned string) (pro
 	return p, err
 }
 
-// hashedPrograms has the programs, by path, that this process has hashed.
-var hashedPrograms sync.Map
+// programFiles are the programs that this process has hashed. Each is read once while it stays the
+// same: thousands of steps may start one program, and an interpreter has megabytes.
+var programFiles hashed.Memory
 
-// hashed is the program at a path. It is read once, as long as its stamp proves that it is
-// the same: thousands of steps may start one program, and an interpreter has megabytes.
-func hashed(ctx context.Context, path string) (program, error) {
-	if last, ok := hashedPrograms.Load(path); ok {
-		if now, err := local.StampOf(path); err == nil && last.(program).seen.Proves(now) {
-			return last.(program), nil
-		}
-	}
-	p := program{path: path}
-	var err error
-	if p.digest, p.seen, err = local.HashFile(ctx, path, nil); err == nil {
-		hashedPrograms.Store(path, p)
-	}
+func programAt(ctx context.Context, path string) (p program, err error) {
+	p.path = path
+	p.digest, p.proof, err = programFiles.Digest(ctx, path, nil)
 	return p, err
 }
 
@@ -233,7 +224,7 @@ func (p program) unchanged(ctx context.Context) error {
 	if p.digest.IsZero() {
 		return nil
 	}
-	same, err := local.Unchanged(ctx, p.path, p.digest, p.seen)
+	same, err := hashed.Unchanged(ctx, p.path, p.digest, p.proof)
 	if err == nil && same {
 		return nil
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/listing"
-	"github.com/redsi/redsi/internal/stores/local"
+	"github.com/redsi/redsi/internal/stores/hashed"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -109,7 +109,7 @@ func runSource(ctx context.Context, x *step.IO, c sourceConfig) error {
 
 // putLacking hashes a file, and stores it if no store has its bytes.
 func putLacking(ctx context.Context, x *step.IO, path string) (artifacts.File, error) {
-	d, seen, err := local.HashFile(ctx, path, nil)
+	d, seen, err := hashed.Digest(ctx, path, nil)
 	if err != nil {
 		return artifacts.File{}, err
 	}

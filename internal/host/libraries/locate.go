@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/host/script"
-	"github.com/redsi/redsi/internal/stores/local"
+	"github.com/redsi/redsi/internal/stores/hashed"
 )
 
 // Lookup finds a program by its name or path, as a step does.
@@ -208,7 +208,7 @@ func sitesOf(python string, prefixes ...string) (sites []string) {
 
 // readBounded reads a regular file of at most that many bytes.
 func readBounded(path string, most int64) ([]byte, error) {
-	f, err := local.OpenRegular(path)
+	f, err := hashed.OpenRegular(path)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/redsi/redsi/internal/stores/hashed"
 	"github.com/redsi/redsi/internal/system/atomicfile"
 )
 
@@ -32,10 +33,6 @@ type remembered struct {
 	Stamp string
 	Text  string // of its manifest
 }
-
-// granularity is that of the coarsest file system's times. Within it of its last change a
-// file may change once more and look the same.
-const granularity = 2 * time.Second
 
 // maxKnown bounds the environments of a memory.
 const maxKnown = 100
@@ -67,7 +64,7 @@ func (m *Memory) Of(ctx context.Context, program string, look Lookup) (*Environm
 	if err != nil {
 		return nil, err
 	}
-	if newest < began.Add(-granularity).UnixNano() {
+	if hashed.Settled(newest, began.UnixNano()) {
 		m.mu.Lock()
 		if len(m.environments) >= maxKnown {
 			m.environments = map[string]remembered{}

@@ -19,7 +19,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/stores/local"
+	"github.com/redsi/redsi/internal/stores/hashed"
 )
 
 // reading is one reading of an environment.
@@ -99,7 +99,7 @@ func read(ctx context.Context, p place) (m Manifest, roots []root, stamp string,
 			}
 		}
 	}
-	interpreter, _, err := local.HashFile(ctx, p.Interpreter, nil)
+	interpreter, _, err := hashed.Digest(ctx, p.Interpreter, nil)
 	if err == nil {
 		r.out.Interpreter, err = Original(p.Interpreter, interpreter)
 	}
@@ -149,7 +149,7 @@ func (r *reading) site(ctx context.Context, at string, entries []entry) error {
 		if rec, ok := conda[about.Name]; ok {
 			theirs := rec.holds(about)
 			if !theirs && !rec.sum.IsZero() { // a copy of the environment has other times
-				theirs, _ = local.Unchanged(ctx, filepath.Join(at, about.Name), rec.sum, local.Seen{})
+				theirs, _ = hashed.Unchanged(ctx, filepath.Join(at, about.Name), rec.sum, hashed.Proof{})
 			}
 			if theirs {
 				continue // it is of a package of conda
@@ -375,7 +375,7 @@ func (r *reading) hash(ctx context.Context) error {
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range r.loose {
 		g.Go(func() (err error) {
-			r.loose[i].sum, _, err = local.HashFile(gctx, r.loose[i].path, nil)
+			r.loose[i].sum, _, err = hashed.Digest(gctx, r.loose[i].path, nil)
 			return err
 		})
 	}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/listing"
-	"github.com/redsi/redsi/internal/stores/local"
+	"github.com/redsi/redsi/internal/stores/hashed"
 )
 
 // lay makes files and folders: NAME, NAME/, NAME* with an x bit, NAME -> TARGET, NAME: TEXT.
@@ -222,7 +222,7 @@ func TestTree(t *testing.T) {
 	dir := t.TempDir()
 	lay(t, dir, "d/a: one", "d/run*: x", "d/sub/l -> ../a", "d/empty/", "d/to -> sub")
 	hash := func(ctx context.Context, path string) (artifacts.Digest, int64, error) {
-		d, seen, err := local.HashFile(ctx, path, nil)
+		d, seen, err := hashed.Digest(ctx, path, nil)
 		return d, seen.Size, err
 	}
 	tree := func(at string) artifacts.Artifact {

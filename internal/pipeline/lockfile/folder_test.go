@@ -1,15 +1,18 @@
 package lockfile
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/stores/hashed"
 	"github.com/redsi/redsi/internal/system/atomicfile"
 	"github.com/redsi/redsi/step"
 )
@@ -48,16 +51,26 @@ func TestFolders(t *testing.T) {
 		}
 		return f
 	}
+	readMemory := func() (known map[string]map[string]json.RawMessage) {
+		b, err := os.ReadFile(memo)
+		if err := errors.Join(err, json.Unmarshal(b, &known)); err != nil {
+			t.Fatal(err)
+		}
+		return known
+	}
 	few := list("data/00").Tree
 	first := list("data")
 	if len(first.Tree.Files) != 10_000 || first.Source != filepath.Join(dir, "data") || first.Tree.Validate() != nil {
 		t.Fatalf("%d files of %s, %v", len(first.Tree.Files), first.Source, first.Tree.Validate())
 	}
-	known := readMemo(memo)
-	for path, r := range known { // as if hashed a minute after the last change
-		r.Read = r.CTime + int64(time.Minute)
-		r.Pin.SHA256 = artifacts.Sum([]byte("planted"))
-		known[path] = r
+	known := readMemory()
+	for _, r := range known { // as if hashed a minute after the last change
+		changed, err := strconv.ParseInt(string(r["ctime_ns"]), 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r["read_ns"] = strconv.AppendInt(nil, changed+int64(time.Minute), 10)
+		r["sha256"] = json.RawMessage(strconv.Quote(artifacts.Sum([]byte("planted")).String()))
 	}
 	if err := atomicfile.WriteJSON(memo, known, "", 0o644); err != nil {
 		t.Fatal(err)
@@ -67,8 +80,8 @@ func TestFolders(t *testing.T) {
 			t.Fatalf("%s was hashed again", f.Name)
 		}
 	}
-	if err := Forget(memo, filepath.Join(dir, "data")); err != nil || len(readMemo(memo)) != 0 {
-		t.Fatalf("%d files of a folder are still believed, %v", len(readMemo(memo)), err)
+	if err := hashed.Forget(memo, filepath.Join(dir, "data")); err != nil || len(readMemory()) != 0 {
+		t.Fatalf("%d files of a folder are still believed, %v", len(readMemory()), err)
 	}
 	if list("data/00").Tree.Digest != few.Digest {
 		t.Error("the same files have another tree")

@@ -53,32 +53,3 @@ func FuzzLock(f *testing.F) {
 		}
 	})
 }
-
-// FuzzMemo reads the memory of checksums of local files: what is damaged is
-// forgotten, and never the reason of an error.
-func FuzzMemo(f *testing.F) {
-	f.Add([]byte(`{"/x":{"size":1,"mtime_ns":2,"pin":{"source":"x"}}}`))
-	f.Add([]byte(`{"format":"redsi-digests/2","files":{"/x":{}}}`))
-	f.Add([]byte(`{`))
-	f.Add([]byte(`null`))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		dir := t.TempDir()
-		memo, file := filepath.Join(dir, "digests.json"), filepath.Join(dir, "file")
-		for path, data := range map[string][]byte{memo: b, file: []byte("text")} {
-			if err := os.WriteFile(path, data, 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		s, err := Open(filepath.Join(dir, Name), dir, memo)
-		if err != nil {
-			t.Fatalf("%q: %v", b, err)
-		}
-		pin, err := s.LocalFile(t.Context(), file)
-		if err != nil || pin.SHA256 != artifacts.Sum([]byte("text")) {
-			t.Fatalf("%q: the file has %v, %v", b, pin.SHA256, err)
-		}
-		if err := s.Save(); err != nil {
-			t.Fatal(err)
-		}
-	})
-}

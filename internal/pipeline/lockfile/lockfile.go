@@ -8,12 +8,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"sort"
-	"sync"
-
-	"github.com/gofrs/flock"
 
 	"github.com/redsi/redsi/internal/corpora/fetch"
 	"github.com/redsi/redsi/internal/system"
@@ -80,28 +76,9 @@ func (f *File) Pinned(source string) (step.Pin, bool) {
 	return p, ok
 }
 
-var writing sync.Mutex // within this process; a file lock is for other processes
-
-// exclusively runs do while no other process does so for the same path. The lock is a hidden
-// file "PATH.lock" next to it; it stays, since removing it would let two in. A project may lie where
-// the file system has no locks: of what two processes pin at the same moment, one's may then be lost.
-func exclusively(path string, do func() error) error {
-	writing.Lock()
-	defer writing.Unlock()
-	dir, name := filepath.Split(path)
-	if err := os.MkdirAll(filepath.Clean(dir), 0o755); err != nil {
-		return err
-	}
-	l := flock.New(filepath.Join(dir, "."+name+".lock"))
-	if err := l.Lock(); err != nil && !system.Unlockable(err) {
-		return fmt.Errorf("lock %s: %w", path, err)
-	}
-	return errors.Join(do(), l.Close())
-}
-
 // change writes a lock file, as it is now, with what do changes of it, if that is something.
 func change(path string, do func(*File) (changed bool, err error)) error {
-	return exclusively(path, func() error {
+	return system.Exclusively(path, func() error {
 		f, err := Read(path)
 		if err != nil {
 			return err

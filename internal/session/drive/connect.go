@@ -28,9 +28,9 @@ import (
 	"github.com/redsi/redsi/internal/host/telemetry"
 	"github.com/redsi/redsi/internal/host/usage"
 	"github.com/redsi/redsi/internal/pipeline"
-	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session"
+	"github.com/redsi/redsi/internal/stores/hashed"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
@@ -270,7 +270,7 @@ func (dr *Driver) Activities(store artifacts.Store, conn *Connection, features w
 	acts := &activities.Activities{
 		Store: store, Leases: lease.New(store.Leases, dr.Log), Registry: dr.Registry, Log: dr.Log, Client: conn.Client, Codec: conn.Codec, Features: features, Env: session.HostEnv(), Telemetry: dr.telemetry,
 		CacheDir: dr.CacheDir(), Secrets: dr.Secrets, Scratch: dr.scratchArea(), Usage: dr.meter, Models: dr.SecondProgram(),
-		Forget: func(path string) error { return lockfile.Forget(dr.MemoFile(), path) },
+		Forget: func(path string) error { return hashed.Forget(dr.MemoFile(), path) },
 	}
 	acts.Resolve = dr.ResolveGrown
 	acts.Beside = func(ctx context.Context) pipeline.Options { return dr.Options(ctx, session.Given{}, nil) }

@@ -8,14 +8,14 @@ import (
 	"os"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/stores/local"
+	"github.com/redsi/redsi/internal/stores/hashed"
 	"github.com/redsi/redsi/internal/system/atomicfile"
 )
 
 // Write writes a blob of that size to path, unless the file has its bytes already.
 func Write(ctx context.Context, store artifacts.Store, d artifacts.Digest, size int64, path string) error {
 	if info, err := os.Stat(path); err == nil && info.Size() == size {
-		if have, _, err := local.HashFile(ctx, path, nil); err == nil && have == d {
+		if have, _, err := hashed.Digest(ctx, path, nil); err == nil && have == d {
 			return nil
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"slices"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/stores/local"
+	"github.com/redsi/redsi/internal/stores/hashed"
 	"github.com/redsi/redsi/internal/system/atomicfile"
 )
 
@@ -68,7 +68,7 @@ func (p *Published) Publish(ctx context.Context, store artifacts.Store, memory, 
 		there := err == nil
 		var is artifacts.Digest // zero if nothing is there, or not a file
 		if there && info.Mode().IsRegular() {
-			is, _, err = local.HashFile(ctx, file, nil)
+			is, _, err = hashed.Digest(ctx, file, nil)
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("%s: %w", file, err)

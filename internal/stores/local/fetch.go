@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/stores/hashed"
 	"github.com/redsi/redsi/internal/system/atomicfile"
 )
 
@@ -36,7 +37,7 @@ const inUse = time.Hour
 // Fetch returns a local file with the verified bytes of d: the store's own if
 // blobs is artifacts.Local, else a copy below cacheDir. What the file looked like when it was
 // hashed is noted in cacheDir, and it is hashed again where the note does not prove
-// its bytes (Seen). Do not write to the file. A blob that is corrupt is an
+// its bytes (hashed.Proof). Do not write to the file. A blob that is corrupt is an
 // *artifacts.IntegrityError, one that is not there artifacts.ErrNotExist.
 func Fetch(ctx context.Context, blobs artifacts.BlobReader, d artifacts.Digest, cacheDir string) (path string, err error) {
 	return cache{cacheDir, cacheLimit}.fetch(ctx, blobs, d)
@@ -117,11 +118,11 @@ func (c cache) download(ctx context.Context, blobs artifacts.BlobReader, d artif
 
 // seal notes a file that was hashed as it was made.
 func (c cache) seal(d artifacts.Digest, path string) error {
-	st, err := StampOf(path)
+	st, err := hashed.StampOf(path)
 	if err != nil || st.CTime == math.MaxInt64 { // of which nothing is known
 		return err
 	}
-	return c.note(d, Seen{Stamp: st, Read: time.Now().UnixNano(), Sealed: true})
+	return c.note(d, hashed.Proof{Stamp: st, Read: time.Now().UnixNano(), Sealed: true})
 }
 
 func (c cache) notePath(d artifacts.Digest) string {
@@ -131,33 +132,33 @@ func (c cache) notePath(d artifacts.Digest) string {
 // verify makes sure that the file at path holds d's bytes, by hashing it or by
 // an earlier note of having done so.
 func (c cache) verify(ctx context.Context, d artifacts.Digest, path string) error {
-	now, err := StampOf(path)
+	now, err := hashed.StampOf(path)
 	if err != nil {
 		return fmt.Errorf("verify blob %s: %w", d, err)
 	}
-	var noted Seen
+	var noted hashed.Proof
 	b, err := os.ReadFile(c.notePath(d))
-	if err == nil && json.Unmarshal(b, &noted) == nil && noted.Proves(now) {
+	if err == nil && json.Unmarshal(b, &noted) == nil && noted.Holds(now) {
 		now := time.Now()
 		err := os.Chtimes(c.notePath(d), now, now) // for trim: last used now
 		if !errors.Is(err, fs.ErrNotExist) {       // another process has dropped the note
 			return err
 		}
 	}
-	got, seen, err := HashFile(ctx, path, nil)
+	got, proof, err := hashed.Digest(ctx, path, nil)
 	if err != nil {
 		return fmt.Errorf("verify blob %s: %w", d, err)
 	}
 	if got != d {
-		return &artifacts.IntegrityError{Want: d, Got: got, Size: seen.Size, Where: path}
+		return &artifacts.IntegrityError{Want: d, Got: got, Size: proof.Size, Where: path}
 	}
-	return c.note(d, seen)
+	return c.note(d, proof)
 }
 
 // note records a verified file; a note that is lost, or that two write at once, costs one
 // more hash.
-func (c cache) note(d artifacts.Digest, seen Seen) error {
-	b, err := json.Marshal(seen)
+func (c cache) note(d artifacts.Digest, proof hashed.Proof) error {
+	b, err := json.Marshal(proof)
 	if err == nil {
 		err = os.WriteFile(c.notePath(d), b, 0o600)
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/stores/hashed"
 )
 
 // Large is the size, in bytes, from which a blob is noted by Put and Take, and from which
@@ -33,7 +34,7 @@ func Take(ctx context.Context, blobs artifacts.Blobs, path, cacheDir string) (ar
 			return d, n, err
 		}
 	}
-	f, err := OpenRegular(path)
+	f, err := hashed.OpenRegular(path)
 	if err != nil {
 		return artifacts.Digest{}, 0, err
 	}

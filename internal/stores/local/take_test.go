@@ -10,6 +10,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/dir"
+	"github.com/redsi/redsi/internal/stores/hashed"
 	"github.com/redsi/redsi/internal/stores/mem"
 )
 
@@ -23,9 +24,9 @@ func TestHashedOnce(t *testing.T) {
 	}
 	c := cache{filepath.Join(root, "cache"), cacheLimit}
 	sealed := func(d artifacts.Digest) bool {
-		var seen Seen
+		var proof hashed.Proof
 		b, err := os.ReadFile(c.notePath(d))
-		return err == nil && json.Unmarshal(b, &seen) == nil && seen.Sealed
+		return err == nil && json.Unmarshal(b, &proof) == nil && proof.Sealed
 	}
 	for name, store := range map[string]func(content []byte) (artifacts.Digest, int64, error){
 		"Put": func(b []byte) (artifacts.Digest, int64, error) {

@@ -15,7 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/internal/host/environment"
 	"github.com/redsi/redsi/internal/host/scratch"
-	"github.com/redsi/redsi/internal/stores/local"
+	"github.com/redsi/redsi/internal/stores/hashed"
 )
 
 // engines are the programs that run images, in the order in which they are tried.
@@ -63,7 +63,7 @@ func (m maker) image(ctx context.Context) (engine string, err error) {
 
 // sameImage says whether a SIF file is the one that the plan was made with.
 func sameImage(ctx context.Context, r environment.Recipe) error {
-	is, _, err := local.HashFile(ctx, r.Path, nil)
+	is, _, err := hashed.Digest(ctx, r.Path, nil)
 	if err == nil && is.Hex() != r.Files[r.Lock] {
 		err = fmt.Errorf("%s has sha256 %s, the plan was made with %s: plan and run again if it has changed, and give all workers the same", r.Path, is.Hex(), r.Files[r.Lock])
 	}

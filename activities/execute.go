@@ -3,16 +3,13 @@ package activities
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"maps"
 	"time"
 
 	"go.temporal.io/sdk/activity"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/compute"
-	"github.com/redsi/redsi/internal/host/stepio"
 	"github.com/redsi/redsi/internal/host/telemetry"
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/step"
@@ -222,180 +219,21 @@ func (a *Activities) kindOf(req workflows.ExecuteRequest, t step.Task) (*step.Sp
 	return spec, nil
 }
 
-func (a *Activities) partResults(ctx context.Context, list workflows.Pages[artifacts.Digest]) ([]artifacts.Result, error) {
-	keys, err := rowsOf(ctx, a, list)
-	if err != nil {
-		return nil, err
-	}
-	found, err := artifacts.LookupMany(ctx, a.Store, keys)
-	if err != nil {
-		return nil, err
-	}
-	parts := make([]artifacts.Result, len(keys))
-	for i, k := range keys {
-		if found[k] == nil {
-			return nil, fmt.Errorf("part %d: result %s: %w", i, k, artifacts.ErrNotExist)
-		}
-		parts[i] = *found[k]
-	}
-	return parts, nil
-}
+// begunKey is where a context has what is called when work has what it asks for, and begins.
+type begunKey struct{}
 
-// done is what a run of a kind left.
-type done struct {
-	stepio.Outcome               // its Used without its parts
-	took           time.Duration // likewise; waiting for a card is none of it
-}
-
-// result is what a run and its parts leave, but for its origin and its log.
-func (d done) result(key artifacts.Digest, preimage []byte, parts []artifacts.Result) artifacts.Result {
-	r := artifacts.Result{Key: key, Preimage: preimage, Outputs: d.Outputs, Took: d.took, Used: d.Used.With(parts),
-		Finished: time.Now().UTC(), Counts: d.Counts, Env: d.Env, Kept: d.Kept}
-	for _, p := range parts {
-		r.Took += p.Took
+// lacksProgram says why this worker has not the program that a step needs; "" if it has.
+func (a *Activities) lacksProgram(task step.Task) string {
+	if a.Lacks == nil {
+		return ""
 	}
-	return r
-}
-
-// run runs a kind, turning a panic in it, our own bug, into an error. What it says is
-// written to log. of is what it has of the machine, and for how long. onward: it may continue from what others of its trajectory kept.
-func (a *Activities) run(ctx context.Context, req workflows.ExecuteRequest, spec *step.Spec, task step.Task, parts []artifacts.Result, of admitted, log *stepLog, onward bool) (d done, err error) {
-	began := time.Now()
+	spec := a.Registry.Lookup(task.Kind)
 	tree, err := task.Tree()
-	if err != nil {
-		return d, step.Permanent(err)
+	if spec == nil || err != nil {
+		return "" // which is said in its place
 	}
-	elsewhere, err := spec.Elsewhere(tree)
-	if err != nil {
-		return d, step.Permanent(err)
+	if elsewhere, err := spec.Elsewhere(tree); err != nil || !elsewhere {
+		return ""
 	}
-	var path *artifacts.Digest
-	if key, ok, err := a.Registry.Trajectory(task); err != nil {
-		return d, step.Permanent(err)
-	} else if ok && onward {
-		path = &key
-	}
-	says := log.logger(a.Log.With("step", req.Address))
-	if a.Cores != nil {
-		defer a.Cores.Take(spec.Needs == step.Libtorch)()
-	}
-	var waited time.Duration
-	if elsewhere {
-		d.Outcome, waited, err = a.elsewhere(ctx, of, spec, tree, compute.Task{Step: req.Address, Key: req.Key, Trajectory: path, Task: task, Parts: parts}, says, log)
-	} else {
-		host := a.newHost(ctx, req.Key)
-		host.Path = path
-		err = of.within(ctx, func(ctx context.Context) (err error) {
-			io := step.NewIO(ctx, spec, host, says, parts)
-			io.Cache, io.Secrets, io.Stderr, io.Granted = a.CacheDir, a.Secrets, log, of.Granted
-			d.Outcome, err = stepio.Do(ctx, io, spec, tree, a.Usage.Begin().End)
-			return err
-		})
-	}
-	d.took = time.Since(began) - waited
-	env := map[string]string{}
-	maps.Copy(env, a.Env)
-	maps.Copy(env, d.Env)
-	d.Env = env
-	return d, err
-}
-
-// Split cuts a task into parts, stores them and looks their keys up.
-func (a *Activities) Split(ctx context.Context, req workflows.ExecuteRequest) (none workflows.Pages[workflows.Part], err error) {
-	task, spec, err := a.task(ctx, req)
-	if err != nil {
-		return none, err
-	}
-	tasks, err := a.pieces(ctx, req, spec, task)
-	if err != nil {
-		return none, a.dropCorrupt(ctx, err)
-	}
-	parts := make([]workflows.Part, len(tasks))
-	keys := make([]artifacts.Digest, len(tasks))
-	for i, t := range tasks {
-		if a.Registry.Lookup(t.Kind) == nil {
-			return none, step.Permanent(fmt.Errorf("kind %s split into %q, which is not listed", spec.Name, t.Kind))
-		}
-		key, _, err := a.Registry.Key(t)
-		if err != nil {
-			return none, step.Permanent(err)
-		}
-		digest, err := a.storeTask(ctx, t)
-		if err != nil {
-			return none, err
-		}
-		keys[i] = key
-		parts[i] = workflows.Part{Key: key, Task: digest, Kind: t.Kind, Label: fmt.Sprintf("%s %d of %d", t.Kind, i+1, len(tasks)), OneByOne: spec.OneByOne}
-	}
-	found, err := artifacts.LookupMany(ctx, a.Store, keys)
-	if err != nil {
-		return none, err
-	}
-	for i := range parts {
-		parts[i].Hit = found[parts[i].Key] != nil
-	}
-	return PagesOf(ctx, a.Store.Blobs, parts)
-}
-
-// filePinned files a result under the key that its pinned sources give it too,
-// so that the next plan finds it, and returns that key. One that was accepted for its key
-// is filed under no other: nobody accepted it for that.
-func (a *Activities) filePinned(ctx context.Context, spec *step.Spec, task step.Task, res artifacts.Result) (artifacts.Digest, []step.Pin, error) {
-	pins, err := spec.Pins(task, res.Outputs)
-	if err != nil || len(pins) == 0 {
-		return res.Key, nil, err
-	}
-	if res.Origin.Accepted != "" {
-		return res.Key, pins, nil
-	}
-	known := pinned{pins: map[string]step.Pin{}}
-	for _, p := range pins {
-		known.pins[p.Source] = p
-	}
-	settled, err := a.Registry.Resolved(ctx, known, task)
-	if err != nil {
-		return res.Key, nil, fmt.Errorf("pin the sources of %s: %w", res.Origin.Step, err)
-	}
-	key, preimage, err := a.Registry.Key(settled)
-	if err != nil || key == res.Key {
-		return key, pins, err
-	}
-	res.Key, res.Preimage = key, preimage
-	_, _, err = artifacts.Publish(ctx, a.Store, res)
-	return key, pins, err
-}
-
-// dropCorrupt removes a blob that does not have the bytes its digest says, so
-// that its producer is known to have no result and runs again.
-func (a *Activities) dropCorrupt(ctx context.Context, err error) error {
-	bad, ok := errors.AsType[*artifacts.IntegrityError](err)
-	switch {
-	case !ok:
-	case bad.Other: // the store has none of it
-		a.Log.Warn("a blob from another store is corrupt and was not used; the step that makes it will run here", "blob", bad.Want, "where", bad.Where)
-	default:
-		if _, derr := a.drop(ctx, bad); derr != nil {
-			return errors.Join(err, derr)
-		}
-	}
-	return err
-}
-
-func (a *Activities) drop(ctx context.Context, bad *artifacts.IntegrityError) (dropped bool, err error) {
-	if dropped, err = artifacts.DropCorrupt(ctx, a.Store.Blobs, bad.Want); dropped {
-		a.Log.Warn("a corrupt blob was removed; its producer will run again", "blob", bad.Want)
-	}
-	return dropped, err
-}
-
-// sourceChanged reports whether err says that a file here has other bytes than the
-// plan, and if so sees to it that no later plan of this machine is made from memory.
-func (a *Activities) sourceChanged(err error) bool {
-	changed, is := errors.AsType[*step.SourceChangedError](err)
-	if is && a.Forget != nil {
-		if err := a.Forget(changed.Path); err != nil {
-			a.Log.Warn("could not forget the checksum of a changed file", "path", changed.Path, "err", err)
-		}
-	}
-	return is
+	return a.Lacks.Error()
 }

@@ -6,26 +6,8 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/internal/runs"
-	"github.com/redsi/redsi/internal/system/readers"
 	"github.com/redsi/redsi/workflows"
 )
-
-// failureTime bounds an attempt to store a failure, and outageTime the attempts at what nothing
-// says later: no run ends before its store is back.
-const (
-	failureTime = 10 * time.Second
-	outageTime  = time.Minute
-)
-
-// insist does what a store that is away refuses again, each second until most is over or ctx is.
-func insist(ctx context.Context, most time.Duration, do func() error) error {
-	for end := time.Now().Add(most); ; {
-		err := do()
-		if err == nil || hopeless(err) != "" || !time.Now().Before(end) || readers.Pause(ctx, time.Second) != nil {
-			return err
-		}
-	}
-}
 
 // keepFailure records how a step failed. That may fail too: it is only told then, and an
 // attempt that is not the last says so again.

@@ -1,4 +1,4 @@
-package local
+package hashed
 
 import (
 	"io/fs"

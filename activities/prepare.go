@@ -1,0 +1,46 @@
+package activities
+
+import (
+	"context"
+
+	"github.com/redsi/redsi/internal/runs"
+	"github.com/redsi/redsi/workflows"
+)
+
+// Prepare binds the inputs of steps whose dependencies have results, looks their keys
+// up, follows hits to steps that were asked for with them, and stores the bound tasks of
+// those that are to be cut.
+func (a *Activities) Prepare(ctx context.Context, req workflows.PrepareRequest) ([]workflows.Outcome, error) {
+	w, err := a.newWalk(ctx, req.Plan, req.Steps, req.Keys)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := w.advance(ctx); err != nil {
+		return nil, err
+	}
+	out := make([]workflows.Outcome, len(w.steps))
+	for n, x := range w.steps {
+		o := &out[n]
+		*o = workflows.Outcome{Index: x.Index, Status: runs.Waiting, Key: x.key, Lost: x.lost}
+		switch {
+		case x.wrong != "":
+			o.Status, o.Error, o.Type = runs.Failed, bounded(x.wrong, min(maxError/4, errorsMost/len(w.steps))), workflows.PermanentError
+		case x.lost, !x.seen:
+		case x.result != nil && x.isOwn(req.RunID, w.p) && !x.result.Released:
+			o.Status, o.TookS = runs.Ran, x.result.Took.Seconds()
+			o.Key, o.Pins, err = a.filePinned(ctx, a.Registry.Lookup(x.task.Kind), x.task, *x.result)
+		case x.result != nil:
+			o.Status, o.TookS, o.From = runs.Hit, x.result.Took.Seconds(), x.result.Origin.RunID
+			a.Telemetry.Hits(w.p.Steps[x.Index].Task.Kind, 1)
+		case x.Cut:
+			o.Task, err = a.storeTask(ctx, x.task)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// errorsMost bounds the errors of one answer, in bytes: with all else they fit a payload.
+const errorsMost = 512 << 10

@@ -1,0 +1,130 @@
+package activities
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"maps"
+	"time"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/host/compute"
+	"github.com/redsi/redsi/internal/host/stepio"
+	"github.com/redsi/redsi/step"
+	"github.com/redsi/redsi/workflows"
+)
+
+// done is what a run of a kind left.
+type done struct {
+	stepio.Outcome               // its Used without its parts
+	took           time.Duration // likewise; waiting for a card is none of it
+}
+
+// result is what a run and its parts leave, but for its origin and its log.
+func (d done) result(key artifacts.Digest, preimage []byte, parts []artifacts.Result) artifacts.Result {
+	r := artifacts.Result{Key: key, Preimage: preimage, Outputs: d.Outputs, Took: d.took, Used: d.Used.With(parts),
+		Finished: time.Now().UTC(), Counts: d.Counts, Env: d.Env, Kept: d.Kept}
+	for _, p := range parts {
+		r.Took += p.Took
+	}
+	return r
+}
+
+// run runs a kind, turning a panic in it, our own bug, into an error. What it says is
+// written to log. of is what it has of the machine, and for how long. onward: it may continue from what others of its trajectory kept.
+func (a *Activities) run(ctx context.Context, req workflows.ExecuteRequest, spec *step.Spec, task step.Task, parts []artifacts.Result, of admitted, log *stepLog, onward bool) (d done, err error) {
+	began := time.Now()
+	tree, err := task.Tree()
+	if err != nil {
+		return d, step.Permanent(err)
+	}
+	elsewhere, err := spec.Elsewhere(tree)
+	if err != nil {
+		return d, step.Permanent(err)
+	}
+	var path *artifacts.Digest
+	if key, ok, err := a.Registry.Trajectory(task); err != nil {
+		return d, step.Permanent(err)
+	} else if ok && onward {
+		path = &key
+	}
+	says := log.logger(a.Log.With("step", req.Address))
+	if a.Cores != nil {
+		defer a.Cores.Take(spec.Needs == step.Libtorch)()
+	}
+	var waited time.Duration
+	if elsewhere {
+		d.Outcome, waited, err = a.elsewhere(ctx, of, spec, tree, compute.Task{Step: req.Address, Key: req.Key, Trajectory: path, Task: task, Parts: parts}, says, log)
+	} else {
+		host := a.newHost(ctx, req.Key)
+		host.Path = path
+		err = of.within(ctx, func(ctx context.Context) (err error) {
+			io := step.NewIO(ctx, spec, host, says, parts)
+			io.Cache, io.Secrets, io.Stderr, io.Granted = a.CacheDir, a.Secrets, log, of.Granted
+			d.Outcome, err = stepio.Do(ctx, io, spec, tree, a.Usage.Begin().End)
+			return err
+		})
+	}
+	d.took = time.Since(began) - waited
+	env := map[string]string{}
+	maps.Copy(env, a.Env)
+	maps.Copy(env, d.Env)
+	d.Env = env
+	return d, err
+}
+
+func (a *Activities) newHost(ctx context.Context, key artifacts.Digest) *stepio.Host {
+	return &stepio.Host{Store: a.Store, CacheDir: a.CacheDir, Areas: a.Scratch, Log: a.Log, Telemetry: a.Telemetry, Key: key, Progress: step.Reporter(ctx)}
+}
+
+func (a *Activities) checkpoints(key artifacts.Digest) *stepio.Checkpoints {
+	return stepio.CheckpointsOf(a.Store, key, a.Log)
+}
+
+// elsewhere has a step computed by a process of the second program, on the card that it asks
+// for, and says how long it waited for that.
+func (a *Activities) elsewhere(ctx context.Context, of admitted, spec *step.Spec, tree map[string]any, t compute.Task, log *slog.Logger, said io.Writer) (o stepio.Outcome, waited time.Duration, err error) {
+	name, err := spec.DeviceOf(tree)
+	if err != nil {
+		return o, 0, step.Permanent(err)
+	}
+	cards, err := a.Models.Cards(ctx)
+	if err != nil {
+		return o, 0, err
+	}
+	card, waited, give, err := a.Cards.Choose(ctx, name, cards.Cards, cards.Why)
+	defer give()
+	if err != nil {
+		return o, waited, err
+	}
+	if err := artifacts.Have(ctx, a.Store, inputs(tree, t.Parts)); err != nil {
+		return o, waited, err
+	}
+	err = of.within(ctx, func(ctx context.Context) (err error) {
+		o, err = a.Models.Run(ctx, t, a.Store, card, log, said)
+		return err
+	})
+	if n := a.Models.Deaths(t.Key); n >= deadliest {
+		err = &deadly{err, n}
+	}
+	return o, waited, err
+}
+
+// inputs are the blobs that a task may read.
+func inputs(tree map[string]any, parts []artifacts.Result) (all []artifacts.Digest) {
+	_, err := step.MapInputs(tree, func(_ string, in step.Input) (step.Input, error) {
+		if in.Artifact != nil {
+			all = append(all, in.Artifact.Blobs()...)
+		}
+		return in, nil
+	})
+	if err != nil {
+		panic(err) // of the function above
+	}
+	for _, p := range parts {
+		for _, art := range p.Outputs {
+			all = append(all, art.Blobs()...)
+		}
+	}
+	return all
+}

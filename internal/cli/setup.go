@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	charm "github.com/charmbracelet/log"
+	"github.com/spf13/cobra"
+
+	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/session"
+	"github.com/redsi/redsi/internal/session/drive"
+	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/shellwords"
+)
+
+// newApp is an app that talks for its session.
+func newApp(s *session.Session, out, errw io.Writer) *app {
+	a := &app{Driver: &drive.Driver{Session: s}, Out: out, Err: errw}
+	a.Talk, a.Hint, a.Patience, a.Show = a, a.hint, a.patience, a.show
+	return a
+}
+
+func (a *app) setup(cmd *cobra.Command) error {
+	a.cmd = cmd
+	a.NamesFile, a.ProfileGiven = understands(cmd, "file"), cmd.Flags().Changed("profile")
+	level, err := charm.ParseLevel(a.LogLevel)
+	if err != nil {
+		return fault.Input(fmt.Errorf("--log-level: %w", err))
+	}
+	l := charm.NewWithOptions(a.Err, charm.Options{Level: level, ReportTimestamp: true, TimeFormat: time.TimeOnly})
+	a.Log = slog.New(view.Log(l))
+	a.sayer.w = a.Err
+	for _, form := range []string{"markdown", "junit", "values"} {
+		if f := cmd.Flags().Lookup(form); a.JSON && f != nil && f.Value.String() == "-" {
+			return fault.Input(fmt.Errorf("--json and --%s - both write to standard output: give --%s a file", form, form))
+		}
+	}
+	if err := a.setProgress(cmd); err != nil {
+		return err
+	}
+	if readsLocal(cmd) {
+		if err := a.useLocal(session.ProjectDir(cmp.Or(a.File, env("REDSI_FILE", "")))); err != nil {
+			return err
+		}
+	}
+	if a.StoreURL == "" {
+		a.StoreURL = filepath.Join(a.StateDir, "store")
+		there := filepath.Join(session.ProjectDir(a.File), ".redsi")
+		_, here := os.Stat(a.StoreURL)
+		if _, err := os.Stat(filepath.Join(there, "store")); a.StateDir == ".redsi" && here != nil && err == nil {
+			a.Say("results start anew in .redsi of this folder; those beside the pipeline are found with --state " + shellwords.Quote(there))
+		}
+	}
+	a.StoreFrom = a.storeFrom()
+	return nil
+}
+
+// storeFrom says what gave the store's address.
+func (a *app) storeFrom() string {
+	switch {
+	case a.cmd.Flags().Changed("store"):
+	case a.Local.Flags["store"]:
+		return "store of " + a.Local.File
+	case os.Getenv("REDSI_STORE") != "":
+		return "REDSI_STORE"
+	}
+	return "--store"
+}
+
+// readsLocal reports whether a verb uses the settings of the pipeline's folder, or else of the
+// current one. Some read neither pipeline nor store, test must do the same on all machines,
+// and apply and lsp learn the folder later.
+func readsLocal(cmd *cobra.Command) bool {
+	for cmd.HasParent() && cmd.Parent().HasParent() {
+		cmd = cmd.Parent()
+	}
+	return !cmd.Hidden && !slices.Contains([]string{"init", "fmt", "kinds", "test", "completion", "help", "apply", "lsp"}, cmd.Name())
+}
+
+// useLocal reads the settings of a folder, and sets the flags of the running verb that have
+// no value of higher precedence.
+func (a *app) useLocal(folder string) error {
+	l, ds, err := a.LocalOf(folder)
+	if err == nil {
+		err = a.Diagnostics(ds)
+	}
+	if err != nil || l.File == "" {
+		return err
+	}
+	a.Local = l
+	set := func(flag, variable, value string) {
+		if value != "" && a.unset(flag, variable) {
+			err = errors.Join(err, a.cmd.Flags().Lookup(flag).Value.Set(value))
+			l.Flags[flag] = true
+		}
+	}
+	set("store", "REDSI_STORE", l.Beside(l.Store))
+	set("state", "REDSI_STATE", l.Beside(l.State))
+	if a.unset("temporal-address", "TEMPORAL_ADDRESS") && a.unset("temporal-profile", "TEMPORAL_PROFILE") { // else another cluster is meant
+		set("temporal-address", "TEMPORAL_ADDRESS", l.Temporal.Address)
+		set("temporal-profile", "TEMPORAL_PROFILE", l.Temporal.Profile)
+		set("temporal-namespace", "TEMPORAL_NAMESPACE", l.Temporal.Namespace)
+	}
+	return err
+}
+
+// unset reports whether the running verb has a flag that neither the command line nor the
+// environment sets.
+func (a *app) unset(flag, variable string) bool {
+	f := a.cmd.Flags().Lookup(flag)
+	return f != nil && !f.Changed && os.Getenv(variable) == ""
+}

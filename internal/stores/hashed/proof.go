@@ -1,0 +1,94 @@
+package hashed
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/readers"
+)
+
+// Proof is a file's stamp with the moment at which reading its bytes began.
+type Proof struct {
+	Stamp
+	Read int64 `json:"read_ns"`
+
+	// Sealed: it was hashed while nobody could write to it, and is read-only since.
+	Sealed bool `json:"sealed,omitempty"`
+}
+
+// Holds reports whether a file whose stamp is now has the bytes that were read
+// then: nothing differs, and another change would have left another stamp, or
+// nobody could make one.
+func (p Proof) Holds(now Stamp) bool {
+	return p.Stamp == now && (p.Sealed || Settled(p.CTime, p.Read))
+}
+
+// granularity is that of the coarsest file system's times, FAT's.
+const granularity = 2 * time.Second
+
+// Settled reports whether a file's last change, in nanoseconds of Unix time, was so long
+// before the reading that a change after it has another time.
+func Settled(changed, read int64) bool { return changed < read-int64(granularity) }
+
+// hashTries is how often a file is read that changes while it is read.
+const hashTries = 3
+
+// Digest is the digest of the file at path with the proof of it, the file's size in it.
+// A file that is being written to is an error. progress, which may be nil, is called
+// with every piece that is read, in bytes.
+func Digest(ctx context.Context, path string, progress func(done, total int64)) (artifacts.Digest, Proof, error) {
+	for range hashTries {
+		d, proof, err := hashOnce(ctx, path, progress)
+		if err != nil {
+			return artifacts.Digest{}, Proof{}, err
+		}
+		now, err := StampOf(path) // by its name: another file may have taken its place
+		if err != nil {
+			return artifacts.Digest{}, Proof{}, err
+		}
+		if now == proof.Stamp {
+			return d, proof, nil
+		}
+	}
+	return artifacts.Digest{}, Proof{}, fmt.Errorf("%s changed while it was read: wait until it is no longer being written", path)
+}
+
+func hashOnce(ctx context.Context, path string, progress func(done, total int64)) (d artifacts.Digest, proof Proof, err error) {
+	f, err := OpenRegular(path)
+	if err != nil {
+		return d, proof, err
+	}
+	defer f.Close()
+	proof.Read = time.Now().UnixNano()
+	if proof.Stamp, err = stampOf(f); err != nil {
+		return d, proof, err
+	}
+	h := sha256.New()
+	if progress == nil {
+		progress = func(int64, int64) {}
+	}
+	r := readers.Counted(readers.WithContext(ctx, f), func(n int64) { progress(n, proof.Size) })
+	if _, err := io.Copy(h, r); err != nil {
+		return d, proof, err
+	}
+	h.Sum(d[:0])
+	return d, proof, nil
+}
+
+// Unchanged reports whether the file at path still has the bytes that Digest
+// found it to have, by its stamp, or, where that does not prove it, by hashing.
+func Unchanged(ctx context.Context, path string, d artifacts.Digest, proof Proof) (bool, error) {
+	now, err := StampOf(path)
+	if err != nil {
+		return false, err
+	}
+	if proof.Holds(now) {
+		return true, nil
+	}
+	again, _, err := Digest(ctx, path, nil)
+	return again == d, err
+}

@@ -113,7 +113,7 @@ func (a *Activities) misread(ctx context.Context, err error) bool {
 	if dropped, err := a.drop(ctx, bad); dropped || err != nil {
 		return !dropped
 	}
-	missing, err := a.Store.Blobs.Missing(ctx, []artifacts.Digest{bad.Want})
+	missing, err := a.Store.Missing(ctx, []artifacts.Digest{bad.Want})
 	return err != nil || len(missing) == 0
 }
 
@@ -244,7 +244,7 @@ func (a *Activities) dropCorrupt(ctx context.Context, err error) error {
 }
 
 func (a *Activities) drop(ctx context.Context, bad *artifacts.IntegrityError) (dropped bool, err error) {
-	if dropped, err = artifacts.DropCorrupt(ctx, a.Store.Blobs, bad.Want); dropped {
+	if dropped, err = artifacts.DropCorrupt(ctx, a.Store.Own, bad.Want); dropped {
 		a.Log.Warn("a corrupt blob was removed; its producer will run again", "blob", bad.Want)
 	}
 	return dropped, err

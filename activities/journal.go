@@ -22,7 +22,7 @@ func (a *Activities) Journal(ctx context.Context, req workflows.JournalRequest) 
 // Close takes the note away that a run is in progress, of one that has no record.
 func (a *Activities) Close(ctx context.Context, run string) error {
 	_, err := attempt(ctx, a, func(ctx context.Context, _ *pulse) (struct{}, error) {
-		return struct{}{}, runs.Close(ctx, a.Store, run)
+		return struct{}{}, runs.Close(ctx, a.Store.Own, run)
 	})
 	return err
 }
@@ -39,7 +39,7 @@ func (a *Activities) journal(ctx context.Context, req workflows.JournalRequest) 
 	if len(steps) > 0 {
 		req.Run.Steps = steps
 	}
-	if err := runs.Write(ctx, a.Store, req.Run); err != nil {
+	if err := runs.Write(ctx, a.Store.Own, req.Run); err != nil {
 		return err
 	}
 	if req.Lock == "" || len(pins) == 0 {

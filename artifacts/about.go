@@ -25,7 +25,7 @@ type aboutList struct {
 // ListAbout writes, for each of keys, the record that lists what is said about its result:
 // a store that will be served as files by a static host needs it, and no other does.
 func ListAbout(ctx context.Context, s Store, keys []Digest) error {
-	all, err := aboutOf(ctx, s.bare().Records, keys)
+	all, err := aboutOf(ctx, s.Records, keys)
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ func (c *contents) withdrawn(name string) bool {
 // Accept files a result of another key under the one that the acceptance names: first what
 // was declared, then the result. What has a usable result already stays as it is, and is
 // an error.
-func Accept(ctx context.Context, s Store, of *Result, preimage []byte, a *Acceptance) error {
+func Accept(ctx context.Context, w *Resolver, of *Result, preimage []byte, a *Acceptance) error {
 	r := *of
 	r.Key, r.Preimage = a.Key, preimage
 	r.Origin.Accepted = a.text
@@ -30,18 +30,18 @@ func Accept(ctx context.Context, s Store, of *Result, preimage []byte, a *Accept
 	if _, err := r.Acceptance(); err != nil {
 		return fmt.Errorf("accept %s: %w", a.Of, err)
 	}
-	s = s.Own()
-	if err := s.Records.Put(ctx, a.name(), []byte(a.text)); err != nil {
+	own := w.Own.Records
+	if err := own.Put(ctx, a.name(), []byte(a.text)); err != nil {
 		return fmt.Errorf("accept %s: %w", a.Of, err)
 	}
-	won, _, err := Publish(ctx, s, r)
+	won, _, err := Publish(ctx, w.Alone(), r)
 	if err == nil && won.Origin.Accepted != a.text {
 		err = errors.New("the key has a result by now")
 	}
 	if err != nil {
 		return fmt.Errorf("accept %s: %w", a.Of, err)
 	}
-	return s.Records.Put(ctx, acceptedPin(a.Key), fmt.Appendf(nil, `{"accepted":%q}`, a.Key)) // no run names it yet
+	return own.Put(ctx, acceptedPin(a.Key), fmt.Appendf(nil, `{"accepted":%q}`, a.Key)) // no run names it yet
 }
 
 // acceptedPin keeps an accepted result, which no run names before the next.
@@ -49,7 +49,6 @@ func acceptedPin(key Digest) string { return PinsPrefix + "accepted-" + key.Hex(
 
 // Withdraw ends an acceptance: what stands by it is deleted, and that it was is recorded.
 func Withdraw(ctx context.Context, s Store, a *Acceptance, by string, when time.Time) error {
-	s = s.Own()
 	err := PutJSON(ctx, s.Records, a.name()+withdrawnSuffix, Withdrawal{withdrawnFormat, a.Key, a.ID(), by, when})
 	if err == nil {
 		err = DropResult(ctx, s, a.Key)
@@ -69,10 +68,9 @@ type AcceptedNow struct {
 	Ended *Withdrawal `json:"withdrawn,omitempty"` // nil if it stands
 }
 
-// Acceptances reads what was accepted in s itself, oldest first. Records that are not
+// Acceptances reads what was accepted in s, oldest first. Records that are not
 // acceptances are passed over.
 func Acceptances(ctx context.Context, s Store) ([]AcceptedNow, error) {
-	s = s.Own()
 	found := map[string]*AcceptedNow{}
 	ended := map[string]*Withdrawal{}
 	for doc, err := range DocumentsIn(ctx, s.Records, acceptedPrefix) {

@@ -38,7 +38,7 @@ func accepted(t *testing.T, by *signature.Private) (s artifacts.Store, of *artif
 
 func TestAccept(t *testing.T) {
 	s, of, preimage, a := accepted(t, key(t, "alice"))
-	if err := artifacts.Accept(t.Context(), s, of, preimage, a); err != nil {
+	if err := artifacts.Accept(t.Context(), artifacts.Alone(s), of, preimage, a); err != nil {
 		t.Fatal(err)
 	}
 	r, err := artifacts.Lookup(t.Context(), s, a.Key)
@@ -139,7 +139,7 @@ func acceptedByWhom(t *testing.T) {
 		"of another store, revoked":      {bob, artifacts.Policy{Foreign: artifacts.UseUntrusted, Ring: signature.Ring{Revoked: []signature.Public{bob.Public()}}}, true, artifacts.RevokedKey},
 	} {
 		own, of, preimage, a := accepted(t, c.by)
-		if err := artifacts.Accept(t.Context(), own, of, preimage, a); err != nil {
+		if err := artifacts.Accept(t.Context(), artifacts.Alone(own), of, preimage, a); err != nil {
 			t.Fatal(err)
 		}
 		s := artifacts.With(own, nil, c.policy)
@@ -189,7 +189,7 @@ func TestAcceptedMeanwhile(t *testing.T) {
 	if err := theirs.Records.Delete(t.Context(), artifacts.ResultName(a.Key)); err != nil {
 		t.Fatal(err)
 	}
-	if err := artifacts.Accept(t.Context(), theirs, of, preimage, a); err != nil {
+	if err := artifacts.Accept(t.Context(), artifacts.Alone(theirs), of, preimage, a); err != nil {
 		t.Fatal(err)
 	}
 	if err := artifacts.Bring(t.Context(), s, hit, nil); err == nil || !strings.Contains(err.Error(), "bob") {

@@ -77,10 +77,9 @@ func (t *tier) elsewhere(ctx context.Context, d Digest) (e Elsewhere, ok bool, e
 	return e, ok, err
 }
 
-// Away parts those of ds that s itself lacks into those of which it has a record that says
-// where they are, and those that are gone. Both are sorted by digest. Nobody else is asked.
+// Away parts those of ds that s lacks into those of which it has a record that says
+// where they are, and those that are gone. Both are sorted by digest.
 func (s Store) Away(ctx context.Context, ds []Digest) (away []Elsewhere, gone []Digest, err error) {
-	s = s.bare()
 	missing, err := s.Blobs.Missing(ctx, ds)
 	if err != nil {
 		return nil, nil, err

@@ -86,7 +86,6 @@ func Collect(ctx context.Context, s Store, o GCOptions) (Garbage, error) {
 	if o.Now.IsZero() {
 		o.Now = time.Now()
 	}
-	s = s.bare()
 	m, err := survey(ctx, s)
 	if err != nil {
 		return Garbage{}, fmt.Errorf("garbage collection: %w", err)

@@ -55,11 +55,11 @@ func (p Policy) Validate() error {
 func (p Policy) checksOwn() bool { return p.Own == RunUntrusted || p.Own == VerifyUntrusted }
 
 // of is what becomes of a result of a tier that no trusted key signed.
-func (p Policy) of(t *tier) Untrusted {
+func (p Policy) of(own bool) Untrusted {
 	switch {
-	case t.own && p.Own == "":
+	case own && p.Own == "":
 		return UseUntrusted
-	case t.own:
+	case own:
 		return p.Own
 	case p.Foreign == "":
 		return RunUntrusted

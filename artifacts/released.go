@@ -24,14 +24,14 @@ type Freed struct {
 // Release lets the outputs of the results of keys go, which no step of a run will read. What
 // anything else names stays: another result that has its bytes, a log, any other record. A
 // result stays whole if wanted says why, or if a root names its key, unless own says of all
-// such roots that they are no reason. Stores behind s have no part in it.
+// such roots that they are no reason.
 //
 // Each result is marked before its first blob goes: a kill in between leaves results that are
 // released or whole, and none that is lost. Results that are published meanwhile are looked
 // at just before blobs go; one that names such a blob an instant later loses it, and is made
 // again where it is needed, as after Collect.
 func Release(ctx context.Context, s Store, keys []Digest, wanted map[Digest]string, own func(name string, text []byte) bool) (freed Freed, err error) {
-	err = freed.release(ctx, s.bare(), keys, wanted, own)
+	err = freed.release(ctx, s, keys, wanted, own)
 	if err != nil {
 		err = fmt.Errorf("let go of what steps have read: %w", err)
 	}

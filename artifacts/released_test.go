@@ -36,7 +36,7 @@ func release(t *testing.T, s artifacts.Store, rs ...artifacts.Result) artifacts.
 }
 
 // released reports whether a result is there without its bytes.
-func released(t *testing.T, s artifacts.Store, r artifacts.Result) bool {
+func released(t *testing.T, s artifacts.Looked, r artifacts.Result) bool {
 	t.Helper()
 	known, err := artifacts.LookupKnown(t.Context(), s, []artifacts.Digest{r.Key})
 	if err != nil || known[r.Key] == nil {

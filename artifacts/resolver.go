@@ -5,28 +5,107 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"sync"
 
 	"github.com/redsi/redsi/internal/system/signature"
 )
 
-// maxForeignBody bounds the body of a foreign result, which is read into memory: a tree
-// of a million files has a shorter one.
-const maxForeignBody = 512 << 20
+// Resolver looks results and blobs up in several places: in the own store, and behind it in
+// others by name, in their order. Only the own store is ever written to.
+type Resolver struct {
+	Own    Store
+	policy Policy
+	tiers  []*tier // own first
+	blobs  *borrower
+	memo   memo
+}
+
+// With looks in others behind own. What own has no usable result for is looked up there; the
+// first result that the policy believes is a hit if each of its blobs is there. A blob that own
+// lacks is copied into own, verified, before its first byte is given out.
+//
+// Others that do not answer are neither errors nor misses: Others names them.
+func With(own Store, others []Other, p Policy) *Resolver {
+	tiers := []*tier{ownTier(own.Reader())}
+	for _, o := range others {
+		tiers = append(tiers, &tier{name: o.Name, url: o.URL, blobs: o.Blobs, records: o.Records, bad: map[Digest]error{}})
+	}
+	return newResolver(own, tiers, p)
+}
+
+func newResolver(own Store, tiers []*tier, p Policy) *Resolver {
+	w := &Resolver{Own: own, policy: p, tiers: tiers}
+	w.blobs = newBorrower(own.Blobs, tiers, p.Elsewhere, w.memo.forget)
+	return w
+}
+
+// Alone looks in a store and nowhere else, and believes all that is there.
+func Alone(s Store) *Resolver { return With(s, nil, Policy{}) }
+
+// Alone is w without others: what the own store has itself, under the same policy.
+func (w *Resolver) Alone() *Resolver { return With(w.Own, nil, w.policy) }
+
+// linked is a store alone, where a blob counts as there if a record says where it is. Nothing
+// is fetched.
+func linked(s Store) *Resolver { return With(s, nil, noted) }
+
+// linkedIn is linked of what can only be read.
+func linkedIn(place Reader) *Resolver { return newResolver(Store{}, []*tier{ownTier(place)}, noted) }
+
+// noted believes that blobs are where records say they are, and fetches none.
+var noted = Policy{Elsewhere: func(_ context.Context, e Elsewhere) (io.ReadCloser, error) {
+	return nil, &awayError{Digest: e.Digest, URL: e.URL}
+}}
+
+// Open returns a blob of the own store, which is copied there from one of the others first if need be.
+func (w *Resolver) Open(ctx context.Context, d Digest) (io.ReadCloser, error) {
+	return w.blobs.Open(ctx, d)
+}
+
+// Missing names what neither the own store nor any of the others has. Those that do not answer
+// count as having nothing; Others names them.
+func (w *Resolver) Missing(ctx context.Context, ds []Digest) ([]Digest, error) {
+	return w.blobs.Missing(ctx, ds)
+}
+
+// LocalOf is b, or the own store of a Resolver, if its blobs are files on this machine.
+func LocalOf(b BlobReader) (Local, bool) {
+	if w, ok := b.(*Resolver); ok {
+		b = w.tiers[0].blobs
+	}
+	l, ok := b.(Local)
+	return l, ok
+}
+
+// Others says what is known of each of the others, in their order.
+func (w *Resolver) Others() (all []OtherState) {
+	for _, t := range w.others() {
+		all = append(all, t.state())
+	}
+	return all
+}
+
+func (w *Resolver) others() []*tier { return w.tiers[1:] }
+
+// Looked is what results are looked up in: a Store, which believes all it has, or a Resolver.
+type Looked interface{ resolver() *Resolver }
+
+func (s Store) resolver() *Resolver { return Alone(s) }
+
+func (w *Resolver) resolver() *Resolver { return w }
 
 // look looks keys up in a tier: records many at a time, then the blobs of all in one batch,
 // among those that are there or in other tiers. Its entries are as keys are.
-func (l *layers) look(ctx context.Context, t *tier, keys []Digest) ([]Entry, error) {
+func (w *Resolver) look(ctx context.Context, t *tier, keys []Digest) ([]Entry, error) {
 	found := make([]Entry, len(keys))
 	if err := each(ctx, len(keys), parallel, func(ctx context.Context, i int) (err error) {
-		_, found[i], err = l.read(ctx, t, keys[i])
+		_, found[i], err = w.read(ctx, t, keys[i])
 		found[i], err = t.passed(ctx, found[i], err)
 		return err
 	}); err != nil {
 		return nil, err
 	}
-	if err := markLost(ctx, l, found); err != nil {
+	if err := markLost(ctx, w, found); err != nil {
 		return nil, err
 	}
 	if err := t.markReleased(ctx, found); err != nil {
@@ -45,16 +124,66 @@ func (l *layers) look(ctx context.Context, t *tier, keys []Digest) ([]Entry, err
 			}
 			found[i] = Entry{Passed: []Passed{why}}
 		default:
-			l.expect(r)
+			w.blobs.expect(r)
 		}
 	}
 	return found, nil
 }
 
+// markLost fills in Lost of every entry that has a result, be it one to compare with.
+func markLost(ctx context.Context, blobs BlobReader, entries []Entry) error {
+	var all []Digest
+	for _, e := range entries {
+		all = append(all, e.whole().needs()...)
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	missing, err := blobs.Missing(ctx, all)
+	if err != nil {
+		return fmt.Errorf("look for blobs: %w", err)
+	}
+	gone := setOf(missing)
+	for i, e := range entries {
+		for _, l := range e.whole().blobs() {
+			if gone[l.Digest] {
+				entries[i].Lost = append(entries[i].Lost, l)
+			}
+		}
+	}
+	return nil
+}
+
+// markReleased marks those of entries that lack blobs because their result was released.
+func (t *tier) markReleased(ctx context.Context, entries []Entry) error {
+	return each(ctx, len(entries), parallel, func(ctx context.Context, i int) error {
+		r := entries[i].Result
+		if r == nil || len(entries[i].Lost) == 0 {
+			return nil
+		}
+		_, err := t.Get(ctx, ReleasedName(r.Key))
+		if r.Released = err == nil; t.own && err != nil && !errors.Is(err, ErrNotExist) {
+			return err
+		}
+		return nil
+	})
+}
+
+// maxForeignBody bounds the body of a foreign result, which is read into memory: a tree
+// of a million files has a shorter one.
+const maxForeignBody = 512 << 20
+
+// How often in turn a record must be damaged in the same way before that is believed, and how often it is read for that:
+// its bytes may have been changed on the way.
+const (
+	readings     = 3
+	readingsMost = 10
+)
+
 // read reads the result of a key in a tier, and its record as it is there, and says whether
 // the policy believes it. A record that is damaged is read again: its bytes may have been
 // changed on the way. Whether its blobs are there is not looked at.
-func (l *layers) read(ctx context.Context, t *tier, key Digest) (record []byte, e Entry, err error) {
+func (w *Resolver) read(ctx context.Context, t *tier, key Digest) (record []byte, e Entry, err error) {
 	t.count(&t.asked)
 	var last string // what was damaged at the last reading, and how
 	for n, same := 0, 0; same < readings; n++ {
@@ -64,13 +193,13 @@ func (l *layers) read(ctx context.Context, t *tier, key Digest) (record []byte, 
 		var who signature.Public
 		var why Reason
 		judge := sync.OnceValue(func() (err error) {
-			who, why, err = l.judge(ctx, t, key, record)
+			who, why, err = w.judge(ctx, t, key, record)
 			return err
 		})
-		untrusted := l.policy.of(t)
+		untrusted := w.policy.of(t.own)
 		r, damage, err := readRecordBy(key, record, func(d Digest) ([]byte, error) {
 			if t.own {
-				return ReadBlob(ctx, l, d, AnySize)
+				return ReadBlob(ctx, w, d, AnySize)
 			}
 			if err := judge(); err != nil {
 				return nil, err
@@ -78,7 +207,7 @@ func (l *layers) read(ctx context.Context, t *tier, key Digest) (record []byte, 
 			if why != "" && untrusted == RunUntrusted { // a body may be long
 				return nil, &notBelieved{Passed{From: t.name, Reason: why, Signer: who}}
 			}
-			return l.bodyFrom(ctx, t, d)
+			return w.bodyFrom(ctx, t, d)
 		})
 		if err != nil {
 			return nil, Entry{}, err
@@ -93,7 +222,7 @@ func (l *layers) read(ctx context.Context, t *tier, key Digest) (record []byte, 
 			continue
 		}
 		t.count(&t.found)
-		if p, err := l.standsFor(ctx, t.name, r); err != nil || p != nil {
+		if p, err := w.standsFor(ctx, t.name, r); err != nil || p != nil {
 			return record, passedOver(p), err
 		}
 		if err := judge(); err != nil {
@@ -156,8 +285,8 @@ func (t *tier) passed(ctx context.Context, e Entry, err error) (Entry, error) {
 }
 
 // bodyFrom reads the body of a long result of one of the others.
-func (l *layers) bodyFrom(ctx context.Context, t *tier, d Digest) (b []byte, err error) {
-	if b, err = ReadBlob(ctx, l.tiers[0].blobs, d, maxForeignBody); err == nil {
+func (w *Resolver) bodyFrom(ctx context.Context, t *tier, d Digest) (b []byte, err error) {
+	if b, err = ReadBlob(ctx, w.tiers[0].blobs, d, maxForeignBody); err == nil {
 		return b, nil
 	}
 	err = t.ask(ctx, "blob "+d.String(), func() error {
@@ -170,62 +299,10 @@ func (l *layers) bodyFrom(ctx context.Context, t *tier, d Digest) (b []byte, err
 	return b, err
 }
 
-// fill looks the misses among entries up in the others, in their order.
-func (l *layers) fill(ctx context.Context, keys []Digest, entries []Entry) error {
-	if len(l.others()) == 0 {
-		return nil
-	}
-	var asked []int
-	theirs := make([]Entry, len(entries))
-	for i, e := range entries {
-		if e.Hit() || e.unknown() != nil {
-			continue
-		}
-		if known, ok := l.memo.get(keys[i]); ok {
-			entries[i] = e.with(known)
-			continue
-		}
-		asked = append(asked, i)
-	}
-	todo := asked
-	for _, t := range l.others() {
-		some := make([]Digest, len(todo))
-		for n, i := range todo {
-			some[n] = keys[i]
-		}
-		found, err := l.look(ctx, t, some)
-		if err != nil {
-			return err
-		}
-		var rest []int
-		for n, i := range todo {
-			if theirs[i] = theirs[i].with(found[n]); !theirs[i].Hit() {
-				rest = append(rest, i)
-			}
-		}
-		todo = rest
-	}
-	for _, i := range asked {
-		if !theirs[i].unanswered() {
-			l.memo.put(keys[i], theirs[i])
-		}
-		entries[i] = entries[i].with(theirs[i])
-	}
-	return nil
-}
-
-// linked is s itself, where a blob counts as there if a record says where it is. Nothing
-// is fetched.
-func (s Store) linked() Store { return With(s, nil, linked) }
-
-var linked = Policy{Elsewhere: func(_ context.Context, e Elsewhere) (io.ReadCloser, error) {
-	return nil, &awayError{Digest: e.Digest, URL: e.URL}
-}}
-
 // judge says who signed a record of a tier, or why the policy does not believe it.
-func (l *layers) judge(ctx context.Context, t *tier, key Digest, record []byte) (signature.Public, Reason, error) {
-	use := l.policy.of(t) == UseUntrusted
-	if use && (t.own || len(l.policy.Ring.Trusted) == 0 && l.policy.Signer == nil) {
+func (w *Resolver) judge(ctx context.Context, t *tier, key Digest, record []byte) (signature.Public, Reason, error) {
+	use := w.policy.of(t.own) == UseUntrusted
+	if use && (t.own || len(w.policy.Ring.Trusted) == 0 && w.policy.Signer == nil) {
 		return signature.Public{}, Unsigned, nil // trusted without a check of the signer
 	}
 	get := func(name string) ([]byte, error) { return t.Get(ctx, name) }
@@ -239,7 +316,7 @@ func (l *layers) judge(ctx context.Context, t *tier, key Digest, record []byte) 
 	if use {
 		names = nil
 	}
-	by, why, err := l.policy.signed(key, record, get, names)
+	by, why, err := w.policy.signed(key, record, get, names)
 	if err != nil && t.own {
 		err = fmt.Errorf("look up the signatures of %s: %w", key, err)
 	}
@@ -249,7 +326,7 @@ func (l *layers) judge(ctx context.Context, t *tier, key Digest, record []byte) 
 // standsFor says why the policy does not believe that r, of a store, stands for its key; nil
 // if it does, or if r was made under it. Where keys are trusted, one of them, or the policy's
 // own, must have signed the acceptance, and it must not be withdrawn in own.
-func (l *layers) standsFor(ctx context.Context, from string, r *Result) (*Passed, error) {
+func (w *Resolver) standsFor(ctx context.Context, from string, r *Result) (*Passed, error) {
 	a, err := r.Acceptance()
 	if err != nil {
 		return &Passed{From: from, Reason: Damaged, Err: err}, nil
@@ -257,11 +334,11 @@ func (l *layers) standsFor(ctx context.Context, from string, r *Result) (*Passed
 	if a == nil {
 		return nil, nil
 	}
-	why := l.policy.standing(a.signer)
-	if why != "" && (why == RevokedKey || len(l.policy.Ring.Trusted) > 0) {
+	why := w.policy.standing(a.signer)
+	if why != "" && (why == RevokedKey || len(w.policy.Ring.Trusted) > 0) {
 		return &Passed{From: from, Reason: why, Signer: a.signer}, nil
 	}
-	_, err = l.tiers[0].records.Get(ctx, a.name()+withdrawnSuffix)
+	_, err = w.tiers[0].records.Get(ctx, a.name()+withdrawnSuffix)
 	switch {
 	case errors.Is(err, ErrNotExist):
 		return nil, nil
@@ -271,196 +348,46 @@ func (l *layers) standsFor(ctx context.Context, from string, r *Result) (*Passed
 	return &Passed{From: from, Reason: Withdrawn}, nil
 }
 
-// How often in turn a record must be damaged in the same way before that is believed, and how often it is read for that:
-// its bytes may have been changed on the way.
-const (
-	readings     = 3
-	readingsMost = 10
-)
-
-// Inspect returns what s, with the others behind it, knows about each of keys, misses with
-// their reason included. Whether the policy of s believes a result is decided in read and
-// nowhere else. Records are read concurrently and blobs checked in one batch. An
-// error means that the store could not answer, never that a key is a miss.
-func Inspect(ctx context.Context, s Store, keys []Digest) (map[Digest]Entry, error) {
-	l := s.layers
-	if l == nil {
-		l = newLayers(s, nil, Policy{}) // which believes all it has
-	}
-	return l.inspect(ctx, keys)
-}
-
-func (l *layers) inspect(ctx context.Context, keys []Digest) (map[Digest]Entry, error) {
-	unique := sorted(keys)
-	found, err := l.look(ctx, l.tiers[0], unique)
-	if err != nil {
-		return nil, err
-	}
-	if err := l.fill(ctx, unique, found); err != nil {
-		return nil, err
-	}
-	entries := make(map[Digest]Entry, len(unique))
-	for i, key := range unique {
-		entries[key] = found[i]
-	}
-	return entries, nil
-}
-
-// sorted is keys in order, each once.
-func sorted(keys []Digest) []Digest {
-	return slices.Compact(slices.SortedFunc(slices.Values(keys), Digest.Compare))
-}
-
-// markLost fills in Lost of every entry that has a result, be it one to compare with.
-func markLost(ctx context.Context, blobs BlobReader, entries []Entry) error {
-	var all []Digest
-	for _, e := range entries {
-		all = append(all, e.whole().needs()...)
-	}
-	if len(all) == 0 {
+// fill looks the misses among entries up in the others, in their order.
+func (w *Resolver) fill(ctx context.Context, keys []Digest, entries []Entry) error {
+	if len(w.others()) == 0 {
 		return nil
 	}
-	missing, err := blobs.Missing(ctx, all)
-	if err != nil {
-		return fmt.Errorf("look for blobs: %w", err)
-	}
-	gone := setOf(missing)
+	var asked []int
+	theirs := make([]Entry, len(entries))
 	for i, e := range entries {
-		for _, l := range e.whole().blobs() {
-			if gone[l.Digest] {
-				entries[i].Lost = append(entries[i].Lost, l)
-			}
+		if e.Hit() || e.unknown() != nil {
+			continue
 		}
-	}
-	return nil
-}
-
-// LookupKnown is LookupMany for those who do not read the outputs of released results.
-func LookupKnown(ctx context.Context, s Store, keys []Digest) (map[Digest]*Result, error) {
-	return lookup(ctx, s, keys, Entry.Known)
-}
-
-// lookup is those results of keys that of gives of their entries.
-func lookup(ctx context.Context, s Store, keys []Digest, of func(Entry) *Result) (map[Digest]*Result, error) {
-	entries, err := Inspect(ctx, s, keys)
-	if err != nil {
-		return nil, err
-	}
-	found := make(map[Digest]*Result, len(entries))
-	for key, e := range entries {
-		if r := of(e); r != nil {
-			found[key] = r
+		if known, ok := w.memo.get(keys[i]); ok {
+			entries[i] = e.with(known)
+			continue
 		}
+		asked = append(asked, i)
 	}
-	return found, nil
-}
-
-// Lookup returns the result of key, or nil and no error if there is none that
-// can be used; Inspect tells why. An error means that the store could not answer.
-func Lookup(ctx context.Context, s Store, key Digest) (*Result, error) {
-	found, err := LookupMany(ctx, s, []Digest{key})
-	return found[key], err
-}
-
-// LookupMany is Lookup for many keys at once; a key that misses is not in the map.
-func LookupMany(ctx context.Context, s Store, keys []Digest) (map[Digest]*Result, error) {
-	return lookup(ctx, s, keys, func(e Entry) *Result {
-		if !e.Hit() {
-			return nil
+	todo := asked
+	for _, t := range w.others() {
+		some := make([]Digest, len(todo))
+		for n, i := range todo {
+			some[n] = keys[i]
 		}
-		return e.Result
-	})
-}
-
-// EachResult gives each every usable result of s itself, not of its others, in the order of keys, until it returns false.
-func EachResult(ctx context.Context, s Store, each func(*Result) bool) error {
-	s = s.Own()
-	keys, err := ResultKeys(ctx, s.Records)
-	if err != nil {
-		return err
-	}
-	for some := range slices.Chunk(keys, inspectMost) {
-		found, err := LookupMany(ctx, s, some)
+		found, err := w.look(ctx, t, some)
 		if err != nil {
 			return err
 		}
-		for _, key := range some {
-			if r := found[key]; r != nil && !each(r) {
-				return nil
+		var rest []int
+		for n, i := range todo {
+			if theirs[i] = theirs[i].with(found[n]); !theirs[i].Hit() {
+				rest = append(rest, i)
 			}
 		}
+		todo = rest
+	}
+	for _, i := range asked {
+		if !theirs[i].unanswered() {
+			w.memo.put(keys[i], theirs[i])
+		}
+		entries[i] = entries[i].with(theirs[i])
 	}
 	return nil
-}
-
-// ResultKeys lists the keys of all results that have records, usable or not.
-func ResultKeys(ctx context.Context, records RecordReader) ([]Digest, error) {
-	var keys []Digest
-	for info, err := range records.List(ctx, ResultsPrefix) {
-		if err != nil {
-			return nil, err
-		}
-		if key, ok := keyOf(info.Name, ResultsPrefix); ok {
-			keys = append(keys, key)
-		}
-	}
-	return keys, nil
-}
-
-// With is own with others' results behind it. What own has no usable result for is
-// looked up in others by name, in their order; the first that the policy believes is a
-// hit if each of its blobs is there. A blob that own lacks is copied into it, verified,
-// before its first byte is given out. Everything that is written, listed or deleted is
-// own's: others are never written to.
-//
-// Others that do not answer are neither errors nor misses: Others names them.
-func With(own Store, others []Other, p Policy) Store {
-	own = own.bare()
-	l := newLayers(own, others, p)
-	own.layers = l
-	if len(others) > 0 || p.Elsewhere != nil {
-		own.Blobs = l.behind()
-	}
-	return own
-}
-
-// Own is s without others: what it has itself, under the same policy.
-func (s Store) Own() Store { return With(s, nil, s.policy()) }
-
-// bare is s itself, without others and policy.
-func (s Store) bare() Store {
-	if s.layers == nil {
-		return s
-	}
-	return s.layers.own
-}
-
-func (s Store) policy() Policy {
-	if s.layers == nil {
-		return Policy{}
-	}
-	return s.layers.policy
-}
-
-// Others says what is known of each of the others of s, in their order.
-func (s Store) Others() []OtherState {
-	if s.layers == nil {
-		return nil
-	}
-	return s.layers.states()
-}
-
-// markReleased marks those of entries that lack blobs because their result was released.
-func (t *tier) markReleased(ctx context.Context, entries []Entry) error {
-	return each(ctx, len(entries), parallel, func(ctx context.Context, i int) error {
-		r := entries[i].Result
-		if r == nil || len(entries[i].Lost) == 0 {
-			return nil
-		}
-		_, err := t.Get(ctx, ReleasedName(r.Key))
-		if r.Released = err == nil; t.own && err != nil && !errors.Is(err, ErrNotExist) {
-			return err
-		}
-		return nil
-	})
 }

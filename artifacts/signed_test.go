@@ -28,7 +28,7 @@ func key(t *testing.T, name string) *signature.Private {
 }
 
 // signing is s with a key that signs what is published.
-func signing(s artifacts.Store, by *signature.Private) artifacts.Store {
+func signing(s artifacts.Store, by *signature.Private) *artifacts.Resolver {
 	return artifacts.With(s, nil, artifacts.Policy{Signer: by})
 }
 
@@ -160,10 +160,10 @@ func TestOwnIsJudged(t *testing.T) {
 			t.Errorf("%s, %+v: %v, want %s", c.own, c.ring, got, c.want)
 		}
 		// Upkeep goes by what is there.
-		if rep, err := artifacts.Check(t.Context(), with, artifacts.CheckOptions{}); err != nil || len(rep.Problems) != 1 {
+		if rep, err := artifacts.Check(t.Context(), s, artifacts.CheckOptions{}); err != nil || len(rep.Problems) != 1 {
 			t.Errorf("check: %v, %v", rep.Problems, err)
 		}
-		if g, err := artifacts.Collect(t.Context(), with, artifacts.GCOptions{DryRun: true}); err != nil || len(g.Blobs) != 0 {
+		if g, err := artifacts.Collect(t.Context(), s, artifacts.GCOptions{DryRun: true}); err != nil || len(g.Blobs) != 0 {
 			t.Errorf("collect: %v, %v", g.Blobs, err)
 		}
 	}

@@ -106,8 +106,6 @@ type Store struct {
 	Records Records
 	Leases  Records // of internal/host/lease: a loss of power may lose or spoil them
 	URL     string  // where it is, for people and logs; never holds a secret
-
-	layers *layers // of With: whose results count, and who else has some
 }
 
 // Reader is a place that can only be read.
@@ -118,7 +116,4 @@ type Reader struct {
 }
 
 // Reader is s itself, to be read only.
-func (s Store) Reader() Reader {
-	s = s.bare()
-	return Reader{s.Blobs, s.Records, s.URL}
-}
+func (s Store) Reader() Reader { return Reader{s.Blobs, s.Records, s.URL} }

@@ -108,6 +108,13 @@ type Other struct {
 	Name string // its host or folder, for people; Results say it as From
 }
 
+// state is what is known of the store.
+func (t *tier) state() OtherState {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return OtherState{t.name, t.url, t.err, t.asked, t.found, t.denied}
+}
+
 // OtherState is what is known of one of the others of a store, so far.
 type OtherState struct {
 	Name   string

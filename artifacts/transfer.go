@@ -21,7 +21,7 @@ import (
 // verified: blobs by their digests, results by their seals and keys.
 type Transfer struct {
 	From   Reader
-	To     Store         // itself: neither others behind it nor whom it believes have a part
+	To     Store
 	DryRun bool          // write nothing, count what would be sent
 	Sent   func(n int64) // told of bytes as they are read, from several goroutines; may be nil
 
@@ -53,8 +53,6 @@ type Transferred struct {
 	// Lost are keys that have no usable result here, and why.
 	Lost map[Digest]string `json:"lost"`
 }
-
-func (t *Transfer) to() Store { return t.To.bare() }
 
 // Done returns what has come of the transfer so far.
 func (t *Transfer) Done() Transferred {
@@ -97,11 +95,11 @@ func (t *Transfer) Results(ctx context.Context, keys []Digest) (err error) {
 }
 
 func (t *Transfer) some(ctx context.Context, keys []Digest) error {
-	here, err := reading(t.From, linked).inspect(ctx, keys)
+	here, err := Inspect(ctx, linkedIn(t.From), keys)
 	if err != nil {
 		return err
 	}
-	to := newLayers(t.to(), nil, Policy{})
+	to := Alone(t.To)
 	for key, mine := range here {
 		if r := mine.Known(); r != nil { // nothing comes back that was withdrawn there
 			if p, err := to.standsFor(ctx, t.To.URL, r); err != nil {
@@ -112,7 +110,7 @@ func (t *Transfer) some(ctx context.Context, keys []Digest) error {
 		}
 	}
 	for round := range transferRounds + 1 {
-		there, err := Inspect(ctx, t.to(), keys)
+		there, err := Inspect(ctx, t.To, keys)
 		if err != nil {
 			return err
 		}
@@ -216,7 +214,7 @@ func (t *Transfer) result(ctx context.Context, r *Result) (differs bool, err err
 			return false, err
 		}
 	}
-	_, differs, err = file(ctx, t.to().linked(), *now, record)
+	_, differs, err = file(ctx, linked(t.To), *now, record)
 	return differs, err
 }
 
@@ -234,7 +232,7 @@ func (t *Transfer) released(ctx context.Context, r *Result, theirs Entry) error 
 	for _, name := range []string{ReleasedName(r.Key), ResultName(r.Key)} {
 		text, err := t.From.Records.Get(ctx, name)
 		if err == nil {
-			err = t.to().Records.Create(ctx, name, text)
+			err = t.To.Records.Create(ctx, name, text)
 		}
 		if err != nil && !errors.Is(err, ErrExist) {
 			return err
@@ -253,7 +251,7 @@ func (t *Transfer) about(ctx context.Context, here map[Digest]Entry) error {
 		}
 	}
 	return each(ctx, len(keys), transfers, func(ctx context.Context, i int) error {
-		filed, err := copyAbout(ctx, t.From.Records, t.to().Records, keys[i], t.said[keys[i]])
+		filed, err := copyAbout(ctx, t.From.Records, t.To.Records, keys[i], t.said[keys[i]])
 		t.note(func(done *Transferred) { done.Records += filed })
 		return err
 	})
@@ -287,11 +285,11 @@ func (t *Transfer) record(ctx context.Context, name string) error {
 	if err := t.blobs(ctx, blobs); err != nil {
 		return err
 	}
-	if _, err := t.to().Records.Get(ctx, name); !errors.Is(err, ErrNotExist) {
+	if _, err := t.To.Records.Get(ctx, name); !errors.Is(err, ErrNotExist) {
 		return err
 	}
 	if !t.DryRun {
-		if err := t.to().Records.Create(ctx, name, text); err != nil && !errors.Is(err, ErrExist) {
+		if err := t.To.Records.Create(ctx, name, text); err != nil && !errors.Is(err, ErrExist) {
 			return err
 		}
 	}
@@ -311,11 +309,11 @@ func (t *Transfer) Hold(ctx context.Context, name string) (release func() error,
 	if err != nil {
 		return nil, err
 	}
-	err = t.to().Records.Create(ctx, OpenRunPrefix+name, b)
+	err = t.To.Records.Create(ctx, OpenRunPrefix+name, b)
 	if err != nil && !errors.Is(err, ErrExist) {
 		return nil, err
 	}
-	return func() error { return t.to().Records.Delete(context.WithoutCancel(ctx), OpenRunPrefix+name) }, nil
+	return func() error { return t.To.Records.Delete(context.WithoutCancel(ctx), OpenRunPrefix+name) }, nil
 }
 
 // settled reports whether the other store has a result whole, or without blobs that lie
@@ -325,7 +323,7 @@ func (t *Transfer) settled(ctx context.Context, theirs Entry, round int) (bool, 
 		return theirs.Hit(), nil
 	}
 	away := map[Digest]Elsewhere{}
-	gone, err := lostForGood(ctx, t.to().Records, theirs.Lost, away)
+	gone, err := lostForGood(ctx, t.To.Records, theirs.Lost, away)
 	if err != nil || len(gone) > 0 {
 		return false, err
 	}
@@ -347,7 +345,7 @@ func (t *Transfer) present(ctx context.Context, ds map[Digest]int64) error {
 
 // blobs sends those of ds, with their sizes, that the other store does not have.
 func (t *Transfer) blobs(ctx context.Context, ds map[Digest]int64) error {
-	missing, err := t.to().Blobs.Missing(ctx, slices.SortedFunc(maps.Keys(ds), Digest.Compare))
+	missing, err := t.To.Blobs.Missing(ctx, slices.SortedFunc(maps.Keys(ds), Digest.Compare))
 	if err != nil {
 		return err
 	}
@@ -404,13 +402,13 @@ func (t *Transfer) link(ctx context.Context, d Digest, size int64, gone error) e
 	if !ok {
 		return gone
 	}
-	if _, ok, err = ownElsewhere(ctx, t.to().Records, d); err != nil || ok {
+	if _, ok, err = ownElsewhere(ctx, t.To.Records, d); err != nil || ok {
 		return err
 	}
 	if size > 0 {
 		e.Size = size
 	}
-	if err := PutElsewhere(ctx, t.to(), e); err != nil {
+	if err := PutElsewhere(ctx, t.To, e); err != nil {
 		return err
 	}
 	t.note(func(done *Transferred) { done.Elsewhere++ })
@@ -423,7 +421,7 @@ func (t *Transfer) blob(ctx context.Context, d Digest) (int64, error) {
 		return 0, err
 	}
 	defer r.Close()
-	got, n, err := t.to().Blobs.Put(ctx, readers.Pieces(r, t.Sent))
+	got, n, err := t.To.Blobs.Put(ctx, readers.Pieces(r, t.Sent))
 	if err == nil && got != d {
 		err = &IntegrityError{Want: d, Got: got, Size: n, Where: t.To.URL}
 	}

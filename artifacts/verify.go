@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -91,7 +90,7 @@ func (p Problem) String() string {
 // format, and a blob or record that the store fails to read, are reported and never
 // deleted.
 func Check(ctx context.Context, s Store, o CheckOptions) (Report, error) {
-	c := &check{s: s.bare(), o: o, corrupt: map[Digest]bool{}, away: map[Digest]Elsewhere{}}
+	c := &check{s: s, o: o, corrupt: map[Digest]bool{}, away: map[Digest]Elsewhere{}}
 	if err := c.all(ctx); err != nil {
 		return Report{}, fmt.Errorf("check the store: %w", err)
 	}
@@ -351,34 +350,4 @@ func (c *check) record(ctx context.Context, name string, problem error, canGo bo
 		p.Err = errors.Join(p.Err, err)
 	}
 	c.r.Problems = append(c.r.Problems, p)
-}
-
-// changedError says that the bytes of a blob were wrong in different ways.
-type changedError struct{ *IntegrityError }
-
-func (e *changedError) Error() string {
-	return e.IntegrityError.Error() + "; another reading gave other bytes, so they are changed on the way: check the network and the machine's memory"
-}
-
-// certainty is in how many bits readings must agree before bytes are wrong in the store and not on the way.
-const certainty = 32
-
-// corruptThere reads d until it is certain whether its bytes are wrong in the store, which one right reading denies: it
-// reads a blob of two bytes, in which the same bit may be changed twice by chance, nine times, and a large one twice.
-func corruptThere(ctx context.Context, blobs Blobs, d Digest, read func(n int64)) (bad *IntegrityError, err error) {
-	for agreed := 0.0; agreed < certainty; {
-		err := readThrough(ctx, blobs, d, read)
-		read = nil // each byte is told once
-		now, is := errors.AsType[*IntegrityError](err)
-		switch {
-		case !is:
-			return nil, err
-		case bad != nil && (now.Got != bad.Got || now.Size != bad.Size):
-			return nil, &changedError{now}
-		case bad != nil:
-			agreed += math.Log2(float64(8*now.Size + 2))
-		}
-		bad = now
-	}
-	return bad, nil
 }

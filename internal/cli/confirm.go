@@ -34,7 +34,7 @@ func (o *confirmOptions) flags(cmd *cobra.Command) {
 
 // confirm asks at the terminal, if there is one, before a large run. An error says that the
 // answer was no.
-func (a *app) confirm(ctx context.Context, o *confirmOptions, store artifacts.Store, v *plan.Preview) error {
+func (a *app) confirm(ctx context.Context, o *confirmOptions, store *artifacts.Resolver, v *plan.Preview) error {
 	if o == nil || o.yes {
 		return nil
 	}
@@ -45,11 +45,11 @@ func (a *app) confirm(ctx context.Context, o *confirmOptions, store artifacts.St
 	if l == nil || v.Done() || !term.IsTerminal(int(os.Stdin.Fd())) {
 		return nil
 	}
-	past, err := a.Journal(ctx, store.Own(), v)
+	past, err := a.Journal(ctx, store.Own, v)
 	if err != nil {
 		return err
 	}
-	e, err := a.EstimateOf(ctx, store.Own(), v, past)
+	e, err := a.EstimateOf(ctx, store.Alone(), v, past)
 	if err != nil || !l.Exceeded(e) && !(isDown(store) && e.Obscure()) {
 		return err
 	}
@@ -101,6 +101,6 @@ func answer(ctx context.Context, question string) (text string, asked bool) {
 
 // isDown reports whether another store does not answer: it alone may have results, and know
 // how long steps take.
-func isDown(store artifacts.Store) bool {
+func isDown(store *artifacts.Resolver) bool {
 	return slices.ContainsFunc(store.Others(), func(o artifacts.OtherState) bool { return o.Err != nil })
 }

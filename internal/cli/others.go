@@ -27,7 +27,7 @@ func (a *app) fromFlags(cmd *cobra.Command) {
 
 // sayOthers says at the start of a run which results in other stores are not used, and which
 // stores do not answer.
-func (a *app) sayOthers(ctx context.Context, store artifacts.Store, v *plan.Preview) error {
+func (a *app) sayOthers(ctx context.Context, store *artifacts.Resolver, v *plan.Preview) error {
 	if len(a.Others.Opened) == 0 && len(a.Belief.Passed) == 0 {
 		return nil
 	}
@@ -40,11 +40,11 @@ func (a *app) sayOthers(ctx context.Context, store artifacts.Store, v *plan.Prev
 	if !isDown(store) || v.Done() {
 		return a.SayDown(store, session.MayHave(v, nil))
 	}
-	past, err := a.Journal(ctx, store.Own(), v)
+	past, err := a.Journal(ctx, store.Own, v)
 	if err != nil {
 		return err
 	}
-	e, err := a.EstimateOf(ctx, store.Own(), v, past)
+	e, err := a.EstimateOf(ctx, store.Alone(), v, past)
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/stores/web"
-	"github.com/redsi/redsi/internal/system/signature"
 )
 
 func TestMemory(t *testing.T) {
@@ -23,15 +22,6 @@ func TestMemory(t *testing.T) {
 		suite(t, func(*testing.T) artifacts.Store {
 			s, _ := storetest.Faulty(mem.New())
 			return s
-		})
-	})
-	t.Run("with another", func(t *testing.T) {
-		suite(t, func(t *testing.T) artifacts.Store {
-			alice, err := signature.New("alice")
-			if err != nil {
-				t.Fatal(err)
-			}
-			return artifacts.With(mem.New(), []artifacts.Other{{Reader: mem.New().Reader(), Name: "friend"}}, artifacts.Policy{Signer: alice})
 		})
 	})
 }

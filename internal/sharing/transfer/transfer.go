@@ -43,8 +43,8 @@ func Between(ctx context.Context, se *session.Session, o Options) (*artifacts.Tr
 	if err != nil {
 		return nil, fault.Input(err)
 	}
-	if own.URL == there.URL {
-		return nil, fault.Input(fmt.Errorf("both stores are %s: name a different one", own.URL))
+	if own.Own.URL == there.URL {
+		return nil, fault.Input(fmt.Errorf("both stores are %s: name a different one", own.Own.URL))
 	}
 	from, to, verb := own, se.Following(there), "push"
 	if !o.Push {
@@ -54,33 +54,33 @@ func Between(ctx context.Context, se *session.Session, o Options) (*artifacts.Tr
 	if err != nil {
 		return nil, err
 	}
-	name := fmt.Sprintf("%s %s %q %q %v", verb, from.URL, se.Targets, o.Run, o.Only)
+	name := fmt.Sprintf("%s %s %q %q %v", verb, from.Own.URL, se.Targets, o.Run, o.Only)
 	sent, over := se.Copying("copied", 0)
 	defer over()
-	t := &artifacts.Transfer{From: from.Reader(), To: to, DryRun: o.Dry, Sent: sent}
+	t := &artifacts.Transfer{From: from.Own.Reader(), To: to.Own, DryRun: o.Dry, Sent: sent}
 	return t, Copy(ctx, t, verb+"-"+artifacts.Sum([]byte(name)).Short(), selected)
 }
 
-func (o Options) selection(ctx context.Context, se *session.Session, from artifacts.Store) (s Selection, err error) {
+func (o Options) selection(ctx context.Context, se *session.Session, from *artifacts.Resolver) (s Selection, err error) {
 	switch {
 	case len(se.Targets) > 0:
 		s.Keys, err = Keys(ctx, se, from, o.Only)
 		return s, err
 	case o.Run != "":
-		rec, err := se.FindRun(ctx, from, o.Run)
+		rec, err := se.FindRun(ctx, from.Own, o.Run)
 		if err != nil {
 			return s, err
 		}
-		return Run(ctx, from, rec)
+		return Run(ctx, from.Own, rec)
 	}
-	return All(ctx, from)
+	return All(ctx, from.Own)
 }
 
 // Keys are those of the results of a session's targets in a store and, unless only is set, of
 // what they need; without targets, of all results.
-func Keys(ctx context.Context, se *session.Session, from artifacts.Store, only bool) ([]artifacts.Digest, error) {
+func Keys(ctx context.Context, se *session.Session, from *artifacts.Resolver, only bool) ([]artifacts.Digest, error) {
 	if len(se.Targets) == 0 {
-		return artifacts.ResultKeys(ctx, from.Records)
+		return artifacts.ResultKeys(ctx, from.Own.Records)
 	}
 	pl, _, err := se.LoadPlan(ctx)
 	if err != nil {
@@ -106,7 +106,7 @@ func Keys(ctx context.Context, se *session.Session, from artifacts.Store, only b
 		if n := len(missing) - 1; n > 0 {
 			others = fmt.Sprintf(" (nor %s of the targets)", words.Count(n, "other"))
 		}
-		return nil, fmt.Errorf("%s has no result in %s%s: %s", missing[0], from.URL, others, se.ToRun(se.Targets...))
+		return nil, fmt.Errorf("%s has no result in %s%s: %s", missing[0], from.Own.URL, others, se.ToRun(se.Targets...))
 	}
 	return keys, nil
 }

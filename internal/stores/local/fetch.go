@@ -35,7 +35,7 @@ const cacheLimit = 50 << 30
 const inUse = time.Hour
 
 // Fetch returns a local file with the verified bytes of d: the store's own if
-// blobs is artifacts.Local, else a copy below cacheDir. What the file looked like when it was
+// blobs are (artifacts.LocalOf), else a copy below cacheDir. What the file looked like when it was
 // hashed is noted in cacheDir, and it is hashed again where the note does not prove
 // its bytes (hashed.Proof). Do not write to the file. A blob that is corrupt is an
 // *artifacts.IntegrityError, one that is not there artifacts.ErrNotExist.
@@ -50,7 +50,7 @@ func (c cache) fetch(ctx context.Context, blobs artifacts.BlobReader, d artifact
 	if err := c.open(); err != nil {
 		return "", err
 	}
-	if store, ok := blobs.(artifacts.Local); ok {
+	if store, ok := artifacts.LocalOf(blobs); ok {
 		return c.inPlace(ctx, blobs, store, d)
 	}
 	path = filepath.Join(c.dir, "blobs", d.Hex())

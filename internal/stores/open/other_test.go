@@ -51,7 +51,7 @@ func TestOther(t *testing.T) {
 			t.Errorf("%s: %v, %v", address, hit, err)
 			continue
 		}
-		if path, err := local.Fetch(t.Context(), with.Blobs, r.Outputs["out"].Digest, t.TempDir()); err != nil || !strings.Contains(path, "own") {
+		if path, err := local.Fetch(t.Context(), with, r.Outputs["out"].Digest, t.TempDir()); err != nil || !strings.Contains(path, "own") {
 			t.Errorf("%s: fetched to %s, %v", address, path, err)
 		}
 	}

@@ -187,7 +187,7 @@ func TestDiesHalfWay(t *testing.T) {
 	if hit, err := artifacts.Lookup(t.Context(), with, r.Key); err != nil || hit == nil {
 		t.Fatal(hit, err)
 	}
-	rc, err := with.Blobs.Open(t.Context(), d)
+	rc, err := with.Open(t.Context(), d)
 	var down *artifacts.DownError
 	if err == nil || !errors.As(err, &down) || !strings.Contains(err.Error(), "far.example") || !strings.Contains(err.Error(), d.String()) || errors.Is(err, artifacts.ErrNotExist) {
 		t.Errorf("open: %v, %v", rc, err)
@@ -204,7 +204,7 @@ func TestDiesHalfWay(t *testing.T) {
 		}
 	}
 	asked := b.asked.Load()
-	if _, err := with.Blobs.Open(t.Context(), d); !errors.As(err, &down) || b.asked.Load() != asked {
+	if _, err := with.Open(t.Context(), d); !errors.As(err, &down) || b.asked.Load() != asked {
 		t.Errorf("it is asked again at once: %v", err)
 	}
 	if st := with.Others()[0]; st.Err == nil || st.Name != "far.example" {
@@ -215,7 +215,7 @@ func TestDiesHalfWay(t *testing.T) {
 		t.Fatal(err)
 	}
 	with = artifacts.With(own, []artifacts.Other{{Reader: open(t, address), Name: "far.example"}, {Reader: second.Reader(), Name: "second"}}, artifacts.Policy{})
-	if got, err := artifacts.ReadBlob(t.Context(), with.Blobs, d, 1<<20); err != nil || artifacts.Sum(got) != d {
+	if got, err := artifacts.ReadBlob(t.Context(), with, d, 1<<20); err != nil || artifacts.Sum(got) != d {
 		t.Errorf("from the second: %d bytes, %v", len(got), err)
 	}
 }

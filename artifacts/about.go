@@ -47,11 +47,11 @@ const listEach = 16
 func aboutOf(ctx context.Context, records RecordReader, keys []Digest) (map[Digest][]string, error) {
 	wanted := setOf(keys)
 	found := map[Digest][]string{}
-	for _, r := range rooms {
-		if !r.about || r.prefix == aboutPrefix || r.prefix == ReleasedPrefix {
+	for _, k := range kinds {
+		if !k.listed {
 			continue
 		}
-		prefix := r.prefix
+		prefix := k.prefix
 		lists := []string{prefix}
 		if len(wanted) <= listEach {
 			lists = nil

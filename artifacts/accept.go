@@ -11,13 +11,6 @@ import (
 	"time"
 )
 
-// withdrawn reports whether a record is an acceptance that was withdrawn, or says so: both stay,
-// so that no copy of the result from elsewhere ever counts again.
-func (c *contents) withdrawn(name string) bool {
-	_, is := c.said[strings.TrimSuffix(name, withdrawnSuffix)+withdrawnSuffix]
-	return is && strings.HasPrefix(name, acceptedPrefix)
-}
-
 // Accept files a result of another key under the one that the acceptance names: first what
 // was declared, then the result. What has a usable result already stays as it is, and is
 // an error.

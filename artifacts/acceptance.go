@@ -17,9 +17,6 @@ const (
 	withdrawnFormat = "redsi-accepted-withdrawn/1"
 )
 
-// withdrawnSuffix is what the name of an acceptance's end has after its own.
-const withdrawnSuffix = "-withdrawn"
-
 // Bounds of what an acceptance says.
 const (
 	maxReason   = 2000

@@ -128,7 +128,7 @@ func (freed *Freed) releasable(ctx context.Context, s Store, keys []Digest, want
 func (freed *Freed) settle(c *contents, going map[Digest]*leaving, wanted map[Digest]string) {
 	roots := map[Digest]string{} // to their last names
 	for _, name := range slices.Sorted(maps.Keys(c.said)) {
-		if !roomOf(name).weak {
+		if kindOf(name).text == rooted {
 			for d := range c.said[name].names {
 				roots[d] = name
 			}

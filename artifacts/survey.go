@@ -55,7 +55,7 @@ func (c *contents) read(ctx context.Context, s Store, skip func(name string, tex
 			}
 			continue
 		}
-		if !roomOf(r.Name).bare {
+		if kindOf(r.Name).text != bare {
 			others = append(others, r.Name)
 		}
 	}

@@ -172,7 +172,7 @@ func (w *Writer) Records() *Records { return &Records{w: w, sum: sha256.New()} }
 // Add adds the next record.
 func (r *Records) Add(name string, b []byte) error {
 	switch {
-	case !TakesRecord(name):
+	case !artifacts.Archived(name):
 		return fmt.Errorf("an archive must not have a record %s", name)
 	case name <= r.last:
 		return fmt.Errorf("record %s comes after %s", name, r.last)

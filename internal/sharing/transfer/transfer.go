@@ -139,7 +139,7 @@ func All(ctx context.Context, from artifacts.Store) (s Selection, err error) {
 	if s.Keys, err = artifacts.ResultKeys(ctx, from.Records); err != nil {
 		return s, err
 	}
-	for _, prefix := range []string{artifacts.FailedPrefix, artifacts.RunsPrefix, artifacts.PinsPrefix} {
+	for _, prefix := range artifacts.Copied() {
 		if err := s.add(ctx, from, prefix); err != nil {
 			return s, err
 		}

@@ -171,5 +171,5 @@ func (k *killed) Delete(ctx context.Context, d artifacts.Digest) error {
 	if k.once.Swap(true) {
 		return errors.New("killed")
 	}
-	return k.Blobs.Delete(ctx, d)
+	return k.Blobs.Delete(context.WithoutCancel(ctx), d) // which the failure of another ends
 }

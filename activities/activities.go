@@ -12,7 +12,6 @@ import (
 	"github.com/redsi/redsi/internal/host/capacity"
 	"github.com/redsi/redsi/internal/host/compute"
 	"github.com/redsi/redsi/internal/host/cores"
-	"github.com/redsi/redsi/internal/host/device"
 	"github.com/redsi/redsi/internal/host/lease"
 	"github.com/redsi/redsi/internal/host/payload"
 	"github.com/redsi/redsi/internal/host/telemetry"
@@ -35,8 +34,7 @@ type Activities struct {
 	CacheDir string             // verified local copies of remote blobs
 	Leases   *lease.Keeper      // of the store
 	Cores    *cores.Cores       // of this process; nil: all for each step
-	Cards    *device.Pool       // of this machine; nil: each step has what it names
-	Room     *capacity.Pool     // what this worker has for steps; nil: everything
+	Room     *capacity.Pool     // what this worker has for steps; nil: everything, and the cards that they name
 	Models   *compute.Pool      // processes that compute what this one cannot; nil: none
 	Usage    *usage.Meter       // of this process; nil: only what programs and the store report
 	Scratch  step.Scratch       // folders that steps work in
@@ -62,6 +60,9 @@ type Activities struct {
 
 	// OnWait, if set, is told that an activity of a queue waits for room, until over is called.
 	OnWait func(queue string) (over func())
+
+	// OnNoCard, if set, is told why there is no card when a step computes without one that may have one.
+	OnNoCard func(why string)
 
 	// OnlyWorker says that no other worker takes what does not fit into Room.
 	OnlyWorker bool

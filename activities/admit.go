@@ -57,7 +57,7 @@ func (a *Activities) admit(ctx context.Context, req workflows.ExecuteRequest, ta
 		return of, give, err
 	}
 	over := func() {}
-	leave, err := a.Room.Take(ctx, want, func(what string) {
+	cards, give, err := a.Room.Take(ctx, capacity.Want{Amount: want, Many: want.GPUs, Of: a.Room.Cards().Programs}, func(what string) {
 		step.Reporter(ctx)(step.Progress{Note: "waiting for " + what})
 		if a.OnWait != nil {
 			over = a.OnWait(queue)
@@ -65,12 +65,10 @@ func (a *Activities) admit(ctx context.Context, req workflows.ExecuteRequest, ta
 	})
 	over()
 	of.Granted = of.asks.Granted()
-	if err != nil || want.GPUs == 0 {
-		return of, leave, err
+	if len(cards) > 0 {
+		of.Cards = device.Visible(cards)
 	}
-	cards, back, err := a.Cards.Several(ctx, want.GPUs)
-	of.Cards = device.Visible(cards)
-	return of, func() { back(); leave() }, err
+	return of, give, err
 }
 
 // notes are what is kept with a result of how it was made.

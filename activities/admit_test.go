@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/host/device"
+	"github.com/redsi/redsi/internal/host/capacity"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
@@ -32,8 +32,8 @@ func TestTimeIsOfTheWork(t *testing.T) {
 		return err
 	}
 	synctest.Test(t, func(t *testing.T) {
-		a.Cards = device.NewPool(device.PoolOptions{Cards: []int{0}})
-		_, give, err := a.Cards.Several(t.Context(), 1)
+		a.Room = capacity.NewPool(capacity.Amount{}, capacity.Cards{})
+		_, give, err := a.Room.Take(t.Context(), capacity.Want{Many: 1, Of: []int{0}}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

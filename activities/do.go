@@ -20,7 +20,7 @@ import (
 // outcomes to the run. A single step that fails is tried again as its error says. One that is cancelled says by a
 // detail that it had begun: a queued one is cancelled without a word.
 func (a *Activities) Do(ctx context.Context, req workflows.DoRequest) ([]workflows.Outcome, error) {
-	out, err := attempt(ctx, a, func(ctx context.Context, _ *pulse) ([]workflows.Outcome, error) {
+	out, err := attempt(ctx, a, func(ctx context.Context) ([]workflows.Outcome, error) {
 		n := failed(ctx)
 		n.Store(max(n.Load(), req.Failed))
 		w, err := a.newWalk(ctx, req.Plan, req.Steps, req.Keys)
@@ -85,12 +85,9 @@ func (b *batch) do(ctx context.Context) error {
 func (b *batch) advance(ctx context.Context) ([]*walked, error) {
 	todo, err := b.walk.advance(ctx)
 	for _, x := range b.walk.steps {
-		if _, begun := b.out[x.Index]; begun || err != nil || !x.isOwn(b.req.RunID, b.walk.p) {
-			continue
+		if _, begun := b.out[x.Index]; !begun && err == nil && x.isOwn(b.req.RunID, b.walk.p) {
+			b.out[x.Index], err = b.walk.ran(ctx, x)
 		}
-		out := workflows.Outcome{Index: x.Index, Status: runs.Ran, TookS: x.result.Took.Seconds()}
-		out.Key, out.Pins, err = b.a.filePinned(ctx, b.a.Registry.Lookup(x.task.Kind), x.task, *x.result)
-		b.out[x.Index] = out
 	}
 	return todo, err
 }
@@ -178,15 +175,10 @@ func (b *batch) answer(working int) []workflows.Outcome {
 		case begun:
 		case x.Index == working:
 			out = workflows.Outcome{Index: x.Index, Key: x.key, Status: runs.Running}
-		case x.wrong != "":
-			out = workflows.Outcome{Index: x.Index, Status: runs.Failed, Error: x.wrong, Type: workflows.PermanentError}
-		case x.result != nil:
-			out = workflows.Outcome{Index: x.Index, Key: x.key, Status: runs.Hit, TookS: x.result.Took.Seconds()}
-			if working < 0 {
+		default:
+			if out = b.walk.outcome(x); out.Status == runs.Hit && working < 0 {
 				b.a.Telemetry.Hits(b.walk.p.Steps[x.Index].Task.Kind, 1)
 			}
-		default:
-			out = workflows.Outcome{Index: x.Index, Key: x.key, Status: runs.Waiting, Lost: x.lost}
 		}
 		all = append(all, out)
 	}

@@ -18,7 +18,7 @@ import (
 
 // Execute does a part of a step, or a step whose parts are done.
 func (a *Activities) Execute(ctx context.Context, req workflows.ExecuteRequest) (workflows.Outcome, error) {
-	out, err := attempt(ctx, a, func(ctx context.Context, _ *pulse) (workflows.Outcome, error) {
+	out, err := attempt(ctx, a, func(ctx context.Context) (workflows.Outcome, error) {
 		n := failed(ctx)
 		n.Store(max(n.Load(), req.Failed))
 		task, _, err := a.task(ctx, req)
@@ -171,7 +171,7 @@ func (a *Activities) work(ctx context.Context, req workflows.ExecuteRequest, tas
 	did, err := a.run(ctx, req, spec, task, parts, of, log, true)
 	if err = of.explained(ctx, err, did.Used); err != nil {
 		a.keepFailure(ctx, req, of, did.took, log, err)
-		return executed{}, a.dropCorrupt(ctx, err)
+		return executed{}, err
 	}
 	did.Env = of.notes(did.Env)
 	res := did.result(key, preimage, parts)

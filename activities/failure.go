@@ -51,6 +51,7 @@ func pause(attempt int32) time.Duration {
 func (a *Activities) failure(ctx context.Context, err error) error {
 	var plan *planLostError
 	var try *failedTry
+	misread := a.misread(ctx, err) // whatever else is to be said of it, a corrupt blob goes
 	ended := ctx.Err() != nil
 	cancelled := ended && (temporal.IsCanceledError(context.Cause(ctx)) || errors.Is(context.Cause(ctx), context.Canceled))
 	switch {
@@ -75,7 +76,7 @@ func (a *Activities) failure(ctx context.Context, err error) error {
 		return temporal.NewNonRetryableApplicationError(errorText(err), workflows.SourceChangedError, nil)
 	case step.IsPermanent(err), is[*payload.Error](err): // as one that another key than this worker's would fix
 		return temporal.NewNonRetryableApplicationError(errorText(err), workflows.PermanentError, nil)
-	case a.misread(ctx, err):
+	case misread:
 		return retried(ctx, err)
 	case artifacts.IsLost(err):
 		return temporal.NewNonRetryableApplicationError(errorText(err), workflows.InputLostError, nil)
@@ -104,14 +105,25 @@ func died(ctx context.Context, err error) error {
 }
 
 // misread reports whether err is about a blob whose bytes were changed on the way, or are not known to be wrong in the
-// store because that does not answer. One that is wrong there is removed.
+// store because that does not answer. One that is wrong there is removed, so that its producer is known to have no result
+// and runs again.
 func (a *Activities) misread(ctx context.Context, err error) bool {
 	bad, ok := errors.AsType[*artifacts.IntegrityError](err)
-	if !ok || bad.Other {
+	switch {
+	case !ok:
+		return false
+	case bad.Other: // the store has none of it
+		a.Log.Warn("a blob from another store is corrupt and was not used; the step that makes it will run here", "blob", bad.Want, "where", bad.Where)
 		return false
 	}
-	if dropped, err := a.drop(ctx, bad); dropped || err != nil {
-		return !dropped
+	dropped, err := artifacts.DropCorrupt(ctx, a.Store.Own, bad.Want)
+	switch {
+	case err != nil:
+		a.Log.Warn("a corrupt blob could not be looked at again, and stays", "blob", bad.Want, "err", err)
+		return true
+	case dropped:
+		a.Log.Warn("a corrupt blob was removed; its producer will run again", "blob", bad.Want)
+		return false
 	}
 	missing, err := a.Store.Missing(ctx, []artifacts.Digest{bad.Want})
 	return err != nil || len(missing) == 0
@@ -225,29 +237,6 @@ type overTime struct{ error }
 type failedTry struct {
 	error
 	failed int // tries, with this one
-}
-
-// dropCorrupt removes a blob that does not have the bytes its digest says, so
-// that its producer is known to have no result and runs again.
-func (a *Activities) dropCorrupt(ctx context.Context, err error) error {
-	bad, ok := errors.AsType[*artifacts.IntegrityError](err)
-	switch {
-	case !ok:
-	case bad.Other: // the store has none of it
-		a.Log.Warn("a blob from another store is corrupt and was not used; the step that makes it will run here", "blob", bad.Want, "where", bad.Where)
-	default:
-		if _, derr := a.drop(ctx, bad); derr != nil {
-			return errors.Join(err, derr)
-		}
-	}
-	return err
-}
-
-func (a *Activities) drop(ctx context.Context, bad *artifacts.IntegrityError) (dropped bool, err error) {
-	if dropped, err = artifacts.DropCorrupt(ctx, a.Store.Own, bad.Want); dropped {
-		a.Log.Warn("a corrupt blob was removed; its producer will run again", "blob", bad.Want)
-	}
-	return dropped, err
 }
 
 // sourceChanged reports whether err says that a file here has other bytes than the

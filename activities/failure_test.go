@@ -107,7 +107,7 @@ func TestLostAttempts(t *testing.T) {
 			if activity.GetInfo(ctx).Attempt%(lost+1) != 0 {
 				return temporal.NewHeartbeatTimeoutError() // as the server has it
 			}
-			_, err := attempt(ctx, a, func(context.Context, *pulse) (struct{}, error) {
+			_, err := attempt(ctx, a, func(context.Context) (struct{}, error) {
 				if activity.GetInfo(ctx).Attempt > errs*(lost+1) {
 					return struct{}{}, nil
 				}
@@ -158,7 +158,7 @@ func TestMisread(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &Activities{Store: artifacts.Alone(store)}
+	a := &Activities{Log: slog.New(slog.DiscardHandler), Store: artifacts.Alone(store)}
 	for digest, want := range map[artifacts.Digest]string{
 		whole:                          workflows.TransientError,
 		artifacts.Sum([]byte("other")): workflows.InputLostError,
@@ -174,7 +174,7 @@ func TestMisread(t *testing.T) {
 // A worker whose store has not the run's plan says so by a kind and fields: most likely
 // it has another store than the client.
 func TestPlanLost(t *testing.T) {
-	a := &Activities{Store: artifacts.Alone(mem.New())}
+	a := &Activities{Log: slog.New(slog.DiscardHandler), Store: artifacts.Alone(mem.New())}
 	a.Store.Own.URL = "/worker"
 	plan := artifacts.Sum([]byte("plan"))
 	_, err := a.storedPlan(t.Context(), plan)
@@ -212,7 +212,7 @@ func TestFailureOfOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	faults.Add(storetest.BlobsOpen, storetest.Fault{Flip: true}, storetest.Fault{Flip: true})
-	a := &Activities{Store: artifacts.With(mem.New(), []artifacts.Other{{Reader: theirs.Reader(), Name: "a.example"}}, artifacts.Policy{})}
+	a := &Activities{Log: slog.New(slog.DiscardHandler), Store: artifacts.With(mem.New(), []artifacts.Other{{Reader: theirs.Reader(), Name: "a.example"}}, artifacts.Policy{})}
 	_, err = a.Store.Open(t.Context(), d)
 	var app *temporal.ApplicationError
 	if err := a.failure(t.Context(), fmt.Errorf("input: %w", err)); !errors.As(err, &app) || app.Type() != workflows.InputLostError || !strings.Contains(err.Error(), "a.example") {

@@ -15,19 +15,6 @@ import (
 // Journal writes the record of a run, and the pins that it found into the lock
 // file where this worker has the pipeline's folder.
 func (a *Activities) Journal(ctx context.Context, req workflows.JournalRequest) error {
-	_, err := attempt(ctx, a, func(ctx context.Context, _ *pulse) (struct{}, error) { return struct{}{}, a.journal(ctx, req) })
-	return err
-}
-
-// Close takes the note away that a run is in progress, of one that has no record.
-func (a *Activities) Close(ctx context.Context, run string) error {
-	_, err := attempt(ctx, a, func(ctx context.Context, _ *pulse) (struct{}, error) {
-		return struct{}{}, runs.Close(ctx, a.Store.Own, run)
-	})
-	return err
-}
-
-func (a *Activities) journal(ctx context.Context, req workflows.JournalRequest) error {
 	steps, err := rowsOf(ctx, a, req.Steps)
 	if err != nil {
 		return err
@@ -55,4 +42,9 @@ func (a *Activities) journal(ctx context.Context, req workflows.JournalRequest) 
 		return nil
 	}
 	return lockfile.Add(req.Lock, pins)
+}
+
+// Close takes the note away that a run is in progress, of one that has no record.
+func (a *Activities) Close(ctx context.Context, run string) error {
+	return runs.Close(ctx, a.Store.Own, run)
 }

@@ -18,7 +18,7 @@ func (a *Activities) Split(ctx context.Context, req workflows.ExecuteRequest) (n
 	}
 	tasks, err := a.pieces(ctx, req, spec, task)
 	if err != nil {
-		return none, a.dropCorrupt(ctx, err)
+		return none, err
 	}
 	parts := make([]workflows.Part, len(tasks))
 	keys := make([]artifacts.Digest, len(tasks))

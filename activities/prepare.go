@@ -21,18 +21,15 @@ func (a *Activities) Prepare(ctx context.Context, req workflows.PrepareRequest) 
 	out := make([]workflows.Outcome, len(w.steps))
 	for n, x := range w.steps {
 		o := &out[n]
-		*o = workflows.Outcome{Index: x.Index, Status: runs.Waiting, Key: x.key, Lost: x.lost}
+		*o = w.outcome(x)
 		switch {
-		case x.wrong != "":
-			o.Status, o.Error, o.Type = runs.Failed, bounded(x.wrong, min(maxError/4, errorsMost/len(w.steps))), workflows.PermanentError
-		case x.lost, !x.seen:
-		case x.result != nil && x.isOwn(req.RunID, w.p) && !x.result.Released:
-			o.Status, o.TookS = runs.Ran, x.result.Took.Seconds()
-			o.Key, o.Pins, err = a.filePinned(ctx, a.Registry.Lookup(x.task.Kind), x.task, *x.result)
-		case x.result != nil:
-			o.Status, o.TookS, o.From = runs.Hit, x.result.Took.Seconds(), x.result.Origin.RunID
+		case x.isOwn(req.RunID, w.p) && !x.result.Released:
+			*o, err = w.ran(ctx, x)
+		case o.Status == runs.Failed:
+			o.Error = bounded(o.Error, min(maxError/4, errorsMost/len(w.steps)))
+		case o.Status == runs.Hit:
 			a.Telemetry.Hits(w.p.Steps[x.Index].Task.Kind, 1)
-		case x.Cut:
+		case x.Cut && x.seen && !x.lost:
 			o.Task, err = a.storeTask(ctx, x.task)
 		}
 		if err != nil {

@@ -20,7 +20,7 @@ const heartbeatEvery = time.Second
 // first after heartbeatEvery, so that the server soon misses a worker that is gone
 // (it counts from the activity's start: what is shorter needs none); a panic in it,
 // our own bug, is an error; and errors leave it as failure makes them.
-func attempt[T any](ctx context.Context, a *Activities, f func(ctx context.Context, p *pulse) (T, error)) (T, error) {
+func attempt[T any](ctx context.Context, a *Activities, do func(context.Context) (T, error)) (T, error) {
 	p := &pulse{ctx: ctx, quit: make(chan struct{})}
 	var beats sync.WaitGroup
 	if activity.IsActivity(ctx) {
@@ -39,7 +39,7 @@ func attempt[T any](ctx context.Context, a *Activities, f func(ctx context.Conte
 	}()
 	var out T
 	err := stepio.Guard(func() (err error) {
-		out, err = f(step.WithReporter(ctx, p.report), p)
+		out, err = do(step.WithReporter(ctx, p.report))
 		return err
 	})
 	return out, a.failure(ctx, err)
@@ -87,14 +87,10 @@ func (p *pulse) record() {
 	activity.RecordHeartbeat(p.ctx, beat{last, p.failed.Load()})
 }
 
+// report sets what the next beat says.
 func (p *pulse) report(x step.Progress) {
 	x.Note = bounded(x.Note, maxNote)
-	p.say(&x)
-}
-
-// say sets what the next beat says.
-func (p *pulse) say(x *step.Progress) {
 	p.mu.Lock()
-	p.last = x
+	p.last = &x
 	p.mu.Unlock()
 }

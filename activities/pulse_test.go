@@ -27,20 +27,13 @@ import (
 // meanwhile, so that a short silence means a lost worker.
 func TestEveryActivityBeats(t *testing.T) {
 	digest := artifacts.Sum([]byte("x"))
-	for name, call := range map[string]func(a *Activities) (f, in any){
-		workflows.LoadActivity: func(a *Activities) (any, any) {
-			return a.Named()[workflows.LoadActivity], workflows.LoadRequest{Plan: &digest}
-		},
-		workflows.PrepareActivity: func(a *Activities) (any, any) {
-			return a.Named()[workflows.PrepareActivity], workflows.PrepareRequest{Plan: digest}
-		},
-		workflows.SplitActivity: func(a *Activities) (any, any) {
-			return a.Named()[workflows.SplitActivity], workflows.ExecuteRequest{Task: digest}
-		},
-		workflows.ExecuteActivity: func(a *Activities) (any, any) { return a.Execute, workflows.ExecuteRequest{Key: digest, Task: digest} },
-		workflows.JournalActivity: func(a *Activities) (any, any) {
-			return a.Journal, workflows.JournalRequest{Run: runs.Record{RunID: "1"}}
-		},
+	for name, in := range map[string]any{
+		workflows.LoadActivity:    workflows.LoadRequest{Plan: &digest},
+		workflows.PrepareActivity: workflows.PrepareRequest{Plan: digest},
+		workflows.SplitActivity:   workflows.ExecuteRequest{Task: digest},
+		workflows.ExecuteActivity: workflows.ExecuteRequest{Key: digest, Task: digest},
+		workflows.JournalActivity: workflows.JournalRequest{Run: runs.Record{RunID: "1"}},
+		workflows.CloseActivity:   "1",
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -60,7 +53,7 @@ func TestEveryActivityBeats(t *testing.T) {
 						close(beat)
 					}
 				})
-				f, in := call(a)
+				f := a.Named()[name]
 				env.RegisterActivity(f)
 				_, _ = env.ExecuteActivity(f, in) // what comes of it does not matter: it ended
 				if !seen {

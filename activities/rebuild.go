@@ -115,7 +115,8 @@ func (a *Activities) make(ctx context.Context, address string, key artifacts.Dig
 	did, err := a.run(ctx, req, spec, task, parts, of, log, false) // all of it is made again
 	if err != nil {
 		a.sourceChanged(err)
-		return nil, a.dropCorrupt(ctx, fmt.Errorf("%s: %w", address, err))
+		a.misread(ctx, err)
+		return nil, fmt.Errorf("%s: %w", address, err)
 	}
 	did.Env = of.notes(did.Env)
 	made := did.result(key, preimage, parts)

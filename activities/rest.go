@@ -19,15 +19,12 @@ const restTime = 5 * time.Second
 // Rest waits until a step may be asked for again: until nobody else is working on its key, a run on another Temporal server,
 // or on none, among them; or for restTime, if the worker could not do it.
 func (a *Activities) Rest(ctx context.Context, req workflows.RestRequest) error {
-	_, err := attempt(ctx, a, func(ctx context.Context, p *pulse) (struct{}, error) {
-		if !req.NotHere.Busy {
-			return struct{}{}, rest(ctx, req.Address, req.NotHere.Why, restTime)
-		}
-		return struct{}{}, a.Leases.Wait(ctx, req.Key, claim(ctx, req.RunID, req.Address), func(l lease.Lease) {
-			p.report(step.Progress{Step: req.Address, Note: fmt.Sprintf("waiting for %s", l)})
-		})
+	if !req.NotHere.Busy {
+		return rest(ctx, req.Address, req.NotHere.Why, restTime)
+	}
+	return a.Leases.Wait(ctx, req.Key, claim(ctx, req.RunID, req.Address), func(l lease.Lease) {
+		step.Reporter(ctx)(step.Progress{Step: req.Address, Note: fmt.Sprintf("waiting for %s", l)})
 	})
-	return err
 }
 
 // rest waits for a while, so that another worker may take what this one left, and why.

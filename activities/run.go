@@ -9,6 +9,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/compute"
+	"github.com/redsi/redsi/internal/host/device"
 	"github.com/redsi/redsi/internal/host/stepio"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
@@ -92,10 +93,13 @@ func (a *Activities) elsewhere(ctx context.Context, of admitted, spec *step.Spec
 	if err != nil {
 		return o, 0, err
 	}
-	card, waited, give, err := a.Cards.Choose(ctx, name, cards.Cards, cards.Why)
+	card, waited, give, err := device.Choose(ctx, a.Room, name, cards.Cards)
 	defer give()
 	if err != nil {
 		return o, waited, err
+	}
+	if name == "auto" && card == device.Processors && a.OnNoCard != nil {
+		a.OnNoCard(cards.Why)
 	}
 	if err := artifacts.Have(ctx, a.Store, inputs(tree, t.Parts)); err != nil {
 		return o, waited, err

@@ -46,7 +46,7 @@ func (a *Activities) Stage(ctx context.Context, address string, key artifacts.Di
 	if err != nil {
 		return nil, err
 	}
-	return program, local.Place(dir, ConfigFile, 0o644, bytes.NewReader(append(config, '\n')))
+	return program, local.Create(dir, ConfigFile, 0o644, bytes.NewReader(append(config, '\n')))
 }
 
 // stager goes through a configuration.
@@ -105,7 +105,7 @@ func (s *stager) input(in step.Input, at string) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := errors.Join(local.Place(s.dir, path.Join(at, f.Name), 0o444, r), r.Close()); err != nil {
+		if err := errors.Join(local.Create(s.dir, path.Join(at, f.Name), 0o444, r), r.Close()); err != nil {
 			return nil, fmt.Errorf("%s: %w", at, err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -134,13 +135,32 @@ func (w *walk) advance(ctx context.Context) (misses []*walked, err error) {
 				case !artifacts.IsLost(err), w.a.misread(ctx, err):
 					return nil, err
 				}
-				_, x.result = w.a.dropCorrupt(ctx, err), nil // it is made again
+				x.result = nil // it is made again
 			}
 			if x.lost = released; !released {
 				misses = append(misses, x)
 			}
 		}
 	}
+}
+
+// outcome is what a run is told of a step that was looked up and did not run.
+func (w *walk) outcome(x *walked) workflows.Outcome {
+	out := workflows.Outcome{Index: x.Index, Key: x.key, Status: runs.Waiting, Lost: x.lost}
+	switch {
+	case x.wrong != "":
+		out.Status, out.Error, out.Type = runs.Failed, x.wrong, workflows.PermanentError
+	case x.result != nil:
+		out.Status, out.TookS, out.From = runs.Hit, x.result.Took.Seconds(), x.result.Origin.RunID
+	}
+	return out
+}
+
+// ran is the outcome of a step whose result the run made itself.
+func (w *walk) ran(ctx context.Context, x *walked) (out workflows.Outcome, err error) {
+	out = workflows.Outcome{Index: x.Index, Status: runs.Ran, TookS: x.result.Took.Seconds()}
+	out.Key, out.Pins, err = w.a.filePinned(ctx, w.a.Registry.Lookup(x.task.Kind), x.task, *x.result)
+	return out, err
 }
 
 // released reports whether bytes of a step's inputs are gone on purpose: they are made again for

@@ -39,7 +39,7 @@ func TestUnsafeNames(t *testing.T) {
 		if artifacts.CheckFileName(name) == nil {
 			t.Errorf("%q is a file name", name)
 		}
-		if local.Place(folder, name, 0o644, strings.NewReader("x")) == nil || local.Link(folder, name, "/etc/passwd") == nil {
+		if local.Create(folder, name, 0o644, strings.NewReader("x")) == nil || local.Link(folder, name, "/etc/passwd") == nil {
 			t.Errorf("%q was written", name)
 		}
 	}
@@ -60,21 +60,21 @@ func TestPlaceStaysInside(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"link/x", "link/sub/x", "f"} {
-		if local.Place(folder, name, 0o644, strings.NewReader("x")) == nil || local.Link(folder, name, "/etc/passwd") == nil {
+		if local.Create(folder, name, 0o644, strings.NewReader("x")) == nil || local.Link(folder, name, "/etc/passwd") == nil {
 			t.Errorf("%s was written", name)
 		}
 	}
 	if left, err := os.ReadDir(outside); err != nil || len(left) != 0 {
 		t.Errorf("written outside: %v, %v", left, err)
 	}
-	if err := local.Place(folder, "new/x", 0o444, strings.NewReader("bytes")); err != nil {
+	if err := local.Create(folder, "new/x", 0o444, strings.NewReader("bytes")); err != nil {
 		t.Fatal(err)
 	}
 	b, err := os.ReadFile(filepath.Join(folder, "new", "x"))
 	if info, serr := os.Stat(filepath.Join(folder, "new", "x")); err != nil || serr != nil || string(b) != "bytes" || info.Mode() != 0o444 {
 		t.Errorf("%q, %v, %v", b, err, serr)
 	}
-	if err := local.Place(folder, "new/x", 0o444, strings.NewReader("other")); !errors.Is(err, fs.ErrExist) {
+	if err := local.Create(folder, "new/x", 0o444, strings.NewReader("other")); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("over a file that is there: %v", err)
 	}
 }

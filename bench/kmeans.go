@@ -13,6 +13,7 @@ import (
 	"strconv"
 
 	"github.com/redsi/redsi/internal/corpora/docid/kmeans"
+	"github.com/redsi/redsi/internal/corpora/npy"
 )
 
 // The k-means problem of the paper's semantic identifiers, one node of the tree.
@@ -69,11 +70,11 @@ func clusterVectors(args []string) (sample, error) {
 	if err != nil {
 		return s, err
 	}
-	m := kmeans.Matrix{Data: make([]float32, len(b)/4), Rows: kmeansRows, Cols: kmeansCols}
+	m := npy.Matrix{Data: make([]float32, len(b)/4), Rows: kmeansRows, Cols: kmeansCols}
 	for i := range m.Data {
 		m.Data[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
 	}
-	first := kmeans.Matrix{Data: m.Data[:kmeansClusters*kmeansCols], Rows: kmeansClusters, Cols: kmeansCols}
+	first := npy.Matrix{Data: m.Data[:kmeansClusters*kmeansCols], Rows: kmeansClusters, Cols: kmeansCols}
 	o := kmeans.Options{Clusters: kmeansClusters, Init: &first, Tolerance: -1, MaxIterations: kmeansIterations, Threads: 2}
 	for run := range kmeansRuns + 1 {
 		lap := stopwatch()

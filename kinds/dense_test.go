@@ -10,12 +10,12 @@ import (
 
 	"go.temporal.io/sdk/temporal"
 
-	"github.com/redsi/redsi/internal/corpora/docid"
+	"github.com/redsi/redsi/internal/corpora/npy"
 	"github.com/redsi/redsi/step"
 )
 
-// npy is a file of numpy.save.
-func npy(dtype string, rows, cols int, numbers any) []byte {
+// npyFile is a file of numpy.save.
+func npyFile(dtype string, rows, cols int, numbers any) []byte {
 	header := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%d, %d), }\n", dtype, rows, cols)
 	var b bytes.Buffer
 	b.WriteString("\x93NUMPY\x01\x00")
@@ -40,12 +40,12 @@ func TestDense(t *testing.T) {
 		return step.In(res.Outputs["embeddings"])
 	}
 	file := func(b []byte) []any { return []any{l.blob("file", b)} }
-	first := npy("<f8", 4, 2, []float64{9, 9, 0, 2, 1, 0, 1, 0})
-	second := npy("<f2", 2, 2, []uint16{0x3c00, 0x3c00, 0x4400, 0}) // 1 1, 4 0
+	first := npyFile("<f8", 4, 2, []float64{9, 9, 0, 2, 1, 0, 1, 0})
+	second := npyFile("<f2", 2, 2, []uint16{0x3c00, 0x3c00, 0x4400, 0}) // 1 1, 4 0
 	embeddings := of(map[string]any{"documents": documents, "files": []any{l.blob("file", first), l.blob("file", second)},
 		"names": file([]byte("none\nb\nc\r\na\ne\nd\n")), "extra": "leave_out"})
-	asked := of(map[string]any{"queries": queries, "files": file(npy("<f4", 3, 2, []float32{0, 1, 1, 0, 0, 0}))})
-	matrix, err := docid.ReadVectors(bytes.NewReader(l.bytes(*embeddings.Artifact)))
+	asked := of(map[string]any{"queries": queries, "files": file(npyFile("<f4", 3, 2, []float32{0, 1, 1, 0, 0, 0}))})
+	matrix, err := npy.Read(bytes.NewReader(l.bytes(*embeddings.Artifact)))
 	if err != nil || fmt.Sprint(matrix.Data) != "[1 0 0 2 1 0 4 0 1 1]" {
 		t.Fatalf("%v, %v", matrix, err)
 	}
@@ -67,7 +67,7 @@ func TestDense(t *testing.T) {
 	}{
 		{"dense", "query_embeddings has 3 rows, and there are 1 test queries", map[string]any{"embeddings": embeddings, "query_embeddings": asked, "queries": queries, "split": "test"}},
 		{"dense", "have 2 numbers, those of queries 1", map[string]any{"embeddings": embeddings, "queries": queries,
-			"query_embeddings": of(map[string]any{"queries": queries, "files": file(npy("<f4", 3, 1, []float32{0, 1, 1}))})}},
+			"query_embeddings": of(map[string]any{"queries": queries, "files": file(npyFile("<f4", 3, 1, []float32{0, 1, 1}))})}},
 		{"dense", "document 4 is not one of the 3", map[string]any{"embeddings": asked, "query_embeddings": asked, "queries": queries}},
 		{"import_embeddings", `names, line 1: "none" is not a name`, map[string]any{"names": file([]byte("none\n")), "files": file(first)}},
 		{"import_embeddings", `names, line 2: "a" is on line 1`, map[string]any{"names": file([]byte("a\na\n")), "files": file(first)}},
@@ -75,10 +75,10 @@ func TestDense(t *testing.T) {
 		{"import_embeddings", "row 3: there are only 3 names", map[string]any{"names": file([]byte("b\nc\nd\n")), "files": file(first)}},
 		{"import_embeddings", "5 names and 4 rows", map[string]any{"names": file([]byte("a\nb\nc\nd\ne\n")), "files": file(first)}},
 		{"import_embeddings", `"e", number 4 of 5, has no vector: the files have 4 rows`, map[string]any{"files": file(first)}},
-		{"import_embeddings", "row 5: there are 5", map[string]any{"files": file(npy("<f4", 6, 1, make([]float32, 6)))}},
-		{"import_embeddings", "files: row 1, column 1 is +Inf", map[string]any{"files": file(npy("<f8", 5, 2, []float64{1, 1, 1, 1e99, 1, 1, 1, 1, 1, 1}))}},
-		{"import_embeddings", "dtype <i4", map[string]any{"files": file(npy("<i4", 5, 1, make([]int32, 5)))}},
-		{"import_embeddings", "rows have 1 numbers, those of the files before 2", map[string]any{"files": []any{l.blob("file", first), l.blob("file", npy("<f4", 1, 1, []float32{1}))}}},
+		{"import_embeddings", "row 5: there are 5", map[string]any{"files": file(npyFile("<f4", 6, 1, make([]float32, 6)))}},
+		{"import_embeddings", "files: row 1, column 1 is +Inf", map[string]any{"files": file(npyFile("<f8", 5, 2, []float64{1, 1, 1, 1e99, 1, 1, 1, 1, 1, 1}))}},
+		{"import_embeddings", "dtype <i4", map[string]any{"files": file(npyFile("<i4", 5, 1, make([]int32, 5)))}},
+		{"import_embeddings", "rows have 1 numbers, those of the files before 2", map[string]any{"files": []any{l.blob("file", first), l.blob("file", npyFile("<f4", 1, 1, []float32{1}))}}},
 		{"import_embeddings", "ends within", map[string]any{"files": file(first[:len(first)-1])}},
 		{"import_embeddings", `no file is named "*.npy*"; there are ["vectors.txt"]`, map[string]any{"files": []any{l.tree("files", map[string][]byte{"vectors.txt": first})}}},
 	} {

@@ -9,8 +9,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/dedup"
-	"github.com/redsi/redsi/internal/corpora/docid"
-	"github.com/redsi/redsi/internal/corpora/docid/kmeans"
+	"github.com/redsi/redsi/internal/corpora/npy"
 	"github.com/redsi/redsi/internal/corpora/nq"
 )
 
@@ -25,9 +24,9 @@ func splitQueries() []dedup.Query {
 	}
 }
 
-func (l *local) vectors(res *artifacts.Result) kmeans.Matrix {
+func (l *local) vectors(res *artifacts.Result) npy.Matrix {
 	l.t.Helper()
-	m, err := docid.ReadVectors(bytes.NewReader(l.bytes(res.Outputs["embeddings"])))
+	m, err := npy.Read(bytes.NewReader(l.bytes(res.Outputs["embeddings"])))
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -88,7 +87,7 @@ func TestEmbedQueries(t *testing.T) {
 func TestEmbedOptions(t *testing.T) {
 	l := newLocal(t)
 	queries := l.blob("nq/queries", compressed(t, splitQueries()))
-	embed := func(tree map[string]any) kmeans.Matrix {
+	embed := func(tree map[string]any) npy.Matrix {
 		t.Helper()
 		maps.Copy(tree, map[string]any{"model": l.tree("files", tinyBERT(t)), "tokenizer": l.bertTokenizer(), "max_tokens": int64(24), "device": "cpu"})
 		res, err := l.do("embed", tree)

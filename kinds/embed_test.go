@@ -17,7 +17,7 @@ import (
 
 	"go.temporal.io/sdk/temporal"
 
-	"github.com/redsi/redsi/internal/corpora/docid"
+	"github.com/redsi/redsi/internal/corpora/npy"
 	"github.com/redsi/redsi/internal/corpora/safetensors"
 	"github.com/redsi/redsi/internal/corpora/tokenize"
 	"github.com/redsi/redsi/internal/model/bert"
@@ -127,7 +127,7 @@ func TestEmbed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := docid.ReadVectors(bytes.NewReader(l.bytes(res.Outputs["embeddings"])))
+		got, err := npy.Read(bytes.NewReader(l.bytes(res.Outputs["embeddings"])))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -154,7 +154,7 @@ func TestEmbed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m, err := docid.ReadVectors(bytes.NewReader(l.bytes(first.Outputs["embeddings"]))); err != nil || m.Rows != 0 || m.Cols != tinyHidden {
+	if m, err := npy.Read(bytes.NewReader(l.bytes(first.Outputs["embeddings"]))); err != nil || m.Rows != 0 || m.Cols != tinyHidden {
 		t.Errorf("no documents: %d x %d, %v", m.Rows, m.Cols, err)
 	}
 }

@@ -9,23 +9,23 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/docid"
-	"github.com/redsi/redsi/internal/corpora/docid/kmeans"
+	"github.com/redsi/redsi/internal/corpora/npy"
 )
 
 // TestIdentifierOptions: what the attributes of kinds of identifiers say reaches them.
 func TestIdentifierOptions(t *testing.T) {
 	l := newLocal(t)
 	titles := make([]string, 30)
-	vectors := kmeans.Matrix{Rows: len(titles), Cols: 1, Data: make([]float32, len(titles))}
+	vectors := npy.Matrix{Rows: len(titles), Cols: 1, Data: make([]float32, len(titles))}
 	for i := range titles {
 		titles[i] = strconv.Itoa(i)
 		vectors.Data[i] = float32(i * i % 17)
 	}
-	var npy bytes.Buffer
-	if err := docid.WriteVectors(&npy, vectors); err != nil {
+	var saved bytes.Buffer
+	if err := npy.Write(&saved, vectors); err != nil {
 		t.Fatal(err)
 	}
-	documents, embeddings := l.collectionOf(titles...), l.blob("docid/embeddings", npy.Bytes())
+	documents, embeddings := l.collectionOf(titles...), l.blob("docid/embeddings", saved.Bytes())
 	tokenizer := l.blob("files", readFile(t, fewerTokens(t, 3000)))
 	made := func(kind string, config map[string]any) (*docid.Set, error) {
 		config["documents"] = documents

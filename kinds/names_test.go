@@ -212,7 +212,7 @@ func TestIgnoreIdenticalIDs(t *testing.T) {
 
 	// dense: of two queries one has the name of its best document.
 	queries := l.lines([]dedup.Query{{ExampleID: 4, Split: nq.Dev, Name: "b", Question: "x", Doc: 0}, {ExampleID: 1, Split: nq.Dev, Name: "z", Question: "y", Doc: 0}})
-	config := map[string]any{"queries": queries, "depth": int64(1), "embeddings": l.blob("docid/embeddings", npy("<f4", 2, 1, []float32{1, 2})), "query_embeddings": l.blob("docid/embeddings", npy("<f4", 2, 1, []float32{1, 1}))}
+	config := map[string]any{"queries": queries, "depth": int64(1), "embeddings": l.blob("docid/embeddings", npyFile("<f4", 2, 1, []float32{1, 2})), "query_embeddings": l.blob("docid/embeddings", npyFile("<f4", 2, 1, []float32{1, 1}))}
 	run, report, err := l.ranked("dense", config)
 	if err != nil || !maps.Equal(run, map[string]string{"4": "1", "1": "1"}) || report["identical_documents"] != nil {
 		t.Errorf("%v %v %v", run, report, err)

@@ -16,7 +16,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/docid"
-	"github.com/redsi/redsi/internal/corpora/docid/kmeans"
+	"github.com/redsi/redsi/internal/corpora/npy"
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/model/subword"
@@ -158,7 +158,7 @@ func (f *training) ids(kind docid.Kind) *docid.Set {
 	f.t.Helper()
 	names := f.names()
 	r := rand.New(rand.NewPCG(3, 4))
-	vectors := kmeans.Matrix{Rows: len(names), Cols: 8, Data: make([]float32, 8*len(names))}
+	vectors := npy.Matrix{Rows: len(names), Cols: 8, Data: make([]float32, 8*len(names))}
 	for i := range vectors.Data {
 		vectors.Data[i] = float32(r.NormFloat64())
 	}

@@ -12,8 +12,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/corpora/docid"
-	"github.com/redsi/redsi/internal/corpora/docid/kmeans"
+	"github.com/redsi/redsi/internal/corpora/npy"
 	"github.com/redsi/redsi/internal/stores/storetest"
 )
 
@@ -201,7 +200,7 @@ func TestEmbedPassesOver(t *testing.T) {
 	vectors := func(rows, cols int, v float64) func([]byte) []byte {
 		return func([]byte) []byte {
 			var b bytes.Buffer
-			if err := docid.WriteVectors(&b, kmeans.Matrix{Rows: rows, Cols: cols, Data: slices.Repeat([]float32{float32(v)}, rows*cols)}); err != nil {
+			if err := npy.Write(&b, npy.Matrix{Rows: rows, Cols: cols, Data: slices.Repeat([]float32{float32(v)}, rows*cols)}); err != nil {
 				t.Fatal(err)
 			}
 			return b.Bytes()

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -62,24 +64,6 @@ func Remembered(open Opener) Opener {
 
 // mostChecked bounds an output that a check reads.
 const mostChecked = 16 << 20
-
-// Problems are the checks that a result does not pass, as sentences for people: those that
-// stop what reads it, and those that only warn. An error is the store's.
-func (t Task) Problems(ctx context.Context, r *artifacts.Result, open Opener) (stops, warnings []string, err error) {
-	for _, c := range t.Checks {
-		problem, err := c.problem(ctx, r, open)
-		switch {
-		case err != nil:
-			return nil, nil, fmt.Errorf("check %q: %w", c.Name, err)
-		case problem == "":
-		case c.Warning:
-			warnings = append(warnings, c.sentence(problem))
-		default:
-			stops = append(stops, c.sentence(problem))
-		}
-	}
-	return stops, warnings, nil
-}
 
 func (c Check) sentence(problem string) string {
 	return fmt.Sprintf("check %q fails: %s (%s)", c.Name, problem, c.At)
@@ -167,4 +151,91 @@ func numberAt(doc any, path string) (float64, string) {
 		return 0, fmt.Sprintf("%v has more digits than a check compares, 53 bits", at)
 	}
 	return v, ""
+}
+
+// Limit is what a check compares with: a number or, if it has a name, another that was
+// left, by the step itself or by those that its check is Of.
+type Limit struct {
+	Number float64 `json:"number,omitempty"`
+	Name   string  `json:"name,omitempty"` // what was counted, or OUTPUT:PATH
+
+	// Terms are what Name is, by the steps that the check is Of: known once these have results.
+	Terms []Term `json:"terms,omitempty"`
+}
+
+// Term is a number that a step left, or where it is, or why there is none.
+type Term struct {
+	Step   string              `json:"step,omitempty"`
+	Number float64             `json:"number,omitempty"`
+	In     *artifacts.Artifact `json:"in,omitempty"` // at Path
+	Path   string              `json:"path,omitempty"`
+	None   string              `json:"none,omitempty"`
+}
+
+// wanted finds what is counted under a name, or the output in which OUTPUT:PATH is.
+func wanted(name string, r *artifacts.Result) Term {
+	output, path, isField := strings.Cut(name, ":")
+	if !isField {
+		n, ok := r.Counts[name]
+		if !ok {
+			return Term{None: fmt.Sprintf("it counted no %q, but %s", name, quotedList(slices.Sorted(maps.Keys(r.Counts))))}
+		}
+		return Term{Number: float64(n)}
+	}
+	a, ok := r.Outputs[output]
+	if !ok || a.Files != nil {
+		return Term{None: fmt.Sprintf("it has no output %q that is one file, but %s", output, quotedList(slices.Sorted(maps.Keys(r.Outputs))))}
+	}
+	return Term{In: &a, Path: path}
+}
+
+// number reads the term; why says that it has none.
+func (t Term) number(ctx context.Context, open Opener) (v float64, why string, err error) {
+	switch {
+	case t.None != "":
+		return 0, t.None, nil
+	case t.In == nil:
+		return t.Number, "", nil
+	}
+	doc, why, err := readChecked(ctx, *t.In, open)
+	if why != "" || err != nil {
+		return 0, why, err
+	}
+	if v, why = numberAt(doc, t.Path); why != "" {
+		why = t.Path + ": " + why
+	}
+	return v, why, nil
+}
+
+// value is the number to compare with; why says that there is none.
+func (l *Limit) value(ctx context.Context, r *artifacts.Result, open Opener) (sum float64, why string, err error) {
+	terms := l.Terms
+	switch {
+	case l.Name == "":
+		return l.Number, "", nil
+	case len(terms) == 0:
+		terms = []Term{wanted(l.Name, r)}
+	}
+	for _, t := range terms {
+		v, why, err := t.number(ctx, open)
+		if why != "" && t.Step != "" {
+			why = t.Step + ": " + why
+		}
+		if why != "" || err != nil {
+			return 0, why, err
+		}
+		sum += v
+	}
+	return sum, "", nil
+}
+
+// shown is the limit for people, with where it is from.
+func (l *Limit) shown(v float64, of []string) string {
+	switch {
+	case l.Name == "":
+		return decimal(v)
+	case len(of) == 0:
+		return fmt.Sprintf("%s, its %s,", decimal(v), l.Name)
+	}
+	return fmt.Sprintf("%s, the %s of %s,", decimal(v), l.Name, strings.Join(of, " and "))
 }

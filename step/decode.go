@@ -3,7 +3,6 @@ package step
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
 	"math/big"
 	"reflect"
@@ -114,15 +113,6 @@ func (a *Attr) checkValue(val any, path string) (ps Problems) {
 		return Problems{{path, fmt.Sprintf("want %s, got %s", a.Range, describe(val))}}
 	}
 	return nil
-}
-
-func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
-
-func join(path, name string) string {
-	if path == "" {
-		return name
-	}
-	return path + "." + name
 }
 
 func decodeValue(val any, v reflect.Value, t Type, path string) Problems {

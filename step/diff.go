@@ -17,22 +17,22 @@ type Change struct {
 func (c Change) String() string {
 	switch {
 	case c.Old == "":
-		return fmt.Sprintf("%s is new: %s", c.Path, short(c.New))
+		return fmt.Sprintf("%s is new: %s", c.Path, abbreviated(c.New))
 	case c.New == "":
-		return fmt.Sprintf("%s is gone (was %s)", c.Path, short(c.Old))
+		return fmt.Sprintf("%s is gone (was %s)", c.Path, abbreviated(c.Old))
 	}
 	from := 0
-	if max(len(c.Old), len(c.New)) > shown {
-		from = max(0, common(c.Old, c.New)-around)
+	if max(len(c.Old), len(c.New)) > widest {
+		from = max(0, commonPrefix(c.Old, c.New)-around)
 	}
 	return fmt.Sprintf("%s: %s -> %s", c.Path, excerpt(c.Old, from), excerpt(c.New, from))
 }
 
 // Of a long value so many bytes are shown, and so many of those before the first
 // that differs.
-const shown, around = 60, 20
+const widest, around = 60, 20
 
-func short(s string) string { return excerpt(s, 0) }
+func abbreviated(s string) string { return excerpt(s, 0) }
 
 // excerpt is a value from a byte on, cut for one line; a digest keeps its head.
 func excerpt(s string, from int) string {
@@ -45,14 +45,14 @@ func excerpt(s string, from int) string {
 	if from > 0 {
 		head, s = "…", s[from:]
 	}
-	if len(s) > shown {
-		s, tail = s[:shown-3], "…"
+	if len(s) > widest {
+		s, tail = s[:widest-3], "…"
 	}
 	return head + strings.ToValidUTF8(s, "") + tail
 }
 
-// common is the length of the longest beginning of both.
-func common(a, b string) int {
+// commonPrefix is the length of the longest beginning of both.
+func commonPrefix(a, b string) int {
 	n := 0
 	for n < min(len(a), len(b)) && a[n] == b[n] {
 		n++
@@ -84,7 +84,7 @@ func Diff(before, after []byte) ([]Change, error) {
 		return nil, err
 	}
 	var out []Change
-	diff(x, y, "", &out)
+	diffTree(x, y, "", &out)
 	return out, nil
 }
 
@@ -98,14 +98,14 @@ func parsePreimage(b []byte) (any, error) {
 	return v, nil
 }
 
-func diff(a, b any, path string, out *[]Change) {
+func diffTree(a, b any, path string, out *[]Change) {
 	x, okX := a.(map[string]any)
 	y, okY := b.(map[string]any)
 	if okX && okY && x[digestField] == nil && y[digestField] == nil {
 		all := maps.Clone(x)
 		maps.Copy(all, y)
 		for _, k := range sortedKeys(all) {
-			diff(x[k], y[k], join(path, k), out)
+			diffTree(x[k], y[k], join(path, k), out)
 		}
 		return
 	}
@@ -113,24 +113,24 @@ func diff(a, b any, path string, out *[]Change) {
 	m, okM := b.([]any)
 	if okL && okM {
 		for i := range max(len(l), len(m)) {
-			diff(at(l, i), at(m, i), fmt.Sprintf("%s[%d]", path, i), out)
+			diffTree(elementAt(l, i), elementAt(m, i), fmt.Sprintf("%s[%d]", path, i), out)
 		}
 		return
 	}
-	s, t := text(a), text(b)
+	s, t := leafText(a), leafText(b)
 	if s != t {
 		*out = append(*out, Change{Path: path, Old: s, New: t})
 	}
 }
 
-func at(l []any, i int) any {
+func elementAt(l []any, i int) any {
 	if i < len(l) {
 		return l[i]
 	}
 	return nil
 }
 
-func text(v any) string {
+func leafText(v any) string {
 	if v == nil {
 		return ""
 	}

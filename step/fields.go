@@ -308,3 +308,9 @@ func (r Read) Field() string {
 	}
 	return r.Under + "." + r.Path
 }
+
+// CellName is a cell that a configuration names, and the attribute that does.
+type CellName struct {
+	Attr string // as in Problem
+	Cell string // ADDRESS:CELL, such as table.dedup_counts:url.train
+}

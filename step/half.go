@@ -1,13 +1,9 @@
 package step
 
 import (
-	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"reflect"
-	"slices"
 )
 
 // Half is the computing half of a declared kind, which only the second program has.
@@ -47,51 +43,4 @@ func WithHalves(kinds []Spec, halves ...Half) []Spec {
 		return out
 	}
 	return join(kinds)
-}
-
-// Elsewhere says whether the second program computes a task, since this one cannot.
-func (s *Spec) Elsewhere(tree map[string]any) (bool, error) {
-	if s.Computable() {
-		return false, nil
-	}
-	return ofTree(s, s.elsewhere, tree)
-}
-
-func (s *Spec) elsewhere(c any) bool { return s.Kind.Run == nil || s.Unless != nil && !s.Unless(c) }
-
-// Computable says whether this program computes all tasks of the kind.
-func (s *Spec) Computable() bool { return s.Kind.Run != nil && s.Kind.Unless == nil }
-
-// NeedsSecond says whether a step of the configuration, or a part that it may be cut into,
-// is computed by the second program. Of a part all configurations count.
-func (s *Spec) NeedsSecond(tree map[string]any) bool {
-	if elsewhere, err := s.Elsewhere(tree); err != nil || elsewhere {
-		return err == nil
-	}
-	return slices.ContainsFunc(s.Kind.Parts, func(p Spec) bool { return p.Kind.Run == nil })
-}
-
-// SecondFor is what the second program is needed for by steps of the kind or by their parts;
-// "" if by none.
-func (s *Spec) SecondFor() string {
-	needs := s.Needs
-	for _, p := range s.Kind.Parts {
-		needs = cmp.Or(needs, p.Needs)
-	}
-	return needs
-}
-
-// DeviceOf is where a task is to compute: "cpu", "auto", "cuda", "cuda:1"; "" for kinds that
-// do not ask.
-func (s *Spec) DeviceOf(tree map[string]any) (string, error) {
-	return ofTree(s, s.Kind.Device, tree)
-}
-
-// Fingerprint is the same in two programs that mean the same by a kind.
-func (s *Spec) Fingerprint() string {
-	b, err := json.Marshal(s.Attrs)
-	if err != nil {
-		panic(err) // a schema is made of texts, numbers and lists
-	}
-	return fmt.Sprintf("%d %x", s.Version, sha256.Sum256(b))
 }

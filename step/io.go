@@ -1,61 +1,14 @@
 package step
 
 import (
-	"context"
+	"cmp"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
-	"maps"
-	"math"
-	"os"
-	"sort"
 	"sync"
-	"time"
 
 	"github.com/redsi/redsi/artifacts"
 )
-
-// Host is what an activity gives to a running step.
-type Host interface {
-	Open(ctx context.Context, d artifacts.Digest) (io.ReadCloser, error)    // verified
-	LocalPath(ctx context.Context, d artifacts.Digest) (string, error)      // verified file, read-only
-	Put(ctx context.Context, r io.Reader) (artifacts.Digest, int64, error)  // streams
-	Take(ctx context.Context, path string) (artifacts.Digest, int64, error) // Put of a file that is given away
-	Missing(ctx context.Context, ds []artifacts.Digest) ([]artifacts.Digest, error)
-	Report(p Progress)                                                   // never blocks
-	Checkpoints(count func(name string, n int64)) Checkpoints            // filed under the step's key; what is passed over is counted
-	Trajectory(most int64, count func(name string, n int64)) Checkpoints // filed under that of the step's task; nil: there is none
-	Scratch() Scratch
-}
-
-// Scratch makes folders on this worker's disk. What they hold, and the programs
-// that work in them, do not outlive a worker that is killed for longer than until
-// the next one starts.
-type Scratch interface {
-	New() (dir string, err error)
-	Discard(dir string) error
-	Runs(dir string, pid int) error // a program works in dir and leads the process group pid
-	Ended(dir string) error         // it has ended: so does what it left running
-}
-
-// Checkpoints keeps a step's intermediate state outside its result: it survives
-// the worker, is found by any other one that runs the same key, and is
-// collected once the step has a result.
-type Checkpoints interface {
-	// Put stores a file of the checkpoint that the next Save files. Its blob is of
-	// this step alone, whatever r yields, and goes when it is of no use any more.
-	Put(ctx context.Context, name string, r io.Reader) (artifacts.File, error)
-	// Open returns what Put read.
-	Open(ctx context.Context, f artifacts.File) (io.ReadCloser, error)
-	// Save files the checkpoint, and removes those that are of no use any more.
-	Save(ctx context.Context, n int64, files map[string]artifacts.File) error
-	// Latest gives use the newest complete checkpoint and, as long as its error is an
-	// Unfit one, the one before. What is passed over is reported and counted, and makes
-	// room when the next one is saved; of a Beyond one nothing is said, and it stays.
-	// ok is false if none was of use.
-	Latest(ctx context.Context, use func(n int64, files map[string]artifacts.File) error) (ok bool, err error)
-}
 
 // IO is a step's view of the world. It is safe for concurrent use.
 type IO struct {
@@ -64,91 +17,14 @@ type IO struct {
 	Cache   string            // a folder on this worker that outlives steps; may be emptied at any time
 	Granted Granted           // what the step has of the machine, for programs
 	Stderr  io.Writer         // takes what a program says beside its output; kept with the result, as Log is
-	host    Host
-	ctx     context.Context
-	spec    *Spec
+	reading
+	writing
+	told
 
+	host    Host
 	parts   []artifacts.Result
 	mu      sync.Mutex
-	outputs map[string]artifacts.Artifact
-	trees   map[string][]artifacts.File
-	written map[string]bool // outputs that are being written
-	open    map[*sink]bool
-	counts  map[string]int64
-	notes   map[string]string
-	kept    []artifacts.File
 	scratch []string
-	used    artifacts.Used // of the store, and of programs
-	given   map[artifacts.Digest]bool
-	failed  error // of reading an input: lost, corrupt, or the store
-}
-
-// NewIO makes the IO of one run of a kind.
-func NewIO(ctx context.Context, spec *Spec, host Host, log *slog.Logger, parts []artifacts.Result) *IO {
-	return &IO{Log: log, Stderr: io.Discard, host: host, ctx: ctx, spec: spec, parts: parts,
-		outputs: map[string]artifacts.Artifact{}, trees: map[string][]artifacts.File{},
-		written: map[string]bool{}, open: map[*sink]bool{}, counts: map[string]int64{}, notes: map[string]string{}, given: map[artifacts.Digest]bool{}}
-}
-
-// Open reads a single-blob input; the bytes are verified, and a mismatch is an
-// error at the end of the read.
-func (x *IO) Open(in Input) (io.ReadCloser, error) {
-	if in.Artifact == nil {
-		return nil, Permanent(fmt.Errorf("kind %s reads an input that was not given", x.spec.Name))
-	}
-	if in.Artifact.Files != nil {
-		return nil, Permanent(fmt.Errorf("kind %s reads a tree of %d files as one file", x.spec.Name, len(in.Artifact.Files)))
-	}
-	return x.read(in.Artifact.Digest)
-}
-
-// OpenFile reads one file of a tree.
-func (x *IO) OpenFile(f artifacts.File) (io.ReadCloser, error) { return x.read(f.Digest) }
-
-func (x *IO) read(d artifacts.Digest) (io.ReadCloser, error) {
-	r, err := x.host.Open(x.ctx, d)
-	if err != nil {
-		return nil, err
-	}
-	return &source{x: x, r: r}, nil
-}
-
-// Files lists an input's files: those of a tree, with links to files as files and without
-// empty folders, or the single blob under name.
-func (x *IO) Files(in Input, name string) []artifacts.File {
-	switch a := in.Artifact; {
-	case a == nil:
-		return nil
-	case a.Files != nil:
-		return a.Readable()
-	default:
-		return []artifacts.File{{Name: name, Digest: a.Digest, Size: a.Size}}
-	}
-}
-
-// Path returns a verified, read-only local file with the bytes of d, for readers that
-// need to seek or map, or want the beginning only: the whole is hashed once on a worker,
-// where Open would go to the end each time.
-func (x *IO) Path(d artifacts.Digest) (string, error) {
-	path, err := x.host.LocalPath(x.ctx, d)
-	if err != nil {
-		return "", err
-	}
-	if s, err := os.Stat(path); err == nil && x.first(d) {
-		x.moved(s.Size(), 0)
-	}
-	return path, nil
-}
-
-// first reports whether a file is asked for by path for the first time: it counts once.
-func (x *IO) first(d artifacts.Digest) bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.given[d] {
-		return false
-	}
-	x.given[d] = true
-	return true
 }
 
 // Parts returns the results of the tasks that Split made, in its order.
@@ -164,106 +40,8 @@ func (x *IO) Checkpoints() Checkpoints { return x.host.Checkpoints(x.Count) }
 // all that it says itself.
 func (x *IO) Trajectory(most int64) Checkpoints { return x.host.Trajectory(most, x.Count) }
 
-// PutFile stores bytes under no output; LinkFile makes them one of a tree's.
-func (x *IO) PutFile(ctx context.Context, name string, r io.Reader) (artifacts.File, error) {
-	d, n, err := x.host.Put(ctx, r)
-	x.moved(0, n)
-	return artifacts.File{Name: name, Digest: d, Size: n}, err
-}
-
-// Has reports whether a store has a blob already.
-func (x *IO) Has(ctx context.Context, d artifacts.Digest) (bool, error) {
-	missing, err := x.host.Missing(ctx, []artifacts.Digest{d})
-	return err == nil && len(missing) == 0, err
-}
-
-// Keep keeps a file of PutFile with the result, beside its outputs and in none: something
-// for people of which the key has the digest.
-func (x *IO) Keep(f artifacts.File) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.kept = append(x.kept, f)
-}
-
-// Kept is what Keep was given.
-func (x *IO) Kept() []artifacts.File {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.kept
-}
-
 // Report says how far the step is.
 func (x *IO) Report(p Progress) { x.host.Report(p) }
-
-// Count adds to a number that is kept with the result and shown: records read,
-// skipped by reason, documents written.
-func (x *IO) Count(name string, n int64) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.counts[name] += n
-}
-
-// Note keeps a word about how the step ran with the result, beside the worker's
-// environment.
-func (x *IO) Note(name, text string) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.notes[name] = text
-}
-
-// NotePrefix begins the names of notes among a result's environment.
-const NotePrefix = "step: "
-
-// Notes returns env with the notes of this run.
-func (x *IO) Notes(env map[string]string) map[string]string {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	all := maps.Clone(env)
-	for name, text := range x.notes {
-		if all == nil {
-			all = map[string]string{}
-		}
-		all[NotePrefix+name] = text
-	}
-	return all
-}
-
-// Program says what a program that the step ran has used; memory 0 is not known. Of several
-// programs the times add up.
-func (x *IO) Program(cpu time.Duration, memory int64) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.used.CPU += cpu.Seconds()
-	x.used.CPUOf = artifacts.CPUOfProgram
-	if memory > x.used.Memory {
-		x.used.Memory, x.used.MemoryOf = memory, artifacts.MemoryOfProgram
-	}
-}
-
-// moved counts bytes that were read of inputs, and given to the store.
-func (x *IO) moved(read, written int64) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.used.Read += read
-	x.used.Written += written
-}
-
-// Used adds what the step itself knows that it has used to what was measured of its
-// process, which may be nil. For a step that ran a program, the program's counts.
-func (x *IO) Used(process *artifacts.Used) *artifacts.Used {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	u := &artifacts.Used{}
-	if process != nil {
-		*u = *process
-	}
-	u.Read, u.Written = x.used.Read, x.used.Written
-	if x.used.CPUOf != "" {
-		u.CPU, u.CPUOf = math.Round(x.used.CPU*1e6)/1e6, x.used.CPUOf
-		u.Memory, u.MemoryOf = x.used.Memory, x.used.MemoryOf
-	}
-	return u
-}
 
 // Scratch returns a new empty folder that is removed when the step ends.
 func (x *IO) Scratch() (string, error) {
@@ -283,97 +61,19 @@ func (x *IO) Runs(dir string, pid int) error { return x.host.Scratch().Runs(dir,
 // Ended: see Runs.
 func (x *IO) Ended(dir string) error { return x.host.Scratch().Ended(dir) }
 
-// Create opens a single-blob output for writing. Close publishes nothing by
-// itself: the step's result does, once Run has returned without error.
-func (x *IO) Create(output string) (io.WriteCloser, error) { return x.create(output, "") }
-
-// CreateFile opens one file of a tree output.
-func (x *IO) CreateFile(output, name string) (io.WriteCloser, error) { return x.create(output, name) }
-
-// Link makes an existing artifact, such as a part's output, an output of this
-// step without copying it.
-func (x *IO) Link(output string, a artifacts.Artifact) error {
-	o, ok := x.spec.Output(output)
-	if !ok || o.Tree != (a.Files != nil) {
-		return Permanent(fmt.Errorf("kind %s has no output %q of that form", x.spec.Name, output))
-	}
-	a.Type = o.Type
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.written[output] {
-		return Permanent(fmt.Errorf("kind %s writes its output %q twice", x.spec.Name, output))
-	}
-	x.written[output] = true
-	x.outputs[output] = a
-	return nil
-}
-
-// LinkFile adds an existing blob to a tree output under the file's name.
-func (x *IO) LinkFile(output string, f artifacts.File) error {
-	if o, ok := x.spec.Output(output); !ok || !o.Tree {
-		return Permanent(fmt.Errorf("kind %s has no tree output %q", x.spec.Name, output))
-	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.trees[output] = append(x.trees[output], f)
-	return nil
-}
-
-// TakeFile makes a file of a Scratch folder one of a tree output. The file is given away: it
-// is moved into the store where the system can, and else copied.
-func (x *IO) TakeFile(output, name, path string) error {
-	f := artifacts.File{Name: name}
-	if info, err := os.Stat(path); err == nil && info.Mode()&0o111 != 0 {
-		f.Mode = artifacts.Executable
-	}
-	var err error
-	if f.Digest, f.Size, err = x.host.Take(x.ctx, path); err != nil {
-		return err
-	}
-	x.moved(0, f.Size)
-	return x.LinkFile(output, f)
-}
-
 // Finish ends a run: it stops what is still open, removes scratch folders and,
 // if err is nil, returns the outputs and counts. A declared output that was
 // never written, or one left open, is an error.
 func (x *IO) Finish(err error) (map[string]artifacts.Artifact, map[string]int64, error) {
-	x.mu.Lock()
-	left := make([]*sink, 0, len(x.open))
-	for s := range x.open {
-		left = append(left, s)
-	}
-	x.mu.Unlock()
-	for _, s := range left {
-		s.abort(errors.New("the step ended before the output was closed"))
-	}
+	left := x.abort(errors.New("the step ended before the output was closed"))
 	for _, d := range x.scratch {
 		if e := x.host.Scratch().Discard(d); e != nil {
 			x.Log.Warn("scratch folder left behind", "path", d, "err", e)
 		}
 	}
-	if x.failed != nil {
-		return nil, nil, x.failed
-	}
-	if err != nil {
+	if err = cmp.Or(x.failed, err); err != nil {
 		return nil, nil, err
 	}
-	if len(left) > 0 {
-		return nil, nil, Permanent(fmt.Errorf("kind %s left output %q open", x.spec.Name, left[0].output))
-	}
-	for name, files := range x.trees {
-		sort.Slice(files, func(i, j int) bool { return files[i].Name < files[j].Name })
-		o, _ := x.spec.Output(name)
-		a, err := artifacts.Tree(o.Type, files)
-		if err != nil {
-			return nil, nil, Permanent(fmt.Errorf("kind %s, output %s: %w", x.spec.Name, name, err))
-		}
-		x.outputs[name] = a
-	}
-	for _, o := range x.spec.Outputs {
-		if _, ok := x.outputs[o.Name]; !ok && !o.Optional {
-			return nil, nil, Permanent(fmt.Errorf("kind %s did not write its output %q", x.spec.Name, o.Name))
-		}
-	}
-	return x.outputs, x.counts, nil
+	all, err := x.settle(left)
+	return all, x.counts, err
 }

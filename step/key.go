@@ -1,14 +1,10 @@
 package step
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"reflect"
 	"strconv"
-	"unicode/utf8"
 
 	"github.com/redsi/redsi/artifacts"
 )
@@ -16,126 +12,6 @@ import (
 // KeyFormat names the form of a key's preimage. It changes only together with
 // every key; docs/formats.md says how.
 const KeyFormat = artifacts.KeyFormat
-
-// Task is one piece of work: a kind and its configuration tree as JSON, with
-// defaults filled in. It can run when no {"$ref"} is left in it.
-type Task struct {
-	Kind   string          `json:"kind"`
-	Config json.RawMessage `json:"config"`
-
-	// Checks are of its result, and in no key.
-	Checks []Check `json:"checks,omitempty"`
-
-	// What is known of Config since it was made of a tree; pointers, as plans hold many tasks.
-	key  *artifacts.Digest // see Registry.Resolved
-	refs *[]Ref            // if there are some
-}
-
-// NewTask makes a task of a tree.
-func NewTask(spec *Spec, tree map[string]any) (Task, error) {
-	tree, err := spec.Complete(tree)
-	if err != nil {
-		return Task{}, err
-	}
-	t, err := encodeTask(spec.Name, tree)
-	if err == nil && t.mayRefer() {
-		refs := RefsIn(tree)
-		t.refs = &refs
-	}
-	return t, err
-}
-
-func encodeTask(kind string, tree map[string]any) (Task, error) {
-	err := checkText(tree)
-	if err != nil {
-		return Task{}, fmt.Errorf("kind %s: %w", kind, err)
-	}
-	b, err := appendTree(nil, tree)
-	if err != nil {
-		return Task{}, fmt.Errorf("kind %s: %w", kind, err)
-	}
-	return Task{Kind: kind, Config: bytes.Clone(b)}, nil
-}
-
-// checkText refuses text that JSON would change: what is not UTF-8.
-func checkText(v any) error {
-	switch v := v.(type) {
-	case string:
-		if !utf8.ValidString(v) {
-			return fmt.Errorf("%q is not valid UTF-8", v)
-		}
-	case []any:
-		for _, e := range v {
-			if err := checkText(e); err != nil {
-				return err
-			}
-		}
-	case map[string]any:
-		for k, e := range v {
-			if err := errors.Join(checkText(k), checkText(e)); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// Tree parses the task's configuration.
-func (t Task) Tree() (map[string]any, error) { return ParseTree(t.Config) }
-
-// Refs lists the outputs of other steps that the task still waits for.
-func (t Task) Refs() ([]Ref, error) {
-	if t.refs != nil {
-		return *t.refs, nil
-	}
-	if !t.mayRefer() {
-		return nil, nil
-	}
-	tree, err := t.Tree()
-	return RefsIn(tree), err
-}
-
-// RefsIn lists the outputs of other steps in a tree.
-func RefsIn(tree any) (refs []Ref) {
-	_, _ = MapInputs(tree, func(_ string, in Input) (Input, error) {
-		if in.Ref != nil {
-			refs = append(refs, *in.Ref)
-		}
-		return in, nil
-	})
-	return refs
-}
-
-// Bind replaces every reference by the artifact that find returns.
-func (t Task) Bind(find func(Ref) (artifacts.Artifact, error)) (Task, error) {
-	tree, err := t.Tree()
-	if err != nil {
-		return Task{}, err
-	}
-	if tree, err = bindTree(tree, find); err != nil {
-		return Task{}, err
-	}
-	bound, err := encodeTask(t.Kind, tree)
-	bound.Checks = t.Checks
-	return bound, err
-}
-
-func bindTree(tree map[string]any, find func(Ref) (artifacts.Artifact, error)) (map[string]any, error) {
-	bound, err := MapInputs(tree, func(path string, in Input) (Input, error) {
-		if in.Ref == nil {
-			return in, nil
-		}
-		a, err := find(*in.Ref)
-		if err != nil {
-			return Input{}, fmt.Errorf("%s: %w", path, err)
-		}
-		return In(a), nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return bound.(map[string]any), nil
-}
 
 // Bind is Task.Bind and the Key of what it returns, in one pass.
 //
@@ -146,11 +22,7 @@ func (r *Registry) Bind(t Task, find func(Ref) (artifacts.Artifact, error)) (Tas
 	}
 	tree, err := t.Tree()
 	if err == nil && t.mayRefer() {
-		if tree, err = bindTree(tree, find); err == nil {
-			checks := t.Checks
-			t, err = encodeTask(t.Kind, tree)
-			t.Checks = checks
-		}
+		t, tree, err = t.bindTree(tree, find)
 	}
 	if err != nil {
 		return Task{}, artifacts.Digest{}, nil, err
@@ -182,17 +54,6 @@ func (r *Registry) Resolved(ctx context.Context, env Sources, t Task) (Task, err
 	}
 	out.Checks = t.Checks
 	return out, err
-}
-
-// mayRefer is false only of tasks without a Ref: its field is there by its name, or
-// with one of the four characters as an escape.
-func (t Task) mayRefer() bool {
-	for _, s := range []string{refField, `\u0024`, `\u0072`, `\u0065`, `\u0066`} {
-		if bytes.Contains(t.Config, []byte(s)) {
-			return true
-		}
-	}
-	return false
 }
 
 // Key returns the cache key of a task and its preimage, the canonical JSON

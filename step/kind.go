@@ -3,33 +3,11 @@ package step
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"reflect"
-	"slices"
 
 	"github.com/redsi/redsi/artifacts"
 )
-
-// Output is something a kind leaves behind.
-type Output struct {
-	Name string
-	Type string // artifact type, such as "nq/records"; inputs with accepts ask for it
-	Help string
-	Tree bool // many named files rather than one blob
-
-	// Optional outputs are those of some configurations only: a result may lack them.
-	Optional bool
-
-	// Fields, if set, declares the JSON that the output is; see FieldsOf. What reads a
-	// field of it, such as a table, is checked before anything runs.
-	Fields *Fields
-
-	// Alike decides whether two results whose bytes differ count as equal; nil: see Rule.
-	// Why is its reason, for people.
-	Alike Alike
-	Why   string
-}
 
 // Queue says which workers run a kind.
 type Queue string
@@ -243,151 +221,6 @@ func (p Part[C]) Task(c C) (Task, error) {
 	return encodeTask(p.Name, encodeObject(v, reflect.Value{}, p.Attrs, false))
 }
 
-// Output finds a declared output.
-func (s *Spec) Output(name string) (Output, bool) {
-	for _, o := range s.Outputs {
-		if o.Name == name {
-			return o, true
-		}
-	}
-	return Output{}, false
-}
-
-// ClassOf names the tasks that are expected to take equally long, if nothing better is known.
-func (s *Spec) ClassOf(t Task) string {
-	var attrs map[string]json.RawMessage
-	if s.Kind.Class == "" || json.Unmarshal(t.Config, &attrs) != nil {
-		return s.Name
-	}
-	return s.Name + " " + string(attrs[s.Kind.Class])
-}
-
-// Declared is the outputs of a task, each with the Fields that its configuration gives it.
-func (s *Spec) Declared(t Task) []Output {
-	fields, err := ofTask(s, s.Kind.Declares, t)
-	if err != nil || fields == nil {
-		return s.Outputs
-	}
-	outputs := slices.Clone(s.Outputs)
-	for i, o := range outputs {
-		if f := fields[o.Name]; f != nil {
-			outputs[i].Fields = f
-		}
-	}
-	return outputs
-}
-
-// Leaves names the files of an output of a task; false if they are not known before it
-// has run. Folders whose files are not known end in "/".
-func (s *Spec) Leaves(t Task, output string) ([]string, bool) {
-	all, err := ofTask(s, s.Kind.Leaves, t)
-	names, ok := all[output]
-	return names, err == nil && ok
-}
-
-// Lint says what in a task's configuration is allowed but hardly meant.
-func (s *Spec) Lint(t Task) []Problem {
-	problems, _ := ofTask(s, s.Kind.Lint, t)
-	return problems
-}
-
-// Unkeyed names what a task's program loads that its key does not have.
-func (s *Spec) Unkeyed(t Task) []string {
-	names, _ := ofTask(s, s.Kind.Unkeyed, t)
-	return names
-}
-
-// Reads names the fields of JSON inputs that a completed tree's task will read.
-func (s *Spec) Reads(tree map[string]any) ([]Read, error) {
-	return ofTree(s, s.Kind.Reads, tree)
-}
-
-// Splits reports whether work of this kind is cut into parts.
-func (s *Spec) Splits() bool { return s.Kind.Split != nil }
-
-// config is the configuration of a task, checked.
-func (s *Spec) config(t Task) (any, error) {
-	tree, err := t.Tree()
-	if err != nil {
-		return nil, err
-	}
-	return s.Decode(tree)
-}
-
-// Decode is the configuration that a tree is, of the type that the Spec was made of, checked.
-// Errors are Problems, or what the kind's Check returned.
-func (s *Spec) Decode(tree map[string]any) (any, error) {
-	v := reflect.New(s.configType).Elem()
-	v.Set(s.defaults)
-	if ps := decodeObject(tree, v, s.Attrs, ""); len(ps) > 0 {
-		return nil, ps
-	}
-	c := v.Interface()
-	if s.Kind.Check != nil {
-		if err := s.Kind.Check(c); err != nil {
-			return nil, err
-		}
-	}
-	return c, nil
-}
-
-// Complete checks a configuration tree and returns it with defaults filled in.
-// Errors are Problems, or what the kind's Check returned.
-func (s *Spec) Complete(tree map[string]any) (map[string]any, error) {
-	c, err := s.Decode(tree)
-	if err != nil {
-		return nil, err
-	}
-	return encodeObject(reflect.ValueOf(c), s.defaults, s.Attrs, false), nil
-}
-
-// HasPins reports whether tasks of this kind find out checksums of sources.
-func (s *Spec) HasPins() bool { return s.Kind.Pins != nil }
-
-// Pins names the checksums that a finished task found out about its sources.
-func (s *Spec) Pins(t Task, outputs map[string]artifacts.Artifact) ([]Pin, error) {
-	if s.Kind.Pins == nil {
-		return nil, nil
-	}
-	return ofTask(s, func(c any) []Pin { return s.Kind.Pins(c, outputs) }, t)
-}
-
-// Split cuts a task into parts; nil for kinds that do not split.
-func (s *Spec) Split(ctx context.Context, io *IO, tree map[string]any) ([]Task, error) {
-	if s.Kind.Split == nil {
-		return nil, nil
-	}
-	c, err := s.Decode(tree)
-	if err != nil {
-		return nil, Permanent(err)
-	}
-	return s.Kind.Split(ctx, io, c)
-}
-
-// Known lists the files of a task's outputs that are trees as far as its parts have results.
-func (s *Spec) Known(io *IO, tree map[string]any, parts []*artifacts.Result) (map[string][]artifacts.File, error) {
-	if s.Kind.Known == nil {
-		return nil, nil
-	}
-	c, err := s.Decode(tree)
-	if err != nil {
-		return nil, Permanent(err)
-	}
-	return s.Kind.Known(io, c, parts), nil
-}
-
-// Run runs a task whose inputs are all known, in this program: see Elsewhere.
-func (s *Spec) Run(ctx context.Context, io *IO, tree map[string]any) error {
-	c, err := s.Decode(tree)
-	if err != nil {
-		return Permanent(err)
-	}
-	if s.elsewhere(c) {
-		return Permanent(fmt.Errorf("kind %s needs %s, which this program does not have", s.Name, s.Needs))
-	}
-	return s.Kind.Run(ctx, io, c)
-}
-
 // OwnFolder is where a staged folder has what a run would not find there.
 const OwnFolder = ".step"
 
@@ -398,18 +231,4 @@ type Program struct {
 	Secrets []string          `json:"secrets,omitempty"` // further variables, whose values are not told
 	Stdin   string            `json:"stdin,omitempty"`   // a file in the folder; "" is nothing
 	Note    string            `json:"note,omitempty"`    // how a run of the step differs from running it by hand
-}
-
-// Stage fills the folder dir with what a run of the task would find there: inputs that
-// are read-only, and files. For a kind that runs no program it does nothing and returns nil.
-func (s *Spec) Stage(ctx context.Context, io *IO, tree map[string]any, dir string) (*Program, error) {
-	if s.Kind.Stage == nil {
-		return nil, nil
-	}
-	c, err := s.Decode(tree)
-	if err != nil {
-		return nil, Permanent(err)
-	}
-	p, err := s.Kind.Stage(ctx, io, c, dir)
-	return &p, err
 }

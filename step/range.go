@@ -63,3 +63,5 @@ func (r Range) String() string {
 func (r Range) has(v float64) bool {
 	return (r.Min == nil || v > *r.Min || v == *r.Min && !r.Above) && (r.Max == nil || v < *r.Max || v == *r.Max && !r.Below)
 }
+
+func decimal(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }

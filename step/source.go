@@ -3,7 +3,6 @@ package step
 import (
 	"context"
 	"errors"
-	"io"
 
 	"github.com/redsi/redsi/artifacts"
 )
@@ -54,45 +53,15 @@ type Folder struct {
 	Tree   artifacts.Artifact
 }
 
-// source reads one input. Verification happens at the end of the bytes, so a
-// reader that stops early is read to the end when it is closed: no step
-// finishes on bytes that were not checked.
-type source struct {
-	x   *IO
-	r   io.ReadCloser
-	n   int64 // bytes read, as far as they were not told
-	end bool
-}
-
-func (s *source) Read(b []byte) (int, error) {
-	n, err := s.r.Read(b)
-	s.n += int64(n)
-	if err != nil {
-		s.saw(err)
-	}
-	return n, err
-}
-
-// saw keeps a failure of the store, so that what a step makes of it, such as
-// "not valid JSON", does not hide it.
-func (s *source) saw(err error) {
-	s.end = true
-	if !errors.Is(err, io.EOF) {
-		s.x.mu.Lock()
-		s.x.failed = err
-		s.x.mu.Unlock()
-	}
-}
-
-func (s *source) Close() error {
-	if !s.end {
-		n, err := io.Copy(io.Discard, s.r)
-		s.n += n
-		if err != nil {
-			s.saw(err)
-		}
-	}
-	s.x.moved(s.n, 0)
-	s.n = 0
-	return s.r.Close()
+// CodeFiles are the files beside the pipeline file that a step stands in.
+type CodeFiles interface {
+	// Read returns a file by its name, relative to the folder; false if there is none.
+	Read(name string) (text []byte, ok bool, err error)
+	// List lists the files whose names match a pattern, sorted; hidden ones only where the
+	// pattern says so.
+	List(pattern string) ([]string, error)
+	// Folder is where they are on this machine; "" if that is not known.
+	Folder() string
+	// Once calls make once for an id while the pipeline is loaded.
+	Once(id string, make func() (any, error)) (any, error)
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 	"strconv"
 )
 
@@ -214,4 +216,13 @@ func appendText(b []byte, s string) ([]byte, error) {
 	}
 	b = append(append(b, '"'), s...)
 	return append(b, '"'), nil
+}
+
+func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
+
+func join(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
 }

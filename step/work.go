@@ -56,9 +56,3 @@ type Amount struct {
 
 // Exactly is an amount that depends on nothing.
 func Exactly(n float64) Amount { return Amount{Times: n} }
-
-// Work is what a task does, by its configuration; nothing if its kind does not say.
-func (s *Spec) Work(t Task) Work {
-	w, _ := ofTask(s, s.Kind.Work, t) // a run says what is wrong with it
-	return w
-}

@@ -69,8 +69,11 @@ func New(c client.Client, a *activities.Activities, o Options) *Worker {
 		}
 		return ok
 	}
-	a.Cards = device.NewPool(poolOf(o, a))
-	a.Room = capacity.NewPool(has)
+	a.Room = capacity.NewPool(has, o.cards())
+	var told sync.Once
+	a.OnNoCard = func(why string) {
+		told.Do(func() { a.Log.Info("no GPU found; GPU-capable steps run on the CPU", "why", why) })
+	}
 	queues := map[string]*slots{}
 	a.OnWait = func(queue string) (over func()) {
 		if s := queues[queue]; s != nil {
@@ -97,13 +100,18 @@ func New(c client.Client, a *activities.Activities, o Options) *Worker {
 	return w
 }
 
-// poolOf is which cards the steps of a worker get. Cards that were named are all that they
-// get; more slots than cards share them.
-func poolOf(o Options, a *activities.Activities) device.PoolOptions {
-	cards := max(1, len(o.Cards))
-	return device.PoolOptions{Cards: o.Cards, All: device.Count(), Only: len(o.Cards) > 0, Each: (o.GPU + cards - 1) / cards, NoCard: func(why string) {
-		a.Log.Info("no GPU found; GPU-capable steps run on the CPU", "why", why)
-	}}
+// cards are what the steps of a worker get. Cards that were named are all that they get; more slots
+// than cards share them.
+func (o Options) cards() capacity.Cards {
+	c := capacity.Cards{Steps: o.Cards, Programs: o.Cards, Only: len(o.Cards) > 0}
+	if !c.Only {
+		for card := range device.Count() {
+			c.Programs = append(c.Programs, card)
+		}
+	}
+	n := max(1, len(o.Cards))
+	c.Each = (o.GPU + n - 1) / n
+	return c
 }
 
 // Has is what a worker with these options has for steps.

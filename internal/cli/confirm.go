@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -45,11 +44,7 @@ func (a *app) confirm(ctx context.Context, o *confirmOptions, store *artifacts.R
 	if l == nil || v.Done() || !term.IsTerminal(int(os.Stdin.Fd())) {
 		return nil
 	}
-	past, err := a.Journal(ctx, store.Own, v)
-	if err != nil {
-		return err
-	}
-	e, err := a.EstimateOf(ctx, store.Alone(), v, past)
+	e, err := a.cost(ctx, store, v)
 	if err != nil || !l.Exceeded(e) && !(isDown(store) && e.Obscure()) {
 		return err
 	}
@@ -97,10 +92,4 @@ func answer(ctx context.Context, question string) (text string, asked bool) {
 	case <-ctx.Done():
 		return "", true
 	}
-}
-
-// isDown reports whether another store does not answer: it alone may have results, and know
-// how long steps take.
-func isDown(store *artifacts.Resolver) bool {
-	return slices.ContainsFunc(store.Others(), func(o artifacts.OtherState) bool { return o.Err != nil })
 }

@@ -69,7 +69,7 @@ func newEnvPathCmd(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			h, err := new(realize.Place).Use(cmd.Context(), w, a.Say)
+			h, err := new(realize.Environments).Use(cmd.Context(), w, a.Say)
 			if err != nil {
 				return err
 			}

@@ -3,11 +3,13 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/pipeline/estimate"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/system/words"
@@ -37,16 +39,27 @@ func (a *app) sayOthers(ctx context.Context, store *artifacts.Resolver, v *plan.
 			a.Say(fmt.Sprintf("%s in %s not signed by a key that this project trusts: untrusted = \"use\" accepts them", words.Count(n, "hit"), o.Name))
 		}
 	}
-	if !isDown(store) || v.Done() {
-		return a.SayDown(store, session.MayHave(v, nil))
-	}
-	past, err := a.Journal(ctx, store.Own, v)
-	if err != nil {
-		return err
-	}
-	e, err := a.EstimateOf(ctx, store.Alone(), v, past)
-	if err != nil {
-		return err
+	var e *estimate.Estimate
+	if isDown(store) && !v.Done() {
+		var err error
+		if e, err = a.cost(ctx, store, v); err != nil {
+			return err
+		}
 	}
 	return a.SayDown(store, session.MayHave(v, e))
+}
+
+// isDown reports whether another store does not answer: it alone may have results, and know
+// how long steps take.
+func isDown(store *artifacts.Resolver) bool {
+	return slices.ContainsFunc(store.Others(), func(o artifacts.OtherState) bool { return o.Err != nil })
+}
+
+// cost is what a run takes, going by the project's own store.
+func (a *app) cost(ctx context.Context, store *artifacts.Resolver, v *plan.Preview) (*estimate.Estimate, error) {
+	past, err := a.Journal(ctx, store.Own, v)
+	if err != nil {
+		return nil, err
+	}
+	return a.EstimateOf(ctx, store.Alone(), v, past)
 }

@@ -169,11 +169,11 @@ func (a *app) openModel(ctx context.Context, m modelFlags) (*model.Trained, *mod
 		return nil, nil, err
 	}
 	start := time.Now()
-	cards, err := t.Cards(ctx, a.modelPlace())
+	cards, err := t.Cards(ctx, a.modelCopies())
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", t.Address, err)
 	}
-	f, done, err := t.Files(ctx, a.modelPlace())
+	f, done, err := t.Files(ctx, a.modelCopies())
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", t.Address, err)
 	}
@@ -188,5 +188,5 @@ func (a *app) openModel(ctx context.Context, m modelFlags) (*model.Trained, *mod
 	return t, e, nil
 }
 
-// modelPlace is where copies of a model's files are kept.
-func (a *app) modelPlace() model.Place { return model.Place{Cache: a.CacheDir(), Log: a.Log} }
+// modelCopies is where copies of a model's files are kept.
+func (a *app) modelCopies() model.Copies { return model.Copies{Cache: a.CacheDir(), Log: a.Log} }

@@ -88,7 +88,7 @@ func (a *app) serve(ctx context.Context, m modelFlags, s serveFlags) (err error)
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	examples, err := t.Examples(ctx, a.modelPlace())
+	examples, err := t.Examples(ctx, a.modelCopies())
 	if err != nil {
 		return err
 	}

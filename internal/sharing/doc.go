@@ -1,7 +1,7 @@
 // Package sharing has in its folder how results leave a project, come into another, and are
-// believed there: archives (pack makes them, archive is their format, crate and deposit
-// describe them), folders for a static host (publish), repositories of the Hugging Face hub
-// (repositories, hub), copies between stores (transfer), signatures (signers), and what is
+// believed there: archives (pack makes them, archive is their format, crate
+// describes them), folders for a static host (publish), repositories of the Hugging Face hub
+// (hub), copies between stores (transfer), signatures (signers), and what is
 // accepted or made again to compare (accept, rebuild). choose decides which blobs go along, and
 // files finds and writes single outputs.
 //

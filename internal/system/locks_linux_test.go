@@ -61,7 +61,7 @@ func TestWithoutLocks(t *testing.T) {
 		"environments": {func(folder string) error {
 			t.Setenv(realize.Variable, folder)
 			w := realize.Wanted{Name: "environment.py", Recipe: environment.Recipe{Platform: environment.Here()}, Packages: &libraries.Environment{}}
-			_, err := new(realize.Place).Use(t.Context(), w, func(string) {})
+			_, err := new(realize.Environments).Use(t.Context(), w, func(string) {})
 			return err
 		}, realize.Variable},
 		"downloads": {func(folder string) error {

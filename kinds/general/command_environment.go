@@ -30,7 +30,7 @@ type environmentUse struct {
 const inEnvironment = "in the environment"
 
 // environments are this machine's.
-var environments realize.Place
+var environments realize.Environments
 
 // shells are looked up in PATH also where there is an environment of packages.
 var shells = []string{"sh", "bash", "dash", "env"}
@@ -81,7 +81,7 @@ func readOnce(x *step.IO, hex string) ([]byte, error) {
 }
 
 // enter makes the step's environment if it is not there; nil without one. The caller closes it.
-func (c programConfig) enter(ctx context.Context, x *step.IO) (*realize.Here, error) {
+func (c programConfig) enter(ctx context.Context, x *step.IO) (*realize.Env, error) {
 	e := c.Environment
 	if e == nil {
 		return nil, nil
@@ -106,7 +106,7 @@ func (c programConfig) enter(ctx context.Context, x *step.IO) (*realize.Here, er
 }
 
 // keepEnvironment notes which environment a step was run in, and keeps the list of its packages.
-func keepEnvironment(ctx context.Context, x *step.IO, c programConfig, h *realize.Here) error {
+func keepEnvironment(ctx context.Context, x *step.IO, c programConfig, h *realize.Env) error {
 	if h == nil {
 		return nil
 	}

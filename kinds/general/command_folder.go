@@ -33,12 +33,12 @@ func stageCommand(in *inputs, c commandConfig, dir string) error {
 		return err
 	}
 	for name, text := range c.Files {
-		if err := local.Place(dir, name, 0o755, strings.NewReader(text)); err != nil {
+		if err := local.Create(dir, name, 0o755, strings.NewReader(text)); err != nil {
 			return err
 		}
 	}
 	if c.Script != "" {
-		if err := local.Place(dir, scriptFile, 0o755, strings.NewReader(c.Script)); err != nil {
+		if err := local.Create(dir, scriptFile, 0o755, strings.NewReader(c.Script)); err != nil {
 			return err
 		}
 	}
@@ -110,7 +110,7 @@ func stageProgram(ctx context.Context, x *step.IO, c commandConfig, dir string) 
 	if err != nil {
 		return p, err
 	}
-	return p, errors.Join(local.Place(dir, p.Stdin, 0o444, r), r.Close())
+	return p, errors.Join(local.Create(dir, p.Stdin, 0o444, r), r.Close())
 }
 
 // stageInput brings an artifact to a name below folder; the names of a tree's files

@@ -34,7 +34,7 @@ const outsideShown = 20
 
 // boxed gives a run the box that its step asks for: the programs may be read in it, the
 // first of which is started.
-func boxed(c commandConfig, run *command.Run, programs []program, within *realize.Here) *outside {
+func boxed(c commandConfig, run *command.Run, programs []program, within *realize.Env) *outside {
 	o := &outside{mode: isolation.Mode(c.Isolation)}
 	if o.mode != isolation.Off {
 		reads := slices.Clone(c.Reads)

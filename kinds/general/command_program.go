@@ -160,7 +160,7 @@ type program struct {
 
 // programs finds the program that is started and, after it, those that it starts, and
 // makes sure that they are the ones in the key.
-func (c commandConfig) programs(ctx context.Context, dir string, h *realize.Here) ([]program, error) {
+func (c commandConfig) programs(ctx context.Context, dir string, h *realize.Env) ([]program, error) {
 	names, digests := append([]string{c.line()[0]}, c.Programs...), []string{c.Program}
 	for _, name := range c.Programs {
 		digests = append(digests, c.ProgramDigests[name])

@@ -15,9 +15,9 @@ type Foreign struct {
 	Tokens   []int32
 }
 
-// Foreigners turns imported identifiers into a set. What a file leaves out, text or
+// Imported turns imported identifiers into a set. What a file leaves out, text or
 // tokens, the tokenizer adds, and the special tokens around the tokens.
-type Foreigners struct {
+type Imported struct {
 	kind       Kind
 	set        *Set
 	place      map[string]int    // of documents by the names of the files
@@ -29,14 +29,14 @@ type Foreigners struct {
 	end        int32
 }
 
-// NewForeigners expects identifiers of documents, which files call names. Tokens are below
+// NewImported expects identifiers of documents, which files call names. Tokens are below
 // vocabulary, unless the kind has its own, which are above.
-func NewForeigners(kind Kind, documents, names []string, with Speller, vocabulary int) (*Foreigners, error) {
+func NewImported(kind Kind, documents, names []string, with Speller, vocabulary int) (*Imported, error) {
 	if len(names) != len(documents) || kind.OneToken() {
 		return nil, fmt.Errorf("%s identifiers of %d documents with %d names cannot be imported", kind, len(documents), len(names))
 	}
 	around := with.WithSpecialTokens(nil)
-	f := &Foreigners{kind: kind, set: &Set{Kind: kind, Identifiers: make([]Identifier, len(documents))},
+	f := &Imported{kind: kind, set: &Set{Kind: kind, Identifiers: make([]Identifier, len(documents))},
 		place: make(map[string]int, len(names)), given: map[string]string{}, texts: map[string]string{},
 		spell: newSpeller(with), vocabulary: vocabulary, before: around[:len(around)-1], end: around[len(around)-1]}
 	for i, name := range names {
@@ -50,7 +50,7 @@ func NewForeigners(kind Kind, documents, names []string, with Speller, vocabular
 }
 
 // Add takes the next identifier.
-func (f *Foreigners) Add(id Foreign) error {
+func (f *Imported) Add(id Foreign) error {
 	place, ok := f.place[id.Document]
 	if !ok {
 		return fmt.Errorf("%s: %q is not one of the %d documents", id.Place, id.Document, len(f.place))
@@ -72,7 +72,7 @@ func (f *Foreigners) Add(id Foreign) error {
 }
 
 // spelling completes an identifier.
-func (f *Foreigners) spelling(id Foreign) (string, []int32, error) {
+func (f *Imported) spelling(id Foreign) (string, []int32, error) {
 	if id.Tokens == nil {
 		if f.kind.GrowsVocabulary() {
 			return "", nil, fmt.Errorf("%s identifiers have tokens of their own, which no text spells: give their tokens", f.kind)
@@ -123,7 +123,7 @@ func (f *Foreigners) spelling(id Foreign) (string, []int32, error) {
 }
 
 // Set checks that every document has an identifier, no two the same.
-func (f *Foreigners) Set() (*Set, error) {
+func (f *Imported) Set() (*Set, error) {
 	var missing []string
 	for name, i := range f.place {
 		if f.set.Identifiers[i].Tokens == nil {

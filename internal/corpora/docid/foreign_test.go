@@ -6,11 +6,11 @@ import (
 	"testing"
 )
 
-func TestForeigners(t *testing.T) {
+func TestImported(t *testing.T) {
 	w := &words{}
 	sea := w.Pieces("deep sea")
 	docs := []string{"0", "1", "2"}
-	f, err := NewForeigners(KindOther, docs, []string{"D7", "D5", "D9"}, w, 100)
+	f, err := NewImported(KindOther, docs, []string{"D7", "D5", "D9"}, w, 100)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func TestForeigners(t *testing.T) {
 			t.Errorf("%+v, want %+v", id, want[i])
 		}
 	}
-	f, err = NewForeigners(KindResidual, docs[:1], []string{"x"}, w, 100)
+	f, err = NewImported(KindResidual, docs[:1], []string{"x"}, w, 100)
 	if err == nil {
 		err = f.Add(Foreign{"a:1", "x", "", []int32{200, 207}})
 	}
@@ -72,7 +72,7 @@ func TestForeignErrors(t *testing.T) {
 		{KindOther, []Foreign{{"f:1", "a", "sea", []int32{10}}}, `its tokens spell "deep", its text is "sea"`},
 		{KindResidual, []Foreign{{"f:1", "a", "3-4", nil}}, "give their tokens"},
 	} {
-		f, err := NewForeigners(c.kind, []string{"0", "1"}, []string{"a", "b"}, w, 100)
+		f, err := NewImported(c.kind, []string{"0", "1"}, []string{"a", "b"}, w, 100)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,10 +88,10 @@ func TestForeignErrors(t *testing.T) {
 			t.Errorf("%+v: error %v, want %q", c.ids, err, c.want)
 		}
 	}
-	if _, err := NewForeigners(KindOther, []string{"0", "1"}, []string{"a", "a"}, w, 100); err == nil || !strings.Contains(err.Error(), "by number") {
+	if _, err := NewImported(KindOther, []string{"0", "1"}, []string{"a", "a"}, w, 100); err == nil || !strings.Contains(err.Error(), "by number") {
 		t.Errorf("error %v", err)
 	}
-	if _, err := NewForeigners(KindAtomic, nil, nil, w, 100); err == nil {
+	if _, err := NewImported(KindAtomic, nil, nil, w, 100); err == nil {
 		t.Error("atomic identifiers are brought")
 	}
 }

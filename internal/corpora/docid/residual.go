@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/corpora/docid/kmeans"
+	"github.com/redsi/redsi/internal/corpora/npy"
 )
 
 // FirstResidualToken is the first token that the embedding of a T5 checkpoint has no row for.
@@ -49,7 +50,7 @@ type QuantizationLevel struct {
 // them in document order. Code c of level l is the token FirstToken + l*Codes + c, the
 // place p is FirstToken + Levels*Codes + p. The codes of a level are numbered,
 // without a gap, as documents first have them.
-func Residual(ctx context.Context, documents []string, vectors kmeans.Matrix, o ResidualOptions) (*Set, *Quantization, error) {
+func Residual(ctx context.Context, documents []string, vectors npy.Matrix, o ResidualOptions) (*Set, *Quantization, error) {
 	if o.Levels < 1 || o.Codes < 1 || o.FirstToken < 0 {
 		return nil, nil, fmt.Errorf("residual identifiers: %d levels of %d codes from token %d; want at least 1, 1 and 0", o.Levels, o.Codes, o.FirstToken)
 	}
@@ -92,9 +93,9 @@ func Residual(ctx context.Context, documents []string, vectors kmeans.Matrix, o 
 }
 
 // quantize finds the codes of every vector, level by level.
-func quantize(ctx context.Context, vectors kmeans.Matrix, o ResidualOptions) ([][]int, *Quantization, error) {
+func quantize(ctx context.Context, vectors npy.Matrix, o ResidualOptions) ([][]int, *Quantization, error) {
 	codes, q := make([][]int, vectors.Rows), &Quantization{}
-	left := kmeans.Matrix{Data: slices.Clone(vectors.Data), Rows: vectors.Rows, Cols: vectors.Cols}
+	left := npy.Matrix{Data: slices.Clone(vectors.Data), Rows: vectors.Rows, Cols: vectors.Cols}
 	workspace := new(kmeans.Workspace)
 	for level := 0; level < o.Levels && vectors.Rows > 0; level++ {
 		fit, err := workspace.FitRows(ctx, left, nil, kmeans.Options{Clusters: min(o.Codes, left.Rows), Seed: o.Seed, Threads: o.Threads})

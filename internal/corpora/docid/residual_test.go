@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/docid/kmeans"
+	"github.com/redsi/redsi/internal/corpora/npy"
 )
 
 var residual = ResidualOptions{Levels: 3, Codes: 20, FirstToken: 1000, EOS: 1, Seed: 7}
@@ -157,7 +158,7 @@ func TestResidualLevels(t *testing.T) {
 
 // TestResidualFew: fewer documents, or distinct vectors, than codes.
 func TestResidualFew(t *testing.T) {
-	equal := kmeans.Matrix{Data: []float32{1, 2, 1, 2, 1, 2, 5, 5}, Rows: 4, Cols: 2}
+	equal := npy.Matrix{Data: []float32{1, 2, 1, 2, 1, 2, 5, 5}, Rows: 4, Cols: 2}
 	s, q, err := Residual(t.Context(), names(4), equal, residual)
 	if err != nil {
 		t.Fatal(err)
@@ -168,7 +169,7 @@ func TestResidualFew(t *testing.T) {
 	if q.Levels[0] != (QuantizationLevel{2, 0}) || q.Levels[2] != (QuantizationLevel{1, 0}) || q.Colliding != 3 || q.Collisions != 1 || q.LargestGroup != 3 {
 		t.Errorf("quantization %+v", q)
 	}
-	if s, q, err := Residual(t.Context(), nil, kmeans.Matrix{Cols: 2}, residual); err != nil || len(s.Identifiers) != 0 || q.LargestGroup != 0 {
+	if s, q, err := Residual(t.Context(), nil, npy.Matrix{Cols: 2}, residual); err != nil || len(s.Identifiers) != 0 || q.LargestGroup != 0 {
 		t.Errorf("no documents: %+v, %v", q, err)
 	}
 }
@@ -183,7 +184,7 @@ func TestResidualErrors(t *testing.T) {
 	}
 	for _, c := range []struct {
 		n    int
-		m    kmeans.Matrix
+		m    npy.Matrix
 		o    ResidualOptions
 		want string
 	}{

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/redsi/redsi/internal/corpora/docid/kmeans"
+	"github.com/redsi/redsi/internal/corpora/npy"
 )
 
 // SemanticOptions are the choices of recursive clustering. Zero values mean the
@@ -60,7 +61,7 @@ func (t *Tree) Depth() int {
 // collection of at most LeafSize documents has an empty prefix. A node whose
 // vectors k-means puts into one cluster, because all are equal, deals its documents to
 // the clusters in turn.
-func Semantic(ctx context.Context, documents []string, vectors kmeans.Matrix, o SemanticOptions, encode Encoder) (*Set, *Tree, error) {
+func Semantic(ctx context.Context, documents []string, vectors npy.Matrix, o SemanticOptions, encode Encoder) (*Set, *Tree, error) {
 	o, err := o.withDefaults()
 	if err != nil {
 		return nil, nil, err
@@ -98,7 +99,7 @@ func (o SemanticOptions) withDefaults() (SemanticOptions, error) {
 // grower splits nodes. Large ones come one after another, each on all threads;
 // smaller ones side by side, each on one thread. Neither changes the result.
 type grower struct {
-	vectors kmeans.Matrix
+	vectors npy.Matrix
 	o       SemanticOptions
 	texts   []string // by document; each node writes only its own
 
@@ -216,4 +217,18 @@ func (g *grower) leaf(n node) {
 	if g.o.Progress != nil {
 		g.o.Progress(int(done), len(g.texts))
 	}
+}
+
+// checkVectors says whether there is one finite embedding per document.
+func checkVectors(kind Kind, documents []string, vectors npy.Matrix) error {
+	if err := vectors.Check(); err != nil {
+		return fmt.Errorf("%s identifiers: embeddings: %w", kind, err)
+	}
+	if vectors.Rows != len(documents) {
+		return fmt.Errorf("%s identifiers: %d embeddings for %d documents; make both from the same collection", kind, vectors.Rows, len(documents))
+	}
+	if err := kmeans.CheckFinite(vectors); err != nil {
+		return fmt.Errorf("%s identifiers: embeddings: %w", kind, err)
+	}
+	return nil
 }

@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mathext/prng"
 
-	"github.com/redsi/redsi/internal/corpora/docid/kmeans"
+	"github.com/redsi/redsi/internal/corpora/npy"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 )
 
@@ -25,9 +25,9 @@ type semanticSet struct {
 }
 
 // matrix repeats the script's generator.
-func (s *semanticSet) matrix() kmeans.Matrix {
+func (s *semanticSet) matrix() npy.Matrix {
 	if s.Vectors != nil {
-		m := kmeans.Matrix{Rows: len(s.Vectors), Cols: len(s.Vectors[0])}
+		m := npy.Matrix{Rows: len(s.Vectors), Cols: len(s.Vectors[0])}
 		for _, v := range s.Vectors {
 			m.Data = append(m.Data, v...)
 		}
@@ -46,7 +46,7 @@ func (s *semanticSet) matrix() kmeans.Matrix {
 	for i := range at {
 		at[i] = uniform() * 4
 	}
-	m := kmeans.Matrix{Data: make([]float32, len(x)), Rows: s.Rows, Cols: s.Cols}
+	m := npy.Matrix{Data: make([]float32, len(x)), Rows: s.Rows, Cols: s.Cols}
 	for i := range x {
 		row := i / s.Cols
 		if s.Distinct > 0 {

@@ -11,11 +11,12 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/docid/kmeans"
+	"github.com/redsi/redsi/internal/corpora/npy"
 )
 
 // scattered is n points around 37 places, the same on every processor.
-func scattered(n, cols int) kmeans.Matrix {
-	m := kmeans.Matrix{Data: make([]float32, n*cols), Rows: n, Cols: cols}
+func scattered(n, cols int) npy.Matrix {
+	m := npy.Matrix{Data: make([]float32, n*cols), Rows: n, Cols: cols}
 	state := uint32(12345)
 	next := func() float32 {
 		state = state*1664525 + 1013904223
@@ -127,7 +128,7 @@ func TestSemanticTerminals(t *testing.T) {
 	if len(tree.Leaves) != 30 {
 		t.Errorf("leaf size 1: %d leaves of 30", len(tree.Leaves))
 	}
-	if s, _, err = Semantic(ctx, nil, kmeans.Matrix{Cols: 3}, SemanticOptions{}, digits); err != nil || len(s.Identifiers) != 0 {
+	if s, _, err = Semantic(ctx, nil, npy.Matrix{Cols: 3}, SemanticOptions{}, digits); err != nil || len(s.Identifiers) != 0 {
 		t.Errorf("no documents: %v", err)
 	}
 }
@@ -138,7 +139,7 @@ func TestSemanticErrors(t *testing.T) {
 	bad.Data[7] = float32(math.Inf(1))
 	for _, c := range []struct {
 		n    int
-		m    kmeans.Matrix
+		m    npy.Matrix
 		o    SemanticOptions
 		want string
 	}{
@@ -146,7 +147,7 @@ func TestSemanticErrors(t *testing.T) {
 		{2, scattered(2, 3), SemanticOptions{Clusters: 11}, "11 clusters per node; one decimal digit allows 2 to 10"},
 		{2, scattered(2, 3), SemanticOptions{LeafSize: -1}, "a leaf size of -1"},
 		{200, bad, SemanticOptions{}, "row 2, column 1 is +Inf"},
-		{2, kmeans.Matrix{Rows: 2, Cols: 3}, SemanticOptions{}, "needs 6 numbers"},
+		{2, npy.Matrix{Rows: 2, Cols: 3}, SemanticOptions{}, "needs 6 numbers"},
 	} {
 		if _, _, err := Semantic(ctx, names(c.n), c.m, c.o, digits); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want %q", err, c.want)

@@ -51,7 +51,7 @@ func FromGrouping(g Grouping) Collection {
 	c := Collection{
 		Variant: g.Variant,
 		Renamed: func() int { return documents.Renamed + queries.Renamed },
-		Documents: pull(func(yield func(*Document) error) error {
+		Documents: yielded(func(yield func(*Document) error) error {
 			return dedup.ReadDocuments(g.Documents, func(d *dedup.Document) error {
 				id, err := name(&documents, strconv.Itoa(int(d.Doc)), d.Key)
 				if err != nil {
@@ -75,7 +75,7 @@ func FromGrouping(g Grouping) Collection {
 				return yield(&out)
 			})
 		}),
-		Queries: pull(func(yield func(*Query) error) error {
+		Queries: yielded(func(yield func(*Query) error) error {
 			return dedup.ReadQueries(g.Queries, len(names), func(q *dedup.Query) error {
 				out := Query{ID: strconv.FormatInt(q.ExampleID, 10), Split: q.Split, Text: q.Question, DocID: names[q.Doc], Grade: q.Grade, Graded: q.Name != ""}
 				if g.Judgments != nil {
@@ -94,7 +94,7 @@ func FromGrouping(g Grouping) Collection {
 	}
 	for _, name := range slices.Sorted(maps.Keys(g.Identifiers)) {
 		set := g.Identifiers[name]
-		c.Identifiers = append(c.Identifiers, Identifiers{name, pull(func(yield func(*Identifier) error) error {
+		c.Identifiers = append(c.Identifiers, Identifiers{name, yielded(func(yield func(*Identifier) error) error {
 			for _, id := range set.Identifiers {
 				doc, err := strconv.Atoi(id.Document)
 				if err != nil || doc < 0 || doc >= len(names) {
@@ -149,8 +149,8 @@ func ExamplesOf(queries io.Reader) (func(doc int32) []int64, error) {
 	}, err
 }
 
-// pull turns a reader with callbacks into a sequence that ends with its error.
-func pull[T any](read func(yield func(*T) error) error) iter.Seq2[*T, error] {
+// yielded turns a reader with callbacks into a sequence that ends with its error.
+func yielded[T any](read func(yield func(*T) error) error) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
 		stopped := errors.New("reading was stopped")
 		err := read(func(v *T) error {

@@ -2,6 +2,7 @@ package capacity
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"testing/fstest"
 )
@@ -64,6 +65,7 @@ func TestKills(t *testing.T) {
 
 // step is one that asks a pool, in a test that goes by its order alone.
 type step struct {
+	cards  []int
 	give   func()
 	begun  chan struct{}
 	cancel func()
@@ -72,13 +74,16 @@ type step struct {
 }
 
 // ask begins a step, and returns when it has begun or waits.
-func ask(t *testing.T, p *Pool, want Amount) *step {
+func ask(t *testing.T, p *Pool, want Amount) *step { return askCards(t, p, want, 0) }
+
+// askCards is ask for an amount and some cards.
+func askCards(t *testing.T, p *Pool, want Amount, many int, of ...int) *step {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	s := &step{begun: make(chan struct{}), cancel: cancel}
 	waits := make(chan struct{})
 	go func() {
-		s.give, s.err = p.Take(ctx, want, func(what string) {
+		s.cards, s.give, s.err = p.Take(ctx, Want{want, many, of}, func(what string) {
 			s.what = what
 			close(waits)
 		})
@@ -103,7 +108,7 @@ func (s *step) runs() bool {
 // TestPool: steps run as long as they fit, and what one that waits lacks is kept for it, but
 // nothing else.
 func TestPool(t *testing.T) {
-	p := NewPool(Amount{CPUs: 4, Memory: 100})
+	p := NewPool(Amount{CPUs: 4, Memory: 100}, Cards{})
 	first := ask(t, p, Amount{CPUs: 1, Memory: 60})
 	second := ask(t, p, Amount{CPUs: 1, Memory: 60})
 	if !first.runs() || second.runs() || second.what != "60 B of memory, and beside the steps that run this worker has 40 B" {
@@ -140,7 +145,7 @@ func TestPool(t *testing.T) {
 // TestPoolCancelled: one that is cancelled while it waits keeps nothing, and whoever waited
 // behind it begins.
 func TestPoolCancelled(t *testing.T) {
-	p := NewPool(Amount{CPUs: 2})
+	p := NewPool(Amount{CPUs: 2}, Cards{})
 	runs := ask(t, p, Amount{CPUs: 1})
 	large := ask(t, p, Amount{CPUs: 2})
 	small := ask(t, p, Amount{CPUs: 1})
@@ -162,6 +167,76 @@ func TestPoolCancelled(t *testing.T) {
 	}
 }
 
+// TestCards: each step has a card of its own; who finds none free waits its turn, and who waits for a
+// certain one keeps nobody from the others. With more slots than cards steps share them, the least
+// used one first.
+func TestCards(t *testing.T) {
+	p, no := NewPool(Amount{}, Cards{}), Amount{}
+	first, second := askCards(t, p, no, 1, 0, 2), askCards(t, p, no, 1, 0, 2)
+	if !slices.Equal(first.cards, []int{0}) || !slices.Equal(second.cards, []int{2}) {
+		t.Fatal(first.cards, second.cards)
+	}
+	named, third := askCards(t, p, no, 1, 2), askCards(t, p, no, 1, 0, 2)
+	if named.what != "1 card, and steps that came before it have them" {
+		t.Error(named.what)
+	}
+	first.give()
+	if <-third.begun; !slices.Equal(third.cards, []int{0}) {
+		t.Error(third.cards)
+	}
+	second.give()
+	if <-named.begun; !slices.Equal(named.cards, []int{2}) || p.busy[0] != 1 || p.busy[2] != 1 {
+		t.Error(named.cards, p.busy)
+	}
+	two := NewPool(no, Cards{Each: 2})
+	var got []int
+	for range 4 {
+		got = append(got, askCards(t, two, no, 1, 4, 5).cards...)
+	}
+	if !slices.Equal(got, []int{4, 5, 4, 5}) || askCards(t, two, no, 1, 4, 5).runs() {
+		t.Error(got)
+	}
+}
+
+// TestSeveralCards: a program gets all its cards at once, beside the amount; a stream of steps that
+// need one does not keep it from them, and one that waits for an amount keeps no card.
+func TestSeveralCards(t *testing.T) {
+	p, no := NewPool(Amount{CPUs: 1}, Cards{}), Amount{}
+	one := askCards(t, p, no, 1, 0, 1)
+	both := askCards(t, p, no, 2, 0, 1)
+	next := askCards(t, p, no, 1, 0, 1)
+	if both.runs() || next.runs() {
+		t.Fatal("it takes the card that a program of two waits for")
+	}
+	one.give()
+	<-both.begun
+	if len(both.cards) != 2 || next.runs() {
+		t.Fatal(both.cards)
+	}
+	both.give()
+	<-next.begun
+	cpu := ask(t, p, Amount{CPUs: 1})
+	program := askCards(t, p, Amount{CPUs: 1}, 2, 0, 1)
+	if step := askCards(t, p, no, 1, 0, 1); !step.runs() { // as cpu may ask for one before it ends
+		t.Error("a program that waits for a cpu keeps a card")
+	} else {
+		step.give()
+	}
+	cpu.give()
+	next.give()
+	<-program.begun
+	cancelled := askCards(t, p, no, 2, 0, 1)
+	cancelled.cancel()
+	<-cancelled.begun
+	program.give()
+	if p.free != p.has || p.busy[0] != 0 || p.busy[1] != 0 || len(p.queue) != 0 {
+		t.Errorf("left: %+v, cards %v, %d wait", p.free, p.busy, len(p.queue))
+	}
+	if _, _, err := p.Take(t.Context(), Want{Many: 3, Of: []int{0, 1}}, nil); err == nil {
+		t.Error("it has three cards of two")
+	}
+}
+
 // TestLacks: what never fits is named, by what there is too little of.
 func TestLacks(t *testing.T) {
 	has := Amount{CPUs: 4, Memory: 23_400_000_000}
@@ -175,7 +250,7 @@ func TestLacks(t *testing.T) {
 		}
 	}
 	var none *Pool
-	give, err := none.Take(t.Context(), has, nil)
+	_, give, err := none.Take(t.Context(), Want{Amount: has}, nil)
 	give()
 	if err != nil || none.Has().Lacks(Amount{1 << 20, 1 << 60, 8}, "") != "" {
 		t.Error(err)

@@ -3,29 +3,53 @@ package capacity
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"sync"
+
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // Pool gives what a worker has to the running steps in it. A nil Pool gives everything.
 type Pool struct {
-	has Amount
+	has   Amount
+	cards Cards
 
 	mu    sync.Mutex
 	free  Amount
-	queue []*waiter // in the order in which they came
+	busy  map[int]int // steps by card
+	queue []*waiter   // in the order in which they came
+}
+
+// Cards are the graphics cards of a worker, by the numbers that this process sees.
+type Cards struct {
+	Steps    []int // what a step gets that names none
+	Programs []int // what programs get
+	Only     bool  // nobody gets another one, though it names it
+	Each     int   // steps at a time on a card; 0: 1
+}
+
+// Want is what a step asks for.
+type Want struct {
+	Amount
+	Many int   // so many cards, each another one
+	Of   []int // of these
 }
 
 // waiter is a step that waits until it fits.
 type waiter struct {
-	want   Amount
+	Want
 	lacked Amount        // of that, what there has been too little of
+	cards  []int         // that it was given
 	given  chan struct{} // closed when it has what it asks for
 }
 
 // NewPool makes the pool of a worker that has so much.
-func NewPool(has Amount) *Pool { return &Pool{has: has, free: has} }
+func NewPool(has Amount, cards Cards) *Pool {
+	cards.Each = max(1, cards.Each)
+	return &Pool{has: has, cards: cards, free: has, busy: map[int]int{}}
+}
 
 // Has is what the worker has when nothing runs.
 func (p *Pool) Has() Amount {
@@ -35,57 +59,104 @@ func (p *Pool) Has() Amount {
 	return p.has
 }
 
-// Take waits until a request fits beside what runs, and takes it until give is called, which
-// is never nil. One that never fits is the caller's to refuse, by Has. onWait is told once,
-// before it waits, what it waits for. The error is the context's.
-func (p *Pool) Take(ctx context.Context, want Amount, onWait func(what string)) (give func(), err error) {
-	if p == nil || want == (Amount{}) {
-		return func() {}, nil
+// Cards are the cards of the worker.
+func (p *Pool) Cards() Cards {
+	if p == nil {
+		return Cards{}
 	}
-	w := &waiter{want: want, given: make(chan struct{})}
-	give = sync.OnceFunc(func() { p.give(want) })
+	return p.cards
+}
+
+// Take waits until a request fits beside what runs, and takes it, with the cards, until give is
+// called, which is never nil. An amount that never fits is the caller's to refuse, by Has. onWait is
+// told once, before it waits, what it waits for. The error is the context's, or that the cards of
+// the request are too few.
+func (p *Pool) Take(ctx context.Context, want Want, onWait func(what string)) (cards []int, give func(), err error) {
+	switch {
+	case want.Many > len(want.Of):
+		return nil, func() {}, fmt.Errorf("this worker has fewer than %d cards for programs", want.Many)
+	case p == nil || want.Amount == (Amount{}) && want.Many == 0:
+		return want.Of[:want.Many], func() {}, nil
+	}
+	w := &waiter{Want: want, given: make(chan struct{})}
+	give = sync.OnceFunc(func() { p.give(w) })
 	p.mu.Lock()
 	p.queue = append(p.queue, w)
 	p.serve()
-	waiting, what := slices.Contains(p.queue, w), p.free.Lacks(want, "beside the steps that run this worker")
+	waiting, what := slices.Contains(p.queue, w), p.lacks(want)
 	p.mu.Unlock()
 	if !waiting {
-		return give, nil
+		return w.cards, give, nil
 	}
-	onWait(cmp.Or(what, "its turn: steps that came before it wait for the same"))
+	onWait(what)
 	select {
 	case <-w.given:
-		return give, nil
+		return w.cards, give, nil
 	case <-ctx.Done():
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	n := len(p.queue)
 	if p.queue = slices.DeleteFunc(p.queue, func(o *waiter) bool { return o == w }); len(p.queue) == n {
-		p.free = p.free.plus(want, 1) // it was given in the same moment
+		p.takeBack(w) // it was given in the same moment
 	}
 	p.serve()
-	return func() {}, ctx.Err()
+	return nil, func() {}, ctx.Err()
 }
 
-func (p *Pool) give(a Amount) {
+// lacks is what a request waits for.
+func (p *Pool) lacks(want Want) string {
+	what := p.free.Lacks(want.Amount, "beside the steps that run this worker")
+	if what == "" && len(p.freeCards(want, nil)) < want.Many {
+		what = words.Count(want.Many, "card") + ", and steps that came before it have them"
+	}
+	return cmp.Or(what, "its turn: steps that came before it wait for the same")
+}
+
+func (p *Pool) give(w *waiter) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.free = p.free.plus(a, 1)
+	p.takeBack(w)
 	p.serve()
+}
+
+func (p *Pool) takeBack(w *waiter) {
+	p.free = p.free.plus(w.Amount, 1)
+	for _, c := range w.cards {
+		p.busy[c]--
+	}
+}
+
+// freeCards are as many as a request asks for of the cards on which there is room beside what is kept
+// for others, or fewer if there are not so many: those first that have the fewest steps.
+func (p *Pool) freeCards(want Want, kept map[int]int) []int {
+	used := func(card int) int { return p.busy[card] + kept[card] }
+	free := slices.DeleteFunc(slices.Clone(want.Of), func(card int) bool { return used(card) >= p.cards.Each })
+	slices.SortStableFunc(free, func(a, b int) int { return used(a) - used(b) })
+	return free[:min(want.Many, len(free))]
 }
 
 // serve lets those begin that fit, the first first. What one that waits has ever had too little
-// of is set aside for it: a step that came later may begin, but gets none of that. It is
-// called locked.
+// of is kept for it: a step that came later may begin, but gets none of that. Free cards are kept for
+// one that waits for cards alone: while it waits for an amount too, a step that has this amount
+// may be waiting for the cards. serve is called locked.
 func (p *Pool) serve() {
-	left := p.free
+	left, kept := p.free, map[int]int{}
 	p.queue = slices.DeleteFunc(p.queue, func(w *waiter) bool {
-		short := left.short(w.want)
-		if short == (Amount{}) {
-			left, p.free = left.plus(w.want, -1), p.free.plus(w.want, -1)
+		short, cards := left.short(w.Amount), p.freeCards(w.Want, kept)
+		if short == (Amount{}) && len(cards) == w.Many {
+			left, p.free = left.plus(w.Amount, -1), p.free.plus(w.Amount, -1)
+			for _, c := range cards {
+				p.busy[c]++
+			}
+			w.cards = cards
 			close(w.given)
 			return true
+		}
+		if short == (Amount{}) {
+			for _, c := range cards {
+				kept[c]++
+			}
 		}
 		w.lacked = Amount{max(w.lacked.CPUs, short.CPUs), max(w.lacked.Memory, short.Memory), max(w.lacked.GPUs, short.GPUs)}
 		left = left.plus(w.lacked, -1)

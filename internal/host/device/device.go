@@ -2,13 +2,16 @@ package device
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/redsi/redsi/internal/host/capacity"
 	"github.com/redsi/redsi/internal/host/nvidia"
 	"github.com/redsi/redsi/step"
 )
@@ -29,41 +32,49 @@ const Processors = -1
 
 // Choose is the card that a step of that device gets: of one that names none, a free one of
 // the worker's, for which it waits. It is Processors if it asks for these, or for no card of
-// all and the machine, which has so many, has none, for that reason. give, which is never
-// nil, is to be called when it ends.
-func (p *Pool) Choose(ctx context.Context, name string, have int, why string) (card int, waited time.Duration, give func(), err error) {
+// all and the machine, which has so many, has none. give, which is never nil, is to be called when
+// it ends.
+func Choose(ctx context.Context, room *capacity.Pool, name string, have int) (card int, waited time.Duration, give func(), err error) {
 	give = func() {}
 	number, named := strings.CutPrefix(name, "cuda:")
 	switch {
 	case name == "cpu" || name == "":
 		return Processors, 0, give, nil
 	case name == "auto" && have == 0:
-		p.tellNoCard(why)
 		return Processors, 0, give, nil
 	}
-	n := 0
-	if named {
-		if n, err = strconv.Atoi(number); err != nil {
-			return Processors, 0, give, step.Permanent(err)
+	cards := room.Cards()
+	from := cards.Steps
+	if named || len(from) == 0 {
+		n := 0
+		if named {
+			if n, err = strconv.Atoi(number); err != nil {
+				return Processors, 0, give, step.Permanent(err)
+			}
 		}
-	}
-	if p == nil {
-		return n, 0, give, nil
+		if cards.Only && !slices.Contains(from, n) {
+			return Processors, 0, give, step.Permanent(fmt.Errorf("this worker computes on %s alone (--gpus), and the step asks for %s", names(from), cudaName(n)))
+		}
+		from = []int{n}
 	}
 	began := time.Now()
-	from := p.cards
-	if named {
-		from = nil
-	}
-	card, err = p.take(ctx, n, from)
+	got, give, err := room.Take(ctx, capacity.Want{Many: 1, Of: from}, func(string) {})
 	if err != nil {
-		if ctx.Err() == nil {
-			err = step.Permanent(err)
-		}
 		return Processors, 0, give, err
 	}
-	return card, time.Since(began), func() { p.give(card) }, nil
+	return got[0], time.Since(began), give, nil
 }
+
+// names are cards as configurations name them.
+func names(cards []int) string {
+	list := make([]string, len(cards))
+	for i, c := range cards {
+		list[i] = cudaName(c)
+	}
+	return strings.Join(list, ", ")
+}
+
+func cudaName(card int) string { return "cuda:" + strconv.Itoa(card) }
 
 // Visible names cards as CUDA_VISIBLE_DEVICES does for a program that this process starts,
 // which may have such a variable itself.

@@ -19,8 +19,8 @@ import (
 // Lookup finds a program by its name or path, as a step does.
 type Lookup func(name string) (path string, err error)
 
-// place is where an interpreter finds what is installed for it.
-type place struct {
+// installation is where an interpreter finds what is installed for it.
+type installation struct {
 	Interpreter string   // as found, before links are followed
 	Prefix      string   // the environment's folder
 	Python      string   // such as "3.11"; "" if its files do not say
@@ -98,7 +98,7 @@ func behindShim(program string) string {
 
 // locate finds the environment of a program; ok is false if it is run by no interpreter of
 // which this package knows, and p has no more than the interpreter then.
-func locate(program string, look Lookup) (p place, ok bool, err error) {
+func locate(program string, look Lookup) (p installation, ok bool, err error) {
 	path, err := interpreterOf(program, look)
 	if err != nil || path == "" {
 		return p, false, err

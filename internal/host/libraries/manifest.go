@@ -63,7 +63,7 @@ type Environment struct {
 
 // As is a manifest that was not read of a folder, under a name that stands for one.
 func (m Manifest) As(name string) (*Environment, error) {
-	text, err := m.text(place{Prefix: name})
+	text, err := m.text(installation{Prefix: name})
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +173,7 @@ func (m Manifest) facts() map[string]fact {
 func short(digests string) string { return artifacts.Sum([]byte(digests)).Hex()[:8] }
 
 // text is the manifest as it is stored.
-func (m Manifest) text(at place) ([]byte, error) {
+func (m Manifest) text(at installation) ([]byte, error) {
 	b, err := json.Marshal(m)
 	if err == nil && len(b) > MaxText {
 		err = fmt.Errorf("%s has too much installed for a key: a list of %d bytes; set program_libraries = false to leave it out", at.Prefix, len(b))

@@ -28,7 +28,7 @@ type Memory struct {
 
 // remembered is an environment with what its files looked like.
 type remembered struct {
-	At    place
+	At    installation
 	Roots []root
 	Stamp string
 	Text  string // of its manifest
@@ -90,7 +90,7 @@ func (m *Memory) Recall(program string, look Lookup) (*Environment, error) {
 }
 
 // remembered is what was read of the environment that an interpreter is still in.
-func (m *Memory) remembered(at place) (remembered, bool) {
+func (m *Memory) remembered(at installation) (remembered, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.loaded.Do(m.load)

@@ -7,11 +7,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"net/url"
-	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -24,7 +21,7 @@ import (
 
 // reading is one reading of an environment.
 type reading struct {
-	at       place
+	at       installation
 	conda    map[string]recorded // by the path below the environment's folder
 	sources  []root
 	projects []root // that editable installations are of
@@ -62,7 +59,7 @@ const (
 
 // read reads what is installed at a place. It returns the roots whose files say whether that
 // has changed, and what they had.
-func read(ctx context.Context, p place) (m Manifest, roots []root, stamp string, newest int64, err error) {
+func read(ctx context.Context, p installation) (m Manifest, roots []root, stamp string, newest int64, err error) {
 	r := &reading{at: p, conda: map[string]recorded{}, out: Manifest{Format: Format, Python: p.Python}}
 	roots = p.roots()
 	all, err := scan(ctx, roots)
@@ -111,7 +108,7 @@ func read(ctx context.Context, p place) (m Manifest, roots []root, stamp string,
 }
 
 // roots are those that are there before anything is read.
-func (p place) roots() []root {
+func (p installation) roots() []root {
 	roots := []root{{Path: p.Interpreter}}
 	if p.Conda != "" {
 		roots = append(roots, root{Path: p.Conda})
@@ -201,16 +198,6 @@ func infoOf(name string) string {
 	return top
 }
 
-// isPointer says of an entry of a site folder that Python, or what setuptools has it run, reads it
-// to import from elsewhere. In folders below it a .pth file is data, such as weights.
-func isPointer(e entry) bool {
-	if e.Link || strings.Contains(e.Name, "/") {
-		return false
-	}
-	ext := path.Ext(e.Name)
-	return ext == ".pth" || ext == ".egg-link" || ext == ".py" && strings.HasPrefix(e.Name, "__editable__")
-}
-
 // own are files of a dist-info that say how and from where it was installed.
 var own = []string{"RECORD", "RECORD.jws", "RECORD.p7s", "INSTALLER", "REQUESTED", "direct_url.json", "uv_cache.json", "uv_build.json"}
 
@@ -226,21 +213,9 @@ func (r *reading) distribution(at, info string, byName map[string]entry, records
 		records[info+"/"+f] = recorded{own: true}
 	}
 	if _, ok := byName[info+"/direct_url.json"]; ok {
-		text, err := readBounded(filepath.Join(at, info, "direct_url.json"), maxHead)
-		if err != nil {
+		var err error
+		if d.Editable, err = r.editable(filepath.Join(at, info, "direct_url.json")); err != nil {
 			return err
-		}
-		var from struct {
-			URL string `json:"url"`
-			Dir struct {
-				Editable bool `json:"editable"`
-			} `json:"dir_info"`
-		}
-		if json.Unmarshal(text, &from) == nil && from.Dir.Editable {
-			d.Editable = true
-			if u, err := url.Parse(from.URL); err == nil && u.Scheme == "file" {
-				r.projects = append(r.projects, root{Path: u.Path, Code: true})
-			}
 		}
 	}
 	if e, ok := byName[info+"/RECORD"]; ok {
@@ -290,68 +265,7 @@ func (r *reading) record(text string, by entry, editable bool, records map[strin
 	return fmt.Sprintf("%x", h.Sum(nil))
 }
 
-// pointer reads a file by which Python imports from elsewhere. What it does at its start, a
-// line that begins with import, counts as it stands, and so do paths as what they lead to.
-func (r *reading) pointer(at string, e entry, listed bool) error {
-	text, err := readBounded(filepath.Join(at, e.Name), maxJSON)
-	if err != nil {
-		return err
-	}
-	if path.Ext(e.Name) == ".py" {
-		line, _, _ := strings.Cut(mapping.FindString(string(text)), "\n")
-		for _, m := range mapped.FindAllStringSubmatch(line, -1) {
-			r.source(root{Path: m[2], Name: m[1], Code: true})
-			r.source(root{Path: m[2] + ".py", Name: m[1], Code: true})
-		}
-		return nil
-	}
-	code := ""
-	for line := range strings.Lines(strings.TrimPrefix(string(text), "\ufeff")) {
-		line = strings.TrimSpace(line)
-		switch {
-		case line == "" || line[0] == '#':
-		case strings.HasPrefix(line, "import ") || strings.HasPrefix(line, "import\t"):
-			code += line + "\n"
-		case filepath.IsAbs(line):
-			r.source(root{Path: line, Code: true})
-		default:
-			r.source(root{Path: filepath.Join(at, line), Code: true})
-		}
-	}
-	if code != "" && !listed {
-		r.out.Files = append(r.out.Files, File{Name: e.Name, Is: "run at the start", Digest: artifacts.Sum([]byte(code))})
-	}
-	return nil
-}
-
-var (
-	mapping = regexp.MustCompile(`(?m)^MAPPING\b.*$`)
-	mapped  = regexp.MustCompile(`'([^']+)': '([^']+)'`)
-)
-
-// source adds a folder or file of sources, if it is there and not in another one.
-func (r *reading) source(s root) {
-	real, err := filepath.EvalSymlinks(s.Path)
-	if err != nil {
-		return
-	}
-	if info, err := os.Stat(real); err != nil || !info.IsDir() && !info.Mode().IsRegular() {
-		return
-	}
-	s.Path = real
-	if slices.ContainsFunc(r.at.Sites, func(site string) bool { return within(real, site) }) {
-		return
-	}
-	if !slices.ContainsFunc(r.sources, func(o root) bool { return o.Path == real }) {
-		r.sources = append(r.sources, s)
-	}
-}
-
-// within says whether a path is a folder or below it.
-func within(path, folder string) bool {
-	rel, err := filepath.Rel(folder, path)
-	return err == nil && filepath.IsLocal(rel)
-}
+var ()
 
 // unlisted adds a file of which no record says anything; those of one folder are told
 // together.

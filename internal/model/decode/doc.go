@@ -10,7 +10,7 @@
 // On a card all of a token is computed there, scores, their order and draws: one
 // transfer takes to it what the host decided, one brings back the few candidates.
 //
-// Reading order: beam.go, expand.go; candidates.go; rank.go; then
+// Reading order: beam.go, search.go, hypotheses.go; candidates.go; rank.go; then
 // sample.go; batches.go and, with libtorch, model.go, sample_model.go and atomic.go; for a
 // card card.go, card_best.go, card_trie.go, card_draw.go and fit.go.
 package decode

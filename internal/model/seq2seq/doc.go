@@ -17,7 +17,7 @@
 // of one product lie in one (copies.go), and a batch's indexes come up together (prepare.go); a
 // training step's batch has sequences of padding added to it, so that shapes come again (bucket.go).
 //
-// Reading order: family.go, model.go, pass.go, product.go, prepare.go, bucket.go, loss.go (training),
+// Reading order: family.go, model.go, pass.go, product.go, prepare.go, bucket.go, loss.go, gradient.go (training),
 // copies.go, segment.go (blocks that are computed again), decode.go (one token at a time), load.go,
 // init.go.
 //

@@ -23,3 +23,14 @@ func Emulate() (end func()) {
 		emulated.Store(false)
 	}
 }
+
+// onCard reports whether t is on a card, or where one is emulated.
+func (t *Tensor) onCard() bool { return emulated.Load() || t.Device().IsCUDA() }
+
+// onCardOf is the card on which t is.
+func onCardOf(t *Tensor) Device {
+	if emulated.Load() {
+		return CUDA(0)
+	}
+	return t.Device()
+}

@@ -9,8 +9,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/corpora/docid"
-	"github.com/redsi/redsi/internal/corpora/docid/kmeans"
+	"github.com/redsi/redsi/internal/corpora/npy"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/step"
 )
@@ -224,7 +223,7 @@ func TestVectors(t *testing.T) {
 	o := step.Output{Alike: step.Vectors{Margin: step.Margin{Rel: 0.01}, Cosine: 0.99}}
 	matrix := func(cols int, data ...float32) artifacts.Artifact {
 		var b bytes.Buffer
-		if err := docid.WriteVectors(&b, kmeans.Matrix{Rows: len(data) / cols, Cols: cols, Data: data}); err != nil {
+		if err := npy.Write(&b, npy.Matrix{Rows: len(data) / cols, Cols: cols, Data: data}); err != nil {
 			t.Fatal(err)
 		}
 		return s.blob(b.String())

@@ -6,7 +6,7 @@ import (
 	"io"
 	"math"
 
-	"github.com/redsi/redsi/internal/corpora/docid"
+	"github.com/redsi/redsi/internal/corpora/npy"
 	"github.com/redsi/redsi/step"
 )
 
@@ -20,11 +20,11 @@ type vectors struct {
 const mostColumns = 1 << 24
 
 func (v vectors) compare(a, b io.Reader) error {
-	x, err := docid.OpenVectors(a)
+	x, err := npy.Open(a)
 	if err != nil {
 		return fmt.Errorf("the stored result: %w", err)
 	}
-	y, err := docid.OpenVectors(b)
+	y, err := npy.Open(b)
 	if err != nil {
 		return fmt.Errorf("the new result: %w", err)
 	}

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/redsi/redsi/internal/corpora/docid/kmeans"
+	"github.com/redsi/redsi/internal/corpora/npy"
 )
 
 // endless reads the same rows over and over.
@@ -26,7 +26,7 @@ func BenchmarkSearch(b *testing.B) {
 	for i := range rows {
 		rows[i] = float32(r.NormFloat64())
 	}
-	queries := kmeans.Matrix{Rows: 1000, Cols: 384, Data: rows[:1000*384]}
+	queries := npy.Matrix{Rows: 1000, Cols: 384, Data: rows[:1000*384]}
 	for b.Loop() {
 		if _, err := Search(context.Background(), endless{rows}, 20_000, queries, Options{Depth: 100}); err != nil {
 			b.Fatal(err)

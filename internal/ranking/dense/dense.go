@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/redsi/redsi/internal/corpora/docid/kmeans"
+	"github.com/redsi/redsi/internal/corpora/npy"
 	"github.com/redsi/redsi/internal/ranking/topk"
 )
 
@@ -33,7 +34,7 @@ const (
 // Search returns the hits of every query, the best first, equal ones by number. Products are
 // float32, and bits do not depend on the processor or the number of threads. In memory are the
 // queries, their hits and a block of documents.
-func Search(ctx context.Context, documents Rows, n int, queries kmeans.Matrix, o Options) ([][]topk.Hit, error) {
+func Search(ctx context.Context, documents Rows, n int, queries npy.Matrix, o Options) ([][]topk.Hit, error) {
 	if err := queries.Check(); err != nil {
 		return nil, fmt.Errorf("query vectors: %w", err)
 	}
@@ -86,7 +87,7 @@ func Search(ctx context.Context, documents Rows, n int, queries kmeans.Matrix, o
 
 type search struct {
 	products   *kmeans.Products
-	queries    kmeans.Matrix
+	queries    npy.Matrix
 	best       []topk.Best // of queries
 	cosine     bool
 	lengths    []float64 // of queries, for cosines

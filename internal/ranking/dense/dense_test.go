@@ -9,20 +9,19 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/corpora/docid"
-	"github.com/redsi/redsi/internal/corpora/docid/kmeans"
+	"github.com/redsi/redsi/internal/corpora/npy"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/ranking/topk"
 )
 
-func readMatrix(t *testing.T, path string) kmeans.Matrix {
+func readMatrix(t *testing.T, path string) npy.Matrix {
 	t.Helper()
 	f, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	m, err := docid.ReadVectors(f)
+	m, err := npy.Read(f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +36,7 @@ func (r *rows) Read(to []float32) error {
 	return nil
 }
 
-func find(t *testing.T, documents, queries kmeans.Matrix, o Options) [][]topk.Hit {
+func find(t *testing.T, documents, queries npy.Matrix, o Options) [][]topk.Hit {
 	t.Helper()
 	hits, err := Search(context.Background(), &rows{documents.Data}, documents.Rows, queries, o)
 	if err != nil {
@@ -86,8 +85,8 @@ func TestNumpy(t *testing.T) {
 // another finds.
 func TestBlocks(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
-	random := func(n, cols int) kmeans.Matrix {
-		m := kmeans.Matrix{Rows: n, Cols: cols, Data: make([]float32, n*cols)}
+	random := func(n, cols int) npy.Matrix {
+		m := npy.Matrix{Rows: n, Cols: cols, Data: make([]float32, n*cols)}
 		for i := range m.Data {
 			m.Data[i] = float32(r.NormFloat64())
 		}
@@ -113,9 +112,9 @@ func TestBlocks(t *testing.T) {
 }
 
 func TestNotFinite(t *testing.T) {
-	one := kmeans.Matrix{Rows: 2, Cols: 2, Data: []float32{1, 2, 3, 4}}
-	bad := kmeans.Matrix{Rows: 2, Cols: 2, Data: []float32{1, 2, 3, float32(math.NaN())}}
-	for want, of := range map[string][2]kmeans.Matrix{"document vectors: row 1: column 1": {bad, one}, "query vectors: row 1": {one, bad}} {
+	one := npy.Matrix{Rows: 2, Cols: 2, Data: []float32{1, 2, 3, 4}}
+	bad := npy.Matrix{Rows: 2, Cols: 2, Data: []float32{1, 2, 3, float32(math.NaN())}}
+	for want, of := range map[string][2]npy.Matrix{"document vectors: row 1: column 1": {bad, one}, "query vectors: row 1": {one, bad}} {
 		if _, err := Search(context.Background(), &rows{of[0].Data}, 2, of[1], Options{Depth: 1}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}

@@ -60,7 +60,7 @@ func (dr *Driver) StepFolder(ctx context.Context, address string) (dir string, p
 	if err != nil || p == nil {
 		return dir, nil, err
 	}
-	return dir, p, local.Place(dir, RunScript, 0o755, strings.NewReader(scriptOf(address, dir, *p)))
+	return dir, p, local.Create(dir, RunScript, 0o755, strings.NewReader(scriptOf(address, dir, *p)))
 }
 
 // scriptOf is a shell script that runs a program with only the step's environment.

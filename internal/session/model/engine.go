@@ -77,7 +77,7 @@ func OpenEngine(ctx context.Context, pool *compute.Pool, f search.Files, done fu
 	if err != nil {
 		return nil, err
 	}
-	card, _, _, err := (*device.Pool)(nil).Choose(ctx, o.Device, found.Cards, found.Why)
+	card, _, _, err := device.Choose(ctx, nil, o.Device, found.Cards)
 	if err != nil {
 		return nil, err
 	}

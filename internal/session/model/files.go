@@ -24,15 +24,15 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// Place is where local copies are kept, and who is told of what takes long.
-type Place struct {
+// Copies are where local copies are kept, and who is told of what takes long.
+type Copies struct {
 	Cache string // folder
 	Log   *slog.Logger
 }
 
 // Files are verified local files of a model, its tokenizer and identifiers. done removes
 // the folder with the model's files.
-func (t *Trained) Files(ctx context.Context, at Place) (f search.Files, done func(), err error) {
+func (t *Trained) Files(ctx context.Context, at Copies) (f search.Files, done func(), err error) {
 	for name, path := range map[string]*string{"ids": &f.IDs, "tokenizer": &f.Tokenizer} {
 		art, err := t.Input(name)
 		if err != nil {
@@ -59,7 +59,7 @@ func (t *Trained) Files(ctx context.Context, at Place) (f search.Files, done fun
 }
 
 // file is a verified local file of a single-file artifact.
-func (at Place) file(ctx context.Context, store *artifacts.Resolver, art artifacts.Artifact) (string, error) {
+func (at Copies) file(ctx context.Context, store *artifacts.Resolver, art artifacts.Artifact) (string, error) {
 	d := art.Digest
 	if art.Files != nil {
 		if len(art.Files) != 1 {
@@ -71,7 +71,7 @@ func (at Place) file(ctx context.Context, store *artifacts.Resolver, art artifac
 }
 
 // stage links verified local files into a folder under their names in a tree.
-func (at Place) stage(ctx context.Context, store *artifacts.Resolver, tree artifacts.Artifact, folder string) error {
+func (at Copies) stage(ctx context.Context, store *artifacts.Resolver, tree artifacts.Artifact, folder string) error {
 	for _, file := range tree.Files {
 		path, err := local.Fetch(ctx, store, file.Digest, at.Cache)
 		if err != nil {
@@ -109,7 +109,7 @@ const cardsFormat = "redsi-cards/1"
 
 // Cards are the titles and first words of a model's documents. They are made once from the
 // verified texts, which takes minutes for a large collection, and kept in the cache folder.
-func (t *Trained) Cards(ctx context.Context, at Place) ([]search.Card, error) {
+func (t *Trained) Cards(ctx context.Context, at Copies) ([]search.Card, error) {
 	corpus, err := t.Input("corpus")
 	if err != nil {
 		return nil, err
@@ -154,7 +154,7 @@ func (t *Trained) Cards(ctx context.Context, at Place) ([]search.Card, error) {
 }
 
 // Open reads a single-file artifact, verified, until ctx ends.
-func (t *Trained) Open(ctx context.Context, at Place, art artifacts.Artifact) (io.ReadCloser, error) {
+func (t *Trained) Open(ctx context.Context, at Copies, art artifacts.Artifact) (io.ReadCloser, error) {
 	path, err := at.file(ctx, t.store, art)
 	if err != nil {
 		return nil, err
@@ -167,12 +167,12 @@ func (t *Trained) Open(ctx context.Context, at Place, art artifacts.Artifact) (i
 }
 
 // Examples are questions for the page to suggest, which the model was not trained on.
-func (t *Trained) Examples(ctx context.Context, place Place) ([]string, error) {
+func (t *Trained) Examples(ctx context.Context, at Copies) ([]string, error) {
 	art, err := t.Input("queries")
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.Address, err)
 	}
-	r, err := t.Open(ctx, place, art)
+	r, err := t.Open(ctx, at, art)
 	if err != nil {
 		return nil, fmt.Errorf("%s: queries: %w", t.Address, err)
 	}

@@ -19,7 +19,7 @@ func (a *Reader) WriteProject(ctx context.Context, folder string, store artifact
 		if err != nil {
 			return err
 		}
-		err = local.Place(folder, f.Name, 0o644, readers.WithContext(ctx, r))
+		err = local.Create(folder, f.Name, 0o644, readers.WithContext(ctx, r))
 		if err = errors.Join(err, r.Close()); err != nil {
 			return fmt.Errorf("%s: %w", a.where, err)
 		}

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/sharing/deposit"
 	"github.com/redsi/redsi/internal/system/values"
 )
 
@@ -26,7 +25,7 @@ type About struct {
 	Version     string
 	DOI         string // of the paper
 	URL         string // of the paper
-	Authors     []deposit.Author
+	Authors     []Author
 
 	Workflow  string                     // file of the pipeline, in the archive
 	Language  string                     // of it

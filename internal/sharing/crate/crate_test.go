@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/sharing/deposit"
 )
 
 var update = flag.Bool("update", false, "rewrite goldens")
@@ -29,7 +28,7 @@ func small(t *testing.T) []byte {
 	var out bytes.Buffer
 	c := New(&out, About{
 		Title: `A "T"`, Description: "About T.", Published: at(9), License: "CC-BY-4.0", Keywords: []string{"x", "y"}, Version: "1.1", DOI: "10.1145/<1>",
-		Authors:  []deposit.Author{{Name: "A. Author", ORCID: "0000-0002-1825-0097", Affiliation: "Here"}, {Name: "B. Writer"}},
+		Authors:  []Author{{Name: "A. Author", ORCID: "0000-0002-1825-0097", Affiliation: "Here"}, {Name: "B. Writer"}},
 		Workflow: "project/pipelines.hcl", Language: "HCL", Revision: "abc", Store: "store/",
 		Variables: map[string]json.RawMessage{"n": json.RawMessage("2"), "on": json.RawMessage("true"), "scale": json.RawMessage(`"toy"`), "seeds": json.RawMessage("[1,2]")},
 		Files: []File{{Path: "README.md", Name: "How to use it", Digest: artifacts.Sum([]byte("r")), Size: 1}, {Path: "project/pipelines.hcl", Name: "pipelines.hcl", Digest: artifacts.Sum([]byte("p")), Size: 1},

@@ -21,7 +21,7 @@ import (
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/sharing/archive"
 	"github.com/redsi/redsi/internal/sharing/choose"
-	"github.com/redsi/redsi/internal/sharing/deposit"
+	"github.com/redsi/redsi/internal/sharing/crate"
 	"github.com/redsi/redsi/internal/sharing/files"
 	"github.com/redsi/redsi/internal/system/atomicfile"
 	"github.com/redsi/redsi/internal/system/fault"
@@ -150,7 +150,7 @@ func begin(se *session.Session, of session.Seen, o Options) (x *export, err erro
 	x = &export{se: se, of: of, o: o, keys: make([]artifacts.Digest, len(of.Plan.Steps)), blobs: choose.Blobs{}, names: files.NamesOf(of.Pipeline.Steps),
 		done: Exported{Archive: o.File, Steps: len(of.Plan.Steps), LeftOut: []archive.LeftOut{}, Missing: []string{}, Notes: []string{}}}
 	if o.Deposit != "" {
-		if x.zenodo, err = deposit.Zenodo(x.work()); err != nil {
+		if x.zenodo, err = crate.Zenodo(x.work()); err != nil {
 			return nil, fault.Input(err)
 		}
 	}
@@ -162,14 +162,14 @@ func begin(se *session.Session, of session.Seen, o Options) (x *export, err erro
 }
 
 // work describes the archive for citations.
-func (x *export) work() deposit.Work {
+func (x *export) work() crate.Work {
 	p := x.of.Pipeline.Paper
-	return deposit.Work{Title: p.Title, Abstract: p.Abstract, License: p.License, Version: p.Version, DOI: x.o.DOI, Paper: p.DOI, URL: p.URL, Keywords: p.Keywords, Authors: authorsOf(p), Released: x.newest}
+	return crate.Work{Title: p.Title, Abstract: p.Abstract, License: p.License, Version: p.Version, DOI: x.o.DOI, Paper: p.DOI, URL: p.URL, Keywords: p.Keywords, Authors: authorsOf(p), Released: x.newest}
 }
 
-func authorsOf(p pipeline.Paper) (authors []deposit.Author) {
+func authorsOf(p pipeline.Paper) (authors []crate.Author) {
 	for _, name := range p.Authors {
-		authors = append(authors, deposit.Author{Name: name, ORCID: p.ORCID[name], Affiliation: p.Affiliations[name]})
+		authors = append(authors, crate.Author{Name: name, ORCID: p.ORCID[name], Affiliation: p.Affiliations[name]})
 	}
 	return authors
 }
@@ -326,7 +326,7 @@ func (x *export) finish(ctx context.Context, page []byte, by *signature.Private,
 		if err := atomicfile.WriteFile(x.done.Deposit, x.zenodo, 0o644); err != nil {
 			return nil, err
 		}
-		x.done.Upload = deposit.Commands(shellwords.Quote(x.o.File), shellwords.Quote(x.done.Deposit), shellwords.Quote(filepath.Base(x.o.File)))
+		x.done.Upload = crate.Commands(shellwords.Quote(x.o.File), shellwords.Quote(x.done.Deposit), shellwords.Quote(filepath.Base(x.o.File)))
 	}
 	return &x.done, nil
 }

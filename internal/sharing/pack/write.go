@@ -15,7 +15,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/revision"
 	"github.com/redsi/redsi/internal/sharing/archive"
-	"github.com/redsi/redsi/internal/sharing/deposit"
+	"github.com/redsi/redsi/internal/sharing/crate"
 	"github.com/redsi/redsi/internal/system/escape"
 	"github.com/redsi/redsi/internal/system/signature"
 	"github.com/redsi/redsi/internal/system/words"
@@ -25,7 +25,7 @@ import (
 func (x *export) write(ctx context.Context, out io.Writer, page []byte, by *signature.Private) error {
 	w := archive.NewWriter(out)
 	files := []describedFile{{archive.ReadmeName, "How to use this archive", x.readme()}}
-	if cff := deposit.Citation(x.work()); cff != nil {
+	if cff := crate.Citation(x.work()); cff != nil {
 		files = append(files, describedFile{archive.CitationName, "How to cite this archive", cff})
 	} else {
 		x.done.Notes = append(x.done.Notes, "no CITATION.cff was written: the paper block has no authors")

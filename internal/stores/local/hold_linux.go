@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Hold makes a name below folder, as Place does, at which a file can be mounted. Who opens it
+// Hold makes a name below folder, as Create does, at which a file can be mounted. Who opens it
 // elsewhere, as a server does that is given the path, meets an error and no empty file: it is a
 // socket.
 func Hold(folder, name string) error {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/redsi/redsi/internal/corpora/docid/kmeans"
+	"github.com/redsi/redsi/internal/corpora/npy"
 	"github.com/redsi/redsi/internal/corpora/pytext"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
@@ -36,7 +36,7 @@ texts; memory is 4 bytes x documents x dimensions.`,
 	Defaults: embedHashingConfig{Texts: inout.Texts{Split: "dev", Title: true}, Dimensions: 512, Words: 512},
 	Check:    func(c embedHashingConfig) error { return c.Texts.Check().Err() },
 	Run: func(ctx context.Context, x *step.IO, c embedHashingConfig) error {
-		m := kmeans.Matrix{Cols: c.Dimensions}
+		m := npy.Matrix{Cols: c.Dimensions}
 		for text, err := range c.Texts.Each(x) {
 			if err == nil {
 				err = ctx.Err()

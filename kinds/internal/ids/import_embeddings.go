@@ -7,8 +7,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/corpora/docid"
-	"github.com/redsi/redsi/internal/corpora/docid/kmeans"
+	"github.com/redsi/redsi/internal/corpora/npy"
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/corpora/unpack"
 	"github.com/redsi/redsi/kinds/internal/inout"
@@ -102,7 +101,7 @@ type importedVectors struct {
 	given  []bool // of owners
 	rows   []int  // owner of each row, or nobody's; nil: rows are in order
 	row    int    // that is read next
-	matrix kmeans.Matrix
+	matrix npy.Matrix
 }
 
 // maxColumns bounds what a header may promise.
@@ -159,7 +158,7 @@ func (v *importedVectors) read(x *step.IO, f artifacts.File) error {
 		return err
 	}
 	defer z.Close()
-	vectors, err := docid.OpenAnyVectors(z)
+	vectors, err := npy.OpenAny(z)
 	if err != nil {
 		return err
 	}
@@ -167,7 +166,7 @@ func (v *importedVectors) read(x *step.IO, f artifacts.File) error {
 		return fmt.Errorf("rows have %d numbers; at most %d are taken", vectors.Cols, maxColumns)
 	}
 	if v.matrix.Data == nil {
-		v.matrix = kmeans.Matrix{Rows: len(v.owners), Cols: vectors.Cols, Data: make([]float32, len(v.owners)*vectors.Cols)}
+		v.matrix = npy.Matrix{Rows: len(v.owners), Cols: vectors.Cols, Data: make([]float32, len(v.owners)*vectors.Cols)}
 	}
 	if vectors.Cols != v.matrix.Cols {
 		return fmt.Errorf("rows have %d numbers, those of the files before %d", vectors.Cols, v.matrix.Cols)

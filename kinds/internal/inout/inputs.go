@@ -13,7 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/corpus"
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/docid"
-	"github.com/redsi/redsi/internal/corpora/docid/kmeans"
+	"github.com/redsi/redsi/internal/corpora/npy"
 	"github.com/redsi/redsi/step"
 )
 
@@ -169,17 +169,17 @@ func ofDocuments(x *step.IO, in step.Input, text func(*dedup.Document) string) (
 }
 
 // ReadVectors reads embeddings whole.
-func ReadVectors(x *step.IO, in step.Input) (kmeans.Matrix, error) {
-	return Read(x, in, "", docid.ReadVectors)
+func ReadVectors(x *step.IO, in step.Input) (npy.Matrix, error) {
+	return Read(x, in, "", npy.Read)
 }
 
 // ReadIDs reads a collection's identifiers.
 func ReadIDs(x *step.IO, in step.Input) (*docid.Set, error) { return Read(x, in, "", docid.Read) }
 
 // WriteVectors writes the rows as embeddings; unit is what they stand for, in the plural.
-func WriteVectors(x *step.IO, m kmeans.Matrix, unit string) error {
+func WriteVectors(x *step.IO, m npy.Matrix, unit string) error {
 	x.Count(unit, int64(m.Rows))
-	return Write(x, "embeddings", func(w io.Writer) error { return docid.WriteVectors(w, m) })
+	return Write(x, "embeddings", func(w io.Writer) error { return npy.Write(w, m) })
 }
 
 // WriteIDs writes a collection's identifiers as ids, and what they are like as report.

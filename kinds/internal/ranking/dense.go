@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/redsi/redsi/internal/corpora/docid"
+	"github.com/redsi/redsi/internal/corpora/npy"
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/ranking/dense"
 	"github.com/redsi/redsi/internal/ranking/topk"
@@ -69,7 +69,7 @@ func runDense(ctx context.Context, x *step.IO, c denseConfig) error {
 		return err
 	}
 	defer r.Close()
-	documents, err := docid.OpenVectors(r)
+	documents, err := npy.Open(r)
 	if err != nil {
 		return inout.DataError(err)
 	}

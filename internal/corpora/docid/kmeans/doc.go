@@ -11,8 +11,8 @@
 // RandomState(seed), so random_state = seed in scikit-learn starts from the same
 // rows.
 //
-// It owns clustering only. It must not know documents or identifiers.
+// It owns clustering, and the products of vectors that a search asks for, made by the same
+// kernels. It must not know documents or identifiers.
 //
-// Reading order: matrix.go, kmeans.go, prepare.go, plusplus.go, lloyd.go, then the
-// kernels.
+// Reading order: kmeans.go, prepare.go, plusplus.go, lloyd.go, products.go, then the kernels.
 package kmeans

@@ -4,27 +4,30 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
+
+	"github.com/redsi/redsi/internal/corpora/npy"
 )
 
 // Options are KMeans's parameters. Zero values mean scikit-learn's defaults, except
 // that Clusters must be given.
 type Options struct {
 	Clusters      int
-	Seed          uint32  // random_state
-	Init          *Matrix // starting centres, in place of k-means++
-	Starts        int     // n_init: the fit of least inertia counts; 1
-	MaxIterations int     // 300
-	Tolerance     float64 // 1e-4, relative to the mean variance of the columns; negative: 0
-	Double        bool    // compute in float64, as scikit-learn does with float64 data; false: float32
-	Threads       int     // all processors; no effect on the result
+	Seed          uint32      // random_state
+	Init          *npy.Matrix // starting centres, in place of k-means++
+	Starts        int         // n_init: the fit of least inertia counts; 1
+	MaxIterations int         // 300
+	Tolerance     float64     // 1e-4, relative to the mean variance of the columns; negative: 0
+	Double        bool        // compute in float64, as scikit-learn does with float64 data; false: float32
+	Threads       int         // all processors; no effect on the result
 }
 
 // Result is a fit. Rows count from zero in the order in which they were given.
 type Result struct {
 	Labels     []int32 // cluster of each row
-	Centres    Matrix
+	Centres    npy.Matrix
 	Inertia    float64 // sum of squared distances to the rows' centres
 	Iterations int
 	Strict     bool  // stopped because no label changed
@@ -46,11 +49,11 @@ func (r *Result) Distinct() int {
 }
 
 // Fit clusters all rows of m.
-func Fit(ctx context.Context, m Matrix, o Options) (*Result, error) {
+func Fit(ctx context.Context, m npy.Matrix, o Options) (*Result, error) {
 	if err := m.Check(); err != nil {
 		return nil, fmt.Errorf("k-means: %w", err)
 	}
-	if err := m.CheckFinite(); err != nil {
+	if err := CheckFinite(m); err != nil {
 		return nil, fmt.Errorf("k-means: %w", err)
 	}
 	return new(Workspace).FitRows(ctx, m, nil, o)
@@ -64,7 +67,7 @@ type Workspace struct {
 
 // FitRows clusters the rows of m that index names, or all with a nil index. m must
 // have passed Check and CheckFinite.
-func (w *Workspace) FitRows(ctx context.Context, m Matrix, index []int32, o Options) (*Result, error) {
+func (w *Workspace) FitRows(ctx context.Context, m npy.Matrix, index []int32, o Options) (*Result, error) {
 	n := m.Rows
 	if index != nil {
 		n = len(index)
@@ -104,7 +107,7 @@ type fitter[T float] struct {
 
 // fit is the best of o.Starts fits, which continue with the random numbers of those before
 // them. Of equal ones the first counts (scikit-learn: KMeans.fit).
-func (w *fitter[T]) fit(ctx context.Context, m Matrix, index []int32, n int, o Options) (best *Result, err error) {
+func (w *fitter[T]) fit(ctx context.Context, m npy.Matrix, index []int32, n int, o Options) (best *Result, err error) {
 	w.load(m, index, n, o.Threads)
 	rng := newMersenne(o.Seed)
 	for range o.Starts {
@@ -132,7 +135,7 @@ func sameClustering(a, b []int32) bool {
 }
 
 // once is a fit of the loaded data.
-func (w *fitter[T]) once(ctx context.Context, m Matrix, n int, o Options, rng *mersenne) (r *Result, err error) {
+func (w *fitter[T]) once(ctx context.Context, m npy.Matrix, n int, o Options, rng *mersenne) (r *Result, err error) {
 	r = &Result{Labels: make([]int32, n)}
 	for i := range r.Labels {
 		r.Labels[i] = -1
@@ -151,7 +154,7 @@ func (w *fitter[T]) once(ctx context.Context, m Matrix, n int, o Options, rng *m
 		return nil, err
 	}
 	r.Inertia = w.inertia(centres, r.Labels)
-	r.Centres = Matrix{Data: make([]float32, o.Clusters*m.Cols), Rows: o.Clusters, Cols: m.Cols}
+	r.Centres = npy.Matrix{Data: make([]float32, o.Clusters*m.Cols), Rows: o.Clusters, Cols: m.Cols}
 	for j := range o.Clusters {
 		row := r.Centres.Row(j)
 		for c := range row {
@@ -188,7 +191,7 @@ func (o Options) withDefaults(rows, cols int) (Options, error) {
 	if o.Init.Rows != o.Clusters || o.Init.Cols != cols {
 		return o, fmt.Errorf("the starting centres are %d by %d, want %d by %d", o.Init.Rows, o.Init.Cols, o.Clusters, cols)
 	}
-	if err := o.Init.CheckFinite(); err != nil {
+	if err := CheckFinite(*o.Init); err != nil {
 		return o, fmt.Errorf("starting centres: %w", err)
 	}
 	return o, nil
@@ -211,3 +214,13 @@ func convert[T float](row []T, from []float32) {
 
 // resized returns a slice of n numbers, in s's memory if that is enough.
 func resized[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
+
+// CheckFinite names the first NaN or infinity.
+func CheckFinite(m npy.Matrix) error {
+	for i, v := range m.Data {
+		if d := float64(v); math.IsNaN(d) || math.IsInf(d, 0) {
+			return fmt.Errorf("row %d, column %d is %v: k-means needs finite numbers", i/m.Cols, i%m.Cols, d)
+		}
+	}
+	return nil
+}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/corpora/npy"
 )
 
 // TestOwnInitialization: inertia within 0.5 % of the median of 20 runs of
@@ -71,7 +73,7 @@ func TestWorkspaceIsReused(t *testing.T) {
 	for _, i := range []int{0, 3, 1, 5, 4} {
 		m := sets[i].data(i)
 		index := make([]int32, 0, m.Rows/2)
-		half := Matrix{Cols: m.Cols}
+		half := npy.Matrix{Cols: m.Cols}
 		for r := 0; r < m.Rows; r += 2 {
 			index = append(index, int32(r))
 			half.Data = append(half.Data, m.Row(r)...)
@@ -93,7 +95,7 @@ func TestWorkspaceIsReused(t *testing.T) {
 
 func TestSmallCases(t *testing.T) {
 	ctx := context.Background()
-	fit := func(m Matrix, k int) *Result {
+	fit := func(m npy.Matrix, k int) *Result {
 		t.Helper()
 		r, err := Fit(ctx, m, Options{Clusters: k})
 		if err != nil {
@@ -101,30 +103,30 @@ func TestSmallCases(t *testing.T) {
 		}
 		return r
 	}
-	one := fit(Matrix{Data: []float32{3, 4}, Rows: 1, Cols: 2}, 1)
+	one := fit(npy.Matrix{Data: []float32{3, 4}, Rows: 1, Cols: 2}, 1)
 	if one.Inertia != 0 || !slices.Equal(one.Centres.Data, []float32{3, 4}) || one.Distinct() != 1 {
 		t.Errorf("one row: %+v", one)
 	}
-	same := fit(Matrix{Data: []float32{1, 1, 1, 1, 1}, Rows: 5, Cols: 1}, 3)
+	same := fit(npy.Matrix{Data: []float32{1, 1, 1, 1, 1}, Rows: 5, Cols: 1}, 3)
 	if same.Distinct() != 1 || same.Inertia != 0 {
 		t.Errorf("equal rows: %+v", same)
 	}
-	two := fit(Matrix{Data: []float32{0, 0.5, 10, 10.5}, Rows: 4, Cols: 1}, 2)
+	two := fit(npy.Matrix{Data: []float32{0, 0.5, 10, 10.5}, Rows: 4, Cols: 1}, 2)
 	if l := two.Labels; l[0] != l[1] || l[2] != l[3] || l[0] == l[2] || two.Inertia != 0.25 || !two.Strict {
 		t.Errorf("two pairs: %+v", two)
 	}
-	limited, err := Fit(ctx, Matrix{Data: []float32{0, 1, 2, 3, 4, 5, 6, 7}, Rows: 8, Cols: 1},
-		Options{Clusters: 2, MaxIterations: 1, Init: &Matrix{Data: []float32{0, 1}, Rows: 2, Cols: 1}})
+	limited, err := Fit(ctx, npy.Matrix{Data: []float32{0, 1, 2, 3, 4, 5, 6, 7}, Rows: 8, Cols: 1},
+		Options{Clusters: 2, MaxIterations: 1, Init: &npy.Matrix{Data: []float32{0, 1}, Rows: 2, Cols: 1}})
 	if err != nil || limited.Iterations != 1 || limited.Strict || limited.Seeds != nil {
 		t.Errorf("one iteration: %+v, %v", limited, err)
 	}
 }
 
 func TestErrors(t *testing.T) {
-	good := Matrix{Data: []float32{1, 2, 3, 4}, Rows: 2, Cols: 2}
+	good := npy.Matrix{Data: []float32{1, 2, 3, 4}, Rows: 2, Cols: 2}
 	nan := float32(math.NaN())
 	for _, c := range []struct {
-		m    Matrix
+		m    npy.Matrix
 		o    Options
 		want string
 	}{
@@ -132,11 +134,11 @@ func TestErrors(t *testing.T) {
 		{good, Options{Clusters: 3}, "2 rows cannot make 3 clusters"},
 		{good, Options{Clusters: 1, MaxIterations: -1}, "1 starts of at most -1 iterations"},
 		{good, Options{Clusters: 1, Starts: -2}, "-2 starts"},
-		{Matrix{Data: good.Data, Rows: 3, Cols: 2}, Options{Clusters: 1}, "3 rows and 2 columns needs 6 numbers, it has 4"},
-		{Matrix{Data: []float32{1, 2, nan, 4}, Rows: 2, Cols: 2}, Options{Clusters: 1}, "row 1, column 0 is NaN"},
+		{npy.Matrix{Data: good.Data, Rows: 3, Cols: 2}, Options{Clusters: 1}, "3 rows and 2 columns needs 6 numbers, it has 4"},
+		{npy.Matrix{Data: []float32{1, 2, nan, 4}, Rows: 2, Cols: 2}, Options{Clusters: 1}, "row 1, column 0 is NaN"},
 		{good, Options{Clusters: 1, Init: &good}, "starting centres are 2 by 2, want 1 by 2"},
-		{good, Options{Clusters: 1, Init: &Matrix{Data: []float32{nan, 0}, Rows: 1, Cols: 2}}, "starting centres: row 0, column 0"},
-		{good, Options{Clusters: 1, Init: &Matrix{Data: []float32{0}, Rows: 1, Cols: 2}}, "starting centres: a matrix"},
+		{good, Options{Clusters: 1, Init: &npy.Matrix{Data: []float32{nan, 0}, Rows: 1, Cols: 2}}, "starting centres: row 0, column 0"},
+		{good, Options{Clusters: 1, Init: &npy.Matrix{Data: []float32{0}, Rows: 1, Cols: 2}}, "starting centres: a matrix"},
 	} {
 		if _, err := Fit(context.Background(), c.m, c.o); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want %q", err, c.want)
@@ -144,7 +146,7 @@ func TestErrors(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	for _, o := range []Options{{Clusters: 2}, {Clusters: 1, Init: &Matrix{Data: []float32{0, 0}, Rows: 1, Cols: 2}}} {
+	for _, o := range []Options{{Clusters: 2}, {Clusters: 1, Init: &npy.Matrix{Data: []float32{0, 0}, Rows: 1, Cols: 2}}} {
 		if _, err := Fit(ctx, good, o); !errors.Is(err, context.Canceled) {
 			t.Errorf("a cancelled fit: %v", err)
 		}

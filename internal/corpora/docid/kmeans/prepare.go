@@ -3,6 +3,8 @@ package kmeans
 import (
 	"sync"
 	"sync/atomic"
+
+	"github.com/redsi/redsi/internal/corpora/npy"
 )
 
 // stripe is the number of rows whose sums are taken in one go. It is fixed, so that
@@ -36,7 +38,7 @@ func (w *fitter[T]) eachStripe(do func(s, from, to int)) {
 
 // load copies the n rows into padded memory, subtracts their mean and takes the
 // squares of their norms.
-func (w *fitter[T]) load(m Matrix, index []int32, n, threads int) {
+func (w *fitter[T]) load(m npy.Matrix, index []int32, n, threads int) {
 	w.rows, w.cols, w.threads = n, m.Cols, threads
 	w.chunks = (m.Cols + lanesOf[T]() - 1) / lanesOf[T]()
 	width := w.width()

@@ -1,5 +1,7 @@
 package kmeans
 
+import "github.com/redsi/redsi/internal/corpora/npy"
+
 // Products computes inner products with a set of vectors, in float32, with the bits of a fit
 // (kernel.go): they do not depend on the processor, nor on what is computed beside them.
 type Products struct {
@@ -10,7 +12,7 @@ type Products struct {
 }
 
 // NewProducts packs the vectors that others are multiplied with.
-func NewProducts(m Matrix) *Products {
+func NewProducts(m npy.Matrix) *Products {
 	p := &Products{kernel: singleKernels(), chunks: (m.Cols + maxLanes - 1) / maxLanes, rows: m.Rows}
 	p.packed = make([]float32, groupsOf(m.Rows)*p.chunks*group*maxLanes)
 	padded := make([]float32, group*p.Width())

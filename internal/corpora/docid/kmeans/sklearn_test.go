@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redsi/redsi/internal/corpora/npy"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 )
 
@@ -38,7 +39,7 @@ func sklearnSets(t *testing.T) (sets []sklearnSet) {
 }
 
 // data repeats the script's generator.
-func (s *sklearnSet) data(index int) Matrix {
+func (s *sklearnSet) data(index int) npy.Matrix {
 	rng := newMersenne(uint32(1000 + index))
 	x := make([]float64, s.Rows*s.Cols)
 	for i := range x {
@@ -54,7 +55,7 @@ func (s *sklearnSet) data(index int) Matrix {
 			x[i] += at[i/s.Cols%s.Centres*s.Cols+i%s.Cols]
 		}
 	}
-	m := Matrix{Data: make([]float32, len(x)), Rows: s.Rows, Cols: s.Cols}
+	m := npy.Matrix{Data: make([]float32, len(x)), Rows: s.Rows, Cols: s.Cols}
 	for i := range x {
 		source := i
 		if s.Distinct > 0 {
@@ -99,7 +100,7 @@ func differing(a, b string) int {
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-5*math.Abs(b)+1e-9 }
 
 // eachSklearn calls check for every set and precision.
-func eachSklearn(t *testing.T, check func(name string, m Matrix, o Options, want sklearnResults)) {
+func eachSklearn(t *testing.T, check func(name string, m npy.Matrix, o Options, want sklearnResults)) {
 	t.Helper()
 	for i, s := range sklearnSets(t) {
 		m := s.data(i)
@@ -109,9 +110,9 @@ func eachSklearn(t *testing.T, check func(name string, m Matrix, o Options, want
 }
 
 func TestGivenCentresEqualScikitLearn(t *testing.T) {
-	eachSklearn(t, func(name string, m Matrix, o Options, want sklearnResults) {
-		start := Matrix{Data: slices.Clone(m.Data[:o.Clusters*m.Cols]), Rows: o.Clusters, Cols: m.Cols}
-		far := Matrix{Data: slices.Clone(start.Data), Rows: o.Clusters, Cols: m.Cols}
+	eachSklearn(t, func(name string, m npy.Matrix, o Options, want sklearnResults) {
+		start := npy.Matrix{Data: slices.Clone(m.Data[:o.Clusters*m.Cols]), Rows: o.Clusters, Cols: m.Cols}
+		far := npy.Matrix{Data: slices.Clone(start.Data), Rows: o.Clusters, Cols: m.Cols}
 		for j := o.Clusters / 2 * m.Cols; j < len(far.Data); j++ {
 			far.Data[j] += 1000
 		}
@@ -142,7 +143,7 @@ func TestGivenCentresEqualScikitLearn(t *testing.T) {
 // TestSeedsEqualScikitLearn starts from k-means++ with scikit-learn's random_state, once
 // and, the best of them, four times.
 func TestSeedsEqualScikitLearn(t *testing.T) {
-	eachSklearn(t, func(name string, m Matrix, o Options, want sklearnResults) {
+	eachSklearn(t, func(name string, m npy.Matrix, o Options, want sklearnResults) {
 		check := func(want sklearnResult) {
 			t.Helper()
 			r, err := Fit(context.Background(), m, o)

@@ -54,7 +54,7 @@ func TestImage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			called := standIns(t, c.scripts)
 			recipe := recipeText(t, environment.Recipe{Kind: environment.Image, Lock: reference})
-			h, _, err := use(t, new(realize.Place), recipe)
+			h, _, err := use(t, new(realize.Environments), recipe)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -70,7 +70,7 @@ func TestImage(t *testing.T) {
 				t.Errorf("its variables are %v", run.Env)
 			}
 			before := read(t, called)
-			if _, said, err := use(t, new(realize.Place), recipe); err != nil || said != "" || read(t, called) != before {
+			if _, said, err := use(t, new(realize.Environments), recipe); err != nil || said != "" || read(t, called) != before {
 				t.Errorf("it is fetched again: %q, %v", said, err)
 			}
 		})
@@ -78,7 +78,7 @@ func TestImage(t *testing.T) {
 	t.Run("none", func(t *testing.T) {
 		standIns(t, nil)
 		t.Setenv("PATH", "/nowhere")
-		_, _, err := use(t, new(realize.Place), recipeText(t, environment.Recipe{Kind: environment.Image, Lock: reference}))
+		_, _, err := use(t, new(realize.Environments), recipeText(t, environment.Recipe{Kind: environment.Image, Lock: reference}))
 		if err == nil || !strings.Contains(err.Error(), "this machine has no podman, docker, apptainer, which makes an environment of index.example/tools@") {
 			t.Errorf("got %v", err)
 		}
@@ -104,7 +104,7 @@ func TestSIF(t *testing.T) {
 		t.Fatal(err)
 	}
 	recipe := recipeText(t, environment.Recipe{Kind: environment.Image, Lock: "tools.sif", Path: file, Files: map[string]string{"tools.sif": artifacts.Sum([]byte("image")).Hex()}})
-	p := new(realize.Place)
+	p := new(realize.Environments)
 	h, _, err := use(t, p, recipe)
 	if err != nil {
 		t.Fatal(err)
@@ -138,7 +138,7 @@ done`
 	folder := map[string]string{"linux-x86_64": "linux-64", "linux-aarch64": "linux-aarch64", "macos-arm64": "osx-arm64"}[environment.Here()]
 	text := "version: 1\npackage:\n- {name: tool, version: '1.2', manager: conda, platform: " + folder + ", url: 'https://channel.example/" + folder + "/tool-1.2-h1_0.conda', hash: {sha256: " + hash + "}}\n"
 	recipe := recipeOf(t, environment.Conda, "conda-lock.yml", map[string]string{"conda-lock.yml": text})
-	h, _, err := use(t, new(realize.Place), recipe)
+	h, _, err := use(t, new(realize.Environments), recipe)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ done`
 	}
 	t.Setenv("OTHER", ".9")
 	t.Setenv(realize.Variable, t.TempDir())
-	if _, _, err := use(t, new(realize.Place), recipe); err == nil || !strings.Contains(err.Error(), "did not install what conda-lock.yml has: tool 1.2 h1_0 -> 1.2.9 h1_0") {
+	if _, _, err := use(t, new(realize.Environments), recipe); err == nil || !strings.Contains(err.Error(), "did not install what conda-lock.yml has: tool 1.2 h1_0 -> 1.2.9 h1_0") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -172,7 +172,7 @@ func TestNix(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			called := standIns(t, map[string]string{"nix": c.script})
-			h, _, err := use(t, new(realize.Place), recipeText(t, environment.Recipe{Kind: environment.Nix, Lock: "flake.lock", Files: files}))
+			h, _, err := use(t, new(realize.Environments), recipeText(t, environment.Recipe{Kind: environment.Nix, Lock: "flake.lock", Files: files}))
 			if err != nil {
 				t.Fatal(err)
 			}

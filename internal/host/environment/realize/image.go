@@ -76,7 +76,7 @@ var Clients = []string{"HOME", "PATH", "XDG_RUNTIME_DIR", "XDG_DATA_HOME", "XDG_
 // engine makes a run one of an engine that runs the same in the image: with the step's folder
 // alone, at its own path, and the step's variables. Of these only values of Clients stand on a
 // command line, which are no secrets.
-func (h *Here) engine(run *command.Run) {
+func (h *Env) engine(run *command.Run) {
 	names := slices.DeleteFunc(slices.Sorted(maps.Keys(run.Env)), func(name string) bool { return name == "PATH" })
 	var argv []string
 	env := map[string]string{}

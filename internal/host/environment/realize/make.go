@@ -22,7 +22,7 @@ import (
 )
 
 // make makes the environment anew; this process holds its lock alone.
-func (h *Here) make(ctx context.Context, w Wanted) (err error) {
+func (h *Env) make(ctx context.Context, w Wanted) (err error) {
 	defer func() {
 		if err != nil && ctx.Err() == nil {
 			err = failed(w, err)
@@ -81,7 +81,7 @@ func (h *Here) make(ctx context.Context, w Wanted) (err error) {
 var fullVersion = regexp.MustCompile(`(?m)^version(?:_info)?\s*=\s*(\S+)`)
 
 // check compares what was installed with the lock, and notes it.
-func (h *Here) check(ctx context.Context, w Wanted) error {
+func (h *Env) check(ctx context.Context, w Wanted) error {
 	w.say("checking " + w.Name)
 	now, err := installed(ctx, &libraries.Memory{}, h.Dir)
 	if err != nil {

@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	if recipe := os.Getenv(making); recipe != "" {
 		w, err := wanted(recipe)
 		if err == nil {
-			_, err = new(realize.Place).Use(context.Background(), w, func(string) {})
+			_, err = new(realize.Environments).Use(context.Background(), w, func(string) {})
 		}
 		fmt.Println(err)
 		os.Exit(0)
@@ -120,7 +120,7 @@ func read(t *testing.T, path string) string {
 }
 
 // use makes or finds an environment.
-func use(t *testing.T, p *realize.Place, recipe string) (h *realize.Here, said string, err error) {
+func use(t *testing.T, p *realize.Environments, recipe string) (h *realize.Env, said string, err error) {
 	t.Helper()
 	w, err := wanted(recipe)
 	if err != nil {
@@ -138,7 +138,7 @@ func use(t *testing.T, p *realize.Place, recipe string) (h *realize.Here, said s
 	return h, said, err
 }
 
-func python(t *testing.T, h *realize.Here, code string) string {
+func python(t *testing.T, h *realize.Env, code string) string {
 	t.Helper()
 	program, err := h.Find("python")
 	if err != nil {
@@ -164,7 +164,7 @@ func TestPython(t *testing.T) {
 			} else {
 				recipe = recipeOf(t, environment.Requirements, "requirements.txt", map[string]string{"requirements.txt": requirements(x)})
 			}
-			h, said, err := use(t, new(realize.Place), recipe)
+			h, said, err := use(t, new(realize.Environments), recipe)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -178,7 +178,7 @@ func TestPython(t *testing.T) {
 				t.Errorf("said %q, Python %s", said, h.Python)
 			}
 			x.Server.Close()
-			if _, said, err := use(t, new(realize.Place), recipe); err != nil || said != "" {
+			if _, said, err := use(t, new(realize.Environments), recipe); err != nil || said != "" {
 				t.Errorf("the second time: %q, %v", said, err)
 			}
 		})
@@ -192,7 +192,7 @@ func madeOnce(t *testing.T, recipe string, n int) {
 	made := make([]string, n)
 	for i := range made {
 		wg.Go(func() {
-			_, said, err := use(t, new(realize.Place), recipe)
+			_, said, err := use(t, new(realize.Environments), recipe)
 			if err != nil {
 				t.Error(err)
 			}
@@ -222,7 +222,7 @@ func TestOnce(t *testing.T) {
 func TestEditedTogether(t *testing.T) {
 	setup(t, true)
 	recipe := uvRecipe(t, indextest.Serve(t, two...))
-	h, _, err := use(t, new(realize.Place), recipe)
+	h, _, err := use(t, new(realize.Environments), recipe)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,7 +244,7 @@ func TestEditedTogether(t *testing.T) {
 func TestMadeMeanwhile(t *testing.T) {
 	setup(t, true)
 	recipe := uvRecipe(t, indextest.Serve(t, two...))
-	h, _, err := use(t, new(realize.Place), recipe)
+	h, _, err := use(t, new(realize.Environments), recipe)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -258,7 +258,7 @@ func TestMadeMeanwhile(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	also, err := new(realize.Place).Use(ctx, w, func(line string) {
+	also, err := new(realize.Environments).Use(ctx, w, func(line string) {
 		if err := os.Rename(record+".away", record); err != nil || !strings.HasPrefix(line, "waiting for another process") {
 			t.Errorf("%s: %v", line, err)
 		}
@@ -308,7 +308,7 @@ func TestKilled(t *testing.T) {
 	if _, err := os.Stat(list[0].Dir + ".work"); err != nil {
 		t.Errorf("the killed process left nothing, so nothing is tried: %v", err)
 	}
-	h, said, err := use(t, new(realize.Place), recipe)
+	h, said, err := use(t, new(realize.Environments), recipe)
 	if err != nil || !strings.Contains(said, "making") {
 		t.Fatalf("%q, %v", said, err)
 	}
@@ -328,7 +328,7 @@ func TestNoNetwork(t *testing.T) {
 			x := indextest.Serve(t, two...)
 			recipe := recipeOf(t, environment.Requirements, "requirements.txt", map[string]string{"requirements.txt": requirements(x)})
 			x.Server.Close()
-			_, _, err := use(t, new(realize.Place), recipe)
+			_, _, err := use(t, new(realize.Environments), recipe)
 			var wrong *realize.Error
 			if !errors.As(err, &wrong) || !wrong.Passing || !strings.Contains(err.Error(), "the packages of requirements.txt could not be fetched") {
 				t.Errorf("got %v", err)
@@ -346,7 +346,7 @@ func TestOtherFiles(t *testing.T) {
 	x := indextest.Serve(t, two...)
 	text := requirements(x)
 	i := strings.LastIndex(text, "sha256:") + len("sha256:")
-	_, _, err := use(t, new(realize.Place), recipeOf(t, environment.Requirements, "requirements.txt", map[string]string{"requirements.txt": text[:i] + strings.Repeat("0", 64) + "\n"}))
+	_, _, err := use(t, new(realize.Environments), recipeOf(t, environment.Requirements, "requirements.txt", map[string]string{"requirements.txt": text[:i] + strings.Repeat("0", 64) + "\n"}))
 	if err == nil || !strings.Contains(strings.ToLower(err.Error()), "hash") {
 		t.Errorf("got %v", err)
 	}
@@ -358,7 +358,7 @@ func TestEdited(t *testing.T) {
 	setup(t, true)
 	x := indextest.Serve(t, two...)
 	recipe := uvRecipe(t, x)
-	p := new(realize.Place)
+	p := new(realize.Environments)
 	h, _, err := use(t, p, recipe)
 	if err != nil {
 		t.Fatal(err)
@@ -381,7 +381,7 @@ func TestEdited(t *testing.T) {
 	if err := h.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for name, place := range map[string]*realize.Place{"this process": p, "another one": new(realize.Place)} {
+	for name, place := range map[string]*realize.Environments{"this process": p, "another one": new(realize.Environments)} {
 		edit()
 		realize.LookAgain(p)
 		if name == "this process" {
@@ -417,7 +417,7 @@ func TestFullDisk(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	_, _, err := use(t, new(realize.Place), recipe)
+	_, _, err := use(t, new(realize.Environments), recipe)
 	var wrong *realize.Error
 	if !errors.As(err, &wrong) || wrong.Passing || !strings.Contains(err.Error(), "there is no space for it") {
 		t.Errorf("got %v", err)
@@ -441,11 +441,11 @@ func TestRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := use(t, new(realize.Place), string(text)); err == nil || !strings.Contains(err.Error(), "it is for macos-arm64, and this machine is") {
+	if _, _, err := use(t, new(realize.Environments), string(text)); err == nil || !strings.Contains(err.Error(), "it is for macos-arm64, and this machine is") {
 		t.Errorf("got %v", err)
 	}
 	t.Setenv("PATH", "/nowhere")
-	if _, _, err := use(t, new(realize.Place), uvText(t, r)); err == nil || !strings.Contains(err.Error(), "this machine has no uv, which makes an environment of uv.lock: install uv (pip install uv)") {
+	if _, _, err := use(t, new(realize.Environments), uvText(t, r)); err == nil || !strings.Contains(err.Error(), "this machine has no uv, which makes an environment of uv.lock: install uv (pip install uv)") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -463,7 +463,7 @@ func uvText(t *testing.T, r environment.Recipe) string {
 func TestRemove(t *testing.T) {
 	setup(t, true)
 	x := indextest.Serve(t, two...)
-	h, _, err := use(t, new(realize.Place), uvRecipe(t, x))
+	h, _, err := use(t, new(realize.Environments), uvRecipe(t, x))
 	if err != nil {
 		t.Fatal(err)
 	}

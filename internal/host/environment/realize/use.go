@@ -11,10 +11,10 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// What follows does nothing to the run of a step without an environment, whose Here is nil.
+// What follows does nothing to the run of a step without an environment, whose Env is nil.
 
 // Close lets the environment go.
-func (h *Here) Close() error {
+func (h *Env) Close() error {
 	if h == nil || h.lock == nil {
 		return nil
 	}
@@ -22,7 +22,7 @@ func (h *Here) Close() error {
 }
 
 // String says in a line what it is.
-func (h *Here) String() string {
+func (h *Env) String() string {
 	text := fmt.Sprintf("%s: %s of %s for %s", h.Name, words.Count(len(h.List), "package"), h.Lock, h.Platform)
 	if h.Python != "" {
 		text += ", Python " + h.Python
@@ -31,7 +31,7 @@ func (h *Here) String() string {
 }
 
 // Find is the path of one of its programs.
-func (h *Here) Find(name string) (string, error) {
+func (h *Env) Find(name string) (string, error) {
 	if h.Recipe.Kind == environment.Image {
 		return command.Find(h.Engine) // which starts it
 	}
@@ -45,7 +45,7 @@ func (h *Here) Find(name string) (string, error) {
 }
 
 // Path is what a program finds first, before PATH.
-func (h *Here) Path() string {
+func (h *Env) Path() string {
 	if h.Recipe.Kind == environment.Nix {
 		return h.Nix
 	}
@@ -53,7 +53,7 @@ func (h *Here) Path() string {
 }
 
 // Reads are the folders that a program in it may read under isolation.
-func (h *Here) Reads() []string {
+func (h *Env) Reads() []string {
 	if h == nil || h.Recipe.Kind == environment.Nix {
 		return nil // the system's
 	}
@@ -61,7 +61,7 @@ func (h *Here) Reads() []string {
 }
 
 // Start makes a run one in the environment.
-func (h *Here) Start(run *command.Run) {
+func (h *Env) Start(run *command.Run) {
 	if h == nil {
 		return
 	}
@@ -78,7 +78,7 @@ func (h *Here) Start(run *command.Run) {
 }
 
 // Ended ends the container of a run that failed: an engine's client does not.
-func (h *Here) Ended(dir string, err error) error {
+func (h *Env) Ended(dir string, err error) error {
 	if h == nil || h.Recipe.Kind != environment.Image || h.Engine == apptainer || err == nil {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"runtime"
 
 	"github.com/redsi/redsi/internal/corpora/docid/kmeans"
+	"github.com/redsi/redsi/internal/corpora/npy"
 	"github.com/redsi/redsi/internal/model/bert"
 	"github.com/redsi/redsi/internal/model/here"
 	"github.com/redsi/redsi/internal/model/subword"
@@ -30,7 +31,7 @@ func runEmbed(ctx context.Context, x *step.IO, c ids.EmbedConfig) error {
 	}
 	defer e.close()
 	of := c.Texts
-	m := kmeans.Matrix{Cols: int(e.model.Config.Hidden)}
+	m := npy.Matrix{Cols: int(e.model.Config.Hidden)}
 	pieces, err := resumeVectors(ctx, x, &m, of.Unit())
 	if err != nil {
 		return err
@@ -52,7 +53,7 @@ func runEmbed(ctx context.Context, x *step.IO, c ids.EmbedConfig) error {
 			if c.Normalize {
 				normalize(v)
 			}
-			if one := (kmeans.Matrix{Rows: 1, Cols: len(v), Data: v}); one.CheckFinite() != nil {
+			if one := (npy.Matrix{Rows: 1, Cols: len(v), Data: v}); kmeans.CheckFinite(one) != nil {
 				return step.Permanent(fmt.Errorf("model: vector %d of the %s is not finite: do the weights belong to config.json?", m.Rows+i, of.Unit()))
 			}
 			m.Data = append(m.Data, v...)

@@ -10,8 +10,8 @@ import (
 	"slices"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/corpora/docid"
 	"github.com/redsi/redsi/internal/corpora/docid/kmeans"
+	"github.com/redsi/redsi/internal/corpora/npy"
 	"github.com/redsi/redsi/step"
 )
 
@@ -29,7 +29,7 @@ type vectorPieces struct {
 
 // resumeVectors reads the pieces that an earlier attempt left into m, of whose rows unit is
 // the name.
-func resumeVectors(ctx context.Context, x *step.IO, m *kmeans.Matrix, unit string) (*vectorPieces, error) {
+func resumeVectors(ctx context.Context, x *step.IO, m *npy.Matrix, unit string) (*vectorPieces, error) {
 	p := &vectorPieces{kept: x.Checkpoints(), files: map[string]artifacts.File{}}
 	ok, err := p.kept.Latest(ctx, func(rows int64, files map[string]artifacts.File) error {
 		whole, err := p.read(ctx, files, rows, m.Cols)
@@ -50,10 +50,10 @@ func resumeVectors(ctx context.Context, x *step.IO, m *kmeans.Matrix, unit strin
 
 // read joins the pieces. The error is step.Unfit where they are not the vectors of so
 // many documents that this step would have made, though their bytes are whole.
-func (p *vectorPieces) read(ctx context.Context, files map[string]artifacts.File, rows int64, cols int) (kmeans.Matrix, error) {
-	m := kmeans.Matrix{Cols: cols}
-	unfit := func(format string, args ...any) (kmeans.Matrix, error) {
-		return kmeans.Matrix{}, step.Unfit(fmt.Errorf(format, args...))
+func (p *vectorPieces) read(ctx context.Context, files map[string]artifacts.File, rows int64, cols int) (npy.Matrix, error) {
+	m := npy.Matrix{Cols: cols}
+	unfit := func(format string, args ...any) (npy.Matrix, error) {
+		return npy.Matrix{}, step.Unfit(fmt.Errorf(format, args...))
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if want := pieceName(m.Rows); name != want {
@@ -61,16 +61,16 @@ func (p *vectorPieces) read(ctx context.Context, files map[string]artifacts.File
 		}
 		b, err := p.bytes(ctx, files[name])
 		if err != nil {
-			return kmeans.Matrix{}, err
+			return npy.Matrix{}, err
 		}
-		part, err := docid.ReadVectors(bytes.NewReader(b))
+		part, err := npy.Read(bytes.NewReader(b))
 		if err != nil {
 			return unfit("%s: %w", name, err)
 		}
 		if part.Cols != cols {
 			return unfit("%s has vectors of %d numbers, the model makes %d", name, part.Cols, cols)
 		}
-		if err := part.CheckFinite(); err != nil {
+		if err := kmeans.CheckFinite(part); err != nil {
 			return unfit("%s: %w", name, err)
 		}
 		m.Rows += part.Rows
@@ -95,12 +95,12 @@ func (p *vectorPieces) bytes(ctx context.Context, f artifacts.File) ([]byte, err
 }
 
 // save files what m has beyond the newest checkpoint, once that is a piece.
-func (p *vectorPieces) save(ctx context.Context, m kmeans.Matrix) error {
+func (p *vectorPieces) save(ctx context.Context, m npy.Matrix) error {
 	if m.Rows-p.rows < embedPiece {
 		return nil
 	}
 	var b bytes.Buffer
-	if err := docid.WriteVectors(&b, kmeans.Matrix{Rows: m.Rows - p.rows, Cols: m.Cols, Data: m.Data[p.rows*m.Cols:]}); err != nil {
+	if err := npy.Write(&b, npy.Matrix{Rows: m.Rows - p.rows, Cols: m.Cols, Data: m.Data[p.rows*m.Cols:]}); err != nil {
 		return err
 	}
 	name := pieceName(p.rows)

@@ -36,7 +36,7 @@ func runImportIDs(ctx context.Context, x *step.IO, c ids.ImportIDsConfig) error 
 	if vocabulary == 0 {
 		vocabulary = tok.VocabSize()
 	}
-	f, err := docid.NewForeigners(docid.Kind(c.Type), numbers, names, tok, vocabulary)
+	f, err := docid.NewImported(docid.Kind(c.Type), numbers, names, tok, vocabulary)
 	if err != nil {
 		return step.Permanent(err)
 	}

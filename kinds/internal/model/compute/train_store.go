@@ -39,7 +39,7 @@ func (c folderCheckpoints) Latest(ctx context.Context, folder string, use func(n
 		for name, f := range files {
 			r, err := c.kept.Open(ctx, f)
 			if err == nil {
-				err = errors.Join(local.Place(folder, name, 0o644, r), r.Close())
+				err = errors.Join(local.Create(folder, name, 0o644, r), r.Close())
 			}
 			if err != nil {
 				return err

@@ -1,17 +1,15 @@
-package docid
+package npy
 
 import (
 	"bytes"
 	"os"
 	"testing"
-
-	"github.com/redsi/redsi/internal/corpora/docid/kmeans"
 )
 
-// FuzzReadVectors reads NumPy files: what is read and written reads the same.
-func FuzzReadVectors(f *testing.F) {
+// FuzzRead reads NumPy files: what is read and written reads the same.
+func FuzzRead(f *testing.F) {
 	var b bytes.Buffer
-	if err := WriteVectors(&b, kmeans.Matrix{Data: []float32{1, 2, 3, 4}, Rows: 2, Cols: 2}); err != nil {
+	if err := Write(&b, Matrix{Data: []float32{1, 2, 3, 4}, Rows: 2, Cols: 2}); err != nil {
 		f.Fatal(err)
 	}
 	saved, err := os.ReadFile("testdata/numpy.npy")
@@ -23,7 +21,7 @@ func FuzzReadVectors(f *testing.F) {
 	f.Add([]byte("\x93NUMPY\x02\x00\xff\xff\xff\xff{}"))
 	f.Add([]byte("\x93NUMPY\x01\x00\x42\x00{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999, 99999999999), }\n"))
 	f.Fuzz(func(t *testing.T, in []byte) {
-		m, err := ReadVectors(bytes.NewReader(in))
+		m, err := Read(bytes.NewReader(in))
 		if err != nil {
 			return
 		}
@@ -31,15 +29,15 @@ func FuzzReadVectors(f *testing.F) {
 			t.Fatalf("%d numbers in %d rows of %d", len(m.Data), m.Rows, m.Cols)
 		}
 		var first, second bytes.Buffer
-		if err := WriteVectors(&first, m); err != nil {
+		if err := Write(&first, m); err != nil {
 			t.Fatal(err)
 		}
 		written := bytes.Clone(first.Bytes())
-		back, err := ReadVectors(&first)
+		back, err := Read(&first)
 		if err != nil {
 			t.Fatalf("read but not read again: %v", err)
 		}
-		if err := WriteVectors(&second, back); err != nil || !bytes.Equal(second.Bytes(), written) {
+		if err := Write(&second, back); err != nil || !bytes.Equal(second.Bytes(), written) {
 			t.Fatalf("%q is read as other numbers", in)
 		}
 	})

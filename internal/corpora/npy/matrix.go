@@ -1,9 +1,6 @@
-package kmeans
+package npy
 
-import (
-	"fmt"
-	"math"
-)
+import "fmt"
 
 // Matrix is a dense row-major matrix: Data has Rows*Cols numbers.
 type Matrix struct {
@@ -19,16 +16,6 @@ func (m Matrix) Row(i int) []float32 { return m.Data[i*m.Cols : (i+1)*m.Cols : (
 func (m Matrix) Check() error {
 	if m.Rows < 0 || m.Cols < 1 || len(m.Data) != m.Rows*m.Cols {
 		return fmt.Errorf("a matrix of %d rows and %d columns needs %d numbers, it has %d", m.Rows, m.Cols, m.Rows*m.Cols, len(m.Data))
-	}
-	return nil
-}
-
-// CheckFinite names the first NaN or infinity.
-func (m Matrix) CheckFinite() error {
-	for i, v := range m.Data {
-		if d := float64(v); math.IsNaN(d) || math.IsInf(d, 0) {
-			return fmt.Errorf("row %d, column %d is %v: k-means needs finite numbers", i/m.Cols, i%m.Cols, d)
-		}
 	}
 	return nil
 }

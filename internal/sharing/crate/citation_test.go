@@ -1,15 +1,12 @@
-package deposit
+package crate
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 )
-
-var update = flag.Bool("update", false, "rewrite goldens")
 
 var work = Work{Title: `A "T": & more`, Abstract: "About <T>.\nTwo lines.", License: "CC-BY-4.0", Version: "1.1", DOI: "10.5281/zenodo.2", Paper: "10.1145/1", Keywords: []string{"x: y", "z"},
 	Released: time.Date(2026, 11, 22, 23, 0, 0, 0, time.UTC),

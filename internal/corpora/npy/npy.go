@@ -1,4 +1,4 @@
-package docid
+package npy
 
 import (
 	"bufio"
@@ -10,25 +10,23 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/redsi/redsi/internal/corpora/docid/kmeans"
 )
 
 // Embeddings are stored as NumPy's .npy, version 1.0, '<f4' in C order, shape
 // (documents, columns), so that numpy.load opens what redsi embeds and redsi reads
 // what numpy.save wrote.
 
-const npyMagic = "\x93NUMPY"
+const magic = "\x93NUMPY"
 
-// WriteVectors writes m as .npy.
-func WriteVectors(w io.Writer, m kmeans.Matrix) error {
+// Write writes m as .npy.
+func Write(w io.Writer, m Matrix) error {
 	if err := m.Check(); err != nil {
 		return fmt.Errorf("embeddings: %w", err)
 	}
 	header := fmt.Sprintf("{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d), }", m.Rows, m.Cols)
-	header += strings.Repeat(" ", 63-(len(npyMagic)+4+len(header))%64) + "\n"
+	header += strings.Repeat(" ", 63-(len(magic)+4+len(header))%64) + "\n"
 	b := bufio.NewWriterSize(w, 1<<16)
-	b.WriteString(npyMagic + "\x01\x00")
+	b.WriteString(magic + "\x01\x00")
 	b.Write(binary.LittleEndian.AppendUint16(nil, uint16(len(header))))
 	b.WriteString(header)
 	var number [4]byte
@@ -39,16 +37,16 @@ func WriteVectors(w io.Writer, m kmeans.Matrix) error {
 	return b.Flush()
 }
 
-var npyHeader = regexp.MustCompile(`^\{'descr': '([^']*)', 'fortran_order': (True|False), 'shape': \((\d+), (\d+)\), *\} *\n$`)
+var headerForm = regexp.MustCompile(`^\{'descr': '([^']*)', 'fortran_order': (True|False), 'shape': \((\d+), (\d+)\), *\} *\n$`)
 
-// ReadVectors reads a two-dimensional float32 .npy. Memory grows with the data that
+// Read reads a two-dimensional float32 .npy. Memory grows with the data that
 // is there, whatever the header promises.
-func ReadVectors(r io.Reader) (kmeans.Matrix, error) {
-	v, err := OpenVectors(r)
+func Read(r io.Reader) (Matrix, error) {
+	v, err := Open(r)
 	if err != nil {
-		return kmeans.Matrix{}, err
+		return Matrix{}, err
 	}
-	m := kmeans.Matrix{Rows: v.Rows, Cols: v.Cols}
+	m := Matrix{Rows: v.Rows, Cols: v.Cols}
 	some := make([]float32, 1<<14)
 	for left := int64(v.Rows) * int64(v.Cols); left > 0; left -= int64(len(some)) {
 		some = some[:min(left, int64(cap(some)))]
@@ -69,17 +67,17 @@ type Vectors struct {
 	size  int // bytes of a number
 }
 
-// OpenVectors reads the header of a two-dimensional float32 .npy.
-func OpenVectors(r io.Reader) (*Vectors, error) { return openVectors(r, "<f4") }
+// Open reads the header of a two-dimensional float32 .npy.
+func Open(r io.Reader) (*Vectors, error) { return open(r, "<f4") }
 
-// OpenAnyVectors reads that of foreign two-dimensional .npy, of float16, float32 or float64,
+// OpenAny reads that of foreign two-dimensional .npy, of float16, float32 or float64,
 // whose numbers are read as float32.
-func OpenAnyVectors(r io.Reader) (*Vectors, error) { return openVectors(r, "<f2", "<f4", "<f8") }
+func OpenAny(r io.Reader) (*Vectors, error) { return open(r, "<f2", "<f4", "<f8") }
 
-func openVectors(r io.Reader, dtypes ...string) (*Vectors, error) {
+func open(r io.Reader, dtypes ...string) (*Vectors, error) {
 	b := bufio.NewReaderSize(r, 1<<16)
 	var fixed [8]byte
-	if _, err := io.ReadFull(b, fixed[:]); err != nil || string(fixed[:6]) != npyMagic {
+	if _, err := io.ReadFull(b, fixed[:]); err != nil || string(fixed[:6]) != magic {
 		return nil, fmt.Errorf("embeddings: not a .npy file; write them with numpy.save or a step of kind embed")
 	}
 	width, known := map[byte]int{1: 2, 2: 4, 3: 4}[fixed[6]] // of the header's length
@@ -98,7 +96,7 @@ func openVectors(r io.Reader, dtypes ...string) (*Vectors, error) {
 	if _, err := io.ReadFull(b, header); err != nil {
 		return nil, fmt.Errorf("embeddings: header: %w", err)
 	}
-	parts := npyHeader.FindSubmatch(header)
+	parts := headerForm.FindSubmatch(header)
 	if parts == nil {
 		return nil, fmt.Errorf("embeddings: header %.80q; want a two-dimensional array", header)
 	}
@@ -146,20 +144,6 @@ func halfFloat(bits uint16) float32 {
 func (v *Vectors) End() error {
 	if _, err := v.b.ReadByte(); err != io.EOF {
 		return fmt.Errorf("embeddings: more bytes than %d by %d numbers", v.Rows, v.Cols)
-	}
-	return nil
-}
-
-// checkVectors says whether there is one finite embedding per document.
-func checkVectors(kind Kind, documents []string, vectors kmeans.Matrix) error {
-	if err := vectors.Check(); err != nil {
-		return fmt.Errorf("%s identifiers: embeddings: %w", kind, err)
-	}
-	if vectors.Rows != len(documents) {
-		return fmt.Errorf("%s identifiers: %d embeddings for %d documents; make both from the same collection", kind, vectors.Rows, len(documents))
-	}
-	if err := vectors.CheckFinite(); err != nil {
-		return fmt.Errorf("%s identifiers: embeddings: %w", kind, err)
 	}
 	return nil
 }

@@ -84,8 +84,8 @@ func Want(name string, recipe, packages []byte) (w Wanted, err error) {
 	return w, err
 }
 
-// Place is what this process knows of the environments of this machine.
-type Place struct {
+// Environments are what this process knows of the environments of this machine.
+type Environments struct {
 	seen sync.Map // *watched by folder
 }
 
@@ -97,8 +97,8 @@ type watched struct {
 	took   time.Duration // to see that
 }
 
-// Here is an environment that is there, and stays until Close.
-type Here struct {
+// Env is an environment that is there, and stays until Close.
+type Env struct {
 	Record
 	Dir    string
 	Recipe environment.Recipe
@@ -112,7 +112,7 @@ const lockPoll = 100 * time.Millisecond
 
 // Use makes the environment if it is not there, or not as it was made. Errors that another try
 // may not have are *Error with Passing.
-func (p *Place) Use(ctx context.Context, w Wanted, say func(string)) (*Here, error) {
+func (p *Environments) Use(ctx context.Context, w Wanted, say func(string)) (*Env, error) {
 	w.say = say
 	if w.Recipe.Platform != environment.Here() {
 		return nil, fail(w, false, "it is for %s, and this machine is %s: plan with platform = %q, or run it on another worker", w.Recipe.Platform, environment.Here(), environment.Here())
@@ -125,7 +125,7 @@ func (p *Place) Use(ctx context.Context, w Wanted, say func(string)) (*Here, err
 		return nil, failed(w, err)
 	}
 	seen, _ := p.seen.LoadOrStore(base, &watched{})
-	h := &Here{Dir: base, Recipe: w.Recipe, lock: flock.New(base + lockSuffix), place: seen.(*watched)}
+	h := &Env{Dir: base, Recipe: w.Recipe, lock: flock.New(base + lockSuffix), place: seen.(*watched)}
 	if err := h.take(ctx, w); err != nil {
 		return nil, errors.Join(err, h.lock.Close())
 	}
@@ -135,7 +135,7 @@ func (p *Place) Use(ctx context.Context, w Wanted, say func(string)) (*Here, err
 
 // take takes the lock with others once the environment is whole. Whoever gets it alone before
 // makes the environment.
-func (h *Here) take(ctx context.Context, w Wanted) error {
+func (h *Env) take(ctx context.Context, w Wanted) error {
 	made, said := false, map[string]bool{}
 	var bad os.FileInfo // the record of what was found to be otherwise: it is looked at once
 	say := func(line string) {
@@ -190,7 +190,7 @@ func (h *Here) take(ctx context.Context, w Wanted) error {
 }
 
 // recorded says whether the environment has a record, and another one than was.
-func (h *Here) recorded(was os.FileInfo) bool {
+func (h *Env) recorded(was os.FileInfo) bool {
 	is, err := os.Stat(h.Dir + recordSuffix)
 	return err == nil && !(os.SameFile(is, was) && is.ModTime().Equal(was.ModTime()))
 }
@@ -202,7 +202,7 @@ func base(d artifacts.Digest) (string, error) {
 }
 
 // intact says whether the environment is there as it was made: fs.ErrNotExist, or what is wrong.
-func (h *Here) intact(ctx context.Context) error {
+func (h *Env) intact(ctx context.Context) error {
 	text, err := os.ReadFile(h.Dir + recordSuffix)
 	if err != nil {
 		return err
@@ -223,7 +223,7 @@ const share = 100
 
 // Unchanged tells what of an environment is not as it was made. It looks at all files, unless
 // that was done so short a time ago that it would take more than a hundredth of the time.
-func (h *Here) Unchanged(ctx context.Context) error {
+func (h *Env) Unchanged(ctx context.Context) error {
 	if h == nil || h.place == nil {
 		return nil
 	}
@@ -239,7 +239,7 @@ func (h *Here) Unchanged(ctx context.Context) error {
 }
 
 // look compares the environment with what it was when it was made.
-func (h *Here) look(ctx context.Context) (err error) {
+func (h *Env) look(ctx context.Context) (err error) {
 	began := time.Now()
 	defer func() {
 		if h.place.last, h.place.took = time.Now(), time.Since(began); err != nil {

@@ -11,10 +11,10 @@ import (
 	"github.com/redsi/redsi/artifacts"
 )
 
-// Place writes r to a new file below folder, making the folders in its name. Names
+// Create writes r to a new file below folder, making the folders in its name. Names
 // of files in results, trees and checkpoints become paths here and in Link only: one
 // that is not clean is refused, and no link in folder leads out of it.
-func Place(folder, name string, mode fs.FileMode, r io.Reader) error {
+func Create(folder, name string, mode fs.FileMode, r io.Reader) error {
 	return below(folder, name, func(root *os.Root) error {
 		f, err := root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
 		if err != nil {
@@ -39,7 +39,7 @@ func Entry(folder, name string, f artifacts.File, mode fs.FileMode, r io.Reader)
 	case artifacts.Executable:
 		mode |= 0o111
 	}
-	return Place(folder, name, mode, r)
+	return Create(folder, name, mode, r)
 }
 
 // Link names a local file, as Fetch gives it, as a tree does: by a link in folder

@@ -1,4 +1,4 @@
-package docid
+package npy
 
 import (
 	"bytes"
@@ -13,16 +13,16 @@ import (
 func npy(dtype string, rows, cols int, numbers any) []byte {
 	header := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%d, %d), }\n", dtype, rows, cols)
 	var b bytes.Buffer
-	b.WriteString(npyMagic + "\x01\x00")
+	b.WriteString(magic + "\x01\x00")
 	_ = binary.Write(&b, binary.LittleEndian, uint16(len(header)))
 	b.WriteString(header)
 	_ = binary.Write(&b, binary.LittleEndian, numbers)
 	return b.Bytes()
 }
 
-// TestAnyVectors reads the numbers of the three types, and of float16 those that numpy gives
+// TestOpenAny reads the numbers of the three types, and of float16 those that numpy gives
 // for its bits.
-func TestAnyVectors(t *testing.T) {
+func TestOpenAny(t *testing.T) {
 	half := []uint16{0x0000, 0x3c00, 0xc000, 0x7bff, 0x0001, 0x03ff, 0x0400, 0x3555, 0x7c00, 0xfc00}
 	inf := float32(math.Inf(1))
 	want := []float32{0, 1, -2, 65504, 5.9604645e-08, 6.097555e-05, 6.1035156e-05, 0.33325195, inf, -inf}
@@ -35,7 +35,7 @@ func TestAnyVectors(t *testing.T) {
 		{"<f4", []float32{1, 0.1}, []float32{1, 0.1}},
 		{"<f8", []float64{0.1, 1e300}, []float32{0.1, inf}},
 	} {
-		v, err := OpenAnyVectors(bytes.NewReader(npy(c.dtype, 2, len(c.want)/2, c.numbers)))
+		v, err := OpenAny(bytes.NewReader(npy(c.dtype, 2, len(c.want)/2, c.numbers)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,11 +51,11 @@ func TestAnyVectors(t *testing.T) {
 		t.Errorf("not a number is %v", v)
 	}
 	for _, dtype := range []string{"<i4", ">f4", "|O"} {
-		if _, err := OpenAnyVectors(bytes.NewReader(npy(dtype, 1, 1, []byte{0, 0, 0, 0}))); err == nil || !strings.Contains(err.Error(), dtype) {
+		if _, err := OpenAny(bytes.NewReader(npy(dtype, 1, 1, []byte{0, 0, 0, 0}))); err == nil || !strings.Contains(err.Error(), dtype) {
 			t.Errorf("%s: error %v", dtype, err)
 		}
 	}
-	if _, err := OpenVectors(bytes.NewReader(npy("<f8", 1, 1, []float64{1}))); err == nil {
+	if _, err := Open(bytes.NewReader(npy("<f8", 1, 1, []float64{1}))); err == nil {
 		t.Error("embeddings of a store are float32")
 	}
 }

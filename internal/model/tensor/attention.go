@@ -8,93 +8,6 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor/native"
 )
 
-// Padding is how the rows of packed sequences lie in a padded batch on a card: in [n, most]
-// places, a sequence a row. It belongs to a scope, and holds indexes on the card, which all
-// layers share.
-type Padding struct {
-	scope         *Scope
-	n, most, rows int64
-	unique        bool    // each row belongs to one sequence: it has a place, and gradients
-	pad, back     *Tensor // [n*most] row of each place, [rows] place of each row
-	len           *Tensor // [n]
-	ends          *Tensor // [n+1] I32: cumulative lengths, of sequences that follow one another; else nil
-	lines         map[lines]*Tensor
-}
-
-// lines name an index of single heads' lines.
-type lines struct{ heads, count, step int64 } // step 0: back
-
-// PaddingIndexes appends to array what NewPadding reads on the card, of sequences of packed
-// rows: sequence i has length[i] rows from row start[i] on, and most places, 0 being as many as the
-// longest has rows. It needs no card, and may run on any goroutine.
-func PaddingIndexes(array, start, length []int64, rows, most int64) []int64 {
-	most = places(start, length, rows, most)
-	back := make([]int64, rows)
-	for i, at := range start {
-		for j := range most {
-			if j >= length[i] {
-				array = append(array, at) // what is there is finite, and hidden
-				continue
-			}
-			array = append(array, at+j)
-			back[at+j] = int64(i)*most + j
-		}
-	}
-	array, end := append(append(append(array, back...), length...), 0), int64(0)
-	for _, n := range length {
-		end += n
-		array = append(array, end)
-	}
-	return array
-}
-
-// places is what most is, of sequences that fit.
-func places(start, length []int64, rows, most int64) int64 {
-	const op = "PaddingIndexes"
-	if len(start) == 0 || len(start) != len(length) {
-		Failf(op, "%d starts and %d lengths of sequences", len(start), len(length))
-	}
-	longest := int64(0)
-	for i, n := range length {
-		if n <= 0 || start[i] < 0 || start[i]+n > rows {
-			Failf(op, "sequence %d has %d rows from row %d on, of %d", i, n, start[i], rows)
-		}
-		longest = max(longest, n)
-	}
-	if most != 0 && most < longest {
-		Failf(op, "%d places for %d rows of a sequence", most, longest)
-	}
-	return max(most, longest)
-}
-
-// NewPadding is the padding of sequences, whose PaddingIndexes came up as indexes (Upload).
-func (s *Scope) NewPadding(start, length []int64, rows, most int64, indexes *Tensor) *Padding {
-	const op = "NewPadding"
-	n := int64(len(start))
-	most = places(start, length, rows, most)
-	if want := n*most + rows + n + n + 1; indexes.Numel() != want {
-		Failf(op, "%d indexes, want %d", indexes.Numel(), want)
-	}
-	p := &Padding{scope: s, n: n, most: most, rows: rows, lines: map[lines]*Tensor{}}
-	p.pad, p.back = s.Narrow(indexes, 0, 0, n*most), s.Narrow(indexes, 0, n*most, rows)
-	p.len = s.Narrow(indexes, 0, n*most+rows, n)
-	seen, sum, follow := make([]bool, rows), int64(0), true
-	p.unique = true
-	for i, at := range start {
-		follow = follow && at == sum
-		for j := at; j < at+length[i]; j++ {
-			p.unique = p.unique && !seen[j]
-			seen[j] = true
-		}
-		sum += length[i]
-	}
-	p.unique = p.unique && sum == rows
-	if follow && p.unique {
-		p.ends = s.ToDType(s.Narrow(indexes, 0, n*most+rows+n, n+1), I32)
-	}
-	return p
-}
-
 // Layout is how queries of one padding look at keys of another, on a card.
 type Layout struct {
 	q, k   *Padding
@@ -151,23 +64,6 @@ func (l *Layout) bias(op string, bias *Tensor, heads int64, causal bool, q *Tens
 	return want.combined
 }
 
-// index is the padding's index of count matrices side by side, whose rows are step lines of a
-// head apart; by places where step is 0. Of whole rows it is pad and back.
-func (p *Padding) index(op string, heads, count, step int64) *Tensor {
-	key := lines{heads: heads, count: count, step: step}
-	if p.lines[key] == nil {
-		var c native.Tensor
-		var msg string
-		if step > 0 {
-			c, msg = native.HeadLines(p.pad.n(op), p.n, p.most, heads, count, step)
-		} else {
-			c, msg = native.HeadPlaces(p.back.n(op), p.n, p.most, heads, count)
-		}
-		p.lines[key] = p.scope.ownNative(op, c, msg, p.pad)
-	}
-	return p.lines[key]
-}
-
 // layoutOf makes a layout where none was made for the batch: by an upload of its own.
 func (s *Scope) layoutOf(q, k *Tensor, spans Spans) *Layout {
 	if q == k && len(spans.QStart) > 0 && &spans.QStart[0] == &spans.KStart[0] && &spans.QLen[0] == &spans.KLen[0] {
@@ -179,17 +75,6 @@ func (s *Scope) layoutOf(q, k *Tensor, spans Spans) *Layout {
 	qRows, kRows := q.Dim(0), k.Dim(0)
 	all := s.Upload(onCardOf(q), PaddingIndexes(nil, spans.QStart, spans.QLen, qRows, 0), PaddingIndexes(nil, spans.KStart, spans.KLen, kRows, 0))
 	return NewLayout(s.NewPadding(spans.QStart, spans.QLen, qRows, 0, all[0]), s.NewPadding(spans.KStart, spans.KLen, kRows, 0, all[1]))
-}
-
-// onCard reports whether t is on a card, or where one is emulated.
-func (t *Tensor) onCard() bool { return emulated.Load() || t.Device().IsCUDA() }
-
-// onCardOf is the card on which t is.
-func onCardOf(t *Tensor) Device {
-	if emulated.Load() {
-		return CUDA(0)
-	}
-	return t.Device()
 }
 
 // packedOnCard is PackedAttention by a layout.
@@ -314,5 +199,39 @@ func (s *Scope) BatchAttention(q, k, v, bias *Tensor, o AttentionOptions) *Tenso
 	}
 	fused := o.form.fused(native.FusedFits(q.n(op), q.Dim(-1)/o.Heads))
 	out, msg := native.BatchAttention(q.n(op), k.n(op), v.n(op), bias.optional(op), o.Heads, o.Scale, o.Dropout, fused)
+	return s.ownNative(op, out, msg, q, k, v, bias)
+}
+
+// Spans says where sequences lie in packed rows: sequence i has QLen[i] rows of q
+// from row QStart[i] on, and KLen[i] rows of k and v from row KStart[i] on. All
+// four are equally long. Spans of k may be shared by several sequences outside of
+// training.
+type Spans struct {
+	QStart, QLen, KStart, KLen []int64
+	Layout                     *Layout // of the same sequences, on a card; nil: made for each call, by an upload
+}
+
+// AttentionOptions are what PackedAttention takes beside tensors.
+type AttentionOptions struct {
+	Heads   int64
+	Scale   float64 // of the scores; T5 has 1, BERT 1/√d
+	Causal  bool    // query i of m sees keys 0 … i+n-m
+	Dropout float64 // of the probabilities
+	RNG     *RNG    // needed where Dropout is not 0, but for a card's (SeedDevice)
+
+	form form // on a card
+}
+
+// PackedAttention is softmax(scale·q·kᵀ + bias)·v per head, of sequences without
+// padding: q [Tq, heads*d], k and v [Tk, heads*d] -> [Tq, heads*d]. The bias, nil
+// or [heads, >=m, >=n], is added to the scores of every sequence, from its upper
+// left corner.
+func (s *Scope) PackedAttention(q, k, v, bias *Tensor, spans Spans, o AttentionOptions) *Tensor {
+	const op = "PackedAttention"
+	if q.onCard() {
+		return s.packedOnCard(op, q, k, v, bias, spans, o)
+	}
+	out, msg := native.Attention(q.n(op), k.n(op), v.n(op), bias.optional(op), native.Spans{QStart: spans.QStart, QLen: spans.QLen, KStart: spans.KStart, KLen: spans.KLen}, native.AttentionOptions{
+		Heads: o.Heads, Scale: o.Scale, Causal: o.Causal, Dropout: o.Dropout, Key: o.RNG.keyFor(o.Dropout)})
 	return s.ownNative(op, out, msg, q, k, v, bias)
 }

@@ -1,13 +1,11 @@
 package decode
 
 import (
-	"cmp"
 	"errors"
 	"math"
 	"slices"
 
 	"github.com/redsi/redsi/internal/corpora/docid"
-	"github.com/redsi/redsi/internal/ranking/retrieve/stopping"
 )
 
 // ErrNaN says that a model's scores are not numbers.
@@ -104,74 +102,4 @@ func nodesOf(active []*search, width int) []docid.Node {
 		}
 	}
 	return all
-}
-
-// hypothesis is a finished or final prefix.
-type hypothesis struct {
-	sum    float32
-	length int // tokens, without the start
-	prefix *prefix
-	score  float64
-}
-
-// hypotheses keeps the best of a query (transformers' BeamHypotheses).
-type hypotheses struct {
-	width   int
-	penalty float64
-	worst   float64
-	kept    []hypothesis // in the order in which they came
-}
-
-// add keeps h if it is among the best.
-func (k *hypotheses) add(h hypothesis) {
-	h.score = float64(h.sum) / math.Pow(float64(h.length), k.penalty)
-	if len(k.kept) >= k.width && !(h.score > k.worst) {
-		return
-	}
-	k.kept = append(k.kept, h)
-	if len(k.kept) <= k.width {
-		k.worst = min(k.worst, h.score)
-		return
-	}
-	first, second := -1, math.Inf(1) // the lowest score, and the one after it
-	for i, h := range k.kept {
-		switch {
-		case first < 0:
-			first = i
-		case h.score < k.kept[first].score:
-			first, second = i, k.kept[first].score
-		default:
-			second = min(second, h.score)
-		}
-	}
-	k.kept = slices.Delete(k.kept, first, first+1)
-	k.worst = second
-}
-
-// done says whether the search may end after a step, of which best is the highest
-// candidate's log-probability.
-func (k *hypotheses) done(b *Beam, best float32, step int) bool {
-	if len(k.kept) < k.width {
-		return false
-	}
-	length := step
-	switch {
-	case b.EarlyStopping == stopping.Full:
-		return true
-	case b.EarlyStopping == stopping.Never && b.LengthPenalty > 0:
-		length = b.MaxTokens
-	}
-	return k.worst >= float64(best)/math.Pow(float64(length), b.LengthPenalty)
-}
-
-// best returns the n best; of equal scores the one that came last is first.
-func (k *hypotheses) best(n int) []Hypothesis {
-	slices.SortStableFunc(k.kept, func(a, b hypothesis) int { return cmp.Compare(a.score, b.score) })
-	slices.Reverse(k.kept)
-	out := make([]Hypothesis, min(n, len(k.kept)))
-	for i := range out {
-		h := k.kept[i]
-		out[i] = Hypothesis{Tokens: h.prefix.tokens(h.length), Score: h.score}
-	}
-	return out
 }

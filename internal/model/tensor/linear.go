@@ -1,0 +1,28 @@
+package tensor
+
+import "github.com/redsi/redsi/internal/model/tensor/native"
+
+// RMSNorm is x / √(mean(x²)+eps) * w over the last dimension: T5's layer norm.
+// The mean is taken in float32.
+func (s *Scope) RMSNorm(x, w *Tensor, eps float64) *Tensor {
+	out, msg := native.RMSNorm(x.n("RMSNorm"), w.n("RMSNorm"), eps)
+	return s.ownNative("RMSNorm", out, msg, x, w)
+}
+
+// Linear is x·wᵀ: [..., in] x [out, in] -> [..., out].
+func (s *Scope) Linear(x, w *Tensor) *Tensor {
+	out, msg := native.Linear(x.n("Linear"), w.n("Linear"), nil)
+	return s.ownNative("Linear", out, msg, x, w)
+}
+
+// LinearBias is x·wᵀ + b, b of shape [out].
+func (s *Scope) LinearBias(x, w, b *Tensor) *Tensor {
+	out, msg := native.Linear(x.n("LinearBias"), w.n("LinearBias"), b.n("LinearBias"))
+	return s.ownNative("LinearBias", out, msg, x, w, b)
+}
+
+// LinearWide is Linear of F16 or BF16, as F32: sums that are beyond what F16 has numbers for are right.
+func (s *Scope) LinearWide(x, w *Tensor) *Tensor {
+	out, msg := native.WideLinear(x.n("LinearWide"), w.n("LinearWide"))
+	return s.ownNative("LinearWide", out, msg, x, w)
+}

@@ -1,0 +1,260 @@
+package step
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/redsi/redsi/artifacts"
+)
+
+// ofTree is what a function of a kind says of a completed tree, nothing where the kind has none.
+func ofTree[T any](s *Spec, ask func(config any) T, tree map[string]any) (said T, err error) {
+	if ask == nil {
+		return said, nil
+	}
+	c, err := s.Decode(tree)
+	if err != nil {
+		return said, err
+	}
+	return ask(c), nil
+}
+
+// ofTask is ofTree of a task's.
+func ofTask[T any](s *Spec, ask func(config any) T, t Task) (said T, err error) {
+	if ask == nil {
+		return said, nil
+	}
+	tree, err := t.Tree()
+	if err != nil {
+		return said, err
+	}
+	return ofTree(s, ask, tree)
+}
+
+// config is the configuration of a task, checked.
+func (s *Spec) config(t Task) (any, error) {
+	tree, err := t.Tree()
+	if err != nil {
+		return nil, err
+	}
+	return s.Decode(tree)
+}
+
+// Decode is the configuration that a tree is, of the type that the Spec was made of, checked.
+// Errors are Problems, or what the kind's Check returned.
+func (s *Spec) Decode(tree map[string]any) (any, error) {
+	v := reflect.New(s.configType).Elem()
+	v.Set(s.defaults)
+	if ps := decodeObject(tree, v, s.Attrs, ""); len(ps) > 0 {
+		return nil, ps
+	}
+	c := v.Interface()
+	if s.Kind.Check != nil {
+		if err := s.Kind.Check(c); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+// Complete checks a configuration tree and returns it with defaults filled in.
+// Errors are Problems, or what the kind's Check returned.
+func (s *Spec) Complete(tree map[string]any) (map[string]any, error) {
+	c, err := s.Decode(tree)
+	if err != nil {
+		return nil, err
+	}
+	return encodeObject(reflect.ValueOf(c), s.defaults, s.Attrs, false), nil
+}
+
+// NewTask makes a task of a tree.
+func NewTask(spec *Spec, tree map[string]any) (Task, error) {
+	tree, err := spec.Complete(tree)
+	if err != nil {
+		return Task{}, err
+	}
+	t, err := encodeTask(spec.Name, tree)
+	if err == nil && t.mayRefer() {
+		refs := RefsIn(tree)
+		t.refs = &refs
+	}
+	return t, err
+}
+
+// HasCode reports whether a kind takes its code from files beside the pipeline.
+func (s *Spec) HasCode() bool { return s.Kind.Code != nil }
+
+// WithCode fills in a tree what the kind's Code does. What is wrong with the tree otherwise
+// is for Complete to say.
+func (s *Spec) WithCode(tree map[string]any, files CodeFiles) error {
+	if s.Kind.Code == nil {
+		return nil
+	}
+	v := reflect.New(s.configType).Elem()
+	v.Set(s.defaults)
+	_ = decodeObject(tree, v, s.Attrs, "")
+	c, err := s.Kind.Code(v.Interface(), files)
+	if err != nil {
+		return err
+	}
+	var filled []Attr
+	for _, a := range s.Attrs {
+		if tree[a.Name] == nil && !a.Type.HasInput() {
+			filled = append(filled, a)
+		}
+	}
+	for name, value := range encodeObject(reflect.ValueOf(c), s.defaults, filled, false) {
+		tree[name] = value
+	}
+	return nil
+}
+
+// Output finds a declared output.
+func (s *Spec) Output(name string) (Output, bool) { return outputOf(s.Outputs, name) }
+
+// Declared is the outputs of a task, each with the Fields that its configuration gives it.
+func (s *Spec) Declared(t Task) []Output {
+	fields, err := ofTask(s, s.Kind.Declares, t)
+	if err != nil || fields == nil {
+		return s.Outputs
+	}
+	outputs := slices.Clone(s.Outputs)
+	for i, o := range outputs {
+		if f := fields[o.Name]; f != nil {
+			outputs[i].Fields = f
+		}
+	}
+	return outputs
+}
+
+// Leaves names the files of an output of a task; false if they are not known before it
+// has run. Folders whose files are not known end in "/".
+func (s *Spec) Leaves(t Task, output string) ([]string, bool) {
+	all, err := ofTask(s, s.Kind.Leaves, t)
+	names, ok := all[output]
+	return names, err == nil && ok
+}
+
+// Rules is how each output of a task is compared, by name. A configuration that the kind
+// does not take is an error.
+func (s *Spec) Rules(t Task) (map[string]Alike, error) {
+	rules := make(map[string]Alike, len(s.Outputs))
+	for _, o := range s.Outputs {
+		rules[o.Name] = o.Rule()
+	}
+	own, err := ofTask(s, s.Kind.Alike, t)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(rules, own)
+	return rules, nil
+}
+
+// ClassOf names the tasks that are expected to take equally long, if nothing better is known.
+func (s *Spec) ClassOf(t Task) string {
+	var attrs map[string]json.RawMessage
+	if s.Kind.Class == "" || json.Unmarshal(t.Config, &attrs) != nil {
+		return s.Name
+	}
+	return s.Name + " " + string(attrs[s.Kind.Class])
+}
+
+// Work is what a task does, by its configuration; nothing if its kind does not say.
+func (s *Spec) Work(t Task) Work {
+	w, _ := ofTask(s, s.Kind.Work, t) // a run says what is wrong with it
+	return w
+}
+
+// Lint says what in a task's configuration is allowed but hardly meant.
+func (s *Spec) Lint(t Task) []Problem {
+	problems, _ := ofTask(s, s.Kind.Lint, t)
+	return problems
+}
+
+// Unkeyed names what a task's program loads that its key does not have.
+func (s *Spec) Unkeyed(t Task) []string {
+	names, _ := ofTask(s, s.Kind.Unkeyed, t)
+	return names
+}
+
+// Reads names the fields of JSON inputs that a completed tree's task will read.
+func (s *Spec) Reads(tree map[string]any) ([]Read, error) {
+	return ofTree(s, s.Kind.Reads, tree)
+}
+
+// Cells names the numbers and texts that a completed tree's task leaves; nil for kinds
+// that say nothing of them.
+func (s *Spec) Cells(tree map[string]any) ([]string, error) {
+	return ofTree(s, s.Kind.Cells, tree)
+}
+
+// CellNames lists the cells of others that a completed tree names.
+func (s *Spec) CellNames(tree map[string]any) ([]CellName, error) {
+	return ofTree(s, s.Kind.Names, tree)
+}
+
+// HasPins reports whether tasks of this kind find out checksums of sources.
+func (s *Spec) HasPins() bool { return s.Kind.Pins != nil }
+
+// Pins names the checksums that a finished task found out about its sources.
+func (s *Spec) Pins(t Task, outputs map[string]artifacts.Artifact) ([]Pin, error) {
+	if s.Kind.Pins == nil {
+		return nil, nil
+	}
+	return ofTask(s, func(c any) []Pin { return s.Kind.Pins(c, outputs) }, t)
+}
+
+// Splits reports whether work of this kind is cut into parts.
+func (s *Spec) Splits() bool { return s.Kind.Split != nil }
+
+// Elsewhere says whether the second program computes a task, since this one cannot.
+func (s *Spec) Elsewhere(tree map[string]any) (bool, error) {
+	if s.Computable() {
+		return false, nil
+	}
+	return ofTree(s, s.elsewhere, tree)
+}
+
+func (s *Spec) elsewhere(c any) bool { return s.Kind.Run == nil || s.Unless != nil && !s.Unless(c) }
+
+// Computable says whether this program computes all tasks of the kind.
+func (s *Spec) Computable() bool { return s.Kind.Run != nil && s.Kind.Unless == nil }
+
+// NeedsSecond says whether a step of the configuration, or a part that it may be cut into,
+// is computed by the second program. Of a part all configurations count.
+func (s *Spec) NeedsSecond(tree map[string]any) bool {
+	if elsewhere, err := s.Elsewhere(tree); err != nil || elsewhere {
+		return err == nil
+	}
+	return slices.ContainsFunc(s.Kind.Parts, func(p Spec) bool { return p.Kind.Run == nil })
+}
+
+// SecondFor is what the second program is needed for by steps of the kind or by their parts;
+// "" if by none.
+func (s *Spec) SecondFor() string {
+	needs := s.Needs
+	for _, p := range s.Kind.Parts {
+		needs = cmp.Or(needs, p.Needs)
+	}
+	return needs
+}
+
+// DeviceOf is where a task is to compute: "cpu", "auto", "cuda", "cuda:1"; "" for kinds that
+// do not ask.
+func (s *Spec) DeviceOf(tree map[string]any) (string, error) {
+	return ofTree(s, s.Kind.Device, tree)
+}
+
+// Fingerprint is the same in two programs that mean the same by a kind.
+func (s *Spec) Fingerprint() string {
+	b, err := json.Marshal(s.Attrs)
+	if err != nil {
+		panic(err) // a schema is made of texts, numbers and lists
+	}
+	return fmt.Sprintf("%d %x", s.Version, sha256.Sum256(b))
+}

@@ -58,7 +58,7 @@ func TestJournalPinsOnAnyWorker(t *testing.T) {
 		t.Fatal(err)
 	}
 	req := workflows.JournalRequest{Run: runs.Record{RunID: "1", Plan: artifacts.Sum(nil)}, Pins: workflows.Pages[step.Pin]{Page: page}, Lock: lock}
-	a := &Activities{Store: mem.New(), Log: slog.New(slog.DiscardHandler)}
+	a := &Activities{Store: artifacts.Alone(mem.New()), Log: slog.New(slog.DiscardHandler)}
 	if err := a.Journal(t.Context(), req); err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ import (
 // Activities is what a worker runs. All fields but Client must be set; Client
 // is needed only to tell runs of steps of a batch before it ends.
 type Activities struct {
-	Store    artifacts.Store
+	Store    *artifacts.Resolver
 	Registry *step.Registry
 	Log      *slog.Logger
 	Client   client.Client

@@ -100,7 +100,7 @@ func (a *Activities) failedTries(ctx context.Context, req workflows.ExecuteReque
 	if req.Resources.For(0).Tries == 0 || req.RunID == "" {
 		return 0, nil
 	}
-	f, err := runs.ReadFailure(ctx, a.Store, req.RunID, req.Key)
+	f, err := runs.ReadFailure(ctx, a.Store.Own, req.RunID, req.Key)
 	return f.Tries, err
 }
 

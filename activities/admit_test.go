@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/capacity"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/step"
@@ -18,7 +19,7 @@ import (
 // TestTimeIsOfTheWork: a step's time begins when it has the card that it waits for.
 func TestTimeIsOfTheWork(t *testing.T) {
 	outputs := []step.Output{{Name: "out", Type: "text"}}
-	a := &Activities{Store: mem.New(), Log: slog.New(slog.DiscardHandler), Registry: step.NewRegistry(
+	a := &Activities{Store: artifacts.Alone(mem.New()), Log: slog.New(slog.DiscardHandler), Registry: step.NewRegistry(
 		step.Define(step.Kind[struct{}]{Name: "computes", Version: 1, Doc: "D.", Outputs: outputs, Needs: step.Libtorch,
 			Device: func(struct{}) string { return "cuda:0" }}),
 		step.Define(step.Kind[struct{}]{Name: "sleeps", Version: 1, Doc: "D.", Outputs: outputs, Run: func(ctx context.Context, _ *step.IO, _ struct{}) error {

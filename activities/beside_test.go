@@ -96,7 +96,7 @@ func TestGrowReadsBeside(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			store := mem.New()
-			a := &Activities{Store: store, Leases: lease.New(store.Leases, slog.New(slog.DiscardHandler)), Registry: kinds, Log: slog.New(slog.DiscardHandler),
+			a := &Activities{Store: artifacts.Alone(store), Leases: lease.New(store.Leases, slog.New(slog.DiscardHandler)), Registry: kinds, Log: slog.New(slog.DiscardHandler),
 				Resolve: func(context.Context, *plan.Plan, []int, string) error { return nil },
 				Beside:  func(context.Context) pipeline.Options { return beside }, OnlyWorker: c.onlyWorker, Accept: []string{cmp.Or(c.accept, "elsewhere")}}
 			src := c.more + `
@@ -128,12 +128,12 @@ step "text" "each" {
 				t.Fatal(out, err)
 			}
 			if c.away {
-				a.Store = storetest.Hooked(store, storetest.Before(func(_ context.Context, call *storetest.Call) error {
+				a.Store = artifacts.Alone(storetest.Hooked(store, storetest.Before(func(_ context.Context, call *storetest.Call) error {
 					if call.Method == storetest.BlobsOpen && call.Digest == artifacts.Sum([]byte(`{"x": "y"}`)) {
 						return errAway
 					}
 					return nil
-				}))
+				})))
 			}
 			var g workflows.Grown
 			synctest.Test(t, func(t *testing.T) { // it rests where it leaves the plan to another worker

@@ -21,7 +21,7 @@ func (l *largeRun) checkedPlan(text string) (*plan.Plan, artifacts.Digest) {
 	}
 	task.Checks = []step.Check{{Name: "a", Field: "out:a", Min: &step.Limit{}}}
 	p := &plan.Plan{Format: plan.Format, Pipeline: "t.hcl", Steps: []plan.Step{{Address: "step.leaf.a", Task: task, Inline: true}}}
-	d, err := plan.Store(l.t.Context(), l.Store.Blobs, p)
+	d, err := plan.Store(l.t.Context(), l.Store.Own.Blobs, p)
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -42,20 +42,20 @@ func TestCheckOnAilingStore(t *testing.T) {
 		"Prepare": func() error { _, err := l.Prepare(t.Context(), req); return err },
 		"Load":    func() error { _, _, err := l.hits(t.Context(), p, false); return err },
 	} {
-		var faults *storetest.Faults
-		l.Store, faults = storetest.Faulty(healthy)
+		faulty, faults := storetest.Faulty(healthy.Own)
+		l.Store = artifacts.Alone(faulty)
 		faults.Add(storetest.BlobsOpen, storetest.Fault{Err: errAway})
 		if err := ask(); err == nil || step.IsPermanent(err) {
 			t.Errorf("%s: %v, permanent %v", what, err, step.IsPermanent(err))
 		}
 	}
 	out := artifacts.Sum([]byte(`{"a": 1}`))
-	l.Store = storetest.Hooked(healthy, func(_ context.Context, c *storetest.Call, next func() error) error {
+	l.Store = artifacts.Alone(storetest.Hooked(healthy.Own, func(_ context.Context, c *storetest.Call, next func() error) error {
 		if c.Method == storetest.BlobsOpen && c.Digest == out && l.ran.Load() == 1 {
 			return &artifacts.IntegrityError{Want: out, Where: "the store", Got: artifacts.Sum(nil)}
 		}
 		return next()
-	})
+	}))
 	if v, err := l.follow(t.Context(), p, func(int, *plan.Item) bool { return false }); err != nil || v.Items[0].Outcome != plan.Run || v.Items[0].Key.IsZero() {
 		t.Errorf("%+v, %v", v, err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"go.temporal.io/sdk/temporal"
 
+	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/lease"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/step"
@@ -61,12 +62,12 @@ func TestWithoutSecond(t *testing.T) {
 		}
 		return w.Close()
 	}
-	a := &Activities{Store: mem.New(), Log: slog.New(slog.DiscardHandler), Lacks: errors.New("redsi-models is not there"), Registry: step.NewRegistry(
+	a := &Activities{Store: artifacts.Alone(mem.New()), Log: slog.New(slog.DiscardHandler), Lacks: errors.New("redsi-models is not there"), Registry: step.NewRegistry(
 		step.Define(step.Kind[struct{}]{Name: "computes", Version: 1, Doc: "D.", Outputs: outputs, Needs: step.Libtorch}),
 		step.Define(step.Kind[struct{}]{Name: "reads", Version: 1, Doc: "D.", Outputs: outputs, Run: run}))}
 	computes := step.Task{Kind: "computes", Config: []byte("{}")}
 	var app *temporal.ApplicationError
-	a.Leases = lease.New(a.Store.Leases, a.Log)
+	a.Leases = lease.New(a.Store.Own.Leases, a.Log)
 	reads := step.Task{Kind: "reads", Config: []byte("{}")}
 	left := func(req workflows.ExecuteRequest, task step.Task, why string) {
 		t.Helper()

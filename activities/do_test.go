@@ -20,12 +20,12 @@ func TestBatchOnSlowStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLargeRun(t)
 		d := l.wide(2)
-		l.Store = storetest.Hooked(l.Store, func(_ context.Context, c *storetest.Call, next func() error) error {
+		l.Store = artifacts.Alone(storetest.Hooked(l.Store.Own, func(_ context.Context, c *storetest.Call, next func() error) error {
 			if c.Method == storetest.RecordsGet {
 				time.Sleep(2 * workflows.BatchTime)
 			}
 			return next()
-		})
+		}))
 		out, err := l.Do(t.Context(), workflows.DoRequest{Plan: d, RunID: "1", Steps: []workflows.Ready{{Index: 0}, {Index: 1}}})
 		if err != nil || out[0].Status != runs.Ran || out[1].Status != runs.Waiting {
 			t.Errorf("%+v, %v", out, err)

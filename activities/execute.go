@@ -49,7 +49,7 @@ func (a *Activities) executeTask(ctx context.Context, req workflows.ExecuteReque
 	ctx, end := a.Telemetry.Begin(ctx, telemetry.Step{Kind: kind, Address: req.Address, Key: req.Key.Hex(), Run: req.RunID})
 	done, err := a.executeLeased(ctx, req, task)
 	if err == nil && done.result != nil {
-		if err = a.checked(ctx, a.Store.Blobs.Open, req.Address, task, done.result); err != nil {
+		if err = a.checked(ctx, a.Store.Open, req.Address, task, done.result); err != nil {
 			done = executed{}
 		}
 	}
@@ -204,7 +204,7 @@ func (a *Activities) origin(ctx context.Context, req workflows.ExecuteRequest) a
 // task reads the bound task and finds its kind.
 func (a *Activities) task(ctx context.Context, req workflows.ExecuteRequest) (step.Task, *step.Spec, error) {
 	var t step.Task
-	if err := readJSON(ctx, a.Store.Blobs, req.Task, &t); err != nil {
+	if err := readJSON(ctx, a.Store, req.Task, &t); err != nil {
 		return t, nil, fmt.Errorf("task of %s: %w", req.Address, err)
 	}
 	spec, err := a.kindOf(req, t)

@@ -35,10 +35,10 @@ func (a *Activities) keepFailure(ctx context.Context, req workflows.ExecuteReque
 		defer stop()
 		f := f
 		f.Log = log.keep(ctx, a, req.Address)
-		err := runs.WriteFailure(ctx, a.Store, f)
+		err := runs.WriteFailure(ctx, a.Store.Own, f)
 		if f.Permanent && !req.Of.IsZero() {
 			f.Key, f.Part, f.Log = req.Of, req.Key, nil
-			err = errors.Join(err, runs.WriteFailure(ctx, a.Store, f))
+			err = errors.Join(err, runs.WriteFailure(ctx, a.Store.Own, f))
 		}
 		return err
 	}); err != nil {

@@ -116,7 +116,7 @@ func (a *Activities) misread(ctx context.Context, err error) bool {
 		a.Log.Warn("a blob from another store is corrupt and was not used; the step that makes it will run here", "blob", bad.Want, "where", bad.Where)
 		return false
 	}
-	dropped, err := artifacts.DropCorrupt(ctx, a.Store.Blobs, bad.Want)
+	dropped, err := artifacts.DropCorrupt(ctx, a.Store.Own, bad.Want)
 	switch {
 	case err != nil:
 		a.Log.Warn("a corrupt blob could not be looked at again, and stays", "blob", bad.Want, "err", err)
@@ -125,7 +125,7 @@ func (a *Activities) misread(ctx context.Context, err error) bool {
 		a.Log.Warn("a corrupt blob was removed; its producer will run again", "blob", bad.Want)
 		return false
 	}
-	missing, err := a.Store.Blobs.Missing(ctx, []artifacts.Digest{bad.Want})
+	missing, err := a.Store.Missing(ctx, []artifacts.Digest{bad.Want})
 	return err != nil || len(missing) == 0
 }
 

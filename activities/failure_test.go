@@ -159,7 +159,7 @@ func TestMisread(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &Activities{Log: slog.New(slog.DiscardHandler), Store: store}
+	a := &Activities{Log: slog.New(slog.DiscardHandler), Store: artifacts.Alone(store)}
 	for digest, want := range map[artifacts.Digest]string{
 		whole:                          workflows.TransientError,
 		artifacts.Sum([]byte("other")): workflows.InputLostError,
@@ -200,8 +200,8 @@ func TestCorruptGoes(t *testing.T) {
 // A worker whose store has not the run's plan says so by a kind and fields: most likely
 // it has another store than the client.
 func TestPlanLost(t *testing.T) {
-	a := &Activities{Log: slog.New(slog.DiscardHandler), Store: mem.New()}
-	a.Store.URL = "/worker"
+	a := &Activities{Log: slog.New(slog.DiscardHandler), Store: artifacts.Alone(mem.New())}
+	a.Store.Own.URL = "/worker"
 	plan := artifacts.Sum([]byte("plan"))
 	_, err := a.storedPlan(t.Context(), plan)
 	got := workflows.ErrorOf(a.failure(t.Context(), err))
@@ -238,8 +238,8 @@ func TestFailureOfOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	faults.Add(storetest.BlobsOpen, storetest.Fault{Flip: true}, storetest.Fault{Flip: true})
-	a := &Activities{Log: slog.New(slog.DiscardHandler), Store: artifacts.With(mem.New(), []artifacts.Other{{Store: theirs, Name: "a.example"}}, artifacts.Policy{})}
-	_, err = a.Store.Blobs.Open(t.Context(), d)
+	a := &Activities{Log: slog.New(slog.DiscardHandler), Store: artifacts.With(mem.New(), []artifacts.Other{{Reader: theirs.Reader(), Name: "a.example"}}, artifacts.Policy{})}
+	_, err = a.Store.Open(t.Context(), d)
 	var app *temporal.ApplicationError
 	if err := a.failure(t.Context(), fmt.Errorf("input: %w", err)); !errors.As(err, &app) || app.Type() != workflows.InputLostError || !strings.Contains(err.Error(), "a.example") {
 		t.Errorf("%v", err)
@@ -264,12 +264,12 @@ func TestFailureInOutage(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				back := time.Now().Add(20 * time.Second)
 				store := mem.New()
-				a := &Activities{Log: slog.New(slog.DiscardHandler), Store: storetest.Hooked(store, func(_ context.Context, _ *storetest.Call, next func() error) error {
+				a := &Activities{Log: slog.New(slog.DiscardHandler), Store: artifacts.Alone(storetest.Hooked(store, func(_ context.Context, _ *storetest.Call, next func() error) error {
 					if time.Now().Before(back) {
 						return errAway
 					}
 					return next()
-				})}
+				}))}
 				log := &stepLog{}
 				fmt.Fprint(log, "said")
 				ctx, cancel := context.WithCancel(t.Context())

@@ -34,7 +34,7 @@ func (a *Activities) Grow(ctx context.Context, req workflows.GrowRequest) (out w
 	if err != nil {
 		return out, err
 	}
-	if out.Plan, err = plan.Store(ctx, a.Store.Blobs, is); err != nil {
+	if out.Plan, err = plan.Store(ctx, a.Store.Own.Blobs, is); err != nil {
 		return out, err
 	}
 	a.keep(out.Plan, is)
@@ -51,8 +51,8 @@ func (a *Activities) Grow(ctx context.Context, req workflows.GrowRequest) (out w
 			}
 		}
 	}
-	if out.Steps, err = PagesOf(ctx, a.Store.Blobs, heads); err == nil {
-		out.Wrong, err = PagesOf(ctx, a.Store.Blobs, wrong)
+	if out.Steps, err = PagesOf(ctx, a.Store.Own.Blobs, heads); err == nil {
+		out.Wrong, err = PagesOf(ctx, a.Store.Own.Blobs, wrong)
 	}
 	return out, err
 }
@@ -98,7 +98,7 @@ func (a *Activities) grown(ctx context.Context, was *plan.Plan, lock string) (is
 			return is, nil
 		},
 		Follow: func(pl *plan.Plan, keep plan.Keep) (*plan.Preview, error) { return a.follow(ctx, pl, keep) },
-		Blobs:  a.Store.Blobs,
+		Store:  a.Store,
 		Misfit: func(of []step.Ref, err error) bool {
 			why := misfit(err, lock)
 			if len(of) == 1 && why != "" {

@@ -26,7 +26,7 @@ func (a *Activities) Journal(ctx context.Context, req workflows.JournalRequest) 
 	if len(steps) > 0 {
 		req.Run.Steps = steps
 	}
-	if err := runs.Write(ctx, a.Store, req.Run); err != nil {
+	if err := runs.Write(ctx, a.Store.Own, req.Run); err != nil {
 		return err
 	}
 	if req.Lock == "" || len(pins) == 0 {
@@ -46,5 +46,5 @@ func (a *Activities) Journal(ctx context.Context, req workflows.JournalRequest) 
 
 // Close takes the note away that a run is in progress, of one that has no record.
 func (a *Activities) Close(ctx context.Context, run string) error {
-	return runs.Close(ctx, a.Store, run)
+	return runs.Close(ctx, a.Store.Own, run)
 }

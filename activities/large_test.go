@@ -86,7 +86,7 @@ func newLargeRun(t *testing.T) *largeRun {
 			return errors.Join(err, w.Close())
 		}})
 	store := mem.New()
-	l.Activities = &Activities{Store: store, Leases: lease.New(store.Leases, slog.New(slog.DiscardHandler)), Registry: step.NewRegistry(l.leaf.Spec), Log: slog.New(slog.DiscardHandler)}
+	l.Activities = &Activities{Store: artifacts.Alone(store), Leases: lease.New(store.Leases, slog.New(slog.DiscardHandler)), Registry: step.NewRegistry(l.leaf.Spec), Log: slog.New(slog.DiscardHandler)}
 	return l
 }
 
@@ -111,7 +111,7 @@ func (l *largeRun) wide(leaves int) artifacts.Digest {
 	}
 	add("step.leaf.join", join, deps)
 	add("step.leaf.after", leafConfig{Text: "after", After: step.Inputs{{Ref: &step.Ref{Step: "step.leaf.join", Output: "out"}}}}, []int{leaves})
-	d, err := plan.Store(context.Background(), l.Store.Blobs, p)
+	d, err := plan.Store(context.Background(), l.Store.Own.Blobs, p)
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -219,7 +219,7 @@ func TestManySteps(t *testing.T) {
 	l.free()
 	t.Logf("largest payload: %d bytes", l.most.Load())
 
-	rec, err := runs.Read(t.Context(), l.Store, "1")
+	rec, err := runs.Read(t.Context(), l.Store.Own, "1")
 	if err != nil || len(rec.Steps) != leaves+2 || rec.Body == nil {
 		t.Fatal(len(rec.Steps), err)
 	}
@@ -231,7 +231,7 @@ func TestManySteps(t *testing.T) {
 // free fails if garbage collection has anything to take.
 func (l *largeRun) free() {
 	l.t.Helper()
-	g, err := artifacts.Collect(l.t.Context(), l.Store, artifacts.GCOptions{Grace: 1, DryRun: true, Now: time.Now().Add(time.Hour)})
+	g, err := artifacts.Collect(l.t.Context(), l.Store.Own, artifacts.GCOptions{Grace: 1, DryRun: true, Now: time.Now().Add(time.Hour)})
 	if err != nil || len(g.Results) > 0 || len(g.Open) > 0 {
 		l.t.Fatalf("garbage collection would take %d results; open runs: %v; %v", len(g.Results), g.Open, err)
 	}
@@ -251,14 +251,14 @@ func TestRunWithoutRecord(t *testing.T) {
 	l := newLargeRun(t)
 	d := l.wide(3)
 	store := l.Store
-	l.Store = storetest.Hooked(store, full)
+	l.Store = artifacts.Alone(storetest.Hooked(store.Own, full))
 	if _, _, err := l.run("1", d); err == nil || !strings.Contains(err.Error(), "the record of run 1 could not be written") ||
 		!strings.Contains(err.Error(), "the quota is full") {
 		t.Fatalf("the run says %v", err)
 	}
 	l.Store = store
 	gc := func() artifacts.Garbage {
-		g, err := artifacts.Collect(t.Context(), l.Store, artifacts.GCOptions{Grace: 1, DryRun: true, Now: time.Now().Add(time.Hour)})
+		g, err := artifacts.Collect(t.Context(), l.Store.Own, artifacts.GCOptions{Grace: 1, DryRun: true, Now: time.Now().Add(time.Hour)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -280,16 +280,16 @@ func TestRunWithoutRecord(t *testing.T) {
 	for i, it := range v.Items {
 		rec.Steps = append(rec.Steps, runs.Step{Address: p.Steps[i].Address, Key: it.Key, Outcome: runs.Hit})
 	}
-	if err := runs.WriteHits(t.Context(), l.Store, rec, func() (artifacts.Digest, error) { return d, nil }); err != nil {
+	if err := runs.WriteHits(t.Context(), l.Store.Own, rec, func() (artifacts.Digest, error) { return d, nil }); err != nil {
 		t.Fatal(err)
 	}
 	if g := gc(); len(g.Results) > 0 || len(g.Open) != 0 {
 		t.Fatalf("it would take %d results; open: %v", len(g.Results), g.Open)
 	}
-	if err := runs.WriteHits(t.Context(), l.Store, rec, func() (artifacts.Digest, error) { return d, nil }); err != nil {
+	if err := runs.WriteHits(t.Context(), l.Store.Own, rec, func() (artifacts.Digest, error) { return d, nil }); err != nil {
 		t.Fatal(err)
 	}
-	if names, err := artifacts.RecordNames(t.Context(), l.Store.Records, artifacts.RunsPrefix); err != nil || len(names) != 1 {
+	if names, err := artifacts.RecordNames(t.Context(), l.Store.Own.Records, artifacts.RunsPrefix); err != nil || len(names) != 1 {
 		t.Errorf("records %v, %v: nothing was open", names, err)
 	}
 }
@@ -302,7 +302,7 @@ func TestRunThatCannotBegin(t *testing.T) {
 	if _, _, err := l.run("1", d); err == nil || !strings.Contains(err.Error(), "this worker has no kind") {
 		t.Fatal(err)
 	}
-	if open, err := runs.AllOpen(t.Context(), l.Store); err != nil || len(open) > 0 {
+	if open, err := runs.AllOpen(t.Context(), l.Store.Own); err != nil || len(open) > 0 {
 		t.Errorf("open: %v, %v", open, err)
 	}
 }

@@ -33,11 +33,11 @@ func TestLogEnd(t *testing.T) {
 // TestShowLive: a running step shows what is new at each tick, and leaves nothing behind; one that says
 // nothing, or ends before the first tick, writes nothing.
 func TestShowLive(t *testing.T) {
-	a := &Activities{Store: mem.New(), Log: slog.New(slog.DiscardHandler)}
+	a := &Activities{Store: artifacts.Alone(mem.New()), Log: slog.New(slog.DiscardHandler)}
 	key := artifacts.Sum([]byte("key"))
 	read := func() *runs.LiveLog {
 		t.Helper()
-		l, err := runs.ReadLive(t.Context(), a.Store.Leases, key)
+		l, err := runs.ReadLive(t.Context(), a.Store.Own.Leases, key)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,7 +66,7 @@ func TestShowLive(t *testing.T) {
 
 // BenchmarkShowLive is what it costs a short step.
 func BenchmarkShowLive(b *testing.B) {
-	a := &Activities{Store: mem.New(), Log: slog.New(slog.DiscardHandler)}
+	a := &Activities{Store: artifacts.Alone(mem.New()), Log: slog.New(slog.DiscardHandler)}
 	for b.Loop() {
 		ticks := time.NewTicker(liveEvery)
 		stop := a.showLive(b.Context(), artifacts.Digest{}, &stepLog{}, ticks.C)

@@ -37,7 +37,7 @@ func (a *Activities) Load(ctx context.Context, req workflows.LoadRequest) (workf
 	default:
 		var pins []step.Pin
 		if hits, pins, err = a.hits(ctx, p, out.Lock != ""); err == nil && len(pins) > 0 {
-			out.Pins, err = PagesOf(ctx, a.Store.Blobs, pins)
+			out.Pins, err = PagesOf(ctx, a.Store.Own.Blobs, pins)
 		}
 	}
 	if err != nil {
@@ -47,18 +47,18 @@ func (a *Activities) Load(ctx context.Context, req workflows.LoadRequest) (workf
 		a.Telemetry.Hits(p.Steps[h.Index].Task.Kind, 1)
 	}
 	out.From = a.hitsFrom(ctx, p, hits)
-	if out.Steps, err = PagesOf(ctx, a.Store.Blobs, heads); err == nil {
-		out.Hits, err = PagesOf(ctx, a.Store.Blobs, hits)
+	if out.Steps, err = PagesOf(ctx, a.Store.Own.Blobs, heads); err == nil {
+		out.Hits, err = PagesOf(ctx, a.Store.Own.Blobs, hits)
 	}
 	if err == nil && req.RunID != "" && !req.UnderWay { // last: a run that cannot begin is not open
-		err = runs.Begin(ctx, a.Store, req.RunID, p.Pipeline, out.Plan)
+		err = runs.Begin(ctx, a.Store.Own, req.RunID, p.Pipeline, out.Plan)
 	}
 	return out, err
 }
 
 // heads are what workflow code knows of a plan's steps.
 func (a *Activities) heads(ctx context.Context, p *plan.Plan, project string) ([]workflows.Head, error) {
-	took := runs.Took(ctx, a.Store, a.Log, project, p.Pipeline)
+	took := runs.Took(ctx, a.Store.Own, a.Log, project, p.Pipeline)
 	heads := make([]workflows.Head, len(p.Steps))
 	for i, s := range p.Steps {
 		spec := a.Registry.Lookup(s.Task.Kind)
@@ -90,7 +90,7 @@ func (a *Activities) open(ctx context.Context, req workflows.LoadRequest) (*plan
 	if err != nil {
 		return nil, out, step.Permanent(err)
 	}
-	if out.Plan, err = plan.Store(ctx, a.Store.Blobs, p); err != nil {
+	if out.Plan, err = plan.Store(ctx, a.Store.Own.Blobs, p); err != nil {
 		return nil, out, err
 	}
 	a.keep(out.Plan, p)
@@ -130,7 +130,7 @@ func (a *Activities) hits(ctx context.Context, p *plan.Plan, pin bool) (hits []w
 func (a *Activities) follow(ctx context.Context, p *plan.Plan, keep plan.Keep) (*plan.Preview, error) {
 	return p.Follow(ctx, a.Registry, func(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
 		return artifacts.LookupKnown(ctx, a.Store, keys)
-	}, keep, a.Store.Blobs.Open)
+	}, keep, a.Store.Open)
 }
 
 // foundDone is what the maker of the plan found done; it may be anything.

@@ -25,7 +25,7 @@ func TestLoadTakesHits(t *testing.T) {
 	if _, _, err := l.run("1", d); err != nil {
 		t.Fatal(err)
 	}
-	p, err := plan.Read(t.Context(), l.Store.Blobs, d)
+	p, err := plan.Read(t.Context(), l.Store, d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,12 +34,12 @@ func TestLoadTakesHits(t *testing.T) {
 	if err != nil || looks != leaves+2 || !v.Done() {
 		t.Fatalf("%d of %d steps were found: %v", looks, leaves+2, err)
 	}
-	hits, err := PagesOf(t.Context(), l.Store.Blobs, HitsOf(v))
+	hits, err := PagesOf(t.Context(), l.Store.Own.Blobs, HitsOf(v))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var counted *storetest.Faults
-	l.Store, counted = storetest.Faulty(l.Store)
+	store, counted := storetest.Faulty(l.Store.Own)
+	l.Store = artifacts.Alone(store)
 	read := func(hits *workflows.Pages[workflows.DoneStep]) int {
 		before := counted.Calls(storetest.RecordsGet)
 		out, err := l.Load(t.Context(), workflows.LoadRequest{Pipeline: "t.hcl", Plan: &d, Hits: hits})
@@ -55,7 +55,7 @@ func TestLoadTakesHits(t *testing.T) {
 	if once, again := read(&hits), read(nil); again < leaves+2 || again-once != leaves+2 {
 		t.Errorf("%d records are read with hits, %d without", once, again)
 	}
-	wrong, err := PagesOf(t.Context(), l.Store.Blobs, []workflows.DoneStep{{Index: leaves + 2, Hit: true}})
+	wrong, err := PagesOf(t.Context(), l.Store.Own.Blobs, []workflows.DoneStep{{Index: leaves + 2, Hit: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestPlansInMemory(t *testing.T) {
 	l := newLargeRun(t)
 	d, other := l.wide(3), l.wide(1)
 	var opened, meanwhile atomic.Int32
-	l.Store = storetest.Hooked(l.Store, func(ctx context.Context, c *storetest.Call, next func() error) error {
+	l.Store = artifacts.Alone(storetest.Hooked(l.Store.Own, func(ctx context.Context, c *storetest.Call, next func() error) error {
 		if c.Method == storetest.BlobsOpen && c.Digest == d {
 			opened.Add(1)
 		}
@@ -81,7 +81,7 @@ func TestPlansInMemory(t *testing.T) {
 			}
 		}
 		return next()
-	})
+	}))
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
@@ -123,13 +123,13 @@ func TestManyLongErrors(t *testing.T) {
 		wide.Steps = append(wide.Steps, plan.Step{Address: fmt.Sprint("step.leaf.b", i), Task: task, Deps: []int{0}})
 		req.Steps = append(req.Steps, workflows.Ready{Index: i + 1})
 	}
-	if req.Plan, err = plan.Store(t.Context(), l.Store.Blobs, p); err != nil {
+	if req.Plan, err = plan.Store(t.Context(), l.Store.Own.Blobs, p); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := l.run("1", req.Plan); err != nil {
 		t.Fatal(err)
 	}
-	if req.Plan, err = plan.Store(t.Context(), l.Store.Blobs, &wide); err != nil {
+	if req.Plan, err = plan.Store(t.Context(), l.Store.Own.Blobs, &wide); err != nil {
 		t.Fatal(err)
 	}
 	if req.Keys, err = workflows.PagesOf([]workflows.DoneStep{{Index: 0}}, nil); err != nil {

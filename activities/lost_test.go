@@ -37,9 +37,9 @@ func (l *largeRun) results(d artifacts.Digest) []*artifacts.Result {
 // lose deletes the bytes of a result or, of every second one, its record.
 func (l *largeRun) lose(i int, r *artifacts.Result) {
 	l.t.Helper()
-	err := l.Store.Blobs.Delete(context.Background(), r.Outputs["out"].Digest)
+	err := l.Store.Own.Blobs.Delete(context.Background(), r.Outputs["out"].Digest)
 	if i%2 > 0 {
-		err = l.Store.Records.Delete(context.Background(), artifacts.ResultName(r.Key))
+		err = l.Store.Own.Records.Delete(context.Background(), artifacts.ResultName(r.Key))
 	}
 	if err != nil {
 		l.t.Fatal(err)
@@ -129,7 +129,7 @@ func TestStoreAwayInPrepare(t *testing.T) {
 			d := l.wide(leaves)
 			store := l.Store
 			away := &ailing{activity: c.activity, method: c.method, attempts: attempts}
-			l.Store = storetest.Hooked(store, storetest.Before(away.err))
+			l.Store = artifacts.Alone(storetest.Hooked(store.Own, storetest.Before(away.err)))
 			res, _, err := l.run("1", d)
 			if away.failed.Load() < int64(attempts) {
 				t.Errorf("%s: it failed %d times", what, away.failed.Load())
@@ -177,7 +177,7 @@ func TestAnswerLost(t *testing.T) {
 	const leaves = 5
 	l := newLargeRun(t)
 	d := l.wide(leaves)
-	l.Store = storetest.Hooked(l.Store, new(forgetful).call)
+	l.Store = artifacts.Alone(storetest.Hooked(l.Store.Own, new(forgetful).call))
 	if res, _, err := l.run("1", d); err != nil || res.Ran != leaves+2 || res.Hit != 0 || l.ran.Load() != leaves+2 {
 		t.Errorf("%+v, %d ran: %v", res, l.ran.Load(), err)
 	}

@@ -44,7 +44,7 @@ func (a *Activities) Split(ctx context.Context, req workflows.ExecuteRequest) (n
 	for i := range parts {
 		parts[i].Hit = found[parts[i].Key] != nil
 	}
-	return PagesOf(ctx, a.Store.Blobs, parts)
+	return PagesOf(ctx, a.Store.Own.Blobs, parts)
 }
 
 // PartKeys returns the keys of the tasks that a task is cut into.

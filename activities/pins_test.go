@@ -38,8 +38,8 @@ func TestPinnedAccepted(t *testing.T) {
 			return []step.Pin{{Source: c.URL, SHA256: outputs["out"].Digest, Size: outputs["out"].Size}}
 		},
 	})
-	a := &Activities{Store: mem.New(), Registry: step.NewRegistry(kind.Spec)}
-	d, err := artifacts.PutBytes(t.Context(), a.Store.Blobs, []byte("out"))
+	a := &Activities{Store: artifacts.Alone(mem.New()), Registry: step.NewRegistry(kind.Spec)}
+	d, err := artifacts.PutBytes(t.Context(), a.Store.Own.Blobs, []byte("out"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestPinnedAccepted(t *testing.T) {
 	if got, err := artifacts.Lookup(t.Context(), a.Store, under); err != nil || got == nil {
 		t.Errorf("it is filed where it is no hit: %v", err)
 	}
-	if keys, err := artifacts.ResultKeys(t.Context(), a.Store); err != nil || len(keys) != 1 {
+	if keys, err := artifacts.ResultKeys(t.Context(), a.Store.Own.Records); err != nil || len(keys) != 1 {
 		t.Errorf("%d results, %v", len(keys), err)
 	}
 }

@@ -43,7 +43,7 @@ func TestEveryActivityBeats(t *testing.T) {
 					<-beat
 					return nil
 				}))
-				a := &Activities{Store: store, Registry: step.NewRegistry(), Log: slog.New(slog.DiscardHandler)}
+				a := &Activities{Store: artifacts.Alone(store), Registry: step.NewRegistry(), Log: slog.New(slog.DiscardHandler)}
 				var suite testsuite.WorkflowTestSuite
 				env := suite.NewTestActivityEnvironment()
 				env.SetTestTimeout(time.Minute)
@@ -70,7 +70,7 @@ func TestLoadSaysHowFarItIs(t *testing.T) {
 	if err := os.WriteFile(file, make([]byte, 1<<20), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	a := &Activities{Store: mem.New(), Registry: step.NewRegistry(), Log: slog.New(slog.DiscardHandler),
+	a := &Activities{Store: artifacts.Alone(mem.New()), Registry: step.NewRegistry(), Log: slog.New(slog.DiscardHandler),
 		Accept: []string{filepath.Dir(file)},
 		Open: func(ctx context.Context, _ string, _ map[string]string, _ []string) (*plan.Plan, string, error) {
 			s, err := lockfile.Open(filepath.Join(filepath.Dir(file), lockfile.Name), "", "")

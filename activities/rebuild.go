@@ -147,7 +147,7 @@ func (a *Activities) Compare(ctx context.Context, task step.Task, stands, made a
 	if err != nil {
 		return alike.Comparison{}, err
 	}
-	return alike.Compare(ctx, a.Store.Blobs, spec.Outputs, rules, stands.Outputs, made.Outputs,
+	return alike.Compare(ctx, a.Store, spec.Outputs, rules, stands.Outputs, made.Outputs,
 		func(ctx context.Context, output string, rule step.Evaluated) (alike.Found, error) {
 			return a.evaluateBoth(ctx, output, rule, stands.Outputs[output], made.Outputs[output], o)
 		})
@@ -177,7 +177,7 @@ func (a *Activities) evaluateBoth(ctx context.Context, output string, rule step.
 		if err != nil {
 			return f, fmt.Errorf("evaluate the new one: %w", err)
 		}
-		g, err := alike.CompareEvaluated(ctx, a.Store.Blobs, r.Address, rule, old.Outputs[rule.Output], now.Outputs[rule.Output])
+		g, err := alike.CompareEvaluated(ctx, a.Store, r.Address, rule, old.Outputs[rule.Output], now.Outputs[rule.Output])
 		if err != nil {
 			return f, fmt.Errorf("%s: %w", r.Address, err)
 		}

@@ -74,7 +74,7 @@ func newModels(t *testing.T) *models {
 				}
 				return write(x, "report", `{"mrr": %v, "queries": %d}`, n, c.Queries)
 			}}))
-	m.Activities = &Activities{Store: mem.New(), Registry: reg, Log: slog.New(slog.DiscardHandler), Scratch: scratch.In(t.TempDir())}
+	m.Activities = &Activities{Store: artifacts.Alone(mem.New()), Registry: reg, Log: slog.New(slog.DiscardHandler), Scratch: scratch.In(t.TempDir())}
 	return m
 }
 
@@ -136,7 +136,7 @@ func TestRebuildModel(t *testing.T) {
 		t.Errorf("the result that stands is another: %v %v", now, err)
 	}
 	for want, r := range map[string]Rebuilt{"within": within, "differs": differs} {
-		doc, err := m.Store.Records.Get(ctx, artifacts.NondeterminismName(key, r.Made.OutputsDigest()))
+		doc, err := m.Store.Own.Records.Get(ctx, artifacts.NondeterminismName(key, r.Made.OutputsDigest()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -152,7 +152,7 @@ func TestCompareTasks(t *testing.T) {
 	m := newModels(t)
 	_, task := m.task(t, "fit", map[string]any{"name": "a"})
 	blob := func(s string) artifacts.Artifact {
-		d, err := artifacts.PutBytes(context.Background(), m.Store.Blobs, []byte(s))
+		d, err := artifacts.PutBytes(context.Background(), m.Store.Own.Blobs, []byte(s))
 		if err != nil {
 			t.Fatal(err)
 		}

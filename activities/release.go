@@ -22,14 +22,14 @@ func (a *Activities) Release(ctx context.Context, req workflows.ReleaseRequest) 
 	if err != nil {
 		return out, err
 	}
-	open, err := runs.AllOpen(ctx, a.Store)
+	open, err := runs.AllOpen(ctx, a.Store.Own)
 	if err != nil {
 		return out, err
 	}
 	seen := map[artifacts.Digest]bool{}
 	wanted := map[artifacts.Digest]string{}
 	for _, o := range open {
-		if o.RunID == req.RunID || o.Plan.IsZero() || seen[o.Plan] || o.IsOf(ctx, a.Store.Blobs, req.Plan) { // a transfer has no plan; a run of this one wants the same
+		if o.RunID == req.RunID || o.Plan.IsZero() || seen[o.Plan] || o.IsOf(ctx, a.Store, req.Plan) { // a transfer has no plan; a run of this one wants the same
 			continue
 		}
 		seen[o.Plan] = true
@@ -37,7 +37,7 @@ func (a *Activities) Release(ctx context.Context, req workflows.ReleaseRequest) 
 			return out, fmt.Errorf("what run %s, which is in progress or was killed, reads: %w", o.RunID, err)
 		}
 	}
-	out.Freed, err = artifacts.Release(ctx, a.Store, keys, wanted, func(name string, text []byte) bool {
+	out.Freed, err = artifacts.Release(ctx, a.Store.Own, keys, wanted, func(name string, text []byte) bool {
 		var rec runs.Record
 		return strings.HasPrefix(name, artifacts.RunsPrefix) && json.Unmarshal(text, &rec) == nil && rec.Of(req.Project, req.Pipeline) && (req.RunID == "" || rec.RunID <= req.RunID)
 	})
@@ -47,7 +47,7 @@ func (a *Activities) Release(ctx context.Context, req workflows.ReleaseRequest) 
 // wants adds the results that a run of a plan keeps, or has yet to read, with the reason: also by steps that the plan
 // has only grown to since the run began. A plan that is gone stands for a run that cannot go on.
 func (a *Activities) wants(ctx context.Context, o runs.Open, wanted map[artifacts.Digest]string) error {
-	p, err := plan.Read(ctx, a.Store.Blobs, o.Plan)
+	p, err := plan.Read(ctx, a.Store, o.Plan)
 	if err == nil {
 		err = step.Permanent(p.CheckKinds(a.Registry))
 	}

@@ -79,7 +79,7 @@ func (a *Activities) newHost(ctx context.Context, key artifacts.Digest) *stepio.
 }
 
 func (a *Activities) checkpoints(key artifacts.Digest) *stepio.Checkpoints {
-	return stepio.CheckpointsOf(a.Store, key, a.Log)
+	return stepio.CheckpointsOf(a.Store.Own, key, a.Log)
 }
 
 // elsewhere has a step computed by a process of the second program, on the card that it asks
@@ -105,7 +105,7 @@ func (a *Activities) elsewhere(ctx context.Context, of admitted, spec *step.Spec
 		return o, waited, err
 	}
 	err = of.within(ctx, func(ctx context.Context) (err error) {
-		o, err = a.Models.Run(ctx, t, a.Store, card, log, said)
+		o, err = a.Models.Run(ctx, t, a.Store.Own.URL, card, log, said)
 		return err
 	})
 	if n := a.Models.Deaths(t.Key); n >= deadliest {

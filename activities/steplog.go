@@ -66,7 +66,7 @@ func (l *stepLog) keep(ctx context.Context, a *Activities, address string) *arti
 	}
 	kept := &artifacts.Log{Cut: l.cut}
 	err := insist(ctx, outageTime, func() (err error) {
-		kept.Digest, kept.Size, err = a.Store.Blobs.Put(ctx, l.read())
+		kept.Digest, kept.Size, err = a.Store.Own.Blobs.Put(ctx, l.read())
 		return err
 	})
 	if err != nil {
@@ -100,7 +100,7 @@ func (a *Activities) showLive(ctx context.Context, key artifacts.Digest, log *st
 			}
 			shown = said
 			b, _ := json.Marshal(runs.LiveLog{Said: said, Text: text})
-			if err := a.Store.Leases.Put(live, runs.LiveName(key), b); err != nil {
+			if err := a.Store.Own.Leases.Put(live, runs.LiveName(key), b); err != nil {
 				a.Log.Debug("a running step's log is not shown", "key", key.Hex(), "err", err)
 			}
 		}
@@ -112,7 +112,7 @@ func (a *Activities) showLive(ctx context.Context, key artifacts.Digest, log *st
 		}
 		ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), failureTime)
 		defer stop()
-		if err := a.Store.Leases.Delete(ctx, runs.LiveName(key)); err != nil {
+		if err := a.Store.Own.Leases.Delete(ctx, runs.LiveName(key)); err != nil {
 			a.Log.Debug("what a running step said is left behind", "key", key.Hex(), "err", err)
 		}
 	}

@@ -57,7 +57,7 @@ func TestStepLog(t *testing.T) {
 			if c.cut == 0 && !bytes.Equal(got, said) {
 				t.Error("not what was said")
 			}
-			kept := l.keep(t.Context(), &Activities{Store: mem.New()}, "step.a.b")
+			kept := l.keep(t.Context(), &Activities{Store: artifacts.Alone(mem.New())}, "step.a.b")
 			if kept.Size != int64(len(got)) || kept.Validate() != nil {
 				t.Errorf("%+v of %d bytes", kept, len(got))
 			}

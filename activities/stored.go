@@ -41,9 +41,9 @@ func (a *Activities) storedPlan(ctx context.Context, d artifacts.Digest) (*plan.
 		close(a.reading)
 		a.reading = nil
 	}()
-	p, err := plan.Read(ctx, a.Store.Blobs, d)
+	p, err := plan.Read(ctx, a.Store, d)
 	if errors.Is(err, artifacts.ErrNotExist) {
-		err = &planLostError{workflows.PlanLost{Plan: d, Store: a.Store.URL}, err}
+		err = &planLostError{workflows.PlanLost{Plan: d, Store: a.Store.Own.URL}, err}
 	}
 	if err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func (a *Activities) keep(d artifacts.Digest, p *plan.Plan) {
 	a.plans[d] = p
 }
 
-func readJSON(ctx context.Context, blobs artifacts.Blobs, d artifacts.Digest, v any) error {
+func readJSON(ctx context.Context, blobs artifacts.BlobReader, d artifacts.Digest, v any) error {
 	b, err := artifacts.ReadBlob(ctx, blobs, d, artifacts.AnySize)
 	if err != nil {
 		return err
@@ -100,12 +100,12 @@ func (a *Activities) partResults(ctx context.Context, list workflows.Pages[artif
 
 // Stash keeps a page of a list, workflows.Pages, as a blob.
 func (a *Activities) Stash(ctx context.Context, page []byte) (artifacts.Digest, error) {
-	return artifacts.PutBytes(ctx, a.Store.Blobs, page)
+	return artifacts.PutBytes(ctx, a.Store.Own.Blobs, page)
 }
 
 // Page returns what Stash kept.
 func (a *Activities) Page(ctx context.Context, d artifacts.Digest) ([]byte, error) {
-	b, err := artifacts.ReadBlob(ctx, a.Store.Blobs, d, artifacts.AnySize)
+	b, err := artifacts.ReadBlob(ctx, a.Store, d, artifacts.AnySize)
 	if err != nil {
 		return nil, fmt.Errorf("page %s: %w", d, err)
 	}
@@ -127,5 +127,5 @@ func (a *Activities) storeTask(ctx context.Context, t step.Task) (artifacts.Dige
 	if err != nil {
 		return artifacts.Digest{}, err
 	}
-	return artifacts.PutBytes(ctx, a.Store.Blobs, b)
+	return artifacts.PutBytes(ctx, a.Store.Own.Blobs, b)
 }

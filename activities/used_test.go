@@ -62,7 +62,7 @@ func TestUsedOfParts(t *testing.T) {
 			}
 			return x.Link("out", x.Parts()[0].Outputs["out"])
 		}})
-	a := &Activities{Store: mem.New(), Registry: step.NewRegistry(whole), Log: slog.New(slog.DiscardHandler),
+	a := &Activities{Store: artifacts.Alone(mem.New()), Registry: step.NewRegistry(whole), Log: slog.New(slog.DiscardHandler),
 		Usage: usage.New(usage.Machine{CPU: func() (time.Duration, bool) { return cpu, true }})}
 	task := step.Task{Kind: "whole", Config: []byte(`{"bytes":10}`)}
 	key, _, err := a.Registry.Key(task)

@@ -47,7 +47,7 @@ func (a *Activities) newWalk(ctx context.Context, pl artifacts.Digest, steps []w
 	if err != nil {
 		return nil, err
 	}
-	w := &walk{a: a, p: p, results: map[int]*artifacts.Result{}, open: step.Remembered(a.Store.Blobs.Open)}
+	w := &walk{a: a, p: p, results: map[int]*artifacts.Result{}, open: step.Remembered(a.Store.Open)}
 	for _, s := range steps {
 		w.steps = append(w.steps, &walked{Ready: s})
 	}

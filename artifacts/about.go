@@ -25,7 +25,7 @@ type aboutList struct {
 // ListAbout writes, for each of keys, the record that lists what is said about its result:
 // a store that will be served as files by a static host needs it, and no other does.
 func ListAbout(ctx context.Context, s Store, keys []Digest) error {
-	all, err := aboutOf(ctx, s.bare().Records, keys)
+	all, err := aboutOf(ctx, s.Records, keys)
 	if err != nil {
 		return err
 	}
@@ -44,14 +44,14 @@ func ListAbout(ctx context.Context, s Store, keys []Digest) error {
 const listEach = 16
 
 // aboutOf lists the records about keys.
-func aboutOf(ctx context.Context, records recordLister, keys []Digest) (map[Digest][]string, error) {
+func aboutOf(ctx context.Context, records RecordReader, keys []Digest) (map[Digest][]string, error) {
 	wanted := setOf(keys)
 	found := map[Digest][]string{}
-	for _, r := range rooms {
-		if !r.about || r.prefix == aboutPrefix || r.prefix == ReleasedPrefix {
+	for _, k := range kinds {
+		if !k.listed {
 			continue
 		}
-		prefix := r.prefix
+		prefix := k.prefix
 		lists := []string{prefix}
 		if len(wanted) <= listEach {
 			lists = nil
@@ -80,7 +80,7 @@ func (t *tier) about(ctx context.Context, key Digest) []string {
 	if t.away("") != nil {
 		return nil
 	}
-	if all, err := aboutOf(ctx, t.lister, []Digest{key}); err == nil { // many let nobody list
+	if all, err := aboutOf(ctx, t.records, []Digest{key}); err == nil { // many let nobody list
 		return all[key][:min(len(all[key]), maxAbout)]
 	}
 	b, err := t.Get(ctx, aboutPrefix+key.Hex())

@@ -42,7 +42,7 @@ func recordOf(ctx context.Context, blobs Blobs, r Result) ([]byte, error) {
 
 // readRecord reads what recordOf made. Damage says why the result cannot be read
 // however often it is tried; err, that the store could not answer.
-func readRecord(ctx context.Context, blobs Blobs, key Digest, b []byte) (r *Result, damage, err error) {
+func readRecord(ctx context.Context, blobs BlobReader, key Digest, b []byte) (r *Result, damage, err error) {
 	return readRecordBy(key, b, func(d Digest) ([]byte, error) { return ReadBlob(ctx, blobs, d, AnySize) })
 }
 

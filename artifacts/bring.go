@@ -8,27 +8,27 @@ import (
 	"strings"
 )
 
-// Bring copies a result that another store has, as its From says, into s itself: its blobs
+// Bring copies a result that another store has, as its From says, into the own one: its blobs
 // and its log, then its record, byte by byte, then what is said about it. It does nothing
-// for a result of s itself. read, which may be nil, is called with bytes as they come, from
+// for a result of the own store. read, which may be nil, is called with bytes as they come, from
 // several goroutines.
-func Bring(ctx context.Context, s Store, r *Result, read func(n int64)) error {
-	if r.From == "" || s.layers == nil {
+func Bring(ctx context.Context, w *Resolver, r *Result, read func(n int64)) error {
+	if r.From == "" {
 		return nil
 	}
-	i := slices.IndexFunc(s.layers.others(), func(t *tier) bool { return t.name == r.From })
+	i := slices.IndexFunc(w.others(), func(t *tier) bool { return t.name == r.From })
 	if i < 0 {
 		return fmt.Errorf("bring the result of %s: there is no store named %q", r.Key, r.From)
 	}
-	if err := s.layers.bring(ctx, s.layers.others()[i], r, read); err != nil {
+	if err := w.bring(ctx, w.others()[i], r, read); err != nil {
 		return fmt.Errorf("bring the result of %s: %w", r.Key, err)
 	}
 	return nil
 }
 
-func (l *layers) bring(ctx context.Context, t *tier, r *Result, read func(n int64)) error {
+func (w *Resolver) bring(ctx context.Context, t *tier, r *Result, read func(n int64)) error {
 	// Once more, as it is now: what is filed must be what the policy believes.
-	record, e, err := l.read(ctx, t, r.Key)
+	record, e, err := w.read(ctx, t, r.Key)
 	switch {
 	case err != nil:
 		return err
@@ -36,47 +36,47 @@ func (l *layers) bring(ctx context.Context, t *tier, r *Result, read func(n int6
 		return errors.New(e.Miss())
 	}
 	now := e.Result
-	l.expect(now)
-	if err := l.fetchAll(ctx, now.needs(), read); err != nil {
+	w.blobs.expect(now)
+	if err := w.blobs.fetchAll(ctx, now.needs(), read); err != nil {
 		return err
 	}
 	for _, f := range now.aside() {
-		if err := l.fetchAll(ctx, []Digest{f.Digest}, read); is[*DownError](err) {
+		if err := w.blobs.fetchAll(ctx, []Digest{f.Digest}, read); is[*DownError](err) {
 			return err // a log that is lost, or wrong, loses no result
 		}
 	}
-	if err := l.fileAs(ctx, now, record); err != nil {
+	if err := w.fileAs(ctx, now, record); err != nil {
 		return err
 	}
-	return l.bringAbout(ctx, t, r.Key)
+	return w.bringAbout(ctx, t, r.Key)
 }
 
 // fileAs files a result by the bytes of its record.
-func (l *layers) fileAs(ctx context.Context, r *Result, record []byte) error {
-	p := l.policy
+func (w *Resolver) fileAs(ctx context.Context, r *Result, record []byte) error {
+	p := w.policy
 	p.Signer, p.Elsewhere = nil, nil // it has its signatures
-	if l.policy.Signer != nil {
-		p.Ring.Trusted = append(slices.Clone(p.Ring.Trusted), l.policy.Signer.Public())
+	if w.policy.Signer != nil {
+		p.Ring.Trusted = append(slices.Clone(p.Ring.Trusted), w.policy.Signer.Public())
 	}
-	_, _, err := file(ctx, With(l.own, nil, p), *r, record)
+	_, _, err := file(ctx, With(w.Own, nil, p), *r, record)
 	return err
 }
 
 // bringAbout copies what is said about a result.
-func (l *layers) bringAbout(ctx context.Context, t *tier, key Digest) error {
+func (w *Resolver) bringAbout(ctx context.Context, t *tier, key Digest) error {
 	names := t.about(ctx, key)
-	for _, by := range l.policy.Ring.Trusted { // they need no listing
+	for _, by := range w.policy.Ring.Trusted { // they need no listing
 		if name := SignatureName(key, by); !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
-	_, err := copyAbout(ctx, t, l.own.Records, key, names)
+	_, err := copyAbout(ctx, t, w.Own.Records, key, names)
 	return err
 }
 
 // copyAbout copies the records of these names that are said about a key, once its result is
 // there, and says how many were filed.
-func copyAbout(ctx context.Context, from recordReader, to Records, key Digest, names []string) (filed int, err error) {
+func copyAbout(ctx context.Context, from getter, to Records, key Digest, names []string) (filed int, err error) {
 	record, err := to.Get(ctx, ResultName(key))
 	if err != nil {
 		return 0, err
@@ -122,11 +122,11 @@ func putAbout(ctx context.Context, to Records, key Digest, record []byte, name s
 	return err == nil, err
 }
 
-// Have copies blobs into s itself that it lacks and others behind it have, for readers of s
-// alone.
-func Have(ctx context.Context, s Store, ds []Digest) error {
-	if s.layers == nil || s.layers.none() {
+// Have copies blobs into the own store that it lacks and others have, for readers of that
+// store alone.
+func Have(ctx context.Context, w *Resolver, ds []Digest) error {
+	if w.blobs.none() {
 		return nil
 	}
-	return s.layers.fetchAll(ctx, ds, nil)
+	return w.blobs.fetchAll(ctx, ds, nil)
 }

@@ -36,7 +36,7 @@ func ParseCheckpointName(name string) (key Digest, n int64, err error) {
 
 // NewestCheckpoints are the numbers of the newest checkpoints of all steps that have some,
 // by key. Whether they can be used is known when they are read.
-func NewestCheckpoints(ctx context.Context, records Records) (map[Digest]int64, error) {
+func NewestCheckpoints(ctx context.Context, records RecordReader) (map[Digest]int64, error) {
 	newest := map[Digest]int64{}
 	for r, err := range records.List(ctx, ckptPrefix) {
 		if err != nil {
@@ -51,7 +51,7 @@ func NewestCheckpoints(ctx context.Context, records Records) (map[Digest]int64, 
 
 // FurthestCheckpoint is the number of the furthest checkpoint of a key that is not above
 // most; 0: there is none. Whether it can be used is known when it is read.
-func FurthestCheckpoint(ctx context.Context, records Records, key Digest, most int64) (furthest int64, err error) {
+func FurthestCheckpoint(ctx context.Context, records RecordReader, key Digest, most int64) (furthest int64, err error) {
 	for r, err := range records.List(ctx, CheckpointPrefix(key)) {
 		if err != nil {
 			return 0, err

@@ -12,10 +12,12 @@
 //     first, the record last; a result counts only while every blob exists.
 //   - Store: a Blobs and a Records side by side, On a Driver, which moves bytes.
 //     The drivers are in internal/stores: dir, s3, mem and web.
-//   - Tier: a store as it is looked through. Own is the first, others follow.
-//   - Other: somebody else's store, in any of these places or on a static
-//     host, behind a store's own (With). It is read by name and
-//     never written to. Which results count, by whose signatures, is a Policy's.
+//     One Store is one place, and only it is written to, collected and verified.
+//   - Reader: such a place of which there is nothing but reading.
+//   - Other: somebody else's Reader, in any of these places or on a static
+//     host. It is read by name and never written to.
+//   - Resolver: a way through places, own first, others behind it (With), each
+//     a tier. Which results count, by whose signatures, is a Policy's.
 //
 // Every read of a blob is verified: a reader that reaches io.EOF has delivered
 // exactly the bytes that the digest names, and anything else ends in an

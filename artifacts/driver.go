@@ -106,3 +106,10 @@ func each(ctx context.Context, n, atOnce int, f func(ctx context.Context, i int)
 	}
 	return context.Cause(ctx)
 }
+
+// parallel bounds concurrent requests of one call to a store: enough to hide a
+// bucket's latency, few enough for any server.
+const parallel = 16
+
+// inspectMost bounds the entries that are in memory while a whole store is gone through.
+const inspectMost = 2048

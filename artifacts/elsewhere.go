@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/url"
 	"slices"
 	"strings"
@@ -50,7 +49,7 @@ func (e Elsewhere) validate(d Digest) error {
 }
 
 // elsewhere reads where records say that d is; a record that cannot be read says nothing.
-func elsewhere(ctx context.Context, records recordReader, d Digest) (e Elsewhere, ok bool, err error) {
+func elsewhere(ctx context.Context, records getter, d Digest) (e Elsewhere, ok bool, err error) {
 	b, err := records.Get(ctx, ElsewhereName(d))
 	if errors.Is(err, ErrNotExist) {
 		return e, false, nil
@@ -63,7 +62,7 @@ func elsewhere(ctx context.Context, records recordReader, d Digest) (e Elsewhere
 
 // ownElsewhere is elsewhere for the store itself, whose records may have come with results of anybody:
 // so no program of this machine, and nobody on the way, is asked for the blob.
-func ownElsewhere(ctx context.Context, records recordReader, d Digest) (e Elsewhere, ok bool, err error) {
+func ownElsewhere(ctx context.Context, records getter, d Digest) (e Elsewhere, ok bool, err error) {
 	e, ok, err = elsewhere(ctx, records, d)
 	return e, ok && strings.HasPrefix(e.URL, "https://"), err
 }
@@ -78,18 +77,9 @@ func (t *tier) elsewhere(ctx context.Context, d Digest) (e Elsewhere, ok bool, e
 	return e, ok, err
 }
 
-// linked is s itself, where a blob counts as there if a record says where it is. Nothing
-// is fetched.
-func (s Store) linked() Store {
-	return With(s, nil, Policy{Elsewhere: func(_ context.Context, e Elsewhere) (io.ReadCloser, error) {
-		return nil, &awayError{Digest: e.Digest, URL: e.URL}
-	}})
-}
-
-// Away parts those of ds that s itself lacks into those of which it has a record that says
-// where they are, and those that are gone. Both are sorted by digest. Nobody else is asked.
+// Away parts those of ds that s lacks into those of which it has a record that says
+// where they are, and those that are gone. Both are sorted by digest.
 func (s Store) Away(ctx context.Context, ds []Digest) (away []Elsewhere, gone []Digest, err error) {
-	s = s.bare()
 	missing, err := s.Blobs.Missing(ctx, ds)
 	if err != nil {
 		return nil, nil, err
@@ -110,7 +100,7 @@ func (s Store) Away(ctx context.Context, ds []Digest) (away []Elsewhere, gone []
 }
 
 // lostForGood drops from lost what a record says that it lies elsewhere, which it adds to away.
-func lostForGood(ctx context.Context, records Records, lost []Lost, away map[Digest]Elsewhere) (gone []Lost, err error) {
+func lostForGood(ctx context.Context, records getter, lost []Lost, away map[Digest]Elsewhere) (gone []Lost, err error) {
 	for _, l := range lost {
 		e, ok, err := ownElsewhere(ctx, records, l.Digest)
 		if err != nil {
@@ -137,63 +127,3 @@ func (e *awayError) Error() string {
 
 // Is reports that e is ErrNotExist.
 func (e *awayError) Is(target error) bool { return target == ErrNotExist }
-
-// follow copies a blob into own from where a record of a tier says it is; ErrNotExist if none
-// does.
-func (l *layers) follow(ctx context.Context, t *tier, d Digest, read func(n int64)) error {
-	if l.policy.Elsewhere == nil {
-		return ErrNotExist
-	}
-	e, ok, err := t.elsewhere(ctx, d)
-	if err != nil {
-		return err
-	}
-	if !ok {
-		return ErrNotExist
-	}
-	if l.isWrong(e) {
-		return &awayError{Digest: d, URL: e.URL}
-	}
-	down := func(err error) error {
-		return &DownError{Name: e.URL, What: "blob " + d.String(), Err: err}
-	}
-	rc, err := l.policy.Elsewhere(ctx, e)
-	if errors.Is(err, ErrNotExist) {
-		l.setWrong(e)
-		return &awayError{Digest: d, URL: e.URL}
-	}
-	if err != nil {
-		return down(err)
-	}
-	theirs, ours := l.keep(ctx, bounded(VerifyReader(rc, d, e.URL), d, e.Size, e.URL), d, e.URL, read)
-	var bad *IntegrityError
-	switch {
-	case ours != nil:
-		return ours
-	case theirs == nil || context.Cause(ctx) != nil:
-		return theirs
-	case errors.As(theirs, &bad):
-		l.setWrong(e)
-		wrong := *bad
-		wrong.Other = true
-		return &wrong
-	}
-	return down(theirs)
-}
-
-func (l *layers) isWrong(e Elsewhere) bool {
-	e.From = ""
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.wrong[e]
-}
-
-// setWrong notes that what is at a URL is not what the record says: another
-// record may be right about it.
-func (l *layers) setWrong(e Elsewhere) {
-	e.From = ""
-	l.mu.Lock()
-	l.wrong[e] = true
-	l.mu.Unlock()
-	l.memo.forget()
-}

@@ -44,7 +44,7 @@ func from(what *string) artifacts.Policy {
 	}}
 }
 
-func isHit(t *testing.T, s artifacts.Store, key artifacts.Digest) bool {
+func isHit(t *testing.T, s artifacts.Looked, key artifacts.Digest) bool {
 	found, err := artifacts.Inspect(t.Context(), s, []artifacts.Digest{key})
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +66,7 @@ func TestOwnElsewhere(t *testing.T) {
 		t.Error("no hit")
 	}
 	for range 2 {
-		if _, err := gone.Blobs.Open(ctx, far); !errors.Is(err, artifacts.ErrNotExist) || !strings.Contains(err.Error(), farAway) {
+		if _, err := gone.Open(ctx, far); !errors.Is(err, artifacts.ErrNotExist) || !strings.Contains(err.Error(), farAway) {
 			t.Errorf("from a dead address: %v", err)
 		}
 	}
@@ -74,11 +74,11 @@ func TestOwnElsewhere(t *testing.T) {
 		t.Error("a hit whose address is known to be dead")
 	}
 	var bad *artifacts.IntegrityError
-	if _, err := artifacts.With(s, nil, from(new("for"))).Blobs.Open(ctx, far); !errors.As(err, &bad) || !strings.Contains(err.Error(), farAway) {
+	if _, err := artifacts.With(s, nil, from(new("for"))).Open(ctx, far); !errors.As(err, &bad) || !strings.Contains(err.Error(), farAway) {
 		t.Errorf("other bytes: %v", err)
 	}
 	fine := artifacts.With(s, nil, from(new("far")))
-	if got, err := artifacts.ReadBlob(ctx, fine.Blobs, far, 9); string(got) != "far" || err != nil {
+	if got, err := artifacts.ReadBlob(ctx, fine, far, 9); string(got) != "far" || err != nil {
 		t.Errorf("read %q, %v", got, err)
 	}
 	if !isHit(t, s, r.Key) {
@@ -124,7 +124,7 @@ func TestTransferElsewhere(t *testing.T) {
 	s, r := leftOut(t, farAway)
 	send := func(from, to artifacts.Store, dry bool) artifacts.Transferred {
 		t.Helper()
-		x := &artifacts.Transfer{From: from, To: to, DryRun: dry}
+		x := &artifacts.Transfer{From: from.Reader(), To: to, DryRun: dry}
 		if err := x.Results(ctx, []artifacts.Digest{r.Key}); err != nil {
 			t.Fatal(err)
 		}

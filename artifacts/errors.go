@@ -71,8 +71,6 @@ func (e *DamageError) Error() string { return "record " + e.Name + ": " + e.Err.
 
 func (e *DamageError) Unwrap() error { return e.Err }
 
-var errTooLong = fmt.Errorf("it is larger than any that redsi writes, %d bytes", MaxRecord)
-
 // DeniedError is the answer of a host that does not say whether it has something, as many
 // buckets do for what is not there. It is ErrNotExist.
 type DeniedError struct{ What string }
@@ -90,3 +88,7 @@ func is[E error](err error) bool {
 	_, ok := errors.AsType[E](err)
 	return ok
 }
+
+// FormatError says that a result was written in a format, or under a key of one, that
+// this code does not know, most likely by a newer redsi.
+type FormatError struct{ Name, Format, Reads string }

@@ -62,7 +62,7 @@ type DeadResult struct {
 	Damage   error // why it cannot be read, and is of no use anyway
 }
 
-// Collect deletes what no root names. Roots are all records save those in weak rooms: runs,
+// Collect deletes what no root names. Roots are all records but those of weak kinds: runs,
 // pins, and whatever comes to be. A root keeps every result and blob whose digest stands
 // anywhere in its text, so no field of any record, now or later, can be overlooked; a root whose
 // text is too long for a record has a member "body", the digest of a blob, and that
@@ -86,7 +86,6 @@ func Collect(ctx context.Context, s Store, o GCOptions) (Garbage, error) {
 	if o.Now.IsZero() {
 		o.Now = time.Now()
 	}
-	s = s.bare()
 	m, err := survey(ctx, s)
 	if err != nil {
 		return Garbage{}, fmt.Errorf("garbage collection: %w", err)
@@ -101,7 +100,7 @@ func Collect(ctx context.Context, s Store, o GCOptions) (Garbage, error) {
 		return Garbage{}, fmt.Errorf("garbage collection: %w", err)
 	}
 	g := m.garbage(o, dropped)
-	held := map[string]bool{} // a lease of any generation was renewed
+	held := map[string]bool{} // by key: a lease of any generation was renewed; leases are no records, so no kind
 	key := func(r RecordInfo) string { return strings.TrimSuffix(r.Name, path.Ext(r.Name)) }
 	for r, err := range s.Leases.List(ctx, "") {
 		if err != nil {
@@ -120,28 +119,28 @@ func Collect(ctx context.Context, s Store, o GCOptions) (Garbage, error) {
 	return g, nil
 }
 
-func (c *contents) live(key Digest) bool { return c.roots[key] || c.young(c.ages[ResultName(key)]) }
-
 // garbage marks from the roots and returns the rest. The record of a run that is dropped stays
 // whole, with the blobs that it names, such as its plan and its list of steps.
 func (c *contents) garbage(o GCOptions, dropped map[string]bool) Garbage {
-	open, over := c.openRuns(o)
+	c.open = func(r RecordInfo, id string) bool {
+		return o.Now.Sub(r.ModTime) < openRunAge && !slices.Contains(o.Forget, id)
+	}
+	open := c.openRuns()
 	c.young = func(t time.Time) bool {
 		return o.Now.Sub(t) < o.Grace || len(open) > 0 && !t.Before(open[0].Since)
 	}
-	c.roots, c.ages, c.dropped = map[Digest]bool{}, map[string]time.Time{}, dropped
-	kept := map[Digest]bool{} // blobs
+	c.roots, c.kept, c.ages, c.dropped, c.freeing = map[Digest]bool{}, map[Digest]bool{}, map[string]time.Time{}, dropped, o.Free != 0
 	for _, r := range c.records {
 		c.ages[r.Name] = r.ModTime
-		if !roomOf(r.Name).weak {
-			maps.Copy(kept, c.said[r.Name].names)
+		if kindOf(r.Name).text == rooted {
+			maps.Copy(c.kept, c.said[r.Name].names)
 			if !dropped[runOf(r.Name)] {
 				maps.Copy(c.roots, c.said[r.Name].names)
 			}
 		}
 	}
 	about := map[Digest][]RecordInfo{} // of results
-	var rest []RecordInfo
+	rest := map[string][]RecordInfo{}  // by the prefix of their kind
 	for _, r := range c.records {
 		key, ok := isAbout(r.Name)
 		h, has := c.results[key]
@@ -154,7 +153,8 @@ func (c *contents) garbage(o GCOptions, dropped map[string]bool) Garbage {
 			c.results[key] = h
 			about[key] = append(about[key], r)
 		default:
-			rest = append(rest, r)
+			prefix := kindOf(r.Name).prefix
+			rest[prefix] = append(rest[prefix], r)
 		}
 	}
 	var dead []dying
@@ -164,63 +164,44 @@ func (c *contents) garbage(o GCOptions, dropped map[string]bool) Garbage {
 			continue
 		}
 		for _, d := range h.blobs {
-			kept[d] = true
-		}
-	}
-	g := Garbage{Open: open, Records: over}
-	for _, r := range rest {
-		switch room := roomOf(r.Name); {
-		case room.keep == nil:
-		case c.young(r.ModTime) || room.keep(c, strings.TrimPrefix(r.Name, room.prefix)):
-			maps.Copy(kept, c.said[r.Name].names)
-		default:
-			g.Records = append(g.Records, r)
+			c.kept[d] = true
 		}
 	}
 	for d, b := range c.blobs {
 		if c.young(b.ModTime) {
-			kept[d] = true
+			c.kept[d] = true
 		}
 	}
-	for _, r := range c.records { // where blobs are that nothing names any more
-		if d, ok := keyOf(r.Name, ElsewherePrefix); ok && o.Free == 0 && !kept[d] && !c.young(r.ModTime) {
-			g.Records = append(g.Records, r)
+	g := Garbage{Open: open}
+	for _, k := range kinds {
+		for _, r := range rest[k.prefix] {
+			switch {
+			case k.stays == nil:
+			case k.stays(c, r, strings.TrimPrefix(r.Name, k.prefix)):
+				maps.Copy(c.kept, c.said[r.Name].names)
+			default:
+				g.Records = append(g.Records, r)
+			}
 		}
 	}
-	c.choose(&g, kept, dead, o.Free)
+	c.choose(&g, dead, o.Free)
 	for _, r := range g.Results {
 		g.Records = append(g.Records, about[r.Key]...)
 	}
 	return g
 }
 
-// openRuns lists the runs without a record that count, oldest first, and the records of those
-// that count no more.
-func (c *contents) openRuns(o GCOptions) (open []OpenRun, over []RecordInfo) {
+// openRuns lists the runs without a record that count, oldest first.
+func (c *contents) openRuns() (open []OpenRun) {
 	for _, r := range c.records {
-		id, ok := strings.CutPrefix(r.Name, OpenRunPrefix)
-		switch {
-		case !ok:
-		case o.Now.Sub(r.ModTime) < openRunAge && !slices.Contains(o.Forget, id):
+		if id, ok := strings.CutPrefix(r.Name, OpenRunPrefix); ok && c.open(r, id) {
 			open = append(open, OpenRun{id, r.ModTime})
-		default:
-			over = append(over, r)
 		}
 	}
 	slices.SortFunc(open, func(a, b OpenRun) int {
 		return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.RunID, b.RunID))
 	})
-	return open, over
-}
-
-// runOf returns the id of the run that a record belongs to, or "".
-func runOf(name string) string {
-	rest, ok := strings.CutPrefix(name, RunsPrefix)
-	if !ok {
-		return ""
-	}
-	id, _, _ := strings.Cut(rest, "/")
-	return id
+	return open
 }
 
 // droppedRuns returns the runs that are not among the newest n of their pipeline; 0: none.
@@ -249,13 +230,13 @@ type dying struct {
 
 // choose fills in which of the dead results and blobs go: blobs that no result
 // names, then results by price, until free bytes are reached.
-func (c *contents) choose(g *Garbage, kept map[Digest]bool, dead []dying, free int64) {
+func (c *contents) choose(g *Garbage, dead []dying, free int64) {
 	users := map[Digest]int{} // results, still there, that name a blob
 	for i := range dead {
 		h := &dead[i]
 		var bytes int64
 		for _, d := range h.blobs {
-			if info, ok := c.blobs[d]; ok && !kept[d] {
+			if info, ok := c.blobs[d]; ok && !c.kept[d] {
 				h.own = append(h.own, d)
 				users[d]++
 				bytes += info.Size
@@ -271,8 +252,8 @@ func (c *contents) choose(g *Garbage, kept map[Digest]bool, dead []dying, free i
 	for _, d := range slices.SortedFunc(maps.Keys(c.blobs), Digest.Compare) {
 		info := c.blobs[d]
 		switch {
-		case !kept[d] && users[d] > 0:
-		case !kept[d] && (free == 0 || g.Bytes < free):
+		case !c.kept[d] && users[d] > 0:
+		case !c.kept[d] && (free == 0 || g.Bytes < free):
 			drop(d)
 		default:
 			g.Kept += info.Size

@@ -1,12 +1,10 @@
 package artifacts
 
 import (
-	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"iter"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // recordSuffix ends every record's path, so that records "a" and "a/b" can live
@@ -114,60 +112,100 @@ func plainStart(prefix string) string {
 	return last[:n]
 }
 
-// RecordNames lists names first: a store is not changed while it is listed.
-func RecordNames(ctx context.Context, records recordLister, prefix string) ([]string, error) {
-	var names []string
-	for r, err := range records.List(ctx, prefix) {
-		if err != nil {
-			return nil, err
-		}
-		names = append(names, r.Name)
-	}
-	return names, nil
-}
+// The folders of a store.
+const (
+	blobsFolder   = "blobs/"
+	recordsFolder = "records/"
+	leasesFolder  = "leases/"
+)
 
-// Document is a record with its text.
-type Document struct {
-	Name string
-	Text []byte
-}
+func blobPath(d Digest) string { return blobsFolder + BlobPath(d) }
 
-// DocumentsIn reads the records whose names begin with prefix, which it lists first.
-func DocumentsIn(ctx context.Context, records interface {
-	recordLister
-	recordReader
-}, prefix string) iter.Seq2[Document, error] {
-	return func(yield func(Document, error) bool) {
-		names, err := RecordNames(ctx, records, prefix)
-		if err != nil {
-			yield(Document{}, err)
-			return
-		}
-		Documents(ctx, records, names)(yield)
-	}
-}
+// MaxRecord is the largest record in bytes. Larger things are blobs.
+const MaxRecord = 1 << 20
 
-// PutJSON stores a value as a document.
-func PutJSON(ctx context.Context, records Records, name string, v any) error {
-	b, err := json.Marshal(v)
-	if err != nil {
+// The longest RecordPath, and the longest segment of one: with a store's prefix
+// under S3's 1,024 bytes, and under a file system's 255.
+const (
+	maxRecordPath    = 800
+	maxRecordSegment = 240
+)
+
+// CheckRecord reports a record that no store takes: a name that is empty, has
+// an empty, "." or ".." segment, a control character or is too long, or data of
+// more than MaxRecord bytes. Stores call it before they write.
+func CheckRecord(name string, data []byte) error {
+	if err := checkRecordName(name); err != nil {
 		return err
 	}
-	return records.Put(ctx, name, b)
+	if len(data) > MaxRecord {
+		return &RefusedError{fmt.Errorf("record %s has %d bytes, more than %d: store it as a blob and record its digest", name, len(data), MaxRecord)}
+	}
+	return nil
 }
 
-// Documents reads records in the order of names. One that is deleted meanwhile is left out;
-// the first error ends it.
-func Documents(ctx context.Context, records recordReader, names []string) iter.Seq2[Document, error] {
-	return func(yield func(Document, error) bool) {
-		for _, name := range names {
-			text, err := records.Get(ctx, name)
-			if errors.Is(err, ErrNotExist) {
-				continue
-			}
-			if !yield(Document{name, text}, err) || err != nil {
-				return
-			}
+// checkRecordName is CheckRecord for a name alone.
+func checkRecordName(name string) error {
+	if !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
+		return fmt.Errorf("record name %q is not printable UTF-8", name)
+	}
+	for seg := range strings.SplitSeq(name, "/") {
+		if seg == "" || seg == "." || seg == ".." {
+			return fmt.Errorf("record name %q has an empty, \".\" or \"..\" segment", name)
 		}
 	}
+	path := RecordPath(name)
+	if len(path) > maxRecordPath {
+		return fmt.Errorf("record name %.100q… takes %d bytes when escaped, more than %d", name, len(path), maxRecordPath)
+	}
+	for seg := range strings.SplitSeq(path, "/") {
+		if len(seg) > maxRecordSegment {
+			return fmt.Errorf("record name %.100q… has a segment of %d bytes when escaped, more than %d", name, len(seg), maxRecordSegment)
+		}
+	}
+	return nil
+}
+
+// spot is what belongs at a path below a store's blobs/ or records/: a file, or a folder of
+// files, or nothing.
+type spot struct {
+	file, folder bool
+	name         string // for people; empty if nothing does, or nothing that is known
+}
+
+// spotAt says what belongs at a path below one of a store's folders.
+func spotAt(path string) spot {
+	if rel, ok := strings.CutPrefix(path, blobsFolder); ok {
+		return blobSpot(rel)
+	}
+	_, rel, _ := strings.Cut(path, "/")
+	return recordSpot(rel)
+}
+
+// blobAt returns the digest of the blob whose path below blobs/ this is.
+func blobAt(rel string) (Digest, bool) {
+	d, err := ParseHex(strings.Replace(rel, "/", "", 1))
+	return d, err == nil && rel == BlobPath(d)
+}
+
+func blobSpot(rel string) spot {
+	if d, ok := blobAt(rel); ok {
+		return spot{file: true, name: "blob " + d.String()}
+	}
+	if len(rel) == 2 && strings.Trim(rel, "0123456789abcdef") == "" {
+		return spot{folder: true, name: "the folder of blobs " + rel + "…"}
+	}
+	return spot{}
+}
+
+func recordSpot(rel string) spot {
+	if name, ok := RecordName(rel); ok {
+		return spot{file: true, name: "record " + name}
+	}
+	inside, ok := RecordName(rel + "/x" + recordSuffix)
+	p := spot{folder: ok}
+	if ok && !strings.Contains(rel, ".") { // with a dot it is rather somebody's file
+		p.name = "the folder of records " + strings.TrimSuffix(inside, "x")
+	}
+	return p
 }

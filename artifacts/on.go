@@ -13,44 +13,24 @@ import (
 	"github.com/redsi/redsi/internal/system/readers"
 )
 
-// The folders of a store.
-const (
-	blobsFolder   = "blobs/"
-	recordsFolder = "records/"
-	leasesFolder  = "leases/"
-)
-
 // On is the store whose files a driver keeps. All that Blobs and Records promise besides
 // moving bytes is kept here: names and sizes are checked, reads are verified.
-func On(d Driver, url string) Store {
-	return on{d, d, url}.store()
-}
+func On(d Driver, url string) Store { return on{d, d}.store(url) }
 
-// ReadOn is the store whose files a driver reads: every write is a *RefusedError.
-func ReadOn(d ReadDriver, url string) Store {
-	return on{d, nil, url}.store()
-}
+// ReadOn is the place whose files a driver reads.
+func ReadOn(d ReadDriver, url string) Reader { return on{d, nil}.store(url).Reader() }
 
 type on struct {
 	ReadDriver
-	w   Driver // nil: it cannot be written to
-	url string
+	w Driver // nil in a Reader
 }
 
-func (o on) store() Store {
-	s := Store{Blobs: blobsOn{o}, Records: recordsOn{o, recordsFolder}, Leases: recordsOn{o, leasesFolder}, URL: o.url}
+func (o on) store(url string) Store {
+	s := Store{Blobs: blobsOn{o}, Records: recordsOn{o, recordsFolder}, Leases: recordsOn{o, leasesFolder}, URL: url}
 	if l, ok := o.ReadDriver.(LocalDriver); ok {
 		s.Blobs = localOn{blobsOn{o}, l}
 	}
 	return s
-}
-
-// writes is the error of every write to what can only be read, or of a caller whose ctx is over.
-func (o on) writes(ctx context.Context) error {
-	if o.w == nil {
-		return &RefusedError{fmt.Errorf("%s is open for reading only: %w", o.url, errors.ErrUnsupported)}
-	}
-	return context.Cause(ctx)
 }
 
 // onError says what an error of a driver is about. Once ctx is over, that is the error.
@@ -66,10 +46,8 @@ func onError(ctx context.Context, what string, err error) error {
 
 type blobsOn struct{ on }
 
-func blobPath(d Digest) string { return blobsFolder + BlobPath(d) }
-
 func (b blobsOn) Put(ctx context.Context, r io.Reader) (Digest, int64, error) {
-	if err := b.writes(ctx); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return Digest{}, 0, err
 	}
 	d, n, err := b.w.Ingest(ctx, readers.WithContext(ctx, r), blobPath)
@@ -154,7 +132,7 @@ func (o on) list(ctx context.Context, prefix string) iter.Seq2[FileInfo, error] 
 }
 
 func (b blobsOn) Delete(ctx context.Context, d Digest) error {
-	if err := b.writes(ctx); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return err
 	}
 	return onError(ctx, "delete blob "+d.String(), b.w.Delete(ctx, blobPath(d)))
@@ -169,7 +147,7 @@ type localOn struct {
 func (b localOn) LocalPath(d Digest) (string, bool) { return b.l.LocalPath(blobPath(d)) }
 
 func (b localOn) Take(ctx context.Context, path string) (Digest, int64, error) {
-	if err := b.writes(ctx); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return Digest{}, 0, err
 	}
 	t, ok := b.l.(TakingDriver)
@@ -211,7 +189,7 @@ func (r recordsOn) Get(ctx context.Context, name string) ([]byte, error) {
 
 // write does one write of a record.
 func (r recordsOn) write(ctx context.Context, name string, data []byte, do func(path string) error) error {
-	if err := r.writes(ctx); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return err
 	}
 	if err := CheckRecord(name, data); err != nil {

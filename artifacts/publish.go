@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -19,16 +18,6 @@ func NondeterminismName(key, outputs Digest) string {
 	return nondetPrefix + key.Hex() + "/" + outputs.Hex()
 }
 
-// OutputsDigest is a digest over the names, types and contents of r's outputs:
-// equal for two results that the same step should have left.
-func (r Result) OutputsDigest() Digest {
-	b, err := json.Marshal(r.Outputs)
-	if err != nil {
-		panic(fmt.Sprintf("artifacts: outputs of %s: %v", r.Key, err)) // strings and numbers only
-	}
-	return Sum(b)
-}
-
 // Publish files r under "results/<key>", last of all: every blob that r names
 // must be in the store by then, else it is an error and nothing is filed.
 //
@@ -38,57 +27,58 @@ func (r Result) OutputsDigest() Digest {
 // is there but damaged, or has lost blobs, gives way to r; of several who replace it at
 // once, the first wins just so.
 //
-// Blobs that only others of s have are copied first. What others have under the key is not
-// asked. A result that the policy of s does not believe gives way to r, too; r is signed if
+// Blobs that only others have are copied first. What others have under the key is not
+// asked. A result that the policy does not believe gives way to r, too; r is signed if
 // the policy has a key for that.
 //
 // Publish may be called again after any error, or with a result that has been
 // filed: the outcome is the same.
-func Publish(ctx context.Context, s Store, r Result) (won *Result, nondeterministic bool, err error) {
+func Publish(ctx context.Context, l Looked, r Result) (won *Result, nondeterministic bool, err error) {
 	r.Format = cmp.Or(r.Format, ResultFormat)
 	r.From, r.Signer = "", ""
-	all, p := s, s.policy()
+	all := l.resolver()
+	p := all.policy
 	p.Elsewhere = nil // blobs that are elsewhere are not there
-	s = With(s, nil, p)
-	err = publishable(ctx, s, r)
-	if errors.Is(err, errNoBlobs) && all.layers != nil && !all.layers.none() {
+	w := With(all.Own, nil, p)
+	err = publishable(ctx, w, r)
+	if errors.Is(err, errNoBlobs) && !all.blobs.none() {
 		// What only others have, or lies elsewhere, is copied; publishable says which is lost.
-		if err = all.layers.fetchAll(ctx, r.needs(), nil); err == nil || errors.Is(err, ErrNotExist) {
-			err = publishable(ctx, s, r)
+		if err = all.blobs.fetchAll(ctx, r.needs(), nil); err == nil || errors.Is(err, ErrNotExist) {
+			err = publishable(ctx, w, r)
 		}
 	}
 	if err != nil {
 		return nil, false, fmt.Errorf("publish %s: %w", r.Key, err)
 	}
-	b, err := recordOf(ctx, s.Blobs, r)
+	b, err := recordOf(ctx, w.Own.Blobs, r)
 	if err != nil {
 		return nil, false, err
 	}
-	return fileRecord(ctx, s, r, b)
+	return fileRecord(ctx, w, r, b)
 }
 
 // errNoBlobs says that a result's blobs are to be stored before it.
 var errNoBlobs = errors.New("store them before the result")
 
 // file is Publish by the bytes of r's record, in a store without others.
-func file(ctx context.Context, s Store, r Result, b []byte) (won *Result, nondeterministic bool, err error) {
-	if err := publishable(ctx, s, r); err != nil {
+func file(ctx context.Context, w *Resolver, r Result, b []byte) (won *Result, nondeterministic bool, err error) {
+	if err := publishable(ctx, w, r); err != nil {
 		return nil, false, fmt.Errorf("publish %s: %w", r.Key, err)
 	}
-	return fileRecord(ctx, s, r, b)
+	return fileRecord(ctx, w, r, b)
 }
 
-func fileRecord(ctx context.Context, s Store, r Result, b []byte) (won *Result, nondeterministic bool, err error) {
+func fileRecord(ctx context.Context, w *Resolver, r Result, b []byte) (won *Result, nondeterministic bool, err error) {
 	// What is there may be deleted or replaced between any two of these calls; the next
 	// round then looks again.
 	var wait unsigned
 	for range publishRounds {
-		err = s.Records.Create(ctx, ResultName(r.Key), b)
+		err = w.Own.Records.Create(ctx, ResultName(r.Key), b)
 		if err == nil {
-			won, err = &r, s.signNew(ctx, r.Key, b)
+			won, err = &r, w.signNew(ctx, r.Key, b)
 		} else if errors.Is(err, ErrExist) {
-			if won, nondeterministic, err = contend(ctx, s, r, b, &wait); err == nil { // its bytes are there
-				err = s.Records.Delete(ctx, ReleasedName(r.Key))
+			if won, nondeterministic, err = contend(ctx, w, r, b, &wait); err == nil { // its bytes are there
+				err = w.Own.Records.Delete(ctx, ReleasedName(r.Key))
 			}
 		} else {
 			err = fmt.Errorf("publish %s: %w", r.Key, err)
@@ -136,15 +126,15 @@ func (u *unsigned) wait(ctx context.Context, record []byte) error {
 
 // contend decides between r and the result that is there already. Only what was looked at
 // is replaced.
-func contend(ctx context.Context, s Store, r Result, encoded []byte, wait *unsigned) (*Result, bool, error) {
-	there, err := s.Records.Get(ctx, ResultName(r.Key))
+func contend(ctx context.Context, w *Resolver, r Result, encoded []byte, wait *unsigned) (*Result, bool, error) {
+	there, err := w.Own.Records.Get(ctx, ResultName(r.Key))
 	if errors.Is(err, ErrNotExist) {
 		return nil, false, errChanged
 	}
 	if err != nil {
 		return nil, false, fmt.Errorf("publish %s: %w", r.Key, err)
 	}
-	entries, err := Inspect(ctx, s, []Digest{r.Key})
+	entries, err := Inspect(ctx, w, []Digest{r.Key})
 	if err != nil {
 		return nil, false, err
 	}
@@ -163,53 +153,53 @@ func contend(ctx context.Context, s Store, r Result, encoded []byte, wait *unsig
 	won, lost := have.Result, &r
 	if !have.Hit() { // what is there has lost, also if it is not believed
 		won = &r
-		if lost, _, err = readRecord(ctx, s.Blobs, r.Key, there); err != nil {
+		if lost, _, err = readRecord(ctx, w, r.Key, there); err != nil {
 			return nil, false, fmt.Errorf("publish %s: %w", r.Key, err)
 		}
 	}
 	nondeterministic := lost != nil && lost.OutputsDigest() != won.OutputsDigest()
 	if nondeterministic { // first, since a kill after Put would leave no trace of it
-		if err := recordNondeterminism(ctx, s, *lost); err != nil {
+		if err := recordNondeterminism(ctx, w.Own, *lost); err != nil {
 			return nil, false, err
 		}
 	}
 	if !have.Hit() {
-		err := s.Records.Replace(ctx, ResultName(r.Key), there, encoded)
+		err := w.Own.Records.Replace(ctx, ResultName(r.Key), there, encoded)
 		if errors.Is(err, ErrExist) || errors.Is(err, ErrNotExist) {
 			return nil, false, errChanged
 		}
 		if err != nil {
 			return nil, false, fmt.Errorf("replace the result of %s: %w", r.Key, err)
 		}
-		if err := dropStale(ctx, s, r.Key, encoded); err != nil {
+		if err := dropStale(ctx, w.Own, r.Key, encoded); err != nil {
 			return nil, false, fmt.Errorf("replace the result of %s: its signatures: %w", r.Key, err)
 		}
-		return won, nondeterministic, s.signNew(ctx, r.Key, encoded)
+		return won, nondeterministic, w.signNew(ctx, r.Key, encoded)
 	}
 	if bytes.Equal(there, encoded) { // an attempt before this one may have filed it, and not signed it
-		err = s.signNew(ctx, r.Key, encoded)
+		err = w.signNew(ctx, r.Key, encoded)
 	}
 	return won, nondeterministic, err
 }
 
 // signNew signs a record that was just filed, if the policy has a key for that. If it was
 // replaced meanwhile, also while it was being signed, it has lost: that is errChanged.
-func (s Store) signNew(ctx context.Context, key Digest, record []byte) error {
-	by := s.policy().Signer
+func (w *Resolver) signNew(ctx context.Context, key Digest, record []byte) error {
+	by := w.policy.Signer
 	if by == nil {
 		return nil
 	}
-	if err := s.isFiled(ctx, key, record); err != nil { // the signature of another one stays
+	if err := w.isFiled(ctx, key, record); err != nil { // the signature of another one stays
 		return err
 	}
 	name := SignatureName(key, by.Public())
 	doc, err := sign(key, record, by)
 	if err == nil {
-		err = s.Records.Create(ctx, name, doc)
+		err = w.Own.Records.Create(ctx, name, doc)
 	}
 	stale := false
 	if errors.Is(err, ErrExist) { // of this record by another publisher, or of one that was here before
-		if doc, err = s.Records.Get(ctx, name); err == nil {
+		if doc, err = w.Own.Records.Get(ctx, name); err == nil {
 			_, other := signerOf(key, record, name, doc)
 			stale = other != nil
 		} else if errors.Is(err, ErrNotExist) {
@@ -219,18 +209,18 @@ func (s Store) signNew(ctx context.Context, key Digest, record []byte) error {
 	if err != nil {
 		return fmt.Errorf("sign the result of %s: %w", key, err)
 	}
-	if err := s.isFiled(ctx, key, record); err != nil || !stale {
+	if err := w.isFiled(ctx, key, record); err != nil || !stale {
 		return err
 	}
-	if err := dropStale(ctx, s, key, record); err != nil {
+	if err := dropStale(ctx, w.Own, key, record); err != nil {
 		return fmt.Errorf("sign the result of %s: %w", key, err)
 	}
 	return errChanged // the next round signs it
 }
 
 // isFiled returns errChanged if a key's record is gone, or another one.
-func (s Store) isFiled(ctx context.Context, key Digest, record []byte) error {
-	there, err := s.Records.Get(ctx, ResultName(key))
+func (w *Resolver) isFiled(ctx context.Context, key Digest, record []byte) error {
+	there, err := w.Own.Records.Get(ctx, ResultName(key))
 	if err == nil && !bytes.Equal(there, record) || errors.Is(err, ErrNotExist) {
 		return errChanged
 	}
@@ -253,7 +243,7 @@ func recordNondeterminism(ctx context.Context, s Store, lost Result) error {
 }
 
 // publishable checks that r is well formed and all of its blobs are stored.
-func publishable(ctx context.Context, s Store, r Result) error {
+func publishable(ctx context.Context, w *Resolver, r Result) error {
 	if r.Format != ResultFormat {
 		return fmt.Errorf("format %q is not %q", r.Format, ResultFormat)
 	}
@@ -261,7 +251,7 @@ func publishable(ctx context.Context, s Store, r Result) error {
 		return err
 	}
 	entries := []Entry{{Result: &r}}
-	if err := markLost(ctx, s.Blobs, entries); err != nil {
+	if err := markLost(ctx, w, entries); err != nil {
 		return err
 	}
 	if lost := entries[0].Lost; len(lost) > 0 {

@@ -57,11 +57,7 @@ const AnySize int64 = math.MaxInt64 - 1
 
 // ReadBlob returns the verified bytes of a blob that has at most limit bytes;
 // a larger one is an error, so that a wrong digest cannot exhaust memory.
-func ReadBlob(ctx context.Context, s Blobs, d Digest, limit int64) ([]byte, error) {
-	return readAll(ctx, s, d, limit)
-}
-
-func readAll(ctx context.Context, s blobReader, d Digest, limit int64) ([]byte, error) {
+func ReadBlob(ctx context.Context, s BlobReader, d Digest, limit int64) ([]byte, error) {
 	rc, err := s.Open(ctx, d)
 	if err != nil {
 		return nil, err

@@ -9,22 +9,6 @@ import (
 	"slices"
 )
 
-// Released is the record "released/<hex key>" of a result whose outputs' bytes may leave the
-// store on purpose. Without them the result is no hit, but it is not lost either: what it says
-// of its outputs still makes the keys of the steps that read them, and running its step again
-// brings the bytes back, and removes the record.
-type Released struct {
-	Format string `json:"format"` // ReleasedFormat
-	Key    Digest `json:"key"`
-	Bytes  int64  `json:"bytes"` // that left with it; 0: others need all of its outputs
-}
-
-// ReleasedFormat is the form of the records of released results.
-const ReleasedFormat = "redsi-released/1"
-
-// ReleasedName is the name of the record that says that the result of key was released.
-func ReleasedName(key Digest) string { return ReleasedPrefix + key.Hex() }
-
 // smallBlob is the size up to which a blob stays: it fills no disk, and such as an empty file
 // or a report of one number is the output of many steps.
 const smallBlob = 4 << 10
@@ -37,32 +21,17 @@ type Freed struct {
 	For     string `json:"for,omitempty"`  // why one of them does, for people
 }
 
-// markReleased marks those of entries that lack blobs because their result was released.
-func (t *tier) markReleased(ctx context.Context, entries []Entry) error {
-	return each(ctx, len(entries), parallel, func(ctx context.Context, i int) error {
-		r := entries[i].Result
-		if r == nil || len(entries[i].Lost) == 0 {
-			return nil
-		}
-		_, err := t.Get(ctx, ReleasedName(r.Key))
-		if r.Released = err == nil; t.own && err != nil && !errors.Is(err, ErrNotExist) {
-			return err
-		}
-		return nil
-	})
-}
-
 // Release lets the outputs of the results of keys go, which no step of a run will read. What
 // anything else names stays: another result that has its bytes, a log, any other record. A
 // result stays whole if wanted says why, or if a root names its key, unless own says of all
-// such roots that they are no reason. Stores behind s have no part in it.
+// such roots that they are no reason.
 //
 // Each result is marked before its first blob goes: a kill in between leaves results that are
 // released or whole, and none that is lost. Results that are published meanwhile are looked
 // at just before blobs go; one that names such a blob an instant later loses it, and is made
 // again where it is needed, as after Collect.
 func Release(ctx context.Context, s Store, keys []Digest, wanted map[Digest]string, own func(name string, text []byte) bool) (freed Freed, err error) {
-	err = freed.release(ctx, s.bare(), keys, wanted, own)
+	err = freed.release(ctx, s, keys, wanted, own)
 	if err != nil {
 		err = fmt.Errorf("let go of what steps have read: %w", err)
 	}
@@ -159,7 +128,7 @@ func (freed *Freed) releasable(ctx context.Context, s Store, keys []Digest, want
 func (freed *Freed) settle(c *contents, going map[Digest]*leaving, wanted map[Digest]string) {
 	roots := map[Digest]string{} // to their last names
 	for _, name := range slices.Sorted(maps.Keys(c.said)) {
-		if !roomOf(name).weak {
+		if kindOf(name).text == rooted {
 			for d := range c.said[name].names {
 				roots[d] = name
 			}
@@ -200,11 +169,4 @@ func (c *contents) neededBeside(going map[Digest]*leaving) map[Digest]bool {
 		}
 	}
 	return needed
-}
-
-// withoutOutputs is r with what it names beside its outputs.
-func (r *Result) withoutOutputs() *Result {
-	other := *r
-	other.Outputs = nil
-	return &other
 }

@@ -36,7 +36,7 @@ func release(t *testing.T, s artifacts.Store, rs ...artifacts.Result) artifacts.
 }
 
 // released reports whether a result is there without its bytes.
-func released(t *testing.T, s artifacts.Store, r artifacts.Result) bool {
+func released(t *testing.T, s artifacts.Looked, r artifacts.Result) bool {
 	t.Helper()
 	known, err := artifacts.LookupKnown(t.Context(), s, []artifacts.Digest{r.Key})
 	if err != nil || known[r.Key] == nil {
@@ -111,7 +111,7 @@ func TestReleasedInUpkeep(t *testing.T) {
 	}
 	to := mem.New()
 	for range 2 {
-		tr := &artifacts.Transfer{From: s, To: to}
+		tr := &artifacts.Transfer{From: s.Reader(), To: to}
 		if err := tr.Results(t.Context(), []artifacts.Digest{r.Key}); err != nil {
 			t.Fatal(err)
 		}
@@ -119,7 +119,7 @@ func TestReleasedInUpkeep(t *testing.T) {
 			t.Fatalf("%+v", done)
 		}
 	}
-	behind := artifacts.With(mem.New(), []artifacts.Other{{Name: "there", Store: to}}, artifacts.Policy{Foreign: artifacts.UseUntrusted})
+	behind := artifacts.With(mem.New(), []artifacts.Other{{Name: "there", Reader: to.Reader()}}, artifacts.Policy{Foreign: artifacts.UseUntrusted})
 	if !released(t, behind, r) {
 		t.Fatal("what another store has of it is not used")
 	}
@@ -171,5 +171,5 @@ func (k *killed) Delete(ctx context.Context, d artifacts.Digest) error {
 	if k.once.Swap(true) {
 		return errors.New("killed")
 	}
-	return k.Blobs.Delete(ctx, d)
+	return k.Blobs.Delete(context.WithoutCancel(ctx), d) // which the failure of another ends
 }

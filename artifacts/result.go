@@ -1,10 +1,14 @@
 package artifacts
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
+	"strings"
 	"time"
 
 	fastjson "github.com/go-json-experiment/json"
@@ -174,4 +178,144 @@ func (r *Result) UnmarshalJSON(b []byte) error {
 	*r = Result(w.resultPlain)
 	r.Took = time.Duration(math.Round(w.TookS * float64(time.Second)))
 	return nil
+}
+
+// Lost names a blob that a result needs and the store does not have.
+type Lost struct {
+	Output string
+	File   string // of a tree, or empty
+	Digest Digest
+}
+
+func (l Lost) String() string {
+	if l.Output == "" {
+		return fmt.Sprintf("the body of its record (%s)", l.Digest)
+	}
+	if l.File != "" {
+		return fmt.Sprintf("%s of output %s (%s)", l.File, l.Output, l.Digest)
+	}
+	return fmt.Sprintf("output %s (%s)", l.Output, l.Digest)
+}
+
+// blobs lists every blob that r names with the place it has in r, ordered by
+// output and file name; none if r is nil.
+func (r *Result) blobs() (all []Lost) {
+	if r == nil {
+		return nil
+	}
+	if !r.body.IsZero() {
+		all = append(all, Lost{Digest: r.body})
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Outputs)) {
+		for _, f := range r.Outputs[name].Named("") {
+			all = append(all, Lost{Output: name, File: f.Name, Digest: f.Digest})
+		}
+	}
+	return all
+}
+
+// needs are the digests of blobs.
+func (r *Result) needs() (all []Digest) {
+	for _, b := range r.blobs() {
+		all = append(all, b.Digest)
+	}
+	return all
+}
+
+// OutputsDigest is a digest over the names, types and contents of r's outputs:
+// equal for two results that the same step should have left.
+func (r Result) OutputsDigest() Digest {
+	b, err := json.Marshal(r.Outputs)
+	if err != nil {
+		panic(fmt.Sprintf("artifacts: outputs of %s: %v", r.Key, err)) // strings and numbers only
+	}
+	return Sum(b)
+}
+
+// withoutOutputs is r with what it names beside its outputs.
+func (r *Result) withoutOutputs() *Result {
+	other := *r
+	other.Outputs = nil
+	return &other
+}
+
+// Sizes lists the blobs of r's outputs with their sizes.
+func (r *Result) Sizes() map[Digest]int64 {
+	sizes := map[Digest]int64{}
+	for _, a := range r.Outputs {
+		for _, f := range a.Named("") {
+			sizes[f.Digest] = f.Size
+		}
+	}
+	return sizes
+}
+
+// Memory is the most bytes of memory that r's step had at a time; 0 if that is not known.
+func (r *Result) Memory() int64 {
+	if u := r.Used; u != nil && (u.MemoryOf == MemoryOfProgram || u.MemoryOf == MemoryOfStep) {
+		return u.Memory
+	}
+	return 0
+}
+
+// With adds up what a step and its parts used. A sum is there only if every term is; the
+// most memory is that of one of them. Where nothing of a part was measured, nothing is known
+// of all.
+func (u *Used) With(parts []Result) *Used {
+	if u == nil || len(parts) == 0 {
+		return u
+	}
+	all := make([]*Used, 1, 1+len(parts))
+	all[0] = u
+	for i := range parts {
+		if parts[i].Used == nil {
+			return nil
+		}
+		all = append(all, parts[i].Used)
+	}
+	sum := &Used{}
+	everyHas := func(has func(*Used) bool) bool {
+		return !slices.ContainsFunc(all, func(x *Used) bool { return !has(x) })
+	}
+	cpu := everyHas(func(x *Used) bool { return x.CPUOf != "" })
+	memory := everyHas(func(x *Used) bool { return x.MemoryOf != "" })
+	energy := everyHas(func(x *Used) bool { return x.EnergyOf != "" })
+	var cards, counters []string
+	for _, x := range all {
+		sum.Read += x.Read
+		sum.Written += x.Written
+		sum.Beside = max(sum.Beside, x.Beside)
+		if cpu {
+			sum.CPU += x.CPU
+			sum.CPUOf = widest(sum.CPUOf, x.CPUOf)
+		}
+		if memory && x.Memory > sum.Memory {
+			sum.Memory, sum.MemoryOf = x.Memory, x.MemoryOf
+		}
+		if energy {
+			sum.Energy += x.Energy
+			counters = append(counters, x.EnergyOf)
+		}
+		sum.CardMemory = max(sum.CardMemory, x.CardMemory)
+		if x.Card != "" {
+			cards = append(cards, x.Card)
+		}
+	}
+	sum.Card, sum.EnergyOf = distinct(cards), distinct(counters)
+	return sum
+}
+
+// widest is whose a sum is, of two terms.
+func widest(a, b string) string {
+	order := []string{"", CPUOfProgram, CPUOfStep, CPUOfProcess}
+	if cmp.Compare(slices.Index(order, b), slices.Index(order, a)) > 0 {
+		return b
+	}
+	return a
+}
+
+// distinct joins texts that differ, in their order.
+func distinct(list []string) string {
+	slices.Sort(list)
+	return strings.Join(slices.Compact(list), "; ")
 }

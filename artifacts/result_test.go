@@ -42,7 +42,7 @@ func putBytes(t *testing.T, s artifacts.Store, b []byte) artifacts.Digest {
 	return d
 }
 
-func publish(t *testing.T, s artifacts.Store, r artifacts.Result) {
+func publish(t *testing.T, s artifacts.Looked, r artifacts.Result) {
 	t.Helper()
 	if _, nondet, err := artifacts.Publish(t.Context(), s, r); err != nil || nondet {
 		t.Fatalf("Publish: %v, %v", nondet, err)

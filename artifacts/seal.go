@@ -31,10 +31,6 @@ func sealed(b []byte) []byte {
 	return fmt.Appendf(body, "%s%s%s", sealOpen, Sum(body), sealClose)
 }
 
-// FormatError says that a result was written in a format, or under a key of one, that
-// this code does not know, most likely by a newer redsi.
-type FormatError struct{ Name, Format, Reads string }
-
 func (e *FormatError) Error() string {
 	return fmt.Sprintf("%s has format %q, this redsi reads %q: use the redsi that wrote it, or newer", e.Name, e.Format, e.Reads)
 }

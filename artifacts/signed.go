@@ -63,10 +63,9 @@ func signerOf(key Digest, record []byte, name string, doc []byte) (by signature.
 	return by, nil
 }
 
-// SignResult signs the record of a result that s itself has. Without one it is ErrNotExist.
+// SignResult signs the record of a result that s has. Without one it is ErrNotExist.
 // What the key has signed already is left as it is; done says that it was not.
 func SignResult(ctx context.Context, s Store, key Digest, by *signature.Private) (done bool, err error) {
-	s = s.bare()
 	record, err := s.Records.Get(ctx, ResultName(key))
 	if err != nil {
 		return false, err
@@ -98,16 +97,15 @@ type Signed struct {
 	Err error            // why it counts for nothing: it is damaged, or of another record
 }
 
-// Signatures lists who signed the result that s itself has under key, in no set order of
+// Signatures lists who signed the result that is under key, in no set order of
 // people. Whether they are trusted is for a signature.Ring to say.
-func Signatures(ctx context.Context, s Store, key Digest) ([]Signed, error) {
-	s = s.bare()
-	record, err := s.Records.Get(ctx, ResultName(key))
+func Signatures(ctx context.Context, records RecordReader, key Digest) ([]Signed, error) {
+	record, err := records.Get(ctx, ResultName(key))
 	if err != nil {
 		return nil, err
 	}
 	var all []Signed
-	for doc, err := range DocumentsIn(ctx, s.Records, signaturePrefix(key)) {
+	for doc, err := range DocumentsIn(ctx, records, signaturePrefix(key)) {
 		if err != nil {
 			return nil, err
 		}
@@ -133,10 +131,10 @@ func dropStale(ctx context.Context, s Store, key Digest, record []byte) error {
 	return nil
 }
 
-// DropResult deletes the result of key in s itself, and first its signatures, which are of
+// DropResult deletes the result of key in s, and first its signatures, which are of
 // no other. One that is not there is no error.
 func DropResult(ctx context.Context, s Store, key Digest) error {
-	names, err := RecordNames(ctx, s.bare().Records, signaturePrefix(key))
+	names, err := RecordNames(ctx, s.Records, signaturePrefix(key))
 	for _, name := range names {
 		if err == nil {
 			err = s.Records.Delete(ctx, name)

@@ -28,13 +28,13 @@ func key(t *testing.T, name string) *signature.Private {
 }
 
 // signing is s with a key that signs what is published.
-func signing(s artifacts.Store, by *signature.Private) artifacts.Store {
+func signing(s artifacts.Store, by *signature.Private) *artifacts.Resolver {
 	return artifacts.With(s, nil, artifacts.Policy{Signer: by})
 }
 
 func signatures(t *testing.T, s artifacts.Store, key artifacts.Digest) string {
 	t.Helper()
-	all, err := artifacts.Signatures(t.Context(), s, key)
+	all, err := artifacts.Signatures(t.Context(), s.Records, key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,10 +160,10 @@ func TestOwnIsJudged(t *testing.T) {
 			t.Errorf("%s, %+v: %v, want %s", c.own, c.ring, got, c.want)
 		}
 		// Upkeep goes by what is there.
-		if rep, err := artifacts.Check(t.Context(), with, artifacts.CheckOptions{}); err != nil || len(rep.Problems) != 1 {
+		if rep, err := artifacts.Check(t.Context(), s, artifacts.CheckOptions{}); err != nil || len(rep.Problems) != 1 {
 			t.Errorf("check: %v, %v", rep.Problems, err)
 		}
-		if g, err := artifacts.Collect(t.Context(), with, artifacts.GCOptions{DryRun: true}); err != nil || len(g.Blobs) != 0 {
+		if g, err := artifacts.Collect(t.Context(), s, artifacts.GCOptions{DryRun: true}); err != nil || len(g.Blobs) != 0 {
 			t.Errorf("collect: %v, %v", g.Blobs, err)
 		}
 	}
@@ -219,7 +219,7 @@ func TestTransferIsExact(t *testing.T) {
 	putRecord(t, from, "attestations/"+artifacts.Digest{9}.Hex()+"/1", `{}`)
 	send := func(to artifacts.Store) artifacts.Transferred {
 		t.Helper()
-		x := &artifacts.Transfer{From: from, To: to}
+		x := &artifacts.Transfer{From: from.Reader(), To: to}
 		if err := x.Results(ctx, []artifacts.Digest{r.Key}); err != nil {
 			t.Fatal(err)
 		}
@@ -264,7 +264,7 @@ func TestTransferOfMany(t *testing.T) {
 		keys = append(keys, r.Key)
 	}
 	before := faults.Calls(storetest.RecordsList)
-	x := &artifacts.Transfer{From: s, To: to}
+	x := &artifacts.Transfer{From: s.Reader(), To: to}
 	if err := x.Results(t.Context(), keys); err != nil {
 		t.Fatal(err)
 	}

@@ -2,26 +2,13 @@ package artifacts
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"iter"
-	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 )
 
-// Blobs keeps immutable bytes under their SHA-256. All methods may be called
-// concurrently, from several processes and machines on one store, and again
-// after an error: each is idempotent.
-type Blobs interface {
-	// Put stores what r yields and returns its digest and size. It streams with
-	// bounded memory, hashes at ingest and shows the blob only when it is whole:
-	// after an error, a kill or a cancelled ctx nothing is visible. A blob that
-	// is there already is not an error; its age (ModTime) starts anew, so that
-	// garbage collection sees it as in use.
-	Put(ctx context.Context, r io.Reader) (Digest, int64, error)
-
+// BlobReader reads immutable bytes by their SHA-256.
+type BlobReader interface {
 	// Open returns the bytes of d. A read that reaches io.EOF has delivered
 	// exactly those bytes; a blob that differs ends in an *IntegrityError in
 	// place of io.EOF, so what was read is not to be trusted before EOF. A blob
@@ -31,6 +18,20 @@ type Blobs interface {
 	// Missing returns those of ds that are not there, in the order given, each
 	// once. It looks at existence only; reads check the bytes.
 	Missing(ctx context.Context, ds []Digest) ([]Digest, error)
+}
+
+// Blobs keeps immutable bytes under their SHA-256. All methods may be called
+// concurrently, from several processes and machines on one store, and again
+// after an error: each is idempotent.
+type Blobs interface {
+	BlobReader
+
+	// Put stores what r yields and returns its digest and size. It streams with
+	// bounded memory, hashes at ingest and shows the blob only when it is whole:
+	// after an error, a kill or a cancelled ctx nothing is visible. A blob that
+	// is there already is not an error; its age (ModTime) starts anew, so that
+	// garbage collection sees it as in use.
+	Put(ctx context.Context, r io.Reader) (Digest, int64, error)
 
 	// List yields every blob, in no set order. The first error ends it.
 	List(ctx context.Context) iter.Seq2[BlobInfo, error]
@@ -58,11 +59,20 @@ type BlobInfo struct {
 	ModTime time.Time // when it was last put
 }
 
-// Records keeps small JSON documents under slash-separated names, such as
+// RecordReader reads small JSON documents by slash-separated names, such as
 // "results/<hex key>" or "runs/<id>". Reads never see a half-written document.
-type Records interface {
+type RecordReader interface {
 	// Get returns a document, or ErrNotExist.
 	Get(ctx context.Context, name string) ([]byte, error)
+
+	// List yields the documents whose name starts with prefix, sorted by name.
+	// The first error ends it.
+	List(ctx context.Context, prefix string) iter.Seq2[RecordInfo, error]
+}
+
+// Records keeps such documents.
+type Records interface {
+	RecordReader
 
 	// Create stores a new document, or returns ErrExist and changes nothing. Of
 	// any number of concurrent calls for one name, on any machines, exactly one
@@ -78,10 +88,6 @@ type Records interface {
 	// number of concurrent calls with one old and other data, exactly one succeeds. Like
 	// Create, it may have succeeded after another error.
 	Replace(ctx context.Context, name string, old, data []byte) error
-
-	// List yields the documents whose name starts with prefix, sorted by name.
-	// The first error ends it.
-	List(ctx context.Context, prefix string) iter.Seq2[RecordInfo, error]
 
 	// Delete removes a document; one that is not there is not an error.
 	Delete(ctx context.Context, name string) error
@@ -100,51 +106,14 @@ type Store struct {
 	Records Records
 	Leases  Records // of internal/host/lease: a loss of power may lose or spoil them
 	URL     string  // where it is, for people and logs; never holds a secret
-
-	layers *layers // of With: whose results count, and who else has some
 }
 
-// MaxRecord is the largest record in bytes. Larger things are blobs.
-const MaxRecord = 1 << 20
-
-// The longest RecordPath, and the longest segment of one: with a store's prefix
-// under S3's 1,024 bytes, and under a file system's 255.
-const (
-	maxRecordPath    = 800
-	maxRecordSegment = 240
-)
-
-// CheckRecord reports a record that no store takes: a name that is empty, has
-// an empty, "." or ".." segment, a control character or is too long, or data of
-// more than MaxRecord bytes. Stores call it before they write.
-func CheckRecord(name string, data []byte) error {
-	if err := checkRecordName(name); err != nil {
-		return err
-	}
-	if len(data) > MaxRecord {
-		return &RefusedError{fmt.Errorf("record %s has %d bytes, more than %d: store it as a blob and record its digest", name, len(data), MaxRecord)}
-	}
-	return nil
+// Reader is a place that can only be read.
+type Reader struct {
+	Blobs   BlobReader
+	Records RecordReader
+	URL     string
 }
 
-// checkRecordName is CheckRecord for a name alone.
-func checkRecordName(name string) error {
-	if !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
-		return fmt.Errorf("record name %q is not printable UTF-8", name)
-	}
-	for seg := range strings.SplitSeq(name, "/") {
-		if seg == "" || seg == "." || seg == ".." {
-			return fmt.Errorf("record name %q has an empty, \".\" or \"..\" segment", name)
-		}
-	}
-	path := RecordPath(name)
-	if len(path) > maxRecordPath {
-		return fmt.Errorf("record name %.100q… takes %d bytes when escaped, more than %d", name, len(path), maxRecordPath)
-	}
-	for seg := range strings.SplitSeq(path, "/") {
-		if len(seg) > maxRecordSegment {
-			return fmt.Errorf("record name %.100q… has a segment of %d bytes when escaped, more than %d", name, len(seg), maxRecordSegment)
-		}
-	}
-	return nil
-}
+// Reader is s itself, to be read only.
+func (s Store) Reader() Reader { return Reader{s.Blobs, s.Records, s.URL} }

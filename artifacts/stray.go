@@ -72,53 +72,9 @@ func (o on) strays(ctx context.Context, folder string) iter.Seq2[Stray, error] {
 }
 
 func (o on) setAside(ctx context.Context, s Stray) (string, error) {
-	if err := o.writes(ctx); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return "", err
 	}
 	to, err := o.ReadDriver.(TidyDriver).SetAside(ctx, s.path)
 	return to, onError(ctx, "set "+s.Path+" aside", err)
-}
-
-// place is what belongs at a path below a store's blobs/ or records/: a file, or a folder of
-// files, or nothing.
-type place struct {
-	file, folder bool
-	name         string // for people; empty if nothing does, or nothing that is known
-}
-
-// spotAt says what belongs at a path below one of a store's folders.
-func spotAt(path string) place {
-	if rel, ok := strings.CutPrefix(path, blobsFolder); ok {
-		return blobSpot(rel)
-	}
-	_, rel, _ := strings.Cut(path, "/")
-	return recordSpot(rel)
-}
-
-// blobAt returns the digest of the blob whose path below blobs/ this is.
-func blobAt(rel string) (Digest, bool) {
-	d, err := ParseHex(strings.Replace(rel, "/", "", 1))
-	return d, err == nil && rel == BlobPath(d)
-}
-
-func blobSpot(rel string) place {
-	if d, ok := blobAt(rel); ok {
-		return place{file: true, name: "blob " + d.String()}
-	}
-	if len(rel) == 2 && strings.Trim(rel, "0123456789abcdef") == "" {
-		return place{folder: true, name: "the folder of blobs " + rel + "…"}
-	}
-	return place{}
-}
-
-func recordSpot(rel string) place {
-	if name, ok := RecordName(rel); ok {
-		return place{file: true, name: "record " + name}
-	}
-	inside, ok := RecordName(rel + "/x" + recordSuffix)
-	p := place{folder: ok}
-	if ok && !strings.Contains(rel, ".") { // with a dot it is rather somebody's file
-		p.name = "the folder of records " + strings.TrimSuffix(inside, "x")
-	}
-	return p
 }

@@ -8,30 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 )
-
-// contents is all that a store holds, as of one walk over it.
-type contents struct {
-	results map[Digest]held
-	records []RecordInfo
-	said    map[string]said // by each record but results
-	blobs   map[Digest]BlobInfo
-	roots   map[Digest]bool      // that roots name
-	ages    map[string]time.Time // of records
-	young   func(time.Time) bool
-	dropped map[string]bool // runs
-}
-
-// held is what garbage collection goes by of a result: a store has many.
-type held struct {
-	blobs    []Digest // in no set order, each once
-	hit      bool
-	step     string
-	took     time.Duration
-	finished time.Time
-	damage   error
-}
 
 func heldBy(e Entry) held {
 	h := held{hit: e.Hit(), damage: e.Damage}
@@ -78,7 +55,7 @@ func (c *contents) read(ctx context.Context, s Store, skip func(name string, tex
 			}
 			continue
 		}
-		if !roomOf(r.Name).bare {
+		if kindOf(r.Name).text != bare {
 			others = append(others, r.Name)
 		}
 	}
@@ -108,7 +85,7 @@ func (c *contents) read(ctx context.Context, s Store, skip func(name string, tex
 
 // readSince adds the results that have been filed since.
 func (c *contents) readSince(ctx context.Context, s Store) error {
-	keys, err := ResultKeys(ctx, s)
+	keys, err := ResultKeys(ctx, s.Records)
 	if err != nil {
 		return err
 	}
@@ -118,7 +95,7 @@ func (c *contents) readSince(ctx context.Context, s Store) error {
 // add reads results.
 func (c *contents) add(ctx context.Context, s Store, keys []Digest) error {
 	for some := range slices.Chunk(keys, inspectMost) {
-		entries, err := Inspect(ctx, s.linked(), some)
+		entries, err := Inspect(ctx, linked(s), some)
 		if err != nil {
 			return err
 		}
@@ -150,15 +127,8 @@ func digestsIn(text []byte) map[Digest]bool {
 	return found
 }
 
-// said is what upkeep goes by of a record that is no result.
-type said struct {
-	names map[Digest]bool // the digests in its text and in that of its body
-	study string          // of a run: its project and pipeline
-	lost  error           // why its body cannot be read, whoever asks
-}
-
 // saidBy reads a record's text and its body; err is that the store could not answer.
-func saidBy(ctx context.Context, blobs Blobs, name string, text []byte) (said, error) {
+func saidBy(ctx context.Context, blobs BlobReader, name string, text []byte) (said, error) {
 	found := said{names: digestsIn(text)}
 	var head struct {
 		Project  string  `json:"project"`

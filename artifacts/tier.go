@@ -3,78 +3,21 @@ package artifacts
 import (
 	"context"
 	"errors"
-	"io"
-	"iter"
+	"fmt"
 	"sync"
 	"time"
 )
 
-// layers is what With puts behind a store: the tiers in which results are looked up, own
-// first, and whom they are believed.
-type layers struct {
-	own    Store
-	policy Policy
-	tiers  []*tier
-
-	mu     sync.Mutex
-	coming map[Digest]chan struct{} // blobs that are being copied into own
-	sizes  map[Digest]int64         // of blobs that foreign results name
-	wrong  map[Elsewhere]bool       // records that say where a blob is, and it is not there
-	memo   memo
-}
-
-// The others are read through these alone, so that nothing can be written to them.
-type (
-	blobReader interface {
-		Open(ctx context.Context, d Digest) (io.ReadCloser, error)
-		Missing(ctx context.Context, ds []Digest) ([]Digest, error)
-	}
-	recordReader interface {
-		Get(ctx context.Context, name string) ([]byte, error)
-	}
-	recordLister interface {
-		List(ctx context.Context, prefix string) iter.Seq2[RecordInfo, error]
-	}
-)
-
 // downFor is how long a store that did not answer is not asked again.
 const downFor = time.Minute
-
-// sizesMost bounds the sizes of blobs that are remembered.
-const sizesMost = 1 << 20
-
-func newLayers(own Store, others []Other, p Policy) *layers {
-	l := &layers{own: own, policy: p, coming: map[Digest]chan struct{}{}, sizes: map[Digest]int64{}, wrong: map[Elsewhere]bool{}}
-	l.tiers = []*tier{ownTier(own)}
-	for _, o := range others {
-		s := o.Store.bare()
-		l.tiers = append(l.tiers, &tier{name: o.Name, url: s.URL, blobs: s.Blobs, records: s.Records, lister: s.Records, bad: map[Digest]error{}})
-	}
-	return l
-}
-
-func (l *layers) others() []*tier { return l.tiers[1:] }
-
-// none reports that there is nobody to fetch blobs from.
-func (l *layers) none() bool { return len(l.others()) == 0 && l.policy.Elsewhere == nil }
-
-func (l *layers) states() (all []OtherState) {
-	for _, t := range l.others() {
-		t.mu.Lock()
-		all = append(all, OtherState{t.name, t.url, t.err, t.asked, t.found, t.denied})
-		t.mu.Unlock()
-	}
-	return all
-}
 
 // tier is a store as it is looked through: own, or one of the others. What goes wrong with
 // one of the others is no error of a look-up, but a reason why a result is not used.
 type tier struct {
 	own       bool
 	name, url string // of one of the others
-	blobs     blobReader
-	records   recordReader
-	lister    recordLister
+	blobs     BlobReader
+	records   RecordReader
 
 	mu                   sync.Mutex
 	err                  error // why it did not answer the last time
@@ -84,9 +27,7 @@ type tier struct {
 }
 
 // ownTier is s as the first tier.
-func ownTier(s Store) *tier {
-	return &tier{own: true, blobs: s.Blobs, records: s.Records, lister: s.Records}
-}
+func ownTier(s Reader) *tier { return &tier{own: true, blobs: s.Blobs, records: s.Records} }
 
 // ask asks the store something. Where one of the others does not answer, the error is a
 // *DownError, and it is not asked again for a while. What is not there is ErrNotExist.
@@ -158,3 +99,44 @@ func (t *tier) spoilt(d Digest) error {
 	defer t.mu.Unlock()
 	return t.bad[d]
 }
+
+var errTooLong = fmt.Errorf("it is larger than any that redsi writes, %d bytes", MaxRecord)
+
+// Other is a store of somebody else. It is only read: by name, never listed.
+type Other struct {
+	Reader
+	Name string // its host or folder, for people; Results say it as From
+}
+
+// state is what is known of the store.
+func (t *tier) state() OtherState {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return OtherState{t.name, t.url, t.err, t.asked, t.found, t.denied}
+}
+
+// OtherState is what is known of one of the others of a store, so far.
+type OtherState struct {
+	Name   string
+	URL    string
+	Err    error // why it did not answer the last time; nil: it did, or was not asked
+	Asked  int   // records of results that were requested
+	Found  int   // records that were found
+	Denied int   // refused (403); they count as misses
+}
+
+// DownError says that a blob or record may be in a store that does not answer.
+type DownError struct {
+	Name string // of the other store
+	What string // that was asked for, or empty
+	Err  error
+}
+
+func (e *DownError) Error() string {
+	if e.What == "" {
+		return fmt.Sprintf("%s does not answer: %v", e.Name, e.Err)
+	}
+	return fmt.Sprintf("%s: %s does not answer: %v", e.What, e.Name, e.Err)
+}
+
+func (e *DownError) Unwrap() error { return e.Err }

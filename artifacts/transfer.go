@@ -1,15 +1,13 @@
 package artifacts
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"sync"
-	"time"
+
+	"github.com/redsi/redsi/internal/system/readers"
 )
 
 // Transfer copies results and records from a store to another one, of any sort. Blobs go
@@ -18,9 +16,10 @@ import (
 // not sent again, so a transfer that was ended continues where it was. What arrives is
 // verified: blobs by their digests, results by their seals and keys.
 type Transfer struct {
-	From, To Store
-	DryRun   bool          // write nothing, count what would be sent
-	Sent     func(n int64) // told of bytes as they are read, from several goroutines; may be nil
+	From   Reader
+	To     Store
+	DryRun bool          // write nothing, count what would be sent
+	Sent   func(n int64) // told of bytes as they are read, from several goroutines; may be nil
 
 	mu   sync.Mutex
 	done Transferred
@@ -51,11 +50,6 @@ type Transferred struct {
 	Lost map[Digest]string `json:"lost"`
 }
 
-// Neither store's others, nor whom they believe, have a part in a transfer.
-func (t *Transfer) from() Store { return t.From.bare() }
-
-func (t *Transfer) to() Store { return t.To.bare() }
-
 // Done returns what has come of the transfer so far.
 func (t *Transfer) Done() Transferred {
 	t.mu.Lock()
@@ -70,250 +64,96 @@ func (t *Transfer) note(what func(done *Transferred)) {
 	what(&t.done)
 }
 
-// transferMost bounds the results that are in memory; transferRounds is how often one is
-// sent that the other store's garbage collection takes away again.
-const (
-	transferMost   = 256
-	transferRounds = 3
-)
-
-// Results sends the results of keys.
-func (t *Transfer) Results(ctx context.Context, keys []Digest) (err error) {
-	keys = sorted(keys)
-	if !t.DryRun {
-		if t.said, err = aboutOf(ctx, t.from().Records, keys); errors.Is(err, ErrNoList) {
-			err = nil
-		}
+// present removes from ds what is not in this store: the loss of a log loses no result.
+func (t *Transfer) present(ctx context.Context, ds map[Digest]int64) error {
+	gone, err := t.From.Blobs.Missing(ctx, slices.Collect(maps.Keys(ds)))
+	for _, d := range gone {
+		delete(ds, d)
 	}
-	for some := range slices.Chunk(keys, transferMost) {
-		if err == nil {
-			err = t.some(ctx, some)
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("send results to %s: %w", t.To.URL, err)
-	}
-	return nil
+	return err
 }
 
-func (t *Transfer) some(ctx context.Context, keys []Digest) error {
-	here, err := Inspect(ctx, t.from().linked(), keys)
+// blobs sends those of ds, with their sizes, that the other store does not have.
+func (t *Transfer) blobs(ctx context.Context, ds map[Digest]int64) error {
+	missing, err := t.To.Blobs.Missing(ctx, slices.SortedFunc(maps.Keys(ds), Digest.Compare))
 	if err != nil {
 		return err
 	}
-	to := newLayers(t.to(), nil, Policy{})
-	for key, mine := range here {
-		if r := mine.Known(); r != nil { // nothing comes back that was withdrawn there
-			if p, err := to.standsFor(ctx, t.To.URL, r); err != nil {
-				return err
-			} else if p != nil {
-				here[key] = passedOver(p)
-			}
-		}
-	}
-	for round := range transferRounds + 1 {
-		there, err := Inspect(ctx, t.to(), keys)
-		if err != nil {
-			return err
-		}
-		var todo []*Result
-		for _, key := range keys {
-			mine, theirs := here[key], there[key]
-			settled, err := t.settled(ctx, theirs, round)
-			if err != nil {
-				return err
-			}
-			switch {
-			case !mine.Hit() && mine.Known() != nil:
-				if round == 0 {
-					err = t.released(ctx, mine.Result, theirs)
-				}
-				if err != nil {
-					return err
-				}
-			case !mine.Hit():
-				t.note(func(done *Transferred) {
-					if done.Lost == nil {
-						done.Lost = map[Digest]string{}
-					}
-					done.Lost[key] = mine.Miss()
-				})
-			case theirs.unknown() != nil:
-				return theirs.unknown()
-			case !settled:
-				todo = append(todo, mine.Result)
-			case round == 0:
-				t.note(func(done *Transferred) {
-					if done.There++; mine.Result.OutputsDigest() != theirs.Result.OutputsDigest() {
-						done.Differs = append(done.Differs, key)
-					}
-				})
-			}
-		}
-		if len(todo) == 0 {
-			return t.about(ctx, here)
-		}
-		if round == transferRounds {
-			return fmt.Errorf("%d of %d results were gone again after they had arrived, such as that of %s: is garbage being collected there?", len(todo), len(keys), todo[0].Origin.Step)
-		}
-		if err := t.send(ctx, todo, round == 0); err != nil || t.DryRun {
-			return err
-		}
-	}
-	return nil
-}
-
-// send sends results that the other store does not have: the blobs of all, then their
-// records.
-func (t *Transfer) send(ctx context.Context, rs []*Result, first bool) error {
-	blobs := map[Digest]int64{}
-	logs := map[Digest]int64{}
-	for _, r := range rs {
-		maps.Copy(blobs, r.Sizes())
-		for _, f := range r.aside() {
-			logs[f.Digest] = f.Size
-		}
-	}
-	if err := t.present(ctx, logs); err != nil {
-		return err
-	}
-	maps.Copy(blobs, logs)
-	if err := t.blobs(ctx, blobs); err != nil {
-		return err
-	}
-	return each(ctx, len(rs), transfers, func(ctx context.Context, i int) error {
-		differs := false
-		if !t.DryRun {
-			var err error
-			if differs, err = t.result(ctx, rs[i]); err != nil {
-				return err
-			}
-		}
-		t.note(func(done *Transferred) {
-			if first {
-				done.Results++
-			}
-			if differs { // it came to be meanwhile
-				done.Differs = append(done.Differs, rs[i].Key)
-			}
-		})
-		return nil
-	})
-}
-
-// result sends the record of a result, byte by byte, so that its signatures stay right.
-func (t *Transfer) result(ctx context.Context, r *Result) (differs bool, err error) {
-	record, err := t.from().Records.Get(ctx, ResultName(r.Key))
-	if err != nil {
-		return false, err
-	}
-	now, damage, err := readRecord(ctx, t.from().Blobs, r.Key, record)
-	if err = errors.Join(damage, err); err != nil {
-		return false, err
-	}
-	if !now.body.IsZero() {
-		if _, err := t.blob(ctx, now.body); err != nil {
-			return false, err
-		}
-	}
-	_, differs, err = file(ctx, t.to().linked(), *now, record)
-	return differs, err
-}
-
-// released sends the record of a released result, and before it that it is one.
-func (t *Transfer) released(ctx context.Context, r *Result, theirs Entry) error {
-	t.note(func(done *Transferred) { done.Released++ })
-	if t.DryRun || theirs.Result != nil || theirs.Damage != nil {
-		return nil
-	}
-	if !r.body.IsZero() {
-		if _, err := t.blob(ctx, r.body); err != nil {
-			return err
-		}
-	}
-	for _, name := range []string{ReleasedName(r.Key), ResultName(r.Key)} {
-		text, err := t.from().Records.Get(ctx, name)
-		if err == nil {
-			err = t.to().Records.Create(ctx, name, text)
-		}
-		if err != nil && !errors.Is(err, ErrExist) {
-			return err
-		}
-	}
-	return nil
-}
-
-// about sends what is said about results that are here, once they are there. Signatures go
-// only with the record that was signed.
-func (t *Transfer) about(ctx context.Context, here map[Digest]Entry) error {
-	var keys []Digest
-	for key, mine := range here {
-		if mine.Known() != nil && len(t.said[key]) > 0 {
-			keys = append(keys, key)
-		}
-	}
-	return each(ctx, len(keys), transfers, func(ctx context.Context, i int) error {
-		filed, err := copyAbout(ctx, t.from().Records, t.to().Records, keys[i], t.said[keys[i]])
-		t.note(func(done *Transferred) { done.Records += filed })
-		return err
-	})
-}
-
-// Record sends a record of another kind than a result, with the blobs that its text or its
-// body names. One of that name stays as it is.
-func (t *Transfer) Record(ctx context.Context, name string) error {
-	if err := t.record(ctx, name); err != nil {
-		return fmt.Errorf("send %s to %s: %w", name, t.To.URL, err)
-	}
-	return nil
-}
-
-func (t *Transfer) record(ctx context.Context, name string) error {
-	text, err := t.from().Records.Get(ctx, name)
-	if err != nil {
-		return err
-	}
-	said, err := saidBy(ctx, t.from().Blobs, name, text)
-	if err := cmp.Or(err, said.lost); err != nil {
-		return err
-	}
-	blobs := make(map[Digest]int64, len(said.names))
-	for d := range said.names {
-		blobs[d] = 0 // not known
-	}
-	if err := t.present(ctx, blobs); err != nil {
-		return err
-	}
-	if err := t.blobs(ctx, blobs); err != nil {
-		return err
-	}
-	if _, err := t.to().Records.Get(ctx, name); !errors.Is(err, ErrNotExist) {
-		return err
-	}
-	if !t.DryRun {
-		if err := t.to().Records.Create(ctx, name, text); err != nil && !errors.Is(err, ErrExist) {
-			return err
-		}
-	}
-	t.note(func(done *Transferred) { done.Records++ })
-	return nil
-}
-
-// Hold says in the other store that something is being sent there, as an open run does:
-// whatever its grace, garbage collection keeps what has arrived since. release ends that, also
-// after an error; what has arrived then has gc's grace. A transfer that is killed leaves it, for
-// the next one of that name to end.
-func (t *Transfer) Hold(ctx context.Context, name string) (release func() error, err error) {
 	if t.DryRun {
-		return func() error { return nil }, nil
+		return t.wouldSend(ctx, missing, ds)
 	}
-	b, err := json.Marshal(map[string]any{"format": "redsi-open-run/1", "run_id": name, "from": t.From.URL, "started": time.Now().UTC()})
+	return each(ctx, len(missing), transfers, func(ctx context.Context, i int) error {
+		d := missing[i]
+		n, err := t.blob(ctx, d)
+		if errors.Is(err, ErrNotExist) {
+			return t.link(ctx, d, ds[d], err)
+		}
+		if err == nil {
+			t.note(func(done *Transferred) { done.Blobs, done.Bytes = done.Blobs+1, done.Bytes+n })
+		}
+		return err
+	})
+}
+
+// wouldSend counts missing as sent, each once.
+func (t *Transfer) wouldSend(ctx context.Context, missing []Digest, ds map[Digest]int64) error {
+	gone, err := t.From.Blobs.Missing(ctx, missing)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	err = t.to().Records.Create(ctx, OpenRunPrefix+name, b)
-	if err != nil && !errors.Is(err, ErrExist) {
-		return nil, err
+	away := setOf(gone)
+	t.note(func(done *Transferred) {
+		if t.seen == nil {
+			t.seen = map[Digest]bool{}
+		}
+		for _, d := range missing {
+			switch {
+			case t.seen[d]:
+			case away[d]:
+				done.Elsewhere++
+			default:
+				done.Blobs++
+				done.Bytes += ds[d]
+			}
+			t.seen[d] = true
+		}
+	})
+	return nil
+}
+
+// link says in the other store where a blob is that this one lacks; gone is the error if
+// nothing says so here. What is said there stays, if it can be read. size is what results,
+// which have seals, say of it, and 0 if none does.
+func (t *Transfer) link(ctx context.Context, d Digest, size int64, gone error) error {
+	e, ok, err := ownElsewhere(ctx, t.From.Records, d)
+	if err != nil {
+		return err
 	}
-	return func() error { return t.to().Records.Delete(context.WithoutCancel(ctx), OpenRunPrefix+name) }, nil
+	if !ok {
+		return gone
+	}
+	if _, ok, err = ownElsewhere(ctx, t.To.Records, d); err != nil || ok {
+		return err
+	}
+	if size > 0 {
+		e.Size = size
+	}
+	if err := PutElsewhere(ctx, t.To, e); err != nil {
+		return err
+	}
+	t.note(func(done *Transferred) { done.Elsewhere++ })
+	return nil
+}
+
+func (t *Transfer) blob(ctx context.Context, d Digest) (int64, error) {
+	r, err := t.From.Blobs.Open(ctx, d)
+	if err != nil {
+		return 0, err
+	}
+	defer r.Close()
+	got, n, err := t.To.Blobs.Put(ctx, readers.Pieces(r, t.Sent))
+	if err == nil && got != d {
+		err = &IntegrityError{Want: d, Got: got, Size: n, Where: t.To.URL}
+	}
+	return n, err
 }

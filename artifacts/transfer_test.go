@@ -38,7 +38,7 @@ func TestTransferResumes(t *testing.T) {
 	var sum artifacts.Transferred
 	for try := range 100 {
 		room.Store(5)
-		x := &artifacts.Transfer{From: from, To: to}
+		x := &artifacts.Transfer{From: from.Reader(), To: to}
 		err := x.Results(ctx, keys)
 		if err == nil {
 			err = x.Record(ctx, "runs/1")
@@ -82,7 +82,7 @@ func TestTransferOfWhatDiffers(t *testing.T) {
 	silent := storetest.NewResult(t, from, "c", map[string]string{"out": "c"})
 	silent.Log = &artifacts.Log{Digest: artifacts.Sum([]byte("gone")), Size: 4}
 	publish(t, from, silent)
-	x := &artifacts.Transfer{From: from, To: to}
+	x := &artifacts.Transfer{From: from.Reader(), To: to}
 	if err := x.Results(ctx, []artifacts.Digest{mine.Key, lost.Key, silent.Key, silent.Key}); err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestTransferHold(t *testing.T) {
 	from, to := mem.New(), mem.NewAt(c.Now)
 	r := storetest.NewResult(t, from, "a", map[string]string{"out": "a"})
 	publish(t, from, r)
-	x := &artifacts.Transfer{From: from, To: to}
+	x := &artifacts.Transfer{From: from.Reader(), To: to}
 	release, err := x.Hold(ctx, "push-1")
 	if err != nil {
 		t.Fatal(err)

@@ -6,16 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
-
-	"github.com/redsi/redsi/internal/system/readers"
 )
 
 // CheckOptions say how Check goes about it.
@@ -94,7 +90,7 @@ func (p Problem) String() string {
 // format, and a blob or record that the store fails to read, are reported and never
 // deleted.
 func Check(ctx context.Context, s Store, o CheckOptions) (Report, error) {
-	c := &check{s: s.bare(), o: o, corrupt: map[Digest]bool{}, away: map[Digest]Elsewhere{}}
+	c := &check{s: s, o: o, corrupt: map[Digest]bool{}, away: map[Digest]Elsewhere{}}
 	if err := c.all(ctx); err != nil {
 		return Report{}, fmt.Errorf("check the store: %w", err)
 	}
@@ -189,15 +185,6 @@ func (c *check) blob(ctx context.Context, info BlobInfo) error {
 		c.corrupt[info.Digest] = true
 	}
 	return nil
-}
-
-func readThrough(ctx context.Context, blobs Blobs, d Digest, read func(n int64)) error {
-	rc, err := blobs.Open(ctx, d)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(io.Discard, readers.Pieces(rc, read))
-	return errors.Join(err, rc.Close())
 }
 
 // results checks the results of keys. Where they cannot be read together they are read one by
@@ -363,53 +350,4 @@ func (c *check) record(ctx context.Context, name string, problem error, canGo bo
 		p.Err = errors.Join(p.Err, err)
 	}
 	c.r.Problems = append(c.r.Problems, p)
-}
-
-// DropCorrupt reads d and deletes it if its bytes are wrong, which turns every
-// result that names it into a miss, so that its producer runs again. It is what
-// to call after an IntegrityError. A blob whose bytes are changed on the way stays.
-func DropCorrupt(ctx context.Context, blobs Blobs, d Digest) (dropped bool, err error) {
-	if b, ok := blobs.(interface{ own() Blobs }); ok { // what others have is not ours to delete
-		blobs = b.own()
-	}
-	switch bad, err := corruptThere(ctx, blobs, d, nil); {
-	case errors.Is(err, ErrNotExist), err == nil && bad == nil, is[*changedError](err):
-		return false, nil
-	case err != nil:
-		return false, err
-	}
-	if err := blobs.Delete(ctx, d); err != nil {
-		return false, fmt.Errorf("delete corrupt blob %s: %w", d, err)
-	}
-	return true, nil
-}
-
-// changedError says that the bytes of a blob were wrong in different ways.
-type changedError struct{ *IntegrityError }
-
-func (e *changedError) Error() string {
-	return e.IntegrityError.Error() + "; another reading gave other bytes, so they are changed on the way: check the network and the machine's memory"
-}
-
-// certainty is in how many bits readings must agree before bytes are wrong in the store and not on the way.
-const certainty = 32
-
-// corruptThere reads d until it is certain whether its bytes are wrong in the store, which one right reading denies: it
-// reads a blob of two bytes, in which the same bit may be changed twice by chance, nine times, and a large one twice.
-func corruptThere(ctx context.Context, blobs Blobs, d Digest, read func(n int64)) (bad *IntegrityError, err error) {
-	for agreed := 0.0; agreed < certainty; {
-		err := readThrough(ctx, blobs, d, read)
-		read = nil // each byte is told once
-		now, is := errors.AsType[*IntegrityError](err)
-		switch {
-		case !is:
-			return nil, err
-		case bad != nil && (now.Got != bad.Got || now.Size != bad.Size):
-			return nil, &changedError{now}
-		case bad != nil:
-			agreed += math.Log2(float64(8*now.Size + 2))
-		}
-		bad = now
-	}
-	return bad, nil
 }

@@ -156,14 +156,14 @@ func TestCheckGoesOn(t *testing.T) {
 func TestDropCorrupt(t *testing.T) {
 	s, root, _ := brokenStore(t)
 	for content, want := range map[string]bool{"output of sound": false, "output of flipped": true, "log of lost": false} {
-		if dropped, err := artifacts.DropCorrupt(t.Context(), s.Blobs, artifacts.Sum([]byte(content))); dropped != want || err != nil {
+		if dropped, err := artifacts.DropCorrupt(t.Context(), s, artifacts.Sum([]byte(content))); dropped != want || err != nil {
 			t.Errorf("%s: %v, %v", content, dropped, err)
 		}
 	}
 	if err := os.RemoveAll(filepath.Join(root, "blobs")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := artifacts.DropCorrupt(t.Context(), s.Blobs, artifacts.Sum(nil)); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := artifacts.DropCorrupt(t.Context(), s, artifacts.Sum(nil)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a store whose folder is gone: %v", err)
 	}
 }
@@ -180,7 +180,7 @@ func TestDropCorruptOnTheWay(t *testing.T) {
 		if _, err := artifacts.PutBytes(t.Context(), s.Blobs, []byte("whole")); err != nil {
 			t.Fatal(err)
 		}
-		dropped, err := artifacts.DropCorrupt(t.Context(), flipping(s, []byte(bits)).Blobs, d)
+		dropped, err := artifacts.DropCorrupt(t.Context(), flipping(s, []byte(bits)), d)
 		if dropped != want || err != nil {
 			t.Errorf("bits %q: %v, %v", bits, dropped, err)
 		}

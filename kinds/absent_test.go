@@ -54,7 +54,7 @@ func TestOtherPeoplesFiles(t *testing.T) {
 			l.json(a, &r)
 			if block := address.Of(name).Type(); block != "step" {
 				var err error
-				if r.Checks, err = expect.Result(t.Context(), name, pl.Steps[i].Task.Config, res, l.Store.Blobs.Open); err != nil {
+				if r.Checks, err = expect.Result(t.Context(), name, pl.Steps[i].Task.Config, res, l.Store.Open); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -29,14 +29,14 @@ func inFolder(t *testing.T) *local {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.Store, l.Scratch = s, scratch.In(filepath.Join(root, "scratch"))
+	l.Store, l.Scratch = artifacts.Alone(s), scratch.In(filepath.Join(root, "scratch"))
 	return l
 }
 
 // blobFile is where a blob lies, and its inode.
 func (l *local) blobFile(d artifacts.Digest) (path string, inode uint64) {
 	l.t.Helper()
-	path, _ = l.Store.Blobs.(artifacts.Local).LocalPath(d)
+	path, _ = l.Store.Own.Blobs.(artifacts.Local).LocalPath(d)
 	info, err := os.Stat(path)
 	if err != nil {
 		l.t.Fatal(err)

@@ -229,13 +229,13 @@ func TestCommandFullDisk(t *testing.T) {
 		l := newLocal(t)
 		pl := l.plan(writePipeline(t, fmt.Sprintf("step \"command\" \"x\" {\nargv = [\"sh\", \"-c\", %q]\nfiles = { f = \"text\" }\noutputs = [\"o\"]\n}", name)), nil)
 		ctx := context.Background()
-		digest, err := plan.Store(ctx, l.Store.Blobs, pl)
+		digest, err := plan.Store(ctx, l.Store.Own.Blobs, pl)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if strings.HasPrefix(want, "the store") {
-			var faults *storetest.Faults
-			l.Store, faults = storetest.Faulty(l.Store)
+			store, faults := storetest.Faulty(l.Store.Own)
+			l.Store = artifacts.Alone(store)
 			faults.Add(storetest.BlobsPut, storetest.Fault{Err: syscall.ENOSPC})
 		} else {
 			l.Scratch = fullDisk{l.Scratch}
@@ -286,7 +286,7 @@ func TestCommandOtherProgram(t *testing.T) {
 func (l *local) tryFirst(pl *plan.Plan) (workflows.Outcome, error) {
 	l.t.Helper()
 	ctx := context.Background()
-	digest, err := plan.Store(ctx, l.Store.Blobs, pl)
+	digest, err := plan.Store(ctx, l.Store.Own.Blobs, pl)
 	if err != nil {
 		l.t.Fatal(err)
 	}

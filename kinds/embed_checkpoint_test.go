@@ -43,12 +43,12 @@ func embedResumes(t *testing.T, unit string, of func(*local) map[string]any) {
 	}
 	l = newLocal(t)
 	store := l.Store
-	l.Store = storetest.Hooked(store, storetest.Before(func(_ context.Context, c *storetest.Call) error {
+	l.Store = artifacts.Alone(storetest.Hooked(store.Own, storetest.Before(func(_ context.Context, c *storetest.Call) error {
 		if c.Method == storetest.RecordsPut && strings.HasSuffix(c.Name, fmt.Sprintf("/%016d", 4096)) {
 			return syscall.ENOSPC
 		}
 		return nil
-	}))
+	})))
 	if _, err := embed(l); !endsFull(err, "checkpoint of 4096 "+unit) {
 		t.Fatalf("error %v", err)
 	}
@@ -63,7 +63,7 @@ func embedResumes(t *testing.T, unit string, of func(*local) map[string]any) {
 	if n := resumed.Counts; n[unit+"_resumed"] != 2048 || n[unit] != int64(2*2048+300) || n["empty_texts"] != whole.Counts["empty_texts"] {
 		t.Errorf("counts %v, want those of %v", n, whole.Counts)
 	}
-	for info, err := range store.Records.List(context.Background(), "checkpoints/") {
+	for info, err := range store.Own.Records.List(context.Background(), "checkpoints/") {
 		t.Errorf("left behind: %s, %v", info.Name, err)
 	}
 }

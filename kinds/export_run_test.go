@@ -109,7 +109,7 @@ func TestNamesOutside(t *testing.T) {
 	l := newLocal(t)
 	collection := l.outputs(ownPipeline(t, dir, namedPipeline), nil)
 	var keys, queries, numbers []string
-	r, err := l.Store.Blobs.Open(t.Context(), collection["step.import_corpus.toy.documents"].Digest)
+	r, err := l.Store.Open(t.Context(), collection["step.import_corpus.toy.documents"].Digest)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestNamesOutside(t *testing.T) {
 	if err := dedup.ReadDocuments(r, func(d *dedup.Document) error { keys = append(keys, d.Key); return nil }); err != nil {
 		t.Fatal(err)
 	}
-	q, err := l.Store.Blobs.Open(t.Context(), collection["step.import_corpus.toy.queries"].Digest)
+	q, err := l.Store.Open(t.Context(), collection["step.import_corpus.toy.queries"].Digest)
 	if err != nil {
 		t.Fatal(err)
 	}

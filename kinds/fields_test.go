@@ -35,7 +35,7 @@ func (l *local) declared(address, kind string, outputs []step.Output, r *artifac
 		if o.Fields == nil {
 			continue
 		}
-		rc, err := l.Store.Blobs.Open(context.Background(), r.Outputs[o.Name].Digest)
+		rc, err := l.Store.Open(context.Background(), r.Outputs[o.Name].Digest)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // a test has taken it away
 		} else if err != nil {

@@ -78,7 +78,7 @@ figure "chart" { image = [step.download.html.files, step.download.vega.files] }
 			t.Errorf("counts %v", res.Counts)
 		}
 	}
-	r, err := g.Build(t.Context(), v, l.Store.Blobs.Open, report.Options{})
+	r, err := g.Build(t.Context(), v, l.Store.Open, report.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ figure "chart" { image = [step.download.html.files, step.download.vega.files] }
 			t.Errorf("%q is %d times in the page, not %d", text, got, n)
 		}
 	}
-	files, err := r.Bundle(t.Context(), l.Store.Blobs.Open)
+	files, err := r.Bundle(t.Context(), l.Store.Open)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,15 +30,16 @@ step "format_example" "nq" {
 // a file that is damaged behind them.
 func TestFirstRecordsAreVerified(t *testing.T) {
 	l := newLocal(t)
-	var err error
-	if l.Store, err = dir.Open(t.TempDir()); err != nil {
+	store, err := dir.Open(t.TempDir())
+	if err != nil {
 		t.Fatal(err)
 	}
+	l.Store = artifacts.Alone(store)
 	file := write(t, t.TempDir(), "p.hcl", firstRecords)
 	vars := map[string]string{"file": dataFile(t)}
 	for _, target := range []string{"step.format_fields.nq", "step.format_example.nq"} {
 		got := l.run(l.plan(file, vars, "step.download.nq"))[0].Outputs["files"].Files[0] // anew: a damaged blob is dropped
-		path, _ := l.Store.Blobs.(artifacts.Local).LocalPath(got.Digest)
+		path, _ := l.Store.Own.Blobs.(artifacts.Local).LocalPath(got.Digest)
 		b, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -61,12 +62,12 @@ func TestFirstRecordsAreReadOnce(t *testing.T) {
 	vars := map[string]string{"file": dataFile(t)}
 	got := l.run(l.plan(file, vars, "step.download.nq"))[0].Outputs["files"].Files[0]
 	passes := 0
-	l.Store = storetest.Hooked(l.Store, storetest.Before(func(_ context.Context, c *storetest.Call) error {
+	l.Store = artifacts.Alone(storetest.Hooked(l.Store.Own, storetest.Before(func(_ context.Context, c *storetest.Call) error {
 		if c.Method == storetest.BlobsOpen && c.Digest == got.Digest {
 			passes++
 		}
 		return nil
-	}))
+	})))
 	l.run(l.plan(file, vars))
 	if passes != 1 {
 		t.Errorf("the file was read %d times from the store", passes)

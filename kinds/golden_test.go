@@ -32,7 +32,7 @@ type local struct {
 
 func newLocal(t *testing.T) *local {
 	store := mem.New()
-	return &local{t: t, Activities: &activities.Activities{Store: store, Leases: lease.New(store.Leases, slog.New(slog.DiscardHandler)), Registry: allKinds(), Log: slog.New(slog.DiscardHandler), CacheDir: t.TempDir(), Scratch: scratch.In(t.TempDir())}}
+	return &local{t: t, Activities: &activities.Activities{Store: artifacts.Alone(store), Leases: lease.New(store.Leases, slog.New(slog.DiscardHandler)), Registry: allKinds(), Log: slog.New(slog.DiscardHandler), CacheDir: t.TempDir(), Scratch: scratch.In(t.TempDir())}}
 }
 
 // plan loads a pipeline file, with its local sources hashed.
@@ -101,7 +101,7 @@ func (l *local) run(pl *plan.Plan) []*artifacts.Result {
 func (l *local) try(pl *plan.Plan) ([]*artifacts.Result, error) {
 	l.t.Helper()
 	ctx := context.Background()
-	digest, err := plan.Store(ctx, l.Store.Blobs, pl)
+	digest, err := plan.Store(ctx, l.Store.Own.Blobs, pl)
 	if err != nil {
 		l.t.Fatal(err)
 	}

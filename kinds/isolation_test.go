@@ -94,7 +94,7 @@ func TestIsolatedStudy(t *testing.T) {
 	l := newLocal(t)
 	r := l.run(l.plan(isolatedStudy(t, isolation.Warn, func(s string) string { return many.String() + s }), seeds, "step.command.points"))[0]
 	told := r.Env[step.NotePrefix+"isolation, outside its folder and the system it used"]
-	log, err := artifacts.ReadBlob(t.Context(), l.Store.Blobs, r.Log.Digest, artifacts.AnySize)
+	log, err := artifacts.ReadBlob(t.Context(), l.Store, r.Log.Digest, artifacts.AnySize)
 	if err != nil || !strings.Contains(told, "read 9 files in ") || strings.Contains(told, undeclared+".8") || !strings.Contains(string(log), "  read "+undeclared+".8\n") {
 		t.Errorf("told %q, logged %s, %v", told, log, err)
 	}

@@ -57,7 +57,7 @@ func TestPaperFigures(t *testing.T) {
 			results := l.run(&plan.Plan{Format: pl.Format, Pipeline: "p.hcl", Steps: []plan.Step{{Address: "figure." + name, Task: task}}})
 			item := "figure." + name
 			j, err := expect.Judge(t.Context(), &plan.Preview{Plan: &plan.Plan{Steps: []plan.Step{{Address: item, Task: task}}}, Items: []plan.Item{{Result: results[0]}}},
-				p.Claims, l.Store.Blobs.Open)
+				p.Claims, l.Store.Open)
 			if err != nil {
 				t.Fatal(err)
 			}

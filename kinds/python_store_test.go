@@ -94,7 +94,7 @@ func TestPythonStore(t *testing.T) {
 		t.Helper()
 		for _, a := range r.Outputs {
 			for _, d := range a.Blobs() {
-				in, err := l.Store.Blobs.Open(ctx, d)
+				in, err := l.Store.Open(ctx, d)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -70,7 +70,7 @@ func TestFigureReadsMetricsAndCurves(t *testing.T) {
 		if name, ok := strings.CutPrefix(pl.Steps[i].Address, "figure."); ok {
 			f := readFigure(t, l, res)
 			var err error
-			if f.Checks, err = expect.Result(t.Context(), pl.Steps[i].Address, pl.Steps[i].Task.Config, res, l.Store.Blobs.Open); err != nil {
+			if f.Checks, err = expect.Result(t.Context(), pl.Steps[i].Address, pl.Steps[i].Task.Config, res, l.Store.Open); err != nil {
 				t.Fatal(err)
 			}
 			got[name] = f
@@ -106,7 +106,7 @@ func TestFigureReadsMetricsAndCurves(t *testing.T) {
 
 func readFigure(t *testing.T, l *local, res *artifacts.Result) (f render.Figure) {
 	t.Helper()
-	r, err := l.Store.Blobs.Open(context.Background(), res.Outputs["json"].Digest)
+	r, err := l.Store.Open(context.Background(), res.Outputs["json"].Digest)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 // blobOf stores bytes as an artifact.
 func (l *local) blobOf(typ string, b []byte) artifacts.Artifact {
 	l.t.Helper()
-	d, n, err := l.Store.Blobs.Put(context.Background(), bytes.NewReader(b))
+	d, n, err := l.Store.Own.Blobs.Put(context.Background(), bytes.NewReader(b))
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func (l *local) folder(typ, folder string, names ...string) step.Input {
 
 func (l *local) bytes(a artifacts.Artifact) []byte {
 	l.t.Helper()
-	r, err := l.Store.Blobs.Open(context.Background(), a.Digest)
+	r, err := l.Store.Open(context.Background(), a.Digest)
 	if err != nil {
 		l.t.Fatal(err)
 	}

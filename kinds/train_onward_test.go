@@ -83,7 +83,7 @@ func TestTrainMoreSteps(t *testing.T) {
 	f.longer(onward{Steps: 16}, steps(16), map[string]any{"schedule": "linear"}, keep)
 	f.longer(onward{Steps: 24}, steps(24), map[string]any{"schedule": "linear"}, keep)
 	names := 0
-	for _, err := range f.Store.Records.List(context.Background(), "checkpoints/") {
+	for _, err := range f.Store.Own.Records.List(context.Background(), "checkpoints/") {
 		if names++; err != nil {
 			t.Fatal(err)
 		}

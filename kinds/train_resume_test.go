@@ -25,10 +25,11 @@ var resumed = map[string]any{"steps": int64(40), "evaluate_every": int64(20), "c
 func newTrainingIn(t *testing.T, folder string) *training {
 	t.Helper()
 	l := newLocal(t)
-	var err error
-	if l.Store, err = dir.Open(folder); err != nil {
+	store, err := dir.Open(folder)
+	if err != nil {
 		t.Fatal(err)
 	}
+	l.Store = artifacts.Alone(store)
 	return newTraining(t, l)
 }
 
@@ -48,7 +49,7 @@ func (f *training) resume(whole *artifacts.Result, from int64) {
 	if got, want := res.Outputs["model"], whole.Outputs["model"]; got.Digest != want.Digest {
 		f.t.Errorf("the model has other bytes:\n%v\nwant\n%v", got.Files, want.Files)
 	}
-	for info, err := range f.Store.Records.List(context.Background(), "checkpoints/") {
+	for info, err := range f.Store.Own.Records.List(context.Background(), "checkpoints/") {
 		f.t.Errorf("left behind: %s, %v", info.Name, err)
 	}
 }
@@ -57,7 +58,7 @@ func (f *training) resume(whole *artifacts.Result, from int64) {
 func (f *training) checkpointBlobs() int {
 	f.t.Helper()
 	n := 0
-	for b, err := range f.Store.Blobs.List(context.Background()) {
+	for b, err := range f.Store.Own.Blobs.List(context.Background()) {
 		if err != nil {
 			f.t.Fatal(err)
 		}
@@ -76,7 +77,7 @@ const storeOfKilled = "REDSI_TEST_TRAIN_STORE"
 func TestTrainKilled(t *testing.T) {
 	if folder := os.Getenv(storeOfKilled); folder != "" {
 		f := newTrainingIn(t, folder)
-		f.Store = storetest.Hooked(f.Store, dying)
+		f.Store = artifacts.Alone(storetest.Hooked(f.Store.Own, dying))
 		_, err := f.do("train", f.with(resumed))
 		t.Fatalf("the training ended: %v", err)
 	}
@@ -142,14 +143,14 @@ func TestTrainDiskFull(t *testing.T) {
 	f = newTrainingIn(t, t.TempDir())
 	store := f.Store
 	full := false // once the checkpoint of step 20 is recorded
-	f.Store = storetest.Hooked(store, func(_ context.Context, c *storetest.Call, next func() error) error {
+	f.Store = artifacts.Alone(storetest.Hooked(store.Own, func(_ context.Context, c *storetest.Call, next func() error) error {
 		if full && c.Method == storetest.BlobsPut {
 			return fmt.Errorf("write: %w", syscall.ENOSPC)
 		}
 		err := next()
 		full = full || checkpointOf(c, 20)
 		return err
-	})
+	}))
 	_, err = f.do("train", f.with(resumed))
 	if !endsFull(err, "checkpoint of step 30") {
 		t.Errorf("error %v", err)
@@ -190,19 +191,19 @@ func testTrainCancelled(t *testing.T, start func(*testing.T, *local) *training) 
 	ctx := &ending{}
 	ctx.Context, ctx.cancel = context.WithCancel(context.Background())
 	store := f.Store
-	f.Store = storetest.Hooked(store, func(_ context.Context, c *storetest.Call, next func() error) error {
+	f.Store = artifacts.Alone(storetest.Hooked(store.Own, func(_ context.Context, c *storetest.Call, next func() error) error {
 		err := next()
 		if checkpointOf(c, 10) {
 			ctx.left.Store(7)
 		}
 		return err
-	})
+	}))
 	if _, err := f.doUntil(ctx, "train", f.with(resumed)); !temporal.IsCanceledError(err) {
 		t.Errorf("error %v", err)
 	}
 	f.Store = store
 	var step int64
-	for info, err := range store.Records.List(context.Background(), "checkpoints/") {
+	for info, err := range store.Own.Records.List(context.Background(), "checkpoints/") {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -249,7 +250,7 @@ func TestTrainDiverged(t *testing.T) {
 	if _, err := fmt.Sscanf(rest, "the checkpoint of step %d is kept", &kept); err != nil || kept < 2 || !strings.Contains(what, fmt.Sprintf("step %d ", kept+1)) || told[0] != told[1] {
 		t.Errorf("%v: %q, then %q", err, told[0], told[1])
 	}
-	for info, err := range f.Store.Records.List(context.Background(), "checkpoints/") {
+	for info, err := range f.Store.Own.Records.List(context.Background(), "checkpoints/") {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,7 +18,7 @@ import (
 
 // keepCheckpoints makes the store one that loses no checkpoint of a step that ends.
 func (l *local) keepCheckpoints() {
-	l.Store = artifacts.Store{Blobs: blobsKept{l.Store.Blobs}, Records: recordsKept{l.Store.Records}, Leases: l.Store.Leases}
+	l.Store = artifacts.Alone(artifacts.Store{Blobs: blobsKept{l.Store.Own.Blobs}, Records: recordsKept{l.Store.Own.Records}, Leases: l.Store.Own.Leases})
 }
 
 type recordsKept struct{ artifacts.Records }
@@ -42,7 +42,7 @@ func checkpointLine(name string) string {
 // checkpointFile is the content of a file of a checkpoint.
 func (l *local) checkpointFile(name, file string) []byte {
 	l.t.Helper()
-	record, err := l.Store.Records.Get(context.Background(), name)
+	record, err := l.Store.Own.Records.Get(context.Background(), name)
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func (l *local) checkpointFile(name, file string) []byte {
 func (l *local) plant(from *local, name string, s spoils) {
 	l.t.Helper()
 	ctx := context.Background()
-	record, err := from.Store.Records.Get(ctx, name)
+	record, err := from.Store.Own.Records.Get(ctx, name)
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func (l *local) plant(from *local, name string, s spoils) {
 	for file, f := range files {
 		var data []byte
 		if f.Size > 0 {
-			r, err := from.Store.Blobs.Open(ctx, f.Digest)
+			r, err := from.Store.Open(ctx, f.Digest)
 			if err != nil {
 				l.t.Fatal(err)
 			}
@@ -89,13 +89,13 @@ func (l *local) plant(from *local, name string, s spoils) {
 				continue
 			}
 		}
-		if f.Digest, f.Size, err = l.Store.Blobs.Put(ctx, io.MultiReader(strings.NewReader(line), bytes.NewReader(data))); err != nil {
+		if f.Digest, f.Size, err = l.Store.Own.Blobs.Put(ctx, io.MultiReader(strings.NewReader(line), bytes.NewReader(data))); err != nil {
 			l.t.Fatal(err)
 		}
 		files[file] = f
 	}
 	if record, err = json.Marshal(files); err == nil {
-		err = l.Store.Records.Put(ctx, name, record)
+		err = l.Store.Own.Records.Put(ctx, name, record)
 	}
 	if err != nil {
 		l.t.Fatal(err)
@@ -106,7 +106,7 @@ func (l *local) plant(from *local, name string, s spoils) {
 func (l *local) checkpointNames() []string {
 	l.t.Helper()
 	var names []string
-	for info, err := range l.Store.Records.List(context.Background(), "checkpoints/") {
+	for info, err := range l.Store.Own.Records.List(context.Background(), "checkpoints/") {
 		if err != nil {
 			l.t.Fatal(err)
 		}
@@ -249,7 +249,7 @@ func TestCheckpointUnread(t *testing.T) {
 	f.plant(whole.local, names[0], nil)
 	store := f.Store
 	away := errors.New("the store is away")
-	f.Store = storetest.Hooked(store, func(ctx context.Context, c *storetest.Call, next func() error) error {
+	f.Store = artifacts.Alone(storetest.Hooked(store.Own, func(ctx context.Context, c *storetest.Call, next func() error) error {
 		if err := next(); err != nil || c.Method != storetest.BlobsOpen {
 			return err
 		}
@@ -258,7 +258,7 @@ func TestCheckpointUnread(t *testing.T) {
 			return errors.Join(away, c.Body.Close())
 		}
 		return errors.Join(c.Body.Close(), next())
-	})
+	}))
 	if _, err := f.do("train", f.with(resumed)); err == nil || !strings.Contains(err.Error(), away.Error()) {
 		t.Errorf("error %v", err)
 	}

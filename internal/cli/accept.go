@@ -147,7 +147,7 @@ func (a *app) listAccepted(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	all, err := artifacts.Acceptances(ctx, store)
+	all, err := artifacts.Acceptances(ctx, store.Own)
 	if err != nil {
 		return err
 	}

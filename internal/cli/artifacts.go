@@ -59,7 +59,7 @@ control characters are shown as escapes.`,
 			if err != nil {
 				return err
 			}
-			r, err := store.Blobs.Open(cmd.Context(), d)
+			r, err := store.Open(cmd.Context(), d)
 			if err != nil {
 				return err
 			}
@@ -103,7 +103,7 @@ the same names are replaced, and the others stay.`,
 				bytes += f.Size
 			}
 			copied, over := a.Copying("copied", bytes)
-			err = local.WriteFiles(cmd.Context(), store.Blobs, found, args[1], force, copied)
+			err = local.WriteFiles(cmd.Context(), store, found, args[1], force, copied)
 			over()
 			if _, ok := errors.AsType[*local.NotEmptyError](err); ok {
 				return fault.Input(fmt.Errorf("%w: name a new folder, or give --force to replace files of the same names", err))

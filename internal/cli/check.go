@@ -71,7 +71,7 @@ With FILE.tex:
 				return err
 			}
 			forms := map[string]func(io.Writer) error{junit: j.JUnit, markdown: j.Markdown, values: func(w io.Writer) error {
-				return expect.Values(ctx, v.Preview, v.Store.Blobs.Open, w)
+				return expect.Values(ctx, v.Preview, v.Store.Open, w)
 			}}
 			for path, write := range forms {
 				if err := a.writeForm(path, write); err != nil {
@@ -113,9 +113,9 @@ With FILE.tex:
 }
 
 // judge compares the results of a preview with what the pipeline expects.
-func (a *app) judge(ctx context.Context, store artifacts.Store, v *plan.Preview, p *pipeline.Pipeline) (*expect.Judged, error) {
+func (a *app) judge(ctx context.Context, store *artifacts.Resolver, v *plan.Preview, p *pipeline.Pipeline) (*expect.Judged, error) {
 	defer a.Waiting("reading the tables and figures")()
-	j, err := expect.Judge(ctx, v, p.Claims, store.Blobs.Open)
+	j, err := expect.Judge(ctx, v, p.Claims, store.Open)
 	if err != nil {
 		return nil, err
 	}

@@ -96,7 +96,7 @@ func (a *app) texNumbers(ctx context.Context, file string, o texOptions) (now, b
 		if err != nil {
 			return nil, nil, err
 		}
-		if now, err = report.NumbersOf(ctx, v.Preview, v.Store.Blobs.Open); err != nil {
+		if now, err = report.NumbersOf(ctx, v.Preview, v.Store.Open); err != nil {
 			return nil, nil, err
 		}
 		if o.Against != "" {
@@ -104,7 +104,7 @@ func (a *app) texNumbers(ctx context.Context, file string, o texOptions) (now, b
 			if err != nil {
 				return nil, nil, err
 			}
-			before, err = report.NumbersIn(ctx, v.Plan, results, v.Store.Blobs.Open)
+			before, err = report.NumbersIn(ctx, v.Plan, results, v.Store.Open)
 			return now, before, err
 		}
 	}
@@ -136,8 +136,8 @@ Exit code 1 if the paper disagrees with the results: the first three of these.`
 
 // renderedIn reads a run's results of tables and figures, by address; those that are no
 // longer in the store are missing.
-func (a *app) renderedIn(ctx context.Context, store artifacts.Store, name string) (map[string]*artifacts.Result, error) {
-	run, err := a.FindRun(ctx, store, name)
+func (a *app) renderedIn(ctx context.Context, store *artifacts.Resolver, name string) (map[string]*artifacts.Result, error) {
+	run, err := a.FindRun(ctx, store.Own, name)
 	if err != nil {
 		return nil, err
 	}

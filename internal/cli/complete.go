@@ -208,7 +208,7 @@ func (a *app) cellNames(ctx context.Context, begun string) (names []string) {
 	if err != nil {
 		return nil
 	}
-	l, err := report.Cells(ctx, v.Preview, v.Store.Blobs.Open, item)
+	l, err := report.Cells(ctx, v.Preview, v.Store.Open, item)
 	if err != nil {
 		return nil
 	}
@@ -231,7 +231,7 @@ func (a *app) runNames(ctx context.Context, _ string) []string {
 	if err != nil {
 		return nil
 	}
-	ids, err := runs.IDs(ctx, store)
+	ids, err := runs.IDs(ctx, store.Own)
 	if err != nil {
 		return nil
 	}

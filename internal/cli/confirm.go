@@ -33,7 +33,7 @@ func (o *confirmOptions) flags(cmd *cobra.Command) {
 
 // confirm asks at the terminal, if there is one, before a large run. An error says that the
 // answer was no.
-func (a *app) confirm(ctx context.Context, o *confirmOptions, store artifacts.Store, v *plan.Preview) error {
+func (a *app) confirm(ctx context.Context, o *confirmOptions, store *artifacts.Resolver, v *plan.Preview) error {
 	if o == nil || o.yes {
 		return nil
 	}

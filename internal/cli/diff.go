@@ -92,7 +92,7 @@ func (a *app) diff(ctx context.Context, args []string, o diffOptions) error {
 			if strings.ContainsAny(arg, "/.") {
 				continue
 			}
-			if _, err := a.FindRun(ctx, store, arg); err == nil {
+			if _, err := a.FindRun(ctx, store.Own, arg); err == nil {
 				return fault.Input(fmt.Errorf("%s is both a run and a file or folder here: write ./%[1]s for the latter, or the run's whole id", arg))
 			}
 		}
@@ -126,8 +126,8 @@ func (a *app) diff(ctx context.Context, args []string, o diffOptions) error {
 }
 
 // runOf is FindRun with a hint in case a commit was meant.
-func (a *app) runOf(ctx context.Context, store artifacts.Store, args []string, i int) (*runs.Record, error) {
-	rec, err := a.FindRun(ctx, store, args[i])
+func (a *app) runOf(ctx context.Context, store *artifacts.Resolver, args []string, i int) (*runs.Record, error) {
+	rec, err := a.FindRun(ctx, store.Own, args[i])
 	if err != nil {
 		if _, other := git.Resolve(ctx, session.ProjectDir(a.File), args[i]); other == nil {
 			return nil, fault.Input(fmt.Errorf("%w; for two commits write %s", err, a.hint("diff", args[0]+".."+args[1])))
@@ -137,7 +137,7 @@ func (a *app) runOf(ctx context.Context, store artifacts.Store, args []string, i
 }
 
 // compareRuns prints how two runs differ.
-func (a *app) compareRuns(ctx context.Context, store artifacts.Store, x, y *runs.Record, all bool) error {
+func (a *app) compareRuns(ctx context.Context, store *artifacts.Resolver, x, y *runs.Record, all bool) error {
 	ds, same, err := compare.Runs(ctx, store, a.Differ(ctx, store), x, y)
 	if err != nil {
 		return err

@@ -139,7 +139,7 @@ func follow(t *testing.T, src string) *followed {
 	if err != nil {
 		t.Fatal(err)
 	}
-	digest, err := plan.Store(t.Context(), store.Blobs, pl)
+	digest, err := plan.Store(t.Context(), store.Own.Blobs, pl)
 	if err != nil {
 		t.Fatal(err)
 	}

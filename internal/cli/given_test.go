@@ -238,7 +238,7 @@ func TestOutcomesAreThoseOfPlan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := artifacts.PutBytes(t.Context(), v.Store.Blobs, []byte("a"))
+	d, err := artifacts.PutBytes(t.Context(), v.Store.Own.Blobs, []byte("a"))
 	if err != nil {
 		t.Fatal(err)
 	}

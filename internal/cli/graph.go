@@ -80,7 +80,7 @@ func (a *app) planned(ctx context.Context, p *pipeline.Pipeline) (session.Seen, 
 	if err != nil {
 		return v, nil, err
 	}
-	resumes, err := journal.Resumable(ctx, a.Registry, v.Store, v.Preview)
+	resumes, err := journal.Resumable(ctx, a.Registry, v.Store.Own, v.Preview)
 	out := make([]string, len(v.Items))
 	for i, it := range v.Items {
 		out[i] = string(it.Outcome)

@@ -213,9 +213,9 @@ func (a *app) listKeys(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	list, err := signers.List(ctx, store, keys, ring, me)
+	list, err := signers.List(ctx, store.Own, keys, ring, me)
 	if err != nil {
 		return err
 	}
-	return a.print(map[string]any{"results": len(keys), "keys": list}, func(w io.Writer) { view.Signers(w, list, len(keys), store.URL) })
+	return a.print(map[string]any{"results": len(keys), "keys": list}, func(w io.Writer) { view.Signers(w, list, len(keys), store.Own.URL) })
 }

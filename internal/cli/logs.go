@@ -57,7 +57,7 @@ The log goes to standard output, notes about it to standard error.`,
 				}
 				return a.followLog(cmd.Context(), target)
 			}
-			find := func() (artifacts.Store, []steplog.Log, error) {
+			find := func() (*artifacts.Resolver, []steplog.Log, error) {
 				if run == "" && target != "" {
 					return steplog.OfTarget(cmd.Context(), a.Session, target, failed)
 				}
@@ -83,7 +83,7 @@ The log goes to standard output, notes about it to standard error.`,
 var overwritten = regexp.MustCompile(`(?m)^[^\n]*\r([^\r\n])`)
 
 // printLogs reads logs and prints their text to standard output, one after the other.
-func (a *app) printLogs(ctx context.Context, store artifacts.Store, logs []steplog.Log) error {
+func (a *app) printLogs(ctx context.Context, store *artifacts.Resolver, logs []steplog.Log) error {
 	for i := range logs {
 		l := &logs[i]
 		text, err := l.Read(ctx, store)

@@ -96,9 +96,11 @@ func (a *app) outcomes(ctx context.Context, root, file string, p *pipeline.Pipel
 	own := mem.New()
 	folder := open.Folder(b.StoreURL)
 	if _, err := os.Stat(folder); err == nil || folder == "" {
-		if own, err = b.OpenOwn(ctx); err != nil {
+		at, err := b.OpenOwn(ctx)
+		if err != nil {
 			return nil, err
 		}
+		own = at.Own
 	}
 	store, err := b.WithOthers(ctx, own)
 	if err != nil {

@@ -59,7 +59,7 @@ func (a *app) notify(ctx context.Context, to string, began time.Time, sum *drive
 		n.Pipeline, n.Run = sum.Pipeline, sum.RunID
 		n.Counts = map[runs.Status]int{runs.Hit: sum.Hit, runs.Ran: sum.Ran}
 		if n.Run == "" { // nothing to read
-		} else if rec, err := runs.Read(ctx, sum.Of.Store, n.Run); err == nil {
+		} else if rec, err := runs.Read(ctx, sum.Of.Store.Own, n.Run); err == nil {
 			end := drive.EndedOf(rec)
 			n.Counts = end.Counts
 			for _, s := range end.Failed[:min(len(end.Failed), 100)] {

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/internal/stores/mem"
@@ -39,7 +40,7 @@ func TestNotify(t *testing.T) {
 	a := newApp(&session.Session{File: "p.hcl"}, io.Discard, io.Discard)
 	a.Log = slog.New(slog.NewTextHandler(&said, nil))
 	sum := &drive.Summary{Pipeline: "p.hcl", Hit: 3, Ran: 1}
-	sum.Of.Store = mem.New()
+	sum.Of.Store = artifacts.Alone(mem.New())
 	a.notify(t.Context(), server.URL+"/?token=hidden", time.Now(), sum, nil)
 	if len(got) != 2 || got[0] != got[1] || said.Len() > 0 {
 		t.Fatalf("got %q, said %s", got, &said)

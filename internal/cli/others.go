@@ -29,7 +29,7 @@ func (a *app) fromFlags(cmd *cobra.Command) {
 
 // sayOthers says at the start of a run which results in other stores are not used, and which
 // stores do not answer.
-func (a *app) sayOthers(ctx context.Context, store artifacts.Store, v *plan.Preview) error {
+func (a *app) sayOthers(ctx context.Context, store *artifacts.Resolver, v *plan.Preview) error {
 	if len(a.Others.Opened) == 0 && len(a.Belief.Passed) == 0 {
 		return nil
 	}
@@ -51,16 +51,15 @@ func (a *app) sayOthers(ctx context.Context, store artifacts.Store, v *plan.Prev
 
 // isDown reports whether another store does not answer: it alone may have results, and know
 // how long steps take.
-func isDown(store artifacts.Store) bool {
+func isDown(store *artifacts.Resolver) bool {
 	return slices.ContainsFunc(store.Others(), func(o artifacts.OtherState) bool { return o.Err != nil })
 }
 
 // cost is what a run takes, going by the project's own store.
-func (a *app) cost(ctx context.Context, store artifacts.Store, v *plan.Preview) (*estimate.Estimate, error) {
-	own := store.Own()
-	past, err := a.Journal(ctx, own, v)
+func (a *app) cost(ctx context.Context, store *artifacts.Resolver, v *plan.Preview) (*estimate.Estimate, error) {
+	past, err := a.Journal(ctx, store.Own, v)
 	if err != nil {
 		return nil, err
 	}
-	return a.EstimateOf(ctx, own, v, past)
+	return a.EstimateOf(ctx, store.Alone(), v, past)
 }

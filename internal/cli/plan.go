@@ -82,8 +82,8 @@ prints of the V100 that it used (T5-Base only). Other steps are not known then, 
 			}
 			v, store := seen.Preview, seen.Store
 			a.sayLocal()
-			own := store.Own()
-			past, err := a.Journal(ctx, own, v)
+			own := store.Alone()
+			past, err := a.Journal(ctx, own.Own, v)
 			if err != nil {
 				return err
 			}
@@ -112,7 +112,7 @@ prints of the V100 that it used (T5-Base only). Other steps are not known then, 
 			facts.Folders = origins.Folders(v.Plan)
 			facts.Libraries, facts.Unkeyed = a.Counted(v.Plan.Steps), a.Unkeyed(v.Plan.Steps)
 			facts.Unfit = a.Unfit(drive.Cluster{}, v)
-			facts.Store, facts.Free = store.URL, session.RoomOf(store)
+			facts.Store, facts.Free = store.Own.URL, session.RoomOf(store.Own)
 			err = a.writeForm(markdown, func(w io.Writer) error { return view.PlanMarkdown(w, v, facts, a.Lacks) })
 			switch {
 			case err != nil:

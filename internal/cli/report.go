@@ -67,14 +67,14 @@ it comes from; questions that cannot be answered are marked for the authors.`,
 			}
 			var g *report.Gatherer
 			v, err := a.Preview(ctx, func(of session.Seen) (plan.Keep, error) {
-				book, err := a.Book(ctx, of.Store)
+				book, err := a.Book(ctx, of.Store.Own)
 				g = report.Gather(of.Plan, book)
 				return g.Keep, err
 			})
 			if err != nil {
 				return err
 			}
-			past, err := a.Journal(ctx, v.Store, v.Preview)
+			past, err := a.Journal(ctx, v.Store.Own, v.Preview)
 			if err != nil {
 				return err
 			}
@@ -82,15 +82,15 @@ it comes from; questions that cannot be answered are marked for the authors.`,
 			for i, f := range past.Failed {
 				failed[i] = f.Last()
 			}
-			o := report.Options{Failed: failed, Store: v.Store.URL, UI: ui, Namespace: namespace, Paper: v.Pipeline.Paper, Claims: v.Pipeline.Claims, Command: a.hint}
-			r, err := g.Build(ctx, v.Preview, v.Store.Blobs.Open, o)
+			o := report.Options{Failed: failed, Store: v.Store.Own.URL, UI: ui, Namespace: namespace, Paper: v.Pipeline.Paper, Claims: v.Pipeline.Claims, Command: a.hint}
+			r, err := g.Build(ctx, v.Preview, v.Store.Open, o)
 			if err != nil {
 				return err
 			}
 			if err := atomicfile.Write(out, 0o644, r.HTML); err != nil {
 				return err
 			}
-			written, err := r.WriteBundle(ctx, v.Store.Blobs.Open, latex, pdf)
+			written, err := r.WriteBundle(ctx, v.Store.Open, latex, pdf)
 			if err != nil {
 				return err
 			}
@@ -161,15 +161,15 @@ func (a *app) checklist(ctx context.Context, list questions.List) (*checklist.Ch
 		return nil, err
 	}
 	p := v.Pipeline
-	r, err := g.Build(ctx, v.Preview, v.Store.Blobs.Open, report.Options{Store: v.Store.URL, Paper: p.Paper, Command: a.hint})
+	r, err := g.Build(ctx, v.Preview, v.Store.Open, report.Options{Store: v.Store.Own.URL, Paper: p.Paper, Command: a.hint})
 	if err != nil {
 		return nil, err
 	}
-	models, err := sizes.Read(ctx, v.Store.Blobs.Open)
+	models, err := sizes.Read(ctx, v.Store.Open)
 	if err != nil {
 		return nil, err
 	}
-	packages, err := sizes.Packages(ctx, v.Store.Blobs.Open)
+	packages, err := sizes.Packages(ctx, v.Store.Open)
 	if err != nil {
 		return nil, err
 	}

@@ -66,9 +66,9 @@ func (a *app) status(ctx context.Context, o statusOptions) (r drive.Report, err 
 		defer conn.Close()
 	}
 	if o.run != "" {
-		return r, a.StatusOfOne(ctx, store, conn, o.run, &r)
+		return r, a.StatusOfOne(ctx, store.Own, conn, o.run, &r)
 	}
-	if r.Ended, err = a.EndedRuns(ctx, store, o.last); err != nil {
+	if r.Ended, err = a.EndedRuns(ctx, store.Own, o.last); err != nil {
 		return r, err
 	}
 	if len(r.Ended) > 0 {

@@ -41,7 +41,7 @@ for each step before it.`,
 				return err
 			}
 			if !step && !isCell {
-				l, err := report.Cells(cmd.Context(), v.Preview, v.Store.Blobs.Open, item)
+				l, err := report.Cells(cmd.Context(), v.Preview, v.Store.Open, item)
 				if err != nil {
 					return a.untraced(err, item)
 				}
@@ -69,16 +69,16 @@ for each step before it.`,
 func (a *app) trace(ctx context.Context, v session.Seen, name string, step bool) (t *report.Trace, err error) {
 	if step {
 		t, err = report.TraceStep(v.Preview, name)
-	} else if t, err = report.TraceCell(ctx, v.Preview, v.Pipeline.Claims, v.Store.Blobs.Open, name); err == nil {
+	} else if t, err = report.TraceCell(ctx, v.Preview, v.Pipeline.Claims, v.Store.Open, name); err == nil {
 		err = t.ReadFields(v.Preview, a.Registry)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := t.ReadPackages(ctx, v.Store.Blobs.Open); err != nil {
+	if err := t.ReadPackages(ctx, v.Store.Open); err != nil {
 		return nil, err
 	}
-	book, err := a.Book(ctx, v.Store)
+	book, err := a.Book(ctx, v.Store.Own)
 	if err != nil {
 		return nil, err
 	}

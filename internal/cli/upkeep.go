@@ -54,7 +54,7 @@ each step, signed if you have a signing key.`,
 				return err
 			}
 			read, over := a.Copying("checked", 0)
-			r, err := artifacts.Check(cmd.Context(), store, artifacts.CheckOptions{Repair: repair, Read: read})
+			r, err := artifacts.Check(cmd.Context(), store.Own, artifacts.CheckOptions{Repair: repair, Read: read})
 			over()
 			if err != nil {
 				return err
@@ -102,7 +102,7 @@ func newGCCmd(a *app) *cobra.Command {
 				return err
 			}
 			over := a.Waiting("looking through the store")
-			g, err := artifacts.Collect(cmd.Context(), store, o)
+			g, err := artifacts.Collect(cmd.Context(), store.Own, o)
 			over()
 			if err != nil {
 				return err
@@ -195,6 +195,6 @@ func (a *app) rebuild(ctx context.Context, o rebuild.Options) error {
 }
 
 // localActivities are the activities of this process, for work without a server.
-func (a *app) localActivities(store artifacts.Store) *activities.Activities {
+func (a *app) localActivities(store *artifacts.Resolver) *activities.Activities {
 	return a.Activities(store, nil, workflows.Features{})
 }

@@ -59,7 +59,7 @@ func (a *app) whyRan(ctx context.Context, target, name string) error {
 	if err != nil {
 		return err
 	}
-	rec, err := a.FindRun(ctx, store, name)
+	rec, err := a.FindRun(ctx, store.Own, name)
 	if err != nil {
 		return err
 	}

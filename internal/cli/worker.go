@@ -142,7 +142,7 @@ run, live and coloured by the state of its steps.`,
 			}
 			defer conn.Close()
 			a.ServeGraphs(cmd.Context(), page, conn, store)
-			view.Printf(a.Out, "Temporal: %s (process %d)\nUI:       %s\ngraphs:   http://%s\nstore:    %s\n", conn.Server.Address, conn.Server.PID, conn.UI, page.Addr(), store.URL)
+			view.Printf(a.Out, "Temporal: %s (process %d)\nUI:       %s\ngraphs:   http://%s\nstore:    %s\n", conn.Server.Address, conn.Server.PID, conn.UI, page.Addr(), store.Own.URL)
 			view.Printf(a.Out, "start a run from anywhere:\n  %s\n", startLine(conn.Server))
 			<-cmd.Context().Done()
 			return nil

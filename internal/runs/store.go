@@ -185,13 +185,13 @@ func Begin(ctx context.Context, store artifacts.Store, id, pipeline string, plan
 
 // IsOf reports whether an open run is one of a stored plan, or both plans have grown from one;
 // it is not known of a plan that cannot be read.
-func (o Open) IsOf(ctx context.Context, blobs artifacts.Blobs, plan artifacts.Digest) bool {
+func (o Open) IsOf(ctx context.Context, blobs artifacts.BlobReader, plan artifacts.Digest) bool {
 	return o.Plan == plan || firstOf(ctx, blobs, o.Plan) == firstOf(ctx, blobs, plan)
 }
 
 // firstOf is the stored plan from which a stored plan has grown, or else that itself. It is all that
 // this package knows of plans.
-func firstOf(ctx context.Context, blobs artifacts.Blobs, plan artifacts.Digest) artifacts.Digest {
+func firstOf(ctx context.Context, blobs artifacts.BlobReader, plan artifacts.Digest) artifacts.Digest {
 	var p struct {
 		Format string
 		First  artifacts.Digest

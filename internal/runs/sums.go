@@ -44,7 +44,7 @@ func Took(ctx context.Context, store artifacts.Store, log *slog.Logger, project,
 // SpentBy adds up the runs of a pipeline of a project. It reads the record of every run, of
 // every failure, and of each result that those runs have: its time grows with them, its memory with
 // the number of different results.
-func SpentBy(ctx context.Context, store artifacts.Store, project, pipeline string) (*usage.Spent, error) {
+func SpentBy(ctx context.Context, store *artifacts.Resolver, project, pipeline string) (*usage.Spent, error) {
 	s := &usage.Spent{}
 	seen := map[artifacts.Digest]bool{}
 	var keys []artifacts.Digest
@@ -67,7 +67,7 @@ func SpentBy(ctx context.Context, store artifacts.Store, project, pipeline strin
 		return nil
 	}
 	runs := map[string]bool{}
-	for rec, err := range Backward(ctx, store, "", func(rec *Record) bool { return rec.Of(project, pipeline) }, 0) {
+	for rec, err := range Backward(ctx, store.Own, "", func(rec *Record) bool { return rec.Of(project, pipeline) }, 0) {
 		_, damaged := errors.AsType[*DamagedError](err)
 		switch {
 		case damaged:
@@ -97,7 +97,7 @@ func SpentBy(ctx context.Context, store artifacts.Store, project, pipeline strin
 	if err := look(); err != nil {
 		return nil, err
 	}
-	return s, Failures(ctx, store, "", func(f Failure) bool {
+	return s, Failures(ctx, store.Own, "", func(f Failure) bool {
 		switch {
 		case !runs[f.RunID]:
 		case f.Outcome == Cancelled:

@@ -43,7 +43,7 @@ func TestSpent(t *testing.T) {
 	if err := store.Records.Put(t.Context(), artifacts.RunsPrefix+"4", []byte(`{`)); err != nil {
 		t.Fatal(err)
 	}
-	s, err := SpentBy(t.Context(), store, "mine", "p.hcl")
+	s, err := SpentBy(t.Context(), artifacts.Alone(store), "mine", "p.hcl")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -51,13 +51,13 @@ func (f *fetched) from(name string) int64 {
 
 // countedBlobs are the blobs of another store, counted as they are read.
 type countedBlobs struct {
-	artifacts.Blobs
+	artifacts.BlobReader
 	name string
 	to   *fetched
 }
 
 func (c countedBlobs) Open(ctx context.Context, d artifacts.Digest) (io.ReadCloser, error) {
-	r, err := c.Blobs.Open(ctx, d)
+	r, err := c.BlobReader.Open(ctx, d)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func (c countedBlobs) Open(ctx context.Context, d artifacts.Digest) (io.ReadClos
 
 // BringRead copies the results in other stores that steps without a result read: the workers
 // of a cluster may not look at the same stores as this command.
-func (se *Session) BringRead(ctx context.Context, store artifacts.Store, v *plan.Preview) error {
+func (se *Session) BringRead(ctx context.Context, store *artifacts.Resolver, v *plan.Preview) error {
 	read, err := readOf(v)
 	if err != nil {
 		return err
@@ -78,7 +78,7 @@ func (se *Session) BringRead(ctx context.Context, store artifacts.Store, v *plan
 const bringMost = 64
 
 // Bring copies the wanted results of a preview that are in other stores into the store.
-func (se *Session) Bring(ctx context.Context, store artifacts.Store, v *plan.Preview, wanted func(i int) bool) error {
+func (se *Session) Bring(ctx context.Context, store *artifacts.Resolver, v *plan.Preview, wanted func(i int) bool) error {
 	var steps []int
 	for i, it := range v.Items {
 		if it.From != "" && !it.Released && wanted(i) {

@@ -21,7 +21,7 @@ import (
 )
 
 // HistoryOf is what an estimate is based on.
-func (se *Session) HistoryOf(ctx context.Context, store artifacts.Store, v *plan.Preview, past *journal.Journal) (h estimate.History, err error) {
+func (se *Session) HistoryOf(ctx context.Context, store *artifacts.Resolver, v *plan.Preview, past *journal.Journal) (h estimate.History, err error) {
 	if h, err = past.History(ctx, store, v); err != nil || v.Done() {
 		return h, err
 	}
@@ -37,7 +37,7 @@ func (se *Session) HistoryOf(ctx context.Context, store artifacts.Store, v *plan
 func (se *Session) RatesFolder() string { return filepath.Join(se.StateDir, "rates") }
 
 // Pricing is what the steps of a preview are priced by, on this machine or on se.On.
-func (se *Session) Pricing(ctx context.Context, store artifacts.Store, v *plan.Preview) estimate.Pricing {
+func (se *Session) Pricing(ctx context.Context, store *artifacts.Resolver, v *plan.Preview) estimate.Pricing {
 	all, _ := rates.Read(se.RatesFolder()) // doctor says which cannot be used
 	p := estimate.Pricing{Registry: se.Registry, HasCard: device.Count() > 0, On: se.On}
 	if i := slices.IndexFunc(all, func(r rates.Rates) bool { return r.Device == attest.CPU() }); i >= 0 {
@@ -58,7 +58,7 @@ func (se *Session) Pricing(ctx context.Context, store artifacts.Store, v *plan.P
 }
 
 // EstimateOf estimates what a run of a preview takes, from earlier runs.
-func (se *Session) EstimateOf(ctx context.Context, store artifacts.Store, v *plan.Preview, past *journal.Journal) (*estimate.Estimate, error) {
+func (se *Session) EstimateOf(ctx context.Context, store *artifacts.Resolver, v *plan.Preview, past *journal.Journal) (*estimate.Estimate, error) {
 	h, err := se.HistoryOf(ctx, store, v, past)
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func (se *Session) EstimateOf(ctx context.Context, store artifacts.Store, v *pla
 
 // downloads is what steps fetch from other machines that the store lacks. Sizes come from
 // the lock file, or as a step declares them.
-func (se *Session) downloads(ctx context.Context, store artifacts.Store, v *plan.Preview) (map[int]estimate.Download, error) {
+func (se *Session) downloads(ctx context.Context, store *artifacts.Resolver, v *plan.Preview) (map[int]estimate.Download, error) {
 	todo := map[string]int{}
 	for i, it := range v.Items {
 		if it.Outcome != plan.Hit {

@@ -29,7 +29,7 @@ func (se *Session) IsAsked(pl *plan.Plan, i int) bool {
 // OthersOf says what a preview found in other stores, and what a run would fetch from them:
 // all blobs of the steps that it is for, and those that steps which must run read. What the
 // store has is not counted.
-func (se *Session) OthersOf(ctx context.Context, store artifacts.Store, v *plan.Preview) (*belief.Others, error) {
+func (se *Session) OthersOf(ctx context.Context, store *artifacts.Resolver, v *plan.Preview) (*belief.Others, error) {
 	out := &belief.Others{Passed: se.Belief.Summary(), Unsigned: se.Belief.Unsigned, Fetch: map[int]int64{}}
 	hits := map[string]int{}
 	for _, it := range v.Items {
@@ -45,7 +45,7 @@ func (se *Session) OthersOf(ctx context.Context, store artifacts.Store, v *plan.
 		out.Stores = append(out.Stores, s)
 	}
 	var err error
-	if out.Own, err = se.unsignedOwn(ctx, store.Own(), v); err != nil || len(hits) == 0 {
+	if out.Own, err = se.unsignedOwn(ctx, store.Own, v); err != nil || len(hits) == 0 {
 		return out, err
 	}
 	read, err := readOf(v)
@@ -58,13 +58,13 @@ func (se *Session) OthersOf(ctx context.Context, store artifacts.Store, v *plan.
 			steps = append(steps, i)
 		}
 	}
-	seen := map[artifacts.Digest]bool{}
+	own, seen := store.Alone(), map[artifacts.Digest]bool{}
 	for some := range slices.Chunk(steps, IncomingMost) {
 		results, err := ResultsAt(ctx, store, v, some)
 		if err != nil {
 			return nil, err
 		}
-		if err := se.countIncoming(ctx, store.Own(), v, some, results, read, seen, out); err != nil {
+		if err := se.countIncoming(ctx, own, v, some, results, read, seen, out); err != nil {
 			return nil, err
 		}
 	}
@@ -133,7 +133,7 @@ func readOf(v *plan.Preview) (map[int]map[string]bool, error) {
 
 // ResultsAt are the results of hits, in their order, whether the preview kept them or not;
 // nil: gone since.
-func ResultsAt(ctx context.Context, store artifacts.Store, v *plan.Preview, steps []int) ([]*artifacts.Result, error) {
+func ResultsAt(ctx context.Context, store *artifacts.Resolver, v *plan.Preview, steps []int) ([]*artifacts.Result, error) {
 	var keys []artifacts.Digest
 	for _, i := range steps {
 		if v.Items[i].Result == nil {
@@ -154,7 +154,7 @@ func ResultsAt(ctx context.Context, store artifacts.Store, v *plan.Preview, step
 }
 
 // countIncoming adds the blobs of results that own lacks and that were not counted yet.
-func (se *Session) countIncoming(ctx context.Context, own artifacts.Store, v *plan.Preview, steps []int, results []*artifacts.Result,
+func (se *Session) countIncoming(ctx context.Context, own *artifacts.Resolver, v *plan.Preview, steps []int, results []*artifacts.Result,
 	read map[int]map[string]bool, seen map[artifacts.Digest]bool, out *belief.Others) error {
 	type blob struct {
 		artifacts.Digest
@@ -174,7 +174,7 @@ func (se *Session) countIncoming(ctx context.Context, own artifacts.Store, v *pl
 			blobs, digests = append(blobs, blob{d, size, i}), append(digests, d)
 		}
 	}
-	missing, err := own.Blobs.Missing(ctx, digests)
+	missing, err := own.Missing(ctx, digests)
 	if err != nil {
 		return err
 	}

@@ -142,7 +142,7 @@ func (se *Session) StoreLibraries(ctx context.Context, store artifacts.Store, pl
 }
 
 // Differ is comparePreimages that names packages where it finds the lists of them.
-func (se *Session) Differ(ctx context.Context, store artifacts.Store) journal.Differ {
+func (se *Session) Differ(ctx context.Context, store *artifacts.Resolver) journal.Differ {
 	return func(before, after []byte) ([]step.Change, error) {
 		changes, err := ComparePreimages(before, after)
 		var told []step.Change
@@ -158,7 +158,7 @@ func (se *Session) Differ(ctx context.Context, store artifacts.Store) journal.Di
 }
 
 // packages are the changes of an environment, or nil.
-func (se *Session) packages(ctx context.Context, store artifacts.Store, c step.Change) (told []step.Change) {
+func (se *Session) packages(ctx context.Context, store *artifacts.Resolver, c step.Change) (told []step.Change) {
 	at := "config.libraries."
 	switch {
 	case c.Path == "config.environment.packages":
@@ -185,7 +185,7 @@ func quotedOr(text string) string {
 }
 
 // manifest is the list with a digest, given as JSON: from a plan here, or from the store.
-func (se *Session) manifest(ctx context.Context, store artifacts.Store, quoted string) (m libraries.Manifest, ok bool) {
+func (se *Session) manifest(ctx context.Context, store *artifacts.Resolver, quoted string) (m libraries.Manifest, ok bool) {
 	hex := strings.Trim(quoted, `"`)
 	if e := se.libraries.all[hex]; e != nil {
 		return e.Manifest, true
@@ -194,7 +194,7 @@ func (se *Session) manifest(ctx context.Context, store artifacts.Store, quoted s
 	if err != nil {
 		return m, false
 	}
-	text, err := artifacts.ReadBlob(ctx, store.Blobs, d, libraries.MaxText)
+	text, err := artifacts.ReadBlob(ctx, store, d, libraries.MaxText)
 	if err != nil {
 		return m, false
 	}

@@ -17,7 +17,7 @@ import (
 // reads no bytes of artifacts: of a step whose parts follow from some, nothing is said. Of one
 // that waits, it finds parts by what is there of the steps before it. Steps that do not read
 // each other are looked up at once.
-func (se *Session) PartsOf(ctx context.Context, store artifacts.Store, v *plan.Preview) (map[int]plan.Parts, error) {
+func (se *Session) PartsOf(ctx context.Context, store *artifacts.Resolver, v *plan.Preview) (map[int]plan.Parts, error) {
 	found := map[int]plan.Parts{}
 	known := map[int]*artifacts.Result{} // by place: of hits, and of others as far as their outputs are there
 	some := map[artifacts.Digest]bool{}  // outputs of others

@@ -80,7 +80,7 @@ func (se *Session) Grow(ctx context.Context, p *pipeline.Pipeline, pl *plan.Plan
 		With:   p.With,
 		Plan:   planOf,
 		Follow: func(pl *plan.Plan, keep plan.Keep) (*plan.Preview, error) { return se.PreviewOf(ctx, store, pl, keep) },
-		Blobs:  store.Blobs,
+		Store:  store,
 	}.Grow(ctx, p, pl)
 	var invalid *pipeline.Invalid
 	if errors.As(err, &invalid) {

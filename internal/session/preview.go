@@ -23,7 +23,7 @@ type Seen struct {
 	*plan.Preview
 	Plan     *plan.Plan
 	Pipeline *pipeline.Pipeline
-	Store    artifacts.Store // with the stores of others behind it
+	Store    *artifacts.Resolver // with the stores of others behind it
 }
 
 // Ask says which results a preview holds in memory, since a pipeline may be long. It is asked
@@ -93,11 +93,11 @@ func KeepAll(int, *plan.Item) bool { return true }
 func KeepNone(int, *plan.Item) bool { return false }
 
 // PreviewOf looks up a plan's results in a store, and those behind it.
-func (se *Session) PreviewOf(ctx context.Context, store artifacts.Store, pl *plan.Plan, keep plan.Keep) (*plan.Preview, error) {
+func (se *Session) PreviewOf(ctx context.Context, store *artifacts.Resolver, pl *plan.Plan, keep plan.Keep) (*plan.Preview, error) {
 	defer se.Waiting("looking up " + words.Count(len(pl.Steps), "step") + " in " + se.Places())()
 	policy, _ := se.Policy() // an error is told where it matters, by who opens the stores
 	se.Belief = belief.New(policy)
 	return pl.Follow(ctx, se.Registry, func(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
 		return se.Belief.Lookup(ctx, store, keys)
-	}, keep, store.Blobs.Open)
+	}, keep, store.Open)
 }

@@ -26,24 +26,24 @@ import (
 
 // OpenStore opens the store, with the other stores behind it that the pipeline and the flags
 // name.
-func (se *Session) OpenStore(ctx context.Context) (artifacts.Store, error) {
+func (se *Session) OpenStore(ctx context.Context) (*artifacts.Resolver, error) {
 	own, err := se.OpenOwn(ctx)
 	if err != nil {
-		return own, err
+		return nil, err
 	}
-	return se.WithOthers(ctx, own)
+	return se.WithOthers(ctx, own.Own)
 }
 
 // OpenOwn opens the store alone, which may have addresses of blobs elsewhere.
-func (se *Session) OpenOwn(ctx context.Context) (artifacts.Store, error) {
+func (se *Session) OpenOwn(ctx context.Context) (*artifacts.Resolver, error) {
 	defer se.Waiting("waiting for the store")()
 	s, err := open.Store(ctx, se.StoreURL)
 	var other *artifacts.AddressError
 	switch {
 	case errors.As(err, &other):
-		return s, fault.Input(fmt.Errorf("%s: %w: give --store %s", cmp.Or(se.StoreFrom, "--store"), err, shellwords.Quote(other.URL)))
+		return nil, fault.Input(fmt.Errorf("%s: %w: give --store %s", cmp.Or(se.StoreFrom, "--store"), err, shellwords.Quote(other.URL)))
 	case err != nil:
-		return s, fault.Input(fmt.Errorf("%s: %w", cmp.Or(se.StoreFrom, "--store"), err))
+		return nil, fault.Input(fmt.Errorf("%s: %w", cmp.Or(se.StoreFrom, "--store"), err))
 	}
 	return se.Following(s), nil
 }
@@ -126,20 +126,20 @@ func ParseTrust(texts []string) (keys []signature.Public, err error) {
 	return keys, nil
 }
 
-// WithOthers is a store with other stores behind it.
-func (se *Session) WithOthers(ctx context.Context, own artifacts.Store) (artifacts.Store, error) {
+// WithOthers looks in other stores behind a store.
+func (se *Session) WithOthers(ctx context.Context, own artifacts.Store) (*artifacts.Resolver, error) {
 	p, err := se.Policy()
 	if err != nil {
-		return own, err
+		return nil, err
 	}
 	se.Others.Opened = nil
 	for _, address := range se.Addresses() {
-		o, err := open.Other(ctx, address)
+		o, err := open.Other(address)
 		if err != nil {
-			return own, fault.Input(fmt.Errorf("--from %s: %w", open.Shown(address), err))
+			return nil, fault.Input(fmt.Errorf("--from %s: %w", open.Shown(address), err))
 		}
-		if o.Store.URL != own.URL { // the pipeline may name this very store
-			o.Store.Blobs = countedBlobs{o.Store.Blobs, o.Name, &se.Others.fetched}
+		if o.URL != own.URL { // the pipeline may name this very store
+			o.Blobs = countedBlobs{o.Blobs, o.Name, &se.Others.fetched}
 			se.Others.Opened = append(se.Others.Opened, o)
 		}
 	}
@@ -156,9 +156,9 @@ func (se *Session) Places() string {
 	return strings.Join(names, ", then ")
 }
 
-// Following is a store that fetches blobs from the addresses in its records. Looking up what
+// Following looks in a store that fetches blobs from the addresses in its records. Looking up what
 // it has costs no more.
-func (se *Session) Following(s artifacts.Store) artifacts.Store {
+func (se *Session) Following(s artifacts.Store) *artifacts.Resolver {
 	return artifacts.With(s, nil, artifacts.Policy{Elsewhere: se.elsewhere})
 }
 
@@ -170,7 +170,7 @@ func (se *Session) elsewhere(ctx context.Context, e artifacts.Elsewhere) (io.Rea
 	}
 	name := e.URL
 	for _, o := range se.Others.Opened {
-		if o.Store.URL == e.From {
+		if o.URL == e.From {
 			name = o.Name
 		}
 	}
@@ -179,7 +179,7 @@ func (se *Session) elsewhere(ctx context.Context, e artifacts.Elsewhere) (io.Rea
 
 // SayDown warns of other stores that do not answer, with the consequence, or fails if each is
 // needed.
-func (se *Session) SayDown(store artifacts.Store, follows string) error {
+func (se *Session) SayDown(store *artifacts.Resolver, follows string) error {
 	var down []string
 	for _, o := range store.Others() {
 		if o.Err == nil {

@@ -37,7 +37,7 @@ func (w *world) start(server, number int) {
 	v, store := w.view(fmt.Sprintf("%s, life %d", who, w.nth(who)))
 	p := &process{w: w, server: server, number: number, view: v, client: w.servers[server].client(v.who)}
 	log := slog.New(slog.DiscardHandler)
-	a := &activities.Activities{Store: store, Registry: kinds(p), Log: log, Client: p.client, Leases: lease.New(store.Leases, log),
+	a := &activities.Activities{Store: artifacts.Alone(store), Registry: kinds(p), Log: log, Client: p.client, Leases: lease.New(store.Leases, log),
 		Env:     map[string]string{"host": p.who, "revision": "simulated"},
 		Resolve: func(context.Context, *plan.Plan, []int, string) error { return nil },
 		Beside:  func(context.Context) pipeline.Options { return pipeline.Options{Registry: w.reg} }}

@@ -3,10 +3,11 @@ package simulate
 import (
 	"cmp"
 	"context"
-	"go.temporal.io/api/enums/v1"
-	"go.temporal.io/api/taskqueue/v1"
 	"slices"
 	"time"
+
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/taskqueue/v1"
 
 	"github.com/redsi/redsi/internal/system/readers"
 )

@@ -297,7 +297,7 @@ func (w *world) prepare(ctx context.Context, store artifacts.Store, p *pipeline.
 	if err != nil {
 		panic(err)
 	}
-	if _, pl, err = (plan.Grower{Origin: p.Origin(), With: p.With, Plan: build, Follow: follow, Blobs: store.Blobs}).Grow(ctx, p, pl); err != nil {
+	if _, pl, err = (plan.Grower{Origin: p.Origin(), With: p.With, Plan: build, Follow: follow, Store: artifacts.Alone(store)}).Grow(ctx, p, pl); err != nil {
 		return nil, err
 	}
 	none := func(int, *plan.Item) bool { return false }

@@ -1,7 +1,6 @@
 package stores_test
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -14,7 +13,6 @@ import (
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/stores/web"
-	"github.com/redsi/redsi/internal/system/signature"
 )
 
 func TestMemory(t *testing.T) {
@@ -26,29 +24,12 @@ func TestMemory(t *testing.T) {
 			return s
 		})
 	})
-	t.Run("with another", func(t *testing.T) {
-		suite(t, func(t *testing.T) artifacts.Store {
-			alice, err := signature.New("alice")
-			if err != nil {
-				t.Fatal(err)
-			}
-			return artifacts.With(mem.New(), []artifacts.Other{{Store: mem.New(), Name: "friend"}}, artifacts.Policy{Signer: alice})
-		})
-	})
 }
 
-// friend is a store in memory that gives other bytes for what was rewritten, and takes no record
-// from those who read it.
+// friend is a store in memory that gives other bytes for what was rewritten.
 func friend(*testing.T) Theirs {
 	s, faults := storetest.Faulty(mem.New())
-	reading := storetest.Before(func(_ context.Context, c *storetest.Call) error {
-		switch c.Method {
-		case storetest.RecordsCreate, storetest.RecordsPut, storetest.RecordsReplace, storetest.RecordsDelete:
-			return errors.New("not to be written to")
-		}
-		return nil
-	})
-	return Theirs{Store: s, Other: artifacts.Other{Store: storetest.Hooked(s, reading), Name: "friend"},
+	return Theirs{Store: s, Other: artifacts.Other{Reader: s.Reader(), Name: "friend"},
 		Rewrite: func(artifacts.Digest, []byte) {
 			for range 8 {
 				faults.Add(storetest.BlobsOpen, storetest.Fault{Flip: true})
@@ -93,7 +74,7 @@ func TestFolder(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return Theirs{Store: s, Other: artifacts.Other{Store: other, Name: "colleague"}, Rewrite: rewrite(t, root)}
+			return Theirs{Store: s, Other: artifacts.Other{Reader: other, Name: "colleague"}, Rewrite: rewrite(t, root)}
 		})
 	})
 	t.Run("strays", func(t *testing.T) {
@@ -123,7 +104,7 @@ func TestStaticHost(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return Theirs{Store: s, Other: artifacts.Other{Store: other, Name: "host/paper"}, Rewrite: rewrite(t, root)}
+		return Theirs{Store: s, Other: artifacts.Other{Reader: other, Name: "host/paper"}, Rewrite: rewrite(t, root)}
 	})
 }
 
@@ -146,8 +127,8 @@ func TestBucket(t *testing.T) {
 		others(t, func(t *testing.T) Theirs {
 			c := server.Config()
 			public := c
-			public.Credentials, public.Anonymous, public.ReadOnly = nil, true, true
-			return Theirs{Store: server.Open(t, c), Other: artifacts.Other{Store: server.Open(t, public), Name: c.Bucket + "/" + c.Prefix},
+			public.Credentials, public.Anonymous = nil, true
+			return Theirs{Store: server.Open(t, c), Other: artifacts.Other{Reader: server.Reader(t, public), Name: c.Bucket + "/" + c.Prefix},
 				Rewrite: func(d artifacts.Digest, data []byte) { server.Rewrite(t, c, d, data) }}
 		})
 	})

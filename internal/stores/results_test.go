@@ -34,7 +34,7 @@ func publishAndLookup(t *testing.T, s artifacts.Store) {
 }
 
 func publishRace(t *testing.T, s artifacts.Store) {
-	raceToPublish(t, s, "raced")
+	raceToPublish(t, s, s, "raced")
 	key := storetest.NewResult(t, s, "raced", nil).Key
 	if got := listRecords(t, s, "nondeterminism/"+key.Hex()+"/"); len(got) != 7 {
 		t.Errorf("%d non-determinism records, want 7", len(got))
@@ -43,7 +43,7 @@ func publishRace(t *testing.T, s artifacts.Store) {
 
 // raceToPublish has eight publish a result of one key at once and returns the outputs of the
 // one who won.
-func raceToPublish(t *testing.T, s artifacts.Store, keyName string) (winner artifacts.Digest) {
+func raceToPublish(t *testing.T, s artifacts.Store, l artifacts.Looked, keyName string) (winner artifacts.Digest) {
 	t.Helper()
 	results := make([]artifacts.Result, 8)
 	for i := range results {
@@ -54,7 +54,7 @@ func raceToPublish(t *testing.T, s artifacts.Store, keyName string) (winner arti
 	var wg sync.WaitGroup
 	for _, r := range results {
 		wg.Go(func() {
-			won, nondet, err := artifacts.Publish(t.Context(), s, r)
+			won, nondet, err := artifacts.Publish(t.Context(), l, r)
 			if err != nil {
 				t.Errorf("Publish: %v", err)
 				return
@@ -85,7 +85,7 @@ func publishOverRace(t *testing.T, s artifacts.Store) {
 	}
 	unbelieved := artifacts.With(s, nil, artifacts.Policy{Own: artifacts.RunUntrusted, Signer: signer})
 	for name, c := range map[string]struct {
-		s     artifacts.Store // that is published to
+		s     artifacts.Looked // that is published to
 		spoil func(first artifacts.Result) error
 		kept  int // outputs that are recorded in the end
 	}{
@@ -102,7 +102,7 @@ func publishOverRace(t *testing.T, s artifacts.Store) {
 		if err := c.spoil(first); err != nil {
 			t.Fatal(err)
 		}
-		winner := raceToPublish(t, c.s, name)
+		winner := raceToPublish(t, s, c.s, name)
 		if got, err := artifacts.Lookup(t.Context(), c.s, first.Key); err != nil || got == nil || got.OutputsDigest() != winner {
 			t.Errorf("%s: then Lookup = %+v, %v", name, got, err)
 		}

@@ -30,7 +30,7 @@ func TestUnbound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := step.NewIO(t.Context(), &Command, &stepio.Host{Store: s, CacheDir: filepath.Join(root, "cache")}, slog.New(slog.DiscardHandler), nil)
+	x := step.NewIO(t.Context(), &Command, &stepio.Host{Store: artifacts.Alone(s), CacheDir: filepath.Join(root, "cache")}, slog.New(slog.DiscardHandler), nil)
 	var files []artifacts.File
 	for i := range 3 {
 		b := bytes.Repeat([]byte{byte('a' + i)}, local.Large+i)

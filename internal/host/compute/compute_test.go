@@ -21,7 +21,6 @@ import (
 	"github.com/redsi/redsi/internal/host/nvidia"
 	"github.com/redsi/redsi/internal/host/stepio"
 	"github.com/redsi/redsi/internal/stores/dir"
-	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/step"
 )
 
@@ -68,7 +67,7 @@ func (t *tester) task(do string, more ...any) Task {
 }
 
 func (t *tester) run(ctx context.Context, card int, do string, more ...any) (stepio.Outcome, error) {
-	return t.p.Run(ctx, t.task(do, more...), t.store, card, slog.New(slog.NewTextHandler(&t.log, nil)), &t.said)
+	return t.p.Run(ctx, t.task(do, more...), t.store.URL, card, slog.New(slog.NewTextHandler(&t.log, nil)), &t.said)
 }
 
 // ok runs a step that must succeed, and returns its output and a note.
@@ -124,7 +123,7 @@ func TestRun(t *testing.T) {
 			t.Errorf("%q by %s, after %s", text, same, pid)
 		}
 	}
-	if _, err := p.p.Run(t.Context(), p.task("x"), mem.New(), device.Processors, nil, nil); err == nil || !step.IsPermanent(err) || !strings.Contains(err.Error(), "a store in memory") {
+	if _, err := p.p.Run(t.Context(), p.task("x"), "mem:", device.Processors, nil, nil); err == nil || !step.IsPermanent(err) || !strings.Contains(err.Error(), "a store in memory") {
 		t.Error(err)
 	}
 	err = p.p.With(t.Context(), device.Processors, "", func(c *Client) error {

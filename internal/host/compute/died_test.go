@@ -49,7 +49,7 @@ func TestFailures(t *testing.T) {
 	}
 	wrong := p.task("x")
 	wrong.Key = artifacts.Sum([]byte("another"))
-	if _, err := p.p.Run(t.Context(), wrong, p.store, device.Processors, nil, nil); !step.IsPermanent(err) || !strings.Contains(err.Error(), "another key here") {
+	if _, err := p.p.Run(t.Context(), wrong, p.store.URL, device.Processors, nil, nil); !step.IsPermanent(err) || !strings.Contains(err.Error(), "another key here") {
 		t.Error(err)
 	}
 }

@@ -123,10 +123,10 @@ func (p *Pool) Cards(ctx context.Context) (device.CUDA, error) {
 	return f.CUDA, err
 }
 
-// Run has a step computed, on a card of this machine or on the processors. log takes what it
+// Run has a step computed with the store at an address, on a card of this machine or on the processors. log takes what it
 // logs, said what it writes on standard error. Of a step that its process did not survive
 // the error is Poisoned, and Deaths says how many it has cost.
-func (p *Pool) Run(ctx context.Context, t Task, store artifacts.Store, card int, log *slog.Logger, said io.Writer) (o stepio.Outcome, err error) {
+func (p *Pool) Run(ctx context.Context, t Task, store string, card int, log *slog.Logger, said io.Writer) (o stepio.Outcome, err error) {
 	if p == nil {
 		return o, errNoProgram
 	}
@@ -134,7 +134,7 @@ func (p *Pool) Run(ctx context.Context, t Task, store artifacts.Store, card int,
 		return o, err
 	}
 	asked := false // a process that is lost before is not the step's doing
-	err = p.With(ctx, card, store.URL, func(c *Client) error {
+	err = p.With(ctx, card, store, func(c *Client) error {
 		asked = true
 		c.log, c.said, c.progress = log, said, step.Reporter(ctx)
 		return c.Call(ctx, runCall, t, &o)
@@ -161,9 +161,9 @@ func (p *Pool) Deaths(key artifacts.Digest) int {
 	return p.deaths[key]
 }
 
-// shared says why a store cannot be opened by another process.
-func shared(s artifacts.Store) error {
-	if s.URL == "" || strings.HasPrefix(s.URL, "mem:") {
+// shared says why the store at an address cannot be opened by another process.
+func shared(store string) error {
+	if store == "" || strings.HasPrefix(store, "mem:") {
 		return step.Permanent(errors.New("a store in memory cannot be read by the program that computes this: use a folder or s3://"))
 	}
 	return nil

@@ -128,7 +128,7 @@ type server struct {
 	queue chan func()
 
 	opening sync.Mutex // a bucket takes its time, in which a call can be cancelled
-	store   *artifacts.Store
+	store   *artifacts.Resolver
 	opened  string // its address
 }
 
@@ -290,7 +290,7 @@ func (p *server) run(ctx context.Context, id int64, args json.RawMessage) (o ste
 }
 
 // open opens the store; of steps of one store, once.
-func (p *server) open(ctx context.Context) (artifacts.Store, Setup, error) {
+func (p *server) open(ctx context.Context) (*artifacts.Resolver, Setup, error) {
 	p.mu.Lock()
 	setup := p.setup
 	p.mu.Unlock()
@@ -299,11 +299,11 @@ func (p *server) open(ctx context.Context) (artifacts.Store, Setup, error) {
 	if p.store == nil || p.opened != setup.Store {
 		s, err := open.Store(ctx, setup.Store)
 		if err != nil {
-			return s, setup, err
+			return nil, setup, err
 		}
-		p.store, p.opened = &s, setup.Store
+		p.store, p.opened = artifacts.Alone(s), setup.Store
 	}
-	return *p.store, setup, nil
+	return p.store, setup, nil
 }
 
 // reportEvery thins out what a step says of its progress.

@@ -16,7 +16,7 @@ import (
 
 // Host gives a running step the store, and takes its progress.
 type Host struct {
-	Store     artifacts.Store
+	Store     *artifacts.Resolver
 	CacheDir  string // of verified local copies of remote blobs
 	Areas     step.Scratch
 	Log       *slog.Logger         // of what is said about checkpoints
@@ -29,7 +29,7 @@ type Host struct {
 
 // Open reads a blob, verified.
 func (h *Host) Open(ctx context.Context, d artifacts.Digest) (io.ReadCloser, error) {
-	r, err := h.Store.Blobs.Open(ctx, d)
+	r, err := h.Store.Open(ctx, d)
 	if err != nil || h.Telemetry == nil {
 		return r, err
 	}
@@ -38,7 +38,7 @@ func (h *Host) Open(ctx context.Context, d artifacts.Digest) (io.ReadCloser, err
 
 // Put stores a blob.
 func (h *Host) Put(ctx context.Context, r io.Reader) (artifacts.Digest, int64, error) {
-	d, n, err := local.Put(ctx, h.Store.Blobs, r, h.CacheDir)
+	d, n, err := local.Put(ctx, h.Store.Own.Blobs, r, h.CacheDir)
 	if err == nil {
 		h.Telemetry.Moved(0, n)
 	}
@@ -47,7 +47,7 @@ func (h *Host) Put(ctx context.Context, r io.Reader) (artifacts.Digest, int64, e
 
 // Take stores a file that the step gives away.
 func (h *Host) Take(ctx context.Context, path string) (artifacts.Digest, int64, error) {
-	d, n, err := local.Take(ctx, h.Store.Blobs, path, h.CacheDir)
+	d, n, err := local.Take(ctx, h.Store.Own.Blobs, path, h.CacheDir)
 	if err == nil {
 		h.Telemetry.Moved(0, n)
 	}
@@ -56,12 +56,12 @@ func (h *Host) Take(ctx context.Context, path string) (artifacts.Digest, int64, 
 
 // Missing names the blobs that no store has.
 func (h *Host) Missing(ctx context.Context, ds []artifacts.Digest) ([]artifacts.Digest, error) {
-	return h.Store.Blobs.Missing(ctx, ds)
+	return h.Store.Missing(ctx, ds)
 }
 
 // LocalPath is a verified local file of a blob.
 func (h *Host) LocalPath(ctx context.Context, d artifacts.Digest) (string, error) {
-	return local.Fetch(ctx, h.Store.Blobs, d, h.CacheDir)
+	return local.Fetch(ctx, h.Store, d, h.CacheDir)
 }
 
 // Report takes the step's progress.
@@ -69,7 +69,7 @@ func (h *Host) Report(p step.Progress) { h.Progress(p) }
 
 // Checkpoints are the step's own.
 func (h *Host) Checkpoints(count func(string, int64)) step.Checkpoints {
-	c := CheckpointsOf(h.Store, h.Key, h.Log)
+	c := CheckpointsOf(h.Store.Own, h.Key, h.Log)
 	c.count = count
 	return c
 }
@@ -79,7 +79,7 @@ func (h *Host) Trajectory(most int64, count func(string, int64)) step.Checkpoint
 	if h.Path == nil {
 		return nil
 	}
-	c := CheckpointsOf(h.Store, *h.Path, h.Log)
+	c := CheckpointsOf(h.Store.Own, *h.Path, h.Log)
 	c.count, c.most = count, most
 	return c
 }

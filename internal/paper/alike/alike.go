@@ -88,7 +88,7 @@ type Evaluate func(ctx context.Context, output string, rule step.Evaluated) (Fou
 
 // Compare judges what was made by what stands. Outputs are those of the kind, with the
 // rule of each by name.
-func Compare(ctx context.Context, blobs artifacts.Blobs, outputs []step.Output, rules map[string]step.Alike,
+func Compare(ctx context.Context, blobs artifacts.BlobReader, outputs []step.Output, rules map[string]step.Alike,
 	stands, made map[string]artifacts.Artifact, evaluate Evaluate) (Comparison, error) {
 	c := comparer{ctx, blobs, outputs, rules, stands, made, evaluate}
 	names := slices.AppendSeq(slices.Collect(maps.Keys(stands)), maps.Keys(made))
@@ -110,7 +110,7 @@ func Compare(ctx context.Context, blobs artifacts.Blobs, outputs []step.Output, 
 
 type comparer struct {
 	ctx          context.Context
-	blobs        artifacts.Blobs
+	blobs        artifacts.BlobReader
 	outputs      []step.Output
 	rules        map[string]step.Alike
 	stands, made map[string]artifacts.Artifact

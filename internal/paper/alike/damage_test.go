@@ -10,7 +10,7 @@ import (
 )
 
 // damaged is s with other bytes for one blob, as a disk may have them.
-func (s store) damaged(of artifacts.Digest) artifacts.Blobs {
+func (s store) damaged(of artifacts.Digest) artifacts.BlobReader {
 	return storetest.Hooked(s.Store, func(_ context.Context, c *storetest.Call, next func() error) error {
 		if c.Method != storetest.BlobsOpen || c.Digest != of {
 			return next()

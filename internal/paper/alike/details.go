@@ -41,7 +41,7 @@ const (
 // Details looks, in outputs that were found to differ, for the files that do and where:
 // fields of JSON, lines of text, the first byte of others. Files stream; more counts those
 // beyond the first ones. Models and what follows another output have none.
-func Details(ctx context.Context, blobs artifacts.Blobs, outputs []step.Output, rules map[string]step.Alike,
+func Details(ctx context.Context, blobs artifacts.BlobReader, outputs []step.Output, rules map[string]step.Alike,
 	stands, made map[string]artifacts.Artifact, found []Found) (list []Detail, more int, err error) {
 	c := &comparer{ctx: ctx, blobs: blobs, outputs: outputs, rules: rules, stands: stands, made: made}
 	for _, f := range found {

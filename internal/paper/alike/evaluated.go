@@ -16,7 +16,7 @@ import (
 const mostReport = 64 << 20
 
 // CompareEvaluated compares what one step says of two models.
-func CompareEvaluated(ctx context.Context, blobs artifacts.Blobs, address string, rule step.Evaluated, stands, made artifacts.Artifact) (f Found, err error) {
+func CompareEvaluated(ctx context.Context, blobs artifacts.BlobReader, address string, rule step.Evaluated, stands, made artifacts.Artifact) (f Found, err error) {
 	f.Verdict = Within // the models' bytes are others
 	m := &meter{}
 	var docs [2]any

@@ -77,7 +77,7 @@ type blobReader struct {
 	ended  bool
 }
 
-func openBlob(ctx context.Context, blobs artifacts.Blobs, d artifacts.Digest) (*blobReader, error) {
+func openBlob(ctx context.Context, blobs artifacts.BlobReader, d artifacts.Digest) (*blobReader, error) {
 	r, err := blobs.Open(ctx, d)
 	return &blobReader{ReadCloser: r}, err
 }

@@ -22,7 +22,7 @@ type Grower struct {
 	// Plan makes a plan of it; Follow says which of the plan's results there are.
 	Plan   func(*pipeline.Pipeline) (*Plan, error)
 	Follow func(*Plan, Keep) (*Preview, error)
-	Blobs  artifacts.Blobs
+	Store  *artifacts.Resolver
 
 	// Misfit is told of outputs with which the pipeline does not load, or has no plan, and says
 	// whether to go on without them: then it is told of smaller parts, down to one. nil: that
@@ -45,7 +45,7 @@ func (g Grower) Grow(ctx context.Context, p *pipeline.Pipeline, pl *Plan) (*pipe
 			return nil, nil
 		}
 		return &pipeline.Made{Artifact: a, Read: func(f artifacts.File) ([]byte, error) {
-			b, err := artifacts.ReadBlob(ctx, g.Blobs, f.Digest, f.Size)
+			b, err := artifacts.ReadBlob(ctx, g.Store, f.Digest, f.Size)
 			if err != nil {
 				err = fmt.Errorf("%s: %w", ref, err)
 				unread = err
@@ -143,7 +143,7 @@ func (g Grower) Grow(ctx context.Context, p *pipeline.Pipeline, pl *Plan) (*pipe
 		if lost < lostMost && unread != nil && artifacts.IsLost(err) { // its step must run again
 			lost++
 			if bad, ok := errors.AsType[*artifacts.IntegrityError](err); ok {
-				_, err = artifacts.DropCorrupt(ctx, g.Blobs, bad.Want)
+				_, err = artifacts.DropCorrupt(ctx, g.Store.Own, bad.Want)
 			}
 			if unread = nil; err == nil || errors.Is(err, artifacts.ErrNotExist) { // another run may have dropped it
 				clear(made)

@@ -22,7 +22,7 @@ func Store(ctx context.Context, blobs artifacts.Blobs, p *Plan) (artifacts.Diges
 }
 
 // Read reads a plan that Store kept.
-func Read(ctx context.Context, blobs artifacts.Blobs, d artifacts.Digest) (*Plan, error) {
+func Read(ctx context.Context, blobs artifacts.BlobReader, d artifacts.Digest) (*Plan, error) {
 	p := new(Plan)
 	b, err := artifacts.ReadBlob(ctx, blobs, d, artifacts.AnySize)
 	if err == nil {

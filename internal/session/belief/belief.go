@@ -30,7 +30,7 @@ func New(p artifacts.Policy) *Belief {
 }
 
 // Lookup is artifacts.LookupKnown that records what it passes over.
-func (b *Belief) Lookup(ctx context.Context, store artifacts.Store, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
+func (b *Belief) Lookup(ctx context.Context, store *artifacts.Resolver, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
 	entries, err := artifacts.Inspect(ctx, store, keys)
 	if err != nil {
 		return nil, err

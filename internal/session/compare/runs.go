@@ -51,7 +51,7 @@ type Output struct {
 
 // Runs pairs the steps of two runs by address, then by key, and returns those that differ in
 // A's order, then B's, and how many do not.
-func Runs(ctx context.Context, store artifacts.Store, differ journal.Differ, a, b *runs.Record) (ds []Step, same int, err error) {
+func Runs(ctx context.Context, store *artifacts.Resolver, differ journal.Differ, a, b *runs.Record) (ds []Step, same int, err error) {
 	inB := map[string]runs.Step{}
 	byKey := map[artifacts.Digest]string{}
 	inA := map[string]bool{}
@@ -101,7 +101,7 @@ func Runs(ctx context.Context, store artifacts.Store, differ journal.Differ, a, 
 }
 
 // compare says how the key and the outputs of one step differ.
-func (d *Step) compare(ctx context.Context, store artifacts.Store, differ journal.Differ, x, y runs.Step) error {
+func (d *Step) compare(ctx context.Context, store *artifacts.Resolver, differ journal.Differ, x, y runs.Step) error {
 	switch {
 	case d.Was != "":
 		d.Note = "the same work under another name"
@@ -193,8 +193,8 @@ type Check struct {
 
 // asks are the configurations of a run's tables and figures by address, for their
 // expectations, which are not part of keys. None if the run's plan has gone.
-func asks(ctx context.Context, store artifacts.Store, r *runs.Record) (map[string][]byte, error) {
-	p, err := plan.Read(ctx, store.Blobs, r.Plan)
+func asks(ctx context.Context, store *artifacts.Resolver, r *runs.Record) (map[string][]byte, error) {
+	p, err := plan.Read(ctx, store, r.Plan)
 	if errors.Is(err, artifacts.ErrNotExist) || r.Plan.IsZero() {
 		return nil, nil
 	}
@@ -212,15 +212,15 @@ func asks(ctx context.Context, store artifacts.Store, r *runs.Record) (map[strin
 
 // diffChecks compares the verdicts on two results of a table or figure by the second run's
 // expectations.
-func diffChecks(ctx context.Context, store artifacts.Store, address string, config []byte, was, is *artifacts.Result) (ds []Check, err error) {
+func diffChecks(ctx context.Context, store *artifacts.Resolver, address string, config []byte, was, is *artifacts.Result) (ds []Check, err error) {
 	if config == nil {
 		return nil, nil
 	}
-	before, err := expect.Result(ctx, address, config, was, store.Blobs.Open)
+	before, err := expect.Result(ctx, address, config, was, store.Open)
 	if err != nil {
 		return nil, err
 	}
-	after, err := expect.Result(ctx, address, config, is, store.Blobs.Open)
+	after, err := expect.Result(ctx, address, config, is, store.Open)
 	if err != nil {
 		return nil, err
 	}

@@ -38,18 +38,18 @@ type Value struct {
 }
 
 // contents fills in how two outputs differ, if they are tables, JSON or text.
-func (d *Output) contents(ctx context.Context, store artifacts.Store, x, y outputFile) error {
+func (d *Output) contents(ctx context.Context, store *artifacts.Resolver, x, y outputFile) error {
 	kind, form, _ := strings.Cut(y.typ, "/")
 	rendered := kind == "table" || kind == "figure"
 	d.Rendering = rendered && form != "json"
 	if d.A == "" || d.B == "" || max(x.size, y.size) > jsonCompared || d.Rendering {
 		return nil
 	}
-	before, err := artifacts.ReadBlob(ctx, store.Blobs, x.digest, artifacts.AnySize)
+	before, err := artifacts.ReadBlob(ctx, store, x.digest, artifacts.AnySize)
 	if err != nil {
 		return err
 	}
-	after, err := artifacts.ReadBlob(ctx, store.Blobs, y.digest, artifacts.AnySize)
+	after, err := artifacts.ReadBlob(ctx, store, y.digest, artifacts.AnySize)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/dir"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/workflows"
@@ -21,13 +22,13 @@ func TestFolders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f := Store(t.Context(), folder, s, nil); !strings.Contains(f.Note, "can be read and written") {
+	if f := Store(t.Context(), folder, artifacts.Alone(s), nil); !strings.Contains(f.Note, "can be read and written") {
 		t.Errorf("%+v", f)
 	}
 	for _, err := range s.Records.List(t.Context(), "") {
 		t.Errorf("something was left: %v", err)
 	}
-	if f := Store(t.Context(), folder, s, errors.New("no such bucket")); f.level() != Fail || f.Note != "no such bucket" || f.Do == "" {
+	if f := Store(t.Context(), folder, artifacts.Alone(s), errors.New("no such bucket")); f.level() != Fail || f.Note != "no such bucket" || f.Do == "" {
 		t.Errorf("%+v", f)
 	}
 	file := filepath.Join(folder, "file")
@@ -37,7 +38,7 @@ func TestFolders(t *testing.T) {
 	if f := State(filepath.Join(file, "state")); f.level() != Fail || !strings.Contains(f.Do, "--state") {
 		t.Errorf("%+v", f)
 	}
-	if f := Store(t.Context(), "mem:", mem.New(), nil); f.level() != OK {
+	if f := Store(t.Context(), "mem:", artifacts.Alone(mem.New()), nil); f.level() != OK {
 		t.Errorf("%+v", f)
 	}
 }

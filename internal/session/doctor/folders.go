@@ -54,11 +54,11 @@ func withDisk(f Finding, dir string) Finding {
 
 // Store reads the store at an address, and writes and deletes a few bytes there; opened is
 // why it could not be opened.
-func Store(ctx context.Context, address string, s artifacts.Store, opened error) Finding {
+func Store(ctx context.Context, address string, s *artifacts.Resolver, opened error) Finding {
 	f := Finding{What: "store", Note: open.Shown(address)}
 	err := opened
 	if err == nil {
-		for _, rerr := range s.Records.List(ctx, artifacts.RunsPrefix) {
+		for _, rerr := range s.Own.Records.List(ctx, artifacts.RunsPrefix) {
 			err = rerr
 			break
 		}
@@ -67,7 +67,7 @@ func Store(ctx context.Context, address string, s artifacts.Store, opened error)
 		f.Note, f.Do = err.Error(), "name a store that can be reached: --store"
 		return f
 	}
-	left, err := probe(ctx, s)
+	left, err := probe(ctx, s.Own)
 	switch {
 	case err != nil:
 		f.Note, f.Do = f.Note+": can be read but not written: "+err.Error(), "runs need a writable store: check permissions and quota, or give another --store"

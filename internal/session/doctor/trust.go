@@ -65,9 +65,9 @@ func Others(ctx context.Context, addresses []string, required bool) (found []Fin
 		f := Finding{What: "from", Soft: !required, Note: open.Shown(address)}
 		ctx, cancel := context.WithTimeout(ctx, AnswersWithin)
 		began := time.Now()
-		o, err := open.Other(ctx, address)
+		o, err := open.Other(address)
 		if err == nil {
-			_, err = o.Store.Records.Get(ctx, artifacts.ResultName(asksFor))
+			_, err = o.Records.Get(ctx, artifacts.ResultName(asksFor))
 		}
 		cancel()
 		if err == nil || errors.Is(err, artifacts.ErrNotExist) {

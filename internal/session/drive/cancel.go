@@ -173,7 +173,7 @@ func (dr *Driver) noneOpen(ctx context.Context, server string, names []string) e
 		if err != nil {
 			return err
 		}
-		rec, err := dr.FindRun(ctx, store, name)
+		rec, err := dr.FindRun(ctx, store.Own, name)
 		if fault.IsInput(err) {
 			return fault.Input(fmt.Errorf("no open run has an id that begins with %q (%s), and %w; %s lists the open ones", name, where, err, dr.Hint("status")))
 		}

@@ -137,7 +137,7 @@ func (c *Connection) RunURL(workflowID, runID string) string {
 }
 
 // Connect dials the cluster that was named, or starts an embedded one.
-func (dr *Driver) Connect(ctx context.Context, o Cluster, store artifacts.Store) (*Connection, error) {
+func (dr *Driver) Connect(ctx context.Context, o Cluster, store *artifacts.Resolver) (*Connection, error) {
 	if err := o.checkShare(); err != nil {
 		return nil, err
 	}
@@ -170,7 +170,7 @@ func (dr *Driver) Dial(ctx context.Context, o Cluster) (*Connection, error) {
 
 // Embed uses the server of the state folder, starting it if needed, and adds a worker of its
 // own.
-func (dr *Driver) Embed(ctx context.Context, o Cluster, store artifacts.Store) (*Connection, error) {
+func (dr *Driver) Embed(ctx context.Context, o Cluster, store *artifacts.Resolver) (*Connection, error) {
 	codec, err := o.Codec()
 	if err != nil {
 		return nil, err
@@ -260,7 +260,7 @@ func (dr *Driver) endLeftovers(ctx context.Context, c client.Client, began time.
 
 // Activities are those of this process; conn is nil for work without a server, such as that
 // of `force` and `verify --rebuild`.
-func (dr *Driver) Activities(store artifacts.Store, conn *Connection, features workflows.Features) *activities.Activities {
+func (dr *Driver) Activities(store *artifacts.Resolver, conn *Connection, features workflows.Features) *activities.Activities {
 	if conn == nil {
 		conn = &Connection{}
 	}
@@ -268,7 +268,7 @@ func (dr *Driver) Activities(store artifacts.Store, conn *Connection, features w
 		dr.meter = usage.New(usage.Here())
 	}
 	acts := &activities.Activities{
-		Store: store, Leases: lease.New(store.Leases, dr.Log), Registry: dr.Registry, Log: dr.Log, Client: conn.Client, Codec: conn.Codec, Features: features, Env: session.HostEnv(), Telemetry: dr.telemetry,
+		Store: store, Leases: lease.New(store.Own.Leases, dr.Log), Registry: dr.Registry, Log: dr.Log, Client: conn.Client, Codec: conn.Codec, Features: features, Env: session.HostEnv(), Telemetry: dr.telemetry,
 		CacheDir: dr.CacheDir(), Secrets: dr.Secrets, Scratch: dr.scratchArea(), Usage: dr.meter, Models: dr.SecondProgram(),
 		Forget: func(path string) error { return hashed.Forget(dr.MemoFile(), path) },
 	}

@@ -58,7 +58,7 @@ func selected(p *plan.Plan, target string, downstream bool) []bool {
 }
 
 // forget removes the result records of a step and of its parts.
-func (dr *Driver) forget(ctx context.Context, store artifacts.Store, v *plan.Preview, i int) error {
+func (dr *Driver) forget(ctx context.Context, store *artifacts.Resolver, v *plan.Preview, i int) error {
 	keys := []artifacts.Digest{v.Items[i].Key}
 	acts := dr.Activities(store, nil, workflows.Features{})
 	parts, err := acts.PartKeys(ctx, v.Items[i].Key, v.Items[i].Task)
@@ -66,7 +66,7 @@ func (dr *Driver) forget(ctx context.Context, store artifacts.Store, v *plan.Pre
 		return err
 	}
 	for _, k := range append(keys, parts...) {
-		if err := artifacts.DropResult(ctx, store, k); err != nil && !errors.Is(err, artifacts.ErrNotExist) {
+		if err := artifacts.DropResult(ctx, store.Own, k); err != nil && !errors.Is(err, artifacts.ErrNotExist) {
 			return err
 		}
 	}

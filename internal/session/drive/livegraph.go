@@ -41,7 +41,7 @@ const graphRuns = 50
 type graphs struct {
 	dr    *Driver
 	conn  *Connection
-	store artifacts.Store
+	store *artifacts.Resolver
 
 	mu    sync.Mutex
 	plan  artifacts.Digest // cached: a run is asked for again and again
@@ -105,7 +105,7 @@ func (g *graphs) stepsOf(ctx context.Context, d artifacts.Digest) ([]graph.Step,
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.plan != d {
-		pl, err := plan.Read(ctx, g.store.Blobs, d)
+		pl, err := plan.Read(ctx, g.store, d)
 		if err != nil {
 			return nil, "", err
 		}
@@ -153,7 +153,7 @@ func (dr *Driver) ListenForGraphs(port int) (net.Listener, error) {
 }
 
 // ServeGraphs answers until ctx ends.
-func (dr *Driver) ServeGraphs(ctx context.Context, l net.Listener, conn *Connection, store artifacts.Store) {
+func (dr *Driver) ServeGraphs(ctx context.Context, l net.Listener, conn *Connection, store *artifacts.Resolver) {
 	s := &http.Server{Handler: livegraph.Handler(&graphs{dr: dr, conn: conn, store: store}, dr.Log), ReadHeaderTimeout: 10 * time.Second,
 		WriteTimeout: time.Minute, MaxHeaderBytes: 64 << 10}
 	go func() {

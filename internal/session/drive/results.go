@@ -23,19 +23,19 @@ import (
 
 // RecordHits records a run that found everything done, in case an earlier one was killed
 // before it could write its record.
-func (dr *Driver) RecordHits(ctx context.Context, store artifacts.Store, pl *plan.Plan, v *plan.Preview) error {
+func (dr *Driver) RecordHits(ctx context.Context, store *artifacts.Resolver, pl *plan.Plan, v *plan.Preview) error {
 	rec := runs.Record{RunID: NewRunID(), Pipeline: pl.Pipeline, Project: dr.Project(), Targets: dr.Targets,
 		Counts: map[runs.Status]int{runs.Hit: len(pl.Steps)}}
 	rec.Steps = make([]runs.Step, len(v.Items))
 	for i, it := range v.Items {
 		rec.Steps[i] = runs.Step{Address: pl.Steps[i].Address, Key: it.Key, Outcome: runs.Hit, TookS: it.Took.Seconds()}
 	}
-	return runs.WriteHits(ctx, store, rec, func() (artifacts.Digest, error) { return plan.Store(ctx, store.Blobs, pl) })
+	return runs.WriteHits(ctx, store.Own, rec, func() (artifacts.Digest, error) { return plan.Store(ctx, store.Own.Blobs, pl) })
 }
 
 // Release lets go of the bytes of temporary steps that a run finds done: an earlier one was
 // ended before it could, or kept them.
-func (dr *Driver) Release(ctx context.Context, store artifacts.Store, v *plan.Preview) workflows.Released {
+func (dr *Driver) Release(ctx context.Context, store *artifacts.Resolver, v *plan.Preview) workflows.Released {
 	var keys []artifacts.Digest
 	for i, it := range v.Items {
 		if v.Plan.Steps[i].Temporary && !it.Released {
@@ -49,7 +49,7 @@ func (dr *Driver) Release(ctx context.Context, store artifacts.Store, v *plan.Pr
 	req := workflows.ReleaseRequest{Pipeline: v.Plan.Pipeline, Project: dr.Project()}
 	var out workflows.Released
 	var err error
-	if req.Keys, err = activities.PagesOf(ctx, store.Blobs, keys); err == nil {
+	if req.Keys, err = activities.PagesOf(ctx, store.Own.Blobs, keys); err == nil {
 		out, err = dr.Activities(store, nil, workflows.Features{}).Release(ctx, req)
 	}
 	if err != nil {
@@ -70,12 +70,12 @@ func (dr *Driver) IsRead(pl *plan.Plan, i int) bool {
 
 // FillResults adds to the preview of a run the results that are read at its end, by the keys in
 // its record, so that the plan is previewed only once.
-func (dr *Driver) FillResults(ctx context.Context, store artifacts.Store, v *plan.Preview, runID string) error {
+func (dr *Driver) FillResults(ctx context.Context, store *artifacts.Resolver, v *plan.Preview, runID string) error {
 	lost := func(what string) error {
-		return fmt.Errorf("%s is not in %s after the run: the run's workers use another store; start them with --store %s, or give theirs here", what, store.URL, shellwords.Quote(store.URL))
+		return fmt.Errorf("%s is not in %s after the run: the run's workers use another store; start them with --store %s, or give theirs here", what, store.Own.URL, shellwords.Quote(store.Own.URL))
 	}
 	defer dr.Waiting("reading the results")()
-	rec, err := runs.Read(ctx, store, runID)
+	rec, err := runs.Read(ctx, store.Own, runID)
 	if errors.Is(err, artifacts.ErrNotExist) {
 		return lost("its record")
 	}

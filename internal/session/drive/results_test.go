@@ -44,14 +44,14 @@ func TestResultsOfARun(t *testing.T) {
 		table = key
 	}
 	v := &plan.Preview{Plan: pl, Items: make([]plan.Item, len(pl.Steps))}
-	if err := a.FillResults(t.Context(), store, v, rec.RunID); err == nil {
+	if err := a.FillResults(t.Context(), artifacts.Alone(store), v, rec.RunID); err == nil {
 		t.Error("a run without a record has results")
 	}
 	if err := runs.Write(t.Context(), store, rec); err != nil {
 		t.Fatal(err)
 	}
 	before := counted.Calls(storetest.RecordsGet)
-	if err := a.FillResults(t.Context(), store, v, rec.RunID); err != nil {
+	if err := a.FillResults(t.Context(), artifacts.Alone(store), v, rec.RunID); err != nil {
 		t.Fatal(err)
 	}
 	if n := counted.Calls(storetest.RecordsGet) - before; n != 2 {

@@ -98,7 +98,7 @@ func (dr *Driver) Reproduce(ctx context.Context, o RunOptions) (*Summary, error)
 	if of.Store, err = dr.OpenStore(ctx); err != nil {
 		return nil, err
 	}
-	out.Store = of.Store.URL
+	out.Store = of.Store.Own.URL
 	for try := 1; ; try++ {
 		if err := dr.previewRun(ctx, o, full, try == 1, out); err != nil {
 			return nil, err
@@ -149,11 +149,11 @@ func (dr *Driver) previewRun(ctx context.Context, o RunOptions, pl *plan.Plan, f
 	if err != nil {
 		return err
 	}
-	failed, err := journal.Failures(ctx, of.Store, of.Preview)
+	failed, err := journal.Failures(ctx, of.Store.Own, of.Preview)
 	if err != nil || len(failed) == 0 {
 		return err
 	}
-	past, err := dr.Journal(ctx, of.Store, of.Preview)
+	past, err := dr.Journal(ctx, of.Store.Own, of.Preview)
 	if err != nil || len(past.Failed) == 0 {
 		return err
 	}
@@ -331,7 +331,7 @@ func (dr *Driver) tellCancelled(ctx context.Context, out *Summary, e *Cancelled,
 	if gerr := dr.regrow(ctx, &out.Of); gerr != nil {
 		dr.Log.Debug("the plan of a cancelled run", "err", gerr)
 	}
-	rec, rerr := runs.Read(ctx, out.Of.Store, e.RunID)
+	rec, rerr := runs.Read(ctx, out.Of.Store.Own, e.RunID)
 	if rerr != nil {
 		dr.Log.Debug("the record of a cancelled run", "err", rerr)
 		return err
@@ -346,7 +346,7 @@ func (dr *Driver) tellCancelled(ctx context.Context, out *Summary, e *Cancelled,
 				keys[i] = s.Key
 			}
 		}
-		found, ferr := journal.Checkpoints(ctx, dr.Registry, out.Of.Store, pl, keys)
+		found, ferr := journal.Checkpoints(ctx, dr.Registry, out.Of.Store.Own, pl, keys)
 		if ferr != nil {
 			dr.Log.Debug("the checkpoints of a cancelled run", "err", ferr)
 		}

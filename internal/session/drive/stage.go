@@ -50,7 +50,7 @@ func (dr *Driver) StepFolder(ctx context.Context, address string) (dir string, p
 			err = errors.Join(err, os.RemoveAll(dir))
 		}
 	}()
-	if err = dr.StoreLibraries(ctx, v.Store, v.Plan); err != nil { // of which an environment is made
+	if err = dr.StoreLibraries(ctx, v.Store.Own, v.Plan); err != nil { // of which an environment is made
 		return dir, nil, err
 	}
 	p, err = dr.Activities(v.Store, nil, workflows.Features{}).Stage(ctx, address, it.Key, it.Task, v.Plan.Steps[i].Resources.Granted(), dir)

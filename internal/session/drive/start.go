@@ -58,7 +58,7 @@ func (dr *Driver) start(ctx context.Context, o RunOptions, out *Summary) error {
 		wf, err = conn.Client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
 			ID: workflows.ReproduceWorkflowID(in.RunID), TaskQueue: workflows.TaskQueue, RetryPolicy: workflows.RunAgain(), WorkflowTaskTimeout: workflows.TaskTimeout,
 			Priority:      temporal.Priority{PriorityKey: o.Priority, FairnessKey: in.RunID, FairnessWeight: 1}, // all of the run inherits it; an older server ignores it
-			StaticSummary: workflows.Short(cmp.Or(strings.Join(dr.Targets, " "), "all steps") + " of " + in.Pipeline), StaticDetails: dr.details(out.Of.Plan, store, *in.Plan),
+			StaticSummary: workflows.Short(cmp.Or(strings.Join(dr.Targets, " "), "all steps") + " of " + in.Pipeline), StaticDetails: dr.details(out.Of.Plan, store.Own, *in.Plan),
 		}, workflows.ReproduceWorkflow, in)
 		return err
 	})
@@ -78,7 +78,7 @@ func (dr *Driver) start(ctx context.Context, o RunOptions, out *Summary) error {
 	if err != nil {
 		err = dr.Ended(err, in.RunID, "`"+dr.ToRun(dr.Targets...)+"` continues from the results in the store", o.InFull)
 		if failed, ok := errors.AsType[*workflows.RunError](err); ok && failed.PlanLost != nil && o.Cluster.Given() { // it was stored a moment ago
-			err = fmt.Errorf("%w\n%s", err, dr.otherStore(o, store.URL, failed.PlanLost.Store))
+			err = fmt.Errorf("%w\n%s", err, dr.otherStore(o, store.Own.URL, failed.PlanLost.Store))
 		}
 		return err
 	}
@@ -91,11 +91,11 @@ func (dr *Driver) start(ctx context.Context, o RunOptions, out *Summary) error {
 func (dr *Driver) send(ctx context.Context, o RunOptions, out *Summary) (in workflows.ReproduceInput, err error) {
 	defer dr.Waiting("sending the plan to the store")()
 	of := out.Of
-	digest, err := plan.Store(ctx, of.Store.Blobs, of.Plan)
-	if err = cmp.Or(err, dr.StoreLibraries(ctx, of.Store, of.Plan)); err != nil {
+	digest, err := plan.Store(ctx, of.Store.Own.Blobs, of.Plan)
+	if err = cmp.Or(err, dr.StoreLibraries(ctx, of.Store.Own, of.Plan)); err != nil {
 		return in, err
 	}
-	hits, err := activities.PagesOf(ctx, of.Store.Blobs, activities.HitsOf(of.Preview))
+	hits, err := activities.PagesOf(ctx, of.Store.Own.Blobs, activities.HitsOf(of.Preview))
 	dir, _ := os.Getwd()
 	return workflows.ReproduceInput{Pipeline: of.Plan.Pipeline, Targets: dr.Targets, FailFast: o.FailFast, Plan: &digest, RunID: NewRunID(), Project: dr.Project(), Dir: dir, Hits: &hits}, err
 }

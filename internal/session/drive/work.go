@@ -38,7 +38,7 @@ func (dr *Driver) Work(ctx context.Context, o Cluster, w worker.Options, cards s
 	if err := wk.Start(); err != nil {
 		return err
 	}
-	dr.Log.Info("worker started", "temporal", conn.Host, "namespace", conn.Namespace, "store", store.URL, "cards", cards, "payload keys", conn.Codec.IDs())
+	dr.Log.Info("worker started", "temporal", conn.Host, "namespace", conn.Namespace, "store", store.Own.URL, "cards", cards, "payload keys", conn.Codec.IDs())
 	dctx, end := context.WithCancel(ctx)
 	defer end()
 	failed := make(chan error, 1)

@@ -13,7 +13,7 @@ import (
 const sizesRead = 64
 
 // History is what an estimate is based on, but for downloads.
-func (j *Journal) History(ctx context.Context, store artifacts.Store, v *plan.Preview) (h estimate.History, err error) {
+func (j *Journal) History(ctx context.Context, store *artifacts.Resolver, v *plan.Preview) (h estimate.History, err error) {
 	if v.Done() {
 		return h, nil
 	}
@@ -38,7 +38,7 @@ func (j *Journal) History(ctx context.Context, store artifacts.Store, v *plan.Pr
 }
 
 // sizes looks up how large earlier results are, of some steps of each block.
-func (j *Journal) sizes(ctx context.Context, store artifacts.Store, v *plan.Preview) error {
+func (j *Journal) sizes(ctx context.Context, store *artifacts.Resolver, v *plan.Preview) error {
 	var keys []artifacts.Digest
 	asked := map[string]int{}
 	for i, s := range v.Plan.Steps {

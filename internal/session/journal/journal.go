@@ -148,7 +148,7 @@ func (j *Journal) addPieces(rec *runs.Record, v *plan.Preview) (found int) {
 }
 
 // entry reads an earlier result.
-func (j *Journal) entry(ctx context.Context, store artifacts.Store, key artifacts.Digest) (artifacts.Entry, error) {
+func (j *Journal) entry(ctx context.Context, store *artifacts.Resolver, key artifacts.Digest) (artifacts.Entry, error) {
 	if e, held := j.entries[key]; held {
 		return e, nil
 	}
@@ -156,7 +156,7 @@ func (j *Journal) entry(ctx context.Context, store artifacts.Store, key artifact
 	return entries[key], err
 }
 
-func (j *Journal) inspect(ctx context.Context, store artifacts.Store, keys []artifacts.Digest) (map[artifacts.Digest]artifacts.Entry, error) {
+func (j *Journal) inspect(ctx context.Context, store *artifacts.Resolver, keys []artifacts.Digest) (map[artifacts.Digest]artifacts.Entry, error) {
 	entries, err := artifacts.Inspect(ctx, store, keys)
 	for key, e := range entries {
 		if e.Result != nil {

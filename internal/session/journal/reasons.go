@@ -21,7 +21,7 @@ const InspectMost = 1024
 
 // ahead reads the earlier results of step i and of the next steps that must run, unless that
 // of i is held already.
-func (j *Journal) ahead(ctx context.Context, store artifacts.Store, v *plan.Preview, i int) (err error) {
+func (j *Journal) ahead(ctx context.Context, store *artifacts.Resolver, v *plan.Preview, i int) (err error) {
 	old, ok := j.Key[v.Plan.Steps[i].Address]
 	if _, held := j.entries[old]; held || !ok {
 		return nil
@@ -39,7 +39,7 @@ func (j *Journal) ahead(ctx context.Context, store artifacts.Store, v *plan.Prev
 
 // Reasons says briefly why each RUN step must run: what differs from its newest result, or
 // that there is none.
-func (j *Journal) Reasons(ctx context.Context, store artifacts.Store, v *plan.Preview, differ Differ) (map[int]string, error) {
+func (j *Journal) Reasons(ctx context.Context, store *artifacts.Resolver, v *plan.Preview, differ Differ) (map[int]string, error) {
 	why := map[int]string{}
 	for i, it := range v.Items {
 		if it.Outcome != plan.Run {
@@ -73,7 +73,7 @@ func (j *Journal) Reasons(ctx context.Context, store artifacts.Store, v *plan.Pr
 }
 
 // Changes compares a step's preimage with that of its newest result.
-func (j *Journal) Changes(ctx context.Context, store artifacts.Store, v *plan.Preview, i int, differ Differ) ([]step.Change, string, error) {
+func (j *Journal) Changes(ctx context.Context, store *artifacts.Resolver, v *plan.Preview, i int, differ Differ) ([]step.Change, string, error) {
 	address := v.Plan.Steps[i].Address
 	old, ok := j.Key[address]
 	if resumes, saved := j.Saved[i]; saved && !ok {

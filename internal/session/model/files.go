@@ -59,7 +59,7 @@ func (t *Trained) Files(ctx context.Context, at Copies) (f search.Files, done fu
 }
 
 // file is a verified local file of a single-file artifact.
-func (at Copies) file(ctx context.Context, store artifacts.Store, art artifacts.Artifact) (string, error) {
+func (at Copies) file(ctx context.Context, store *artifacts.Resolver, art artifacts.Artifact) (string, error) {
 	d := art.Digest
 	if art.Files != nil {
 		if len(art.Files) != 1 {
@@ -67,13 +67,13 @@ func (at Copies) file(ctx context.Context, store artifacts.Store, art artifacts.
 		}
 		d = art.Files[0].Digest
 	}
-	return local.Fetch(ctx, store.Blobs, d, at.Cache)
+	return local.Fetch(ctx, store, d, at.Cache)
 }
 
 // stage links verified local files into a folder under their names in a tree.
-func (at Copies) stage(ctx context.Context, store artifacts.Store, tree artifacts.Artifact, folder string) error {
+func (at Copies) stage(ctx context.Context, store *artifacts.Resolver, tree artifacts.Artifact, folder string) error {
 	for _, file := range tree.Files {
-		path, err := local.Fetch(ctx, store.Blobs, file.Digest, at.Cache)
+		path, err := local.Fetch(ctx, store, file.Digest, at.Cache)
 		if err != nil {
 			return err
 		}

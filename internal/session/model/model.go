@@ -26,7 +26,7 @@ type Trained struct {
 	Address string
 	at      int // in Preview.Plan.Steps and Preview.Items
 	preview *plan.Preview
-	store   artifacts.Store
+	store   *artifacts.Resolver
 }
 
 // Of finds the train step with a result that a target selects ("": of all). There must be
@@ -99,7 +99,7 @@ func lines(items []string) string {
 }
 
 // trained are the trained models of a preview that kept the results of train steps.
-func trained(v *plan.Preview, store artifacts.Store) (found []*Trained) {
+func trained(v *plan.Preview, store *artifacts.Resolver) (found []*Trained) {
 	for i, s := range v.Plan.Steps {
 		if s.Task.Kind == trainKind && v.Items[i].Result != nil {
 			found = append(found, &Trained{s.Address, i, v, store})
@@ -123,7 +123,7 @@ func choice(ctx context.Context, found []*Trained) error {
 
 // quality is the dev MRR@10 by which training chose the model.
 func (t *Trained) quality(ctx context.Context) (string, error) {
-	b, err := artifacts.ReadBlob(ctx, t.store.Blobs, t.result().Outputs["report"].Digest, artifacts.AnySize)
+	b, err := artifacts.ReadBlob(ctx, t.store, t.result().Outputs["report"].Digest, artifacts.AnySize)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", t.Address, err)
 	}

@@ -16,13 +16,13 @@ import (
 type Follower struct {
 	// Find finds the step as it is in the pipeline now. Its key is zero while that depends on a
 	// step that must run first.
-	Find  func(ctx context.Context) (artifacts.Store, string, artifacts.Digest, error)
+	Find  func(ctx context.Context) (*artifacts.Resolver, string, artifacts.Digest, error)
 	Open  func(ctx context.Context) bool // whether a run is open, which may begin the step or run it
 	Print func(text []byte) error
 	Say   func(text string)
 	Pause func(ctx context.Context) error // until the next look
 
-	store   artifacts.Store
+	store   *artifacts.Resolver
 	address string
 	key     artifacts.Digest
 	run     string // in which it was seen running
@@ -32,8 +32,8 @@ type Follower struct {
 }
 
 // Target is the Find of a pipeline's step.
-func Target(se *session.Session, target string) func(ctx context.Context) (artifacts.Store, string, artifacts.Digest, error) {
-	return func(ctx context.Context) (artifacts.Store, string, artifacts.Digest, error) {
+func Target(se *session.Session, target string) func(ctx context.Context) (*artifacts.Resolver, string, artifacts.Digest, error) {
+	return func(ctx context.Context) (*artifacts.Resolver, string, artifacts.Digest, error) {
 		se.Targets = []string{target}
 		v, err := se.Preview(ctx, session.Named(target))
 		if err != nil {
@@ -95,7 +95,7 @@ func (f *Follower) look(ctx context.Context) (end *Log, running bool, err error)
 	}
 	f.run = l.Run
 	f.tell(fmt.Sprintf("following %s of run %s (process on %s)", f.address, l.Run, l.Host))
-	live, err := runs.ReadLive(ctx, f.store.Leases, f.key)
+	live, err := runs.ReadLive(ctx, f.store.Own.Leases, f.key)
 	if err != nil || live == nil {
 		return nil, true, err
 	}
@@ -115,7 +115,7 @@ func (f *Follower) failures(ctx context.Context) (map[string]runs.Failure, error
 	if f.run == "" {
 		return nil, nil
 	}
-	return found, runs.Failures(ctx, f.store, f.run, func(x runs.Failure) bool {
+	return found, runs.Failures(ctx, f.store.Own, f.run, func(x runs.Failure) bool {
 		if x.Key == f.key && x.Part.IsZero() && (x.Permanent || x.Outcome == runs.Cancelled) {
 			found[f.address] = x
 		}

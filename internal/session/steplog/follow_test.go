@@ -109,11 +109,11 @@ func TestFollow(t *testing.T) {
 				c.events = c.events[1:]
 			}
 			w.Follower = &Follower{
-				Find: func(context.Context) (artifacts.Store, string, artifacts.Digest, error) {
+				Find: func(context.Context) (*artifacts.Resolver, string, artifacts.Digest, error) {
 					if !w.known {
-						return w.store, "step.a.b", artifacts.Digest{}, nil
+						return artifacts.Alone(w.store), "step.a.b", artifacts.Digest{}, nil
 					}
-					return w.store, "step.a.b", key, nil
+					return artifacts.Alone(w.store), "step.a.b", key, nil
 				},
 				Open:  func(context.Context) bool { return w.open },
 				Print: func(text []byte) error { printed = append(printed, string(text)); return nil },

@@ -42,7 +42,7 @@ type Log struct {
 
 // OfTarget finds the logs of a target's steps as they are in the pipeline now; failed: only
 // those of failures.
-func OfTarget(ctx context.Context, se *session.Session, target string, failed bool) (artifacts.Store, []Log, error) {
+func OfTarget(ctx context.Context, se *session.Session, target string, failed bool) (*artifacts.Resolver, []Log, error) {
 	se.Targets = []string{target}
 	v, err := se.Preview(ctx, session.Named(target))
 	if err != nil {
@@ -59,13 +59,13 @@ func OfTarget(ctx context.Context, se *session.Session, target string, failed bo
 
 // InRun finds the logs of steps in a run, without reading more of the pipeline than the stores
 // that it names. target: "": all steps.
-func InRun(ctx context.Context, se *session.Session, run, target string, failed bool) (artifacts.Store, []Log, error) {
+func InRun(ctx context.Context, se *session.Session, run, target string, failed bool) (*artifacts.Resolver, []Log, error) {
 	se.ReadResults(ctx)
 	store, err := se.OpenStore(ctx)
 	if err != nil {
 		return store, nil, err
 	}
-	rec, err := se.FindRun(ctx, store, run)
+	rec, err := se.FindRun(ctx, store.Own, run)
 	if err != nil {
 		return store, nil, err
 	}
@@ -75,9 +75,9 @@ func InRun(ctx context.Context, se *session.Session, run, target string, failed 
 
 // inPreview finds the logs of steps as they are in a preview that kept those of the target; failed:
 // only those of failures. status is the command that shows what runs.
-func inPreview(ctx context.Context, store artifacts.Store, v *plan.Preview, target string, failed bool, status string) (logs []Log, err error) {
+func inPreview(ctx context.Context, store *artifacts.Resolver, v *plan.Preview, target string, failed bool, status string) (logs []Log, err error) {
 	failures := sync.OnceValues(func() (map[string]runs.Failure, error) {
-		return newestFailures(ctx, store, v.Plan, target, failed)
+		return newestFailures(ctx, store.Own, v.Plan, target, failed)
 	})
 	for i, s := range v.Plan.Steps {
 		if !plan.Matches(target, s.Address) {
@@ -95,12 +95,12 @@ func inPreview(ctx context.Context, store artifacts.Store, v *plan.Preview, targ
 }
 
 // now finds the log of one step; nil if it has not run.
-func now(ctx context.Context, store artifacts.Store, address string, it plan.Item, failed bool, failures func() (map[string]runs.Failure, error), status string) (*Log, error) {
+func now(ctx context.Context, store *artifacts.Resolver, address string, it plan.Item, failed bool, failures func() (map[string]runs.Failure, error), status string) (*Log, error) {
 	if it.Result != nil && !failed {
 		return logOfResult(address, it.Result), nil
 	}
 	if it.Result == nil && !it.Key.IsZero() {
-		l, err := lease.Of(ctx, store.Leases, it.Key)
+		l, err := lease.Of(ctx, store.Own.Leases, it.Key)
 		if err != nil {
 			return nil, err
 		}
@@ -141,9 +141,9 @@ func failedStep(f runs.Failure) string {
 }
 
 // ofRun finds the logs of steps in a run.
-func ofRun(ctx context.Context, store artifacts.Store, rec *runs.Record, target string, failed bool) ([]Log, error) {
+func ofRun(ctx context.Context, store *artifacts.Resolver, rec *runs.Record, target string, failed bool) ([]Log, error) {
 	failures := map[string][]runs.Failure{}
-	err := runs.Failures(ctx, store, rec.RunID, func(f runs.Failure) bool {
+	err := runs.Failures(ctx, store.Own, rec.RunID, func(f runs.Failure) bool {
 		address := failedStep(f)
 		failures[address] = append(failures[address], f)
 		return true
@@ -216,14 +216,14 @@ func logOfFailure(f runs.Failure) *Log {
 const exitCode = "step: exit code"
 
 // Read reads the log's text, and notes what is left of it.
-func (l *Log) Read(ctx context.Context, store artifacts.Store) (text []byte, err error) {
+func (l *Log) Read(ctx context.Context, store *artifacts.Resolver) (text []byte, err error) {
 	if l.of == nil {
 		return nil, nil
 	}
 	if l.Kept, l.Cut = true, l.of.Cut; l.of.Size == 0 {
 		return nil, nil
 	}
-	text, err = artifacts.ReadBlob(ctx, store.Blobs, l.of.Digest, artifacts.AnySize)
+	text, err = artifacts.ReadBlob(ctx, store, l.of.Digest, artifacts.AnySize)
 	switch {
 	case errors.Is(err, artifacts.ErrNotExist):
 		l.Kept, l.Note = false, "its log is no longer in the store"

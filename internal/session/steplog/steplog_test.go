@@ -32,7 +32,7 @@ func TestLogsOfARun(t *testing.T) {
 	rec.Steps = append(rec.Steps, runs.Step{Address: "step.command.gone", Key: artifacts.Digest{1}, Outcome: runs.Ran})
 	rec.Steps = slices.Insert(rec.Steps, 5, runs.Step{Address: "step.command.bad", Outcome: runs.Failed, Error: "it broke"})
 	before := counted.Calls(storetest.BlobsMissing)
-	logs, err := ofRun(t.Context(), store, &rec, "", false)
+	logs, err := ofRun(t.Context(), artifacts.Alone(store), &rec, "", false)
 	if err != nil || len(logs) != 22 || logs[5].Address != "step.command.bad" || !strings.Contains(logs[21].Note, "lost with its result") {
 		t.Fatalf("%d logs: %+v, %v", len(logs), logs, err)
 	}

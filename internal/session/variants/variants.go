@@ -108,7 +108,7 @@ func Impact(ctx context.Context, se *session.Session, x, y Variant, show func(pi
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", y.Name, err)
 	}
-	past, err := se.Journal(ctx, store, after)
+	past, err := se.Journal(ctx, store.Own, after)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func Impact(ctx context.Context, se *session.Session, x, y Variant, show func(pi
 	if err != nil {
 		return nil, err
 	}
-	earlier, err := se.Journal(ctx, store, before)
+	earlier, err := se.Journal(ctx, store.Own, before)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func Impact(ctx context.Context, se *session.Session, x, y Variant, show func(pi
 // newestPreimages reads the preimages of the newest results of steps that are not hits, many
 // at a time.
 type newestPreimages struct {
-	store   artifacts.Store
+	store   *artifacts.Resolver
 	preview *plan.Preview
 	past    *journal.Journal
 	held    map[int][]byte

@@ -65,15 +65,15 @@ type Input struct {
 }
 
 // OfTarget answers for the steps of a target, as the next run would find them in the store.
-func OfTarget(ctx context.Context, se *session.Session, target string) ([]Step, artifacts.Store, error) {
+func OfTarget(ctx context.Context, se *session.Session, target string) ([]Step, *artifacts.Resolver, error) {
 	se.Targets = []string{target}
 	v, err := se.Preview(ctx, session.Named(target))
 	if err != nil {
 		return nil, v.Store, err
 	}
-	own := v.Store.Own()
+	own := v.Store.Alone()
 	f := Facts{Preview: v.Preview, Belief: se.Belief, Store: own, Differ: se.Differ(ctx, own), Counted: se.Counted, Unkeyed: se.Unkeyed}
-	if f.Past, err = se.Journal(ctx, own, v.Preview); err != nil {
+	if f.Past, err = se.Journal(ctx, own.Own, v.Preview); err != nil {
 		return nil, v.Store, err
 	}
 	others, err := se.OthersOf(ctx, v.Store, v.Preview)
@@ -81,7 +81,7 @@ func OfTarget(ctx context.Context, se *session.Session, target string) ([]Step, 
 		return nil, v.Store, err
 	}
 	f.Fetch = others.Fetch
-	if f.Book, err = se.Book(ctx, v.Store); err != nil {
+	if f.Book, err = se.Book(ctx, v.Store.Own); err != nil {
 		return nil, v.Store, err
 	}
 	answers, err := Now(ctx, f, func(address string) bool { return plan.Matches(target, address) })
@@ -98,7 +98,7 @@ type Facts struct {
 	Belief  *belief.Belief
 	Fetch   map[int]int64 // bytes to fetch by step, of hits in other stores
 	Book    *attest.Book
-	Store   artifacts.Store // the own one
+	Store   *artifacts.Resolver // the own one
 	Differ  journal.Differ
 	// Counted lists the libraries in the key of a step.
 	Counted func(steps []plan.Step) []string
@@ -210,7 +210,7 @@ type Past struct {
 
 // Ran says of each wanted step of a run that has ended why it ran there, or did not, from the
 // results in a store.
-func Ran(ctx context.Context, store artifacts.Store, rec *runs.Record, differ journal.Differ, wanted func(address string) bool) ([]Past, error) {
+func Ran(ctx context.Context, store *artifacts.Resolver, rec *runs.Record, differ journal.Differ, wanted func(address string) bool) ([]Past, error) {
 	var answers []Past
 	ran := map[string]bool{} // of the wanted steps: those that ran or failed
 	for _, s := range rec.Steps {
@@ -222,7 +222,7 @@ func Ran(ctx context.Context, store artifacts.Store, rec *runs.Record, differ jo
 	if len(answers) == 0 {
 		return nil, nil
 	}
-	before, err := journal.Before(ctx, store, rec, ran)
+	before, err := journal.Before(ctx, store.Own, rec, ran)
 	if err != nil {
 		return nil, err
 	}

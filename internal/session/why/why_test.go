@@ -38,7 +38,7 @@ func TestRan(t *testing.T) {
 	run("20260101T000000Z-1", runs.Step{Address: "step.a", Key: one, Outcome: runs.Ran}, runs.Step{Address: "step.b", Key: one, Outcome: runs.Ran})
 	rec := run("20260102T000000Z-2", runs.Step{Address: "step.a", Key: two, Outcome: runs.Ran}, runs.Step{Address: "step.b", Key: one, Outcome: runs.Ran},
 		runs.Step{Address: "step.c", Key: two, Outcome: runs.Hit}, runs.Step{Address: "step.d", Key: two, Outcome: runs.Ran})
-	answers, err := Ran(t.Context(), store, rec, step.Diff, func(address string) bool { return true })
+	answers, err := Ran(t.Context(), artifacts.Alone(store), rec, step.Diff, func(address string) bool { return true })
 	if err != nil || len(answers) != 4 {
 		t.Fatalf("%+v, %v", answers, err)
 	}
@@ -54,7 +54,7 @@ func TestRan(t *testing.T) {
 	if a := answers[3]; a.Reason != "no earlier run had a result of it" {
 		t.Errorf("%+v", a)
 	}
-	if none, err := Ran(t.Context(), store, rec, step.Diff, func(string) bool { return false }); none != nil || err != nil {
+	if none, err := Ran(t.Context(), artifacts.Alone(store), rec, step.Diff, func(string) bool { return false }); none != nil || err != nil {
 		t.Errorf("%+v, %v", none, err)
 	}
 }

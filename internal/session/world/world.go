@@ -96,7 +96,7 @@ func After(before, after []testfile.Step) []testfile.Step {
 }
 
 // Results lets assertions read the results of a preview that kept them.
-func Results(ctx context.Context, store artifacts.Store, v *plan.Preview, w *testfile.World) {
+func Results(ctx context.Context, store *artifacts.Resolver, v *plan.Preview, w *testfile.World) {
 	results := map[string]*artifacts.Result{}
 	for i, it := range v.Items {
 		results[v.Plan.Steps[i].Address] = it.Result
@@ -112,7 +112,7 @@ func Results(ctx context.Context, store artifacts.Store, v *plan.Preview, w *tes
 		if err != nil {
 			return nil, err
 		}
-		b, err := artifacts.ReadBlob(ctx, store.Blobs, r.Outputs["json"].Digest, pipeline.MaxFile)
+		b, err := artifacts.ReadBlob(ctx, store, r.Outputs["json"].Digest, pipeline.MaxFile)
 		if err != nil {
 			return nil, err
 		}
@@ -158,13 +158,13 @@ func cellsOf(b []byte) (map[string]any, error) {
 const shownText = 64 << 10
 
 // outputsOf are a step's outputs: digest, size and, of small UTF-8 files, the text.
-func outputsOf(ctx context.Context, store artifacts.Store, r *artifacts.Result) (map[string]any, error) {
+func outputsOf(ctx context.Context, store *artifacts.Resolver, r *artifacts.Result) (map[string]any, error) {
 	file := func(d artifacts.Digest, size int64) (map[string]any, error) {
 		x := map[string]any{"digest": d.String(), "size": size, "text": nil}
 		if size > shownText {
 			return x, nil
 		}
-		b, err := artifacts.ReadBlob(ctx, store.Blobs, d, shownText)
+		b, err := artifacts.ReadBlob(ctx, store, d, shownText)
 		if err == nil && utf8.Valid(b) {
 			x["text"] = string(b)
 		}

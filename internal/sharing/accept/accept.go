@@ -45,7 +45,7 @@ type accepter struct {
 	*session.Session
 	Options
 	key    *signature.Private // that signs; nil: none
-	store  artifacts.Store
+	store  *artifacts.Resolver
 	plan   *plan.Plan
 	target string
 }
@@ -130,7 +130,7 @@ func Revoke(ctx context.Context, se *session.Session, target, by string) ([]stri
 		if x == nil || !plan.Matches(target, s.Address) {
 			continue
 		}
-		if err := artifacts.Withdraw(ctx, v.Store, x, by, time.Now().UTC()); err != nil {
+		if err := artifacts.Withdraw(ctx, v.Store.Own, x, by, time.Now().UTC()); err != nil {
 			return nil, fmt.Errorf("%s: %w", s.Address, err)
 		}
 		revoked = append(revoked, s.Address)

@@ -22,7 +22,7 @@ func (ac *accepter) acceptables(ctx context.Context) (todo []Step, left []string
 	if err != nil {
 		return nil, nil, err
 	}
-	past, err := ac.Journal(ctx, store, v)
+	past, err := ac.Journal(ctx, store.Own, v)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -81,7 +81,7 @@ func (ac *accepter) namedResult(ctx context.Context) (func(address string, past 
 	if key, err := keyOf(of); err == nil {
 		return func(string, *journal.Journal) (artifacts.Digest, string) { return key, "" }, nil
 	}
-	rec, err := ac.FindRun(ctx, ac.store, of)
+	rec, err := ac.FindRun(ctx, ac.store.Own, of)
 	if err != nil {
 		return nil, err
 	}

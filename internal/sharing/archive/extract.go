@@ -13,7 +13,7 @@ import (
 // WriteProject writes the files of the project, verified, into folder, which has none of them
 // yet. Files that are only in the store are taken from there. Opening the archive has checked
 // names, and no link leads out of the folder.
-func (a *Reader) WriteProject(ctx context.Context, folder string, store artifacts.Blobs) error {
+func (a *Reader) WriteProject(ctx context.Context, folder string, store artifacts.BlobReader) error {
 	for _, f := range a.Manifest.Files {
 		r, err := a.Project(f)
 		if err != nil {

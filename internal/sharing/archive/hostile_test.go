@@ -56,8 +56,8 @@ func TestDamage(t *testing.T) {
 			return err
 		}
 		to := mem.New()
-		keys, err := artifacts.ResultKeys(t.Context(), a.Store())
-		tr := &artifacts.Transfer{From: a.Store(), To: to}
+		keys, err := artifacts.ResultKeys(t.Context(), a.Reader().Records)
+		tr := &artifacts.Transfer{From: a.Reader(), To: to}
 		if err := errors.Join(err, tr.Results(t.Context(), keys)); err != nil {
 			return err
 		}
@@ -362,13 +362,13 @@ func FuzzArchive(f *testing.F) {
 			return
 		}
 		_ = a.Verify(t.Context())
-		for info, err := range a.Store().Blobs.List(t.Context()) {
+		for path := range a.stored {
+			d, err := artifacts.ParseHex(strings.ReplaceAll(strings.TrimPrefix(path, "blobs/"), "/", ""))
 			if err != nil {
-				t.Fatal(err)
+				continue
 			}
-			got, err := artifacts.ReadBlob(t.Context(), a.Store().Blobs, info.Digest, 1<<20)
-			if err == nil && artifacts.Sum(got) != info.Digest {
-				t.Fatalf("%s has other bytes", info.Digest)
+			if got, err := artifacts.ReadBlob(t.Context(), a.Reader().Blobs, d, 1<<20); err == nil && artifacts.Sum(got) != d {
+				t.Fatalf("%s has other bytes", d)
 			}
 		}
 		outer := t.TempDir()
@@ -376,7 +376,7 @@ func FuzzArchive(f *testing.F) {
 		if err := os.Mkdir(inner, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		_ = a.WriteProject(t.Context(), inner, a.Store().Blobs)
+		_ = a.WriteProject(t.Context(), inner, a.Reader().Blobs)
 		if left, err := os.ReadDir(outer); err != nil || len(left) != 1 {
 			t.Fatalf("something was written outside: %v, %v", left, err)
 		}

@@ -3,7 +3,6 @@ package archive
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -80,15 +79,6 @@ func (l LeftOut) Fetched() string {
 		return l.URL
 	}
 	return fmt.Sprintf("%s and %d more", l.URL, l.Blobs-1)
-}
-
-// recordPrefixes are the records that an archive may contain: no roots of garbage collection
-// and nothing of runs.
-var recordPrefixes = []string{artifacts.ResultsPrefix, artifacts.SignaturesPrefix, artifacts.AttestationsPrefix, artifacts.ElsewherePrefix, artifacts.ReleasedPrefix}
-
-// TakesRecord reports whether archives may contain records of that name.
-func TakesRecord(name string) bool {
-	return slices.ContainsFunc(recordPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
 // CheckProjectFile refuses names that a project's files must not have: those that other

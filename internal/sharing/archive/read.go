@@ -132,7 +132,7 @@ func (a *Reader) put(f *zip.File, l Limits) error {
 	}
 	if at, ok := strings.CutPrefix(f.Name, RecordsDir); ok {
 		name, ok := artifacts.RecordName(at)
-		if !ok || !TakesRecord(name) {
+		if !ok || !artifacts.Archived(name) {
 			return bad(f.Name, "an archive must not have such a record")
 		}
 		if f.UncompressedSize64 > artifacts.MaxRecord {

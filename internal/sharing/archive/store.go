@@ -9,8 +9,8 @@ import (
 	"github.com/redsi/redsi/artifacts"
 )
 
-// Store is the archive as a store that can only be read.
-func (a *Reader) Store() artifacts.Store { return artifacts.ReadOn(driver{a}, a.where) }
+// Reader is the archive as a store that can only be read.
+func (a *Reader) Reader() artifacts.Reader { return artifacts.ReadOn(driver{a}, a.where) }
 
 // driver reads the files of an archive's store.
 type driver struct{ a *Reader }

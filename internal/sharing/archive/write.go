@@ -66,7 +66,7 @@ func (w *Writer) Stream(name string, write func(io.Writer) error) error {
 }
 
 // Copy is Stream of a blob, verified.
-func (w *Writer) Copy(ctx context.Context, name string, from artifacts.Blobs, d artifacts.Digest) error {
+func (w *Writer) Copy(ctx context.Context, name string, from artifacts.BlobReader, d artifacts.Digest) error {
 	r, err := from.Open(ctx, d)
 	if err != nil {
 		return err
@@ -111,7 +111,7 @@ func (w *Writer) Project(name string, b []byte) error {
 const sample = 64 << 10
 
 // Blob adds a blob, verified. size is its size by its result.
-func (w *Writer) Blob(ctx context.Context, from artifacts.Blobs, d artifacts.Digest) (err error) {
+func (w *Writer) Blob(ctx context.Context, from artifacts.BlobReader, d artifacts.Digest) (err error) {
 	r, err := from.Open(ctx, d)
 	if err != nil {
 		return err
@@ -172,7 +172,7 @@ func (w *Writer) Records() *Records { return &Records{w: w, sum: sha256.New()} }
 // Add adds the next record.
 func (r *Records) Add(name string, b []byte) error {
 	switch {
-	case !TakesRecord(name):
+	case !artifacts.Archived(name):
 		return fmt.Errorf("an archive must not have a record %s", name)
 	case name <= r.last:
 		return fmt.Errorf("record %s comes after %s", name, r.last)

@@ -13,13 +13,13 @@ import (
 )
 
 // Write writes a blob of that size to path, unless the file has its bytes already.
-func Write(ctx context.Context, store artifacts.Store, d artifacts.Digest, size int64, path string) error {
+func Write(ctx context.Context, store *artifacts.Resolver, d artifacts.Digest, size int64, path string) error {
 	if info, err := os.Stat(path); err == nil && info.Size() == size {
 		if have, _, err := hashed.Digest(ctx, path, nil); err == nil && have == d {
 			return nil
 		}
 	}
-	r, err := store.Blobs.Open(ctx, d)
+	r, err := store.Open(ctx, d)
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ import (
 
 // Of finds the files of what is named STEP[.OUTPUT[/FILE]] or by a digest, by the names to
 // write them under.
-func Of(ctx context.Context, se *session.Session, name string) (artifacts.Store, []artifacts.File, error) {
+func Of(ctx context.Context, se *session.Session, name string) (*artifacts.Resolver, []artifacts.File, error) {
 	if d, err := artifacts.ParseDigest(name); err == nil {
 		store, err := se.OpenStore(ctx)
 		if err != nil {
@@ -51,10 +51,10 @@ func Of(ctx context.Context, se *session.Session, name string) (artifacts.Store,
 }
 
 // Blob finds the blob that is named STEP.OUTPUT[/FILE].
-func Blob(ctx context.Context, se *session.Session, name string) (artifacts.Store, artifacts.Digest, error) {
+func Blob(ctx context.Context, se *session.Session, name string) (*artifacts.Resolver, artifacts.Digest, error) {
 	address, output, file := split(name)
 	if output == "" {
-		return artifacts.Store{}, artifacts.Digest{}, fault.Input(fmt.Errorf("%q is not STEP.OUTPUT", name))
+		return nil, artifacts.Digest{}, fault.Input(fmt.Errorf("%q is not STEP.OUTPUT", name))
 	}
 	store, r, err := resultOf(ctx, se, address)
 	if err != nil {
@@ -76,7 +76,7 @@ func split(arg string) (step, output, file string) {
 }
 
 // resultOf finds the result of one step.
-func resultOf(ctx context.Context, se *session.Session, address string) (artifacts.Store, *artifacts.Result, error) {
+func resultOf(ctx context.Context, se *session.Session, address string) (*artifacts.Resolver, *artifacts.Result, error) {
 	se.Targets = []string{address}
 	v, err := se.Preview(ctx, session.Everything)
 	if err != nil {
@@ -126,7 +126,7 @@ func filesOfResult(address string, r *artifacts.Result) (files []artifacts.File)
 }
 
 // filesOfDigest finds a result by its key, an output or one of its files, or any blob.
-func filesOfDigest(ctx context.Context, store artifacts.Store, d artifacts.Digest) ([]artifacts.File, error) {
+func filesOfDigest(ctx context.Context, store *artifacts.Resolver, d artifacts.Digest) ([]artifacts.File, error) {
 	if r, err := artifacts.Lookup(ctx, store, d); err != nil || r != nil {
 		if err != nil {
 			return nil, err
@@ -153,12 +153,12 @@ func filesOfDigest(ctx context.Context, store artifacts.Store, d artifacts.Diges
 	if err != nil || found != nil {
 		return found, err
 	}
-	missing, err := store.Blobs.Missing(ctx, []artifacts.Digest{d})
+	missing, err := store.Missing(ctx, []artifacts.Digest{d})
 	if err != nil {
 		return nil, err
 	}
 	if len(missing) > 0 {
-		return nil, fmt.Errorf("%s: not found in %s", d, store.URL)
+		return nil, fmt.Errorf("%s: not found in %s", d, store.Own.URL)
 	}
 	return []artifacts.File{{Name: strings.TrimPrefix(d.String(), "sha256:"), Digest: d}}, nil
 }

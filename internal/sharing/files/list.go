@@ -35,7 +35,7 @@ func List(ctx context.Context, se *session.Session, name string, trees bool) ([]
 	var of [][]Output
 	_, err := se.Preview(ctx, func(v session.Seen) (plan.Keep, error) {
 		of = make([][]Output, len(v.Plan.Steps))
-		book, err := se.Book(ctx, v.Store)
+		book, err := se.Book(ctx, v.Store.Own)
 		return func(i int, it *plan.Item) bool {
 			address := v.Plan.Steps[i].Address
 			if !se.IsTarget(address) {

@@ -34,7 +34,7 @@ var unpublished = regexp.MustCompile(`(?i)(^|/)\.(git|redsi)(/|$)`)
 // Publish writes files by their names below base/to, and removes those that it wrote before and has no
 // longer. What is neither as it was written nor as it should be stays as it is, and nothing is written
 // outside base. memory is the file in which it remembers what it wrote.
-func (p *Published) Publish(ctx context.Context, store artifacts.Store, memory, base, to string, files []artifacts.File) (err error) {
+func (p *Published) Publish(ctx context.Context, store *artifacts.Resolver, memory, base, to string, files []artifacts.File) (err error) {
 	ours := map[string]artifacts.Digest{} // as they were written, by names below base
 	if err := recall(memory, &ours); err != nil {
 		return err

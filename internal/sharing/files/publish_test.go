@@ -33,7 +33,7 @@ func TestPublish(t *testing.T) {
 			list = append(list, artifacts.File{Name: name, Digest: d, Size: n})
 		}
 		var done Published
-		err := done.Publish(t.Context(), store, at(".redsi/published/plots.json"), dir, "results/plots", list)
+		err := done.Publish(t.Context(), artifacts.Alone(store), at(".redsi/published/plots.json"), dir, "results/plots", list)
 		return done, err
 	}
 	put := func(name, text string) {

@@ -108,12 +108,12 @@ func nameOf(step string) string {
 }
 
 // write writes a tree into the repository's folder, replacing files of an earlier export.
-func (e *Repository) write(ctx context.Context, store artifacts.Store, tree artifacts.Artifact) error {
+func (e *Repository) write(ctx context.Context, store *artifacts.Resolver, tree artifacts.Artifact) error {
 	var card []byte
 	e.Files, e.Bytes = len(tree.Files), tree.Size
 	if f, ok := tree.File(Card); ok {
 		var err error
-		if card, err = artifacts.ReadBlob(ctx, store.Blobs, f.Digest, cardMost); err != nil {
+		if card, err = artifacts.ReadBlob(ctx, store, f.Digest, cardMost); err != nil {
 			return err
 		}
 	}

@@ -144,7 +144,7 @@ func (x *export) signers(ctx context.Context, key artifacts.Digest) (signers []s
 	if !x.signed[key.Hex()] {
 		return nil, nil
 	}
-	all, err := artifacts.Signatures(ctx, x.of.Store, key)
+	all, err := artifacts.Signatures(ctx, x.of.Store.Own.Records, key)
 	for _, s := range all {
 		if s.Err == nil {
 			signers = append(signers, s.By.String())

@@ -108,7 +108,7 @@ func Export(ctx context.Context, se *session.Session, o Options) (*Exported, err
 		if x, err = begin(se, of, o); err != nil {
 			return nil, err
 		}
-		book, err := se.Book(ctx, of.Store)
+		book, err := se.Book(ctx, of.Store.Own)
 		g = report.Gather(of.Plan, book)
 		return func(i int, it *plan.Item) bool {
 			x.note(i, it)
@@ -128,7 +128,7 @@ func Export(ctx context.Context, se *session.Session, o Options) (*Exported, err
 	if err := x.choose(ctx, se.ToRun(se.Targets...)); err != nil {
 		return nil, err
 	}
-	r, err := g.Build(ctx, v.Preview, v.Store.Blobs.Open, report.Options{Store: v.Store.URL, Paper: v.Pipeline.Paper, Claims: v.Pipeline.Claims, Command: x.hint})
+	r, err := g.Build(ctx, v.Preview, v.Store.Open, report.Options{Store: v.Store.Own.URL, Paper: v.Pipeline.Paper, Claims: v.Pipeline.Claims, Command: x.hint})
 	if err != nil {
 		return nil, err
 	}
@@ -241,7 +241,7 @@ func (x *export) choose(ctx context.Context, run string) error {
 // gone.
 func (x *export) necessary(ctx context.Context) error {
 	for _, key := range x.distinct() {
-		b, err := x.of.Store.Records.Get(ctx, artifacts.ResultName(key))
+		b, err := x.of.Store.Own.Records.Get(ctx, artifacts.ResultName(key))
 		if err != nil {
 			return err
 		}
@@ -252,7 +252,7 @@ func (x *export) necessary(ctx context.Context) error {
 	for _, s := range x.project.sources {
 		x.blobs.Add(0, s.Name, s.Digest, s.Size, choose.Necessary)
 	}
-	gone, err := x.blobs.Away(ctx, x.of.Store, slices.SortedFunc(maps.Keys(x.blobs), artifacts.Digest.Compare))
+	gone, err := x.blobs.Away(ctx, x.of.Store.Own, slices.SortedFunc(maps.Keys(x.blobs), artifacts.Digest.Compare))
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ type Incoming struct {
 	Unsigned     bool // accept results that no trusted key signed beside others
 
 	// Store opens the store that the results go into; nil: that of the new folder.
-	Store func(ctx context.Context) (artifacts.Store, error)
+	Store func(ctx context.Context) (*artifacts.Resolver, error)
 
 	Reading func() (over func()) // called before the archive is read through
 	Meter   Meter
@@ -111,13 +111,13 @@ func Import(ctx context.Context, o Incoming) (x *Imported, err error) {
 	if x.Believed, err = believed(ctx, r, o.Ring); err != nil {
 		return nil, err
 	}
-	if err := x.admit(ctx, store, o); err != nil {
+	if err := x.admit(ctx, store.Own, o); err != nil {
 		return nil, err
 	}
-	if err := x.takeResults(ctx, r, store, o.Meter); err != nil {
+	if err := x.takeResults(ctx, r, store.Own, o.Meter); err != nil {
 		return nil, err
 	}
-	if err := r.WriteProject(ctx, tmp, store.Blobs); err != nil {
+	if err := r.WriteProject(ctx, tmp, store); err != nil {
 		return nil, err
 	}
 	if err := x.writeVariables(tmp, r.Manifest); err != nil {
@@ -133,14 +133,17 @@ func Import(ctx context.Context, o Incoming) (x *Imported, err error) {
 }
 
 // open opens the named store, or that of the new folder, which is written under another name.
-func (x *Imported) open(ctx context.Context, o Incoming, tmp string) (store artifacts.Store, err error) {
+func (x *Imported) open(ctx context.Context, o Incoming, tmp string) (*artifacts.Resolver, error) {
 	if o.Store != nil {
-		store, err = o.Store(ctx)
-		x.Store, x.Apart = store.URL, true // the new folder is empty
+		store, err := o.Store(ctx)
+		if err == nil {
+			x.Store, x.Apart = store.Own.URL, true // the new folder is empty
+		}
 		return store, err
 	}
 	x.Store = filepath.Join(x.Folder, ownStore)
-	return dir.Open(filepath.Join(tmp, ownStore))
+	store, err := dir.Open(filepath.Join(tmp, ownStore))
+	return artifacts.Alone(store), err
 }
 
 // freeFolder is the absolute path of a folder that does not exist or is empty.

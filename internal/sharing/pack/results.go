@@ -15,13 +15,13 @@ import (
 
 // believed reports whether keys of the ring signed all results.
 func believed(ctx context.Context, r *archive.Reader, ring signature.Ring) (bool, error) {
-	store := r.Store()
-	keys, err := artifacts.ResultKeys(ctx, store)
+	store := r.Reader()
+	keys, err := artifacts.ResultKeys(ctx, store.Records)
 	if err != nil {
 		return false, err
 	}
 	for _, key := range keys {
-		all, err := artifacts.Signatures(ctx, store, key)
+		all, err := artifacts.Signatures(ctx, store.Records, key)
 		if err != nil {
 			return false, err
 		}
@@ -52,8 +52,8 @@ func (x *Imported) admit(ctx context.Context, store artifacts.Store, o Incoming)
 
 // takeResults copies results, blobs first, and pins them: no run of this store names them.
 func (x *Imported) takeResults(ctx context.Context, r *archive.Reader, store artifacts.Store, meter Meter) (err error) {
-	from := r.Store()
-	keys, err := artifacts.ResultKeys(ctx, from)
+	from := r.Reader()
+	keys, err := artifacts.ResultKeys(ctx, from.Records)
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ func (x *export) write(ctx context.Context, out io.Writer, page []byte, by *sign
 	}
 	slices.SortFunc(x.rendered, func(a, b renderedBlob) int { return cmp.Compare(a.name, b.name) })
 	for _, f := range x.rendered {
-		if err := w.Copy(ctx, f.name, x.of.Store.Blobs, f.Digest); err != nil {
+		if err := w.Copy(ctx, f.name, x.of.Store, f.Digest); err != nil {
 			return err
 		}
 	}
@@ -52,7 +52,7 @@ func (x *export) write(ctx context.Context, out io.Writer, page []byte, by *sign
 		if !x.blobs.Has(d) {
 			continue
 		}
-		if err := w.Blob(ctx, x.of.Store.Blobs, d); err != nil {
+		if err := w.Blob(ctx, x.of.Store, d); err != nil {
 			return err
 		}
 		x.done.Blobs++
@@ -91,7 +91,7 @@ func (x *export) writeRecords(ctx context.Context, w *archive.Writer) (archive.R
 	}
 	x.signed = map[string]bool{}
 	add := func(prefix string) error { // one listing is cheaper than one for each key
-		for info, err := range x.of.Store.Records.List(ctx, prefix) {
+		for info, err := range x.of.Store.Own.Records.List(ctx, prefix) {
 			if err != nil {
 				return err
 			}
@@ -99,7 +99,7 @@ func (x *export) writeRecords(ctx context.Context, w *archive.Writer) (archive.R
 			if !mine[key] {
 				continue
 			}
-			b, err := x.of.Store.Records.Get(ctx, info.Name)
+			b, err := x.of.Store.Own.Records.Get(ctx, info.Name)
 			if err != nil {
 				return err
 			}
@@ -130,7 +130,7 @@ func (x *export) writeRecords(ctx context.Context, w *archive.Writer) (archive.R
 		return archive.RecordsDigest{}, err
 	}
 	for _, key := range keys {
-		b, err := x.of.Store.Records.Get(ctx, artifacts.ResultName(key))
+		b, err := x.of.Store.Own.Records.Get(ctx, artifacts.ResultName(key))
 		if err == nil {
 			err = r.Add(artifacts.ResultName(key), b)
 		}

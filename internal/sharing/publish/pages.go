@@ -102,7 +102,7 @@ func (pub *Publication) writePages(ctx context.Context, to artifacts.Store, r *r
 	if err := atomicfile.Write(filepath.Join(pub.Folder, "report.html"), 0o644, marked(r.HTML)); err != nil {
 		return err
 	}
-	keys, err := artifacts.ResultKeys(ctx, to)
+	keys, err := artifacts.ResultKeys(ctx, to.Records)
 	if err != nil {
 		return err
 	}

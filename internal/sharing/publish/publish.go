@@ -82,7 +82,7 @@ func Publish(ctx context.Context, se *session.Session, o Options) (*Publication,
 		if pub, err = begin(of.Plan, o); err != nil {
 			return nil, err
 		}
-		book, err := se.Book(ctx, of.Store)
+		book, err := se.Book(ctx, of.Store.Own)
 		g = report.Gather(of.Plan, book)
 		return g.Keep, err
 	})
@@ -102,16 +102,16 @@ func Publish(ctx context.Context, se *session.Session, o Options) (*Publication,
 	if err != nil {
 		return nil, fault.Input(err)
 	}
-	if to.URL == v.Store.URL {
+	if to.URL == v.Store.Own.URL {
 		return nil, fault.Input(fmt.Errorf("%s is the store itself: publish into another folder", o.Folder))
 	}
 	if o.DryRun {
-		return pub, pub.send(ctx, se, v.Store, to)
+		return pub, pub.send(ctx, se, v.Store.Own.Reader(), to)
 	}
 	if err := se.Bring(ctx, v.Store, v.Preview, pub.publishes); err != nil {
 		return nil, err
 	}
-	if err := pub.send(ctx, se, v.Store.Own(), to); err != nil {
+	if err := pub.send(ctx, se, v.Store.Own.Reader(), to); err != nil {
 		return nil, err
 	}
 	if err := artifacts.ListAbout(ctx, to, pub.keys); err != nil { // a static host lists nothing
@@ -120,7 +120,7 @@ func Publish(ctx context.Context, se *session.Session, o Options) (*Publication,
 	if err := pub.index.write(pub.Folder, v.Preview, pub.publishes); err != nil {
 		return nil, err
 	}
-	r, err := g.Build(ctx, v.Preview, v.Store.Blobs.Open, report.Options{Store: "this folder", Paper: v.Pipeline.Paper, Claims: v.Pipeline.Claims})
+	r, err := g.Build(ctx, v.Preview, v.Store.Open, report.Options{Store: "this folder", Paper: v.Pipeline.Paper, Claims: v.Pipeline.Claims})
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func Publish(ctx context.Context, se *session.Session, o Options) (*Publication,
 }
 
 // send copies what is published, and signs it with the user's key, if there is one.
-func (pub *Publication) send(ctx context.Context, se *session.Session, from, to artifacts.Store) error {
+func (pub *Publication) send(ctx context.Context, se *session.Session, from artifacts.Reader, to artifacts.Store) error {
 	k, err := se.Signer()
 	if err != nil {
 		return err
@@ -190,7 +190,7 @@ const chunk = 1024
 
 // choose decides what is published: each hit of a preview, except those with a blob left out
 // that readers cannot fetch.
-func (pub *Publication) choose(ctx context.Context, store artifacts.Store, v *plan.Preview) error {
+func (pub *Publication) choose(ctx context.Context, store *artifacts.Resolver, v *plan.Preview) error {
 	var hits []int
 	for i, it := range v.Items {
 		if it.Outcome != plan.Hit {
@@ -246,13 +246,13 @@ func (pub *Publication) choose(ctx context.Context, store artifacts.Store, v *pl
 }
 
 // leaveOut records the blobs that are too large to publish, and those that are elsewhere.
-func (pub *Publication) leaveOut(ctx context.Context, store artifacts.Store, v *plan.Preview, blobs choose.Blobs, own []artifacts.Digest) error {
+func (pub *Publication) leaveOut(ctx context.Context, store *artifacts.Resolver, v *plan.Preview, blobs choose.Blobs, own []artifacts.Digest) error {
 	urls, err := origins.Addresses(v.Plan)
 	if err != nil {
 		return err
 	}
 	blobs.Addressed(urls)
-	if _, err := blobs.Away(ctx, store, own); err != nil {
+	if _, err := blobs.Away(ctx, store.Own, own); err != nil {
 		return err
 	}
 	blobs.Take(choose.Choice{Which: choose.All, Over: pub.o.Over})
@@ -332,7 +332,7 @@ func (b leftOutBlobs) Missing(ctx context.Context, ds []artifacts.Digest) ([]art
 
 // copy writes blobs, results and their signatures into the folder's store, whose blobs come
 // from another; sent is told of bytes as they are written.
-func (pub *Publication) copy(ctx context.Context, from, to artifacts.Store, sent func(n int64)) error {
+func (pub *Publication) copy(ctx context.Context, from artifacts.Reader, to artifacts.Store, sent func(n int64)) error {
 	for _, l := range pub.Left {
 		if l.URL == "" || pub.DryRun {
 			continue

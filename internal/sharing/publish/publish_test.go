@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
@@ -33,7 +34,7 @@ func TestChoose(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := pub.choose(t.Context(), s, v); err != nil {
+		if err := pub.choose(t.Context(), artifacts.Alone(s), v); err != nil {
 			t.Fatal(err)
 		}
 		if len(pub.Left) != 1 || pub.Left[0].Step != "step.command.big" || strings.Join(pub.Must, " ") != "step.command.big table.of_big" || len(pub.keys) != 3 || pub.publishes(0) || !pub.publishes(2) {
@@ -48,7 +49,7 @@ func TestChoose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(pub.choose(t.Context(), s, v), pub.check(v, "redsi run")); err == nil || err.Error() != "nothing to publish has a result: redsi run" {
+	if err := errors.Join(pub.choose(t.Context(), artifacts.Alone(s), v), pub.check(v, "redsi run")); err == nil || err.Error() != "nothing to publish has a result: redsi run" {
 		t.Error(err)
 	}
 }

@@ -32,12 +32,12 @@ type Compared struct {
 
 // WithOthers compares what a run made with other stores' results that it was told to
 // verify: untrusted = "verify". What was made on this machine is attested.
-func WithOthers(ctx context.Context, se *session.Session, store artifacts.Store, acts func(artifacts.Store) *activities.Activities, pl *plan.Plan, runID string) (out []Compared, err error) {
+func WithOthers(ctx context.Context, se *session.Session, store *artifacts.Resolver, acts func(*artifacts.Resolver) *activities.Activities, pl *plan.Plan, runID string) (out []Compared, err error) {
 	p, err := se.Policy()
 	if err != nil || p.Foreign != artifacts.VerifyUntrusted || len(se.Others.Opened) == 0 {
 		return nil, err
 	}
-	rec, err := runs.Read(ctx, store, runID)
+	rec, err := runs.Read(ctx, store.Own, runID)
 	if errors.Is(err, artifacts.ErrNotExist) {
 		return nil, nil // reported where the results are read
 	}
@@ -101,7 +101,7 @@ func (r *runner) compareOther(ctx context.Context, v *plan.Preview, i int, their
 	if host, err := os.Hostname(); err != nil || it.Result.Env["host"] != host {
 		return c, nil
 	}
-	c.Attestation, err = attest.File(ctx, r.store,
+	c.Attestation, err = attest.File(ctx, r.store.Own,
 		r.attestation(address, it.Task.Kind, activities.Rebuilt{Stands: theirs, Made: it.Result, Comparison: found}), r.key)
 	return c, err
 }

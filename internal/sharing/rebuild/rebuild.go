@@ -77,7 +77,7 @@ type All struct {
 type runner struct {
 	*session.Session
 	Options
-	store      artifacts.Store
+	store      *artifacts.Resolver
 	acts       *activities.Activities
 	key        *signature.Private
 	everything *plan.Preview      // of the whole pipeline, once asked for
@@ -86,7 +86,7 @@ type runner struct {
 
 // Run runs steps with results again, here, compares, and attests. Acts makes the activities
 // that work on a store. What was compared is valid also with an error, if it has steps.
-func Run(ctx context.Context, se *session.Session, acts func(artifacts.Store) *activities.Activities, o Options) (*All, error) {
+func Run(ctx context.Context, se *session.Session, acts func(*artifacts.Resolver) *activities.Activities, o Options) (*All, error) {
 	key, err := se.Signer()
 	if err != nil {
 		return nil, err
@@ -211,7 +211,7 @@ func (r *runner) one(ctx context.Context, v *plan.Preview, i int) (Step, error) 
 	done.TookS = rebuilt.Made.Took.Seconds()
 	attestation := r.attestation(address, it.Task.Kind, rebuilt)
 	attestation.By = r.By
-	if done.Attestation, err = attest.File(ctx, r.store, attestation, r.key); err != nil {
+	if done.Attestation, err = attest.File(ctx, r.store.Own, attestation, r.key); err != nil {
 		return done, err
 	}
 	done.Verdict, done.Outputs, done.Worst = rebuilt.Verdict, rebuilt.Outputs, rebuilt.Worst()
@@ -220,7 +220,7 @@ func (r *runner) one(ctx context.Context, v *plan.Preview, i int) (Step, error) 
 	if err != nil {
 		return done, err
 	}
-	if done.Details, done.More, err = alike.Details(ctx, r.store.Blobs, spec.Outputs, rules, rebuilt.Stands.Outputs, rebuilt.Made.Outputs, rebuilt.Outputs); err != nil {
+	if done.Details, done.More, err = alike.Details(ctx, r.store, spec.Outputs, rules, rebuilt.Stands.Outputs, rebuilt.Made.Outputs, rebuilt.Outputs); err != nil {
 		return done, err
 	}
 	if spec.Name != "command" { // only commands have rules

@@ -33,7 +33,7 @@ type Signed struct {
 const chunk = 1024
 
 // Sign signs results of a store.
-func (o Signing) Sign(ctx context.Context, store artifacts.Store, keys []artifacts.Digest) (n Signed, err error) {
+func (o Signing) Sign(ctx context.Context, store *artifacts.Resolver, keys []artifacts.Digest) (n Signed, err error) {
 	for some := range slices.Chunk(keys, chunk) {
 		entries, err := artifacts.Inspect(ctx, store, some)
 		if err != nil {
@@ -45,7 +45,7 @@ func (o Signing) Sign(ctx context.Context, store artifacts.Store, keys []artifac
 				o.Damaged(key, e.Miss())
 				continue
 			}
-			who, err := artifacts.Signatures(ctx, store, key)
+			who, err := artifacts.Signatures(ctx, store.Own.Records, key)
 			if err != nil {
 				return n, err
 			}
@@ -58,7 +58,7 @@ func (o Signing) Sign(ctx context.Context, store artifacts.Store, keys []artifac
 			case by(o.By.Public()):
 				n.There++
 			default:
-				if _, err := artifacts.SignResult(ctx, store, key, o.By); err != nil {
+				if _, err := artifacts.SignResult(ctx, store.Own, key, o.By); err != nil {
 					return n, err
 				}
 				n.Signed++
@@ -95,7 +95,7 @@ func List(ctx context.Context, store artifacts.Store, keys []artifacts.Digest, r
 		return rows[id]
 	}
 	for _, key := range keys {
-		who, err := artifacts.Signatures(ctx, store, key)
+		who, err := artifacts.Signatures(ctx, store.Records, key)
 		if err != nil {
 			return nil, err
 		}

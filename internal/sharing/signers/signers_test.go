@@ -44,7 +44,7 @@ func TestSign(t *testing.T) {
 		{Signing{alice, signature.Public{}, damaged}, keys[:1], Signed{There: 1}},
 		{Signing{bob, alice.Public(), damaged}, keys, Signed{Signed: 1, Passed: 1, Damaged: 1}},
 	} {
-		if n, err := c.by.Sign(t.Context(), s, c.keys); err != nil || n != c.want {
+		if n, err := c.by.Sign(t.Context(), artifacts.Alone(s), c.keys); err != nil || n != c.want {
 			t.Errorf("%+v, %v, want %+v", n, err, c.want)
 		}
 	}

@@ -43,44 +43,44 @@ func Between(ctx context.Context, se *session.Session, o Options) (*artifacts.Tr
 	if err != nil {
 		return nil, fault.Input(err)
 	}
-	if own.URL == there.URL {
-		return nil, fault.Input(fmt.Errorf("both stores are %s: name a different one", own.URL))
+	if own.Own.URL == there.URL {
+		return nil, fault.Input(fmt.Errorf("both stores are %s: name a different one", own.Own.URL))
 	}
-	t, verb := &artifacts.Transfer{DryRun: o.Dry, From: own, To: se.Following(there)}, "push"
+	from, to, verb := own, se.Following(there), "push"
 	if !o.Push {
-		t.From, t.To, verb = t.To, own, "pull"
+		from, to, verb = to, from, "pull"
 	}
-	selected, err := o.selection(ctx, se, t.From)
+	selected, err := o.selection(ctx, se, from)
 	if err != nil {
 		return nil, err
 	}
-	name := fmt.Sprintf("%s %s %q %q %v", verb, t.From.URL, se.Targets, o.Run, o.Only)
+	name := fmt.Sprintf("%s %s %q %q %v", verb, from.Own.URL, se.Targets, o.Run, o.Only)
 	sent, over := se.Copying("copied", 0)
 	defer over()
-	t.Sent = sent
+	t := &artifacts.Transfer{From: from.Own.Reader(), To: to.Own, DryRun: o.Dry, Sent: sent}
 	return t, Copy(ctx, t, verb+"-"+artifacts.Sum([]byte(name)).Short(), selected)
 }
 
-func (o Options) selection(ctx context.Context, se *session.Session, from artifacts.Store) (s Selection, err error) {
+func (o Options) selection(ctx context.Context, se *session.Session, from *artifacts.Resolver) (s Selection, err error) {
 	switch {
 	case len(se.Targets) > 0:
 		s.Keys, err = Keys(ctx, se, from, o.Only)
 		return s, err
 	case o.Run != "":
-		rec, err := se.FindRun(ctx, from, o.Run)
+		rec, err := se.FindRun(ctx, from.Own, o.Run)
 		if err != nil {
 			return s, err
 		}
-		return Run(ctx, from, rec)
+		return Run(ctx, from.Own, rec)
 	}
-	return All(ctx, from)
+	return All(ctx, from.Own)
 }
 
 // Keys are those of the results of a session's targets in a store and, unless only is set, of
 // what they need; without targets, of all results.
-func Keys(ctx context.Context, se *session.Session, from artifacts.Store, only bool) ([]artifacts.Digest, error) {
+func Keys(ctx context.Context, se *session.Session, from *artifacts.Resolver, only bool) ([]artifacts.Digest, error) {
 	if len(se.Targets) == 0 {
-		return artifacts.ResultKeys(ctx, from)
+		return artifacts.ResultKeys(ctx, from.Own.Records)
 	}
 	pl, _, err := se.LoadPlan(ctx)
 	if err != nil {
@@ -106,7 +106,7 @@ func Keys(ctx context.Context, se *session.Session, from artifacts.Store, only b
 		if n := len(missing) - 1; n > 0 {
 			others = fmt.Sprintf(" (nor %s of the targets)", words.Count(n, "other"))
 		}
-		return nil, fmt.Errorf("%s has no result in %s%s: %s", missing[0], from.URL, others, se.ToRun(se.Targets...))
+		return nil, fmt.Errorf("%s has no result in %s%s: %s", missing[0], from.Own.URL, others, se.ToRun(se.Targets...))
 	}
 	return keys, nil
 }
@@ -136,10 +136,10 @@ type Selection struct {
 
 // All selects all results, runs, failures and pins of a store.
 func All(ctx context.Context, from artifacts.Store) (s Selection, err error) {
-	if s.Keys, err = artifacts.ResultKeys(ctx, from); err != nil {
+	if s.Keys, err = artifacts.ResultKeys(ctx, from.Records); err != nil {
 		return s, err
 	}
-	for _, prefix := range []string{artifacts.FailedPrefix, artifacts.RunsPrefix, artifacts.PinsPrefix} {
+	for _, prefix := range artifacts.Copied() {
 		if err := s.add(ctx, from, prefix); err != nil {
 			return s, err
 		}

@@ -36,7 +36,7 @@ func TestSelections(t *testing.T) {
 		t.Errorf("%+v, %v", all, err)
 	}
 	for _, want := range []int{2, 0} {
-		c := &artifacts.Transfer{From: from, To: to}
+		c := &artifacts.Transfer{From: from.Reader(), To: to}
 		if err := Copy(t.Context(), c, "push-x", all); err != nil || c.Done().Results != want {
 			t.Errorf("%+v, %v", c.Done(), err)
 		}
@@ -46,7 +46,7 @@ func TestSelections(t *testing.T) {
 // TestHoldEnds: also after an error, nothing holds what has arrived any more.
 func TestHoldEnds(t *testing.T) {
 	from, to := mem.New(), mem.New()
-	err := Copy(t.Context(), &artifacts.Transfer{From: from, To: to}, "push-x", Selection{Records: []string{"runs/gone"}})
+	err := Copy(t.Context(), &artifacts.Transfer{From: from.Reader(), To: to}, "push-x", Selection{Records: []string{"runs/gone"}})
 	left, lerr := artifacts.RecordNames(t.Context(), to.Records, artifacts.OpenRunPrefix)
 	if err == nil || lerr != nil || len(left) > 0 {
 		t.Errorf("%v; left %v, %v", err, left, lerr)

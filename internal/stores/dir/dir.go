@@ -49,10 +49,10 @@ func Open(root string) (artifacts.Store, error) {
 // OpenReader returns the store in the directory root to be read only, as from a disk that
 // cannot be written to: nothing is made there or swept. That there is no such store is told
 // by whatever is asked of it.
-func OpenReader(root string) (artifacts.Store, error) {
+func OpenReader(root string) (artifacts.Reader, error) {
 	abs, err := filepath.Abs(root)
 	if err != nil {
-		return artifacts.Store{}, fmt.Errorf("store %s: %w", root, err)
+		return artifacts.Reader{}, fmt.Errorf("store %s: %w", root, err)
 	}
 	return artifacts.ReadOn(&driver{root: abs}, address(abs)), nil
 }

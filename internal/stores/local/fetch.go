@@ -35,22 +35,22 @@ const cacheLimit = 50 << 30
 const inUse = time.Hour
 
 // Fetch returns a local file with the verified bytes of d: the store's own if
-// blobs is artifacts.Local, else a copy below cacheDir. What the file looked like when it was
+// blobs are (artifacts.LocalOf), else a copy below cacheDir. What the file looked like when it was
 // hashed is noted in cacheDir, and it is hashed again where the note does not prove
 // its bytes (hashed.Proof). Do not write to the file. A blob that is corrupt is an
 // *artifacts.IntegrityError, one that is not there artifacts.ErrNotExist.
-func Fetch(ctx context.Context, blobs artifacts.Blobs, d artifacts.Digest, cacheDir string) (path string, err error) {
+func Fetch(ctx context.Context, blobs artifacts.BlobReader, d artifacts.Digest, cacheDir string) (path string, err error) {
 	return cache{cacheDir, cacheLimit}.fetch(ctx, blobs, d)
 }
 
-func (c cache) fetch(ctx context.Context, blobs artifacts.Blobs, d artifacts.Digest) (path string, err error) {
+func (c cache) fetch(ctx context.Context, blobs artifacts.BlobReader, d artifacts.Digest) (path string, err error) {
 	if err := context.Cause(ctx); err != nil {
 		return "", err
 	}
 	if err := c.open(); err != nil {
 		return "", err
 	}
-	if store, ok := blobs.(artifacts.Local); ok {
+	if store, ok := artifacts.LocalOf(blobs); ok {
 		return c.inPlace(ctx, blobs, store, d)
 	}
 	path = filepath.Join(c.dir, "blobs", d.Hex())
@@ -81,7 +81,7 @@ func (c cache) open() error {
 }
 
 // inPlace is fetch from a store whose blobs are files here.
-func (c cache) inPlace(ctx context.Context, blobs artifacts.Blobs, store artifacts.Local, d artifacts.Digest) (string, error) {
+func (c cache) inPlace(ctx context.Context, blobs artifacts.BlobReader, store artifacts.Local, d artifacts.Digest) (string, error) {
 	for range 2 {
 		if path, ok := store.LocalPath(d); ok {
 			if err := c.verify(ctx, d, path); !errors.Is(err, fs.ErrNotExist) {
@@ -98,7 +98,7 @@ func (c cache) inPlace(ctx context.Context, blobs artifacts.Blobs, store artifac
 }
 
 // download copies d to path, verified and whole, and notes it.
-func (c cache) download(ctx context.Context, blobs artifacts.Blobs, d artifacts.Digest, path string) error {
+func (c cache) download(ctx context.Context, blobs artifacts.BlobReader, d artifacts.Digest, path string) error {
 	rc, err := blobs.Open(ctx, d)
 	if err != nil {
 		return err

@@ -29,7 +29,7 @@ const atOnce = 8
 // With into, dir may have files: those of the same names are replaced one by one, once
 // all have been verified, and the others stay. wrote, which may be nil, is called with each
 // piece from several goroutines.
-func WriteFiles(ctx context.Context, blobs artifacts.Blobs, files []artifacts.File, dir string, into bool, wrote func(n int64)) (err error) {
+func WriteFiles(ctx context.Context, blobs artifacts.BlobReader, files []artifacts.File, dir string, into bool, wrote func(n int64)) (err error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func WriteFiles(ctx context.Context, blobs artifacts.Blobs, files []artifacts.Fi
 }
 
 // placeBlob copies a file's blob below folder.
-func placeBlob(ctx context.Context, blobs artifacts.Blobs, f artifacts.File, folder string, wrote func(n int64)) error {
+func placeBlob(ctx context.Context, blobs artifacts.BlobReader, f artifacts.File, folder string, wrote func(n int64)) error {
 	r, err := blobs.Open(ctx, f.Digest)
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.Name, err)

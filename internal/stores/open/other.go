@@ -21,7 +21,7 @@ import (
 //
 // An address that is none is an error. Whether somebody answers there is not asked: what is
 // looked up there says so.
-func Other(ctx context.Context, address string) (artifacts.Other, error) {
+func Other(address string) (artifacts.Other, error) {
 	scheme, folder, err := parse(address)
 	if err != nil {
 		return artifacts.Other{}, err
@@ -35,18 +35,17 @@ func Other(ctx context.Context, address string) (artifacts.Other, error) {
 		if err != nil {
 			return artifacts.Other{}, err
 		}
-		c.ReadOnly = true
-		s, err := s3.Open(ctx, c)
+		s, err := s3.OpenReader(c)
 		return named(s, err, "s3://")
 	case "mem":
 		return artifacts.Other{}, errors.New("a store in memory is nobody else's")
 	}
 	s, err := dir.OpenReader(folder)
-	return artifacts.Other{Store: s, Name: folder}, err
+	return artifacts.Other{Reader: s, Name: folder}, err
 }
 
 // named calls a store by its host, or bucket, and path.
-func named(s artifacts.Store, err error, scheme string) (artifacts.Other, error) {
+func named(s artifacts.Reader, err error, scheme string) (artifacts.Other, error) {
 	if err != nil {
 		return artifacts.Other{}, err
 	}
@@ -54,7 +53,7 @@ func named(s artifacts.Store, err error, scheme string) (artifacts.Other, error)
 	if err != nil {
 		return artifacts.Other{}, err
 	}
-	return artifacts.Other{Store: s, Name: scheme + u.Host + u.Path}, nil
+	return artifacts.Other{Reader: s, Name: scheme + u.Host + u.Path}, nil
 }
 
 // Elsewhere fetches blobs that a store says lie under an address of their own; it is for

@@ -36,7 +36,7 @@ func TestOther(t *testing.T) {
 	defer server.Close()
 	host := strings.TrimPrefix(server.URL, "http://")
 	for address, name := range map[string]string{"theirs": "theirs", "file://" + wd + "/theirs": filepath.Join(wd, "theirs"), server.URL + "/theirs/": host + "/theirs"} {
-		other, err := open.Other(t.Context(), address)
+		other, err := open.Other(address)
 		if err != nil || other.Name != name {
 			t.Errorf("%s: %q, %v; want %q", address, other.Name, err, name)
 			continue
@@ -51,14 +51,14 @@ func TestOther(t *testing.T) {
 			t.Errorf("%s: %v, %v", address, hit, err)
 			continue
 		}
-		if path, err := local.Fetch(t.Context(), with.Blobs, r.Outputs["out"].Digest, t.TempDir()); err != nil || !strings.Contains(path, "own") {
+		if path, err := local.Fetch(t.Context(), with, r.Outputs["out"].Digest, t.TempDir()); err != nil || !strings.Contains(path, "own") {
 			t.Errorf("%s: fetched to %s, %v", address, path, err)
 		}
 	}
-	if other, err := open.Other(t.Context(), "s3://bucket/main?anonymous=true&endpoint=localhost:1&insecure=true&region=r"); err != nil || other.Name != "s3://bucket/main" {
+	if other, err := open.Other("s3://bucket/main?anonymous=true&endpoint=localhost:1&insecure=true&region=r"); err != nil || other.Name != "s3://bucket/main" {
 		t.Errorf("a bucket: %q, %v", other.Name, err)
 	}
-	if _, err := open.Other(t.Context(), "nowhere"); err != nil {
+	if _, err := open.Other("nowhere"); err != nil {
 		t.Errorf("a folder that is not there is one that does not answer: %v", err)
 	}
 	if _, err := os.Stat("nowhere"); !errors.Is(err, fs.ErrNotExist) {
@@ -77,7 +77,7 @@ func TestOtherErrors(t *testing.T) {
 		"file://host/x":              "want file:///",
 		"mem:x://":                   "no store has the scheme",
 	} {
-		if _, err := open.Other(t.Context(), address); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "geheim") {
+		if _, err := open.Other(address); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "geheim") {
 			t.Errorf("%q: %v, want %q", address, err, want)
 		}
 	}

@@ -25,9 +25,6 @@ type Config struct {
 	PathStyle bool
 	// Anonymous asks without credentials, as those without an account do.
 	Anonymous bool
-	// ReadOnly refuses writes, asks nothing when the store is opened, and takes "access
-	// denied" for "not there": who may not list a public bucket is told no more.
-	ReadOnly bool
 	// Credentials is nil for the usual places: AWS_ACCESS_KEY_ID and its
 	// companions, MINIO_ROOT_USER, the AWS shared files with AWS_PROFILE, and the
 	// role of the machine or container.

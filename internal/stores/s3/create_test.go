@@ -177,7 +177,7 @@ func TestExplainAway(t *testing.T) {
 		minio.ErrorResponse{Code: "AccessDenied", StatusCode: http.StatusForbidden}:                false,
 		errors.New("the file ends"): false,
 	} {
-		b, cerr := connect(Config{Endpoint: "127.0.0.1:1", Bucket: "b", Insecure: true, Anonymous: true})
+		b, cerr := connect(Config{Endpoint: "127.0.0.1:1", Bucket: "b", Insecure: true, Anonymous: true}, false)
 		if cerr != nil {
 			t.Fatal(cerr)
 		}

@@ -20,7 +20,7 @@ func served(t *testing.T, serve http.HandlerFunc) *bucket {
 	t.Helper()
 	server := httptest.NewServer(serve)
 	t.Cleanup(server.Close)
-	b, err := connect(Config{Bucket: "bucket", Endpoint: server.URL, Region: "us-east-1", PathStyle: true, Credentials: credentials.NewStaticV4("a", "b", "")})
+	b, err := connect(Config{Bucket: "bucket", Endpoint: server.URL, Region: "us-east-1", PathStyle: true, Credentials: credentials.NewStaticV4("a", "b", "")}, false)
 	if err != nil {
 		t.Fatal(err)
 	}

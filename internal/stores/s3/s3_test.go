@@ -286,12 +286,12 @@ func deniedByChance(t *testing.T, server *storetest.Server) {
 // others reads stores of a bucket that everybody may read, by name only, without credentials.
 func others(t *testing.T, server *storetest.Server) {
 	private := server.Config()
-	private.Credentials, private.Anonymous, private.ReadOnly = nil, true, true
-	closed := server.Open(t, private)
+	private.Credentials, private.Anonymous = nil, true
+	closed := server.Reader(t, private)
 	if _, err := closed.Records.Get(t.Context(), "results/x"); !errors.Is(err, artifacts.ErrNotExist) {
 		t.Errorf("of a bucket that is not public: %v", err)
 	}
-	with := artifacts.With(mem.New(), []artifacts.Other{{Store: closed, Name: "private"}}, artifacts.Policy{})
+	with := artifacts.With(mem.New(), []artifacts.Other{{Reader: closed, Name: "private"}}, artifacts.Policy{})
 	if hit, err := artifacts.Lookup(t.Context(), with, artifacts.Digest{1}); hit != nil || err != nil || with.Others()[0].Denied != 1 {
 		t.Errorf("looked up in it: %v, %v, %+v", hit, err, with.Others())
 	}
@@ -307,8 +307,8 @@ func others(t *testing.T, server *storetest.Server) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Credentials, c.ReadOnly = nil, true
-	if got, err := artifacts.ReadBlob(t.Context(), server.Open(t, c).Blobs, d, 10); err != nil || string(got) != "public" {
+	c.Credentials = nil
+	if got, err := artifacts.ReadBlob(t.Context(), server.Reader(t, c).Blobs, d, 10); err != nil || string(got) != "public" {
 		t.Errorf("without credentials: %q, %v", got, err)
 	}
 }

@@ -32,7 +32,7 @@ func TestSlowBucket(t *testing.T) {
 	}))
 	defer server.Close()
 	defer server.CloseClientConnections()
-	b, err := connect(Config{Bucket: "bucket", Endpoint: server.URL, Region: "us-east-1", Anonymous: true, ReadOnly: true, PathStyle: true})
+	b, err := connect(Config{Bucket: "bucket", Endpoint: server.URL, Region: "us-east-1", Anonymous: true, PathStyle: true}, true)
 	if err != nil {
 		t.Fatal(err)
 	}

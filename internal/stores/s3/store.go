@@ -31,8 +31,9 @@ const openTimeout = 15 * time.Second
 
 // bucket is the driver of a store in a bucket.
 type bucket struct {
-	core minio.Core
-	cfg  Config
+	core    minio.Core
+	cfg     Config
+	foreign bool // somebody else's store, which is only read
 
 	pace   readers.Pace  // of a blob
 	lookup time.Duration // of somebody else's store, for what is small
@@ -46,12 +47,9 @@ type bucket struct {
 // answers, the bucket is there, the credentials may list it, and, if they may write,
 // that the server heeds If-None-Match.
 func Open(ctx context.Context, c Config) (artifacts.Store, error) {
-	b, err := connect(c)
+	b, err := connect(c, false)
 	if err != nil {
 		return artifacts.Store{}, err
-	}
-	if c.ReadOnly {
-		return artifacts.ReadOn(b, b.cfg.URL()), nil
 	}
 	if err := b.probe(ctx); err != nil {
 		return artifacts.Store{}, err
@@ -59,15 +57,25 @@ func Open(ctx context.Context, c Config) (artifacts.Store, error) {
 	return artifacts.On(b, b.cfg.URL()), nil
 }
 
+// OpenReader returns the store in c's bucket to be read only: nothing is asked yet, and
+// "access denied" is taken for "not there", since who may not list a public bucket is told no more.
+func OpenReader(c Config) (artifacts.Reader, error) {
+	b, err := connect(c, true)
+	if err != nil {
+		return artifacts.Reader{}, err
+	}
+	return artifacts.ReadOn(b, b.cfg.URL()), nil
+}
+
 // connect asks nothing yet.
-func connect(c Config) (*bucket, error) {
+func connect(c Config, foreign bool) (*bucket, error) {
 	if err := c.normalize(); err != nil {
 		return nil, err
 	}
 	if c.Credentials == nil && !c.Anonymous {
 		c.Credentials = usualCredentials(c.Endpoint)
 	}
-	if c.ReadOnly && !c.Anonymous { // once: where there are none, each request would look for them
+	if foreign && !c.Anonymous { // once: where there are none, each request would look for them
 		v, err := c.Credentials.GetWithContext(nil)
 		c.Anonymous = err == nil && v.AccessKeyID == ""
 	}
@@ -93,13 +101,13 @@ func connect(c Config) (*bucket, error) {
 	if err != nil {
 		return nil, fmt.Errorf("store %s: %w", c.URL(), err)
 	}
-	return &bucket{core: *core, cfg: c, pace: readers.Usual(), lookup: readers.LookUp}, nil
+	return &bucket{core: *core, cfg: c, foreign: foreign, pace: readers.Usual(), lookup: readers.LookUp}, nil
 }
 
 // forLookup bounds a look-up in somebody else's store: a run continues without it. Of the own
 // one the caller decides how long it waits.
 func (b *bucket) forLookup(ctx context.Context) (context.Context, context.CancelFunc) {
-	if !b.cfg.ReadOnly {
+	if !b.foreign {
 		return ctx, func() {}
 	}
 	return readers.Within(ctx, b.lookup)
@@ -111,7 +119,7 @@ func (b *bucket) verdict(key string, err error) error {
 	switch {
 	case absent(err):
 		return artifacts.ErrNotExist
-	case b.cfg.ReadOnly && err != nil && minio.ToErrorResponse(err).Code == minio.AccessDenied:
+	case b.foreign && err != nil && minio.ToErrorResponse(err).Code == minio.AccessDenied:
 		return &artifacts.DeniedError{What: b.address(key)}
 	}
 	return b.explain("read", err)

@@ -128,6 +128,16 @@ func (s *Server) Open(t *testing.T, c s3.Config) artifacts.Store {
 	return store
 }
 
+// Reader opens the store that c describes to be read only.
+func (s *Server) Reader(t *testing.T, c s3.Config) artifacts.Reader {
+	t.Helper()
+	store, err := s3.OpenReader(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return store
+}
+
 // Public lets everybody read the objects of the bucket by name, and list none.
 func (s *Server) Public(t *testing.T) {
 	t.Helper()

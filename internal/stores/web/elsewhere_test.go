@@ -36,11 +36,11 @@ func TestElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	policy := artifacts.Policy{Foreign: artifacts.UseUntrusted, Elsewhere: Elsewhere}
-	with := func() (own, with artifacts.Store) {
+	with := func() (own artifacts.Store, with *artifacts.Resolver) {
 		own = mem.New()
-		return own, artifacts.With(own, []artifacts.Other{{Store: open(t, address), Name: "host"}}, policy)
+		return own, artifacts.With(own, []artifacts.Other{{Reader: open(t, address), Name: "host"}}, policy)
 	}
-	look := func(s artifacts.Store) artifacts.Entry {
+	look := func(s artifacts.Looked) artifacts.Entry {
 		found, err := artifacts.Inspect(t.Context(), s, []artifacts.Digest{r.Key})
 		if err != nil {
 			t.Fatal(err)
@@ -66,7 +66,7 @@ func TestElsewhere(t *testing.T) {
 	}
 	lie.Store(true)
 	own, w = with()
-	_, err := w.Blobs.Open(t.Context(), d)
+	_, err := w.Open(t.Context(), d)
 	var bad *artifacts.IntegrityError
 	if !errors.As(err, &bad) || !strings.Contains(err.Error(), source.URL) {
 		t.Errorf("other bytes: %v", err)

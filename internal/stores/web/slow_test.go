@@ -58,7 +58,7 @@ func TestSlowLookups(t *testing.T) {
 			l.lookup = 50 * time.Millisecond
 		}
 		far := openWith(t, server.URL, l)
-		with := artifacts.With(mem.New(), []artifacts.Other{{Store: far, Name: name}}, artifacts.Policy{})
+		with := artifacts.With(mem.New(), []artifacts.Other{{Reader: far, Name: name}}, artifacts.Policy{})
 		found, err := artifacts.Inspect(t.Context(), with, []artifacts.Digest{{1}})
 		e := found[artifacts.Digest{1}]
 		if err != nil || len(e.Passed) != 1 || e.Passed[0].Reason != artifacts.NoAnswer || !strings.Contains(e.Passed[0].Err.Error(), c.want) || asked.Load() != c.asked {

@@ -18,10 +18,10 @@ import (
 // taken for hosts of this machine only, unless the address ends with ?insecure=true: whoever
 // is on the way can read what is fetched and hide results, and with untrusted = "use" can
 // plant some. Nothing is asked yet.
-func Open(address string) (artifacts.Store, error) {
+func Open(address string) (artifacts.Reader, error) {
 	u, err := parse(address)
 	if err != nil {
-		return artifacts.Store{}, err
+		return artifacts.Reader{}, err
 	}
 	return artifacts.ReadOn(&host{u, usual()}, u.String()), nil
 }

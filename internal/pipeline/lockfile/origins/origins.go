@@ -74,7 +74,7 @@ func Of(pl *plan.Plan) ([]Source, error) {
 const looksAtOnce = 8
 
 // Check finds the states of sources, and redacts them; offline asks only the store.
-func Check(ctx context.Context, store artifacts.Store, lock *lockfile.File, sources []Source, offline bool) error {
+func Check(ctx context.Context, store *artifacts.Resolver, lock *lockfile.File, sources []Source, offline bool) error {
 	if err := Stored(ctx, store, sources); err != nil {
 		return err
 	}
@@ -95,14 +95,14 @@ func Check(ctx context.Context, store artifacts.Store, lock *lockfile.File, sour
 }
 
 // Stored notes which sources the store has.
-func Stored(ctx context.Context, store artifacts.Store, sources []Source) error {
+func Stored(ctx context.Context, store *artifacts.Resolver, sources []Source) error {
 	var want []artifacts.Digest
 	for _, s := range sources {
 		if d, err := artifacts.ParseHex(s.SHA256); err == nil {
 			want = append(want, d)
 		}
 	}
-	missing, err := store.Blobs.Missing(ctx, want)
+	missing, err := store.Missing(ctx, want)
 	if err != nil {
 		return err
 	}
@@ -249,7 +249,7 @@ func Folders(pl *plan.Plan) (folders []Folder) {
 
 // OfFolders are the states of what the source blocks of a plan take. The store has it if it
 // has a result of the step.
-func OfFolders(ctx context.Context, reg *step.Registry, store artifacts.Store, pl *plan.Plan) (sources []Source, err error) {
+func OfFolders(ctx context.Context, reg *step.Registry, store *artifacts.Resolver, pl *plan.Plan) (sources []Source, err error) {
 	for _, s := range pl.Steps {
 		f, ok := Look(s.Address, s.Task, s.Pos)
 		if !ok {

@@ -46,7 +46,7 @@ func TestElsewhereOfOwn(t *testing.T) {
 		t.Fatalf("%v, %v, asked for %v", hit, err, asked)
 	}
 	for range 2 {
-		if b, err := artifacts.ReadBlob(t.Context(), s.Blobs, d, 9); string(b) != "one" || err != nil || len(asked) != 1 {
+		if b, err := artifacts.ReadBlob(t.Context(), s, d, 9); string(b) != "one" || err != nil || len(asked) != 1 {
 			t.Errorf("%q, %v, asked for %v", b, err, asked)
 		}
 	}
@@ -60,8 +60,8 @@ func TestChangedOnTheWay(t *testing.T) {
 		t.Fatal(err)
 	}
 	faults.Add(storetest.BlobsOpen, storetest.Fault{Flip: true})
-	s := artifacts.With(mem.New(), []artifacts.Other{{Store: theirs, Name: "friend"}}, artifacts.Policy{})
-	if b, err := artifacts.ReadBlob(t.Context(), s.Blobs, d, 9); string(b) != "one" || err != nil || len(faults.Pending()) != 0 {
+	s := artifacts.With(mem.New(), []artifacts.Other{{Reader: theirs.Reader(), Name: "friend"}}, artifacts.Policy{})
+	if b, err := artifacts.ReadBlob(t.Context(), s, d, 9); string(b) != "one" || err != nil || len(faults.Pending()) != 0 {
 		t.Errorf("%q, %v", b, err)
 	}
 }
@@ -76,7 +76,7 @@ func TestLongOfNobody(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := artifacts.With(mem.New(), []artifacts.Other{{Store: theirs, Name: "friend"}}, artifacts.Policy{Ring: signature.Ring{Trusted: []signature.Public{alice.Public()}}})
+	s := artifacts.With(mem.New(), []artifacts.Other{{Reader: theirs.Reader(), Name: "friend"}}, artifacts.Policy{Ring: signature.Ring{Trusted: []signature.Public{alice.Public()}}})
 	before := faults.Calls(storetest.BlobsOpen)
 	found, err := artifacts.Inspect(t.Context(), s, []artifacts.Digest{r.Key})
 	if e := found[r.Key]; err != nil || e.Hit() || len(e.Passed) != 1 || e.Passed[0].Reason != artifacts.Unsigned {
@@ -88,7 +88,7 @@ func TestLongOfNobody(t *testing.T) {
 	if _, err := artifacts.SignResult(t.Context(), theirs, r.Key, alice); err != nil {
 		t.Fatal(err)
 	}
-	s = artifacts.With(mem.New(), []artifacts.Other{{Store: theirs, Name: "friend"}}, artifacts.Policy{Ring: signature.Ring{Trusted: []signature.Public{alice.Public()}}})
+	s = artifacts.With(mem.New(), []artifacts.Other{{Reader: theirs.Reader(), Name: "friend"}}, artifacts.Policy{Ring: signature.Ring{Trusted: []signature.Public{alice.Public()}}})
 	if hit, err := artifacts.Lookup(t.Context(), s, r.Key); hit == nil || err != nil {
 		t.Errorf("signed by alice: %v, %v", hit, err)
 	}
@@ -106,7 +106,7 @@ func TestOwnWithoutOthers(t *testing.T) {
 	}
 	before := faults.Calls(storetest.RecordsGet)
 	ring := signature.Ring{Trusted: []signature.Public{alice.Public()}}
-	for i, s := range []artifacts.Store{s, artifacts.With(s, nil, artifacts.Policy{}), artifacts.With(s, nil, artifacts.Policy{Ring: ring, Foreign: "verify"})} {
+	for i, s := range []artifacts.Looked{s, artifacts.With(s, nil, artifacts.Policy{}), artifacts.With(s, nil, artifacts.Policy{Ring: ring, Foreign: "verify"})} {
 		for range 2 {
 			if _, err := artifacts.LookupMany(t.Context(), s, []artifacts.Digest{r.Key, {1}}); err != nil {
 				t.Fatal(err)

@@ -4,18 +4,62 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
 	"github.com/redsi/redsi/internal/system/signature"
 )
 
+// Untrusted is what becomes of a result that no trusted key signed.
+type Untrusted string
+
+// The ways to treat a result that no trusted key signed.
+const (
+	RunUntrusted    Untrusted = "run"    // it counts as if it were not there; Entry.Passed names it
+	VerifyUntrusted Untrusted = "verify" // so it does, and Entry.Foreign has it, to be compared with
+	UseUntrusted    Untrusted = "use"    // it is believed
+)
+
+// Policy says which results are believed, and who signs new ones. The zero Policy believes
+// all of the own store and nothing of others.
+type Policy struct {
+	Ring    signature.Ring
+	Foreign Untrusted          // foreign results; "" is RunUntrusted
+	Own     Untrusted          // results of the store itself; "" is UseUntrusted
+	Signer  *signature.Private // signs what Publish files, and is trusted; nil: nothing is signed
+
+	// Elsewhere fetches what a record says is at a URL; nil: such records
+	// count for nothing. package open has one.
+	Elsewhere func(ctx context.Context, e Elsewhere) (io.ReadCloser, error)
+}
+
+// Validate reports a policy under which no step could use what the one before it left.
+func (p Policy) Validate() error {
+	for what, u := range map[string]Untrusted{"untrusted": p.Foreign, "shared": p.Own} {
+		switch u {
+		case "", RunUntrusted, VerifyUntrusted, UseUntrusted:
+		default:
+			return fmt.Errorf("%s = %q: want %q, %q or %q", what, u, RunUntrusted, VerifyUntrusted, UseUntrusted)
+		}
+	}
+	if p.checksOwn() && p.Signer == nil {
+		return fmt.Errorf("shared = %q: results of this store count only if a trusted key signed them, and there is no key to sign new ones with: redsi key new makes one", p.Own)
+	}
+	if p.checksOwn() && p.Ring.Of(p.Signer.Public()) == signature.Revoked {
+		return fmt.Errorf("shared = %q: the key that signs new results, %s, is revoked", p.Own, p.Signer.Public())
+	}
+	return nil
+}
+
+func (p Policy) checksOwn() bool { return p.Own == RunUntrusted || p.Own == VerifyUntrusted }
+
 // of is what becomes of a result of a tier that no trusted key signed.
-func (p Policy) of(t *tier) Untrusted {
+func (p Policy) of(own bool) Untrusted {
 	switch {
-	case t.own && p.Own == "":
+	case own && p.Own == "":
 		return UseUntrusted
-	case t.own:
+	case own:
 		return p.Own
 	case p.Foreign == "":
 		return RunUntrusted
@@ -34,55 +78,6 @@ func (p Policy) standing(who signature.Public) Reason {
 		return Unsigned
 	}
 	return UnknownKey
-}
-
-// judge says who signed a record of a tier, or why the policy does not believe it.
-func (l *layers) judge(ctx context.Context, t *tier, key Digest, record []byte) (signature.Public, Reason, error) {
-	use := l.policy.of(t) == UseUntrusted
-	if use && (t.own || len(l.policy.Ring.Trusted) == 0 && l.policy.Signer == nil) {
-		return signature.Public{}, Unsigned, nil // trusted without a check of the signer
-	}
-	get := func(name string) ([]byte, error) { return t.Get(ctx, name) }
-	names := func() (all []string) {
-		if t.own {
-			all, _ = RecordNames(ctx, t.lister, signaturePrefix(key)) // only for the words
-			return all
-		}
-		return t.about(ctx, key)
-	}
-	if use {
-		names = nil
-	}
-	by, why, err := l.policy.signed(key, record, get, names)
-	if err != nil && t.own {
-		err = fmt.Errorf("look up the signatures of %s: %w", key, err)
-	}
-	return by, why, err
-}
-
-// standsFor says why the policy does not believe that r, of a store, stands for its key; nil
-// if it does, or if r was made under it. Where keys are trusted, one of them, or the policy's
-// own, must have signed the acceptance, and it must not be withdrawn in own.
-func (l *layers) standsFor(ctx context.Context, from string, r *Result) (*Passed, error) {
-	a, err := r.Acceptance()
-	if err != nil {
-		return &Passed{From: from, Reason: Damaged, Err: err}, nil
-	}
-	if a == nil {
-		return nil, nil
-	}
-	why := l.policy.standing(a.signer)
-	if why != "" && (why == RevokedKey || len(l.policy.Ring.Trusted) > 0) {
-		return &Passed{From: from, Reason: why, Signer: a.signer}, nil
-	}
-	_, err = l.own.Records.Get(ctx, a.name()+withdrawnSuffix)
-	switch {
-	case errors.Is(err, ErrNotExist):
-		return nil, nil
-	case err != nil:
-		return nil, fmt.Errorf("look up whether the acceptance of %s was withdrawn: %w", r.Key, err)
-	}
-	return &Passed{From: from, Reason: Withdrawn}, nil
 }
 
 // maxSigners bounds the signatures that are read of a result whom nobody signed that is

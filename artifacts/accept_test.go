@@ -38,7 +38,7 @@ func accepted(t *testing.T, by *signature.Private) (s artifacts.Store, of *artif
 
 func TestAccept(t *testing.T) {
 	s, of, preimage, a := accepted(t, key(t, "alice"))
-	if err := artifacts.Accept(t.Context(), s, of, preimage, a); err != nil {
+	if err := artifacts.Accept(t.Context(), artifacts.Alone(s), of, preimage, a); err != nil {
 		t.Fatal(err)
 	}
 	r, err := artifacts.Lookup(t.Context(), s, a.Key)
@@ -65,7 +65,7 @@ func TestAccept(t *testing.T) {
 		t.Errorf("%+v, %v", list, err)
 	}
 	their := mem.New()
-	if err := (&artifacts.Transfer{From: s, To: their}).Results(t.Context(), []artifacts.Digest{a.Key}); err != nil {
+	if err := (&artifacts.Transfer{From: s.Reader(), To: their}).Results(t.Context(), []artifacts.Digest{a.Key}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := artifacts.SignResult(t.Context(), s, a.Key, key(t, "alice")); err != nil {
@@ -103,12 +103,12 @@ func TestAccept(t *testing.T) {
 		if r, err := artifacts.Lookup(t.Context(), s, a.Key); err != nil || r != nil {
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}
-		both := artifacts.With(s, []artifacts.Other{{Store: their, Name: "theirs"}}, artifacts.Policy{Foreign: artifacts.UseUntrusted})
+		both := artifacts.With(s, []artifacts.Other{{Reader: their.Reader(), Name: "theirs"}}, artifacts.Policy{Foreign: artifacts.UseUntrusted})
 		found, err := artifacts.Inspect(t.Context(), both, []artifacts.Digest{a.Key})
 		if e := found[a.Key]; err != nil || e.Hit() || len(e.Passed) != 1 || e.Passed[0].Reason != artifacts.Withdrawn {
 			t.Errorf("%s: the copy of another store: hit %v, %+v, %v", name, e.Hit(), e.Passed, err)
 		}
-		x := &artifacts.Transfer{From: their, To: s}
+		x := &artifacts.Transfer{From: their.Reader(), To: s}
 		if err := x.Results(t.Context(), []artifacts.Digest{a.Key}); err != nil || x.Done().Results != 0 || !strings.Contains(x.Done().Lost[a.Key], "withdrawn") {
 			t.Errorf("%s: a copy is sent: %+v, %v", name, x.Done(), err)
 		}
@@ -139,12 +139,12 @@ func acceptedByWhom(t *testing.T) {
 		"of another store, revoked":      {bob, artifacts.Policy{Foreign: artifacts.UseUntrusted, Ring: signature.Ring{Revoked: []signature.Public{bob.Public()}}}, true, artifacts.RevokedKey},
 	} {
 		own, of, preimage, a := accepted(t, c.by)
-		if err := artifacts.Accept(t.Context(), own, of, preimage, a); err != nil {
+		if err := artifacts.Accept(t.Context(), artifacts.Alone(own), of, preimage, a); err != nil {
 			t.Fatal(err)
 		}
 		s := artifacts.With(own, nil, c.policy)
 		if c.foreign {
-			s = artifacts.With(mem.New(), []artifacts.Other{{Store: own, Name: "theirs"}}, c.policy)
+			s = artifacts.With(mem.New(), []artifacts.Other{{Reader: own.Reader(), Name: "theirs"}}, c.policy)
 		}
 		found, err := artifacts.Inspect(t.Context(), s, []artifacts.Digest{a.Key})
 		if err != nil {
@@ -180,7 +180,7 @@ func TestAcceptedMeanwhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	own := mem.New()
-	s := artifacts.With(own, []artifacts.Other{{Store: theirs, Name: "theirs"}},
+	s := artifacts.With(own, []artifacts.Other{{Reader: theirs.Reader(), Name: "theirs"}},
 		artifacts.Policy{Foreign: artifacts.UseUntrusted, Ring: signature.Ring{Trusted: []signature.Public{alice.Public()}}})
 	hit, err := artifacts.Lookup(t.Context(), s, a.Key)
 	if err != nil || hit == nil {
@@ -189,7 +189,7 @@ func TestAcceptedMeanwhile(t *testing.T) {
 	if err := theirs.Records.Delete(t.Context(), artifacts.ResultName(a.Key)); err != nil {
 		t.Fatal(err)
 	}
-	if err := artifacts.Accept(t.Context(), theirs, of, preimage, a); err != nil {
+	if err := artifacts.Accept(t.Context(), artifacts.Alone(theirs), of, preimage, a); err != nil {
 		t.Fatal(err)
 	}
 	if err := artifacts.Bring(t.Context(), s, hit, nil); err == nil || !strings.Contains(err.Error(), "bob") {

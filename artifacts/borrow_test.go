@@ -89,21 +89,21 @@ func (s *shelf) Ingest(_ context.Context, r io.Reader, path func(Digest) string)
 	return Sum(data), int64(len(data)), nil
 }
 
-// layersOver has a store of somebody else behind an empty one of our own.
-func layersOver(other Driver) (*layers, *shelf) {
+// resolverOver has a store of somebody else behind an empty one of our own.
+func resolverOver(other Driver) (*Resolver, *shelf) {
 	own := shelfOf(nil)
-	return newLayers(On(own, "own"), []Other{{Store: On(other, "shelf"), Name: "shelf"}}, Policy{Foreign: UseUntrusted}), own
+	return With(On(own, "own"), []Other{{Reader: On(other, "shelf").Reader(), Name: "shelf"}}, Policy{Foreign: UseUntrusted}), own
 }
 
 // TestRemembers: what others know of a key, and that one of them is down, holds for a minute.
 func TestRemembers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := shelfOf(nil)
-		l, _ := layersOver(s)
+		w, _ := resolverOver(s)
 		look := func() Entry {
 			t.Helper()
 			entries := make([]Entry, 1)
-			if err := l.fill(t.Context(), []Digest{{1}}, entries); err != nil {
+			if err := w.fill(t.Context(), []Digest{{1}}, entries); err != nil {
 				t.Fatal(err)
 			}
 			return entries[0]
@@ -122,22 +122,22 @@ func TestRemembers(t *testing.T) {
 		gets(1)
 		time.Sleep(memoFor)
 		s.down.Store(true)
-		if e := look(); len(e.Passed) != 1 || e.Passed[0].Reason != NoAnswer || l.states()[0].Err == nil {
-			t.Errorf("%+v, %+v", e, l.states())
+		if e := look(); len(e.Passed) != 1 || e.Passed[0].Reason != NoAnswer || w.Others()[0].Err == nil {
+			t.Errorf("%+v, %+v", e, w.Others())
 		}
 		look()
 		gets(1)
 		s.down.Store(false)
 		time.Sleep(downFor)
-		if e := look(); len(e.Passed) != 0 || l.states()[0].Err != nil {
-			t.Errorf("%+v, %+v", e, l.states())
+		if e := look(); len(e.Passed) != 0 || w.Others()[0].Err != nil {
+			t.Errorf("%+v, %+v", e, w.Others())
 		}
 		gets(1)
 		for i := range byte(200) { // more than may be remembered: what is oldest may go, nothing breaks
-			l.memo.put(Digest{2, i}, Entry{Result: &Result{Preimage: make([]byte, 1<<20)}})
+			w.memo.put(Digest{2, i}, Entry{Result: &Result{Preimage: make([]byte, 1<<20)}})
 		}
-		if l.memo.bytes > memoMost {
-			t.Errorf("%d bytes are remembered", l.memo.bytes)
+		if w.memo.bytes > memoMost {
+			t.Errorf("%d bytes are remembered", w.memo.bytes)
 		}
 	})
 }
@@ -149,10 +149,10 @@ func TestFetchOnce(t *testing.T) {
 		data := []byte("one")
 		s := shelfOf(map[Digest][]byte{Sum(data): data})
 		s.hold = make(chan struct{})
-		l, own := layersOver(s)
+		w, own := resolverOver(s)
 		errs := make(chan error, 8)
 		for range cap(errs) {
-			go func() { errs <- l.fetch(t.Context(), Sum(data), nil) }()
+			go func() { errs <- w.blobs.fetch(t.Context(), Sum(data), nil) }()
 		}
 		synctest.Wait()
 		close(s.hold)
@@ -161,15 +161,15 @@ func TestFetchOnce(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if s.opens.Load() != 1 || len(own.files) != 1 || len(l.coming) != 0 {
-			t.Errorf("%d reads, %d blobs, %d coming", s.opens.Load(), len(own.files), len(l.coming))
+		if s.opens.Load() != 1 || len(own.files) != 1 || len(w.blobs.coming) != 0 {
+			t.Errorf("%d reads, %d blobs, %d coming", s.opens.Load(), len(own.files), len(w.blobs.coming))
 		}
 		clear(own.files)
 		s.hold = make(chan struct{})
 		ctx, cancel := context.WithCancel(t.Context())
-		go func() { errs <- l.fetch(ctx, Sum(data), nil) }()
+		go func() { errs <- w.blobs.fetch(ctx, Sum(data), nil) }()
 		synctest.Wait()
-		go func() { errs <- l.fetch(t.Context(), Sum(data), nil) }()
+		go func() { errs <- w.blobs.fetch(t.Context(), Sum(data), nil) }()
 		synctest.Wait()
 		cancel()
 		close(s.hold)
@@ -184,10 +184,10 @@ func TestFetchOnce(t *testing.T) {
 // TestNoMoreThanTold: of a blob no more is read than the result says it has.
 func TestNoMoreThanTold(t *testing.T) {
 	d := Sum([]byte("one"))
-	l, own := layersOver(shelfOf(map[Digest][]byte{d: bytes.Repeat([]byte("x"), 1<<20)}))
-	l.expect(&Result{Outputs: map[string]Artifact{"out": {Digest: d, Size: 3}}})
+	w, own := resolverOver(shelfOf(map[Digest][]byte{d: bytes.Repeat([]byte("x"), 1<<20)}))
+	w.blobs.expect(&Result{Outputs: map[string]Artifact{"out": {Digest: d, Size: 3}}})
 	var read int64
-	err := l.fetch(t.Context(), d, func(n int64) { read += n })
+	err := w.blobs.fetch(t.Context(), d, func(n int64) { read += n })
 	var bad *IntegrityError
 	if !errors.As(err, &bad) || !bad.Other || read > 64<<10 || len(own.files) != 0 {
 		t.Errorf("%v after %d bytes, own has %d blobs", err, read, len(own.files))
@@ -199,12 +199,12 @@ func TestNoMoreThanTold(t *testing.T) {
 // make wrong what another one says of it.
 func TestNoMoreThanToldElsewhere(t *testing.T) {
 	d, right := Sum([]byte("one")), Sum([]byte("two"))
-	l, own := layersOver(shelfOf(nil))
+	w, own := resolverOver(shelfOf(nil))
 	text := strings.Repeat("x", 1<<20)
-	l.policy.Elsewhere = func(context.Context, Elsewhere) (io.ReadCloser, error) {
+	w.blobs.elsewhere = func(context.Context, Elsewhere) (io.ReadCloser, error) {
 		return io.NopCloser(strings.NewReader(text)), nil
 	}
-	l.expect(&Result{Outputs: map[string]Artifact{"out": {Digest: d, Size: 3}}})
+	w.blobs.expect(&Result{Outputs: map[string]Artifact{"out": {Digest: d, Size: 3}}})
 	var read int64
 	from := func(d Digest, size int64) error {
 		says, err := json.Marshal(Elsewhere{Format: ElsewhereFormat, Digest: d, Size: size, URL: "https://a.example/x"})
@@ -212,7 +212,7 @@ func TestNoMoreThanToldElsewhere(t *testing.T) {
 			t.Fatal(err)
 		}
 		pages := &shelf{files: map[string][]byte{recordsFolder + RecordPath(ElsewhereName(d)): says}}
-		return l.follow(t.Context(), ownTier(On(pages, "pages")), d, func(n int64) { read += n })
+		return w.blobs.follow(t.Context(), ownTier(ReadOn(pages, "pages")), d, func(n int64) { read += n })
 	}
 	var bad *IntegrityError
 	if err := from(d, 1<<40); !errors.As(err, &bad) || !bad.Other || read > 64<<10 || len(own.files) != 0 {
@@ -260,13 +260,13 @@ func FuzzOthers(f *testing.F) {
 			key = Sum([]byte("key"))
 		}
 		host := everywhere{shelfOf(nil), record}
-		l, own := layersOver(host)
-		l.policy = Policy{}
+		w, own := resolverOver(host)
+		w.policy = Policy{}
 		entries := make([]Entry, 1)
-		if err := l.fill(t.Context(), []Digest{key}, entries); err != nil || entries[0].Hit() || len(own.files) > 0 {
+		if err := w.fill(t.Context(), []Digest{key}, entries); err != nil || entries[0].Hit() || len(own.files) > 0 {
 			t.Errorf("%+v, %v", entries[0], err)
 		}
-		for _, name := range l.tiers[1].about(t.Context(), key) {
+		for _, name := range w.tiers[1].about(t.Context(), key) {
 			if k, ok := isAbout(name); !ok || k != key || checkRecordName(name) != nil {
 				t.Errorf("%q is about %s", name, key)
 			}

@@ -1,0 +1,358 @@
+package artifacts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/redsi/redsi/internal/system/readers"
+)
+
+// borrower copies blobs into the own store, verified, which other tiers have, or addresses that
+// records of a tier name.
+type borrower struct {
+	own       Blobs
+	tiers     []*tier                                                       // own first
+	elsewhere func(ctx context.Context, e Elsewhere) (io.ReadCloser, error) // Policy.Elsewhere
+	changed   func()                                                        // called when a blob that was there turns out to be wrong
+
+	mu     sync.Mutex
+	coming map[Digest]chan struct{} // blobs that are being copied into own
+	sizes  map[Digest]int64         // of blobs that foreign results name
+	wrong  map[Elsewhere]bool       // records that say where a blob is, and it is not there
+}
+
+// sizesMost bounds the sizes of blobs that are remembered.
+const sizesMost = 1 << 20
+
+// newBorrower copies into own, which is nil if elsewhere never has anything.
+func newBorrower(own Blobs, tiers []*tier, elsewhere func(context.Context, Elsewhere) (io.ReadCloser, error), changed func()) *borrower {
+	return &borrower{own: own, tiers: tiers, elsewhere: elsewhere, changed: changed,
+		coming: map[Digest]chan struct{}{}, sizes: map[Digest]int64{}, wrong: map[Elsewhere]bool{}}
+}
+
+// none reports that there is nobody to fetch blobs from.
+func (b *borrower) none() bool { return len(b.tiers) == 1 && b.elsewhere == nil }
+
+// Open returns a blob of own, which is copied from one of the others first if need be.
+func (b *borrower) Open(ctx context.Context, d Digest) (io.ReadCloser, error) {
+	own := b.tiers[0].blobs
+	rc, err := own.Open(ctx, d)
+	if !errors.Is(err, ErrNotExist) || b.none() {
+		return rc, err
+	}
+	if err := b.fetch(ctx, d, nil); err != nil {
+		return nil, err
+	}
+	return own.Open(ctx, d)
+}
+
+// Missing names what neither own nor any of the others has. Those that do not answer
+// count as having nothing; Others names them.
+func (b *borrower) Missing(ctx context.Context, ds []Digest) ([]Digest, error) {
+	missing, err := b.tiers[0].blobs.Missing(ctx, ds)
+	if err != nil || len(missing) == 0 {
+		return missing, err
+	}
+	for _, t := range b.tiers {
+		if len(missing) == 0 {
+			break
+		}
+		if missing, err = b.missingIn(ctx, t, missing); err != nil {
+			return nil, err
+		}
+	}
+	return missing, nil
+}
+
+// missingIn returns those of ds that a tier does not have, nor says where they are. Own is
+// known not to have them.
+func (b *borrower) missingIn(ctx context.Context, t *tier, ds []Digest) ([]Digest, error) {
+	var spoilt, ask []Digest
+	for _, d := range ds {
+		if t.spoilt(d) != nil {
+			spoilt = append(spoilt, d)
+		} else {
+			ask = append(ask, d)
+		}
+	}
+	if len(ask) == 0 {
+		return ds, nil
+	}
+	gone := ask
+	err := t.ask(ctx, "blobs", func() (err error) {
+		if !t.own {
+			gone, err = t.blobs.Missing(ctx, ask)
+		}
+		if err == nil && len(gone) > 0 && b.elsewhere != nil {
+			gone, err = b.unlinked(ctx, t, gone)
+		}
+		return err
+	})
+	if is[*DownError](err) {
+		return ds, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return append(gone, spoilt...), nil
+}
+
+// unlinked returns those of ds of which no record of a tier says that they are elsewhere.
+func (b *borrower) unlinked(ctx context.Context, t *tier, ds []Digest) ([]Digest, error) {
+	gone := make([]bool, len(ds))
+	err := each(ctx, len(ds), parallel, func(ctx context.Context, i int) error {
+		e, ok, err := t.elsewhere(ctx, ds[i])
+		gone[i] = !ok || b.isWrong(e)
+		return err
+	})
+	var left []Digest
+	for i, d := range ds {
+		if gone[i] {
+			left = append(left, d)
+		}
+	}
+	return left, err
+}
+
+// fetch copies a blob into own, verified, from the first of the others that has it with
+// its right bytes. Of several calls for one blob one works and the others wait. read,
+// which may be nil, is called with bytes as they come.
+func (b *borrower) fetch(ctx context.Context, d Digest, read func(n int64)) error {
+	for {
+		b.mu.Lock()
+		wait := b.coming[d]
+		if wait == nil {
+			b.coming[d] = make(chan struct{})
+		}
+		b.mu.Unlock()
+		if wait == nil {
+			break
+		}
+		select {
+		case <-wait:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		if missing, err := b.tiers[0].blobs.Missing(ctx, []Digest{d}); err != nil || len(missing) == 0 {
+			return err
+		}
+	}
+	defer func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		close(b.coming[d])
+		delete(b.coming, d)
+	}()
+	return b.fetchAlone(ctx, d, read)
+}
+
+func (b *borrower) fetchAlone(ctx context.Context, d Digest, read func(n int64)) error {
+	var down *DownError
+	var bad *IntegrityError
+	var gone *awayError
+	var other error // of own: its disk is full, say
+	for _, t := range b.tiers {
+		err := t.spoilt(d)
+		if err == nil {
+			err = b.copyFrom(ctx, t, d, read)
+		}
+		switch {
+		case err == nil:
+			return nil
+		case errors.As(err, &down), errors.As(err, &bad), errors.As(err, &gone):
+		case !errors.Is(err, ErrNotExist) && other == nil:
+			other = err
+		}
+	}
+	switch {
+	case context.Cause(ctx) != nil:
+		return context.Cause(ctx)
+	case other != nil:
+		return other
+	case down != nil && bad != nil:
+		return fmt.Errorf("%w (and %v)", down, bad)
+	case down != nil: // no miss: nobody knows
+		return down
+	case bad != nil:
+		return bad
+	case gone != nil:
+		return gone
+	}
+	return fmt.Errorf("blob %s: %w", d, ErrNotExist)
+}
+
+// copyFrom copies a blob from a tier that is not own, or from where a record of the tier
+// says that it is. Bytes that are wrong once may have been changed on the way.
+func (b *borrower) copyFrom(ctx context.Context, t *tier, d Digest, read func(n int64)) error {
+	if t.own {
+		return b.follow(ctx, t, d, read)
+	}
+	err := b.copyOnce(ctx, t, d, read)
+	var bad *IntegrityError
+	if errors.As(err, &bad) && !bad.Got.IsZero() {
+		err = b.copyOnce(ctx, t, d, read)
+	}
+	if errors.As(err, &bad) {
+		theirs := *bad
+		theirs.Other = true
+		if !strings.Contains(theirs.Where, t.name) {
+			theirs.Where = t.name + " (" + theirs.Where + ")"
+		}
+		t.spoil(d, &theirs)
+		b.changed()
+		return &theirs
+	}
+	if errors.Is(err, ErrNotExist) {
+		return b.follow(ctx, t, d, read)
+	}
+	return err
+}
+
+func (b *borrower) copyOnce(ctx context.Context, t *tier, d Digest, read func(n int64)) error {
+	var ours error
+	err := t.ask(ctx, "blob "+d.String(), func() error {
+		rc, err := t.blobs.Open(ctx, d)
+		if err == nil {
+			err, ours = b.keep(ctx, rc, d, t.name, read)
+		}
+		return err
+	})
+	if ours != nil {
+		return ours
+	}
+	return err
+}
+
+// keep copies a blob into own, as far as a result says how long it is: nobody fills a disk
+// with what is known to be wrong. What fails is rc, or the writing into own.
+func (b *borrower) keep(ctx context.Context, rc io.ReadCloser, d Digest, where string, read func(n int64)) (theirs, ours error) {
+	defer rc.Close()
+	seen := &readers.Failing{R: b.sized(rc, d, where)}
+	got, n, err := b.own.Put(ctx, readers.Pieces(seen, read))
+	switch {
+	case err != nil && seen.Err == nil:
+		return nil, err
+	case err != nil:
+		return seen.Err, nil
+	case got != d:
+		return &IntegrityError{Want: d, Got: got, Size: n, Where: where}, nil
+	}
+	return nil, nil
+}
+
+// sized bounds what is read of a foreign blob by the size that the result says, if one does.
+func (b *borrower) sized(rc io.ReadCloser, d Digest, where string) io.ReadCloser {
+	b.mu.Lock()
+	size, ok := b.sizes[d]
+	b.mu.Unlock()
+	if !ok {
+		return rc
+	}
+	return bounded(rc, d, size, where)
+}
+
+// bounded ends rc with an *IntegrityError where it has more than size bytes.
+func bounded(rc io.ReadCloser, d Digest, size int64, where string) io.ReadCloser {
+	return &boundedReader{ReadCloser: rc, left: size, d: d, size: size, where: where}
+}
+
+type boundedReader struct {
+	io.ReadCloser
+	left, size int64
+	d          Digest
+	where      string
+}
+
+func (b *boundedReader) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if b.left -= int64(n); b.left < 0 {
+		return 0, &IntegrityError{Want: b.d, Size: b.size, Where: b.where, Other: true}
+	}
+	return n, err
+}
+
+// fetchAll copies those of ds into own that it lacks, and that others have.
+func (b *borrower) fetchAll(ctx context.Context, ds []Digest, read func(n int64)) error {
+	missing, err := b.tiers[0].blobs.Missing(ctx, ds)
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(missing, Digest.Compare)
+	return each(ctx, len(missing), transfers, func(ctx context.Context, i int) error { return b.fetch(ctx, missing[i], read) })
+}
+
+// follow copies a blob into own from where a record of a tier says it is; ErrNotExist if none
+// does.
+func (b *borrower) follow(ctx context.Context, t *tier, d Digest, read func(n int64)) error {
+	if b.elsewhere == nil {
+		return ErrNotExist
+	}
+	e, ok, err := t.elsewhere(ctx, d)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return ErrNotExist
+	}
+	if b.isWrong(e) {
+		return &awayError{Digest: d, URL: e.URL}
+	}
+	down := func(err error) error {
+		return &DownError{Name: e.URL, What: "blob " + d.String(), Err: err}
+	}
+	rc, err := b.elsewhere(ctx, e)
+	if errors.Is(err, ErrNotExist) {
+		b.setWrong(e)
+		return &awayError{Digest: d, URL: e.URL}
+	}
+	if err != nil {
+		return down(err)
+	}
+	theirs, ours := b.keep(ctx, bounded(VerifyReader(rc, d, e.URL), d, e.Size, e.URL), d, e.URL, read)
+	var bad *IntegrityError
+	switch {
+	case ours != nil:
+		return ours
+	case theirs == nil || context.Cause(ctx) != nil:
+		return theirs
+	case errors.As(theirs, &bad):
+		b.setWrong(e)
+		wrong := *bad
+		wrong.Other = true
+		return &wrong
+	}
+	return down(theirs)
+}
+
+func (b *borrower) isWrong(e Elsewhere) bool {
+	e.From = ""
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.wrong[e]
+}
+
+// setWrong notes that what is at a URL is not what the record says: another
+// record may be right about it.
+func (b *borrower) setWrong(e Elsewhere) {
+	e.From = ""
+	b.mu.Lock()
+	b.wrong[e] = true
+	b.mu.Unlock()
+	b.changed()
+}
+
+// expect remembers how long the blobs of a result are.
+func (b *borrower) expect(r *Result) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.sizes) > sizesMost {
+		clear(b.sizes)
+	}
+	maps.Copy(b.sizes, r.Sizes())
+}

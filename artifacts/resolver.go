@@ -1,0 +1,393 @@
+package artifacts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/redsi/redsi/internal/system/signature"
+)
+
+// Resolver looks results and blobs up in several places: in the own store, and behind it in
+// others by name, in their order. Only the own store is ever written to.
+type Resolver struct {
+	Own    Store
+	policy Policy
+	tiers  []*tier // own first
+	blobs  *borrower
+	memo   memo
+}
+
+// With looks in others behind own. What own has no usable result for is looked up there; the
+// first result that the policy believes is a hit if each of its blobs is there. A blob that own
+// lacks is copied into own, verified, before its first byte is given out.
+//
+// Others that do not answer are neither errors nor misses: Others names them.
+func With(own Store, others []Other, p Policy) *Resolver {
+	tiers := []*tier{ownTier(own.Reader())}
+	for _, o := range others {
+		tiers = append(tiers, &tier{name: o.Name, url: o.URL, blobs: o.Blobs, records: o.Records, bad: map[Digest]error{}})
+	}
+	return newResolver(own, tiers, p)
+}
+
+func newResolver(own Store, tiers []*tier, p Policy) *Resolver {
+	w := &Resolver{Own: own, policy: p, tiers: tiers}
+	w.blobs = newBorrower(own.Blobs, tiers, p.Elsewhere, w.memo.forget)
+	return w
+}
+
+// Alone looks in a store and nowhere else, and believes all that is there.
+func Alone(s Store) *Resolver { return With(s, nil, Policy{}) }
+
+// Alone is w without others: what the own store has itself, under the same policy.
+func (w *Resolver) Alone() *Resolver { return With(w.Own, nil, w.policy) }
+
+// linked is a store alone, where a blob counts as there if a record says where it is. Nothing
+// is fetched.
+func linked(s Store) *Resolver { return With(s, nil, noted) }
+
+// linkedIn is linked of what can only be read.
+func linkedIn(place Reader) *Resolver { return newResolver(Store{}, []*tier{ownTier(place)}, noted) }
+
+// noted believes that blobs are where records say they are, and fetches none.
+var noted = Policy{Elsewhere: func(_ context.Context, e Elsewhere) (io.ReadCloser, error) {
+	return nil, &awayError{Digest: e.Digest, URL: e.URL}
+}}
+
+// Open returns a blob of the own store, which is copied there from one of the others first if need be.
+func (w *Resolver) Open(ctx context.Context, d Digest) (io.ReadCloser, error) {
+	return w.blobs.Open(ctx, d)
+}
+
+// Missing names what neither the own store nor any of the others has. Those that do not answer
+// count as having nothing; Others names them.
+func (w *Resolver) Missing(ctx context.Context, ds []Digest) ([]Digest, error) {
+	return w.blobs.Missing(ctx, ds)
+}
+
+// LocalOf is b, or the own store of a Resolver, if its blobs are files on this machine.
+func LocalOf(b BlobReader) (Local, bool) {
+	if w, ok := b.(*Resolver); ok {
+		b = w.tiers[0].blobs
+	}
+	l, ok := b.(Local)
+	return l, ok
+}
+
+// Others says what is known of each of the others, in their order.
+func (w *Resolver) Others() (all []OtherState) {
+	for _, t := range w.others() {
+		all = append(all, t.state())
+	}
+	return all
+}
+
+func (w *Resolver) others() []*tier { return w.tiers[1:] }
+
+// Looked is what results are looked up in: a Store, which believes all it has, or a Resolver.
+type Looked interface{ resolver() *Resolver }
+
+func (s Store) resolver() *Resolver { return Alone(s) }
+
+func (w *Resolver) resolver() *Resolver { return w }
+
+// look looks keys up in a tier: records many at a time, then the blobs of all in one batch,
+// among those that are there or in other tiers. Its entries are as keys are.
+func (w *Resolver) look(ctx context.Context, t *tier, keys []Digest) ([]Entry, error) {
+	found := make([]Entry, len(keys))
+	if err := each(ctx, len(keys), parallel, func(ctx context.Context, i int) (err error) {
+		_, found[i], err = w.read(ctx, t, keys[i])
+		found[i], err = t.passed(ctx, found[i], err)
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	if err := markLost(ctx, w, found); err != nil {
+		return nil, err
+	}
+	if err := t.markReleased(ctx, found); err != nil {
+		return nil, err
+	}
+	for i, e := range found {
+		switch r := e.whole(); {
+		case r == nil:
+		case t.own && e.Result == nil && len(e.Lost) > 0: // nothing to compare with
+			found[i].Foreign, found[i].Lost = nil, nil
+		case t.own, e.Result != nil && r.Released:
+		case len(e.Lost) > 0:
+			why := Passed{From: t.name, Reason: Incomplete, Err: errors.New(Entry{Result: r, Lost: e.Lost}.Miss())}
+			if err := t.away("its blobs"); err != nil {
+				why = Passed{From: t.name, Reason: NoAnswer, Err: errors.Unwrap(err)}
+			}
+			found[i] = Entry{Passed: []Passed{why}}
+		default:
+			w.blobs.expect(r)
+		}
+	}
+	return found, nil
+}
+
+// markLost fills in Lost of every entry that has a result, be it one to compare with.
+func markLost(ctx context.Context, blobs BlobReader, entries []Entry) error {
+	var all []Digest
+	for _, e := range entries {
+		all = append(all, e.whole().needs()...)
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	missing, err := blobs.Missing(ctx, all)
+	if err != nil {
+		return fmt.Errorf("look for blobs: %w", err)
+	}
+	gone := setOf(missing)
+	for i, e := range entries {
+		for _, l := range e.whole().blobs() {
+			if gone[l.Digest] {
+				entries[i].Lost = append(entries[i].Lost, l)
+			}
+		}
+	}
+	return nil
+}
+
+// markReleased marks those of entries that lack blobs because their result was released.
+func (t *tier) markReleased(ctx context.Context, entries []Entry) error {
+	return each(ctx, len(entries), parallel, func(ctx context.Context, i int) error {
+		r := entries[i].Result
+		if r == nil || len(entries[i].Lost) == 0 {
+			return nil
+		}
+		_, err := t.Get(ctx, ReleasedName(r.Key))
+		if r.Released = err == nil; t.own && err != nil && !errors.Is(err, ErrNotExist) {
+			return err
+		}
+		return nil
+	})
+}
+
+// maxForeignBody bounds the body of a foreign result, which is read into memory: a tree
+// of a million files has a shorter one.
+const maxForeignBody = 512 << 20
+
+// How often in turn a record must be damaged in the same way before that is believed, and how often it is read for that:
+// its bytes may have been changed on the way.
+const (
+	readings     = 3
+	readingsMost = 10
+)
+
+// read reads the result of a key in a tier, and its record as it is there, and says whether
+// the policy believes it. A record that is damaged is read again: its bytes may have been
+// changed on the way. Whether its blobs are there is not looked at.
+func (w *Resolver) read(ctx context.Context, t *tier, key Digest) (record []byte, e Entry, err error) {
+	t.count(&t.asked)
+	var last string // what was damaged at the last reading, and how
+	for n, same := 0, 0; same < readings; n++ {
+		if record, err = t.Get(ctx, ResultName(key)); err != nil {
+			return nil, Entry{}, t.unread(key, err)
+		}
+		var who signature.Public
+		var why Reason
+		judge := sync.OnceValue(func() (err error) {
+			who, why, err = w.judge(ctx, t, key, record)
+			return err
+		})
+		untrusted := w.policy.of(t.own)
+		r, damage, err := readRecordBy(key, record, func(d Digest) ([]byte, error) {
+			if t.own {
+				return ReadBlob(ctx, w, d, AnySize)
+			}
+			if err := judge(); err != nil {
+				return nil, err
+			}
+			if why != "" && untrusted == RunUntrusted { // a body may be long
+				return nil, &notBelieved{Passed{From: t.name, Reason: why, Signer: who}}
+			}
+			return w.bodyFrom(ctx, t, d)
+		})
+		if err != nil {
+			return nil, Entry{}, err
+		}
+		if e = (Entry{Damage: damage}); damage != nil {
+			if now := string(record) + damage.Error(); now != last {
+				last, same = now, 0
+			}
+			if same++; n+1 == readingsMost && same < readings {
+				return nil, Entry{}, fmt.Errorf("look up %s: %d readings of its record differ, so it is changed on the way; the last one: %w", key, readingsMost, damage)
+			}
+			continue
+		}
+		t.count(&t.found)
+		if p, err := w.standsFor(ctx, t.name, r); err != nil || p != nil {
+			return record, passedOver(p), err
+		}
+		if err := judge(); err != nil {
+			return nil, Entry{}, err
+		}
+		if r.From = t.name; why == "" && !who.IsZero() {
+			r.Signer = who.String()
+		}
+		if why == "" || untrusted == UseUntrusted {
+			return record, Entry{Result: r}, nil
+		}
+		e = passedOver(&Passed{From: t.name, Reason: why, Signer: who})
+		if untrusted == VerifyUntrusted {
+			e.Foreign = r
+		}
+		return record, e, nil
+	}
+	return record, e, nil
+}
+
+// unread is the error of a record of a tier that was not read.
+func (t *tier) unread(key Digest, err error) error {
+	switch {
+	case !t.own:
+		return err
+	case is[*DamageError](err): // too long to be read, so nothing can be published over it
+		return fmt.Errorf("look up %s: %w; verify --repair deletes it", key, err)
+	}
+	return fmt.Errorf("look up %s: %w", key, err)
+}
+
+// passed is what a look-up makes of what read says of a tier: what is not there is a miss,
+// and what goes wrong with one of the others, a reason. Other errors stay.
+func (t *tier) passed(ctx context.Context, e Entry, err error) (Entry, error) {
+	if errors.Is(err, ErrNotExist) {
+		return Entry{}, nil
+	}
+	if t.own {
+		return e, err
+	}
+	if err == nil && e.Damage != nil {
+		err = &DamageError{Err: e.Damage}
+	}
+	var down *DownError
+	var damage *DamageError
+	var not *notBelieved
+	switch {
+	case errors.As(err, &not):
+		return passedOver(&not.Passed), nil
+	case err == nil:
+		return e, nil
+	case context.Cause(ctx) != nil:
+		return Entry{}, context.Cause(ctx)
+	case errors.As(err, &down):
+		return passedOver(&Passed{From: t.name, Reason: NoAnswer, Err: down.Err}), nil
+	case errors.As(err, &damage):
+		return passedOver(&Passed{From: t.name, Reason: Damaged, Err: damage.Err}), nil
+	}
+	return Entry{}, err
+}
+
+// bodyFrom reads the body of a long result of one of the others.
+func (w *Resolver) bodyFrom(ctx context.Context, t *tier, d Digest) (b []byte, err error) {
+	if b, err = ReadBlob(ctx, w.tiers[0].blobs, d, maxForeignBody); err == nil {
+		return b, nil
+	}
+	err = t.ask(ctx, "blob "+d.String(), func() error {
+		rc, err := t.blobs.Open(ctx, d)
+		if err == nil {
+			b, err = readWhole(bounded(rc, d, maxForeignBody, t.name), d, AnySize)
+		}
+		return err
+	})
+	return b, err
+}
+
+// judge says who signed a record of a tier, or why the policy does not believe it.
+func (w *Resolver) judge(ctx context.Context, t *tier, key Digest, record []byte) (signature.Public, Reason, error) {
+	use := w.policy.of(t.own) == UseUntrusted
+	if use && (t.own || len(w.policy.Ring.Trusted) == 0 && w.policy.Signer == nil) {
+		return signature.Public{}, Unsigned, nil // trusted without a check of the signer
+	}
+	get := func(name string) ([]byte, error) { return t.Get(ctx, name) }
+	names := func() (all []string) {
+		if t.own {
+			all, _ = RecordNames(ctx, t.records, signaturePrefix(key)) // only for the words
+			return all
+		}
+		return t.about(ctx, key)
+	}
+	if use {
+		names = nil
+	}
+	by, why, err := w.policy.signed(key, record, get, names)
+	if err != nil && t.own {
+		err = fmt.Errorf("look up the signatures of %s: %w", key, err)
+	}
+	return by, why, err
+}
+
+// standsFor says why the policy does not believe that r, of a store, stands for its key; nil
+// if it does, or if r was made under it. Where keys are trusted, one of them, or the policy's
+// own, must have signed the acceptance, and it must not be withdrawn in own.
+func (w *Resolver) standsFor(ctx context.Context, from string, r *Result) (*Passed, error) {
+	a, err := r.Acceptance()
+	if err != nil {
+		return &Passed{From: from, Reason: Damaged, Err: err}, nil
+	}
+	if a == nil {
+		return nil, nil
+	}
+	why := w.policy.standing(a.signer)
+	if why != "" && (why == RevokedKey || len(w.policy.Ring.Trusted) > 0) {
+		return &Passed{From: from, Reason: why, Signer: a.signer}, nil
+	}
+	_, err = w.tiers[0].records.Get(ctx, a.name()+withdrawnSuffix)
+	switch {
+	case errors.Is(err, ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("look up whether the acceptance of %s was withdrawn: %w", r.Key, err)
+	}
+	return &Passed{From: from, Reason: Withdrawn}, nil
+}
+
+// fill looks the misses among entries up in the others, in their order.
+func (w *Resolver) fill(ctx context.Context, keys []Digest, entries []Entry) error {
+	if len(w.others()) == 0 {
+		return nil
+	}
+	var asked []int
+	theirs := make([]Entry, len(entries))
+	for i, e := range entries {
+		if e.Hit() || e.unknown() != nil {
+			continue
+		}
+		if known, ok := w.memo.get(keys[i]); ok {
+			entries[i] = e.with(known)
+			continue
+		}
+		asked = append(asked, i)
+	}
+	todo := asked
+	for _, t := range w.others() {
+		some := make([]Digest, len(todo))
+		for n, i := range todo {
+			some[n] = keys[i]
+		}
+		found, err := w.look(ctx, t, some)
+		if err != nil {
+			return err
+		}
+		var rest []int
+		for n, i := range todo {
+			if theirs[i] = theirs[i].with(found[n]); !theirs[i].Hit() {
+				rest = append(rest, i)
+			}
+		}
+		todo = rest
+	}
+	for _, i := range asked {
+		if !theirs[i].unanswered() {
+			w.memo.put(keys[i], theirs[i])
+		}
+		entries[i] = entries[i].with(theirs[i])
+	}
+	return nil
+}

@@ -12,6 +12,9 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
+// maxModuleDepth bounds modules within each other.
+const maxModuleDepth = 20
+
 func (d *declarer) declareModule(b *hclsyntax.Block) {
 	n := d.declareNamed(b)
 	if n == nil {
@@ -105,9 +108,3 @@ func LocalModule(folder, source string) (map[string][]byte, error) {
 func IsLocalModule(source string) bool {
 	return slices.Contains([]string{".", ".."}, source) || slices.ContainsFunc([]string{"./", "../", "/"}, func(p string) bool { return strings.HasPrefix(source, p) })
 }
-
-const (
-	maxModuleDepth = 20 // modules within each other
-)
-
-const sourceAttr = "source"

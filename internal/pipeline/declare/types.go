@@ -244,3 +244,5 @@ var (
 		{Name: "description", Type: textType, Optional: true, Help: "What it is, for people."},
 	}
 )
+
+const sourceAttr = "source"

@@ -4,23 +4,10 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/schema"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
-
-// stepReader reads the configuration of one instance of a block.
-type stepReader struct {
-	*schema.Reader
-	f    *frame
-	b    *declare.Block
-	inst *instance
-}
-
-func (f *frame) stepReader(b *declare.Block, inst *instance) *stepReader {
-	return &stepReader{&schema.Reader{Scope: f.sees(inst.ctx, inst), Block: b.Block, Spec: b.Spec, Owner: b.Owner, Address: inst.address, Typos: f.typos}, f, b, inst}
-}
 
 // fields reports the fields that the step will read and that the outputs they are read
 // from do not declare. Of outputs that declare nothing, such as those of a command, none

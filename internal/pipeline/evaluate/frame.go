@@ -1,13 +1,11 @@
 package evaluate
 
 import (
-	"fmt"
-	"strings"
-
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/redsi/redsi/internal/host/environment"
 	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/language"
@@ -63,92 +61,6 @@ func (f *frame) reader(b *hclsyntax.Block, inst *instance) *schema.Reader {
 	return &schema.Reader{Scope: f.sees(inst.ctx, inst), Block: b, Spec: declare.FormOf(b), Owner: declare.OwnerOf(b), Address: inst.address, Typos: f.typos}
 }
 
-// context is what expressions of a file are evaluated in that refer to variables alone.
-func (f *frame) context(dir string) *hcl.EvalContext {
-	return &hcl.EvalContext{Functions: f.Functions(dir, f.decl.AnySensitive), Variables: map[string]cty.Value{"var": f.variables.object()}}
-}
-
-// nodes evaluates what is declared, in the order of references.
-func (f *frame) nodes() {
-	for _, n := range f.links.Order {
-		f.node(n)
-	}
-}
-
-// node gives a node its value and, for a block, makes its steps. What it
-// refers to has been evaluated.
-func (f *frame) node(n *declare.Node) {
-	edges, st := f.links.Edges[n.Index], f.of(n)
-	own := f.inherits(n, edges)
-	defer f.Await(own)()
-	ctx := f.scope(n, edges)
-	switch {
-	case n.Call != nil:
-		st.value = f.module(n, ctx)
-	case n.Form != nil && n.Form.Type == "environment":
-		f.environment(n, ctx)
-		return
-	case n.Form != nil:
-		f.publishes(n, ctx)
-		return
-	case n.Block == nil:
-		st.value = f.sees(ctx, nil).Value(n.Expr)
-	default:
-		(&maker{f, n, st, own}).block(ctx)
-		return
-	}
-	switch {
-	case own.Any() && !st.value.IsWhollyKnown():
-		st.awaits = own
-	case own.Made:
-		st.awaits = &language.Awaited{Made: true}
-	}
-}
-
-// inherits is what the value of a node waits for because what it refers to does.
-func (f *frame) inherits(n *declare.Node, edges []link.Edge) *language.Awaited {
-	own := language.Awaiting(f.inherited)
-	for _, e := range edges {
-		to := f.of(e.To)
-		own.Add(to.awaits)
-		if e.To.Block != nil && e.Bare && to.undecided && (n.Block == nil || n.Block.When == nil) {
-			f.Diags.Error(e.Range, "Step that may be skipped", fmt.Sprintf("Whether %s runs is decided by its when, after a step has run. What reads its output takes it by try(%s.…, …), which passes over a step that was skipped, or has a when itself.", e.To.Name, e.To.Name))
-		}
-	}
-	return own
-}
-
-// scope is what a node's expressions can see: only what they refer to, so that
-// a scope costs no more than its node.
-func (f *frame) scope(n *declare.Node, edges []link.Edge) *hcl.EvalContext {
-	values := map[string]map[string]cty.Value{"local": {}, "source": {}, "step": {}, "environment": {}, "table": {}, "figure": {}, "module": {}}
-	kinds := map[string]map[string]cty.Value{}
-	for _, e := range edges {
-		root, name, _ := strings.Cut(e.To.Name, ".")
-		switch {
-		case root == "claim": // nothing names one
-		case root == "step":
-			kind, name, _ := strings.Cut(name, ".")
-			if kinds[kind] == nil {
-				kinds[kind] = map[string]cty.Value{}
-			}
-			kinds[kind][name] = f.of(e.To).value
-		case e.To.Block != nil && n.Block != nil && n.Block.Type == "claim":
-			values[root][name] = f.cellsOf(e.To)
-		default:
-			values[root][name] = f.of(e.To).value
-		}
-	}
-	for kind, steps := range kinds {
-		values["step"][kind] = cty.ObjectVal(steps)
-	}
-	ctx := f.context(n.Dir)
-	for root, of := range values {
-		ctx.Variables[root] = cty.ObjectVal(of)
-	}
-	return ctx
-}
-
 // place gives an instance of a block its address and what its expressions can see.
 func (f *frame) place(inst *instance, n *declare.Node, ctx *hcl.EvalContext) {
 	inst.address, inst.ctx = f.qualified(n.Name), ctx
@@ -161,6 +73,60 @@ func (f *frame) place(inst *instance, n *declare.Node, ctx *hcl.EvalContext) {
 		}
 		inst.ctx.Variables = map[string]cty.Value{"each": cty.ObjectVal(each)}
 	}
+}
+
+// Options say how a pipeline is evaluated.
+type Options struct {
+	Lint         bool
+	KeepValues   bool // of all blocks, whether something refers to them or not
+	Environments environment.Memory
+	ReadFile     func(name string) ([]byte, error) // for Lint; nil if there are no files
+}
+
+// run is one evaluation of a pipeline with its modules.
+type run struct {
+	*language.Session
+	Options
+	links   map[*declare.Module]*link.Links
+	modules map[string][]byte // the pipeline files of modules that have an instance
+	limits  map[string]int    // of the pipeline and its modules, by their names in a plan
+
+	steps, instances int   // of steps; of modules
+	config           int64 // bytes of all configurations
+}
+
+// variables are those of a frame with their values.
+type variables struct {
+	f  *frame
+	of map[string]*setting
+}
+
+// setting is a variable with its value.
+type setting struct {
+	*declare.Variable
+	value cty.Value // DynamicVal until it is set, and where that failed
+	local bool      // its value is of Options.Local
+	given bool      // somebody has set it
+}
+
+// maker makes the steps of a block.
+type maker struct {
+	f   *frame
+	n   *declare.Node
+	st  *state
+	own *language.Awaited // by what the block refers to and its for_each
+}
+
+// stepReader reads the configuration of one instance of a block.
+type stepReader struct {
+	*schema.Reader
+	f    *frame
+	b    *declare.Block
+	inst *instance
+}
+
+func (f *frame) stepReader(b *declare.Block, inst *instance) *stepReader {
+	return &stepReader{&schema.Reader{Scope: f.sees(inst.ctx, inst), Block: b.Block, Spec: b.Spec, Owner: b.Owner, Address: inst.address, Typos: f.typos}, f, b, inst}
 }
 
 // collect adds what the frame's nodes and modules are: steps in source order, then those of modules.

@@ -15,6 +15,8 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
+const maxInstances = 100_000 // of one for_each
+
 // instance is one of the steps or modules that a block makes.
 type instance struct {
 	syntax.Of
@@ -105,8 +107,3 @@ func checkKeys(d *syntax.Collector, forEach hclsyntax.Expression, list []instanc
 	}
 	return list, true
 }
-
-const (
-	maxInstances = 100_000 // of one for_each
-	maxSteps     = 200_000 // of a pipeline
-)

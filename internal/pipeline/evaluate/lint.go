@@ -12,13 +12,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// linter warns of what is not a mistake but hardly meant. What it says has to be so of
-// every pipeline: a warning that is often wrong is read by nobody.
-type linter struct {
-	f     *frame
-	there map[string]bool // whether files that programs are given as arguments exist
-}
-
 func (l *linter) lint() {
 	for _, n := range l.f.decl.Nodes {
 		read := l.f.of(n).read

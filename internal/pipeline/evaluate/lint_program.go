@@ -183,3 +183,10 @@ func stringsOf(list any) (out []string) {
 	}
 	return out
 }
+
+// linter warns of what is not a mistake but hardly meant. What it says has to be so of
+// every pipeline: a warning that is often wrong is read by nobody.
+type linter struct {
+	f     *frame
+	there map[string]bool // whether files that programs are given as arguments exist
+}

@@ -13,15 +13,8 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/link"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
-
-// maker makes the steps of a block.
-type maker struct {
-	f   *frame
-	n   *declare.Node
-	st  *state
-	own *language.Awaited // by what the block refers to and its for_each
-}
 
 // block makes the steps and sets the block's value.
 func (m *maker) block(ctx *hcl.EvalContext) {
@@ -174,3 +167,20 @@ func (m *maker) noCircle() {
 	}
 	m.f.Diags.Error(m.n.Range, "References in a circle", fmt.Sprintf("%s: each of these refers to another of them, or to one that does, so none can come first.", strings.Join(names, ", ")))
 }
+
+// countSteps refuses a block with which a pipeline has more steps than it may.
+func (r *run) countSteps(b *declare.Block, n int) bool {
+	rng := syntax.Header(b.Block)
+	if b.ForEach != nil {
+		rng = b.ForEach.Range()
+	}
+	switch r.steps += n; {
+	case n > maxInstances:
+		r.Diags.Error(rng, "Too many steps", fmt.Sprintf("This for_each has %d keys; at most %d are allowed. Let one step do the work of several.", n, maxInstances))
+	case r.steps > maxSteps && r.steps-n <= maxSteps:
+		r.Diags.Error(rng, "Too many steps", fmt.Sprintf("With this block the pipeline has more than %d steps. Let one step do the work of several.", maxSteps))
+	}
+	return n <= maxInstances && r.steps <= maxSteps
+}
+
+const maxSteps = 200_000 // of a pipeline

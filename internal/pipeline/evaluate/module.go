@@ -13,10 +13,8 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
-// What a pipeline may be made of.
-const (
-	maxModules = 1000 // of a pipeline, instances one by one
-)
+// maxModules bounds the modules of a pipeline, instances one by one.
+const maxModules = 1000
 
 // module loads each instance of a module; the value is an object of its
 // outputs, and with for_each one of such objects by key.

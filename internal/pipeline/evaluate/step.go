@@ -13,6 +13,8 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
+const maxConfigs = 256 << 20 // bytes of all configurations
+
 // step makes the step of one instance; false if something is wrong with it.
 func (m *maker) step(inst *instance) (Step, bool) {
 	f, b := m.f, m.n.Block
@@ -91,5 +93,3 @@ func pending(a *language.Awaited, s Step, reads []step.Ref) Step {
 	s.After = slices.Sorted(maps.Keys(after))
 	return s
 }
-
-const maxConfigs = 256 << 20 // bytes of all configurations

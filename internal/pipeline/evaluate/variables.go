@@ -17,20 +17,6 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
-// variables are those of a frame with their values.
-type variables struct {
-	f  *frame
-	of map[string]*setting
-}
-
-// setting is a variable with its value.
-type setting struct {
-	*declare.Variable
-	value cty.Value // DynamicVal until it is set, and where that failed
-	local bool      // its value is of Options.Local
-	given bool      // somebody has set it
-}
-
 func newVariables(f *frame) *variables {
 	vs := &variables{f, make(map[string]*setting, len(f.decl.Variables))}
 	for name, v := range f.decl.Variables {
@@ -127,15 +113,6 @@ func (vs *variables) validate(v *setting) bool {
 		allowed = false
 	}
 	return allowed
-}
-
-// object is what var refers to.
-func (vs *variables) object() cty.Value {
-	m := make(map[string]cty.Value, len(vs.of))
-	for name, v := range vs.of {
-		m[name] = v.value
-	}
-	return cty.ObjectVal(m)
 }
 
 // argument writes the value as --var takes it.

@@ -2,7 +2,6 @@ package link
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -85,28 +84,6 @@ func (l *Links) noBlock(p []string) (summary, detail string) {
 		}
 	}
 	return "Undeclared " + typ, fmt.Sprintf("There is no %s. %s", given, syntax.Suggest(given, all, typ))
-}
-
-// targets are the nodes that a reference reads: one, or all that a shorter one
-// such as step.train covers.
-func (l *Links) targets(tr hcl.Traversal) []*declare.Node {
-	p := language.Names(tr)
-	if depth := declare.Depth(p[0]); len(p) >= depth {
-		if n := l.m.ByName[strings.Join(p[:depth], ".")]; n != nil {
-			return []*declare.Node{n}
-		}
-		return nil
-	}
-	var all []*declare.Node
-	for _, name := range l.declared(strings.Join(p, ".") + ".") {
-		all = append(all, l.m.ByName[name])
-	}
-	return all
-}
-
-// declared are the names of nodes that begin so, sorted.
-func (l *Links) declared(prefix string) []string {
-	return slices.DeleteFunc(syntax.Keys(l.m.ByName), func(name string) bool { return !strings.HasPrefix(name, prefix) })
 }
 
 // isInterpolation reports whether a reference is all that stands between ${ and }.

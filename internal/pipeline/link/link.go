@@ -10,25 +10,6 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
-// Links is what the declarations of a module refer to. Edges and read have what they say of a node
-// by its index.
-type Links struct {
-	m     *declare.Module
-	diags *syntax.Collector
-	Edges [][]Edge
-	Order []*declare.Node         // each after what it refers to
-	Read  []bool                  // something refers to the node
-	Bad   map[hcl.Expression]bool // refers to what does not exist; reported
-	used  map[string]bool         // names of variables that something refers to
-}
-
-// Edge is a reference from one node to another.
-type Edge struct {
-	To    *declare.Node
-	Range hcl.Range
-	Bare  bool // it takes an output of a step that may be skipped, not within try()
-}
-
 // Link finds what every variable, block and local value refers to. References to what is not
 // declared are reported, and their expressions marked bad.
 func Link(m *declare.Module, d *syntax.Collector) *Links {

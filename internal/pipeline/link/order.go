@@ -22,19 +22,6 @@ func (l *Links) inOrder() {
 	}
 }
 
-// targetsOf are the nodes that a node refers to.
-func (l *Links) targetsOf(n *declare.Node) []*declare.Node {
-	to := make([]*declare.Node, len(l.Edges[n.Index]))
-	for i, e := range l.Edges[n.Index] {
-		to[i] = e.To
-	}
-	return to
-}
-
-func (l *Links) RefersTo(a, b *declare.Node) bool {
-	return slices.ContainsFunc(l.Edges[a.Index], func(e Edge) bool { return e.To == b })
-}
-
 // mayChain reports whether a block that refers to itself does so in its instances alone: an instance
 // may refer to others of its own block, such as the one before it in a chain whose length is a
 // parameter.

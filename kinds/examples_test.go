@@ -15,6 +15,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/kinds"
 )
 
@@ -99,7 +100,7 @@ func TestExamples(t *testing.T) {
 				}
 			}
 			file := filepath.Join(dir, k.Name+".hcl")
-			p, ds := pipeline.Load(map[string][]byte{file: []byte(text.String())}, pipeline.Options{Registry: l.Registry, World: pipeline.World{ReadFile: os.ReadFile, List: pipeline.List}, Vars: vars})
+			p, ds := pipeline.Load(map[string][]byte{file: []byte(text.String())}, pipeline.Options{Registry: l.Registry, World: pipeline.World{ReadFile: os.ReadFile, List: language.List}, Vars: vars})
 			if ds.HasErrors() {
 				t.Fatal(ds.Err())
 			}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
 // TestExpectMistakes: an expectation of no form, or about a cell that there is not, is a
@@ -63,7 +64,7 @@ func refused(t *testing.T, source, want string) {
 	if err := os.WriteFile(path, []byte(source), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	src, err := pipeline.Read(path)
+	src, err := syntax.Read(path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/workflows"
@@ -38,7 +39,7 @@ func newLocal(t *testing.T) *local {
 // plan loads a pipeline file, with its local sources hashed.
 func (l *local) plan(file string, vars map[string]string, targets ...string) *plan.Plan {
 	l.t.Helper()
-	src, err := pipeline.Read(file)
+	src, err := syntax.Read(file)
 	if err != nil {
 		l.t.Fatal(err)
 	}

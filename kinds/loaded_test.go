@@ -9,7 +9,9 @@ import (
 	"sync"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
 // paper is the paper's pipeline file. To load it costs more than most tests.
@@ -33,7 +35,7 @@ func (l *local) load(src map[string][]byte, vars map[string]string) *pipeline.Pi
 			return p.(*pipeline.Pipeline)
 		}
 	}
-	p, ds := pipeline.Load(src, pipeline.Options{Registry: l.Registry, Vars: vars, World: pipeline.World{ReadFile: os.ReadFile, List: pipeline.List}})
+	p, ds := pipeline.Load(src, pipeline.Options{Registry: l.Registry, Vars: vars, World: pipeline.World{ReadFile: os.ReadFile, List: language.List}})
 	if ds.HasErrors() {
 		l.t.Fatal(ds.Err())
 	}
@@ -47,7 +49,7 @@ func (l *local) load(src map[string][]byte, vars map[string]string) *pipeline.Pi
 // load it with many variables. TestPaperKeys holds the keys of the whole.
 func (l *local) part(vars map[string]string, targets ...string) *plan.Plan {
 	l.t.Helper()
-	src, err := pipeline.Read(paper)
+	src, err := syntax.Read(paper)
 	if err != nil {
 		l.t.Fatal(err)
 	}

@@ -10,9 +10,9 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/paper/expect"
 	"github.com/redsi/redsi/internal/paper/render"
-	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
 
@@ -40,7 +40,7 @@ func (r reports) set(step, path string, v float64) {
 func TestPaperFigures(t *testing.T) {
 	t.Parallel()
 	l := newLocal(t)
-	src, err := pipeline.Read(paper)
+	src, err := syntax.Read(paper)
 	if err != nil {
 		t.Fatal(err)
 	}

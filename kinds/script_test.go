@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/language"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/kinds"
 )
 
@@ -107,11 +109,11 @@ func TestCodeErrors(t *testing.T) {
 
 func saidOf(t *testing.T, file string) string {
 	t.Helper()
-	sources, err := pipeline.Read(file)
+	sources, err := syntax.Read(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, ds := pipeline.Load(sources, pipeline.Options{Registry: kinds.Registry(), World: pipeline.World{ReadFile: pipeline.ReadFile, List: pipeline.List}, Lint: true})
+	_, ds := pipeline.Load(sources, pipeline.Options{Registry: kinds.Registry(), World: pipeline.World{ReadFile: syntax.ReadFile, List: language.List}, Lint: true})
 	if ds.Err() == nil {
 		return ""
 	}
@@ -134,11 +136,11 @@ step "python" "each" {
   code     = ["src/h*"]
   inputs   = { x = each.file }
 }`
-	sources, err := pipeline.Read(study(t, files))
+	sources, err := syntax.Read(study(t, files))
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, ds := pipeline.Load(sources, pipeline.Options{Registry: kinds.Registry(), World: pipeline.World{ReadFile: pipeline.ReadFile, List: pipeline.List}})
+	p, ds := pipeline.Load(sources, pipeline.Options{Registry: kinds.Registry(), World: pipeline.World{ReadFile: syntax.ReadFile, List: language.List}})
 	if ds.HasErrors() {
 		t.Fatal(ds.Err())
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/model/tensor"
-	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
 // TestSystemsExample: all systems of the example train and are evaluated end to end, those of
@@ -20,7 +20,7 @@ func TestSystemsExample(t *testing.T) {
 	vars := map[string]string{"documents": "20", "steps": "2"}
 	// As they are those whose identifiers begin where T5's tokens end, and all with fewer tokens.
 	l.run(l.plan(file, vars, `step.evaluate.systems["atomic"]`, `step.evaluate.systems["residual"]`))
-	src, err := pipeline.Read(file)
+	src, err := syntax.Read(file)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/step"
 )
@@ -16,7 +16,7 @@ import (
 // TestPaperWork: every step of the paper that models compute says its units, of a model whose sizes are
 // those of a published one, and how many there are; its sources say what they will be.
 func TestPaperWork(t *testing.T) {
-	src, err := pipeline.Read(paper)
+	src, err := syntax.Read(paper)
 	if err != nil {
 		t.Fatal(err)
 	}

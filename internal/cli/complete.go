@@ -17,7 +17,9 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/pipeline/declare"
+	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/reference"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/drive"
@@ -156,7 +158,7 @@ func (a *app) instances(ctx context.Context, begun string) (all []string) {
 
 // blocks are those of the pipeline's files, as they are written.
 func (a *app) blocks() (blocks []*hclsyntax.Block) {
-	sources, err := pipeline.Read(a.File)
+	sources, err := syntax.Read(a.File)
 	if err != nil {
 		return nil
 	}
@@ -268,7 +270,7 @@ func (a *app) variableNames(context.Context, string) (names []string) {
 		about := ""
 		if d := b.Body.Attributes["description"]; d != nil {
 			if v, ds := d.Expr.Value(nil); !ds.HasErrors() {
-				about = "\t" + fmt.Sprint(pipeline.JSON(v, nil))
+				about = "\t" + fmt.Sprint(language.JSON(v, nil))
 			}
 		}
 		names = append(names, b.Labels[0]+"="+about)

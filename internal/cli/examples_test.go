@@ -15,6 +15,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/nq320k"
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/step"
 )
@@ -203,7 +204,7 @@ func TestSeedsShareTheFirst(t *testing.T) {
 // another list, are variants, and cost what docs/reproduction.md says.
 func TestLongerLists(t *testing.T) {
 	t.Parallel()
-	base, src := loadPaper(t, nil), string(paperSources(t)[pipeline.DefaultFile])
+	base, src := loadPaper(t, nil), string(paperSources(t)[syntax.DefaultFile])
 	for _, v := range []struct {
 		variable, value string
 		want            map[string]int // steps added, by kind
@@ -221,7 +222,7 @@ func TestLongerLists(t *testing.T) {
 				if n := strings.Count(src, old); n != 1 {
 					t.Fatalf("pipelines.hcl has %q %d times", old, n)
 				}
-				edited = loadPaper(t, map[string][]byte{pipeline.DefaultFile: []byte(strings.Replace(src, old, v.value, 1))})
+				edited = loadPaper(t, map[string][]byte{syntax.DefaultFile: []byte(strings.Replace(src, old, v.value, 1))})
 			} else {
 				if !strings.Contains(src, ": "+v.value+"\nvariable \""+v.variable+"\"") {
 					t.Errorf("pipelines.hcl has no such example of %s", v.variable)
@@ -310,7 +311,7 @@ func TestReproductionIsListed(t *testing.T) {
 
 // paperSources are the files of the paper's pipeline.
 func paperSources(t *testing.T) map[string][]byte {
-	files, err := pipeline.Read(filepath.Join("..", "..", pipeline.DefaultFile))
+	files, err := syntax.Read(filepath.Join("..", "..", syntax.DefaultFile))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/redsi/redsi/internal/cli/view"
-	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/session/cards"
 	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/internal/system/fault"
@@ -26,7 +26,7 @@ func (a *app) globalFlags(root *cobra.Command) {
 	f.BoolVar(&a.JSON, "json", false, "print the result as JSON")
 	f.StringVar(&a.LogLevel, "log-level", env("REDSI_LOG_LEVEL", "info"), "debug, info, warn or error; logs go to stderr")
 	f.StringVar(&a.StateDir, "state", env("REDSI_STATE", ".redsi"), "folder for the default store, the embedded server and caches, relative to the current folder")
-	f.StringVar(&a.Profile, "profile", env("REDSI_PROFILE", ""), "profile of "+pipeline.LocalFile+", the settings beside the pipeline")
+	f.StringVar(&a.Profile, "profile", env("REDSI_PROFILE", ""), "profile of "+syntax.LocalFile+", the settings beside the pipeline")
 	f.StringVar(&a.StoreURL, "store", env("REDSI_STORE", ""), "where results live: a folder, or s3://bucket/prefix?endpoint=HOST:PORT (default STATE/store)")
 }
 

@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/internal/cli/view"
-	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/dvc"
 	"github.com/redsi/redsi/internal/pipeline/starter"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/system/fault"
 )
 
@@ -42,7 +42,7 @@ metrics. What could not be taken over is listed, and is a comment in the pipelin
 With --paper redsi it is the whole pipeline of the ReDSI paper, with what the paper prints,
 its tokenizers and its tests.
 
-A .gitignore keeps state, results and ` + pipeline.LocalFile + ` out of the repository.
+A .gitignore keeps state, results and ` + syntax.LocalFile + ` out of the repository.
 Existing files are never overwritten.`,
 		Example: `  redsi init study && cd study && redsi run
   redsi init --nq corpus
@@ -107,7 +107,7 @@ func (a *app) initFrom(ctx context.Context, file string) error {
 		return fault.Input(err)
 	}
 	dir := filepath.Dir(file)
-	wrote, err := starter.Write(map[string][]byte{pipeline.DefaultFile: text}, dir)
+	wrote, err := starter.Write(map[string][]byte{syntax.DefaultFile: text}, dir)
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (a *app) initFrom(ctx context.Context, file string) error {
 		view.Printf(a.Err, "not taken over: %s\n", n)
 	}
 	if n := len(notes); n > 0 {
-		view.Printf(a.Err, "%s not taken over: comments in %s say where\n", view.Count(n, "thing"), pipeline.DefaultFile)
+		view.Printf(a.Err, "%s not taken over: comments in %s say where\n", view.Count(n, "thing"), syntax.DefaultFile)
 	}
 	return a.print(map[string]any{"wrote": wrote, "not_taken_over": notes}, func(w io.Writer) { view.Wrote(w, wrote, dir, "redsi run") })
 }

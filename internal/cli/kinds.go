@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/internal/cli/view"
-	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/reference"
 	"github.com/redsi/redsi/internal/system/fault"
 )
@@ -32,7 +32,7 @@ func newKindsCmd(a *app) *cobra.Command {
 			case functions && len(args) > 0:
 				return fault.Input(fmt.Errorf("--functions lists all functions and cannot be combined with a kind"))
 			case functions && a.JSON:
-				return view.WriteJSON(a.Out, pipeline.Functions())
+				return view.WriteJSON(a.Out, language.Functions())
 			case functions:
 				return reference.FunctionText(a.Out)
 			case len(args) == 0 && a.JSON:

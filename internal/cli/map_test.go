@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
 // TestMap: the head of pipelines.hcl names the sections of each file in their order, each
@@ -13,8 +13,8 @@ import (
 func TestMap(t *testing.T) {
 	t.Parallel()
 	files := paperSources(t)
-	head, rest, _ := strings.Cut(string(files[pipeline.DefaultFile]), "\n\n")
-	files[pipeline.DefaultFile] = []byte(rest)
+	head, rest, _ := strings.Cut(string(files[syntax.DefaultFile]), "\n\n")
+	files[syntax.DefaultFile] = []byte(rest)
 	for name, src := range files {
 		_, part, ok := strings.Cut(head, "\n# "+name)
 		if !ok {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/kinds"
 )
 
@@ -40,7 +41,7 @@ func of(kind, key, output string) (r ref) {
 // fullSteps are the steps of pipelines.hcl without variables, by kind and name,
 // then by key.
 func fullSteps(t *testing.T) map[string]map[string]fullStep {
-	src, err := pipeline.Read(filepath.Join("..", "..", "pipelines.hcl"))
+	src, err := syntax.Read(filepath.Join("..", "..", "pipelines.hcl"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/step"
 )
@@ -159,7 +160,7 @@ func (a *app) printDiagnostics(ds pipeline.Diagnostics) error {
 	if n, _ := ds.Count(); n > 0 {
 		view.Printf(a.Err, "%s: %s\n", a.File, ds.Summary())
 		undeclared := slices.ContainsFunc(ds.List, func(d *hcl.Diagnostic) bool { return strings.HasPrefix(d.Summary, "Undeclared ") })
-		if around := pipeline.Around(a.File); undeclared && around != "" {
+		if around := syntax.Around(a.File); undeclared && around != "" {
 			view.Printf(a.Err, "%s was read alone. To read it as part of the pipeline in its folder: -f %s\n", a.File, around)
 		}
 	}

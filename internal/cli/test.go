@@ -17,8 +17,8 @@ import (
 
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/host/devserver"
-	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/pipeline/testfile"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/drive"
@@ -31,7 +31,7 @@ func newTestCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "test [FILE|FOLDER...]",
 		Short: "Run the tests of a pipeline, *.test.hcl: assertions about plans and about cells of tables",
-		Long: `Runs the run blocks of files whose names end in ` + pipeline.TestSuffix + `, by default those in
+		Long: `Runs the run blocks of files whose names end in ` + syntax.TestSuffix + `, by default those in
 this folder. A run plans the pipeline next to it, or runs what its targets need, with its
 own variables, and then checks its assertions; docs/pipelines.md describes the files. Runs
 of one file share a temporary store, empty at first, unless --store names one, and the
@@ -73,7 +73,7 @@ type tester struct {
 func (t *tester) all(ctx context.Context, names []string, match *regexp.Regexp) error {
 	var files []*testfile.File
 	for _, name := range names {
-		b, err := pipeline.ReadFile(name)
+		b, err := syntax.ReadFile(name)
 		if err != nil {
 			return fault.Input(err)
 		}

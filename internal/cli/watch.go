@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/internal/cli/view"
-	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/stores/hashed"
 	"github.com/redsi/redsi/internal/system/fault"
@@ -99,6 +99,6 @@ func (a *app) look() stamps {
 	for _, f := range slices.Concat(a.FilesRead(), a.VarFiles, beside, []string{a.File}) {
 		now[f], _ = hashed.StampOf(f)
 	}
-	delete(now, filepath.Join(dir, pipeline.LocalFile)) // the settings are read once, at the start
+	delete(now, filepath.Join(dir, syntax.LocalFile)) // the settings are read once, at the start
 	return now
 }

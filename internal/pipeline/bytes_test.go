@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
 
@@ -168,7 +169,7 @@ func TestFileNotRead(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{dir, filepath.Join(dir, "none")} {
 		src := map[string][]byte{"p.hcl": []byte("step \"download\" \"a\" {\n  url = file(\"" + name + "\")\n}\n")}
-		if _, ds := pipeline.Load(src, pipeline.Options{Registry: kinds(), World: pipeline.World{ReadFile: pipeline.ReadFile}}); ds.Err() == nil || !strings.Contains(ds.Err().Error(), "p.hcl:2:15") {
+		if _, ds := pipeline.Load(src, pipeline.Options{Registry: kinds(), World: pipeline.World{ReadFile: syntax.ReadFile}}); ds.Err() == nil || !strings.Contains(ds.Err().Error(), "p.hcl:2:15") {
 			t.Errorf("%s: %v", name, ds.Err())
 		}
 	}

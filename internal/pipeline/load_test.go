@@ -15,6 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/declare"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
 
@@ -44,7 +46,7 @@ func golden(t *testing.T, name, got string) {
 //	#env NAME=VALUE    an environment variable
 //	#varfile NAME TEXT a variable file of one line
 func options(t *testing.T, src []byte) pipeline.Options {
-	o := pipeline.Options{Registry: kinds(), Vars: map[string]string{}, World: pipeline.World{ReadFile: os.ReadFile}, Module: pipeline.LocalModule}
+	o := pipeline.Options{Registry: kinds(), Vars: map[string]string{}, World: pipeline.World{ReadFile: os.ReadFile}, Module: declare.LocalModule}
 	for line := range strings.Lines(string(src)) {
 		verb, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 		switch verb {
@@ -67,7 +69,7 @@ func options(t *testing.T, src []byte) pipeline.Options {
 // load reads a file or folder of testdata.
 func load(t *testing.T, name string) (*pipeline.Pipeline, pipeline.Diagnostics) {
 	t.Helper()
-	sources, err := pipeline.Read(name)
+	sources, err := syntax.Read(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +110,7 @@ func TestInvalid(t *testing.T) {
 // TestLint: what lint warns of, and what it does not.
 func TestLint(t *testing.T) {
 	const name = "testdata/lint/hints.hcl"
-	sources, err := pipeline.Read(name)
+	sources, err := syntax.Read(name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
 // withModule loads a pipeline whose modules are these files, by what their source says, and tells
@@ -66,7 +67,7 @@ func TestModuleDeclaredOnce(t *testing.T) {
 			t.Errorf("%s: steps %s, want %s", c.keys, steps, c.steps)
 		}
 		for _, d := range ds.List {
-			if at := pipeline.Related(d); d.Subject.Filename == "m/m.hcl" && (len(at) != 1 || at[0].Text != `in module.m["a"]`) {
+			if at := syntax.Related(d); d.Subject.Filename == "m/m.hcl" && (len(at) != 1 || at[0].Text != `in module.m["a"]`) {
 				t.Errorf("%s: %s is in %v", c.keys, d.Summary, at)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/step"
 )
 
@@ -38,7 +39,7 @@ func evaluated(s *pipeline.Scope, expression string) (text string, failed bool) 
 	if ds.HasErrors() {
 		return ds.List[0].Summary, true
 	}
-	return pipeline.Text(v, nil), false
+	return language.Text(v, nil), false
 }
 
 const opaqueTitle = "Artifact used as a value"
@@ -66,7 +67,7 @@ func TestArtifactInFunctions(t *testing.T) {
 		}
 	}
 	calls = append(calls, []string{it, "[]"}, []string{"{ a = [" + it + "] }"}, []string{"[" + one + "]", "[" + it + "]", "[" + one + "]"})
-	for _, f := range pipeline.Functions() {
+	for _, f := range language.Functions() {
 		if f.Name == "files" || f.Name == "json" { // they look into artifacts: see TestMade
 			continue
 		}

@@ -13,25 +13,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// What a pipeline consists of, as the last pass makes it.
-type (
-	Step        = evaluate.Step
-	Skipped     = evaluate.Skipped
-	Claim       = evaluate.Claim
-	Checklist   = evaluate.Checklist
-	Said        = evaluate.Said
-	Bound       = evaluate.Bound
-	Results     = evaluate.Results
-	Environment = evaluate.Environment
-	Publish     = evaluate.Publish
-)
-
-// Scope is what the expressions of a loaded pipeline see, and Expression one that comes later.
-type (
-	Scope      = evaluate.Opened
-	Expression = evaluate.Expression
-)
-
 // Pipeline is a loaded pipeline.
 type Pipeline struct {
 	evaluate.Result

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/step"
 )
 
@@ -44,7 +45,7 @@ step "command" "plot" { argv = ["plot"] }
 	}
 	folders := step.NewRegistry(*kinds().Lookup("command"), step.Define(step.Kind[source]{Name: "source", Version: 1, Doc: "Reads.", Block: true, Run: noRun[source],
 		Outputs: []step.Output{{Name: "files", Type: "files", Tree: true}}}))
-	if path, _, ok := pipeline.SourceOf(step.Task{Kind: pipeline.SourceKind, Config: []byte(`{"ignore": true}`)}, pipeline.Pos{File: "p.hcl"}); ok {
+	if path, _, ok := pipeline.SourceOf(step.Task{Kind: declare.SourceKind, Config: []byte(`{"ignore": true}`)}, pipeline.Pos{File: "p.hcl"}); ok {
 		t.Errorf("a source whose path a step decides reads %q", path)
 	}
 	for source, to := range map[string][2]string{"data": {"data/derived", "data2"}, ".": {"results", ""}, "**": {"results", ""}, "data/*": {"data", "data/derived"}, "d/**/*": {"d/x", "e"}, "d/**/*.csv": {"", "d"}, "*.csv": {"", "x"}, "x.csv": {"", "x"}} {

@@ -7,6 +7,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/declare"
+	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/step"
 )
 
@@ -57,7 +59,7 @@ func TestScope(t *testing.T) {
 			t.Errorf("%s: %v", expression, ds.Err())
 			continue
 		}
-		if got := pipeline.Text(v, func(step.Ref) string { return "note" }); got != want {
+		if got := language.Text(v, func(step.Ref) string { return "note" }); got != want {
 			t.Errorf("%s = %s, want %s", expression, got, want)
 		}
 	}
@@ -78,10 +80,10 @@ func TestScope(t *testing.T) {
 	}
 	x := pipeline.WholeExpression("<test>", []byte("plan.n + var.n"))
 	x.With = map[string]cty.Value{"plan": cty.ObjectVal(map[string]cty.Value{"n": cty.NumberIntVal(40)})}
-	if v, ds := s.Value(x); ds.HasErrors() || pipeline.Text(v, nil) != "42" {
+	if v, ds := s.Value(x); ds.HasErrors() || language.Text(v, nil) != "42" {
 		t.Errorf("given values: %v, %v", v, ds.Err())
 	}
-	if v, ok := s.Named("local.names"); !ok || pipeline.Text(v, nil) != `["é", "b"]` {
+	if v, ok := s.Named("local.names"); !ok || language.Text(v, nil) != `["é", "b"]` {
 		t.Errorf("local.names: %v", v)
 	}
 	if _, ok := s.Named("local.none"); ok {
@@ -96,8 +98,8 @@ func TestScopeOfMistakes(t *testing.T) {
 		t.Fatal("want a scope, no pipeline and errors")
 	}
 	for name, want := range map[string]string{"local.a": "1", "local.b": "(not known)"} {
-		if v, _ := s.Named(name); pipeline.Text(v, nil) != want {
-			t.Errorf("%s = %s, want %s", name, pipeline.Text(v, nil), want)
+		if v, _ := s.Named(name); language.Text(v, nil) != want {
+			t.Errorf("%s = %s, want %s", name, language.Text(v, nil), want)
 		}
 	}
 	if s, _, _ := pipeline.Open(map[string][]byte{"p.hcl": []byte("locals {")}, pipeline.Options{}); s != nil {
@@ -122,7 +124,7 @@ claim "c" { text = "It is so." }
 	type said struct {
 		Text string `hcl:"text" help:"x"`
 	}
-	claims := step.Define(step.Kind[said]{Name: pipeline.ClaimKind, Version: 1, Doc: "Says.", Block: true, Outputs: []step.Output{{Name: "report", Type: "text"}}, Run: noRun[said]})
+	claims := step.Define(step.Kind[said]{Name: declare.ClaimKind, Version: 1, Doc: "Says.", Block: true, Outputs: []step.Output{{Name: "report", Type: "text"}}, Run: noRun[said]})
 	o := pipeline.Options{Registry: step.NewRegistry(append(kinds().Kinds(), claims)...), Lint: true}
 	unused := func(ds pipeline.Diagnostics) (names []string) {
 		for _, d := range ds.List {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/local"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/system/atomicfile"
 )
 
@@ -35,7 +36,7 @@ func (se *Session) ask(ctx context.Context, p *pipeline.Pipeline, ds pipeline.Di
 	if err != nil {
 		return nil, ds, err
 	}
-	file := filepath.Join(ProjectDir(se.File), pipeline.LocalFile)
+	file := filepath.Join(ProjectDir(se.File), syntax.LocalFile)
 	more, wrong := local.Parse(filepath.ToSlash(file), block, "")
 	if wrong.HasErrors() {
 		return nil, ds, wrong.Err()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/kinds"
 )
 
@@ -47,7 +48,7 @@ func BenchmarkPlanLibraries(b *testing.B) {
 			put("pipelines.hcl", fmt.Sprintf("step \"command\" \"x\" {\nfor_each = toset([for i in range(1000) : tostring(i)])\nargv = [%q, each.key]\noutputs = [\"o\"]\nprogram_libraries = %t\n}\n",
 				filepath.Join(dir, "env/bin/python"), on))
 			a := Session{Talk: Quiet{}, Registry: kinds.Registry(), File: filepath.Join(dir, "pipelines.hcl"), StateDir: filepath.Join(dir, ".redsi")}
-			src, err := pipeline.Read(a.File)
+			src, err := syntax.Read(a.File)
 			if err != nil {
 				b.Fatal(err)
 			}

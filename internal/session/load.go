@@ -16,8 +16,10 @@ import (
 	"github.com/redsi/redsi/internal/host/environment"
 	"github.com/redsi/redsi/internal/host/listing"
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/modules"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/step"
 )
@@ -124,7 +126,7 @@ func (se *Session) Reader(file string) *modules.Reader {
 // Options are the options of every load of a pipeline, here and as it grows.
 func (se *Session) Options(ctx context.Context, g Given, mods *modules.Reader) pipeline.Options {
 	return pipeline.Options{Registry: se.Registry, Vars: g.vars, VarFiles: g.files, Env: os.Environ(), Local: g.local,
-		World: pipeline.World{ReadFile: pipeline.ReadFile, List: pipeline.List, Digest: se.digester(ctx), Folder: listing.Names}, Module: mods.For(ctx),
+		World: pipeline.World{ReadFile: syntax.ReadFile, List: language.List, Digest: se.digester(ctx), Folder: listing.Names}, Module: mods.For(ctx),
 		Environments: environment.Memory(filepath.Join(se.StateDir, "environments"))}
 }
 
@@ -170,7 +172,7 @@ func (se *Session) Read(ctx context.Context, file string, g Given, mods *modules
 }
 
 func pipelineSources(file string) (map[string][]byte, error) {
-	sources, err := pipeline.Read(file)
+	sources, err := syntax.Read(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("%w; name your pipeline with -f, or write one to start from with `redsi init`", err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/local"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/stores/open"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/internal/system/shellwords"
@@ -24,8 +25,8 @@ type Local struct {
 // LocalOf reads the settings of a folder. A profile that was asked for must exist; one from
 // the environment applies only to folders with settings.
 func (se *Session) LocalOf(folder string) (Local, pipeline.Diagnostics, error) {
-	file := filepath.Join(folder, pipeline.LocalFile)
-	b, err := pipeline.ReadFile(file)
+	file := filepath.Join(folder, syntax.LocalFile)
+	b, err := syntax.ReadFile(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && se.ProfileGiven:
 		return Local{}, pipeline.Diagnostics{}, fault.Input(fmt.Errorf("--profile %s: there is no %s", se.Profile, file))

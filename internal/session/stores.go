@@ -14,7 +14,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/paper/attest"
-	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/estimate"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/stores/open"
@@ -88,7 +88,7 @@ func (se *Session) Policy() (p artifacts.Policy, err error) {
 		p.Ring.Trusted = append(p.Ring.Trusted, p.Signer.Public())
 	}
 	untrusted := cmp.Or(se.Others.Untrusted, se.Local.Untrusted, se.Results.Untrusted)
-	if untrusted != "" && !slices.Contains(pipeline.Beliefs, untrusted) {
+	if untrusted != "" && !slices.Contains(declare.Beliefs, untrusted) {
 		return p, fault.Input(fmt.Errorf("--untrusted %s: want run, verify or use", untrusted))
 	}
 	p.Foreign, p.Own = artifacts.Untrusted(untrusted), artifacts.Untrusted(se.Results.Shared)

@@ -11,6 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/address"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/kinds"
 )
 
@@ -71,7 +72,7 @@ func load(file string) (blocks []block, claims []claim, addresses []string, err 
 // eachConfig evaluates a pipeline with its variables' defaults, passes its steps, tables
 // and figures, and returns its claims.
 func eachConfig(file string, pass func(pipeline.Step) error) (claims []claim, err error) {
-	src, err := pipeline.Read(file)
+	src, err := syntax.Read(file)
 	if err != nil {
 		return nil, err
 	}

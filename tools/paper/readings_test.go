@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/kinds"
 )
 
@@ -26,7 +27,7 @@ type planned struct {
 // planOf evaluates pipelines.hcl at full scale in a reading.
 func planOf(t *testing.T, reading string) map[string]planned {
 	t.Helper()
-	src, err := pipeline.Read(filepath.Join("..", "..", "pipelines.hcl"))
+	src, err := syntax.Read(filepath.Join("..", "..", "pipelines.hcl"))
 	if err != nil {
 		t.Fatal(err)
 	}

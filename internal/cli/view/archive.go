@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/sharing/hub"
 	"github.com/redsi/redsi/internal/sharing/pack"
 	"github.com/redsi/redsi/internal/system/shellwords"
@@ -69,14 +69,14 @@ func Imported(w io.Writer, x *pack.Imported, hint func(verb string, args ...stri
 		Printf(w, "%s has other outputs in the store; those stay\n", d)
 	}
 	if len(x.Variables) > 0 {
-		Printf(w, "%s next to the pipeline sets %s\n", pipeline.LocalFile, strings.Join(x.Variables, ", "))
+		Printf(w, "%s next to the pipeline sets %s\n", syntax.LocalFile, strings.Join(x.Variables, ", "))
 	}
 	Println(w, "its pipeline is code: read it, then")
 	var f []string
 	switch {
 	case x.Apart: // the store may be named relative to the current folder
 		f = []string{"-f", filepath.Join(x.Given, filepath.FromSlash(x.Pipeline))}
-	case x.Pipeline != pipeline.DefaultFile:
+	case x.Pipeline != syntax.DefaultFile:
 		f = []string{"-f", x.Pipeline}
 		fallthrough
 	default:

@@ -14,8 +14,8 @@ import (
 	"github.com/redsi/redsi/internal/host/usage"
 	"github.com/redsi/redsi/internal/paper/attest"
 	"github.com/redsi/redsi/internal/paper/expect"
-	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/address"
+	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 )
 
@@ -163,7 +163,7 @@ func (g *Gatherer) Keep(i int, it *plan.Item) bool {
 		g.newest = r.Finished
 	}
 	judged := g.plan.Steps[i].IsRendered()
-	kept := g.detailed[i] || judged || slices.Contains([]string{downloadKind, pipeline.SourceKind}, g.plan.Steps[i].Task.Kind)
+	kept := g.detailed[i] || judged || slices.Contains([]string{downloadKind, declare.SourceKind}, g.plan.Steps[i].Task.Kind)
 	for _, a := range r.Outputs {
 		if a.Type != curveType {
 			continue
@@ -301,7 +301,7 @@ func folderOf(i int, n Node) SourceFile {
 // addFiles lists the files of downloads and their origins.
 func (r *Report) addFiles() error {
 	for i, n := range r.Nodes {
-		if n.Kind == pipeline.SourceKind {
+		if n.Kind == declare.SourceKind {
 			r.Files = append(r.Files, folderOf(i, n))
 		}
 		if n.Kind != downloadKind {

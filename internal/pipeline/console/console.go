@@ -9,6 +9,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/step"
 )
@@ -55,7 +56,7 @@ func (c *Console) JSON(from, expression string) (Answer, error) {
 		return out, nil
 	}
 	var err error
-	out.Value = pipeline.JSON(v, func(r step.Ref) any { return c.ref(r, &err) })
+	out.Value = language.JSON(v, func(r step.Ref) any { return c.ref(r, &err) })
 	return out, err
 }
 
@@ -66,7 +67,7 @@ func (c *Console) Text(from, expression string) (string, pipeline.Diagnostics, e
 		return "", ds, nil
 	}
 	var err error
-	text := pipeline.Text(v, func(r step.Ref) string { return c.ref(r, &err).note() })
+	text := language.Text(v, func(r step.Ref) string { return c.ref(r, &err).note() })
 	return text, ds, err
 }
 

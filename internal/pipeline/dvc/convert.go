@@ -18,6 +18,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
 type conversion struct {
@@ -66,13 +67,13 @@ type output struct {
 // overlap.
 func Convert(ctx context.Context, file string) (text []byte, notes []string, err error) {
 	defer func() { err = cmp.Or(ctx.Err(), err) }() // what lacks a value then is no fault of the file
-	written, err := pipeline.ReadFile(file)
+	written, err := syntax.ReadFile(file)
 	if err != nil {
 		return nil, nil, err
 	}
 	c := &conversion{ctx: ctx, dir: filepath.Dir(file), leaves: map[string]int{},
 		local: map[string]cty.Value{}, locals: map[string]string{}, shown: map[string][]entry{}, top: &stage{names: map[string]string{}, keys: []string{""}, all: []cty.Value{cty.EmptyObjectVal}}, notes: []string{}}
-	c.scope, _, _ = pipeline.Open(map[string][]byte{filepath.ToSlash(filepath.Join(c.dir, pipeline.DefaultFile)): nil}, pipeline.Options{World: pipeline.World{ReadFile: pipeline.ReadFile}, Stop: ctx.Err})
+	c.scope, _, _ = pipeline.Open(map[string][]byte{filepath.ToSlash(filepath.Join(c.dir, syntax.DefaultFile)): nil}, pipeline.Options{World: pipeline.World{ReadFile: syntax.ReadFile}, Stop: ctx.Err})
 	doc, err := c.plain(decoded(filepath.Base(file)))
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", file, err)

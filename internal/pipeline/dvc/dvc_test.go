@@ -13,6 +13,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/language"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/kinds"
 )
 
@@ -71,7 +73,7 @@ func TestConvert(t *testing.T) {
 				return
 			}
 			_, ds := pipeline.Load(map[string][]byte{filepath.Join(dir, "pipelines.hcl"): text}, pipeline.Options{Registry: kinds.Registry(),
-				World: pipeline.World{ReadFile: pipeline.ReadFile, List: pipeline.List}, Lint: true})
+				World: pipeline.World{ReadFile: syntax.ReadFile, List: language.List}, Lint: true})
 			for _, d := range ds.List {
 				t.Errorf("%s: %s: %s", d.Subject, d.Summary, d.Detail)
 			}

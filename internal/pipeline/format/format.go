@@ -13,7 +13,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2/hclwrite"
 
-	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/system/atomicfile"
 )
 
@@ -32,7 +32,7 @@ func Unformatted(paths []string, recursive bool) ([]File, error) {
 			return nil, err
 		}
 	}
-	if ds := pipeline.CheckSyntax(sources); ds.HasErrors() {
+	if ds := syntax.Check(sources); ds.HasErrors() {
 		return nil, ds.Err()
 	}
 	var files []File
@@ -56,7 +56,7 @@ func readSources(sources map[string][]byte, path string, recursive bool) error {
 		}
 	}
 	for _, f := range folders {
-		files, err := pipeline.ReadAll(f)
+		files, err := syntax.ReadAll(f)
 		if err != nil {
 			return err
 		}

@@ -12,8 +12,10 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/declare"
+	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/reference"
 	"github.com/redsi/redsi/internal/pipeline/schema"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
 
@@ -36,7 +38,7 @@ func (s *server) complete(d *document, offset int) completionList {
 		c.decls = s.work.declared(d)
 	}
 	switch {
-	case pipeline.IsBeside(d.path):
+	case syntax.IsBeside(d.path):
 	case p.where == inLabel:
 		c.labels()
 	case p.where == inBody && len(p.path) > 0:
@@ -199,7 +201,7 @@ func (c *completions) start(want *step.Attr) {
 	for _, root := range declare.Roots() {
 		c.verbatim(completionItem{Label: root, Kind: itemModule, SortText: "3"}, root)
 	}
-	for _, f := range pipeline.Functions() {
+	for _, f := range language.Functions() {
 		c.add(completionItem{Label: f.Name, Kind: itemFunction, Detail: f.Usage, Documentation: markdown(f.Help), SortText: "4"}, f.Name+"($0)")
 	}
 }
@@ -324,7 +326,7 @@ func (c *completions) short(name string) string {
 	}
 	switch t := v.Type(); {
 	case v.IsMarked() || !v.IsKnown() || v.IsNull() || t.IsPrimitiveType():
-		return pipeline.Text(v, nil)
+		return language.Text(v, nil)
 	case v.CanIterateElements():
 		return fmt.Sprintf("%s of %d", t.FriendlyNameForConstraint(), v.LengthInt())
 	default:

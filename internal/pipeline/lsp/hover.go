@@ -9,8 +9,10 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/declare"
+	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/reference"
 	"github.com/redsi/redsi/internal/pipeline/schema"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
 // shownLines and shownInstances bound what a hover shows of a value or a block.
@@ -31,7 +33,7 @@ func (s *server) hover(d *document, offset int) any {
 	p := placeAt(d.src, end)
 	name := d.src[start:end]
 	switch {
-	case pipeline.IsBeside(d.path) || p.where == inComment && len(p.blocks) == 0 && p.word == "":
+	case syntax.IsBeside(d.path) || p.where == inComment && len(p.blocks) == 0 && p.word == "":
 		return nil
 	case p.where == inLabel:
 		return s.hoverHeader(d, end, at)
@@ -50,7 +52,7 @@ func (s *server) hover(d *document, offset int) any {
 			return hoverOf(at, describeAttr(a))
 		}
 	case p.where == inValue && !p.quote && len(p.before) == 0 && strings.HasPrefix(strings.TrimLeft(d.src[end:], " "), "("):
-		for _, f := range pipeline.Functions() {
+		for _, f := range language.Functions() {
 			if f.Name == name {
 				return hoverOf(at, fmt.Sprintf("`%s`\n\n%s", f.Usage, reference.Sentence(f.Help)))
 			}
@@ -122,7 +124,7 @@ func (s *server) hoverValue(d *document, name string, path ...string) string {
 	text := "`" + strings.ReplaceAll(strings.Join(append([]string{name}, path...), "."), ".[", "[") + "`"
 	if l := s.work.loaded(d.path); l.scope != nil {
 		if v, ok := l.scope.Named(name); ok {
-			lines := strings.Split(pipeline.Text(descend(v, path), nil), "\n")
+			lines := strings.Split(language.Text(descend(v, path), nil), "\n")
 			if len(lines) > shownLines {
 				lines = append(lines[:shownLines], fmt.Sprintf("# … %d more lines", len(lines)-shownLines))
 			}

@@ -12,7 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
-	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/reference"
 	"github.com/redsi/redsi/step"
 )
@@ -40,8 +40,8 @@ func (w *work) openModule(into *loaded, folder, source string) (map[string][]byt
 // are now, those of a repository as the last load had them.
 func (w *work) moduleFiles(x decl) []string {
 	source := constantText(x.body, "source")
-	if pipeline.IsLocalModule(source) {
-		files, err := pipeline.LocalModule(filepath.ToSlash(filepath.Dir(x.rng.Filename)), source)
+	if declare.IsLocalModule(source) {
+		files, err := declare.LocalModule(filepath.ToSlash(filepath.Dir(x.rng.Filename)), source)
 		if err != nil { // the diagnostics say why
 			return nil
 		}

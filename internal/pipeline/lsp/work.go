@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
 // work is the documents that the client has open and what is known of them. Its run loads
@@ -150,7 +151,7 @@ func (w *work) load(path string) error {
 	if d == nil {
 		return w.publish(path, nil, pipeline.Diagnostics{})
 	}
-	if pipeline.IsBeside(path) {
+	if syntax.IsBeside(path) {
 		var ds pipeline.Diagnostics
 		if w.s.CheckOther != nil {
 			ds = w.s.CheckOther(path, []byte(d.src))
@@ -158,8 +159,8 @@ func (w *work) load(path string) error {
 		return w.publish(path, []string{path}, ds)
 	}
 	before := w.loaded(path)
-	_, whole := pipeline.Folder(path)
-	whole = whole || pipeline.Around(path) != ""
+	_, whole := syntax.Folder(path)
+	whole = whole || syntax.Around(path) != ""
 	now, ds := w.open(d, before.folder || whole)
 	if ds.HasErrors() && now.scope != nil && !whole { // is it the other way a pipeline?
 		if other, ods := w.open(d, !before.folder); other.scope != nil && errorsOf(ods) < errorsOf(ds) {
@@ -197,7 +198,7 @@ func errorsOf(ds pipeline.Diagnostics) int {
 func (w *work) open(d *document, folder bool) (*loaded, pipeline.Diagnostics) {
 	sources := map[string][]byte{d.path: []byte(d.src)}
 	if folder {
-		if more, err := pipeline.Read(filepath.Dir(d.path)); err == nil {
+		if more, err := syntax.Read(filepath.Dir(d.path)); err == nil {
 			maps.Copy(more, sources)
 			sources = more
 		}
@@ -227,7 +228,7 @@ func (w *work) source(path string) ([]byte, error) {
 	if d := w.docs[path]; d != nil {
 		return []byte(d.src), nil
 	}
-	return pipeline.ReadFile(path)
+	return syntax.ReadFile(path)
 }
 
 // declarations lists what a file declares, and whether that is all; w.mu is held.
@@ -277,7 +278,7 @@ func (w *work) publish(path string, files []string, ds pipeline.Diagnostics) err
 		if d.Severity == hcl.DiagWarning {
 			x.Severity = 2
 		}
-		for _, r := range pipeline.Related(d) {
+		for _, r := range syntax.Related(d) {
 			x.Related = append(x.Related, relatedInfo{location{uriOf(r.Range.Filename), spanOf(ds, r.Range)}, r.Text})
 		}
 		if _, ok := by[file]; !ok { // a variable from the command line, or a file of them

@@ -15,8 +15,9 @@ import (
 
 	"golang.org/x/mod/sumdb/dirhash"
 
-	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
 // Reader opens modules for one pipeline.
@@ -61,10 +62,10 @@ func (r *Reader) Open(ctx context.Context, folder, source string) (map[string][]
 		if !path.IsAbs(at) {
 			at = path.Join(folder, source)
 		}
-		if err := r.accepts(at); err != nil && pipeline.IsLocalModule(source) {
+		if err := r.accepts(at); err != nil && declare.IsLocalModule(source) {
 			return nil, err
 		}
-		files, err := pipeline.LocalModule(folder, source)
+		files, err := declare.LocalModule(folder, source)
 		if err != nil {
 			return nil, err
 		}
@@ -81,7 +82,7 @@ func (r *Reader) Open(ctx context.Context, folder, source string) (map[string][]
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", source, err)
 	}
-	return pipeline.Read(filepath.Join(dir, filepath.FromSlash(repository.Folder)))
+	return syntax.Read(filepath.Join(dir, filepath.FromSlash(repository.Folder)))
 }
 
 // accepts refuses a path outside the accepted folders, except in a pinned commit.

@@ -8,6 +8,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/address"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
 
@@ -315,7 +316,7 @@ func nearest(target string, p *pipeline.Pipeline) string {
 			names = append(names, a.Block())
 		}
 	}
-	return pipeline.Nearest(target, names)
+	return syntax.Nearest(target, names)
 }
 
 // InputsOf calls each for every input in a task, with the path of the attribute that reads it.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/step"
 )
 
@@ -104,7 +105,7 @@ func TestModules(t *testing.T) {
 table "t" { text = "t" }
 output "left" { value = step.text.left.out }
 `)}
-	reg := step.NewRegistry(append(registry(1).Kinds(), step.Define(step.Kind[config]{Name: pipeline.TableKind, Version: 1, Doc: "Text.", Block: true,
+	reg := step.NewRegistry(append(registry(1).Kinds(), step.Define(step.Kind[config]{Name: declare.TableKind, Version: 1, Doc: "Text.", Block: true,
 		Outputs: []step.Output{{Name: "out", Type: "text", Help: "text"}},
 		Run:     func(context.Context, *step.IO, config) error { return nil }}))...)
 	p, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte(`

@@ -6,8 +6,8 @@ import (
 	"io"
 	"strings"
 
-	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/declare"
+	"github.com/redsi/redsi/internal/pipeline/language"
 )
 
 const intro = `# Kinds and functions
@@ -73,7 +73,7 @@ func Markdown(w io.Writer, kinds []Kind) error {
 	}
 	fmt.Fprintf(b, "\n## Functions\n\nAll functions are pure: the same sources and variables give the same pipeline.\n")
 	group := ""
-	for _, f := range pipeline.Functions() {
+	for _, f := range language.Functions() {
 		if f.Group != group {
 			group = f.Group
 			fmt.Fprintf(b, "\n### %s\n\n| function | result |\n|---|---|\n", group)

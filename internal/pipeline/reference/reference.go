@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/declare"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
 
@@ -101,7 +101,7 @@ func Find(reg *step.Registry, name string) (Kind, error) {
 		}
 		names = append(names, k.Name)
 	}
-	if n := pipeline.Nearest(name, names); n != "" {
+	if n := syntax.Nearest(name, names); n != "" {
 		return Kind{}, fmt.Errorf("there is no kind %q; did you mean %q?", name, n)
 	}
 	return Kind{}, fmt.Errorf("there is no kind %q: redsi kinds lists them", name)

@@ -9,7 +9,7 @@ import (
 
 	wordwrap "github.com/mitchellh/go-wordwrap"
 
-	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/system/values"
 )
 
@@ -62,7 +62,7 @@ func Text(w io.Writer, k Kind, width int) error {
 func FunctionText(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	group := ""
-	for _, f := range pipeline.Functions() {
+	for _, f := range language.Functions() {
 		if f.Group != group {
 			if group != "" {
 				fmt.Fprintln(t)

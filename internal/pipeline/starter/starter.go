@@ -13,7 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/system/fault"
 )
 
@@ -29,7 +29,7 @@ const (
 var starters embed.FS
 
 // ignored is what belongs to one machine or can be made again.
-const ignored = ".redsi/\n.redsi.lock.lock\nresults/\n" + pipeline.LocalFile + "\n"
+const ignored = ".redsi/\n.redsi.lock.lock\nresults/\n" + syntax.LocalFile + "\n"
 
 // Files are the files of Small or Paper by name.
 func Files(name string) (map[string][]byte, error) {

@@ -9,6 +9,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
 // Commands of a run.
@@ -59,16 +60,16 @@ var (
 
 // Parse reads a file of tests. The file is nil if there are errors.
 func Parse(name string, source []byte) (*File, pipeline.Diagnostics) {
-	p := parser{pipeline.BlockReader{Name: name, Source: source}}
+	p := parser{syntax.BlockReader{Name: name, Source: source}}
 	f := p.file()
-	ds := pipeline.NewDiagnostics(p.Wrong, map[string][]byte{name: source})
+	ds := syntax.NewDiagnostics(p.Wrong, map[string][]byte{name: source})
 	if ds.HasErrors() {
 		return nil, ds
 	}
 	return f, ds
 }
 
-type parser struct{ pipeline.BlockReader }
+type parser struct{ syntax.BlockReader }
 
 func (p *parser) file() *File {
 	c := p.File(fileSchema)

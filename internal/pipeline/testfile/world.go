@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/pipeline/declare"
+	"github.com/redsi/redsi/internal/pipeline/language"
 )
 
 // Step is what assertions can say of a step, table or figure.
@@ -86,7 +87,7 @@ func (r *Run) check(w World, a Assert) (*Failure, error) {
 	}
 	ok, err := convert.Convert(v, cty.Bool)
 	if err != nil || ok.IsMarked() || !ok.IsKnown() || ok.IsNull() {
-		return nil, fmt.Errorf("%s:%d: a condition is true or false, not %s", r.file, a.Line, pipeline.Text(v, nil))
+		return nil, fmt.Errorf("%s:%d: a condition is true or false, not %s", r.file, a.Line, language.Text(v, nil))
 	}
 	if ok.True() {
 		return nil, nil
@@ -96,7 +97,7 @@ func (r *Run) check(w World, a Assert) (*Failure, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.Message = pipeline.Text(m, nil); !m.IsMarked() && m.Type() == cty.String && m.IsKnown() && !m.IsNull() {
+	if f.Message = language.Text(m, nil); !m.IsMarked() && m.Type() == cty.String && m.IsKnown() && !m.IsNull() {
 		f.Message = m.AsString()
 	}
 	for _, e := range compared(a.condition) {
@@ -110,7 +111,7 @@ func (r *Run) check(w World, a Assert) (*Failure, error) {
 // shown is a value as HCL, of a long one the beginning.
 func shown(v cty.Value) string {
 	const most = 500
-	text := pipeline.Text(v, nil)
+	text := language.Text(v, nil)
 	if runes := []rune(text); len(runes) > most {
 		return fmt.Sprintf("%s… (%d characters)", string(runes[:most]), len(runes))
 	}
@@ -191,11 +192,11 @@ func (w World) values(a Assert) (map[string]cty.Value, error) {
 		}
 	}
 	values := map[string]cty.Value{
-		"plan": pipeline.FromTree(map[string]any{"steps": addresses, "kinds": kinds, "hit": count["hit"], "run": count["run"], "maybe": count["maybe"]}),
+		"plan": language.FromTree(map[string]any{"steps": addresses, "kinds": kinds, "hit": count["hit"], "run": count["run"], "maybe": count["maybe"]}),
 	}
 	for _, t := range declare.Types {
 		if t.Outputs() {
-			values[t.Name] = pipeline.FromTree(within(all, t.Name))
+			values[t.Name] = language.FromTree(within(all, t.Name))
 		}
 	}
 	return values, nil

@@ -20,6 +20,7 @@ import (
 	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/pipeline/testfile"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/workflows"
@@ -36,15 +37,15 @@ func Files(args []string) (files []string, err error) {
 		case err != nil:
 			return nil, fault.Input(err)
 		case info.IsDir():
-			found, err := fs.Glob(os.DirFS(arg), "*"+pipeline.TestSuffix)
+			found, err := fs.Glob(os.DirFS(arg), "*"+syntax.TestSuffix)
 			if err != nil || len(found) == 0 {
-				return nil, fault.Input(fmt.Errorf("there is no *%s in %s", pipeline.TestSuffix, arg))
+				return nil, fault.Input(fmt.Errorf("there is no *%s in %s", syntax.TestSuffix, arg))
 			}
 			for _, name := range found {
 				files = append(files, filepath.Join(arg, name))
 			}
-		case !strings.HasSuffix(arg, pipeline.TestSuffix):
-			return nil, fault.Input(fmt.Errorf("%s is not a test file: its name does not end in %s", arg, pipeline.TestSuffix))
+		case !strings.HasSuffix(arg, syntax.TestSuffix):
+			return nil, fault.Input(fmt.Errorf("%s is not a test file: its name does not end in %s", arg, syntax.TestSuffix))
 		default:
 			files = append(files, arg)
 		}
@@ -58,7 +59,7 @@ func PipelineOf(f *testfile.File, r *testfile.Run) string {
 	if r.Pipeline != "" {
 		return filepath.Join(dir, filepath.FromSlash(r.Pipeline))
 	}
-	usual := filepath.Join(dir, pipeline.DefaultFile)
+	usual := filepath.Join(dir, syntax.DefaultFile)
 	if _, err := os.Stat(usual); err == nil {
 		return usual
 	}
@@ -112,7 +113,7 @@ func Results(ctx context.Context, store *artifacts.Resolver, v *plan.Preview, w 
 		if err != nil {
 			return nil, err
 		}
-		b, err := artifacts.ReadBlob(ctx, store, r.Outputs["json"].Digest, pipeline.MaxFile)
+		b, err := artifacts.ReadBlob(ctx, store, r.Outputs["json"].Digest, syntax.MaxFile)
 		if err != nil {
 			return nil, err
 		}

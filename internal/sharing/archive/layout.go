@@ -102,7 +102,7 @@ func CheckProjectFile(name string) error {
 // ModulesDir is where the commits of modules' repositories are, below project/.
 const ModulesDir = ".redsi/modules/"
 
-// localSettings is pipeline.LocalFile.
+// localSettings is syntax.LocalFile.
 const localSettings = "redsi.local.hcl"
 
 // fold is a name as file systems may compare it: regardless of case and composition.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/revision"
-	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/sharing/archive"
 	"github.com/redsi/redsi/internal/sharing/crate"
 )
@@ -75,9 +75,9 @@ func (x *export) mainFile() string {
 		return x.project.pipeline
 	}
 	folder := strings.TrimPrefix(x.project.pipeline+"/", "./")
-	first := folder + pipeline.DefaultFile
+	first := folder + syntax.DefaultFile
 	for _, f := range slices.Backward(x.project.files) {
-		if name, ok := strings.CutPrefix(f.name, folder); ok && pipeline.IsPart(name) && !strings.Contains(name, "/") {
+		if name, ok := strings.CutPrefix(f.name, folder); ok && syntax.IsPart(name) && !strings.Contains(name, "/") {
 			first = f.name
 		}
 	}

@@ -16,8 +16,10 @@ import (
 	"github.com/redsi/redsi/internal/paper/report"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/address"
+	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/lockfile/origins"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/sharing/archive"
 	"github.com/redsi/redsi/internal/sharing/choose"
@@ -45,7 +47,7 @@ func (o Options) check() error {
 	if o.Deposit != "" && o.Deposit != "zenodo" {
 		return fault.Input(fmt.Errorf("--deposit %s: want zenodo", o.Deposit))
 	}
-	if o.DOI != "" && !pipeline.IsDOI(o.DOI) {
+	if o.DOI != "" && !declare.IsDOI(o.DOI) {
 		return fault.Input(fmt.Errorf("--doi %s: a DOI is written 10.5281/zenodo.1234, without https://doi.org/", o.DOI))
 	}
 	if !strings.HasSuffix(o.File, ".zip") {
@@ -297,7 +299,7 @@ func (x *export) leftOut() {
 func (x *export) hint(verb string, args ...string) string {
 	words := append([]string{"redsi"}, strings.Fields(verb)...)
 	words = append(words, args...)
-	if f := x.project.pipeline; f != pipeline.DefaultFile {
+	if f := x.project.pipeline; f != syntax.DefaultFile {
 		words = append(words, "-f", f)
 	}
 	for _, name := range x.of.Pipeline.Given {

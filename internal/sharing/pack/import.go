@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/local"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/sharing/archive"
 	"github.com/redsi/redsi/internal/stores/dir"
 	"github.com/redsi/redsi/internal/system/atomicfile"
@@ -202,5 +202,5 @@ func (x *Imported) writeVariables(folder string, m archive.Manifest) error {
 	if strings.HasSuffix(m.Pipeline, ".hcl") {
 		beside = filepath.Dir(beside)
 	}
-	return atomicfile.WriteFile(filepath.Join(folder, beside, pipeline.LocalFile), text, 0o644)
+	return atomicfile.WriteFile(filepath.Join(folder, beside, syntax.LocalFile), text, 0o644)
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/sharing/archive"
 	"github.com/redsi/redsi/internal/system/fault"
@@ -186,7 +187,7 @@ func beside(texts map[string][]byte, base string) {
 	for _, name := range besides {
 		take(filepath.Join(base, name))
 	}
-	tests, _ := fs.Glob(os.DirFS(base), "*"+pipeline.TestSuffix) // the pattern is valid
+	tests, _ := fs.Glob(os.DirFS(base), "*"+syntax.TestSuffix) // the pattern is valid
 	for _, name := range tests {
 		take(filepath.Join(base, name))
 	}
@@ -278,7 +279,7 @@ func (pr *projectFiles) found(f pipeline.Found, base, cache string, texts map[st
 		if texts[at] != nil || downloaded[at] {
 			continue
 		}
-		if texts[at], err = pipeline.ReadFile(at); err != nil {
+		if texts[at], err = syntax.ReadFile(at); err != nil {
 			return fault.Input(fmt.Errorf("the pipeline lists or hashes a file that no step downloads and that is too large to be one of its texts: %w", err))
 		}
 	}

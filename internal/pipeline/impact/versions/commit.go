@@ -15,8 +15,10 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/git"
-	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/declare"
+	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
 
@@ -45,7 +47,7 @@ func Open(ctx context.Context, folder, id, cache string) (*Files, error) {
 
 // ReadFile reads a file for an expression or as the lock file.
 func (c *Files) ReadFile(name string) ([]byte, error) {
-	most := int64(pipeline.MaxFile)
+	most := int64(syntax.MaxFile)
 	if path.Base(filepath.ToSlash(name)) == lockfile.Name {
 		most = maxLock
 	}
@@ -55,7 +57,7 @@ func (c *Files) ReadFile(name string) ([]byte, error) {
 		} else if most == maxLock {
 			return nil, fs.ErrNotExist // today's lock file is not the commit's
 		}
-		b, err := pipeline.ReadFile(name)
+		b, err := syntax.ReadFile(name)
 		if err != nil {
 			return nil, fmt.Errorf("neither commit %.12s nor this machine has it: %w", c.commit.ID, err)
 		}
@@ -70,24 +72,24 @@ func (c *Files) ReadFile(name string) ([]byte, error) {
 	if !kept {
 		return b, nil
 	}
-	if now, err := pipeline.ReadFile(name); err == nil && artifacts.Sum(now) == artifacts.Digest(sum) {
+	if now, err := syntax.ReadFile(name); err == nil && artifacts.Sum(now) == artifacts.Digest(sum) {
 		return now, nil
 	}
 	return nil, fmt.Errorf("commit %.12s has only a Git LFS pointer for %s, and the file here has different bytes", c.commit.ID, name)
 }
 
-// Pipeline is what pipeline.Read has of a path, in the commit.
+// Pipeline is what syntax.Read has of a path, in the commit.
 func (c *Files) Pipeline(name string) (map[string][]byte, error) {
 	clean := filepath.ToSlash(filepath.Clean(name))
 	names := []string{clean}
-	folder, whole := pipeline.Folder(clean)
+	folder, whole := syntax.Folder(clean)
 	if !c.commit.Has(clean) {
 		folder, whole = clean, true
 	}
 	if whole {
 		names = nil
 		for _, f := range c.commit.List(folder) {
-			if pipeline.IsPart(f) {
+			if syntax.IsPart(f) {
 				names = append(names, path.Join(filepath.ToSlash(folder), f))
 			}
 		}
@@ -97,7 +99,7 @@ func (c *Files) Pipeline(name string) (map[string][]byte, error) {
 	}
 	files := map[string][]byte{}
 	for _, f := range names {
-		b, err := c.commit.Read(c.ctx, f, pipeline.MaxFile)
+		b, err := c.commit.Read(c.ctx, f, syntax.MaxFile)
 		if err != nil {
 			return nil, err
 		}
@@ -113,11 +115,11 @@ func (c *Files) Module(open func(ctx context.Context, folder, source string) (ma
 		if !path.IsAbs(at) {
 			at = path.Join(folder, source)
 		}
-		if found, err := c.Pipeline(at); pipeline.IsLocalModule(source) && err == nil {
+		if found, err := c.Pipeline(at); declare.IsLocalModule(source) && err == nil {
 			return found, nil
 		}
 		found, err := open(c.ctx, folder, source)
-		if err == nil && pipeline.IsLocalModule(source) && !inCache(c.cache, at) {
+		if err == nil && declare.IsLocalModule(source) && !inCache(c.cache, at) {
 			c.here[at] = true
 		}
 		return found, err
@@ -146,16 +148,16 @@ func (c *Files) LocalFile(ctx context.Context, base, name string, here func(ctx 
 	return step.Pin{Source: abs, SHA256: artifacts.Digest(sum), Size: size}, err
 }
 
-// Listing is pipeline.List of a folder in the commit or, if it has no file below it, on this
+// Listing is language.List of a folder in the commit or, if it has no file below it, on this
 // machine.
 func (c *Files) Listing(folder, pattern string) ([]string, error) {
 	below := c.commit.Below(folder)
 	if len(below) == 0 {
 		c.here[folder] = true
-		return pipeline.List(folder, pattern)
+		return language.List(folder, pattern)
 	}
 	return slices.DeleteFunc(below, func(name string) bool {
-		return !pipeline.Matches(pattern, name) || !c.commit.Has(path.Join(filepath.ToSlash(folder), name))
+		return !language.Matches(pattern, name) || !c.commit.Has(path.Join(filepath.ToSlash(folder), name))
 	}), nil
 }
 

@@ -3,8 +3,6 @@ package declare
 import (
 	"fmt"
 	"slices"
-	"strings"
-	"unicode"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -16,7 +14,7 @@ import (
 )
 
 func (d *declarer) declareBlock(t *Type, hb *hclsyntax.Block) {
-	if t.Kind == ClaimKind && !claimName(d.Diags, hb) || t.Kind != ClaimKind && !labels(d.Diags, hb, t.Labels...) {
+	if !labels(d.Diags, hb) {
 		return
 	}
 	b, kindRange := &Block{Block: hb, Kind: t.KindOf(hb.Labels), Name: hb.Labels[len(hb.Labels)-1], Owner: OwnerOf(hb)}, hb.TypeRange
@@ -148,18 +146,4 @@ func (d *declarer) shapeResources(b *Block, inner *hclsyntax.Block) {
 		labels(d.Diags, inner)
 		d.shapeForm(inner)
 	}
-}
-
-// claimName checks a claim's label, which is a name for people.
-func claimName(d *syntax.Collector, b *hclsyntax.Block) bool {
-	if len(b.Labels) != 1 {
-		d.Error(syntax.Header(b), "Wrong labels", `A claim block is written claim "NAME" { … }.`)
-		return false
-	}
-	name := b.Labels[0]
-	if strings.TrimSpace(name) == "" || len(name) > MaxName || strings.ContainsFunc(name, unicode.IsControl) {
-		d.Error(b.LabelRanges[0], "Not a name", fmt.Sprintf("A claim's name is a few words on one line, at most %d bytes.", MaxName))
-		return false
-	}
-	return true
 }

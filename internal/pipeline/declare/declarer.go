@@ -3,6 +3,7 @@ package declare
 import (
 	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -36,8 +37,12 @@ type declarer struct {
 	m      *Module
 }
 
-// labels checks a block's labels, which must be names.
-func labels(d *syntax.Collector, b *hclsyntax.Block, want ...string) bool {
+// labels checks a block's labels: names, of a claim words for people.
+func labels(d *syntax.Collector, b *hclsyntax.Block) bool {
+	var want []string
+	if t := Of(b.Type); t != nil {
+		want = t.Labels
+	}
 	if len(b.Labels) != len(want) {
 		form := b.Type
 		for _, w := range want {
@@ -47,13 +52,18 @@ func labels(d *syntax.Collector, b *hclsyntax.Block, want ...string) bool {
 		return false
 	}
 	for i, name := range b.Labels {
-		if len(name) > MaxName {
-			d.Error(b.LabelRanges[i], "Not a name", fmt.Sprintf("The %s of this %s has %d bytes; at most %d are allowed.", strings.ToLower(want[i]), b.Type, len(name), MaxName))
-			return false
+		what, wrong := strings.ToLower(want[i]), ""
+		switch {
+		case b.Type == "claim" && (strings.TrimSpace(name) == "" || len(name) > MaxName || strings.ContainsFunc(name, unicode.IsControl)):
+			wrong = fmt.Sprintf("A claim's name is a few words on one line, at most %d bytes.", MaxName)
+		case b.Type == "claim":
+		case len(name) > MaxName:
+			wrong = fmt.Sprintf("The %s of this %s has %d bytes; at most %d are allowed.", what, b.Type, len(name), MaxName)
+		case !hclsyntax.ValidIdentifier(name):
+			wrong = fmt.Sprintf("%q cannot be the %s of a %s: a name is made of letters, digits, _ and -, and does not start with a digit.", name, what, b.Type)
 		}
-		if !hclsyntax.ValidIdentifier(name) {
-			d.Error(b.LabelRanges[i], "Not a name",
-				fmt.Sprintf("%q cannot be the %s of a %s: a name is made of letters, digits, _ and -, and does not start with a digit.", name, strings.ToLower(want[i]), b.Type))
+		if wrong != "" {
+			d.Error(b.LabelRanges[i], "Not a name", wrong)
 			return false
 		}
 	}
@@ -73,7 +83,7 @@ func (d *declarer) add(n *Node) bool {
 
 // declareNamed declares the node of a block with a name; nil if something is wrong with that.
 func (d *declarer) declareNamed(b *hclsyntax.Block) *Node {
-	if !labels(d.Diags, b, "NAME") {
+	if !labels(d.Diags, b) {
 		return nil
 	}
 	n := &Node{Name: b.Type + "." + b.Labels[0], Range: syntax.Header(b)}

@@ -166,18 +166,11 @@ func Roots() []string {
 // Depth is how many names a reference has that starts with a root, up to what it refers to; 0 if nothing
 // that is declared has the root.
 func Depth(root string) int {
-	return typeBy(func(t *Type) bool { return t.Root == root && root != "" }).Depth()
-}
-
-// Depth is how many names a reference to such a block has.
-func (t *Type) Depth() int {
-	switch {
-	case t == nil:
+	t := typeBy(func(t *Type) bool { return t.Root == root && root != "" })
+	if t == nil {
 		return 0
-	case t.Makes == MakesValue: // its attributes are the names
-		return 2
 	}
-	return 1 + len(t.Labels)
+	return 1 + max(1, len(t.Labels)) // the names of local values are not labels
 }
 
 // Outputs reports whether references to such a block go on to outputs of its kind.

@@ -39,14 +39,12 @@ func TestBlockTypes(t *testing.T) {
 			continue
 		}
 		roots[b.Root] = true
-		if depth := declare.Depth(b.Root); depth != b.Depth() {
-			t.Errorf("%s: depth %d, of %s %d", b.Name, b.Depth(), b.Root, depth)
-		}
+		depth := declare.Depth(b.Root)
 		if !named {
 			continue
 		}
-		if strings.Count(name, ".") != b.Depth()-1 || !strings.HasPrefix(name, b.Root+".") {
-			t.Errorf("%s: %s has depth %d", b.Name, name, b.Depth())
+		if strings.Count(name, ".") != depth-1 || !strings.HasPrefix(name, b.Root+".") {
+			t.Errorf("%s: %s has depth %d", b.Name, name, depth)
 		}
 		if a, _ := address.Output(name + ".x"); b.Outputs() && (a != name || address.Of(a).Type() != b.Name) {
 			t.Errorf("%s: %s.x is an output of %s", b.Name, name, a)
@@ -55,7 +53,7 @@ func TestBlockTypes(t *testing.T) {
 	if d := cmp.Diff(slices.Sorted(slices.Values(declare.Roots())), slices.Sorted(maps.Keys(roots))); d != "" {
 		t.Errorf("roots (-said +of the table):\n%s", d)
 	}
-	if declare.Of("steps") != nil || declare.OfKind("") != nil || declare.Depth("") != 0 || declare.Depth("each") != 0 {
+	if declare.Of("steps") != nil || declare.OfKind("") != nil || declare.Depth("") != 0 || declare.Depth("local") != 2 || declare.Depth("each") != 0 {
 		t.Error("what is no type has one")
 	}
 }

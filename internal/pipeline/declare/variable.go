@@ -13,7 +13,7 @@ import (
 )
 
 func (d *declarer) declareVariable(b *hclsyntax.Block) {
-	if !labels(d.Diags, b, "NAME") {
+	if !labels(d.Diags, b) {
 		return
 	}
 	v := &Variable{Name: b.Labels[0], Range: syntax.Header(b), Type: cty.NilType, Fallback: cty.DynamicVal}

@@ -247,7 +247,6 @@ func (c *completions) member(want *step.Attr, offset int) {
 		}
 	}
 	root := p.before[0]
-	t := declare.Of(root)
 	block := p.before
 	if len(block) > 0 && strings.HasPrefix(block[len(block)-1], "[") {
 		block = block[:len(block)-1]
@@ -263,7 +262,7 @@ func (c *completions) member(want *step.Attr, offset int) {
 				c.verbatim(completionItem{Label: rest, Kind: itemVariable, Detail: c.short(x.name)}, rest)
 			}
 		}
-	case t != nil && t.Root == root && len(p.before) < t.Depth():
+	case len(p.before) < declare.Depth(root):
 		var names []string
 		for _, x := range c.decls {
 			rest, ok := strings.CutPrefix(x.name, strings.Join(p.before, ".")+".")
@@ -283,7 +282,7 @@ func (c *completions) member(want *step.Attr, offset int) {
 		}
 	case root == "var" || root == "local" || root == "module":
 		offer(namesOf(descend(c.named(root+"."+p.before[1]), p.before[2:])), itemField)
-	case t.Outputs() && len(block) == t.Depth():
+	case declare.Of(root).Outputs() && len(block) == declare.Depth(root):
 		for _, x := range c.decls {
 			if x.name != strings.Join(block, ".") {
 				continue

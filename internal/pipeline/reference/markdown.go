@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"github.com/redsi/redsi/internal/pipeline"
@@ -58,7 +57,11 @@ func Markdown(w io.Writer, kinds []Kind) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprint(b, intro)
 	for _, t := range declare.Types {
-		fmt.Fprintf(b, "| `%s {}` | %s | %s |\n", strings.Join(append([]string{t.Name}, quoted(t.Labels)...), " "), cell(t.Help), names(&t))
+		fmt.Fprintf(b, "| `%s", t.Name)
+		for _, l := range t.Labels {
+			fmt.Fprintf(b, " %q", l)
+		}
+		fmt.Fprintf(b, " {}` | %s | %s |\n", cell(t.Help), names(&t))
 	}
 	fmt.Fprint(b, rest)
 	fmt.Fprintf(b, "\n## Kinds\n\n| kind | summary |\n|---|---|\n")
@@ -78,14 +81,6 @@ func Markdown(w io.Writer, kinds []Kind) error {
 		fmt.Fprintf(b, "| `%s` | %s |\n", f.Usage, cell(f.Help))
 	}
 	return b.Flush()
-}
-
-// quoted are labels as a pipeline file has them.
-func quoted(labels []string) (list []string) {
-	for _, l := range labels {
-		list = append(list, strconv.Quote(l))
-	}
-	return list
 }
 
 // names are the attributes and blocks of a type that has them of its own.

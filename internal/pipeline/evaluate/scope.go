@@ -13,8 +13,12 @@ import (
 // scope is what a node's expressions can see: only what they refer to, so that
 // a scope costs no more than its node.
 func (f *frame) scope(n *declare.Node, edges []link.Edge) *hcl.EvalContext {
-	values := map[string]map[string]cty.Value{"local": {}, "source": {}, "step": {}, "environment": {}, "table": {}, "figure": {}, "module": {}}
-	kinds := map[string]map[string]cty.Value{}
+	values, kinds := map[string]map[string]cty.Value{}, map[string]map[string]cty.Value{}
+	for _, root := range declare.Roots() {
+		if root != "var" && root != "each" {
+			values[root] = map[string]cty.Value{}
+		}
+	}
 	for _, e := range edges {
 		root, name, _ := strings.Cut(e.To.Name, ".")
 		switch {

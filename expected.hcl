@@ -7,7 +7,7 @@
 # Hours are the paper's device's: they are shown.
 locals {
   printed = {
-    for table in [
+    for name in [
       "nq_format_fields", "nq_format_example", "nq_token_substitutions", "substitution_totals", "nq_document_collections_splits",
       "dedup_counts", "title_grouping_examples", "grouping_effects", "shared_title_revision_variation",
       "fixed_revision_variation", "revision_texts", "page_id_resolution", "document_text_construction",
@@ -17,8 +17,8 @@ locals {
       "model_scaling_and_training", "identifier_validity", "indexing_retrieval_ratio", "hparams_controlled_full",
       "representation_grouping_seeds", "representation_grouping_effects", "invalid_40", "budget_decoding", "budget_effects",
     ] :
-    table => [
-      for e in csvdecode(file("assets/paper/${table}.csv")) : {
+    name => [
+      for e in csvdecode(file("assets/paper/${name}.csv")) : {
         cell       = "${e.row}.${e.column}"
         value      = try(tonumber(e.value), null)
         text       = try(e.text, "")
@@ -51,7 +51,7 @@ locals {
     }... if var.toy_pages == 60 && var.reading == "paper"
   }
   expected = {
-    for block in distinct(concat(keys(local.toy), [for table in keys(local.printed) : "table.${table}"], [for figure in keys(local.printed) : "figure.${figure}"])) :
+    for block in distinct(concat(keys(local.toy), [for name in keys(local.printed) : "table.${name}"], [for name in keys(local.printed) : "figure.${name}"])) :
     block => concat(try(local.printed[split(".", block)[1]], []), try(local.toy[block], []))
   }
 }

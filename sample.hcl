@@ -9,8 +9,8 @@ locals {
 
   # What the paper prints, as it prints it; of counts their ratio.
   prints = {
-    for table in ["dedup_counts", "substitution_totals", "document_text_construction", "grouping_effects", "page_id_resolution", "revision_texts"] :
-    table => { for e in csvdecode(file("assets/paper/${table}.csv")) : "${e.row}.${e.column}" => e.value }
+    for name in ["dedup_counts", "substitution_totals", "document_text_construction", "grouping_effects", "page_id_resolution", "revision_texts"] :
+    name => { for e in csvdecode(file("assets/paper/${name}.csv")) : "${e.row}.${e.column}" => e.value }
   }
   printed_shares = merge(
     {

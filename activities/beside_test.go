@@ -61,14 +61,14 @@ func TestGrowReadsBeside(t *testing.T) {
 				return write(w, err, c.Text)
 			}}))
 	beside := pipeline.Options{Registry: kinds,
-		ReadFile: func(name string) ([]byte, error) {
+		World: pipeline.World{ReadFile: func(name string) ([]byte, error) {
 			if strings.HasPrefix(name, "no") {
 				return nil, fs.ErrNotExist
 			}
 			return []byte("read " + name), nil
 		},
-		List:   func(folder, pattern string) ([]string, error) { return []string{"of " + folder}, nil },
-		Digest: func(name string) (step.Pin, error) { return step.Pin{SHA256: artifacts.Sum([]byte(name))}, nil },
+			List:   func(folder, pattern string) ([]string, error) { return []string{"of " + folder}, nil },
+			Digest: func(name string) (step.Pin, error) { return step.Pin{SHA256: artifacts.Sum([]byte(name))}, nil }},
 	}
 	const secret = "variable \"token\" { sensitive = true }\n"
 	for name, c := range map[string]struct {

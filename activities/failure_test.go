@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -167,6 +168,31 @@ func TestMisread(t *testing.T) {
 		err := a.failure(t.Context(), fmt.Errorf("plan: %w", &artifacts.IntegrityError{Want: digest, Got: artifacts.Sum(nil)}))
 		if !errors.As(err, &app) || app.Type() != want {
 			t.Errorf("%v, want one of type %s", err, want)
+		}
+	}
+}
+
+// TestCorruptGoes: a blob that is wrong in the store goes, whatever else its error says, so that its producer runs
+// again in a later run at least.
+func TestCorruptGoes(t *testing.T) {
+	for want, as := range map[string]func(error) error{
+		workflows.InputLostError: func(err error) error { return fmt.Errorf("input: %w", err) },
+		workflows.PermanentError: step.Permanent,
+	} {
+		store, faults := storetest.Faulty(mem.New())
+		d, err := artifacts.PutBytes(t.Context(), store.Blobs, []byte("one"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		faults.Add(storetest.BlobsOpen, slices.Repeat([]storetest.Fault{{Flip: true}}, 40)...)
+		_, err = artifacts.ReadBlob(t.Context(), store.Blobs, d, artifacts.AnySize)
+		a := &Activities{Log: slog.New(slog.DiscardHandler), Store: store}
+		var app *temporal.ApplicationError
+		if err := a.failure(t.Context(), as(err)); !errors.As(err, &app) || app.Type() != want {
+			t.Errorf("%v, want one of type %s", err, want)
+		}
+		if missing, err := store.Blobs.Missing(t.Context(), []artifacts.Digest{d}); err != nil || len(missing) == 0 {
+			t.Errorf("%s: it is still there: %v", want, err)
 		}
 	}
 }

@@ -99,7 +99,7 @@ func TestExamples(t *testing.T) {
 				}
 			}
 			file := filepath.Join(dir, k.Name+".hcl")
-			p, ds := pipeline.Load(map[string][]byte{file: []byte(text.String())}, pipeline.Options{Registry: l.Registry, ReadFile: os.ReadFile, List: pipeline.List, Vars: vars})
+			p, ds := pipeline.Load(map[string][]byte{file: []byte(text.String())}, pipeline.Options{Registry: l.Registry, World: pipeline.World{ReadFile: os.ReadFile, List: pipeline.List}, Vars: vars})
 			if ds.HasErrors() {
 				t.Fatal(ds.Err())
 			}

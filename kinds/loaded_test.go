@@ -33,7 +33,7 @@ func (l *local) load(src map[string][]byte, vars map[string]string) *pipeline.Pi
 			return p.(*pipeline.Pipeline)
 		}
 	}
-	p, ds := pipeline.Load(src, pipeline.Options{Registry: l.Registry, Vars: vars, ReadFile: os.ReadFile, List: pipeline.List})
+	p, ds := pipeline.Load(src, pipeline.Options{Registry: l.Registry, Vars: vars, World: pipeline.World{ReadFile: os.ReadFile, List: pipeline.List}})
 	if ds.HasErrors() {
 		l.t.Fatal(ds.Err())
 	}

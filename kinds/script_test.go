@@ -111,7 +111,7 @@ func saidOf(t *testing.T, file string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, ds := pipeline.Load(sources, pipeline.Options{Registry: kinds.Registry(), ReadFile: pipeline.ReadFile, List: pipeline.List, Lint: true})
+	_, ds := pipeline.Load(sources, pipeline.Options{Registry: kinds.Registry(), World: pipeline.World{ReadFile: pipeline.ReadFile, List: pipeline.List}, Lint: true})
 	if ds.Err() == nil {
 		return ""
 	}
@@ -138,7 +138,7 @@ step "python" "each" {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, ds := pipeline.Load(sources, pipeline.Options{Registry: kinds.Registry(), ReadFile: pipeline.ReadFile, List: pipeline.List})
+	p, ds := pipeline.Load(sources, pipeline.Options{Registry: kinds.Registry(), World: pipeline.World{ReadFile: pipeline.ReadFile, List: pipeline.List}})
 	if ds.HasErrors() {
 		t.Fatal(ds.Err())
 	}

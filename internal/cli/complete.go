@@ -16,6 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/paper/report"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/address"
+	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/reference"
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/session"
@@ -123,12 +124,12 @@ func (a *app) completion(c completer) cobra.CompletionFunc {
 func (a *app) stepNames(ctx context.Context, begun string) []string {
 	var blocks []string
 	for _, b := range a.blocks() {
-		switch b.Type {
-		case "source", "step", "table", "figure":
+		switch t := declare.Of(b.Type); {
+		case t.Outputs():
 			if address := b.Type + "." + strings.Join(b.Labels, "."); strings.HasPrefix(address, begun) {
 				blocks = append(blocks, address)
 			}
-		case "module":
+		case b.Type == "module":
 			if strings.HasPrefix(begun, "module.") {
 				return a.instances(ctx, begun)
 			}

@@ -332,7 +332,7 @@ func loadPaper(t *testing.T, beside map[string][]byte, variables ...string) map[
 	sources := paperSources(t)
 	maps.Copy(sources, beside)
 	p, ds := pipeline.Load(sources, pipeline.Options{Registry: kinds.Registry(), Vars: vars,
-		ReadFile: func(name string) ([]byte, error) { return os.ReadFile(filepath.Join("..", "..", name)) }})
+		World: pipeline.World{ReadFile: func(name string) ([]byte, error) { return os.ReadFile(filepath.Join("..", "..", name)) }}})
 	if ds.HasErrors() {
 		t.Fatal(ds.Err())
 	}

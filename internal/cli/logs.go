@@ -15,6 +15,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/pipeline/address"
+	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/internal/session/steplog"
 	"github.com/redsi/redsi/internal/system/fault"
@@ -137,9 +138,8 @@ func (a *app) followLog(ctx context.Context, target string) error {
 // after it.
 func followShort(args []string) []string {
 	verb := slices.Index(args, "logs")
-	blocks := []string{"step", "source", "table", "figure"}
 	for i := verb + 1; verb >= 0 && i < len(args); i++ {
-		if args[i] == "-f" && (i+1 == len(args) || slices.Contains(blocks, address.Of(args[i+1]).Type())) {
+		if args[i] == "-f" && (i+1 == len(args) || declare.Of(address.Of(args[i+1]).Type()).Outputs()) {
 			args = slices.Clone(args)
 			args[i] = "--follow"
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/redsi/redsi/internal/host/revision"
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/local"
 	"github.com/redsi/redsi/internal/pipeline/lsp"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/pipeline/testfile"
@@ -63,7 +64,7 @@ func (a *app) localVariables(folder string) []pipeline.File {
 // checkOther checks a file next to pipelines.
 func (a *app) checkOther(name string, src []byte) (ds pipeline.Diagnostics) {
 	if filepath.Base(name) == pipeline.LocalFile {
-		_, ds = pipeline.ParseLocal(name, src, "")
+		_, ds = local.Parse(name, src, "")
 	} else {
 		_, ds = testfile.Parse(name, src)
 	}

@@ -44,7 +44,7 @@ func fullSteps(t *testing.T) map[string]map[string]fullStep {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, ds := pipeline.Load(src, pipeline.Options{Registry: kinds.Registry(), ReadFile: os.ReadFile})
+	p, ds := pipeline.Load(src, pipeline.Options{Registry: kinds.Registry(), World: pipeline.World{ReadFile: os.ReadFile}})
 	if ds.HasErrors() {
 		t.Fatal(ds.Err())
 	}

@@ -2,7 +2,6 @@ package pipeline_test
 
 import (
 	"encoding/base64"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -26,7 +25,7 @@ func of(t *testing.T, expr string, files map[string]string, o pipeline.Options) 
 	if ds.HasErrors() {
 		return "", ds.Err()
 	}
-	again, ds := pipeline.Load(p.Sources, pipeline.Options{Registry: kinds(), Vars: p.Inputs(), Found: p.Found})
+	again, ds := pipeline.Load(p.Sources, pipeline.Options{Registry: kinds(), Vars: p.Inputs(), World: pipeline.World{Found: p.Found}})
 	if ds.HasErrors() {
 		t.Fatalf("%s from its own sources: %v", expr, ds.Err())
 	}
@@ -145,37 +144,6 @@ func TestNumbersKeepTheirDigits(t *testing.T) {
 	}
 }
 
-// file() takes a regular file of a bounded size.
-func TestReadFile(t *testing.T) {
-	dir := t.TempDir()
-	large := filepath.Join(dir, "large")
-	if err := os.WriteFile(large, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(large, 20<<30); err != nil {
-		t.Fatal(err)
-	}
-	full := filepath.Join(dir, "full")
-	if err := os.WriteFile(full, make([]byte, pipeline.MaxFile), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if b, err := pipeline.ReadFile(full); err != nil || len(b) != pipeline.MaxFile {
-		t.Errorf("the largest file: %d bytes, %v", len(b), err)
-	}
-	for name, want := range map[string]string{large: "more than 8388608 bytes", dir: "is a folder", "/dev/zero": "is a device", fifo(t): "is a pipe", filepath.Join(dir, "none"): "no such file"} {
-		if _, err := pipeline.ReadFile(name); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s: %v, want %q", name, err, want)
-		}
-		src := map[string][]byte{"p.hcl": []byte("step \"download\" \"a\" {\n  url = file(\"" + name + "\")\n}\n")}
-		if _, ds := pipeline.Load(src, pipeline.Options{Registry: kinds(), ReadFile: pipeline.ReadFile}); ds.Err() == nil || !strings.Contains(ds.Err().Error(), "p.hcl:2:15") {
-			t.Errorf("%s: %v", name, ds.Err())
-		}
-	}
-	if _, err := of(t, `file("x")`, map[string]string{"x": "ab\xff"}, pipeline.Options{}); err == nil || !strings.Contains(err.Error(), "byte 2") || !strings.Contains(err.Error(), "filebase64()") {
-		t.Errorf("bytes that are no text: %v", err)
-	}
-}
-
 // A text of a file makes the key that the text makes where it is typed.
 func TestKeysOfTexts(t *testing.T) {
 	p, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte("step \"download\" \"a\" {\n  url = file(\"x\")\n}\n"), "x": []byte("é")}, pipeline.Options{Registry: kinds()})
@@ -192,5 +160,19 @@ func TestKeysOfTexts(t *testing.T) {
 	}
 	if want, _, err := kinds().Key(task); err != nil || have != want {
 		t.Errorf("%s, want %s, %v", have.Hex(), want.Hex(), err)
+	}
+}
+
+// What file() cannot read is reported where it is called.
+func TestFileNotRead(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{dir, filepath.Join(dir, "none")} {
+		src := map[string][]byte{"p.hcl": []byte("step \"download\" \"a\" {\n  url = file(\"" + name + "\")\n}\n")}
+		if _, ds := pipeline.Load(src, pipeline.Options{Registry: kinds(), World: pipeline.World{ReadFile: pipeline.ReadFile}}); ds.Err() == nil || !strings.Contains(ds.Err().Error(), "p.hcl:2:15") {
+			t.Errorf("%s: %v", name, ds.Err())
+		}
+	}
+	if _, err := of(t, `file("x")`, map[string]string{"x": "ab\xff"}, pipeline.Options{}); err == nil || !strings.Contains(err.Error(), "byte 2") || !strings.Contains(err.Error(), "filebase64()") {
+		t.Errorf("bytes that are no text: %v", err)
 	}
 }

@@ -2,9 +2,12 @@
 // table and figure, with its configuration evaluated, checked against its kind
 // and filled in, and its inputs given as references to other steps' outputs.
 //
-// Loading goes one way:
+// Loading goes one way, each pass in a package that imports only those before it:
 //
-//	sources -> parse -> declarations -> references -> order -> evaluate -> check
+//	syntax -> language -> schema -> declare -> link -> evaluate
+//
+// Here are Load, which calls them in that order, and the names by which the rest of redsi knows the
+// result.
 //
 // Only what a step will produce is unknown while loading, and such a value can
 // be passed on but not compared or looked into. files() and json() alone look into it, by

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/local"
 )
 
 // TestLineEnds: a pipeline that git has checked out with CRLF means what it does with LF. Texts in
@@ -43,14 +44,14 @@ X
 	const template = "x = ${x}\n%{ if true }\ny\n%{ endif }\n"
 	values := func(end string) map[string]string {
 		as := func(text string) []byte { return []byte(strings.ReplaceAll(text, "\n", end)) }
-		local, ds := pipeline.ParseLocal("redsi.local.hcl", as("variables {\n  own = <<EOT\ne\nEOT\n}\n"), "")
+		set, ds := local.Parse("redsi.local.hcl", as("variables {\n  own = <<EOT\ne\nEOT\n}\n"), "")
 		if ds.HasErrors() {
 			t.Fatal(ds.Err())
 		}
 		s, _, ds := pipeline.Open(map[string][]byte{"p.hcl": as(source)}, pipeline.Options{
 			Registry: kinds(), VarFiles: []pipeline.File{{Name: "v.hcl", Bytes: as(variables)}},
-			Local:    local.Variables,
-			ReadFile: func(string) ([]byte, error) { return as(template), nil },
+			Local: set.Variables,
+			World: pipeline.World{ReadFile: func(string) ([]byte, error) { return as(template), nil }},
 		})
 		if ds.HasErrors() {
 			t.Fatal(ds.Err())

@@ -44,7 +44,7 @@ func golden(t *testing.T, name, got string) {
 //	#env NAME=VALUE    an environment variable
 //	#varfile NAME TEXT a variable file of one line
 func options(t *testing.T, src []byte) pipeline.Options {
-	o := pipeline.Options{Registry: kinds(), Vars: map[string]string{}, ReadFile: os.ReadFile, Module: pipeline.LocalModule}
+	o := pipeline.Options{Registry: kinds(), Vars: map[string]string{}, World: pipeline.World{ReadFile: os.ReadFile}, Module: pipeline.LocalModule}
 	for line := range strings.Lines(string(src)) {
 		verb, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 		switch verb {
@@ -105,18 +105,6 @@ func TestInvalid(t *testing.T) {
 	}
 }
 
-// TestBlockTypes: what editors offer as a block is declared, and what is not is told from it.
-func TestBlockTypes(t *testing.T) {
-	for _, b := range pipeline.BlockTypes {
-		for name, unknown := range map[string]bool{b.Name: false, b.Name + "x": true} {
-			_, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte(name + " {\n}\n")}, pipeline.Options{Registry: kinds()})
-			if said := strings.Contains(fmt.Sprint(ds.Err()), "Unknown block type"); said != unknown {
-				t.Errorf("%s: %v", name, ds.Err())
-			}
-		}
-	}
-}
-
 // TestLint: what lint warns of, and what it does not.
 func TestLint(t *testing.T) {
 	const name = "testdata/lint/hints.hcl"
@@ -151,7 +139,7 @@ func TestValid(t *testing.T) {
 			}
 			golden(t, strings.TrimSuffix(name, ".hcl")+".golden", b.String()+text(t, p))
 
-			again, ds := pipeline.Load(p.Sources, pipeline.Options{Registry: kinds(), Vars: p.Inputs(), Found: p.Found, Module: modulesOf(p)})
+			again, ds := pipeline.Load(p.Sources, pipeline.Options{Registry: kinds(), Vars: p.Inputs(), World: pipeline.World{Found: p.Found}, Module: modulesOf(p)})
 			if ds.HasErrors() {
 				t.Fatalf("from its own sources and inputs: %v", ds.Err())
 			}

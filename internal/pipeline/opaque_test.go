@@ -24,8 +24,8 @@ variable "none" {
 func opaqueScope(t *testing.T) *pipeline.Scope {
 	t.Helper()
 	s, p, ds := pipeline.Open(map[string][]byte{"p.hcl": []byte(opaqueSource)}, pipeline.Options{Registry: kinds(),
-		ReadFile: func(string) ([]byte, error) { return []byte("1"), nil },
-		List:     func(string, string) ([]string, error) { return []string{"1"}, nil }, Digest: func(string) (step.Pin, error) { return step.Pin{}, nil }})
+		World: pipeline.World{ReadFile: func(string) ([]byte, error) { return []byte("1"), nil },
+			List: func(string, string) ([]string, error) { return []string{"1"}, nil }, Digest: func(string) (step.Pin, error) { return step.Pin{}, nil }}})
 	if p == nil {
 		t.Fatal(ds.Err())
 	}

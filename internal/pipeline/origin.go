@@ -5,13 +5,17 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/redsi/redsi/internal/pipeline/evaluate"
+	"github.com/redsi/redsi/internal/pipeline/language"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
 // Origin is what a pipeline was loaded from, to be loaded again elsewhere: by a worker, when
 // a step has run that decides which steps there are.
 type Origin struct {
 	Sources map[string][]byte `json:"sources"`
-	Found   Found             `json:"found"`
+	Found   language.Found    `json:"found"`
 	Modules []Module          `json:"modules,omitempty"`
 	Vars    map[string]string `json:"vars,omitempty"`    // see Inputs
 	Secrets []string          `json:"secrets,omitempty"` // names of sensitive variables
@@ -28,18 +32,18 @@ type Module struct {
 
 // Origin is what the pipeline was loaded from.
 func (p *Pipeline) Origin() *Origin {
-	return &Origin{p.Sources, p.Found, p.opened, p.vars, sortedKeys(p.Secrets), p.Local, p.Given}
+	return &Origin{p.Sources, p.Found, p.opened, p.vars, syntax.Keys(p.Secrets), p.Local, p.Given}
 }
 
 // Load loads the pipeline again. The options say with what beside the origin: Vars or Env
 // have the values of sensitive variables, which are no part of it.
-func (o *Origin) Load(with Options) (*Pipeline, Diagnostics) {
+func (o *Origin) Load(with Options) (*Pipeline, syntax.Diagnostics) {
 	vars := map[string]string{}
 	maps.Copy(vars, with.Vars)
 	maps.Copy(vars, o.Vars)
 	with.Vars, with.Found = vars, o.Found
 	with.Env = slices.DeleteFunc(slices.Clone(with.Env), func(e string) bool {
-		name, _, _ := strings.Cut(strings.TrimPrefix(e, EnvPrefix), "=")
+		name, _, _ := strings.Cut(strings.TrimPrefix(e, evaluate.EnvPrefix), "=")
 		return !slices.Contains(o.Secrets, name)
 	})
 	with.Module = func(folder, source string) (map[string][]byte, error) {

@@ -2,77 +2,40 @@ package pipeline
 
 import (
 	"cmp"
-	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
-	"github.com/zclconf/go-cty/cty/function"
-
 	"github.com/redsi/redsi/internal/host/environment"
+	"github.com/redsi/redsi/internal/pipeline/declare"
+	"github.com/redsi/redsi/internal/pipeline/evaluate"
+	"github.com/redsi/redsi/internal/pipeline/language"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
 
-// Pos is a place in a source.
-type Pos struct {
-	File string `json:"file"`
-	Line int    `json:"line"`
-}
+// What a pipeline consists of, as the last pass makes it.
+type (
+	Step        = evaluate.Step
+	Skipped     = evaluate.Skipped
+	Claim       = evaluate.Claim
+	Checklist   = evaluate.Checklist
+	Said        = evaluate.Said
+	Bound       = evaluate.Bound
+	Results     = evaluate.Results
+	Environment = evaluate.Environment
+	Publish     = evaluate.Publish
+)
 
-func (p Pos) String() string { return fmt.Sprintf("%s:%d", p.File, p.Line) }
-
-// Step is one piece of work: a source, step, table or figure block, or one instance of
-// such a block with for_each.
-type Step struct {
-	Address string // step.dedup.nq["url"], table.dedup_counts, module.first.step.dedup.nq["url"]
-	Module  string // address of the module that it is part of; "" if none
-	Block   string // the block's type: source, step, table or figure
-	Kind    string
-	Name    string
-	Key     string // the for_each key; "" without for_each
-
-	Task      step.Task       // completed configuration, its inputs being references
-	Queue     string          // from resources; "" leaves it to the kind
-	Resources *step.Resources // what else it asks for; nil: nothing
-	Temporary bool            // its keep is false: its bytes leave the store when all that read them are done
-	Pos       Pos             // of the block
-	AttrPos   map[string]Pos  // of its attributes, by name; shared by the instances of a block
-
-	// Awaits are the outputs by which it is decided what the step is, or, of an address
-	// BLOCK[*], which steps there are: it is pending until they are known to Options.Made,
-	// and has no configuration. After are steps that come before it in any case.
-	Awaits []step.Ref
-	After  []string
-}
-
-// Pending reports whether it is not known yet what the step is.
-func (s *Step) Pending() bool { return len(s.Awaits) > 0 }
-
-// Skipped is a step that is not one: its `when` is false.
-type Skipped struct {
-	Address string `json:"address"`
-	Pos     Pos    `json:"pos"`           // of its when
-	Why     string `json:"why,omitempty"` // its otherwise; "" without one
-
-	Paper   string `json:"paper,omitempty"` // of a table or figure
-	Caption string `json:"caption,omitempty"`
-}
-
-// Reason says why it is skipped.
-func (s Skipped) Reason() string {
-	return cmp.Or(s.Why, fmt.Sprintf("its when is false (%s)", s.Pos))
-}
+// Scope is what the expressions of a loaded pipeline see, and Expression one that comes later.
+type (
+	Scope      = evaluate.Opened
+	Expression = evaluate.Expression
+)
 
 // Pipeline is a loaded pipeline.
 type Pipeline struct {
-	// Steps are in the order of the sources (pipelines.hcl, then files by name), the instances of a
-	// block in the order of their keys. Those of modules follow, module by module.
-	Steps []Step
-
-	// Skipped are those whose when is false, in the same order.
-	Skipped []Skipped
+	evaluate.Result
+	evaluate.Values
 
 	// Sources is every file that was read, pipeline files and those that file()
 	// read, by name. Loading them again, with the modules' files and Found, gives the
@@ -80,46 +43,7 @@ type Pipeline struct {
 	Sources map[string][]byte
 
 	// Found is what was learned of other files.
-	Found Found
-
-	// Modules has the pipeline files of modules, by name.
-	Modules map[string][]byte
-
-	// Claims are what the pipeline's own claim blocks say, in the order of the sources.
-	// Those of modules are checked and left out: they are about another paper.
-	Claims []Claim
-
-	// Paper is what the paper block says; empty without one.
-	Paper Paper
-
-	// Results is what the results block says; empty without one.
-	Results Results
-
-	// Environments are the environment blocks, in the order of the sources, and those of modules.
-	Environments []Environment
-
-	// Publish are the publish blocks, in the order of the sources.
-	Publish []Publish
-
-	// Limits are how many steps of a run may have a name at a time.
-	Limits map[string]int
-
-	// Checklist is what the checklist block says; empty without one.
-	Checklist Checklist
-
-	// Vars has the value of every variable as JSON, but for the sensitive ones.
-	Vars map[string]json.RawMessage
-
-	// Local names the variables whose values came from Options.Local, sorted.
-	Local []string
-
-	// Given names the variables, but for the sensitive ones, whose values are not their
-	// defaults, sorted: with these of Inputs alone, the sources give the same pipeline.
-	Given []string
-
-	// Secrets has the texts of the sensitive variables. They are for steps that
-	// this process runs, and must not be kept or sent.
-	Secrets map[string]string
+	Found language.Found
 
 	// With are the options that the pipeline was loaded with.
 	With Options
@@ -144,14 +68,7 @@ type Options struct {
 	Env      []string          // REDSI_VAR_NAME=VALUE among others, as os.Environ gives them
 	Local    []File            // of a LocalFile, later ones win
 
-	// ReadFile reads what file() names; nil if only the sources are to be had.
-	ReadFile func(name string) ([]byte, error)
-
-	// List lists what fileset() names and Digest hashes what filesha256() names, unless Found
-	// has it; nil if only Found is to be had.
-	List   func(folder, pattern string) ([]string, error)
-	Digest func(name string) (step.Pin, error)
-	Found  Found
+	language.World
 
 	// Module returns the pipeline files that a module's source names, as a source in
 	// the folder says it; nil if there are no modules.
@@ -160,13 +77,6 @@ type Options struct {
 	// Environments remembers what locks of environments have.
 	Environments environment.Memory
 
-	// Made returns what a step has made, nil if that is not known; nil if nothing is.
-	Made func(step.Ref) (*Made, error)
-
-	// Folder lists the files that a source block names by SourceOf; nil if they are not to be
-	// had, or Found has them.
-	Folder func(path string, ignore bool) ([]string, error)
-
 	// Lint adds warnings of what is hardly meant to those that are always there.
 	Lint bool
 
@@ -174,183 +84,46 @@ type Options struct {
 	Stop func() error
 }
 
-// File is a named text.
-type File struct {
-	Name  string
-	Bytes []byte
-}
-
 // Load evaluates the pipeline files among the sources: those whose names end in
 // ".hcl", but for tests. The pipeline is nil if there are errors.
 func Load(sources map[string][]byte, o Options) (*Pipeline, Diagnostics) {
-	return newLoader(sources, o).load()
+	_, p, ds := load(begin(sources, o), sources, o, false)
+	return p, ds
 }
 
-func (l *loader) load() (*Pipeline, Diagnostics) {
-	if l.parse(); l.diags.failed() {
-		return nil, l.diags.done() // what a broken file declares is not known
+// begin is a load of which nothing has been evaluated.
+func begin(sources map[string][]byte, o Options) *language.Session {
+	return language.NewSession(sources, o.World, syntax.NewCollector(sources), o.Stop)
+}
+
+// load declares and evaluates a pipeline; the scope is nil if it is not known what is declared.
+func load(s *language.Session, sources map[string][]byte, o Options, keepValues bool) (*Scope, *Pipeline, Diagnostics) {
+	t := declare.Declare(s, sources, declare.Options{Registry: o.Registry, Module: o.Module, Lint: o.Lint})
+	if t.Root.Broken() {
+		return nil, nil, s.Diags.Done()
 	}
-	l.declare()
-	l.setVariables()
-	if b := l.singles["paper"]; b != nil {
-		l.paper, _ = read[Paper](l.fixedReader(b, "var"))
+	for _, name := range syntax.Pipelines(sources) {
+		s.Read[name] = sources[name]
 	}
-	l.setResults()
-	l.setLimits()
-	l.evaluateAll()
-	if !l.diags.failed() {
-		l.warnUnused()
-		if l.Lint {
-			l.lint()
-		}
-	}
-	ds := l.diags.done()
+	r, opened := evaluate.Evaluate(s, t, evaluate.Given{Vars: o.Vars, VarFiles: o.VarFiles, Env: o.Env, Local: o.Local}, evaluate.Options{Lint: o.Lint, KeepValues: keepValues, Environments: o.Environments, ReadFile: o.ReadFile})
+	ds := s.Diags.Done()
 	if ds.HasErrors() {
-		ds.Questions, ds.Lacks = l.questions(ds), l.lacks
-		return nil, ds
+		ds.Questions, ds.Lacks = opened.Questions(ds), s.Lacks
+		return opened, nil, ds
 	}
-	return l.pipeline(), ds
-}
-
-// loader is the state of one Load, or of one module within it, which shares what
-// is in session.
-type loader struct {
-	*session
-	files  map[string][]byte // its pipeline files
-	bodies []*body
-
-	address string    // of the module; "" of the pipeline itself
-	parent  *loader   // nil of the pipeline itself
-	modules []*loader // that were loaded, in order
-
-	variables map[string]*variable
-	singles   map[string]*hclsyntax.Block // by the type of which there is one
-	paper     Paper
-	checklist Checklist
-	results   Results
-	blocks    []*node
-	byName    map[string]*node // step.train.dsi, module.first, local.sizes
-	nodes     []*node          // locals, outputs, modules and blocks in source order
-
-	publish      []Publish
-	environments []Environment
-
-	keepValues bool // of all blocks, whether something refers to them or not
-
-	inherited *awaited // by the arguments of the module that this is
-	skipped   map[*node][]Skipped
-	bad       map[hcl.Expression]bool // refers to what does not exist; reported
-	steps     map[*node][]Step
-	cellNames map[string]map[string]bool // of tables and figures that claims name, by address
-	typos     map[string]bool            // body and attribute that a reported name was meant to be
-}
-
-// session is what the modules of a pipeline share with it.
-type session struct {
-	Options
-	root    *loader
-	sources map[string][]byte
-	read    map[string][]byte // what the pipeline will carry as Sources
-	modRead map[string][]byte // and as Modules
-	found   Found             // and as Found
-	lacks   Lacks
-	diags   *collector
-	meter   *meter
-	opened  map[[2]string]map[string][]byte // files of modules by the folder and source that name them
-	parsed  map[string]*body                // by name; nil of a file that is not HCL
-
-	hasSecrets bool                                    // a variable is sensitive
-	funcs      map[string]map[string]function.Function // by folder, for file()
-
-	allLimits map[string]int // of the pipeline and its modules, by their names in a plan
-
-	now *awaited // by what is being evaluated; nil outside of nodes
-
-	rendering bool // a template of templatefile()
-
-	code   map[string]*codeFiles // by folder
-	beside map[string]bool       // whether files that programs are given as arguments exist
-
-	dropped map[string]bool // addresses of steps with keep = false
-
-	splats map[*hclsyntax.AnonSymbolExpr]hclsyntax.Expression // what each splat is taken of
-}
-
-func newLoader(sources map[string][]byte, o Options) *loader {
-	if o.Registry == nil {
-		o.Registry = step.NewRegistry()
-	}
-	l := (&session{
-		Options: o, sources: sources, read: map[string][]byte{}, modRead: map[string][]byte{}, meter: &meter{stop: o.Stop},
-		found:  Found{map[string]map[string][]string{}, map[string]string{}, map[string][]string{}, map[string]bool{}},
-		opened: map[[2]string]map[string][]byte{}, parsed: map[string]*body{}, funcs: map[string]map[string]function.Function{},
-		beside: map[string]bool{}, code: map[string]*codeFiles{}, allLimits: map[string]int{}, dropped: map[string]bool{},
-		splats: map[*hclsyntax.AnonSymbolExpr]hclsyntax.Expression{}, diags: newCollector(sources),
-	}).loader(sources)
-	l.root = l
-	return l
-}
-
-func (s *session) loader(files map[string][]byte) *loader {
-	return &loader{
-		session: s, files: files,
-		variables: map[string]*variable{}, singles: map[string]*hclsyntax.Block{}, byName: map[string]*node{},
-		bad: map[hcl.Expression]bool{}, steps: map[*node][]Step{}, skipped: map[*node][]Skipped{}, typos: map[string]bool{}, cellNames: map[string]map[string]bool{},
-	}
-}
-
-// evaluateAll evaluates what was declared, with the values that variables have.
-func (l *loader) evaluateAll() {
-	l.resolve()
-	for _, n := range l.order() {
-		l.evaluate(n)
-	}
-}
-
-func (l *loader) pipeline() *Pipeline {
-	steps, skipped := l.allSteps()
-	p := &Pipeline{Steps: steps, Skipped: skipped, Claims: l.claims(), Paper: l.paper, Checklist: l.checklist, Results: l.results, Publish: l.publish, Limits: l.allLimits, Sources: l.read, Found: l.found, Modules: l.modRead, With: l.Options, Vars: map[string]json.RawMessage{}, Secrets: map[string]string{}, vars: map[string]string{}}
-	p.Environments = l.allEnvironments()
-	for id, files := range l.opened {
+	p := &Pipeline{Result: *r, Sources: s.Read, Found: s.Found, With: o}
+	p.Values, p.vars = opened.Values()
+	for id, files := range t.Opened {
 		p.opened = append(p.opened, Module{id[0], id[1], files})
 	}
 	slices.SortFunc(p.opened, func(a, b Module) int {
 		return cmp.Or(strings.Compare(a.Folder, b.Folder), strings.Compare(a.Source, b.Source))
 	})
-	for _, name := range sortedKeys(l.variables) {
-		v := l.variables[name]
-		if v.local {
-			p.Local = append(p.Local, name)
-		}
-		if v.sensitive {
-			open := *v
-			if open.value, _ = v.value.Unmark(); !open.value.IsNull() {
-				p.Secrets[name] = open.argument()
-			}
-			continue
-		}
-		p.Vars[name] = v.json()
-		if !v.value.IsNull() {
-			p.vars[name] = v.argument()
-		}
-		if !v.optional || !v.value.RawEquals(v.fallback) {
-			p.Given = append(p.Given, name)
-		}
-	}
-	return p
+	return opened, p, ds
 }
 
-// allSteps are the loader's own and those of its modules.
-func (l *loader) allSteps() (steps []Step, skipped []Skipped) {
-	for _, n := range l.blocks {
-		if n.block.typ != "claim" {
-			steps = append(steps, l.steps[n]...)
-			skipped = append(skipped, l.skipped[n]...)
-		}
-	}
-	for _, m := range l.modules {
-		more, left := m.allSteps()
-		steps, skipped = append(steps, more...), append(skipped, left...)
-	}
-	return steps, skipped
+// Open is Load that keeps the values. Of a pipeline with mistakes the scope has what could
+// be evaluated, the rest is unknown; it is nil if the sources are not HCL.
+func Open(sources map[string][]byte, o Options) (*Scope, *Pipeline, Diagnostics) {
+	return load(begin(sources, o), sources, o, true)
 }

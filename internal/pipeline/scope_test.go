@@ -104,3 +104,45 @@ func TestScopeOfMistakes(t *testing.T) {
 		t.Error("a scope of what is no HCL")
 	}
 }
+
+// TestOpenReads: a block whose value is kept is not one that nothing reads. One whose for_each waits for
+// a step has no value to keep, and a claim has none.
+func TestOpenReads(t *testing.T) {
+	sources := map[string][]byte{"p.hcl": []byte(`
+step "download" "unread" { url = "x" }
+step "download" "late" { url = json(step.command.split.out, "a.json:url") }
+step "download" "later" {
+  for_each = files(step.command.split.out, "*")
+  url      = each.key
+}
+step "command" "split" { argv = ["split"] }
+table "t" { data = step.command.split.out }
+claim "c" { text = "It is so." }
+`)}
+	type said struct {
+		Text string `hcl:"text" help:"x"`
+	}
+	claims := step.Define(step.Kind[said]{Name: pipeline.ClaimKind, Version: 1, Doc: "Says.", Block: true, Outputs: []step.Output{{Name: "report", Type: "text"}}, Run: noRun[said]})
+	o := pipeline.Options{Registry: step.NewRegistry(append(kinds().Kinds(), claims)...), Lint: true}
+	unused := func(ds pipeline.Diagnostics) (names []string) {
+		for _, d := range ds.List {
+			if d.Summary == "Unused source" {
+				names = append(names, strings.Fields(d.Detail)[2])
+			}
+		}
+		return names
+	}
+	_, ds := pipeline.Load(sources, o)
+	if got := strings.Join(unused(ds), " "); got != "step.download.unread, step.download.late, step.download.later," {
+		t.Errorf("loaded: nothing reads %s", got)
+	}
+	s, p, ds := pipeline.Open(sources, o)
+	if got := strings.Join(unused(ds), " "); p == nil || got != "step.download.later," {
+		t.Errorf("opened: nothing reads %s, %v", got, ds.Err())
+	}
+	for name, known := range map[string]bool{"step.download.unread": true, "step.download.late": true, "step.download.later": false, "table.t": true, "claim.c": false} {
+		if v, ok := s.Named(name); !ok || v.IsKnown() != known {
+			t.Errorf("%s is %v, %t", name, v, ok)
+		}
+	}
+}

@@ -28,7 +28,7 @@ func TestWhatTerraformDoesOtherwise(t *testing.T) {
 		t.Fatalf("%d rows", len(rows))
 	}
 	for _, row := range rows {
-		got, err := of(t, "jsonencode("+row[1]+")", nil, pipeline.Options{List: pipeline.List})
+		got, err := of(t, "jsonencode("+row[1]+")", nil, pipeline.Options{World: pipeline.World{List: pipeline.List}})
 		if fails := row[3]; fails != "" && (err == nil || !strings.Contains(err.Error(), fails)) || fails == "" && (err != nil || got != row[2]) {
 			t.Errorf("%s is %s, %v; docs: %s%s", row[1], got, err, row[2], fails)
 		}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/local"
 	"github.com/redsi/redsi/internal/system/atomicfile"
 )
 
@@ -30,12 +31,12 @@ func (se *Session) ask(ctx context.Context, p *pipeline.Pipeline, ds pipeline.Di
 	if len(answers) == 0 {
 		return p, ds, nil
 	}
-	block, err := pipeline.LocalVariables(answers)
+	block, err := local.Variables(answers)
 	if err != nil {
 		return nil, ds, err
 	}
 	file := filepath.Join(ProjectDir(se.File), pipeline.LocalFile)
-	more, wrong := pipeline.ParseLocal(filepath.ToSlash(file), block, "")
+	more, wrong := local.Parse(filepath.ToSlash(file), block, "")
 	if wrong.HasErrors() {
 		return nil, ds, wrong.Err()
 	}

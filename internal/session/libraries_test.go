@@ -51,7 +51,7 @@ func BenchmarkPlanLibraries(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			p, ds := pipeline.Load(src, pipeline.Options{Registry: a.Registry, ReadFile: os.ReadFile})
+			p, ds := pipeline.Load(src, pipeline.Options{Registry: a.Registry, World: pipeline.World{ReadFile: os.ReadFile}})
 			if ds.HasErrors() {
 				b.Fatal(ds.Err())
 			}

@@ -124,7 +124,7 @@ func (se *Session) Reader(file string) *modules.Reader {
 // Options are the options of every load of a pipeline, here and as it grows.
 func (se *Session) Options(ctx context.Context, g Given, mods *modules.Reader) pipeline.Options {
 	return pipeline.Options{Registry: se.Registry, Vars: g.vars, VarFiles: g.files, Env: os.Environ(), Local: g.local,
-		ReadFile: pipeline.ReadFile, List: pipeline.List, Digest: se.digester(ctx), Folder: listing.Names, Module: mods.For(ctx),
+		World: pipeline.World{ReadFile: pipeline.ReadFile, List: pipeline.List, Digest: se.digester(ctx), Folder: listing.Names}, Module: mods.For(ctx),
 		Environments: environment.Memory(filepath.Join(se.StateDir, "environments"))}
 }
 

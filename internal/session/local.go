@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/local"
 	"github.com/redsi/redsi/internal/stores/open"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/internal/system/shellwords"
@@ -14,7 +15,7 @@ import (
 
 // Local is what a folder's LocalFile sets, unless something of higher precedence does.
 type Local struct {
-	pipeline.Local
+	local.Settings
 	File  string          // "" if there is none
 	Flags map[string]bool // that it set
 	Vars  []string        // that it set, as NAME=VALUE; sensitive ones as NAME
@@ -33,8 +34,8 @@ func (se *Session) LocalOf(folder string) (Local, pipeline.Diagnostics, error) {
 	case err != nil:
 		return Local{}, pipeline.Diagnostics{}, fault.Input(err)
 	}
-	l, ds := pipeline.ParseLocal(filepath.ToSlash(file), b, se.Profile)
-	return Local{Local: l, File: file, Flags: map[string]bool{}}, ds, nil
+	l, ds := local.Parse(filepath.ToSlash(file), b, se.Profile)
+	return Local{Settings: l, File: file, Flags: map[string]bool{}}, ds, nil
 }
 
 // Beside is a folder or a store that the settings name, relative to theirs.

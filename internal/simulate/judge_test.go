@@ -208,6 +208,16 @@ func (v *verdict) ends(n int, r *ran, of people) {
 	}
 }
 
+// isOwn reports whether the result that the store has of a step in the end was made by the run for that step.
+func (v *verdict) isOwn(r *ran, s runs.Step) bool {
+	if v.store.Records == nil {
+		return false
+	}
+	found, err := artifacts.LookupKnown(context.Background(), v.store, []artifacts.Digest{s.Key})
+	is := found[s.Key]
+	return err == nil && is != nil && is.Origin.RunID == r.id && is.Origin.Step == s.Address
+}
+
 // filed: what a run has done or found is in the store, where gc and the release of bytes leave it while the run is open; the run is open
 // until its last result is there, and what failed for good is known as such.
 func (v *verdict) filed(n int, r *ran) {
@@ -239,6 +249,7 @@ func (v *verdict) filed(n int, r *ran) {
 		})
 		v.must(mine || hit, "hit or ran", "%s, and nobody did its work", who)
 		v.must(!mine || !hit || !calm || twins[s.Key] > 1, "hit or ran", "%s, and the run has done its work", who)
+		v.must(!hit || goes || !v.isOwn(r, s), "hit or ran", "%s, and its result is the run's own", who)
 		v.must(hit || opened < since && (closed > since || v.closedBy(r, closed)), "open", "%s with a result of %s, and the run is open from %s to %s", who, since, opened, closed)
 	}
 	v.must(closed < never || v.away(0, r.ended-missed, never), "open", "run %d has ended, and its record of being open is left", n)

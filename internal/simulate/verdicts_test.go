@@ -15,6 +15,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/stores/mem"
+	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -35,6 +36,12 @@ func TestJudge(t *testing.T) {
 	gone, back := stored{at: 21500 * time.Millisecond, what: "gone", blobs: []artifacts.Digest{a}}, stored{at: 23 * s, what: "back", blobs: []artifacts.Digest{a}}
 	broken := mem.New()
 	if err := broken.Records.Put(t.Context(), artifacts.ResultsPrefix+a.Hex(), []byte("{}")); err != nil {
+		t.Fatal(err)
+	}
+	filed := mem.New()
+	own := storetest.NewResult(t, filed, "work.a", map[string]string{"out": "a"})
+	own.Origin.RunID = "1"
+	if _, _, err := artifacts.Publish(t.Context(), filed, own); err != nil {
 		t.Fatal(err)
 	}
 	type seen struct { // what is observed, with the parts of it that most cases change
@@ -90,6 +97,7 @@ func TestJudge(t *testing.T) {
 		"kept: run 0":               func(o *seen) { o.stored = slices.Insert(o.stored, 2, gone) },
 		"nobody did its work":       func(o *seen) { o.work = o.work[1:] },
 		"a is hit, and the run has": func(o *seen) { o.a.Outcome = runs.Hit },
+		"result is the run's own":   func(o *seen) { o.store, o.a.Key, o.a.Outcome = filed, own.Key, runs.Hit },
 		"the run is open from 22s":  func(o *seen) { o.stored[0].at = 22 * s },
 		"open: run 0 has":           func(o *seen) { o.stored = o.stored[:2] },
 		"failures: run 0":           func(o *seen) { o.store = mem.New() },

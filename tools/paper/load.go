@@ -75,7 +75,7 @@ func eachConfig(file string, pass func(pipeline.Step) error) (claims []claim, er
 	if err != nil {
 		return nil, err
 	}
-	p, ds := pipeline.Load(src, pipeline.Options{Registry: kinds.Registry(), ReadFile: os.ReadFile})
+	p, ds := pipeline.Load(src, pipeline.Options{Registry: kinds.Registry(), World: pipeline.World{ReadFile: os.ReadFile}})
 	if ds.HasErrors() {
 		return nil, ds.Err()
 	}

@@ -30,7 +30,7 @@ func planOf(t *testing.T, reading string) map[string]planned {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, ds := pipeline.Load(src, pipeline.Options{Registry: kinds.Registry(), ReadFile: os.ReadFile, Vars: map[string]string{"reading": reading}})
+	p, ds := pipeline.Load(src, pipeline.Options{Registry: kinds.Registry(), World: pipeline.World{ReadFile: os.ReadFile}, Vars: map[string]string{"reading": reading}})
 	if ds.HasErrors() {
 		t.Fatal(ds.Err())
 	}

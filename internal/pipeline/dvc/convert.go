@@ -72,7 +72,7 @@ func Convert(ctx context.Context, file string) (text []byte, notes []string, err
 	}
 	c := &conversion{ctx: ctx, dir: filepath.Dir(file), leaves: map[string]int{},
 		local: map[string]cty.Value{}, locals: map[string]string{}, shown: map[string][]entry{}, top: &stage{names: map[string]string{}, keys: []string{""}, all: []cty.Value{cty.EmptyObjectVal}}, notes: []string{}}
-	c.scope, _, _ = pipeline.Open(map[string][]byte{filepath.ToSlash(filepath.Join(c.dir, pipeline.DefaultFile)): nil}, pipeline.Options{ReadFile: pipeline.ReadFile, Stop: ctx.Err})
+	c.scope, _, _ = pipeline.Open(map[string][]byte{filepath.ToSlash(filepath.Join(c.dir, pipeline.DefaultFile)): nil}, pipeline.Options{World: pipeline.World{ReadFile: pipeline.ReadFile}, Stop: ctx.Err})
 	doc, err := c.plain(decoded(filepath.Base(file)))
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", file, err)

@@ -71,7 +71,7 @@ func TestConvert(t *testing.T) {
 				return
 			}
 			_, ds := pipeline.Load(map[string][]byte{filepath.Join(dir, "pipelines.hcl"): text}, pipeline.Options{Registry: kinds.Registry(),
-				ReadFile: pipeline.ReadFile, List: pipeline.List, Lint: true})
+				World: pipeline.World{ReadFile: pipeline.ReadFile, List: pipeline.List}, Lint: true})
 			for _, d := range ds.List {
 				t.Errorf("%s: %s: %s", d.Subject, d.Summary, d.Detail)
 			}

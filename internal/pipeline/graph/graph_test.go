@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/redsi/redsi/internal/pipeline/declare"
 )
 
 var update = flag.Bool("update", false, "write golden files instead of comparing with them")
@@ -102,6 +103,15 @@ func TestLayout(t *testing.T) {
 			} else if err != nil {
 				t.Fatal(err)
 			}
+		}
+	}
+}
+
+// TestPalette: each type of block whose steps a graph shows has a colour, and no other.
+func TestPalette(t *testing.T) {
+	for _, b := range declare.Types {
+		if _, coloured := palette[b.Name]; coloured != b.Outputs() {
+			t.Errorf("%s: coloured %t", b.Name, coloured)
 		}
 	}
 }

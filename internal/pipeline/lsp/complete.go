@@ -11,7 +11,9 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/reference"
+	"github.com/redsi/redsi/internal/pipeline/schema"
 	"github.com/redsi/redsi/step"
 )
 
@@ -42,7 +44,7 @@ func (s *server) complete(d *document, offset int) completionList {
 			c.attributes(element(a.Type).Attrs, nil)
 		}
 	case p.where == inBody && len(p.blocks) == 0:
-		for i, b := range pipeline.BlockTypes {
+		for i, b := range declare.Types {
 			c.add(completionItem{Label: b.Name, Kind: itemKeyword, Documentation: markdown(b.Help), SortText: fmt.Sprintf("%02d", i)}, b.Snippet)
 		}
 	case p.where == inBody && !p.quote:
@@ -120,7 +122,7 @@ func (c *completions) attributes(attrs []step.Attr, written []string) {
 	rest := strings.TrimLeft(c.d.src[c.end:], " \t")
 	for i := range attrs {
 		a := &attrs[i]
-		if a.Label || pipeline.FilledIn(a) || slices.Contains(written, a.Name) && a.Name != c.place.word {
+		if a.Label || schema.FilledIn(a) || slices.Contains(written, a.Name) && a.Name != c.place.word {
 			continue
 		}
 		item := completionItem{Label: a.Name, Kind: itemProperty, Detail: a.Type.String(), Documentation: markdown(describeAttr(a)), SortText: "1"}
@@ -194,7 +196,7 @@ func (c *completions) start(want *step.Attr) {
 			c.verbatim(completionItem{Label: x.name, Kind: itemVariable, Detail: c.short(x.name), SortText: "2"}, x.name)
 		}
 	}
-	for _, root := range []string{"var", "local", "source", "step", "environment", "table", "figure", "module", "each"} {
+	for _, root := range declare.Roots() {
 		c.verbatim(completionItem{Label: root, Kind: itemModule, SortText: "3"}, root)
 	}
 	for _, f := range pipeline.Functions() {
@@ -260,7 +262,7 @@ func (c *completions) member(want *step.Attr, offset int) {
 				c.verbatim(completionItem{Label: rest, Kind: itemVariable, Detail: c.short(x.name)}, rest)
 			}
 		}
-	case root == "step" && len(p.before) <= 2 || (root == "module" || root == "environment" || isNamed(root)) && len(p.before) == 1:
+	case len(p.before) < declare.Depth(root):
 		var names []string
 		for _, x := range c.decls {
 			rest, ok := strings.CutPrefix(x.name, strings.Join(p.before, ".")+".")
@@ -280,7 +282,7 @@ func (c *completions) member(want *step.Attr, offset int) {
 		}
 	case root == "var" || root == "local" || root == "module":
 		offer(namesOf(descend(c.named(root+"."+p.before[1]), p.before[2:])), itemField)
-	case root == "step" && len(block) == 3 || isNamed(root) && len(block) == 2:
+	case declare.Of(root).Outputs() && len(block) == declare.Depth(root):
 		for _, x := range c.decls {
 			if x.name != strings.Join(block, ".") {
 				continue

@@ -7,8 +7,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
-
-	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/declare"
 )
 
 // place is where in a pipeline a position is, as the text before it says.
@@ -38,23 +37,21 @@ type header struct {
 	labels []string
 }
 
-// isNamed reports whether blocks of a type have a name and outputs, but no kind.
-func isNamed(typ string) bool { return typ == "source" || typ == "table" || typ == "figure" }
-
 // kind names the step kind of a block at the top of a file; "" if it has none.
-func (h header) kind() string {
-	if h.typ == "step" && len(h.labels) > 0 {
-		return h.labels[0]
-	}
-	return pipeline.BlockKinds[h.typ]
-}
+func (h header) kind() string { return declare.Of(h.typ).KindOf(h.labels) }
 
 // name is the block's name in references.
 func (h header) name() string { return strings.Join(append([]string{h.typ}, h.labels...), ".") }
 
 // top finds where a block begins at the start of a line: a text is read from there, so that
 // what is broken before it does not matter.
-var top = regexp.MustCompile(`(?m)^(variable|locals|source|step|environment|table|figure|claim|module|output|paper|checklist|publish|limits|results|run|variables)\b[^=\n]*$`)
+var top = func() *regexp.Regexp {
+	names := []string{"run", "variables"} // of a test
+	for _, t := range declare.Types {
+		names = append(names, t.Name)
+	}
+	return regexp.MustCompile(`(?m)^(` + strings.Join(names, "|") + `)\b[^=\n]*$`)
+}()
 
 // lexFrom is where to begin to read the text so that an offset in it is understood.
 func lexFrom(src string, offset int) int {

@@ -4,6 +4,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/step"
 )
 
@@ -11,7 +12,7 @@ import (
 type decl struct {
 	name    string // var.x, local.x, step.train.dsi, table.t, figure.f, module.m, output.o
 	typ     string // variable, local, step, table, figure, module or output
-	kind    string // of a step
+	kind    string // of work
 	rng     hcl.Range
 	extent  hcl.Range
 	body    *hclsyntax.Body // nil for a local
@@ -28,22 +29,26 @@ func declarations(file string, src []byte) (list []decl, complete bool) {
 	}
 	for _, b := range body.Blocks {
 		d := decl{typ: b.Type, rng: b.DefRange(), extent: b.Range(), body: b.Body}
+		t := declare.Of(b.Type)
+		name, named := declare.NameOf(b)
 		switch {
-		case b.Type == "locals":
+		case t == nil:
+			continue
+		case t.Makes == declare.MakesValue:
 			for _, a := range b.Body.Attributes {
 				list = append(list, decl{name: "local." + a.Name, typ: "local", rng: a.NameRange, extent: a.SrcRange})
 			}
 			continue
-		case b.Type == "variable" && len(b.Labels) == 1:
-			d.name, d.attr = "var."+b.Labels[0], variableAttr(b)
-		case b.Type == "output" && len(b.Labels) == 1:
-			d.name, d.attr = "output."+b.Labels[0], step.Attr{Name: b.Labels[0], Help: constantText(b.Body, "description")}
-		case b.Type == "step" && len(b.Labels) == 2, (isNamed(b.Type) || b.Type == "module" || b.Type == "environment") && len(b.Labels) == 1:
-			h := header{b.Type, b.Labels}
-			d.name, d.kind = h.name(), h.kind()
-		default:
+		case !named:
+			continue
+		case t.Makes == declare.MakesVariable:
+			d.attr = variableAttr(b)
+		case t.Makes == declare.MakesOutput:
+			d.attr = step.Attr{Name: b.Labels[0], Help: constantText(b.Body, "description")}
+		case t.Root == "":
 			continue
 		}
+		d.name, d.kind = name, t.KindOf(b.Labels)
 		d.forEach = b.Body.Attributes["for_each"] != nil
 		list = append(list, d)
 	}

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/reference"
+	"github.com/redsi/redsi/internal/pipeline/schema"
 )
 
 // shownLines and shownInstances bound what a hover shows of a value or a block.
@@ -35,7 +37,7 @@ func (s *server) hover(d *document, offset int) any {
 		return s.hoverHeader(d, end, at)
 	case p.where == inBody && len(p.path) > 0:
 		if a := attrAt(s.attrsOf(d, p.blocks), p.path); a != nil {
-			if inner := pipeline.AttrOf(element(a.Type).Attrs, name); inner != nil {
+			if inner := schema.AttrOf(element(a.Type).Attrs, name); inner != nil {
 				return hoverOf(at, describeAttr(inner))
 			}
 		}
@@ -44,7 +46,7 @@ func (s *server) hover(d *document, offset int) any {
 	case p.where == inBody && p.blocks[0].typ == "locals":
 		return hoverOf(at, s.hoverValue(d, "local."+name))
 	case p.where == inBody:
-		if a := pipeline.AttrOf(s.attrsOf(d, p.blocks), name); a != nil {
+		if a := schema.AttrOf(s.attrsOf(d, p.blocks), name); a != nil {
 			return hoverOf(at, describeAttr(a))
 		}
 	case p.where == inValue && !p.quote && len(p.before) == 0 && strings.HasPrefix(strings.TrimLeft(d.src[end:], " "), "("):
@@ -67,7 +69,7 @@ func (t *text) between(start, end int) span { return span{t.position(start), t.p
 // hoverReference says what a reference is.
 func (s *server) hoverReference(d *document, ref []string, at span) any {
 	plain := slices.DeleteFunc(slices.Clone(ref), func(p string) bool { return strings.HasPrefix(p, "[") })
-	depth := map[string]int{"var": 2, "local": 2, "source": 2, "table": 2, "figure": 2, "module": 2, "environment": 2, "step": 3}[ref[0]]
+	depth := declare.Depth(ref[0])
 	if depth == 0 || len(plain) < depth {
 		return nil
 	}
@@ -135,11 +137,12 @@ func (s *server) hoverValue(d *document, name string, path ...string) string {
 func (s *server) hoverBlock(d *document, x decl, text string, at span) any {
 	spec := s.Load.Registry.Lookup(x.kind)
 	name := "`" + x.name + "`"
-	switch {
+	switch t := declare.Of(x.typ); {
 	case x.typ == "module":
 		text = s.describeModule(x)
-	case x.typ == "environment":
-		text = "What programs are run in, as a lock file has it."
+	case t != nil && t.Makes == declare.MakesNode:
+		first, _, _ := strings.Cut(t.Help, ". ")
+		text = first + "."
 	case spec == nil || spec.Hidden:
 		return nil
 	case text == "":

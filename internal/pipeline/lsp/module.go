@@ -77,12 +77,10 @@ func (w *work) module(d *document, name string) (decl, bool) {
 	return all[i], true
 }
 
-// moduleAttrsOf lists what may be in a module block: its own attributes, and the
-// variables of the module.
-func (s *server) moduleAttrsOf(d *document, b header) []step.Attr {
-	attrs := slices.Concat(pipeline.BlockAttrs("module"), commonAttrs[:1])
+// variablesOf lists the variables of a module, as its block may set them.
+func (s *server) variablesOf(d *document, b header) (attrs []step.Attr) {
 	if len(b.labels) != 1 {
-		return attrs
+		return nil
 	}
 	if x, ok := s.work.module(d, b.labels[0]); ok {
 		for _, v := range s.work.inside(x, "variable") {
@@ -158,7 +156,7 @@ func (s *server) describeModule(x decl) string {
 
 // variableAttr is a variable as the attribute of a module block that gives it its value.
 func variableAttr(b *hclsyntax.Block) step.Attr {
-	a := step.Attr{Name: b.Labels[0], Type: anything, Help: constantText(b.Body, "description")}
+	a := step.Attr{Name: b.Labels[0], Type: step.Type{Kind: "any"}, Help: constantText(b.Body, "description")}
 	if x := b.Body.Attributes["default"]; x != nil {
 		a.Optional = true
 		if v, ds := x.Expr.Value(nil); !ds.HasErrors() && v.IsWhollyKnown() && !v.IsNull() {

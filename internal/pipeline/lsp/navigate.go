@@ -2,13 +2,15 @@ package lsp
 
 import (
 	"bytes"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/hashicorp/hcl/v2/hclwrite"
+
+	"github.com/redsi/redsi/internal/pipeline/declare"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
 // definition finds where what a reference names is declared; nil if nowhere.
@@ -70,28 +72,25 @@ func (s *server) symbols(d *document, _ int) any {
 	}
 	for _, b := range body.Blocks {
 		x := symbol{Name: strings.Join(append([]string{b.Type}, b.Labels...), "."), Kind: symbolClass, Range: d.span(b.Range()), Selection: d.span(b.DefRange())}
-		switch b.Type {
-		case "variable":
+		switch t := declare.Of(b.Type); {
+		case t == nil:
+		case t.Makes == declare.MakesVariable:
 			x.Name, x.Kind = "var."+strings.Join(b.Labels, "."), symbolVariable
-		case "locals":
+		case t.Makes == declare.MakesValue:
 			x.Kind = symbolNamespace
-			for _, a := range attributes(b.Body) {
+			for _, a := range syntax.Attributes(b.Body) {
 				x.Children = append(x.Children, symbol{Name: "local." + a.Name, Kind: symbolConstant, Range: d.span(a.SrcRange), Selection: d.span(a.NameRange)})
 			}
-		case "output":
+		case t.Makes == declare.MakesOutput:
 			x.Kind = symbolVariable
-		case "module":
+		case t.Makes == declare.MakesCall:
 			x.Kind = symbolNamespace
-		case "source", "table", "figure":
+		case t.Outputs() && t.Kind != "":
 			x.Kind = symbolObject
 		}
 		list = append(list, x)
 	}
 	return list
-}
-
-func attributes(b *hclsyntax.Body) []*hclsyntax.Attribute {
-	return slices.SortedFunc(maps.Values(b.Attributes), func(x, y *hclsyntax.Attribute) int { return x.SrcRange.Start.Byte - y.SrcRange.Start.Byte })
 }
 
 // format brings a document into the usual form, as `redsi fmt` does; one that is not HCL

@@ -6,42 +6,24 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/reference"
+	"github.com/redsi/redsi/internal/pipeline/schema"
 	"github.com/redsi/redsi/step"
 )
-
-var anything = step.Type{Kind: "any"}
-
-// commonAttrs are those of all blocks that stand for steps, beside those of their kinds.
-var commonAttrs = []step.Attr{
-	{Name: "for_each", Type: anything, Optional: true, Help: "A map, or a set or list of texts: the block stands for one step or module of each key, in which each.key and each.value are that element. product({ … }) makes all combinations of several lists; files(ARTIFACT, PATTERN) is the files that a step leaves, each of which is each.file"},
-	{Name: "when", Type: step.Type{Kind: step.Bool}, Optional: true, Help: "The step is skipped where this is false. json(ARTIFACT, \"FILE:FIELD\") asks what another step found"},
-	{Name: "otherwise", Type: step.Type{Kind: step.String}, Optional: true, Help: "Why the block is left out where its when is false, in a sentence: the plan, the end of a run and the report say so"},
-	{Name: "allow_empty", Type: step.Type{Kind: step.Bool}, Optional: true, Help: "There may be no piece of a for_each over what a step leaves"},
-	{Name: "keep", Type: step.Type{Kind: step.Bool}, Optional: true, Default: "true", Help: "false: the bytes of the step's outputs leave the store when all that read them are done, and come back by running it again. It is not part of the key"},
-	{Name: "resources", Optional: true, Block: true, Help: "What the step needs to run. It is not part of the key", Type: formOf("resources")},
-	{Name: "retry", Optional: true, Block: true, Help: "How a failed program is tried again. It is not part of the key", Type: formOf("retry")},
-	{Name: "check", Optional: true, Block: true, Help: "What must be so of a number that the step leaves. It is not part of the key", Type: formOf("check")},
-}
-
-func formOf(block string) step.Type {
-	return step.Type{Kind: step.Object, Attrs: pipeline.BlockAttrs(block)}
-}
 
 // attrsOf lists what may be in the innermost of some blocks of a document.
 func (s *server) attrsOf(d *document, blocks []header) []step.Attr {
 	if len(blocks) == 0 {
 		return nil
 	}
-	attrs := pipeline.BlockAttrs(blocks[0].typ)
-	if blocks[0].typ == "module" {
-		attrs = s.moduleAttrsOf(d, blocks[0])
-	} else if spec := s.Load.Registry.Lookup(blocks[0].kind()); spec != nil {
-		attrs = slices.Concat(spec.Attrs, commonAttrs)
+	t := declare.Of(blocks[0].typ)
+	attrs := t.Attrs(s.Load.Registry, blocks[0].kind())
+	if t != nil && t.Makes == declare.MakesCall {
+		attrs = append(attrs, s.variablesOf(d, blocks[0])...)
 	}
 	for _, b := range blocks[1:] {
-		a := pipeline.AttrOf(attrs, b.typ)
+		a := schema.AttrOf(attrs, b.typ)
 		if a == nil || !a.Block {
 			return nil
 		}
@@ -63,7 +45,7 @@ func attrAt(attrs []step.Attr, path []string) *step.Attr {
 	if len(path) == 0 {
 		return nil
 	}
-	a := pipeline.AttrOf(attrs, path[0])
+	a := schema.AttrOf(attrs, path[0])
 	if a == nil {
 		return nil
 	}
@@ -75,7 +57,7 @@ func attrAt(attrs []step.Attr, path []string) *step.Attr {
 		case p == "[]" && t.Kind == step.InputMany:
 		case p == "{}" && t.Kind == step.Object:
 		case t.Kind == step.Object:
-			inner := pipeline.AttrOf(t.Attrs, p)
+			inner := schema.AttrOf(t.Attrs, p)
 			if inner == nil {
 				return nil
 			}

@@ -7,26 +7,20 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/declare"
 )
 
 const intro = `# Kinds and functions
 
 <!-- Made by "redsi kinds --markdown". A test compares it with the code. -->
 
-A pipeline file has blocks of eight types:
+A pipeline file has blocks of these types, which [pipelines.md](pipelines.md) explains:
 
-| block | what it declares |
-|---|---|
-| ` + "`variable \"NAME\" {}`" + ` | a value from outside: ` + "`type`, `default`, `description`, `validation {}`" + `; used as ` + "`var.NAME`" + ` |
-| ` + "`locals {}`" + ` | named values, used as ` + "`local.NAME`" + ` |
-| ` + "`step \"KIND\" \"NAME\" {}`" + ` | a piece of work; its outputs are ` + "`step.KIND.NAME.OUTPUT`" + ` |
-| ` + "`table \"NAME\" {}`" + ` | a table of the paper |
-| ` + "`figure \"NAME\" {}`" + ` | a figure of the paper |
-| ` + "`module \"NAME\" {}`" + ` | another pipeline, with values for its variables; its outputs are ` + "`module.NAME.OUTPUT`" + `: [pipelines.md](pipelines.md#modules) |
-| ` + "`output \"NAME\" {}`" + ` | a ` + "`value`" + ` for pipelines that have this one as a module |
-| ` + "`limits {}`" + ` | how many steps of a run may have a name at a time: [pipelines.md](pipelines.md#limits) |
-| ` + "`paper {}`" + ` | what the pipeline rebuilds: ` + "`title`, `authors`, `url`" + `, with which the report begins; for deposits and citations ` + "`abstract`, `license`, `keywords`, `doi`, `version`, and by author `orcid` and `affiliations`" + ` |
+| block | what it is | attributes |
+|---|---|---|
+`
 
+const rest = `
 A variable takes the value of ` + "`--var NAME=VALUE`, else of a `--var-file`, else of the environment's `REDSI_VAR_NAME`, else of `redsi.local.hcl`" + `, else its default.
 One with ` + "`ask = \"QUESTION\"`, which nobody has set and whose default a step refuses, is asked for at the terminal by `redsi run` and `redsi plan`; the answer is kept in `redsi.local.hcl`" + `.
 
@@ -62,6 +56,14 @@ whose last bits a processor that multiplies and adds at once rounds differently.
 func Markdown(w io.Writer, kinds []Kind) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprint(b, intro)
+	for _, t := range declare.Types {
+		fmt.Fprintf(b, "| `%s", t.Name)
+		for _, l := range t.Labels {
+			fmt.Fprintf(b, " %q", l)
+		}
+		fmt.Fprintf(b, " {}` | %s | %s |\n", cell(t.Help), names(&t))
+	}
+	fmt.Fprint(b, rest)
 	fmt.Fprintf(b, "\n## Kinds\n\n| kind | summary |\n|---|---|\n")
 	for _, k := range kinds {
 		fmt.Fprintf(b, "| [%s](#%s) | %s |\n", k.longName, anchor(k.longName), cell(k.Summary))
@@ -79,6 +81,22 @@ func Markdown(w io.Writer, kinds []Kind) error {
 		fmt.Fprintf(b, "| `%s` | %s |\n", f.Usage, cell(f.Help))
 	}
 	return b.Flush()
+}
+
+// names are the attributes and blocks of a type that has them of its own.
+func names(t *declare.Type) string {
+	if t.Form == nil {
+		return ""
+	}
+	var list []string
+	for _, a := range t.Form.Attrs {
+		name := "`" + a.Name + "`"
+		if a.Block {
+			name = "`" + a.Name + " {}`"
+		}
+		list = append(list, name)
+	}
+	return strings.Join(list, ", ")
 }
 
 func kind(b *bufio.Writer, k Kind) {

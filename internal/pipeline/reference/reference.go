@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/step"
 )
 
@@ -110,8 +111,8 @@ func describe(s step.Spec) Kind {
 	k := Kind{Name: s.Name, Block: "step", Version: s.Version, Doc: strings.TrimSpace(s.Doc), Queue: string(s.Queue), Needs: s.SecondFor(),
 		Attrs: attributes(s.Attrs, nil), Example: strings.Trim(s.Example, "\n"), longName: s.Name}
 	k.Summary, _, _ = strings.Cut(k.Doc, "\n")
-	if s.Block {
-		k.Block = strings.TrimPrefix(s.Name, "render_")
+	if t := declare.OfKind(s.Name); s.Block && t != nil {
+		k.Block = t.Name
 		k.longName = k.Block + " block"
 	}
 	for _, p := range s.Parts {

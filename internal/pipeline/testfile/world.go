@@ -12,6 +12,7 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/address"
+	"github.com/redsi/redsi/internal/pipeline/declare"
 )
 
 // Step is what assertions can say of a step, table or figure.
@@ -192,8 +193,10 @@ func (w World) values(a Assert) (map[string]cty.Value, error) {
 	values := map[string]cty.Value{
 		"plan": pipeline.FromTree(map[string]any{"steps": addresses, "kinds": kinds, "hit": count["hit"], "run": count["run"], "maybe": count["maybe"]}),
 	}
-	for _, block := range []string{"source", "step", "table", "figure"} {
-		values[block] = pipeline.FromTree(within(all, block))
+	for _, t := range declare.Types {
+		if t.Outputs() {
+			values[t.Name] = pipeline.FromTree(within(all, t.Name))
+		}
 	}
 	return values, nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/local"
 	"github.com/redsi/redsi/internal/sharing/archive"
 	"github.com/redsi/redsi/internal/stores/dir"
 	"github.com/redsi/redsi/internal/system/atomicfile"
@@ -189,7 +190,7 @@ func (x *Imported) writeVariables(folder string, m archive.Manifest) error {
 	if len(m.Variables) == 0 {
 		return nil
 	}
-	text, err := pipeline.LocalVariables(m.Variables)
+	text, err := local.Variables(m.Variables)
 	if err != nil {
 		return fmt.Errorf("the archive's variables: %w", err)
 	}

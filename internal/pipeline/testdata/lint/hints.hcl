@@ -1,7 +1,7 @@
 variable "unused" { default = 1 }
 
 locals {
-  idle  = 1
+  idle  = [for table in ["a", "b"] : upper(table)]
   names = ["a", "b"]
   all   = [for step in local.names : "${step}"]
   keyed = { for k in local.all : k => { "${k}" = k, (k) = "${k}!" } }

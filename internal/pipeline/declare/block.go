@@ -1,0 +1,149 @@
+package declare
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/redsi/redsi/internal/pipeline/schema"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/step"
+)
+
+func (d *declarer) declareBlock(t *Type, hb *hclsyntax.Block) {
+	if !labels(d.Diags, hb) {
+		return
+	}
+	b, kindRange := &Block{Block: hb, Kind: t.KindOf(hb.Labels), Name: hb.Labels[len(hb.Labels)-1], Owner: OwnerOf(hb)}, hb.TypeRange
+	if t.Kind == "" {
+		kindRange = hb.LabelRanges[0]
+	}
+	name, _ := NameOf(hb)
+	n := &Node{Name: name, Range: syntax.Header(hb), Block: b}
+	if !d.add(n) {
+		return
+	}
+	d.m.Nodes = append(d.m.Nodes, n)
+	b.Spec = d.kind(b, kindRange)
+	d.shape(b)
+	b.Places = placesIn(hb.Body)
+}
+
+// kind looks up a block's kind and reports one that cannot be used so.
+func (d *declarer) kind(b *Block, rng hcl.Range) *step.Spec {
+	s := d.Registry.Lookup(b.Kind)
+	switch {
+	case s == nil || s.Hidden:
+		var names []string
+		for _, k := range d.Registry.Kinds() {
+			if !k.Hidden && !k.Block {
+				names = append(names, k.Name)
+			}
+		}
+		slices.Sort(names)
+		detail := fmt.Sprintf("There is no kind %q. %s", b.Kind, syntax.Suggest(b.Kind, names, "kind"))
+		if Of(b.Type).Kind != "" {
+			detail = fmt.Sprintf("This build has no kind %q, which a %s block stands for.", b.Kind, b.Type)
+		}
+		d.Diags.Error(rng, "Unknown step kind", detail+" See redsi kinds.")
+		return nil
+	case s.Block && Of(b.Type).Kind == "":
+		if t := OfKind(b.Kind); t != nil {
+			d.Diags.Error(rng, "Not a step", fmt.Sprintf("This is written %s %q { … }.", t.Name, b.Name))
+		}
+		return nil
+	}
+	return s
+}
+
+// shape checks the names and forms in a block's body, which are the same for
+// all of its instances. Values are checked when they are known.
+func (d *declarer) shape(b *Block) {
+	if a := b.Body.Attributes[forEachAttr]; a != nil {
+		b.ForEach = a.Expr
+	}
+	d.shapeFlags(b)
+	for _, inner := range b.Body.Blocks {
+		switch {
+		case b.Spec != nil && schema.AttrOf(b.Spec.Attrs, inner.Type) != nil: // the kind's own
+		case inner.Type == checkBlock && b.Kind != ClaimKind:
+			d.shapeCheck(b, inner)
+		case inner.Type == resourcesBlock || inner.Type == retryBlock:
+			d.shapeResources(b, inner)
+		}
+	}
+	if b.Spec != nil {
+		schema.Shape(d.Diags, b.Block, b.Spec.Attrs, Common, b.Owner, d.m.Typos)
+	}
+}
+
+// shapeFlags notes when, otherwise, allow_empty and keep, unless they are attributes of the kind.
+func (d *declarer) shapeFlags(b *Block) {
+	flag := func(name string) *hclsyntax.Attribute {
+		if b.Spec != nil && schema.AttrOf(b.Spec.Attrs, name) != nil {
+			return nil
+		}
+		return b.Body.Attributes[name]
+	}
+	if a := flag(whenAttr); a != nil && b.Type == "claim" {
+		d.Diags.Error(a.NameRange, "Not an attribute", "A claim does no work, so there is nothing to skip.")
+	} else if a != nil {
+		b.When = a.Expr
+	}
+	if a := flag(otherwiseAttr); a != nil && b.When == nil {
+		d.Diags.Error(a.NameRange, "Not an attribute", "otherwise says why a block whose when is false is left out: it stands beside a when.")
+	} else if a != nil {
+		b.Otherwise = a.Expr
+	}
+	if a := flag(keepAttr); a != nil && b.Type != "step" {
+		d.Diags.Error(a.NameRange, "Not an attribute", fmt.Sprintf("keep stands in a step whose outputs only other steps read; what a %s makes stays.", b.Type))
+	} else if a != nil {
+		b.Keep = a.Expr
+	}
+	if a := flag(AllowEmptyAttr); a != nil {
+		v, ds := a.Expr.Value(nil)
+		switch {
+		case ds.HasErrors() || v.IsNull() || v.Type() != cty.Bool:
+			d.Diags.Error(a.Expr.Range(), "Wrong type", "allow_empty is true or false, as it is written.")
+		case b.ForEach == nil:
+			d.Diags.Error(a.NameRange, "Not an attribute", "allow_empty stands beside a for_each over what a step makes: there may be no piece.")
+		default:
+			b.AllowEmpty = v.True()
+		}
+	}
+}
+
+// shapeCheck checks the names in a check block.
+func (d *declarer) shapeCheck(b *Block, inner *hclsyntax.Block) {
+	if b.Type != "step" {
+		d.Diags.Error(inner.TypeRange, "Unknown block", fmt.Sprintf("A check belongs to a step. What is expected of a %s is written in expect and claim blocks.", b.Type))
+		return
+	}
+	if len(inner.Labels) != 1 || inner.Labels[0] == "" {
+		d.Diags.Error(syntax.Header(inner), "Wrong labels", `A check is written check "WHAT IT CHECKS" { … }.`)
+		return
+	}
+	d.shapeForm(inner)
+	b.Checks = append(b.Checks, inner)
+}
+
+// shapeResources notes a resources or retry block, each of which a block has once.
+func (d *declarer) shapeResources(b *Block, inner *hclsyntax.Block) {
+	of := &b.Resources
+	if inner.Type == retryBlock {
+		of = &b.Retry
+	}
+	switch {
+	case b.Type == "claim":
+		d.Diags.Error(inner.TypeRange, "Unknown block", "A claim does no work, so it needs no resources and no retry.")
+	case *of != nil:
+		d.Diags.Error(inner.TypeRange, "Block written twice", fmt.Sprintf("A block has one %s block.", inner.Type), syntax.Place{Range: (*of).TypeRange, Text: "the first one"})
+	default:
+		*of = inner
+		labels(d.Diags, inner)
+		d.shapeForm(inner)
+	}
+}

@@ -1,0 +1,139 @@
+package declare
+
+import (
+	"fmt"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/redsi/redsi/internal/pipeline/schema"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/step"
+)
+
+// Module is what the files of a pipeline declare, or of a module within it.
+type Module struct {
+	Files     map[string][]byte
+	Bodies    []*syntax.Body
+	parent    *Module // nil of the pipeline itself
+	Variables map[string]*Variable
+	Once      map[string]*hclsyntax.Block // by the type of which there is one
+	Nodes     []*Node                     // locals, outputs, modules and blocks in source order
+	ByName    map[string]*Node            // step.train.dsi, module.first, local.sizes
+	Typos     schema.Typos
+}
+
+func newModule(files map[string][]byte, parent *Module) *Module {
+	return &Module{Files: files, parent: parent, Variables: map[string]*Variable{}, Once: map[string]*hclsyntax.Block{}, ByName: map[string]*Node{}, Typos: schema.Typos{}}
+}
+
+// Broken reports whether some file is not HCL, so that it is not known what is declared.
+func (m *Module) Broken() bool {
+	return len(m.Bodies) == 0 || len(m.Bodies) < len(syntax.Pipelines(m.Files))
+}
+
+// Ignores reports whether a block of a type says nothing here: it is about the pipeline that is run,
+// and this is a module.
+func (m *Module) Ignores(t *Type) bool { return m.parent != nil && t.Alone }
+
+// AnySensitive reports whether a variable that has been declared so far is sensitive.
+func (m *Module) AnySensitive() bool {
+	for _, v := range m.Variables {
+		if v.Sensitive {
+			return true
+		}
+	}
+	return false
+}
+
+// Node is something that is evaluated: one local value or output, or a block.
+type Node struct {
+	Name  string // local.sizes, step.train.dsi, table.dedup_counts, module.first, output.texts
+	Dir   string // the folder of its source, for file()
+	Index int    // among the nodes of its module that have a name
+	Range hcl.Range
+
+	Expr  hclsyntax.Expression // of a local or output
+	Block *Block               // of a source, step, table, figure or claim
+	Call  *Call
+	Form  *hclsyntax.Block // an environment or publish block
+}
+
+func (n *Node) ForEach() hclsyntax.Expression {
+	switch {
+	case n.Call != nil:
+		return n.Call.ForEach
+	case n.Block != nil:
+		return n.Block.ForEach
+	}
+	return nil
+}
+
+// Block is a source, step, table, figure or claim.
+type Block struct {
+	*hclsyntax.Block
+	Kind, Name string
+	Owner      string     // in sentences about its attributes
+	Spec       *step.Spec // nil if there is no such kind; reported
+	ForEach    hclsyntax.Expression
+	Flags
+	Resources *hclsyntax.Block
+	Retry     *hclsyntax.Block
+	Checks    []*hclsyntax.Block
+	Places    map[string]syntax.Pos // of its attributes and inner blocks, by name
+}
+
+// Flags are what a block says beside the attributes of its kind: whether it runs, why not, and whether
+// its outputs stay.
+type Flags struct {
+	When, Otherwise, Keep hclsyntax.Expression
+	AllowEmpty            bool
+}
+
+// placesIn are those of the attributes and blocks in a body, by name.
+func placesIn(body *hclsyntax.Body) map[string]syntax.Pos {
+	at, expects := map[string]syntax.Pos{}, 0
+	for name, a := range body.Attributes {
+		at[name] = syntax.PosOf(a.NameRange)
+	}
+	for _, inner := range body.Blocks {
+		pos := syntax.PosOf(inner.TypeRange)
+		if _, ok := at[inner.Type]; !ok {
+			at[inner.Type] = pos
+		}
+		if inner.Type == ExpectBlock {
+			at[fmt.Sprintf("%s[%d]", ExpectBlock, expects)] = pos
+			expects++
+		}
+	}
+	return at
+}
+
+// Variable is a declared variable.
+type Variable struct {
+	Name      string
+	Range     hcl.Range
+	Type      cty.Type // DynamicPseudoType if any value will do
+	Fallback  cty.Value
+	Optional  bool   // has a default
+	Sensitive bool   // its value is nowhere but where it is used
+	Ask       string // how a person is asked for it; "": not
+	Checks    []check
+}
+
+// check is a validation block of a variable.
+type check struct {
+	Condition, Message hclsyntax.Expression
+	Range              hcl.Range
+}
+
+// Call is a module block: another pipeline, with values for its variables. It
+// is evaluated like any pipeline, in a scope of its own; what others see of it is
+// its outputs.
+type Call struct {
+	*hclsyntax.Block
+	Module    func() *Module // declares it when first asked; nil if its files cannot be had, which is reported
+	ForEach   hclsyntax.Expression
+	Arguments []*hclsyntax.Attribute
+}

@@ -1,0 +1,90 @@
+package evaluate
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/redsi/redsi/internal/pipeline/declare"
+	"github.com/redsi/redsi/internal/pipeline/language"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/step"
+)
+
+// TestUnexplained: what is not known, and waits for nothing, is an error with its line wherever
+// it stands.
+func TestUnexplained(t *testing.T) {
+	type echo struct {
+		Words []string `hcl:"words" help:"What it says."`
+	}
+	run := func(context.Context, *step.IO, echo) error { return nil }
+	registry := step.NewRegistry(step.Define(step.Kind[echo]{Name: "echo", Version: 1, Doc: "Says words.", Outputs: []step.Output{{Name: "out"}}, Run: run}))
+	unanswered := function.New(&function.Spec{
+		Type: function.StaticReturnType(cty.Bool),
+		Impl: func([]cty.Value, cty.Type) (cty.Value, error) { return cty.UnknownVal(cty.Bool), nil },
+	})
+	open := func(src string) (*Result, *Opened, syntax.Diagnostics) {
+		sources := map[string][]byte{"p.hcl": []byte(src)}
+		s := language.NewSession(sources, language.World{}, syntax.NewCollector(sources), nil)
+		s.Functions(".", func() bool { return false })["unanswered"] = unanswered
+		r, o := Evaluate(s, declare.Declare(s, sources, declare.Options{Registry: registry}), Given{}, Options{})
+		return r, o, s.Diags.Done()
+	}
+	load := func(src string) (*Result, syntax.Diagnostics) {
+		r, _, ds := open(src)
+		if ds.HasErrors() {
+			return nil, ds
+		}
+		return r, ds
+	}
+	const plain = "step \"echo\" \"a\" {\n words = [\"b\"]\n"
+	for name, src := range map[string]string{
+		"attribute": "step \"echo\" \"a\" {\n\n words = unanswered() ? [\"b\"] : []\n}",
+		"element":   "step \"echo\" \"a\" {\n\n words = [\"b\", unanswered() ? \"c\" : \"d\"]\n}",
+		"for_each":  plain + " for_each = unanswered() ? [\"b\"] : []\n}",
+		"keys":      plain + " for_each = { for x in [\"b\"] : (unanswered() ? \"c\" : x) => x }\n}",
+		"when":      plain + " when = unanswered()\n}",
+		"keep":      plain + " keep = unanswered()\n}",
+		"local":     "locals {\n\n a = { b = unanswered() }\n}",
+		"try":       "locals {\n\n a = try(unanswered(), true)\n}",
+		"publish":   "publish \"a\" {\n to = \"b\"\n files = unanswered() ? [] : []\n}",
+		"resources": plain + "\n resources {\n cpus = unanswered() ? 1 : 2\n}\n}",
+		"variable":  "variable \"a\" {\n default = 1\n validation {\n condition = unanswered()\n error_message = \"no\"\n }\n}",
+		"limits":    "limits {\n\n a = unanswered() ? 1 : 2\n}",
+		"console":   "",
+	} {
+		var ds syntax.Diagnostics
+		if name == "console" {
+			_, o, _ := open("")
+			_, ds = o.Value(WholeExpression("<test>", []byte("!unanswered()")))
+		} else if p, found := load(src); p != nil {
+			t.Errorf("%s: it loads with %d steps", name, len(p.Steps))
+			continue
+		} else {
+			ds = found
+		}
+		if text := ds.Lines(); !strings.Contains(text, "This has no value, though") || strings.Contains(text, ":1:") != (name == "console") {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+	// What is not known because of a mistake that is reported is not what a step decides.
+	_, ds := load("variable \"v\" {\n default = \"x\"\n validation {\n condition = var.v == \"y\"\n error_message = \"no\"\n }\n}\n" +
+		plain + " when = var.v == \"y\"\n}\nlocals {\n a = step.echo.a.out\n}")
+	if n, _ := ds.Count(); n != 1 {
+		t.Errorf("a wrong variable: %v", ds.Err())
+	}
+	// What waits for a step does so still, and its dependents are not blamed.
+	p, ds := load(`step "echo" "a" {
+  words = ["b"]
+}
+step "echo" "c" {
+  words = [json(step.echo.a.out, "x") == 1 ? "y" : "z"]
+}
+`)
+	if p == nil || len(p.Steps) != 2 || !p.Steps[1].Pending() {
+		t.Errorf("a step that waits: %v", ds.Err())
+	}
+}

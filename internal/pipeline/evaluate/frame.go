@@ -1,0 +1,144 @@
+package evaluate
+
+import (
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/redsi/redsi/internal/host/environment"
+	"github.com/redsi/redsi/internal/pipeline/address"
+	"github.com/redsi/redsi/internal/pipeline/declare"
+	"github.com/redsi/redsi/internal/pipeline/language"
+	"github.com/redsi/redsi/internal/pipeline/link"
+	"github.com/redsi/redsi/internal/pipeline/schema"
+)
+
+// frame is the evaluation of a pipeline, or of one instance of a module within it.
+type frame struct {
+	*run
+	decl      *declare.Module
+	links     *link.Links
+	sight     language.Scope // what its expressions see in any case
+	address   string         // of the module; "" of the pipeline itself
+	variables *variables
+	states    []state // of nodes, by their index
+	modules   []*frame
+	typos     schema.Typos // those of its body, and of its values
+	own       Result
+
+	inherited *language.Awaited          // by the arguments of the module that this is
+	cellNames map[string]map[string]bool // of tables and figures that claims name, by address
+}
+
+// state is what an evaluation has found of a node.
+type state struct {
+	value     cty.Value         // what references to it give; DynamicVal where that failed
+	awaits    *language.Awaited // what the value waits for, or was made of; nil if no step decides it
+	undecided bool              // of a block: it is not known yet whether some step of it is skipped
+	read      bool              // something refers to it, or its value is kept
+	cells     cty.Value         // of a table or figure, what claims see; see cellsOf
+	steps     []Step
+	skipped   []Skipped
+}
+
+// of is what has been found of a node.
+func (f *frame) of(n *declare.Node) *state { return &f.states[n.Index] }
+
+// qualified is a name with the module that it is in.
+func (f *frame) qualified(name string) string {
+	return address.Address{Modules: f.address, Name: name}.String()
+}
+
+// sees is what expressions see in ctx, of an instance or, with nil, of none in particular.
+func (f *frame) sees(ctx *hcl.EvalContext, inst *instance) language.Scope {
+	sc := f.sight
+	sc.Context, sc.Of = ctx, inst.of()
+	return sc
+}
+
+// reader reads a block that has a form in what an instance sees.
+func (f *frame) reader(b *hclsyntax.Block, inst *instance) *schema.Reader {
+	return &schema.Reader{Scope: f.sees(inst.ctx, inst), Block: b, Spec: declare.FormOf(b), Owner: declare.OwnerOf(b), Address: inst.address, Typos: f.typos}
+}
+
+// place gives an instance of a block its address and what its expressions can see.
+func (f *frame) place(inst *instance, n *declare.Node, ctx *hcl.EvalContext) {
+	inst.address, inst.ctx = f.qualified(n.Name), ctx
+	if inst.Keyed {
+		inst.address += address.Key(inst.Key)
+		inst.ctx = ctx.NewChild()
+		each := map[string]cty.Value{"key": cty.StringVal(inst.Key), "value": inst.value}
+		if inst.value.Type() == language.ArtifactType {
+			each["file"] = inst.value
+		}
+		inst.ctx.Variables = map[string]cty.Value{"each": cty.ObjectVal(each)}
+	}
+}
+
+// Options say how a pipeline is evaluated.
+type Options struct {
+	Lint         bool
+	KeepValues   bool // of all blocks, whether something refers to them or not
+	Environments environment.Memory
+	ReadFile     func(name string) ([]byte, error) // for Lint; nil if there are no files
+}
+
+// run is one evaluation of a pipeline with its modules.
+type run struct {
+	*language.Session
+	Options
+	links   map[*declare.Module]*link.Links
+	modules map[string][]byte // the pipeline files of modules that have an instance
+	limits  map[string]int    // of the pipeline and its modules, by their names in a plan
+
+	steps, instances int   // of steps; of modules
+	config           int64 // bytes of all configurations
+}
+
+// variables are those of a frame with their values.
+type variables struct {
+	f  *frame
+	of map[string]*setting
+}
+
+// setting is a variable with its value.
+type setting struct {
+	*declare.Variable
+	value cty.Value // DynamicVal until it is set, and where that failed
+	local bool      // its value is of Options.Local
+	given bool      // somebody has set it
+}
+
+// maker makes the steps of a block.
+type maker struct {
+	f   *frame
+	n   *declare.Node
+	st  *state
+	own *language.Awaited // by what the block refers to and its for_each
+}
+
+// stepReader reads the configuration of one instance of a block.
+type stepReader struct {
+	*schema.Reader
+	f    *frame
+	b    *declare.Block
+	inst *instance
+}
+
+func (f *frame) stepReader(b *declare.Block, inst *instance) *stepReader {
+	return &stepReader{&schema.Reader{Scope: f.sees(inst.ctx, inst), Block: b.Block, Spec: b.Spec, Owner: b.Owner, Address: inst.address, Typos: f.typos}, f, b, inst}
+}
+
+// collect adds what the frame's nodes and modules are: steps in source order, then those of modules.
+func (f *frame) collect(r *Result) {
+	for _, n := range f.decl.Nodes {
+		if n.Block != nil && n.Block.Type != "claim" {
+			r.Steps = append(r.Steps, f.of(n).steps...)
+			r.Skipped = append(r.Skipped, f.of(n).skipped...)
+		}
+	}
+	r.Environments = append(r.Environments, f.own.Environments...)
+	for _, m := range f.modules {
+		m.collect(r)
+	}
+}

@@ -1,0 +1,186 @@
+package evaluate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/pipeline/address"
+	"github.com/redsi/redsi/internal/pipeline/declare"
+	"github.com/redsi/redsi/internal/pipeline/language"
+	"github.com/redsi/redsi/internal/pipeline/link"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
+)
+
+// block makes the steps and sets the block's value.
+func (m *maker) block(ctx *hcl.EvalContext) {
+	f, n, st, b := m.f, m.n, m.st, m.n.Block
+	instances, ok := instances(f.sees(ctx, nil), b.ForEach)
+	switch {
+	case !ok && m.own.Any() && b.Spec != nil:
+		m.pend(ctx)
+		return
+	case ok && m.own.Made && len(instances) == 0 && !b.AllowEmpty:
+		f.Diags.Error(b.ForEach.Range(), language.PiecesTitle, fmt.Sprintf("There is no piece: what the step before %s has made has nothing that matches. If that may be so, write allow_empty = true beside for_each.", n.Name))
+		return
+	case ok && m.own.Made && len(instances) > language.MaxPieces:
+		f.Diags.Error(b.ForEach.Range(), language.PiecesTitle, fmt.Sprintf("This for_each has %d pieces; at most %d are allowed of those that a step makes. Let one step do the work of several.", len(instances), language.MaxPieces))
+		return
+	}
+	if ok {
+		ok = f.countSteps(b, len(instances))
+	}
+	if !ok || b.Spec == nil {
+		return
+	}
+	chained := f.links.RefersTo(n, n)
+	if chained {
+		st.value = m.chain(instances)
+		ctx = f.scope(n, f.links.Edges[n.Index])
+	}
+	st.read = st.read || f.KeepValues
+	st.read = st.read && b.Type != "claim"  // nothing can refer to one
+	values := map[string]cty.Value{}        // of what something refers to
+	var configs map[string]artifacts.Digest // configurations, by key, if all are known
+	if b.Type == "step" {
+		configs = map[string]artifacts.Digest{}
+	}
+	for i := range instances {
+		inst := &instances[i]
+		f.place(inst, n, ctx)
+		own := language.Awaiting(m.own) // as its block's references do
+		back := f.Await(own)
+		if m.runs(inst) {
+			inst.leftOut = len(f.leftOut(n)) > 0
+			s, ok := m.step(inst)
+			if !ok || s.Pending() {
+				configs = nil
+			} else if configs != nil {
+				configs[inst.Key] = artifacts.Sum(s.Task.Config)
+			}
+			if ok {
+				st.steps = append(st.steps, s)
+				if inst.undecided {
+					m.own.Add(own)
+				}
+			}
+			if st.read {
+				values[inst.Key] = m.valueOf(inst, s, ok)
+			}
+		}
+		back()
+		inst.ctx = nil // of 100,000 they are a lot
+	}
+	sweep(f.Diags, n.Name, b.ForEach, b.Body, instances, configs)
+	if chained {
+		m.noCircle()
+	}
+	switch {
+	case !st.read:
+	case st.undecided:
+		st.value, st.awaits = cty.DynamicVal, m.own
+	case b.ForEach == nil && len(values) == 0:
+		st.value = cty.EmptyObjectVal // it is skipped
+	case b.ForEach == nil:
+		st.value = values[""]
+	case len(values) == 0:
+		st.value = cty.MapValEmpty(language.StepType(b.Spec))
+	default:
+		st.value = cty.MapVal(values)
+	}
+}
+
+// valueOf is what references to an instance give, of whose step it may not be known what that is.
+func (m *maker) valueOf(inst *instance, s Step, ok bool) cty.Value {
+	spec := m.n.Block.Spec
+	if !ok || s.Pending() {
+		return language.OutputsOf(spec, spec.Outputs, inst.address, nil)
+	}
+	return language.OutputsOf(spec, spec.Declared(s.Task), inst.address, leavesOf(m.f.Files, s.Task, s.Pos, spec))
+}
+
+// pend makes one step stand for all of a block: which there are is not known yet. What is wrong
+// with each of them, whichever they are, is reported.
+func (m *maker) pend(ctx *hcl.EvalContext) {
+	each := instance{address: m.f.qualified(m.n.Name) + address.Any, ctx: ctx.NewChild(), undecided: true}
+	each.ctx.Variables = map[string]cty.Value{"each": cty.DynamicVal}
+	back := m.f.Await(language.Awaiting(m.own)) // what one of them awaits is for it to say
+	m.step(&each)
+	back()
+	s := pending(m.own, m.f.stepOf(m.n.Block, each.address), nil)
+	m.st.steps = []Step{s}
+	m.st.awaits = language.Awaiting(m.own)
+	m.st.awaits.On[s.Address] = true
+}
+
+// chain is what the instances of a block see of each other.
+func (m *maker) chain(instances []instance) cty.Value {
+	b := m.n.Block
+	if b.When != nil {
+		m.f.Diags.Error(b.When.Range(), "Chain with a when", fmt.Sprintf("Instances of %s refer to each other, so none of them can be skipped. Leave the element out of its for_each.", m.n.Name))
+	}
+	values := make(map[string]cty.Value, len(instances))
+	for _, inst := range instances {
+		m.f.place(&inst, m.n, nil)
+		values[inst.Key] = language.OutputsOf(b.Spec, b.Spec.Outputs, inst.address, nil)
+	}
+	if len(values) == 0 {
+		return cty.MapValEmpty(language.StepType(b.Spec))
+	}
+	return cty.MapVal(values)
+}
+
+// noCircle reports instances that refer to each other in a circle.
+func (m *maker) noCircle() {
+	all, byAddress := make([]int, len(m.st.steps)), map[string]int{}
+	for i, s := range m.st.steps {
+		all[i], byAddress[s.Address] = i, i
+	}
+	refs := func(i int) (to []int) {
+		refs, _ := m.st.steps[i].Task.Refs() // of a task that was made here
+		for _, ref := range refs {
+			if j, own := byAddress[ref.Step]; own {
+				to = append(to, j)
+			}
+		}
+		return to
+	}
+	var names []string
+	for _, group := range link.Groups(all, refs) {
+		for _, i := range group {
+			if len(group) > 1 || slices.Contains(refs(i), i) {
+				names = append(names, m.st.steps[i].Address)
+			}
+		}
+	}
+	if len(names) == 0 {
+		return
+	}
+	slices.Sort(names)
+	const most = 5
+	if left := len(names) - most; left > 0 {
+		names = append(names[:most], fmt.Sprintf("%d more", left))
+	}
+	m.f.Diags.Error(m.n.Range, "References in a circle", fmt.Sprintf("%s: each of these refers to another of them, or to one that does, so none can come first.", strings.Join(names, ", ")))
+}
+
+// countSteps refuses a block with which a pipeline has more steps than it may.
+func (r *run) countSteps(b *declare.Block, n int) bool {
+	rng := syntax.Header(b.Block)
+	if b.ForEach != nil {
+		rng = b.ForEach.Range()
+	}
+	switch r.steps += n; {
+	case n > maxInstances:
+		r.Diags.Error(rng, "Too many steps", fmt.Sprintf("This for_each has %d keys; at most %d are allowed. Let one step do the work of several.", n, maxInstances))
+	case r.steps > maxSteps && r.steps-n <= maxSteps:
+		r.Diags.Error(rng, "Too many steps", fmt.Sprintf("With this block the pipeline has more than %d steps. Let one step do the work of several.", maxSteps))
+	}
+	return n <= maxInstances && r.steps <= maxSteps
+}
+
+const maxSteps = 200_000 // of a pipeline

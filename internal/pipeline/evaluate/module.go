@@ -1,0 +1,88 @@
+package evaluate
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/redsi/redsi/internal/pipeline/declare"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
+)
+
+// maxModules bounds the modules of a pipeline, instances one by one.
+const maxModules = 1000
+
+// module loads each instance of a module; the value is an object of its
+// outputs, and with for_each one of such objects by key.
+func (f *frame) module(n *declare.Node, ctx *hcl.EvalContext) cty.Value {
+	m := n.Call
+	instances, ok := instances(f.sees(ctx, nil), m.ForEach)
+	if !ok && f.Awaits().Any() {
+		f.Diags.Error(m.ForEach.Range(), "Modules that are not known", "Which modules there are cannot wait for what a step makes. Give one module the artifact as an argument, and write the for_each over it in its steps.")
+	}
+	if !ok || m.Module == nil {
+		return cty.DynamicVal
+	}
+	sweep(f.Diags, n.Name, m.ForEach, m.Body, instances, nil)
+	values := make(map[string]cty.Value, len(instances))
+	for i := range instances {
+		if f.instances++; f.instances > maxModules {
+			if f.instances == maxModules+1 {
+				f.Diags.Error(n.Range, "Too many modules", fmt.Sprintf("With this block the pipeline has more than %d modules.", maxModules))
+			}
+			return cty.DynamicVal
+		}
+		inst := &instances[i]
+		f.place(inst, n, ctx)
+		arguments := make(map[string]argument, len(m.Arguments))
+		for _, a := range m.Arguments {
+			arguments[a.Name] = argument{f.sees(inst.ctx, inst).Value(a.Expr), a.Expr.Range(), a.NameRange}
+		}
+		values[inst.Key] = f.load(m, inst.address, arguments)
+	}
+	switch {
+	case m.ForEach == nil:
+		return values[""]
+	case len(values) == 0:
+		return cty.EmptyObjectVal
+	case sameTypes(values):
+		return cty.MapVal(values)
+	}
+	return cty.ObjectVal(values)
+}
+
+func sameTypes(values map[string]cty.Value) bool {
+	all := slices.Collect(maps.Values(values))
+	return !slices.ContainsFunc(all, func(v cty.Value) bool { return !v.Type().Equals(all[0].Type()) || v.Type().HasDynamicTypes() })
+}
+
+// load evaluates an instance of a module and returns its outputs, unknown ones if something
+// is wrong with it. The first one declares the module.
+func (f *frame) load(call *declare.Call, address string, arguments map[string]argument) cty.Value {
+	defer f.Diags.Within(syntax.Place{Range: syntax.Header(call.Block), Text: "in " + address})()
+	m := call.Module()
+	if m.Broken() {
+		return cty.DynamicVal // what a broken file declares is not known
+	}
+	for _, name := range syntax.Pipelines(m.Files) {
+		f.run.modules[name] = m.Files[name]
+	}
+	c := f.frame(m, address)
+	c.variables.setArguments(call, arguments)
+	c.fixed()
+	c.inherited = f.Awaits()
+	c.nodes()
+	f.modules = append(f.modules, c)
+	outputs := map[string]cty.Value{}
+	for name, n := range m.ByName {
+		if output, ok := strings.CutPrefix(name, "output."); ok {
+			outputs[output] = c.of(n).value
+			f.Awaits().Add(c.of(n).awaits)
+		}
+	}
+	return cty.ObjectVal(outputs)
+}

@@ -1,0 +1,108 @@
+package evaluate
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/redsi/redsi/internal/pipeline/declare"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
+)
+
+// Opened is what the expressions of a loaded pipeline see, for expressions that come
+// later: in a console, a test, an editor. Names may be asked for by several goroutines,
+// Value by one at a time.
+type Opened struct {
+	f   *frame
+	dir string // for file()
+}
+
+// Values are those of the variables, and as --var takes them.
+func (o *Opened) Values() (of Values, vars map[string]string) { return o.f.variables.all() }
+
+// Named is the value of a declared name: var.x, local.x, step.train.dsi, table.t. It is
+// unknown where it could not be evaluated.
+func (o *Opened) Named(name string) (cty.Value, bool) {
+	if v, ok := strings.CutPrefix(name, "var."); ok {
+		if v := o.f.variables.of[v]; v != nil {
+			return v.value, true
+		}
+		return cty.NilVal, false
+	}
+	if n := o.f.decl.ByName[name]; n != nil {
+		return o.f.of(n).value, true
+	}
+	return cty.NilVal, false
+}
+
+// Expression is a part of a source, and values that are in it instead of the pipeline's
+// own, by the name that a reference to them starts with.
+type Expression struct {
+	Source []byte
+	Range  hcl.Range
+	With   map[string]cty.Value
+}
+
+// WholeExpression is a source that is one expression.
+func WholeExpression(file string, source []byte) Expression {
+	end := hcl.Pos{Line: 1, Column: 1 + len(source), Byte: len(source)}
+	return Expression{Source: source, Range: hcl.Range{Filename: file, Start: hcl.InitialPos, End: end}}
+}
+
+// Value evaluates an expression as if it were a local value of the pipeline. It is
+// unknown if there are errors.
+func (o *Opened) Value(x Expression) (cty.Value, syntax.Diagnostics) {
+	f, file := o.f, x.Range.Filename
+	f.Again()
+	f.Diags = syntax.NewCollector(map[string][]byte{file: x.Source})
+	text := x.Range.SliceBytes(x.Source)
+	if !syntax.Tame(file, text, f.Diags) {
+		return cty.DynamicVal, f.Diags.Done()
+	}
+	e, ds := hclsyntax.ParseExpression(text, file, x.Range.Start)
+	f.Diags.HCL(ds, x.Range)
+	if ds.HasErrors() {
+		return cty.DynamicVal, f.Diags.Done()
+	}
+	f.RewriteNode(e)
+	edges := f.links.Of(e, f.Diags, func(root string) bool { return x.With[root] != cty.NilVal })
+	if f.Diags.Failed() {
+		return cty.DynamicVal, f.Diags.Done()
+	}
+	n := &declare.Node{Dir: o.dir}
+	ctx := f.scope(n, edges)
+	maps.Copy(ctx.Variables, x.With)
+	defer f.Await(f.inherits(n, edges))()
+	return f.sees(ctx, nil).Value(e), f.Diags.Done()
+}
+
+// Questions are those whose answers could mend errors: of variables that nobody has set and
+// whose names stand where something is wrong. The errors say how else to set them.
+func (o *Opened) Questions(ds syntax.Diagnostics) (all []syntax.Question) {
+	for _, name := range syntax.Keys(o.f.variables.of) {
+		v := o.f.variables.of[name]
+		if v.Ask == "" || v.given {
+			continue
+		}
+		named := regexp.MustCompile(`\bvar\.` + regexp.QuoteMeta(name) + `\b`)
+		asked := false
+		for _, d := range ds.List {
+			if d.Severity != hcl.DiagError || *d.Subject != v.Range && !named.Match(d.Subject.SliceBytes(o.f.Diags.Source(d.Subject.Filename))) {
+				continue
+			}
+			if *d.Subject != v.Range {
+				d.Detail += fmt.Sprintf("\nNobody has set var.%s yet: give it with --var %s=…, or in %s.", name, name, syntax.LocalFile)
+			}
+			asked = true
+		}
+		if asked {
+			all = append(all, syntax.Question{Variable: name, Text: v.Ask})
+		}
+	}
+	return all
+}

@@ -1,0 +1,232 @@
+package evaluate
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/host/libraries"
+	"github.com/redsi/redsi/internal/pipeline/address"
+	"github.com/redsi/redsi/internal/pipeline/declare"
+	"github.com/redsi/redsi/internal/pipeline/language"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/signature"
+	"github.com/redsi/redsi/step"
+)
+
+// Step is one piece of work: a source, step, table or figure block, or one instance of
+// such a block with for_each.
+type Step struct {
+	Address string // step.dedup.nq["url"], table.dedup_counts, module.first.step.dedup.nq["url"]
+	Module  string // address of the module that it is part of; "" if none
+	Block   string // the block's type: source, step, table or figure
+	Kind    string
+	Name    string
+	Key     string // the for_each key; "" without for_each
+
+	Task    step.Task             // completed configuration, its inputs being references
+	Pos     syntax.Pos            // of the block
+	AttrPos map[string]syntax.Pos // of its attributes, by name; shared by the instances of a block
+
+	Asks
+	Waiting
+}
+
+// Asks is what a step asks of the run beside its task. It is in no key.
+type Asks struct {
+	Queue     string          // from resources; "" leaves it to the kind
+	Resources *step.Resources // what else it asks for; nil: nothing
+	Temporary bool            // its keep is false: its bytes leave the store when all that read them are done
+}
+
+// Waiting is what a step waits for that is not known yet. Awaits are the outputs by which it is
+// decided what the step is, or, of an address BLOCK[*], which steps there are: it is pending until
+// they are known to Options.Made, and has no configuration. After are steps that come before it in
+// any case.
+type Waiting struct {
+	Awaits []step.Ref
+	After  []string
+}
+
+// Pending reports whether it is not known yet what the step is.
+func (s *Step) Pending() bool { return len(s.Awaits) > 0 }
+
+// Skipped is a step that is not one: its `when` is false.
+type Skipped struct {
+	Address string     `json:"address"`
+	Pos     syntax.Pos `json:"pos"`           // of its when
+	Why     string     `json:"why,omitempty"` // its otherwise; "" without one
+
+	Paper   string `json:"paper,omitempty"` // of a table or figure
+	Caption string `json:"caption,omitempty"`
+}
+
+// Reason says why it is skipped.
+func (s Skipped) Reason() string {
+	return cmp.Or(s.Why, fmt.Sprintf("its when is false (%s)", s.Pos))
+}
+
+// Result is what the blocks of a pipeline say.
+type Result struct {
+	// Steps are in the order of the sources (pipelines.hcl, then files by name), the instances of a
+	// block in the order of their keys. Those of modules follow, module by module.
+	Steps []Step
+
+	// Skipped are those whose when is false, in the same order.
+	Skipped []Skipped
+
+	// Modules has the pipeline files of modules, by name.
+	Modules map[string][]byte
+
+	// Claims are what the pipeline's own claim blocks say, in the order of the sources.
+	// Those of modules are checked and left out: they are about another paper.
+	Claims []Claim
+
+	// Paper is what the paper block says; empty without one.
+	Paper declare.Paper
+
+	// Results is what the results block says; empty without one.
+	Results Results
+
+	// Environments are the environment blocks, in the order of the sources, and those of modules.
+	Environments []Environment
+
+	// Publish are the publish blocks, in the order of the sources.
+	Publish []Publish
+
+	// Limits are how many steps of a run may have a name at a time.
+	Limits map[string]int
+
+	// Checklist is what the checklist block says; empty without one.
+	Checklist Checklist
+}
+
+// Values are those of a pipeline's variables.
+type Values struct {
+	// Vars has the value of every variable as JSON, but for the sensitive ones.
+	Vars map[string]json.RawMessage
+
+	// Local names the variables whose values came from Options.Local, sorted.
+	Local []string
+
+	// Given names the variables, but for the sensitive ones, whose values are not their
+	// defaults, sorted: with these of Inputs alone, the sources give the same pipeline.
+	Given []string
+
+	// Secrets has the texts of the sensitive variables. They are for steps that
+	// this process runs, and must not be kept or sent.
+	Secrets map[string]string
+}
+
+// Results is what a pipeline says of results that others made: where they are, and whose
+// are believed. It is not part of any key.
+type Results struct {
+	From      []string // addresses of stores that are only read; folders as pipeline files are named
+	Trust     []signature.Public
+	Revoked   []signature.Public
+	Untrusted string // "run", "verify" or "use": of others' results that no trusted key signed; "" if it is not said
+	Shared    string // the same of results in the project's own store
+}
+
+// Checklist is what a pipeline says for conferences' checklists that no record knows, each
+// with its place. It is not part of any key.
+type Checklist struct {
+	Selection Said                       // how what is reported was chosen
+	Search    []Bound                    // by name
+	Assets    []declare.Asset            // as they stand
+	Answers   map[string]map[string]Said // by list and number of the question
+}
+
+// Said is a text with its place.
+type Said struct {
+	Text string
+	Pos  syntax.Pos
+}
+
+// Bound is what was tried of one hyperparameter.
+type Bound struct {
+	Name string
+	Said
+}
+
+// Publish is a publish block: files of steps that a run writes beside the pipeline. It is not a
+// step and is in no key.
+type Publish struct {
+	Name  string
+	To    string // a folder below that of its source, with slashes
+	Files []step.Ref
+	Pos   syntax.Pos
+}
+
+// Environment is an environment block: what programs are run in, as its lock has it.
+type Environment struct {
+	Name     string                 // environment.NAME, after the address of its module
+	Text     []byte                 // of the recipe
+	Recipe   artifacts.Digest       // of Text
+	Packages *libraries.Environment // what it has, by the digest that is in keys
+}
+
+// Claim is a claim block, or one instance of such a block with for_each: a sentence of the
+// paper and what holds in its tables and figures where it is true. It is not a step.
+type Claim struct {
+	Name    string          // the label, with for_each and the key: NAME["KEY"]
+	Config  json.RawMessage // completed, as the kind has it
+	Cells   []string        // ADDRESS:CELL of all that it is about, in the order of the source
+	LeftOut []Skipped       // tables and figures that it is about; with any, its Config has no expect, and it no Cells
+	Pos     syntax.Pos
+	AttrPos map[string]syntax.Pos // of its attributes and expect blocks; see Step
+}
+
+// Text is the sentence.
+func (c Claim) Text() string {
+	var config struct{ Text string }
+	if err := json.Unmarshal(c.Config, &config); err != nil {
+		panic(fmt.Sprintf("claim %q: %v", c.Name, err)) // it was made here
+	}
+	return config.Text
+}
+
+// Items are the addresses of the tables and figures that the claim is about, each once.
+func (c Claim) Items() (list []string) {
+	for _, cell := range c.Cells {
+		if item, _, _ := address.Cell(cell); !slices.Contains(list, item) {
+			list = append(list, item)
+		}
+	}
+	for _, s := range c.LeftOut {
+		list = append(list, s.Address)
+	}
+	return list
+}
+
+// SourceOf returns the path that the task of a source block names, as it is from the folder of
+// this process, and whether .gitignore files count there; ok is false of other tasks, and while
+// steps have yet to decide the path.
+func SourceOf(t step.Task, pos syntax.Pos) (path string, ignore, ok bool) {
+	var c struct {
+		Path   string `json:"path"`
+		Ignore bool   `json:"ignore"`
+	}
+	if t.Kind != declare.SourceKind || json.Unmarshal(t.Config, &c) != nil || c.Path == "" {
+		return "", false, false
+	}
+	if path = filepath.FromSlash(c.Path); !filepath.IsAbs(path) {
+		path = filepath.Join(filepath.Dir(filepath.FromSlash(pos.File)), path)
+	}
+	return path, c.Ignore, true
+}
+
+// leavesOf are those of a step that is made: what its configuration names, or what lies
+// where a source block says.
+func leavesOf(files *language.Files, t step.Task, at syntax.Pos, spec *step.Spec) language.Leaves {
+	return func(output string) ([]string, bool) {
+		path, ignore, ok := SourceOf(t, at)
+		if !ok {
+			return spec.Leaves(t, output)
+		}
+		return files.Folder(path, ignore)
+	}
+}

@@ -1,0 +1,96 @@
+package evaluate
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/redsi/redsi/internal/pipeline/address"
+	"github.com/redsi/redsi/internal/pipeline/declare"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
+)
+
+// runs evaluates the when of an instance. One that is not known yet leaves it undecided.
+func (m *maker) runs(inst *instance) bool {
+	f, b := m.f, m.n.Block
+	e := b.When
+	if e == nil {
+		return true
+	}
+	v, ok := f.sees(inst.ctx, inst).Typed(e, cty.Bool, "when is true or false: a step whose when is false is skipped.")
+	if !ok {
+		inst.undecided = !v.IsKnown() && f.Awaits().Any() // else it is wrong
+		m.st.undecided = m.st.undecided || inst.undecided
+		return true
+	}
+	why := cty.StringVal("")
+	if b.Otherwise != nil { // also of one that runs: a mistake in it is one at every scale
+		why, ok = f.sees(inst.ctx, inst).Typed(b.Otherwise, cty.String, "otherwise is a sentence: why the block is left out where its when is false.")
+	}
+	if v.False() {
+		s := Skipped{Address: inst.address, Pos: syntax.PosOf(e.Range())}
+		if ok {
+			s.Why = why.AsString()
+		}
+		if address.Of(m.n.Name).IsRendered() {
+			s.Paper, s.Caption = m.said("paper", inst), m.said("caption", inst)
+		}
+		m.st.skipped = append(m.st.skipped, s)
+	}
+	return v.True()
+}
+
+// said is an attribute of a block that is left out; "" if it has none, or not without what is
+// left out.
+func (m *maker) said(attr string, inst *instance) string {
+	a := m.n.Block.Body.Attributes[attr]
+	if a == nil {
+		return ""
+	}
+	v, ds := a.Expr.Value(inst.ctx)
+	if v, _ = v.Unmark(); ds.HasErrors() || v.IsNull() || !v.IsKnown() || v.Type() != cty.String {
+		return ""
+	}
+	return v.AsString()
+}
+
+// leftOut are the tables and figures that a claim is about and that are left out.
+func (f *frame) leftOut(n *declare.Node) (out []Skipped) {
+	for _, e := range f.links.Edges[n.Index] {
+		if to := f.of(e.To); n.Block.Type == "claim" && len(to.steps) == 0 {
+			out = append(out, to.skipped...)
+		}
+	}
+	return out
+}
+
+// whySkipped explains a reference to a step that is skipped; "" if it is not.
+func (f *frame) whySkipped(of, name string) (summary, detail string) {
+	n := f.decl.ByName[of]
+	if n == nil {
+		return "", ""
+	}
+	for _, s := range f.of(n).skipped {
+		if s.Address == n.Name || s.Address == fmt.Sprintf("%s[%q]", n.Name, name) {
+			return "Skipped step", fmt.Sprintf("%s does not run: %s. Take what may be skipped by try(%s.…, …).", s.Address, strings.TrimSuffix(s.Reason(), "."), s.Address)
+		}
+	}
+	return "", ""
+}
+
+// temporary evaluates the keep of an instance; ok is false if it is wrong, or not known yet.
+func (m *maker) temporary(inst *instance) (temporary, ok bool) {
+	keep := m.n.Block.Keep
+	if keep == nil {
+		return false, true
+	}
+	v, ok := m.f.sees(inst.ctx, inst).Typed(keep, cty.Bool, "keep is true or false: the bytes of a step with keep = false leave the store when all that read them are done.")
+	if !ok {
+		return false, false
+	}
+	if v.False() {
+		m.f.Drop(inst.address)
+	}
+	return v.False(), true
+}

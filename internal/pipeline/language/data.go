@@ -1,0 +1,169 @@
+package language
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+	"github.com/zclconf/go-cty/cty/function/stdlib"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/values"
+)
+
+var (
+	yamlControl = regexp.MustCompile(`[\x{7f}-\x{9f}\x{fffe}\x{ffff}]`) // not in YAML as they are
+	zeros       = regexp.MustCompile(`^[-+]?0[0-9]+$`)
+)
+
+// DecodeYAML is the value of a text.
+func DecodeYAML(text []byte) (cty.Value, error) {
+	left := maxElements
+	doc, err := values.YAML(text, func(n *yaml.Node) error { return checkYAML(n, 0, &left) })
+	if err != nil {
+		return cty.NilVal, err
+	}
+	return jsonValue(doc)
+}
+
+// jsonValue is what a decoder read, as if it had been JSON.
+func jsonValue(doc any) (cty.Value, error) {
+	b, err := json.Marshal(doc)
+	if bad := (*json.UnsupportedValueError)(nil); errors.As(err, &bad) {
+		return cty.NilVal, fmt.Errorf("%s is not a number that a configuration can have: write it in quotes, as a text that a program reads", bad.Str)
+	}
+	if err != nil {
+		return cty.NilVal, err
+	}
+	if err := deep(string(b)); err != nil {
+		return cty.NilVal, err
+	}
+	return stdlib.JSONDecode(cty.StringVal(string(b)))
+}
+
+// checkYAML refuses what is not read. It counts what a document stands for: few anchors and
+// aliases can be more than any machine has.
+func checkYAML(n *yaml.Node, nested int, left *int) error {
+	*left -= 1 + len(n.Value)/16
+	switch {
+	case *left < 0:
+		return syntax.Over("Value too large", "This YAML has more than %d elements, those that aliases repeat among them.", maxElements)
+	case nested > maxNested:
+		return syntax.Over("Value too deep", "In this YAML, lists or mappings are nested more than %d deep, or one contains itself.", maxNested)
+	case n.Style&yaml.TaggedStyle != 0:
+		return fmt.Errorf("line %d: tags such as %s are not read", n.Line, n.Tag)
+	case n.Kind == yaml.AliasNode:
+		return checkYAML(n.Alias, nested+1, left)
+	case n.Kind == yaml.ScalarNode && n.Style == 0 && zeros.MatchString(n.Value):
+		return fmt.Errorf("line %d: %s is a text to people, and one number or another to programs: write it in quotes, or without zeros at its beginning", n.Line, n.Value)
+	case n.Tag == "!!float" && strings.ContainsAny(n.Value, "nN"), n.Tag == "!!str" && n.Style == 0 && beyond(n.Value): // .nan, .inf, 1e400
+		return fmt.Errorf("line %d: %s is not a number that a configuration can have: write it in quotes, as a text that a program reads", n.Line, n.Value)
+	}
+	for i, c := range n.Content {
+		if n.Kind == yaml.MappingNode && i%2 == 0 && c.Kind == yaml.ScalarNode && c.Style&yaml.TaggedStyle == 0 { // a key is a text
+			*left -= 1 + len(c.Value)/16
+			continue
+		}
+		if err := checkYAML(c, nested+1, left); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func beyond(number string) bool {
+	_, err := values.Float(number)
+	return errors.Is(err, strconv.ErrRange)
+}
+
+// yamlEncode writes the library's JSON, which is YAML, in blocks: keys in order, all texts in
+// quotes.
+var yamlEncode = valueFunc(cty.String, func(args []cty.Value) (cty.Value, error) {
+	text, err := stdlib.JSONEncode(args[0])
+	if err != nil {
+		return cty.NilVal, err
+	}
+	var n yaml.Node
+	escaped := yamlControl.ReplaceAllStringFunc(text.AsString(), func(c string) string { return fmt.Sprintf("\\u%04x", []rune(c)[0]) })
+	if err := yaml.Unmarshal([]byte(escaped), &n); err != nil {
+		return cty.NilVal, err
+	}
+	inBlocks(&n)
+	var b bytes.Buffer
+	e := yaml.NewEncoder(&b)
+	e.SetIndent(2)
+	err = errors.Join(e.Encode(&n), e.Close())
+	return cty.StringVal(b.String()), err
+}, function.Parameter{Name: "value", Type: cty.DynamicPseudoType, AllowNull: true, AllowDynamicType: true})
+
+func inBlocks(n *yaml.Node) {
+	n.Style &^= yaml.FlowStyle
+	for _, c := range n.Content {
+		inBlocks(c)
+	}
+}
+
+// DecodeTOML is the value of a text. Dates and times are texts.
+func DecodeTOML(text []byte) (cty.Value, error) {
+	// The library recurses. Brackets in texts and comments count, too.
+	if strings.Count(string(text), "[")+strings.Count(string(text), "{") > syntax.MaxDepth {
+		depth := 0
+		for _, c := range text {
+			depth += strings.Count("[{", string(c)) - strings.Count("]}", string(c))
+			if depth > syntax.MaxDepth {
+				return cty.NilVal, syntax.Over("Value too deep", "In this TOML, brackets are nested more than %d deep.", syntax.MaxDepth)
+			}
+		}
+	}
+	var doc map[string]any
+	if err := toml.Unmarshal(text, &doc); err != nil {
+		if at := (*toml.DecodeError)(nil); errors.As(err, &at) {
+			row, _ := at.Position()
+			err = fmt.Errorf("line %d: %s", row, strings.TrimPrefix(err.Error(), "toml: "))
+		}
+		return cty.NilVal, err
+	}
+	return jsonValue(doc)
+}
+
+// CheckedText is the text of a file that expressions can have.
+func CheckedText(name string, b []byte) (string, error) {
+	if at := values.InvalidUTF8(b); at >= 0 {
+		return "", fmt.Errorf("%s is not UTF-8 text (byte %d): filebase64() gives its bytes in base64, and as an artifact of a download step it reaches a program as it is", name, at)
+	}
+	if line := syntax.NotNFC(b); line > 0 {
+		return "", fmt.Errorf("line %d of %s is not in Unicode's form NFC, such as a letter with an accent that is a character of its own: save it as NFC, or read it as a step's input, or use filebase64()", line, name)
+	}
+	return string(b), nil
+}
+
+var dataFileName = regexp.MustCompile(`^[\w./-]+\.(ya?ml|toml)$`)
+
+// decoder is a function that reads values from a text.
+func decoder(name string, f func(text []byte) (cty.Value, error)) function.Function {
+	return valueFunc(cty.DynamicPseudoType, func(args []cty.Value) (cty.Value, error) {
+		text := args[0].AsString()
+		if dataFileName.MatchString(text) {
+			return cty.NilVal, fmt.Errorf("this is the name of a file; its text is decoded, by %s(file(%q))", name, text)
+		}
+		return f([]byte(text))
+	}, textParam("text"))
+}
+
+var base64Decode = valueFunc(cty.String, func(args []cty.Value) (cty.Value, error) {
+	b, err := base64.StdEncoding.DecodeString(args[0].AsString())
+	if err != nil {
+		return cty.NilVal, err
+	}
+	s, err := CheckedText("what it stands for", b)
+	return cty.StringVal(s), err
+}, textParam("text"))

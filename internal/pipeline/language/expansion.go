@@ -1,0 +1,220 @@
+package language
+
+import (
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/redsi/redsi/internal/pipeline/syntax"
+)
+
+// guard says, before a function is called, whether its result could be far larger than
+// its arguments, or take far longer. Arguments are known, of the right types, and measured.
+type guard func(name string, args []cty.Value) *syntax.Limit
+
+var expansions = map[string]guard{
+	"indent": func(name string, a []cty.Value) *syntax.Limit {
+		spaces, _ := a[0].AsBigFloat().Float64()
+		return bytesOf(name, float64(length64(a[1]))+spaces*float64(1+strings.Count(a[1].AsString(), "\n")))
+	},
+	"format": formatted,
+	"formatlist": func(name string, a []cty.Value) *syntax.Limit {
+		n := 1
+		for _, v := range a[1:] {
+			if v.CanIterateElements() {
+				n = max(n, v.LengthInt())
+			}
+		}
+		if err := formatted(name, a); err != nil {
+			return err
+		}
+		return bytesOf(name, float64(n)*float64(length64(a[0])))
+	},
+	"join": func(name string, a []cty.Value) *syntax.Limit {
+		n, bytes := 0, int64(0)
+		for _, v := range a[1:] {
+			s, err := measure(v)
+			if err != nil {
+				return err
+			}
+			n, bytes = n+v.LengthInt(), bytes+s.bytes
+		}
+		return bytesOf(name, float64(bytes)+float64(n)*float64(length64(a[0])))
+	},
+	"replace": func(name string, a []cty.Value) *syntax.Limit {
+		text, part, by := a[0].AsString(), a[1].AsString(), a[2].AsString()
+		return bytesOf(name, float64(len(text))+float64(strings.Count(text, part))*float64(len(by)))
+	},
+	"regex": func(name string, a []cty.Value) *syntax.Limit { return searched(name, a[0], a[1]) },
+	"regexall": func(name string, a []cty.Value) *syntax.Limit {
+		if err := searched(name, a[0], a[1]); err != nil {
+			return err
+		}
+		return elementsOf(name, float64(matches(a[0], a[1])))
+	},
+	"regexreplace": func(name string, a []cty.Value) *syntax.Limit {
+		if err := searched(name, a[1], a[0]); err != nil {
+			return err
+		}
+		by, n := a[2].AsString(), matches(a[1], a[0])
+		return bytesOf(name, float64(length64(a[0]))*float64(1+strings.Count(by, "$"))+float64(n)*float64(len(by)))
+	},
+	"setproduct": func(name string, a []cty.Value) *syntax.Limit {
+		n := float64(len(a))
+		for _, v := range a {
+			if v.CanIterateElements() {
+				n *= float64(v.LengthInt())
+			}
+		}
+		return elementsOf(name, n)
+	},
+	"split": func(name string, a []cty.Value) *syntax.Limit {
+		return elementsOf(name, float64(strings.Count(a[1].AsString(), a[0].AsString())))
+	},
+	"csvdecode":  structured(",", "\n"),
+	"yamldecode": structured("\n", ",", "[", "{", "- ", ": "),
+	"pick":       structured("\n", ",", "[", "{", "- ", ": "),
+	"tomldecode": structured("\n", ",", "[", "{"),
+	"jsondecode": func(name string, a []cty.Value) *syntax.Limit {
+		if err := deep(a[0].AsString()); err != nil {
+			return err
+		}
+		return structured(",", "[", "{")(name, a)
+	},
+	"parseint": numeral,
+	"tonumber": numeral,
+	"pow": func(_ string, a []cty.Value) *syntax.Limit {
+		x, _ := a[0].AsBigFloat().Float64()
+		y, _ := a[1].AsBigFloat().Float64()
+		if math.IsInf(math.Pow(x, y), 0) {
+			return syntax.Over("Number out of range", "pow() would make a number that is too large.")
+		}
+		return nil
+	},
+}
+
+// structured is the expansion of a decoder, by the marks that begin elements.
+func structured(marks ...string) guard {
+	return func(name string, a []cty.Value) *syntax.Limit {
+		n := 0
+		for _, c := range marks {
+			n += strings.Count(a[0].AsString(), c)
+		}
+		return elementsOf(name, float64(n))
+	}
+}
+
+func numeral(_ string, a []cty.Value) *syntax.Limit {
+	if a[0].Type() != cty.String {
+		return nil
+	}
+	return syntax.LongNumber(a[0].AsString())
+}
+
+func length64(v cty.Value) int64 {
+	if v.Type() != cty.String {
+		return 0
+	}
+	return int64(len(v.AsString()))
+}
+
+func bytesOf(name string, n float64) *syntax.Limit {
+	if n > maxText {
+		return syntax.Over("Text too long", "%s() would make a text of about %.0f bytes; at most %d are allowed.", name, n, maxText)
+	}
+	return nil
+}
+
+func elementsOf(name string, n float64) *syntax.Limit {
+	if n > maxElements {
+		return syntax.Over("Value too large", "%s() would make about %.0f elements; at most %d are allowed.", name, n, maxElements)
+	}
+	return nil
+}
+
+// searched bounds the time of a regular expression, which is the product of the
+// lengths of pattern and text at worst.
+func searched(name string, pattern, text cty.Value) *syntax.Limit {
+	const most = 1 << 31
+	if n := float64(length64(pattern)) * float64(length64(text)); n > most || length64(pattern) > 1<<16 {
+		return syntax.Over("Too much to evaluate", "%s() would search %d bytes for a pattern of %d. Let a command step do this work.", name, length64(text), length64(pattern))
+	}
+	return nil
+}
+
+func matches(pattern, text cty.Value) int {
+	re, err := regexp.Compile(pattern.AsString())
+	if err != nil {
+		return 0 // the function says so
+	}
+	return len(re.FindAllStringIndex(text.AsString(), maxElements+1))
+}
+
+// verb is a directive of a format with its width and precision.
+var verb = regexp.MustCompile(`%[-+# 0]*(?:\[\d*\])?(\d*)(?:\.(\d*))?`)
+
+// formatted bounds what a format makes: of each directive no more than its width,
+// its precision and the largest argument.
+func formatted(name string, a []cty.Value) *syntax.Limit {
+	var largest int64
+	for _, v := range a[1:] {
+		s, err := measure(v)
+		if err != nil {
+			return err
+		}
+		largest = max(largest, s.bytes+32*s.elements)
+	}
+	n := float64(length64(a[0]))
+	found := verb.FindAllStringSubmatch(a[0].AsString(), maxElements)
+	for _, m := range found {
+		for _, digits := range m[1:] {
+			if width, err := strconv.ParseFloat(digits, 64); err == nil {
+				n += width
+			}
+		}
+	}
+	if err := bytesOf(name, n); err != nil {
+		return err
+	}
+	if total := n + float64(len(found))*float64(largest); total > maxMade {
+		return syntax.Over("Text too long", "%s() could make a text of %.0f bytes; at most %d are allowed.", name, total, maxText)
+	}
+	return nil
+}
+
+// deep refuses JSON that the decoder, which recurses, was not made for, and
+// numbers that take it long.
+func deep(s string) *syntax.Limit {
+	depth := 0
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; c {
+		case '"':
+			for i++; i < len(s) && s[i] != '"'; i++ {
+				if s[i] == '\\' {
+					i++
+				}
+			}
+		case '[', '{':
+			if depth++; depth > maxNested {
+				return syntax.Over("Value too deep", "In this JSON, lists or objects are nested more than %d deep.", maxNested)
+			}
+		case ']', '}':
+			depth--
+		default:
+			end := i
+			for end < len(s) && strings.IndexByte("0123456789+-.eE", s[end]) >= 0 {
+				end++
+			}
+			if end > i {
+				if err := syntax.LongNumber(s[i:end]); err != nil {
+					return err
+				}
+				i = end - 1
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,47 @@
+package language
+
+import (
+	"encoding/json"
+	"math/big"
+	"strconv"
+	"strings"
+)
+
+// Numbers are evaluated with 512 bits, which is about 154 digits. Those that a
+// calculation rounded have all of them, those that somebody typed have fewer.
+const (
+	wholeBits   = 512 // of whole numbers that are exact
+	typedDigits = 100
+	floatDigits = 15 // that every float64 keeps
+)
+
+// Number is what a configuration tree has for a number: an int64 or a float64
+// where these have its digits, which all numbers of up to 15 digits do, and else
+// the digits themselves. The result of a calculation that has no end, such as
+// 1/3, is the nearest float64.
+func Number(f *big.Float) any {
+	if f.IsInt() {
+		if n, exact := f.Int64(); exact == big.Exact {
+			return n
+		}
+		if f.MantExp(nil) <= wholeBits {
+			return json.Number(f.Text('f', 0))
+		}
+		x, _ := f.Float64()
+		return x
+	}
+	x, exact := f.Float64()
+	if exact == big.Exact || f.MantExp(nil) < -wholeBits {
+		return x
+	}
+	// Finding the digits of 512 bits is slow, so those of the float64 are tried first.
+	if typed, _, err := big.ParseFloat(strconv.FormatFloat(x, 'e', -1, 64), 10, f.Prec(), f.Mode()); err == nil && typed.Cmp(f) == 0 {
+		return x
+	}
+	scientific := f.Text('e', -1)
+	digits, _, _ := strings.Cut(strings.Replace(strings.TrimPrefix(scientific, "-"), ".", "", 1), "e")
+	if len(digits) <= floatDigits || len(digits) > typedDigits {
+		return x
+	}
+	return json.Number(f.Text('f', -1))
+}

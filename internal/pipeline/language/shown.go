@@ -1,0 +1,185 @@
+package language
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/hashicorp/hcl/v2/hclwrite"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/redsi/redsi/step"
+)
+
+// shownWidth is how long a list or object may be on one line.
+const shownWidth = 100
+
+// Text writes a value as HCL, artifacts as references to the outputs that they are. What
+// note says of a reference, if there is a note, stands behind it as a comment.
+func Text(v cty.Value, note func(step.Ref) string) string {
+	t, comment := writer{note}.text(v, "")
+	if comment != "" {
+		t += " # " + comment
+	}
+	return string(hclwrite.Format([]byte(t)))
+}
+
+type writer struct{ note func(step.Ref) string }
+
+// text returns a value's text, whose further lines are indented, and what is to be said
+// of it behind it.
+func (w writer) text(v cty.Value, indent string) (text, comment string) {
+	t := v.Type()
+	switch {
+	case v.IsMarked():
+		return "(sensitive)", ""
+	case !v.IsKnown():
+		return "(not known)", ""
+	case v.IsNull():
+		return "null", ""
+	case t == ArtifactType:
+		ref := v.EncapsulatedValue().(*Artifact).Ref
+		if w.note != nil {
+			comment = w.note(ref)
+		}
+		return ref.String(), comment
+	case t.IsPrimitiveType():
+		return string(hclwrite.TokensForValue(v).Bytes()), ""
+	case !v.CanIterateElements():
+		return "(" + t.FriendlyName() + ")", ""
+	}
+	open, end, equals := "[", "]", ""
+	switch {
+	case t.IsObjectType() || t.IsMapType():
+		open, end, equals = "{", "}", " = "
+	case t.IsSetType():
+		open, end = "toset([", "])"
+	}
+	type item struct{ text, comment string }
+	var items []item
+	long := len(indent)
+	for k, e := range v.Elements() {
+		name := ""
+		if equals != "" {
+			if name = k.AsString(); !hclsyntax.ValidIdentifier(name) {
+				name = string(hclwrite.TokensForValue(k).Bytes())
+			}
+		}
+		s, c := w.text(e, indent+"  ")
+		items = append(items, item{name + equals + s, c})
+		long += len(name) + len(s) + 4
+		if c != "" || strings.Contains(s, "\n") {
+			long += shownWidth
+		}
+	}
+	if len(items) == 0 {
+		return open + end, ""
+	}
+	var b strings.Builder
+	b.WriteString(open)
+	if long <= shownWidth {
+		for i, x := range items {
+			switch {
+			case i > 0:
+				b.WriteString(", ")
+			case equals != "":
+				b.WriteString(" ")
+			}
+			b.WriteString(x.text)
+		}
+		if equals != "" {
+			b.WriteString(" ")
+		}
+		return b.String() + end, ""
+	}
+	for _, x := range items {
+		b.WriteString("\n" + indent + "  " + x.text)
+		if equals == "" {
+			b.WriteString(",")
+		}
+		if x.comment != "" {
+			b.WriteString(" # " + x.comment)
+		}
+	}
+	return b.String() + "\n" + indent + end, ""
+}
+
+// JSON is a value as encoding/json takes it, with what ref makes of artifacts. What is
+// unknown or sensitive is an object that says so.
+func JSON(v cty.Value, ref func(step.Ref) any) any {
+	t := v.Type()
+	switch {
+	case v.IsMarked():
+		return map[string]bool{"sensitive": true}
+	case !v.IsKnown():
+		return map[string]bool{"unknown": true}
+	case v.IsNull():
+		return nil
+	case t == ArtifactType:
+		return ref(v.EncapsulatedValue().(*Artifact).Ref)
+	case t == cty.String:
+		return v.AsString()
+	case t == cty.Bool:
+		return v.True()
+	case t == cty.Number:
+		x := Number(v.AsBigFloat())
+		if f, ok := x.(float64); ok && math.IsInf(f, 0) { // JSON has texts for such numbers, if any
+			return v.AsBigFloat().Text('g', -1)
+		}
+		return x
+	case t.IsObjectType() || t.IsMapType():
+		m := map[string]any{}
+		for k, e := range v.AsValueMap() {
+			m[k] = JSON(e, ref)
+		}
+		return m
+	case v.CanIterateElements():
+		list := []any{}
+		for _, e := range v.Elements() {
+			list = append(list, JSON(e, ref))
+		}
+		return list
+	}
+	return t.FriendlyName()
+}
+
+// FromTree is the value of a configuration tree, of step.Task.Tree, or of decoded JSON;
+// inputs are texts, the references that they are.
+func FromTree(tree any) cty.Value {
+	switch x := tree.(type) {
+	case nil:
+		return cty.NullVal(cty.DynamicPseudoType)
+	case bool:
+		return cty.BoolVal(x)
+	case string:
+		return cty.StringVal(x)
+	case int64:
+		return cty.NumberIntVal(x)
+	case float64:
+		return cty.NumberFloatVal(x)
+	case json.Number:
+		if n, err := cty.ParseNumberVal(x.String()); err == nil {
+			return n
+		}
+	case step.Input:
+		if x.Ref != nil {
+			return cty.StringVal(x.Ref.String())
+		}
+		return cty.StringVal(x.Artifact.Digest.String())
+	case []any:
+		list := make([]cty.Value, len(x))
+		for i, e := range x {
+			list[i] = FromTree(e)
+		}
+		return cty.TupleVal(list)
+	case map[string]any:
+		m := make(map[string]cty.Value, len(x))
+		for k, e := range x {
+			m[k] = FromTree(e)
+		}
+		return cty.ObjectVal(m)
+	}
+	panic(fmt.Sprintf("a configuration tree has a %T", tree))
+}

@@ -1,0 +1,167 @@
+package link
+
+import (
+	"fmt"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/redsi/redsi/internal/pipeline/declare"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
+)
+
+// Link finds what every variable, block and local value refers to. References to what is not
+// declared are reported, and their expressions marked bad.
+func Link(m *declare.Module, d *syntax.Collector) *Links {
+	l := &Links{m: m, diags: d, Edges: make([][]Edge, len(m.ByName)), Read: make([]bool, len(m.ByName)), Bad: map[hcl.Expression]bool{}, used: map[string]bool{}}
+	for _, name := range syntax.Keys(m.Variables) {
+		for _, c := range m.Variables[name].Checks {
+			if !l.onlyVariables(c.Condition) || !l.onlyVariables(c.Message) {
+				l.Bad[c.Condition] = true
+			}
+		}
+	}
+	for _, t := range declare.Types {
+		if b := m.Once[t.Name]; b != nil && !m.Ignores(&t) {
+			l.refersWithin(b, b.Body, t.Refers)
+		}
+	}
+	for _, n := range m.Nodes {
+		l.linkNode(n)
+	}
+	for _, n := range m.Nodes {
+		for _, e := range l.Edges[n.Index] {
+			l.Read[e.To.Index] = true
+		}
+	}
+	l.inOrder()
+	return l
+}
+
+func (l *Links) linkNode(n *declare.Node) {
+	if forEach := n.ForEach(); forEach != nil {
+		l.link(n, forEach, false)
+	}
+	switch {
+	case n.Expr != nil:
+		l.link(n, n.Expr, false)
+	case n.Form != nil:
+		for _, a := range syntax.Attributes(n.Form.Body) {
+			l.link(n, a.Expr, false)
+		}
+	case n.Call != nil:
+		for _, a := range n.Call.Arguments {
+			l.link(n, a.Expr, n.Call.ForEach != nil)
+		}
+	default:
+		l.linkBody(n, n.Block.Body)
+	}
+}
+
+func (l *Links) linkBody(n *declare.Node, body *hclsyntax.Body) {
+	for _, a := range syntax.Attributes(body) {
+		if a.Expr != n.Block.ForEach && a.Name != declare.AllowEmptyAttr {
+			l.link(n, a.Expr, n.Block.ForEach != nil)
+		}
+	}
+	for _, inner := range body.Blocks {
+		l.linkBody(n, inner.Body)
+	}
+}
+
+func (l *Links) link(n *declare.Node, e hclsyntax.Expression, each bool) {
+	if !l.check(e, each) {
+		return
+	}
+	for _, tr := range e.Variables() {
+		for _, to := range l.targets(tr) {
+			l.Edges[n.Index] = append(l.Edges[n.Index], Edge{to, tr.SourceRange(), to.Block != nil && to.Block.When != nil && takesOutput(tr) && !withinTry(e, tr)})
+		}
+	}
+}
+
+// takesOutput reports whether a reference to a block goes on into it.
+func takesOutput(tr hcl.Traversal) bool { return len(tr) > declare.Depth(tr.RootName()) }
+
+// withinTry reports whether a reference of an expression is an argument of try or can.
+func withinTry(e hclsyntax.Expression, tr hcl.Traversal) (within bool) {
+	at := tr.SourceRange()
+	hclsyntax.VisitAll(e, func(n hclsyntax.Node) hcl.Diagnostics {
+		if call, ok := n.(*hclsyntax.FunctionCallExpr); ok && (call.Name == "try" || call.Name == "can") {
+			rng := call.Range()
+			within = within || rng.Start.Byte <= at.Start.Byte && at.End.Byte <= rng.End.Byte
+		}
+		return nil
+	})
+	return within
+}
+
+// refersWithin reports what else expressions of a block refer to.
+func (l *Links) refersWithin(b *hclsyntax.Block, body *hclsyntax.Body, root string) {
+	detail := fmt.Sprintf("A value of the %s block cannot refer to other values.", b.Type)
+	if root == "var" {
+		detail = fmt.Sprintf("A %s block can refer to variables only.", b.Type)
+	}
+	for _, a := range syntax.Attributes(body) {
+		if !syntax.RefersOnly(l.diags, a.Expr, root, "Not a constant", detail) || !l.check(a.Expr, false) {
+			l.Bad[a.Expr] = true
+		}
+	}
+	for _, inner := range body.Blocks {
+		l.refersWithin(b, inner.Body, root)
+	}
+}
+
+func (l *Links) onlyVariables(e hclsyntax.Expression) bool {
+	ok := syntax.RefersOnly(l.diags, e, "var", "Not known yet", "A validation can refer to variables only.")
+	return l.check(e, false) && ok
+}
+
+// Of is what an expression refers to that is no part of the module, but by roots that it is given. What
+// leads nowhere is reported.
+func (l *Links) Of(e hclsyntax.Expression, d *syntax.Collector, given func(root string) bool) (edges []Edge) {
+	here := *l
+	here.diags = d
+	for _, tr := range e.Variables() {
+		if given(tr.RootName()) {
+			continue
+		}
+		if summary, detail := here.dangling(tr, false); summary != "" {
+			d.Error(tr.SourceRange(), summary, detail)
+			continue
+		}
+		for _, to := range here.targets(tr) {
+			edges = append(edges, Edge{To: to, Range: tr.SourceRange()})
+		}
+	}
+	return edges
+}
+
+// check reports references in an expression that lead nowhere.
+func (l *Links) check(e hclsyntax.Expression, each bool) bool {
+	ok := true
+	for _, tr := range e.Variables() {
+		if summary, detail := l.dangling(tr, each); summary != "" {
+			l.diags.Error(tr.SourceRange(), summary, detail)
+			ok = false
+		}
+	}
+	if !ok {
+		l.Bad[e] = true
+	}
+	return ok
+}
+
+// Unused reports variables and local values that nothing refers to.
+func (l *Links) Unused() {
+	for name, v := range l.m.Variables {
+		if !l.used[name] {
+			l.diags.Warn(v.Range, "Unused variable", fmt.Sprintf("Nothing refers to var.%s.", name))
+		}
+	}
+	for _, name := range l.declared("local.") {
+		if n := l.m.ByName[name]; !l.Read[n.Index] {
+			l.diags.Warn(n.Range, "Unused local value", fmt.Sprintf("Nothing refers to %s.", name))
+		}
+	}
+}

@@ -1,0 +1,145 @@
+// Package local reads redsi.local.hcl: what one machine or person sets beside a pipeline, and what is in
+// no key. It knows the file alone, not what its variables are for.
+package local
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	ctyjson "github.com/zclconf/go-cty/cty/json"
+
+	"github.com/redsi/redsi/internal/pipeline/declare"
+	"github.com/redsi/redsi/internal/pipeline/language"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
+)
+
+// Settings is what a syntax.LocalFile sets; what it does not is empty.
+type Settings struct {
+	Variables   []syntax.File // as Options.Local takes them
+	Store       string
+	State       string
+	From        []string // addresses of other stores
+	Untrusted   string   // as in Results
+	RequireFrom bool
+	Temporal    struct{ Address, Namespace, Profile string }
+}
+
+var (
+	attrs      = []hcl.AttributeSchema{{Name: "store"}, {Name: "state"}, {Name: "from"}, {Name: "require_from"}, {Name: "untrusted"}}
+	fileSchema = &hcl.BodySchema{Attributes: attrs,
+		Blocks: []hcl.BlockHeaderSchema{{Type: "variables"}, {Type: "temporal"}, {Type: "profile", LabelNames: []string{"name"}}}}
+	profileSchema  = &hcl.BodySchema{Attributes: attrs, Blocks: []hcl.BlockHeaderSchema{{Type: "variables"}, {Type: "temporal"}}}
+	temporalSchema = &hcl.BodySchema{Attributes: []hcl.AttributeSchema{{Name: "address"}, {Name: "namespace"}, {Name: "profile"}}}
+)
+
+// Parse reads a syntax.LocalFile: what is in no profile and, stronger, what the named
+// one has, unless the name is "". There must be no errors for the settings to be of use. They
+// quote no line of the file: which values are sensitive, only the pipeline says.
+func Parse(name string, source []byte, profile string) (Settings, syntax.Diagnostics) {
+	p := parser{BlockReader: syntax.BlockReader{Name: name, Source: source}}
+	if c := p.File(fileSchema); c != nil {
+		p.file(c, profile)
+	}
+	return p.said, syntax.NewDiagnostics(p.Wrong, nil)
+}
+
+type parser struct {
+	syntax.BlockReader
+	said Settings
+}
+
+func (p *parser) file(c *hcl.BodyContent, profile string) {
+	p.settings(c)
+	base, chosen := p.said, p.said
+	var names []string
+	for _, b := range c.Blocks.OfType("profile") {
+		if slices.Contains(names, b.Labels[0]) {
+			p.Fail(b.DefRange, "Declared twice", fmt.Sprintf("There is another profile %q before this one.", b.Labels[0]))
+		}
+		names = append(names, b.Labels[0])
+		p.said = base
+		if p.settings(p.Content(b.Body, profileSchema)); b.Labels[0] == profile {
+			chosen = p.said
+		}
+	}
+	p.said = chosen
+	if profile != "" && !slices.Contains(names, profile) {
+		p.Fail(hcl.Range{Filename: p.Name, Start: hcl.InitialPos, End: hcl.InitialPos}, "Unknown profile",
+			fmt.Sprintf("The file has no profile %q. %s", profile, syntax.Suggest(profile, names, "profile")))
+	}
+}
+
+// settings takes over what a body sets.
+func (p *parser) settings(c *hcl.BodyContent) {
+	p.text(c.Attributes["store"], &p.said.Store)
+	p.text(c.Attributes["state"], &p.said.State)
+	p.others(c.Attributes)
+	p.said.Variables = slices.Clip(p.said.Variables)
+	for _, b := range c.Blocks {
+		switch b.Type {
+		case "variables":
+			p.said.Variables = append(p.said.Variables, p.Variables(b))
+		case "temporal":
+			t := p.Content(b.Body, temporalSchema)
+			p.text(t.Attributes["address"], &p.said.Temporal.Address)
+			p.text(t.Attributes["namespace"], &p.said.Temporal.Namespace)
+			p.text(t.Attributes["profile"], &p.said.Temporal.Profile)
+		}
+	}
+}
+
+// others takes over what a body sets for others' results.
+func (p *parser) others(attrs hcl.Attributes) {
+	const addresses = "from is a list of addresses: https://HOST/PATH, s3://BUCKET/PREFIX, or folders."
+	if from, ok := p.Texts(attrs["from"], addresses); ok {
+		if p.said.From = from; slices.Contains(from, "") {
+			p.Fail(attrs["from"].Expr.Range(), "Wrong type", addresses)
+		}
+	}
+	if v, ok := p.Value(attrs["require_from"], cty.Bool, "require_from is true or false."); ok {
+		p.said.RequireFrom = v.True()
+	}
+	a := attrs["untrusted"]
+	if p.text(a, &p.said.Untrusted); a != nil && p.said.Untrusted != "" && !slices.Contains(declare.Beliefs, p.said.Untrusted) {
+		p.Fail(a.Expr.Range(), "Wrong value", fmt.Sprintf("untrusted is \"run\", \"verify\" or \"use\". %s", syntax.Suggest(p.said.Untrusted, declare.Beliefs, "value")))
+	}
+}
+
+func (p *parser) text(a *hcl.Attribute, to *string) {
+	if a == nil {
+		return
+	}
+	wrong := a.Name + " is a text that is not empty."
+	if v, ok := p.Value(a, cty.String, wrong); ok {
+		if *to = v.AsString(); *to == "" {
+			p.Fail(a.Expr.Range(), "Wrong type", wrong)
+		}
+	}
+}
+
+// Variables is a LocalFile that gives variables the values that they have in JSON.
+func Variables(values map[string]json.RawMessage) ([]byte, error) {
+	var b strings.Builder
+	b.WriteString("variables {\n")
+	for _, name := range syntax.Keys(values) {
+		if !hclsyntax.ValidIdentifier(name) {
+			return nil, fmt.Errorf("%.100q is not a variable name", name)
+		}
+		typ, err := ctyjson.ImpliedType(values[name])
+		if err != nil {
+			return nil, fmt.Errorf("the value of %s: %w", name, err)
+		}
+		v, err := ctyjson.Unmarshal(values[name], typ)
+		if err != nil {
+			return nil, fmt.Errorf("the value of %s: %w", name, err)
+		}
+		fmt.Fprintf(&b, "  %s = %s\n", name, strings.ReplaceAll(language.Text(v, nil), "\n", "\n  "))
+	}
+	b.WriteString("}\n")
+	return []byte(b.String()), nil
+}

@@ -1,0 +1,162 @@
+package syntax
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/hashicorp/hcl/v2"
+	wordwrap "github.com/mitchellh/go-wordwrap"
+
+	"github.com/redsi/redsi/internal/system/escape"
+)
+
+// Style says how diagnostics are written.
+type Style struct {
+	Width int  // columns that details are wrapped at; 0 for none
+	Color bool // for terminals
+}
+
+// Write writes the diagnostics as text, each with the source line it is about:
+//
+//	Error: Unknown step kind
+//	  pipelines.hcl:4:6, in step "dedpu" "nq"
+//	   4 | step "dedpu" "nq" {
+//	     |      ^^^^^^^
+//	There is no kind "dedpu". Did you mean "dedup"?
+//
+// It is not hcl.NewDiagnosticTextWriter's: that shows no second place, marks the first by
+// underlining alone and so not in a file, and gives a terminal what the source has.
+func (ds Diagnostics) Write(w io.Writer, s Style) error {
+	b := bufio.NewWriter(w)
+	texts := map[string]*text{}
+	for _, d := range ds.List {
+		r := reporter{w: b, style: s, texts: texts, sources: ds.sources, color: "\x1b[31m"}
+		title := "Error"
+		if d.Severity == hcl.DiagWarning {
+			r.color, title = "\x1b[33m", "Warning"
+		}
+		fmt.Fprintf(b, "%s: %s\n", r.paint(title), escape.Line(d.Summary))
+		r.excerpt(*d.Subject, "")
+		for _, also := range Related(d) {
+			r.excerpt(also.Range, also.Text)
+		}
+		if d.Detail != "" {
+			detail := escape.Text(strings.TrimSpace(d.Detail))
+			if s.Width > 0 {
+				detail = wordwrap.WrapString(detail, uint(s.Width))
+			}
+			fmt.Fprintf(b, "%s\n", detail)
+		}
+		fmt.Fprintln(b)
+	}
+	return b.Flush()
+}
+
+type reporter struct {
+	w       *bufio.Writer
+	style   Style
+	color   string
+	texts   map[string]*text
+	sources map[string][]byte
+}
+
+func (r *reporter) paint(s string) string {
+	if !r.style.Color {
+		return s
+	}
+	return "\x1b[1m" + r.color + s + "\x1b[0m"
+}
+
+// text is a source cut into lines.
+type text struct {
+	lines  []string
+	starts []int // byte offsets
+}
+
+func (r *reporter) text(name string) *text {
+	if t, ok := r.texts[name]; ok {
+		return t
+	}
+	t := &text{}
+	if src, ok := r.sources[name]; ok {
+		off := 0
+		for line := range strings.SplitAfterSeq(string(src), "\n") {
+			t.lines = append(t.lines, strings.TrimRight(line, "\r\n"))
+			t.starts = append(t.starts, off)
+			off += len(line)
+		}
+	}
+	r.texts[name] = t
+	return t
+}
+
+// excerpt shows the first lines of a range, marked.
+func (r *reporter) excerpt(rng hcl.Range, note string) {
+	fmt.Fprintf(r.w, "  %s:%d:%d", escape.Line(rng.Filename), rng.Start.Line, rng.Start.Column)
+	if note != "" {
+		fmt.Fprintf(r.w, ", %s", escape.Line(note))
+	}
+	fmt.Fprintln(r.w)
+	const most = 3
+	t := r.text(rng.Filename)
+	for n := rng.Start.Line; n <= min(rng.End.Line, rng.Start.Line+most-1); n++ {
+		if n < 1 || n > len(t.lines) || n > rng.Start.Line && t.starts[n-1] >= rng.End.Byte {
+			break
+		}
+		line := t.lines[n-1]
+		first := len(line) - len(strings.TrimLeft(line, " \t"))
+		last := len(strings.TrimRight(line, " \t"))
+		from := min(max(rng.Start.Byte-t.starts[n-1], first), len(line))
+		to := max(min(rng.End.Byte-t.starts[n-1], last), from)
+		line, from, to = window(line, from, to)
+		mark := max(1, ansi.StringWidth(printable(line[from:to])))
+		fmt.Fprintf(r.w, "%5d | %s\n", n, printable(line))
+		fmt.Fprintf(r.w, "      | %s%s\n", strings.Repeat(" ", ansi.StringWidth(printable(line[:from]))), r.paint(strings.Repeat("^", mark)))
+	}
+}
+
+// window is what is shown of a long line: what is marked, and some of what is before.
+func window(line string, from, to int) (string, int, int) {
+	const most, before = 600, 100
+	if len(line) <= most {
+		return line, from, to
+	}
+	rest := ""
+	start := max(0, from-before)
+	for start > 0 && !utf8.RuneStart(line[start]) {
+		start--
+	}
+	end := start + Runes(line[start:], most)
+	if end < len(line) {
+		rest = "…"
+	}
+	return line[start:end] + rest, min(from, end) - start, min(to, end) - start
+}
+
+// printable makes a line safe for a terminal, with a blank for a tab.
+func printable(line string) string {
+	return escape.Line(strings.ReplaceAll(line, "	", " "))
+}
+
+// Invalid is the error of a pipeline that cannot be loaded.
+type Invalid struct{ Diagnostics Diagnostics }
+
+// Err returns the errors as one error whose text is the whole report; nil if
+// there are none.
+func (ds Diagnostics) Err() error {
+	if !ds.HasErrors() {
+		return nil
+	}
+	return &Invalid{ds}
+}
+
+func (e *Invalid) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "the pipeline has %s:\n\n", e.Diagnostics.Summary())
+	e.Diagnostics.Write(&b, Style{}) // a strings.Builder does not fail
+	return strings.TrimRight(b.String(), "\n")
+}

@@ -186,7 +186,7 @@ func TestCorruptGoes(t *testing.T) {
 		}
 		faults.Add(storetest.BlobsOpen, slices.Repeat([]storetest.Fault{{Flip: true}}, 40)...)
 		_, err = artifacts.ReadBlob(t.Context(), store.Blobs, d, artifacts.AnySize)
-		a := &Activities{Log: slog.New(slog.DiscardHandler), Store: store}
+		a := &Activities{Log: slog.New(slog.DiscardHandler), Store: artifacts.Alone(store)}
 		var app *temporal.ApplicationError
 		if err := a.failure(t.Context(), as(err)); !errors.As(err, &app) || app.Type() != want {
 			t.Errorf("%v, want one of type %s", err, want)

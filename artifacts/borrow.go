@@ -16,7 +16,7 @@ import (
 // borrower copies blobs into the own store, verified, which other tiers have, or addresses that
 // records of a tier name.
 type borrower struct {
-	own       Blobs
+	own       Blobs                                                         // nil if neither others nor elsewhere ever have anything
 	tiers     []*tier                                                       // own first
 	elsewhere func(ctx context.Context, e Elsewhere) (io.ReadCloser, error) // Policy.Elsewhere
 	changed   func()                                                        // called when a blob that was there turns out to be wrong
@@ -30,16 +30,10 @@ type borrower struct {
 // sizesMost bounds the sizes of blobs that are remembered.
 const sizesMost = 1 << 20
 
-// newBorrower copies into own, which is nil if elsewhere never has anything.
-func newBorrower(own Blobs, tiers []*tier, elsewhere func(context.Context, Elsewhere) (io.ReadCloser, error), changed func()) *borrower {
-	return &borrower{own: own, tiers: tiers, elsewhere: elsewhere, changed: changed,
-		coming: map[Digest]chan struct{}{}, sizes: map[Digest]int64{}, wrong: map[Elsewhere]bool{}}
-}
-
 // none reports that there is nobody to fetch blobs from.
 func (b *borrower) none() bool { return len(b.tiers) == 1 && b.elsewhere == nil }
 
-// Open returns a blob of own, which is copied from one of the others first if need be.
+// Open is Resolver.Open.
 func (b *borrower) Open(ctx context.Context, d Digest) (io.ReadCloser, error) {
 	own := b.tiers[0].blobs
 	rc, err := own.Open(ctx, d)
@@ -52,8 +46,7 @@ func (b *borrower) Open(ctx context.Context, d Digest) (io.ReadCloser, error) {
 	return own.Open(ctx, d)
 }
 
-// Missing names what neither own nor any of the others has. Those that do not answer
-// count as having nothing; Others names them.
+// Missing is Resolver.Missing.
 func (b *borrower) Missing(ctx context.Context, ds []Digest) ([]Digest, error) {
 	missing, err := b.tiers[0].blobs.Missing(ctx, ds)
 	if err != nil || len(missing) == 0 {

@@ -35,7 +35,8 @@ func With(own Store, others []Other, p Policy) *Resolver {
 
 func newResolver(own Store, tiers []*tier, p Policy) *Resolver {
 	w := &Resolver{Own: own, policy: p, tiers: tiers}
-	w.blobs = newBorrower(own.Blobs, tiers, p.Elsewhere, w.memo.forget)
+	w.blobs = &borrower{own: own.Blobs, tiers: tiers, elsewhere: p.Elsewhere, changed: w.memo.forget,
+		coming: map[Digest]chan struct{}{}, sizes: map[Digest]int64{}, wrong: map[Elsewhere]bool{}}
 	return w
 }
 

@@ -51,8 +51,12 @@ func TestOther(t *testing.T) {
 			t.Errorf("%s: %v, %v", address, hit, err)
 			continue
 		}
-		if path, err := local.Fetch(t.Context(), with, r.Outputs["out"].Digest, t.TempDir()); err != nil || !strings.Contains(path, "own") {
+		cache := t.TempDir()
+		if path, err := local.Fetch(t.Context(), with, r.Outputs["out"].Digest, cache); err != nil || !strings.Contains(path, "own") {
 			t.Errorf("%s: fetched to %s, %v", address, path, err)
+		}
+		if copies, err := os.ReadDir(filepath.Join(cache, "blobs")); err != nil || len(copies) != 0 {
+			t.Errorf("%s: the cache has %v, %v", address, copies, err)
 		}
 	}
 	if other, err := open.Other("s3://bucket/main?anonymous=true&endpoint=localhost:1&insecure=true&region=r"); err != nil || other.Name != "s3://bucket/main" {

@@ -33,36 +33,6 @@ const sizesMost = 1 << 20
 // none reports that there is nobody to fetch blobs from.
 func (b *borrower) none() bool { return len(b.tiers) == 1 && b.elsewhere == nil }
 
-// Open is Resolver.Open.
-func (b *borrower) Open(ctx context.Context, d Digest) (io.ReadCloser, error) {
-	own := b.tiers[0].blobs
-	rc, err := own.Open(ctx, d)
-	if !errors.Is(err, ErrNotExist) || b.none() {
-		return rc, err
-	}
-	if err := b.fetch(ctx, d, nil); err != nil {
-		return nil, err
-	}
-	return own.Open(ctx, d)
-}
-
-// Missing is Resolver.Missing.
-func (b *borrower) Missing(ctx context.Context, ds []Digest) ([]Digest, error) {
-	missing, err := b.tiers[0].blobs.Missing(ctx, ds)
-	if err != nil || len(missing) == 0 {
-		return missing, err
-	}
-	for _, t := range b.tiers {
-		if len(missing) == 0 {
-			break
-		}
-		if missing, err = b.missingIn(ctx, t, missing); err != nil {
-			return nil, err
-		}
-	}
-	return missing, nil
-}
-
 // missingIn returns those of ds that a tier does not have, nor says where they are. Own is
 // known not to have them.
 func (b *borrower) missingIn(ctx context.Context, t *tier, ds []Digest) ([]Digest, error) {

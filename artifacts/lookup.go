@@ -5,6 +5,13 @@ import (
 	"slices"
 )
 
+// Looked is what results are looked up in: a Store, which believes all it has, or a Resolver.
+type Looked interface{ resolver() *Resolver }
+
+func (s Store) resolver() *Resolver { return Alone(s) }
+
+func (w *Resolver) resolver() *Resolver { return w }
+
 // Inspect returns what l knows about each of keys, misses with their reason included. Whether
 // the policy believes a result is decided in read and nowhere else. Records are read
 // concurrently and blobs checked in one batch. An error means that the store could not

@@ -46,12 +46,9 @@ func Alone(s Store) *Resolver { return With(s, nil, Policy{}) }
 // Alone is w without others: what the own store has itself, under the same policy.
 func (w *Resolver) Alone() *Resolver { return With(w.Own, nil, w.policy) }
 
-// linked is a store alone, where a blob counts as there if a record says where it is. Nothing
+// linked is a place alone, where a blob counts as there if a record says where it is. Nothing
 // is fetched.
-func linked(s Store) *Resolver { return With(s, nil, noted) }
-
-// linkedIn is linked of what can only be read.
-func linkedIn(place Reader) *Resolver { return newResolver(Store{}, []*tier{ownTier(place)}, noted) }
+func linked(place Reader) *Resolver { return newResolver(Store{}, []*tier{ownTier(place)}, noted) }
 
 // noted believes that blobs are where records say they are, and fetches none.
 var noted = Policy{Elsewhere: func(_ context.Context, e Elsewhere) (io.ReadCloser, error) {
@@ -60,13 +57,33 @@ var noted = Policy{Elsewhere: func(_ context.Context, e Elsewhere) (io.ReadClose
 
 // Open returns a blob of the own store, which is copied there from one of the others first if need be.
 func (w *Resolver) Open(ctx context.Context, d Digest) (io.ReadCloser, error) {
-	return w.blobs.Open(ctx, d)
+	own := w.tiers[0].blobs
+	rc, err := own.Open(ctx, d)
+	if !errors.Is(err, ErrNotExist) || w.blobs.none() {
+		return rc, err
+	}
+	if err := w.blobs.fetch(ctx, d, nil); err != nil {
+		return nil, err
+	}
+	return own.Open(ctx, d)
 }
 
 // Missing names what neither the own store nor any of the others has. Those that do not answer
 // count as having nothing; Others names them.
 func (w *Resolver) Missing(ctx context.Context, ds []Digest) ([]Digest, error) {
-	return w.blobs.Missing(ctx, ds)
+	missing, err := w.tiers[0].blobs.Missing(ctx, ds)
+	if err != nil || len(missing) == 0 {
+		return missing, err
+	}
+	for _, t := range w.tiers {
+		if len(missing) == 0 {
+			break
+		}
+		if missing, err = w.blobs.missingIn(ctx, t, missing); err != nil {
+			return nil, err
+		}
+	}
+	return missing, nil
 }
 
 // LocalOf is b, or the own store of a Resolver, if its blobs are files on this machine.
@@ -87,13 +104,6 @@ func (w *Resolver) Others() (all []OtherState) {
 }
 
 func (w *Resolver) others() []*tier { return w.tiers[1:] }
-
-// Looked is what results are looked up in: a Store, which believes all it has, or a Resolver.
-type Looked interface{ resolver() *Resolver }
-
-func (s Store) resolver() *Resolver { return Alone(s) }
-
-func (w *Resolver) resolver() *Resolver { return w }
 
 // look looks keys up in a tier: records many at a time, then the blobs of all in one batch,
 // among those that are there or in other tiers. Its entries are as keys are.
@@ -153,21 +163,6 @@ func markLost(ctx context.Context, blobs BlobReader, entries []Entry) error {
 		}
 	}
 	return nil
-}
-
-// markReleased marks those of entries that lack blobs because their result was released.
-func (t *tier) markReleased(ctx context.Context, entries []Entry) error {
-	return each(ctx, len(entries), parallel, func(ctx context.Context, i int) error {
-		r := entries[i].Result
-		if r == nil || len(entries[i].Lost) == 0 {
-			return nil
-		}
-		_, err := t.Get(ctx, ReleasedName(r.Key))
-		if r.Released = err == nil; t.own && err != nil && !errors.Is(err, ErrNotExist) {
-			return err
-		}
-		return nil
-	})
 }
 
 // maxForeignBody bounds the body of a foreign result, which is read into memory: a tree

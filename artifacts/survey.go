@@ -95,7 +95,7 @@ func (c *contents) readSince(ctx context.Context, s Store) error {
 // add reads results.
 func (c *contents) add(ctx context.Context, s Store, keys []Digest) error {
 	for some := range slices.Chunk(keys, inspectMost) {
-		entries, err := Inspect(ctx, linked(s), some)
+		entries, err := Inspect(ctx, linked(s.Reader()), some)
 		if err != nil {
 			return err
 		}

@@ -140,3 +140,18 @@ func (e *DownError) Error() string {
 }
 
 func (e *DownError) Unwrap() error { return e.Err }
+
+// markReleased marks those of entries that lack blobs because their result was released.
+func (t *tier) markReleased(ctx context.Context, entries []Entry) error {
+	return each(ctx, len(entries), parallel, func(ctx context.Context, i int) error {
+		r := entries[i].Result
+		if r == nil || len(entries[i].Lost) == 0 {
+			return nil
+		}
+		_, err := t.Get(ctx, ReleasedName(r.Key))
+		if r.Released = err == nil; t.own && err != nil && !errors.Is(err, ErrNotExist) {
+			return err
+		}
+		return nil
+	})
+}

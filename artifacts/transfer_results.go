@@ -38,7 +38,7 @@ func (t *Transfer) Results(ctx context.Context, keys []Digest) (err error) {
 }
 
 func (t *Transfer) some(ctx context.Context, keys []Digest) error {
-	here, err := Inspect(ctx, linkedIn(t.From), keys)
+	here, err := Inspect(ctx, linked(t.From), keys)
 	if err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func (t *Transfer) result(ctx context.Context, r *Result) (differs bool, err err
 			return false, err
 		}
 	}
-	_, differs, err = file(ctx, linked(t.To), *now, record)
+	_, differs, err = file(ctx, With(t.To, nil, noted), *now, record)
 	return differs, err
 }
 

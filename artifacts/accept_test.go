@@ -22,7 +22,7 @@ func accepted(t *testing.T, by *signature.Private) (s artifacts.Store, of *artif
 		t.Fatal(err)
 	}
 	old := []byte(`{"config":{"argv":"a"},"format":"redsi-key/1","kind":"k","version":1}`)
-	of, _, err = artifacts.Publish(t.Context(), s, artifacts.Result{Key: artifacts.KeyOf(old), Preimage: old, Took: time.Hour, Finished: time.Now(),
+	of, _, err = artifacts.Publish(t.Context(), artifacts.Alone(s), artifacts.Result{Key: artifacts.KeyOf(old), Preimage: old, Took: time.Hour, Finished: time.Now(),
 		Outputs: map[string]artifacts.Artifact{"out": {Type: "text", Digest: d, Size: n}}, Origin: artifacts.Origin{RunID: "r", Step: "step.k.x"}})
 	if err != nil {
 		t.Fatal(err)
@@ -41,7 +41,7 @@ func TestAccept(t *testing.T) {
 	if err := artifacts.Accept(t.Context(), artifacts.Alone(s), of, preimage, a); err != nil {
 		t.Fatal(err)
 	}
-	r, err := artifacts.Lookup(t.Context(), s, a.Key)
+	r, err := artifacts.Lookup(t.Context(), artifacts.Alone(s), a.Key)
 	if err != nil || r == nil {
 		t.Fatal(r, err)
 	}
@@ -49,7 +49,7 @@ func TestAccept(t *testing.T) {
 	if err != nil || back.Reason != "a comment" || back.Of != of.Key || back.ID() != a.ID() || strings.Contains(back.Sentence(), "not signed") || r.Took != time.Hour || r.OutputsDigest() != of.OutputsDigest() {
 		t.Errorf("%+v %v of %+v", back, err, r)
 	}
-	if again, err := artifacts.Lookup(t.Context(), s, of.Key); err != nil || again == nil || again.Origin.Accepted != "" {
+	if again, err := artifacts.Lookup(t.Context(), artifacts.Alone(s), of.Key); err != nil || again == nil || again.Origin.Accepted != "" {
 		t.Errorf("the result that was accepted is now %+v, %v", again, err)
 	}
 	// It is kept: no run names it.
@@ -57,7 +57,7 @@ func TestAccept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r, err := artifacts.Lookup(t.Context(), s, a.Key); err != nil || r == nil {
+	if r, err := artifacts.Lookup(t.Context(), artifacts.Alone(s), a.Key); err != nil || r == nil {
 		t.Errorf("collected: %+v, %v", g, err)
 	}
 	list, err := artifacts.Acceptances(t.Context(), s)
@@ -74,7 +74,7 @@ func TestAccept(t *testing.T) {
 	if err := artifacts.Withdraw(t.Context(), s, a, "bob", time.Unix(2e9, 0).UTC()); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := artifacts.Lookup(t.Context(), s, a.Key); err != nil || r != nil {
+	if r, err := artifacts.Lookup(t.Context(), artifacts.Alone(s), a.Key); err != nil || r != nil {
 		t.Errorf("after it was withdrawn: %+v, %v", r, err)
 	}
 	if left := records(t, s, "signatures/"+a.Key.Hex()+"/"); len(left) != 0 {
@@ -88,7 +88,7 @@ func TestAccept(t *testing.T) {
 		if strings.HasPrefix(name, "a result") {
 			made := *of
 			made.Key, made.Preimage = a.Key, preimage
-			if _, _, err := artifacts.Publish(t.Context(), s, made); err != nil {
+			if _, _, err := artifacts.Publish(t.Context(), artifacts.Alone(s), made); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -100,7 +100,7 @@ func TestAccept(t *testing.T) {
 		if list, err = artifacts.Acceptances(t.Context(), s); err != nil || len(list) != 1 || list[0].Ended == nil || list[0].Ended.By != "bob" {
 			t.Errorf("%s: %+v, %v", name, list, err)
 		}
-		if r, err := artifacts.Lookup(t.Context(), s, a.Key); err != nil || r != nil {
+		if r, err := artifacts.Lookup(t.Context(), artifacts.Alone(s), a.Key); err != nil || r != nil {
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}
 		both := artifacts.With(s, []artifacts.Other{{Reader: their.Reader(), Name: "theirs"}}, artifacts.Policy{Foreign: artifacts.UseUntrusted})
@@ -176,7 +176,7 @@ func TestAcceptedMeanwhile(t *testing.T) {
 	theirs, of, preimage, a := accepted(t, key(t, "bob"))
 	made := *of
 	made.Key, made.Preimage = a.Key, preimage
-	if _, _, err := artifacts.Publish(t.Context(), theirs, made); err != nil {
+	if _, _, err := artifacts.Publish(t.Context(), artifacts.Alone(theirs), made); err != nil {
 		t.Fatal(err)
 	}
 	own := mem.New()
@@ -195,7 +195,7 @@ func TestAcceptedMeanwhile(t *testing.T) {
 	if err := artifacts.Bring(t.Context(), s, hit, nil); err == nil || !strings.Contains(err.Error(), "bob") {
 		t.Errorf("%v", err)
 	}
-	if r, err := artifacts.Lookup(t.Context(), own, a.Key); err != nil || r != nil {
+	if r, err := artifacts.Lookup(t.Context(), artifacts.Alone(own), a.Key); err != nil || r != nil {
 		t.Errorf("own has %+v, %v", r, err)
 	}
 }
@@ -220,10 +220,10 @@ func TestPlantedAcceptance(t *testing.T) {
 		r.Outputs = map[string]artifacts.Artifact{"out": of.Outputs["out"]}
 		r.Key, r.Preimage, r.Origin.Accepted = a.Key, preimage, text
 		plant(&r)
-		if _, _, err := artifacts.Publish(ctx, s, r); err != nil {
+		if _, _, err := artifacts.Publish(ctx, artifacts.Alone(s), r); err != nil {
 			t.Fatal(err)
 		}
-		found, err := artifacts.Inspect(ctx, s, []artifacts.Digest{r.Key})
+		found, err := artifacts.Inspect(ctx, artifacts.Alone(s), []artifacts.Digest{r.Key})
 		if e := found[r.Key]; err != nil || e.Hit() || len(e.Passed) != 1 || e.Passed[0].Reason != artifacts.Damaged {
 			t.Errorf("%s: hit %v, %s, %v", name, e.Hit(), e.Miss(), err)
 		}

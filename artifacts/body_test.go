@@ -36,21 +36,21 @@ func largeResult(t *testing.T, s artifacts.Store) artifacts.Result {
 func TestLargeResult(t *testing.T) {
 	s := mem.New()
 	r := largeResult(t, s)
-	if won, nondet, err := artifacts.Publish(t.Context(), s, r); err != nil || nondet || won.Key != r.Key {
+	if won, nondet, err := artifacts.Publish(t.Context(), artifacts.Alone(s), r); err != nil || nondet || won.Key != r.Key {
 		t.Fatal(won, nondet, err)
 	}
 	raw, err := s.Records.Get(t.Context(), artifacts.ResultName(r.Key))
 	if err != nil || len(raw) > 1000 {
 		t.Fatalf("the record has %d bytes, %v", len(raw), err)
 	}
-	got, err := artifacts.Lookup(t.Context(), s, r.Key)
+	got, err := artifacts.Lookup(t.Context(), artifacts.Alone(s), r.Key)
 	if err != nil || got == nil {
 		t.Fatal(got, err)
 	}
 	if !reflect.DeepEqual(got.Outputs, r.Outputs) || string(got.Preimage) != string(r.Preimage) {
 		t.Error("it does not read back")
 	}
-	if won, nondet, err := artifacts.Publish(t.Context(), s, r); err != nil || nondet || won == nil {
+	if won, nondet, err := artifacts.Publish(t.Context(), artifacts.Alone(s), r); err != nil || nondet || won == nil {
 		t.Fatal("a second time:", won, nondet, err)
 	}
 	putRecord(t, s, "runs/1", `{"key":"`+r.Key.String()+`"}`)
@@ -69,7 +69,7 @@ func TestLargeResultThatLostItsBody(t *testing.T) {
 	s := mem.New()
 	r := largeResult(t, s)
 	before := blobSet(t, s)
-	if _, _, err := artifacts.Publish(t.Context(), s, r); err != nil {
+	if _, _, err := artifacts.Publish(t.Context(), artifacts.Alone(s), r); err != nil {
 		t.Fatal(err)
 	}
 	for d := range blobSet(t, s) {
@@ -79,7 +79,7 @@ func TestLargeResultThatLostItsBody(t *testing.T) {
 			}
 		}
 	}
-	entries, err := artifacts.Inspect(t.Context(), s, []artifacts.Digest{r.Key})
+	entries, err := artifacts.Inspect(t.Context(), artifacts.Alone(s), []artifacts.Digest{r.Key})
 	if e := entries[r.Key]; err != nil || e.Hit() || !strings.Contains(e.Miss(), "body") {
 		t.Fatalf("%v, %s", err, e.Miss())
 	}
@@ -87,10 +87,10 @@ func TestLargeResultThatLostItsBody(t *testing.T) {
 	if err != nil || len(report.Problems) != 1 {
 		t.Fatal(report.Problems, err)
 	}
-	if _, nondet, err := artifacts.Publish(t.Context(), s, r); err != nil || nondet {
+	if _, nondet, err := artifacts.Publish(t.Context(), artifacts.Alone(s), r); err != nil || nondet {
 		t.Fatal(nondet, err)
 	}
-	if got, err := artifacts.Lookup(t.Context(), s, r.Key); err != nil || got == nil {
+	if got, err := artifacts.Lookup(t.Context(), artifacts.Alone(s), r.Key); err != nil || got == nil {
 		t.Fatal(got, err)
 	}
 }
@@ -99,7 +99,7 @@ func TestLargeResultThatLostItsBody(t *testing.T) {
 func TestCollectFollowsBodies(t *testing.T) {
 	s := mem.New()
 	r := storetest.NewResult(t, s, "A", map[string]string{"out": "a"})
-	publish(t, s, r)
+	publish(t, artifacts.Alone(s), r)
 	body := putBytes(t, s, []byte(`{"steps":[{"key":"`+r.Key.String()+`"}]}`))
 	putRecord(t, s, "runs/1", `{"format":"redsi-run/2","body":"`+body.String()+`"}`)
 	later := artifacts.GCOptions{Grace: 1, Now: time.Now().Add(time.Hour)}
@@ -133,7 +133,7 @@ func TestRunsThatAreNotKeptStayWhole(t *testing.T) {
 	s := mem.NewAt(c.Now)
 	for _, id := range []string{"1", "2"} {
 		r := storetest.NewResult(t, s, id, map[string]string{"out": "of " + id})
-		publish(t, s, r)
+		publish(t, artifacts.Alone(s), r)
 		body := putBytes(t, s, []byte(`{"steps":[{"key":"`+r.Key.String()+`"}]}`))
 		putRecord(t, s, "runs/"+id, `{"plan":"`+putBytes(t, s, []byte("plan "+id)).String()+`","body":"`+body.String()+`"}`)
 		c.now = c.now.Add(30 * day)
@@ -155,7 +155,7 @@ func TestKeepRunsCountsByPipeline(t *testing.T) {
 	for i, of := range []string{"a p", "b p", "a q", "a p", "a p"} {
 		project, pipeline, _ := strings.Cut(of, " ")
 		r := storetest.NewResult(t, s, fmt.Sprint(i), map[string]string{"out": fmt.Sprint("of ", i)})
-		publish(t, s, r)
+		publish(t, artifacts.Alone(s), r)
 		putRecord(t, s, fmt.Sprint("runs/", i), fmt.Sprintf(`{"project":%q,"pipeline":%q,"steps":[{"key":%q}]}`, project, pipeline, r.Key))
 		c.now = c.now.Add(30 * day)
 	}
@@ -173,11 +173,11 @@ func TestKeepRunsCountsByPipeline(t *testing.T) {
 func TestOpenRunKeepsWhatIsYounger(t *testing.T) {
 	c := newClock()
 	s := mem.NewAt(c.Now)
-	publish(t, s, storetest.NewResult(t, s, "before", map[string]string{"out": "before"}))
+	publish(t, artifacts.Alone(s), storetest.NewResult(t, s, "before", map[string]string{"out": "before"}))
 	c.now = c.now.Add(time.Minute)
 	putRecord(t, s, artifacts.OpenRunPrefix+"x", `{"run_id":"x"}`)
 	c.now = c.now.Add(time.Minute)
-	publish(t, s, storetest.NewResult(t, s, "since", map[string]string{"out": "since"}))
+	publish(t, artifacts.Alone(s), storetest.NewResult(t, s, "since", map[string]string{"out": "since"}))
 	c.now = c.now.Add(day)
 	try := func(o artifacts.GCOptions) artifacts.Garbage {
 		o.Grace, o.Now, o.DryRun = 1, c.now, true

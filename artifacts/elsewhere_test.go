@@ -20,7 +20,7 @@ const farAway = "https://far.example/data"
 func leftOut(t *testing.T, url string) (artifacts.Store, artifacts.Result) {
 	s := mem.New()
 	r := storetest.NewResult(t, s, "k", map[string]string{"far": "far", "near": "near"})
-	publish(t, s, r)
+	publish(t, artifacts.Alone(s), r)
 	drop(t, s, r)
 	if err := artifacts.PutElsewhere(t.Context(), s, artifacts.Elsewhere{Digest: r.Outputs["far"].Digest, Size: 3, URL: url}); err != nil {
 		t.Fatal(err)
@@ -44,7 +44,7 @@ func from(what *string) artifacts.Policy {
 	}}
 }
 
-func isHit(t *testing.T, s artifacts.Looked, key artifacts.Digest) bool {
+func isHit(t *testing.T, s *artifacts.Resolver, key artifacts.Digest) bool {
 	found, err := artifacts.Inspect(t.Context(), s, []artifacts.Digest{key})
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +58,7 @@ func TestOwnElsewhere(t *testing.T) {
 	ctx := t.Context()
 	s, r := leftOut(t, farAway)
 	far := r.Outputs["far"].Digest
-	if isHit(t, s, r.Key) {
+	if isHit(t, artifacts.Alone(s), r.Key) {
 		t.Error("a hit where nobody follows records")
 	}
 	gone := artifacts.With(s, nil, from(nil))
@@ -81,7 +81,7 @@ func TestOwnElsewhere(t *testing.T) {
 	if got, err := artifacts.ReadBlob(ctx, fine, far, 9); string(got) != "far" || err != nil {
 		t.Errorf("read %q, %v", got, err)
 	}
-	if !isHit(t, s, r.Key) {
+	if !isHit(t, artifacts.Alone(s), r.Key) {
 		t.Error("what was fetched is not kept")
 	}
 	// Nobody's records make us ask programs of this machine, or over a wire that anybody reads.
@@ -96,7 +96,7 @@ func TestOwnElsewhere(t *testing.T) {
 func TestFollowingCostsNothing(t *testing.T) {
 	s := mem.New()
 	r := storetest.NewResult(t, s, "k", map[string]string{"out": "out"})
-	publish(t, s, r)
+	publish(t, artifacts.Alone(s), r)
 	s, counted := storetest.Faulty(s)
 	if !isHit(t, artifacts.With(s, nil, from(nil)), r.Key) || counted.Calls(storetest.RecordsGet) != 1 {
 		t.Errorf("no hit, or %d records were read", counted.Calls(storetest.RecordsGet))
@@ -112,7 +112,7 @@ func TestPublishFetches(t *testing.T) {
 	if _, _, err := artifacts.Publish(t.Context(), artifacts.With(s, nil, from(nil)), r); err == nil {
 		t.Error("filed without its blob")
 	}
-	if _, _, err := artifacts.Publish(t.Context(), artifacts.With(s, nil, from(new("far"))), r); err != nil || !isHit(t, s, r.Key) {
+	if _, _, err := artifacts.Publish(t.Context(), artifacts.With(s, nil, from(new("far"))), r); err != nil || !isHit(t, artifacts.Alone(s), r.Key) {
 		t.Errorf("%v, or it has not all of its blobs", err)
 	}
 }
@@ -153,8 +153,8 @@ func TestTransferElsewhere(t *testing.T) {
 	}
 	whole := mem.New()
 	storetest.NewResult(t, whole, "k", map[string]string{"far": "far", "near": "near"})
-	publish(t, whole, r)
-	if d := send(whole, to, false); d.Blobs != 1 || !isHit(t, to, r.Key) {
+	publish(t, artifacts.Alone(whole), r)
+	if d := send(whole, to, false); d.Blobs != 1 || !isHit(t, artifacts.Alone(to), r.Key) {
 		t.Errorf("of one that has the blob: %+v", d)
 	}
 	if d := send(s, whole, false); d.There != 1 || d.Blobs+d.Elsewhere > 0 {

@@ -63,7 +63,7 @@ func garbageStore(t *testing.T, c *clock) (artifacts.Store, map[string]artifacts
 		r := storetest.NewResult(t, s, name, outputs)
 		r.Took = map[string]time.Duration{"D": time.Hour}[name] + time.Second
 		rs[name] = r
-		publish(t, s, r)
+		publish(t, artifacts.Alone(s), r)
 	}
 	x := artifacts.Sum([]byte("X"))
 	putBytes(t, s, []byte("orphan"))
@@ -74,7 +74,7 @@ func garbageStore(t *testing.T, c *clock) (artifacts.Store, map[string]artifacts
 	putRecord(t, s, "checkpoints/"+x.Hex()+"/5", `["`+putBytes(t, s, []byte("weights of X")).String()+`"]`)
 	putRecord(t, s, "checkpoints/"+rs["B"].Key.Hex()+"/5", `["`+putBytes(t, s, []byte("weights of B")).String()+`"]`)
 	loser := storetest.NewResult(t, s, "E", map[string]string{"out": "other"})
-	if _, nondet, err := artifacts.Publish(t.Context(), s, loser); err != nil || !nondet {
+	if _, nondet, err := artifacts.Publish(t.Context(), artifacts.Alone(s), loser); err != nil || !nondet {
 		t.Fatal(nondet, err)
 	}
 	c.now = c.now.Add(30 * day)
@@ -143,7 +143,7 @@ func TestCollect(t *testing.T) {
 				t.Errorf("%d of %d blobs are left, want %d", len(got), len(before), len(want))
 			}
 			for name, r := range rs {
-				hit, err := artifacts.Lookup(ctx, s, r.Key)
+				hit, err := artifacts.Lookup(ctx, artifacts.Alone(s), r.Key)
 				if dead := slices.Contains(strings.Fields(c.dead), name); err != nil || dead == (hit != nil) {
 					t.Errorf("%s: hit %v, %v", name, hit != nil, err)
 				}
@@ -209,7 +209,7 @@ func TestCollectNeverBreaksWhatIsNamed(t *testing.T) {
 			}
 			r := storetest.NewResult(t, base, fmt.Sprint(i), outputs)
 			r.Took = time.Duration(rng.IntN(100)) * time.Second
-			publish(t, base, r)
+			publish(t, artifacts.Alone(base), r)
 			if all = append(all, r); rng.IntN(3) == 0 {
 				named = append(named, r)
 				putRecord(t, base, fmt.Sprint("runs/", i), `"`+r.Key.String()+`"`)
@@ -227,12 +227,12 @@ func TestCollectNeverBreaksWhatIsNamed(t *testing.T) {
 		}
 		artifacts.Collect(t.Context(), s, o) // may fail: that is the point
 		for _, r := range named {
-			if hit, err := artifacts.Lookup(t.Context(), base, r.Key); hit == nil || err != nil {
+			if hit, err := artifacts.Lookup(t.Context(), artifacts.Alone(base), r.Key); hit == nil || err != nil {
 				t.Fatalf("seed %d: a named result is gone: %v", seed, err)
 			}
 		}
 		for _, r := range all {
-			entries, err := artifacts.Inspect(t.Context(), base, []artifacts.Digest{r.Key})
+			entries, err := artifacts.Inspect(t.Context(), artifacts.Alone(base), []artifacts.Digest{r.Key})
 			if e := entries[r.Key]; err != nil || len(e.Lost) > 0 {
 				t.Fatalf("seed %d: a result without its blobs: %s, %v", seed, e.Miss(), err)
 			}
@@ -248,7 +248,7 @@ func TestCollectLogs(t *testing.T) {
 	r := storetest.NewResult(t, s, "A", map[string]string{"out": "a"})
 	r.Log = &artifacts.Log{Digest: putBytes(t, s, []byte("said")), Size: 4}
 	r.Kept = []artifacts.File{{Name: "libraries", Digest: putBytes(t, s, []byte("list")), Size: 4}}
-	publish(t, s, r)
+	publish(t, artifacts.Alone(s), r)
 	failed := artifacts.Sum([]byte("failed"))
 	of := map[string]artifacts.Digest{}
 	for _, run := range []string{"1", "2", "none"} {
@@ -287,7 +287,7 @@ func TestCollectLogs(t *testing.T) {
 	if err := s.Blobs.Delete(t.Context(), r.Log.Digest); err != nil {
 		t.Fatal(err)
 	}
-	if hit, err := artifacts.Lookup(t.Context(), s, r.Key); err != nil || hit == nil {
+	if hit, err := artifacts.Lookup(t.Context(), artifacts.Alone(s), r.Key); err != nil || hit == nil {
 		t.Error(hit, err)
 	}
 }

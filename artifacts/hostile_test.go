@@ -121,7 +121,7 @@ func TestForgedResults(t *testing.T) {
 		forge(r)
 		key := honest()["key"].(artifacts.Digest)
 		putRecord(t, s, artifacts.ResultName(key), string(sealed(t, r)))
-		entries, err := artifacts.Inspect(t.Context(), s, []artifacts.Digest{key})
+		entries, err := artifacts.Inspect(t.Context(), artifacts.Alone(s), []artifacts.Digest{key})
 		e := entries[key]
 		if err != nil || (what == "") != e.Hit() || (what == "") != (e.Damage == nil) || !strings.Contains(fmt.Sprint(e.Damage), what) && what != "" {
 			t.Errorf("%s: hit %v, %v, %v", what, e.Hit(), e.Damage, err)
@@ -138,7 +138,7 @@ func TestPublishProvesItsKey(t *testing.T) {
 	s := mem.New()
 	r := storetest.NewResult(t, s, "k", map[string]string{"out": "x"})
 	r.Key = artifacts.Sum([]byte("another"))
-	if _, _, err := artifacts.Publish(t.Context(), s, r); err == nil || !strings.Contains(err.Error(), "its preimage has the key") {
+	if _, _, err := artifacts.Publish(t.Context(), artifacts.Alone(s), r); err == nil || !strings.Contains(err.Error(), "its preimage has the key") {
 		t.Errorf("Publish: %v", err)
 	}
 }
@@ -161,13 +161,13 @@ func BenchmarkLookupMany(b *testing.B) {
 	for i := range 10_000 {
 		preimage := fmt.Appendf(nil, `{"config":{"text":%q,"n":%d},"format":"redsi-key/1"}`, bytes.Repeat([]byte("x"), 500), i)
 		r := artifacts.Result{Key: artifacts.KeyOf(preimage), Preimage: preimage, Outputs: map[string]artifacts.Artifact{"out": out}}
-		if _, _, err := artifacts.Publish(b.Context(), s, r); err != nil {
+		if _, _, err := artifacts.Publish(b.Context(), artifacts.Alone(s), r); err != nil {
 			b.Fatal(err)
 		}
 		keys = append(keys, r.Key)
 	}
 	for b.Loop() {
-		if found, err := artifacts.LookupMany(b.Context(), s, keys); err != nil || len(found) != len(keys) {
+		if found, err := artifacts.LookupMany(b.Context(), artifacts.Alone(s), keys); err != nil || len(found) != len(keys) {
 			b.Fatal(len(found), err)
 		}
 	}

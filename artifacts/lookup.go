@@ -5,19 +5,12 @@ import (
 	"slices"
 )
 
-// Looked is what results are looked up in: a Store, which believes all it has, or a Resolver.
-type Looked interface{ resolver() *Resolver }
-
-func (s Store) resolver() *Resolver { return Alone(s) }
-
-func (w *Resolver) resolver() *Resolver { return w }
-
-// Inspect returns what l knows about each of keys, misses with their reason included. Whether
+// Inspect returns what is known about each of keys, misses with their reason included. Whether
 // the policy believes a result is decided in read and nowhere else. Records are read
 // concurrently and blobs checked in one batch. An error means that the store could not
 // answer, never that a key is a miss.
-func Inspect(ctx context.Context, l Looked, keys []Digest) (map[Digest]Entry, error) {
-	w, unique := l.resolver(), sorted(keys)
+func Inspect(ctx context.Context, w *Resolver, keys []Digest) (map[Digest]Entry, error) {
+	unique := sorted(keys)
 	found, err := w.look(ctx, w.tiers[0], unique)
 	if err != nil {
 		return nil, err
@@ -39,14 +32,14 @@ func sorted(keys []Digest) []Digest {
 
 // Lookup returns the result of key, or nil and no error if there is none that
 // can be used; Inspect tells why. An error means that the store could not answer.
-func Lookup(ctx context.Context, l Looked, key Digest) (*Result, error) {
-	found, err := LookupMany(ctx, l, []Digest{key})
+func Lookup(ctx context.Context, w *Resolver, key Digest) (*Result, error) {
+	found, err := LookupMany(ctx, w, []Digest{key})
 	return found[key], err
 }
 
 // LookupMany is Lookup for many keys at once; a key that misses is not in the map.
-func LookupMany(ctx context.Context, l Looked, keys []Digest) (map[Digest]*Result, error) {
-	return lookup(ctx, l, keys, func(e Entry) *Result {
+func LookupMany(ctx context.Context, w *Resolver, keys []Digest) (map[Digest]*Result, error) {
+	return lookup(ctx, w, keys, func(e Entry) *Result {
 		if !e.Hit() {
 			return nil
 		}
@@ -55,13 +48,13 @@ func LookupMany(ctx context.Context, l Looked, keys []Digest) (map[Digest]*Resul
 }
 
 // LookupKnown is LookupMany for those who do not read the outputs of released results.
-func LookupKnown(ctx context.Context, l Looked, keys []Digest) (map[Digest]*Result, error) {
-	return lookup(ctx, l, keys, Entry.Known)
+func LookupKnown(ctx context.Context, w *Resolver, keys []Digest) (map[Digest]*Result, error) {
+	return lookup(ctx, w, keys, Entry.Known)
 }
 
 // lookup is those results of keys that of gives of their entries.
-func lookup(ctx context.Context, l Looked, keys []Digest, of func(Entry) *Result) (map[Digest]*Result, error) {
-	entries, err := Inspect(ctx, l, keys)
+func lookup(ctx context.Context, w *Resolver, keys []Digest, of func(Entry) *Result) (map[Digest]*Result, error) {
+	entries, err := Inspect(ctx, w, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -75,8 +68,8 @@ func lookup(ctx context.Context, l Looked, keys []Digest, of func(Entry) *Result
 }
 
 // EachResult gives each every usable result of the own store, not of others, in the order of keys, until it returns false.
-func EachResult(ctx context.Context, l Looked, each func(*Result) bool) error {
-	w := l.resolver().Alone()
+func EachResult(ctx context.Context, w *Resolver, each func(*Result) bool) error {
+	w = w.Alone()
 	keys, err := ResultKeys(ctx, w.Own.Records)
 	if err != nil {
 		return err

@@ -33,10 +33,9 @@ func NondeterminismName(key, outputs Digest) string {
 //
 // Publish may be called again after any error, or with a result that has been
 // filed: the outcome is the same.
-func Publish(ctx context.Context, l Looked, r Result) (won *Result, nondeterministic bool, err error) {
+func Publish(ctx context.Context, all *Resolver, r Result) (won *Result, nondeterministic bool, err error) {
 	r.Format = cmp.Or(r.Format, ResultFormat)
 	r.From, r.Signer = "", ""
-	all := l.resolver()
 	p := all.policy
 	p.Elsewhere = nil // blobs that are elsewhere are not there
 	w := With(all.Own, nil, p)

@@ -45,7 +45,7 @@ func TestPublishRefuses(t *testing.T) {
 		s := mem.New()
 		r := example(t, s)
 		c.change(s, &r)
-		won, nondet, err := artifacts.Publish(t.Context(), s, r)
+		won, nondet, err := artifacts.Publish(t.Context(), artifacts.Alone(s), r)
 		if won != nil || nondet || err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, %v, %v; want an error about %q", name, won, nondet, err, c.want)
 		}
@@ -58,18 +58,18 @@ func TestPublishRefuses(t *testing.T) {
 func TestPublishFirstWins(t *testing.T) {
 	s := mem.New()
 	first := storetest.NewResult(t, s, "k", map[string]string{"out": "one"})
-	publish(t, s, first)
+	publish(t, artifacts.Alone(s), first)
 	before := stored(t, s, first.Key)
 
 	again := storetest.NewResult(t, s, "k", map[string]string{"out": "one"})
 	again.Origin.RunID = "run-2"
-	won, nondet, err := artifacts.Publish(t.Context(), s, again)
+	won, nondet, err := artifacts.Publish(t.Context(), artifacts.Alone(s), again)
 	if err != nil || nondet || won.Origin.RunID != "run-1" {
 		t.Fatalf("the same outputs again: %+v, %v, %v", won, nondet, err)
 	}
 	other := storetest.NewResult(t, s, "k", map[string]string{"out": "two"})
 	for range 2 { // also when published again
-		won, nondet, err = artifacts.Publish(t.Context(), s, other)
+		won, nondet, err = artifacts.Publish(t.Context(), artifacts.Alone(s), other)
 		if err != nil || !nondet || won.OutputsDigest() != first.OutputsDigest() {
 			t.Fatalf("other outputs: %+v, %v, %v", won, nondet, err)
 		}
@@ -102,14 +102,14 @@ func TestPublishReplaces(t *testing.T) {
 	} {
 		s := mem.New()
 		first := storetest.NewResult(t, s, "k", map[string]string{"out": "one"})
-		publish(t, s, first)
+		publish(t, artifacts.Alone(s), first)
 		c.spoil(s, first)
 		second := storetest.NewResult(t, s, "k", map[string]string{"out": c.out})
-		won, nondet, err := artifacts.Publish(t.Context(), s, second)
+		won, nondet, err := artifacts.Publish(t.Context(), artifacts.Alone(s), second)
 		if err != nil || nondet != c.nondet || won.OutputsDigest() != second.OutputsDigest() {
 			t.Errorf("%s: %+v, %v, %v", name, won, nondet, err)
 		}
-		got, err := artifacts.Lookup(t.Context(), s, second.Key)
+		got, err := artifacts.Lookup(t.Context(), artifacts.Alone(s), second.Key)
 		if err != nil || got == nil || got.OutputsDigest() != second.OutputsDigest() {
 			t.Errorf("%s: then Lookup = %+v, %v", name, got, err)
 		}
@@ -124,7 +124,7 @@ func TestPublishKeepsNewerFormats(t *testing.T) {
 	if err := s.Records.Create(t.Context(), artifacts.ResultName(r.Key), newer); err != nil {
 		t.Fatal(err)
 	}
-	_, _, err := artifacts.Publish(t.Context(), s, r)
+	_, _, err := artifacts.Publish(t.Context(), artifacts.Alone(s), r)
 	var unknown *artifacts.FormatError
 	if !errors.As(err, &unknown) || unknown.Format != "redsi.result/9" {
 		t.Fatalf("Publish over a newer format: %v", err)
@@ -155,7 +155,7 @@ func TestPublishFaults(t *testing.T) {
 					base := mem.New()
 					for _, out := range c.outputs {
 						r := storetest.NewResult(t, base, "k", map[string]string{"out": out})
-						publish(t, base, r)
+						publish(t, artifacts.Alone(base), r)
 						if c.blobs {
 							base.Blobs.Delete(t.Context(), r.Outputs["out"].Digest)
 						}
@@ -164,18 +164,18 @@ func TestPublishFaults(t *testing.T) {
 					s, faults := storetest.Faulty(base)
 					faults.Add(m, make([]storetest.Fault, skip)...)
 					faults.Add(m, storetest.Fault{Err: broken, Done: done})
-					won, _, err := artifacts.Publish(t.Context(), s, r)
+					won, _, err := artifacts.Publish(t.Context(), artifacts.Alone(s), r)
 					if len(faults.Pending()) > 0 {
 						continue // this path makes fewer such calls
 					}
 					if !errors.Is(err, broken) || won != nil {
 						t.Errorf("%s, %s fails: %v, %v", c.name, m, won, err)
 					}
-					won, nondet, err := artifacts.Publish(t.Context(), s, r)
+					won, nondet, err := artifacts.Publish(t.Context(), artifacts.Alone(s), r)
 					if err != nil {
 						t.Fatalf("%s, %s fails, then again: %v", c.name, m, err)
 					}
-					got, err := artifacts.Lookup(t.Context(), base, r.Key)
+					got, err := artifacts.Lookup(t.Context(), artifacts.Alone(base), r.Key)
 					if err != nil || got == nil || got.OutputsDigest() != won.OutputsDigest() {
 						t.Errorf("%s, %s fails: Lookup = %+v, %v; won %+v", c.name, m, got, err, won)
 					}
@@ -203,7 +203,7 @@ func TestOtherKeyFormat(t *testing.T) {
 	if err := s.Records.Create(t.Context(), artifacts.ResultName(r.Key), record); err != nil {
 		t.Fatal(err)
 	}
-	found, err := artifacts.Inspect(t.Context(), s, []artifacts.Digest{r.Key})
+	found, err := artifacts.Inspect(t.Context(), artifacts.Alone(s), []artifacts.Digest{r.Key})
 	e := found[r.Key]
 	var other *artifacts.FormatError
 	if err != nil || e.Hit() || !errors.As(e.Damage, &other) || other.Format != "redsi-key/9" || other.Reads != artifacts.KeyFormat {
@@ -212,7 +212,7 @@ func TestOtherKeyFormat(t *testing.T) {
 	if m := e.Miss(); strings.Contains(m, "damaged") || !strings.Contains(m, "redsi-key/9") {
 		t.Errorf("the miss says %q", m)
 	}
-	if _, _, err := artifacts.Publish(t.Context(), s, r); !errors.As(err, &other) {
+	if _, _, err := artifacts.Publish(t.Context(), artifacts.Alone(s), r); !errors.As(err, &other) {
 		t.Errorf("it is written over: %v", err)
 	}
 	if _, err := artifacts.Collect(t.Context(), s, artifacts.GCOptions{}); !errors.As(err, &other) {

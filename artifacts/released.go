@@ -98,7 +98,7 @@ func (freed *Freed) hold(why string) { freed.Held, freed.For = freed.Held+1, max
 func (freed *Freed) releasable(ctx context.Context, s Store, keys []Digest, wanted map[Digest]string) (going map[Digest]*leaving, err error) {
 	going = map[Digest]*leaving{}
 	for some := range slices.Chunk(keys, inspectMost) {
-		whole, err := LookupMany(ctx, s, some)
+		whole, err := LookupMany(ctx, Alone(s), some)
 		if err != nil {
 			return nil, err
 		}

@@ -18,7 +18,7 @@ func bigResult(t *testing.T, s artifacts.Store, name string, c string, minute in
 	t.Helper()
 	r := storetest.NewResult(t, s, name, map[string]string{"out": strings.Repeat(c, 5000)})
 	r.Finished = r.Finished.Add(time.Duration(minute) * time.Minute)
-	publish(t, s, r)
+	publish(t, artifacts.Alone(s), r)
 	return r
 }
 
@@ -36,7 +36,7 @@ func release(t *testing.T, s artifacts.Store, rs ...artifacts.Result) artifacts.
 }
 
 // released reports whether a result is there without its bytes.
-func released(t *testing.T, s artifacts.Looked, r artifacts.Result) bool {
+func released(t *testing.T, s *artifacts.Resolver, r artifacts.Result) bool {
 	t.Helper()
 	known, err := artifacts.LookupKnown(t.Context(), s, []artifacts.Digest{r.Key})
 	if err != nil || known[r.Key] == nil {
@@ -68,8 +68,8 @@ func TestReleaseKeepsWhatOthersName(t *testing.T) {
 				putRecord(t, s, with.Replace(c.record), `{"is":"`+with.Replace(c.text)+`"}`)
 			}
 			freed := release(t, s, r)
-			if (freed.Results == 1) != c.goes || released(t, s, r) != c.goes || freed.Held != c.held || c.held > 0 && freed.For != c.record+" names their results" {
-				t.Fatalf("%+v, released: %v", freed, released(t, s, r))
+			if (freed.Results == 1) != c.goes || released(t, artifacts.Alone(s), r) != c.goes || freed.Held != c.held || c.held > 0 && freed.For != c.record+" names their results" {
+				t.Fatalf("%+v, released: %v", freed, released(t, artifacts.Alone(s), r))
 			}
 		})
 	}
@@ -80,20 +80,20 @@ func TestReleaseKeepsWhatOthersName(t *testing.T) {
 func TestReleaseOfOneWork(t *testing.T) {
 	s := mem.New()
 	a, b := bigResult(t, s, "a", "x", 0), bigResult(t, s, "b", "x", 1)
-	if freed := release(t, s, a); freed.Results != 0 || released(t, s, a) {
+	if freed := release(t, s, a); freed.Results != 0 || released(t, artifacts.Alone(s), a) {
 		t.Fatalf("%+v, though b has the same bytes", freed)
 	}
-	if freed := release(t, s, a, b); freed.Results != 1 || freed.Bytes != 5000 || !released(t, s, a) || !released(t, s, b) {
+	if freed := release(t, s, a, b); freed.Results != 1 || freed.Bytes != 5000 || !released(t, artifacts.Alone(s), a) || !released(t, artifacts.Alone(s), b) {
 		t.Fatalf("%+v", freed)
 	}
 	pinned, before := bigResult(t, s, "pinned", "y", 2), bigResult(t, s, "before", "y", 2)
 	before.Key, before.Preimage = artifacts.KeyOf([]byte(`{"is":1}`)), []byte(`{"is":1}`)
 	before.Origin = pinned.Origin
-	publish(t, s, before)
+	publish(t, artifacts.Alone(s), before)
 	if err := artifacts.DropResult(t.Context(), s, storetest.NewResult(t, s, "before", nil).Key); err != nil {
 		t.Fatal(err)
 	}
-	if freed := release(t, s, pinned); freed.Results != 1 || !released(t, s, pinned) || !released(t, s, before) {
+	if freed := release(t, s, pinned); freed.Results != 1 || !released(t, artifacts.Alone(s), pinned) || !released(t, artifacts.Alone(s), before) {
 		t.Fatalf("%+v", freed)
 	}
 }
@@ -115,7 +115,7 @@ func TestReleasedInUpkeep(t *testing.T) {
 		if err := tr.Results(t.Context(), []artifacts.Digest{r.Key}); err != nil {
 			t.Fatal(err)
 		}
-		if done := tr.Done(); done.Released != 1 || len(done.Lost) > 0 || !released(t, to, r) {
+		if done := tr.Done(); done.Released != 1 || len(done.Lost) > 0 || !released(t, artifacts.Alone(to), r) {
 			t.Fatalf("%+v", done)
 		}
 	}
@@ -142,21 +142,21 @@ func TestCollectAfterAKill(t *testing.T) {
 	c := newClock()
 	s := mem.NewAt(c.Now)
 	r := storetest.NewResult(t, s, "r", map[string]string{"a": strings.Repeat("a", 5000), "b": strings.Repeat("b", 5000)})
-	publish(t, s, r)
+	publish(t, artifacts.Alone(s), r)
 	putRecord(t, s, "runs/mine", r.Key.Hex())
 	broken := s
 	broken.Blobs = &killed{Blobs: s.Blobs}
 	if _, err := artifacts.Release(t.Context(), broken, []artifacts.Digest{r.Key}, nil, func(string, []byte) bool { return true }); err == nil {
 		t.Fatal("not killed")
 	}
-	if !released(t, s, r) || len(blobSet(t, s)) != 1 {
+	if !released(t, artifacts.Alone(s), r) || len(blobSet(t, s)) != 1 {
 		t.Fatalf("%d blobs left", len(blobSet(t, s)))
 	}
 	c.now = c.now.Add(30 * day)
 	if g := collect(t, s, artifacts.GCOptions{}); len(g.Results) != 0 || g.Bytes != 5000 {
 		t.Fatalf("%+v", g)
 	}
-	if !released(t, s, r) || len(blobSet(t, s)) != 0 {
+	if !released(t, artifacts.Alone(s), r) || len(blobSet(t, s)) != 0 {
 		t.Fatal("its record, or its bytes, are not what they should be")
 	}
 }

@@ -19,7 +19,7 @@ func TestElsewhereOfOwn(t *testing.T) {
 	own := mem.New()
 	r := storetest.NewResult(t, own, "k", map[string]string{"out": "one"})
 	d := r.Outputs["out"].Digest
-	publish(t, own, r)
+	publish(t, artifacts.Alone(own), r)
 	if err := errors.Join(own.Blobs.Delete(t.Context(), d),
 		artifacts.PutElsewhere(t.Context(), own, artifacts.Elsewhere{Digest: d, Size: 3, URL: "https://a.example/one"})); err != nil {
 		t.Fatal(err)
@@ -71,7 +71,7 @@ func TestChangedOnTheWay(t *testing.T) {
 func TestLongOfNobody(t *testing.T) {
 	theirs, faults := storetest.Faulty(mem.New())
 	r := largeResult(t, theirs)
-	publish(t, theirs, r)
+	publish(t, artifacts.Alone(theirs), r)
 	alice, err := signature.New("alice")
 	if err != nil {
 		t.Fatal(err)
@@ -99,14 +99,14 @@ func TestLongOfNobody(t *testing.T) {
 func TestOwnWithoutOthers(t *testing.T) {
 	s, faults := storetest.Faulty(mem.New())
 	r := storetest.NewResult(t, s, "k", map[string]string{"out": "one"})
-	publish(t, s, r)
+	publish(t, artifacts.Alone(s), r)
 	alice, err := signature.New("alice")
 	if err != nil {
 		t.Fatal(err)
 	}
 	before := faults.Calls(storetest.RecordsGet)
 	ring := signature.Ring{Trusted: []signature.Public{alice.Public()}}
-	for i, s := range []artifacts.Looked{s, artifacts.With(s, nil, artifacts.Policy{}), artifacts.With(s, nil, artifacts.Policy{Ring: ring, Foreign: "verify"})} {
+	for i, s := range []*artifacts.Resolver{artifacts.Alone(s), artifacts.With(s, nil, artifacts.Policy{}), artifacts.With(s, nil, artifacts.Policy{Ring: ring, Foreign: "verify"})} {
 		for range 2 {
 			if _, err := artifacts.LookupMany(t.Context(), s, []artifacts.Digest{r.Key, {1}}); err != nil {
 				t.Fatal(err)

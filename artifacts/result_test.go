@@ -42,7 +42,7 @@ func putBytes(t *testing.T, s artifacts.Store, b []byte) artifacts.Digest {
 	return d
 }
 
-func publish(t *testing.T, s artifacts.Looked, r artifacts.Result) {
+func publish(t *testing.T, s *artifacts.Resolver, r artifacts.Result) {
 	t.Helper()
 	if _, nondet, err := artifacts.Publish(t.Context(), s, r); err != nil || nondet {
 		t.Fatalf("Publish: %v, %v", nondet, err)
@@ -62,7 +62,7 @@ func stored(t *testing.T, s artifacts.Store, key artifacts.Digest) []byte {
 func TestResultGolden(t *testing.T) {
 	s := mem.New()
 	r := example(t, s)
-	publish(t, s, r)
+	publish(t, artifacts.Alone(s), r)
 	got := stored(t, s, r.Key)
 	golden := filepath.Join("testdata", "result.json")
 	if *update {
@@ -77,7 +77,7 @@ func TestResultGolden(t *testing.T) {
 	if !bytes.Equal(got, want) {
 		t.Errorf("record\n%s\nwant\n%s", got, want)
 	}
-	back, err := artifacts.Lookup(t.Context(), s, r.Key)
+	back, err := artifacts.Lookup(t.Context(), artifacts.Alone(s), r.Key)
 	if err != nil || back == nil {
 		t.Fatalf("Lookup = %v, %v", back, err)
 	}
@@ -94,7 +94,7 @@ func TestResultGolden(t *testing.T) {
 func TestResultSeal(t *testing.T) {
 	s := mem.New()
 	r := example(t, s)
-	publish(t, s, r)
+	publish(t, artifacts.Alone(s), r)
 	good := stored(t, s, r.Key)
 	name := artifacts.ResultName(r.Key)
 	for bit := range len(good) * 8 {
@@ -103,7 +103,7 @@ func TestResultSeal(t *testing.T) {
 		if err := s.Records.Put(t.Context(), name, bad); err != nil {
 			t.Fatal(err)
 		}
-		entries, err := artifacts.Inspect(t.Context(), s, []artifacts.Digest{r.Key})
+		entries, err := artifacts.Inspect(t.Context(), artifacts.Alone(s), []artifacts.Digest{r.Key})
 		if e := entries[r.Key]; err != nil || e.Hit() || e.Damage == nil {
 			t.Fatalf("bit %d of byte %d, %q: a hit, %v", bit%8, bit/8, bad[max(0, bit/8-10):bit/8+1], err)
 		}
@@ -112,7 +112,7 @@ func TestResultSeal(t *testing.T) {
 		if err := s.Records.Put(t.Context(), name, good[:n]); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := artifacts.Lookup(t.Context(), s, r.Key); got != nil || err != nil {
+		if got, err := artifacts.Lookup(t.Context(), artifacts.Alone(s), r.Key); got != nil || err != nil {
 			t.Fatalf("the first %d bytes: %v, %v", n, got, err)
 		}
 	}
@@ -121,12 +121,12 @@ func TestResultSeal(t *testing.T) {
 func TestResultUnderAnotherKey(t *testing.T) {
 	s := mem.New()
 	r := example(t, s)
-	publish(t, s, r)
+	publish(t, artifacts.Alone(s), r)
 	other := artifacts.Sum([]byte("other"))
 	if err := s.Records.Put(t.Context(), artifacts.ResultName(other), stored(t, s, r.Key)); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := artifacts.Lookup(t.Context(), s, other); got != nil || err != nil {
+	if got, err := artifacts.Lookup(t.Context(), artifacts.Alone(s), other); got != nil || err != nil {
 		t.Errorf("a record under another key's name is a hit: %v, %v", got, err)
 	}
 }
@@ -137,7 +137,7 @@ func TestMissReasons(t *testing.T) {
 	r := example(t, s)
 	miss := func() string {
 		t.Helper()
-		entries, err := artifacts.Inspect(ctx, s, []artifacts.Digest{r.Key, r.Key})
+		entries, err := artifacts.Inspect(ctx, artifacts.Alone(s), []artifacts.Digest{r.Key, r.Key})
 		if err != nil || len(entries) != 1 {
 			t.Fatalf("Inspect = %v, %v", entries, err)
 		}
@@ -146,7 +146,7 @@ func TestMissReasons(t *testing.T) {
 	if got := miss(); got != "no result" {
 		t.Errorf("nothing stored: %q", got)
 	}
-	publish(t, s, r)
+	publish(t, artifacts.Alone(s), r)
 	if got := miss(); got != "" {
 		t.Errorf("a hit: %q", got)
 	}
@@ -178,11 +178,11 @@ func TestLookupMany(t *testing.T) {
 	for i := range 300 {
 		r := storetest.NewResult(t, base, string(rune('a'+i)), map[string]string{"out": "shared"})
 		if keys = append(keys, r.Key); i%3 == 0 {
-			publish(t, base, r)
+			publish(t, artifacts.Alone(base), r)
 		}
 	}
 	s, faults := storetest.Faulty(base)
-	hits, err := artifacts.LookupMany(t.Context(), s, keys)
+	hits, err := artifacts.LookupMany(t.Context(), artifacts.Alone(s), keys)
 	if err != nil || len(hits) != 100 {
 		t.Fatalf("%d hits, %v; want 100", len(hits), err)
 	}
@@ -192,13 +192,13 @@ func TestLookupMany(t *testing.T) {
 	broken := errors.New("the network is down")
 	for _, m := range []storetest.Method{storetest.RecordsGet, storetest.BlobsMissing} {
 		faults.Add(m, storetest.Fault{Err: broken})
-		if hits, err := artifacts.LookupMany(t.Context(), s, keys); !errors.Is(err, broken) || hits != nil {
+		if hits, err := artifacts.LookupMany(t.Context(), artifacts.Alone(s), keys); !errors.Is(err, broken) || hits != nil {
 			t.Errorf("%s fails: %d hits, %v; an outage must not look like a miss", m, len(hits), err)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	faults.Add(storetest.RecordsGet, storetest.Fault{Before: cancel})
-	if hits, err := artifacts.LookupMany(ctx, s, keys); !errors.Is(err, context.Canceled) || hits != nil {
+	if hits, err := artifacts.LookupMany(ctx, artifacts.Alone(s), keys); !errors.Is(err, context.Canceled) || hits != nil {
 		t.Errorf("cancelled: %d hits, %v", len(hits), err)
 	}
 }
@@ -208,22 +208,22 @@ func TestLookupMany(t *testing.T) {
 func TestDamageOnTheWay(t *testing.T) {
 	s := mem.New()
 	r := example(t, s)
-	publish(t, s, r)
+	publish(t, artifacts.Alone(s), r)
 	s, faults := storetest.Faulty(s)
 	flip := storetest.Fault{Flip: true, FlipAt: 40}
 	faults.Add(storetest.RecordsGet, flip, flip)
-	e, err := artifacts.Inspect(t.Context(), s, []artifacts.Digest{r.Key})
+	e, err := artifacts.Inspect(t.Context(), artifacts.Alone(s), []artifacts.Digest{r.Key})
 	if err != nil || !e[r.Key].Hit() {
 		t.Errorf("flipped twice: %v, %s", err, e[r.Key].Miss())
 	}
 	for i := range 10 {
 		faults.Add(storetest.RecordsGet, storetest.Fault{Flip: true, FlipAt: int64(40 + i)})
 	}
-	if e, err = artifacts.Inspect(t.Context(), s, []artifacts.Digest{r.Key}); err == nil || !strings.Contains(err.Error(), "changed on the way") {
+	if e, err = artifacts.Inspect(t.Context(), artifacts.Alone(s), []artifacts.Digest{r.Key}); err == nil || !strings.Contains(err.Error(), "changed on the way") {
 		t.Errorf("flipped in another place each time: %v, %s", err, e[r.Key].Miss())
 	}
 	faults.Add(storetest.RecordsGet, slices.Repeat([]storetest.Fault{flip}, 1000)...)
-	e, err = artifacts.Inspect(t.Context(), s, []artifacts.Digest{r.Key})
+	e, err = artifacts.Inspect(t.Context(), artifacts.Alone(s), []artifacts.Digest{r.Key})
 	if err != nil || e[r.Key].Damage == nil {
 		t.Errorf("always flipped: %v, %s", err, e[r.Key].Miss())
 	}

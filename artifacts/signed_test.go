@@ -131,7 +131,7 @@ func TestOwnIsJudged(t *testing.T) {
 	foreign := storetest.NewResult(t, s, "foreign", map[string]string{"out": "two"})
 	publish(t, signing(s, bob), foreign)
 	lost := storetest.NewResult(t, s, "lost", map[string]string{"out": "three"})
-	publish(t, s, lost)
+	publish(t, artifacts.Alone(s), lost)
 	if err := s.Blobs.Delete(t.Context(), lost.Outputs["out"].Digest); err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func TestCheckSignatures(t *testing.T) {
 	if _, err := artifacts.PutBytes(t.Context(), aside.Blobs, []byte("one")); err != nil {
 		t.Fatal(err)
 	}
-	publish(t, aside, r)
+	publish(t, artifacts.Alone(aside), r)
 	putRecord(t, s, artifacts.ResultName(r.Key), string(stored(t, aside, r.Key)))
 	putRecord(t, s, artifacts.SignatureName(r.Key, bob.Public()), `{"format":"redsi-signature/1"}`)
 	for _, repair := range []bool{false, true} {
@@ -247,7 +247,7 @@ func TestTransferIsExact(t *testing.T) {
 	}
 	// Where another record is there, it stays, and signatures are not of that.
 	there := mem.New()
-	publish(t, there, storetest.NewResult(t, there, "k", map[string]string{"out": "one"}))
+	publish(t, artifacts.Alone(there), storetest.NewResult(t, there, "k", map[string]string{"out": "one"}))
 	if d := send(there); d.There != 1 || len(records(t, there, "signatures/")) != 0 || len(records(t, there, "attestations/")) != 1 {
 		t.Errorf("%+v, %v", d, records(t, there, ""))
 	}

@@ -53,7 +53,7 @@ func (t *Transfer) some(ctx context.Context, keys []Digest) error {
 		}
 	}
 	for round := range transferRounds + 1 {
-		there, err := Inspect(ctx, t.To, keys)
+		there, err := Inspect(ctx, Alone(t.To), keys)
 		if err != nil {
 			return err
 		}

@@ -24,7 +24,7 @@ func TestTransferResumes(t *testing.T) {
 	for _, name := range strings.Split("abcdefgh", "") {
 		r := storetest.NewResult(t, from, name, map[string]string{"out": "of " + name, "same": "shared", "big": strings.Repeat(name, 5000)})
 		r.Log = &artifacts.Log{Digest: putBytes(t, from, []byte("said "+name)), Size: 6}
-		publish(t, from, r)
+		publish(t, artifacts.Alone(from), r)
 		keys = append(keys, r.Key)
 	}
 	putRecord(t, from, "runs/1", `{"plan":"`+putBytes(t, from, []byte("plan")).String()+`","key":"`+keys[0].String()+`"}`)
@@ -59,7 +59,7 @@ func TestTransferResumes(t *testing.T) {
 	if want := len(blobSet(t, from)); sum.Blobs != want || sum.Results != len(keys) || sum.Records != 1 || len(blobSet(t, to)) != want {
 		t.Errorf("%+v, want %d blobs", sum, want)
 	}
-	hits, err := artifacts.LookupMany(ctx, to, keys)
+	hits, err := artifacts.LookupMany(ctx, artifacts.Alone(to), keys)
 	if err != nil || len(hits) != len(keys) || hits[keys[0]].Log == nil {
 		t.Error(len(hits), err)
 	}
@@ -71,17 +71,17 @@ func TestTransferOfWhatDiffers(t *testing.T) {
 	ctx := t.Context()
 	from, to := mem.New(), mem.New()
 	mine := storetest.NewResult(t, from, "a", map[string]string{"out": "mine"})
-	publish(t, from, mine)
+	publish(t, artifacts.Alone(from), mine)
 	theirs := storetest.NewResult(t, to, "a", map[string]string{"out": "theirs"})
-	publish(t, to, theirs)
+	publish(t, artifacts.Alone(to), theirs)
 	lost := storetest.NewResult(t, from, "b", map[string]string{"out": "lost"})
-	publish(t, from, lost)
+	publish(t, artifacts.Alone(from), lost)
 	if err := from.Blobs.Delete(ctx, lost.Outputs["out"].Digest); err != nil {
 		t.Fatal(err)
 	}
 	silent := storetest.NewResult(t, from, "c", map[string]string{"out": "c"})
 	silent.Log = &artifacts.Log{Digest: artifacts.Sum([]byte("gone")), Size: 4}
-	publish(t, from, silent)
+	publish(t, artifacts.Alone(from), silent)
 	x := &artifacts.Transfer{From: from.Reader(), To: to}
 	if err := x.Results(ctx, []artifacts.Digest{mine.Key, lost.Key, silent.Key, silent.Key}); err != nil {
 		t.Fatal(err)
@@ -90,7 +90,7 @@ func TestTransferOfWhatDiffers(t *testing.T) {
 	if d.There != 1 || d.Results != 1 || len(d.Differs) != 1 || d.Differs[0] != mine.Key || !strings.Contains(d.Lost[lost.Key], "lost") {
 		t.Errorf("%+v", d)
 	}
-	if r, err := artifacts.Lookup(ctx, to, mine.Key); err != nil || r.OutputsDigest() != theirs.OutputsDigest() {
+	if r, err := artifacts.Lookup(ctx, artifacts.Alone(to), mine.Key); err != nil || r.OutputsDigest() != theirs.OutputsDigest() {
 		t.Error(r, err)
 	}
 }
@@ -102,7 +102,7 @@ func TestTransferHold(t *testing.T) {
 	c := newClock()
 	from, to := mem.New(), mem.NewAt(c.Now)
 	r := storetest.NewResult(t, from, "a", map[string]string{"out": "a"})
-	publish(t, from, r)
+	publish(t, artifacts.Alone(from), r)
 	x := &artifacts.Transfer{From: from.Reader(), To: to}
 	release, err := x.Hold(ctx, "push-1")
 	if err != nil {

@@ -17,7 +17,7 @@ func TestUsedGolden(t *testing.T) {
 	r := example(t, s)
 	r.Used = &artifacts.Used{CPU: 12.5, CPUOf: artifacts.CPUOfProgram, Memory: 1 << 30, MemoryOf: artifacts.MemoryOfProgram, Read: 5, Written: 17,
 		Card: "A card", CardMemory: 1 << 20, Energy: 99.25, EnergyOf: "processors", Beside: 2}
-	publish(t, s, r)
+	publish(t, artifacts.Alone(s), r)
 	got := stored(t, s, r.Key)
 	golden := filepath.Join("testdata", "result-used.json")
 	if *update {
@@ -28,7 +28,7 @@ func TestUsedGolden(t *testing.T) {
 	if want, err := os.ReadFile(golden); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("record\n%s\nwant\n%s %v", got, want, err)
 	}
-	if back, err := artifacts.Lookup(t.Context(), s, r.Key); err != nil || back == nil || !reflect.DeepEqual(back.Used, r.Used) {
+	if back, err := artifacts.Lookup(t.Context(), artifacts.Alone(s), r.Key); err != nil || back == nil || !reflect.DeepEqual(back.Used, r.Used) {
 		t.Errorf("back %+v, %v", back, err)
 	}
 }

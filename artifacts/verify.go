@@ -190,7 +190,7 @@ func (c *check) blob(ctx context.Context, info BlobInfo) error {
 // results checks the results of keys. Where they cannot be read together they are read one by
 // one, so that one that cannot be read hides no other.
 func (c *check) results(ctx context.Context, keys []Digest) error {
-	entries, err := Inspect(ctx, c.s, keys)
+	entries, err := Inspect(ctx, Alone(c.s), keys)
 	switch {
 	case context.Cause(ctx) != nil:
 		return context.Cause(ctx)

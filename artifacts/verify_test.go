@@ -32,7 +32,7 @@ func brokenStore(t *testing.T) (s artifacts.Store, root string, sound artifacts.
 	keys := map[string]artifacts.Digest{}
 	for _, name := range []string{"sound", "flipped", "short", "lost", "damaged", "newer"} {
 		r := storetest.NewResult(t, s, name, map[string]string{"out": "output of " + name, "log": "log of " + name})
-		publish(t, s, r)
+		publish(t, artifacts.Alone(s), r)
 		keys[name] = r.Key
 	}
 	path := func(content string) string {
@@ -96,7 +96,7 @@ func TestCheck(t *testing.T) {
 	if names, _ := problems(r); err != nil || !slices.Equal(names, []string{"results"}) || r.Results != 2 {
 		t.Errorf("after the repair: %+v, %v", r, err)
 	}
-	if hit, err := artifacts.Lookup(t.Context(), s, sound); hit == nil || err != nil {
+	if hit, err := artifacts.Lookup(t.Context(), artifacts.Alone(s), sound); hit == nil || err != nil {
 		t.Errorf("the sound result is gone: %v", err)
 	}
 	if got := records(t, s, "checkpoints/"); len(got) != 1 || !strings.HasSuffix(got[0], "/0000000000000001") {

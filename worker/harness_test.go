@@ -358,7 +358,7 @@ func (b *bench) result(src, address string) *artifacts.Result {
 	b.t.Helper()
 	pl, _ := b.plan(src)
 	v, err := pl.Preview(context.Background(), b.reg, func(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
-		return artifacts.LookupMany(ctx, b.store, keys)
+		return artifacts.LookupMany(ctx, artifacts.Alone(b.store), keys)
 	})
 	if err != nil {
 		b.t.Fatal(err)

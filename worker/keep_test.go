@@ -50,7 +50,7 @@ func (b *bench) seen(src string) *plan.Preview {
 	b.t.Helper()
 	pl, _ := b.plan(src)
 	v, err := pl.Preview(b.t.Context(), b.reg, func(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
-		return artifacts.LookupKnown(ctx, b.store, keys)
+		return artifacts.LookupKnown(ctx, artifacts.Alone(b.store), keys)
 	})
 	if err != nil {
 		b.t.Fatal(err)
@@ -172,7 +172,7 @@ func TestKeepFalseWithOtherBytes(t *testing.T) {
 	}
 	again := *raw
 	again.Outputs = map[string]artifacts.Artifact{"out": {Type: "text", Digest: d, Size: n}}
-	if _, differs, err := artifacts.Publish(t.Context(), b.store, again); err != nil || !differs {
+	if _, differs, err := artifacts.Publish(t.Context(), artifacts.Alone(b.store), again); err != nil || !differs {
 		t.Fatal(differs, err)
 	}
 	if got, want := b.foreseen(src), "end maybe, last maybe, mid run, other maybe, raw hit, side maybe"; got != want {

@@ -17,7 +17,7 @@ func TestSpent(t *testing.T) {
 	publish := func(name string, took time.Duration, u *artifacts.Used) artifacts.Digest {
 		preimage := []byte(`{"kind":"` + name + `"}`)
 		r := artifacts.Result{Key: artifacts.KeyOf(preimage), Preimage: preimage, Took: took, Used: u, Outputs: map[string]artifacts.Artifact{}}
-		if _, _, err := artifacts.Publish(t.Context(), store, r); err != nil {
+		if _, _, err := artifacts.Publish(t.Context(), artifacts.Alone(store), r); err != nil {
 			t.Fatal(err)
 		}
 		return r.Key

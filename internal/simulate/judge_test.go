@@ -213,7 +213,7 @@ func (v *verdict) isOwn(r *ran, s runs.Step) bool {
 	if v.store.Records == nil {
 		return false
 	}
-	found, err := artifacts.LookupKnown(context.Background(), v.store, []artifacts.Digest{s.Key})
+	found, err := artifacts.LookupKnown(context.Background(), artifacts.Alone(v.store), []artifacts.Digest{s.Key})
 	is := found[s.Key]
 	return err == nil && is != nil && is.Origin.RunID == r.id && is.Origin.Step == s.Address
 }

@@ -67,7 +67,7 @@ func (s *shelf) harm(d draw, what string) {
 // blobsOf are those of the outputs of a whole result.
 func (s *shelf) blobsOf(hex string) (blobs []artifacts.Digest) {
 	key, _ := artifacts.ParseHex(hex)
-	if r, _ := artifacts.Lookup(context.Background(), s.mem, key); r != nil {
+	if r, _ := artifacts.Lookup(context.Background(), artifacts.Alone(s.mem), key); r != nil {
 		for _, a := range r.Outputs { // one, of all kinds that there are
 			blobs = append(blobs, a.Blobs()...)
 		}

@@ -41,7 +41,7 @@ func TestJudge(t *testing.T) {
 	filed := mem.New()
 	own := storetest.NewResult(t, filed, "work.a", map[string]string{"out": "a"})
 	own.Origin.RunID = "1"
-	if _, _, err := artifacts.Publish(t.Context(), filed, own); err != nil {
+	if _, _, err := artifacts.Publish(t.Context(), artifacts.Alone(filed), own); err != nil {
 		t.Fatal(err)
 	}
 	type seen struct { // what is observed, with the parts of it that most cases change

@@ -290,7 +290,7 @@ func (w *world) prepare(ctx context.Context, store artifacts.Store, p *pipeline.
 	build := func(p *pipeline.Pipeline) (*plan.Plan, error) { return plan.Build("t.hcl", p, w.reg, nil) }
 	follow := func(pl *plan.Plan, keep plan.Keep) (*plan.Preview, error) {
 		return pl.Follow(ctx, w.reg, func(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
-			return artifacts.LookupKnown(ctx, store, keys)
+			return artifacts.LookupKnown(ctx, artifacts.Alone(store), keys)
 		}, keep, store.Blobs.Open)
 	}
 	pl, err := build(p)

@@ -68,7 +68,7 @@ func publish(t *testing.T, s artifacts.Store, by *signature.Private, r artifacts
 	publishInto(t, artifacts.With(s, nil, artifacts.Policy{Signer: by}), r)
 }
 
-func lookUp(t *testing.T, s artifacts.Looked, key artifacts.Digest) artifacts.Entry {
+func lookUp(t *testing.T, s *artifacts.Resolver, key artifacts.Digest) artifacts.Entry {
 	t.Helper()
 	found, err := artifacts.Inspect(t.Context(), s, []artifacts.Digest{key})
 	if err != nil {
@@ -125,12 +125,12 @@ func served(t *testing.T, theirs Theirs, p people) {
 	next := storetest.NewResult(t, own, "next", map[string]string{"more": "three"})
 	next.Outputs["same"] = r.Outputs["train"]
 	publishInto(t, s, next)
-	if e := lookUp(t, own, next.Key); !e.Hit() || e.Result.From != "" {
+	if e := lookUp(t, artifacts.Alone(own), next.Key); !e.Hit() || e.Result.From != "" {
 		t.Errorf("own has of what was published: %q", e.Miss())
 	}
 }
 
-func publishInto(t *testing.T, s artifacts.Looked, r artifacts.Result) {
+func publishInto(t *testing.T, s *artifacts.Resolver, r artifacts.Result) {
 	t.Helper()
 	if _, _, err := artifacts.Publish(t.Context(), s, r); err != nil {
 		t.Fatal(err)

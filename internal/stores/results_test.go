@@ -15,26 +15,26 @@ import (
 func publishAndLookup(t *testing.T, s artifacts.Store) {
 	ctx := t.Context()
 	r := storetest.NewResult(t, s, "k", map[string]string{"train": "one", "dev": "two"})
-	if got, err := artifacts.Lookup(ctx, s, r.Key); got != nil || err != nil {
+	if got, err := artifacts.Lookup(ctx, artifacts.Alone(s), r.Key); got != nil || err != nil {
 		t.Fatalf("Lookup before: %v, %v", got, err)
 	}
-	if _, nondet, err := artifacts.Publish(ctx, s, r); err != nil || nondet {
+	if _, nondet, err := artifacts.Publish(ctx, artifacts.Alone(s), r); err != nil || nondet {
 		t.Fatalf("Publish: %v, %v", nondet, err)
 	}
-	got, err := artifacts.Lookup(ctx, s, r.Key)
+	got, err := artifacts.Lookup(ctx, artifacts.Alone(s), r.Key)
 	if err != nil || got == nil || got.OutputsDigest() != r.OutputsDigest() || got.Took != r.Took {
 		t.Fatalf("Lookup = %+v, %v", got, err)
 	}
 	if err := s.Blobs.Delete(ctx, r.Outputs["dev"].Digest); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := artifacts.Lookup(ctx, s, r.Key); got != nil || err != nil {
+	if got, err := artifacts.Lookup(ctx, artifacts.Alone(s), r.Key); got != nil || err != nil {
 		t.Fatalf("Lookup with a lost blob = %+v, %v; want a miss", got, err)
 	}
 }
 
 func publishRace(t *testing.T, s artifacts.Store) {
-	raceToPublish(t, s, s, "raced")
+	raceToPublish(t, s, artifacts.Alone(s), "raced")
 	key := storetest.NewResult(t, s, "raced", nil).Key
 	if got := listRecords(t, s, "nondeterminism/"+key.Hex()+"/"); len(got) != 7 {
 		t.Errorf("%d non-determinism records, want 7", len(got))
@@ -43,7 +43,7 @@ func publishRace(t *testing.T, s artifacts.Store) {
 
 // raceToPublish has eight publish a result of one key at once and returns the outputs of the
 // one who won.
-func raceToPublish(t *testing.T, s artifacts.Store, l artifacts.Looked, keyName string) (winner artifacts.Digest) {
+func raceToPublish(t *testing.T, s artifacts.Store, l *artifacts.Resolver, keyName string) (winner artifacts.Digest) {
 	t.Helper()
 	results := make([]artifacts.Result, 8)
 	for i := range results {
@@ -85,20 +85,20 @@ func publishOverRace(t *testing.T, s artifacts.Store) {
 	}
 	unbelieved := artifacts.With(s, nil, artifacts.Policy{Own: artifacts.RunUntrusted, Signer: signer})
 	for name, c := range map[string]struct {
-		s     artifacts.Looked // that is published to
+		s     *artifacts.Resolver // that is published to
 		spoil func(first artifacts.Result) error
 		kept  int // outputs that are recorded in the end
 	}{
-		"damaged": {s, func(first artifacts.Result) error {
+		"damaged": {artifacts.Alone(s), func(first artifacts.Result) error {
 			return s.Records.Put(t.Context(), artifacts.ResultName(first.Key), []byte(`{"format":"redsi.result/1"}`))
 		}, 7},
-		"incomplete": {s, func(first artifacts.Result) error {
+		"incomplete": {artifacts.Alone(s), func(first artifacts.Result) error {
 			return s.Blobs.Delete(t.Context(), first.Outputs["out"].Digest)
 		}, 8},
 		"not believed": {unbelieved, func(artifacts.Result) error { return nil }, 8},
 	} {
 		first := storetest.NewResult(t, s, name, map[string]string{"out": "first of " + name})
-		publishInto(t, s, first)
+		publishInto(t, artifacts.Alone(s), first)
 		if err := c.spoil(first); err != nil {
 			t.Fatal(err)
 		}
@@ -121,12 +121,12 @@ func release(t *testing.T, s artifacts.Store) {
 	kept := storetest.NewResult(t, s, "kept", map[string]string{"b": big('b')})
 	kept.Origin.Step = "step.kept"
 	for _, r := range []artifacts.Result{mine, kept} {
-		if _, _, err := artifacts.Publish(ctx, s, r); err != nil {
+		if _, _, err := artifacts.Publish(ctx, artifacts.Alone(s), r); err != nil {
 			t.Fatal(err)
 		}
 	}
 	whole := func(key artifacts.Digest) bool {
-		r, err := artifacts.Lookup(ctx, s, key)
+		r, err := artifacts.Lookup(ctx, artifacts.Alone(s), key)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -142,7 +142,7 @@ func release(t *testing.T, s artifacts.Store) {
 	if freed := let(); freed != (artifacts.Freed{Results: 1, Bytes: 5000}) || whole(mine.Key) || !whole(kept.Key) {
 		t.Fatalf("%+v; kept is whole: %v", freed, whole(kept.Key))
 	}
-	known, err := artifacts.LookupKnown(ctx, s, []artifacts.Digest{mine.Key})
+	known, err := artifacts.LookupKnown(ctx, artifacts.Alone(s), []artifacts.Digest{mine.Key})
 	if r := known[mine.Key]; err != nil || r == nil || !r.Released || r.OutputsDigest() != mine.OutputsDigest() {
 		t.Fatalf("%+v, %v", r, err)
 	}
@@ -150,7 +150,7 @@ func release(t *testing.T, s artifacts.Store) {
 		t.Fatalf("again: %+v", freed)
 	}
 	put(t, s, []byte(big('a')))
-	if _, differs, err := artifacts.Publish(ctx, s, mine); err != nil || differs || !whole(mine.Key) {
+	if _, differs, err := artifacts.Publish(ctx, artifacts.Alone(s), mine); err != nil || differs || !whole(mine.Key) {
 		t.Fatal(differs, err)
 	}
 	if _, err := s.Records.Get(ctx, artifacts.ReleasedName(mine.Key)); !errors.Is(err, artifacts.ErrNotExist) {

@@ -231,7 +231,7 @@ func rivals(r *round) error {
 		}
 	}
 	r.res.RecoveredS = time.Since(r.gone).Seconds()
-	won, err := artifacts.Lookup(ctx, store, old.Key)
+	won, err := artifacts.Lookup(ctx, artifacts.Alone(store), old.Key)
 	if err != nil || won == nil || won.OutputsDigest() == old.OutputsDigest() {
 		return fmt.Errorf("in the end the result of %s is %+v, %v", rival, won, err)
 	}
@@ -252,7 +252,7 @@ func rivals(r *round) error {
 
 // resultOf finds the result of the step that leaves a mark.
 func resultOf(ctx context.Context, store artifacts.Store, mark string) (found artifacts.Result, err error) {
-	err = artifacts.EachResult(ctx, store, func(x *artifacts.Result) bool {
+	err = artifacts.EachResult(ctx, artifacts.Alone(store), func(x *artifacts.Result) bool {
 		if markOf(x.Origin.Step) == mark {
 			found = *x
 		}

@@ -36,7 +36,7 @@ func TestResultsOfARun(t *testing.T) {
 			t.Fatal(err)
 		}
 		out := artifacts.Artifact{Type: "file", Digest: d, Size: int64(len(address))}
-		if _, _, err := artifacts.Publish(t.Context(), store, artifacts.Result{Key: key, Preimage: preimage, Outputs: map[string]artifacts.Artifact{"out": out}}); err != nil {
+		if _, _, err := artifacts.Publish(t.Context(), artifacts.Alone(store), artifacts.Result{Key: key, Preimage: preimage, Outputs: map[string]artifacts.Artifact{"out": out}}); err != nil {
 			t.Fatal(err)
 		}
 		pl.Steps = append(pl.Steps, plan.Step{Address: address, Task: step.Task{Kind: kind}})

@@ -58,7 +58,7 @@ func TestFollow(t *testing.T) {
 				t.Fatal(err)
 			}
 			preimage := []byte(`{}`)
-			_, _, err = artifacts.Publish(t.Context(), w.store, artifacts.Result{Key: key, Preimage: preimage, Log: log(w, text),
+			_, _, err = artifacts.Publish(t.Context(), artifacts.Alone(w.store), artifacts.Result{Key: key, Preimage: preimage, Log: log(w, text),
 				Outputs: map[string]artifacts.Artifact{"out": {Type: "file", Digest: out, Size: n}}, Finished: time.Now().UTC()})
 			if err != nil {
 				t.Fatal(err)

@@ -24,7 +24,7 @@ func TestLogsOfARun(t *testing.T) {
 	for i := range 20 {
 		preimage := fmt.Appendf(nil, `{"config":{},"format":%q,"kind":"command","version":%d}`, step.KeyFormat, i+1)
 		r := artifacts.Result{Key: artifacts.KeyOf(preimage), Preimage: preimage, Outputs: map[string]artifacts.Artifact{"out": {Type: "file", Digest: d, Size: 1}}}
-		if _, _, err := artifacts.Publish(t.Context(), store, r); err != nil {
+		if _, _, err := artifacts.Publish(t.Context(), artifacts.Alone(store), r); err != nil {
 			t.Fatal(err)
 		}
 		rec.Steps = append(rec.Steps, runs.Step{Address: fmt.Sprintf("step.command.x[%q]", fmt.Sprint(i)), Key: r.Key, Outcome: runs.Ran})

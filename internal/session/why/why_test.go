@@ -21,7 +21,7 @@ func TestRan(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := artifacts.Result{Key: artifacts.KeyOf(preimage), Preimage: preimage, Outputs: map[string]artifacts.Artifact{"out": {Type: "file", Digest: d, Size: int64(len(config))}}}
-		if _, _, err := artifacts.Publish(t.Context(), store, r); err != nil {
+		if _, _, err := artifacts.Publish(t.Context(), artifacts.Alone(store), r); err != nil {
 			t.Fatal(err)
 		}
 		return r.Key

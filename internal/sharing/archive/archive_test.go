@@ -33,7 +33,7 @@ func publish(t *testing.T, s artifacts.Store, step string, blobs ...[]byte) *art
 		}
 		r.Outputs[string(rune('a'+i))] = artifacts.Artifact{Type: "file", Digest: d, Size: int64(len(b))}
 	}
-	won, _, err := artifacts.Publish(t.Context(), s, r)
+	won, _, err := artifacts.Publish(t.Context(), artifacts.Alone(s), r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestThereAndBack(t *testing.T) {
 	if err := errors.Join(err, tr.Results(t.Context(), keys)); err != nil {
 		t.Fatal(err)
 	}
-	if hit, err := artifacts.Lookup(t.Context(), to, one.Key); err != nil || hit == nil {
+	if hit, err := artifacts.Lookup(t.Context(), artifacts.Alone(to), one.Key); err != nil || hit == nil {
 		t.Errorf("%v, %v", hit, err)
 	}
 	dir := t.TempDir()

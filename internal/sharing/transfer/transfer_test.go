@@ -17,7 +17,7 @@ func TestSelections(t *testing.T) {
 	var steps []runs.Step
 	for _, name := range []string{"a", "b"} {
 		r := storetest.NewResult(t, from, name, map[string]string{"o": name})
-		if _, _, err := artifacts.Publish(t.Context(), from, r); err != nil {
+		if _, _, err := artifacts.Publish(t.Context(), artifacts.Alone(from), r); err != nil {
 			t.Fatal(err)
 		}
 		steps = append(steps, runs.Step{Address: "step.x." + name, Key: r.Key, Outcome: runs.Ran})

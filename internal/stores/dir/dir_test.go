@@ -256,7 +256,7 @@ func TestGone(t *testing.T) {
 	_, getErr := s.Records.Get(t.Context(), "runs/1")
 	_, _, putErr := s.Blobs.Put(t.Context(), strings.NewReader("x"))
 	createErr := s.Records.Create(t.Context(), "runs/1", []byte("{}"))
-	_, lookupErr := artifacts.Lookup(t.Context(), s, d)
+	_, lookupErr := artifacts.Lookup(t.Context(), artifacts.Alone(s), d)
 	var listErr error
 	for _, listErr = range s.Records.List(t.Context(), "runs/") {
 	}

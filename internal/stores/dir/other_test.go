@@ -28,13 +28,13 @@ func TestRecordTooLong(t *testing.T) {
 	if b, err := s.Records.Get(t.Context(), artifacts.ResultName(key)); !errors.As(err, &damage) {
 		t.Fatalf("%d bytes, %v; want a DamageError", len(b), err)
 	}
-	if _, err := artifacts.Lookup(t.Context(), s, key); err == nil || !strings.Contains(err.Error(), "verify --repair") {
+	if _, err := artifacts.Lookup(t.Context(), artifacts.Alone(s), key); err == nil || !strings.Contains(err.Error(), "verify --repair") {
 		t.Errorf("Lookup: %v", err)
 	}
 	if r, err := artifacts.Check(t.Context(), s, artifacts.CheckOptions{Repair: true}); err != nil || len(r.Problems) != 1 || !r.Problems[0].Repaired {
 		t.Errorf("Check: %v, %v", r.Problems, err)
 	}
-	if r, err := artifacts.Lookup(t.Context(), s, key); r != nil || err != nil {
+	if r, err := artifacts.Lookup(t.Context(), artifacts.Alone(s), key); r != nil || err != nil {
 		t.Errorf("then Lookup: %v, %v", r, err)
 	}
 }

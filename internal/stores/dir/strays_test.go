@@ -42,7 +42,7 @@ func inPlace(t *testing.T, put func(string) error, of string, repair bool) {
 	root := t.TempDir()
 	s := openAt(t, root)
 	result := storetest.NewResult(t, s, "step", map[string]string{"out": "the output"})
-	if _, _, err := artifacts.Publish(t.Context(), s, result); err != nil {
+	if _, _, err := artifacts.Publish(t.Context(), artifacts.Alone(s), result); err != nil {
 		t.Fatal(err)
 	}
 	d := artifacts.Sum([]byte("the output"))
@@ -55,7 +55,7 @@ func inPlace(t *testing.T, put func(string) error, of string, repair bool) {
 	if err := errors.Join(os.Remove(path), put(path)); err != nil {
 		t.Fatal(err)
 	}
-	if hit, err := artifacts.Lookup(t.Context(), s, result.Key); hit != nil || err != nil {
+	if hit, err := artifacts.Lookup(t.Context(), artifacts.Alone(s), result.Key); hit != nil || err != nil {
 		t.Fatalf("Lookup = %v, %v; want a miss", hit, err)
 	}
 	if of == "blob" {
@@ -76,10 +76,10 @@ func inPlace(t *testing.T, put func(string) error, of string, repair bool) {
 		t.Errorf("problems %v; want %s", r.Problems, path)
 	}
 	again := storetest.NewResult(t, s, "step", map[string]string{"out": "the output"})
-	if _, _, err := artifacts.Publish(t.Context(), s, again); err != nil {
+	if _, _, err := artifacts.Publish(t.Context(), artifacts.Alone(s), again); err != nil {
 		t.Fatalf("the step that runs again: %v", err)
 	}
-	if hit, err := artifacts.Lookup(t.Context(), s, result.Key); hit == nil || err != nil {
+	if hit, err := artifacts.Lookup(t.Context(), artifacts.Alone(s), result.Key); hit == nil || err != nil {
 		t.Errorf("Lookup after that = %v, %v", hit, err)
 	}
 	if r, err := artifacts.Check(t.Context(), s, artifacts.CheckOptions{}); err != nil || len(r.Problems) > 0 {
@@ -128,7 +128,7 @@ func TestLinkedFolders(t *testing.T) {
 		root := filepath.Join(t.TempDir(), "store")
 		s := openAt(t, root)
 		r := storetest.NewResult(t, s, "k", map[string]string{"o": "some bytes"})
-		if _, _, err := artifacts.Publish(t.Context(), s, r); err != nil {
+		if _, _, err := artifacts.Publish(t.Context(), artifacts.Alone(s), r); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.Records.Put(t.Context(), "pins/keep", []byte(`"`+r.Key.String()+`"`)); err != nil {
@@ -152,7 +152,7 @@ func TestLinkedFolders(t *testing.T) {
 		if !refused && (report.Results != 1 || report.Blobs != 1 || len(report.Problems) > 0) {
 			t.Errorf("%s is a link, verify: %+v", at, report)
 		}
-		if hit, err := artifacts.Lookup(t.Context(), s, r.Key); hit == nil || err != nil {
+		if hit, err := artifacts.Lookup(t.Context(), artifacts.Alone(s), r.Key); hit == nil || err != nil {
 			t.Errorf("%s is a link, after gc: %v, %v", at, hit, err)
 		}
 	}

@@ -29,7 +29,7 @@ func TestOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := storetest.NewResult(t, s, "k", map[string]string{"out": "one"})
-	if _, _, err := artifacts.Publish(t.Context(), s, r); err != nil {
+	if _, _, err := artifacts.Publish(t.Context(), artifacts.Alone(s), r); err != nil {
 		t.Fatal(err)
 	}
 	server := httptest.NewServer(http.FileServer(http.Dir(".")))

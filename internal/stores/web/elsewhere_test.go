@@ -28,7 +28,7 @@ func TestElsewhere(t *testing.T) {
 	defer source.Close()
 	s, _, address := serve(t, nil)
 	r := storetest.NewResult(t, s, "k", map[string]string{"out": "one"})
-	if _, _, err := artifacts.Publish(t.Context(), s, r); err != nil {
+	if _, _, err := artifacts.Publish(t.Context(), artifacts.Alone(s), r); err != nil {
 		t.Fatal(err)
 	}
 	d := r.Outputs["out"].Digest
@@ -40,7 +40,7 @@ func TestElsewhere(t *testing.T) {
 		own = mem.New()
 		return own, artifacts.With(own, []artifacts.Other{{Reader: open(t, address), Name: "host"}}, policy)
 	}
-	look := func(s artifacts.Looked) artifacts.Entry {
+	look := func(s *artifacts.Resolver) artifacts.Entry {
 		found, err := artifacts.Inspect(t.Context(), s, []artifacts.Digest{r.Key})
 		if err != nil {
 			t.Fatal(err)

@@ -172,7 +172,7 @@ func TestDiesHalfWay(t *testing.T) {
 	b := &breaking{after: 400_000}
 	s, _, address := serve(t, func(h http.Handler) http.Handler { b.next = h; return b })
 	r := storetest.NewResult(t, s, "k", map[string]string{"out": string(storetest.Bytes(4, 1_000_000))})
-	if _, _, err := artifacts.Publish(t.Context(), s, r); err != nil {
+	if _, _, err := artifacts.Publish(t.Context(), artifacts.Alone(s), r); err != nil {
 		t.Fatal(err)
 	}
 	d := r.Outputs["out"].Digest
@@ -305,7 +305,7 @@ func TestOddHosts(t *testing.T) {
 		})
 	})
 	r := storetest.NewResult(t, s, "k", map[string]string{"out": "one"})
-	if _, _, err := artifacts.Publish(t.Context(), s, r); err != nil {
+	if _, _, err := artifacts.Publish(t.Context(), artifacts.Alone(s), r); err != nil {
 		t.Fatal(err)
 	}
 	if e, _ := inspect(noHead, artifacts.Policy{Foreign: artifacts.UseUntrusted}, r.Key); !e.Hit() {

@@ -7,11 +7,10 @@ type Record struct {
 	ExampleID int64
 	Split     nq.Split
 	Question  string
-	URL       string   // as stored
-	Title     string   // shown title: document_title, else the URL's, else the heading
-	OldID     uint64   // revision; 0: the URL has none
-	PageID    uint64   // 0: not resolved, or no resolution given
-	Prefix    [16]byte // nq.Header.Text4KCased: tells texts of one revision apart
+	URL       string // as stored
+	Title     string // shown title: document_title, else the URL's, else the heading
+	OldID     uint64 // revision; 0: the URL has none
+	PageID    uint64 // 0: not resolved, or no resolution given
 }
 
 // Records holds the records of a pass in its order: all of one split, then all of
@@ -30,7 +29,7 @@ type Records struct {
 type light struct {
 	exampleID     int64
 	oldid, pageID uint64
-	prefix        [16]byte
+	prefix        [16]byte // nq.Header.Text4KCased: tells texts of one revision apart
 	url, title    int32
 }
 
@@ -63,7 +62,7 @@ func (r *Records) At(i int) Record {
 	l := &r.light[i]
 	return Record{
 		ExampleID: l.exampleID, Split: r.Split(i), Question: string(r.questions.bytes(int32(i))),
-		URL: r.urls.at(l.url), Title: r.titles.at(l.title), OldID: l.oldid, PageID: l.pageID, Prefix: l.prefix,
+		URL: r.urls.at(l.url), Title: r.titles.at(l.title), OldID: l.oldid, PageID: l.pageID,
 	}
 }
 

@@ -39,7 +39,7 @@ func paperHeaders() []nq.Header {
 }
 
 func paperSources() Sources {
-	return Sources{BertNormalize: basicBert, PageID: lookupIn(paperPages), Text: func(h *nq.Header) (Text, bool) {
+	return Sources{BertNormalize: bert().Normalize, PageID: lookupIn(paperPages), Text: func(h *nq.Header) (Text, bool) {
 		return Text{Digest: TextDigest(h.Question, 0, false), Length: len(h.Question)}, h.Question != ""
 	}}
 }

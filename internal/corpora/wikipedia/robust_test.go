@@ -178,7 +178,7 @@ func TestBadDumps(t *testing.T) {
 }
 
 func TestReadErrorAndCancel(t *testing.T) {
-	text := gunzipped(t, read(t, "stub-history-sample.xml.gz"))
+	text := goldens.Plain(t, read(t, "stub-history-sample.xml.gz"))
 	boom := errors.New("connection reset")
 	_, _, err := ScanStub(context.Background(), io.MultiReader(bytes.NewReader(text[:9000]), iotest.ErrReader(boom)), "dump", nil, ScanOptions{})
 	if !errors.Is(err, boom) || errors.Is(err, ErrTruncated) {
@@ -226,7 +226,7 @@ func TestBzip2(t *testing.T) {
 // result, and what encoding/xml reads too is read alike.
 func FuzzScanStub(f *testing.F) {
 	f.Add([]byte(header+`<page><title>A</title><ns>0</ns><id>7</id><redirect title="B" /><revision><id>3</id></revision></page></mediawiki>`), uint8(3))
-	f.Add(gunzipped(f, read(f, "real-pages-stub.xml.gz"))[:3000], uint8(50))
+	f.Add(goldens.Plain(f, read(f, "real-pages-stub.xml.gz"))[:3000], uint8(50))
 	f.Add([]byte(header+`<page><title><![CDATA[A]]></title><id>7</id><revision><id>3</id><!-- x --></revision></page></mediawiki>`), uint8(1))
 	f.Fuzz(func(t *testing.T, text []byte, chunk uint8) {
 		wanted := NewWanted([]uint64{3, 4, 790087647, 400000011})
@@ -283,7 +283,7 @@ func outcomeOfXML(text []byte, wanted Wanted) (string, bool) {
 
 // TestFlatMemory: what is alive during a scan does not depend on the dump's length.
 func TestFlatMemory(t *testing.T) {
-	text := gunzipped(t, read(t, "stub-history-sample.xml.gz"))
+	text := goldens.Plain(t, read(t, "stub-history-sample.xml.gz"))
 	begin, end := bytes.Index(text, []byte("<page>")), bytes.LastIndex(text, []byte("</mediawiki>"))
 	pages := &goldens.Repeated{Text: text[begin:end], Times: 600}
 	var live []uint64

@@ -100,7 +100,7 @@ func TestRealPagesCounts(t *testing.T) {
 				wanted = append(wanted, id)
 			}
 			stub := goldens.Text(t, "../wikipedia/testdata/real-pages-stub.xml.gz")
-			table, _, err := wikipedia.ScanStub(t.Context(), bytes.NewReader(stub), "stub", wikipedia.NewWanted(wanted), wikipedia.ScanOptions{})
+			table, _, err := wikipedia.ScanStub(t.Context(), bytes.NewReader(stub), "stub", wikipedia.NewWanted(wanted), nil)
 			if err != nil {
 				t.Fatal(err)
 			}

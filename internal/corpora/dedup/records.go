@@ -21,8 +21,8 @@ type Records struct {
 	paged     bool // the pass had Sources.PageID
 	first     int  // records of the first split
 	questions pool
-	urls      interner
-	titles    interner
+	urls      NameTable
+	titles    NameTable
 }
 
 // light is a Record without its strings.
@@ -36,8 +36,8 @@ type light struct {
 // add keeps a header and returns the number of its URL.
 func (r *Records) add(h *nq.Header, title string, oldid, page uint64) (url int32) {
 	r.questions.add(h.Question)
-	url, _ = r.urls.add(h.URL)
-	shown, _ := r.titles.add(title)
+	url, _ = r.urls.Add(h.URL)
+	shown, _ := r.titles.Add(title)
 	r.light = append(r.light, light{h.ExampleID, oldid, page, h.Text4KCased, url, shown})
 	if h.Split == r.splits[0] {
 		r.first++
@@ -62,7 +62,7 @@ func (r *Records) At(i int) Record {
 	l := &r.light[i]
 	return Record{
 		ExampleID: l.exampleID, Split: r.Split(i), Question: string(r.questions.bytes(int32(i))),
-		URL: r.urls.at(l.url), Title: r.titles.at(l.title), OldID: l.oldid, PageID: l.pageID,
+		URL: r.urls.At(l.url), Title: r.titles.At(l.title), OldID: l.oldid, PageID: l.pageID,
 	}
 }
 

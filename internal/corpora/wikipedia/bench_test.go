@@ -77,7 +77,7 @@ func BenchmarkScanStub(b *testing.B) {
 	b.SetBytes(size)
 	defer cpu(b)()
 	for b.Loop() {
-		table, _, err := ScanStub(context.Background(), bytes.NewReader(gz), "bench", wanted, ScanOptions{})
+		table, _, err := ScanStub(context.Background(), bytes.NewReader(gz), "bench", wanted, nil)
 		if err != nil || table.Len() != len(ids) {
 			b.Fatal(err)
 		}
@@ -92,7 +92,7 @@ func BenchmarkScanPlain(b *testing.B) {
 	b.SetBytes(size)
 	defer cpu(b)()
 	for b.Loop() {
-		if _, _, err := ScanStub(context.Background(), bytes.NewReader(plain), "bench", wanted, ScanOptions{}); err != nil {
+		if _, _, err := ScanStub(context.Background(), bytes.NewReader(plain), "bench", wanted, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

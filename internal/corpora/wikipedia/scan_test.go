@@ -24,7 +24,7 @@ func read(tb testing.TB, file string) []byte {
 
 func scan(tb testing.TB, b []byte, wanted ...uint64) (*Table, Stats) {
 	tb.Helper()
-	t, s, err := ScanStub(context.Background(), bytes.NewReader(b), "dump", NewWanted(wanted), ScanOptions{})
+	t, s, err := ScanStub(context.Background(), bytes.NewReader(b), "dump", NewWanted(wanted), nil)
 	if err != nil {
 		tb.Fatal(err)
 	}

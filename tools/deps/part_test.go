@@ -11,6 +11,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 )
 
 // writeFile is a builder of one file.
@@ -145,10 +147,7 @@ func TestGotch(t *testing.T) {
 
 func readFile(t *testing.T, path string) string {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := goldens.Text(t, path)
 	return string(text)
 }
 

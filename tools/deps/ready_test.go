@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 )
 
 const releasedWheel = "redsi-0.1.0-py3-none-manylinux1_x86_64.manylinux_2_5_x86_64.musllinux_1_1_x86_64.whl"
@@ -37,10 +39,7 @@ func TestReleasedServer(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			served := map[string][]byte{releasedWheel: tt.served}
 			x := newIndexOf(t, map[string][]string{"RELEASED_linux-amd64": {releasedWheel}}, served, good)
-			text, err := os.ReadFile(x.versions)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := goldens.Text(t, x.versions)
 			if err := os.WriteFile(x.versions, append(text, "TEMPORAL_SERVER_VERSION = 1.29.1\n"+tt.more...), 0o644); err != nil {
 				t.Fatal(err)
 			}

@@ -31,10 +31,7 @@ func compareDoc(t *testing.T, name, want string) {
 	t.Helper()
 	const path = "../../docs/reproduction-tables.md"
 	begin, end := fmt.Sprintf("<!-- %s: go test ./tools/paper -update -->\n", name), fmt.Sprintf("<!-- end of %s -->", name)
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := goldens.Text(t, path)
 	before, rest, ok1 := strings.Cut(string(text), begin)
 	have, after, ok2 := strings.Cut(rest, end)
 	switch {

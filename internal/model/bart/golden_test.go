@@ -61,10 +61,7 @@ func compare(t *testing.T, g *checkpoint.File, name string, got *tensor.Tensor, 
 
 func golden(t *testing.T, name string) *checkpoint.File {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("testdata", name, "golden.safetensors"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := goldens.Text(t, filepath.Join("testdata", name, "golden.safetensors"))
 	g, err := checkpoint.Open(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		t.Fatal(err)
@@ -166,10 +163,7 @@ func TestFilesRoundTrip(t *testing.T) {
 	if err := want.Save(folder); err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(filepath.Join(folder, seq2seq.ConfigFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := goldens.Text(t, filepath.Join(folder, seq2seq.ConfigFile))
 	var bare bytes.Buffer
 	if err := tensor.Try(func() {
 		var named []checkpoint.Named
@@ -266,10 +260,7 @@ func TestMistakes(t *testing.T) {
 	long := make([]int32, 65)
 	_, err := m.Loss(seq2seq.Batch{Inputs: [][]int32{long}, Labels: [][]int32{{5, 2}}})
 	errs := map[string]error{"more than 64 tokens": err}
-	text, err := os.ReadFile("testdata/plain/config.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := goldens.Text(t, "testdata/plain/config.json")
 	for want, change := range map[string][2]string{
 		`model_type is "marian"`:        {`"bart"`, `"marian"`},
 		"d_model is -1":                 {`"d_model": 24`, `"d_model": -1`},

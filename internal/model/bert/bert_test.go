@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
-	"os"
 	"strings"
 	"testing"
 
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
@@ -15,10 +15,7 @@ import (
 
 func read(t *testing.T, path string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := goldens.Text(t, path)
 	return data
 }
 

@@ -3,6 +3,7 @@
 package cardtest
 
 import (
+	"math"
 	"testing"
 
 	"github.com/redsi/redsi/internal/model/tensor"
@@ -202,7 +203,7 @@ func TestDropout(t *testing.T) {
 				kept++
 			}
 		}
-		if share := float64(kept) / n; abs(share-(1-p)) > 0.005 {
+		if share := float64(kept) / n; math.Abs(share-(1-p)) > 0.005 {
 			t.Errorf("kept %.4f", share)
 		}
 		near(t, "dropout/gradient", s.Gradients(s.Sum(y), list{x})[0].Float32s(), mask, 1e-6)

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/drawn"
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/model/adafactor"
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/tensor"
@@ -202,10 +203,7 @@ func TestMistakes(t *testing.T) {
 	loss := func(b seq2seq.Batch) error { _, err := m.Loss(b); return err }
 	one := [][]int32{{5, 1}}
 	read := func(change, to string, cut int) error {
-		text, err := os.ReadFile("testdata/v1_0/" + seq2seq.ConfigFile)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := goldens.Text(t, "testdata/v1_0/"+seq2seq.ConfigFile)
 		data, err := os.ReadFile("testdata/v1_0/" + seq2seq.WeightsFile)
 		if err != nil {
 			t.Fatal(err)

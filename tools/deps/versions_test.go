@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -9,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 func TestReadVersions(t *testing.T) {
@@ -26,9 +26,7 @@ func TestReadVersions(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "versions.mk")
-			if err := os.WriteFile(path, []byte(tt.text), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			filetest.Write(t, path, tt.text)
 			got, err := readVersions(path)
 			if !errorHas(err, tt.err) {
 				t.Fatalf("error %v, want %q", err, tt.err)

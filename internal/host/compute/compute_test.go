@@ -22,6 +22,7 @@ import (
 	"github.com/redsi/redsi/internal/host/stepio"
 	"github.com/redsi/redsi/internal/stores/dir"
 	"github.com/redsi/redsi/internal/stores/mem"
+	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -243,9 +244,7 @@ func TestCards(t *testing.T) {
 // with what to do, and no step is blamed.
 func TestPrograms(t *testing.T) {
 	file := filepath.Join(t.TempDir(), Name)
-	if err := os.WriteFile(file, []byte("text"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, file, "text")
 	moved := filepath.Join(t.TempDir(), Name)
 	if err := os.WriteFile(moved, []byte("#!/gone/bin/python\n"), 0o755); err != nil {
 		t.Fatal(err)

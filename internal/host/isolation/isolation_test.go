@@ -17,6 +17,7 @@ import (
 
 	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/internal/host/isolation"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 func TestMain(m *testing.M) {
@@ -64,9 +65,7 @@ func boxedBy(t *testing.T, sh string, mode isolation.Mode, script string, reads 
 func secretFile(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "undeclared")
-	if err := os.WriteFile(path, []byte("undeclared text\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, path, "undeclared text\n")
 	return path
 }
 

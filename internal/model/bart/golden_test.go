@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // The goldens are transformers 4.44.1's (tools/golden/bart.py).
@@ -185,9 +186,7 @@ func TestFilesRoundTrip(t *testing.T) {
 	defer saved.Close()
 	dir := t.TempDir()
 	for name, b := range map[string][]byte{seq2seq.ConfigFile: text, seq2seq.WeightsFile: bare.Bytes()} {
-		if err := os.WriteFile(filepath.Join(dir, name), b, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, filepath.Join(dir, name), b)
 	}
 	other, err := seq2seq.Load(dir, tensor.CPU, Family)
 	if err != nil {
@@ -273,9 +272,7 @@ func TestMistakes(t *testing.T) {
 		"tie_word_embeddings":           {`"vocab_size"`, `"tie_word_embeddings": false, "vocab_size"`},
 	} {
 		folder := t.TempDir()
-		if err := os.WriteFile(filepath.Join(folder, seq2seq.ConfigFile), []byte(strings.Replace(string(text), change[0], change[1], 1)), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, filepath.Join(folder, seq2seq.ConfigFile), strings.Replace(string(text), change[0], change[1], 1))
 		_, errs[want] = seq2seq.ReadConfig(folder, Family)
 	}
 	tensortest.Run(t, func(s *tensor.Scope) {

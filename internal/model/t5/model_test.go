@@ -19,6 +19,7 @@ import (
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // small is a configuration for tests that train.
@@ -261,9 +262,7 @@ func TestMistakes(t *testing.T) {
 		}
 	}
 	folder := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(folder, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, folder, "")
 	if m.Save(folder) == nil {
 		t.Error("saved into a file")
 	}
@@ -306,9 +305,7 @@ func openFolder(t *testing.T, config, weights []byte) error {
 	t.Helper()
 	dir := t.TempDir()
 	for name, b := range map[string][]byte{seq2seq.ConfigFile: config, seq2seq.WeightsFile: weights} {
-		if err := os.WriteFile(filepath.Join(dir, name), b, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, filepath.Join(dir, name), b)
 	}
 	_, err := seq2seq.Load(dir, tensor.CPU, Family)
 	return err

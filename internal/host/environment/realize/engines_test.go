@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/internal/host/environment"
 	"github.com/redsi/redsi/internal/host/environment/realize"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // standIns puts programs that are shell scripts first in PATH, alone but for the system's. Each
@@ -100,9 +101,7 @@ func recipeText(t *testing.T, r environment.Recipe) string {
 func TestSIF(t *testing.T) {
 	standIns(t, map[string]string{"apptainer": ""})
 	file := filepath.Join(t.TempDir(), "tools.sif")
-	if err := os.WriteFile(file, []byte("image"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, file, "image")
 	recipe := recipeText(t, environment.Recipe{Kind: environment.Image, Lock: "tools.sif", Path: file, Files: map[string]string{"tools.sif": artifacts.Sum([]byte("image")).Hex()}})
 	p := new(realize.Environments)
 	h, _, err := use(t, p, recipe)
@@ -114,9 +113,7 @@ func TestSIF(t *testing.T) {
 	if !slices.Contains(run.Argv, file) {
 		t.Errorf("it is not run: %v", run.Argv)
 	}
-	if err := os.WriteFile(file, []byte("other"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, file, "other")
 	realize.LookAgain(p)
 	if err := h.Unchanged(t.Context()); err == nil || !strings.Contains(err.Error(), "the plan was made with "+artifacts.Sum([]byte("image")).Hex()) {
 		t.Errorf("got %v", err)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -215,9 +214,6 @@ func TestRun(t *testing.T) {
 				t.Fatalf("%q is not in the %s", c.old, c.in)
 			}
 			texts[c.in] = changed
-		}
-		if err := os.MkdirAll(filepath.Join(dir, "assets/paper"), 0o755); err != nil {
-			t.Fatal(err)
 		}
 		for ext, name := range map[string]string{"tex": "paper.tex", "hcl": "paper.hcl", "csv": sentencesFile} {
 			filetest.Write(t, filepath.Join(dir, name), texts[ext])

@@ -121,10 +121,6 @@ var operations = []operation{
 		f: attention(true, 1, []int64{9, 1, 7}, []int64{9, 1, 7})},
 	{name: "attention_cross", shapes: shapes(size(8, 16), size(17, 16), size(17, 16)),
 		f: attention(false, 0.35, []int64{4, 1, 3}, []int64{9, 1, 7})},
-	{name: "top_k", fixed: true, shapes: shapes(size(5, 40)), f: one(func(s *scope, t *tensor.Tensor) *tensor.Tensor {
-		values, _ := s.TopK(t, 7, -1)
-		return values
-	})},
 }
 
 // tolerances of a type, by the largest value: those of the products of a card, which adds up in another order.

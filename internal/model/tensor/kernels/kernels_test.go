@@ -111,7 +111,7 @@ func compute(t *testing.T) (out []float32) {
 		rng := &tensor.RNG{Seed: 7}
 		x, w := s.Normal(rng, 0, 1, 40, 64), s.Normal(rng, 0, 1, 96, 64)
 		s.Leaf(w)
-		loss := s.Mean(s.Square(s.Softmax(s.ReluDropout(s.Linear(x, w), 0.1, rng), -1)))
+		loss := s.Sum(s.Square(s.Softmax(s.ReluDropout(s.Linear(x, w), 0.1, rng), -1)))
 		out = s.Gradients(loss, []*tensor.Tensor{w})[0].Float32s()
 	})
 	return out

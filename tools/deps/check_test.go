@@ -26,9 +26,7 @@ func tools(t *testing.T, programs map[string]string) {
 	}
 	for name, prints := range programs {
 		text := "#!/bin/sh\necho '" + prints + "'\n"
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Program(t, filepath.Join(dir, name), text)
 	}
 	t.Setenv("PATH", dir)
 	t.Setenv("CXX", "")

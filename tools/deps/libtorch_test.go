@@ -83,9 +83,7 @@ test -e "$6" && have=$(wc -c < "$6")
 tail -c +$((have + 1)) "` + dir + `/$5" >> "$6"
 echo "bytes 1 2"
 `
-	if err := os.WriteFile(filepath.Join(dir, "python3"), []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Program(t, filepath.Join(dir, "python3"), script)
 	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
 	versions := filepath.Join(dir, "versions.mk")
 	filetest.Write(t, versions, list+"\n")

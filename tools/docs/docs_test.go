@@ -134,9 +134,7 @@ case "$*" in
 "b --help") printf 'B.\n\nExamples:\n  prog b\n\nFlags:\n';;
 esac
 `
-	if err := os.WriteFile(program, []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Program(t, program, script)
 	s := NewShell(dir, t.TempDir(), append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH")))
 	special, err := Specials("# remark\nprog b | not run: needs b\n")
 	if err != nil {

@@ -246,9 +246,7 @@ func TestPrograms(t *testing.T) {
 	file := filepath.Join(t.TempDir(), Name)
 	filetest.Write(t, file, "text")
 	moved := filepath.Join(t.TempDir(), Name)
-	if err := os.WriteFile(moved, []byte("#!/gone/bin/python\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Program(t, moved, "#!/gone/bin/python\n")
 	for _, c := range []struct {
 		program, env string
 		says         []string

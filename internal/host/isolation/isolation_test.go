@@ -226,9 +226,7 @@ func TestVirtualEnvironment(t *testing.T) {
 	write := func(name, text string) {
 		t.Helper()
 		path := filepath.Join(home, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o755)); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Program(t, path, text)
 	}
 	write("pythons/3.11/bin/python3.11", string(text))
 	write("pythons/3.11/lib/python3.11/os.py", "of the base\n")

@@ -22,9 +22,7 @@ func standIns(t *testing.T, scripts map[string]string) (called string) {
 	bin := t.TempDir()
 	called = filepath.Join(bin, "called")
 	for name, script := range scripts {
-		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\necho "+name+" \"$@\" >> "+called+"\n"+script), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Program(t, filepath.Join(bin, name), "#!/bin/sh\necho "+name+" \"$@\" >> "+called+"\n"+script)
 	}
 	t.Setenv("PATH", bin+":/usr/bin:/bin")
 	t.Setenv(realize.Variable, filepath.Join(t.TempDir(), "environments"))

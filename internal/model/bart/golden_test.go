@@ -166,7 +166,7 @@ func TestFilesRoundTrip(t *testing.T) {
 	}
 	text := goldens.Text(t, filepath.Join(folder, seq2seq.ConfigFile))
 	var bare bytes.Buffer
-	if err := tensor.Try(func() {
+	tensortest.Run(t, func(*tensor.Scope) {
 		var named []checkpoint.Named
 		for _, s := range want.Config.Specs() {
 			if !s.Fixed {
@@ -176,9 +176,7 @@ func TestFilesRoundTrip(t *testing.T) {
 		if err := checkpoint.Write(&bare, nil, named); err != nil {
 			t.Fatal(err)
 		}
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})
 	saved, err := seq2seq.LoadAs(folder, want.Config, tensor.CPU)
 	if err != nil {
 		t.Fatal(err)
@@ -193,7 +191,7 @@ func TestFilesRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer other.Close()
-	if err := tensor.Try(func() {
+	tensortest.Run(t, func(*tensor.Scope) {
 		for _, m := range []*seq2seq.Model{saved, other} {
 			for i, p := range want.Params() {
 				if got := m.Params()[i]; got.Name != p.Name || !bytes.Equal(got.Tensor.Bytes(), p.Tensor.Bytes()) {
@@ -201,9 +199,7 @@ func TestFilesRoundTrip(t *testing.T) {
 				}
 			}
 		}
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})
 }
 
 // Extending keeps every old score; the new rows are N(0, init_std²) with no bias.

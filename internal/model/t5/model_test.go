@@ -58,15 +58,13 @@ func TestFilesRoundTrip(t *testing.T) {
 			if len(got.Params()) != len(want.Params()) {
 				t.Fatalf("%s: %d parameters", what, len(got.Params()))
 			}
-			if err := tensor.Try(func() {
+			tensortest.Run(t, func(*tensor.Scope) {
 				for i, p := range want.Params() {
 					if g := got.Params()[i]; g.Name != p.Name || !bytes.Equal(g.Tensor.Bytes(), p.Tensor.Bytes()) {
 						t.Errorf("%s: %s differs", what, p.Name)
 					}
 				}
-			}); err != nil {
-				t.Fatal(err)
-			}
+			})
 		}
 		for _, file := range []string{"pytorch_model.bin", "pytorch_model_legacy.bin"} {
 			folder := t.TempDir()
@@ -166,15 +164,13 @@ func TestTrainingSoak(t *testing.T) {
 	m.Close()
 	one, _, _ := train(20)
 	two, _, _ := train(20)
-	if err := tensor.Try(func() {
+	tensortest.Run(t, func(*tensor.Scope) {
 		for i, p := range one.Params() {
 			if !bytes.Equal(p.Tensor.Bytes(), two.Params()[i].Tensor.Bytes()) {
 				t.Errorf("%s differs between two equal runs", p.Name)
 			}
 		}
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})
 	one.Close()
 	two.Close()
 	if n := tensor.Live(); n != live {

@@ -2,8 +2,6 @@ package language_test
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -21,15 +19,12 @@ import (
 // expressions adds those of the pipelines in testdata.
 func expressions(f *testing.F) {
 	for _, dir := range []string{"valid", "invalid", "lint"} {
-		files, err := filepath.Glob("../testdata/" + dir + "/*.hcl")
-		if err != nil || len(files) == 0 {
-			f.Fatal(dir, err)
+		sources, err := syntax.ReadAll("../testdata/" + dir)
+		if err != nil {
+			f.Fatal(err)
 		}
-		for _, name := range files {
-			src, err := os.ReadFile(name)
-			if err != nil {
-				f.Fatal(err)
-			}
+		for _, name := range syntax.Keys(sources) {
+			src := sources[name]
 			body := syntax.ParseFile(name, src, syntax.NewCollector(nil))
 			if body == nil {
 				continue

@@ -2,8 +2,6 @@ package schema_test
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -114,15 +112,12 @@ func FuzzBody(f *testing.F) {
 		f.Add(src)
 	}
 	for _, dir := range []string{"valid", "invalid"} {
-		files, err := filepath.Glob("../testdata/" + dir + "/*.hcl")
-		if err != nil || len(files) == 0 {
-			f.Fatal("no pipelines", err)
+		sources, err := syntax.ReadAll("../testdata/" + dir)
+		if err != nil {
+			f.Fatal(err)
 		}
-		for _, name := range files {
-			src, err := os.ReadFile(name)
-			if err != nil {
-				f.Fatal(err)
-			}
+		for _, name := range syntax.Keys(sources) {
+			src := sources[name]
 			if file, ds := hclsyntax.ParseConfig(src, name, hcl.InitialPos); !ds.HasErrors() {
 				for _, b := range file.Body.(*hclsyntax.Body).Blocks {
 					if text := b.Range().SliceBytes(src); len(text) < 2000 {

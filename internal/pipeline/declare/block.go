@@ -76,7 +76,7 @@ func (d *declarer) shape(b *Block) {
 		}
 	}
 	if b.Spec != nil {
-		schema.Shape(d.Diags, b.Block, b.Spec.Attrs, Common, b.Owner, d.m.Typos)
+		schema.Shape(d.Diags, b.Block, b.Spec.Attrs, common, b.Owner, d.m.Typos)
 	}
 }
 

@@ -35,7 +35,7 @@ func (m *Module) Broken() bool {
 
 // Ignores reports whether a block of a type says nothing here: it is about the pipeline that is run,
 // and this is a module.
-func (m *Module) Ignores(t *Type) bool { return m.parent != nil && t.Alone }
+func (m *Module) Ignores(t *Type) bool { return m.parent != nil && t.alone }
 
 // AnySensitive reports whether a variable that has been declared so far is sensitive.
 func (m *Module) AnySensitive() bool {

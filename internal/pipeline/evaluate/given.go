@@ -133,7 +133,7 @@ func (gs *givens) variableFile(f syntax.File) []given {
 	var file *hcl.File
 	var ds hcl.Diagnostics
 	switch {
-	case !syntax.Tame(f.Name, f.Bytes, gs.diags):
+	case !syntax.CheckSource(f.Name, f.Bytes, gs.diags):
 		return nil
 	case strings.HasSuffix(f.Name, ".json"):
 		file, ds = hcljson.Parse(f.Bytes, f.Name)
@@ -250,7 +250,7 @@ func (gs *givens) parseValue(g given) (cty.Value, bool) {
 			fmt.Sprintf("%s Write it as in a pipeline file, for example --var '%s=[\"a\", \"b\"]'.", ds[0].Detail, g.name))
 		return cty.DynamicVal, false
 	}
-	if !syntax.Tame(g.rng.Filename, []byte(g.text), gs.diags) {
+	if !syntax.CheckSource(g.rng.Filename, []byte(g.text), gs.diags) {
 		return cty.DynamicVal, false
 	}
 	e, ds := hclsyntax.ParseExpression([]byte(g.text), g.rng.Filename, g.rng.Start)

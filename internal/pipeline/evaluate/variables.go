@@ -51,7 +51,7 @@ func (vs *variables) set(from *givens) {
 			v.value = v.value.Mark(language.Sensitive(name))
 		}
 	}
-	f.Keep(whole)
+	f.SetSecrets(whole)
 	vs.validateAll()
 	for name := range whole { // those that are refused are unknown now
 		whole[name], _ = vs.of[name].value.Unmark()

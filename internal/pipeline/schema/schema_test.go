@@ -79,7 +79,7 @@ func reads(t *testing.T, src string) (b *hclsyntax.Block, r *schema.Reader, said
 		return nil, nil, said, false
 	}
 	s.Rewrite(body.Body)
-	s.Keep(map[string]cty.Value{"token": cty.StringVal("hidden")})
+	s.SetSecrets(map[string]cty.Value{"token": cty.StringVal("hidden")})
 	records := step.Spec{Kind: step.Kind[any]{Outputs: []step.Output{{Name: "records", Type: "nq/records"}, {Name: "other", Type: "x"}}}}
 	ctx := &hcl.EvalContext{Functions: s.Functions(".", func() bool { return true }), Variables: map[string]cty.Value{
 		"var":  cty.ObjectVal(map[string]cty.Value{"token": cty.StringVal("hidden").Mark(language.Sensitive("token")), "n": cty.NumberIntVal(3)}),
@@ -89,7 +89,7 @@ func reads(t *testing.T, src string) (b *hclsyntax.Block, r *schema.Reader, said
 	b = body.Blocks[0]
 	typos := schema.Typos{}
 	schema.Shape(d, b, spec.Attrs, common, "A wide", typos)
-	r = &schema.Reader{Scope: language.Scope{Session: s, Context: ctx, Of: &syntax.Of{Key: "k", Keyed: true}}, Block: b, Spec: spec, Owner: "A wide", Address: `wide.w["k"]`, Typos: typos}
+	r = &schema.Reader{Scope: language.Scope{Session: s, Context: ctx, Instance: &syntax.Instance{Key: "k", Keyed: true}}, Block: b, Spec: spec, Owner: "A wide", Address: `wide.w["k"]`, Typos: typos}
 	said, ok = schema.Read[wide](r)
 	return b, r, said, ok
 }

@@ -250,7 +250,7 @@ func (c *completions) member(want *step.Attr, offset int) {
 	}
 	root := p.before[0]
 	block := p.before
-	if len(block) > 0 && strings.HasPrefix(block[len(block)-1], "[") {
+	if strings.HasPrefix(block[len(block)-1], "[") {
 		block = block[:len(block)-1]
 	}
 	switch {

@@ -116,7 +116,6 @@ func (d *declarer) shapeFlags(b *Block) {
 	}
 }
 
-// shapeCheck checks the names in a check block.
 func (d *declarer) shapeCheck(b *Block, inner *hclsyntax.Block) {
 	if b.Type != "step" {
 		d.Diags.Error(inner.TypeRange, "Unknown block", fmt.Sprintf("A check belongs to a step. What is expected of a %s is written in expect and claim blocks.", b.Type))

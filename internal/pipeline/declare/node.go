@@ -110,7 +110,6 @@ func placesIn(body *hclsyntax.Body) map[string]syntax.Pos {
 	return at
 }
 
-// Variable is a declared variable.
 type Variable struct {
 	Name      string
 	Range     hcl.Range

@@ -58,7 +58,6 @@ func (vs *variables) set(from *givens) {
 	}
 }
 
-// validateAll runs the validation blocks of all variables.
 func (vs *variables) validateAll() {
 	var refused []*setting
 	for _, v := range vs.of {

@@ -84,7 +84,6 @@ func (a *Artifact) files() ([]string, bool) {
 	return names, known && a.Ref.Path == "" && !slices.ContainsFunc(names, func(n string) bool { return strings.HasSuffix(n, "/") })
 }
 
-// at is a file or folder of the artifact.
 func (a *Artifact) at(name, typ string) *Artifact {
 	b := *a
 	b.Ref.Path = path.Join(a.Ref.Path, name)

@@ -171,7 +171,6 @@ func (r *Reader) within(e hclsyntax.Expression, path []any, byName bool) (hcl.Ra
 	return e.Range(), true
 }
 
-// itemOf is the item of a key.
 func itemOf(x *hclsyntax.ObjectConsExpr, ctx *hcl.EvalContext, key string) (hclsyntax.ObjectConsItem, bool) {
 	for _, it := range x.Items {
 		k, ds := it.KeyExpr.Value(ctx)

@@ -113,11 +113,11 @@ func placesIn(body *hclsyntax.Body) map[string]syntax.Pos {
 type Variable struct {
 	Name      string
 	Range     hcl.Range
-	Type      cty.Type // DynamicPseudoType if any value will do
-	Fallback  cty.Value
-	Optional  bool   // has a default
-	Sensitive bool   // its value is nowhere but where it is used
-	Ask       string // how a person is asked for it; "": not
+	Type      cty.Type  // DynamicPseudoType if any value will do
+	Fallback  cty.Value // its default; DynamicVal without one, or if it is wrong
+	Optional  bool      // has a default
+	Sensitive bool      // its value is nowhere but where it is used
+	Ask       string    // how a person is asked for it; "": not
 	Checks    []check
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"path/filepath"
@@ -89,10 +90,7 @@ func aCard(e *env) error {
 
 // cardWeights is the folder of a model with random weights that card.py makes.
 func (e *env) cardWeights(size, work string) (string, error) {
-	kind := map[string]string{"atomic": "atomic", "bert": "bert"}[work]
-	if kind == "" {
-		kind = "train"
-	}
+	kind := cmp.Or(map[string]string{"atomic": "atomic", "bert": "bert"}[work], "train")
 	var more []string
 	if e.quick {
 		size, more = "quick", []string{"--quick"}
@@ -106,10 +104,7 @@ func (e *env) cardWeights(size, work string) (string, error) {
 
 // machinePython is the machine's own: torch with CUDA is not installed for a measurement.
 func machinePython() string {
-	if path := os.Getenv("REDSI_BENCH_PYTHON"); path != "" {
-		return path
-	}
-	return "python3"
+	return cmp.Or(os.Getenv("REDSI_BENCH_PYTHON"), "python3")
 }
 
 // onCard is our side: a piece with its arguments.

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/host/rates"
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/tensor"
@@ -186,10 +187,7 @@ func TestCardLines(t *testing.T) {
 
 // TestSizes: what transformers is measured with is as much as ours.
 func TestSizes(t *testing.T) {
-	script, err := os.ReadFile("peers/card.py")
-	if err != nil {
-		t.Fatal(err)
-	}
+	script := goldens.Text(t, "peers/card.py")
 	for name, s := range map[string]sizes{"FULL": paperSizes, "QUICK": quickSizes} {
 		want := fmt.Sprintf("\n%s = types.SimpleNamespace(batch=%d, batches=%d, updates=%d, queries=%d, documents=%d, ",
 			name, s.batch, s.batches, s.updates, s.queries, s.documents)

@@ -138,7 +138,7 @@ func runAll(dir, program string, args []string) (sample, error) {
 	err := c.Run()
 	s := sample{Seconds: clock()}
 	if err != nil {
-		return s, fmt.Errorf("%s %v: %w\n%s", program, args, err, tail(out.String(), 2000))
+		return s, fmt.Errorf("%s %v: %w\n%s", program, args, err, tail(out.String()))
 	}
 	for {
 		_, err := syscall.Wait4(-1, nil, 0, nil)

@@ -100,7 +100,7 @@ func (e *env) venv(group string) (string, error) {
 func (e *env) quiet(name string, args ...string) error {
 	out, err := exec.CommandContext(e.ctx, name, args...).CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("%s %v: %w\n%s", name, args, err, tail(string(out), 2000))
+		return fmt.Errorf("%s %v: %w\n%s", name, args, err, tail(string(out)))
 	}
 	return nil
 }

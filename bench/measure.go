@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/internal/host/capacity"
+	"github.com/redsi/redsi/internal/host/usage"
 	"github.com/redsi/redsi/internal/system/atomicfile"
 )
 
@@ -158,7 +159,7 @@ func start(e *env, command []string) (sample, error) {
 	c.Env = append(os.Environ(), e.threads()...)
 	err := c.Run()
 	if err != nil {
-		return s, fmt.Errorf("%s: %w\n%s", strings.Join(command, " "), err, tail(stderr.String(), 2000))
+		return s, fmt.Errorf("%s: %w\n%s", strings.Join(command, " "), err, tail(stderr.String()))
 	}
 	rows := strings.Split(strings.TrimSpace(stdout.String()), "\n")
 	if err := json.Unmarshal([]byte(rows[len(rows)-1]), &s); err != nil {
@@ -183,14 +184,7 @@ func (e *env) threads() []string {
 // peak is the resident memory of a process at its highest. Linux counts in what this
 // program had when it started the process: 130 MB, most of it libtorch's. startMemory does without.
 func peak(p *os.ProcessState) float64 {
-	u, ok := p.SysUsage().(*syscall.Rusage)
-	if !ok {
-		return 0
-	}
-	if runtime.GOOS == "darwin" {
-		return float64(u.Maxrss)
-	}
-	return float64(u.Maxrss) * 1024
+	return float64(usage.MaxMemory(p.SysUsage().(*syscall.Rusage)))
 }
 
 func median(v []float64) float64 {
@@ -199,7 +193,8 @@ func median(v []float64) float64 {
 	return (v[(n-1)/2] + v[n/2]) / 2
 }
 
-func tail(s string, n int) string { return s[max(0, len(s)-n):] }
+// tail is the end of what a command printed.
+func tail(s string) string { return s[max(0, len(s)-2000):] }
 
 // load is the system's load average of the last minute, where it tells.
 func load() string {

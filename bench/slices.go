@@ -11,7 +11,8 @@ import (
 	"runtime"
 	"strings"
 	"syscall"
-	"time"
+
+	"github.com/redsi/redsi/internal/host/usage"
 )
 
 // workload is a piece that stays: it prepares once and then does the same work as
@@ -64,10 +65,8 @@ func serve(prepare func(p *placed, w *workload) error, args []string) error {
 
 func processorSeconds() float64 {
 	var u syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano()).Seconds()
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // else it stays zero
+	return usage.CPU(&u).Seconds()
 }
 
 // server is a workload's process.
@@ -125,7 +124,7 @@ func (s *server) slice() (sample, error) {
 func (s *server) stop() (float64, error) {
 	s.in.Close()
 	if err := s.command.Wait(); err != nil {
-		return 0, fmt.Errorf("%s: %w\n%s", strings.Join(s.command.Args, " "), err, tail(s.stderr.String(), 2000))
+		return 0, fmt.Errorf("%s: %w\n%s", strings.Join(s.command.Args, " "), err, tail(s.stderr.String()))
 	}
 	return peak(s.command.ProcessState), nil
 }

@@ -124,7 +124,7 @@ func workerMemory(args []string) (s sample, err error) {
 			"--temporal-profile", "redsi")...)
 		run.Env = append(os.Environ(), "TEMPORAL_CONFIG_FILE="+filepath.Join(state, "temporal", "temporal.toml"))
 		if text, err := run.CombinedOutput(); err != nil {
-			return s, fmt.Errorf("%w\n%s", err, tail(string(text), 2000))
+			return s, fmt.Errorf("%w\n%s", err, tail(string(text)))
 		}
 		time.Sleep(compute.DefaultIdle)
 	}

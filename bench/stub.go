@@ -89,7 +89,7 @@ func stubScan(args []string) (sample, error) {
 		if err != nil {
 			return s, err
 		}
-		_, stats, err := wikipedia.ScanStub(context.Background(), in, set.Arg(0), wanted, wikipedia.ScanOptions{})
+		_, stats, err := wikipedia.ScanStub(context.Background(), in, set.Arg(0), wanted, nil)
 		if err = errors.Join(err, in.Close()); err != nil {
 			return s, err
 		}

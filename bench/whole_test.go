@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 )
 
 // testParts is a workload whose slice is as much as its argument says; of 6 it says that it replays graphs.
@@ -115,24 +115,14 @@ func TestRows(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	f, err := os.Open(resultsFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	var got []map[string]any
-	for d := json.NewDecoder(f); d.More(); {
-		row := map[string]any{}
-		if err := d.Decode(&row); err != nil {
-			t.Fatal(err)
-		}
+	got := goldens.Lines[map[string]any](t, resultsFile)
+	for _, row := range got {
 		for _, measured := range []string{"ours", "peer", "ratio"} {
 			if v, ok := row[measured].(float64); !ok || v <= 0 {
 				t.Errorf("%s is %v", measured, row[measured])
 			}
 			delete(row, measured)
 		}
-		got = append(got, row)
 	}
 	want := []map[string]any{
 		{"name": "slices", "unit": "TFLOP/s", "graphs": map[string]any{"recorded": 3.0, "replayed": 40.0, "single": 2.0}},

@@ -174,7 +174,8 @@ func TestImports(t *testing.T) {
 			if !ok || test || ours == folder {
 				continue
 			}
-			if ours == "internal/model/tensor/fakecard" || ours == "internal/model/tensor/tensortest" || ours == "internal/model/tensor/kernels" || ours == "internal/corpora/unpack/goldens" {
+			if ours == "internal/model/tensor/fakecard" || ours == "internal/model/tensor/tensortest" || ours == "internal/model/tensor/kernels" || ours == "internal/corpora/unpack/goldens" ||
+				ours == "internal/system/filetest" {
 				t.Errorf("%s imports %s, which is for tests alone", f.path, ours)
 			}
 			if ours == "internal/cli" && folder != "." && folder != "internal/cli" {

@@ -43,29 +43,3 @@ func TestQuestions(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
-
-// TestLocalStrength: the settings are weaker than all that is given, stronger than defaults.
-func TestLocalStrength(t *testing.T) {
-	sources := map[string][]byte{"p.hcl": []byte(`variable "x" { default = "default" }`)}
-	o := pipeline.Options{}
-	for _, c := range []struct {
-		want string
-		add  func()
-	}{
-		{"default", func() {}},
-		{"local", func() { o.Local = []pipeline.File{{Name: "redsi.local.hcl", Bytes: []byte(`x = "local"`)}} }},
-		{"env", func() { o.Env = []string{"REDSI_VAR_x=env"} }},
-		{"file", func() { o.VarFiles = []pipeline.File{{Name: "f", Bytes: []byte(`x = "file"`)}} }},
-		{"flag", func() { o.Vars = map[string]string{"x": "flag"} }},
-	} {
-		c.add()
-		p, ds := pipeline.Load(sources, o)
-		if ds.HasErrors() || p.Inputs()["x"] != c.want || (len(p.Local) == 1) != (c.want == "local") {
-			t.Errorf("%s: %v %v %v", c.want, ds.Err(), p.Inputs(), p.Local)
-		}
-	}
-	o = pipeline.Options{Local: []pipeline.File{{Name: "redsi.local.hcl", Bytes: []byte("\n  y = 1")}}}
-	if _, ds := pipeline.Load(sources, o); !ds.HasErrors() || !strings.Contains(ds.Err().Error(), "redsi.local.hcl:2") {
-		t.Error(ds.Err())
-	}
-}

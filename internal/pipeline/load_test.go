@@ -74,19 +74,22 @@ func load(t *testing.T, name string) (*pipeline.Pipeline, pipeline.Diagnostics) 
 		t.Fatal(err)
 	}
 	var all []byte
-	for _, n := range sortedNames(sources) {
+	for _, n := range syntax.Keys(sources) {
 		all = append(all, sources[n]...)
 	}
-	return pipeline.Load(sources, options(t, all))
+	o := options(t, all)
+	o.Lint = filepath.Base(filepath.Dir(name)) == "lint"
+	return pipeline.Load(sources, o)
 }
 
-func sortedNames(m map[string][]byte) []string {
-	var names []string
-	for n := range m {
-		names = append(names, n)
+// report is what a person is told.
+func report(t *testing.T, ds pipeline.Diagnostics) string {
+	t.Helper()
+	var b strings.Builder
+	if err := ds.Write(&b, pipeline.Style{Width: 100}); err != nil {
+		t.Fatal(err)
 	}
-	sort.Strings(names)
-	return names
+	return b.String()
 }
 
 // Every entry of testdata/invalid is a pipeline that must not load, with a golden
@@ -98,33 +101,18 @@ func TestInvalid(t *testing.T) {
 			if p != nil || !ds.HasErrors() {
 				t.Errorf("it loads")
 			}
-			var b bytes.Buffer
-			if err := ds.Write(&b, pipeline.Style{Width: 100}); err != nil {
-				t.Fatal(err)
-			}
-			golden(t, strings.TrimSuffix(name, ".hcl")+".golden", b.String())
+			golden(t, strings.TrimSuffix(name, ".hcl")+".golden", report(t, ds))
 		})
 	}
 }
 
 // TestLint: what lint warns of, and what it does not.
 func TestLint(t *testing.T) {
-	const name = "testdata/lint/hints.hcl"
-	sources, err := syntax.Read(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := options(t, sources[name])
-	o.Lint = true
-	p, ds := pipeline.Load(sources, o)
+	p, ds := load(t, "testdata/lint/hints.hcl")
 	if p == nil {
 		t.Fatal(ds.Err())
 	}
-	var b bytes.Buffer
-	if err := ds.Write(&b, pipeline.Style{Width: 100}); err != nil {
-		t.Fatal(err)
-	}
-	golden(t, "testdata/lint/hints.golden", b.String())
+	golden(t, "testdata/lint/hints.golden", report(t, ds))
 }
 
 // Every entry of testdata/valid loads, with a golden of what it means.
@@ -135,11 +123,7 @@ func TestValid(t *testing.T) {
 			if ds.HasErrors() {
 				t.Fatal(ds.Err())
 			}
-			var b bytes.Buffer
-			if err := ds.Write(&b, pipeline.Style{Width: 100}); err != nil {
-				t.Fatal(err)
-			}
-			golden(t, strings.TrimSuffix(name, ".hcl")+".golden", b.String()+text(t, p))
+			golden(t, strings.TrimSuffix(name, ".hcl")+".golden", report(t, ds)+text(t, p))
 
 			again, ds := pipeline.Load(p.Sources, pipeline.Options{Registry: kinds(), Vars: p.Inputs(), World: pipeline.World{Found: p.Found}, Module: modulesOf(p)})
 			if ds.HasErrors() {
@@ -190,10 +174,10 @@ func text(t *testing.T, p *pipeline.Pipeline) string {
 	if len(p.Limits) > 0 {
 		fmt.Fprintf(&b, "limits %v\n", p.Limits)
 	}
-	for _, n := range sortedNames(p.Sources) {
+	for _, n := range syntax.Keys(p.Sources) {
 		fmt.Fprintf(&b, "source %s\n", n)
 	}
-	for _, n := range sortedNames(p.Modules) {
+	for _, n := range syntax.Keys(p.Modules) {
 		fmt.Fprintf(&b, "module file %s\n", n)
 	}
 	for _, s := range p.Steps {

@@ -255,9 +255,7 @@ table "t" { data = step.command.a[*].out }
 `, nil, "split\na[*] awaits [split.out]\ntable.t awaits [split.out] after [a[*]]\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte(c.source)}, pipeline.Options{Registry: pieceKinds(), World: pipeline.World{Made: c.made.look}, Module: func(string, string) (map[string][]byte, error) {
-				return map[string][]byte{"m/m.hcl": []byte(pieceModule)}, nil
-			}})
+			p, ds, _ := withModule(c.source, map[string]string{"./m": pieceModule}, pipeline.Options{Registry: pieceKinds(), World: pipeline.World{Made: c.made.look}})
 			got := ""
 			if ds.HasErrors() {
 				var b strings.Builder

@@ -59,8 +59,8 @@ func TestModuleDeclaredOnce(t *testing.T) {
 				list = append(list, s.Address)
 			}
 			steps = fmt.Sprint(list)
-			if read := slices.Contains(sortedNames(p.Modules), "m/m.hcl"); read != (len(p.Steps) > 0) || len(p.Origin().Modules) != len(asked) {
-				t.Errorf("%s: files of modules %v, and of its origin %d", c.keys, sortedNames(p.Modules), len(p.Origin().Modules))
+			if read := slices.Contains(syntax.Keys(p.Modules), "m/m.hcl"); read != (len(p.Steps) > 0) || len(p.Origin().Modules) != len(asked) {
+				t.Errorf("%s: files of modules %v, and of its origin %d", c.keys, syntax.Keys(p.Modules), len(p.Origin().Modules))
 			}
 		}
 		if steps != c.steps {
@@ -83,6 +83,7 @@ func TestBlocksOfModule(t *testing.T) {
 		{"paper {}\npaper {}\n", "[Declared twice]", ""},
 		{"paper \"x\" {}\n", "[Wrong labels]", ""},
 		{"results { form = 1 }\n", "[Results of a module]", ""},
+		{"results { trust = [\"" + aliceKey + "\"] }\n", "[Results of a module]", ""},
 		{"results {}\nresults {}\n", "[Results of a module Declared twice]", ""},
 		{"checklist { selektion = \"x\" }\n", "[Unknown attribute]", ""},
 		{"checklist { selection = local.x }\nlocals { x = \"x\" }\n", "[Not a constant]", ""},
@@ -102,8 +103,8 @@ func TestBlocksOfModule(t *testing.T) {
 		if p == nil {
 			continue
 		}
-		if p.Checklist.Selection.Text != "" || p.Paper.Title != "" || len(p.Publish) > 0 {
-			t.Errorf("%s: it says %+v, %+v and %+v of the pipeline", c.module, p.Checklist, p.Paper, p.Publish)
+		if p.Checklist.Selection.Text != "" || p.Paper.Title != "" || len(p.Publish) > 0 || len(p.Results.Trust) > 0 {
+			t.Errorf("%s: it says %+v, %+v, %+v and %+v of the pipeline", c.module, p.Checklist, p.Paper, p.Publish, p.Results)
 		}
 		if c.limits != "" && (fmt.Sprint(p.Limits) != c.limits || fmt.Sprint(p.Steps[0].Resources.Limits) != "[module.m.x]") {
 			t.Errorf("%s: limits %v", c.module, p.Limits)

@@ -15,8 +15,6 @@ type (
 	Diagnostics = syntax.Diagnostics
 	Invalid     = syntax.Invalid
 	Style       = syntax.Style
-	Lacks       = syntax.Lacks
-	Question    = syntax.Question
 )
 
 // What a load asks of the outside, and what it was told.
@@ -28,17 +26,16 @@ type (
 
 // What a pipeline consists of, as its blocks say it and as the last pass makes it.
 type (
-	Paper       = declare.Paper
-	Asset       = declare.Asset
-	Step        = evaluate.Step
-	Skipped     = evaluate.Skipped
-	Claim       = evaluate.Claim
-	Checklist   = evaluate.Checklist
-	Said        = evaluate.Said
-	Bound       = evaluate.Bound
-	Results     = evaluate.Results
-	Environment = evaluate.Environment
-	Publish     = evaluate.Publish
+	Paper     = declare.Paper
+	Asset     = declare.Asset
+	Step      = evaluate.Step
+	Skipped   = evaluate.Skipped
+	Claim     = evaluate.Claim
+	Checklist = evaluate.Checklist
+	Said      = evaluate.Said
+	Bound     = evaluate.Bound
+	Results   = evaluate.Results
+	Publish   = evaluate.Publish
 )
 
 // Scope is what the expressions of a loaded pipeline see, and Expression one that comes later.

@@ -8,21 +8,6 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 )
 
-// TestPaper: what a pipeline says of its paper is read, and makes no step.
-func TestPaper(t *testing.T) {
-	p, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte(`paper {
-  title   = "T"
-  authors = ["A", "B"]
-  url     = "https://example.org/t"
-}`)}, pipeline.Options{Registry: kinds()})
-	if ds.HasErrors() {
-		t.Fatal(ds)
-	}
-	if want := (pipeline.Paper{Title: "T", Authors: []string{"A", "B"}, URL: "https://example.org/t"}); !reflect.DeepEqual(p.Paper, want) || len(p.Steps) != 0 {
-		t.Errorf("%+v and %d steps", p.Paper, len(p.Steps))
-	}
-}
-
 // TestPaperPart: which part of the paper this is may depend on variables, and on nothing else.
 func TestPaperPart(t *testing.T) {
 	load := func(part string) (*pipeline.Pipeline, pipeline.Diagnostics) {
@@ -48,11 +33,13 @@ paper {
 	}
 }
 
-// TestPaperFacts: what deposits and citations take is read as it stands.
+// TestPaperFacts: what a pipeline says of its paper, for deposits and citations too, is read as it stands,
+// and makes no step.
 func TestPaperFacts(t *testing.T) {
 	p, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte(`paper {
   title        = "T"
   authors      = ["A", "B"]
+  url          = "https://example.org/t"
   abstract     = "About T."
   license      = "CC-BY-4.0"
   keywords     = ["x", "y"]
@@ -64,10 +51,10 @@ func TestPaperFacts(t *testing.T) {
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}
-	want := pipeline.Paper{Title: "T", Authors: []string{"A", "B"}, Abstract: "About T.", License: "CC-BY-4.0", Keywords: []string{"x", "y"}, DOI: "10.5281/zenodo.1234", Version: "1.1",
+	want := pipeline.Paper{Title: "T", Authors: []string{"A", "B"}, URL: "https://example.org/t", Abstract: "About T.", License: "CC-BY-4.0", Keywords: []string{"x", "y"}, DOI: "10.5281/zenodo.1234", Version: "1.1",
 		ORCID: map[string]string{"A": "0000-0002-1825-0097", "B": "0000-0002-1694-233X"}, Affiliations: map[string]string{"B": "Somewhere"}}
-	if !reflect.DeepEqual(p.Paper, want) {
-		t.Errorf("%+v", p.Paper)
+	if !reflect.DeepEqual(p.Paper, want) || len(p.Steps) != 0 {
+		t.Errorf("%+v and %d steps", p.Paper, len(p.Steps))
 	}
 }
 

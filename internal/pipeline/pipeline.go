@@ -22,12 +22,8 @@ type Pipeline struct {
 	// read, by name. Loading them again, with the modules' files and Found, gives the
 	// same pipeline.
 	Sources map[string][]byte
-
-	// Found is what was learned of other files.
-	Found language.Found
-
-	// With are the options that the pipeline was loaded with.
-	With Options
+	Found   language.Found // of other files
+	With    Options        // of the load
 
 	vars   map[string]string
 	opened []Module
@@ -68,17 +64,13 @@ type Options struct {
 // Load evaluates the pipeline files among the sources: those whose names end in
 // ".hcl", but for tests. The pipeline is nil if there are errors.
 func Load(sources map[string][]byte, o Options) (*Pipeline, Diagnostics) {
-	_, p, ds := load(begin(sources, o), sources, o, false)
+	_, p, ds := load(sources, o, false)
 	return p, ds
 }
 
-// begin is a load of which nothing has been evaluated.
-func begin(sources map[string][]byte, o Options) *language.Session {
-	return language.NewSession(sources, o.World, syntax.NewCollector(sources), o.Stop)
-}
-
 // load declares and evaluates a pipeline; the scope is nil if it is not known what is declared.
-func load(s *language.Session, sources map[string][]byte, o Options, keepValues bool) (*Scope, *Pipeline, Diagnostics) {
+func load(sources map[string][]byte, o Options, keepValues bool) (*Scope, *Pipeline, Diagnostics) {
+	s := language.NewSession(sources, o.World, syntax.NewCollector(sources), o.Stop)
 	t := declare.Declare(s, sources, declare.Options{Registry: o.Registry, Module: o.Module, Lint: o.Lint})
 	if t.Root.Broken() {
 		return nil, nil, s.Diags.Done()
@@ -106,5 +98,5 @@ func load(s *language.Session, sources map[string][]byte, o Options, keepValues 
 // Open is Load that keeps the values. Of a pipeline with mistakes the scope has what could
 // be evaluated, the rest is unknown; it is nil if the sources are not HCL.
 func Open(sources map[string][]byte, o Options) (*Scope, *Pipeline, Diagnostics) {
-	return load(begin(sources, o), sources, o, true)
+	return load(sources, o, true)
 }

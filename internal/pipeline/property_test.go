@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
 // The order of blocks, and how they are spread over files, says nothing.
@@ -149,18 +150,12 @@ func sane(t *testing.T, ds pipeline.Diagnostics) {
 // and what it returns loads again from its own sources.
 func FuzzLoad(f *testing.F) {
 	for _, dir := range []string{"testdata/valid", "testdata/invalid"} {
-		list, err := os.ReadDir(dir)
+		sources, err := syntax.ReadAll(dir)
 		if err != nil {
 			f.Fatal(err)
 		}
-		for _, e := range list {
-			if strings.HasSuffix(e.Name(), ".hcl") {
-				src, err := os.ReadFile(dir + "/" + e.Name())
-				if err != nil {
-					f.Fatal(err)
-				}
-				f.Add(string(src), "scale", "x")
-			}
+		for _, name := range syntax.Keys(sources) {
+			f.Add(string(sources[name]), "scale", "x")
 		}
 	}
 	f.Add("a"+strings.Repeat("\x86", 1000), "scale", "x") // no character of a long line begins near its fault

@@ -57,10 +57,4 @@ step "command" "plot" { argv = ["plot"] }
 			}
 		}
 	}
-	module := map[string][]byte{"m/p.hcl": []byte("publish \"a\" {\n  to   = \"x\"\n  mode = 1\n}\n")}
-	_, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte("module \"m\" {\n  source = \"./m\"\n}\n")},
-		pipeline.Options{Registry: kinds(), Module: func(string, string) (map[string][]byte, error) { return module, nil }})
-	if !strings.Contains(fmt.Sprint(ds), `The publish block has no attribute "mode"`) {
-		t.Errorf("of a module: %v", ds)
-	}
 }

@@ -46,19 +46,3 @@ step "download" "nq" { url = "https://example.org/a" }
 		t.Errorf("%+v, without the block %+v", p.Steps, without.Steps)
 	}
 }
-
-// TestResultsOfModule: a module does not say whom a pipeline believes, and lint says so.
-func TestResultsOfModule(t *testing.T) {
-	module := map[string][]byte{"m/m.hcl": []byte(`results { trust = ["` + aliceKey + `"] }`)}
-	p, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte("module \"m\" {\n  source = \"./m\"\n}")},
-		pipeline.Options{Registry: kinds(), Lint: true, Module: func(string, string) (map[string][]byte, error) { return module, nil }})
-	if p == nil || len(p.Results.Trust) != 0 {
-		t.Errorf("%+v, %v", p, ds.List)
-	}
-	for _, d := range ds.List {
-		if d.Summary == "Results of a module" {
-			return
-		}
-	}
-	t.Errorf("%v", ds.List)
-}

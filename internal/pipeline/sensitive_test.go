@@ -1,8 +1,6 @@
 package pipeline_test
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -18,8 +16,7 @@ type program struct {
 
 func programs() *step.Registry {
 	return step.NewRegistry(step.Define(step.Kind[program]{Name: "command", Version: 1, Doc: "Runs a program.",
-		Outputs: []step.Output{{Name: "out", Type: "file"}},
-		Run:     func(context.Context, *step.IO, program) error { return errors.New("not in these tests") }}))
+		Outputs: []step.Output{{Name: "out", Type: "file"}}, Run: noRun[program]}))
 }
 
 const planted = "planted-and-secret"
@@ -148,9 +145,8 @@ output "token" { value = var.token }
 		{"", `regexreplace(var.s, "^.*$", "ab")`, `["x"]`, "", "too short"},
 	} {
 		main := "variable \"s\" { sensitive = true }\nmodule \"m\" {\n  source = \"./m\"\n  token = " + c.value + "\n}\n" + c.after
-		files := map[string][]byte{"m/m.hcl": []byte(strings.NewReplacer("ATTRS", c.attrs, "USE", c.argv).Replace(module))}
-		p, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte(main)}, pipeline.Options{Registry: programs(), Vars: map[string]string{"s": planted},
-			Module: func(string, string) (map[string][]byte, error) { return files, nil }})
+		files := map[string]string{"./m": strings.NewReplacer("ATTRS", c.attrs, "USE", c.argv).Replace(module)}
+		p, ds, _ := withModule(main, files, pipeline.Options{Registry: programs(), Vars: map[string]string{"s": planted}})
 		report := fmt.Sprint(ds.Err())
 		switch {
 		case strings.Contains(report, "is ab") || strings.Contains(report, planted):

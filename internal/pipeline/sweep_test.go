@@ -47,9 +47,8 @@ func TestSweep(t *testing.T) {
 			t.Errorf("%s with %s: %q, %v", c.forEach, c.body, text, ds.Err())
 		}
 	}
-	module := map[string][]byte{"m/p.hcl": []byte("variable \"rate\" {}\nstep \"download\" \"a\" {\n  url = var.rate\n}\n")}
-	_, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte("module \"m\" {\n  source = \"./m\"\n  for_each = " + grid + "\n  rate = each.value.rate\n}\n")},
-		pipeline.Options{Registry: kinds(), Module: func(string, string) (map[string][]byte, error) { return module, nil }})
+	module := map[string]string{"./m": "variable \"rate\" {}\nstep \"download\" \"a\" {\n  url = var.rate\n}\n"}
+	_, ds, _ := withModule("module \"m\" {\n  source = \"./m\"\n  for_each = "+grid+"\n  rate = each.value.rate\n}\n", module, pipeline.Options{Registry: kinds()})
 	if len(ds.List) != 1 || !strings.Contains(ds.List[0].Detail, "What module.m computes does not depend on each.value.seed") {
 		t.Errorf("a module: %v", ds.List)
 	}

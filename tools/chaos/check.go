@@ -80,7 +80,6 @@ func (r *round) snapshot() snapshot {
 type outcome struct {
 	outputs string            // by name, a line each
 	results map[string]string // files of tables, by name
-	took    time.Duration
 }
 
 var seconds = regexp.MustCompile(`"seconds":[^,}]*`)

@@ -58,8 +58,8 @@ func (r *round) stop(p *process, c choice) {
 type fault struct {
 	name    string
 	place   place
-	itself  bool // the run must go on by itself
-	moment  string
+	itself  bool   // the run must go on by itself
+	moment  string // of the run; "": any
 	second  bool   // may be the second of a round
 	away    bool   // the store is away for 5 to 20 s
 	small   string // the folder that is a small disk of its own
@@ -73,7 +73,6 @@ type fault struct {
 }
 
 const (
-	momentAny   = "" // at any time of the run
 	momentFirst = "first"
 	momentLast  = "last"
 )

@@ -338,8 +338,7 @@ func (r *round) moment(c choice) bool {
 	switch c.When {
 	case whenDatabase:
 		eventually(limit, func() bool {
-			found, _ := filepath.Glob(r.path(".redsi", "temporal", "*.db*"))
-			return len(found) > 0 || !p.running()
+			return len(within(r.path(".redsi", "temporal"), "*.db*")) > 0 || !p.running()
 		})
 	case whenModels:
 		r.attended(limit, func() bool { return !p.running() || len(r.victims(roleModels)) > 0 })

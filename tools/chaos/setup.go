@@ -91,8 +91,8 @@ func (r *round) worker(i int, suffix string) (*process, error) {
 
 // attended waits for something while a supervisor looks after the workers: one that
 // found no server or store at its start has ended.
-func (r *round) attended(most time.Duration, ready func() bool) bool {
-	return eventually(most, func() bool {
+func (r *round) attended(most time.Duration, ready func() bool) {
+	eventually(most, func() bool {
 		if r.lord != nil && time.Since(r.looked) > time.Second {
 			r.looked = time.Now()
 			if err := r.employ(); err != nil {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // A part that fails ends the others, and its message is the one that is told.
@@ -62,12 +64,7 @@ func TestInstallAllBeside(t *testing.T) {
 // What is complete is neither announced nor touched.
 func TestInstallAllComplete(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "gotch", "1-linux")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, doneFile), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, filepath.Join(dir, doneFile), "")
 	var out bytes.Buffer
 	if err := installAll(t.Context(), options{dirs: map[string]string{"gotch": dir}}, newBoard(&out)); err != nil || out.Len() > 0 {
 		t.Errorf("error %v, printed %q", err, out.String())

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // tools puts only the given programs on PATH: name -> what it prints.
@@ -24,9 +26,7 @@ func tools(t *testing.T, programs map[string]string) {
 	}
 	for name, prints := range programs {
 		text := "#!/bin/sh\necho '" + prints + "'\n"
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Program(t, filepath.Join(dir, name), text)
 	}
 	t.Setenv("PATH", dir)
 	t.Setenv("CXX", "")
@@ -113,12 +113,7 @@ func TestMakeCuda(t *testing.T) {
 		filepath.Join(deps, "cuda", values["LIBTORCH_VERSION"]+"-linux-amd64"),
 		filepath.Join(deps, "cuda-graphs", graphsName(t, values["LIBTORCH_VERSION"])),
 	} {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, doneFile), nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, filepath.Join(dir, doneFile), "")
 	}
 	for _, tt := range []struct {
 		os, platform, want string

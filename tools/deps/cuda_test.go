@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 )
 
 const (
@@ -30,10 +32,7 @@ func library(t *testing.T, dir, name string, needs ...string) []byte {
 	if out, err := exec.Command("c++", args...).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := goldens.Text(t, path)
 	return data
 }
 

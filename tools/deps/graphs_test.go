@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // graphsName is the folder that the Makefile gives cuda-graphs on linux-amd64.
@@ -41,7 +42,7 @@ func graphsIndex(t *testing.T) (x index, source string) {
 		"table.h":          "#define FROM_TABLE 3\n",
 		"library/graph.cc": "#include \"table.h\"\n#include <ATen/ATen.h>\n#include <cuda_runtime_api.h>\nint of[] = {FROM_TORCH, FROM_CRT, FROM_TABLE};\n",
 	} {
-		writeText(t, filepath.Join(source, name), text)
+		filetest.Write(t, filepath.Join(source, name), text)
 	}
 	return newIndexOf(t, map[string][]string{"WHEELS_linux-amd64": {torchWheel, cudaWheel}, "HEADERS_linux-amd64": {crtWheel}}, files, files), source
 }
@@ -79,7 +80,7 @@ func TestGraphs(t *testing.T) {
 	}
 
 	// A source that does not compile is told with the compiler's words, and leaves nothing.
-	writeText(t, filepath.Join(source, "library", "graph.cc"), "int of = NO_SUCH_NAME;\n")
+	filetest.Write(t, filepath.Join(source, "library", "graph.cc"), "int of = NO_SUCH_NAME;\n")
 	args[2] = "cuda-graphs=" + filepath.Join(deps, "cuda-graphs", "2.11.0-4567-linux-amd64")
 	if _, err := x.run(t, args...); !errorHas(err, "NO_SUCH_NAME") {
 		t.Errorf("error %v", err)
@@ -93,19 +94,9 @@ func TestGraphs(t *testing.T) {
 func TestGraphsElsewhere(t *testing.T) {
 	deps := t.TempDir()
 	torch := filepath.Join(deps, "libtorch", "1")
-	writeText(t, filepath.Join(torch, doneFile), "")
+	filetest.Write(t, filepath.Join(torch, doneFile), "")
 	err := run(t.Context(), []string{"-versions", "../versions.mk", "-platform", "darwin-arm64", "libtorch=" + torch, "cuda-graphs=" + filepath.Join(deps, "g", "1")}, &bytes.Buffer{})
 	if !errorHas(err, "no wheels are listed: add HEADERS_darwin-arm64") {
 		t.Errorf("error %v", err)
-	}
-}
-
-func writeText(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // makeWheel returns a zip archive of files that hold their own names.
@@ -68,9 +70,7 @@ func newIndexOf(t *testing.T, lists map[string][]string, served, pinned map[stri
 	for _, variable := range slices.Sorted(maps.Keys(lists)) {
 		list += "\n" + variable + " ="
 		for _, name := range lists[variable] {
-			if err := os.WriteFile(filepath.Join(dir, name), served[name], 0o644); err != nil {
-				t.Fatal(err)
-			}
+			filetest.Write(t, filepath.Join(dir, name), served[name])
 			list += fmt.Sprintf(" \\\n  %x:%s", sha256.Sum256(pinned[name]), name)
 		}
 	}
@@ -83,14 +83,10 @@ test -e "$6" && have=$(wc -c < "$6")
 tail -c +$((have + 1)) "` + dir + `/$5" >> "$6"
 echo "bytes 1 2"
 `
-	if err := os.WriteFile(filepath.Join(dir, "python3"), []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Program(t, filepath.Join(dir, "python3"), script)
 	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
 	versions := filepath.Join(dir, "versions.mk")
-	if err := os.WriteFile(versions, []byte(list+"\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, versions, list+"\n")
 	return index{dir: dir, versions: versions}
 }
 
@@ -139,9 +135,7 @@ func TestLibtorch(t *testing.T) {
 				t.Fatal(err)
 			}
 			for name, text := range tt.downloaded {
-				if err := os.WriteFile(filepath.Join(downloads, name), text, 0o644); err != nil {
-					t.Fatal(err)
-				}
+				filetest.Write(t, filepath.Join(downloads, name), text)
 			}
 			dir := filepath.Join(deps, "libtorch", "2.11.0-linux-amd64")
 			var out bytes.Buffer
@@ -177,9 +171,7 @@ func TestLibtorch(t *testing.T) {
 func TestUnpackRefusesPathsOutside(t *testing.T) {
 	dir := t.TempDir()
 	archive := filepath.Join(dir, "a.whl")
-	if err := os.WriteFile(archive, makeWheel(t, "torch/include/../../../evil.h"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, archive, makeWheel(t, "torch/include/../../../evil.h"))
 	// The reader may refuse such a name by itself; either way nothing is written.
 	if _, err := unpack(t.Context(), archive, filepath.Join(dir, "to"), libtorchFiles); err == nil {
 		t.Error("no error")

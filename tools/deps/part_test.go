@@ -11,6 +11,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // writeFile is a builder of one file.
@@ -56,12 +59,7 @@ func TestInstallAfterAKill(t *testing.T) {
 	parent := filepath.Join(t.TempDir(), "part")
 	dir := filepath.Join(parent, "1-linux")
 	for _, left := range []string{filepath.Join(parent, ".1-linux.new"), dir} {
-		if err := os.MkdirAll(left, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(left, "stale"), nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, filepath.Join(left, "stale"), "")
 	}
 	if err := install(t.Context(), "part", dir, quiet(), writeFile("new")); err != nil {
 		t.Fatal(err)
@@ -145,10 +143,7 @@ func TestGotch(t *testing.T) {
 
 func readFile(t *testing.T, path string) string {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := goldens.Text(t, path)
 	return string(text)
 }
 

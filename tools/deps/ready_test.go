@@ -10,6 +10,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 const releasedWheel = "redsi-0.1.0-py3-none-manylinux1_x86_64.manylinux_2_5_x86_64.musllinux_1_1_x86_64.whl"
@@ -37,13 +40,8 @@ func TestReleasedServer(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			served := map[string][]byte{releasedWheel: tt.served}
 			x := newIndexOf(t, map[string][]string{"RELEASED_linux-amd64": {releasedWheel}}, served, good)
-			text, err := os.ReadFile(x.versions)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(x.versions, append(text, "TEMPORAL_SERVER_VERSION = 1.29.1\n"+tt.more...), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			text := goldens.Text(t, x.versions)
+			filetest.Write(t, x.versions, append(text, "TEMPORAL_SERVER_VERSION = 1.29.1\n"+tt.more...))
 			compile := func(_ context.Context, p partPlace, _ *progress) error {
 				return os.WriteFile(filepath.Join(p.new, "temporal-server"), []byte("compiled"), 0o755)
 			}
@@ -102,9 +100,7 @@ func TestFolderOfWheels(t *testing.T) {
 		"tiny-1.0.dist-info/WHEEL":    []byte("Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"),
 		"tiny-1.0.dist-info/RECORD":   []byte("tiny.py,,\ntiny-1.0.dist-info/METADATA,,\ntiny-1.0.dist-info/WHEEL,,\ntiny-1.0.dist-info/RECORD,,\n"),
 	})
-	if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, filepath.Join(dir, name), data)
 	t.Setenv("PIP_FIND_LINKS", dir)
 	t.Setenv("PIP_NO_INDEX", "1")
 	w, err := parseWheel(fmt.Sprintf("%x:%s", sha256.Sum256(data), name))

@@ -1,12 +1,14 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 func TestReadVersions(t *testing.T) {
@@ -24,9 +26,7 @@ func TestReadVersions(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "versions.mk")
-			if err := os.WriteFile(path, []byte(tt.text), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			filetest.Write(t, path, tt.text)
 			got, err := readVersions(path)
 			if !errorHas(err, tt.err) {
 				t.Fatalf("error %v, want %q", err, tt.err)
@@ -88,10 +88,7 @@ func TestPinnedVersions(t *testing.T) {
 		{"../temporal-server/go.mod", "go.temporal.io/server", "TEMPORAL_SERVER_VERSION"},
 		{"../minio/go.mod", "github.com/minio/minio", "MINIO_VERSION"},
 	} {
-		text, err := os.ReadFile(pin.mod)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := goldens.Text(t, pin.mod)
 		line := regexp.MustCompile(`(?m)^(?:require )?\s*` + regexp.QuoteMeta(pin.module) + ` v(\S+)`).FindStringSubmatch(string(text))
 		if line == nil || line[1] != values[pin.name] {
 			t.Errorf("%s has %s %q, versions.mk %s = %s", pin.mod, pin.module, line, pin.name, values[pin.name])
@@ -102,10 +99,7 @@ func TestPinnedVersions(t *testing.T) {
 // redsi and its server are made of these in one version, so that each is compiled once.
 func TestSharedVersions(t *testing.T) {
 	version := func(mod, module string) string {
-		text, err := os.ReadFile(mod)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := goldens.Text(t, mod)
 		line := regexp.MustCompile(`(?m)^(?:require )?\s*` + regexp.QuoteMeta(module) + ` (v\S+)`).FindStringSubmatch(string(text))
 		if line == nil {
 			t.Fatalf("%s does not have %s", mod, module)

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 const page = "text\n" +
@@ -114,9 +116,7 @@ func TestTerminal(t *testing.T) {
 	t.Setenv("MAKELEVEL", "2")
 	t.Setenv("MAKEFLAGS", "w")
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "Makefile"), []byte("hello:\n\t@echo hello\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, filepath.Join(dir, "Makefile"), "hello:\n\t@echo hello\n")
 	printed, exit, err := NewShell(dir, t.TempDir(), terminal(os.Environ())).Run(t.Context(), "make hello", "")
 	if printed != "hello\n" || exit != 0 || err != nil {
 		t.Errorf("%q, exit %d, %v", printed, exit, err)
@@ -134,9 +134,7 @@ case "$*" in
 "b --help") printf 'B.\n\nExamples:\n  prog b\n\nFlags:\n';;
 esac
 `
-	if err := os.WriteFile(program, []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Program(t, program, script)
 	s := NewShell(dir, t.TempDir(), append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH")))
 	special, err := Specials("# remark\nprog b | not run: needs b\n")
 	if err != nil {

@@ -30,8 +30,7 @@ type Group struct {
 
 // Row is a data row.
 type Row struct {
-	Title string // of the first columns that have one
-	Bold  []int  // columns from 1
+	Bold  []int // columns from 1
 	Cells []Cell
 }
 
@@ -178,8 +177,6 @@ func (t *Table) add(line string, header bool) error {
 				t.Header = append(t.Header, title)
 			case n == t.Columns:
 				heading = true
-			case row.Title == "":
-				row.Title = title
 			}
 			if Bold(text) {
 				for k := range n {

@@ -2,11 +2,11 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // TestListOfClaims: docs/reproduction-tables.md lists the sentences that can fail, and what holds
@@ -31,19 +31,14 @@ func compareDoc(t *testing.T, name, want string) {
 	t.Helper()
 	const path = "../../docs/reproduction-tables.md"
 	begin, end := fmt.Sprintf("<!-- %s: go test ./tools/paper -update -->\n", name), fmt.Sprintf("<!-- end of %s -->", name)
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := goldens.Text(t, path)
 	before, rest, ok1 := strings.Cut(string(text), begin)
 	have, after, ok2 := strings.Cut(rest, end)
 	switch {
 	case !ok1 || !ok2:
 		t.Fatalf("%s has not the marks %q and %q", path, begin, end)
 	case *goldens.Update:
-		if err := os.WriteFile(path, []byte(before+begin+want+end+after), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, path, before+begin+want+end+after)
 	case have != want:
 		t.Errorf("%s is not up to date: run with -update and read the difference\n%s", path, want)
 	}

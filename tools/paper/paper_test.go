@@ -2,10 +2,11 @@ package main
 
 import (
 	"bytes"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 const tex = `%% file: main.tex
@@ -214,13 +215,8 @@ func TestRun(t *testing.T) {
 			}
 			texts[c.in] = changed
 		}
-		if err := os.MkdirAll(filepath.Join(dir, "assets/paper"), 0o755); err != nil {
-			t.Fatal(err)
-		}
 		for ext, name := range map[string]string{"tex": "paper.tex", "hcl": "paper.hcl", "csv": sentencesFile} {
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(texts[ext]), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			filetest.Write(t, filepath.Join(dir, name), texts[ext])
 		}
 		var out, errs bytes.Buffer
 		code := run([]string{"-f", filepath.Join(dir, "paper.hcl"), filepath.Join(dir, "paper.tex")}, &out, &errs)

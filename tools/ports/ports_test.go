@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // write makes a folder of files.
@@ -14,12 +16,7 @@ func write(t *testing.T, files map[string]string) string {
 	folder := t.TempDir()
 	for name, text := range files {
 		name = filepath.Join(folder, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, name, text)
 	}
 	return folder
 }

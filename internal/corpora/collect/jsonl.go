@@ -18,7 +18,6 @@ import (
 // surrogate pair are faults.
 type jsonLines struct {
 	lines  *unpack.Lines
-	schema schema
 	wanted map[string][]want // by the first part of a path
 	rec    record
 	ranks  []int // of the names that the values of rec were found under
@@ -34,7 +33,7 @@ type want struct {
 }
 
 func newJSONLines(r io.Reader, s schema) *jsonLines {
-	j := &jsonLines{lines: unpack.NewLines(r), schema: s, wanted: map[string][]want{}, ranks: make([]int, len(s))}
+	j := &jsonLines{lines: unpack.NewLines(r), wanted: map[string][]want{}, ranks: make([]int, len(s))}
 	j.rec.values = make([]value, len(s))
 	for i, c := range s {
 		for rank, name := range c.aliases {

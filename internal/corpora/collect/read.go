@@ -16,7 +16,6 @@ import (
 // File is one file, plain or compressed.
 type File struct {
 	Name string
-	Size int64
 	Open func() (io.ReadCloser, error)
 	Path func() (string, error) // of a local copy, for formats that are not read from the front
 }

@@ -29,8 +29,8 @@ func (k *Key) field(s nq.Split, o Options) field {
 // fields numbers the distinct values of the fields that some key of a pass uses.
 type fields struct {
 	used   [nFields]bool
-	values [nFields]interner // all but urlField, which Records numbers
-	ids    [nFields]int32    // of the present record; -1: no value
+	values [nFields]NameTable // all but urlField, which Records numbers
+	ids    [nFields]int32     // of the present record; -1: no value
 }
 
 func (f *fields) use(k Key, o Options) {
@@ -42,14 +42,14 @@ func (f *fields) set(d *derived, url int32) {
 	f.ids = [nFields]int32{noField: -1, urlField: url, urlTitleField: -1, titleField: -1}
 	if f.used[urlTitleField] {
 		if t, ok := d.readTitle(); ok {
-			f.ids[urlTitleField], _ = f.values[urlTitleField].add(t)
+			f.ids[urlTitleField], _ = f.values[urlTitleField].Add(t)
 		}
 	}
 	if f.used[h1Field] {
-		f.ids[h1Field], _ = f.values[h1Field].add(d.h.H1)
+		f.ids[h1Field], _ = f.values[h1Field].Add(d.h.H1)
 	}
 	if f.used[titleField] && d.h.Title != "" { // without one the key depends on the URL
-		f.ids[titleField], _ = f.values[titleField].add(d.h.Title)
+		f.ids[titleField], _ = f.values[titleField].Add(d.h.Title)
 	}
 }
 

@@ -145,7 +145,7 @@ func (g *Grouper) document(p *group, s nq.Split) (doc int32, isNew bool, err err
 	if err != nil {
 		return 0, false, err
 	}
-	doc, isNew = p.keys.add(string(key))
+	doc, isNew = p.keys.Add(string(key))
 	if known != nil {
 		*known = doc + 1
 	}

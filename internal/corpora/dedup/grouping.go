@@ -31,7 +31,7 @@ type Grouping struct {
 
 	docOf []int32 // of each record
 	docs  []members
-	keys  interner // numbers are documents
+	keys  NameTable // numbers are documents
 }
 
 // members is a document while and after it grows.
@@ -41,7 +41,7 @@ type members struct{ record, train, dev int32 }
 func (g *Grouping) Len() int { return len(g.docs) }
 
 // KeyOf returns the key string of a document.
-func (g *Grouping) KeyOf(doc int32) string { return g.keys.at(doc) }
+func (g *Grouping) KeyOf(doc int32) string { return g.keys.At(doc) }
 
 // Document describes a document.
 func (g *Grouping) Document(doc int32) Document {

@@ -26,12 +26,11 @@ const (
 // Key is one comparison operator: two snapshots are the same document if and
 // only if their key strings are equal.
 type Key struct {
-	Name      string // as typed in HCL
-	Label     string // as printed in the paper
-	Family    Family
-	Principal bool   // one of the four of section "Document Deduplication"
-	Doc       string // what is compared, in one sentence
-	Needs     Needs  // what Sources must hold
+	Name   string // as typed in HCL
+	Label  string // as printed in the paper
+	Family Family
+	Doc    string // what is compared, in one sentence
+	Needs  Needs  // what Sources must hold
 
 	// derive appends the key string. Equal strings mean equal documents.
 	derive func(dst []byte, d *derived) ([]byte, error)
@@ -60,10 +59,10 @@ var keys = []Key{
 	{Name: "text4k_cased", Label: "Text4K-Cased", Family: TextDerived,
 		Doc:    "first 4,000 code points of the simplified text",
 		derive: func(dst []byte, d *derived) ([]byte, error) { return d.digest(dst, d.h.Text4KCased) }},
-	{Name: "text4k", Label: "Text4K", Family: TextDerived, Principal: true,
+	{Name: "text4k", Label: "Text4K", Family: TextDerived,
 		Doc:    "the same prefix, lower-cased after it was cut (DSI)",
 		derive: func(dst []byte, d *derived) ([]byte, error) { return d.digest(dst, d.h.Text4K) }},
-	{Name: "url", Label: "URL", Family: URLDerived, Principal: true,
+	{Name: "url", Label: "URL", Family: URLDerived,
 		Doc:    "document_url as stored, with its oldid (Ultron)",
 		derive: func(dst []byte, d *derived) ([]byte, error) { return append(dst, d.h.URL...), nil }, on: urlField},
 	{Name: "url_title_cased", Label: "URLTitle-Cased", Family: TitleDerived,
@@ -81,10 +80,10 @@ var keys = []Key{
 	{Name: "nci_h1", Label: "NciH1", Family: TitleDerived, Needs: NeedsBert,
 		Doc:    "BERT tokenize-and-decode of the lower-cased heading, in both splits",
 		derive: func(dst []byte, d *derived) ([]byte, error) { return d.bert(dst, pytext.Lower(d.h.H1)), nil }, on: h1Field},
-	{Name: "title", Label: "Title", Family: TitleDerived, Principal: true, Needs: NeedsBert,
+	{Name: "title", Label: "Title", Family: TitleDerived, Needs: NeedsBert,
 		Doc:    "BERT tokenize-and-decode of the heading in train and of document_title, else the URL's title, in dev (NCI)",
 		derive: func(dst []byte, d *derived) ([]byte, error) { return d.nciTitle(dst) }, on: h1Field, onDev: titleField},
-	{Name: "page_id", Label: "PageID", Family: PageIdentity, Principal: true, Needs: NeedsPageID,
+	{Name: "page_id", Label: "PageID", Family: PageIdentity, Needs: NeedsPageID,
 		Doc:    "the page that the dump names for the URL's oldid; unresolved revisions fall back to a title in a key space of its own",
 		derive: func(dst []byte, d *derived) ([]byte, error) { return d.pageKey(dst) }, on: urlField},
 	{Name: "corpus_text", Label: "Corpus text", Family: CorpusText, Needs: NeedsText,

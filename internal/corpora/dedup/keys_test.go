@@ -39,7 +39,7 @@ func paperHeaders() []nq.Header {
 }
 
 func paperSources() Sources {
-	return Sources{BertNormalize: basicBert, PageID: lookupIn(paperPages), Text: func(h *nq.Header) (Text, bool) {
+	return Sources{BertNormalize: bert().Normalize, PageID: lookupIn(paperPages), Text: func(h *nq.Header) (Text, bool) {
 		return Text{Digest: TextDigest(h.Question, 0, false), Length: len(h.Question)}, h.Question != ""
 	}}
 }
@@ -144,9 +144,8 @@ func TestKeyErrors(t *testing.T) {
 }
 
 func TestRegistry(t *testing.T) {
-	paper := PaperKeys()
 	var labels []string
-	for _, k := range paper {
+	for _, k := range PaperKeys() {
 		labels = append(labels, k.Label)
 		if k.Doc == "" || k.Family == "" {
 			t.Errorf("%s is not documented", k.Name)
@@ -155,9 +154,6 @@ func TestRegistry(t *testing.T) {
 	want := []string{"Text4K-Cased", "Text4K", "URL", "URLTitle-Cased", "URLTitle", "H1-Cased", "H1", "NciH1", "Title", "PageID"}
 	if !slices.Equal(labels, want) {
 		t.Errorf("labels %v", labels)
-	}
-	if n := len(slices.DeleteFunc(paper, func(k Key) bool { return !k.Principal })); n != 4 {
-		t.Errorf("%d principal operators", n)
 	}
 	if len(Names()) != 11 {
 		t.Errorf("names %v", Names())

@@ -1,73 +1,30 @@
 package dedup
 
 import (
-	"compress/gzip"
-	"encoding/xml"
+	"bytes"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
-	"unicode"
 
+	"github.com/redsi/redsi/assets/tokenizers"
 	"github.com/redsi/redsi/internal/corpora/nq"
-	"github.com/redsi/redsi/internal/corpora/pytext"
+	"github.com/redsi/redsi/internal/corpora/tokenize"
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+	"github.com/redsi/redsi/internal/corpora/wikipedia"
 )
 
-// basicBert stands for BERT's tokenize-and-decode in tests of grouping: lower
-// case, punctuation apart, one blank between words, "." and "?" glued again.
-func basicBert(s string) string {
-	var b strings.Builder
-	for _, r := range pytext.Lower(s) {
-		if unicode.IsPunct(r) || unicode.IsSymbol(r) {
-			b.WriteByte(' ')
-			b.WriteRune(r)
-			b.WriteByte(' ')
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return strings.NewReplacer(" .", ".", " ?", "?").Replace(strings.Join(strings.Fields(b.String()), " "))
-}
-
-// pagesOf reads the revisions of a stub with encoding/xml.
-func pagesOf(t testing.TB, file string) map[uint64]uint64 {
-	t.Helper()
-	var dump struct {
-		Pages []struct {
-			ID        uint64 `xml:"id"`
-			Revisions []struct {
-				ID uint64 `xml:"id"`
-			} `xml:"revision"`
-		} `xml:"page"`
-	}
-	zr := open(t, file)
-	if err := xml.NewDecoder(zr).Decode(&dump); err != nil {
-		t.Fatal(err)
-	}
-	pages := map[uint64]uint64{}
-	for _, p := range dump.Pages {
-		for _, r := range p.Revisions {
-			pages[r.ID] = p.ID
-		}
-	}
-	return pages
-}
-
-func open(t testing.TB, file string) io.Reader {
-	t.Helper()
-	f, err := os.Open(file)
+// bert is NCI's tokenize-and-decode.
+var bert = sync.OnceValue(func() *tokenize.BERT {
+	b, err := tokenize.NewBERT(tokenizers.BERTUncased)
 	if err != nil {
-		t.Fatal(err)
+		panic(err)
 	}
-	t.Cleanup(func() { f.Close() })
-	zr, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return zr
-}
+	return b
+})
 
 // realHeaders reads the real pages; the texts are in the same order.
 func realHeaders(t testing.TB, train string) (headers []nq.Header, texts []string) {
@@ -120,7 +77,7 @@ func groupAll(t testing.TB, headers []nq.Header, keys []Key, o Options, s Source
 	return gs
 }
 
-// The counts were made by two independent programs.
+// The whole way on real pages: reader, text keys, stub scan, tokenizer, grouping. The counts were made by two independent programs.
 func TestRealPagesCounts(t *testing.T) {
 	want := map[string]Counts{
 		"text4k": {Train: 10, Dev: 6, Union: 11}, "url": {Train: 10, Dev: 8, Union: 13},
@@ -128,14 +85,27 @@ func TestRealPagesCounts(t *testing.T) {
 		"h1": {Train: 5, Dev: 4, Union: 6}, "h1_cased": {Train: 5, Dev: 4, Union: 6}, "nci_h1": {Train: 5, Dev: 4, Union: 6}, "title": {Train: 5, Dev: 4, Union: 6},
 		"page_id": {Train: 5, Dev: 5, Union: 6},
 	}
-	s := Sources{BertNormalize: basicBert, PageID: lookupIn(pagesOf(t, filepath.Join("..", "wikipedia", "testdata", "real-pages-stub.xml.gz")))}
 	for _, train := range []string{"real-pages-train-full.jsonl.gz", "real-pages-train-simplified.jsonl.gz"} {
 		t.Run(train, func(t *testing.T) {
 			headers, _ := realHeaders(t, train)
 			if len(headers) != 50 {
 				t.Fatalf("%d headers", len(headers))
 			}
-			gs := groupAll(t, headers, PaperKeys(), Options{}, s)
+			var wanted []uint64
+			for _, h := range headers {
+				id, err := wikipedia.OldID(h.URL)
+				if err != nil {
+					t.Fatal(err)
+				}
+				wanted = append(wanted, id)
+			}
+			stub := goldens.Text(t, "../wikipedia/testdata/real-pages-stub.xml.gz")
+			table, _, err := wikipedia.ScanStub(t.Context(), bytes.NewReader(stub), "stub", wikipedia.NewWanted(wanted), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			gs := groupAll(t, headers, PaperKeys(), Options{}, Sources{BertNormalize: bert().Normalize,
+				PageID: func(oldid uint64) (uint64, bool) { e, ok := table.Lookup(oldid); return e.PageID, ok }})
 			for _, g := range gs {
 				w, ok := want[g.Key.Name]
 				if c := g.Counts(); ok && c != w {

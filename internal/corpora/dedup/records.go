@@ -7,11 +7,10 @@ type Record struct {
 	ExampleID int64
 	Split     nq.Split
 	Question  string
-	URL       string   // as stored
-	Title     string   // shown title: document_title, else the URL's, else the heading
-	OldID     uint64   // revision; 0: the URL has none
-	PageID    uint64   // 0: not resolved, or no resolution given
-	Prefix    [16]byte // nq.Header.Text4KCased: tells texts of one revision apart
+	URL       string // as stored
+	Title     string // shown title: document_title, else the URL's, else the heading
+	OldID     uint64 // revision; 0: the URL has none
+	PageID    uint64 // 0: not resolved, or no resolution given
 }
 
 // Records holds the records of a pass in its order: all of one split, then all of
@@ -22,23 +21,23 @@ type Records struct {
 	paged     bool // the pass had Sources.PageID
 	first     int  // records of the first split
 	questions pool
-	urls      interner
-	titles    interner
+	urls      NameTable
+	titles    NameTable
 }
 
 // light is a Record without its strings.
 type light struct {
 	exampleID     int64
 	oldid, pageID uint64
-	prefix        [16]byte
+	prefix        [16]byte // nq.Header.Text4KCased: tells texts of one revision apart
 	url, title    int32
 }
 
 // add keeps a header and returns the number of its URL.
 func (r *Records) add(h *nq.Header, title string, oldid, page uint64) (url int32) {
 	r.questions.add(h.Question)
-	url, _ = r.urls.add(h.URL)
-	shown, _ := r.titles.add(title)
+	url, _ = r.urls.Add(h.URL)
+	shown, _ := r.titles.Add(title)
 	r.light = append(r.light, light{h.ExampleID, oldid, page, h.Text4KCased, url, shown})
 	if h.Split == r.splits[0] {
 		r.first++
@@ -63,7 +62,7 @@ func (r *Records) At(i int) Record {
 	l := &r.light[i]
 	return Record{
 		ExampleID: l.exampleID, Split: r.Split(i), Question: string(r.questions.bytes(int32(i))),
-		URL: r.urls.at(l.url), Title: r.titles.at(l.title), OldID: l.oldid, PageID: l.pageID, Prefix: l.prefix,
+		URL: r.urls.At(l.url), Title: r.titles.At(l.title), OldID: l.oldid, PageID: l.pageID,
 	}
 }
 

@@ -45,15 +45,6 @@ type Tree struct {
 	Dealt  int    `json:"dealt"`  // those of them whose vectors k-means could not tell apart
 }
 
-// Depth is the number of digits of the longest prefix.
-func (t *Tree) Depth() int {
-	depth := 0
-	for _, l := range t.Leaves {
-		depth = max(depth, len(l.Prefix))
-	}
-	return depth
-}
-
 // Semantic gives every document the digits of its path through recursive k-means
 // over vectors (row i is document i), followed by its index within the leaf, from
 // zero in document order, without padding (appendix "Semantic Identifiers").

@@ -3,7 +3,6 @@ package docid
 import (
 	"fmt"
 	"slices"
-	"sort"
 )
 
 // Trie is the set of prefixes of a collection's token sequences (paper, appendix
@@ -124,8 +123,8 @@ func (t *Trie) FirstChild(n Node) Node { return Node(t.firstEdge[n]) + 1 }
 // Step returns the node after one more token; false if no sequence goes on so.
 func (t *Trie) Step(n Node, token int32) (Node, bool) {
 	tokens, _ := t.Next(n)
-	i := sort.Search(len(tokens), func(i int) bool { return tokens[i] >= token })
-	if i == len(tokens) || tokens[i] != token {
+	i, ok := slices.BinarySearch(tokens, token)
+	if !ok {
 		return 0, false
 	}
 	return t.FirstChild(n) + Node(i), true

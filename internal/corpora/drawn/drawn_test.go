@@ -4,10 +4,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"os"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 )
 
 // golden is what tools/golden/drawn.py writes.
@@ -23,14 +24,8 @@ type golden struct {
 
 // TestDrawn: what is drawn here is what bench/peers/drawn.py draws.
 func TestDrawn(t *testing.T) {
-	data, err := os.ReadFile("testdata/drawn.json")
 	var want golden
-	if err == nil {
-		err = json.Unmarshal(data, &want)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	goldens.JSON(t, "testdata/drawn.json", &want)
 	d := Numbers(3)
 	var got golden
 	for range 4 {

@@ -2,7 +2,6 @@ package export
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -19,6 +18,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 )
 
 // memory is a Sink that keeps files.
@@ -121,15 +121,7 @@ func readJSONLines[T any](t *testing.T, b *bytes.Buffer) []T {
 
 func gunzip(t *testing.T, b *bytes.Buffer) *bytes.Buffer {
 	t.Helper()
-	zr, err := gzip.NewReader(b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out bytes.Buffer
-	if _, err := io.Copy(&out, zr); err != nil {
-		t.Fatal(err)
-	}
-	return &out
+	return bytes.NewBuffer(goldens.Plain(t, b.Bytes()))
 }
 
 func TestJSONLRoundTrip(t *testing.T) {

@@ -2,7 +2,6 @@ package export
 
 import (
 	"bytes"
-	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -60,10 +59,7 @@ func TestRedsiGolden(t *testing.T) {
 			}
 			got = gunzip(t, got)
 		}
-		want, err := os.ReadFile(filepath.Join("testdata", "redsi", strings.TrimSuffix(name, ".gz")))
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := goldens.Text(t, filepath.Join("testdata", "redsi", strings.TrimSuffix(name, ".gz")))
 		if got.String() != string(want) {
 			t.Errorf("%s is\n%swant\n%s", name, got, want)
 		}

@@ -2,8 +2,9 @@ package npy
 
 import (
 	"bytes"
-	"os"
 	"testing"
+
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 )
 
 // FuzzRead reads NumPy files: what is read and written reads the same.
@@ -12,10 +13,7 @@ func FuzzRead(f *testing.F) {
 	if err := Write(&b, Matrix{Data: []float32{1, 2, 3, 4}, Rows: 2, Cols: 2}); err != nil {
 		f.Fatal(err)
 	}
-	saved, err := os.ReadFile("testdata/numpy.npy")
-	if err != nil {
-		f.Fatal(err)
-	}
+	saved := goldens.Text(f, "testdata/numpy.npy")
 	f.Add(b.Bytes())
 	f.Add(saved)
 	f.Add([]byte("\x93NUMPY\x02\x00\xff\xff\xff\xff{}"))

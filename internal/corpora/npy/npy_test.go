@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 )
 
 func TestWriteAndRead(t *testing.T) {
@@ -25,10 +26,7 @@ func TestWriteAndRead(t *testing.T) {
 		t.Errorf("read %+v, %v", got, err)
 	}
 	// As numpy.save writes it (numpy 1.26.4).
-	saved, err := os.ReadFile("testdata/numpy.npy")
-	if err != nil {
-		t.Fatal(err)
-	}
+	saved := goldens.Text(t, "testdata/numpy.npy")
 	if !bytes.Equal(saved, whole) {
 		t.Errorf("numpy.save writes other bytes")
 	}

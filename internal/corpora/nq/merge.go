@@ -11,9 +11,6 @@ type Comparison struct {
 	FirstDiff    int  // byte offset of the first difference of the texts, -1 if SameText
 }
 
-// Same reports whether the formats agree in everything they share.
-func (c Comparison) Same() bool { return c.SameQuestion && c.SameURL && c.SameText }
-
 // Merge adds the document_text of the simplified record to full and compares what
 // both have. Records of different examples give a RecordError with WrongPair and
 // leave full unchanged.

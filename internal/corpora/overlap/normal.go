@@ -3,7 +3,6 @@ package overlap
 import (
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
@@ -15,7 +14,7 @@ import (
 // apostrophes, other punctuation as white space, a blank between words. It is empty for a
 // text of nothing else.
 func Normal(text string) string {
-	if !isASCII(text) {
+	if strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII }) {
 		text = cases.Fold().String(norm.NFKC.String(text))
 		text = norm.NFKC.String(text) // folding may leave what has another form
 	}
@@ -39,15 +38,6 @@ func Normal(text string) string {
 		b.WriteRune(r)
 	}
 	return b.String()
-}
-
-func isASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
 }
 
 // appendWords appends the hashes of a normal form's words, in order.

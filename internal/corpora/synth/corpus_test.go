@@ -3,7 +3,6 @@ package synth
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"encoding/json"
 	"encoding/xml"
@@ -74,19 +73,6 @@ var defaultCorpus = sync.OnceValue(func() corpus {
 	return generate(&testing.T{}, Default())
 })
 
-func plainText(t *testing.T, compressed []byte) []byte {
-	t.Helper()
-	r, err := gzip.NewReader(bytes.NewReader(compressed))
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := io.ReadAll(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
 // example has every field of both formats; numbers keep all their digits.
 type example struct {
 	Annotations []struct {
@@ -132,7 +118,7 @@ func (c corpus) examples(t *testing.T, kind string) (list []example, lines []str
 		if f.Kind != kind {
 			continue
 		}
-		s := bufio.NewScanner(bytes.NewReader(plainText(t, c.files[f.Name].Bytes())))
+		s := bufio.NewScanner(bytes.NewReader(goldens.Plain(t, c.files[f.Name].Bytes())))
 		s.Buffer(nil, 64<<20)
 		n := 0
 		for s.Scan() {
@@ -180,7 +166,7 @@ func (c corpus) dump(t *testing.T) dump {
 				} `xml:"revision"`
 			} `xml:"page"`
 		}
-		if err := xml.Unmarshal(plainText(t, c.files[f.Name].Bytes()), &doc); err != nil {
+		if err := xml.Unmarshal(goldens.Plain(t, c.files[f.Name].Bytes()), &doc); err != nil {
 			t.Fatalf("%s: %v", f.Name, err)
 		}
 		if len(doc.Pages) != f.Entries {
@@ -220,7 +206,7 @@ func TestGolden(t *testing.T) {
 	var out strings.Builder
 	for _, f := range c.truth.Files {
 		b := c.files[f.Name].Bytes()
-		raw := plainText(t, b)
+		raw := goldens.Plain(t, b)
 		if int64(len(raw)) != f.Bytes {
 			t.Errorf("%s has %d bytes, the truth says %d", f.Name, len(raw), f.Bytes)
 		}
@@ -264,7 +250,7 @@ func TestStubLayout(t *testing.T) {
 			}
 			b := c.files[f.Name].Bytes()
 			members += bytes.Count(b, gzipHeader)
-			body := string(plainText(t, b))
+			body := string(goldens.Plain(t, b))
 			body, ok := strings.CutPrefix(body, stubHeader)
 			body, ok2 := strings.CutSuffix(body, stubFooter)
 			if !ok || !ok2 {

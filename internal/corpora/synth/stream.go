@@ -1,6 +1,7 @@
 package synth
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -17,19 +18,12 @@ const deflateLevel = 5
 // deflater compresses chunks so that they can be joined to one deflate stream.
 type deflater struct {
 	w   *flate.Writer
-	out sliceWriter
-}
-
-type sliceWriter []byte
-
-func (s *sliceWriter) Write(p []byte) (int, error) {
-	*s = append(*s, p...)
-	return len(p), nil
+	out bytes.Buffer
 }
 
 // chunk returns raw as deflate blocks that end at a byte and are not the last.
 func (d *deflater) chunk(raw []byte) ([]byte, error) {
-	d.out = nil
+	d.out = bytes.Buffer{} // what a chunk before was made in is its own
 	if d.w == nil {
 		w, err := flate.NewWriter(&d.out, deflateLevel)
 		if err != nil {
@@ -45,7 +39,7 @@ func (d *deflater) chunk(raw []byte) ([]byte, error) {
 	if err := d.w.Flush(); err != nil {
 		return nil, err
 	}
-	return d.out, nil
+	return d.out.Bytes(), nil
 }
 
 // gzipFile joins chunks to a gzip file of one or more members.

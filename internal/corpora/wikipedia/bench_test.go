@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"syscall"
 	"testing"
 
 	"github.com/klauspost/compress/gzip"
+
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 )
 
 // dump makes a stub dump of about n bytes of text, of varied revisions, and lists
@@ -70,28 +71,13 @@ func cpu(b *testing.B) func() {
 	return func() { b.ReportMetric(float64(now()-start)/float64(b.N)/1e6, "cpu-ms/op") }
 }
 
-func BenchmarkGunzip(b *testing.B) {
-	gz, size, _ := dump(b, 100<<20)
-	b.SetBytes(size)
-	defer cpu(b)()
-	for b.Loop() {
-		zr, err := gzip.NewReader(bytes.NewReader(gz))
-		if err != nil {
-			b.Fatal(err)
-		}
-		if n, err := io.Copy(io.Discard, zr); err != nil || n != size {
-			b.Fatal(n, err)
-		}
-	}
-}
-
 func BenchmarkScanStub(b *testing.B) {
 	gz, size, ids := dump(b, 100<<20)
 	wanted := NewWanted(ids)
 	b.SetBytes(size)
 	defer cpu(b)()
 	for b.Loop() {
-		table, _, err := ScanStub(context.Background(), bytes.NewReader(gz), "bench", wanted, ScanOptions{})
+		table, _, err := ScanStub(context.Background(), bytes.NewReader(gz), "bench", wanted, nil)
 		if err != nil || table.Len() != len(ids) {
 			b.Fatal(err)
 		}
@@ -101,12 +87,12 @@ func BenchmarkScanStub(b *testing.B) {
 // BenchmarkScanPlain is the scan without decompression.
 func BenchmarkScanPlain(b *testing.B) {
 	gz, size, ids := dump(b, 100<<20)
-	plain := gunzipped(b, gz)
+	plain := goldens.Plain(b, gz)
 	wanted := NewWanted(ids)
 	b.SetBytes(size)
 	defer cpu(b)()
 	for b.Loop() {
-		if _, _, err := ScanStub(context.Background(), bytes.NewReader(plain), "bench", wanted, ScanOptions{}); err != nil {
+		if _, _, err := ScanStub(context.Background(), bytes.NewReader(plain), "bench", wanted, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

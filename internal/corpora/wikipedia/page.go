@@ -15,14 +15,14 @@ import (
 
 // stub is the state of one scan.
 type stub struct {
-	w       *window
-	taken   *unpack.Counter
-	wanted  Wanted
-	opt     ScanOptions
-	stats   Stats
-	entries []Entry
-	page    page
-	names   map[string]int32 // namespaces of the header, nil without header
+	w        *window
+	taken    *unpack.Counter
+	wanted   Wanted
+	progress func(storedIn int64)
+	stats    Stats
+	entries  []Entry
+	page     page
+	names    map[string]int32 // namespaces of the header, nil without header
 }
 
 // page is what is known of the page being read.
@@ -80,8 +80,8 @@ func (s *stub) where() string {
 // account reports progress.
 func (s *stub) account() {
 	s.stats.BytesIn, s.stats.BytesOut = s.taken.Taken(), s.w.offset()
-	if s.opt.Progress != nil {
-		s.opt.Progress(s.stats.BytesIn)
+	if s.progress != nil {
+		s.progress(s.stats.BytesIn)
 	}
 }
 

@@ -94,7 +94,7 @@ func TestPageForms(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, chunk := range []int{1, 7, 64, chunkBytes} {
-				table, stats, err := scanStub(context.Background(), strings.NewReader(header+c.page+"\n</mediawiki>\n"), "dump", NewWanted([]uint64{wantID}), ScanOptions{}, chunk)
+				table, stats, err := scanStub(context.Background(), strings.NewReader(header+c.page+"\n</mediawiki>\n"), "dump", NewWanted([]uint64{wantID}), nil, chunk)
 				if c.fallbacks < 0 {
 					if err == nil {
 						t.Error("no error")
@@ -164,7 +164,7 @@ func TestBadDumps(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, chunk := range []int{1, 13, chunkBytes} {
-				table, _, err := scanStub(context.Background(), strings.NewReader(c.text), "dump.xml.gz", NewWanted([]uint64{3}), ScanOptions{}, chunk)
+				table, _, err := scanStub(context.Background(), strings.NewReader(c.text), "dump.xml.gz", NewWanted([]uint64{3}), nil, chunk)
 				var stub *StubError
 				if table != nil || !errors.As(err, &stub) || stub.File != "dump.xml.gz" {
 					t.Fatalf("%v, %v", table, err)
@@ -178,16 +178,16 @@ func TestBadDumps(t *testing.T) {
 }
 
 func TestReadErrorAndCancel(t *testing.T) {
-	text := gunzipped(t, read(t, "stub-history-sample.xml.gz"))
+	text := goldens.Plain(t, read(t, "stub-history-sample.xml.gz"))
 	boom := errors.New("connection reset")
-	_, _, err := ScanStub(context.Background(), io.MultiReader(bytes.NewReader(text[:9000]), iotest.ErrReader(boom)), "dump", nil, ScanOptions{})
+	_, _, err := ScanStub(context.Background(), io.MultiReader(bytes.NewReader(text[:9000]), iotest.ErrReader(boom)), "dump", nil, nil)
 	if !errors.Is(err, boom) || errors.Is(err, ErrTruncated) {
 		t.Error(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	endless := io.MultiReader(strings.NewReader(header), &endlessPages{})
-	if _, _, err := ScanStub(ctx, endless, "dump", nil, ScanOptions{}); !errors.Is(err, context.Canceled) {
+	if _, _, err := ScanStub(ctx, endless, "dump", nil, nil); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
@@ -217,7 +217,7 @@ func TestBzip2(t *testing.T) {
 	if d := cmp.Diff(wantTable.entries, got.entries); d != "" {
 		t.Error(d)
 	}
-	if _, _, err := ScanStub(context.Background(), bytes.NewReader(b[:len(b)-20]), "dump", nil, ScanOptions{}); err == nil {
+	if _, _, err := ScanStub(context.Background(), bytes.NewReader(b[:len(b)-20]), "dump", nil, nil); err == nil {
 		t.Error("truncated bzip2 was accepted")
 	}
 }
@@ -226,12 +226,12 @@ func TestBzip2(t *testing.T) {
 // result, and what encoding/xml reads too is read alike.
 func FuzzScanStub(f *testing.F) {
 	f.Add([]byte(header+`<page><title>A</title><ns>0</ns><id>7</id><redirect title="B" /><revision><id>3</id></revision></page></mediawiki>`), uint8(3))
-	f.Add(gunzipped(f, read(f, "real-pages-stub.xml.gz"))[:3000], uint8(50))
+	f.Add(goldens.Plain(f, read(f, "real-pages-stub.xml.gz"))[:3000], uint8(50))
 	f.Add([]byte(header+`<page><title><![CDATA[A]]></title><id>7</id><revision><id>3</id><!-- x --></revision></page></mediawiki>`), uint8(1))
 	f.Fuzz(func(t *testing.T, text []byte, chunk uint8) {
 		wanted := NewWanted([]uint64{3, 4, 790087647, 400000011})
 		outcome := func(chunk int) string {
-			table, stats, err := scanStub(context.Background(), bytes.NewReader(text), "f", wanted, ScanOptions{}, chunk)
+			table, stats, err := scanStub(context.Background(), bytes.NewReader(text), "f", wanted, nil, chunk)
 			if err != nil {
 				return "error"
 			}
@@ -283,7 +283,7 @@ func outcomeOfXML(text []byte, wanted Wanted) (string, bool) {
 
 // TestFlatMemory: what is alive during a scan does not depend on the dump's length.
 func TestFlatMemory(t *testing.T) {
-	text := gunzipped(t, read(t, "stub-history-sample.xml.gz"))
+	text := goldens.Plain(t, read(t, "stub-history-sample.xml.gz"))
 	begin, end := bytes.Index(text, []byte("<page>")), bytes.LastIndex(text, []byte("</mediawiki>"))
 	pages := &goldens.Repeated{Text: text[begin:end], Times: 600}
 	var live []uint64
@@ -296,7 +296,7 @@ func TestFlatMemory(t *testing.T) {
 		}
 	}
 	src := io.MultiReader(bytes.NewReader(text[:begin]), pages, bytes.NewReader(text[end:]))
-	_, stats, err := ScanStub(context.Background(), src, "dump", nil, ScanOptions{})
+	_, stats, err := ScanStub(context.Background(), src, "dump", nil, nil)
 	if err != nil || stats.Revisions != 600*118 {
 		t.Fatal(stats.Revisions, err)
 	}

@@ -43,11 +43,6 @@ func NewWanted(ids []uint64) Wanted {
 	return w
 }
 
-// ScanOptions configure ScanStub.
-type ScanOptions struct {
-	Progress func(storedIn int64) // called about once per MiB of text
-}
-
 // ScanStub reads one stub-meta-history dump (or any MediaWiki export of schema 0.3
 // to 0.11), plain or compressed, and returns the wanted revisions it holds, with
 // the page each belongs to. Decompression runs beside the scan; memory is a few
@@ -55,12 +50,13 @@ type ScanOptions struct {
 //
 // A page without <ns>, as in schemas up to 0.5, gets the namespace of its title's
 // prefix by the header's list; without that list it is NSUnknown. Input that ends
-// early or is not a dump gives a *StubError and no result.
-func ScanStub(ctx context.Context, r io.Reader, name string, wanted Wanted, o ScanOptions) (*Table, Stats, error) {
-	return scanStub(ctx, r, name, wanted, o, chunkBytes)
+// early or is not a dump gives a *StubError and no result. progress, if not nil, is called about
+// once per MiB of text.
+func ScanStub(ctx context.Context, r io.Reader, name string, wanted Wanted, progress func(storedIn int64)) (*Table, Stats, error) {
+	return scanStub(ctx, r, name, wanted, progress, chunkBytes)
 }
 
-func scanStub(ctx context.Context, r io.Reader, name string, wanted Wanted, o ScanOptions, chunk int) (*Table, Stats, error) {
+func scanStub(ctx context.Context, r io.Reader, name string, wanted Wanted, progress func(storedIn int64), chunk int) (*Table, Stats, error) {
 	taken := unpack.NewCounter(r)
 	src, err := unpack.Open(taken)
 	if err != nil {
@@ -69,7 +65,7 @@ func scanStub(ctx context.Context, r io.Reader, name string, wanted Wanted, o Sc
 	defer src.Close()
 	w := newWindow(ctx, src, chunk)
 	defer w.stop()
-	s := &stub{w: w, taken: taken, wanted: wanted, opt: o, stats: Stats{ByNS: map[int32]*NSCount{}}}
+	s := &stub{w: w, taken: taken, wanted: wanted, progress: progress, stats: Stats{ByNS: map[int32]*NSCount{}}}
 	if err := s.documents(); err != nil {
 		return nil, s.stats, s.explain(name, err)
 	}

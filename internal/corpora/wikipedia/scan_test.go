@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/xml"
-	"io"
 	"os"
 	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/klauspost/compress/gzip"
+
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 )
 
 func read(tb testing.TB, file string) []byte {
@@ -22,22 +22,9 @@ func read(tb testing.TB, file string) []byte {
 	return b
 }
 
-func gunzipped(tb testing.TB, b []byte) []byte {
-	tb.Helper()
-	zr, err := gzip.NewReader(bytes.NewReader(b))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	text, err := io.ReadAll(zr)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return text
-}
-
 func scan(tb testing.TB, b []byte, wanted ...uint64) (*Table, Stats) {
 	tb.Helper()
-	t, s, err := ScanStub(context.Background(), bytes.NewReader(b), "dump", NewWanted(wanted), ScanOptions{})
+	t, s, err := ScanStub(context.Background(), bytes.NewReader(b), "dump", NewWanted(wanted), nil)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -121,7 +108,7 @@ func TestPartsConcatenate(t *testing.T) {
 func everyID(tb testing.TB, file string) []uint64 {
 	tb.Helper()
 	var ids []uint64
-	for _, p := range reference(tb, gunzipped(tb, read(tb, file))) {
+	for _, p := range reference(tb, goldens.Plain(tb, read(tb, file))) {
 		for _, r := range p.Revisions {
 			ids = append(ids, r.ID)
 		}
@@ -157,7 +144,7 @@ func reference(tb testing.TB, text []byte) []refPage {
 func TestAgainstXML(t *testing.T) {
 	for _, file := range []string{"stub-history-sample", "stub-articles-sample", "real-pages-stub"} {
 		var want []Entry
-		for _, p := range reference(t, gunzipped(t, read(t, file+".xml.gz"))) {
+		for _, p := range reference(t, goldens.Plain(t, read(t, file+".xml.gz"))) {
 			for _, r := range p.Revisions {
 				e := Entry{OldID: r.ID, PageID: p.ID, Title: p.Title, NS: *p.NS, Redirect: p.Redirect != nil}
 				if e.Redirect {

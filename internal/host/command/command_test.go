@@ -14,6 +14,7 @@ import (
 
 	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/internal/host/usage"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 func shell(t *testing.T, script string, out *bytes.Buffer) command.Run {
@@ -271,10 +272,7 @@ func TestOutputs(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, f := range c.left {
-				p := filepath.Join(dir, f)
-				if err := errors.Join(os.MkdirAll(filepath.Dir(p), 0o755), os.WriteFile(p, []byte("x"), 0o644)); err != nil {
-					t.Fatal(err)
-				}
+				filetest.Write(t, filepath.Join(dir, f), "x")
 			}
 			if c.link {
 				if err := os.Symlink("a", filepath.Join(dir, "link")); err != nil {

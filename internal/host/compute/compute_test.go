@@ -21,6 +21,7 @@ import (
 	"github.com/redsi/redsi/internal/host/nvidia"
 	"github.com/redsi/redsi/internal/host/stepio"
 	"github.com/redsi/redsi/internal/stores/dir"
+	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -242,13 +243,9 @@ func TestCards(t *testing.T) {
 // with what to do, and no step is blamed.
 func TestPrograms(t *testing.T) {
 	file := filepath.Join(t.TempDir(), Name)
-	if err := os.WriteFile(file, []byte("text"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, file, "text")
 	moved := filepath.Join(t.TempDir(), Name)
-	if err := os.WriteFile(moved, []byte("#!/gone/bin/python\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Program(t, moved, "#!/gone/bin/python\n")
 	for _, c := range []struct {
 		program, env string
 		says         []string

@@ -23,8 +23,7 @@ import (
 
 // Options say which program computes, and how its processes are kept.
 type Options struct {
-	Program  string // its path; Find finds it
-	Args     []string
+	Program  string   // its path; Find finds it
 	Env      []string // besides this process's
 	Build    string   // that it must be of
 	Registry *step.Registry

@@ -66,7 +66,7 @@ func start(ctx context.Context, o Options, env []string, card int) (*process, er
 		return nil, errors.Join(err, in.Close(), toIn.Close())
 	}
 	c := &process{o: o, card: card, w: &writer{w: toIn}, in: toIn, last: &tail{}, ended: make(chan struct{}), calls: map[int64]chan message{}}
-	c.cmd = exec.Command(o.Program, o.Args...)
+	c.cmd = exec.Command(o.Program)
 	c.cmd.Env = slices.Concat([]string{waiting}, os.Environ(), env)
 	c.cmd.Stdout, c.cmd.Stderr = c.last, c.last // a library that prints is not heard as a frame
 	c.cmd.ExtraFiles = []*os.File{in, toOut}

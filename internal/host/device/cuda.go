@@ -13,9 +13,8 @@ type CUDA struct {
 	Cards int    // that this process may compute on
 	Why   string // why there are none, and what to do about it; "" if there are
 
-	Runtime  string   // version of CUDA's libraries, such as "13.0"; "" where they are not loaded
-	Folder   string   // where these libraries are, or would be
-	Versions []string // of them, that of torch first
+	Runtime string // version of CUDA's libraries, such as "13.0"; "" where they are not loaded
+	Folder  string // where these libraries are, or would be
 
 	Graphs      string // the library by which steps are recorded and replayed; "" if there is none
 	WhyNoGraphs string // why there is none, where there are cards

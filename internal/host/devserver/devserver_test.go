@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redsi/redsi/internal/system/filetest"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/log"
@@ -406,9 +407,7 @@ func TestKilledAtStart(t *testing.T) {
 		dir := t.TempDir()
 		program := filepath.Join(dir, "temporal-server")
 		script := fmt.Sprintf("#!/bin/sh\necho x >>%[1]s/starts\n[ $(wc -l <%[1]s/starts) -gt %[2]d ] || kill -9 $$\nexec %[3]s \"$@\"\n", dir, times, found(t))
-		if err := os.WriteFile(program, []byte(script), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Program(t, program, script)
 		o := Options{Program: program, Dir: filepath.Join(dir, "state")}
 		if name == "twice" {
 			joined(t, o)

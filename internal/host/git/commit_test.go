@@ -13,17 +13,8 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/host/git"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
-
-func write(t *testing.T, name, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
 
 func run(t *testing.T, folder string, args ...string) {
 	t.Helper()
@@ -47,7 +38,7 @@ func TestCommit(t *testing.T) {
 	sum := sha256.Sum256([]byte("kept elsewhere"))
 	pointer := fmt.Sprintf("version https://git-lfs.github.com/spec/v1\noid sha256:%x\nsize 14\n", sum)
 	for name, text := range map[string]string{"p.hcl": "one", "q.hcl": "", "ü/data": long, "big.bin": pointer, "../other/x": "x", "dir/y": "y", "sh\"or\nt": "z"} {
-		write(t, filepath.Join(paper, name), text)
+		filetest.Write(t, filepath.Join(paper, name), text)
 	}
 	for link, to := range map[string]string{"link": "p.hcl", "far": "../other/x", "folder": "dir", "out": "/etc/passwd", "loop": "loop", "up": "../../p"} {
 		if err := os.Symlink(to, filepath.Join(paper, link)); err != nil {
@@ -60,8 +51,8 @@ func TestCommit(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(paper, "dir")); err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(paper, "p.hcl"), "two")
-	write(t, filepath.Join(paper, "new"), "")
+	filetest.Write(t, filepath.Join(paper, "p.hcl"), "two")
+	filetest.Write(t, filepath.Join(paper, "new"), "")
 
 	ctx := t.Context()
 	id, err := git.Resolve(ctx, paper, "main")

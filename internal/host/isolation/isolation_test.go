@@ -17,6 +17,7 @@ import (
 
 	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/internal/host/isolation"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 func TestMain(m *testing.M) {
@@ -64,9 +65,7 @@ func boxedBy(t *testing.T, sh string, mode isolation.Mode, script string, reads 
 func secretFile(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "undeclared")
-	if err := os.WriteFile(path, []byte("undeclared text\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, path, "undeclared text\n")
 	return path
 }
 
@@ -227,9 +226,7 @@ func TestVirtualEnvironment(t *testing.T) {
 	write := func(name, text string) {
 		t.Helper()
 		path := filepath.Join(home, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o755)); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Program(t, path, text)
 	}
 	write("pythons/3.11/bin/python3.11", string(text))
 	write("pythons/3.11/lib/python3.11/os.py", "of the base\n")

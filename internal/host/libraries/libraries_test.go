@@ -13,18 +13,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 var installedAt = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func write(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Program(t, path, text)
 }
 
 func at(t *testing.T, path string, when time.Time) {

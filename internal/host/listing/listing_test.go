@@ -16,6 +16,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/listing"
 	"github.com/redsi/redsi/internal/stores/hashed"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // lay makes files and folders: NAME, NAME/, NAME* with an x bit, NAME -> TARGET, NAME: TEXT.
@@ -162,9 +163,7 @@ func TestIgnore(t *testing.T) {
 			for _, l := range lines { // not through lay: names with a star and a blank
 				at, text, _ := strings.Cut(l, ": ")
 				at = filepath.Join(dir, at)
-				if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte(text), 0o644)); err != nil {
-					t.Fatal(err)
-				}
+				filetest.Write(t, at, text)
 			}
 			git := func(args ...string) string {
 				cmd := exec.Command("git", args...)

@@ -2,7 +2,6 @@ package rates
 
 import (
 	"math"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -40,9 +40,7 @@ func TestKept(t *testing.T) {
 		"negative": `{"format":"redsi-rates/1","device":"x","rates":[{"unit":"updates","per_second":-1}]}`,
 		"nobody":   `{"format":"redsi-rates/1","device":"?","rates":[{"unit":"updates","per_second":1}]}`,
 	} {
-		if err := os.WriteFile(filepath.Join(folder, name+".json"), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, filepath.Join(folder, name+".json"), text)
 	}
 	all, bad := Read(folder)
 	if d := cmp.Diff([]Rates{card()}, all); d != "" {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/internal/host/scratch"
+	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/internal/system/process"
 )
 
@@ -217,9 +218,7 @@ func TestSweepHalves(t *testing.T) {
 	// An engine whose container outlived its client is told to end it, by its name.
 	bin := t.TempDir()
 	told := filepath.Join(bin, "told")
-	if err := os.WriteFile(filepath.Join(bin, "docker"), []byte("#!/bin/sh\necho \"$@\" >> "+told+"\necho Error: No such container: x >&2\nexit 1\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Program(t, filepath.Join(bin, "docker"), "#!/bin/sh\necho \"$@\" >> "+told+"\necho Error: No such container: x >&2\nexit 1\n")
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 	if err := os.WriteFile(gone[1]+scratch.ContainerSuffix, []byte("docker"), 0o600); err != nil {
 		t.Fatal(err)

@@ -1,13 +1,13 @@
 package usage
 
 import (
-	"os"
 	"path/filepath"
 	"reflect"
 	"testing"
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // fake is a machine whose counters a test sets.
@@ -122,13 +122,8 @@ func TestPowercap(t *testing.T) {
 		"intel-rapl:2":      {"name": "package-1\n", "energy_uj": "not a number\n"},
 		"intel-rapl-mmio:0": {"name": "package-0\n"},
 	} {
-		if err := os.MkdirAll(filepath.Join(folder, zone), 0o755); err != nil {
-			t.Fatal(err)
-		}
 		for name, text := range files {
-			if err := os.WriteFile(filepath.Join(folder, zone, name), []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			filetest.Write(t, filepath.Join(folder, zone, name), text)
 		}
 	}
 	got := map[string]float64{}

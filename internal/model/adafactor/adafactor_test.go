@@ -3,13 +3,14 @@ package adafactor
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/safetensors"
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
@@ -26,10 +27,7 @@ type oracle struct {
 
 func open(t *testing.T, scaled bool) oracle {
 	t.Helper()
-	data, err := os.ReadFile(fmt.Sprintf("testdata/scale_parameter_%v.safetensors", scaled))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := goldens.Text(t, fmt.Sprintf("testdata/scale_parameter_%v.safetensors", scaled))
 	f, err := checkpoint.Open(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		t.Fatal(err)
@@ -74,14 +72,7 @@ func (o oracle) grads(s *tensor.Scope, step int) []*tensor.Tensor {
 	return grads
 }
 
-func names() []string {
-	var all []string
-	for name := range shapes {
-		all = append(all, name)
-	}
-	slices.Sort(all)
-	return all
-}
+func names() []string { return slices.Sorted(maps.Keys(shapes)) }
 
 func TestTwentyStepsAreTransformers(t *testing.T) {
 	for _, scaled := range []bool{false, true} {

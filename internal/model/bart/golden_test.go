@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // The goldens are transformers 4.44.1's (tools/golden/bart.py).
@@ -61,10 +62,7 @@ func compare(t *testing.T, g *checkpoint.File, name string, got *tensor.Tensor, 
 
 func golden(t *testing.T, name string) *checkpoint.File {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("testdata", name, "golden.safetensors"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := goldens.Text(t, filepath.Join("testdata", name, "golden.safetensors"))
 	g, err := checkpoint.Open(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		t.Fatal(err)
@@ -166,12 +164,9 @@ func TestFilesRoundTrip(t *testing.T) {
 	if err := want.Save(folder); err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(filepath.Join(folder, seq2seq.ConfigFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := goldens.Text(t, filepath.Join(folder, seq2seq.ConfigFile))
 	var bare bytes.Buffer
-	if err := tensor.Try(func() {
+	tensortest.Run(t, func(*tensor.Scope) {
 		var named []checkpoint.Named
 		for _, s := range want.Config.Specs() {
 			if !s.Fixed {
@@ -181,9 +176,7 @@ func TestFilesRoundTrip(t *testing.T) {
 		if err := checkpoint.Write(&bare, nil, named); err != nil {
 			t.Fatal(err)
 		}
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})
 	saved, err := seq2seq.LoadAs(folder, want.Config, tensor.CPU)
 	if err != nil {
 		t.Fatal(err)
@@ -191,16 +184,14 @@ func TestFilesRoundTrip(t *testing.T) {
 	defer saved.Close()
 	dir := t.TempDir()
 	for name, b := range map[string][]byte{seq2seq.ConfigFile: text, seq2seq.WeightsFile: bare.Bytes()} {
-		if err := os.WriteFile(filepath.Join(dir, name), b, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, filepath.Join(dir, name), b)
 	}
 	other, err := seq2seq.Load(dir, tensor.CPU, Family)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer other.Close()
-	if err := tensor.Try(func() {
+	tensortest.Run(t, func(*tensor.Scope) {
 		for _, m := range []*seq2seq.Model{saved, other} {
 			for i, p := range want.Params() {
 				if got := m.Params()[i]; got.Name != p.Name || !bytes.Equal(got.Tensor.Bytes(), p.Tensor.Bytes()) {
@@ -208,9 +199,7 @@ func TestFilesRoundTrip(t *testing.T) {
 				}
 			}
 		}
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})
 }
 
 // Extending keeps every old score; the new rows are N(0, init_std²) with no bias.
@@ -266,10 +255,7 @@ func TestMistakes(t *testing.T) {
 	long := make([]int32, 65)
 	_, err := m.Loss(seq2seq.Batch{Inputs: [][]int32{long}, Labels: [][]int32{{5, 2}}})
 	errs := map[string]error{"more than 64 tokens": err}
-	text, err := os.ReadFile("testdata/plain/config.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := goldens.Text(t, "testdata/plain/config.json")
 	for want, change := range map[string][2]string{
 		`model_type is "marian"`:        {`"bart"`, `"marian"`},
 		"d_model is -1":                 {`"d_model": 24`, `"d_model": -1`},
@@ -282,9 +268,7 @@ func TestMistakes(t *testing.T) {
 		"tie_word_embeddings":           {`"vocab_size"`, `"tie_word_embeddings": false, "vocab_size"`},
 	} {
 		folder := t.TempDir()
-		if err := os.WriteFile(filepath.Join(folder, seq2seq.ConfigFile), []byte(strings.Replace(string(text), change[0], change[1], 1)), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, filepath.Join(folder, seq2seq.ConfigFile), strings.Replace(string(text), change[0], change[1], 1))
 		_, errs[want] = seq2seq.ReadConfig(folder, Family)
 	}
 	tensortest.Run(t, func(s *tensor.Scope) {

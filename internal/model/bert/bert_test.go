@@ -2,30 +2,20 @@ package bert
 
 import (
 	"bytes"
-	"encoding/json"
 	"math"
-	"os"
 	"strings"
 	"testing"
 
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
 )
 
-func read(t *testing.T, path string) []byte {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
-}
-
 func open(t *testing.T, weights string) *Model {
 	t.Helper()
-	data := read(t, "testdata/"+weights)
-	m, err := Read(read(t, "testdata/config.json"), bytes.NewReader(data), int64(len(data)), tensor.CPU)
+	data := goldens.Text(t, "testdata/"+weights)
+	m, err := Read(goldens.Text(t, "testdata/config.json"), bytes.NewReader(data), int64(len(data)), tensor.CPU)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +25,7 @@ func open(t *testing.T, weights string) *Model {
 
 // The goldens are transformers 4.44.1's (tools/golden/bert.py).
 func TestEmbeddingsAreTransformers(t *testing.T) {
-	golden := read(t, "testdata/golden.safetensors")
+	golden := goldens.Text(t, "testdata/golden.safetensors")
 	for _, weights := range []string{"model.safetensors", "pytorch_model_old.bin"} {
 		compare(t, weights, open(t, weights), "sequences.json", golden, CLS, Mean)
 	}
@@ -53,7 +43,7 @@ func TestOtherEncodersAreTransformers(t *testing.T) {
 		if _, _, err := Check("testdata/" + name); err != nil {
 			t.Error(err)
 		}
-		compare(t, name, m, "texts.json", read(t, "testdata/"+name+"/golden.safetensors"), CLS, Mean, Max)
+		compare(t, name, m, "texts.json", goldens.Text(t, "testdata/"+name+"/golden.safetensors"), CLS, Mean, Max)
 	}
 }
 
@@ -61,9 +51,7 @@ func TestOtherEncodersAreTransformers(t *testing.T) {
 func compare(t *testing.T, name string, m *Model, sequences string, want []byte, poolings ...Pooling) {
 	t.Helper()
 	var texts [][]int32
-	if err := json.Unmarshal(read(t, "testdata/"+sequences), &texts); err != nil {
-		t.Fatal(err)
-	}
+	goldens.JSON(t, "testdata/"+sequences, &texts)
 	golden, err := checkpoint.Open(bytes.NewReader(want), int64(len(want)))
 	if err != nil {
 		t.Fatal(err)
@@ -120,8 +108,8 @@ func TestMistakes(t *testing.T) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
-	data := read(t, "testdata/model.safetensors")
-	text := strings.Replace(string(read(t, "testdata/config.json")), `"intermediate_size": 32`, `"intermediate_size": 33`, 1)
+	data := goldens.Text(t, "testdata/model.safetensors")
+	text := strings.Replace(string(goldens.Text(t, "testdata/config.json")), `"intermediate_size": 32`, `"intermediate_size": 33`, 1)
 	live := tensor.Live()
 	if _, err := Read([]byte(text), bytes.NewReader(data), int64(len(data)), tensor.CPU); err == nil || !strings.Contains(err.Error(), "asks for [33 16]") {
 		t.Errorf("another size: %v", err)

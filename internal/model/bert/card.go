@@ -27,7 +27,7 @@ func (m *Model) onCard(s *tensor.Scope, texts [][]int32, pooling Pooling) *tenso
 	}
 	arrays := [][]int64{ids, places, lengths}
 	if m.relative != nil {
-		arrays = append(arrays, m.buckets().Distances(nil, most))
+		arrays = append(arrays, m.buckets().Distances(most))
 	}
 	up := s.Upload(m.Device, arrays...)
 	after := s.LessEqual(s.View(up[2], n, 1), s.Arange(most, m.Device)) // [texts, most]

@@ -1,9 +1,9 @@
 package bert
 
 import (
-	"encoding/json"
 	"testing"
 
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/model/tensor"
 )
 
@@ -21,12 +21,10 @@ func TestCardIsTransformers(t *testing.T) {
 		if folder == "" {
 			poolings = poolings[:2] // what the golden has
 		}
-		compare(t, "card "+folder, m, sequences, read(t, "testdata"+folder+"/golden.safetensors"), poolings...)
+		compare(t, "card "+folder, m, sequences, goldens.Text(t, "testdata"+folder+"/golden.safetensors"), poolings...)
 
 		var texts [][]int32
-		if err := json.Unmarshal(read(t, "testdata/"+sequences), &texts); err != nil {
-			t.Fatal(err)
-		}
+		goldens.JSON(t, "testdata/"+sequences, &texts)
 		for _, pooling := range poolings {
 			var n tensor.Counts
 			e := tensor.Try(func() {

@@ -16,11 +16,6 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 )
 
-func readJSON(t *testing.T, path string, v any) {
-	t.Helper()
-	goldens.JSON(t, path, v)
-}
-
 func open(t *testing.T, folder string, dev tensor.Device) *seq2seq.Model {
 	t.Helper()
 	m, err := models.Load(folder, dev)
@@ -35,7 +30,7 @@ func open(t *testing.T, folder string, dev tensor.Device) *seq2seq.Model {
 // documents as on the CPU, with its scores.
 func TestDecoding(t *testing.T) {
 	var g struct{ Queries, Identifiers [][]int32 }
-	readJSON(t, "../decode/testdata/beam_t5.json", &g)
+	goldens.JSON(t, "../decode/testdata/beam_t5.json", &g)
 	trie, err := docid.NewTrie(g.Identifiers)
 	if err != nil {
 		t.Fatal(err)
@@ -100,7 +95,7 @@ func TestDecoding(t *testing.T) {
 func TestEmbedding(t *testing.T) {
 	for _, name := range []string{"roberta", "xlm_roberta", "distilbert", "mpnet", "electra"} {
 		var texts [][]int32
-		readJSON(t, "../bert/testdata/texts.json", &texts)
+		goldens.JSON(t, "../bert/testdata/texts.json", &texts)
 		for _, pooling := range []bert.Pooling{bert.CLS, bert.Mean, bert.Max} {
 			on := func(dev tensor.Device) (all []float32) {
 				m, err := bert.Load("../bert/testdata/"+name, dev)

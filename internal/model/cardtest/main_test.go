@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"sync"
 	"testing"
@@ -86,8 +87,8 @@ func near(t *testing.T, name string, got, want []float32, tolerance float64) {
 	largest, worst := 1e-30, 0.0
 	for i := range want {
 		w, g := float64(want[i]), float64(got[i])
-		largest = max(largest, abs(w))
-		if d := abs(w - g); !(d <= worst) {
+		largest = max(largest, math.Abs(w))
+		if d := math.Abs(w - g); !(d <= worst) {
 			worst = d
 		}
 	}
@@ -98,13 +99,6 @@ func near(t *testing.T, name string, got, want []float32, tolerance float64) {
 	if !(line.Difference <= tolerance) {
 		t.Errorf("%s: differs by %.3g of the largest value, %.3g allowed", name, line.Difference, tolerance)
 	}
-}
-
-func abs(x float64) float64 {
-	if x < 0 {
-		return -x
-	}
-	return x
 }
 
 func run(t *testing.T, f func(*tensor.Scope)) {

@@ -10,6 +10,7 @@ import (
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/t5"
 	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/model/tensor/tensortest"
 )
 
 // TestPerQuery: the estimate is no less than what decoding takes at its most, and at
@@ -75,7 +76,7 @@ func distinct(sequences [][]int32) (out [][]int32) {
 
 func TestFit(t *testing.T) {
 	m := loadT5(t, "v1_0")
-	err := tensor.Try(func() {
+	tensortest.Run(t, func(*tensor.Scope) {
 		l := Load{Beams: 40, Tokens: 6, Input: 8}
 		one := PerQuery(m, l)
 		for free, want := range map[int64]int{0: 1, one: 1, 10 * one: 8, 1 << 50: mostBatch} {
@@ -87,9 +88,6 @@ func TestFit(t *testing.T) {
 			t.Error("twice the beams take as much")
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // TestAutomaticBatch: 0 queries together is for the card to say, not for a CPU.

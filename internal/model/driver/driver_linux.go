@@ -13,10 +13,6 @@ import (
 	"github.com/redsi/redsi/internal/host/nvidia"
 )
 
-// visibleVariable names the cards that a process may use, by number or UUID; set and
-// empty, none.
-const visibleVariable = nvidia.VisibleVariable
-
 // driverLibrary is the driver's half in processes.
 const driverLibrary = "libcuda.so.1"
 
@@ -67,8 +63,8 @@ func visibleBy(library string) (p nvidia.Process) {
 
 // hidden says that the environment may be why.
 func hidden() string {
-	if v, ok := os.LookupEnv(visibleVariable); ok {
-		return fmt.Sprintf(" (%s=%q)", visibleVariable, v)
+	if v, ok := os.LookupEnv(nvidia.VisibleVariable); ok {
+		return fmt.Sprintf(" (%s=%q)", nvidia.VisibleVariable, v)
 	}
 	return ""
 }

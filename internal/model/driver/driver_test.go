@@ -37,7 +37,7 @@ func TestDriver(t *testing.T) {
 
 // TestNoDriver: why a process has no card is said, the variable that hides them included.
 func TestNoDriver(t *testing.T) {
-	t.Setenv(visibleVariable, "-1")
+	t.Setenv(nvidia.VisibleVariable, "-1")
 	for _, c := range []struct{ library, why string }{
 		{"libredsi-absent.so.1", "there is no libredsi-absent.so.1"},
 		{built(t, "int cuInit(unsigned f) { return 0; }"), "lacks functions"},

@@ -3,7 +3,6 @@
 package driver
 
 import (
-	"os"
 	"os/exec"
 	"path/filepath"
 	"reflect"
@@ -11,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/host/nvidia"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // built is a library of that C code: few machines have NVIDIA's.
@@ -21,9 +21,7 @@ func built(t *testing.T, code string) string {
 		t.Fatal("a build with cgo needs a C compiler: ", err)
 	}
 	source, library := filepath.Join(t.TempDir(), "fake.c"), filepath.Join(t.TempDir(), "libfake.so")
-	if err := os.WriteFile(source, []byte(code), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, source, code)
 	if out, err := exec.Command(cc, "-shared", "-fPIC", "-o", library, source).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

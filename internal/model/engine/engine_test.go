@@ -20,6 +20,7 @@ import (
 	"github.com/redsi/redsi/internal/ranking/retrieve"
 	"github.com/redsi/redsi/internal/ranking/retrieve/stopping"
 	"github.com/redsi/redsi/internal/ranking/search"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 var cards = []search.Card{{Title: "A", Text: "a"}, {Title: "B", Text: "b"}, {Title: "C", Text: "c"}, {Title: "D", Text: "d"}, {Title: "E", Text: "e"}}
@@ -30,9 +31,7 @@ func collection(t *testing.T, kind docid.Kind, lowercase bool) search.Files {
 	dir := t.TempDir()
 	write := func(name string, b []byte) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, b, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, path, b)
 		return path
 	}
 	f := search.Files{

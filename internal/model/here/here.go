@@ -24,7 +24,7 @@ func Of(ctx context.Context, name string) (tensor.Device, error) {
 // Facts are of this process. The first call loads libtorch's half for cards.
 func Facts() device.Facts {
 	s := tensor.Card()
-	c := device.CUDA{Cards: tensor.CUDADevices(), Runtime: s.Runtime, Folder: s.Folder, Versions: s.Versions, Graphs: s.Graphs, WhyNoGraphs: s.GraphsReason}
+	c := device.CUDA{Cards: tensor.CUDADevices(), Runtime: s.Runtime, Folder: s.Folder, Graphs: s.Graphs, WhyNoGraphs: s.GraphsReason}
 	if c.Cards == 0 {
 		if c.Why = s.Reason; c.Why == "" {
 			c.Why = "libtorch finds no card, though its CUDA half is loaded"

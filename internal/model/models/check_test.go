@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/safetensors"
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/model/bert"
 	"github.com/redsi/redsi/internal/model/tensor"
 )
@@ -19,10 +20,7 @@ type weights []safetensors.Source
 
 func readWeights(t *testing.T, path string) (all weights) {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := goldens.Text(t, path)
 	f, err := safetensors.Open(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		t.Fatal(err)

@@ -35,7 +35,7 @@ func (m *Model) encodeOnCard(s, inner *tensor.Scope, e *Encoding) {
 	seq := e.seq
 	m.checkTokens(seq.ids)
 	rows := int64(len(seq.ids))
-	up := s.Upload(m.Device, seq.ids, tensor.PaddingIndexes(nil, seq.Start, seq.Len, rows, 0), m.indexes(seq, true), columns(seq), seq.Len)
+	up := s.Upload(m.Device, seq.ids, tensor.PaddingIndexes(seq.Start, seq.Len, rows, 0), m.indexes(seq, true), columns(seq), seq.Len)
 	padding := inner.NewPadding(seq.Start, seq.Len, rows, 0, up[1])
 	seq.Layout, seq.Indexes = tensor.NewLayout(padding, padding), up[2]
 	p, net := m.reading(inner)

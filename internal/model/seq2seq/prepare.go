@@ -67,7 +67,7 @@ func prepare(c Config, device tensor.Device, b Batch, step bool, own int) (*Prep
 			if err != nil {
 				return nil, err
 			}
-			arrays = append(arrays, tensor.PaddingIndexes(nil, q.Start, q.Len, int64(len(q.ids)), q.Most), indexes)
+			arrays = append(arrays, tensor.PaddingIndexes(q.Start, q.Len, int64(len(q.ids)), q.Most), indexes)
 		}
 	}
 	for _, array := range arrays {

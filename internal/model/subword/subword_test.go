@@ -1,9 +1,7 @@
 package subword
 
 import (
-	"bufio"
 	"encoding/json"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -18,20 +16,12 @@ func TestBARTIsTransformers(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer tok.Close()
-	f, err := os.Open("testdata/bart.jsonl")
-	if err != nil {
-		t.Fatal(err)
+	type golden struct {
+		Text, Decoded string
+		IDs, Short    []int32
 	}
-	defer f.Close()
-	lines := 0
-	for s := bufio.NewScanner(f); s.Scan(); lines++ {
-		var want struct {
-			Text, Decoded string
-			IDs, Short    []int32
-		}
-		if err := json.Unmarshal(s.Bytes(), &want); err != nil {
-			t.Fatal(err)
-		}
+	lines := goldens.Lines[golden](t, "testdata/bart.jsonl")
+	for _, want := range lines {
 		if got := tok.Encode(want.Text); !slices.Equal(got, want.IDs) {
 			t.Errorf("Encode(%.40q) = %v, want %v", want.Text, got, want.IDs)
 		}
@@ -42,8 +32,8 @@ func TestBARTIsTransformers(t *testing.T) {
 			t.Errorf("Decode of %.40q = %.40q, want %.40q", want.Text, got, want.Decoded)
 		}
 	}
-	if lines < 20 || tok.VocabSize() != 600 {
-		t.Errorf("%d texts, %d tokens", lines, tok.VocabSize())
+	if len(lines) < 20 || tok.VocabSize() != 600 {
+		t.Errorf("%d texts, %d tokens", len(lines), tok.VocabSize())
 	}
 	if piece, _ := tok.Piece(2); piece != "</s>" {
 		t.Errorf("token 2 is %q", piece)

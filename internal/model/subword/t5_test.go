@@ -5,7 +5,6 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/redsi/redsi/assets/tokenizers"
 	"github.com/redsi/redsi/internal/corpora/tokenize"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 func TestT5Vocabulary(t *testing.T) {
@@ -193,9 +193,7 @@ func TestLoad(t *testing.T) {
 	}
 	write := func(name string, data []byte) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, data, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, path, data)
 		return path
 	}
 	bert := write("bert.json", plain)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -50,10 +49,7 @@ type golden struct {
 
 func open(t testing.TB, path string) golden {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := goldens.Text(t, path)
 	f, err := safetensors.Open(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		t.Fatal(err)
@@ -101,7 +97,7 @@ func apart(t testing.TB, name string, got, want []float32) (difference, largest 
 func TestForwardIsTransformers(t *testing.T) {
 	for _, name := range append(by5, every...) {
 		m, b, g := load(t, name), batch(t), open(t, "testdata/"+name+"/golden.safetensors")
-		err := tensor.Run(func(s *tensor.Scope) {
+		tensortest.Run(t, func(s *tensor.Scope) {
 			for what, got := range map[string]*tensor.Tensor{"encoder": m.Encode(s, b.Inputs).Hidden, "logits": m.ForcedLogits(s, b)} {
 				d, largest := apart(t, what, got.Float32s(), g.values(what))
 				t.Logf("%s %s: max |diff| %.2g of values up to %.2g", name, what, d, largest)
@@ -110,9 +106,6 @@ func TestForwardIsTransformers(t *testing.T) {
 				}
 			}
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
 		loss, err := m.Loss(b)
 		if want := g.values("loss")[0]; err != nil || math.Abs(loss-float64(want)) > 1e-5 {
 			t.Errorf("%s: loss %g, %v, want %g", name, loss, err, want)
@@ -187,7 +180,7 @@ func TestStepsAreTheWhole(t *testing.T) {
 		m, b := load(t, name), batch(t)
 		inputs := b.Inputs[:2]
 		rows := [][]int32{{7, 9, 4}, {7, 3, 8}, {2, 6, 5}} // the first two belong to input 0
-		err := tensor.Run(func(s *tensor.Scope) {
+		tensortest.Run(t, func(s *tensor.Scope) {
 			c := m.NewCache(m.Encode(s, inputs), 4)
 			defer c.Close()
 			check := func(row int, at int64, states *tensor.Tensor, i int64) {
@@ -220,9 +213,6 @@ func TestStepsAreTheWhole(t *testing.T) {
 				t.Errorf("rows belong to %v", got)
 			}
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
 	}
 	if err := tensor.Run(func(s *tensor.Scope) {
 		c := load(t, "v1_0").NewCache(load(t, "v1_0").Encode(s, [][]int32{{5, 1}}), 1)

@@ -106,7 +106,7 @@ func (c Config) buckets(both bool) tensor.Buckets {
 
 // Indexes implements seq2seq.Config: by distance.
 func (c Config) Indexes(seq seq2seq.Sequences, encoder bool) ([]int64, error) {
-	return c.buckets(encoder).Distances(nil, seq.Most), nil
+	return c.buckets(encoder).Distances(seq.Most), nil
 }
 
 // Keys implements seq2seq.Network: [S, d_model] -> [S, heads*d_kv] each.

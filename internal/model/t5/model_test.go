@@ -14,10 +14,12 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/drawn"
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/model/adafactor"
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // small is a configuration for tests that train.
@@ -56,15 +58,13 @@ func TestFilesRoundTrip(t *testing.T) {
 			if len(got.Params()) != len(want.Params()) {
 				t.Fatalf("%s: %d parameters", what, len(got.Params()))
 			}
-			if err := tensor.Try(func() {
+			tensortest.Run(t, func(*tensor.Scope) {
 				for i, p := range want.Params() {
 					if g := got.Params()[i]; g.Name != p.Name || !bytes.Equal(g.Tensor.Bytes(), p.Tensor.Bytes()) {
 						t.Errorf("%s: %s differs", what, p.Name)
 					}
 				}
-			}); err != nil {
-				t.Fatal(err)
-			}
+			})
 		}
 		for _, file := range []string{"pytorch_model.bin", "pytorch_model_legacy.bin"} {
 			folder := t.TempDir()
@@ -164,15 +164,13 @@ func TestTrainingSoak(t *testing.T) {
 	m.Close()
 	one, _, _ := train(20)
 	two, _, _ := train(20)
-	if err := tensor.Try(func() {
+	tensortest.Run(t, func(*tensor.Scope) {
 		for i, p := range one.Params() {
 			if !bytes.Equal(p.Tensor.Bytes(), two.Params()[i].Tensor.Bytes()) {
 				t.Errorf("%s differs between two equal runs", p.Name)
 			}
 		}
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})
 	one.Close()
 	two.Close()
 	if n := tensor.Live(); n != live {
@@ -202,10 +200,7 @@ func TestMistakes(t *testing.T) {
 	loss := func(b seq2seq.Batch) error { _, err := m.Loss(b); return err }
 	one := [][]int32{{5, 1}}
 	read := func(change, to string, cut int) error {
-		text, err := os.ReadFile("testdata/v1_0/" + seq2seq.ConfigFile)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := goldens.Text(t, "testdata/v1_0/"+seq2seq.ConfigFile)
 		data, err := os.ReadFile("testdata/v1_0/" + seq2seq.WeightsFile)
 		if err != nil {
 			t.Fatal(err)
@@ -263,9 +258,7 @@ func TestMistakes(t *testing.T) {
 		}
 	}
 	folder := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(folder, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, folder, "")
 	if m.Save(folder) == nil {
 		t.Error("saved into a file")
 	}
@@ -308,9 +301,7 @@ func openFolder(t *testing.T, config, weights []byte) error {
 	t.Helper()
 	dir := t.TempDir()
 	for name, b := range map[string][]byte{seq2seq.ConfigFile: config, seq2seq.WeightsFile: weights} {
-		if err := os.WriteFile(filepath.Join(dir, name), b, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, filepath.Join(dir, name), b)
 	}
 	_, err := seq2seq.Load(dir, tensor.CPU, Family)
 	return err

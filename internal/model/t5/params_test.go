@@ -43,7 +43,7 @@ func TestParameterCounts(t *testing.T) {
 
 func TestInit(t *testing.T) {
 	a, b, other := initial(t, small(), 1), initial(t, small(), 1), initial(t, small(), 2)
-	if err := tensor.Try(func() {
+	tensortest.Run(t, func(*tensor.Scope) {
 		for i, p := range a.Params() {
 			if !bytes.Equal(p.Tensor.Bytes(), b.Params()[i].Tensor.Bytes()) {
 				t.Errorf("%s depends on more than the seed", p.Name)
@@ -62,9 +62,7 @@ func TestInit(t *testing.T) {
 				t.Errorf("%s: deviation %g, want %g", p.Name, sd, p.Init)
 			}
 		}
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})
 }
 
 // Extending keeps every old score, and the new rows are scored and trained.

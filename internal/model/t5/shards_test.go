@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // Weights in bfloat16 in several files are read, as transformers reads them to float32.
@@ -109,9 +110,7 @@ func TestShardMistakes(t *testing.T) {
 	}
 	write := func(name, text string) func(string) {
 		return func(folder string) {
-			if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			filetest.Write(t, filepath.Join(folder, name), text)
 		}
 	}
 	for want, change := range map[string]func(folder string){

@@ -68,12 +68,12 @@ func (l *Layout) bias(op string, bias *Tensor, heads int64, causal bool, q *Tens
 func (s *Scope) layoutOf(q, k *Tensor, spans Spans) *Layout {
 	if q == k && len(spans.QStart) > 0 && &spans.QStart[0] == &spans.KStart[0] && &spans.QLen[0] == &spans.KLen[0] {
 		rows := q.Dim(0)
-		all := s.Upload(onCardOf(q), PaddingIndexes(nil, spans.QStart, spans.QLen, rows, 0))
+		all := s.Upload(onCardOf(q), PaddingIndexes(spans.QStart, spans.QLen, rows, 0))
 		p := s.NewPadding(spans.QStart, spans.QLen, rows, 0, all[0])
 		return NewLayout(p, p)
 	}
 	qRows, kRows := q.Dim(0), k.Dim(0)
-	all := s.Upload(onCardOf(q), PaddingIndexes(nil, spans.QStart, spans.QLen, qRows, 0), PaddingIndexes(nil, spans.KStart, spans.KLen, kRows, 0))
+	all := s.Upload(onCardOf(q), PaddingIndexes(spans.QStart, spans.QLen, qRows, 0), PaddingIndexes(spans.KStart, spans.KLen, kRows, 0))
 	return NewLayout(s.NewPadding(spans.QStart, spans.QLen, qRows, 0, all[0]), s.NewPadding(spans.KStart, spans.KLen, kRows, 0, all[1]))
 }
 

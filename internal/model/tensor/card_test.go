@@ -1,12 +1,12 @@
 package tensor
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/internal/model/tensor/cudalib"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // TestCard: one or the other: cards, or a reason that every refusal repeats.
@@ -30,9 +30,7 @@ func TestCard(t *testing.T) {
 // TestCardGraphs: a library of graphs that does not load is a reason, and takes nothing else of a card away.
 func TestCardGraphs(t *testing.T) {
 	broken := filepath.Join(t.TempDir(), "libredsi_graphs.so")
-	if err := os.WriteFile(broken, []byte("no library"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, broken, "no library")
 	s := withGraphs(cudalib.State{Loaded: true, Cards: 2, Graphs: broken})
 	if !s.Loaded || s.Cards != 2 || s.Reason != "" || s.Graphs != "" || !strings.Contains(s.GraphsReason, "does not load: "+broken) {
 		t.Errorf("%+v", s)

@@ -229,7 +229,7 @@ func TestPointwiseLaunches(t *testing.T) {
 		for _, l := range []*Tensor{x, r, w, table} {
 			s.Leaf(l)
 		}
-		distances := s.Upload(CUDA(0), Buckets{Number: 32, MaxDistance: 128, Both: true}.Distances(nil, 21))[0]
+		distances := s.Upload(CUDA(0), Buckets{Number: 32, MaxDistance: 128, Both: true}.Distances(21))[0]
 		for _, c := range []struct {
 			name              string
 			f                 func() *Tensor

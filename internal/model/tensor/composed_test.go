@@ -108,10 +108,10 @@ func (c attentionCase) compute(s *Scope, card bool) map[string]*Tensor {
 	}
 	o := AttentionOptions{Heads: testHeads, Scale: c.scale, Causal: c.causal, form: c.form}
 	if card {
-		p := s.NewPadding(spans.QStart, spans.QLen, rows, 0, s.Upload(CUDA(0), PaddingIndexes(nil, spans.QStart, spans.QLen, rows, 0))[0])
+		p := s.NewPadding(spans.QStart, spans.QLen, rows, 0, s.Upload(CUDA(0), PaddingIndexes(spans.QStart, spans.QLen, rows, 0))[0])
 		of := p
 		if c.k != nil {
-			of = s.NewPadding(spans.KStart, spans.KLen, keys, 0, s.Upload(CUDA(0), PaddingIndexes(nil, spans.KStart, spans.KLen, keys, 0))[0])
+			of = s.NewPadding(spans.KStart, spans.KLen, keys, 0, s.Upload(CUDA(0), PaddingIndexes(spans.KStart, spans.KLen, keys, 0))[0])
 		}
 		spans.Layout = NewLayout(p, of)
 	}
@@ -201,7 +201,7 @@ func TestAttentionLaunches(t *testing.T) {
 		run(t, func(s *Scope) {
 			lens := []int64{5, 1, 33, 12}
 			start, rows := packedSpans(lens)
-			p := s.NewPadding(start, lens, rows, 0, s.Upload(CUDA(0), PaddingIndexes(nil, start, lens, rows, 0))[0])
+			p := s.NewPadding(start, lens, rows, 0, s.Upload(CUDA(0), PaddingIndexes(start, lens, rows, 0))[0])
 			spans := Spans{QStart: start, QLen: lens, KStart: start, KLen: lens, Layout: NewLayout(p, p)}
 			rng := &RNG{Seed: 2}
 			leaf := func(shape ...int64) *Tensor {
@@ -216,7 +216,7 @@ func TestAttentionLaunches(t *testing.T) {
 				return s.PackedAttentionQKV(qkv, bias, spans, AttentionOptions{Heads: testHeads, Scale: 1, Dropout: 0.1, RNG: rng, form: c.form})
 			}
 			if c.cross {
-				other := s.NewPadding(start, lens, rows, 0, s.Upload(CUDA(0), PaddingIndexes(nil, start, lens, rows, 0))[0])
+				other := s.NewPadding(start, lens, rows, 0, s.Upload(CUDA(0), PaddingIndexes(start, lens, rows, 0))[0])
 				spans.Layout, leaves = NewLayout(p, other), []*Tensor{q, kv}
 				call = func() *Tensor {
 					return s.PackedAttentionKV(q, kv, nil, spans, AttentionOptions{Heads: testHeads, Scale: 1, Dropout: 0.1, RNG: rng, form: c.form})
@@ -250,7 +250,7 @@ func TestMaskBiasOnce(t *testing.T) {
 	run(t, func(s *Scope) {
 		lens := []int64{5, 3}
 		start, rows := packedSpans(lens)
-		p := s.NewPadding(start, lens, rows, 0, s.Upload(CUDA(0), PaddingIndexes(nil, start, lens, rows, 0))[0])
+		p := s.NewPadding(start, lens, rows, 0, s.Upload(CUDA(0), PaddingIndexes(start, lens, rows, 0))[0])
 		spans := Spans{Layout: NewLayout(p, p)}
 		rng := &RNG{Seed: 2}
 		qkv, bias := s.Normal(rng, 0, 1, rows, 3*testWidth), s.Normal(rng, 0, 1, testHeads, 5, 5)

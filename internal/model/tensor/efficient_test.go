@@ -44,7 +44,7 @@ func TestEfficientCalls(t *testing.T) {
 		}
 		padding := func(lens []int64) *Padding {
 			start, rows := packedSpans(lens)
-			return s.NewPadding(start, lens, rows, 0, s.Upload(CUDA(0), PaddingIndexes(nil, start, lens, rows, 0))[0])
+			return s.NewPadding(start, lens, rows, 0, s.Upload(CUDA(0), PaddingIndexes(start, lens, rows, 0))[0])
 		}
 		for _, dtype := range []DType{F16, BF16} {
 			for _, lens := range [][]int64{{21, 1, 7}, {16, 16}, {1}} {

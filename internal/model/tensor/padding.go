@@ -18,10 +18,10 @@ type Padding struct {
 // lines name an index of single heads' lines.
 type lines struct{ heads, count, step int64 } // step 0: back
 
-// PaddingIndexes appends to array what NewPadding reads on the card, of sequences of packed
-// rows: sequence i has length[i] rows from row start[i] on, and most places, 0 being as many as the
-// longest has rows. It needs no card, and may run on any goroutine.
-func PaddingIndexes(array, start, length []int64, rows, most int64) []int64 {
+// PaddingIndexes are what NewPadding reads on the card, of sequences of packed rows: sequence i has
+// length[i] rows from row start[i] on, and most places, 0 being as many as the longest has rows. They
+// need no card, and may be made on any goroutine.
+func PaddingIndexes(start, length []int64, rows, most int64) (array []int64) {
 	most = places(start, length, rows, most)
 	back := make([]int64, rows)
 	for i, at := range start {

@@ -44,7 +44,7 @@ func (b Buckets) Of(distance int64) int64 {
 // made in each step, RelativeBiasOf takes those that came up with the rest.
 func (s *Scope) RelativeBias(table *Tensor, most int64, b Buckets) *Tensor {
 	if table.onCard() {
-		return s.RelativeBiasOf(table, most, s.Upload(onCardOf(table), b.Distances(nil, most))[0])
+		return s.RelativeBiasOf(table, most, s.Upload(onCardOf(table), b.Distances(most))[0])
 	}
 	index := make([]int64, 0, most*most)
 	for i := range most {
@@ -56,9 +56,8 @@ func (s *Scope) RelativeBias(table *Tensor, most int64, b Buckets) *Tensor {
 	return s.Contiguous(s.View(s.Transpose(rows, 0, 1), table.Dim(1), most, most))
 }
 
-// Distances appends to array the rows of all distances between up to most positions, 2*most-1
-// numbers.
-func (b Buckets) Distances(array []int64, most int64) []int64 {
+// Distances are the rows of all distances between up to most positions, 2*most-1 numbers.
+func (b Buckets) Distances(most int64) (array []int64) {
 	for distance := 1 - most; distance < most; distance++ {
 		array = append(array, b.Of(distance))
 	}

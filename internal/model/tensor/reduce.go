@@ -27,11 +27,6 @@ func (s *Scope) SumDim(t *Tensor, dim int64, keep bool) *Tensor {
 	return s.unary("SumDim", func(out *lib.Ctensor, c lib.Ctensor) { lib.AtgSumDimIntlist(out, c, []int64{dim}, 1, flag(keep), asIs) }, t)
 }
 
-// Mean of all elements, a scalar.
-func (s *Scope) Mean(t *Tensor) *Tensor {
-	return s.unary("Mean", func(out *lib.Ctensor, c lib.Ctensor) { lib.AtgMean(out, c, asIs) }, t)
-}
-
 // MeanDim over one dimension.
 func (s *Scope) MeanDim(t *Tensor, dim int64, keep bool) *Tensor {
 	return s.unary("MeanDim", func(out *lib.Ctensor, c lib.Ctensor) { lib.AtgMeanDim(out, c, []int64{dim}, 1, flag(keep), asIs) }, t)
@@ -40,14 +35,6 @@ func (s *Scope) MeanDim(t *Tensor, dim int64, keep bool) *Tensor {
 // MaxDim is the largest over one dimension.
 func (s *Scope) MaxDim(t *Tensor, dim int64, keep bool) *Tensor {
 	return s.unary("MaxDim", func(out *lib.Ctensor, c lib.Ctensor) { lib.AtgAmax(out, c, []int64{dim}, 1, flag(keep)) }, t)
-}
-
-// TopK is the k largest values along dim, largest first, and their indices (I64).
-func (s *Scope) TopK(t *Tensor, k, dim int64) (values, indices *Tensor) {
-	var out [2]lib.Ctensor
-	lib.AtgTopk(&out[0], t.use("TopK"), k, dim, 1, 1)
-	values = s.own("TopK", out[0], t)
-	return values, s.own("TopK", out[1], t)
 }
 
 // LayerNorm normalises the last dimension to mean 0 and variance 1, times w plus b.

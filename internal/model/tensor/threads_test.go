@@ -2,6 +2,7 @@ package tensor
 
 import (
 	"bytes"
+	"maps"
 	"testing"
 )
 
@@ -38,9 +39,7 @@ func TestForAnyThreads(t *testing.T) {
 			return s.Mul(x, s.Add(s.Mul(x, b), b))
 		},
 	}
-	for name, f := range activations {
-		ops[name] = f
-	}
+	maps.Copy(ops, activations)
 	for name, f := range ops {
 		for _, shape := range [][]int64{{1, 1}, {1, 31}, {300, 72}, {131, 1023}, {3, 40001}} {
 			for _, d := range []DType{F32, BF16} {

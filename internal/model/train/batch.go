@@ -4,9 +4,8 @@ package train
 // padding: the model works on real tokens only. Its loss is the mean over all
 // target tokens, as that of transformers over labels whose padding is -100.
 type Batch struct {
-	Inputs   [][]int32
-	Targets  [][]int32
-	Indexing int // how many are indexing examples
+	Inputs  [][]int32
+	Targets [][]int32
 
 	Prepared any // what a Learner's Prepare made of it
 }
@@ -18,7 +17,6 @@ func NewBatch(d *Data, refs []Ref) *Batch {
 		var e *Example
 		if r.Indexing {
 			e = &d.Indexing[r.Index]
-			b.Indexing++
 		} else {
 			e = &d.Retrieval[r.Index]
 		}

@@ -4,10 +4,11 @@ import (
 	"context"
 	"errors"
 	"math"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 )
 
 // of is a task of so many steps whose states are kept on a shelf.
@@ -21,10 +22,7 @@ func of(t *testing.T, s *sum, steps int64, onward *shelf) Task {
 // model is what a run leaves.
 func modelOf(t *testing.T, out *Outcome) string {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(out.Model, "model"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := goldens.Text(t, filepath.Join(out.Model, "model"))
 	return string(data)
 }
 

@@ -4,20 +4,16 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"flag"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/paper/alike"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/system/signature"
 )
-
-var update = flag.Bool("update", false, "rewrite goldens")
 
 var (
 	key    = artifacts.Sum([]byte("key"))
@@ -62,16 +58,7 @@ func TestGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden := filepath.Join("testdata", "attestation.json")
-	if *update {
-		if err := os.WriteFile(golden, append(got, '\n'), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil || !bytes.Equal(bytes.TrimSpace(want), got) {
-		t.Errorf("the document is another (%v):\n%s", err, got)
-	}
+	goldens.Same(t, "testdata/attestation.json", string(got)+"\n")
 }
 
 // TestCount: one person counts once on a platform, by their newest word, and only about

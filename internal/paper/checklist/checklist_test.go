@@ -3,15 +3,13 @@ package checklist
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/host/usage"
 	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/internal/paper/report"
@@ -21,8 +19,6 @@ import (
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/step"
 )
-
-var update = flag.Bool("update", false, "rewrite golden files")
 
 // study is a small pipeline: a source, three trainings of which ran are done, and a table.
 func study(t *testing.T, ran int, said pipeline.Checklist, list string) Input {
@@ -122,22 +118,10 @@ var said = pipeline.Checklist{
 
 // TestGolden pins the three lists of a small pipeline, in Markdown, and one as JSON.
 func TestGolden(t *testing.T) {
-	golden := func(name, got string) {
-		t.Helper()
-		path := filepath.Join("testdata", name)
-		if *update {
-			if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if want, err := os.ReadFile(path); err != nil || string(want) != got {
-			t.Errorf("%s is\n%s\nwant\n%s%v", name, got, want, err)
-		}
-	}
 	for _, name := range questions.Names() {
 		c := Fill(study(t, 5, said, name))
 		text := c.Markdown()
-		golden(name+".md", text)
+		goldens.Same(t, "testdata/"+name+".md", text)
 		if strings.Contains(text, "/home/me") || strings.Contains(text, "secret") {
 			t.Errorf("%s names a folder or a machine:\n%s", name, text)
 		}
@@ -146,7 +130,7 @@ func TestGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden("acl.json", string(b)+"\n")
+			goldens.Same(t, "testdata/acl.json", string(b)+"\n")
 		}
 	}
 }

@@ -3,15 +3,14 @@ package expect_test
 import (
 	"bytes"
 	"encoding/xml"
-	"flag"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/paper/expect"
 	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/internal/pipeline"
@@ -19,8 +18,6 @@ import (
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/step"
 )
-
-var update = flag.Bool("update", false, "write the goldens")
 
 // study is a preview of two tables, the second of which has not run, at a scale.
 func study(t *testing.T, scale string) (*plan.Preview, artifacts.Store) {
@@ -169,20 +166,7 @@ func TestForms(t *testing.T) {
 		if err := write(&b); err != nil {
 			t.Fatal(err)
 		}
-		path := "testdata/" + name
-		if *update {
-			if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			continue
-		}
-		want, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if b.String() != string(want) {
-			t.Errorf("%s is\n%s", name, b.String())
-		}
+		goldens.Same(t, "testdata/"+name, b.String())
 	}
 	var b bytes.Buffer
 	if err := j.JUnit(&b); err != nil {

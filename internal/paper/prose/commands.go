@@ -89,7 +89,7 @@ func (s *scan) command(i, end int) (int, error) {
 		if !ok {
 			return k, nil
 		}
-		s.mark(useMark, s.src[from:to], i, to+1)
+		s.mark(useMark, s.src[from:to], i)
 		s.emit(" ", i)
 		return to + 1, nil
 	case name == "label" || refs[name] || name == "crefrange":
@@ -102,7 +102,7 @@ func (s *scan) command(i, end int) (int, error) {
 			kind = labelMark
 		}
 		for label := range strings.SplitSeq(s.src[from:to], ",") {
-			s.mark(kind, strings.TrimSpace(label), i, to+1)
+			s.mark(kind, strings.TrimSpace(label), i)
 		}
 		s.emit(" ", i)
 		return to + 1, nil
@@ -113,7 +113,7 @@ func (s *scan) command(i, end int) (int, error) {
 		if !ok {
 			return k, nil
 		}
-		s.mark(spanMark, columns(s.src[from:to]), i, to+1)
+		s.mark(spanMark, columns(s.src[from:to]), i)
 		return s.skip("m", to+1, end), nil
 	case name == "midrule" || name == "hline":
 		s.emit(string(ruleMark), i)
@@ -132,7 +132,7 @@ func (s *scan) command(i, end int) (int, error) {
 	case name == "includegraphics":
 		at := s.skip("o", k, end)
 		if from, to, ok := s.group(at, end); ok {
-			s.mark(inputMark, s.src[from:to], i, to+1)
+			s.mark(inputMark, s.src[from:to], i)
 			if err := s.picture(s.src[from:to], spot{s.file, int32(i)}); err != nil {
 				return 0, err
 			}
@@ -174,7 +174,7 @@ func (s *scan) includes(i, k, end int) (int, error) {
 		next = to
 	}
 	name := s.src[from:to]
-	s.mark(inputMark, name, i, next)
+	s.mark(inputMark, name, i)
 	s.emit(" ", i)
 	return next, s.input(name, spot{s.file, int32(i)})
 }

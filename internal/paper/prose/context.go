@@ -14,7 +14,6 @@ type typed struct {
 	near    []string // labels that its sentence refers to
 	around  []string // labels that its paragraph refers to
 	words   []string // of its sentence, or of its row and column
-	inTable bool
 }
 
 // span is a range of the text.
@@ -183,7 +182,6 @@ func (p *Paper) cellWords(table span, numbers []typed) {
 				if n.at < c.from || n.at >= c.to {
 					continue
 				}
-				n.inTable = true
 				n.words = append([]string{}, rowWords...)
 				for _, other := range settings {
 					if other.cell != c {

@@ -36,7 +36,7 @@ func (s *scan) begin(i, k, end int) (int, error) {
 	}
 	if floats[name] {
 		s.emit(string(parEnd), i)
-		s.mark(floatBegin, name, i, k)
+		s.mark(floatBegin, name, i)
 	}
 	signature, isTable := tabulars[name]
 	switch {
@@ -44,7 +44,7 @@ func (s *scan) begin(i, k, end int) (int, error) {
 		if full == "tabular*" {
 			signature = "mom"
 		}
-		s.mark(tableBegin, name, i, k)
+		s.mark(tableBegin, name, i)
 		return s.skip(signature, k, end), nil
 	case pictures[name]:
 		s.tikz++
@@ -60,11 +60,11 @@ func (s *scan) begin(i, k, end int) (int, error) {
 func (s *scan) closes(name string, i int) {
 	if _, ok := tabulars[name]; ok {
 		s.emit(string(rowEnd), i)
-		s.mark(tableEnd, name, i, i)
+		s.mark(tableEnd, name, i)
 	}
 	if floats[name] {
 		s.emit(string(parEnd), i)
-		s.mark(floatEnd, name, i, i)
+		s.mark(floatEnd, name, i)
 	}
 	if pictures[name] && s.tikz > 0 {
 		s.tikz--

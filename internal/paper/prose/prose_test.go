@@ -2,17 +2,13 @@ package prose_test
 
 import (
 	"encoding/json"
-	"flag"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
 
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/paper/prose"
 )
-
-var update = flag.Bool("update", false, "rewrite goldens")
 
 // cells are a small pipeline's: two tables and a figure.
 func cells() *prose.Numbers {
@@ -54,29 +50,11 @@ func tex(t *testing.T, n *prose.Numbers) string {
 	return b.String()
 }
 
-// golden compares with a file of testdata.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s has changed (-update writes it):\n%s", path, got)
-	}
-}
-
 // TestNumbersFile: the file of numbers is redsi-numbers/1, and reading it gives what was
 // written.
 func TestNumbersFile(t *testing.T) {
 	text := tex(t, cells())
-	golden(t, "numbers.tex", text)
+	goldens.Same(t, "testdata/numbers.tex", text)
 	n, err := prose.ReadTeX("numbers.tex", text)
 	if err != nil {
 		t.Fatal(err)
@@ -225,12 +203,12 @@ func TestCheck(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "check.json", string(b)+"\n")
+	goldens.Same(t, "testdata/check.json", string(b)+"\n")
 	var md strings.Builder
 	if err := r.Markdown(&md); err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "check.md", md.String())
+	goldens.Same(t, "testdata/check.md", md.String())
 	if !r.Failed() {
 		t.Error("a paper with unknown cells and stale numbers passes")
 	}

@@ -21,8 +21,8 @@ func (s *scan) emit(text string, at int) {
 	s.out.WriteString(text)
 }
 
-func (s *scan) mark(kind markKind, text string, at, end int) {
-	s.paper.marks = append(s.paper.marks, mark{kind, s.out.Len(), spot{s.file, int32(at)}, text, spot{s.file, int32(end)}})
+func (s *scan) mark(kind markKind, text string, at int) {
+	s.paper.marks = append(s.paper.marks, mark{kind, s.out.Len(), spot{s.file, int32(at)}, text})
 }
 
 // run reads the text from i to end.

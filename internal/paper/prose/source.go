@@ -105,7 +105,6 @@ type mark struct {
 	at   int // in the text
 	spot spot
 	text string
-	end  spot
 }
 
 // Read reads LaTeX files and the files that they read, only from within a folder.

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 )
 
 func num(v float64) *float64 { return &v }
@@ -111,7 +113,7 @@ func TestFigureFiles(t *testing.T) {
 			}
 			checkPNG(t, got["png"])
 			for _, ext := range []string{"csv", "json"} {
-				figureGolden(t, name+"."+ext, got[ext])
+				goldens.Same(t, "testdata/figures/"+name+"."+ext, string(got[ext]))
 			}
 		})
 	}
@@ -174,24 +176,6 @@ func checkPNG(t *testing.T, b []byte) {
 	}
 	if len(colors) < 8 {
 		t.Errorf("the PNG has only %d colours", len(colors))
-	}
-}
-
-func figureGolden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	path := filepath.Join("testdata", "figures", name)
-	if *update {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, got, 0o644)); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("%s differs from the golden (-update writes it):\n%s", name, got)
 	}
 }
 

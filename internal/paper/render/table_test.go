@@ -4,15 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"flag"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-)
 
-var update = flag.Bool("update", false, "write golden files")
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+)
 
 // sample has every element a table can have.
 func sample() *Table {
@@ -62,20 +59,7 @@ func TestLayouts(t *testing.T) {
 		if err := write(&b); err != nil {
 			t.Fatal(err)
 		}
-		path := filepath.Join("testdata", name)
-		if *update {
-			if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			continue
-		}
-		want, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(want, b.Bytes()) {
-			t.Errorf("%s differs (run with -update and read it):\n%s", name, b.String())
-		}
+		goldens.Same(t, "testdata/"+name, b.String())
 	}
 }
 

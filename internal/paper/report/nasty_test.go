@@ -3,7 +3,6 @@ package report_test
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,13 +10,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/paper/expect"
 	"github.com/redsi/redsi/internal/paper/prose"
 	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/internal/paper/report"
 )
-
-var update = flag.Bool("update", false, "write the files of testdata anew")
 
 // nasty are texts that mean something to TeX, or that its fonts and encodings lack.
 var nasty = []string{
@@ -83,15 +81,7 @@ func TestNastyDocument(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	golden := filepath.Join("testdata", "nasty.tex")
-	if *update {
-		if err := errors.Join(os.MkdirAll("testdata", 0o755), os.WriteFile(golden, []byte(all.String()), 0o644)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if want, err := os.ReadFile(golden); err != nil || string(want) != all.String() {
-		t.Errorf("%s is not what is made now (%v); look at the difference, then run with -update", golden, err)
-	}
+	goldens.Same(t, "testdata/nasty.tex", all.String())
 	program, err := exec.LookPath("pdflatex")
 	if err != nil {
 		t.Log("there is no pdflatex here: the document was compared, not compiled")

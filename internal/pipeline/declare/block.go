@@ -76,7 +76,7 @@ func (d *declarer) shape(b *Block) {
 		}
 	}
 	if b.Spec != nil {
-		schema.Shape(d.Diags, b.Block, b.Spec.Attrs, Common, b.Owner, d.m.Typos)
+		schema.Shape(d.Diags, b.Block, b.Spec.Attrs, common, b.Owner, d.m.Typos)
 	}
 }
 
@@ -116,7 +116,6 @@ func (d *declarer) shapeFlags(b *Block) {
 	}
 }
 
-// shapeCheck checks the names in a check block.
 func (d *declarer) shapeCheck(b *Block, inner *hclsyntax.Block) {
 	if b.Type != "step" {
 		d.Diags.Error(inner.TypeRange, "Unknown block", fmt.Sprintf("A check belongs to a step. What is expected of a %s is written in expect and claim blocks.", b.Type))

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -78,12 +76,12 @@ func FuzzDeclare(f *testing.F) {
 	f.Add("variable \"v\" {\n  type = list(string)\n  default = [1]\n  sensitive = true\n  ask = \"?\"\n  validation {}\n}\nx = 1\n")
 	f.Add("step \"work\" \"a\" {\n  for_each = {}\n  when = true\n  otherwise = 1\n  keep = false\n  allow_empty = 2\n  retry { times = 1 }\n  resources {}\n  check \"c\" {}\n  check {}\n}\n")
 	for _, dir := range []string{"valid", "invalid"} {
-		files, err := filepath.Glob("../testdata/" + dir + "/*.hcl")
-		if err != nil || len(files) == 0 {
-			f.Fatal("no pipelines", err)
+		sources, err := syntax.ReadAll("../testdata/" + dir)
+		if err != nil {
+			f.Fatal(err)
 		}
-		for _, name := range files {
-			if src, err := os.ReadFile(name); err == nil && len(src) < 4000 {
+		for _, name := range syntax.Keys(sources) {
+			if src := sources[name]; len(src) < 4000 {
 				f.Add(string(src))
 			}
 		}

@@ -108,9 +108,9 @@ func (d *declarer) single(b *hclsyntax.Block) bool {
 
 // idle reports whether a block has no effect where it stands, in a module, of which lint warns.
 func (d *declarer) idle(t *Type, b *hclsyntax.Block) bool {
-	is := d.m.parent != nil && t.Idle[0] != ""
+	is := d.m.parent != nil && t.idle[0] != ""
 	if is && d.Lint {
-		d.Diags.Warn(syntax.Header(b), t.Idle[0], t.Idle[1])
+		d.Diags.Warn(syntax.Header(b), t.idle[0], t.idle[1])
 	}
 	return is
 }

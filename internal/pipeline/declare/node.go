@@ -35,7 +35,7 @@ func (m *Module) Broken() bool {
 
 // Ignores reports whether a block of a type says nothing here: it is about the pipeline that is run,
 // and this is a module.
-func (m *Module) Ignores(t *Type) bool { return m.parent != nil && t.Alone }
+func (m *Module) Ignores(t *Type) bool { return m.parent != nil && t.alone }
 
 // AnySensitive reports whether a variable that has been declared so far is sensitive.
 func (m *Module) AnySensitive() bool {
@@ -110,15 +110,14 @@ func placesIn(body *hclsyntax.Body) map[string]syntax.Pos {
 	return at
 }
 
-// Variable is a declared variable.
 type Variable struct {
 	Name      string
 	Range     hcl.Range
-	Type      cty.Type // DynamicPseudoType if any value will do
-	Fallback  cty.Value
-	Optional  bool   // has a default
-	Sensitive bool   // its value is nowhere but where it is used
-	Ask       string // how a person is asked for it; "": not
+	Type      cty.Type  // DynamicPseudoType if any value will do
+	Fallback  cty.Value // its default; DynamicVal without one, or if it is wrong
+	Optional  bool      // has a default
+	Sensitive bool      // its value is nowhere but where it is used
+	Ask       string    // how a person is asked for it; "": not
 	Checks    []check
 }
 

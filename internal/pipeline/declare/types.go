@@ -19,7 +19,7 @@ const (
 	ClaimKind  = "claim"
 )
 
-// Attributes and blocks that are in Common.
+// Attributes and blocks that are in common.
 const (
 	forEachAttr    = "for_each"
 	whenAttr       = "when"
@@ -47,8 +47,8 @@ type Type struct {
 	Form                *step.Spec // what its body may have; nil: its kind says, or anything may
 	Root                string     // what references to it begin with; "": nothing refers to it
 	Refers              string     // of one that stands once: what its values may refer to; "": nothing
-	Alone               bool       // it is read only in the pipeline that is run
-	Idle                [2]string  // the title and text of the lint of one in a module, where it has no effect; "": none
+	alone               bool       // it is read only in the pipeline that is run
+	idle                [2]string  // the title and text of the lint of one in a module, where it has no effect; "": none
 }
 
 // Makes is what a block is read as.
@@ -91,20 +91,20 @@ var Types = []Type{
 		Help: "What a pipeline that has this one as a module refers to as module.NAME.OUTPUT."},
 	{Name: "checklist", Makes: MakesOnce, Form: step.Form(checkChecklist), Snippet: "checklist {\n  $0\n}",
 		Help: "What conferences' checklists ask and no record knows: how results were chosen, what was tried, licences. It is not part of any key."},
-	{Name: "paper", Makes: MakesOnce, Form: step.Form(checkPaper), Refers: "var", Alone: true, Snippet: "paper {\n  title   = \"$1\"\n  authors = [$0]\n}",
+	{Name: "paper", Makes: MakesOnce, Form: step.Form(checkPaper), Refers: "var", alone: true, Snippet: "paper {\n  title   = \"$1\"\n  authors = [$0]\n}",
 		Help: "What the pipeline rebuilds: the report begins with it. It is not part of any key."},
 	{Name: "publish", Labels: oneName, Makes: MakesNode, Form: step.Form(checkPublish), Snippet: `publish "${1:NAME}" {` + "\n  files = $2\n  to    = \"$0\"\n}",
 		Help: "Files of steps that a run writes into a folder beside the pipeline. It is not part of any key.",
-		Idle: [2]string{"publish in a module", "This block has no effect in a module: the pipeline that is run says what is written."}},
+		idle: [2]string{"publish in a module", "This block has no effect in a module: the pipeline that is run says what is written."}},
 	{Name: LimitsBlock, Makes: MakesOnce, Refers: "var", Snippet: "limits {\n  ${1:downloads} = ${0:2}\n}",
 		Help: "How many steps of a run may have a name of resources { limits = [NAME] } at a time. It is not part of any key."},
-	{Name: "results", Makes: MakesOnce, Form: step.Form[ResultsForm](nil), Refers: "var", Alone: true, Snippet: "results {\n  from = [\"$1\"]$0\n}",
+	{Name: "results", Makes: MakesOnce, Form: step.Form[ResultsForm](nil), Refers: "var", alone: true, Snippet: "results {\n  from = [\"$1\"]$0\n}",
 		Help: "Where others' results are, and whose are trusted. It is not part of any key.",
-		Idle: [2]string{"Results of a module", "This block has no effect in a module: the pipeline that is run says whose results are trusted."}},
+		idle: [2]string{"Results of a module", "This block has no effect in a module: the pipeline that is run says whose results are trusted."}},
 }
 
-// Common are the attributes and blocks of all work, beside those of its kind. The first one modules have, too.
-var Common = []step.Attr{
+// common are the attributes and blocks of all work, beside those of its kind. The first one modules have, too.
+var common = []step.Attr{
 	{Name: forEachAttr, Type: anyType, Optional: true, Help: "A map, or a set or list of texts: the block stands for one step or module of each key, in which each.key and each.value are that element. product({ … }) makes all combinations of several lists; files(ARTIFACT, PATTERN) is the files that a step leaves, each of which is each.file"},
 	{Name: whenAttr, Type: step.Type{Kind: step.Bool}, Optional: true, Help: "The step is skipped where this is false. json(ARTIFACT, \"FILE:FIELD\") asks what another step found"},
 	{Name: otherwiseAttr, Type: textType, Optional: true, Help: "Why the block is left out where its when is false, in a sentence: the plan, the end of a run and the report say so"},
@@ -115,7 +115,7 @@ var Common = []step.Attr{
 	{Name: checkBlock, Optional: true, Block: true, Help: "What must be so of a number that the step leaves. It is not part of the key", Type: objectOf(innerForms[checkBlock])},
 }
 
-// innerForms are the forms of blocks that are in Common.
+// innerForms are the forms of blocks that are in common.
 var innerForms = map[string]*step.Spec{
 	resourcesBlock: step.Form[ResourcesForm](nil), retryBlock: step.Form[RetryForm](nil), checkBlock: step.Form[CheckForm](nil),
 }
@@ -193,10 +193,10 @@ func (t *Type) Attrs(r *step.Registry, kind string) []step.Attr {
 	case t == nil:
 	case t.Makes == MakesWork:
 		if s := r.Lookup(kind); s != nil {
-			return slices.Concat(s.Attrs, Common)
+			return slices.Concat(s.Attrs, common)
 		}
 	case t.Makes == MakesCall:
-		return slices.Concat(t.Form.Attrs, Common[:1])
+		return slices.Concat(t.Form.Attrs, common[:1])
 	case t.Form != nil:
 		return t.Form.Attrs
 	}

@@ -95,7 +95,6 @@ func (v *Variable) settle(d *syntax.Collector, b *hclsyntax.Block) {
 	}
 }
 
-// settleSensitive checks what the declaration of a sensitive variable says.
 func (v *Variable) settleSensitive(d *syntax.Collector, b *hclsyntax.Block) {
 	if !v.Sensitive {
 		return

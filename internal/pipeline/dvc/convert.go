@@ -54,7 +54,6 @@ type stage struct {
 	notes             string            // comments
 }
 
-// output is an output of an instance.
 type output struct {
 	*stage
 	key, path string

@@ -89,7 +89,6 @@ func escaped(s string) string {
 // raw is an expression among values of dvc.yaml.
 type raw string
 
-// literal writes a value of dvc.yaml.
 func (c *conversion) literal(s *stage, v any) string {
 	var parts []string
 	switch v := v.(type) {

@@ -146,7 +146,6 @@ func Of(v *plan.Preview, h History) *Estimate {
 	return e
 }
 
-// sum adds up what is expected of each step.
 func (e *Estimate) sum(v *plan.Preview) {
 	for i, s := range v.Plan.Steps {
 		if v.Items[i].Outcome == plan.Hit {
@@ -199,7 +198,6 @@ func plus(a, b time.Duration) time.Duration {
 	return a + b
 }
 
-// pools gathers the samples of each block and kind.
 func pools(v *plan.Preview, h History) (blocks, kinds map[string]*pool) {
 	blocks, kinds = map[string]*pool{}, map[string]*pool{}
 	for i, s := range v.Plan.Steps {

@@ -58,7 +58,6 @@ type amount struct {
 	known bool
 }
 
-// pricer prices one preview.
 type pricer struct {
 	Pricing
 	v         *plan.Preview

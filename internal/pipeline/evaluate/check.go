@@ -32,7 +32,6 @@ func (c *stepReader) checks(tree map[string]any) (list []step.Check, ok bool) {
 	return list, ok
 }
 
-// checkReader reads one check block of one instance.
 type checkReader struct {
 	*schema.Reader
 	of   *stepReader

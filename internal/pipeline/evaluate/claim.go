@@ -72,7 +72,6 @@ func (c *stepReader) cells(tree map[string]any) {
 	}
 }
 
-// claims are those of the claim blocks.
 func (f *frame) claims() (list []Claim) {
 	for _, n := range f.decl.Nodes {
 		if n.Block == nil || n.Block.Type != "claim" {

@@ -50,7 +50,6 @@ func (f *frame) fixed() {
 	}
 }
 
-// resultsOf is what a results block says.
 func resultsOf(c *schema.Reader) Results {
 	x, ok := schema.Read[declare.ResultsForm](c)
 	if !ok {
@@ -104,7 +103,6 @@ func publicKeys(c *schema.Reader, attribute string, texts []string, seen map[str
 	return keys
 }
 
-// checklistOf is what a checklist block says.
 func checklistOf(c *schema.Reader) (list Checklist) {
 	x, ok := schema.Read[declare.ChecklistForm](c)
 	if !ok {

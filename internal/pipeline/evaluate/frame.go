@@ -52,7 +52,7 @@ func (f *frame) qualified(name string) string {
 // sees is what expressions see in ctx, of an instance or, with nil, of none in particular.
 func (f *frame) sees(ctx *hcl.EvalContext, inst *instance) language.Scope {
 	sc := f.sight
-	sc.Context, sc.Of = ctx, inst.of()
+	sc.Context, sc.Instance = ctx, inst.of()
 	return sc
 }
 
@@ -101,7 +101,6 @@ type variables struct {
 	of map[string]*setting
 }
 
-// setting is a variable with its value.
 type setting struct {
 	*declare.Variable
 	value cty.Value // DynamicVal until it is set, and where that failed
@@ -109,7 +108,6 @@ type setting struct {
 	given bool      // somebody has set it
 }
 
-// maker makes the steps of a block.
 type maker struct {
 	f   *frame
 	n   *declare.Node

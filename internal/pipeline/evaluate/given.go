@@ -133,7 +133,7 @@ func (gs *givens) variableFile(f syntax.File) []given {
 	var file *hcl.File
 	var ds hcl.Diagnostics
 	switch {
-	case !syntax.Tame(f.Name, f.Bytes, gs.diags):
+	case !syntax.CheckSource(f.Name, f.Bytes, gs.diags):
 		return nil
 	case strings.HasSuffix(f.Name, ".json"):
 		file, ds = hcljson.Parse(f.Bytes, f.Name)
@@ -204,7 +204,10 @@ func (g given) value(gs *givens, v *declare.Variable) cty.Value {
 			return cty.DynamicVal
 		}
 		if val.IsNull() { // as if it were not given
-			return gs.unset(v, g)
+			if !v.Optional {
+				gs.diags.Error(g.rng, "Variable without a value", fmt.Sprintf("var.%s has no default, so it cannot be null.", v.Name))
+			}
+			return v.Fallback
 		}
 	case v.Type.IsPrimitiveType():
 		if syntax.NotNFC([]byte(g.text)) > 0 {
@@ -236,32 +239,20 @@ func (g given) value(gs *givens, v *declare.Variable) cty.Value {
 	return out
 }
 
-func (gs *givens) unset(v *declare.Variable, g given) cty.Value {
-	if v.Optional {
-		return v.Fallback
-	}
-	gs.diags.Error(g.rng, "Variable without a value", fmt.Sprintf("var.%s has no default, so it cannot be null.", v.Name))
-	return cty.DynamicVal
-}
-
 func (gs *givens) parseValue(g given) (cty.Value, bool) {
-	fail := func(ds hcl.Diagnostics) (cty.Value, bool) {
-		gs.diags.Error(g.rng, "Not a value",
-			fmt.Sprintf("%s Write it as in a pipeline file, for example --var '%s=[\"a\", \"b\"]'.", ds[0].Detail, g.name))
-		return cty.DynamicVal, false
-	}
-	if !syntax.Tame(g.rng.Filename, []byte(g.text), gs.diags) {
+	if !syntax.CheckSource(g.rng.Filename, []byte(g.text), gs.diags) {
 		return cty.DynamicVal, false
 	}
 	e, ds := hclsyntax.ParseExpression([]byte(g.text), g.rng.Filename, g.rng.Start)
-	if ds.HasErrors() {
-		return fail(ds)
+	v := cty.DynamicVal
+	if !ds.HasErrors() {
+		v, ds = e.Value(nil)
 	}
-	v, ds := e.Value(nil)
 	if ds.HasErrors() {
-		return fail(ds)
+		gs.diags.Error(g.rng, "Not a value",
+			fmt.Sprintf("%s Write it as in a pipeline file, for example --var '%s=[\"a\", \"b\"]'.", ds[0].Detail, g.name))
 	}
-	return v, true
+	return v, !ds.HasErrors()
 }
 
 // hideText is a text from outside as diagnostics quote it: not the value of a variable that is

@@ -19,7 +19,7 @@ const maxInstances = 100_000 // of one for_each
 
 // instance is one of the steps or modules that a block makes.
 type instance struct {
-	syntax.Of
+	syntax.Instance
 	value   cty.Value
 	address string
 	ctx     *hcl.EvalContext
@@ -29,11 +29,11 @@ type instance struct {
 }
 
 // of says of a diagnostic about an instance which one that is; nil of no instance.
-func (i *instance) of() *syntax.Of {
+func (i *instance) of() *syntax.Instance {
 	if i == nil {
 		return nil
 	}
-	return &i.Of
+	return &i.Instance
 }
 
 // instances evaluates for_each. Without it there is one instance.
@@ -62,7 +62,7 @@ func instances(sc language.Scope, forEach hclsyntax.Expression) ([]instance, boo
 		m := v.AsValueMap()
 		list := make([]instance, 0, len(m))
 		for _, k := range syntax.Keys(m) {
-			list = append(list, instance{Of: syntax.Of{Key: k, Keyed: true}, value: m[k]})
+			list = append(list, instance{Instance: syntax.Instance{Key: k, Keyed: true}, value: m[k]})
 		}
 		return checkKeys(sc.Diags, forEach, list)
 	case t.IsSetType() || t.IsListType() || t.IsTupleType():
@@ -78,7 +78,7 @@ func instances(sc language.Scope, forEach hclsyntax.Expression) ([]instance, boo
 			case e.Type() != cty.String:
 				return fail("It has an element that is a %s. %s", e.Type().FriendlyName(), forms)
 			}
-			list = append(list, instance{Of: syntax.Of{Key: e.AsString(), Keyed: true}, value: e})
+			list = append(list, instance{Instance: syntax.Instance{Key: e.AsString(), Keyed: true}, value: e})
 		}
 		slices.SortStableFunc(list, func(a, b instance) int { return strings.Compare(a.Key, b.Key) })
 		return checkKeys(sc.Diags, forEach, list)

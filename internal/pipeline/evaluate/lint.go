@@ -61,11 +61,11 @@ func (l *linter) lintTwins() {
 func (c *stepReader) lint(task step.Task) {
 	for _, p := range c.Spec.Lint(task) {
 		rng := c.Locate(schema.ParsePath(p.Path))
-		c.Diags.Add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Doubtful value", Subject: &rng, Detail: p.Error()}, c.Of, p.Detail)
+		c.Diags.Add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Doubtful value", Subject: &rng, Detail: p.Error()}, c.Instance, p.Detail)
 	}
 	for _, what := range c.Spec.Unkeyed(task) {
 		rng := c.Locate(schema.ParsePath("program_libraries"))
 		c.Diags.Add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Not in the key", Subject: &rng, Detail: fmt.Sprintf(
-			"The key does not have %s: a change of them goes unnoticed. Give the step an environment block or, for Python, start that of an environment by its path, such as /…/.venv/bin/python; program_libraries = false says that they do not matter.", what)}, c.Of, what)
+			"The key does not have %s: a change of them goes unnoticed. Give the step an environment block or, for Python, start that of an environment by its path, such as /…/.venv/bin/python; program_libraries = false says that they do not matter.", what)}, c.Instance, what)
 	}
 }

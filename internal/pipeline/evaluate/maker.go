@@ -77,7 +77,7 @@ func (m *maker) block(ctx *hcl.EvalContext) {
 	}
 	sweep(f.Diags, n.Name, b.ForEach, b.Body, instances, configs)
 	if chained {
-		m.noCircle()
+		m.reportCycles()
 	}
 	switch {
 	case !st.read:
@@ -134,8 +134,8 @@ func (m *maker) chain(instances []instance) cty.Value {
 	return cty.MapVal(values)
 }
 
-// noCircle reports instances that refer to each other in a circle.
-func (m *maker) noCircle() {
+// reportCycles reports instances that refer to each other in a circle.
+func (m *maker) reportCycles() {
 	all, byAddress := make([]int, len(m.st.steps)), map[string]int{}
 	for i, s := range m.st.steps {
 		all[i], byAddress[s.Address] = i, i

@@ -58,10 +58,10 @@ func WholeExpression(file string, source []byte) Expression {
 // unknown if there are errors.
 func (o *Opened) Value(x Expression) (cty.Value, syntax.Diagnostics) {
 	f, file := o.f, x.Range.Filename
-	f.Again()
+	f.ResetMeter()
 	f.Diags = syntax.NewCollector(map[string][]byte{file: x.Source})
 	text := x.Range.SliceBytes(x.Source)
-	if !syntax.Tame(file, text, f.Diags) {
+	if !syntax.CheckSource(file, text, f.Diags) {
 		return cty.DynamicVal, f.Diags.Done()
 	}
 	e, ds := hclsyntax.ParseExpression(text, file, x.Range.Start)

@@ -69,48 +69,25 @@ func (s Skipped) Reason() string {
 	return cmp.Or(s.Why, fmt.Sprintf("its when is false (%s)", s.Pos))
 }
 
-// Result is what the blocks of a pipeline say.
+// Result is what the blocks of a pipeline say, in the order of the sources: pipelines.hcl, then files by
+// name. What it has of modules comes after its own, module by module.
 type Result struct {
-	// Steps are in the order of the sources (pipelines.hcl, then files by name), the instances of a
-	// block in the order of their keys. Those of modules follow, module by module.
-	Steps []Step
-
-	// Skipped are those whose when is false, in the same order.
-	Skipped []Skipped
-
-	// Modules has the pipeline files of modules, by name.
-	Modules map[string][]byte
-
-	// Claims are what the pipeline's own claim blocks say, in the order of the sources.
-	// Those of modules are checked and left out: they are about another paper.
-	Claims []Claim
-
-	// Paper is what the paper block says; empty without one.
-	Paper declare.Paper
-
-	// Results is what the results block says; empty without one.
-	Results Results
-
-	// Environments are the environment blocks, in the order of the sources, and those of modules.
-	Environments []Environment
-
-	// Publish are the publish blocks, in the order of the sources.
-	Publish []Publish
-
-	// Limits are how many steps of a run may have a name at a time.
-	Limits map[string]int
-
-	// Checklist is what the checklist block says; empty without one.
-	Checklist Checklist
+	Steps        []Step // the instances of a block in the order of their keys
+	Skipped      []Skipped
+	Modules      map[string][]byte // the pipeline files of modules, by name
+	Claims       []Claim           // its own: those of modules are checked and left out, being about another paper
+	Paper        declare.Paper     // empty without a block, as Results and Checklist are
+	Results      Results
+	Checklist    Checklist
+	Environments []Environment // with those of modules
+	Publish      []Publish
+	Limits       map[string]int // how many steps of a run may have a name at a time
 }
 
 // Values are those of a pipeline's variables.
 type Values struct {
-	// Vars has the value of every variable as JSON, but for the sensitive ones.
-	Vars map[string]json.RawMessage
-
-	// Local names the variables whose values came from Options.Local, sorted.
-	Local []string
+	Vars  map[string]json.RawMessage // of every variable, but for the sensitive ones
+	Local []string                   // the variables whose values came from Options.Local, sorted
 
 	// Given names the variables, but for the sensitive ones, whose values are not their
 	// defaults, sorted: with these of Inputs alone, the sources give the same pipeline.

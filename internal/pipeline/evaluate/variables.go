@@ -51,14 +51,13 @@ func (vs *variables) set(from *givens) {
 			v.value = v.value.Mark(language.Sensitive(name))
 		}
 	}
-	f.Keep(whole)
+	f.SetSecrets(whole)
 	vs.validateAll()
 	for name := range whole { // those that are refused are unknown now
 		whole[name], _ = vs.of[name].value.Unmark()
 	}
 }
 
-// validateAll runs the validation blocks of all variables.
 func (vs *variables) validateAll() {
 	var refused []*setting
 	for _, v := range vs.of {

@@ -212,7 +212,7 @@ func where(p pipeline.Pos) string {
 	if p.File == "" {
 		return ""
 	}
-	return fmt.Sprintf("%s:%d", p.File, p.Line)
+	return p.String()
 }
 
 // cost is what a step is expected to take: by the history of the plan, else as its result

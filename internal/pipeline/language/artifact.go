@@ -47,7 +47,7 @@ func OutputsOf(spec *step.Spec, outputs []step.Output, address string, names Lea
 	return cty.ObjectVal(m)
 }
 
-// StepType is the type of outputsOf.
+// StepType is the type of OutputsOf.
 func StepType(spec *step.Spec) cty.Type { return OutputsOf(spec, spec.Outputs, "", nil).Type() }
 
 // StepOf tells whether a value is a whole step, and its address. An object of some
@@ -84,7 +84,6 @@ func (a *Artifact) files() ([]string, bool) {
 	return names, known && a.Ref.Path == "" && !slices.ContainsFunc(names, func(n string) bool { return strings.HasSuffix(n, "/") })
 }
 
-// at is a file or folder of the artifact.
 func (a *Artifact) at(name, typ string) *Artifact {
 	b := *a
 	b.Ref.Path = path.Join(a.Ref.Path, name)

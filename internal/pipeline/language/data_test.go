@@ -54,19 +54,21 @@ func of(t *testing.T, expr string, files map[string]string, w language.World) (s
 	return got, nil
 }
 
-// try checks what expressions of a file's text give: JSON, or what the error has if it begins
-// with "!".
+// gives checks the text that an expression gives, or what the error has if want begins with "!".
+func gives(t *testing.T, expr string, files map[string]string, w language.World, want string) {
+	t.Helper()
+	got, err := of(t, expr, files, w)
+	part, fails := strings.CutPrefix(want, "!")
+	if fails && (err == nil || !strings.Contains(strings.Join(strings.Fields(err.Error()), " "), part)) || !fails && (err != nil || got != want) {
+		t.Errorf("%s beside %.50q is %q, %v; want %q", expr, files, got, err, want)
+	}
+}
+
+// try checks what an expression gives of texts of a file, as JSON.
 func try(t *testing.T, file, expr string, cases [][2]string) {
 	t.Helper()
 	for _, c := range cases {
-		got, err := of(t, "jsonencode("+expr+")", map[string]string{file: c[0]}, language.World{})
-		want, fails := strings.CutPrefix(c[1], "!")
-		switch {
-		case fails && (err == nil || !strings.Contains(strings.Join(strings.Fields(err.Error()), " "), want)):
-			t.Errorf("%q is %s, %v; want %q", c[0], got, err, want)
-		case !fails && (err != nil || got != want):
-			t.Errorf("%q is %s, %v; want %s", c[0], got, err, want)
-		}
+		gives(t, "jsonencode("+expr+")", map[string]string{file: c[0]}, language.World{}, c[1])
 	}
 }
 
@@ -117,12 +119,8 @@ func TestYAML(t *testing.T) {
 		`null`: "null\n", `"no"`: "\"no\"\n", `[]`: "[]\n", `{}`: "{}\n", `1e-4`: "0.0001\n", `1e21`: "1000000000000000000000\n", `{ b = [1, { c = true }], a = "x\ny" }`: "\"a\": \"x\\ny\"\n\"b\":\n  - 1\n  - \"c\": true\n",
 		`"a\u0001\u007f\"é😀"`: "\"a\\x01\\x7F\\\"é\\U0001F600\"\n",
 	} {
-		if got, err := of(t, "yamlencode("+v+")", nil, language.World{}); err != nil || got != want {
-			t.Errorf("%s is %q, %v", v, got, err)
-		}
-		if got, err := of(t, "tostring(jsonencode(yamldecode(yamlencode("+v+"))) == jsonencode("+v+"))", nil, language.World{}); err != nil || got != "true" {
-			t.Errorf("%s does not come back: %v", v, err)
-		}
+		gives(t, "yamlencode("+v+")", nil, language.World{}, want)
+		gives(t, "tostring(jsonencode(yamldecode(yamlencode("+v+"))) == jsonencode("+v+"))", nil, language.World{}, "true")
 	}
 }
 
@@ -142,10 +140,7 @@ func TestPick(t *testing.T) {
 		`"c.*"`:                 "!it has no c.*",
 		``:                      "{}\n",
 	} {
-		got, err := of(t, "pick(file(\"p.yaml\"), ["+call+"])", map[string]string{"p.yaml": file}, language.World{})
-		if w, fails := strings.CutPrefix(want, "!"); fails && (err == nil || !strings.Contains(err.Error(), w)) || !fails && (err != nil || got != want) {
-			t.Errorf("%s is %q, %v; want %q", call, got, err, want)
-		}
+		gives(t, "pick(file(\"p.yaml\"), ["+call+"])", map[string]string{"p.yaml": file}, language.World{}, want)
 	}
 	try(t, "p", `pick(file("p"), ["a.b", "c", "l.1"])`, [][2]string{
 		{`{"a": {"b": 1.0, "x": 1}, "c": "\ud83d\ude00", "l": [1, {}]}`, `"{\"a\":{\"b\":1.0},\"c\":\"\\ud83d\\ude00\",\"l\":[1,{}]}"`},
@@ -185,14 +180,9 @@ func TestTemplateFile(t *testing.T) {
 		"a\n${format(\"%99999999d\", 1)}":   `!Text too long`,
 		strings.Repeat("${(", 2000):         `!Nesting too deep`,
 	} {
-		got, err := of(t, call, map[string]string{"t.tmpl": text}, language.World{})
-		if w, fails := strings.CutPrefix(want, "!"); fails && (err == nil || !strings.Contains(err.Error(), w)) || !fails && (err != nil || got != want) {
-			t.Errorf("%.50q is %s, %v; want %s", text, got, err, want)
-		}
+		gives(t, call, map[string]string{"t.tmpl": text}, language.World{}, want)
 	}
-	if _, err := of(t, `templatefile("no.tmpl", {})`, nil, language.World{ReadFile: os.ReadFile}); err == nil || !strings.Contains(err.Error(), "no.tmpl") {
-		t.Error(err)
-	}
+	gives(t, `templatefile("no.tmpl", {})`, nil, language.World{ReadFile: os.ReadFile}, "!no.tmpl")
 }
 
 // What is listed and hashed once is the same wherever the pipeline is loaded again: of does so,
@@ -241,20 +231,11 @@ func TestFileset(t *testing.T) {
 		`"out", "dir/*"`:            `!is a link that leads out of out`,
 		`"loop", "**"`:              `!too many`,
 	} {
-		got, err := of(t, "jsonencode(fileset("+call+"))", nil, o)
-		if w, fails := strings.CutPrefix(want, "!"); fails && (err == nil || !strings.Contains(err.Error(), w)) || !fails && (err != nil || got != want) {
-			t.Errorf("fileset(%s) is %s, %v; want %s", call, got, err, want)
-		}
+		gives(t, "jsonencode(fileset("+call+"))", nil, o, want)
 	}
-	if got, err := of(t, `filesha256("data/a.csv")`, nil, o); err != nil || got != artifacts.Sum([]byte("data/a.csv")).Hex() {
-		t.Errorf("%s, %v", got, err)
-	}
-	if _, err := of(t, `filesha256("data/a.csv")`, nil, language.World{}); err == nil || !strings.Contains(err.Error(), "data/a.csv is not among the sources") {
-		t.Error(err)
-	}
-	if _, err := of(t, `jsonencode(fileset("data", "*"))`, nil, language.World{}); err == nil || !strings.Contains(err.Error(), "data is not among the sources") {
-		t.Error(err)
-	}
+	gives(t, `filesha256("data/a.csv")`, nil, o, artifacts.Sum([]byte("data/a.csv")).Hex())
+	gives(t, `filesha256("data/a.csv")`, nil, language.World{}, "!data/a.csv is not among the sources")
+	gives(t, `jsonencode(fileset("data", "*"))`, nil, language.World{}, "!data is not among the sources")
 }
 
 func TestFunctionsOfTerraform(t *testing.T) {
@@ -274,9 +255,6 @@ func TestFunctionsOfTerraform(t *testing.T) {
 		`can(tomldecode("="))`:                `false`,
 		`try(fileset("none", "*"), ["none"])`: `["none"]`,
 	} {
-		got, err := of(t, "jsonencode("+expr+")", nil, language.World{List: language.List})
-		if w, fails := strings.CutPrefix(want, "!"); fails && (err == nil || !strings.Contains(err.Error(), w)) || !fails && (err != nil || got != want) {
-			t.Errorf("%s is %s, %v; want %s", expr, got, err, want)
-		}
+		gives(t, "jsonencode("+expr+")", nil, language.World{List: language.List}, want)
 	}
 }

@@ -2,8 +2,6 @@ package language_test
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -21,15 +19,12 @@ import (
 // expressions adds those of the pipelines in testdata.
 func expressions(f *testing.F) {
 	for _, dir := range []string{"valid", "invalid", "lint"} {
-		files, err := filepath.Glob("../testdata/" + dir + "/*.hcl")
-		if err != nil || len(files) == 0 {
-			f.Fatal(dir, err)
+		sources, err := syntax.ReadAll("../testdata/" + dir)
+		if err != nil {
+			f.Fatal(err)
 		}
-		for _, name := range files {
-			src, err := os.ReadFile(name)
-			if err != nil {
-				f.Fatal(err)
-			}
+		for _, name := range syntax.Keys(sources) {
+			src := sources[name]
 			body := syntax.ParseFile(name, src, syntax.NewCollector(nil))
 			if body == nil {
 				continue
@@ -55,7 +50,7 @@ const (
 func evaluate(source string) (e hclsyntax.Expression, v cty.Value, ds syntax.Diagnostics, awaits bool) {
 	c := syntax.NewCollector(map[string][]byte{"x": []byte(source)})
 	s := language.NewSession(map[string][]byte{"a.txt": []byte("text"), "t.tmpl": []byte("${n}")}, language.World{}, c, func() error { return errors.New("enough") })
-	if !syntax.Tame("x", []byte(source), c) {
+	if !syntax.CheckSource("x", []byte(source), c) {
 		return nil, cty.NilVal, c.Done(), false
 	}
 	e, wrong := hclsyntax.ParseExpression([]byte(source), "x", hcl.InitialPos)
@@ -68,7 +63,7 @@ func evaluate(source string) (e hclsyntax.Expression, v cty.Value, ds syntax.Dia
 		}
 	}
 	s.RewriteNode(e)
-	s.Keep(map[string]cty.Value{"secret": cty.StringVal(secret)})
+	s.SetSecrets(map[string]cty.Value{"secret": cty.StringVal(secret)})
 	spec := &step.Spec{Kind: step.Kind[any]{Outputs: []step.Output{{Name: "out", Tree: true}, {Name: "report"}}}}
 	outputs := func(address string) cty.Value { return language.OutputsOf(spec, spec.Outputs, address, nil) }
 	object := func(m map[string]cty.Value) cty.Value { return cty.ObjectVal(m) }
@@ -201,7 +196,7 @@ func FuzzRewrite(f *testing.F) {
 			return // line ends become LF
 		}
 		c := syntax.NewCollector(nil)
-		if !syntax.Tame("x", []byte(source), c) {
+		if !syntax.CheckSource("x", []byte(source), c) {
 			return
 		}
 		before, wrong := hclsyntax.ParseExpression([]byte(source), "x", hcl.InitialPos)
@@ -212,7 +207,7 @@ func FuzzRewrite(f *testing.F) {
 		s := language.NewSession(nil, language.World{}, c, func() error { return errors.New("enough") })
 		ctx := &hcl.EvalContext{Variables: values, Functions: s.Functions(".", nil)}
 		want, wrong := before.Value(ctx)
-		s.Again()
+		s.ResetMeter()
 		s.RewriteNode(after)
 		got, ds := after.Value(ctx)
 		if s.Ended() {

@@ -59,7 +59,6 @@ func (m *meter) end(summary, format string, args ...any) error {
 	return m.ended
 }
 
-// size is how large a value is.
 type size struct{ elements, bytes int64 }
 
 // Measure is the limit that a value is beyond; nil if it is beyond none.

@@ -14,10 +14,10 @@ import (
 // Scope is what an expression sees.
 type Scope struct {
 	*Session
-	Context *hcl.EvalContext
-	Of      *syntax.Of              // which instance diagnostics are about; nil: none in particular
-	Bad     map[hcl.Expression]bool // refers to what does not exist; reported
-	Why     Why                     // nil: a value alone says what it lacks
+	Context  *hcl.EvalContext
+	Instance *syntax.Instance        // which instance diagnostics are about; nil: none in particular
+	Bad      map[hcl.Expression]bool // refers to what does not exist; reported
+	Why      Why                     // nil: a value alone says what it lacks
 }
 
 // Value evaluates an expression. Where that fails, or would only repeat what is
@@ -28,7 +28,7 @@ func (sc Scope) Value(e hclsyntax.Expression) cty.Value {
 	}
 	v, ds := e.Value(sc.Context)
 	for _, d := range ds {
-		sc.Diags.AddHCL(sc.explain(d, sc.Why), e.Range(), sc.Of)
+		sc.Diags.AddHCL(sc.explain(d, sc.Why), e.Range(), sc.Instance)
 	}
 	if ds.HasErrors() {
 		return cty.DynamicVal
@@ -51,7 +51,7 @@ func (sc Scope) answered(e hclsyntax.Expression, v cty.Value) cty.Value {
 		}
 	}
 	rng, detail := e.Range(), "This has no value, though all that it refers to has one: an operator or function here does not answer for what it is given, such as a null. Leave nulls out: X != null && f(X)."
-	sc.Diags.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "No value", Detail: detail, Subject: &rng}, sc.Of, detail)
+	sc.Diags.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "No value", Detail: detail, Subject: &rng}, sc.Instance, detail)
 	return v
 }
 
@@ -74,7 +74,7 @@ func (sc Scope) measured(e hclsyntax.Expression, v cty.Value) (cty.Value, bool) 
 		return v, true
 	}
 	rng := e.Range()
-	sc.Diags.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: err.Summary, Detail: err.Detail, Subject: &rng}, sc.Of, err.Detail)
+	sc.Diags.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: err.Summary, Detail: err.Detail, Subject: &rng}, sc.Instance, err.Detail)
 	return cty.DynamicVal, false
 }
 
@@ -89,7 +89,7 @@ func (sc Scope) Typed(e hclsyntax.Expression, want cty.Type, wrong string) (cty.
 		return typed, true
 	}
 	rng := e.Range()
-	sc.Diags.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Wrong type", Detail: wrong, Subject: &rng}, sc.Of, wrong)
+	sc.Diags.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Wrong type", Detail: wrong, Subject: &rng}, sc.Instance, wrong)
 	return v, false
 }
 
@@ -105,7 +105,7 @@ func (sc Scope) Open(v cty.Value, rng hcl.Range) cty.Value {
 	sc.Diags.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Sensitive value", Subject: &rng,
 		Detail: fmt.Sprintf("This value comes from var.%s, which is sensitive. Here it would become part of keys, results and histories. "+
 			"A command gets it by secret_env = { NAME = var.%s }, or without a variable by secret_env = { NAME = \"env:NAME\" } or { NAME = \"file:/PATH\" }; "+
-			"a condition on it is nonsensitive(CONDITION).", name, name)}, sc.Of, name)
+			"a condition on it is nonsensitive(CONDITION).", name, name)}, sc.Instance, name)
 	return cty.DynamicVal
 }
 

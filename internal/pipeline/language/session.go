@@ -38,8 +38,8 @@ func NewSession(sources map[string][]byte, w World, d *syntax.Collector, stop fu
 // Ended reports whether a limit has ended the evaluation: nothing is evaluated any more.
 func (s *Session) Ended() bool { return s.meter.ended != nil }
 
-// Again lets the next expression use as much as a whole pipeline.
-func (s *Session) Again() { *s.meter = meter{stop: s.meter.stop} }
+// ResetMeter lets the next expression use as much as a whole pipeline.
+func (s *Session) ResetMeter() { *s.meter = meter{stop: s.meter.stop} }
 
 // Await makes what is evaluated from now on await what a knows of, until back is called.
 func (s *Session) Await(a *Awaited) (back func()) {
@@ -54,8 +54,8 @@ func (s *Session) Awaits() *Awaited { return s.now }
 // Drop notes that the outputs of a step do not stay.
 func (s *Session) Drop(address string) { s.dropped[address] = true }
 
-// Keep notes the values of sensitive variables, without their marks.
-func (s *Session) Keep(whole map[string]cty.Value) { s.whole = whole }
+// SetSecrets notes the values of sensitive variables, without their marks.
+func (s *Session) SetSecrets(whole map[string]cty.Value) { s.whole = whole }
 
 // HasSecrets reports whether a variable is sensitive.
 func (s *Session) HasSecrets() bool { return len(s.whole) > 0 }

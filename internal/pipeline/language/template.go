@@ -37,7 +37,7 @@ func (s *Session) render(dir, name string, vars cty.Value, secret func() bool) (
 		s.Diags.Quote(full, b)
 	}
 	tokens, _ := hclsyntax.LexTemplate(b, full, hcl.InitialPos)
-	if d := syntax.Wild(tokens); d != nil {
+	if d := syntax.CheckTokens(tokens); d != nil {
 		return "", &told{d}
 	}
 	e, ds := hclsyntax.ParseTemplate(b, full, hcl.InitialPos)

@@ -74,7 +74,6 @@ func (p *parser) file(c *hcl.BodyContent, profile string) {
 	}
 }
 
-// settings takes over what a body sets.
 func (p *parser) settings(c *hcl.BodyContent) {
 	p.text(c.Attributes["store"], &p.said.Store)
 	p.text(c.Attributes["state"], &p.said.State)

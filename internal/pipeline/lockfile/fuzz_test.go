@@ -35,8 +35,7 @@ func FuzzLock(f *testing.F) {
 			}
 			return
 		}
-		if p, ok := before.Pinned(pin.Source); ok {
-			_ = p
+		if _, ok := before.Pinned(pin.Source); ok {
 			return
 		}
 		if err := Add(path, []step.Pin{pin}); err != nil {

@@ -153,7 +153,6 @@ func (c *completions) attributes(attrs []step.Attr, written []string) {
 	}
 }
 
-// value completes within an expression.
 func (c *completions) value(offset int) {
 	p := c.place
 	want := attrAt(c.s.attrsOf(c.d, p.blocks), p.path)
@@ -173,7 +172,6 @@ func (c *completions) value(offset int) {
 	}
 }
 
-// start completes the start of an expression.
 func (c *completions) start(want *step.Attr) {
 	if want != nil {
 		for _, e := range want.Enum {
@@ -250,7 +248,7 @@ func (c *completions) member(want *step.Attr, offset int) {
 	}
 	root := p.before[0]
 	block := p.before
-	if len(block) > 0 && strings.HasPrefix(block[len(block)-1], "[") {
+	if strings.HasPrefix(block[len(block)-1], "[") {
 		block = block[:len(block)-1]
 	}
 	switch {

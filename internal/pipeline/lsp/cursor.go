@@ -31,7 +31,6 @@ const (
 	inValue
 )
 
-// header is the type and the labels of a block.
 type header struct {
 	typ    string
 	labels []string

@@ -106,15 +106,6 @@ func (s *server) definitionInModule(d *document, p place, name string) any {
 	return nil
 }
 
-// definitionOfOutput finds the output block that module.NAME.OUTPUT is about.
-func (s *server) definitionOfOutput(d *document, module, output string) any {
-	x, ok := s.work.module(d, module)
-	if !ok {
-		return nil
-	}
-	return s.locateNamed(d, s.work.inside(x, "output"), "output."+output)
-}
-
 func (s *server) locateNamed(d *document, among []decl, name string) any {
 	for _, x := range among {
 		if x.name == name {

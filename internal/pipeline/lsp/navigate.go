@@ -34,7 +34,10 @@ func (s *server) definition(d *document, offset int) any {
 	}
 	plain := slices.DeleteFunc(ref, func(x string) bool { return strings.HasPrefix(x, "[") })
 	if len(plain) > 2 && plain[0] == "module" {
-		return s.definitionOfOutput(d, plain[1], plain[2])
+		if x, ok := s.work.module(d, plain[1]); ok {
+			return s.locateNamed(d, s.work.inside(x, "output"), "output."+plain[2])
+		}
+		return nil
 	}
 	for _, x := range s.work.declared(d) {
 		if each := x.body != nil && x.forEach && plain[0] == "each"; each && x.rng.Filename == d.path && x.extent.Start.Byte <= offset && offset <= x.extent.End.Byte {
@@ -101,5 +104,5 @@ func (s *server) format(d *document, _ int) any {
 	if ds.HasErrors() || bytes.Equal(out, []byte(d.src)) {
 		return []textEdit{}
 	}
-	return []textEdit{{d.fullRange(), string(out)}}
+	return []textEdit{{span{position{}, d.position(len(d.src))}, string(out)}}
 }

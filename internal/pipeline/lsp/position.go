@@ -50,8 +50,6 @@ func (t *text) position(offset int) position {
 
 func (t *text) span(r hcl.Range) span { return span{t.position(r.Start.Byte), t.position(r.End.Byte)} }
 
-func (t *text) fullRange() span { return span{position{}, t.position(len(t.src))} }
-
 // units counts UTF-16 code units.
 func units(s string) (n int) {
 	for _, r := range s {

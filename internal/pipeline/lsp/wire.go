@@ -78,10 +78,6 @@ func (w *wire) write(v any) error {
 	return err
 }
 
-func (w *wire) notify(method string, params any) error {
-	return w.write(map[string]any{"jsonrpc": "2.0", "method": method, "params": params})
-}
-
 // answer sends the result of a request, or its error.
 func (w *wire) answer(id json.RawMessage, result any, err error) error {
 	if len(id) == 0 {

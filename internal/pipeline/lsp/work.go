@@ -300,7 +300,8 @@ func (w *work) publish(path string, files []string, ds pipeline.Diagnostics) err
 	}
 	w.mu.Unlock()
 	for _, f := range slices.Sorted(maps.Keys(by)) {
-		if err := w.s.wire.notify("textDocument/publishDiagnostics", map[string]any{"uri": uriOf(f), "diagnostics": by[f]}); err != nil {
+		params := map[string]any{"uri": uriOf(f), "diagnostics": by[f]}
+		if err := w.s.wire.write(map[string]any{"jsonrpc": "2.0", "method": "textDocument/publishDiagnostics", "params": params}); err != nil {
 			return err
 		}
 	}

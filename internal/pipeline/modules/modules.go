@@ -58,11 +58,7 @@ func (r *Reader) Open(ctx context.Context, folder, source string) (map[string][]
 		return nil, err
 	}
 	if !isGit {
-		at := source
-		if !path.IsAbs(at) {
-			at = path.Join(folder, source)
-		}
-		if err := r.accepts(at); err != nil && declare.IsLocalModule(source) {
+		if err := r.accepts(syntax.Beside(folder, source)); err != nil && declare.IsLocalModule(source) {
 			return nil, err
 		}
 		files, err := declare.LocalModule(folder, source)

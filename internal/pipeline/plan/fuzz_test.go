@@ -12,11 +12,7 @@ import (
 // FuzzPlan previews plans that anybody may have written to a store.
 func FuzzPlan(f *testing.F) {
 	reg := registry(1)
-	p, err := Build("p.hcl", load(f, diamond), reg, nil)
-	if err != nil {
-		f.Fatal(err)
-	}
-	good, err := json.Marshal(p)
+	good, err := json.Marshal(build(f, load(f, diamond), reg, ""))
 	if err != nil {
 		f.Fatal(err)
 	}

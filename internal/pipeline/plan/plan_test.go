@@ -54,6 +54,16 @@ func load(t testing.TB, src string) *pipeline.Pipeline {
 	return p
 }
 
+// build plans what a target needs; "": the whole pipeline.
+func build(t testing.TB, p *pipeline.Pipeline, reg *step.Registry, target string) *Plan {
+	t.Helper()
+	pl, err := Build("p.hcl", p, reg, strings.Fields(target))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pl
+}
+
 func addresses(p *Plan) string {
 	var out []string
 	for _, s := range p.Steps {
@@ -72,14 +82,7 @@ func TestSelectionAndOrder(t *testing.T) {
 		"step":                 `first left right["x"] last right["y"] alone`,
 		"step.text.alone":      `alone`,
 	} {
-		var targets []string
-		if target != "" {
-			targets = []string{target}
-		}
-		pl, err := Build("p.hcl", p, registry(1), targets)
-		if err != nil {
-			t.Fatal(err)
-		}
+		pl := build(t, p, registry(1), target)
 		if got := addresses(pl); got != want {
 			t.Errorf("target %q gives %s, want %s", target, got, want)
 		}
@@ -127,14 +130,7 @@ step "text" "own" {
 		`module.m["]."].step.text.left`: `module.m["]."].step.text.first module.m["]."].step.text.left`,
 		`module.m["a"].table`:           `module.m["a"].table.t`,
 	} {
-		var targets []string
-		if target != "" {
-			targets = []string{target}
-		}
-		pl, err := Build("p.hcl", p, reg, targets)
-		if err != nil {
-			t.Fatal(err)
-		}
+		pl := build(t, p, reg, target)
 		if got := addresses(pl); got != want {
 			t.Errorf("target %q gives %s, want %s", target, got, want)
 		}
@@ -175,10 +171,7 @@ func outcomes(t *testing.T, pl *Plan, reg *step.Registry, r *results) (string, *
 }
 
 func TestPreview(t *testing.T) {
-	pl, err := Build("p.hcl", load(t, diamond), registry(1), []string{"step.text.last"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	pl := build(t, load(t, diamond), registry(1), "step.text.last")
 	r := &results{has: map[artifacts.Digest]string{}}
 	got, v := outcomes(t, pl, registry(1), r)
 	if got != "run maybe maybe maybe" {
@@ -222,10 +215,7 @@ step "text" "last" {
   text     = each.key
   after    = step.text.first[each.key].out
 }`, n/100)
-	pl, err := Build("p.hcl", load(t, src), registry(1), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pl := build(t, load(t, src), registry(1), "")
 	asked := map[artifacts.Digest]int{}
 	calls, most := 0, 0
 	lookup := func(_ context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
@@ -270,10 +260,7 @@ step "text" "last" {
 }
 
 func TestPlanTravels(t *testing.T) {
-	pl, err := Build("p.hcl", load(t, diamond), registry(1), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pl := build(t, load(t, diamond), registry(1), "")
 	b, err := json.Marshal(pl)
 	if err != nil {
 		t.Fatal(err)
@@ -301,10 +288,7 @@ func BenchmarkPlan1000(b *testing.B) {
 	p := load(b, src.String())
 	r := &results{has: map[artifacts.Digest]string{}}
 	for b.Loop() {
-		pl, err := Build("p.hcl", p, registry(1), nil)
-		if err != nil {
-			b.Fatal(err)
-		}
+		pl := build(b, p, registry(1), "")
 		if _, err := pl.Preview(context.Background(), registry(1), r.lookup); err != nil {
 			b.Fatal(err)
 		}
@@ -314,10 +298,7 @@ func BenchmarkPlan1000(b *testing.B) {
 // TestOtherKinds: a plan is done by the versions of kinds that it was made for, or by
 // none. Plans of releases that did not name them are taken as they are.
 func TestOtherKinds(t *testing.T) {
-	p, err := Build("p.hcl", load(t, diamond), registry(2), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := build(t, load(t, diamond), registry(2), "")
 	if err := p.CheckKinds(registry(2)); err != nil {
 		t.Error(err)
 	}
@@ -337,10 +318,7 @@ func TestOtherKinds(t *testing.T) {
 }
 
 func TestWithout(t *testing.T) {
-	pl, err := Build("p.hcl", load(t, diamond), registry(1), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pl := build(t, load(t, diamond), registry(1), "")
 	rest, left := pl.Without(func(i int) bool { return pl.Steps[i].Address == `step.text.right["x"]` })
 	if got := addresses(rest); got != `first left right["y"] alone` {
 		t.Errorf("rest %s", got)
@@ -372,22 +350,12 @@ func TestTemporary(t *testing.T) {
 		{"", "step", ""},
 		{"publish \"p\" {\nfiles = step.text.left.out\nto = \"p\"\n}\n", "", "first"},
 	} {
-		var targets []string
-		if c.target != "" {
-			targets = []string{c.target}
-		}
-		pl, err := Build("p.hcl", load(t, src+c.more), registry(1), targets)
-		if err != nil {
-			t.Fatal(err)
-		}
+		pl := build(t, load(t, src+c.more), registry(1), c.target)
 		if got := temporary(pl); got != c.want {
 			t.Errorf("target %q, %q: %q, want %q", c.target, c.more, got, c.want)
 		}
 	}
-	pl, err := Build("p.hcl", load(t, src), registry(1), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pl := build(t, load(t, src), registry(1), "")
 	rest, _ := pl.Without(func(i int) bool { return pl.Steps[i].Address == "step.text.last" })
 	if got := temporary(rest); got != "first" || temporary(pl) != "first left" {
 		t.Errorf("without last, which reads left: %q", got)
@@ -415,10 +383,7 @@ func TestGrowAsksLittle(t *testing.T) {
 
 // TestPanicInAPreview: a kind that panics is an error of its step, whatever goroutine it is asked in.
 func TestPanicInAPreview(t *testing.T) {
-	pl, err := Build("p.hcl", load(t, diamond), registry(1), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pl := build(t, load(t, diamond), registry(1), "")
 	reg := step.NewRegistry(step.Define(step.Kind[config]{Name: "text", Version: 1, Doc: "Text.", Outputs: []step.Output{{Name: "out", Type: "text", Help: "text"}},
 		Run: func(context.Context, *step.IO, config) error { return nil }, Check: func(config) error { panic("on purpose") }}))
 	if _, err := pl.Preview(t.Context(), reg, new(results).lookup); err == nil || !strings.HasPrefix(err.Error(), "step.text.first: a bug in redsi: on purpose") {

@@ -33,7 +33,7 @@ func (r *Reader) Fail(at []any, rng hcl.Range, summary, detail string) broken {
 	if len(at) > 0 {
 		about = pattern(at)
 	}
-	r.Diags.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: &rng}, r.Of, about)
+	r.Diags.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: &rng}, r.Instance, about)
 	return r.Spoil(at)
 }
 
@@ -171,7 +171,6 @@ func (r *Reader) within(e hclsyntax.Expression, path []any, byName bool) (hcl.Ra
 	return e.Range(), true
 }
 
-// itemOf is the item of a key.
 func itemOf(x *hclsyntax.ObjectConsExpr, ctx *hcl.EvalContext, key string) (hclsyntax.ObjectConsItem, bool) {
 	for _, it := range x.Items {
 		k, ds := it.KeyExpr.Value(ctx)

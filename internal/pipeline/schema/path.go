@@ -54,7 +54,7 @@ func pattern(path []any) string {
 
 var pathPart = regexp.MustCompile(`^(?:\.?([^.\[]+)|\[([0-9]+)\]|\[("(?:[^"\\]|\\.)*")\])`)
 
-// ParsePath reads what show writes. Of a path in another form it takes as much
+// ParsePath reads what Show writes. Of a path in another form it takes as much
 // as it understands: the place is then less exact, but right.
 func ParsePath(s string) (path []any) {
 	for {

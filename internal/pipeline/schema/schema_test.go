@@ -2,8 +2,6 @@ package schema_test
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -81,7 +79,7 @@ func reads(t *testing.T, src string) (b *hclsyntax.Block, r *schema.Reader, said
 		return nil, nil, said, false
 	}
 	s.Rewrite(body.Body)
-	s.Keep(map[string]cty.Value{"token": cty.StringVal("hidden")})
+	s.SetSecrets(map[string]cty.Value{"token": cty.StringVal("hidden")})
 	records := step.Spec{Kind: step.Kind[any]{Outputs: []step.Output{{Name: "records", Type: "nq/records"}, {Name: "other", Type: "x"}}}}
 	ctx := &hcl.EvalContext{Functions: s.Functions(".", func() bool { return true }), Variables: map[string]cty.Value{
 		"var":  cty.ObjectVal(map[string]cty.Value{"token": cty.StringVal("hidden").Mark(language.Sensitive("token")), "n": cty.NumberIntVal(3)}),
@@ -91,7 +89,7 @@ func reads(t *testing.T, src string) (b *hclsyntax.Block, r *schema.Reader, said
 	b = body.Blocks[0]
 	typos := schema.Typos{}
 	schema.Shape(d, b, spec.Attrs, common, "A wide", typos)
-	r = &schema.Reader{Scope: language.Scope{Session: s, Context: ctx, Of: &syntax.Of{Key: "k", Keyed: true}}, Block: b, Spec: spec, Owner: "A wide", Address: `wide.w["k"]`, Typos: typos}
+	r = &schema.Reader{Scope: language.Scope{Session: s, Context: ctx, Instance: &syntax.Instance{Key: "k", Keyed: true}}, Block: b, Spec: spec, Owner: "A wide", Address: `wide.w["k"]`, Typos: typos}
 	said, ok = schema.Read[wide](r)
 	return b, r, said, ok
 }
@@ -114,15 +112,12 @@ func FuzzBody(f *testing.F) {
 		f.Add(src)
 	}
 	for _, dir := range []string{"valid", "invalid"} {
-		files, err := filepath.Glob("../testdata/" + dir + "/*.hcl")
-		if err != nil || len(files) == 0 {
-			f.Fatal("no pipelines", err)
+		sources, err := syntax.ReadAll("../testdata/" + dir)
+		if err != nil {
+			f.Fatal(err)
 		}
-		for _, name := range files {
-			src, err := os.ReadFile(name)
-			if err != nil {
-				f.Fatal(err)
-			}
+		for _, name := range syntax.Keys(sources) {
+			src := sources[name]
 			if file, ds := hclsyntax.ParseConfig(src, name, hcl.InitialPos); !ds.HasErrors() {
 				for _, b := range file.Body.(*hclsyntax.Body).Blocks {
 					if text := b.Range().SliceBytes(src); len(text) < 2000 {

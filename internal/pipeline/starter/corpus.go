@@ -31,7 +31,6 @@ type Corpus struct {
 type corpusFile struct {
 	collect.Part
 	name string // below the folder, with slashes
-	size int64
 }
 
 // Find reads the files of a folder as the study's import_corpus will, so that errors in them
@@ -57,7 +56,6 @@ func Find(ctx context.Context, folder string) (*Corpus, error) {
 
 // look lists the folder's files by role.
 func (c *Corpus) look(ctx context.Context) error {
-	sizes := map[string]int64{}
 	var names []string
 	top := c.Folder + string(filepath.Separator) // it may be a link
 	err := filepath.WalkDir(top, func(p string, d fs.DirEntry, err error) error {
@@ -75,8 +73,7 @@ func (c *Corpus) look(ctx context.Context) error {
 			return err
 		}
 		rel, err := filepath.Rel(c.Folder, p)
-		name := filepath.ToSlash(rel)
-		names, sizes[name] = append(names, name), info.Size()
+		names = append(names, filepath.ToSlash(rel))
 		return err
 	})
 	if errors.Is(err, fs.ErrNotExist) {
@@ -94,7 +91,7 @@ func (c *Corpus) look(ctx context.Context) error {
 	have := map[collect.Role]bool{}
 	for _, name := range names {
 		if p, ok := parts[name]; ok {
-			c.list = append(c.list, corpusFile{p, name, sizes[name]})
+			c.list = append(c.list, corpusFile{p, name})
 			have[p.Role] = true
 		}
 	}
@@ -160,7 +157,7 @@ func (c *Corpus) read(ctx context.Context) error {
 
 func (c *Corpus) open(f corpusFile) collect.File {
 	file := filepath.Join(c.Folder, filepath.FromSlash(f.name))
-	return collect.File{Name: f.name, Size: f.size,
+	return collect.File{Name: f.name,
 		Open: func() (io.ReadCloser, error) { return os.Open(file) },
 		Path: func() (string, error) { return file, nil }}
 }

@@ -53,7 +53,7 @@ func TestNamesOfFilesAreLiterals(t *testing.T) {
 // TestTwoFilesOfOneName: a download has one file of a name.
 func TestTwoFilesOfOneName(t *testing.T) {
 	documents := collect.Part{Role: collect.Documents}
-	c := &Corpus{Folder: "mine", list: []corpusFile{{documents, "corpus/a/part.jsonl", 1}, {documents, "corpus/b/part.jsonl", 1}}}
+	c := &Corpus{Folder: "mine", list: []corpusFile{{documents, "corpus/a/part.jsonl"}, {documents, "corpus/b/part.jsonl"}}}
 	if _, err := c.inputs(); err == nil || !strings.Contains(err.Error(), "corpus/a/part.jsonl and corpus/b/part.jsonl are both documents with the same name") {
 		t.Errorf("%v", err)
 	}

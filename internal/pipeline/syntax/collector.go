@@ -20,14 +20,14 @@ type Collector struct {
 	sources map[string][]byte
 }
 
-// Of says which of a block's instances a diagnostic is about.
-type Of struct {
+// Instance says which of a block's instances a diagnostic is about.
+type Instance struct {
 	Key   string
 	Keyed bool // the block has for_each
 }
 
 type repeated struct {
-	first  Of
+	first  Instance
 	others map[string]bool // further instances, by key
 	values int             // further values within the first instance
 }
@@ -78,7 +78,7 @@ func (c *Collector) HCL(ds hcl.Diagnostics, rng hcl.Range) {
 }
 
 // AddHCL adds one of the library's, which may say another thing in each instance.
-func (c *Collector) AddHCL(d *hcl.Diagnostic, rng hcl.Range, of *Of) {
+func (c *Collector) AddHCL(d *hcl.Diagnostic, rng hcl.Range, of *Instance) {
 	e := *d
 	if e.Subject == nil {
 		e.Subject = &rng
@@ -93,7 +93,7 @@ func (c *Collector) AddHCL(d *hcl.Diagnostic, rng hcl.Range, of *Of) {
 
 // Add files a diagnostic about something within one instance of a block, or,
 // with nil, about none in particular.
-func (c *Collector) Add(d *hcl.Diagnostic, of *Of, about string) {
+func (c *Collector) Add(d *hcl.Diagnostic, of *Instance, about string) {
 	d.Detail = brief(d.Detail)
 	id := fmt.Sprintf("%s:%d:%d %d %s\x00%s", d.Subject.Filename, d.Subject.Start.Byte, d.Subject.End.Byte, d.Severity, d.Summary, about)
 	if len(c.within) > 0 {

@@ -9,7 +9,7 @@ import (
 )
 
 // Shown is how many characters of a text a diagnostic quotes if it has more than
-// longText. A value can be a whole file.
+// Long. A value can be a whole file.
 const (
 	Shown = 80
 	Long  = 2 * Shown

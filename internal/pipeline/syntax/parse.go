@@ -26,7 +26,7 @@ func Check(sources map[string][]byte) Diagnostics {
 
 // ParseFile is the body of a file; nil of one that is not HCL, which is reported.
 func ParseFile(name string, src []byte, d *Collector) *Body {
-	if !Tame(name, src, d) {
+	if !CheckSource(name, src, d) {
 		return nil
 	}
 	d.Quote(name, src)
@@ -38,16 +38,16 @@ func ParseFile(name string, src []byte, d *Collector) *Body {
 	return &Body{name, f.Body.(*hclsyntax.Body)}
 }
 
-// Tame refuses sources whose size, depth or texts the parser and the evaluator were not
+// CheckSource refuses sources whose size, depth or texts the parser and the evaluator were not
 // made for.
-func Tame(name string, src []byte, d *Collector) bool {
+func CheckSource(name string, src []byte, d *Collector) bool {
 	if len(src) > MaxSource {
 		d.Error(hcl.Range{Filename: name, Start: hcl.InitialPos, End: hcl.InitialPos}, "Source too large",
 			fmt.Sprintf("%s has %d bytes; a pipeline file may have %d. Large constants belong in a file of their own that file() reads.", name, len(src), MaxSource))
 		return false
 	}
 	tokens, _ := hclsyntax.LexConfig(src, name, hcl.InitialPos) // the parser reports what is wrong here
-	wrong := Wild(tokens)
+	wrong := CheckTokens(tokens)
 	if wrong != nil {
 		d.Error(*wrong.Subject, wrong.Summary, wrong.Detail)
 	}

@@ -1,8 +1,6 @@
 package syntax_test
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"unicode"
@@ -28,17 +26,13 @@ func TestCheck(t *testing.T) {
 // ParseFile gives a body or says why there is none, at places of the file; what it lets
 // through is not too deep for those who walk it, and what is said of a file can be printed.
 func FuzzParse(f *testing.F) {
-	for _, pattern := range []string{"valid", "invalid", "lint"} {
-		files, err := filepath.Glob("../testdata/" + pattern + "/*.hcl")
-		if err != nil || len(files) == 0 {
-			f.Fatal(pattern, err)
+	for _, dir := range []string{"valid", "invalid", "lint"} {
+		sources, err := syntax.ReadAll("../testdata/" + dir)
+		if err != nil {
+			f.Fatal(err)
 		}
-		for _, name := range files {
-			src, err := os.ReadFile(name)
-			if err != nil {
-				f.Fatal(err)
-			}
-			f.Add(src)
+		for _, name := range syntax.Keys(sources) {
+			f.Add(sources[name])
 		}
 	}
 	f.Add([]byte("a = " + strings.Repeat("[", 2*syntax.MaxDepth)))

@@ -85,8 +85,8 @@ func LongNumber(text string) *Limit {
 	return nil
 }
 
-// Wild is what is wrong with tokens that tame refuses.
-func Wild(tokens hclsyntax.Tokens) *hcl.Diagnostic {
+// CheckTokens is what is wrong with tokens that CheckSource refuses.
+func CheckTokens(tokens hclsyntax.Tokens) *hcl.Diagnostic {
 	rng, err := badToken(tokens)
 	if err == nil {
 		var deep bool
@@ -101,7 +101,7 @@ func Wild(tokens hclsyntax.Tokens) *hcl.Diagnostic {
 }
 
 // tooDeep finds where the parts of an expression, or blocks, stand deeper within
-// each other than maxDepth. Operators count too, as each is within the next one,
+// each other than MaxDepth. Operators count too, as each is within the next one,
 // until a comma or the end of a line ends their chain.
 func tooDeep(tokens hclsyntax.Tokens) (hcl.Range, bool) {
 	type level struct {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -13,20 +12,6 @@ import (
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/ranking/topk"
 )
-
-func readMatrix(t *testing.T, path string) npy.Matrix {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	m, err := npy.Read(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
 
 // rows reads a matrix.
 type rows struct{ left []float32 }
@@ -47,7 +32,7 @@ func find(t *testing.T, documents, queries npy.Matrix, o Options) [][]topk.Hit {
 
 // TestNumpy: rankings are those of numpy (tools/golden/dense.py), ties by number.
 func TestNumpy(t *testing.T) {
-	documents, queries := readMatrix(t, "testdata/documents.npy"), readMatrix(t, "testdata/queries.npy")
+	documents, queries := goldens.Read(t, "testdata/documents.npy", npy.Read), goldens.Read(t, "testdata/queries.npy", npy.Read)
 	var golden map[string]struct {
 		Order [][]int32
 		Score [][]float64

@@ -95,8 +95,7 @@ func averagePrecision(v *view, m Metric) float64 {
 }
 
 func ndcg(v *view, m Metric) float64 {
-	k := m.k
-	k = cmp.Or(k, math.MaxInt)
+	k := cmp.Or(m.k, math.MaxInt)
 	ideal := dcg(v.ideal[:min(k, len(v.ideal))], m.exp)
 	if ideal == 0 {
 		return 0

@@ -33,32 +33,31 @@ type family struct {
 	gain  bool // takes dcg='exp-log2'
 	lower bool // is better
 	also  []string
-	doc   string
 	score func(v *view, m Metric) float64
 }
 
 // families are the measures by name. also are ir_measures' names of the same.
 var families = []*family{
-	{name: "Hits", cut: must, rel: true, also: []string{"Success"}, score: hits,
-		doc: "share of queries with a relevant document among the first k"},
-	{name: "MRR", cut: may, rel: true, also: []string{"RR"}, score: reciprocalRank,
-		doc: "mean of 1/rank of the first relevant document, among the first k"},
-	{name: "nDCG", cut: may, gain: true, also: []string{"NDCG"}, score: ndcg,
-		doc: "normalized discounted cumulative gain of the first k: gain is the grade, as in trec_eval, or 2^grade - 1"},
-	{name: "AP", cut: may, rel: true, also: []string{"MAP"}, score: averagePrecision,
-		doc: "mean of the precision at the ranks of relevant documents, among the first k"},
-	{name: "P", cut: must, rel: true, also: []string{"Precision"}, score: precision,
-		doc: "share of the first k ranks that have a relevant document"},
-	{name: "Recall", cut: must, rel: true, also: []string{"R"}, score: recall,
-		doc: "mean share of the relevant documents among the first k"},
-	{name: "Rprec", cut: never, rel: true, also: []string{"RPrec"}, score: rPrecision,
-		doc: "precision at as many ranks as there are relevant documents"},
-	{name: "Bpref", cut: never, rel: true, also: []string{"BPref"}, score: bpref,
-		doc: "how seldom documents judged not relevant stand above relevant ones; looks at judged documents only"},
-	{name: "Judged", cut: may, score: judgedShare,
-		doc: "share of the first k documents that anybody judged"},
-	{name: "Invalid", cut: must, lower: true, score: invalid,
-		doc: "mean share of the k hypotheses of the unfiltered beam that are no identifier"},
+	// share of queries with a relevant document among the first k
+	{name: "Hits", cut: must, rel: true, also: []string{"Success"}, score: hits},
+	// mean of 1/rank of the first relevant document, among the first k
+	{name: "MRR", cut: may, rel: true, also: []string{"RR"}, score: reciprocalRank},
+	// normalized discounted cumulative gain of the first k: gain is the grade, as in trec_eval, or 2^grade - 1
+	{name: "nDCG", cut: may, gain: true, also: []string{"NDCG"}, score: ndcg},
+	// mean of the precision at the ranks of relevant documents, among the first k
+	{name: "AP", cut: may, rel: true, also: []string{"MAP"}, score: averagePrecision},
+	// share of the first k ranks that have a relevant document
+	{name: "P", cut: must, rel: true, also: []string{"Precision"}, score: precision},
+	// mean share of the relevant documents among the first k
+	{name: "Recall", cut: must, rel: true, also: []string{"R"}, score: recall},
+	// precision at as many ranks as there are relevant documents
+	{name: "Rprec", cut: never, rel: true, also: []string{"RPrec"}, score: rPrecision},
+	// how seldom documents judged not relevant stand above relevant ones; looks at judged documents only
+	{name: "Bpref", cut: never, rel: true, also: []string{"BPref"}, score: bpref},
+	// share of the first k documents that anybody judged
+	{name: "Judged", cut: may, score: judgedShare},
+	// mean share of the k hypotheses of the unfiltered beam that are no identifier
+	{name: "Invalid", cut: must, lower: true, score: invalid},
 }
 
 // familyOf finds a family by its name or another's; nil if there is none.
@@ -107,9 +106,6 @@ func (m Metric) named(s, exp, rel, k string) string {
 	}
 	return s
 }
-
-// Doc says what the metric measures.
-func (m Metric) Doc() string { return m.family.doc }
 
 // LowerIsBetter reports whether a good system has a low value.
 func (m Metric) LowerIsBetter() bool { return m.family.lower }

@@ -70,7 +70,7 @@ func TestByHand(t *testing.T) {
 
 func TestParse(t *testing.T) {
 	for _, m := range papers() {
-		if got, err := Parse(m.String()); err != nil || got != m || m.Doc() == "" {
+		if got, err := Parse(m.String()); err != nil || got != m {
 			t.Errorf("Parse(%q) = %v, %v", m, got, err)
 		}
 	}

@@ -2,40 +2,23 @@ package metrics
 
 import (
 	"bytes"
-	"encoding/json"
 	"math"
-	"os"
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/trec"
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 )
 
 // TestEqualsIRMeasures scores random runs as ir-measures does
 // (tools/golden/metrics.py).
 func TestEqualsIRMeasures(t *testing.T) {
-	open := func(name string) *os.File {
-		f, err := os.Open("testdata/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { f.Close() })
-		return f
-	}
 	var want struct {
 		Means   map[string]float64
 		Queries map[string]map[string]float64
 	}
-	if err := json.NewDecoder(open("random.json")).Decode(&want); err != nil {
-		t.Fatal(err)
-	}
-	rankings, err := trec.ReadRun(open("random.run"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	judged, err := trec.ReadQrels(open("random.qrels"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	goldens.JSON(t, "testdata/random.json", &want)
+	rankings := goldens.Read(t, "testdata/random.run", trec.ReadRun)
+	judged := goldens.Read(t, "testdata/random.qrels", trec.ReadQrels)
 	var metrics []Metric
 	for name := range want.Means {
 		m, err := Parse(name)
@@ -68,14 +51,14 @@ func TestEqualsIRMeasures(t *testing.T) {
 	if err := trec.WriteRun(&b, "golden", rankings, trec.EncodeName); err != nil {
 		t.Fatal(err)
 	}
-	if whole, err := os.ReadFile("testdata/random.run"); err != nil || !bytes.Equal(b.Bytes(), whole) {
-		t.Errorf("the run is written otherwise than it was read: %v", err)
+	if !bytes.Equal(b.Bytes(), goldens.Text(t, "testdata/random.run")) {
+		t.Error("the run is written otherwise than it was read")
 	}
 	b.Reset()
 	if err := judged.Write(&b); err != nil {
 		t.Fatal(err)
 	}
-	if whole, err := os.ReadFile("testdata/random.qrels"); err != nil || !bytes.Equal(b.Bytes(), whole) {
-		t.Errorf("the judgments are written otherwise than they were read: %v", err)
+	if !bytes.Equal(b.Bytes(), goldens.Text(t, "testdata/random.qrels")) {
+		t.Error("the judgments are written otherwise than they were read")
 	}
 }

@@ -3,7 +3,6 @@ package metrics
 import (
 	"bytes"
 	"math"
-	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -26,19 +25,7 @@ type graded struct {
 func openGraded(t *testing.T) (g graded, judged *trec.Judgments, run string) {
 	t.Helper()
 	goldens.JSON(t, "testdata/graded.json", &g)
-	f, err := os.Open("testdata/graded.qrels")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if judged, err = trec.ReadQrels(f); err != nil {
-		t.Fatal(err)
-	}
-	lines, err := os.ReadFile("testdata/graded.run")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g, judged, string(lines)
+	return g, goldens.Read(t, "testdata/graded.qrels", trec.ReadQrels), string(goldens.Text(t, "testdata/graded.run"))
 }
 
 // TestScoreAgainstTrecEval: every measure of every query is what trec_eval, ir_measures and
@@ -161,27 +148,11 @@ func TestMissingQueries(t *testing.T) {
 // TestScoreIsEvaluate: what is streamed scores as what is held, hypotheses that are not
 // documents included.
 func TestScoreIsEvaluate(t *testing.T) {
-	f, err := os.Open("testdata/random.run")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	rankings, err := trec.ReadRun(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rankings := goldens.Read(t, "testdata/random.run", trec.ReadRun)
 	rankings[0].Hypotheses = append(rankings[0].Hypotheses, rankings[0].Hypotheses[1]) // names a document again
 	last := &rankings[0].Hypotheses[len(rankings[0].Hypotheses)-1]
 	last.Score = math.Inf(-1)
-	q, err := os.Open("testdata/random.qrels")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer q.Close()
-	judged, err := trec.ReadQrels(q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	judged := goldens.Read(t, "testdata/random.qrels", trec.ReadQrels)
 	ms := append(papers(), Metric{family: familyOf("nDCG"), k: 10}, Metric{family: familyOf("AP")}, Metric{family: familyOf("Judged"), k: 30})
 	for _, mode := range Modes() {
 		want, err := Evaluate(ms, mode, rankings, judged)

@@ -1,14 +1,12 @@
 package retrieve
 
 import (
-	"bufio"
-	"encoding/json"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/model/subword"
 )
 
@@ -47,23 +45,14 @@ func readerOf(t *testing.T, tok *subword.Subword, inputs string) Reader {
 // (tools/golden/model_inputs.py), also as settings files of before max_query have it.
 func TestReader(t *testing.T) {
 	all := tokenizers(t)
-	f, err := os.Open(filepath.Join("testdata", "inputs.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	lines := 0
-	for s := bufio.NewScanner(f); s.Scan(); lines++ {
-		var want struct {
-			Tokenizer, Text         string
-			Document, Query, Before []int32
-			PlainDocument           []int32 `json:"plain_document"`
-			PlainQuery              []int32 `json:"plain_query"`
-			Long                    bool
-		}
-		if err := json.Unmarshal(s.Bytes(), &want); err != nil {
-			t.Fatal(err)
-		}
+	lines := goldens.Lines[struct {
+		Tokenizer, Text         string
+		Document, Query, Before []int32
+		PlainDocument           []int32 `json:"plain_document"`
+		PlainQuery              []int32 `json:"plain_query"`
+		Long                    bool
+	}](t, "testdata/inputs.jsonl")
+	for _, want := range lines {
 		check := func(what string, got, tokens []int32) {
 			if !slices.Equal(got, tokens) {
 				t.Errorf("%s of %s, %.40q: %v, want %v", what, want.Tokenizer, want.Text, got, tokens)
@@ -84,8 +73,8 @@ func TestReader(t *testing.T) {
 		query, _ = readerOf(t, tok, `"max_input":32,"lowercase":true`).Query(want.Text)
 		check("query of before max_query", query, want.Before)
 	}
-	if lines < 28 {
-		t.Errorf("%d texts", lines)
+	if len(lines) < 28 {
+		t.Errorf("%d texts", len(lines))
 	}
 }
 

@@ -25,8 +25,7 @@ func Ratio(strata []Stratum, samples int, seed uint64, confidence float64) (valu
 	var sumAbove, sumBelow float64
 	r := random(seed)
 	for _, s := range strata {
-		weight := s.Weight
-		weight = cmp.Or(weight, 1)
+		weight := cmp.Or(s.Weight, 1)
 		a, b := weight*sum(s.Above), weight*sum(s.Below)
 		sumAbove += a
 		sumBelow += b

@@ -152,7 +152,7 @@ type corpusImport struct {
 }
 
 func (i *corpusImport) file(f artifacts.File) collect.File {
-	return collect.File{Name: f.Name, Size: f.Size,
+	return collect.File{Name: f.Name,
 		Open: func() (io.ReadCloser, error) { return i.x.OpenFile(f) },
 		Path: func() (string, error) { return i.x.Path(f.Digest) }}
 }

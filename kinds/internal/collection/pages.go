@@ -75,9 +75,9 @@ func runPagesFile(ctx context.Context, x *step.IO, c pagesFileConfig) error {
 	}
 	defer in.Close()
 	x.Count("revisions_wanted", int64(len(wanted)))
-	table, stats, err := wikipedia.ScanStub(ctx, in, c.Name, wanted, wikipedia.ScanOptions{Progress: func(n int64) {
+	table, stats, err := wikipedia.ScanStub(ctx, in, c.Name, wanted, func(n int64) {
 		x.Report(step.Progress{Done: n, Total: c.Dump.Artifact.Size, Unit: "bytes", Note: c.Name})
-	}})
+	})
 	if err != nil {
 		return inout.DataError(err)
 	}

@@ -30,8 +30,6 @@ type Result struct {
 	Centres    npy.Matrix
 	Inertia    float64 // sum of squared distances to the rows' centres
 	Iterations int
-	Strict     bool  // stopped because no label changed
-	Seeds      []int // rows that k-means++ chose; nil with Init
 }
 
 // Distinct is the number of clusters that have rows. It is below Options.Clusters
@@ -135,8 +133,8 @@ func sameClustering(a, b []int32) bool {
 }
 
 // once is a fit of the loaded data.
-func (w *fitter[T]) once(ctx context.Context, m npy.Matrix, n int, o Options, rng *mersenne) (r *Result, err error) {
-	r = &Result{Labels: make([]int32, n)}
+func (w *fitter[T]) once(ctx context.Context, m npy.Matrix, n int, o Options, rng *mersenne) (*Result, error) {
+	r := &Result{Labels: make([]int32, n)}
 	for i := range r.Labels {
 		r.Labels[i] = -1
 	}
@@ -147,7 +145,7 @@ func (w *fitter[T]) once(ctx context.Context, m npy.Matrix, n int, o Options, rn
 			convert(padded, o.Init.Row(j))
 			w.centreRow(padded, w.mean)
 		}
-	} else if r.Seeds, err = w.plusPlus(ctx, centres, o, rng); err != nil {
+	} else if err := w.plusPlus(ctx, centres, o, rng); err != nil {
 		return nil, err
 	}
 	if err := w.lloyd(ctx, centres, o, r); err != nil {

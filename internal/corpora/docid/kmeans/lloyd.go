@@ -27,7 +27,6 @@ func (w *fitter[T]) lloyd(ctx context.Context, centres []T, o Options, r *Result
 		shift := squaredShift(centres, moved)
 		copy(centres, moved)
 		if !changed {
-			r.Strict = true
 			return nil
 		}
 		if shift <= tolerance {

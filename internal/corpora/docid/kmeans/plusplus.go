@@ -15,8 +15,8 @@ func trialsFor(k int) int { return 2 + int(math.Log(float64(k))) }
 // plusPlus chooses starting centres by greedy k-means++ (scikit-learn:
 // _kmeans_plusplus): each next centre is the best of several rows drawn with
 // probability proportional to their squared distance to the nearest centre.
-// It fills centres [k][width] and returns the rows.
-func (w *fitter[T]) plusPlus(ctx context.Context, centres []T, o Options, rng *mersenne) ([]int, error) {
+// It fills centres [k][width].
+func (w *fitter[T]) plusPlus(ctx context.Context, centres []T, o Options, rng *mersenne) error {
 	seeds := make([]int, 0, o.Clusters)
 	take := func(row int) {
 		copy(centres[len(seeds)*w.width():], w.row(row))
@@ -36,7 +36,7 @@ func (w *fitter[T]) plusPlus(ctx context.Context, centres []T, o Options, rng *m
 	candidates := make([]int, trials)
 	for len(seeds) < o.Clusters {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
 		var sum float64
 		for i, d := range nearest {
@@ -60,7 +60,7 @@ func (w *fitter[T]) plusPlus(ctx context.Context, centres []T, o Options, rng *m
 		copy(nearest, byTrial[best*w.rows:(best+1)*w.rows])
 		take(candidates[best])
 	}
-	return seeds, nil
+	return nil
 }
 
 // nearestWith sets out[t] to the squared distances to the nearest centre if row

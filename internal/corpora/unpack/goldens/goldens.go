@@ -89,21 +89,36 @@ func Same(t testing.TB, path, got string) {
 // Text is a file's, decompressed.
 func Text(t testing.TB, path string) []byte {
 	t.Helper()
-	f, err := os.Open(path)
+	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	r, err := unpack.Open(f)
+	return Plain(t, b)
+}
+
+// Plain is what may be compressed, decompressed.
+func Plain(t testing.TB, packed []byte) []byte {
+	t.Helper()
+	r, err := unpack.Open(bytes.NewReader(packed))
 	if err != nil {
-		t.Fatal(path, err)
+		t.Fatal(err)
 	}
 	defer r.Close()
 	b, err := io.ReadAll(r)
 	if err != nil {
-		t.Fatal(path, err)
+		t.Fatal(err)
 	}
 	return b
+}
+
+// Read reads a file of any form.
+func Read[T any](t testing.TB, path string, read func(io.Reader) (T, error)) T {
+	t.Helper()
+	v, err := read(bytes.NewReader(Text(t, path)))
+	if err != nil {
+		t.Fatal(path, err)
+	}
+	return v
 }
 
 // JSON reads a file of one value.

@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/internal/host/environment"
 	"github.com/redsi/redsi/internal/host/environment/realize"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // standIns puts programs that are shell scripts first in PATH, alone but for the system's. Each
@@ -21,9 +22,7 @@ func standIns(t *testing.T, scripts map[string]string) (called string) {
 	bin := t.TempDir()
 	called = filepath.Join(bin, "called")
 	for name, script := range scripts {
-		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\necho "+name+" \"$@\" >> "+called+"\n"+script), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Program(t, filepath.Join(bin, name), "#!/bin/sh\necho "+name+" \"$@\" >> "+called+"\n"+script)
 	}
 	t.Setenv("PATH", bin+":/usr/bin:/bin")
 	t.Setenv(realize.Variable, filepath.Join(t.TempDir(), "environments"))
@@ -100,9 +99,7 @@ func recipeText(t *testing.T, r environment.Recipe) string {
 func TestSIF(t *testing.T) {
 	standIns(t, map[string]string{"apptainer": ""})
 	file := filepath.Join(t.TempDir(), "tools.sif")
-	if err := os.WriteFile(file, []byte("image"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, file, "image")
 	recipe := recipeText(t, environment.Recipe{Kind: environment.Image, Lock: "tools.sif", Path: file, Files: map[string]string{"tools.sif": artifacts.Sum([]byte("image")).Hex()}})
 	p := new(realize.Environments)
 	h, _, err := use(t, p, recipe)
@@ -114,9 +111,7 @@ func TestSIF(t *testing.T) {
 	if !slices.Contains(run.Argv, file) {
 		t.Errorf("it is not run: %v", run.Argv)
 	}
-	if err := os.WriteFile(file, []byte("other"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, file, "other")
 	realize.LookAgain(p)
 	if err := h.Unchanged(t.Context()); err == nil || !strings.Contains(err.Error(), "the plan was made with "+artifacts.Sum([]byte("image")).Hex()) {
 		t.Errorf("got %v", err)

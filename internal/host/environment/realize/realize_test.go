@@ -19,6 +19,7 @@ import (
 	"github.com/redsi/redsi/internal/host/environment"
 	"github.com/redsi/redsi/internal/host/environment/indextest"
 	"github.com/redsi/redsi/internal/host/environment/realize"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // making is set in the environment of this program as a process that makes an environment.
@@ -100,9 +101,7 @@ func requirements(x *indextest.Index) string {
 func lock(t *testing.T, x *indextest.Index, dir, needs string) {
 	t.Helper()
 	text := fmt.Sprintf("[project]\nname = \"study\"\nversion = \"0.1\"\nrequires-python = \">=%s\"\ndependencies = [%q]\n", indextest.Python(t), needs)
-	if err := os.WriteFile(filepath.Join(dir, "pyproject.toml"), []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, filepath.Join(dir, "pyproject.toml"), text)
 	cmd := exec.Command("uv", "lock", "--default-index", x.URL)
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -233,9 +232,7 @@ func TestEditedTogether(t *testing.T) {
 	if err != nil || len(found) != 1 {
 		t.Fatal(found, err)
 	}
-	if err := os.WriteFile(found[0], []byte("__version__ = 'edited'\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, found[0], "__version__ = 'edited'\n")
 	madeOnce(t, recipe, 8)
 }
 
@@ -369,9 +366,7 @@ func TestEdited(t *testing.T) {
 		if err != nil || len(found) != 1 {
 			t.Fatal(found, err)
 		}
-		if err := os.WriteFile(found[0], []byte("__version__ = 'edited'\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, found[0], "__version__ = 'edited'\n")
 	}
 	edit()
 	realize.LookAgain(p)

@@ -11,6 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/cudagraph"
 	"github.com/redsi/redsi/internal/model/tensor/kernels"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // TestLibrary: the library that `make cuda` compiles is of this source, finds all its functions in libtorch's two halves
@@ -56,9 +57,7 @@ func TestLibrary(t *testing.T) {
 // TestOpenFails: what is not a library, and one of something else, is an error that names the file.
 func TestOpenFails(t *testing.T) {
 	other := filepath.Join(t.TempDir(), "other.so")
-	if err := os.WriteFile(other, []byte("not a library"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, other, "not a library")
 	for path, want := range map[string]string{
 		other:                                   "file too short",
 		filepath.Join(t.TempDir(), "absent.so"): "cannot open shared object file",

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/model/tensor/cudagraph"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // compile makes a shared library of C.
@@ -26,16 +27,6 @@ func compile(t *testing.T, path, source string, flags ...string) string {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return path
-}
-
-func write(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // driver is a library like libcuda.so.1 of a version.
@@ -71,15 +62,15 @@ func TestLoad(t *testing.T) {
 	fresh := func(versions, file string) string { // a folder with libraries of a version
 		dir := t.TempDir()
 		if file != "" {
-			write(t, filepath.Join(dir, file), versions)
+			filetest.Write(t, filepath.Join(dir, file), versions)
 		}
 		compile(t, filepath.Join(dir, half), "")
 		return dir
 	}
 	good := fresh("torch 2.11.0\nnvidia-cublas 13.1.0.3\n", "versions")
 	broken := t.TempDir()
-	write(t, filepath.Join(broken, half), "no library")
-	write(t, filepath.Join(broken, "versions"), "torch 2.11.0\n")
+	filetest.Write(t, filepath.Join(broken, half), "no library")
+	filetest.Write(t, filepath.Join(broken, "versions"), "torch 2.11.0\n")
 	lacking := fresh("torch 2.11.0\n", "versions")
 	gone := compile(t, filepath.Join(t.TempDir(), "libgone.so.1"), "int gone(void) { return 1; }", "-Wl,-soname,libgone.so.1")
 	compile(t, filepath.Join(lacking, half), "int gone(void); int here(void) { return gone(); }", gone)
@@ -145,13 +136,13 @@ func TestLoad(t *testing.T) {
 	}
 
 	// Where the libraries lie of which a process has libtorch: beside libtorch's part, and in an archive.
-	write(t, filepath.Join(part, half), "")
+	filetest.Write(t, filepath.Join(part, half), "")
 	m := machine{system: loader}
 	if got := m.folder(); got != part {
 		t.Errorf("folder %s, want %s", got, part)
 	}
 	archive := filepath.Join(deps, "libtorch", "2.11.0-linux-amd64", "cuda")
-	write(t, filepath.Join(archive, half), "")
+	filetest.Write(t, filepath.Join(archive, half), "")
 	if got := m.folder(); got != archive {
 		t.Errorf("folder %s, want %s", got, archive)
 	}
@@ -167,7 +158,7 @@ func TestLoad(t *testing.T) {
 	}
 	m = machine{func(string) string { return "" }, func(string) (string, bool) { return "", false }, loader, new13, one}
 	want := State{Loaded: true, Folder: preloaded, Runtime: "13.0", Cards: 1, Graphs: filepath.Join(graphs, cudagraph.File)}
-	write(t, want.Graphs, "")
+	filetest.Write(t, want.Graphs, "")
 	if s := m.load("2.11.0"); !reflect.DeepEqual(s, want) {
 		t.Errorf("%+v, want %+v", s, want)
 	}
@@ -207,7 +198,7 @@ func (from) text(string, string, int) string         { return "" }
 // TestFolder: the folder that is named where there are no libraries is the one where they would be found.
 func TestFolder(t *testing.T) {
 	site := t.TempDir() // of a Python whose torch is for processors
-	write(t, filepath.Join(site, "torch", "version.py"), "__version__ = '2.11.0+cpu'\n")
+	filetest.Write(t, filepath.Join(site, "torch", "version.py"), "__version__ = '2.11.0+cpu'\n")
 	if do := get(site, "2.11.0"); !strings.Contains(do, "pip install --force-reinstall torch==2.11.0") {
 		t.Error(do)
 	}
@@ -248,7 +239,7 @@ func TestGraphs(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, folder := range tt.there {
-				write(t, filepath.Join(folder, cudagraph.File), "")
+				filetest.Write(t, filepath.Join(folder, cudagraph.File), "")
 				defer os.Remove(filepath.Join(folder, cudagraph.File))
 			}
 			m := machine{getenv: func(key string) string { return map[string]string{"REDSI_CUDA_GRAPHS": tt.asked}[key] }, system: from(tt.library)}

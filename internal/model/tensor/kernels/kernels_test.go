@@ -10,7 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/model/tensor/tensortest"
 )
 
 // insteadOf is what CUDA calls where a CPU calls an operator that is only a CPU's: all of them must have
@@ -55,10 +57,7 @@ func check(operator string) error {
 // TestKernels: CUDA has a kernel for every operator that training, decoding and embedding call on a card: those of
 // kinds/testdata/operators.golden, which a test of kinds takes from such steps. It asks libtorch's CUDA half itself.
 func TestKernels(t *testing.T) {
-	text, err := os.ReadFile("../../../../kinds/testdata/operators.golden")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := goldens.Text(t, "../../../../kinds/testdata/operators.golden")
 	operators := strings.Fields(string(text))
 	if len(operators) < 50 || !slices.Contains(operators, "aten::mm") {
 		t.Fatalf("only %q", operators)
@@ -108,15 +107,13 @@ func TestKernels(t *testing.T) {
 // compute is some of what models compute, on the CPU.
 func compute(t *testing.T) (out []float32) {
 	t.Helper()
-	if err := tensor.Run(func(s *tensor.Scope) {
+	tensortest.Run(t, func(s *tensor.Scope) {
 		rng := &tensor.RNG{Seed: 7}
 		x, w := s.Normal(rng, 0, 1, 40, 64), s.Normal(rng, 0, 1, 96, 64)
 		s.Leaf(w)
-		loss := s.Mean(s.Square(s.Softmax(s.ReluDropout(s.Linear(x, w), 0.1, rng), -1)))
+		loss := s.Sum(s.Square(s.Softmax(s.ReluDropout(s.Linear(x, w), 0.1, rng), -1)))
 		out = s.Gradients(loss, []*tensor.Tensor{w})[0].Float32s()
-	}); err != nil {
-		t.Error(err)
-	}
+	})
 	return out
 }
 

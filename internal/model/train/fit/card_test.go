@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/t5"
 	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/model/tensor/tensortest"
 	"github.com/redsi/redsi/internal/model/train"
 )
 
@@ -289,7 +290,7 @@ func TestCardIsNotWaitedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	var told []int
-	if err := tensor.Run(func(*tensor.Scope) {
+	tensortest.Run(t, func(*tensor.Scope) {
 		c = tensor.Count(func() {
 			for step := range int64(100) {
 				err := l.Step(context.Background(), train.NewBatch(data, sampler.Batch(step)), step, 1e-3)
@@ -302,9 +303,7 @@ func TestCardIsNotWaitedFor(t *testing.T) {
 				}
 			}
 		})
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})
 	if c.Uploads != 100 || c.Downloads != 2 || len(c.Syncs) != 0 || len(told) != 2 {
 		t.Errorf("%d uploads, %d downloads after %v, waiting %v", c.Uploads, c.Downloads, told, c.Syncs)
 	}
@@ -327,15 +326,13 @@ func TestCheckpointTakesLessMemory(t *testing.T) {
 			b.Inputs, b.Targets = append(b.Inputs, in), append(b.Targets, []int32{5, 6, 7, 8, 9, 10, 11, 1})
 		}
 		for step := range int64(2) { // the first makes what later ones have
-			if err := tensor.Run(func(*tensor.Scope) {
+			tensortest.Run(t, func(*tensor.Scope) {
 				c2 = tensor.Count(func() {
 					if err := l.Step(context.Background(), b, step, 1e-3); err != nil {
 						t.Fatal(err)
 					}
 				})
-			}); err != nil {
-				t.Fatal(err)
-			}
+			})
 		}
 		return c2
 	}

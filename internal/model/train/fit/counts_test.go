@@ -8,6 +8,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/model/t5"
 	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/model/tensor/tensortest"
 	"github.com/redsi/redsi/internal/model/train"
 )
 
@@ -62,15 +63,13 @@ func counted(t *testing.T, l *Seq2Seq) (c tensor.Counts) {
 	t.Helper()
 	b := train.NewBatch(examples(30, 50), []train.Ref{{Index: 1}, {Indexing: true}, {Index: 7}, {Index: 9}})
 	for step := range int64(2) {
-		if err := tensor.Run(func(*tensor.Scope) {
+		tensortest.Run(t, func(*tensor.Scope) {
 			c = tensor.Count(func() {
 				if err := l.Step(context.Background(), b, step, 1e-3); err != nil {
 					t.Fatal(err)
 				}
 			})
-		}); err != nil {
-			t.Fatal(err)
-		}
+		})
 	}
 	return c
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/model/tensor/tensortest"
 	"github.com/redsi/redsi/internal/model/train"
 )
 
@@ -36,7 +37,7 @@ func TestCardWideProducts(t *testing.T) {
 		func() {
 			defer tensor.Emulate()()
 			m := modelAt(t, without(toy()), tensor.CUDA(0))
-			if err := tensor.Run(func(s *tensor.Scope) {
+			tensortest.Run(t, func(s *tensor.Scope) {
 				tensor.NoGrad(func() {
 					for _, p := range m.Params() {
 						if strings.HasSuffix(p.Name, "DenseReluDense.wo.weight") || strings.HasSuffix(p.Name, "Attention.o.weight") {
@@ -44,9 +45,7 @@ func TestCardWideProducts(t *testing.T) {
 						}
 					}
 				})
-			}); err != nil {
-				t.Fatal(err)
-			}
+			})
 			l := learnerOn(t, m, compute, "")
 			losses[compute] = lossesFrom(t, l, 0, 1)[0]
 			if n := l.Skipped(); n != 0 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/kernels"
+	"github.com/redsi/redsi/internal/model/tensor/tensortest"
 	"github.com/redsi/redsi/internal/model/train"
 )
 
@@ -74,11 +75,9 @@ func secondUpdate(t *testing.T, compute tensor.DType, optimizer string) (launche
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := tensor.Run(func(*tensor.Scope) {
+	tensortest.Run(t, func(*tensor.Scope) {
 		launches = tensor.Count(func() { err = l.Step(t.Context(), train.NewBatch(data, sampler.Batch(0)), 1, 1e-3) }).Launches
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

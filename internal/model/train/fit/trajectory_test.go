@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -102,10 +101,7 @@ func TestTrajectoryIsTransformers(t *testing.T) {
 // compare looks at all parameters after the last update.
 func (o oracle) compare(t *testing.T, name string, m *seq2seq.Model, differ func(a, b float64)) {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(trajectory, name+".safetensors"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := goldens.Text(t, filepath.Join(trajectory, name+".safetensors"))
 	f, err := checkpoint.Open(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		t.Fatal(err)

@@ -111,10 +111,7 @@ func (c *Files) Pipeline(name string) (map[string][]byte, error) {
 // Module reads modules for pipeline.Options: those of the commit from there, others by open.
 func (c *Files) Module(open func(ctx context.Context, folder, source string) (map[string][]byte, error)) func(folder, source string) (map[string][]byte, error) {
 	return func(folder, source string) (map[string][]byte, error) {
-		at := source
-		if !path.IsAbs(at) {
-			at = path.Join(folder, source)
-		}
+		at := syntax.Beside(folder, source)
 		if found, err := c.Pipeline(at); declare.IsLocalModule(source) && err == nil {
 			return found, nil
 		}

@@ -23,13 +23,6 @@ type Origin struct {
 	local, given []string // as Pipeline has them
 }
 
-// Module is where the files of a module came from.
-type Module struct {
-	Folder string            `json:"folder"` // that the source is relative to
-	Source string            `json:"source"`
-	Files  map[string][]byte `json:"files"`
-}
-
 // Origin is what the pipeline was loaded from.
 func (p *Pipeline) Origin() *Origin {
 	return &Origin{p.Sources, p.Found, p.opened, p.vars, syntax.Keys(p.Secrets), p.Local, p.Given}

@@ -100,3 +100,10 @@ func load(sources map[string][]byte, o Options, keepValues bool) (*Scope, *Pipel
 func Open(sources map[string][]byte, o Options) (*Scope, *Pipeline, Diagnostics) {
 	return load(sources, o, true)
 }
+
+// Module is where the files of a module came from.
+type Module struct {
+	Folder string            `json:"folder"` // that the source is relative to
+	Source string            `json:"source"`
+	Files  map[string][]byte `json:"files"`
+}

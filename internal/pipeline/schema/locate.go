@@ -2,7 +2,6 @@ package schema
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -13,36 +12,6 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
-
-// broken stands in a tree for a value that is known to be wrong. No type takes
-// it, so a kind's own checks never see a configuration that has one.
-type broken struct{}
-
-// Spoil remembers where a value is wrong, or not known yet.
-func (r *Reader) Spoil(at []any) broken {
-	r.broken = append(r.broken, at)
-	return broken{}
-}
-
-// Failed reports whether some value is.
-func (r *Reader) Failed() bool { return len(r.broken) > 0 }
-
-// Fail reports a wrong value and remembers where it is.
-func (r *Reader) Fail(at []any, rng hcl.Range, summary, detail string) broken {
-	about := detail
-	if len(at) > 0 {
-		about = pattern(at)
-	}
-	r.Diags.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: &rng}, r.Instance, about)
-	return r.Spoil(at)
-}
-
-func (r *Reader) covered(path []any) bool {
-	return slices.ContainsFunc(r.broken, func(b []any) bool {
-		n := min(len(b), len(path))
-		return n > 0 && slices.Equal(b[:n], path[:n])
-	})
-}
 
 // attr finds the attribute that a path ends in, if no part of the path lacks one; else it is
 // nil, and names are what is there in its place, if that is an object.

@@ -1,17 +1,12 @@
 package schema
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
-	"github.com/zclconf/go-cty/cty"
 
-	"github.com/redsi/redsi/internal/host/secret"
 	"github.com/redsi/redsi/internal/pipeline/language"
-	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
 
@@ -29,176 +24,32 @@ type Reader struct {
 	Read    map[string]*step.Spec    // the steps that they are of
 }
 
-// Body reads the attributes and blocks of a body, at a path from the block.
-// Names that do not belong there have been reported.
-func (r *Reader) Body(b *hclsyntax.Body, attrs []step.Attr, at []any) map[string]any {
-	tree := map[string]any{}
-	for i := range attrs {
-		a := &attrs[i]
-		p := append(at[:len(at):len(at)], a.Name)
-		if x := b.Attributes[a.Name]; x != nil && !a.Label {
-			given := r.Value(x.Expr)
-			if a.Secret {
-				given = r.secrets(given, x.Expr.Range())
-			} else {
-				given = r.Open(given, x.Expr.Range())
-			}
-			v := r.tree(given, a.Type, a.Accepts, p)
-			if v != nil {
-				tree[a.Name] = v
-			}
-			continue
-		}
-		if a.Block {
-			if v := r.blocks(b, a, p); v != nil {
-				tree[a.Name] = v
-			}
-		}
-	}
-	return tree
+// broken stands in a tree for a value that is known to be wrong. No type takes
+// it, so a kind's own checks never see a configuration that has one.
+type broken struct{}
+
+// Spoil remembers where a value is wrong, or not known yet.
+func (r *Reader) Spoil(at []any) broken {
+	r.broken = append(r.broken, at)
+	return broken{}
 }
 
-// blocks reads the repeated blocks of an attribute; nil if there are none.
-func (r *Reader) blocks(b *hclsyntax.Body, a *step.Attr, at []any) any {
-	object, label, several := held(a)
-	var list []any
-	for _, inner := range syntax.Blocks(b, a.Name) {
-		if !several && len(list) > 0 {
-			r.Fail(at, inner.TypeRange, "Block written twice", fmt.Sprintf("%s has one block %s.", r.Address, a.Name))
-			return broken{}
-		}
-		p := at
-		if several {
-			p = append(at[:len(at):len(at)], len(list))
-		}
-		tree := r.Body(inner.Body, object.Attrs, p)
-		if label != "" && len(inner.Labels) == 1 {
-			tree[label] = inner.Labels[0]
-		}
-		if label != "" && len(inner.Labels) != 1 { // reported with the shape
-			tree[label] = r.Spoil(append(p[:len(p):len(p)], label))
-		}
-		list = append(list, tree)
+// Failed reports whether some value is.
+func (r *Reader) Failed() bool { return len(r.broken) > 0 }
+
+// Fail reports a wrong value and remembers where it is.
+func (r *Reader) Fail(at []any, rng hcl.Range, summary, detail string) broken {
+	about := detail
+	if len(at) > 0 {
+		about = pattern(at)
 	}
-	switch {
-	case len(list) == 0:
-		return nil
-	case several:
-		return list
-	}
-	return list[0]
+	r.Diags.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: &rng}, r.Instance, about)
+	return r.Spoil(at)
 }
 
-// tree turns a value into a configuration tree. The type says what is wanted,
-// as far as artifacts are concerned; the rest is for the kind to check.
-func (r *Reader) tree(v cty.Value, t step.Type, accepts string, at []any) any {
-	if !v.IsKnown() {
-		return r.Spoil(at)
-	}
-	if v.IsNull() {
-		return nil
-	}
-	ty := v.Type()
-	if t.Kind == step.InputOne || t.Kind == step.InputMany {
-		if address, ok := language.StepOf(v); ok {
-			return r.Fail(at, r.Locate(at), "Step instead of an output",
-				fmt.Sprintf("%s takes an artifact, and %s is a step. Name one of its outputs: %s.", Show(at), address, language.OutputNames(v, address)))
-		}
-	}
-	switch {
-	case ty == language.ArtifactType:
-		a := v.EncapsulatedValue().(*language.Artifact)
-		if accepts != "" && !slices.Contains(strings.Split(accepts, ","), a.Output.Type) {
-			return r.Fail(at, r.Locate(at), "Wrong kind of artifact",
-				fmt.Sprintf("%s takes %s, but %s is %s.", Show(at), strings.ReplaceAll(accepts, ",", " or "), a.Ref, typeName(a.Output.Type)))
-		}
-		ref := a.Ref
-		if r.Outputs == nil {
-			r.Outputs, r.Read = map[step.Ref]step.Output{}, map[string]*step.Spec{}
-		}
-		r.Outputs[ref], r.Read[ref.Step] = a.Output, a.Spec
-		return step.Input{Ref: &ref}
-	case ty == cty.String:
-		return v.AsString()
-	case ty == cty.Bool:
-		return v.True()
-	case ty == cty.Number:
-		return language.Number(v.AsBigFloat())
-	case ty.IsObjectType() || ty.IsMapType():
-		return r.object(v, t, accepts, at)
-	case ty.IsTupleType() || ty.IsListType() || ty.IsSetType():
-		elem := t
-		if t.Kind == step.List {
-			elem = *t.Elem
-		}
-		list := make([]any, 0, v.LengthInt())
-		for _, e := range v.Elements() {
-			list = append(list, r.tree(e, elem, accepts, append(at[:len(at):len(at)], len(list))))
-		}
-		return list
-	}
-	return r.Fail(at, r.Locate(at), "Wrong type", fmt.Sprintf("%s cannot be a %s.", Show(at), ty.FriendlyName()))
-}
-
-func (r *Reader) object(v cty.Value, t step.Type, accepts string, at []any) any {
-	tree := make(map[string]any, v.LengthInt())
-	for k, e := range v.Elements() {
-		name := k.AsString()
-		var et step.Type
-		ea, p := accepts, append(at[:len(at):len(at)], Key(name))
-		switch f := AttrOf(t.Attrs, name); {
-		case f != nil:
-			et, ea, p = f.Type, f.Accepts, append(at[:len(at):len(at)], name)
-		case t.Kind == step.Object:
-			p = append(at[:len(at):len(at)], name)
-		case t.Kind == step.Map:
-			et = *t.Elem
-		}
-		if x := r.tree(e, et, ea, p); x != nil {
-			tree[name] = x
-		}
-	}
-	return tree
-}
-
-func typeName(t string) string {
-	if t == "" {
-		return "of no declared type"
-	}
-	return t
-}
-
-// secrets is the value of an attribute for secrets, with sources instead of
-// sensitive variables.
-func (r *Reader) secrets(v cty.Value, rng hcl.Range) cty.Value {
-	if !r.HasSecrets() || v.IsMarked() || !v.IsKnown() || v.IsNull() || !v.Type().IsObjectType() && !v.Type().IsMapType() {
-		return r.Open(v, rng)
-	}
-	m := v.AsValueMap()
-	for k, e := range m {
-		if name, ok := r.WholeVariable(e); ok {
-			m[k] = cty.StringVal(secret.Variable(name))
-		} else if name := language.SensitiveIn(e); name != "" {
-			r.Diags.Error(rng, "Sensitive value", fmt.Sprintf("%s is made of var.%s. A secret must be a whole variable, since its value is found only when the program starts.", k, name))
-			return cty.DynamicVal
-		}
-	}
-	if len(m) == 0 {
-		return v
-	}
-	return cty.ObjectVal(m)
-}
-
-// Read is what a block says; false if something is wrong with it, or not known yet.
-func Read[T any](r *Reader) (said T, ok bool) {
-	return Decoded[T](r, r.Body(r.Block.Body, r.Spec.Attrs, nil))
-}
-
-func Decoded[T any](r *Reader, tree map[string]any) (said T, ok bool) {
-	v, err := r.Spec.Decode(tree)
-	if err != nil {
-		r.Problems(err)
-		return said, false
-	}
-	return v.(T), true
+func (r *Reader) covered(path []any) bool {
+	return slices.ContainsFunc(r.broken, func(b []any) bool {
+		n := min(len(b), len(path))
+		return n > 0 && slices.Equal(b[:n], path[:n])
+	})
 }

@@ -83,7 +83,7 @@ prints of the V100 that it used (T5-Base only). Other steps are not known then, 
 			v, store := seen.Preview, seen.Store
 			a.sayLocal()
 			own := store.Alone()
-			past, err := a.Journal(ctx, own.Own, v)
+			past, err := a.Journal(ctx, store.Own, v)
 			if err != nil {
 				return err
 			}

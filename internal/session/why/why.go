@@ -73,7 +73,7 @@ func OfTarget(ctx context.Context, se *session.Session, target string) ([]Step, 
 	}
 	own := v.Store.Alone()
 	f := Facts{Preview: v.Preview, Belief: se.Belief, Store: own, Differ: se.Differ(ctx, own), Counted: se.Counted, Unkeyed: se.Unkeyed}
-	if f.Past, err = se.Journal(ctx, own.Own, v.Preview); err != nil {
+	if f.Past, err = se.Journal(ctx, v.Store.Own, v.Preview); err != nil {
 		return nil, v.Store, err
 	}
 	others, err := se.OthersOf(ctx, v.Store, v.Preview)

@@ -37,7 +37,7 @@ RACE       ?= $$(all=$$($(GO) list -test -f '{{.ImportPath}} {{.Deps}}' ./...) |
 	grep -v -e sugarme/gotch | sed 's/\.test .*//' | grep -v -e /internal/cli$$ -e /tools/chaos$$)
 CONCURRENT := ./activities ./artifacts ./internal/stores/... ./step ./workflows ./worker \
 	$(addprefix ./internal/,session/livegraph corpora/fetch model/subword ranking/search/... system/atomicfile) \
-	$(addprefix ./internal/host/,command compute cores devserver lease payload scratch secret telemetry) \
+	$(addprefix ./internal/host/,capacity command compute cores devserver lease payload scratch secret telemetry) \
 	$(addprefix ./internal/pipeline/,lockfile lsp modules)
 # Checkers, pinned in a go.mod of their own, and the programs that deadcode begins at.
 CHECKER    := $(GO) tool -modfile=tools/check/go.mod

@@ -2,6 +2,8 @@ package evaluate
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,6 +15,29 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
+
+// TestUnread: a type of block that nothing here reads is a mistake in this program, and no block without effect.
+func TestUnread(t *testing.T) {
+	known := declare.Types
+	defer func() { declare.Types = known }()
+	for makes, src := range map[declare.Makes]string{declare.MakesNode: `new "a" {}`, declare.MakesOnce: "new {}"} {
+		typ := declare.Type{Name: "new", Makes: makes, Form: &step.Spec{}}
+		if makes == declare.MakesNode {
+			typ.Labels = []string{"NAME"}
+		}
+		declare.Types = append(slices.Clone(known), typ)
+		sources := map[string][]byte{"p.hcl": []byte(src)}
+		s := language.NewSession(sources, language.World{}, syntax.NewCollector(sources), nil)
+		func() {
+			defer func() {
+				if said := fmt.Sprint(recover()); said != "evaluate: no case reads a new block" {
+					t.Errorf("%s: %s", src, said)
+				}
+			}()
+			Evaluate(s, declare.Declare(s, sources, declare.Options{Registry: step.NewRegistry()}), Given{}, Options{})
+		}()
+	}
+}
 
 // TestUnexplained: what is not known, and waits for nothing, is an error with its line wherever
 // it stands.

@@ -46,6 +46,8 @@ func (f *frame) fixed() {
 			f.own.Checklist = checklistOf(r)
 		case declare.LimitsBlock:
 			f.setLimits(b, f.sees(ctx, nil))
+		default:
+			panic(unread(b.Type))
 		}
 	}
 }

@@ -31,9 +31,11 @@ func (f *frame) node(n *declare.Node) {
 	case n.Form != nil && n.Form.Type == "environment":
 		f.environment(n, ctx)
 		return
-	case n.Form != nil:
+	case n.Form != nil && n.Form.Type == "publish":
 		f.publishes(n, ctx)
 		return
+	case n.Form != nil:
+		panic(unread(n.Form.Type))
 	case n.Block == nil:
 		st.value = f.sees(ctx, nil).Value(n.Expr)
 	default:
@@ -47,6 +49,9 @@ func (f *frame) node(n *declare.Node) {
 		st.awaits = &language.Awaited{Made: true}
 	}
 }
+
+// unread is the mistake that the table of types has one that is read nowhere.
+func unread(typ string) string { return fmt.Sprintf("evaluate: no case reads a %s block", typ) }
 
 // inherits is what the value of a node waits for because what it refers to does.
 func (f *frame) inherits(n *declare.Node, edges []link.Edge) *language.Awaited {

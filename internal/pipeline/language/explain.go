@@ -57,7 +57,9 @@ func unknownFunction(d *hcl.Diagnostic) *hcl.Diagnostic {
 	}
 	name := extra.CalledFunctionName()
 	detail := fmt.Sprintf("There is no function named %q.", name)
-	if near := syntax.Nearest(name, syntax.Keys(ctx.Functions)); near != "" {
+	if name == "sensitive" { // Terraform has it; the nearest name is its opposite
+		detail += " A secret is the value of a variable with sensitive = true."
+	} else if near := syntax.Nearest(name, syntax.Keys(ctx.Functions)); near != "" {
 		detail += fmt.Sprintf(" Did you mean %q?", near)
 	}
 	return rewritten(d, &syntax.Limit{Summary: d.Summary, Detail: detail})

@@ -14,7 +14,7 @@ func TestUnknownFunction(t *testing.T) {
 		`[for i in range(50) : set(i)]`:  `There is no function named "set". Did you mean "sort"?`,
 		`map("a")`:                       `There is no function named "map". Did you mean "max"?`,
 		`templatefile("t", {})`:          `There is no function named "maxx". Did you mean "max"?`,
-		`sensitive("x")`:                `There is no function named "sensitive". A secret is the value of a variable with sensitive = true.`,
+		`sensitive("x")`:                 `There is no function named "sensitive". A secret is the value of a variable with sensitive = true.`,
 		`completely_unlike_any("other")`: `There is no function named "completely_unlike_any".`,
 	} {
 		_, err := of(t, expr, map[string]string{"t": "${maxx(1)}"}, language.World{})

@@ -11,6 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/link"
 	"github.com/redsi/redsi/internal/pipeline/schema"
+	"github.com/redsi/redsi/step"
 )
 
 // frame is the evaluation of a pipeline, or of one instance of a module within it.
@@ -58,7 +59,12 @@ func (f *frame) sees(ctx *hcl.EvalContext, inst *instance) language.Scope {
 
 // reader reads a block that has a form in what an instance sees.
 func (f *frame) reader(b *hclsyntax.Block, inst *instance) *schema.Reader {
-	return &schema.Reader{Scope: f.sees(inst.ctx, inst), Block: b, Spec: declare.FormOf(b), Owner: declare.OwnerOf(b), Address: inst.address, Typos: f.typos}
+	return f.readerBy(b, declare.FormOf(b), declare.OwnerOf(b), inst)
+}
+
+// readerBy reads a block by a specification that is known, of an owner whose name in sentences is.
+func (f *frame) readerBy(b *hclsyntax.Block, spec *step.Spec, owner string, inst *instance) *schema.Reader {
+	return &schema.Reader{Scope: f.sees(inst.ctx, inst), Block: b, Spec: spec, Owner: owner, Address: inst.address, Typos: f.typos}
 }
 
 // place gives an instance of a block its address and what its expressions can see.
@@ -101,6 +107,7 @@ type variables struct {
 	of map[string]*setting
 }
 
+// setting is a variable with the value that it has in a frame.
 type setting struct {
 	*declare.Variable
 	value cty.Value // DynamicVal until it is set, and where that failed
@@ -108,6 +115,7 @@ type setting struct {
 	given bool      // somebody has set it
 }
 
+// maker makes the steps of one block.
 type maker struct {
 	f   *frame
 	n   *declare.Node
@@ -123,8 +131,8 @@ type stepReader struct {
 	inst *instance
 }
 
-func (f *frame) stepReader(b *declare.Block, inst *instance) *stepReader {
-	return &stepReader{&schema.Reader{Scope: f.sees(inst.ctx, inst), Block: b.Block, Spec: b.Spec, Owner: b.Owner, Address: inst.address, Typos: f.typos}, f, b, inst}
+func newStepReader(f *frame, b *declare.Block, inst *instance) *stepReader {
+	return &stepReader{f.readerBy(b.Block, b.Spec, b.Owner, inst), f, b, inst}
 }
 
 // collect adds what the frame's nodes and modules are: steps in source order, then those of modules.

@@ -21,7 +21,7 @@ func (m *maker) step(inst *instance) (Step, bool) {
 	if f.config > maxConfigs || f.Ended() { // reported
 		return Step{}, false
 	}
-	c := f.stepReader(b, inst)
+	c := newStepReader(f, b, inst)
 	attrs := b.Spec.Attrs
 	if inst.leftOut {
 		attrs = slices.DeleteFunc(slices.Clone(attrs), func(a step.Attr) bool { return a.Name == declare.ExpectBlock })

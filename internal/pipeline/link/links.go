@@ -52,6 +52,7 @@ func (l *Links) declared(prefix string) []string {
 	return slices.DeleteFunc(syntax.Keys(l.m.ByName), func(name string) bool { return !strings.HasPrefix(name, prefix) })
 }
 
+// RefersTo reports whether a refers to b itself, not only by what lies between.
 func (l *Links) RefersTo(a, b *declare.Node) bool {
 	return slices.ContainsFunc(l.Edges[a.Index], func(e Edge) bool { return e.To == b })
 }

@@ -22,6 +22,7 @@ type Asset struct {
 	Pos       syntax.Pos `hcl:"-"`
 }
 
+// ChecklistForm is what a checklist block may have.
 type ChecklistForm struct {
 	Selection *string           `hcl:"selection,optional" help:"How what is reported was chosen."`
 	Search    map[string]string `hcl:"search,optional" help:"What was tried for each hyperparameter: its name to the bounds."`
@@ -37,6 +38,7 @@ func (x ChecklistForm) Answers() map[string]map[string]string {
 	return map[string]map[string]string{"acl": x.ACL, "neurips": x.NeurIPS, "acm": x.ACM}
 }
 
+// Assets are the blocks of datasets and models, by their types.
 func (x ChecklistForm) Assets() map[string][]Asset {
 	return map[string][]Asset{"dataset": x.Datasets, "model": x.Models}
 }
@@ -61,6 +63,7 @@ func checkChecklist(x ChecklistForm) error {
 	return ps.Err()
 }
 
+// ResultsForm is what a results block may have.
 type ResultsForm struct {
 	From      []string `hcl:"from,optional" help:"Other stores, which are only read: https://HOST/PATH, s3://BUCKET/PREFIX?anonymous=true, or a folder relative to this file."`
 	Trust     []string `hcl:"trust,optional" help:"Public keys whose results are trusted, as redsi key show prints them: NAME:BASE64."`
@@ -72,6 +75,7 @@ type ResultsForm struct {
 // Beliefs are what Untrusted and Shared may be.
 var Beliefs = []string{"run", "verify", "use"}
 
+// PublishForm is what a publish block may have.
 type PublishForm struct {
 	Files step.Inputs `hcl:"files" help:"The output of a step, or a list of them."`
 	To    string      `hcl:"to" help:"A folder below the pipeline's own, such as \"results/plots\"."`
@@ -87,6 +91,7 @@ func checkPublish(p PublishForm) error {
 	return nil
 }
 
+// EnvironmentForm is what an environment block may have.
 type EnvironmentForm struct {
 	UV           string   `hcl:"uv,optional" help:"A uv.lock that stands beside its pyproject.toml."`
 	Requirements string   `hcl:"requirements,optional" help:"A requirements.txt whose packages all have versions and hashes."`
@@ -99,6 +104,7 @@ type EnvironmentForm struct {
 	Platform     string   `hcl:"platform,optional" help:"What the lock is read for, such as \"linux-x86_64\". Default: this machine's."`
 }
 
+// CheckForm is what a check block of a step may have; a bound is a number or a name, hence a text.
 type CheckForm struct {
 	Counts   string   `hcl:"counts,optional" help:"What the step counted, such as \"records\""`
 	Field    string   `hcl:"field,optional" help:"Or a number in an output, as OUTPUT:PATH"`
@@ -109,6 +115,7 @@ type CheckForm struct {
 	Severity string   `hcl:"severity,optional" enum:"error,warning" help:"A warning stops nothing. Default: \"error\""`
 }
 
+// ResourcesForm is what a resources block may have; sizes and times have units, hence texts.
 type ResourcesForm struct {
 	CPUs   int      `hcl:"cpus,optional" min:"1" max:"1048576" help:"Processors that it keeps busy; programs are told, by OMP_NUM_THREADS and others. Default: 1"`
 	Memory *string  `hcl:"memory,optional" help:"Memory that it takes, such as \"12GB\": steps run side by side as long as they fit"`
@@ -118,6 +125,7 @@ type ResourcesForm struct {
 	Limits []string `hcl:"limits,optional" help:"Names of the limits block: only so many steps of a run have one at a time"`
 }
 
+// RetryForm is what a retry block may have.
 type RetryForm struct {
 	Times  int     `hcl:"times" min:"1" max:"20" help:"How often a failed program is tried again"`
 	Memory float64 `hcl:"memory,optional" min:"1" max:"16" help:"By how much resources.memory is multiplied at each further try"`

@@ -60,6 +60,7 @@ type Node struct {
 	Form  *hclsyntax.Block // an environment or publish block
 }
 
+// ForEach is the for_each of a block or a call of a module; nil if it has none.
 func (n *Node) ForEach() hclsyntax.Expression {
 	switch {
 	case n.Call != nil:
@@ -110,6 +111,7 @@ func placesIn(body *hclsyntax.Body) map[string]syntax.Pos {
 	return at
 }
 
+// Variable is what a variable block says.
 type Variable struct {
 	Name      string
 	Range     hcl.Range

@@ -180,6 +180,7 @@ func Read[T any](r *Reader) (said T, ok bool) {
 	return Decoded[T](r, r.Body(r.Block.Body, r.Spec.Attrs, nil))
 }
 
+// Decoded is Read of a tree that Body has made.
 func Decoded[T any](r *Reader, tree map[string]any) (said T, ok bool) {
 	v, err := r.Spec.Decode(tree)
 	if err != nil {

@@ -74,6 +74,14 @@ type TidyDriver interface {
 	SetAside(ctx context.Context, path string) (to string, err error)
 }
 
+// RivalDriver is a Driver that can have several writers at once try to be the first, as a server may
+// let more than one.
+type RivalDriver interface {
+	// Rivals says, for people, what they were told; an error if more than one was the first, or if
+	// it cannot be tried.
+	Rivals(ctx context.Context) (string, error)
+}
+
 // HasEach is Has of a Driver that is asked for one file at a time, atOnce together at most.
 func HasEach(ctx context.Context, paths []string, atOnce int, has func(ctx context.Context, path string) (bool, error)) ([]bool, error) {
 	there := make([]bool, len(paths))

@@ -44,6 +44,17 @@ func onError(ctx context.Context, what string, err error) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
+// Rivals has several writers at once try to be the first in a store whose server may let more than
+// one, and says, for people, what they were told; it says nothing of a store that knows.
+func Rivals(ctx context.Context, s Store) (string, error) {
+	if r, is := s.Records.(recordsOn); is {
+		if d, is := r.w.(RivalDriver); is {
+			return d.Rivals(ctx)
+		}
+	}
+	return "", nil
+}
+
 type blobsOn struct{ on }
 
 func (b blobsOn) Put(ctx context.Context, r io.Reader) (Digest, int64, error) {

@@ -68,6 +68,10 @@ func Store(ctx context.Context, address string, s *artifacts.Resolver, opened er
 		return f
 	}
 	left, err := probe(ctx, s.Own)
+	rivals := ""
+	if err == nil {
+		rivals, err = artifacts.Rivals(ctx, s.Own)
+	}
 	switch {
 	case err != nil:
 		f.Note, f.Do = f.Note+": can be read but not written: "+err.Error(), "runs need a writable store: check permissions and quota, or give another --store"
@@ -75,6 +79,9 @@ func Store(ctx context.Context, address string, s *artifacts.Resolver, opened er
 		f.Note, f.Do, f.Soft = f.Note+": cannot delete: "+left.Error(), "runs work, but gc and force do not", true
 	default:
 		f.OK, f.Note = true, f.Note+", can be read and written"
+		if rivals != "" {
+			f.Note += "; " + rivals
+		}
 	}
 	if info, err := os.Stat(address); f.OK && err == nil && info.IsDir() {
 		f = withDisk(f, address)

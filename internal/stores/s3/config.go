@@ -25,6 +25,9 @@ type Config struct {
 	PathStyle bool
 	// Anonymous asks without credentials, as those without an account do.
 	Anonymous bool
+	// OneWriter says that one process at a time writes there, so that a server on which
+	// several writers at once could be the first will do.
+	OneWriter bool
 	// Credentials is nil for the usual places: AWS_ACCESS_KEY_ID and its
 	// companions, MINIO_ROOT_USER, the AWS shared files with AWS_PROFILE, and the
 	// role of the machine or container.
@@ -34,7 +37,7 @@ type Config struct {
 const defaultEndpoint = "s3.amazonaws.com"
 
 // ParseURL reads s3://bucket/prefix?endpoint=H:P&insecure=true&region=R
-// &path_style=true&anonymous=true. Endpoint and region default to those of
+// &path_style=true&anonymous=true&writers=one. Endpoint and region default to those of
 // AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, AWS_REGION and AWS_DEFAULT_REGION, which
 // getenv looks up. Credentials have no place in a URL: it is printed and stored.
 func ParseURL(raw string, getenv func(string) string) (Config, error) {
@@ -64,6 +67,12 @@ func ParseURL(raw string, getenv func(string) string) (Config, error) {
 		"insecure":   boolInto(&c.Insecure),
 		"path_style": boolInto(&c.PathStyle),
 		"anonymous":  boolInto(&c.Anonymous),
+		"writers": func(v string) error {
+			if c.OneWriter = v == "one"; !c.OneWriter {
+				return fmt.Errorf("%q is not one", v)
+			}
+			return nil
+		},
 	}
 	query, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
@@ -130,6 +139,9 @@ func (c Config) URL() string {
 		if on {
 			q.Set(name, "true")
 		}
+	}
+	if c.OneWriter {
+		q.Set("writers", "one")
 	}
 	u := url.URL{Scheme: "s3", Host: c.Bucket, RawQuery: q.Encode()}
 	if c.Prefix != "" {

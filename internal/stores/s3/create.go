@@ -26,8 +26,17 @@ const conflicts = 10
 
 // Create has the server refuse a name that is taken, by If-None-Match.
 func (b *bucket) Create(ctx context.Context, path string, data []byte) error {
-	if err := b.conditional(ctx); err != nil {
-		return b.explain("probe for If-None-Match", err)
+	done, err := b.enter(ctx, (*verdict).ofCreate)
+	if err != nil {
+		return b.explain("try the server", err)
+	}
+	defer done()
+	if b.cfg.OneWriter {
+		if _, err := b.core.StatObject(ctx, b.cfg.Bucket, b.key(path), minio.StatObjectOptions{}); err == nil {
+			return artifacts.ErrExist
+		} else if !absent(err) {
+			return b.explain("create", err)
+		}
 	}
 	won, err := b.putIf(ctx, b.key(path), data, ifNone)
 	if err != nil {
@@ -42,9 +51,11 @@ func (b *bucket) Create(ctx context.Context, path string, data []byte) error {
 // Replace has the server refuse a name under which there is another version by now, by
 // If-Match.
 func (b *bucket) Replace(ctx context.Context, path string, old, data []byte) error {
-	if err := b.matching(ctx); err != nil {
-		return b.explain("probe for If-Match", err)
+	done, err := b.enter(ctx, (*verdict).ofReplace)
+	if err != nil {
+		return b.explain("try the server", err)
 	}
+	defer done()
 	o, etag, err := b.openObject(ctx, b.key(path))
 	if err != nil {
 		return err
@@ -64,6 +75,20 @@ func (b *bucket) Replace(ctx context.Context, path string, old, data []byte) err
 		return artifacts.ErrExist
 	}
 	return nil
+}
+
+// enter waits until a conditional write may begin: where it need not be asked, as one process
+// writes at a time, until its other writes are done; elsewhere until there is a verdict that allows it.
+func (b *bucket) enter(ctx context.Context, allows func(*verdict) error) (done func(), err error) {
+	if b.cfg.OneWriter {
+		b.one.Lock()
+		return b.one.Unlock, nil
+	}
+	v, err := b.judge(ctx, false)
+	if err == nil {
+		err = allows(v)
+	}
+	return func() {}, err
 }
 
 // ifNone is the condition that nothing is there.
@@ -111,60 +136,4 @@ func pause(ctx context.Context, i int) error {
 		most = 8 * time.Millisecond << i
 	}
 	return readers.Pause(ctx, mrand.N(most))
-}
-
-// errUnconditional refuses a server on which two writers could both be the first.
-var errUnconditional = &artifacts.RefusedError{Err: errors.New("the server ignores If-None-Match on writes, so two writers of a result could both be the first; " +
-	"AWS S3 heeds it, and so do versitygw 1.8.0, SeaweedFS 4.48 and MinIO of 2026-02-12, which were tried: use one of those, or a directory")}
-
-// errUnmatched refuses to replace a record where two writers could both do that.
-var errUnmatched = &artifacts.RefusedError{Err: errors.New("the server ignores If-Match on writes, so a result that cannot be used is not safely replaced; " +
-	"run verify --repair, which deletes it, and run again")}
-
-// conditional fails unless the server is known to heed If-None-Match: it puts one fixed
-// object, and if it may, puts it again, which must be refused. Some servers ignore the
-// header without a word.
-func (b *bucket) conditional(ctx context.Context) error {
-	return b.proven(ctx, &b.heeds, 2, ifNone, errUnconditional)
-}
-
-// matching fails unless the server is known to heed If-Match, too: the fixed object, which
-// is there by then, has another version.
-func (b *bucket) matching(ctx context.Context) error {
-	if err := b.conditional(ctx); err != nil {
-		return err
-	}
-	return b.proven(ctx, &b.matches, 1, func(o *minio.PutObjectOptions) { o.SetMatchETag("00000000000000000000000000000000") }, errUnmatched)
-}
-
-// proven puts the fixed object on a condition so many times, until the server refuses that by
-// the condition, and notes it. Where it does not, the error is unheeded.
-func (b *bucket) proven(ctx context.Context, isProven *bool, times int, condition func(*minio.PutObjectOptions), unheeded error) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if *isProven {
-		return nil
-	}
-	for collided := 0; times > 0; {
-		opts := minio.PutObjectOptions{}
-		condition(&opts)
-		_, err := b.put(ctx, b.key("probe/if-none-match"), []byte("{}"), opts)
-		switch resp := minio.ToErrorResponse(err); {
-		case resp.StatusCode == http.StatusPreconditionFailed:
-			*isProven = true
-			return nil
-		case resp.StatusCode == http.StatusConflict && collided < conflicts: // it decides nothing
-			if err := pause(ctx, collided); err != nil {
-				return err
-			}
-			collided++
-		case err == nil:
-			times--
-		case resp.StatusCode == http.StatusNotImplemented, resp.Code == minio.NotImplemented:
-			return unheeded
-		default:
-			return err
-		}
-	}
-	return unheeded
 }

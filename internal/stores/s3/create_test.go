@@ -1,7 +1,9 @@
 package s3
 
 import (
+	"crypto/md5"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -17,39 +19,49 @@ import (
 	"github.com/redsi/redsi/artifacts"
 )
 
-// fakeServer keeps objects in a map and answers like an S3 with the given
-// attitudes to If-None-Match and, where there is a version, If-Match.
-func fakeServer(t *testing.T, onCondition func(w http.ResponseWriter, exists bool) (handled bool), onMatch func(w http.ResponseWriter, same bool)) (artifacts.Store, error) {
+// fakeServer keeps objects in memory and answers like an S3 with the given attitudes to
+// If-None-Match and If-Match, each of which may answer itself.
+func fakeServer(t *testing.T, onCondition, onMatch func(w http.ResponseWriter, holds bool) (handled bool), options ...func(*Config)) (artifacts.Store, error) {
 	t.Helper()
 	var mu sync.Mutex
-	objects := map[string]bool{}
+	objects := map[string][]byte{}
+	etag := func(data []byte) string { return fmt.Sprintf("\"%x\"", md5.Sum(data)) }
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
+		w.Header().Set("Server", "fake")
+		there, exists := objects[r.URL.Path]
 		switch {
-		case r.Method == http.MethodPut && r.Header.Get("If-Match") != "":
-			onMatch(w, r.Header.Get("If-Match") == `"1"`)
-		case r.Method == http.MethodGet && objects[r.URL.Path]:
-			w.Header().Set("ETag", `"1"`)
-			w.Header().Set("Last-Modified", "Mon, 02 Jan 2006 15:04:05 GMT")
-			w.Write([]byte("{}"))
 		case r.Method == http.MethodPut:
-			if r.Header.Get("If-None-Match") == "*" && onCondition(w, objects[r.URL.Path]) {
+			if match := r.Header.Get("If-Match"); match != "" && onMatch(w, exists && match == etag(there)) ||
+				r.Header.Get("If-None-Match") == "*" && onCondition(w, !exists) {
 				return
 			}
-			objects[r.URL.Path] = true
-			w.Header().Set("ETag", `"1"`)
+			data, err := io.ReadAll(r.Body)
+			if err != nil {
+				t.Error(err)
+			}
+			objects[r.URL.Path] = data
+			w.Header().Set("ETag", etag(data))
 		case r.URL.Query().Get("list-type") == "2":
 			w.Write([]byte(`<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>`))
+		case exists:
+			w.Header().Set("ETag", etag(there))
+			w.Header().Set("Last-Modified", "Mon, 02 Jan 2006 15:04:05 GMT")
+			w.Write(there)
 		default:
 			w.WriteHeader(http.StatusNotFound)
 		}
 	}))
 	t.Cleanup(front.Close)
-	return Open(t.Context(), Config{
+	c := Config{
 		Bucket: "bucket", Endpoint: strings.TrimPrefix(front.URL, "http://"), Insecure: true, Region: "us-east-1",
 		Credentials: credentials.NewStaticV4("a", "b", ""),
-	})
+	}
+	for _, set := range options {
+		set(&c)
+	}
+	return Open(t.Context(), c)
 }
 
 // TestOpenAsksForConditions checks that a server on which two writers could both be
@@ -62,10 +74,10 @@ func TestOpenAsksForConditions(t *testing.T) {
 		onCondition  func(http.ResponseWriter, bool) bool
 		open, create string // what the errors say; "" for none
 	}{
-		"heeds":                {heeds, "", ""},
-		"heeds, probed before": {answer(http.StatusPreconditionFailed), "", "already"},
-		"ignores":              {func(http.ResponseWriter, bool) bool { return false }, "ignores If-None-Match", ""},
-		"refuses the header":   {answer(http.StatusNotImplemented), "AWS S3 heeds it, and so do versitygw 1.8.0", ""},
+		"heeds":              {heeds, "", ""},
+		"always refuses":     {answer(http.StatusPreconditionFailed), "", "none of the writers won"},
+		"ignores":            {ignores, "ignores If-None-Match", ""},
+		"refuses the header": {answer(http.StatusNotImplemented), "AWS S3, versitygw 1.8.0", ""},
 		"a file where its folder would be": {func(w http.ResponseWriter, _ bool) bool {
 			w.WriteHeader(http.StatusConflict)
 			w.Write([]byte("<Error><Code>ObjectParentIsFile</Code></Error>"))
@@ -73,7 +85,7 @@ func TestOpenAsksForConditions(t *testing.T) {
 		}, "", "use another prefix"},
 		"denies all writes": {answer(http.StatusForbidden), "", "do not allow that"},
 	} {
-		s, err := fakeServer(t, c.onCondition, nil)
+		s, err := fakeServer(t, c.onCondition, heeds)
 		told := func(what string, err error, want string) {
 			if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %s: %v; want %q", name, what, err, want)
@@ -91,25 +103,27 @@ func TestOpenAsksForConditions(t *testing.T) {
 	}
 }
 
-func heeds(w http.ResponseWriter, exists bool) bool {
-	if exists {
+func heeds(w http.ResponseWriter, holds bool) bool {
+	if !holds {
 		w.WriteHeader(http.StatusPreconditionFailed)
 	}
-	return exists
+	return !holds
 }
+
+func ignores(http.ResponseWriter, bool) bool { return false }
 
 // TestConflict checks the answer 409, by which AWS says that two conditional
 // puts collided: it decides nothing, so the put is sent again.
 func TestConflict(t *testing.T) {
 	conflicts := 2
-	s, err := fakeServer(t, func(w http.ResponseWriter, exists bool) bool {
+	s, err := fakeServer(t, func(w http.ResponseWriter, holds bool) bool {
 		if conflicts > 0 {
 			conflicts--
 			w.WriteHeader(http.StatusConflict)
 			return true
 		}
-		return heeds(w, exists)
-	}, nil)
+		return heeds(w, holds)
+	}, heeds)
 	if err != nil || conflicts != 0 {
 		t.Fatalf("%v, with %d conflicts of the probe to come", err, conflicts)
 	}
@@ -120,31 +134,35 @@ func TestConflict(t *testing.T) {
 }
 
 // TestReplaceAsksForConditions checks that nothing is replaced on a server that ignores
-// If-Match, and that one that another writer deletes meanwhile is told from one that is there.
+// If-Match, and that what another writer deletes meanwhile is told from what is there.
 func TestReplaceAsksForConditions(t *testing.T) {
-	const old = "{}" // what the server has
+	deleted := false // by another writer
 	for name, c := range map[string]struct {
-		onMatch func(w http.ResponseWriter, same bool)
+		onMatch func(w http.ResponseWriter, holds bool) bool
 		want    string // what the error says; "" for none
 	}{
-		"heeds":              {func(w http.ResponseWriter, same bool) { heeds(w, !same) }, ""},
-		"ignores":            {func(http.ResponseWriter, bool) {}, "ignores If-Match"},
-		"refuses the header": {func(w http.ResponseWriter, _ bool) { w.WriteHeader(http.StatusNotImplemented) }, "verify --repair"},
-		"deleted meanwhile": {func(w http.ResponseWriter, same bool) {
-			if !heeds(w, !same) {
+		"heeds":              {heeds, ""},
+		"ignores":            {ignores, "ignores If-Match"},
+		"refuses the header": {func(w http.ResponseWriter, _ bool) bool { w.WriteHeader(http.StatusNotImplemented); return true }, "If-Match"},
+		"deleted meanwhile": {func(w http.ResponseWriter, holds bool) bool {
+			if deleted {
 				w.WriteHeader(http.StatusNotFound)
 				w.Write([]byte("<Error><Code>NoSuchKey</Code></Error>"))
+				return true
 			}
+			return heeds(w, holds)
 		}, artifacts.ErrExist.Error()},
 	} {
+		deleted = false
 		s, err := fakeServer(t, heeds, c.onMatch)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Records.Create(t.Context(), "runs/x", []byte(old)); err != nil {
+		if err := s.Records.Create(t.Context(), "runs/x", []byte("{}")); err != nil {
 			t.Fatal(err)
 		}
-		err = s.Records.Replace(t.Context(), "runs/x", []byte(old), []byte("new"))
+		deleted = true
+		err = s.Records.Replace(t.Context(), "runs/x", []byte("{}"), []byte("new"))
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v; want %q", name, err, c.want)
 		}

@@ -16,8 +16,9 @@ import (
 )
 
 var (
-	_ artifacts.Driver     = (*bucket)(nil)
-	_ artifacts.TidyDriver = (*bucket)(nil)
+	_ artifacts.Driver      = (*bucket)(nil)
+	_ artifacts.TidyDriver  = (*bucket)(nil)
+	_ artifacts.RivalDriver = (*bucket)(nil)
 )
 
 // Where is the address of an object.

@@ -38,9 +38,9 @@ type bucket struct {
 	pace   readers.Pace  // of a blob
 	lookup time.Duration // of somebody else's store, for what is small
 
-	mu      sync.Mutex
-	heeds   bool // the server is known to heed If-None-Match
-	matches bool // and If-Match
+	mu     sync.Mutex
+	judged *verdict
+	one    sync.Mutex // held by the conditional write of a store with one writer
 }
 
 // Open returns the store in c's bucket after requests that prove that the endpoint
@@ -82,17 +82,26 @@ func connect(c Config, foreign bool) (*bucket, error) {
 	if c.Anonymous {
 		c.Credentials = credentials.NewStatic("", "", "", credentials.SignatureAnonymous)
 	}
+	core, err := client(c, 64, retries) // HEAD requests run dozens at a time
+	if err != nil {
+		return nil, err
+	}
+	return &bucket{core: *core, cfg: c, foreign: foreign, pace: readers.Usual(), lookup: readers.LookUp}, nil
+}
+
+// client sends requests over connections of its own, of which it keeps so many open.
+func client(c Config, keep, tries int) (*minio.Core, error) {
 	transport, err := minio.DefaultTransport(!c.Insecure)
 	if err != nil {
 		return nil, fmt.Errorf("store %s: %w", c.URL(), err)
 	}
-	transport.MaxIdleConnsPerHost = 64 // HEAD requests run dozens at a time
+	transport.MaxIdleConnsPerHost = keep
 	opts := &minio.Options{
 		Creds:      c.Credentials,
 		Secure:     !c.Insecure,
 		Region:     c.Region,
 		Transport:  transport,
-		MaxRetries: retries,
+		MaxRetries: tries,
 	}
 	if c.PathStyle {
 		opts.BucketLookup = minio.BucketLookupPath
@@ -101,7 +110,7 @@ func connect(c Config, foreign bool) (*bucket, error) {
 	if err != nil {
 		return nil, fmt.Errorf("store %s: %w", c.URL(), err)
 	}
-	return &bucket{core: *core, cfg: c, foreign: foreign, pace: readers.Usual(), lookup: readers.LookUp}, nil
+	return core, nil
 }
 
 // forLookup bounds a look-up in somebody else's store: a run continues without it. Of the own
@@ -125,8 +134,8 @@ func (b *bucket) verdict(key string, err error) error {
 	return b.explain("read", err)
 }
 
-func (b *bucket) probe(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, openTimeout)
+func (b *bucket) probe(whole context.Context) error {
+	ctx, cancel := context.WithTimeout(whole, openTimeout)
 	defer cancel()
 	for o := range b.core.ListObjectsIter(ctx, b.cfg.Bucket, minio.ListObjectsOptions{Prefix: b.key("blobs/"), MaxKeys: 1}) {
 		if o.Err != nil {
@@ -136,9 +145,16 @@ func (b *bucket) probe(ctx context.Context) error {
 	if err := context.Cause(ctx); err != nil {
 		return b.explain("open the store", err)
 	}
+	if b.cfg.OneWriter {
+		return nil
+	}
 	// Who may only read, and who wants to free space of a full disk, gets no verdict
 	// here: Create asks again.
-	if err := b.conditional(ctx); errors.Is(err, errUnconditional) {
+	v, err := b.judge(whole, false)
+	if err == nil {
+		err = v.ofCreate()
+	}
+	if _, is := errors.AsType[*artifacts.RefusedError](err); is {
 		return b.explain("open the store", err)
 	}
 	return nil

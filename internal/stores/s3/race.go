@@ -1,0 +1,174 @@
+package s3
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/minio/minio-go/v7"
+
+	"github.com/redsi/redsi/artifacts"
+)
+
+// A race refutes a server that heeds a condition of writers that come one after the other, and not
+// of those that come at once. It proves nothing: a server that passes lost none of some rounds.
+const (
+	rivals      = 16 // connections that write one object at once
+	fewRivals   = 4  // of a server that takes longer than slowRound for 16
+	slowRound   = time.Second
+	raceRounds  = 20 // of each condition: a server that fails in 40 of 100 passes once in 27,000 times
+	leastRounds = 5  // even if they take longer than raceTime
+	raceTime    = 10 * time.Second
+	undecided   = 3 // rounds without a verdict, as the server failed, after which the race ends
+	raceBody    = 512
+)
+
+// rounds are those of one condition.
+type rounds struct {
+	Rounds  int  `json:"rounds"`
+	Rivals  int  `json:"rivals"`
+	Winners int  `json:"winners"` // who were told that they wrote the object, in the last round
+	Bad     bool `json:"bad"`     // not one writer, whose bytes stayed, won that round
+}
+
+func (r rounds) String() string {
+	switch {
+	case !r.Bad:
+		return fmt.Sprintf("of %d writers at once one won, in %d of %d rounds", r.Rivals, r.Rounds, r.Rounds)
+	case r.Winners == 0:
+		return "it has no such condition"
+	case r.Winners == 1:
+		return fmt.Sprintf("one of %d writers at once was told that it won, and the bytes of another stayed, in round %d", r.Rivals, r.Rounds)
+	}
+	return fmt.Sprintf("%d of %d writers at once were told that they won, in round %d", r.Winners, r.Rivals, r.Rounds)
+}
+
+// race is a set of writers of one object.
+type race struct {
+	b       *bucket
+	writers []minio.Core
+	folder  string
+}
+
+// newRace connects the writers, each by a connection of its own, so that a load balancer spreads them.
+func (b *bucket) newRace(ctx context.Context) (*race, error) {
+	r := &race{b: b, folder: b.key("probe/race/" + rand.Text() + "/")}
+	for range rivals {
+		core, err := client(b.cfg, 1, 1)
+		if err != nil {
+			return nil, err
+		}
+		r.writers = append(r.writers, *core)
+	}
+	each(r.writers, func(_ int, w minio.Core) error { // an answer of any kind is a connection
+		_, err := w.StatObject(ctx, b.cfg.Bucket, r.folder, minio.StatObjectOptions{})
+		return err
+	})
+	return r, context.Cause(ctx)
+}
+
+// each calls do for all writers at once, and has their errors.
+func each(writers []minio.Core, do func(i int, w minio.Core) error) []error {
+	errs := make([]error, len(writers))
+	start := make(chan struct{})
+	var running sync.WaitGroup
+	for i, w := range writers {
+		running.Go(func() {
+			<-start
+			errs[i] = do(i, w)
+		})
+	}
+	close(start)
+	running.Wait()
+	return errs
+}
+
+// run has rounds of writers that create an object, or replace one, until the first bad one.
+func (r *race) run(ctx context.Context, replace bool) (done rounds, err error) {
+	done.Rivals = rivals
+	began, failed := time.Now(), 0
+	for done.Rounds < raceRounds && !done.Bad && (done.Rounds < leastRounds || time.Since(began) < raceTime) {
+		from := time.Now()
+		winners, bad, err := r.round(ctx, fmt.Sprintf("%s%t-%d", r.folder, replace, done.Rounds+failed), replace, r.writers[:done.Rivals])
+		if err != nil {
+			if failed++; failed == undecided || ctx.Err() != nil {
+				return done, fmt.Errorf("try writers at once: %w", err)
+			}
+			continue
+		}
+		done.Rounds, done.Winners, done.Bad = done.Rounds+1, winners, bad
+		if time.Since(from) > slowRound && !bad {
+			done.Rivals = fewRivals
+		}
+	}
+	return done, nil
+}
+
+// round has all writers put their own bytes under one key. An error means that there is no verdict.
+func (r *race) round(ctx context.Context, key string, replace bool, writers []minio.Core) (winners int, bad bool, err error) {
+	condition := ifNone
+	if replace {
+		info, err := r.b.put(ctx, key, []byte("{}"), minio.PutObjectOptions{})
+		if err == nil && info.ETag == "" {
+			return 0, true, nil // there is nothing that a condition could name
+		}
+		if err != nil {
+			return 0, false, err
+		}
+		condition = func(o *minio.PutObjectOptions) { o.SetMatchETag(info.ETag) }
+	}
+	errs := each(writers, func(i int, w minio.Core) error {
+		opts := minio.PutObjectOptions{DisableContentSha256: true} // as put
+		condition(&opts)
+		body := bytes.Repeat([]byte{byte('a' + i)}, raceBody)
+		_, err := w.PutObject(ctx, r.b.cfg.Bucket, key, bytes.NewReader(body), raceBody, "", artifacts.Sum(body).Hex(), opts)
+		return err
+	})
+	won := map[byte]bool{}
+	for i, e := range errs {
+		switch minio.ToErrorResponse(e).StatusCode {
+		case http.StatusPreconditionFailed, http.StatusConflict, http.StatusNotFound:
+		case http.StatusNotImplemented:
+			return 0, true, nil
+		default:
+			if e != nil { // it may have won
+				err = e
+				continue
+			}
+			won[byte('a'+i)] = true
+		}
+	}
+	if len(won) > 1 || err != nil {
+		return len(won), len(won) > 1, err
+	}
+	if len(won) == 0 {
+		return 0, false, errors.Join(errors.New("none of the writers won"), errs[0])
+	}
+	stayed, err := r.b.read(ctx, key)
+	return 1, err == nil && (len(stayed) != raceBody || !won[stayed[0]]), err
+}
+
+// end deletes what the race wrote; what it cannot delete does no harm.
+func (r *race) end(ctx context.Context) {
+	for o := range r.b.core.ListObjectsIter(ctx, r.b.cfg.Bucket, minio.ListObjectsOptions{Prefix: r.folder, Recursive: true}) {
+		if o.Err != nil || r.b.remove(ctx, o.Key) != nil {
+			return
+		}
+	}
+}
+
+// read has the bytes of a small object.
+func (b *bucket) read(ctx context.Context, key string) ([]byte, error) {
+	o, _, err := b.openObject(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(o)
+	return data, errors.Join(err, o.Close())
+}

@@ -84,6 +84,8 @@ SERVER_SUM := $(shell find tools/temporal-server -name '*.go' ! -name '*_test.go
 server = $(REDSI_DEPS)/temporal-server/$(TEMPORAL_SERVER_VERSION)-$(SERVER_SUM)-$(1)
 TEMPORAL_SERVER := $(call server,$(PLATFORM))
 MINIO      := $(REDSI_DEPS)/minio/$(MINIO_VERSION)-$(PLATFORM)
+VERSITYGW  := $(REDSI_DEPS)/versitygw/$(VERSITYGW_VERSION)-$(PLATFORM)
+SEAWEEDFS  := $(REDSI_DEPS)/seaweedfs/$(SEAWEEDFS_VERSION)-$(PLATFORM)
 UV         := $(REDSI_DEPS)/uv/$(UV_VERSION)-$(PLATFORM)
 # bin/redsi-models looks for CUDA here by where its libtorch lies. The second holds what a test asks for kernels.
 CUDA       := $(REDSI_DEPS)/cuda/$(LIBTORCH_VERSION)-$(PLATFORM)
@@ -97,6 +99,7 @@ TORCH_PARTS := libtorch=$(LIBTORCH) gotch=$(GOTCH)
 MODEL_PARTS := $(TORCH_PARTS) tokenizers=$(TOKENIZERS)
 RUN_PARTS   := $(MODEL_PARTS) temporal-server=$(TEMPORAL_SERVER)
 TEST_PARTS  := minio=$(MINIO)
+STORE_PARTS := $(TEST_PARTS) versitygw=$(VERSITYGW) $(if $(filter linux,$(OS)),seaweedfs=$(SEAWEEDFS))
 UV_PART     := uv=$(UV)
 KERNEL_PART := $(if $(filter linux,$(OS)),cuda-kernels=$(KERNELS))
 GRAPHS_PART := $(if $(filter linux,$(OS)),cuda-graphs=$(GRAPHS))
@@ -135,7 +138,7 @@ install         = @$(if $(call missing,$(1)),echo 'redsi: compiling the installe
 SHOW            := $(GO) run ./tools/deps show
 
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-run deps-models deps-tokenizers deps-embedded deps-servers deps-torch deps-graphs cuda tools build bin/redsi bin/redsi-models quickstart first-tables beside toy-paper test ci cross chaos simulate evening fuzz race check check-code check-whole fmt bench try-docs docs dist \
+.PHONY: help deps deps-run deps-models deps-tokenizers deps-embedded deps-servers deps-stores deps-torch deps-graphs cuda tools build bin/redsi bin/redsi-models quickstart first-tables beside toy-paper test ci cross chaos simulate evening fuzz race check check-code check-whole fmt bench try-docs docs dist \
 	doctor env clean python-test ports
 
 help: ## list the targets
@@ -210,6 +213,11 @@ fuzz: tools ## every fuzz target for FUZZTIME= each, one after the other
 race: deps-run deps-servers ## tests that link no libtorch under the race detector, but for whole command lines; RACE=packages
 	@packages="$(RACE)" && test -n "$$packages" || { echo 'redsi: the packages to test are not known' >&2; exit 1; }; \
 		$(GO) test -race -short -vet=off -timeout $(TIMEOUT) $$packages
+
+.PHONY: test-stores
+test-stores: deps-stores ## the tests of stores on every server that docs name: MinIO, versitygw and, on Linux, SeaweedFS
+	REDSI_VERSITYGW=$(VERSITYGW)/versitygw REDSI_SEAWEEDFS=$(if $(filter linux,$(OS)),$(SEAWEEDFS)/weed) \
+		$(GO) test -vet=off -count=1 -timeout $(TIMEOUT) -run 'TestBucket|TestOtherServers' ./internal/stores
 
 # With -trimpath all clones share what Go's cache keeps of cgo, in which the folder of the clone that compiled it stands:
 # vet's cgocall reads the file there and fails if that clone is gone.
@@ -321,6 +329,8 @@ deps-embedded: tools ## the embedded Temporal server
 	$(call install,temporal-server=$(TEMPORAL_SERVER))
 deps-servers: tools ## what tests start besides: MinIO
 	$(call install,$(TEST_PARTS))
+deps-stores: tools ## what test-stores starts: MinIO, versitygw and, on Linux, SeaweedFS
+	$(call install,$(STORE_PARTS))
 deps-torch: tools ## libtorch and what gotch needs to compile against it
 	$(call install,$(TORCH_PARTS))
 deps-graphs: tools ## on Linux, the library that records and replays what a card is asked for
@@ -335,6 +345,7 @@ bin/redsi first-tables deps-embedded deps-servers cross fuzz docs $(PLATFORMS:%=
 python-test: NEED := go python3 pip
 deps-torch: NEED := $(NEED_TORCH)
 cuda: NEED := $(if $(filter linux,$(OS)),go $(call need_pip,$(CUDA_PARTS)) $(if $(call missing,$(GRAPHS_PART)),c++))
+deps-stores: NEED := go $(call need_pip,$(filter seaweedfs=%,$(STORE_PARTS)))
 deps test bench: NEED := $(sort $(NEED) $(call need_pip,$(UV_PART) $(KERNEL_PART) $(GRAPHS_PART)))
 deps-graphs: NEED := $(sort $(NEED_TORCH) $(call need_pip,$(GRAPHS_PART)))
 test-cuda card-pack: NEED := $(sort $(NEED) $(call need_pip,$(GRAPHS_PART)))

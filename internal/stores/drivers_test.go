@@ -109,8 +109,12 @@ func TestStaticHost(t *testing.T) {
 }
 
 // TestBucket tries a real server.
-func TestBucket(t *testing.T) {
-	server := storetest.MinIO(t)
+func TestBucket(t *testing.T) { bucket(t, storetest.MinIO(t)) }
+
+// TestOtherServers tries those that users are told of.
+func TestOtherServers(t *testing.T) { storetest.Others(t, bucket) }
+
+func bucket(t *testing.T, server *storetest.Server) {
 	suite(t, server.Store)
 	t.Run("integrity", func(t *testing.T) {
 		c := server.Config()

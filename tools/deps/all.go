@@ -11,7 +11,7 @@ import (
 )
 
 // order is that of starting: what takes longest first.
-var order = []string{"temporal-server", "tokenizers", "minio", "uv", "temporal"}
+var order = []string{"temporal-server", "tokenizers", "minio", "versitygw", "uv", "seaweedfs", "temporal"}
 
 // installAll installs the parts that are missing, o.jobs of them at a time. libtorch, which is downloaded, and gotch,
 // whose one large file keeps one core busy longest, wait for none of the others. CUDA's parts are downloaded after

@@ -32,6 +32,8 @@ var costs = map[string]cost{
 	"temporal-server":  {cpu: 480 * time.Second, usual: 480 * time.Second, lines: 950, download: 120e6, disk: 186e6, caches: 1200e6},
 	"uv":               {cpu: 2 * time.Second, usual: 5 * time.Second, download: 18e6, disk: 38e6},
 	"minio":            {cpu: 420 * time.Second, usual: 350 * time.Second, lines: 1200, download: 200e6, disk: 107e6, caches: 1300e6},
+	"versitygw":        {cpu: 240 * time.Second, usual: 200 * time.Second, lines: 800, download: 90e6, disk: 45e6, caches: 800e6},
+	"seaweedfs":        {cpu: 3 * time.Second, usual: 5 * time.Second, download: 48e6, disk: 153e6},
 	"bin/redsi":        {cpu: 200 * time.Second, usual: 110 * time.Second, lines: 880, caches: 500e6},
 	"bin/redsi-models": {cpu: 100 * time.Second, usual: 60 * time.Second, caches: 100e6},
 }

@@ -28,21 +28,23 @@ func (o options) libtorch(ctx context.Context, p partPlace, show *progress) erro
 	return unpackWheels(ctx, p, show, wheels, libtorchFiles, o.keep)
 }
 
-var uvFiles = []rule{
-	{regexp.MustCompile(`^uv-[^/]*\.data/scripts/(uv)$`), nil, "$1"},
-	{regexp.MustCompile(`^([^/]*)\.dist-info/licenses/(LICENSE-[A-Z]+)$`), nil, "licenses/$1/$2"},
+var programFiles = []rule{
+	{regexp.MustCompile(`^[^/]*\.data/scripts/(uv|weed)$`), nil, "$1"},
+	{regexp.MustCompile(`^([^/]*)\.dist-info/licenses/(LICENSE[-A-Z]*)$`), nil, "licenses/$1/$2"},
 }
 
-// uv fills DIR with the program uv, for tests that make environments of Python.
-func (o options) uv(ctx context.Context, p partPlace, show *progress) error {
-	wheels, err := o.wheels("UV_")
-	if err != nil {
-		return err
+// program fills DIR with a program that a wheel holds, for tests.
+func (o options) program(name, wheelsOf string) builder {
+	return func(ctx context.Context, p partPlace, show *progress) error {
+		wheels, err := o.wheels(wheelsOf)
+		if err != nil {
+			return err
+		}
+		if err := unpackWheels(ctx, p, show, wheels, programFiles, ""); err != nil {
+			return err
+		}
+		return os.Chmod(filepath.Join(p.new, name), 0o755)
 	}
-	if err := unpackWheels(ctx, p, show, wheels, uvFiles, ""); err != nil {
-		return err
-	}
-	return os.Chmod(filepath.Join(p.new, "uv"), 0o755)
 }
 
 // graphsLibrary is the library's name; internal/model/tensor/cudagraph has the same.

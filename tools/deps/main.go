@@ -100,8 +100,10 @@ func builders(o options) map[string]builder {
 		"cuda-graphs":     o.cudaGraphs,
 		"gotch":           o.gotch,
 		"tokenizers":      tokenizers,
-		"uv":              o.uv,
+		"uv":              o.program("uv", "UV_"),
+		"seaweedfs":       o.program("weed", "SEAWEEDFS_"),
 		"temporal-server": o.ready(o.server("tools/temporal-server", "github.com/redsi/redsi/tools/temporal-server")),
 		"minio":           o.server("tools/minio", "github.com/minio/minio"),
+		"versitygw":       o.server("tools/versitygw", "github.com/versity/versitygw/cmd/versitygw"),
 	}
 }

@@ -87,6 +87,7 @@ func TestPinnedVersions(t *testing.T) {
 		{"../../go.mod", tokenizersModule, "TOKENIZERS_VERSION"},
 		{"../temporal-server/go.mod", "go.temporal.io/server", "TEMPORAL_SERVER_VERSION"},
 		{"../minio/go.mod", "github.com/minio/minio", "MINIO_VERSION"},
+		{"../versitygw/go.mod", "github.com/versity/versitygw", "VERSITYGW_VERSION"},
 	} {
 		text := goldens.Text(t, pin.mod)
 		line := regexp.MustCompile(`(?m)^(?:require )?\s*` + regexp.QuoteMeta(pin.module) + ` v(\S+)`).FindStringSubmatch(string(text))

@@ -7,9 +7,12 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net"
 	"os"
 	"os/exec"
 	"path"
+	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -24,10 +27,10 @@ import (
 	"github.com/redsi/redsi/internal/system/loopback"
 )
 
-// minioStart bounds the start of the server, which takes a second or two.
-const minioStart = time.Minute
+// serverStart bounds the start of a server, which takes seconds.
+const serverStart = time.Minute
 
-// Server is a MinIO server that runs for the length of a test.
+// Server is a server of objects that runs for the length of a test.
 type Server struct {
 	Endpoint string // host:port on the loopback interface
 	Bucket   string
@@ -39,48 +42,108 @@ type Server struct {
 	verdict        map[string]any // on the server
 }
 
+// program is how a server is started.
+type program struct {
+	name, variable, get string // the program, the variable that names it, and how to get it
+	args                func(s *Server, address, other string) []string
+	env                 func(s *Server) []string
+}
+
+var minioProgram = program{
+	name: "minio", variable: "REDSI_MINIO", get: "run `make test`, which builds one and sets it",
+	args: func(s *Server, address, other string) []string {
+		return []string{"server", "--quiet", "--address", address, "--console-address", other, s.Dir}
+	},
+	env: func(s *Server) []string {
+		return []string{"MINIO_ROOT_USER=" + s.access, "MINIO_ROOT_PASSWORD=" + s.secret, "MINIO_BROWSER=off", "MINIO_UPDATE=off"}
+	},
+}
+
+// otherPrograms are those that users are told of besides, for `make test-stores`.
+var otherPrograms = map[string]program{
+	"versitygw": {
+		name: "versitygw", variable: "REDSI_VERSITYGW", get: "run `make test-stores`",
+		args: func(s *Server, address, _ string) []string {
+			return []string{"--port", address, "--access", s.access, "--secret", s.secret, "--keep-alive", "--quiet", "posix", s.Dir}
+		},
+	},
+	"seaweedfs": {
+		name: "weed", variable: "REDSI_SEAWEEDFS", get: "run `make test-stores`",
+		args: func(s *Server, address, other string) []string {
+			_, port, _ := net.SplitHostPort(address)
+			_, master, _ := net.SplitHostPort(other)
+			return []string{"server", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", "-dir=" + s.Dir, "-s3", "-s3.port=" + port, "-master.port=" + master,
+				"-master.volumeSizeLimitMB=64", "-volume.max=100"}
+		},
+		env: func(s *Server) []string {
+			return []string{"AWS_ACCESS_KEY_ID=" + s.access, "AWS_SECRET_ACCESS_KEY=" + s.secret}
+		},
+	},
+}
+
 // MinIO starts a server of its own for t on a free port, with an empty bucket,
 // and stops it when t ends. The binary is the one that REDSI_MINIO names; a test
 // without it fails, since a store that is not tried on a real server is not
 // tested.
 func MinIO(t *testing.T) *Server {
 	t.Helper()
-	binary := os.Getenv("REDSI_MINIO")
+	return serve(t, minioProgram)
+}
+
+// Others starts, for each of the other servers, one for the test that try is given, as MinIO does.
+// Where none of their variables is set nothing is tried.
+func Others(t *testing.T, try func(t *testing.T, server *Server)) {
+	if !slices.ContainsFunc(slices.Collect(maps.Values(otherPrograms)), func(p program) bool { return os.Getenv(p.variable) != "" }) {
+		t.Skip("`make test-stores` tries them")
+	}
+	for name, p := range otherPrograms {
+		if name == "seaweedfs" && runtime.GOOS == "darwin" { // of which no program is to be had
+			continue
+		}
+		t.Run(name, func(t *testing.T) { try(t, serve(t, p)) })
+	}
+}
+
+func serve(t *testing.T, p program) *Server {
+	t.Helper()
+	binary := os.Getenv(p.variable)
 	if binary == "" {
-		t.Fatal("REDSI_MINIO does not name a minio binary: run `make test`, which builds one and sets it")
+		t.Fatalf("%s does not name a %s binary: %s", p.variable, p.name, p.get)
 	}
 	s := &Server{Bucket: "redsi-test", Dir: t.TempDir(), access: "redsi-test", secret: "redsi-test-secret"}
 	for range 5 { // another process may take the free port first
-		if s.start(t, binary) {
+		if s.start(t, binary, p) {
 			break
 		}
 	}
 	if s.Endpoint == "" {
-		t.Fatal("the MinIO server did not start")
+		t.Fatalf("the %s server did not start", p.name)
 	}
 	return s
 }
 
 // start reports whether the server came up; if so it stops with t.
-func (s *Server) start(t *testing.T, binary string) bool {
+func (s *Server) start(t *testing.T, binary string, p program) bool {
 	t.Helper()
 	address, err := loopback.FreeAddress()
 	if err != nil {
 		t.Fatal(err)
 	}
-	console, err := loopback.FreeAddress()
+	other, err := loopback.FreeAddress()
 	if err != nil {
 		t.Fatal(err)
 	}
 	var log bytes.Buffer
-	cmd := exec.Command(binary, "server", "--quiet", "--address", address, "--console-address", console, s.Dir)
+	cmd := exec.Command(binary, p.args(s, address, other)...)
 	cmd.Stdout, cmd.Stderr = &log, &log
-	cmd.Env = append(os.Environ(), "MINIO_ROOT_USER="+s.access, "MINIO_ROOT_PASSWORD="+s.secret,
-		"MINIO_BROWSER=off", "MINIO_UPDATE=off", "HOME="+t.TempDir())
+	cmd.Env = append(os.Environ(), "HOME="+t.TempDir())
+	if p.env != nil {
+		cmd.Env = append(cmd.Env, p.env(s)...)
+	}
 	if err := cmd.Start(); err != nil {
 		t.Fatalf("start %s: %v", binary, err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), minioStart)
+	ctx, cancel := context.WithTimeout(t.Context(), serverStart)
 	defer cancel()
 	exited := make(chan struct{})
 	go func() { cmd.Wait(); close(exited); cancel() }()
@@ -93,7 +156,7 @@ func (s *Server) start(t *testing.T, binary string) bool {
 	if err != nil {
 		cmd.Process.Kill()
 		<-exited
-		t.Logf("MinIO at %s: %v\n%s", address, err, log.String())
+		t.Logf("%s at %s: %v\n%s", p.name, address, err, log.String())
 		s.Endpoint = ""
 		return false
 	}

@@ -5,8 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,11 +12,10 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
 )
-
-var update = flag.Bool("update", false, "rewrite golden files")
 
 // example is a result with every field set, its blobs stored in s.
 func example(t *testing.T, s artifacts.Store) artifacts.Result {
@@ -63,20 +60,7 @@ func TestResultGolden(t *testing.T) {
 	s := mem.New()
 	r := example(t, s)
 	publish(t, artifacts.Alone(s), r)
-	got := stored(t, s, r.Key)
-	golden := filepath.Join("testdata", "result.json")
-	if *update {
-		if err := os.WriteFile(golden, got, 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("record\n%s\nwant\n%s", got, want)
-	}
+	goldens.Same(t, filepath.Join("testdata", "result.json"), string(stored(t, s, r.Key)))
 	back, err := artifacts.Lookup(t.Context(), artifacts.Alone(s), r.Key)
 	if err != nil || back == nil {
 		t.Fatalf("Lookup = %v, %v", back, err)

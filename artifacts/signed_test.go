@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/signature"
@@ -66,16 +66,7 @@ func TestSignatureGolden(t *testing.T) {
 		{`"signature":"[^"]*"`, `"signature":"SIG"`}} {
 		got = regexp.MustCompile(v.is).ReplaceAll(got, []byte(v.want))
 	}
-	golden := filepath.Join("testdata", "signature.json")
-	if *update {
-		if err := os.WriteFile(golden, got, 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil || !bytes.Equal(got, want) {
-		t.Errorf("%s, want %s, %v", got, want, err)
-	}
+	goldens.Same(t, filepath.Join("testdata", "signature.json"), string(got))
 }
 
 // TestPublishSigns: who files a result signs it; who comes second does not, and one that is

@@ -2,7 +2,6 @@ package archtest
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"go/ast"
 	"go/doc"
@@ -17,9 +16,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-)
 
-var update = flag.Bool("update", false, "write the golden of exported identifiers")
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+)
 
 // TestPublic holds what other modules can import: nothing is added, changed or taken away
 // without a line in testdata/public.golden, and CHANGELOG.md tells of it. Each public
@@ -36,17 +35,8 @@ func TestPublic(t *testing.T) {
 	for _, folder := range slices.Sorted(maps.Keys(folders)) {
 		writePublic(t, &got, folder)
 	}
-	golden := filepath.Join("testdata", "public.golden")
-	if *update {
-		if err := os.WriteFile(golden, got.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got.String(), "\n")); diff != "" {
+	want := goldens.Of(t, filepath.Join("testdata", "public.golden"), got.String())
+	if diff := cmp.Diff(strings.Split(want, "\n"), strings.Split(got.String(), "\n")); diff != "" {
 		t.Errorf("the public identifiers are others (-golden +tree); if that is meant, `go test ./internal/archtest -update` and a line in CHANGELOG.md:\n%s", diff)
 	}
 }

@@ -3,7 +3,6 @@ package pipeline_test
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"path"
@@ -14,31 +13,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
-
-var update = flag.Bool("update", false, "write golden files instead of comparing with them")
-
-// golden compares got with a file.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(name, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(string(want), got); d != "" {
-		t.Errorf("%s (-want +got):\n%s", name, d)
-	}
-}
 
 // options reads what a test file says about itself in comments:
 //
@@ -101,7 +81,7 @@ func TestInvalid(t *testing.T) {
 			if p != nil || !ds.HasErrors() {
 				t.Errorf("it loads")
 			}
-			golden(t, strings.TrimSuffix(name, ".hcl")+".golden", report(t, ds))
+			goldens.Same(t, strings.TrimSuffix(name, ".hcl")+".golden", report(t, ds))
 		})
 	}
 }
@@ -112,7 +92,7 @@ func TestLint(t *testing.T) {
 	if p == nil {
 		t.Fatal(ds.Err())
 	}
-	golden(t, "testdata/lint/hints.golden", report(t, ds))
+	goldens.Same(t, "testdata/lint/hints.golden", report(t, ds))
 }
 
 // Every entry of testdata/valid loads, with a golden of what it means.
@@ -123,7 +103,7 @@ func TestValid(t *testing.T) {
 			if ds.HasErrors() {
 				t.Fatal(ds.Err())
 			}
-			golden(t, strings.TrimSuffix(name, ".hcl")+".golden", report(t, ds)+text(t, p))
+			goldens.Same(t, strings.TrimSuffix(name, ".hcl")+".golden", report(t, ds)+text(t, p))
 
 			again, ds := pipeline.Load(p.Sources, pipeline.Options{Registry: kinds(), Vars: p.Inputs(), World: pipeline.World{Found: p.Found}, Module: modulesOf(p)})
 			if ds.HasErrors() {

@@ -3,22 +3,19 @@ package view
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/estimate"
 	"github.com/redsi/redsi/internal/pipeline/impact"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session/journal"
 )
-
-var update = flag.Bool("update", false, "rewrite the goldens")
 
 func changed() *impact.Report {
 	hour := 3600.
@@ -103,19 +100,7 @@ func TestMarkdown(t *testing.T) {
 	} {
 		var b bytes.Buffer
 		write(&b)
-		path := filepath.Join("testdata", name)
-		if *update {
-			if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if b.String() != string(want) {
-			t.Errorf("%s is now\n%s", name, b.String())
-		}
+		goldens.Same(t, filepath.Join("testdata", name), b.String())
 		if strings.ContainsRune(b.String(), '\x1b') {
 			t.Errorf("%s obeys the pipeline's text", name)
 		}

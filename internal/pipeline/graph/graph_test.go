@@ -4,18 +4,14 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/pipeline/declare"
 )
-
-var update = flag.Bool("update", false, "write golden files instead of comparing with them")
 
 var paper = []Step{
 	{Address: "step.download.nq"},
@@ -41,19 +37,7 @@ func TestGoldens(t *testing.T) {
 			if err := write(&b); err != nil {
 				t.Fatal(err)
 			}
-			file := fmt.Sprintf("testdata/%s.%s", kind, name)
-			if *update {
-				if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if d := cmp.Diff(string(want), b.String()); d != "" {
-				t.Errorf("%s (-want +got):\n%s", file, d)
-			}
+			goldens.Same(t, fmt.Sprintf("testdata/%s.%s", kind, name), b.String())
 		}
 	}
 }

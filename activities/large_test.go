@@ -272,7 +272,7 @@ func TestRunWithoutRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := p.Preview(t.Context(), l.Registry, l.lookup)
+	v, err := p.Follow(t.Context(), l.Registry, l.lookup, plan.KeepAll, nil)
 	if err != nil || !v.Done() {
 		t.Fatal(v, err)
 	}

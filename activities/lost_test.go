@@ -12,6 +12,7 @@ import (
 	"go.temporal.io/sdk/activity"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/workflows"
 )
@@ -23,7 +24,7 @@ func (l *largeRun) results(d artifacts.Digest) []*artifacts.Result {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	v, err := p.Preview(l.t.Context(), l.Registry, l.lookup)
+	v, err := p.Follow(l.t.Context(), l.Registry, l.lookup, plan.KeepAll, nil)
 	if err != nil {
 		l.t.Fatal(err)
 	}

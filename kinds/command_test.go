@@ -113,7 +113,7 @@ step "command" "read" {
 func TestCommandKey(t *testing.T) {
 	keys := func(text string) artifacts.Digest {
 		l := newLocal(t)
-		v, err := l.plan(writePipeline(t, text), nil, "step.command.x").Preview(context.Background(), kinds.Registry(), nothing)
+		v, err := l.plan(writePipeline(t, text), nil, "step.command.x").Follow(context.Background(), kinds.Registry(), nothing, plan.KeepAll, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -89,7 +89,7 @@ func TestPaperKeys(t *testing.T) {
 
 func preview(t *testing.T, pl *plan.Plan, lookup plan.Lookup) *plan.Preview {
 	t.Helper()
-	v, err := pl.Preview(t.Context(), kinds.Registry(), lookup)
+	v, err := pl.Follow(t.Context(), kinds.Registry(), lookup, plan.KeepAll, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/kinds"
 )
 
@@ -104,7 +105,7 @@ func TestPythonKey(t *testing.T) {
 			files[edits[i]] = edits[i+1]
 		}
 		l := newLocal(t)
-		v, err := l.plan(study(t, files), nil, "step.python.fit").Preview(context.Background(), kinds.Registry(), nothing)
+		v, err := l.plan(study(t, files), nil, "step.python.fit").Follow(context.Background(), kinds.Registry(), nothing, plan.KeepAll, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -357,9 +357,9 @@ func (b *bench) text(src, address string) string {
 func (b *bench) result(src, address string) *artifacts.Result {
 	b.t.Helper()
 	pl, _ := b.plan(src)
-	v, err := pl.Preview(context.Background(), b.reg, func(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
+	v, err := pl.Follow(context.Background(), b.reg, func(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
 		return artifacts.LookupMany(ctx, artifacts.Alone(b.store), keys)
-	})
+	}, plan.KeepAll, nil)
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -49,9 +49,9 @@ func (b *bench) ranTimes(texts ...string) string {
 func (b *bench) seen(src string) *plan.Preview {
 	b.t.Helper()
 	pl, _ := b.plan(src)
-	v, err := pl.Preview(b.t.Context(), b.reg, func(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
+	v, err := pl.Follow(b.t.Context(), b.reg, func(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
 		return artifacts.LookupKnown(ctx, artifacts.Alone(b.store), keys)
-	})
+	}, plan.KeepAll, nil)
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -51,9 +51,9 @@ func (s *store) preview(t *testing.T, version int, src string) *plan.Preview {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := pl.Preview(t.Context(), reg, func(_ context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
+	v, err := pl.Follow(t.Context(), reg, func(_ context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
 		return s.results, nil
-	})
+	}, plan.KeepAll, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

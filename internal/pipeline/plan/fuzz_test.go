@@ -39,7 +39,7 @@ func FuzzPlan(f *testing.F) {
 			return
 		}
 		for _, lookup := range []Lookup{none, all} {
-			v, err := p.Preview(t.Context(), reg, lookup)
+			v, err := p.Follow(t.Context(), reg, lookup, KeepAll, nil)
 			if err != nil {
 				continue
 			}

@@ -159,7 +159,7 @@ func (r *results) lookup(_ context.Context, keys []artifacts.Digest) (map[artifa
 
 func outcomes(t *testing.T, pl *Plan, reg *step.Registry, r *results) (string, *Preview) {
 	t.Helper()
-	v, err := pl.Preview(context.Background(), reg, r.lookup)
+	v, err := pl.Follow(context.Background(), reg, r.lookup, KeepAll, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -289,7 +289,7 @@ func BenchmarkPlan1000(b *testing.B) {
 	r := &results{has: map[artifacts.Digest]string{}}
 	for b.Loop() {
 		pl := build(b, p, registry(1), "")
-		if _, err := pl.Preview(context.Background(), registry(1), r.lookup); err != nil {
+		if _, err := pl.Follow(context.Background(), registry(1), r.lookup, KeepAll, nil); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -386,7 +386,7 @@ func TestPanicInAPreview(t *testing.T) {
 	pl := build(t, load(t, diamond), registry(1), "")
 	reg := step.NewRegistry(step.Define(step.Kind[config]{Name: "text", Version: 1, Doc: "Text.", Outputs: []step.Output{{Name: "out", Type: "text", Help: "text"}},
 		Run: func(context.Context, *step.IO, config) error { return nil }, Check: func(config) error { panic("on purpose") }}))
-	if _, err := pl.Preview(t.Context(), reg, new(results).lookup); err == nil || !strings.HasPrefix(err.Error(), "step.text.first: a bug in redsi: on purpose") {
+	if _, err := pl.Follow(t.Context(), reg, new(results).lookup, KeepAll, nil); err == nil || !strings.HasPrefix(err.Error(), "step.text.first: a bug in redsi: on purpose") {
 		t.Error(err)
 	}
 }

@@ -100,11 +100,11 @@ func Impact(ctx context.Context, se *session.Session, x, y Variant, show func(pi
 	if err != nil {
 		return nil, err
 	}
-	before, err := se.PreviewOf(ctx, store, was, session.KeepNone)
+	before, err := se.PreviewOf(ctx, store, was, plan.KeepNone)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", x.Name, err)
 	}
-	after, err := se.PreviewOf(ctx, store, is, session.KeepNone)
+	after, err := se.PreviewOf(ctx, store, is, plan.KeepNone)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", y.Name, err)
 	}

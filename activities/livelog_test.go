@@ -63,14 +63,3 @@ func TestShowLive(t *testing.T) {
 		t.Errorf("left behind: %+v", l)
 	}
 }
-
-// BenchmarkShowLive is what it costs a short step.
-func BenchmarkShowLive(b *testing.B) {
-	a := &Activities{Store: artifacts.Alone(mem.New()), Log: slog.New(slog.DiscardHandler)}
-	for b.Loop() {
-		ticks := time.NewTicker(liveEvery)
-		stop := a.showLive(b.Context(), artifacts.Digest{}, &stepLog{}, ticks.C)
-		stop()
-		ticks.Stop()
-	}
-}

@@ -146,28 +146,3 @@ func TestRebuildModel(t *testing.T) {
 		}
 	}
 }
-
-// TestCompareTasks: results of one task, wherever they were made.
-func TestCompareTasks(t *testing.T) {
-	m := newModels(t)
-	_, task := m.task(t, "fit", map[string]any{"name": "a"})
-	blob := func(s string) artifacts.Artifact {
-		d, err := artifacts.PutBytes(context.Background(), m.Store.Own.Blobs, []byte(s))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return artifacts.Artifact{Type: "x", Digest: d, Size: int64(len(s))}
-	}
-	result := func(model, log string) artifacts.Result {
-		return artifacts.Result{Outputs: map[string]artifacts.Artifact{"model": blob(model), "log": blob(log)}}
-	}
-	for _, c := range []struct {
-		model, log string
-		want       alike.Verdict
-	}{{"1", "a", alike.Same}, {"1", "b", alike.Same}, {"2", "a", alike.Differs}} {
-		got, err := m.Compare(context.Background(), task, result("1", "a"), result(c.model, c.log), RebuildOptions{})
-		if err != nil || got.Verdict != c.want {
-			t.Errorf("%v: %+v %v", c, got, err)
-		}
-	}
-}

@@ -1,7 +1,6 @@
 package artifacts_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -140,35 +139,5 @@ func TestPublishProvesItsKey(t *testing.T) {
 	r.Key = artifacts.Sum([]byte("another"))
 	if _, _, err := artifacts.Publish(t.Context(), artifacts.Alone(s), r); err == nil || !strings.Contains(err.Error(), "its preimage has the key") {
 		t.Errorf("Publish: %v", err)
-	}
-}
-
-func BenchmarkLookupMany(b *testing.B) {
-	s := mem.New()
-	var keys []artifacts.Digest
-	d, err := artifacts.PutBytes(b.Context(), s.Blobs, []byte("x"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	var files []artifacts.File
-	for i := range 20 {
-		files = append(files, artifacts.File{Name: fmt.Sprintf("part/%03d.zst", i), Digest: d, Size: 1})
-	}
-	out, err := artifacts.Tree("records", files)
-	if err != nil {
-		b.Fatal(err)
-	}
-	for i := range 10_000 {
-		preimage := fmt.Appendf(nil, `{"config":{"text":%q,"n":%d},"format":"redsi-key/1"}`, bytes.Repeat([]byte("x"), 500), i)
-		r := artifacts.Result{Key: artifacts.KeyOf(preimage), Preimage: preimage, Outputs: map[string]artifacts.Artifact{"out": out}}
-		if _, _, err := artifacts.Publish(b.Context(), artifacts.Alone(s), r); err != nil {
-			b.Fatal(err)
-		}
-		keys = append(keys, r.Key)
-	}
-	for b.Loop() {
-		if found, err := artifacts.LookupMany(b.Context(), artifacts.Alone(s), keys); err != nil || len(found) != len(keys) {
-			b.Fatal(len(found), err)
-		}
 	}
 }

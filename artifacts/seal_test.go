@@ -11,7 +11,7 @@ import (
 )
 
 // written are results in forms that steps leave.
-func written(t testing.TB) []Result {
+func written(t *testing.T) []Result {
 	t.Helper()
 	tree, err := Tree("files", []File{{Name: "a/ü.txt", Digest: Sum([]byte("1")), Size: 1}, {Name: "b <c>&.txt", Digest: Sum([]byte("2")), Size: 1 << 40}})
 	if err != nil {
@@ -44,7 +44,7 @@ func written(t testing.TB) []Result {
 }
 
 // slowly reads a record by encoding/json, which decodeResult stands in for.
-func slowly(t testing.TB, b []byte) *Result {
+func slowly(t *testing.T, b []byte) *Result {
 	t.Helper()
 	var w resultJSON
 	if err := json.Unmarshal(b, &w); err != nil {
@@ -117,19 +117,5 @@ func TestDecodeResultRefuses(t *testing.T) {
 	b[len(b)/2] ^= 1
 	if _, err := decodeResult(r.Key, b); err == nil {
 		t.Error("a damaged record")
-	}
-}
-
-func BenchmarkDecodeResult(b *testing.B) {
-	r := written(b)[0]
-	record, err := encodeResult(r)
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := decodeResult(r.Key, record); err != nil {
-			b.Fatal(err)
-		}
 	}
 }

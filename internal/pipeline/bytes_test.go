@@ -8,7 +8,6 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
-	"github.com/redsi/redsi/step"
 )
 
 // of evaluates an expression as the url of a step, beside the files given.
@@ -142,25 +141,6 @@ func TestNumbersKeepTheirDigits(t *testing.T) {
 	}
 	if _, err := of(t, "\nstep \"train\" \"a\" {\n  corpus = step.dedup.d.corpus\n  seed = 9223372036854775808\n}\nstep \"dedup\" \"d\" {\n  records = step.extract.e.records\n  key = \"url\"\n}\nstep \"extract\" \"e\" {\n  shards = []\n}\n", nil, pipeline.Options{}); err == nil || !strings.Contains(err.Error(), "9223372036854775808") {
 		t.Errorf("an integer that is too large: %v", err)
-	}
-}
-
-// A text of a file makes the key that the text makes where it is typed.
-func TestKeysOfTexts(t *testing.T) {
-	p, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte("step \"download\" \"a\" {\n  url = file(\"x\")\n}\n"), "x": []byte("é")}, pipeline.Options{Registry: kinds()})
-	if ds.HasErrors() {
-		t.Fatal(ds.Err())
-	}
-	task, err := step.NewTask(kinds().Lookup("download"), map[string]any{"url": "é"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	have, pre, err := kinds().Key(p.Steps[0].Task)
-	if err != nil || !strings.Contains(string(pre), "é") {
-		t.Fatalf("%+q, %v", pre, err)
-	}
-	if want, _, err := kinds().Key(task); err != nil || have != want {
-		t.Errorf("%s, want %s, %v", have.Hex(), want.Hex(), err)
 	}
 }
 

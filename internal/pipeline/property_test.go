@@ -80,24 +80,6 @@ func TestManySteps(t *testing.T) {
 	}
 }
 
-func BenchmarkLoad1000Steps(b *testing.B) {
-	var s strings.Builder
-	s.WriteString("step \"extract\" \"a\" {\n  shards = []\n}\n")
-	for i := range 500 {
-		fmt.Fprintf(&s, "step \"dedup\" \"s%d\" {\n  records = step.extract.a.records\n  key = \"url\"\n}\n", i)
-	}
-	s.WriteString("step \"train\" \"grid\" {\n  for_each = product({ seed = range(25), again = range(20) })\n  corpus = step.dedup.s7.corpus\n  seed = each.value.seed\n}\n")
-	s.WriteString("table \"t\" {\n  data = step.train.grid[*].metrics\n}\n")
-	sources := map[string][]byte{"p.hcl": []byte(s.String())}
-	reg := kinds()
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, ds := pipeline.Load(sources, pipeline.Options{Registry: reg}); ds.HasErrors() {
-			b.Fatal(ds.Err())
-		}
-	}
-}
-
 // What no person writes is refused, not followed to the end of the stack.
 func TestDepth(t *testing.T) {
 	for name, src := range map[string]string{

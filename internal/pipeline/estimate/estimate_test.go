@@ -152,24 +152,3 @@ func TestManyTables(t *testing.T) {
 		t.Errorf("%d groups", len(groups))
 	}
 }
-
-func BenchmarkOf50000(b *testing.B) {
-	var steps []stepOf
-	for i := range 50_000 {
-		s := stepOf{address: fmt.Sprintf("step.k.n[%d]", i), kind: "k", outcome: plan.Run, took: i % 97}
-		if i > 0 {
-			s.outcome, s.deps = plan.Maybe, []int{i / 2}
-		}
-		steps = append(steps, s)
-	}
-	v := preview(steps...)
-	h := History{Samples: map[int][]Sample{}}
-	for i := range 25_000 {
-		h.Samples[2*i] = took(i % 13)
-	}
-	for b.Loop() {
-		e := Of(v, h)
-		e.Blocks(v)
-		e.Tables(v)
-	}
-}

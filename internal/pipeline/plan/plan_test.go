@@ -2,7 +2,6 @@ package plan
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -256,42 +255,6 @@ step "text" "last" {
 	}
 	if wanted < 0 || v.Saved() != 2*n*time.Second {
 		t.Errorf("step %d is wanted, hits save %s", wanted, v.Saved())
-	}
-}
-
-func TestPlanTravels(t *testing.T) {
-	pl := build(t, load(t, diamond), registry(1), "")
-	b, err := json.Marshal(pl)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var back Plan
-	if err := json.Unmarshal(b, &back); err != nil {
-		t.Fatal(err)
-	}
-	r := &results{has: map[artifacts.Digest]string{}}
-	_, a := outcomes(t, pl, registry(1), r)
-	_, c := outcomes(t, &back, registry(1), r)
-	for i := range a.Items {
-		if a.Items[i].Key != c.Items[i].Key {
-			t.Errorf("%s has another key after the journey", pl.Steps[i].Address)
-		}
-	}
-}
-
-func BenchmarkPlan1000(b *testing.B) {
-	var src strings.Builder
-	src.WriteString(`step "text" "s0" { text = "0" }` + "\n")
-	for i := 1; i < 1000; i++ {
-		fmt.Fprintf(&src, "step \"text\" \"s%d\" {\n text = \"%d\"\n after = step.text.s%d.out\n}\n", i, i, i/2)
-	}
-	p := load(b, src.String())
-	r := &results{has: map[artifacts.Digest]string{}}
-	for b.Loop() {
-		pl := build(b, p, registry(1), "")
-		if _, err := pl.Follow(context.Background(), registry(1), r.lookup, KeepAll, nil); err != nil {
-			b.Fatal(err)
-		}
 	}
 }
 

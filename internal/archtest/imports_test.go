@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 const module = "github.com/redsi/redsi/"
@@ -175,7 +177,7 @@ func TestImports(t *testing.T) {
 				continue
 			}
 			if ours == "internal/model/tensor/fakecard" || ours == "internal/model/tensor/tensortest" || ours == "internal/model/tensor/kernels" || ours == "internal/corpora/unpack/goldens" ||
-				ours == "internal/system/filetest" {
+				ours == "internal/system/filetest" || ours == "internal/system/errtest" {
 				t.Errorf("%s imports %s, which is for tests alone", f.path, ours)
 			}
 			if ours == "internal/cli" && folder != "." && folder != "internal/cli" {
@@ -255,9 +257,7 @@ func sources(t *testing.T) []source {
 		out = append(out, s)
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if len(out) < 50 {
 		t.Fatalf("only %d Go files found: the test looks in the wrong place", len(out))
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // apart are folders that are not part of the program.
@@ -88,9 +89,7 @@ func district(folder string) string {
 // TestDistricts: each folder under internal says in its doc.go what it is.
 func TestDistricts(t *testing.T) {
 	folders, err := os.ReadDir("..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	for _, f := range folders {
 		if f.Name() == "archtest" || !f.IsDir() {
 			continue

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestPublic holds what other modules can import: nothing is added, changed or taken away
@@ -46,9 +47,7 @@ func writePublic(t *testing.T, out *bytes.Buffer, folder string) {
 	t.Helper()
 	root := filepath.Join("..", "..")
 	paths, err := filepath.Glob(filepath.Join(root, folder, "*.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	fset := token.NewFileSet()
 	var files []*ast.File
 	for _, path := range paths {
@@ -56,9 +55,7 @@ func writePublic(t *testing.T, out *bytes.Buffer, folder string) {
 			continue
 		}
 		f, err := parser.ParseFile(fset, path, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		if f.Name.Name == "main" {
 			return
 		}
@@ -71,9 +68,7 @@ func writePublic(t *testing.T, out *bytes.Buffer, folder string) {
 		t.Errorf("%s is public and has no doc.go", folder)
 	}
 	p, err := doc.NewFromFiles(fset, files, module+folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	fmt.Fprintf(out, "package %s\n", strings.TrimSuffix(module+strings.TrimPrefix(folder, "."), "/"))
 	list := func(consts, vars []*doc.Value, funcs []*doc.Func) {
 		for _, v := range slices.Concat(consts, vars) {
@@ -110,9 +105,7 @@ func writePublic(t *testing.T, out *bytes.Buffer, folder string) {
 func declare(t *testing.T, out *bytes.Buffer, fset *token.FileSet, n ast.Node) {
 	t.Helper()
 	var b bytes.Buffer
-	if err := format.Node(&b, fset, n); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, format.Node(&b, fset, n))
 	for line := range strings.Lines(b.String()) { // what was a comment is an empty line
 		if strings.TrimSpace(line) != "" {
 			out.WriteString(line)

@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // largeResult is that of a step that leaves a tree of 12,000 files.
@@ -24,9 +25,7 @@ func largeResult(t *testing.T, s artifacts.Store) artifacts.Result {
 		files[i] = artifacts.File{Name: fmt.Sprintf("folder/file-%05d.txt", i), Digest: putBytes(t, s, []byte(text)), Size: int64(len(text))}
 	}
 	tree, err := artifacts.Tree("files", files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	r.Outputs["out"] = tree
 	return r
 }
@@ -74,9 +73,7 @@ func TestLargeResultThatLostItsBody(t *testing.T) {
 	}
 	for d := range blobSet(t, s) {
 		if !before[d] {
-			if err := s.Blobs.Delete(t.Context(), d); err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, s.Blobs.Delete(t.Context(), d))
 		}
 	}
 	entries, err := artifacts.Inspect(t.Context(), artifacts.Alone(s), []artifacts.Digest{r.Key})
@@ -106,9 +103,7 @@ func TestCollectFollowsBodies(t *testing.T) {
 	if g := collect(t, s, later); len(g.Results) != 0 || len(g.Blobs) != 0 {
 		t.Fatalf("%d results, %d blobs", len(g.Results), len(g.Blobs))
 	}
-	if err := s.Blobs.Delete(t.Context(), body); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, s.Blobs.Delete(t.Context(), body))
 	if _, err := artifacts.Collect(t.Context(), s, later); !errors.Is(err, artifacts.ErrNotExist) || !strings.Contains(err.Error(), "runs/1") || !strings.Contains(err.Error(), "verify --repair") {
 		t.Errorf("a root that cannot be read: %v", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // abc is the SHA-256 of "abc" in FIPS 180-2.
@@ -32,9 +33,7 @@ func TestParseDigest(t *testing.T) {
 func TestDigestJSON(t *testing.T) {
 	in := map[artifacts.Digest][]artifacts.Digest{artifacts.Sum([]byte("abc")): {{}, artifacts.Sum(nil)}}
 	b, err := json.Marshal(in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	want := `{"sha256:` + abc + `":["","sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"]}`
 	if string(b) != want {
 		t.Errorf("JSON\n%s\nwant\n%s", b, want)

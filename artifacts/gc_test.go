@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // clock is a time that tests move by hand.
@@ -27,9 +28,7 @@ const day = 24 * time.Hour
 
 func putRecord(t *testing.T, s artifacts.Store, name, text string) {
 	t.Helper()
-	if err := s.Records.Put(t.Context(), name, []byte(text)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, s.Records.Put(t.Context(), name, []byte(text)))
 }
 
 func blobSet(t *testing.T, s artifacts.Store) map[artifacts.Digest]bool {
@@ -84,9 +83,7 @@ func garbageStore(t *testing.T, c *clock) (artifacts.Store, map[string]artifacts
 func collect(t *testing.T, s artifacts.Store, o artifacts.GCOptions) artifacts.Garbage {
 	t.Helper()
 	g, err := artifacts.Collect(t.Context(), s, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return g
 }
 
@@ -262,9 +259,7 @@ func TestCollectLogs(t *testing.T) {
 	left := func(o artifacts.GCOptions, want ...artifacts.Digest) {
 		t.Helper()
 		o.Now = c.now
-		if _, err := artifacts.Collect(t.Context(), s, o); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, errtest.Of(artifacts.Collect(t.Context(), s, o)))
 		have := blobSet(t, s)
 		for _, d := range want {
 			if !have[d] {
@@ -284,9 +279,7 @@ func TestCollectLogs(t *testing.T) {
 	}
 
 	// A result without its log is a hit still.
-	if err := s.Blobs.Delete(t.Context(), r.Log.Digest); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, s.Blobs.Delete(t.Context(), r.Log.Digest))
 	if hit, err := artifacts.Lookup(t.Context(), artifacts.Alone(s), r.Key); err != nil || hit == nil {
 		t.Error(hit, err)
 	}

@@ -14,15 +14,14 @@ import (
 	"github.com/redsi/redsi/internal/stores/local"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // sealed is a record as anybody who can write to a store can make it.
 func sealed(t testing.TB, r map[string]any) []byte {
 	t.Helper()
 	b, err := json.Marshal(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	body := b[:len(b)-1]
 	return fmt.Appendf(body, `,"seal":"%s"}`, artifacts.Sum(body))
 }
@@ -55,9 +54,7 @@ func TestUnsafeNames(t *testing.T) {
 // TestPlaceStaysInside plants links where a name leads through.
 func TestPlaceStaysInside(t *testing.T) {
 	outside, folder := t.TempDir(), t.TempDir()
-	if err := errors.Join(os.Symlink(outside, filepath.Join(folder, "link")), os.Symlink(filepath.Join(outside, "f"), filepath.Join(folder, "f"))); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errors.Join(os.Symlink(outside, filepath.Join(folder, "link")), os.Symlink(filepath.Join(outside, "f"), filepath.Join(folder, "f"))))
 	for _, name := range []string{"link/x", "link/sub/x", "f"} {
 		if local.Create(folder, name, 0o644, strings.NewReader("x")) == nil || local.Link(folder, name, "/etc/passwd") == nil {
 			t.Errorf("%s was written", name)
@@ -66,9 +63,7 @@ func TestPlaceStaysInside(t *testing.T) {
 	if left, err := os.ReadDir(outside); err != nil || len(left) != 0 {
 		t.Errorf("written outside: %v, %v", left, err)
 	}
-	if err := local.Create(folder, "new/x", 0o444, strings.NewReader("bytes")); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, local.Create(folder, "new/x", 0o444, strings.NewReader("bytes")))
 	b, err := os.ReadFile(filepath.Join(folder, "new", "x"))
 	if info, serr := os.Stat(filepath.Join(folder, "new", "x")); err != nil || serr != nil || string(b) != "bytes" || info.Mode() != 0o444 {
 		t.Errorf("%q, %v, %v", b, err, serr)

@@ -15,6 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // example is a result with every field set, its blobs stored in s.
@@ -22,9 +23,7 @@ func example(t *testing.T, s artifacts.Store) artifacts.Result {
 	t.Helper()
 	r := storetest.NewResult(t, s, "example", map[string]string{"counts": "<b>&amp;</b>"})
 	a, err := artifacts.PutBytes(t.Context(), s.Blobs, []byte("shard"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	r.Outputs["records"] = tree(t, artifacts.File{Name: "train/0.zst", Digest: a, Size: 5})
 	r.Took = 1234567891 * time.Nanosecond
 	return r
@@ -33,9 +32,7 @@ func example(t *testing.T, s artifacts.Store) artifacts.Result {
 func putBytes(t *testing.T, s artifacts.Store, b []byte) artifacts.Digest {
 	t.Helper()
 	d, err := artifacts.PutBytes(t.Context(), s.Blobs, b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return d
 }
 
@@ -49,9 +46,7 @@ func publish(t *testing.T, s *artifacts.Resolver, r artifacts.Result) {
 func stored(t *testing.T, s artifacts.Store, key artifacts.Digest) []byte {
 	t.Helper()
 	b, err := s.Records.Get(t.Context(), artifacts.ResultName(key))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return b
 }
 
@@ -84,18 +79,14 @@ func TestResultSeal(t *testing.T) {
 	for bit := range len(good) * 8 {
 		bad := bytes.Clone(good)
 		bad[bit/8] ^= 1 << (bit % 8)
-		if err := s.Records.Put(t.Context(), name, bad); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, s.Records.Put(t.Context(), name, bad))
 		entries, err := artifacts.Inspect(t.Context(), artifacts.Alone(s), []artifacts.Digest{r.Key})
 		if e := entries[r.Key]; err != nil || e.Hit() || e.Damage == nil {
 			t.Fatalf("bit %d of byte %d, %q: a hit, %v", bit%8, bit/8, bad[max(0, bit/8-10):bit/8+1], err)
 		}
 	}
 	for n := range good {
-		if err := s.Records.Put(t.Context(), name, good[:n]); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, s.Records.Put(t.Context(), name, good[:n]))
 		if got, err := artifacts.Lookup(t.Context(), artifacts.Alone(s), r.Key); got != nil || err != nil {
 			t.Fatalf("the first %d bytes: %v, %v", n, got, err)
 		}
@@ -107,9 +98,7 @@ func TestResultUnderAnotherKey(t *testing.T) {
 	r := example(t, s)
 	publish(t, artifacts.Alone(s), r)
 	other := artifacts.Sum([]byte("other"))
-	if err := s.Records.Put(t.Context(), artifacts.ResultName(other), stored(t, s, r.Key)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, s.Records.Put(t.Context(), artifacts.ResultName(other), stored(t, s, r.Key)))
 	if got, err := artifacts.Lookup(t.Context(), artifacts.Alone(s), other); got != nil || err != nil {
 		t.Errorf("a record under another key's name is a hit: %v, %v", got, err)
 	}
@@ -135,21 +124,15 @@ func TestMissReasons(t *testing.T) {
 		t.Errorf("a hit: %q", got)
 	}
 	shard := r.Outputs["records"].Files[0].Digest
-	if err := s.Blobs.Delete(ctx, shard); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, s.Blobs.Delete(ctx, shard))
 	if got, want := miss(), "lost from the store: train/0.zst of output records ("+shard.String()+")"; got != want {
 		t.Errorf("one blob lost: %q, want %q", got, want)
 	}
-	if err := s.Blobs.Delete(ctx, r.Outputs["counts"].Digest); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, s.Blobs.Delete(ctx, r.Outputs["counts"].Digest))
 	if got := miss(); !strings.HasPrefix(got, "lost from the store: output counts") || !strings.HasSuffix(got, "and 1 more") {
 		t.Errorf("both blobs lost: %q", got)
 	}
-	if err := s.Records.Put(ctx, artifacts.ResultName(r.Key), []byte("{")); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, s.Records.Put(ctx, artifacts.ResultName(r.Key), []byte("{")))
 	if got := miss(); !strings.Contains(got, "damaged") {
 		t.Errorf("half a record: %q", got)
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestRule: what declares nothing is compared by bytes, but for JSON with numbers that are
@@ -81,17 +83,13 @@ func TestRules(t *testing.T) {
 	keys := map[any]bool{}
 	for loose, want := range map[bool]string{true: "words, and numbers within 1", false: "bytes"} {
 		task, err := NewTask(&s, map[string]any{"loose": loose})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		rules, err := s.Rules(task)
 		if err != nil || rules["a"].String() != want || rules["b"] != (OfTheRun{}) {
 			t.Errorf("%v, %v", rules, err)
 		}
 		key, _, err := reg.Key(task)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		keys[key] = true
 	}
 	if len(keys) != 1 {

@@ -25,6 +25,7 @@ import (
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -156,9 +157,7 @@ func TestBounded(t *testing.T) {
 func TestMisread(t *testing.T) {
 	store := mem.New()
 	whole, err := artifacts.PutBytes(t.Context(), store.Blobs, []byte("plan"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	a := &Activities{Log: slog.New(slog.DiscardHandler), Store: artifacts.Alone(store)}
 	for digest, want := range map[artifacts.Digest]string{
 		whole:                          workflows.TransientError,
@@ -181,9 +180,7 @@ func TestCorruptGoes(t *testing.T) {
 	} {
 		store, faults := storetest.Faulty(mem.New())
 		d, err := artifacts.PutBytes(t.Context(), store.Blobs, []byte("one"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		faults.Add(storetest.BlobsOpen, slices.Repeat([]storetest.Fault{{Flip: true}}, 40)...)
 		_, err = artifacts.ReadBlob(t.Context(), store.Blobs, d, artifacts.AnySize)
 		a := &Activities{Log: slog.New(slog.DiscardHandler), Store: artifacts.Alone(store)}
@@ -234,9 +231,7 @@ func TestPermanent(t *testing.T) {
 func TestFailureOfOthers(t *testing.T) {
 	theirs, faults := storetest.Faulty(mem.New())
 	d, err := artifacts.PutBytes(t.Context(), theirs.Blobs, []byte("one"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	faults.Add(storetest.BlobsOpen, storetest.Fault{Flip: true}, storetest.Fault{Flip: true})
 	a := &Activities{Log: slog.New(slog.DiscardHandler), Store: artifacts.With(mem.New(), []artifacts.Other{{Reader: theirs.Reader(), Name: "a.example"}}, artifacts.Policy{})}
 	_, err = a.Store.Open(t.Context(), d)

@@ -25,6 +25,7 @@ import (
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -96,9 +97,7 @@ func (l *largeRun) wide(leaves int) artifacts.Digest {
 	p := &plan.Plan{Format: plan.Format, Pipeline: "t.hcl"}
 	add := func(address string, c leafConfig, deps []int) {
 		task, err := l.leaf.Task(c)
-		if err != nil {
-			l.t.Fatal(err)
-		}
+		errtest.None(l.t, err)
 		p.Steps = append(p.Steps, plan.Step{Address: address, Task: task, Deps: deps, Inline: true})
 	}
 	join := leafConfig{Text: "join"}
@@ -112,9 +111,7 @@ func (l *largeRun) wide(leaves int) artifacts.Digest {
 	add("step.leaf.join", join, deps)
 	add("step.leaf.after", leafConfig{Text: "after", After: step.Inputs{{Ref: &step.Ref{Step: "step.leaf.join", Output: "out"}}}}, []int{leaves})
 	d, err := plan.Store(context.Background(), l.Store.Own.Blobs, p)
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	errtest.None(l.t, err)
 	return d
 }
 
@@ -160,9 +157,7 @@ func (l *largeRun) runOf(in workflows.ReproduceInput) (res workflows.ReproduceRe
 		var continued *workflow.ContinueAsNewError
 		if err = env.GetWorkflowError(); errors.As(err, &continued) {
 			in = workflows.ReproduceInput{}
-			if err := converter.GetDefaultDataConverter().FromPayloads(continued.Input, &in); err != nil {
-				l.t.Fatal(err)
-			}
+			errtest.None(l.t, converter.GetDefaultDataConverter().FromPayloads(continued.Input, &in))
 			continue
 		}
 		if err == nil {
@@ -259,9 +254,7 @@ func TestRunWithoutRecord(t *testing.T) {
 	l.Store = store
 	gc := func() artifacts.Garbage {
 		g, err := artifacts.Collect(t.Context(), l.Store.Own, artifacts.GCOptions{Grace: 1, DryRun: true, Now: time.Now().Add(time.Hour)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		return g
 	}
 	if g := gc(); len(g.Results) > 0 || len(g.Open) != 1 {
@@ -269,9 +262,7 @@ func TestRunWithoutRecord(t *testing.T) {
 	}
 	// The next `redsi run` finds all done and starts no workflow.
 	p, err := l.storedPlan(t.Context(), d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	v, err := p.Follow(t.Context(), l.Registry, l.lookup, plan.KeepAll, nil)
 	if err != nil || !v.Done() {
 		t.Fatal(v, err)
@@ -280,15 +271,11 @@ func TestRunWithoutRecord(t *testing.T) {
 	for i, it := range v.Items {
 		rec.Steps = append(rec.Steps, runs.Step{Address: p.Steps[i].Address, Key: it.Key, Outcome: runs.Hit})
 	}
-	if err := runs.WriteHits(t.Context(), l.Store.Own, rec, func() (artifacts.Digest, error) { return d, nil }); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, runs.WriteHits(t.Context(), l.Store.Own, rec, func() (artifacts.Digest, error) { return d, nil }))
 	if g := gc(); len(g.Results) > 0 || len(g.Open) != 0 {
 		t.Fatalf("it would take %d results; open: %v", len(g.Results), g.Open)
 	}
-	if err := runs.WriteHits(t.Context(), l.Store.Own, rec, func() (artifacts.Digest, error) { return d, nil }); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, runs.WriteHits(t.Context(), l.Store.Own, rec, func() (artifacts.Digest, error) { return d, nil }))
 	if names, err := artifacts.RecordNames(t.Context(), l.Store.Own.Records, artifacts.RunsPrefix); err != nil || len(names) != 1 {
 		t.Errorf("records %v, %v: nothing was open", names, err)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -82,9 +83,7 @@ func TestLoadSaysHowFarItIs(t *testing.T) {
 		}}
 	var last step.Progress
 	ctx := step.WithReporter(t.Context(), func(p step.Progress) { last = p })
-	if _, err := a.Load(ctx, workflows.LoadRequest{Pipeline: filepath.Join(filepath.Dir(file), "p.hcl")}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errtest.Of(a.Load(ctx, workflows.LoadRequest{Pipeline: filepath.Join(filepath.Dir(file), "p.hcl")})))
 	if last.Done != 1<<20 || last.Total != 1<<20 || last.Unit != "bytes" {
 		t.Errorf("it said %+v", last)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/host/scratch"
 	"github.com/redsi/redsi/internal/paper/alike"
 	"github.com/redsi/redsi/internal/stores/mem"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -81,13 +82,9 @@ func newModels(t *testing.T) *models {
 func (m *models) task(t *testing.T, kind string, tree map[string]any) (artifacts.Digest, step.Task) {
 	t.Helper()
 	task, err := step.NewTask(m.Registry.Lookup(kind), tree)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	key, _, err := m.Registry.Key(task)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return key, task
 }
 
@@ -137,9 +134,7 @@ func TestRebuildModel(t *testing.T) {
 	}
 	for want, r := range map[string]Rebuilt{"within": within, "differs": differs} {
 		doc, err := m.Store.Own.Records.Get(ctx, artifacts.NondeterminismName(key, r.Made.OutputsDigest()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		var kept artifacts.Result
 		if err := kept.UnmarshalJSON(doc); err != nil || kept.Env["step: rebuilt"] != want {
 			t.Errorf("labelled %q, want %q (%v)", kept.Env["step: rebuilt"], want, err)

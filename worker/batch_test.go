@@ -13,6 +13,7 @@ import (
 
 	"github.com/redsi/redsi/internal/host/lease"
 	"github.com/redsi/redsi/internal/runs"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -23,9 +24,7 @@ func (b *bench) scheduled(w client.WorkflowRun) map[string]int {
 	events := b.c.GetWorkflowHistory(context.Background(), w.GetID(), "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for events.HasNext() {
 		e, err := events.Next()
-		if err != nil {
-			b.t.Fatal(err)
-		}
+		errtest.None(b.t, err)
 		if a := e.GetActivityTaskScheduledEventAttributes(); a != nil {
 			n[a.ActivityType.Name]++
 		}
@@ -133,9 +132,7 @@ step "short" "held" {
 `
 	w := b.start(src, "1")
 	b.next()
-	if err := b.c.CancelWorkflow(context.Background(), w.GetID(), ""); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, b.c.CancelWorkflow(context.Background(), w.GetID(), ""))
 	if got := b.next(); got != "cancelled cancelled in a batch" {
 		t.Fatal(got)
 	}
@@ -193,9 +190,7 @@ step "short" "c" { text = "meanwhile" }
 	var held []*lease.Held
 	for _, address := range []string{"step.text.a", "step.short.b"} {
 		key := b.result(src, address).Key
-		if err := b.store.Records.Delete(t.Context(), "results/"+key.Hex()); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, b.store.Records.Delete(t.Context(), "results/"+key.Hex()))
 		h, _, err := other.Take(t.Context(), key, lease.Claim{Run: "other", Step: address})
 		if err != nil || h == nil {
 			t.Fatal(h, err)

@@ -9,6 +9,7 @@ import (
 
 	"go.temporal.io/api/sdk/v1"
 
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -18,13 +19,9 @@ func (b *bench) details(id string) string {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	v, err := b.c.QueryWorkflow(ctx, id, "", "__temporal_workflow_metadata")
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	errtest.None(b.t, err)
 	var m sdk.WorkflowMetadata
-	if err := v.Get(&m); err != nil {
-		b.t.Fatal(err)
-	}
+	errtest.None(b.t, v.Get(&m))
 	return m.CurrentDetails
 }
 

@@ -28,6 +28,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/stores/mem"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
@@ -118,9 +119,7 @@ func idleBench(t *testing.T, slots int, codec payload.Codec) *bench {
 func watchedBench(t *testing.T, slots int, codec payload.Codec, shown *telemetry.Telemetry) *bench {
 	t.Helper()
 	opts, err := clientOptions()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return benchAt(t, opts, slots, codec, shown)
 }
 
@@ -192,9 +191,7 @@ func (b *bench) startWorkerWith(a *activities.Activities, o worker.Options) {
 			return onWait(queue)
 		}
 	}
-	if err := b.queue.Start(); err != nil {
-		b.t.Fatal(err)
-	}
+	errtest.None(b.t, b.queue.Start())
 	b.t.Cleanup(b.queue.Stop)
 }
 
@@ -286,13 +283,9 @@ func (b *bench) plan(src string) (*plan.Plan, artifacts.Digest) {
 		b.t.Fatalf("%s", text)
 	}
 	pl, err := plan.Build("t.hcl", p, b.reg, nil)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	errtest.None(b.t, err)
 	d, err := plan.Store(context.Background(), b.store.Blobs, pl)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	errtest.None(b.t, err)
 	return pl, d
 }
 
@@ -314,9 +307,7 @@ func (b *bench) startPlan(d artifacts.Digest, id string) client.WorkflowRun {
 	defer cancel()
 	w, err := b.c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: b.t.Name() + "/" + id, TaskQueue: b.t.Name(), RetryPolicy: workflows.RunAgain()},
 		workflows.ReproduceWorkflow, workflows.ReproduceInput{Pipeline: "t.hcl", Plan: &d, RunID: b.t.Name() + id})
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	errtest.None(b.t, err)
 	return w
 }
 
@@ -332,9 +323,7 @@ func (b *bench) wait(w client.WorkflowRun) (workflows.ReproduceResult, error) {
 func (b *bench) run(src, id string) (hit, ran int) {
 	b.t.Helper()
 	r, err := b.wait(b.start(src, id))
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	errtest.None(b.t, err)
 	return r.Hit, r.Ran
 }
 
@@ -343,14 +332,10 @@ func (b *bench) text(src, address string) string {
 	b.t.Helper()
 	res := b.result(src, address)
 	r, err := b.store.Blobs.Open(context.Background(), res.Outputs["out"].Digest)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	errtest.None(b.t, err)
 	defer r.Close()
 	t, err := io.ReadAll(r)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	errtest.None(b.t, err)
 	return string(t)
 }
 
@@ -360,9 +345,7 @@ func (b *bench) result(src, address string) *artifacts.Result {
 	v, err := pl.Follow(context.Background(), b.reg, func(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
 		return artifacts.LookupMany(ctx, artifacts.Alone(b.store), keys)
 	}, plan.KeepAll, nil)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	errtest.None(b.t, err)
 	for i, s := range pl.Steps {
 		if s.Address == address && v.Items[i].Result != nil {
 			return v.Items[i].Result
@@ -375,13 +358,9 @@ func (b *bench) result(src, address string) *artifacts.Result {
 func (b *bench) record(id string) runs.Record {
 	b.t.Helper()
 	raw, err := b.store.Records.Get(context.Background(), "runs/"+b.t.Name()+id)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	errtest.None(b.t, err)
 	var rec runs.Record
-	if err := json.Unmarshal(raw, &rec); err != nil {
-		b.t.Fatal(err)
-	}
+	errtest.None(b.t, json.Unmarshal(raw, &rec))
 	return rec
 }
 

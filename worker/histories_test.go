@@ -23,6 +23,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/redsi/redsi/internal/runs"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -40,9 +41,7 @@ step "split" "s" {
 }
 `
 	w := b.start(src, "history")
-	if _, err := b.wait(w); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errtest.Of(b.wait(w)))
 	b.keep("reproduce", w.GetID(), "")
 	for _, x := range b.steps(w) {
 		if x.Workflow != "" {
@@ -91,15 +90,11 @@ func (b *bench) keep(name, id, execution string) {
 	events := b.c.GetWorkflowHistory(context.Background(), id, execution, false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for events.HasNext() {
 		e, err := events.Next()
-		if err != nil {
-			b.t.Fatal(err)
-		}
+		errtest.None(b.t, err)
 		h.Events = append(h.Events, e)
 	}
 	raw, err := plainHistory(&h)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	errtest.None(b.t, err)
 	var out bytes.Buffer
 	z, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
 	if err == nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/redsi/redsi/internal/host/payload"
 	"github.com/redsi/redsi/internal/stores/dir"
 	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
 )
@@ -69,9 +70,7 @@ func TestHeldWorker(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.store = storetest.Hooked(b.store, held(os.Getenv(heldKind)))
-	if err := worker.New(b.c, b.activities(), worker.Options{Queues: []string{queue}, CPU: 1}).Start(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, worker.New(b.c, b.activities(), worker.Options{Queues: []string{queue}, CPU: 1}).Start())
 	_, _ = io.Copy(io.Discard, os.Stdin) // until it is killed, or the other process is
 }
 
@@ -92,24 +91,16 @@ func TestKilledWorker(t *testing.T) {
 			held.Env = append(os.Environ(), heldQueue+"="+t.Name(), heldServer+"="+filepath.Dir(server.Profile()),
 				heldStore+"="+folder, heldKind+"="+kind, "TMPDIR="+t.TempDir())
 			held.Stderr = os.Stderr
-			if _, err := held.StdinPipe(); err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, errtest.Of(held.StdinPipe()))
 			said, err := held.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := held.Start(); err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
+			errtest.None(t, held.Start())
 			t.Cleanup(func() { _ = held.Process.Kill(); _ = held.Wait() })
 			w := b.start(`step "text" "a" { text = "killed `+kind+`" }`, "1")
 			if lines := bufio.NewScanner(said); !lines.Scan() || lines.Text() != "holding" {
 				t.Fatalf("the worker says %q, %v", lines.Text(), lines.Err())
 			}
-			if err := held.Process.Kill(); err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, held.Process.Kill())
 			b.startWorker()
 			if r, err := b.wait(w); err != nil || r.Ran != 1 {
 				t.Fatalf("%+v, %v", r, err)
@@ -132,9 +123,7 @@ func (b *bench) attempts(w client.WorkflowRun, kind string) (s *history.Activity
 	events := b.c.GetWorkflowHistory(context.Background(), w.GetID(), "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for events.HasNext() {
 		e, err := events.Next()
-		if err != nil {
-			b.t.Fatal(err)
-		}
+		errtest.None(b.t, err)
 		if a := e.GetActivityTaskScheduledEventAttributes(); s == nil && a != nil && a.ActivityType.Name == kind {
 			s, id = a, e.EventId
 		}

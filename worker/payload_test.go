@@ -17,6 +17,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/redsi/redsi/internal/host/payload"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -29,9 +30,7 @@ func codecOf(t *testing.T, digit string) payload.Codec {
 		t.Fatal(err)
 	}
 	c, err := payload.Load(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return c
 }
 
@@ -39,14 +38,10 @@ func codecOf(t *testing.T, digit string) payload.Codec {
 func plainClient(t *testing.T) client.Client {
 	t.Helper()
 	opts, err := server.ClientOptions()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	opts.Logger = discard{}
 	c, err := client.Dial(opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	t.Cleanup(c.Close)
 	return c
 }
@@ -61,13 +56,9 @@ func historiesOf(t *testing.T, c client.Client, id string) []byte {
 	it := c.GetWorkflowHistory(ctx, id, "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for it.HasNext() {
 		e, err := it.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		b, err := proto.Marshal(e)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		all = append(all, b...)
 		if child := e.GetChildWorkflowExecutionStartedEventAttributes(); child != nil {
 			all = append(all, historiesOf(t, c, child.WorkflowExecution.WorkflowId)...)
@@ -105,9 +96,7 @@ step "text" "two" { text = "broken" }
 			w, err := b.c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: id, TaskQueue: t.Name(),
 				StaticSummary: "planted-summary", StaticDetails: "planted-details"},
 				workflows.ReproduceWorkflow, workflows.ReproduceInput{Pipeline: "planted-pipeline.hcl", Plan: &d, RunID: t.Name()})
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			if err := w.Get(ctx, nil); err == nil || !strings.Contains(err.Error(), "planted-error") {
 				t.Fatalf("who has the key reads %v", err)
 			}
@@ -135,30 +124,22 @@ func TestWorkersWithoutTheKey(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			b := newSealedBench(t, 4, c.worker)
 			opts, err := server.ClientOptions()
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			opts.Logger = discard{}
 			opts.DataConverter, opts.FailureConverter = c.client.DataConverter(), c.client.FailureConverter()
 			starter, err := client.Dial(opts)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			t.Cleanup(starter.Close)
 			_, d := b.plan(`step "text" "one" { text = "x" }`)
 			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 			defer cancel()
 			w, err := starter.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: t.Name(), TaskQueue: t.Name()},
 				workflows.ReproduceWorkflow, workflows.ReproduceInput{Pipeline: "t.hcl", Plan: &d, RunID: t.Name()})
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			var r workflows.ReproduceResult
 			err = w.Get(ctx, &r)
 			for _, word := range []string{key.IDs()[0], "lacks", "--payload-key"} {
-				if err == nil || !strings.Contains(err.Error(), word) {
-					t.Errorf("the error does not say %q: %v", word, err)
-				}
+				errtest.Says(t, err, word)
 			}
 			var app *temporal.ApplicationError
 			var own *payload.Error
@@ -181,9 +162,7 @@ func TestRunsThatBeganInPlainText(t *testing.T) {
 	b.queue.Stop()
 	b.codec = codecOf(t, "d")
 	opts, err := server.ClientOptions()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	opts.Logger = discard{}
 	opts.DataConverter, opts.FailureConverter = b.codec.DataConverter(), workflows.Failures(b.codec.FailureConverter())
 	if b.c, err = client.Dial(opts); err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/internal/host/payload"
 	"github.com/redsi/redsi/internal/runs"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
@@ -131,9 +132,7 @@ step "text" "long" {
 		"step.text.never: p was ended by signal \"killed\" (by the system: no memory was left)", "Its peak is not known, and it asked for 40 B: raise memory in its resources (t.hcl:12)",
 		"that was try 2 of 2: see retry (t.hcl:12)", "step.text.long: it ran longer than its time of 1.0 s: raise time in its resources (t.hcl:21)",
 	} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v\ndoes not say %s", err, want)
-		}
+		errtest.Says(t, err, want)
 	}
 	if b.count("never") != 2 || b.count("again") != 2 || b.count("long") != 1 {
 		t.Errorf("tries: %d, %d, %d; %+v", b.count("never"), b.count("again"), b.count("long"), r)
@@ -160,9 +159,7 @@ step "text" "a" {
 func TestUnfitAlone(t *testing.T) {
 	b := roomy(t, true)
 	_, err := b.wait(b.start(tooLarge, "1"))
-	if err == nil || !strings.Contains(err.Error(), "step.text.a: it asks for 200 B of memory, and this worker has 100 B (t.hcl:4)") {
-		t.Error(err)
-	}
+	errtest.Says(t, err, "step.text.a: it asks for 200 B of memory, and this worker has 100 B (t.hcl:4)")
 }
 
 // TestUnfitCluster: where there may be other workers it waits for one that has enough.

@@ -22,6 +22,7 @@ import (
 
 	"github.com/redsi/redsi/internal/host/payload"
 	"github.com/redsi/redsi/internal/host/telemetry"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -33,9 +34,7 @@ func watch(t *testing.T, o telemetry.Options) *telemetry.Telemetry {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	shown, err := telemetry.Start(context.Background(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	t.Cleanup(shown.Close)
 	return shown
 }
@@ -76,9 +75,7 @@ func TestMetrics(t *testing.T) {
 	get := func() string {
 		t.Helper()
 		r, err := http.Get("http://" + shown.Address() + "/metrics")
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		defer r.Body.Close()
 		page, err := io.ReadAll(r.Body)
 		if err != nil || r.StatusCode != http.StatusOK {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/redsi/redsi/internal/host/payload"
 	"github.com/redsi/redsi/internal/runs"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
@@ -39,9 +40,7 @@ func (b *bench) otherVersion() (end func()) {
 		}, workflow.RegisterOptions{Name: workflows.ReproduceWorkflow})
 		decides.RegisterWorkflowWithOptions(workflows.Step, workflow.RegisterOptions{Name: workflows.StepWorkflow})
 		for _, w := range []sdk.Worker{does, decides} {
-			if err := w.Start(); err != nil {
-				b.t.Fatal(err)
-			}
+			errtest.None(b.t, w.Start())
 		}
 		b.t.Cleanup(does.Stop)
 		flows = append(flows, decides)
@@ -82,9 +81,7 @@ step "short" "c" {
 	defer cancel()
 	old, err := b.c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: t.Name() + "/old", TaskQueue: t.Name()},
 		workflows.ReproduceWorkflow, workflows.ReproduceInput{Pipeline: "t.hcl", Plan: &d, RunID: t.Name() + "old"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	b.awaitActivity(workflows.RestActivity, "", old.GetID())
 	end()
 	b.startWorker()
@@ -139,9 +136,7 @@ func TestOtherVersionAtWork(t *testing.T) {
 	<-begun
 	end()
 	b.startWorker()
-	if err := b.c.SignalWorkflow(t.Context(), w.GetID(), "", workflows.SettledSignal, workflows.Settled{Number: -1}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, b.c.SignalWorkflow(t.Context(), w.GetID(), "", workflows.SettledSignal, workflows.Settled{Number: -1}))
 	b.awaitState(func(s workflows.State) bool {
 		return s.Restarted != "" && s.Counts[runs.Running]+s.Counts[runs.Failed] == 1
 	}, w)

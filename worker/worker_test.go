@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/redsi/redsi/internal/runs"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -155,9 +156,7 @@ func TestLostBlobRerunsOnlyItsProducer(t *testing.T) {
 	b := newBench(t)
 	b.run(chain, "1")
 	ctx := context.Background()
-	if err := b.store.Blobs.Delete(ctx, b.result(chain, "step.text.b").Outputs["out"].Digest); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, b.store.Blobs.Delete(ctx, b.result(chain, "step.text.b").Outputs["out"].Digest))
 	w := b.start(chain, "2")
 	if r, err := b.wait(w); err != nil || r.Hit != 2 || r.Ran != 1 || b.count("b") != 2 || b.count("a") != 1 {
 		t.Fatalf("%+v, %v; a ran %d, b %d times", r, err, b.count("a"), b.count("b"))
@@ -215,9 +214,7 @@ step "text" "own" { text = "own `+id+`" }
 	ran := 0
 	for _, w := range all {
 		r, err := b.wait(w)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		ran += r.Ran
 	}
 	if ran != 5 || b.count("slot") != 1 {

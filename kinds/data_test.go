@@ -15,6 +15,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // outputs runs a pipeline file and returns the artifacts of its steps by
@@ -42,12 +43,8 @@ func write(t *testing.T, dir, name, text string) string {
 	if strings.HasSuffix(name, ".gz") {
 		var z bytes.Buffer
 		w := gzip.NewWriter(&z)
-		if _, err := w.Write(b); err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, errtest.Of(w.Write(b)))
+		errtest.None(t, w.Close())
 		b = z.Bytes()
 	}
 	path := filepath.Join(dir, name)
@@ -60,9 +57,7 @@ func write(t *testing.T, dir, name, text string) string {
 func testdata(t *testing.T, parts ...string) string {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join(append([]string{"..", "internal"}, parts...)...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return path
 }
 
@@ -136,9 +131,7 @@ func TestLocalTable(t *testing.T) {
 			OldID  uint64 `json:"oldid"`
 			PageID uint64 `json:"page_id"`
 		}
-		if err := json.Unmarshal(line, &e); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, json.Unmarshal(line, &e))
 		csv += fmt.Sprintf("%d,%d\n", e.PageID, e.OldID)
 	}
 	table := l.outputs(filepath.Join("..", "examples", "own_nq.hcl"), map[string]string{
@@ -232,14 +225,10 @@ func TestBadRecords(t *testing.T) {
 	}
 	// A file that ends early is not a bad record: nobody knows what it had.
 	_, err = l.try(l.plan(file, map[string]string{"files": list(bad, broken), "policy": "skip"}))
-	if err == nil || !strings.Contains(err.Error(), "nq-train-08.jsonl.gz:") || !strings.Contains(err.Error(), "damaged or ends early") || !strings.Contains(err.Error(), "records") {
-		t.Errorf("a file that ends early: %v", err)
-	}
+	errtest.Says(t, err, "nq-train-08.jsonl.gz:", "damaged or ends early", "records")
 
 	_, err = l.try(l.plan(file, map[string]string{"files": list(bad), "policy": "fail"}))
-	if err == nil || !strings.Contains(err.Error(), "nq-train-07.jsonl.gz:2:") || !strings.Contains(err.Error(), "(json)") {
-		t.Errorf("the error does not name file, line and reason: %v", err)
-	}
+	errtest.Says(t, err, "nq-train-07.jsonl.gz:2:", "(json)")
 }
 
 // TestShardsResume: after one of two shards has failed, only that one is read.
@@ -257,9 +246,7 @@ func TestShardsResume(t *testing.T) {
 	}
 	l.ran = nil
 	write(t, dir, "nq-train-01.jsonl.gz", strings.Replace(good, "4549465242785278785", "5", 1)+"\n")
-	if _, err := l.try(l.plan(file, vars)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errtest.Of(l.try(l.plan(file, vars))))
 	for _, label := range l.ran {
 		if strings.Contains(label, "nq-train-00") {
 			t.Errorf("%s ran again", label)

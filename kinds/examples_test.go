@@ -16,6 +16,7 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/language"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/kinds"
 )
 
@@ -75,9 +76,7 @@ func TestExamples(t *testing.T) {
 	}
 	stand := readWorld(t, "examples.hcl", string(src))
 	tree, err := filepath.Abs("..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	for _, k := range kinds.All() {
 		if k.Hidden {
 			continue
@@ -101,9 +100,7 @@ func TestExamples(t *testing.T) {
 			}
 			file := filepath.Join(dir, k.Name+".hcl")
 			p, ds := pipeline.Load(map[string][]byte{file: []byte(text.String())}, pipeline.Options{Registry: l.Registry, World: pipeline.World{ReadFile: os.ReadFile, List: language.List}, Vars: vars})
-			if ds.HasErrors() {
-				t.Fatal(ds.Err())
-			}
+			errtest.None(t, ds.Err())
 			for _, d := range ds.List {
 				if d.Subject != nil && d.Subject.Start.Line <= strings.Count(k.Example, "\n")+1 {
 					t.Errorf("the example is warned of: %s: %s", d.Summary, d.Detail)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestExpectMistakes: an expectation of no form, or about a cell that there is not, is a
@@ -65,9 +66,7 @@ func refused(t *testing.T, source, want string) {
 		t.Fatal(err)
 	}
 	src, err := syntax.Read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	_, ds := pipeline.Load(src, pipeline.Options{Registry: newLocal(t).Registry})
 	if !ds.HasErrors() || !strings.Contains(ds.Err().Error(), want) {
 		t.Errorf("%s\nsays %v, want %q", source, ds.Err(), want)

@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 const tiedPipeline = `
@@ -43,9 +44,7 @@ step "export_run" "f" {
 // for the run as it was; repro_eval reads the header. tools/golden/ties.py wrote the golden.
 func TestExportTies(t *testing.T) {
 	golden, err := filepath.Abs("testdata")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	l := newLocal(t)
 	out := l.outputs(ownPipeline(t, t.TempDir(), fmt.Sprintf(tiedPipeline, golden)), nil)
 	exported := l.text(fileOf(t, out["step.export_run.f.files"], "tied.run"))
@@ -110,17 +109,11 @@ func TestNamesOutside(t *testing.T) {
 	collection := l.outputs(ownPipeline(t, dir, namedPipeline), nil)
 	var keys, queries, numbers []string
 	r, err := l.Store.Open(t.Context(), collection["step.import_corpus.toy.documents"].Digest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	defer r.Close()
-	if err := dedup.ReadDocuments(r, func(d *dedup.Document) error { keys = append(keys, d.Key); return nil }); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, dedup.ReadDocuments(r, func(d *dedup.Document) error { keys = append(keys, d.Key); return nil }))
 	q, err := l.Store.Open(t.Context(), collection["step.import_corpus.toy.queries"].Digest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	defer q.Close()
 	err = dedup.ReadQueries(q, -1, func(q *dedup.Query) error {
 		if q.Split == "dev" && len(queries) < 2 {

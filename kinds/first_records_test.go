@@ -11,6 +11,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/dir"
 	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 const firstRecords = `
@@ -31,9 +32,7 @@ step "format_example" "nq" {
 func TestFirstRecordsAreVerified(t *testing.T) {
 	l := newLocal(t)
 	store, err := dir.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	l.Store = artifacts.Alone(store)
 	file := write(t, t.TempDir(), "p.hcl", firstRecords)
 	vars := map[string]string{"file": dataFile(t)}
@@ -76,8 +75,6 @@ func TestFirstRecordsAreReadOnce(t *testing.T) {
 
 func dataFile(t *testing.T) string {
 	path, err := filepath.Abs(filepath.Join("..", "internal", "corpora", "nq", "testdata", "real-pages-dev-full.jsonl.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return path
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/isolation"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -122,9 +123,7 @@ func TestIsolatedScript(t *testing.T) {
 	if err := try("named"); err != nil {
 		t.Error(err)
 	}
-	if err := try("named; other"); err == nil || !strings.Contains(err.Error(), "other: command not found") {
-		t.Errorf("got %v", err)
-	}
+	errtest.Says(t, try("named; other"), "other: command not found")
 }
 
 // A file of the pipeline's folder that a script opens by a path outside of its own, and that is

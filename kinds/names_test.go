@@ -12,6 +12,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // writeAll writes files by name.
@@ -223,7 +224,5 @@ func TestIgnoreIdenticalIDs(t *testing.T) {
 		t.Errorf("%v %v %v", run, report, err)
 	}
 	delete(config, "documents")
-	if _, err := l.Registry.Lookup("dense").Complete(config); err == nil || !strings.Contains(err.Error(), "goes with ignore_identical_ids") {
-		t.Errorf("error %v", err)
-	}
+	errtest.Says(t, errtest.Of(l.Registry.Lookup("dense").Complete(config)), "goes with ignore_identical_ids")
 }

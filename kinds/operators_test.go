@@ -11,6 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/kernels"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -48,9 +49,7 @@ func TestOperators(t *testing.T) {
 				asks := map[string]any{"model": model, "ids": config["ids"], "queries": config["queries"], "tokenizer": config["tokenizer"], "device": "cuda", "beams": int64(4)}
 				for _, decoding := range []string{"constrained", "unconstrained"} {
 					asks["decoding"] = decoding
-					if _, err := l.inParts("evaluate", asks); err != nil {
-						t.Fatal(err)
-					}
+					errtest.None(t, errtest.Of(l.inParts("evaluate", asks)))
 				}
 			}
 		}
@@ -61,15 +60,11 @@ func TestOperators(t *testing.T) {
 		generation["device"] = "cuda"
 		for _, method := range []string{"sample", "beam"} {
 			generation["method"] = method
-			if _, err := l.inParts("generate_queries", generation); err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, errtest.Of(l.inParts("generate_queries", generation)))
 		}
 		for _, pooling := range []string{"cls", "mean"} {
-			if _, err := l.do("embed", map[string]any{"title": false, "corpus": texts, "model": bert, "tokenizer": tokenizer, "pooling": pooling,
-				"max_tokens": int64(24), "device": "cuda"}); err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, errtest.Of(l.do("embed", map[string]any{"title": false, "corpus": texts, "model": bert, "tokenizer": tokenizer, "pooling": pooling,
+				"max_tokens": int64(24), "device": "cuda"})))
 		}
 	})
 	text := strings.Join(got, "\n") + "\n"

@@ -17,6 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/stores/dir"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -84,9 +85,7 @@ func TestPythonStore(t *testing.T) {
 	results := l.run(pl)
 	root := filepath.Join(t.TempDir(), "store")
 	store, err := dir.Open(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	const id = "20260102T030405Z-00000001"
 	run := runs.Record{Format: "redsi-run/1", RunID: id, Pipeline: "pipelines.hcl", Project: "AAAAAAAAAAAAAAAAAAAAAAAAAA", Plan: artifacts.Sum([]byte("plan"))}
@@ -95,9 +94,7 @@ func TestPythonStore(t *testing.T) {
 		for _, a := range r.Outputs {
 			for _, d := range a.Blobs() {
 				in, err := l.Store.Open(ctx, d)
-				if err != nil {
-					t.Fatal(err)
-				}
+				errtest.None(t, err)
 				if _, _, err := store.Blobs.Put(ctx, in); err != nil {
 					t.Fatal(err)
 				}
@@ -126,12 +123,8 @@ func TestPythonStore(t *testing.T) {
 	run.Steps = append(run.Steps, runs.Step{Address: "step.train.broken", Key: artifacts.Sum([]byte("no result")), Outcome: "failed", Error: "it broke"},
 		runs.Step{Address: "step.evaluate.broken", Outcome: "skipped"})
 	b, err := json.Marshal(run)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := store.Records.Create(ctx, "runs/"+id, b); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
+	errtest.None(t, store.Records.Create(ctx, "runs/"+id, b))
 	got := storeFiles(t, root)
 	if diff := cmp.Diff(goldens.OfTree(t, pythonStore, got), got); diff != "" {
 		t.Errorf("python/tests/store is not what Go writes; run with -update, and tools/python/check.sh (-there +written):\n%.4000s", diff)
@@ -163,21 +156,15 @@ func pythonRanking(t *testing.T, l *local) map[string]artifacts.Artifact {
 		{Query: "a b", Hypotheses: []trec.Hypothesis{{Document: "D é", Score: 3}}},
 	})
 	var run, judged bytes.Buffer
-	if err := trec.WriteRun(&run, "redsi", untied, trec.EncodeName); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, trec.WriteRun(&run, "redsi", untied, trec.EncodeName))
 	var judgments trec.Judgments
 	for _, q := range []struct {
 		query, doc string
 		grade      int
 	}{{"1", "0", 2}, {"1", "1", 1}, {"a b", "D é", 1}, {"3", "2", 1}} {
-		if err := judgments.Judge(q.query, q.doc, q.grade); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, judgments.Judge(q.query, q.doc, q.grade))
 	}
-	if err := judgments.Write(&judged); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, judgments.Write(&judged))
 	return map[string]artifacts.Artifact{"run": l.blobOf("trec/run", run.Bytes()), "qrels": l.blobOf("trec/qrels", judged.Bytes()), "queries": l.blobOf("dsi/queries", []byte("query\tMRR@10\thits\n1\t0.5\t1\na%09b\\t\t\t0\n")),
 		"report": l.blobOf("dsi/metrics", []byte("{}\n"))}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/kinds"
 )
 
@@ -106,9 +107,7 @@ func TestPythonKey(t *testing.T) {
 		}
 		l := newLocal(t)
 		v, err := l.plan(study(t, files), nil, "step.python.fit").Follow(context.Background(), kinds.Registry(), nothing, plan.KeepAll, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		return v.Items[0].Key
 	}
 	base := key("src/plots.py", "import (\n")

@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/paper/expect"
 	"github.com/redsi/redsi/internal/paper/render"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // The figures of model results: metrics of several seeds, a training curve, a
@@ -107,9 +108,7 @@ func TestFigureReadsMetricsAndCurves(t *testing.T) {
 func readFigure(t *testing.T, l *local, res *artifacts.Result) (f render.Figure) {
 	t.Helper()
 	r, err := l.Store.Open(context.Background(), res.Outputs["json"].Digest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	defer r.Close()
 	b, err := io.ReadAll(r)
 	if err == nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // ownPipeline writes a pipeline file that reads files beside it.
@@ -20,9 +21,7 @@ func ownPipeline(t *testing.T, dir, text string) string {
 // fails runs a pipeline of which a step must fail.
 func (l *local) fails(file, want string) {
 	l.t.Helper()
-	if _, err := l.try(l.plan(file, nil)); err == nil || !strings.Contains(err.Error(), want) {
-		l.t.Errorf("error %v, want %q", err, want)
-	}
+	errtest.Says(l.t, errtest.Of(l.try(l.plan(file, nil))), want)
 }
 
 const scorePipeline = `

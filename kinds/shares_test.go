@@ -10,6 +10,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 const sharesPipeline = `
@@ -104,9 +105,7 @@ type reportedShares struct {
 func TestShares(t *testing.T) {
 	t.Parallel()
 	root, err := filepath.Abs("..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	l := newLocal(t)
 	file := write(t, t.TempDir(), "shares.hcl", sharesPipeline)
 	vars := map[string]string{

@@ -9,6 +9,7 @@ import (
 
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestSystemsExample: all systems of the example train and are evaluated end to end, those of
@@ -21,9 +22,7 @@ func TestSystemsExample(t *testing.T) {
 	// As they are those whose identifiers begin where T5's tokens end, and all with fewer tokens.
 	l.run(l.plan(file, vars, `step.evaluate.systems["atomic"]`, `step.evaluate.systems["residual"]`))
 	src, err := syntax.Read(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	text := string(src[file])
 	for was, is := range map[string]string{
 		`"../assets/tokenizers/t5-tokenizer.json.gz"`: strconv.Quote(fewerTokens(t, 3000)),

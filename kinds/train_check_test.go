@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/step"
 )
@@ -105,9 +106,7 @@ func TestTrainKey(t *testing.T) {
 		maps.Copy(config, more)
 		reg := kinds.Registry()
 		tree, err := reg.Lookup("train").Complete(config)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		_, k, _ := keyOf(t, reg, "train", tree)
 		return k
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/fetch"
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestLocalSources: what is not a file is refused with the way to name files.
@@ -20,9 +21,7 @@ func TestLocalSources(t *testing.T) {
 		}
 	}
 	s, err := lockfile.Open(filepath.Join(dir, lockfile.Name), dir, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	for url, want := range map[string]string{
 		".":         "is not a regular file; a folder is written with a slash at its end",
 		"*.fastq":   "no file in " + dir + " fits *.fastq",

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/rehearsal"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestEvening runs scale sample of the paper against a server that has what it downloads: real
@@ -20,9 +21,7 @@ func TestEvening(t *testing.T) {
 	t.Parallel()
 	tiny := rehearsal.Shape{Layers: 1, Width: 16, Inner: 32, Heads: 2, PerHead: 8}
 	served, err := rehearsal.New(filepath.Join("..", "corpora", "nq", "testdata"), rehearsal.Size{Dev: 3, Train: 25, T5: tiny, BERT: tiny})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	const cutAt = 200_000
 	var cut sync.Once
 	served.Sent = func(r *http.Request, n int64) {

@@ -16,6 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/nq320k"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/step"
 )
@@ -84,9 +85,7 @@ func TestPortsOfOthers(t *testing.T) {
 				err = json.Unmarshal(b, &of)
 			}
 			folder := t.TempDir()
-			if err := errors.Join(err, os.CopyFS(folder, os.DirFS(filepath.Dir(port)))); err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, errors.Join(err, os.CopyFS(folder, os.DirFS(filepath.Dir(port)))))
 			texts := map[string]string{}
 			for name := range of.Files {
 				texts[name] = map[string]string{".ipynb": `{"cells": [{"cell_type": "code", "metadata": {}, "source": "1", "outputs": []}], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}`}[filepath.Ext(name)]
@@ -279,9 +278,7 @@ func TestReproductionIsListed(t *testing.T) {
 		}
 		blocks[address] = true
 		var config struct{ Paper string }
-		if err := json.Unmarshal(task.Config, &config); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, json.Unmarshal(task.Config, &config))
 		label := config.Paper
 		if !strings.HasPrefix(label, "tab:") && !strings.HasPrefix(label, "fig:") {
 			label = address
@@ -299,9 +296,7 @@ func TestReproductionIsListed(t *testing.T) {
 		}
 	}
 	files, err := filepath.Glob(example("*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	for _, f := range files {
 		if link := "(../examples/" + filepath.Base(f); !bytes.Contains(doc, []byte(link)) {
 			t.Errorf("docs/reproduction.md has no link to %s", f)
@@ -312,9 +307,7 @@ func TestReproductionIsListed(t *testing.T) {
 // paperSources are the files of the paper's pipeline.
 func paperSources(t *testing.T) map[string][]byte {
 	files, err := syntax.Read(filepath.Join("..", "..", syntax.DefaultFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	sources := map[string][]byte{}
 	for name, src := range files {
 		sources[filepath.Base(name)] = src
@@ -334,9 +327,7 @@ func loadPaper(t *testing.T, beside map[string][]byte, variables ...string) map[
 	maps.Copy(sources, beside)
 	p, ds := pipeline.Load(sources, pipeline.Options{Registry: kinds.Registry(), Vars: vars,
 		World: pipeline.World{ReadFile: func(name string) ([]byte, error) { return os.ReadFile(filepath.Join("..", "..", name)) }}})
-	if ds.HasErrors() {
-		t.Fatal(ds.Err())
-	}
+	errtest.None(t, ds.Err())
 	tasks := map[string]step.Task{}
 	for _, s := range p.Steps {
 		tasks[s.Address] = s.Task
@@ -374,21 +365,15 @@ func TestPublishedPackage(t *testing.T) {
 	folder := t.TempDir()
 	for _, name := range nq320k.Files() {
 		from := filepath.Join(p.outputs(address), "files", "data", "ncinorm", "ncititle", name)
-		if err := os.Rename(from, filepath.Join(folder, name)); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, os.Rename(from, filepath.Join(folder, name)))
 	}
 	src, err := os.ReadFile(example("published_package.hcl"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	beside := filepath.Join(p.args[1], "..", "examples")
-	if err := os.Mkdir(beside, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(filepath.Join(p.args[1], "assets"), filepath.Join(beside, "..", "assets")); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.Mkdir(beside, 0o755))
+	errtest.None(t, os.Symlink(filepath.Join(p.args[1], "assets"), filepath.Join(beside, "..", "assets")))
 	file := filepath.Join(beside, "published_package.hcl")
 	if err := os.WriteFile(file, src, 0o644); err != nil {
 		t.Fatal(err)
@@ -401,9 +386,7 @@ func TestPublishedPackage(t *testing.T) {
 	}
 	e.run("run", "--quiet", "--out", p.out, "-t", "step.naive_ids.published")
 	var have nq320k.Contents
-	if err := json.Unmarshal(e.run("artifacts", "cat", "step.package.published.report"), &have); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, json.Unmarshal(e.run("artifacts", "cat", "step.package.published.report"), &have))
 	if have.Documents < 10 || have.Train != 48 || have.Dev != 12 || have.WithoutText != 0 || have.TextStyle != "ncinorm" {
 		t.Errorf("%+v", have)
 	}

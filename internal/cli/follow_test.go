@@ -27,6 +27,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/drive"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
@@ -92,13 +93,9 @@ type followed struct {
 func follow(t *testing.T, src string) *followed {
 	t.Helper()
 	program, err := devserver.Find()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	server, err := devservertest.Start(t.Context(), devserver.Options{Program: program, SearchAttributes: workflows.SearchAttributes()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	t.Cleanup(server.Stop)
 	f := &followed{t: t, dir: t.TempDir(), out: &lockedBuffer{}, done: make(chan drive.Outcome, 1)}
 	f.app = newApp(&session.Session{Registry: kinds.Registry(), Log: slog.New(slog.DiscardHandler),
@@ -110,44 +107,30 @@ func follow(t *testing.T, src string) *followed {
 	}
 	connect := func(more ...grpc.DialOption) client.Client {
 		opts, err := server.ClientOptions()
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		opts.Logger = log.NewStructuredLogger(f.Log)
 		opts.ConnectionOptions.DialOptions = append([]grpc.DialOption{grpc.WithContextDialer(f.link.dial)}, more...)
 		c, err := client.DialContext(t.Context(), drive.Sealed(opts, payload.Codec{}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		t.Cleanup(c.Close)
 		return c
 	}
 	f.conn = &drive.Connection{Client: connect(grpc.WithChainUnaryInterceptor(f.link.impatient)), Namespace: "default", Host: server.Address}
 	store, err := f.OpenStore(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	f.work = func(of worker.Deployment) {
 		c := connect() // a patient one: what a step came to is told as soon as the cluster is back
 		w := worker.New(c, f.Activities(store, &drive.Connection{Client: c}, workflows.Features{SearchAttributes: true}), worker.Options{Deployment: of})
-		if err := w.Start(); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, w.Start())
 		t.Cleanup(w.Stop)
 	}
 	pl, _, err := f.LoadPlan(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	digest, err := plan.Store(t.Context(), store.Own.Blobs, pl)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	wf, err := f.conn.Client.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: "followed", TaskQueue: workflows.TaskQueue, RetryPolicy: workflows.RunAgain()},
 		workflows.ReproduceWorkflow, workflows.ReproduceInput{Pipeline: pl.Pipeline, Plan: &digest, RunID: "followed"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	go func() {
 		res, err := f.app.Follow(t.Context(), f.conn, wf, false)
 		e := drive.Outcome{Err: err}
@@ -208,11 +191,9 @@ func TestBuildGone(t *testing.T) {
 }
 `)
 	of := worker.Deployment{Name: "paper", Build: "v1"}
-	if _, err := f.conn.Client.UpdateWorkflowExecutionOptions(t.Context(), client.UpdateWorkflowExecutionOptionsRequest{WorkflowId: "followed",
+	errtest.None(t, errtest.Of(f.conn.Client.UpdateWorkflowExecutionOptions(t.Context(), client.UpdateWorkflowExecutionOptionsRequest{WorkflowId: "followed",
 		WorkflowExecutionOptionsChanges: client.WorkflowExecutionOptionsChanges{VersioningOverride: &client.VersioningOverrideChange{
-			Value: &client.PinnedVersioningOverride{Version: sdk.WorkerDeploymentVersion{DeploymentName: of.Name, BuildID: of.Build}}}}}); err != nil {
-		t.Fatal(err)
-	}
+			Value: &client.PinnedVersioningOverride{Version: sdk.WorkerDeploymentVersion{DeploymentName: of.Name, BuildID: of.Build}}}}})))
 	f.work(worker.Deployment{Name: of.Name, Build: "v2"})
 	f.says("the run needs build v1 of the deployment paper, but no worker of that build polls", 2)
 	f.says("temporal workflow update-options --workflow-id followed --versioning-override-behavior auto_upgrade", 2)
@@ -258,13 +239,9 @@ func TestTerminated(t *testing.T) {
   outputs = ["out.txt"]
 }
 `)
-	if err := f.conn.Client.TerminateWorkflow(t.Context(), "followed", "", "by hand"); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, f.conn.Client.TerminateWorkflow(t.Context(), "followed", "", "by hand"))
 	e := <-f.done
-	if err := f.Ended(e.Err, "followed", "next", false); err == nil || !strings.Contains(err.Error(), "run followed was ended from outside") {
-		t.Errorf("%v", err)
-	}
+	errtest.Says(t, f.Ended(e.Err, "followed", "next", false), "run followed was ended from outside")
 }
 
 // TestBegunAgain: who follows a run that the server begins again, since another version
@@ -286,9 +263,7 @@ func TestBegunAgain(t *testing.T) {
 		failed <- struct{}{}
 		return nil, temporal.NewApplicationError(why, workflows.OtherVersionError)
 	}, workflow.RegisterOptions{Name: workflows.ReproduceWorkflow})
-	if err := w.Start(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, w.Start())
 	<-failed
 	f.work(worker.Deployment{})
 	w.Stop()

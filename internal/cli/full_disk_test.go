@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // ownMounts is set in the environment of a test that has mounts of its own.
@@ -20,9 +22,7 @@ const ownMounts = "REDSI_TEST_MOUNTS"
 func withMounts(t *testing.T) bool {
 	t.Helper()
 	if os.Getenv(ownMounts) != "" {
-		if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""))
 		return true
 	}
 	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
@@ -48,9 +48,7 @@ func withMounts(t *testing.T) bool {
 func fillDisk(t *testing.T, dir string) (undo func()) {
 	t.Helper()
 	f, err := os.CreateTemp(dir, "filler-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	defer f.Close()
 	for block := make([]byte, 1<<16); len(block) > 0; {
 		if _, err := f.Write(block); errors.Is(err, syscall.ENOSPC) {
@@ -81,9 +79,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	mount := func(flags uintptr, size string) {
 		t.Helper()
-		if err := syscall.Mount("none", state, "tmpfs", flags, "mode=755,size="+size); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, syscall.Mount("none", state, "tmpfs", flags, "mode=755,size="+size))
 	}
 	mount(0, "4k")
 	t.Cleanup(func() {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/session"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/step"
@@ -35,9 +36,7 @@ step "command" "bad" {
 func TestCommandLines(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("TEMPORAL_ADDRESS", "")
-	if err := os.Mkdir("p", 0o755); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.Mkdir("p", 0o755))
 	for name, text := range map[string]string{"from.hcl": twoSteps, "two.hcl": twoSteps[strings.Index(twoSteps, "step"):]} {
 		if err := os.WriteFile(filepath.Join("p", name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
@@ -178,9 +177,7 @@ func TestFromFlags(t *testing.T) {
 	root := newRoot(newApp(&session.Session{Registry: &step.Registry{}}, io.Discard, io.Discard))
 	for _, verb := range []string{"check", "accept", "force", "verify", "lsp", "plan", "run", "report", "trace", "why", "logs"} {
 		cmd, _, err := root.Find([]string{verb})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		for _, name := range fromFlags {
 			if !understands(cmd, name) {
 				t.Errorf("%s has no --%s", verb, name)
@@ -198,9 +195,7 @@ func TestShellHasTheTerminal(t *testing.T) {
 	}
 	t.Setenv("SHELL", shell)
 	f, err := os.Create(seen)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	defer f.Close()
 	was := os.Stderr
 	os.Stderr = f
@@ -208,9 +203,7 @@ func TestShellHasTheTerminal(t *testing.T) {
 	var ours bytes.Buffer
 	a := newApp(&session.Session{}, &ours, &ours)
 	a.sayer.w = &ours
-	if err := a.enter(dir, nil); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, a.enter(dir, nil))
 	if b, err := os.ReadFile(seen); err != nil || string(b) != "prompt\n" {
 		t.Errorf("standard error has %q, ours %q, %v", b, &ours, err)
 	}
@@ -235,13 +228,9 @@ func TestOutcomesAreThoseOfPlan(t *testing.T) {
 	}
 	a := app("theirs")
 	v, err := a.Preview(t.Context(), session.Everything)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	d, err := artifacts.PutBytes(t.Context(), v.Store.Own.Blobs, []byte("a"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	r := artifacts.Result{Key: v.Items[0].Key, Preimage: v.Items[0].Preimage, Outputs: map[string]artifacts.Artifact{"stdout": {Type: "file", Digest: d, Size: 1}}}
 	if _, _, err := artifacts.Publish(t.Context(), v.Store, r); err != nil {
 		t.Fatal(err)
@@ -261,9 +250,7 @@ func TestOutcomesAreThoseOfPlan(t *testing.T) {
 			a.Others.From = []string{c.from}
 		}
 		p, _, err := a.Evaluate(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		p.Results.Shared = c.shared
 		got, err := a.outcomes(t.Context(), root, file, p)
 		if err != nil || got["step.command.a"].Word != c.want {

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // editor is a client of the language server: the program, over its standard streams.
@@ -35,9 +37,7 @@ type object = map[string]any
 func startEditor(t *testing.T, files map[string]string, args ...string) *editor {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	for name, text := range files {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -53,16 +53,10 @@ func startEditor(t *testing.T, files map[string]string, args ...string) *editor 
 		errs: &strings.Builder{}, diag: map[string]string{}}
 	e.cmd.Dir, e.cmd.Stderr = dir, e.errs
 	in, err := e.cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	out, err := e.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := e.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
+	errtest.None(t, e.cmd.Start())
 	e.in = in
 	go func() {
 		defer close(e.msgs)
@@ -88,18 +82,14 @@ func startEditor(t *testing.T, files map[string]string, args ...string) *editor 
 
 func (e *editor) raw(body string) {
 	e.t.Helper()
-	if _, err := fmt.Fprintf(e.in, "Content-Length: %d\r\n\r\n%s", len(body), body); err != nil {
-		e.t.Fatal(err)
-	}
+	errtest.None(e.t, errtest.Of(fmt.Fprintf(e.in, "Content-Length: %d\r\n\r\n%s", len(body), body)))
 }
 
 func (e *editor) send(m object) {
 	e.t.Helper()
 	m["jsonrpc"] = "2.0"
 	b, err := json.Marshal(m)
-	if err != nil {
-		e.t.Fatal(err)
-	}
+	errtest.None(e.t, err)
 	e.raw(string(b))
 }
 
@@ -124,9 +114,7 @@ func (e *editor) next() map[string]json.RawMessage {
 				Message string
 			}
 		}
-		if err := json.Unmarshal(m["params"], &p); err != nil {
-			e.t.Fatal(err)
-		}
+		errtest.None(e.t, json.Unmarshal(m["params"], &p))
 		text := ""
 		for _, d := range p.Diagnostics {
 			r := d.Range

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/fault"
 )
 
@@ -144,9 +145,7 @@ func TestLanguageServerRepository(t *testing.T) {
 		t.Skip("git is not installed")
 	}
 	repository, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if err := os.WriteFile(filepath.Join(repository, "p.hcl"), []byte(firstPaper), 0o644); err != nil {
 		t.Fatal(err)
 	}

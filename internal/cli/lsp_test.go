@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/fault"
 )
 
@@ -292,9 +293,7 @@ func TestLanguageServerEnds(t *testing.T) {
 	})
 	t.Run("client killed", func(t *testing.T) {
 		client := exec.Command("sleep", "600")
-		if err := client.Start(); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, client.Start())
 		e := startEditor(t, nil)
 		e.ask("initialize", object{"processId": client.Process.Pid, "capabilities": object{}})
 		client.Process.Kill()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/internal/session"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/kinds"
 )
 
@@ -36,9 +37,7 @@ func TestWorkerModules(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Symlink(filepath.Join(top, "out", "m.hcl"), filepath.Join(top, "in", "linked", "more.hcl")); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.Symlink(filepath.Join(top, "out", "m.hcl"), filepath.Join(top, "in", "linked", "more.hcl")))
 	a := newApp(&session.Session{Registry: kinds.Registry(), StateDir: filepath.Join(top, "state")}, nil, nil)
 	accept := (&activities.Activities{Accept: []string{filepath.Join(top, "in")}}).Accepts
 	const refused = "does not accept"

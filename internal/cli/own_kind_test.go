@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/host/compute"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/fault"
 )
 
@@ -16,9 +17,7 @@ import (
 func TestOwnKind(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := os.CopyFS(filepath.Join(dir, "own"), os.DirFS(example("own-kind"))); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.CopyFS(filepath.Join(dir, "own"), os.DirFS(example("own-kind"))))
 	program := filepath.Join(dir, "own-redsi")
 	for path, pkg := range map[string]string{program: ".", filepath.Join(dir, compute.Name): "./models"} {
 		build := exec.Command("go", "build", "-ldflags=-w", "-o", path, pkg)

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/kinds"
 )
@@ -31,16 +33,10 @@ type paper struct {
 func newPaper(t *testing.T, beside ...string) *paper {
 	dir := t.TempDir()
 	root, err := filepath.Abs(filepath.Join("..", ".."))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	folder := filepath.Join(dir, "pipeline")
-	if err := os.Mkdir(folder, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(filepath.Join(root, "assets"), filepath.Join(folder, "assets")); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.Mkdir(folder, 0o755))
+	errtest.None(t, os.Symlink(filepath.Join(root, "assets"), filepath.Join(folder, "assets")))
 	files := paperSources(t)
 	for _, f := range beside {
 		if files[filepath.Base(f)], err = os.ReadFile(f); err != nil {
@@ -67,9 +63,7 @@ func (p *paper) run(verb ...string) []byte {
 
 func (p *paper) json(v any, verb ...string) {
 	p.t.Helper()
-	if err := json.Unmarshal(p.run(verb...), v); err != nil {
-		p.t.Fatal(err)
-	}
+	errtest.None(p.t, json.Unmarshal(p.run(verb...), v))
 }
 
 // output reads STEP.OUTPUT of what has run.
@@ -104,18 +98,14 @@ func (p *paper) outputs(address string) string {
 
 func (p *paper) artifact(v any, name string) {
 	p.t.Helper()
-	if err := json.Unmarshal(p.output(name), v); err != nil {
-		p.t.Fatal(err)
-	}
+	errtest.None(p.t, json.Unmarshal(p.output(name), v))
 }
 
 // eachLine decodes a .jsonl.zst artifact.
 func (p *paper) eachLine(name string, line func(*json.Decoder) error) {
 	p.t.Helper()
 	z, err := zstd.NewReader(bytes.NewReader(p.output(name)))
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	errtest.None(p.t, err)
 	defer z.Close()
 	for d := json.NewDecoder(z); ; {
 		if err := line(d); errors.Is(err, io.EOF) {

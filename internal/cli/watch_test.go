@@ -11,6 +11,7 @@ import (
 
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/stores/hashed"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestAwait: a change is told once nothing changes any more; a file that comes or goes is a change, and
@@ -60,9 +61,7 @@ func TestLook(t *testing.T) {
 	if len(before) != 3 || before[file].Size != 1 || before[filepath.Join(dir, "gone.json")] != (hashed.Stamp{}) {
 		t.Errorf("%v", before)
 	}
-	if err := os.Remove(file); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.Remove(file))
 	if got := a.look().changed(before); !slices.Equal(got, []string{file}) {
 		t.Errorf("changed %v", got)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/dir"
 	"github.com/redsi/redsi/internal/stores/mem"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -19,9 +20,7 @@ import (
 func TestFolders(t *testing.T) {
 	folder := t.TempDir()
 	s, err := dir.Open(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if f := Store(t.Context(), folder, artifacts.Alone(s), nil); !strings.Contains(f.Note, "can be read and written") {
 		t.Errorf("%+v", f)
 	}

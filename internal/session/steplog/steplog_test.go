@@ -10,6 +10,7 @@ import (
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -17,9 +18,7 @@ import (
 func TestLogsOfARun(t *testing.T) {
 	store, counted := storetest.Faulty(mem.New())
 	d, err := artifacts.PutBytes(t.Context(), store.Blobs, []byte("a"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	rec := runs.Record{RunID: "20260101T000000Z-00000000", Pipeline: "p.hcl"}
 	for i := range 20 {
 		preimage := fmt.Appendf(nil, `{"config":{},"format":%q,"kind":"command","version":%d}`, step.KeyFormat, i+1)

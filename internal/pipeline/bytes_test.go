@@ -8,6 +8,7 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // of evaluates an expression as the url of a step, beside the files given.
@@ -33,9 +34,7 @@ func of(t *testing.T, expr string, files map[string]string, o pipeline.Options) 
 		t.Fatalf("%s loaded again:\n%s\n%s", expr, a, b)
 	}
 	tree, err := p.Steps[0].Task.Tree()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	url, _ := tree["url"].(string)
 	return url, nil
 }
@@ -106,9 +105,7 @@ func TestTextsNotInNFC(t *testing.T) {
 	} {
 		_, err := of(t, expr, files, pipeline.Options{})
 		for _, w := range want {
-			if err == nil || !strings.Contains(err.Error(), w) {
-				t.Errorf("%+q: %v, want %q", expr, err, w)
-			}
+			errtest.Says(t, err, w)
 		}
 	}
 	ways := given(odd)
@@ -139,9 +136,7 @@ func TestNumbersKeepTheirDigits(t *testing.T) {
 			t.Errorf("%s is %s, want %s, %v", expr, got, want, err)
 		}
 	}
-	if _, err := of(t, "\nstep \"train\" \"a\" {\n  corpus = step.dedup.d.corpus\n  seed = 9223372036854775808\n}\nstep \"dedup\" \"d\" {\n  records = step.extract.e.records\n  key = \"url\"\n}\nstep \"extract\" \"e\" {\n  shards = []\n}\n", nil, pipeline.Options{}); err == nil || !strings.Contains(err.Error(), "9223372036854775808") {
-		t.Errorf("an integer that is too large: %v", err)
-	}
+	errtest.Says(t, errtest.Of(of(t, "\nstep \"train\" \"a\" {\n  corpus = step.dedup.d.corpus\n  seed = 9223372036854775808\n}\nstep \"dedup\" \"d\" {\n  records = step.extract.e.records\n  key = \"url\"\n}\nstep \"extract\" \"e\" {\n  shards = []\n}\n", nil, pipeline.Options{})), "9223372036854775808")
 }
 
 // What file() cannot read is reported where it is called.
@@ -153,7 +148,5 @@ func TestFileNotRead(t *testing.T) {
 			t.Errorf("%s: %v", name, ds.Err())
 		}
 	}
-	if _, err := of(t, `file("x")`, map[string]string{"x": "ab\xff"}, pipeline.Options{}); err == nil || !strings.Contains(err.Error(), "byte 2") || !strings.Contains(err.Error(), "filebase64()") {
-		t.Errorf("bytes that are no text: %v", err)
-	}
+	errtest.Says(t, errtest.Of(of(t, `file("x")`, map[string]string{"x": "ab\xff"}, pipeline.Options{})), "byte 2", "filebase64()")
 }

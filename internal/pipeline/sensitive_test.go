@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 const planted = "planted-and-secret"
@@ -21,9 +22,7 @@ func TestSensitive(t *testing.T) {
 		p, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte(src)}, pipeline.Options{Registry: kinds(), Vars: map[string]string{"s": planted}})
 		report := fmt.Sprint(ds.Err())
 		b, err := ds.MarshalJSON()
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		if strings.Contains(report+string(b), planted) {
 			t.Errorf("%s\ntells the value: %s", src, report)
 		}

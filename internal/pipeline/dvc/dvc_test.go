@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/kinds"
 )
@@ -28,9 +29,7 @@ func TestConvert(t *testing.T) {
 	for _, name := range names {
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
 			a, err := txtar.ParseFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			dir, given := t.TempDir(), a.Files[:0:0]
 			for _, f := range a.Files {
 				if f.Name == "pipelines.hcl" || f.Name == "notes" {

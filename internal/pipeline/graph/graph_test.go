@@ -11,6 +11,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/pipeline/declare"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 var paper = []Step{
@@ -34,9 +35,7 @@ func TestGoldens(t *testing.T) {
 		}
 		for name, write := range map[string]func(io.Writer) error{"dot": g.DOT, "mermaid": g.Mermaid, "svg": g.SVG} {
 			var b bytes.Buffer
-			if err := write(&b); err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, write(&b))
 			goldens.Same(t, fmt.Sprintf("testdata/%s.%s", kind, name), b.String())
 		}
 	}
@@ -78,9 +77,7 @@ func TestLayout(t *testing.T) {
 			}
 		}
 		var b bytes.Buffer
-		if err := g.SVG(&b); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, g.SVG(&b))
 		for d := xml.NewDecoder(&b); ; {
 			if _, err := d.Token(); errors.Is(err, io.EOF) {
 				break

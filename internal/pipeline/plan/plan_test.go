@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/declare"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -47,9 +48,7 @@ step "text" "alone" { text = "alone" }
 func load(t testing.TB, src string) *pipeline.Pipeline {
 	t.Helper()
 	p, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte(src)}, pipeline.Options{Registry: registry(1)})
-	if ds.HasErrors() {
-		t.Fatal(ds.Err())
-	}
+	errtest.None(t, ds.Err())
 	return p
 }
 
@@ -57,9 +56,7 @@ func load(t testing.TB, src string) *pipeline.Pipeline {
 func build(t testing.TB, p *pipeline.Pipeline, reg *step.Registry, target string) *Plan {
 	t.Helper()
 	pl, err := Build("p.hcl", p, reg, strings.Fields(target))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return pl
 }
 
@@ -120,9 +117,7 @@ step "text" "own" {
   after = [module.m["a"].left]
 }
 `)}, pipeline.Options{Registry: reg, Module: func(string, string) (map[string][]byte, error) { return files, nil }})
-	if ds.HasErrors() {
-		t.Fatal(ds.Err())
-	}
+	errtest.None(t, ds.Err())
 	for target, want := range map[string]string{
 		"":                              `module.m["a"].step.text.first module.m["a"].step.text.left own`,
 		"step":                          `module.m["a"].step.text.first module.m["a"].step.text.left own`,
@@ -159,9 +154,7 @@ func (r *results) lookup(_ context.Context, keys []artifacts.Digest) (map[artifa
 func outcomes(t *testing.T, pl *Plan, reg *step.Registry, r *results) (string, *Preview) {
 	t.Helper()
 	v, err := pl.Follow(context.Background(), reg, r.lookup, KeepAll, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	var out []string
 	for _, it := range v.Items {
 		out = append(out, string(it.Outcome))
@@ -237,9 +230,7 @@ step "text" "last" {
 		}
 		return i == wanted
 	}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if len(asked) != 2*n || calls > 2*(n/lookupMost+1) || most > lookupMost {
 		t.Errorf("%d keys in %d calls of at most %d", len(asked), calls, most)
 	}
@@ -270,9 +261,7 @@ func TestOtherKinds(t *testing.T) {
 		"is older and has version 1: update or end it":                     registry(1),
 		"of kind text, which this redsi does not have: use the version of": step.NewRegistry(),
 	} {
-		if err := p.CheckKinds(reg); err == nil || !strings.Contains(err.Error(), word) {
-			t.Errorf("%v; want %q", err, word)
-		}
+		errtest.Says(t, p.CheckKinds(reg), word)
 	}
 	p.Kinds = nil
 	if err := p.CheckKinds(registry(3)); err != nil {

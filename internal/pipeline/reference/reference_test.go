@@ -5,10 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -58,9 +58,7 @@ func registry() *step.Registry {
 func golden(t *testing.T, name string, write func(io.Writer) error) {
 	t.Helper()
 	var b bytes.Buffer
-	if err := write(&b); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, write(&b))
 	goldens.Same(t, "testdata/"+name, b.String())
 }
 
@@ -85,8 +83,6 @@ func TestFind(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{"raed": `did you mean "read"?`, "something": "redsi kinds lists them", "read_part": "", "step": ""} {
-		if _, err := Find(reg, name); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", name, err)
-		}
+		errtest.Says(t, errtest.Of(Find(reg, name)), want)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func TestRead(t *testing.T) {
@@ -69,13 +70,9 @@ func TestReadFile(t *testing.T) {
 	if err := os.WriteFile(large, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Truncate(large, 20<<30); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.Truncate(large, 20<<30))
 	pipe := filepath.Join(dir, "pipe") // nobody writes to it
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, syscall.Mkfifo(pipe, 0o600))
 	full := filepath.Join(dir, "full")
 	if err := os.WriteFile(full, make([]byte, syntax.MaxFile), 0o644); err != nil {
 		t.Fatal(err)
@@ -84,8 +81,6 @@ func TestReadFile(t *testing.T) {
 		t.Errorf("the largest file: %d bytes, %v", len(b), err)
 	}
 	for name, want := range map[string]string{large: "more than 8388608 bytes", dir: "is a folder", "/dev/zero": "is a device", pipe: "is a pipe", filepath.Join(dir, "none"): "no such file"} {
-		if _, err := syntax.ReadFile(name); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s: %v, want %q", name, err, want)
-		}
+		errtest.Says(t, errtest.Of(syntax.ReadFile(name)), want, name)
 	}
 }

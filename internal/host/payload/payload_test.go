@@ -14,6 +14,8 @@ import (
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 var (
@@ -28,9 +30,7 @@ func codec(t *testing.T, lines ...string) Codec {
 		t.Fatal(err)
 	}
 	c, err := Load(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return c
 }
 
@@ -89,9 +89,7 @@ func TestCodec(t *testing.T) {
 			want := plain(`{"text":"planted"}`)
 			p := sealedBy(t, c.seal, want)
 			raw, err := proto.Marshal(p)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			if hidden := !bytes.Contains(raw, []byte("planted")) && !bytes.Contains(raw, []byte("messageType")); hidden != (len(c.seal.keys) > 0) {
 				t.Errorf("hidden: %v: %q", hidden, raw)
 			}
@@ -182,9 +180,7 @@ func TestLoad(t *testing.T) {
 		if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Chmod(file, c.mode); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, os.Chmod(file, c.mode))
 		k, err := Load(file)
 		if c.mistakes == nil {
 			if err != nil || len(k.IDs()) != 1 || len(k.IDs()[0]) != 8 {
@@ -205,9 +201,7 @@ func TestLoad(t *testing.T) {
 			t.Errorf("%s: the error quotes the key: %v", c.name, err)
 		}
 	}
-	if _, err := Load(dir); err == nil || !strings.Contains(err.Error(), "regular") {
-		t.Errorf("a folder: %v", err)
-	}
+	errtest.Says(t, errtest.Of(Load(dir)), "regular")
 	if _, err := Load(filepath.Join(dir, "none")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no file: %v", err)
 	}

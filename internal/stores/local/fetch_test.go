@@ -14,23 +14,20 @@ import (
 	"github.com/redsi/redsi/internal/stores/local"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func putBytes(t *testing.T, s artifacts.Store, b []byte) artifacts.Digest {
 	t.Helper()
 	d, err := artifacts.PutBytes(t.Context(), s.Blobs, b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return d
 }
 
 func fetched(t *testing.T, s artifacts.Store, d artifacts.Digest, cache string) string {
 	t.Helper()
 	path, err := local.Fetch(t.Context(), s.Blobs, d, cache)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return path
 }
 
@@ -38,9 +35,7 @@ func fetched(t *testing.T, s artifacts.Store, d artifacts.Digest, cache string) 
 // program does.
 func overwrite(t *testing.T, path string, b []byte) {
 	t.Helper()
-	if err := os.Chmod(path, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.Chmod(path, 0o644))
 	if err := os.WriteFile(path, b, 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -99,9 +94,7 @@ func TestFetchFails(t *testing.T) {
 func TestFetchLocal(t *testing.T) {
 	root := t.TempDir()
 	s, err := dir.Open(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	cache := t.TempDir()
 	want := storetest.Bytes(3, 10_000)
 	d := putBytes(t, s, want)
@@ -112,15 +105,11 @@ func TestFetchLocal(t *testing.T) {
 	// The note spares the second hash; a change of the file's bytes, even with
 	// size and time of change kept, makes it void.
 	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	bad := bytes.Clone(want)
 	bad[5000] ^= 1
 	overwrite(t, path, bad)
-	if err := os.Chtimes(path, info.ModTime(), info.ModTime()); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.Chtimes(path, info.ModTime(), info.ModTime()))
 	var corrupt *artifacts.IntegrityError
 	if _, err := local.Fetch(t.Context(), s.Blobs, d, cache); !errors.As(err, &corrupt) {
 		t.Errorf("a changed blob: %v; want an IntegrityError", err)
@@ -138,9 +127,7 @@ func TestFetchTrimmed(t *testing.T) {
 	want := storetest.Bytes(4, 1000)
 	d := putBytes(t, s, want)
 	path := fetched(t, s, d, cache)
-	if err := errors.Join(os.Remove(path), os.Symlink("gone", path)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errors.Join(os.Remove(path), os.Symlink("gone", path)))
 	if got, err := os.ReadFile(fetched(t, s, d, cache)); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
@@ -150,9 +137,7 @@ func TestFetchTrimmed(t *testing.T) {
 // for long, a few with each new note.
 func TestNotesOfLocal(t *testing.T) {
 	s, err := dir.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	cache := t.TempDir()
 	d := putBytes(t, s, []byte("new"))
 	near, far := d, d // whose notes are looked at with that of d, and are not

@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/dir"
 	"github.com/redsi/redsi/internal/stores/hashed"
 	"github.com/redsi/redsi/internal/stores/mem"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestHashedOnce: what was hashed when it was stored is not hashed again for a reader, unless it has
@@ -19,9 +20,7 @@ import (
 func TestHashedOnce(t *testing.T) {
 	root := t.TempDir()
 	s, err := dir.Open(filepath.Join(root, "store"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	c := cache{filepath.Join(root, "cache"), cacheLimit}
 	sealed := func(d artifacts.Digest) bool {
 		var proof hashed.Proof
@@ -58,9 +57,7 @@ func TestHashedOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := f.Write([]byte{0}); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, errtest.Of(f.Write([]byte{0})))
 		f.Close()
 		var bad *artifacts.IntegrityError
 		if _, err := Fetch(t.Context(), s.Blobs, d, c.dir); !errors.As(err, &bad) {

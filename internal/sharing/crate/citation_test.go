@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 var work = Work{Title: `A "T": & more`, Abstract: "About <T>.\nTwo lines.", License: "CC-BY-4.0", Version: "1.1", DOI: "10.5281/zenodo.2", Paper: "10.1145/1", Keywords: []string{"x: y", "z"},
@@ -41,9 +42,7 @@ func TestCitationForms(t *testing.T) {
 
 func TestZenodo(t *testing.T) {
 	b, err := Zenodo(work)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	goldens.Same(t, "testdata/zenodo.json", string(b))
 	if _, err := Zenodo(Work{Title: "T"}); err == nil || !strings.HasSuffix(err.Error(), "lacks: abstract, license, authors") {
 		t.Errorf("nothing is made up: %v", err)

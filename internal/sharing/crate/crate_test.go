@@ -10,6 +10,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // small is a crate of three steps: a download that was left out, a table of two runs' work,
@@ -19,9 +20,7 @@ func small(t *testing.T) []byte {
 	at := func(s int64) time.Time { return time.Unix(1_700_000_000+s, 0) }
 	data, table := artifacts.Sum([]byte("data")), artifacts.Sum([]byte("table"))
 	tree, err := artifacts.Tree("files", []artifacts.File{{Name: "a.csv", Digest: data, Size: 4}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	var out bytes.Buffer
 	c := New(&out, About{
 		Title: `A "T"`, Description: "About T.", Published: at(9), License: "CC-BY-4.0", Keywords: []string{"x", "y"}, Version: "1.1", DOI: "10.1145/<1>",
@@ -49,13 +48,9 @@ func small(t *testing.T) []byte {
 			Used: []Used{{Name: "CPU time", ID: "https://example.org/cpu", Value: 1.5, Unit: "https://qudt.org/vocab/unit/SEC"}}},
 		{Address: "module.m.table.t", Rendered: true, Kind: "render_table", Version: 4, Config: map[string]json.RawMessage{"caption": json.RawMessage(`"C"`)}, Result: rendered},
 	} {
-		if err := c.Step(s); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, c.Step(s))
 	}
-	if err := c.Close(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, c.Close())
 	return out.Bytes()
 }
 
@@ -69,9 +64,7 @@ func TestGraph(t *testing.T) {
 	var doc struct {
 		Graph []map[string]any `json:"@graph"`
 	}
-	if err := json.Unmarshal(small(t), &doc); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, json.Unmarshal(small(t), &doc))
 	ids := map[string]bool{}
 	for _, e := range doc.Graph {
 		id, ok := e["@id"].(string)
@@ -105,9 +98,7 @@ func TestGraph(t *testing.T) {
 func TestNothingIsMadeUp(t *testing.T) {
 	var out bytes.Buffer
 	c := New(&out, About{Title: "T", Description: "D", Workflow: "project/p.hcl", Language: "HCL", Store: "store/"})
-	if err := c.Close(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, c.Close())
 	for _, word := range []string{"license", "author", "Person", "agent", "citation", "keywords"} {
 		if strings.Contains(out.String(), word) {
 			t.Errorf("%s:\n%s", word, out.String())

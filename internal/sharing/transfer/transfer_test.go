@@ -8,6 +8,7 @@ import (
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestSelections: a run is its results and its record, the whole store is all of them; copied
@@ -24,9 +25,7 @@ func TestSelections(t *testing.T) {
 	}
 	steps[1].Outcome = runs.Failed
 	rec := runs.Record{RunID: "20260101T000000Z-00000000", Steps: steps}
-	if err := runs.Write(t.Context(), from, rec); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, runs.Write(t.Context(), from, rec))
 	run, err := Run(t.Context(), from, &rec)
 	if err != nil || len(run.Keys) != 1 || len(run.Records) != 1 {
 		t.Errorf("%+v, %v", run, err)

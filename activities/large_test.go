@@ -14,6 +14,7 @@ import (
 	commonpb "go.temporal.io/api/common/v1"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/worker"
@@ -126,7 +127,7 @@ func (l *largeRun) runOf(in workflows.ReproduceInput) (res workflows.ReproduceRe
 	for {
 		executions++
 		var suite testsuite.WorkflowTestSuite
-		suite.SetLogger(quiet{})
+		suite.SetLogger(quiet)
 		env := suite.NewTestWorkflowEnvironment()
 		env.SetTestTimeout(5 * time.Minute)
 		env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Minute}) // as worker has it
@@ -167,12 +168,7 @@ func (l *largeRun) runOf(in workflows.ReproduceInput) (res workflows.ReproduceRe
 	}
 }
 
-type quiet struct{}
-
-func (quiet) Debug(string, ...any) {}
-func (quiet) Info(string, ...any)  {}
-func (quiet) Warn(string, ...any)  {}
-func (quiet) Error(string, ...any) {}
+var quiet = log.NewStructuredLogger(slog.New(slog.DiscardHandler))
 
 // TestManySteps: a run of 13,000 steps with one that fails, and the run that mends
 // it, with a step of 13,000 inputs. Nothing is too large for a payload or a

@@ -60,9 +60,7 @@ step "text" "wide" {
 }
 `
 	w := b.start(src, "1")
-	if r, err := b.wait(w); err != nil || r.Ran != 160 {
-		t.Fatal(r, err)
-	}
+	b.ends(w, 160)
 	n := b.scheduled(w)
 	t.Log(n)
 	if n["Do"] > 30 || n["Prepare"] > 10 {
@@ -110,9 +108,7 @@ step "text" "reader" {
 	b.awaitCounts(w, runs.Ran, 46)
 	b.awaitCounts(w, runs.Running, 1)
 	close(b.hold)
-	if r, err := b.wait(w); err != nil || r.Ran != 47 {
-		t.Fatal(r, err)
-	}
+	b.ends(w, 47)
 	for _, text := range []string{"slow one of a batch", "beside 0", "beside 22"} {
 		if n := b.count(text); n != 1 {
 			t.Errorf("%q ran %d times", text, n)
@@ -133,9 +129,7 @@ step "short" "held" {
 	w := b.start(src, "1")
 	b.next()
 	errtest.None(t, b.c.CancelWorkflow(context.Background(), w.GetID(), ""))
-	if got := b.next(); got != "cancelled cancelled in a batch" {
-		t.Fatal(got)
-	}
+	b.says("cancelled cancelled in a batch")
 	if _, err := b.wait(w); err == nil {
 		t.Fatal("a cancelled run ended well")
 	}
@@ -206,9 +200,7 @@ step "short" "c" { text = "meanwhile" }
 	for _, h := range held {
 		h.Release()
 	}
-	if r, err := b.wait(w); err != nil || r.Ran != 3 {
-		t.Fatal(r, err)
-	}
+	b.ends(w, 3)
 	if b.count("somebody else a") != 2 || b.count("somebody else b") != 2 {
 		t.Error("what was given back did not run once")
 	}

@@ -2,7 +2,6 @@ package worker_test
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -10,7 +9,6 @@ import (
 	"go.temporal.io/api/sdk/v1"
 
 	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/step"
 )
 
 // details are what the UI shows of a workflow now.
@@ -40,13 +38,7 @@ func has(t *testing.T, what, text string, words ...string) {
 // TestDetails: the UI's page of a run says what its steps came to and who made its hits.
 func TestDetails(t *testing.T) {
 	b := newBench(t)
-	broken := func(text string) error {
-		if text == "broken" {
-			return step.Permanent(errors.New("no `luck` | at all"))
-		}
-		return nil
-	}
-	b.fail.Store(&broken)
+	b.fails("broken", "no `luck` | at all")
 	src := `
 step "text" "first" { text = "one" }
 step "text" "second" {

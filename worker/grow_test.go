@@ -78,9 +78,7 @@ func TestGrow(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	w := b.start(pieces(`"p/a" = "A", "p/b" = "B", "other" = "C"`), "1")
-	if got := b.next(); got != "slow" {
-		t.Fatal(got)
-	}
+	b.says("slow")
 	b.awaitState(func(s workflows.State) bool { return s.Counts[runs.Ran] == 9 }, w) // all that does not need slow
 	b.queue.Stop()
 	b.startWorker()

@@ -3,6 +3,7 @@ package worker_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -15,6 +16,7 @@ import (
 
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
 
 	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
@@ -35,6 +37,8 @@ import (
 )
 
 var server *devservertest.OwnServer
+
+var quiet = log.NewStructuredLogger(slog.New(slog.DiscardHandler))
 
 func TestMain(m *testing.M) {
 	if os.Getenv(heldServer) != "" {
@@ -154,7 +158,7 @@ func benchAt(t *testing.T, opts client.Options, slots int, codec payload.Codec, 
 		Outputs: []step.Output{{Name: "out", Type: "files", Tree: true, Help: "files"}}}
 	b.reg = step.NewRegistry(step.Define(whole), step.Define(short), step.Define(split), step.Define(tree))
 
-	opts.Identity, opts.Logger = "test", discard{}
+	opts.Identity, opts.Logger = "test", quiet
 	opts.DataConverter, opts.FailureConverter = codec.DataConverter(), workflows.Failures(codec.FailureConverter())
 	var err error
 	if b.c, err = client.Dial(shown.Client(opts)); err != nil {
@@ -327,6 +331,25 @@ func (b *bench) run(src, id string) (hit, ran int) {
 	return r.Hit, r.Ran
 }
 
+// ends waits for a run, which must end well and have run so many steps.
+func (b *bench) ends(w client.WorkflowRun, ran int) {
+	b.t.Helper()
+	if r, err := b.wait(w); err != nil || r.Ran != ran {
+		b.t.Fatalf("%+v, %v; want %d steps to run", r, err, ran)
+	}
+}
+
+// fails has the steps of a text fail for good.
+func (b *bench) fails(text, why string) {
+	fail := func(of string) error {
+		if of == text {
+			return step.Permanent(errors.New(why))
+		}
+		return nil
+	}
+	b.fail.Store(&fail)
+}
+
 // text is the output of a step, read back from the store.
 func (b *bench) text(src, address string) string {
 	b.t.Helper()
@@ -363,13 +386,6 @@ func (b *bench) record(id string) runs.Record {
 	errtest.None(b.t, json.Unmarshal(raw, &rec))
 	return rec
 }
-
-type discard struct{}
-
-func (discard) Debug(string, ...any) {}
-func (discard) Info(string, ...any)  {}
-func (discard) Warn(string, ...any)  {}
-func (discard) Error(string, ...any) {}
 
 // awaitActivity waits until one of some workflows is at an activity of a name, and returns which
 // and what its heartbeat says, which must have the words.
@@ -447,5 +463,13 @@ func (b *bench) next() string {
 	case <-time.After(2 * time.Minute):
 		b.t.Fatal("no step was started or stopped for two minutes")
 		return ""
+	}
+}
+
+// says waits for the next held step, which must say a text.
+func (b *bench) says(text string) {
+	b.t.Helper()
+	if got := b.next(); got != text {
+		b.t.Fatalf("the next step says %q, not %q", got, text)
 	}
 }

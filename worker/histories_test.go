@@ -24,7 +24,6 @@ import (
 
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/step"
 )
 
 var update = flag.Bool("update", false, "write those histories for workflows/replay_test.go that are not there")
@@ -54,13 +53,7 @@ step "split" "s" {
 // travel in pages.
 func TestPagedPlan(t *testing.T) {
 	b := newBench(t)
-	bad := func(text string) error {
-		if text == "paged" {
-			return step.Permanent(errors.New("it fails"))
-		}
-		return nil
-	}
-	b.fail.Store(&bad)
+	b.fails("paged", "it fails")
 	w := b.start(`
 step "short" "first" { text = "paged" }
 step "short" "many" {

@@ -102,9 +102,7 @@ func TestKilledWorker(t *testing.T) {
 			}
 			errtest.None(t, held.Process.Kill())
 			b.startWorker()
-			if r, err := b.wait(w); err != nil || r.Ran != 1 {
-				t.Fatalf("%+v, %v", r, err)
-			}
+			b.ends(w, 1)
 			scheduled, started := b.attempts(w, kind)
 			if started.Attempt < 2 || started.LastFailure.GetTimeoutFailureInfo().GetTimeoutType() != enums.TIMEOUT_TYPE_HEARTBEAT {
 				t.Errorf("attempt %d, after %v; want one after a missed heartbeat", started.Attempt, started.LastFailure)
@@ -145,21 +143,13 @@ step "text" "long" {
   text = "handed back"
   hold = true
 }`, "1")
-	if got := b.next(); got != "handed back" {
-		t.Fatal(got)
-	}
+	b.says("handed back")
 	b.queue.Stop()
-	if got := b.next(); got != "cancelled handed back" {
-		t.Fatalf("the worker has ended, and its step said %q", got)
-	}
+	b.says("cancelled handed back")
 	b.startWorker()
-	if got := b.next(); got != "handed back" {
-		t.Fatal(got)
-	}
+	b.says("handed back")
 	close(b.hold)
-	if r, err := b.wait(w); err != nil || r.Ran != 1 {
-		t.Fatalf("%+v, %v", r, err)
-	}
+	b.ends(w, 1)
 	_, started := b.attempts(w, workflows.DoActivity)
 	if started.Attempt != 2 || started.LastFailure.GetMessage() != "interrupted: the worker is ending" {
 		t.Errorf("attempt %d, after %v", started.Attempt, started.LastFailure)

@@ -18,7 +18,6 @@ import (
 
 	"github.com/redsi/redsi/internal/host/payload"
 	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -39,7 +38,7 @@ func plainClient(t *testing.T) client.Client {
 	t.Helper()
 	opts, err := server.ClientOptions()
 	errtest.None(t, err)
-	opts.Logger = discard{}
+	opts.Logger = quiet
 	c, err := client.Dial(opts)
 	errtest.None(t, err)
 	t.Cleanup(c.Close)
@@ -78,13 +77,7 @@ func TestHistoriesSayNothing(t *testing.T) {
 	}{{"plain", payload.Codec{}, false}, {"key", codecOf(t, "a"), true}} {
 		t.Run(c.name, func(t *testing.T) {
 			b := newSealedBench(t, 4, c.codec)
-			broken := func(text string) error {
-				if text == "broken" {
-					return step.Permanent(errors.New("planted-error"))
-				}
-				return nil
-			}
-			b.fail.Store(&broken)
+			b.fails("broken", "planted-error")
 			_, d := b.plan(`
 step "text" "planted-name" { text = "one" }
 step "split" "planted-cut" { text = "cut" }
@@ -125,7 +118,7 @@ func TestWorkersWithoutTheKey(t *testing.T) {
 			b := newSealedBench(t, 4, c.worker)
 			opts, err := server.ClientOptions()
 			errtest.None(t, err)
-			opts.Logger = discard{}
+			opts.Logger = quiet
 			opts.DataConverter, opts.FailureConverter = c.client.DataConverter(), c.client.FailureConverter()
 			starter, err := client.Dial(opts)
 			errtest.None(t, err)
@@ -163,7 +156,7 @@ func TestRunsThatBeganInPlainText(t *testing.T) {
 	b.codec = codecOf(t, "d")
 	opts, err := server.ClientOptions()
 	errtest.None(t, err)
-	opts.Logger = discard{}
+	opts.Logger = quiet
 	opts.DataConverter, opts.FailureConverter = b.codec.DataConverter(), workflows.Failures(b.codec.FailureConverter())
 	if b.c, err = client.Dial(opts); err != nil {
 		t.Fatal(err)

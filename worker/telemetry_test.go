@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -23,7 +22,6 @@ import (
 	"github.com/redsi/redsi/internal/host/payload"
 	"github.com/redsi/redsi/internal/host/telemetry"
 	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -63,13 +61,7 @@ func TestMetrics(t *testing.T) {
 	shown := watch(t, telemetry.Options{Metrics: "0"})
 	b := watchedBench(t, 8, payload.Codec{}, shown)
 	b.startWorker()
-	fail := func(text string) error {
-		if text == "wrong" {
-			return step.Permanent(errors.New("private words of an error"))
-		}
-		return nil
-	}
-	b.fail.Store(&fail)
+	b.fails("wrong", "private words of an error")
 	w := b.start(watchedPipeline, "1")
 	b.next()
 	get := func() string {
@@ -170,13 +162,7 @@ func TestTraces(t *testing.T) {
 	shown := watch(t, telemetry.Options{Version: "v"})
 	b := watchedBench(t, 8, payload.Codec{}, shown)
 	b.startWorker()
-	fail := func(text string) error {
-		if text == "wrong" {
-			return step.Permanent(errors.New("private words of an error"))
-		}
-		return nil
-	}
-	b.fail.Store(&fail)
+	b.fails("wrong", "private words of an error")
 	w := b.start(watchedPipeline, "1")
 	b.next()
 	b.queue.Stop()

@@ -11,7 +11,6 @@ import (
 
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/step"
 )
 
 const chain = `
@@ -100,13 +99,7 @@ step "split" "s" {
 
 func TestFailureStopsOnlyWhatDependsOnIt(t *testing.T) {
 	b := newBench(t)
-	bad := func(text string) error {
-		if text == "b" {
-			return step.Permanent(errors.New("b is wrong: line 7"))
-		}
-		return nil
-	}
-	b.fail.Store(&bad)
+	b.fails("b", "b is wrong: line 7")
 	src := chain + `step "text" "d" { text = "d" }`
 	w := b.start(src, "1")
 	_, err := b.wait(w)
@@ -173,9 +166,7 @@ step "text" "slow" {
 }
 `
 	first, second := b.start(src, "1"), b.start(strings.Replace(src, `"slow" {`, `"renamed" {`, 1), "2")
-	if got := b.next(); got != "slow" {
-		t.Fatal(got)
-	}
+	b.says("slow")
 	rested, _, note := b.awaitRest(first, second) // either may be the one that came first
 	if words := []string{".slow of run TestTwoRunsShareOneStep", ".renamed of run TestTwoRunsShareOneStep"}; !strings.Contains(note, words[0]) && !strings.Contains(note, words[1]) {
 		t.Errorf("it does not say for whom it waits: %s", note)
@@ -253,9 +244,7 @@ step "text" "slow" {
 		t.Fatal("a cancelled run ended well")
 	}
 	close(b.hold)
-	if r, err := b.wait(rests); err != nil || r.Ran != 1 {
-		t.Fatalf("%+v, %v", r, err)
-	}
+	b.ends(rests, 1)
 	b.keep("cancelled", works.GetID(), "")
 	b.keep("taken-over", rests.GetID(), "")
 }

@@ -7,9 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"go.temporal.io/sdk/testsuite"
-	"go.temporal.io/sdk/workflow"
-
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/workflows"
@@ -54,10 +51,7 @@ func TestRefusedInput(t *testing.T) {
 		{"name blocks in place of", []any{workflows.ReproduceInput{Pipeline: "p.hcl", Targets: []string{strings.Repeat("x", 1<<20)}}}},
 		{"queue-control", []any{workflows.ReproduceInput{Pipeline: "p.hcl"}}}, // it begins
 	} {
-		var s testsuite.WorkflowTestSuite
-		s.SetLogger(quiet{})
-		e := s.NewTestWorkflowEnvironment()
-		e.RegisterWorkflowWithOptions(workflows.Reproduce, workflow.RegisterOptions{Name: workflows.ReproduceWorkflow})
+		e := environment(nil)
 		e.ExecuteWorkflow(workflows.ReproduceWorkflow, c.args...)
 		errtest.Says(t, e.GetWorkflowError(), c.want)
 	}

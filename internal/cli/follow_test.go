@@ -90,13 +90,34 @@ type followed struct {
 	work func(worker.Deployment) // starts a worker
 }
 
-func follow(t *testing.T, src string) *followed {
+const oneStep = `step "command" "one" {
+  argv    = ["sh", "-c", "echo x > out/out.txt"]
+  outputs = ["out.txt"]
+}
+`
+
+// ownServer is a Temporal server of a test, and how clients reach it.
+func ownServer(t *testing.T) (*devservertest.OwnServer, func(...grpc.DialOption) client.Client) {
 	t.Helper()
 	program, err := devserver.Find()
 	errtest.None(t, err)
 	server, err := devservertest.Start(t.Context(), devserver.Options{Program: program, SearchAttributes: workflows.SearchAttributes()})
 	errtest.None(t, err)
 	t.Cleanup(server.Stop)
+	return server, func(dial ...grpc.DialOption) client.Client {
+		opts, err := server.ClientOptions()
+		errtest.None(t, err)
+		opts.Logger, opts.ConnectionOptions.DialOptions = log.NewStructuredLogger(slog.New(slog.DiscardHandler)), dial
+		c, err := client.DialContext(t.Context(), drive.Sealed(opts, payload.Codec{}))
+		errtest.None(t, err)
+		t.Cleanup(c.Close)
+		return c
+	}
+}
+
+func follow(t *testing.T, src string) *followed {
+	t.Helper()
+	server, connect := ownServer(t)
 	f := &followed{t: t, dir: t.TempDir(), out: &lockedBuffer{}, done: make(chan drive.Outcome, 1)}
 	f.app = newApp(&session.Session{Registry: kinds.Registry(), Log: slog.New(slog.DiscardHandler),
 		StateDir: filepath.Join(f.dir, ".redsi"), StoreURL: filepath.Join(f.dir, "store"), File: filepath.Join(f.dir, "pipelines.hcl")}, f.out, f.out)
@@ -105,21 +126,12 @@ func follow(t *testing.T, src string) *followed {
 	if err := os.WriteFile(f.File, []byte(src), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	connect := func(more ...grpc.DialOption) client.Client {
-		opts, err := server.ClientOptions()
-		errtest.None(t, err)
-		opts.Logger = log.NewStructuredLogger(f.Log)
-		opts.ConnectionOptions.DialOptions = append([]grpc.DialOption{grpc.WithContextDialer(f.link.dial)}, more...)
-		c, err := client.DialContext(t.Context(), drive.Sealed(opts, payload.Codec{}))
-		errtest.None(t, err)
-		t.Cleanup(c.Close)
-		return c
-	}
-	f.conn = &drive.Connection{Client: connect(grpc.WithChainUnaryInterceptor(f.link.impatient)), Namespace: "default", Host: server.Address}
+	dial := grpc.WithContextDialer(f.link.dial)
+	f.conn = &drive.Connection{Client: connect(dial, grpc.WithChainUnaryInterceptor(f.link.impatient)), Namespace: "default", Host: server.Address}
 	store, err := f.OpenStore(t.Context())
 	errtest.None(t, err)
 	f.work = func(of worker.Deployment) {
-		c := connect() // a patient one: what a step came to is told as soon as the cluster is back
+		c := connect(dial) // a patient one: what a step came to is told as soon as the cluster is back
 		w := worker.New(c, f.Activities(store, &drive.Connection{Client: c}, workflows.Features{SearchAttributes: true}), worker.Options{Deployment: of})
 		errtest.None(t, w.Start())
 		t.Cleanup(w.Stop)
@@ -171,11 +183,7 @@ func (f *followed) ends() {
 // TestNobodyPolls: that no worker polls is said, and again, until one does.
 func TestNobodyPolls(t *testing.T) {
 	t.Parallel()
-	f := follow(t, `step "command" "one" {
-  argv    = ["sh", "-c", "echo x > out/out.txt"]
-  outputs = ["out.txt"]
-}
-`)
+	f := follow(t, oneStep)
 	f.says(`no worker polls the queue "redsi" at `+f.conn.Host+": start one with `redsi worker`", 3)
 	f.work(worker.Deployment{})
 	f.ends()
@@ -185,11 +193,7 @@ func TestNobodyPolls(t *testing.T) {
 // others do poll.
 func TestBuildGone(t *testing.T) {
 	t.Parallel()
-	f := follow(t, `step "command" "one" {
-  argv    = ["sh", "-c", "echo x > out/out.txt"]
-  outputs = ["out.txt"]
-}
-`)
+	f := follow(t, oneStep)
 	of := worker.Deployment{Name: "paper", Build: "v1"}
 	errtest.None(t, errtest.Of(f.conn.Client.UpdateWorkflowExecutionOptions(t.Context(), client.UpdateWorkflowExecutionOptionsRequest{WorkflowId: "followed",
 		WorkflowExecutionOptionsChanges: client.WorkflowExecutionOptionsChanges{VersioningOverride: &client.VersioningOverrideChange{
@@ -234,11 +238,7 @@ func TestClusterAway(t *testing.T) {
 // TestTerminated: a run that is ended from outside says so.
 func TestTerminated(t *testing.T) {
 	t.Parallel()
-	f := follow(t, `step "command" "one" {
-  argv    = ["sh", "-c", "echo x > out/out.txt"]
-  outputs = ["out.txt"]
-}
-`)
+	f := follow(t, oneStep)
 	errtest.None(t, f.conn.Client.TerminateWorkflow(t.Context(), "followed", "", "by hand"))
 	e := <-f.done
 	errtest.Says(t, f.Ended(e.Err, "followed", "next", false), "run followed was ended from outside")
@@ -248,11 +248,7 @@ func TestTerminated(t *testing.T) {
 // of redsi had begun it, is told so and sees it through.
 func TestBegunAgain(t *testing.T) {
 	t.Parallel()
-	f := follow(t, `step "command" "one" {
-  argv    = ["sh", "-c", "echo x > out/out.txt"]
-  outputs = ["out.txt"]
-}
-`)
+	f := follow(t, oneStep)
 	const why = "followed was started by another version of redsi"
 	failed := make(chan struct{}, 1)
 	w := sdk.New(f.conn.Client, workflows.TaskQueue, sdk.Options{LocalActivityWorkerOnly: true})

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // editor is a client of the language server: the program, over its standard streams.
@@ -39,13 +41,7 @@ func startEditor(t *testing.T, files map[string]string, args ...string) *editor 
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	errtest.None(t, err)
 	for name, text := range files {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, filepath.Join(dir, name), text)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute) // a server that hangs ends the test
 	t.Cleanup(cancel)
@@ -222,13 +218,15 @@ func (e *editor) labels(file, text string) []string {
 	return labels
 }
 
-// end says goodbye and returns the exit code.
-func (e *editor) end() int {
+// end says goodbye, and the server must end well.
+func (e *editor) end() {
 	e.t.Helper()
 	e.ask("shutdown", nil)
 	e.notify("exit", nil)
 	for range e.msgs {
 	}
 	e.cmd.Wait()
-	return e.cmd.ProcessState.ExitCode()
+	if code := e.cmd.ProcessState.ExitCode(); code != fault.CodeOK {
+		e.t.Errorf("exit %d: %s", code, e.errs)
+	}
 }

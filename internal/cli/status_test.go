@@ -7,16 +7,12 @@ import (
 	"testing"
 
 	"go.temporal.io/sdk/client"
-	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/temporal"
 	sdk "go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/cli/view"
-	"github.com/redsi/redsi/internal/host/devserver"
-	"github.com/redsi/redsi/internal/host/devserver/devservertest"
-	"github.com/redsi/redsi/internal/host/payload"
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/drive"
@@ -47,17 +43,8 @@ func largeRun(ctx workflow.Context, in workflows.ReproduceInput) error {
 // TestStatusOfMany: runs that do not answer are told as such, beside those that do; what
 // is printed of each is bounded, and one is found by the beginning of its id.
 func TestStatusOfMany(t *testing.T) {
-	program, err := devserver.Find()
-	errtest.None(t, err)
-	server, err := devservertest.Start(t.Context(), devserver.Options{Program: program, SearchAttributes: workflows.SearchAttributes()})
-	errtest.None(t, err)
-	t.Cleanup(server.Stop)
-	opts, err := server.ClientOptions()
-	errtest.None(t, err)
-	opts.Logger = log.NewStructuredLogger(slog.New(slog.DiscardHandler))
-	c, err := client.DialContext(t.Context(), drive.Sealed(opts, payload.Codec{}))
-	errtest.None(t, err)
-	t.Cleanup(c.Close)
+	server, connect := ownServer(t)
+	c := connect()
 	w := sdk.New(c, "large", sdk.Options{LocalActivityWorkerOnly: true})
 	w.RegisterWorkflowWithOptions(largeRun, workflow.RegisterOptions{Name: workflows.ReproduceWorkflow})
 	errtest.None(t, w.Start())

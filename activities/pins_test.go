@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/stores/mem"
+	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
@@ -40,8 +41,7 @@ func TestPinnedAccepted(t *testing.T) {
 		},
 	})
 	a := &Activities{Store: artifacts.Alone(mem.New()), Registry: step.NewRegistry(kind.Spec)}
-	d, err := artifacts.PutBytes(t.Context(), a.Store.Own.Blobs, []byte("out"))
-	errtest.None(t, err)
+	d := storetest.Put(t, a.Store.Own, []byte("out"))
 	of := artifacts.Result{Preimage: []byte(`{"format":"redsi-key/1","kind":"source"}`), Outputs: map[string]artifacts.Artifact{"out": {Type: "text", Digest: d, Size: 3}}}
 	of.Key = artifacts.KeyOf(of.Preimage)
 	task, err := kind.Task(sourceConfig{URL: "https://example.org/x"})

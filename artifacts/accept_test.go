@@ -10,6 +10,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/mem"
+	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/signature"
 )
@@ -71,9 +72,7 @@ func TestAccept(t *testing.T) {
 		if strings.HasPrefix(name, "a result") {
 			made := *of
 			made.Key, made.Preimage = a.Key, preimage
-			if _, _, err := artifacts.Publish(t.Context(), artifacts.Alone(s), made); err != nil {
-				t.Fatal(err)
-			}
+			storetest.Publish(t, s, made)
 		}
 		if strings.HasSuffix(name, "gc") {
 			errtest.None(t, errtest.Of(artifacts.Collect(t.Context(), s, artifacts.GCOptions{Now: time.Now().Add(100 * time.Hour)})))
@@ -153,9 +152,7 @@ func TestAcceptedMeanwhile(t *testing.T) {
 	theirs, of, preimage, a := accepted(t, key(t, "bob"))
 	made := *of
 	made.Key, made.Preimage = a.Key, preimage
-	if _, _, err := artifacts.Publish(t.Context(), artifacts.Alone(theirs), made); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Publish(t, theirs, made)
 	own := mem.New()
 	s := artifacts.With(own, []artifacts.Other{{Reader: theirs.Reader(), Name: "theirs"}},
 		artifacts.Policy{Foreign: artifacts.UseUntrusted, Ring: signature.Ring{Trusted: []signature.Public{alice.Public()}}})
@@ -191,9 +188,7 @@ func TestPlantedAcceptance(t *testing.T) {
 		r.Outputs = map[string]artifacts.Artifact{"out": of.Outputs["out"]}
 		r.Key, r.Preimage, r.Origin.Accepted = a.Key, preimage, text
 		plant(&r)
-		if _, _, err := artifacts.Publish(ctx, artifacts.Alone(s), r); err != nil {
-			t.Fatal(err)
-		}
+		storetest.Publish(t, s, r)
 		found, err := artifacts.Inspect(ctx, artifacts.Alone(s), []artifacts.Digest{r.Key})
 		if e := found[r.Key]; err != nil || e.Hit() || len(e.Passed) != 1 || e.Passed[0].Reason != artifacts.Damaged {
 			t.Errorf("%s: hit %v, %s, %v", name, e.Hit(), e.Miss(), err)

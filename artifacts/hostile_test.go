@@ -110,7 +110,7 @@ func TestForgedResults(t *testing.T) {
 		"not a clean relative": func(r map[string]any) { r["outputs"] = tree("../../x") },
 	} {
 		s := mem.New()
-		putBytes(t, s, []byte("x"))
+		storetest.Put(t, s, []byte("x"))
 		r := honest()
 		forge(r)
 		key := honest()["key"].(artifacts.Digest)

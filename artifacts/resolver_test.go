@@ -52,8 +52,7 @@ func TestElsewhereOfOwn(t *testing.T) {
 // TestChangedOnTheWay: bytes that come wrong once are asked for again.
 func TestChangedOnTheWay(t *testing.T) {
 	theirs, faults := storetest.Faulty(mem.New())
-	d, err := artifacts.PutBytes(t.Context(), theirs.Blobs, []byte("one"))
-	errtest.None(t, err)
+	d := storetest.Put(t, theirs, []byte("one"))
 	faults.Add(storetest.BlobsOpen, storetest.Fault{Flip: true})
 	s := artifacts.With(mem.New(), []artifacts.Other{{Reader: theirs.Reader(), Name: "friend"}}, artifacts.Policy{})
 	if b, err := artifacts.ReadBlob(t.Context(), s, d, 9); string(b) != "one" || err != nil || len(faults.Pending()) != 0 {

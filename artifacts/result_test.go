@@ -22,18 +22,10 @@ import (
 func example(t *testing.T, s artifacts.Store) artifacts.Result {
 	t.Helper()
 	r := storetest.NewResult(t, s, "example", map[string]string{"counts": "<b>&amp;</b>"})
-	a, err := artifacts.PutBytes(t.Context(), s.Blobs, []byte("shard"))
-	errtest.None(t, err)
+	a := storetest.Put(t, s, []byte("shard"))
 	r.Outputs["records"] = tree(t, artifacts.File{Name: "train/0.zst", Digest: a, Size: 5})
 	r.Took = 1234567891 * time.Nanosecond
 	return r
-}
-
-func putBytes(t *testing.T, s artifacts.Store, b []byte) artifacts.Digest {
-	t.Helper()
-	d, err := artifacts.PutBytes(t.Context(), s.Blobs, b)
-	errtest.None(t, err)
-	return d
 }
 
 func publish(t *testing.T, s *artifacts.Resolver, r artifacts.Result) {

@@ -252,8 +252,7 @@ func TestCollectAbout(t *testing.T) {
 		putRecord(t, s, name, text)
 		return name
 	}
-	made, err := artifacts.PutBytes(t.Context(), s.Blobs, []byte("what a rebuild left"))
-	errtest.None(t, err)
+	made := storetest.Put(t, s, []byte("what a rebuild left"))
 	x := artifacts.Sum([]byte("X")) // a run names it, and it has no result
 	kept := []string{
 		said("signatures", rs["B"].Key, rs["E"].Key.Hex()),

@@ -24,11 +24,11 @@ func TestTransferResumes(t *testing.T) {
 	var keys []artifacts.Digest
 	for _, name := range strings.Split("abcdefgh", "") {
 		r := storetest.NewResult(t, from, name, map[string]string{"out": "of " + name, "same": "shared", "big": strings.Repeat(name, 5000)})
-		r.Log = &artifacts.Log{Digest: putBytes(t, from, []byte("said "+name)), Size: 6}
+		r.Log = &artifacts.Log{Digest: storetest.Put(t, from, []byte("said "+name)), Size: 6}
 		publish(t, artifacts.Alone(from), r)
 		keys = append(keys, r.Key)
 	}
-	putRecord(t, from, "runs/1", `{"plan":"`+putBytes(t, from, []byte("plan")).String()+`","key":"`+keys[0].String()+`"}`)
+	putRecord(t, from, "runs/1", `{"plan":"`+storetest.Put(t, from, []byte("plan")).String()+`","key":"`+keys[0].String()+`"}`)
 	var room atomic.Int64 // blobs that may still be put
 	to = storetest.Hooked(to, storetest.Before(func(_ context.Context, c *storetest.Call) error {
 		if c.Method == storetest.BlobsPut && room.Add(-1) < 0 {

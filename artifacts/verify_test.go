@@ -169,8 +169,7 @@ func TestDropCorrupt(t *testing.T) {
 // bytes must be wrong in the same way seven times.
 func TestDropCorruptOnTheWay(t *testing.T) {
 	s := mem.New()
-	d, err := artifacts.PutBytes(t.Context(), s.Blobs, []byte("whole"))
-	errtest.None(t, err)
+	d := storetest.Put(t, s, []byte("whole"))
 	for bits, want := range map[string]bool{"\x01\x02": false, "\x00\x04": false, "\x01\x00": false, "\x08\x08\x08\x08\x08\x08": false, "\x08\x08\x08\x08\x08\x08\x08": true} {
 		errtest.None(t, errtest.Of(artifacts.PutBytes(t.Context(), s.Blobs, []byte("whole"))))
 		dropped, err := artifacts.DropCorrupt(t.Context(), flipping(s, []byte(bits)), d)

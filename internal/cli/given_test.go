@@ -12,6 +12,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/session"
+	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/kinds"
@@ -229,8 +230,7 @@ func TestOutcomesAreThoseOfPlan(t *testing.T) {
 	a := app("theirs")
 	v, err := a.Preview(t.Context(), session.Everything)
 	errtest.None(t, err)
-	d, err := artifacts.PutBytes(t.Context(), v.Store.Own.Blobs, []byte("a"))
-	errtest.None(t, err)
+	d := storetest.Put(t, v.Store.Own, []byte("a"))
 	r := artifacts.Result{Key: v.Items[0].Key, Preimage: v.Items[0].Preimage, Outputs: map[string]artifacts.Artifact{"stdout": {Type: "file", Digest: d, Size: 1}}}
 	if _, _, err := artifacts.Publish(t.Context(), v.Store, r); err != nil {
 		t.Fatal(err)

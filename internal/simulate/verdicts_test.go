@@ -40,9 +40,7 @@ func TestJudge(t *testing.T) {
 	filed := mem.New()
 	own := storetest.NewResult(t, filed, "work.a", map[string]string{"out": "a"})
 	own.Origin.RunID = "1"
-	if _, _, err := artifacts.Publish(t.Context(), artifacts.Alone(filed), own); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Publish(t, filed, own)
 	type seen struct { // what is observed, with the parts of it that most cases change
 		observed
 		run     *ran

@@ -32,12 +32,9 @@ func TestResultsOfARun(t *testing.T) {
 		}
 		preimage := fmt.Appendf(nil, `{"config":{},"format":%q,"kind":%q,"version":%d}`, step.KeyFormat, kind, i+1)
 		key := artifacts.KeyOf(preimage)
-		d, err := artifacts.PutBytes(t.Context(), store.Blobs, []byte(address))
-		errtest.None(t, err)
+		d := storetest.Put(t, store, []byte(address))
 		out := artifacts.Artifact{Type: "file", Digest: d, Size: int64(len(address))}
-		if _, _, err := artifacts.Publish(t.Context(), artifacts.Alone(store), artifacts.Result{Key: key, Preimage: preimage, Outputs: map[string]artifacts.Artifact{"out": out}}); err != nil {
-			t.Fatal(err)
-		}
+		storetest.Publish(t, store, artifacts.Result{Key: key, Preimage: preimage, Outputs: map[string]artifacts.Artifact{"out": out}})
 		pl.Steps = append(pl.Steps, plan.Step{Address: address, Task: step.Task{Kind: kind}})
 		rec.Steps = append(rec.Steps, runs.Step{Address: address, Key: key, Outcome: runs.Ran})
 		table = key

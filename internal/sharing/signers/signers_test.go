@@ -23,9 +23,7 @@ func TestSign(t *testing.T) {
 	var keys []artifacts.Digest
 	for _, name := range []string{"a", "b", "lost"} {
 		r := storetest.NewResult(t, s, name, map[string]string{"o": name})
-		if _, _, err := artifacts.Publish(t.Context(), artifacts.Alone(s), r); err != nil {
-			t.Fatal(err)
-		}
+		storetest.Publish(t, s, r)
 		if keys = append(keys, r.Key); name == "lost" {
 			errtest.None(t, s.Blobs.Delete(t.Context(), r.Outputs["o"].Digest))
 		}

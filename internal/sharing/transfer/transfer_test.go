@@ -18,9 +18,7 @@ func TestSelections(t *testing.T) {
 	var steps []runs.Step
 	for _, name := range []string{"a", "b"} {
 		r := storetest.NewResult(t, from, name, map[string]string{"o": name})
-		if _, _, err := artifacts.Publish(t.Context(), artifacts.Alone(from), r); err != nil {
-			t.Fatal(err)
-		}
+		storetest.Publish(t, from, r)
 		steps = append(steps, runs.Step{Address: "step.x." + name, Key: r.Key, Outcome: runs.Ran})
 	}
 	steps[1].Outcome = runs.Failed

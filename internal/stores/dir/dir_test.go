@@ -74,8 +74,7 @@ func TestPutSame(t *testing.T) {
 	for _, content := range [][]byte{{}, []byte("short"), make([]byte, short), make([]byte, short+1)} {
 		put := func(s artifacts.Store) (os.FileInfo, string) {
 			t.Helper()
-			d, err := artifacts.PutBytes(t.Context(), s.Blobs, content)
-			errtest.None(t, err)
+			d := storetest.Put(t, s, content)
 			path, _ := s.Blobs.(artifacts.Local).LocalPath(d)
 			info, err := os.Stat(path)
 			errtest.None(t, err)
@@ -105,8 +104,7 @@ func TestPutSame(t *testing.T) {
 func TestPutHeals(t *testing.T) {
 	s := open(t)
 	b := storetest.Bytes(1, 1000)
-	d, err := artifacts.PutBytes(t.Context(), s.Blobs, b)
-	errtest.None(t, err)
+	d := storetest.Put(t, s, b)
 	path, _ := s.Blobs.(artifacts.Local).LocalPath(d)
 	errtest.None(t, os.Chmod(path, 0o644))
 	if err := os.WriteFile(path, make([]byte, 1000), 0o644); err != nil {
@@ -275,8 +273,7 @@ func FuzzPut(f *testing.F) {
 	f.Add([]byte{}, "runs/1")
 	f.Add([]byte("abc"), "a.json/B")
 	f.Fuzz(func(t *testing.T, b []byte, name string) {
-		d, err := artifacts.PutBytes(t.Context(), s.Blobs, b)
-		errtest.None(t, err)
+		d := storetest.Put(t, s, b)
 		if got, err := artifacts.ReadBlob(t.Context(), s.Blobs, d, int64(len(b))); err != nil || !bytes.Equal(got, b) {
 			t.Fatalf("%d bytes came back as %d, %v", len(b), len(got), err)
 		}

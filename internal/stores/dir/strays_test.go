@@ -43,9 +43,7 @@ func inPlace(t *testing.T, put func(string) error, of string, repair bool) {
 	root := t.TempDir()
 	s := openAt(t, root)
 	result := storetest.NewResult(t, s, "step", map[string]string{"out": "the output"})
-	if _, _, err := artifacts.Publish(t.Context(), artifacts.Alone(s), result); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Publish(t, s, result)
 	d := artifacts.Sum([]byte("the output"))
 	path, ok := s.Blobs.(artifacts.Local).LocalPath(d)
 	if of == "record" {
@@ -125,9 +123,7 @@ func TestLinkedFolders(t *testing.T) {
 		root := filepath.Join(t.TempDir(), "store")
 		s := openAt(t, root)
 		r := storetest.NewResult(t, s, "k", map[string]string{"o": "some bytes"})
-		if _, _, err := artifacts.Publish(t.Context(), artifacts.Alone(s), r); err != nil {
-			t.Fatal(err)
-		}
+		storetest.Publish(t, s, r)
 		errtest.None(t, s.Records.Put(t.Context(), "pins/keep", []byte(`"`+r.Key.String()+`"`)))
 		link, disk := filepath.Join(root, at), filepath.Join(t.TempDir(), "disk")
 		if err := os.Rename(link, disk); err != nil && at != "blobs/mine" {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/mem"
+	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
 )
 
@@ -17,8 +18,7 @@ func TestCacheLimit(t *testing.T) {
 	c := cache{t.TempDir(), 250}
 	var ds []artifacts.Digest
 	for i := range 4 {
-		d, err := artifacts.PutBytes(t.Context(), s.Blobs, bytes.Repeat([]byte{byte(i)}, 100))
-		errtest.None(t, err)
+		d := storetest.Put(t, s, bytes.Repeat([]byte{byte(i)}, 100))
 		ds = append(ds, d)
 	}
 	has := func(d artifacts.Digest) bool {

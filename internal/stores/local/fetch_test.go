@@ -17,13 +17,6 @@ import (
 	"github.com/redsi/redsi/internal/system/errtest"
 )
 
-func putBytes(t *testing.T, s artifacts.Store, b []byte) artifacts.Digest {
-	t.Helper()
-	d, err := artifacts.PutBytes(t.Context(), s.Blobs, b)
-	errtest.None(t, err)
-	return d
-}
-
 func fetched(t *testing.T, s artifacts.Store, d artifacts.Digest, cache string) string {
 	t.Helper()
 	path, err := local.Fetch(t.Context(), s.Blobs, d, cache)
@@ -46,7 +39,7 @@ func TestFetchRemote(t *testing.T) {
 	s, faults := storetest.Faulty(base)
 	cache := filepath.Join(t.TempDir(), "cache")
 	want := storetest.Bytes(1, 100_000)
-	d := putBytes(t, base, want)
+	d := storetest.Put(t, base, want)
 
 	for range 3 {
 		path := fetched(t, s, d, cache)
@@ -74,7 +67,7 @@ func TestFetchFails(t *testing.T) {
 	s, faults := storetest.Faulty(base)
 	cache := t.TempDir()
 	want := storetest.Bytes(2, 50_000)
-	d := putBytes(t, base, want)
+	d := storetest.Put(t, base, want)
 	var bad *artifacts.IntegrityError
 	for _, f := range []storetest.Fault{{Torn: 1000}, {Flip: true, FlipAt: 49_999}} {
 		faults.Add(storetest.BlobsOpen, f)
@@ -97,7 +90,7 @@ func TestFetchLocal(t *testing.T) {
 	errtest.None(t, err)
 	cache := t.TempDir()
 	want := storetest.Bytes(3, 10_000)
-	d := putBytes(t, s, want)
+	d := storetest.Put(t, s, want)
 	path := fetched(t, s, d, cache)
 	if !strings.HasPrefix(path, root) {
 		t.Errorf("a local blob was copied to %s", path)
@@ -114,7 +107,7 @@ func TestFetchLocal(t *testing.T) {
 	if _, err := local.Fetch(t.Context(), s.Blobs, d, cache); !errors.As(err, &corrupt) {
 		t.Errorf("a changed blob: %v; want an IntegrityError", err)
 	}
-	putBytes(t, s, want) // the producer runs again
+	storetest.Put(t, s, want) // the producer runs again
 	if got, err := os.ReadFile(fetched(t, s, d, cache)); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("after the repair: %v", err)
 	}
@@ -125,7 +118,7 @@ func TestFetchLocal(t *testing.T) {
 func TestFetchTrimmed(t *testing.T) {
 	s, cache := mem.New(), t.TempDir()
 	want := storetest.Bytes(4, 1000)
-	d := putBytes(t, s, want)
+	d := storetest.Put(t, s, want)
 	path := fetched(t, s, d, cache)
 	errtest.None(t, errors.Join(os.Remove(path), os.Symlink("gone", path)))
 	if got, err := os.ReadFile(fetched(t, s, d, cache)); err != nil || !bytes.Equal(got, want) {
@@ -139,7 +132,7 @@ func TestNotesOfLocal(t *testing.T) {
 	s, err := dir.Open(t.TempDir())
 	errtest.None(t, err)
 	cache := t.TempDir()
-	d := putBytes(t, s, []byte("new"))
+	d := storetest.Put(t, s, []byte("new"))
 	near, far := d, d // whose notes are looked at with that of d, and are not
 	near[31] ^= 1
 	young, copied := near, near

@@ -11,6 +11,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/dir"
 	"github.com/redsi/redsi/internal/stores/local"
+	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
 )
 
@@ -21,8 +22,7 @@ func TestWriteFiles(t *testing.T) {
 	errtest.None(t, err)
 	var files []artifacts.File
 	for _, name := range []string{"a", "sub/b"} {
-		d, err := artifacts.PutBytes(ctx, s.Blobs, []byte("of "+name))
-		errtest.None(t, err)
+		d := storetest.Put(t, s, []byte("of "+name))
 		files = append(files, artifacts.File{Name: name, Digest: d, Size: 5})
 	}
 	only := func(dir string, want ...string) {
@@ -102,8 +102,7 @@ func TestWriteModes(t *testing.T) {
 	folder := t.TempDir()
 	s, err := dir.Open(filepath.Join(folder, "store"))
 	errtest.None(t, err)
-	d, err := artifacts.PutBytes(ctx, s.Blobs, []byte("text"))
-	errtest.None(t, err)
+	d := storetest.Put(t, s, []byte("text"))
 	if _, err := artifacts.PutBytes(ctx, s.Blobs, nil); err != nil { // as a result with such a tree has it
 		t.Fatal(err)
 	}

@@ -29,8 +29,7 @@ func TestSamePlace(t *testing.T) {
 	} {
 		one, err := open.Store(t.Context(), c.first)
 		errtest.None(t, err)
-		d, err := artifacts.PutBytes(t.Context(), one.Blobs, []byte(c.first))
-		errtest.None(t, err)
+		d := storetest.Put(t, one, []byte(c.first))
 		for _, url := range []string{c.second, one.URL} {
 			two, err := open.Store(t.Context(), url)
 			errtest.None(t, err)

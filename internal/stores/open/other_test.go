@@ -26,9 +26,7 @@ func TestOther(t *testing.T) {
 	wd, err := os.Getwd()
 	errtest.None(t, err)
 	r := storetest.NewResult(t, s, "k", map[string]string{"out": "one"})
-	if _, _, err := artifacts.Publish(t.Context(), artifacts.Alone(s), r); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Publish(t, s, r)
 	server := httptest.NewServer(http.FileServer(http.Dir(".")))
 	defer server.Close()
 	host := strings.TrimPrefix(server.URL, "http://")

@@ -113,8 +113,7 @@ func multipartCutOff(t *testing.T, server *storetest.Server) {
 func putHeals(t *testing.T, server *storetest.Server) {
 	c := server.Config()
 	s := server.Open(t, c)
-	d, err := artifacts.PutBytes(t.Context(), s.Blobs, []byte("good"))
-	errtest.None(t, err)
+	d := storetest.Put(t, s, []byte("good"))
 	server.Rewrite(t, c, d, []byte("evil"))
 	errtest.None(t, errtest.Of(artifacts.PutBytes(t.Context(), s.Blobs, []byte("good"))))
 	if got, err := artifacts.ReadBlob(t.Context(), s.Blobs, d, 10); err != nil || string(got) != "good" {
@@ -171,8 +170,7 @@ func brokenConnections(t *testing.T, server *storetest.Server) {
 		return nil
 	})
 	b := storetest.Bytes(7, 1_000_000)
-	d, err := artifacts.PutBytes(t.Context(), s.Blobs, b)
-	errtest.None(t, err)
+	d := storetest.Put(t, s, b)
 	got, err := artifacts.ReadBlob(t.Context(), s.Blobs, d, 1<<20)
 	if err != nil || !bytes.Equal(got, b) || gets.Load() != 4 {
 		t.Errorf("read %d bytes in %d requests, %v; want 4 requests", len(got), gets.Load(), err)
@@ -204,8 +202,7 @@ func brokenForLong(t *testing.T, server *storetest.Server) {
 		return nil
 	})
 	b := storetest.Bytes(8, 1_000_000)
-	d, err := artifacts.PutBytes(t.Context(), s.Blobs, b)
-	errtest.None(t, err)
+	d := storetest.Put(t, s, b)
 	got, err := artifacts.ReadBlob(t.Context(), s.Blobs, d, 1<<20)
 	if err != nil || !bytes.Equal(got, b) || gets.Load() != 2+cutOff+away {
 		t.Errorf("read %d bytes in %d requests, %v; want %d requests", len(got), gets.Load(), err, 2+cutOff+away)
@@ -294,8 +291,7 @@ func others(t *testing.T, server *storetest.Server) {
 	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", filepath.Join(t.TempDir(), "none"))
 	c := server.Config()
 	s := server.Open(t, c)
-	d, err := artifacts.PutBytes(t.Context(), s.Blobs, []byte("public"))
-	errtest.None(t, err)
+	d := storetest.Put(t, s, []byte("public"))
 	c.Credentials = nil
 	if got, err := artifacts.ReadBlob(t.Context(), server.Reader(t, c).Blobs, d, 10); err != nil || string(got) != "public" {
 		t.Errorf("without credentials: %q, %v", got, err)

@@ -51,8 +51,7 @@ func call(ctx context.Context, s artifacts.Store, m storetest.Method, d artifact
 func store(t *testing.T) (artifacts.Store, *storetest.Faults, artifacts.Digest) {
 	t.Helper()
 	base := mem.New()
-	d, err := artifacts.PutBytes(t.Context(), base.Blobs, []byte("content"))
-	errtest.None(t, err)
+	d := storetest.Put(t, base, []byte("content"))
 	errtest.None(t, base.Records.Put(t.Context(), "runs/1", []byte(`{"a":1}`)))
 	s, faults := storetest.Faulty(base)
 	return s, faults, d

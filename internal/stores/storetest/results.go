@@ -39,11 +39,25 @@ func NewResult(t *testing.T, s artifacts.Store, keyName string, outputs map[stri
 		Origin:   artifacts.Origin{RunID: "run-1", WorkflowID: "step/" + keyName, Step: "step." + keyName},
 	}
 	for name, content := range outputs {
-		d, err := artifacts.PutBytes(t.Context(), s.Blobs, []byte(content))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Outputs[name] = artifacts.Artifact{Type: "text", Digest: d, Size: int64(len(content))}
+		r.Outputs[name] = artifacts.Artifact{Type: "text", Digest: Put(t, s, []byte(content)), Size: int64(len(content))}
 	}
 	return r
+}
+
+// Put stores a blob.
+func Put(t *testing.T, s artifacts.Store, b []byte) artifacts.Digest {
+	t.Helper()
+	d, err := artifacts.PutBytes(t.Context(), s.Blobs, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// Publish files a result, or finds it filed.
+func Publish(t *testing.T, s artifacts.Store, r artifacts.Result) {
+	t.Helper()
+	if _, _, err := artifacts.Publish(t.Context(), artifacts.Alone(s), r); err != nil {
+		t.Fatal(err)
+	}
 }

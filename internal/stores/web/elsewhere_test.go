@@ -29,9 +29,7 @@ func TestElsewhere(t *testing.T) {
 	defer source.Close()
 	s, _, address := serve(t, nil)
 	r := storetest.NewResult(t, s, "k", map[string]string{"out": "one"})
-	if _, _, err := artifacts.Publish(t.Context(), artifacts.Alone(s), r); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Publish(t, s, r)
 	d := r.Outputs["out"].Digest
 	errtest.None(t, s.Blobs.Delete(t.Context(), d))
 	policy := artifacts.Policy{Foreign: artifacts.UseUntrusted, Elsewhere: Elsewhere}

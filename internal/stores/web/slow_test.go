@@ -92,8 +92,7 @@ func TestSlowBlobs(t *testing.T) {
 	}
 	s, _, address := serve(t, nil)
 	data := storetest.Bytes(5, 1_000_000)
-	d, err := artifacts.PutBytes(t.Context(), s.Blobs, data)
-	errtest.None(t, err)
+	d := storetest.Put(t, s, data)
 	l.pace = readers.Pace{Idle: time.Minute, Window: time.Nanosecond, Least: 1}
 	far = openWith(t, address, l)
 	if got, err := artifacts.ReadBlob(t.Context(), far.Blobs, d, 1<<20); err != nil || len(got) != len(data) {

@@ -146,8 +146,7 @@ func TestResume(t *testing.T) {
 		b := &breaking{after: 400_000, plain: plain}
 		s, _, address := serve(t, func(h http.Handler) http.Handler { b.next = h; return b })
 		data := storetest.Bytes(3, 1_000_000)
-		d, err := artifacts.PutBytes(t.Context(), s.Blobs, data)
-		errtest.None(t, err)
+		d := storetest.Put(t, s, data)
 		b.breaks.Store(2)
 		if plain {
 			b.breaks.Store(1)
@@ -165,9 +164,7 @@ func TestDiesHalfWay(t *testing.T) {
 	b := &breaking{after: 400_000}
 	s, _, address := serve(t, func(h http.Handler) http.Handler { b.next = h; return b })
 	r := storetest.NewResult(t, s, "k", map[string]string{"out": string(storetest.Bytes(4, 1_000_000))})
-	if _, _, err := artifacts.Publish(t.Context(), artifacts.Alone(s), r); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Publish(t, s, r)
 	d := r.Outputs["out"].Digest
 	b.after = 0
 	b.breaks.Store(1 << 40)
@@ -290,9 +287,7 @@ func TestOddHosts(t *testing.T) {
 		})
 	})
 	r := storetest.NewResult(t, s, "k", map[string]string{"out": "one"})
-	if _, _, err := artifacts.Publish(t.Context(), artifacts.Alone(s), r); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Publish(t, s, r)
 	if e, _ := inspect(noHead, artifacts.Policy{Foreign: artifacts.UseUntrusted}, r.Key); !e.Hit() {
 		t.Errorf("no HEAD: %q", e.Miss())
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/s3"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/loopback"
 )
 
@@ -60,13 +61,9 @@ func MinIO(t *testing.T) *Server {
 func (s *Server) start(t *testing.T, binary string) bool {
 	t.Helper()
 	address, err := loopback.FreeAddress()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	console, err := loopback.FreeAddress()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	var log bytes.Buffer
 	cmd := exec.Command(binary, "server", "--quiet", "--address", address, "--console-address", console, s.Dir)
 	cmd.Stdout, cmd.Stderr = &log, &log
@@ -122,9 +119,7 @@ func (s *Server) Store(t *testing.T) artifacts.Store {
 func (s *Server) Open(t *testing.T, c s3.Config) artifacts.Store {
 	t.Helper()
 	store, err := s3.Open(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return store
 }
 
@@ -132,9 +127,7 @@ func (s *Server) Open(t *testing.T, c s3.Config) artifacts.Store {
 func (s *Server) Reader(t *testing.T, c s3.Config) artifacts.Reader {
 	t.Helper()
 	store, err := s3.OpenReader(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return store
 }
 
@@ -142,9 +135,7 @@ func (s *Server) Reader(t *testing.T, c s3.Config) artifacts.Reader {
 func (s *Server) Public(t *testing.T) {
 	t.Helper()
 	policy := fmt.Sprintf(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"AWS":["*"]},"Action":["s3:GetObject"],"Resource":["arn:aws:s3:::%s/*"]}]}`, s.Bucket)
-	if err := s.client(t).SetBucketPolicy(t.Context(), s.Bucket, policy); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, s.client(t).SetBucketPolicy(t.Context(), s.Bucket, policy))
 }
 
 // Credentials are those of the server's root user.
@@ -174,9 +165,7 @@ func (s *Server) Rewrite(t *testing.T, c s3.Config, d artifacts.Digest, data []b
 func (s *Server) PutObject(t *testing.T, bucket, key string, data []byte) {
 	t.Helper()
 	client := s.client(t)
-	if _, err := client.PutObject(t.Context(), bucket, key, bytes.NewReader(data), int64(len(data)), minio.PutObjectOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errtest.Of(client.PutObject(t.Context(), bucket, key, bytes.NewReader(data), int64(len(data)), minio.PutObjectOptions{})))
 }
 
 // GetObject has the bytes of s3://BUCKET/KEY.
@@ -184,9 +173,7 @@ func (s *Server) GetObject(t *testing.T, address string) []byte {
 	t.Helper()
 	bucket, key, _ := strings.Cut(strings.TrimPrefix(address, "s3://"), "/")
 	o, err := s.client(t).GetObject(t.Context(), bucket, key, minio.GetObjectOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	defer o.Close()
 	b, err := io.ReadAll(o)
 	if err != nil {
@@ -198,8 +185,6 @@ func (s *Server) GetObject(t *testing.T, address string) []byte {
 func (s *Server) client(t *testing.T) *minio.Client {
 	t.Helper()
 	client, err := minio.New(s.Endpoint, &minio.Options{Creds: s.Credentials(), MaxRetries: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return client
 }

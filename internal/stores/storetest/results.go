@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // Bytes returns n bytes that depend on seed only.
@@ -25,9 +26,7 @@ func Bytes(seed uint64, n int) []byte {
 func NewResult(t *testing.T, s artifacts.Store, keyName string, outputs map[string]string) artifacts.Result {
 	t.Helper()
 	preimage, err := json.Marshal(map[string]string{"name": keyName})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	r := artifacts.Result{
 		Key:      artifacts.KeyOf(preimage),
 		Preimage: preimage,
@@ -48,9 +47,7 @@ func NewResult(t *testing.T, s artifacts.Store, keyName string, outputs map[stri
 func Put(t *testing.T, s artifacts.Store, b []byte) artifacts.Digest {
 	t.Helper()
 	d, err := artifacts.PutBytes(t.Context(), s.Blobs, b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return d
 }
 

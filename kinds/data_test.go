@@ -16,6 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // outputs runs a pipeline file and returns the artifacts of its steps by
@@ -48,9 +49,7 @@ func write(t *testing.T, dir, name, text string) string {
 		b = z.Bytes()
 	}
 	path := filepath.Join(dir, name)
-	if err := os.WriteFile(path, b, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, path, b)
 	return path
 }
 
@@ -82,16 +81,8 @@ type groupCounts struct {
 // counted; the real pages have no case that would tell them apart from these.
 func TestRealPages(t *testing.T) {
 	t.Parallel()
-	nqData, stub := testdata(t, "corpora", "nq", "testdata"), testdata(t, "corpora", "wikipedia", "testdata", "real-pages-stub.xml.gz")
-	vars := map[string]string{
-		"scale":         "full",
-		"nq_train":      list(filepath.Join(nqData, "real-pages-train-full.jsonl.gz")),
-		"nq_dev":        list(filepath.Join(nqData, "real-pages-dev-full.jsonl.gz")),
-		"nq_simplified": list(filepath.Join(nqData, "real-pages-train-simplified.jsonl.gz")),
-		"stub_dump":     list(stub),
-	}
 	l := newLocal(t)
-	out := l.outputsOf(l.part(vars, "step.dedup.nq", "step.compare_formats.train"))
+	out := l.outputsOf(l.part(realData(t), "step.dedup.nq", "step.compare_formats.train"))
 	for key, want := range map[string]split{
 		"text4k": {10, 6, 11}, "url": {10, 8, 13}, "url_title_cased": {5, 4, 6}, "url_title": {5, 4, 6},
 		"h1_cased": {5, 4, 6}, "h1": {5, 4, 6}, "nci_h1": {5, 4, 6}, "title": {5, 4, 6}, "page_id": {5, 5, 6},
@@ -115,14 +106,7 @@ func TestRealPages(t *testing.T) {
 // through the dump that the table was made from.
 func TestLocalTable(t *testing.T) {
 	t.Parallel()
-	nqData := testdata(t, "corpora", "nq", "testdata")
-	dir := t.TempDir()
-	full := map[string]string{
-		"scale":     "full",
-		"nq_train":  list(filepath.Join(nqData, "real-pages-train-full.jsonl.gz")),
-		"nq_dev":    list(filepath.Join(nqData, "real-pages-dev-full.jsonl.gz")),
-		"stub_dump": list(testdata(t, "corpora", "wikipedia", "testdata", "real-pages-stub.xml.gz")),
-	}
+	full := realData(t)
 	l := newLocal(t)
 	dump := l.outputsOf(l.part(full, `step.dedup.nq["page_id"]`))
 	csv := "page_id,oldid\n"
@@ -135,7 +119,7 @@ func TestLocalTable(t *testing.T) {
 		csv += fmt.Sprintf("%d,%d\n", e.PageID, e.OldID)
 	}
 	table := l.outputs(filepath.Join("..", "examples", "own_nq.hcl"), map[string]string{
-		"train": full["nq_train"], "dev": full["nq_dev"], "pages": write(t, dir, "revisions.csv.gz", csv),
+		"train": full["nq_train"], "dev": full["nq_dev"], "pages": write(t, t.TempDir(), "revisions.csv.gz", csv),
 	})
 	for _, output := range []string{"queries", "counts", "unresolved"} {
 		a, b := dump[`step.dedup.nq["page_id"].`+output], table[`step.dedup.nq["page_id"].`+output]

@@ -104,9 +104,7 @@ func TestTextsNotInNFC(t *testing.T) {
 		"\nstep \"download\" \"" + odd + "\" {\n  url = \"a\"\n}\n": {"p.hcl:2:", "Text not in NFC"},
 	} {
 		_, err := of(t, expr, files, pipeline.Options{})
-		for _, w := range want {
-			errtest.Says(t, err, w)
-		}
+		errtest.Says(t, err, want...)
 	}
 	ways := given(odd)
 	ways["list"] = pipeline.Options{Vars: map[string]string{"x": "a", "l": "[\"" + odd + "\"]"}}

@@ -250,11 +250,7 @@ func TestPrograms(t *testing.T) {
 		if !errors.As(err, new(*ProgramError)) || step.IsPoisoned(err) || c.is != nil && !errors.Is(err, c.is) {
 			t.Errorf("%s: %v", c.env, err)
 		}
-		for _, s := range c.says {
-			if !strings.Contains(err.Error(), s) {
-				t.Errorf("%q is not in: %v", s, err)
-			}
-		}
+		errtest.Says(t, err, c.says...)
 	}
 	said := newTester(t, Options{}, role+"=refuses")
 	if _, err := said.run(t.Context(), device.Processors, "x"); err == nil || !strings.HasSuffix(err.Error(), "redsi-models: torch in /site/torch is 2.4.1, and redsi-models was built for 2.11: do this") {

@@ -74,11 +74,7 @@ func TestDeaths(t *testing.T) {
 			if !step.IsPoisoned(err) || !errors.As(err, &died) || p.p.Deaths(key) != 1 {
 				t.Fatal(err, p.p.Deaths(key))
 			}
-			for _, w := range []string{says, "iB of memory at most", "its last words:\nthe last words of " + do} {
-				if !strings.Contains(err.Error(), w) {
-					t.Errorf("%q is not in: %v", w, err)
-				}
-			}
+			errtest.Says(t, err, says, "iB of memory at most", "its last words:\nthe last words of "+do)
 			if advised := strings.Contains(err.Error(), memoryAdvice); advised != strings.HasPrefix(how, "killed") || len(err.Error()) > 3*wordsBytes {
 				t.Error(err)
 			}

@@ -107,11 +107,7 @@ func TestCodec(t *testing.T) {
 			if !errors.As(err, &e) || len(err.Error()) > 400 {
 				t.Fatalf("got %v, %v; want an Error of one line", got, err)
 			}
-			for _, m := range c.mistakes {
-				if !strings.Contains(err.Error(), m) {
-					t.Errorf("%q does not say %q", err, m)
-				}
-			}
+			errtest.Says(t, err, c.mistakes...)
 		})
 	}
 }
@@ -192,11 +188,7 @@ func TestLoad(t *testing.T) {
 			t.Errorf("%s is taken", c.name)
 			continue
 		}
-		for _, m := range c.mistakes {
-			if !strings.Contains(err.Error(), m) {
-				t.Errorf("%s: %q does not say %q", c.name, err, m)
-			}
-		}
+		errtest.Says(t, err, c.mistakes...)
 		if strings.Contains(err.Error(), oldKey[:20]) {
 			t.Errorf("%s: the error quotes the key: %v", c.name, err)
 		}

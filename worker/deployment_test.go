@@ -12,7 +12,6 @@ import (
 	"go.temporal.io/sdk/client"
 	sdkworker "go.temporal.io/sdk/worker"
 
-	"github.com/redsi/redsi/internal/host/payload"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
@@ -105,7 +104,7 @@ func TestDeploymentLate(t *testing.T) {
 // work in the first.
 func TestDeployment(t *testing.T) {
 	t.Parallel()
-	b := idleBench(t, 8, payload.Codec{})
+	b := idleBench(t, 8)
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	deployment := fmt.Sprintf("%s-%d", t.Name(), time.Now().UnixNano()) // the server keeps those of before
@@ -113,7 +112,7 @@ func TestDeployment(t *testing.T) {
 		t.Helper()
 		a, d := b.activities(), worker.Deployment{Name: deployment, Build: name}
 		a.Env = map[string]string{"build": name}
-		b.startWorkerOf(a, d)
+		b.startWorkerWith(a, worker.Options{Deployment: d})
 		errtest.None(t, d.SetCurrent(ctx, b.c, func(err error) { t.Log(err) }))
 		if current, err := d.Current(ctx, b.c); err != nil || current != name {
 			t.Fatalf("current is %q, %v", current, err)

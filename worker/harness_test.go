@@ -102,25 +102,19 @@ func newBench(t *testing.T) *bench {
 // newBenchOf is a bench whose worker does so many steps at a time.
 func newBenchOf(t *testing.T, slots int) *bench {
 	t.Helper()
-	return newSealedBench(t, slots, payload.Codec{})
-}
-
-// newSealedBench is one whose client and worker have a codec.
-func newSealedBench(t *testing.T, slots int, codec payload.Codec) *bench {
-	t.Helper()
-	b := idleBench(t, slots, codec)
+	b := idleBench(t, slots)
 	b.startWorker()
 	return b
 }
 
 // idleBench is one whose worker is not started yet.
-func idleBench(t *testing.T, slots int, codec payload.Codec) *bench {
+func idleBench(t *testing.T, slots int) *bench {
 	t.Helper()
-	return watchedBench(t, slots, codec, nil)
+	return idleBenchOf(t, slots, payload.Codec{}, nil)
 }
 
-// watchedBench is one that tells what it does.
-func watchedBench(t *testing.T, slots int, codec payload.Codec, shown *telemetry.Telemetry) *bench {
+// idleBenchOf is one whose client and worker have a codec, and tell what they do.
+func idleBenchOf(t *testing.T, slots int, codec payload.Codec, shown *telemetry.Telemetry) *bench {
 	t.Helper()
 	opts, err := clientOptions()
 	errtest.None(t, err)
@@ -175,12 +169,7 @@ func (b *bench) activities() *activities.Activities {
 }
 
 func (b *bench) startWorker() {
-	b.startWorkerOf(b.activities(), worker.Deployment{})
-}
-
-func (b *bench) startWorkerOf(a *activities.Activities, d worker.Deployment) {
-	b.t.Helper()
-	b.startWorkerWith(a, worker.Options{Deployment: d})
+	b.startWorkerWith(b.activities(), worker.Options{})
 }
 
 // startWorkerWith starts one with other options than its queue and slots.

@@ -17,7 +17,6 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/redsi/redsi/internal/host/devserver"
-	"github.com/redsi/redsi/internal/host/payload"
 	"github.com/redsi/redsi/internal/stores/dir"
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
@@ -64,7 +63,7 @@ func TestHeldWorker(t *testing.T) {
 	if queue == "" {
 		return
 	}
-	b := idleBench(t, 1, payload.Codec{})
+	b := idleBench(t, 1)
 	var err error
 	if b.store, err = dir.Open(os.Getenv(heldStore)); err != nil {
 		t.Fatal(err)
@@ -81,7 +80,7 @@ func TestKilledWorker(t *testing.T) {
 	for _, kind := range []string{workflows.LoadActivity, workflows.PrepareActivity} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			b := idleBench(t, 1, payload.Codec{})
+			b := idleBench(t, 1)
 			folder := t.TempDir()
 			var err error
 			if b.store, err = dir.Open(folder); err != nil {

@@ -76,7 +76,8 @@ func TestHistoriesSayNothing(t *testing.T) {
 		hidden bool
 	}{{"plain", payload.Codec{}, false}, {"key", codecOf(t, "a"), true}} {
 		t.Run(c.name, func(t *testing.T) {
-			b := newSealedBench(t, 4, c.codec)
+			b := idleBenchOf(t, 4, c.codec, nil)
+			b.startWorker()
 			b.fails("broken", "planted-error")
 			_, d := b.plan(`
 step "text" "planted-name" { text = "one" }
@@ -115,7 +116,8 @@ func TestWorkersWithoutTheKey(t *testing.T) {
 		client, worker payload.Codec
 	}{{"worker", key, payload.Codec{}}, {"other", key, codecOf(t, "c")}, {"client", payload.Codec{}, key}} {
 		t.Run(c.name, func(t *testing.T) {
-			b := newSealedBench(t, 4, c.worker)
+			b := idleBenchOf(t, 4, c.worker, nil)
+			b.startWorker()
 			opts, err := server.ClientOptions()
 			errtest.None(t, err)
 			opts.Logger = quiet

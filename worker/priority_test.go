@@ -17,7 +17,6 @@ import (
 	sdk "go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/redsi/redsi/internal/host/payload"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/workflows"
 )
@@ -129,7 +128,7 @@ func inherited(ctx context.Context) (temporal.Priority, error) {
 // the workflow's.
 func TestInherited(t *testing.T) {
 	t.Parallel()
-	b := idleBench(t, 1, payload.Codec{})
+	b := idleBench(t, 1)
 	w := sdk.New(b.c, t.Name(), sdk.Options{})
 	w.RegisterWorkflow(heir)
 	w.RegisterActivity(inherited)

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/host/command"
-	"github.com/redsi/redsi/internal/host/payload"
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
@@ -20,7 +19,7 @@ var little = worker.Options{Cores: 3, Memory: 100, Cards: []int{0, 1}}
 // roomy is a bench whose worker has that, and does two steps at a time.
 func roomy(t *testing.T, onlyWorker bool) *bench {
 	t.Helper()
-	b := idleBench(t, 2, payload.Codec{})
+	b := idleBench(t, 2)
 	b.waiting = make(chan string, 100)
 	a := b.activities()
 	a.OnlyWorker = onlyWorker

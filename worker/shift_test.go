@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redsi/redsi/internal/host/payload"
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/worker"
@@ -15,7 +14,7 @@ import (
 // has left; another one does it.
 func TestShiftThatIsTooShort(t *testing.T) {
 	t.Parallel()
-	b := idleBench(t, 2, payload.Codec{})
+	b := idleBench(t, 2)
 	src := `
 step "text" "long" { text = "too long for a shift" }
 `

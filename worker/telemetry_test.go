@@ -59,7 +59,7 @@ step "text" "wrong" { text = "wrong" }
 // TestMetrics reads what a worker has done from its own page.
 func TestMetrics(t *testing.T) {
 	shown := watch(t, telemetry.Options{Metrics: "0"})
-	b := watchedBench(t, 8, payload.Codec{}, shown)
+	b := idleBenchOf(t, 8, payload.Codec{}, shown)
 	b.startWorker()
 	b.fails("wrong", "private words of an error")
 	w := b.start(watchedPipeline, "1")
@@ -160,7 +160,7 @@ func TestTraces(t *testing.T) {
 	defer receiver.Close()
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", receiver.URL)
 	shown := watch(t, telemetry.Options{Version: "v"})
-	b := watchedBench(t, 8, payload.Codec{}, shown)
+	b := idleBenchOf(t, 8, payload.Codec{}, shown)
 	b.startWorker()
 	b.fails("wrong", "private words of an error")
 	w := b.start(watchedPipeline, "1")
@@ -249,7 +249,7 @@ func TestLostTraces(t *testing.T) {
 			t.Setenv("OTEL_BSP_SCHEDULE_DELAY", "10") // ms
 			var log lockedWriter
 			shown := watch(t, telemetry.Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
-			b := watchedBench(t, 8, payload.Codec{}, shown)
+			b := idleBenchOf(t, 8, payload.Codec{}, shown)
 			b.startWorker()
 			for i := range 3 {
 				if _, ran := b.run(fmt.Sprintf(`step "text" "a" { text = "%d" }`, i), fmt.Sprint(i)); ran != 1 {

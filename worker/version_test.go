@@ -13,7 +13,6 @@ import (
 	sdk "go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/redsi/redsi/internal/host/payload"
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
@@ -58,7 +57,7 @@ func (b *bench) otherVersion() (end func()) {
 // A step that such a run left at work is waited for by the next run that wants it.
 func TestOtherVersion(t *testing.T) {
 	t.Parallel()
-	b := idleBench(t, 8, payload.Codec{})
+	b := idleBench(t, 8)
 	src := `
 step "text" "a" { text = "version a" }
 step "text" "b" {
@@ -121,7 +120,7 @@ step "short" "c" {
 // is still stopping.
 func TestOtherVersionAtWork(t *testing.T) {
 	t.Parallel()
-	b := idleBench(t, 8, payload.Codec{})
+	b := idleBench(t, 8)
 	begun, stop := make(chan bool, 2), make(chan bool)
 	slow := func(text string) error {
 		begun <- true
@@ -161,14 +160,14 @@ func TestOtherKinds(t *testing.T) {
 		"without": {1, 1, "letter", "the plan has steps of kind text, which this redsi does not have"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := idleBench(t, 2, payload.Codec{})
+			b := idleBench(t, 2)
 			kind := func(name string, version int) *step.Registry {
 				return step.NewRegistry(step.Define(step.Kind[textConfig]{Name: name, Version: version, Doc: "Text.", Outputs: outputs, Run: b.write}))
 			}
 			b.reg = kind("text", c.planned)
 			a := b.activities()
 			a.Registry = kind(c.has, c.is)
-			b.startWorkerOf(a, worker.Deployment{})
+			b.startWorkerWith(a, worker.Options{})
 			_, err := b.wait(b.start(src, "1"))
 			var app *temporal.ApplicationError
 			if !errors.As(err, &app) || app.Type() != workflows.PermanentError || !strings.Contains(app.Message(), c.said) {

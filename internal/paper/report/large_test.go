@@ -174,7 +174,7 @@ func TestReportIsBounded(t *testing.T) {
 		fmt.Sprintf("And %d more steps; their blocks have the sums.", before+29_000),
 		`<span class="name">step.count.w</span> <span class="dim">count · 30000 of 30000 done`, `<b>30,000</b>`,
 		"<code>redsi plan --all</code>", "<code>redsi report --target STEP</code>",
-		`only 1"`, `step.train.dsi["149"]</span>`,
+		`only 1&#34;`, `step.train.dsi[&#34;149&#34;]</span>`,
 	} {
 		if !strings.Contains(s, want) {
 			t.Errorf("the page does not say %q", want)

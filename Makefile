@@ -194,8 +194,9 @@ chaos: build deps-servers ## kill, stop and starve redsi, its servers and disks 
 simulate: ## play schedules of runs, workers and faults in virtual time: SEEDS= FROM= ONE=
 	$(GO) test -vet=off -timeout $(TIMEOUT) ./internal/simulate -run TestSchedules $(if $(ONE),-v -args -seed $(ONE),-args -seeds $(SEEDS) -first $(FROM))
 
-evening: build ## scale sample at a tenth of its records, against a server on this machine, and what that took: SHARE= UPDATES= LID=
-	$(GO) run ./tools/evening $(SHARE:%=-share %) $(UPDATES:%=-updates %) $(LID:%=-lid %)
+evening: build ## scale sample at a tenth of its records, against a server on this machine, into bin/evening: SHARE= UPDATES=
+	REDSI_MODELS=$(CURDIR)/bin/redsi-models $(GO) test -vet=off -timeout 0 ./internal/cli -run '^TestEvening$$' -v -count=1 \
+		-share $(or $(SHARE),0.1) -updates $(or $(UPDATES),20) -out $(CURDIR)/bin/evening
 
 .PHONY: mutate
 mutate: tools ## put each fault of a table into the engine, and say which schedule of internal/simulate finds it: ONLY=name
@@ -257,7 +258,7 @@ try-docs: build ## every command of README, docs and --help, in order, in a copy
 	$(GO) run ./tools/docs -long
 
 ports: build ## run examples/ports beside their originals, and count what runs again: ORIGINALS=folder of OWNER/NAME
-	$(GO) run ./tools/ports -originals $(ORIGINALS)
+	examples/ports/try.py $(ORIGINALS)
 
 python-test: bin/redsi deps-embedded ## install python/redsi from the tree, test it, and run the notebook (needs python3 and a package index)
 	tools/python/check.sh

@@ -74,14 +74,15 @@ func TestWhole(t *testing.T) {
 // TestOnce: lines that are measured once compare several values of one run, and others run anew.
 func TestOnce(t *testing.T) {
 	done := filepath.Join(t.TempDir(), "done")
-	one := side{command: func(*env) ([]string, error) {
-		return []string{"sh", "-c", `echo ran >> "$0"; echo '{"seconds": 3, "resident": 2e6}'`, done}, nil
-	}}
+	printed := func(script string) side {
+		return side{command: func(*env) ([]string, error) { return []string{"sh", "-c", script, done}, nil }}
+	}
+	one, twice := printed(`echo ran >> "$0"; echo '{"seconds": 3, "processor": 2}'`), printed(`echo '{"seconds": 6, "processor": 4}'`)
 	e := &env{ctx: context.Background(), pairs: 1, cores: 1, ran: map[string]sample{}}
 	for _, l := range []line{
-		{name: "time", value: seconds, once: true, ours: one, peer: side{bound: 6}},
-		{name: "memory", value: resident, once: true, ours: one, peer: side{bound: 4}},
-		{name: "again", value: seconds, ours: one, peer: side{bound: 6}},
+		{name: "time", value: seconds, once: true, ours: one, peer: twice},
+		{name: "processor", value: processorTime, once: true, ours: one, peer: twice},
+		{name: "again", value: seconds, ours: one, peer: twice},
 	} {
 		if rows, err := measureLine(e, l); err != nil || len(rows) != 1 || rows[0].Ratio != 2 {
 			t.Errorf("%s: %+v, %v", l.name, rows, err)

@@ -67,7 +67,8 @@ func TestExamples(t *testing.T) {
 }
 
 // TestPortsOfOthers loads the ports of workflows whose files are not in the tree, with empty
-// files in their place, and what tools/ports plants.
+// files in their place, and what examples/ports/try.py plants. Each names its original, its
+// results and how its runs were counted, and changes only what is there.
 func TestPortsOfOthers(t *testing.T) {
 	t.Parallel()
 	ports, err := filepath.Glob(example(filepath.Join("ports", "*", "port.json")))
@@ -76,9 +77,14 @@ func TestPortsOfOthers(t *testing.T) {
 	}
 	for _, port := range ports {
 		t.Run(filepath.Base(filepath.Dir(port)), func(t *testing.T) {
+			type edit struct{ File, From, To string }
 			var of struct {
-				Files   map[string]struct{}
-				Planted []struct{ File, From, To string }
+				Title, Counted string
+				Source         struct{ Repository, Commit, Licence string }
+				Files          map[string]struct{}
+				Results        []struct{ Output, SHA256 string }
+				Planted        []edit
+				Changes        map[string]struct{ Edits []edit }
 			}
 			b, err := os.ReadFile(port)
 			if err == nil {
@@ -86,6 +92,21 @@ func TestPortsOfOthers(t *testing.T) {
 			}
 			folder := t.TempDir()
 			errtest.None(t, errors.Join(err, os.CopyFS(folder, os.DirFS(filepath.Dir(port)))))
+			if s := of.Source; of.Title == "" || of.Counted == "" || s.Repository == "" || s.Commit == "" || s.Licence == "" || len(of.Results) == 0 || len(of.Changes) < 4 {
+				t.Errorf("title, counted, source, results or changes are not given: %+v", of)
+			}
+			edits := of.Planted
+			for kind, change := range of.Changes {
+				if !slices.Contains([]string{"library", "helper", "import", "parameter", "piece", "comment"}, kind) {
+					t.Errorf("the table has no column for %s", kind)
+				}
+				edits = append(edits, change.Edits...)
+			}
+			for _, e := range edits {
+				if text, err := os.ReadFile(filepath.Join(folder, filepath.FromSlash(e.File))); err == nil && e.From != "" && strings.Count(string(text), e.From) != 1 {
+					t.Errorf("%s has %q not once", e.File, e.From)
+				}
+			}
 			texts := map[string]string{}
 			for name := range of.Files {
 				texts[name] = map[string]string{".ipynb": `{"cells": [{"cell_type": "code", "metadata": {}, "source": "1", "outputs": []}], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}`}[filepath.Ext(name)]
@@ -327,7 +348,9 @@ func loadPaper(t *testing.T, beside map[string][]byte, variables ...string) map[
 	maps.Copy(sources, beside)
 	p, ds := pipeline.Load(sources, pipeline.Options{Registry: kinds.Registry(), Vars: vars,
 		World: pipeline.World{ReadFile: func(name string) ([]byte, error) { return os.ReadFile(filepath.Join("..", "..", name)) }}})
-	errtest.None(t, ds.Err())
+	if ds.HasErrors() {
+		t.Fatal(ds.Err())
+	}
 	tasks := map[string]step.Task{}
 	for _, s := range p.Steps {
 		tasks[s.Address] = s.Task

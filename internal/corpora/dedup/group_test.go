@@ -52,7 +52,7 @@ func TestGroupingAgainstRecount(t *testing.T) {
 		s.PageID = lookupIn(pages)
 		rule := Representatives()[seed%5]
 		o := Options{Representative: rule}
-		for _, g := range groupAll(t, hs, Keys(), o, s) {
+		for _, g := range groupAll(t, hs, keys, o, s) {
 			keys := make([]string, len(hs))
 			union, splits := map[string][]int{}, map[nq.Split]map[string]bool{nq.Train: {}, nq.Dev: {}}
 			for i := range hs {

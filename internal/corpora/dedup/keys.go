@@ -91,14 +91,6 @@ var keys = []Key{
 		derive: func(dst []byte, d *derived) ([]byte, error) { return d.corpusText(dst) }},
 }
 
-// Keys returns every operator in the order of tab:dedup-counts.
-func Keys() []Key { return slices.Clone(keys) }
-
-// PaperKeys returns the ten operators of tab:dedup-counts in its order.
-func PaperKeys() []Key {
-	return slices.DeleteFunc(Keys(), func(k Key) bool { return k.Family == CorpusText })
-}
-
 // Names returns the names of all operators.
 func Names() []string {
 	names := make([]string, len(keys))

@@ -12,6 +12,11 @@ import (
 	"github.com/redsi/redsi/internal/corpora/pytext"
 )
 
+// PaperKeys are the ten operators of tab:dedup-counts in its order.
+func PaperKeys() []Key {
+	return slices.DeleteFunc(slices.Clone(keys), func(k Key) bool { return k.Family == CorpusText })
+}
+
 const wiki = "https://en.wikipedia.org//w/index.php?title="
 
 var (
@@ -214,7 +219,7 @@ func FuzzKeys(f *testing.F) {
 		if dev {
 			h.Split = nq.Dev
 		}
-		for _, k := range Keys() {
+		for _, k := range keys {
 			a, err := k.Of(&h, Options{}, paperSources())
 			if err != nil {
 				var re *RecordError

@@ -135,16 +135,9 @@ func TestLanguageServer(t *testing.T) {
 	}
 
 	e.at("pipelines.hcl", edited+"|")
-	document := object{"textDocument": object{"uri": e.uri("pipelines.hcl")}, "options": object{}}
+	document := object{"textDocument": object{"uri": e.uri("pipelines.hcl")}}
 	if got := e.ask("textDocument/documentSymbol", document); !strings.Contains(got, `"name":"step.extract.train"`) || !strings.Contains(got, `"name":"local.sizes"`) {
 		t.Errorf("symbols: %s", got)
-	}
-	if got := e.ask("textDocument/formatting", document); got != "[]" {
-		t.Errorf("formatting of a formatted text: %s", got)
-	}
-	e.change("pipelines.hcl", "locals {\na=1\n}\n")
-	if got := e.ask("textDocument/formatting", document); !strings.Contains(got, `"newText":"locals {\n  a = 1\n}\n"`) || !strings.Contains(got, `"line":3,"character":0`) {
-		t.Errorf("formatting: %s", got)
 	}
 	if code := e.end(); code != fault.CodeOK {
 		t.Errorf("exit %d: %s", code, e.errs)

@@ -136,18 +136,13 @@ func TestLanguageServer(t *testing.T) {
 	}
 
 	e.at("pipelines.hcl", edited+"|")
-	document := object{"textDocument": object{"uri": e.uri("pipelines.hcl")}, "options": object{}}
+	document := object{"textDocument": object{"uri": e.uri("pipelines.hcl")}}
 	if got := e.ask("textDocument/documentSymbol", document); !strings.Contains(got, `"name":"step.extract.train"`) || !strings.Contains(got, `"name":"local.sizes"`) {
 		t.Errorf("symbols: %s", got)
 	}
-	if got := e.ask("textDocument/formatting", document); got != "[]" {
-		t.Errorf("formatting of a formatted text: %s", got)
+	if code := e.end(); code != fault.CodeOK {
+		t.Errorf("exit %d: %s", code, e.errs)
 	}
-	e.change("pipelines.hcl", "locals {\na=1\n}\n")
-	if got := e.ask("textDocument/formatting", document); !strings.Contains(got, `"newText":"locals {\n  a = 1\n}\n"`) || !strings.Contains(got, `"line":3,"character":0`) {
-		t.Errorf("formatting: %s", got)
-	}
-	e.end()
 }
 
 // TestLanguageServerAtOnce asks about a step before its pipeline has been loaded.
@@ -200,7 +195,9 @@ func TestLanguageServerFolder(t *testing.T) {
 		t.Errorf("hover: %s", got)
 	}
 	e.notify("textDocument/didClose", object{"textDocument": object{"uri": e.uri("a.hcl")}})
-	e.end()
+	if code := e.end(); code != fault.CodeOK {
+		t.Errorf("exit %d: %s", code, e.errs)
+	}
 }
 
 // TestLanguageServerParts: a file beside pipelines.hcl is checked together with it, also one
@@ -216,7 +213,9 @@ func TestLanguageServerParts(t *testing.T) {
 	if d := e.open("part.hcl", "locals {\n  x = \"a\"\n}\nstep \"download\" \"nq\" {\n  urls = []\n}\n"); !strings.Contains(d, "Declared twice") {
 		t.Errorf("part.hcl: %s", d)
 	}
-	e.end()
+	if code := e.end(); code != fault.CodeOK {
+		t.Errorf("exit %d: %s", code, e.errs)
+	}
 }
 
 // TestLanguageServerBadMessages: each is answered by an error that says what is wrong, and
@@ -257,7 +256,9 @@ func TestLanguageServerBadMessages(t *testing.T) {
 			t.Errorf("a place beyond the text: %s", got)
 		}
 	}
-	e.end()
+	if code := e.end(); code != fault.CodeOK {
+		t.Errorf("exit %d: %s", code, e.errs)
+	}
 }
 
 // TestLanguageServerEnds: with its client, however that ends.

@@ -19,13 +19,13 @@ import (
 
 func changed() *impact.Report {
 	hour := 3600.
-	cost := impact.Cost{Steps: 3, Unknown: 1, P50: 2 * hour, P90: 2.5 * hour, GPU: 1.5, Bytes: 3e6, Unsized: 1, Download: 5e9, Unfetched: 1}
+	cost := estimate.Cost{Steps: 3, Unknown: 1, P50: 2 * hour, P90: 2.5 * hour, GPU: 1.5, Bytes: 3e6, Unsized: 1, Download: 5e9, Unfetched: 1}
 	return &impact.Report{
 		Format: impact.Format, A: "main (0123456789ab)", B: "the files here", Notes: []string{"data/x is not in main (0123456789ab), so the file here was read"},
 		Steps: impact.Counts{Same: 10, Run: 1, Maybe: 1, New: 1, Hit: 1, Cut: 1, Gone: 1, Anyway: 2}, Cost: cost,
 		Causes: []impact.Cause{
 			{Block: "step.train.dsi", Path: "config.lr", Old: "1", New: "2", Text: "config.lr: 1 -> 2", Where: "pipelines.hcl:12", Steps: 2, Moves: cost},
-			{Path: "version", Text: "kind render_table: version 5 -> 6", Steps: 1, Moves: impact.Cost{Steps: 1, Unknown: 1, Unsized: 1}},
+			{Path: "version", Text: "kind render_table: version 5 -> 6", Steps: 1, Moves: estimate.Cost{Steps: 1, Unknown: 1, Unsized: 1}},
 			{Block: "table.x", Path: "config.caption", Text: "config.caption: \"<a|b>\" -> \"*c* @all `d`\nx\x1b[31m\"", Where: "a|b`c.hcl:3", Steps: 1},
 		},
 		Tables: []impact.Table{

@@ -50,7 +50,7 @@ func openRun(w io.Writer, st Style, x drive.Run, most int, toSee func(run string
 	name, is := cmp.Or(x.RunID, x.Workflow), cmp.Or(x.Error, drive.Tally(x.Counts))
 	left := ""
 	if x.LeftS > 0 {
-		left = ", at least " + Seconds(duration(x.LeftS)) + " left"
+		left = ", at least " + words.Took(x.LeftS) + " left"
 	}
 	if x.Priority != 0 && x.Priority != drive.UsualPriority {
 		left += fmt.Sprintf(", priority %d", x.Priority)

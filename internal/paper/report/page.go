@@ -47,7 +47,7 @@ func (r *Report) HTML(w io.Writer) error {
 		"picture":  func(svg []byte) template.URL { return dataURL("image/svg+xml", svg) },
 		"used":     usage.Rows,
 		"size":     words.Size,
-		"took":     took,
+		"took":     words.Took,
 		"num":      func(v *float64) string { return number(v) },
 		"number":   func(v float64) string { return number(&v) },
 		"signed":   signed,

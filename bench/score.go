@@ -73,7 +73,7 @@ func makeRun(args []string) (sample, error) {
 // scoreRun reads and scores them. Work is rows.
 func scoreRun(args []string) (sample, error) {
 	var s sample
-	scoring := metrics.Scoring{Mode: metrics.Raw, Ties: metrics.ByTrecEval, Missing: metrics.MissingZero}
+	scoring := metrics.Scoring{Mode: metrics.Raw, Missing: metrics.MissingZero}
 	for _, name := range scoreMeasures {
 		m, err := metrics.Parse(name)
 		if err != nil {

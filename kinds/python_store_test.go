@@ -123,6 +123,8 @@ func TestPythonStore(t *testing.T) {
 	evaluated := l.handmade("evaluate", map[string]any{"model": l.tree("dsi/model", map[string][]byte{"config.json": []byte("{}")}), "ids": in(byAddress["step.atomic_ids.toy"].Outputs["ids"]),
 		"queries": in(all["queries"]), "tokenizer": []any{l.tree("files", map[string][]byte{"tokenizer.json": []byte("{}")})}}, pythonRanking(t, l))
 	keep(`step.evaluate.toy["a b"]`, evaluated)
+	keep(`step.score.toy`, l.handmade("score", map[string]any{"run": in(evaluated.Outputs["run"]), "qrels": in(evaluated.Outputs["qrels"])},
+		map[string]artifacts.Artifact{"queries": l.blobOf("score/queries", []byte("query\tMRR@10\thits\n1\t0.5\t1\na%09b\\t\t\t0\n"))}))
 	run.Steps = append(run.Steps, runs.Step{Address: "step.train.broken", Key: artifacts.Sum([]byte("no result")), Outcome: "failed", Error: "it broke"},
 		runs.Step{Address: "step.evaluate.broken", Outcome: "skipped"})
 	b, err := json.Marshal(run)
@@ -178,6 +180,5 @@ func pythonRanking(t *testing.T, l *local) map[string]artifacts.Artifact {
 	if err := judgments.Write(&judged); err != nil {
 		t.Fatal(err)
 	}
-	return map[string]artifacts.Artifact{"run": l.blobOf("trec/run", run.Bytes()), "qrels": l.blobOf("trec/qrels", judged.Bytes()), "queries": l.blobOf("dsi/queries", []byte("query\tMRR@10\thits\n1\t0.5\t1\na%09b\\t\t\t0\n")),
-		"report": l.blobOf("dsi/metrics", []byte("{}\n"))}
+	return map[string]artifacts.Artifact{"run": l.blobOf("trec/run", run.Bytes()), "qrels": l.blobOf("trec/qrels", judged.Bytes()), "report": l.blobOf("dsi/metrics", []byte("{}\n"))}
 }

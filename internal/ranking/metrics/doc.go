@@ -7,6 +7,6 @@
 // Values are fractions; a renderer makes percent of them. The package must not know
 // models, identifiers or steps.
 //
-// Reading order: mode.go, metric.go, measures.go, parse.go, evaluate.go; scoring.go,
+// Reading order: mode.go, metric.go, measures.go, parse.go; scoring.go,
 // querytable.go; summary.go, effects.go.
 package metrics

@@ -27,7 +27,7 @@ func TestEqualsIRMeasures(t *testing.T) {
 		}
 		metrics = append(metrics, m)
 	}
-	r, err := Evaluate(metrics, Raw, rankings, judged)
+	r, err := Scoring{Metrics: metrics, Mode: Raw}.Score(trec.Held(rankings), judged)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,21 +63,9 @@ func joinEvaluation(_ context.Context, x *step.IO, c evaluateConfig) error {
 	if err := writeJoined(x, rankings[search.Validity]); err != nil {
 		return err
 	}
-	var judged trec.Judgments
-	pairing := ids.PairWith("queries")
-	for _, q := range queries {
-		for i, d := range q.Documents {
-			target, err := pairing.Find(int(d))
-			if err != nil {
-				return step.Permanent(err)
-			}
-			if err := judged.Judge(q.Name, ids.Identifiers[target].Document, q.Grades[i]); err != nil {
-				return step.Permanent(err)
-			}
-		}
-	}
 	inout.Count(x, map[string]int{"queries": len(queries), "queries_without_hypothesis": len(queries) - len(byTokens)})
-	if err := inout.Write(x, "qrels", judged.Write); err != nil {
+	judged, err := inout.WriteQrels(x, queries)
+	if err != nil {
 		return err
 	}
 	var model ShardReport
@@ -86,7 +74,7 @@ func joinEvaluation(_ context.Context, x *step.IO, c evaluateConfig) error {
 	}
 	e := Evaluation{Queries: len(queries), Width: c.Beams, Decoding: c.Decoding, EarlyStopping: string(search.EarlyStopping),
 		Validity: string(search.Validity), Identifiers: model.Identifiers, Parameters: model.Parameters}
-	if err := e.score(rankings, &judged, queries); err != nil {
+	if err := e.score(rankings, judged, queries); err != nil {
 		return step.Permanent(err)
 	}
 	return inout.WriteJSON(x, "report", e)
@@ -142,13 +130,9 @@ func InvalidMetric(beams int) string { return "Invalid@" + strconv.Itoa(min(beam
 
 // score fills in the percentages.
 func (e *Evaluation) score(rankings map[retrieve.Validity][]trec.Ranking, judged *trec.Judgments, queries []inout.Question) error {
-	var measures []metrics.Metric
-	for _, name := range []string{"Hits@1", "Hits@10", "MRR@10", InvalidMetric(e.Width)} {
-		m, err := metrics.Parse(name)
-		if err != nil {
-			return err
-		}
-		measures = append(measures, m)
+	measures, err := metrics.ParseAll("Hits@1", "Hits@10", "MRR@10", InvalidMetric(e.Width))
+	if err != nil {
+		return err
 	}
 	seen := make(map[string]bool, len(queries))
 	for _, q := range queries {

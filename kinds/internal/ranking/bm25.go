@@ -157,7 +157,7 @@ func runBM25(ctx context.Context, x *step.IO, c bm25Config) error {
 	if err != nil {
 		return err
 	}
-	if err := inout.WriteQrels(x, questions); err != nil {
+	if _, err := inout.WriteQrels(x, questions); err != nil {
 		return err
 	}
 	report.Queries = len(questions)

@@ -69,23 +69,24 @@ var Compare = step.Define(step.Kind[compareConfig]{
 	Version: 2,
 	Doc: `Test which systems differ by more than chance, query by query.
 Every system is compared with each baseline, in every measure, by a paired two-sided
-test, and claims that one is above, below or near another are judged; p is corrected for the number of comparisons. All systems must have been scored on
-the same queries. A table takes the report as significance, and marks its cells. The
-report has systems.NAME.percent.MEASURE and systems.NAME.against.BASELINE.MEASURE with
-difference (the system's mean less the baseline's), low and high (its interval), p,
-p_corrected, significant, effect_size (Cohen's d: mean over deviation of the
-differences), wins, ties and losses; where less is better, as for Invalid@k, a smaller
-value is a win. p of permutation is exact where at most 20 queries differ; else it and p of bootstrap are
-(hits + 1) / (samples + 1) of draws that the seed decides. Values equal scipy's and
-statsmodels'; wilcoxon is scipy's method="approx", whose default is another one below 14
-pairs that differ with ties among them, and up to 50 without.
-A claim is above or below, judged by Student's paired t-test, two-sided; or near, which
-holds where two one-sided tests put the difference within margin, and is reversed where it
-is beyond. claims.NAME of the report has a and b, the means, what a comparison has, of a
-less b, and verdict: holds, reversed, or cannot be told at this size. The interval is that
-of these two systems over queries like these: another seed of a model, or longer training,
-is not in it. Cost: t is immediate; permutation and bootstrap grow with queries x samples
-x comparisons, 0.3 s for 1,000 queries and 100,000 samples.`,
+test, and what claims says of two systems is judged; p is corrected for the number of
+comparisons. All systems must have been scored on the same queries. A table takes the
+report as significance, and marks its cells. The report has systems.NAME.percent.MEASURE
+and systems.NAME.against.BASELINE.MEASURE with difference (the system's mean less the
+baseline's), low and high (its interval), p, p_corrected, significant, effect_size
+(Cohen's d: mean over deviation of the differences), wins, ties and losses; where less is
+better, as for Invalid@k, a smaller value is a win. p of permutation is exact where at
+most 20 queries differ; else it and p of bootstrap are (hits + 1) / (samples + 1) of draws
+that the seed decides. Values equal scipy's and statsmodels'; wilcoxon is scipy's
+method="approx", whose default is another one below 14 pairs that differ with ties among
+them, and up to 50 without.
+A claim is above or below, which are judged by Student's paired t-test, two-sided; or
+near, which holds where two one-sided tests put the difference within margin, and is
+reversed where it is beyond. claims.NAME of the report has the means a and b, what a
+comparison of a with b has, and verdict: holds, reversed, or cannot be told at this size.
+The interval is that of these two systems over queries like these: another seed of a
+model, or longer training, is not in it. Cost: t is immediate; permutation and bootstrap
+grow with queries x samples x comparisons, 0.3 s for 1,000 queries and 100,000 samples.`,
 	Example: `step "compare" "dev" {
   systems   = { for name in ["bm25", "dense", "atomic"] : name => step.score.dev[name].queries }
   baselines = ["bm25"]

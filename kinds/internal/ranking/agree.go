@@ -183,7 +183,7 @@ func agreeScores(x *step.IO, c agreeConfig, report *agreeReport) error {
 	}
 	both := 0
 	for i, m := range a.Metrics {
-		k := b.Column(m)
+		k := b.column(m)
 		if k < 0 {
 			continue
 		}

@@ -286,7 +286,7 @@ func readSystems(x *step.IO, systems map[string]step.Input, names []string, list
 			return nil, step.Permanent(err)
 		}
 		for m, measure := range list {
-			column := t.Column(measure)
+			column := t.column(measure)
 			if column < 0 {
 				return nil, step.Permanent(fmt.Errorf("system %s was not scored by %s, but by %v: name it in measures of its score step", name, measure, t.Metrics))
 			}
@@ -300,12 +300,12 @@ func readSystems(x *step.IO, systems map[string]step.Input, names []string, list
 	return values, nil
 }
 
-func readScores(x *step.IO, in step.Input, name string) (*metrics.QueryTable, error) {
-	return inout.Read(x, in, "system "+name, metrics.ReadQueryTable)
+func readScores(x *step.IO, in step.Input, name string) (*queryTable, error) {
+	return inout.Read(x, in, "system "+name, readQueryTable)
 }
 
 // sameQueries says which queries one of two systems lacks.
-func sameQueries(first map[string]int, t *metrics.QueryTable, firstName, name string) error {
+func sameQueries(first map[string]int, t *queryTable, firstName, name string) error {
 	has := make(map[string]bool, len(t.Rows))
 	var more, less []string
 	for _, row := range t.Rows {

@@ -136,6 +136,6 @@ func runScore(_ context.Context, x *step.IO, c scoreConfig) error {
 	}
 	inout.Count(x, map[string]int{"queries": len(s.Rows), "missing_queries": s.MissingQueries,
 		"unjudged_queries": s.UnjudgedQueries})
-	table := metrics.QueryTable{Metrics: list, Rows: s.Rows}
-	return inout.WriteAll(x, map[string]func(io.Writer) error{"queries": table.Write, "report": inout.JSON(report)})
+	table := queryTable{Metrics: list, Rows: s.Rows}
+	return inout.WriteAll(x, map[string]func(io.Writer) error{"queries": table.write, "report": inout.JSON(report)})
 }

@@ -110,7 +110,6 @@ func TestBM25Options(t *testing.T) {
 	for want, config := range map[string]map[string]any{
 		"depth":     {"depth": int64(0)},
 		"delta":     {"delta": 1.},
-		"epsilon":   {"epsilon": 1.},
 		"stopwords": {"stopwords": "none"},
 		"klingon":   {"tokenizer": "words", "stemmer": "klingon"},
 		"byte":      {"formula": "atire", "lengths": "lucene"},

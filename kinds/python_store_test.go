@@ -17,7 +17,6 @@ import (
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/stores/dir"
-	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 )
@@ -104,7 +103,9 @@ func TestPythonStore(t *testing.T) {
 		}
 		// What tells of this run of the test is left out.
 		r.Took, r.Finished, r.Env, r.Log, r.Used, r.Origin = time.Second, at, map[string]string{"host": "h"}, nil, nil, artifacts.Origin{RunID: id, Step: address}
-		storetest.Publish(t, store, *r)
+		if _, _, err := artifacts.Publish(ctx, artifacts.Alone(store), *r); err != nil {
+			t.Fatal(err)
+		}
 		run.Steps = append(run.Steps, runs.Step{Address: address, Key: r.Key, Outcome: "ran", TookS: 1})
 	}
 	byAddress := map[string]*artifacts.Result{}
@@ -119,6 +120,8 @@ func TestPythonStore(t *testing.T) {
 	evaluated := l.handmade("evaluate", map[string]any{"model": l.tree("dsi/model", map[string][]byte{"config.json": []byte("{}")}), "ids": in(byAddress["step.atomic_ids.toy"].Outputs["ids"]),
 		"queries": in(all["queries"]), "tokenizer": []any{l.tree("files", map[string][]byte{"tokenizer.json": []byte("{}")})}}, pythonRanking(t, l))
 	keep(`step.evaluate.toy["a b"]`, evaluated)
+	keep(`step.score.toy`, l.handmade("score", map[string]any{"run": in(evaluated.Outputs["run"]), "qrels": in(evaluated.Outputs["qrels"])},
+		map[string]artifacts.Artifact{"queries": l.blobOf("score/queries", []byte("query\tMRR@10\thits\n1\t0.5\t1\na%09b\\t\t\t0\n"))}))
 	run.Steps = append(run.Steps, runs.Step{Address: "step.train.broken", Key: artifacts.Sum([]byte("no result")), Outcome: "failed", Error: "it broke"},
 		runs.Step{Address: "step.evaluate.broken", Outcome: "skipped"})
 	b, err := json.Marshal(run)
@@ -164,6 +167,5 @@ func pythonRanking(t *testing.T, l *local) map[string]artifacts.Artifact {
 		errtest.None(t, judgments.Judge(q.query, q.doc, q.grade))
 	}
 	errtest.None(t, judgments.Write(&judged))
-	return map[string]artifacts.Artifact{"run": l.blobOf("trec/run", run.Bytes()), "qrels": l.blobOf("trec/qrels", judged.Bytes()), "queries": l.blobOf("dsi/queries", []byte("query\tMRR@10\thits\n1\t0.5\t1\na%09b\\t\t\t0\n")),
-		"report": l.blobOf("dsi/metrics", []byte("{}\n"))}
+	return map[string]artifacts.Artifact{"run": l.blobOf("trec/run", run.Bytes()), "qrels": l.blobOf("trec/qrels", judged.Bytes()), "report": l.blobOf("dsi/metrics", []byte("{}\n"))}
 }

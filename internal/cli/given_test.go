@@ -100,7 +100,7 @@ func TestCommandLines(t *testing.T) {
 		{"check gone.tex", fault.CodeInput, `gone.tex: no such file`},
 		{"check paper.tex ../paper.tex", fault.CodeInput, `is not in the folder of paper.tex`},
 		{"check paper.tex --since HEAD --against last", fault.CodeInput, `give either --since or --against`},
-		{"report --checklist iclr", fault.CodeInput, `--checklist iclr: want one of acl, neurips, acm`},
+		{"report --checklist iclr", fault.CodeInput, `--checklist iclr: want one of acl, neurips`},
 		{"report --checklist acl --latex doc", fault.CodeInput, `cannot be used with --latex or --pdf`},
 		{"console -f none.hcl 1", fault.CodeInput, `name your pipeline`},
 		{"diff last~1 last --exit-code", fault.CodeInput, `--markdown and --exit-code compare two versions`},

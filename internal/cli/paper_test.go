@@ -204,8 +204,7 @@ func (p *paper) checklists(t *testing.T) {
 		"acl": {"**This is scale toy: not a reproduction of the paper.**", "step.train.dsi: 144 runs with 5 seeds: 42, 43, 44, 45, 46.", "Search, learning rate: 5e-4, 1e-3.",
 			"dataset Natural Questions; licence CC BY-SA 3.0;", "Selection: Checkpoints by development MRR@10.", "| tab:dedup-counts | `redsi run --target table.dedup_counts ",
 			"step.extract.dev (1 step): fallbacks 0, records 60, skipped 0."},
-		"neurips": {"### 8. Compute", "All work that the store has records of: ", "NVIDIA V100 with 16 GB"},
-		"acm":     {"### A.2.disk. How much disk space", "The workflow is the pipeline "},
+		"neurips": {"### 8. Compute", "All work that the store has records of: ", "NVIDIA V100 with 16 GB", "The workflow is the pipeline "},
 	} {
 		text := string(p.run("report", "--checklist", list))
 		for _, w := range want {

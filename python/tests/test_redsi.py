@@ -150,7 +150,7 @@ class TestGolden(Case):
         self.assertEqual(list(redsi.trec.Qrels(lambda: ["# c\n", "q 0 d\u3000e 1\n"])), [("q", "d\u3000e", 1, "0")])
 
     def test_frame(self):
-        got = rows(self.open().result(EVALUATE).frame("queries"))
+        got = rows(self.open().result("step.score.toy").frame("queries"))
         self.assertEqual(got, [{"query": "1", "MRR@10": 0.5, "hits": 1}, {"query": "a\tb\\t", "MRR@10": None, "hits": 0}])
         with self.assertRaisesRegex(redsi.Error, "is not a table"):
             self.open().result("step.atomic_ids.toy").frame("ids")

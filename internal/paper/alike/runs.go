@@ -101,7 +101,7 @@ func (c *comparer) metric(m *meter, rule step.Runs, a, b io.Reader) error {
 	}
 	var means [2]float64
 	for i, list := range scored {
-		report, err := metrics.Evaluate([]metrics.Metric{metric}, metrics.Raw, list, judged)
+		report, err := metrics.Scoring{Metrics: []metrics.Metric{metric}, Mode: metrics.Raw}.Score(trec.Held(list), judged)
 		if err != nil {
 			return err
 		}

@@ -116,7 +116,7 @@ var said = pipeline.Checklist{
 	Answers: map[string]map[string]pipeline.Said{"acl": {"A1": {Text: "Section 5.", Pos: pipeline.Pos{File: "p.hcl", Line: 24}}, "B1": {Text: "Section 2.", Pos: pipeline.Pos{File: "p.hcl", Line: 25}}}},
 }
 
-// TestGolden pins the three lists of a small pipeline, in Markdown, and one as JSON.
+// TestGolden pins the lists of a small pipeline, in Markdown, and one as JSON.
 func TestGolden(t *testing.T) {
 	for _, name := range questions.Names() {
 		c := Fill(study(t, 5, said, name))

@@ -20,7 +20,7 @@ type peers struct {
 type goldenRanking struct {
 	Peer, Tokenizer, Formula string
 	Lengths, Absent          bool
-	K1, B, Delta, Epsilon    float64
+	K1, B, Delta             float64
 	Hits                     [][][2]float64 // of queries: document and score
 }
 
@@ -78,7 +78,7 @@ func TestTokens(t *testing.T) {
 }
 
 func (r goldenRanking) options() Options {
-	return Options{Formula: Formula(r.Formula), K1: r.K1, B: r.B, Delta: r.Delta, Epsilon: r.Epsilon, LuceneLengths: r.Lengths, Absent: r.Absent}
+	return Options{Formula: Formula(r.Formula), K1: r.K1, B: r.B, Delta: r.Delta, LuceneLengths: r.Lengths, Absent: r.Absent}
 }
 
 func indexOf(t *testing.T, a Analyzer, documents []string, o Options) *Index {

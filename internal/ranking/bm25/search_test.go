@@ -31,8 +31,8 @@ func TestFew(t *testing.T) {
 	for _, o := range []Options{
 		{Formula: Lucene, K1: 0.9, B: 0.4, LuceneLengths: true}, {Formula: Lucene, K1: 1.5, B: 0.75}, {Formula: Robertson, K1: 1.2, B: 0.75},
 		{Formula: ATIRE, K1: 1.5, B: 0.75}, {Formula: Plus, K1: 1.5, B: 0.75, Delta: 1}, {Formula: Plus, K1: 1.5, B: 0.75, Delta: 1, Absent: true},
-		{Formula: Long, K1: 1.5, B: 0.75, Delta: 0.5}, {Formula: Long, K1: 1.5, B: 1, Delta: 0.5, Absent: true}, {Formula: LongTF, K1: 1.5, B: 0.75, Delta: 0.5},
-		{Formula: Okapi, K1: 1.5, B: 0.75, Epsilon: 0.25}, {Formula: Lucene, K1: 0, B: 0},
+		{Formula: Long, K1: 1.5, B: 0.75, Delta: 0.5}, {Formula: Long, K1: 1.5, B: 1, Delta: 0.5, Absent: true},
+		{Formula: Okapi, K1: 1.5, B: 0.75}, {Formula: Lucene, K1: 0, B: 0},
 	} {
 		ix := indexOf(t, Whitespace(), documents, o)
 		all, err := ix.SearchAll(context.Background(), queries, len(documents))
@@ -55,7 +55,7 @@ func TestFew(t *testing.T) {
 
 // TestNegative: rank_bm25's floor may be below 0, and so may scores.
 func TestNegative(t *testing.T) {
-	ix := indexOf(t, Whitespace(), []string{"a b c", "a b", "a a b c", ""}, Options{Formula: Okapi, K1: 1.5, B: 0.75, Epsilon: 0.25})
+	ix := indexOf(t, Whitespace(), []string{"a b c", "a b", "a a b c", ""}, Options{Formula: Okapi, K1: 1.5, B: 0.75})
 	got := ix.NewSearcher().Search("a", 2)
 	if len(got) != 2 || got[0].Score >= 0 || got[0].Score < got[1].Score {
 		t.Errorf("%v", got)

@@ -5,8 +5,7 @@
 // standard deviation, and seed-paired effects.
 //
 // Values are fractions; a renderer makes percent of them. The package must not know
-// models, identifiers or steps.
+// models, identifiers, steps or files.
 //
-// Reading order: mode.go, metric.go, measures.go, parse.go, evaluate.go; scoring.go,
-// querytable.go; summary.go, effects.go.
+// Reading order: mode.go, metric.go, measures.go, parse.go; scoring.go; summary.go, effects.go.
 package metrics

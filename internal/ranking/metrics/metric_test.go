@@ -57,7 +57,7 @@ func TestByHand(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := Evaluate([]Metric{m}, c.mode, []trec.Ranking{c.beam}, judged)
+			r, err := Scoring{Metrics: []Metric{m}, Mode: c.mode}.Score(trec.Held([]trec.Ranking{c.beam}), judged)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -81,14 +81,18 @@ func TestParse(t *testing.T) {
 	}
 }
 
-func TestEvaluate(t *testing.T) {
+// TestMeans: a query without a ranking counts 0, and each has one at most.
+func TestMeans(t *testing.T) {
 	judged := new(trec.Judgments)
 	for _, j := range [][2]string{{"q1", "a"}, {"q2", "b"}, {"q3", "c"}, {"q2", "d"}} {
 		if err := judged.Judge(j[0], j[1], 1); err != nil {
 			t.Fatal(err)
 		}
 	}
-	r, err := Evaluate(papers(), PostFiltered, []trec.Ranking{beam("q3", "!5", "c"), beam("q1", "a")}, judged)
+	score := func(rankings ...trec.Ranking) (*Scores, error) {
+		return Scoring{Metrics: papers(), Mode: PostFiltered}.Score(trec.Held(rankings), judged)
+	}
+	r, err := score(beam("q3", "!5", "c"), beam("q1", "a"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,19 +100,14 @@ func TestEvaluate(t *testing.T) {
 	if len(r.Rows) != 3 || r.MissingQueries != 1 || !slices.EqualFunc(r.Mean, want, func(a, b float64) bool { return math.Abs(a-b) < 1e-15 }) {
 		t.Errorf("%+v, want %v", r, want)
 	}
-	for _, c := range []struct {
-		mode     Mode
-		rankings []trec.Ranking
-		judged   *trec.Judgments
-		want     string
-	}{
-		{Raw, nil, new(trec.Judgments), "no query is judged"},
-		{Raw, []trec.Ranking{beam("q1"), beam("q1")}, judged, `query "q1" has two rankings`},
-		{Raw, []trec.Ranking{beam("q9")}, judged, `query "q9" is ranked but has no relevant document`},
-	} {
-		if _, err := Evaluate(papers(), c.mode, c.rankings, c.judged); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("error %v, want %q", err, c.want)
-		}
+	if mean, n := r.MeanOf(func(q string) bool { return q != "q2" }); n != 2 || mean[0] != 1 || mean[3] != 1./80 {
+		t.Errorf("of the ranked ones %v, %d", mean, n)
+	}
+	if mean, n := r.MeanOf(func(string) bool { return false }); mean != nil || n != 0 {
+		t.Errorf("of none %v, %d", mean, n)
+	}
+	if _, err := score(beam("q1", "a"), beam("q1", "a")); err == nil || !strings.Contains(err.Error(), `query "q1" has two rankings`) {
+		t.Errorf("error %v", err)
 	}
 	if judged.Judge("q1", "a", 1) == nil || judged.Judge("", "a", 1) == nil || judged.Judge("q1", "", 1) == nil {
 		t.Error("a wrong judgment was taken")

@@ -1,4 +1,4 @@
-package metrics
+package ranking
 
 import (
 	"bufio"
@@ -11,18 +11,19 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/trec"
 	"github.com/redsi/redsi/internal/corpora/unpack"
+	"github.com/redsi/redsi/internal/ranking/metrics"
 	"github.com/redsi/redsi/internal/system/values"
 )
 
-// QueryTable is the values of queries as files have them: lines of fields with tabs
+// queryTable is the values of queries as files have them: lines of fields with tabs
 // between them, the first one "query" and the metrics' names.
-type QueryTable struct {
-	Metrics []Metric
-	Rows    []QueryScore
+type queryTable struct {
+	Metrics []metrics.Metric
+	Rows    []metrics.QueryScore
 }
 
-// Write writes it, values as fractions in the fewest digits that read back the same.
-func (t *QueryTable) Write(to io.Writer) error {
+// write writes it, values as fractions in the fewest digits that read back the same.
+func (t *queryTable) write(to io.Writer) error {
 	w := bufio.NewWriter(to)
 	line := []byte("query")
 	for _, m := range t.Metrics {
@@ -39,10 +40,10 @@ func (t *QueryTable) Write(to io.Writer) error {
 	return w.Flush()
 }
 
-// ReadQueryTable reads what Write wrote, or another program. Errors name the line.
-func ReadQueryTable(r io.Reader) (*QueryTable, error) {
+// readQueryTable reads what write wrote, or another program. Errors name the line.
+func readQueryTable(r io.Reader) (*queryTable, error) {
 	lines := unpack.NewLines(r)
-	t := &QueryTable{}
+	t := &queryTable{}
 	seen := map[string]int{}
 	err := lines.Each(func(line []byte) error {
 		fields := bytes.Split(bytes.TrimSuffix(line, []byte("\r")), []byte("\t"))
@@ -60,12 +61,12 @@ func ReadQueryTable(r io.Reader) (*QueryTable, error) {
 	return t, nil
 }
 
-func (t *QueryTable) head(fields [][]byte) error {
+func (t *queryTable) head(fields [][]byte) error {
 	if string(fields[0]) != "query" || len(fields) < 2 {
 		return fmt.Errorf("want \"query\" and names of measures, with tabs between them")
 	}
 	for _, f := range fields[1:] {
-		m, err := Parse(string(f))
+		m, err := metrics.Parse(string(f))
 		if err != nil {
 			return err
 		}
@@ -77,7 +78,7 @@ func (t *QueryTable) head(fields [][]byte) error {
 	return nil
 }
 
-func (t *QueryTable) row(fields [][]byte, seen map[string]int, n int) error {
+func (t *queryTable) row(fields [][]byte, seen map[string]int, n int) error {
 	if len(fields) != len(t.Metrics)+1 {
 		return fmt.Errorf("%d fields, want %d: a query and its values", len(fields), len(t.Metrics)+1)
 	}
@@ -89,7 +90,7 @@ func (t *QueryTable) row(fields [][]byte, seen map[string]int, n int) error {
 		return fmt.Errorf("query %.80q is on line %d already", query, at)
 	}
 	seen[query] = n
-	row := QueryScore{Query: query}
+	row := metrics.QueryScore{Query: query}
 	for _, f := range fields[1:] {
 		v, err := values.Float(string(f))
 		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
@@ -101,5 +102,5 @@ func (t *QueryTable) row(fields [][]byte, seen map[string]int, n int) error {
 	return nil
 }
 
-// Column is the place of a metric among the table's; -1 if it is not there.
-func (t *QueryTable) Column(m Metric) int { return slices.Index(t.Metrics, m) }
+// column is the place of a metric among the table's; -1 if it is not there.
+func (t *queryTable) column(m metrics.Metric) int { return slices.Index(t.Metrics, m) }

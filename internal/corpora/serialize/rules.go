@@ -23,12 +23,11 @@ type rules struct {
 	ids, classes map[string]bool
 	footers      map[string]bool
 	infobox      []byte
-	indent       string
 }
 
 func compile(o Options) *rules {
 	r := &rules{Options: &o, ids: map[string]bool{}, classes: map[string]bool{}, footers: map[string]bool{},
-		infobox: []byte(o.InfoboxPrefix), indent: strings.Repeat(" ", o.ListIndent)}
+		infobox: []byte(o.InfoboxPrefix)}
 	for _, id := range o.RemoveIDs {
 		r.ids[id] = true
 	}

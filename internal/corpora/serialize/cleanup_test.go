@@ -23,7 +23,6 @@ func TestInterface(t *testing.T) {
 		{name: "unclosed removed element ends with its block", html: `<h2>A<span class="mw-editsection">x</h2>b`, want: "A\n\nb"},
 		{name: "the page's frame", html: `a<div id="footer"><ul><li>About</ul></div><div class="printfooter">Retrieved</div>`, want: "a"},
 		{name: "hidden text is kept", html: `<p>a<span style="display:none"> (b)</span></p>`, want: "a (b)"},
-		{name: "unless told", html: `<p>a<span style="color:red; Display : None"> (b)</span></p>`, want: "a", options: func(o *Options) { o.RemoveHidden = true }},
 		{name: "template", html: "<template><p>x</p></template>a", want: "a"},
 	})
 }

@@ -47,14 +47,12 @@ type Options struct {
 	EmptyItems string `hcl:"empty_items,optional" json:"empty_items" enum:"numbered,skipped,kept" help:"numbered, skipped: whether a discarded empty item of an ordered list consumes its number; kept: its marker stays"`
 
 	// Tables (paper, "Table Formatting").
-	Tables        string `hcl:"tables,optional" json:"tables" enum:"forms,matrix,drop" help:"forms: by detected layout; matrix: joined cells for every table; drop: no tables"`
-	TableFirst    string `hcl:"table_first,optional" json:"table_first" enum:"header,key_value" help:"which layout is looked for first; header: rows of th; key_value: rows of a key and its values, as half of the rows of most tables with row heads"`
-	RepeatColspan bool   `hcl:"repeat_colspan,optional" json:"repeat_colspan" help:"a cell that spans columns is repeated in each of them"`
+	Tables     string `hcl:"tables,optional" json:"tables" enum:"forms,matrix,drop" help:"forms: by detected layout; matrix: joined cells for every table; drop: no tables"`
+	TableFirst string `hcl:"table_first,optional" json:"table_first" enum:"header,key_value" help:"which layout is looked for first; header: rows of th; key_value: rows of a key and its values, as half of the rows of most tables with row heads"`
 
 	// Cleanup (paper, "Wikipedia-Specific Cleanup").
 	RemoveIDs      []string `hcl:"remove_ids,optional" json:"remove_ids" help:"elements removed by their id: interface and navigation"`
 	RemoveClasses  []string `hcl:"remove_classes,optional" json:"remove_classes" help:"elements removed by one of their classes: interface, navigation, maintenance boxes"`
-	RemoveHidden   bool     `hcl:"remove_hidden,optional" json:"remove_hidden" help:"remove elements styled display:none"`
 	Artifacts      []string `hcl:"artifacts,optional" json:"artifacts" help:"words removed where they stand alone in square brackets, as [edit]"`
 	Infobox        string   `hcl:"infobox,optional" json:"infobox" enum:"introductory,first,all,first_table,keep" help:"introductory: infobox tables before the first section heading; first: only the first of them; all: anywhere; first_table: the first table before the first paragraph, whatever its class"`
 	InfoboxPrefix  string   `hcl:"infobox_prefix,optional" json:"infobox_prefix" help:"a table is an infobox if one of its classes begins so"`
@@ -86,9 +84,8 @@ func Defaults() Options {
 
 		EmptyItems: "numbered", // as a browser numbers them
 
-		Tables:        "forms",
-		TableFirst:    "header", // the paper's example of a header has two columns
-		RepeatColspan: true,
+		Tables:     "forms",
+		TableFirst: "header", // the paper's example of a header has two columns
 
 		// The appendix names [edit] and [hide] only; the figure shows that the
 		// table of contents and the jump links go too, and section "Document

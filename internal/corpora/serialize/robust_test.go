@@ -153,7 +153,7 @@ func FuzzDocument(f *testing.F) {
 	for _, change := range []func(*Options){
 		nil,
 		func(o *Options) {
-			o.TextSource, o.RepeatColspan, o.RemoveHidden = "html", true, true
+			o.TextSource = "html"
 		},
 		func(o *Options) {
 			o.TextSource, o.Normalize, o.Tables = "stored", "none", "matrix"

@@ -99,7 +99,7 @@ func (w *writer) cells(r *gridRow, f func(s slot, text []byte)) {
 			continue
 		}
 		last := s.col
-		if w.s.o.RepeatColspan && (!g.bare(r) || w.s.o.TableFirst == "key_value") {
+		if !g.bare(r) || w.s.o.TableFirst == "key_value" {
 			last = min(s.col+c.width-1, maxColumns)
 		}
 		for col := s.col; col <= last; col++ {

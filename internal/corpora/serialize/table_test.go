@@ -23,8 +23,6 @@ func TestTables(t *testing.T) {
 		{name: "rowspan ends with its group", html: "<table><tbody><tr><td rowspan=9>a<td>b<td>c</tbody><tbody><tr><td>d<td>e<td>f</tbody></table>", want: "a ; b ; c\nd ; e ; f"},
 		{name: "rowspan without a row of its own text", html: "<table><tr><td rowspan=2>a<td>b<td>c<tr><td><td></table>", want: "a ; b ; c"},
 		{name: "colspan repeats", html: "<table><tr><th>A<th>B<th>C<tr><td colspan=2>a<td>c</table>", want: "A: a ; B: a ; C: c"},
-		{name: "or stands under its first column", html: "<table><tr><th>A<th>B<th>C<tr><td colspan=2>a<td>c</table>", want: "A: a ; C: c",
-			options: func(o *Options) { o.RepeatColspan = false }},
 		{name: "bad spans", html: "<table><tr><td colspan=x>a<td rowspan=0>b<td colspan=-2>c</table>", want: "a ; b ; c"},
 		{name: "empty columns do not count", html: "<table><tr><td><td>a<td> <td>b</table>", want: "a: b"},
 		{name: "empty rows do not count", html: "<table><tr><td><td><tr><th>A<th>B<tr><td>a<td>b</table>", want: "A: a ; B: b"},

@@ -183,20 +183,3 @@ func FuzzTrie(f *testing.F) {
 		checkTrie(t, sequences)
 	})
 }
-
-// BenchmarkTrie builds the trie of 100,000 identifiers.
-func BenchmarkTrie(b *testing.B) {
-	set, err := Naive(names(100_000), NaiveBudget, 1, GeneratorPython, digits)
-	if err != nil {
-		b.Fatal(err)
-	}
-	sequences := set.Sequences()
-	b.ReportAllocs()
-	for b.Loop() {
-		trie, err := NewTrie(sequences)
-		if err != nil {
-			b.Fatal(err)
-		}
-		b.ReportMetric(float64(12*trie.Nodes())/1e6, "MB")
-	}
-}

@@ -26,7 +26,6 @@ const (
 	Overlap      Reason = "overlap"    // a token's span starts before the previous one ends
 	Unusable     Reason = "unusable"   // no later step can use the record: no question, text, URL or title
 	Duplicate    Reason = "duplicate"  // its example_id was there before
-	WrongPair    Reason = "wrong-pair" // Merge got records of two different examples
 )
 
 // RecordError names one record that could not be read and why. Line counts from

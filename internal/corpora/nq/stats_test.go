@@ -88,24 +88,31 @@ func TestSubstitutionsMatchRules(t *testing.T) {
 	}
 }
 
-func TestMerge(t *testing.T) {
+func TestFormats(t *testing.T) {
 	full, _ := readAll(t, "real-pages-train-full.jsonl.gz", Options{})
 	simplified, _ := readAll(t, "real-pages-train-simplified.jsonl.gz", Options{})
-	for i, f := range full {
-		c, err := Merge(f, simplified[i])
-		if err != nil || c != (Comparison{true, true, true, -1}) || f.Text != simplified[i].Text {
-			t.Errorf("record %d: %+v, %v", i, c, err)
+	other := simplified[0].Clone()
+	other.Text = other.Text[:10] + "x" + other.Text[11:]
+	f := NewFormats(20)
+	for _, r := range full {
+		if err := f.AddFull(r); err != nil {
+			t.Fatal(err)
 		}
 	}
-	other := *simplified[0]
-	other.Text = other.Text[:10] + "x" + other.Text[11:]
-	if c, err := Merge(full[0], &other); err != nil || c.SameText || c.FirstDiff != 10 || !c.SameURL {
-		t.Errorf("changed text: %+v, %v", c, err)
+	for _, r := range append(simplified[1:], other) {
+		if err := f.AddSimplified(r); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if _, err := Merge(full[0], simplified[1]); err == nil {
-		t.Error("two examples were merged")
+	if err := f.Show(full[0]); err != nil {
+		t.Fatal(err)
 	}
-	if _, err := Merge(simplified[0], simplified[0]); err == nil {
-		t.Error("two simplified records were merged")
+	n := len(full)
+	want := FormatReport{Full: n, Simplified: n, Both: n, Same: n - 1, Texts: 1, Examples: []FormatExample{{full[0].ExampleID, Comparison{true, true, false, 10}}}}
+	if d := cmp.Diff(want, f.Report()); d != "" {
+		t.Error(d)
+	}
+	if f.AddFull(simplified[1]) == nil || f.AddSimplified(full[0]) == nil {
+		t.Error("a record of the other format was taken")
 	}
 }

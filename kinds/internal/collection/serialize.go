@@ -39,7 +39,7 @@ type serializeReport struct {
 
 var Serialize = step.Define(step.Kind[serializeConfig]{
 	Name:    "serialize",
-	Version: 3,
+	Version: 4,
 	Doc: `Write the text of every document in one of the four forms of the paper.
 simplified, simplenorm, ncinorm and htmlnorm (appendix "HtmlNorm Reconstruction
 and Serialization"), or simplified_tags, the text of NQ's simplified format as it

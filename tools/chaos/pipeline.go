@@ -147,18 +147,8 @@ func (s shape) hcl() string {
 const training = "step.train.small."
 
 // learned has a training of so many updates, with an evaluation and a checkpoint after so many.
-const learned = `step "synth_msmarco" "few" {
-  documents     = 40
-  train_queries = 100
-  dev_queries   = 20
-}
-step "import_corpus" "few" {
-  documents     = step.synth_msmarco.few.documents
-  train_queries = step.synth_msmarco.few.train_queries
-  train_qrels   = step.synth_msmarco.few.train_qrels
-  dev_queries   = step.synth_msmarco.few.dev_queries
-  dev_qrels     = step.synth_msmarco.few.dev_qrels
-}
+const learned = `step "download" "few" { urls = ["documents.jsonl", "queries.jsonl"] }
+step "import_corpus" "few" { files = step.download.few.files }
 step "atomic_ids" "few" {
   documents   = step.import_corpus.few.documents
   first_token = 64
@@ -182,6 +172,17 @@ step "train" "small" {
   batch          = 4
   evaluate_every = %d
 }`
+
+// collection is forty documents, and 120 queries of which each sixth is a development query.
+func collection() (documents, queries string) {
+	for i := range 120 {
+		if i < 40 {
+			documents += fmt.Sprintf(`{"id":"d%d","title":"%[1]d","text":"%d is the square of %[1]d"}`+"\n", i, i*i)
+		}
+		queries += fmt.Sprintf(`{"id":"q%d","document":"d%d","split":%q,"text":"which number is %d times %d"}`+"\n", i, i%40, []string{"dev", "train"}[min(1, i%6)], i%40, i%40)
+	}
+	return documents, queries
+}
 
 // tokenizer is one of T5's kind that knows letters.
 func tokenizer() string {
@@ -217,6 +218,7 @@ func (s shape) write(dir string) error {
 	files := map[string]string{"work.sh": work, "pipelines.hcl": s.hcl()}
 	if s.Updates > 0 {
 		files["tokenizer.json"] = tokenizer()
+		files["documents.jsonl"], files["queries.jsonl"] = collection()
 	}
 	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {

@@ -174,10 +174,9 @@ func (r *round) do() {
 	r.began = time.Now()
 	r.res.Factor = loadFactor()
 	defer r.end()
-	err := r.setup()
-	if err != nil {
+	if err := r.setup(); err != nil {
 		r.violate("the round could not be set up: %v", err)
-	} else if err = r.hurt(); err != nil {
+	} else if err := r.hurt(); err != nil {
 		r.violate("%v", err)
 	}
 	if len(r.res.Violations) == 0 || r.res.By != "" {
@@ -218,6 +217,7 @@ func (r *round) hurt() error {
 	}
 	for _, c := range r.res.Choices {
 		if !r.moment(c) {
+			r.note("too late for %s: the run had ended", c.Fault)
 			continue
 		}
 		r.before = append(r.before, r.snapshot())

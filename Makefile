@@ -189,7 +189,8 @@ cross: tools ## compile and vet redsi, without its tests, for the platforms that
 
 chaos: build deps-servers ## kill, stop and starve redsi, its servers and disks at random moments: SEED= ROUNDS= PARALLEL= OUT=
 	$(GO) build -o bin/chaos ./tools/chaos
-	bin/chaos -redsi bin/redsi -seed $(SEED) -rounds $(ROUNDS) -parallel $(PARALLEL) $(if $(ROUND),-round $(ROUND),-out $(OUT))
+	for u in "unshare -m" "unshare -rm"; do $$u true 2>/dev/null && own="$$u env REDSI_CHAOS_MOUNTS=1" && break; done; \
+	$$own bin/chaos -redsi bin/redsi -seed $(SEED) -rounds $(ROUNDS) -parallel $(PARALLEL) $(if $(ROUND),-round $(ROUND),-out $(OUT))
 
 simulate: ## play schedules of runs, workers and faults in virtual time: SEEDS= FROM= ONE=
 	$(GO) test -vet=off -timeout $(TIMEOUT) ./internal/simulate -run TestSchedules $(if $(ONE),-v -args -seed $(ONE),-args -seeds $(SEEDS) -first $(FROM))

@@ -87,17 +87,7 @@ func TestBestFields(t *testing.T) {
 	for kind, rest := range map[string]string{"best": "report = step.evaluate.e.report, run = step.evaluate.e.run", "best_model": "model = step.train.t.model, ids = step.atomic_ids.a.ids"} {
 		refused(t, `
 step "download" "x" { urls = ["x"] }
-step "synth_msmarco" "s" {}
-step "import_corpus" "c" {
-  documents     = step.synth_msmarco.s.documents
-  train_queries = step.synth_msmarco.s.train_queries
-  train_qrels   = step.synth_msmarco.s.train_qrels
-  dev_queries   = step.synth_msmarco.s.dev_queries
-  dev_qrels     = step.synth_msmarco.s.dev_qrels
-  form          = "title_content"
-  keep          = "relevant"
-  empty         = "drop_body"
-}
+step "import_corpus" "c" { files = step.download.x.files }
 step "atomic_ids" "a" { documents = step.import_corpus.c.documents }
 step "train" "t" {
   model     = step.download.x.files

@@ -88,16 +88,11 @@ func fileOf(t *testing.T, a artifacts.Artifact, name string) artifacts.Digest {
 }
 
 const namedPipeline = `
-step "synth_msmarco" "toy" { documents = 210 }
 step "import_corpus" "toy" {
-  documents     = [step.synth_msmarco.toy.documents]
-  form          = "title_content"
-  train_queries = [step.synth_msmarco.toy.train_queries]
-  train_qrels   = [step.synth_msmarco.toy.train_qrels]
-  dev_queries   = [step.synth_msmarco.toy.dev_queries]
-  dev_qrels     = [step.synth_msmarco.toy.dev_qrels]
-  keep          = "relevant"
-  empty         = "drop_body"
+  files = step.download.msmarco.files
+  form  = "title_content"
+  keep  = "relevant"
+  empty = "drop_body"
 }
 `
 
@@ -106,7 +101,7 @@ step "import_corpus" "toy" {
 func TestNamesOutside(t *testing.T) {
 	dir := t.TempDir()
 	l := newLocal(t)
-	collection := l.outputs(ownPipeline(t, dir, namedPipeline), nil)
+	collection := l.outputs(ownPipeline(t, dir, msmarcoDownload(t)+namedPipeline), nil)
 	var keys, queries, numbers []string
 	r, err := l.Store.Open(t.Context(), collection["step.import_corpus.toy.documents"].Digest)
 	errtest.None(t, err)
@@ -134,7 +129,7 @@ func TestNamesOutside(t *testing.T) {
 	write(t, dir, "mine.run", run)
 	write(t, dir, "mine.qrels", qrels)
 	write(t, dir, "more.run", run+queries[0]+" Q0 nobody 9 0 mine\nnone Q0 "+keys[0]+" 1 1 mine\n")
-	const more = namedPipeline + `
+	more := msmarcoDownload(t) + namedPipeline + `
 step "download" "f" { urls = ["mine.run", "more.run", "mine.qrels"] }
 step "import_run" "f" {
   files     = step.download.f.files

@@ -15,7 +15,7 @@ import (
 func All() []step.Spec {
 	return []step.Spec{
 		general.Download, general.Source,
-		collection.Synth, collection.SynthMSMarco,
+		collection.Synth,
 		collection.Extract,
 		collection.Pages,
 		collection.PagesAPI, collection.PageTable, collection.ComparePages,

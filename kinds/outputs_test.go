@@ -23,7 +23,7 @@ func TestOutputs(t *testing.T) {
 	for _, pl := range []*plan.Plan{
 		l.exact(filepath.Join("..", "pipelines.hcl"), map[string]string{"scale": "toy", "more_identifiers": `["residual"]`}),
 		l.plan(filepath.Join("..", "examples", "msmarco.hcl"), map[string]string{"scale": "toy"}, "step.import_corpus.documents"),
-		l.plan(filepath.Join("..", "examples", "systems.hcl"), map[string]string{"documents": "60"}, "step.title_ids.documents", "step.keyword_ids.documents"),
+		l.plan(filepath.Join("..", "examples", "systems.hcl"), nil, "step.title_ids.documents", "step.keyword_ids.documents"),
 	} {
 		for i, res := range l.run(pl) {
 			spec := l.Registry.Lookup(pl.Steps[i].Task.Kind)

@@ -26,23 +26,13 @@ var pythonStore = filepath.Join("..", "python", "tests", "store")
 
 // pythonPipeline has an output of each type that they read, but those that need a model.
 const pythonPipeline = `
-step "synth_msmarco" "toy" {
-  documents     = 40
-  body_words    = 12
-  train_queries = 40
-  dev_queries   = 20
-}
 step "import_corpus" "toy" {
-  for_each      = { all = {}, few = { train = 9 } }
-  documents     = [step.synth_msmarco.toy.documents]
-  train_queries = [step.synth_msmarco.toy.train_queries]
-  train_qrels   = [step.synth_msmarco.toy.train_qrels]
-  dev_queries   = [step.synth_msmarco.toy.dev_queries]
-  dev_qrels     = [step.synth_msmarco.toy.dev_qrels]
-  form          = "title_content"
-  keep          = "relevant"
-  empty         = "drop_body"
-  limit         = each.value
+  for_each = { all = { train = 40, dev = 20 }, few = { train = 9, dev = 20 } }
+  files    = step.download.msmarco.files
+  form     = "title_content"
+  keep     = "relevant"
+  empty    = "drop_body"
+  limit    = each.value
 }
 step "atomic_ids" "toy" { documents = step.import_corpus.toy["all"].documents }
 step "embed_hashing" "toy" {
@@ -81,7 +71,7 @@ figure "sizes" {
 func TestPythonStore(t *testing.T) {
 	ctx := context.Background()
 	l := newLocal(t)
-	pl := l.plan(write(t, t.TempDir(), "p.hcl", pythonPipeline), nil)
+	pl := l.plan(write(t, t.TempDir(), "p.hcl", msmarcoDownload(t)+pythonPipeline), nil)
 	results := l.run(pl)
 	root := filepath.Join(t.TempDir(), "store")
 	store, err := dir.Open(root)

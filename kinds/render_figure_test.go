@@ -230,18 +230,8 @@ step "random_t5" "m" {
   d_ff    = 8
   heads   = 1
 }
-step "synth_msmarco" "c" {}
 step "download" "tokenizer" { urls = ["t.json"] }
-step "import_corpus" "c" {
-  documents     = step.synth_msmarco.c.documents
-  train_queries = step.synth_msmarco.c.train_queries
-  train_qrels   = step.synth_msmarco.c.train_qrels
-  dev_queries   = step.synth_msmarco.c.dev_queries
-  dev_qrels     = step.synth_msmarco.c.dev_qrels
-  form          = "title_content"
-  keep          = "relevant"
-  empty         = "drop_body"
-}
+step "import_corpus" "c" { files = step.download.tokenizer.files }
 step "atomic_ids" "c" { documents = step.import_corpus.c.documents }
 step "train" "c" {
   model     = step.random_t5.m.model

@@ -18,7 +18,7 @@ func TestSystemsExample(t *testing.T) {
 	l := newLocal(t)
 	tensor.SetNumThreads(1)
 	file := filepath.Join("..", "examples", "systems.hcl")
-	vars := map[string]string{"documents": "20", "steps": "2"}
+	vars := map[string]string{"queries": "60", "steps": "2"}
 	// As they are those whose identifiers begin where T5's tokens end, and all with fewer tokens.
 	l.run(l.plan(file, vars, `step.evaluate.systems["atomic"]`, `step.evaluate.systems["residual"]`))
 	src, err := syntax.Read(file)

@@ -453,7 +453,7 @@ func TestVariantsRunAlone(t *testing.T) {
 	}
 }
 
-// TestMSMarcoExample: what needs no libtorch of the example runs on generated files, and names
+// TestMSMarcoExample: what needs no libtorch of the example runs on the files beside it, and names
 // documents as MS MARCO does; models and the table are all that is left.
 func TestMSMarcoExample(t *testing.T) {
 	t.Parallel()
@@ -464,7 +464,7 @@ func TestMSMarcoExample(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := errors.Join(os.Rename(p.args[1], folder), os.Rename(filepath.Join(folder, "assets"), filepath.Join(folder, "..", "assets")),
-		os.WriteFile(filepath.Join(folder, "msmarco.hcl"), src, 0o644)); err != nil {
+		os.WriteFile(filepath.Join(folder, "msmarco.hcl"), src, 0o644), os.CopyFS(filepath.Join(folder, "msmarco"), os.DirFS(example("msmarco")))); err != nil {
 		t.Fatal(err)
 	}
 	p.args[1] = filepath.Join(folder, "msmarco.hcl")

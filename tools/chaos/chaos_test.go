@@ -36,7 +36,7 @@ func TestShort(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-o", program, "../../cmd/redsi").CombinedOutput(); err != nil {
 		t.Fatalf("build redsi: %v\n%s", err, out)
 	}
-	h, err := newHarness(program, t.TempDir(), false)
+	h, err := newHarness(program, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,10 +82,10 @@ func TestDraw(t *testing.T) {
 		seen[f.name] = true
 		s := shapeOf(rand.New(rand.NewPCG(11, uint64(n))))
 		a, b := draw(f, s, rand.New(rand.NewPCG(1, uint64(n)))), draw(f, s, rand.New(rand.NewPCG(1, uint64(n))))
-		if !slices.Equal(a.choices, b.choices) {
-			t.Fatalf("%q is drawn as %+v, then as %+v", f.name, a.choices, b.choices)
+		if !slices.Equal(a, b) {
+			t.Fatalf("%q is drawn as %+v, then as %+v", f.name, a, b)
 		}
-		for _, c := range a.choices {
+		for _, c := range a {
 			if g := faultNamed(c.Fault); g == nil || g.place != f.place {
 				t.Errorf("%q is followed by %q, which is of another place", f.name, c.Fault)
 			}

@@ -86,10 +86,7 @@ func (e *evening) rehearse(ctx context.Context, size rehearsal.Size, vars ...str
 	if err := e.lay(); err != nil {
 		return err
 	}
-	served, err := rehearsal.New(filepath.Join("internal", "corpora", "nq", "testdata"), size)
-	if err != nil {
-		return err
-	}
+	served := rehearsal.New(size)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -228,17 +227,6 @@ func checkGolden(t *testing.T, name string, got []byte) {
 	}
 }
 
-func TestWorkersDoNotMatter(t *testing.T) {
-	want := defaultCorpus()
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	got := generate(t, Default())
-	for name, f := range want.files {
-		if !bytes.Equal(got.files[name].Bytes(), f.Bytes()) {
-			t.Errorf("%s depends on the number of workers", name)
-		}
-	}
-}
-
 // Members and parts change the layout, not the content.
 func TestStubLayout(t *testing.T) {
 	cfg := Default()
@@ -249,7 +237,7 @@ func TestStubLayout(t *testing.T) {
 				continue
 			}
 			b := c.files[f.Name].Bytes()
-			members += bytes.Count(b, gzipHeader)
+			members += strings.Count(string(b), "\x1f\x8b\x08\x00\x00\x00\x00\x00")
 			body := string(goldens.Plain(t, b))
 			body, ok := strings.CutPrefix(body, stubHeader)
 			body, ok2 := strings.CutSuffix(body, stubFooter)

@@ -91,10 +91,10 @@ func several(m map[string]map[string]bool) (n int) {
 
 func TestTruth(t *testing.T) {
 	many := Default()
-	many.Seed, many.Pages, many.TrainQuestions, many.DevQuestions, many.MeanHTMLBytes, many.TrapEvery = 7, 150, 200, 90, 8000, 2
+	many.Seed, many.Pages, many.TrainQuestions, many.DevQuestions, many.TrapEvery = 7, 150, 200, 90, 2
 	many.StubParts, many.StubRevisionsPerPage, many.TrainShards, many.DevShards = 3, 0, 3, 5
 	plainOnly := Default()
-	plainOnly.Seed, plainOnly.TrapEvery, plainOnly.TrainQuestions, plainOnly.DevQuestions, plainOnly.MeanHTMLBytes = 3, 0, 30, 0, 8000
+	plainOnly.Seed, plainOnly.TrapEvery, plainOnly.TrainQuestions, plainOnly.DevQuestions, plainOnly.Whole = 3, 0, 30, 3, true
 	for name, c := range map[string]corpus{"default": defaultCorpus(), "many": generate(t, many), "plain": generate(t, plainOnly)} {
 		t.Run(name, func(t *testing.T) { checkTruth(t, c) })
 	}
@@ -222,22 +222,36 @@ func checkRevisions(t *testing.T, rows []map[Key]string, train int, want Revisio
 }
 
 func checkSubstitutions(t *testing.T, dev []example, want Substitutions) {
-	got := newSubstitutions()
+	var got Substitutions
+	pairs := map[pair]*Substitution{}
 	for _, e := range dev {
-		got.records++
+		seen := map[pair]bool{}
 		for _, tok := range e.Tokens {
 			if tok.HTML {
 				continue
 			}
-			surface := html.UnescapeString(e.HTML[tok.Start:tok.End])
-			if strings.EqualFold(surface, tok.Token) {
-				surface = tok.Token
+			got.Compared++
+			p := pair{html.UnescapeString(e.HTML[tok.Start:tok.End]), tok.Token}
+			if strings.EqualFold(p.html, p.stored) {
+				continue
 			}
-			got.add(surface, tok.Token)
+			got.Mismatches++
+			if pairs[p] == nil {
+				pairs[p] = &Substitution{HTML: p.html, Stored: p.stored}
+			}
+			if pairs[p].Count++; !seen[p] {
+				seen[p] = true
+				pairs[p].Records++
+			}
 		}
 	}
-	if g := got.truth(); !reflect.DeepEqual(g, want) {
-		t.Errorf("substitutions:\ncounted %+v\ntruth   %+v", g, want)
+	if got.Compared != want.Compared || got.Mismatches != want.Mismatches || len(pairs) != len(want.Pairs) {
+		t.Errorf("substitutions: counted %+v and %d pairs, truth %+v", got, len(pairs), want)
+	}
+	for _, w := range want.Pairs {
+		if p := pairs[pair{w.HTML, w.Stored}]; p == nil || *p != w {
+			t.Errorf("substitutions: counted %+v, truth %+v", p, w)
+		}
 	}
 }
 
@@ -255,16 +269,13 @@ func TestDesigns(t *testing.T) {
 	if d[Text4K].Union >= d[URL].Union {
 		t.Error("no edits after 4,000 characters")
 	}
-	h := truth.HTMLNorm
 	for name, n := range map[string]int{
-		"title fragments without a rename":  truth.Titles[Title].Fragmented - truth.Titles[NciH1].Fragmented,
-		"collisions":                        truth.Titles[Title].Collisions,
-		"varying revisions":                 truth.VaryingRevisions,
-		"unresolved":                        truth.Revisions.UnresolvedRecords.Train,
-		"pronunciations":                    h.PronunciationRemoved.Union,
-		"pronunciations behind parentheses": h.PronunciationKept.Union,
-		"paragraphs in infoboxes":           h.InfoboxParagraph.Union,
-		"redirects":                         truth.Stub.Redirects,
+		"title fragments without a rename": truth.Titles[Title].Fragmented - truth.Titles[NciH1].Fragmented,
+		"collisions":                       truth.Titles[Title].Collisions,
+		"varying revisions":                truth.VaryingRevisions,
+		"unresolved":                       truth.Revisions.UnresolvedRecords.Train,
+		"pronunciations":                   truth.HTMLNorm.PronunciationRemoved.Union,
+		"redirects":                        truth.Stub.Redirects,
 	} {
 		if n <= 0 {
 			t.Errorf("the default corpus has no %s", name)

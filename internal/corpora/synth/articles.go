@@ -9,6 +9,7 @@ import (
 	"html"
 	"io"
 	"iter"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -76,7 +77,10 @@ var articles = sync.OnceValue(func() (all struct{ short, whole []*article }) {
 	}
 })
 
-// short is the article without its later sections.
+// style is half of the HTML of some.
+var style = regexp.MustCompile(`(?s)<STYLE>.*?</STYLE>`)
+
+// short is the article without its later sections and style sheets.
 func (a article) short() *article {
 	if a.Rest == nil {
 		a.Pieces = slices.Clone(a.Pieces)
@@ -85,6 +89,9 @@ func (a article) short() *article {
 	from, to := a.Rest.From, a.Rest.To
 	a.Pieces = slices.Concat(a.Pieces[:from], a.Pieces[to:])
 	a.Pieces[from].Gap = a.Pieces[from].Gap[a.Rest.Skip:]
+	for i := range a.Pieces {
+		a.Pieces[i].Gap = style.ReplaceAllString(a.Pieces[i].Gap, "")
+	}
 	all := a.Candidates
 	a.Candidates = nil
 	for _, c := range all {

@@ -18,10 +18,6 @@ type Config struct {
 	// Whole articles are as large as those of Natural Questions: 150,000 bytes of HTML on average.
 	Whole bool `hcl:"whole,optional" json:"whole" help:"whole articles, of 24,000 to 200,000 bytes of HTML; else they end after their first sections"`
 
-	// TrapEvery puts the designed pages (renames, shared titles, ...; 16 of 60)
-	// into every n-th block of 60 pages; 0 makes plain pages only.
-	TrapEvery int `hcl:"trap_every,optional" json:"trap_every" help:"put the designed cases into every n-th block of 60 pages; 0: plain pages only"`
-
 	StubParts            int `hcl:"stub_parts,optional" json:"stub_parts" help:"files of the dump"`
 	StubMembers          int `hcl:"stub_members,optional" json:"stub_members" help:"gzip members of each, at most"`
 	StubRevisionsPerPage int `hcl:"stub_revisions_per_page,optional" json:"stub_revisions_per_page" help:"revisions per page that no record has"`
@@ -32,7 +28,6 @@ type Config struct {
 func Default() Config {
 	return Config{
 		Seed: 1, Pages: 60, TrainQuestions: 160, DevQuestions: 40, TrainShards: 2, DevShards: 1,
-		TrapEvery: 1,
 		StubParts: 1, StubMembers: 3, StubRevisionsPerPage: 3, StubFillerPages: 20,
 	}
 }
@@ -42,7 +37,7 @@ func Default() Config {
 func Bench() Config {
 	return Config{
 		Seed: 1, Pages: 1200, TrainQuestions: 1900, DevQuestions: 100, TrainShards: 4, DevShards: 1,
-		Whole: true, TrapEvery: 1,
+		Whole:     true,
 		StubParts: 1, StubMembers: 8, StubRevisionsPerPage: 44, StubFillerPages: 20_000,
 	}
 }
@@ -71,7 +66,6 @@ func (c Config) Validate() error {
 	errs.within("dev_questions", c.DevQuestions, 0, maxRecords)
 	errs.within("train_shards", c.TrainShards, 1, 1000)
 	errs.within("dev_shards", c.DevShards, 1, 1000)
-	errs.within("trap_every", c.TrapEvery, 0, maxPages)
 	errs.within("stub_parts", c.StubParts, 1, 1000)
 	errs.within("stub_members", c.StubMembers, 1, 1000)
 	errs.within("stub_revisions_per_page", c.StubRevisionsPerPage, 0, 20_000)

@@ -145,7 +145,7 @@ help: ## list the targets
 quickstart: beside build ## from a bare machine to the first tables, three small models, a search, a report, and what is expected of them
 	bin/redsi run $(TOY) $(FIRST) -t table.smallest_models
 	@echo; bin/redsi search $(TOY) --log-level warn --model 'step.train.dsi["title/nci_norm/tiny/atomic/42"]' -k 3 \
-		'when was the castle fagide built'
+		'what is kevoza castle known for'
 	@echo; bin/redsi report $(TOY)
 	@echo; bin/redsi check $(TOY) $(FIRST) -t table.smallest_models
 

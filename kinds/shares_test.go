@@ -21,9 +21,9 @@ variable "paper" { default = {} }
 step "download" "t5" { urls = [var.t5] }
 step "download" "bert" { urls = [var.bert] }
 step "synth" "nq" {
-  pages           = 40
-  train_questions = 90
-  dev_questions   = 40
+  pages           = 55
+  train_questions = 110
+  dev_questions   = 50
 }
 step "extract" "nq" {
   for_each = { train = step.synth.nq.train, dev = step.synth.nq.dev }
@@ -167,7 +167,7 @@ func TestShares(t *testing.T) {
 		"unresolved":            {"", "cannot be told"}, // too few of so few records
 		"affected_train":        {"9 clusters have it", "cannot be told"},
 		"affected_dev":          {"grows with the records", "consistent"},
-		"differ":                {"0 clusters lack it", "cannot be told"}, // all have it
+		"differ":                {"2 clusters lack it", "cannot be told"}, // nearly all have it
 		"unknown_a":             {"documents by their records", "inside"},
 		"documents_train_title": {"falls with the records", "consistent"},
 		"documents":             {"falls with the records", "outside"},

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/internal/corpora/rehearsal"
-	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // What `make evening` sets, in place of a few records and updates.
@@ -25,7 +24,7 @@ var (
 )
 
 // TestEvening runs scale sample of the paper against a server that has what it downloads: real
-// records under other names, and models of a few thousand parameters beside their vocabularies. A
+// articles under other names, and models of a few thousand parameters beside their vocabularies. A
 // connection that is cut is continued; a second run finds everything done, and asks nobody.
 func TestEvening(t *testing.T) {
 	t.Parallel()
@@ -34,8 +33,7 @@ func TestEvening(t *testing.T) {
 	if *eveningShare > 0 {
 		size = rehearsal.Size{Dev: int(7830 * *eveningShare / 5), Train: int(6147 * *eveningShare), T5: rehearsal.EfficientTiny, BERT: rehearsal.SmallBERT}
 	}
-	served, err := rehearsal.New(filepath.Join("..", "corpora", "nq", "testdata"), size)
-	errtest.None(t, err)
+	served := rehearsal.New(size)
 	const cutAt = 200_000
 	var cut sync.Once
 	served.Sent = func(r *http.Request, n int64) {

@@ -19,7 +19,6 @@ func TestValidate(t *testing.T) {
 		{func(c *Config) { c.TrainQuestions = 0 }, "train_questions is 0"},
 		{func(c *Config) { c.DevQuestions = -1 }, "dev_questions is -1"},
 		{func(c *Config) { c.TrainShards = 0 }, "train_shards is 0"},
-		{func(c *Config) { c.MeanHTMLBytes = 100 }, "mean_html_bytes is 100; it must be between 8000"},
 		{func(c *Config) { c.StubParts = 0; c.StubMembers = 0 }, "stub_members is 0"},
 		{func(c *Config) { c.Pages = maxPages; c.StubRevisionsPerPage = 1000 }, "revision ids"},
 	} {

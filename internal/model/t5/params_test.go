@@ -11,6 +11,13 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
 )
 
+// tiny is google/t5-efficient-tiny's configuration.
+func tiny() Config {
+	c := Defaults()
+	c.DModel, c.DFF, c.NumLayers, c.NumDecoderLayers, c.NumHeads = 256, 1024, 4, 4, 4
+	return c
+}
+
 // The parameter counts are those of the published models.
 func TestParameterCounts(t *testing.T) {
 	base := Defaults()

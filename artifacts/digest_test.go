@@ -46,13 +46,3 @@ func TestDigestJSON(t *testing.T) {
 		t.Error("a key that is no digest was accepted")
 	}
 }
-
-func FuzzParseDigest(f *testing.F) {
-	f.Add("sha256:" + abc)
-	f.Add("sha256:")
-	f.Fuzz(func(t *testing.T, s string) {
-		if d, err := artifacts.ParseDigest(s); err == nil && d.String() != s {
-			t.Errorf("%q reads as %s", s, d)
-		}
-	})
-}

@@ -212,10 +212,7 @@ step "import_corpus" "mine" {
 	for attributes, want := range map[string]string{
 		"":                                    "give files, a tree that has documents, queries and judgments, or documents",
 		documents + `folder = "beir"`:         "applies only together with files",
-		documents + `relevant = 0`:            "want 1 or more, got the number 0",
-		documents + `seed = -1`:               "want 0 or more, got the number -1",
 		documents + `split = { train = 0.5 }`: `"train" is neither dev nor test; what is not drawn is train`,
-		documents + `split = { dev = 2 }`:     "want 0 to 1, got the number 2",
 		documents + `split = { dev = 0.6, test = 0.6 }`: "the shares add up to more than 1",
 		documents + `split_from = "train"`:              "applies only together with split",
 		documents + `fields = { body = "text" }`:        `"body" is not one of [id title text url oldid page_id]`,

@@ -9,7 +9,6 @@ import (
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/step"
 )
 
 // overlapQueries have a leak of each class, and a tab.
@@ -106,10 +105,6 @@ func TestOverlap(t *testing.T) {
 
 func TestOverlapRefuses(t *testing.T) {
 	l := newLocal(t)
-	in := l.lines(overlapQueries)
-	for path, value := range map[string]any{"threshold": 1.5, "document_threshold": 0.0, "shingle": int64(0), "document_shingle": int64(101), "verbatim": int64(-1)} {
-		errtest.Says(t, errtest.Of(step.NewTask(l.Registry.Lookup("overlap"), map[string]any{"queries": in, path: value})), path)
-	}
 	bad := l.lines([]dedup.Query{{ExampleID: 7, Split: "validation", Question: "q"}})
 	errtest.Says(t, errtest.Of(l.do("overlap", map[string]any{"queries": bad})), `queries: line 1: example 7 is of split "validation"`)
 }

@@ -60,14 +60,6 @@ func with(tree map[string]any, pairs ...any) map[string]any {
 	return m
 }
 
-func TestKeyIsFramed(t *testing.T) {
-	reg := NewRegistry(Define(everythingKind()))
-	d, pre := keyOf(t, reg, minimal())
-	if want := artifacts.Sum(fmt.Appendf(nil, "redsi-key/1 %d\n%s", len(pre), pre)); d != want {
-		t.Errorf("the key is not the digest of the framed preimage: %s, want %s", d, want)
-	}
-}
-
 // What a key must move with, and what it must not.
 func TestKeyMoves(t *testing.T) {
 	reg := NewRegistry(Define(everythingKind()))

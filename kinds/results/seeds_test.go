@@ -1,4 +1,4 @@
-package metrics
+package results
 
 import (
 	"fmt"
@@ -9,28 +9,30 @@ import (
 
 func close12(a, b float64) bool { return math.Abs(a-b) < 1e-12 }
 
-func TestSummarize(t *testing.T) {
-	for _, c := range []struct {
-		values    []float64
-		mean, std float64
-	}{
-		{[]float64{62}, 62, 0},
-		{[]float64{1, 3}, 2, math.Sqrt2},
-		{[]float64{2, 4, 4, 4, 5, 5, 7, 9}, 5, math.Sqrt(32. / 7)},
-	} {
-		s := Summarize(c.values)
-		if !close12(s.Mean, c.mean) || !close12(s.Std, c.std) || s.N != len(c.values) {
-			t.Errorf("Summarize(%v) = %+v", c.values, s)
-		}
+// observation is a run with its value.
+type observation struct {
+	effectsRun
+	value float64
+}
+
+func observed(group, level, other string, seed int, value float64) observation {
+	return observation{effectsRun{Group: group, Level: level, Other: other, Seed: seed}, value}
+}
+
+func effectsOf(list []observation, from, to string) (effectsReport, error) {
+	c, of := effectsConfig{From: from, To: to}, []float64(nil)
+	for _, o := range list {
+		c.Runs, of = append(c.Runs, o.effectsRun), append(of, o.value)
 	}
+	return c.effects(of)
 }
 
 // design is two groups, two levels of either factor and three seeds.
-func design() []Observation {
-	var out []Observation
+func design() []observation {
+	var out []observation
 	add := func(group, level, other string, values ...float64) {
 		for i, v := range values {
-			out = append(out, Observation{group, level, other, 42 + int64(i), v})
+			out = append(out, observed(group, level, other, 42+i, v))
 		}
 	}
 	add("atomic", "nci", "title", 10, 11, 12)
@@ -49,7 +51,7 @@ func design() []Observation {
 // so by 0.5, 1.5, 2 per seed; naive by -1, 1, 0 and 1, 1, 0, so by 0, 1, 0; both by
 // 0.25, 1.25, 1.
 func TestPairedEffects(t *testing.T) {
-	e, err := PairedEffects(design(), "nci", "html")
+	e, err := effectsOf(design(), "nci", "html")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +71,7 @@ func TestPairedEffects(t *testing.T) {
 	if !close12(e.Global.Mean, mean) || !close12(e.Global.Std, std) || e.Global.N != 3 {
 		t.Errorf("global %+v, want %v ± %v", e.Global, mean, std)
 	}
-	back, err := PairedEffects(design(), "html", "nci")
+	back, err := effectsOf(design(), "html", "nci")
 	if err != nil || !close12(back.Global.Mean, -mean) || !close12(back.Global.Std, std) {
 		t.Errorf("the other way %+v, %v", back, err)
 	}
@@ -81,16 +83,16 @@ func TestPaperEffects(t *testing.T) {
 	table := map[string][4]float64{ // Title NciNorm, Title HtmlNorm, PageID NciNorm, PageID HtmlNorm
 		"Atomic": {62.09, 62.54, 63.25, 63.49}, "Naive": {46.53, 46.86, 47.52, 47.76}, "Semantic": {47.12, 48.09, 48.72, 48.77},
 	}
-	var byText, byPage []Observation
+	var byText, byPage []observation
 	for _, id := range []string{"Atomic", "Naive", "Semantic"} {
 		for i, v := range table[id] {
 			text, page := []string{"NciNorm", "HtmlNorm"}[i%2], []string{"Title", "PageID"}[i/2]
-			byText = append(byText, Observation{id, text, page, 42, v})
-			byPage = append(byPage, Observation{id, page, text, 42, v})
+			byText = append(byText, observed(id, text, page, 42, v))
+			byPage = append(byPage, observed(id, page, text, 42, v))
 		}
 	}
-	check := func(observations []Observation, from, to string, want ...float64) {
-		e, err := PairedEffects(observations, from, to)
+	check := func(observations []observation, from, to string, want ...float64) {
+		e, err := effectsOf(observations, from, to)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -113,16 +115,16 @@ func TestPairedEffectsErrors(t *testing.T) {
 			continue
 		}
 		want := fmt.Sprintf("%s, %s, %s, seed %d has no value", o.Group, o.Level, o.Other, o.Seed)
-		without := append(append([]Observation{}, complete[:i]...), complete[i+1:]...)
-		if _, err := PairedEffects(without, "nci", "html"); err == nil || !strings.Contains(err.Error(), want) {
+		without := append(append([]observation{}, complete[:i]...), complete[i+1:]...)
+		if _, err := effectsOf(without, "nci", "html"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}
-	if _, err := PairedEffects(append(complete, complete[0]), "nci", "html"); err == nil || !strings.Contains(err.Error(), "atomic, nci, title, seed 42 has two values") {
+	if _, err := effectsOf(append(complete, complete[0]), "nci", "html"); err == nil || !strings.Contains(err.Error(), "atomic, nci, title, seed 42 has two values") {
 		t.Errorf("a repeated value: %v", err)
 	}
 	for _, levels := range [][2]string{{"nci", "nci"}, {"x", "y"}} {
-		if _, err := PairedEffects(complete, levels[0], levels[1]); err == nil || !strings.Contains(err.Error(), "no values to compare") {
+		if _, err := effectsOf(complete, levels[0], levels[1]); err == nil || !strings.Contains(err.Error(), "no values to compare") {
 			t.Errorf("%v: %v", levels, err)
 		}
 	}

@@ -216,7 +216,7 @@ step "import_corpus" "mine" {
 		documents + `split = { dev = 0.6, test = 0.6 }`: "the shares add up to more than 1",
 		documents + `split_from = "train"`:              "applies only together with split",
 		documents + `fields = { body = "text" }`:        `"body" is not one of [id title text url oldid page_id]`,
-		documents + `qrels_columns = ["qid"]`:           `"qid" is not one of [query document grade]`,
+		documents + `qrels_columns = ["qid"]`:           `"qid" is not one of "", "query", "document", "grade"`,
 		documents + `pick = { docs = ["x"] }`:           `"docs" is not one of [dev_qrels dev_queries documents qrels queries test_qrels test_queries train_qrels train_queries]`,
 		documents + `pick = { documents = ["["] }`:      `"[" is not a pattern of names`,
 	} {

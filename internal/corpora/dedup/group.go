@@ -40,9 +40,7 @@ func NewGrouper(keys []Key, o Options, s Sources) (*Grouper, error) {
 	if len(keys) == 0 {
 		return nil, errors.New("no deduplication key is given")
 	}
-	if err := o.check(); err != nil {
-		return nil, err
-	}
+	o = o.withDefaults()
 	g := &Grouper{
 		records: &Records{splits: o.RecordOrder.Splits(), paged: s.PageID != nil},
 		seen:    map[recordID]struct{}{},

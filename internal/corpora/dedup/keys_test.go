@@ -138,8 +138,6 @@ func TestKeyErrors(t *testing.T) {
 		{"page_id", Options{Fallback: FallbackTitle}, Sources{PageID: lookupIn(nil)}},
 		{"url", Options{Representative: LongestText}, Sources{}},
 		{"corpus_text", Options{}, Sources{}},
-		{"url", Options{Representative: "best"}, Sources{}},
-		{"url", Options{Fallback: "guess"}, Sources{}},
 	} {
 		k, _ := Lookup(c.key)
 		if _, err := k.Of(&elsaDisney, c.o, c.s); err == nil {

@@ -144,8 +144,6 @@ func TestSemanticErrors(t *testing.T) {
 		want string
 	}{
 		{3, scattered(2, 3), SemanticOptions{}, "2 embeddings for 3 documents"},
-		{2, scattered(2, 3), SemanticOptions{Clusters: 11}, "11 clusters per node; one decimal digit allows 2 to 10"},
-		{2, scattered(2, 3), SemanticOptions{LeafSize: -1}, "a leaf size of -1"},
 		{200, bad, SemanticOptions{}, "row 2, column 1 is +Inf"},
 		{2, npy.Matrix{Rows: 2, Cols: 3}, SemanticOptions{}, "needs 6 numbers"},
 	} {

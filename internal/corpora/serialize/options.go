@@ -1,13 +1,5 @@
 package serialize
 
-import (
-	"errors"
-	"fmt"
-	"reflect"
-	"slices"
-	"strings"
-)
-
 // Form names one of the paper's serializations.
 type Form string
 
@@ -58,15 +50,15 @@ type Options struct {
 	InfoboxPrefix  string   `hcl:"infobox_prefix,optional" json:"infobox_prefix" help:"a table is an infobox if one of its classes begins so"`
 	Footer         string   `hcl:"footer,optional" json:"footer" enum:"stop,section" help:"stop: the document ends at the first footer heading; section: footer sections go, each to the next h2 or h3, and so does text without a heading"`
 	FooterHeadings []string `hcl:"footer_headings,optional" json:"footer_headings" help:"footer headings"`
-	FooterLevel    int      `hcl:"footer_level,optional" json:"footer_level" help:"deepest heading level (2 to 6) of a footer"`
+	FooterLevel    int      `hcl:"footer_level,optional" json:"footer_level" min:"2" max:"6" help:"deepest heading level of a footer"`
 
 	// Pronunciation (paper, "Pronunciation Cleanup").
 	Pronunciation       string `hcl:"pronunciation,optional" json:"pronunciation" enum:"remove,keep" help:"whether a parenthesis goes when it holds a character unknown to T5"`
 	PronunciationSpans  string `hcl:"pronunciation_spans,optional" json:"pronunciation_spans" enum:"first,all" help:"first: only the first parenthesis may go, if it begins within the window; all: each that also ends there"`
-	PronunciationWindow int    `hcl:"pronunciation_window,optional" json:"pronunciation_window" help:"code points within which parentheses are looked for"`
+	PronunciationWindow int    `hcl:"pronunciation_window,optional" json:"pronunciation_window" min:"0" max:"1048576" help:"code points within which parentheses are looked for"`
 	PronunciationScope  string `hcl:"pronunciation_scope,optional" json:"pronunciation_scope" enum:"document,body" help:"where the window starts: at the title line, or after it"`
 
-	MaxBytes int `hcl:"max_bytes,optional" json:"max_bytes" help:"bytes of text after which a document is cut: a bound on what spans and headers can repeat"`
+	MaxBytes int `hcl:"max_bytes,optional" json:"max_bytes" min:"1024" max:"1073741824" help:"bytes of text after which a document is cut: a bound on what spans and headers can repeat"`
 }
 
 // Defaults is the configuration of the paper, completed by its released code.
@@ -119,25 +111,4 @@ func Defaults() Options {
 
 		MaxBytes: 16 << 20,
 	}
-}
-
-// Validate reports every value that no rule understands.
-func (o Options) Validate() error {
-	var errs []error
-	fields := reflect.ValueOf(o)
-	for i := range fields.NumField() {
-		f, value := fields.Type().Field(i), fields.Field(i)
-		if allowed := f.Tag.Get("enum"); allowed != "" && !slices.Contains(strings.Split(allowed, ","), value.String()) {
-			errs = append(errs, fmt.Errorf("serialize: %s is %q; use one of %s", f.Tag.Get("json"), value, strings.ReplaceAll(allowed, ",", ", ")))
-		}
-	}
-	between := func(name string, value, low, high int) {
-		if value < low || value > high {
-			errs = append(errs, fmt.Errorf("serialize: %s is %d; use %d to %d", name, value, low, high))
-		}
-	}
-	between("footer_level", o.FooterLevel, 2, 6)
-	between("pronunciation_window", o.PronunciationWindow, 0, 1<<20)
-	between("max_bytes", o.MaxBytes, 1<<10, 1<<30)
-	return errors.Join(errs...)
 }

@@ -58,7 +58,6 @@ corpus_text. Cost: about a millisecond per document; memory is bounded.`,
 		{Name: "report", Type: "report", Help: "the form, its options and what each rule removed, as JSON", Fields: step.FieldsOf[serializeReport]()},
 	},
 	Defaults: serializeConfig{serializing: serializing{Options: serialize.Defaults()}},
-	Check:    func(c serializeConfig) error { return c.Options.Validate() },
 	Parts:    []step.Spec{SerializeFile.Spec},
 	Split: func(_ context.Context, x *step.IO, c serializeConfig) ([]step.Task, error) {
 		return taskOfEach(x, c.Records, "nq/records", func(int) string { return "records" }, func(f step.Input, _ string) (step.Task, error) {

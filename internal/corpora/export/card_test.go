@@ -48,7 +48,7 @@ func TestCardOrigins(t *testing.T) {
 		language, want, not string
 	}{
 		{NaturalQuestions, "", "license: cc-by-sa-3.0\nlanguage:\n- en\npretty", "generated"},
-		{Generated, "", "license: apache-2.0\nlanguage:\n- en\npretty", "kwiatkowski"},
+		{Generated, "", "license: cc-by-sa-3.0\nlanguage:\n- en\npretty", "kwiatkowski"},
 		{Other, "", "---\npretty_name:", "Wikipedia"},
 		{Other, "de", "---\nlanguage:\n- de\npretty_name:", "Wikipedia"},
 	} {

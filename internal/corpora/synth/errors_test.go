@@ -59,7 +59,7 @@ func TestFailures(t *testing.T) {
 			files = append(files, &f)
 			return &f, nil
 		}, nil)
-		if !errors.Is(err, errDisk) || !strings.Contains(err.Error(), "nq-train-00.jsonl.gz") {
+		if !errors.Is(err, errDisk) || !strings.Contains(err.Error(), ".gz: ") {
 			t.Errorf("%s: got %v", name, err)
 		}
 		for i, f := range files {

@@ -190,3 +190,32 @@ func TestSimplified(t *testing.T) {
 		}
 	}
 }
+
+// TestArticles: edits stand among the first 4,000 characters, or behind them, whatever the title.
+func TestArticles(t *testing.T) {
+	for _, whole := range []bool{false, true} {
+		c := Default()
+		c.Whole = whole
+		p, seen := newPlan(c), map[string]bool{}
+		for i := range c.Pages {
+			pg := p.page(i)
+			var s snapshot
+			s.write(pg, look{})
+			seen[pg.article.Title] = true
+			for k, at := range pg.article.Edited {
+				chars := 0
+				for _, tok := range s.tokens[:at+s.shift] {
+					if !tok.tag {
+						chars += len([]rune(tok.text)) + 1
+					}
+				}
+				if s.tokens[at+s.shift].text != pg.number(k, look{}) || (k < 2) != (chars < 3900) || k > 1 && chars < 4100 {
+					t.Errorf("%s as %s: edit %d is at character %d", pg.article.Title, pg.titleAt(0), k, chars)
+				}
+			}
+		}
+		if len(seen) != 6 {
+			t.Errorf("%d articles", len(seen))
+		}
+	}
+}

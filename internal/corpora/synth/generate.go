@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"sync"
 	"sync/atomic"
 )
@@ -53,38 +54,26 @@ func (c Config) jobs() (all []job) {
 	return all
 }
 
-// Generate writes the corpus: each file through a writer that create returns, all at the same time.
-// Every writer is closed exactly once; after an error the caller throws away what was created.
-// progress (may be nil) is called by one goroutine at a time with records and dump lanes done; total
-// never changes. Memory does not grow with the corpus but for some 150 bytes per record.
+// Generate writes the corpus: each file through a writer that create returns, as many at a time as
+// there are processors. Every writer is closed exactly once; after an error the caller throws away what
+// was created. create and progress (which may be nil) are called by one goroutine at a time, progress
+// with records and dump lanes done; total never changes. Memory does not grow with the corpus but for
+// some 150 bytes per record.
 func Generate(cfg Config, create func(name string) (io.WriteCloser, error), progress func(done, total int64)) (*Truth, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	p := newPlan(cfg)
-	g := &generation{plan: p, truth: p.truth(), total: int64(cfg.TrainQuestions + cfg.DevQuestions + cfg.lanes()), progress: progress}
-	jobs := cfg.jobs()
-	files, errs := make([]*file, len(jobs)), make([]error, len(jobs)+1)
-	for i, j := range jobs {
-		w, err := create(j.Name)
-		if err != nil {
-			errs[i] = fmt.Errorf("synth: create %s: %w", j.Name, err)
-			g.failed.Store(true)
-			break
-		}
-		files[i] = newFile(j.Name, w)
-	}
+	p, jobs := newPlan(cfg), cfg.jobs()
+	g := &generation{plan: p, truth: p.truth(), create: create, progress: progress, total: int64(cfg.TrainQuestions + cfg.DevQuestions + cfg.lanes())}
+	errs, limit := make([]error, len(jobs)), make(chan struct{}, runtime.GOMAXPROCS(0))
 	var wg sync.WaitGroup
-	for i, f := range files {
-		if f == nil {
-			break
-		}
+	for i := range jobs {
 		wg.Go(func() {
-			g.write(&jobs[i], f)
-			if errs[i] = f.close(); errs[i] != nil {
+			limit <- struct{}{}
+			defer func() { <-limit }()
+			if errs[i] = g.file(&jobs[i]); errs[i] != nil {
 				g.failed.Store(true)
 			}
-			jobs[i].Bytes = f.size
 		})
 	}
 	wg.Wait()
@@ -99,20 +88,39 @@ func Generate(cfg Config, create func(name string) (io.WriteCloser, error), prog
 
 // generation is what the files have in common.
 type generation struct {
-	plan     *plan
-	failed   atomic.Bool // what others write is thrown away
+	plan   *plan
+	failed atomic.Bool // what others write is thrown away
+
 	mu       sync.Mutex
 	truth    *Truth
+	create   func(name string) (io.WriteCloser, error)
 	progress func(done, total int64)
 
 	done, total int64
 }
 
-func (g *generation) write(j *job, f *file) {
+func (g *generation) file(j *job) error {
+	if g.failed.Load() {
+		return nil
+	}
+	g.mu.Lock()
+	w, err := g.create(j.Name)
+	g.mu.Unlock()
+	if err != nil {
+		return fmt.Errorf("synth: create %s: %w", j.Name, err)
+	}
+	f := newFile(j.Name, w)
 	if j.Kind == KindStub {
 		g.stub(j, f)
-		return
+	} else {
+		g.records(j, f)
 	}
+	err = f.close()
+	j.Bytes = f.size
+	return err
+}
+
+func (g *generation) records(j *job, f *file) {
 	of := g.plan.train
 	if j.Kind == KindDev {
 		of = g.plan.dev

@@ -31,13 +31,12 @@ type plan struct {
 	cfg        Config
 	train, dev []record
 	questions  []int32 // per page, over both splits
-	trainOf    []int32 // per page
 }
 
 // newPlan deals the questions out to pages: first what each design needs, then
 // the rest, some pages being asked about far more often than others.
 func newPlan(cfg Config) *plan {
-	p := &plan{cfg: cfg, questions: make([]int32, cfg.Pages), trainOf: make([]int32, cfg.Pages)}
+	p := &plan{cfg: cfg, questions: make([]int32, cfg.Pages)}
 	r := &rng{mix(uint64(cfg.Seed), forPlan)}
 	order := make([]int32, cfg.Pages)
 	for i := range order {
@@ -79,7 +78,6 @@ func newPlan(cfg Config) *plan {
 	}
 	train, dev = train[:cfg.TrainQuestions], dev[:cfg.DevQuestions]
 	for _, page := range train {
-		p.trainOf[page]++
 		p.questions[page]++
 	}
 	for _, page := range dev {

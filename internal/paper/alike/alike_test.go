@@ -197,27 +197,6 @@ func TestRuns(t *testing.T) {
 	}
 }
 
-// TestRunsByMetric: two runs with the same documents in another order are told apart by
-// what they score.
-func TestRunsByMetric(t *testing.T) {
-	s := newStore(t)
-	rules := map[string]step.Alike{"run": step.Runs{Depth: 10, Overlap: 0.9, Qrels: "qrels", Metric: "MRR@10", Abs: 0.2}}
-	qrels := s.blob("q1 0 d1 1\nq2 0 d1 1\nq2 0 d7 0\n")
-	outputs := func(run string) map[string]artifacts.Artifact {
-		return map[string]artifacts.Artifact{"run": s.blob(run), "qrels": qrels}
-	}
-	first := "q1 Q0 d1 1 3 t\nq1 Q0 d2 2 2 t\nq2 Q0 d1 1 3 t\nq2 Q0 d2 2 2 t\n"
-	for swapped, verdict := range map[string]Verdict{
-		"q1 Q0 d1 1 3.5 t\nq1 Q0 d2 2 2 t\nq2 Q0 d1 1 3 t\nq2 Q0 d2 2 2 t\n": Within,
-		"q1 Q0 d2 1 3 t\nq1 Q0 d1 2 2 t\nq2 Q0 d1 1 3 t\nq2 Q0 d2 2 2 t\n":   Differs, // MRR 0.75
-	} {
-		c, err := Compare(context.Background(), s.Blobs, nil, rules, outputs(first), outputs(swapped), nil)
-		if err != nil || c.Verdict != verdict || verdict == Differs && c.Worst().Path != "MRR@10" {
-			t.Errorf("%v %+v %v", c, c.Worst(), err)
-		}
-	}
-}
-
 func TestVectors(t *testing.T) {
 	s := newStore(t)
 	o := step.Output{Alike: step.Vectors{Margin: step.Margin{Rel: 0.01}, Cosine: 0.99}}

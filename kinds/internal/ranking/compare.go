@@ -191,7 +191,7 @@ func runCompare(_ context.Context, x *step.IO, c compareConfig) error {
 	if len(pairs) == 0 {
 		comparisons = len(c.Claims)
 	}
-	report := compareReport{Systems: map[string]comparedSystem{}, Baselines: c.Baselines, Claims: c.judge(x, method, scores, list, names), Test: c.Test, Correction: c.Correction, Alpha: c.Alpha,
+	report := compareReport{Systems: map[string]comparedSystem{}, Baselines: append([]string{}, c.Baselines...), Claims: c.judge(x, method, scores, list, names), Test: c.Test, Correction: c.Correction, Alpha: c.Alpha,
 		Queries: len(scores[0][0]), Comparisons: comparisons, Method: method.String(comparisons, len(names))}
 	for i, name := range names {
 		s := comparedSystem{Percent: map[string]float64{}, Against: map[string]map[string]comparison{}}

@@ -1,8 +1,6 @@
 package dedup
 
-import (
-	"github.com/redsi/redsi/internal/corpora/nq"
-)
+import "github.com/redsi/redsi/internal/corpora/nq"
 
 // Document is one group and the snapshot that represents it.
 type Document struct {

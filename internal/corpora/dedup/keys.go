@@ -110,18 +110,6 @@ func Lookup(name string) (Key, error) {
 	return Key{}, fmt.Errorf("there is no deduplication key %q; the keys are %s", name, strings.Join(Names(), ", "))
 }
 
-// Of returns the key string of one record, for tables and tests; Grouper is the
-// way over a collection.
-func (k Key) Of(h *nq.Header, o Options, s Sources) (string, error) {
-	o = o.withDefaults()
-	if err := s.check(k, o); err != nil {
-		return "", err
-	}
-	d := derived{o: &o, s: &s}
-	d.reset(h)
-	return d.key(k)
-}
-
 // Fallback says what the page_id key compares where a revision has no page: the
 // paper names "titles" in one place and the URL title in another.
 type Fallback string

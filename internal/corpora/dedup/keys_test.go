@@ -97,6 +97,17 @@ func TestKeyStrings(t *testing.T) {
 	}
 }
 
+// Of is the key of one record.
+func (k Key) Of(h *nq.Header, o Options, s Sources) (string, error) {
+	o = o.withDefaults()
+	if err := s.check(k, o); err != nil {
+		return "", err
+	}
+	d := derived{o: &o, s: &s}
+	d.reset(h)
+	return d.key(k)
+}
+
 func TestKeyErrors(t *testing.T) {
 	noURL := nq.Header{ExampleID: 9, Split: nq.Dev, URL: "https://en.wikipedia.org/wiki/Foo"}
 	notUTF8 := nq.Header{Split: nq.Train, H1: "a\xff"}

@@ -2,7 +2,6 @@ package nq
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -94,13 +93,4 @@ func (c *Counts) Add(o Counts) {
 	if len(c.Named) > maxNamed {
 		c.Named = c.Named[:maxNamed]
 	}
-}
-
-func (c Counts) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%d records", c.Records)
-	for _, r := range slices.Sorted(maps.Keys(c.Skipped)) {
-		fmt.Fprintf(&b, ", %d skipped (%s)", c.Skipped[r], r)
-	}
-	return b.String()
 }

@@ -27,8 +27,8 @@ func small(t *testing.T) []byte {
 	}
 	var out bytes.Buffer
 	c := New(&out, About{
-		Title: `A "T"`, Description: "About T.", Published: at(9), License: "CC-BY-4.0", Keywords: []string{"x", "y"}, Version: "1.1", DOI: "10.1145/<1>",
-		Authors:  []Author{{Name: "A. Author", ORCID: "0000-0002-1825-0097", Affiliation: "Here"}, {Name: "B. Writer"}},
+		Work: Work{Title: `A "T"`, Abstract: "About T.", Released: at(9), License: "CC-BY-4.0", Keywords: []string{"x", "y"}, Version: "1.1", Paper: "10.1145/<1>",
+			Authors: []Author{{Name: "A. Author", ORCID: "0000-0002-1825-0097", Affiliation: "Here"}, {Name: "B. Writer"}}},
 		Workflow: "project/pipelines.hcl", Language: "HCL", Revision: "abc", Store: "store/",
 		Variables: map[string]json.RawMessage{"n": json.RawMessage("2"), "on": json.RawMessage("true"), "scale": json.RawMessage(`"toy"`), "seeds": json.RawMessage("[1,2]")},
 		Files: []File{{Path: "README.md", Name: "How to use it", Digest: artifacts.Sum([]byte("r")), Size: 1}, {Path: "project/pipelines.hcl", Name: "pipelines.hcl", Digest: artifacts.Sum([]byte("p")), Size: 1},
@@ -117,7 +117,7 @@ func TestGraph(t *testing.T) {
 // TestNothingIsMadeUp: without authors, licence and signers there are none.
 func TestNothingIsMadeUp(t *testing.T) {
 	var out bytes.Buffer
-	c := New(&out, About{Title: "T", Description: "D", Workflow: "project/p.hcl", Language: "HCL", Store: "store/"})
+	c := New(&out, About{Work: Work{Title: "T", Abstract: "D"}, Workflow: "project/p.hcl", Language: "HCL", Store: "store/"})
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}

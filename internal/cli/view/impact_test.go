@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/estimate"
 	"github.com/redsi/redsi/internal/pipeline/impact"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/session/journal"
 )
 
@@ -53,7 +54,7 @@ func planned() (*plan.Preview, PlanFacts) {
 	}
 	h := estimate.History{Samples: map[int][]estimate.Sample{1: {{Took: time.Hour, Bytes: 3e6}}}, Downloads: map[int]estimate.Download{2: {Bytes: 5e9, Sources: 2, Unknown: 1}}}
 	return v, PlanFacts{Estimate: estimate.Of(v, h), Why: map[int]string{1: "config.caption: \"<a|b>\" -> \"*c* @all\nx\x1b[31m\"", 2: "has never run here"},
-		Failed: map[int]journal.Failed{2: {Error: "out of <memory>", Ended: time.Now(), Times: 2}}, Unfit: map[int]string{1: "step.train.dsi wants 2 GPUs, and this machine has 0"}, Free: -1}
+		Failed: map[int]journal.Failed{2: {Remembered: runs.Remembered{Failure: runs.Failure{Error: "out of <memory>", Ended: time.Now()}, Times: 2}}}, Unfit: map[int]string{1: "step.train.dsi wants 2 GPUs, and this machine has 0"}, Free: -1}
 }
 
 // TestLongComment: what a comment says is bounded, and its end is there, however long the

@@ -20,9 +20,6 @@ TESTS      := OMP_NUM_THREADS=1 GOGC=400 $(GO) test -vet=off $(if $(DEBUG),,-ldf
 LONGEST    := ./internal/cli ./tools/docs ./kinds ./worker ./tools/chaos ./internal/model/train/fit
 # What `make bench` runs; each line replaces its rows in bench/results.jsonl.
 BENCH      ?= $(GO) run ./bench
-# Packages with tests that need a card.
-CARD        = $(shell grep -rl --include='*.go' '^//go:build.*cuda' internal kinds | xargs -n 1 dirname | sort -u | sed 's|^|./|')
-CARD_TAGS   = cuda$(TAGS:%=,%)
 # What `make chaos` does. ROUND=n repeats one round; rounds that are in OUT already are not done again.
 SEED       ?= 1
 ROUNDS     ?= 100
@@ -223,13 +220,11 @@ check-code: deps-models
 	$(GO) -C tools/temporal-server vet ./...
 	$(GO) -C tools/dist vet ./...
 	$(CHECKER) staticcheck $(PKGS)
-	$(GO) vet -cgocall=false -tags $(CARD_TAGS) $(CARD)
-	$(CHECKER) staticcheck -tags $(CARD_TAGS) $(CARD)
 
-# What reads the whole program each time, or asks others. tensor.Count and Emulate are instruments of several packages' tests.
+# What reads the whole program each time, or asks others.
 check-whole: deps-models
 	$(CHECKER) workflowcheck -config tools/check/workflowcheck.yaml ./workflows
-	@dead=$$($(CHECKER) deadcode $(PROGRAMS)) || exit 1; dead=$$(echo "$$dead" | grep -v 'func: \(Emulate\|Count\(Begin\|End\)\?\)$$'); \
+	@dead=$$($(CHECKER) deadcode $(PROGRAMS)) || exit 1; \
 		test -z "$$dead" || { echo "what no program uses:"; echo "$$dead"; exit 1; }
 	@for dir in . examples/own-kind tools/dist tools/temporal-server; do $(GO) -C $$dir mod tidy -diff || { echo "run go mod tidy in $$dir"; exit 1; }; done
 	@sh tools/check/vulnerabilities.sh "$(CHECKER)" $(PKGS)
@@ -237,16 +232,14 @@ check-whole: deps-models
 .PHONY: test-cuda bench-cuda card-pack
 # The same tests run in `make test` on a card of software.
 test-cuda: deps-torch deps-graphs ## the tests of what a card computes, on this machine's card; what was compared: bin/test-cuda.json
-	$(GO) test -c -tags $(CARD_TAGS) -o bin/cardtest.test ./internal/model/cardtest
+	$(GO) test -c -o bin/cardtest.test ./internal/model/cardtest
 	cd internal/model/cardtest && ../../../bin/cardtest.test -card=real -report ../../../bin/test-cuda.json
-	@packages=$$(find internal kinds -name '*_cuda_test.go' | xargs -r -n 1 dirname | sort -u | sed 's|^|./|'); \
-		test -z "$$packages" || $(GO) test -tags $(CARD_TAGS) -run '^TestCard' $$packages
 
 bench-cuda: build deps ## training, evaluation and embedding on this machine's card beside transformers, into bench/results.jsonl
 	$(GO) run ./bench -only cuda/...
 
 card-pack: deps-torch deps-graphs ## the tests of test-cuda for a machine without a network: dist/card.tar.gz
-	$(GO) test -c -tags $(CARD_TAGS) -ldflags '-s -w' -o bin/cardtest.test ./internal/model/cardtest
+	$(GO) test -c -ldflags '-s -w' -o bin/cardtest.test ./internal/model/cardtest
 	tools/card/pack.sh bin/cardtest.test $(GRAPHS)/libredsi_graphs.so dist/card.tar.gz $(LIBTORCH_VERSION)
 
 fmt: ## gofmt all Go files

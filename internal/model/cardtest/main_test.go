@@ -58,6 +58,9 @@ func begin(kind string) error {
 		if tensor.CUDADevices() == 0 {
 			return errors.New("libtorch sees no card; `redsi doctor` says what is missing, REDSI_CUDA=FOLDER names where a Python's packages have a torch with CUDA")
 		}
+		if c := tensor.Card(); !c.Loaded || len(c.Versions) == 0 || c.Versions[0] != "torch "+tensor.Version() {
+			return fmt.Errorf("what was loaded is not torch %s: %+v", tensor.Version(), c)
+		}
 		return nil
 	}
 	return fmt.Errorf("-card=%s; fake and real are known", kind)

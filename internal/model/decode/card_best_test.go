@@ -1,3 +1,5 @@
+//go:build linux
+
 package decode
 
 import (
@@ -23,7 +25,6 @@ func tied(d *seeded.Numbers, n, values int) []float32 {
 // TestTies: a card's candidates are the CPU's, in its order, whatever is equal and
 // whether blocks are chosen or all are sorted.
 func TestTies(t *testing.T) {
-	defer tensor.Emulate()()
 	var d seeded.Numbers
 	looked := map[bool]int{}
 	for range 300 {
@@ -67,7 +68,6 @@ func TestTies(t *testing.T) {
 // TestTrieTies: along a trie the same, with nodes of very different widths and rows
 // that have none.
 func TestTrieTies(t *testing.T) {
-	defer tensor.Emulate()()
 	var d seeded.Numbers
 	for range 60 {
 		seen := map[[3]int32]bool{}

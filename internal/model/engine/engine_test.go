@@ -181,29 +181,6 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// What is found for a query does not depend on those that it is searched with: the
-// same documents in the same order, and scores that differ by rounding only.
-func TestTogether(t *testing.T) {
-	for _, kind := range []docid.Kind{docid.KindNaive, docid.KindAtomic} {
-		e := open(t, collection(t, kind, false), search.Options{Beams: 5, Device: "cpu"})
-		var queries []string
-		for i := range 40 { // more than are decoded together
-			queries = append(queries, strings.Repeat("who wrote book ", i%3)+fmt.Sprint(i))
-		}
-		for i, a := range ask(t, e, 5, queries...) {
-			alone := ask(t, e, 5, queries[i])[0]
-			if fmt.Sprint(documentsOf(a)) != fmt.Sprint(documentsOf(alone)) || a.Invalid != alone.Invalid || a.Truncated != alone.Truncated {
-				t.Fatalf("%s, %q: %+v, alone %+v", kind, queries[i], a, alone)
-			}
-			for k, h := range a.Hits {
-				if w := alone.Hits[k]; math.Abs(h.Score-w.Score) > 1e-5 || math.Abs(h.Probability-w.Probability) > 1e-5*w.Probability {
-					t.Errorf("%s, %q, rank %d: %+v, alone %+v", kind, queries[i], h.Rank, h, w)
-				}
-			}
-		}
-	}
-}
-
 // Several goroutines may ask at once and get what each alone would get.
 func TestConcurrent(t *testing.T) {
 	e := open(t, collection(t, docid.KindNaive, false), search.Options{Beams: 5, Device: "cpu"})

@@ -1,4 +1,6 @@
-package tensor
+//go:build linux
+
+package fakecard_test
 
 import (
 	"encoding/json"
@@ -8,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/calls"
 )
 
@@ -31,40 +34,51 @@ func TestEfficientCalls(t *testing.T) {
 	if !update {
 		goldens.JSON(t, path, &want)
 	}
-	end := Emulate()
-	defer end()
 	var got []efficientCall
-	run(t, func(s *Scope) {
+	run(t, func(s *tensor.Scope) {
 		const heads, d = 6, 64 // Small has 8, Tiny 4, Base 12 of 64
-		rng := &RNG{Seed: 2}
-		leaf := func(dtype DType, shape ...int64) *Tensor {
-			x := s.ToDType(s.Normal(rng, 0, 1, shape...), dtype)
+		card, rng := tensor.CUDA(0), &tensor.RNG{Seed: 2}
+		leaf := func(dtype tensor.DType, shape ...int64) *tensor.Tensor {
+			x := s.ToDevice(s.ToDType(s.Normal(rng, 0, 1, shape...), dtype), card)
 			s.Leaf(x)
 			return x
 		}
-		padding := func(lens []int64) *Padding {
-			start, rows := packedSpans(lens)
-			return s.NewPadding(start, lens, rows, 0, s.Upload(CUDA(0), PaddingIndexes(start, lens, rows, 0))[0])
+		padding := func(lens []int64) (p *tensor.Padding, rows int64) {
+			var start []int64
+			for _, n := range lens {
+				start = append(start, rows)
+				rows += n
+			}
+			return s.NewPadding(start, lens, rows, 0, s.Upload(card, tensor.PaddingIndexes(start, lens, rows, 0))[0]), rows
 		}
-		for _, dtype := range []DType{F16, BF16} {
+		attend := func(q, bias, kv *tensor.Tensor, l *tensor.Layout, o tensor.AttentionOptions) *tensor.Tensor {
+			const wide = heads * d
+			if kv == nil { // all three as one product makes them
+				parts := s.Split(q, 1, wide, wide, wide)
+				return s.PackedAttention(parts[0], parts[1], parts[2], bias, tensor.Spans{Layout: l}, o)
+			}
+			parts := s.Split(kv, 1, wide, wide)
+			return s.PackedAttention(q, parts[0], parts[1], bias, tensor.Spans{Layout: l}, o)
+		}
+		for _, dtype := range []tensor.DType{tensor.F16, tensor.BF16} {
 			for _, lens := range [][]int64{{21, 1, 7}, {16, 16}, {1}} {
-				in, out := padding(lens), padding([]int64{3, 40, 2}[:len(lens)])
-				o := AttentionOptions{Heads: heads, Scale: 1, Dropout: 0.1, RNG: rng}
-				bias := s.Normal(rng, 0, 1, heads, 40, 40)
-				s.Leaf(bias)
-				qkv, q, kv := leaf(dtype, in.rows, 3*heads*d), leaf(dtype, out.rows, heads*d), leaf(dtype, in.rows, 2*heads*d)
+				in, inRows := padding(lens)
+				out, outRows := padding([]int64{3, 40, 2}[:len(lens)])
+				o := tensor.AttentionOptions{Heads: heads, Scale: 1, Dropout: 0.1, RNG: rng}
+				bias := leaf(tensor.F32, heads, 40, 40)
+				qkv, q, kv := leaf(dtype, inRows, 3*heads*d), leaf(dtype, outRows, heads*d), leaf(dtype, inRows, 2*heads*d)
 				text := calls.Of("aten::_efficient_attention_", func() {
-					self := s.PackedAttentionQKV(qkv, bias, Spans{Layout: NewLayout(in, in)}, o)
-					s.Gradients(s.Sum(self), []*Tensor{qkv, bias})
-					cross := s.PackedAttentionKV(q, kv, nil, Spans{Layout: NewLayout(out, in)}, o)
-					s.Gradients(s.Sum(cross), []*Tensor{q, kv})
+					self := attend(qkv, bias, nil, tensor.NewLayout(in, in), o)
+					s.Gradients(s.Sum(self), []*tensor.Tensor{qkv, bias})
+					cross := attend(q, nil, kv, tensor.NewLayout(out, in), o)
+					s.Gradients(s.Sum(cross), []*tensor.Tensor{q, kv})
 					o.Causal = true
-					causal := s.PackedAttentionQKV(qkv, nil, Spans{Layout: NewLayout(in, in)}, o)
-					s.Gradients(s.Sum(causal), []*Tensor{qkv})
-					NoGrad(func() { // one token of beams that share keys
+					causal := attend(qkv, nil, nil, tensor.NewLayout(in, in), o)
+					s.Gradients(s.Sum(causal), []*tensor.Tensor{qkv})
+					tensor.NoGrad(func() { // one token of beams that share keys
 						n, l := int64(len(lens)), slices.Max(lens)
 						o.Causal, o.Dropout = false, 0
-						s.BatchAttention(leaf(dtype, n, 5, heads*d), leaf(dtype, n, l, heads*d), leaf(dtype, n, l, heads*d), s.Zeros(dtype, CPU, n, 1, 1, l), o)
+						s.BatchAttention(leaf(dtype, n, 5, heads*d), leaf(dtype, n, l, heads*d), leaf(dtype, n, l, heads*d), s.Zeros(dtype, card, n, 1, 1, l), o)
 					})
 				})
 				var some []efficientCall

@@ -3,7 +3,6 @@ package dedup
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/redsi/redsi/internal/corpora/nq"

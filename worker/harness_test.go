@@ -163,7 +163,7 @@ func benchAt(t *testing.T, opts client.Options, slots int, codec payload.Codec, 
 }
 
 func (b *bench) activities() *activities.Activities {
-	return &activities.Activities{Store: artifacts.Alone(b.store), Leases: lease.New(b.store.Leases, slog.New(slog.DiscardHandler)), Registry: b.reg, Log: slog.New(slog.DiscardHandler), Client: b.c, Codec: b.codec,
+	return &activities.Activities{Store: artifacts.Alone(b.store), Leases: lease.New(b.store.Leases, slog.New(slog.DiscardHandler)), Registry: b.reg, Log: slog.New(slog.DiscardHandler), Client: b.c,
 		CacheDir: b.t.TempDir(), Scratch: scratch.In(b.t.TempDir()), Features: workflows.Features{SearchAttributes: true}, Telemetry: b.shown,
 		Resolve: func(context.Context, *plan.Plan, []int, string) error { return nil }}
 }

@@ -4,11 +4,12 @@ package cardtest
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"testing"
 
+	"github.com/redsi/redsi/internal/corpora/drawn"
+	"github.com/redsi/redsi/internal/model/bart"
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/t5"
 	"github.com/redsi/redsi/internal/model/tensor"
@@ -18,11 +19,20 @@ import (
 // TestGradients: a card's gradients of a whole model are the CPU's, in every type, with layers that are kept and with layers that
 // are computed again; on a CPU both are the same bytes, dropout's masks included. A card takes one upload and is not waited for.
 func TestGradients(t *testing.T) {
-	configs := families(2)
-	gated, own := configs["t5"].(t5.Config), configs["t5"].(t5.Config)
+	tied, of := t5.Defaults(), bart.Defaults()
+	tied.VocabSize, tied.DModel, tied.DKV, tied.DFF, tied.NumLayers, tied.NumDecoderLayers, tied.NumHeads = 60, 24, 8, 32, 3, 3, 3
+	of.VocabSize, of.DModel, of.EncoderLayers, of.DecoderLayers, of.EncoderHeads, of.DecoderHeads, of.EncoderFFN, of.DecoderFFN = 60, 24, 2, 2, 3, 3, 32, 32
+	gated, own := tied, tied
 	gated.FeedForward, gated.TieEmbeddings, own.ModelType = "gated-gelu", false, "umt5"
-	maps.Copy(configs, map[string]seq2seq.Config{"t5 gated": gated, "umt5": own})
-	b := seq2seq.Batch{Inputs: [][]int32{{5, 6, 7, 2}, {8, 2}, {9, 10, 11, 12, 13, 2}}, Labels: [][]int32{{7, seq2seq.Ignore, 2}, {8, 9, 2}, {10, 2}}}
+	configs := map[string]seq2seq.Config{"t5": tied, "t5 gated": gated, "umt5": own, "bart": of}
+	draw := drawn.Numbers(3)
+	b := seq2seq.Batch{Inputs: draw.Sequences(6, 1, 9), Labels: draw.Sequences(6, 1, 5)}
+	for _, ids := range slices.Concat(b.Inputs, b.Labels) {
+		for i := range ids {
+			ids[i] %= 50
+		}
+	}
+	b.Labels[2][0] = seq2seq.Ignore
 	for name, config := range configs {
 		compute := func(dev tensor.Device, dtype tensor.DType, again bool, rng *tensor.RNG) (loss float64, all [][]float32) {
 			m, err := seq2seq.Init(config, 5, dev)

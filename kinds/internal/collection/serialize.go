@@ -43,7 +43,7 @@ var Serialize = step.Define(step.Kind[serializeConfig]{
 	Doc: `Write the text of every document in one of the four forms of the paper.
 simplified, simplenorm, ncinorm and htmlnorm (appendix "HtmlNorm Reconstruction
 and Serialization"), or simplified_tags, the text of NQ's simplified format as it
-is. One part per records file. Every rule is an option; what each rule removed is
+is. One part per records file. Rules that readings of the paper differ in are options; what each removed is
 counted in the report. Without documents every record is written, for a dedup by
 corpus_text. Cost: about a millisecond per document; memory is bounded.`,
 	Example: `step "serialize" "html_norm" {

@@ -469,7 +469,7 @@ void install() {
   aten->impl("_softmax_backward_data.out", softmax_backward);
   for (const c10::OperatorName &name : c10::Dispatcher::singleton().getAllOpNames()) {
     const auto op = c10::Dispatcher::singleton().findOp(name);
-    if (!op || !starts(name.name, "aten::")) continue;
+    if (!op || !starts(name.name, "aten::") || name.name.find("softmax_backward_data") != std::string::npos) continue;
     const bool computes = op->hasKernelForDispatchKey(c10::DispatchKey::CPU);
     // A card has these as a CPU has them; otherwise libtorch would make add_ of add.out.
     if (computes && op->hasKernelForDispatchKey(c10::DispatchKey::CompositeExplicitAutogradNonFunctional))

@@ -31,7 +31,11 @@ func TestThreads(t *testing.T) {
 		narrow.FeedForward = feedForward
 		configs = append(configs, narrow)
 	}
-	for _, config := range configs {
+	for i, config := range append(configs, c, b) {
+		compute := tensor.F32
+		if i >= len(configs) {
+			compute = tensor.BF16
+		}
 		var want string
 		feedForward := ""
 		if c, ok := config.(t5.Config); ok {
@@ -39,18 +43,19 @@ func TestThreads(t *testing.T) {
 		}
 		for _, threads := range counts {
 			tensor.SetNumThreads(threads)
-			if got := trained(t, config); want == "" {
+			if got := trained(t, config, compute); want == "" {
 				want = got
 			} else if got != want {
-				t.Errorf("%T %s, %d threads: weights %s, the first time: %s", config, feedForward, threads, got, want)
+				t.Errorf("%T %s in %s, %d threads: weights %s, the first time: %s", config, feedForward, compute, threads, got, want)
 			}
 		}
 	}
 }
 
 // trained is the digest of a model's weights after some updates.
-func trained(t *testing.T, c seq2seq.Config) string {
+func trained(t *testing.T, c seq2seq.Config, compute tensor.DType) string {
 	l := learnerWith(t, c)
+	l.Model.Compute = compute
 	for i := range int64(2) {
 		b := &train.Batch{}
 		for n := range int32(48) {

@@ -20,6 +20,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // tree is a small clone: what python/ needs, and a program of Go without cgo that stands for redsi and the server.
@@ -28,12 +31,7 @@ func tree(t *testing.T) string {
 	root := t.TempDir()
 	write := func(name, text string) {
 		path := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, path, text)
 	}
 	write("python/pyproject.toml", `[project]
 name = "redsi"
@@ -82,18 +80,12 @@ func TestWheel(t *testing.T) {
 	out, again := t.TempDir(), t.TempDir()
 	root := tree(t)
 	other := filepath.Join(t.TempDir(), "elsewhere")
-	if err := os.CopyFS(other, os.DirFS(root)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.CopyFS(other, os.DirFS(root)))
 	if err := os.Chmod(filepath.Join(other, "LICENSE"), 0o600); err != nil { // another umask
 		t.Fatal(err)
 	}
-	if err := makeRedsi(t, root, out); err != nil {
-		t.Fatal(err)
-	}
-	if err := makeRedsi(t, other, again); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, makeRedsi(t, root, out))
+	errtest.None(t, makeRedsi(t, other, again))
 	wheel, err := os.ReadFile(filepath.Join(out, wheelName))
 	if err != nil {
 		t.Fatal(err)
@@ -102,20 +94,14 @@ func TestWheel(t *testing.T) {
 		t.Errorf("two clones make different wheels (%v)", err)
 	}
 	z, err := zip.NewReader(bytes.NewReader(wheel), int64(len(wheel)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	files := map[string]string{}
 	var order []string
 	for _, f := range z.File {
 		in, err := f.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		data, err := io.ReadAll(in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		files[f.Name] = string(data)
 		order = append(order, f.Name)
 		if want := strings.Contains(f.Name, "/scripts/"); want != (f.Mode()&0o111 != 0) || !f.Modified.Equal(time.Unix(1700000000, 0)) {
@@ -161,16 +147,10 @@ func TestWheel(t *testing.T) {
 		t.Errorf("the bill of materials lacks Go:\n%s", files[info+"sboms/redsi.cdx.json"])
 	}
 	// What it is made of has to be there, and nothing is left of a wheel that fails.
-	if err := run([]string{"-make", "redsi", "-redsi", "program", "-version", "1.2.3", "-platform", "linux-amd64"}); err == nil || !strings.Contains(err.Error(), "no such file") {
-		t.Errorf("without a server: %v", err)
-	}
-	if err := os.Remove(filepath.Join(root, "LICENSE")); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Says(t, run([]string{"-make", "redsi", "-redsi", "program", "-version", "1.2.3", "-platform", "linux-amd64"}), "no such file")
+	errtest.None(t, os.Remove(filepath.Join(root, "LICENSE")))
 	failed := t.TempDir()
-	if err := makeRedsi(t, root, failed); err == nil || !strings.Contains(err.Error(), "LICENSE") {
-		t.Errorf("error %v", err)
-	}
+	errtest.Says(t, makeRedsi(t, root, failed), "LICENSE")
 	if left, err := os.ReadDir(failed); err != nil || len(left) > 0 {
 		t.Errorf("it left %v (%v)", left, err)
 	}
@@ -179,9 +159,7 @@ func TestWheel(t *testing.T) {
 func goVersion(t *testing.T) string {
 	t.Helper()
 	out, err := exec.Command("go", "env", "GOVERSION").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return strings.TrimSpace(string(out))
 }
 
@@ -225,9 +203,7 @@ func mac(oldest uint32) []byte {
 func written(t *testing.T, name string, data []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, data, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Program(t, path, data)
 	return path
 }
 

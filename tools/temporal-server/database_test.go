@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestMain lets newDatabase start this test's binary as the program.
@@ -18,16 +20,12 @@ func TestMain(m *testing.M) {
 // The first database is left beside the program for the next start, which takes another one only if it cannot be used.
 func TestNewDatabase(t *testing.T) {
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	dir, attributes := t.TempDir(), []string{"RedsiStep"}
 	create := func(name string) []byte {
 		t.Helper()
 		path := filepath.Join(dir, name)
-		if err := newDatabase(path, attributes); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, newDatabase(path, attributes))
 		if err := checkDatabase(path, attributes); err != nil {
 			t.Error(err)
 		}

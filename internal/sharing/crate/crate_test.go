@@ -12,6 +12,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 var update = flag.Bool("update", false, "rewrite goldens")
@@ -62,9 +63,7 @@ func TestGolden(t *testing.T) {
 	got := small(t)
 	path := filepath.Join("testdata", "ro-crate-metadata.json")
 	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, path, got)
 	}
 	want, err := os.ReadFile(path)
 	if err != nil || !bytes.Equal(want, got) {

@@ -20,9 +20,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // tree is a small clone: what python/ needs, and a program of Go without cgo that stands for redsi and the server.
@@ -31,7 +28,12 @@ func tree(t *testing.T) string {
 	root := t.TempDir()
 	write := func(name, text string) {
 		path := filepath.Join(root, name)
-		filetest.Write(t, path, text)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 	write("python/pyproject.toml", `[project]
 name = "redsi"
@@ -80,12 +82,18 @@ func TestWheel(t *testing.T) {
 	out, again := t.TempDir(), t.TempDir()
 	root := tree(t)
 	other := filepath.Join(t.TempDir(), "elsewhere")
-	errtest.None(t, os.CopyFS(other, os.DirFS(root)))
+	if err := os.CopyFS(other, os.DirFS(root)); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.Chmod(filepath.Join(other, "LICENSE"), 0o600); err != nil { // another umask
 		t.Fatal(err)
 	}
-	errtest.None(t, makeRedsi(t, root, out))
-	errtest.None(t, makeRedsi(t, other, again))
+	if err := makeRedsi(t, root, out); err != nil {
+		t.Fatal(err)
+	}
+	if err := makeRedsi(t, other, again); err != nil {
+		t.Fatal(err)
+	}
 	wheel, err := os.ReadFile(filepath.Join(out, wheelName))
 	if err != nil {
 		t.Fatal(err)
@@ -94,14 +102,20 @@ func TestWheel(t *testing.T) {
 		t.Errorf("two clones make different wheels (%v)", err)
 	}
 	z, err := zip.NewReader(bytes.NewReader(wheel), int64(len(wheel)))
-	errtest.None(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	files := map[string]string{}
 	var order []string
 	for _, f := range z.File {
 		in, err := f.Open()
-		errtest.None(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		data, err := io.ReadAll(in)
-		errtest.None(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		files[f.Name] = string(data)
 		order = append(order, f.Name)
 		if want := strings.Contains(f.Name, "/scripts/"); want != (f.Mode()&0o111 != 0) || !f.Modified.Equal(time.Unix(1700000000, 0)) {
@@ -147,10 +161,16 @@ func TestWheel(t *testing.T) {
 		t.Errorf("the bill of materials lacks Go:\n%s", files[info+"sboms/redsi.cdx.json"])
 	}
 	// What it is made of has to be there, and nothing is left of a wheel that fails.
-	errtest.Says(t, run([]string{"-make", "redsi", "-redsi", "program", "-version", "1.2.3", "-platform", "linux-amd64"}), "no such file")
-	errtest.None(t, os.Remove(filepath.Join(root, "LICENSE")))
+	if err := run([]string{"-make", "redsi", "-redsi", "program", "-version", "1.2.3", "-platform", "linux-amd64"}); err == nil || !strings.Contains(err.Error(), "no such file") {
+		t.Errorf("without a server: %v", err)
+	}
+	if err := os.Remove(filepath.Join(root, "LICENSE")); err != nil {
+		t.Fatal(err)
+	}
 	failed := t.TempDir()
-	errtest.Says(t, makeRedsi(t, root, failed), "LICENSE")
+	if err := makeRedsi(t, root, failed); err == nil || !strings.Contains(err.Error(), "LICENSE") {
+		t.Errorf("error %v", err)
+	}
 	if left, err := os.ReadDir(failed); err != nil || len(left) > 0 {
 		t.Errorf("it left %v (%v)", left, err)
 	}
@@ -159,7 +179,9 @@ func TestWheel(t *testing.T) {
 func goVersion(t *testing.T) string {
 	t.Helper()
 	out, err := exec.Command("go", "env", "GOVERSION").Output()
-	errtest.None(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return strings.TrimSpace(string(out))
 }
 
@@ -203,7 +225,9 @@ func mac(oldest uint32) []byte {
 func written(t *testing.T, name string, data []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	filetest.Program(t, path, data)
+	if err := os.WriteFile(path, data, 0o755); err != nil {
+		t.Fatal(err)
+	}
 	return path
 }
 

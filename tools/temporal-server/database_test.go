@@ -5,8 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-
-	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestMain lets newDatabase start this test's binary as the program.
@@ -20,12 +18,16 @@ func TestMain(m *testing.M) {
 // The first database is left beside the program for the next start, which takes another one only if it cannot be used.
 func TestNewDatabase(t *testing.T) {
 	self, err := os.Executable()
-	errtest.None(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	dir, attributes := t.TempDir(), []string{"RedsiStep"}
 	create := func(name string) []byte {
 		t.Helper()
 		path := filepath.Join(dir, name)
-		errtest.None(t, newDatabase(path, attributes))
+		if err := newDatabase(path, attributes); err != nil {
+			t.Fatal(err)
+		}
 		if err := checkDatabase(path, attributes); err != nil {
 			t.Error(err)
 		}

@@ -20,9 +20,6 @@ TESTS      := OMP_NUM_THREADS=1 GOGC=400 $(GO) test -vet=off $(if $(DEBUG),,-ldf
 LONGEST    := ./internal/cli ./tools/docs ./kinds ./worker ./tools/chaos ./internal/model/train/fit
 # What `make bench` runs; each line replaces its rows in bench/results.jsonl.
 BENCH      ?= $(GO) run ./bench
-# Packages with tests that need a card.
-CARD        = $(shell grep -rl --include='*.go' '^//go:build.*cuda' internal kinds | xargs -n 1 dirname | sort -u | sed 's|^|./|')
-CARD_TAGS   = cuda$(TAGS:%=,%)
 # What `make chaos` does. ROUND=n repeats one round; rounds that are in OUT already are not done again.
 SEED       ?= 1
 ROUNDS     ?= 100
@@ -148,7 +145,7 @@ help: ## list the targets
 quickstart: beside build ## from a bare machine to the first tables, three small models, a search, a report, and what is expected of them
 	bin/redsi run $(TOY) $(FIRST) -t table.smallest_models
 	@echo; bin/redsi search $(TOY) --log-level warn --model 'step.train.dsi["title/nci_norm/tiny/atomic/42"]' -k 3 \
-		'when was the castle fagide built'
+		'what is kevoza castle known for'
 	@echo; bin/redsi report $(TOY)
 	@echo; bin/redsi check $(TOY) $(FIRST) -t table.smallest_models
 
@@ -192,13 +189,15 @@ cross: tools ## compile and vet redsi, without its tests, for the platforms that
 
 chaos: build deps-servers ## kill, stop and starve redsi, its servers and disks at random moments: SEED= ROUNDS= PARALLEL= OUT=
 	$(GO) build -o bin/chaos ./tools/chaos
-	bin/chaos -redsi bin/redsi -seed $(SEED) -rounds $(ROUNDS) -parallel $(PARALLEL) $(if $(ROUND),-round $(ROUND),-out $(OUT))
+	for u in "unshare -m" "unshare -rm"; do $$u true 2>/dev/null && own="$$u env REDSI_CHAOS_MOUNTS=1" && break; done; \
+	$$own bin/chaos -redsi bin/redsi -seed $(SEED) -rounds $(ROUNDS) -parallel $(PARALLEL) $(if $(ROUND),-round $(ROUND),-out $(OUT))
 
 simulate: ## play schedules of runs, workers and faults in virtual time: SEEDS= FROM= ONE=
 	$(GO) test -vet=off -timeout $(TIMEOUT) ./internal/simulate -run TestSchedules $(if $(ONE),-v -args -seed $(ONE),-args -seeds $(SEEDS) -first $(FROM))
 
-evening: build ## scale sample at a tenth of its records, against a server on this machine, and what that took: SHARE= UPDATES= LID=
-	$(GO) run ./tools/evening $(SHARE:%=-share %) $(UPDATES:%=-updates %) $(LID:%=-lid %)
+evening: build ## scale sample at a tenth of its records, against a server on this machine, into bin/evening: SHARE= UPDATES=
+	REDSI_MODELS=$(CURDIR)/bin/redsi-models $(GO) test -vet=off -timeout 0 ./internal/cli -run '^TestEvening$$' -v -count=1 \
+		-share $(or $(SHARE),0.1) -updates $(or $(UPDATES),20) -out $(CURDIR)/bin/evening
 
 .PHONY: mutate
 mutate: tools ## put each fault of a table into the engine, and say which schedule of internal/simulate finds it: ONLY=name
@@ -229,13 +228,11 @@ check-code: deps-models
 	$(GO) -C tools/temporal-server vet ./...
 	$(GO) -C tools/dist vet ./...
 	$(CHECKER) staticcheck $(PKGS)
-	$(GO) vet -cgocall=false -tags $(CARD_TAGS) $(CARD)
-	$(CHECKER) staticcheck -tags $(CARD_TAGS) $(CARD)
 
-# What reads the whole program each time, or asks others. tensor.Count and Emulate are instruments of several packages' tests.
+# What reads the whole program each time, or asks others.
 check-whole: deps-models
 	$(CHECKER) workflowcheck -config tools/check/workflowcheck.yaml ./workflows
-	@dead=$$($(CHECKER) deadcode $(PROGRAMS)) || exit 1; dead=$$(echo "$$dead" | grep -v 'func: \(Emulate\|Count\(Begin\|End\)\?\)$$'); \
+	@dead=$$($(CHECKER) deadcode $(PROGRAMS)) || exit 1; \
 		test -z "$$dead" || { echo "what no program uses:"; echo "$$dead"; exit 1; }
 	@for dir in . examples/own-kind tools/dist tools/temporal-server; do $(GO) -C $$dir mod tidy -diff || { echo "run go mod tidy in $$dir"; exit 1; }; done
 	@sh tools/check/vulnerabilities.sh "$(CHECKER)" $(PKGS)
@@ -243,16 +240,14 @@ check-whole: deps-models
 .PHONY: test-cuda bench-cuda card-pack
 # The same tests run in `make test` on a card of software.
 test-cuda: deps-torch deps-graphs ## the tests of what a card computes, on this machine's card; what was compared: bin/test-cuda.json
-	$(GO) test -c -tags $(CARD_TAGS) -o bin/cardtest.test ./internal/model/cardtest
+	$(GO) test -c -o bin/cardtest.test ./internal/model/cardtest
 	cd internal/model/cardtest && ../../../bin/cardtest.test -card=real -report ../../../bin/test-cuda.json
-	@packages=$$(find internal kinds -name '*_cuda_test.go' | xargs -r -n 1 dirname | sort -u | sed 's|^|./|'); \
-		test -z "$$packages" || $(GO) test -tags $(CARD_TAGS) -run '^TestCard' $$packages
 
 bench-cuda: build deps ## training, evaluation and embedding on this machine's card beside transformers, into bench/results.jsonl
 	$(GO) run ./bench -only cuda/...
 
 card-pack: deps-torch deps-graphs ## the tests of test-cuda for a machine without a network: dist/card.tar.gz
-	$(GO) test -c -tags $(CARD_TAGS) -ldflags '-s -w' -o bin/cardtest.test ./internal/model/cardtest
+	$(GO) test -c -ldflags '-s -w' -o bin/cardtest.test ./internal/model/cardtest
 	tools/card/pack.sh bin/cardtest.test $(GRAPHS)/libredsi_graphs.so dist/card.tar.gz $(LIBTORCH_VERSION)
 
 fmt: ## gofmt all Go files
@@ -265,7 +260,7 @@ try-docs: build ## every command of README, docs and --help, in order, in a copy
 	$(GO) run ./tools/docs -long
 
 ports: build ## run examples/ports beside their originals, and count what runs again: ORIGINALS=folder of OWNER/NAME
-	$(GO) run ./tools/ports -originals $(ORIGINALS)
+	examples/ports/try.py $(ORIGINALS)
 
 python-test: bin/redsi deps-embedded ## install python/redsi from the tree, test it, and run the notebook (needs python3 and a package index)
 	tools/python/check.sh

@@ -13,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestMain lets the tests call this test program as redsi.
@@ -57,9 +59,7 @@ func TestPaper(t *testing.T) {
 			Steps []struct{ Address, Key string }
 		}
 		out := redsi("plan", "--json", "--log-level", "error", "--var", "scale=toy", "-f", at, "--state", filepath.Join(folder, ".redsi"))
-		if err := json.Unmarshal([]byte(out), &plan); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, json.Unmarshal([]byte(out), &plan))
 		keys := map[string]string{}
 		for _, s := range plan.Steps {
 			keys[s.Address] = s.Key
@@ -85,9 +85,7 @@ func files(t *testing.T, folder string) map[string]string {
 		all[filepath.ToSlash(name)] = read(t, p)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return all
 }
 

@@ -169,12 +169,14 @@ step "score" "sample" {
   measures = ["Hits@1", "MRR@10", "Invalid@40"]
 }
 
-step "directions" "sample" {
+step "compare" "sample" {
   when      = local.sample
   otherwise = local.without_directions
-  pairs = merge([
+  systems   = { for name in keys(local.short_scores) : name => step.score.sample[name].queries }
+  measures  = ["Hits@1", "MRR@10", "Invalid@40"]
+  claims = merge([
     for d in local.directions : {
-      for p in d.pairs : p.id => { a = step.score.sample[p.a].queries, b = step.score.sample[p.b].queries, measure = p.measure, claim = p.claim, margin = p.margin }
+      for p in d.pairs : p.id => { a = p.a, b = p.b, measure = p.measure, claim = p.claim, margin = p.margin }
     }
   ]...)
 }
@@ -198,7 +200,7 @@ table "sample_directions" {
     for i, d in local.directions : [
       [for mark in [{ rule = true }] : mark if i > 0],
       { section = d.text },
-      [for p in d.pairs : { id = p.id, titles = [p.title], value = step.directions.sample.report, at = "pairs.${p.id}" }],
+      [for p in d.pairs : { id = p.id, titles = [p.title], value = step.compare.sample.report, at = "claims.${p.id}" }],
     ]
   ])
 }

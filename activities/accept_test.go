@@ -11,6 +11,8 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/stores/mem"
+	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -20,17 +22,10 @@ func TestAccepts(t *testing.T) {
 	top := t.TempDir()
 	inside, outside := filepath.Join(top, "in"), filepath.Join(top, "inside-not")
 	for _, d := range []string{filepath.Join(inside, "sub"), outside} {
-		if err := os.MkdirAll(d, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(d, "p.hcl"), nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, filepath.Join(d, "p.hcl"), "")
 	}
 	for link, to := range map[string]string{"out.hcl": filepath.Join(outside, "p.hcl"), "folder": outside} {
-		if err := os.Symlink(to, filepath.Join(inside, link)); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, os.Symlink(to, filepath.Join(inside, link)))
 	}
 	for file, want := range map[string]bool{"sub/p.hcl": true, "sub": true, ".": true, "none.hcl": true,
 		"out.hcl": false, "folder/p.hcl": false, "../inside-not/p.hcl": false, "..": false, "sub/../../inside-not/p.hcl": false} {
@@ -54,28 +49,20 @@ func TestJournalPinsOnAnyWorker(t *testing.T) {
 	lock := filepath.Join(folder, lockfile.Name)
 	pin := step.Pin{Source: "https://example.org/a", SHA256: artifacts.Sum([]byte("a")), Size: 1}
 	page, _, err := workflows.Pack([]step.Pin{pin})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	req := workflows.JournalRequest{Run: runs.Record{RunID: "1", Plan: artifacts.Sum(nil)}, Pins: workflows.Pages[step.Pin]{Page: page}, Lock: lock}
 	a := &Activities{Store: artifacts.Alone(mem.New()), Log: slog.New(slog.DiscardHandler)}
-	if err := a.Journal(t.Context(), req); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, a.Journal(t.Context(), req))
 	if _, err := os.Stat(lock); err == nil {
 		t.Fatal("a worker wrote into a folder that it was not given")
 	}
 	a.Accept = []string{folder}
-	if err := a.Journal(t.Context(), req); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, a.Journal(t.Context(), req))
 	if f, err := lockfile.Read(lock); err != nil || len(f.Sources) != 1 || f.Sources[0] != pin {
 		t.Errorf("%+v, %v", f, err)
 	}
 	req.Lock = filepath.Join(folder, "authorized_keys")
-	if err := a.Journal(t.Context(), req); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, a.Journal(t.Context(), req))
 	if _, err := os.Stat(req.Lock); err == nil {
 		t.Error("it wrote a file of another name")
 	}

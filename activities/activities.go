@@ -13,7 +13,6 @@ import (
 	"github.com/redsi/redsi/internal/host/compute"
 	"github.com/redsi/redsi/internal/host/cores"
 	"github.com/redsi/redsi/internal/host/lease"
-	"github.com/redsi/redsi/internal/host/payload"
 	"github.com/redsi/redsi/internal/host/telemetry"
 	"github.com/redsi/redsi/internal/host/usage"
 	"github.com/redsi/redsi/internal/pipeline"
@@ -29,7 +28,6 @@ type Activities struct {
 	Registry *step.Registry
 	Log      *slog.Logger
 	Client   client.Client
-	Codec    payload.Codec      // the client's
 	Secrets  map[string]string  // sensitive variables that this process was given; never kept or sent
 	CacheDir string             // verified local copies of remote blobs
 	Leases   *lease.Keeper      // of the store

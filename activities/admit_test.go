@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/capacity"
 	"github.com/redsi/redsi/internal/stores/mem"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -34,9 +35,7 @@ func TestTimeIsOfTheWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a.Room = capacity.NewPool(capacity.Amount{}, capacity.Cards{})
 		_, give, err := a.Room.Take(t.Context(), capacity.Want{Many: 1, Of: []int{0}}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		time.AfterFunc(time.Hour, give)
 		if err := run(t.Context(), "computes"); !errors.Is(err, os.ErrNotExist) { // of the program that would compute it
 			t.Errorf("it waited for its card: %v", err)

@@ -22,6 +22,7 @@ import (
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -112,17 +113,11 @@ step "text" "each" {
 				with.Vars, src = nil, "\n"+strings.TrimPrefix(src, c.more)
 			}
 			p, ds := pipeline.Load(map[string][]byte{"t.hcl": []byte(src)}, with)
-			if ds.HasErrors() {
-				t.Fatal(ds.Err())
-			}
+			errtest.None(t, ds.Err())
 			pl, err := plan.Build("t.hcl", p, kinds, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			d, err := plan.Store(t.Context(), store.Blobs, pl)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			out, err := a.Do(t.Context(), workflows.DoRequest{Plan: d, RunID: "1", Steps: []workflows.Ready{{Index: 0}, {Index: 1}}})
 			if err != nil || out[0].Status != runs.Ran {
 				t.Fatal(out, err)
@@ -157,9 +152,7 @@ step "text" "each" {
 				return
 			}
 			is, err := a.storedPlan(t.Context(), g.Plan)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			var have text
 			if err := json.Unmarshal(is.Steps[len(is.Steps)-1].Task.Config, &have); err != nil || have.Text != c.want {
 				t.Errorf("%s, want %s", fmt.Sprint(have.Text, err), c.want)

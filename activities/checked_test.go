@@ -8,6 +8,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -16,15 +17,11 @@ import (
 func (l *largeRun) checkedPlan(text string) (*plan.Plan, artifacts.Digest) {
 	l.t.Helper()
 	task, err := l.leaf.Task(leafConfig{Text: text})
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	errtest.None(l.t, err)
 	task.Checks = []step.Check{{Name: "a", Field: "out:a", Min: &step.Limit{}}}
 	p := &plan.Plan{Format: plan.Format, Pipeline: "t.hcl", Steps: []plan.Step{{Address: "step.leaf.a", Task: task, Inline: true}}}
 	d, err := plan.Store(l.t.Context(), l.Store.Own.Blobs, p)
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	errtest.None(l.t, err)
 	return p, d
 }
 

@@ -155,10 +155,7 @@ func TestBounded(t *testing.T) {
 // a blob that is wrong, whose producer has to run again.
 func TestMisread(t *testing.T) {
 	store := mem.New()
-	whole, err := artifacts.PutBytes(t.Context(), store.Blobs, []byte("plan"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := storetest.Put(t, store, []byte("plan"))
 	a := &Activities{Log: slog.New(slog.DiscardHandler), Store: artifacts.Alone(store)}
 	for digest, want := range map[artifacts.Digest]string{
 		whole:                          workflows.TransientError,
@@ -180,12 +177,9 @@ func TestCorruptGoes(t *testing.T) {
 		workflows.PermanentError: step.Permanent,
 	} {
 		store, faults := storetest.Faulty(mem.New())
-		d, err := artifacts.PutBytes(t.Context(), store.Blobs, []byte("one"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := storetest.Put(t, store, []byte("one"))
 		faults.Add(storetest.BlobsOpen, slices.Repeat([]storetest.Fault{{Flip: true}}, 40)...)
-		_, err = artifacts.ReadBlob(t.Context(), store.Blobs, d, artifacts.AnySize)
+		_, err := artifacts.ReadBlob(t.Context(), store.Blobs, d, artifacts.AnySize)
 		a := &Activities{Log: slog.New(slog.DiscardHandler), Store: artifacts.Alone(store)}
 		var app *temporal.ApplicationError
 		if err := a.failure(t.Context(), as(err)); !errors.As(err, &app) || app.Type() != want {
@@ -233,13 +227,10 @@ func TestPermanent(t *testing.T) {
 // that its producer runs here.
 func TestFailureOfOthers(t *testing.T) {
 	theirs, faults := storetest.Faulty(mem.New())
-	d, err := artifacts.PutBytes(t.Context(), theirs.Blobs, []byte("one"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := storetest.Put(t, theirs, []byte("one"))
 	faults.Add(storetest.BlobsOpen, storetest.Fault{Flip: true}, storetest.Fault{Flip: true})
 	a := &Activities{Log: slog.New(slog.DiscardHandler), Store: artifacts.With(mem.New(), []artifacts.Other{{Reader: theirs.Reader(), Name: "a.example"}}, artifacts.Policy{})}
-	_, err = a.Store.Open(t.Context(), d)
+	_, err := a.Store.Open(t.Context(), d)
 	var app *temporal.ApplicationError
 	if err := a.failure(t.Context(), fmt.Errorf("input: %w", err)); !errors.As(err, &app) || app.Type() != workflows.InputLostError || !strings.Contains(err.Error(), "a.example") {
 		t.Errorf("%v", err)

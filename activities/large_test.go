@@ -14,6 +14,7 @@ import (
 	commonpb "go.temporal.io/api/common/v1"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/worker"
@@ -25,6 +26,7 @@ import (
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -96,9 +98,7 @@ func (l *largeRun) wide(leaves int) artifacts.Digest {
 	p := &plan.Plan{Format: plan.Format, Pipeline: "t.hcl"}
 	add := func(address string, c leafConfig, deps []int) {
 		task, err := l.leaf.Task(c)
-		if err != nil {
-			l.t.Fatal(err)
-		}
+		errtest.None(l.t, err)
 		p.Steps = append(p.Steps, plan.Step{Address: address, Task: task, Deps: deps, Inline: true})
 	}
 	join := leafConfig{Text: "join"}
@@ -112,9 +112,7 @@ func (l *largeRun) wide(leaves int) artifacts.Digest {
 	add("step.leaf.join", join, deps)
 	add("step.leaf.after", leafConfig{Text: "after", After: step.Inputs{{Ref: &step.Ref{Step: "step.leaf.join", Output: "out"}}}}, []int{leaves})
 	d, err := plan.Store(context.Background(), l.Store.Own.Blobs, p)
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	errtest.None(l.t, err)
 	return d
 }
 
@@ -129,7 +127,7 @@ func (l *largeRun) runOf(in workflows.ReproduceInput) (res workflows.ReproduceRe
 	for {
 		executions++
 		var suite testsuite.WorkflowTestSuite
-		suite.SetLogger(quiet{})
+		suite.SetLogger(quiet)
 		env := suite.NewTestWorkflowEnvironment()
 		env.SetTestTimeout(5 * time.Minute)
 		env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Minute}) // as worker has it
@@ -160,9 +158,7 @@ func (l *largeRun) runOf(in workflows.ReproduceInput) (res workflows.ReproduceRe
 		var continued *workflow.ContinueAsNewError
 		if err = env.GetWorkflowError(); errors.As(err, &continued) {
 			in = workflows.ReproduceInput{}
-			if err := converter.GetDefaultDataConverter().FromPayloads(continued.Input, &in); err != nil {
-				l.t.Fatal(err)
-			}
+			errtest.None(l.t, converter.GetDefaultDataConverter().FromPayloads(continued.Input, &in))
 			continue
 		}
 		if err == nil {
@@ -172,12 +168,7 @@ func (l *largeRun) runOf(in workflows.ReproduceInput) (res workflows.ReproduceRe
 	}
 }
 
-type quiet struct{}
-
-func (quiet) Debug(string, ...any) {}
-func (quiet) Info(string, ...any)  {}
-func (quiet) Warn(string, ...any)  {}
-func (quiet) Error(string, ...any) {}
+var quiet = log.NewStructuredLogger(slog.New(slog.DiscardHandler))
 
 // TestManySteps: a run of 13,000 steps with one that fails, and the run that mends
 // it, with a step of 13,000 inputs. Nothing is too large for a payload or a
@@ -259,9 +250,7 @@ func TestRunWithoutRecord(t *testing.T) {
 	l.Store = store
 	gc := func() artifacts.Garbage {
 		g, err := artifacts.Collect(t.Context(), l.Store.Own, artifacts.GCOptions{Grace: 1, DryRun: true, Now: time.Now().Add(time.Hour)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		return g
 	}
 	if g := gc(); len(g.Results) > 0 || len(g.Open) != 1 {
@@ -269,10 +258,8 @@ func TestRunWithoutRecord(t *testing.T) {
 	}
 	// The next `redsi run` finds all done and starts no workflow.
 	p, err := l.storedPlan(t.Context(), d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := p.Preview(t.Context(), l.Registry, l.lookup)
+	errtest.None(t, err)
+	v, err := p.Follow(t.Context(), l.Registry, l.lookup, plan.KeepAll, nil)
 	if err != nil || !v.Done() {
 		t.Fatal(v, err)
 	}
@@ -280,15 +267,11 @@ func TestRunWithoutRecord(t *testing.T) {
 	for i, it := range v.Items {
 		rec.Steps = append(rec.Steps, runs.Step{Address: p.Steps[i].Address, Key: it.Key, Outcome: runs.Hit})
 	}
-	if err := runs.WriteHits(t.Context(), l.Store.Own, rec, func() (artifacts.Digest, error) { return d, nil }); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, runs.WriteHits(t.Context(), l.Store.Own, rec, func() (artifacts.Digest, error) { return d, nil }))
 	if g := gc(); len(g.Results) > 0 || len(g.Open) != 0 {
 		t.Fatalf("it would take %d results; open: %v", len(g.Results), g.Open)
 	}
-	if err := runs.WriteHits(t.Context(), l.Store.Own, rec, func() (artifacts.Digest, error) { return d, nil }); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, runs.WriteHits(t.Context(), l.Store.Own, rec, func() (artifacts.Digest, error) { return d, nil }))
 	if names, err := artifacts.RecordNames(t.Context(), l.Store.Own.Records, artifacts.RunsPrefix); err != nil || len(names) != 1 {
 		t.Errorf("records %v, %v: nothing was open", names, err)
 	}

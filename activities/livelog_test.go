@@ -10,6 +10,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/stores/mem"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestLogEnd: the end of a log is what was written last, wherever its buffers are.
@@ -38,9 +39,7 @@ func TestShowLive(t *testing.T) {
 	read := func() *runs.LiveLog {
 		t.Helper()
 		l, err := runs.ReadLive(t.Context(), a.Store.Own.Leases, key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		return l
 	}
 	var log stepLog
@@ -61,16 +60,5 @@ func TestShowLive(t *testing.T) {
 	stop()
 	if l := read(); l != nil {
 		t.Errorf("left behind: %+v", l)
-	}
-}
-
-// BenchmarkShowLive is what it costs a short step.
-func BenchmarkShowLive(b *testing.B) {
-	a := &Activities{Store: artifacts.Alone(mem.New()), Log: slog.New(slog.DiscardHandler)}
-	for b.Loop() {
-		ticks := time.NewTicker(liveEvery)
-		stop := a.showLive(b.Context(), artifacts.Digest{}, &stepLog{}, ticks.C)
-		stop()
-		ticks.Stop()
 	}
 }

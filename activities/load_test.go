@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -26,26 +27,20 @@ func TestLoadTakesHits(t *testing.T) {
 		t.Fatal(err)
 	}
 	p, err := plan.Read(t.Context(), l.Store, d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	looks := 0
 	v, err := p.Follow(t.Context(), l.Registry, l.lookup, func(int, *plan.Item) bool { looks++; return false }, nil)
 	if err != nil || looks != leaves+2 || !v.Done() {
 		t.Fatalf("%d of %d steps were found: %v", looks, leaves+2, err)
 	}
 	hits, err := PagesOf(t.Context(), l.Store.Own.Blobs, HitsOf(v))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	store, counted := storetest.Faulty(l.Store.Own)
 	l.Store = artifacts.Alone(store)
 	read := func(hits *workflows.Pages[workflows.DoneStep]) int {
 		before := counted.Calls(storetest.RecordsGet)
 		out, err := l.Load(t.Context(), workflows.LoadRequest{Pipeline: "t.hcl", Plan: &d, Hits: hits})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		calls := counted.Calls(storetest.RecordsGet) - before
 		if hits, err := rowsOf(t.Context(), l.Activities, out.Hits); err != nil || len(hits) != leaves+2 {
 			t.Fatalf("%d hits: %v", len(hits), err)
@@ -56,9 +51,7 @@ func TestLoadTakesHits(t *testing.T) {
 		t.Errorf("%d records are read with hits, %d without", once, again)
 	}
 	wrong, err := PagesOf(t.Context(), l.Store.Own.Blobs, []workflows.DoneStep{{Index: leaves + 2, Hit: true}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if _, err := l.Load(t.Context(), workflows.LoadRequest{Plan: &d, Hits: &wrong}); err == nil {
 		t.Error("a hit of no step is taken")
 	}
@@ -109,15 +102,11 @@ func TestPlansInMemory(t *testing.T) {
 func TestManyLongErrors(t *testing.T) {
 	l := newLargeRun(t)
 	p, err := l.storedPlan(t.Context(), l.wide(1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	wide := *p
 	wide.Steps = p.Steps[:1:1]
 	task, err := l.leaf.Task(leafConfig{Text: "x", After: step.Inputs{{Ref: &step.Ref{Step: p.Steps[0].Address, Output: strings.Repeat("long", 500)}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	req := workflows.PrepareRequest{RunID: "1", Steps: []workflows.Ready{{Index: 0}}}
 	for i := range 1112 {
 		wide.Steps = append(wide.Steps, plan.Step{Address: fmt.Sprint("step.leaf.b", i), Task: task, Deps: []int{0}})

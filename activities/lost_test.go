@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -12,7 +11,9 @@ import (
 	"go.temporal.io/sdk/activity"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -20,13 +21,9 @@ import (
 func (l *largeRun) results(d artifacts.Digest) []*artifacts.Result {
 	l.t.Helper()
 	p, err := l.storedPlan(l.t.Context(), d)
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	v, err := p.Preview(l.t.Context(), l.Registry, l.lookup)
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	errtest.None(l.t, err)
+	v, err := p.Follow(l.t.Context(), l.Registry, l.lookup, plan.KeepAll, nil)
+	errtest.None(l.t, err)
 	out := make([]*artifacts.Result, len(v.Items))
 	for i, it := range v.Items {
 		out[i] = it.Result
@@ -140,9 +137,7 @@ func TestStoreAwayInPrepare(t *testing.T) {
 				}
 				continue
 			}
-			if err == nil || !strings.Contains(err.Error(), errAway.Error()) || !strings.Contains(err.Error(), "tried 10 times") {
-				t.Errorf("%s: %+v, %v", what, res, err)
-			}
+			errtest.Says(t, err, errAway.Error(), "tried 10 times")
 			l.Store = store
 			if res, _, err := l.run("2", d); err != nil || res.Hit+res.Ran != leaves+2 || l.ran.Load() != leaves+2 {
 				t.Errorf("%s, and then again: %+v, %d ran: %v", what, res, l.ran.Load(), err)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/runs"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -34,9 +35,7 @@ func TestOwnResults(t *testing.T) {
 			}
 		}
 		prepared, err := l.Prepare(ctx, workflows.PrepareRequest{Plan: d, RunID: c.run, Steps: steps})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		for _, p := range prepared {
 			if p.Status != c.want || p.Key.IsZero() {
 				t.Errorf("run %s: %+v", c.run, p)

@@ -13,6 +13,8 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/stores/mem"
+	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -39,20 +41,13 @@ func TestPinnedAccepted(t *testing.T) {
 		},
 	})
 	a := &Activities{Store: artifacts.Alone(mem.New()), Registry: step.NewRegistry(kind.Spec)}
-	d, err := artifacts.PutBytes(t.Context(), a.Store.Own.Blobs, []byte("out"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := storetest.Put(t, a.Store.Own, []byte("out"))
 	of := artifacts.Result{Preimage: []byte(`{"format":"redsi-key/1","kind":"source"}`), Outputs: map[string]artifacts.Artifact{"out": {Type: "text", Digest: d, Size: 3}}}
 	of.Key = artifacts.KeyOf(of.Preimage)
 	task, err := kind.Task(sourceConfig{URL: "https://example.org/x"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	key, preimage, err := a.Registry.Key(task)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	said, err := artifacts.NewAcceptance(artifacts.Acceptance{Key: key, Of: of.Key, Outputs: of.OutputsDigest(), Reason: "r", By: "alice"}, nil)
 	if err == nil {
 		err = artifacts.Accept(t.Context(), a.Store, &of, preimage, said)
@@ -103,9 +98,7 @@ func TestPinsOverContinueAsNew(t *testing.T) {
 	for i := range sources {
 		url := fmt.Sprintf("https://example.org/%d", i)
 		task, err := source.Task(sourceConfig{URL: url})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		p.Steps = append(p.Steps, plan.Step{Address: fmt.Sprintf("step.source.x[%q]", url), Task: task, Inline: true})
 	}
 	folder := t.TempDir()
@@ -133,9 +126,7 @@ func TestPinsOverContinueAsNew(t *testing.T) {
 
 	// A run that finds the results of another, or its own under another id, pins them too.
 	lock = filepath.Join(folder, "elsewhere", lockfile.Name)
-	if err := os.Mkdir(filepath.Dir(lock), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.Mkdir(filepath.Dir(lock), 0o755))
 	if res, _, err = l.runOf(workflows.ReproduceInput{Pipeline: filepath.Join(folder, "p.hcl"), RunID: "2"}); err != nil || res.Hit != sources {
 		t.Fatalf("%+v: %v", res, err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/host/scratch"
 	"github.com/redsi/redsi/internal/paper/alike"
 	"github.com/redsi/redsi/internal/stores/mem"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -81,13 +82,9 @@ func newModels(t *testing.T) *models {
 func (m *models) task(t *testing.T, kind string, tree map[string]any) (artifacts.Digest, step.Task) {
 	t.Helper()
 	task, err := step.NewTask(m.Registry.Lookup(kind), tree)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	key, _, err := m.Registry.Key(task)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return key, task
 }
 
@@ -137,37 +134,10 @@ func TestRebuildModel(t *testing.T) {
 	}
 	for want, r := range map[string]Rebuilt{"within": within, "differs": differs} {
 		doc, err := m.Store.Own.Records.Get(ctx, artifacts.NondeterminismName(key, r.Made.OutputsDigest()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		var kept artifacts.Result
 		if err := kept.UnmarshalJSON(doc); err != nil || kept.Env["step: rebuilt"] != want {
 			t.Errorf("labelled %q, want %q (%v)", kept.Env["step: rebuilt"], want, err)
-		}
-	}
-}
-
-// TestCompareTasks: results of one task, wherever they were made.
-func TestCompareTasks(t *testing.T) {
-	m := newModels(t)
-	_, task := m.task(t, "fit", map[string]any{"name": "a"})
-	blob := func(s string) artifacts.Artifact {
-		d, err := artifacts.PutBytes(context.Background(), m.Store.Own.Blobs, []byte(s))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return artifacts.Artifact{Type: "x", Digest: d, Size: int64(len(s))}
-	}
-	result := func(model, log string) artifacts.Result {
-		return artifacts.Result{Outputs: map[string]artifacts.Artifact{"model": blob(model), "log": blob(log)}}
-	}
-	for _, c := range []struct {
-		model, log string
-		want       alike.Verdict
-	}{{"1", "a", alike.Same}, {"1", "b", alike.Same}, {"2", "a", alike.Differs}} {
-		got, err := m.Compare(context.Background(), task, result("1", "a"), result(c.model, c.log), RebuildOptions{})
-		if err != nil || got.Verdict != c.want {
-			t.Errorf("%v: %+v %v", c, got, err)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/stores/mem"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestStepLog says what is kept of what a step says, however it is written.
@@ -44,9 +45,7 @@ func TestStepLog(t *testing.T) {
 				}
 			}
 			got, err := io.ReadAll(l.read())
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			head, tail := said[:min(c.n, runs.LogHead)], said[min(c.n, runs.LogHead):]
 			if c.cut > 0 {
 				tail = tail[len(tail)-runs.LogTail:]

@@ -11,6 +11,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/usage"
 	"github.com/redsi/redsi/internal/stores/mem"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -66,13 +67,9 @@ func TestUsedOfParts(t *testing.T) {
 		Usage: usage.New(usage.Machine{CPU: func() (time.Duration, bool) { return cpu, true }})}
 	task := step.Task{Kind: "whole", Config: []byte(`{"bytes":10}`)}
 	key, _, err := a.Registry.Key(task)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	made, err := a.Rebuild(t.Context(), "step.whole.x", key, task, RebuildOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	want := artifacts.Used{CPU: 7, CPUOf: artifacts.CPUOfStep, Read: 21, Written: 21}
 	if got := made.Made.Used; got == nil || *got != want {
 		t.Errorf("%+v, want %+v", got, want)

@@ -10,6 +10,8 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/mem"
+	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/signature"
 )
 
@@ -18,29 +20,21 @@ func accepted(t *testing.T, by *signature.Private) (s artifacts.Store, of *artif
 	t.Helper()
 	s = mem.New()
 	d, n, err := s.Blobs.Put(t.Context(), strings.NewReader("out"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	old := []byte(`{"config":{"argv":"a"},"format":"redsi-key/1","kind":"k","version":1}`)
 	of, _, err = artifacts.Publish(t.Context(), artifacts.Alone(s), artifacts.Result{Key: artifacts.KeyOf(old), Preimage: old, Took: time.Hour, Finished: time.Now(),
 		Outputs: map[string]artifacts.Artifact{"out": {Type: "text", Digest: d, Size: n}}, Origin: artifacts.Origin{RunID: "r", Step: "step.k.x"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	preimage = bytes.Replace(old, []byte(`"a"`), []byte(`"a # <b>"`), 1)
 	a, err = artifacts.NewAcceptance(artifacts.Acceptance{Key: artifacts.KeyOf(preimage), Of: of.Key, Step: "step.k.x", Outputs: of.OutputsDigest(),
 		Changes: []artifacts.AcceptedChange{{Path: "config.argv", Old: `"a"`, New: `"a # <b>"`}}, Reason: "a comment", By: "alice", When: time.Unix(1e9, 0).UTC()}, by)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return s, of, preimage, a
 }
 
 func TestAccept(t *testing.T) {
 	s, of, preimage, a := accepted(t, key(t, "alice"))
-	if err := artifacts.Accept(t.Context(), artifacts.Alone(s), of, preimage, a); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, artifacts.Accept(t.Context(), artifacts.Alone(s), of, preimage, a))
 	r, err := artifacts.Lookup(t.Context(), artifacts.Alone(s), a.Key)
 	if err != nil || r == nil {
 		t.Fatal(r, err)
@@ -54,9 +48,7 @@ func TestAccept(t *testing.T) {
 	}
 	// It is kept: no run names it.
 	g, err := artifacts.Collect(t.Context(), s, artifacts.GCOptions{Grace: time.Nanosecond, Now: time.Now().Add(time.Hour)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if r, err := artifacts.Lookup(t.Context(), artifacts.Alone(s), a.Key); err != nil || r == nil {
 		t.Errorf("collected: %+v, %v", g, err)
 	}
@@ -65,37 +57,25 @@ func TestAccept(t *testing.T) {
 		t.Errorf("%+v, %v", list, err)
 	}
 	their := mem.New()
-	if err := (&artifacts.Transfer{From: s.Reader(), To: their}).Results(t.Context(), []artifacts.Digest{a.Key}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := artifacts.SignResult(t.Context(), s, a.Key, key(t, "alice")); err != nil {
-		t.Fatal(err)
-	}
-	if err := artifacts.Withdraw(t.Context(), s, a, "bob", time.Unix(2e9, 0).UTC()); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, (&artifacts.Transfer{From: s.Reader(), To: their}).Results(t.Context(), []artifacts.Digest{a.Key}))
+	errtest.None(t, errtest.Of(artifacts.SignResult(t.Context(), s, a.Key, key(t, "alice"))))
+	errtest.None(t, artifacts.Withdraw(t.Context(), s, a, "bob", time.Unix(2e9, 0).UTC()))
 	if r, err := artifacts.Lookup(t.Context(), artifacts.Alone(s), a.Key); err != nil || r != nil {
 		t.Errorf("after it was withdrawn: %+v, %v", r, err)
 	}
 	if left := records(t, s, "signatures/"+a.Key.Hex()+"/"); len(left) != 0 {
 		t.Errorf("after it was withdrawn its signatures are there: %v", left)
 	}
-	if err := s.Records.Put(t.Context(), "pins/bytes", []byte(of.Outputs["out"].Digest.Hex())); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, s.Records.Put(t.Context(), "pins/bytes", []byte(of.Outputs["out"].Digest.Hex())))
 	// That it was withdrawn is known for good: a copy from elsewhere never counts again.
 	for _, name := range []string{"no result", "gc", "a result of a run, and gc"} {
 		if strings.HasPrefix(name, "a result") {
 			made := *of
 			made.Key, made.Preimage = a.Key, preimage
-			if _, _, err := artifacts.Publish(t.Context(), artifacts.Alone(s), made); err != nil {
-				t.Fatal(err)
-			}
+			storetest.Publish(t, s, made)
 		}
 		if strings.HasSuffix(name, "gc") {
-			if _, err := artifacts.Collect(t.Context(), s, artifacts.GCOptions{Now: time.Now().Add(100 * time.Hour)}); err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, errtest.Of(artifacts.Collect(t.Context(), s, artifacts.GCOptions{Now: time.Now().Add(100 * time.Hour)})))
 		}
 		if list, err = artifacts.Acceptances(t.Context(), s); err != nil || len(list) != 1 || list[0].Ended == nil || list[0].Ended.By != "bob" {
 			t.Errorf("%s: %+v, %v", name, list, err)
@@ -139,17 +119,13 @@ func acceptedByWhom(t *testing.T) {
 		"of another store, revoked":      {bob, artifacts.Policy{Foreign: artifacts.UseUntrusted, Ring: signature.Ring{Revoked: []signature.Public{bob.Public()}}}, true, artifacts.RevokedKey},
 	} {
 		own, of, preimage, a := accepted(t, c.by)
-		if err := artifacts.Accept(t.Context(), artifacts.Alone(own), of, preimage, a); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, artifacts.Accept(t.Context(), artifacts.Alone(own), of, preimage, a))
 		s := artifacts.With(own, nil, c.policy)
 		if c.foreign {
 			s = artifacts.With(mem.New(), []artifacts.Other{{Reader: own.Reader(), Name: "theirs"}}, c.policy)
 		}
 		found, err := artifacts.Inspect(t.Context(), s, []artifacts.Digest{a.Key})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		e := found[a.Key]
 		if c.why == "" && !e.Hit() || c.why != "" && (e.Hit() || len(e.Passed) != 1 || e.Passed[0].Reason != c.why) {
 			t.Errorf("%s: hit %v, %s", name, e.Hit(), e.Miss())
@@ -176,9 +152,7 @@ func TestAcceptedMeanwhile(t *testing.T) {
 	theirs, of, preimage, a := accepted(t, key(t, "bob"))
 	made := *of
 	made.Key, made.Preimage = a.Key, preimage
-	if _, _, err := artifacts.Publish(t.Context(), artifacts.Alone(theirs), made); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Publish(t, theirs, made)
 	own := mem.New()
 	s := artifacts.With(own, []artifacts.Other{{Reader: theirs.Reader(), Name: "theirs"}},
 		artifacts.Policy{Foreign: artifacts.UseUntrusted, Ring: signature.Ring{Trusted: []signature.Public{alice.Public()}}})
@@ -186,15 +160,9 @@ func TestAcceptedMeanwhile(t *testing.T) {
 	if err != nil || hit == nil {
 		t.Fatal(hit, err)
 	}
-	if err := theirs.Records.Delete(t.Context(), artifacts.ResultName(a.Key)); err != nil {
-		t.Fatal(err)
-	}
-	if err := artifacts.Accept(t.Context(), artifacts.Alone(theirs), of, preimage, a); err != nil {
-		t.Fatal(err)
-	}
-	if err := artifacts.Bring(t.Context(), s, hit, nil); err == nil || !strings.Contains(err.Error(), "bob") {
-		t.Errorf("%v", err)
-	}
+	errtest.None(t, theirs.Records.Delete(t.Context(), artifacts.ResultName(a.Key)))
+	errtest.None(t, artifacts.Accept(t.Context(), artifacts.Alone(theirs), of, preimage, a))
+	errtest.Says(t, artifacts.Bring(t.Context(), s, hit, nil), "bob")
 	if r, err := artifacts.Lookup(t.Context(), artifacts.Alone(own), a.Key); err != nil || r != nil {
 		t.Errorf("own has %+v, %v", r, err)
 	}
@@ -220,9 +188,7 @@ func TestPlantedAcceptance(t *testing.T) {
 		r.Outputs = map[string]artifacts.Artifact{"out": of.Outputs["out"]}
 		r.Key, r.Preimage, r.Origin.Accepted = a.Key, preimage, text
 		plant(&r)
-		if _, _, err := artifacts.Publish(ctx, artifacts.Alone(s), r); err != nil {
-			t.Fatal(err)
-		}
+		storetest.Publish(t, s, r)
 		found, err := artifacts.Inspect(ctx, artifacts.Alone(s), []artifacts.Digest{r.Key})
 		if e := found[r.Key]; err != nil || e.Hit() || len(e.Passed) != 1 || e.Passed[0].Reason != artifacts.Damaged {
 			t.Errorf("%s: hit %v, %s, %v", name, e.Hit(), e.Miss(), err)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func file(name, content string) artifacts.File {
@@ -15,9 +16,7 @@ func file(name, content string) artifacts.File {
 func tree(t *testing.T, files ...artifacts.File) artifacts.Artifact {
 	t.Helper()
 	a, err := artifacts.Tree("records", files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return a
 }
 

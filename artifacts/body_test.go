@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // largeResult is that of a step that leaves a tree of 12,000 files.
@@ -21,12 +22,10 @@ func largeResult(t *testing.T, s artifacts.Store) artifacts.Result {
 	files := make([]artifacts.File, 12000)
 	for i := range files {
 		text := fmt.Sprintf("file %d", i%100)
-		files[i] = artifacts.File{Name: fmt.Sprintf("folder/file-%05d.txt", i), Digest: putBytes(t, s, []byte(text)), Size: int64(len(text))}
+		files[i] = artifacts.File{Name: fmt.Sprintf("folder/file-%05d.txt", i), Digest: storetest.Put(t, s, []byte(text)), Size: int64(len(text))}
 	}
 	tree, err := artifacts.Tree("files", files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	r.Outputs["out"] = tree
 	return r
 }
@@ -69,14 +68,10 @@ func TestLargeResultThatLostItsBody(t *testing.T) {
 	s := mem.New()
 	r := largeResult(t, s)
 	before := blobSet(t, s)
-	if _, _, err := artifacts.Publish(t.Context(), artifacts.Alone(s), r); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Publish(t, s, r)
 	for d := range blobSet(t, s) {
 		if !before[d] {
-			if err := s.Blobs.Delete(t.Context(), d); err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, s.Blobs.Delete(t.Context(), d))
 		}
 	}
 	entries, err := artifacts.Inspect(t.Context(), artifacts.Alone(s), []artifacts.Digest{r.Key})
@@ -100,15 +95,13 @@ func TestCollectFollowsBodies(t *testing.T) {
 	s := mem.New()
 	r := storetest.NewResult(t, s, "A", map[string]string{"out": "a"})
 	publish(t, artifacts.Alone(s), r)
-	body := putBytes(t, s, []byte(`{"steps":[{"key":"`+r.Key.String()+`"}]}`))
+	body := storetest.Put(t, s, []byte(`{"steps":[{"key":"`+r.Key.String()+`"}]}`))
 	putRecord(t, s, "runs/1", `{"format":"redsi-run/2","body":"`+body.String()+`"}`)
 	later := artifacts.GCOptions{Grace: 1, Now: time.Now().Add(time.Hour)}
 	if g := collect(t, s, later); len(g.Results) != 0 || len(g.Blobs) != 0 {
 		t.Fatalf("%d results, %d blobs", len(g.Results), len(g.Blobs))
 	}
-	if err := s.Blobs.Delete(t.Context(), body); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, s.Blobs.Delete(t.Context(), body))
 	if _, err := artifacts.Collect(t.Context(), s, later); !errors.Is(err, artifacts.ErrNotExist) || !strings.Contains(err.Error(), "runs/1") || !strings.Contains(err.Error(), "verify --repair") {
 		t.Errorf("a root that cannot be read: %v", err)
 	}
@@ -134,8 +127,8 @@ func TestRunsThatAreNotKeptStayWhole(t *testing.T) {
 	for _, id := range []string{"1", "2"} {
 		r := storetest.NewResult(t, s, id, map[string]string{"out": "of " + id})
 		publish(t, artifacts.Alone(s), r)
-		body := putBytes(t, s, []byte(`{"steps":[{"key":"`+r.Key.String()+`"}]}`))
-		putRecord(t, s, "runs/"+id, `{"plan":"`+putBytes(t, s, []byte("plan "+id)).String()+`","body":"`+body.String()+`"}`)
+		body := storetest.Put(t, s, []byte(`{"steps":[{"key":"`+r.Key.String()+`"}]}`))
+		putRecord(t, s, "runs/"+id, `{"plan":"`+storetest.Put(t, s, []byte("plan "+id)).String()+`","body":"`+body.String()+`"}`)
 		c.now = c.now.Add(30 * day)
 	}
 	for i, want := range []string{"1", "", ""} {

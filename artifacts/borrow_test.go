@@ -14,6 +14,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // shelf keeps the files of a small store that counts what is read, and may be down.
@@ -103,9 +105,7 @@ func TestRemembers(t *testing.T) {
 		look := func() Entry {
 			t.Helper()
 			entries := make([]Entry, 1)
-			if err := w.fill(t.Context(), []Digest{{1}}, entries); err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, w.fill(t.Context(), []Digest{{1}}, entries))
 			return entries[0]
 		}
 		gets := func(want int64) {
@@ -208,9 +208,7 @@ func TestNoMoreThanToldElsewhere(t *testing.T) {
 	var read int64
 	from := func(d Digest, size int64) error {
 		says, err := json.Marshal(Elsewhere{Format: ElsewhereFormat, Digest: d, Size: size, URL: "https://a.example/x"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		pages := &shelf{files: map[string][]byte{recordsFolder + RecordPath(ElsewhereName(d)): says}}
 		return w.blobs.follow(t.Context(), ownTier(ReadOn(pages, "pages")), d, func(n int64) { read += n })
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 const farAway = "https://far.example/data"
@@ -22,16 +23,12 @@ func leftOut(t *testing.T, url string) (artifacts.Store, artifacts.Result) {
 	r := storetest.NewResult(t, s, "k", map[string]string{"far": "far", "near": "near"})
 	publish(t, artifacts.Alone(s), r)
 	drop(t, s, r)
-	if err := artifacts.PutElsewhere(t.Context(), s, artifacts.Elsewhere{Digest: r.Outputs["far"].Digest, Size: 3, URL: url}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, artifacts.PutElsewhere(t.Context(), s, artifacts.Elsewhere{Digest: r.Outputs["far"].Digest, Size: 3, URL: url}))
 	return s, r
 }
 
 func drop(t *testing.T, s artifacts.Store, r artifacts.Result) {
-	if err := s.Blobs.Delete(t.Context(), r.Outputs["far"].Digest); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, s.Blobs.Delete(t.Context(), r.Outputs["far"].Digest))
 }
 
 // from serves what lies elsewhere; nil is gone.
@@ -46,9 +43,7 @@ func from(what *string) artifacts.Policy {
 
 func isHit(t *testing.T, s *artifacts.Resolver, key artifacts.Digest) bool {
 	found, err := artifacts.Inspect(t.Context(), s, []artifacts.Digest{key})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return found[key].Hit()
 }
 
@@ -106,9 +101,7 @@ func TestFollowingCostsNothing(t *testing.T) {
 // TestPublishFetches: a result is never filed without its blobs, wherever they lie.
 func TestPublishFetches(t *testing.T) {
 	s, r := leftOut(t, farAway)
-	if err := artifacts.DropResult(t.Context(), s, r.Key); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, artifacts.DropResult(t.Context(), s, r.Key))
 	if _, _, err := artifacts.Publish(t.Context(), artifacts.With(s, nil, from(nil)), r); err == nil {
 		t.Error("filed without its blob")
 	}
@@ -125,9 +118,7 @@ func TestTransferElsewhere(t *testing.T) {
 	send := func(from, to artifacts.Store, dry bool) artifacts.Transferred {
 		t.Helper()
 		x := &artifacts.Transfer{From: from.Reader(), To: to, DryRun: dry}
-		if err := x.Results(ctx, []artifacts.Digest{r.Key}); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, x.Results(ctx, []artifacts.Digest{r.Key}))
 		return x.Done()
 	}
 	to := mem.New()
@@ -143,9 +134,7 @@ func TestTransferElsewhere(t *testing.T) {
 		t.Error("no hit")
 	}
 	// How much may be fetched is what the result says.
-	if err := artifacts.PutElsewhere(ctx, s, artifacts.Elsewhere{Digest: r.Outputs["far"].Digest, Size: 1 << 40, URL: farAway}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, artifacts.PutElsewhere(ctx, s, artifacts.Elsewhere{Digest: r.Outputs["far"].Digest, Size: 1 << 40, URL: farAway}))
 	other := mem.New()
 	send(s, other, false)
 	if away, _, err := other.Away(ctx, []artifacts.Digest{r.Outputs["far"].Digest}); err != nil || len(away) != 1 || away[0].Size != 3 {
@@ -189,15 +178,11 @@ func TestUpkeepElsewhere(t *testing.T) {
 	if !isHit(t, artifacts.With(s, nil, from(nil)), r.Key) {
 		t.Error("garbage collection lost a hit")
 	}
-	if err := s.Records.Delete(ctx, "pins/p"); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, s.Records.Delete(ctx, "pins/p"))
 	if g, err := artifacts.Collect(ctx, s, later); err != nil || len(g.Results) != 1 {
 		t.Errorf("%+v, %v", g, err)
 	}
-	if _, err := artifacts.Collect(ctx, s, later); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errtest.Of(artifacts.Collect(ctx, s, later)))
 	if _, err := s.Records.Get(ctx, artifacts.ElsewhereName(r.Outputs["far"].Digest)); !errors.Is(err, artifacts.ErrNotExist) {
 		t.Errorf("a record about nothing: %v", err)
 	}

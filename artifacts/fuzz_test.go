@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"reflect"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // FuzzDecodeResult reads records that anybody may have written to a store. They
@@ -16,9 +18,7 @@ func FuzzDecodeResult(f *testing.F) {
 		f.Fatal(err)
 	}
 	body, err := unseal(bytes.TrimSpace(golden))
-	if err != nil {
-		f.Fatal(err)
-	}
+	errtest.None(f, err)
 	f.Add(body, true)
 	f.Add(golden, false)
 	f.Add(bytes.Replace(body, []byte(`,"took_s"`), []byte(`,"used":{"cpu_s":1.5,"cpu_of":"program","read":7},"took_s"`), 1), true)

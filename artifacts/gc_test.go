@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // clock is a time that tests move by hand.
@@ -27,9 +28,7 @@ const day = 24 * time.Hour
 
 func putRecord(t *testing.T, s artifacts.Store, name, text string) {
 	t.Helper()
-	if err := s.Records.Put(t.Context(), name, []byte(text)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, s.Records.Put(t.Context(), name, []byte(text)))
 }
 
 func blobSet(t *testing.T, s artifacts.Store) map[artifacts.Digest]bool {
@@ -66,13 +65,13 @@ func garbageStore(t *testing.T, c *clock) (artifacts.Store, map[string]artifacts
 		publish(t, artifacts.Alone(s), r)
 	}
 	x := artifacts.Sum([]byte("X"))
-	putBytes(t, s, []byte("orphan"))
+	storetest.Put(t, s, []byte("orphan"))
 	putRecord(t, s, "runs/1/plan", `{"steps":[{"key":"`+rs["A"].Key.String()+`"}]}`)
 	c.now = c.now.Add(time.Hour)
-	putRecord(t, s, "runs/2/plan", `{"keys":["`+rs["B"].Key.String()+`","`+x.String()+`"],"hcl":"`+putBytes(t, s, []byte("hcl")).String()+`"}`)
+	putRecord(t, s, "runs/2/plan", `{"keys":["`+rs["B"].Key.String()+`","`+x.String()+`"],"hcl":"`+storetest.Put(t, s, []byte("hcl")).String()+`"}`)
 	putRecord(t, s, "pins/v1", "step/"+rs["C"].Key.Hex())
-	putRecord(t, s, "checkpoints/"+x.Hex()+"/5", `["`+putBytes(t, s, []byte("weights of X")).String()+`"]`)
-	putRecord(t, s, "checkpoints/"+rs["B"].Key.Hex()+"/5", `["`+putBytes(t, s, []byte("weights of B")).String()+`"]`)
+	putRecord(t, s, "checkpoints/"+x.Hex()+"/5", `["`+storetest.Put(t, s, []byte("weights of X")).String()+`"]`)
+	putRecord(t, s, "checkpoints/"+rs["B"].Key.Hex()+"/5", `["`+storetest.Put(t, s, []byte("weights of B")).String()+`"]`)
 	loser := storetest.NewResult(t, s, "E", map[string]string{"out": "other"})
 	if _, nondet, err := artifacts.Publish(t.Context(), artifacts.Alone(s), loser); err != nil || !nondet {
 		t.Fatal(nondet, err)
@@ -84,9 +83,7 @@ func garbageStore(t *testing.T, c *clock) (artifacts.Store, map[string]artifacts
 func collect(t *testing.T, s artifacts.Store, o artifacts.GCOptions) artifacts.Garbage {
 	t.Helper()
 	g, err := artifacts.Collect(t.Context(), s, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return g
 }
 
@@ -246,13 +243,13 @@ func TestCollectLogs(t *testing.T) {
 	c := newClock()
 	s := mem.NewAt(c.Now)
 	r := storetest.NewResult(t, s, "A", map[string]string{"out": "a"})
-	r.Log = &artifacts.Log{Digest: putBytes(t, s, []byte("said")), Size: 4}
-	r.Kept = []artifacts.File{{Name: "libraries", Digest: putBytes(t, s, []byte("list")), Size: 4}}
+	r.Log = &artifacts.Log{Digest: storetest.Put(t, s, []byte("said")), Size: 4}
+	r.Kept = []artifacts.File{{Name: "libraries", Digest: storetest.Put(t, s, []byte("list")), Size: 4}}
 	publish(t, artifacts.Alone(s), r)
 	failed := artifacts.Sum([]byte("failed"))
 	of := map[string]artifacts.Digest{}
 	for _, run := range []string{"1", "2", "none"} {
-		of[run] = putBytes(t, s, []byte("said in "+run))
+		of[run] = storetest.Put(t, s, []byte("said in "+run))
 		putRecord(t, s, "failures/"+run+"/"+failed.Hex(), `{"log":{"digest":"`+of[run].String()+`"},"names":"`+r.Key.String()+`"}`)
 	}
 	putRecord(t, s, "runs/1", "{}")
@@ -262,9 +259,7 @@ func TestCollectLogs(t *testing.T) {
 	left := func(o artifacts.GCOptions, want ...artifacts.Digest) {
 		t.Helper()
 		o.Now = c.now
-		if _, err := artifacts.Collect(t.Context(), s, o); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, errtest.Of(artifacts.Collect(t.Context(), s, o)))
 		have := blobSet(t, s)
 		for _, d := range want {
 			if !have[d] {
@@ -284,9 +279,7 @@ func TestCollectLogs(t *testing.T) {
 	}
 
 	// A result without its log is a hit still.
-	if err := s.Blobs.Delete(t.Context(), r.Log.Digest); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, s.Blobs.Delete(t.Context(), r.Log.Digest))
 	if hit, err := artifacts.Lookup(t.Context(), artifacts.Alone(s), r.Key); err != nil || hit == nil {
 		t.Error(hit, err)
 	}

@@ -1,7 +1,6 @@
 package artifacts_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,15 +14,14 @@ import (
 	"github.com/redsi/redsi/internal/stores/local"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // sealed is a record as anybody who can write to a store can make it.
 func sealed(t testing.TB, r map[string]any) []byte {
 	t.Helper()
 	b, err := json.Marshal(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	body := b[:len(b)-1]
 	return fmt.Appendf(body, `,"seal":"%s"}`, artifacts.Sum(body))
 }
@@ -56,9 +54,7 @@ func TestUnsafeNames(t *testing.T) {
 // TestPlaceStaysInside plants links where a name leads through.
 func TestPlaceStaysInside(t *testing.T) {
 	outside, folder := t.TempDir(), t.TempDir()
-	if err := errors.Join(os.Symlink(outside, filepath.Join(folder, "link")), os.Symlink(filepath.Join(outside, "f"), filepath.Join(folder, "f"))); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errors.Join(os.Symlink(outside, filepath.Join(folder, "link")), os.Symlink(filepath.Join(outside, "f"), filepath.Join(folder, "f"))))
 	for _, name := range []string{"link/x", "link/sub/x", "f"} {
 		if local.Create(folder, name, 0o644, strings.NewReader("x")) == nil || local.Link(folder, name, "/etc/passwd") == nil {
 			t.Errorf("%s was written", name)
@@ -67,9 +63,7 @@ func TestPlaceStaysInside(t *testing.T) {
 	if left, err := os.ReadDir(outside); err != nil || len(left) != 0 {
 		t.Errorf("written outside: %v, %v", left, err)
 	}
-	if err := local.Create(folder, "new/x", 0o444, strings.NewReader("bytes")); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, local.Create(folder, "new/x", 0o444, strings.NewReader("bytes")))
 	b, err := os.ReadFile(filepath.Join(folder, "new", "x"))
 	if info, serr := os.Stat(filepath.Join(folder, "new", "x")); err != nil || serr != nil || string(b) != "bytes" || info.Mode() != 0o444 {
 		t.Errorf("%q, %v, %v", b, err, serr)
@@ -116,7 +110,7 @@ func TestForgedResults(t *testing.T) {
 		"not a clean relative": func(r map[string]any) { r["outputs"] = tree("../../x") },
 	} {
 		s := mem.New()
-		putBytes(t, s, []byte("x"))
+		storetest.Put(t, s, []byte("x"))
 		r := honest()
 		forge(r)
 		key := honest()["key"].(artifacts.Digest)
@@ -140,35 +134,5 @@ func TestPublishProvesItsKey(t *testing.T) {
 	r.Key = artifacts.Sum([]byte("another"))
 	if _, _, err := artifacts.Publish(t.Context(), artifacts.Alone(s), r); err == nil || !strings.Contains(err.Error(), "its preimage has the key") {
 		t.Errorf("Publish: %v", err)
-	}
-}
-
-func BenchmarkLookupMany(b *testing.B) {
-	s := mem.New()
-	var keys []artifacts.Digest
-	d, err := artifacts.PutBytes(b.Context(), s.Blobs, []byte("x"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	var files []artifacts.File
-	for i := range 20 {
-		files = append(files, artifacts.File{Name: fmt.Sprintf("part/%03d.zst", i), Digest: d, Size: 1})
-	}
-	out, err := artifacts.Tree("records", files)
-	if err != nil {
-		b.Fatal(err)
-	}
-	for i := range 10_000 {
-		preimage := fmt.Appendf(nil, `{"config":{"text":%q,"n":%d},"format":"redsi-key/1"}`, bytes.Repeat([]byte("x"), 500), i)
-		r := artifacts.Result{Key: artifacts.KeyOf(preimage), Preimage: preimage, Outputs: map[string]artifacts.Artifact{"out": out}}
-		if _, _, err := artifacts.Publish(b.Context(), artifacts.Alone(s), r); err != nil {
-			b.Fatal(err)
-		}
-		keys = append(keys, r.Key)
-	}
-	for b.Loop() {
-		if found, err := artifacts.LookupMany(b.Context(), artifacts.Alone(s), keys); err != nil || len(found) != len(keys) {
-			b.Fatal(len(found), err)
-		}
 	}
 }

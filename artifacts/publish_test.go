@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func records(t *testing.T, s artifacts.Store, prefix string) []string {
@@ -121,9 +122,7 @@ func TestPublishKeepsNewerFormats(t *testing.T) {
 	r := example(t, s)
 	newer := []byte(`{"format":"redsi.result/9"`)
 	newer = append(newer, `,"seal":"`+artifacts.Sum(newer).String()+`"}`...)
-	if err := s.Records.Create(t.Context(), artifacts.ResultName(r.Key), newer); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, s.Records.Create(t.Context(), artifacts.ResultName(r.Key), newer))
 	_, _, err := artifacts.Publish(t.Context(), artifacts.Alone(s), r)
 	var unknown *artifacts.FormatError
 	if !errors.As(err, &unknown) || unknown.Format != "redsi.result/9" {
@@ -200,9 +199,7 @@ func TestOtherKeyFormat(t *testing.T) {
 	r := example(t, s)
 	body := fmt.Appendf(nil, `{"format":%q,"key":%q,"preimage":{"format":"redsi-key/9"},"outputs":{},"finished":"2026-11-21T12:00:00Z","origin":{},"took_s":1`, artifacts.ResultFormat, r.Key)
 	record := fmt.Appendf(body, `,"seal":%q}`, artifacts.Sum(body))
-	if err := s.Records.Create(t.Context(), artifacts.ResultName(r.Key), record); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, s.Records.Create(t.Context(), artifacts.ResultName(r.Key), record))
 	found, err := artifacts.Inspect(t.Context(), artifacts.Alone(s), []artifacts.Digest{r.Key})
 	e := found[r.Key]
 	var other *artifacts.FormatError

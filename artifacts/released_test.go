@@ -11,6 +11,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // bigResult publishes a result with one output of that many bytes, and says when it ended.
@@ -29,9 +30,7 @@ func release(t *testing.T, s artifacts.Store, rs ...artifacts.Result) artifacts.
 		keys = append(keys, r.Key)
 	}
 	freed, err := artifacts.Release(t.Context(), s, keys, nil, func(name string, _ []byte) bool { return strings.HasPrefix(name, "runs/mine") })
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return freed
 }
 
@@ -90,9 +89,7 @@ func TestReleaseOfOneWork(t *testing.T) {
 	before.Key, before.Preimage = artifacts.KeyOf([]byte(`{"is":1}`)), []byte(`{"is":1}`)
 	before.Origin = pinned.Origin
 	publish(t, artifacts.Alone(s), before)
-	if err := artifacts.DropResult(t.Context(), s, storetest.NewResult(t, s, "before", nil).Key); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, artifacts.DropResult(t.Context(), s, storetest.NewResult(t, s, "before", nil).Key))
 	if freed := release(t, s, pinned); freed.Results != 1 || !released(t, artifacts.Alone(s), pinned) || !released(t, artifacts.Alone(s), before) {
 		t.Fatalf("%+v", freed)
 	}
@@ -112,9 +109,7 @@ func TestReleasedInUpkeep(t *testing.T) {
 	to := mem.New()
 	for range 2 {
 		tr := &artifacts.Transfer{From: s.Reader(), To: to}
-		if err := tr.Results(t.Context(), []artifacts.Digest{r.Key}); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, tr.Results(t.Context(), []artifacts.Digest{r.Key}))
 		if done := tr.Done(); done.Released != 1 || len(done.Lost) > 0 || !released(t, artifacts.Alone(to), r) {
 			t.Fatalf("%+v", done)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/signature"
 )
 
@@ -20,19 +21,15 @@ func TestElsewhereOfOwn(t *testing.T) {
 	r := storetest.NewResult(t, own, "k", map[string]string{"out": "one"})
 	d := r.Outputs["out"].Digest
 	publish(t, artifacts.Alone(own), r)
-	if err := errors.Join(own.Blobs.Delete(t.Context(), d),
-		artifacts.PutElsewhere(t.Context(), own, artifacts.Elsewhere{Digest: d, Size: 3, URL: "https://a.example/one"})); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errors.Join(own.Blobs.Delete(t.Context(), d),
+		artifacts.PutElsewhere(t.Context(), own, artifacts.Elsewhere{Digest: d, Size: 3, URL: "https://a.example/one"})))
 	// Upkeep knows that it is not lost.
 	if rep, err := artifacts.Check(t.Context(), own, artifacts.CheckOptions{Repair: true}); err != nil || len(rep.Problems) != 0 {
 		t.Errorf("check: %v, %v", rep.Problems, err)
 	}
 	putRecord(t, own, "pins/v1", r.Key.Hex())
 	other := artifacts.Digest{5}
-	if err := artifacts.PutElsewhere(t.Context(), own, artifacts.Elsewhere{Digest: other, Size: 3, URL: "https://a.example/two"}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, artifacts.PutElsewhere(t.Context(), own, artifacts.Elsewhere{Digest: other, Size: 3, URL: "https://a.example/two"}))
 	collect(t, own, artifacts.GCOptions{Now: time.Now().Add(30 * day)})
 	if left := records(t, own, "elsewhere/"); len(left) != 1 || left[0] != artifacts.ElsewhereName(d) {
 		t.Errorf("collected: %v", left)
@@ -55,10 +52,7 @@ func TestElsewhereOfOwn(t *testing.T) {
 // TestChangedOnTheWay: bytes that come wrong once are asked for again.
 func TestChangedOnTheWay(t *testing.T) {
 	theirs, faults := storetest.Faulty(mem.New())
-	d, err := artifacts.PutBytes(t.Context(), theirs.Blobs, []byte("one"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := storetest.Put(t, theirs, []byte("one"))
 	faults.Add(storetest.BlobsOpen, storetest.Fault{Flip: true})
 	s := artifacts.With(mem.New(), []artifacts.Other{{Reader: theirs.Reader(), Name: "friend"}}, artifacts.Policy{})
 	if b, err := artifacts.ReadBlob(t.Context(), s, d, 9); string(b) != "one" || err != nil || len(faults.Pending()) != 0 {
@@ -73,9 +67,7 @@ func TestLongOfNobody(t *testing.T) {
 	r := largeResult(t, theirs)
 	publish(t, artifacts.Alone(theirs), r)
 	alice, err := signature.New("alice")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	s := artifacts.With(mem.New(), []artifacts.Other{{Reader: theirs.Reader(), Name: "friend"}}, artifacts.Policy{Ring: signature.Ring{Trusted: []signature.Public{alice.Public()}}})
 	before := faults.Calls(storetest.BlobsOpen)
 	found, err := artifacts.Inspect(t.Context(), s, []artifacts.Digest{r.Key})
@@ -85,9 +77,7 @@ func TestLongOfNobody(t *testing.T) {
 	if n := faults.Calls(storetest.BlobsOpen) - before; n != 0 {
 		t.Errorf("%d blobs were read", n)
 	}
-	if _, err := artifacts.SignResult(t.Context(), theirs, r.Key, alice); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errtest.Of(artifacts.SignResult(t.Context(), theirs, r.Key, alice)))
 	s = artifacts.With(mem.New(), []artifacts.Other{{Reader: theirs.Reader(), Name: "friend"}}, artifacts.Policy{Ring: signature.Ring{Trusted: []signature.Public{alice.Public()}}})
 	if hit, err := artifacts.Lookup(t.Context(), s, r.Key); hit == nil || err != nil {
 		t.Errorf("signed by alice: %v, %v", hit, err)
@@ -101,16 +91,12 @@ func TestOwnWithoutOthers(t *testing.T) {
 	r := storetest.NewResult(t, s, "k", map[string]string{"out": "one"})
 	publish(t, artifacts.Alone(s), r)
 	alice, err := signature.New("alice")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	before := faults.Calls(storetest.RecordsGet)
 	ring := signature.Ring{Trusted: []signature.Public{alice.Public()}}
 	for i, s := range []*artifacts.Resolver{artifacts.Alone(s), artifacts.With(s, nil, artifacts.Policy{}), artifacts.With(s, nil, artifacts.Policy{Ring: ring, Foreign: "verify"})} {
 		for range 2 {
-			if _, err := artifacts.LookupMany(t.Context(), s, []artifacts.Digest{r.Key, {1}}); err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, errtest.Of(artifacts.LookupMany(t.Context(), s, []artifacts.Digest{r.Key, {1}})))
 		}
 		if n := faults.Calls(storetest.RecordsGet) - before; n != 4*(i+1) {
 			t.Errorf("store %d: %d records were read so far", i, n)
@@ -123,9 +109,7 @@ func TestOwnWithoutOthers(t *testing.T) {
 
 func TestPolicy(t *testing.T) {
 	alice, err := signature.New("alice")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	revoked := signature.Ring{Revoked: []signature.Public{alice.Public()}}
 	for want, p := range map[string]artifacts.Policy{
 		"":                    {Foreign: artifacts.VerifyUntrusted},

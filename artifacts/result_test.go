@@ -5,8 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,32 +12,20 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
-
-var update = flag.Bool("update", false, "rewrite golden files")
 
 // example is a result with every field set, its blobs stored in s.
 func example(t *testing.T, s artifacts.Store) artifacts.Result {
 	t.Helper()
 	r := storetest.NewResult(t, s, "example", map[string]string{"counts": "<b>&amp;</b>"})
-	a, err := artifacts.PutBytes(t.Context(), s.Blobs, []byte("shard"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := storetest.Put(t, s, []byte("shard"))
 	r.Outputs["records"] = tree(t, artifacts.File{Name: "train/0.zst", Digest: a, Size: 5})
 	r.Took = 1234567891 * time.Nanosecond
 	return r
-}
-
-func putBytes(t *testing.T, s artifacts.Store, b []byte) artifacts.Digest {
-	t.Helper()
-	d, err := artifacts.PutBytes(t.Context(), s.Blobs, b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
 }
 
 func publish(t *testing.T, s *artifacts.Resolver, r artifacts.Result) {
@@ -52,9 +38,7 @@ func publish(t *testing.T, s *artifacts.Resolver, r artifacts.Result) {
 func stored(t *testing.T, s artifacts.Store, key artifacts.Digest) []byte {
 	t.Helper()
 	b, err := s.Records.Get(t.Context(), artifacts.ResultName(key))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return b
 }
 
@@ -63,20 +47,7 @@ func TestResultGolden(t *testing.T) {
 	s := mem.New()
 	r := example(t, s)
 	publish(t, artifacts.Alone(s), r)
-	got := stored(t, s, r.Key)
-	golden := filepath.Join("testdata", "result.json")
-	if *update {
-		if err := os.WriteFile(golden, got, 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("record\n%s\nwant\n%s", got, want)
-	}
+	goldens.Same(t, filepath.Join("testdata", "result.json"), string(stored(t, s, r.Key)))
 	back, err := artifacts.Lookup(t.Context(), artifacts.Alone(s), r.Key)
 	if err != nil || back == nil {
 		t.Fatalf("Lookup = %v, %v", back, err)
@@ -100,18 +71,14 @@ func TestResultSeal(t *testing.T) {
 	for bit := range len(good) * 8 {
 		bad := bytes.Clone(good)
 		bad[bit/8] ^= 1 << (bit % 8)
-		if err := s.Records.Put(t.Context(), name, bad); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, s.Records.Put(t.Context(), name, bad))
 		entries, err := artifacts.Inspect(t.Context(), artifacts.Alone(s), []artifacts.Digest{r.Key})
 		if e := entries[r.Key]; err != nil || e.Hit() || e.Damage == nil {
 			t.Fatalf("bit %d of byte %d, %q: a hit, %v", bit%8, bit/8, bad[max(0, bit/8-10):bit/8+1], err)
 		}
 	}
 	for n := range good {
-		if err := s.Records.Put(t.Context(), name, good[:n]); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, s.Records.Put(t.Context(), name, good[:n]))
 		if got, err := artifacts.Lookup(t.Context(), artifacts.Alone(s), r.Key); got != nil || err != nil {
 			t.Fatalf("the first %d bytes: %v, %v", n, got, err)
 		}
@@ -123,9 +90,7 @@ func TestResultUnderAnotherKey(t *testing.T) {
 	r := example(t, s)
 	publish(t, artifacts.Alone(s), r)
 	other := artifacts.Sum([]byte("other"))
-	if err := s.Records.Put(t.Context(), artifacts.ResultName(other), stored(t, s, r.Key)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, s.Records.Put(t.Context(), artifacts.ResultName(other), stored(t, s, r.Key)))
 	if got, err := artifacts.Lookup(t.Context(), artifacts.Alone(s), other); got != nil || err != nil {
 		t.Errorf("a record under another key's name is a hit: %v, %v", got, err)
 	}
@@ -151,21 +116,15 @@ func TestMissReasons(t *testing.T) {
 		t.Errorf("a hit: %q", got)
 	}
 	shard := r.Outputs["records"].Files[0].Digest
-	if err := s.Blobs.Delete(ctx, shard); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, s.Blobs.Delete(ctx, shard))
 	if got, want := miss(), "lost from the store: train/0.zst of output records ("+shard.String()+")"; got != want {
 		t.Errorf("one blob lost: %q, want %q", got, want)
 	}
-	if err := s.Blobs.Delete(ctx, r.Outputs["counts"].Digest); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, s.Blobs.Delete(ctx, r.Outputs["counts"].Digest))
 	if got := miss(); !strings.HasPrefix(got, "lost from the store: output counts") || !strings.HasSuffix(got, "and 1 more") {
 		t.Errorf("both blobs lost: %q", got)
 	}
-	if err := s.Records.Put(ctx, artifacts.ResultName(r.Key), []byte("{")); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, s.Records.Put(ctx, artifacts.ResultName(r.Key), []byte("{")))
 	if got := miss(); !strings.Contains(got, "damaged") {
 		t.Errorf("half a record: %q", got)
 	}

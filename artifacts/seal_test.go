@@ -8,19 +8,17 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // written are results in forms that steps leave.
-func written(t testing.TB) []Result {
+func written(t *testing.T) []Result {
 	t.Helper()
 	tree, err := Tree("files", []File{{Name: "a/ü.txt", Digest: Sum([]byte("1")), Size: 1}, {Name: "b <c>&.txt", Digest: Sum([]byte("2")), Size: 1 << 40}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	none, err := Tree("files", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	out := map[string]Artifact{"out": tree, "none": none, "stdout": {Type: "file", Digest: Sum(nil)}}
 	results := []Result{
 		{Outputs: out, Took: 1234567 * time.Microsecond, Finished: time.Date(2026, 11, 22, 12, 46, 31, 897253663, time.UTC), Counts: map[string]int64{"files": 1, "less": -2},
@@ -44,12 +42,10 @@ func written(t testing.TB) []Result {
 }
 
 // slowly reads a record by encoding/json, which decodeResult stands in for.
-func slowly(t testing.TB, b []byte) *Result {
+func slowly(t *testing.T, b []byte) *Result {
 	t.Helper()
 	var w resultJSON
-	if err := json.Unmarshal(b, &w); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, json.Unmarshal(b, &w))
 	r := Result(w.resultPlain)
 	r.Preimage, r.Took = canonical(r.Preimage), time.Duration(math.Round(w.TookS*float64(time.Second)))
 	return &r
@@ -59,9 +55,7 @@ func slowly(t testing.TB, b []byte) *Result {
 func TestDecodeResult(t *testing.T) {
 	for i, r := range written(t) {
 		b, err := encodeResult(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		if got, err := decodeResult(r.Key, b); err != nil || !reflect.DeepEqual(got, slowly(t, b)) || got.Took != r.Took || !got.Finished.Equal(r.Finished) {
 			t.Errorf("%d: %+v, want %+v, %v", i, got, r, err)
 		}
@@ -73,13 +67,9 @@ func TestDecodeResult(t *testing.T) {
 func TestDecodeResultRefuses(t *testing.T) {
 	r := written(t)[0]
 	b, err := encodeResult(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	body, err := unseal(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	for _, c := range []struct {
 		from, to string
 		ok       bool
@@ -117,19 +107,5 @@ func TestDecodeResultRefuses(t *testing.T) {
 	b[len(b)/2] ^= 1
 	if _, err := decodeResult(r.Key, b); err == nil {
 		t.Error("a damaged record")
-	}
-}
-
-func BenchmarkDecodeResult(b *testing.B) {
-	r := written(b)[0]
-	record, err := encodeResult(r)
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := decodeResult(r.Key, record); err != nil {
-			b.Fatal(err)
-		}
 	}
 }

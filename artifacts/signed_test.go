@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -13,17 +12,17 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/signature"
 )
 
 func key(t *testing.T, name string) *signature.Private {
 	t.Helper()
 	k, err := signature.New(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return k
 }
 
@@ -35,9 +34,7 @@ func signing(s artifacts.Store, by *signature.Private) *artifacts.Resolver {
 func signatures(t *testing.T, s artifacts.Store, key artifacts.Digest) string {
 	t.Helper()
 	all, err := artifacts.Signatures(t.Context(), s.Records, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	var said []string
 	for _, one := range all {
 		said = append(said, fmt.Sprint(one.By.Name, " ", one.Err == nil))
@@ -66,16 +63,7 @@ func TestSignatureGolden(t *testing.T) {
 		{`"signature":"[^"]*"`, `"signature":"SIG"`}} {
 		got = regexp.MustCompile(v.is).ReplaceAll(got, []byte(v.want))
 	}
-	golden := filepath.Join("testdata", "signature.json")
-	if *update {
-		if err := os.WriteFile(golden, got, 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil || !bytes.Equal(got, want) {
-		t.Errorf("%s, want %s, %v", got, want, err)
-	}
+	goldens.Same(t, filepath.Join("testdata", "signature.json"), string(got))
 }
 
 // TestPublishSigns: who files a result signs it; who comes second does not, and one that is
@@ -92,9 +80,7 @@ func TestPublishSigns(t *testing.T) {
 	other := storetest.NewResult(t, s, "k", map[string]string{"out": "two"})
 	second := mem.New()
 	publish(t, signing(second, alice), storetest.NewResult(t, second, "k", map[string]string{"out": "one"}))
-	if _, err := artifacts.PutBytes(t.Context(), second.Blobs, []byte("two")); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errtest.Of(artifacts.PutBytes(t.Context(), second.Blobs, []byte("two"))))
 	if _, differs, err := artifacts.Publish(t.Context(), signing(second, bob), other); err != nil || !differs {
 		t.Fatal(differs, err)
 	}
@@ -102,18 +88,14 @@ func TestPublishSigns(t *testing.T) {
 		t.Errorf("who lost signed: %s", got)
 	}
 	// The first one loses its blob: the other takes its place, and only its own signature counts.
-	if err := second.Blobs.Delete(t.Context(), r.Outputs["out"].Digest); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, second.Blobs.Delete(t.Context(), r.Outputs["out"].Digest))
 	if won, _, err := artifacts.Publish(t.Context(), signing(second, bob), other); err != nil || won.OutputsDigest() != other.OutputsDigest() {
 		t.Fatal(won, err)
 	}
 	if got := signatures(t, second, r.Key); got != "bob true" {
 		t.Errorf("after it was replaced: %s", got)
 	}
-	if err := artifacts.DropResult(t.Context(), second, r.Key); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, artifacts.DropResult(t.Context(), second, r.Key))
 	if left := records(t, second, "signatures/"); len(left) != 0 {
 		t.Errorf("a result that was deleted left %v", left)
 	}
@@ -132,9 +114,7 @@ func TestOwnIsJudged(t *testing.T) {
 	publish(t, signing(s, bob), foreign)
 	lost := storetest.NewResult(t, s, "lost", map[string]string{"out": "three"})
 	publish(t, artifacts.Alone(s), lost)
-	if err := s.Blobs.Delete(t.Context(), lost.Outputs["out"].Digest); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, s.Blobs.Delete(t.Context(), lost.Outputs["out"].Digest))
 	keys := []artifacts.Digest{signed.Key, foreign.Key, lost.Key}
 	for _, c := range []struct {
 		own  artifacts.Untrusted
@@ -149,9 +129,7 @@ func TestOwnIsJudged(t *testing.T) {
 	} {
 		with := artifacts.With(s, nil, artifacts.Policy{Own: c.own, Ring: c.ring, Signer: alice})
 		found, err := artifacts.Inspect(t.Context(), with, keys)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		var got []string
 		for _, k := range keys {
 			got = append(got, fmt.Sprint(found[k].Hit(), " ", found[k].Foreign != nil))
@@ -179,9 +157,7 @@ func TestCheckSignatures(t *testing.T) {
 	}
 	r.Counts = map[string]int64{"records": 8}
 	aside := mem.New()
-	if _, err := artifacts.PutBytes(t.Context(), aside.Blobs, []byte("one")); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errtest.Of(artifacts.PutBytes(t.Context(), aside.Blobs, []byte("one"))))
 	publish(t, artifacts.Alone(aside), r)
 	putRecord(t, s, artifacts.ResultName(r.Key), string(stored(t, aside, r.Key)))
 	putRecord(t, s, artifacts.SignatureName(r.Key, bob.Public()), `{"format":"redsi-signature/1"}`)
@@ -220,9 +196,7 @@ func TestTransferIsExact(t *testing.T) {
 	send := func(to artifacts.Store) artifacts.Transferred {
 		t.Helper()
 		x := &artifacts.Transfer{From: from.Reader(), To: to}
-		if err := x.Results(ctx, []artifacts.Digest{r.Key}); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, x.Results(ctx, []artifacts.Digest{r.Key}))
 		return x.Done()
 	}
 	if d := send(to); d.Results != 1 || d.Records != 3 {
@@ -239,9 +213,7 @@ func TestTransferIsExact(t *testing.T) {
 	}
 	// What is signed later goes after it.
 	bob := key(t, "bob")
-	if _, err := artifacts.SignResult(ctx, from, r.Key, bob); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errtest.Of(artifacts.SignResult(ctx, from, r.Key, bob)))
 	if d := send(to); d.There != 1 || d.Records != 1 || signatures(t, to, r.Key) != "alice true, bob true" {
 		t.Errorf("%+v, %s", d, signatures(t, to, r.Key))
 	}
@@ -265,9 +237,7 @@ func TestTransferOfMany(t *testing.T) {
 	}
 	before := faults.Calls(storetest.RecordsList)
 	x := &artifacts.Transfer{From: s.Reader(), To: to}
-	if err := x.Results(t.Context(), keys); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, x.Results(t.Context(), keys))
 	if n := faults.Calls(storetest.RecordsList) - before; n != 3 || x.Done().Records != 40 {
 		t.Errorf("%d listings, %+v", n, x.Done())
 	}
@@ -282,10 +252,7 @@ func TestCollectAbout(t *testing.T) {
 		putRecord(t, s, name, text)
 		return name
 	}
-	made, err := artifacts.PutBytes(t.Context(), s.Blobs, []byte("what a rebuild left"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := storetest.Put(t, s, []byte("what a rebuild left"))
 	x := artifacts.Sum([]byte("X")) // a run names it, and it has no result
 	kept := []string{
 		said("signatures", rs["B"].Key, rs["E"].Key.Hex()),

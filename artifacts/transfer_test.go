@@ -11,6 +11,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 var errFull = errors.New("full")
@@ -23,11 +24,11 @@ func TestTransferResumes(t *testing.T) {
 	var keys []artifacts.Digest
 	for _, name := range strings.Split("abcdefgh", "") {
 		r := storetest.NewResult(t, from, name, map[string]string{"out": "of " + name, "same": "shared", "big": strings.Repeat(name, 5000)})
-		r.Log = &artifacts.Log{Digest: putBytes(t, from, []byte("said "+name)), Size: 6}
+		r.Log = &artifacts.Log{Digest: storetest.Put(t, from, []byte("said "+name)), Size: 6}
 		publish(t, artifacts.Alone(from), r)
 		keys = append(keys, r.Key)
 	}
-	putRecord(t, from, "runs/1", `{"plan":"`+putBytes(t, from, []byte("plan")).String()+`","key":"`+keys[0].String()+`"}`)
+	putRecord(t, from, "runs/1", `{"plan":"`+storetest.Put(t, from, []byte("plan")).String()+`","key":"`+keys[0].String()+`"}`)
 	var room atomic.Int64 // blobs that may still be put
 	to = storetest.Hooked(to, storetest.Before(func(_ context.Context, c *storetest.Call) error {
 		if c.Method == storetest.BlobsPut && room.Add(-1) < 0 {
@@ -76,16 +77,12 @@ func TestTransferOfWhatDiffers(t *testing.T) {
 	publish(t, artifacts.Alone(to), theirs)
 	lost := storetest.NewResult(t, from, "b", map[string]string{"out": "lost"})
 	publish(t, artifacts.Alone(from), lost)
-	if err := from.Blobs.Delete(ctx, lost.Outputs["out"].Digest); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, from.Blobs.Delete(ctx, lost.Outputs["out"].Digest))
 	silent := storetest.NewResult(t, from, "c", map[string]string{"out": "c"})
 	silent.Log = &artifacts.Log{Digest: artifacts.Sum([]byte("gone")), Size: 4}
 	publish(t, artifacts.Alone(from), silent)
 	x := &artifacts.Transfer{From: from.Reader(), To: to}
-	if err := x.Results(ctx, []artifacts.Digest{mine.Key, lost.Key, silent.Key, silent.Key}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, x.Results(ctx, []artifacts.Digest{mine.Key, lost.Key, silent.Key, silent.Key}))
 	d := x.Done()
 	if d.There != 1 || d.Results != 1 || len(d.Differs) != 1 || d.Differs[0] != mine.Key || !strings.Contains(d.Lost[lost.Key], "lost") {
 		t.Errorf("%+v", d)
@@ -105,13 +102,9 @@ func TestTransferHold(t *testing.T) {
 	publish(t, artifacts.Alone(from), r)
 	x := &artifacts.Transfer{From: from.Reader(), To: to}
 	release, err := x.Hold(ctx, "push-1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	c.now = c.now.Add(time.Second)
-	if err := x.Results(ctx, []artifacts.Digest{r.Key}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, x.Results(ctx, []artifacts.Digest{r.Key}))
 	collect := func(want int) {
 		t.Helper()
 		c.now = c.now.Add(day)
@@ -121,8 +114,6 @@ func TestTransferHold(t *testing.T) {
 		}
 	}
 	collect(0)
-	if err := release(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, release())
 	collect(1)
 }

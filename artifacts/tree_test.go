@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func TestLinksStayInside(t *testing.T) {
@@ -32,9 +33,7 @@ func TestModesOfTrees(t *testing.T) {
 	empty := artifacts.File{Name: "empty", Digest: artifacts.Empty, Mode: artifacts.Folder}
 	tree, err := artifacts.Tree("files", []artifacts.File{one, run, empty, link("a", "one"), link("sub/up", "../a"), link("s", "sub"),
 		link("over", "s/run"), link("gone", "nothing"), link("x", "y"), link("y", "x"), link("dir", "empty"), link("below", "one/more")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if err := tree.Validate(); err != nil {
 		t.Error(err)
 	}
@@ -47,9 +46,7 @@ func TestModesOfTrees(t *testing.T) {
 		t.Errorf("readable: %s, want %s", got, want)
 	}
 	plain, err := artifacts.Tree("files", []artifacts.File{one, {Name: "sub/run", Digest: run.Digest, Size: 3}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	marked, err := artifacts.Tree("files", []artifacts.File{one, run})
 	if err != nil || marked.Digest == plain.Digest {
 		t.Errorf("an x bit is not in the digest: %v", err)
@@ -68,8 +65,6 @@ func TestModesOfTrees(t *testing.T) {
 		"is not the executable":      {{Name: "a", Digest: one.Digest, Size: 1, Mode: artifacts.Executable, Link: "b"}},
 		"is not the  that":           {{Name: "a", Digest: one.Digest, Size: 1, Link: "b"}},
 	} {
-		if _, err := artifacts.Tree("files", files); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("want %q: %v", want, err)
-		}
+		errtest.Says(t, errtest.Of(artifacts.Tree("files", files)), want)
 	}
 }

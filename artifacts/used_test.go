@@ -1,13 +1,12 @@
 package artifacts_test
 
 import (
-	"bytes"
-	"os"
 	"path/filepath"
 	"reflect"
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/stores/mem"
 )
 
@@ -18,16 +17,7 @@ func TestUsedGolden(t *testing.T) {
 	r.Used = &artifacts.Used{CPU: 12.5, CPUOf: artifacts.CPUOfProgram, Memory: 1 << 30, MemoryOf: artifacts.MemoryOfProgram, Read: 5, Written: 17,
 		Card: "A card", CardMemory: 1 << 20, Energy: 99.25, EnergyOf: "processors", Beside: 2}
 	publish(t, artifacts.Alone(s), r)
-	got := stored(t, s, r.Key)
-	golden := filepath.Join("testdata", "result-used.json")
-	if *update {
-		if err := os.WriteFile(golden, got, 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if want, err := os.ReadFile(golden); err != nil || !bytes.Equal(got, want) {
-		t.Errorf("record\n%s\nwant\n%s %v", got, want, err)
-	}
+	goldens.Same(t, filepath.Join("testdata", "result-used.json"), string(stored(t, s, r.Key)))
 	if back, err := artifacts.Lookup(t.Context(), artifacts.Alone(s), r.Key); err != nil || back == nil || !reflect.DeepEqual(back.Used, r.Used) {
 		t.Errorf("back %+v, %v", back, err)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/dir"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // brokenStore is a directory with one of every kind of harm, and the key that
@@ -26,9 +27,7 @@ func brokenStore(t *testing.T) (s artifacts.Store, root string, sound artifacts.
 	t.Helper()
 	root = t.TempDir()
 	s, err := dir.Open(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	keys := map[string]artifacts.Digest{}
 	for _, name := range []string{"sound", "flipped", "short", "lost", "damaged", "newer"} {
 		r := storetest.NewResult(t, s, name, map[string]string{"out": "output of " + name, "log": "log of " + name})
@@ -160,9 +159,7 @@ func TestDropCorrupt(t *testing.T) {
 			t.Errorf("%s: %v, %v", content, dropped, err)
 		}
 	}
-	if err := os.RemoveAll(filepath.Join(root, "blobs")); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.RemoveAll(filepath.Join(root, "blobs")))
 	if _, err := artifacts.DropCorrupt(t.Context(), s, artifacts.Sum(nil)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a store whose folder is gone: %v", err)
 	}
@@ -172,14 +169,9 @@ func TestDropCorrupt(t *testing.T) {
 // bytes must be wrong in the same way seven times.
 func TestDropCorruptOnTheWay(t *testing.T) {
 	s := mem.New()
-	d, err := artifacts.PutBytes(t.Context(), s.Blobs, []byte("whole"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := storetest.Put(t, s, []byte("whole"))
 	for bits, want := range map[string]bool{"\x01\x02": false, "\x00\x04": false, "\x01\x00": false, "\x08\x08\x08\x08\x08\x08": false, "\x08\x08\x08\x08\x08\x08\x08": true} {
-		if _, err := artifacts.PutBytes(t.Context(), s.Blobs, []byte("whole")); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, errtest.Of(artifacts.PutBytes(t.Context(), s.Blobs, []byte("whole"))))
 		dropped, err := artifacts.DropCorrupt(t.Context(), flipping(s, []byte(bits)), d)
 		if dropped != want || err != nil {
 			t.Errorf("bits %q: %v, %v", bits, dropped, err)

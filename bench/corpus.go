@@ -20,16 +20,15 @@ import (
 
 // Files of the corpus folder that are made from the generated ones.
 const (
-	wantedFile = "wanted.txt"    // revision ids of all records, one a line
-	stubFile   = "stub.xml.gz"   // the dump
-	cutFile    = "cut.xml.gz"    // its first pages, for the slow peer
-	cutBytes   = 20 << 20        // of text in cutFile
-	realFile   = "real.jsonl.gz" // real pages, many times
-	realTimes  = 12
+	wantedFile = "wanted.txt"  // revision ids of all records, one a line
+	stubFile   = "stub.xml.gz" // the dump
+	cutFile    = "cut.xml.gz"  // its first pages, for the slow peer
+	cutBytes   = 20 << 20      // of text in cutFile
+	shardFile  = "nq-train-00.jsonl.gz"
 )
 
 // corpusVersion changes with what makeCorpus writes for one Config.
-const corpusVersion = 1
+const corpusVersion = 2
 
 func corpusConfig(quick bool) synth.Config {
 	c := synth.Bench()
@@ -43,7 +42,7 @@ func corpusConfig(quick bool) synth.Config {
 // corpus is the folder of the generated corpus.
 func (e *env) corpus() (string, error) {
 	c := corpusConfig(e.quick)
-	name := fmt.Sprintf("corpus%d-%d-%d", corpusVersion, c.TrainQuestions+c.DevQuestions, c.MeanHTMLBytes)
+	name := fmt.Sprintf("corpus%d-%d", corpusVersion, c.TrainQuestions+c.DevQuestions)
 	b, err := json.Marshal(c)
 	if err != nil {
 		return "", err
@@ -88,7 +87,7 @@ func makeCorpus(args []string) (sample, error) {
 	if err := os.Rename(stubs[0], filepath.Join(dir, stubFile)); err != nil {
 		return sample{}, err
 	}
-	return sample{}, errors.Join(writeWanted(dir), writeCut(dir), writeReal(dir))
+	return sample{}, errors.Join(writeWanted(dir), writeCut(dir))
 }
 
 // writeWanted lists the revisions of all train records, from the simplified file.
@@ -150,26 +149,4 @@ func writeCut(dir string) error {
 		}
 	}
 	return errors.Join(zw.Close(), out.Close())
-}
-
-// writeReal repeats the real pages that the reader's tests hold, one gzip member
-// after another.
-func writeReal(dir string) error {
-	out, err := os.Create(filepath.Join(dir, realFile))
-	if err != nil {
-		return err
-	}
-	defer out.Close()
-	for range realTimes {
-		for _, name := range []string{"nq-full-walking-dead", "real-pages-train-full", "real-pages-dev-full"} {
-			b, err := os.ReadFile(filepath.Join("internal", "corpora", "nq", "testdata", name+".jsonl.gz"))
-			if err != nil {
-				return err
-			}
-			if _, err := out.Write(b); err != nil {
-				return err
-			}
-		}
-	}
-	return out.Close()
 }

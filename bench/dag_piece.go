@@ -13,8 +13,9 @@ import (
 	"syscall"
 )
 
-// runDAG does what its arguments say (tool, program, shape, steps, what; for "filled"
-// also a command) in a new folder and measures the last command of it with all processes that it started.
+// runDAG runs a DAG (tool, program, shape, steps) in a new folder, then does what its other arguments say: first is that run
+// itself, again runs it once more, changed does so after an edit, and all else is a command of redsi, such as plan. It measures
+// the last command with all processes that it started.
 func runDAG(args []string) (sample, error) {
 	tool, program, shape, what := args[0], args[1], args[2], args[4]
 	n, err := strconv.Atoi(args[3])
@@ -32,7 +33,7 @@ func runDAG(args []string) (sample, error) {
 				return err
 			}
 		}
-		name, text := "pipelines.hcl", redsiText(shape, n, edit)
+		name, text := "pipelines.hcl", redsiText(shape, n)
 		switch tool {
 		case "snakemake":
 			name, text = "Snakefile", snakemakeText(shape, n)
@@ -44,50 +45,25 @@ func runDAG(args []string) (sample, error) {
 	if err := write(""); err != nil {
 		return sample{}, err
 	}
-	verbs := map[string][]string{
-		"redsi run": {"run", "--log-level", "warn"}, "redsi plan": {"plan", "--log-level", "warn"}, "redsi load": {"validate"},
-		"snakemake run": {"--cores", "2", "--quiet", "all"}, "cp run": {"-e", "copies.sh"},
-		"snakemake plan": {"--cores", "2", "--quiet", "all", "--dry-run"},
+	run := map[string][]string{"redsi": {"run", "--log-level", "warn"}, "snakemake": {"--cores", "2", "--quiet", "all"}, "cp": {"-e", "copies.sh"}}[tool]
+	s, err := runAll(dir, program, run)
+	if err == nil && what == "changed" {
+		err = write(" # edited")
 	}
-	command := func(verb string) (sample, error) { return runAll(dir, program, verbs[tool+" "+verb]) }
-	var s sample
-	switch what {
-	case "first":
-		s, err = command("run")
-	case "load":
-		s, err = command("load")
-	case "again", "plan", "cutoff", "changed":
-		if s, err = command("run"); err != nil {
-			break
+	if err == nil && what != "first" {
+		next := run
+		switch {
+		case what == "again" || what == "changed":
+		case tool == "snakemake":
+			next = append(run, "--dry-run")
+		default:
+			next = append(args[4:], "--log-level", "warn")
 		}
-		verb := "run"
-		if what == "plan" {
-			verb = "plan"
-		}
-		if what == "cutoff" || what == "changed" {
-			err = write(" # edited")
-		}
-		if err == nil {
-			s, err = command(verb)
-		}
-	case "filled":
-		// By another process: what this one has in memory counts as the command's.
-		var self string
-		if self, err = os.Executable(); err == nil {
-			_, err = runAll(dir, self, ours("dag-fill", dir, program)[1:])
-		}
-		if err == nil {
-			s, err = runAll(dir, program, append(args[5:], "--log-level", "warn"))
-		}
-		if info, none := os.Stat(filepath.Join(dir, "results", "report.html")); none == nil {
-			s.Written = float64(info.Size())
-		}
-	default:
-		err = fmt.Errorf("there is nothing named %q to do", what)
+		s, err = runAll(dir, program, next)
 	}
 	s.Work = float64(n)
 	s.Check = fmt.Sprintf("%s %d %s", strings.NewReplacer("steps", "chain", "written", "pieces").Replace(shape), n, what)
-	if err == nil && what != "load" {
+	if err == nil {
 		want := n
 		if shape == "pieces" || shape == "written" {
 			want += 1 // what gathers them
@@ -161,9 +137,8 @@ func runAll(dir, program string, args []string) (sample, error) {
 	return s, nil
 }
 
-// redsiText is a pipeline of so many steps; the edit changes the first of a chain and
-// not what it writes.
-func redsiText(shape string, n int, edit string) string {
+// redsiText is a pipeline of so many steps.
+func redsiText(shape string, n int) string {
 	var b strings.Builder
 	switch shape {
 	case "pieces", "written":
@@ -189,7 +164,7 @@ func redsiText(shape string, n int, edit string) string {
 `, n/100)
 		return b.String()
 	}
-	fmt.Fprintf(&b, "step \"command\" \"c0\" {\n  argv    = [\"sh\", \"-c\", \"echo 0 > out/x%s\"]\n  outputs = [\"x\"]\n}\n", edit)
+	b.WriteString("step \"command\" \"c0\" {\n  argv    = [\"sh\", \"-c\", \"echo 0 > out/x\"]\n  outputs = [\"x\"]\n}\n")
 	for i := 1; i < n; i++ {
 		fmt.Fprintf(&b, `step "command" "c%d" {
   argv    = ["sh", "-c", "(cat in/p/x; echo %d) | tail -n 3 > out/x"]

@@ -46,11 +46,9 @@ var (
 
 func (v value) better(a, b sample) bool { return v.higher == (v.of(a) > v.of(b)) }
 
-// side is one of the two that a line compares: a process, or a bound in the line's
-// unit.
+// side is one of the two processes that a line compares.
 type side struct {
 	command func(*env) ([]string, error) // program and arguments
-	bound   float64
 }
 
 // pieceOn is our side: a piece whose first argument is what made makes.

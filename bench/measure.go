@@ -103,11 +103,9 @@ func measure(e *env, l line) (result, error) {
 	sides := []side{l.ours, l.peer}
 	commands := make([][]string, len(sides))
 	for i, s := range sides {
-		if s.command != nil {
-			var err error
-			if commands[i], err = s.command(e); err != nil {
-				return result{}, err
-			}
+		var err error
+		if commands[i], err = s.command(e); err != nil {
+			return result{}, err
 		}
 	}
 	values := make([][]float64, len(sides))
@@ -118,10 +116,6 @@ func measure(e *env, l line) (result, error) {
 	}
 	for round := range warmUps + pairs {
 		for i, command := range commands {
-			if command == nil {
-				values[i] = append(values[i], sides[i].bound)
-				continue
-			}
 			id := strings.Join(command, "\x00")
 			s, known := e.ran[id]
 			if !l.once || !known {
@@ -182,7 +176,7 @@ func (e *env) threads() []string {
 }
 
 // peak is the resident memory of a process at its highest. Linux counts in what this
-// program had when it started the process: 130 MB, most of it libtorch's. startMemory does without.
+// program had when it started the process: 130 MB, most of it libtorch's.
 func peak(p *os.ProcessState) float64 {
 	return float64(usage.MaxMemory(p.SysUsage().(*syscall.Rusage)))
 }

@@ -55,7 +55,6 @@ var modelLines = []line{
 		doc:  "a document's [CLS] vector of BERT L-8 H-512, two thirds of 512 tokens, against transformers 4.44.1",
 		ours: workOn("bert_embed.py", "bert", "-texts=12", "-tokens=4096"), peer: peerOn("bert_embed.py", "bert_embed.py"),
 	},
-	serveLine,
 	runTrainLine,
 }
 

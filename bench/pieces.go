@@ -13,7 +13,6 @@ const pieceArg = "piece"
 func pieces() map[string]func(args []string) (sample, error) {
 	return map[string]func([]string) (sample, error){
 		"make-corpus":   makeCorpus,
-		"make-headers":  makeHeaders,
 		"make-vectors":  makeVectors,
 		"gunzip":        gunzip,
 		"nq-extract":    nqExtract,
@@ -23,17 +22,10 @@ func pieces() map[string]func(args []string) (sample, error) {
 		"kmeans":        clusterVectors,
 		"make-passages": makePassages,
 		"bm25":          rankPassages,
-		"dedup":         dedupHeaders,
 		"make-run":      makeRun,
 		"score":         scoreRun,
 		"dag":           runDAG,
-		"dag-fill":      fillDAG,
-		"starts":        runStarts,
-		"memory":        startMemory,
-		"worker":        workerMemory,
-		"serve":         driveServer,
 		"run-train":     runTraining,
-		"environment":   runEnvironment,
 	}
 }
 

@@ -73,13 +73,9 @@ func makeRun(args []string) (sample, error) {
 // scoreRun reads and scores them. Work is rows.
 func scoreRun(args []string) (sample, error) {
 	var s sample
-	scoring := metrics.Scoring{Mode: metrics.Raw, Ties: metrics.ByTrecEval, Missing: metrics.MissingZero}
-	for _, name := range scoreMeasures {
-		m, err := metrics.Parse(name)
-		if err != nil {
-			return s, err
-		}
-		scoring.Metrics = append(scoring.Metrics, m)
+	measures, err := metrics.ParseAll(scoreMeasures...)
+	if err != nil {
+		return s, err
 	}
 	lap := stopwatch()
 	in, err := os.Open(filepath.Join(args[0], "qrels.txt"))
@@ -96,7 +92,7 @@ func scoreRun(args []string) (sample, error) {
 		return s, err
 	}
 	defer run.Close()
-	scores, err := scoring.Score(trec.Rankings(run), judged)
+	scores, err := metrics.Scoring{Metrics: measures, Mode: metrics.Raw}.Score(trec.Rankings(run), judged)
 	s.Seconds = lap()
 	if err != nil {
 		return s, err

@@ -13,7 +13,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // testParts is a workload whose slice is as much as its argument says; of 6 it says that it replays graphs.
@@ -74,14 +76,15 @@ func TestWhole(t *testing.T) {
 // TestOnce: lines that are measured once compare several values of one run, and others run anew.
 func TestOnce(t *testing.T) {
 	done := filepath.Join(t.TempDir(), "done")
-	one := side{command: func(*env) ([]string, error) {
-		return []string{"sh", "-c", `echo ran >> "$0"; echo '{"seconds": 3, "resident": 2e6}'`, done}, nil
-	}}
+	printed := func(script string) side {
+		return side{command: func(*env) ([]string, error) { return []string{"sh", "-c", script, done}, nil }}
+	}
+	one, twice := printed(`echo ran >> "$0"; echo '{"seconds": 3, "processor": 2}'`), printed(`echo '{"seconds": 6, "processor": 4}'`)
 	e := &env{ctx: context.Background(), pairs: 1, cores: 1, ran: map[string]sample{}}
 	for _, l := range []line{
-		{name: "time", value: seconds, once: true, ours: one, peer: side{bound: 6}},
-		{name: "memory", value: resident, once: true, ours: one, peer: side{bound: 4}},
-		{name: "again", value: seconds, ours: one, peer: side{bound: 6}},
+		{name: "time", value: seconds, once: true, ours: one, peer: twice},
+		{name: "processor", value: processorTime, once: true, ours: one, peer: twice},
+		{name: "again", value: seconds, ours: one, peer: twice},
 	} {
 		if rows, err := measureLine(e, l); err != nil || len(rows) != 1 || rows[0].Ratio != 2 {
 			t.Errorf("%s: %+v, %v", l.name, rows, err)
@@ -95,25 +98,19 @@ func TestOnce(t *testing.T) {
 // TestRows: a row tells how much of a work it is of and what was replayed; one that was measured quickly is not kept.
 func TestRows(t *testing.T) {
 	t.Chdir(t.TempDir())
-	if err := os.Mkdir(filepath.Dir(resultsFile), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.Mkdir(filepath.Dir(resultsFile), 0o755))
 	all := []line{
 		{name: "slices", value: flops, sliced: true, unlike: true, ours: partsOf("6"), peer: partsOf("2")},
 		{name: "whole", value: perUnit, sliced: true, toEnd: true, unlike: true, ours: partsOf("4"), peer: partsOf("4")},
 	}
 	e := &env{ctx: context.Background(), pairs: 1, slices: 1, cores: 1, quick: true}
-	if err := measureAll(e, all[:1]); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, measureAll(e, all[:1]))
 	if data, err := os.ReadFile(resultsFile); err == nil {
 		t.Fatalf("a quick run left %s", data)
 	}
 	e.quick = false
 	for _, lines := range [][]line{all, all[1:]} { // the second replaces the first one's row, and leaves the other
-		if err := measureAll(e, lines); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, measureAll(e, lines))
 	}
 	got := goldens.Lines[map[string]any](t, resultsFile)
 	for _, row := range got {

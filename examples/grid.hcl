@@ -1,25 +1,23 @@
 # A grid of learning rates and schedules: development queries choose, the chosen model alone is asked the test queries.
 # redsi run -f examples/grid.hcl
 #
-# The collection is a generated one in MS MARCO's formats, and the model a small random T5: minutes on two cores. Put
-# your own files and a trained model in their place.
+# The collection is a small one in MS MARCO's formats, made up, and the model a small random T5: minutes on two cores.
+# Put your own files and a trained model in their place.
 
 variable "steps" {
   description = "Updates of a training at most."
   default     = 2000
 }
 
-step "synth_msmarco" "toy" {}
+step "download" "collection" {
+  urls = [for f in ["docs", "doctrain-queries", "doctrain-qrels", "docdev-queries", "docdev-qrels"] : "msmarco/msmarco-${f}.tsv.gz"]
+}
 
 step "import_corpus" "toy" {
-  documents     = step.synth_msmarco.toy.documents
-  train_queries = step.synth_msmarco.toy.train_queries
-  train_qrels   = step.synth_msmarco.toy.train_qrels
-  dev_queries   = step.synth_msmarco.toy.dev_queries
-  dev_qrels     = step.synth_msmarco.toy.dev_qrels
-  split         = { test = 0.2 } # of train's, as the generated collection has no test queries
-  split_from    = "train"
-  form          = "title_content"
+  files      = step.download.collection.files
+  split      = { test = 0.2 } # of train's, as the collection has no test queries
+  split_from = "train"
+  form       = "title_content"
 }
 
 step "download" "tokenizer" {

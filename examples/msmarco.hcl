@@ -4,7 +4,7 @@
 # At full scale it downloads 8 GB and takes the documents of 95,000 train and 5,000 development queries, drawn by seed.
 
 variable "scale" {
-  description = "full: the real data. toy: a generated collection in its formats."
+  description = "full: the real data. toy: a small collection in its formats, made up, in the folder msmarco."
   default     = "full"
   validation {
     condition     = contains(["full", "toy"], var.scale)
@@ -15,14 +15,7 @@ variable "scale" {
 locals {
   full        = var.scale == "full"
   identifiers = { atomic = "Atomic", naive = "Naive", semantic = "Semantic" }
-  source      = "https://msmarco.z22.web.core.windows.net/msmarcoranking"
-  files = {
-    documents     = "msmarco-docs.tsv.gz"
-    train_queries = "msmarco-doctrain-queries.tsv.gz"
-    train_qrels   = "msmarco-doctrain-qrels.tsv.gz"
-    dev_queries   = "msmarco-docdev-queries.tsv.gz"
-    dev_qrels     = "msmarco-docdev-qrels.tsv.gz"
-  }
+  source      = local.full ? "https://msmarco.z22.web.core.windows.net/msmarcoranking" : "msmarco"
   training = {
     full = { limit = { train = 95000, dev = 5000 }, steps = 200000, batch = 128, evaluate_every = 5000, rate = 0.001, precision = "fp16" }
     toy  = { limit = {}, steps = 200, batch = 32, evaluate_every = 50, rate = 0.01, precision = "fp32" }
@@ -30,13 +23,8 @@ locals {
 }
 
 step "download" "msmarco" {
-  for_each = local.full ? local.files : {}
-  urls     = ["${local.source}/${each.value}"]
-  license  = "MS MARCO: non-commercial research only"
-}
-
-step "synth_msmarco" "toy" {
-  for_each = local.full ? [] : ["toy"]
+  urls    = [for f in ["docs", "doctrain-queries", "doctrain-qrels", "docdev-queries", "docdev-qrels"] : "${local.source}/msmarco-${f}.tsv.gz"]
+  license = local.full ? "MS MARCO: non-commercial research only" : "Apache-2.0"
 }
 
 step "download" "tokenizer" {
@@ -45,25 +33,17 @@ step "download" "tokenizer" {
   license  = "BSD-3-Clause"
 }
 
-locals {
-  msmarco = { for name in keys(local.files) : name => local.full ? step.download.msmarco[name].files : step.synth_msmarco.toy["toy"][name] }
-}
-
 # Each document by itself, and those of one title as one.
 step "import_corpus" "documents" {
-  for_each      = toset(["exact", "normalized_title"])
-  documents     = local.msmarco.documents
-  train_queries = local.msmarco.train_queries
-  train_qrels   = local.msmarco.train_qrels
-  dev_queries   = local.msmarco.dev_queries
-  dev_qrels     = local.msmarco.dev_qrels
-  tokenizer     = step.download.tokenizer["bert"].files
-  form          = "title_content"
-  key           = each.key
-  keep          = "relevant"
-  empty         = "drop_body"
-  columns       = ["id", "url", "title", "text"]
-  limit         = local.training.limit
+  for_each  = toset(["exact", "normalized_title"])
+  files     = step.download.msmarco.files
+  tokenizer = step.download.tokenizer["bert"].files
+  form      = "title_content"
+  key       = each.key
+  keep      = "relevant"
+  empty     = "drop_body"
+  columns   = ["id", "url", "title", "text"]
+  limit     = local.training.limit
 }
 
 step "download" "model" {

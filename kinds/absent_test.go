@@ -9,6 +9,7 @@ import (
 	"github.com/redsi/redsi/internal/paper/expect"
 	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/internal/pipeline/address"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // renderedTable is what the tests read of a table's or figure's JSON.
@@ -131,9 +132,7 @@ figure "f" {
 	points := `[{"seconds":1,"metrics":{"MRR@10":0.5,"Hits@1":0.25}},{"seconds":2,"metrics":{"MRR@10":null}}]`
 	l := newLocal(t)
 	_, err := l.try(l.plan(file, map[string]string{"file": curve(points), "y": "metrics.mrr_at_10"}))
-	if err == nil || !strings.Contains(err.Error(), `none of the 2 points has it: there is no field "metrics.mrr_at_10": beside "mrr_at_10" there is Hits@1, MRR@10`) {
-		t.Errorf("%v", err)
-	}
+	errtest.Says(t, err, `none of the 2 points has it: there is no field "metrics.mrr_at_10": beside "mrr_at_10" there is Hits@1, MRR@10`)
 	var drawn struct {
 		Series []struct{ Points []json.RawMessage }
 	}

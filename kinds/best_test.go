@@ -3,10 +3,10 @@ package kinds_test
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -48,9 +48,7 @@ func TestBest(t *testing.T) {
 		equals string
 	}{"max": {"a", 0.5, "[b]"}, "min": {"d", 0.1, "[]"}} {
 		res, err := choose(map[string]any{"order": order})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		var r chosen
 		l.json(res.Outputs["report"], &r)
 		if r.Chosen != want.name || r.Value != want.value || fmt.Sprint(r.Equals) != want.equals || len(r.Values) != 4 || r.Values["c"] != 0.4 || r.Report.Percent["mrr_10"] != 100-100*want.value {
@@ -64,7 +62,7 @@ func TestBest(t *testing.T) {
 	if _, err := choose(nil); err != nil {
 		t.Errorf("a report that was not chosen: %v", err)
 	}
-	for name, c := range map[string]struct {
+	for _, c := range map[string]struct {
 		change map[string]any
 		want   string
 	}{
@@ -72,9 +70,7 @@ func TestBest(t *testing.T) {
 		"a field that is not there": {map[string]any{"field": "metrics.nDCG@10"}, "candidate a: "},
 		"a field that is a text":    {map[string]any{"field": "note"}, `candidate a: field "note" is not a number`},
 	} {
-		if _, err := choose(c.change); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v", name, err)
-		}
+		errtest.Says(t, errtest.Of(choose(c.change)), c.want)
 	}
 	for want, tree := range map[string]map[string]any{
 		"candidates: there are no candidates; field: names no number to choose by": {"candidates": map[string]any{}, "field": ""},
@@ -91,17 +87,7 @@ func TestBestFields(t *testing.T) {
 	for kind, rest := range map[string]string{"best": "report = step.evaluate.e.report, run = step.evaluate.e.run", "best_model": "model = step.train.t.model, ids = step.atomic_ids.a.ids"} {
 		refused(t, `
 step "download" "x" { urls = ["x"] }
-step "synth_msmarco" "s" {}
-step "import_corpus" "c" {
-  documents     = step.synth_msmarco.s.documents
-  train_queries = step.synth_msmarco.s.train_queries
-  train_qrels   = step.synth_msmarco.s.train_qrels
-  dev_queries   = step.synth_msmarco.s.dev_queries
-  dev_qrels     = step.synth_msmarco.s.dev_qrels
-  form          = "title_content"
-  keep          = "relevant"
-  empty         = "drop_body"
-}
+step "import_corpus" "c" { files = step.download.x.files }
 step "atomic_ids" "a" { documents = step.import_corpus.c.documents }
 step "train" "t" {
   model     = step.download.x.files
@@ -132,20 +118,14 @@ func TestBestModel(t *testing.T) {
 	for i, name := range []string{"low", "high"} {
 		file := l.blob("files", fmt.Appendf(nil, `{"model":%q}`, name)).Artifact
 		tree, err := artifacts.Tree("dsi/model", []artifacts.File{{Name: "config.json", Digest: file.Digest, Size: file.Size}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		models[name] = tree
 		report, err := json.Marshal(map[string]any{"metrics": map[string]any{"MRR@10": float64(i)}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		candidates[name] = map[string]any{"dev": l.blob("train/report", report), "model": step.In(tree), "ids": l.blob("docid/ids", []byte(name))}
 	}
 	res, err := l.do("best_model", map[string]any{"candidates": candidates})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	var r chosen
 	l.json(res.Outputs["report"], &r)
 	if r.Chosen != "high" || r.Values["low"] != 0 || res.Outputs["model"].Digest != models["high"].Digest || l.text(res.Outputs["ids"].Digest) != "high" {

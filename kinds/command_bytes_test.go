@@ -16,6 +16,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/scratch"
 	"github.com/redsi/redsi/internal/stores/dir"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -26,9 +27,7 @@ func inFolder(t *testing.T) *local {
 	l := newLocal(t)
 	root := t.TempDir()
 	s, err := dir.Open(filepath.Join(root, "store"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	l.Store, l.Scratch = artifacts.Alone(s), scratch.In(filepath.Join(root, "scratch"))
 	return l
 }
@@ -38,9 +37,7 @@ func (l *local) blobFile(d artifacts.Digest) (path string, inode uint64) {
 	l.t.Helper()
 	path, _ = l.Store.Own.Blobs.(artifacts.Local).LocalPath(d)
 	info, err := os.Stat(path)
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	errtest.None(l.t, err)
 	return path, info.Sys().(*syscall.Stat_t).Ino
 }
 

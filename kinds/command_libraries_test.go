@@ -9,6 +9,8 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/libraries"
+	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -16,9 +18,7 @@ import (
 func shellPython(t *testing.T, dir, numpy string) {
 	t.Helper()
 	site := filepath.Join(dir, "lib", "python3.11", "site-packages")
-	if err := os.RemoveAll(dir); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.RemoveAll(dir))
 	for name, text := range map[string]string{
 		filepath.Join(dir, "pyvenv.cfg"):                          "home = /usr/bin\n",
 		filepath.Join(dir, "bin", "tool"):                         "#!" + filepath.Join(dir, "bin", "python") + "\necho > out/o\n",
@@ -26,17 +26,10 @@ func shellPython(t *testing.T, dir, numpy string) {
 		filepath.Join(site, "numpy-"+numpy+".dist-info/RECORD"):   "",
 		filepath.Join(site, "sitecustomize.py"):                   "",
 	} {
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Program(t, name, text)
 	}
 	for _, name := range []string{"python", "pypy"} {
-		if err := os.Symlink("/bin/sh", filepath.Join(dir, "bin", name)); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, os.Symlink("/bin/sh", filepath.Join(dir, "bin", name)))
 	}
 }
 
@@ -54,9 +47,7 @@ func TestCommandLibraries(t *testing.T) {
 		t.Helper()
 		shellPython(t, dir, numpy)
 		key, preimage, err := l.Registry.Key(l.plan(writePipeline(t, libraryStep(body)), nil).Steps[0].Task)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		if strings.Contains(string(preimage), dir) {
 			t.Errorf("a path is in the key: %s", preimage)
 		}
@@ -83,9 +74,7 @@ func TestCommandLibraries(t *testing.T) {
 		"libraries[0]: is not 64 hex": {"argv": []any{"sh"}, "outputs": []any{"o"}, "libraries": []any{"x"}},
 		"libraries: is given with":    {"argv": []any{"sh"}, "outputs": []any{"o"}, "program_libraries": false, "libraries": []any{strings.Repeat("a", 64)}},
 	} {
-		if _, err := spec.Complete(tree); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want %s", err, want)
-		}
+		errtest.Says(t, errtest.Of(spec.Complete(tree)), want)
 	}
 }
 
@@ -108,9 +97,7 @@ func TestCommandOtherLibraries(t *testing.T) {
 		t.Helper()
 		pl := l.plan(writePipeline(t, libraryStep(body)), nil)
 		change()
-		if _, err := l.tryFirst(pl); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want %s", err, want)
-		}
+		errtest.Says(t, errtest.Of(l.tryFirst(pl)), want)
 	}
 	refused(`argv = ["python", "-c", "echo 2 > out/o"]`, ": numpy 1.26.4 -> 2.0.1; plan and run again if they have changed, and give all workers the same",
 		func() { shellPython(t, dir, "2.0.1") })
@@ -119,12 +106,8 @@ func TestCommandOtherLibraries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Rename(dir, dir+".away"); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.Rename(dir, dir+".away"))
 	refused(fmt.Sprintf(`argv = ["pypy", "x"]`+"\nprogram = %q", artifacts.Sum(digest).Hex()), "it was made without the program; give the digests there as libraries", func() {
-		if err := os.Rename(dir+".away", dir); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, os.Rename(dir+".away", dir))
 	})
 }

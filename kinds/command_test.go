@@ -19,6 +19,8 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
@@ -53,9 +55,7 @@ table "t" {
 func writePipeline(t *testing.T, text string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "p.hcl")
-	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, file, text)
 	return file
 }
 
@@ -113,10 +113,8 @@ step "command" "read" {
 func TestCommandKey(t *testing.T) {
 	keys := func(text string) artifacts.Digest {
 		l := newLocal(t)
-		v, err := l.plan(writePipeline(t, text), nil, "step.command.x").Preview(context.Background(), kinds.Registry(), nothing)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v, err := l.plan(writePipeline(t, text), nil, "step.command.x").Follow(context.Background(), kinds.Registry(), nothing, plan.KeepAll, nil)
+		errtest.None(t, err)
 		return v.Items[0].Key
 	}
 	const base = `step "command" "x" {
@@ -142,9 +140,7 @@ func TestCommandKey(t *testing.T) {
 		t.Error("another script has the same key")
 	}
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "sh"), []byte("#!/bin/sh\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Program(t, filepath.Join(dir, "sh"), "#!/bin/sh\n")
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 	if keys(base) == before || keys(scripted) == scriptedBefore || keys(unnamed) != unnamedBefore {
 		t.Error("another program has the same key, or one that is not named has not")
@@ -230,9 +226,7 @@ func TestCommandFullDisk(t *testing.T) {
 		pl := l.plan(writePipeline(t, fmt.Sprintf("step \"command\" \"x\" {\nargv = [\"sh\", \"-c\", %q]\nfiles = { f = \"text\" }\noutputs = [\"o\"]\n}", name)), nil)
 		ctx := context.Background()
 		digest, err := plan.Store(ctx, l.Store.Own.Blobs, pl)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		if strings.HasPrefix(want, "the store") {
 			store, faults := storetest.Faulty(l.Store.Own)
 			l.Store = artifacts.Alone(store)
@@ -260,26 +254,18 @@ func TestCommandOtherProgram(t *testing.T) {
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 	tool := filepath.Join(dir, "tool")
 	write := func(text string) {
-		if err := os.WriteFile(tool, []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Program(t, tool, text)
 	}
 	write("#!/bin/sh\necho 1 > out/o\n")
 	l := newLocal(t)
 	pl := l.plan(writePipeline(t, "step \"command\" \"x\" {\nargv = [\"tool\"]\noutputs = [\"o\"]\n}"), nil)
 	write("#!/bin/sh\necho 22 > out/o\n")
-	if _, err := l.tryFirst(pl); err == nil || !strings.Contains(err.Error(), "give all workers the same program") {
-		t.Errorf("got %v", err)
-	}
+	errtest.Says(t, errtest.Of(l.tryFirst(pl)), "give all workers the same program")
 	pl = l.plan(writePipeline(t, "step \"command\" \"x\" {\nscript = \"tool\"\nprograms = [\"tool\"]\noutputs = [\"o\"]\n}"), nil)
 	write("#!/bin/sh\necho 1 > out/o\n")
-	if _, err := l.tryFirst(pl); err == nil || !strings.Contains(err.Error(), "this worker's "+tool+" has the digest") {
-		t.Errorf("got %v", err)
-	}
+	errtest.Says(t, errtest.Of(l.tryFirst(pl)), "this worker's "+tool+" has the digest")
 	file := writePipeline(t, "step \"command\" \"x\" {\nargv = [\"no-such-tool\"]\noutputs = [\"o\"]\nprogram = \""+strings.Repeat("ab", 32)+"\"\n}")
-	if _, err := l.tryFirst(l.plan(file, nil)); err == nil || !strings.Contains(err.Error(), "on this worker: program no-such-tool") {
-		t.Errorf("got %v", err)
-	}
+	errtest.Says(t, errtest.Of(l.tryFirst(l.plan(file, nil))), "on this worker: program no-such-tool")
 }
 
 // tryFirst does the first step of a plan.
@@ -287,9 +273,7 @@ func (l *local) tryFirst(pl *plan.Plan) (workflows.Outcome, error) {
 	l.t.Helper()
 	ctx := context.Background()
 	digest, err := plan.Store(ctx, l.Store.Own.Blobs, pl)
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	errtest.None(l.t, err)
 	out, err := l.Do(ctx, workflows.DoRequest{Plan: digest, Steps: []workflows.Ready{{Index: 0}}})
 	if err != nil {
 		return workflows.Outcome{}, err
@@ -324,20 +308,14 @@ func TestCommandMistakes(t *testing.T) {
 		`["b"]: is not one of`:                {"argv": []any{"sh"}, "outputs": []any{"o"}, "program_digests": map[string]any{"b": "1"}},
 		`"/abs" is not a clean`:               {"argv": []any{"sh"}, "outputs": []any{"o"}, "files": map[string]any{"/abs": "1"}},
 	} {
-		if _, err := spec.Complete(tree); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want %s", err, want)
-		}
+		errtest.Says(t, errtest.Of(spec.Complete(tree)), want)
 	}
 	sources, err := lockfile.Open(filepath.Join(t.TempDir(), lockfile.Name), ".", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	lint := func(tree map[string]any) string {
 		tree["outputs"] = []any{"o"}
 		task, err := step.NewTask(spec, tree)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		return step.Problems(spec.Lint(task)).Error()
 	}
 	for want, tree := range map[string]map[string]any{
@@ -354,12 +332,8 @@ func TestCommandMistakes(t *testing.T) {
 	}
 	for want, argv := range map[string]string{"is a relative path": "bin/x", "to plan without it": "no-such-program", `write "./x.sh"`: "x.sh"} {
 		task, err := step.NewTask(spec, map[string]any{"argv": []any{argv}, "files": map[string]any{"x.sh": ""}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := l.Registry.Resolved(context.Background(), planSources{sources}, task); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: got %v", argv, err)
-		}
+		errtest.None(t, err)
+		errtest.Says(t, errtest.Of(l.Registry.Resolved(context.Background(), planSources{sources}, task)), want)
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/pipeline"
 )
 
 // compareReport is what the tests look at.
@@ -19,6 +21,12 @@ type compareReport struct {
 			EffectSize            *float64 `json:"effect_size"`
 			Wins, Ties, Losses    int
 		}
+	}
+	Claims map[string]struct {
+		A, B, Difference, Low, High, P float64
+		Corrected                      float64 `json:"p_corrected"`
+		Wins, Ties, Losses             int
+		Verdict                        string
 	}
 	Method      string
 	Queries     int
@@ -128,6 +136,52 @@ func TestCompare(t *testing.T) {
   measures = ["MRR@10", "Hits@1"]`)
 	if c := r.Systems["half"].Against["bad"]["hits_1"]; c.P != 1 || c.Significant || r.Comparisons != 6 {
 		t.Errorf("%+v", c)
+	}
+}
+
+// TestClaims by hand: half has 50 at every query, bad 37.5 with nine queries of twelve below
+// half's.
+func TestClaims(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	writeSystems(t, dir)
+	const claims = `measures = ["MRR@10"]
+  claims = {
+    for name, c in {
+      right = ["half", "bad", "above", 0]
+      wrong = ["half", "bad", "below", 0]
+      equal = ["half", "half", "above", 0]
+      close = ["half", "half", "near", 1]
+      wide  = ["good", "bad", "near", 1]
+      about = ["half", "bad", "near", 12.5]
+    } : name => { a = c[0], b = c[1], measure = "RR@10", claim = c[2], margin = c[3] }
+  }`
+	text := strings.Replace(fmt.Sprintf(comparePipeline, claims, ""), `baselines = ["half", "bad"]`, "", 1)
+	l := newLocal(t)
+	var r compareReport
+	l.json(l.outputs(ownPipeline(t, dir, text), nil)["step.compare.s.report"], &r)
+	for name, want := range map[string]string{
+		"right": "holds", "wrong": "reversed", "equal": "cannot be told at this size", "close": "holds", "wide": "reversed", "about": "cannot be told at this size",
+	} {
+		if got := r.Claims[name]; got.Verdict != want {
+			t.Errorf("%s: %+v, want %s", name, got, want)
+		}
+	}
+	right := r.Claims["right"]
+	if math.Abs(right.Difference-12.5) > 1e-9 || right.A != 50 || math.Abs(right.B-37.5) > 1e-9 || right.Wins != 9 || right.Ties != 3 || right.Low <= 0 || right.High <= right.Difference {
+		t.Errorf("%+v", right)
+	}
+	// Of six, close and wide are certain: the p of right is the third, and counts for four.
+	if math.Abs(right.Corrected-4*right.P) > 1e-12 || r.Claims["close"].P != 0 || r.Method != "paired t-test, Holm correction for 6 comparisons" || r.Queries != 12 || r.Comparisons != 6 {
+		t.Errorf("%+v, %q", right, r.Method)
+	}
+
+	bad := strings.NewReplacer(`right = [`, `"a'.b" = [`, `"near", 12.5`, `"near", 0`, `["good", "bad"`, `["best", "bad"`, `"RR@10"`, `"RR@5"`, `["MRR@10"]`, "[\"MRR@10\"]\n  test = \"wilcoxon\"").Replace(text)
+	_, ds := pipeline.Load(map[string][]byte{"bad.hcl": []byte(bad)}, pipeline.Options{Registry: l.Registry})
+	for _, want := range []string{"a name without '.", "is for near, which needs one above 0", `"best" is not one of the systems [bad good half]`, `"RR@5" is not one of measures`, "claims are judged by t, not by wilcoxon"} {
+		if !ds.HasErrors() || !strings.Contains(strings.Join(strings.Fields(ds.Err().Error()), " "), want) {
+			t.Errorf("%q is not in %v", want, ds.Err())
+		}
 	}
 }
 

@@ -15,6 +15,8 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // outputs runs a pipeline file and returns the artifacts of its steps by
@@ -42,27 +44,19 @@ func write(t *testing.T, dir, name, text string) string {
 	if strings.HasSuffix(name, ".gz") {
 		var z bytes.Buffer
 		w := gzip.NewWriter(&z)
-		if _, err := w.Write(b); err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, errtest.Of(w.Write(b)))
+		errtest.None(t, w.Close())
 		b = z.Bytes()
 	}
 	path := filepath.Join(dir, name)
-	if err := os.WriteFile(path, b, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, path, b)
 	return path
 }
 
 func testdata(t *testing.T, parts ...string) string {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join(append([]string{"..", "internal"}, parts...)...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return path
 }
 
@@ -87,16 +81,8 @@ type groupCounts struct {
 // counted; the real pages have no case that would tell them apart from these.
 func TestRealPages(t *testing.T) {
 	t.Parallel()
-	nqData, stub := testdata(t, "corpora", "nq", "testdata"), testdata(t, "corpora", "wikipedia", "testdata", "real-pages-stub.xml.gz")
-	vars := map[string]string{
-		"scale":         "full",
-		"nq_train":      list(filepath.Join(nqData, "real-pages-train-full.jsonl.gz")),
-		"nq_dev":        list(filepath.Join(nqData, "real-pages-dev-full.jsonl.gz")),
-		"nq_simplified": list(filepath.Join(nqData, "real-pages-train-simplified.jsonl.gz")),
-		"stub_dump":     list(stub),
-	}
 	l := newLocal(t)
-	out := l.outputsOf(l.part(vars, "step.dedup.nq", "step.compare_formats.train"))
+	out := l.outputsOf(l.part(realData(t), "step.dedup.nq", "step.compare_formats.train"))
 	for key, want := range map[string]split{
 		"text4k": {10, 6, 11}, "url": {10, 8, 13}, "url_title_cased": {5, 4, 6}, "url_title": {5, 4, 6},
 		"h1_cased": {5, 4, 6}, "h1": {5, 4, 6}, "nci_h1": {5, 4, 6}, "title": {5, 4, 6}, "page_id": {5, 5, 6},
@@ -120,14 +106,7 @@ func TestRealPages(t *testing.T) {
 // through the dump that the table was made from.
 func TestLocalTable(t *testing.T) {
 	t.Parallel()
-	nqData := testdata(t, "corpora", "nq", "testdata")
-	dir := t.TempDir()
-	full := map[string]string{
-		"scale":     "full",
-		"nq_train":  list(filepath.Join(nqData, "real-pages-train-full.jsonl.gz")),
-		"nq_dev":    list(filepath.Join(nqData, "real-pages-dev-full.jsonl.gz")),
-		"stub_dump": list(testdata(t, "corpora", "wikipedia", "testdata", "real-pages-stub.xml.gz")),
-	}
+	full := realData(t)
 	l := newLocal(t)
 	dump := l.outputsOf(l.part(full, `step.dedup.nq["page_id"]`))
 	csv := "page_id,oldid\n"
@@ -136,13 +115,11 @@ func TestLocalTable(t *testing.T) {
 			OldID  uint64 `json:"oldid"`
 			PageID uint64 `json:"page_id"`
 		}
-		if err := json.Unmarshal(line, &e); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, json.Unmarshal(line, &e))
 		csv += fmt.Sprintf("%d,%d\n", e.PageID, e.OldID)
 	}
 	table := l.outputs(filepath.Join("..", "examples", "own_nq.hcl"), map[string]string{
-		"train": full["nq_train"], "dev": full["nq_dev"], "pages": write(t, dir, "revisions.csv.gz", csv),
+		"train": full["nq_train"], "dev": full["nq_dev"], "pages": write(t, t.TempDir(), "revisions.csv.gz", csv),
 	})
 	for _, output := range []string{"queries", "counts", "unresolved"} {
 		a, b := dump[`step.dedup.nq["page_id"].`+output], table[`step.dedup.nq["page_id"].`+output]
@@ -196,9 +173,7 @@ func TestBadRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	broken := filepath.Join(dir, "nq-train-08.jsonl.gz") // ends within the stream, after its first lines
-	if err := os.WriteFile(broken, cut[:len(cut)*9/10], 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, broken, cut[:len(cut)*9/10])
 	file := write(t, dir, "bad.hcl", badPipeline)
 	l := newLocal(t)
 	res := l.results(file, map[string]string{"files": list(bad), "policy": "skip"})["step.extract.train"]
@@ -232,14 +207,10 @@ func TestBadRecords(t *testing.T) {
 	}
 	// A file that ends early is not a bad record: nobody knows what it had.
 	_, err = l.try(l.plan(file, map[string]string{"files": list(bad, broken), "policy": "skip"}))
-	if err == nil || !strings.Contains(err.Error(), "nq-train-08.jsonl.gz:") || !strings.Contains(err.Error(), "damaged or ends early") || !strings.Contains(err.Error(), "records") {
-		t.Errorf("a file that ends early: %v", err)
-	}
+	errtest.Says(t, err, "nq-train-08.jsonl.gz:", "damaged or ends early", "records")
 
 	_, err = l.try(l.plan(file, map[string]string{"files": list(bad), "policy": "fail"}))
-	if err == nil || !strings.Contains(err.Error(), "nq-train-07.jsonl.gz:2:") || !strings.Contains(err.Error(), "(json)") {
-		t.Errorf("the error does not name file, line and reason: %v", err)
-	}
+	errtest.Says(t, err, "nq-train-07.jsonl.gz:2:", "(json)")
 }
 
 // TestShardsResume: after one of two shards has failed, only that one is read.
@@ -257,9 +228,7 @@ func TestShardsResume(t *testing.T) {
 	}
 	l.ran = nil
 	write(t, dir, "nq-train-01.jsonl.gz", strings.Replace(good, "4549465242785278785", "5", 1)+"\n")
-	if _, err := l.try(l.plan(file, vars)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errtest.Of(l.try(l.plan(file, vars))))
 	for _, label := range l.ran {
 		if strings.Contains(label, "nq-train-00") {
 			t.Errorf("%s ran again", label)

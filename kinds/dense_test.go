@@ -11,6 +11,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/redsi/redsi/internal/corpora/npy"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -34,9 +35,7 @@ func TestDense(t *testing.T) {
 	of := func(config map[string]any) step.Input {
 		t.Helper()
 		res, err := l.do("import_embeddings", config)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		return step.In(res.Outputs["embeddings"])
 	}
 	file := func(b []byte) []any { return []any{l.blob("file", b)} }
@@ -50,9 +49,7 @@ func TestDense(t *testing.T) {
 		t.Fatalf("%v, %v", matrix, err)
 	}
 	run, report, err := l.ranked("dense", map[string]any{"embeddings": embeddings, "query_embeddings": asked, "queries": queries})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if run["2"] != "1 4 0 2 3" || run["3"] != "3 0 2 4 1" || run["4"] != "0 1 2 3 4" || report["hits"] != 15. {
 		t.Errorf("run %v, report %v", run, report)
 	}
@@ -95,8 +92,6 @@ func TestDense(t *testing.T) {
 		"pattern":    {"files": file(first), "documents": documents, "file": "["},
 		"names_file": {"files": file(first), "documents": documents, "extra": "leave_out"},
 	} {
-		if _, err := l.Registry.Lookup("import_embeddings").Complete(config); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v: error %v, want %q", config, err, want)
-		}
+		errtest.Says(t, errtest.Of(l.Registry.Lookup("import_embeddings").Complete(config)), want)
 	}
 }

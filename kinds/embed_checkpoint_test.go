@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestEmbedResumes: an embedding that ends between two checkpoints goes on at the
@@ -38,9 +39,7 @@ func embedResumes(t *testing.T, unit string, of func(*local) map[string]any) {
 		return l.do("embed", tree)
 	}
 	whole, err := embed(l)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	l = newLocal(t)
 	store := l.Store
 	l.Store = artifacts.Alone(storetest.Hooked(store.Own, storetest.Before(func(_ context.Context, c *storetest.Call) error {
@@ -54,9 +53,7 @@ func embedResumes(t *testing.T, unit string, of func(*local) map[string]any) {
 	}
 	l.Store = store
 	resumed, err := embed(l)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if got, want := resumed.Outputs["embeddings"].Digest, whole.Outputs["embeddings"].Digest; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/redsi/redsi/internal/model/bert"
 	"github.com/redsi/redsi/internal/model/subword"
 	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestEmbedOtherEncoders: encoders with tokenizers of other sorts, whose texts are cut to the
@@ -20,28 +21,20 @@ func TestEmbedOtherEncoders(t *testing.T) {
 	for model, tokenizer := range map[string]string{"mpnet": "mpnet", "roberta": "xlm-roberta", "distilbert": "bert-cased"} {
 		folder, path := "../internal/model/bert/testdata/"+model, "../internal/model/subword/testdata/sorts/"+tokenizer+".json"
 		m, err := bert.Load(folder, tensor.CPU)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		defer m.Close()
 		tok, err := subword.LoadEncoder(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		defer tok.Close()
 		tree := map[string]any{"title": false, "corpus": l.corpusOf(texts), "model": l.tree("files", folderOf(t, folder, "")), "pooling": "max",
 			"tokenizer": []any{l.tree("files", map[string][]byte{"tokenizer.json": readFile(t, path)})}, "max_tokens": m.Config.MaxTokens(), "device": "cpu"}
 		res, err := l.do("embed", tree)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		got := l.vectors(res)
 		for i, text := range texts {
 			ids, _ := tok.EncodeTruncated(text, int(m.Config.MaxTokens()))
 			want, err := m.Embed([][]int32{ids}, bert.Max, 1)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			for j, v := range want[0] {
 				if d := math.Abs(float64(v - got.Data[i*got.Cols+j])); !(d <= 1e-5) {
 					t.Fatalf("%s: text %d, number %d is %g apart", model, i, j, d)
@@ -52,9 +45,7 @@ func TestEmbedOtherEncoders(t *testing.T) {
 			t.Errorf("%s: counts %v", model, n)
 		}
 		tree["max_tokens"] = m.Config.MaxTokens() + 1
-		if _, err := l.do("embed", tree); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("the model has %d positions", m.Config.MaxTokens())) {
-			t.Errorf("%s with a token too many: %v", model, err)
-		}
+		errtest.Says(t, errtest.Of(l.do("embed", tree)), fmt.Sprintf("the model has %d positions", m.Config.MaxTokens()))
 	}
 }
 
@@ -92,7 +83,5 @@ func TestEmbedAsPublished(t *testing.T) {
 			t.Errorf("%s, %v: %d differences, want %d, %v", c.pooling, c.normalize, got, c.want, err)
 		}
 	}
-	if _, err := embed(outside, "cls", false); err == nil || !strings.Contains(err.Error(), "is not below the folder") {
-		t.Errorf("a module outside: %v", err)
-	}
+	errtest.Says(t, errtest.Of(embed(outside, "cls", false)), "is not below the folder")
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -20,20 +21,14 @@ func TestPublishedEncoder(t *testing.T) {
 	var texts []string
 	var want [][]float64
 	for name, v := range map[string]any{"texts.json": &texts, "vectors.json": &want} {
-		if err := json.Unmarshal(readFile(t, filepath.Join(golden, name)), v); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, json.Unmarshal(readFile(t, filepath.Join(golden, name)), v))
 	}
 	l := newLocal(t)
 	model, err := l.do("import_model", map[string]any{"files": []any{l.tree("files", folderOf(t, folder, ""))}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	res, err := l.do("embed", map[string]any{"title": false, "corpus": l.corpusOf(texts), "model": step.In(model.Outputs["model"]),
 		"tokenizer": []any{step.In(model.Outputs["tokenizer"])}, "pooling": "mean", "normalize": true, "max_tokens": int64(128), "device": "cpu"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	got, worst := l.vectors(res), 0.0
 	for i, row := range want {
 		for j, v := range row {

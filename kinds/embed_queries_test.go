@@ -11,6 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/npy"
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // splitQueries are queries of three splits, of which one has two documents.
@@ -27,9 +28,7 @@ func splitQueries() []dedup.Query {
 func (l *local) vectors(res *artifacts.Result) npy.Matrix {
 	l.t.Helper()
 	m, err := npy.Read(bytes.NewReader(l.bytes(res.Outputs["embeddings"])))
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	errtest.None(l.t, err)
 	return m
 }
 
@@ -46,9 +45,7 @@ func TestEmbedQueries(t *testing.T) {
 			t.Helper()
 			maps.Copy(tree, config)
 			res, err := l.do(kind, tree)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			return res
 		}
 		for split, texts := range map[string][]string{"dev": {"who was first", "what came second"}, "test": {"is this the test"}} {
@@ -69,9 +66,7 @@ func TestEmbedQueries(t *testing.T) {
 			`"train", "dev", "test"`:               {"queries": queries, "split": "eval"},
 		} {
 			maps.Copy(tree, config)
-			if _, err := spec.Complete(tree); err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("%s: got %v, want %q", kind, err, want)
-			}
+			errtest.Says(t, errtest.Of(spec.Complete(tree)), want)
 		}
 		only := l.blob("nq/queries", compressed(t, splitQueries()[:1]))
 		tree := map[string]any{"queries": only}
@@ -91,9 +86,7 @@ func TestEmbedOptions(t *testing.T) {
 		t.Helper()
 		maps.Copy(tree, map[string]any{"model": l.tree("files", tinyBERT(t)), "tokenizer": l.bertTokenizer(), "max_tokens": int64(24), "device": "cpu"})
 		res, err := l.do("embed", tree)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		return l.vectors(res)
 	}
 	plain := embed(map[string]any{"title": false, "corpus": l.corpusOf([]string{"query: who was first", "query: what came second"}), "pooling": "mean"})

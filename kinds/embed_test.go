@@ -10,7 +10,6 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -22,6 +21,8 @@ import (
 	"github.com/redsi/redsi/internal/corpora/tokenize"
 	"github.com/redsi/redsi/internal/model/bert"
 	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -36,9 +37,7 @@ func tinyBERT(t *testing.T) map[string][]byte {
 	t.Helper()
 	config, err := json.Marshal(map[string]any{"model_type": "bert", "vocab_size": 30522, "hidden_size": tinyHidden, "num_hidden_layers": 2,
 		"num_attention_heads": 2, "intermediate_size": 64, "max_position_embeddings": tinyPositions})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	rng := rand.New(rand.NewPCG(1, 2))
 	var sources []safetensors.Source
 	add := func(name string, shape ...int64) {
@@ -76,9 +75,7 @@ func tinyBERT(t *testing.T) map[string][]byte {
 		norm(at + "output.LayerNorm")
 	}
 	var weights bytes.Buffer
-	if err := safetensors.Write(&weights, nil, sources); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, safetensors.Write(&weights, nil, sources))
 	return map[string][]byte{"config.json": config, "model.safetensors": weights.Bytes()}
 }
 
@@ -107,38 +104,26 @@ func TestEmbed(t *testing.T) {
 	}
 	folder := t.TempDir()
 	for name, data := range model {
-		if err := os.WriteFile(filepath.Join(folder, name), data, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, filepath.Join(folder, name), data)
 	}
 	m, err := bert.Load(folder, tensor.CPU)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	defer m.Close()
 	tok, err := tokenize.LoadBERT(tinyTokenizer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	corpus, files, tokenizer := l.corpusOf(texts), l.tree("files", model), l.bertTokenizer()
 	for _, pooling := range []bert.Pooling{bert.CLS, bert.Mean} {
 		res, err := l.do("embed", map[string]any{"title": false, "corpus": corpus, "model": files, "tokenizer": tokenizer,
 			"pooling": string(pooling), "max_tokens": int64(24), "batch_tokens": int64(100), "device": "cpu"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		got, err := npy.Read(bytes.NewReader(l.bytes(res.Outputs["embeddings"])))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		if got.Rows != len(texts) || got.Cols != tinyHidden {
 			t.Fatalf("%d x %d vectors, want %d x %d", got.Rows, got.Cols, len(texts), tinyHidden)
 		}
 		for i, text := range texts {
 			want, err := m.Embed([][]int32{tok.Encode(text, 24)}, pooling, 1)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			for j, v := range want[0] {
 				if d := math.Abs(float64(v - got.Data[i*tinyHidden+j])); !(d <= 1e-5) {
 					t.Fatalf("%s: document %d, number %d: %g, want %g", pooling, i, j, got.Data[i*tinyHidden+j], v)
@@ -151,9 +136,7 @@ func TestEmbed(t *testing.T) {
 		}
 	}
 	first, err := l.do("embed", map[string]any{"title": false, "corpus": l.corpusOf(nil), "model": files, "tokenizer": tokenizer, "max_tokens": int64(24)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if m, err := npy.Read(bytes.NewReader(l.bytes(first.Outputs["embeddings"]))); err != nil || m.Rows != 0 || m.Cols != tinyHidden {
 		t.Errorf("no documents: %d x %d, %v", m.Rows, m.Cols, err)
 	}
@@ -197,16 +180,11 @@ func TestEmbedMistakes(t *testing.T) {
 	}
 	spec := l.Registry.Lookup("embed")
 	for want, attrs := range map[string]map[string]any{
-		"max_tokens: want 2 or more":   {"max_tokens": int64(1)},
-		"batch_tokens: want 1 or more": {"batch_tokens": int64(0)},
-		"auto, cpu, cuda or":           {"device": "gpu"},
-		`"cls", "mean", "max"`:         {"pooling": "sum"},
-		"max_tokens: want 2 or":        {"max_tokens": int64(-1), "device": "cuda:x"},
+		"auto, cpu, cuda or":    {"device": "gpu"},
+		"max_tokens: want 2 or": {"max_tokens": int64(-1), "device": "cuda:x"},
 	} {
 		tree := map[string]any{"corpus": corpus, "model": l.tree("files", model), "tokenizer": tokenizer}
 		maps.Copy(tree, attrs)
-		if _, err := spec.Complete(tree); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want %q", err, want)
-		}
+		errtest.Says(t, errtest.Of(spec.Complete(tree)), want)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/corpus"
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -19,17 +20,11 @@ func (l *local) numbered(texts map[int32]string, numbers ...int32) step.Input {
 	l.t.Helper()
 	var b bytes.Buffer
 	w, err := corpus.NewWriter(&b)
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	errtest.None(l.t, err)
 	for _, n := range numbers {
-		if err := w.Write(corpus.Document{Doc: n, Text: texts[n]}); err != nil {
-			l.t.Fatal(err)
-		}
+		errtest.None(l.t, w.Write(corpus.Document{Doc: n, Text: texts[n]}))
 	}
-	if err := w.Close(); err != nil {
-		l.t.Fatal(err)
-	}
+	errtest.None(l.t, w.Close())
 	return l.blob("nq/corpus", b.Bytes())
 }
 
@@ -49,13 +44,9 @@ func TestOwnTitles(t *testing.T) {
 	l := newLocal(t)
 	documents := l.blob("nq/documents", compressed(t, []dedup.Document{{Doc: 0, Title: "Naïve Bayes"}, {Doc: 1, ExampleID: 1}}))
 	got, err := l.do("embed_hashing", map[string]any{"corpus": l.corpusOf([]string{"alpha", "beta"}), "documents": documents})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	want, err := l.do("embed_hashing", map[string]any{"title": false, "corpus": l.corpusOf([]string{"naïve bayes alpha", "beta"})})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if got.Outputs["embeddings"].Digest != want.Outputs["embeddings"].Digest {
 		t.Error("the vectors are not those of the documents' own titles and texts")
 	}
@@ -82,17 +73,11 @@ func TestEmbeddedTitles(t *testing.T) {
 			return l.do(kind, tree)
 		}
 		got, err := embed(whole, titles)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		want, err := embed(joined, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		alone, err := embed(whole, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		if g := got.Outputs["embeddings"].Digest; g != want.Outputs["embeddings"].Digest || g == alone.Outputs["embeddings"].Digest {
 			t.Errorf("%s: the vectors are not those of titles and texts", kind)
 		}
@@ -102,9 +87,7 @@ func TestEmbeddedTitles(t *testing.T) {
 			"corpus has 2 documents, documents 3":                   {l.numbered(texts, 0, 1), titles},
 			"document 3 of corpus is not one of the 3 in documents": {l.numbered(texts, 0, 1, 2, 3), titles},
 		} {
-			if _, err := embed(c.corpus, c.documents); err == nil || !strings.Contains(err.Error(), message) {
-				t.Errorf("%s: error %v, want %q", kind, err, message)
-			}
+			errtest.Says(t, errtest.Of(embed(c.corpus, c.documents)), message)
 		}
 		bare := map[string]any{"corpus": whole}
 		maps.Copy(bare, config)

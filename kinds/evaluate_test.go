@@ -8,7 +8,6 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -18,6 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/ranking/retrieve"
 	"github.com/redsi/redsi/internal/ranking/retrieve/stopping"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -72,13 +72,23 @@ type evaluationReport struct {
 // computed is the report that the run's lines give, without this project's metrics.
 func (e *asked) computed(run string, width int) (r evaluationReport) {
 	e.t.Helper()
-	target := map[string]string{}
+	target, trained, seen := map[string]string{}, map[int32]bool{}, map[string]bool{}
 	for _, q := range e.queries {
-		if q.Split == nq.Dev {
-			target[fmt.Sprint(q.ExampleID)] = fmt.Sprint(q.Doc)
+		if q.Split == nq.Train {
+			trained[q.Doc] = true
 		}
 	}
-	r.Queries, r.Width = len(target), width
+	for _, q := range e.queries {
+		if q.Split == nq.Dev {
+			name := fmt.Sprint(q.ExampleID)
+			target[name], seen[name] = fmt.Sprint(q.Doc), trained[q.Doc]
+			if seen[name] {
+				r.SeenQueries++
+			}
+		}
+	}
+	r.Queries, r.Width, r.UnseenQueries = len(target), width, len(target)-r.SeenQueries
+	r.Percent.Seen, r.Percent.Unseen = &percentages{}, &percentages{}
 	raw, filtered, invalid := map[string]int{}, map[string]int{}, 0 // lines of a query until now
 	for line := range strings.Lines(run) {
 		f := strings.Fields(line)
@@ -96,6 +106,11 @@ func (e *asked) computed(run string, width int) (r evaluationReport) {
 		if f[2] == target[f[0]] {
 			r.Percent.Raw.add(raw[f[0]], r.Queries)
 			r.Percent.PostFiltered.add(filtered[f[0]], r.Queries)
+			if seen[f[0]] {
+				r.Percent.Seen.add(filtered[f[0]], r.SeenQueries)
+			} else {
+				r.Percent.Unseen.add(filtered[f[0]], r.UnseenQueries)
+			}
 		}
 	}
 	share := 100 * float64(invalid) / float64(min(width, 40)) / float64(r.Queries)
@@ -103,40 +118,9 @@ func (e *asked) computed(run string, width int) (r evaluationReport) {
 	return r
 }
 
-// seen is the post-filtered effectiveness for queries of seen documents or of the
-// others, of the scores of single queries.
-func (e *asked) seen(rows []string, seen bool) (p *percentages, n int) {
-	trained := map[int32]bool{}
-	for _, q := range e.queries {
-		if q.Split == nq.Train {
-			trained[q.Doc] = true
-		}
-	}
-	p = &percentages{}
-	for i, row := range rows {
-		if trained[targets[i]] != seen {
-			continue
-		}
-		n++
-		for k, v := range []*float64{&p.Hits1, &p.Hits10, &p.MRR10} {
-			x, err := strconv.ParseFloat(strings.Split(row, "\t")[4+k], 64)
-			if err != nil {
-				e.t.Fatal(err)
-			}
-			*v += 100 * x
-		}
-	}
-	for _, v := range []*float64{&p.Hits1, &p.Hits10, &p.MRR10} {
-		*v /= float64(n)
-	}
-	return p, n
-}
-
 func (e *asked) check(out map[string]string, width int, decoding string) (r evaluationReport) {
 	e.t.Helper()
-	if err := json.Unmarshal([]byte(out["report"]), &r); err != nil {
-		e.t.Fatal(err)
-	}
+	errtest.None(e.t, json.Unmarshal([]byte(out["report"]), &r))
 	want := e.computed(out["run"], width)
 	if !r.Percent.Raw.equals(want.Percent.Raw) || !r.Percent.PostFiltered.equals(want.Percent.PostFiltered) || r.Queries != len(questions) ||
 		r.Width != width || r.Decoding != decoding || r.Identifiers != string(e.ids.Kind) || r.Parameters < 16*askedRows {
@@ -157,34 +141,13 @@ func (e *asked) check(out map[string]string, width int, decoding string) (r eval
 	if rule := map[string]rulePercentages{"tokens": r.Percent.ByTokens, "text": r.Percent.ByText}[r.Validity]; !reflect.DeepEqual(rule, r.Percent.rulePercentages) {
 		e.t.Errorf("by %s: %+v, as a whole %+v", r.Validity, rule, r.Percent.rulePercentages)
 	}
-	lines := strings.Split(strings.TrimSuffix(out["queries"], "\n"), "\n")
-	if lines[0] != fmt.Sprintf("query\traw Hits@1\traw Hits@10\traw MRR@10\tpost-filtered Hits@1\tpost-filtered Hits@10\tpost-filtered MRR@10\tInvalid@%d", min(width, 40)) || len(lines) != 1+r.Queries {
-		e.t.Errorf("%d lines of queries: %s", len(lines), lines[0])
+	if r.Percent.Seen == nil || r.Percent.Unseen == nil || !r.Percent.Seen.equals(*want.Percent.Seen) || !r.Percent.Unseen.equals(*want.Percent.Unseen) ||
+		r.SeenQueries != want.SeenQueries || r.UnseenQueries != want.UnseenQueries {
+		e.t.Errorf("report %s, want %+v and %+v of %d and %d", out["report"], want.Percent.Seen, want.Percent.Unseen, want.SeenQueries, want.UnseenQueries)
 	}
-	sums := make([]float64, 7)
 	var qrels string
-	for i, line := range lines[1:] {
-		f := strings.Split(line, "\t")
-		for k := range sums {
-			v, err := strconv.ParseFloat(f[k+1], 64)
-			if err != nil {
-				e.t.Fatal(err)
-			}
-			sums[k] += 100 * v / float64(r.Queries)
-		}
-		if f[0] != fmt.Sprint(1000+i) {
-			e.t.Errorf("query %s, want %d", f[0], 1000+i)
-		}
-		qrels += fmt.Sprintf("%s 0 %d 1\n", f[0], targets[i])
-	}
-	if !r.Percent.Raw.equals(percentages{sums[0], sums[1], sums[2]}) || !r.Percent.PostFiltered.equals(percentages{sums[3], sums[4], sums[5]}) ||
-		math.Abs(sums[6]-*want.Percent.Invalid) > 1e-9 {
-		e.t.Errorf("report %s; the means over queries are %v", out["report"], sums)
-	}
-	for seen, got := range map[bool]*percentages{true: r.Percent.Seen, false: r.Percent.Unseen} {
-		if want, n := e.seen(lines[1:], seen); n != map[bool]int{true: r.SeenQueries, false: r.UnseenQueries}[seen] || got == nil || !got.equals(*want) {
-			e.t.Errorf("seen %v: report %s, want %+v of %d", seen, out["report"], want, n)
-		}
+	for i, d := range targets {
+		qrels += fmt.Sprintf("%d 0 %d 1\n", 1000+i, d)
 	}
 	if out["qrels"] != qrels {
 		e.t.Errorf("qrels\n%swant\n%s", out["qrels"], qrels)
@@ -241,9 +204,7 @@ func TestEvaluateValidity(t *testing.T) {
 		t.Errorf("the model is no example of what only its text makes valid: %+v", text)
 	}
 	settings, err := retrieve.SettingsFor(e.ids, retrieve.Inputs{MaxInput: 12, MaxQuery: 11, Lowercase: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	settings.Search = retrieve.Search{EarlyStopping: stopping.Heuristic, Validity: retrieve.ByText}
 	own := e.check(e.evaluate(map[string]any{"model": e.with(settings)}), 40, "unconstrained")
 	if own.Validity != "text" || own.EarlyStopping != "heuristic" {
@@ -266,29 +227,25 @@ func TestEvaluateParts(t *testing.T) {
 		}
 		cut := map[string]any{"batch": int64(1), "shard": int64(3)}
 		split, err := e.Split(context.Background(), e.request("evaluate", e.changed(cut)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		parts, err := split.Rows(nil)
 		if err != nil || len(parts) != 3 {
 			t.Fatalf("%s: parts %+v, %v", kind, parts, err)
 		}
 		for _, i := range []int{2, 0} {
-			if _, err := e.Execute(context.Background(), workflows.ExecuteRequest{Key: parts[i].Key, Task: parts[i].Task, Address: parts[i].Label}); err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, errtest.Of(e.Execute(context.Background(), workflows.ExecuteRequest{Key: parts[i].Key, Task: parts[i].Task, Address: parts[i].Label})))
 		}
 		e.ran = nil
 		joined := e.evaluate(cut)
 		if !slices.Equal(e.ran, []string{"evaluate_shard 2 of 3"}) {
 			t.Errorf("%s: ran %v", kind, e.ran)
 		}
-		for _, output := range []string{"run", "qrels", "queries", "report"} {
+		for _, output := range []string{"run", "qrels", "report"} {
 			if joined[output] != whole[output] || whole[output] == "" {
 				t.Errorf("%s: %s of parts\n%s\nof the whole\n%s", kind, output, joined[output], whole[output])
 			}
 		}
-		if together := e.evaluate(map[string]any{"batch": int64(4), "shard": int64(5)}); together["report"] != whole["report"] || together["queries"] != whole["queries"] {
+		if together := e.evaluate(map[string]any{"batch": int64(4), "shard": int64(5)}); together["report"] != whole["report"] {
 			t.Errorf("%s: batches of 4 give %s, single queries %s", kind, together["report"], whole["report"])
 		}
 	}
@@ -303,9 +260,7 @@ func TestEvaluateNames(t *testing.T) {
 	}
 	res, err := e.do("export", map[string]any{"documents": e.blob("nq/documents", compressed(t, documents)), "queries": e.config["queries"],
 		"name": "toy", "key": "h1", "formats": []any{"trec"}, "origin": "generated"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	exported, _ := res.Outputs["files"].File("trec/qrels.dev.txt")
 	if want, got := e.text(exported.Digest), e.evaluate(nil)["qrels"]; got != want || strings.Count(got, "\n") != len(questions) {
 		t.Errorf("qrels\n%sexported\n%s", got, want)

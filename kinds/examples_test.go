@@ -1,7 +1,6 @@
 package kinds_test
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -16,6 +15,8 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/language"
+	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/kinds"
 )
 
@@ -75,9 +76,7 @@ func TestExamples(t *testing.T) {
 	}
 	stand := readWorld(t, "examples.hcl", string(src))
 	tree, err := filepath.Abs("..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	for _, k := range kinds.All() {
 		if k.Hidden {
 			continue
@@ -101,9 +100,7 @@ func TestExamples(t *testing.T) {
 			}
 			file := filepath.Join(dir, k.Name+".hcl")
 			p, ds := pipeline.Load(map[string][]byte{file: []byte(text.String())}, pipeline.Options{Registry: l.Registry, World: pipeline.World{ReadFile: os.ReadFile, List: language.List}, Vars: vars})
-			if ds.HasErrors() {
-				t.Fatal(ds.Err())
-			}
+			errtest.None(t, ds.Err())
 			for _, d := range ds.List {
 				if d.Subject != nil && d.Subject.Start.Line <= strings.Count(k.Example, "\n")+1 {
 					t.Errorf("the example is warned of: %s: %s", d.Summary, d.Detail)
@@ -240,9 +237,7 @@ func exampleFiles(t *testing.T) string {
 		"R/theme.R":            "\n",
 	} {
 		at := filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte(text), 0o644)); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, at, text)
 	}
 	return dir
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/ranking/retrieve"
 	"github.com/redsi/redsi/internal/ranking/retrieve/stopping"
 	"github.com/redsi/redsi/internal/sharing/hub"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/kinds/internal/model"
 )
 
@@ -20,13 +21,9 @@ import (
 // model is asked; tools/golden/model_card.py asks such folders.
 func TestExportModel(t *testing.T) {
 	var of model.Evaluation
-	if err := json.Unmarshal([]byte(`{"percent":{"post_filtered":{"hits_1":25,"hits_10":50,"mrr_10":31.25},"invalid_40":12.5},"width":40,"parameters":1234}`), &of); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, json.Unmarshal([]byte(`{"percent":{"post_filtered":{"hits_1":25,"hits_10":50,"mrr_10":31.25},"invalid_40":12.5},"width":40,"parameters":1234}`), &of))
 	report, err := json.Marshal(of)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	for _, c := range []struct {
 		kind   docid.Kind
 		inputs retrieve.Inputs
@@ -45,18 +42,14 @@ func TestExportModel(t *testing.T) {
 	} {
 		e := newAsked(t, c.kind)
 		settings, err := retrieve.SettingsFor(e.ids, c.inputs)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		settings.Search = c.search
 		config := map[string]any{"model": e.with(settings), "ids": e.set(e.ids), "tokenizer": e.config["tokenizer"], "name": "A model", "base": "lab/base",
 			"reports":  []any{e.blob("dsi/metrics", report)},
 			"labels":   []any{"dev"},
 			"settings": []any{"steps=100"}, "command": "redsi run -t x"}
 		r, err := e.do("export_model", config)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		tree := r.Outputs["files"]
 		content := map[string][]byte{}
 		for _, f := range tree.Files {
@@ -112,8 +105,6 @@ func TestExportModelRefuses(t *testing.T) {
 		for k, v := range change {
 			config[k] = v
 		}
-		if _, err := e.do("export_model", config); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
+		errtest.Says(t, errtest.Of(e.do("export_model", config)), want)
 	}
 }

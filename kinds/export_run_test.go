@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 const tiedPipeline = `
@@ -43,9 +44,7 @@ step "export_run" "f" {
 // for the run as it was; repro_eval reads the header. tools/golden/ties.py wrote the golden.
 func TestExportTies(t *testing.T) {
 	golden, err := filepath.Abs("testdata")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	l := newLocal(t)
 	out := l.outputs(ownPipeline(t, t.TempDir(), fmt.Sprintf(tiedPipeline, golden)), nil)
 	exported := l.text(fileOf(t, out["step.export_run.f.files"], "tied.run"))
@@ -89,16 +88,11 @@ func fileOf(t *testing.T, a artifacts.Artifact, name string) artifacts.Digest {
 }
 
 const namedPipeline = `
-step "synth_msmarco" "toy" { documents = 210 }
 step "import_corpus" "toy" {
-  documents     = [step.synth_msmarco.toy.documents]
-  form          = "title_content"
-  train_queries = [step.synth_msmarco.toy.train_queries]
-  train_qrels   = [step.synth_msmarco.toy.train_qrels]
-  dev_queries   = [step.synth_msmarco.toy.dev_queries]
-  dev_qrels     = [step.synth_msmarco.toy.dev_qrels]
-  keep          = "relevant"
-  empty         = "drop_body"
+  files = step.download.msmarco.files
+  form  = "title_content"
+  keep  = "relevant"
+  empty = "drop_body"
 }
 `
 
@@ -107,20 +101,14 @@ step "import_corpus" "toy" {
 func TestNamesOutside(t *testing.T) {
 	dir := t.TempDir()
 	l := newLocal(t)
-	collection := l.outputs(ownPipeline(t, dir, namedPipeline), nil)
+	collection := l.outputs(ownPipeline(t, dir, msmarcoDownload(t)+namedPipeline), nil)
 	var keys, queries, numbers []string
 	r, err := l.Store.Open(t.Context(), collection["step.import_corpus.toy.documents"].Digest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	defer r.Close()
-	if err := dedup.ReadDocuments(r, func(d *dedup.Document) error { keys = append(keys, d.Key); return nil }); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, dedup.ReadDocuments(r, func(d *dedup.Document) error { keys = append(keys, d.Key); return nil }))
 	q, err := l.Store.Open(t.Context(), collection["step.import_corpus.toy.queries"].Digest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	defer q.Close()
 	err = dedup.ReadQueries(q, -1, func(q *dedup.Query) error {
 		if q.Split == "dev" && len(queries) < 2 {
@@ -141,7 +129,7 @@ func TestNamesOutside(t *testing.T) {
 	write(t, dir, "mine.run", run)
 	write(t, dir, "mine.qrels", qrels)
 	write(t, dir, "more.run", run+queries[0]+" Q0 nobody 9 0 mine\nnone Q0 "+keys[0]+" 1 1 mine\n")
-	const more = namedPipeline + `
+	more := msmarcoDownload(t) + namedPipeline + `
 step "download" "f" { urls = ["mine.run", "more.run", "mine.qrels"] }
 step "import_run" "f" {
   files     = step.download.f.files

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // simple is a line of the simplified format.
@@ -36,9 +38,7 @@ step "dedup" "url" {
 `)
 	l := newLocal(t)
 	_, err := l.try(l.plan(file, map[string]string{"files": files, "policy": "fail"}))
-	if err == nil || !strings.Contains(err.Error(), "nq-train-01.jsonl.gz:2: example_id 2: the example is in nq-train-00.jsonl.gz already") {
-		t.Errorf("%v", err)
-	}
+	errtest.Says(t, err, "nq-train-01.jsonl.gz:2: example_id 2: the example is in nq-train-00.jsonl.gz already")
 	all := l.results(file, map[string]string{"files": files, "policy": "skip"})
 	if c := all["step.extract.train"].Counts; c["records"] != 5 || c["skipped_duplicate"] != 1 || c["skipped"] != 1 {
 		t.Errorf("counts %v", c)
@@ -67,9 +67,7 @@ func TestUnusableRecords(t *testing.T) {
 	if text := string(l.bytes(res.Outputs["report"])); !strings.Contains(text, "document_url names no title") || !strings.Contains(text, `"example_id": 2`) {
 		t.Errorf("report %s", text)
 	}
-	if _, err := l.try(l.plan(file, map[string]string{"files": list(path), "policy": "fail"})); err == nil || !strings.Contains(err.Error(), "nq-train-00.jsonl.gz:2: example_id 2: the document has no text (unusable)") {
-		t.Errorf("%v", err)
-	}
+	errtest.Says(t, errtest.Of(l.try(l.plan(file, map[string]string{"files": list(path), "policy": "fail"}))), "nq-train-00.jsonl.gz:2: example_id 2: the document has no text (unusable)")
 }
 
 // TestHeadless: records without heading are one document under the keys of headings,
@@ -133,9 +131,7 @@ func TestEmptyFiles(t *testing.T) {
 			empty := write(t, dir, name, text)
 			l := newLocal(t)
 			_, err := l.try(l.plan(file, map[string]string{"files": list(good, empty), "policy": "fail"}))
-			if err == nil || !strings.Contains(err.Error(), name+":"+fmt.Sprint(2*i+1)+": the file has no records (empty-file)") {
-				t.Errorf("%q: %v", text, err)
-			}
+			errtest.Says(t, err, name+":"+fmt.Sprint(2*i+1)+": the file has no records (empty-file)")
 			res := l.results(file, map[string]string{"files": list(good, empty), "policy": "skip"})["step.extract.train"]
 			if res.Counts["skipped_empty_file"] != 1 || res.Counts["records"] != 1 {
 				t.Errorf("%q: counts %v", text, res.Counts)

@@ -5,13 +5,14 @@ import (
 	"image"
 	"image/png"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/internal/paper/report"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 const (
@@ -26,20 +27,14 @@ func pictureFiles(t *testing.T, pipeline string) (file, dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	var small, large bytes.Buffer
-	if err := png.Encode(&small, image.NewGray(image.Rect(0, 0, 9, 9))); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, png.Encode(&small, image.NewGray(image.Rect(0, 0, 9, 9))))
 	noise := image.NewRGBA(image.Rect(0, 0, 1200, 1200))
 	random := rand.NewChaCha8([32]byte{})
 	_, _ = random.Read(noise.Pix)
-	if err := png.Encode(&large, noise); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, png.Encode(&large, noise))
 	for name, text := range map[string]string{"p.hcl": pipeline, "a.svg": svgFile, "a.pdf": pdfFile, "b.svg": svgFile, "chart.json": vegaFile, "chart.html": htmlFile, "page.html": "<!doctype html><p>still",
 		"small.png": small.String(), "large.png": large.String(), "cut.png": small.String()[:small.Len()-9], "text.png": "Traceback (most recent call last):", "m.json": `{"accuracy": 1}`} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, filepath.Join(dir, name), text)
 	}
 	return filepath.Join(dir, "p.hcl"), dir
 }
@@ -79,13 +74,9 @@ figure "chart" { image = [step.download.html.files, step.download.vega.files] }
 		}
 	}
 	r, err := g.Build(t.Context(), v, l.Store.Open, report.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	var page bytes.Buffer
-	if err := r.HTML(&page); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, r.HTML(&page))
 	for text, n := range map[string]int{"alert(": 0, `<img src="data:image/svg`: 2, `<img src="data:image/png`: 1, `is too large for this page. To have its files`: 1, `redsi artifacts get figure.large pictures`: 1,
 		"a file that this page does not show: SVG, PNG and HTML without scripts are shown": 1, `download="chart.html"`: 1, `download="chart.vl.json"`: 1, `download="both.pdf"`: 1, "<iframe": 1, `sandbox title="Page of figure.still" srcdoc="&lt;!doctype html&gt;&lt;p&gt;still`: 1, "<object": 0} {
 		if got := strings.Count(page.String(), text); got != n {
@@ -93,9 +84,7 @@ figure "chart" { image = [step.download.html.files, step.download.vega.files] }
 		}
 	}
 	files, err := r.Bundle(t.Context(), l.Store.Open)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	bundle := map[string]string{}
 	for _, f := range files {
 		bundle[f.Name] = string(f.Data)
@@ -124,8 +113,6 @@ func TestFigureImageMistakes(t *testing.T) {
 	} {
 		file, _ := pictureFiles(t, `step "download" "f" { urls = [`+urls+`] }`+"\n"+`figure "f" { image = step.download.f.files }`)
 		l := newLocal(t)
-		if _, err := l.try(l.plan(file, nil)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", urls, err)
-		}
+		errtest.Says(t, errtest.Of(l.try(l.plan(file, nil))), want)
 	}
 }

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/dir"
 	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 const firstRecords = `
@@ -31,12 +31,10 @@ step "format_example" "nq" {
 func TestFirstRecordsAreVerified(t *testing.T) {
 	l := newLocal(t)
 	store, err := dir.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	l.Store = artifacts.Alone(store)
 	file := write(t, t.TempDir(), "p.hcl", firstRecords)
-	vars := map[string]string{"file": dataFile(t)}
+	vars := map[string]string{"file": testdata(t, "corpora", "nq", "testdata", "real-pages-dev-full.jsonl.gz")}
 	for _, target := range []string{"step.format_fields.nq", "step.format_example.nq"} {
 		got := l.run(l.plan(file, vars, "step.download.nq"))[0].Outputs["files"].Files[0] // anew: a damaged blob is dropped
 		path, _ := l.Store.Own.Blobs.(artifacts.Local).LocalPath(got.Digest)
@@ -59,7 +57,7 @@ func TestFirstRecordsAreVerified(t *testing.T) {
 func TestFirstRecordsAreReadOnce(t *testing.T) {
 	l := newLocal(t)
 	file := write(t, t.TempDir(), "p.hcl", firstRecords)
-	vars := map[string]string{"file": dataFile(t)}
+	vars := map[string]string{"file": testdata(t, "corpora", "nq", "testdata", "real-pages-dev-full.jsonl.gz")}
 	got := l.run(l.plan(file, vars, "step.download.nq"))[0].Outputs["files"].Files[0]
 	passes := 0
 	l.Store = artifacts.Alone(storetest.Hooked(l.Store.Own, storetest.Before(func(_ context.Context, c *storetest.Call) error {
@@ -72,12 +70,4 @@ func TestFirstRecordsAreReadOnce(t *testing.T) {
 	if passes != 1 {
 		t.Errorf("the file was read %d times from the store", passes)
 	}
-}
-
-func dataFile(t *testing.T) string {
-	path, err := filepath.Abs(filepath.Join("..", "internal", "corpora", "nq", "testdata", "real-pages-dev-full.jsonl.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
 }

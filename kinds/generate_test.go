@@ -15,6 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/ranking/doc2query"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -36,9 +37,7 @@ func (l *local) queriesOf(r *artifacts.Result) (out []dedup.Query) {
 		out = append(out, *q)
 		return nil
 	})
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	errtest.None(l.t, err)
 	return out
 }
 
@@ -51,9 +50,7 @@ func TestGenerateQueries(t *testing.T) {
 	writer := map[string]any{"model": f.config["model"], "corpus": f.config["corpus"], "queries": f.config["queries"], "tokenizer": f.config["tokenizer"],
 		"device": "cpu", "steps": int64(45), "batch": int64(16), "evaluate_every": int64(15), "learning_rate": 1e-2, "dropout": 0.0, "max_input": int64(16)}
 	wrote, err := f.do("train_queries", writer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	var report struct {
 		Loss     float64 `json:"dev_loss"`
 		Examples int
@@ -74,9 +71,7 @@ func TestGenerateQueries(t *testing.T) {
 
 	config := f.generation(step.In(wrote.Outputs["model"]))
 	first, err := f.inParts("generate_queries", config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	var made doc2query.Report
 	f.json(first.Outputs["report"], &made)
 	if made.Generated != 5*trainedDocuments || made.Kept+made.Leaks+made.Repeated+made.InTraining+made.Empty != made.Generated || made.Kept < trainedDocuments || made.Train != 3*trainedDocuments {
@@ -94,9 +89,7 @@ func TestGenerateQueries(t *testing.T) {
 	same := maps.Clone(config)
 	same["batch"], same["shard"] = int64(3), int64(7)
 	again, err := f.inParts("generate_queries", same)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if got := f.queriesOf(again); !reflect.DeepEqual(got, queries) {
 		t.Errorf("in other parts: %+v\n%+v", got, queries)
 	}
@@ -105,9 +98,7 @@ func TestGenerateQueries(t *testing.T) {
 		other := maps.Clone(config)
 		maps.Copy(other, change)
 		r, err := f.inParts("generate_queries", other)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		if reflect.DeepEqual(f.queriesOf(r), queries) {
 			t.Errorf("%s changes nothing", name)
 		}
@@ -115,18 +106,14 @@ func TestGenerateQueries(t *testing.T) {
 
 	config["keep_train"] = false
 	alone, err := f.inParts("generate_queries", config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	for _, q := range f.queriesOf(alone) {
 		if q.Split == nq.Train && !strings.HasPrefix(q.Name, "generated-") {
 			t.Fatalf("own training query %+v", q)
 		}
 	}
 	res, err := f.do("train", f.with(map[string]any{"queries": step.In(alone.Outputs["queries"]), "ratio": "0:1", "steps": int64(40), "evaluate_every": int64(40)}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	var learned trained
 	f.json(res.Outputs["report"], &learned)
 	if learned.Retrieval < trainedDocuments {
@@ -195,9 +182,7 @@ func TestBroughtQueries(t *testing.T) {
 		{map[string]any{"top_p": 0.0}, "D1\ta\n", "top_p"},
 		{map[string]any{"method": "beam", "beams": int64(2)}, "D1\ta\n", "beams"},
 	} {
-		if _, err := brought(c.change, c.file); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%q: error %v, want %q", c.file, err, c.want)
-		}
+		errtest.Says(t, errtest.Of(brought(c.change, c.file)), c.want)
 	}
 }
 
@@ -218,16 +203,12 @@ func TestTrainQueriesErrors(t *testing.T) {
 	} {
 		changed := maps.Clone(config)
 		maps.Copy(changed, c.change)
-		if _, err := f.do("train_queries", changed); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("error %v, want %q", err, c.want)
-		}
+		errtest.Says(t, errtest.Of(f.do("train_queries", changed)), c.want)
 	}
 	for path, v := range map[string]any{"steps": int64(0), "learning_rate": 0.0, "dropout": 1.0, "device": "tpu", "dev_queries": int64(-1)} {
 		changed := maps.Clone(config)
 		changed[path] = v
 		changed["tokenizer"] = []any{config["tokenizer"]}
-		if _, err := f.Registry.Lookup("train_queries").Complete(changed); err == nil || !strings.Contains(err.Error(), path) {
-			t.Errorf("%s: error %v", path, err)
-		}
+		errtest.Says(t, errtest.Of(f.Registry.Lookup("train_queries").Complete(changed)), path)
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/stores/mem"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -40,9 +41,7 @@ func newLocal(t *testing.T) *local {
 func (l *local) plan(file string, vars map[string]string, targets ...string) *plan.Plan {
 	l.t.Helper()
 	src, err := syntax.Read(file)
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	errtest.None(l.t, err)
 	return l.planOf(file, l.load(src, vars), targets...)
 }
 
@@ -55,19 +54,13 @@ func (planSources) Program(name string) (string, error) { return command.Find(na
 func (l *local) planOf(file string, p *pipeline.Pipeline, targets ...string) *plan.Plan {
 	l.t.Helper()
 	pl, err := plan.Build(filepath.Base(file), p, l.Registry, targets)
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	errtest.None(l.t, err)
 	dir := filepath.Dir(file)
 	sources, err := lockfile.Open(filepath.Join(dir, lockfile.Name), dir, "")
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	errtest.None(l.t, err)
 	for i, s := range pl.Steps {
 		pl.Steps[i].Task, err = l.Registry.Resolved(context.Background(), planSources{sources}, s.Task)
-		if err != nil {
-			l.t.Fatal(err)
-		}
+		errtest.None(l.t, err)
 	}
 	return pl
 }
@@ -92,9 +85,7 @@ func (l *local) exact(file string, vars map[string]string, without ...string) *p
 func (l *local) run(pl *plan.Plan) []*artifacts.Result {
 	l.t.Helper()
 	results, err := l.try(pl)
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	errtest.None(l.t, err)
 	return results
 }
 
@@ -103,9 +94,7 @@ func (l *local) try(pl *plan.Plan) ([]*artifacts.Result, error) {
 	l.t.Helper()
 	ctx := context.Background()
 	digest, err := plan.Store(ctx, l.Store.Own.Blobs, pl)
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	errtest.None(l.t, err)
 	keys := make([]artifacts.Digest, len(pl.Steps))
 	results := make([]*artifacts.Result, len(pl.Steps))
 	for i, s := range pl.Steps {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/docid"
 	"github.com/redsi/redsi/internal/corpora/npy"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestIdentifierOptions: what the attributes of kinds of identifiers say reaches them.
@@ -22,9 +23,7 @@ func TestIdentifierOptions(t *testing.T) {
 		vectors.Data[i] = float32(i * i % 17)
 	}
 	var saved bytes.Buffer
-	if err := npy.Write(&saved, vectors); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, npy.Write(&saved, vectors))
 	documents, embeddings := l.collectionOf(titles...), l.blob("docid/embeddings", saved.Bytes())
 	tokenizer := l.blob("files", readFile(t, fewerTokens(t, 3000)))
 	made := func(kind string, config map[string]any) (*docid.Set, error) {
@@ -44,9 +43,7 @@ func TestIdentifierOptions(t *testing.T) {
 	texts := func(kind string, config map[string]any) string {
 		t.Helper()
 		s, err := made(kind, config)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		var all []string
 		for _, id := range s.Identifiers {
 			all = append(all, id.Text)
@@ -63,9 +60,7 @@ func TestIdentifierOptions(t *testing.T) {
 		{map[string]any{"eos": true, "eos_token": int64(2), "first_token": int64(50_265)}, docid.Identifier{Document: "29", Text: "<doc_29>", Tokens: []int32{50_294, 2}}},
 	} {
 		s, err := made("atomic_ids", c.config)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		if got := s.Identifiers[29]; got.Text != c.last.Text || !slices.Equal(got.Tokens, c.last.Tokens) {
 			t.Errorf("atomic: %+v, want %+v", got, c.last)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/docid"
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/model/subword"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -24,18 +25,12 @@ func (l *local) titled(titles, texts []string) (documents, texted step.Input) {
 	var docs []dedup.Document
 	var b bytes.Buffer
 	w, err := corpus.NewWriter(&b)
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	errtest.None(l.t, err)
 	for i, title := range titles {
 		docs = append(docs, dedup.Document{Doc: int32(i), Key: "D" + string(rune('0'+i)), ExampleID: int64(i), Split: nq.Train, Title: title})
-		if err := w.Write(corpus.Document{Doc: int32(i), Text: texts[i]}); err != nil {
-			l.t.Fatal(err)
-		}
+		errtest.None(l.t, w.Write(corpus.Document{Doc: int32(i), Text: texts[i]}))
 	}
-	if err := w.Close(); err != nil {
-		l.t.Fatal(err)
-	}
+	errtest.None(l.t, w.Close())
 	return l.blob("nq/documents", compressed(l.t, docs)), l.blob("nq/corpus", b.Bytes())
 }
 
@@ -74,15 +69,11 @@ func TestTitleIDs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			tok, err := subword.LoadSubword(c.tokenizer)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			defer tok.Close()
 			config := map[string]any{"documents": documents, "corpus": texts, "tokenizer": l.blob("files", readFile(t, c.tokenizer)), "words": int64(3)}
 			set, err := l.readIDs("title_ids", config)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			around := tok.WithSpecialTokens(nil)
 			for _, id := range set.Identifiers {
 				if spelled := strings.TrimSpace(tok.Decode(id.Tokens, true)); spelled != id.Text || len(id.Tokens) > 24+len(around) || id.Tokens[len(id.Tokens)-1] != around[len(around)-1] {
@@ -98,9 +89,7 @@ func TestTitleIDs(t *testing.T) {
 				t.Errorf("lower-cased: %q, %v", textsOf(set)[0], err)
 			}
 			delete(config, "corpus")
-			if _, err := l.readIDs("title_ids", config); err == nil || !strings.Contains(err.Error(), `document 3, "D3", has no title that the tokenizer can spell: give corpus`) {
-				t.Errorf("error %v", err)
-			}
+			errtest.Says(t, errtest.Of(l.readIDs("title_ids", config)), `document 3, "D3", has no title that the tokenizer can spell: give corpus`)
 		})
 	}
 }
@@ -114,9 +103,7 @@ func TestKeywordIDs(t *testing.T) {
 	tokenizer := l.blob("files", readFile(t, filepath.Join("..", "assets", "tokenizers", "t5-tokenizer.json.gz")))
 	config := map[string]any{"documents": documents, "corpus": texts, "tokenizer": tokenizer, "words": int64(2)}
 	set, err := l.readIDs("keyword_ids", config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if want := []string{"sea deep", "high hill", "hill the", "untitled"}; set.Kind != docid.KindKeyword || !slices.Equal(textsOf(set), want) {
 		t.Errorf("%q, want %q", textsOf(set), want)
 	}
@@ -165,21 +152,15 @@ func TestImportIDs(t *testing.T) {
 	}
 	// What is exported comes in again.
 	titles, err := l.readIDs("title_ids", map[string]any{"documents": documents, "tokenizer": tokenizer})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	exported, err := l.do("export", map[string]any{"documents": documents, "queries": l.lines([]dedup.Query{{Split: nq.Train, Question: "a"}}),
 		"identifiers": map[string]any{"title": l.set(titles)}, "formats": []any{"jsonl"}, "ids": "key", "name": "X", "key": "exact", "origin": "other"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	again, err := brought(map[string]any{"files": step.In(exported.Outputs["files"]), "file": "identifiers/*.jsonl.gz", "type": "title"}, "unread")
 	if err != nil || !reflect.DeepEqual(again, titles) {
 		t.Errorf("%+v, %v, want %+v", again, err, titles)
 	}
-	if _, err := brought(map[string]any{"file": "other"}, "D0\ta\n"); err == nil || !strings.Contains(err.Error(), `no file is named "other"; there are ["ids-a"]`) {
-		t.Errorf("error %v", err)
-	}
+	errtest.Says(t, errtest.Of(brought(map[string]any{"file": "other"}, "D0\ta\n")), `no file is named "other"; there are ["ids-a"]`)
 
 	for _, c := range []struct {
 		change map[string]any
@@ -201,8 +182,6 @@ func TestImportIDs(t *testing.T) {
 		{map[string]any{"vocabulary": int64(10_028)}, []string{"D0\t\t10010\n"}, "its tokens spell nothing"},
 		{nil, []string{""}, `3 of 3 documents have no identifier, the first is "D0"`},
 	} {
-		if _, err := brought(c.change, c.files...); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%q: error %v, want %q", c.files, err, c.want)
-		}
+		errtest.Says(t, errtest.Of(brought(c.change, c.files...)), c.want)
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/docid"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -28,9 +29,7 @@ func folderOf(t *testing.T, folder, prefix string) map[string][]byte {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return files
 }
 
@@ -51,13 +50,9 @@ func TestImportModel(t *testing.T) {
 	files["out/flax_model.msgpack"] = []byte("of another library")
 	delete(files, "out/golden.safetensors")
 	res, err := l.do("import_model", map[string]any{"files": []any{l.tree("files", files)}, "folder": "out"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	var report map[string]any
-	if err := json.Unmarshal(l.bytes(res.Outputs["report"]), &report); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, json.Unmarshal(l.bytes(res.Outputs["report"]), &report))
 	if report["model_type"] != "t5" || report["encoder"] != false || report["parameters"] != 5376.0 || report["vocabulary"] != 160.0 || report["tokens"] != 149.0 ||
 		!reflect.DeepEqual(report["left_out"], []any{"flax_model.msgpack"}) {
 		t.Errorf("report %v", report)
@@ -71,16 +66,12 @@ func TestImportModel(t *testing.T) {
 
 	encoder := tinyBERT(t)
 	plain, err := l.do("import_model", map[string]any{"files": []any{l.tree("files", encoder)}, "tokenizer": l.bertTokenizer()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	embed := func(model, tokenizer any) artifacts.Digest {
 		t.Helper()
 		got, err := l.do("embed", map[string]any{"title": false, "corpus": l.corpusOf([]string{"a text", "and another"}), "model": model,
 			"tokenizer": tokenizer, "max_tokens": int64(24), "device": "cpu"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		return got.Outputs["embeddings"].Digest
 	}
 	if embed(step.In(plain.Outputs["model"]), []any{step.In(plain.Outputs["tokenizer"])}) != embed(l.tree("files", encoder), l.bertTokenizer()) {
@@ -110,9 +101,7 @@ func TestImportModelMistakes(t *testing.T) {
 		},
 		"tokenizer.json: tokenizer: it puts no end token after": func(files map[string][]byte) {
 			var all map[string]any
-			if err := json.Unmarshal(files["tokenizer.json"], &all); err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, json.Unmarshal(files["tokenizer.json"], &all))
 			all["post_processor"] = nil
 			files["tokenizer.json"], _ = json.Marshal(all)
 		},
@@ -141,26 +130,18 @@ func TestImportModelMistakes(t *testing.T) {
 		}
 	}
 	twice := []any{l.tree("files", good), l.tree("files", map[string][]byte{"config.json": []byte("{}")})}
-	if _, err := l.do("import_model", map[string]any{"files": twice}); err == nil || !strings.Contains(err.Error(), "config.json is given twice") {
-		t.Errorf("two configurations: %v", err)
-	}
-	if _, err := l.Registry.Lookup("import_model").Complete(map[string]any{"files": twice, "folder": "../x"}); err == nil || !strings.Contains(err.Error(), "folder: must be a relative path") {
-		t.Errorf("a folder outside: %v", err)
-	}
+	errtest.Says(t, errtest.Of(l.do("import_model", map[string]any{"files": twice})), "config.json is given twice")
+	errtest.Says(t, errtest.Of(l.Registry.Lookup("import_model").Complete(map[string]any{"files": twice, "folder": "../x"})), "folder: must be a relative path")
 }
 
 // TestImportTrained: what export_model wrote comes in as what it was made of.
 func TestImportTrained(t *testing.T) {
 	e := newAsked(t, docid.KindNaive)
 	exported, err := e.do("export_model", map[string]any{"model": e.config["model"], "ids": e.set(e.ids), "tokenizer": e.config["tokenizer"], "name": "A model"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	tree := exported.Outputs["files"]
 	res, err := e.do("import_trained", map[string]any{"files": []any{step.In(tree)}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if got, want := res.Outputs["ids"].Digest, e.set(e.ids).Artifact.Digest; got != want {
 		t.Errorf("identifiers %s, want %s", got, want)
 	}
@@ -185,13 +166,9 @@ func TestImportTrained(t *testing.T) {
 	} {
 		files := maps.Clone(files)
 		change(files)
-		if _, err := e.do("import_trained", map[string]any{"files": []any{e.tree("files", files)}}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want %q", err, want)
-		}
+		errtest.Says(t, errtest.Of(e.do("import_trained", map[string]any{"files": []any{e.tree("files", files)}})), want)
 	}
 	encoder := e.tree("files", tinyBERT(t))
 	tokenizer := e.tree("files", map[string][]byte{"tokenizer.json.gz": readFile(t, tinyTokenizer)})
-	if _, err := e.do("import_trained", map[string]any{"files": []any{encoder, tokenizer}}); err == nil || !strings.Contains(err.Error(), "is an encoder (bert)") {
-		t.Errorf("an encoder: %v", err)
-	}
+	errtest.Says(t, errtest.Of(e.do("import_trained", map[string]any{"files": []any{encoder, tokenizer}})), "is an encoder (bert)")
 }

@@ -15,7 +15,7 @@ import (
 func All() []step.Spec {
 	return []step.Spec{
 		general.Download, general.Source,
-		collection.Synth, collection.SynthMSMarco,
+		collection.Synth,
 		collection.Extract,
 		collection.Pages,
 		collection.PagesAPI, collection.PageTable, collection.ComparePages,
@@ -32,7 +32,7 @@ func All() []step.Spec {
 		ids.AtomicIDs, ids.NaiveIDs, ids.SemanticIDs, ids.ResidualIDs, ids.TitleIDs, ids.KeywordIDs, ids.ImportIDs, ids.Tokens,
 		model.RandomT5, model.ImportModel, model.ImportTrained, model.TrainQueries, model.GenerateQueries, model.Train, model.Evaluate, model.ExportModel,
 		ranking.BM25, ranking.Dense,
-		ranking.ImportRun, ranking.ImportQrels, ranking.Score, ranking.Compare, ranking.Directions, ranking.Agree, ranking.ExportRun,
+		ranking.ImportRun, ranking.ImportQrels, ranking.Score, ranking.Compare, ranking.Agree, ranking.ExportRun,
 		results.Best, results.BestModel,
 		results.Effects,
 		general.Command, general.Python, general.Script,

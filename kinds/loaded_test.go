@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // paper is the paper's pipeline file. To load it costs more than most tests.
@@ -27,18 +28,14 @@ func (l *local) load(src map[string][]byte, vars map[string]string) *pipeline.Pi
 	key := ""
 	if _, ok := src[paper]; ok {
 		text, err := json.Marshal([]any{src, vars})
-		if err != nil {
-			l.t.Fatal(err)
-		}
+		errtest.None(l.t, err)
 		key = string(text)
 		if p, ok := loaded.Load(key); ok {
 			return p.(*pipeline.Pipeline)
 		}
 	}
 	p, ds := pipeline.Load(src, pipeline.Options{Registry: l.Registry, Vars: vars, World: pipeline.World{ReadFile: os.ReadFile, List: language.List}})
-	if ds.HasErrors() {
-		l.t.Fatal(ds.Err())
-	}
+	errtest.None(l.t, ds.Err())
 	if key != "" {
 		loaded.Store(key, p)
 	}
@@ -50,9 +47,7 @@ func (l *local) load(src map[string][]byte, vars map[string]string) *pipeline.Pi
 func (l *local) part(vars map[string]string, targets ...string) *plan.Plan {
 	l.t.Helper()
 	src, err := syntax.Read(paper)
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	errtest.None(l.t, err)
 	whole := world{map[string]string{}, map[string][]string{}}
 	for name, text := range src {
 		w := readWorld(l.t, name, string(text))

@@ -3,7 +3,6 @@ package kinds_test
 import (
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,6 +11,8 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // writeAll writes files by name.
@@ -126,9 +127,7 @@ func TestForeignNames(t *testing.T) {
 func (l *local) file(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "f")
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, path, text)
 	return path
 }
 
@@ -223,7 +222,5 @@ func TestIgnoreIdenticalIDs(t *testing.T) {
 		t.Errorf("%v %v %v", run, report, err)
 	}
 	delete(config, "documents")
-	if _, err := l.Registry.Lookup("dense").Complete(config); err == nil || !strings.Contains(err.Error(), "goes with ignore_identical_ids") {
-		t.Errorf("error %v", err)
-	}
+	errtest.Says(t, errtest.Of(l.Registry.Lookup("dense").Complete(config)), "goes with ignore_identical_ids")
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
-	"github.com/redsi/redsi/step"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // overlapQueries have a leak of each class, and a tab.
@@ -54,9 +54,7 @@ func TestOverlap(t *testing.T) {
 	queries := l.lines(overlapQueries)
 	corpus := l.corpusOf(overlapTexts)
 	r, err := l.do("overlap", map[string]any{"queries": queries, "corpus": corpus, "document_shingle": int64(1)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	l.declared("overlap", "overlap", l.Registry.Lookup("overlap").Outputs, r)
 	for output, want := range map[string]string{
 		"query_pairs": "split\tid\tname\tquery\tother_split\tother_id\tother_name\tother_query\tclass\tsimilarity\tsame_target\n" +
@@ -92,9 +90,7 @@ func TestOverlap(t *testing.T) {
 	}
 
 	r, err = l.do("overlap", map[string]any{"queries": queries, "threshold": 0.7})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if s := string(l.bytes(r.Outputs["query_pairs"])); !strings.Contains(s, "to the other side\tnear\t0.777778\ttrue\n") {
 		t.Error(s)
 	}
@@ -109,14 +105,6 @@ func TestOverlap(t *testing.T) {
 
 func TestOverlapRefuses(t *testing.T) {
 	l := newLocal(t)
-	in := l.lines(overlapQueries)
-	for path, value := range map[string]any{"threshold": 1.5, "document_threshold": 0.0, "shingle": int64(0), "document_shingle": int64(101), "verbatim": int64(-1)} {
-		if _, err := step.NewTask(l.Registry.Lookup("overlap"), map[string]any{"queries": in, path: value}); err == nil || !strings.Contains(err.Error(), path) {
-			t.Errorf("%s: %v", path, err)
-		}
-	}
 	bad := l.lines([]dedup.Query{{ExampleID: 7, Split: "validation", Question: "q"}})
-	if _, err := l.do("overlap", map[string]any{"queries": bad}); err == nil || !strings.Contains(err.Error(), `queries: line 1: example 7 is of split "validation"`) {
-		t.Error(err)
-	}
+	errtest.Says(t, errtest.Of(l.do("overlap", map[string]any{"queries": bad})), `queries: line 1: example 7 is of split "validation"`)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/nq320k"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/step"
 )
@@ -115,9 +116,7 @@ func TestPackageRoundTrip(t *testing.T) {
 	t.Parallel()
 	l := newLocal(t)
 	bert, err := filepath.Abs(filepath.Join("..", "assets", "tokenizers", "bert-base-uncased-tokenizer.json.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	file := write(t, t.TempDir(), "p.hcl", strings.Replace(published, "BERT", bert, 1))
 	out := l.outputs(file, nil, "step.compare_package", "step.package.nq", "step.package.named")
 	for _, v := range []string{"html", "text", "title", "url"} {
@@ -156,9 +155,7 @@ func TestPackageRoundTrip(t *testing.T) {
 		"step.package.missing": "data/htmlnorm/url/documents.jsonl.gz is missing; a package has documents.jsonl.gz, ",
 		"step.package.none":    "no folder of the files has a metadata.json",
 	} {
-		if _, err := l.try(l.plan(file, nil, target)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", target, err)
-		}
+		errtest.Says(t, errtest.Of(l.try(l.plan(file, nil, target))), want)
 	}
 }
 

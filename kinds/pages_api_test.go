@@ -9,6 +9,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/mediawiki/wikitest"
 	"github.com/redsi/redsi/internal/corpora/wikipedia"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestPagesAPI: the wiki in place of the dump gives the same documents; what it does not have
@@ -22,9 +23,7 @@ func TestPagesAPI(t *testing.T) {
 	wiki := &wikitest.Wiki{Name: "enwiki", Pages: map[uint64]wikipedia.Entry{}}
 	for line := range strings.Lines(string(l.bytes(dump[`step.pages.nq["dump"]`].Outputs["table"]))) {
 		var e wikipedia.Entry
-		if err := json.Unmarshal([]byte(line), &e); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, json.Unmarshal([]byte(line), &e))
 		e.Target = "" // the API does not say
 		wiki.Pages[e.OldID] = e
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,6 +15,8 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/wikipedia"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // results runs a pipeline file and returns the results of its steps by address.
@@ -82,9 +83,7 @@ func TestForeignFiles(t *testing.T) {
 	dir := t.TempDir()
 	put := func(name, text string) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, path, text)
 		return path
 	}
 	sevenZip := "7z\xbc\xaf\x27\x1c\x00\x04\xe9\xff\xfe\x80" + strings.Repeat("\xff\x00", 500)
@@ -110,10 +109,8 @@ func TestForeignFiles(t *testing.T) {
 		})
 	}
 	table := put("pages.csv", "")
-	if _, err := newLocal(t).try(newLocal(t).plan(filepath.Join("..", "examples", "own_nq.hcl"), map[string]string{
-		"train": realData(t)["nq_train"], "dev": realData(t)["nq_dev"], "pages": table}, "step.page_table.nq")); err == nil || !strings.Contains(err.Error(), "pages.csv: the table has no revisions") {
-		t.Errorf("an empty table of pages: %v", err)
-	}
+	errtest.Says(t, errtest.Of(newLocal(t).try(newLocal(t).plan(filepath.Join("..", "examples", "own_nq.hcl"), map[string]string{
+		"train": realData(t)["nq_train"], "dev": realData(t)["nq_dev"], "pages": table}, "step.page_table.nq"))), "pages.csv: the table has no revisions")
 }
 
 // released are the lines of a table of pages as the paper's released code has them.
@@ -124,9 +121,7 @@ func (l *local) released(table artifacts.Artifact) (lines []string) {
 			OldID  uint64 `json:"oldid"`
 			PageID uint64 `json:"page_id"`
 		}
-		if err := json.Unmarshal(line, &e); err != nil {
-			l.t.Fatal(err)
-		}
+		errtest.None(l.t, json.Unmarshal(line, &e))
 		lines = append(lines, fmt.Sprintf(`{"oldid": %d, "pageid": %d}`+"\n", e.OldID, e.PageID))
 	}
 	return lines
@@ -157,9 +152,7 @@ func TestPageTable(t *testing.T) {
 	// Of a table that differs, the first line is missing, the second is of another page, the
 	// third is there twice, and the last is of a revision that nobody asked for.
 	var second struct{ OldID, PageID uint64 }
-	if err := json.Unmarshal([]byte(lines[1]), &second); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, json.Unmarshal([]byte(lines[1]), &second))
 	changed := fmt.Sprintf(`{"oldid":%d,"pageid":%d}`+"\n", second.OldID, second.PageID+1_000_000)
 	other := changed + lines[2] + strings.Join(lines[2:], "") + `{"oldid":999999999999,"pageid":1}`
 	vars["page_table"], vars["compare_pages"] = list(write(t, t.TempDir(), "other.jsonl", other)), "true"
@@ -186,7 +179,5 @@ func TestPageTable(t *testing.T) {
 	}
 	// Two files that disagree are refused.
 	vars["page_table"] = list(write(t, t.TempDir(), "a.jsonl", lines[1]), write(t, t.TempDir(), "b.jsonl", changed))
-	if _, err := l.try(l.part(vars, "step.page_table.nq")); err == nil || !strings.Contains(err.Error(), "the files of table disagree: revision") {
-		t.Errorf("tables that disagree: %v", err)
-	}
+	errtest.Says(t, errtest.Of(l.try(l.part(vars, "step.page_table.nq"))), "the files of table disagree: revision")
 }

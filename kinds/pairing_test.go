@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/docid"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -18,9 +19,7 @@ func TestOrderOfIdentifiers(t *testing.T) {
 	var weights, qrels, runs []string
 	for _, set := range []*docid.Set{ids, turned} {
 		res, err := f.do("train", f.with(map[string]any{"ids": f.set(set), "steps": int64(4), "beams": int64(5)}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		weights = append(weights, digestOf(res.Outputs["model"], "model.safetensors").Hex())
 		e := &asked{local: f.local, ids: set, config: map[string]any{"model": step.In(res.Outputs["model"]), "ids": f.set(set),
 			"queries": f.config["queries"], "tokenizer": f.config["tokenizer"], "device": "cpu", "decoding": "constrained"}}

@@ -13,6 +13,8 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -41,26 +43,20 @@ func TestPaperFigures(t *testing.T) {
 	t.Parallel()
 	l := newLocal(t)
 	src, err := syntax.Read(paper)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	p := l.load(src, nil)
 	for name, want := range map[string]struct{ numbers, claims int }{
 		"model_scaling": {18, 0}, "model_scaling_and_training": {12, 7}, "identifier_validity": {12, 6}, "budget_decoding": {28, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			pl, err := plan.Build("pipelines.hcl", p, l.Registry, []string{"figure." + name})
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			task := l.withPaperNumbers(pl.Steps[len(pl.Steps)-1].Task)
 			results := l.run(&plan.Plan{Format: pl.Format, Pipeline: "p.hcl", Steps: []plan.Step{{Address: "figure." + name, Task: task}}})
 			item := "figure." + name
 			j, err := expect.Judge(t.Context(), &plan.Preview{Plan: &plan.Plan{Steps: []plan.Step{{Address: item, Task: task}}}, Items: []plan.Item{{Result: results[0]}}},
 				p.Claims, l.Store.Open)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			checks := j.Items[0].Checks
 			numbers, claims := len(checks), 0
 			for _, c := range j.Claims {
@@ -81,9 +77,7 @@ func TestPaperFigures(t *testing.T) {
 			}
 			if dir := os.Getenv("REDSI_FIGURES"); dir != "" {
 				for _, ext := range []string{"svg", "pdf", "png"} {
-					if err := os.WriteFile(filepath.Join(dir, name+"."+ext), l.bytes(results[0].Outputs[ext]), 0o644); err != nil {
-						t.Fatal(err)
-					}
+					filetest.Write(t, filepath.Join(dir, name+"."+ext), l.bytes(results[0].Outputs[ext]))
 				}
 			}
 		})
@@ -115,9 +109,7 @@ func (l *local) withPaperNumbers(task step.Task) step.Task {
 			Value *float64
 		}
 	}
-	if err := json.Unmarshal(task.Config, &c); err != nil {
-		l.t.Fatal(err)
-	}
+	errtest.None(l.t, json.Unmarshal(task.Config, &c))
 	expected := map[string]float64{}
 	for _, e := range c.Expect {
 		if e.Value != nil {
@@ -148,8 +140,6 @@ func (l *local) withPaperNumbers(task step.Task) step.Task {
 		}
 		return l.blobOf("report", b), nil
 	})
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	errtest.None(l.t, err)
 	return bound
 }

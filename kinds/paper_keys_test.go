@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -17,6 +16,8 @@ import (
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/stores/open"
+	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/kinds"
 )
 
@@ -42,9 +43,7 @@ func TestPaperKeys(t *testing.T) {
 			t.Skip("needs -toy-store")
 		}
 		store, err := open.Store(t.Context(), *toyStore)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		v := preview(t, pl, func(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
 			found, err := artifacts.LookupMany(ctx, artifacts.Alone(store), keys)
 			for _, w := range readKeys(t, golden) {
@@ -89,10 +88,8 @@ func TestPaperKeys(t *testing.T) {
 
 func preview(t *testing.T, pl *plan.Plan, lookup plan.Lookup) *plan.Preview {
 	t.Helper()
-	v, err := pl.Preview(t.Context(), kinds.Registry(), lookup)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v, err := pl.Follow(t.Context(), kinds.Registry(), lookup, plan.KeepAll, nil)
+	errtest.None(t, err)
 	return v
 }
 
@@ -106,15 +103,9 @@ func writeKeys(t *testing.T, path string, keys map[string]paperKey) {
 	t.Helper()
 	var b bytes.Buffer
 	z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // the level is one
-	if err := json.NewEncoder(z).Encode(keys); err != nil {
-		t.Fatal(err)
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, json.NewEncoder(z).Encode(keys))
+	errtest.None(t, z.Close())
+	filetest.Write(t, path, b.Bytes())
 }
 
 // TestSampleGrown: a sample of all files with the paper's updates is the run of scale full,
@@ -127,9 +118,7 @@ func TestSampleGrown(t *testing.T) {
 		steps := map[string]string{}
 		for _, s := range l.plan(filepath.Join("..", "pipelines.hcl"), vars).Steps {
 			task, err := json.Marshal(s.Task)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			steps[s.Address] = s.Queue + string(task)
 		}
 		return steps

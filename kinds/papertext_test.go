@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // page builds one full-format record token by token, as NQ has it.
@@ -58,9 +60,7 @@ func (p *page) record(t *testing.T, id int, title string) string {
 	b, err := json.Marshal(map[string]any{"example_id": id, "question_text": "who", "question_tokens": []string{"who"},
 		"document_url": fmt.Sprintf("https://en.wikipedia.org//w/index.php?title=%s&amp;oldid=%d", strings.ReplaceAll(title, " ", "_"), id), "document_title": title,
 		"document_html": p.html.String(), "document_tokens": p.tokens, "annotations": []any{}, "long_answer_candidates": []any{}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return string(b) + "\n"
 }
 
@@ -119,9 +119,7 @@ func TestPaperFirstTokens(t *testing.T) {
 
 	dir := t.TempDir()
 	root, err := filepath.Abs("..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	l := newLocal(t)
 	out := l.outputs(write(t, dir, "forms.hcl", paperTextPipeline), map[string]string{
 		"files": list(write(t, dir, "nq.jsonl.gz", selena.record(t, 1, "Selena Gomez")+matt.record(t, 2, "Matt Lanter"))),

@@ -17,6 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/stores/dir"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -25,23 +26,13 @@ var pythonStore = filepath.Join("..", "python", "tests", "store")
 
 // pythonPipeline has an output of each type that they read, but those that need a model.
 const pythonPipeline = `
-step "synth_msmarco" "toy" {
-  documents     = 40
-  body_words    = 12
-  train_queries = 40
-  dev_queries   = 20
-}
 step "import_corpus" "toy" {
-  for_each      = { all = {}, few = { train = 9 } }
-  documents     = [step.synth_msmarco.toy.documents]
-  train_queries = [step.synth_msmarco.toy.train_queries]
-  train_qrels   = [step.synth_msmarco.toy.train_qrels]
-  dev_queries   = [step.synth_msmarco.toy.dev_queries]
-  dev_qrels     = [step.synth_msmarco.toy.dev_qrels]
-  form          = "title_content"
-  keep          = "relevant"
-  empty         = "drop_body"
-  limit         = each.value
+  for_each = { all = { train = 40, dev = 20 }, few = { train = 9, dev = 20 } }
+  files    = step.download.msmarco.files
+  form     = "title_content"
+  keep     = "relevant"
+  empty    = "drop_body"
+  limit    = each.value
 }
 step "atomic_ids" "toy" { documents = step.import_corpus.toy["all"].documents }
 step "embed_hashing" "toy" {
@@ -80,13 +71,11 @@ figure "sizes" {
 func TestPythonStore(t *testing.T) {
 	ctx := context.Background()
 	l := newLocal(t)
-	pl := l.plan(write(t, t.TempDir(), "p.hcl", pythonPipeline), nil)
+	pl := l.plan(write(t, t.TempDir(), "p.hcl", msmarcoDownload(t)+pythonPipeline), nil)
 	results := l.run(pl)
 	root := filepath.Join(t.TempDir(), "store")
 	store, err := dir.Open(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	const id = "20260102T030405Z-00000001"
 	run := runs.Record{Format: "redsi-run/1", RunID: id, Pipeline: "pipelines.hcl", Project: "AAAAAAAAAAAAAAAAAAAAAAAAAA", Plan: artifacts.Sum([]byte("plan"))}
@@ -95,9 +84,7 @@ func TestPythonStore(t *testing.T) {
 		for _, a := range r.Outputs {
 			for _, d := range a.Blobs() {
 				in, err := l.Store.Open(ctx, d)
-				if err != nil {
-					t.Fatal(err)
-				}
+				errtest.None(t, err)
 				if _, _, err := store.Blobs.Put(ctx, in); err != nil {
 					t.Fatal(err)
 				}
@@ -123,15 +110,13 @@ func TestPythonStore(t *testing.T) {
 	evaluated := l.handmade("evaluate", map[string]any{"model": l.tree("dsi/model", map[string][]byte{"config.json": []byte("{}")}), "ids": in(byAddress["step.atomic_ids.toy"].Outputs["ids"]),
 		"queries": in(all["queries"]), "tokenizer": []any{l.tree("files", map[string][]byte{"tokenizer.json": []byte("{}")})}}, pythonRanking(t, l))
 	keep(`step.evaluate.toy["a b"]`, evaluated)
+	keep(`step.score.toy`, l.handmade("score", map[string]any{"run": in(evaluated.Outputs["run"]), "qrels": in(evaluated.Outputs["qrels"])},
+		map[string]artifacts.Artifact{"queries": l.blobOf("score/queries", []byte("query\tMRR@10\thits\n1\t0.5\t1\na%09b\\t\t\t0\n"))}))
 	run.Steps = append(run.Steps, runs.Step{Address: "step.train.broken", Key: artifacts.Sum([]byte("no result")), Outcome: "failed", Error: "it broke"},
 		runs.Step{Address: "step.evaluate.broken", Outcome: "skipped"})
 	b, err := json.Marshal(run)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := store.Records.Create(ctx, "runs/"+id, b); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
+	errtest.None(t, store.Records.Create(ctx, "runs/"+id, b))
 	got := storeFiles(t, root)
 	if diff := cmp.Diff(goldens.OfTree(t, pythonStore, got), got); diff != "" {
 		t.Errorf("python/tests/store is not what Go writes; run with -update, and tools/python/check.sh (-there +written):\n%.4000s", diff)
@@ -163,21 +148,14 @@ func pythonRanking(t *testing.T, l *local) map[string]artifacts.Artifact {
 		{Query: "a b", Hypotheses: []trec.Hypothesis{{Document: "D é", Score: 3}}},
 	})
 	var run, judged bytes.Buffer
-	if err := trec.WriteRun(&run, "redsi", untied, trec.EncodeName); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, trec.WriteRun(&run, "redsi", untied, trec.EncodeName))
 	var judgments trec.Judgments
 	for _, q := range []struct {
 		query, doc string
 		grade      int
 	}{{"1", "0", 2}, {"1", "1", 1}, {"a b", "D é", 1}, {"3", "2", 1}} {
-		if err := judgments.Judge(q.query, q.doc, q.grade); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, judgments.Judge(q.query, q.doc, q.grade))
 	}
-	if err := judgments.Write(&judged); err != nil {
-		t.Fatal(err)
-	}
-	return map[string]artifacts.Artifact{"run": l.blobOf("trec/run", run.Bytes()), "qrels": l.blobOf("trec/qrels", judged.Bytes()), "queries": l.blobOf("dsi/queries", []byte("query\tMRR@10\thits\n1\t0.5\t1\na%09b\\t\t\t0\n")),
-		"report": l.blobOf("dsi/metrics", []byte("{}\n"))}
+	errtest.None(t, judgments.Write(&judged))
+	return map[string]artifacts.Artifact{"run": l.blobOf("trec/run", run.Bytes()), "qrels": l.blobOf("trec/qrels", judged.Bytes()), "report": l.blobOf("dsi/metrics", []byte("{}\n"))}
 }

@@ -2,13 +2,15 @@ package kinds_test
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/kinds"
 )
 
@@ -16,9 +18,7 @@ import (
 func standIn(t *testing.T, name, script string) {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\nset -e\n"+script), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Program(t, filepath.Join(dir, name), "#!/bin/sh\nset -e\n"+script)
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 }
 
@@ -28,9 +28,7 @@ func study(t *testing.T, files map[string]string) string {
 	dir := t.TempDir()
 	for name, text := range files {
 		at := filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte(text), 0o644)); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, at, text)
 	}
 	return filepath.Join(dir, "p.hcl")
 }
@@ -104,10 +102,8 @@ func TestPythonKey(t *testing.T) {
 			files[edits[i]] = edits[i+1]
 		}
 		l := newLocal(t)
-		v, err := l.plan(study(t, files), nil, "step.python.fit").Preview(context.Background(), kinds.Registry(), nothing)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v, err := l.plan(study(t, files), nil, "step.python.fit").Follow(context.Background(), kinds.Registry(), nothing, plan.KeepAll, nil)
+		errtest.None(t, err)
 		return v.Items[0].Key
 	}
 	base := key("src/plots.py", "import (\n")

@@ -2,10 +2,10 @@ package kinds_test
 
 import (
 	"encoding/json"
-	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -22,9 +22,7 @@ func TestRandomFamilies(t *testing.T) {
 		tied                bool
 	}{{"t5", "relu", true}, {"t5", "gelu", true}, {"t5", "gated-silu", false}, {"mt5", "gated-gelu", false}, {"umt5", "gated-gelu", false}} {
 		made, err := l.do("random_t5", sizes(c.family, c.feedForward))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		model := made.Outputs["model"]
 		res, err := l.do("import_model", map[string]any{"files": []any{step.In(model)}, "tokenizer": []any{tokenizer}})
 		if err != nil {
@@ -36,14 +34,10 @@ func TestRandomFamilies(t *testing.T) {
 		}
 		f, _ := model.File("config.json")
 		var config map[string]any
-		if err := json.Unmarshal(l.bytes(artifacts.Artifact{Digest: f.Digest}), &config); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, json.Unmarshal(l.bytes(artifacts.Artifact{Digest: f.Digest}), &config))
 		if config["model_type"] != c.family || config["tie_word_embeddings"] != c.tied || config["feed_forward_proj"] != c.feedForward {
 			t.Errorf("%s, %s: %v", c.family, c.feedForward, config)
 		}
 	}
-	if _, err := l.Registry.Lookup("random_t5").Complete(sizes("mt5", "relu")); err == nil || !strings.Contains(err.Error(), "feed_forward: must be a gated one for a multilingual T5") {
-		t.Errorf("an mT5 without a gate: %v", err)
-	}
+	errtest.Says(t, errtest.Of(l.Registry.Lookup("random_t5").Complete(sizes("mt5", "relu"))), "feed_forward: must be a gated one for a multilingual T5")
 }

@@ -3,12 +3,12 @@ package kinds_test
 import (
 	"bytes"
 	"cmp"
-	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 const orderPipeline = `
@@ -86,9 +86,7 @@ func (l *local) grouped(out map[string]artifacts.Artifact, address string) (docs
 	err := cmp.Or(
 		dedup.ReadDocuments(bytes.NewReader(l.bytes(out[address+".documents"])), func(d *dedup.Document) error { docs = append(docs, *d); return nil }),
 		dedup.ReadQueries(bytes.NewReader(l.bytes(out[address+".queries"])), len(docs), func(q *dedup.Query) error { queries = append(queries, *q); return nil }))
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	errtest.None(l.t, err)
 	return docs, queries
 }
 
@@ -159,8 +157,6 @@ func TestRecordTexts(t *testing.T) {
 		{"step.text_examples.swapped", ": give headers and records of the same extract steps, in one order"},
 		{"step.dedup.swapped", `is of train: give the headers of an extract step with split = "dev"`},
 	} {
-		if _, err := l.try(l.plan(file, nil, c.target)); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v, want %q", c.target, err, c.want)
-		}
+		errtest.Says(t, errtest.Of(l.try(l.plan(file, nil, c.target))), c.want)
 	}
 }

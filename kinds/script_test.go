@@ -8,6 +8,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/kinds"
 )
 
@@ -110,9 +111,7 @@ func TestCodeErrors(t *testing.T) {
 func saidOf(t *testing.T, file string) string {
 	t.Helper()
 	sources, err := syntax.Read(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	_, ds := pipeline.Load(sources, pipeline.Options{Registry: kinds.Registry(), World: pipeline.World{ReadFile: syntax.ReadFile, List: language.List}, Lint: true})
 	if ds.Err() == nil {
 		return ""
@@ -137,13 +136,9 @@ step "python" "each" {
   inputs   = { x = each.file }
 }`
 	sources, err := syntax.Read(study(t, files))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	p, ds := pipeline.Load(sources, pipeline.Options{Registry: kinds.Registry(), World: pipeline.World{ReadFile: syntax.ReadFile, List: language.List}})
-	if ds.HasErrors() {
-		t.Fatal(ds.Err())
-	}
+	errtest.None(t, ds.Err())
 	for _, name := range []string{"src/fit.py", "src/helper.py", "lib/far.py"} {
 		found := false
 		for full := range p.Sources {

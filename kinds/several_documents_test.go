@@ -11,6 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/docid"
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -22,9 +23,7 @@ func TestEvaluateSeveralDocuments(t *testing.T) {
 		for line := range strings.Lines(out["run"]) {
 			if f := strings.Fields(line); f[2] == document {
 				rank, err := strconv.ParseFloat(f[3], 64)
-				if err != nil {
-					t.Fatal(err)
-				}
+				errtest.None(t, err)
 				return rank
 			}
 		}
@@ -40,9 +39,7 @@ func TestEvaluateSeveralDocuments(t *testing.T) {
 		}
 		out := e.evaluate(map[string]any{"queries": e.lines(queries), "beams": int64(30)})
 		var r evaluationReport
-		if err := json.Unmarshal([]byte(out["report"]), &r); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, json.Unmarshal([]byte(out["report"]), &r))
 		best := math.Inf(1)
 		for _, d := range documents {
 			best = min(best, ranks(out, strconv.Itoa(int(d))))
@@ -69,9 +66,7 @@ func TestTrainSeveralDocuments(t *testing.T) {
 	f.config["queries"] = f.lines(queries)
 	ids := f.ids(docid.KindAtomic)
 	res, err := f.do("train", f.with(map[string]any{"ids": f.set(ids), "steps": int64(20), "evaluate_every": int64(20)}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	var r trained
 	f.json(res.Outputs["report"], &r)
 	if want := len(slices.DeleteFunc(queries, func(q dedup.Query) bool { return q.Split != nq.Train })); r.Retrieval != want {
@@ -80,9 +75,7 @@ func TestTrainSeveralDocuments(t *testing.T) {
 	e := &asked{local: f.local, ids: ids, config: map[string]any{"model": step.In(res.Outputs["model"]), "ids": f.set(ids),
 		"queries": f.config["queries"], "tokenizer": f.config["tokenizer"], "device": "cpu"}}
 	var report evaluationReport
-	if err := json.Unmarshal([]byte(e.evaluate(nil)["report"]), &report); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, json.Unmarshal([]byte(e.evaluate(nil)["report"]), &report))
 	if p := report.Percent.PostFiltered; report.Queries != trainedDocuments || !close(p.MRR10, 100*r.Metrics["MRR@10"]) || !close(p.Hits10, 100*r.Metrics["Hits@10"]) {
 		t.Errorf("evaluate says %+v, train %+v", report, r)
 	}

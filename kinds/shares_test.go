@@ -10,6 +10,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 const sharesPipeline = `
@@ -20,9 +21,9 @@ variable "paper" { default = {} }
 step "download" "t5" { urls = [var.t5] }
 step "download" "bert" { urls = [var.bert] }
 step "synth" "nq" {
-  pages           = 40
-  train_questions = 90
-  dev_questions   = 40
+  pages           = 55
+  train_questions = 110
+  dev_questions   = 50
 }
 step "extract" "nq" {
   for_each = { train = step.synth.nq.train, dev = step.synth.nq.dev }
@@ -104,9 +105,7 @@ type reportedShares struct {
 func TestShares(t *testing.T) {
 	t.Parallel()
 	root, err := filepath.Abs("..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	l := newLocal(t)
 	file := write(t, t.TempDir(), "shares.hcl", sharesPipeline)
 	vars := map[string]string{
@@ -168,7 +167,7 @@ func TestShares(t *testing.T) {
 		"unresolved":            {"", "cannot be told"}, // too few of so few records
 		"affected_train":        {"9 clusters have it", "cannot be told"},
 		"affected_dev":          {"grows with the records", "consistent"},
-		"differ":                {"0 clusters lack it", "cannot be told"}, // all have it
+		"differ":                {"2 clusters lack it", "cannot be told"}, // nearly all have it
 		"unknown_a":             {"documents by their records", "inside"},
 		"documents_train_title": {"falls with the records", "consistent"},
 		"documents":             {"falls with the records", "outside"},

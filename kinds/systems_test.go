@@ -9,6 +9,7 @@ import (
 
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestSystemsExample: all systems of the example train and are evaluated end to end, those of
@@ -17,13 +18,11 @@ func TestSystemsExample(t *testing.T) {
 	l := newLocal(t)
 	tensor.SetNumThreads(1)
 	file := filepath.Join("..", "examples", "systems.hcl")
-	vars := map[string]string{"documents": "20", "steps": "2"}
+	vars := map[string]string{"queries": "60", "steps": "2"}
 	// As they are those whose identifiers begin where T5's tokens end, and all with fewer tokens.
 	l.run(l.plan(file, vars, `step.evaluate.systems["atomic"]`, `step.evaluate.systems["residual"]`))
 	src, err := syntax.Read(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	text := string(src[file])
 	for was, is := range map[string]string{
 		`"../assets/tokenizers/t5-tokenizer.json.gz"`: strconv.Quote(fewerTokens(t, 3000)),

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -19,9 +20,7 @@ import (
 func (l *local) blobOf(typ string, b []byte) artifacts.Artifact {
 	l.t.Helper()
 	d, n, err := l.Store.Own.Blobs.Put(context.Background(), bytes.NewReader(b))
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	errtest.None(l.t, err)
 	return artifacts.Artifact{Type: typ, Digest: d, Size: n}
 }
 
@@ -39,9 +38,7 @@ func (l *local) tree(typ string, files map[string][]byte) step.Input {
 		list = append(list, artifacts.File{Name: name, Digest: a.Digest, Size: a.Size})
 	}
 	a, err := artifacts.Tree(typ, list)
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	errtest.None(l.t, err)
 	return step.In(a)
 }
 
@@ -58,14 +55,10 @@ func (l *local) folder(typ, folder string, names ...string) step.Input {
 func (l *local) bytes(a artifacts.Artifact) []byte {
 	l.t.Helper()
 	r, err := l.Store.Open(context.Background(), a.Digest)
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	errtest.None(l.t, err)
 	defer r.Close()
 	b, err := io.ReadAll(r)
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	errtest.None(l.t, err)
 	return b
 }
 
@@ -76,18 +69,14 @@ func (l *local) text(d artifacts.Digest) string {
 
 func (l *local) json(a artifacts.Artifact, v any) {
 	l.t.Helper()
-	if err := json.Unmarshal(l.bytes(a), v); err != nil {
-		l.t.Fatal(err)
-	}
+	errtest.None(l.t, json.Unmarshal(l.bytes(a), v))
 }
 
 // keyOf is a task with its key and what that was made of.
 func keyOf(t *testing.T, reg *step.Registry, kind string, tree map[string]any) (task step.Task, key artifacts.Digest, preimage []byte) {
 	t.Helper()
 	task, err := step.NewTask(reg.Lookup(kind), tree)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if key, preimage, err = reg.Key(task); err != nil {
 		t.Fatal(err)
 	}
@@ -99,9 +88,7 @@ func (l *local) request(kind string, tree map[string]any) workflows.ExecuteReque
 	l.t.Helper()
 	task, key, _ := keyOf(l.t, l.Registry, kind, tree)
 	b, err := json.Marshal(task)
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	errtest.None(l.t, err)
 	return workflows.ExecuteRequest{Key: key, Task: l.blobOf("", b).Digest, Address: kind}
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/docid"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestTokensOfTheirOwn: tokens that the tokenizer does not have are shown as what they
@@ -15,9 +16,7 @@ func TestTokensOfTheirOwn(t *testing.T) {
 	for _, kind := range []docid.Kind{docid.KindAtomic, docid.KindResidual} {
 		ids := f.ids(kind)
 		res, err := f.do("id_tokens", map[string]any{"tokenizer": f.config["tokenizer"], "ids": f.set(ids), "documents": []any{int64(0), int64(7)}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		var report struct {
 			Examples []struct{ Pieces []string }
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -21,6 +20,8 @@ import (
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/model/subword"
 	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -69,9 +70,7 @@ func fewerTokens(t *testing.T, n int) string {
 		pieces.Store(n, text)
 	}
 	path := filepath.Join(t.TempDir(), "tokenizer.json")
-	if err := os.WriteFile(path, text.([]byte), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, path, text.([]byte))
 	return path
 }
 
@@ -90,9 +89,7 @@ func newTrainingOf(t *testing.T, l *local, tokenizer string, options map[string]
 	t.Helper()
 	tensor.SetNumThreads(1)
 	tok, err := subword.LoadSubword(tokenizer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	t.Cleanup(func() { tok.Close() })
 	f := &training{local: l, tok: tok, encode: tok.EncodeBatch, words: int32(tok.VocabSize()), rows: 32_128}
 	r := rand.New(rand.NewPCG(1, 2))
@@ -124,9 +121,7 @@ func newTrainingOf(t *testing.T, l *local, tokenizer string, options map[string]
 		f.rows = int32(n.(int64))
 	}
 	toy, err := l.do("random_t5", sizes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	f.config = map[string]any{
 		"model": step.In(toy.Outputs["model"]), "ids": f.set(f.ids(docid.KindNaive)), "corpus": f.corpusOf(texts), "queries": f.lines(f.queries),
 		"tokenizer": f.blob("files", readFile(t, tokenizer)), "device": "cpu",
@@ -139,9 +134,7 @@ func newTrainingOf(t *testing.T, l *local, tokenizer string, options map[string]
 func (f *training) atomic(first int32, eos ...int32) *docid.Set {
 	f.t.Helper()
 	set, err := docid.Atomic(f.names(), first, eos...)
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	errtest.None(f.t, err)
 	return set
 }
 
@@ -202,9 +195,7 @@ func edited(t *testing.T, input any, change func([]artifacts.File) []artifacts.F
 	t.Helper()
 	was := input.(step.Input).Artifact
 	tree, err := artifacts.Tree(was.Type, change(slices.Clone(was.Files)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return tree
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/docid"
 	"github.com/redsi/redsi/internal/model/train"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -30,9 +31,7 @@ var options = map[string]any{
 func (f *training) longer(want onward, changes ...map[string]any) *artifacts.Result {
 	f.t.Helper()
 	res, err := f.do("train", f.with(append(changes, options)...))
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	errtest.None(f.t, err)
 	var r onward
 	f.json(res.Outputs["report"], &r)
 	if r != want {
@@ -68,13 +67,9 @@ func TestTrainMoreSteps(t *testing.T) {
 		t.Errorf("curve %+v, want %+v", got, want)
 	}
 	task, err := step.NewTask(f.Registry.Lookup("train"), f.with(steps(24), options))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	again, err := f.Rebuild(context.Background(), "train", long.Key, task, activities.RebuildOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if again.Made.Env[step.NotePrefix+"went on from"] != "" || again.Made.Outputs["model"].Digest != long.Outputs["model"].Digest {
 		t.Errorf("a rebuild went on from what was kept, or made another model: %v", again.Made.Env)
 	}
@@ -116,14 +111,10 @@ func TestTwoStages(t *testing.T) {
 		return res, r, err
 	}
 	first, was, err := stage(40, map[string]any{"query_prefix": "ask:"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	model := step.In(first.Outputs["model"])
 	same, is, err := stage(1, map[string]any{"model": model, "learning_rate": 1e-60})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if is.Parameters != was.Parameters || digestOf(same.Outputs["model"], "model.safetensors") != digestOf(first.Outputs["model"], "model.safetensors") {
 		t.Errorf("%d parameters after %d, or other ones", is.Parameters, was.Parameters)
 	}
@@ -131,9 +122,7 @@ func TestTwoStages(t *testing.T) {
 		t.Errorf("redsi.json is of the first stage:\n%s", text)
 	}
 	second, is, err := stage(40, map[string]any{"model": model, "ratio": "0:1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if is.Metrics["MRR@10"] <= was.Metrics["MRR@10"] {
 		t.Errorf("MRR@10 %.3f after a second stage, %.3f before it", is.Metrics["MRR@10"], was.Metrics["MRR@10"])
 	}
@@ -149,9 +138,7 @@ func TestTwoStages(t *testing.T) {
 		t.Errorf("of random weights: %v", err)
 	}
 	naive, _, err := stage(1, map[string]any{"ids": f.set(f.ids(docid.KindNaive))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if _, r, err := stage(1, map[string]any{"model": step.In(naive.Outputs["model"])}); err != nil || r.Parameters != was.Parameters {
 		t.Errorf("atomic after naive identifiers: %d parameters, %v", r.Parameters, err)
 	}

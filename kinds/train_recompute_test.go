@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestTrainRecompute: activations that are computed again are what they were, dropout
@@ -19,9 +20,7 @@ func TestTrainRecompute(t *testing.T) {
 				maps.Copy(config, few)
 				config["checkpoint_activations"] = recompute
 				res, err := f.do("train", f.with(config))
-				if err != nil {
-					t.Fatal(err)
-				}
+				errtest.None(t, err)
 				return res
 			}
 			kept, again := train(false), train(true)

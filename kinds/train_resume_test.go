@@ -17,6 +17,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/dir"
 	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // resumed is 40 updates with dropout, with a checkpoint every 10.
@@ -26,9 +27,7 @@ func newTrainingIn(t *testing.T, folder string) *training {
 	t.Helper()
 	l := newLocal(t)
 	store, err := dir.Open(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	l.Store = artifacts.Alone(store)
 	return newTraining(t, l)
 }
@@ -38,9 +37,7 @@ func newTrainingIn(t *testing.T, folder string) *training {
 func (f *training) resume(whole *artifacts.Result, from int64) {
 	f.t.Helper()
 	res, err := f.do("train", f.with(resumed))
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	errtest.None(f.t, err)
 	var r trained
 	f.json(res.Outputs["report"], &r)
 	if r.ResumedAt != from || r.Steps != 40 {
@@ -83,9 +80,7 @@ func TestTrainKilled(t *testing.T) {
 	}
 	f := newTrainingIn(t, t.TempDir())
 	whole, err := f.do("train", f.with(resumed))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if n := f.checkpointBlobs(); n > 0 {
 		t.Errorf("%d blobs of checkpoints are left of a training that ended", n)
 	}
@@ -94,18 +89,12 @@ func TestTrainKilled(t *testing.T) {
 	cmd.Env = append(os.Environ(), storeOfKilled+"="+folder)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
+	errtest.None(t, cmd.Start())
 	var said []string
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		if said = append(said, lines.Text()); lines.Text() == atStep30 {
-			if err := cmd.Process.Kill(); err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, cmd.Process.Kill())
 		}
 	}
 	err = cmd.Wait()
@@ -137,9 +126,7 @@ func checkpointOf(c *storetest.Call, step int) bool {
 func TestTrainDiskFull(t *testing.T) {
 	f := newTrainingIn(t, t.TempDir())
 	whole, err := f.do("train", f.with(resumed))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	f = newTrainingIn(t, t.TempDir())
 	store := f.Store
 	full := false // once the checkpoint of step 20 is recorded
@@ -184,9 +171,7 @@ func TestTrainCancelled(t *testing.T) {
 func testTrainCancelled(t *testing.T, start func(*testing.T, *local) *training) {
 	f := start(t, newLocal(t))
 	whole, err := f.do("train", f.with(resumed))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	f = start(t, newLocal(t))
 	ctx := &ending{}
 	ctx.Context, ctx.cancel = context.WithCancel(context.Background())
@@ -207,9 +192,7 @@ func testTrainCancelled(t *testing.T, start func(*testing.T, *local) *training) 
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := fmt.Sscanf(info.Name[strings.LastIndexByte(info.Name, '/')+1:], "%d", &step); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, errtest.Of(fmt.Sscanf(info.Name[strings.LastIndexByte(info.Name, '/')+1:], "%d", &step)))
 	}
 	if step <= 10 || step >= 20 {
 		t.Errorf("the newest checkpoint is of step %d", step)
@@ -254,9 +237,7 @@ func TestTrainDiverged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := fmt.Sscanf(info.Name[strings.LastIndexByte(info.Name, '/')+1:], "%d", &newest); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, errtest.Of(fmt.Sscanf(info.Name[strings.LastIndexByte(info.Name, '/')+1:], "%d", &newest)))
 	}
 	if newest != kept {
 		t.Errorf("the newest checkpoint is of step %d, told was %d", newest, kept)

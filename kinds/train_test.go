@@ -19,6 +19,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/train"
 	"github.com/redsi/redsi/internal/ranking/retrieve"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -98,9 +99,7 @@ func testTrain(t *testing.T, f *training, kinds []docid.Kind, steps int64, times
 	for _, kind := range kinds {
 		ids := f.ids(kind)
 		res, err := f.do("train", f.with(map[string]any{"ids": f.set(ids), "steps": steps, "evaluate_every": steps / 4}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		if n := tensor.Live(); n != live {
 			t.Errorf("%s: %d tensors are left", kind, n-live)
 		}
@@ -185,9 +184,7 @@ func (f *training) checkEvaluation(ids *docid.Set, r trained, res *artifacts.Res
 		}
 		Parameters int64
 	}
-	if err := json.Unmarshal([]byte(e.evaluate(nil)["report"]), &report); err != nil {
-		f.t.Fatal(err)
-	}
+	errtest.None(f.t, json.Unmarshal([]byte(e.evaluate(nil)["report"]), &report))
 	p := report.Percent
 	if !close(p.PostFiltered.MRR10, 100*r.Metrics["MRR@10"]) || !close(p.PostFiltered.Hits1, 100*r.Metrics["Hits@1"]) || report.Parameters != r.Parameters {
 		f.t.Errorf("%s: evaluate says %+v, train %+v", ids.Kind, report, r)
@@ -202,9 +199,7 @@ func (f *training) checkEvaluation(ids *docid.Set, r trained, res *artifacts.Res
 		f.t.Errorf("%s: 40 free beams for %d documents find nothing but identifiers", ids.Kind, len(ids.Identifiers))
 	}
 	free := p.PostFiltered.MRR10
-	if err := json.Unmarshal([]byte(e.evaluate(map[string]any{"decoding": "constrained"})["report"]), &report); err != nil {
-		f.t.Fatal(err)
-	}
+	errtest.None(f.t, json.Unmarshal([]byte(e.evaluate(map[string]any{"decoding": "constrained"})["report"]), &report))
 	if p := report.Percent; *p.Invalid != 0 || p.PostFiltered.MRR10 < free-5 {
 		f.t.Errorf("%s: along the trie %v are invalid and MRR@10 is %v, of free beams %v", ids.Kind, *p.Invalid, p.PostFiltered.MRR10, free)
 	}
@@ -234,13 +229,9 @@ func TestTrainRepeats(t *testing.T) {
 	}
 	res, err := f.do("train", f.with(map[string]any{
 		"ratio": "1:1", "repeats": "by_queries", "queries": f.lines(queries), "steps": int64(2), "beams": int64(5)}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	var state struct{ Pass, Indexing int }
-	if err := json.Unmarshal(f.checkpointFile(f.checkpointNames()[0], "state.json"), &state); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, json.Unmarshal(f.checkpointFile(f.checkpointNames()[0], "state.json"), &state))
 	var r trained
 	f.json(res.Outputs["report"], &r)
 	if r.Retrieval != 55 || state.Indexing != 18*3+2 || state.Pass != state.Indexing+55 {
@@ -267,9 +258,7 @@ func TestTrainRefuses(t *testing.T) {
 		return f.lines(slices.DeleteFunc(slices.Clone(f.queries), func(q dedup.Query) bool { return q.Split != split }))
 	}
 	small, err := f.do("random_t5", map[string]any{"layers": int64(1), "d_model": int64(8), "d_kv": int64(8), "d_ff": int64(8), "heads": int64(1), "vocabulary": int64(1000)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	bare := edited(t, f.config["model"], onlyConfig)
 	half := "precision: fp16 trains on a CUDA card only; use fp32 or bf16 on a CPU"
 	if tensor.CUDADevices() > 0 {
@@ -320,9 +309,7 @@ func TestTrainFromConfig(t *testing.T) {
 	for _, change := range []map[string]any{{}, {"seed": int64(43)}, {"dropout": 0.2}, {"precision": "bf16"}} {
 		change["model"], change["init"], change["steps"], change["beams"] = step.In(bare), "random", int64(2), int64(10)
 		res, err := f.do("train", f.with(change))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		seen[digestOf(res.Outputs["model"], "model.safetensors")] = true
 	}
 	if len(seen) != 4 {

@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/npy"
 	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // keepCheckpoints makes the store one that loses no checkpoint of a step that ends.
@@ -43,13 +44,9 @@ func checkpointLine(name string) string {
 func (l *local) checkpointFile(name, file string) []byte {
 	l.t.Helper()
 	record, err := l.Store.Own.Records.Get(context.Background(), name)
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	errtest.None(l.t, err)
 	files, err := artifacts.DecodeCheckpoint(record)
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	errtest.None(l.t, err)
 	return []byte(strings.TrimPrefix(l.text(files[file].Digest), checkpointLine(name)))
 }
 
@@ -58,13 +55,9 @@ func (l *local) plant(from *local, name string, s spoils) {
 	l.t.Helper()
 	ctx := context.Background()
 	record, err := from.Store.Own.Records.Get(ctx, name)
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	errtest.None(l.t, err)
 	files, err := artifacts.DecodeCheckpoint(record)
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	errtest.None(l.t, err)
 	line := checkpointLine(name)
 	for file := range s {
 		if _, ok := files[file]; !ok {
@@ -75,9 +68,7 @@ func (l *local) plant(from *local, name string, s spoils) {
 		var data []byte
 		if f.Size > 0 {
 			r, err := from.Store.Open(ctx, f.Digest)
-			if err != nil {
-				l.t.Fatal(err)
-			}
+			errtest.None(l.t, err)
 			if data, err = io.ReadAll(r); err != nil {
 				l.t.Fatal(err)
 			}
@@ -127,9 +118,7 @@ func TestTrainPassesOver(t *testing.T) {
 	whole := newTraining(t, newLocal(t))
 	whole.keepCheckpoints()
 	want, err := whole.do("train", whole.with(resumed))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	names := whole.checkpointNames()
 	if len(names) != 4 || want.Counts["checkpoints_passed_over"] != 0 {
 		t.Fatalf("checkpoints %v, counts %v", names, want.Counts)
@@ -190,9 +179,7 @@ func TestEmbedPassesOver(t *testing.T) {
 	whole := newLocal(t)
 	whole.keepCheckpoints()
 	want, err := embed(whole)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	names := whole.checkpointNames()
 	if len(names) != 2 {
 		t.Fatalf("checkpoints %v", names)
@@ -200,9 +187,7 @@ func TestEmbedPassesOver(t *testing.T) {
 	vectors := func(rows, cols int, v float64) func([]byte) []byte {
 		return func([]byte) []byte {
 			var b bytes.Buffer
-			if err := npy.Write(&b, npy.Matrix{Rows: rows, Cols: cols, Data: slices.Repeat([]float32{float32(v)}, rows*cols)}); err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, npy.Write(&b, npy.Matrix{Rows: rows, Cols: cols, Data: slices.Repeat([]float32{float32(v)}, rows*cols)}))
 			return b.Bytes()
 		}
 	}
@@ -241,9 +226,7 @@ func TestEmbedPassesOver(t *testing.T) {
 func TestCheckpointUnread(t *testing.T) {
 	whole := newTraining(t, newLocal(t))
 	whole.keepCheckpoints()
-	if _, err := whole.do("train", whole.with(resumed)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errtest.Of(whole.do("train", whole.with(resumed))))
 	f := newTraining(t, newLocal(t))
 	names := whole.checkpointNames()
 	f.plant(whole.local, names[0], nil)
@@ -259,9 +242,7 @@ func TestCheckpointUnread(t *testing.T) {
 		}
 		return errors.Join(c.Body.Close(), next())
 	}))
-	if _, err := f.do("train", f.with(resumed)); err == nil || !strings.Contains(err.Error(), away.Error()) {
-		t.Errorf("error %v", err)
-	}
+	errtest.Says(t, errtest.Of(f.do("train", f.with(resumed))), away.Error())
 	f.Store = store
 	if left := f.checkpointNames(); !slices.Equal(left, names[:1]) {
 		t.Errorf("left are %v", left)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/paper/render"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 const valuesPipeline = `
@@ -85,9 +86,7 @@ table "t" {
   rows    = [{ id = "r", titles = ["R"], value = step.download.m.files, fields = { a = "`+field+`" } }]
 }
 `)
-		if _, err := l.try(l.plan(bad, nil)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v\nwant %s", field, err, want)
-		}
+		errtest.Says(t, errtest.Of(l.try(l.plan(bad, nil))), want)
 	}
 }
 
@@ -234,7 +233,5 @@ figure "f" {
 		t.Errorf("%+v, %v, %q", f.Series, counts, f.Notes())
 	}
 	bad := write(t, dir, "bad.hcl", strings.ReplaceAll(strings.Replace(pipeline, `"same"]`, `"word"]`, 1), "DIR", dir))
-	if _, err := l.try(l.plan(bad, nil)); err == nil || !strings.Contains(err.Error(), `row r, column word: field "word" is the text "a" in one of the 3 artifacts and something else in another: only numbers have a mean`) {
-		t.Error(err)
-	}
+	errtest.Says(t, errtest.Of(l.try(l.plan(bad, nil))), `row r, column word: field "word" is the text "a" in one of the 3 artifacts and something else in another: only numbers have a mean`)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/step"
 )
@@ -17,9 +18,7 @@ import (
 // those of a published one, and how many there are; its sources say what they will be.
 func TestPaperWork(t *testing.T) {
 	src, err := syntax.Read(paper)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	reg := kinds.Registry()
 	p := newLocal(t).load(src, nil)
 	works := map[string]step.Work{}
@@ -79,13 +78,9 @@ func TestWorkOf(t *testing.T) {
 	} {
 		spec := reg.Lookup(c.kind)
 		var tree map[string]any
-		if err := json.Unmarshal([]byte(c.config), &tree); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, json.Unmarshal([]byte(c.config), &tree))
 		task, err := step.NewTask(spec, tree)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		w := spec.Work(task)
 		if got := fmt.Sprint(w.Shape, " ", w.Counts); got != c.want {
 			t.Errorf("%s %s: %s, want %s", c.kind, c.config, got, c.want)

@@ -54,14 +54,10 @@ type Numbers struct {
 type Texts struct{ Margin }
 
 // Runs is for rankings in TREC's format: the same queries, and on average so great a part
-// of the first Depth documents in both. With Qrels, an output of the same step, the mean of
-// Metric, such as "MRR@10", differs by at most Abs, a fraction.
+// of the first Depth documents in both.
 type Runs struct {
 	Depth   int
 	Overlap float64
-	Qrels   string
-	Metric  string
-	Abs     float64
 }
 
 // Vectors is for an .npy matrix of floats, row by row: the cosine of two rows is at least
@@ -135,11 +131,7 @@ func fieldsText(fields map[string]Margin) string {
 func (t Texts) String() string { return "words, and numbers " + t.Margin.String() }
 
 func (r Runs) String() string {
-	s := fmt.Sprintf("rankings: %s of the first %d on average in both", number(r.Overlap), r.Depth)
-	if r.Qrels != "" {
-		s += fmt.Sprintf(", and %s within %s", r.Metric, number(r.Abs))
-	}
-	return s
+	return fmt.Sprintf("rankings: %s of the first %d on average in both", number(r.Overlap), r.Depth)
 }
 
 func (v Vectors) String() string {
@@ -208,8 +200,8 @@ func checkFields(fields map[string]Margin) error {
 func (n Numbers) check() error { return errors.Join(n.Margin.check(), checkFields(n.Fields)) }
 
 func (r Runs) check() error {
-	if r.Depth < 1 || !(r.Overlap >= 0 && r.Overlap <= 1) || (r.Qrels == "") != (r.Metric == "") || !(r.Abs >= 0) {
-		return errors.New("runs are compared to a depth of at least 1, by an overlap from 0 to 1, and by a metric where there are qrels")
+	if r.Depth < 1 || !(r.Overlap >= 0 && r.Overlap <= 1) {
+		return errors.New("runs are compared to a depth of at least 1, by an overlap from 0 to 1")
 	}
 	return nil
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestRule: what declares nothing is compared by bytes, but for JSON with numbers that are
@@ -16,7 +18,7 @@ func TestRule(t *testing.T) {
 		"svg, of which it is made":             {Alike: Follows{Output: "svg"}},
 		"numbers within 0.1; a, b not compared; c within 2, or 0.5 of the greater; d equal": {Alike: Numbers{Margin: Margin{Abs: 0.1},
 			Fields: map[string]Margin{"b": {Skip: true}, "a": {Skip: true}, "c": {Abs: 2, Rel: 0.5}, "d": {}}}},
-		"rankings: 0.9 of the first 10 on average in both, and MRR@10 within 0.01": {Alike: Runs{Depth: 10, Overlap: 0.9, Qrels: "q", Metric: "MRR@10", Abs: 0.01}},
+		"rankings: 0.9 of the first 10 on average in both": {Alike: Runs{Depth: 10, Overlap: 0.9}},
 		"what ask steps make of it, in their report: mrr within 1; or within 50/√n, if that is more": {
 			Alike: Evaluated{By: "ask", Output: "report", Fields: map[string]Margin{"mrr": {Abs: 1}}, Of: "n", Chance: 0.5}},
 		"*.json by numbers equal; other files by bytes": {Alike: Files{"*.json": Numbers{}}},
@@ -40,8 +42,6 @@ func TestDefineAlike(t *testing.T) {
 		"no other output":    {Alike: Follows{Output: "p"}},
 		"no other output \"": {Alike: Follows{Output: "o"}},
 		"to a depth":         {Alike: Runs{Overlap: 0.5}},
-		"where there are":    {Alike: Runs{Depth: 1, Metric: "MRR@10"}},
-		"no other":           {Alike: Runs{Depth: 1, Metric: "MRR@10", Qrels: "p"}},
 		"below 1":            {Alike: Numbers{Margin: Margin{Rel: 1}}},
 		"at least 0":         {Alike: Numbers{Margin: Margin{Abs: -1}}},
 		"field \"x\"":        {Alike: Numbers{Fields: map[string]Margin{"x": {Abs: -1}}}},
@@ -81,17 +81,13 @@ func TestRules(t *testing.T) {
 	keys := map[any]bool{}
 	for loose, want := range map[bool]string{true: "words, and numbers within 1", false: "bytes"} {
 		task, err := NewTask(&s, map[string]any{"loose": loose})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		rules, err := s.Rules(task)
 		if err != nil || rules["a"].String() != want || rules["b"] != (OfTheRun{}) {
 			t.Errorf("%v, %v", rules, err)
 		}
 		key, _, err := reg.Key(task)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		keys[key] = true
 	}
 	if len(keys) != 1 {

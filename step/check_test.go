@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestCheckLimits: a number is compared with numbers, with others of its step, and with
@@ -52,9 +53,7 @@ func TestCheckLimits(t *testing.T) {
 		{Check{Field: "large:loss", Min: number(5)}, "the output has 16777217 bytes; a check reads at most 16777216"},
 	} {
 		task, err := Task{Checks: []Check{c.check}}.BindChecks(func(address string) *artifacts.Result { return results[address] })
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		stops, _, err := task.Problems(t.Context(), own, open)
 		if got := strings.Join(stops, "; "); err != nil || (c.want == "") != (got == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%+v: %q, %v; want %q", c.check, got, err, c.want)
@@ -63,7 +62,5 @@ func TestCheckLimits(t *testing.T) {
 	if opened != 1 {
 		t.Errorf("the report was opened %d times, want 1", opened)
 	}
-	if _, err := (Task{Checks: []Check{{Name: "c", Equals: name("x"), Of: []string{"step.other"}}}}).BindChecks(func(string) *artifacts.Result { return nil }); err == nil || !strings.Contains(err.Error(), `check "c": step.other has no result yet`) {
-		t.Errorf("unbound: %v", err)
-	}
+	errtest.Says(t, errtest.Of((Task{Checks: []Check{{Name: "c", Equals: name("x"), Of: []string{"step.other"}}}}).BindChecks(func(string) *artifacts.Result { return nil })), `check "c": step.other has no result yet`)
 }

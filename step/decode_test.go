@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func TestProblems(t *testing.T) {
@@ -96,9 +97,7 @@ func TestRanges(t *testing.T) {
 func TestComplete(t *testing.T) {
 	spec := Define(everythingKind())
 	got, err := spec.Complete(with(minimal(), "options", map[string]any{"gap": int64(1)}, "rows", []any{map[string]any{"name": "r"}}, "count", nil))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	want := map[string]any{
 		"text": "t", "required": []any{"r"}, "one": In(artifactOf("one")),
 		"choice": "a", "flag": false, "count": int64(7), "rate": 0.1, "steps": []any{int64(1), int64(2)}, "words": map[string]any{"k": "v"},
@@ -119,16 +118,10 @@ func TestComplete(t *testing.T) {
 func TestDefaultsAreKept(t *testing.T) {
 	spec := Define(everythingKind())
 	before, err := spec.Complete(minimal())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := spec.Complete(with(minimal(), "steps", []any{int64(9)}, "words", map[string]any{"z": "z"}, "options", map[string]any{"lists": []any{"q"}})); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
+	errtest.None(t, errtest.Of(spec.Complete(with(minimal(), "steps", []any{int64(9)}, "words", map[string]any{"z": "z"}, "options", map[string]any{"lists": []any{"q"}}))))
 	after, err := spec.Complete(minimal())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if d := cmp.Diff(before, after); d != "" {
 		t.Error(d)
 	}
@@ -139,13 +132,9 @@ func TestTaskRefsAndBind(t *testing.T) {
 	ref := func(s string) Input { return Input{Ref: &Ref{Step: "step.a." + s, Output: "out"}} }
 	task, err := NewTask(&spec, with(minimal(), "one", ref("x"), "many", []any{ref("y"), ref("z")}, "named", map[string]any{"k": ref("x")},
 		"rows", []any{map[string]any{"from": ref("w")}}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	refs, err := task.Refs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	var names []string
 	for _, r := range refs {
 		names = append(names, r.String())
@@ -158,9 +147,7 @@ func TestTaskRefsAndBind(t *testing.T) {
 		t.Errorf("the error does not say where: %v", err)
 	}
 	bound, err := task.Bind(func(r Ref) (artifacts.Artifact, error) { return artifactOf(r.Step), nil })
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if refs, err := bound.Refs(); err != nil || len(refs) != 0 {
 		t.Errorf("still waits for %v, %v", refs, err)
 	}
@@ -187,13 +174,9 @@ func TestTaskText(t *testing.T) {
 func TestInputJSON(t *testing.T) {
 	for _, in := range []Input{{}, {Ref: &Ref{Step: `step.a.b["c"]`, Output: "d"}}, In(artifactOf("x"))} {
 		b, err := json.Marshal(in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		var out Input
-		if err := json.Unmarshal(b, &out); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, json.Unmarshal(b, &out))
 		if d := cmp.Diff(in, out); d != "" {
 			t.Errorf("%s: %s", b, d)
 		}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 type inner struct {
@@ -111,13 +113,9 @@ func TestFieldsAreNoKey(t *testing.T) {
 	for i, k := range []Kind[everything]{plain, declared} {
 		spec := Define(k)
 		task, err := NewTask(&spec, minimal())
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		key, _, err := NewRegistry(spec).Key(task)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		keys[i] = key.Hex()
 	}
 	if keys[0] != keys[1] {

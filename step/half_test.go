@@ -3,8 +3,9 @@ package step
 import (
 	"context"
 	"errors"
-	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestHalf: a kind with Needs runs where its half is, its parts likewise, and elsewhere says
@@ -43,9 +44,7 @@ func TestHalf(t *testing.T) {
 		if err != nil || elsewhere != c.elsewhere {
 			t.Errorf("%s %d: elsewhere %v, %v", c.name, c.count, elsewhere, err)
 		}
-		if err := spec.Run(t.Context(), nil, tree); err == nil || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%s %d: %v, want %q", c.name, c.count, err, c.says)
-		}
+		errtest.Says(t, spec.Run(t.Context(), nil, tree), c.says)
 		if d, err := spec.DeviceOf(tree); d != "cuda:1" || err != nil {
 			t.Errorf("%s: device %q, %v", c.name, d, err)
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestInputIsValidated: a task's inputs come from a queue, and are what a step could
@@ -13,14 +14,10 @@ import (
 func TestInputIsValidated(t *testing.T) {
 	d := artifacts.Sum([]byte("x"))
 	tree, err := artifacts.Tree("files", []artifacts.File{{Name: "a/b", Digest: d, Size: 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	for _, a := range []artifacts.Artifact{{Type: "file", Digest: d, Size: 1}, {Digest: d}, tree} {
 		b, err := json.Marshal(In(a))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		var in Input
 		if err := json.Unmarshal(b, &in); err != nil || in.Artifact == nil || !in.Artifact.Equal(a) {
 			t.Errorf("%s gives %+v, %v", b, in, err)
@@ -30,9 +27,7 @@ func TestInputIsValidated(t *testing.T) {
 	escaped.Files = []artifacts.File{{Name: "../../b", Digest: d, Size: 1}}
 	for _, a := range []artifacts.Artifact{{}, {Digest: d, Size: -1}, {Type: "a\x1b[2J", Digest: d}, escaped, {Digest: d, Files: tree.Files}} {
 		b, err := json.Marshal(In(a))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		var in Input
 		if err := json.Unmarshal(b, &in); err == nil || !strings.Contains(err.Error(), "an input of a task") {
 			t.Errorf("%s gives %+v, %v", b, in, err)
@@ -53,9 +48,7 @@ func TestRefIn(t *testing.T) {
 	hollow.Name = "sub/hollow"
 	tree, err := artifacts.Tree("files", []artifacts.File{file("a", ""), file("run", artifacts.Executable), file("sub/b", ""), file("sub/do", artifacts.Executable), hollow, empty,
 		link("sub/in", "b"), link("sub/out", "../a"), link("sub/go", "../run"), link("to", "sub"), link("gone", "nothing"), file("far/x", ""), link("far/sub", "../sub")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	a, b := artifacts.Sum([]byte("a")), artifacts.Sum([]byte("sub/b"))
 	for path, want := range map[string]string{
 		"":            "",
@@ -95,10 +88,6 @@ func TestRefIn(t *testing.T) {
 		}
 	}
 	one := artifacts.Artifact{Type: "csv", Digest: a, Size: 1}
-	if _, err := (Ref{Step: "step.c.x", Output: "out", Path: "a"}).In(one); err == nil || !strings.Contains(err.Error(), `is one file, so nothing in it can be named: leave out ["a"]`) {
-		t.Error(err)
-	}
-	if _, err := (Ref{Step: "step.c.x", Output: "out", Path: "a"}).In(artifacts.Artifact{Files: []artifacts.File{}}); err == nil || !strings.Contains(err.Error(), ": it is empty") {
-		t.Error(err)
-	}
+	errtest.Says(t, errtest.Of((Ref{Step: "step.c.x", Output: "out", Path: "a"}).In(one)), `is one file, so nothing in it can be named: leave out ["a"]`)
+	errtest.Says(t, errtest.Of((Ref{Step: "step.c.x", Output: "out", Path: "a"}).In(artifacts.Artifact{Files: []artifacts.File{}})), ": it is empty")
 }

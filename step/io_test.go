@@ -17,6 +17,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/mem"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // host serves a store in memory, with faults on demand.
@@ -81,12 +82,8 @@ func write(t *testing.T, w io.WriteCloser, err error, text string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := io.WriteString(w, text); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errtest.Of(io.WriteString(w, text)))
+	errtest.None(t, w.Close())
 	if err := w.Close(); err != nil {
 		t.Errorf("closed again: %v", err)
 	}
@@ -100,18 +97,14 @@ func TestOutputs(t *testing.T) {
 		w, err := x.CreateFile("files", name)
 		write(t, w, err, name)
 	}
-	if err := x.LinkFile("files", artifacts.File{Name: "d", Digest: artifacts.Sum([]byte("x")), Size: 1}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, x.LinkFile("files", artifacts.File{Name: "d", Digest: artifacts.Sum([]byte("x")), Size: 1}))
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() { x.Count("read", 2) })
 	}
 	wg.Wait()
 	out, counts, err := x.Finish(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if got := out["out"]; got.Type != "a" || got.Digest != artifacts.Sum([]byte("hello")) || got.Size != 5 {
 		t.Errorf("out is %+v", got)
 	}
@@ -129,20 +122,12 @@ func TestOutputs(t *testing.T) {
 
 func TestLink(t *testing.T) {
 	x := newTestIO(t, newHost())
-	if err := x.Link("out", artifactOf("part")); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, x.Link("out", artifactOf("part")))
 	tree, err := artifacts.Tree("other", []artifacts.File{{Name: "f", Digest: artifacts.Sum([]byte("x")), Size: 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := x.Link("files", tree); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
+	errtest.None(t, x.Link("files", tree))
 	out, _, err := x.Finish(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if out["files"].Type != "b" || out["files"].Digest != tree.Digest {
 		t.Errorf("linked %+v", out["files"])
 	}
@@ -186,9 +171,7 @@ func TestMisuse(t *testing.T) {
 }
 
 func leave(t *testing.T, x *IO) error {
-	if err := x.Link("out", artifactOf("a")); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, x.Link("out", artifactOf("a")))
 	w, err := x.CreateFile("files", "../up")
 	write(t, w, err, "x")
 	_, _, err = x.Finish(nil)
@@ -201,9 +184,7 @@ func TestFailingStore(t *testing.T) {
 	h.failPut = errors.New("disk full")
 	x := newTestIO(t, h)
 	w, err := x.Create("out")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	chunk := bytes.Repeat([]byte("x"), 1000)
 	for err == nil {
 		_, err = w.Write(chunk)
@@ -236,13 +217,9 @@ func TestCorruptInput(t *testing.T) {
 		x := newTestIO(t, &corrupting{h, []byte(good + "x")})
 		d := artifacts.Sum([]byte(good))
 		r, err := x.Open(In(artifacts.Artifact{Digest: d}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		stepErr := read(r)
-		if err := r.Close(); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, r.Close())
 		_, _, err = x.Finish(stepErr)
 		var bad *artifacts.IntegrityError
 		if !errors.As(err, &bad) {
@@ -263,9 +240,7 @@ func (c *corrupting) Open(_ context.Context, d artifacts.Digest) (io.ReadCloser,
 func TestInputs(t *testing.T) {
 	h := newHost()
 	d, err := artifacts.PutBytes(t.Context(), h.Blobs, []byte("text"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	x := newTestIO(t, h)
 	in := In(artifacts.Artifact{Digest: d, Size: 4})
 	files := x.Files(in, "name")
@@ -276,9 +251,7 @@ func TestInputs(t *testing.T) {
 		t.Error("an input that is not set has files")
 	}
 	r, err := x.OpenFile(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if b, err := io.ReadAll(r); err != nil || string(b) != "text" {
 		t.Errorf("%q, %v", b, err)
 	}
@@ -292,9 +265,7 @@ func TestScratch(t *testing.T) {
 	h.scratch.root = t.TempDir()
 	x := newTestIO(t, h)
 	dir, err := x.Scratch()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if err := os.WriteFile(filepath.Join(dir, "f"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}

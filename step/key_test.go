@@ -12,6 +12,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func keyOf(t *testing.T, reg *Registry, tree map[string]any) (artifacts.Digest, string) {
@@ -57,14 +58,6 @@ func with(tree map[string]any, pairs ...any) map[string]any {
 		m[pairs[i].(string)] = pairs[i+1]
 	}
 	return m
-}
-
-func TestKeyIsFramed(t *testing.T) {
-	reg := NewRegistry(Define(everythingKind()))
-	d, pre := keyOf(t, reg, minimal())
-	if want := artifacts.Sum(fmt.Appendf(nil, "redsi-key/1 %d\n%s", len(pre), pre)); d != want {
-		t.Errorf("the key is not the digest of the framed preimage: %s, want %s", d, want)
-	}
 }
 
 // What a key must move with, and what it must not.
@@ -187,9 +180,7 @@ func TestRandomConfigurations(t *testing.T) {
 			t.Fatalf("%v: %v", tree, err)
 		}
 		back, err := task.Tree()
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		again, err := NewTask(spec, back)
 		if err != nil {
 			t.Fatalf("%s: %v", task.Config, err)
@@ -198,24 +189,16 @@ func TestRandomConfigurations(t *testing.T) {
 			t.Fatalf("changed on the way:\n%s\n%s", task.Config, again.Config)
 		}
 		a, err := spec.Decode(tree)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		b, err := spec.Decode(back)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		if x, y := asJSON(t, a), asJSON(t, b); x != y {
 			t.Fatalf("Run would get something else:\n%s\n%s", x, y)
 		}
 		direct, err := Part[everything]{*spec}.Task(a.(everything))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		d, pre, err := reg.Key(task)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		if e, pre2, err := reg.Key(direct); err != nil || e != d {
 			t.Fatalf("TaskOf has another key:\n%s\n%s\n%v", pre, pre2, err)
 		}
@@ -240,9 +223,7 @@ func unkeyed(c *everything) {
 func asJSON(t *testing.T, v any) string {
 	t.Helper()
 	b, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return strings.NewReplacer(":[]", ":null", ":{}", ":null").Replace(string(b))
 }
 
@@ -258,22 +239,14 @@ func TestChangedLeafMovesKey(t *testing.T) {
 			continue
 		}
 		filled, err := spec.Complete(tree)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		old, err := Canonical(filled[a.Name])
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		changed := with(tree, a.Name, random(rng, a.Type, a.Enum))
 		filled, err = spec.Complete(changed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		now, err := Canonical(filled[a.Name])
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		after, pre2 := keyOf(t, reg, changed)
 		if (string(old) == string(now)) != (before == after) {
 			t.Fatalf("%s: %s -> %s\n%s\n%s", a.Name, old, now, pre, pre2)
@@ -307,17 +280,11 @@ func TestResolvedKey(t *testing.T) {
 	}
 	reg := NewRegistry(Define(kind))
 	task, err := NewTask(&reg.Kinds()[0], minimal())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	out, err := reg.Resolved(t.Context(), nil, task)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	want, _, err := reg.Key(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if _, key, preimage, err := reg.Bind(out, nil); err != nil || key != want || preimage != nil {
 		t.Errorf("the key is %s, want %s, made again: %v, error %v", key, want, preimage != nil, err)
 	}

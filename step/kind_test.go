@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // What cannot work is found when the program starts.
@@ -112,9 +114,7 @@ func TestDiff(t *testing.T) {
 		{`{"config":{"a":{"b":1}}}`, `{"config":{"a":[1]}}`, `[config.a: {"b":1} -> [1]]`},
 	} {
 		got, err := Diff([]byte(c.a), []byte(c.b))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		if d := cmp.Diff(c.want, fmt.Sprint(got)); d != "" {
 			t.Errorf("%s %s: %s", c.a, c.b, d)
 		}
@@ -170,9 +170,7 @@ func TestDeclared(t *testing.T) {
 		Run: func(context.Context, *IO, measuredConfig) error { return nil },
 	})
 	task, err := NewTask(&spec, map[string]any{"measures": []any{"a", "b"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	outputs := spec.Declared(task)
 	if _, err := outputs[0].Fields.At("b"); err != nil {
 		t.Error(err)

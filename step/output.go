@@ -58,17 +58,9 @@ func CheckAlike(a Alike) error { return a.check() }
 func checkAlike(kind string, outputs []Output) {
 	for _, o := range outputs {
 		err := o.Rule().check()
-		named := func(name string) {
-			if !slices.ContainsFunc(outputs, func(p Output) bool { return p.Name == name && name != o.Name }) {
-				err = fmt.Errorf("there is no other output %q", name)
-			}
-		}
-		switch r := o.Rule().(type) {
-		case Follows:
-			named(r.Output)
-		case Runs:
-			if r.Qrels != "" {
-				named(r.Qrels)
+		if r, ok := o.Rule().(Follows); ok {
+			if !slices.ContainsFunc(outputs, func(p Output) bool { return p.Name == r.Output && p.Name != o.Name }) {
+				err = fmt.Errorf("there is no other output %q", r.Output)
 			}
 		}
 		_, files := o.Rule().(Files)

@@ -27,9 +27,6 @@ type Sources interface {
 	LocalTree(ctx context.Context, path string, ignore bool) (Folder, error)
 	// Program finds a program, the same one for a whole plan.
 	Program(name string) (path string, err error)
-	// Fingerprint tells two values of a secret apart without telling them, by a hash with a salt
-	// that stays on this machine. Secrets are where each is found, by name.
-	Fingerprint(secrets map[string]string) (string, error)
 }
 
 // NoSources knows of nothing. Sources that know a part embed it.
@@ -41,8 +38,7 @@ func (NoSources) LocalFile(context.Context, string) (p Pin, err error) { return 
 func (NoSources) LocalTree(context.Context, string, bool) (f Folder, err error) {
 	return f, errNotKnown
 }
-func (NoSources) Program(string) (string, error)                { return "", errNotKnown }
-func (NoSources) Fingerprint(map[string]string) (string, error) { return "", errNotKnown }
+func (NoSources) Program(string) (string, error) { return "", errNotKnown }
 
 var errNotKnown = errors.New("it is not known here")
 

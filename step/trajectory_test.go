@@ -3,6 +3,8 @@ package step
 import (
 	"context"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 type walkConfig struct {
@@ -29,13 +31,9 @@ func TestTrajectory(t *testing.T) {
 	of := func(kind string, tree map[string]any) (string, bool) {
 		t.Helper()
 		task, err := NewTask(reg.Lookup(kind), tree)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		key, ok, err := reg.Trajectory(task)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		if result, _, err := reg.Key(task); err != nil || result == key {
 			t.Errorf("%v: the key of its result is %v, %v", tree, result, err)
 		}

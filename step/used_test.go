@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestUsed: bytes count as they pass, those that are read for their check alone too; what a
@@ -17,25 +18,15 @@ func TestUsed(t *testing.T) {
 	h := newHost()
 	x := newTestIO(t, h)
 	d, err := artifacts.PutBytes(t.Context(), h.Blobs, []byte("0123456789"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	in := Input{Artifact: &artifacts.Artifact{Type: "text", Digest: d, Size: 10}}
 	for range 2 {
 		r, err := x.Open(in)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.ReadFull(r, make([]byte, 3)); err != nil {
-			t.Fatal(err)
-		}
-		if err := r.Close(); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
+		errtest.None(t, errtest.Of(io.ReadFull(r, make([]byte, 3))))
+		errtest.None(t, r.Close())
 	}
-	if _, err := x.PutFile(t.Context(), "f", strings.NewReader("1234")); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errtest.Of(x.PutFile(t.Context(), "f", strings.NewReader("1234"))))
 	w, err := x.Create("out")
 	write(t, w, err, "567")
 	process := &artifacts.Used{CPU: 9, CPUOf: artifacts.CPUOfProcess, Memory: 9, MemoryOf: artifacts.MemoryOfProcess, Beside: 1}

@@ -15,9 +15,6 @@ TEMPORAL_SERVER_VERSION = 1.29.1
 MINIO_VERSION      = 0.0.0-20260212201848-7aac2a2c5b7c
 VERSITYGW_VERSION  = 1.8.0
 
-# The wheels of redsi out of which make takes the server, after a release: RELEASED_PLATFORM = SHA256:WHEEL, and the sum
-# of the server's sources that they were made of, RELEASED_SERVER (docs/toolchain.md). None is released.
-
 # The oldest tools that work.
 GO_MIN     = 1.21
 CARGO_MIN  = 1.78

@@ -13,6 +13,7 @@ import (
 
 	"github.com/redsi/redsi/internal/host/lease"
 	"github.com/redsi/redsi/internal/runs"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -23,9 +24,7 @@ func (b *bench) scheduled(w client.WorkflowRun) map[string]int {
 	events := b.c.GetWorkflowHistory(context.Background(), w.GetID(), "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for events.HasNext() {
 		e, err := events.Next()
-		if err != nil {
-			b.t.Fatal(err)
-		}
+		errtest.None(b.t, err)
 		if a := e.GetActivityTaskScheduledEventAttributes(); a != nil {
 			n[a.ActivityType.Name]++
 		}
@@ -61,9 +60,7 @@ step "text" "wide" {
 }
 `
 	w := b.start(src, "1")
-	if r, err := b.wait(w); err != nil || r.Ran != 160 {
-		t.Fatal(r, err)
-	}
+	b.ends(w, 160)
 	n := b.scheduled(w)
 	t.Log(n)
 	if n["Do"] > 30 || n["Prepare"] > 10 {
@@ -111,9 +108,7 @@ step "text" "reader" {
 	b.awaitCounts(w, runs.Ran, 46)
 	b.awaitCounts(w, runs.Running, 1)
 	close(b.hold)
-	if r, err := b.wait(w); err != nil || r.Ran != 47 {
-		t.Fatal(r, err)
-	}
+	b.ends(w, 47)
 	for _, text := range []string{"slow one of a batch", "beside 0", "beside 22"} {
 		if n := b.count(text); n != 1 {
 			t.Errorf("%q ran %d times", text, n)
@@ -133,12 +128,8 @@ step "short" "held" {
 `
 	w := b.start(src, "1")
 	b.next()
-	if err := b.c.CancelWorkflow(context.Background(), w.GetID(), ""); err != nil {
-		t.Fatal(err)
-	}
-	if got := b.next(); got != "cancelled cancelled in a batch" {
-		t.Fatal(got)
-	}
+	errtest.None(t, b.c.CancelWorkflow(context.Background(), w.GetID(), ""))
+	b.says("cancelled cancelled in a batch")
 	if _, err := b.wait(w); err == nil {
 		t.Fatal("a cancelled run ended well")
 	}
@@ -193,9 +184,7 @@ step "short" "c" { text = "meanwhile" }
 	var held []*lease.Held
 	for _, address := range []string{"step.text.a", "step.short.b"} {
 		key := b.result(src, address).Key
-		if err := b.store.Records.Delete(t.Context(), "results/"+key.Hex()); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, b.store.Records.Delete(t.Context(), "results/"+key.Hex()))
 		h, _, err := other.Take(t.Context(), key, lease.Claim{Run: "other", Step: address})
 		if err != nil || h == nil {
 			t.Fatal(h, err)
@@ -211,9 +200,7 @@ step "short" "c" { text = "meanwhile" }
 	for _, h := range held {
 		h.Release()
 	}
-	if r, err := b.wait(w); err != nil || r.Ran != 3 {
-		t.Fatal(r, err)
-	}
+	b.ends(w, 3)
 	if b.count("somebody else a") != 2 || b.count("somebody else b") != 2 {
 		t.Error("what was given back did not run once")
 	}

@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/redsi/redsi/internal/runs"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -102,7 +103,5 @@ step "short" "many" {
 
 func (b *bench) cancel(w client.WorkflowRun) {
 	b.t.Helper()
-	if err := b.c.CancelWorkflow(context.Background(), w.GetID(), ""); err != nil {
-		b.t.Fatal(err)
-	}
+	errtest.None(b.t, b.c.CancelWorkflow(context.Background(), w.GetID(), ""))
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,7 +12,7 @@ import (
 	"go.temporal.io/sdk/client"
 	sdkworker "go.temporal.io/sdk/worker"
 
-	"github.com/redsi/redsi/internal/host/payload"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
 )
@@ -34,9 +33,7 @@ func TestParseDeployment(t *testing.T) {
 			t.Errorf("%q: %v, %v", text, got, err)
 		}
 	}
-	if _, err := worker.ParseDeployment("redsi", ""); err == nil || !strings.Contains(err.Error(), "NAME:BUILD") {
-		t.Error(err)
-	}
+	errtest.Says(t, errtest.Of(worker.ParseDeployment("redsi", "")), "NAME:BUILD")
 }
 
 // lateHandle answers each question late once.
@@ -107,7 +104,7 @@ func TestDeploymentLate(t *testing.T) {
 // work in the first.
 func TestDeployment(t *testing.T) {
 	t.Parallel()
-	b := idleBench(t, 8, payload.Codec{})
+	b := idleBench(t, 8)
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	deployment := fmt.Sprintf("%s-%d", t.Name(), time.Now().UnixNano()) // the server keeps those of before
@@ -115,10 +112,8 @@ func TestDeployment(t *testing.T) {
 		t.Helper()
 		a, d := b.activities(), worker.Deployment{Name: deployment, Build: name}
 		a.Env = map[string]string{"build": name}
-		b.startWorkerOf(a, d)
-		if err := d.SetCurrent(ctx, b.c, func(err error) { t.Log(err) }); err != nil {
-			t.Fatal(err)
-		}
+		b.startWorkerWith(a, worker.Options{Deployment: d})
+		errtest.None(t, d.SetCurrent(ctx, b.c, func(err error) { t.Log(err) }))
 		if current, err := d.Current(ctx, b.c); err != nil || current != name {
 			t.Fatalf("current is %q, %v", current, err)
 		}
@@ -158,9 +153,7 @@ step "text" "both" {
 	close(b.hold)
 	for name, w := range map[string]interface{ GetID() string }{"A": began, "B": next} {
 		d, err := b.c.DescribeWorkflowExecution(ctx, w.GetID(), "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		v := d.GetWorkflowExecutionInfo().GetVersioningInfo()
 		if v.GetBehavior() != enums.VERSIONING_BEHAVIOR_PINNED || v.GetDeploymentVersion().GetBuildId() != name {
 			t.Errorf("the run of %s is %v", name, v)

@@ -2,14 +2,13 @@ package worker_test
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	"go.temporal.io/api/sdk/v1"
 
-	"github.com/redsi/redsi/step"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // details are what the UI shows of a workflow now.
@@ -18,13 +17,9 @@ func (b *bench) details(id string) string {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	v, err := b.c.QueryWorkflow(ctx, id, "", "__temporal_workflow_metadata")
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	errtest.None(b.t, err)
 	var m sdk.WorkflowMetadata
-	if err := v.Get(&m); err != nil {
-		b.t.Fatal(err)
-	}
+	errtest.None(b.t, v.Get(&m))
 	return m.CurrentDetails
 }
 
@@ -43,13 +38,7 @@ func has(t *testing.T, what, text string, words ...string) {
 // TestDetails: the UI's page of a run says what its steps came to and who made its hits.
 func TestDetails(t *testing.T) {
 	b := newBench(t)
-	broken := func(text string) error {
-		if text == "broken" {
-			return step.Permanent(errors.New("no `luck` | at all"))
-		}
-		return nil
-	}
-	b.fail.Store(&broken)
+	b.fails("broken", "no `luck` | at all")
 	src := `
 step "text" "first" { text = "one" }
 step "text" "second" {

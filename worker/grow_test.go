@@ -10,6 +10,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/runs"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -77,9 +78,7 @@ func TestGrow(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	w := b.start(pieces(`"p/a" = "A", "p/b" = "B", "other" = "C"`), "1")
-	if got := b.next(); got != "slow" {
-		t.Fatal(got)
-	}
+	b.says("slow")
 	b.awaitState(func(s workflows.State) bool { return s.Counts[runs.Ran] == 9 }, w) // all that does not need slow
 	b.queue.Stop()
 	b.startWorker()
@@ -145,9 +144,7 @@ func TestGrowLeftOut(t *testing.T) {
 	pl, _ := b.plan(strings.Replace(pieces(`"p/a" = "A", "other" = "C"`), "hold = true", "", 1))
 	rest, _ := pl.Without(func(i int) bool { return pl.Steps[i].Address == "step.tree.other" })
 	d, err := plan.Store(t.Context(), b.store.Blobs, rest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if r, err := b.wait(b.startPlan(d, "1")); err != nil {
 		t.Fatalf("%+v, %v", r, err)
 	}
@@ -169,9 +166,7 @@ step "text" "piece" {
   last     = 5
 }
 `)
-	if _, err := b.activities().Load(t.Context(), workflows.LoadRequest{Plan: &d, RunID: "killed"}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errtest.Of(b.activities().Load(t.Context(), workflows.LoadRequest{Plan: &d, RunID: "killed"})))
 	if r, err := b.wait(b.startPlan(d, "1")); err != nil || r.Released.Results != 3 || b.bytes() != 0 {
 		t.Errorf("%+v, %v, %d bytes are left", r, err, b.bytes())
 	}
@@ -205,9 +200,7 @@ step "short" "all" {
 	grown := 0
 	for it := b.c.GetWorkflowHistory(context.Background(), t.Name()+"/1", "", false, 0); it.HasNext(); {
 		e, err := it.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		if e.GetActivityTaskScheduledEventAttributes().GetActivityType().GetName() == workflows.GrowActivity {
 			grown++
 		}

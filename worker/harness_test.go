@@ -3,6 +3,7 @@ package worker_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -15,6 +16,7 @@ import (
 
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
 
 	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
@@ -28,12 +30,15 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/stores/mem"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
 )
 
 var server *devservertest.OwnServer
+
+var quiet = log.NewStructuredLogger(slog.New(slog.DiscardHandler))
 
 func TestMain(m *testing.M) {
 	if os.Getenv(heldServer) != "" {
@@ -97,30 +102,22 @@ func newBench(t *testing.T) *bench {
 // newBenchOf is a bench whose worker does so many steps at a time.
 func newBenchOf(t *testing.T, slots int) *bench {
 	t.Helper()
-	return newSealedBench(t, slots, payload.Codec{})
-}
-
-// newSealedBench is one whose client and worker have a codec.
-func newSealedBench(t *testing.T, slots int, codec payload.Codec) *bench {
-	t.Helper()
-	b := idleBench(t, slots, codec)
+	b := idleBench(t, slots)
 	b.startWorker()
 	return b
 }
 
 // idleBench is one whose worker is not started yet.
-func idleBench(t *testing.T, slots int, codec payload.Codec) *bench {
+func idleBench(t *testing.T, slots int) *bench {
 	t.Helper()
-	return watchedBench(t, slots, codec, nil)
+	return idleBenchOf(t, slots, payload.Codec{}, nil)
 }
 
-// watchedBench is one that tells what it does.
-func watchedBench(t *testing.T, slots int, codec payload.Codec, shown *telemetry.Telemetry) *bench {
+// idleBenchOf is one whose client and worker have a codec, and tell what they do.
+func idleBenchOf(t *testing.T, slots int, codec payload.Codec, shown *telemetry.Telemetry) *bench {
 	t.Helper()
 	opts, err := clientOptions()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return benchAt(t, opts, slots, codec, shown)
 }
 
@@ -155,7 +152,7 @@ func benchAt(t *testing.T, opts client.Options, slots int, codec payload.Codec, 
 		Outputs: []step.Output{{Name: "out", Type: "files", Tree: true, Help: "files"}}}
 	b.reg = step.NewRegistry(step.Define(whole), step.Define(short), step.Define(split), step.Define(tree))
 
-	opts.Identity, opts.Logger = "test", discard{}
+	opts.Identity, opts.Logger = "test", quiet
 	opts.DataConverter, opts.FailureConverter = codec.DataConverter(), workflows.Failures(codec.FailureConverter())
 	var err error
 	if b.c, err = client.Dial(shown.Client(opts)); err != nil {
@@ -166,18 +163,13 @@ func benchAt(t *testing.T, opts client.Options, slots int, codec payload.Codec, 
 }
 
 func (b *bench) activities() *activities.Activities {
-	return &activities.Activities{Store: artifacts.Alone(b.store), Leases: lease.New(b.store.Leases, slog.New(slog.DiscardHandler)), Registry: b.reg, Log: slog.New(slog.DiscardHandler), Client: b.c, Codec: b.codec,
+	return &activities.Activities{Store: artifacts.Alone(b.store), Leases: lease.New(b.store.Leases, slog.New(slog.DiscardHandler)), Registry: b.reg, Log: slog.New(slog.DiscardHandler), Client: b.c,
 		CacheDir: b.t.TempDir(), Scratch: scratch.In(b.t.TempDir()), Features: workflows.Features{SearchAttributes: true}, Telemetry: b.shown,
 		Resolve: func(context.Context, *plan.Plan, []int, string) error { return nil }}
 }
 
 func (b *bench) startWorker() {
-	b.startWorkerOf(b.activities(), worker.Deployment{})
-}
-
-func (b *bench) startWorkerOf(a *activities.Activities, d worker.Deployment) {
-	b.t.Helper()
-	b.startWorkerWith(a, worker.Options{Deployment: d})
+	b.startWorkerWith(b.activities(), worker.Options{})
 }
 
 // startWorkerWith starts one with other options than its queue and slots.
@@ -192,9 +184,7 @@ func (b *bench) startWorkerWith(a *activities.Activities, o worker.Options) {
 			return onWait(queue)
 		}
 	}
-	if err := b.queue.Start(); err != nil {
-		b.t.Fatal(err)
-	}
+	errtest.None(b.t, b.queue.Start())
 	b.t.Cleanup(b.queue.Stop)
 }
 
@@ -286,13 +276,9 @@ func (b *bench) plan(src string) (*plan.Plan, artifacts.Digest) {
 		b.t.Fatalf("%s", text)
 	}
 	pl, err := plan.Build("t.hcl", p, b.reg, nil)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	errtest.None(b.t, err)
 	d, err := plan.Store(context.Background(), b.store.Blobs, pl)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	errtest.None(b.t, err)
 	return pl, d
 }
 
@@ -314,9 +300,7 @@ func (b *bench) startPlan(d artifacts.Digest, id string) client.WorkflowRun {
 	defer cancel()
 	w, err := b.c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: b.t.Name() + "/" + id, TaskQueue: b.t.Name(), RetryPolicy: workflows.RunAgain()},
 		workflows.ReproduceWorkflow, workflows.ReproduceInput{Pipeline: "t.hcl", Plan: &d, RunID: b.t.Name() + id})
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	errtest.None(b.t, err)
 	return w
 }
 
@@ -332,10 +316,27 @@ func (b *bench) wait(w client.WorkflowRun) (workflows.ReproduceResult, error) {
 func (b *bench) run(src, id string) (hit, ran int) {
 	b.t.Helper()
 	r, err := b.wait(b.start(src, id))
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	errtest.None(b.t, err)
 	return r.Hit, r.Ran
+}
+
+// ends waits for a run, which must end well and have run so many steps.
+func (b *bench) ends(w client.WorkflowRun, ran int) {
+	b.t.Helper()
+	if r, err := b.wait(w); err != nil || r.Ran != ran {
+		b.t.Fatalf("%+v, %v; want %d steps to run", r, err, ran)
+	}
+}
+
+// fails has the steps of a text fail for good.
+func (b *bench) fails(text, why string) {
+	fail := func(of string) error {
+		if of == text {
+			return step.Permanent(errors.New(why))
+		}
+		return nil
+	}
+	b.fail.Store(&fail)
 }
 
 // text is the output of a step, read back from the store.
@@ -343,26 +344,20 @@ func (b *bench) text(src, address string) string {
 	b.t.Helper()
 	res := b.result(src, address)
 	r, err := b.store.Blobs.Open(context.Background(), res.Outputs["out"].Digest)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	errtest.None(b.t, err)
 	defer r.Close()
 	t, err := io.ReadAll(r)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	errtest.None(b.t, err)
 	return string(t)
 }
 
 func (b *bench) result(src, address string) *artifacts.Result {
 	b.t.Helper()
 	pl, _ := b.plan(src)
-	v, err := pl.Preview(context.Background(), b.reg, func(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
+	v, err := pl.Follow(context.Background(), b.reg, func(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
 		return artifacts.LookupMany(ctx, artifacts.Alone(b.store), keys)
-	})
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	}, plan.KeepAll, nil)
+	errtest.None(b.t, err)
 	for i, s := range pl.Steps {
 		if s.Address == address && v.Items[i].Result != nil {
 			return v.Items[i].Result
@@ -375,22 +370,11 @@ func (b *bench) result(src, address string) *artifacts.Result {
 func (b *bench) record(id string) runs.Record {
 	b.t.Helper()
 	raw, err := b.store.Records.Get(context.Background(), "runs/"+b.t.Name()+id)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	errtest.None(b.t, err)
 	var rec runs.Record
-	if err := json.Unmarshal(raw, &rec); err != nil {
-		b.t.Fatal(err)
-	}
+	errtest.None(b.t, json.Unmarshal(raw, &rec))
 	return rec
 }
-
-type discard struct{}
-
-func (discard) Debug(string, ...any) {}
-func (discard) Info(string, ...any)  {}
-func (discard) Warn(string, ...any)  {}
-func (discard) Error(string, ...any) {}
 
 // awaitActivity waits until one of some workflows is at an activity of a name, and returns which
 // and what its heartbeat says, which must have the words.
@@ -468,5 +452,13 @@ func (b *bench) next() string {
 	case <-time.After(2 * time.Minute):
 		b.t.Fatal("no step was started or stopped for two minutes")
 		return ""
+	}
+}
+
+// says waits for the next held step, which must say a text.
+func (b *bench) says(text string) {
+	b.t.Helper()
+	if got := b.next(); got != text {
+		b.t.Fatalf("the next step says %q, not %q", got, text)
 	}
 }

@@ -23,7 +23,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/redsi/redsi/internal/runs"
-	"github.com/redsi/redsi/step"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 var update = flag.Bool("update", false, "write those histories for workflows/replay_test.go that are not there")
@@ -40,9 +40,7 @@ step "split" "s" {
 }
 `
 	w := b.start(src, "history")
-	if _, err := b.wait(w); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errtest.Of(b.wait(w)))
 	b.keep("reproduce", w.GetID(), "")
 	for _, x := range b.steps(w) {
 		if x.Workflow != "" {
@@ -55,13 +53,7 @@ step "split" "s" {
 // travel in pages.
 func TestPagedPlan(t *testing.T) {
 	b := newBench(t)
-	bad := func(text string) error {
-		if text == "paged" {
-			return step.Permanent(errors.New("it fails"))
-		}
-		return nil
-	}
-	b.fail.Store(&bad)
+	b.fails("paged", "it fails")
 	w := b.start(`
 step "short" "first" { text = "paged" }
 step "short" "many" {
@@ -91,15 +83,11 @@ func (b *bench) keep(name, id, execution string) {
 	events := b.c.GetWorkflowHistory(context.Background(), id, execution, false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for events.HasNext() {
 		e, err := events.Next()
-		if err != nil {
-			b.t.Fatal(err)
-		}
+		errtest.None(b.t, err)
 		h.Events = append(h.Events, e)
 	}
 	raw, err := plainHistory(&h)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	errtest.None(b.t, err)
 	var out bytes.Buffer
 	z, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
 	if err == nil {

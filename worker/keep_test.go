@@ -12,7 +12,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/runs"
-	"github.com/redsi/redsi/step"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -49,12 +49,10 @@ func (b *bench) ranTimes(texts ...string) string {
 func (b *bench) seen(src string) *plan.Preview {
 	b.t.Helper()
 	pl, _ := b.plan(src)
-	v, err := pl.Preview(b.t.Context(), b.reg, func(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
+	v, err := pl.Follow(b.t.Context(), b.reg, func(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
 		return artifacts.LookupKnown(ctx, artifacts.Alone(b.store), keys)
-	})
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	}, plan.KeepAll, nil)
+	errtest.None(b.t, err)
 	return v
 }
 
@@ -81,6 +79,14 @@ func (b *bench) foreseen(src string) string {
 	return strings.Join(said, ", ")
 }
 
+// foresees is a preview that must say this of the steps.
+func (b *bench) foresees(src, want string) {
+	b.t.Helper()
+	if got := b.foreseen(src); got != want {
+		b.t.Fatalf("%s\nwant %s", got, want)
+	}
+}
+
 // bytes is the size of the outputs that are let go if nothing needs them.
 func (b *bench) bytes() (n int64) {
 	b.t.Helper()
@@ -102,9 +108,7 @@ func (b *bench) bytes() (n int64) {
 func (b *bench) mustRun(src, id string) workflows.ReproduceResult {
 	b.t.Helper()
 	r, err := b.wait(b.start(src, id))
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	errtest.None(b.t, err)
 	return r
 }
 
@@ -119,17 +123,13 @@ func TestKeepFalse(t *testing.T) {
 	if r.Ran != 6 || r.Released.Results != 3 || r.Released.Bytes != size || b.bytes() != 0 {
 		t.Fatalf("%+v, want 6 to run and 3 results of %d bytes to be let go; %d bytes are left", r, size, b.bytes())
 	}
-	if got, want := b.foreseen(src), "end hit, last released, mid released, other hit, raw released, side hit"; got != want {
-		t.Fatalf("%s\nwant %s", got, want)
-	}
+	b.foresees(src, "end hit, last released, mid released, other hit, raw released, side hit")
 	if r := b.mustRun(src, "2"); r.Hit != 6 || r.Released.Results != 0 {
 		t.Fatalf("nothing to do, and %+v", r)
 	}
 
 	changed := hcl(temporaries("keep = false", "END", "side"))
-	if got, want := b.foreseen(changed), "end run, last run, mid run, other hit, raw run, side hit"; got != want {
-		t.Fatalf("%s\nwant %s", got, want)
-	}
+	b.foresees(changed, "end run, last run, mid run, other hit, raw run, side hit")
 	if r := b.mustRun(changed, "3"); r.Hit != 2 || r.Ran != 4 || r.Released.Results != 3 || b.bytes() != 0 {
 		t.Fatalf("another end: %+v, %d bytes left", r, b.bytes())
 	}
@@ -145,9 +145,7 @@ func TestKeepFalse(t *testing.T) {
 	}
 
 	kept := hcl(temporaries("keep = true", "END", "SIDE"))
-	if got, want := b.foreseen(kept), "end maybe, last maybe, mid maybe, other maybe, raw run, side maybe"; got != want {
-		t.Fatalf("%s\nwant %s", got, want)
-	}
+	b.foresees(kept, "end maybe, last maybe, mid maybe, other maybe, raw run, side maybe")
 	if r := b.mustRun(kept, "5"); r.Ran != 3 || r.Hit != 3 || b.bytes() != size {
 		t.Fatalf("kept: %+v, %d bytes there", r, b.bytes())
 	}
@@ -167,17 +165,13 @@ func TestKeepFalseWithOtherBytes(t *testing.T) {
 	b.mustRun(src, "1")
 	raw := b.resultOf(src, "step.text.raw")
 	d, n, err := b.store.Blobs.Put(t.Context(), strings.NewReader(long("RAW")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	again := *raw
 	again.Outputs = map[string]artifacts.Artifact{"out": {Type: "text", Digest: d, Size: n}}
 	if _, differs, err := artifacts.Publish(t.Context(), artifacts.Alone(b.store), again); err != nil || !differs {
 		t.Fatal(differs, err)
 	}
-	if got, want := b.foreseen(src), "end maybe, last maybe, mid run, other maybe, raw hit, side maybe"; got != want {
-		t.Fatalf("%s, want %s", got, want)
-	}
+	b.foresees(src, "end maybe, last maybe, mid run, other maybe, raw hit, side maybe")
 	if r := b.mustRun(src, "2"); r.Hit != 1 || r.Ran != 5 || b.bytes() != 0 {
 		t.Fatalf("%+v, %d bytes left", r, b.bytes())
 	}
@@ -199,28 +193,18 @@ step "text" "end"  { text = "end", after = [step.text.raw.out, step.text.own.out
 	if got := b.text(src, "step.text.same"); got != long("raw") {
 		t.Fatalf("same has %d bytes", len(got))
 	}
-	if got, want := b.foreseen(src), "end hit, own released, raw hit, same hit"; got != want {
-		t.Fatalf("%s, want %s", got, want)
-	}
+	b.foresees(src, "end hit, own released, raw hit, same hit")
 }
 
 func TestKeepFalseOfAFailure(t *testing.T) {
 	b := newBench(t)
-	fail := func(text string) error {
-		if text == "end" {
-			return step.Permanent(errors.New("no"))
-		}
-		return nil
-	}
-	b.fail.Store(&fail)
+	b.fails("end", "no")
 	src := hcl(temporaries("keep = false", "end", "side"))
 	_, err := b.wait(b.start(src, "1"))
 	if err == nil {
 		t.Fatal("end did not fail")
 	}
-	if got, want := b.foreseen(src), "end run, last hit, mid released, other hit, raw released, side hit"; got != want {
-		t.Fatalf("%s, want %s", got, want)
-	}
+	b.foresees(src, "end run, last hit, mid released, other hit, raw released, side hit")
 	b.fail.Store(nil)
 	if r := b.mustRun(src, "2"); r.Hit != 5 || r.Ran != 1 || r.Released.Results != 1 || b.bytes() != 0 {
 		t.Fatalf("%+v, %d bytes left", r, b.bytes())
@@ -296,9 +280,7 @@ step "text" "late" { text = "late", after = [step.text.last.out, step.text.slow.
 		t.Fatalf("%+v, %v", freed, err)
 	}
 	close(b.hold)
-	if r, err := b.wait(w); err != nil || r.Ran != 5 {
-		t.Fatalf("%+v, %v", r, err)
-	}
+	b.ends(w, 5)
 	if got := b.ranTimes("raw", "mid", "last", "late", "end"); got != "raw 2, mid 2, last 2, late 1, end 1" {
 		t.Fatal(got)
 	}
@@ -314,19 +296,13 @@ func TestKeepFalseKilled(t *testing.T) {
 	for _, name := range []string{"raw", "last"} {
 		key := b.result(src, "step.text."+name).Key
 		text := fmt.Sprintf(`{"format":%q,"key":%q,"bytes":7}`, artifacts.ReleasedFormat, key)
-		if err := b.store.Records.Put(t.Context(), artifacts.ReleasedName(key), []byte(text)); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, b.store.Records.Put(t.Context(), artifacts.ReleasedName(key), []byte(text)))
 	}
 	for d := range maps.Keys(last.Sizes()) {
-		if err := b.store.Blobs.Delete(t.Context(), d); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, b.store.Blobs.Delete(t.Context(), d))
 	}
 	src = hcl(temporaries("keep = false", "end", "side"))
-	if got, want := b.foreseen(src), "end hit, last released, mid hit, other hit, raw hit, side hit"; got != want {
-		t.Fatalf("%s, want %s", got, want)
-	}
+	b.foresees(src, "end hit, last released, mid hit, other hit, raw hit, side hit")
 	if r := b.mustRun(src, "2"); r.Hit != 6 || r.Released.Results != 2 || b.bytes() != 0 {
 		t.Fatalf("%+v, %d bytes left", r, b.bytes())
 	}

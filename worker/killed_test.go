@@ -17,9 +17,9 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/redsi/redsi/internal/host/devserver"
-	"github.com/redsi/redsi/internal/host/payload"
 	"github.com/redsi/redsi/internal/stores/dir"
 	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
 )
@@ -63,15 +63,13 @@ func TestHeldWorker(t *testing.T) {
 	if queue == "" {
 		return
 	}
-	b := idleBench(t, 1, payload.Codec{})
+	b := idleBench(t, 1)
 	var err error
 	if b.store, err = dir.Open(os.Getenv(heldStore)); err != nil {
 		t.Fatal(err)
 	}
 	b.store = storetest.Hooked(b.store, held(os.Getenv(heldKind)))
-	if err := worker.New(b.c, b.activities(), worker.Options{Queues: []string{queue}, CPU: 1}).Start(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, worker.New(b.c, b.activities(), worker.Options{Queues: []string{queue}, CPU: 1}).Start())
 	_, _ = io.Copy(io.Discard, os.Stdin) // until it is killed, or the other process is
 }
 
@@ -82,7 +80,7 @@ func TestKilledWorker(t *testing.T) {
 	for _, kind := range []string{workflows.LoadActivity, workflows.PrepareActivity} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			b := idleBench(t, 1, payload.Codec{})
+			b := idleBench(t, 1)
 			folder := t.TempDir()
 			var err error
 			if b.store, err = dir.Open(folder); err != nil {
@@ -92,28 +90,18 @@ func TestKilledWorker(t *testing.T) {
 			held.Env = append(os.Environ(), heldQueue+"="+t.Name(), heldServer+"="+filepath.Dir(server.Profile()),
 				heldStore+"="+folder, heldKind+"="+kind, "TMPDIR="+t.TempDir())
 			held.Stderr = os.Stderr
-			if _, err := held.StdinPipe(); err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, errtest.Of(held.StdinPipe()))
 			said, err := held.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := held.Start(); err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
+			errtest.None(t, held.Start())
 			t.Cleanup(func() { _ = held.Process.Kill(); _ = held.Wait() })
 			w := b.start(`step "text" "a" { text = "killed `+kind+`" }`, "1")
 			if lines := bufio.NewScanner(said); !lines.Scan() || lines.Text() != "holding" {
 				t.Fatalf("the worker says %q, %v", lines.Text(), lines.Err())
 			}
-			if err := held.Process.Kill(); err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, held.Process.Kill())
 			b.startWorker()
-			if r, err := b.wait(w); err != nil || r.Ran != 1 {
-				t.Fatalf("%+v, %v", r, err)
-			}
+			b.ends(w, 1)
 			scheduled, started := b.attempts(w, kind)
 			if started.Attempt < 2 || started.LastFailure.GetTimeoutFailureInfo().GetTimeoutType() != enums.TIMEOUT_TYPE_HEARTBEAT {
 				t.Errorf("attempt %d, after %v; want one after a missed heartbeat", started.Attempt, started.LastFailure)
@@ -132,9 +120,7 @@ func (b *bench) attempts(w client.WorkflowRun, kind string) (s *history.Activity
 	events := b.c.GetWorkflowHistory(context.Background(), w.GetID(), "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for events.HasNext() {
 		e, err := events.Next()
-		if err != nil {
-			b.t.Fatal(err)
-		}
+		errtest.None(b.t, err)
 		if a := e.GetActivityTaskScheduledEventAttributes(); s == nil && a != nil && a.ActivityType.Name == kind {
 			s, id = a, e.EventId
 		}
@@ -156,21 +142,13 @@ step "text" "long" {
   text = "handed back"
   hold = true
 }`, "1")
-	if got := b.next(); got != "handed back" {
-		t.Fatal(got)
-	}
+	b.says("handed back")
 	b.queue.Stop()
-	if got := b.next(); got != "cancelled handed back" {
-		t.Fatalf("the worker has ended, and its step said %q", got)
-	}
+	b.says("cancelled handed back")
 	b.startWorker()
-	if got := b.next(); got != "handed back" {
-		t.Fatal(got)
-	}
+	b.says("handed back")
 	close(b.hold)
-	if r, err := b.wait(w); err != nil || r.Ran != 1 {
-		t.Fatalf("%+v, %v", r, err)
-	}
+	b.ends(w, 1)
 	_, started := b.attempts(w, workflows.DoActivity)
 	if started.Attempt != 2 || started.LastFailure.GetMessage() != "interrupted: the worker is ending" {
 		t.Errorf("attempt %d, after %v", started.Attempt, started.LastFailure)

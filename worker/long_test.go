@@ -10,6 +10,7 @@ import (
 	"github.com/redsi/redsi/internal/host/devserver"
 	"github.com/redsi/redsi/internal/host/devserver/devservertest"
 	"github.com/redsi/redsi/internal/host/payload"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -19,18 +20,12 @@ import (
 func TestLongHistory(t *testing.T) {
 	t.Parallel()
 	program, err := devserver.Find()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	long, err := devservertest.Start(t.Context(), devserver.Options{Program: program, SearchAttributes: workflows.SearchAttributes(), Long: 100})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	t.Cleanup(long.Stop)
 	opts, err := long.ClientOptions()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	b := benchAt(t, opts, 8, payload.Codec{}, nil)
 	b.startWorker()
 	const slow = `
@@ -40,9 +35,7 @@ step "text" "long" {
 }
 `
 	holder := b.start(slow, "1")
-	if got := b.next(); got != "long history" {
-		t.Fatal(got)
-	}
+	b.says("long history")
 	w := b.start(slow+`
 step "split" "many" { # each in a workflow of its own: three events at least, of the 100 after which this server speaks up
   for_each = toset([for i in range(40) : tostring(i)])

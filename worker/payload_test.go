@@ -17,7 +17,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/redsi/redsi/internal/host/payload"
-	"github.com/redsi/redsi/step"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -29,9 +29,7 @@ func codecOf(t *testing.T, digit string) payload.Codec {
 		t.Fatal(err)
 	}
 	c, err := payload.Load(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return c
 }
 
@@ -39,14 +37,10 @@ func codecOf(t *testing.T, digit string) payload.Codec {
 func plainClient(t *testing.T) client.Client {
 	t.Helper()
 	opts, err := server.ClientOptions()
-	if err != nil {
-		t.Fatal(err)
-	}
-	opts.Logger = discard{}
+	errtest.None(t, err)
+	opts.Logger = quiet
 	c, err := client.Dial(opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	t.Cleanup(c.Close)
 	return c
 }
@@ -61,13 +55,9 @@ func historiesOf(t *testing.T, c client.Client, id string) []byte {
 	it := c.GetWorkflowHistory(ctx, id, "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for it.HasNext() {
 		e, err := it.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		b, err := proto.Marshal(e)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		all = append(all, b...)
 		if child := e.GetChildWorkflowExecutionStartedEventAttributes(); child != nil {
 			all = append(all, historiesOf(t, c, child.WorkflowExecution.WorkflowId)...)
@@ -86,14 +76,9 @@ func TestHistoriesSayNothing(t *testing.T) {
 		hidden bool
 	}{{"plain", payload.Codec{}, false}, {"key", codecOf(t, "a"), true}} {
 		t.Run(c.name, func(t *testing.T) {
-			b := newSealedBench(t, 4, c.codec)
-			broken := func(text string) error {
-				if text == "broken" {
-					return step.Permanent(errors.New("planted-error"))
-				}
-				return nil
-			}
-			b.fail.Store(&broken)
+			b := idleBenchOf(t, 4, c.codec, nil)
+			b.startWorker()
+			b.fails("broken", "planted-error")
 			_, d := b.plan(`
 step "text" "planted-name" { text = "one" }
 step "split" "planted-cut" { text = "cut" }
@@ -105,9 +90,7 @@ step "text" "two" { text = "broken" }
 			w, err := b.c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: id, TaskQueue: t.Name(),
 				StaticSummary: "planted-summary", StaticDetails: "planted-details"},
 				workflows.ReproduceWorkflow, workflows.ReproduceInput{Pipeline: "planted-pipeline.hcl", Plan: &d, RunID: t.Name()})
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			if err := w.Get(ctx, nil); err == nil || !strings.Contains(err.Error(), "planted-error") {
 				t.Fatalf("who has the key reads %v", err)
 			}
@@ -133,33 +116,24 @@ func TestWorkersWithoutTheKey(t *testing.T) {
 		client, worker payload.Codec
 	}{{"worker", key, payload.Codec{}}, {"other", key, codecOf(t, "c")}, {"client", payload.Codec{}, key}} {
 		t.Run(c.name, func(t *testing.T) {
-			b := newSealedBench(t, 4, c.worker)
+			b := idleBenchOf(t, 4, c.worker, nil)
+			b.startWorker()
 			opts, err := server.ClientOptions()
-			if err != nil {
-				t.Fatal(err)
-			}
-			opts.Logger = discard{}
+			errtest.None(t, err)
+			opts.Logger = quiet
 			opts.DataConverter, opts.FailureConverter = c.client.DataConverter(), c.client.FailureConverter()
 			starter, err := client.Dial(opts)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			t.Cleanup(starter.Close)
 			_, d := b.plan(`step "text" "one" { text = "x" }`)
 			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 			defer cancel()
 			w, err := starter.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: t.Name(), TaskQueue: t.Name()},
 				workflows.ReproduceWorkflow, workflows.ReproduceInput{Pipeline: "t.hcl", Plan: &d, RunID: t.Name()})
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			var r workflows.ReproduceResult
 			err = w.Get(ctx, &r)
-			for _, word := range []string{key.IDs()[0], "lacks", "--payload-key"} {
-				if err == nil || !strings.Contains(err.Error(), word) {
-					t.Errorf("the error does not say %q: %v", word, err)
-				}
-			}
+			errtest.Says(t, err, key.IDs()[0], "lacks", "--payload-key")
 			var app *temporal.ApplicationError
 			var own *payload.Error
 			if !errors.As(err, &own) && (!errors.As(err, &app) || app.Type() != payload.ErrorType) {
@@ -181,10 +155,8 @@ func TestRunsThatBeganInPlainText(t *testing.T) {
 	b.queue.Stop()
 	b.codec = codecOf(t, "d")
 	opts, err := server.ClientOptions()
-	if err != nil {
-		t.Fatal(err)
-	}
-	opts.Logger = discard{}
+	errtest.None(t, err)
+	opts.Logger = quiet
 	opts.DataConverter, opts.FailureConverter = b.codec.DataConverter(), workflows.Failures(b.codec.FailureConverter())
 	if b.c, err = client.Dial(opts); err != nil {
 		t.Fatal(err)

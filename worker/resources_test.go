@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/host/command"
-	"github.com/redsi/redsi/internal/host/payload"
 	"github.com/redsi/redsi/internal/runs"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
@@ -19,7 +19,7 @@ var little = worker.Options{Cores: 3, Memory: 100, Cards: []int{0, 1}}
 // roomy is a bench whose worker has that, and does two steps at a time.
 func roomy(t *testing.T, onlyWorker bool) *bench {
 	t.Helper()
-	b := idleBench(t, 2, payload.Codec{})
+	b := idleBench(t, 2)
 	b.waiting = make(chan string, 100)
 	a := b.activities()
 	a.OnlyWorker = onlyWorker
@@ -69,13 +69,9 @@ step "text" "cards" {
 		t.Fatalf("%s and %s run together", first, second)
 	}
 	b.hold <- struct{}{}
-	if got := b.next(); got != second {
-		t.Fatalf("then %s runs, not %s", got, second)
-	}
+	b.says(second)
 	b.hold <- struct{}{}
-	if r, err := b.wait(w); err != nil || r.Ran != 4 {
-		t.Fatal(r, err)
-	}
+	b.ends(w, 4)
 	for text, want := range map[string]step.Granted{"large": {Memory: 60}, "other": {CPUs: 2, Memory: 60}, "small": {}, "cards": {Cards: "0,1"}} {
 		if got, _ := b.gave.Load(text); got != want {
 			t.Errorf("%s was given %+v, want %+v", text, got, want)
@@ -131,9 +127,7 @@ step "text" "long" {
 		"step.text.never: p was ended by signal \"killed\" (by the system: no memory was left)", "Its peak is not known, and it asked for 40 B: raise memory in its resources (t.hcl:12)",
 		"that was try 2 of 2: see retry (t.hcl:12)", "step.text.long: it ran longer than its time of 1.0 s: raise time in its resources (t.hcl:21)",
 	} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v\ndoes not say %s", err, want)
-		}
+		errtest.Says(t, err, want)
 	}
 	if b.count("never") != 2 || b.count("again") != 2 || b.count("long") != 1 {
 		t.Errorf("tries: %d, %d, %d; %+v", b.count("never"), b.count("again"), b.count("long"), r)
@@ -160,9 +154,7 @@ step "text" "a" {
 func TestUnfitAlone(t *testing.T) {
 	b := roomy(t, true)
 	_, err := b.wait(b.start(tooLarge, "1"))
-	if err == nil || !strings.Contains(err.Error(), "step.text.a: it asks for 200 B of memory, and this worker has 100 B (t.hcl:4)") {
-		t.Error(err)
-	}
+	errtest.Says(t, err, "step.text.a: it asks for 200 B of memory, and this worker has 100 B (t.hcl:4)")
 }
 
 // TestUnfitCluster: where there may be other workers it waits for one that has enough.
@@ -217,8 +209,6 @@ step "text" "free" { text = "free" }
 			b.hold <- struct{}{}
 		}
 	}
-	if r, err := b.wait(w); err != nil || r.Ran != 5 {
-		t.Fatal(r, err)
-	}
+	b.ends(w, 5)
 	b.keep("limits", w.GetID(), "")
 }

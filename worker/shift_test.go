@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redsi/redsi/internal/host/payload"
 	"github.com/redsi/redsi/internal/runs"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/worker"
 )
 
@@ -14,20 +14,16 @@ import (
 // has left; another one does it.
 func TestShiftThatIsTooShort(t *testing.T) {
 	t.Parallel()
-	b := idleBench(t, 2, payload.Codec{})
+	b := idleBench(t, 2)
 	src := `
 step "text" "long" { text = "too long for a shift" }
 `
 	pl, digest := b.plan(src)
 	err := runs.Write(t.Context(), b.store, runs.Record{RunID: "before", Pipeline: pl.Pipeline, Plan: digest,
 		Steps: []runs.Step{{Address: "step.text.long", Outcome: runs.Ran, TookS: 3600}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	short := worker.New(b.c, b.activities(), worker.Options{Queues: []string{b.t.Name()}, CPU: 2, Shift: worker.Shift{Until: 30 * time.Minute}})
-	if err := short.Start(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, short.Start())
 	w := b.start(src, "1")
 	select {
 	case why := <-short.Ended():
@@ -42,7 +38,5 @@ step "text" "long" { text = "too long for a shift" }
 		t.Fatalf("the step ran %d times", n)
 	}
 	b.startWorker()
-	if r, err := b.wait(w); err != nil || r.Ran != 1 {
-		t.Fatal(r, err)
-	}
+	b.ends(w, 1)
 }

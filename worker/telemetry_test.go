@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -22,7 +21,7 @@ import (
 
 	"github.com/redsi/redsi/internal/host/payload"
 	"github.com/redsi/redsi/internal/host/telemetry"
-	"github.com/redsi/redsi/step"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -33,9 +32,7 @@ func watch(t *testing.T, o telemetry.Options) *telemetry.Telemetry {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	shown, err := telemetry.Start(context.Background(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	t.Cleanup(shown.Close)
 	return shown
 }
@@ -62,23 +59,15 @@ step "text" "wrong" { text = "wrong" }
 // TestMetrics reads what a worker has done from its own page.
 func TestMetrics(t *testing.T) {
 	shown := watch(t, telemetry.Options{Metrics: "0"})
-	b := watchedBench(t, 8, payload.Codec{}, shown)
+	b := idleBenchOf(t, 8, payload.Codec{}, shown)
 	b.startWorker()
-	fail := func(text string) error {
-		if text == "wrong" {
-			return step.Permanent(errors.New("private words of an error"))
-		}
-		return nil
-	}
-	b.fail.Store(&fail)
+	b.fails("wrong", "private words of an error")
 	w := b.start(watchedPipeline, "1")
 	b.next()
 	get := func() string {
 		t.Helper()
 		r, err := http.Get("http://" + shown.Address() + "/metrics")
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		defer r.Body.Close()
 		page, err := io.ReadAll(r.Body)
 		if err != nil || r.StatusCode != http.StatusOK {
@@ -171,15 +160,9 @@ func TestTraces(t *testing.T) {
 	defer receiver.Close()
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", receiver.URL)
 	shown := watch(t, telemetry.Options{Version: "v"})
-	b := watchedBench(t, 8, payload.Codec{}, shown)
+	b := idleBenchOf(t, 8, payload.Codec{}, shown)
 	b.startWorker()
-	fail := func(text string) error {
-		if text == "wrong" {
-			return step.Permanent(errors.New("private words of an error"))
-		}
-		return nil
-	}
-	b.fail.Store(&fail)
+	b.fails("wrong", "private words of an error")
 	w := b.start(watchedPipeline, "1")
 	b.next()
 	b.queue.Stop()
@@ -266,7 +249,7 @@ func TestLostTraces(t *testing.T) {
 			t.Setenv("OTEL_BSP_SCHEDULE_DELAY", "10") // ms
 			var log lockedWriter
 			shown := watch(t, telemetry.Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
-			b := watchedBench(t, 8, payload.Codec{}, shown)
+			b := idleBenchOf(t, 8, payload.Codec{}, shown)
 			b.startWorker()
 			for i := range 3 {
 				if _, ran := b.run(fmt.Sprintf(`step "text" "a" { text = "%d" }`, i), fmt.Sprint(i)); ran != 1 {

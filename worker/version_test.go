@@ -13,8 +13,8 @@ import (
 	sdk "go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/redsi/redsi/internal/host/payload"
 	"github.com/redsi/redsi/internal/runs"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
@@ -39,9 +39,7 @@ func (b *bench) otherVersion() (end func()) {
 		}, workflow.RegisterOptions{Name: workflows.ReproduceWorkflow})
 		decides.RegisterWorkflowWithOptions(workflows.Step, workflow.RegisterOptions{Name: workflows.StepWorkflow})
 		for _, w := range []sdk.Worker{does, decides} {
-			if err := w.Start(); err != nil {
-				b.t.Fatal(err)
-			}
+			errtest.None(b.t, w.Start())
 		}
 		b.t.Cleanup(does.Stop)
 		flows = append(flows, decides)
@@ -59,7 +57,7 @@ func (b *bench) otherVersion() (end func()) {
 // A step that such a run left at work is waited for by the next run that wants it.
 func TestOtherVersion(t *testing.T) {
 	t.Parallel()
-	b := idleBench(t, 8, payload.Codec{})
+	b := idleBench(t, 8)
 	src := `
 step "text" "a" { text = "version a" }
 step "text" "b" {
@@ -74,17 +72,13 @@ step "short" "c" {
 `
 	end := b.otherVersion()
 	began := b.start(src, "1")
-	if got := b.next(); got != "version b" {
-		t.Fatal(got)
-	}
+	b.says("version b")
 	_, d := b.plan(src)
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
 	old, err := b.c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: t.Name() + "/old", TaskQueue: t.Name()},
 		workflows.ReproduceWorkflow, workflows.ReproduceInput{Pipeline: "t.hcl", Plan: &d, RunID: t.Name() + "old"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	b.awaitActivity(workflows.RestActivity, "", old.GetID())
 	end()
 	b.startWorker()
@@ -126,7 +120,7 @@ step "short" "c" {
 // is still stopping.
 func TestOtherVersionAtWork(t *testing.T) {
 	t.Parallel()
-	b := idleBench(t, 8, payload.Codec{})
+	b := idleBench(t, 8)
 	begun, stop := make(chan bool, 2), make(chan bool)
 	slow := func(text string) error {
 		begun <- true
@@ -139,9 +133,7 @@ func TestOtherVersionAtWork(t *testing.T) {
 	<-begun
 	end()
 	b.startWorker()
-	if err := b.c.SignalWorkflow(t.Context(), w.GetID(), "", workflows.SettledSignal, workflows.Settled{Number: -1}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, b.c.SignalWorkflow(t.Context(), w.GetID(), "", workflows.SettledSignal, workflows.Settled{Number: -1}))
 	b.awaitState(func(s workflows.State) bool {
 		return s.Restarted != "" && s.Counts[runs.Running]+s.Counts[runs.Failed] == 1
 	}, w)
@@ -168,14 +160,14 @@ func TestOtherKinds(t *testing.T) {
 		"without": {1, 1, "letter", "the plan has steps of kind text, which this redsi does not have"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := idleBench(t, 2, payload.Codec{})
+			b := idleBench(t, 2)
 			kind := func(name string, version int) *step.Registry {
 				return step.NewRegistry(step.Define(step.Kind[textConfig]{Name: name, Version: version, Doc: "Text.", Outputs: outputs, Run: b.write}))
 			}
 			b.reg = kind("text", c.planned)
 			a := b.activities()
 			a.Registry = kind(c.has, c.is)
-			b.startWorkerOf(a, worker.Deployment{})
+			b.startWorkerWith(a, worker.Options{})
 			_, err := b.wait(b.start(src, "1"))
 			var app *temporal.ApplicationError
 			if !errors.As(err, &app) || app.Type() != workflows.PermanentError || !strings.Contains(app.Message(), c.said) {

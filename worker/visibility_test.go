@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"go.temporal.io/api/workflowservice/v1"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestRunsAreFoundByPipeline asks a real server's visibility as a person does in
@@ -18,9 +20,7 @@ func TestRunsAreFoundByPipeline(t *testing.T) {
 	query := `RedsiPipeline = "t.hcl" AND WorkflowType = "Reproduce" AND WorkflowId = "` + t.Name() + `/visible"`
 	for n := int64(0); n != 1; { // visibility follows a little later
 		r, err := b.c.CountWorkflow(ctx, &workflowservice.CountWorkflowExecutionsRequest{Query: query})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		n = r.Count
 	}
 }

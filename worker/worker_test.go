@@ -10,7 +10,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/redsi/redsi/internal/runs"
-	"github.com/redsi/redsi/step"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 const chain = `
@@ -99,13 +99,7 @@ step "split" "s" {
 
 func TestFailureStopsOnlyWhatDependsOnIt(t *testing.T) {
 	b := newBench(t)
-	bad := func(text string) error {
-		if text == "b" {
-			return step.Permanent(errors.New("b is wrong: line 7"))
-		}
-		return nil
-	}
-	b.fail.Store(&bad)
+	b.fails("b", "b is wrong: line 7")
 	src := chain + `step "text" "d" { text = "d" }`
 	w := b.start(src, "1")
 	_, err := b.wait(w)
@@ -155,9 +149,7 @@ func TestLostBlobRerunsOnlyItsProducer(t *testing.T) {
 	b := newBench(t)
 	b.run(chain, "1")
 	ctx := context.Background()
-	if err := b.store.Blobs.Delete(ctx, b.result(chain, "step.text.b").Outputs["out"].Digest); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, b.store.Blobs.Delete(ctx, b.result(chain, "step.text.b").Outputs["out"].Digest))
 	w := b.start(chain, "2")
 	if r, err := b.wait(w); err != nil || r.Hit != 2 || r.Ran != 1 || b.count("b") != 2 || b.count("a") != 1 {
 		t.Fatalf("%+v, %v; a ran %d, b %d times", r, err, b.count("a"), b.count("b"))
@@ -174,9 +166,7 @@ step "text" "slow" {
 }
 `
 	first, second := b.start(src, "1"), b.start(strings.Replace(src, `"slow" {`, `"renamed" {`, 1), "2")
-	if got := b.next(); got != "slow" {
-		t.Fatal(got)
-	}
+	b.says("slow")
 	rested, _, note := b.awaitRest(first, second) // either may be the one that came first
 	if words := []string{".slow of run TestTwoRunsShareOneStep", ".renamed of run TestTwoRunsShareOneStep"}; !strings.Contains(note, words[0]) && !strings.Contains(note, words[1]) {
 		t.Errorf("it does not say for whom it waits: %s", note)
@@ -215,9 +205,7 @@ step "text" "own" { text = "own `+id+`" }
 	ran := 0
 	for _, w := range all {
 		r, err := b.wait(w)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		ran += r.Ran
 	}
 	if ran != 5 || b.count("slot") != 1 {
@@ -256,9 +244,7 @@ step "text" "slow" {
 		t.Fatal("a cancelled run ended well")
 	}
 	close(b.hold)
-	if r, err := b.wait(rests); err != nil || r.Ran != 1 {
-		t.Fatalf("%+v, %v", r, err)
-	}
+	b.ends(rests, 1)
 	b.keep("cancelled", works.GetID(), "")
 	b.keep("taken-over", rests.GetID(), "")
 }

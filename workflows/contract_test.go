@@ -7,10 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"go.temporal.io/sdk/testsuite"
-	"go.temporal.io/sdk/workflow"
-
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -34,9 +32,7 @@ func TestInput(t *testing.T) {
 	in := workflows.ReproduceInput{Pipeline: "p.hcl", Targets: []string{"t"}, Vars: map[string]string{"a": "b"}, FailFast: true,
 		Plan: &digest, RunID: "r"}
 	b, err := json.Marshal(in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	var again workflows.ReproduceInput
 	if err := json.Unmarshal(b, &again); err != nil || !reflect.DeepEqual(in, again) {
 		t.Errorf("%s reads back as %+v, %v", b, again, err)
@@ -55,14 +51,9 @@ func TestRefusedInput(t *testing.T) {
 		{"name blocks in place of", []any{workflows.ReproduceInput{Pipeline: "p.hcl", Targets: []string{strings.Repeat("x", 1<<20)}}}},
 		{"queue-control", []any{workflows.ReproduceInput{Pipeline: "p.hcl"}}}, // it begins
 	} {
-		var s testsuite.WorkflowTestSuite
-		s.SetLogger(quiet{})
-		e := s.NewTestWorkflowEnvironment()
-		e.RegisterWorkflowWithOptions(workflows.Reproduce, workflow.RegisterOptions{Name: workflows.ReproduceWorkflow})
+		e := environment(nil)
 		e.ExecuteWorkflow(workflows.ReproduceWorkflow, c.args...)
-		if err := e.GetWorkflowError(); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("got %v, want %s", err, c.want)
-		}
+		errtest.Says(t, e.GetWorkflowError(), c.want)
 	}
 }
 

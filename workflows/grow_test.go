@@ -7,13 +7,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
-	"go.temporal.io/sdk/testsuite"
-	"go.temporal.io/sdk/workflow"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/runs"
@@ -73,11 +70,7 @@ func (p *planned) do(_ context.Context, req workflows.DoRequest) (out []workflow
 
 func (p *planned) run(t *testing.T, failFast bool) (res workflows.ReproduceResult, err error) {
 	p.failed = make(chan struct{})
-	var suite testsuite.WorkflowTestSuite
-	env := suite.NewTestWorkflowEnvironment()
-	env.SetTestTimeout(time.Minute)
-	env.RegisterWorkflowWithOptions(workflows.Reproduce, workflow.RegisterOptions{Name: workflows.ReproduceWorkflow})
-	for name, do := range map[string]any{
+	env := environment(map[string]any{
 		workflows.LoadActivity: func(context.Context, workflows.LoadRequest) (l workflows.Loaded, err error) {
 			l.Plan, l.Name = sum("first"), "t.hcl"
 			l.Steps, err = workflows.PagesOf(p.plans[0], nil)
@@ -91,9 +84,7 @@ func (p *planned) run(t *testing.T, failFast bool) (res workflows.ReproduceResul
 		workflows.PrepareActivity: p.prepare,
 		workflows.DoActivity:      p.do,
 		workflows.JournalActivity: func(context.Context, workflows.JournalRequest) error { return nil },
-	} {
-		env.RegisterActivityWithOptions(do, activity.RegisterOptions{Name: name})
-	}
+	})
 	env.SetOnActivityCompletedListener(func(_ *activity.Info, _ converter.EncodedValue, err error) {
 		if err != nil {
 			close(p.failed)

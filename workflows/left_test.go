@@ -3,11 +3,8 @@ package workflows_test
 import (
 	"context"
 	"testing"
-	"time"
 
-	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/testsuite"
-	"go.temporal.io/sdk/workflow"
 
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/workflows"
@@ -25,11 +22,7 @@ func TestLeftToOthers(t *testing.T) {
 		x.Status, x.Key = runs.Ran, sum("k")
 		return x
 	}
-	var suite testsuite.WorkflowTestSuite
-	suite.SetLogger(quiet{})
-	env := suite.NewTestWorkflowEnvironment()
-	env.SetTestTimeout(time.Minute)
-	for name, do := range map[string]any{
+	env := environment(map[string]any{
 		workflows.LoadActivity: func(context.Context, workflows.LoadRequest) (l workflows.Loaded, err error) {
 			l.Plan, l.Name = sum("plan"), "t.hcl"
 			l.Steps, err = workflows.PagesOf([]workflows.Head{{Address: "step.train.x", Kind: "train"}}, nil)
@@ -43,10 +36,7 @@ func TestLeftToOthers(t *testing.T) {
 		},
 		workflows.RestActivity:    func(context.Context, workflows.RestRequest) error { return nil },
 		workflows.JournalActivity: func(context.Context, workflows.JournalRequest) error { return nil },
-	} {
-		env.RegisterActivityWithOptions(do, activity.RegisterOptions{Name: name})
-	}
-	env.RegisterWorkflowWithOptions(workflows.Reproduce, workflow.RegisterOptions{Name: workflows.ReproduceWorkflow})
+	})
 	env.ExecuteWorkflow(workflows.ReproduceWorkflow, workflows.ReproduceInput{Pipeline: "t.hcl", RunID: "r"})
 	if err := env.GetWorkflowError(); err != nil || n != 301 {
 		t.Errorf("after %d attempts: %v", n, err)
@@ -55,17 +45,14 @@ func TestLeftToOthers(t *testing.T) {
 
 // TestCancelledAtTheStart: a run that is cancelled as its next execution loads its plan writes its record.
 func TestCancelledAtTheStart(t *testing.T) {
-	var suite testsuite.WorkflowTestSuite
-	suite.SetLogger(quiet{})
-	env := suite.NewTestWorkflowEnvironment()
-	env.RegisterWorkflowWithOptions(workflows.Reproduce, workflow.RegisterOptions{Name: workflows.ReproduceWorkflow})
 	carried := &workflows.Carried{}
 	var err error
 	if carried.Steps, err = workflows.PagesOf([]workflows.CarriedStep{{StepState: workflows.StepState{Index: 0, Status: runs.Ran, Key: sum("own")}}}, nil); err != nil {
 		t.Fatal(err)
 	}
 	var ran int
-	for name, do := range map[string]any{
+	var env *testsuite.TestWorkflowEnvironment
+	env = environment(map[string]any{
 		workflows.LoadActivity: func(context.Context, workflows.LoadRequest) (l workflows.Loaded, err error) {
 			env.CancelWorkflow()
 			l.Plan, l.Name = sum("plan"), "t.hcl"
@@ -76,9 +63,7 @@ func TestCancelledAtTheStart(t *testing.T) {
 			ran = req.Run.Counts[runs.Ran]
 			return nil
 		},
-	} {
-		env.RegisterActivityWithOptions(do, activity.RegisterOptions{Name: name})
-	}
+	})
 	env.ExecuteWorkflow(workflows.ReproduceWorkflow, workflows.ReproduceInput{Pipeline: "t.hcl", RunID: "r", Carried: carried})
 	if err := env.GetWorkflowError(); err == nil || ran != 1 {
 		t.Errorf("its record has %d steps that ran; %v", ran, err)

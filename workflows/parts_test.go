@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime"
 	"slices"
 	"sync"
@@ -13,6 +14,7 @@ import (
 
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/worker"
@@ -101,17 +103,10 @@ func TestManyParts(t *testing.T) {
 	in := workflows.StepInput{Key: p.whole, Task: p.whole, Address: "step.split.many", RunID: "a"}
 	executions := 0
 	for again := true; again; executions++ {
-		var suite testsuite.WorkflowTestSuite
-		suite.SetLogger(quiet{})
-		env := suite.NewTestWorkflowEnvironment()
-		env.SetTestTimeout(5 * time.Minute)
+		env := environment(map[string]any{workflows.SplitActivity: p.split, workflows.ExecuteActivity: p.execute,
+			workflows.StashActivity: p.stash, workflows.PageActivity: p.page})
 		env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Minute}) // as worker has it
-		env.RegisterWorkflowWithOptions(workflows.Step, workflow.RegisterOptions{Name: workflows.StepWorkflow})
-		for name, f := range map[string]any{workflows.SplitActivity: p.split, workflows.ExecuteActivity: p.execute,
-			workflows.StashActivity: p.stash, workflows.PageActivity: p.page} {
-			env.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
-		}
-		events := 0 // as the server counts: three an activity, three a workflow task
+		events := 0                                                                 // as the server counts: three an activity, three a workflow task
 		env.SetOnActivityCompletedListener(func(*activity.Info, converter.EncodedValue, error) {
 			events += 6
 			env.SetContinueAsNewSuggested(events > 4096)
@@ -146,63 +141,45 @@ func TestManyParts(t *testing.T) {
 	}
 }
 
-type quiet struct{}
-
-func (quiet) Debug(string, ...any) {}
-func (quiet) Info(string, ...any)  {}
-func (quiet) Warn(string, ...any)  {}
-func (quiet) Error(string, ...any) {}
-
-// TestOneByOne: parts that run one by one have none beside them.
-func TestOneByOne(t *testing.T) {
+// environment is one in which these activities do the work of workflows.
+func environment(named map[string]any) *testsuite.TestWorkflowEnvironment {
 	var suite testsuite.WorkflowTestSuite
-	suite.SetLogger(quiet{})
+	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
 	env := suite.NewTestWorkflowEnvironment()
+	env.SetTestTimeout(5 * time.Minute)
+	env.RegisterWorkflowWithOptions(workflows.Reproduce, workflow.RegisterOptions{Name: workflows.ReproduceWorkflow})
 	env.RegisterWorkflowWithOptions(workflows.Step, workflow.RegisterOptions{Name: workflows.StepWorkflow})
-	whole := artifacts.Sum([]byte("whole"))
-	parts := make([]workflows.Part, 5)
-	for i := range parts {
-		parts[i] = workflows.Part{Key: artifacts.Sum(fmt.Append(nil, i)), OneByOne: true}
+	for name, do := range named {
+		env.RegisterActivityWithOptions(do, activity.RegisterOptions{Name: name})
 	}
-	var at, most, ran atomic.Int32
-	env.RegisterActivityWithOptions(func(context.Context, workflows.ExecuteRequest) (workflows.Pages[workflows.Part], error) {
-		return workflows.PagesOf(parts, nil)
-	}, activity.RegisterOptions{Name: workflows.SplitActivity})
-	env.RegisterActivityWithOptions(func(_ context.Context, req workflows.ExecuteRequest) (workflows.Outcome, error) {
-		most.Store(max(most.Load(), at.Add(1)))
-		defer at.Add(-1)
-		ran.Add(1)
-		runtime.Gosched()
-		return workflows.Outcome{Status: runs.Ran, Key: req.Key}, nil
-	}, activity.RegisterOptions{Name: workflows.ExecuteActivity})
-	env.RegisterActivityWithOptions(func(context.Context, []byte) (artifacts.Digest, error) { return whole, nil }, activity.RegisterOptions{Name: workflows.StashActivity})
-	env.ExecuteWorkflow(workflows.StepWorkflow, workflows.StepInput{Key: whole, Task: whole, Address: "step.split.alone", RunID: "a"})
-	if err := env.GetWorkflowError(); err != nil || most.Load() != 1 || ran.Load() != 6 {
-		t.Errorf("%v: %d activities, up to %d at a time", err, ran.Load(), most.Load())
-	}
+	return env
 }
 
-// TestPartsAfterAFailure: when a part has failed for good the step starts no more of them.
-func TestPartsAfterAFailure(t *testing.T) {
-	var suite testsuite.WorkflowTestSuite
-	suite.SetLogger(quiet{})
-	env := suite.NewTestWorkflowEnvironment()
-	env.RegisterWorkflowWithOptions(workflows.Step, workflow.RegisterOptions{Name: workflows.StepWorkflow})
+// TestOneByOne: parts that run one by one have none beside them, and none after one that has failed for good.
+func TestOneByOne(t *testing.T) {
 	whole := artifacts.Sum([]byte("whole"))
-	parts := make([]workflows.Part, 5)
-	for i := range parts {
-		parts[i] = workflows.Part{Key: artifacts.Sum(fmt.Append(nil, i)), OneByOne: true}
-	}
-	ran := 0
-	env.RegisterActivityWithOptions(func(context.Context, workflows.ExecuteRequest) (workflows.Pages[workflows.Part], error) {
-		return workflows.PagesOf(parts, nil)
-	}, activity.RegisterOptions{Name: workflows.SplitActivity})
-	env.RegisterActivityWithOptions(func(context.Context, workflows.ExecuteRequest) (workflows.Outcome, error) {
-		ran++
-		return workflows.Outcome{}, temporal.NewNonRetryableApplicationError("on purpose", workflows.PermanentError, nil)
-	}, activity.RegisterOptions{Name: workflows.ExecuteActivity})
-	env.ExecuteWorkflow(workflows.StepWorkflow, workflows.StepInput{Key: whole, Task: whole, Address: "step.split.alone", RunID: "a"})
-	if err := env.GetWorkflowError(); err == nil || ran != 1 {
-		t.Errorf("%v: %d parts ran", err, ran)
+	for wanted, fails := range map[int32]error{6: nil, 1: temporal.NewNonRetryableApplicationError("on purpose", workflows.PermanentError, nil)} {
+		var at, most, ran atomic.Int32
+		env := environment(map[string]any{
+			workflows.SplitActivity: func(context.Context, workflows.ExecuteRequest) (workflows.Pages[workflows.Part], error) {
+				parts := make([]workflows.Part, 5)
+				for i := range parts {
+					parts[i] = workflows.Part{Key: artifacts.Sum(fmt.Append(nil, i)), OneByOne: true}
+				}
+				return workflows.PagesOf(parts, nil)
+			},
+			workflows.ExecuteActivity: func(_ context.Context, req workflows.ExecuteRequest) (workflows.Outcome, error) {
+				most.Store(max(most.Load(), at.Add(1)))
+				defer at.Add(-1)
+				ran.Add(1)
+				runtime.Gosched()
+				return workflows.Outcome{Status: runs.Ran, Key: req.Key}, fails
+			},
+			workflows.StashActivity: func(context.Context, []byte) (artifacts.Digest, error) { return whole, nil },
+		})
+		env.ExecuteWorkflow(workflows.StepWorkflow, workflows.StepInput{Key: whole, Task: whole, Address: "step.split.alone", RunID: "a"})
+		if err := env.GetWorkflowError(); (err != nil) != (fails != nil) || most.Load() != 1 || ran.Load() != wanted {
+			t.Errorf("%v: %d activities, up to %d at a time; want %d", err, ran.Load(), most.Load(), wanted)
+		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -26,27 +27,17 @@ func TestReplay(t *testing.T) {
 	for _, f := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(f), ".json.gz"), func(t *testing.T) {
 			r, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{DisableDeadlockDetection: true}) // a busy machine is none
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			r.RegisterWorkflowWithOptions(workflows.Reproduce, workflow.RegisterOptions{Name: workflows.ReproduceWorkflow})
 			r.RegisterWorkflowWithOptions(workflows.Step, workflow.RegisterOptions{Name: workflows.StepWorkflow})
 			file, err := os.Open(f)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			defer file.Close()
 			z, err := gzip.NewReader(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			h, err := client.HistoryFromJSON(z, client.HistoryJSONOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := r.ReplayWorkflowHistory(nil, h); err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
+			errtest.None(t, r.ReplayWorkflowHistory(nil, h))
 		})
 	}
 }

@@ -4,7 +4,7 @@
     python kmeans.py [--data VECTORS.f32] [--threads 2] [--runs 5] [--iterations 60]
 
 20,000 x 512 float32 numbers, from a file (row by row, little-endian) or from
-RandomState(1) as in BenchmarkIteration; 10 clusters from the first rows as starting
+RandomState(1); 10 clusters from the first rows as starting
 centres, tol 0: both sides run the same iterations. Prints one JSON line;
 ms_per_iteration is the best run's, seconds and work (iterations) those of all runs
 after the first.

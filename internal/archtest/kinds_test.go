@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 var defined = regexp.MustCompile(`(?m)^var (\w+) = step\.Define\(`)
@@ -20,9 +22,7 @@ func TestEveryKindIsListed(t *testing.T) {
 	var files []string
 	for _, rooms := range []string{filepath.Join(dir, "*", "*.go"), filepath.Join(dir, "internal", "*", "*.go")} {
 		in, err := filepath.Glob(rooms)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		files = append(files, in...)
 	}
 	found := 0

@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // apart are folders that are not part of the program.
@@ -67,15 +70,7 @@ func TestPicture(t *testing.T) {
 		fmt.Fprintf(&want, "%-18s-> %s\n", folder, strings.Join(to, ", "))
 	}
 	text := strings.ReplaceAll(want.String(), "-> \n", "->\n")
-	if *update {
-		if err := os.WriteFile(path, []byte(before+picture+text+"```"+after), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if got != text {
-		t.Errorf("docs/architecture.md shows other imports (`go test ./internal/archtest -update`):\n%s\nthey are\n%s", got, text)
-	}
+	goldens.Same(t, path, before+picture+text+"```"+after)
 }
 
 // district is the folder of the picture in which a package is: one under internal, or one
@@ -94,9 +89,7 @@ func district(folder string) string {
 // TestDistricts: each folder under internal says in its doc.go what it is.
 func TestDistricts(t *testing.T) {
 	folders, err := os.ReadDir("..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	for _, f := range folders {
 		if f.Name() == "archtest" || !f.IsDir() {
 			continue

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // outputs are names of what a verb prints to.
@@ -16,9 +18,7 @@ var outputs = map[string]bool{"Out": true, "Err": true, "Stdout": true, "Stderr"
 // terminal would obey.
 func TestOnlyViewPrints(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("..", "..", "internal", "cli", "*.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	escaped := 0
 	for _, path := range files {
 		if strings.HasSuffix(path, "_test.go") {
@@ -26,9 +26,7 @@ func TestOnlyViewPrints(t *testing.T) {
 		}
 		fset := token.NewFileSet()
 		f, err := parser.ParseFile(fset, path, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		ast.Inspect(f, func(n ast.Node) bool {
 			call, ok := n.(*ast.CallExpr)
 			if !ok {

@@ -2,7 +2,6 @@ package archtest
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"go/ast"
 	"go/doc"
@@ -17,9 +16,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-)
 
-var update = flag.Bool("update", false, "write the golden of exported identifiers")
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+	"github.com/redsi/redsi/internal/system/errtest"
+)
 
 // TestPublic holds what other modules can import: nothing is added, changed or taken away
 // without a line in testdata/public.golden, and CHANGELOG.md tells of it. Each public
@@ -36,17 +36,8 @@ func TestPublic(t *testing.T) {
 	for _, folder := range slices.Sorted(maps.Keys(folders)) {
 		writePublic(t, &got, folder)
 	}
-	golden := filepath.Join("testdata", "public.golden")
-	if *update {
-		if err := os.WriteFile(golden, got.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got.String(), "\n")); diff != "" {
+	want := goldens.Of(t, filepath.Join("testdata", "public.golden"), got.String())
+	if diff := cmp.Diff(strings.Split(want, "\n"), strings.Split(got.String(), "\n")); diff != "" {
 		t.Errorf("the public identifiers are others (-golden +tree); if that is meant, `go test ./internal/archtest -update` and a line in CHANGELOG.md:\n%s", diff)
 	}
 }
@@ -56,9 +47,7 @@ func writePublic(t *testing.T, out *bytes.Buffer, folder string) {
 	t.Helper()
 	root := filepath.Join("..", "..")
 	paths, err := filepath.Glob(filepath.Join(root, folder, "*.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	fset := token.NewFileSet()
 	var files []*ast.File
 	for _, path := range paths {
@@ -66,9 +55,7 @@ func writePublic(t *testing.T, out *bytes.Buffer, folder string) {
 			continue
 		}
 		f, err := parser.ParseFile(fset, path, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		if f.Name.Name == "main" {
 			return
 		}
@@ -81,9 +68,7 @@ func writePublic(t *testing.T, out *bytes.Buffer, folder string) {
 		t.Errorf("%s is public and has no doc.go", folder)
 	}
 	p, err := doc.NewFromFiles(fset, files, module+folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	fmt.Fprintf(out, "package %s\n", strings.TrimSuffix(module+strings.TrimPrefix(folder, "."), "/"))
 	list := func(consts, vars []*doc.Value, funcs []*doc.Func) {
 		for _, v := range slices.Concat(consts, vars) {
@@ -120,9 +105,7 @@ func writePublic(t *testing.T, out *bytes.Buffer, folder string) {
 func declare(t *testing.T, out *bytes.Buffer, fset *token.FileSet, n ast.Node) {
 	t.Helper()
 	var b bytes.Buffer
-	if err := format.Node(&b, fset, n); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, format.Node(&b, fset, n))
 	for line := range strings.Lines(b.String()) { // what was a comment is an empty line
 		if strings.TrimSpace(line) != "" {
 			out.WriteString(line)

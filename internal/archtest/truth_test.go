@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestTruth: what documents and comments name is there: files, folders, packages and their
@@ -81,9 +83,7 @@ func readTree(t *testing.T) *tree {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return tr
 }
 
@@ -93,9 +93,7 @@ var leftovers = []string{"bin", "dist", "results"}
 // declare notes the identifiers of a file under its package's name; tests count too.
 func (tr *tree) declare(t *testing.T, file string) {
 	f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	name := strings.TrimSuffix(f.Name.Name, "_test")
 	if tr.exports[name] == nil {
 		tr.exports[name] = map[string]bool{}
@@ -192,9 +190,7 @@ func (tr *tree) document(text string) (said []string) {
 // comments checks files and identifiers that comments name.
 func (tr *tree) comments(t *testing.T, name string, src []byte) (said []string) {
 	f, err := parser.ParseFile(token.NewFileSet(), name, src, parser.ParseComments|parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	for _, g := range f.Comments {
 		text := g.Text()
 		for _, s := range fileLike.FindAllString(text, -1) {

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"flag"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -9,20 +11,29 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/redsi/redsi/internal/corpora/rehearsal"
 )
 
+// What `make evening` sets, in place of a few records and updates.
+var (
+	eveningShare   = flag.Float64("share", 0, "TestEvening: share of the sample's records, with models of T5-Efficient-Tiny's shape")
+	eveningUpdates = flag.Int("updates", 2, "TestEvening: updates of each training")
+	eveningOut     = flag.String("out", "", "TestEvening: folder for tables, figures and the report")
+)
+
 // TestEvening runs scale sample of the paper against a server that has what it downloads: real
-// records under other names, and models of a few thousand parameters beside their vocabularies. A
+// articles under other names, and models of a few thousand parameters beside their vocabularies. A
 // connection that is cut is continued; a second run finds everything done, and asks nobody.
 func TestEvening(t *testing.T) {
 	t.Parallel()
 	tiny := rehearsal.Shape{Layers: 1, Width: 16, Inner: 32, Heads: 2, PerHead: 8}
-	served, err := rehearsal.New(filepath.Join("..", "corpora", "nq", "testdata"), rehearsal.Size{Dev: 3, Train: 25, T5: tiny, BERT: tiny})
-	if err != nil {
-		t.Fatal(err)
+	size := rehearsal.Size{Dev: 3, Train: 25, T5: tiny, BERT: tiny}
+	if *eveningShare > 0 {
+		size = rehearsal.Size{Dev: int(7830 * *eveningShare / 5), Train: int(6147 * *eveningShare), T5: rehearsal.EfficientTiny, BERT: rehearsal.SmallBERT}
 	}
+	served := rehearsal.New(size)
 	const cutAt = 200_000
 	var cut sync.Once
 	served.Sent = func(r *http.Request, n int64) {
@@ -34,14 +45,21 @@ func TestEvening(t *testing.T) {
 	defer server.Close()
 	p := newPaper(t)
 	p.args = slices.DeleteFunc(p.args, func(a string) bool { return a == "scale=toy" || a == "--var" })
-	for _, v := range append(rehearsal.Variables(server.URL), "scale=sample", "sample_updates=2") {
+	if *eveningOut != "" {
+		p.out = *eveningOut
+	}
+	for _, v := range append(rehearsal.Variables(server.URL), "scale=sample", fmt.Sprint("sample_updates=", *eveningUpdates)) {
 		p.args = append(p.args, "--var", v)
 	}
 	var first, again struct {
 		Hit, Ran int
 		Rendered []struct{ Address, Path string }
 	}
+	began := time.Now()
 	p.json(&first, "run", "--json", "--yes", "--out", p.out)
+	if *eveningOut != "" {
+		t.Logf("the run took %s\n%s", time.Since(began).Round(time.Second), p.run("report", "--out", filepath.Join(p.out, "report.html")))
+	}
 	if first.Ran < 100 || first.Hit != 0 {
 		t.Errorf("%d ran, %d hit", first.Ran, first.Hit)
 	}

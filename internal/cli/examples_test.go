@@ -16,6 +16,8 @@ import (
 	"github.com/redsi/redsi/internal/corpora/nq320k"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/step"
 )
@@ -66,7 +68,8 @@ func TestExamples(t *testing.T) {
 }
 
 // TestPortsOfOthers loads the ports of workflows whose files are not in the tree, with empty
-// files in their place, and what tools/ports plants.
+// files in their place, and what examples/ports/try.py plants. Each names its original, its
+// results and how its runs were counted, and changes only what is there.
 func TestPortsOfOthers(t *testing.T) {
 	t.Parallel()
 	ports, err := filepath.Glob(example(filepath.Join("ports", "*", "port.json")))
@@ -75,17 +78,35 @@ func TestPortsOfOthers(t *testing.T) {
 	}
 	for _, port := range ports {
 		t.Run(filepath.Base(filepath.Dir(port)), func(t *testing.T) {
+			type edit struct{ File, From, To string }
 			var of struct {
-				Files   map[string]struct{}
-				Planted []struct{ File, From, To string }
+				Title, Counted string
+				Source         struct{ Repository, Commit, Licence string }
+				Files          map[string]struct{}
+				Results        []struct{ Output, SHA256 string }
+				Planted        []edit
+				Changes        map[string]struct{ Edits []edit }
 			}
 			b, err := os.ReadFile(port)
 			if err == nil {
 				err = json.Unmarshal(b, &of)
 			}
 			folder := t.TempDir()
-			if err := errors.Join(err, os.CopyFS(folder, os.DirFS(filepath.Dir(port)))); err != nil {
-				t.Fatal(err)
+			errtest.None(t, errors.Join(err, os.CopyFS(folder, os.DirFS(filepath.Dir(port)))))
+			if s := of.Source; of.Title == "" || of.Counted == "" || s.Repository == "" || s.Commit == "" || s.Licence == "" || len(of.Results) == 0 || len(of.Changes) < 4 {
+				t.Errorf("title, counted, source, results or changes are not given: %+v", of)
+			}
+			edits := of.Planted
+			for kind, change := range of.Changes {
+				if !slices.Contains([]string{"library", "helper", "import", "parameter", "piece", "comment"}, kind) {
+					t.Errorf("the table has no column for %s", kind)
+				}
+				edits = append(edits, change.Edits...)
+			}
+			for _, e := range edits {
+				if text, err := os.ReadFile(filepath.Join(folder, filepath.FromSlash(e.File))); err == nil && e.From != "" && strings.Count(string(text), e.From) != 1 {
+					t.Errorf("%s has %q not once", e.File, e.From)
+				}
 			}
 			texts := map[string]string{}
 			for name := range of.Files {
@@ -98,9 +119,7 @@ func TestPortsOfOthers(t *testing.T) {
 			}
 			for name, text := range texts {
 				name = filepath.Join(folder, filepath.FromSlash(name))
-				if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644)); err != nil {
-					t.Fatal(err)
-				}
+				filetest.Write(t, name, text)
 			}
 			p := &paper{t: t, args: []string{"-f", filepath.Join(folder, "pipelines.hcl"), "--state", filepath.Join(folder, ".redsi")}}
 			p.run("validate", "--strict")
@@ -279,9 +298,7 @@ func TestReproductionIsListed(t *testing.T) {
 		}
 		blocks[address] = true
 		var config struct{ Paper string }
-		if err := json.Unmarshal(task.Config, &config); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, json.Unmarshal(task.Config, &config))
 		label := config.Paper
 		if !strings.HasPrefix(label, "tab:") && !strings.HasPrefix(label, "fig:") {
 			label = address
@@ -299,9 +316,7 @@ func TestReproductionIsListed(t *testing.T) {
 		}
 	}
 	files, err := filepath.Glob(example("*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	for _, f := range files {
 		if link := "(../examples/" + filepath.Base(f); !bytes.Contains(doc, []byte(link)) {
 			t.Errorf("docs/reproduction.md has no link to %s", f)
@@ -312,9 +327,7 @@ func TestReproductionIsListed(t *testing.T) {
 // paperSources are the files of the paper's pipeline.
 func paperSources(t *testing.T) map[string][]byte {
 	files, err := syntax.Read(filepath.Join("..", "..", syntax.DefaultFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	sources := map[string][]byte{}
 	for name, src := range files {
 		sources[filepath.Base(name)] = src
@@ -374,25 +387,17 @@ func TestPublishedPackage(t *testing.T) {
 	folder := t.TempDir()
 	for _, name := range nq320k.Files() {
 		from := filepath.Join(p.outputs(address), "files", "data", "ncinorm", "ncititle", name)
-		if err := os.Rename(from, filepath.Join(folder, name)); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, os.Rename(from, filepath.Join(folder, name)))
 	}
 	src, err := os.ReadFile(example("published_package.hcl"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	beside := filepath.Join(p.args[1], "..", "examples")
-	if err := os.Mkdir(beside, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(filepath.Join(p.args[1], "assets"), filepath.Join(beside, "..", "assets")); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.Mkdir(beside, 0o755))
+	errtest.None(t, os.Symlink(filepath.Join(p.args[1], "assets"), filepath.Join(beside, "..", "assets")))
 	file := filepath.Join(beside, "published_package.hcl")
-	if err := os.WriteFile(file, src, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, file, src)
 	e := &paper{t: t, args: []string{"-f", file, "--state", p.args[3], "--var", "published=" + folder, "--var", "pretrained=false"}}
 	var got planned
 	e.json(&got, "plan", "--json", "-t", "table.published")
@@ -401,9 +406,7 @@ func TestPublishedPackage(t *testing.T) {
 	}
 	e.run("run", "--quiet", "--out", p.out, "-t", "step.naive_ids.published")
 	var have nq320k.Contents
-	if err := json.Unmarshal(e.run("artifacts", "cat", "step.package.published.report"), &have); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, json.Unmarshal(e.run("artifacts", "cat", "step.package.published.report"), &have))
 	if have.Documents < 10 || have.Train != 48 || have.Dev != 12 || have.WithoutText != 0 || have.TextStyle != "ncinorm" {
 		t.Errorf("%+v", have)
 	}
@@ -424,9 +427,7 @@ func TestVariantsRunAlone(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(filepath.Join(folder, name), src, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			filetest.Write(t, filepath.Join(folder, name), src)
 			defer os.Remove(filepath.Join(folder, name))
 			verb := []string{"plan", "--json"}
 			for _, address := range added[name] {
@@ -447,7 +448,7 @@ func TestVariantsRunAlone(t *testing.T) {
 	}
 }
 
-// TestMSMarcoExample: what needs no libtorch of the example runs on generated files, and names
+// TestMSMarcoExample: what needs no libtorch of the example runs on the files beside it, and names
 // documents as MS MARCO does; models and the table are all that is left.
 func TestMSMarcoExample(t *testing.T) {
 	t.Parallel()
@@ -458,7 +459,7 @@ func TestMSMarcoExample(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := errors.Join(os.Rename(p.args[1], folder), os.Rename(filepath.Join(folder, "assets"), filepath.Join(folder, "..", "assets")),
-		os.WriteFile(filepath.Join(folder, "msmarco.hcl"), src, 0o644)); err != nil {
+		os.WriteFile(filepath.Join(folder, "msmarco.hcl"), src, 0o644), os.CopyFS(filepath.Join(folder, "msmarco"), os.DirFS(example("msmarco")))); err != nil {
 		t.Fatal(err)
 	}
 	p.args[1] = filepath.Join(folder, "msmarco.hcl")

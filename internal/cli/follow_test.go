@@ -27,6 +27,8 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/drive"
+	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
@@ -89,65 +91,57 @@ type followed struct {
 	work func(worker.Deployment) // starts a worker
 }
 
-func follow(t *testing.T, src string) *followed {
+const oneStep = `step "command" "one" {
+  argv    = ["sh", "-c", "echo x > out/out.txt"]
+  outputs = ["out.txt"]
+}
+`
+
+// ownServer is a Temporal server of a test, and how clients reach it.
+func ownServer(t *testing.T) (*devservertest.OwnServer, func(...grpc.DialOption) client.Client) {
 	t.Helper()
 	program, err := devserver.Find()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	server, err := devservertest.Start(t.Context(), devserver.Options{Program: program, SearchAttributes: workflows.SearchAttributes()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	t.Cleanup(server.Stop)
+	return server, func(dial ...grpc.DialOption) client.Client {
+		opts, err := server.ClientOptions()
+		errtest.None(t, err)
+		opts.Logger, opts.ConnectionOptions.DialOptions = log.NewStructuredLogger(slog.New(slog.DiscardHandler)), dial
+		c, err := client.DialContext(t.Context(), drive.Sealed(opts, payload.Codec{}))
+		errtest.None(t, err)
+		t.Cleanup(c.Close)
+		return c
+	}
+}
+
+func follow(t *testing.T, src string) *followed {
+	t.Helper()
+	server, connect := ownServer(t)
 	f := &followed{t: t, dir: t.TempDir(), out: &lockedBuffer{}, done: make(chan drive.Outcome, 1)}
 	f.app = newApp(&session.Session{Registry: kinds.Registry(), Log: slog.New(slog.DiscardHandler),
 		StateDir: filepath.Join(f.dir, ".redsi"), StoreURL: filepath.Join(f.dir, "store"), File: filepath.Join(f.dir, "pipelines.hcl")}, f.out, f.out)
 	f.Delays = drive.Delays{Unseen: 300 * time.Millisecond, Say: 500 * time.Millisecond}
 	f.sayer.w, f.cmd = f.out, newRoot(newApp(&session.Session{}, nil, nil))
-	if err := os.WriteFile(f.File, []byte(src), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	connect := func(more ...grpc.DialOption) client.Client {
-		opts, err := server.ClientOptions()
-		if err != nil {
-			t.Fatal(err)
-		}
-		opts.Logger = log.NewStructuredLogger(f.Log)
-		opts.ConnectionOptions.DialOptions = append([]grpc.DialOption{grpc.WithContextDialer(f.link.dial)}, more...)
-		c, err := client.DialContext(t.Context(), drive.Sealed(opts, payload.Codec{}))
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(c.Close)
-		return c
-	}
-	f.conn = &drive.Connection{Client: connect(grpc.WithChainUnaryInterceptor(f.link.impatient)), Namespace: "default", Host: server.Address}
+	filetest.Write(t, f.File, src)
+	dial := grpc.WithContextDialer(f.link.dial)
+	f.conn = &drive.Connection{Client: connect(dial, grpc.WithChainUnaryInterceptor(f.link.impatient)), Namespace: "default", Host: server.Address}
 	store, err := f.OpenStore(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	f.work = func(of worker.Deployment) {
-		c := connect() // a patient one: what a step came to is told as soon as the cluster is back
+		c := connect(dial) // a patient one: what a step came to is told as soon as the cluster is back
 		w := worker.New(c, f.Activities(store, &drive.Connection{Client: c}, workflows.Features{SearchAttributes: true}), worker.Options{Deployment: of})
-		if err := w.Start(); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, w.Start())
 		t.Cleanup(w.Stop)
 	}
 	pl, _, err := f.LoadPlan(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	digest, err := plan.Store(t.Context(), store.Own.Blobs, pl)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	wf, err := f.conn.Client.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: "followed", TaskQueue: workflows.TaskQueue, RetryPolicy: workflows.RunAgain()},
 		workflows.ReproduceWorkflow, workflows.ReproduceInput{Pipeline: pl.Pipeline, Plan: &digest, RunID: "followed"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	go func() {
 		res, err := f.app.Follow(t.Context(), f.conn, wf, false)
 		e := drive.Outcome{Err: err}
@@ -188,11 +182,7 @@ func (f *followed) ends() {
 // TestNobodyPolls: that no worker polls is said, and again, until one does.
 func TestNobodyPolls(t *testing.T) {
 	t.Parallel()
-	f := follow(t, `step "command" "one" {
-  argv    = ["sh", "-c", "echo x > out/out.txt"]
-  outputs = ["out.txt"]
-}
-`)
+	f := follow(t, oneStep)
 	f.says(`no worker polls the queue "redsi" at `+f.conn.Host+": start one with `redsi worker`", 3)
 	f.work(worker.Deployment{})
 	f.ends()
@@ -202,17 +192,11 @@ func TestNobodyPolls(t *testing.T) {
 // others do poll.
 func TestBuildGone(t *testing.T) {
 	t.Parallel()
-	f := follow(t, `step "command" "one" {
-  argv    = ["sh", "-c", "echo x > out/out.txt"]
-  outputs = ["out.txt"]
-}
-`)
+	f := follow(t, oneStep)
 	of := worker.Deployment{Name: "paper", Build: "v1"}
-	if _, err := f.conn.Client.UpdateWorkflowExecutionOptions(t.Context(), client.UpdateWorkflowExecutionOptionsRequest{WorkflowId: "followed",
+	errtest.None(t, errtest.Of(f.conn.Client.UpdateWorkflowExecutionOptions(t.Context(), client.UpdateWorkflowExecutionOptionsRequest{WorkflowId: "followed",
 		WorkflowExecutionOptionsChanges: client.WorkflowExecutionOptionsChanges{VersioningOverride: &client.VersioningOverrideChange{
-			Value: &client.PinnedVersioningOverride{Version: sdk.WorkerDeploymentVersion{DeploymentName: of.Name, BuildID: of.Build}}}}}); err != nil {
-		t.Fatal(err)
-	}
+			Value: &client.PinnedVersioningOverride{Version: sdk.WorkerDeploymentVersion{DeploymentName: of.Name, BuildID: of.Build}}}}})))
 	f.work(worker.Deployment{Name: of.Name, Build: "v2"})
 	f.says("the run needs build v1 of the deployment paper, but no worker of that build polls", 2)
 	f.says("temporal workflow update-options --workflow-id followed --versioning-override-behavior auto_upgrade", 2)
@@ -242,9 +226,7 @@ func TestClusterAway(t *testing.T) {
 		f.says("continuing", strings.Count(f.out.String(), "continuing")+1)
 	}
 	f.link.set(true)
-	if err := os.WriteFile(filepath.Join(marks, "go"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, filepath.Join(marks, "go"), "")
 	f.says("the Temporal server does not answer", strings.Count(f.out.String(), "the Temporal server does not answer")+1)
 	f.link.set(false)
 	f.ends()
@@ -253,29 +235,17 @@ func TestClusterAway(t *testing.T) {
 // TestTerminated: a run that is ended from outside says so.
 func TestTerminated(t *testing.T) {
 	t.Parallel()
-	f := follow(t, `step "command" "one" {
-  argv    = ["sh", "-c", "echo x > out/out.txt"]
-  outputs = ["out.txt"]
-}
-`)
-	if err := f.conn.Client.TerminateWorkflow(t.Context(), "followed", "", "by hand"); err != nil {
-		t.Fatal(err)
-	}
+	f := follow(t, oneStep)
+	errtest.None(t, f.conn.Client.TerminateWorkflow(t.Context(), "followed", "", "by hand"))
 	e := <-f.done
-	if err := f.Ended(e.Err, "followed", "next", false); err == nil || !strings.Contains(err.Error(), "run followed was ended from outside") {
-		t.Errorf("%v", err)
-	}
+	errtest.Says(t, f.Ended(e.Err, "followed", "next", false), "run followed was ended from outside")
 }
 
 // TestBegunAgain: who follows a run that the server begins again, since another version
 // of redsi had begun it, is told so and sees it through.
 func TestBegunAgain(t *testing.T) {
 	t.Parallel()
-	f := follow(t, `step "command" "one" {
-  argv    = ["sh", "-c", "echo x > out/out.txt"]
-  outputs = ["out.txt"]
-}
-`)
+	f := follow(t, oneStep)
 	const why = "followed was started by another version of redsi"
 	failed := make(chan struct{}, 1)
 	w := sdk.New(f.conn.Client, workflows.TaskQueue, sdk.Options{LocalActivityWorkerOnly: true})
@@ -286,9 +256,7 @@ func TestBegunAgain(t *testing.T) {
 		failed <- struct{}{}
 		return nil, temporal.NewApplicationError(why, workflows.OtherVersionError)
 	}, workflow.RegisterOptions{Name: workflows.ReproduceWorkflow})
-	if err := w.Start(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, w.Start())
 	<-failed
 	f.work(worker.Deployment{})
 	w.Stop()

@@ -10,6 +10,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // ownMounts is set in the environment of a test that has mounts of its own.
@@ -20,9 +23,7 @@ const ownMounts = "REDSI_TEST_MOUNTS"
 func withMounts(t *testing.T) bool {
 	t.Helper()
 	if os.Getenv(ownMounts) != "" {
-		if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""))
 		return true
 	}
 	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
@@ -48,9 +49,7 @@ func withMounts(t *testing.T) bool {
 func fillDisk(t *testing.T, dir string) (undo func()) {
 	t.Helper()
 	f, err := os.CreateTemp(dir, "filler-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	defer f.Close()
 	for block := make([]byte, 1<<16); len(block) > 0; {
 		if _, err := f.Write(block); errors.Is(err, syscall.ENOSPC) {
@@ -81,9 +80,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	mount := func(flags uintptr, size string) {
 		t.Helper()
-		if err := syscall.Mount("none", state, "tmpfs", flags, "mode=755,size="+size); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, syscall.Mount("none", state, "tmpfs", flags, "mode=755,size="+size))
 	}
 	mount(0, "4k")
 	t.Cleanup(func() {
@@ -115,7 +112,7 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("with room:\n%s", said)
 	}
 
-	if err := os.WriteFile(filepath.Join(dir, "pipelines.hcl"), []byte(`
+	filetest.Write(t, filepath.Join(dir, "pipelines.hcl"), `
 step "command" "first" {
   argv    = ["sh", "-c", "touch `+dir+`/began; until [ -e `+dir+`/go ]; do sleep 0.1; done; echo 1 > out/out.txt"]
   outputs = ["out.txt"]
@@ -127,15 +124,11 @@ step "command" "then" { # more than fits into what the database has already
   outputs  = ["out.txt"]
   inputs   = { first = step.command.first.out }
 }
-`), 0o644); err != nil {
-		t.Fatal(err)
-	}
+`)
 	p = startRedsi(t, dir, "run")
 	awaitTrue(t, "the step runs", func() bool { _, err := os.Stat(filepath.Join(dir, "began")); return err == nil })
 	undo := fillDisk(t, state)
-	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, filepath.Join(dir, "go"), "")
 	awaitTrue(t, "the run says that the disk is full", func() bool {
 		select {
 		case <-p.done:

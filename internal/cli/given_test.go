@@ -12,7 +12,10 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/session"
+	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/step"
 )
@@ -35,13 +38,9 @@ step "command" "bad" {
 func TestCommandLines(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("TEMPORAL_ADDRESS", "")
-	if err := os.Mkdir("p", 0o755); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.Mkdir("p", 0o755))
 	for name, text := range map[string]string{"from.hcl": twoSteps, "two.hcl": twoSteps[strings.Index(twoSteps, "step"):]} {
-		if err := os.WriteFile(filepath.Join("p", name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, filepath.Join("p", name), text)
 	}
 	for _, c := range []struct {
 		line string // _ is an empty word
@@ -100,7 +99,7 @@ func TestCommandLines(t *testing.T) {
 		{"check gone.tex", fault.CodeInput, `gone.tex: no such file`},
 		{"check paper.tex ../paper.tex", fault.CodeInput, `is not in the folder of paper.tex`},
 		{"check paper.tex --since HEAD --against last", fault.CodeInput, `give either --since or --against`},
-		{"report --checklist iclr", fault.CodeInput, `--checklist iclr: want one of acl, neurips, acm`},
+		{"report --checklist iclr", fault.CodeInput, `--checklist iclr: want one of acl, neurips`},
 		{"report --checklist acl --latex doc", fault.CodeInput, `cannot be used with --latex or --pdf`},
 		{"console -f none.hcl 1", fault.CodeInput, `name your pipeline`},
 		{"diff last~1 last --exit-code", fault.CodeInput, `--markdown and --exit-code compare two versions`},
@@ -178,9 +177,7 @@ func TestFromFlags(t *testing.T) {
 	root := newRoot(newApp(&session.Session{Registry: &step.Registry{}}, io.Discard, io.Discard))
 	for _, verb := range []string{"check", "accept", "force", "verify", "lsp", "plan", "run", "report", "trace", "why", "logs"} {
 		cmd, _, err := root.Find([]string{verb})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		for _, name := range fromFlags {
 			if !understands(cmd, name) {
 				t.Errorf("%s has no --%s", verb, name)
@@ -193,14 +190,10 @@ func TestFromFlags(t *testing.T) {
 func TestShellHasTheTerminal(t *testing.T) {
 	dir := t.TempDir()
 	shell, seen := filepath.Join(dir, "shell"), filepath.Join(dir, "seen")
-	if err := os.WriteFile(shell, []byte("#!/bin/sh\necho prompt >&2\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Program(t, shell, "#!/bin/sh\necho prompt >&2\n")
 	t.Setenv("SHELL", shell)
 	f, err := os.Create(seen)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	defer f.Close()
 	was := os.Stderr
 	os.Stderr = f
@@ -208,9 +201,7 @@ func TestShellHasTheTerminal(t *testing.T) {
 	var ours bytes.Buffer
 	a := newApp(&session.Session{}, &ours, &ours)
 	a.sayer.w = &ours
-	if err := a.enter(dir, nil); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, a.enter(dir, nil))
 	if b, err := os.ReadFile(seen); err != nil || string(b) != "prompt\n" {
 		t.Errorf("standard error has %q, ours %q, %v", b, &ours, err)
 	}
@@ -224,9 +215,7 @@ func TestOutcomesAreThoseOfPlan(t *testing.T) {
 	t.Setenv("REDSI_SIGNING_KEY", "")
 	root := t.TempDir()
 	file := filepath.Join(root, "pipelines.hcl")
-	if err := os.WriteFile(file, []byte("step \"command\" \"a\" {\n  argv    = [\"sh\", \"-c\", \"echo a > out/a\"]\n  outputs = [\"a\"]\n}\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, file, "step \"command\" \"a\" {\n  argv    = [\"sh\", \"-c\", \"echo a > out/a\"]\n  outputs = [\"a\"]\n}\n")
 	app := func(state string) *app { // with the store that a state folder has
 		a := newApp(&session.Session{Registry: kinds.Registry(), Log: slog.New(slog.DiscardHandler), File: file,
 			StateDir: filepath.Join(root, state), StoreURL: filepath.Join(root, state, "store")}, io.Discard, io.Discard)
@@ -235,13 +224,8 @@ func TestOutcomesAreThoseOfPlan(t *testing.T) {
 	}
 	a := app("theirs")
 	v, err := a.Preview(t.Context(), session.Everything)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := artifacts.PutBytes(t.Context(), v.Store.Own.Blobs, []byte("a"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
+	d := storetest.Put(t, v.Store.Own, []byte("a"))
 	r := artifacts.Result{Key: v.Items[0].Key, Preimage: v.Items[0].Preimage, Outputs: map[string]artifacts.Artifact{"stdout": {Type: "file", Digest: d, Size: 1}}}
 	if _, _, err := artifacts.Publish(t.Context(), v.Store, r); err != nil {
 		t.Fatal(err)
@@ -261,9 +245,7 @@ func TestOutcomesAreThoseOfPlan(t *testing.T) {
 			a.Others.From = []string{c.from}
 		}
 		p, _, err := a.Evaluate(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		p.Results.Shared = c.shared
 		got, err := a.outcomes(t.Context(), root, file, p)
 		if err != nil || got["step.command.a"].Word != c.want {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/redsi/redsi/internal/session"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -38,12 +39,8 @@ func TestHint(t *testing.T) {
 		root := newRoot(a)
 		words := strings.Fields(c.at)
 		at, rest, err := root.Find(words)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := at.ParseFlags(rest); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
+		errtest.None(t, at.ParseFlags(rest))
 		a.cmd = at
 		got := a.hint(c.verb, c.args...)
 		if got != c.want {
@@ -62,9 +59,7 @@ func TestHintOfSettings(t *testing.T) {
 	for file, want := range map[string]string{"study/redsi.local.hcl": "redsi gc --store s", "redsi.local.hcl": "redsi gc"} {
 		a := newApp(&session.Session{Registry: &step.Registry{}, Local: session.Local{File: file, Flags: map[string]bool{"store": true}}}, io.Discard, io.Discard)
 		at, _, err := newRoot(a).Find([]string{"run"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		if a.cmd = at; at.ParseFlags(nil) != nil || at.Flags().Lookup("store").Value.Set("s") != nil {
 			t.Fatal("no --store")
 		}

@@ -26,7 +26,7 @@ func newLSPCmd(a *app) *cobra.Command {
 	var stdio bool
 	cmd := &cobra.Command{
 		Use:   "lsp",
-		Short: "Language server for editors: diagnostics, completion, hover with HIT and RUN, definitions, formatting",
+		Short: "Language server for editors: diagnostics, completion, hover with HIT and RUN, definitions",
 		Long: `A language server for pipeline files, over standard input and output. Editors
 start it; docs/pipelines.md has their configurations. It checks what is being typed
 like ` + "`redsi validate`" + `, and looks up results in the store without starting

@@ -15,6 +15,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // editor is a client of the language server: the program, over its standard streams.
@@ -35,17 +39,9 @@ type object = map[string]any
 func startEditor(t *testing.T, files map[string]string, args ...string) *editor {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	for name, text := range files {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, filepath.Join(dir, name), text)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute) // a server that hangs ends the test
 	t.Cleanup(cancel)
@@ -53,16 +49,10 @@ func startEditor(t *testing.T, files map[string]string, args ...string) *editor 
 		errs: &strings.Builder{}, diag: map[string]string{}}
 	e.cmd.Dir, e.cmd.Stderr = dir, e.errs
 	in, err := e.cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	out, err := e.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := e.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
+	errtest.None(t, e.cmd.Start())
 	e.in = in
 	go func() {
 		defer close(e.msgs)
@@ -88,18 +78,14 @@ func startEditor(t *testing.T, files map[string]string, args ...string) *editor 
 
 func (e *editor) raw(body string) {
 	e.t.Helper()
-	if _, err := fmt.Fprintf(e.in, "Content-Length: %d\r\n\r\n%s", len(body), body); err != nil {
-		e.t.Fatal(err)
-	}
+	errtest.None(e.t, errtest.Of(fmt.Fprintf(e.in, "Content-Length: %d\r\n\r\n%s", len(body), body)))
 }
 
 func (e *editor) send(m object) {
 	e.t.Helper()
 	m["jsonrpc"] = "2.0"
 	b, err := json.Marshal(m)
-	if err != nil {
-		e.t.Fatal(err)
-	}
+	errtest.None(e.t, err)
 	e.raw(string(b))
 }
 
@@ -124,9 +110,7 @@ func (e *editor) next() map[string]json.RawMessage {
 				Message string
 			}
 		}
-		if err := json.Unmarshal(m["params"], &p); err != nil {
-			e.t.Fatal(err)
-		}
+		errtest.None(e.t, json.Unmarshal(m["params"], &p))
 		text := ""
 		for _, d := range p.Diagnostics {
 			r := d.Range
@@ -234,13 +218,15 @@ func (e *editor) labels(file, text string) []string {
 	return labels
 }
 
-// end says goodbye and returns the exit code.
-func (e *editor) end() int {
+// end says goodbye, and the server must end well.
+func (e *editor) end() {
 	e.t.Helper()
 	e.ask("shutdown", nil)
 	e.notify("exit", nil)
 	for range e.msgs {
 	}
 	e.cmd.Wait()
-	return e.cmd.ProcessState.ExitCode()
+	if code := e.cmd.ProcessState.ExitCode(); code != fault.CodeOK {
+		e.t.Errorf("exit %d: %s", code, e.errs)
+	}
 }

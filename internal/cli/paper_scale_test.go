@@ -10,6 +10,7 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/kinds"
 )
 
@@ -42,13 +43,9 @@ func of(kind, key, output string) (r ref) {
 // then by key.
 func fullSteps(t *testing.T) map[string]map[string]fullStep {
 	src, err := syntax.Read(filepath.Join("..", "..", "pipelines.hcl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	p, ds := pipeline.Load(src, pipeline.Options{Registry: kinds.Registry(), World: pipeline.World{ReadFile: os.ReadFile}})
-	if ds.HasErrors() {
-		t.Fatal(ds.Err())
-	}
+	errtest.None(t, ds.Err())
 	all := map[string]map[string]fullStep{}
 	for _, s := range p.Steps {
 		name, key, ok := strings.Cut(strings.TrimPrefix(s.Address, "step."), `["`)

@@ -72,9 +72,9 @@ prints of the V100 that it used (T5-Base only). Other steps are not known then, 
 				return err
 			}
 			a.Partial = saveTo == "" // such a plan is only shown
-			keep := session.KeepNone
+			keep := plan.KeepNone
 			if saveTo != "" {
-				keep = session.KeepAll
+				keep = plan.KeepAll
 			}
 			seen, err := a.Preview(ctx, func(session.Seen) (plan.Keep, error) { return keep, nil })
 			if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/redsi/redsi/internal/paper/alike"
 	"github.com/redsi/redsi/internal/sharing/rebuild"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/step"
 )
@@ -87,9 +88,7 @@ step "ask" "other" {
   queries = 10
 }
 `), 0o644)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	reg := modelKinds()
 	redsi := func(args ...string) []byte {
 		t.Helper()
@@ -102,9 +101,7 @@ step "ask" "other" {
 	}
 	rebuilt := func(args ...string) (all rebuild.All) {
 		t.Helper()
-		if err := json.Unmarshal(redsi(append([]string{"verify", "--json", "--rebuild"}, args...)...), &all); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, json.Unmarshal(redsi(append([]string{"verify", "--json", "--rebuild"}, args...)...), &all))
 		return all
 	}
 	redsi("run")

@@ -41,7 +41,7 @@ compile it; --pdf does so with pdflatex, and writes main.pdf. The folder also ha
 redsi.sty and numbers.tex, with which a paper prints cells in its text:
 \redsi{TABLE:ROW.COLUMN}.
 
---checklist acl, neurips or acm fills that checklist instead, as Markdown or, with
+--checklist acl or neurips fills that checklist instead, as Markdown or, with
 --json, as JSON, to standard output or --out FILE: from records of results, runs and
 failures, and from the pipeline's paper and checklist blocks. Each answer says where
 it comes from; questions that cannot be answered are marked for the authors.`,
@@ -106,7 +106,7 @@ it comes from; questions that cannot be answered are marked for the authors.`,
 	a.fromFlags(cmd)
 	f := cmd.Flags()
 	f.StringVarP(&out, "out", "o", filepath.Join("results", "report.html"), "file to write")
-	f.StringVar(&list, "checklist", "", "fill a checklist instead: acl, neurips or acm")
+	f.StringVar(&list, "checklist", "", "fill a checklist instead: acl or neurips")
 	f.StringVar(&latex, "latex", "", "folder to write a LaTeX document to")
 	f.BoolVar(&pdf, "pdf", false, "compile the LaTeX document (default folder results/latex)")
 	f.StringVar(&ui, "temporal-ui", env("REDSI_TEMPORAL_UI", ""), "address of Temporal's UI, for links to workflows")

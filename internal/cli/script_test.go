@@ -23,6 +23,7 @@ import (
 	"github.com/redsi/redsi/internal/host/environment/indextest"
 	"github.com/redsi/redsi/internal/host/isolation"
 	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -42,9 +43,7 @@ func TestScripts(t *testing.T) {
 // scripts adds to p what all scripts have.
 func scripts(t *testing.T, p testscript.Params) testscript.Params {
 	data, err := filepath.Abs("..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	p.Setup = func(e *testscript.Env) error {
 		for _, k := range []string{"REDSI_TEMPORAL_SERVER", "REDSI_MINIO", "REDSI_DEPS", "GOGC", compute.Variable} {
 			if v := os.Getenv(k); v != "" {

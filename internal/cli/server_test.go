@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/internal/host/devserver"
+	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // serverPatience bounds what a busy machine may take.
@@ -30,9 +32,7 @@ func gated(t *testing.T, n int) (dir string, open func()) { return gatedFrom(t, 
 func gatedFrom(t *testing.T, n, from int) (dir string, open func()) {
 	gate := filepath.Join(t.TempDir(), "gate")
 	return projectOf(t, n, fmt.Sprintf("if test ${each.key} -lt %d; then sleep 0.1; else until test -e %s; do sleep 0.1; done; fi", from, gate)), func() {
-		if err := os.WriteFile(gate, nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, gate, "")
 	}
 }
 
@@ -49,9 +49,7 @@ func projectOf(t *testing.T, n int, work string) string {
   outputs  = ["out.txt"]
 }
 `, strings.Join(keys, ", "), work)
-	if err := os.WriteFile(filepath.Join(dir, "pipelines.hcl"), []byte(src), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, filepath.Join(dir, "pipelines.hcl"), src)
 	t.Cleanup(func() { // the folder goes when the server has
 		awaitTrue(t, "the server ends", func() bool { _, ok := devserver.Running(filepath.Join(dir, ".redsi", "temporal")); return !ok })
 	})
@@ -86,18 +84,12 @@ func (l *lockedBuffer) String() string {
 func startRedsi(t *testing.T, dir string, args ...string) *redsiProcess {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	as := filepath.Join(t.TempDir(), "redsi") // testscript runs the command of that name
-	if err := os.Symlink(self, as); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.Symlink(self, as))
 	p := &redsiProcess{Cmd: exec.Command(as, args...), out: &lockedBuffer{}, done: make(chan struct{})}
 	p.Dir, p.Stdout, p.Stderr = dir, p.out, p.out
-	if err := p.Start(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, p.Start())
 	go func() { p.err = p.Wait(); close(p.done) }()
 	t.Cleanup(func() { _ = p.Process.Kill(); <-p.done })
 	return p
@@ -169,9 +161,7 @@ func TestServerKilled20Times(t *testing.T) {
 	for range 20 {
 		pid = nextServer(t, dir, pid, run)
 		time.Sleep(time.Duration(r.IntN(1000)) * time.Millisecond) // some die at once, some at work
-		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, syscall.Kill(pid, syscall.SIGKILL))
 	}
 	open()
 	run.succeeds(t)
@@ -190,16 +180,10 @@ func TestLeaverHarmsNobody(t *testing.T) {
 	second := startRedsi(t, dir, "run", "--quiet") // its steps wait: all slots have the first run's
 	second.says(t, "Temporal UI:")
 	pid := nextServer(t, dir, 0, second)
-	if err := first.Process.Signal(syscall.SIGINT); err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, first.Process.Signal(syscall.SIGINT))
+	errtest.None(t, syscall.Kill(pid, syscall.SIGSTOP))
 	second.says(t, "is stopped (state T)")
-	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, syscall.Kill(pid, syscall.SIGCONT))
 	open()
 	second.succeeds(t)
 	<-first.done
@@ -214,12 +198,8 @@ func TestDevServerKilled(t *testing.T) {
 	dir := project(t, 20)
 	dev := startRedsi(t, dir, "dev", "--port", "0", "--ui-port", "0")
 	pid := nextServer(t, dir, 0, dev)
-	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, syscall.Kill(pid, syscall.SIGKILL))
 	startRedsi(t, dir, "run", "--quiet").succeeds(t)
-	if err := dev.Process.Signal(syscall.SIGINT); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, dev.Process.Signal(syscall.SIGINT))
 	dev.succeeds(t)
 }

@@ -71,12 +71,6 @@ func (a *app) status(ctx context.Context, o statusOptions) (r drive.Report, err 
 	if r.Ended, err = a.EndedRuns(ctx, store.Own, o.last); err != nil {
 		return r, err
 	}
-	if len(r.Ended) > 0 {
-		r.Last = &r.Ended[0]
-	}
-	if o.last < 2 { // it is Last
-		r.Ended = nil
-	}
 	if conn != nil {
 		err = a.OpenRuns(ctx, conn, &r)
 	}

@@ -7,20 +7,17 @@ import (
 	"testing"
 
 	"go.temporal.io/sdk/client"
-	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/temporal"
 	sdk "go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/cli/view"
-	"github.com/redsi/redsi/internal/host/devserver"
-	"github.com/redsi/redsi/internal/host/devserver/devservertest"
-	"github.com/redsi/redsi/internal/host/payload"
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/internal/stores/mem"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/workflows"
 )
@@ -46,37 +43,16 @@ func largeRun(ctx workflow.Context, in workflows.ReproduceInput) error {
 // TestStatusOfMany: runs that do not answer are told as such, beside those that do; what
 // is printed of each is bounded, and one is found by the beginning of its id.
 func TestStatusOfMany(t *testing.T) {
-	program, err := devserver.Find()
-	if err != nil {
-		t.Fatal(err)
-	}
-	server, err := devservertest.Start(t.Context(), devserver.Options{Program: program, SearchAttributes: workflows.SearchAttributes()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(server.Stop)
-	opts, err := server.ClientOptions()
-	if err != nil {
-		t.Fatal(err)
-	}
-	opts.Logger = log.NewStructuredLogger(slog.New(slog.DiscardHandler))
-	c, err := client.DialContext(t.Context(), drive.Sealed(opts, payload.Codec{}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.Close)
+	server, connect := ownServer(t)
+	c := connect()
 	w := sdk.New(c, "large", sdk.Options{LocalActivityWorkerOnly: true})
 	w.RegisterWorkflowWithOptions(largeRun, workflow.RegisterOptions{Name: workflows.ReproduceWorkflow})
-	if err := w.Start(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, w.Start())
 	t.Cleanup(w.Stop)
 	begin := func(id, queue, run string, priority int) {
 		t.Helper()
-		if _, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: id, TaskQueue: queue, Priority: temporal.Priority{PriorityKey: priority}},
-			workflows.ReproduceWorkflow, workflows.ReproduceInput{Pipeline: "p.hcl", RunID: run}); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, errtest.Of(c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: id, TaskQueue: queue, Priority: temporal.Priority{PriorityKey: priority}},
+			workflows.ReproduceWorkflow, workflows.ReproduceInput{Pipeline: "p.hcl", RunID: run})))
 	}
 	begin(workflows.ReproduceWorkflowID("20260101T000000Z-aa"), "large", "20260101T000000Z-aa", 1)
 	begin("by-hand", "large", "20260202T000000Z-bb", 3)
@@ -92,9 +68,7 @@ func TestStatusOfMany(t *testing.T) {
 	var r drive.Report
 	awaitTrue(t, "all runs are listed, and two of them answer", func() bool {
 		r = drive.Report{Server: conn.Host}
-		if err := a.OpenRuns(t.Context(), conn, &r); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, a.OpenRuns(t.Context(), conn, &r))
 		answered, unheard := 0, 0 // a busy server may not say of all in time that nobody polls
 		for _, x := range r.Running {
 			switch {
@@ -121,12 +95,8 @@ func TestStatusOfMany(t *testing.T) {
 		}
 	}
 	open, err := drive.ListOpen(t.Context(), c, workflows.ReproduceWorkflow)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := a.Named(t.Context(), conn, open, "20260303"); err == nil || !strings.Contains(err.Error(), "could be reproduce-20260303") {
-		t.Errorf("twenty runs are one: %v", err)
-	}
+	errtest.None(t, err)
+	errtest.Says(t, errtest.Of(a.Named(t.Context(), conn, open, "20260303")), "could be reproduce-20260303")
 	for id, want := range map[string]string{"20260101": "reproduce-20260101T000000Z-aa", "20260202": "by-hand", "by-h": "by-hand"} {
 		found, err := a.Named(t.Context(), conn, open, id)
 		if err != nil || found == nil || found.Execution.WorkflowId != want {
@@ -145,13 +115,9 @@ func TestEndedRuns(t *testing.T) {
 		if i%4 == 0 {
 			rec.Steps[0].Outcome, rec.Steps[0].Error, rec.Counts = runs.Failed, "it broke", map[runs.Status]int{runs.Failed: 1}
 		}
-		if err := runs.Write(t.Context(), store, rec); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, runs.Write(t.Context(), store, rec))
 	}
-	if err := store.Records.Put(t.Context(), artifacts.RunsPrefix+"20260101T000039Z", []byte("{")); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, store.Records.Put(t.Context(), artifacts.RunsPrefix+"20260101T000039Z", []byte("{")))
 	a := newApp(&session.Session{Log: slog.New(slog.DiscardHandler), File: "none.hcl"}, nil, nil)
 	for most, want := range map[int]int{0: 0, 1: 1, 20: 20, 100: 39} {
 		ended, err := a.EndedRuns(t.Context(), store, most)

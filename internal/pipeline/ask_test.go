@@ -1,10 +1,10 @@
 package pipeline_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestQuestions: of variables that nobody has set, and only where something is wrong with them.
@@ -39,7 +39,5 @@ func TestQuestions(t *testing.T) {
 		}
 	}
 	_, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte("variable \"a\" {\n  ask       = \"A?\"\n  sensitive = true\n}")}, pipeline.Options{})
-	if err := ds.Err(); err == nil || !strings.Contains(err.Error(), "answers are kept in a file") {
-		t.Errorf("%v", err)
-	}
+	errtest.Says(t, ds.Err(), "answers are kept in a file")
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
-	"github.com/redsi/redsi/step"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // of evaluates an expression as the url of a step, beside the files given.
@@ -34,9 +34,7 @@ func of(t *testing.T, expr string, files map[string]string, o pipeline.Options) 
 		t.Fatalf("%s loaded again:\n%s\n%s", expr, a, b)
 	}
 	tree, err := p.Steps[0].Task.Tree()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	url, _ := tree["url"].(string)
 	return url, nil
 }
@@ -106,11 +104,7 @@ func TestTextsNotInNFC(t *testing.T) {
 		"\nstep \"download\" \"" + odd + "\" {\n  url = \"a\"\n}\n": {"p.hcl:2:", "Text not in NFC"},
 	} {
 		_, err := of(t, expr, files, pipeline.Options{})
-		for _, w := range want {
-			if err == nil || !strings.Contains(err.Error(), w) {
-				t.Errorf("%+q: %v, want %q", expr, err, w)
-			}
-		}
+		errtest.Says(t, err, want...)
 	}
 	ways := given(odd)
 	ways["list"] = pipeline.Options{Vars: map[string]string{"x": "a", "l": "[\"" + odd + "\"]"}}
@@ -140,28 +134,7 @@ func TestNumbersKeepTheirDigits(t *testing.T) {
 			t.Errorf("%s is %s, want %s, %v", expr, got, want, err)
 		}
 	}
-	if _, err := of(t, "\nstep \"train\" \"a\" {\n  corpus = step.dedup.d.corpus\n  seed = 9223372036854775808\n}\nstep \"dedup\" \"d\" {\n  records = step.extract.e.records\n  key = \"url\"\n}\nstep \"extract\" \"e\" {\n  shards = []\n}\n", nil, pipeline.Options{}); err == nil || !strings.Contains(err.Error(), "9223372036854775808") {
-		t.Errorf("an integer that is too large: %v", err)
-	}
-}
-
-// A text of a file makes the key that the text makes where it is typed.
-func TestKeysOfTexts(t *testing.T) {
-	p, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte("step \"download\" \"a\" {\n  url = file(\"x\")\n}\n"), "x": []byte("é")}, pipeline.Options{Registry: kinds()})
-	if ds.HasErrors() {
-		t.Fatal(ds.Err())
-	}
-	task, err := step.NewTask(kinds().Lookup("download"), map[string]any{"url": "é"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	have, pre, err := kinds().Key(p.Steps[0].Task)
-	if err != nil || !strings.Contains(string(pre), "é") {
-		t.Fatalf("%+q, %v", pre, err)
-	}
-	if want, _, err := kinds().Key(task); err != nil || have != want {
-		t.Errorf("%s, want %s, %v", have.Hex(), want.Hex(), err)
-	}
+	errtest.Says(t, errtest.Of(of(t, "\nstep \"train\" \"a\" {\n  corpus = step.dedup.d.corpus\n  seed = 9223372036854775808\n}\nstep \"dedup\" \"d\" {\n  records = step.extract.e.records\n  key = \"url\"\n}\nstep \"extract\" \"e\" {\n  shards = []\n}\n", nil, pipeline.Options{})), "9223372036854775808")
 }
 
 // What file() cannot read is reported where it is called.
@@ -173,7 +146,5 @@ func TestFileNotRead(t *testing.T) {
 			t.Errorf("%s: %v", name, ds.Err())
 		}
 	}
-	if _, err := of(t, `file("x")`, map[string]string{"x": "ab\xff"}, pipeline.Options{}); err == nil || !strings.Contains(err.Error(), "byte 2") || !strings.Contains(err.Error(), "filebase64()") {
-		t.Errorf("bytes that are no text: %v", err)
-	}
+	errtest.Says(t, errtest.Of(of(t, `file("x")`, map[string]string{"x": "ab\xff"}, pipeline.Options{})), "byte 2", "filebase64()")
 }

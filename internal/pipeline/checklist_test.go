@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestChecklist: what a pipeline says for checklists is read with its places, and makes no step.
@@ -25,9 +26,7 @@ func TestChecklist(t *testing.T) {
   }
   model "T5" {}
 }`)}, pipeline.Options{Registry: kinds()})
-	if ds.HasErrors() {
-		t.Fatal(ds)
-	}
+	errtest.None(t, ds.Err())
 	at := func(line int) pipeline.Pos { return pipeline.Pos{File: "p.hcl", Line: line} }
 	want := pipeline.Checklist{
 		Selection: pipeline.Said{Text: "by the development set", Pos: at(2)},

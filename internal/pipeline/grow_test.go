@@ -24,14 +24,14 @@ func FuzzInstances(f *testing.F) {
 	} {
 		f.Add(c[0], c[1])
 	}
-	reg := pieceKinds()
+	reg := kinds()
 	f.Fuzz(func(t *testing.T, forEach, when string) {
 		for _, text := range []string{forEach, when} {
 			if _, ds := hclsyntax.ParseExpression([]byte(text), "e", hcl.InitialPos); ds.HasErrors() || len(text) > 500 {
 				t.Skip()
 			}
 		}
-		src := fmt.Sprintf("step \"command\" \"first\" {}\nstep \"command\" \"s\" {\n  for_each = (%s)\n  when = (%s)\n  run = [each.key]\n}\ntable \"t\" { data = values(try(step.command.s, {}))[*].out }\n", forEach, when)
+		src := fmt.Sprintf("step \"command\" \"first\" {}\nstep \"command\" \"s\" {\n  for_each = (%s)\n  when = (%s)\n  argv = [each.key]\n}\ntable \"t\" { data = values(try(step.command.s, {}))[*].out }\n", forEach, when)
 		s, p, ds := pipeline.Open(map[string][]byte{"p.hcl": []byte(src)}, pipeline.Options{Registry: reg, Stop: func() error { return errors.New("enough") }})
 		if p == nil {
 			if !ds.HasErrors() {
@@ -74,14 +74,14 @@ step "command" "part" {
   for_each = files(step.command.split.out, "parts/*")
   inputs   = { f = each.file }
 }
-step "command" "found" { run = json(step.command.split.out, "names.json:list") }
+step "command" "found" { argv = json(step.command.split.out, "names.json:list") }
 step "command" "late" {
   when  = json(step.command.found.out, "x.json:go")
   lists = { p = step.command.part[*].out }
 }
 step "command" "last" {
   for_each = toset(json(step.command.third.out, "x.json:list"))
-  run      = [each.key]
+  argv      = [each.key]
 }
 step "command" "third" {}
 table "t" { data = concat(step.command.part[*].out, [try(step.command.late.out, step.command.split.out)]) }
@@ -93,7 +93,7 @@ func FuzzGrow(f *testing.F) {
 	f.Add(uint8(0), "a", "b", true)
 	f.Add(uint8(1), "", "x", false)
 	f.Add(uint8(5), "n/é", "é", true)
-	reg := pieceKinds()
+	reg := kinds()
 	f.Fuzz(func(t *testing.T, order uint8, part, name string, runs bool) {
 		list := fmt.Sprintf(`{"list": [%q, "z"], "go": %t}`, name, runs)
 		all := []struct {

@@ -40,11 +40,13 @@ type train struct {
 }
 
 type anyProgram struct {
-	Argv    []string              `hcl:"argv,optional" help:"Program and arguments."`
-	Script  string                `hcl:"script,optional" help:"Text of a script."`
-	Files   map[string]string     `hcl:"files,optional" help:"Its files."`
-	Inputs  map[string]step.Input `hcl:"inputs,optional" help:"What it reads."`
-	Outputs []string              `hcl:"outputs,optional" help:"What it leaves."`
+	Argv    []string               `hcl:"argv,optional" help:"Program and arguments."`
+	Script  string                 `hcl:"script,optional" help:"Text of a script."`
+	Files   map[string]string      `hcl:"files,optional" help:"Its files."`
+	Inputs  map[string]step.Input  `hcl:"inputs,optional" help:"What it reads."`
+	Lists   map[string]step.Inputs `hcl:"lists,optional" help:"More of it."`
+	Outputs []string               `hcl:"outputs,optional" help:"What it leaves."`
+	Secret  map[string]string      `hcl:"secret_env,optional,added,names,secret" help:"Where values are found."`
 }
 
 type row struct {
@@ -101,7 +103,8 @@ func kinds() *step.Registry {
 				return ps.Err()
 			}, Run: noRun[train]}),
 		step.Define(step.Kind[anyProgram]{Name: "command", Version: 1, Doc: "Runs a program.",
-			Outputs: []step.Output{{Name: "out", Type: "files", Tree: true}, {Name: "stdout", Type: "file"}}, Run: noRun[anyProgram]}),
+			Outputs: []step.Output{{Name: "out", Type: "files", Tree: true}, {Name: "stdout", Type: "file"}}, Run: noRun[anyProgram],
+			Leaves: func(c anyProgram) map[string][]string { return map[string][]string{"out": c.Outputs} }}),
 		step.Define(step.Kind[table]{Name: "render_table", Version: 1, Doc: "Draws a table.", Block: true, Inline: true,
 			Outputs: []step.Output{{Name: "markdown", Type: "text"}}, Run: noRun[table]}),
 		step.Define(step.Kind[table]{Name: "render_figure", Version: 1, Doc: "Draws a figure.", Block: true, Inline: true,

@@ -6,6 +6,7 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/local"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestLineEnds: a pipeline that git has checked out with CRLF means what it does with LF. Texts in
@@ -45,17 +46,13 @@ X
 	values := func(end string) map[string]string {
 		as := func(text string) []byte { return []byte(strings.ReplaceAll(text, "\n", end)) }
 		set, ds := local.Parse("redsi.local.hcl", as("variables {\n  own = <<EOT\ne\nEOT\n}\n"), "")
-		if ds.HasErrors() {
-			t.Fatal(ds.Err())
-		}
+		errtest.None(t, ds.Err())
 		s, _, ds := pipeline.Open(map[string][]byte{"p.hcl": as(source)}, pipeline.Options{
 			Registry: kinds(), VarFiles: []pipeline.File{{Name: "v.hcl", Bytes: as(variables)}},
 			Local: set.Variables,
 			World: pipeline.World{ReadFile: func(string) ([]byte, error) { return as(template), nil }},
 		})
-		if ds.HasErrors() {
-			t.Fatal(ds.Err())
-		}
+		errtest.None(t, ds.Err())
 		m := map[string]string{}
 		for _, name := range []string{"var.v", "var.given", "var.own", "local.plain", "local.parts", "local.quoted", "local.template", "local.file"} {
 			v, _ := s.Named(name)

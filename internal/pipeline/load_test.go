@@ -3,7 +3,6 @@ package pipeline_test
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"path"
@@ -14,31 +13,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 )
-
-var update = flag.Bool("update", false, "write golden files instead of comparing with them")
-
-// golden compares got with a file.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(name, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(string(want), got); d != "" {
-		t.Errorf("%s (-want +got):\n%s", name, d)
-	}
-}
 
 // options reads what a test file says about itself in comments:
 //
@@ -70,9 +51,7 @@ func options(t *testing.T, src []byte) pipeline.Options {
 func load(t *testing.T, name string) (*pipeline.Pipeline, pipeline.Diagnostics) {
 	t.Helper()
 	sources, err := syntax.Read(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	var all []byte
 	for _, n := range syntax.Keys(sources) {
 		all = append(all, sources[n]...)
@@ -86,9 +65,7 @@ func load(t *testing.T, name string) (*pipeline.Pipeline, pipeline.Diagnostics) 
 func report(t *testing.T, ds pipeline.Diagnostics) string {
 	t.Helper()
 	var b strings.Builder
-	if err := ds.Write(&b, pipeline.Style{Width: 100}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, ds.Write(&b, pipeline.Style{Width: 100}))
 	return b.String()
 }
 
@@ -101,7 +78,7 @@ func TestInvalid(t *testing.T) {
 			if p != nil || !ds.HasErrors() {
 				t.Errorf("it loads")
 			}
-			golden(t, strings.TrimSuffix(name, ".hcl")+".golden", report(t, ds))
+			goldens.Same(t, strings.TrimSuffix(name, ".hcl")+".golden", report(t, ds))
 		})
 	}
 }
@@ -112,7 +89,7 @@ func TestLint(t *testing.T) {
 	if p == nil {
 		t.Fatal(ds.Err())
 	}
-	golden(t, "testdata/lint/hints.golden", report(t, ds))
+	goldens.Same(t, "testdata/lint/hints.golden", report(t, ds))
 }
 
 // Every entry of testdata/valid loads, with a golden of what it means.
@@ -120,10 +97,8 @@ func TestValid(t *testing.T) {
 	for _, name := range entries(t, "testdata/valid") {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			p, ds := load(t, name)
-			if ds.HasErrors() {
-				t.Fatal(ds.Err())
-			}
-			golden(t, strings.TrimSuffix(name, ".hcl")+".golden", report(t, ds)+text(t, p))
+			errtest.None(t, ds.Err())
+			goldens.Same(t, strings.TrimSuffix(name, ".hcl")+".golden", report(t, ds)+text(t, p))
 
 			again, ds := pipeline.Load(p.Sources, pipeline.Options{Registry: kinds(), Vars: p.Inputs(), World: pipeline.World{Found: p.Found}, Module: modulesOf(p)})
 			if ds.HasErrors() {
@@ -151,9 +126,7 @@ func modulesOf(p *pipeline.Pipeline) func(folder, source string) (map[string][]b
 
 func entries(t *testing.T, dir string) (names []string) {
 	list, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	for _, e := range list {
 		if e.IsDir() || strings.HasSuffix(e.Name(), ".hcl") {
 			names = append(names, dir+"/"+e.Name())
@@ -167,9 +140,7 @@ func text(t *testing.T, p *pipeline.Pipeline) string {
 	t.Helper()
 	var b strings.Builder
 	vars, err := json.Marshal(p.Vars)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	fmt.Fprintf(&b, "vars %s\n", vars)
 	if len(p.Limits) > 0 {
 		fmt.Fprintf(&b, "limits %v\n", p.Limits)
@@ -189,16 +160,12 @@ func text(t *testing.T, p *pipeline.Pipeline) string {
 			fmt.Fprintf(&b, "  resources %+v\n", *s.Resources)
 		}
 		tree, err := s.Task.Tree()
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		var config bytes.Buffer
 		e := json.NewEncoder(&config)
 		e.SetEscapeHTML(false)
 		e.SetIndent("  ", "  ")
-		if err := e.Encode(short(tree)); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, e.Encode(short(tree)))
 		fmt.Fprintf(&b, "  %s %s", s.Task.Kind, config.String())
 		var lines []string
 		for name, p := range s.AttrPos {

@@ -10,23 +10,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// pieceProgram is what tests of made things need of a command.
-type pieceProgram struct {
-	Run     []string               `hcl:"run,optional" help:"x"`
-	Inputs  map[string]step.Input  `hcl:"inputs,optional" help:"x"`
-	Lists   map[string]step.Inputs `hcl:"lists,optional" help:"x"`
-	Outputs []string               `hcl:"outputs,optional" help:"x"`
-}
-
-func pieceKinds() *step.Registry {
-	return step.NewRegistry(
-		step.Define(step.Kind[pieceProgram]{Name: "command", Version: 1, Doc: "Runs.", Run: noRun[pieceProgram],
-			Outputs: []step.Output{{Name: "out", Type: "files", Tree: true}, {Name: "stdout", Type: "file"}},
-			Leaves:  func(c pieceProgram) map[string][]string { return map[string][]string{"out": c.Outputs} }}),
-		step.Define(step.Kind[table]{Name: "render_table", Version: 1, Doc: "Draws a table.", Block: true, Inline: true,
-			Outputs: []step.Output{{Name: "markdown", Type: "text"}}, Run: noRun[table]}))
-}
-
 // made is what steps have made, as output to files to texts.
 type made map[string]map[string]string
 
@@ -74,7 +57,7 @@ step "command" "p" {
   for_each = files(var.tree, "chunks/*")
   inputs   = { f = each.file }
 }
-step "command" "q" { run = var.deep }
+step "command" "q" { argv = var.deep }
 output "parts" { value = step.command.p[*].out }
 `
 
@@ -114,20 +97,20 @@ merge reads [align["a"].out align["b"].out]
 step "command" "align" {
   for_each = files(step.command.split.out, "chunks/*.fa")
   inputs   = { f = each.file }
-  run      = [each.key]
+  argv      = [each.key]
   outputs  = [each.key, ["b"]]
 }`, nil, "outputs[1]: want string, got a list."},
 		{"what is wrong with a step that has a part which is not known", split + `
 step "command" "x" {
   inputs  = { f = step.command.split.out }
-  run     = [json(step.command.split.out, "list.json:n")]
+  argv     = [json(step.command.split.out, "list.json:n")]
   outputs = [["a"]]
 }`, nil, "outputs[0]: want string, got a list."},
 		{"values", split + `
 locals { samples = json(step.command.split.out, "list.json:samples") }
 step "command" "align" {
   for_each = { for s in local.samples : s.name => s }
-  run      = [each.value.name, each.value.n]
+  argv      = [each.value.name, each.value.n]
 }`, made{"step.command.split.out": {"list.json": `{"samples": [{"name": "x", "n": 1}, {"name": "y", "n": 2.5}]}`}}, "split\nalign[\"x\"]\nalign[\"y\"]\n"},
 		{"deep", split + `
 step "command" "all" {
@@ -255,7 +238,7 @@ table "t" { data = step.command.a[*].out }
 `, nil, "split\na[*] awaits [split.out]\ntable.t awaits [split.out] after [a[*]]\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p, ds, _ := withModule(c.source, map[string]string{"./m": pieceModule}, pipeline.Options{Registry: pieceKinds(), World: pipeline.World{Made: c.made.look}})
+			p, ds, _ := withModule(c.source, map[string]string{"./m": pieceModule}, pipeline.Options{Registry: kinds(), World: pipeline.World{Made: c.made.look}})
 			got := ""
 			if ds.HasErrors() {
 				var b strings.Builder

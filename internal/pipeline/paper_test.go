@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestPaperPart: which part of the paper this is may depend on variables, and on nothing else.
@@ -48,9 +49,7 @@ func TestPaperFacts(t *testing.T) {
   orcid        = { A = "0000-0002-1825-0097", B = "0000-0002-1694-233X" }
   affiliations = { B = "Somewhere" }
 }`)}, pipeline.Options{Registry: kinds()})
-	if ds.HasErrors() {
-		t.Fatal(ds)
-	}
+	errtest.None(t, ds.Err())
 	want := pipeline.Paper{Title: "T", Authors: []string{"A", "B"}, URL: "https://example.org/t", Abstract: "About T.", License: "CC-BY-4.0", Keywords: []string{"x", "y"}, DOI: "10.5281/zenodo.1234", Version: "1.1",
 		ORCID: map[string]string{"A": "0000-0002-1825-0097", "B": "0000-0002-1694-233X"}, Affiliations: map[string]string{"B": "Somewhere"}}
 	if !reflect.DeepEqual(p.Paper, want) || len(p.Steps) != 0 {
@@ -92,9 +91,7 @@ variable "hidden" {
 }
 output "all" { value = [var.same, var.other, var.needed] }
 `)}, pipeline.Options{Registry: kinds(), Vars: map[string]string{"same": "a", "other": "2", "needed": "x", "hidden": "t"}})
-	if ds.HasErrors() {
-		t.Fatal(ds)
-	}
+	errtest.None(t, ds.Err())
 	if want := []string{"needed", "other"}; !reflect.DeepEqual(p.Given, want) {
 		t.Errorf("%v", p.Given)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // The order of blocks, and how they are spread over files, says nothing.
@@ -50,9 +51,7 @@ func TestOrderOfBlocks(t *testing.T) {
 func tasks(t *testing.T, sources map[string][]byte, opts []byte) (list []string) {
 	t.Helper()
 	p, ds := pipeline.Load(sources, options(t, opts))
-	if ds.HasErrors() {
-		t.Fatal(ds.Err())
-	}
+	errtest.None(t, ds.Err())
 	for _, s := range p.Steps {
 		list = append(list, fmt.Sprintf("%s %s %s %s", s.Address, s.Queue, s.Task.Kind, s.Task.Config))
 	}
@@ -72,29 +71,9 @@ func TestManySteps(t *testing.T) {
 	fmt.Fprintf(&b, "step \"train\" \"grid\" {\n  for_each = product({ seed = range(50), again = range(40) })\n  corpus = step.dedup.s1999.corpus\n  seed = each.value.seed + local.l1999\n}\n")
 	b.WriteString("table \"t\" {\n  data = step.train.grid[*].metrics\n}\n")
 	p, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte(b.String())}, pipeline.Options{Registry: kinds()})
-	if ds.HasErrors() {
-		t.Fatal(ds.Err())
-	}
+	errtest.None(t, ds.Err())
 	if got, want := len(p.Steps), 1+1999+2000+1; got != want {
 		t.Errorf("%d steps, want %d", got, want)
-	}
-}
-
-func BenchmarkLoad1000Steps(b *testing.B) {
-	var s strings.Builder
-	s.WriteString("step \"extract\" \"a\" {\n  shards = []\n}\n")
-	for i := range 500 {
-		fmt.Fprintf(&s, "step \"dedup\" \"s%d\" {\n  records = step.extract.a.records\n  key = \"url\"\n}\n", i)
-	}
-	s.WriteString("step \"train\" \"grid\" {\n  for_each = product({ seed = range(25), again = range(20) })\n  corpus = step.dedup.s7.corpus\n  seed = each.value.seed\n}\n")
-	s.WriteString("table \"t\" {\n  data = step.train.grid[*].metrics\n}\n")
-	sources := map[string][]byte{"p.hcl": []byte(s.String())}
-	reg := kinds()
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, ds := pipeline.Load(sources, pipeline.Options{Registry: reg}); ds.HasErrors() {
-			b.Fatal(ds.Err())
-		}
 	}
 }
 
@@ -151,9 +130,7 @@ func sane(t *testing.T, ds pipeline.Diagnostics) {
 func FuzzLoad(f *testing.F) {
 	for _, dir := range []string{"testdata/valid", "testdata/invalid"} {
 		sources, err := syntax.ReadAll(dir)
-		if err != nil {
-			f.Fatal(err)
-		}
+		errtest.None(f, err)
 		for _, name := range syntax.Keys(sources) {
 			f.Add(string(sources[name]), "scale", "x")
 		}

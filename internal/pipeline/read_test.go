@@ -6,6 +6,7 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // Variables: --var wins over --var-file, that over the environment, that over redsi.local.hcl, that over
@@ -16,9 +17,7 @@ func TestPrecedence(t *testing.T) {
 	check := func(want string) {
 		t.Helper()
 		p, ds := pipeline.Load(src, o)
-		if ds.HasErrors() {
-			t.Fatal(ds.Err())
-		}
+		errtest.None(t, ds.Err())
 		if got := string(p.Vars["x"]); got != `"`+want+`"` || p.Inputs()["x"] != want {
 			t.Errorf("x is %s, as an argument %s, want %s", got, p.Inputs()["x"], want)
 		}
@@ -49,9 +48,7 @@ func TestPrecedence(t *testing.T) {
 func TestFileFromSources(t *testing.T) {
 	src := map[string][]byte{"dir/p.hcl": []byte("step \"download\" \"a\" {\n  url = file(\"x.txt\")\n}\n"), "dir/x.txt": []byte("x"), "dir/y.txt": []byte("y")}
 	p, ds := pipeline.Load(src, pipeline.Options{Registry: kinds()})
-	if ds.HasErrors() {
-		t.Fatal(ds.Err())
-	}
+	errtest.None(t, ds.Err())
 	if got := strings.Join(syntax.Keys(p.Sources), " "); got != "dir/p.hcl dir/x.txt" {
 		t.Errorf("sources %s", got)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/signature"
 )
 
@@ -25,17 +26,11 @@ step "download" "nq" { url = "https://example.org/a" }
   untrusted = "verify"
   shared    = "run"
 }` + rest)}, pipeline.Options{Registry: kinds()})
-	if ds.HasErrors() {
-		t.Fatal(ds)
-	}
+	errtest.None(t, ds.Err())
 	alice, err := signature.ParsePublic(aliceKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	bob, err := signature.ParsePublic(bobKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	want := pipeline.Results{From: []string{"https://example.org/paper", "s3://bucket/main?anonymous=true", "colleague", "/abs"},
 		Trust: []signature.Public{alice}, Revoked: []signature.Public{bob}, Untrusted: "verify", Shared: "run"}
 	if !reflect.DeepEqual(p.Results, want) {

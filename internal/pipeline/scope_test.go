@@ -117,7 +117,7 @@ step "download" "later" {
   for_each = files(step.command.split.out, "*")
   url      = each.key
 }
-step "command" "split" { argv = ["split"] }
+step "command" "split" { outputs = ["a.json", "chunks/"] }
 table "t" { data = step.command.split.out }
 claim "c" { text = "It is so." }
 `)}

@@ -6,18 +6,8 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/pipeline"
-	"github.com/redsi/redsi/step"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
-
-type program struct {
-	Argv   []string          `hcl:"argv" help:"What to run."`
-	Secret map[string]string `hcl:"secret_env,optional,added,names,secret" help:"Where values are found."`
-}
-
-func programs() *step.Registry {
-	return step.NewRegistry(step.Define(step.Kind[program]{Name: "command", Version: 1, Doc: "Runs a program.",
-		Outputs: []step.Output{{Name: "out", Type: "file"}}, Run: noRun[program]}))
-}
 
 const planted = "planted-and-secret"
 
@@ -29,12 +19,10 @@ func sensitiveStep(attrs string) string {
 // configuration has the name, and nowhere else.
 func TestSensitive(t *testing.T) {
 	load := func(src string) (*pipeline.Pipeline, string) {
-		p, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte(src)}, pipeline.Options{Registry: programs(), Vars: map[string]string{"s": planted}})
+		p, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte(src)}, pipeline.Options{Registry: kinds(), Vars: map[string]string{"s": planted}})
 		report := fmt.Sprint(ds.Err())
 		b, err := ds.MarshalJSON()
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		if strings.Contains(report+string(b), planted) {
 			t.Errorf("%s\ntells the value: %s", src, report)
 		}
@@ -53,13 +41,13 @@ func TestSensitive(t *testing.T) {
 			t.Errorf("%s\n%s", ok, report)
 			continue
 		}
-		if got, want := string(p.Steps[0].Task.Config), `{"argv":["given"],"secret_env":{"OTHER":"env:OTHER","TOKEN":"var:s"}}`; got != want {
+		if got, want := string(p.Steps[0].Task.Config), `{"argv":["given"],"script":"","secret_env":{"OTHER":"env:OTHER","TOKEN":"var:s"}}`; got != want {
 			t.Errorf("%s", got)
 		}
 		if p.Secrets["s"] != planted || len(p.Vars) > 0 || len(p.Inputs()) > 0 {
 			t.Errorf("%v %s %v", p.Secrets, p.Vars, p.Inputs())
 		}
-		_, pre, err := programs().Key(p.Steps[0].Task)
+		_, pre, err := kinds().Key(p.Steps[0].Task)
 		if err != nil || !strings.Contains(string(pre), `"secret_env":["OTHER","TOKEN"]`) {
 			t.Errorf("%s, %v", pre, err)
 		}
@@ -107,7 +95,7 @@ func TestSensitive(t *testing.T) {
 		"cut file":    {VarFiles: []pipeline.File{{Name: "v.hcl", Bytes: []byte("s = \"" + planted + "\n")}}},
 		"none":        {},
 	} {
-		o.Registry = programs()
+		o.Registry = kinds()
 		_, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte(sensitiveStep("argv = [var.s]"))}, o)
 		var b strings.Builder
 		if err := ds.Write(&b, pipeline.Style{}); err != nil || !ds.HasErrors() || strings.Contains(b.String(), planted) {
@@ -146,7 +134,7 @@ output "token" { value = var.token }
 	} {
 		main := "variable \"s\" { sensitive = true }\nmodule \"m\" {\n  source = \"./m\"\n  token = " + c.value + "\n}\n" + c.after
 		files := map[string]string{"./m": strings.NewReplacer("ATTRS", c.attrs, "USE", c.argv).Replace(module)}
-		p, ds, _ := withModule(main, files, pipeline.Options{Registry: programs(), Vars: map[string]string{"s": planted}})
+		p, ds, _ := withModule(main, files, pipeline.Options{Registry: kinds(), Vars: map[string]string{"s": planted}})
 		report := fmt.Sprint(ds.Err())
 		switch {
 		case strings.Contains(report, "is ab") || strings.Contains(report, planted):
@@ -157,7 +145,7 @@ output "token" { value = var.token }
 			t.Errorf("%+v: %s", c, report)
 		case c.want == "":
 			for _, s := range p.Steps {
-				if got, want := string(s.Task.Config), `{"argv":["x"],"secret_env":{"TOKEN":"var:s"}}`; got != want {
+				if got, want := string(s.Task.Config), `{"argv":["x"],"script":"","secret_env":{"TOKEN":"var:s"}}`; got != want {
 					t.Errorf("%+v: %s has %s", c, s.Address, got)
 				}
 			}

@@ -66,7 +66,7 @@ func ReadFailure(ctx context.Context, store artifacts.Store, run string, key art
 // Remembered is what is known of the failures of a step under one key.
 type Remembered struct {
 	Failure     // the newest
-	Times   int // that it failed for good, in so many runs
+	Times   int `json:"times"` // that it failed for good, in so many runs
 }
 
 // PermanentFailures reads what failed for good under keys, of the runs that the store

@@ -6,6 +6,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/mem"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func TestPermanentFailures(t *testing.T) {
@@ -20,13 +21,9 @@ func TestPermanentFailures(t *testing.T) {
 		{RunID: "r4", Key: key, Error: "cancelled", Permanent: true, Outcome: Cancelled, Ended: at(5)},
 		{RunID: "r1", Key: other, Error: "other", Permanent: true, Outcome: Failed, Ended: at(9)},
 	} {
-		if err := WriteFailure(t.Context(), store, f); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, WriteFailure(t.Context(), store, f))
 	}
-	if err := store.Records.Put(t.Context(), "failures/r9/"+key.Hex(), []byte("{")); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, store.Records.Put(t.Context(), "failures/r9/"+key.Hex(), []byte("{")))
 	found, err := PermanentFailures(t.Context(), store, map[artifacts.Digest]bool{key: true})
 	if err != nil || len(found) != 1 || found[key].Times != 2 || found[key].Error != "newest" {
 		t.Errorf("%+v, %v", found, err)

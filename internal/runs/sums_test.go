@@ -8,6 +8,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/mem"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestSpent: each key counts once, whichever runs had it; failures of other pipelines and
@@ -26,9 +27,7 @@ func TestSpent(t *testing.T) {
 	second := publish("second", time.Minute, nil)
 	gone := artifacts.Sum([]byte("gone"))
 	run := func(id, project string, steps ...Step) {
-		if err := Write(t.Context(), store, Record{RunID: id, Pipeline: "p.hcl", Project: project, Steps: steps}); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, Write(t.Context(), store, Record{RunID: id, Pipeline: "p.hcl", Project: project, Steps: steps}))
 	}
 	run("1", "mine", Step{Address: "a", Key: first, Outcome: Ran, TookS: 3600}, Step{Address: "b", Key: gone, Outcome: Ran, TookS: 30},
 		Step{Address: "c", Outcome: Failed})
@@ -36,17 +35,11 @@ func TestSpent(t *testing.T) {
 	run("3", "other", Step{Address: "a", Key: artifacts.Sum([]byte("x")), Outcome: Ran, TookS: 9999})
 	for n, f := range []Failure{{RunID: "1", Outcome: Failed, TookS: 20}, {RunID: "2", Outcome: Cancelled, TookS: 7200}, {RunID: "3", Outcome: Failed, TookS: 9999}, {RunID: "0", Outcome: Failed, TookS: 9999}} {
 		f.Key = artifacts.Sum(fmt.Append(nil, n))
-		if err := WriteFailure(t.Context(), store, f); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, WriteFailure(t.Context(), store, f))
 	}
-	if err := store.Records.Put(t.Context(), artifacts.RunsPrefix+"4", []byte(`{`)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, store.Records.Put(t.Context(), artifacts.RunsPrefix+"4", []byte(`{`)))
 	s, err := SpentBy(t.Context(), artifacts.Alone(store), "mine", "p.hcl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	r := s.Results
 	if s.Runs != 2 || s.Damaged != 1 || s.Gone != 1 || r.Steps != 3 || r.Took != time.Hour+90*time.Second || r.CPU != 5 || r.Measured != 1 || r.CardTook != time.Hour {
 		t.Errorf("%+v", s)
@@ -63,9 +56,7 @@ func TestTookOfPipeline(t *testing.T) {
 	write := func(n int, pipeline string) {
 		t.Helper()
 		rec := Record{RunID: fmt.Sprintf("run-%03d", n), Pipeline: pipeline, Steps: []Step{{Address: "step.a.b", Outcome: Ran, TookS: float64(n)}}}
-		if err := Write(t.Context(), store, rec); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, Write(t.Context(), store, rec))
 	}
 	write(1, "mine")
 	write(2, "mine")

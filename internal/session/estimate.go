@@ -20,17 +20,19 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// HistoryOf is what an estimate is based on.
-func (se *Session) HistoryOf(ctx context.Context, store *artifacts.Resolver, v *plan.Preview, past *journal.Journal) (h estimate.History, err error) {
-	if h, err = past.History(ctx, store, v); err != nil || v.Done() {
-		return h, err
+// EstimateOf estimates what a run of a preview takes, from earlier runs.
+func (se *Session) EstimateOf(ctx context.Context, store *artifacts.Resolver, v *plan.Preview, past *journal.Journal) (*estimate.Estimate, error) {
+	h, err := past.History(ctx, store, v)
+	if err == nil && !v.Done() {
+		if h.Downloads, err = se.downloads(ctx, store, v); err == nil {
+			prices := se.Pricing(ctx, store, v)
+			h.Priced, h.OnRates = prices.Price(v, h.Downloads), prices.On != nil
+		}
 	}
-	if h.Downloads, err = se.downloads(ctx, store, v); err != nil {
-		return h, err
+	if err != nil {
+		return nil, err
 	}
-	prices := se.Pricing(ctx, store, v)
-	h.Priced, h.OnRates = prices.Price(v, h.Downloads), prices.On != nil
-	return h, nil
+	return estimate.Of(v, h), nil
 }
 
 // RatesFolder has what was measured of devices, here or elsewhere.
@@ -55,15 +57,6 @@ func (se *Session) Pricing(ctx context.Context, store *artifacts.Resolver, v *pl
 		return nil
 	}
 	return p
-}
-
-// EstimateOf estimates what a run of a preview takes, from earlier runs.
-func (se *Session) EstimateOf(ctx context.Context, store *artifacts.Resolver, v *plan.Preview, past *journal.Journal) (*estimate.Estimate, error) {
-	h, err := se.HistoryOf(ctx, store, v, past)
-	if err != nil {
-		return nil, err
-	}
-	return estimate.Of(v, h), nil
 }
 
 // downloads is what steps fetch from other machines that the store lacks. Sizes come from

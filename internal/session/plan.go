@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/redsi/redsi/internal/host/secret"
+	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/plan"
@@ -137,7 +137,7 @@ func (se *Session) PlanAgain(ctx context.Context, p *pipeline.Pipeline, file str
 	if err != nil {
 		return nil, fault.Input(err)
 	}
-	err = se.Resolve(ctx, pl, src, se.Sources(src, p.Secrets), changed)
+	err = se.Resolve(ctx, pl, src, se.Sources(src), changed)
 	var un *unresolved
 	if se.Partial && errors.As(err, &un) {
 		if rest, _ := pl.Without(func(i int) bool { return un.steps[i] }); len(rest.Steps) > 0 {
@@ -148,11 +148,32 @@ func (se *Session) PlanAgain(ctx context.Context, p *pipeline.Pipeline, file str
 	return pl, err
 }
 
-// Sources answers the questions of a plan of a pipeline, whose files are those of src.
-func (se *Session) Sources(src *lockfile.Sources, secrets map[string]string) PlanSources {
+// PlanSources answers a plan's questions about sources, programs and their libraries.
+type PlanSources struct {
+	*lockfile.Sources
+	programs
+	planLibraries
+}
+
+// programs caches the paths of programs while a plan is made.
+type programs map[string]string
+
+// Program returns the path of a program.
+func (p programs) Program(name string) (string, error) {
+	if path, ok := p[name]; ok {
+		return path, nil
+	}
+	path, err := command.Find(name)
+	if err == nil {
+		p[name] = path
+	}
+	return path, err
+}
+
+// Sources answers the questions of a plan, whose files are those of src.
+func (se *Session) Sources(src *lockfile.Sources) PlanSources {
 	src.Asked = func(path string) { se.read.Store(path, nil) }
-	salt := filepath.Join(se.StateDir, "secrets.salt")
-	return PlanSources{src, fingerprints{salt, secret.Finder{Vars: secrets}}, programs{}, se.newLibraries()}
+	return PlanSources{src, programs{}, se.newLibraries()}
 }
 
 // unresolved names the steps whose source or program is missing, and says why.
@@ -183,7 +204,7 @@ func (se *Session) ResolveGrown(ctx context.Context, pl *plan.Plan, steps []int,
 	if err != nil {
 		return fault.Input(err)
 	}
-	return se.resolve(ctx, pl, steps, src, se.Sources(src, se.Secrets), nil)
+	return se.resolve(ctx, pl, steps, src, se.Sources(src), nil)
 }
 
 func (se *Session) resolve(ctx context.Context, pl *plan.Plan, steps []int, src *lockfile.Sources, sources step.Sources, changed []string) error {

@@ -31,7 +31,7 @@ type Seen struct {
 type Ask func(of Seen) (plan.Keep, error)
 
 // Everything asks for every result.
-func Everything(Seen) (plan.Keep, error) { return KeepAll, nil }
+func Everything(Seen) (plan.Keep, error) { return plan.KeepAll, nil }
 
 // Named asks for the results of the steps that a target names.
 func Named(target string) Ask {
@@ -76,7 +76,7 @@ func (se *Session) previewed(ctx context.Context, seen Seen, ask Ask) (_ Seen, e
 	if seen.Store, err = se.OpenStore(ctx); err != nil {
 		return seen, err
 	}
-	var keep plan.Keep = KeepNone
+	var keep plan.Keep = plan.KeepNone
 	if ask != nil {
 		if keep, err = ask(seen); err != nil {
 			return seen, err
@@ -85,12 +85,6 @@ func (se *Session) previewed(ctx context.Context, seen Seen, ask Ask) (_ Seen, e
 	seen.Preview, err = se.PreviewOf(ctx, seen.Store, seen.Plan, keep)
 	return seen, err
 }
-
-// KeepAll holds every result.
-func KeepAll(int, *plan.Item) bool { return true }
-
-// KeepNone holds no result.
-func KeepNone(int, *plan.Item) bool { return false }
 
 // PreviewOf looks up a plan's results in a store, and those behind it.
 func (se *Session) PreviewOf(ctx context.Context, store *artifacts.Resolver, pl *plan.Plan, keep plan.Keep) (*plan.Preview, error) {

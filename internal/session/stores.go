@@ -205,7 +205,7 @@ func MayHave(v *plan.Preview, e *estimate.Estimate) string {
 	}
 	text := "it may have results for the " + words.Count(len(v.Items)-v.Summary().Hit, "step") + " that would run here"
 	if e != nil && e.Steps > e.Unknown {
-		text += fmt.Sprintf(", %s of work going by the history of %d", words.Seconds(e.WorkP50), e.Steps-e.Unknown)
+		text += fmt.Sprintf(", %s of work going by the history of %d", words.Took(e.P50), e.Steps-e.Unknown)
 	}
 	return text + "; --require-from makes this an error"
 }

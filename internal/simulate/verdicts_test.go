@@ -16,6 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -35,15 +36,11 @@ func TestJudge(t *testing.T) {
 		ActivityTaskCancelRequestedEventAttributes: &history.ActivityTaskCancelRequestedEventAttributes{ScheduledEventId: 5}}}
 	gone, back := stored{at: 21500 * time.Millisecond, what: "gone", blobs: []artifacts.Digest{a}}, stored{at: 23 * s, what: "back", blobs: []artifacts.Digest{a}}
 	broken := mem.New()
-	if err := broken.Records.Put(t.Context(), artifacts.ResultsPrefix+a.Hex(), []byte("{}")); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, broken.Records.Put(t.Context(), artifacts.ResultsPrefix+a.Hex(), []byte("{}")))
 	filed := mem.New()
 	own := storetest.NewResult(t, filed, "work.a", map[string]string{"out": "a"})
 	own.Origin.RunID = "1"
-	if _, _, err := artifacts.Publish(t.Context(), artifacts.Alone(filed), own); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Publish(t, filed, own)
 	type seen struct { // what is observed, with the parts of it that most cases change
 		observed
 		run     *ran

@@ -14,6 +14,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // maxBlob is the largest blob in a call that tests make of ReadBlob.
@@ -187,12 +188,8 @@ func blobCloseEarly(t *testing.T, s artifacts.Store) {
 	d := put(t, s, storetest.Bytes(5, 2<<20))
 	for range 20 {
 		rc, err := s.Blobs.Open(t.Context(), d)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.ReadFull(rc, make([]byte, 10)); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
+		errtest.None(t, errtest.Of(io.ReadFull(rc, make([]byte, 10))))
 		if err := rc.Close(); err != nil {
 			t.Fatalf("Close before EOF: %v", err)
 		}
@@ -222,9 +219,7 @@ func integrity(t *testing.T, s artifacts.Store, rewrite func(d artifacts.Digest,
 			if !errors.As(err, &bad) || bad.Want != d {
 				t.Fatalf("read %d bytes, %v; want an IntegrityError", len(got), err)
 			}
-			if err := s.Blobs.Delete(t.Context(), d); err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, s.Blobs.Delete(t.Context(), d))
 			put(t, s, b)
 			if _, err := artifacts.ReadBlob(t.Context(), s.Blobs, d, maxBlob); err != nil {
 				t.Errorf("stored anew: %v", err)

@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/stores/web"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func TestMemory(t *testing.T) {
@@ -42,9 +43,7 @@ func folder(t *testing.T) (s artifacts.Store, root string) {
 	t.Helper()
 	root = t.TempDir()
 	s, err := dir.Open(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return s, root
 }
 
@@ -71,9 +70,7 @@ func TestFolder(t *testing.T) {
 		others(t, func(t *testing.T) Theirs {
 			s, root := folder(t)
 			other, err := dir.OpenReader(root)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			return Theirs{Store: s, Other: artifacts.Other{Reader: other, Name: "colleague"}, Rewrite: rewrite(t, root)}
 		})
 	})
@@ -101,9 +98,7 @@ func TestStaticHost(t *testing.T) {
 		server := httptest.NewServer(http.StripPrefix("/paper", http.FileServer(http.Dir(root))))
 		t.Cleanup(server.Close)
 		other, err := web.Open(server.URL + "/paper")
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		return Theirs{Store: s, Other: artifacts.Other{Reader: other, Name: "host/paper"}, Rewrite: rewrite(t, root)}
 	})
 }

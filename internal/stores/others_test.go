@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/local"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/signature"
 )
 
@@ -33,9 +34,7 @@ func newPeople(t *testing.T) people {
 	t.Helper()
 	key := func(name string) *signature.Private {
 		k, err := signature.New(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		return k
 	}
 	p := people{alice: key("alice"), bob: key("bob"), eve: key("eve")}
@@ -71,9 +70,7 @@ func publish(t *testing.T, s artifacts.Store, by *signature.Private, r artifacts
 func lookUp(t *testing.T, s *artifacts.Resolver, key artifacts.Digest) artifacts.Entry {
 	t.Helper()
 	found, err := artifacts.Inspect(t.Context(), s, []artifacts.Digest{key})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if hit, err := artifacts.Lookup(t.Context(), s, key); err != nil || (hit != nil) != found[key].Hit() {
 		t.Fatalf("Lookup says %v, %v where Inspect says %q", hit, err, found[key].Miss())
 	}
@@ -144,12 +141,8 @@ func brought(t *testing.T, theirs Theirs, p people) {
 	r.Kept = []artifacts.File{{Name: "libraries", Digest: put(t, theirs.Store, []byte("list")), Size: 4}}
 	publish(t, theirs.Store, p.alice, r)
 	said := "attestations/" + r.Key.Hex() + "/1"
-	if err := theirs.Store.Records.Create(t.Context(), said, []byte(`{"format":"redsi-attestation/1"}`)); err != nil {
-		t.Fatal(err)
-	}
-	if err := artifacts.ListAbout(t.Context(), theirs.Store, []artifacts.Digest{r.Key}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, theirs.Store.Records.Create(t.Context(), said, []byte(`{"format":"redsi-attestation/1"}`)))
+	errtest.None(t, artifacts.ListAbout(t.Context(), theirs.Store, []artifacts.Digest{r.Key}))
 	own := mem.New()
 	s := artifacts.With(own, []artifacts.Other{theirs.Other}, artifacts.Policy{Ring: p.ring})
 	e := lookUp(t, s, r.Key)
@@ -157,9 +150,7 @@ func brought(t *testing.T, theirs Theirs, p people) {
 		t.Fatal(e.Miss())
 	}
 	for range 2 {
-		if err := artifacts.Bring(t.Context(), s, e.Result, nil); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, artifacts.Bring(t.Context(), s, e.Result, nil))
 	}
 	for _, name := range []string{artifacts.ResultName(r.Key), artifacts.SignatureName(r.Key, p.alice.Public()), said} {
 		want, err := theirs.Store.Records.Get(t.Context(), name)
@@ -266,9 +257,7 @@ func flippedByte(t *testing.T, theirs Theirs, p people) {
 func lostBlob(t *testing.T, theirs Theirs, p people) {
 	r := storetest.NewResult(t, theirs.Store, "k", map[string]string{"out": "one", "log": "two"})
 	publish(t, theirs.Store, p.alice, r)
-	if err := theirs.Store.Blobs.Delete(t.Context(), r.Outputs["out"].Digest); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, theirs.Store.Blobs.Delete(t.Context(), r.Outputs["out"].Digest))
 	own := mem.New()
 	others := []artifacts.Other{theirs.Other}
 	s := artifacts.With(own, others, artifacts.Policy{Ring: p.ring})
@@ -291,16 +280,12 @@ func longResult(t *testing.T, theirs Theirs, p people) {
 	if !e.Hit() || e.Result.Env["text"] != r.Env["text"] {
 		t.Fatal(e.Miss())
 	}
-	if err := artifacts.Bring(t.Context(), s, e.Result, nil); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, artifacts.Bring(t.Context(), s, e.Result, nil))
 	if e := lookUp(t, s.Alone(), r.Key); !e.Hit() {
 		t.Error(e.Miss())
 	}
 	record, err := theirs.Store.Records.Get(t.Context(), artifacts.ResultName(r.Key))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	_, after, _ := strings.Cut(string(record), `"body":"sha256:`)
 	body, err := artifacts.ParseHex(after[:64])
 	if err != nil {
@@ -320,14 +305,10 @@ func neverWritten(t *testing.T, theirs Theirs, p people) {
 	records, blobs := listRecords(t, theirs.Store, ""), listBlobs(t, t.Context(), theirs.Store)
 	s := artifacts.With(mem.New(), []artifacts.Other{theirs.Other}, artifacts.Policy{Ring: p.ring, Signer: p.alice})
 	e := lookUp(t, s, r.Key)
-	if err := errors.Join(artifacts.Bring(t.Context(), s, e.Result, nil), s.Own.Blobs.Delete(t.Context(), r.Outputs["out"].Digest),
-		artifacts.DropResult(t.Context(), s.Own, r.Key)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errors.Join(artifacts.Bring(t.Context(), s, e.Result, nil), s.Own.Blobs.Delete(t.Context(), r.Outputs["out"].Digest),
+		artifacts.DropResult(t.Context(), s.Own, r.Key)))
 	publishInto(t, s, storetest.NewResult(t, s.Own, "new", map[string]string{"out": "two"}))
-	if _, err := artifacts.Collect(t.Context(), s.Own, artifacts.GCOptions{Grace: 1}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errtest.Of(artifacts.Collect(t.Context(), s.Own, artifacts.GCOptions{Grace: 1})))
 	now := listBlobs(t, t.Context(), theirs.Store)
 	if !slices.Equal(listRecords(t, theirs.Store, ""), records) || !maps.Equal(ages(now), ages(blobs)) {
 		t.Errorf("they have %v and %v", listRecords(t, theirs.Store, ""), now)

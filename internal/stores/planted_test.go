@@ -8,6 +8,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // planted: under the right key, with a right seal, lie other outputs.
@@ -52,9 +53,7 @@ func planted(t *testing.T, theirs Theirs, p people) {
 		for name, want := range reasons {
 			key := forged(name).Key
 			if names {
-				if err := artifacts.ListAbout(t.Context(), theirs.Store, []artifacts.Digest{key}); err != nil {
-					t.Fatal(err)
-				}
+				errtest.None(t, artifacts.ListAbout(t.Context(), theirs.Store, []artifacts.Digest{key}))
 			} else if name == "unknown" {
 				continue // who it is, a static host tells only then
 			}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func recordRoundTrip(t *testing.T, s artifacts.Store) {
@@ -44,15 +45,11 @@ func recordCreate(t *testing.T, s artifacts.Store) {
 	if got, err := s.Records.Get(ctx, "results/k"); err != nil || string(got) != "first" {
 		t.Fatalf("Get = %q, %v", got, err)
 	}
-	if err := s.Records.Delete(ctx, "results/k"); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, s.Records.Delete(ctx, "results/k"))
 	if err := s.Records.Create(ctx, "results/k", []byte("third")); err != nil {
 		t.Fatalf("Create after Delete: %v", err)
 	}
-	if err := s.Records.Put(ctx, "results/p", []byte("put")); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, s.Records.Put(ctx, "results/p", []byte("put")))
 	if err := s.Records.Create(ctx, "results/p", []byte("x")); !errors.Is(err, artifacts.ErrExist) {
 		t.Fatalf("Create after Put: %v; want ErrExist", err)
 	}
@@ -67,9 +64,7 @@ func recordReplace(t *testing.T, s artifacts.Store) {
 		}
 	}
 	replace("first", "second", artifacts.ErrNotExist)
-	if err := s.Records.Create(ctx, "results/k", []byte("first")); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, s.Records.Create(ctx, "results/k", []byte("first")))
 	replace("other", "second", artifacts.ErrExist)
 	replace("first", "second", nil)
 	replace("first", "third", artifacts.ErrExist)
@@ -91,9 +86,7 @@ func recordRace(t *testing.T, s artifacts.Store, write func(name string, data []
 	for round := range 5 {
 		name := fmt.Sprintf("results/race-%d", round)
 		if old != "" {
-			if err := s.Records.Put(t.Context(), name, []byte(old)); err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, s.Records.Put(t.Context(), name, []byte(old)))
 		}
 		var winners atomic.Int32
 		var won atomic.Value
@@ -225,9 +218,7 @@ func recordList(t *testing.T, s artifacts.Store) {
 
 func recordDelete(t *testing.T, s artifacts.Store) {
 	for _, name := range []string{"a", "a/b"} {
-		if err := s.Records.Create(t.Context(), name, []byte("1")); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, s.Records.Create(t.Context(), name, []byte("1")))
 	}
 	for range 2 { // the second time it is not there
 		if err := s.Records.Delete(t.Context(), "a"); err != nil {
@@ -241,9 +232,7 @@ func recordDelete(t *testing.T, s artifacts.Store) {
 
 func recordPutAtomic(t *testing.T, s artifacts.Store) {
 	docs := [][]byte{bytes.Repeat([]byte("a"), 70_000), bytes.Repeat([]byte("b"), 90_000)}
-	if err := s.Records.Put(t.Context(), "runs/x", docs[0]); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, s.Records.Put(t.Context(), "runs/x", docs[0]))
 	var writers sync.WaitGroup
 	for _, doc := range docs {
 		writers.Go(func() {
@@ -275,9 +264,7 @@ func recordPutAtomic(t *testing.T, s artifacts.Store) {
 // ctx is over.
 func cancelled(t *testing.T, s artifacts.Store) {
 	d := put(t, s, []byte("x"))
-	if err := s.Records.Put(t.Context(), "runs/x", []byte("{}")); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, s.Records.Put(t.Context(), "runs/x", []byte("{}")))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	errs := map[string]error{

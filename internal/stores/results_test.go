@@ -9,6 +9,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/signature"
 )
 
@@ -25,9 +26,7 @@ func publishAndLookup(t *testing.T, s artifacts.Store) {
 	if err != nil || got == nil || got.OutputsDigest() != r.OutputsDigest() || got.Took != r.Took {
 		t.Fatalf("Lookup = %+v, %v", got, err)
 	}
-	if err := s.Blobs.Delete(ctx, r.Outputs["dev"].Digest); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, s.Blobs.Delete(ctx, r.Outputs["dev"].Digest))
 	if got, err := artifacts.Lookup(ctx, artifacts.Alone(s), r.Key); got != nil || err != nil {
 		t.Fatalf("Lookup with a lost blob = %+v, %v; want a miss", got, err)
 	}
@@ -80,9 +79,7 @@ func raceToPublish(t *testing.T, s artifacts.Store, l *artifacts.Resolver, keyNa
 // publish at once, and each of the others is kept as what lost.
 func publishOverRace(t *testing.T, s artifacts.Store) {
 	signer, err := signature.New("alice")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	unbelieved := artifacts.With(s, nil, artifacts.Policy{Own: artifacts.RunUntrusted, Signer: signer})
 	for name, c := range map[string]struct {
 		s     *artifacts.Resolver // that is published to
@@ -99,9 +96,7 @@ func publishOverRace(t *testing.T, s artifacts.Store) {
 	} {
 		first := storetest.NewResult(t, s, name, map[string]string{"out": "first of " + name})
 		publishInto(t, artifacts.Alone(s), first)
-		if err := c.spoil(first); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, c.spoil(first))
 		winner := raceToPublish(t, s, c.s, name)
 		if got, err := artifacts.Lookup(t.Context(), c.s, first.Key); err != nil || got == nil || got.OutputsDigest() != winner {
 			t.Errorf("%s: then Lookup = %+v, %v", name, got, err)
@@ -127,16 +122,12 @@ func release(t *testing.T, s artifacts.Store) {
 	}
 	whole := func(key artifacts.Digest) bool {
 		r, err := artifacts.Lookup(ctx, artifacts.Alone(s), key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		return r != nil
 	}
 	let := func() artifacts.Freed {
 		freed, err := artifacts.Release(ctx, s, []artifacts.Digest{mine.Key}, nil, func(string, []byte) bool { return false })
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		return freed
 	}
 	if freed := let(); freed != (artifacts.Freed{Results: 1, Bytes: 5000}) || whole(mine.Key) || !whole(kept.Key) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // strays checks that what others have put among the blobs and records of an empty
@@ -14,12 +15,8 @@ import (
 // stores bytes at a path below the store, read has those at a path that Check told.
 func strays(t *testing.T, s artifacts.Store, put func(rel string, data []byte), read func(path string) []byte) {
 	ctx := t.Context()
-	if err := s.Records.Create(ctx, "runs/1", []byte("{}")); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := artifacts.PutBytes(ctx, s.Blobs, []byte("x")); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, s.Records.Create(ctx, "runs/1", []byte("{}")))
+	errtest.None(t, errtest.Of(artifacts.PutBytes(ctx, s.Blobs, []byte("x"))))
 	y := artifacts.BlobPath(artifacts.Sum([]byte("y")))
 	paths := []string{"blobs/README", "blobs/ab/.DS_Store", "blobs/" + y[:3] + strings.ToUpper(y[3:]), "blobs/" + y + "~",
 		"records/x.txt", "records/runs/a.json~", "records/runs/a b.json", "records/runs/%0a.json", "records/runs/B.json"}

@@ -20,6 +20,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/session/doctor"
 	"github.com/redsi/redsi/internal/stores/dir"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestWithoutLocks: whoever takes a lock where the file system has none says where that is and what
@@ -79,9 +80,7 @@ func TestWithoutLocks(t *testing.T) {
 		}, ""},
 	} {
 		folder := filepath.Join(t.TempDir(), "folder")
-		if err := syscall.Mkdir(folder, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, syscall.Mkdir(folder, 0o700))
 		var err error
 		without(t, func() { err = c.do(folder) })
 		switch {

@@ -40,22 +40,20 @@ type commandConfig struct {
 
 // programConfig is what steps that run a program have in common.
 type programConfig struct {
-	Inputs            map[string]step.Input  `hcl:"inputs,optional" help:"artifacts by name, which may have slashes: a file is in/NAME, the files of a tree are in/NAME/FILE; for python and script without in/"`
-	Lists             map[string]step.Inputs `hcl:"lists,optional" help:"lists of artifacts, such as one per seed: in/NAME/0, in/NAME/1 and so on; for python and script without in/"`
-	Outputs           []string               `hcl:"outputs,optional" help:"what the program writes into the folder out (python and script: into their own folder): files, and folders as \"NAME/\". Each must be there afterwards, and in out nothing else; none: the result is what it prints"`
-	Environment       *environmentUse        `hcl:"environment,optional,added" help:"what the program is run in, as its lock has it: environment.NAME. A program's name without a path is looked up there, but for sh, bash, dash and env"`
-	Env               map[string]string      `hcl:"env,optional" help:"environment, beside PATH, HOME, TMPDIR, TZ=UTC, LANG=C.UTF-8, SOURCE_DATE_EPOCH=0 and PYTHONHASHSEED=0"`
-	ExitCodes         []int                  `hcl:"exit_codes,optional" help:"exit codes that mean success"`
-	ProgramLibraries  bool                   `hcl:"program_libraries,added" help:"what is installed for Python, or with conda, counts: another version of a package is another step. false leaves it out"`
-	Libraries         []string               `hcl:"libraries,optional,added" help:"digests of what is installed for the programs that are interpreters, in hex; default: of what is installed when planned"`
-	Isolation         string                 `hcl:"isolation,added" enum:"off,warn,enforce" help:"what becomes of files outside the folder, system and program, and of the network: warn reports what is used, enforce keeps it out (Linux)"`
-	Reads             []string               `hcl:"isolation_reads,optional,nokey" help:"files and folders of the worker that the program may read under isolation, such as an interpreter's own: absolute paths"`
-	SecretEnv         map[string]string      `hcl:"secret_env,optional,added,names,secret" help:"environment variables whose values are looked up where the program starts and are stored nowhere: name to \"env:NAME\", \"file:/PATH\" or a sensitive variable. The key has the names"`
-	SecretFingerprint bool                   `hcl:"secret_fingerprint,optional,added" help:"another value of a secret is another step: the key has a fingerprint of the values, with a salt that stays in this state folder"`
-	Fingerprint       string                 `hcl:"fingerprint,optional,added" help:"filled in with secret_fingerprint when planned"`
-	Compare           map[string]compareRule `hcl:"compare,optional,nokey" help:"how two results are compared where their bytes differ, by redsi verify --rebuild: file under out/, with * and ? for parts of its name, or \"stdout\", to its rule; others by bytes"`
-	CopyInputs        bool                   `hcl:"copy_inputs,optional,nokey" help:"copy all inputs, so that the program may move and remove them; default: large ones are mounted read-only where the system can"`
-	Timeout           string                 `hcl:"timeout,optional,nokey" help:"longest time that it may run, such as 90m; default: none"`
+	Inputs           map[string]step.Input  `hcl:"inputs,optional" help:"artifacts by name, which may have slashes: a file is in/NAME, the files of a tree are in/NAME/FILE; for python and script without in/"`
+	Lists            map[string]step.Inputs `hcl:"lists,optional" help:"lists of artifacts, such as one per seed: in/NAME/0, in/NAME/1 and so on; for python and script without in/"`
+	Outputs          []string               `hcl:"outputs,optional" help:"what the program writes into the folder out (python and script: into their own folder): files, and folders as \"NAME/\". Each must be there afterwards, and in out nothing else; none: the result is what it prints"`
+	Environment      *environmentUse        `hcl:"environment,optional,added" help:"what the program is run in, as its lock has it: environment.NAME. A program's name without a path is looked up there, but for sh, bash, dash and env"`
+	Env              map[string]string      `hcl:"env,optional" help:"environment, beside PATH, HOME, TMPDIR, TZ=UTC, LANG=C.UTF-8, SOURCE_DATE_EPOCH=0 and PYTHONHASHSEED=0"`
+	ExitCodes        []int                  `hcl:"exit_codes,optional" help:"exit codes that mean success"`
+	ProgramLibraries bool                   `hcl:"program_libraries,added" help:"what is installed for Python, or with conda, counts: another version of a package is another step. false leaves it out"`
+	Libraries        []string               `hcl:"libraries,optional,added" help:"digests of what is installed for the programs that are interpreters, in hex; default: of what is installed when planned"`
+	Isolation        string                 `hcl:"isolation,added" enum:"off,warn,enforce" help:"what becomes of files outside the folder, system and program, and of the network: warn reports what is used, enforce keeps it out (Linux)"`
+	Reads            []string               `hcl:"isolation_reads,optional,nokey" help:"files and folders of the worker that the program may read under isolation, such as an interpreter's own: absolute paths"`
+	SecretEnv        map[string]string      `hcl:"secret_env,optional,added,names,secret" help:"environment variables whose values are looked up where the program starts and are stored nowhere: name to \"env:NAME\", \"file:/PATH\" or a sensitive variable. The key has the names"`
+	Compare          map[string]compareRule `hcl:"compare,optional,nokey" help:"how two results are compared where their bytes differ, by redsi verify --rebuild: file under out/, with * and ? for parts of its name, or \"stdout\", to its rule; others by bytes"`
+	CopyInputs       bool                   `hcl:"copy_inputs,optional,nokey" help:"copy all inputs, so that the program may move and remove them; default: large ones are mounted read-only where the system can"`
+	Timeout          string                 `hcl:"timeout,optional,nokey" help:"longest time that it may run, such as 90m; default: none"`
 }
 
 var programDefaults = programConfig{ExitCodes: []int{0}, ProgramLibraries: true, Isolation: string(isolation.Off)}

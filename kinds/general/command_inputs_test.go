@@ -19,6 +19,7 @@ import (
 	"github.com/redsi/redsi/internal/host/stepio"
 	"github.com/redsi/redsi/internal/stores/dir"
 	"github.com/redsi/redsi/internal/stores/local"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -27,31 +28,23 @@ import (
 func TestUnbound(t *testing.T) {
 	root := t.TempDir()
 	s, err := dir.Open(filepath.Join(root, "store"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	x := step.NewIO(t.Context(), &Command, &stepio.Host{Store: artifacts.Alone(s), CacheDir: filepath.Join(root, "cache")}, slog.New(slog.DiscardHandler), nil)
 	var files []artifacts.File
 	for i := range 3 {
 		b := bytes.Repeat([]byte{byte('a' + i)}, local.Large+i)
 		d, err := artifacts.PutBytes(t.Context(), s.Blobs, b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		files = append(files, artifacts.File{Name: fmt.Sprintf("sub/%d", i), Digest: d, Size: int64(len(b))})
 	}
 	tree, err := artifacts.Tree("files", files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	one := artifacts.Artifact{Type: "file", Digest: files[2].Digest, Size: files[2].Size}
 	var c commandConfig
 	c.Inputs = map[string]step.Input{"t": {Artifact: &tree}}
 	folder := filepath.Join(root, "step")
 	in := &inputs{x: x, mount: true}
-	if err := stageCommand(in, c, folder); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, stageCommand(in, c, folder))
 	binds, err := in.binds()
 	if err != nil || len(binds) != 3 || !strings.HasSuffix(binds[0].To, "/2") {
 		t.Fatalf("%v, %v: want the largest first", binds, err)
@@ -63,15 +56,11 @@ func TestUnbound(t *testing.T) {
 		binds[i].From += ".gone"
 	}
 	sh, err := command.Find("sh")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	var out bytes.Buffer
 	run := command.Run{Program: sh, Argv: []string{"sh", "-c", "cat in/t/sub/0 in/t/sub/1 in/t/sub/2 | wc -c; wc -c; ls -l in/t/sub | grep -c -- -r--r--r--; rm in/t/sub/0"},
 		Dir: folder, Stdout: &out, ExitCodes: []int{0}, Env: map[string]string{"PATH": os.Getenv("PATH")}, Binds: binds}
-	if err := in.run(context.Background(), run, step.Input{Artifact: &one}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, in.run(context.Background(), run, step.Input{Artifact: &one}))
 	if got, want := strings.Fields(out.String()), fmt.Sprint([]int{3*local.Large + 3, local.Large + 2, 3}); fmt.Sprint(got) != want {
 		t.Errorf("printed %s, want %s", got, want)
 	}

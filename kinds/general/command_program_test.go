@@ -5,11 +5,12 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/command"
+	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -29,9 +30,10 @@ func TestProgramElsewhere(t *testing.T) {
 	made := func() string {
 		dir := t.TempDir()
 		for name, text := range map[string]string{"pyvenv.cfg": "home = /usr/bin\n", "bin/python3": "\x7fELF", "bin/tool": "#!" + dir + "/bin/python3\nimport tool\n"} {
-			if err := errors.Join(os.MkdirAll(filepath.Join(dir, "bin"), 0o755), os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755)); err != nil {
+			if err := os.MkdirAll(filepath.Join(dir, "bin"), 0o755); err != nil {
 				t.Fatal(err)
 			}
+			filetest.Program(t, filepath.Join(dir, name), text)
 		}
 		return filepath.Join(dir, "bin")
 	}
@@ -50,18 +52,14 @@ func TestProgramElsewhere(t *testing.T) {
 		t.Error(err)
 	}
 	file, err := hashes{}.LocalFile(t.Context(), filepath.Join(there, "tool"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	c.Program = file.SHA256.Hex()
 	if given, err := resolved(there, c); err != nil || given.Program != c.Program {
 		t.Errorf("%v, %s, not the digest that was given", err, given.Program)
 	} else if _, err := given.programOf(t.Context(), "tool", given.Program); err != nil {
 		t.Error(err)
 	}
-	if _, err := resolved(here, c); err == nil || !strings.Contains(err.Error(), " has the digest ") {
-		t.Errorf("the file of another folder: %v", err)
-	}
+	errtest.Says(t, errtest.Of(resolved(here, c)), " has the digest ")
 	c.Program = ""
 	pyenv := t.TempDir()
 	shim, version := filepath.Join(pyenv, "shims", "tool"), filepath.Join(pyenv, "versions", "3.11.7", "bin")

@@ -24,18 +24,6 @@ func checkSecrets(ps *step.Problems, c commandConfig) {
 		checkVariable(ps, path, name)
 		inout.Check(ps, path, c.Environment == nil || c.Environment.Kind != environment.Image || !slices.Contains(realize.Clients, name), "%s is what an engine itself reads, so that its value would be on the engine's command line: give the secret another name", name)
 	}
-	inout.Check(ps, "secret_fingerprint", !c.SecretFingerprint || len(c.SecretEnv) > 0, "applies only to steps with secret_env")
-	inout.Check(ps, "fingerprint", c.Fingerprint == "" || c.SecretFingerprint, "applies only to steps with secret_fingerprint = true, which fills it in")
-}
-
-// fingerprinted fills in the fingerprint of a command's secrets.
-func fingerprinted(env step.Sources, c commandConfig) (commandConfig, error) {
-	if !c.SecretFingerprint {
-		return c, nil
-	}
-	var err error
-	c.Fingerprint, err = env.Fingerprint(c.SecretEnv)
-	return c, err
 }
 
 // withoutSecrets is an error whose text has no value of a secret. A program that

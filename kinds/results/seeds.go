@@ -3,8 +3,10 @@ package results
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
-	"github.com/redsi/redsi/internal/ranking/metrics"
+	"github.com/redsi/redsi/internal/system/values"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -49,25 +51,86 @@ sample standard deviation are then over seeds.`,
 
 // effectsReport is what a table reads.
 type effectsReport struct {
-	From   string                     `json:"from"`
-	To     string                     `json:"to"`
-	Groups map[string]metrics.Summary `json:"groups"`
-	Global metrics.Summary            `json:"global"`
+	From   string             `json:"from"`
+	To     string             `json:"to"`
+	Groups map[string]summary `json:"groups"` // over seeds, of the mean over the other factor's levels
+	Global summary            `json:"global"` // over seeds, of the mean over groups within each seed
+}
+
+// summary is the mean of n values and their sample standard deviation.
+type summary struct {
+	Mean float64 `json:"mean"`
+	Std  float64 `json:"std"`
+	N    int     `json:"n"`
+}
+
+func summarize(list []float64) summary {
+	mean, std := values.MeanStd(list)
+	return summary{mean, std, len(list)}
+}
+
+func (r effectsRun) String() string {
+	return fmt.Sprintf("%s, %s, %s, seed %d", r.Group, r.Level, r.Other, r.Seed)
 }
 
 func runEffects(_ context.Context, x *step.IO, c effectsConfig) error {
 	docs := inout.NewJSONInputs(x)
-	observations := make([]metrics.Observation, len(c.Runs))
+	of := make([]float64, len(c.Runs))
 	for i, r := range c.Runs {
-		v, err := docs.Number(r.Report, c.Field)
-		if err != nil {
-			return step.Permanent(fmt.Errorf("%s, %s, %s, seed %d: %w", r.Group, r.Level, r.Other, r.Seed, err))
+		var err error
+		if of[i], err = docs.Number(r.Report, c.Field); err != nil {
+			return step.Permanent(fmt.Errorf("%s: %w", r, err))
 		}
-		observations[i] = metrics.Observation{Group: r.Group, Level: r.Level, Other: r.Other, Seed: int64(r.Seed), Value: v}
 	}
-	effects, err := metrics.PairedEffects(observations, c.From, c.To)
+	report, err := c.effects(of)
 	if err != nil {
 		return step.Permanent(err)
 	}
-	return inout.WriteJSON(x, "report", effectsReport{From: c.From, To: c.To, Groups: effects.Groups, Global: effects.Global})
+	return inout.WriteJSON(x, "report", report)
+}
+
+// effects are to - from, of the values of the runs. The design must be complete: every group,
+// other level and seed has exactly one value at either level.
+func (c effectsConfig) effects(of []float64) (r effectsReport, err error) {
+	found := map[effectsRun]float64{} // by runs without their reports
+	var groups []string
+	others, seeds := map[string]bool{}, map[int]bool{}
+	for i, run := range c.Runs {
+		if run.Level != c.From && run.Level != c.To {
+			continue
+		}
+		if !slices.Contains(groups, run.Group) {
+			groups = append(groups, run.Group)
+		}
+		others[run.Other], seeds[run.Seed] = true, true
+		run.Report = step.Input{}
+		if _, twice := found[run]; twice {
+			return r, fmt.Errorf("%s has two values", run)
+		}
+		found[run] = of[i]
+	}
+	if len(groups) == 0 || c.From == c.To {
+		return r, fmt.Errorf("no values to compare %q with %q", c.To, c.From)
+	}
+	r = effectsReport{From: c.From, To: c.To, Groups: map[string]summary{}}
+	bySeed := make([]float64, len(seeds)) // mean over groups
+	for _, g := range groups {
+		differences := make([]float64, len(seeds))
+		for i, seed := range slices.Sorted(maps.Keys(seeds)) {
+			for _, other := range slices.Sorted(maps.Keys(others)) {
+				var at [2]float64
+				for k, level := range []string{c.From, c.To} {
+					run, ok := effectsRun{Group: g, Level: level, Other: other, Seed: seed}, false
+					if at[k], ok = found[run]; !ok {
+						return r, fmt.Errorf("%s has no value; effects need every combination", run)
+					}
+				}
+				differences[i] += (at[1] - at[0]) / float64(len(others))
+			}
+			bySeed[i] += differences[i] / float64(len(groups))
+		}
+		r.Groups[g] = summarize(differences)
+	}
+	r.Global = summarize(bySeed)
+	return r, nil
 }

@@ -150,7 +150,7 @@ class TestGolden(Case):
         self.assertEqual(list(redsi.trec.Qrels(lambda: ["# c\n", "q 0 d\u3000e 1\n"])), [("q", "d\u3000e", 1, "0")])
 
     def test_frame(self):
-        got = rows(self.open().result(EVALUATE).frame("queries"))
+        got = rows(self.open().result("step.score.toy").frame("queries"))
         self.assertEqual(got, [{"query": "1", "MRR@10": 0.5, "hits": 1}, {"query": "a\tb\\t", "MRR@10": None, "hits": 0}])
         with self.assertRaisesRegex(redsi.Error, "is not a table"):
             self.open().result("step.atomic_ids.toy").frame("ids")
@@ -182,12 +182,12 @@ class TestGolden(Case):
     def test_lineage(self):
         made = self.open().lineage("table.counts")
         self.assertEqual([s.address for s in made.steps()],
-                         ["step.synth_msmarco.toy", 'step.import_corpus.toy["all"]', 'step.import_corpus.toy["few"]', "table.counts"])
+                         ["step.download.msmarco", 'step.import_corpus.toy["all"]', 'step.import_corpus.toy["few"]', "table.counts"])
         self.assertEqual(made.reads[0].input.path, "config.rows[0].value[0]")
         self.assertEqual(made.reads[0].made_by[0].output, "counts")
         said = str(made)
         self.assertIn('  rows[0].value[0] = counts of step.import_corpus.toy["all"]  import_corpus@3  sha256:', said)
-        self.assertIn("    documents[0] = documents of step.synth_msmarco.toy  synth_msmarco@1  sha256:", said)
+        self.assertIn("    files[0] = files of step.download.msmarco  download@1  sha256:", said)
         unknown = [r for r in self.open().lineage(EVALUATE).reads if r.input.path == "config.model"]
         self.assertEqual((len(unknown), unknown[0].made_by), (1, []))
         self.assertIn("model = sha256:", str(self.open().lineage(EVALUATE)))

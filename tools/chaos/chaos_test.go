@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // short are the rounds that every test of the tree does: a fault, and the seed
@@ -36,10 +38,8 @@ func TestShort(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-o", program, "../../cmd/redsi").CombinedOutput(); err != nil {
 		t.Fatalf("build redsi: %v\n%s", err, out)
 	}
-	h, err := newHarness(program, t.TempDir(), false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h, err := newHarness(program, t.TempDir())
+	errtest.None(t, err)
 	for i, c := range short {
 		named := faultNamed(c.fault)
 		if named == nil {
@@ -50,9 +50,7 @@ func TestShort(t *testing.T) {
 		t.Run(c.fault, func(t *testing.T) {
 			t.Parallel()
 			res, err := h.round(t.Context(), c.seed, i, &f)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			for _, v := range res.Violations {
 				t.Error(v)
 			}
@@ -82,10 +80,10 @@ func TestDraw(t *testing.T) {
 		seen[f.name] = true
 		s := shapeOf(rand.New(rand.NewPCG(11, uint64(n))))
 		a, b := draw(f, s, rand.New(rand.NewPCG(1, uint64(n)))), draw(f, s, rand.New(rand.NewPCG(1, uint64(n))))
-		if !slices.Equal(a.choices, b.choices) {
-			t.Fatalf("%q is drawn as %+v, then as %+v", f.name, a.choices, b.choices)
+		if !slices.Equal(a, b) {
+			t.Fatalf("%q is drawn as %+v, then as %+v", f.name, a, b)
 		}
-		for _, c := range a.choices {
+		for _, c := range a {
 			if g := faultNamed(c.Fault); g == nil || g.place != f.place {
 				t.Errorf("%q is followed by %q, which is of another place", f.name, c.Fault)
 			}

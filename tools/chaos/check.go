@@ -4,7 +4,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -18,12 +17,12 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gofrs/flock"
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/open"
 )
-
-// mortal says of a mark that its step dies the first time.
-func mortal(mark string) bool { return strings.HasPrefix(mark, "once-") }
 
 // snapshot is what was finished at some time.
 type snapshot struct {
@@ -44,7 +43,7 @@ func (r *round) store(ctx context.Context) (artifacts.Store, bool) {
 	return s, err == nil
 }
 
-// snapshot reads the results that are there. It is taken before a fault, while
+// snapshot reads the results that are there, and then the marks. It is taken before a fault, while
 // the store can be reached.
 func (r *round) snapshot() snapshot {
 	ctx, cancel := context.WithTimeout(context.Background(), r.slack(20*time.Second))
@@ -55,18 +54,12 @@ func (r *round) snapshot() snapshot {
 		return s
 	}
 	var finished []string
-	for info, err := range store.Records.List(ctx, artifacts.ResultsPrefix) {
-		if err != nil {
-			return s
-		}
-		b, err := store.Records.Get(ctx, info.Name)
-		var one artifacts.Result
-		if err != nil || json.Unmarshal(b, &one) != nil {
-			continue
-		}
-		s.results[info.Name] = string(b)
-		finished = append(finished, markOf(one.Origin.Step))
-	}
+	_ = artifacts.EachResult(ctx, artifacts.Alone(store), func(x *artifacts.Result) bool {
+		b, _ := json.Marshal(x)
+		s.results[x.Key.Hex()] = string(b)
+		finished = append(finished, markOf(x.Origin.Step))
+		return true
+	})
 	now := marks(r.path("marks"))
 	for _, m := range finished {
 		if m != "" {
@@ -76,48 +69,42 @@ func (r *round) snapshot() snapshot {
 	return s
 }
 
-// outcome is what an undisturbed run leaves.
-type outcome struct {
-	outputs string            // by name, a line each
-	results map[string]string // files of tables, by name
-}
+// outcome is what an undisturbed run leaves: digests of outputs, and what files of tables say.
+type outcome map[string]string
 
 var seconds = regexp.MustCompile(`"seconds":[^,}]*`)
 
 func (r *round) outcome() (outcome, error) {
 	out, err := r.ask("artifacts", "ls", "--json")
 	if err != nil {
-		return outcome{}, err
+		return nil, err
 	}
-	o := outcome{results: map[string]string{}}
 	var all []struct{ Address, Output, Digest string }
 	if err := json.Unmarshal([]byte(out), &all); err != nil {
-		return o, fmt.Errorf("redsi artifacts ls: %w", err)
+		return nil, fmt.Errorf("redsi artifacts ls: %w", err)
 	}
+	o := outcome{}
 	for _, a := range all {
 		name := a.Address + "." + a.Output
-		switch name {
+		switch o[name] = a.Digest; name {
 		case training + "report", training + "events": // they have times
-			continue
+			delete(o, name)
 		case training + "curve":
-			if a.Digest, err = r.ask("artifacts", "cat", name); err != nil {
-				return o, err
+			out, err := r.ask("artifacts", "cat", name)
+			if err != nil {
+				return nil, err
 			}
-			a.Digest = seconds.ReplaceAllString(a.Digest, "")
+			o[name] = seconds.ReplaceAllString(out, "")
 		}
-		o.outputs += name + " " + a.Digest + "\n"
 	}
-	results := r.path(cmp.Or(r.results, "results"))
-	err = filepath.WalkDir(results, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
+	for _, path := range within(r.path("results"), "*/*") {
 		b, err := os.ReadFile(path)
-		rel, _ := filepath.Rel(results, path)
-		o.results[rel] = string(b)
-		return err
-	})
-	return o, err
+		if err != nil {
+			return nil, err
+		}
+		o[strings.TrimPrefix(path, r.dir)] = string(b)
+	}
+	return o, nil
 }
 
 // trained is the update of the newest checkpoint of a training that has no result yet.
@@ -155,7 +142,7 @@ func (r *round) checkTraining() {
 		r.note("the training's last part began at update %d", report.From)
 	}
 	for mark, n := range marks(r.path("marks")) {
-		if n > 1 && len(r.runs) == 1 && !mortal(mark) {
+		if n > 1 && len(r.runs) == 1 {
 			r.violate("%s ran %d times, though only the second program was hurt", mark, n)
 		}
 	}
@@ -173,7 +160,7 @@ func (r *round) leases() {
 		return
 	}
 	limit, say := time.Duration(0), r.note
-	if r.plan.fault.away && r.plan.fault.place == cluster {
+	if r.fault.away && r.fault.place == cluster {
 		limit, say = r.standing(), r.violate
 	}
 	var left []string
@@ -192,9 +179,7 @@ func (r *round) leases() {
 
 // check compares what is there now with what an undisturbed run leaves.
 func (r *round) check() {
-	if !r.plan.fault.odd {
-		r.compare()
-	}
+	r.compare()
 	if r.shape.Updates > 0 {
 		r.checkTraining()
 	}
@@ -207,21 +192,14 @@ func (r *round) check() {
 
 func (r *round) compare() {
 	want, err := r.h.reference(r.shape)
+	var got outcome
+	if err == nil {
+		got, err = r.outcome()
+	}
 	if err != nil {
 		r.violate("%v", err)
-		return
-	}
-	if got, err := r.outcome(); err != nil {
-		r.violate("%v", err)
-	} else {
-		if got.outputs != want.outputs {
-			r.violate("outputs differ from those of an undisturbed run: %s", difference(want.outputs, got.outputs))
-		}
-		for name, text := range want.results {
-			if got.results[name] != text {
-				r.violate("%s differs from that of an undisturbed run", name)
-			}
-		}
+	} else if diff := cmp.Diff(want, got); diff != "" {
+		r.violate("outputs and files differ from those of an undisturbed run (-want +got): %s", diff)
 	}
 }
 
@@ -316,13 +294,10 @@ func (r *round) nextStart() {
 	eventually(r.slack(cleared), func() bool { return len(belonging(r.dir, r.own()...)) == 0 })
 }
 
-// difference is the first place where two texts differ.
-func difference(want, got string) string {
-	w, g := strings.Split(want, "\n"), strings.Split(got, "\n")
-	for i := range min(len(w), len(g)) {
-		if w[i] != g[i] {
-			return fmt.Sprintf("line %d is %q, not %q", i+1, g[i], w[i])
-		}
-	}
-	return fmt.Sprintf("%d lines, not %d", len(g), len(w))
+// unlocked reports whether nobody holds the lock of a file.
+func unlocked(path string) bool {
+	l := flock.New(path, flock.SetFlag(os.O_RDONLY)) // nothing is made by asking
+	defer l.Close()
+	free, err := l.TryLock()
+	return free || err != nil
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -18,41 +17,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// inNamespace is set in the environment of a harness that may mount.
+// inNamespace is set in the environment of a harness that has mount names of its own, where what it
+// mounts is seen by nobody else and gone with it.
 const inNamespace = "REDSI_CHAOS_MOUNTS"
-
-// ownMounts runs this program again in mount names of its own, where what it
-// mounts is seen by nobody else and gone with it. It returns only if that cannot
-// be done, or here is it already; mounts then says which.
-func ownMounts() (mounts bool, exit func()) {
-	if os.Getenv(inNamespace) != "" {
-		return unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, "") == nil, nil
-	}
-	self, err := os.Executable()
-	if err != nil {
-		return false, nil
-	}
-	cmd := exec.Command(self, os.Args[1:]...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	cmd.Env = append(os.Environ(), inNamespace+"=1")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS, Pdeathsig: syscall.SIGTERM}
-	if os.Getuid() != 0 {
-		cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
-		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}
-		cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}
-	}
-	if err := cmd.Start(); err != nil {
-		return false, nil
-	}
-	return false, func() {
-		forward(cmd.Process)
-		err := cmd.Wait()
-		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-			os.Exit(max(1, exit.ExitCode()))
-		}
-		os.Exit(0)
-	}
-}
 
 // smallDisk mounts a file system of so many bytes on a folder.
 func smallDisk(dir string, bytes int64) (undo func(), err error) {
@@ -65,30 +32,23 @@ func smallDisk(dir string, bytes int64) (undo func(), err error) {
 	return func() { _ = unix.Unmount(dir, unix.MNT_DETACH) }, nil
 }
 
-// fill takes all space that is left on a folder's disk.
-func fill(dir string) (undo func(), err error) {
-	f, err := os.CreateTemp(dir, "filler-")
+// full takes all space that is left on the round's small disk for a while. A MinIO there takes a second to see that there
+// is some again.
+func full(r *round, c choice) error {
+	f, err := os.CreateTemp(r.path(r.fault.small), "filler-")
 	if err != nil {
-		return nil, err
+		return err
 	}
-	defer f.Close()
-	undo = func() { os.Remove(f.Name()) }
 	block := make([]byte, 1<<16)
-	for len(block) > 0 {
+	for len(block) > 0 && err == nil {
 		if _, err = f.Write(block); errors.Is(err, syscall.ENOSPC) {
-			block = block[:len(block)/2]
-		} else if err != nil {
-			undo()
-			return nil, err
+			block, err = block[:len(block)/2], nil
 		}
 	}
-	return undo, nil
-}
-
-// full has no space on the round's small disk for a while. A MinIO there takes a second to see that there is some again.
-func full(r *round, c choice) error {
-	err := undone(func(r *round, _ choice) (func(), error) { return fill(r.path(r.plan.fault.small)) })(r, c)
-	if err != nil || r.minio == nil {
+	if err == nil {
+		r.hold(c)
+	}
+	if err = errors.Join(err, f.Close(), os.Remove(f.Name())); err != nil || r.minio == nil {
 		return err
 	}
 	ctx := context.Background()
@@ -97,29 +57,26 @@ func full(r *round, c choice) error {
 	return errors.Join(err, store.Leases.Delete(ctx, "full"))
 }
 
-// readOnly makes a folder one that nothing can be created or opened for writing
-// in. Files that are open stay so.
-func readOnly(dir string) (undo func(), err error) {
+// readOnly makes the round's small disk one that nothing can be created or opened for writing
+// in for a while. Files that are open stay so.
+func readOnly(r *round, c choice) error {
+	dir := r.path(r.fault.small)
 	if err := unix.Mount(dir, dir, "", unix.MS_BIND, ""); err != nil {
-		return nil, fmt.Errorf("mount %s on itself: %w", dir, err)
+		return fmt.Errorf("mount %s on itself: %w", dir, err)
 	}
-	undo = func() { _ = unix.Unmount(dir, unix.MNT_DETACH) }
+	defer func() { _ = unix.Unmount(dir, unix.MNT_DETACH) }()
 	if err := unix.Mount("", dir, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {
-		undo()
-		return nil, fmt.Errorf("mount %s read-only: %w", dir, err)
+		return fmt.Errorf("mount %s read-only: %w", dir, err)
 	}
-	return undo, nil
+	r.hold(c)
+	return nil
 }
 
 // jump gives all files of the round's state and temporary folders times of a year
 // and more ago, or to come: what a clock that was set leaves behind. The clock
 // itself is the machine's and cannot be set for one process.
 func jump(r *round, c choice) error {
-	days := 400
-	if c.N%2 == 0 {
-		days = -days
-	}
-	at := time.Now().AddDate(0, 0, days)
+	at := time.Now().AddDate(0, 0, 400-800*(c.N%2))
 	for _, dir := range []string{r.path(".redsi"), r.path("tmp")} {
 		_ = filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
 			if err == nil {
@@ -131,37 +88,41 @@ func jump(r *round, c choice) error {
 	return nil
 }
 
-// limitFiles leaves a process room for few more open files than it has.
-func limitFiles(pid int, room int) (undo func(), err error) {
-	open, err := os.ReadDir(filepath.Join("/proc", strconv.Itoa(pid), "fd"))
-	if err != nil {
-		return nil, err
+// few leaves the processes of a role room for few more of what they have for a while: open files, or bytes of
+// addresses. With a server it is the run, too.
+func few(role string, what int, has func(pid int) uint64, room func(choice) uint64) func(*round, choice) error {
+	return func(r *round, c choice) error {
+		var pids []int
+		if role == roleServer {
+			pids = append(pids, r.cli.pid())
+		}
+		for _, f := range r.victims(role) {
+			pids = append(pids, f.PID)
+		}
+		for _, pid := range pids {
+			var old unix.Rlimit
+			if unix.Prlimit(pid, what, nil, &old) != nil {
+				continue // it has ended
+			}
+			now := old
+			now.Cur = min(has(pid)+room(c), old.Max)
+			_ = unix.Prlimit(pid, what, &now, nil)
+			defer func() { _ = unix.Prlimit(pid, what, &old, nil) }()
+		}
+		r.hold(c)
+		return nil
 	}
-	return limit(pid, unix.RLIMIT_NOFILE, uint64(len(open)+room))
 }
 
-// limitMemory leaves a process so many more bytes of addresses than it has.
-func limitMemory(pid int, room uint64) (undo func(), err error) {
-	b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "statm"))
-	if err != nil {
-		return nil, err
-	}
-	pages, err := strconv.ParseUint(strings.Fields(string(b))[0], 10, 64)
-	if err != nil {
-		return nil, err
-	}
-	return limit(pid, unix.RLIMIT_AS, pages*uint64(os.Getpagesize())+room)
+// openFiles is how many a process has.
+func openFiles(pid int) uint64 {
+	return uint64(len(within("/proc", strconv.Itoa(pid)+"/fd/*")))
 }
 
-func limit(pid, what int, n uint64) (undo func(), err error) {
-	var old unix.Rlimit
-	if err := unix.Prlimit(pid, what, nil, &old); err != nil {
-		return nil, err
-	}
-	now := old
-	now.Cur = min(n, old.Max)
-	if err := unix.Prlimit(pid, what, &now, nil); err != nil {
-		return nil, err
-	}
-	return func() { _ = unix.Prlimit(pid, what, &old, nil) }, nil
+// addresses are the bytes of a process's addresses.
+func addresses(pid int) uint64 {
+	b, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "statm"))
+	first, _, _ := strings.Cut(string(b), " ")
+	pages, _ := strconv.ParseUint(first, 10, 64) // none of one that has ended
+	return pages * uint64(os.Getpagesize())
 }

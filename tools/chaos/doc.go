@@ -7,10 +7,11 @@
 // process, folder or lock may be left, and the run must have ended in time and
 // never been silent for long. docs/reliability.md has the promises and figures.
 //
-//	go run ./tools/chaos -redsi bin/redsi -seed 1 -rounds 200 -out chaos.jsonl
+//	make chaos SEED=1 ROUNDS=200 OUT=chaos.jsonl
 //
 // It signals only processes of its own rounds, which it knows by the round's
 // folder in their environment, and talks to the loopback interface only. It must
 // not know how redsi does what it does: it uses the command line and the store.
-// It needs Linux; faults of disks need root, and are left out without.
+// It needs Linux; faults of disks need mount names of its own, which `make chaos` gives it by unshare where it can, and are
+// left out without.
 package main

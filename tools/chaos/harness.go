@@ -5,19 +5,14 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
-	"log"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
-	"time"
 )
-
-var silent = log.New(io.Discard, "", 0)
 
 // harness runs rounds of one program.
 type harness struct {
@@ -31,7 +26,7 @@ type harness struct {
 	refs map[string]func() (outcome, error) // by shape
 }
 
-func newHarness(program, work string, mounts bool) (*harness, error) {
+func newHarness(program, work string) (*harness, error) {
 	path, err := filepath.Abs(program)
 	if err != nil {
 		return nil, err
@@ -42,18 +37,13 @@ func newHarness(program, work string, mounts bool) (*harness, error) {
 			return nil, err
 		}
 	}
-	if err := os.MkdirAll(work, 0o755); err != nil {
+	if work, err = filepath.EvalSymlinks(work); err != nil {
 		return nil, err
 	}
-	if work, err = filepath.EvalSymlinks(work); err == nil {
-		work, err = filepath.Abs(work)
-	}
-	return &harness{redsi: path, work: work, mounts: mounts, refs: map[string]func() (outcome, error){}}, err
-}
-
-// folder makes the folder of a round.
-func (h *harness) folder(name string) (string, error) {
-	return os.MkdirTemp(h.work, name+"-")
+	said, err := exec.Command(path, "version").Output()
+	first, _, _ := strings.Cut(string(said), "\n")
+	return &harness{redsi: path, revision: strings.Join(strings.Fields(first), " "), work: work, mounts: os.Getenv(inNamespace) != "",
+		refs: map[string]func() (outcome, error){}}, err
 }
 
 // reference is the outcome of an undisturbed run of a shape, which is made once.
@@ -68,8 +58,8 @@ func (h *harness) reference(s shape) (outcome, error) {
 }
 
 func (h *harness) undisturbed(s shape) (o outcome, err error) {
-	r := &round{h: h, shape: s, plan: scenario{fault: &fault{place: embedded}}}
-	if r.dir, err = h.folder("reference"); err != nil {
+	r := &round{h: h, shape: s, fault: &fault{place: embedded}}
+	if r.dir, err = os.MkdirTemp(h.work, "reference-"); err != nil {
 		return o, err
 	}
 	defer r.end()
@@ -82,50 +72,17 @@ func (h *harness) undisturbed(s shape) (o outcome, err error) {
 	}
 	if !p.wait(10*recovery) || p.code != 0 {
 		r.violate("undisturbed")
-		return o, fmt.Errorf("an undisturbed run of the pipeline %q does not succeed: %s", s.Name, p.out)
+		return o, fmt.Errorf("an undisturbed run of the pipeline %q does not succeed: %s", s.Name, p.said())
 	}
 	if o, err = r.outcome(); err != nil {
 		return o, err
 	}
 	for name, n := range marks(r.path("marks")) {
-		if n != 1 && !mortal(name) {
+		if n != 1 {
 			return o, fmt.Errorf("in an undisturbed run %s ran %d times", name, n)
 		}
 	}
 	return o, nil
-}
-
-// awayTimes is how often a cycle has each fault that takes the store away: 40 of the 100 rounds of two cycles at least.
-const awayTimes = 7
-
-// cycle is the order of the faults in the n-th cycle of a seed; each is in it
-// once or awayTimes, the rare ones not in each.
-func (h *harness) cycle(seed uint64, n int) []*fault {
-	var order []*fault
-	for i := range faults {
-		f := &faults[i]
-		switch {
-		case f.small != "" && !h.mounts, f.rare > 0 && n%f.rare != 0:
-		case f.away:
-			order = append(order, slices.Repeat([]*fault{f}, awayTimes)...)
-		default:
-			order = append(order, f)
-		}
-	}
-	rng := rand.New(rand.NewPCG(seed, uint64(n)))
-	rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
-	return order
-}
-
-// faultOf is the fault of a round by its number.
-func (h *harness) faultOf(seed uint64, n int) *fault {
-	for c := 0; ; c++ {
-		order := h.cycle(seed, c)
-		if n < len(order) {
-			return order[n]
-		}
-		n -= len(order)
-	}
 }
 
 // round runs one round. Everything in it is drawn from the seed, its number and,
@@ -139,42 +96,26 @@ func (h *harness) round(ctx context.Context, seed uint64, n int, f *fault) (resu
 	if f.shape != nil {
 		s = *f.shape
 	} else if f.place == models {
-		s = shape{Name: "training", Fast: 4, Slow: 3, Tenths: 40, Updates: 1500}
+		s = trains
 	}
-	r := &round{h: h, shape: s, rng: rng, plan: draw(f, s, rng)}
-	r.res = result{Seed: seed, Round: n, Revision: h.revision, Fault: f.name, Shape: s.Name, Place: f.place, Choices: r.plan.choices}
-	if len(r.plan.choices) > 1 {
-		r.res.Then = r.plan.choices[1].Fault
-	}
+	r := &round{h: h, shape: s, rng: rng, fault: f}
+	r.res = result{Seed: seed, Round: n, Revision: h.revision, Shape: s.Name, Place: f.place, Choices: draw(f, s, rng)}
 	if _, err := h.reference(s); err != nil { // before the clock starts
 		return r.res, err
 	}
 	var err error
-	if r.dir, err = h.folder(fmt.Sprintf("round-%d", n)); err != nil {
+	if r.dir, err = os.MkdirTemp(h.work, fmt.Sprintf("round-%d-", n)); err != nil {
 		return r.res, err
 	}
 	stop := context.AfterFunc(ctx, r.interrupt)
 	defer stop()
-	return r.do(), ctx.Err()
+	r.do()
+	return r.res, ctx.Err()
 }
 
 // interrupt kills the processes of a round.
 func (r *round) interrupt() {
 	for _, f := range belonging(r.dir) {
-		f.signal(r.dir, syscall.SIGKILL)
-	}
-}
-
-// version asks the program for its revision.
-func (h *harness) version() {
-	p, err := start("doctor", h.work, append(os.Environ(), "REDSI_CHAOS="+h.work+"/"), h.redsi, "doctor")
-	if err != nil || !p.wait(time.Minute) {
-		return
-	}
-	for line := range strings.Lines(p.out.String()) {
-		if strings.Contains(line, "redsi") {
-			h.revision = strings.Join(strings.Fields(line), " ")
-			return
-		}
+		f.signal(syscall.SIGKILL)
 	}
 }

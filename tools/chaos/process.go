@@ -10,57 +10,62 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
-	"github.com/gofrs/flock"
+	"github.com/redsi/redsi/internal/system/process"
 )
 
-// process is one that a round has started itself.
-type process struct {
+// program is one that a round has started itself, and what it has said.
+type program struct {
 	name   string
 	cmd    *exec.Cmd
-	out    *output
 	exited chan struct{}
 	began  time.Time
 	ended  time.Time // valid when exited is closed
 	code   int       // -1: ended by a signal
+
+	mu      sync.Mutex
+	text    bytes.Buffer
+	spoke   time.Time     // when it last did, or could not
+	longest time.Duration // without a word
+	after   string        // the last line before that
+	stopped bool          // it cannot speak
 }
 
 // start runs a program in a process group of its own, so that a signal to the
 // harness is not one to it.
-func start(name, dir string, env []string, program string, args ...string) (*process, error) {
-	p := &process{name: name, exited: make(chan struct{}), began: time.Now()}
-	p.out = &output{last: p.began}
-	p.cmd = exec.Command(program, args...)
+func start(name, dir string, env []string, path string, args ...string) (*program, error) {
+	p := &program{name: name, exited: make(chan struct{}), began: time.Now(), spoke: time.Now()}
+	p.cmd = exec.Command(path, args...)
 	p.cmd.Dir, p.cmd.Env = dir, env
-	p.cmd.Stdout, p.cmd.Stderr = p.out, p.out
+	p.cmd.Stdout, p.cmd.Stderr = p, p
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	p.cmd.WaitDelay = 2 * time.Second // one that it left behind may hold its output
 	if err := p.cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start %s: %w", program, err)
+		return nil, fmt.Errorf("start %s: %w", path, err)
 	}
 	go func() {
 		_ = p.cmd.Wait()
 		p.ended, p.code = time.Now(), p.cmd.ProcessState.ExitCode()
+		p.heard(nil, false)
 		close(p.exited)
 	}()
 	return p, nil
 }
 
-func (p *process) pid() int { return p.cmd.Process.Pid }
+func (p *program) pid() int { return p.cmd.Process.Pid }
 
-func (p *process) running() bool {
+func (p *program) running() bool { return !p.wait(0) }
+
+// wait reports whether the program ended in time.
+func (p *program) wait(limit time.Duration) bool {
 	select {
 	case <-p.exited:
-		return false
-	default:
 		return true
+	default:
 	}
-}
-
-// wait reports whether the process ended in time.
-func (p *process) wait(limit time.Duration) bool {
 	select {
 	case <-p.exited:
 		return true
@@ -69,21 +74,56 @@ func (p *process) wait(limit time.Duration) bool {
 	}
 }
 
-func (p *process) signal(s syscall.Signal) {
-	switch s {
-	case syscall.SIGSTOP:
-		p.out.freeze()
-	case syscall.SIGCONT:
-		p.out.thaw()
+func (p *program) signal(s syscall.Signal) {
+	if !p.running() {
+		return
 	}
-	if p.running() {
-		_ = p.cmd.Process.Signal(s)
+	if s == syscall.SIGSTOP || s == syscall.SIGCONT {
+		p.heard(nil, s == syscall.SIGSTOP)
 	}
+	_ = p.cmd.Process.Signal(s)
 }
 
-func (p *process) kill() {
+func (p *program) kill() {
 	p.signal(syscall.SIGKILL)
 	<-p.exited
+}
+
+func (p *program) Write(b []byte) (int, error) {
+	p.heard(b, false)
+	return len(b), nil
+}
+
+// heard counts the silence up to now, unless the program was stopped, and whether it is from now on.
+func (p *program) heard(b []byte, stopped bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if d := time.Since(p.spoke); d > p.longest && !p.stopped {
+		p.longest, p.after = d, last(p.text.String(), 1)
+	}
+	p.spoke, p.stopped = time.Now(), stopped
+	p.text.Write(b)
+}
+
+// said is all of it.
+func (p *program) said() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.text.String()
+}
+
+// tail is the last n lines.
+func (p *program) tail(n int) string { return last(p.said(), n) }
+
+func last(text string, n int) string {
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+}
+
+// done is how many steps were said to have ended well.
+func (p *program) done() int {
+	s := p.said()
+	return strings.Count(s, "DONE  ") + strings.Count(s, "HIT  step.")
 }
 
 // Roles of processes that a round did not start itself.
@@ -96,27 +136,22 @@ const (
 
 // found is a process that belongs to a round.
 type found struct {
-	pid   int
-	role  string
-	args  string
-	start string // when the kernel says that it began
+	process.Identity
+	role string
+	args string
 }
 
 // belonging lists the processes of a round but those given: they have its folder
 // in their environment, their arguments or as their working folder. Zombies are
 // not listed.
-func belonging(dir string, but ...*process) []found {
-	entries, err := os.ReadDir("/proc")
-	if err != nil {
-		return nil
-	}
+func belonging(dir string, but ...*program) []found {
 	skip := map[int]bool{os.Getpid(): true}
 	for _, p := range but {
 		skip[p.pid()] = true
 	}
 	var out []found
-	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
+	for _, path := range within("/proc", "[1-9]*") {
+		pid, err := strconv.Atoi(filepath.Base(path))
 		if err != nil || skip[pid] {
 			continue
 		}
@@ -136,15 +171,11 @@ func look(pid int, dir string) (found, bool) {
 	if !bytes.Contains(args, in) && !bytes.Contains(environ, in) && !strings.HasPrefix(cwd+"/", dir+"/") {
 		return found{}, false
 	}
-	stat, err := os.ReadFile(filepath.Join(base, "stat"))
-	if err != nil {
+	id, err := process.Of(pid)
+	if err != nil || len(args) == 0 || !id.Running() {
 		return found{}, false
 	}
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-	if len(fields) < 20 || fields[0] == "Z" || fields[0] == "X" || len(args) == 0 {
-		return found{}, false
-	}
-	f := found{pid: pid, start: fields[19], args: strings.TrimSpace(strings.ReplaceAll(string(args), "\x00", " "))}
+	f := found{id, roleOther, strings.TrimSpace(strings.ReplaceAll(string(args), "\x00", " "))}
 	program := filepath.Base(string(bytes.SplitN(args, []byte{0}, 2)[0]))
 	switch {
 	case strings.HasPrefix(program, "temporal"):
@@ -153,25 +184,17 @@ func look(pid int, dir string) (found, bool) {
 		f.role = roleModels
 	case strings.Contains(cwd, "redsi-step-") || strings.Contains(cwd, filepath.Join(dir, "tmp")):
 		f.role = roleStep
-	default:
-		f.role = roleOther
 	}
 	return f, true
 }
 
-// alive reports whether it is still the same process.
-func (f found) alive(dir string) bool {
-	now, ok := look(f.pid, dir)
-	return ok && now.start == f.start
-}
-
-func (f found) signal(dir string, s syscall.Signal) {
-	if f.alive(dir) {
-		_ = syscall.Kill(f.pid, s)
+func (f found) signal(s syscall.Signal) {
+	if f.Running() {
+		_ = syscall.Kill(f.PID, s)
 	}
 }
 
-func (f found) String() string { return fmt.Sprintf("%s %d: %.200s", f.role, f.pid, f.args) }
+func (f found) String() string { return fmt.Sprintf("%s %d: %.200s", f.role, f.PID, f.args) }
 
 // eventually polls until ok, and reports whether that was in time.
 func eventually(limit time.Duration, ok func() bool) bool {
@@ -186,10 +209,8 @@ func eventually(limit time.Duration, ok func() bool) bool {
 	}
 }
 
-// unlocked reports whether nobody holds the lock of a file.
-func unlocked(path string) bool {
-	l := flock.New(path, flock.SetFlag(os.O_RDONLY)) // nothing is made by asking
-	defer l.Close()
-	free, err := l.TryLock()
-	return free || err != nil
+// within lists what a folder has of a pattern.
+func within(dir, pattern string) []string {
+	found, _ := filepath.Glob(filepath.Join(dir, pattern))
+	return found
 }

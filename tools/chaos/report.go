@@ -4,24 +4,25 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 )
 
 // logFile is the result file: a line of JSON for each round, of any number of calls.
 type logFile struct {
 	mu   sync.Mutex
-	path string
+	path string // "" is none
 	all  []result
 }
 
-// readLog reads the rounds of a seed and revision that are in the file already.
+// readLog reads the rounds that are in the file already.
 func readLog(path string) (*logFile, error) {
 	l := &logFile{path: path}
 	f, err := os.Open(path)
@@ -49,12 +50,18 @@ func (l *logFile) has(seed uint64, n int, revision string) bool {
 	return slices.ContainsFunc(l.all, func(r result) bool { return r.Seed == seed && r.Round == n && r.Revision == revision })
 }
 
-// add keeps a round, and says it.
+// add keeps a round, and says it in one line, with its violations and notes.
 func (l *logFile) add(r result) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.all = append(l.all, r)
-	say(r)
+	fmt.Printf("%4d  %5.1f s  %s (%s): recovered after %.1f s by %s\n", r.Round, r.WallS, strings.Join(r.names(), ", then "), r.Shape, r.RecoveredS, cmp.Or(r.By, "nobody"))
+	for _, v := range r.Violations {
+		fmt.Println("      VIOLATION ", strings.ReplaceAll(v, "\n", "\n        "))
+	}
+	for _, n := range r.Notes {
+		fmt.Println("      ", n)
+	}
 	if l.path == "" {
 		return nil
 	}
@@ -65,73 +72,46 @@ func (l *logFile) add(r result) error {
 	return errors.Join(json.NewEncoder(f).Encode(r), f.Close())
 }
 
-// row sums up the rounds of a fault.
-type row struct {
-	fault      string
-	rounds     int
-	itself     int // recovered so
-	next       int // recovered by the next run
-	median     float64
-	most       float64
-	silence    float64
-	stood      float64
-	violations int // rounds with any
-	times      []float64
+// names are those of a round's faults.
+func (r *result) names() (all []string) {
+	for _, c := range r.Choices {
+		all = append(all, c.Fault)
+	}
+	return all
 }
 
-func (w *row) add(r result) {
-	w.rounds++
-	switch r.By {
-	case "itself":
-		w.itself++
-	case "next run":
-		w.next++
-	}
-	if r.By != "" {
-		w.times = append(w.times, r.RecoveredS)
-		slices.Sort(w.times)
-		w.median, w.most = w.times[len(w.times)/2], w.times[len(w.times)-1]
-	}
-	w.silence = max(w.silence, r.SilenceS)
-	w.stood = max(w.stood, r.StoodS)
-	if len(r.Violations) > 0 {
-		w.violations++
-	}
-}
-
-// rows sums up by fault, in the order of the list, with the sum of all last.
-func rows(all []result) []row {
-	by := map[string]*row{}
-	total := &row{fault: "all"}
-	for _, r := range all {
-		w, ok := by[r.Fault]
-		if !ok {
-			w = &row{fault: r.Fault}
-			by[r.Fault] = w
+// table prints sums by fault as Markdown, and what went wrong with how to repeat it.
+func (l *logFile) table() {
+	fmt.Println("\n| fault | rounds | by itself | by the next run | recovered after, median | at most | silent at most | stood still at most | rounds with violations |")
+	fmt.Println("|---|---|---|---|---|---|---|---|---|")
+	for _, f := range append(faults, fault{name: "all"}) {
+		var times []float64
+		by, rounds, bad, silence, stood := map[string]int{}, 0, 0, 0.0, 0.0
+		for _, r := range l.all {
+			if f.do != nil && r.Choices[0].Fault != f.name {
+				continue
+			}
+			rounds++
+			by[r.By]++
+			bad += min(len(r.Violations), 1)
+			silence, stood = max(silence, r.SilenceS), max(stood, r.StoodS)
+			if r.By != "" {
+				times = append(times, r.RecoveredS)
+			}
 		}
-		w.add(r)
-		total.add(r)
-	}
-	var out []row
-	for _, f := range faults {
-		if w, ok := by[f.name]; ok {
-			out = append(out, *w)
+		if rounds == 0 {
+			continue
 		}
+		if len(times) == 0 {
+			times = []float64{0}
+		}
+		slices.Sort(times)
+		fmt.Printf("| %s | %d | %d | %d | %.1f s | %.1f s | %.1f s | %.1f s | %d |\n",
+			f.name, rounds, by[itself], by[nextRun], times[len(times)/2], times[len(times)-1], silence, stood, bad)
 	}
-	return append(out, *total)
-}
-
-// table prints the sums as Markdown, and what went wrong with how to repeat it.
-func table(w io.Writer, all []result) {
-	fmt.Fprintln(w, "| fault | rounds | by itself | by the next run | recovered after, median | at most | silent at most | stood still at most | rounds with violations |")
-	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|")
-	for _, r := range rows(all) {
-		fmt.Fprintf(w, "| %s | %d | %d | %d | %.1f s | %.1f s | %.1f s | %.1f s | %d |\n",
-			r.fault, r.rounds, r.itself, r.next, r.median, r.most, r.silence, r.stood, r.violations)
-	}
-	for _, r := range all {
+	for _, r := range l.all {
 		for _, v := range r.Violations {
-			fmt.Fprintf(w, "\nround %d of seed %d, %s: %s\n  repeat it: make chaos SEED=%d ROUND=%d\n", r.Round, r.Seed, r.Fault, v, r.Seed, r.Round)
+			fmt.Printf("\nround %d of seed %d, %s: %s\n  repeat it: make chaos SEED=%d ROUND=%d\n", r.Round, r.Seed, r.Choices[0].Fault, v, r.Seed, r.Round)
 		}
 	}
 }

@@ -37,44 +37,44 @@ type result struct {
 	Seed       uint64   `json:"seed"`
 	Round      int      `json:"round"`
 	Revision   string   `json:"revision"`
-	Fault      string   `json:"fault"`
-	Then       string   `json:"then,omitempty"`
 	Shape      string   `json:"shape"`
 	Place      place    `json:"place"`
 	Choices    []choice `json:"choices"`
-	Missed     int      `json:"missed,omitempty"` // faults that came after the run's end
-	By         string   `json:"by"`               // what ended the work: the run itself, or the next one
-	RecoveredS float64  `json:"recovered_s"`      // from the last fault's end
-	SilenceS   float64  `json:"silence_s"`        // the longest of a run
-	StoodS     float64  `json:"stood_s"`          // the longest in which no step of a run ended, after the last fault's end
+	By         string   `json:"by"`
+	RecoveredS float64  `json:"recovered_s"` // from the last fault's end
+	SilenceS   float64  `json:"silence_s"`   // the longest of a run
+	StoodS     float64  `json:"stood_s"`     // the longest in which no step of a run ended, after the last fault's end
 	WallS      float64  `json:"wall_s"`
 	Factor     float64  `json:"factor"` // what the bounds were multiplied by
 	Violations []string `json:"violations,omitempty"`
 	Notes      []string `json:"notes,omitempty"`
 }
 
+// What ended the work of a round: the run itself, or the next one.
+const itself, nextRun = "itself", "next run"
+
 // round is one pipeline that is being hurt.
 type round struct {
 	h       *harness
 	dir     string
 	shape   shape
-	plan    scenario
+	fault   *fault
 	rng     *rand.Rand
 	res     result
 	began   time.Time
 	gone    time.Time // when the last fault's cause was gone
-	runs    []*process
-	cli     *process // the run that faults aim at
-	dev     *process
-	work    []*process
+	runs    []*program
+	cli     *program // the run that faults aim at
+	nexts   int      // how many of these there were
+	dev     *program
+	work    []*program
 	lord    *server // Temporal of the cluster
 	minio   *server
 	proxy   *proxy
 	closer  []func()
 	looked  time.Time // when somebody looked after the workers
 	before  []snapshot
-	resumes bool   // a training must have gone on from a checkpoint
-	results string // folder of the tables; "" is the usual one
+	resumes bool // a training must have gone on from a checkpoint
 }
 
 func (r *round) path(parts ...string) string {
@@ -115,7 +115,7 @@ func (r *round) env() []string {
 		"AWS_ACCESS_KEY_ID=" + accessKey, "AWS_SECRET_ACCESS_KEY=" + secretKey, "AWS_REGION=us-east-1",
 	}
 	if r.lord != nil {
-		env = append(env, "TEMPORAL_CONFIG_FILE="+clusterProfile(r.dir))
+		env = append(env, "TEMPORAL_CONFIG_FILE="+r.clusterProfile())
 	}
 	return env
 }
@@ -133,12 +133,12 @@ func (r *round) storeArgs(direct bool) []string {
 }
 
 // redsi starts the program in the round's folder.
-func (r *round) redsi(name string, args ...string) (*process, error) {
+func (r *round) redsi(name string, args ...string) (*program, error) {
 	return start(name, r.dir, r.env(), r.h.redsi, args...)
 }
 
 // run starts `redsi run`.
-func (r *round) run(more ...string) (*process, error) {
+func (r *round) run(more ...string) (*program, error) {
 	args := append([]string{"run"}, r.storeArgs(false)...)
 	if r.lord != nil {
 		args = append(args, "--temporal-profile", devserver.ProfileName)
@@ -164,66 +164,50 @@ func (r *round) ask(args ...string) (string, error) {
 		return "", fmt.Errorf("redsi %s does not end", strings.Join(args, " "))
 	}
 	if p.code != 0 {
-		return p.out.String(), fmt.Errorf("redsi %s: exit code %d: %s", strings.Join(args, " "), p.code, p.out.tail(5))
+		return "", fmt.Errorf("redsi %s: exit code %d: %s", strings.Join(args, " "), p.code, p.tail(5))
 	}
-	return p.out.String(), nil
+	return p.said(), nil
 }
 
 // do is a whole round. It never returns an error: what goes wrong is a violation.
-func (r *round) do() result {
+func (r *round) do() {
 	r.began = time.Now()
 	r.res.Factor = loadFactor()
 	defer r.end()
 	if err := r.setup(); err != nil {
 		r.violate("the round could not be set up: %v", err)
-		return r.finish()
-	}
-	act := (*round).hurt
-	if r.plan.fault.special != nil {
-		act = r.plan.fault.special
-	}
-	if err := act(r); err != nil {
+	} else if err := r.hurt(); err != nil {
 		r.violate("%v", err)
 	}
 	if len(r.res.Violations) == 0 || r.res.By != "" {
 		r.check()
 	}
-	return r.finish()
-}
-
-func (r *round) finish() result {
 	r.res.WallS = time.Since(r.began).Seconds()
 	for _, p := range r.runs {
-		at := time.Now()
-		if !p.running() {
-			at = p.ended
+		if p.running() {
+			p.heard(nil, false)
 		}
-		s := p.out.end(at)
-		r.res.SilenceS = max(r.res.SilenceS, s.Length.Seconds())
-		if s.Length > r.slack(speechless) {
-			r.violate("%s said nothing for %.0f s, after: %s", p.name, s.Length.Seconds(), s.After)
+		r.res.SilenceS = max(r.res.SilenceS, p.longest.Seconds())
+		if p.longest > r.slack(speechless) {
+			r.violate("%s said nothing for %.0f s, after: %s", p.name, p.longest.Seconds(), p.after)
 		}
 	}
 	if len(r.res.Violations) > 0 || r.h.keep {
 		r.save()
 	}
-	return r.res
 }
 
 // save writes what the processes said beside the round's folder, which is kept.
 func (r *round) save() {
 	var b strings.Builder
 	for _, p := range r.own() {
-		fmt.Fprintf(&b, "== %s, pid %d, began %s, %s\n%s\n", p.name, p.pid(), p.began.Format(time.TimeOnly), p.state(), p.out)
+		state := "running"
+		if !p.running() {
+			state = fmt.Sprintf("ended %s with code %d", p.ended.Format(time.TimeOnly), p.code)
+		}
+		fmt.Fprintf(&b, "== %s, pid %d, began %s, %s\n%s\n", p.name, p.pid(), p.began.Format(time.TimeOnly), state, p.said())
 	}
 	_ = os.WriteFile(r.path("said.txt"), []byte(b.String()), 0o644)
-}
-
-func (p *process) state() string {
-	if p.running() {
-		return "running"
-	}
-	return fmt.Sprintf("ended %s with code %d", p.ended.Format(time.TimeOnly), p.code)
 }
 
 // hurt does the faults, one after the other, and waits for the run to recover.
@@ -231,9 +215,9 @@ func (r *round) hurt() error {
 	if err := r.next(); err != nil {
 		return err
 	}
-	for _, c := range r.plan.choices {
+	for _, c := range r.res.Choices {
 		if !r.moment(c) {
-			r.res.Missed++
+			r.note("too late for %s: the run had ended", c.Fault)
 			continue
 		}
 		r.before = append(r.before, r.snapshot())
@@ -244,16 +228,16 @@ func (r *round) hurt() error {
 		}
 		r.gone = time.Now()
 		if c.Ends && !r.cli.wait(r.standing()) {
-			return fmt.Errorf("the run, interrupted while the store was away, has not ended %.0f s after it was back; it said last: %s", time.Since(r.gone).Seconds(), r.cli.out.tail(4))
+			return fmt.Errorf("the run, interrupted while the store was away, has not ended %.0f s after it was back; it said last: %s", time.Since(r.gone).Seconds(), r.cli.tail(4))
 		}
-		lost := func() bool { return !slices.ContainsFunc(computing, func(f found) bool { return f.alive(r.dir) }) }
+		lost := func() bool { return !slices.ContainsFunc(computing, found.Running) }
 		if len(computing) > 0 && eventually(time.Second, lost) && (r.cli.running() || r.cli.code != 0) {
 			r.note("a training with a checkpoint at update %d lost its process", at)
 			r.resumes = r.resumes || at > 0 && at <= r.shape.Updates/2
 		}
-		if !r.cli.running() && (r.cli.code != 0 || c != r.plan.choices[len(r.plan.choices)-1]) {
+		if !r.cli.running() && (r.cli.code != 0 || c != r.res.Choices[len(r.res.Choices)-1]) {
 			if r.cli.code != 0 && c.itself() && r.begun() {
-				r.violate("the run gave up (exit code %d) where it should have gone on: %s", r.cli.code, r.cli.out.tail(4))
+				r.violate("the run gave up (exit code %d) where it should have gone on: %s", r.cli.code, r.cli.tail(4))
 			}
 			if err := r.next(); err != nil {
 				return err
@@ -267,7 +251,7 @@ func (r *round) hurt() error {
 }
 
 // leaves waits for a process that was asked to end, by what is said.
-func (r *round) leaves(p *process, by any) {
+func (r *round) leaves(p *program, by any) {
 	if !p.wait(r.slack(leaving)) {
 		r.violate("%s does not end %.0f s after %v", p.name, r.slack(leaving).Seconds(), by)
 		p.kill()
@@ -276,6 +260,7 @@ func (r *round) leaves(p *process, by any) {
 
 // next starts the run that faults aim at from now on.
 func (r *round) next() (err error) {
+	r.nexts++
 	r.cli, err = r.run()
 	return err
 }
@@ -283,23 +268,20 @@ func (r *round) next() (err error) {
 // begun reports whether the run had reached its servers: one that finds none at its start, where
 // a fault can be the reason, says so and ends. The embedded server is the run's own affair.
 func (r *round) begun() bool {
-	return r.minio == nil || len(r.before) == 0 || strings.Contains("\n"+r.cli.out.String(), "\nrun 2")
+	return r.minio == nil || len(r.before) == 0 || strings.Contains("\n"+r.cli.said(), "\nrun 2")
 }
 
 // recover waits until a run has ended well.
 func (r *round) recover() error {
 	limit := r.slack(recovery)
-	itself, most := true, limit
-	for _, c := range r.plan.choices {
-		itself = itself && c.itself()
-	}
-	if r.plan.fault.away {
+	most, helped := limit, slices.ContainsFunc(r.res.Choices, func(c choice) bool { return !c.itself() })
+	if r.fault.away {
 		most = r.standing()
 	}
 	for attempt := 0; ; attempt++ {
 		done, moved := -1, time.Now()
 		r.attended(limit-time.Since(r.gone), func() bool {
-			if now := r.cli.out.done(); now != done {
+			if now := r.cli.done(); now != done {
 				done, moved = now, time.Now()
 			}
 			r.res.StoodS = max(r.res.StoodS, time.Since(moved).Seconds())
@@ -307,13 +289,13 @@ func (r *round) recover() error {
 		})
 		if r.cli.running() {
 			return fmt.Errorf("the run has not ended %.0f s after the fault was gone, and stood still for %.0f s; it said last: %s",
-				time.Since(r.gone).Seconds(), time.Since(moved).Seconds(), r.cli.out.tail(4))
+				time.Since(r.gone).Seconds(), time.Since(moved).Seconds(), r.cli.tail(4))
 		}
 		if r.cli.code == 0 {
 			break
 		}
-		if itself && r.begun() || attempt > 0 {
-			r.violate("the run ended with code %d: %s", r.cli.code, r.cli.out.tail(6))
+		if !helped && r.begun() || attempt > 0 {
+			r.violate("the run ended with code %d: %s", r.cli.code, r.cli.tail(6))
 		}
 		if attempt == 2 {
 			return nil
@@ -323,11 +305,8 @@ func (r *round) recover() error {
 		}
 	}
 	r.res.RecoveredS = max(0, r.cli.ended.Sub(r.gone).Seconds())
-	r.res.By = "itself"
-	for _, p := range r.runs {
-		if p.code != 0 {
-			r.res.By = "next run"
-		}
+	if r.res.By = itself; r.nexts > 1 {
+		r.res.By = nextRun
 	}
 	return nil
 }
@@ -345,7 +324,7 @@ func (r *round) moment(c choice) bool {
 	case whenTraining:
 		r.attended(limit, func() bool { return !p.running() || r.trained() > 0 })
 	case whenDone:
-		r.attended(limit, func() bool { return !p.running() || p.out.done() >= c.Done })
+		r.attended(limit, func() bool { return !p.running() || p.done() >= c.Done })
 	}
 	r.attended(time.Duration(c.AfterMS)*time.Millisecond, func() bool { return !p.running() })
 	return p.running()
@@ -356,17 +335,15 @@ func (r *round) victims(role string) []found {
 	return slices.DeleteFunc(belonging(r.dir, r.own()...), func(f found) bool { return f.role != role })
 }
 
-func (r *round) own() []*process {
-	all := slices.Concat(r.runs, r.work)
-	if r.dev != nil {
-		all = append(all, r.dev)
-	}
+// own are the programs that the round has started and not replaced.
+func (r *round) own() []*program {
+	all := append(slices.Concat(r.runs, r.work), r.dev)
 	for _, s := range []*server{r.lord, r.minio} {
-		if s != nil && s.p != nil {
+		if s != nil {
 			all = append(all, s.p)
 		}
 	}
-	return all
+	return slices.DeleteFunc(all, func(p *program) bool { return p == nil })
 }
 
 // end takes away all that is left of the round, and its folder if it went well.

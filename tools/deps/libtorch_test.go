@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
 )
 
@@ -32,16 +34,10 @@ func zipOf(t *testing.T, files map[string][]byte) []byte {
 	out := zip.NewWriter(&archive)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		entry, err := out.Create(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := entry.Write(files[name]); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
+		errtest.None(t, errtest.Of(entry.Write(files[name])))
 	}
-	if err := out.Close(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, out.Close())
 	return archive.Bytes()
 }
 
@@ -178,5 +174,29 @@ func TestUnpackRefusesPathsOutside(t *testing.T) {
 	}
 	if names := list(t, dir); names != "a.whl" {
 		t.Errorf("the folder holds %s", names)
+	}
+}
+
+// A folder of wheels is an index too, to pip itself.
+func TestFolderOfWheels(t *testing.T) {
+	if err := exec.Command("python3", "-m", "pip", "--version").Run(); err != nil {
+		t.Skip("there is no pip here")
+	}
+	const name = "tiny-1.0-py3-none-any.whl"
+	dir := t.TempDir()
+	data := zipOf(t, map[string][]byte{
+		"tiny.py":                     nil,
+		"tiny-1.0.dist-info/METADATA": []byte("Metadata-Version: 2.1\nName: tiny\nVersion: 1.0\n"),
+		"tiny-1.0.dist-info/WHEEL":    []byte("Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"),
+		"tiny-1.0.dist-info/RECORD":   []byte("tiny.py,,\ntiny-1.0.dist-info/METADATA,,\ntiny-1.0.dist-info/WHEEL,,\ntiny-1.0.dist-info/RECORD,,\n"),
+	})
+	filetest.Write(t, filepath.Join(dir, name), data)
+	t.Setenv("PIP_FIND_LINKS", dir)
+	t.Setenv("PIP_NO_INDEX", "1")
+	w, err := parseWheel(fmt.Sprintf("%x:%s", sha256.Sum256(data), name))
+	errtest.None(t, err)
+	var out strings.Builder
+	if _, err := w.fetch(t.Context(), partPlace{downloads: t.TempDir()}, newBoard(&out).part("tiny")); err != nil {
+		t.Errorf("%v\n%s", err, &out)
 	}
 }

@@ -24,7 +24,7 @@ const usage = `usage: deps [options] PART=DIR...     install parts, several at o
   gotch=DIR             gotch's header and stub archives; its C++ is compiled when libtorch is there
   tokenizers=DIR        libtokenizers.a, from the module in go.mod
   uv=DIR                the program uv, from its wheel
-  temporal-server=DIR, minio=DIR   a program, from the module in tools/; the server of a pinned release if it is the same
+  temporal-server=DIR, minio=DIR   a program, from the module in tools/
 
 With -first, a command runs on the terminal while the parts are installed beside it: they have the processor time that
 it leaves, and messages about them wait until it has ended.
@@ -102,7 +102,7 @@ func builders(o options) map[string]builder {
 		"tokenizers":      tokenizers,
 		"uv":              o.program("uv", "UV_"),
 		"seaweedfs":       o.program("weed", "SEAWEEDFS_"),
-		"temporal-server": o.ready(o.server("tools/temporal-server", "github.com/redsi/redsi/tools/temporal-server")),
+		"temporal-server": o.server("tools/temporal-server", "github.com/redsi/redsi/tools/temporal-server"),
 		"minio":           o.server("tools/minio", "github.com/minio/minio"),
 		"versitygw":       o.server("tools/versitygw", "github.com/versity/versitygw/cmd/versitygw"),
 	}

@@ -11,7 +11,7 @@ import random
 import sys
 
 import rbo
-from repro_eval.measure.document_order import KTU, _rbo
+from repro_eval.measure.document_order import _rbo
 from repro_eval.measure.effectiveness import RMSE
 from scipy.stats import kendalltau
 
@@ -42,9 +42,6 @@ def main(path):
             g["tau"] = float(kendalltau([x.index(d) for d in both], [y.index(d) for d in both]).statistic)
         if len(x) == len(y):
             g["rbo_normalized"] = _rbo(x, y, P, len(x))
-            if len(x) > 1:
-                run = lambda docs: {"q": {d: -float(i) for i, d in enumerate(docs)}}
-                g["tau_union"] = KTU(run(x), run(y), trim_thresh=DEPTH)
         out.append(g)
     scores = lambda: {f"q{i}": {"ndcg": rng.random()} for i in range(20)}
     a, b = scores(), scores()

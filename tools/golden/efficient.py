@@ -4,7 +4,7 @@ Only CUDA has that kernel. The calls that the tensor package makes are written b
 stand-in for the CPU gives. Here each is made again on libtorch's meta device, and what it gives there, shapes, strides
 and types, is written beside it; the test compares both.
 
-    python tools/golden/efficient.py internal/model/tensor/testdata/efficient.json
+    python tools/golden/efficient.py internal/model/tensor/fakecard/testdata/efficient.json
 """
 import json
 import sys

@@ -7,10 +7,10 @@ kernel of its own for a device counts once, whatever that kernel calls; one that
 of others counts as those. Views and allocations do not count. aten::dropout counts once, as
 on a card, where it is one kernel. So the peer is never said to launch more than it does.
 A long list of tensors that is put together counts as often as CUDA cuts it, by the rule of
-internal/model/tensor/native/count.cc. What waits for the card (item, bool of a tensor) is counted apart.
+internal/model/tensor/fakecard/launches.h. What waits for the card (item, bool of a tensor) is counted apart.
 
 How many there are does not depend on lengths or on rows, which is checked with Tiny on the
-batches of internal/model/t5/bench_test.go and on two rows of them; Small and Base are counted on
+batches of internal/corpora/drawn (Batch) and on two rows of them; Small and Base are counted on
 two rows.
 
     pip install -r tools/golden/train_requirements.txt

@@ -14,7 +14,6 @@ import random
 import sys
 
 import ir_measures
-import numpy as np
 import pytrec_eval
 import ranx
 
@@ -86,10 +85,6 @@ def main(folder):
     golden["missing"] = sorted(set(qrels) - set(by_rank))
     golden["unjudged"] = sorted(set(by_rank) - set(qrels))
     golden["irrelevant"] = sorted(q for q, d in qrels.items() if not any(g > 0 for g in d.values()))
-    queries = sorted(by_rank)
-    same = lambda q: [(a, b) for a, b in zip([r for r in rows if r[0] == q], [r for r in rows if r[0] == q][1:])]
-    tied = {q: sum(np.float32(a[3]) == np.float32(b[3]) for a, b in same(q)) for q in queries}
-    golden["tied_rows"], golden["tied_queries"] = int(sum(tied.values())), int(sum(n > 0 for n in tied.values()))
     with open(os.path.join(folder, "graded.json"), "w") as f:
         json.dump(golden, f, indent=0, sort_keys=True)
         f.write("\n")

@@ -12,14 +12,10 @@ import (
 // Table is the layout of a LaTeX table.
 type Table struct {
 	Label   string
-	File    string
-	Wide    bool
 	Columns int
 	Groups  []Group // headers over several columns, in reading order
 	Header  []string
-	Rows    []Row // data rows, below the header
-	Rules   int   // between rows
-	Heads   int   // rows that are headings over all columns
+	Rows    []Row // data rows, below the header; rows that are headings over all columns are left out
 }
 
 // Group is a header over neighbouring columns.
@@ -29,10 +25,7 @@ type Group struct {
 }
 
 // Row is a data row.
-type Row struct {
-	Bold  []int // columns from 1
-	Cells []Cell
-}
+type Row []Cell
 
 // Cell is a cell of a data row.
 type Cell struct {
@@ -40,17 +33,8 @@ type Cell struct {
 	First, Last int    // columns from 1
 }
 
-// Summary says how large the table is.
-func (t Table) Summary() string {
-	bold := 0
-	for _, r := range t.Rows {
-		bold += len(r.Bold)
-	}
-	return fmt.Sprintf("%d columns, %d rows, %d header groups, %d headings, %d rules, %d bold", t.Columns, len(t.Rows), len(t.Groups), t.Heads, t.Rules, bold)
-}
-
 var (
-	floats  = regexp.MustCompile(`(?s)\\begin\{(table\*?)\}(.*?)\\end\{table\*?\}`)
+	floats  = regexp.MustCompile(`(?s)\\begin\{table\*?\}(.*?)\\end\{table\*?\}`)
 	tabular = regexp.MustCompile(`(?s)\\begin\{(tabular[*x]?)\}(.*?)\\end\{tabular[*x]?\}`)
 	label   = regexp.MustCompile(`\\label\{([^}]*)\}`)
 )
@@ -59,11 +43,11 @@ var (
 func Tables(src string) ([]Table, error) {
 	var out []Table
 	for _, f := range floats.FindAllStringSubmatch(src, -1) {
-		t := Table{Wide: f[1] == "table*"}
-		if m := label.FindStringSubmatch(f[2]); m != nil {
+		var t Table
+		if m := label.FindStringSubmatch(f[1]); m != nil {
 			t.Label = m[1]
 		}
-		body := tabular.FindStringSubmatch(f[2])
+		body := tabular.FindStringSubmatch(f[1])
 		if body == nil {
 			return nil, fmt.Errorf("table %s has no tabular", t.Label)
 		}
@@ -138,9 +122,6 @@ func (t *Table) read(body string) error {
 	for _, line := range lines(lineMarks.ReplaceAllString(body, "")) {
 		for strings.Contains(line, `\midrule`) {
 			line = strings.Replace(line, `\midrule`, "", 1)
-			if !header {
-				t.Rules++
-			}
 			header = false
 		}
 		if strings.TrimSpace(line) == "" {
@@ -154,7 +135,8 @@ func (t *Table) read(body string) error {
 }
 
 func (t *Table) add(line string, header bool) error {
-	row, at, heading := Row{}, 1, false
+	var row Row
+	at, heading := 1, false
 	for _, cell := range cells(line) {
 		n, text := 1, cell
 		if m := spans.FindStringSubmatch(cell); m != nil {
@@ -167,7 +149,7 @@ func (t *Table) add(line string, header bool) error {
 			title = strings.TrimSpace(text) // commands only: $\card{\docs}$
 		}
 		if !header {
-			row.Cells = append(row.Cells, Cell{multirow.ReplaceAllString(text, ""), at, at + n - 1})
+			row = append(row, Cell{multirow.ReplaceAllString(text, ""), at, at + n - 1})
 		}
 		if title != "" {
 			switch {
@@ -178,22 +160,13 @@ func (t *Table) add(line string, header bool) error {
 			case n == t.Columns:
 				heading = true
 			}
-			if Bold(text) {
-				for k := range n {
-					row.Bold = append(row.Bold, at+k)
-				}
-			}
 		}
 		at += n
 	}
 	if at-1 > t.Columns {
 		return fmt.Errorf("a row has %d columns of %d: %.60q", at-1, t.Columns, line)
 	}
-	switch {
-	case header:
-	case heading:
-		t.Heads++
-	default:
+	if !header && !heading {
 		t.Rows = append(t.Rows, row)
 	}
 	return nil

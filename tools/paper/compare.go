@@ -109,7 +109,7 @@ func (s *source) compareTable(t latex.Table, b block) result {
 		expected[e.Cell] = true
 	}
 	for i, row := range t.Rows {
-		for _, c := range row.Cells {
+		for _, c := range row {
 			if c.First <= first {
 				r.title(rows[i], c)
 				continue
@@ -150,7 +150,7 @@ func (r *result) otherRows(s *source, t latex.Table, b block, ours *render.Table
 		}
 	}
 	for _, row := range t.Rows {
-		for _, c := range row.Cells {
+		for _, c := range row {
 			if c.First > first {
 				cells = append(cells, c.Text)
 			}

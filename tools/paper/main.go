@@ -3,14 +3,11 @@
 // stands for, and the sentence of every claim.
 //
 //	go run ./tools/paper paper.tex
-//	go run ./tools/paper -layout results/latex paper.tex
 //
 // A table whose label is its name (tab:dedup-counts is table.dedup_counts) is
 // compared cell by cell, with its headers, titles and bold cells; so a number
-// that is missing in the pipeline is found, too. With -layout, the tables of a folder of
-// redsi report --latex are compared in its place, label by label and without their numbers:
-// columns, header groups, rows, rules, sections, and with -bold which cells are bold. It
-// exits with 1 if something differs, and with 2 if something cannot be read.
+// that is missing in the pipeline is found, too. It exits with 1 if something differs, and
+// with 2 if something cannot be read.
 package main
 
 import (
@@ -27,13 +24,11 @@ func run(args []string, out, errs io.Writer) int {
 	f := flag.NewFlagSet("paper", flag.ContinueOnError)
 	f.SetOutput(errs)
 	file := f.String("f", "pipelines.hcl", "pipeline")
-	layout := f.String("layout", "", "folder of redsi report --latex, whose tables are to be laid out as the paper's")
-	bold := f.Bool("bold", false, "with -layout, bold cells that differ are differences, too")
 	if f.Parse(args) != nil || f.NArg() != 1 {
-		fmt.Fprintln(errs, "usage: paper [-f pipelines.hcl | -layout FOLDER [-bold]] PAPER.tex")
+		fmt.Fprintln(errs, "usage: paper [-f pipelines.hcl] PAPER.tex")
 		return 2
 	}
-	different, err := compare(f.Arg(0), *file, *layout, *bold, out)
+	different, err := compare(f.Arg(0), *file, out)
 	switch {
 	case err != nil:
 		fmt.Fprintln(errs, err)
@@ -44,15 +39,11 @@ func run(args []string, out, errs io.Writer) int {
 	return 0
 }
 
-// compare prints how a paper differs from a folder's layout or, without one, from what the
-// pipeline expects, and returns in how many places.
-func compare(paper, file, layout string, bold bool, out io.Writer) (different int, err error) {
+// compare prints how a paper differs from what the pipeline expects, and returns in how many places.
+func compare(paper, file string, out io.Writer) (different int, err error) {
 	src, err := readPaper(paper)
 	if err != nil {
 		return 0, err
-	}
-	if layout != "" {
-		return src.layouts(layout, bold, out)
 	}
 	blocks, claims, addresses, err := load(file)
 	if err != nil {

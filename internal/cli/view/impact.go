@@ -9,6 +9,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/redsi/redsi/internal/pipeline/estimate"
 	"github.com/redsi/redsi/internal/pipeline/impact"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/system/escape"
@@ -82,7 +83,7 @@ func impactSteps(w io.Writer, r *impact.Report, st Style) {
 		}
 		Printf(w, "%s  %s  was %s", st.Outcome(after, strings.ToUpper(after)), c.Address, before)
 		if c.Expect != nil {
-			Printf(w, ", about %s", Seconds(duration(*c.Expect)))
+			Printf(w, ", about %s", words.Took(*c.Expect))
 		}
 		for _, n := range words.First(c.Causes, 3, func(n int) { Printf(w, "; %d more", n) }) {
 			Printf(w, "; %s", strings.TrimSpace(r.Causes[n].Block+" "+r.Causes[n].Text))
@@ -112,7 +113,7 @@ func impactCounts(n impact.Counts) string {
 	return strings.Join(words.Counts([]words.Number{{N: n.Run, Of: "run"}, {N: n.Maybe, Of: "maybe"}, {N: n.New, Of: "new"}, {N: n.Hit, Of: "to hit"}, {N: n.Cut, Of: "hit under another key"}, {N: n.Gone, Of: "gone"}, {N: n.Anyway, Of: "anyway"}}...), ", ")
 }
 
-func moves(c impact.Cost) string {
+func moves(c estimate.Cost) string {
 	if c.Steps == 0 {
 		return "nothing run"
 	}
@@ -120,8 +121,8 @@ func moves(c impact.Cost) string {
 }
 
 // impactCost is what steps are expected to take.
-func impactCost(c impact.Cost) string {
-	text := spread(duration(c.P50), duration(c.P90))
+func impactCost(c estimate.Cost) string {
+	text := spread(c.P50, c.P90)
 	if c.Unknown == c.Steps {
 		text = "no history"
 	}

@@ -3,32 +3,30 @@ package view
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/estimate"
 	"github.com/redsi/redsi/internal/pipeline/impact"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/session/journal"
 )
 
-var update = flag.Bool("update", false, "rewrite the goldens")
-
 func changed() *impact.Report {
 	hour := 3600.
-	cost := impact.Cost{Steps: 3, Unknown: 1, P50: 2 * hour, P90: 2.5 * hour, GPU: 1.5, Bytes: 3e6, Unsized: 1, Download: 5e9, Unfetched: 1}
+	cost := estimate.Cost{Steps: 3, Unknown: 1, P50: 2 * hour, P90: 2.5 * hour, GPU: 1.5, Bytes: 3e6, Unsized: 1, Download: 5e9, Unfetched: 1}
 	return &impact.Report{
 		Format: impact.Format, A: "main (0123456789ab)", B: "the files here", Notes: []string{"data/x is not in main (0123456789ab), so the file here was read"},
 		Steps: impact.Counts{Same: 10, Run: 1, Maybe: 1, New: 1, Hit: 1, Cut: 1, Gone: 1, Anyway: 2}, Cost: cost,
 		Causes: []impact.Cause{
 			{Block: "step.train.dsi", Path: "config.lr", Old: "1", New: "2", Text: "config.lr: 1 -> 2", Where: "pipelines.hcl:12", Steps: 2, Moves: cost},
-			{Path: "version", Text: "kind render_table: version 5 -> 6", Steps: 1, Moves: impact.Cost{Steps: 1, Unknown: 1, Unsized: 1}},
+			{Path: "version", Text: "kind render_table: version 5 -> 6", Steps: 1, Moves: estimate.Cost{Steps: 1, Unknown: 1, Unsized: 1}},
 			{Block: "table.x", Path: "config.caption", Text: "config.caption: \"<a|b>\" -> \"*c* @all `d`\nx\x1b[31m\"", Where: "a|b`c.hcl:3", Steps: 1},
 		},
 		Tables: []impact.Table{
@@ -56,7 +54,7 @@ func planned() (*plan.Preview, PlanFacts) {
 	}
 	h := estimate.History{Samples: map[int][]estimate.Sample{1: {{Took: time.Hour, Bytes: 3e6}}}, Downloads: map[int]estimate.Download{2: {Bytes: 5e9, Sources: 2, Unknown: 1}}}
 	return v, PlanFacts{Estimate: estimate.Of(v, h), Why: map[int]string{1: "config.caption: \"<a|b>\" -> \"*c* @all\nx\x1b[31m\"", 2: "has never run here"},
-		Failed: map[int]journal.Failed{2: {Error: "out of <memory>", Ended: time.Now(), Times: 2}}, Unfit: map[int]string{1: "step.train.dsi wants 2 GPUs, and this machine has 0"}, Free: -1}
+		Failed: map[int]journal.Failed{2: {Remembered: runs.Remembered{Failure: runs.Failure{Error: "out of <memory>", Ended: time.Now()}, Times: 2}}}, Unfit: map[int]string{1: "step.train.dsi wants 2 GPUs, and this machine has 0"}, Free: -1}
 }
 
 // TestLongComment: what a comment says is bounded, and its end is there, however long the
@@ -103,19 +101,7 @@ func TestMarkdown(t *testing.T) {
 	} {
 		var b bytes.Buffer
 		write(&b)
-		path := filepath.Join("testdata", name)
-		if *update {
-			if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if b.String() != string(want) {
-			t.Errorf("%s is now\n%s", name, b.String())
-		}
+		goldens.Same(t, filepath.Join("testdata", name), b.String())
 		if strings.ContainsRune(b.String(), '\x1b') {
 			t.Errorf("%s obeys the pipeline's text", name)
 		}

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"testing"
 	"time"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func TestWriteJSONLists(t *testing.T) {
@@ -32,9 +34,7 @@ func TestWriteJSONLists(t *testing.T) {
 			Any: []any(nil), Some: []inner{{}}, By: map[string]inner{"k": {}}},
 	} {
 		var b, tight bytes.Buffer
-		if err := WriteJSON(&b, v); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, WriteJSON(&b, v))
 		if err := json.Compact(&tight, b.Bytes()); err != nil || tight.String() != want {
 			t.Errorf("%s, not %s: %v", tight.String(), want, err)
 		}

@@ -85,22 +85,10 @@ type PlanStep struct {
 	Line int    `json:"line"`
 }
 
-// PlanGroup is a block of a plan in JSON, or what a table needs.
-type PlanGroup struct {
-	Name    string   `json:"name"` // "": not needed by any table
-	Run     int      `json:"run"`
-	Resume  int      `json:"resume"`
-	Maybe   int      `json:"maybe"`
-	Hit     int      `json:"hit"`
-	SavedS  float64  `json:"saved_s"`
-	Unknown int      `json:"unknown"` // steps that are not hits, without history
-	P50     float64  `json:"expect_s"`
-	P90     float64  `json:"expect_p90_s"`
-	GPU     float64  `json:"gpu_hours"`
-	Bytes   int64    `json:"expect_bytes"`
-	Shared  *int     `json:"shared,omitempty"` // those of a table's steps to run that other tables need too
-	SharedS *float64 `json:"shared_s,omitempty"`
-	Reasons []Reason `json:"reasons,omitempty"` // of a block, most frequent first
+// PlanBlock is a block of a plan in JSON.
+type PlanBlock struct {
+	estimate.Group
+	Reasons []Reason `json:"reasons,omitempty"` // most frequent first
 }
 
 // Reason is why some steps of a block must run.
@@ -111,36 +99,20 @@ type Reason struct {
 
 // PlanEstimate is the expected cost of the steps that are not hits, in JSON.
 type PlanEstimate struct {
-	Steps    int                    `json:"steps"`
-	Unknown  int                    `json:"unknown"` // without history: not in times and sizes
-	By       map[estimate.Basis]int `json:"known_by"`
-	WorkP50  float64                `json:"work_s"`
-	WorkP90  float64                `json:"work_p90_s"`
-	GPUSteps int                    `json:"gpu_steps"`
-	GPUKnown int                    `json:"gpu_known"` // of gpu_steps, with history
-	GPUHours float64                `json:"gpu_hours"`
-	Cost     *float64               `json:"cost,omitempty"`  // dollars of these hours
-	Rates    []string               `json:"rates,omitempty"` // whose prices are of, and when they were measured
+	*estimate.Estimate
+	By      map[estimate.Basis]int `json:"known_by"`
+	Dollars *float64               `json:"cost,omitempty"`  // of the hours on GPUs
+	Rates   []string               `json:"rates,omitempty"` // whose prices are of, and when they were measured
 
-	Slots           int          `json:"slots"`
-	GPUSlots        int          `json:"gpu_slots"`
-	Wall            float64      `json:"wall_at_least_s"`
-	Critical        float64      `json:"critical_path_s"`
-	CriticalUnknown int          `json:"critical_path_unknown"`
-	CriticalPath    []PathedStep `json:"critical_path"`
+	Slots        int          `json:"slots"`
+	GPUSlots     int          `json:"gpu_slots"`
+	Wall         float64      `json:"wall_at_least_s"`
+	CriticalPath []PathedStep `json:"critical_path"`
 
-	Bytes        int64  `json:"bytes"`
-	BytesUnknown int    `json:"bytes_unknown"` // steps
-	Free         *int64 `json:"free_bytes,omitempty"`
-	Fits         *bool  `json:"fits,omitempty"`
+	Free *int64 `json:"free_bytes,omitempty"`
+	Fits *bool  `json:"fits,omitempty"`
 
-	Memory        int64  `json:"memory,omitempty"` // the expected 90 % quantile of the step with the most
-	MemoryOf      string `json:"memory_of,omitempty"`
-	MemoryUnknown int    `json:"memory_unknown"` // steps
-
-	DownloadBytes   int64 `json:"download_bytes"`
-	DownloadSources int   `json:"download_sources"`
-	DownloadUnknown int   `json:"download_unknown"` // sources of unknown size
+	MemoryOf string `json:"memory_of,omitempty"`
 }
 
 // PathedStep is a step of the critical path.
@@ -157,8 +129,8 @@ type PlanJSON struct {
 	Steps    []PlanStep         `json:"steps"`
 	Skipped  []pipeline.Skipped `json:"skipped,omitempty"` // their when is false
 	Summary  plan.Summary       `json:"summary"`
-	Blocks   []PlanGroup        `json:"blocks"`
-	Tables   []PlanGroup        `json:"tables"`
+	Blocks   []PlanBlock        `json:"blocks"`
+	Tables   []estimate.Group   `json:"tables"` // what each needs; "" what none does
 	Estimate PlanEstimate       `json:"estimate"`
 	Others   *belief.OthersJSON `json:"others,omitempty"`
 
@@ -170,7 +142,7 @@ type PlanJSON struct {
 // NewPlanJSON makes the JSON value of a preview.
 func NewPlanJSON(v *plan.Preview, f PlanFacts) PlanJSON {
 	out := PlanJSON{Pipeline: v.Plan.Pipeline, Store: f.Store, Targets: v.Plan.Targets, Skipped: v.Plan.Skipped, Summary: v.Summary(),
-		Steps: make([]PlanStep, 0, len(v.Items)), Blocks: []PlanGroup{}, Tables: []PlanGroup{}, Estimate: estimateJSON(v, f), Others: f.Others.JSON(v), Folders: f.Folders, Libraries: f.Libraries, Unkeyed: f.Unkeyed}
+		Steps: make([]PlanStep, 0, len(v.Items)), Tables: f.Estimate.Tables(v), Estimate: estimateJSON(v, f), Others: f.Others.JSON(v), Folders: f.Folders, Libraries: f.Libraries, Unkeyed: f.Unkeyed}
 	off := f.Estimate.FarOff(v)
 	for i, s := range v.Plan.Steps {
 		it, x := v.Items[i], f.Estimate.Each[i]
@@ -207,14 +179,7 @@ func NewPlanJSON(v *plan.Preview, f PlanFacts) PlanJSON {
 	blocks, of := f.Estimate.Blocks(v)
 	why := reasons(len(blocks), of, f)
 	for n, g := range blocks {
-		p := groupJSON(g)
-		p.Reasons = why[n]
-		out.Blocks = append(out.Blocks, p)
-	}
-	for _, g := range f.Estimate.Tables(v) {
-		p := groupJSON(g)
-		p.Shared, p.SharedS = &g.Shared, secondsOf(g.SharedP50)
-		out.Tables = append(out.Tables, p)
+		out.Blocks = append(out.Blocks, PlanBlock{g, why[n]})
 	}
 	return out
 }
@@ -224,18 +189,10 @@ func secondsOf(d time.Duration) *float64 {
 	return &s
 }
 
-func groupJSON(g estimate.Group) PlanGroup {
-	return PlanGroup{Name: g.Name, Run: g.Run, Resume: g.Resume, Maybe: g.Maybe, Hit: g.Hit, SavedS: g.Saved.Seconds(),
-		Unknown: g.Unknown, P50: g.P50.Seconds(), P90: g.P90.Seconds(), GPU: g.GPU.Hours(), Bytes: g.Bytes}
-}
-
 func estimateJSON(v *plan.Preview, f PlanFacts) PlanEstimate {
 	e := f.Estimate
-	out := PlanEstimate{Steps: e.Steps, Unknown: e.Unknown, By: basesOf(v, e), WorkP50: e.WorkP50.Seconds(), WorkP90: e.WorkP90.Seconds(),
-		GPUSteps: e.GPUSteps, GPUKnown: e.GPUSteps - e.GPUUnknown, GPUHours: e.GPUHours(), Slots: f.Slots, GPUSlots: f.GPUSlots, Wall: e.Wall(f.Slots, f.GPUSlots).Seconds(),
-		Critical: e.Critical.Seconds(), CriticalUnknown: e.CriticalUnknown, CriticalPath: []PathedStep{}, Bytes: e.Bytes, BytesUnknown: e.BytesUnknown,
-		DownloadBytes: e.Download.Bytes, DownloadSources: e.Download.Sources, DownloadUnknown: e.Download.Unknown}
-	if out.Memory, out.MemoryUnknown = e.Memory, e.MemoryUnknown; e.Memory > 0 {
+	out := PlanEstimate{Estimate: e, By: basesOf(v, e), Slots: f.Slots, GPUSlots: f.GPUSlots, Wall: e.Wall(f.Slots, f.GPUSlots)}
+	if e.Memory > 0 {
 		out.MemoryOf = v.Plan.Steps[e.MemoryOf].Address
 	}
 	for _, i := range e.CriticalPath {
@@ -249,8 +206,8 @@ func estimateJSON(v *plan.Preview, f PlanFacts) PlanEstimate {
 		out.Rates = append(out.Rates, r.String())
 	}
 	if f.Price >= 0 {
-		cost := f.Price * e.GPUHours()
-		out.Cost = &cost
+		cost := f.Price * e.GPU
+		out.Dollars = &cost
 	}
 	if f.Free >= 0 {
 		fits := f.fits()

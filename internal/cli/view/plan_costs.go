@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/dustin/go-humanize"
 
@@ -29,7 +30,7 @@ func planCosts(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 	default:
 		by := basesOf(v, e)
 		own, rated := by[estimate.Itself], by[estimate.Rates]
-		Printf(w, "work      %s for %d of %s, %d by their own history and %d by that of similar steps", spread(e.WorkP50, e.WorkP90),
+		Printf(w, "work      %s for %d of %s, %d by their own history and %d by that of similar steps", spread(e.P50, e.P90),
 			known, Count(e.Steps, "step"), own, known-own-rated)
 		if rated > 0 {
 			Printf(w, ", %d by measured rates", rated)
@@ -43,7 +44,7 @@ func planCosts(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 	}
 	switch known := e.GPUSteps - e.GPUUnknown; {
 	case known > 0:
-		Printf(w, "gpu       %.1f h for %d of %s", e.GPUHours(), known, Count(e.GPUSteps, "step"))
+		Printf(w, "gpu       %.1f h for %d of %s", e.GPU, known, Count(e.GPUSteps, "step"))
 		if len(by) > 0 && !card {
 			Printf(w, ", on the processors")
 		}
@@ -52,21 +53,21 @@ func planCosts(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 		Printf(w, "gpu       unknown for %s\n", Count(e.GPUSteps, "step"))
 	}
 	if f.Price >= 0 {
-		Printf(w, "cost      $%s for these hours at $%.2f\n", humanize.Comma(int64(f.Price*e.GPUHours()+0.5)), f.Price)
+		Printf(w, "cost      $%s for these hours at $%.2f\n", humanize.Comma(int64(f.Price*e.GPU+0.5)), f.Price)
 	}
 	if known > 0 {
-		Printf(w, "wall      at least %s with %s", Seconds(e.Wall(f.Slots, f.GPUSlots)), Count(f.Slots, "slot"))
+		Printf(w, "wall      at least %s with %s", words.Took(e.Wall(f.Slots, f.GPUSlots)), Count(f.Slots, "slot"))
 		if e.GPUSteps > 0 {
 			Printf(w, " and %s", Count(f.GPUSlots, "GPU slot"))
 		}
-		Printf(w, "; the longest chain takes %s\n", Seconds(e.Critical))
+		Printf(w, "; the longest chain takes %s\n", words.Took(e.Critical))
 	}
 	printChain(w, v, st, e)
 	switch {
-	case e.BytesUnknown == e.Steps:
+	case e.Unsized == e.Steps:
 		Printf(w, "disk      unknown: no result has a known size")
-	case e.BytesUnknown > 0:
-		Printf(w, "disk      %s of results, and those of %s of unknown size", Size(e.Bytes), Count(e.BytesUnknown, "step"))
+	case e.Unsized > 0:
+		Printf(w, "disk      %s of results, and those of %s of unknown size", Size(e.Bytes), Count(e.Unsized, "step"))
 	default:
 		Printf(w, "disk      %s of results", Size(e.Bytes))
 	}
@@ -88,10 +89,10 @@ func planCosts(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 		}
 		Println(w)
 	}
-	if d := e.Download; d.Sources > 0 {
-		Printf(w, "download  %s from %s", Size(d.Bytes), Count(d.Sources-d.Unknown, "source"))
-		if d.Unknown > 0 {
-			Printf(w, ", and %s of unknown size", Count(d.Unknown, "source"))
+	if e.Sources > 0 {
+		Printf(w, "download  %s from %s", Size(e.Download), Count(e.Sources-e.Unfetched, "source"))
+		if e.Unfetched > 0 {
+			Printf(w, ", and %s of unknown size", Count(e.Unfetched, "source"))
 		}
 		Println(w)
 	}
@@ -151,28 +152,28 @@ func Cost(e *estimate.Estimate) string {
 	}
 	fmt.Fprintf(&s, "This run is large: %s to do.\n", Count(e.Steps, "step"))
 	if known := e.Steps - e.Unknown; known > 0 {
-		line("work", "%s; %s if every step is slow", Seconds(e.WorkP50), Seconds(e.WorkP90))
+		line("work", "%s; %s if every step is slow", words.Took(e.P50), words.Took(e.P90))
 	}
-	if e.GPUP50 > 0 {
-		line("on GPUs", "%s of it", Seconds(e.GPUP50))
+	if e.GPU > 0 {
+		line("on GPUs", "%s of it", words.Took(e.GPU*time.Hour.Seconds()))
 	}
 	if e.Unknown > 0 {
 		line("unknown", "%s without history", Count(e.Unknown, "step"))
 	}
-	if d := e.Download; d.Sources > 0 {
+	if e.Sources > 0 {
 		var parts []string
-		if known := d.Sources - d.Unknown; known > 0 {
-			parts = append(parts, Size(d.Bytes)+" from "+Count(known, "source"))
+		if known := e.Sources - e.Unfetched; known > 0 {
+			parts = append(parts, Size(e.Download)+" from "+Count(known, "source"))
 		}
-		if d.Unknown > 0 {
-			parts = append(parts, Count(d.Unknown, "source")+" of unknown size")
+		if e.Unfetched > 0 {
+			parts = append(parts, Count(e.Unfetched, "source")+" of unknown size")
 		}
 		line("download", "%s", strings.Join(parts, ", "))
 	}
 	if e.Bytes > 0 {
 		text := Size(e.Bytes)
-		if e.BytesUnknown > 0 {
-			text += ", not counting " + Count(e.BytesUnknown, "step") + " of unknown size"
+		if e.Unsized > 0 {
+			text += ", not counting " + Count(e.Unsized, "step") + " of unknown size"
 		}
 		line("results", "%s", text)
 	}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/internal/paper/markdown"
-	"github.com/redsi/redsi/internal/pipeline/impact"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 )
 
@@ -25,8 +24,7 @@ func PlanMarkdown(w io.Writer, v *plan.Preview, f PlanFacts, lacks error) error 
 	}
 	e := f.Estimate
 	if e.Steps > 0 {
-		d.p(" Expected: %s.", markdown.Text(impactCost(impact.Cost{Steps: e.Steps, Unknown: e.Unknown, P50: e.WorkP50.Seconds(), P90: e.WorkP90.Seconds(), GPU: e.GPUHours(),
-			Bytes: e.Bytes, Unsized: e.BytesUnknown, Download: e.Download.Bytes, Unfetched: e.Download.Unknown})))
+		d.p(" Expected: %s.", markdown.Text(impactCost(e.Cost)))
 	}
 	if f.Others != nil && len(f.Others.Fetch) > 0 {
 		d.p(" To fetch from other stores: %s.", Size(f.Others.Bytes()))

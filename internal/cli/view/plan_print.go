@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -260,7 +259,7 @@ func blockRows(v *plan.Preview, f PlanFacts) (rows []groupRow) {
 	blocks, of := f.Estimate.Blocks(v)
 	why, after := reasons(len(blocks), of, f), waits(v, blocks, of)
 	for n, g := range blocks {
-		if g.Todo() == 0 {
+		if g.Steps == 0 {
 			continue
 		}
 		note := cmp.Or(reasonsText(why[n]), after[n])
@@ -282,19 +281,19 @@ func planTables(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 	for _, g := range f.Estimate.Tables(v) {
 		note := ""
 		switch {
-		case g.Todo() == 0:
+		case g.Steps == 0:
 			continue
 		case g.Name == "":
 			g.Name = "no table or figure"
-		case g.Shared > 0 && g.Shared == g.Todo():
+		case g.Shared > 0 && g.Shared == g.Steps:
 			note = "all shared with others"
 		case g.Shared > 0:
 			note = fmt.Sprintf("%d shared with others", g.Shared)
 			if g.SharedP50 > 0 {
-				note += " (" + Seconds(g.SharedP50) + ")"
+				note += " (" + words.Took(g.SharedP50) + ")"
 			}
 		}
-		rows = append(rows, groupRow{g, Count(g.Todo(), "step"), note})
+		rows = append(rows, groupRow{g, Count(g.Steps, "step"), note})
 	}
 	printGroups(w, st.Style, rows)
 }
@@ -326,20 +325,19 @@ func counts(g estimate.Group) string {
 
 // costs is the expected cost of a group, and for how many of its steps it is known.
 func costs(g estimate.Group) string {
-	todo := g.Todo()
-	if g.Unknown == todo {
+	if g.Unknown == g.Steps {
 		return "no history"
 	}
 	text := spread(g.P50, g.P90) + ", " + Size(g.Bytes)
 	if g.Unknown > 0 {
-		text += fmt.Sprintf(" (%d of %d known)", todo-g.Unknown, todo)
+		text += fmt.Sprintf(" (%d of %d known)", g.Steps-g.Unknown, g.Steps)
 	}
 	return text
 }
 
-func spread(p50, p90 time.Duration) string {
-	text := Seconds(p50)
-	if slow := Seconds(p90); slow != text {
+func spread(p50, p90 float64) string {
+	text := words.Took(p50)
+	if slow := words.Took(p90); slow != text {
 		text += " (p90 " + slow + ")"
 	}
 	return text

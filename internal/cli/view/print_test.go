@@ -20,6 +20,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/session/drive"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/escape"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
@@ -120,9 +121,7 @@ func TestExact(t *testing.T) {
 	}
 	b.Reset()
 	valid := strings.ToValidUTF8(nasty, "")
-	if err := WriteJSON(&b, map[string]string{valid: valid}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, WriteJSON(&b, map[string]string{valid: valid}))
 	var back map[string]string
 	if err := json.Unmarshal(b.Bytes(), &back); err != nil || back[valid] != valid {
 		t.Errorf("%q, %v", back, err)

@@ -109,7 +109,7 @@ func (l *Live) news(w io.Writer, s workflows.State, work map[string]drive.Work) 
 				l.line(w, "run", "RUN", x.Address, "")
 			}
 		case runs.Ran:
-			l.line(w, "ran", "DONE", x.Address, Seconds(duration(x.TookS)))
+			l.line(w, "ran", "DONE", x.Address, words.Took(x.TookS))
 		case runs.Failed, runs.Skipped, runs.Cancelled, runs.NotStarted:
 			c := cause{x.Status, x.Error}
 			if len(of[c]) == 0 {
@@ -125,7 +125,7 @@ func (l *Live) news(w io.Writer, s workflows.State, work map[string]drive.Work) 
 		hits = nil
 	}
 	for _, x := range hits {
-		l.line(w, "hit", "HIT", x.Address, Seconds(duration(x.TookS))+" when it ran")
+		l.line(w, "hit", "HIT", x.Address, words.Took(x.TookS)+" when it ran")
 	}
 	for _, c := range causes {
 		l.together(w, c, of[c])
@@ -176,8 +176,6 @@ func (l *Live) line(w io.Writer, outcome, word, address, note string) {
 	l.spoke = l.now
 	Printf(w, "%s  %s  %s\n", l.st.Outcome(outcome, word), address, l.st.DimLines(note))
 }
-
-func duration(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
 // rowsShown is how many running steps have a row.
 const rowsShown = 8
@@ -323,7 +321,7 @@ func numbers(p step.Progress, elapsed time.Duration) (percent, amount, left stri
 	}
 	switch {
 	case p.LeftS > 0:
-		left = Seconds(duration(p.LeftS)) + " left"
+		left = words.Took(p.LeftS) + " left"
 	case p.Total > p.Done && p.Done > 0 && elapsed > 3*time.Second:
 		left = Seconds(time.Duration(float64(elapsed)*float64(p.Total-p.Done)/float64(p.Done))) + " left"
 	}

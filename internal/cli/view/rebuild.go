@@ -26,7 +26,7 @@ func RebuiltStep(w io.Writer, r rebuild.Step, hint func(verb string, args ...str
 	if times := (alike.Comparison{Outputs: r.Outputs}).OfTheRun(); len(times) > 0 {
 		word += " except for values specific to the run in " + strings.Join(times, ", ")
 	}
-	Printf(w, "%s  %s, %s\n", r.Address, word, Seconds(duration(r.TookS)))
+	Printf(w, "%s  %s, %s\n", r.Address, word, words.Took(r.TookS))
 	for _, f := range r.Outputs {
 		if f.Verdict == alike.Same {
 			continue
@@ -77,9 +77,9 @@ func RebuiltAll(w io.Writer, r *rebuild.All, budget time.Duration) {
 		total += l.ExpectsS
 	}
 	if n := len(r.LeftOut); n > 0 {
-		Printf(w, "left out, with a budget of %s: %s, which took %s\n", Seconds(budget), Count(n, "step"), Seconds(duration(total)))
+		Printf(w, "left out, with a budget of %s: %s, which took %s\n", Seconds(budget), Count(n, "step"), words.Took(total))
 		for _, l := range words.First(r.LeftOut, leftOutShown, func(n int) { Printf(w, "       and %d more: --json lists all\n", n) }) {
-			Printf(w, "       %s  %s\n", l.Address, Seconds(duration(l.ExpectsS)))
+			Printf(w, "       %s  %s\n", l.Address, words.Took(l.ExpectsS))
 		}
 	}
 	attested := "attested, not signed (no signing key)"

@@ -34,14 +34,14 @@ func Status(w io.Writer, st Style, r drive.Report, ended, one bool, hint func(ve
 	for _, x := range r.Running {
 		openRun(w, st, x, most, toSee)
 	}
-	switch {
-	case len(r.Ended) > 0:
-		for _, x := range r.Ended {
-			endedRun(w, st, "run", x, most, toSee)
-		}
-	case r.Last != nil:
-		endedRun(w, st, "last run:", *r.Last, most, toSee)
-	case !one && ended:
+	what := "run"
+	if len(r.Ended) == 1 && !one {
+		what = "last run:"
+	}
+	for _, x := range r.Ended {
+		endedRun(w, st, what, x, most, toSee)
+	}
+	if len(r.Ended) == 0 && !one && ended {
 		Println(w, "this store has no record of a run")
 	}
 }
@@ -50,7 +50,7 @@ func openRun(w io.Writer, st Style, x drive.Run, most int, toSee func(run string
 	name, is := cmp.Or(x.RunID, x.Workflow), cmp.Or(x.Error, drive.Tally(x.Counts))
 	left := ""
 	if x.LeftS > 0 {
-		left = ", at least " + Seconds(duration(x.LeftS)) + " left"
+		left = ", at least " + words.Took(x.LeftS) + " left"
 	}
 	if x.Priority != 0 && x.Priority != drive.UsualPriority {
 		left += fmt.Sprintf(", priority %d", x.Priority)

@@ -6,13 +6,14 @@ import (
 
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/session/steplog"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // StepLog prints whose log follows, how the step ended, and what is left of the log.
 func StepLog(w io.Writer, st Style, l *steplog.Log) {
 	Printf(w, "%s  %s", st.Bold(l.Address), l.Outcome)
 	if l.TookS > 0 {
-		Printf(w, " %s", Seconds(duration(l.TookS)))
+		Printf(w, " %s", words.Took(l.TookS))
 	}
 	if l.Host != "" {
 		Printf(w, " on %s", l.Host)

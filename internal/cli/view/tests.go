@@ -4,13 +4,14 @@ import (
 	"io"
 
 	"github.com/redsi/redsi/internal/session/world"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // Test prints the outcome of a test.
 func Test(w io.Writer, r world.Result) {
 	word := map[string]string{world.Pass: "pass ", world.Fail: "FAIL ", world.Error: "ERROR"}[r.Outcome]
 	Printf(w, "%s  %s:%d  %s  (%s, %s, %s)\n", word, r.File, r.Line, r.Name, r.Command, Count(r.Assertions, "assertion"),
-		Seconds(duration(r.TookS)))
+		words.Took(r.TookS))
 	if r.Error != "" {
 		Printf(w, "       %s\n", Lines(r.Error))
 	}

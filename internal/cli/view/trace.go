@@ -77,7 +77,7 @@ func TracedSteps(w io.Writer, steps []report.Node) {
 		if i > 0 {
 			Println(w)
 		}
-		Printf(w, "%s  (%s, %s)\n  key %s\n  run %s  %s\n  took %s, %s\n", n.Address, n.Kind, n.Place, n.Key, n.Run, n.Workflow, Seconds(duration(n.TookS)), Size(n.Bytes))
+		Printf(w, "%s  (%s, %s)\n  key %s\n  run %s  %s\n  took %s, %s\n", n.Address, n.Kind, n.Place, n.Key, n.Run, n.Workflow, words.Took(n.TookS), Size(n.Bytes))
 		if n.Accepted != nil {
 			Printf(w, "  %s\n  made under key %s\n", n.Accepted.Sentence(), n.Accepted.Of)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/redsi/redsi/internal/host/usage"
 	"github.com/redsi/redsi/internal/sharing/files"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // Outputs lists outputs, a line each, and who rebuilt their steps.
@@ -31,7 +32,7 @@ func Outputs(w io.Writer, list []files.Output) {
 func Used(w io.Writer, list []files.Used, sum usage.Sum) {
 	out := bufio.NewWriter(w)
 	for _, l := range list {
-		Printf(out, "%s  took %s\n", l.Address, Seconds(duration(l.TookS)))
+		Printf(out, "%s  took %s\n", l.Address, words.Took(l.TookS))
 		rows(out, usage.Rows(l.Used), "not measured")
 	}
 	Printf(out, "%s with results together\n", Count(sum.Steps, "step"))

@@ -57,7 +57,7 @@ func Why(w io.Writer, st Style, answers []why.Step, hint func(verb string, args 
 }
 
 func printMade(w io.Writer, m *why.Made) {
-	Printf(w, "       made by run %s, finished %s, took %s, by redsi %s\n", m.Run, m.Finished.Local().Format(time.DateTime), Seconds(duration(m.TookS)), m.Revision)
+	Printf(w, "       made by run %s, finished %s, took %s, by redsi %s\n", m.Run, m.Finished.Local().Format(time.DateTime), words.Took(m.TookS), m.Revision)
 	if m.As != "" {
 		Printf(w, "       as %s: names are not part of keys\n", m.As)
 	}
@@ -113,7 +113,7 @@ func WhyRan(w io.Writer, st Style, answers []why.Past) {
 			Printf(w, "       %s\n", Lines(x.Reason))
 		}
 		if m := x.Made; m != nil {
-			Printf(w, "       it had a result: made by run %s, finished %s, took %s\n", m.Run, m.Finished.Local().Format(time.DateTime), Seconds(duration(m.TookS)))
+			Printf(w, "       it had a result: made by run %s, finished %s, took %s\n", m.Run, m.Finished.Local().Format(time.DateTime), words.Took(m.TookS))
 		}
 		if len(x.Changes) > 0 {
 			Printf(w, "       changed since run %s:\n", x.Against)

@@ -13,8 +13,7 @@ import (
 //
 // Keys are compared as whole strings, so there is no hash to collide. Memory is
 // per record about 60 bytes, its question and, once, its URL and title; per
-// operator 4 bytes a record and about 35 bytes and the key a document
-// (BenchmarkTenKeys measures it).
+// operator 4 bytes a record and about 35 bytes and the key a document.
 type Grouper struct {
 	d       derived
 	records *Records
@@ -41,9 +40,7 @@ func NewGrouper(keys []Key, o Options, s Sources) (*Grouper, error) {
 	if len(keys) == 0 {
 		return nil, errors.New("no deduplication key is given")
 	}
-	if err := o.check(); err != nil {
-		return nil, err
-	}
+	o = o.withDefaults()
 	g := &Grouper{
 		records: &Records{splits: o.RecordOrder.Splits(), paged: s.PageID != nil},
 		seen:    map[recordID]struct{}{},

@@ -1,10 +1,6 @@
 package dedup
 
-import (
-	"iter"
-
-	"github.com/redsi/redsi/internal/corpora/nq"
-)
+import "github.com/redsi/redsi/internal/corpora/nq"
 
 // Document is one group and the snapshot that represents it.
 type Document struct {
@@ -80,11 +76,8 @@ type Counts struct {
 
 // Counts counts the documents of each split and of both. A key depends on nothing
 // but its record, so grouping a split alone gives the documents with records in it.
-func (g *Grouping) Counts() Counts { return CountsOf(g.queries) }
-
-// CountsOf counts documents that are given by their train and dev queries.
-func CountsOf(queries iter.Seq2[int32, int32]) (c Counts) {
-	for train, dev := range queries {
+func (g *Grouping) Counts() (c Counts) {
+	for train, dev := range g.queries {
 		c.Union++
 		if train > 0 {
 			c.Train++

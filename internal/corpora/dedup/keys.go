@@ -3,7 +3,6 @@ package dedup
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
@@ -91,14 +90,6 @@ var keys = []Key{
 		derive: func(dst []byte, d *derived) ([]byte, error) { return d.corpusText(dst) }},
 }
 
-// Keys returns every operator in the order of tab:dedup-counts.
-func Keys() []Key { return slices.Clone(keys) }
-
-// PaperKeys returns the ten operators of tab:dedup-counts in its order.
-func PaperKeys() []Key {
-	return slices.DeleteFunc(Keys(), func(k Key) bool { return k.Family == CorpusText })
-}
-
 // Names returns the names of all operators.
 func Names() []string {
 	names := make([]string, len(keys))
@@ -118,20 +109,6 @@ func Lookup(name string) (Key, error) {
 	return Key{}, fmt.Errorf("there is no deduplication key %q; the keys are %s", name, strings.Join(Names(), ", "))
 }
 
-// Of returns the key string of one record, for tables and tests; Grouper is the
-// way over a collection.
-func (k Key) Of(h *nq.Header, o Options, s Sources) (string, error) {
-	if err := o.check(); err != nil {
-		return "", err
-	}
-	if err := s.check(k, o); err != nil {
-		return "", err
-	}
-	d := derived{o: &o, s: &s}
-	d.reset(h)
-	return d.key(k)
-}
-
 // Fallback says what the page_id key compares where a revision has no page: the
 // paper names "titles" in one place and the URL title in another.
 type Fallback string
@@ -144,11 +121,6 @@ const (
 	FallbackTitle         Fallback = "title"           // NCI's split-dependent title
 	FallbackFail          Fallback = "fail"            // an unresolved record is an error
 )
-
-// Fallbacks lists the readings, the default first.
-func Fallbacks() []Fallback {
-	return []Fallback{FallbackURLTitleCased, FallbackURLTitle, FallbackTitle, FallbackFail}
-}
 
 // Representative says which snapshot's text stands for a document, which the
 // paper leaves open. Ties go to the earlier record.
@@ -163,11 +135,6 @@ const (
 	LongestText Representative = "longest_text" // greatest Text.Length; needs Sources.Text
 )
 
-// Representatives lists the rules, the default first.
-func Representatives() []Representative {
-	return []Representative{First, Last, NewestOldID, OldestOldID, LongestText}
-}
-
 // RecordOrder says which split's records come first; those of a split are in file
 // order. Documents are numbered by first occurrence in it. The paper leaves it open.
 type RecordOrder string
@@ -177,9 +144,6 @@ const (
 	DevFirst   RecordOrder = "dev_first"   // as the paper's released code; default
 	TrainFirst RecordOrder = "train_first" // as NCI
 )
-
-// RecordOrders lists the orders, the default first.
-func RecordOrders() []RecordOrder { return []RecordOrder{DevFirst, TrainFirst} }
 
 // Splits returns both splits in that order.
 func (o RecordOrder) Splits() [2]nq.Split {
@@ -197,18 +161,7 @@ type Options struct {
 	Fallback       Fallback
 }
 
-func (o *Options) check() error {
-	o.RecordOrder = cmp.Or(o.RecordOrder, DevFirst)
-	o.Representative = cmp.Or(o.Representative, First)
-	o.Fallback = cmp.Or(o.Fallback, FallbackURLTitleCased)
-	if !slices.Contains(RecordOrders(), o.RecordOrder) {
-		return fmt.Errorf("there is no record order %q; the orders are %v", o.RecordOrder, RecordOrders())
-	}
-	if !slices.Contains(Representatives(), o.Representative) {
-		return fmt.Errorf("there is no representative rule %q; the rules are %v", o.Representative, Representatives())
-	}
-	if !slices.Contains(Fallbacks(), o.Fallback) {
-		return fmt.Errorf("there is no PageID fallback %q; the fallbacks are %v", o.Fallback, Fallbacks())
-	}
-	return nil
+// withDefaults puts the default of each in place of zero values.
+func (o Options) withDefaults() Options {
+	return Options{cmp.Or(o.RecordOrder, DevFirst), cmp.Or(o.Representative, First), cmp.Or(o.Fallback, FallbackURLTitleCased)}
 }

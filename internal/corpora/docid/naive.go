@@ -5,9 +5,6 @@ import (
 	"strconv"
 )
 
-// NaiveBudget is DSI's number of identifiers, b = 320K.
-const NaiveBudget = 320_000
-
 // Naive gives every document another number of {0, …, budget-1}, as a decimal
 // without padding: the first len(documents) elements of a random permutation
 // (appendix "naive identifiers"), which generator makes of seed.

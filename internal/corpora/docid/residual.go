@@ -51,9 +51,6 @@ type QuantizationLevel struct {
 // place p is FirstToken + Levels*Codes + p. The codes of a level are numbered,
 // without a gap, as documents first have them.
 func Residual(ctx context.Context, documents []string, vectors npy.Matrix, o ResidualOptions) (*Set, *Quantization, error) {
-	if o.Levels < 1 || o.Codes < 1 || o.FirstToken < 0 {
-		return nil, nil, fmt.Errorf("residual identifiers: %d levels of %d codes from token %d; want at least 1, 1 and 0", o.Levels, o.Codes, o.FirstToken)
-	}
 	if last := float64(o.FirstToken) + float64(o.Levels)*float64(o.Codes) + float64(len(documents)); last > math.MaxInt32 {
 		return nil, nil, fmt.Errorf("residual identifiers: %d levels of %d codes from token %d do not fit 31 bits", o.Levels, o.Codes, o.FirstToken)
 	}

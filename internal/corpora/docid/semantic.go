@@ -53,10 +53,7 @@ type Tree struct {
 // vectors k-means puts into one cluster, because all are equal, deals its documents to
 // the clusters in turn.
 func Semantic(ctx context.Context, documents []string, vectors npy.Matrix, o SemanticOptions, encode Encoder) (*Set, *Tree, error) {
-	o, err := o.withDefaults()
-	if err != nil {
-		return nil, nil, err
-	}
+	o = o.withDefaults()
 	if err := checkVectors(KindSemantic, documents, vectors); err != nil {
 		return nil, nil, err
 	}
@@ -72,19 +69,13 @@ func Semantic(ctx context.Context, documents []string, vectors npy.Matrix, o Sem
 	return s, &g.tree, nil
 }
 
-func (o SemanticOptions) withDefaults() (SemanticOptions, error) {
+func (o SemanticOptions) withDefaults() SemanticOptions {
 	o.Clusters = cmp.Or(o.Clusters, 10)
 	o.LeafSize = cmp.Or(o.LeafSize, 100)
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
 	}
-	if o.Clusters < 2 || o.Clusters > 10 {
-		return o, fmt.Errorf("semantic identifiers: %d clusters per node; one decimal digit allows 2 to 10", o.Clusters)
-	}
-	if o.LeafSize < 1 {
-		return o, fmt.Errorf("semantic identifiers: a leaf size of %d; want at least 1", o.LeafSize)
-	}
-	return o, nil
+	return o
 }
 
 // grower splits nodes. Large ones come one after another, each on all threads;

@@ -45,8 +45,11 @@ const (
 // words are what the card says about an origin.
 var words = map[Origin]struct{ license, language, subject, licence string }{
 	NaturalQuestions: {"cc-by-sa-3.0", "en", "Questions of [Natural Questions](https://ai.google.com/research/NaturalQuestions), each with the Wikipedia document that answers it, for training and evaluating retrieval", licence},
-	Generated: {"apache-2.0", "en", "Generated questions, each with the generated page that answers it, for trying out programs: **this is not Natural Questions**, and no number measured on it says anything about it",
-		"\n## Licence\n\nQuestions and pages are generated; no text of Natural Questions or Wikipedia is in them.\n"},
+	Generated: {"cc-by-sa-3.0", "en", "Generated questions, each with the generated page that answers it, for trying out programs: **this is not Natural Questions**, and no number measured on it says anything about it",
+		"\n## Licence and attribution\n\nQuestions are generated. Pages are, too, or made of articles of English Wikipedia, in which words were\n" +
+			"exchanged: The Walking Dead (season 8), Readability, Color space, Capitol Hill, Ruthenium boride and Seat\n" +
+			"of government, written by the contributors whom their histories list. That text is licensed CC BY-SA 3.0\n" +
+			"(https://creativecommons.org/licenses/by-sa/3.0/), and so is this collection.\n"},
 	Other: {"", "", "Questions, each with the document that answers it, for training and evaluating retrieval",
 		"\n## Licence\n\nThat of the corpus that the records are from. It was changed by selection, grouping and\nconversion to text.\n"},
 }

@@ -2,7 +2,6 @@ package nq
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -26,7 +25,6 @@ const (
 	Overlap      Reason = "overlap"    // a token's span starts before the previous one ends
 	Unusable     Reason = "unusable"   // no later step can use the record: no question, text, URL or title
 	Duplicate    Reason = "duplicate"  // its example_id was there before
-	WrongPair    Reason = "wrong-pair" // Merge got records of two different examples
 )
 
 // RecordError names one record that could not be read and why. Line counts from
@@ -95,13 +93,4 @@ func (c *Counts) Add(o Counts) {
 	if len(c.Named) > maxNamed {
 		c.Named = c.Named[:maxNamed]
 	}
-}
-
-func (c Counts) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%d records", c.Records)
-	for _, r := range slices.Sorted(maps.Keys(c.Skipped)) {
-		fmt.Fprintf(&b, ", %d skipped (%s)", c.Skipped[r], r)
-	}
-	return b.String()
 }

@@ -33,6 +33,14 @@ type FormatExample struct {
 	Comparison
 }
 
+// Comparison says how the two formats of one example relate.
+type Comparison struct {
+	SameQuestion bool
+	SameURL      bool
+	SameText     bool // document_text equals SimplifiedText(document_tokens)
+	FirstDiff    int  // byte offset of the first difference of the texts, -1 if SameText
+}
+
 // Formats compares full and simplified records of the same examples: all full ones are
 // added, then all simplified ones, then, if some differ, the full ones are shown. Memory
 // is 50 bytes a record, and the examples.
@@ -108,11 +116,20 @@ func (f *Formats) AddSimplified(r *Record) error {
 func (f *Formats) Differ() bool { return len(f.order) > 0 }
 
 // Show looks where a full record differs, if it is one of the examples.
-func (f *Formats) Show(full *Record) (err error) {
-	if s, ok := f.differ[full.Key()]; ok {
-		f.found[full.Key()], err = Merge(full, s)
+func (f *Formats) Show(full *Record) error {
+	s, ok := f.differ[full.Key()]
+	if !ok {
+		return nil
 	}
-	return err
+	text := SimplifiedText(full.Tokens)
+	c := Comparison{SameQuestion: full.Question == s.Question, SameURL: full.URL == s.URL, SameText: text == s.Text, FirstDiff: -1}
+	if !c.SameText {
+		for c.FirstDiff = 0; c.FirstDiff < min(len(text), len(s.Text)) && text[c.FirstDiff] == s.Text[c.FirstDiff]; {
+			c.FirstDiff++
+		}
+	}
+	f.found[full.Key()] = c
+	return nil
 }
 
 // Report sums up.

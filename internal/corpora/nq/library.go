@@ -33,7 +33,7 @@ var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.Allo
 // case-sensitive, a needed field may occur once, integers must be written as
 // integers that fit, and half a surrogate pair is an error. It is the reference
 // for lineScanner and decodes what that does not accept, in 11 times the processor
-// time (BenchmarkDecode).
+// time.
 func decodeLibrary(line []byte, r *Record) (fieldSet, error) {
 	r.Reset()
 	if err := checkSyntax(line); err != nil {

@@ -22,7 +22,7 @@ type Token struct {
 }
 
 // Record is one NQ example, reduced to what retrieval needs. A full record has
-// Title, HTML and Tokens; a simplified one has Text; a merged one has all.
+// Title, HTML and Tokens; a simplified one has Text; one of both formats has all.
 type Record struct {
 	ExampleID int64  // may be negative
 	Split     Split  // which side of the data set the record came from

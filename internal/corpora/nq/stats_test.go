@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/values"
 )
 
@@ -22,9 +23,7 @@ func TestFieldTable(t *testing.T) {
 	count := func(file string) FieldCounts {
 		var c FieldCounts
 		for _, l := range lines(t, file) {
-			if err := c.Count(l); err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, c.Count(l))
 		}
 		return c
 	}
@@ -55,9 +54,7 @@ func TestSubstitutionsOfTheRealRecord(t *testing.T) {
 	}
 	rep := s.Report(10, func(s string) bool { return s == "``" })
 	b, err := json.MarshalIndent(rep, "", " ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	goldens.Same(t, "testdata/substitutions.golden", string(b)+"\n")
 }
 
@@ -88,24 +85,25 @@ func TestSubstitutionsMatchRules(t *testing.T) {
 	}
 }
 
-func TestMerge(t *testing.T) {
+func TestFormats(t *testing.T) {
 	full, _ := readAll(t, "real-pages-train-full.jsonl.gz", Options{})
 	simplified, _ := readAll(t, "real-pages-train-simplified.jsonl.gz", Options{})
-	for i, f := range full {
-		c, err := Merge(f, simplified[i])
-		if err != nil || c != (Comparison{true, true, true, -1}) || f.Text != simplified[i].Text {
-			t.Errorf("record %d: %+v, %v", i, c, err)
-		}
-	}
-	other := *simplified[0]
+	other := simplified[0].Clone()
 	other.Text = other.Text[:10] + "x" + other.Text[11:]
-	if c, err := Merge(full[0], &other); err != nil || c.SameText || c.FirstDiff != 10 || !c.SameURL {
-		t.Errorf("changed text: %+v, %v", c, err)
+	f := NewFormats(20)
+	for _, r := range full {
+		errtest.None(t, f.AddFull(r))
 	}
-	if _, err := Merge(full[0], simplified[1]); err == nil {
-		t.Error("two examples were merged")
+	for _, r := range append(simplified[1:], other) {
+		errtest.None(t, f.AddSimplified(r))
 	}
-	if _, err := Merge(simplified[0], simplified[0]); err == nil {
-		t.Error("two simplified records were merged")
+	errtest.None(t, f.Show(full[0]))
+	n := len(full)
+	want := FormatReport{Full: n, Simplified: n, Both: n, Same: n - 1, Texts: 1, Examples: []FormatExample{{full[0].ExampleID, Comparison{true, true, false, 10}}}}
+	if d := cmp.Diff(want, f.Report()); d != "" {
+		t.Error(d)
+	}
+	if f.AddFull(simplified[1]) == nil || f.AddSimplified(full[0]) == nil {
+		t.Error("a record of the other format was taken")
 	}
 }

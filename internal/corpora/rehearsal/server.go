@@ -2,9 +2,9 @@ package rehearsal
 
 import (
 	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"regexp"
@@ -13,13 +13,13 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/internal/corpora/mediawiki/wikitest"
-	"github.com/redsi/redsi/internal/corpora/splitmix"
+	"github.com/redsi/redsi/internal/corpora/synth"
 	"github.com/redsi/redsi/internal/corpora/wikipedia"
 )
 
 // Size is how much is served.
 type Size struct {
-	Dev, Train int // records of each of the five files of dev, and of each file of train
+	Dev, Train int // records of each of the five files of dev, and of the first file of train, the only one
 	T5, BERT   Shape
 }
 
@@ -29,10 +29,10 @@ type Server struct {
 	Wiki *wikitest.Wiki
 	Sent func(r *http.Request, n int64) // if set, is told of each piece of an answer how much has been sent before it, and may break off: panic(http.ErrAbortHandler)
 
-	size     Size
-	articles []article
-	mu       sync.Mutex
-	served   map[string]*Served
+	size    Size
+	records func() (map[string]*buffer, error) // by the name of the file
+	mu      sync.Mutex
+	served  map[string]*Served
 }
 
 // Served is what was asked of one path, and how many bytes of answers were sent.
@@ -41,35 +41,35 @@ type Served struct {
 	File           func() ([]byte, error) // nil if there is none of that name
 }
 
-// New reads the real records in a folder: internal/corpora/nq/testdata.
-func New(folder string, size Size) (*Server, error) {
-	articles, err := readArticles(folder)
-	if err != nil {
-		return nil, err
-	}
-	s := &Server{size: size, articles: articles, served: map[string]*Served{},
-		Wiki: &wikitest.Wiki{Name: "enwiki", Pages: map[uint64]wikipedia.Entry{}}}
-	real := articles[0][0]
-	id, err := wikipedia.OldID(real.URL)
-	s.Wiki.Pages[id] = wikipedia.Entry{OldID: id, PageID: firstPage - 1, Title: real.Title}
-	for n := range s.pages(50) {
-		p := pageAt(n)
-		for r := range p.revisions() {
-			if e := p.entry(articles, r); !p.missing(r) {
-				s.Wiki.Pages[e.OldID] = e
-			}
-		}
-	}
-	return s, err
+// New has records of that size; they are made when the first is asked for.
+func New(size Size) *Server {
+	c := synth.Default()
+	c.Whole, c.TrainQuestions, c.TrainShards, c.DevQuestions, c.DevShards = true, size.Train, 1, 5*size.Dev, 5
+	c.Pages = (size.Train+5*size.Dev)*2/3 + 1
+	c.StubRevisionsPerPage, c.StubFillerPages = 0, 0
+	s := &Server{size: size, served: map[string]*Served{}, Wiki: &wikitest.Wiki{Name: "enwiki", Pages: map[uint64]wikipedia.Entry{}}}
+	c.Revisions(func(revision, page int, title string) {
+		s.Wiki.Pages[uint64(revision)] = wikipedia.Entry{OldID: uint64(revision), PageID: uint64(page), Title: title, Redirect: page%60 == 1}
+	})
+	s.records = sync.OnceValues(func() (map[string]*buffer, error) {
+		all := map[string]*buffer{}
+		_, err := synth.Generate(c, func(name string) (io.WriteCloser, error) {
+			all[name] = &buffer{}
+			return all[name], nil
+		}, nil)
+		return all, err
+	})
+	return s
 }
+
+type buffer struct{ bytes.Buffer }
+
+func (*buffer) Close() error { return nil }
 
 // Variables are those of the pipeline under which a server at base is asked, for --var.
 func Variables(base string) []string {
 	return []string{"nq_bucket=" + base + "/nq/v1.0", "hub=" + base + "/hub", "wikipedia_api=" + base + "/w/api.php", "contact=rehearsal@example.org"}
 }
-
-// pages has so many files of train. Two records of three name a page of their own.
-func (s *Server) pages(train int) uint64 { return uint64(5*s.size.Dev+train*s.size.Train)*2/3 + 1 }
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -125,7 +125,7 @@ func (s *Server) Served() map[string]*Served {
 }
 
 var (
-	nqFile  = regexp.MustCompile(`^/nq/v1\.0/(train/nq-train|dev/nq-dev)-(\d\d)\.jsonl\.gz$`)
+	nqFile  = regexp.MustCompile(`^/nq/v1\.0/(?:train|dev)/(nq-[^/]+)$`)
 	hubFile = regexp.MustCompile(`^/hub/google/(t5-efficient-tiny|bert_uncased_[^/]+)/resolve/[^/]+/(config\.json|pytorch_model\.bin)$`)
 )
 
@@ -139,31 +139,11 @@ func (s *Server) make(path string) ([]byte, error) {
 		return file(m[2], config, all)
 	}
 	if m := nqFile.FindStringSubmatch(path); m != nil {
-		switch n, dev := int(m[2][0]-'0')*10+int(m[2][1]-'0'), m[1] == "dev/nq-dev"; {
-		case dev && n < 5:
-			return s.records(uint64(n), s.size.Dev, s.pages(1), false)
-		case !dev && n < 50:
-			return s.records(uint64(100+n), s.size.Train, s.pages(n+1), n == 0)
+		all, err := s.records()
+		if b := all[m[1]]; b != nil {
+			return b.Bytes(), err
 		}
+		return nil, err
 	}
 	return nil, nil
-}
-
-// records are those of a file. The first of the first file of train is a real one as it is.
-func (s *Server) records(seed uint64, n int, pages uint64, real bool) ([]byte, error) {
-	var b bytes.Buffer
-	z, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
-	for i := 0; i < n && err == nil; i++ {
-		h := splitmix.Finish(seed<<32 + uint64(i) + splitmix.Gamma)
-		p := pageAt(h % pages)
-		if i == 0 && real {
-			err = s.articles[0][0].write(z)
-			continue
-		}
-		err = p.write(z, s.articles, int64(h), splitmix.Finish(h)%p.revisions(), splitmix.Finish(h+1))
-	}
-	if err == nil {
-		err = z.Close()
-	}
-	return b.Bytes(), err
 }

@@ -50,7 +50,7 @@ func (a *arranger) walk(id int32) bool {
 		n := &s.nodes[c]
 		next := n.next
 		switch {
-		case n.kind == titleNode || n.kind == breakNode || n.kind == lineNode:
+		case n.kind == titleNode || n.kind == breakNode:
 		case n.kind == elementNode && (n.el == block || c < s.title):
 			if !a.walk(c) {
 				return false

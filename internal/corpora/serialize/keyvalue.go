@@ -96,7 +96,7 @@ func (w *writer) keyValues(depth int) {
 func (w *writer) keyed(key int32, values []int32) {
 	g := &w.grid
 	if text := bytes.TrimRight(g.textOf(key), ": "); len(text) > 0 {
-		w.one.text = append(append(w.one.text, text...), w.s.o.KeySeparator...)
+		w.one.text = append(append(w.one.text, text...), keySeparator...)
 	}
 	for i, v := range values {
 		if len(w.one.text) > w.s.o.MaxBytes {
@@ -104,7 +104,7 @@ func (w *writer) keyed(key int32, values []int32) {
 			return
 		}
 		if i > 0 {
-			w.one.text = append(w.one.text, w.s.o.CellSeparator...)
+			w.one.text = append(w.one.text, cellSeparator...)
 		}
 		w.one.text = append(w.one.text, g.textOf(v)...)
 	}

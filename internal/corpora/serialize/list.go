@@ -20,13 +20,13 @@ func (w *writer) list(id int32, depth int) {
 	number := int(n.start)
 	for c := n.first; c != none; c = w.s.nodes[c].next {
 		child := &w.s.nodes[c]
-		if child.kind == textNode || child.kind == lineNode || child.kind == breakNode {
+		if child.kind == textNode || child.kind == breakNode {
 			w.loose(c, depth)
 			continue
 		}
 		switch child.el {
 		case item:
-			marker := w.s.o.Bullet + " "
+			marker := bullet
 			if n.atom == atom.Ol {
 				marker = strconv.Itoa(number) + ". "
 			}
@@ -129,7 +129,7 @@ func (w *writer) definition(id int32, depth int, t *pending) {
 	switch {
 	case len(text) > 0 && len(*t) > 0:
 		for _, term := range *t {
-			w.emit(depth, term+w.s.o.KeySeparator, text)
+			w.emit(depth, term+keySeparator, text)
 		}
 		*t = (*t)[:0]
 	case len(text) > 0:

@@ -13,7 +13,6 @@ func TestLists(t *testing.T) {
 		{name: "empty item consumes its number", html: "<ol><li>a<li> <li><b></b><li>b</ol>", want: "1. a\n4. b"},
 		{name: "or does not", html: "<ol><li>a<li> <li>b</ol>", want: "1. a\n2. b", options: func(o *Options) { o.EmptyItems = "skipped" }},
 		{name: "or keeps its marker", html: "<ol><li>a<li> <li>b</ol><ul><li><ul><li>c</ul></ul>", want: "1. a\n2.\n3. b\n-\n  - c", options: func(o *Options) { o.EmptyItems = "kept" }},
-		{name: "no marker to keep", html: "<ul><li>a<li></ul>", want: " a", options: func(o *Options) { o.EmptyItems, o.Bullet = "kept", "" }},
 		{name: "item with nothing but a list", html: "<ul><li><ul><li>a</ul><li>b</ul>", want: "  - a\n- b"},
 		{name: "text behind a nested list joins the item", html: "<ul><li>a<ul><li>b</ul> c</ul>", want: "- a c\n  - b"},
 		{name: "paragraphs in an item are one line", html: "<ul><li><p>a</p><p>b</p></ul>", want: "- a b"},
@@ -26,7 +25,6 @@ func TestLists(t *testing.T) {
 		{name: "menu and dir", html: "<menu><li>a</menu><dir><li>b</dir>", want: "- a\n- b"},
 		{name: "table in an item", html: "<ul><li>a<table><tr><td>b<td>c</table></ul>", want: "- a\n  b: c"},
 		{name: "heading in an item is text", html: "<ul><li><h3>Notes</h3>a</ul><p>b</p>", want: "- Notes a\nb"},
-		{name: "bullet and indent", html: "<ul><li>a<ul><li>b</ul></ul>", want: "* a\n    * b", options: func(o *Options) { o.Bullet, o.ListIndent = "*", 4 }},
 		{name: "footnote mark in an item", html: `<ul><li>a [edit]</ul>`, want: "- a"},
 	})
 }
@@ -44,6 +42,5 @@ func TestDefinitionLists(t *testing.T) {
 		{name: "grouped by div", html: "<dl><div><dt>a<dd>b</div><div><dt>c<dd>d</div></dl>", want: "a: b\nc: d"},
 		{name: "in an item", html: "<ul><li>x<dl><dt>a<dd>b</dl></ul>", want: "- x\n  a: b"},
 		{name: "without a list", html: "<dt>a<dd>b", want: "a\nb"},
-		{name: "separator", html: "<dl><dt>a<dd>b</dl>", want: "a = b", options: func(o *Options) { o.KeySeparator = " = " }},
 	})
 }

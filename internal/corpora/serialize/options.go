@@ -1,13 +1,5 @@
 package serialize
 
-import (
-	"errors"
-	"fmt"
-	"reflect"
-	"slices"
-	"strings"
-)
-
 // Form names one of the paper's serializations.
 type Form string
 
@@ -35,48 +27,38 @@ type Options struct {
 
 	// Span recovery (paper, "Byte-Aligned Span Recovery").
 	TextSource string `hcl:"text_source,optional" json:"text_source" enum:"spans,stored,html" help:"spans: the HTML bytes of the tokens; stored: NQ's token strings; html: all visible text, tokenised by NQ or not"`
-	SpanMarkup string `hcl:"span_markup,optional" json:"span_markup" enum:"remove,keep" help:"markup inside a token's span; keep is the paper's formula read literally"`
 	Gap        string `hcl:"gap,optional" json:"gap" enum:"any,blank" help:"what is a blank between two tokens; any: white space of any kind; blank: exactly one blank, or white space beside markup"`
 	Normalize  string `hcl:"normalize,optional" json:"normalize" enum:"nfkc,none" help:"Unicode normalization of each span"`
 	Control    string `hcl:"control,optional" json:"control" enum:"drop,keep" help:"characters of Unicode's categories C: soft hyphens, zero-width and control characters, unassigned ones; white space is none of them"`
-	LineBreak  string `hcl:"line_break,optional" json:"line_break" enum:"newline,space,none" help:"what <br> stands for between two paragraphs' lines"`
 
 	// Layout (paper, figure "List of woods").
 	Lead          string `hcl:"lead,optional" json:"lead" enum:"paragraphs_first,document_order" help:"what comes before the first section heading; paragraphs_first: paragraphs, then lists; no tables, and no text outside of both, as hatnotes, captions and coordinates are"`
 	EmptySections string `hcl:"empty_sections,optional" json:"empty_sections" enum:"drop,keep" help:"headings h2 and h3 with no text before the next one"`
-	BlockGap      string `hcl:"block_gap,optional" json:"block_gap" enum:"structure,line,blank_line" help:"structure: blank lines around lists and tables and above headings; line: around headings only; blank_line: between all blocks"`
 
 	// Lists (paper, "List Formatting").
-	Bullet     string `hcl:"bullet,optional" json:"bullet" help:"marker of an item of an unordered list"`
-	ListIndent int    `hcl:"list_indent,optional" json:"list_indent" help:"blanks per level of nesting"`
 	EmptyItems string `hcl:"empty_items,optional" json:"empty_items" enum:"numbered,skipped,kept" help:"numbered, skipped: whether a discarded empty item of an ordered list consumes its number; kept: its marker stays"`
 
 	// Tables (paper, "Table Formatting").
-	Tables        string `hcl:"tables,optional" json:"tables" enum:"forms,matrix,drop" help:"forms: by detected layout; matrix: joined cells for every table; drop: no tables"`
-	TableFirst    string `hcl:"table_first,optional" json:"table_first" enum:"header,key_value" help:"which layout is looked for first; header: rows of th; key_value: rows of a key and its values, as half of the rows of most tables with row heads"`
-	RepeatRowspan bool   `hcl:"repeat_rowspan,optional" json:"repeat_rowspan" help:"a cell that spans rows is repeated in each of them"`
-	RepeatColspan bool   `hcl:"repeat_colspan,optional" json:"repeat_colspan" help:"a cell that spans columns is repeated in each of them"`
-	CellSeparator string `hcl:"cell_separator,optional" json:"cell_separator" help:"between the cells of a row"`
-	KeySeparator  string `hcl:"key_separator,optional" json:"key_separator" help:"between attribute and value, header and cell, term and definition"`
+	Tables     string `hcl:"tables,optional" json:"tables" enum:"forms,matrix,drop" help:"forms: by detected layout; matrix: joined cells for every table; drop: no tables"`
+	TableFirst string `hcl:"table_first,optional" json:"table_first" enum:"header,key_value" help:"which layout is looked for first; header: rows of th; key_value: rows of a key and its values, as half of the rows of most tables with row heads"`
 
 	// Cleanup (paper, "Wikipedia-Specific Cleanup").
 	RemoveIDs      []string `hcl:"remove_ids,optional" json:"remove_ids" help:"elements removed by their id: interface and navigation"`
 	RemoveClasses  []string `hcl:"remove_classes,optional" json:"remove_classes" help:"elements removed by one of their classes: interface, navigation, maintenance boxes"`
-	RemoveHidden   bool     `hcl:"remove_hidden,optional" json:"remove_hidden" help:"remove elements styled display:none"`
 	Artifacts      []string `hcl:"artifacts,optional" json:"artifacts" help:"words removed where they stand alone in square brackets, as [edit]"`
 	Infobox        string   `hcl:"infobox,optional" json:"infobox" enum:"introductory,first,all,first_table,keep" help:"introductory: infobox tables before the first section heading; first: only the first of them; all: anywhere; first_table: the first table before the first paragraph, whatever its class"`
 	InfoboxPrefix  string   `hcl:"infobox_prefix,optional" json:"infobox_prefix" help:"a table is an infobox if one of its classes begins so"`
 	Footer         string   `hcl:"footer,optional" json:"footer" enum:"stop,section" help:"stop: the document ends at the first footer heading; section: footer sections go, each to the next h2 or h3, and so does text without a heading"`
 	FooterHeadings []string `hcl:"footer_headings,optional" json:"footer_headings" help:"footer headings"`
-	FooterLevel    int      `hcl:"footer_level,optional" json:"footer_level" help:"deepest heading level (2 to 6) of a footer"`
+	FooterLevel    int      `hcl:"footer_level,optional" json:"footer_level" min:"2" max:"6" help:"deepest heading level of a footer"`
 
 	// Pronunciation (paper, "Pronunciation Cleanup").
 	Pronunciation       string `hcl:"pronunciation,optional" json:"pronunciation" enum:"remove,keep" help:"whether a parenthesis goes when it holds a character unknown to T5"`
 	PronunciationSpans  string `hcl:"pronunciation_spans,optional" json:"pronunciation_spans" enum:"first,all" help:"first: only the first parenthesis may go, if it begins within the window; all: each that also ends there"`
-	PronunciationWindow int    `hcl:"pronunciation_window,optional" json:"pronunciation_window" help:"code points within which parentheses are looked for"`
+	PronunciationWindow int    `hcl:"pronunciation_window,optional" json:"pronunciation_window" min:"0" max:"1048576" help:"code points within which parentheses are looked for"`
 	PronunciationScope  string `hcl:"pronunciation_scope,optional" json:"pronunciation_scope" enum:"document,body" help:"where the window starts: at the title line, or after it"`
 
-	MaxBytes int `hcl:"max_bytes,optional" json:"max_bytes" help:"bytes of text after which a document is cut: a bound on what spans and headers can repeat"`
+	MaxBytes int `hcl:"max_bytes,optional" json:"max_bytes" min:"1024" max:"1073741824" help:"bytes of text after which a document is cut: a bound on what spans and headers can repeat"`
 }
 
 // Defaults is the configuration of the paper, completed by its released code.
@@ -85,26 +67,17 @@ func Defaults() Options {
 		NCITitle: "split",
 
 		TextSource: "spans",
-		SpanMarkup: "remove", // a stored 's spans '</SPAN>s in the one complete public record
 		Gap:        "any",
 		Normalize:  "nfkc",
 		Control:    "drop",
-		LineBreak:  "newline",
 
 		Lead:          "paragraphs_first",
 		EmptySections: "drop",
-		BlockGap:      "structure",
 
-		Bullet:     "-",
-		ListIndent: 2,
 		EmptyItems: "numbered", // as a browser numbers them
 
-		Tables:        "forms",
-		TableFirst:    "header", // the paper's example of a header has two columns
-		RepeatRowspan: true,
-		RepeatColspan: true,
-		CellSeparator: " ; ",
-		KeySeparator:  ": ",
+		Tables:     "forms",
+		TableFirst: "header", // the paper's example of a header has two columns
 
 		// The appendix names [edit] and [hide] only; the figure shows that the
 		// table of contents and the jump links go too, and section "Document
@@ -138,26 +111,4 @@ func Defaults() Options {
 
 		MaxBytes: 16 << 20,
 	}
-}
-
-// Validate reports every value that no rule understands.
-func (o Options) Validate() error {
-	var errs []error
-	fields := reflect.ValueOf(o)
-	for i := range fields.NumField() {
-		f, value := fields.Type().Field(i), fields.Field(i)
-		if allowed := f.Tag.Get("enum"); allowed != "" && !slices.Contains(strings.Split(allowed, ","), value.String()) {
-			errs = append(errs, fmt.Errorf("serialize: %s is %q; use one of %s", f.Tag.Get("json"), value, strings.ReplaceAll(allowed, ",", ", ")))
-		}
-	}
-	between := func(name string, value, low, high int) {
-		if value < low || value > high {
-			errs = append(errs, fmt.Errorf("serialize: %s is %d; use %d to %d", name, value, low, high))
-		}
-	}
-	between("list_indent", o.ListIndent, 0, 16)
-	between("footer_level", o.FooterLevel, 2, 6)
-	between("pronunciation_window", o.PronunciationWindow, 0, 1<<20)
-	between("max_bytes", o.MaxBytes, 1<<10, 1<<30)
-	return errors.Join(errs...)
 }

@@ -7,61 +7,15 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
-
-func TestDefaultsAreValid(t *testing.T) {
-	if err := Defaults().Validate(); err != nil {
-		t.Error(err)
-	}
-}
 
 func TestOptionsRoundTrip(t *testing.T) {
 	b, err := json.Marshal(Defaults())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	var got Options
 	if err := json.Unmarshal(b, &got); err != nil || !reflect.DeepEqual(got, Defaults()) {
 		t.Errorf("%v %+v", err, got)
-	}
-}
-
-// Every field is an attribute of a step with a name and a help text; its enum is
-// what Validate accepts.
-func TestOptionsTags(t *testing.T) {
-	typ := reflect.TypeFor[Options]()
-	for i := range typ.NumField() {
-		f := typ.Field(i)
-		name, _, _ := strings.Cut(f.Tag.Get("hcl"), ",")
-		if name == "" || name != f.Tag.Get("json") || f.Tag.Get("help") == "" {
-			t.Errorf("%s: hcl %q, json %q, help %q", f.Name, f.Tag.Get("hcl"), f.Tag.Get("json"), f.Tag.Get("help"))
-		}
-		enum := f.Tag.Get("enum")
-		if enum == "" {
-			continue
-		}
-		for _, value := range append(strings.Split(enum, ","), "nonsense") {
-			o := Defaults()
-			reflect.ValueOf(&o).Elem().Field(i).SetString(value)
-			err := o.Validate()
-			if (err == nil) != (value != "nonsense") {
-				t.Errorf("%s = %q: %v", name, value, err)
-			}
-			if err != nil && !strings.Contains(err.Error(), name) {
-				t.Errorf("%s is not named: %v", name, err)
-			}
-		}
-	}
-}
-
-func TestValidateReportsAll(t *testing.T) {
-	o := Defaults()
-	o.Infobox, o.FooterLevel, o.MaxBytes = "some", 7, 0
-	err := o.Validate()
-	for _, want := range []string{"infobox", "footer_level is 7; use 2 to 6", "max_bytes"} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v lacks %q", err, want)
-		}
 	}
 }
 
@@ -73,7 +27,6 @@ func TestNew(t *testing.T) {
 		want   string
 	}{
 		{"plain", nil, tools, "no form"},
-		{HtmlNorm, func(o *Options) { o.Tables = "x" }, tools, "tables"},
 		{HtmlNorm, nil, Tools{}, "T5"},
 		{HtmlNorm, func(o *Options) { o.Pronunciation = "keep" }, Tools{}, ""},
 		{NciNorm, nil, Tools{}, ""},

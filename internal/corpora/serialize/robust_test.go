@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // Pages that are large, deep or repetitive: the work and the text stay bounded.
@@ -115,9 +116,7 @@ func TestRandomOptions(t *testing.T) {
 		draw(&o, rng)
 		for _, form := range Forms {
 			s, err := New(form, o, tools)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			for _, r := range pages {
 				if form != HtmlNorm {
 					document(t, s, r)
@@ -153,10 +152,10 @@ func FuzzDocument(f *testing.F) {
 	for _, change := range []func(*Options){
 		nil,
 		func(o *Options) {
-			o.TextSource, o.LineBreak, o.BlockGap, o.RepeatColspan, o.RemoveHidden = "html", "none", "blank_line", true, true
+			o.TextSource = "html"
 		},
 		func(o *Options) {
-			o.TextSource, o.SpanMarkup, o.Normalize, o.Tables = "stored", "keep", "none", "matrix"
+			o.TextSource, o.Normalize, o.Tables = "stored", "none", "matrix"
 		},
 	} {
 		all = append(all, newSerializer(f, HtmlNorm, change))

@@ -23,12 +23,11 @@ type rules struct {
 	ids, classes map[string]bool
 	footers      map[string]bool
 	infobox      []byte
-	indent       string
 }
 
 func compile(o Options) *rules {
 	r := &rules{Options: &o, ids: map[string]bool{}, classes: map[string]bool{}, footers: map[string]bool{},
-		infobox: []byte(o.InfoboxPrefix), indent: strings.Repeat(" ", o.ListIndent)}
+		infobox: []byte(o.InfoboxPrefix)}
 	for _, id := range o.RemoveIDs {
 		r.ids[id] = true
 	}
@@ -44,7 +43,7 @@ func compile(o Options) *rules {
 // attributes are those of a tag that some rule reads; the slices live until the
 // next tag.
 type attributes struct {
-	id, class, style []byte
+	id, class        []byte
 	rowspan, colspan int32 // at least 1
 	start            int32 // of ol
 }
@@ -68,19 +67,12 @@ func isBlank(r rune) bool {
 	return false
 }
 
-// drops reports whether an element is removed by its id, class or style.
+// drops reports whether an element is removed by its id or class.
 func (r *rules) drops(a *attributes) bool {
 	if len(a.id) > 0 && r.ids[string(a.id)] {
 		return true
 	}
-	if len(a.class) > 0 && a.hasClass(func(c []byte) bool { return r.classes[string(c)] }) {
-		return true
-	}
-	if r.RemoveHidden && len(a.style) > 0 {
-		style := bytes.ToLower(bytes.Join(bytes.Fields(a.style), nil))
-		return bytes.Contains(style, []byte("display:none"))
-	}
-	return false
+	return len(a.class) > 0 && a.hasClass(func(c []byte) bool { return r.classes[string(c)] })
 }
 
 func (r *rules) isInfobox(a *attributes) bool {

@@ -143,8 +143,6 @@ func (s *scanner) attributes(z *html.Tokenizer, el element, more bool) attribute
 			at.id = value
 		case "class":
 			at.class = value
-		case "style":
-			at.style = value
 		case "rowspan":
 			at.rowspan = number(value, 1, 1, 65534)
 		case "colspan":
@@ -169,7 +167,6 @@ func (s *scanner) readsAny(tag []byte, el element) bool {
 		}
 		name := bytes.TrimRight(tag[:i], " \t\n\f\r")
 		if endsIn(name, "id") || endsIn(name, "class") ||
-			s.o.RemoveHidden && endsIn(name, "style") ||
 			el == cell && (endsIn(name, "rowspan") || endsIn(name, "colspan")) ||
 			el == list && endsIn(name, "start") {
 			return true

@@ -45,13 +45,10 @@ type Serializer struct {
 	pool  sync.Pool // *scanner
 }
 
-// New checks the options and the tools that the form needs.
+// New checks the tools that the form needs; the tags of Options say what values they have.
 func New(form Form, o Options, tools Tools) (*Serializer, error) {
 	if !slices.Contains(Forms, form) {
 		return nil, fmt.Errorf("serialize: no form %q; use one of %v", form, Forms)
-	}
-	if err := o.Validate(); err != nil {
-		return nil, err
 	}
 	if form == NciNorm && o.NCINormalizeTitle && tools.BertNormalize == nil {
 		return nil, errors.New("serialize: nci_normalize_title needs a BERT tokenizer")

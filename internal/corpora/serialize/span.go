@@ -122,17 +122,14 @@ func (s *scanner) spaced(gap []byte, tokens bool) bool {
 	return bytes.ContainsFunc(gap, unicode.IsSpace)
 }
 
-// endSpan places the token whose span went on behind a tag.
+// endSpan places the token whose span went on behind a tag, without the tag: a stored
+// 's spans '</SPAN>s in the one complete public record.
 func (s *scanner) endSpan() {
 	if !s.span.open {
 		return
 	}
 	s.span.open = false
-	raw := s.span.raw
-	if s.o.SpanMarkup == "keep" {
-		raw = s.html[s.toks[s.span.token].Start:s.span.end]
-	}
-	s.place(s.span.leaf, s.span.space, raw, s.span.token)
+	s.place(s.span.leaf, s.span.space, s.span.raw, s.span.token)
 }
 
 // leaf is the text node that text at this place goes to: the last one, if

@@ -28,8 +28,6 @@ func TestSpans(t *testing.T) {
 		{name: "block boundary before white space", html: "<p>a</p>\n<p>b</p>", want: "a\nb"},
 		{name: "block boundary without white space", html: "<div>a</div><div>b</div>", want: "a\nb"},
 		{name: "br", html: "<p>line one<br>line two</p>", want: "line one\nline two"},
-		{name: "br as a space", html: "<p>line one<br>line two</p>", want: "line one line two", options: func(o *Options) { o.LineBreak = "space" }},
-		{name: "br as nothing", html: "<p>line one<br>line two</p>", want: "line oneline two", options: func(o *Options) { o.LineBreak = "none" }},
 		{name: "hr", html: "a<hr>b", want: "a\nb"},
 		{name: "entities", html: "<p>AT&amp;T caf&eacute; &#x201c;x&#8221; &lt;b&gt;</p>", want: "AT&T café “x” <b>"},
 		{name: "entities without semicolons", html: "<p>a &amp b &copy 2018</p>", want: "a & b © 2018"},
@@ -60,10 +58,6 @@ func TestSpanMarkup(t *testing.T) {
 	r.Tokens = tokens
 	if got := document(t, newSerializer(t, HtmlNorm, nil), r).Body; got != "Rick's tale" {
 		t.Errorf("got %q", got)
-	}
-	literal := newSerializer(t, HtmlNorm, func(o *Options) { o.SpanMarkup = "keep" })
-	if got := document(t, literal, r).Body; got != "Rick'</span>s tale" {
-		t.Errorf("literally %q", got)
 	}
 }
 

@@ -51,7 +51,7 @@ func (w *writer) table(id int32, depth int) {
 
 // joined puts the cells of a row beside each other.
 func (w *writer) joined(r *gridRow) {
-	w.cells(r, func(s slot, text []byte) { w.separate(w.s.o.CellSeparator, text) })
+	w.cells(r, func(s slot, text []byte) { w.separate(cellSeparator, text) })
 }
 
 // pairs puts each cell behind its header, or the second of two columns behind
@@ -60,15 +60,15 @@ func (w *writer) pairs(r *gridRow, headed bool) {
 	n := 0
 	w.cells(r, func(s slot, text []byte) {
 		if !headed {
-			separator := w.s.o.CellSeparator
+			separator := cellSeparator
 			if n++; n == 2 {
-				separator = w.s.o.KeySeparator
+				separator = keySeparator
 			}
 			w.separate(separator, text)
 			return
 		}
 		if len(w.one.text) > 0 {
-			w.one.text = append(w.one.text, w.s.o.CellSeparator...)
+			w.one.text = append(w.one.text, cellSeparator...)
 		}
 		if int(s.col) < len(w.grid.headerOf) && len(w.grid.headerOf[s.col]) > 0 {
 			for i, h := range w.grid.headerOf[s.col] {
@@ -77,7 +77,7 @@ func (w *writer) pairs(r *gridRow, headed bool) {
 				}
 				w.one.text = append(w.one.text, w.grid.textOf(h)...)
 			}
-			w.one.text = append(w.one.text, w.s.o.KeySeparator...)
+			w.one.text = append(w.one.text, keySeparator...)
 		}
 		w.one.text = append(w.one.text, text...)
 	})
@@ -95,11 +95,11 @@ func (w *writer) cells(r *gridRow, f func(s slot, text []byte)) {
 	g := &w.grid
 	for _, s := range g.slots[r.from:r.to] {
 		c := g.cells[s.cell]
-		if c.a == c.b || s.repeated && !w.s.o.RepeatRowspan {
+		if c.a == c.b {
 			continue
 		}
 		last := s.col
-		if w.s.o.RepeatColspan && (!g.bare(r) || w.s.o.TableFirst == "key_value") {
+		if !g.bare(r) || w.s.o.TableFirst == "key_value" {
 			last = min(s.col+c.width-1, maxColumns)
 		}
 		for col := s.col; col <= last; col++ {

@@ -19,14 +19,10 @@ func TestTables(t *testing.T) {
 		{name: "empty header", html: "<table><tr><th><th>Gold<th>Silver<tr><td>USA<td>3<td>2</table>", want: "USA ; Gold: 3 ; Silver: 2"},
 		{name: "cell without a header", html: "<table><tr><th>A<th>B<tr><td>a<td>b<td>c</table>", want: "A: a ; B: b ; c"},
 		{name: "rowspan repeats", html: "<table><tr><th>A<th>B<th>C<tr><td rowspan=2>a<td>b<td>c<tr><td>d<td>e</table>", want: "A: a ; B: b ; C: c\nA: a ; B: d ; C: e"},
-		{name: "or does not", html: "<table><tr><th>A<th>B<th>C<tr><td rowspan=2>a<td>b<td>c<tr><td>d<td>e</table>", want: "A: a ; B: b ; C: c\nB: d ; C: e",
-			options: func(o *Options) { o.RepeatRowspan = false }},
 		{name: "rowspan in the middle", html: "<table><tr><td>a<td rowspan=2>b<td>c<tr><td>d<td>e</table>", want: "a ; b ; c\nd ; b ; e"},
 		{name: "rowspan ends with its group", html: "<table><tbody><tr><td rowspan=9>a<td>b<td>c</tbody><tbody><tr><td>d<td>e<td>f</tbody></table>", want: "a ; b ; c\nd ; e ; f"},
 		{name: "rowspan without a row of its own text", html: "<table><tr><td rowspan=2>a<td>b<td>c<tr><td><td></table>", want: "a ; b ; c"},
 		{name: "colspan repeats", html: "<table><tr><th>A<th>B<th>C<tr><td colspan=2>a<td>c</table>", want: "A: a ; B: a ; C: c"},
-		{name: "or stands under its first column", html: "<table><tr><th>A<th>B<th>C<tr><td colspan=2>a<td>c</table>", want: "A: a ; C: c",
-			options: func(o *Options) { o.RepeatColspan = false }},
 		{name: "bad spans", html: "<table><tr><td colspan=x>a<td rowspan=0>b<td colspan=-2>c</table>", want: "a ; b ; c"},
 		{name: "empty columns do not count", html: "<table><tr><td><td>a<td> <td>b</table>", want: "a: b"},
 		{name: "empty rows do not count", html: "<table><tr><td><td><tr><th>A<th>B<tr><td>a<td>b</table>", want: "A: a ; B: b"},
@@ -39,6 +35,5 @@ func TestTables(t *testing.T) {
 		{name: "text between cells stands before the table", html: "<table>x<tr><td>a<td>b</table>", want: "x\na: b"},
 		{name: "matrix for all", html: "<table><tr><th>A<th>B<tr><td>a<td>b</table>", want: "A ; B\na ; b", options: func(o *Options) { o.Tables = "matrix" }},
 		{name: "no tables", html: "x<table><tr><td>a</table>y", want: "x\ny", options: func(o *Options) { o.Tables = "drop" }},
-		{name: "separators", html: "<table><tr><th>A<th>B<tr><td>a<td>b</table>", want: "A=a|B=b", options: func(o *Options) { o.CellSeparator, o.KeySeparator = "|", "=" }},
 	})
 }

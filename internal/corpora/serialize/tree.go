@@ -7,8 +7,7 @@ type nodeKind uint8
 
 const (
 	textNode  nodeKind = iota // arena[a:b]
-	breakNode                 // a block boundary without content
-	lineNode                  // br
+	breakNode                 // br, or a block boundary without content
 	titleNode                 // the first h1
 	elementNode
 )
@@ -131,7 +130,7 @@ func (s *scanner) startTag(a atom.Atom, el element, at *attributes) {
 		return
 	case lineBreak:
 		if s.drop == keep {
-			s.add(node{kind: lineNode})
+			s.add(node{kind: breakNode})
 		}
 		return
 	case rule:

@@ -15,14 +15,8 @@ type Config struct {
 	TrainShards    int `hcl:"train_shards,optional" json:"train_shards" help:"files of the train split"`
 	DevShards      int `hcl:"dev_shards,optional" json:"dev_shards" help:"files of the dev split"`
 
-	// MeanHTMLBytes is the mean size of document_html, within a few percent from
-	// 24,000 on; pages vary between 0.4 and 1.6 times it, and none is below about
-	// 10,000. A real page has about 150,000.
-	MeanHTMLBytes int `hcl:"mean_html_bytes,optional" json:"mean_html_bytes" unit:"bytes" help:"mean size of a page's HTML; real ones have about 150,000 bytes"`
-
-	// TrapEvery puts the designed pages (renames, shared titles, ...; 16 of 60)
-	// into every n-th block of 60 pages; 0 makes plain pages only.
-	TrapEvery int `hcl:"trap_every,optional" json:"trap_every" help:"put the designed cases into every n-th block of 60 pages; 0: plain pages only"`
+	// Whole articles are as large as those of Natural Questions: 150,000 bytes of HTML on average.
+	Whole bool `hcl:"whole,optional" json:"whole" help:"whole articles, of 24,000 to 200,000 bytes of HTML; else they end after their first sections"`
 
 	StubParts            int `hcl:"stub_parts,optional" json:"stub_parts" help:"files of the dump"`
 	StubMembers          int `hcl:"stub_members,optional" json:"stub_members" help:"gzip members of each, at most"`
@@ -34,7 +28,6 @@ type Config struct {
 func Default() Config {
 	return Config{
 		Seed: 1, Pages: 60, TrainQuestions: 160, DevQuestions: 40, TrainShards: 2, DevShards: 1,
-		MeanHTMLBytes: 24_000, TrapEvery: 1,
 		StubParts: 1, StubMembers: 3, StubRevisionsPerPage: 3, StubFillerPages: 20,
 	}
 }
@@ -44,18 +37,16 @@ func Default() Config {
 func Bench() Config {
 	return Config{
 		Seed: 1, Pages: 1200, TrainQuestions: 1900, DevQuestions: 100, TrainShards: 4, DevShards: 1,
-		MeanHTMLBytes: 150_000, TrapEvery: 1,
+		Whole:     true,
 		StubParts: 1, StubMembers: 8, StubRevisionsPerPage: 44, StubFillerPages: 20_000,
 	}
 }
 
 // Limits that keep names, page ids and revision ids unique.
 const (
-	maxPages     = 500_000
-	maxRecords   = 5_000_000
-	minHTMLBytes = 8_000
-	maxHTMLBytes = 4_000_000
-	maxOldIDs    = 400_000_000 // revision ids to hand out
+	maxPages   = 500_000
+	maxRecords = 5_000_000
+	maxOldIDs  = 400_000_000 // revision ids to hand out
 )
 
 // problems are values that cannot be used.
@@ -75,8 +66,6 @@ func (c Config) Validate() error {
 	errs.within("dev_questions", c.DevQuestions, 0, maxRecords)
 	errs.within("train_shards", c.TrainShards, 1, 1000)
 	errs.within("dev_shards", c.DevShards, 1, 1000)
-	errs.within("mean_html_bytes", c.MeanHTMLBytes, minHTMLBytes, maxHTMLBytes)
-	errs.within("trap_every", c.TrapEvery, 0, maxPages)
 	errs.within("stub_parts", c.StubParts, 1, 1000)
 	errs.within("stub_members", c.StubMembers, 1, 1000)
 	errs.within("stub_revisions_per_page", c.StubRevisionsPerPage, 0, 20_000)

@@ -1,8 +1,12 @@
 package synth
 
-import "slices"
+import (
+	"cmp"
+	"maps"
+	"slices"
+)
 
-// truth derives from the plan all that depends on no text.
+// truth derives from the plan all but the sizes of files and what the dump holds.
 func (p *plan) truth() *Truth {
 	t := &Truth{
 		Config:    p.cfg,
@@ -38,7 +42,7 @@ func (p *plan) truth() *Truth {
 	t.Revisions.Distinct = t.Documents[URL].Union
 	t.Revisions.Resolved = len(resolved)
 	t.Revisions.Unresolved = t.Revisions.Distinct - t.Revisions.Resolved
-	p.countFeatures(&t.HTMLNorm)
+	p.countTexts(t)
 	return t
 }
 
@@ -162,24 +166,43 @@ func shared(of, by []symbol) int {
 	return len(several)
 }
 
-func (p *plan) countFeatures(h *HTMLNorm) {
+// countTexts counts what follows from the articles and titles of the records.
+func (p *plan) countTexts(t *Truth) {
+	pairs := map[pair]*Substitution{}
 	for i, rec := range p.all() {
-		pg, dev := p.page(int(rec.page)), p.isDev(i)
-		if pg.features.aside == pronunciation {
-			if pg.pronunciationFirst(int(rec.look.revision)) {
-				h.PronunciationRemoved.add(dev)
-			} else {
-				h.PronunciationKept.add(dev)
+		pg, dev, revision := p.page(int(rec.page)), p.isDev(i), int(rec.look.revision)
+		if pg.pronounced(revision) {
+			t.HTMLNorm.PronunciationRemoved.add(dev)
+		}
+		title := titlePieces(pg.titleAt(revision))
+		n := len(pg.article.Pieces) + 2*(len(title)-pg.article.titled())
+		if t.Tokens.Union += n; !dev {
+			t.Tokens.Train += n
+			if i < maxOpenings {
+				t.Openings = append(t.Openings, Opening{ExampleID: exampleID(p.cfg, rec), Text: pg.opening(revision)})
 			}
+			continue
 		}
-		if pg.features.infoboxParagraph {
-			h.InfoboxParagraph.add(dev)
+		t.Tokens.Dev += n
+		mismatches := maps.Clone(pg.article.mismatches)
+		t.Substitutions.Compared += int64(pg.article.compared)
+		for _, word := range append(title, title...) { // in <TITLE> and <H1>
+			t.Substitutions.Compared += int64(word.compare(mismatches))
 		}
-		if rec.look.noise&lowerSite != 0 {
-			h.SiteNoise.add(dev)
-		}
-		if pg.long {
-			h.LongPages.add(dev)
+		for of, n := range mismatches {
+			if pairs[of] == nil {
+				pairs[of] = &Substitution{HTML: of.html, Stored: of.stored}
+			}
+			pairs[of].Count += n
+			pairs[of].Records++
+			t.Substitutions.Mismatches += n
 		}
 	}
+	t.Substitutions.Pairs = []Substitution{}
+	for _, s := range pairs {
+		t.Substitutions.Pairs = append(t.Substitutions.Pairs, *s)
+	}
+	slices.SortFunc(t.Substitutions.Pairs, func(a, b Substitution) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.HTML, b.HTML), cmp.Compare(a.Stored, b.Stored))
+	})
 }

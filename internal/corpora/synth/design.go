@@ -68,10 +68,7 @@ type place struct {
 
 func (c Config) place(index int) place {
 	alone := place{design: plain, first: index}
-	block, slot := index/blockPages, index%blockPages
-	if c.TrapEvery == 0 || block%c.TrapEvery != 0 {
-		return alone
-	}
+	slot := index % blockPages
 	for _, g := range groups {
 		if slot >= g.pages {
 			slot -= g.pages

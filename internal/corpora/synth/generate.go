@@ -1,14 +1,12 @@
 package synth
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"runtime"
-	"slices"
 	"sync"
+	"sync/atomic"
 )
 
 // Kinds of files.
@@ -19,120 +17,156 @@ const (
 	KindStub       = "stub"
 )
 
-const simplifiedName = "simplified-nq-train.jsonl.gz"
-
-// Files lists what Generate will create, without sizes, in the order in which
-// the files are closed.
-func Files(cfg Config) ([]File, error) {
-	if err := cfg.Validate(); err != nil {
-		return nil, err
-	}
-	files := shardFiles("nq-train", KindTrain, cfg.TrainQuestions, cfg.TrainShards)
-	files = append(files, File{Name: simplifiedName, Kind: KindSimplified, Entries: cfg.TrainQuestions})
-	files = append(files, shardFiles("nq-dev", KindDev, cfg.DevQuestions, cfg.DevShards)...)
-	for i := range cfg.StubParts {
-		name := "enwiki-20181220-stub-meta-history.xml.gz"
-		if cfg.StubParts > 1 {
-			name = fmt.Sprintf("enwiki-20181220-stub-meta-history%d.xml.gz", i+1)
-		}
-		files = append(files, File{Name: name, Kind: KindStub})
-	}
-	return files, nil
-}
-
-// shardFiles names shards as Google does, with two digits or as many as needed.
-func shardFiles(prefix, kind string, records, shards int) []File {
-	var files []File
-	for i := range shards {
-		lo, hi := part(records, shards, i)
-		files = append(files, File{Name: fmt.Sprintf("%s-%02d.jsonl.gz", prefix, i), Kind: kind, Entries: hi - lo})
-	}
-	return files
-}
-
 // part is the i-th of n nearly equal parts of total.
 func part(total, n, i int) (lo, hi int) { return total * i / n, total * (i + 1) / n }
 
-// Generate writes the corpus: each file of Files through one writer that create
-// returns. Every writer is closed exactly once; after an error the caller throws
-// away what was created. progress (may be nil) is called from one goroutine with
-// records and dump lanes done; total never changes. Work is spread over
-// GOMAXPROCS workers; memory does not grow with the corpus but for some 150
-// bytes per record.
+// job is one file, of records of a split or of lanes of the dump.
+type job struct {
+	File
+	lo, hi int
+}
+
+// jobs are the files, named as Google and Wikimedia do, with two digits or as many as needed.
+func (c Config) jobs() (all []job) {
+	add := func(n, of int, name, kind string) {
+		for i := range n {
+			lo, hi := part(of, n, i)
+			j := job{File{Name: name, Kind: kind, Entries: hi - lo}, lo, hi}
+			if kind == KindStub {
+				j.Entries = 0 // lanes need not have a page
+				if n > 1 {
+					j.Name = fmt.Sprintf(name, i+1)
+				}
+			} else if kind != KindSimplified {
+				j.Name = fmt.Sprintf(name, i)
+			}
+			all = append(all, j)
+		}
+	}
+	add(c.TrainShards, c.TrainQuestions, "nq-train-%02d.jsonl.gz", KindTrain)
+	add(1, c.TrainQuestions, "simplified-nq-train.jsonl.gz", KindSimplified)
+	add(c.DevShards, c.DevQuestions, "nq-dev-%02d.jsonl.gz", KindDev)
+	stub := "enwiki-20181220-stub-meta-history%d.xml.gz"
+	if c.StubParts == 1 {
+		stub = "enwiki-20181220-stub-meta-history.xml.gz"
+	}
+	add(c.StubParts, c.lanes(), stub, KindStub)
+	return all
+}
+
+// Generate writes the corpus: each file through a writer that create returns, as many at a time as
+// there are processors. Every writer is closed exactly once; after an error the caller throws away what
+// was created. create and progress (which may be nil) are called by one goroutine at a time, progress
+// with records and dump lanes done; total never changes. Memory does not grow with the corpus but for
+// some 150 bytes per record.
 func Generate(cfg Config, create func(name string) (io.WriteCloser, error), progress func(done, total int64)) (*Truth, error) {
-	files, err := Files(cfg)
-	if err != nil {
+	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	p := newPlan(cfg)
-	g := &collector{
-		truth: p.truth(), create: create, progress: progress, files: files,
-		total: int64(cfg.TrainQuestions + cfg.DevQuestions + cfg.lanes()), subs: newSubstitutions(), open: map[int]*gzipFile{},
+	p, jobs := newPlan(cfg), cfg.jobs()
+	g := &generation{plan: p, truth: p.truth(), create: create, progress: progress, total: int64(cfg.TrainQuestions + cfg.DevQuestions + cfg.lanes())}
+	errs, limit := make([]error, len(jobs)), make(chan struct{}, runtime.GOMAXPROCS(0))
+	var wg sync.WaitGroup
+	for i := range jobs {
+		wg.Go(func() {
+			limit <- struct{}{}
+			defer func() { <-limit }()
+			if errs[i] = g.file(&jobs[i]); errs[i] != nil {
+				g.failed.Store(true)
+			}
+		})
 	}
-	err = g.run(p)
-	for _, i := range slices.Sorted(maps.Keys(g.open)) { // those that an error left open
-		err = errors.Join(err, g.open[i].w.Close())
-	}
-	if err != nil {
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	g.truth.Substitutions = g.subs.truth()
-	g.truth.Files = g.files
+	for _, j := range jobs {
+		g.truth.Files = append(g.truth.Files, j.File)
+	}
 	return g.truth, nil
 }
 
-// job is a piece of one file, small enough to hold in memory.
-type job struct {
-	file   int // in Files
-	lo, hi int // records of the split, or lanes
-	kind   string
-	side   int  // the simplified file for train, else -1
-	member bool // begins a gzip member
-	first  bool // of its file
-	last   bool // of its file
-	ends   bool // last of the simplified file, too
-	done   chan output
+// generation is what the files have in common.
+type generation struct {
+	plan   *plan
+	failed atomic.Bool // what others write is thrown away
+
+	mu       sync.Mutex
+	truth    *Truth
+	create   func(name string) (io.WriteCloser, error)
+	progress func(done, total int64)
+
+	done, total int64
 }
 
-// output is what a worker made of a job.
-type output struct {
-	raw, deflated         []byte
-	sideRaw, sideDeflated []byte
-	tokens                int
-	openings              []Opening
-	stub                  Stub
-	subs                  *substitutions
-	err                   error
+func (g *generation) file(j *job) error {
+	if g.failed.Load() {
+		return nil
+	}
+	g.mu.Lock()
+	w, err := g.create(j.Name)
+	g.mu.Unlock()
+	if err != nil {
+		return fmt.Errorf("synth: create %s: %w", j.Name, err)
+	}
+	f := newFile(j.Name, w)
+	if j.Kind == KindStub {
+		g.stub(j, f)
+	} else {
+		g.records(j, f)
+	}
+	err = f.close()
+	j.Bytes = f.size
+	return err
 }
 
-// run does jobs side by side and collects them in their order.
-func (g *collector) run(p *plan) error {
-	ctx, cancel := context.WithCancel(context.Background())
-	order := make(chan job, runtime.GOMAXPROCS(0)-1) // with the one that is waited for: bounds what is in memory
-	workers := sync.Pool{New: func() any { return &worker{renderer: renderer{plan: p}} }}
-	var wg sync.WaitGroup
-	defer wg.Wait()
-	defer cancel()
-	wg.Go(func() {
-		defer close(order)
-		for _, j := range p.jobs(g.files) {
-			j.done = make(chan output, 1)
-			select {
-			case order <- j:
-			case <-ctx.Done():
-				return
-			}
-			wg.Go(func() {
-				w := workers.Get().(*worker)
-				j.done <- w.do(j)
-				workers.Put(w)
-			})
+func (g *generation) records(j *job, f *file) {
+	of := g.plan.train
+	if j.Kind == KindDev {
+		of = g.plan.dev
+	}
+	r := renderer{plan: g.plan}
+	for _, rec := range of[j.lo:j.hi] {
+		if f.write(r.render(rec, j.Kind)); f.err != nil || g.failed.Load() {
+			return
 		}
-	})
-	for j := range order {
-		if err := g.collect(j, <-j.done); err != nil {
-			return err
+		if j.Kind != KindSimplified {
+			g.add()
 		}
 	}
-	return nil
+}
+
+// stub writes a part of the dump as so many members of gzip.
+func (g *generation) stub(j *job, f *file) {
+	var t Stub
+	var b []byte
+	f.write([]byte(stubHeader))
+	members := min(g.plan.cfg.StubMembers, j.hi-j.lo)
+	for m := range members {
+		if m > 0 {
+			f.member()
+		}
+		lo, hi := part(j.hi-j.lo, members, m)
+		for lane := j.lo + lo; lane < j.lo+hi && f.err == nil && !g.failed.Load(); lane++ {
+			if s, ok := g.plan.stubPage(lane); ok {
+				b = s.append(b[:0], g.plan.cfg, &t)
+				f.write(b)
+			}
+			g.add()
+		}
+	}
+	f.write([]byte(stubFooter))
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	j.Entries = t.Pages
+	g.truth.Stub.add(t)
+}
+
+// add counts a record or lane.
+func (g *generation) add() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.done++; g.progress != nil {
+		g.progress(g.done, g.total)
+	}
 }

@@ -31,13 +31,12 @@ type plan struct {
 	cfg        Config
 	train, dev []record
 	questions  []int32 // per page, over both splits
-	trainOf    []int32 // per page
 }
 
 // newPlan deals the questions out to pages: first what each design needs, then
 // the rest, some pages being asked about far more often than others.
 func newPlan(cfg Config) *plan {
-	p := &plan{cfg: cfg, questions: make([]int32, cfg.Pages), trainOf: make([]int32, cfg.Pages)}
+	p := &plan{cfg: cfg, questions: make([]int32, cfg.Pages)}
 	r := &rng{mix(uint64(cfg.Seed), forPlan)}
 	order := make([]int32, cfg.Pages)
 	for i := range order {
@@ -79,7 +78,6 @@ func newPlan(cfg Config) *plan {
 	}
 	train, dev = train[:cfg.TrainQuestions], dev[:cfg.DevQuestions]
 	for _, page := range train {
-		p.trainOf[page]++
 		p.questions[page]++
 	}
 	for _, page := range dev {
@@ -131,112 +129,53 @@ func (p *plan) look(pg *page, rec record) look {
 type where uint8
 
 const (
-	nowhere where = iota
-	early
+	early where = iota
 	late
+	nowhere
 )
 
-// page is everything about a page but its text.
+// page is everything about a page of the corpus.
 type page struct {
 	place
 	cfg       Config
 	index     int
-	cat       category
+	article   *article
+	key       string // the made-up word of its titles
+	seed      uint64 // of its words
 	revisions int
-	long      bool // more than 4,000 characters before any late difference
 	volatile  where
-	edits     [maxRevisions][late + 1]uint8 // per revision: edits so far at that place
-	features  features
-	htmlBytes int // aim
+	edits     [maxRevisions][2]uint8 // per revision: edits so far at that place
 }
-
-// features are the parts that a page may or may not have.
-type features struct {
-	infobox          bool
-	infoboxParagraph bool // the first <P> of the page is in the infobox
-	aside            aside
-	hatnote          hatnote
-	notice           notice
-	references       bool
-}
-
-// aside is the parenthesis after the name in the first sentence.
-type aside uint8
-
-const (
-	noAside       aside = iota
-	birth               // characters that T5 knows
-	pronunciation       // characters that T5 does not know
-)
-
-// notice is a box above the introduction that is not part of the article.
-type notice uint8
-
-const (
-	noNotice notice = iota
-	ambox           // "This article needs ..."
-	sidebar         // a vertical list of links
-)
-
-// hatnote is the line above the article.
-type hatnote uint8
-
-const (
-	noHatnote hatnote = iota
-	about             // without parentheses
-	otherUses         // "... see X (disambiguation)."
-)
 
 func (p *plan) page(index int) *page {
-	pg := &page{place: p.cfg.place(index), cfg: p.cfg, index: index}
+	pg := &page{place: p.cfg.place(index), cfg: p.cfg, index: index, seed: mix(uint64(p.cfg.Seed), forBody, uint64(index))}
+	pg.key = keyword(uint64(p.cfg.Seed), pg.first)
 	r := &rng{mix(uint64(p.cfg.Seed), forPage, uint64(index))}
-	pg.cat = pick(r, categories)
-	if pg.design != plain && pg.first != index {
-		// Pages that share a title are about different things.
-		first := p.page(pg.first).cat.noun
-		for pg.cat.noun == first {
-			pg.cat = pick(r, categories)
+	all := articles().short
+	if p.cfg.Whole {
+		all = articles().whole
+		if r.chance(60) {
+			all = all[:3] // for a mean as that of real records
 		}
 	}
-	pg.htmlBytes = p.cfg.MeanHTMLBytes * (40 + r.n(61) + r.n(61)) / 100
-	pg.long = r.chance(30)
+	pg.article = pick(r, all)
+	long := len(pg.article.Edited) > 2
 	pg.revisions = min(maxRevisions, max(needs[pg.design].revisions, 1+r.n(max(1, int(p.questions[index])))))
 	for i := 1; i < pg.revisions; i++ {
 		at := early
-		if pg.long && r.chance(50) {
+		if long && r.chance(50) {
 			at = late
 		}
 		pg.edits[i] = pg.edits[i-1]
 		pg.edits[i][at]++
 	}
+	pg.volatile = nowhere
 	switch {
 	case r.chance(12):
 		pg.volatile = early
-	case pg.long && r.chance(40):
+	case long && r.chance(40):
 		pg.volatile = late
 	}
-	f := &pg.features
-	f.infobox = r.chance(60)
-	f.infoboxParagraph = f.infobox && r.chance(15)
-	switch k := r.n(10); {
-	case k < 3:
-		f.aside = pronunciation
-	case k < 5:
-		f.aside = birth
-	}
-	switch k := r.n(10); k {
-	case 0:
-		f.hatnote = about
-	case 1:
-		f.hatnote = otherUses
-	}
-	switch k := r.n(12); k {
-	case 0:
-		f.notice = ambox
-	case 1:
-		f.notice = sidebar
-	}
-	f.references = r.chance(90)
 	return pg
 }
 

@@ -1,6 +1,7 @@
 package synth
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -9,13 +10,13 @@ import (
 
 // renderer turns records into lines, reusing its memory.
 type renderer struct {
-	plan       *plan
-	builder    builder
-	full       line
-	simplified line
-	tokens     int // of the last record
-	opening    string
+	plan *plan
+	snapshot
+	line
 }
+
+// span is a range of tokens.
+type span struct{ start, end int }
 
 // annotation is one annotator's answer; candidate -1 is none.
 type annotation struct {
@@ -25,81 +26,84 @@ type annotation struct {
 	yesNo     string
 }
 
-// render writes one record to r.full and, for train, to r.simplified.
-func (r *renderer) render(rec record, dev bool, subs *substitutions) {
+// render makes the line of a record in a file of that kind.
+func (r *renderer) render(rec record, kind string) []byte {
+	dev, full := kind == KindDev, kind != KindSimplified
 	pg := r.plan.page(int(rec.page))
-	b := &r.builder
-	b.reset(subs)
-	if subs != nil {
-		subs.records++
+	r.write(pg, rec.look)
+	revision := int(rec.look.revision)
+	title, question := pg.titleAt(revision), pg.question(rec, dev)
+	candidates := slices.Clone(pg.article.Candidates)
+	for i := range candidates {
+		candidates[i].Start += r.shift
+		candidates[i].End += r.shift
 	}
-	r.opening = pg.write(b, rec.look)
-	r.tokens = len(b.tokens)
-	topic := pg.topic(int(rec.look.revision))
-	q := pg.question(topic, rec, dev)
-	candidates := b.finished()
-	annotations := r.annotate(rec, q, candidates, dev)
-	address := "https://en.wikipedia.org//w/index.php?title=" + urlTitle(topic.title) + "&amp;oldid=" + strconv.Itoa(pg.oldID(int(rec.look.revision)))
+	annotations := r.annotate(rec, candidates, dev)
+	address := "https://en.wikipedia.org//w/index.php?title=" + urlTitle(title) + "&amp;oldid=" + strconv.Itoa(pg.oldID(revision))
 	id := strconv.FormatInt(exampleID(r.plan.cfg, rec), 10)
+	r.b = r.b[:0]
+	if full {
+		r.full(title, question, address, id, candidates, annotations)
+	} else {
+		r.simplified(question, address, id, candidates, annotations)
+	}
+	return r.b
+}
 
-	l := &r.full
-	l.b = l.b[:0]
-	l.raw(`{"annotations": `)
-	writeAnnotations(l, b, candidates, annotations, true)
-	l.raw(`, "document_html": `)
-	l.string(string(b.html))
-	l.raw(`, "document_title": `)
-	l.string(topic.title)
-	l.raw(`, "document_tokens": [`)
-	for i := range b.tokens {
-		t := &b.tokens[i]
+func (r *renderer) full(title, question, address, id string, candidates []candidate, annotations []annotation) {
+	r.raw(`{"annotations": `)
+	r.annotations(candidates, annotations, true)
+	r.raw(`, "document_html": `)
+	r.string(string(r.html))
+	r.raw(`, "document_title": `)
+	r.string(title)
+	r.raw(`, "document_tokens": [`)
+	for i := range r.tokens {
+		t := &r.tokens[i]
 		if i > 0 {
-			l.raw(", ")
+			r.raw(", ")
 		}
-		l.raw(`{`)
-		l.field("end_byte", t.end)
-		l.raw(`, "html_token": `, strconv.FormatBool(t.html))
-		l.field("start_byte", t.start)
-		l.raw(`, "token": `)
-		l.string(t.text)
-		l.raw(`}`)
+		r.raw(`{`)
+		r.field("end_byte", t.end)
+		r.raw(`, "html_token": `, strconv.FormatBool(t.tag))
+		r.field("start_byte", t.start)
+		r.raw(`, "token": `)
+		r.string(t.text)
+		r.raw(`}`)
 	}
-	l.raw(`], "document_url": `)
-	l.string(address)
-	l.raw(`, "example_id": `, id, `, "long_answer_candidates": `)
-	writeCandidates(l, b, candidates, true)
-	l.raw(`, "question_text": `)
-	l.string(q.text)
-	l.raw(`, "question_tokens": [`)
-	for i, word := range strings.Fields(q.text) {
+	r.raw(`], "document_url": `)
+	r.string(address)
+	r.raw(`, "example_id": `, id, `, "long_answer_candidates": `)
+	r.candidates(candidates, true)
+	r.raw(`, "question_text": `)
+	r.string(question)
+	r.raw(`, "question_tokens": [`)
+	for i, word := range strings.Fields(question) {
 		if i > 0 {
-			l.raw(", ")
+			r.raw(", ")
 		}
-		l.string(word)
+		r.string(word)
 	}
-	l.raw("]}\n")
-	if dev {
-		return
-	}
+	r.raw("]}\n")
+}
 
-	l = &r.simplified
-	l.b = l.b[:0]
-	l.raw(`{"question_text": `)
-	l.string(q.text)
-	l.raw(`, "example_id": `, id, `, "document_url": `)
-	l.string(address)
-	l.raw(`, "document_text": "`)
-	for i := range b.tokens {
+func (r *renderer) simplified(question, address, id string, candidates []candidate, annotations []annotation) {
+	r.raw(`{"question_text": `)
+	r.string(question)
+	r.raw(`, "example_id": `, id, `, "document_url": `)
+	r.string(address)
+	r.raw(`, "document_text": "`)
+	for i := range r.tokens {
 		if i > 0 {
-			l.raw(" ")
+			r.raw(" ")
 		}
-		l.chars(strings.ReplaceAll(b.tokens[i].text, " ", "_"))
+		r.chars(strings.ReplaceAll(r.tokens[i].text, " ", "_"))
 	}
-	l.raw(`", "long_answer_candidates": `)
-	writeCandidates(l, b, candidates, false)
-	l.raw(`, "annotations": `)
-	writeAnnotations(l, b, candidates, annotations, false)
-	l.raw("}\n")
+	r.raw(`", "long_answer_candidates": `)
+	r.candidates(candidates, false)
+	r.raw(`, "annotations": `)
+	r.annotations(candidates, annotations, false)
+	r.raw("}\n")
 }
 
 // exampleID is different for every record, and negative for half of them.
@@ -109,7 +113,7 @@ func exampleID(cfg Config, rec record) int64 {
 
 // annotate makes the answers: one annotator in train, five in dev, half of them
 // finding nothing.
-func (r *renderer) annotate(rec record, q question, candidates []candidate, dev bool) []annotation {
+func (r *renderer) annotate(rec record, candidates []candidate, dev bool) []annotation {
 	rnd := &rng{mix(uint64(r.plan.cfg.Seed), forAnnotation, uint64(rec.index))}
 	n := 1
 	if dev {
@@ -118,19 +122,16 @@ func (r *renderer) annotate(rec record, q question, candidates []candidate, dev 
 	list := make([]annotation, n)
 	for i := range list {
 		a := annotation{id: rnd.next(), candidate: -1, yesNo: "NONE"}
-		if rnd.chance(50) && len(candidates) > 0 {
+		if rnd.chance(50) {
 			a.candidate = rnd.n(len(candidates))
-			if mark, ok := r.builder.marks[q.answer]; ok {
-				for c := range candidates {
-					if candidates[c].start <= mark.start && mark.end <= candidates[c].end {
-						a.candidate = c
-						break
+			switch c, k := candidates[a.candidate], rnd.n(10); {
+			case k < 6:
+				for start := c.Start + rnd.n(c.End-c.Start); start < c.End && a.short == nil; start++ {
+					if !r.tokens[start].tag {
+						a.short = []span{{start, start + 1}}
 					}
 				}
-				if rnd.chance(80) {
-					a.short = []span{mark}
-				}
-			} else if rnd.chance(10) {
+			case k < 7:
 				a.yesNo = pick(rnd, []string{"YES", "NO"})
 			}
 		}
@@ -139,58 +140,58 @@ func (r *renderer) annotate(rec record, q question, candidates []candidate, dev 
 	return list
 }
 
-// writeSpan writes the positions of tokens [start, end), or of none, in the published order.
-func writeSpan(l *line, b *builder, start, end int, bytes bool) {
+// span writes the positions of tokens [start, end), or of none, in the published order.
+func (r *renderer) span(start, end int, bytes bool) {
 	startByte, endByte := -1, -1
 	if start >= 0 {
-		startByte, endByte = b.tokens[start].start, b.tokens[end-1].end
+		startByte, endByte = r.tokens[start].start, r.tokens[end-1].end
 	}
 	if bytes {
-		l.field("end_byte", endByte)
+		r.field("end_byte", endByte)
 	}
-	l.field("end_token", end)
+	r.field("end_token", end)
 	if bytes {
-		l.field("start_byte", startByte)
+		r.field("start_byte", startByte)
 	}
-	l.field("start_token", start)
+	r.field("start_token", start)
 }
 
-func writeCandidates(l *line, b *builder, candidates []candidate, bytes bool) {
-	l.raw("[")
-	for i, c := range candidates {
+func (r *renderer) candidates(list []candidate, bytes bool) {
+	r.raw("[")
+	for i, c := range list {
 		if i > 0 {
-			l.raw(", ")
+			r.raw(", ")
 		}
-		l.raw("{")
-		writeSpan(l, b, c.start, c.end, bytes)
-		l.raw(`, "top_level": `, strconv.FormatBool(c.top), "}")
+		r.raw("{")
+		r.span(c.Start, c.End, bytes)
+		r.raw(`, "top_level": `, strconv.FormatBool(c.Top), "}")
 	}
-	l.raw("]")
+	r.raw("]")
 }
 
-func writeAnnotations(l *line, b *builder, candidates []candidate, list []annotation, bytes bool) {
-	l.raw("[")
+func (r *renderer) annotations(candidates []candidate, list []annotation, bytes bool) {
+	r.raw("[")
 	for i, a := range list {
 		if i > 0 {
-			l.raw(", ")
+			r.raw(", ")
 		}
-		l.raw(`{"annotation_id": `, strconv.FormatUint(a.id, 10), `, "long_answer": {`)
-		l.field("candidate_index", a.candidate)
-		if a.candidate < 0 {
-			writeSpan(l, b, -1, -1, bytes)
-		} else {
-			writeSpan(l, b, candidates[a.candidate].start, candidates[a.candidate].end, bytes)
+		r.raw(`{"annotation_id": `, strconv.FormatUint(a.id, 10), `, "long_answer": {`)
+		r.field("candidate_index", a.candidate)
+		long := candidate{Start: -1, End: -1}
+		if a.candidate >= 0 {
+			long = candidates[a.candidate]
 		}
-		l.raw(`}, "short_answers": [`)
+		r.span(long.Start, long.End, bytes)
+		r.raw(`}, "short_answers": [`)
 		for j, s := range a.short {
 			if j > 0 {
-				l.raw(", ")
+				r.raw(", ")
 			}
-			l.raw("{")
-			writeSpan(l, b, s.start, s.end, bytes)
-			l.raw("}")
+			r.raw("{")
+			r.span(s.start, s.end, bytes)
+			r.raw("}")
 		}
-		l.raw(`], "yes_no_answer": "`, a.yesNo, `"}`)
+		r.raw(`], "yes_no_answer": "`, a.yesNo, `"}`)
 	}
-	l.raw("]")
+	r.raw("]")
 }

@@ -40,12 +40,10 @@ const (
 	forNames
 	forQuestion
 	forRecord
-	forOrder
 	forPlan
 	forStub
 	forExample
 	forAnnotation
-	forChrome
 )
 
 func pick[T any](r *rng, list []T) T { return list[r.n(len(list))] }

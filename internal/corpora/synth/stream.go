@@ -1,102 +1,60 @@
 package synth
 
 import (
-	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
+	"time"
 
-	"github.com/klauspost/compress/flate"
+	"github.com/klauspost/compress/gzip"
 )
 
 // deflateLevel is klauspost's; the compressed bytes are fixed by go.mod's version
 // of that package and by nothing else.
 const deflateLevel = 5
 
-// deflater compresses chunks so that they can be joined to one deflate stream.
-type deflater struct {
-	w   *flate.Writer
-	out bytes.Buffer
+// file is a gzip file that is being written.
+type file struct {
+	name string
+	w    io.WriteCloser
+	z    *gzip.Writer
+	size int64 // before compression
+	err  error
 }
 
-// chunk returns raw as deflate blocks that end at a byte and are not the last.
-func (d *deflater) chunk(raw []byte) ([]byte, error) {
-	d.out = bytes.Buffer{} // what a chunk before was made in is its own
-	if d.w == nil {
-		w, err := flate.NewWriter(&d.out, deflateLevel)
-		if err != nil {
-			return nil, err
-		}
-		d.w = w
-	} else {
-		d.w.Reset(&d.out)
+func newFile(name string, w io.WriteCloser) *file {
+	z, err := gzip.NewWriterLevel(w, deflateLevel)
+	if err == nil {
+		z.ModTime = noTime
 	}
-	if _, err := d.w.Write(raw); err != nil {
-		return nil, err
-	}
-	if err := d.w.Flush(); err != nil {
-		return nil, err
-	}
-	return d.out.Bytes(), nil
+	return &file{name: name, w: w, z: z, err: err}
 }
 
-// gzipFile joins chunks to a gzip file of one or more members.
-type gzipFile struct {
-	name    string
-	w       io.WriteCloser
-	open    bool // a member is
-	crc     uint32
-	size    uint32
-	written int64 // before compression
+var noTime = time.Unix(0, 0) // in a header of gzip: none
+
+func (f *file) write(b []byte) {
+	if f.err == nil {
+		_, f.err = f.z.Write(b)
+		f.size += int64(len(b))
+	}
 }
 
-// RFC 1952: no name, no time, unknown system.
-var (
-	gzipHeader = []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255}
-	lastBlock  = []byte{0x03, 0x00} // an empty block, final
-)
-
-func (f *gzipFile) write(raw, deflated []byte) error {
-	if !f.open {
-		f.open, f.crc, f.size = true, 0, 0
-		if err := f.put(gzipHeader); err != nil {
-			return err
-		}
+// member ends the member of gzip and begins another.
+func (f *file) member() {
+	if f.err == nil {
+		f.err = f.z.Close()
+		f.z.Reset(f.w)
+		f.z.ModTime = noTime
 	}
-	f.crc = crc32.Update(f.crc, crc32.IEEETable, raw)
-	f.size += uint32(len(raw))
-	f.written += int64(len(raw))
-	return f.put(deflated)
-}
-
-// endMember closes the member, if one is open.
-func (f *gzipFile) endMember() error {
-	if !f.open {
-		return nil
-	}
-	f.open = false
-	tail := binary.LittleEndian.AppendUint32(append([]byte{}, lastBlock...), f.crc)
-	return f.put(binary.LittleEndian.AppendUint32(tail, f.size))
-}
-
-func (f *gzipFile) put(p []byte) error {
-	n, err := f.w.Write(p)
-	if err == nil && n < len(p) {
-		err = io.ErrShortWrite
-	}
-	if err != nil {
-		return fmt.Errorf("synth: write %s: %w", f.name, err)
-	}
-	return nil
 }
 
 // close ends the file; the writer is closed whatever happens.
-func (f *gzipFile) close() error {
-	err := f.endMember()
-	if cerr := f.w.Close(); cerr != nil {
-		err = errors.Join(err, fmt.Errorf("synth: close %s: %w", f.name, cerr))
+func (f *file) close() error {
+	if f.err == nil {
+		f.err = f.z.Close()
 	}
-	return err
+	if err := errors.Join(f.err, f.w.Close()); err != nil {
+		return fmt.Errorf("synth: write %s: %w", f.name, err)
+	}
+	return nil
 }

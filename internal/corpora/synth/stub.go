@@ -29,6 +29,20 @@ func (p *page) slot(revision int) int {
 
 func (p *page) oldID(revision int) int { return p.cfg.revisionID(3*p.index, p.slot(revision)) }
 
+// Revisions are those that records may have and the dump has, each with its page and that page's
+// latest title.
+func (c Config) Revisions(each func(revision, page int, title string)) {
+	p := newPlan(c)
+	for i := range c.Pages {
+		pg := p.page(i)
+		for r := range pg.revisions {
+			if !pg.missing(r) {
+				each(pg.oldID(r), c.pageID(3*i), pg.titleAt(pg.revisions-1))
+			}
+		}
+	}
+}
+
 // stubPage is one page of the dump.
 type stubPage struct {
 	lane      int

@@ -105,7 +105,7 @@ func (p *page) rendered(l look, at where) uint64 {
 	return 0
 }
 
-// textSymbol tells whole flattened texts apart; they name their revision.
+// textSymbol tells whole flattened texts apart; each revision has an edit of its own.
 func (p *page) textSymbol(l look) symbol {
 	return sym(p.index, uint64(l.revision), uint64(l.render), uint64(l.noise))
 }

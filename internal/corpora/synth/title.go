@@ -3,71 +3,85 @@ package synth
 import (
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // titleAt is the title of a page's revision. Titles of different pages are
 // different under every key unless their design says otherwise, because each
 // holds the keyword of its page, or of its group's first page.
 func (p *page) titleAt(revision int) string {
-	second := revision > 0 && p.design.shown() > 1
-	key := keyword(uint64(p.cfg.Seed), p.first)
+	second := p.variant(uint8(revision)) > 0
 	switch p.design {
 	case renamed:
 		if second {
-			return key + " (" + p.cat.noun + ")"
+			return p.key + " (novel)"
 		}
-		return key + " (" + pick(&rng{mix(uint64(p.cfg.Seed), forNames, uint64(p.first), 1)}, nouns) + ")"
+		return p.key + " (book)"
 	case caseTwin:
-		return []string{"It Takes a " + key + " Village", "It takes a " + key + " village", "It Takes A " + key + " Village"}[p.part]
+		return []string{"It Takes a " + p.key + " Village", "It takes a " + p.key + " village", "It Takes A " + p.key + " Village"}[p.part]
 	case accentTwin:
-		return []string{"Café " + key, "Cafe " + key}[p.part]
+		return []string{"Café " + p.key, "Cafe " + p.key}[p.part]
 	case unknownTwin:
-		return []string{key + " 😀", key + " 🤖"}[p.part]
+		return []string{p.key + " 😀", p.key + " 🤖"}[p.part]
 	case titleGiver:
 		if second {
-			return "The " + key + " (" + p.cat.noun + ")"
+			return "The " + p.key + " (film)"
 		}
-		return "The " + key
+		return "The " + p.key
 	case titleTaker:
-		return "The " + key
+		return "The " + p.key
 	case dashed:
 		year := 1880 + p.first%120
-		return fmt.Sprintf("%d–%02d %s season", year, (year+1)%100, key)
+		return fmt.Sprintf("%d–%02d %s season", year, (year+1)%100, p.key)
 	case quoted:
-		return `"` + key + `" (` + p.cat.noun + ")"
+		return `"` + p.key + `" (song)`
 	}
-	return p.plainTitle(key)
+	return fmt.Sprintf(pick(&rng{mix(uint64(p.cfg.Seed), forNames, uint64(p.index))}, plainTitles), p.key)
 }
 
-func (p *page) plainTitle(key string) string {
-	switch r := (&rng{mix(uint64(p.cfg.Seed), forNames, uint64(p.index))}); r.n(18) {
-	case 0, 1, 2:
-		return key
-	case 3, 4, 5:
-		return key + " " + p.cat.form
-	case 6, 7:
-		return key + " (" + p.cat.noun + ")"
-	case 8:
-		return "The " + name(r) + " of " + key
-	case 9:
-		return key + " & Sons"
-	case 10:
-		return "U.S. " + key + " " + p.cat.form
-	case 11:
-		return key + "'s " + p.cat.form
-	case 12:
-		return key + ": " + name(r) + "'s Return"
-	case 13:
-		return "Who Is " + key + "?"
-	case 14:
-		return key + ", " + name(r)
-	case 15:
-		return key + "; or, the " + name(r)
-	case 16:
-		return "100% " + key
-	}
-	return "List of " + key + " " + p.cat.noun + "s"
+var plainTitles = []string{
+	"%s", "%s River", "%s Island", "%s (castle)", "The Return of %s", "%s & Sons", "U.S. %s Company", "%s's Letters", "%s: The Sequel",
+	"Who Is %s?", "%s, Ohio", "%s; or, the Voyage", "100%% %s", "List of %s museums",
 }
+
+// titlePieces are the tokens of a title, with the Penn Treebank's replacements that Natural
+// Questions has: quotation marks and dashes.
+func titlePieces(title string) (list []piece) {
+	quotes := [2]string{"``", "''"}
+	for field := range strings.FieldsSeq(title) {
+		gap := " "
+		for field != "" {
+			r, n := utf8.DecodeRuneInString(field)
+			switch end := strings.IndexFunc(field, func(r rune) bool { return !isWord(r) }); {
+			case strings.HasPrefix(field, "U.S."):
+				n = 4
+			case strings.HasPrefix(field, "'s"):
+				n = 2
+			case end < 0:
+				n = len(field)
+			case end > 0:
+				n = end
+			}
+			text := field[:n]
+			switch r {
+			case '"':
+				text = quotes[0]
+				quotes[0], quotes[1] = quotes[1], quotes[0]
+			case '–':
+				text = "--"
+			}
+			list = append(list, piece{Gap: gap, HTML: escaped.Replace(field[:n]), Text: text})
+			field, gap = field[n:], ""
+		}
+	}
+	return list
+}
+
+func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// escaped writes text as the HTML of Natural Questions has it.
+var escaped = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#39;")
 
 // urlTitle is the title as MediaWiki writes it into URLs: blanks as "_", and
 // percent-encoding but for letters, digits and -_.;@$!*(),/:

@@ -76,6 +76,18 @@ type Stub struct {
 	Namespaces map[int]int `json:"namespaces"` // pages of each
 }
 
+func (s *Stub) add(t Stub) {
+	s.Pages += t.Pages
+	s.Revisions += t.Revisions
+	s.Redirects += t.Redirects
+	if s.Namespaces == nil {
+		s.Namespaces = map[int]int{}
+	}
+	for ns, n := range t.Namespaces {
+		s.Namespaces[ns] += n
+	}
+}
+
 // Substitutions are the stored tokens of dev that differ from their HTML, case
 // aside (tab:nq-token-substitutions).
 type Substitutions struct {
@@ -95,10 +107,6 @@ type Substitution struct {
 // HTMLNorm are records, not documents, with the default options.
 type HTMLNorm struct {
 	PronunciationRemoved Counts `json:"pronunciation_removed"`
-	PronunciationKept    Counts `json:"pronunciation_kept"` // another parenthesis comes first
-	InfoboxParagraph     Counts `json:"infobox_paragraph"`  // NCI's first <P> is not the introduction
-	SiteNoise            Counts `json:"site_noise"`         // "- wikipedia" in the title line
-	LongPages            Counts `json:"long_pages"`         // more than 4,000 characters before any late difference
 }
 
 // Opening is how the HtmlNorm text of one record begins: heading and first

@@ -39,6 +39,18 @@ func Rankings(r io.Reader) Reader {
 	}
 }
 
+// Held yields rankings that are in memory.
+func Held(rankings []Ranking) Reader {
+	return func(yield func(*Ranking) error) error {
+		for i := range rankings {
+			if err := yield(&rankings[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
 // ReadRun reads all rankings of a run, as Rankings does.
 func ReadRun(r io.Reader) (all []Ranking, err error) {
 	err = Rankings(r)(func(ranking *Ranking) error {

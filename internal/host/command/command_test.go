@@ -14,15 +14,14 @@ import (
 
 	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/internal/host/usage"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 func shell(t *testing.T, script string, out *bytes.Buffer) command.Run {
 	t.Helper()
 	sh, err := command.Find("sh")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return command.Run{Program: sh, Argv: []string{"sh", "-c", script}, Dir: t.TempDir(), Stdout: out,
 		Env: map[string]string{"PATH": os.Getenv("PATH")}, ExitCodes: []int{0}}
 }
@@ -33,9 +32,7 @@ func TestEnvironmentIsWhatIsGiven(t *testing.T) {
 	r := shell(t, `printf '%s|%s|%s' "${REDSI_TEST_SECRET-unset}" "$COLOR" "$1"`, &out)
 	r.Argv = append(r.Argv, "sh", "a b $HOME")
 	r.Env["COLOR"] = "red"
-	if err := r.Do(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, r.Do(context.Background()))
 	if got, want := out.String(), "unset|red|a b $HOME"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -47,9 +44,7 @@ func TestStreams(t *testing.T) {
 	r := shell(t, `cat; printf 'one\ntwo\r\n\nlast' >&2`, &out)
 	r.Stdin = strings.NewReader("fed")
 	r.Line = func(s string) { said = append(said, s) }
-	if err := r.Do(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, r.Do(context.Background()))
 	if out.String() != "fed" || !slices.Equal(said, []string{"one", "two", "last"}) {
 		t.Errorf("printed %q, said %q", out.String(), said)
 	}
@@ -62,9 +57,7 @@ func TestUsed(t *testing.T) {
 	r := shell(t, `sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done'; head -c 600000000 /dev/zero | tail -c 600000000 | wc -c`, &out)
 	var got usage.Program
 	r.Used = func(u usage.Program) { got = u }
-	if err := r.Do(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, r.Do(context.Background()))
 	if got.CPU < 10*time.Millisecond || got.Memory < 600_000_000 {
 		t.Errorf("%+v", got)
 	}
@@ -183,16 +176,12 @@ func TestPrograms(t *testing.T) {
 	if _, err := command.Find("no-such-program-at-all"); err == nil {
 		t.Error("found")
 	}
-	if _, err := command.Find("bin/tool"); err == nil || !strings.Contains(err.Error(), "is a relative path") {
-		t.Errorf("got %v", err)
-	}
+	errtest.Says(t, errtest.Of(command.Find("bin/tool")), "is a relative path")
 	if p, err := command.Find("sh"); err != nil || !filepath.IsAbs(p) {
 		t.Errorf("%q, %v", p, err)
 	}
 	r := command.Run{Program: "/nonexistent", Argv: []string{"x"}, Dir: t.TempDir(), Stdout: &bytes.Buffer{}}
-	if err := r.Do(context.Background()); err == nil || !strings.Contains(err.Error(), "start x") {
-		t.Errorf("got %v", err)
-	}
+	errtest.Says(t, r.Do(context.Background()), "start x")
 }
 
 // What cannot start says what to do, and whether another time may be better.
@@ -268,22 +257,16 @@ func TestOutputs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "out")
-			if err := c.declared.Prepare(dir); err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, c.declared.Prepare(dir))
 			for _, f := range c.left {
 				filetest.Write(t, filepath.Join(dir, f), "x")
 			}
 			if c.link {
-				if err := os.Symlink("a", filepath.Join(dir, "link")); err != nil {
-					t.Fatal(err)
-				}
+				errtest.None(t, os.Symlink("a", filepath.Join(dir, "link")))
 			}
 			got, err := c.declared.Collect(dir)
 			if c.wrong != "" {
-				if err == nil || !strings.Contains(err.Error(), c.wrong) {
-					t.Errorf("got %v, want %s", err, c.wrong)
-				}
+				errtest.Says(t, err, c.wrong)
 				return
 			}
 			if err != nil || !slices.Equal(got, c.want) {

@@ -21,6 +21,7 @@ import (
 	"github.com/redsi/redsi/internal/host/nvidia"
 	"github.com/redsi/redsi/internal/host/stepio"
 	"github.com/redsi/redsi/internal/stores/dir"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/step"
 )
@@ -37,9 +38,7 @@ type tester struct {
 func newTester(t *testing.T, o Options, env ...string) *tester {
 	t.Helper()
 	store, err := dir.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if o.Program == "" {
 		o.Program = os.Args[0]
 	}
@@ -57,13 +56,9 @@ func (t *tester) task(do string, more ...any) Task {
 		tree[more[i].(string)] = more[i+1]
 	}
 	task, err := step.NewTask(t.p.o.Registry.Lookup("fake"), tree)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	key, _, err := t.p.o.Registry.Key(task)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return Task{Step: "fake." + do, Key: key, Task: task}
 }
 
@@ -75,13 +70,9 @@ func (t *tester) run(ctx context.Context, card int, do string, more ...any) (ste
 func (t *tester) ok(card int, note, do string, more ...any) (text, noted string) {
 	t.Helper()
 	o, err := t.run(t.Context(), card, do, more...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	b, err := artifacts.ReadBlob(t.Context(), t.store.Blobs, o.Outputs["out"].Digest, 1000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return string(b), o.Env[step.NotePrefix+note]
 }
 
@@ -99,15 +90,11 @@ func soon[T any](t *testing.T, what string, c <-chan T) {
 func TestRun(t *testing.T) {
 	p := newTester(t, Options{})
 	d, err := artifacts.PutBytes(t.Context(), p.store.Blobs, []byte("some words"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	var reported []step.Progress
 	ctx := step.WithReporter(t.Context(), func(s step.Progress) { reported = append(reported, s) })
 	o, err := p.run(ctx, device.Processors, "reads", "in", step.In(artifacts.Artifact{Type: "text", Digest: d, Size: 10}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	b, err := artifacts.ReadBlob(t.Context(), p.store.Blobs, o.Outputs["out"].Digest, 1000)
 	if err != nil || string(b) != "SOME WORDS" || o.Counts["bytes"] != 10 || o.Used == nil || o.Used.Read != 10 || o.Used.Written != 10 {
 		t.Errorf("%q, %+v, %+v, %v", b, o, o.Used, err)
@@ -133,9 +120,7 @@ func TestRun(t *testing.T) {
 			t.Errorf("%d bytes, %v", len(got), err)
 		}
 		for name, want := range map[string]string{"none": "unsupported type", "absent": `no call "absent"`} {
-			if err := c.Call(t.Context(), name, nil, nil); err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("%s: %v", name, err)
-			}
+			errtest.Says(t, c.Call(t.Context(), name, nil, nil), want)
 		}
 		return nil
 	})
@@ -265,11 +250,7 @@ func TestPrograms(t *testing.T) {
 		if !errors.As(err, new(*ProgramError)) || step.IsPoisoned(err) || c.is != nil && !errors.Is(err, c.is) {
 			t.Errorf("%s: %v", c.env, err)
 		}
-		for _, s := range c.says {
-			if !strings.Contains(err.Error(), s) {
-				t.Errorf("%q is not in: %v", s, err)
-			}
-		}
+		errtest.Says(t, err, c.says...)
 	}
 	said := newTester(t, Options{}, role+"=refuses")
 	if _, err := said.run(t.Context(), device.Processors, "x"); err == nil || !strings.HasSuffix(err.Error(), "redsi-models: torch in /site/torch is 2.4.1, and redsi-models was built for 2.11: do this") {
@@ -280,9 +261,7 @@ func TestPrograms(t *testing.T) {
 	if errors.As(err, new(*ProgramError)) || none.p.Deaths(none.task("x").Key) > 0 || !step.IsPoisoned(err) || !strings.Contains(err.Error(), memoryAdvice) {
 		t.Error(err)
 	}
-	if err := os.Chmod(file, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.Chmod(file, 0o755))
 	if _, err := newTester(t, Options{Program: file}).run(t.Context(), device.Processors, "x"); !errors.Is(err, syscall.ENOEXEC) || !strings.Contains(err.Error(), "one that runs here") {
 		t.Error(err)
 	}

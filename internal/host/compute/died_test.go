@@ -16,6 +16,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/device"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -73,11 +74,7 @@ func TestDeaths(t *testing.T) {
 			if !step.IsPoisoned(err) || !errors.As(err, &died) || p.p.Deaths(key) != 1 {
 				t.Fatal(err, p.p.Deaths(key))
 			}
-			for _, w := range []string{says, "iB of memory at most", "its last words:\nthe last words of " + do} {
-				if !strings.Contains(err.Error(), w) {
-					t.Errorf("%q is not in: %v", w, err)
-				}
-			}
+			errtest.Says(t, err, says, "iB of memory at most", "its last words:\nthe last words of "+do)
 			if advised := strings.Contains(err.Error(), memoryAdvice); advised != strings.HasPrefix(how, "killed") || len(err.Error()) > 3*wordsBytes {
 				t.Error(err)
 			}
@@ -147,9 +144,7 @@ func TestOrphan(t *testing.T) {
 	}
 	for _, first := range []string{"first", "first, the second stopped"} {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		parent := exec.Command(os.Args[0])
 		parent.Env = append(os.Environ(), role+"="+first, address+"="+l.Addr().String())
 		ready, err := parent.StdoutPipe()
@@ -157,9 +152,7 @@ func TestOrphan(t *testing.T) {
 			t.Fatal(err)
 		}
 		c, err := l.Accept()
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		_, err = io.ReadFull(ready, make([]byte, len("ready")))
 		if err = errors.Join(err, parent.Process.Kill(), c.SetDeadline(time.Now().Add(20*time.Second))); err != nil {
 			t.Fatal(err)

@@ -6,15 +6,15 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestFrames: what is not a whole frame is told from an end, and from what was sent.
 func TestFrames(t *testing.T) {
 	var b bytes.Buffer
 	w := &writer{w: &b}
-	if err := w.send(message{ID: 7, Said: []byte("\xff")}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, w.send(message{ID: 7, Said: []byte("\xff")}))
 	frame := b.String()
 	if m, err := receive(strings.NewReader(frame)); err != nil || m.ID != 7 || string(m.Said) != "\xff" {
 		t.Error(m, err)

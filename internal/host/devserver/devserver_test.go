@@ -17,10 +17,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redsi/redsi/internal/system/filetest"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/log"
+
+	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // A test program with this variable set is a client of the folder it names.
@@ -86,9 +88,7 @@ func joined(t *testing.T, o Options) *Server {
 	}
 	o.Idle = idle
 	s, err := Join(ctx, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	t.Cleanup(func() { s.Close(); ended(t, o.Dir) })
 	return s
 }
@@ -96,9 +96,7 @@ func joined(t *testing.T, o Options) *Server {
 func found(t *testing.T) string {
 	t.Helper()
 	program, err := Find()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return program
 }
 
@@ -142,9 +140,7 @@ func TestKilledServer(t *testing.T) {
 	var said []string
 	s := joined(t, Options{Dir: t.TempDir(), Say: func(text string) { mu.Lock(); said = append(said, text); mu.Unlock() }})
 	c, err := dialed(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	defer c.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), patient)
 	defer cancel()
@@ -153,9 +149,7 @@ func TestKilledServer(t *testing.T) {
 		if !ok {
 			t.Fatal("no server answers")
 		}
-		if err := syscall.Kill(before.PID, syscall.SIGKILL); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, syscall.Kill(before.PID, syscall.SIGKILL))
 		if err := called(ctx, c); err != nil {
 			t.Fatalf("after the server was killed: %v", err)
 		}
@@ -176,9 +170,7 @@ func TestFirstStartKilled(t *testing.T) {
 	for range 6 {
 		dir := t.TempDir()
 		cmd := exec.Command(found(t), "--dir", dir)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, cmd.Start())
 		// The moments matter, not what they are: by the file that appears last, and a little later.
 		after := []string{ownerLock, "tls.new", "tls", "temporal.db.new-*", "temporal.db", "temporal.db-wal"}[r.IntN(6)]
 		for end := time.Now().Add(patient); time.Now().Before(end); {
@@ -221,9 +213,7 @@ func TestDatabaseSetAside(t *testing.T) {
 // that was to be started there.
 func TestPortTaken(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	defer l.Close()
 	port := l.Addr().(*net.TCPAddr).Port
 	for name, o := range map[string]Options{"server": {Port: port}, "UI": {UIPort: port}} {
@@ -309,16 +299,10 @@ func TestJoinsAndLeaves(t *testing.T) {
 		cmd.Env = append(os.Environ(), memberOf+"="+dir)
 		cmd.Stderr = os.Stderr
 		in, err := cmd.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
+		errtest.None(t, cmd.Start())
 		m := &clientProcess{cmd, in, make(chan bool, 1)}
 		go func() { m.joined <- bufio.NewScanner(out).Scan() }()
 		members = append(members, m)

@@ -28,6 +28,8 @@ import (
 	"go.temporal.io/api/taskqueue/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestStrangers: only holders of the folder's key may call the server, and its UI
@@ -64,18 +66,14 @@ func TestStrangers(t *testing.T) {
 		{"OPTIONS", start, host, "http://evil.example", 403},
 	} {
 		r, err := http.NewRequestWithContext(t.Context(), q.method, s.UI+q.path, strings.NewReader(`{"workflowType":{"name":"Reproduce"},"taskQueue":{"name":"redsi"}}`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		r.Host = q.host
 		r.Header.Set("Content-Type", "text/plain")
 		if q.origin != "" {
 			r.Header.Set("Origin", q.origin)
 		}
 		a, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		a.Body.Close()
 		if a.StatusCode != q.want {
 			t.Errorf("%s %s of %s, origin %q: %d, want %d", q.method, q.path, q.host, q.origin, a.StatusCode, q.want)
@@ -94,25 +92,17 @@ func TestStrangers(t *testing.T) {
 func TestReader(t *testing.T) {
 	s := joined(t, Options{Dir: t.TempDir()})
 	o, err := s.ClientOptions()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	own, err := dialed(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	defer own.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), patient)
 	defer cancel()
-	if _, err := own.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: "its", TaskQueue: "nobody"}, "Waits"); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errtest.Of(own.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: "its", TaskQueue: "nobody"}, "Waits")))
 	o.ConnectionOptions.TLS.Certificates = []tls.Certificate{named(t, filepath.Join(s.o.Dir, "tls"), "ui")}
 	o.Logger = quiet{}
 	c, err := client.NewLazyClient(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	defer c.Close()
 	if err := called(ctx, c); err != nil {
 		t.Fatalf("it may not list: %v", err)
@@ -171,9 +161,7 @@ func TestReader(t *testing.T) {
 	o.ConnectionOptions.TLS = o.ConnectionOptions.TLS.Clone()
 	o.ConnectionOptions.TLS.Certificates = []tls.Certificate{named(t, filepath.Join(s.o.Dir, "tls"), "somebody")}
 	c, err = client.NewLazyClient(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	defer c.Close()
 	var denied *serviceerror.PermissionDenied
 	if _, err := c.DescribeWorkflowExecution(ctx, "its", ""); !errors.As(err, &denied) {
@@ -185,19 +173,13 @@ func TestReader(t *testing.T) {
 func named(t *testing.T, dir, name string) tls.Certificate {
 	t.Helper()
 	ca, err := tls.LoadX509KeyPair(filepath.Join(dir, "ca.pem"), filepath.Join(dir, "ca.key"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	der, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name},
 		NotBefore: time.Unix(0, 0), NotAfter: time.Now().AddDate(1, 0, 0), KeyUsage: x509.KeyUsageDigitalSignature,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}, ca.Leaf, &key.PublicKey, ca.PrivateKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 }
 
@@ -261,13 +243,9 @@ func stranger(dir, address string) error {
 // that keep it out are looked at by whoever runs this.
 func TestOtherAccount(t *testing.T) {
 	top, err := os.MkdirTemp("", "redsi-account-*") // not below a folder that is closed to others
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	t.Cleanup(func() { os.RemoveAll(top) })
-	if err := os.Chmod(top, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.Chmod(top, 0o755))
 	dir := filepath.Join(top, ".redsi", "temporal")
 	s := joined(t, Options{Dir: dir})
 	if err := filepath.WalkDir(dir, func(p string, e fs.DirEntry, err error) error {
@@ -293,9 +271,7 @@ func TestOtherAccount(t *testing.T) {
 		return
 	}
 	program := filepath.Join(top, "stranger")
-	if err := copyProgram(program); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, copyProgram(program))
 	var out, stderr bytes.Buffer
 	cmd := exec.CommandContext(t.Context(), program)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = "/", &out, &stderr

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/host/libraries"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func hash(s string) string { return "sha256:" + strings.Repeat(s, 64)[:64] }
@@ -190,13 +191,9 @@ func TestUVKey(t *testing.T) {
 	text := func(r Recipe) string {
 		t.Helper()
 		m, err := r.Manifest()
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		b, err := json.Marshal(m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		return string(b)
 	}
 	was := text(uvRecipe())
@@ -295,13 +292,9 @@ func TestRequirements(t *testing.T) {
 		"# nothing":                             "names no packages for this platform",
 		"a==1 ; sys == 'x' --hash=" + hash("a"): "there is no variable \"sys\"",
 	} {
-		if _, err := of(text).Manifest(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: got %v, want %s", text, err, want)
-		}
+		errtest.Says(t, errtest.Of(of(text).Manifest()), want)
 	}
-	if _, err := with(of(good), func(r *Recipe) { r.Python = "" }).Manifest(); err == nil || !strings.Contains(err.Error(), `give python = "3.11"`) {
-		t.Errorf("got %v", err)
-	}
+	errtest.Says(t, errtest.Of(with(of(good), func(r *Recipe) { r.Python = "" }).Manifest()), `give python = "3.11"`)
 }
 
 // pixi is a lock of pixi with a package for linux-64.
@@ -348,9 +341,7 @@ func TestConda(t *testing.T) {
 		"version: 1\n": "it has no packages for linux-64",
 		"a: [":         "lock: yaml",
 	} {
-		if _, err := of(text).Manifest(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: got %v, want %s", text, err, want)
-		}
+		errtest.Says(t, errtest.Of(of(text).Manifest()), want)
 	}
 }
 
@@ -372,9 +363,7 @@ func TestImageAndNix(t *testing.T) {
 		t.Errorf("%v, %v", m, err)
 	}
 	flake.Files["flake.lock"] = `{"root":"root","nodes":{"root":{},"nixpkgs":{}}}`
-	if _, err := flake.Manifest(); err == nil || !strings.Contains(err.Error(), "the input nixpkgs has no narHash") {
-		t.Errorf("got %v", err)
-	}
+	errtest.Says(t, errtest.Of(flake.Manifest()), "the input nixpkgs has no narHash")
 }
 
 // FuzzMarker: a marker never panics, and what is read holds or does not.

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/host/git"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
 )
 
@@ -30,9 +31,7 @@ func TestCommit(t *testing.T) {
 		t.Skip("git is not installed")
 	}
 	top, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	paper := filepath.Join(top, "the paper")
 	long := strings.Repeat("long\n", 1000)
 	sum := sha256.Sum256([]byte("kept elsewhere"))
@@ -41,16 +40,12 @@ func TestCommit(t *testing.T) {
 		filetest.Write(t, filepath.Join(paper, name), text)
 	}
 	for link, to := range map[string]string{"link": "p.hcl", "far": "../other/x", "folder": "dir", "out": "/etc/passwd", "loop": "loop", "up": "../../p"} {
-		if err := os.Symlink(to, filepath.Join(paper, link)); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, os.Symlink(to, filepath.Join(paper, link)))
 	}
 	run(t, top, "init", "--quiet", "--initial-branch=main")
 	run(t, top, "add", "-A")
 	run(t, top, "commit", "--quiet", "-m", "x")
-	if err := os.RemoveAll(filepath.Join(paper, "dir")); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.RemoveAll(filepath.Join(paper, "dir")))
 	filetest.Write(t, filepath.Join(paper, "p.hcl"), "two")
 	filetest.Write(t, filepath.Join(paper, "new"), "")
 
@@ -65,9 +60,7 @@ func TestCommit(t *testing.T) {
 		}
 	}
 	c, err := git.Open(ctx, paper, id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	at := func(name string) string { return filepath.Join(paper, name) }
 	for name, want := range map[string]string{"p.hcl": "one", "link": "one", "far": "x", "folder/y": "y", "ü/data": long, "../other/x": "x", "sh\"or\nt": "z"} {
 		b, err := c.Read(ctx, at(name), 1<<20)
@@ -90,9 +83,7 @@ func TestCommit(t *testing.T) {
 	if d, n, err := c.Digest(ctx, at("big.bin")); err != nil || d != sum || n != 14 {
 		t.Errorf("of a pointer: %x, %d, %v", d, n, err)
 	}
-	if _, err := c.Read(ctx, at("ü/data"), 100); err == nil || !strings.Contains(err.Error(), "more than 100 bytes") {
-		t.Errorf("a long file: %v", err)
-	}
+	errtest.Says(t, errtest.Of(c.Read(ctx, at("ü/data"), 100)), "more than 100 bytes")
 	if names := c.List(paper); !slices.Contains(names, "q.hcl") || slices.Contains(names, "new") || slices.Contains(names, "data") {
 		t.Errorf("%q", names)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/internal/host/isolation"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // bound is a folder in which in/x is to be the file from.
@@ -24,9 +25,7 @@ func bound(t *testing.T) (dir, from string, binds []isolation.Bind) {
 	t.Helper()
 	dir, from = t.TempDir(), filepath.Join(t.TempDir(), "blob")
 	for _, sub := range []string{"in", "out", "tmp"} {
-		if err := os.Mkdir(filepath.Join(dir, sub), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, os.Mkdir(filepath.Join(dir, sub), 0o755))
 	}
 	to := filepath.Join(dir, "in", "x")
 	if err := errors.Join(os.WriteFile(from, []byte("the blob\n"), 0o444), os.WriteFile(to, nil, 0o444)); err != nil {
@@ -39,9 +38,7 @@ func bound(t *testing.T) (dir, from string, binds []isolation.Bind) {
 func runBound(t *testing.T, mode isolation.Mode, dir, script string, binds []isolation.Bind) (out string, found isolation.Findings, err error) {
 	t.Helper()
 	sh, err := command.Find("sh")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	var b bytes.Buffer
 	r := command.Run{Program: sh, Argv: []string{"sh", "-c", script}, Dir: dir, Stdout: &b, ExitCodes: []int{0}, Binds: binds,
 		Env:   map[string]string{"PATH": os.Getenv("PATH"), "HOME": dir, "TMPDIR": filepath.Join(dir, "tmp")},
@@ -78,9 +75,7 @@ func TestBinds(t *testing.T) {
 		t.Run(string(mode), func(t *testing.T) {
 			dir, from, binds := bound(t)
 			before, err := os.Stat(from)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			out, found, err := runBound(t, mode, dir, spoil, binds)
 			if mayNot(err) {
 				t.Skip("this account may not mount:", err)
@@ -114,9 +109,7 @@ func TestBinds(t *testing.T) {
 func TestBindRefused(t *testing.T) {
 	for _, mode := range modes {
 		dir, from, binds := bound(t)
-		if err := os.Remove(from); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, os.Remove(from))
 		out, _, err := runBound(t, mode, dir, "echo began > out/x", binds)
 		var refused *isolation.BindError
 		if mayNot(err) && mode == isolation.Enforce {
@@ -157,20 +150,14 @@ func TestBindsEndWithTheProcess(t *testing.T) {
 	cmd := exec.Command("/proc/self/exe")
 	cmd.Env = append(os.Environ(), boundFolder+"="+dir)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
+	errtest.None(t, cmd.Start())
 	line := make([]byte, 9)
 	if _, err := io.ReadFull(out, line); err != nil || string(line) != "the blob\n" {
 		rest, _ := io.ReadAll(out)
 		t.Skipf("%s%s, %v", line, rest, errors.Join(err, cmd.Wait()))
 	}
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, cmd.Process.Kill())
 	if _, err := io.Copy(io.Discard, out); err != nil { // until the program has ended, too
 		t.Error(err)
 	}
@@ -192,9 +179,7 @@ func TestBindsOfAUser(t *testing.T) {
 		t.Skip("this account is not root")
 	}
 	dir, err := os.MkdirTemp("", "redsi-test-*")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	program, err := os.ReadFile("/proc/self/exe")
 	if err == nil {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/internal/host/isolation"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
 )
 
@@ -37,9 +38,7 @@ func said(f isolation.Findings) string {
 func boxed(t *testing.T, mode isolation.Mode, script string, reads ...string) (out string, found isolation.Findings, err error) {
 	t.Helper()
 	sh, err := command.Find("sh")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return boxedBy(t, sh, mode, script, reads...)
 }
 
@@ -48,9 +47,7 @@ func boxedBy(t *testing.T, sh string, mode isolation.Mode, script string, reads 
 	t.Helper()
 	dir := t.TempDir()
 	for _, sub := range []string{"in", "out", "tmp"} {
-		if err := os.Mkdir(filepath.Join(dir, sub), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, os.Mkdir(filepath.Join(dir, sub), 0o755))
 	}
 	var b bytes.Buffer
 	box := &isolation.Box{Mode: mode, Dir: dir, Program: sh, Reads: reads}
@@ -92,9 +89,7 @@ sort < /proc/self/status > /dev/null; pwd -P | sed "s|$HOME|HOME|"`)
 func TestFound(t *testing.T) {
 	secret := secretFile(t)
 	link := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink(secret, link); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.Symlink(secret, link))
 	target := filepath.Join(t.TempDir(), "made")
 	script := fmt.Sprintf(`cat %s; cat %s; cat /proc/self/root%[1]s; cat /no/such/file; ln -s %[1]s out/l; cat out/l; cat "/proc/self/cwd/$(pwd -P | sed 's|/[^/]*|../|g')%[1]s"; echo x > %[4]s; cat /etc/hostname /etc/fstab > /dev/null; true`, secret, link, "", target)
 
@@ -127,9 +122,7 @@ func TestFound(t *testing.T) {
 // The network that there is ends in the box.
 func TestConnections(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	defer l.Close()
 	accepted := make(chan struct{}, 10)
 	go func() {
@@ -147,9 +140,7 @@ func TestConnections(t *testing.T) {
 		t.Fatal("these tests need bash:", err)
 	}
 	_, port, err := net.SplitHostPort(l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	script := fmt.Sprintf(`%s -c 'exec 3<>/dev/tcp/127.0.0.1/%s && echo connected' || echo refused`, bash, port)
 	for mode, want := range map[isolation.Mode]string{isolation.Warn: "connected\n", isolation.Enforce: "refused\n"} {
 		out, found, err := boxed(t, mode, script)
@@ -215,9 +206,7 @@ func TestReads(t *testing.T) {
 // beside is outside. It is so too where only isolation_reads names the environment.
 func TestVirtualEnvironment(t *testing.T) {
 	sh, err := filepath.EvalSymlinks("/bin/sh")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	text, err := os.ReadFile(sh)
 	if err != nil {
 		t.Fatal(err)
@@ -234,13 +223,9 @@ func TestVirtualEnvironment(t *testing.T) {
 	write("venv/pyvenv.cfg", "version = 3.11\nhome = "+home+"/current/bin\n")
 	write("venv/lib/python3.11/site-packages/numpy/core.py", "of numpy\n")
 	for at, to := range map[string]string{"pythons/3.11/bin/python3": "python3.11", "current": "pythons/3.11", "alias": ".", "tool": home + "/venv/bin/python"} {
-		if err := os.Symlink(to, filepath.Join(home, at)); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, os.Symlink(to, filepath.Join(home, at)))
 	}
-	if err := errors.Join(os.Mkdir(filepath.Join(home, "venv/bin"), 0o755), os.Symlink(home+"/current/bin/python3", filepath.Join(home, "venv/bin/python"))); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errors.Join(os.Mkdir(filepath.Join(home, "venv/bin"), 0o755), os.Symlink(home+"/current/bin/python3", filepath.Join(home, "venv/bin/python"))))
 	read := fmt.Sprintf("cat %s/venv/lib/python3.11/site-packages/numpy/core.py %[1]s/current/lib/python3.11/os.py", home)
 	for name, c := range map[string]struct {
 		program, script string

@@ -15,6 +15,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/dir"
 	"github.com/redsi/redsi/internal/stores/mem"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 var key = artifacts.Sum([]byte("a key"))
@@ -53,9 +54,7 @@ func count(t *testing.T, records artifacts.Records) (n int) {
 
 func TestTakeAndRelease(t *testing.T) {
 	s, err := dir.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	a, b := keeper(t, s.Leases), keeper(t, s.Leases)
 	h, _ := take(t, a, Claim{Run: "1", Step: "step.text.a"})
 	if _, other := take(t, b, Claim{Run: "2"}); other == nil || other.Run != "1" || other.Step != "step.text.a" || other.Process != a.self {
@@ -86,9 +85,7 @@ func TestTakeAndRelease(t *testing.T) {
 // generations are many, exactly one takes it.
 func TestOneOfMany(t *testing.T) {
 	gone := exec.Command("true")
-	if err := gone.Run(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, gone.Run())
 	for name, generations := range map[string]int{"free": 0, "its holder is gone": 1, "many holders are gone": 4} {
 		t.Run(name, func(t *testing.T) {
 			s := mem.New()
@@ -97,9 +94,7 @@ func TestOneOfMany(t *testing.T) {
 				k.self.PID, k.self.Start = gone.Process.Pid, "1"
 				l := k.fresh(key, Claim{Run: "gone"})
 				l.generation = g + 1
-				if err := k.write(t.Context(), l, s.Leases.Create); err != nil {
-					t.Fatal(err)
-				}
+				errtest.None(t, k.write(t.Context(), l, s.Leases.Create))
 			}
 			var won atomic.Int32
 			var wg sync.WaitGroup
@@ -144,9 +139,7 @@ func TestStale(t *testing.T) {
 		clear(a.held) // it renews nothing any more
 		a.mu.Unlock()
 		start := time.Now()
-		if err := b.Wait(t.Context(), key, Claim{}, func(Lease) {}); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, b.Wait(t.Context(), key, Claim{}, func(Lease) {}))
 		if d := time.Since(start); d < Stale/2 || d > 2*Stale {
 			t.Errorf("it was stale after %s", d)
 		}
@@ -180,9 +173,7 @@ func TestSlowRenewals(t *testing.T) {
 		var held []*Held
 		for i := range 8 {
 			h, _, err := a.Take(t.Context(), artifacts.Digest{byte(i)}, Claim{Run: "1"})
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			held = append(held, h)
 		}
 		for range 30 {
@@ -242,9 +233,7 @@ func TestGarbage(t *testing.T) {
 func TestUnreadable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := mem.New()
-		if err := s.Leases.Create(t.Context(), name(key, 1), nil); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, s.Leases.Create(t.Context(), name(key, 1), nil))
 		k := keeper(t, s.Leases)
 		if _, other := take(t, k, Claim{}); other == nil {
 			t.Fatal("it was taken at once")

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
 )
 
@@ -26,9 +27,7 @@ func write(t *testing.T, path, text string) {
 
 func at(t *testing.T, path string, when time.Time) {
 	t.Helper()
-	if err := os.Chtimes(path, when, when); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.Chtimes(path, when, when))
 }
 
 // base is an installation of Python; venv makes an environment of it.
@@ -44,9 +43,7 @@ func venv(t *testing.T, dir, python string) (site string) {
 	if err := os.MkdirAll(filepath.Join(dir, "bin"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(python, filepath.Join(dir, "bin", "python")); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.Symlink(python, filepath.Join(dir, "bin", "python")))
 	site = filepath.Join(dir, "lib", "python3.11", "site-packages")
 	install(t, site, "pip", "24.0", map[string]string{"pip/__init__.py": "pip"})
 	return site
@@ -73,9 +70,7 @@ func install(t *testing.T, site, name, version string, files map[string]string) 
 func of(t *testing.T, program string) *Environment {
 	t.Helper()
 	e, err := new(Memory).Of(t.Context(), program, exec.LookPath)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return e
 }
 
@@ -125,9 +120,7 @@ func TestEnvironments(t *testing.T) {
 		}, []string{"numpy/core/x.py not there -> edited after it was installed"}},
 		"removed": {func(site string) {
 			numpy(site)
-			if err := os.Remove(filepath.Join(site, "numpy", "core", "x.py")); err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, os.Remove(filepath.Join(site, "numpy", "core", "x.py")))
 		}, []string{"numpy/core/x.py not there -> removed after it was installed"}},
 		"copied by hand": {func(site string) {
 			numpy(site)
@@ -210,9 +203,7 @@ func TestEditable(t *testing.T) {
 					write(t, filepath.Join(site, "easy-install.pth"), filepath.Join(project, "src")+"\n")
 					write(t, filepath.Join(site, "mine.egg-link"), filepath.Join(project, "src")+"\n.")
 				case "link":
-					if err := os.Symlink(filepath.Join(project, "src", "mine"), filepath.Join(site, "mine")); err != nil {
-						t.Fatal(err)
-					}
+					errtest.None(t, os.Symlink(filepath.Join(project, "src", "mine"), filepath.Join(site, "mine")))
 				}
 				if way != "develop" && way != "link" {
 					install(t, site, "mine", "1.0", url)
@@ -258,9 +249,7 @@ func TestPlaces(t *testing.T) {
 		if err := os.MkdirAll(filepath.Dir(in(from)), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Symlink(in(to), in(from)); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, os.Symlink(in(to), in(from)))
 	}
 	system := base(t, in("usr"))
 	link("usr/bin/python3.11", "usr/bin/python3")
@@ -274,9 +263,7 @@ func TestPlaces(t *testing.T) {
 	write(t, in("env/bin/uv"), "#!/bin/sh\n'''exec' '"+in("env/bin/python")+"' \"$0\" \"$@\"\n' '''\n")
 	write(t, in("env/bin/relocatable"), "#!/bin/sh\n'''exec' \"$(dirname -- \"$(realpath -- \"$0\")\")\"/'python' \"$0\" \"$@\"\n' '''\n")
 	venv(t, in("copies"), system)
-	if err := os.Remove(in("copies/bin/python")); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.Remove(in("copies/bin/python")))
 	write(t, in("copies/bin/python"), "\x7fELF of Python")
 	write(t, in("copies/pyvenv.cfg"), "home = "+filepath.Dir(system)+"\ninclude-system-site-packages = true\n")
 	write(t, in("mise/bin/mise"), "\x7fELF")
@@ -319,9 +306,7 @@ func TestPlaces(t *testing.T) {
 	} {
 		e, err := new(Memory).Of(t.Context(), in(program), exec.LookPath)
 		if strings.HasSuffix(program, "/bin") {
-			if err == nil || !strings.Contains(err.Error(), in(program)) {
-				t.Errorf("%s: %v", program, err)
-			}
+			errtest.Says(t, err, in(program))
 			continue
 		}
 		if err != nil {
@@ -374,9 +359,7 @@ func TestUnreadable(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			path, err := spoil(venv(t, filepath.Join(dir, "env"), base(t, filepath.Join(dir, "base"))))
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			_, err = new(Memory).Of(context.Background(), filepath.Join(dir, "env", "bin", "python"), exec.LookPath)
 			if path == "" && err != nil || path != "" && (err == nil || !strings.Contains(err.Error(), path)) {
 				t.Errorf("%v, want the path %q", err, path)

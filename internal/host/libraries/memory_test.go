@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestMemory: what has not moved is not read again, in this process or the next one; what
@@ -18,9 +20,7 @@ func TestMemory(t *testing.T) {
 		t.Helper()
 		before := m.reads.Load()
 		e, err := m.Of(t.Context(), program, exec.LookPath)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		return e, m.reads.Load() - before
 	}
 	m := &Memory{File: file}
@@ -36,9 +36,7 @@ func TestMemory(t *testing.T) {
 	if e, n := read(m); n != 0 || e.Digest != first.Digest {
 		t.Errorf("it was read again, %d times", n)
 	}
-	if err := m.Save(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, m.Save())
 	m = &Memory{File: file, now: later}
 	if e, n := read(m); n != 0 || e.Digest != first.Digest || e.String() != first.String() {
 		t.Errorf("in another process: read %d times, %s", n, e)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // counted is what a key has of a program's file.
@@ -74,9 +75,7 @@ func TestCondaProgram(t *testing.T) {
 		dir = t.TempDir()
 		python := "\x7fELF of " + dir
 		write(t, filepath.Join(dir, "bin/python3.11"), python)
-		if err := os.Symlink("python3.11", filepath.Join(dir, "bin/python")); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, os.Symlink("python3.11", filepath.Join(dir, "bin/python")))
 		write(t, filepath.Join(dir, "lib/R/bin/R"), "#!/bin/sh\nR_HOME="+dir+"\n")
 		write(t, filepath.Join(dir, "bin/perl"), "\x7fELF of perl")
 		write(t, filepath.Join(dir, "conda-meta/python.json"), fmt.Sprintf(`{"name":"python","version":"3.11.9","build":"0",%s"paths_data":{"paths":[
@@ -100,15 +99,11 @@ func TestCondaProgram(t *testing.T) {
 		t.Errorf("%s\n%s", first.Text, second.Text)
 	}
 	link := filepath.Join(t.TempDir(), "env")
-	if err := os.Symlink(one, link); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.Symlink(one, link))
 	if e := of(t, filepath.Join(link, "bin/python")); e.Digest != first.Digest {
 		t.Errorf("by a link to its folder: %s", e.Text)
 	}
-	if err := os.Symlink("../lib/R/bin/R", filepath.Join(one, "bin/R")); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.Symlink("../lib/R/bin/R", filepath.Join(one, "bin/R")))
 	before := of(t, filepath.Join(one, "bin/R"))
 	write(t, filepath.Join(one, "lib/R/library/mine/DESCRIPTION"), "by install.packages")
 	if e := of(t, filepath.Join(one, "bin/R")); len(before.Manifest.Files) != 1 || !strings.Contains(e.String(), Unlisted+": mine") || of(t, filepath.Join(one, "bin/python")).Digest != first.Digest {
@@ -119,9 +114,7 @@ func TestCondaProgram(t *testing.T) {
 	if a, b := of(t, filepath.Join(one, "v/bin/python")), of(t, filepath.Join(two, "v/bin/python")); a.Digest != b.Digest {
 		t.Errorf("environments of conda's Python: %s\n%s", a.Text, b.Text)
 	}
-	if err := os.Remove(filepath.Join(one, "lib/python3.11/site-packages/gone.py")); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.Remove(filepath.Join(one, "lib/python3.11/site-packages/gone.py")))
 	if e := of(t, filepath.Join(one, "bin/python")); len(e.Manifest.Files) != 1 || e.Manifest.Files[0] != (File{Name: "gone.py", Is: Gone}) {
 		t.Errorf("a file that was removed: %s", e.Text)
 	}
@@ -133,9 +126,7 @@ func TestCondaProgram(t *testing.T) {
 		t.Error("a package without a digest counts by its name")
 	}
 	write(t, filepath.Join(two, "conda-meta/python.json"), `{"damaged": "`+artifacts.Digest{}.Hex())
-	if _, err := Original(filepath.Join(two, "bin/python"), artifacts.Digest{}); err == nil || !strings.Contains(err.Error(), "python.json") {
-		t.Errorf("a damaged record: %v", err)
-	}
+	errtest.Says(t, errtest.Of(Original(filepath.Join(two, "bin/python"), artifacts.Digest{})), "python.json")
 }
 
 // TestCondaTimes: a package of conda is not one of pip, whatever times a copy of the environment has.
@@ -166,9 +157,7 @@ func TestUnknown(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(dir, "mise/shims"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(mise, filepath.Join(dir, "mise/shims/python3")); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.Symlink(mise, filepath.Join(dir, "mise/shims/python3")))
 	write(t, filepath.Join(dir, "conda/conda-meta/x.json"), "{}")
 	for program, want := range map[string]string{
 		filepath.Join(dir, "env/bin/python"):                              "",

@@ -265,8 +265,6 @@ func (r *reading) record(text string, by entry, editable bool, records map[strin
 	return fmt.Sprintf("%x", h.Sum(nil))
 }
 
-var ()
-
 // unlisted adds a file of which no record says anything; those of one folder are told
 // together.
 func (r *reading) unlisted(at root, e entry, is string) {

@@ -16,6 +16,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/listing"
 	"github.com/redsi/redsi/internal/stores/hashed"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
 )
 
@@ -120,9 +121,7 @@ func TestRefused(t *testing.T) {
 		`"aux.c" is another file on Windows`:  func(dir string) error { return os.WriteFile(filepath.Join(dir, "aux.c"), nil, 0o644) },
 	} {
 		dir := t.TempDir()
-		if err := make(dir); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, make(dir))
 		_, err := listing.Of(dir, true)
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), "a line in .gitignore") {
 			t.Errorf("want %s: %v", want, err)
@@ -177,9 +176,7 @@ func TestIgnore(t *testing.T) {
 			git("init", "-q")
 			want := strings.Split(strings.TrimSuffix(git("ls-files", "-z", "--others", "--exclude-standard"), "\x00"), "\x00")
 			l, err := listing.Of(dir, true)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			var got []string
 			for _, f := range l.Files {
 				if f.Mode != artifacts.Folder {
@@ -211,9 +208,7 @@ func TestRulesAbove(t *testing.T) {
 		t.Errorf("without rules: %v, %v", l, err)
 	}
 	lay(t, dir, "repo/data/.gitignore: [a\n")
-	if _, err := listing.Of(filepath.Join(dir, "repo/data"), true); err == nil || !strings.Contains(err.Error(), filepath.Join("data", ".gitignore")+":1: the pattern") {
-		t.Error(err)
-	}
+	errtest.Says(t, errtest.Of(listing.Of(filepath.Join(dir, "repo/data"), true)), filepath.Join("data", ".gitignore")+":1: the pattern")
 }
 
 // TestTree: there and back again, a folder has the same tree.
@@ -226,29 +221,19 @@ func TestTree(t *testing.T) {
 	}
 	tree := func(at string) artifacts.Artifact {
 		l, err := listing.Of(filepath.Join(dir, at), true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		a, err := l.Tree(t.Context(), hash)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		return a
 	}
 	was := tree("d")
-	if err := os.Rename(filepath.Join(dir, "d"), filepath.Join(dir, "e")); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.Rename(filepath.Join(dir, "d"), filepath.Join(dir, "e")))
 	if is := tree("e"); is.Digest != was.Digest || is.Validate() != nil {
 		t.Errorf("%+v, %v", is, is.Validate())
 	}
-	if err := os.Chmod(filepath.Join(dir, "e", "a"), 0); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.Chmod(filepath.Join(dir, "e", "a"), 0))
 	l, err := listing.Of(filepath.Join(dir, "e"), true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if _, err := l.Tree(t.Context(), hash); os.Getuid() != 0 && (err == nil || !strings.Contains(err.Error(), filepath.Join("e", "a")+": permission denied")) {
 		t.Error(err)
 	}

@@ -14,6 +14,8 @@ import (
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 var (
@@ -28,9 +30,7 @@ func codec(t *testing.T, lines ...string) Codec {
 		t.Fatal(err)
 	}
 	c, err := Load(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return c
 }
 
@@ -89,9 +89,7 @@ func TestCodec(t *testing.T) {
 			want := plain(`{"text":"planted"}`)
 			p := sealedBy(t, c.seal, want)
 			raw, err := proto.Marshal(p)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			if hidden := !bytes.Contains(raw, []byte("planted")) && !bytes.Contains(raw, []byte("messageType")); hidden != (len(c.seal.keys) > 0) {
 				t.Errorf("hidden: %v: %q", hidden, raw)
 			}
@@ -109,11 +107,7 @@ func TestCodec(t *testing.T) {
 			if !errors.As(err, &e) || len(err.Error()) > 400 {
 				t.Fatalf("got %v, %v; want an Error of one line", got, err)
 			}
-			for _, m := range c.mistakes {
-				if !strings.Contains(err.Error(), m) {
-					t.Errorf("%q does not say %q", err, m)
-				}
-			}
+			errtest.Says(t, err, c.mistakes...)
 		})
 	}
 }
@@ -182,9 +176,7 @@ func TestLoad(t *testing.T) {
 		if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Chmod(file, c.mode); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, os.Chmod(file, c.mode))
 		k, err := Load(file)
 		if c.mistakes == nil {
 			if err != nil || len(k.IDs()) != 1 || len(k.IDs()[0]) != 8 {
@@ -196,18 +188,12 @@ func TestLoad(t *testing.T) {
 			t.Errorf("%s is taken", c.name)
 			continue
 		}
-		for _, m := range c.mistakes {
-			if !strings.Contains(err.Error(), m) {
-				t.Errorf("%s: %q does not say %q", c.name, err, m)
-			}
-		}
+		errtest.Says(t, err, c.mistakes...)
 		if strings.Contains(err.Error(), oldKey[:20]) {
 			t.Errorf("%s: the error quotes the key: %v", c.name, err)
 		}
 	}
-	if _, err := Load(dir); err == nil || !strings.Contains(err.Error(), "regular") {
-		t.Errorf("a folder: %v", err)
-	}
+	errtest.Says(t, errtest.Of(Load(dir)), "regular")
 	if _, err := Load(filepath.Join(dir, "none")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no file: %v", err)
 	}

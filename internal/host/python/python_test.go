@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func TestNormal(t *testing.T) {
@@ -144,9 +146,7 @@ func TestNotebook(t *testing.T) {
 {"cell_type": "code", "id": "d", "metadata": {}, "execution_count": null, "outputs": [], "source": "print('#'"}]}`
 	normal := func(text string) string {
 		n, err := ParseNotebook(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		return n.Normal()
 	}
 	for _, c := range []struct {
@@ -179,8 +179,6 @@ func TestNotebook(t *testing.T) {
 		`{"nbformat": 4, "metadata": {"kernelspec": {"name": "julia-1.10"}}, "cells": [{}]}`:                                              "its cells are Julia",
 		`{"nbformat": 4, "metadata": {"language_info": {"name": "julia"}}, "cells": [{}]}`:                                                "its cells are julia",
 	} {
-		if _, err := ParseNotebook(text); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: got %v", text, err)
-		}
+		errtest.Says(t, errtest.Of(ParseNotebook(text)), want)
 	}
 }

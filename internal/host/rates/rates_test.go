@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/step"
 )
@@ -59,9 +60,7 @@ func TestKept(t *testing.T) {
 	if r, err := Named(all, "nvidia-h200"); err != nil || r.Device != "NVIDIA H200" {
 		t.Error(r, err)
 	}
-	if _, err := Named(all, "h100"); err == nil || !strings.Contains(err.Error(), "those of nvidia-h200, v100-paper") {
-		t.Error(err)
-	}
+	errtest.Says(t, errtest.Of(Named(all, "h100")), "those of nvidia-h200, v100-paper")
 }
 
 // TestDocuments: between two numbers of documents and beyond the larger, time and memory grow evenly; more

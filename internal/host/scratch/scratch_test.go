@@ -16,6 +16,7 @@ import (
 
 	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/internal/host/scratch"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/internal/system/process"
 )
@@ -61,9 +62,7 @@ func TestFolders(t *testing.T) {
 		t.Error("it is made before the first folder is")
 	}
 	one, err := a.New()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	two, err := a.New()
 	if err != nil || one == two {
 		t.Fatal(one, two, err)
@@ -79,9 +78,7 @@ func TestFolders(t *testing.T) {
 		os.Chmod(filepath.Join(one, "a", "b"), 0o500), os.Chmod(filepath.Join(one, "a"), 0)); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(a.Discard(one), a.Discard(two), a.Close(), a.Close()); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errors.Join(a.Discard(one), a.Discard(two), a.Close(), a.Close()))
 	left, err := os.ReadDir(root)
 	if err != nil || len(left) != 1 || left[0].Name() != "lock" {
 		t.Errorf("left %v, %v", left, err)
@@ -97,9 +94,7 @@ func TestRoot(t *testing.T) {
 	}
 	for _, root := range []string{open, link, file} {
 		a := scratch.In(root)
-		if _, err := a.New(); err == nil || !strings.Contains(err.Error(), root+" is not a folder that only this account") {
-			t.Errorf("%s: %v", root, err)
-		}
+		errtest.Says(t, errtest.Of(a.New()), root+" is not a folder that only this account")
 		if _, err := a.Sweep(); err == nil {
 			t.Errorf("%s is swept", root)
 		}
@@ -128,9 +123,7 @@ func working(t *testing.T, root string) (*exec.Cmd, string, []process.Identity) 
 			dir = d
 		} else if pid, err := strconv.Atoi(line); err == nil {
 			id, err := process.Of(pid)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			left = append(left, id)
 		}
 		started = started || line == "started"
@@ -149,15 +142,11 @@ func TestSweep(t *testing.T) {
 		t.Errorf("of living workers: %+v, %v", swept, err)
 	}
 	for _, w := range []*exec.Cmd{one, two} {
-		if err := w.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, w.Process.Kill())
 		_ = w.Wait()
 	}
 	bystander := exec.Command("sleep", "3600")
-	if err := bystander.Start(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, bystander.Start())
 	defer func() { _ = bystander.Process.Kill(); _ = bystander.Wait() }()
 
 	swept, err := scratch.In(root).Sweep()
@@ -188,9 +177,7 @@ func TestSweep(t *testing.T) {
 func TestSweepHalves(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "steps")
 	me, err := process.Self()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	write := func(place, owner, program string) string {
 		dir := filepath.Join(root, place, "step-1")
 		if err := errors.Join(os.MkdirAll(dir, 0o700), os.Chmod(root, 0o700)); err != nil {
@@ -212,9 +199,7 @@ func TestSweepHalves(t *testing.T) {
 		write("3-before-the-boot", host(me.Machine, "another"), fmt.Sprintf(`{"pid":%d,"start":%q,"machine":%q,"boot":"another"}`, me.PID, me.Start, me.Machine)),
 		write("4-number-taken", host("a container", me.Boot), fmt.Sprintf(`{"pid":%d,"start":"0","machine":%q,"boot":%q,"namespace":%q}`, me.PID, me.Machine, me.Boot, me.Numbers)),
 	}
-	if err := os.Remove(filepath.Join(root, "1-unfinished", "owner")); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.Remove(filepath.Join(root, "1-unfinished", "owner")))
 	// An engine whose container outlived its client is told to end it, by its name.
 	bin := t.TempDir()
 	told := filepath.Join(bin, "told")

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func TestSources(t *testing.T) {
@@ -47,9 +49,7 @@ func TestValues(t *testing.T) {
 			t.Errorf("%s: %q, %v; want %s", source, v, err, want)
 		}
 	}
-	if _, err := f.Values(map[string]string{"X": "env:REDSI_TEST_B", "Y": "env:REDSI_TEST_A"}); err == nil || !strings.Contains(err.Error(), "secret X") {
-		t.Errorf("%v", err)
-	}
+	errtest.Says(t, errtest.Of(f.Values(map[string]string{"X": "env:REDSI_TEST_B", "Y": "env:REDSI_TEST_A"})), "secret X")
 }
 
 // Values are found wherever a stream is cut.

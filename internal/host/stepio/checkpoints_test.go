@@ -13,19 +13,16 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/dir"
 	"github.com/redsi/redsi/internal/stores/mem"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 )
 
 func readCheckpoint(t *testing.T, c *Checkpoints, f artifacts.File) string {
 	t.Helper()
 	r, err := c.Open(t.Context(), f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	b, err := io.ReadAll(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return string(b)
 }
 
@@ -53,9 +50,7 @@ func TestForgedCheckpoint(t *testing.T) {
 		`{"a":{"name":"a","digest":"%s","size":1},"a/b":{"name":"a/b","digest":"%[1]s","size":1}}`, `{}%.0s`, `[]%.0s`, `{%.0s`,
 	} {
 		err := s.Records.Put(context.Background(), artifacts.CheckpointName(c.key, 8), fmt.Appendf(nil, record, f.Digest))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		passed := map[string]int64{}
 		c.count = func(what string, n int64) { passed[what] += n }
 		n, text, err := latest(t, c)
@@ -86,9 +81,7 @@ func latest(t *testing.T, c *Checkpoints, unfit ...string) (used int64, text str
 // those that are passed over are counted.
 func TestDamagedCheckpoint(t *testing.T) {
 	s, err := dir.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	passed := map[string]int64{}
 	c := &Checkpoints{records: s.Records, blobs: s.Blobs, key: artifacts.Sum([]byte("key")), count: func(what string, n int64) { passed[what] += n }}
 	one := saveCheckpoint(t, c, 1, "state", "one")
@@ -114,9 +107,7 @@ func TestDamagedCheckpoint(t *testing.T) {
 	wants(1, 1)
 	damage(one)
 	wants(0, 2)
-	if err := s.Records.Put(t.Context(), artifacts.CheckpointName(c.key, 3), []byte("no record")); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, s.Records.Put(t.Context(), artifacts.CheckpointName(c.key, 3), []byte("no record")))
 	wants(0, 3)
 }
 

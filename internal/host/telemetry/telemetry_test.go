@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func TestWantsTraces(t *testing.T) {
@@ -42,23 +44,17 @@ func TestWantsTraces(t *testing.T) {
 func TestAddress(t *testing.T) {
 	for _, address := range []string{"0", ":0", "127.0.0.1:0"} {
 		m, err := Start(context.Background(), Options{Metrics: address, Log: slog.New(slog.DiscardHandler)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		defer m.Close()
 		if !strings.HasPrefix(m.Address(), "127.0.0.1:") {
 			t.Errorf("%q is served at %s", address, m.Address())
 		}
 		for host, want := range map[string]int{"": http.StatusOK, "localhost": http.StatusOK, "metrics.example.org": http.StatusMisdirectedRequest} {
 			req, err := http.NewRequest(http.MethodGet, "http://"+m.Address()+"/metrics", nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			req.Host = host
 			r, err := http.DefaultClient.Do(req)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			r.Body.Close()
 			if r.StatusCode != want {
 				t.Errorf("as %q it answers %s", host, r.Status)

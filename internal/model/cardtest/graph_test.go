@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestGraphs: what is recorded computes, draws and changes what the same steps do that are not, in two graphs of one memory,
@@ -41,16 +42,24 @@ func TestGraphs(t *testing.T) {
 		}
 		values(step(64))
 		long, err := tensor.Record(card, nil, step(64))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		values(step(24))
 		short, err := tensor.Record(card, long, step(24))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if g, err := tensor.Record(card, long, func() { step(64)(); sum.Float32s() }); g != nil || err == nil {
-			t.Errorf("a copy from the card was recorded: %v", err)
+		errtest.None(t, err)
+		for name, f := range map[string]func(){
+			"a copy":   func() { sum.Float32s() },
+			"an error": func() { tensor.Failf("step", "it cannot") },
+			"a graph":  func() { _, err := tensor.Record(card, nil, step(64)); tensor.Failf("Record", "%v", err) },
+		} {
+			if g, err := tensor.Record(card, long, func() { step(64)(); f() }); g != nil || err == nil {
+				t.Errorf("%s was recorded: %v", name, err)
+			}
+			if fresh, err := tensor.Record(card, nil, step(24)); err != nil {
+				t.Errorf("after %s: %v", name, err)
+			} else {
+				near(t, "recorded after "+name, values(fresh.Replay), values(step(24)), 1e-6)
+				fresh.Free()
+			}
 		}
 		for n := range uint64(3) {
 			s.CopyInPlace(x, s.ToDevice(s.Normal(&tensor.RNG{Seed: n}, 0, 1, 64, 48), card))

@@ -14,6 +14,7 @@ import (
 
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/fakecard"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 var (
@@ -57,6 +58,9 @@ func begin(kind string) error {
 	case "real":
 		if tensor.CUDADevices() == 0 {
 			return errors.New("libtorch sees no card; `redsi doctor` says what is missing, REDSI_CUDA=FOLDER names where a Python's packages have a torch with CUDA")
+		}
+		if c := tensor.Card(); !c.Loaded || len(c.Versions) == 0 || c.Versions[0] != "torch "+tensor.Version() {
+			return fmt.Errorf("what was loaded is not torch %s: %+v", tensor.Version(), c)
 		}
 		return nil
 	}
@@ -104,9 +108,7 @@ func near(t *testing.T, name string, got, want []float32, tolerance float64) {
 func run(t *testing.T, f func(*tensor.Scope)) {
 	t.Helper()
 	before := tensor.Live()
-	if err := tensor.Run(f); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, tensor.Run(f))
 	if n := tensor.Live(); n != before {
 		t.Fatalf("%d tensors live, %d before", n, before)
 	}

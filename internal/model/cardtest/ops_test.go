@@ -4,6 +4,7 @@ package cardtest
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/redsi/redsi/internal/model/tensor"
@@ -121,6 +122,23 @@ var operations = []operation{
 		f: attention(true, 1, []int64{9, 1, 7}, []int64{9, 1, 7})},
 	{name: "attention_cross", shapes: shapes(size(8, 16), size(17, 16), size(17, 16)),
 		f: attention(false, 0.35, []int64{4, 1, 3}, []int64{9, 1, 7})},
+	// Heads that libtorch's memory-efficient kernel does not take.
+	{name: "attention_narrow", shapes: shapes(size(8, 12), size(17, 12), size(17, 12), size(2, 10, 10)),
+		f: attention(true, 0.35, []int64{4, 1, 3}, []int64{9, 1, 7})},
+	// What one product makes is not taken apart.
+	{name: "attention_qkv", shapes: shapes(size(17, 48), size(2, 10, 10)), f: func(s *scope, _ tensor.Device, in list) *tensor.Tensor {
+		of, spans := s.Split(in[0], 1, 16, 16, 16), packed([]int64{9, 1, 7}, []int64{9, 1, 7})
+		return s.PackedAttention(of[0], of[1], of[2], in[1], spans, tensor.AttentionOptions{Heads: 2, Scale: 1, Causal: true})
+	}},
+	{name: "attention_kv", shapes: shapes(size(8, 16), size(17, 32)), f: func(s *scope, _ tensor.Device, in list) *tensor.Tensor {
+		of, spans := s.Split(in[1], 1, 16, 16), packed([]int64{4, 1, 3}, []int64{9, 1, 7})
+		return s.PackedAttention(in[0], of[0], of[1], nil, spans, tensor.AttentionOptions{Heads: 2, Scale: 1})
+	}},
+	// In decoding several sequences of queries look at the same keys.
+	{name: "attention_shared", fixed: true, shapes: shapes(size(4, 16), size(9, 16), size(9, 16)), f: func(s *scope, _ tensor.Device, in list) *tensor.Tensor {
+		spans := tensor.Spans{QStart: []int64{0, 2, 3}, QLen: []int64{2, 1, 1}, KStart: []int64{0, 0, 5}, KLen: []int64{5, 5, 4}}
+		return s.PackedAttention(in[0], in[1], in[2], nil, spans, tensor.AttentionOptions{Heads: 2, Scale: 1})
+	}},
 }
 
 // tolerances of a type, by the largest value: those of the products of a card, which adds up in another order.
@@ -185,25 +203,61 @@ func TestOperations(t *testing.T) {
 // TestDropout: the card draws masks of its own, of the right rate; the gradient has the mask of the values, and the same
 // state gives the same.
 func TestDropout(t *testing.T) {
-	run(t, func(s *tensor.Scope) {
-		const n, p = 200_000, 0.1
-		x := s.Full(1, tensor.F32, card, n)
-		s.Leaf(x)
-		first, again := tensor.RNG{Seed: 7}, tensor.RNG{Seed: 7}
-		tensor.SeedDevice(card, &first)
-		y := s.Dropout(x, p, &first)
-		mask := y.Float32s()
-		kept := 0
-		for _, v := range mask {
-			if v != 0 {
-				kept++
+	const n, p = 200_000, 0.1
+	for name, f := range map[string]func(s *scope, x *tensor.Tensor) *tensor.Tensor{
+		"dropout": func(s *scope, x *tensor.Tensor) *tensor.Tensor { return s.Dropout(x, p, &tensor.RNG{}) },
+		"add_dropout": func(s *scope, x *tensor.Tensor) *tensor.Tensor {
+			return s.AddDropout(s.Zeros(tensor.F32, card, n), x, p, &tensor.RNG{})
+		},
+		"relu_dropout": func(s *scope, x *tensor.Tensor) *tensor.Tensor { return s.ReluDropout(x, p, &tensor.RNG{}) },
+	} {
+		run(t, func(s *tensor.Scope) {
+			x := s.Full(1, tensor.F32, card, n)
+			s.Leaf(x)
+			tensor.SeedDevice(card, &tensor.RNG{Seed: 7})
+			y := f(s, x)
+			mask := y.Float32s()
+			kept := 0
+			for _, v := range mask {
+				if v != 0 {
+					kept++
+				}
 			}
+			if share := float64(kept) / n; math.Abs(share-(1-p)) > 0.005 {
+				t.Errorf("%s kept %.4f", name, share)
+			}
+			near(t, name+"/gradient", s.Gradients(s.Sum(y), list{x})[0].Float32s(), mask, 1e-6)
+			tensor.SeedDevice(card, &tensor.RNG{Seed: 7})
+			near(t, name+"/again", f(s, x).Float32s(), mask, 0)
+			tensor.SeedDevice(card, &tensor.RNG{Seed: 8})
+			if slices.Equal(f(s, x).Float32s(), mask) {
+				t.Errorf("%s: another seed draws the same mask", name)
+			}
+		})
+	}
+}
+
+// TestAttentionDropout: the gradient of attention is that of the mask that the seed draws.
+func TestAttentionDropout(t *testing.T) {
+	run(t, func(s *tensor.Scope) {
+		const rows, width = 20, 12
+		normal := func(seed uint64, n ...int64) *tensor.Tensor {
+			return s.ToDevice(s.Normal(&tensor.RNG{Seed: seed}, 0, 1, n...), card)
 		}
-		if share := float64(kept) / n; math.Abs(share-(1-p)) > 0.005 {
-			t.Errorf("kept %.4f", share)
+		q, k, v, g, direction := normal(1, rows, width), normal(2, rows, width), normal(3, rows, width), normal(4, rows, width), normal(5, rows, width)
+		s.Leaf(q)
+		value := func(q *tensor.Tensor) *tensor.Tensor {
+			tensor.SeedDevice(card, &tensor.RNG{Seed: 5})
+			return s.Sum(s.Mul(s.PackedAttention(q, k, v, nil, packed([]int64{9, 11}, []int64{9, 11}), tensor.AttentionOptions{Heads: 2, Scale: 1, Dropout: 0.3}), g))
 		}
-		near(t, "dropout/gradient", s.Gradients(s.Sum(y), list{x})[0].Float32s(), mask, 1e-6)
-		tensor.SeedDevice(card, &again)
-		near(t, "dropout/again", s.Dropout(x, p, &again).Float32s(), mask, 0)
+		grad := s.Gradients(value(q), list{q})[0]
+		tensor.NoGrad(func() {
+			const h = 1e-2
+			got := s.Sum(s.Mul(grad, direction)).Item()
+			want := (value(s.Add(q, s.Scale(direction, h))).Item() - value(s.Add(q, s.Scale(direction, -h))).Item()) / (2 * h)
+			if math.Abs(got-want) > 0.01*max(1, math.Abs(want)) {
+				t.Errorf("the gradient says %g, the values %g", got, want)
+			}
+		})
 	})
 }

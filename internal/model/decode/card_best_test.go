@@ -1,3 +1,5 @@
+//go:build linux
+
 package decode
 
 import (
@@ -9,6 +11,7 @@ import (
 	seeded "github.com/redsi/redsi/internal/corpora/drawn"
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // tied are numbers of few values, so that most candidates have equals.
@@ -23,7 +26,6 @@ func tied(d *seeded.Numbers, n, values int) []float32 {
 // TestTies: a card's candidates are the CPU's, in its order, whatever is equal and
 // whether blocks are chosen or all are sorted.
 func TestTies(t *testing.T) {
-	defer tensor.Emulate()()
 	var d seeded.Numbers
 	looked := map[bool]int{}
 	for range 300 {
@@ -37,9 +39,7 @@ func TestTies(t *testing.T) {
 			}
 		}
 		want, err := table.Top(sums, n)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		var got [][]Candidate
 		e := tensor.Run(func(s *tensor.Scope) {
 			on := s.Upload(tensor.CUDA(0), packed(sums))[0]
@@ -67,7 +67,6 @@ func TestTies(t *testing.T) {
 // TestTrieTies: along a trie the same, with nodes of very different widths and rows
 // that have none.
 func TestTrieTies(t *testing.T) {
-	defer tensor.Emulate()()
 	var d seeded.Numbers
 	for range 60 {
 		seen := map[[3]int32]bool{}
@@ -107,9 +106,7 @@ func TestTrieTies(t *testing.T) {
 			t.Fatalf("beams are at %v, want %v", of, nodes)
 		}
 		want, err := table.Along(trie, nodes, sums, n)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		var got [][]Candidate
 		o := &output{m: &seq2seq.Model{Device: tensor.CUDA(0)}, count: int64(vocab)}
 		e := tensor.Run(func(s *tensor.Scope) {

@@ -1,3 +1,5 @@
+//go:build linux
+
 package decode
 
 import (
@@ -12,16 +14,18 @@ import (
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/t5"
 	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/model/tensor/fakecard"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // counted is a session that counts what each of its tokens asks of a card.
 type counted struct {
 	*session
-	tokens *[]tensor.Counts
+	tokens *[]fakecard.Counts
 }
 
 func (c counted) Step(ctx context.Context, queries []int, tokens, parents []int32) (scores Scores, err error) {
-	*c.tokens = append(*c.tokens, tensor.Count(func() { scores, err = c.session.Step(ctx, queries, tokens, parents) }))
+	*c.tokens = append(*c.tokens, fakecard.Count(func() { scores, err = c.session.Step(ctx, queries, tokens, parents) }))
 	if err != nil {
 		return nil, err
 	}
@@ -31,19 +35,16 @@ func (c counted) Step(ctx context.Context, queries []int, tokens, parents []int3
 // countedScores add what is asked of a token's scores to what its Step asked.
 type countedScores struct {
 	*cardStep
-	tokens *[]tensor.Counts
+	tokens *[]fakecard.Counts
 }
 
 func (c countedScores) count(f func()) {
 	of := &(*c.tokens)[len(*c.tokens)-1]
-	n := tensor.Count(f)
+	n := fakecard.Count(f)
 	for name, k := range of.Operators {
 		n.Operators[name] += k
 	}
-	for name, k := range of.Syncs {
-		n.Syncs[name] += k
-	}
-	n.Launches, n.Uploads, n.Downloads = n.Launches+of.Launches, n.Uploads+of.Uploads, n.Downloads+of.Downloads
+	n.Launches, n.Uploads, n.Downloads, n.Syncs = n.Launches+of.Launches, n.Uploads+of.Uploads, n.Downloads+of.Downloads, n.Syncs+of.Syncs
 	*of = n
 }
 
@@ -69,9 +70,7 @@ func shape(t *testing.T, layers int64) *seq2seq.Model {
 	c := t5.Defaults()
 	c.VocabSize, c.DModel, c.DKV, c.DFF, c.NumLayers, c.NumDecoderLayers, c.NumHeads = 600, 16, 4, 32, layers, layers, 4
 	m, err := seq2seq.Init(c, 3, tensor.CUDA(0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	t.Cleanup(m.Close)
 	return m
 }
@@ -93,7 +92,6 @@ func few(n, low, high int) [][]int32 {
 // samples do. The golden file has the kernels of the last whole token of each, and of an
 // atomic batch from the queries to the ranking.
 func TestCounts(t *testing.T) {
-	defer tensor.Emulate()()
 	ctx, queries := context.Background(), few(5, 3, 9)
 	seen := map[[2]int32]bool{}
 	var ids [][]int32
@@ -108,19 +106,15 @@ func TestCounts(t *testing.T) {
 	for name, layers := range map[string]int64{"tiny": 4, "small": 6, "base": 12} {
 		m := shape(t, layers)
 		x, err := NewSearcher(m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		defer x.Close()
-		if err := tensor.Try(func() { _, err = x.output.card.trie(trie, x.output) }); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, tensor.Try(func() { _, err = x.output.card.trie(trie, x.output) }))
 		for mode, find := range map[string]func(s Stepper) error{
 			"beam":   func(s Stepper) error { _, err := Search(ctx, s, len(queries), NewBeam(6, nil)); return err },
 			"trie":   func(s Stepper) error { _, err := Search(ctx, s, len(queries), NewBeam(6, trie)); return err },
 			"sample": func(s Stepper) error { _, err := Sample(ctx, s, make([]uint64, len(queries)), samples()); return err },
 		} {
-			var tokens []tensor.Counts
+			var tokens []fakecard.Counts
 			e := tensor.Try(func() {
 				var c *session
 				if c, err = start(x.output, nil, queries, 6); err != nil {
@@ -133,7 +127,7 @@ func TestCounts(t *testing.T) {
 				t.Fatal(e, err)
 			}
 			for i, n := range tokens {
-				if n.Uploads != 1 || n.Downloads != 1 || len(n.Syncs) > 0 {
+				if n.Uploads != 1 || n.Downloads != 1 || n.Syncs != 0 {
 					t.Errorf("%s %s, token %d: %d uploads, %d downloads, waits for %v", name, mode, i+1, n.Uploads, n.Downloads, n.Syncs)
 				}
 			}
@@ -142,19 +136,17 @@ func TestCounts(t *testing.T) {
 			}
 			got[name+" "+mode] = tokens[2].Operators
 		}
-		var n tensor.Counts
+		var n fakecard.Counts
 		r, err := NewRanker(m, 100, 500)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		e := tensor.Try(func() {
-			n = tensor.Count(func() { _, err = r.Rank(ctx, queries, 40, len(queries), nil) })
+			n = fakecard.Count(func() { _, err = r.Rank(ctx, queries, 40, len(queries), nil) })
 		})
 		r.Close()
 		if e != nil || err != nil {
 			t.Fatal(e, err)
 		}
-		if n.Uploads != 3 || n.Downloads != 1 || len(n.Syncs) > 0 { // inputs, what the decoder's positions need, the token
+		if n.Uploads != 3 || n.Downloads != 1 || n.Syncs != 0 { // inputs, what the decoder's positions need, the token
 			t.Errorf("%s: an atomic batch has %d uploads, %d downloads and waits for %v", name, n.Uploads, n.Downloads, n.Syncs)
 		}
 		got[name+" atomic"] = n.Operators
@@ -182,11 +174,9 @@ func TestPositions(t *testing.T) {
 	g := readGolden(t, "../bart/testdata/beam.json")
 	onCard(t, "../bart/testdata/plain", func(m *seq2seq.Model) {
 		x, err := NewSearcher(m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		defer x.Close()
-		var tokens []tensor.Counts
+		var tokens []fakecard.Counts
 		e := tensor.Try(func() {
 			var c *session
 			if c, err = start(x.output, nil, g.Queries, 6); err != nil {
@@ -201,7 +191,7 @@ func TestPositions(t *testing.T) {
 			t.Fatal(e, err, len(tokens))
 		}
 		for i, n := range tokens {
-			if n.Uploads != 1 || n.Downloads != 1 || len(n.Syncs) > 0 {
+			if n.Uploads != 1 || n.Downloads != 1 || n.Syncs != 0 {
 				t.Errorf("token %d: %d uploads, %d downloads, waits for %v", i+1, n.Uploads, n.Downloads, n.Syncs)
 			}
 		}

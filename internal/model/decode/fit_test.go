@@ -1,3 +1,5 @@
+//go:build linux
+
 package decode
 
 import (
@@ -10,29 +12,24 @@ import (
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/t5"
 	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/model/tensor/fakecard"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestPerQuery: the estimate is no less than what decoding takes at its most, and at
 // most twice that.
 func TestPerQuery(t *testing.T) {
-	defer tensor.Emulate()()
 	c := t5.Defaults()
 	c.VocabSize, c.DModel, c.DKV, c.DFF, c.NumLayers, c.NumDecoderLayers, c.NumHeads = 8000, 128, 32, 512, 2, 2, 4
 	m, err := seq2seq.Init(c, 3, tensor.CUDA(0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	defer m.Close()
 	x, err := NewSearcher(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	defer x.Close()
 	r, err := NewRanker(m, 0, c.VocabSize)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	defer r.Close()
 	ctx, queries := context.Background(), few(6, 16, 16)
 	trie := trieOf(t, distinct(few(2000, 3, 3)))
@@ -48,11 +45,11 @@ func TestPerQuery(t *testing.T) {
 		"atomic":   {Load{Beams: 1, Tokens: 1}, func() error { _, err := r.Rank(ctx, queries, 40, 6, nil); return err }},
 	} {
 		of.load.Input = 16
-		var n tensor.Counts
+		var n fakecard.Counts
 		var failed error
 		var estimate int64
 		err := tensor.Try(func() {
-			n = tensor.Count(func() { failed = of.run() })
+			n = fakecard.Count(func() { failed = of.run() })
 			estimate = PerQuery(m, of.load)
 		})
 		if err != nil || failed != nil {
@@ -95,13 +92,9 @@ func TestAutomaticBatch(t *testing.T) {
 	g := readT5Golden(t)
 	onCard(t, "../t5/testdata/v1_0", func(m *seq2seq.Model) {
 		got, err := find(context.Background(), m, g.Queries, NewBeam(6, nil), 0, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		want, err := find(context.Background(), m, g.Queries, NewBeam(6, nil), unknownBatch, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		sameHypotheses(t, "together", got, want)
 	})
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/redsi/redsi/internal/ranking/retrieve"
 	"github.com/redsi/redsi/internal/ranking/retrieve/stopping"
 	"github.com/redsi/redsi/internal/ranking/search"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
 )
 
@@ -181,29 +182,6 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// What is found for a query does not depend on those that it is searched with: the
-// same documents in the same order, and scores that differ by rounding only.
-func TestTogether(t *testing.T) {
-	for _, kind := range []docid.Kind{docid.KindNaive, docid.KindAtomic} {
-		e := open(t, collection(t, kind, false), search.Options{Beams: 5, Device: "cpu"})
-		var queries []string
-		for i := range 40 { // more than are decoded together
-			queries = append(queries, strings.Repeat("who wrote book ", i%3)+fmt.Sprint(i))
-		}
-		for i, a := range ask(t, e, 5, queries...) {
-			alone := ask(t, e, 5, queries[i])[0]
-			if fmt.Sprint(documentsOf(a)) != fmt.Sprint(documentsOf(alone)) || a.Invalid != alone.Invalid || a.Truncated != alone.Truncated {
-				t.Fatalf("%s, %q: %+v, alone %+v", kind, queries[i], a, alone)
-			}
-			for k, h := range a.Hits {
-				if w := alone.Hits[k]; math.Abs(h.Score-w.Score) > 1e-5 || math.Abs(h.Probability-w.Probability) > 1e-5*w.Probability {
-					t.Errorf("%s, %q, rank %d: %+v, alone %+v", kind, queries[i], h.Rank, h, w)
-				}
-			}
-		}
-	}
-}
-
 // Several goroutines may ask at once and get what each alone would get.
 func TestConcurrent(t *testing.T) {
 	e := open(t, collection(t, docid.KindNaive, false), search.Options{Beams: 5, Device: "cpu"})
@@ -251,9 +229,7 @@ func TestOpenErrors(t *testing.T) {
 			t.Errorf("%s: error %v, want %q", name, err, c.want)
 		}
 	}
-	if _, err := Open(t.Context(), atomic, 4, options); err == nil || !strings.Contains(err.Error(), "document 4 of ids is not in the texts") {
-		t.Errorf("other texts: error %v", err)
-	}
+	errtest.Says(t, errtest.Of(Open(t.Context(), atomic, 4, options)), "document 4 of ids is not in the texts")
 	e := open(t, atomic, options)
 	for _, k := range []int{0, 41} {
 		if _, err := e.Search(context.Background(), []string{"x"}, k); err == nil {

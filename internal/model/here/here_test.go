@@ -1,3 +1,5 @@
+//go:build linux
+
 package here
 
 import (
@@ -6,14 +8,15 @@ import (
 
 	"github.com/redsi/redsi/internal/host/device"
 	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/model/tensor/fakecard"
 	"github.com/redsi/redsi/step"
 )
+
+func TestMain(m *testing.M) { fakecard.Main(m) }
 
 // TestOf: a step computes on what its process was given, whatever it asks for; a card that
 // is not there is an error.
 func TestOf(t *testing.T) {
-	end := tensor.Emulate()
-	defer end()
 	for name, want := range map[string]tensor.Device{"cpu": tensor.CPU, "auto": tensor.CUDA(0), "cuda": tensor.CUDA(0), "cuda:0": tensor.CUDA(0)} {
 		if d, err := Of(t.Context(), name); err != nil || d != want {
 			t.Errorf("%s: %s, %v", name, d, err)

@@ -8,17 +8,14 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"runtime"
-	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/corpora/drawn"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
-	"github.com/redsi/redsi/internal/model/adafactor"
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
 )
 
@@ -32,21 +29,9 @@ func small() Config {
 func initial(t testing.TB, c Config, seed uint64) *seq2seq.Model {
 	t.Helper()
 	m, err := seq2seq.Init(c, seed, tensor.CPU)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	t.Cleanup(m.Close)
 	return m
-}
-
-func optimizer(t testing.TB, m *seq2seq.Model) *adafactor.Optimizer {
-	t.Helper()
-	a, err := adafactor.New(m.Params(), adafactor.Defaults())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(a.Close)
-	return a
 }
 
 // All three files of a checkpoint that transformers wrote are the same model, and
@@ -78,9 +63,7 @@ func TestFilesRoundTrip(t *testing.T) {
 				}
 			}
 			got, err := seq2seq.Load(folder, tensor.CPU, Family)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			t.Cleanup(got.Close)
 			same(name+"/"+file, got)
 		}
@@ -88,13 +71,9 @@ func TestFilesRoundTrip(t *testing.T) {
 		if kept := os.Getenv("REDSI_KEEP"); kept != "" { // for tools/golden/model_opens.py
 			folder = filepath.Join(kept, name)
 		}
-		if err := want.Save(folder); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, want.Save(folder))
 		got, err := seq2seq.Load(folder, tensor.CPU, Family)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		t.Cleanup(got.Close)
 		same(name+" saved", got)
 		if files, err := os.ReadDir(folder); err != nil || len(files) != 2 {
@@ -106,92 +85,6 @@ func TestFilesRoundTrip(t *testing.T) {
 			t.Errorf("config %s, %v", text, err)
 		}
 	}
-}
-
-// Training with dropout: the loss falls, equal seeds give equal models bit for bit,
-// nothing leaks, memory stays flat. REDSI_SOAK_STEPS asks for more steps.
-func TestTrainingSoak(t *testing.T) {
-	steps := 300
-	if text := os.Getenv("REDSI_SOAK_STEPS"); text != "" {
-		var err error
-		if steps, err = strconv.Atoi(text); err != nil {
-			t.Fatal(err)
-		}
-	}
-	live := tensor.Live()
-	train := func(steps int) (*seq2seq.Model, float64, float64) {
-		m, err := seq2seq.Init(small(), 5, tensor.CPU)
-		if err != nil {
-			t.Fatal(err)
-		}
-		a, rng := optimizer(t, m), &tensor.RNG{Seed: 9}
-		draw := drawn.Numbers(3)
-		var first, last float64
-		var settled int64
-		for step := range steps {
-			b := seq2seq.Batch{Inputs: draw.Sequences(4, 3, 9), Labels: [][]int32{{3, 1}, {4, 5, 1}, {6, 1}, {7, 1}}}
-			for _, ids := range b.Inputs {
-				for i := range ids {
-					ids[i] %= 50
-				}
-			}
-			tensortest.Run(t, func(s *tensor.Scope) {
-				of, grads := m.Gradients(s, m.Prepare(b), rng, seq2seq.Scale{})
-				loss := of.Item()
-				a.Step(grads, 1e-2)
-				if last = loss; step == 0 {
-					first = loss
-				}
-			})
-			if step == 100 {
-				settled = resident(t)
-			}
-		}
-		if steps > 100 {
-			grown := resident(t) - settled
-			t.Logf("%d steps: loss %.3f to %.3f, memory grew by %d kB after step 100", steps, first, last, grown>>10)
-			if grown > 48<<20 {
-				t.Errorf("memory grew by %d MB in %d steps", grown>>20, steps-100)
-			}
-		}
-		a.Close()
-		return m, first, last
-	}
-	m, first, last := train(steps)
-	if !(last < first/2) {
-		t.Errorf("the loss went from %g to %g", first, last)
-	}
-	m.Close()
-	one, _, _ := train(20)
-	two, _, _ := train(20)
-	tensortest.Run(t, func(*tensor.Scope) {
-		for i, p := range one.Params() {
-			if !bytes.Equal(p.Tensor.Bytes(), two.Params()[i].Tensor.Bytes()) {
-				t.Errorf("%s differs between two equal runs", p.Name)
-			}
-		}
-	})
-	one.Close()
-	two.Close()
-	if n := tensor.Live(); n != live {
-		t.Errorf("%d tensors leaked", n-live)
-	}
-}
-
-// resident is this process's memory in bytes, where the system says it.
-func resident(t *testing.T) int64 {
-	t.Helper()
-	runtime.GC()
-	text, err := os.ReadFile("/proc/self/statm")
-	if errors.Is(err, os.ErrNotExist) {
-		return 0
-	}
-	fields := strings.Fields(string(text))
-	pages, err := strconv.ParseInt(fields[1], 10, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return pages * int64(os.Getpagesize())
 }
 
 func TestMistakes(t *testing.T) {
@@ -243,9 +136,7 @@ func TestMistakes(t *testing.T) {
 		`"d_kv": -8`: "config: d_kv is -8",
 	} {
 		folder := t.TempDir()
-		if err := os.CopyFS(folder, os.DirFS("testdata/v1_0")); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, os.CopyFS(folder, os.DirFS("testdata/v1_0")))
 		text, err := os.ReadFile(filepath.Join(folder, seq2seq.ConfigFile))
 		if err == nil {
 			err = os.WriteFile(filepath.Join(folder, seq2seq.ConfigFile), []byte(strings.Replace(string(text), `"d_kv": 8`, change, 1)), 0o644)
@@ -275,9 +166,7 @@ var _ io.Writer = full{}
 func TestBF16(t *testing.T) {
 	m, b := load(t, "v1_0"), batch(t)
 	want, err := m.Loss(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	m.Compute = tensor.BF16
 	got, err := m.Loss(b)
 	if err != nil || math.Abs(got-want) > 0.05*want {

@@ -8,7 +8,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor/native"
 )
 
-// Layout is how queries of one padding look at keys of another, on a card.
+// Layout is how queries of one padding look at keys of another, on a card or in half precision.
 type Layout struct {
 	q, k   *Padding
 	hidden [2]*Tensor // without and with a causal mask
@@ -68,17 +68,17 @@ func (l *Layout) bias(op string, bias *Tensor, heads int64, causal bool, q *Tens
 func (s *Scope) layoutOf(q, k *Tensor, spans Spans) *Layout {
 	if q == k && len(spans.QStart) > 0 && &spans.QStart[0] == &spans.KStart[0] && &spans.QLen[0] == &spans.KLen[0] {
 		rows := q.Dim(0)
-		all := s.Upload(onCardOf(q), PaddingIndexes(spans.QStart, spans.QLen, rows, 0))
+		all := s.Upload(q.Device(), PaddingIndexes(spans.QStart, spans.QLen, rows, 0))
 		p := s.NewPadding(spans.QStart, spans.QLen, rows, 0, all[0])
 		return NewLayout(p, p)
 	}
 	qRows, kRows := q.Dim(0), k.Dim(0)
-	all := s.Upload(onCardOf(q), PaddingIndexes(spans.QStart, spans.QLen, qRows, 0), PaddingIndexes(spans.KStart, spans.KLen, kRows, 0))
+	all := s.Upload(q.Device(), PaddingIndexes(spans.QStart, spans.QLen, qRows, 0), PaddingIndexes(spans.KStart, spans.KLen, kRows, 0))
 	return NewLayout(s.NewPadding(spans.QStart, spans.QLen, qRows, 0, all[0]), s.NewPadding(spans.KStart, spans.KLen, kRows, 0, all[1]))
 }
 
-// packedOnCard is PackedAttention by a layout.
-func (s *Scope) packedOnCard(op string, q, k, v, bias *Tensor, spans Spans, o AttentionOptions) *Tensor {
+// packedByLayout is PackedAttention of libtorch's operations, over a padded batch.
+func (s *Scope) packedByLayout(op string, q, k, v, bias *Tensor, spans Spans, o AttentionOptions) *Tensor {
 	l := spans.Layout
 	if l == nil {
 		l = s.layoutOf(q, k, spans)
@@ -91,13 +91,13 @@ func (s *Scope) packedOnCard(op string, q, k, v, bias *Tensor, spans Spans, o At
 		Failf(op, "%s and %s do not fit a layout of %d and %d rows", q, k, l.q.rows, l.k.rows)
 	}
 	if !l.q.unique {
-		Failf(op, "rows of q that no sequence has, or several, are not supported on a card")
+		Failf(op, "rows of q that no sequence has, or several, are not supported on a card or in half precision")
 	}
 	d := width / o.Heads
 	packed := native.PackedOptions{N: l.q.n, M: l.q.most, L: l.k.most, Heads: o.Heads, Scale: o.Scale, Dropout: o.Dropout,
-		Fused: o.form.fused(native.FusedFits(q.n(op), d))}
+		Fused: native.FusedFits(q.n(op), d)}
 	// Without a bias the kernel takes sequences as they lie.
-	if packed.Fused && bias == nil && l.q.ends != nil && l.k.ends != nil && o.form != padded {
+	if packed.Fused && bias == nil && l.q.ends != nil && l.k.ends != nil {
 		packed.QEnds, packed.KEnds, packed.Causal = l.q.ends.n(op), l.k.ends.n(op), o.Causal
 	}
 	for first, in := 0, []*Tensor{q, k, v}; first < 3; {
@@ -125,6 +125,9 @@ func (s *Scope) packedOnCard(op string, q, k, v, bias *Tensor, spans Spans, o At
 	}
 	if packed.QEnds == nil {
 		packed.Bias = l.bias(op, bias, o.Heads, o.Causal, q).n(op)
+	}
+	if !q.Device().IsCUDA() && o.Dropout > 0 { // a card is seeded once for a step
+		must(op, native.Seed(-1, o.RNG.keyFor(o.Dropout)))
 	}
 	out, msg := native.PackedAttention(q.n(op), k.n(op), v.n(op), packed)
 	return s.ownNative(op, out, msg, q, k, v, bias)
@@ -172,18 +175,6 @@ func (s *Scope) Pair(a, b *Tensor) *Tensor {
 	return s.own(op, out, a, b)
 }
 
-// form is which of its two forms attention on a card takes; tests ask for one.
-type form int
-
-const (
-	byType   form = iota // the kernel where it fits
-	kernel               // libtorch's memory-efficient kernel
-	padded               // the kernel, whatever it takes without padding
-	products             // matrix products
-)
-
-func (f form) fused(fits bool) bool { return f == kernel || f == padded || f == byType && fits }
-
 // BatchAttention is softmax(scale·q·kᵀ + bias)·v per head, of a padded batch: q [n, m, heads*d],
 // k and v [n, l, heads*d] -> [n, m, heads*d]. The bias, nil or of a shape that broadcasts to
 // [n, heads, m, l], holds masks too, as large negative numbers. On a card in half precision it
@@ -197,7 +188,7 @@ func (s *Scope) BatchAttention(q, k, v, bias *Tensor, o AttentionOptions) *Tenso
 	if o.Heads <= 0 {
 		Failf(op, "%d heads", o.Heads)
 	}
-	fused := o.form.fused(native.FusedFits(q.n(op), q.Dim(-1)/o.Heads))
+	fused := native.FusedFits(q.n(op), q.Dim(-1)/o.Heads)
 	out, msg := native.BatchAttention(q.n(op), k.n(op), v.n(op), bias.optional(op), o.Heads, o.Scale, o.Dropout, fused)
 	return s.ownNative(op, out, msg, q, k, v, bias)
 }
@@ -208,7 +199,7 @@ func (s *Scope) BatchAttention(q, k, v, bias *Tensor, o AttentionOptions) *Tenso
 // training.
 type Spans struct {
 	QStart, QLen, KStart, KLen []int64
-	Layout                     *Layout // of the same sequences, on a card; nil: made for each call, by an upload
+	Layout                     *Layout // of the same sequences, on a card or in half precision; nil: made for each call, by an upload
 }
 
 // AttentionOptions are what PackedAttention takes beside tensors.
@@ -218,8 +209,6 @@ type AttentionOptions struct {
 	Causal  bool    // query i of m sees keys 0 … i+n-m
 	Dropout float64 // of the probabilities
 	RNG     *RNG    // needed where Dropout is not 0, but for a card's (SeedDevice)
-
-	form form // on a card
 }
 
 // PackedAttention is softmax(scale·q·kᵀ + bias)·v per head, of sequences without
@@ -228,8 +217,8 @@ type AttentionOptions struct {
 // left corner.
 func (s *Scope) PackedAttention(q, k, v, bias *Tensor, spans Spans, o AttentionOptions) *Tensor {
 	const op = "PackedAttention"
-	if q.onCard() {
-		return s.packedOnCard(op, q, k, v, bias, spans, o)
+	if !q.plain() {
+		return s.packedByLayout(op, q, k, v, bias, spans, o)
 	}
 	out, msg := native.Attention(q.n(op), k.n(op), v.n(op), bias.optional(op), native.Spans{QStart: spans.QStart, QLen: spans.QLen, KStart: spans.KStart, KLen: spans.KLen}, native.AttentionOptions{
 		Heads: o.Heads, Scale: o.Scale, Causal: o.Causal, Dropout: o.Dropout, Key: o.RNG.keyFor(o.Dropout)})

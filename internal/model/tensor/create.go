@@ -68,7 +68,6 @@ func (s *Scope) Upload(dev Device, arrays ...[]int64) []*Tensor {
 	}
 	c, msg := native.Upload(all, int(dev.c()))
 	whole := s.ownNative("Upload", c, msg)
-	uploaded(dev, int64(len(all))*8)
 	views, at := make([]*Tensor, len(arrays)), int64(0)
 	for i, a := range arrays {
 		views[i] = s.Narrow(whole, 0, at, int64(len(a)))
@@ -82,7 +81,6 @@ func (s *Scope) Upload(dev Device, arrays ...[]int64) []*Tensor {
 func (s *Scope) UploadInPlace(to *Tensor, numbers []int64) {
 	const op = "UploadInPlace"
 	must(op, native.UploadInto(to.n(op), numbers), to)
-	uploaded(to.Device(), int64(len(numbers))*8)
 }
 
 func fromSlice[E any](s *Scope, values []E, d DType, dev Device, shape []int64) *Tensor {
@@ -132,11 +130,6 @@ func (s *Scope) onto(t *Tensor, dev Device) *Tensor {
 
 // ToDevice is t on dev; a view of t where it is there already.
 func (s *Scope) ToDevice(t *Tensor, dev Device) *Tensor {
-	if dev == CPU {
-		t.downloaded()
-	} else if t.Device() != dev {
-		uploaded(dev, t.Numel()*int64(t.DType().Size()))
-	}
 	var out lib.Ctensor
 	lib.AtgTo(&out, t.use("ToDevice"), dev.c())
 	return s.own("ToDevice", out, t)

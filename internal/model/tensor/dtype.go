@@ -85,13 +85,8 @@ func CUDA(n int) Device { return Device{index: int32(n) + 1} }
 // IsCUDA says whether d is a card.
 func (d Device) IsCUDA() bool { return d.index > 0 }
 
-// c is gotch's number: -1 for the CPU, which an emulated card is, else the card.
-func (d Device) c() int32 {
-	if emulated.Load() {
-		return -1
-	}
-	return d.index - 1
-}
+// c is gotch's number: -1 for the CPU, else the card.
+func (d Device) c() int32 { return d.index - 1 }
 
 func (d Device) String() string {
 	if d.index == 0 {
@@ -143,9 +138,9 @@ func CardMemory(n int) (now, most int64, ok bool) {
 }
 
 // CardFree is how many bytes of a card can still be taken, with what libtorch has of it and
-// does not use, and how many the card has. Of the CPU, and of an emulated card, ok is false.
+// does not use, and how many the card has. Of the CPU ok is false.
 func CardFree(dev Device) (free, total int64, ok bool) {
-	if !dev.IsCUDA() || emulated.Load() {
+	if !dev.IsCUDA() {
 		return 0, 0, false
 	}
 	free, total, msg := native.CardFree(int(dev.c()))
@@ -154,9 +149,6 @@ func CardFree(dev Device) (free, total int64, ok bool) {
 
 // CUDADevices is the number of cards that libtorch sees.
 func CUDADevices() int {
-	if emulated.Load() {
-		return 1
-	}
 	if cardState(); !lib.AtcCudaIsAvailable() { // a card of software (fakecard) is one too
 		return 0
 	}

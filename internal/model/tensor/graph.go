@@ -16,7 +16,7 @@ type Graph struct {
 // CanRecord reports whether what operations ask of dev can be recorded: it is a card, and the library
 // for it is there (Card says why not).
 func CanRecord(dev Device) bool {
-	return dev.IsCUDA() && !emulated.Load() && cudagraph.HasLibrary()
+	return dev.IsCUDA() && cudagraph.HasLibrary()
 }
 
 // Record calls f, whose operations dev does not do, but keeps in mind. Replay has it do them, with the same

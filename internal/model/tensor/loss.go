@@ -2,9 +2,9 @@ package tensor
 
 import "github.com/redsi/redsi/internal/model/tensor/native"
 
-// HeadOptions are what of HeadLoss is for a card.
+// HeadOptions are what of HeadLoss is for a card, or half precision.
 type HeadOptions struct {
-	// Scale, nil or a tensor of one F32 number, multiplies the result: on a card its gradients
+	// Scale, nil or a tensor of one F32 number, multiplies the result: in half precision its gradients
 	// have it in them before they are rounded to F16, where they would be lost without.
 	Scale *Tensor
 	// Last says that Gradients are asked for of the result itself, not of what is computed from
@@ -16,11 +16,11 @@ type HeadOptions struct {
 // w [V, d], labels I64 [n]. Its gradients are computed along with it. Smooth of each
 // label's weight is spread evenly over all V, as torch's label_smoothing has it.
 //
-// On a card it holds the logits and their logarithms of as many rows as fill 256 MB, and
+// On a card, or in half precision, it holds the logits and their logarithms of as many rows as fill 256 MB, and
 // nothing waits. Its gradients are of h's type, w's being added up in it over the slices.
 func (s *Scope) HeadLoss(h, w, labels *Tensor, ignore int64, smooth float64, o HeadOptions) *Tensor {
 	const op = "HeadLoss"
-	if h.onCard() {
+	if !h.plain() {
 		out, msg := native.HeadSlices(h.n(op), w.n(op), labels.n(op), ignore, smooth, o.Scale.optional(op), o.Last)
 		return s.ownNative(op, out, msg, h, w, labels)
 	}

@@ -31,17 +31,3 @@ func (s *Scope) IndexAddInPlace(t *Tensor, dim int64, index, src *Tensor) {
 	lib.AtgIndexAdd_(&out, t.use("IndexAddInPlace"), dim, index.use("IndexAddInPlace"), src.use("IndexAddInPlace"))
 	s.inPlace("IndexAddInPlace", out, t, index, src)
 }
-
-// PackedAttentionQKV is PackedAttention of the thirds of qkv [T, 3*heads*d], as one product makes them.
-func (s *Scope) PackedAttentionQKV(qkv, bias *Tensor, spans Spans, o AttentionOptions) *Tensor {
-	d := qkv.Dim(1) / 3
-	parts := s.Split(qkv, 1, d, d, d)
-	return s.PackedAttention(parts[0], parts[1], parts[2], bias, spans, o)
-}
-
-// PackedAttentionKV is PackedAttention of q [T, heads*d] and of the halves of kv [S, 2*heads*d].
-func (s *Scope) PackedAttentionKV(q, kv, bias *Tensor, spans Spans, o AttentionOptions) *Tensor {
-	d := kv.Dim(1) / 2
-	parts := s.Split(kv, 1, d, d)
-	return s.PackedAttention(q, parts[0], parts[1], bias, spans, o)
-}

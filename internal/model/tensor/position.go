@@ -43,8 +43,8 @@ func (b Buckets) Of(distance int64) int64 {
 // table [Number, heads] -> [heads, most, most]. On a card it uploads b's Distances: where it is
 // made in each step, RelativeBiasOf takes those that came up with the rest.
 func (s *Scope) RelativeBias(table *Tensor, most int64, b Buckets) *Tensor {
-	if table.onCard() {
-		return s.RelativeBiasOf(table, most, s.Upload(onCardOf(table), b.Distances(most))[0])
+	if table.Device().IsCUDA() {
+		return s.RelativeBiasOf(table, most, s.Upload(table.Device(), b.Distances(most))[0])
 	}
 	index := make([]int64, 0, most*most)
 	for i := range most {

@@ -79,6 +79,9 @@ func (t *Tensor) String() string {
 	return fmt.Sprintf("%s%v", t.DType(), t.Shape())
 }
 
+// plain says whether kernels for the CPU compute with it: all else is composed of libtorch's operations.
+func (t *Tensor) plain() bool { return t.DType() == F32 && !t.Device().IsCUDA() }
+
 // RequiresGrad says whether gradients flow to the tensor.
 func (t *Tensor) RequiresGrad() bool { return lib.AtRequiresGrad(t.use("RequiresGrad")) }
 
@@ -87,7 +90,6 @@ func (t *Tensor) copyOut(op string, dst unsafe.Pointer, n int64, size int) {
 	if n == 0 {
 		return
 	}
-	t.downloaded()
 	lib.AtCopyData(t.use(op), dst, uint(n), uint(size))
 	check(op, t)
 }

@@ -226,9 +226,6 @@ func (c *comparer) blob(m *meter, output string, rule step.Alike, x, y artifacts
 		compare = texts{m, r}.compare
 	case step.Runs:
 		compare = runs{m, r}.compare
-		if r.Qrels != "" {
-			compare = func(a, b io.Reader) error { return c.metric(m, r, a, b) }
-		}
 	case step.Vectors:
 		compare = vectors{m, r}.compare
 	case step.Cells:

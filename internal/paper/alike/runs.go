@@ -3,10 +3,8 @@ package alike
 import (
 	"fmt"
 	"io"
-	"math"
 
 	"github.com/redsi/redsi/internal/corpora/trec"
-	"github.com/redsi/redsi/internal/ranking/metrics"
 	"github.com/redsi/redsi/step"
 )
 
@@ -16,16 +14,11 @@ type runs struct {
 	rule step.Runs
 }
 
-func (r runs) compare(a, b io.Reader) error {
-	_, err := r.rankings(a, b)
-	return err
-}
-
-// rankings compares two runs, and returns them.
-func (r runs) rankings(a, b io.Reader) (both [2][]trec.Ranking, err error) {
+func (r runs) compare(a, b io.Reader) (err error) {
+	var both [2][]trec.Ranking
 	for i, of := range []io.Reader{a, b} {
 		if both[i], err = trec.ReadRun(of); err != nil {
-			return both, fmt.Errorf("the %s run: %w", [2]string{"stored", "new"}[i], err)
+			return fmt.Errorf("the %s run: %w", [2]string{"stored", "new"}[i], err)
 		}
 	}
 	sum, least, in := 0.0, 2.0, ""
@@ -38,7 +31,7 @@ func (r runs) rankings(a, b io.Reader) (both [2][]trec.Ranking, err error) {
 		}
 		if of[0].Query != of[1].Query {
 			r.unlike("", of[0].Query, of[1].Query, "another query")
-			return both, nil
+			return nil
 		}
 		part := overlap(r.names(of[0]), r.names(of[1]))
 		sum += part
@@ -51,7 +44,7 @@ func (r runs) rankings(a, b io.Reader) (both [2][]trec.Ranking, err error) {
 		r.number(fmt.Sprintf("part of the first %d that both have; least, %s, in query %s", r.rule.Depth, float(least), in),
 			"1", float(mean), 1-mean, 1-r.rule.Overlap)
 	}
-	return both, nil
+	return nil
 }
 
 // names are the first documents of a ranking, and texts of hypotheses that are none.
@@ -83,46 +76,4 @@ func overlap(a, b []string) float64 {
 		}
 	}
 	return float64(both) / float64(most)
-}
-
-// metric compares runs that are scored by the same judgments, too.
-func (c *comparer) metric(m *meter, rule step.Runs, a, b io.Reader) error {
-	scored, err := runs{m, rule}.rankings(a, b)
-	if err != nil {
-		return err
-	}
-	judged, err := c.qrels(rule.Qrels)
-	if err != nil {
-		return err
-	}
-	metric, err := metrics.Parse(rule.Metric)
-	if err != nil {
-		return err
-	}
-	var means [2]float64
-	for i, list := range scored {
-		report, err := metrics.Evaluate([]metrics.Metric{metric}, metrics.Raw, list, judged)
-		if err != nil {
-			return err
-		}
-		means[i] = report.Mean[0]
-	}
-	if by := math.Abs(means[0] - means[1]); by > 0 {
-		m.number(rule.Metric, float(means[0]), float(means[1]), by, rule.Abs)
-	}
-	return nil
-}
-
-// qrels reads the judgments of the result that stands.
-func (c *comparer) qrels(output string) (*trec.Judgments, error) {
-	r, err := openBlob(c.ctx, c.blobs, c.stands[output].Digest)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	judged, err := trec.ReadQrels(r)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", output, err)
-	}
-	return judged, r.verify()
 }

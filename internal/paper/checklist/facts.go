@@ -37,21 +37,12 @@ func (f *facts) about(t questions.Topic) []Answer {
 	answer := map[questions.Topic]func() []Answer{
 		questions.Code: f.code, questions.Data: f.data, questions.Sizes: f.sizes, questions.Models: f.models, questions.Compute: f.compute,
 		questions.Machines: f.machines, questions.Settings: f.settings, questions.Runs: f.runs, questions.Commands: f.commandsAnswer,
-		questions.Expected: f.expected, questions.Disk: f.disk, questions.Available: f.available, questions.Citation: f.citation, questions.Parameters: f.parameters,
+		questions.Expected: f.expected, questions.Available: f.available, questions.Parameters: f.parameters,
 	}[t]
 	if answer == nil {
 		return nil
 	}
 	return answer()
-}
-
-// disk is what results take, and the command that needs most of it.
-func (f *facts) disk() []Answer {
-	var most int64
-	for _, c := range f.commands {
-		most = max(most, c.Disk)
-	}
-	return []Answer{{Text: fmt.Sprintf("%s of results; the largest table with all that it comes from: %s.", words.Size(f.Report.Bytes), words.Size(most)), From: "sizes in the results' records"}}
 }
 
 func blank(what string) Answer { return Answer{Text: what, Blank: true} }
@@ -294,14 +285,6 @@ func (f *facts) available() (out []Answer) {
 		out = append(out, Answer{Text: "Sources: " + counts(hosts, "file") + ", each pinned by its SHA-256 once it was fetched.", From: f.Report.Pipeline})
 	}
 	return append(out, blank("where code, results and models are archived, with an identifier such as a DOI"))
-}
-
-func (f *facts) citation() []Answer {
-	p := f.Report.Paper
-	if p.Title == "" {
-		return []Answer{blank("title and authors: the pipeline has no paper block")}
-	}
-	return []Answer{{Text: strings.TrimSuffix(p.Title, ".") + ". " + strings.Join(p.Authors, ", ") + ".", From: "paper block"}}
 }
 
 func (f *facts) parameters() (out []Answer) {

@@ -49,7 +49,6 @@ type Check struct {
 
 // Item is a table or figure and what came of what is expected of its cells.
 type Item struct {
-	Index   int     `json:"-"` // in the plan
 	Address string  `json:"address"`
 	Paper   string  `json:"paper,omitempty"`
 	Scale   string  `json:"scale,omitempty"`
@@ -127,7 +126,7 @@ func (j *Judged) Of(index int) (checks []render.Check) {
 
 func judgeItem(ctx context.Context, v *plan.Preview, i int, read Reader) (*Item, error) {
 	s := v.Plan.Steps[i]
-	it := &Item{Index: i, Address: s.Address, Checks: []Check{}}
+	it := &Item{Address: s.Address, Checks: []Check{}}
 	if err := it.load(ctx, s.Task.Config, v.Items[i].Result, read); err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Address, err)
 	}

@@ -3,6 +3,8 @@ package render
 import (
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // judged is a table whose only cells are r.a to r.d and the text r.t.
@@ -13,9 +15,7 @@ func judged(t *testing.T, a, b, c float64) *Table {
 	for _, id := range []string{"a", "b", "c", "d", "t", "u", "n", "std", "flat"} {
 		tab.Columns = append(tab.Columns, Column{ID: id, Title: id, Format: Format{Style: "fixed", Decimals: 1, Std: true}})
 	}
-	if err := tab.Finish(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, tab.Finish())
 	return tab
 }
 
@@ -31,6 +31,9 @@ func TestForms(t *testing.T) {
 		{Expectation{Value: new(3.11), Near: new(0.2)}, IsNear},
 		{Expectation{Value: new(3.3), Tolerance: 0.1, Near: new(0.2)}, Differs},
 		{Expectation{Value: new(3.11), Tolerance: 0.1}, Matches},
+		{Expectation{Value: new(3.2), Relative: 0.1}, Matches},
+		{Expectation{Value: new(50.7), Cell: "r.std", Stds: 2}, Matches},
+		{Expectation{Value: new(51.0), Cell: "r.std", Stds: 2}, Differs},
 		{Expectation{Value: new(9.0), Shown: true}, Shown},
 		{Expectation{Value: new(3.0), Cell: "r.t"}, Differs},
 		{Expectation{Text: "x y <b>z</b>", Cell: "r.t"}, Matches},

@@ -164,7 +164,7 @@ func (r *Report) mainTeX(entries []Entry, files []BundleFile) ([]byte, error) {
 		"verdict":   func(v render.Verdict) string { return render.TeXData(string(v)) },
 		"hex":       func(s string) string { return breakHex(strings.TrimPrefix(s, "sha256:")) },
 		"size":      words.Size,
-		"took":      took,
+		"took":      words.Took,
 		"num":       func(v *float64) string { return render.TeX(number(v)) },
 		"number":    func(v float64) string { return render.TeX(number(&v)) },
 		"data":      func(v string) string { return allowBreaks(render.TeXData(v)) },

@@ -3,11 +3,8 @@ package report
 import (
 	"math"
 	"strings"
-	"time"
 
 	"github.com/dustin/go-humanize"
-
-	"github.com/redsi/redsi/internal/system/words"
 )
 
 func number(v *float64) string {
@@ -23,8 +20,6 @@ func signed(v *float64) string {
 	}
 	return "+" + number(v)
 }
-
-func took(s float64) string { return words.Seconds(time.Duration(s * float64(time.Second))) }
 
 func short(digest string) string {
 	_, hex, ok := strings.Cut(digest, ":")

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"embed"
@@ -48,7 +47,7 @@ func (r *Report) HTML(w io.Writer) error {
 		"picture":  func(svg []byte) template.URL { return dataURL("image/svg+xml", svg) },
 		"used":     usage.Rows,
 		"size":     words.Size,
-		"took":     took,
+		"took":     words.Took,
 		"num":      func(v *float64) string { return number(v) },
 		"number":   func(v float64) string { return number(&v) },
 		"signed":   signed,
@@ -80,7 +79,7 @@ func (r *Report) HTML(w io.Writer) error {
 	}
 	script := asset("page.js")
 	digest := sha256.Sum256([]byte(script))
-	return t.Execute(&plainQuotes{w: w}, struct {
+	return t.Execute(w, struct {
 		*Report
 		Style  template.CSS
 		Script template.JS
@@ -88,34 +87,6 @@ func (r *Report) HTML(w io.Writer) error {
 		Panels []Panel
 		Cut    bool // there may be more panels
 	}{r, template.CSS(asset("page.css")), template.JS(script), "sha256-" + base64.StdEncoding.EncodeToString(digest[:]), panels, len(panels) == mostPanels})
-}
-
-// plainQuotes writes a page with the quotation marks of its texts as they are, not in five bytes each
-// as the templates escape them: addresses of steps are a good part of a page. It is given whole
-// escapes.
-type plainQuotes struct {
-	w   io.Writer
-	tag bool
-}
-
-func (q *plainQuotes) Write(b []byte) (int, error) {
-	const escaped = "&#34;"
-	out := make([]byte, 0, len(b))
-	for i := 0; i < len(b); i++ {
-		switch {
-		case b[i] == '<':
-			q.tag = true
-		case b[i] == '>':
-			q.tag = false
-		case b[i] == '&' && !q.tag && bytes.HasPrefix(b[i:], []byte(escaped)):
-			out = append(out, '"')
-			i += len(escaped) - 1
-			continue
-		}
-		out = append(out, b[i])
-	}
-	_, err := q.w.Write(out)
-	return len(b), err
 }
 
 // nodeOf and itemOf are the data of the templates for a step and for a table or figure.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline/address"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // mostTimed bounds the rows of a timeline; the shortest blocks share the last one.
@@ -118,7 +119,7 @@ func (g *Gatherer) timeline() *Timeline {
 	}
 	t.Height = top + float64(len(t.Rows))*rowHeight + 18
 	for _, s := range timeTicks(t.Wall.Seconds()) {
-		t.Ticks = append(t.Ticks, ChartTick{left + s*scale, took(s)})
+		t.Ticks = append(t.Ticks, ChartTick{left + s*scale, words.Took(s)})
 	}
 	return t
 }

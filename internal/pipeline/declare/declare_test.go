@@ -16,6 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -77,9 +78,7 @@ func FuzzDeclare(f *testing.F) {
 	f.Add("step \"work\" \"a\" {\n  for_each = {}\n  when = true\n  otherwise = 1\n  keep = false\n  allow_empty = 2\n  retry { times = 1 }\n  resources {}\n  check \"c\" {}\n  check {}\n}\n")
 	for _, dir := range []string{"valid", "invalid"} {
 		sources, err := syntax.ReadAll("../testdata/" + dir)
-		if err != nil {
-			f.Fatal(err)
-		}
+		errtest.None(f, err)
 		for _, name := range syntax.Keys(sources) {
 			if src := sources[name]; len(src) < 4000 {
 				f.Add(string(src))
@@ -189,9 +188,7 @@ output "o" { value = local.a }
 environment "e" { uv = "uv.lock" }
 results {}
 `)
-	if ds.HasErrors() {
-		t.Fatal(ds.Err())
-	}
+	errtest.None(t, ds.Err())
 	var nodes []string
 	for _, n := range m.Nodes {
 		nodes = append(nodes, fmt.Sprint(n.Index, " ", n.Name, " ", n.ForEach() != nil))

@@ -28,14 +28,13 @@ type ChecklistForm struct {
 	Search    map[string]string `hcl:"search,optional" help:"What was tried for each hyperparameter: its name to the bounds."`
 	ACL       map[string]string `hcl:"acl,optional" help:"Answers to ACL's list: A1 to E1."`
 	NeurIPS   map[string]string `hcl:"neurips,optional" help:"Answers to NeurIPS's list: \"1\" to \"16\"."`
-	ACM       map[string]string `hcl:"acm,optional" help:"Answers to ACM's badges and artifact appendix."`
 	Datasets  []Asset           `hcl:"dataset,block" help:"A dataset that is used or made."`
 	Models    []Asset           `hcl:"model,block" help:"A model that is used or made."`
 }
 
 // Answers are those of people to the questions of each list.
 func (x ChecklistForm) Answers() map[string]map[string]string {
-	return map[string]map[string]string{"acl": x.ACL, "neurips": x.NeurIPS, "acm": x.ACM}
+	return map[string]map[string]string{"acl": x.ACL, "neurips": x.NeurIPS}
 }
 
 // Assets are the blocks of datasets and models, by their types.

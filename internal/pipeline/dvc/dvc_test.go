@@ -3,22 +3,20 @@ package dvc
 import (
 	"context"
 	"errors"
-	"flag"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/kinds"
 )
-
-var update = flag.Bool("update", false, "write testdata")
 
 // Each archive has the files of a project, and after them what becomes of its dvc.yaml. The
 // pipeline must load without a warning.
@@ -30,24 +28,14 @@ func TestConvert(t *testing.T) {
 	for _, name := range names {
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
 			a, err := txtar.ParseFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			dir, want := t.TempDir(), map[string]string{}
-			given := a.Files[:0:0]
+			errtest.None(t, err)
+			dir, given := t.TempDir(), a.Files[:0:0]
 			for _, f := range a.Files {
 				if f.Name == "pipelines.hcl" || f.Name == "notes" {
-					want[f.Name] = string(f.Data)
 					continue
 				}
 				given = append(given, f)
-				at := filepath.Join(dir, filepath.FromSlash(f.Name))
-				if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(at, f.Data, 0o644); err != nil {
-					t.Fatal(err)
-				}
+				filetest.Write(t, filepath.Join(dir, filepath.FromSlash(f.Name)), f.Data)
 			}
 			text, notes, err := Convert(t.Context(), filepath.Join(dir, "dvc.yaml"))
 			got := map[string]string{}
@@ -56,19 +44,13 @@ func TestConvert(t *testing.T) {
 			} else {
 				got = map[string]string{"pipelines.hcl": string(text), "notes": strings.Join(append(notes, ""), "\n")}
 			}
-			if *update {
-				a.Files = given
-				for _, f := range []string{"pipelines.hcl", "notes"} {
-					if got[f] != "" {
-						a.Files = append(a.Files, txtar.File{Name: f, Data: []byte(got[f])})
-					}
+			a.Files = given
+			for _, f := range []string{"pipelines.hcl", "notes"} {
+				if got[f] != "" {
+					a.Files = append(a.Files, txtar.File{Name: f, Data: []byte(got[f])})
 				}
-				if err := os.WriteFile(name, txtar.Format(a), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			} else if d := cmp.Diff(want, got, cmp.FilterValues(func(a, b string) bool { return a == "" && b == "" }, cmp.Ignore())); d != "" && (got["notes"] != "" || d != "") {
-				t.Errorf("-want +got:\n%s", d)
 			}
+			goldens.Same(t, name, string(txtar.Format(a)))
 			if err != nil {
 				return
 			}
@@ -84,9 +66,7 @@ func TestConvert(t *testing.T) {
 // A conversion ends when it is told to, whatever it is at.
 func TestConvertEnds(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "dvc.yaml")
-	if err := os.WriteFile(file, []byte("stages: {a: {matrix: {x: [1, 2]}, cmd: 'echo ${item.x}', deps: ['d/${item.x}'], outs: ['o${item.x}']}}"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, file, "stages: {a: {matrix: {x: [1, 2]}, cmd: 'echo ${item.x}', deps: ['d/${item.x}'], outs: ['o${item.x}']}}")
 	for after := range 12 { // questions whether to end
 		ctx := &asked{Context: t.Context(), left: after}
 		if _, _, err := Convert(ctx, file); !errors.Is(err, context.Canceled) {

@@ -1,7 +1,6 @@
 package estimate
 
 import (
-	"math"
 	"slices"
 	"time"
 
@@ -58,45 +57,80 @@ type Step struct {
 
 	MemoryBasis Basis // whose results Memory is of
 
+	Download Download
+
 	By  *rates.Rates // whose rates times are of, with the basis Rates
 	Why string       // why there are no rates, of a step that says its work and has no basis
 }
 
-// Estimate is what the steps of a plan that are not hits are expected to cost, those
-// that may turn out to be hits (MAYBE) included. Sums of P90 are what it takes if each
-// step is slow: more than the whole's 90 % quantile.
-type Estimate struct {
-	Steps      int           // that are not hits
-	Unknown    int           // of them without history: in none of the times and bytes
-	WorkP50    time.Duration // one after another
-	WorkP90    time.Duration
-	GPUSteps   int           // of Steps, on the queue gpu
-	GPUUnknown int           // of Unknown
-	GPUP50     time.Duration // of WorkP50
-
-	CriticalPath    []int         // the longest chain by P50: indexes into the plan, first to last
-	Critical        time.Duration // its P50
-	CriticalUnknown int           // of its steps without history
-
-	Bytes        int64    // of outputs
-	BytesUnknown int      // steps whose outputs' size is not known
-	Download     Download // over the network
-
-	Memory        int64 // of the step that is expected to have the most at a time
-	MemoryOf      int   // that step, by its index in the plan
-	MemoryUnknown int   // steps whose memory is not known
-
-	Each []Step // by index in the plan; zero for hits
+// Cost is what steps are expected to cost, one after another. A sum of P90 is what it takes if
+// each step is slow: more than the whole's 90 % quantile.
+type Cost struct {
+	Steps     int     `json:"steps"`
+	Unknown   int     `json:"unknown"` // of them without history: in no sum of times
+	P50       float64 `json:"expect_s"`
+	P90       float64 `json:"expect_p90_s"`
+	GPU       float64 `json:"gpu_hours"`      // of P50
+	Bytes     int64   `json:"bytes"`          // of outputs
+	Unsized   int     `json:"bytes_unknown"`  // steps
+	Download  int64   `json:"download_bytes"` // of sources that the store does not have
+	Sources   int     `json:"download_sources"`
+	Unfetched int     `json:"download_unknown"` // sources of unknown size
 }
 
-// GPUHours is the expected time on GPUs.
-func (e *Estimate) GPUHours() float64 { return e.GPUP50.Hours() }
+// Add adds the cost of other steps.
+func (c *Cost) Add(x Cost) {
+	c.Steps += x.Steps
+	c.Unknown += x.Unknown
+	c.P50 += x.P50
+	c.P90 += x.P90
+	c.GPU += x.GPU
+	c.Bytes += x.Bytes
+	c.Unsized += x.Unsized
+	c.Download += x.Download
+	c.Sources += x.Sources
+	c.Unfetched += x.Unfetched
+}
 
-// Wall is the least time on a machine that does so many steps at a time: neither the
-// longest chain nor the work of a queue can be done in less.
-func (e *Estimate) Wall(slots, gpuSlots int) time.Duration {
-	cpu := (e.WorkP50 - e.GPUP50) / time.Duration(max(1, slots))
-	return max(e.Critical, cpu, e.GPUP50/time.Duration(max(1, gpuSlots)))
+// Cost is that of the step, on a queue.
+func (x Step) Cost(queue string) Cost {
+	c := Cost{Steps: 1, P50: x.P50.Seconds(), P90: x.P90.Seconds(), Bytes: max(0, x.Bytes),
+		Download: x.Download.Bytes, Sources: x.Download.Sources, Unfetched: x.Download.Unknown}
+	if x.Basis == Nothing {
+		c.Unknown = 1
+	}
+	if queue == "gpu" {
+		c.GPU = x.P50.Hours()
+	}
+	if x.Bytes < 0 {
+		c.Unsized = 1
+	}
+	return c
+}
+
+// Estimate is what the steps of a plan that are not hits are expected to cost, those
+// that may turn out to be hits (MAYBE) included.
+type Estimate struct {
+	Cost
+	GPUSteps   int `json:"gpu_steps"`   // of Steps, on the queue gpu
+	GPUUnknown int `json:"gpu_unknown"` // of Unknown
+
+	CriticalPath    []int   `json:"-"`                     // the longest chain by P50: indexes into the plan, first to last
+	Critical        float64 `json:"critical_path_s"`       // its P50
+	CriticalUnknown int     `json:"critical_path_unknown"` // of its steps without history
+
+	Memory        int64 `json:"memory,omitempty"` // of the step that is expected to have the most at a time
+	MemoryOf      int   `json:"-"`                // that step, by its index in the plan
+	MemoryUnknown int   `json:"memory_unknown"`   // steps whose memory is not known
+
+	Each []Step `json:"-"` // by index in the plan; zero for hits
+}
+
+// Wall is the least number of seconds on a machine that does so many steps at a time: neither
+// the longest chain nor the work of a queue can be done in less.
+func (e *Estimate) Wall(slots, gpuSlots int) float64 {
+	gpu := e.GPU * time.Hour.Seconds()
+	return max(e.Critical, (e.P50-gpu)/float64(max(1, slots)), gpu/float64(max(1, gpuSlots)))
 }
 
 // Of estimates what a preview leaves to do: by earlier results of a step, else by those
@@ -136,11 +170,8 @@ func Of(v *plan.Preview, h History) *Estimate {
 		if x.Bytes < 0 && d.Sources > 0 && d.Unknown == 0 {
 			x.Bytes = d.Bytes
 		}
-		x.Resumes = h.Resumes[i]
+		x.Resumes, x.Download = h.Resumes[i], d
 		e.Each[i] = x
-		e.Download.Bytes += d.Bytes
-		e.Download.Sources += d.Sources
-		e.Download.Unknown += d.Unknown
 	}
 	e.sum(v)
 	return e
@@ -152,23 +183,11 @@ func (e *Estimate) sum(v *plan.Preview) {
 			continue
 		}
 		x := e.Each[i]
-		e.Steps++
-		e.WorkP50 = plus(e.WorkP50, x.P50)
-		e.WorkP90 = plus(e.WorkP90, x.P90)
-		if x.Basis == Nothing {
-			e.Unknown++
-		}
+		cost := x.Cost(s.Queue)
+		e.Add(cost)
 		if s.Queue == "gpu" {
 			e.GPUSteps++
-			e.GPUP50 = plus(e.GPUP50, x.P50)
-			if x.Basis == Nothing {
-				e.GPUUnknown++
-			}
-		}
-		if x.Bytes < 0 {
-			e.BytesUnknown++
-		} else {
-			e.Bytes += x.Bytes
+			e.GPUUnknown += cost.Unknown
 		}
 		switch {
 		case x.Memory == 0:
@@ -188,14 +207,6 @@ func (e *Estimate) By() (all []*rates.Rates) {
 		}
 	}
 	return all
-}
-
-// plus adds, up to the 292 years that a duration can be: processors have been priced at more.
-func plus(a, b time.Duration) time.Duration {
-	if a > math.MaxInt64-b {
-		return math.MaxInt64
-	}
-	return a + b
 }
 
 func pools(v *plan.Preview, h History) (blocks, kinds map[string]*pool) {
@@ -322,7 +333,7 @@ func quantile[T any](q float64, of []T) T {
 // chain finds the critical path: of chains as long, one of more steps.
 func (e *Estimate) chain(v *plan.Preview) {
 	type end struct {
-		took  time.Duration
+		took  float64
 		steps int
 		from  int
 	}
@@ -340,7 +351,7 @@ func (e *Estimate) chain(v *plan.Preview) {
 				best.from = d
 			}
 		}
-		ends[i] = end{plus(best.took, e.Each[i].P50), best.steps + 1, best.from}
+		ends[i] = end{best.took + e.Each[i].P50.Seconds(), best.steps + 1, best.from}
 		if last < 0 || longer(ends[i], ends[last]) {
 			last = i
 		}

@@ -2,6 +2,7 @@ package estimate
 
 import (
 	"fmt"
+	"math"
 	"testing"
 	"time"
 
@@ -56,16 +57,14 @@ func TestBasis(t *testing.T) {
 		{Basis: Itself, P50: 5 * time.Second, P90: 9 * time.Second, Bytes: 50, Memory: 9000, Resumes: true, MemoryBasis: Itself},
 		{Basis: Block, P50: 5 * time.Second, P90: 9 * time.Second, Bytes: 60, Memory: 9000, MemoryBasis: Block},
 		{Basis: Kind, P50: 5 * time.Second, P90: 9 * time.Second, Bytes: 60, Memory: 9000, MemoryBasis: Kind},
-		{Bytes: 99},
+		{Bytes: 99, Download: Download{Bytes: 99, Sources: 2}},
 	}
 	if d := cmp.Diff(want, e.Each); d != "" {
 		t.Errorf("each (-want +got):\n%s", d)
 	}
 	e.Each = nil
-	sum := &Estimate{Steps: 4, Unknown: 1, WorkP50: 15 * time.Second, WorkP90: 27 * time.Second,
-		GPUSteps: 2, GPUP50: 10 * time.Second,
-		CriticalPath: []int{1, 2}, Critical: 10 * time.Second,
-		Bytes: 269, Download: Download{Bytes: 99, Sources: 2}, Memory: 9000, MemoryOf: 1, MemoryUnknown: 1}
+	sum := &Estimate{Cost: Cost{Steps: 4, Unknown: 1, P50: 15, P90: 27, GPU: 10. / 3600, Bytes: 269, Download: 99, Sources: 2},
+		GPUSteps: 2, CriticalPath: []int{1, 2}, Critical: 10, Memory: 9000, MemoryOf: 1, MemoryUnknown: 1}
 	if d := cmp.Diff(sum, e); d != "" {
 		t.Errorf("the whole (-want +got):\n%s", d)
 	}
@@ -73,10 +72,10 @@ func TestBasis(t *testing.T) {
 
 // TestWall: bounded by the longest chain, and by what each queue can do.
 func TestWall(t *testing.T) {
-	e := &Estimate{WorkP50: 100 * time.Second, GPUP50: 40 * time.Second, Critical: 15 * time.Second}
+	e := &Estimate{Cost: Cost{P50: 100 * 60, GPU: 40. / 60}, Critical: 15 * 60}
 	for _, x := range []struct{ slots, gpu, want int }{{1, 1, 60}, {2, 1, 40}, {6, 4, 15}, {0, 0, 60}} {
-		if got := e.Wall(x.slots, x.gpu); got != time.Duration(x.want)*time.Second {
-			t.Errorf("with %d and %d slots: %s, want %d s", x.slots, x.gpu, got, x.want)
+		if got := e.Wall(x.slots, x.gpu); math.Abs(got-60*float64(x.want)) > 1e-9 {
+			t.Errorf("with %d and %d slots: %g s, want %d min", x.slots, x.gpu, got, x.want)
 		}
 	}
 }
@@ -91,8 +90,8 @@ func TestChain(t *testing.T) {
 		stepOf{address: "step.u.c", kind: "u", outcome: plan.Maybe, deps: []int{0, 1, 2}},
 	)
 	e := Of(v, History{Samples: map[int][]Sample{1: took(3), 2: took(4)}})
-	if d := cmp.Diff([]int{2, 3}, e.CriticalPath); d != "" || e.CriticalUnknown != 1 || e.Critical != 4*time.Second {
-		t.Errorf("%v, %s, %d unknown", e.CriticalPath, e.Critical, e.CriticalUnknown)
+	if d := cmp.Diff([]int{2, 3}, e.CriticalPath); d != "" || e.CriticalUnknown != 1 || e.Critical != 4 {
+		t.Errorf("%v, %g, %d unknown", e.CriticalPath, e.Critical, e.CriticalUnknown)
 	}
 	if e := Of(preview(stepOf{address: "step.k.a", kind: "k", outcome: plan.Hit}), History{}); e.CriticalPath != nil || e.Steps != 0 {
 		t.Errorf("of hits alone: %+v", e)
@@ -112,12 +111,11 @@ func TestGroups(t *testing.T) {
 	)
 	e := Of(v, History{Samples: map[int][]Sample{0: took(2), 2: took(3)}, Resumes: map[int]bool{0: true}})
 	blocks, of := e.Blocks(v)
-	s := time.Second
 	want := []Group{
-		{Name: "k.base", Resume: 1, P50: 2 * s, P90: 2 * s, Bytes: 20},
-		{Name: "k.each", Maybe: 1, Hit: 1, Saved: 7 * s, P50: 3 * s, P90: 3 * s, GPU: 3 * s, Bytes: 30},
-		{Name: "module.m.k.far", Run: 1, Unknown: 1},
-		{Name: "table", Maybe: 2, Unknown: 2},
+		{Name: "k.base", Resume: 1, Cost: Cost{Steps: 1, P50: 2, P90: 2, Bytes: 20}},
+		{Name: "k.each", Maybe: 1, Hit: 1, Saved: 7, Cost: Cost{Steps: 1, P50: 3, P90: 3, GPU: 3. / 3600, Bytes: 30}},
+		{Name: "module.m.k.far", Run: 1, Cost: Cost{Steps: 1, Unknown: 1, Unsized: 1}},
+		{Name: "table", Maybe: 2, Cost: Cost{Steps: 2, Unknown: 2, Unsized: 2}},
 	}
 	if d := cmp.Diff(want, blocks); d != "" {
 		t.Errorf("blocks (-want +got):\n%s", d)
@@ -126,9 +124,9 @@ func TestGroups(t *testing.T) {
 		t.Error(d)
 	}
 	tables := []Group{
-		{Name: "table.a", Resume: 1, Maybe: 2, Hit: 1, Saved: 7 * s, Unknown: 1, P50: 5 * s, P90: 5 * s, GPU: 3 * s, Bytes: 50, Shared: 1, SharedP50: 2 * s},
-		{Name: "table.b", Resume: 1, Maybe: 1, Unknown: 1, P50: 2 * s, P90: 2 * s, Bytes: 20, Shared: 1, SharedP50: 2 * s},
-		{Run: 1, Unknown: 1},
+		{Name: "table.a", Resume: 1, Maybe: 2, Hit: 1, Saved: 7, Cost: Cost{Steps: 3, Unknown: 1, P50: 5, P90: 5, GPU: 3. / 3600, Bytes: 50, Unsized: 1}, Shared: 1, SharedP50: 2},
+		{Name: "table.b", Resume: 1, Maybe: 1, Cost: Cost{Steps: 2, Unknown: 1, P50: 2, P90: 2, Bytes: 20, Unsized: 1}, Shared: 1, SharedP50: 2},
+		{Run: 1, Cost: Cost{Steps: 1, Unknown: 1, Unsized: 1}},
 	}
 	if d := cmp.Diff(tables, e.Tables(v)); d != "" {
 		t.Errorf("tables (-want +got):\n%s", d)
@@ -144,32 +142,11 @@ func TestManyTables(t *testing.T) {
 	v := preview(steps...)
 	groups := Of(v, History{}).Tables(v)
 	for i, g := range groups {
-		if want := (Group{Name: fmt.Sprintf("table.t%d", i), Run: 1, Maybe: 1, Unknown: 2, Shared: 1}); g != want {
+		if want := (Group{Name: fmt.Sprintf("table.t%d", i), Run: 1, Maybe: 1, Cost: Cost{Steps: 2, Unknown: 2, Unsized: 2}, Shared: 1}); g != want {
 			t.Errorf("%+v, want %+v", g, want)
 		}
 	}
 	if len(groups) != 150 {
 		t.Errorf("%d groups", len(groups))
-	}
-}
-
-func BenchmarkOf50000(b *testing.B) {
-	var steps []stepOf
-	for i := range 50_000 {
-		s := stepOf{address: fmt.Sprintf("step.k.n[%d]", i), kind: "k", outcome: plan.Run, took: i % 97}
-		if i > 0 {
-			s.outcome, s.deps = plan.Maybe, []int{i / 2}
-		}
-		steps = append(steps, s)
-	}
-	v := preview(steps...)
-	h := History{Samples: map[int][]Sample{}}
-	for i := range 25_000 {
-		h.Samples[2*i] = took(i % 13)
-	}
-	for b.Loop() {
-		e := Of(v, h)
-		e.Blocks(v)
-		e.Tables(v)
 	}
 }

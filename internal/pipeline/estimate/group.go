@@ -2,7 +2,6 @@ package estimate
 
 import (
 	"strings"
-	"time"
 
 	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/pipeline/plan"
@@ -10,49 +9,34 @@ import (
 
 // Group is what some steps of a plan come to.
 type Group struct {
-	Name string // train.dsi, table; by table the table's address, "" for what none needs
+	Name string `json:"name"` // train.dsi, table; by table the table's address, "" for what none needs
 
-	Run    int // from the beginning
-	Resume int // from a checkpoint
-	Maybe  int
-	Hit    int
-	Saved  time.Duration // what the hits took
+	Run    int     `json:"run"`    // from the beginning
+	Resume int     `json:"resume"` // from a checkpoint
+	Maybe  int     `json:"maybe"`
+	Hit    int     `json:"hit"`
+	Saved  float64 `json:"saved_s"` // what the hits took
 
-	Unknown  int // steps that are not hits, without history: in none of what follows
-	P50, P90 time.Duration
-	GPU      time.Duration // of P50
-	Bytes    int64         // of outputs
+	Cost // of the steps that are not hits
 
-	Shared    int           // of its steps that are not hits, those that other tables need too
-	SharedP50 time.Duration // of P50
+	Shared    int     `json:"shared,omitempty"` // of these, those that other tables need too
+	SharedP50 float64 `json:"shared_s,omitempty"`
 }
 
-// Todo is how many of its steps are not hits.
-func (g *Group) Todo() int { return g.Run + g.Resume + g.Maybe }
-
 func (e *Estimate) count(g *Group, v *plan.Preview, i int) {
-	x := e.Each[i]
 	switch it := v.Items[i]; {
 	case it.Outcome == plan.Hit:
 		g.Hit++
-		g.Saved += it.Took
+		g.Saved += it.Took.Seconds()
 		return
 	case it.Outcome == plan.Maybe:
 		g.Maybe++
-	case x.Resumes:
+	case e.Each[i].Resumes:
 		g.Resume++
 	default:
 		g.Run++
 	}
-	if x.Basis == Nothing {
-		g.Unknown++
-	}
-	g.P50 = plus(g.P50, x.P50)
-	g.P90 = plus(g.P90, x.P90)
-	if v.Plan.Steps[i].Queue == "gpu" {
-		g.GPU = plus(g.GPU, x.P50)
-	}
-	g.Bytes += max(0, x.Bytes)
+	g.Add(e.Each[i].Cost(v.Plan.Steps[i].Queue))
 }
 
 // Blocks groups a plan by its blocks, in its order; behind them all tables as one, and all
@@ -102,7 +86,7 @@ func (e *Estimate) Tables(v *plan.Preview) []Group {
 		e.count(g, v, i)
 		if users[i] > 1 && v.Items[i].Outcome != plan.Hit {
 			g.Shared++
-			g.SharedP50 = plus(g.SharedP50, e.Each[i].P50)
+			g.SharedP50 += e.Each[i].P50.Seconds()
 		}
 	}
 	for n, i := range ends {
@@ -114,7 +98,7 @@ func (e *Estimate) Tables(v *plan.Preview) []Group {
 			e.count(&rest, v, i)
 		}
 	}
-	if rest.Todo()+rest.Hit > 0 {
+	if rest.Steps+rest.Hit > 0 {
 		groups = append(groups, rest)
 	}
 	return groups

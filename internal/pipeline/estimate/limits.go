@@ -44,7 +44,7 @@ func ParseLimits(text string) (*Limits, error) {
 
 // Exceeded reports whether a run takes more, as far as that is known.
 func (l *Limits) Exceeded(e *Estimate) bool {
-	return e.WorkP50 > l.Work || e.Download.Bytes > l.Download || e.Download.Unknown > 0 && e.Obscure()
+	return e.P50 > l.Work.Seconds() || e.Download > l.Download || e.Unfetched > 0 && e.Obscure()
 }
 
 // Obscure reports whether many steps have no history.

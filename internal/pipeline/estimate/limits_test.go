@@ -35,12 +35,12 @@ func TestExceeded(t *testing.T) {
 		e    Estimate
 		want bool
 	}{
-		{Estimate{Steps: 9, WorkP50: time.Hour}, false},
-		{Estimate{Steps: 9, WorkP50: time.Hour + 1}, true},
-		{Estimate{Steps: 9, Download: Download{Bytes: 1001, Sources: 1}}, true},
-		{Estimate{Steps: 400, Unknown: 400}, false}, // of a small corpus that is generated, as far as anybody knows
-		{Estimate{Steps: 400, Unknown: 400, Download: Download{Sources: 1, Unknown: 1}}, true},
-		{Estimate{Steps: 4, Unknown: 4, Download: Download{Sources: 1, Unknown: 1}}, false},
+		{Estimate{Cost: Cost{Steps: 9, P50: 3600}}, false},
+		{Estimate{Cost: Cost{Steps: 9, P50: 3601}}, true},
+		{Estimate{Cost: Cost{Steps: 9, Download: 1001, Sources: 1}}, true},
+		{Estimate{Cost: Cost{Steps: 400, Unknown: 400}}, false}, // of a small corpus that is generated, as far as anybody knows
+		{Estimate{Cost: Cost{Steps: 400, Unknown: 400, Sources: 1, Unfetched: 1}}, true},
+		{Estimate{Cost: Cost{Steps: 4, Unknown: 4, Sources: 1, Unfetched: 1}}, false},
 	} {
 		if l.Exceeded(&c.e) != c.want {
 			t.Errorf("%+v: not %v", c.e, c.want)

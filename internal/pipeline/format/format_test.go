@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestReplace: a file is replaced by its formatted text with its permissions, unless it has
@@ -18,9 +20,7 @@ func TestReplace(t *testing.T) {
 		t.Fatalf("%q, %v", files, err)
 	}
 	for range 2 { // another one may have been first
-		if err := files[0].Replace(); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, files[0].Replace())
 	}
 	if info, err := os.Stat(name); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)

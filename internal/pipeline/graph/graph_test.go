@@ -4,18 +4,15 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/pipeline/declare"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
-
-var update = flag.Bool("update", false, "write golden files instead of comparing with them")
 
 var paper = []Step{
 	{Address: "step.download.nq"},
@@ -38,22 +35,8 @@ func TestGoldens(t *testing.T) {
 		}
 		for name, write := range map[string]func(io.Writer) error{"dot": g.DOT, "mermaid": g.Mermaid, "svg": g.SVG} {
 			var b bytes.Buffer
-			if err := write(&b); err != nil {
-				t.Fatal(err)
-			}
-			file := fmt.Sprintf("testdata/%s.%s", kind, name)
-			if *update {
-				if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if d := cmp.Diff(string(want), b.String()); d != "" {
-				t.Errorf("%s (-want +got):\n%s", file, d)
-			}
+			errtest.None(t, write(&b))
+			goldens.Same(t, fmt.Sprintf("testdata/%s.%s", kind, name), b.String())
 		}
 	}
 }
@@ -94,9 +77,7 @@ func TestLayout(t *testing.T) {
 			}
 		}
 		var b bytes.Buffer
-		if err := g.SVG(&b); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, g.SVG(&b))
 		for d := xml.NewDecoder(&b); ; {
 			if _, err := d.Token(); errors.Is(err, io.EOF) {
 				break

@@ -21,7 +21,6 @@ type Sides struct {
 	Was, Is  *plan.Preview
 
 	Estimate *estimate.Estimate // of Is
-	History  estimate.History
 
 	// Newest returns the preimage of the newest result of a step of Was; nil if there is none.
 	Newest func(ctx context.Context, i int) ([]byte, error)
@@ -45,7 +44,7 @@ type comparison struct {
 	own    []set // of each step of Is, the causes that change it and those that it follows
 	stood  []bool
 	states []state
-	costs  []Cost
+	costs  []estimate.Cost
 }
 
 // state is what becomes of a step.
@@ -74,7 +73,7 @@ func Compare(ctx context.Context, s Sides) (*Report, error) {
 	n := len(s.Is.Items)
 	c := &comparison{Sides: s, report: &Report{Format: Format, Notes: []string{}, Causes: []Cause{}, Tables: []Table{}, Claims: []Claim{}, Each: []Change{}},
 		was: map[string]int{}, here: map[string]bool{}, of: make([]int, n), causes: causes{at: map[causeKey]int{}}, own: make([]set, n),
-		stood: make([]bool, len(s.Was.Items)), states: make([]state, n), costs: make([]Cost, n)}
+		stood: make([]bool, len(s.Was.Items)), states: make([]state, n), costs: make([]estimate.Cost, n)}
 	for i, x := range s.Was.Plan.Steps {
 		c.was[x.Address] = i
 	}
@@ -217,29 +216,16 @@ func where(p pipeline.Pos) string {
 
 // cost is what a step is expected to take: by the history of the plan, else as its result
 // from before the change did.
-func (c *comparison) cost(i, j int) Cost {
-	x := Cost{Steps: 1}
-	e := c.Estimate.Each[i]
-	p50, p90, size := e.P50, e.P90, e.Bytes
-	known := e.Basis != estimate.Nothing
+func (c *comparison) cost(i, j int) estimate.Cost {
+	x := c.Estimate.Each[i]
 	if j >= 0 && c.Was.Items[j].Outcome == plan.Hit {
-		if !known {
-			p50, p90, known = c.Was.Items[j].Took, c.Was.Items[j].Took, true
+		hit := c.Was.Items[j]
+		if x.Basis == estimate.Nothing {
+			x.Basis, x.P50, x.P90 = estimate.Itself, hit.Took, hit.Took
 		}
-		size = c.Was.Items[j].Bytes // what that very step left
+		x.Bytes = hit.Bytes // what that very step left
 	}
-	if x.P50, x.P90 = p50.Seconds(), p90.Seconds(); !known {
-		x.Unknown = 1
-	}
-	if c.Is.Plan.Steps[i].Queue == "gpu" {
-		x.GPU = p50.Hours()
-	}
-	if x.Bytes = max(size, 0); size < 0 {
-		x.Unsized = 1
-	}
-	d := c.History.Downloads[i]
-	x.Download, x.Unfetched = d.Bytes, d.Unknown
-	return x
+	return x.Cost(c.Is.Plan.Steps[i].Queue)
 }
 
 // settleCauses sums up what each cause moves, and puts those first that move most.
@@ -247,7 +233,7 @@ func (c *comparison) settleCauses() (place []int) {
 	list := c.causes.list
 	for i, found := range c.own {
 		if c.states[i].charged() {
-			found.each(func(n int) { list[n].Moves.add(c.costs[i]) })
+			found.each(func(n int) { list[n].Moves.Add(c.costs[i]) })
 		}
 	}
 	order := make([]int, len(list))
@@ -272,7 +258,7 @@ func (c *comparison) list(place []int) {
 	for i, s := range c.states {
 		x := &c.Is.Plan.Steps[i]
 		r.Steps.add(s)
-		r.Cost.add(c.costs[i])
+		r.Cost.Add(c.costs[i])
 		if s == same || s == anyway && c.own[i].empty() {
 			continue
 		}
@@ -315,7 +301,7 @@ func (c *comparison) tables() {
 	}
 	for n, i := range c.Is.Plan.Leading(is) {
 		all[n].Counts.add(c.states[i])
-		all[n].Cost.add(c.costs[i])
+		all[n].Cost.Add(c.costs[i])
 	}
 	for _, j := range was {
 		t := table(c.Was.Plan.Steps[j].Address)

@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/estimate"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -44,19 +45,13 @@ func (s *store) preview(t *testing.T, version int, src string) *plan.Preview {
 	t.Helper()
 	reg := registry(version)
 	p, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte(src)}, pipeline.Options{Registry: reg})
-	if ds.HasErrors() {
-		t.Fatal(ds.Err())
-	}
+	errtest.None(t, ds.Err())
 	pl, err := plan.Build("p.hcl", p, reg, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := pl.Preview(t.Context(), reg, func(_ context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
+	errtest.None(t, err)
+	v, err := pl.Follow(t.Context(), reg, func(_ context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
 		return s.results, nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, plan.KeepAll, nil)
+	errtest.None(t, err)
 	return v
 }
 
@@ -74,9 +69,7 @@ func (s *store) run(t *testing.T, version int, src string) {
 				continue
 			}
 			tree, err := it.Task.Tree()
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			text, _, _ := strings.Cut(tree["text"].(string), "#")
 			s.results[it.Key] = &artifacts.Result{Key: it.Key, Preimage: it.Preimage, Took: time.Hour,
 				Outputs: map[string]artifacts.Artifact{"out": {Type: "text", Digest: artifacts.Sum([]byte(text)), Size: 1000}}}
@@ -92,9 +85,7 @@ func (s *store) compare(t *testing.T, version int, was, is string) *Report {
 		Newest: func(_ context.Context, i int) ([]byte, error) { return s.newest[v.Plan.Steps[i].Address], nil },
 		Diff:   step.Diff,
 		Claims: func(string) []string { return []string{"It holds."} }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return r
 }
 

@@ -1,6 +1,7 @@
 package impact
 
 import (
+	"github.com/redsi/redsi/internal/pipeline/estimate"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 )
 
@@ -14,12 +15,12 @@ type Report struct {
 	B      string   `json:"b"`
 	Notes  []string `json:"notes"` // what the reader has to know of how it was compared
 
-	Steps  Counts   `json:"steps"`
-	Cost   Cost     `json:"cost"`   // of what the change makes run
-	Causes []Cause  `json:"causes"` // those that move most steps first
-	Tables []Table  `json:"tables"` // that the change touches, in the plan's order
-	Claims []Claim  `json:"claims"` // of tables that it touches
-	Each   []Change `json:"changes"`
+	Steps  Counts        `json:"steps"`
+	Cost   estimate.Cost `json:"cost"`   // of what the change makes run
+	Causes []Cause       `json:"causes"` // those that move most steps first
+	Tables []Table       `json:"tables"` // that the change touches, in the plan's order
+	Claims []Claim       `json:"claims"` // of tables that it touches
+	Each   []Change      `json:"changes"`
 }
 
 // Runs reports whether anything runs that would not run without the change.
@@ -37,53 +38,28 @@ type Counts struct {
 	Anyway int `json:"anyway"` // no hits before the change either
 }
 
-// Cost is what steps are expected to take.
-type Cost struct {
-	Steps     int     `json:"steps"`
-	Unknown   int     `json:"unknown"` // of them without history: in no sum
-	P50       float64 `json:"expect_s"`
-	P90       float64 `json:"expect_p90_s"`
-	GPU       float64 `json:"gpu_hours"`
-	Bytes     int64   `json:"bytes"`          // of results
-	Unsized   int     `json:"bytes_unknown"`  // steps
-	Download  int64   `json:"download_bytes"` // of sources that the store does not have
-	Unfetched int     `json:"download_unknown"`
-}
-
-func (c *Cost) add(x Cost) {
-	c.Steps += x.Steps
-	c.Unknown += x.Unknown
-	c.P50 += x.P50
-	c.P90 += x.P90
-	c.GPU += x.GPU
-	c.Bytes += x.Bytes
-	c.Unsized += x.Unsized
-	c.Download += x.Download
-	c.Unfetched += x.Unfetched
-}
-
 // Cause is one thing that is other than before: an attribute of a block, the version of a
 // kind, a block that is new.
 type Cause struct {
-	Block  string `json:"block,omitempty"` // step.train.dsi; "" of the version of a kind
-	Path   string `json:"path"`            // config.options.lists, version, or "" of a new block
-	Old    string `json:"old,omitempty"`   // "" where the steps of the block differ
-	New    string `json:"new,omitempty"`
-	Text   string `json:"text"` // for people
-	Where  string `json:"where,omitempty"`
-	Steps  int    `json:"steps"` // that it changes themselves
-	Moves  Cost   `json:"moves"` // what runs because of it, and maybe because of others too
-	values bool   // that its steps differ in
+	Block  string        `json:"block,omitempty"` // step.train.dsi; "" of the version of a kind
+	Path   string        `json:"path"`            // config.options.lists, version, or "" of a new block
+	Old    string        `json:"old,omitempty"`   // "" where the steps of the block differ
+	New    string        `json:"new,omitempty"`
+	Text   string        `json:"text"` // for people
+	Where  string        `json:"where,omitempty"`
+	Steps  int           `json:"steps"` // that it changes themselves
+	Moves  estimate.Cost `json:"moves"` // what runs because of it, and maybe because of others too
+	values bool          // that its steps differ in
 }
 
 // Table is what the change does to the steps that a table or figure needs.
 type Table struct {
-	Address string       `json:"address"`
-	Before  plan.Outcome `json:"before,omitempty"` // "" if it was not there
-	After   plan.Outcome `json:"after,omitempty"`  // "" if it is gone
-	Counts  Counts       `json:"steps"`
-	Cost    Cost         `json:"cost"`
-	Claims  int          `json:"claims"`
+	Address string        `json:"address"`
+	Before  plan.Outcome  `json:"before,omitempty"` // "" if it was not there
+	After   plan.Outcome  `json:"after,omitempty"`  // "" if it is gone
+	Counts  Counts        `json:"steps"`
+	Cost    estimate.Cost `json:"cost"`
+	Claims  int           `json:"claims"`
 }
 
 // Claim is a sentence of the paper that a table holds.

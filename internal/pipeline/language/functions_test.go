@@ -1,18 +1,13 @@
 package language_test
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/pipeline/language"
 )
-
-var update = flag.Bool("update", false, "write golden files instead of comparing with them")
 
 // Every function is documented once, in the order of its group, and can be
 // called as its usage says.
@@ -66,14 +61,5 @@ func TestFunctions(t *testing.T) {
 	if len(calls) > 0 {
 		t.Errorf("not documented: %v", calls)
 	}
-	const name = "testdata/functions.golden"
-	if *update {
-		if err := os.WriteFile(name, []byte(out.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(name)
-	if d := cmp.Diff(string(want), out.String()); err != nil || d != "" {
-		t.Errorf("%v (-want +got):\n%s", err, d)
-	}
+	goldens.Same(t, "testdata/functions.golden", out.String())
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/local"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 const localText = `
@@ -31,17 +32,13 @@ func TestParse(t *testing.T) {
 		{"cluster", "s", "elsewhere", "", "3"},
 	} {
 		l, ds := local.Parse("redsi.local.hcl", []byte(localText), c.profile)
-		if ds.HasErrors() {
-			t.Fatal(ds.Err())
-		}
+		errtest.None(t, ds.Err())
 		if l.Store != c.store || l.State != c.state || l.Temporal.Address != "h:7233" || l.Temporal.Namespace != c.namespace {
 			t.Errorf("%q: %+v", c.profile, l)
 		}
 		p, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte("variable \"scale\" { default = \"full\" }\nvariable \"n\" { default = 1 }")},
 			pipeline.Options{Local: l.Variables})
-		if ds.HasErrors() {
-			t.Fatal(ds.Err())
-		}
+		errtest.None(t, ds.Err())
 		if got := p.Inputs(); got["scale"] != "toy" || got["n"] != c.n || strings.Join(p.Local, " ") != "n scale" {
 			t.Errorf("%q: %v, %v", c.profile, got, p.Local)
 		}

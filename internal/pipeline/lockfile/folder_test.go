@@ -7,13 +7,14 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/hashed"
 	"github.com/redsi/redsi/internal/system/atomicfile"
+	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -24,9 +25,7 @@ func TestFolders(t *testing.T) {
 	write := func(name, text string) {
 		t.Helper()
 		at := filepath.Join(dir, "data", name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte(text), 0o644)); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, at, text)
 	}
 	for i := range 10_000 { // a hundred files of a hundred names: making files is what takes long
 		name := fmt.Sprintf("%02d/%04d", i%100, i)
@@ -39,23 +38,15 @@ func TestFolders(t *testing.T) {
 	list := func(path string) step.Folder {
 		t.Helper()
 		s, err := Open(filepath.Join(dir, Name), dir, memo)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		f, err := s.LocalTree(t.Context(), path, true) // relative to the pipeline
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Save(); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
+		errtest.None(t, s.Save())
 		return f
 	}
 	readMemory := func() (known map[string]map[string]json.RawMessage) {
 		b, err := os.ReadFile(memo)
-		if err := errors.Join(err, json.Unmarshal(b, &known)); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, errors.Join(err, json.Unmarshal(b, &known)))
 		return known
 	}
 	few := list("data/00").Tree
@@ -66,15 +57,11 @@ func TestFolders(t *testing.T) {
 	known := readMemory()
 	for _, r := range known { // as if hashed a minute after the last change
 		changed, err := strconv.ParseInt(string(r["ctime_ns"]), 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		r["read_ns"] = strconv.AppendInt(nil, changed+int64(time.Minute), 10)
 		r["sha256"] = json.RawMessage(strconv.Quote(artifacts.Sum([]byte("planted")).String()))
 	}
-	if err := atomicfile.WriteJSON(memo, known, "", 0o644); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, atomicfile.WriteJSON(memo, known, "", 0o644))
 	for _, f := range list("data").Tree.Files {
 		if f.Digest != artifacts.Sum([]byte("planted")) {
 			t.Fatalf("%s was hashed again", f.Name)
@@ -90,23 +77,15 @@ func TestFolders(t *testing.T) {
 	changed := list("data/00").Tree
 	write("00/new", "x")
 	added := list("data/00").Tree
-	if err := errors.Join(os.Remove(filepath.Join(dir, "data/00/new")), os.Remove(filepath.Join(dir, "data/00/0200"))); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errors.Join(os.Remove(filepath.Join(dir, "data/00/new")), os.Remove(filepath.Join(dir, "data/00/0200"))))
 	removed := list("data/00").Tree
 	seen := map[artifacts.Digest]bool{few.Digest: true, changed.Digest: true, added.Digest: true, removed.Digest: true}
 	if len(seen) != 4 || len(added.Files) != 101 || len(removed.Files) != 99 {
 		t.Errorf("%d trees, of %d and %d files", len(seen), len(added.Files), len(removed.Files))
 	}
 	at := filepath.Join(dir, "data", "00", "0100")
-	if err := errors.Join(os.Remove(at), os.Symlink("/etc/passwd", at)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errors.Join(os.Remove(at), os.Symlink("/etc/passwd", at)))
 	s, err := Open(filepath.Join(dir, Name), dir, memo)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.LocalTree(t.Context(), "data", true); err == nil || !strings.Contains(err.Error(), `link "00/0100" leads to the absolute path "/etc/passwd"`) {
-		t.Error(err)
-	}
+	errtest.None(t, err)
+	errtest.Says(t, errtest.Of(s.LocalTree(t.Context(), "data", true)), `link "00/0100" leads to the absolute path "/etc/passwd"`)
 }

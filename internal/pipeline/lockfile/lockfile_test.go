@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -23,9 +25,7 @@ func TestReadRefuses(t *testing.T) {
 		`{`: "is not a lock file", `{} <<<`: "is not a lock file",
 	} {
 		path := filepath.Join(t.TempDir(), Name)
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, path, text)
 		for name, read := range map[string]func() error{
 			"Read": func() error { _, err := Read(path); return err },
 			"Open": func() error { _, err := Open(path, "", ""); return err },
@@ -39,16 +39,12 @@ func TestReadRefuses(t *testing.T) {
 
 func TestAdd(t *testing.T) {
 	path := filepath.Join(t.TempDir(), Name)
-	if err := Add(path, []step.Pin{pin("https://b", "b"), pin("https://a", "a")}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, Add(path, []step.Pin{pin("https://b", "b"), pin("https://a", "a")}))
 	first, err := os.ReadFile(path)
 	if err != nil || !strings.HasPrefix(string(first), "{\n  \"format\": \"redsi-lock/1\"") {
 		t.Fatalf("%s, %v", first, err)
 	}
-	if err := Add(path, []step.Pin{pin("https://a", "a")}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, Add(path, []step.Pin{pin("https://a", "a")}))
 	again, _ := os.ReadFile(path)
 	if string(first) != string(again) {
 		t.Error("pinning what is pinned changed the file")
@@ -57,23 +53,15 @@ func TestAdd(t *testing.T) {
 		t.Errorf("sources are not in order:\n%s", first)
 	}
 	lock := filepath.Join(filepath.Dir(path), "."+Name+".lock")
-	if err := os.Remove(lock); err != nil {
-		t.Fatal(err)
-	}
-	if err := Add(path, []step.Pin{pin("https://a", "a")}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.Remove(lock))
+	errtest.None(t, Add(path, []step.Pin{pin("https://a", "a")}))
 	if _, err := os.Stat(lock); err == nil { // a checkout may be read-only
 		t.Error("pinning what is pinned wrote to the folder")
 	}
 	err = Add(path, []step.Pin{pin("https://a", "other bytes")})
-	if err == nil || !strings.Contains(err.Error(), "https://a") || !strings.Contains(err.Error(), path) {
-		t.Errorf("other bytes under a pinned source: %v", err)
-	}
+	errtest.Says(t, err, "https://a", path)
 	f, err := Read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if p, ok := f.Pinned("https://b"); !ok || p != pin("https://b", "b") {
 		t.Errorf("read back %+v", p)
 	}
@@ -82,16 +70,10 @@ func TestAdd(t *testing.T) {
 func TestLocalFileMustBeAFile(t *testing.T) {
 	dir := t.TempDir()
 	pipe := filepath.Join(dir, "pipe")
-	if err := syscall.Mkfifo(pipe, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, syscall.Mkfifo(pipe, 0o644))
 	s, err := Open(filepath.Join(dir, Name), dir, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	for _, path := range []string{pipe, dir, "/dev/zero"} { // a pipe must not be waited for
-		if _, err := s.LocalFile(t.Context(), path); err == nil || !strings.Contains(err.Error(), path+" is not a regular file") {
-			t.Errorf("%s: %v", path, err)
-		}
+		errtest.Says(t, errtest.Of(s.LocalFile(t.Context(), path)), path+" is not a regular file")
 	}
 }

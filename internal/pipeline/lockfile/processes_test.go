@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -16,9 +17,7 @@ func TestProcessesKeepAllPins(t *testing.T) {
 	path := filepath.Join(t.TempDir(), Name)
 	if to := os.Getenv("REDSI_TEST_PINS"); to != "" { // one of the two
 		for i := range each {
-			if err := Add(to, []step.Pin{pin(fmt.Sprintf("https://%s/%d", os.Getenv("REDSI_TEST_NAME"), i), "x")}); err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, Add(to, []step.Pin{pin(fmt.Sprintf("https://%s/%d", os.Getenv("REDSI_TEST_NAME"), i), "x")}))
 		}
 		return
 	}
@@ -26,9 +25,7 @@ func TestProcessesKeepAllPins(t *testing.T) {
 	for _, name := range []string{"one", "two"} {
 		c := exec.Command(os.Args[0], "-test.run", "^TestProcessesKeepAllPins$")
 		c.Env = append(os.Environ(), "REDSI_TEST_PINS="+path, "REDSI_TEST_NAME="+name)
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, c.Start())
 		running = append(running, c)
 	}
 	for _, c := range running {

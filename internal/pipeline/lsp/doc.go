@@ -1,5 +1,5 @@
 // Package lsp is a language server for pipeline files: diagnostics, completion, hover,
-// definitions, symbols and formatting, over the Language Server Protocol 3.17.
+// definitions and symbols, over the Language Server Protocol 3.17.
 //
 // It owns the protocol, the texts that an editor has open, and what can be said of a place
 // in a text that may be broken. What is right and what values are it asks package pipeline;

@@ -1,13 +1,11 @@
 package lsp
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
-	"github.com/hashicorp/hcl/v2/hclwrite"
 
 	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
@@ -94,15 +92,4 @@ func (s *server) symbols(d *document, _ int) any {
 		list = append(list, x)
 	}
 	return list
-}
-
-// format brings a document into the usual form, as `redsi fmt` does; one that is not HCL
-// stays.
-func (s *server) format(d *document, _ int) any {
-	_, ds := hclsyntax.ParseConfig([]byte(d.src), d.path, hcl.InitialPos)
-	out := hclwrite.Format([]byte(d.src))
-	if ds.HasErrors() || bytes.Equal(out, []byte(d.src)) {
-		return []textEdit{}
-	}
-	return []textEdit{{span{position{}, d.position(len(d.src))}, string(out)}}
 }

@@ -182,7 +182,6 @@ func (s *server) handle(ctx context.Context, m *message) (any, error) {
 		"textDocument/hover":               about(s, s.hover),
 		"textDocument/definition":          about(s, s.definition),
 		"textDocument/documentSymbol":      about(s, s.symbols),
-		"textDocument/formatting":          about(s, s.format),
 	}[m.Method]
 	if f == nil {
 		return nil, &rpcError{codeNoMethod, fmt.Sprintf("this server has no %s", m.Method)}
@@ -240,13 +239,12 @@ func (s *server) initialize(ctx context.Context, m *message) (any, error) {
 	return map[string]any{
 		"serverInfo": map[string]string{"name": "redsi", "version": s.Version},
 		"capabilities": map[string]any{
-			"positionEncoding":           "utf-16",
-			"textDocumentSync":           map[string]any{"openClose": true, "change": 2, "save": true},
-			"completionProvider":         map[string]any{"triggerCharacters": []string{".", "\"", "[", "="}},
-			"hoverProvider":              true,
-			"definitionProvider":         true,
-			"documentSymbolProvider":     true,
-			"documentFormattingProvider": true,
+			"positionEncoding":       "utf-16",
+			"textDocumentSync":       map[string]any{"openClose": true, "change": 2, "save": true},
+			"completionProvider":     map[string]any{"triggerCharacters": []string{".", "\"", "[", "="}},
+			"hoverProvider":          true,
+			"definitionProvider":     true,
+			"documentSymbolProvider": true,
 		},
 	}, nil
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/modules"
+	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // repository makes a git repository with a folder of two files, a link and a hook.
@@ -24,9 +26,7 @@ func repository(t *testing.T) (folder, url string) {
 	for name, text := range map[string]string{"study/p.hcl": "# one\n", "study/q.hcl": "", "read.txt": "x", "study/.gitattributes": "*.hcl filter=shout\n"} {
 		write(t, filepath.Join(folder, name), text)
 	}
-	if err := os.Symlink("/etc/passwd", filepath.Join(folder, "study", "link.hcl")); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.Symlink("/etc/passwd", filepath.Join(folder, "study", "link.hcl")))
 	git(t, folder, "init", "--quiet", "--initial-branch=main")
 	commit(t, folder)
 	return folder, "git::file://" + strings.ReplaceAll(folder, " ", "%20")
@@ -34,12 +34,7 @@ func repository(t *testing.T) (folder, url string) {
 
 func write(t *testing.T, name, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, name, text)
 }
 
 func git(t *testing.T, folder string, args ...string) string {
@@ -129,9 +124,7 @@ func TestPinned(t *testing.T) {
 
 	// Pinned and kept: without the repository, and whatever was done to what is kept.
 	elsewhere := folder + "-moved"
-	if err := os.Rename(folder, elsewhere); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.Rename(folder, elsewhere))
 	if got, err := open(t, another(r), source); got != "# two\n" || err != nil {
 		t.Fatalf("offline: %q, %v", got, err)
 	}
@@ -140,27 +133,17 @@ func TestPinned(t *testing.T) {
 		t.Fatal(kept, err)
 	}
 	write(t, kept[0], "# changed\n")
-	if _, err := open(t, another(r), source); err == nil || !strings.Contains(err.Error(), source) {
-		t.Errorf("what was changed is used, or %v", err)
-	}
-	if err := os.Rename(elsewhere, folder); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Says(t, errtest.Of(open(t, another(r), source)), source)
+	errtest.None(t, os.Rename(elsewhere, folder))
 	if got, err := open(t, another(r), source); got != "# two\n" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
 	old, young := filepath.Join(r.Cache, ".fetch-old"), filepath.Join(r.Cache, ".fetch-young")
 	write(t, filepath.Join(old, "x"), "")
 	write(t, filepath.Join(young, "x"), "")
-	if err := os.Chtimes(old, time.Time{}, time.Now().Add(-time.Hour)); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.RemoveAll(filepath.Dir(filepath.Dir(filepath.Dir(kept[0])))); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := open(t, another(r), source); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.Chtimes(old, time.Time{}, time.Now().Add(-time.Hour)))
+	errtest.None(t, os.RemoveAll(filepath.Dir(filepath.Dir(filepath.Dir(kept[0])))))
+	errtest.None(t, errtest.Of(open(t, another(r), source)))
 	if left, err := filepath.Glob(filepath.Join(r.Cache, ".fetch-*")); err != nil || len(left) != 1 || left[0] != young {
 		t.Errorf("left: %v, %v", left, err)
 	}
@@ -170,21 +153,15 @@ func TestPinned(t *testing.T) {
 func TestRewritten(t *testing.T) {
 	folder, url := repository(t)
 	r := reader(t)
-	if _, err := open(t, r, url+"//study?ref=main"); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errtest.Of(open(t, r, url+"//study?ref=main")))
 	write(t, filepath.Join(folder, "study", "p.hcl"), "# other\n")
 	git(t, folder, "add", "-A")
 	git(t, folder, "commit", "--quiet", "--amend", "-m", "y")
 	git(t, folder, "reflog", "expire", "--expire=now", "--all")
 	git(t, folder, "gc", "--quiet", "--prune=now")
-	if err := os.RemoveAll(r.Cache); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.RemoveAll(r.Cache))
 	_, err := open(t, another(r), url+"//study?ref=main")
-	if err == nil || !strings.Contains(err.Error(), "sources update pins the new one") {
-		t.Errorf("it says %v", err)
-	}
+	errtest.Says(t, err, "sources update pins the new one")
 }
 
 // TestNothingRuns: neither a filter of the user's git nor a link of the repository has
@@ -196,9 +173,7 @@ func TestNothingRuns(t *testing.T) {
 	hooks := filepath.Join(home, "templates", "hooks")
 	for _, hook := range []string{"post-checkout", "reference-transaction", "post-update"} {
 		write(t, filepath.Join(hooks, hook), "#!/bin/sh\ntouch '"+ran+"'\n")
-		if err := os.Chmod(filepath.Join(hooks, hook), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, os.Chmod(filepath.Join(hooks, hook), 0o755))
 	}
 	write(t, filepath.Join(home, ".gitconfig"), "[filter \"shout\"]\n\tsmudge = \"touch '"+ran+"'; cat\"\n[init]\n\ttemplateDir = "+filepath.Dir(hooks)+"\n[core]\n\thooksPath = "+hooks+"\n")
 	t.Setenv("HOME", home)
@@ -262,17 +237,11 @@ func TestAccept(t *testing.T) {
 		}
 	}
 	source := url + "//study?ref=main"
-	if _, err := refusing().Open(t.Context(), accepted, source); err == nil || !strings.Contains(err.Error(), "not pinned") {
-		t.Errorf("a repository that is not pinned: %v", err)
-	}
-	if _, err := open(t, another(r), source); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Says(t, errtest.Of(refusing().Open(t.Context(), accepted, source)), "not pinned")
+	errtest.None(t, errtest.Of(open(t, another(r), source)))
 	w := refusing()
 	files, err := w.Open(t.Context(), accepted, source)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	for name := range files { // a module of the repository's own
 		if _, err := w.Open(t.Context(), filepath.ToSlash(filepath.Dir(name)), "../study"); err != nil {
 			t.Error(err)

@@ -7,15 +7,14 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // FuzzPlan previews plans that anybody may have written to a store.
 func FuzzPlan(f *testing.F) {
 	reg := registry(1)
 	good, err := json.Marshal(build(f, load(f, diamond), reg, ""))
-	if err != nil {
-		f.Fatal(err)
-	}
+	errtest.None(f, err)
 	f.Add(good)
 	for _, change := range [][2]string{{`"deps":[0]`, `"deps":[7]`}, {`"deps":[0]`, `"deps":[-1]`}, {`"deps":[0]`, `"deps":[3]`},
 		{`"kind":"text"`, `"kind":"none"`}, {`"text":"left"`, `"text":3`}, {`step.text.first`, `step.text.alone`}} {
@@ -39,7 +38,7 @@ func FuzzPlan(f *testing.F) {
 			return
 		}
 		for _, lookup := range []Lookup{none, all} {
-			v, err := p.Preview(t.Context(), reg, lookup)
+			v, err := p.Follow(t.Context(), reg, lookup, KeepAll, nil)
 			if err != nil {
 				continue
 			}
@@ -58,9 +57,7 @@ func TestCheck(t *testing.T) {
 			t.Errorf("a dependency on %d: %v", deps, err)
 		}
 	}
-	if err := (&Plan{Format: "redsi-plan/9"}).Check(); err == nil || !strings.Contains(err.Error(), "plan again") {
-		t.Errorf("another format: %v", err)
-	}
+	errtest.Says(t, (&Plan{Format: "redsi-plan/9"}).Check(), "plan again")
 	if err := (&Plan{Format: Format, Steps: []Step{{Address: "a"}, {Address: "a"}}}).Check(); err == nil {
 		t.Error("two steps of one address are no error")
 	}

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/declare"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -48,9 +48,7 @@ step "text" "alone" { text = "alone" }
 func load(t testing.TB, src string) *pipeline.Pipeline {
 	t.Helper()
 	p, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte(src)}, pipeline.Options{Registry: registry(1)})
-	if ds.HasErrors() {
-		t.Fatal(ds.Err())
-	}
+	errtest.None(t, ds.Err())
 	return p
 }
 
@@ -58,9 +56,7 @@ func load(t testing.TB, src string) *pipeline.Pipeline {
 func build(t testing.TB, p *pipeline.Pipeline, reg *step.Registry, target string) *Plan {
 	t.Helper()
 	pl, err := Build("p.hcl", p, reg, strings.Fields(target))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return pl
 }
 
@@ -121,9 +117,7 @@ step "text" "own" {
   after = [module.m["a"].left]
 }
 `)}, pipeline.Options{Registry: reg, Module: func(string, string) (map[string][]byte, error) { return files, nil }})
-	if ds.HasErrors() {
-		t.Fatal(ds.Err())
-	}
+	errtest.None(t, ds.Err())
 	for target, want := range map[string]string{
 		"":                              `module.m["a"].step.text.first module.m["a"].step.text.left own`,
 		"step":                          `module.m["a"].step.text.first module.m["a"].step.text.left own`,
@@ -159,10 +153,8 @@ func (r *results) lookup(_ context.Context, keys []artifacts.Digest) (map[artifa
 
 func outcomes(t *testing.T, pl *Plan, reg *step.Registry, r *results) (string, *Preview) {
 	t.Helper()
-	v, err := pl.Preview(context.Background(), reg, r.lookup)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v, err := pl.Follow(context.Background(), reg, r.lookup, KeepAll, nil)
+	errtest.None(t, err)
 	var out []string
 	for _, it := range v.Items {
 		out = append(out, string(it.Outcome))
@@ -238,9 +230,7 @@ step "text" "last" {
 		}
 		return i == wanted
 	}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if len(asked) != 2*n || calls > 2*(n/lookupMost+1) || most > lookupMost {
 		t.Errorf("%d keys in %d calls of at most %d", len(asked), calls, most)
 	}
@@ -259,42 +249,6 @@ step "text" "last" {
 	}
 }
 
-func TestPlanTravels(t *testing.T) {
-	pl := build(t, load(t, diamond), registry(1), "")
-	b, err := json.Marshal(pl)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var back Plan
-	if err := json.Unmarshal(b, &back); err != nil {
-		t.Fatal(err)
-	}
-	r := &results{has: map[artifacts.Digest]string{}}
-	_, a := outcomes(t, pl, registry(1), r)
-	_, c := outcomes(t, &back, registry(1), r)
-	for i := range a.Items {
-		if a.Items[i].Key != c.Items[i].Key {
-			t.Errorf("%s has another key after the journey", pl.Steps[i].Address)
-		}
-	}
-}
-
-func BenchmarkPlan1000(b *testing.B) {
-	var src strings.Builder
-	src.WriteString(`step "text" "s0" { text = "0" }` + "\n")
-	for i := 1; i < 1000; i++ {
-		fmt.Fprintf(&src, "step \"text\" \"s%d\" {\n text = \"%d\"\n after = step.text.s%d.out\n}\n", i, i, i/2)
-	}
-	p := load(b, src.String())
-	r := &results{has: map[artifacts.Digest]string{}}
-	for b.Loop() {
-		pl := build(b, p, registry(1), "")
-		if _, err := pl.Preview(context.Background(), registry(1), r.lookup); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
 // TestOtherKinds: a plan is done by the versions of kinds that it was made for, or by
 // none. Plans of releases that did not name them are taken as they are.
 func TestOtherKinds(t *testing.T) {
@@ -307,9 +261,7 @@ func TestOtherKinds(t *testing.T) {
 		"is older and has version 1: update or end it":                     registry(1),
 		"of kind text, which this redsi does not have: use the version of": step.NewRegistry(),
 	} {
-		if err := p.CheckKinds(reg); err == nil || !strings.Contains(err.Error(), word) {
-			t.Errorf("%v; want %q", err, word)
-		}
+		errtest.Says(t, p.CheckKinds(reg), word)
 	}
 	p.Kinds = nil
 	if err := p.CheckKinds(registry(3)); err != nil {
@@ -386,7 +338,7 @@ func TestPanicInAPreview(t *testing.T) {
 	pl := build(t, load(t, diamond), registry(1), "")
 	reg := step.NewRegistry(step.Define(step.Kind[config]{Name: "text", Version: 1, Doc: "Text.", Outputs: []step.Output{{Name: "out", Type: "text", Help: "text"}},
 		Run: func(context.Context, *step.IO, config) error { return nil }, Check: func(config) error { panic("on purpose") }}))
-	if _, err := pl.Preview(t.Context(), reg, new(results).lookup); err == nil || !strings.HasPrefix(err.Error(), "step.text.first: a bug in redsi: on purpose") {
+	if _, err := pl.Follow(t.Context(), reg, new(results).lookup, KeepAll, nil); err == nil || !strings.HasPrefix(err.Error(), "step.text.first: a bug in redsi: on purpose") {
 		t.Error(err)
 	}
 }

@@ -79,11 +79,11 @@ type Summary struct {
 // when the preview is done. It is asked once, when the item has all of them.
 type Keep func(i int, it *Item) bool
 
-// Preview follows results as far as they go. Steps are looked up level by level of the
-// graph, at most lookupMost keys in a call.
-func (p *Plan) Preview(ctx context.Context, reg *step.Registry, lookup Lookup) (*Preview, error) {
-	return p.Follow(ctx, reg, lookup, func(int, *Item) bool { return true }, nil)
-}
+// KeepAll wants every result.
+func KeepAll(int, *Item) bool { return true }
+
+// KeepNone wants no result.
+func KeepNone(int, *Item) bool { return false }
 
 // Open opens a blob, for checks.
 type Open = func(ctx context.Context, d artifacts.Digest) (io.ReadCloser, error)
@@ -91,8 +91,9 @@ type Open = func(ctx context.Context, d artifacts.Digest) (io.ReadCloser, error)
 // lookupMost bounds the results that are held between a look-up and the word of Keep.
 const lookupMost = 2048
 
-// Follow is Preview for plans of any length: of what keep does not want it holds a result
-// only as long as there are steps to come that read it.
+// Follow follows results as far as they go, level by level of the graph, at most lookupMost keys in a
+// look-up. Of what keep does not want it holds a result only as long as there are steps to come that
+// read it, so that plans may be of any length.
 //
 // The checks of steps are judged by what open reads: what reads a result that fails one
 // does not run. If open is nil, they are not. An error is permanent, or one of lookup or open.

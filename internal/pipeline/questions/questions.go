@@ -4,7 +4,7 @@ import "slices"
 
 // List is one checklist.
 type List struct {
-	Name      string // acl, neurips, acm
+	Name      string // acl, neurips
 	Title     string
 	Source    string // where its official words are
 	Questions []Question
@@ -34,15 +34,13 @@ const (
 	Runs       Topic = "runs"       // seeds, number of runs, means and deviations
 	Commands   Topic = "commands"   // one for each table, with its cost
 	Expected   Topic = "expected"   // the paper's numbers and what may differ
-	Disk       Topic = "disk"       // bytes
 	Available  Topic = "available"  // what is stored, and where it can be had
-	Citation   Topic = "paper"      // title, authors
 	Parameters Topic = "parameters" // variables of the pipeline
 )
 
 // Of is the list of that name.
 func Of(name string) (List, bool) {
-	for _, l := range []List{acl, neurips, acm} {
+	for _, l := range []List{acl, neurips} {
 		if l.Name == name {
 			return l, true
 		}
@@ -51,7 +49,7 @@ func Of(name string) (List, bool) {
 }
 
 // Names are those of all lists.
-func Names() []string { return []string{acl.Name, neurips.Name, acm.Name} }
+func Names() []string { return []string{acl.Name, neurips.Name} }
 
 // Has reports whether the list has a question of that number.
 func (l List) Has(number string) bool {

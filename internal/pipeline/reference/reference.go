@@ -217,9 +217,13 @@ func (a Attr) form() string {
 		for i, e := range a.Enum {
 			quoted[i] = fmt.Sprintf("%q", e)
 		}
-		t = strings.Join(quoted, " or ")
-		if len(a.Enum) > 3 {
-			t = "one of " + strings.Join(quoted, ", ")
+		switch list := strings.Join(quoted, ", "); {
+		case t == "list of string":
+			t = "list of " + list
+		case len(a.Enum) > 3:
+			t = "one of " + list
+		default:
+			t = strings.Join(quoted, " or ")
 		}
 	case a.Range != "":
 		t += ", " + a.Range

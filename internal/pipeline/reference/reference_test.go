@@ -4,18 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"flag"
 	"io"
-	"os"
-	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 )
-
-var update = flag.Bool("update", false, "write golden files instead of comparing with them")
 
 type config struct {
 	Records step.Input  `hcl:"records" help:"what to read" accepts:"nq/records"`
@@ -63,22 +58,8 @@ func registry() *step.Registry {
 func golden(t *testing.T, name string, write func(io.Writer) error) {
 	t.Helper()
 	var b bytes.Buffer
-	if err := write(&b); err != nil {
-		t.Fatal(err)
-	}
-	name = "testdata/" + name
-	if *update {
-		if err := os.WriteFile(name, b.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(string(want), b.String()); d != "" {
-		t.Errorf("%s (-want +got):\n%s", name, d)
-	}
+	errtest.None(t, write(&b))
+	goldens.Same(t, "testdata/"+name, b.String())
 }
 
 func TestGoldens(t *testing.T) {
@@ -102,8 +83,6 @@ func TestFind(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{"raed": `did you mean "read"?`, "something": "redsi kinds lists them", "read_part": "", "step": ""} {
-		if _, err := Find(reg, name); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", name, err)
-		}
+		errtest.Says(t, errtest.Of(Find(reg, name)), want)
 	}
 }

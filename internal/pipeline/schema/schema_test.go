@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/schema"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -113,9 +114,7 @@ func FuzzBody(f *testing.F) {
 	}
 	for _, dir := range []string{"valid", "invalid"} {
 		sources, err := syntax.ReadAll("../testdata/" + dir)
-		if err != nil {
-			f.Fatal(err)
-		}
+		errtest.None(f, err)
 		for _, name := range syntax.Keys(sources) {
 			src := sources[name]
 			if file, ds := hclsyntax.ParseConfig(src, name, hcl.InitialPos); !ds.HasErrors() {

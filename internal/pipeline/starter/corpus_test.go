@@ -1,13 +1,13 @@
 package starter
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/redsi/redsi/internal/corpora/collect"
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestPlanSplits: whatever splits a corpus has, the study has all three, and no query is
@@ -54,7 +54,5 @@ func TestNamesOfFilesAreLiterals(t *testing.T) {
 func TestTwoFilesOfOneName(t *testing.T) {
 	documents := collect.Part{Role: collect.Documents}
 	c := &Corpus{Folder: "mine", list: []corpusFile{{documents, "corpus/a/part.jsonl"}, {documents, "corpus/b/part.jsonl"}}}
-	if _, err := c.inputs(); err == nil || !strings.Contains(err.Error(), "corpus/a/part.jsonl and corpus/b/part.jsonl are both documents with the same name") {
-		t.Errorf("%v", err)
-	}
+	errtest.Says(t, errtest.Of(c.inputs()), "corpus/a/part.jsonl and corpus/b/part.jsonl are both documents with the same name")
 }

@@ -4,8 +4,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // TestWrite: a study is written as a whole or not at all, and beside a .gitignore that the
@@ -13,9 +15,7 @@ import (
 func TestWrite(t *testing.T) {
 	for _, study := range []string{Small, Paper} {
 		files, err := Files(study)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		folder := filepath.Join(t.TempDir(), "new")
 		wrote, err := Write(files, folder)
 		if err != nil || !slices.Contains(wrote, filepath.Join(folder, "pipelines.hcl")) || !slices.Contains(wrote, filepath.Join(folder, ".gitignore")) {
@@ -23,12 +23,8 @@ func TestWrite(t *testing.T) {
 		}
 	}
 	folder := t.TempDir()
-	if err := os.WriteFile(filepath.Join(folder, "b"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Write(map[string][]byte{"a": nil, "b": nil}, folder); err == nil || !strings.Contains(err.Error(), "already exists") {
-		t.Errorf("%v", err)
-	}
+	filetest.Write(t, filepath.Join(folder, "b"), "")
+	errtest.Says(t, errtest.Of(Write(map[string][]byte{"a": nil, "b": nil}, folder)), "already exists")
 	if left, err := os.ReadDir(folder); err != nil || len(left) != 1 {
 		t.Errorf("%v, %v", left, err)
 	}

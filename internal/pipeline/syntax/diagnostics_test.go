@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func TestDiagnosticsJSON(t *testing.T) {
@@ -18,9 +19,7 @@ func TestDiagnosticsJSON(t *testing.T) {
 		syntax.Place{Range: syntax.Header(blocks[0]), Text: "declared here first"})
 	ds := c.Done()
 	b, err := json.Marshal(ds)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	want := `[{"severity":"error","summary":"Declared twice","detail":"table.a has been declared before. Give one of them another name.",` +
 		`"file":"p.hcl","line":2,"column":1,"end":{"file":"p.hcl","line":2,"column":10},` +
 		`"related":[{"file":"p.hcl","line":1,"column":1,"text":"declared here first"}]}]`
@@ -30,9 +29,7 @@ func TestDiagnosticsJSON(t *testing.T) {
 	if n, m := ds.Count(); n != 1 || m != 0 || ds.Summary() != "1 error" {
 		t.Errorf("counts %d, %d, %s", n, m, ds.Summary())
 	}
-	if err := ds.Err(); err == nil || !strings.Contains(err.Error(), "p.hcl:2:1") {
-		t.Errorf("as an error: %v", err)
-	}
+	errtest.Says(t, ds.Err(), "p.hcl:2:1")
 }
 
 // An excerpt lines up whatever is before the mark: tabs, wide characters, and
@@ -43,9 +40,7 @@ func TestExcerpt(t *testing.T) {
 	c.Error(body.Blocks[0].Body.Attributes["a"].Expr.Variables()[0].SourceRange(), "Unknown name", "There is none.")
 	ds := c.Done()
 	var b strings.Builder
-	if err := ds.Write(&b, syntax.Style{Color: true}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, ds.Write(&b, syntax.Style{Color: true}))
 	if strings.Contains(b.String(), "\x01") || strings.Contains(b.String(), "\r") || strings.Contains(b.String(), "\t") {
 		t.Errorf("not printable: %q", b.String())
 	}

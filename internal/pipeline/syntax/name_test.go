@@ -8,18 +8,15 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 func TestRead(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for name, text := range map[string]string{"p/b.hcl": "b", "p/a.hcl": "a", "p/.hidden.hcl": "h", "p/notes.txt": "n", "p/sub/c.hcl": "c", "empty/x.txt": "", "alone.hcl": "alone",
 		"whole/pipelines.hcl": "", "whole/a.hcl": "", "whole/a.test.hcl": "", "whole/redsi.local.hcl": "", "whole/.hidden.hcl": "", "whole/sub/b.hcl": "", "my.pipelines.hcl": ""} {
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, name, text)
 	}
 	for _, c := range []struct{ name, want, err string }{
 		{"p", "p/a.hcl p/b.hcl", ""},
@@ -48,9 +45,7 @@ func TestRead(t *testing.T) {
 			t.Errorf("%q reads %s, want %s", c.name, names, c.want)
 		}
 	}
-	if err := os.WriteFile(syntax.DefaultFile, []byte("x"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, syntax.DefaultFile, "x")
 	if got, err := syntax.Read(""); err != nil || strings.Join(syntax.Keys(got), " ") != "alone.hcl my.pipelines.hcl pipelines.hcl" {
 		t.Errorf("the default: %v, %v", got, err)
 	}
@@ -66,26 +61,16 @@ func TestRead(t *testing.T) {
 func TestReadFile(t *testing.T) {
 	dir := t.TempDir()
 	large := filepath.Join(dir, "large")
-	if err := os.WriteFile(large, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(large, 20<<30); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, large, "")
+	errtest.None(t, os.Truncate(large, 20<<30))
 	pipe := filepath.Join(dir, "pipe") // nobody writes to it
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, syscall.Mkfifo(pipe, 0o600))
 	full := filepath.Join(dir, "full")
-	if err := os.WriteFile(full, make([]byte, syntax.MaxFile), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, full, make([]byte, syntax.MaxFile))
 	if b, err := syntax.ReadFile(full); err != nil || len(b) != syntax.MaxFile {
 		t.Errorf("the largest file: %d bytes, %v", len(b), err)
 	}
 	for name, want := range map[string]string{large: "more than 8388608 bytes", dir: "is a folder", "/dev/zero": "is a device", pipe: "is a pipe", filepath.Join(dir, "none"): "no such file"} {
-		if _, err := syntax.ReadFile(name); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s: %v, want %q", name, err, want)
-		}
+		errtest.Says(t, errtest.Of(syntax.ReadFile(name)), want, name)
 	}
 }

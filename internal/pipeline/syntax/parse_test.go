@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func TestCheck(t *testing.T) {
@@ -28,9 +29,7 @@ func TestCheck(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	for _, dir := range []string{"valid", "invalid", "lint"} {
 		sources, err := syntax.ReadAll("../testdata/" + dir)
-		if err != nil {
-			f.Fatal(err)
-		}
+		errtest.None(f, err)
 		for _, name := range syntax.Keys(sources) {
 			f.Add(sources[name])
 		}
@@ -58,9 +57,7 @@ func FuzzParse(f *testing.F) {
 		}
 		for _, width := range []int{0, 40} {
 			var out strings.Builder
-			if err := ds.Write(&out, syntax.Style{Width: width}); err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, ds.Write(&out, syntax.Style{Width: width}))
 			if bad := func(r rune) bool { return r != '\n' && unicode.IsControl(r) }; !utf8.ValidString(out.String()) || strings.ContainsFunc(out.String(), bad) {
 				t.Fatalf("not printable: %q", out.String())
 			}

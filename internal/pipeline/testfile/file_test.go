@@ -7,6 +7,7 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/testfile"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -54,19 +55,13 @@ step "fit" "all" {
 func check(t *testing.T, condition string) ([]testfile.Failure, error) {
 	t.Helper()
 	f, ds := testfile.Parse("x.test.hcl", []byte("variables { n = 1 }\nrun \"x\" {\n  variables { n = 3 }\n  assert {\n    condition = "+condition+"\n    error_message = \"n is ${var.n}\"\n  }\n}\n"))
-	if ds.HasErrors() {
-		t.Fatal(ds.Err())
-	}
+	errtest.None(t, ds.Err())
 	s, p, ds := pipeline.Open(map[string][]byte{"p.hcl": []byte(paper)}, pipeline.Options{Registry: registry(), VarFiles: f.Runs[0].Variables})
-	if ds.HasErrors() {
-		t.Fatal(ds.Err())
-	}
+	errtest.None(t, ds.Err())
 	w := testfile.World{Scope: s}
 	for _, x := range p.Steps {
 		tree, err := x.Task.Tree()
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		w.Steps = append(w.Steps, testfile.Step{Address: x.Address, Block: x.Block, Kind: x.Kind, Name: x.Name, Key: x.Key, Outcome: "RUN", Config: tree})
 	}
 	w.Steps = append(w.Steps, testfile.Step{Address: "module.m.step.fit.a", Block: "step", Kind: "fit", Name: "a", Outcome: "HIT", Config: map[string]any{}})
@@ -113,8 +108,6 @@ func TestCheck(t *testing.T) {
 		`locl.x`:        `Did you mean "local"`,
 		`null`:          "true or false",
 	} {
-		if _, err := check(t, condition); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", condition, err, want)
-		}
+		errtest.Says(t, errtest.Of(check(t, condition)), want)
 	}
 }

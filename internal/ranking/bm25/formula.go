@@ -27,9 +27,7 @@ const (
 	// Long is BM25L of Lv and Zhai, "When Documents Are Very Long, BM25 Fails!" (2011): idf
 	// ln((N + 1) / (df + 0.5)), weight (k1 + 1)(c + delta) / (k1 + c + delta), c = tf / L.
 	Long Formula = "bm25l"
-	// LongTF is Long as rank_bm25's BM25L computes it: the weight times tf.
-	LongTF Formula = "bm25l_tf"
-	// Okapi is rank_bm25's BM25Okapi: Robertson's idf, but one below 0 becomes epsilon times
+	// Okapi is rank_bm25's BM25Okapi: Robertson's idf, but one below 0 becomes a quarter of
 	// the mean idf of all terms; weight as ATIRE's.
 	Okapi Formula = "okapi"
 )
@@ -39,8 +37,7 @@ type Options struct {
 	Formula Formula
 	K1      float64 // at least 0
 	B       float64 // from 0 to 1
-	Delta   float64 // of Plus, Long and LongTF: at least 0
-	Epsilon float64 // of Okapi: at least 0
+	Delta   float64 // of Plus and Long: at least 0
 
 	// LuceneLengths has Lucene compute as its BM25Similarity does: a document's length is
 	// kept in a byte (SmallFloat.intToByte4), exact to 40 words and in steps of a sixteenth
@@ -74,7 +71,7 @@ func (o Options) idf(n, df float64) float64 {
 		return math.Log(n / df)
 	case Plus:
 		return math.Log((n + 1) / df)
-	case Long, LongTF:
+	case Long:
 		return math.Log((n + 1) / (df + 0.5))
 	}
 	return math.Log(n-df+0.5) - math.Log(df+0.5)
@@ -85,8 +82,7 @@ func (o Options) idf(n, df float64) float64 {
 type weighting struct {
 	factor, bonus float64
 	absent        float64 // weight of tf = 0
-	long          bool    // Long and LongTF: see longWeight
-	timesTF       bool
+	long          bool    // Long
 	k1, delta     float64
 }
 
@@ -100,8 +96,8 @@ func (o Options) weighting() weighting {
 		if o.Absent {
 			w.absent = o.Delta
 		}
-	case Long, LongTF:
-		w.factor, w.long, w.timesTF = o.K1+1, true, o.Formula == LongTF
+	case Long:
+		w.factor, w.long = o.K1+1, true
 		if o.Absent && o.Delta > 0 {
 			w.absent = (o.K1 + 1) * o.Delta / (o.K1 + o.Delta)
 		}
@@ -115,7 +111,7 @@ func (o Options) norm(length, mean float64) float64 {
 	if mean > 0 {
 		l = 1 - o.B + o.B*length/mean
 	}
-	if o.Formula == Long || o.Formula == LongTF {
+	if o.Formula == Long {
 		return l
 	}
 	return o.K1 * l
@@ -127,11 +123,7 @@ func (w *weighting) of(tf, norm float64) float64 {
 		return w.factor*tf/(tf+norm) + w.bonus
 	}
 	c := tf/norm + w.delta
-	v := w.factor * c / (w.k1 + c)
-	if w.timesTF {
-		v *= tf
-	}
-	return v
+	return w.factor * c / (w.k1 + c)
 }
 
 // A byte holds lengths below freeLengths as they are and others as a float of four bits,

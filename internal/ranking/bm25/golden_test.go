@@ -8,6 +8,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/ranking/topk"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // peers is what Lucene, bm25s and rank_bm25 make of texts (tools/golden/bm25.py).
@@ -20,7 +21,7 @@ type peers struct {
 type goldenRanking struct {
 	Peer, Tokenizer, Formula string
 	Lengths, Absent          bool
-	K1, B, Delta, Epsilon    float64
+	K1, B, Delta             float64
 	Hits                     [][][2]float64 // of queries: document and score
 }
 
@@ -41,9 +42,7 @@ func analyzerOf(t *testing.T, name string) Analyzer {
 	}
 	parts := append(strings.Split(name, "/"), "", "")
 	a, err := Words(parts[1] != "none", parts[2])
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return a
 }
 
@@ -78,21 +77,17 @@ func TestTokens(t *testing.T) {
 }
 
 func (r goldenRanking) options() Options {
-	return Options{Formula: Formula(r.Formula), K1: r.K1, B: r.B, Delta: r.Delta, Epsilon: r.Epsilon, LuceneLengths: r.Lengths, Absent: r.Absent}
+	return Options{Formula: Formula(r.Formula), K1: r.K1, B: r.B, Delta: r.Delta, LuceneLengths: r.Lengths, Absent: r.Absent}
 }
 
 func indexOf(t *testing.T, a Analyzer, documents []string, o Options) *Index {
 	t.Helper()
 	b := NewBuilder(a)
 	for _, d := range documents {
-		if err := b.Add(d); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, b.Add(d))
 	}
 	ix, err := b.Finish(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return ix
 }
 

@@ -197,7 +197,7 @@ func (ix *Index) weigh(o Options, lengths []uint32, df []int32, counted int) {
 		ix.idfs[t] = o.idf(float64(counted), float64(n))
 	}
 	if o.Formula == Okapi {
-		floorIDFs(ix.idfs, o.Epsilon)
+		floorIDFs(ix.idfs)
 	}
 	if o.LuceneLengths {
 		ix.small = newSmallFloats(o, lengths, ix.Statistics.MeanLength)
@@ -220,15 +220,15 @@ func (ix *Index) weigh(o Options, lengths []uint32, df []int32, counted int) {
 	}
 }
 
-// floorIDFs raises what is below 0 to epsilon times the mean of all.
-func floorIDFs(idfs []float64, epsilon float64) {
+// floorIDFs raises what is below 0 to a quarter of the mean of all.
+func floorIDFs(idfs []float64) {
 	sum := 0.0
 	for _, v := range idfs {
 		sum += v
 	}
 	for t, v := range idfs {
 		if v < 0 {
-			idfs[t] = epsilon * (sum / float64(len(idfs)))
+			idfs[t] = 0.25 * (sum / float64(len(idfs)))
 		}
 	}
 }

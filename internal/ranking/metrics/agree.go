@@ -7,12 +7,11 @@ import (
 
 // Agreement is how alike two rankings of a query are, as fractions.
 type Agreement struct {
-	Tau      float64 // Kendall's, of the documents that both have; NaN for fewer than two
-	TauUnion float64 // repro_eval's, see TauUnion; NaN for fewer than two
-	RBO      float64 // rank-biased overlap down to the end of the shorter one
-	RBOExt   float64 // with what is not seen extrapolated
-	RBONorm  float64 // repro_eval's: what is seen over the most that it could be
-	Overlap  []float64
+	Tau     float64 // Kendall's, of the documents that both have; NaN for fewer than two
+	RBO     float64 // rank-biased overlap down to the end of the shorter one
+	RBOExt  float64 // with what is not seen extrapolated
+	RBONorm float64 // repro_eval's: what is seen over the most that it could be
+	Overlap []float64
 }
 
 // AgreementDepths says how deep rankings are compared.
@@ -25,7 +24,7 @@ type AgreementDepths struct {
 // Of compares two rankings, best first, each document once.
 func (o AgreementDepths) Of(a, b []string) Agreement {
 	x, y := a[:min(o.Depth, len(a))], b[:min(o.Depth, len(b))]
-	g := Agreement{Tau: commonTau(x, y), TauUnion: TauUnion(x, y)}
+	g := Agreement{Tau: commonTau(x, y)}
 	g.RBO, g.RBOExt, g.RBONorm = rbo(x, y, o.P)
 	for _, k := range o.Overlap {
 		g.Overlap = append(g.Overlap, share(common(a[:min(k, len(a))], b[:min(k, len(b))]), k))
@@ -58,29 +57,6 @@ func commonTau(a, b []string) float64 {
 		if at, ok := place[d]; ok {
 			order = append(order, at)
 		}
-	}
-	return tau(order)
-}
-
-// TauUnion is Kendall's tau union as repro_eval computes it: documents are numbered by
-// the names of both rankings in order, and tau is between the lists of these numbers, place
-// by place. Of rankings of other lengths the longer one is cut. It depends on the names.
-func TauUnion(a, b []string) float64 {
-	n := min(len(a), len(b))
-	a, b = a[:n], b[:n]
-	union := slices.Concat(a, b)
-	slices.Sort(union)
-	union = slices.Compact(union)
-	type pair struct{ x, y int }
-	pairs := make([]pair, n)
-	for i := range pairs {
-		pairs[i].x, _ = slices.BinarySearch(union, a[i])
-		pairs[i].y, _ = slices.BinarySearch(union, b[i])
-	}
-	slices.SortFunc(pairs, func(p, q pair) int { return p.x - q.x })
-	order := make([]int, n)
-	for i, p := range pairs {
-		order[i] = p.y
 	}
 	return tau(order)
 }

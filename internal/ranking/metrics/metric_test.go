@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/trec"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // beam builds a ranking of falling scores; "!x" is a hypothesis "x" without
@@ -48,19 +49,13 @@ func TestByHand(t *testing.T) {
 	} {
 		judged := new(trec.Judgments)
 		for _, d := range c.relevant {
-			if err := judged.Judge("q", d, 1); err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, judged.Judge("q", d, 1))
 		}
 		for name, want := range c.want {
 			m, err := Parse(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			r, err := Evaluate([]Metric{m}, c.mode, []trec.Ranking{c.beam}, judged)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
+			r, err := Scoring{Metrics: []Metric{m}, Mode: c.mode}.Score(trec.Held([]trec.Ranking{c.beam}), judged)
+			errtest.None(t, err)
 			if r.Mean[0] != want {
 				t.Errorf("%s: %s = %v, want %v", c.name, name, r.Mean[0], want)
 			}
@@ -81,35 +76,28 @@ func TestParse(t *testing.T) {
 	}
 }
 
-func TestEvaluate(t *testing.T) {
+// TestMeans: a query without a ranking counts 0, and each has one at most.
+func TestMeans(t *testing.T) {
 	judged := new(trec.Judgments)
 	for _, j := range [][2]string{{"q1", "a"}, {"q2", "b"}, {"q3", "c"}, {"q2", "d"}} {
-		if err := judged.Judge(j[0], j[1], 1); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, judged.Judge(j[0], j[1], 1))
 	}
-	r, err := Evaluate(papers(), PostFiltered, []trec.Ranking{beam("q3", "!5", "c"), beam("q1", "a")}, judged)
-	if err != nil {
-		t.Fatal(err)
+	score := func(rankings ...trec.Ranking) (*Scores, error) {
+		return Scoring{Metrics: papers(), Mode: PostFiltered}.Score(trec.Held(rankings), judged)
 	}
+	r, err := score(beam("q3", "!5", "c"), beam("q1", "a"))
+	errtest.None(t, err)
 	want := []float64{2. / 3, 2. / 3, 2. / 3, 1. / 40 / 3}
 	if len(r.Rows) != 3 || r.MissingQueries != 1 || !slices.EqualFunc(r.Mean, want, func(a, b float64) bool { return math.Abs(a-b) < 1e-15 }) {
 		t.Errorf("%+v, want %v", r, want)
 	}
-	for _, c := range []struct {
-		mode     Mode
-		rankings []trec.Ranking
-		judged   *trec.Judgments
-		want     string
-	}{
-		{Raw, nil, new(trec.Judgments), "no query is judged"},
-		{Raw, []trec.Ranking{beam("q1"), beam("q1")}, judged, `query "q1" has two rankings`},
-		{Raw, []trec.Ranking{beam("q9")}, judged, `query "q9" is ranked but has no relevant document`},
-	} {
-		if _, err := Evaluate(papers(), c.mode, c.rankings, c.judged); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("error %v, want %q", err, c.want)
-		}
+	if mean, n := r.MeanOf(func(q string) bool { return q != "q2" }); n != 2 || mean[0] != 1 || mean[3] != 1./80 {
+		t.Errorf("of the ranked ones %v, %d", mean, n)
 	}
+	if mean, n := r.MeanOf(func(string) bool { return false }); mean != nil || n != 0 {
+		t.Errorf("of none %v, %d", mean, n)
+	}
+	errtest.Says(t, errtest.Of(score(beam("q1", "a"), beam("q1", "a"))), `query "q1" has two rankings`)
 	if judged.Judge("q1", "a", 1) == nil || judged.Judge("", "a", 1) == nil || judged.Judge("q1", "", 1) == nil {
 		t.Error("a wrong judgment was taken")
 	}

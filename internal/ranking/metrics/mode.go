@@ -10,11 +10,8 @@ const (
 	Raw Mode = "raw"
 	// PostFiltered removes them and keeps the order of the rest. It is the paper's
 	// default. A trie-constrained ranking has none, so both modes agree.
-	PostFiltered Mode = "post-filtered"
+	PostFiltered Mode = "post_filtered"
 )
-
-// Modes lists both.
-func Modes() []Mode { return []Mode{Raw, PostFiltered} }
 
 // Documents are those of a ranking, each once, best first.
 func Documents(r *trec.Ranking) (list []string) {

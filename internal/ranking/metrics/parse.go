@@ -37,6 +37,18 @@ func Parse(name string) (Metric, error) {
 	return m, nil
 }
 
+// ParseAll reads names of several measures.
+func ParseAll(names ...string) (list []Metric, err error) {
+	for _, name := range names {
+		m, err := Parse(name)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, m)
+	}
+	return list, nil
+}
+
 // splitOptions parts "AP(rel=2)" into the name and what stands in parentheses.
 func splitOptions(s string) (name string, options []string, err error) {
 	name, rest, ok := strings.Cut(s, "(")

@@ -5,55 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/redsi/redsi/internal/corpora/trec"
 	"github.com/redsi/redsi/internal/system/words"
 )
-
-// Ties says how documents of equal score are ordered.
-type Ties string
-
-const (
-	// ByRank orders as the lines stand, which is what a system ranked.
-	ByRank Ties = "rank"
-	// ByTrecEval orders as trec_eval up to version 9 does, whatever the ranks: by score, read
-	// as float32, then by name, both descending.
-	ByTrecEval Ties = "trec_eval"
-	// ByTrecEval10 is the same of version 10, which reads scores as float64.
-	ByTrecEval10 Ties = "trec_eval_10"
-)
-
-// Compare compares scores, as exactly as trec_eval of the version does; the order of ranks
-// looks at them as version 9.
-func (t Ties) Compare(a, b float64) int {
-	if t == ByTrecEval10 {
-		return cmp.Compare(a, b)
-	}
-	return cmp.Compare(float32(a), float32(b))
-}
-
-// order orders documents of equal score, which stand together.
-func (t Ties) order(r *trec.Ranking) {
-	var names []string
-	for from, to := 0, 0; from < len(r.Hypotheses) && t != ByRank; from = to {
-		for to = from + 1; to < len(r.Hypotheses) && t.Compare(r.Hypotheses[from].Score, r.Hypotheses[to].Score) == 0; to++ {
-		}
-		if to-from > 1 {
-			if names == nil {
-				names = r.Names(trec.EncodeName)
-			}
-			tied, places := slices.Clone(r.Hypotheses[from:to]), make([]int, to-from)
-			for i := range places {
-				places[i] = i
-			}
-			slices.SortFunc(places, func(a, b int) int { return strings.Compare(names[from+b], names[from+a]) })
-			for i, at := range places {
-				r.Hypotheses[from+i] = tied[at]
-			}
-		}
-	}
-}
 
 // Missing says what judged queries without a ranking count.
 type Missing string
@@ -70,7 +25,6 @@ const (
 type Scoring struct {
 	Metrics []Metric
 	Mode    Mode
-	Ties    Ties
 	Missing Missing
 	Own     map[string]string // documents that are left out, by the query
 }
@@ -81,8 +35,8 @@ type QueryScore struct {
 	Scores []float64 // by metric
 }
 
-// Scores are the values of a run over queries: of Score over all judged ones, those without a
-// relevant document included, which count 0, as in trec_eval.
+// Scores are the values of a run over all judged queries, those without a relevant document
+// included, which count 0, as in trec_eval.
 type Scores struct {
 	Mean []float64    // by metric, over Rows
 	Rows []QueryScore // in the order of the judgments
@@ -91,10 +45,8 @@ type Scores struct {
 	UnjudgedQueries   int // ranked, not judged: not scored
 	IrrelevantQueries int // judged, without a relevant document
 
-	Ranked      int // lines of the run
-	Tied        int // lines whose score, as Ties compares it, is that of the line above
-	TiedQueries int // queries that have some
-	Own         int // lines left out, as Own of Scoring says
+	Ranked int // lines of the run
+	Own    int // lines left out, as Own of Scoring says
 }
 
 // Score scores the rankings of a run, one by one: memory grows with the judgments and with the
@@ -107,14 +59,15 @@ func (s Scoring) Score(run trec.Reader, judged *trec.Judgments) (*Scores, error)
 	err := run(func(r *trec.Ranking) error {
 		out.Own += r.Without(s.Own[r.Query])
 		out.Ranked += len(r.Hypotheses)
-		out.countTies(r, s.Ties)
 		j := judged.Query(r.Query)
 		if j == nil {
 			unjudgedQuery = cmp.Or(unjudgedQuery, r.Query)
 			out.UnjudgedQueries++
 			return nil
 		}
-		s.Ties.order(r)
+		if scored[r.Query] != nil {
+			return fmt.Errorf("query %q has two rankings", r.Query)
+		}
 		scored[r.Query] = s.values(&v, r, j)
 		return nil
 	})
@@ -124,7 +77,7 @@ func (s Scoring) Score(run trec.Reader, judged *trec.Judgments) (*Scores, error)
 	if len(scored) == 0 {
 		return nil, noneJudged(judged, unjudgedQuery)
 	}
-	return out, s.collect(out, scored, judged, judged.Judged())
+	return out, s.collect(out, scored, judged)
 }
 
 func noneJudged(judged *trec.Judgments, ranked string) error {
@@ -148,10 +101,9 @@ func (s Scoring) values(v *view, r *trec.Ranking, j *trec.Query) []float64 {
 }
 
 // collect brings queries in order and averages over them.
-func (s Scoring) collect(out *Scores, scored map[string][]float64, judged *trec.Judgments, queries []string) error {
-	out.Mean = make([]float64, len(s.Metrics))
+func (s Scoring) collect(out *Scores, scored map[string][]float64, judged *trec.Judgments) error {
 	var missing []string
-	for _, q := range queries {
+	for _, q := range judged.Judged() {
 		if judged.Query(q).Relevant() == 0 {
 			out.IrrelevantQueries++
 		}
@@ -165,29 +117,31 @@ func (s Scoring) collect(out *Scores, scored map[string][]float64, judged *trec.
 			values = make([]float64, len(s.Metrics))
 		}
 		out.Rows = append(out.Rows, QueryScore{q, values})
-		for i, v := range values {
-			out.Mean[i] += v
-		}
 	}
 	if s.Missing == MissingFail && len(missing) > 0 {
-		return fmt.Errorf("%d of %d judged queries have no ranking: %s", len(missing), len(queries), words.Quoted(missing, 5))
+		return fmt.Errorf("%d of %d judged queries have no ranking: %s", len(missing), len(judged.Judged()), words.Quoted(missing, 5))
 	}
-	for i := range out.Mean {
-		out.Mean[i] /= float64(len(out.Rows))
-	}
+	out.Mean, _ = out.MeanOf(func(string) bool { return true })
 	return nil
 }
 
-func (s *Scores) countTies(r *trec.Ranking, ties Ties) {
-	before := s.Tied
-	for i := 1; i < len(r.Hypotheses); i++ {
-		if ties.Compare(r.Hypotheses[i].Score, r.Hypotheses[i-1].Score) == 0 {
-			s.Tied++
+// MeanOf is the mean, by metric, over the queries that are chosen, and their number; nil of none.
+func (s *Scores) MeanOf(chosen func(query string) bool) (mean []float64, n int) {
+	for _, row := range s.Rows {
+		if !chosen(row.Query) {
+			continue
+		}
+		if n++; mean == nil {
+			mean = make([]float64, len(row.Scores))
+		}
+		for i, v := range row.Scores {
+			mean[i] += v
 		}
 	}
-	if s.Tied > before {
-		s.TiedQueries++
+	for i := range mean {
+		mean[i] /= float64(n)
 	}
+	return mean, n
 }
 
 // fill makes the view of a ranking, in the memory of the one before.

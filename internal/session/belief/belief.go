@@ -124,12 +124,12 @@ func (b *Belief) WhatToDo(p artifacts.Passed) string {
 
 // Others is what a preview found in other stores, and what it would fetch from them.
 type Others struct {
-	Stores   []OtherStore
-	Passed   []Passed
-	Unsigned map[string]int // hits that no trusted key signed, by store
-	Own      int            // hits in the own store that no trusted key signed, if keys are trusted
-	Fetch    map[int]int64  // bytes to fetch by step, 0 if all are here
-	Blobs    int            // to fetch
+	Stores   []OtherStore   `json:"stores"`
+	Passed   []Passed       `json:"not_believed"`
+	Unsigned map[string]int `json:"unsigned,omitempty"`     // hits that no trusted key signed, by store
+	Own      int            `json:"own_unsigned,omitempty"` // hits in the own store that no trusted key signed, if keys are trusted
+	Fetch    map[int]int64  `json:"-"`                      // bytes to fetch by step, 0 if all are here
+	Blobs    int            `json:"fetch_blobs"`            // to fetch
 }
 
 // OtherStore is one of them.
@@ -160,13 +160,9 @@ type FetchGroup struct {
 
 // OthersJSON is Others in JSON.
 type OthersJSON struct {
-	Stores   []OtherStore   `json:"stores"`
-	Passed   []Passed       `json:"not_believed"`
-	Unsigned map[string]int `json:"unsigned,omitempty"`
-	Own      int            `json:"own_unsigned,omitempty"`
-	Bytes    int64          `json:"fetch_bytes"`
-	Blobs    int            `json:"fetch_blobs"`
-	Blocks   []FetchGroup   `json:"fetch_blocks"`
+	*Others
+	Bytes  int64        `json:"fetch_bytes"`
+	Blocks []FetchGroup `json:"fetch_blocks"`
 }
 
 // JSON makes the JSON value; nil if no other store was asked and nothing passed over.
@@ -174,8 +170,7 @@ func (o *Others) JSON(v *plan.Preview) *OthersJSON {
 	if o == nil || len(o.Stores) == 0 && len(o.Passed) == 0 && o.Own == 0 {
 		return nil
 	}
-	return &OthersJSON{Stores: append([]OtherStore{}, o.Stores...), Passed: append([]Passed{}, o.Passed...), Unsigned: o.Unsigned, Own: o.Own,
-		Bytes: o.Bytes(), Blobs: o.Blobs, Blocks: append([]FetchGroup{}, o.Blocks(v)...)}
+	return &OthersJSON{o, o.Bytes(), o.Blocks(v)}
 }
 
 // Bytes is how much would be fetched.

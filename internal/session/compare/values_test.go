@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestDiffFields: documents are compared leaf by leaf, whatever their form.
@@ -37,9 +39,7 @@ func TestDiffCells(t *testing.T) {
 	before := head + `{"id": "nci", "titles": ["Nci"], "cells": {"m": {"value": 60.1}}}, {"id": "old", "titles": ["Old"], "cells": {"m": {"value": 2}}}, {"id": "html", "titles": ["Html"], "cells": {"m": {"value": 50.01}}}]}`
 	after := head + `{"id": "nci", "titles": ["Nci"], "cells": {"m": {"value": 60.4}}}, {"id": "html", "titles": ["Html"], "cells": {"m": {"value": 50.02}}}, {"id": "new", "titles": ["New"]}]}`
 	ds, err := diffCells("table", []byte(before), []byte(after))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	var got []string
 	for _, d := range ds {
 		got = append(got, d.At+" | "+d.Name+" | "+d.A+" | "+d.After())

@@ -36,12 +36,14 @@ func cardFindings(m nvidia.Machine, facts device.Facts) []Finding {
 		}
 		return []Finding{f}
 	}
+	p, cuda := facts.Process, facts.CUDA
 	driver := Finding{What: "GPU driver", OK: true, Soft: true, Note: fmt.Sprintf("%s, for CUDA up to %s", m.Driver, m.CUDA)}
 	if why := device.DriverFor(m.CUDA); why != "" {
 		driver.OK, driver.Note, driver.Do = false, m.Driver+": "+why, "install a newer driver: the system's packages, or NVIDIA's"
+	} else if p.Why != "" {
+		driver.OK, driver.Note, driver.Do = false, driver.Note+"; "+p.Why, whatToDo(p.Why)
 	}
 	found := []Finding{driver}
-	p, cuda := facts.Process, facts.CUDA
 	for i, c := range m.Cards {
 		found = append(found, cardFinding(i, c, p))
 	}

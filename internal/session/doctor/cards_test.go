@@ -44,8 +44,8 @@ func TestCardFindings(t *testing.T) {
 			"ok GPU 0|cuda:0|", "warn GPU 1|cuda:1|", "warn GPU libraries|the driver is too old; steps with|nvidia-smi"}},
 		"no libraries": {machine, nvidia.Process{Cards: []nvidia.Card{h200, v100}}, device.CUDA{Why: "no libraries in /deps: make cuda"}, []string{
 			"ok GPU driver||", "ok GPU 0||", "warn GPU 1||", "warn GPU libraries|no libraries in /deps|make cuda"}},
-		"hidden": {machine, nvidia.Process{}, device.CUDA{Why: `CUDA_VISIBLE_DEVICES="" hides all cards`}, []string{
-			"ok GPU driver||", "ok GPU 0|GPU-1|", "warn GPU 1||", "warn GPU libraries|hides all cards|unset CUDA_VISIBLE_DEVICES"}},
+		"hidden": {machine, nvidia.Process{Why: `the driver gives this process no card (CUDA_VISIBLE_DEVICES="")`}, device.CUDA{Why: `CUDA_VISIBLE_DEVICES="" hides all cards`}, []string{
+			`warn GPU driver|580.95, for CUDA up to 13.0; the driver gives this process no card (CUDA_VISIBLE_DEVICES="")|unset CUDA_VISIBLE_DEVICES`, "ok GPU 0|GPU-1|", "warn GPU 1||", "warn GPU libraries|hides all cards|unset CUDA_VISIBLE_DEVICES"}},
 	} {
 		found := cardFindings(c.m, device.Facts{Process: c.p, CUDA: c.cuda})
 		if len(found) != len(c.want) {

@@ -3,7 +3,6 @@ package doctor
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,6 +10,8 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/dir"
 	"github.com/redsi/redsi/internal/stores/mem"
+	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -19,9 +20,7 @@ import (
 func TestFolders(t *testing.T) {
 	folder := t.TempDir()
 	s, err := dir.Open(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if f := Store(t.Context(), folder, artifacts.Alone(s), nil); !strings.Contains(f.Note, "can be read and written") {
 		t.Errorf("%+v", f)
 	}
@@ -32,9 +31,7 @@ func TestFolders(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	file := filepath.Join(folder, "file")
-	if err := os.WriteFile(file, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, file, "")
 	if f := State(filepath.Join(file, "state")); f.level() != Fail || !strings.Contains(f.Do, "--state") {
 		t.Errorf("%+v", f)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/host/revision"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestPrograms: each other program on PATH is listed once, with its version; one of another version
@@ -25,20 +26,14 @@ func TestPrograms(t *testing.T) {
 	} {
 		file := filepath.Join(root, p.folder, "redsi")
 		folders = append(folders, filepath.Dir(file))
-		if err := os.Mkdir(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, os.Mkdir(filepath.Dir(file), 0o755))
 		if err := os.WriteFile(file, []byte("#!/bin/sh\n"+p.text), p.mode); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Symlink(filepath.Join(root, "old", "redsi"), filepath.Join(root, "redsi")); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.Symlink(filepath.Join(root, "old", "redsi"), filepath.Join(root, "redsi")))
 	this := t.TempDir()
-	if err := os.Symlink(revision.Program(), filepath.Join(this, "redsi")); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.Symlink(revision.Program(), filepath.Join(this, "redsi")))
 	var got []string
 	for _, f := range Programs(t.Context(), strings.Join(append(folders, root, this), string(filepath.ListSeparator))) {
 		got = append(got, f.level()+" "+strings.ReplaceAll(f.Note, root, ""))

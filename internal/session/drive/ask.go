@@ -259,7 +259,7 @@ func (dr *Driver) EndedRuns(ctx context.Context, store artifacts.Store, most int
 				if err == nil && !journal.OfProject(rec, project) {
 					return nil
 				}
-				if err == nil && (rec.Counts == nil || rec.Counts[runs.Failed] > 0) { // else there is nothing to add
+				if err == nil && rec.Counts[runs.Failed] > 0 { // else there is nothing to add
 					rec, err = runs.Read(gctx, store, id)
 				}
 				if _, ok := errors.AsType[*runs.DamagedError](err); ok {
@@ -288,11 +288,7 @@ func (dr *Driver) EndedRuns(ctx context.Context, store artifacts.Store, most int
 // EndedOf is the outcome of a run from its record.
 func EndedOf(rec *runs.Record) Ended {
 	l := Ended{RunID: rec.RunID, Pipeline: rec.Pipeline, Targets: rec.Targets, Counts: rec.Counts}
-	if len(rec.Steps) > 0 || l.Counts == nil {
-		l.Counts = map[runs.Status]int{}
-	}
 	for _, s := range rec.Steps {
-		l.Counts[s.Outcome]++
 		if s.Outcome == runs.Failed {
 			l.Failed = append(l.Failed, Step{Address: s.Address, Status: s.Outcome, Error: s.Error})
 		}

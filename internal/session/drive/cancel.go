@@ -180,7 +180,7 @@ func (dr *Driver) noneOpen(ctx context.Context, server string, names []string) e
 		if err != nil {
 			return err
 		}
-		return fault.Input(fmt.Errorf("run %s has ended: %s; %s", rec.RunID, Tally(EndedOf(rec).Counts), dr.Hint("status", "--run", rec.RunID)))
+		return fault.Input(fmt.Errorf("run %s has ended: %s; %s", rec.RunID, Tally(rec.Counts), dr.Hint("status", "--run", rec.RunID)))
 	}
 	return fault.Input(errors.New("no run is open (" + where + ")"))
 }

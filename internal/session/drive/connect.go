@@ -268,7 +268,7 @@ func (dr *Driver) Activities(store *artifacts.Resolver, conn *Connection, featur
 		dr.meter = usage.New(usage.Here())
 	}
 	acts := &activities.Activities{
-		Store: store, Leases: lease.New(store.Own.Leases, dr.Log), Registry: dr.Registry, Log: dr.Log, Client: conn.Client, Codec: conn.Codec, Features: features, Env: session.HostEnv(), Telemetry: dr.telemetry,
+		Store: store, Leases: lease.New(store.Own.Leases, dr.Log), Registry: dr.Registry, Log: dr.Log, Client: conn.Client, Features: features, Env: session.HostEnv(), Telemetry: dr.telemetry,
 		CacheDir: dr.CacheDir(), Secrets: dr.Secrets, Scratch: dr.scratchArea(), Usage: dr.meter, Models: dr.SecondProgram(),
 		Forget: func(path string) error { return hashed.Forget(dr.MemoFile(), path) },
 	}

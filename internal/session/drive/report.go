@@ -14,8 +14,7 @@ import (
 type Report struct {
 	Server  string  `json:"server,omitempty"` // "" if none is running
 	Running []Run   `json:"running"`
-	Last    *Ended  `json:"last,omitempty"`
-	Ended   []Ended `json:"ended,omitempty"` // with --last or --run: newest first
+	Ended   []Ended `json:"ended,omitempty"` // newest first
 }
 
 // Run is an open run. If very many steps are running or failed, only some are listed;

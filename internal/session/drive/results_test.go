@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/step"
 )
@@ -31,14 +32,9 @@ func TestResultsOfARun(t *testing.T) {
 		}
 		preimage := fmt.Appendf(nil, `{"config":{},"format":%q,"kind":%q,"version":%d}`, step.KeyFormat, kind, i+1)
 		key := artifacts.KeyOf(preimage)
-		d, err := artifacts.PutBytes(t.Context(), store.Blobs, []byte(address))
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := storetest.Put(t, store, []byte(address))
 		out := artifacts.Artifact{Type: "file", Digest: d, Size: int64(len(address))}
-		if _, _, err := artifacts.Publish(t.Context(), artifacts.Alone(store), artifacts.Result{Key: key, Preimage: preimage, Outputs: map[string]artifacts.Artifact{"out": out}}); err != nil {
-			t.Fatal(err)
-		}
+		storetest.Publish(t, store, artifacts.Result{Key: key, Preimage: preimage, Outputs: map[string]artifacts.Artifact{"out": out}})
 		pl.Steps = append(pl.Steps, plan.Step{Address: address, Task: step.Task{Kind: kind}})
 		rec.Steps = append(rec.Steps, runs.Step{Address: address, Key: key, Outcome: runs.Ran})
 		table = key
@@ -47,13 +43,9 @@ func TestResultsOfARun(t *testing.T) {
 	if err := a.FillResults(t.Context(), artifacts.Alone(store), v, rec.RunID); err == nil {
 		t.Error("a run without a record has results")
 	}
-	if err := runs.Write(t.Context(), store, rec); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, runs.Write(t.Context(), store, rec))
 	before := counted.Calls(storetest.RecordsGet)
-	if err := a.FillResults(t.Context(), artifacts.Alone(store), v, rec.RunID); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, a.FillResults(t.Context(), artifacts.Alone(store), v, rec.RunID))
 	if n := counted.Calls(storetest.RecordsGet) - before; n != 2 {
 		t.Errorf("%d records are read, want the run's and the table's", n)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/stores/mem"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/step"
 )
@@ -30,9 +31,7 @@ func TestCheckpoints(t *testing.T) {
 		pl.Steps = append(pl.Steps, plan.Step{Address: "step." + x.kind, Task: step.Task{Kind: x.kind, Config: []byte(x.config)}})
 		keys[i] = artifacts.Digest{byte(i + 1)}
 		for _, n := range x.at {
-			if err := store.Records.Put(t.Context(), artifacts.CheckpointName(keys[i], n), []byte("{}")); err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, store.Records.Put(t.Context(), artifacts.CheckpointName(keys[i], n), []byte("{}")))
 		}
 	}
 	all := kinds.Registry()
@@ -59,21 +58,15 @@ func TestKeptState(t *testing.T) {
 	of := func(steps int64, schedule string) *plan.Preview {
 		t.Helper()
 		task, err := step.NewTask(all.Lookup("train"), map[string]any{"model": in, "ids": in, "corpus": in, "queries": in, "tokenizer": in, "steps": steps, "schedule": schedule})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		key, _, err := all.Key(task)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		pl := &plan.Plan{Steps: []plan.Step{{Address: "step.train.x", Task: task}}}
 		return &plan.Preview{Plan: pl, Items: []plan.Item{{Outcome: plan.Run, Key: key, Task: task}}}
 	}
 	put := func(key artifacts.Digest, n int64) {
 		t.Helper()
-		if err := store.Records.Put(t.Context(), artifacts.CheckpointName(key, n), []byte("{}")); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, store.Records.Put(t.Context(), artifacts.CheckpointName(key, n), []byte("{}")))
 	}
 	key, ok, err := all.Trajectory(of(5000, "constant").Items[0].Task)
 	if err != nil || !ok {
@@ -92,9 +85,7 @@ func TestKeptState(t *testing.T) {
 	} {
 		v := of(c.steps, c.schedule)
 		found, err := Resumable(t.Context(), all, store, v)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		if got, ok := found[0]; ok != (c.want != "") || ok && got.String() != c.want {
 			t.Errorf("%d steps, %s: %q, want %q", c.steps, c.schedule, got, c.want)
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/dustin/go-humanize"
 
@@ -16,16 +15,7 @@ import (
 )
 
 // Failed is how a step failed for good before, under its present key.
-type Failed struct {
-	Error    string    `json:"error"`
-	Run      string    `json:"run"`
-	Host     string    `json:"host,omitempty"`
-	Ended    time.Time `json:"ended"`
-	Attempt  int32     `json:"attempt"`
-	Revision string    `json:"revision,omitempty"` // of redsi
-	Times    int       `json:"times"`              // number of runs
-	Other    string    `json:"-"`                  // the revision of this redsi, if different
-}
+type Failed struct{ runs.Remembered }
 
 // errorShown is how much of an error a plan's line shows.
 const errorShown = 160
@@ -46,8 +36,8 @@ func (f Failed) String() string {
 	if f.Times > 1 {
 		text += fmt.Sprintf(", %d times", f.Times)
 	}
-	if f.Other != "" {
-		text += fmt.Sprintf(" (with redsi %s, this is %s)", f.Revision, f.Other)
+	if now := revision.Of(); f.Revision != "" && f.Revision != now {
+		text += fmt.Sprintf(" (with redsi %s, this is %s)", f.Revision, now)
 	}
 	line, _, more := strings.Cut(strings.TrimSpace(f.Error), "\n")
 	switch line = words.Clip(line, errorShown); {
@@ -91,11 +81,7 @@ func (j *Journal) stillFailed(v *plan.Preview, failed map[artifacts.Digest]runs.
 		if j.Key[address] == it.Key && j.Run[address] >= f.RunID { // ids of runs begin with their time
 			continue
 		}
-		x := Failed{Error: f.Error, Run: f.RunID, Host: f.Host, Ended: f.Ended, Attempt: f.Attempt, Revision: f.Revision, Times: f.Times}
-		if now := revision.Of(); f.Revision != "" && f.Revision != now {
-			x.Other = now
-		}
-		found[i] = x
+		found[i] = Failed{f}
 	}
 	return found
 }

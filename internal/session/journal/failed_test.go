@@ -3,6 +3,8 @@ package journal
 import (
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/runs"
 )
 
 // TestFailedLine: a plan's line has the error's first line, and what a program said last where
@@ -14,7 +16,7 @@ func TestFailedLine(t *testing.T) {
 		"its end:\nTraceback\nKeyError: y": "failed before: its end: KeyError: y",
 		strings.Repeat("ä", 200) + "\nx":   "failed before: " + strings.Repeat("ä", errorShown) + "…",
 	} {
-		if got := (Failed{Error: text, Times: 1}).String(); got != want {
+		if got := (Failed{runs.Remembered{Failure: runs.Failure{Error: text}, Times: 1}}).String(); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}

@@ -9,15 +9,14 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/stores/mem"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestLastRuns: last~N is N and nothing behind it.
 func TestLastRuns(t *testing.T) {
 	store := mem.New()
 	for i := range 2 {
-		if err := runs.Write(t.Context(), store, runs.Record{RunID: fmt.Sprintf("2026010%dT000000Z-00000000", i+1), Pipeline: "p.hcl"}); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, runs.Write(t.Context(), store, runs.Record{RunID: fmt.Sprintf("2026010%dT000000Z-00000000", i+1), Pipeline: "p.hcl"}))
 	}
 	if rec, err := Find(t.Context(), store, "", "last~1"); err != nil || !strings.HasPrefix(rec.RunID, "20260101") {
 		t.Errorf("%+v, %v", rec, err)
@@ -33,24 +32,16 @@ func TestLastRuns(t *testing.T) {
 func TestLastOfProject(t *testing.T) {
 	store := mem.New()
 	for i, project := range []string{"ours", "theirs", ""} {
-		if err := runs.Write(t.Context(), store, runs.Record{RunID: fmt.Sprintf("2026010%dT000000Z-00000000", i+1), Pipeline: "p.hcl", Project: project}); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, runs.Write(t.Context(), store, runs.Record{RunID: fmt.Sprintf("2026010%dT000000Z-00000000", i+1), Pipeline: "p.hcl", Project: project}))
 	}
 	for name, want := range map[string]string{"last": "20260103", "last~1": "20260101"} {
 		if rec, err := Find(t.Context(), store, "ours", name); err != nil || !strings.HasPrefix(rec.RunID, want) {
 			t.Errorf("%s: %+v, %v", name, rec, err)
 		}
 	}
-	if _, err := Find(t.Context(), store, "ours", "last~2"); err == nil || !strings.Contains(err.Error(), "records of only 2 runs of this project") {
-		t.Error(err)
-	}
-	if err := store.Records.Put(t.Context(), artifacts.RunsPrefix+"20260109T000000Z", []byte("{")); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Find(t.Context(), store, "ours", "last"); err == nil || !strings.Contains(err.Error(), "redsi verify --repair") {
-		t.Errorf("a damaged record: %v", err)
-	}
+	errtest.Says(t, errtest.Of(Find(t.Context(), store, "ours", "last~2")), "records of only 2 runs of this project")
+	errtest.None(t, store.Records.Put(t.Context(), artifacts.RunsPrefix+"20260109T000000Z", []byte("{")))
+	errtest.Says(t, errtest.Of(Find(t.Context(), store, "ours", "last")), "redsi verify --repair")
 	n := 0
 	for _, err := range newest(t.Context(), store, "", "ours", "p.hcl") {
 		if n++; err != nil {
@@ -79,9 +70,7 @@ func TestOthersRuns(t *testing.T) {
 		for i := range steps {
 			rec.Steps = append(rec.Steps, runs.Step{Address: fmt.Sprintf("step.command.fit[%q]", fmt.Sprint(i)), Key: artifacts.Sum(fmt.Append(nil, i)), Outcome: runs.Ran})
 		}
-		if err := runs.Write(t.Context(), store, rec); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, runs.Write(t.Context(), store, rec))
 		return &rec
 	}
 	put(1, "ours", 3000)
@@ -95,9 +84,7 @@ func TestOthersRuns(t *testing.T) {
 		if err != nil || found[address].Run != "20260101T000000Z-00000000" {
 			t.Errorf("found %v, %v", found, err)
 		}
-		if _, err := artifacts.Collect(t.Context(), store, artifacts.GCOptions{KeepRuns: 1, Now: time.Now().Add(100 * time.Hour)}); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, errtest.Of(artifacts.Collect(t.Context(), store, artifacts.GCOptions{KeepRuns: 1, Now: time.Now().Add(100 * time.Hour)})))
 	}
 	if rec, err := Find(t.Context(), store, "ours", "last~1"); err != nil || len(rec.Steps) != 3000 {
 		t.Errorf("%+v, %v", rec, err)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/internal/pipeline/graph"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 type fake struct {
@@ -46,9 +47,7 @@ func get(t *testing.T, h http.Handler, path string, change func(*http.Request)) 
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
 	b, err := io.ReadAll(w.Result().Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return w.Code, string(b)
 }
 

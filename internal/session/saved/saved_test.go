@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -35,13 +36,9 @@ func preview(configs map[string]string) *plan.Preview {
 func TestStore(t *testing.T) {
 	t.Chdir(t.TempDir())
 	here, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	for given, want := range map[string]string{"store": filepath.Join(here, "store"), "/x": "/x", "file:/x": "file:/x", "s3://x": "s3://x"} {
-		if err := Save(&session.Session{File: "p.hcl", StoreURL: given}, preview(nil), "p.plan"); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, Save(&session.Session{File: "p.hcl", StoreURL: given}, preview(nil), "p.plan"))
 		if p, err := Read("p.plan"); err != nil || p.Store != want {
 			t.Errorf("%s is %s, %v; want %s", given, p.Store, err, want)
 		}
@@ -53,13 +50,9 @@ func TestStore(t *testing.T) {
 func TestDrifts(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "p.plan")
 	se := &session.Session{File: "p.hcl", Vars: []string{"scale=toy", "token=abc"}, Secrets: map[string]string{"token": "abc"}, StoreURL: "mem://x"}
-	if err := Save(se, preview(map[string]string{"step.a": `{"x":1}`, "step.b": `{"x":2}`, "step.c": ""}), path); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, Save(se, preview(map[string]string{"step.a": `{"x":1}`, "step.b": `{"x":2}`, "step.c": ""}), path))
 	p, err := Read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if !slices.Equal(p.Vars, []string{"scale=toy"}) || p.Name != path || p.Store != "mem://x" {
 		t.Errorf("%+v", p)
 	}
@@ -78,7 +71,5 @@ func TestDrifts(t *testing.T) {
 	if c := drifted.Drifts[1].Changes; len(c) != 1 || c[0].Path != "config.x" {
 		t.Errorf("%v", c)
 	}
-	if _, err := Read(filepath.Join("..", "saved", "saved.go")); err == nil || !strings.Contains(err.Error(), "is not a plan saved by") {
-		t.Error(err)
-	}
+	errtest.Says(t, errtest.Of(Read(filepath.Join("..", "saved", "saved.go"))), "is not a plan saved by")
 }

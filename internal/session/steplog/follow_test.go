@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/host/lease"
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/stores/mem"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestFollow: a step is waited for, what it says is printed once, and its end ends it; so does the end
@@ -46,23 +47,17 @@ func TestFollow(t *testing.T) {
 	}
 	log := func(w *world, text string) *artifacts.Log {
 		d, n, err := w.store.Blobs.Put(t.Context(), strings.NewReader(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		return &artifacts.Log{Digest: d, Size: n}
 	}
 	ends := func(text string) func(*world) {
 		return func(w *world) {
 			out, n, err := w.store.Blobs.Put(t.Context(), strings.NewReader("out"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			preimage := []byte(`{}`)
 			_, _, err = artifacts.Publish(t.Context(), artifacts.Alone(w.store), artifacts.Result{Key: key, Preimage: preimage, Log: log(w, text),
 				Outputs: map[string]artifacts.Artifact{"out": {Type: "file", Digest: out, Size: n}}, Finished: time.Now().UTC()})
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			if w.held != nil {
 				w.held.Release()
 			}

@@ -16,17 +16,12 @@ import (
 // TestLogsOfARun: the results of a run are looked up together.
 func TestLogsOfARun(t *testing.T) {
 	store, counted := storetest.Faulty(mem.New())
-	d, err := artifacts.PutBytes(t.Context(), store.Blobs, []byte("a"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := storetest.Put(t, store, []byte("a"))
 	rec := runs.Record{RunID: "20260101T000000Z-00000000", Pipeline: "p.hcl"}
 	for i := range 20 {
 		preimage := fmt.Appendf(nil, `{"config":{},"format":%q,"kind":"command","version":%d}`, step.KeyFormat, i+1)
 		r := artifacts.Result{Key: artifacts.KeyOf(preimage), Preimage: preimage, Outputs: map[string]artifacts.Artifact{"out": {Type: "file", Digest: d, Size: 1}}}
-		if _, _, err := artifacts.Publish(t.Context(), artifacts.Alone(store), r); err != nil {
-			t.Fatal(err)
-		}
+		storetest.Publish(t, store, r)
 		rec.Steps = append(rec.Steps, runs.Step{Address: fmt.Sprintf("step.command.x[%q]", fmt.Sprint(i)), Key: r.Key, Outcome: runs.Ran})
 	}
 	rec.Steps = append(rec.Steps, runs.Step{Address: "step.command.gone", Key: artifacts.Digest{1}, Outcome: runs.Ran})

@@ -14,7 +14,6 @@ import (
 	"github.com/redsi/redsi/internal/host/git"
 	"github.com/redsi/redsi/internal/paper/expect"
 	"github.com/redsi/redsi/internal/pipeline"
-	"github.com/redsi/redsi/internal/pipeline/estimate"
 	"github.com/redsi/redsi/internal/pipeline/impact"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session"
@@ -100,11 +99,11 @@ func Impact(ctx context.Context, se *session.Session, x, y Variant, show func(pi
 	if err != nil {
 		return nil, err
 	}
-	before, err := se.PreviewOf(ctx, store, was, session.KeepNone)
+	before, err := se.PreviewOf(ctx, store, was, plan.KeepNone)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", x.Name, err)
 	}
-	after, err := se.PreviewOf(ctx, store, is, session.KeepNone)
+	after, err := se.PreviewOf(ctx, store, is, plan.KeepNone)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", y.Name, err)
 	}
@@ -112,7 +111,7 @@ func Impact(ctx context.Context, se *session.Session, x, y Variant, show func(pi
 	if err != nil {
 		return nil, err
 	}
-	history, err := se.HistoryOf(ctx, store, after, past)
+	e, err := se.EstimateOf(ctx, store, after, past)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +120,7 @@ func Impact(ctx context.Context, se *session.Session, x, y Variant, show func(pi
 		return nil, err
 	}
 	newest := newestPreimages{store: store, preview: before, past: earlier}
-	r, err := impact.Compare(ctx, impact.Sides{Registry: se.Registry, Was: before, Is: after, Estimate: estimate.Of(after, history), History: history,
+	r, err := impact.Compare(ctx, impact.Sides{Registry: se.Registry, Was: before, Is: after, Estimate: e,
 		Newest: newest.of, Diff: se.Differ(ctx, store), Claims: claimsOf(claims)})
 	if err != nil {
 		return nil, err

@@ -71,61 +71,47 @@ func OfTarget(ctx context.Context, se *session.Session, target string) ([]Step, 
 	if err != nil {
 		return nil, v.Store, err
 	}
-	own := v.Store.Alone()
-	f := Facts{Preview: v.Preview, Belief: se.Belief, Store: own, Differ: se.Differ(ctx, own), Counted: se.Counted, Unkeyed: se.Unkeyed}
-	if f.Past, err = se.Journal(ctx, v.Store.Own, v.Preview); err != nil {
+	f := facts{Session: se, v: v.Preview, own: v.Store.Alone()}
+	if f.past, err = se.Journal(ctx, v.Store.Own, v.Preview); err != nil {
 		return nil, v.Store, err
 	}
-	others, err := se.OthersOf(ctx, v.Store, v.Preview)
-	if err != nil {
+	if f.others, err = se.OthersOf(ctx, v.Store, v.Preview); err != nil {
 		return nil, v.Store, err
 	}
-	f.Fetch = others.Fetch
-	if f.Book, err = se.Book(ctx, v.Store.Own); err != nil {
+	if f.book, err = se.Book(ctx, v.Store.Own); err != nil {
 		return nil, v.Store, err
 	}
-	answers, err := Now(ctx, f, func(address string) bool { return plan.Matches(target, address) })
-	for _, s := range v.Plan.Skipped {
-		answers = append(answers, Step{Address: s.Address, Outcome: "skipped", Reason: s.Reason()})
-	}
-	return answers, v.Store, err
-}
-
-// Facts are what a preview's steps are explained by.
-type Facts struct {
-	Preview *plan.Preview
-	Past    *journal.Journal
-	Belief  *belief.Belief
-	Fetch   map[int]int64 // bytes to fetch by step, of hits in other stores
-	Book    *attest.Book
-	Store   *artifacts.Resolver // the own one
-	Differ  journal.Differ
-	// Counted lists the libraries in the key of a step.
-	Counted func(steps []plan.Step) []string
-	// Unkeyed lists packages of which the key of a step has nothing.
-	Unkeyed func(steps []plan.Step) []string
-}
-
-// Now says of each wanted step of a preview why it is a hit, or must run.
-func Now(ctx context.Context, f Facts, wanted func(address string) bool) ([]Step, error) {
 	var answers []Step
-	for i, s := range f.Preview.Plan.Steps {
-		if !wanted(s.Address) {
+	for i, s := range v.Plan.Steps {
+		if !plan.Matches(target, s.Address) {
 			continue
 		}
 		w, err := f.step(ctx, i)
 		if err != nil {
-			return nil, err
+			return nil, v.Store, err
 		}
 		answers = append(answers, w)
 	}
-	return answers, nil
+	for _, s := range v.Plan.Skipped {
+		answers = append(answers, Step{Address: s.Address, Outcome: "skipped", Reason: s.Reason()})
+	}
+	return answers, v.Store, nil
 }
 
-func (f *Facts) step(ctx context.Context, i int) (Step, error) {
-	s, it := f.Preview.Plan.Steps[i], f.Preview.Items[i]
+// facts are what a preview's steps are explained by.
+type facts struct {
+	*session.Session
+	v      *plan.Preview
+	past   *journal.Journal
+	others *belief.Others
+	book   *attest.Book
+	own    *artifacts.Resolver
+}
+
+func (f *facts) step(ctx context.Context, i int) (Step, error) {
+	s, it := f.v.Plan.Steps[i], f.v.Items[i]
 	w := Step{Address: s.Address, Outcome: it.Outcome, Origin: it.Run, From: it.From, Counted: f.Counted([]plan.Step{s}), Unkeyed: f.Unkeyed([]plan.Step{s})}
-	if size, ok := f.Fetch[i]; ok && w.From != "" {
+	if size, ok := f.others.Fetch[i]; ok && w.From != "" {
 		w.Fetch = &size
 	}
 	for _, p := range f.Belief.Passed[it.Key] {
@@ -135,7 +121,7 @@ func (f *Facts) step(ctx context.Context, i int) (Step, error) {
 		}
 	}
 	for _, d := range it.Waits {
-		w.Waits = append(w.Waits, f.Preview.Plan.Steps[d].Address)
+		w.Waits = append(w.Waits, f.v.Plan.Steps[d].Address)
 	}
 	var err error
 	switch it.Outcome {
@@ -145,23 +131,23 @@ func (f *Facts) step(ctx context.Context, i int) (Step, error) {
 		if w.Made, err = madeOf(s, it); err != nil {
 			return w, fmt.Errorf("%s: %w", s.Address, err)
 		}
-		w.Made.Rebuilt, err = f.Book.Of(ctx, it.Key, it.Result.OutputsDigest())
+		w.Made.Rebuilt, err = f.book.Of(ctx, it.Key, it.Result.OutputsDigest())
 	}
 	return w, err
 }
 
 // run says why a step must run: what changed since its newest result, and where that is written.
-func (f *Facts) run(ctx context.Context, i int, w *Step) error {
-	s := f.Preview.Plan.Steps[i]
-	changes, note, err := f.Past.Changes(ctx, f.Store, f.Preview, i, f.Differ)
+func (f *facts) run(ctx context.Context, i int, w *Step) error {
+	s := f.v.Plan.Steps[i]
+	changes, note, err := f.past.Changes(ctx, f.own, f.v, i, f.Differ(ctx, f.own))
 	if err != nil {
 		return err
 	}
-	w.Reason, w.Against = note, f.Past.Run[s.Address]
-	if failed, ok := f.Past.Failed[i]; ok {
+	w.Reason, w.Against = note, f.past.Run[s.Address]
+	if failed, ok := f.past.Failed[i]; ok {
 		w.Failed = &failed
 	}
-	if c, ok := f.Past.Saved[i]; ok {
+	if c, ok := f.past.Saved[i]; ok {
 		w.Resumes = &c
 	}
 	for _, c := range changes {

@@ -7,6 +7,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/stores/mem"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -17,9 +18,7 @@ func TestRan(t *testing.T) {
 		t.Helper()
 		preimage := []byte(`{"config":` + config + `,"format":"` + step.KeyFormat + `","kind":"command","version":1}`)
 		d, err := artifacts.PutBytes(t.Context(), store.Blobs, []byte(config))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		r := artifacts.Result{Key: artifacts.KeyOf(preimage), Preimage: preimage, Outputs: map[string]artifacts.Artifact{"out": {Type: "file", Digest: d, Size: int64(len(config))}}}
 		if _, _, err := artifacts.Publish(t.Context(), artifacts.Alone(store), r); err != nil {
 			t.Fatal(err)
@@ -30,9 +29,7 @@ func TestRan(t *testing.T) {
 	run := func(id string, steps ...runs.Step) *runs.Record {
 		t.Helper()
 		rec := runs.Record{RunID: id, Pipeline: "p.hcl", Steps: steps}
-		if err := runs.Write(t.Context(), store, rec); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, runs.Write(t.Context(), store, rec))
 		return &rec
 	}
 	run("20260101T000000Z-1", runs.Step{Address: "step.a", Key: one, Outcome: runs.Ran}, runs.Step{Address: "step.b", Key: one, Outcome: runs.Ran})

@@ -18,7 +18,7 @@ import (
 func (ac *accepter) acceptables(ctx context.Context) (todo []Step, left []string, err error) {
 	store, pl, target := ac.store, ac.plan, ac.target
 	meant := func(i int) bool { return plan.Matches(target, pl.Steps[i].Address) }
-	v, err := ac.PreviewOf(ctx, store, pl, session.KeepNone)
+	v, err := ac.PreviewOf(ctx, store, pl, plan.KeepNone)
 	if err != nil {
 		return nil, nil, err
 	}

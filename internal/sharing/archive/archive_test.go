@@ -11,6 +11,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/mem"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/signature"
 )
 
@@ -28,15 +29,11 @@ func publish(t *testing.T, s artifacts.Store, step string, blobs ...[]byte) *art
 	r := artifacts.Result{Key: artifacts.KeyOf(preimage), Preimage: preimage, Outputs: map[string]artifacts.Artifact{}, Finished: time.Unix(1_700_000_000, 0), Took: time.Second}
 	for i, b := range blobs {
 		d, err := artifacts.PutBytes(t.Context(), s.Blobs, b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		r.Outputs[string(rune('a'+i))] = artifacts.Artifact{Type: "file", Digest: d, Size: int64(len(b))}
 	}
 	won, _, err := artifacts.Publish(t.Context(), artifacts.Alone(s), r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return won
 }
 
@@ -63,9 +60,7 @@ func pack(t *testing.T, s artifacts.Store, by *signature.Private, change func(m 
 	if change != nil {
 		change(&m)
 	}
-	if err := errors.Join(err, w.Close(m, by)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errors.Join(err, w.Close(m, by)))
 	return out.Bytes()
 }
 
@@ -80,17 +75,13 @@ func TestThereAndBack(t *testing.T) {
 	one := publish(t, s, "one", []byte("text"), random)
 	publish(t, s, "two", bytes.Repeat([]byte("again and again "), 100_000), nil)
 	by, err := signature.New("alice")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	b := pack(t, s, by, nil)
 	if n := len(b); n > len(random)+100_000 {
 		t.Errorf("the archive has %d bytes: what can be compressed was not", n)
 	}
 	a, err := read(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if a.Signer != by.Public() || a.Manifest.Results != 2 || len(a.Others) > 0 {
 		t.Errorf("%+v signed by %v, others %v", a.Manifest, a.Signer, a.Others)
 	}
@@ -100,16 +91,12 @@ func TestThereAndBack(t *testing.T) {
 	to := mem.New()
 	tr := &artifacts.Transfer{From: a.Reader(), To: to}
 	keys, err := artifacts.ResultKeys(t.Context(), a.Reader().Records)
-	if err := errors.Join(err, tr.Results(t.Context(), keys)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errors.Join(err, tr.Results(t.Context(), keys)))
 	if hit, err := artifacts.Lookup(t.Context(), artifacts.Alone(to), one.Key); err != nil || hit == nil {
 		t.Errorf("%v, %v", hit, err)
 	}
 	dir := t.TempDir()
-	if err := a.WriteProject(t.Context(), dir, to.Blobs); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, a.WriteProject(t.Context(), dir, to.Blobs))
 	if text, err := os.ReadFile(filepath.Join(dir, "assets", "Ä.txt")); err != nil || string(text) != "ä" {
 		t.Errorf("%q, %v", text, err)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/mem"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestTwoEnds: of two ends that contradict each other the one is measured that package zip reads.
@@ -66,9 +67,7 @@ func TestDamage(t *testing.T) {
 		}
 		return a.WriteProject(t.Context(), t.TempDir(), to.Blobs)
 	}
-	if err := take(whole); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, take(whole))
 	for _, text := range []string{"some text that", "# a pipeline", `"seal"`, "redsi-archive/1"} {
 		at := bytes.Index(whole, []byte(text))
 		if at < 0 { // it is compressed: any byte of the manifest will do
@@ -128,20 +127,14 @@ var hostile = []struct {
 func rewrite(t *testing.T, b []byte, add func(z *zip.Writer)) []byte {
 	t.Helper()
 	from, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)
 	for _, f := range from.File {
-		if err := z.Copy(f); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, z.Copy(f))
 	}
 	add(z)
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, z.Close())
 	return out.Bytes()
 }
 
@@ -164,9 +157,7 @@ func TestHostileEntries(t *testing.T) {
 				t.Fatal(err)
 			}
 		})
-		if _, err := read(b); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%q: %v, want %q", c.name, err, c.want)
-		}
+		errtest.Says(t, errtest.Of(read(b)), c.want)
 	}
 }
 
@@ -175,12 +166,8 @@ func TestOtherFiles(t *testing.T) {
 	s := mem.New()
 	publish(t, s, "one", []byte("text"))
 	a, err := read(rewrite(t, pack(t, s, nil, nil), func(z *zip.Writer) {
-		if _, err := z.Create("notes/"); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := z.Create("notes/mine.txt"); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, errtest.Of(z.Create("notes/")))
+		errtest.None(t, errtest.Of(z.Create("notes/mine.txt")))
 	}))
 	if err != nil || len(a.Others) != 1 || a.Others[0] != "notes/mine.txt" {
 		t.Errorf("%v, %v", a, err)
@@ -212,9 +199,7 @@ func TestBombs(t *testing.T) {
 		{"method 12", rewrite(t, whole, raw(zip.FileHeader{Name: "project/x", Method: 12, CompressedSize64: 3, UncompressedSize64: 4}, []byte("abc")))},
 		{"truncated", rewrite(t, whole, raw(zip.FileHeader{Name: "project/x", Method: zip.Store, CompressedSize64: uint64(len(whole)), UncompressedSize64: uint64(len(whole))}, nil))},
 	} {
-		if _, err := read(c.b); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v, want %q", err, c.want)
-		}
+		errtest.Says(t, errtest.Of(read(c.b)), c.want)
 	}
 	small := Usual(int64(len(whole)))
 	for want, change := range map[string]func(l *Limits){
@@ -231,9 +216,7 @@ func TestBombs(t *testing.T) {
 		} else {
 			change(&l)
 		}
-		if _, err := NewReader(bytes.NewReader(b), int64(len(b)), l, "a.zip"); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
+		errtest.Says(t, errtest.Of(NewReader(bytes.NewReader(b), int64(len(b)), l, "a.zip")), want)
 	}
 }
 
@@ -249,9 +232,7 @@ func TestRepeated(t *testing.T) {
 	})
 	l := Usual(int64(len(whole)))
 	l.Size = 4 * n
-	if _, err := NewReader(bytes.NewReader(whole), int64(len(whole)), l, "a.zip"); err == nil || !strings.Contains(err.Error(), "--max-size") {
-		t.Errorf("%v", err)
-	}
+	errtest.Says(t, errtest.Of(NewReader(bytes.NewReader(whole), int64(len(whole)), l, "a.zip")), "--max-size")
 	l.Size = 6 * n
 	if _, err := NewReader(bytes.NewReader(whole), int64(len(whole)), l, "a.zip"); err != nil {
 		t.Error(err)
@@ -297,9 +278,7 @@ func TestOverlap(t *testing.T) {
 	// The table of contents says where y begins: let it say where x does.
 	x, y := bytes.LastIndex(whole, []byte("project/x")), bytes.LastIndex(whole, []byte("project/y"))
 	copy(whole[y-4:y], whole[x-4:x])
-	if _, err := read(whole); err == nil || !strings.Contains(err.Error(), "shares its bytes") {
-		t.Errorf("%v", err)
-	}
+	errtest.Says(t, errtest.Of(read(whole)), "shares its bytes")
 }
 
 // TestManifests: what a manifest says is compared with what there is.
@@ -330,9 +309,7 @@ func TestManifests(t *testing.T) {
 		if err == nil {
 			err = a.Verify(t.Context())
 		}
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
+		errtest.Says(t, err, want)
 	}
 }
 
@@ -348,9 +325,7 @@ func FuzzArchive(f *testing.F) {
 	}
 	r := w.Records()
 	m := Manifest{Pipeline: "pipelines.hcl", Blobs: 1, Records: r.Digest(), Variables: map[string]json.RawMessage{"x": json.RawMessage(`1`)}}
-	if err := errors.Join(err, w.Close(m, nil)); err != nil {
-		f.Fatal(err)
-	}
+	errtest.None(f, errors.Join(err, w.Close(m, nil)))
 	f.Add(out.Bytes())
 	f.Add(claim(out.Bytes(), 3))
 	f.Add([]byte("PK\x05\x06" + strings.Repeat("\x00", 18)))
@@ -373,9 +348,7 @@ func FuzzArchive(f *testing.F) {
 		}
 		outer := t.TempDir()
 		inner := filepath.Join(outer, "inner")
-		if err := os.Mkdir(inner, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, os.Mkdir(inner, 0o755))
 		_ = a.WriteProject(t.Context(), inner, a.Reader().Blobs)
 		if left, err := os.ReadDir(outer); err != nil || len(left) != 1 {
 			t.Fatalf("something was written outside: %v, %v", left, err)

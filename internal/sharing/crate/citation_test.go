@@ -1,33 +1,20 @@
 package crate
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 var work = Work{Title: `A "T": & more`, Abstract: "About <T>.\nTwo lines.", License: "CC-BY-4.0", Version: "1.1", DOI: "10.5281/zenodo.2", Paper: "10.1145/1", Keywords: []string{"x: y", "z"},
 	Released: time.Date(2026, 11, 22, 23, 0, 0, 0, time.UTC),
 	Authors:  []Author{{Name: "Author, Ann", ORCID: "0000-0002-1825-0097", Affiliation: "Here"}, {Name: "Bo Writer"}}}
 
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil || string(want) != string(got) {
-		t.Errorf("%s: %v\n%s", name, err, got)
-	}
-}
-
 func TestCitation(t *testing.T) {
-	golden(t, "CITATION.cff", Citation(work))
+	goldens.Same(t, "testdata/CITATION.cff", string(Citation(work)))
 	if b := Citation(Work{Title: "T"}); b != nil {
 		t.Errorf("a citation without authors: %s", b)
 	}
@@ -55,10 +42,8 @@ func TestCitationForms(t *testing.T) {
 
 func TestZenodo(t *testing.T) {
 	b, err := Zenodo(work)
-	if err != nil {
-		t.Fatal(err)
-	}
-	golden(t, "zenodo.json", b)
+	errtest.None(t, err)
+	goldens.Same(t, "testdata/zenodo.json", string(b))
 	if _, err := Zenodo(Work{Title: "T"}); err == nil || !strings.HasSuffix(err.Error(), "lacks: abstract, license, authors") {
 		t.Errorf("nothing is made up: %v", err)
 	}

@@ -45,16 +45,16 @@ func (c *Writer) Close() error {
 		license = ref(fileID(about.LicenseFile))
 	}
 	var paper string
-	if paper = about.URL; about.DOI != "" {
-		paper = "https://doi.org/" + fileID(about.DOI)
+	if paper = about.URL; about.Paper != "" {
+		paper = "https://doi.org/" + fileID(about.Paper)
 	}
 	var cites entity
 	if paper != "" {
 		c.add(entity{{"@id", paper}, {"@type", "ScholarlyArticle"}, {"name", about.Title}}.with("author", refs(authors)))
 		cites = ref(paper)
 	}
-	c.add(entity{{"@id", "./"}, {"@type", "Dataset"}, {"conformsTo", refs(profiles)}, {"name", about.Title}, {"description", about.Description},
-		{"datePublished", about.Published.UTC().Format("2006-01-02")}}.
+	c.add(entity{{"@id", "./"}, {"@type", "Dataset"}, {"conformsTo", refs(profiles)}, {"name", about.Title}, {"description", about.Abstract},
+		{"datePublished", about.Released.UTC().Format("2006-01-02")}}.
 		with("license", license).with("author", refs(authors)).with("keywords", about.Keywords).with("version", about.Version).with("citation", cites).
 		with("mainEntity", ref(workflow)).with("hasPart", refs(append(files, about.Store))).with("mentions", refs(c.mention)))
 	return c.close()

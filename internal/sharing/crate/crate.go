@@ -16,16 +16,8 @@ import (
 
 // About is what is known of an archive before its steps are.
 type About struct {
-	Title       string
-	Description string
-	Published   time.Time // of the newest result
-	License     string    // SPDX id or https address; or else
-	LicenseFile string    // a file of the archive
-	Keywords    []string
-	Version     string
-	DOI         string // of the paper
-	URL         string // of the paper
-	Authors     []Author
+	Work
+	LicenseFile string // a file of the archive, if the work names no license
 
 	Workflow  string                     // file of the pipeline, in the archive
 	Language  string                     // of it

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 var update = flag.Bool("update", false, "rewrite goldens")
@@ -22,13 +24,11 @@ func small(t *testing.T) []byte {
 	at := func(s int64) time.Time { return time.Unix(1_700_000_000+s, 0) }
 	data, table := artifacts.Sum([]byte("data")), artifacts.Sum([]byte("table"))
 	tree, err := artifacts.Tree("files", []artifacts.File{{Name: "a.csv", Digest: data, Size: 4}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	var out bytes.Buffer
 	c := New(&out, About{
-		Title: `A "T"`, Description: "About T.", Published: at(9), License: "CC-BY-4.0", Keywords: []string{"x", "y"}, Version: "1.1", DOI: "10.1145/<1>",
-		Authors:  []Author{{Name: "A. Author", ORCID: "0000-0002-1825-0097", Affiliation: "Here"}, {Name: "B. Writer"}},
+		Work: Work{Title: `A "T"`, Abstract: "About T.", Released: at(9), License: "CC-BY-4.0", Keywords: []string{"x", "y"}, Version: "1.1", Paper: "10.1145/<1>",
+			Authors: []Author{{Name: "A. Author", ORCID: "0000-0002-1825-0097", Affiliation: "Here"}, {Name: "B. Writer"}}},
 		Workflow: "project/pipelines.hcl", Language: "HCL", Revision: "abc", Store: "store/",
 		Variables: map[string]json.RawMessage{"n": json.RawMessage("2"), "on": json.RawMessage("true"), "scale": json.RawMessage(`"toy"`), "seeds": json.RawMessage("[1,2]")},
 		Files: []File{{Path: "README.md", Name: "How to use it", Digest: artifacts.Sum([]byte("r")), Size: 1}, {Path: "project/pipelines.hcl", Name: "pipelines.hcl", Digest: artifacts.Sum([]byte("p")), Size: 1},
@@ -52,13 +52,9 @@ func small(t *testing.T) []byte {
 			Used: []Used{{Name: "CPU time", ID: "https://example.org/cpu", Value: 1.5, Unit: "https://qudt.org/vocab/unit/SEC"}}},
 		{Address: "module.m.table.t", Rendered: true, Kind: "render_table", Version: 4, Config: map[string]json.RawMessage{"caption": json.RawMessage(`"C"`)}, Result: rendered},
 	} {
-		if err := c.Step(s); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, c.Step(s))
 	}
-	if err := c.Close(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, c.Close())
 	return out.Bytes()
 }
 
@@ -67,9 +63,7 @@ func TestGolden(t *testing.T) {
 	got := small(t)
 	path := filepath.Join("testdata", "ro-crate-metadata.json")
 	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, path, got)
 	}
 	want, err := os.ReadFile(path)
 	if err != nil || !bytes.Equal(want, got) {
@@ -82,9 +76,7 @@ func TestGraph(t *testing.T) {
 	var doc struct {
 		Graph []map[string]any `json:"@graph"`
 	}
-	if err := json.Unmarshal(small(t), &doc); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, json.Unmarshal(small(t), &doc))
 	ids := map[string]bool{}
 	for _, e := range doc.Graph {
 		id, ok := e["@id"].(string)
@@ -117,10 +109,8 @@ func TestGraph(t *testing.T) {
 // TestNothingIsMadeUp: without authors, licence and signers there are none.
 func TestNothingIsMadeUp(t *testing.T) {
 	var out bytes.Buffer
-	c := New(&out, About{Title: "T", Description: "D", Workflow: "project/p.hcl", Language: "HCL", Store: "store/"})
-	if err := c.Close(); err != nil {
-		t.Fatal(err)
-	}
+	c := New(&out, About{Work: Work{Title: "T", Abstract: "D"}, Workflow: "project/p.hcl", Language: "HCL", Store: "store/"})
+	errtest.None(t, c.Close())
 	for _, word := range []string{"license", "author", "Person", "agent", "citation", "keywords"} {
 		if strings.Contains(out.String(), word) {
 			t.Errorf("%s:\n%s", word, out.String())

@@ -5,11 +5,12 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/mem"
+	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // TestPublish: what a step makes is written and kept up to date; what a person changed or added stays, and
@@ -27,9 +28,7 @@ func TestPublish(t *testing.T) {
 				continue
 			}
 			d, n, err := store.Blobs.Put(t.Context(), bytes.NewReader([]byte(text)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			list = append(list, artifacts.File{Name: name, Digest: d, Size: n})
 		}
 		var done Published
@@ -38,12 +37,7 @@ func TestPublish(t *testing.T) {
 	}
 	put := func(name, text string) {
 		t.Helper()
-		if err := os.MkdirAll(filepath.Dir(at(name)), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(at(name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, at(name), text)
 	}
 	put("results/plots/d.svg", "mine")
 	put("results/plots/README", "mine")
@@ -81,21 +75,13 @@ func TestPublish(t *testing.T) {
 		}
 	}
 	outside := t.TempDir()
-	if err := os.Symlink(outside, at("results/plots/b.svg")); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.Symlink(outside, at("results/plots/b.svg")))
 	if got, err := publish(map[string]string{"b.svg": "6"}); err != nil || len(got.Kept) != 1 {
 		t.Errorf("in place of a link: %+v, %v", got, err)
 	}
-	if err := os.RemoveAll(at("results")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(outside, at("results")); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := publish(map[string]string{"a.svg": "5"}); err == nil || !strings.Contains(err.Error(), "results/plots/a.svg: ") {
-		t.Errorf("through a link: %v", err)
-	}
+	errtest.None(t, os.RemoveAll(at("results")))
+	errtest.None(t, os.Symlink(outside, at("results")))
+	errtest.Says(t, errtest.Of(publish(map[string]string{"a.svg": "5"})), "results/plots/a.svg: ")
 	if list, err := os.ReadDir(outside); err != nil || len(list) > 0 {
 		t.Errorf("outside: %v, %v", list, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 const datasetCard = `---
@@ -52,11 +53,7 @@ func TestCheck(t *testing.T) {
 			if err == nil != (test.want == nil) {
 				t.Fatalf("error %v, want %q", err, test.want)
 			}
-			for _, want := range test.want {
-				if !strings.Contains(err.Error(), want) {
-					t.Errorf("error %q does not say %q", err, want)
-				}
-			}
+			errtest.Says(t, err, test.want...)
 		})
 	}
 }

@@ -23,10 +23,9 @@ const crateSteps = 256
 
 // writeCrate adds ro-crate-metadata.json.
 func (x *export) writeCrate(ctx context.Context, w *archive.Writer, short []describedFile) error {
-	p := x.of.Pipeline.Paper
-	about := crate.About{Title: cmp.Or(p.Title, x.project.pipeline), Description: cmp.Or(p.Abstract, "A redsi pipeline with its results and how they were made."),
-		Published: x.newest, License: p.License, Keywords: p.Keywords, Version: p.Version, DOI: p.DOI, URL: p.URL, Authors: authorsOf(p),
-		Workflow: archive.ProjectDir + x.mainFile(), Language: "HCL", Variables: x.of.Pipeline.Vars, Revision: revision.Of(), Store: strings.TrimSuffix(archive.BlobsDir, "blobs/"),
+	work := x.work()
+	work.Title, work.Abstract = cmp.Or(work.Title, x.project.pipeline), cmp.Or(work.Abstract, "A redsi pipeline with its results and how they were made.")
+	about := crate.About{Work: work, Workflow: archive.ProjectDir + x.mainFile(), Language: "HCL", Variables: x.of.Pipeline.Vars, Revision: revision.Of(), Store: strings.TrimSuffix(archive.BlobsDir, "blobs/"),
 		Blob: func(d artifacts.Digest) (string, string) {
 			if x.blobs.Has(d) {
 				return archive.BlobsDir + artifacts.BlobPath(d), ""

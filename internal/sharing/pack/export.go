@@ -14,7 +14,6 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/paper/report"
-	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/lockfile/origins"
@@ -166,14 +165,11 @@ func begin(se *session.Session, of session.Seen, o Options) (x *export, err erro
 // work describes the archive for citations.
 func (x *export) work() crate.Work {
 	p := x.of.Pipeline.Paper
-	return crate.Work{Title: p.Title, Abstract: p.Abstract, License: p.License, Version: p.Version, DOI: x.o.DOI, Paper: p.DOI, URL: p.URL, Keywords: p.Keywords, Authors: authorsOf(p), Released: x.newest}
-}
-
-func authorsOf(p pipeline.Paper) (authors []crate.Author) {
+	w := crate.Work{Title: p.Title, Abstract: p.Abstract, License: p.License, Version: p.Version, DOI: x.o.DOI, Paper: p.DOI, URL: p.URL, Keywords: p.Keywords, Released: x.newest}
 	for _, name := range p.Authors {
-		authors = append(authors, crate.Author{Name: name, ORCID: p.ORCID[name], Affiliation: p.Affiliations[name]})
+		w.Authors = append(w.Authors, crate.Author{Name: name, ORCID: p.ORCID[name], Affiliation: p.Affiliations[name]})
 	}
-	return authors
+	return w
 }
 
 // note records a hit, with its result.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/sharing/choose"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/fault"
 )
 
@@ -16,9 +17,7 @@ func TestFreeFolder(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join("full", "x"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Mkdir("empty", 0o755); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.Mkdir("empty", 0o755))
 	for folder, want := range map[string]string{"new": "", "empty": "", "full": "full is not empty", ".": "must be a new one"} {
 		at, err := freeFolder(folder)
 		if (err == nil) != (want == "") || err != nil && !(strings.Contains(err.Error(), want) && fault.IsInput(err)) || err == nil && !filepath.IsAbs(at) {

@@ -6,14 +6,13 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/signature"
 )
 
 func key(t *testing.T, name string) *signature.Private {
 	k, err := signature.New(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return k
 }
 
@@ -24,13 +23,9 @@ func TestSign(t *testing.T) {
 	var keys []artifacts.Digest
 	for _, name := range []string{"a", "b", "lost"} {
 		r := storetest.NewResult(t, s, name, map[string]string{"o": name})
-		if _, _, err := artifacts.Publish(t.Context(), artifacts.Alone(s), r); err != nil {
-			t.Fatal(err)
-		}
+		storetest.Publish(t, s, r)
 		if keys = append(keys, r.Key); name == "lost" {
-			if err := s.Blobs.Delete(t.Context(), r.Outputs["o"].Digest); err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, s.Blobs.Delete(t.Context(), r.Outputs["o"].Digest))
 		}
 	}
 	alice, bob := key(t, "alice"), key(t, "bob")

@@ -86,7 +86,7 @@ func Keys(ctx context.Context, se *session.Session, from *artifacts.Resolver, on
 	if err != nil {
 		return nil, err
 	}
-	v, err := se.PreviewOf(ctx, from, pl, session.KeepNone)
+	v, err := se.PreviewOf(ctx, from, pl, plan.KeepNone)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestSelections: a run is its results and its record, the whole store is all of them; copied
@@ -17,16 +18,12 @@ func TestSelections(t *testing.T) {
 	var steps []runs.Step
 	for _, name := range []string{"a", "b"} {
 		r := storetest.NewResult(t, from, name, map[string]string{"o": name})
-		if _, _, err := artifacts.Publish(t.Context(), artifacts.Alone(from), r); err != nil {
-			t.Fatal(err)
-		}
+		storetest.Publish(t, from, r)
 		steps = append(steps, runs.Step{Address: "step.x." + name, Key: r.Key, Outcome: runs.Ran})
 	}
 	steps[1].Outcome = runs.Failed
 	rec := runs.Record{RunID: "20260101T000000Z-00000000", Steps: steps}
-	if err := runs.Write(t.Context(), from, rec); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, runs.Write(t.Context(), from, rec))
 	run, err := Run(t.Context(), from, &rec)
 	if err != nil || len(run.Keys) != 1 || len(run.Records) != 1 {
 		t.Errorf("%+v, %v", run, err)

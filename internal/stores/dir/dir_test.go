@@ -19,6 +19,8 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/dir"
 	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // childRoot, set in the environment, turns the test binary into a writer that
@@ -55,9 +57,7 @@ func open(t *testing.T) artifacts.Store {
 func openAt(t *testing.T, root string) artifacts.Store {
 	t.Helper()
 	s, err := dir.Open(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return s
 }
 
@@ -68,31 +68,22 @@ func TestPutSame(t *testing.T) {
 	root := t.TempDir()
 	open := func() artifacts.Store {
 		s, err := dir.Open(root)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		return s
 	}
 	s := open()
 	for _, content := range [][]byte{{}, []byte("short"), make([]byte, short), make([]byte, short+1)} {
 		put := func(s artifacts.Store) (os.FileInfo, string) {
 			t.Helper()
-			d, err := artifacts.PutBytes(t.Context(), s.Blobs, content)
-			if err != nil {
-				t.Fatal(err)
-			}
+			d := storetest.Put(t, s, content)
 			path, _ := s.Blobs.(artifacts.Local).LocalPath(d)
 			info, err := os.Stat(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			return info, path
 		}
 		first, path := put(s)
 		old := time.Now().Add(-time.Hour)
-		if err := os.Chtimes(path, old, old); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, os.Chtimes(path, old, old))
 		again, _ := put(s)
 		if left := os.SameFile(first, again); left != (len(content) <= short) {
 			t.Errorf("%d bytes: left where it is: %v", len(content), left)
@@ -114,20 +105,11 @@ func TestPutSame(t *testing.T) {
 func TestPutHeals(t *testing.T) {
 	s := open(t)
 	b := storetest.Bytes(1, 1000)
-	d, err := artifacts.PutBytes(t.Context(), s.Blobs, b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := storetest.Put(t, s, b)
 	path, _ := s.Blobs.(artifacts.Local).LocalPath(d)
-	if err := os.Chmod(path, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, make([]byte, 1000), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := artifacts.PutBytes(t.Context(), s.Blobs, b); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.Chmod(path, 0o644))
+	filetest.Write(t, path, make([]byte, 1000))
+	errtest.None(t, errtest.Of(artifacts.PutBytes(t.Context(), s.Blobs, b)))
 	if got, err := artifacts.ReadBlob(t.Context(), s.Blobs, d, 1000); err != nil || !bytes.Equal(got, b) {
 		t.Errorf("after the second Put: %v", err)
 	}
@@ -143,19 +125,13 @@ func TestKilled(t *testing.T) {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), childRoot+"="+root)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
+	errtest.None(t, cmd.Start())
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil || line != "half\n" {
 		t.Fatalf("the writer said %q, %v", line, err)
 	}
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, cmd.Process.Kill())
 	cmd.Wait() // killed: that is its error
 
 	s := openAt(t, root)
@@ -167,13 +143,9 @@ func TestKilled(t *testing.T) {
 		t.Fatalf("in tmp/: %v; want what the writer left", left)
 	}
 	old := time.Now().Add(-25 * time.Hour)
-	if err := os.Chtimes(left[0], old, old); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.Chtimes(left[0], old, old))
 	fresh := filepath.Join(root, "tmp", "put-fresh")
-	if err := os.WriteFile(fresh, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, fresh, "")
 	openAt(t, root)
 	if got := files(t, filepath.Join(root, "tmp")); !slices.Equal(got, []string{fresh}) {
 		t.Errorf("after the sweep tmp/ has %v, want only the fresh one", got)
@@ -189,9 +161,7 @@ func files(t *testing.T, top string) []string {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return all
 }
 
@@ -199,9 +169,7 @@ func files(t *testing.T, top string) []string {
 func TestNothingLeft(t *testing.T) {
 	root := t.TempDir()
 	s := openAt(t, root)
-	if _, err := artifacts.PutBytes(t.Context(), s.Blobs, []byte("x")); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errtest.Of(artifacts.PutBytes(t.Context(), s.Blobs, []byte("x"))))
 	for range 2 {
 		s.Records.Create(t.Context(), "runs/1", []byte("{}"))
 		s.Records.Put(t.Context(), "runs/1", []byte("{}"))
@@ -247,9 +215,7 @@ func TestStrangers(t *testing.T) {
 func TestGone(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "store")
 	s := openAt(t, root)
-	if err := os.RemoveAll(root); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.RemoveAll(root))
 	d := artifacts.Sum(nil)
 	_, openErr := s.Blobs.Open(t.Context(), d)
 	_, missingErr := s.Blobs.Missing(t.Context(), []artifacts.Digest{d})
@@ -300,16 +266,11 @@ func TestList10000(t *testing.T) {
 func FuzzPut(f *testing.F) {
 	root := f.TempDir()
 	s, err := dir.Open(root)
-	if err != nil {
-		f.Fatal(err)
-	}
+	errtest.None(f, err)
 	f.Add([]byte{}, "runs/1")
 	f.Add([]byte("abc"), "a.json/B")
 	f.Fuzz(func(t *testing.T, b []byte, name string) {
-		d, err := artifacts.PutBytes(t.Context(), s.Blobs, b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := storetest.Put(t, s, b)
 		if got, err := artifacts.ReadBlob(t.Context(), s.Blobs, d, int64(len(b))); err != nil || !bytes.Equal(got, b) {
 			t.Fatalf("%d bytes came back as %d, %v", len(b), len(got), err)
 		}

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"testing/iotest"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestExplain checks that errors of the file system name the path and say what
@@ -41,9 +43,7 @@ func TestExplain(t *testing.T) {
 // TestSourceFails: what goes wrong with what is read into a store is not said of the store.
 func TestSourceFails(t *testing.T) {
 	s, err := Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	denied := &fs.PathError{Op: "read", Path: "/other/file", Err: syscall.EACCES}
 	for _, n := range []int{0, smallBlob + 1} {
 		if _, _, err := s.Blobs.Put(t.Context(), io.MultiReader(strings.NewReader(strings.Repeat("x", n)), iotest.ErrReader(denied))); !errors.Is(err, denied) || strings.Contains(err.Error(), "--store") {
@@ -57,7 +57,5 @@ func TestOpenOnAFile(t *testing.T) {
 	if err := os.WriteFile(path, nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(path); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "is a file") {
-		t.Errorf("Open: %v", err)
-	}
+	errtest.Says(t, errtest.Of(Open(path)), path, "is a file")
 }

@@ -5,11 +5,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/dir"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestRecordTooLong: a record that is longer than any that redsi writes is read no further,
@@ -17,9 +17,7 @@ import (
 func TestRecordTooLong(t *testing.T) {
 	root, key := t.TempDir(), artifacts.Digest{1}
 	s := openAt(t, root)
-	if err := s.Records.Put(t.Context(), artifacts.ResultName(key), nil); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, s.Records.Put(t.Context(), artifacts.ResultName(key), nil))
 	path := filepath.Join(root, "records", filepath.FromSlash(artifacts.RecordPath(artifacts.ResultName(key))))
 	if err := errors.Join(os.Chmod(path, 0o644), os.Truncate(path, 64<<20)); err != nil { // all of it a hole
 		t.Fatal(err)
@@ -28,9 +26,7 @@ func TestRecordTooLong(t *testing.T) {
 	if b, err := s.Records.Get(t.Context(), artifacts.ResultName(key)); !errors.As(err, &damage) {
 		t.Fatalf("%d bytes, %v; want a DamageError", len(b), err)
 	}
-	if _, err := artifacts.Lookup(t.Context(), artifacts.Alone(s), key); err == nil || !strings.Contains(err.Error(), "verify --repair") {
-		t.Errorf("Lookup: %v", err)
-	}
+	errtest.Says(t, errtest.Of(artifacts.Lookup(t.Context(), artifacts.Alone(s), key)), "verify --repair")
 	if r, err := artifacts.Check(t.Context(), s, artifacts.CheckOptions{Repair: true}); err != nil || len(r.Problems) != 1 || !r.Problems[0].Repaired {
 		t.Errorf("Check: %v, %v", r.Problems, err)
 	}
@@ -43,9 +39,7 @@ func TestRecordTooLong(t *testing.T) {
 func TestOpenReader(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "gone")
 	s, err := dir.OpenReader(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if _, err := s.Records.Get(t.Context(), "results/x"); err == nil || errors.Is(err, artifacts.ErrNotExist) {
 		t.Errorf("a store that is not there: %v; that is no miss", err)
 	}

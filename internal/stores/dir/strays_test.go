@@ -12,6 +12,8 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // inPlaceOf are things that can lie where a file of the store belongs.
@@ -42,9 +44,7 @@ func inPlace(t *testing.T, put func(string) error, of string, repair bool) {
 	root := t.TempDir()
 	s := openAt(t, root)
 	result := storetest.NewResult(t, s, "step", map[string]string{"out": "the output"})
-	if _, _, err := artifacts.Publish(t.Context(), artifacts.Alone(s), result); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Publish(t, s, result)
 	d := artifacts.Sum([]byte("the output"))
 	path, ok := s.Blobs.(artifacts.Local).LocalPath(d)
 	if of == "record" {
@@ -52,9 +52,7 @@ func inPlace(t *testing.T, put func(string) error, of string, repair bool) {
 	} else if !ok {
 		t.Fatal("no blob")
 	}
-	if err := errors.Join(os.Remove(path), put(path)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errors.Join(os.Remove(path), put(path)))
 	if hit, err := artifacts.Lookup(t.Context(), artifacts.Alone(s), result.Key); hit != nil || err != nil {
 		t.Fatalf("Lookup = %v, %v; want a miss", hit, err)
 	}
@@ -67,9 +65,7 @@ func inPlace(t *testing.T, put func(string) error, of string, repair bool) {
 		}
 	}
 	r, err := artifacts.Check(t.Context(), s, artifacts.CheckOptions{Repair: repair})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if !slices.ContainsFunc(r.Problems, func(p artifacts.Problem) bool {
 		return strings.Contains(p.String(), path) && strings.Contains(p.String(), "in the place of "+of) && p.Repaired == repair
 	}) {
@@ -94,9 +90,7 @@ func TestFolderIsAFile(t *testing.T) {
 	s := openAt(t, root)
 	d := artifacts.Sum([]byte("x"))
 	for _, p := range []string{filepath.Join(root, "blobs", d.Hex()[:2]), filepath.Join(root, "records", "runs")} {
-		if err := os.WriteFile(p, []byte("?"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, p, "?")
 	}
 	if missing, err := s.Blobs.Missing(t.Context(), []artifacts.Digest{d}); err != nil || len(missing) != 1 {
 		t.Errorf("Missing = %v, %v", missing, err)
@@ -128,12 +122,8 @@ func TestLinkedFolders(t *testing.T) {
 		root := filepath.Join(t.TempDir(), "store")
 		s := openAt(t, root)
 		r := storetest.NewResult(t, s, "k", map[string]string{"o": "some bytes"})
-		if _, _, err := artifacts.Publish(t.Context(), artifacts.Alone(s), r); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Records.Put(t.Context(), "pins/keep", []byte(`"`+r.Key.String()+`"`)); err != nil {
-			t.Fatal(err)
-		}
+		storetest.Publish(t, s, r)
+		errtest.None(t, s.Records.Put(t.Context(), "pins/keep", []byte(`"`+r.Key.String()+`"`)))
 		link, disk := filepath.Join(root, at), filepath.Join(t.TempDir(), "disk")
 		if err := os.Rename(link, disk); err != nil && at != "blobs/mine" {
 			t.Fatal(err)
@@ -159,9 +149,7 @@ func TestLinkedFolders(t *testing.T) {
 	for _, at := range []string{"blobs", "records/results", "records/runs"} { // a disk that is not there
 		root := t.TempDir()
 		s := openAt(t, root)
-		if err := errors.Join(os.RemoveAll(filepath.Join(root, at)), os.Symlink("/nowhere/at/all", filepath.Join(root, at))); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, errors.Join(os.RemoveAll(filepath.Join(root, at)), os.Symlink("/nowhere/at/all", filepath.Join(root, at))))
 		_, verr := artifacts.Check(t.Context(), s, artifacts.CheckOptions{})
 		_, gerr := artifacts.Collect(t.Context(), s, artifacts.GCOptions{Now: time.Now().Add(100 * time.Hour)})
 		if verr == nil || gerr == nil {

@@ -13,6 +13,8 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/dir"
 	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // taking is a store with a folder beside it, on the same file system.
@@ -20,22 +22,16 @@ func taking(t *testing.T) (s artifacts.Store, local artifacts.Local, folder, roo
 	t.Helper()
 	root = t.TempDir()
 	s, err := dir.Open(filepath.Join(root, "store"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	folder = filepath.Join(root, "out")
-	if err := os.Mkdir(folder, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.Mkdir(folder, 0o755))
 	return s, s.Blobs.(artifacts.Local), folder, root
 }
 
 func inode(t *testing.T, path string) uint64 {
 	t.Helper()
 	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return info.Sys().(*syscall.Stat_t).Ino
 }
 
@@ -52,22 +48,16 @@ func TestTake(t *testing.T) {
 		"executable": {0o755, func(*testing.T, string) {}, true},
 		"read-only":  {0o444, func(*testing.T, string) {}, true},
 		"an old time": {0o644, func(t *testing.T, path string) {
-			if err := os.Chtimes(path, time.Unix(0, 0), time.Unix(0, 0)); err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, os.Chtimes(path, time.Unix(0, 0), time.Unix(0, 0)))
 		}, true},
 		"open for reading": {0o644, func(t *testing.T, path string) { opened(t, path, os.O_RDONLY) }, true},
 		"open for writing": {0o644, func(t *testing.T, path string) { opened(t, path, os.O_WRONLY) }, false},
 		"mapped for writing": {0o644, func(t *testing.T, path string) {
 			f, err := os.OpenFile(path, os.O_RDWR, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			defer f.Close()
 			m, err := syscall.Mmap(int(f.Fd()), 0, 4096, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			t.Cleanup(func() { _ = syscall.Munmap(m) })
 		}, false},
 	} {
@@ -98,9 +88,7 @@ func TestTake(t *testing.T) {
 				if b, err := artifacts.ReadBlob(t.Context(), s.Blobs, d, 1<<20); err != nil || !bytes.Equal(b, want) {
 					t.Errorf("%d other bytes, %v", len(b), err)
 				}
-				if err := os.WriteFile(path, want, 0o644); err != nil {
-					t.Fatal(err)
-				}
+				filetest.Write(t, path, want)
 				was = inode(t, path)
 				c.moved = true // nothing is the matter with this one
 			}
@@ -114,9 +102,7 @@ func TestTake(t *testing.T) {
 func opened(t *testing.T, path string, flag int) {
 	t.Helper()
 	f, err := os.OpenFile(path, flag, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	t.Cleanup(func() { f.Close() })
 }
 
@@ -135,9 +121,7 @@ func TestTakeNot(t *testing.T) {
 	if shm, err := os.MkdirTemp("/dev/shm", "redsi-test-*"); err == nil { // another file system, on most machines
 		t.Cleanup(func() { os.RemoveAll(shm) })
 		elsewhere := filepath.Join(shm, "f")
-		if err := os.WriteFile(elsewhere, storetest.Bytes(2, 300_000), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, elsewhere, storetest.Bytes(2, 300_000))
 		paths = append(paths, elsewhere)
 	}
 	for _, path := range paths {
@@ -151,9 +135,7 @@ func TestTakeNot(t *testing.T) {
 		}
 	}
 	large := filepath.Join(folder, "large")
-	if err := os.WriteFile(large, storetest.Bytes(3, 300_000), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, large, storetest.Bytes(3, 300_000))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, _, err := local.Take(ctx, large); !errors.Is(err, context.Canceled) {

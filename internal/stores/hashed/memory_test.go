@@ -9,6 +9,8 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/system/atomicfile"
+	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // TestMemory: a file is read once, and what may have changed is read again.
@@ -17,9 +19,7 @@ func TestMemory(t *testing.T) {
 	path, file := filepath.Join(dir, "f"), filepath.Join(dir, "state", "digests.json")
 	must := func(errs ...error) {
 		t.Helper()
-		if err := errors.Join(errs...); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, errors.Join(errs...))
 	}
 	t0 := time.Unix(1_700_000_000, 0)
 	write := func(s string) { must(os.WriteFile(path, []byte(s), 0o644), os.Chtimes(path, t0, t0)) }
@@ -81,13 +81,9 @@ func TestMemoryOfOthers(t *testing.T) {
 		if !errors.Is(err, os.ErrNotExist) {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, path, "")
 		_, _, err = m.Digest(t.Context(), path, nil)
-		if err := errors.Join(err, m.Save()); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, errors.Join(err, m.Save()))
 	}
 	if known := read(file); len(known) != 2 {
 		t.Errorf("%d files are remembered, want 2", len(known))
@@ -103,15 +99,12 @@ func FuzzMemory(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		dir := t.TempDir()
 		file, path := filepath.Join(dir, "digests.json"), filepath.Join(dir, "file")
-		if err := errors.Join(os.WriteFile(file, b, 0o644), os.WriteFile(path, []byte("text"), 0o644)); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, file, b)
+		filetest.Write(t, path, "text")
 		m := Open(file)
 		if d, _, err := m.Digest(t.Context(), path, nil); err != nil || d != artifacts.Sum([]byte("text")) {
 			t.Fatalf("%q: the file has %v, %v", b, d, err)
 		}
-		if err := m.Save(); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, m.Save())
 	})
 }

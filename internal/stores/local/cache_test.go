@@ -9,6 +9,8 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/mem"
+	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func TestCacheLimit(t *testing.T) {
@@ -16,10 +18,7 @@ func TestCacheLimit(t *testing.T) {
 	c := cache{t.TempDir(), 250}
 	var ds []artifacts.Digest
 	for i := range 4 {
-		d, err := artifacts.PutBytes(t.Context(), s.Blobs, bytes.Repeat([]byte{byte(i)}, 100))
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := storetest.Put(t, s, bytes.Repeat([]byte{byte(i)}, 100))
 		ds = append(ds, d)
 	}
 	has := func(d artifacts.Digest) bool {
@@ -27,22 +26,16 @@ func TestCacheLimit(t *testing.T) {
 		return err == nil
 	}
 	for i, d := range ds[:3] {
-		if _, err := c.fetch(t.Context(), s.Blobs, d); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, errtest.Of(c.fetch(t.Context(), s.Blobs, d)))
 		if !has(ds[0]) {
 			t.Fatalf("fetch %d dropped a copy that was just handed out", i)
 		}
 	}
 	for i, d := range ds[:3] { // the second one was used last
 		used := time.Now().Add(-[]time.Duration{5, 2, 4}[i] * time.Hour)
-		if err := os.Chtimes(filepath.Join(c.dir, "verified", d.Hex()+".json"), used, used); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, os.Chtimes(filepath.Join(c.dir, "verified", d.Hex()+".json"), used, used))
 	}
-	if _, err := c.fetch(t.Context(), s.Blobs, ds[3]); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errtest.Of(c.fetch(t.Context(), s.Blobs, ds[3])))
 	if has(ds[0]) || !has(ds[1]) || has(ds[2]) || !has(ds[3]) {
 		t.Errorf("kept %v %v %v %v, want the two used last", has(ds[0]), has(ds[1]), has(ds[2]), has(ds[3]))
 	}

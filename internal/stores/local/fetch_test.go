@@ -14,23 +14,14 @@ import (
 	"github.com/redsi/redsi/internal/stores/local"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
-
-func putBytes(t *testing.T, s artifacts.Store, b []byte) artifacts.Digest {
-	t.Helper()
-	d, err := artifacts.PutBytes(t.Context(), s.Blobs, b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
-}
 
 func fetched(t *testing.T, s artifacts.Store, d artifacts.Digest, cache string) string {
 	t.Helper()
 	path, err := local.Fetch(t.Context(), s.Blobs, d, cache)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return path
 }
 
@@ -38,12 +29,8 @@ func fetched(t *testing.T, s artifacts.Store, d artifacts.Digest, cache string) 
 // program does.
 func overwrite(t *testing.T, path string, b []byte) {
 	t.Helper()
-	if err := os.Chmod(path, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, b, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.Chmod(path, 0o644))
+	filetest.Write(t, path, b)
 }
 
 func TestFetchRemote(t *testing.T) {
@@ -51,7 +38,7 @@ func TestFetchRemote(t *testing.T) {
 	s, faults := storetest.Faulty(base)
 	cache := filepath.Join(t.TempDir(), "cache")
 	want := storetest.Bytes(1, 100_000)
-	d := putBytes(t, base, want)
+	d := storetest.Put(t, base, want)
 
 	for range 3 {
 		path := fetched(t, s, d, cache)
@@ -79,7 +66,7 @@ func TestFetchFails(t *testing.T) {
 	s, faults := storetest.Faulty(base)
 	cache := t.TempDir()
 	want := storetest.Bytes(2, 50_000)
-	d := putBytes(t, base, want)
+	d := storetest.Put(t, base, want)
 	var bad *artifacts.IntegrityError
 	for _, f := range []storetest.Fault{{Torn: 1000}, {Flip: true, FlipAt: 49_999}} {
 		faults.Add(storetest.BlobsOpen, f)
@@ -99,12 +86,10 @@ func TestFetchFails(t *testing.T) {
 func TestFetchLocal(t *testing.T) {
 	root := t.TempDir()
 	s, err := dir.Open(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	cache := t.TempDir()
 	want := storetest.Bytes(3, 10_000)
-	d := putBytes(t, s, want)
+	d := storetest.Put(t, s, want)
 	path := fetched(t, s, d, cache)
 	if !strings.HasPrefix(path, root) {
 		t.Errorf("a local blob was copied to %s", path)
@@ -112,20 +97,16 @@ func TestFetchLocal(t *testing.T) {
 	// The note spares the second hash; a change of the file's bytes, even with
 	// size and time of change kept, makes it void.
 	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	bad := bytes.Clone(want)
 	bad[5000] ^= 1
 	overwrite(t, path, bad)
-	if err := os.Chtimes(path, info.ModTime(), info.ModTime()); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.Chtimes(path, info.ModTime(), info.ModTime()))
 	var corrupt *artifacts.IntegrityError
 	if _, err := local.Fetch(t.Context(), s.Blobs, d, cache); !errors.As(err, &corrupt) {
 		t.Errorf("a changed blob: %v; want an IntegrityError", err)
 	}
-	putBytes(t, s, want) // the producer runs again
+	storetest.Put(t, s, want) // the producer runs again
 	if got, err := os.ReadFile(fetched(t, s, d, cache)); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("after the repair: %v", err)
 	}
@@ -136,11 +117,9 @@ func TestFetchLocal(t *testing.T) {
 func TestFetchTrimmed(t *testing.T) {
 	s, cache := mem.New(), t.TempDir()
 	want := storetest.Bytes(4, 1000)
-	d := putBytes(t, s, want)
+	d := storetest.Put(t, s, want)
 	path := fetched(t, s, d, cache)
-	if err := errors.Join(os.Remove(path), os.Symlink("gone", path)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errors.Join(os.Remove(path), os.Symlink("gone", path)))
 	if got, err := os.ReadFile(fetched(t, s, d, cache)); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
@@ -150,11 +129,9 @@ func TestFetchTrimmed(t *testing.T) {
 // for long, a few with each new note.
 func TestNotesOfLocal(t *testing.T) {
 	s, err := dir.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	cache := t.TempDir()
-	d := putBytes(t, s, []byte("new"))
+	d := storetest.Put(t, s, []byte("new"))
 	near, far := d, d // whose notes are looked at with that of d, and are not
 	near[31] ^= 1
 	young, copied := near, near

@@ -12,6 +12,8 @@ import (
 	"github.com/redsi/redsi/internal/stores/dir"
 	"github.com/redsi/redsi/internal/stores/hashed"
 	"github.com/redsi/redsi/internal/stores/mem"
+	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // TestHashedOnce: what was hashed when it was stored is not hashed again for a reader, unless it has
@@ -19,9 +21,7 @@ import (
 func TestHashedOnce(t *testing.T) {
 	root := t.TempDir()
 	s, err := dir.Open(filepath.Join(root, "store"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	c := cache{filepath.Join(root, "cache"), cacheLimit}
 	sealed := func(d artifacts.Digest) bool {
 		var proof hashed.Proof
@@ -34,9 +34,7 @@ func TestHashedOnce(t *testing.T) {
 		},
 		"Take": func(b []byte) (artifacts.Digest, int64, error) {
 			path := filepath.Join(root, "out")
-			if err := os.WriteFile(path, b, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			filetest.Write(t, path, b)
 			return Take(t.Context(), s.Blobs, path, c.dir)
 		},
 	} {
@@ -58,9 +56,7 @@ func TestHashedOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := f.Write([]byte{0}); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, errtest.Of(f.Write([]byte{0})))
 		f.Close()
 		var bad *artifacts.IntegrityError
 		if _, err := Fetch(t.Context(), s.Blobs, d, c.dir); !errors.As(err, &bad) {
@@ -76,9 +72,7 @@ func TestHashedOnce(t *testing.T) {
 func TestTakeElsewhere(t *testing.T) {
 	s := mem.New()
 	path := filepath.Join(t.TempDir(), "out")
-	if err := os.WriteFile(path, []byte("text"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, path, "text")
 	d, n, err := Take(t.Context(), s.Blobs, path, t.TempDir())
 	if err != nil || n != 4 {
 		t.Fatal(n, err)

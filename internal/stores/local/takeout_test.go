@@ -11,21 +11,18 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/dir"
 	"github.com/redsi/redsi/internal/stores/local"
+	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func TestWriteFiles(t *testing.T) {
 	ctx := t.Context()
 	folder := t.TempDir()
 	s, err := dir.Open(filepath.Join(folder, "store"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	var files []artifacts.File
 	for _, name := range []string{"a", "sub/b"} {
-		d, err := artifacts.PutBytes(ctx, s.Blobs, []byte("of "+name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := storetest.Put(t, s, []byte("of "+name))
 		files = append(files, artifacts.File{Name: name, Digest: d, Size: 5})
 	}
 	only := func(dir string, want ...string) {
@@ -73,9 +70,7 @@ func TestWriteFiles(t *testing.T) {
 
 	// A blob that is damaged leaves nothing, and what was there stays.
 	lost, _ := s.Blobs.(artifacts.Local).LocalPath(files[1].Digest)
-	if err := os.Chmod(lost, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.Chmod(lost, 0o600))
 	if err := os.WriteFile(lost, []byte("of c!"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -106,13 +101,8 @@ func TestWriteModes(t *testing.T) {
 	ctx := t.Context()
 	folder := t.TempDir()
 	s, err := dir.Open(filepath.Join(folder, "store"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := artifacts.PutBytes(ctx, s.Blobs, []byte("text"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
+	d := storetest.Put(t, s, []byte("text"))
 	if _, err := artifacts.PutBytes(ctx, s.Blobs, nil); err != nil { // as a result with such a tree has it
 		t.Fatal(err)
 	}
@@ -120,9 +110,7 @@ func TestWriteModes(t *testing.T) {
 		{Name: "sub/up", Digest: artifacts.Empty, Mode: artifacts.Link, Link: ".."}, {Name: "empty", Digest: artifacts.Empty, Mode: artifacts.Folder}}
 	out := filepath.Join(folder, "out")
 	for _, into := range []bool{false, true, true} {
-		if err := local.WriteFiles(ctx, s.Blobs, files, out, into, nil); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, local.WriteFiles(ctx, s.Blobs, files, out, into, nil))
 		run, err1 := os.Stat(filepath.Join(out, "sub/run"))
 		empty, err2 := os.ReadDir(filepath.Join(out, "empty"))
 		to, err3 := os.Readlink(filepath.Join(out, "l"))
@@ -145,9 +133,7 @@ func TestWriteModes(t *testing.T) {
 		}
 	}
 	// A link of the folder that is written into leads nobody out of it.
-	if err := os.Symlink(folder, filepath.Join(out, "away")); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.Symlink(folder, filepath.Join(out, "away")))
 	if err := local.WriteFiles(ctx, s.Blobs, []artifacts.File{{Name: "away/x", Digest: d, Size: 4}}, out, true, nil); err == nil {
 		t.Error("a file was written through a link")
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/open"
 	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestSamePlace checks that each address leads back to what was stored there.
@@ -20,27 +21,18 @@ func TestSamePlace(t *testing.T) {
 	}
 	t.Chdir(t.TempDir())
 	wd, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	for _, c := range []struct{ first, second, url string }{
 		{"sub/store", filepath.Join(wd, "sub", "store"), "file://" + wd + "/sub/store"},
 		{"file://" + wd + "/a%20b", "a b", "file://" + wd + "/a%20b"},
 		{server.URL("x"), server.URL("x/"), server.URL("x")},
 	} {
 		one, err := open.Store(t.Context(), c.first)
-		if err != nil {
-			t.Fatal(err)
-		}
-		d, err := artifacts.PutBytes(t.Context(), one.Blobs, []byte(c.first))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
+		d := storetest.Put(t, one, []byte(c.first))
 		for _, url := range []string{c.second, one.URL} {
 			two, err := open.Store(t.Context(), url)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			if two.URL != c.url {
 				t.Errorf("%s has URL %s, want %s", url, two.URL, c.url)
 			}

@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/local"
 	"github.com/redsi/redsi/internal/stores/open"
 	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestOther: the same files are read as a folder and from a host, under the name that an
@@ -21,17 +22,11 @@ import (
 func TestOther(t *testing.T) {
 	t.Chdir(t.TempDir())
 	s, err := open.Store(t.Context(), "theirs")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	wd, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	r := storetest.NewResult(t, s, "k", map[string]string{"out": "one"})
-	if _, _, err := artifacts.Publish(t.Context(), artifacts.Alone(s), r); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Publish(t, s, r)
 	server := httptest.NewServer(http.FileServer(http.Dir(".")))
 	defer server.Close()
 	host := strings.TrimPrefix(server.URL, "http://")
@@ -42,9 +37,7 @@ func TestOther(t *testing.T) {
 			continue
 		}
 		own, err := open.Store(t.Context(), filepath.Join(t.TempDir(), "own"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		with := artifacts.With(own, []artifacts.Other{other}, artifacts.Policy{Foreign: artifacts.UseUntrusted, Elsewhere: open.Elsewhere})
 		hit, err := artifacts.Lookup(t.Context(), with, r.Key)
 		if err != nil || hit == nil || hit.From != name {
@@ -85,7 +78,5 @@ func TestOtherErrors(t *testing.T) {
 			t.Errorf("%q: %v, want %q", address, err, want)
 		}
 	}
-	if _, err := open.Store(t.Context(), "https://a.example/paper"); err == nil || !strings.Contains(err.Error(), "--from") {
-		t.Errorf("a host to store in: %v", err)
-	}
+	errtest.Says(t, errtest.Of(open.Store(t.Context(), "https://a.example/paper")), "--from")
 }

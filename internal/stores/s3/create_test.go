@@ -17,6 +17,7 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // fakeServer keeps objects in memory and answers like an S3 with the given attitudes to
@@ -155,12 +156,8 @@ func TestReplaceAsksForConditions(t *testing.T) {
 	} {
 		deleted = false
 		s, err := fakeServer(t, heeds, c.onMatch)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Records.Create(t.Context(), "runs/x", []byte("{}")); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
+		errtest.None(t, s.Records.Create(t.Context(), "runs/x", []byte("{}")))
 		deleted = true
 		err = s.Records.Replace(t.Context(), "runs/x", []byte("{}"), []byte("new"))
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
@@ -173,9 +170,7 @@ func TestSpool(t *testing.T) {
 	folder := t.TempDir()
 	t.Setenv("TMPDIR", "/no/such/dir")
 	_, err := spool(strings.NewReader(strings.Repeat("x", smallBlob+1)))
-	if err == nil || !strings.Contains(err.Error(), "/no/such/dir") {
-		t.Errorf("spool to nowhere: %v", err)
-	}
+	errtest.Says(t, err, "/no/such/dir")
 	broken := errors.New("broken")
 	t.Setenv("TMPDIR", folder)
 	for _, n := range []int{0, smallBlob + 1} { // no word of TMPDIR, which is as it should be

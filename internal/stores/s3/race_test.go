@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // overtaken heeds a condition of writers that come one after the other, and in some of 100 rounds
@@ -55,9 +56,7 @@ func TestRivals(t *testing.T) {
 		if said, err := artifacts.Rivals(t.Context(), s); err != nil || !strings.Contains(said, c.said) {
 			t.Errorf("%s: %q, %v; want %q", name, said, err, c.said)
 		}
-		if err := s.Records.Create(t.Context(), "runs/x", []byte("{}")); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, s.Records.Create(t.Context(), "runs/x", []byte("{}")))
 		err = s.Records.Replace(t.Context(), "runs/x", []byte("{}"), []byte("new"))
 		if (err == nil) != (c.replied == "") || err != nil && !strings.Contains(err.Error(), c.replied) {
 			t.Errorf("%s: replace: %v; want %q", name, err, c.replied)
@@ -69,9 +68,7 @@ func TestRivals(t *testing.T) {
 // are told of each other.
 func TestOneWriter(t *testing.T) {
 	s, err := fakeServer(t, ignores, ignores, func(c *Config) { c.OneWriter = true })
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	won := make(chan bool)
 	for range 8 {
 		go func() { won <- s.Records.Create(t.Context(), "runs/x", []byte("{}")) == nil }()

@@ -13,6 +13,7 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // served is a bucket of a server.
@@ -21,9 +22,7 @@ func served(t *testing.T, serve http.HandlerFunc) *bucket {
 	server := httptest.NewServer(serve)
 	t.Cleanup(server.Close)
 	b, err := connect(Config{Bucket: "bucket", Endpoint: server.URL, Region: "us-east-1", PathStyle: true, Credentials: credentials.NewStaticV4("a", "b", "")}, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return b
 }
 

@@ -25,6 +25,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/s3"
 	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestMain shortens the pauses of minio-go: what counts is how often it tries.
@@ -49,9 +50,7 @@ func TestStore(t *testing.T) {
 		c := server.Config()
 		c.Prefix = ""
 		s := server.Open(t, c)
-		if _, err := artifacts.PutBytes(t.Context(), s.Blobs, []byte("top")); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, errtest.Of(artifacts.PutBytes(t.Context(), s.Blobs, []byte("top"))))
 		n := 0
 		for _, err := range s.Blobs.List(t.Context()) {
 			if n++; err != nil {
@@ -114,14 +113,9 @@ func multipartCutOff(t *testing.T, server *storetest.Server) {
 func putHeals(t *testing.T, server *storetest.Server) {
 	c := server.Config()
 	s := server.Open(t, c)
-	d, err := artifacts.PutBytes(t.Context(), s.Blobs, []byte("good"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := storetest.Put(t, s, []byte("good"))
 	server.Rewrite(t, c, d, []byte("evil"))
-	if _, err := artifacts.PutBytes(t.Context(), s.Blobs, []byte("good")); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errtest.Of(artifacts.PutBytes(t.Context(), s.Blobs, []byte("good"))))
 	if got, err := artifacts.ReadBlob(t.Context(), s.Blobs, d, 10); err != nil || string(got) != "good" {
 		t.Errorf("read %q, %v", got, err)
 	}
@@ -176,10 +170,7 @@ func brokenConnections(t *testing.T, server *storetest.Server) {
 		return nil
 	})
 	b := storetest.Bytes(7, 1_000_000)
-	d, err := artifacts.PutBytes(t.Context(), s.Blobs, b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := storetest.Put(t, s, b)
 	got, err := artifacts.ReadBlob(t.Context(), s.Blobs, d, 1<<20)
 	if err != nil || !bytes.Equal(got, b) || gets.Load() != 4 {
 		t.Errorf("read %d bytes in %d requests, %v; want 4 requests", len(got), gets.Load(), err)
@@ -211,10 +202,7 @@ func brokenForLong(t *testing.T, server *storetest.Server) {
 		return nil
 	})
 	b := storetest.Bytes(8, 1_000_000)
-	d, err := artifacts.PutBytes(t.Context(), s.Blobs, b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := storetest.Put(t, s, b)
 	got, err := artifacts.ReadBlob(t.Context(), s.Blobs, d, 1<<20)
 	if err != nil || !bytes.Equal(got, b) || gets.Load() != 2+cutOff+away {
 		t.Errorf("read %d bytes in %d requests, %v; want %d requests", len(got), gets.Load(), err, 2+cutOff+away)
@@ -303,10 +291,7 @@ func others(t *testing.T, server *storetest.Server) {
 	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", filepath.Join(t.TempDir(), "none"))
 	c := server.Config()
 	s := server.Open(t, c)
-	d, err := artifacts.PutBytes(t.Context(), s.Blobs, []byte("public"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := storetest.Put(t, s, []byte("public"))
 	c.Credentials = nil
 	if got, err := artifacts.ReadBlob(t.Context(), server.Reader(t, c).Blobs, d, 10); err != nil || string(got) != "public" {
 		t.Errorf("without credentials: %q, %v", got, err)
@@ -316,9 +301,7 @@ func others(t *testing.T, server *storetest.Server) {
 // openErrors checks what a person is told who mistyped something.
 func openErrors(t *testing.T, server *storetest.Server) {
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	closed.Close()
 	safe := httptest.NewTLSServer(http.NotFoundHandler())
 	defer safe.Close()
@@ -340,9 +323,7 @@ func openErrors(t *testing.T, server *storetest.Server) {
 		config := server.Config()
 		c.change(&config)
 		_, err := s3.Open(t.Context(), config)
-		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), config.Endpoint) {
-			t.Errorf("%s: %v; want %q", name, err, c.want)
-		}
+		errtest.Says(t, err, c.want, config.Endpoint)
 		var other *artifacts.AddressError
 		if errors.As(err, &other) {
 			config.Insecure = !config.Insecure

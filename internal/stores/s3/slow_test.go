@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/readers"
 )
 
@@ -33,18 +34,12 @@ func TestSlowBucket(t *testing.T) {
 	defer server.Close()
 	defer server.CloseClientConnections()
 	b, err := connect(Config{Bucket: "bucket", Endpoint: server.URL, Region: "us-east-1", Anonymous: true, PathStyle: true}, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	b.lookup, b.pace = 50*time.Millisecond, readers.Pace{Idle: time.Minute, Window: time.Nanosecond, Least: 1 << 20}
 	s := artifacts.ReadOn(b, "s3://bucket")
 	const late = "no whole answer within 50ms"
-	if _, err := s.Records.Get(t.Context(), "runs/x"); err == nil || !strings.Contains(err.Error(), late) {
-		t.Errorf("record: %v", err)
-	}
-	if _, err := s.Blobs.Missing(t.Context(), []artifacts.Digest{{1}}); err == nil || !strings.Contains(err.Error(), late) {
-		t.Errorf("whether a blob is there: %v", err)
-	}
+	errtest.Says(t, errtest.Of(s.Records.Get(t.Context(), "runs/x")), late)
+	errtest.Says(t, errtest.Of(s.Blobs.Missing(t.Context(), []artifacts.Digest{{1}})), late)
 	var slow *readers.SlowError
 	if _, err := artifacts.ReadBlob(t.Context(), s.Blobs, artifacts.Digest{1}, 1<<20); !errors.As(err, &slow) {
 		t.Errorf("blob: %v", err)

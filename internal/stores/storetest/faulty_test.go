@@ -11,6 +11,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // call makes one call of m and returns its error.
@@ -50,13 +51,8 @@ func call(ctx context.Context, s artifacts.Store, m storetest.Method, d artifact
 func store(t *testing.T) (artifacts.Store, *storetest.Faults, artifacts.Digest) {
 	t.Helper()
 	base := mem.New()
-	d, err := artifacts.PutBytes(t.Context(), base.Blobs, []byte("content"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := base.Records.Put(t.Context(), "runs/1", []byte(`{"a":1}`)); err != nil {
-		t.Fatal(err)
-	}
+	d := storetest.Put(t, base, []byte("content"))
+	errtest.None(t, base.Records.Put(t.Context(), "runs/1", []byte(`{"a":1}`)))
 	s, faults := storetest.Faulty(base)
 	return s, faults, d
 }

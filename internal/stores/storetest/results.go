@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // Bytes returns n bytes that depend on seed only.
@@ -25,9 +26,7 @@ func Bytes(seed uint64, n int) []byte {
 func NewResult(t *testing.T, s artifacts.Store, keyName string, outputs map[string]string) artifacts.Result {
 	t.Helper()
 	preimage, err := json.Marshal(map[string]string{"name": keyName})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	r := artifacts.Result{
 		Key:      artifacts.KeyOf(preimage),
 		Preimage: preimage,
@@ -39,11 +38,23 @@ func NewResult(t *testing.T, s artifacts.Store, keyName string, outputs map[stri
 		Origin:   artifacts.Origin{RunID: "run-1", WorkflowID: "step/" + keyName, Step: "step." + keyName},
 	}
 	for name, content := range outputs {
-		d, err := artifacts.PutBytes(t.Context(), s.Blobs, []byte(content))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Outputs[name] = artifacts.Artifact{Type: "text", Digest: d, Size: int64(len(content))}
+		r.Outputs[name] = artifacts.Artifact{Type: "text", Digest: Put(t, s, []byte(content)), Size: int64(len(content))}
 	}
 	return r
+}
+
+// Put stores a blob.
+func Put(t *testing.T, s artifacts.Store, b []byte) artifacts.Digest {
+	t.Helper()
+	d, err := artifacts.PutBytes(t.Context(), s.Blobs, b)
+	errtest.None(t, err)
+	return d
+}
+
+// Publish files a result, or finds it filed.
+func Publish(t *testing.T, s artifacts.Store, r artifacts.Result) {
+	t.Helper()
+	if _, _, err := artifacts.Publish(t.Context(), artifacts.Alone(s), r); err != nil {
+		t.Fatal(err)
+	}
 }

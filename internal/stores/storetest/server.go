@@ -24,6 +24,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/s3"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/loopback"
 )
 
@@ -126,13 +127,9 @@ func serve(t *testing.T, p program) *Server {
 func (s *Server) start(t *testing.T, binary string, p program) bool {
 	t.Helper()
 	address, err := loopback.FreeAddress()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	other, err := loopback.FreeAddress()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	var log bytes.Buffer
 	cmd := exec.Command(binary, p.args(s, address, other)...)
 	cmd.Stdout, cmd.Stderr = &log, &log
@@ -191,9 +188,7 @@ func (s *Server) Open(t *testing.T, c s3.Config) artifacts.Store {
 	t.Helper()
 	s.judged(t, c)
 	store, err := s3.Open(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return store
 }
 
@@ -202,19 +197,13 @@ func (s *Server) judged(t *testing.T, c s3.Config) {
 	t.Helper()
 	s.judge.Do(func() {
 		first := s.Config()
-		if _, err := s3.Open(t.Context(), first); err != nil {
-			t.Fatal(err)
-		}
-		if err := json.Unmarshal(s.GetObject(t, "s3://"+path.Join(first.Bucket, first.Prefix, "probe/verdict.json")), &s.verdict); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, errtest.Of(s3.Open(t.Context(), first)))
+		errtest.None(t, json.Unmarshal(s.GetObject(t, "s3://"+path.Join(first.Bucket, first.Prefix, "probe/verdict.json")), &s.verdict))
 	})
 	v := maps.Clone(s.verdict)
 	v["endpoint"] = c.Endpoint
 	text, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	s.PutObject(t, c.Bucket, path.Join(c.Prefix, "probe/verdict.json"), text)
 }
 
@@ -222,9 +211,7 @@ func (s *Server) judged(t *testing.T, c s3.Config) {
 func (s *Server) Reader(t *testing.T, c s3.Config) artifacts.Reader {
 	t.Helper()
 	store, err := s3.OpenReader(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return store
 }
 
@@ -232,9 +219,7 @@ func (s *Server) Reader(t *testing.T, c s3.Config) artifacts.Reader {
 func (s *Server) Public(t *testing.T) {
 	t.Helper()
 	policy := fmt.Sprintf(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"AWS":["*"]},"Action":["s3:GetObject"],"Resource":["arn:aws:s3:::%s/*"]}]}`, s.Bucket)
-	if err := s.client(t).SetBucketPolicy(t.Context(), s.Bucket, policy); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, s.client(t).SetBucketPolicy(t.Context(), s.Bucket, policy))
 }
 
 // Credentials are those of the server's root user.
@@ -264,9 +249,7 @@ func (s *Server) Rewrite(t *testing.T, c s3.Config, d artifacts.Digest, data []b
 func (s *Server) PutObject(t *testing.T, bucket, key string, data []byte) {
 	t.Helper()
 	client := s.client(t)
-	if _, err := client.PutObject(t.Context(), bucket, key, bytes.NewReader(data), int64(len(data)), minio.PutObjectOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errtest.Of(client.PutObject(t.Context(), bucket, key, bytes.NewReader(data), int64(len(data)), minio.PutObjectOptions{})))
 }
 
 // GetObject has the bytes of s3://BUCKET/KEY.
@@ -274,9 +257,7 @@ func (s *Server) GetObject(t *testing.T, address string) []byte {
 	t.Helper()
 	bucket, key, _ := strings.Cut(strings.TrimPrefix(address, "s3://"), "/")
 	o, err := s.client(t).GetObject(t.Context(), bucket, key, minio.GetObjectOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	defer o.Close()
 	b, err := io.ReadAll(o)
 	if err != nil {
@@ -288,8 +269,6 @@ func (s *Server) GetObject(t *testing.T, address string) []byte {
 func (s *Server) client(t *testing.T) *minio.Client {
 	t.Helper()
 	client, err := minio.New(s.Endpoint, &minio.Options{Creds: s.Credentials(), MaxRetries: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return client
 }

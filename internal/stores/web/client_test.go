@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"net/url"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestRedirects: nobody whose words anybody on the way can change sends us elsewhere, and
@@ -11,9 +13,7 @@ import (
 func TestRedirects(t *testing.T) {
 	request := func(address string) *http.Request {
 		u, err := url.Parse(address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		return &http.Request{URL: u}
 	}
 	for _, c := range []struct {

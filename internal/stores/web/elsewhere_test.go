@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestElsewhere: a blob that is left out of a tree comes from where a record says that it
@@ -28,13 +29,9 @@ func TestElsewhere(t *testing.T) {
 	defer source.Close()
 	s, _, address := serve(t, nil)
 	r := storetest.NewResult(t, s, "k", map[string]string{"out": "one"})
-	if _, _, err := artifacts.Publish(t.Context(), artifacts.Alone(s), r); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Publish(t, s, r)
 	d := r.Outputs["out"].Digest
-	if err := s.Blobs.Delete(t.Context(), d); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, s.Blobs.Delete(t.Context(), d))
 	policy := artifacts.Policy{Foreign: artifacts.UseUntrusted, Elsewhere: Elsewhere}
 	with := func() (own artifacts.Store, with *artifacts.Resolver) {
 		own = mem.New()
@@ -42,25 +39,19 @@ func TestElsewhere(t *testing.T) {
 	}
 	look := func(s *artifacts.Resolver) artifacts.Entry {
 		found, err := artifacts.Inspect(t.Context(), s, []artifacts.Digest{r.Key})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		return found[r.Key]
 	}
 	if _, w := with(); look(w).Hit() {
 		t.Error("a hit without its blob")
 	}
-	if err := artifacts.PutElsewhere(t.Context(), s, artifacts.Elsewhere{Digest: d, Size: 3, URL: source.URL + "/data"}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, artifacts.PutElsewhere(t.Context(), s, artifacts.Elsewhere{Digest: d, Size: 3, URL: source.URL + "/data"}))
 	own, w := with()
 	e := look(w)
 	if !e.Hit() {
 		t.Fatal(e.Miss())
 	}
-	if err := artifacts.Bring(t.Context(), w, e.Result, nil); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, artifacts.Bring(t.Context(), w, e.Result, nil))
 	if got, err := artifacts.ReadBlob(t.Context(), own.Blobs, d, 9); string(got) != "one" || err != nil {
 		t.Errorf("read %q, %v", got, err)
 	}

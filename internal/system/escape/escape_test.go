@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/iotest"
 	"unicode"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func TestLine(t *testing.T) {
@@ -39,9 +41,7 @@ func TestLine(t *testing.T) {
 func TestJSON(t *testing.T) {
 	in := map[string]string{"a\u009bb": "\u202e \U000e0041 \u007f \u2028 漢字 \x1b\n"}
 	plain, err := json.MarshalIndent(in, "", "\t")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	got := JSON(plain)
 	var back map[string]string
 	if err := json.Unmarshal(got, &back); err != nil || back["a\u009bb"] != in["a\u009bb"] {
@@ -77,9 +77,7 @@ func FuzzEscape(f *testing.F) {
 			t.Errorf("%q: copied as %q, %v; want %q", s, b.String(), err, text)
 		}
 		doc, err := json.Marshal(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		var want, got string
 		if json.Unmarshal(doc, &want) != nil || json.Unmarshal(JSON(doc), &got) != nil || got != want {
 			t.Errorf("%s as JSON: %s", doc, JSON(doc))

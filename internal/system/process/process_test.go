@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/process"
 )
 
@@ -25,9 +26,7 @@ func start(t *testing.T, env []string, argv ...string) *exec.Cmd {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errtest.Of(bufio.NewReader(out).ReadString('\n')))
 	return cmd
 }
 
@@ -61,9 +60,7 @@ func TestEnd(t *testing.T) {
 	if err != nil || !id.Running() {
 		t.Fatal(id, err)
 	}
-	if err := id.End(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, id.End())
 	if !id.AwaitEnd(time.Minute) { // it is not collected yet: what is left is not a process
 		t.Error("it runs on")
 	}
@@ -90,9 +87,7 @@ func TestGiven(t *testing.T) {
 	below := start(t, []string{"TMPDIR=" + filepath.Join(dir, "tmp")}, "/bin/sh", "-c", "echo; exec sleep 3600")
 	start(t, []string{"HOME=" + dir + "2", "PWD=" + dir, "X=" + dir}, "/bin/sh", "-c", "echo; exec sleep 3600")
 	found, err := process.Given(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	got := map[int]bool{}
 	for _, id := range found {
 		got[id.PID] = true

@@ -9,15 +9,15 @@ import (
 	"testing"
 	"testing/iotest"
 	"time"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func TestWithContext(t *testing.T) {
 	enough := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	r := WithContext(ctx, iotest.OneByteReader(strings.NewReader("abc")))
-	if _, err := r.Read(make([]byte, 1)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errtest.Of(r.Read(make([]byte, 1))))
 	cancel(enough)
 	if b, err := io.ReadAll(r); len(b) != 0 || err != enough {
 		t.Errorf("%q, %v", b, err)

@@ -6,14 +6,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func newKey(t *testing.T, name string) *Private {
 	t.Helper()
 	k, err := New(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return k
 }
 
@@ -21,9 +21,7 @@ func TestDocument(t *testing.T) {
 	k := newKey(t, "alice")
 	doc := []byte(`{"format":"redsi-test/1","key":"sha256:ab","n":1}`)
 	signed, err := k.Sign(doc)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if p, err := Signer(signed); err != nil || !p.Same(k.Public()) || p.Name != "alice" {
 		t.Fatalf("signer %v, %v", p, err)
 	}
@@ -57,9 +55,7 @@ func TestDocument(t *testing.T) {
 func TestKeyFile(t *testing.T) {
 	k := newKey(t, "bob@host.1")
 	path := filepath.Join(t.TempDir(), "keys", "redsi.key")
-	if err := k.Write(path); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, k.Write(path))
 	back, err := Read(path)
 	if err != nil || back.Public() != k.Public() {
 		t.Fatalf("%v, %v", back, err)
@@ -67,12 +63,8 @@ func TestKeyFile(t *testing.T) {
 	if err := k.Write(path); !os.IsExist(err) {
 		t.Errorf("a key is written over another: %v", err)
 	}
-	if err := os.Chmod(path, 0o640); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Read(path); err == nil || !strings.Contains(err.Error(), "chmod 600") {
-		t.Errorf("a key that others may read: %v", err)
-	}
+	errtest.None(t, os.Chmod(path, 0o640))
+	errtest.Says(t, errtest.Of(Read(path)), "chmod 600")
 	if p, err := ParsePublic(k.Public().String()); err != nil || p != k.Public() || len(p.ID()) != 16 {
 		t.Errorf("%v, %v", p, err)
 	}

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"testing"
 	"time"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 type part struct {
@@ -29,9 +31,7 @@ func TestWritten(t *testing.T) {
 	for _, v := range []whole{{}, full} {
 		for _, indent := range []string{"", " "} {
 			text, err := json.MarshalIndent(v, "", indent)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			if err := Written(text, new(whole)); err != nil {
 				t.Errorf("%s: %v", text, err)
 			}

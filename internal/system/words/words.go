@@ -48,6 +48,12 @@ func ParseSize(text string) (int64, error) {
 	return int64(n), err
 }
 
+// Took is a number of seconds as Seconds has it, up to the 292 years of a duration: work has been
+// priced at more.
+func Took(seconds float64) string {
+	return Seconds(time.Duration(min(seconds*float64(time.Second), 9e18)))
+}
+
 // Seconds is a duration: 0.4 s, 12 s, 3 min 20 s, 5 h 12 min.
 func Seconds(d time.Duration) string {
 	seconds := d.Round(time.Second)

@@ -20,7 +20,7 @@ type ExcerptsConfig struct {
 	Headers    step.Inputs       `hcl:"headers" accepts:"nq/headers" help:"headers of the records, to find the pages by title"`
 	Records    step.Inputs       `hcl:"records" accepts:"nq/records" help:"the records themselves, in the order of the headers"`
 	Titles     []string          `hcl:"titles,optional" help:"titles of the pages, as their URLs have them; default: the first record"`
-	Forms      []string          `hcl:"forms,optional" help:"serializations to show"`
+	Forms      []string          `hcl:"forms,optional" enum:"simplified_tags,simplified,simplenorm,ncinorm,htmlnorm" help:"serializations to show"`
 	Characters int               `hcl:"characters,optional" min:"1" help:"code points after which a text is cut"`
 	T5         step.Inputs       `hcl:"t5_tokenizer,optional" accepts:"files" help:"T5 tokenizer.json; needed by htmlnorm"`
 	BERT       step.Inputs       `hcl:"bert_tokenizer,optional" accepts:"files" help:"bert-base-uncased tokenizer.json; needed by ncinorm with nci_normalize_title"`
@@ -42,14 +42,6 @@ records that it is in. A title that no record has is counted and reported as abs
 	Outputs: []step.Output{{Name: "report", Type: "serialize/examples", Help: "per page: title, revision, and per form its text, as JSON", Fields: step.FieldsOf[excerptsReport]()}},
 	Defaults: ExcerptsConfig{Forms: []string{"simplified", "simplenorm", "htmlnorm"}, Characters: 1800,
 		Options: serialize.Defaults()},
-	Check: func(c ExcerptsConfig) error {
-		for _, f := range c.Forms {
-			if !slices.Contains(serialize.Forms, serialize.Form(f)) {
-				return step.Problems{{Path: "forms", Detail: fmt.Sprintf("there is no serialization %q; there are %v", f, serialize.Forms)}}
-			}
-		}
-		return c.Options.Validate()
-	},
 	Needs: step.Tokenizers,
 	Unless: func(c ExcerptsConfig) bool {
 		return len(c.T5) == 0 || !slices.ContainsFunc(c.Forms, func(f string) bool { return serialize.Form(f).NeedsUnknown(c.Options) })

@@ -44,7 +44,7 @@ type exportConfig struct {
 
 var Export = step.Define(step.Kind[exportConfig]{
 	Name:    "export",
-	Version: 4,
+	Version: 5,
 	Doc: `Write a collection as JSONL, Parquet, TREC topics and qrels, and BEIR, with a dataset card.
 The format redsi is the layout in which NQ320K was published: data/STYLE/KEY, which kind
 package reads. With identifiers, every document's are written too. A split without queries

@@ -24,7 +24,7 @@ type extracting struct {
 	Split      string   `hcl:"split" enum:"train,dev" help:"which split the files belong to"`
 	Format     string   `hcl:"format,optional" enum:"auto,full,simplified" help:"format of the files; auto looks at each record"`
 	OnBadInput string   `hcl:"on_bad_record,optional" enum:"fail,skip" help:"what to do with a record that cannot be read or used, with a second one of an example_id, and with a file without records: fail and name it, or leave it out, counted and named in the report; a damaged or cut file always fails"`
-	Require    []string `hcl:"require,optional" help:"what the URL of a record must name as well, else it is a bad record: title, which the keys from URL titles need, and oldid, which resolution needs"`
+	Require    []string `hcl:"require,optional" enum:"title,oldid" help:"what the URL of a record must name as well, else it is a bad record: title, which the keys from URL titles need, and oldid, which resolution needs"`
 	Text4K     string   `hcl:"text4k,added" enum:"text_tokens,all_tokens" help:"which of the simplified text's tokens the keys text4k and text4k_cased compare, joined by one blank and cut to 4,000 code points: those of text, or the tags too; the paper does not say"`
 }
 
@@ -49,16 +49,8 @@ few records and 20 bytes for each example.`,
 		{Name: "report", Type: "report", Help: "counts, and what was left out and why, as JSON", Fields: step.FieldsOf[nq.Counts]()},
 	},
 	Defaults: extractConfig{extracting: extracting{Format: "auto", OnBadInput: "fail", Text4K: textTokens}},
-	Check: func(c extractConfig) error {
-		for i, name := range c.Require {
-			if _, ok := required[name]; !ok {
-				return step.Problems{{Path: fmt.Sprintf("require[%d]", i), Detail: fmt.Sprintf("%q is not one of title, oldid", name)}}
-			}
-		}
-		return nil
-	},
-	Work:  extractConfig.work,
-	Parts: []step.Spec{extractFile.Spec},
+	Work:     extractConfig.work,
+	Parts:    []step.Spec{extractFile.Spec},
 	Split: func(_ context.Context, x *step.IO, c extractConfig) ([]step.Task, error) {
 		name := func(i int) string { return fmt.Sprintf("%s-%02d.jsonl.gz", c.Split, i) }
 		names := map[string]bool{}

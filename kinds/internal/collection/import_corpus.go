@@ -42,9 +42,9 @@ type importing struct {
 	Fields       map[string]string `hcl:"fields,optional" help:"names in the files of documents, where they are not the usual ones, of id, title, text, url, oldid and page_id"`
 	QueryFields  map[string]string `hcl:"query_fields,optional" help:"the same for queries, of id, text, split, document and grade"`
 	QrelsFields  map[string]string `hcl:"qrels_fields,optional" help:"the same for judgments, of query, document and grade; of files that have other fields and no grade, grade is any name that they do not have"`
-	Columns      []string          `hcl:"columns,optional" help:"columns of tables of documents that have no line of names, by the names of fields, \"\" for others; default: id and text; id, title and text; id, url, title and text"`
-	QueryColumns []string          `hcl:"query_columns,optional" help:"the same for queries; default: id and text"`
-	QrelsColumns []string          `hcl:"qrels_columns,optional" help:"the same for judgments; default: query and document; with grade; query, \"\", document and grade"`
+	Columns      []string          `hcl:"columns,optional" enum:",id,title,text,url,oldid,page_id" help:"columns of tables of documents that have no line of names, by the names of fields, \"\" for others; default: id and text; id, title and text; id, url, title and text"`
+	QueryColumns []string          `hcl:"query_columns,optional" enum:",id,text,split,document,grade" help:"the same for queries; default: id and text"`
+	QrelsColumns []string          `hcl:"qrels_columns,optional" enum:",query,document,grade" help:"the same for judgments; default: query and document; with grade; query, \"\", document and grade"`
 
 	Form       string             `hcl:"form,optional" enum:"content,title_content" help:"text of a document: as it is, or title and text with a blank between them"`
 	Relevant   int                `hcl:"relevant,optional" min:"1" help:"the least grade of a relevant document; others are in the qrels only"`
@@ -126,9 +126,6 @@ func checkImportCorpus(c importCorpusConfig) error {
 		for _, name := range slices.Sorted(maps.Keys(r.how.Fields)) {
 			inout.Check(&ps, r.fields, slices.Contains(known, name), "%q is not one of %v", name, known)
 		}
-		for _, name := range r.how.Columns {
-			inout.Check(&ps, r.columns, name == "" || slices.Contains(known, name), "%q is not one of %v", name, known)
-		}
 	}
 	inout.Check(&ps, "tokenizer", c.Key != collect.NormalizedTitle || len(c.Tokenizer) > 0, "is needed by key normalized_title")
 	for _, name := range slices.Sorted(maps.Keys(c.Limit)) {
@@ -168,18 +165,18 @@ func (c importing) sources() []importSource {
 	}
 }
 
-// importReading is how files of a role are read, with the attributes that say so.
+// importReading is how files of a role are read, with the attribute that names their fields.
 type importReading struct {
-	role            collect.Role
-	how             collect.Reading
-	fields, columns string
+	role   collect.Role
+	how    collect.Reading
+	fields string
 }
 
 func (c importing) readings() []importReading {
 	return []importReading{
-		{collect.Documents, collect.Reading{Format: collect.Format(c.Format), Fields: c.Fields, Columns: c.Columns}, "fields", "columns"},
-		{collect.Queries, collect.Reading{Format: collect.Format(c.QueryFormat), Fields: c.QueryFields, Columns: c.QueryColumns}, "query_fields", "query_columns"},
-		{collect.Judgments, collect.Reading{Format: collect.Format(c.QrelsFormat), Fields: c.QrelsFields, Columns: c.QrelsColumns}, "qrels_fields", "qrels_columns"},
+		{collect.Documents, collect.Reading{Format: collect.Format(c.Format), Fields: c.Fields, Columns: c.Columns}, "fields"},
+		{collect.Queries, collect.Reading{Format: collect.Format(c.QueryFormat), Fields: c.QueryFields, Columns: c.QueryColumns}, "query_fields"},
+		{collect.Judgments, collect.Reading{Format: collect.Format(c.QrelsFormat), Fields: c.QrelsFields, Columns: c.QrelsColumns}, "qrels_fields"},
 	}
 }
 

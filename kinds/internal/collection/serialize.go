@@ -39,11 +39,11 @@ type serializeReport struct {
 
 var Serialize = step.Define(step.Kind[serializeConfig]{
 	Name:    "serialize",
-	Version: 3,
+	Version: 4,
 	Doc: `Write the text of every document in one of the four forms of the paper.
 simplified, simplenorm, ncinorm and htmlnorm (appendix "HtmlNorm Reconstruction
 and Serialization"), or simplified_tags, the text of NQ's simplified format as it
-is. One part per records file. Every rule is an option; what each rule removed is
+is. One part per records file. Rules that readings of the paper differ in are options; what each removed is
 counted in the report. Without documents every record is written, for a dedup by
 corpus_text. Cost: about a millisecond per document; memory is bounded.`,
 	Example: `step "serialize" "html_norm" {
@@ -58,7 +58,6 @@ corpus_text. Cost: about a millisecond per document; memory is bounded.`,
 		{Name: "report", Type: "report", Help: "the form, its options and what each rule removed, as JSON", Fields: step.FieldsOf[serializeReport]()},
 	},
 	Defaults: serializeConfig{serializing: serializing{Options: serialize.Defaults()}},
-	Check:    func(c serializeConfig) error { return c.Options.Validate() },
 	Parts:    []step.Spec{SerializeFile.Spec},
 	Split: func(_ context.Context, x *step.IO, c serializeConfig) ([]step.Task, error) {
 		return taskOfEach(x, c.Records, "nq/records", func(int) string { return "records" }, func(f step.Input, _ string) (step.Task, error) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/serialize"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -21,13 +22,9 @@ func TestSerializeElsewhere(t *testing.T) {
 		o := serialize.Defaults()
 		o.Pronunciation = c.pronunciation
 		task, err := SerializeFile.Task(SerializeFileConfig{serializing{Form: c.form, T5: c.t5, Options: o}, t5[0]})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		tree, err := task.Tree()
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		if got, err := SerializeFile.Elsewhere(tree); err != nil || got != c.want {
 			t.Errorf("%s, %s, %d tokenizers: %v, %v", c.form, c.pronunciation, len(c.t5), got, err)
 		}

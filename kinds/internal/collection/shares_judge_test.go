@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/ranking/significance"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestShareVerdicts: what 300 clusters of two records, of which 60 have a thing in both, say of
@@ -49,9 +50,7 @@ func TestShareVerdicts(t *testing.T) {
 	} {
 		s := estimate(c.strata, c.how, SharesConfig{Confidence: 0.95, Samples: 2000, Seed: 1}, 0)
 		p, err := readPrinted(c.paper)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		if s.judge(p, c.excess); s.How != c.said || s.Verdict != c.verdict {
 			t.Errorf("%s of %s: %+v, low %v, high %v, want %s, %s", c.how, c.paper, s, s.Low, s.High, c.said, c.verdict)
 		}

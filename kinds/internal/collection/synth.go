@@ -16,11 +16,12 @@ type synthConfig synth.Config
 
 var Synth = step.Define(step.Kind[synthConfig]{
 	Name:    "synth",
-	Version: 2,
+	Version: 3,
 	Doc: `Generate a corpus in the formats of Natural Questions, with a matching dump.
-It has every case that the paper studies (renamed pages, shared titles, missing
-revisions, rewritten tokens, infoboxes, tables, pronunciations) and its counts
-are known by construction: output truth. The same bytes on every machine.`,
+Its pages are six articles of Wikipedia under many titles and with exchanged words. It
+has every case that the paper studies (renamed pages, shared titles, missing revisions,
+rewritten tokens, pronunciations) and its counts are known by construction: output
+truth. The same bytes on every machine.`,
 	Example: `step "synth" "nq" {
   pages           = 300
   train_questions = 1200

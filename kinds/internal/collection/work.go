@@ -36,15 +36,8 @@ func (c dedupConfig) work() step.Work {
 	return w
 }
 
-// collection says how large a generated one will be.
-func collection(documents, train, dev int) step.Work {
-	return step.Work{Counts: map[string]step.Amount{"documents": step.Exactly(float64(documents)), "records.train": step.Exactly(float64(train)), "records.dev": step.Exactly(float64(dev))}}
-}
-
+// work says how large the generated collection will be.
 func (c synthConfig) work() step.Work {
-	return collection(c.Pages, c.TrainQuestions, c.DevQuestions)
-}
-
-func (c synthMSMarcoConfig) work() step.Work {
-	return collection(c.Documents, c.TrainQueries, c.DevQueries)
+	exactly := func(n int) step.Amount { return step.Exactly(float64(n)) }
+	return step.Work{Counts: map[string]step.Amount{"documents": exactly(c.Pages), "records.train": exactly(c.TrainQuestions), "records.dev": exactly(c.DevQuestions)}}
 }

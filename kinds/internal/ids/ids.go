@@ -95,8 +95,8 @@ type SemanticIDsConfig struct {
 	Documents  step.Input  `hcl:"documents" accepts:"nq/documents" help:"collection"`
 	Embeddings step.Input  `hcl:"embeddings" accepts:"docid/embeddings" help:"one vector per document, in document order"`
 	Tokenizer  step.Inputs `hcl:"tokenizer,was=t5_tokenizer" accepts:"files" help:"the model's tokenizer.json"`
-	Clusters   int         `hcl:"clusters,optional" help:"clusters of each node, 2 to 10"`
-	LeafSize   int         `hcl:"leaf_size,optional" help:"clusters of at most this many documents are not split"`
+	Clusters   int         `hcl:"clusters,optional" min:"2" max:"10" help:"clusters of each node, one digit each"`
+	LeafSize   int         `hcl:"leaf_size,optional" min:"1" help:"clusters of at most this many documents are not split"`
 	Seed       int         `hcl:"seed,optional" min:"0" max:"4294967295" help:"for the root's k-means"`
 	NodeSeeds  string      `hcl:"node_seeds,optional" enum:"derived,same" help:"seeds of the other nodes: child c of a node with seed s has (s x 1,000,003 + c + 97) mod 2^32, or all have the root's"`
 	Precision  string      `hcl:"precision,optional" enum:"float64,float32" help:"what k-means computes in"`

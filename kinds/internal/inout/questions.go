@@ -66,17 +66,18 @@ func ReadQuestions(x *step.IO, in step.Input, split nq.Split, check func(*dedup.
 	return out, nil
 }
 
-// WriteQrels writes the questions' relevant documents, by number, as output "qrels".
-func WriteQrels(x *step.IO, questions []Question) error {
-	var judged trec.Judgments
+// WriteQrels writes the questions' relevant documents, by number, as output "qrels", and
+// returns them.
+func WriteQrels(x *step.IO, questions []Question) (*trec.Judgments, error) {
+	judged := &trec.Judgments{}
 	for _, q := range questions {
 		for i, d := range q.Documents {
 			if err := judged.Judge(q.Name, strconv.Itoa(int(d)), q.Grades[i]); err != nil {
-				return step.Permanent(err)
+				return nil, step.Permanent(err)
 			}
 		}
 	}
-	return Write(x, "qrels", judged.Write)
+	return judged, Write(x, "qrels", judged.Write)
 }
 
 // RunTag is the last field of a run's lines.

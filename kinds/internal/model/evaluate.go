@@ -39,13 +39,14 @@ var evaluateDefaults = evaluateConfig{asking: asking{Split: string(nq.Dev), Deco
 
 var Evaluate = step.Define(step.Kind[evaluateConfig]{
 	Name:    "evaluate",
-	Version: 3,
+	Version: 4,
 	Doc: `Retrieve documents for queries by a trained model, and score the rankings (section "Experimental Setup").
 Atomic identifiers are ranked by one decoder step, the others by beam search. Two
 scores: raw, where a hypothesis that is not an identifier keeps its rank, and
 post_filtered, the paper's, where it is left out (appendix "Decoding Procedures").
 Both are reported by_tokens and by_text, from one search: validity says which of them is
-also the report's raw, post_filtered and invalid_40, and what run and queries have.
+also the report's raw, post_filtered and invalid_40, and what run has. Other measures, and
+the scores of single queries, which compare reads, are kind score's, of run and qrels.
 With fewer than 40 beams invalid_40 is null, and invalid_beam is the share of all of
 them, Invalid@width. Hits and MRR find nothing beyond the beam, as in trec_eval.
 Seen and unseen are post_filtered scores of queries whose document has a training
@@ -69,7 +70,6 @@ prefix of the trie, 8 bytes x d_model x decoder layers x tokens x beams x batch,
 		{Name: "run", Type: "trec/run", Help: "TREC run, invalid hypotheses as !POSITION:TEXT, further ones for a document as !POSITION=DOCUMENT; equal scores are set apart by the least that trec_eval sees, so that it ranks as we do",
 			Alike: sameRun, Why: "scores differ in their last digits, and documents of nearly equal scores change places"},
 		{Name: "qrels", Type: "trec/qrels", Help: "TREC qrels of the queries"},
-		{Name: "queries", Type: "dsi/queries", Help: "TSV: each query's raw and post-filtered metrics", Alike: step.Follows{Output: "run"}},
 		{Name: "report", Type: "dsi/metrics", Help: "means in percent, as JSON", Fields: step.FieldsOf[Evaluation](),
 			Alike: sameMeans, Why: "a document that changes places changes its query's metrics"},
 	},

@@ -1,9 +1,7 @@
 package model
 
 import (
-	"bufio"
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 
@@ -65,21 +63,9 @@ func joinEvaluation(_ context.Context, x *step.IO, c evaluateConfig) error {
 	if err := writeJoined(x, rankings[search.Validity]); err != nil {
 		return err
 	}
-	var judged trec.Judgments
-	pairing := ids.PairWith("queries")
-	for _, q := range queries {
-		for i, d := range q.Documents {
-			target, err := pairing.Find(int(d))
-			if err != nil {
-				return step.Permanent(err)
-			}
-			if err := judged.Judge(q.Name, ids.Identifiers[target].Document, q.Grades[i]); err != nil {
-				return step.Permanent(err)
-			}
-		}
-	}
 	inout.Count(x, map[string]int{"queries": len(queries), "queries_without_hypothesis": len(queries) - len(byTokens)})
-	if err := inout.Write(x, "qrels", judged.Write); err != nil {
+	judged, err := inout.WriteQrels(x, queries)
+	if err != nil {
 		return err
 	}
 	var model ShardReport
@@ -88,8 +74,8 @@ func joinEvaluation(_ context.Context, x *step.IO, c evaluateConfig) error {
 	}
 	e := Evaluation{Queries: len(queries), Width: c.Beams, Decoding: c.Decoding, EarlyStopping: string(search.EarlyStopping),
 		Validity: string(search.Validity), Identifiers: model.Identifiers, Parameters: model.Parameters}
-	if err := e.score(x, rankings, &judged, queries); err != nil {
-		return err
+	if err := e.score(rankings, judged, queries); err != nil {
+		return step.Permanent(err)
 	}
 	return inout.WriteJSON(x, "report", e)
 }
@@ -142,27 +128,27 @@ const invalidDepth = 40
 // InvalidMetric is the metric's name: of fewer beams it has their number.
 func InvalidMetric(beams int) string { return "Invalid@" + strconv.Itoa(min(beams, invalidDepth)) }
 
-// score fills in the percentages and writes each query's metrics.
-func (e *Evaluation) score(x *step.IO, rankings map[retrieve.Validity][]trec.Ranking, judged *trec.Judgments, queries []inout.Question) error {
-	var measures []metrics.Metric
-	for _, name := range []string{"Hits@1", "Hits@10", "MRR@10", InvalidMetric(e.Width)} {
-		m, err := metrics.Parse(name)
-		if err != nil {
-			return step.Permanent(err)
-		}
-		measures = append(measures, m)
+// score fills in the percentages.
+func (e *Evaluation) score(rankings map[retrieve.Validity][]trec.Ranking, judged *trec.Judgments, queries []inout.Question) error {
+	measures, err := metrics.ParseAll("Hits@1", "Hits@10", "MRR@10", InvalidMetric(e.Width))
+	if err != nil {
+		return err
+	}
+	seen := make(map[string]bool, len(queries))
+	for _, q := range queries {
+		seen[q.Name] = q.Seen
 	}
 	p := &e.Percent
 	for validity, of := range map[retrieve.Validity]*rulePercent{retrieve.ByTokens: &p.ByTokens, retrieve.ByText: &p.ByText} {
-		raw, err := metrics.Evaluate(measures, metrics.Raw, rankings[validity], judged)
+		raw, err := metrics.Scoring{Metrics: measures, Mode: metrics.Raw}.Score(trec.Held(rankings[validity]), judged)
 		if err != nil {
-			return step.Permanent(err)
+			return err
 		}
-		filtered, err := metrics.Evaluate(measures, metrics.PostFiltered, rankings[validity], judged)
+		filtered, err := metrics.Scoring{Metrics: measures, Mode: metrics.PostFiltered}.Score(trec.Held(rankings[validity]), judged)
 		if err != nil {
-			return step.Permanent(err)
+			return err
 		}
-		of.Raw, of.PostFiltered = percent(raw.Mean), percent(filtered.Mean)
+		of.Raw, of.PostFiltered = *percent(raw.Mean), *percent(filtered.Mean)
 		if e.Identifiers.CanBeInvalid() {
 			invalid := metrics.Percent(raw.Mean[3])
 			if e.Width < invalidDepth {
@@ -171,65 +157,21 @@ func (e *Evaluation) score(x *step.IO, rankings map[retrieve.Validity][]trec.Ran
 				of.Invalid = &invalid
 			}
 		}
-		if string(validity) != e.Validity {
-			continue
-		}
-		p.rulePercent = *of
-		p.Seen, e.SeenQueries = meanOf(filtered.Rows, queries, true)
-		p.Unseen, e.UnseenQueries = meanOf(filtered.Rows, queries, false)
-		if err := inout.WriteText(x, "queries", func(w *bufio.Writer) error { return writeQueryScores(w, measures, raw, filtered) }); err != nil {
-			return err
+		if string(validity) == e.Validity {
+			p.rulePercent = *of
+			mean, n := filtered.MeanOf(func(q string) bool { return seen[q] })
+			p.Seen, e.SeenQueries = percent(mean), n
+			mean, n = filtered.MeanOf(func(q string) bool { return !seen[q] })
+			p.Unseen, e.UnseenQueries = percent(mean), n
 		}
 	}
 	return nil
 }
 
-// percent is of the means of Hits@1, Hits@10 and MRR@10.
-func percent(mean []float64) effectiveness {
-	return effectiveness{metrics.Percent(mean[0]), metrics.Percent(mean[1]), metrics.Percent(mean[2])}
-}
-
-// meanOf is the mean and number of the queries that are seen, or of those that are not;
-// rows are in the order of queries.
-func meanOf(rows []metrics.QueryScore, queries []inout.Question, seen bool) (*effectiveness, int) {
-	mean, n := make([]float64, 3), 0
-	for i, q := range queries {
-		if q.Seen != seen {
-			continue
-		}
-		n++
-		for k := range mean {
-			mean[k] += rows[i].Scores[k]
-		}
+// percent is of the means of Hits@1, Hits@10 and MRR@10; nil of none.
+func percent(mean []float64) *effectiveness {
+	if mean == nil {
+		return nil
 	}
-	if n == 0 {
-		return nil, 0
-	}
-	for k := range mean {
-		mean[k] /= float64(n)
-	}
-	e := percent(mean)
-	return &e, n
-}
-
-// writeQueryScores writes a line per query: raw metrics, post-filtered ones, and
-// the share of invalid hypotheses, as fractions.
-func writeQueryScores(b *bufio.Writer, measures []metrics.Metric, raw, filtered *metrics.Scores) error {
-	b.WriteString("query")
-	ranked := measures[:len(measures)-1]
-	for _, mode := range metrics.Modes() {
-		for _, m := range ranked {
-			fmt.Fprintf(b, "\t%s %s", mode, m)
-		}
-	}
-	fmt.Fprintf(b, "\t%s\n", measures[len(ranked)])
-	for i, row := range raw.Rows {
-		b.WriteString(row.Query)
-		for _, v := range append(append(row.Scores[:len(ranked):len(ranked)], filtered.Rows[i].Scores[:len(ranked)]...), row.Scores[len(ranked)]) {
-			b.WriteByte('\t')
-			b.WriteString(strconv.FormatFloat(v, 'g', -1, 64))
-		}
-		b.WriteByte('\n')
-	}
-	return nil // a Writer keeps its first error
+	return &effectiveness{metrics.Percent(mean[0]), metrics.Percent(mean[1]), metrics.Percent(mean[2])}
 }

@@ -186,15 +186,7 @@ func (c TrainConfig) Metrics(canBeInvalid bool) ([]metrics.Metric, error) {
 	if !slices.Contains(names, selected) {
 		names = append(names, selected)
 	}
-	var all []metrics.Metric
-	for _, name := range names {
-		m, err := metrics.Parse(name)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, m)
-	}
-	return all, nil
+	return metrics.ParseAll(names...)
 }
 
 // Selected is the name under which reports have the metric of select.

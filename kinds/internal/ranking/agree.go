@@ -28,14 +28,13 @@ type agreeConfig struct {
 
 // agreeReport is means over the queries that both rank.
 type agreeReport struct {
-	Tau      *float64           `json:"tau"`       // null if no query has two documents in common
-	TauUnion *float64           `json:"tau_union"` // null if no query has two documents
-	RBO      *float64           `json:"rbo"`       // these are null without runs
-	RBOExt   *float64           `json:"rbo_ext"`
-	RBONorm  *float64           `json:"rbo_normalized"`
-	Overlap  map[string]float64 `json:"overlap"` // by depth
-	Same     int                `json:"same"`    // queries whose rankings are the same down to depth
-	RMSE     map[string]float64 `json:"rmse"`    // by measure's id, of scores as fractions
+	Tau     *float64           `json:"tau"` // null if no query has two documents in common
+	RBO     *float64           `json:"rbo"` // these are null without runs
+	RBOExt  *float64           `json:"rbo_ext"`
+	RBONorm *float64           `json:"rbo_normalized"`
+	Overlap map[string]float64 `json:"overlap"` // by depth
+	Same    int                `json:"same"`    // queries whose rankings are the same down to depth
+	RMSE    map[string]float64 `json:"rmse"`    // by measure's id, of scores as fractions
 
 	Queries    int `json:"queries"`     // that both have
 	TauQueries int `json:"tau_queries"` // of them, with two documents in common
@@ -45,14 +44,13 @@ type agreeReport struct {
 
 var Agree = step.Define(step.Kind[agreeConfig]{
 	Name:    "agree",
-	Version: 1,
+	Version: 2,
 	Doc: `Measure how similar two runs are: the same system twice, or a reproduction and its original.
-tau is Kendall's of the documents that both rankings have, tau_union that of repro_eval,
-which depends on the documents' names; rbo is rank-biased overlap down to the end of the
-shorter ranking, rbo_ext extrapolated beyond it, rbo_normalized over the most that it
-could be, as repro_eval has it; overlap.K is the share of the first K that both have;
-rmse.MEASURE is the root of the mean squared difference of the queries' scores. All are
-means over queries that both have, as fractions. Values equal scipy's, rbo's and
+tau is Kendall's of the documents that both rankings have; rbo is rank-biased overlap down
+to the end of the shorter ranking, rbo_ext extrapolated beyond it, rbo_normalized over the
+most that it could be, as repro_eval has it; overlap.K is the share of the first K that
+both have; rmse.MEASURE is the root of the mean squared difference of the queries' scores.
+All are means over queries that both have, as fractions. Values equal scipy's, rbo's and
 repro_eval's. Cost: memory grows with the runs, 100 bytes a row.`,
 	Example: `step "agree" "seeds" {
   a        = step.evaluate.dsi["title/42"].run
@@ -89,7 +87,7 @@ func (c agreeConfig) declares() map[string]*step.Fields {
 func runAgree(_ context.Context, x *step.IO, c agreeConfig) error {
 	report := agreeReport{Overlap: map[string]float64{}, RMSE: map[string]float64{}}
 	err := inout.WriteText(x, "queries", func(w *bufio.Writer) (err error) {
-		w.WriteString("query\ttau\ttau_union\trbo\trbo_ext\trbo_normalized")
+		w.WriteString("query\ttau\trbo\trbo_ext\trbo_normalized")
 		for _, k := range c.Overlap {
 			fmt.Fprintf(w, "\toverlap_%d", k)
 		}
@@ -124,7 +122,7 @@ func agreeRuns(x *step.IO, c agreeConfig, report *agreeReport, w *bufio.Writer) 
 		other[r.Query] = metrics.Documents(&r)
 	}
 	depths := metrics.AgreementDepths{Depth: c.Depth, P: c.P, Overlap: c.Overlap}
-	sums := make([]float64, 5+len(c.Overlap))
+	sums := make([]float64, 4+len(c.Overlap))
 	counts := make([]int, len(sums))
 	for i := range a {
 		theirs, ok := other[a[i].Query]
@@ -139,7 +137,7 @@ func agreeRuns(x *step.IO, c agreeConfig, report *agreeReport, w *bufio.Writer) 
 			report.Same++
 		}
 		w.WriteString(trec.EncodeName(a[i].Query))
-		for k, v := range append([]float64{g.Tau, g.TauUnion, g.RBO, g.RBOExt, g.RBONorm}, g.Overlap...) {
+		for k, v := range append([]float64{g.Tau, g.RBO, g.RBOExt, g.RBONorm}, g.Overlap...) {
 			w.WriteByte('\t')
 			if math.IsNaN(v) {
 				continue
@@ -161,10 +159,10 @@ func agreeRuns(x *step.IO, c agreeConfig, report *agreeReport, w *bufio.Writer) 
 		v := sums[k] / float64(counts[k])
 		return &v
 	}
-	report.Tau, report.TauUnion, report.RBO, report.RBOExt, report.RBONorm = mean(0), mean(1), mean(2), mean(3), mean(4)
+	report.Tau, report.RBO, report.RBOExt, report.RBONorm = mean(0), mean(1), mean(2), mean(3)
 	report.TauQueries = counts[0]
 	for i, k := range c.Overlap {
-		report.Overlap[strconv.Itoa(k)] = *mean(5 + i)
+		report.Overlap[strconv.Itoa(k)] = *mean(4 + i)
 	}
 	return nil
 }
@@ -185,7 +183,7 @@ func agreeScores(x *step.IO, c agreeConfig, report *agreeReport) error {
 	}
 	both := 0
 	for i, m := range a.Metrics {
-		k := b.Column(m)
+		k := b.column(m)
 		if k < 0 {
 			continue
 		}

@@ -23,11 +23,10 @@ type bm25Config struct {
 	Expand    step.Inputs `hcl:"expand,optional" accepts:"nq/queries" help:"queries whose train split is appended to their documents' texts, such as the collection's own or generated ones; other splits are not"`
 	Title     bool        `hcl:"title,optional" help:"a document's title comes before its text, which in many corpora begins with it already"`
 	Depth     int         `hcl:"depth,optional" min:"1" help:"documents of a ranking, at most"`
-	Formula   string      `hcl:"formula,optional" enum:"lucene,robertson,atire,bm25+,bm25l,bm25l_tf,okapi" help:"what a document scores"`
+	Formula   string      `hcl:"formula,optional" enum:"lucene,robertson,atire,bm25+,bm25l,okapi" help:"what a document scores"`
 	K1        float64     `hcl:"k1,optional" min:"0" help:"how soon a repeated word counts no more"`
 	B         float64     `hcl:"b,optional" min:"0" max:"1" help:"how much long documents are penalized"`
-	Delta     *float64    `hcl:"delta,optional" min:"0" help:"for bm25+, default 1, and for bm25l and bm25l_tf, default 0.5"`
-	Epsilon   *float64    `hcl:"epsilon,optional" min:"0" help:"for okapi: share of the mean idf that a word in more than half of the documents has; default 0.25"`
+	Delta     *float64    `hcl:"delta,optional" min:"0" help:"for bm25+, default 1, and for bm25l, default 0.5"`
 	Lengths   *string     `hcl:"lengths,optional" enum:"lucene,exact" help:"documents' lengths in a byte, as Lucene keeps them, with its float32 arithmetic, or as they are; default lucene for that formula, exact for the others, which know nothing else"`
 	Absent    bool        `hcl:"absent,optional" help:"a query's word that a document lacks has the weight of tf = 0 under bm25+ and bm25l, as bm25s and rank_bm25 compute: delta then is not a lower bound"`
 	Tokenizer string      `hcl:"tokenizer,optional" enum:"lucene_english,words,whitespace" help:"what the terms of a text are"`
@@ -52,9 +51,8 @@ bm25+: idf ln((N + 1) / df), weight delta + (k1 + 1) tf / (tf + K) (Lv and Zhai,
 CIKM 2011);
 bm25l: idf ln((N + 1) / (df + 0.5)), weight (k1 + 1)(c + delta) / (k1 + c + delta)
 with c = tf / L (Lv and Zhai, SIGIR 2011);
-bm25l_tf: bm25l times tf, which is what rank_bm25's BM25L computes;
-okapi: idf of robertson, epsilon times the mean idf if below 0, weight as atire,
-which is rank_bm25's BM25Okapi.
+okapi: idf of robertson, a quarter of the mean idf if below 0, weight as atire, which is
+rank_bm25's BM25Okapi.
 The defaults are Anserini's and Pyserini's, scores equal to the bit: k1 0.9, b 0.4.
 Tokenizers: lucene_english is Lucene's EnglishAnalyzer (UAX #29 words, no possessive,
 lower case, 33 stop words, Porter's stemmer); words is bm25s' (letters, digits and
@@ -84,9 +82,8 @@ the queries that are appended, and the queries; a million passages of 60 words t
 	Defaults: bm25Config{Split: string(nq.Dev), Depth: 1000, Formula: string(bm25.Lucene), K1: 0.9, B: 0.4, Tokenizer: luceneEnglish},
 	Check: func(c bm25Config) error {
 		var ps step.Problems
-		withDelta := slices.Contains([]bm25.Formula{bm25.Plus, bm25.Long, bm25.LongTF}, bm25.Formula(c.Formula))
-		inout.Check(&ps, "delta", c.Delta == nil || withDelta, "applies only to formulas bm25+, bm25l and bm25l_tf; remove it")
-		inout.Check(&ps, "epsilon", c.Epsilon == nil || c.Formula == string(bm25.Okapi), "applies only to formula okapi; remove it")
+		withDelta := c.Formula == string(bm25.Plus) || c.Formula == string(bm25.Long)
+		inout.Check(&ps, "delta", c.Delta == nil || withDelta, "applies only to formulas bm25+ and bm25l; remove it")
 		ownWords := c.Stopwords == nil && c.Stemmer == nil
 		inout.Check(&ps, "tokenizer", c.Tokenizer == wordsTokenizer || ownWords, "stopwords and stemmer apply only to tokenizer words; %s has its own", c.Tokenizer)
 		_, err := c.analyzer()
@@ -137,7 +134,7 @@ func (c *bm25Config) options() bm25.Options {
 	case bm25.Lucene:
 		lengths = "lucene"
 	}
-	return bm25.Options{Formula: bm25.Formula(c.Formula), K1: c.K1, B: c.B, Delta: inout.Or(c.Delta, delta), Epsilon: inout.Or(c.Epsilon, 0.25),
+	return bm25.Options{Formula: bm25.Formula(c.Formula), K1: c.K1, B: c.B, Delta: inout.Or(c.Delta, delta),
 		LuceneLengths: inout.Or(c.Lengths, lengths) == "lucene", Absent: c.Absent}
 }
 
@@ -160,7 +157,7 @@ func runBM25(ctx context.Context, x *step.IO, c bm25Config) error {
 	if err != nil {
 		return err
 	}
-	if err := inout.WriteQrels(x, questions); err != nil {
+	if _, err := inout.WriteQrels(x, questions); err != nil {
 		return err
 	}
 	report.Queries = len(questions)

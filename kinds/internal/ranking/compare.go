@@ -9,6 +9,7 @@ import (
 
 	"github.com/redsi/redsi/internal/ranking/metrics"
 	"github.com/redsi/redsi/internal/ranking/significance"
+	"github.com/redsi/redsi/internal/system/values"
 	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
@@ -17,12 +18,13 @@ import (
 // compareConfig compares systems that were scored on the same queries.
 type compareConfig struct {
 	Systems    map[string]step.Input `hcl:"systems" accepts:"score/queries" help:"queries output of a score step, by the system's name"`
-	Baselines  []string              `hcl:"baselines" help:"systems that every system is compared with, the baselines among themselves too"`
+	Baselines  []string              `hcl:"baselines,optional" help:"systems that every system is compared with, the baselines among themselves too"`
+	Claims     map[string]claim      `hcl:"claims,optional,added" help:"what is claimed of two of the systems, by name: each is judged, by Student's t with Holm's correction for all claims"`
 	Measures   []string              `hcl:"measures,optional" help:"measures to compare, of those that all systems were scored by"`
 	Test       string                `hcl:"test,optional" enum:"t,permutation,bootstrap,wilcoxon" help:"paired and two-sided: Student's t, randomization of signs, shifted bootstrap, signed ranks"`
 	Correction string                `hcl:"correction,optional" enum:"none,bonferroni,holm,tukey_hsd" help:"for the number of comparisons; tukey_hsd takes all pairs of systems together: with t by the studentized range, queries being blocks, with permutation by random assignments"`
 	Family     string                `hcl:"family,optional" enum:"measure,all" help:"comparisons that are corrected together: those of each measure, or all; tukey_hsd is always of a measure"`
-	Alpha      float64               `hcl:"alpha,optional" above:"0" below:"1" help:"corrected p below which a difference is significant; intervals have confidence 1 - alpha"`
+	Alpha      float64               `hcl:"alpha,optional" above:"0" below:"1" help:"corrected p below which a difference is significant, and a claim holds or is reversed; intervals have confidence 1 - alpha"`
 	Samples    int                   `hcl:"samples,optional" min:"100" max:"100000000" help:"for permutation, where more than 20 queries differ, and for bootstrap"`
 	Seed       int                   `hcl:"seed,optional" min:"0" help:"for the samples"`
 }
@@ -31,6 +33,7 @@ type compareConfig struct {
 type compareReport struct {
 	Systems     map[string]comparedSystem `json:"systems"`
 	Baselines   []string                  `json:"baselines"`
+	Claims      map[string]judgedClaim    `json:"claims,omitempty"`
 	Method      string                    `json:"method"` // for people: the test, its correction
 	Test        string                    `json:"test"`
 	Correction  string                    `json:"correction"`
@@ -66,24 +69,35 @@ var Compare = step.Define(step.Kind[compareConfig]{
 	Version: 2,
 	Doc: `Test which systems differ by more than chance, query by query.
 Every system is compared with each baseline, in every measure, by a paired two-sided
-test; p is corrected for the number of comparisons. All systems must have been scored on
-the same queries. A table takes the report as significance, and marks its cells. The
-report has systems.NAME.percent.MEASURE and systems.NAME.against.BASELINE.MEASURE with
-difference (the system's mean less the baseline's), low and high (its interval), p,
-p_corrected, significant, effect_size (Cohen's d: mean over deviation of the
-differences), wins, ties and losses; where less is better, as for Invalid@k, a smaller
-value is a win. p of permutation is exact where at most 20 queries differ; else it and p of bootstrap are
-(hits + 1) / (samples + 1) of draws that the seed decides. Values equal scipy's and
-statsmodels'; wilcoxon is scipy's method="approx", whose default is another one below 14
-pairs that differ with ties among them, and up to 50 without. Cost: t is immediate; permutation and bootstrap grow with queries x samples
-x comparisons, 0.3 s for 1,000 queries and 100,000 samples.`,
+test, and what claims says of two systems is judged; p is corrected for the number of
+comparisons. All systems must have been scored on the same queries. A table takes the
+report as significance, and marks its cells. The report has systems.NAME.percent.MEASURE
+and systems.NAME.against.BASELINE.MEASURE with difference (the system's mean less the
+baseline's), low and high (its interval), p, p_corrected, significant, effect_size
+(Cohen's d: mean over deviation of the differences), wins, ties and losses; where less is
+better, as for Invalid@k, a smaller value is a win. p of permutation is exact where at
+most 20 queries differ; else it and p of bootstrap are (hits + 1) / (samples + 1) of draws
+that the seed decides. Values equal scipy's and statsmodels'; wilcoxon is scipy's
+method="approx", whose default is another one below 14 pairs that differ with ties among
+them, and up to 50 without.
+A claim is above or below, which are judged by Student's paired t-test, two-sided; or
+near, which holds where two one-sided tests put the difference within margin, and is
+reversed where it is beyond. claims.NAME of the report has the means a and b, what a
+comparison of a with b has, and verdict: holds, reversed, or cannot be told at this size.
+The interval is that of these two systems over queries like these: another seed of a
+model, or longer training, is not in it. Cost: t is immediate; permutation and bootstrap
+grow with queries x samples x comparisons, 0.3 s for 1,000 queries and 100,000 samples.`,
 	Example: `step "compare" "dev" {
   systems   = { for name in ["bm25", "dense", "atomic"] : name => step.score.dev[name].queries }
   baselines = ["bm25"]
   measures  = ["nDCG@10", "MRR@10"]
+  claims = {
+    trained = { a = "atomic", b = "bm25", measure = "MRR@10", claim = "above" }
+    dense   = { a = "dense", b = "bm25", measure = "MRR@10", claim = "near", margin = 0.5 }
+  }
 }`,
 	Outputs: []step.Output{
-		{Name: "report", Type: "compare/report", Help: "each system against each baseline, as JSON", Fields: step.FieldsOf[compareReport](),
+		{Name: "report", Type: "compare/report", Help: "each system against each baseline, and each claim with its verdict, as JSON", Fields: step.FieldsOf[compareReport](),
 			Alike: step.Numbers{Margin: step.Margin{Abs: 0.5}}, Why: "scores may differ by the places of a few documents"},
 	},
 	Defaults: compareConfig{Measures: []string{"nDCG@10"}, Test: string(significance.T), Correction: string(significance.HolmStep), Family: familyMeasure, Alpha: 0.05, Samples: 100_000, Seed: 42},
@@ -95,18 +109,19 @@ x comparisons, 0.3 s for 1,000 queries and 100,000 samples.`,
 const familyMeasure = "measure"
 
 func checkCompare(c compareConfig) error {
-	_, ps := parseMeasures("measures", c.Measures)
+	list, ps := parseMeasures("measures", c.Measures)
 	names := slices.Sorted(maps.Keys(c.Systems))
 	inout.Check(&ps, "systems", len(names) >= 2, "needs at least two")
 	for _, name := range names {
 		inout.Check(&ps, "systems", name != "" && !strings.Contains(name, "'."), "%q cannot be named in a path of the report: give a name without '.", name)
 	}
-	inout.Check(&ps, "baselines", len(c.Baselines) > 0, "needs at least one of the systems")
+	inout.Check(&ps, "baselines", len(c.Baselines)+len(c.Claims) > 0, "needs at least one of the systems, if there are no claims")
 	for i, b := range c.Baselines {
 		at := fmt.Sprintf("baselines[%d]", i)
 		inout.Check(&ps, at, slices.Contains(names, b), "%q is not one of the systems %v", b, names)
 		inout.Check(&ps, at, !slices.Contains(c.Baselines[:i], b), "%q is named twice", b)
 	}
+	ps = append(ps, c.checkClaims(list)...)
 	usable := c.Test == string(significance.T) || c.Test == string(significance.Permutation)
 	inout.Check(&ps, "correction", c.Correction != string(significance.TukeyRange) || usable, "tukey_hsd uses the t or the permutation test, not %s", c.Test)
 	return ps.Err()
@@ -120,7 +135,7 @@ func (c compareConfig) declares() map[string]*step.Fields {
 	}
 	ids := metricIDs(list)
 	names := slices.Sorted(maps.Keys(c.Systems))
-	f := step.FieldsOf[compareReport]().With("systems", names...)
+	f := step.FieldsOf[compareReport]().With("systems", names...).With("claims", slices.Sorted(maps.Keys(c.Claims))...)
 	for _, name := range names {
 		others := slices.DeleteFunc(slices.Clone(c.Baselines), func(b string) bool { return b == name })
 		f.With(step.PathOf("systems", name, "percent"), ids...).With(step.PathOf("systems", name, "against"), others...)
@@ -151,7 +166,7 @@ func runCompare(_ context.Context, x *step.IO, c compareConfig) error {
 		return ps
 	}
 	names := slices.Sorted(maps.Keys(c.Systems))
-	values, err := readSystems(x, c.Systems, names, list)
+	scores, err := readSystems(x, c.Systems, names, list)
 	if err != nil {
 		return err
 	}
@@ -160,7 +175,7 @@ func runCompare(_ context.Context, x *step.IO, c compareConfig) error {
 	outcomes := make([][]significance.Outcome, len(list))
 	var families [][]float64 // by family
 	for m := range list {
-		outcomes[m] = method.Compare(values[m], pairs, uint64(m))
+		outcomes[m] = method.Compare(scores[m], pairs, uint64(m))
 		if m == 0 || c.Family == familyMeasure {
 			families = append(families, nil)
 		}
@@ -172,19 +187,24 @@ func runCompare(_ context.Context, x *step.IO, c compareConfig) error {
 	for _, family := range families {
 		corrected = append(corrected, method.Correct(family)...)
 	}
-	report := compareReport{Systems: map[string]comparedSystem{}, Baselines: c.Baselines, Test: c.Test, Correction: c.Correction, Alpha: c.Alpha,
-		Queries: len(values[0][0]), Comparisons: len(families[0]), Method: method.String(len(families[0]), len(names))}
+	comparisons := len(families[0])
+	if len(pairs) == 0 {
+		comparisons = len(c.Claims)
+	}
+	report := compareReport{Systems: map[string]comparedSystem{}, Baselines: append([]string{}, c.Baselines...), Claims: c.judge(x, method, scores, list, names), Test: c.Test, Correction: c.Correction, Alpha: c.Alpha,
+		Queries: len(scores[0][0]), Comparisons: comparisons, Method: method.String(comparisons, len(names))}
 	for i, name := range names {
 		s := comparedSystem{Percent: map[string]float64{}, Against: map[string]map[string]comparison{}}
 		for m, measure := range list {
-			s.Percent[measure.ID()] = mean(values[m][i])
+			s.Percent[measure.ID()] = mean(scores[m][i])
 		}
 		report.Systems[name] = s
 	}
 	for m, measure := range list {
 		for i, p := range pairs {
 			o := outcomes[m][i]
-			v := compared(o, measure, corrected[m*len(pairs)+i], c.Alpha)
+			v := compared(o, measure)
+			v.correct(corrected[m*len(pairs)+i], c.Alpha)
 			report.put(names[p.A], names[p.B], measure.ID(), v)
 			if slices.Contains(c.Baselines, names[p.A]) {
 				report.put(names[p.B], names[p.A], measure.ID(), v.turned(c.Test == string(significance.T)))
@@ -197,7 +217,7 @@ func runCompare(_ context.Context, x *step.IO, c compareConfig) error {
 			}
 		}
 	}
-	return inout.WriteReport(x, report, map[string]int{"comparisons": len(pairs) * len(list), "queries": report.Queries})
+	return inout.WriteReport(x, report, map[string]int{"comparisons": len(pairs)*len(list) + len(c.Claims), "queries": report.Queries})
 }
 
 // put files a comparison under the system and the baseline.
@@ -210,11 +230,8 @@ func (r *compareReport) put(system, baseline, measure string, v comparison) {
 }
 
 // compared is an outcome for people. Where less is better, less is a win.
-func compared(o significance.Outcome, m metrics.Metric, corrected, alpha float64) comparison {
-	v := comparison{
-		Difference: metrics.Percent(o.Mean), Low: metrics.Percent(o.Low), High: metrics.Percent(o.High), Statistic: o.Statistic,
-		P: o.P, Corrected: corrected, Significant: corrected < alpha,
-	}
+func compared(o significance.Outcome, m metrics.Metric) comparison {
+	v := comparison{Difference: metrics.Percent(o.Mean), Low: metrics.Percent(o.Low), High: metrics.Percent(o.High), Statistic: o.Statistic, P: o.P}
 	if d, ok := o.EffectSize(); ok {
 		v.EffectSize = &d
 	}
@@ -223,6 +240,14 @@ func compared(o significance.Outcome, m metrics.Metric, corrected, alpha float64
 		v.Wins, v.Losses = v.Losses, v.Wins
 	}
 	return v
+}
+
+func (v *comparison) correct(p, alpha float64) { v.Corrected, v.Significant = p, p < alpha }
+
+// mean of fractions, in percent.
+func mean(list []float64) float64 {
+	m, _ := values.MeanStd(list)
+	return metrics.Percent(m)
 }
 
 // turned is the comparison from the other side. W is the same from both, t is not.
@@ -261,7 +286,7 @@ func readSystems(x *step.IO, systems map[string]step.Input, names []string, list
 			return nil, step.Permanent(err)
 		}
 		for m, measure := range list {
-			column := t.Column(measure)
+			column := t.column(measure)
 			if column < 0 {
 				return nil, step.Permanent(fmt.Errorf("system %s was not scored by %s, but by %v: name it in measures of its score step", name, measure, t.Metrics))
 			}
@@ -275,12 +300,12 @@ func readSystems(x *step.IO, systems map[string]step.Input, names []string, list
 	return values, nil
 }
 
-func readScores(x *step.IO, in step.Input, name string) (*metrics.QueryTable, error) {
-	return inout.Read(x, in, "system "+name, metrics.ReadQueryTable)
+func readScores(x *step.IO, in step.Input, name string) (*queryTable, error) {
+	return inout.Read(x, in, "system "+name, readQueryTable)
 }
 
 // sameQueries says which queries one of two systems lacks.
-func sameQueries(first map[string]int, t *metrics.QueryTable, firstName, name string) error {
+func sameQueries(first map[string]int, t *queryTable, firstName, name string) error {
 	has := make(map[string]bool, len(t.Rows))
 	var more, less []string
 	for _, row := range t.Rows {

@@ -102,7 +102,7 @@ func runDense(ctx context.Context, x *step.IO, c denseConfig) error {
 	if err != nil {
 		return err
 	}
-	if err := inout.WriteQrels(x, questions); err != nil {
+	if _, err := inout.WriteQrels(x, questions); err != nil {
 		return err
 	}
 	return inout.WriteReport(x, report, map[string]int{"documents": report.Documents, "queries": report.Queries})

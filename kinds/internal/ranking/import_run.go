@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/corpora/trec"
-	"github.com/redsi/redsi/internal/ranking/metrics"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -51,9 +50,25 @@ each, so 1 GB for 6,980 queries x 1,000 documents.`,
 		{Name: "run", Type: "trec/run", Help: "TREC run by number"},
 		{Name: "report", Type: "import/report", Help: "what was read and left out, as JSON", Fields: step.FieldsOf[importRunReport]()},
 	},
-	Defaults: importRunConfig{Order: string(metrics.ByTrecEval), Duplicates: duplicatesFail, importSource: importSource{Unknown: "fail"}},
+	Defaults: importRunConfig{Order: orderTrecEval, Duplicates: duplicatesFail, importSource: importSource{Unknown: "fail"}},
 	Run:      runImportRun,
 })
+
+// The orders of a query's documents.
+const (
+	orderTrecEval   = "trec_eval"
+	orderTrecEval10 = "trec_eval_10"
+	orderRank       = "rank"
+)
+
+// compare compares scores as trec_eval 10 does, or as versions before it, which read them as
+// float32.
+func (c importRunConfig) compare(a, b float64) int {
+	if c.Order == orderTrecEval10 {
+		return cmp.Compare(a, b)
+	}
+	return cmp.Compare(float32(a), float32(b))
+}
 
 // duplicatesFail is what becomes of documents that a query's ranking names again.
 const duplicatesFail = "fail"
@@ -78,7 +93,7 @@ func runImportRun(_ context.Context, x *step.IO, c importRunConfig) error {
 			}
 			return yield(row)
 		})
-		if err == nil && is == trec.JSON && c.Order == string(metrics.ByRank) {
+		if err == nil && is == trec.JSON && c.Order == orderRank {
 			err = errors.New("JSON has no ranks, by which order = \"rank\" orders: take order = \"trec_eval\"")
 		}
 		return is, err
@@ -110,12 +125,11 @@ func runImportRun(_ context.Context, x *step.IO, c importRunConfig) error {
 
 // ranking brings a query's rows in order.
 func (c importRunConfig) ranking(query string, rows []importedRow, report *importRunReport) (trec.Ranking, error) {
-	ties := metrics.Ties(c.Order)
 	slices.SortStableFunc(rows, func(a, b importedRow) int {
-		if ties == metrics.ByRank {
+		if c.Order == orderRank {
 			return cmp.Compare(a.rank, b.rank)
 		}
-		return cmp.Or(ties.Compare(b.score, a.score), strings.Compare(b.outside, a.outside))
+		return cmp.Or(c.compare(b.score, a.score), strings.Compare(b.outside, a.outside))
 	})
 	r := trec.Ranking{Query: query, Hypotheses: make([]trec.Hypothesis, 0, len(rows))}
 	at := make(map[string]importedRow, len(rows))
@@ -129,13 +143,13 @@ func (c importRunConfig) ranking(query string, rows []importedRow, report *impor
 			continue
 		}
 		at[row.document] = row
-		if i > 0 && ties.Compare(row.score, rows[i-1].score) == 0 {
+		if i > 0 && c.compare(row.score, rows[i-1].score) == 0 {
 			report.TiedRows++
 		}
 		rises = rises || i > 0 && row.score > rows[i-1].score
 		r.Hypotheses = append(r.Hypotheses, trec.Hypothesis{Document: row.document, Score: row.score})
 	}
-	if rises && ties == metrics.ByRank { // scores that do not say the order
+	if rises && c.Order == orderRank { // scores that do not say the order
 		for i := range r.Hypotheses {
 			r.Hypotheses[i].Score = -float64(i + 1)
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/redsi/redsi/internal/corpora/trec"
 	"github.com/redsi/redsi/internal/ranking/metrics"
@@ -19,7 +18,6 @@ type scoreConfig struct {
 	Qrels    step.Input `hcl:"qrels" accepts:"trec/qrels" help:"judgments of the same queries, with grades if there are any"`
 	Measures []string   `hcl:"measures,optional" help:"as redsi writes them, ir_measures or trec_eval: nDCG@10, AP(rel=2)@100, ndcg_cut_10"`
 	Mode     string     `hcl:"mode,optional" enum:"raw,post_filtered" help:"raw: hypotheses that name no document keep their ranks; post_filtered: they are left out. Rankings without such hypotheses are the same in both"`
-	Ties     string     `hcl:"ties,optional" enum:"rank,trec_eval,trec_eval_10" help:"documents of equal score are ordered as the run ranks them, or as trec_eval orders them: by score, then by name, both descending, with scores as float32, as up to version 9, or as float64, as version 10"`
 	Missing  string     `hcl:"missing,optional" enum:"zero,leave_out,fail" help:"judged queries without a ranking count 0, as in ir_measures and trec_eval -c; are left out, as in trec_eval up to 9; or fail the step, as trec_eval 10 fails"`
 	Queries  step.Input `hcl:"queries,optional,added" accepts:"nq/queries" help:"the collection's queries, whose names ignore_identical_ids compares"`
 	identicalOf
@@ -36,19 +34,16 @@ type scoreReport struct {
 	UnjudgedQueries   int    `json:"unjudged_queries"`   // ranked, without a judgment: not scored
 	IrrelevantQueries int    `json:"irrelevant_queries"` // judged, without a relevant document: they count 0
 
-	Mode        string `json:"mode"`
-	Ties        string `json:"ties"`
-	TiedRows    int    `json:"tied_rows"` // with the score of the row above, as float32, or as float64 for trec_eval_10
-	TiedQueries int    `json:"tied_queries"`
-	Rows        int    `json:"rows"`
-	Identical   int    `json:"identical_documents,omitempty"` // left out, as they have the query's name
+	Mode      string `json:"mode"`
+	Rows      int    `json:"rows"`
+	Identical int    `json:"identical_documents,omitempty"` // left out, as they have the query's name
 }
 
 var defaultMeasures = []string{"nDCG@10", "MRR@10", "Hits@1", "Hits@10", "R@100", "AP"}
 
 var Score = step.Define(step.Kind[scoreConfig]{
 	Name:    "score",
-	Version: 1,
+	Version: 2,
 	Doc: `Score any rankings by any judgments.
 Measures, each at any depth k: Hits@k (Success), MRR (RR), nDCG, AP (MAP), P@k,
 Recall@k (R), Rprec, Bpref, Judged, Invalid@k. A document is relevant from grade 1 on;
@@ -56,9 +51,9 @@ AP(rel=2)@100 asks for grade 2. nDCG gains the grade, as in trec_eval;
 nDCG(dcg='exp-log2')@10 gains 2^grade - 1. In the report percent.ID is the mean, ID the
 name in small letters: ndcg_10, mrr_10, hits_1, recall_100, ap, ap_rel2_100,
 ndcg_exp_10. Every judged query counts, as in trec_eval: one without a relevant document
-counts 0. Values are those of trec_eval 9, ir_measures and ranx. The report says what
-was done with ties and with queries that one side lacks, and how many there were.
-Cost: a second for a million rows; memory grows with the judgments and the longest
+counts 0. Values are those of trec_eval 9, ir_measures and ranx: runs have no equal scores,
+as import_run has set them apart. The report says what was done with queries that one side
+lacks, and how many there were. Cost: a second for a million rows; memory grows with the judgments and the longest
 ranking.`,
 	Example: `step "score" "bm25" {
   run      = step.bm25.title.run
@@ -70,7 +65,7 @@ ranking.`,
 			Alike: step.Numbers{Margin: step.Margin{Abs: 0.5}}, Why: "a run that another machine made may change places of documents of nearly equal scores"},
 		{Name: "queries", Type: "score/queries", Help: "TSV: each query's values as fractions; what compare and agree read", Alike: step.Follows{Output: "report"}},
 	},
-	Defaults: scoreConfig{Measures: defaultMeasures, Mode: "post_filtered", Ties: string(metrics.ByRank), Missing: string(metrics.MissingZero)},
+	Defaults: scoreConfig{Measures: defaultMeasures, Mode: string(metrics.PostFiltered), Missing: string(metrics.MissingZero)},
 	Check: func(c scoreConfig) error {
 		_, ps := parseMeasures("measures", c.Measures)
 		inout.Check(&ps, "queries", c.Ignore == c.Queries.Set(), "goes with ignore_identical_ids = true: give both")
@@ -123,7 +118,7 @@ func runScore(_ context.Context, x *step.IO, c scoreConfig) error {
 	if err != nil {
 		return err
 	}
-	how := metrics.Scoring{Metrics: list, Mode: metrics.Mode(strings.ReplaceAll(c.Mode, "_", "-")), Ties: metrics.Ties(c.Ties), Missing: metrics.Missing(c.Missing)}
+	how := metrics.Scoring{Metrics: list, Mode: metrics.Mode(c.Mode), Missing: metrics.Missing(c.Missing)}
 	if how.Own, err = c.own(x, c.Queries, ""); err != nil {
 		return err
 	}
@@ -134,13 +129,13 @@ func runScore(_ context.Context, x *step.IO, c scoreConfig) error {
 	report := scoreReport{
 		Percent: map[string]float64{}, Measures: map[string]string{}, Queries: len(s.Rows),
 		MissingQueries: s.MissingQueries, Missing: c.Missing, UnjudgedQueries: s.UnjudgedQueries, IrrelevantQueries: s.IrrelevantQueries,
-		Mode: c.Mode, Ties: c.Ties, TiedRows: s.Tied, TiedQueries: s.TiedQueries, Rows: s.Ranked, Identical: s.Own,
+		Mode: c.Mode, Rows: s.Ranked, Identical: s.Own,
 	}
 	for i, m := range list {
 		report.Percent[m.ID()], report.Measures[m.ID()] = metrics.Percent(s.Mean[i]), m.String()
 	}
 	inout.Count(x, map[string]int{"queries": len(s.Rows), "missing_queries": s.MissingQueries,
-		"unjudged_queries": s.UnjudgedQueries, "tied_rows": s.Tied})
-	table := metrics.QueryTable{Metrics: list, Rows: s.Rows}
-	return inout.WriteAll(x, map[string]func(io.Writer) error{"queries": table.Write, "report": inout.JSON(report)})
+		"unjudged_queries": s.UnjudgedQueries})
+	table := queryTable{Metrics: list, Rows: s.Rows}
+	return inout.WriteAll(x, map[string]func(io.Writer) error{"queries": table.write, "report": inout.JSON(report)})
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/redsi/redsi/internal/corpora/unpack"
+	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // Update says that goldens are written: the flag -update.
@@ -22,9 +24,7 @@ var Update = flag.Bool("update", false, "write golden files instead of comparing
 func Of(t testing.TB, path, got string) string {
 	t.Helper()
 	if *Update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, path, got)
 	}
 	return string(Text(t, path))
 }
@@ -33,9 +33,7 @@ func Of(t testing.TB, path, got string) string {
 func OfJSON(t testing.TB, path string, got, want any) {
 	t.Helper()
 	b, err := json.MarshalIndent(got, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if err := json.Unmarshal([]byte(Of(t, path, string(b)+"\n")), want); err != nil {
 		t.Fatal(path, err)
 	}
@@ -45,17 +43,9 @@ func OfJSON(t testing.TB, path string, got, want any) {
 func OfTree(t testing.TB, folder string, got map[string]string) map[string]string {
 	t.Helper()
 	if *Update {
-		if err := os.RemoveAll(folder); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, os.RemoveAll(folder))
 		for name, text := range got {
-			path := filepath.Join(folder, name)
-			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			filetest.Write(t, filepath.Join(folder, name), text)
 		}
 	}
 	return Tree(t, folder)
@@ -65,16 +55,14 @@ func OfTree(t testing.TB, folder string, got map[string]string) map[string]strin
 func Tree(t testing.TB, folder string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
-	if err := fs.WalkDir(os.DirFS(folder), ".", func(path string, d fs.DirEntry, err error) error {
+	errtest.None(t, fs.WalkDir(os.DirFS(folder), ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
 		b, err := os.ReadFile(filepath.Join(folder, path))
 		files[path] = string(b)
 		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return files
 }
 
@@ -90,9 +78,7 @@ func Same(t testing.TB, path, got string) {
 func Text(t testing.TB, path string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return Plain(t, b)
 }
 
@@ -100,14 +86,10 @@ func Text(t testing.TB, path string) []byte {
 func Plain(t testing.TB, packed []byte) []byte {
 	t.Helper()
 	r, err := unpack.Open(bytes.NewReader(packed))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	defer r.Close()
 	b, err := io.ReadAll(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return b
 }
 

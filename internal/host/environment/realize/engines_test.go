@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/internal/host/environment"
 	"github.com/redsi/redsi/internal/host/environment/realize"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
 )
 
@@ -54,9 +55,7 @@ func TestImage(t *testing.T) {
 			called := standIns(t, c.scripts)
 			recipe := recipeText(t, environment.Recipe{Kind: environment.Image, Lock: reference})
 			h, _, err := use(t, new(realize.Environments), recipe)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			if got := strings.ReplaceAll(read(t, called), h.Dir, "DIR"); got != c.made {
 				t.Errorf("it was fetched by\n%s\nwant\n%s", got, c.made)
 			}
@@ -78,9 +77,7 @@ func TestImage(t *testing.T) {
 		standIns(t, nil)
 		t.Setenv("PATH", "/nowhere")
 		_, _, err := use(t, new(realize.Environments), recipeText(t, environment.Recipe{Kind: environment.Image, Lock: reference}))
-		if err == nil || !strings.Contains(err.Error(), "this machine has no podman, docker, apptainer, which makes an environment of index.example/tools@") {
-			t.Errorf("got %v", err)
-		}
+		errtest.Says(t, err, "this machine has no podman, docker, apptainer, which makes an environment of index.example/tools@")
 	})
 }
 
@@ -89,9 +86,7 @@ func recipeText(t *testing.T, r environment.Recipe) string {
 	t.Helper()
 	r.Format, r.Platform = environment.Format, environment.Here()
 	text, err := r.Text()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return string(text)
 }
 
@@ -103,9 +98,7 @@ func TestSIF(t *testing.T) {
 	recipe := recipeText(t, environment.Recipe{Kind: environment.Image, Lock: "tools.sif", Path: file, Files: map[string]string{"tools.sif": artifacts.Sum([]byte("image")).Hex()}})
 	p := new(realize.Environments)
 	h, _, err := use(t, p, recipe)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	run := command.Run{Argv: []string{"fit"}, Dir: "/p/step-1", Env: map[string]string{}}
 	h.Start(&run)
 	if !slices.Contains(run.Argv, file) {
@@ -113,9 +106,7 @@ func TestSIF(t *testing.T) {
 	}
 	filetest.Write(t, file, "other")
 	realize.LookAgain(p)
-	if err := h.Unchanged(t.Context()); err == nil || !strings.Contains(err.Error(), "the plan was made with "+artifacts.Sum([]byte("image")).Hex()) {
-		t.Errorf("got %v", err)
-	}
+	errtest.Says(t, h.Unchanged(t.Context()), "the plan was made with "+artifacts.Sum([]byte("image")).Hex())
 }
 
 // What conda locks is installed from its URLs and hashes, whatever wrote the lock; what was
@@ -134,9 +125,7 @@ done`
 	text := "version: 1\npackage:\n- {name: tool, version: '1.2', manager: conda, platform: " + folder + ", url: 'https://channel.example/" + folder + "/tool-1.2-h1_0.conda', hash: {sha256: " + hash + "}}\n"
 	recipe := recipeOf(t, environment.Conda, "conda-lock.yml", map[string]string{"conda-lock.yml": text})
 	h, _, err := use(t, new(realize.Environments), recipe)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if got := fmt.Sprint(h.List); got != "[tool 1.2 h1_0 (MIT)]" {
 		t.Errorf("its packages are %s", got)
 	}
@@ -168,9 +157,7 @@ func TestNix(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			called := standIns(t, map[string]string{"nix": c.script})
 			h, _, err := use(t, new(realize.Environments), recipeText(t, environment.Recipe{Kind: environment.Nix, Lock: "flake.lock", Files: files}))
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			if got := strings.ReplaceAll(h.Path(), h.Dir, "DIR"); got != c.path {
 				t.Errorf("its PATH is %s\n%s", got, read(t, called))
 			}

@@ -19,6 +19,7 @@ import (
 	"github.com/redsi/redsi/internal/host/environment"
 	"github.com/redsi/redsi/internal/host/environment/indextest"
 	"github.com/redsi/redsi/internal/host/environment/realize"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
 )
 
@@ -60,9 +61,7 @@ func recipeOf(t *testing.T, kind, lock string, files map[string]string) string {
 		r.Python = indextest.Python(t)
 	}
 	text, err := r.Text()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return string(text)
 }
 
@@ -122,9 +121,7 @@ func read(t *testing.T, path string) string {
 func use(t *testing.T, p *realize.Environments, recipe string) (h *realize.Env, said string, err error) {
 	t.Helper()
 	w, err := wanted(recipe)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	var mu sync.Mutex
 	h, err = p.Use(t.Context(), w, func(line string) {
 		mu.Lock()
@@ -140,9 +137,7 @@ func use(t *testing.T, p *realize.Environments, recipe string) (h *realize.Env, 
 func python(t *testing.T, h *realize.Env, code string) string {
 	t.Helper()
 	program, err := h.Find("python")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	out, err := exec.Command(program, "-c", code).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -164,9 +159,7 @@ func TestPython(t *testing.T) {
 				recipe = recipeOf(t, environment.Requirements, "requirements.txt", map[string]string{"requirements.txt": requirements(x)})
 			}
 			h, said, err := use(t, new(realize.Environments), recipe)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			if got := python(t, h, "import alpha; print(alpha.__version__, alpha.beta.__version__)"); got != "1.0 2.0" {
 				t.Errorf("it has %s", got)
 			}
@@ -222,12 +215,8 @@ func TestEditedTogether(t *testing.T) {
 	setup(t, true)
 	recipe := uvRecipe(t, indextest.Serve(t, two...))
 	h, _, err := use(t, new(realize.Environments), recipe)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := h.Close(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
+	errtest.None(t, h.Close())
 	found, err := filepath.Glob(filepath.Join(h.Dir, "lib", "python*", "site-packages", "beta", "__init__.py"))
 	if err != nil || len(found) != 1 {
 		t.Fatal(found, err)
@@ -242,17 +231,13 @@ func TestMadeMeanwhile(t *testing.T) {
 	setup(t, true)
 	recipe := uvRecipe(t, indextest.Serve(t, two...))
 	h, _, err := use(t, new(realize.Environments), recipe)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	record := h.Dir + ".json"
 	if err := os.Rename(record, record+".away"); err != nil { // as if it were being made
 		t.Fatal(err)
 	}
 	w, err := wanted(recipe)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	also, err := new(realize.Environments).Use(ctx, w, func(line string) {
@@ -260,9 +245,7 @@ func TestMadeMeanwhile(t *testing.T) {
 			t.Errorf("%s: %v", line, err)
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if err := also.Close(); err != nil {
 		t.Error(err)
 	}
@@ -273,9 +256,7 @@ func TestKilled(t *testing.T) {
 	setup(t, true)
 	x := indextest.Serve(t, two...)
 	recipe := uvRecipe(t, x)
-	if err := os.RemoveAll(os.Getenv("UV_CACHE_DIR")); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.RemoveAll(os.Getenv("UV_CACHE_DIR")))
 	reached, goOn := make(chan bool, 10), make(chan bool)
 	x.Asking = func() {
 		select {
@@ -286,9 +267,7 @@ func TestKilled(t *testing.T) {
 	}
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), making+"="+recipe)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, cmd.Start())
 	<-reached
 	list, err := realize.List()
 	if err != nil || len(list) != 1 || list[0].Complete {
@@ -297,9 +276,7 @@ func TestKilled(t *testing.T) {
 	if err := list[0].Remove(); !errors.Is(err, realize.ErrInUse) {
 		t.Errorf("removing it while it is made: %v", err)
 	}
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, cmd.Process.Kill())
 	_ = cmd.Wait()
 	close(goOn)
 	if _, err := os.Stat(list[0].Dir + ".work"); err != nil {
@@ -357,9 +334,7 @@ func TestEdited(t *testing.T) {
 	recipe := uvRecipe(t, x)
 	p := new(realize.Environments)
 	h, _, err := use(t, p, recipe)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	edit := func() {
 		t.Helper()
 		found, err := filepath.Glob(filepath.Join(h.Dir, "lib", "python*", "site-packages", "beta", "__init__.py"))
@@ -370,12 +345,8 @@ func TestEdited(t *testing.T) {
 	}
 	edit()
 	realize.LookAgain(p)
-	if err := h.Unchanged(t.Context()); err == nil || !strings.Contains(err.Error(), "beta/__init__.py not there -> edited after it was installed") {
-		t.Errorf("got %v", err)
-	}
-	if err := h.Close(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Says(t, h.Unchanged(t.Context()), "beta/__init__.py not there -> edited after it was installed")
+	errtest.None(t, h.Close())
 	for name, place := range map[string]*realize.Environments{"this process": p, "another one": new(realize.Environments)} {
 		edit()
 		realize.LookAgain(p)
@@ -389,9 +360,7 @@ func TestEdited(t *testing.T) {
 		if got := python(t, again, "import beta; print(beta.__version__)"); got != "2.0" {
 			t.Errorf("%s: %s", name, got)
 		}
-		if err := again.Close(); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, again.Close())
 	}
 }
 
@@ -427,15 +396,11 @@ func TestRefused(t *testing.T) {
 	setup(t, true)
 	x := indextest.Serve(t, two...)
 	r, err := environment.Parse([]byte(uvRecipe(t, x)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	other := r
 	other.Platform = "macos-arm64"
 	text, err := other.Text()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if _, _, err := use(t, new(realize.Environments), string(text)); err == nil || !strings.Contains(err.Error(), "it is for macos-arm64, and this machine is") {
 		t.Errorf("got %v", err)
 	}
@@ -448,9 +413,7 @@ func TestRefused(t *testing.T) {
 func uvText(t *testing.T, r environment.Recipe) string {
 	t.Helper()
 	text, err := r.Text()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return string(text)
 }
 
@@ -459,9 +422,7 @@ func TestRemove(t *testing.T) {
 	setup(t, true)
 	x := indextest.Serve(t, two...)
 	h, _, err := use(t, new(realize.Environments), uvRecipe(t, x))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	list, err := realize.List()
 	if err != nil || len(list) != 1 || !list[0].Complete || time.Since(list[0].Used) > time.Hour || list[0].Bytes == 0 {
 		t.Fatalf("%+v, %v", list, err)

@@ -20,7 +20,7 @@ struct Calls {
   at::CallbackHandle handle{};
 };
 
-thread_local Calls *calls = nullptr;
+Calls *calls = nullptr; // one at a time: a card's backward pass has a thread of its own
 
 void list(std::ostream &out, at::IntArrayRef all) {
   out << "[";

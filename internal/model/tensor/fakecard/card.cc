@@ -2,6 +2,7 @@
 
 // A card of software under libtorch's dispatch key of CUDA: see doc.go.
 #include "card.h"
+#include "launches.h"
 #include "memory.h"
 #include "recording.h"
 
@@ -36,9 +37,9 @@ struct Counter {
   std::mutex lock;
   redsi_fakecard_counts counts{};
   std::map<std::string, int64_t> operators;
-  void ran(const std::string &name) {
+  void ran(const std::string &name, int64_t launches) {
     const std::lock_guard<std::mutex> hold(lock);
-    operators[name]++;
+    operators[name] += launches;
   }
   template <typename F> void note(F f) {
     const std::lock_guard<std::mutex> hold(lock);
@@ -48,6 +49,18 @@ struct Counter {
 Counter &counter() {
   static auto *c = new Counter;
   return *c;
+}
+
+// Within says that a thread is in an operator that is counted as one: what it is composed of is not counted.
+struct Within {
+  static inline thread_local int depth = 0;
+  Within() { depth++; }
+  ~Within() { depth--; }
+};
+
+// ran counts an operator.
+void ran(const std::string &name, c10::ArrayRef<IValue> arguments) {
+  if (Within::depth == 0) counter().ran(name, launches(name, arguments));
 }
 
 // Late are copies from the card that nobody has waited for yet.
@@ -109,12 +122,18 @@ Tensor empty_card(c10::IntArrayRef size, c10::ScalarType dtype, std::optional<c1
   return at::detail::empty_generic(size, &memory(), c10::DispatchKeySet(c10::DispatchKey::CUDA), dtype, format);
 }
 
-// upload is a tensor of the card with the host tensor's elements and strides.
-Tensor upload(const Tensor &t) {
-  const size_t bytes = t.storage().nbytes();
-  c10::Storage s(c10::Storage::use_byte_size_t(), bytes, memory().allocate(bytes), &memory(), true);
-  if (bytes > 0) std::memcpy(memory().host(s.mutable_data_ptr().get()), t.storage().data_ptr().get(), bytes);
-  Tensor out = at::detail::make_tensor<c10::TensorImpl>(std::move(s), c10::DispatchKeySet(c10::DispatchKey::CUDA), t.dtype());
+// upload is a tensor of the card with the host tensor's elements and strides; tensors that share memory share it there too.
+using Uploaded = std::map<c10::StorageImpl *, c10::Storage>;
+Tensor upload(const Tensor &t, Uploaded &done) {
+  auto *const key = t.storage().unsafeGetStorageImpl();
+  auto at = done.find(key);
+  if (at == done.end()) {
+    const size_t bytes = t.storage().nbytes();
+    c10::Storage s(c10::Storage::use_byte_size_t(), bytes, memory().allocate(bytes), &memory(), true);
+    if (bytes > 0) std::memcpy(memory().host(s.mutable_data_ptr().get()), t.storage().data_ptr().get(), bytes);
+    at = done.emplace(key, std::move(s)).first;
+  }
+  Tensor out = at::detail::make_tensor<c10::TensorImpl>(c10::Storage(at->second), c10::DispatchKeySet(c10::DispatchKey::CUDA), t.dtype());
   out.unsafeGetTensorImpl()->set_sizes_and_strides(t.sizes(), t.strides(), t.storage_offset());
   return out;
 }
@@ -150,6 +169,7 @@ struct Call {
   Stack *stack;
   const size_t first; // of the arguments in the stack
   Host host;
+  Uploaded uploaded;
   std::vector<std::pair<Tensor, Tensor>> changed; // of the card, as the host sees it: those that are written
 
   Call(const c10::OperatorHandle &o, Stack *s)
@@ -198,14 +218,14 @@ struct Call {
     for (auto &[card, view] : changed)
       if (view.is_same(t)) return card;
     TORCH_CHECK(!host.owns(t), schema.name(), ": a view that the card of software does not know");
-    return upload(t);
+    return upload(t, uploaded);
   }
 
   void results() {
     // What an operator resized has other memory now.
     for (auto &[card, view] : changed) {
       if (memory().host(card.storage().mutable_data_ptr().get()) != view.storage().data_ptr().get()) {
-        const Tensor fresh = upload(view);
+        const Tensor fresh = upload(view, uploaded);
         card.unsafeGetTensorImpl()->set_storage_keep_dtype(fresh.storage());
       }
       if (card.sizes() != view.sizes() || card.strides() != view.strides())
@@ -271,12 +291,23 @@ void kernel(const c10::OperatorHandle &op, Stack *stack) {
   TORCH_CHECK(op.hasKernelForDispatchKey(c10::DispatchKey::CPU) ||
                   op.hasKernelForDispatchKey(c10::DispatchKey::CompositeExplicitAutograd),
               call.schema.name(), ".", call.schema.overload_name(), ": the card of software has no kernel for it");
-  if (waits(short_name(op))) wait();
-  counter().ran(short_name(op));
+  if (waits(short_name(op)))
+    wait();
+  else
+    ran(short_name(op), c10::ArrayRef<IValue>(stack->data() + call.first, stack->size() - call.first));
   const at::AutoDispatchBelowADInplaceOrView below;
   const at::DisableRecordFunctionGuard unseen;
   call.arguments();
   call.run(recording());
+}
+
+// composed is an operator that CUDA has a kernel for, and the CPU composes of others.
+void composed(const c10::OperatorHandle &op, Stack *stack) {
+  const size_t n = op.schema().arguments().size();
+  ran(short_name(op), c10::ArrayRef<IValue>(stack->data() + stack->size() - n, n));
+  const at::DisableRecordFunctionGuard unseen;
+  const Within one;
+  op.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::CPU), stack);
 }
 
 int64_t bytes_of(const Tensor &t) { return t.numel() * int64_t(t.element_size()); }
@@ -290,7 +321,7 @@ Tensor &copy(Tensor &to, const Tensor &from, bool non_blocking) {
   const at::DisableRecordFunctionGuard unseen;
   TORCH_CHECK(!recording() || (to_card && from_card), "operation not permitted when stream is capturing");
   if (to_card && from_card) {
-    counter().ran("copy_");
+    ran("copy_", {});
     if (Recording *into = recording()) {
       into->writes(to.storage());
       into->add({to.storage(), from.storage()}, [a, b] { Tensor(a).copy_(b); });
@@ -308,7 +339,7 @@ Tensor &copy(Tensor &to, const Tensor &from, bool non_blocking) {
       late().copies.emplace_back(a, b.clone()); // on a card it has the elements of now, too: the stream is in order
     } else {
       a.copy_(b);
-      wait();
+      late().arrive();
     }
   }
   return to;
@@ -328,7 +359,7 @@ Tensor empty_strides(c10::IntArrayRef size, c10::IntArrayRef stride, std::option
 template <typename F> Tensor &softmax_gradient(const char *name, F f, const Tensor &grad, const Tensor &output, Tensor &out) {
   for (const Tensor *t : {&output, static_cast<const Tensor *>(&out)})
     TORCH_CHECK(t->device() == grad.device(), name, ": operands on ", t->device(), " and ", grad.device());
-  counter().ran(name);
+  ran(name, {});
   const at::AutoDispatchBelowADInplaceOrView below;
   const at::DisableRecordFunctionGuard unseen;
   Host host;
@@ -354,7 +385,7 @@ Tensor &softmax_backward(const Tensor &grad, const Tensor &output, int64_t dim, 
 // one that can stand in for it, else products and softmax.
 int64_t sdp_choice(const Tensor &q, const Tensor &, const Tensor &, const std::optional<Tensor> &, double, bool,
                    std::optional<double>, bool) {
-  const auto op = c10::Dispatcher::singleton().findSchema({"aten::_scaled_dot_product_efficient_attention", ""});
+  const auto op = c10::Dispatcher::singleton().findSchema({"aten::_efficient_attention_forward", ""});
   const bool fits = q.dim() == 4 && q.size(3) % 8 == 0;
   return int64_t(fits && op && op->hasKernelForDispatchKey(c10::DispatchKey::CPU) ? at::SDPBackend::efficient_attention
                                                                                   : at::SDPBackend::math);
@@ -443,6 +474,17 @@ void install() {
   aten->impl("_fused_sdp_choice", sdp_choice);
   aten->impl("_log_softmax_backward_data.out", log_softmax_backward);
   aten->impl("_softmax_backward_data.out", softmax_backward);
+  for (const c10::OperatorName &name : c10::Dispatcher::singleton().getAllOpNames()) {
+    const auto op = c10::Dispatcher::singleton().findOp(name);
+    if (!op || !starts(name.name, "aten::") || name.name.find("softmax_backward_data") != std::string::npos) continue;
+    const bool computes = op->hasKernelForDispatchKey(c10::DispatchKey::CPU);
+    // A card has these as a CPU has them; otherwise libtorch would make add_ of add.out.
+    if (computes && (op->hasKernelForDispatchKey(c10::DispatchKey::CompositeExplicitAutogradNonFunctional) ||
+                     starts(name.name, "aten::native_layer_norm")))
+      aten->impl(c10::toString(name).c_str(), torch::CppFunction::makeFromBoxedFunction<&kernel>());
+    if (!computes && (starts(name.name, "aten::_foreach_") || name.name == "aten::_fused_rms_norm"))
+      aten->impl(c10::toString(name).c_str(), torch::CppFunction::makeFromBoxedFunction<&composed>());
+  }
   static auto *rest = new torch::Library(torch::Library::IMPL, "_", c10::DispatchKey::CUDA, __FILE__, __LINE__);
   rest->fallback(torch::CppFunction::makeFromBoxedFunction<&kernel>());
 }
@@ -466,6 +508,7 @@ char *redsi_fakecard_take(redsi_fakecard_counts *counts) {
   auto &c = fakecard::counter();
   const std::lock_guard<std::mutex> hold(c.lock);
   *counts = c.counts;
+  counts->peak = fakecard::memory().peak();
   c.counts = {};
   std::string text;
   for (const auto &[name, n] : c.operators) text += name + " " + std::to_string(n) + "\n";

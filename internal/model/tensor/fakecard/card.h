@@ -9,7 +9,7 @@ extern "C" {
 char *redsi_fakecard_install(void);
 
 typedef struct {
-  int64_t uploads, upload_bytes, downloads, download_bytes, waits;
+  int64_t uploads, upload_bytes, downloads, download_bytes, waits, peak;
 } redsi_fakecard_counts;
 
 // What there was since the last call, which also begins a new count. Operators that ran on the card are "name number"

@@ -3,28 +3,21 @@
 package fakecard_test
 
 import (
-	"fmt"
-	"os"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/fakecard"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
-func TestMain(m *testing.M) {
-	if err := fakecard.Install(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { fakecard.Main(m) }
 
 func run(t *testing.T, f func(*tensor.Scope)) {
 	t.Helper()
-	if err := tensor.Run(f); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, tensor.Run(f))
 }
 
 // TestCard: libtorch and package tensor see one card, whose results are the CPU's, gradients included.
@@ -96,26 +89,54 @@ func TestCount(t *testing.T) {
 			t.Errorf("work: %+v", work)
 		}
 		down := fakecard.Count(func() { x.Float32s() })
-		if down.Downloads != 1 || down.DownloadBytes != 48 || down.Syncs != 1 {
+		if down.Downloads != 1 || down.DownloadBytes != 48 || down.Syncs != 0 {
 			t.Errorf("a download: %+v", down)
 		}
 	})
-	c := tensor.Counts{}
 	before, _, _ := tensor.CardMemory(0) // of the backward pass, whose thread may be late to give it back
 	run(t, func(s *tensor.Scope) {
-		c = tensor.Count(func() {
+		c := fakecard.Count(func() {
 			ids := s.Upload(tensor.CUDA(0), []int64{3, 1}, []int64{2})
 			if got := ids[0].Int64s(); got[0] != 3 || got[1] != 1 {
 				t.Errorf("uploaded %v", got)
 			}
+			s.Sum(ids[0]).Item()
 		})
+		if c.Uploads != 1 || c.Downloads != 1 || c.Syncs != 1 || c.Peak < 24 || c.Peak > 1024 {
+			t.Errorf("counted as %+v", c)
+		}
 	})
-	if c.Uploads != 1 || c.Downloads != 1 {
-		t.Errorf("counted as %+v", c)
-	}
-	if now, most, ok := tensor.CardMemory(0); !ok || now > before || most < 96 {
+	if now, most, ok := tensor.CardMemory(0); !ok || now > before || most < 24 {
 		t.Errorf("memory: %d now, %d at most, %v", now, most, ok)
 	}
+}
+
+// TestLaunches: operators on lists are as many kernels as CUDA makes of them, and what it has one kernel for is one.
+func TestLaunches(t *testing.T) {
+	run(t, func(s *tensor.Scope) {
+		card := tensor.CUDA(0)
+		of := func(n int, t *tensor.Tensor) []*tensor.Tensor { return slices.Repeat([]*tensor.Tensor{t}, n) }
+		row, x, y := s.Zeros(tensor.F32, card, 3), s.Zeros(tensor.F32, card, 2, 3), s.Zeros(tensor.F32, card, 2, 3)
+		wide, double := s.Zeros(tensor.F32, card, 3, 2), s.Zeros(tensor.F64, card, 1, 3)
+		for _, c := range []struct {
+			name string
+			want map[string]int64
+			f    func()
+		}{
+			{"cat of 128", map[string]int64{"cat": 1}, func() { s.Cat(0, of(128, x)...) }},
+			{"cat of 129", map[string]int64{"cat": 2}, func() { s.Cat(0, of(129, x)...) }},
+			{"cat of 64 that are not contiguous", map[string]int64{"cat": 1}, func() { s.Cat(0, of(64, s.Transpose(wide, 0, 1))...) }},
+			{"cat of 65 that are not contiguous", map[string]int64{"cat": 2}, func() { s.Cat(0, of(65, s.Transpose(wide, 0, 1))...) }},
+			{"cat of two types", map[string]int64{"cat": 3}, func() { s.Cat(0, append(of(2, x), double)...) }},
+			{"copies of 65", map[string]int64{"_foreach_copy_": 2}, func() { s.CopyAll(of(65, x), of(65, y)) }},
+			{"a norm", map[string]int64{"_fused_rms_norm": 1}, func() { s.RMSNorm(x, row, 1e-6) }},
+		} {
+			got := fakecard.Count(c.f).Operators
+			if !maps.Equal(got, c.want) {
+				t.Errorf("%s: %v, want %v", c.name, got, c.want)
+			}
+		}
+	})
 }
 
 // TestFresh: memory is not zeros.

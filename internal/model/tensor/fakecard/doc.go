@@ -12,6 +12,8 @@
 //   - memory is handed out filled with NaN, so that nothing may count on zeros;
 //   - a copy from the card that does not wait is not there before something waits.
 //
+// Count says what a step asks of a card: launches, by CUDA's own rule for operators on lists (launches.h), copies, waits.
+//
 // It says nothing of CUDA's own kernels: that they exist, what they round and how fast they are.
 //
 // It knows nothing of this project but libtorch's folder, and only tests may import it: once

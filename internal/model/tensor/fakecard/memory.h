@@ -64,7 +64,7 @@ class Memory final : public c10::DeviceAllocator {
   char *host_base = Blocks(PROT_READ | PROT_WRITE).base;
   std::mutex lock;
   std::map<void *, size_t> sizes;
-  int64_t now = 0, most = 0;
+  int64_t now = 0, most = 0, first = 0, top = 0; // of peak: at its last call, and the most since
 
 public:
   static void release(void *p);
@@ -77,7 +77,7 @@ public:
     const std::lock_guard<std::mutex> hold(lock);
     sizes[p] = n;
     now += int64_t(n);
-    most = std::max(most, now);
+    most = std::max(most, now), top = std::max(top, now);
     return {p, p, &release, c10::Device(c10::DeviceType::CUDA, 0)};
   }
   void free(void *p) {
@@ -95,6 +95,14 @@ public:
     if (!p) return nullptr;
     TORCH_CHECK(untouchable.owns(p), "a tensor of the card has memory that is not the card's");
     return host_base + (static_cast<char *>(p) - untouchable.base);
+  }
+
+  // peak is how many bytes more there were at the most since the last call than at it.
+  int64_t peak() {
+    const std::lock_guard<std::mutex> hold(lock);
+    const int64_t of = top - first;
+    first = top = now;
+    return of;
   }
 
   c10::DeleterFnPtr raw_deleter() const override { return &release; }

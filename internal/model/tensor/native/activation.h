@@ -43,7 +43,7 @@ struct Activation : Function<Activation> {
 };
 
 inline Tensor activation(const Tensor &x, int64_t kind) {
-  if (x.is_cpu() && !on_card(x)) return Activation::apply(x, kind);
+  if (x.is_cpu()) return Activation::apply(x, kind);
   return kind == kSilu ? at::silu(x) : at::gelu(x, "tanh");
 }
 

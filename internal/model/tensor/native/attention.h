@@ -1,10 +1,9 @@
 // Attention over sequences that lie one after another without padding, with an
 // additive bias per head that the sequences share (T5's relative positions).
 //
-// On a CPU in float32 one thread works through whole sequences, all heads: scores,
-// bias, softmax, dropout and the product with v stay in its cache. Only the
-// probabilities are kept for the backward pass. Otherwise the rows are gathered
-// into a padded batch and libtorch's operations do the same.
+// One thread works through whole sequences, all heads: scores, bias, softmax,
+// dropout and the product with v stay in its cache. Only the probabilities are kept
+// for the backward pass. What is not float32 on a CPU is padded.h's.
 #pragma once
 #include "common.h"
 
@@ -155,74 +154,12 @@ struct Attention : Function<Attention> {
   }
 };
 
-// padded_rows is, for each of n sequences of most rows, the row of its j-th element,
-// or its first one where the sequence is shorter.
-inline Tensor padded_rows(const std::vector<int64_t> &start, const std::vector<int64_t> &len, int64_t most, at::Device device) {
-  Tensor index = at::empty({int64_t(start.size()) * most}, at::kLong);
-  int64_t *at = index.data_ptr<int64_t>();
-  for (size_t i = 0; i < start.size(); i++)
-    for (int64_t j = 0; j < most; j++) *at++ = start[i] + (j < len[i] ? j : 0);
-  return index.to(device);
-}
-
-// Softmax of float32 rows. The gradient that libtorch has for it has other bytes with other numbers of threads.
-struct Softmax : Function<Softmax> {
-  static Tensor forward(AutogradContext *ctx, const Tensor &scores) {
-    const at::AutoDispatchBelowADInplaceOrView guard;
-    const Tensor p = at::softmax(scores, -1);
-    ctx->save_for_backward({p});
-    return p;
-  }
-  static variable_list backward(AutogradContext *ctx, variable_list grads) {
-    const Tensor p_ = ctx->get_saved_variables()[0].contiguous(), d_ = grads[0].clone(at::MemoryFormat::Contiguous);
-    const int64_t n = p_.size(-1), rows = p_.numel() / std::max<int64_t>(n, 1);
-    const float *p = p_.data_ptr<float>();
-    float *d = d_.data_ptr<float>();
-    at::parallel_for(0, rows, grain(n), [&](int64_t begin, int64_t end) {
-      redsi_k_softmax_backward(d + begin * n, p + begin * n, nullptr, 0, end - begin, n);
-    });
-    return {d_};
-  }
-};
-
-inline Tensor composed(const Tensor &q, const Tensor &k, const Tensor &v, const Tensor &bias, const Spans &s) {
-  const int64_t n = int64_t(s.size()), width = q.size(1), d = width / s.heads;
-  const auto batch = [&](const Tensor &t, const Tensor &index, int64_t most) { // -> [n, heads, most, d]
-    return t.index_select(0, index).view({n, most, s.heads, d}).transpose(1, 2);
-  };
-  const Tensor q_rows = padded_rows(s.q_start, s.q_len, s.q_most, q.device());
-  const Tensor k_rows = padded_rows(s.k_start, s.k_len, s.k_most, k.device());
-  Tensor scores = at::matmul(batch(q, q_rows, s.q_most), batch(k, k_rows, s.k_most).transpose(2, 3)) * s.scale;
-  if (bias.defined()) scores = scores + bias.slice(1, 0, s.q_most).slice(2, 0, s.k_most).to(scores.scalar_type());
-  const auto lengths = [&](const std::vector<int64_t> &len) {
-    return at::tensor(at::ArrayRef<int64_t>(len), at::kLong).to(q.device()).view({n, 1, 1, 1});
-  };
-  const Tensor column = at::arange(s.k_most, scores.options().dtype(at::kLong).requires_grad(false));
-  Tensor hidden = column >= lengths(s.k_len); // [n, 1, 1, k_most]
-  if (s.causal) {
-    const Tensor row = at::arange(s.q_most, column.options()).view({1, 1, s.q_most, 1});
-    hidden = hidden.logical_or(column > row + lengths(s.k_len) - lengths(s.q_len));
-  }
-  // A padded query may see nothing: a finite lowest number keeps its row free of NaN.
-  scores = scores.to(at::kFloat).masked_fill(hidden, std::numeric_limits<float>::lowest());
-  const Tensor p = seeded_dropout(Softmax::apply(scores).to(v.scalar_type()), s.dropout, s.key);
-  const Tensor padded = at::matmul(p, batch(v, k_rows, s.k_most)).transpose(1, 2).reshape({n * s.q_most, width});
-  // Back to rows of q; rows outside of every sequence get the first padded one's place, as zeros.
-  std::vector<int64_t> back(size_t(q.size(0)), -1);
-  for (int64_t i = 0; i < n; i++)
-    for (int64_t j = 0; j < s.q_len[i]; j++) back[size_t(s.q_start[i] + j)] = i * s.q_most + j;
-  for (int64_t r : back) TORCH_CHECK(r >= 0, "rows of q between the sequences are not supported on this device");
-  return padded.index_select(0, at::tensor(at::ArrayRef<int64_t>(back), at::kLong).to(q.device()));
-}
-
-// attend chooses between both.
 inline Tensor attend(const Tensor &q, const Tensor &k, const Tensor &v, const std::optional<Tensor> &bias,
                      const redsi_attention_args &args) {
   TORCH_CHECK(args.dropout >= 0 && args.dropout < 1, "probability ", args.dropout, " is not in [0, 1)");
   const auto spans = c10::make_intrusive<Spans>(args);
   spans->fit(q, k, v, bias ? *bias : Tensor());
-  if (!plain(q) || !plain(k) || !plain(v) || (bias && !plain(*bias)))
-    return composed(q, k, v, bias ? *bias : Tensor(), *spans);
+  TORCH_CHECK(plain(q) && plain(k) && plain(v) && (!bias || plain(*bias)), "operands are not float32 on a CPU");
   const bool keep = at::GradMode::is_enabled() && (q.requires_grad() || k.requires_grad() || v.requires_grad() ||
                                                    (bias && bias->requires_grad()));
   return Attention::apply(q, k, v, bias, spans, keep);

@@ -4,7 +4,6 @@
 #include <ATen/Parallel.h>
 #include <torch/csrc/autograd/custom_function.h>
 
-#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <optional>
@@ -37,17 +36,9 @@ template <typename F> char *guarded(F f) {
   }
 }
 
-// emulated: the CPU is taken for a card (redsi_emulate).
-inline std::atomic<bool> emulated{false};
-
-// plain: the kernels can work on it. All else is computed by libtorch's operations, the composed path.
-inline bool plain(const Tensor &t) {
-  return t.is_cpu() && t.scalar_type() == at::kFloat && !emulated.load(std::memory_order_relaxed);
-}
-
-// on_card: t lies on a card, or where one is emulated. What is composed for cards makes no copies between
-// host and device and waits for nothing.
-inline bool on_card(const Tensor &t) { return t.is_cuda() || emulated.load(std::memory_order_relaxed); }
+// plain: the kernels can work on it. All else is composed of libtorch's operations, which on a card make no copies
+// between host and device and wait for nothing.
+inline bool plain(const Tensor &t) { return t.is_cpu() && t.scalar_type() == at::kFloat; }
 
 constexpr int64_t kGrain = 16384; // elements per thread below which threads cost more than they win
 inline int64_t grain(int64_t row) { return std::max<int64_t>(1, kGrain / std::max<int64_t>(row, 1)); }

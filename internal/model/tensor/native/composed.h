@@ -57,7 +57,7 @@ char *redsi_batch_attention(void **out, void *q, void *k, void *v, void *bias, i
 // table [buckets, heads], distances [2*most-1] its rows -> [heads, most, most], row i and column j of distance j-i.
 char *redsi_relative_bias(void **out, void *table, void *distances, int64_t most);
 
-// redsi_head_loss on a card, times scale (a tensor of one element) where that is not NULL. last: its gradients begin at
+// redsi_head_loss on a card, or in half precision, times scale (a tensor of one element) where that is not NULL. last: its gradients begin at
 // it, by 1.
 char *redsi_head_slices(void **out, void *h, void *w, void *labels, int64_t ignore, double smooth, void *scale,
                         int last);

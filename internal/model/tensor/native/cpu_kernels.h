@@ -1,6 +1,6 @@
-// Kernels for the CPU of operators that libtorch has for CUDA only, so that the code that calls them on a card
-// runs where one is emulated: the same arguments, results of the same shapes, strides and types (testdata/efficient.json
-// holds them against libtorch's own account), computed in float32.
+// Kernels for the CPU of operators that libtorch has for CUDA only, so that the code that calls them runs on a CPU in half
+// precision, and on a card of software (fakecard): the same arguments, results of the same shapes, strides and types
+// (fakecard/testdata/efficient.json holds them against libtorch's own account), computed in float32.
 #pragma once
 #include "common.h"
 

@@ -14,9 +14,9 @@
 // one gather, attended to by libtorch's memory-efficient kernel in half precision and by products in
 // float32, and put back by one gather; without a bias that kernel takes packed rows as they are, by
 // cumulative lengths, which it refuses together with a bias. The head's loss holds logits of a slice
-// of rows. Nothing of it copies between host and device or waits. Operators that only CUDA has get
-// kernels for the CPU here, so that where a card is emulated the same calls are made. docs/card.md says what of it has run
-// on a card.
+// of rows. Nothing of it copies between host and device or waits. A CPU in half precision computes the same way.
+// Operators that only CUDA has get kernels for the CPU here, for it and for the card of software. docs/card.md says what
+// of it has run on a card.
 //
 // A tensor is a pointer to a torch::Tensor, owned by the caller. A function's
 // string is libtorch's error, empty when there was none.

@@ -80,9 +80,7 @@ inline Tensor head_loss(const Tensor &h, const Tensor &w, const Tensor &labels, 
   TORCH_CHECK(h.dim() == 2 && w.dim() == 2 && h.size(1) == w.size(1), "the weight does not fit the hidden states");
   TORCH_CHECK(labels.dim() == 1 && labels.size(0) == h.size(0) && labels.scalar_type() == at::kLong,
               "labels must be int64, one per row");
-  if (!plain(h) || !plain(w))
-    return at::cross_entropy_loss(at::linear(h, w).to(at::kFloat), labels, {}, at::Reduction::Mean, ignore,
-                                  smooth);
+  TORCH_CHECK(plain(h) && plain(w), "operands are not float32 on a CPU"); // else slices.h
   const bool gradients = at::GradMode::is_enabled() && (h.requires_grad() || w.requires_grad());
   return HeadLoss::apply(h, w, labels, ignore, smooth, gradients);
 }

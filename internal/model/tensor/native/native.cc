@@ -22,7 +22,7 @@ namespace redsi {
 
 Tensor seeded_dropout(const Tensor &x, double p, uint64_t key) {
   if (p == 0) return x;
-  if (on_card(x)) return std::get<0>(at::native_dropout(x, p, true));
+  if (x.is_cuda()) return std::get<0>(at::native_dropout(x, p, true));
   at::Generator generator = at::globalContext().defaultGenerator(x.device());
   {
     std::lock_guard<std::mutex> lock(generator.mutex());
@@ -197,8 +197,6 @@ char *redsi_card_memory(int device, int64_t *now, int64_t *most) {
   });
 }
 
-void redsi_emulate(int on) { emulated = on != 0; }
-
 // The pinned block is not used again before it is copied: its allocator sees to that.
 static Tensor pinned(const int64_t *numbers, int64_t n, bool pin) {
   Tensor host = at::empty({n}, at::TensorOptions().dtype(at::kLong).pinned_memory(pin));
@@ -235,7 +233,7 @@ char *redsi_dropout(void **out, void *x_, void *residual_, double p, uint64_t ke
       return;
     }
     const Tensor dropped = seeded_dropout(x, p, key);
-    if (residual && p > 0 && on_card(x) && dropped.scalar_type() == residual->scalar_type()) {
+    if (residual && p > 0 && dropped.scalar_type() == residual->scalar_type()) {
       *out = new Tensor(Tensor(dropped).add_(*residual));
       return;
     }
@@ -247,9 +245,7 @@ char *redsi_relu_dropout(void **out, void *x_, double p, uint64_t key) {
   return guarded([&] {
     const Tensor &x = deref(x_);
     TORCH_CHECK(p >= 0 && p < 1, "probability ", p, " is not in [0, 1)");
-    *out = new Tensor(plain(x)     ? ReluDropout::apply(x, p, int64_t(key))
-                      : on_card(x) ? ComposedRelu::apply(x, p)
-                                   : seeded_dropout(at::relu(x), p, key));
+    *out = new Tensor(plain(x) ? ReluDropout::apply(x, p, int64_t(key)) : ComposedRelu::apply(x, p, int64_t(key)));
   });
 }
 
@@ -261,7 +257,7 @@ char *redsi_rms_norm(void **out, void *x_, void *w_, double eps) {
       *out = new Tensor(RMSNorm::apply(x, w, eps));
       return;
     }
-    if (on_card(x) && w.scalar_type() == x.scalar_type()) {
+    if (w.scalar_type() == x.scalar_type()) {
       *out = new Tensor(FusedRMSNorm::apply(x, w, eps));
       return;
     }
@@ -337,7 +333,7 @@ char *redsi_add_rows(void *to_, void *index_, void *from_) {
     TORCH_CHECK(to.dim() == 2 && from.dim() == 2 && to.size(1) == from.size(1) && index.dim() == 1 &&
                     index.size(0) == from.size(0) && index.scalar_type() == at::kLong,
                 "rows do not fit");
-    if (on_card(to)) {
+    if (to.is_cuda()) {
       add_rows_on_card(to, index, from);
       return;
     }

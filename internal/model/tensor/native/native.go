@@ -61,9 +61,6 @@ func CardFree(device int) (free, total int64, msg string) {
 // CPUCapability is the instruction set that libtorch computes with, such as "AVX512".
 func CPUCapability() string { return message(C.redsi_cpu_capability()) }
 
-// Emulate says whether the CPU is taken for a card.
-func Emulate(on bool) { C.redsi_emulate(flag(on)) }
-
 // Upload is a tensor of numbers on a card, or on the CPU (-1), in one transfer.
 func Upload(numbers []int64, device int) (out Tensor, msg string) {
 	msg = message(C.redsi_upload(&out, (*C.int64_t)(unsafe.SliceData(numbers)), C.int64_t(len(numbers)), C.int(device)))
@@ -74,15 +71,6 @@ func Upload(numbers []int64, device int) (out Tensor, msg string) {
 func UploadInto(to Tensor, numbers []int64) (msg string) {
 	return message(C.redsi_upload_into(to, (*C.int64_t)(unsafe.SliceData(numbers)), C.int64_t(len(numbers))))
 }
-
-// Counter counts what operators on its thread ask of a card.
-type Counter unsafe.Pointer
-
-// CountBegin counts until CountEnd on the same thread.
-func CountBegin() Counter { return Counter(C.redsi_count_begin()) }
-
-// CountEnd is what was counted: lines of a kind, a name and a number.
-func CountEnd(c Counter) string { return message(C.redsi_count_end(unsafe.Pointer(c))) }
 
 // Dropout is (residual, or 0 where that is nil) + x with elements set to zero with
 // probability p in [0, 1), the others scaled by 1/(1-p). On a CPU the mask is a

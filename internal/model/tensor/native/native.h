@@ -18,18 +18,10 @@ char *redsi_card_memory(int device, int64_t *now, int64_t *most);
 // Bytes of a CUDA device that nothing has, with what libtorch keeps for its own use, and all of them.
 char *redsi_card_free(int device, int64_t *free, int64_t *total);
 
-// Whether the CPU is taken for a card: everything is composed of libtorch's operations.
-void redsi_emulate(int on);
-
 // n numbers in one transfer to a device, -1 being the CPU; asynchronous to a card, from pinned memory.
 char *redsi_upload(void **out, const int64_t *numbers, int64_t n, int device);
 // The same into a vector of int64 that is there.
 char *redsi_upload_into(void *to, const int64_t *numbers, int64_t n);
-
-// What operators on this thread ask of a card, from begin to end, which frees it. The text of
-// redsi_count_end is to be freed: lines of "kind name number", see count.cc.
-void *redsi_count_begin(void);
-char *redsi_count_end(void *counter);
 
 // (residual or 0) + dropout(x).
 char *redsi_dropout(void **out, void *x, void *residual, double p, uint64_t key);
@@ -39,7 +31,7 @@ char *redsi_rms_norm(void **out, void *x, void *w, double eps);
 // gelu by tanh (0) or silu (1) of each element; on a CPU the same bytes for any number of threads.
 char *redsi_activation(void **out, void *x, int64_t kind);
 
-// One call of attention: n sequences, sequence i with q_len[i] rows of q from row
+// One call of attention on a CPU in float32: n sequences, sequence i with q_len[i] rows of q from row
 // q_start[i] on and k_len[i] rows of k and v.
 typedef struct {
   const int64_t *q_start, *q_len, *k_start, *k_len;
@@ -103,8 +95,8 @@ char *redsi_linear(void **out, void *x, void *w, void *bias);
 // x·wᵀ of matrices of half precision, as float32.
 char *redsi_wide_linear(void **out, void *x, void *w);
 
-// Mean cross entropy of the logits h·wᵀ over labels that are not ignore; smooth of each label's weight is
-// spread evenly over all tokens.
+// Mean cross entropy of the logits h·wᵀ over labels that are not ignore, on a CPU in float32; smooth of each label's
+// weight is spread evenly over all tokens.
 char *redsi_head_loss(void **out, void *h, void *w, void *labels, int64_t ignore, double smooth);
 
 #ifdef __cplusplus

@@ -132,6 +132,19 @@ struct Unpad : Function<Unpad> {
   }
 };
 
+// softmax_gradient is dp∘p - p·rowsum(dp∘p). On a CPU libtorch's has other bytes with other numbers of threads.
+inline Tensor softmax_gradient(const Tensor &dp, const Tensor &p) {
+  if (!p.is_cpu()) return at::_softmax_backward_data(dp, p, -1, p.scalar_type());
+  const Tensor d_ = dp.to(at::kFloat, false, true), p_ = p.to(at::kFloat).contiguous();
+  const int64_t n = p_.size(-1), rows = p_.numel() / std::max<int64_t>(n, 1);
+  float *d = d_.data_ptr<float>();
+  const float *of = p_.data_ptr<float>();
+  at::parallel_for(0, rows, grain(n), [&](int64_t begin, int64_t end) {
+    redsi_k_softmax_backward(d + begin * n, of + begin * n, nullptr, 0, end - begin, n);
+  });
+  return d_.to(p.scalar_type());
+}
+
 // Products is softmax(scale·q·kᵀ + bias)·v in libtorch's products: q [n, heads, m, d], k and v [n, heads, l, d], the
 // bias of q's type and [n or 1, heads or 1, m or 1, l].
 struct Products : Function<Products> {
@@ -180,7 +193,7 @@ struct Products : Function<Products> {
     at::bmm_out(dv, dropped.transpose(1, 2), g);
     Tensor dp = at::bmm(g, v.transpose(1, 2));
     if (dropout > 0) dp = at::native_dropout_backward(dp, mask, 1 / (1 - dropout));
-    const Tensor ds = at::_softmax_backward_data(dp, p, -1, p.scalar_type());
+    const Tensor ds = softmax_gradient(dp, p);
     if (scale == 1) {
       at::bmm_out(dq, ds, k);
       at::bmm_out(dk, ds.transpose(1, 2), q);
@@ -206,11 +219,9 @@ inline bool lies_well(const Tensor &bias) {
   return true;
 }
 
-// fused_fits: libtorch's memory-efficient kernel takes q's type on its device, heads of d. An emulated card is one
-// that has it. Cards before compute capability 8.0 have none for bfloat16: libtorch is asked once for each.
+// fused_fits: libtorch's memory-efficient kernel takes q's type on its card, heads of d. Cards before compute capability 8.0 have none for bfloat16: libtorch is asked once for each.
 inline bool fused_fits(const Tensor &q, int64_t d) {
-  if (!on_card(q) || (q.scalar_type() != at::kHalf && q.scalar_type() != at::kBFloat16) || d % 8 != 0) return false;
-  if (!q.is_cuda()) return true;
+  if (!q.is_cuda() || (q.scalar_type() != at::kHalf && q.scalar_type() != at::kBFloat16) || d % 8 != 0) return false;
   static std::mutex mutex;
   static std::map<std::tuple<int, int, int64_t>, bool> known;
   const std::lock_guard<std::mutex> lock(mutex);

@@ -1,10 +1,10 @@
-// Norms, dropout and sums of rows on a card, of few launches each.
+// Norms, dropout and sums of rows, of few launches each on a card.
 #pragma once
 #include "common.h"
 
 namespace redsi {
 
-// FusedRMSNorm is one kernel forward and CUDA's own backward, which cpu_kernels.h stands in for.
+// FusedRMSNorm is one kernel forward and CUDA's own backward, which a CPU has from cpu_kernels.h.
 struct FusedRMSNorm : Function<FusedRMSNorm> {
   static Tensor forward(AutogradContext *ctx, const Tensor &x_, const Tensor &w, double eps) {
     const at::AutoDispatchBelowADInplaceOrView guard;
@@ -24,10 +24,9 @@ struct FusedRMSNorm : Function<FusedRMSNorm> {
 
 // ComposedRelu is dropout(max(x, 0)). Its result says which elements went on: nothing else is kept.
 struct ComposedRelu : Function<ComposedRelu> {
-  static Tensor forward(AutogradContext *ctx, const Tensor &x, double p) {
+  static Tensor forward(AutogradContext *ctx, const Tensor &x, double p, int64_t key) {
     const at::AutoDispatchBelowADInplaceOrView guard;
-    Tensor y = at::relu(x);
-    if (p > 0) y = std::get<0>(at::native_dropout(y, p, true));
+    const Tensor y = seeded_dropout(at::relu(x), p, uint64_t(key));
     ctx->save_for_backward({y});
     ctx->saved_data["p"] = p;
     return y;
@@ -37,7 +36,7 @@ struct ComposedRelu : Function<ComposedRelu> {
     const double p = ctx->saved_data["p"].toDouble();
     Tensor dx = at::threshold_backward(grads[0], ctx->get_saved_variables()[0], 0);
     if (p > 0) dx.mul_(1 / (1 - p));
-    return {dx, Tensor()};
+    return {dx, Tensor(), Tensor()};
   }
 };
 

@@ -1,3 +1,5 @@
+//go:build linux
+
 package fit
 
 import (
@@ -10,17 +12,15 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
 	"github.com/redsi/redsi/internal/model/train"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestCardEndsByScale: training whose loss scale has fallen below 1 ends as diverged, as does one that goes on from a
 // checkpoint of such, which is read.
 func TestCardEndsByScale(t *testing.T) {
-	defer tensor.Emulate()()
-	l, folder := learnerAt(t, without(toy()), tensor.CUDA(0), tensor.F16, ""), t.TempDir()
+	l, folder := learnerAt(t, without(toy()), tensor.F16), t.TempDir()
 	l.scaler.Scale = 0x1p-20
-	if err := errors.Join(l.Save(folder), l.Load(folder)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errors.Join(l.Save(folder), l.Load(folder)))
 	k := t5Task(t, l, &shelf{folder: t.TempDir()})
 	k.Steps, k.EvaluateEvery, k.CheckpointEvery = 10, 10, 10
 	var diverged *train.DivergedError
@@ -35,8 +35,7 @@ func TestCardWideProducts(t *testing.T) {
 	losses := map[tensor.DType]train.Loss{}
 	for _, compute := range []tensor.DType{tensor.F32, tensor.F16} {
 		func() {
-			defer tensor.Emulate()()
-			m := modelAt(t, without(toy()), tensor.CUDA(0))
+			m := modelAt(t, without(toy()))
 			tensortest.Run(t, func(s *tensor.Scope) {
 				tensor.NoGrad(func() {
 					for _, p := range m.Params() {
@@ -46,7 +45,7 @@ func TestCardWideProducts(t *testing.T) {
 					}
 				})
 			})
-			l := learnerOn(t, m, compute, "")
+			l := learnerOn(t, m, compute)
 			losses[compute] = lossesFrom(t, l, 0, 1)[0]
 			if n := l.Skipped(); n != 0 {
 				t.Errorf("%v: %d updates were left out", compute, n)

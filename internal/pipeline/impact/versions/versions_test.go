@@ -10,14 +10,14 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/host/git"
+	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/step"
 )
 
 func write(t *testing.T, name, text string) {
 	t.Helper()
-	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, name, text)
 }
 
 // TestFiles: a commit's files are read as they were, whatever is here now; a lock file that it
@@ -47,20 +47,14 @@ func TestFiles(t *testing.T) {
 	write(t, "redsi.lock", "{}")
 	write(t, "data/c.csv", "here")
 	id, err := git.Resolve(t.Context(), ".", "HEAD")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	f, err := Open(t.Context(), ".", id, filepath.Join(".redsi", "modules"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	files, err := f.Pipeline("pipelines.hcl")
 	if err != nil || len(files) != 2 || string(files["pipelines.hcl"]) != "# before\n" {
 		t.Errorf("%q, %v", files, err)
 	}
-	if _, err := f.Pipeline("nowhere"); err == nil || !strings.Contains(err.Error(), "has no pipeline nowhere") {
-		t.Error(err)
-	}
+	errtest.Says(t, errtest.Of(f.Pipeline("nowhere")), "has no pipeline nowhere")
 	if b, err := f.ReadFile("redsi.lock"); err == nil {
 		t.Errorf("the lock file of today: %q", b)
 	}

@@ -1,10 +1,9 @@
 checklist {
   selection = ["best"]
-  search    = { rate = 1, warmup = null }
+  search    = { rate = 1, warmup = null, (local.x) = "no" }
   select    = "best"
   acl       = { A1 = "yes", A9 = [] }
   neurips   = "1"
-  acm       = { (local.x) = "no" }
 
   dataset "nq" {
     licence   = "CC"

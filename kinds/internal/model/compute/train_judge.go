@@ -88,7 +88,7 @@ func (j *judge) evaluate(ctx context.Context, at int64) (map[string]float64, err
 	case without > 0:
 		j.x.Log.Warn("scores overflowed fp16: these queries count as without hypotheses", "step", at, "queries", without, "of", len(found))
 	}
-	report, err := metrics.Evaluate(j.metrics, metrics.PostFiltered, rankings, &j.qrels)
+	report, err := metrics.Scoring{Metrics: j.metrics, Mode: metrics.PostFiltered}.Score(trec.Held(rankings), &j.qrels)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,2 @@
+// Package errtest judges the errors that a test meets. It is for tests alone.
+package errtest

@@ -29,13 +29,6 @@ func rateOf(s *tensor.Scope, rate float64) *tensor.Tensor {
 	return s.Full(rate, tensor.F32, tensor.CPU, 1)
 }
 
-func state(a *Optimizer) (all [][]byte) {
-	for i, p := range a.params {
-		all = append(all, p.Tensor.Bytes(), a.At(a.means[i].first).Bytes(), a.At(a.means[i].second).Bytes())
-	}
-	return all
-}
-
 func TestStepOnIsStep(t *testing.T) {
 	for _, o := range []Options{options, {Beta1: 0, Beta2: 0.999, Eps: 1e-8}} {
 		tensortest.Run(t, func(s *tensor.Scope) {

@@ -347,9 +347,7 @@ func loadPaper(t *testing.T, beside map[string][]byte, variables ...string) map[
 	maps.Copy(sources, beside)
 	p, ds := pipeline.Load(sources, pipeline.Options{Registry: kinds.Registry(), Vars: vars,
 		World: pipeline.World{ReadFile: func(name string) ([]byte, error) { return os.ReadFile(filepath.Join("..", "..", name)) }}})
-	if ds.HasErrors() {
-		t.Fatal(ds.Err())
-	}
+	errtest.None(t, ds.Err())
 	tasks := map[string]step.Task{}
 	for _, s := range p.Steps {
 		tasks[s.Address] = s.Task

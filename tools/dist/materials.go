@@ -89,6 +89,12 @@ func (r *release) addLibraries() error {
 	return nil
 }
 
+// addArticles adds the articles that generated corpora are made of.
+func (r *release) addArticles() error {
+	r.add("articles of English Wikipedia", "", "pkg:generic/wikipedia-articles", "CC-BY-SA-3.0")
+	return nil
+}
+
 // addTexts adds the licences that match a pattern, each in a folder of what it is of, and counts them.
 func (r *release) addTexts(pattern string) int {
 	found, _ := filepath.Glob(pattern) // the patterns are right

@@ -51,6 +51,7 @@ pandas = ["pandas>=1.5"]
 	write("python/redsi/py.typed", "")
 	write("README.md", "# r\n[docs](docs/a.md#b) ![p](docs/p.png) [web](https://example.org) [here](#r)\n")
 	write("LICENSE", "ours")
+	write(articles, "theirs")
 	write("go.mod", "module example.org/m\n\ngo 1.26\n")
 	write("main.go", "package main\n\nfunc main() {}\n")
 	write("tools/temporal-server/go.mod", "module example.org/s\n\ngo 1.26\n")
@@ -59,7 +60,7 @@ pandas = ["pandas>=1.5"]
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	for _, args := range [][]string{{"init", "-q"}, {"add", "python/pyproject.toml", "python/redsi/*.py", "python/redsi/py.typed", "README.md", "LICENSE"}} {
+	for _, args := range [][]string{{"init", "-q"}, {"add", "python/pyproject.toml", "python/redsi/*.py", "python/redsi/py.typed", "README.md", "LICENSE", articles}} {
 		if out, err := exec.Command("git", append([]string{"-C", root}, args...)...).CombinedOutput(); err != nil {
 			t.Fatalf("git %v: %v: %s", args, err, out)
 		}
@@ -127,7 +128,7 @@ func TestWheel(t *testing.T) {
 		t.Errorf("the last file is %s", last)
 	}
 	for _, name := range []string{"redsi/__init__.py", "redsi/py.typed", "redsi-1.2.3.data/scripts/redsi", "redsi-1.2.3.data/scripts/redsi-temporal-server",
-		info + "licenses/LICENSE", info + "sboms/redsi.cdx.json", info + "METADATA", info + "WHEEL"} {
+		info + "licenses/LICENSE", info + "licenses/articles/ATTRIBUTION.md", info + "sboms/redsi.cdx.json", info + "METADATA", info + "WHEEL"} {
 		if _, ok := files[name]; !ok {
 			t.Errorf("there is no %s in %q", name, order)
 		}
@@ -149,7 +150,7 @@ func TestWheel(t *testing.T) {
 	head, description, _ := strings.Cut(files[info+"METADATA"], "\n\n")
 	for _, want := range []string{"Metadata-Version: 2.4", "Name: redsi", "Version: 1.2.3", "Requires-Python: >=3.9", "Requires-Dist: zstandard>=0.20", "Classifier: Typing :: Typed",
 		"Provides-Extra: models", `Requires-Dist: redsi-models==1.2.3; extra == "models"`, `Requires-Dist: pandas>=1.5; extra == "pandas"`,
-		"License-Expression: Apache-2.0 AND BSD-3-Clause", "License-File: LICENSE", "Description-Content-Type: text/markdown"} {
+		"License-Expression: Apache-2.0 AND BSD-3-Clause AND CC-BY-SA-3.0", "License-File: LICENSE", "License-File: articles/ATTRIBUTION.md", "Description-Content-Type: text/markdown"} {
 		if !slices.Contains(strings.Split(head, "\n"), want) {
 			t.Errorf("METADATA lacks %q:\n%s", want, head)
 		}

@@ -58,6 +58,9 @@ type part struct {
 // Where installers of wheels look for programs, and where what is said about a product lies: in an archive, at the top.
 const scripts, about = "{data}/scripts/", "{info}/"
 
+// articles says whose the articles of Wikipedia are that generated corpora are made of.
+const articles = "internal/corpora/synth/ATTRIBUTION.md"
+
 // parts is the description of all products: the one place that says what goes where.
 func (r *release) parts() []part {
 	type in = map[string]string
@@ -74,6 +77,8 @@ func (r *release) parts() []part {
 		{tree: "python/redsi/", to: in{redsiWheel: "redsi/"}},
 		{tree: "python/redsi_models/", to: in{modelsWheel: "redsi_models/"}},
 		{tree: "LICENSE", to: in{archive: "./", redsiWheel: about + "licenses/", modelsWheel: about + "licenses/"}},
+		// Both programs have the articles inside.
+		{tree: articles, to: in{archive: about + "licenses/articles/", redsiWheel: about + "licenses/articles/", modelsWheel: about + "licenses/articles/"}, of: r.addArticles},
 		// A wheel's README is its description, and redsi has the paper's pipeline inside.
 		{tree: "README.md", to: in{archive: "./"}},
 		{tree: "CHANGELOG.md", to: in{archive: "./"}},

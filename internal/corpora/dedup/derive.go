@@ -99,7 +99,7 @@ func (d *derived) reset(h *nq.Header) {
 	d.h, d.titled, d.located = h, false, false
 }
 
-// key derives one key string into a buffer that the next call reuses.
+// appendKey derives one key string into a buffer that the next call reuses.
 func (d *derived) appendKey(k *Key) ([]byte, error) {
 	b, err := k.derive(d.scratch[:0], d)
 	if err == nil && !utf8.Valid(b) {
@@ -110,11 +110,6 @@ func (d *derived) appendKey(k *Key) ([]byte, error) {
 	}
 	d.scratch = b
 	return b, nil
-}
-
-func (d *derived) key(k Key) (string, error) {
-	b, err := d.appendKey(&k)
-	return string(b), err
 }
 
 func (d *derived) digest(dst []byte, key [16]byte) ([]byte, error) {

@@ -104,7 +104,8 @@ func (k Key) Of(h *nq.Header, o Options, s Sources) (string, error) {
 	}
 	d := derived{o: &o, s: &s}
 	d.reset(h)
-	return d.key(k)
+	b, err := d.appendKey(&k)
+	return string(b), err
 }
 
 func TestKeyErrors(t *testing.T) {

@@ -49,9 +49,9 @@ func (c compareConfig) checkClaims(list []metrics.Metric) (ps step.Problems) {
 	for _, name := range slices.Sorted(maps.Keys(c.Claims)) {
 		q, at := c.Claims[name], fmt.Sprintf("claims[%q]", name)
 		inout.Check(&ps, at, name != "" && !strings.Contains(name, "'."), "cannot be named in a path of the report: give a name without '.")
-		for attr, system := range map[string]string{".a": q.A, ".b": q.B} {
-			_, ok := c.Systems[system]
-			inout.Check(&ps, at+attr, ok, "%q is not one of the systems %v", system, slices.Sorted(maps.Keys(c.Systems)))
+		for _, side := range [][2]string{{".a", q.A}, {".b", q.B}} {
+			_, ok := c.Systems[side[1]]
+			inout.Check(&ps, at+side[0], ok, "%q is not one of the systems %v", side[1], slices.Sorted(maps.Keys(c.Systems)))
 		}
 		inout.Check(&ps, at+".measure", placeOf(q.Measure, list) >= 0, "%q is not one of measures %v", q.Measure, list)
 		inout.Check(&ps, at+".margin", (q.Margin > 0) == (q.Claim == claimNear), "is for near, which needs one above 0")

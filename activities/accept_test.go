@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -21,12 +22,7 @@ func TestAccepts(t *testing.T) {
 	top := t.TempDir()
 	inside, outside := filepath.Join(top, "in"), filepath.Join(top, "inside-not")
 	for _, d := range []string{filepath.Join(inside, "sub"), outside} {
-		if err := os.MkdirAll(d, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(d, "p.hcl"), nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, filepath.Join(d, "p.hcl"), "")
 	}
 	for link, to := range map[string]string{"out.hcl": filepath.Join(outside, "p.hcl"), "folder": outside} {
 		errtest.None(t, os.Symlink(to, filepath.Join(inside, link)))

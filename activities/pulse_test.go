@@ -3,7 +3,6 @@ package activities
 import (
 	"context"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"testing"
 	"testing/synctest"
@@ -20,6 +19,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -68,9 +68,7 @@ func TestEveryActivityBeats(t *testing.T) {
 // TestLoadSaysHowFarItIs: hashing a large local source is told with its bytes.
 func TestLoadSaysHowFarItIs(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "source")
-	if err := os.WriteFile(file, make([]byte, 1<<20), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, file, make([]byte, 1<<20))
 	a := &Activities{Store: artifacts.Alone(mem.New()), Registry: step.NewRegistry(), Log: slog.New(slog.DiscardHandler),
 		Accept: []string{filepath.Dir(file)},
 		Open: func(ctx context.Context, _ string, _ map[string]string, _ []string) (*plan.Plan, string, error) {

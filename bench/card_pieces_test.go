@@ -18,6 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/fakecard"
 	"github.com/redsi/redsi/internal/model/trial"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestMain: the test's program is the bench, where it is started as one, and a piece of it; else it has a card of software.
@@ -133,13 +134,9 @@ func checkGraphs(t *testing.T, device string, g *graphs) {
 // TestSingle: a training that is to ask for operation by operation replays nothing.
 func TestSingle(t *testing.T) {
 	w, err := onDevice([]string{"-quick", "-dtype=fp32", "-single", quickModel(t, t.TempDir(), "train")}, cardTrain)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	defer w.close()
-	if _, err := w.run(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errtest.Of(w.run()))
 	if got, want := *w.graphs(), (graphs{Single: int64(quickSizes.updates)}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
@@ -157,13 +154,9 @@ func TestCardLines(t *testing.T) {
 		if strings.HasPrefix(l.name, "cuda/train_") && !strings.HasPrefix(l.name, "cuda/train_base_vs_b") {
 			continue // as small as each other, and with one peer
 		}
-		if err := l.needs(e); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, l.needs(e))
 		command, err := l.peer.command(e)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		if command[0] == machinePython() {
 			l.peer = l.ours
 		}
@@ -209,9 +202,7 @@ func TestFlops(t *testing.T) {
 		return w.run()
 	}
 	operations, err := work("card-products", "-flops", model)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if each := operations / float64(quickSizes.updates); each < 1e6 {
 		t.Errorf("%g operations an update", each)
 	}

@@ -13,7 +13,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // testParts is a workload whose slice is as much as its argument says; of 6 it says that it replays graphs.
@@ -96,25 +98,19 @@ func TestOnce(t *testing.T) {
 // TestRows: a row tells how much of a work it is of and what was replayed; one that was measured quickly is not kept.
 func TestRows(t *testing.T) {
 	t.Chdir(t.TempDir())
-	if err := os.Mkdir(filepath.Dir(resultsFile), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.Mkdir(filepath.Dir(resultsFile), 0o755))
 	all := []line{
 		{name: "slices", value: flops, sliced: true, unlike: true, ours: partsOf("6"), peer: partsOf("2")},
 		{name: "whole", value: perUnit, sliced: true, toEnd: true, unlike: true, ours: partsOf("4"), peer: partsOf("4")},
 	}
 	e := &env{ctx: context.Background(), pairs: 1, slices: 1, cores: 1, quick: true}
-	if err := measureAll(e, all[:1]); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, measureAll(e, all[:1]))
 	if data, err := os.ReadFile(resultsFile); err == nil {
 		t.Fatalf("a quick run left %s", data)
 	}
 	e.quick = false
 	for _, lines := range [][]line{all, all[1:]} { // the second replaces the first one's row, and leaves the other
-		if err := measureAll(e, lines); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, measureAll(e, lines))
 	}
 	got := goldens.Lines[map[string]any](t, resultsFile)
 	for _, row := range got {

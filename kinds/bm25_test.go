@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/corpora/trec"
 	"github.com/redsi/redsi/internal/ranking/metrics"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -38,9 +39,7 @@ func (l *local) ranked(kind string, config map[string]any) (map[string]string, m
 		return nil, nil, err
 	}
 	rankings, err := trec.ReadRun(bytes.NewReader(l.bytes(res.Outputs["run"])))
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	errtest.None(l.t, err)
 	out := map[string]string{}
 	for _, r := range rankings {
 		out[r.Query] = strings.Join(metrics.Documents(&r), " ")
@@ -56,9 +55,7 @@ func TestBM25(t *testing.T) {
 	l := newLocal(t)
 	corpus, queries := l.askedOfRivers()
 	run, report, err := l.ranked("bm25", map[string]any{"corpus": corpus, "queries": queries})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if len(run) != 2 || run["2"] != "1 0" || run["4"] != "2 4" {
 		t.Errorf("run %v", run)
 	}
@@ -68,16 +65,12 @@ func TestBM25(t *testing.T) {
 		}
 	}
 	run, report, err = l.ranked("bm25", map[string]any{"corpus": corpus, "queries": queries, "expand": []any{queries}, "depth": int64(1)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if run["4"] != "1" || report["appended_queries"] != 1. || report["expanded_documents"] != 1. {
 		t.Errorf("expanded: run %v, report %v", run, report)
 	}
 	res, err := l.do("bm25", map[string]any{"corpus": corpus, "queries": queries})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if got, want := string(l.bytes(res.Outputs["qrels"])), "2 0 1 2\n2 0 0 1\n3 0 2 1\n4 0 4 1\n"; got != want {
 		t.Errorf("qrels %q, want %q", got, want)
 	}
@@ -100,9 +93,7 @@ func TestBM25Options(t *testing.T) {
 	} {
 		c.config["corpus"], c.config["queries"] = corpus, queries
 		run, _, err := l.ranked("bm25", c.config)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		if run["2"] != c.want {
 			t.Errorf("%v: %q, want %q", c.config, run["2"], c.want)
 		}

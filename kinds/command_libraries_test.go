@@ -10,6 +10,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/libraries"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -25,12 +26,7 @@ func shellPython(t *testing.T, dir, numpy string) {
 		filepath.Join(site, "numpy-"+numpy+".dist-info/RECORD"):   "",
 		filepath.Join(site, "sitecustomize.py"):                   "",
 	} {
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Program(t, name, text)
 	}
 	for _, name := range []string{"python", "pypy"} {
 		errtest.None(t, os.Symlink("/bin/sh", filepath.Join(dir, "bin", name)))

@@ -20,6 +20,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
@@ -54,9 +55,7 @@ table "t" {
 func writePipeline(t *testing.T, text string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "p.hcl")
-	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, file, text)
 	return file
 }
 
@@ -141,9 +140,7 @@ func TestCommandKey(t *testing.T) {
 		t.Error("another script has the same key")
 	}
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "sh"), []byte("#!/bin/sh\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Program(t, filepath.Join(dir, "sh"), "#!/bin/sh\n")
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 	if keys(base) == before || keys(scripted) == scriptedBefore || keys(unnamed) != unnamedBefore {
 		t.Error("another program has the same key, or one that is not named has not")
@@ -257,9 +254,7 @@ func TestCommandOtherProgram(t *testing.T) {
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 	tool := filepath.Join(dir, "tool")
 	write := func(text string) {
-		if err := os.WriteFile(tool, []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Program(t, tool, text)
 	}
 	write("#!/bin/sh\necho 1 > out/o\n")
 	l := newLocal(t)

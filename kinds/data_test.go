@@ -173,9 +173,7 @@ func TestBadRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	broken := filepath.Join(dir, "nq-train-08.jsonl.gz") // ends within the stream, after its first lines
-	if err := os.WriteFile(broken, cut[:len(cut)*9/10], 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, broken, cut[:len(cut)*9/10])
 	file := write(t, dir, "bad.hcl", badPipeline)
 	l := newLocal(t)
 	res := l.results(file, map[string]string{"files": list(bad), "policy": "skip"})["step.extract.train"]

@@ -20,6 +20,7 @@ import (
 	"github.com/redsi/redsi/internal/model/t5"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/ranking/retrieve"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -90,9 +91,7 @@ func readFile(t *testing.T, path string) []byte {
 func (l *local) set(ids *docid.Set) step.Input {
 	l.t.Helper()
 	var b bytes.Buffer
-	if err := ids.Write(&b); err != nil {
-		l.t.Fatal(err)
-	}
+	errtest.None(l.t, ids.Write(&b))
 	return l.blob("docid/ids", b.Bytes())
 }
 
@@ -106,18 +105,12 @@ func compressed[T any](t *testing.T, values []T) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	z, err := zstd.NewWriter(&b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	e := json.NewEncoder(z)
 	for _, v := range values {
-		if err := e.Encode(v); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, e.Encode(v))
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, z.Close())
 	return b.Bytes()
 }
 
@@ -130,15 +123,11 @@ func (l *local) model(ids *docid.Set) step.Input {
 	c.VocabSize = askedRows
 	c.DModel, c.DKV, c.DFF, c.NumLayers, c.NumDecoderLayers, c.NumHeads, c.TieEmbeddings = 16, 8, 32, 1, 1, 2, false
 	m, err := seq2seq.Init(c, 11, tensor.CPU)
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	errtest.None(l.t, err)
 	defer m.Close()
 	if ids.Kind == docid.KindAtomic {
 		_, last := ids.TokenRange() // some documents take rows that there are
-		if err := m.Extend(int64(last)+1-c.VocabSize, 12); err != nil {
-			l.t.Fatal(err)
-		}
+		errtest.None(l.t, m.Extend(int64(last)+1-c.VocabSize, 12))
 	} else {
 		scale, ends, large := make([]float32, c.VocabSize), make([]float32, c.VocabSize*c.DModel), make([]float32, c.DModel)
 		for _, id := range ids.Identifiers {
@@ -155,21 +144,13 @@ func (l *local) model(ids *docid.Set) step.Input {
 				s.AddInPlace(head, s.FromFloat32s(ends, tensor.CPU, c.VocabSize, c.DModel))
 			})
 		})
-		if err != nil {
-			l.t.Fatal(err)
-		}
+		errtest.None(l.t, err)
 	}
 	folder := l.t.TempDir()
-	if err := m.Save(folder); err != nil {
-		l.t.Fatal(err)
-	}
+	errtest.None(l.t, m.Save(folder))
 	settings, err := retrieve.SettingsFor(ids, retrieve.Inputs{MaxInput: 12, MaxQuery: 11, Lowercase: true})
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	if err := settings.Write(folder); err != nil {
-		l.t.Fatal(err)
-	}
+	errtest.None(l.t, err)
+	errtest.None(l.t, settings.Write(folder))
 	return l.folder("dsi/model", folder, seq2seq.ConfigFile, seq2seq.WeightsFile, retrieve.SettingsFile)
 }
 
@@ -177,9 +158,7 @@ func (l *local) model(ids *docid.Set) step.Input {
 func (e *asked) trainedOn(ids *docid.Set) step.Input {
 	e.t.Helper()
 	settings, err := retrieve.SettingsFor(ids, retrieve.Inputs{MaxInput: 12, MaxQuery: 11, Lowercase: true})
-	if err != nil {
-		e.t.Fatal(err)
-	}
+	errtest.None(e.t, err)
 	return e.with(settings)
 }
 
@@ -187,9 +166,7 @@ func (e *asked) trainedOn(ids *docid.Set) step.Input {
 func (e *asked) with(settings retrieve.Settings) step.Input {
 	e.t.Helper()
 	text, err := json.Marshal(settings)
-	if err != nil {
-		e.t.Fatal(err)
-	}
+	errtest.None(e.t, err)
 	b := e.blob("", text).Artifact
 	return step.In(edited(e.t, e.config["model"], func(files []artifacts.File) []artifacts.File {
 		for i, f := range files {
@@ -225,8 +202,6 @@ func (e *asked) try(change map[string]any) (map[string]string, error) {
 func (e *asked) evaluate(change map[string]any) map[string]string {
 	e.t.Helper()
 	out, err := e.try(change)
-	if err != nil {
-		e.t.Fatal(err)
-	}
+	errtest.None(e.t, err)
 	return out
 }

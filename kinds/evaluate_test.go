@@ -17,6 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/ranking/retrieve"
 	"github.com/redsi/redsi/internal/ranking/retrieve/stopping"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -119,9 +120,7 @@ func (e *asked) computed(run string, width int) (r evaluationReport) {
 
 func (e *asked) check(out map[string]string, width int, decoding string) (r evaluationReport) {
 	e.t.Helper()
-	if err := json.Unmarshal([]byte(out["report"]), &r); err != nil {
-		e.t.Fatal(err)
-	}
+	errtest.None(e.t, json.Unmarshal([]byte(out["report"]), &r))
 	want := e.computed(out["run"], width)
 	if !r.Percent.Raw.equals(want.Percent.Raw) || !r.Percent.PostFiltered.equals(want.Percent.PostFiltered) || r.Queries != len(questions) ||
 		r.Width != width || r.Decoding != decoding || r.Identifiers != string(e.ids.Kind) || r.Parameters < 16*askedRows {
@@ -205,9 +204,7 @@ func TestEvaluateValidity(t *testing.T) {
 		t.Errorf("the model is no example of what only its text makes valid: %+v", text)
 	}
 	settings, err := retrieve.SettingsFor(e.ids, retrieve.Inputs{MaxInput: 12, MaxQuery: 11, Lowercase: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	settings.Search = retrieve.Search{EarlyStopping: stopping.Heuristic, Validity: retrieve.ByText}
 	own := e.check(e.evaluate(map[string]any{"model": e.with(settings)}), 40, "unconstrained")
 	if own.Validity != "text" || own.EarlyStopping != "heuristic" {
@@ -230,17 +227,13 @@ func TestEvaluateParts(t *testing.T) {
 		}
 		cut := map[string]any{"batch": int64(1), "shard": int64(3)}
 		split, err := e.Split(context.Background(), e.request("evaluate", e.changed(cut)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		parts, err := split.Rows(nil)
 		if err != nil || len(parts) != 3 {
 			t.Fatalf("%s: parts %+v, %v", kind, parts, err)
 		}
 		for _, i := range []int{2, 0} {
-			if _, err := e.Execute(context.Background(), workflows.ExecuteRequest{Key: parts[i].Key, Task: parts[i].Task, Address: parts[i].Label}); err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, errtest.Of(e.Execute(context.Background(), workflows.ExecuteRequest{Key: parts[i].Key, Task: parts[i].Task, Address: parts[i].Label})))
 		}
 		e.ran = nil
 		joined := e.evaluate(cut)
@@ -267,9 +260,7 @@ func TestEvaluateNames(t *testing.T) {
 	}
 	res, err := e.do("export", map[string]any{"documents": e.blob("nq/documents", compressed(t, documents)), "queries": e.config["queries"],
 		"name": "toy", "key": "h1", "formats": []any{"trec"}, "origin": "generated"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	exported, _ := res.Outputs["files"].File("trec/qrels.dev.txt")
 	if want, got := e.text(exported.Digest), e.evaluate(nil)["qrels"]; got != want || strings.Count(got, "\n") != len(questions) {
 		t.Errorf("qrels\n%sexported\n%s", got, want)

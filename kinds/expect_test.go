@@ -1,7 +1,6 @@
 package kinds_test
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -9,6 +8,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // TestExpectMistakes: an expectation of no form, or about a cell that there is not, is a
@@ -62,9 +62,7 @@ func TestExpectMistakes(t *testing.T) {
 func refused(t *testing.T, source, want string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "p.hcl")
-	if err := os.WriteFile(path, []byte(source), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, path, source)
 	src, err := syntax.Read(path)
 	errtest.None(t, err)
 	_, ds := pipeline.Load(src, pipeline.Options{Registry: newLocal(t).Registry})

@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/isolation"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -38,9 +39,7 @@ func isolatedStudy(t *testing.T, mode isolation.Mode, change func(script string)
 		case "points.awk":
 			text = change(text)
 		}
-		if err := os.WriteFile(filepath.Join(to, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, filepath.Join(to, name), text)
 	}
 	return filepath.Join(to, "pipelines.hcl")
 }
@@ -72,9 +71,7 @@ func TestIsolatedStudy(t *testing.T) {
 	}
 
 	undeclared := filepath.Join(t.TempDir(), "noise.txt")
-	if err := os.WriteFile(undeclared, []byte("0.5\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, undeclared, "0.5\n")
 	// What awk cannot read it takes for empty: without more, the result would just be another.
 	reads := func(s string) string {
 		return fmt.Sprintf("BEGIN { getline noise < %q }\n", undeclared) + s
@@ -87,9 +84,7 @@ func TestIsolatedStudy(t *testing.T) {
 	var many strings.Builder
 	for i := range 9 {
 		name := fmt.Sprintf("%s.%d", undeclared, i)
-		if err := os.WriteFile(name, nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, name, "")
 		fmt.Fprintf(&many, "BEGIN { getline noise < %q }\n", name)
 	}
 	l := newLocal(t)
@@ -110,9 +105,7 @@ func TestIsolatedStudy(t *testing.T) {
 func TestIsolatedScript(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"named", "other"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\necho "+name+"\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Program(t, filepath.Join(dir, name), "#!/bin/sh\necho "+name+"\n")
 	}
 	t.Setenv("PATH", os.Getenv("PATH")+":"+dir)
 	l := newLocal(t)

@@ -17,6 +17,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/corpus"
 	"github.com/redsi/redsi/internal/corpora/dedup"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -48,9 +49,7 @@ step "import_corpus" "toy" {
 
 func bertFile(t *testing.T) string {
 	path, err := filepath.Abs(filepath.Join("..", "assets", "tokenizers", "bert-base-uncased-tokenizer.json.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return path
 }
 
@@ -63,22 +62,16 @@ type msmarcoCollection struct {
 
 func (l *local) msmarco(r *artifacts.Result) (c msmarcoCollection) {
 	l.t.Helper()
-	if err := dedup.ReadDocuments(bytes.NewReader(l.bytes(r.Outputs["documents"])), func(d *dedup.Document) error {
+	errtest.None(l.t, dedup.ReadDocuments(bytes.NewReader(l.bytes(r.Outputs["documents"])), func(d *dedup.Document) error {
 		c.documents = append(c.documents, *d)
 		return nil
-	}); err != nil {
-		l.t.Fatal(err)
-	}
-	if err := dedup.ReadQueries(bytes.NewReader(l.bytes(r.Outputs["queries"])), len(c.documents), func(q *dedup.Query) error {
+	}))
+	errtest.None(l.t, dedup.ReadQueries(bytes.NewReader(l.bytes(r.Outputs["queries"])), len(c.documents), func(q *dedup.Query) error {
 		c.queries = append(c.queries, *q)
 		return nil
-	}); err != nil {
-		l.t.Fatal(err)
-	}
+	}))
 	rd, err := corpus.NewReader(bytes.NewReader(l.bytes(r.Outputs["corpus"])))
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	errtest.None(l.t, err)
 	defer rd.Close()
 	for {
 		d, err := rd.Next()
@@ -254,12 +247,8 @@ func TestMSMarcoFiles(t *testing.T) {
 	}
 	l := newLocal(t)
 	without := strings.Replace(askedDocuments, "D3\tu\t\ttext 3\n", "", 1)
-	if _, err := l.try(l.plan(msmarcoFiles(t, t.TempDir(), `on_missing = "fail"`, without), nil)); err == nil || !strings.Contains(err.Error(), `the judgment of train query "3" and document "D3": the document is in none of the files of documents`) {
-		t.Errorf("%v", err)
-	}
-	if _, err := l.try(l.plan(msmarcoFiles(t, t.TempDir(), "", others(10, 5)), nil)); err == nil || !strings.Contains(err.Error(), "no document remains of the 5 that were read") {
-		t.Errorf("%v", err)
-	}
+	errtest.Says(t, errtest.Of(l.try(l.plan(msmarcoFiles(t, t.TempDir(), `on_missing = "fail"`, without), nil))), `the judgment of train query "3" and document "D3": the document is in none of the files of documents`)
+	errtest.Says(t, errtest.Of(l.try(l.plan(msmarcoFiles(t, t.TempDir(), "", others(10, 5)), nil))), "no document remains of the 5 that were read")
 }
 
 // TestMSMarcoForms: texts are as stored, or title and body; parts know which have none.

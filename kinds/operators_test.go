@@ -32,9 +32,7 @@ func TestOperators(t *testing.T) {
 		}
 		return
 	}
-	if err := fakecard.Install(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, fakecard.Install())
 	l := newLocal(t)
 	t5 := newTrainingOf(t, l, fewerTokens(t, 1000), map[string]any{"vocabulary": int64(1024)})
 	bart := newBARTTraining(t, l)

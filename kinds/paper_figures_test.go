@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -76,9 +77,7 @@ func TestPaperFigures(t *testing.T) {
 			}
 			if dir := os.Getenv("REDSI_FIGURES"); dir != "" {
 				for _, ext := range []string{"svg", "pdf", "png"} {
-					if err := os.WriteFile(filepath.Join(dir, name+"."+ext), l.bytes(results[0].Outputs[ext]), 0o644); err != nil {
-						t.Fatal(err)
-					}
+					filetest.Write(t, filepath.Join(dir, name+"."+ext), l.bytes(results[0].Outputs[ext]))
 				}
 			}
 		})

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -18,6 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/stores/open"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/kinds"
 )
 
@@ -105,9 +105,7 @@ func writeKeys(t *testing.T, path string, keys map[string]paperKey) {
 	z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // the level is one
 	errtest.None(t, json.NewEncoder(z).Encode(keys))
 	errtest.None(t, z.Close())
-	if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, path, b.Bytes())
 }
 
 // TestSampleGrown: a sample of all files with the paper's updates is the run of scale full,

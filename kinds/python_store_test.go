@@ -17,6 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/stores/dir"
+	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 )
@@ -93,9 +94,7 @@ func TestPythonStore(t *testing.T) {
 		}
 		// What tells of this run of the test is left out.
 		r.Took, r.Finished, r.Env, r.Log, r.Used, r.Origin = time.Second, at, map[string]string{"host": "h"}, nil, nil, artifacts.Origin{RunID: id, Step: address}
-		if _, _, err := artifacts.Publish(ctx, artifacts.Alone(store), *r); err != nil {
-			t.Fatal(err)
-		}
+		storetest.Publish(t, store, *r)
 		run.Steps = append(run.Steps, runs.Step{Address: address, Key: r.Key, Outcome: "ran", TookS: 1})
 	}
 	byAddress := map[string]*artifacts.Result{}

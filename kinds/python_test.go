@@ -2,7 +2,6 @@ package kinds_test
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/kinds"
 )
 
@@ -18,9 +18,7 @@ import (
 func standIn(t *testing.T, name, script string) {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\nset -e\n"+script), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Program(t, filepath.Join(dir, name), "#!/bin/sh\nset -e\n"+script)
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 }
 
@@ -30,9 +28,7 @@ func study(t *testing.T, files map[string]string) string {
 	dir := t.TempDir()
 	for name, text := range files {
 		at := filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte(text), 0o644)); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, at, text)
 	}
 	return filepath.Join(dir, "p.hcl")
 }

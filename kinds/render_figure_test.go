@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/paper/expect"
 	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // The figures of model results: metrics of several seeds, a training curve, a
@@ -60,9 +60,7 @@ func TestFigureReadsMetricsAndCurves(t *testing.T) {
 		"b.json":     `{"parameters": 16000000, "mrr_at_10": 0.51, "invalid_at_40": 0.2}`,
 		"curve.json": `{"select": "mrr_at_10", "points": [{"seconds": 3600, "metrics": {"mrr_at_10": 0.5}}, {"seconds": 5000}, {"seconds": 7200, "metrics": {"mrr_at_10": 0.58}}, {"seconds": 10800, "metrics": {"mrr_at_10": 0.6}}, {"seconds": 14400, "metrics": {"mrr_at_10": 0.59}}]}`,
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, filepath.Join(dir, name), text)
 	}
 	l := newLocal(t)
 	pl := l.plan(filepath.Join(dir, "p.hcl"), nil)
@@ -169,9 +167,7 @@ figure "losses" {
 		"0.001.json": `{"select": "MRR@10", "points": [{"step": 5, "seconds": 1, "loss": 4, "metrics": {"MRR@10": 0.5}}, {"step": 10, "seconds": 2, "loss": 3, "metrics": {"MRR@10": 0.25}}]}`,
 		"0.01.json":  `{"select": "MRR@10", "points": [{"step": 5, "seconds": 1.5, "loss": 2, "metrics": {"MRR@10": 0.75}}]}`,
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, filepath.Join(dir, name), text)
 	}
 	l := newLocal(t)
 	pl := l.plan(filepath.Join(dir, "p.hcl"), nil)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -22,6 +21,7 @@ import (
 	"github.com/redsi/redsi/internal/model/subword"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -70,9 +70,7 @@ func fewerTokens(t *testing.T, n int) string {
 		pieces.Store(n, text)
 	}
 	path := filepath.Join(t.TempDir(), "tokenizer.json")
-	if err := os.WriteFile(path, text.([]byte), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, path, text.([]byte))
 	return path
 }
 

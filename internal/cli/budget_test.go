@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
 )
 
@@ -19,9 +20,7 @@ func TestBudget(t *testing.T) {
 }
 `)
 	paper, err := filepath.Abs(filepath.Join("..", ".."))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	for _, tt := range []struct {
 		dir   string
 		bound time.Duration

@@ -17,6 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/step"
 )
@@ -118,9 +119,7 @@ func TestPortsOfOthers(t *testing.T) {
 			}
 			for name, text := range texts {
 				name = filepath.Join(folder, filepath.FromSlash(name))
-				if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644)); err != nil {
-					t.Fatal(err)
-				}
+				filetest.Write(t, name, text)
 			}
 			p := &paper{t: t, args: []string{"-f", filepath.Join(folder, "pipelines.hcl"), "--state", filepath.Join(folder, ".redsi")}}
 			p.run("validate", "--strict")
@@ -348,9 +347,7 @@ func loadPaper(t *testing.T, beside map[string][]byte, variables ...string) map[
 	maps.Copy(sources, beside)
 	p, ds := pipeline.Load(sources, pipeline.Options{Registry: kinds.Registry(), Vars: vars,
 		World: pipeline.World{ReadFile: func(name string) ([]byte, error) { return os.ReadFile(filepath.Join("..", "..", name)) }}})
-	if ds.HasErrors() {
-		t.Fatal(ds.Err())
-	}
+	errtest.None(t, ds.Err())
 	tasks := map[string]step.Task{}
 	for _, s := range p.Steps {
 		tasks[s.Address] = s.Task
@@ -398,9 +395,7 @@ func TestPublishedPackage(t *testing.T) {
 	errtest.None(t, os.Mkdir(beside, 0o755))
 	errtest.None(t, os.Symlink(filepath.Join(p.args[1], "assets"), filepath.Join(beside, "..", "assets")))
 	file := filepath.Join(beside, "published_package.hcl")
-	if err := os.WriteFile(file, src, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, file, src)
 	e := &paper{t: t, args: []string{"-f", file, "--state", p.args[3], "--var", "published=" + folder, "--var", "pretrained=false"}}
 	var got planned
 	e.json(&got, "plan", "--json", "-t", "table.published")
@@ -430,9 +425,7 @@ func TestVariantsRunAlone(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(filepath.Join(folder, name), src, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			filetest.Write(t, filepath.Join(folder, name), src)
 			defer os.Remove(filepath.Join(folder, name))
 			verb := []string{"plan", "--json"}
 			for _, address := range added[name] {

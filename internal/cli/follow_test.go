@@ -28,6 +28,7 @@ import (
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
@@ -123,9 +124,7 @@ func follow(t *testing.T, src string) *followed {
 		StateDir: filepath.Join(f.dir, ".redsi"), StoreURL: filepath.Join(f.dir, "store"), File: filepath.Join(f.dir, "pipelines.hcl")}, f.out, f.out)
 	f.Delays = drive.Delays{Unseen: 300 * time.Millisecond, Say: 500 * time.Millisecond}
 	f.sayer.w, f.cmd = f.out, newRoot(newApp(&session.Session{}, nil, nil))
-	if err := os.WriteFile(f.File, []byte(src), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, f.File, src)
 	dial := grpc.WithContextDialer(f.link.dial)
 	f.conn = &drive.Connection{Client: connect(dial, grpc.WithChainUnaryInterceptor(f.link.impatient)), Namespace: "default", Host: server.Address}
 	store, err := f.OpenStore(t.Context())
@@ -227,9 +226,7 @@ func TestClusterAway(t *testing.T) {
 		f.says("continuing", strings.Count(f.out.String(), "continuing")+1)
 	}
 	f.link.set(true)
-	if err := os.WriteFile(filepath.Join(marks, "go"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, filepath.Join(marks, "go"), "")
 	f.says("the Temporal server does not answer", strings.Count(f.out.String(), "the Temporal server does not answer")+1)
 	f.link.set(false)
 	f.ends()

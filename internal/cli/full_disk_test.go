@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // ownMounts is set in the environment of a test that has mounts of its own.
@@ -111,7 +112,7 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("with room:\n%s", said)
 	}
 
-	if err := os.WriteFile(filepath.Join(dir, "pipelines.hcl"), []byte(`
+	filetest.Write(t, filepath.Join(dir, "pipelines.hcl"), `
 step "command" "first" {
   argv    = ["sh", "-c", "touch `+dir+`/began; until [ -e `+dir+`/go ]; do sleep 0.1; done; echo 1 > out/out.txt"]
   outputs = ["out.txt"]
@@ -123,15 +124,11 @@ step "command" "then" { # more than fits into what the database has already
   outputs  = ["out.txt"]
   inputs   = { first = step.command.first.out }
 }
-`), 0o644); err != nil {
-		t.Fatal(err)
-	}
+`)
 	p = startRedsi(t, dir, "run")
 	awaitTrue(t, "the step runs", func() bool { _, err := os.Stat(filepath.Join(dir, "began")); return err == nil })
 	undo := fillDisk(t, state)
-	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, filepath.Join(dir, "go"), "")
 	awaitTrue(t, "the run says that the disk is full", func() bool {
 		select {
 		case <-p.done:

@@ -15,6 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/step"
 )
@@ -39,9 +40,7 @@ func TestCommandLines(t *testing.T) {
 	t.Setenv("TEMPORAL_ADDRESS", "")
 	errtest.None(t, os.Mkdir("p", 0o755))
 	for name, text := range map[string]string{"from.hcl": twoSteps, "two.hcl": twoSteps[strings.Index(twoSteps, "step"):]} {
-		if err := os.WriteFile(filepath.Join("p", name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, filepath.Join("p", name), text)
 	}
 	for _, c := range []struct {
 		line string // _ is an empty word
@@ -191,9 +190,7 @@ func TestFromFlags(t *testing.T) {
 func TestShellHasTheTerminal(t *testing.T) {
 	dir := t.TempDir()
 	shell, seen := filepath.Join(dir, "shell"), filepath.Join(dir, "seen")
-	if err := os.WriteFile(shell, []byte("#!/bin/sh\necho prompt >&2\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Program(t, shell, "#!/bin/sh\necho prompt >&2\n")
 	t.Setenv("SHELL", shell)
 	f, err := os.Create(seen)
 	errtest.None(t, err)
@@ -218,9 +215,7 @@ func TestOutcomesAreThoseOfPlan(t *testing.T) {
 	t.Setenv("REDSI_SIGNING_KEY", "")
 	root := t.TempDir()
 	file := filepath.Join(root, "pipelines.hcl")
-	if err := os.WriteFile(file, []byte("step \"command\" \"a\" {\n  argv    = [\"sh\", \"-c\", \"echo a > out/a\"]\n  outputs = [\"a\"]\n}\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, file, "step \"command\" \"a\" {\n  argv    = [\"sh\", \"-c\", \"echo a > out/a\"]\n  outputs = [\"a\"]\n}\n")
 	app := func(state string) *app { // with the store that a state folder has
 		a := newApp(&session.Session{Registry: kinds.Registry(), Log: slog.New(slog.DiscardHandler), File: file,
 			StateDir: filepath.Join(root, state), StoreURL: filepath.Join(root, state, "store")}, io.Discard, io.Discard)

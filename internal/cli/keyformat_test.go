@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/dir"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/step"
 )
@@ -21,9 +21,7 @@ import (
 func TestPlanOfOtherKeyFormat(t *testing.T) {
 	folder := t.TempDir()
 	file := filepath.Join(folder, "pipelines.hcl")
-	if err := os.WriteFile(file, []byte("step \"command\" \"x\" {\n  argv = [\"sh\"]\n  outputs = [\"o\"]\n}\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, file, "step \"command\" \"x\" {\n  argv = [\"sh\"]\n  outputs = [\"o\"]\n}\n")
 	state := filepath.Join(folder, ".redsi")
 	store, err := dir.Open(filepath.Join(state, "store"))
 	errtest.None(t, err)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 const firstPaper = `variable "scale" {
@@ -143,9 +144,7 @@ func TestLanguageServerRepository(t *testing.T) {
 	}
 	repository, err := filepath.EvalSymlinks(t.TempDir())
 	errtest.None(t, err)
-	if err := os.WriteFile(filepath.Join(repository, "p.hcl"), []byte(firstPaper), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, filepath.Join(repository, "p.hcl"), firstPaper)
 	command := func(dir, name string, args ...string) {
 		t.Helper()
 		cmd := exec.Command(name, args...)

@@ -10,6 +10,7 @@ import (
 	"github.com/redsi/redsi/internal/host/compute"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // TestOwnKind builds examples/own-kind, a module of its own, against this tree, and has it
@@ -47,9 +48,7 @@ func TestOwnKind(t *testing.T) {
 	own(fault.CodeOK, "12 results", "verify")
 
 	// Another file: the one that stayed is not counted again.
-	if err := os.WriteFile(file("letters/second.txt"), []byte("It has words\nto be counted again.\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, file("letters/second.txt"), "It has words\nto be counted again.\n")
 	own(fault.CodeOK, "all.words: paper 12, rebuilt 13", "run")
 	own(fault.CodeOK, "21 results", "verify") // 12 before; a download, its one file, two counts with one file each, a longest word, two tables
 
@@ -57,8 +56,6 @@ func TestOwnKind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(file("pipelines.hcl"), []byte(strings.Replace(string(b), "letters  =", "leters   =", 1)), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, file("pipelines.hcl"), strings.Replace(string(b), "letters  =", "leters   =", 1))
 	own(fault.CodeInput, `Did you mean "letters"?`, "validate")
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/kinds"
 )
 
@@ -44,9 +45,7 @@ func newPaper(t *testing.T, beside ...string) *paper {
 		}
 	}
 	for name, b := range files {
-		if err := os.WriteFile(filepath.Join(folder, name), b, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, filepath.Join(folder, name), b)
 	}
 	return &paper{t: t, out: filepath.Join(dir, "results"),
 		args: []string{"-f", folder, "--state", filepath.Join(dir, "state"), "--var", "scale=toy"}}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/redsi/redsi/internal/host/devserver"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // serverPatience bounds what a busy machine may take.
@@ -31,9 +32,7 @@ func gated(t *testing.T, n int) (dir string, open func()) { return gatedFrom(t, 
 func gatedFrom(t *testing.T, n, from int) (dir string, open func()) {
 	gate := filepath.Join(t.TempDir(), "gate")
 	return projectOf(t, n, fmt.Sprintf("if test ${each.key} -lt %d; then sleep 0.1; else until test -e %s; do sleep 0.1; done; fi", from, gate)), func() {
-		if err := os.WriteFile(gate, nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, gate, "")
 	}
 }
 
@@ -50,9 +49,7 @@ func projectOf(t *testing.T, n int, work string) string {
   outputs  = ["out.txt"]
 }
 `, strings.Join(keys, ", "), work)
-	if err := os.WriteFile(filepath.Join(dir, "pipelines.hcl"), []byte(src), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, filepath.Join(dir, "pipelines.hcl"), src)
 	t.Cleanup(func() { // the folder goes when the server has
 		awaitTrue(t, "the server ends", func() bool { _, ok := devserver.Running(filepath.Join(dir, ".redsi", "temporal")); return !ok })
 	})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/language"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // What docs/pipelines.md says that expressions give here, unlike in Terraform, they give.
@@ -18,9 +19,7 @@ func TestWhatTerraformDoesOtherwise(t *testing.T) {
 	}
 	t.Chdir(t.TempDir())
 	for _, name := range []string{"a.txt", ".b.txt"} {
-		if err := os.WriteFile(name, nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, name, "")
 	}
 	_, table, _ := strings.Cut(string(docs), "### What Terraform does otherwise")
 	table, _, _ = strings.Cut(table, "\n\n`--var-file")

@@ -3,11 +3,11 @@ package session_test
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/redsi/redsi/internal/session"
+	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -27,9 +27,7 @@ func (l *leaving) Ask(context.Context, string) string {
 // TestLeaving: who ends the program at a question is told nothing of the pipeline, and asked no more.
 func TestLeaving(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pipelines.hcl")
-	if err := os.WriteFile(file, []byte("variable \"a\" { ask = \"A?\" }\nvariable \"b\" { ask = \"B?\" }\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, file, "variable \"a\" { ask = \"A?\" }\nvariable \"b\" { ask = \"B?\" }\n")
 	ctx, leave := context.WithCancel(t.Context())
 	l := &leaving{leave: leave}
 	se := &session.Session{Talk: l, Registry: step.NewRegistry(), File: file}

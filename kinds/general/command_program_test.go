@@ -10,6 +10,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -29,9 +30,10 @@ func TestProgramElsewhere(t *testing.T) {
 	made := func() string {
 		dir := t.TempDir()
 		for name, text := range map[string]string{"pyvenv.cfg": "home = /usr/bin\n", "bin/python3": "\x7fELF", "bin/tool": "#!" + dir + "/bin/python3\nimport tool\n"} {
-			if err := errors.Join(os.MkdirAll(filepath.Join(dir, "bin"), 0o755), os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755)); err != nil {
+			if err := os.MkdirAll(filepath.Join(dir, "bin"), 0o755); err != nil {
 				t.Fatal(err)
 			}
+			filetest.Program(t, filepath.Join(dir, name), text)
 		}
 		return filepath.Join(dir, "bin")
 	}

@@ -1,10 +1,11 @@
 package general
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // TestUnkeyed: what a step loads that its key does not have is said, by the launchers that it
@@ -12,9 +13,7 @@ import (
 func TestUnkeyed(t *testing.T) {
 	bin := t.TempDir()
 	for _, name := range []string{"uv", "conda", "Rscript", "perl", "awk"} {
-		if err := os.WriteFile(filepath.Join(bin, name), []byte("\x7fELF"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Program(t, filepath.Join(bin, name), "\x7fELF")
 	}
 	t.Setenv("PATH", bin+":/usr/bin:/bin")
 	const r, uv = "packages of R", "packages behind `uv run`"

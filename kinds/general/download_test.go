@@ -2,7 +2,6 @@ package general
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,15 +9,14 @@ import (
 	"github.com/redsi/redsi/internal/corpora/fetch"
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // TestLocalSources: what is not a file is refused with the way to name files.
 func TestLocalSources(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "s*{1}?[2]")
 	for _, name := range []string{"b 1.txt", "b*{%2A}.txt"} {
-		if err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, name), []byte(name), 0o644)); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, filepath.Join(dir, name), name)
 	}
 	s, err := lockfile.Open(filepath.Join(dir, lockfile.Name), dir, "")
 	errtest.None(t, err)

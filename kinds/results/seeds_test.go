@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func close12(a, b float64) bool { return math.Abs(a-b) < 1e-12 }
@@ -52,9 +54,7 @@ func design() []observation {
 // 0.25, 1.25, 1.
 func TestPairedEffects(t *testing.T) {
 	e, err := effectsOf(design(), "nci", "html")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	for _, want := range []struct {
 		group     string
 		mean, std float64
@@ -93,9 +93,7 @@ func TestPaperEffects(t *testing.T) {
 	}
 	check := func(observations []observation, from, to string, want ...float64) {
 		e, err := effectsOf(observations, from, to)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		got := []float64{e.Groups["Atomic"].Mean, e.Groups["Naive"].Mean, e.Groups["Semantic"].Mean, e.Global.Mean}
 		for i := range want {
 			if math.Abs(got[i]-want[i]) > 0.0101 { // both sides are rounded
@@ -120,9 +118,7 @@ func TestPairedEffectsErrors(t *testing.T) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}
-	if _, err := effectsOf(append(complete, complete[0]), "nci", "html"); err == nil || !strings.Contains(err.Error(), "atomic, nci, title, seed 42 has two values") {
-		t.Errorf("a repeated value: %v", err)
-	}
+	errtest.Says(t, errtest.Of(effectsOf(append(complete, complete[0]), "nci", "html")), "atomic, nci, title, seed 42 has two values")
 	for _, levels := range [][2]string{{"nci", "nci"}, {"x", "y"}} {
 		if _, err := effectsOf(complete, levels[0], levels[1]); err == nil || !strings.Contains(err.Error(), "no values to compare") {
 			t.Errorf("%v: %v", levels, err)

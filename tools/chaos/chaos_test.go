@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // short are the rounds that every test of the tree does: a fault, and the seed
@@ -37,9 +39,7 @@ func TestShort(t *testing.T) {
 		t.Fatalf("build redsi: %v\n%s", err, out)
 	}
 	h, err := newHarness(program, t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	for i, c := range short {
 		named := faultNamed(c.fault)
 		if named == nil {
@@ -50,9 +50,7 @@ func TestShort(t *testing.T) {
 		t.Run(c.fault, func(t *testing.T) {
 			t.Parallel()
 			res, err := h.round(t.Context(), c.seed, i, &f)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			for _, v := range res.Violations {
 				t.Error(v)
 			}

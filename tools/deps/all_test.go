@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
 )
 
@@ -44,9 +45,7 @@ func TestInstallAllBeside(t *testing.T) {
 		o := options{header: "no such header", jobs: 1, first: tt.first, dirs: map[string]string{"gotch": filepath.Join(deps, "gotch", "1-linux")}}
 		if !tt.table { // the part waits for this lock, and would for ever
 			held, err := lock(t.Context(), filepath.Join(deps, "gotch", ".1-linux.lock"), quiet())
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			defer held.Close()
 		}
 		if err := installAll(t.Context(), o, b); !errorHas(err, tt.want) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
 )
 
@@ -17,12 +18,8 @@ func tools(t *testing.T, programs map[string]string) {
 	dir := t.TempDir()
 	for _, name := range []string{"sh", "sed", "awk"} {
 		path, err := exec.LookPath(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Symlink(path, filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
+		errtest.None(t, os.Symlink(path, filepath.Join(dir, name)))
 	}
 	for name, prints := range programs {
 		text := "#!/bin/sh\necho '" + prints + "'\n"
@@ -52,9 +49,7 @@ func TestCheck(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			script, err := filepath.Abs("check.sh")
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			tools(t, tt.programs)
 			out, err := exec.Command("sh", append([]string{script}, tt.ask...)...).CombinedOutput()
 			if (err != nil) != (len(tt.want) > 0) {
@@ -78,9 +73,7 @@ func TestCheck(t *testing.T) {
 // The compiler flags must be the same in every clone, or gotch is compiled again.
 func TestFlagsNameNoClone(t *testing.T) {
 	clone, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	cmd := exec.Command("make", "--no-print-directory", "-C", clone, "env", "REDSI_DEPS=/parts")
 	cmd.Env = append(os.Environ(), "MAKEFLAGS=", "MAKELEVEL=")
 	out, err := cmd.CombinedOutput()
@@ -100,13 +93,9 @@ func TestFlagsNameNoClone(t *testing.T) {
 // `make cuda` is one line where there is no CUDA, before any tool is asked for, and one where all is installed.
 func TestMakeCuda(t *testing.T) {
 	clone, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	values, err := readVersions("../versions.mk")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	deps := t.TempDir()
 	for _, dir := range []string{
 		filepath.Join(deps, "libtorch", values["LIBTORCH_VERSION"]+"-linux-amd64"),

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 const (
@@ -92,9 +93,7 @@ func tree(t *testing.T, dir string) []string {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return names
 }
 
@@ -149,9 +148,7 @@ func TestCudaOrders(t *testing.T) {
 func TestCudaSaysWhatItTakes(t *testing.T) {
 	x, deps := cudaIndex(t), t.TempDir()
 	out, err := x.install(t, deps, "cuda")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	for _, want := range []string{"redsi: installing cuda\n", "into " + deps + ", for all clones: 3.0 GB\n", "2.5 GB of downloads; about ",
 		"at 10 MB a second the downloads take about 4 min", "cuda: ready in "} {
 		if !strings.Contains(out, want) {
@@ -194,16 +191,12 @@ func TestCudaIncomplete(t *testing.T) {
 // The two platforms have the same libraries in the same versions.
 func TestCudaPlatformsAgree(t *testing.T) {
 	values, err := readVersions("../versions.mk")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	var lists [2][]string
 	for i, platform := range []string{"linux-amd64", "linux-arm64"} {
 		for _, list := range []string{"CUDA_", "HEADERS_"} {
 			wheels, err := wheelsFor(values, list+platform)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			for _, w := range wheels {
 				lists[i] = append(lists[i], w.distribution+" "+w.version)
 			}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
 )
 
@@ -33,16 +34,10 @@ func zipOf(t *testing.T, files map[string][]byte) []byte {
 	out := zip.NewWriter(&archive)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		entry, err := out.Create(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := entry.Write(files[name]); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
+		errtest.None(t, errtest.Of(entry.Write(files[name])))
 	}
-	if err := out.Close(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, out.Close())
 	return archive.Bytes()
 }
 
@@ -199,9 +194,7 @@ func TestFolderOfWheels(t *testing.T) {
 	t.Setenv("PIP_FIND_LINKS", dir)
 	t.Setenv("PIP_NO_INDEX", "1")
 	w, err := parseWheel(fmt.Sprintf("%x:%s", sha256.Sum256(data), name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	var out strings.Builder
 	if _, err := w.fetch(t.Context(), partPlace{downloads: t.TempDir()}, newBoard(&out).part("tiny")); err != nil {
 		t.Errorf("%v\n%s", err, &out)

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
 )
 
@@ -28,9 +29,7 @@ func quiet() *progress { return newBoard(io.Discard).part("part") }
 func TestInstallOnce(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "part", "1-linux")
 	for _, text := range []string{"first", "second"} {
-		if err := install(t.Context(), "part", dir, quiet(), writeFile(text)); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, install(t.Context(), "part", dir, quiet(), writeFile(text)))
 		if got := readFile(t, filepath.Join(dir, "file")); got != "first" {
 			t.Errorf("after installing %q the file holds %q", text, got)
 		}
@@ -61,9 +60,7 @@ func TestInstallAfterAKill(t *testing.T) {
 	for _, left := range []string{filepath.Join(parent, ".1-linux.new"), dir} {
 		filetest.Write(t, filepath.Join(left, "stale"), "")
 	}
-	if err := install(t.Context(), "part", dir, quiet(), writeFile("new")); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, install(t.Context(), "part", dir, quiet(), writeFile("new")))
 	if names := list(t, dir); names != "done file" {
 		t.Errorf("the part holds %s", names)
 	}
@@ -100,9 +97,7 @@ func TestInstallConcurrently(t *testing.T) {
 func TestWaitingForTheLock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	held, err := lock(t.Context(), path, quiet())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var out bytes.Buffer
@@ -114,9 +109,7 @@ func TestWaitingForTheLock(t *testing.T) {
 	}
 	held.Close() // as the system does when the holder dies
 	again, err := lock(t.Context(), path, quiet())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	again.Close()
 }
 
@@ -130,9 +123,7 @@ func TestUsage(t *testing.T) {
 
 func TestGotch(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "gotch", "1-linux")
-	if err := run(t.Context(), []string{"-header", "../native/gotch-libtorch211.h", "gotch=" + dir}, io.Discard); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, run(t.Context(), []string{"-header", "../native/gotch-libtorch211.h", "gotch=" + dir}, io.Discard))
 	if names := list(t, dir); names != "done gotch-libtorch211.h quick.specs stubs" {
 		t.Errorf("the part holds %s", names)
 	}
@@ -151,9 +142,7 @@ func readFile(t *testing.T, path string) string {
 func list(t *testing.T, dir string) string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	var names []string
 	for _, entry := range entries {
 		names = append(names, entry.Name())

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // kernelsPart is the folder of the part cuda-kernels.
@@ -26,13 +28,9 @@ var pin = regexp.MustCompile(`(?m)^Requires-Dist: (nvidia-[a-z0-9-]+)==([0-9.]+?
 func TestCudaPins(t *testing.T) {
 	dir := kernelsPart(t)
 	values, err := readVersions("../versions.mk")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	toolkit, err := wheelsFor(values, "TOOLKIT")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	torch := readFile(t, filepath.Join(dir, "metadata", "torch-"+values["LIBTORCH_VERSION"]))
 	if want := "]==" + toolkit[0].version + ";"; !strings.Contains(torch, "Requires-Dist: cuda-toolkit[") || !strings.Contains(torch, want) {
 		t.Errorf("torch does not ask for cuda-toolkit %s", toolkit[0].version)
@@ -45,9 +43,7 @@ func TestCudaPins(t *testing.T) {
 	}
 	for _, list := range []string{"CUDA_linux-amd64", "WHEELS_linux-amd64", "HEADERS_linux-amd64"} {
 		wheels, err := wheelsFor(values, list)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		for _, w := range wheels {
 			if w.distribution != "torch" && asked[w.distribution] != w.version {
 				t.Errorf("%s has %s %s, torch asks for %q", list, w.distribution, w.version, asked[w.distribution])
@@ -61,13 +57,9 @@ func TestCudaPins(t *testing.T) {
 func TestCudaNeeds(t *testing.T) {
 	dir := kernelsPart(t)
 	values, err := readVersions("../versions.mk")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	wheels, err := wheelsFor(values, "CUDA_linux-amd64")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	needed := strings.Fields(list(t, filepath.Join(dir, "nvidia", "cu13", "lib")))
 	if len(needed) < 10 {
 		t.Fatalf("only %q", needed)

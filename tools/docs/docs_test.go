@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
 )
 
@@ -21,9 +22,7 @@ const page = "text\n" +
 
 func TestBlocks(t *testing.T) {
 	got, err := Blocks("p.md", page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	want := []Block{
 		{File: "p.md", Commands: []Command{{Line: 3, Text: "make a   # why"}, {Line: 6, Text: "long \\\n  more"}}},
 		{File: "p.md", Exit: 2, In: "sub", Commands: []Command{
@@ -100,9 +99,7 @@ func TestTrial(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		blocks, err := Blocks("p.md", c.page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		var said strings.Builder
 		tr := &trial{w: &said, shell: NewShell(dir, t.TempDir(), os.Environ())}
 		if err := tr.blocks(t.Context(), blocks); err != nil || tr.ran != c.ran || tr.failed != c.failed {
@@ -137,13 +134,9 @@ esac
 	filetest.Program(t, program, script)
 	s := NewShell(dir, t.TempDir(), append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH")))
 	special, err := Specials("# remark\nprog b | not run: needs b\n")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	blocks, err := Examples(context.Background(), s, "prog", special)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	var got []string
 	for _, b := range blocks {
 		got = append(got, b.File+": "+strings.TrimSpace(b.Commands[0].Text)+b.NotRun)

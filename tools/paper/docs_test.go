@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
 )
 
@@ -13,9 +14,7 @@ import (
 // them.
 func TestListOfClaims(t *testing.T) {
 	list, err := readSentences("../../" + sentencesFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	var b strings.Builder
 	b.WriteString("\n| the paper says | compared in |\n|---|---|\n")
 	for _, l := range list {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/kinds"
 )
 
@@ -28,9 +29,7 @@ type planned struct {
 func planOf(t *testing.T, reading string) map[string]planned {
 	t.Helper()
 	src, err := syntax.Read(filepath.Join("..", "..", "pipelines.hcl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	p, ds := pipeline.Load(src, pipeline.Options{Registry: kinds.Registry(), World: pipeline.World{ReadFile: os.ReadFile}, Vars: map[string]string{"reading": reading}})
 	if ds.HasErrors() {
 		t.Fatal(ds.Err())
@@ -47,16 +46,12 @@ func planOf(t *testing.T, reading string) map[string]planned {
 		}
 		s := byAddress[address]
 		var config map[string]any
-		if err := json.Unmarshal(s.Task.Config, &config); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, json.Unmarshal(s.Task.Config, &config))
 		bound := follow(config, func(ref map[string]any) any {
 			return []any{content(ref["step"].(string)), ref["output"]}
 		})
 		b, err := json.Marshal(bound)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		block, _, _ := strings.Cut(address, "[")
 		done := planned{step: block, config: config, whole: string(s.Task.Config), content: fmt.Sprintf("%s %x", s.Task.Kind, sha256.Sum256(b))}
 		out[address] = done

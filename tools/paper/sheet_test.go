@@ -10,6 +10,7 @@ import (
 
 	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // sheet is a table or figure with the paper's numbers and texts in its cells: what a run
@@ -105,9 +106,7 @@ func sheets(t *testing.T, file string) []*sheet {
 		out, places = append(out, sh), append(places, at)
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	for i := len(out) - 1; i >= 0; i-- {
 		for _, c := range claims {
 			out[i].expect = append(out[i].expect, c.expect[out[i].address]...)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestFaults: every bad record is named by file and line, or left out and counted.
@@ -93,9 +94,7 @@ func TestFaults(t *testing.T) {
 				}
 				return
 			case c.documents == 0:
-				if err == nil || !strings.Contains(err.Error(), "no document remains of the 0 that were read") {
-					t.Errorf("skipping: %v", err)
-				}
+				errtest.Says(t, err, "no document remains of the 0 that were read")
 			case err != nil:
 				t.Fatal(err)
 			case r.coll.Report.Union != c.documents || r.questions.Report.Test.Asked != c.stillAsked:
@@ -116,9 +115,7 @@ func TestMissing(t *testing.T) {
 		Judgments: {memory("r", "1 0 a 1\n1 0 a 1\n1 0 nowhere 1\n2 0 nowhere 1\n3 0 a 0\n9 0 a 1\n4 0 b 1\n")},
 	}
 	r, err := collected(t, files, nil, Options{Relevant: 1, Drop: true}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	q := r.questions.Report
 	if q.Unknown != 1 || q.Repeated != 1 || q.Unjudged != 1 || q.Assumed != 3 || q.Test.Missing != 2 || q.Test.Dropped != 1 || q.Test.Documentless != 2 || q.Test.Asked != 1 {
 		t.Errorf("%+v", q)
@@ -202,9 +199,7 @@ Identify
 `
 	files := map[Role][]File{Documents: {memory("d", docs)}, Queries: {memory("t", topics)}, Judgments: {memory("r", "7 0 FT911-1 1\n301 0 2 1\n-1 0 2 1\n")}}
 	r, err := collected(t, files, nil, Options{Relevant: 1}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	for _, want := range []string{
 		`document 0 "FT911-1" "FT 14 MAY 91 / (CORRECTED) Jubilee" "Fish & chips <b> \na < b\nmore"`,
 		`document 1 "2" "" "without a text  of its own"`,
@@ -262,9 +257,7 @@ func TestGrades(t *testing.T) {
 		Judgments: {memory("r", "1 0 a 3\n1 0 b 1\n1 0 c -2\n2 0 b 1.0\n")},
 	}
 	r, err := collected(t, files, nil, Options{Relevant: 2, Keep: KeepJudged}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if !strings.HasSuffix(r.text, "query 0 \"1\" test \"who\" 0 3\ntrain\ndev\ntest\n0 0 0 3\n0 0 1 1\n0 0 2 -2\n") || r.coll.Report.Unjudged != 1 || r.questions.Report.Unjudged != 1 {
 		t.Errorf("%s\n%+v", r.text, r.questions.Report)
 	}
@@ -283,9 +276,7 @@ func TestManyJudgments(t *testing.T) {
 		t.Errorf("%v %+v", err, r.questions.Report)
 	}
 	files[Judgments] = []File{memory("r", qrels.String()+"q 0 199 2\n")}
-	if _, err := collected(t, files, nil, Options{Relevant: 1}, nil); err == nil || !strings.Contains(err.Error(), "judged twice, with grades 1 and 2") {
-		t.Errorf("%v", err)
-	}
+	errtest.Says(t, errtest.Of(collected(t, files, nil, Options{Relevant: 1}, nil)), "judged twice, with grades 1 and 2")
 }
 
 // TestDraw: shares are as asked, what has the same words is together, and neither order nor
@@ -298,9 +289,7 @@ func TestDraw(t *testing.T) {
 	draw := func(lines []string, seed uint64) map[string]nq.Split {
 		r, err := collected(t, map[Role][]File{Documents: {memory("d", "d\tone\n")}, Queries: {memory("q", strings.Join(lines, "\n"))}}, nil,
 			Options{Relevant: 1, Seed: seed, Draw: map[nq.Split]float64{nq.Dev: 0.1, nq.Test: 0.2}}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		if q := r.questions.Report; q.Train.Asked != 140 || q.Dev.Asked != 20 || q.Test.Asked != 40 || q.Test.InTrain != 0 || q.Drawn != 200 {
 			t.Errorf("%+v", q)
 		}

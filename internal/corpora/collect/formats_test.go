@@ -18,6 +18,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func fileAt(path, name string) File {
@@ -48,9 +49,7 @@ func imported(t *testing.T, folder string, o Options, how map[Role]Reading) (res
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	parts, err := Arrange(names, "", false, func(name string) bool {
 		return Judges(t.Context(), fileAt(filepath.Join(folder, filepath.FromSlash(name)), name))
 	})
@@ -136,9 +135,7 @@ func collected(t *testing.T, files map[Role][]File, splits map[string]nq.Split, 
 func TestFormats(t *testing.T) {
 	o := Options{Relevant: 1}
 	want, err := imported(t, "testdata/beir", o, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	for _, line := range []string{
 		`document 1 "pitcher" "The Crow and the Pitcher" "A CROW perishing with thirst`, `" 1 0 1` + "\n",
 		`document 3 "42" "" "A DOG, crossing`,
@@ -171,9 +168,7 @@ func TestFormats(t *testing.T) {
 	} {
 		t.Run(c.folder, func(t *testing.T) {
 			got, err := imported(t, "testdata/"+c.folder, o, c.how)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			if diff := cmp.Diff(want.text, got.text); diff != "" {
 				t.Error(diff)
 			}
@@ -191,9 +186,7 @@ func TestComments(t *testing.T) {
 		Judgments: {memory("r", "# of 2026\n\nq1 0 a 1\n# q1 0 b 1\n#2 0 b 1\n#end\n")},
 		Documents: {memory("d", "id\ttext\na\tone\nb\ttwo\n")},
 	}, nil, Options{Relevant: 1}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if !strings.HasSuffix(got.text, "\n0 0 0 1\n1 0 1 1\n") {
 		t.Error(got.text)
 	}
@@ -204,9 +197,7 @@ func TestListOfDocuments(t *testing.T) {
 	got, err := collected(t, map[Role][]File{
 		Queries: {fileAt("testdata/relevant.parquet", "relevant.parquet")}, Documents: {fileAt("testdata/beir/corpus.jsonl", "corpus.jsonl")},
 	}, nil, Options{Relevant: 1}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if want := "train\n0 0 0 1\n1 0 1 1\ndev\n2 0 2 1\ntest\n3 0 1 1\n3 0 3 1\n"; !strings.HasSuffix(got.text, want) {
 		t.Errorf("%s\nwant\n%s", got.text, want)
 	}
@@ -243,9 +234,7 @@ func TestLayouts(t *testing.T) {
 		}
 	}
 	export := []string{"README.md", "beir/corpus.jsonl", "beir/queries.jsonl", "beir/qrels/dev.tsv", "jsonl/documents.jsonl.gz", "jsonl/queries.dev.jsonl.gz", "trec/topics.dev.tsv"}
-	if _, err := Arrange(export, "", false, judges); err == nil || !strings.Contains(err.Error(), `documents are in several folders: "beir", "jsonl"; choose one with folder`) {
-		t.Errorf("%v", err)
-	}
+	errtest.Says(t, errtest.Of(Arrange(export, "", false, judges)), `documents are in several folders: "beir", "jsonl"; choose one with folder`)
 	for folder, want := range map[string]int{"beir": 3, "jsonl/": 2} {
 		if parts, err := Arrange(export, folder, false, judges); err != nil || len(parts) != want {
 			t.Errorf("%s: %v, %v", folder, parts, err)
@@ -254,9 +243,7 @@ func TestLayouts(t *testing.T) {
 	if parts, err := Arrange([]string{"a/corpus.jsonl", "a/queries.jsonl", "trec/topics.dev.tsv"}, "", false, judges); err != nil || len(parts) != 2 {
 		t.Errorf("%v, %v", parts, err)
 	}
-	if _, err := Arrange([]string{"README.md", "x.bin"}, "", false, judges); err == nil || !strings.Contains(err.Error(), `none of the 2 files looks like documents: "README.md", "x.bin"`) {
-		t.Errorf("%v", err)
-	}
+	errtest.Says(t, errtest.Of(Arrange([]string{"README.md", "x.bin"}, "", false, judges)), `none of the 2 files looks like documents: "README.md", "x.bin"`)
 }
 
 // TestJudges: what is in a file says that it has judgments, whatever its format.

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // oneColumn writes a Parquet table of the column "_id" of a type, with a text beside each value.
@@ -19,25 +21,17 @@ func oneColumn(t *testing.T, typ parquet.Node, values ...parquet.Value) File {
 	schema := parquet.NewSchema("t", parquet.Group{"_id": parquet.Optional(typ), "text": parquet.String()})
 	path := filepath.Join(t.TempDir(), "c.parquet")
 	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	w := parquet.NewWriter(f, schema)
 	for _, v := range values {
 		defined := 1
 		if v.IsNull() {
 			defined = 0
 		}
-		if _, err := w.WriteRows([]parquet.Row{{v.Level(0, defined, 0), parquet.ValueOf("x").Level(0, 0, 1)}}); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, errtest.Of(w.WriteRows([]parquet.Row{{v.Level(0, defined, 0), parquet.ValueOf("x").Level(0, 0, 1)}})))
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, w.Close())
+	errtest.None(t, f.Close())
 	return fileAt(path, "c.parquet")
 }
 
@@ -120,13 +114,9 @@ func TestListsOfOne(t *testing.T) {
 		Text []string `parquet:"text,list"`
 	}
 	path := filepath.Join(t.TempDir(), "l.parquet")
-	if err := parquet.WriteFile(path, []row{{"1", []string{"one"}}}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, parquet.WriteFile(path, []row{{"1", []string{"one"}}}))
 	for _, f := range []File{fileAt(path, "l"), memory("l", `{"_id": "1", "text": ["one"]}`)} {
-		if _, err := collected(t, map[Role][]File{Documents: {f}}, nil, Options{Relevant: 1}, nil); err == nil || !strings.Contains(err.Error(), "text is a list, want one text or number") {
-			t.Error(err)
-		}
+		errtest.Says(t, errtest.Of(collected(t, map[Role][]File{Documents: {f}}, nil, Options{Relevant: 1}, nil)), "text is a list, want one text or number")
 	}
 }
 
@@ -141,13 +131,9 @@ func TestPartsOfColumn(t *testing.T) {
 		Score    score  `parquet:"score"`
 	}
 	path := filepath.Join(t.TempDir(), "q.parquet")
-	if err := parquet.WriteFile(path, []row{{"q", "1", score{2}}}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, parquet.WriteFile(path, []row{{"q", "1", score{2}}}))
 	files := map[Role][]File{Documents: {memory("d", `{"_id": "1", "text": "one"}`)}, Queries: {memory("q", `{"_id": "q", "text": "one"}`)}, Judgments: {fileAt(path, "j")}}
-	if _, err := collected(t, files, nil, Options{Relevant: 1}, nil); err == nil || !strings.Contains(err.Error(), `column "score" has parts, want one text or number; say which part is the grade, such as "score.s", by qrels_fields`) {
-		t.Error(err)
-	}
+	errtest.Says(t, errtest.Of(collected(t, files, nil, Options{Relevant: 1}, nil)), `column "score" has parts, want one text or number; say which part is the grade, such as "score.s", by qrels_fields`)
 	got, err := collected(t, files, nil, Options{Relevant: 1}, map[Role]Reading{Judgments: {Fields: map[string]string{"grade": "score.s"}}})
 	if err != nil || !slices.Equal(slices.Collect(maps.Values(got.questions.grades)), []int32{2}) {
 		t.Errorf("%+v, %v", got, err)

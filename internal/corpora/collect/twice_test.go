@@ -10,6 +10,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // sifted reads files of documents through Sift, as parts do, and joins what each kept.
@@ -17,12 +18,8 @@ func sifted(t *testing.T, o Options, queries, qrels string, documents ...string)
 	t.Helper()
 	asked := func() *Questions {
 		q := NewQuestions(o)
-		if _, err := q.ReadQueries(t.Context(), memory("q", queries), Reading{Format: TSV}, nq.Train); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := q.ReadJudgments(t.Context(), memory("r", qrels), Reading{Format: TSV}, nq.Train); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, errtest.Of(q.ReadQueries(t.Context(), memory("q", queries), Reading{Format: TSV}, nq.Train)))
+		errtest.None(t, errtest.Of(q.ReadJudgments(t.Context(), memory("r", qrels), Reading{Format: TSV}, nq.Train)))
 		q.Settle()
 		return q
 	}
@@ -31,11 +28,9 @@ func sifted(t *testing.T, o Options, queries, qrels string, documents ...string)
 	for i, text := range documents {
 		part := NewCollection(asked())
 		var b strings.Builder
-		if _, err := part.Sift(t.Context(), memory(fmt.Sprint("d", i), text), Reading{Format: TSV}, func(d Sifted) error {
+		errtest.None(t, errtest.Of(part.Sift(t.Context(), memory(fmt.Sprint("d", i), text), Reading{Format: TSV}, func(d Sifted) error {
 			return json.NewEncoder(&b).Encode(&d)
-		}); err != nil {
-			t.Fatal(err)
-		}
+		})))
 		c.Join(part.Report)
 		kept = append(kept, memory(fmt.Sprint("d", i), b.String()))
 	}
@@ -52,20 +47,14 @@ func sifted(t *testing.T, o Options, queries, qrels string, documents ...string)
 	}
 	if c.Twice() {
 		for _, f := range kept {
-			if _, err := c.Gather(t.Context(), f, Reading{Format: JSONL}); err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, errtest.Of(c.Gather(t.Context(), f, Reading{Format: JSONL})))
 		}
 		c.Number()
 	}
 	for _, f := range kept {
-		if err := read(f); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, read(f))
 	}
-	if err := c.Finish(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, c.Finish())
 	return docs, c
 }
 
@@ -104,19 +93,15 @@ func TestMerged(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	var got []string
-	if err := c.EachQuery(func(q *dedup.Query) error {
+	errtest.None(t, c.EachQuery(func(q *dedup.Query) error {
 		got = append(got, fmt.Sprintf("%s %d %d", q.Name, q.Doc, q.Grade))
 		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	if want := []string{"1 0 2", "1 1 0", "3 5 0"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	judged, err := c.Qrels(nq.Train)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if grade, ok := judged.Query("0").Grade("0"); !ok || grade != 2 {
 		t.Errorf("grade %d, %v", grade, ok)
 	}

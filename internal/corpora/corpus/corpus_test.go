@@ -7,32 +7,26 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func write(t *testing.T, docs ...int32) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w, err := NewWriter(&b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	for _, d := range docs {
-		if err := w.Write(Document{Doc: d, Title: "t", Text: fmt.Sprintf("text <%d>\n", d)}); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, w.Write(Document{Doc: d, Title: "t", Text: fmt.Sprintf("text <%d>\n", d)}))
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, w.Close())
 	return b.Bytes()
 }
 
 func reader(t *testing.T, b []byte) *Reader {
 	t.Helper()
 	r, err := NewReader(bytes.NewReader(b))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	t.Cleanup(r.Close)
 	return r
 }
@@ -40,13 +34,9 @@ func reader(t *testing.T, b []byte) *Reader {
 func TestMerge(t *testing.T) {
 	var b bytes.Buffer
 	w, err := NewWriter(&b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	err = Merge(w, []*Reader{reader(t, write(t, 1, 4, 9)), reader(t, write(t)), reader(t, write(t, 0, 5))})
-	if err := errors.Join(err, w.Close()); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errors.Join(err, w.Close()))
 	if !bytes.Equal(b.Bytes(), write(t, 0, 1, 4, 5, 9)) {
 		t.Error("the merged stream is not the stream of all documents in order")
 	}
@@ -69,22 +59,16 @@ func TestDamage(t *testing.T) {
 	}
 	w, _ := NewWriter(io.Discard)
 	w.Write(Document{Doc: 2})
-	if err := w.Write(Document{Doc: 2}); err == nil || !strings.Contains(err.Error(), "document 2 after document 2") {
-		t.Errorf("a repeated number: %v", err)
-	}
+	errtest.Says(t, w.Write(Document{Doc: 2}), "document 2 after document 2")
 }
 
 // TestLongDocument: what the writer takes the reader gives back, however long.
 func TestLongDocument(t *testing.T) {
 	var b bytes.Buffer
 	w, err := NewWriter(&b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	text := strings.Repeat("a page of text ", 5<<20) // 75 MiB
-	if err := errors.Join(w.Write(Document{Doc: 0, Text: text}), w.Write(Document{Doc: 1, Text: "b"}), w.Close()); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errors.Join(w.Write(Document{Doc: 0, Text: text}), w.Write(Document{Doc: 1, Text: "b"}), w.Close()))
 	r := reader(t, b.Bytes())
 	for _, want := range []string{text, "b"} {
 		if d, err := r.Next(); err != nil || d.Text != want {

@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestSorter: any order and any number of runs give the same bytes.
@@ -20,18 +22,12 @@ func TestSorter(t *testing.T) {
 	sorted := func(limit int, order []int) []byte {
 		s := Sorter{scratch: scratch, limit: limit}
 		for _, i := range order {
-			if err := s.Add(docs[i]); err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, s.Add(docs[i]))
 		}
 		var b bytes.Buffer
 		w, err := NewWriter(&b)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := errors.Join(s.WriteAll(w), w.Close()); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
+		errtest.None(t, errors.Join(s.WriteAll(w), w.Close()))
 		return b.Bytes()
 	}
 	r := rand.New(rand.NewPCG(1, 2))
@@ -42,9 +38,7 @@ func TestSorter(t *testing.T) {
 		}
 	}
 	rd, err := NewReader(bytes.NewReader(want))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	defer rd.Close()
 	for i := range docs {
 		if d, err := rd.Next(); err != nil || d != docs[i] {

@@ -11,14 +11,13 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func pageGrouping(t testing.TB) *Grouping {
 	t.Helper()
 	k, err := Lookup("page_id")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return groupAll(t, paperHeaders(), []Key{k}, Options{}, paperSources())[0]
 }
 
@@ -34,12 +33,10 @@ func TestCodecRoundTrip(t *testing.T) {
 		t.Error("two writes differ")
 	}
 	var got []Document
-	if err := ReadDocuments(&docs, func(d *Document) error {
+	errtest.None(t, ReadDocuments(&docs, func(d *Document) error {
 		got = append(got, *d)
 		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	if !reflect.DeepEqual(got, documents(g)) {
 		t.Errorf("documents\n%+v, want\n%+v", got, documents(g))
 	}
@@ -65,13 +62,9 @@ func TestCodecGolden(t *testing.T) {
 		{"documents.jsonl", g.WriteDocuments}, {"queries.jsonl", g.WriteQueries}, {"unresolved.jsonl", g.WriteAudit},
 	} {
 		var b bytes.Buffer
-		if err := c.write(&b); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, c.write(&b))
 		zr, err := zstd.NewReader(&b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		got, err := io.ReadAll(zr)
 		zr.Close()
 		if err != nil {
@@ -134,9 +127,7 @@ func FuzzReaders(f *testing.F) {
 	f.Add([]byte(strings.Replace(line, `"dev":0`, `"dev":2147483648`, 1)), true)
 	f.Add([]byte(`{"example_id":1,"split":"dev","question":"q","doc":2}`), true)
 	w, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
-	if err != nil {
-		f.Fatal(err)
-	}
+	errtest.None(f, err)
 	f.Fuzz(func(t *testing.T, data []byte, plain bool) {
 		if plain {
 			data = w.EncodeAll(data, nil)

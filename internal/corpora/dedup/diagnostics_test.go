@@ -9,25 +9,20 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func TestTitlesOfThePaper(t *testing.T) {
 	gs := groupAll(t, paperHeaders(), PaperKeys(), Options{}, paperSources())
 	titles, err := DiagnoseTitles(byName(t, gs, "title"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	elsa, err := titles.Fragment("Elsa (Frozen)")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if elsa.PageID != 41312390 || elsa.Records != 2 || elsa.Names[0].Title != "Elsa (Disney)" || elsa.Names[1].Title != "Elsa (Frozen)" {
 		t.Errorf("%+v", elsa)
 	}
 	village, err := titles.Collision("It takes a village")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if village.Names[0].Title != "It Takes a Village" || village.Names[0].PageID != 2308910 ||
 		village.Names[1].Title != "It takes a village" || village.Names[1].PageID != 12185842 {
 		t.Errorf("%+v", village)
@@ -52,9 +47,7 @@ func TestTitlesOfThePaper(t *testing.T) {
 		t.Errorf("%+v, %v", one.Fragmented, err)
 	}
 	d, err := Diagnose(byName(t, gs, "title"), byName(t, gs, "page_id"), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if want := (Diagnostics{
 		Operator: "title", Reference: "page_id", FragmentedPages: 2, CollidingKeys: 1, CollidingPages: 2,
 		Affected:          map[nq.Split]Affected{nq.Train: train, nq.Dev: dev},

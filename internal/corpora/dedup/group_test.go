@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // randomHeaders makes records that share pages, revisions, titles and texts often.
@@ -57,9 +58,7 @@ func TestGroupingAgainstRecount(t *testing.T) {
 			union, splits := map[string][]int{}, map[nq.Split]map[string]bool{nq.Train: {}, nq.Dev: {}}
 			for i := range hs {
 				k, err := g.Key.Of(&hs[i], o, s)
-				if err != nil {
-					t.Fatal(err)
-				}
+				errtest.None(t, err)
 				keys[i] = k
 				union[k] = append(union[k], i)
 				splits[hs[i].Split][k] = true
@@ -182,9 +181,7 @@ func TestAddRefuses(t *testing.T) {
 		{"no split", `split ""`, []nq.Header{{URL: "u"}}},
 	} {
 		g, err := NewGrouper([]Key{url}, Options{}, Sources{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		for i := range c.hs {
 			err = g.Add(&c.hs[i])
 		}
@@ -221,15 +218,11 @@ func TestAddKeepsNoMemoryOfTheHeader(t *testing.T) {
 	hs := paperHeaders()
 	want := groupAll(t, hs, PaperKeys(), Options{}, paperSources())
 	g, err := NewGrouper(PaperKeys(), Options{}, paperSources())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	var h nq.Header
 	for i := range hs {
 		h = hs[i]
-		if err := g.Add(&h); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, g.Add(&h))
 		h = nq.Header{}
 	}
 	for i, got := range g.Groupings() {

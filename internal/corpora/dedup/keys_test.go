@@ -10,6 +10,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/corpora/pytext"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // PaperKeys are the ten operators of tab:dedup-counts in its order.
@@ -88,9 +89,7 @@ func TestKeyStrings(t *testing.T) {
 		{"page_id", lost, Options{Fallback: FallbackTitle}, "t:elsa ( disney )"},
 	} {
 		k, err := Lookup(c.key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		if got, err := k.Of(&c.h, c.o, paperSources()); err != nil || got != c.want {
 			t.Errorf("%s of %q: %q, %v; want %q", c.key, c.h.URL, got, err, c.want)
 		}
@@ -128,18 +127,14 @@ func TestKeyErrors(t *testing.T) {
 		{"h1_cased", notUTF8, Options{}, ErrNotUTF8},
 	} {
 		k, err := Lookup(c.key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		_, err = k.Of(&c.h, c.o, paperSources())
 		var re *RecordError
 		if !errors.Is(err, c.want) || !errors.As(err, &re) || re.Key != c.key || re.ExampleID != c.h.ExampleID {
 			t.Errorf("%s of %q: %v, want %v", c.key, c.h.URL, err, c.want)
 		}
 	}
-	if _, err := Lookup("pageid"); err == nil || !strings.Contains(err.Error(), "page_id") {
-		t.Errorf("unknown key: %v", err)
-	}
+	errtest.Says(t, errtest.Of(Lookup("pageid")), "page_id")
 	for _, c := range []struct {
 		key string
 		o   Options

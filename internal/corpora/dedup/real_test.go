@@ -15,6 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/tokenize"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/corpora/wikipedia"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // bert is NCI's tokenize-and-decode.
@@ -34,9 +35,7 @@ func realHeaders(t testing.TB, train string) (headers []nq.Header, texts []strin
 		split nq.Split
 	}{{"real-pages-dev-full.jsonl.gz", nq.Dev}, {train, nq.Train}} {
 		f, err := os.Open(filepath.Join("..", "nq", "testdata", shard.file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		rd := nq.NewReader(f, shard.file, nq.Options{Split: shard.split})
 		for {
 			var r nq.Record
@@ -71,9 +70,7 @@ func groupAll(t testing.TB, headers []nq.Header, keys []Key, o Options, s Source
 		i++
 		return nil
 	}, keys, o, s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return gs
 }
 
@@ -94,16 +91,12 @@ func TestRealPagesCounts(t *testing.T) {
 			var wanted []uint64
 			for _, h := range headers {
 				id, err := wikipedia.OldID(h.URL)
-				if err != nil {
-					t.Fatal(err)
-				}
+				errtest.None(t, err)
 				wanted = append(wanted, id)
 			}
 			stub := goldens.Text(t, "../wikipedia/testdata/real-pages-stub.xml.gz")
 			table, _, err := wikipedia.ScanStub(t.Context(), bytes.NewReader(stub), "stub", wikipedia.NewWanted(wanted), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			gs := groupAll(t, headers, PaperKeys(), Options{}, Sources{BertNormalize: bert().Normalize,
 				PageID: func(oldid uint64) (uint64, bool) { e, ok := table.Lookup(oldid); return e.PageID, ok }})
 			for _, g := range gs {
@@ -117,9 +110,7 @@ func TestRealPagesCounts(t *testing.T) {
 				t.Errorf("resolution %+v", res)
 			}
 			titles, err := DiagnoseTitles(byName(t, gs, "title"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			if len(titles.Fragmented) != 1 || len(titles.Colliding) != 0 {
 				t.Fatalf("fragmented %+v, colliding %+v", titles.Fragmented, titles.Colliding)
 			}

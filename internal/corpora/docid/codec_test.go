@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func TestCodec(t *testing.T) {
@@ -17,9 +19,7 @@ func TestCodec(t *testing.T) {
 		{"", "7", []int32{0}},
 	}}
 	var b bytes.Buffer
-	if err := s.Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, s.Write(&b))
 	want := "redsi-docid\t1\tnaive\t4\n" +
 		"p:41312390\t141913\t968 2294 2368 1\n" +
 		`t:tab\there \\t and\nline\r` + "\t0\t3 632 1\n" +
@@ -34,9 +34,7 @@ func TestCodec(t *testing.T) {
 	}
 	b.Reset()
 	empty := &Set{Kind: KindAtomic}
-	if err := empty.Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, empty.Write(&b))
 	if got, err := Read(&b); err != nil || !reflect.DeepEqual(got, empty) {
 		t.Errorf("read %+v, %v", got, err)
 	}

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func TestImported(t *testing.T) {
@@ -11,22 +13,16 @@ func TestImported(t *testing.T) {
 	sea := w.Pieces("deep sea")
 	docs := []string{"0", "1", "2"}
 	f, err := NewImported(KindOther, docs, []string{"D7", "D5", "D9"}, w, 100)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	for _, id := range []Foreign{
 		{"a:1", "D5", "hill  top", nil},
 		{"a:2", "D9", "", sea},
 		{"b:1", "D7", "deep sea sea", append(slices.Clone(sea), sea[1], 1)},
 	} {
-		if err := f.Add(id); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, f.Add(id))
 	}
 	set, err := f.Set()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	want := []Identifier{
 		{"0", "deep sea sea", []int32{sea[0], sea[1], sea[1], 1}},
 		{"1", "hill top", w.WithSpecialTokens(w.Pieces("hill top"))},
@@ -73,9 +69,7 @@ func TestForeignErrors(t *testing.T) {
 		{KindResidual, []Foreign{{"f:1", "a", "3-4", nil}}, "give their tokens"},
 	} {
 		f, err := NewImported(c.kind, []string{"0", "1"}, []string{"a", "b"}, w, 100)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		for _, id := range c.ids {
 			if err == nil {
 				err = f.Add(id)
@@ -88,9 +82,7 @@ func TestForeignErrors(t *testing.T) {
 			t.Errorf("%+v: error %v, want %q", c.ids, err, c.want)
 		}
 	}
-	if _, err := NewImported(KindOther, []string{"0", "1"}, []string{"a", "a"}, w, 100); err == nil || !strings.Contains(err.Error(), "by number") {
-		t.Errorf("error %v", err)
-	}
+	errtest.Says(t, errtest.Of(NewImported(KindOther, []string{"0", "1"}, []string{"a", "a"}, w, 100)), "by number")
 	if _, err := NewImported(KindAtomic, nil, nil, w, 100); err == nil {
 		t.Error("atomic identifiers are brought")
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // digits is a tokenizer of one token per digit and </s>: 10+d …, 1.
@@ -49,9 +51,7 @@ func TestAtomic(t *testing.T) {
 		{109_739, FirstAtomicToken, []int32{1}, "<doc_109738>", []int32{32_100 + 109_738, 1}},
 	} {
 		s, err := Atomic(names(c.documents), c.first, c.eos...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		last := s.Identifiers[c.documents-1]
 		if last.Text != c.last || !slices.Equal(last.Tokens, c.tokens) || last.Document != fmt.Sprintf("page %d", c.documents-1) {
 			t.Errorf("the last of %d documents is %+v, want %s, %v", c.documents, last, c.last, c.tokens)
@@ -66,12 +66,8 @@ func TestAtomic(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, err := Atomic([]string{"a", "b"}, 1<<31-2); err == nil || !strings.Contains(err.Error(), "do not fit") {
-		t.Errorf("too many tokens: %v", err)
-	}
-	if _, err := Atomic([]string{"a", "b", "a"}, 0); err == nil || !strings.Contains(err.Error(), `document "a" occurs twice`) {
-		t.Errorf("equal documents: %v", err)
-	}
+	errtest.Says(t, errtest.Of(Atomic([]string{"a", "b"}, 1<<31-2)), "do not fit")
+	errtest.Says(t, errtest.Of(Atomic([]string{"a", "b", "a"}, 0)), `document "a" occurs twice`)
 }
 
 func TestNaive(t *testing.T) {
@@ -85,9 +81,7 @@ func TestNaive(t *testing.T) {
 	} {
 		for _, budget := range c.budgets {
 			s, err := Naive(docs, budget, 42, c.generator, digits)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			for i, id := range s.Identifiers {
 				var n uint64
 				if _, err := fmt.Sscan(id.Text, &n); err != nil || n >= budget || fmt.Sprint(n) != id.Text || id.Document != docs[i] {
@@ -135,17 +129,13 @@ func TestCheckNamesBothDocuments(t *testing.T) {
 		}
 	}
 	short := func([]string) [][]int32 { return nil }
-	if _, err := Naive(names(2), 2, 1, GeneratorPython, short); err == nil || !strings.Contains(err.Error(), "0 results for 2 texts") {
-		t.Errorf("a broken tokenizer: %v", err)
-	}
+	errtest.Says(t, errtest.Of(Naive(names(2), 2, 1, GeneratorPython, short)), "0 results for 2 texts")
 }
 
 func TestStatistics(t *testing.T) {
 	s := &Set{Kind: KindNaive, Identifiers: []Identifier{{"a", "0", []int32{3, 632, 1}}, {"b", "1", []int32{209, 1}}, {"c", "305", []int32{3, 26724, 1}}}}
 	got, err := s.Statistics()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	want := Statistics{Kind: KindNaive, Identifiers: 3, MinTokens: 2, MaxTokens: 3, MeanTokens: 8.0 / 3, Lengths: []int{0, 0, 1, 2}, FirstTokens: 2, Vocabulary: 5, Prefixes: 7}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("%+v, want %+v", got, want)

@@ -1,35 +1,27 @@
 package docid
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
+)
 
 // ofEveryKind has a set of every kind, of 120 documents.
 func ofEveryKind(t *testing.T) map[Kind]*Set {
 	t.Helper()
 	docs := names(120)
 	atomic, err := Atomic(docs, FirstAtomicToken)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	naive, err := Naive(docs, 120, 42, GeneratorPython, digits)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	semantic, _, err := Semantic(t.Context(), docs, scattered(120, 3), SemanticOptions{}, digits)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	residual, _, err := Residual(t.Context(), docs, scattered(120, 3), ResidualOptions{Levels: 2, Codes: 8, FirstToken: FirstAtomicToken, EOS: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	title, _, err := Title(docs, docs, 4, &words{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	keyword, _, err := Keyword(docs, docs, 4, &words{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	other := &Set{Kind: KindOther, Identifiers: naive.Identifiers}
 	return map[Kind]*Set{KindAtomic: atomic, KindNaive: naive, KindSemantic: semantic, KindResidual: residual, KindTitle: title, KindKeyword: keyword, KindOther: other}
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func spelled(numbers []uint64) string { return strings.Trim(fmt.Sprint(numbers), "[]") }
@@ -15,9 +17,7 @@ func spelled(numbers []uint64) string { return strings.Trim(fmt.Sprint(numbers),
 func permuted(t *testing.T, g Generator, n int, b, seed uint64) []uint64 {
 	t.Helper()
 	p, err := g.head(n, b, seed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return p
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/docid/kmeans"
 	"github.com/redsi/redsi/internal/corpora/npy"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 var residual = ResidualOptions{Levels: 3, Codes: 20, FirstToken: 1000, EOS: 1, Seed: 7}
@@ -23,9 +24,7 @@ func TestResidual(t *testing.T) {
 	m := scattered(n, cols)
 	copy(m.Row(9), m.Row(700)) // equal vectors have equal codes
 	s, q, err := Residual(t.Context(), names(n), m, residual)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	left := make([]float64, len(m.Data))
 	for i, v := range m.Data {
 		left[i] = float64(v)
@@ -130,18 +129,14 @@ func TestResidualLevels(t *testing.T) {
 	one := residual
 	one.Threads = 1
 	s, _, err := Residual(t.Context(), names(n), m, one)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	many, _, err := Residual(t.Context(), names(n), m, residual)
 	if err != nil || !slices.Equal(texts(many), texts(s)) {
 		t.Errorf("all processors give other identifiers: %v", err)
 	}
 	for level := range residual.Levels {
 		fit, err := kmeans.Fit(t.Context(), m, kmeans.Options{Clusters: residual.Codes, Seed: residual.Seed})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		code := map[int32]string{} // of a cluster
 		for i, label := range fit.Labels {
 			c := strings.Split(s.Identifiers[i].Text, "-")[level]
@@ -160,9 +155,7 @@ func TestResidualLevels(t *testing.T) {
 func TestResidualFew(t *testing.T) {
 	equal := npy.Matrix{Data: []float32{1, 2, 1, 2, 1, 2, 5, 5}, Rows: 4, Cols: 2}
 	s, q, err := Residual(t.Context(), names(4), equal, residual)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if got, want := texts(s), []string{"0-0-0-0", "0-0-0-1", "0-0-0-2", "1-0-0"}; !slices.Equal(got, want) {
 		t.Errorf("identifiers %v, want %v", got, want)
 	}

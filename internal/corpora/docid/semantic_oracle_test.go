@@ -8,6 +8,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/npy"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // semanticSet is identifiers that scikit-learn 1.5.1's KMeans on float64 gives
@@ -65,9 +66,7 @@ func TestSemanticEqualsScikitLearn(t *testing.T) {
 	for _, c := range sets {
 		m := c.matrix()
 		s, tree, err := Semantic(t.Context(), names(m.Rows), m, SemanticOptions{Clusters: c.Clusters, LeafSize: c.LeafSize, Seed: 42}, digits)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		want := strings.Fields(c.Texts)
 		differ, first := 0, -1
 		for i, text := range texts(s) {

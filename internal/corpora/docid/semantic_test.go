@@ -12,6 +12,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/docid/kmeans"
 	"github.com/redsi/redsi/internal/corpora/npy"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // scattered is n points around 37 places, the same on every processor.
@@ -45,9 +46,7 @@ func TestSemantic(t *testing.T) {
 			t.Errorf("total %d", total)
 		}
 	}}, digits)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if last != n {
 		t.Errorf("progress ended at %d", last)
 	}
@@ -79,9 +78,7 @@ func TestSemantic(t *testing.T) {
 	}
 	// The first level is one k-means of all rows with the same seed.
 	fit, err := kmeans.Fit(context.Background(), m, kmeans.Options{Clusters: 10, Seed: 7, Double: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	for i, id := range s.Identifiers {
 		if int(id.Text[0]-'0') != int(fit.Labels[i]) {
 			t.Fatalf("document %d: %q, its cluster is %d", i, id.Text, fit.Labels[i])
@@ -103,9 +100,7 @@ func TestSemanticTerminals(t *testing.T) {
 	ctx := context.Background()
 	// At most LeafSize documents: no prefix at all.
 	s, tree, err := Semantic(ctx, names(100), scattered(100, 3), SemanticOptions{}, digits)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if texts(s)[0] != "0" || texts(s)[99] != "99" || tree.Fits != 0 || tree.Leaves[0].Prefix != "" {
 		t.Errorf("100 documents: %v, %+v", texts(s), tree)
 	}
@@ -115,9 +110,7 @@ func TestSemanticTerminals(t *testing.T) {
 		copy(m.Row(i), m.Row(0))
 	}
 	s, tree, err = Semantic(ctx, names(450), m, SemanticOptions{}, digits)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if prefix := strings.TrimSuffix(texts(s)[0], "00"); tree.Dealt != 1 || texts(s)[299] != prefix+"929" || texts(s)[21] != prefix+"12" {
 		t.Errorf("%d nodes are dealt, documents 0, 21 and 299 of 300 equal ones are %q, %q and %q", tree.Dealt, texts(s)[0], texts(s)[21], texts(s)[299])
 	}

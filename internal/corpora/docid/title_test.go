@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestTitle: equal titles are numbered in document order, whatever made them equal; an
@@ -26,9 +28,7 @@ func TestTitle(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			w := &words{}
 			set, counts, err := Title(names(len(c.titles)), c.titles, c.most, w)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			if got := texts(set); !slices.Equal(got, c.want) {
 				t.Errorf("%q, want %q", got, c.want)
 			}
@@ -51,9 +51,7 @@ func TestTitle(t *testing.T) {
 func TestTitlesOfOneName(t *testing.T) {
 	titles := slices.Repeat([]string{"sea"}, 20_000)
 	set, _, err := Title(names(len(titles)), titles, 3, &words{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	for i, id := range set.Identifiers[1:] {
 		if id.Text != "sea ("+strconv.Itoa(i+2)+")" {
 			t.Fatalf("document %d is %q", i+1, id.Text)
@@ -78,9 +76,7 @@ func TestTitleErrors(t *testing.T) {
 	}
 	// numbers are several tokens here
 	_, _, err := Title(names(2), []string{"a", "a"}, 1, letters{&words{}})
-	if err == nil || !strings.Contains(err.Error(), `"page 1"`) || !strings.Contains(err.Error(), "max_tokens") {
-		t.Errorf("error %v", err)
-	}
+	errtest.Says(t, err, `"page 1"`, "max_tokens")
 }
 
 // letters has a token for each letter.

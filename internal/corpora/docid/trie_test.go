@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // identifiers as T5 spells them: no string prefix is a token prefix.
@@ -19,9 +21,7 @@ func TestTrieOfT5(t *testing.T) {
 		sequences = append(sequences, spelt[text])
 	}
 	trie, err := NewTrie(sequences)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	next := func(prefix ...int32) ([]int32, bool) {
 		n, ok := Root, true
 		for _, token := range prefix {
@@ -88,9 +88,7 @@ func TestTrieErrors(t *testing.T) {
 		}
 	}
 	empty, err := NewTrie(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if tokens, complete := empty.Next(Root); len(tokens) != 0 || complete || empty.Depth() != 0 || empty.Nodes() != 1 {
 		t.Errorf("an empty trie allows %v", tokens)
 	}
@@ -121,9 +119,7 @@ func TestTrieBruteForce(t *testing.T) {
 func checkTrie(t *testing.T, sequences [][]int32) {
 	t.Helper()
 	trie, err := NewTrie(sequences)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	prefixes := map[string]bool{"": true}
 	for i, s := range sequences {
 		n := Root

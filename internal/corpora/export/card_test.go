@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/corpora/nq320k"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func TestCardGolden(t *testing.T) {
@@ -34,9 +35,7 @@ func TestCardGolden(t *testing.T) {
 		s.Files = append(s.Files, File{name, int64(1234567 * i), strings.Repeat(fmt.Sprintf("%02x", i), 32)})
 	}
 	var b bytes.Buffer
-	if err := WriteCard(&b, card, s); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, WriteCard(&b, card, s))
 	goldens.Same(t, "testdata/README.md", b.String())
 }
 
@@ -53,9 +52,7 @@ func TestCardOrigins(t *testing.T) {
 		{Other, "de", "---\nlanguage:\n- de\npretty_name:", "Wikipedia"},
 	} {
 		var b bytes.Buffer
-		if err := WriteCard(&b, Card{Name: "x", Key: "URL", Origin: c.origin, Language: c.language}, Summary{}); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, WriteCard(&b, Card{Name: "x", Key: "URL", Origin: c.origin, Language: c.language}, Summary{}))
 		if !strings.Contains(b.String(), c.want) || strings.Contains(b.String(), c.not) {
 			t.Errorf("%s: %s", c.origin, b.String())
 		}
@@ -64,9 +61,7 @@ func TestCardOrigins(t *testing.T) {
 
 func TestCardWithoutOptionalParts(t *testing.T) {
 	var b bytes.Buffer
-	if err := WriteCard(&b, Card{Name: "x: \"y\"\n", Origin: NaturalQuestions, Key: "URL"}, Summary{}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, WriteCard(&b, Card{Name: "x: \"y\"\n", Origin: NaturalQuestions, Key: "URL"}, Summary{}))
 	for _, absent := range []string{"## Files", "## Sources", "configs:", "How it was made", "Rebuild", "fallback key", "| Key |"} {
 		if strings.Contains(b.String(), absent) {
 			t.Errorf("the card has %q:\n%s", absent, b.String())
@@ -107,24 +102,16 @@ func grouping(t *testing.T) (documents, queries io.Reader) {
 		{ExampleID: 7, Split: nq.Dev, Question: "q3", URL: url + "Elsa_(Frozen)&amp;oldid=1"},
 	}
 	key, err := dedup.Lookup("page_id")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	g, err := dedup.NewGrouper([]dedup.Key{key}, dedup.Options{RecordOrder: dedup.TrainFirst}, dedup.Sources{
 		PageID: func(oldid uint64) (uint64, bool) { return 77, oldid == 1 },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	for i := range hs {
-		if err := g.Add(&hs[i]); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, g.Add(&hs[i]))
 	}
 	var d, q bytes.Buffer
-	if err := errors.Join(g.Groupings()[0].WriteDocuments(&d), g.Groupings()[0].WriteQueries(&q)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errors.Join(g.Groupings()[0].WriteDocuments(&d), g.Groupings()[0].WriteQueries(&q)))
 	return &d, &q
 }
 
@@ -140,9 +127,7 @@ func TestExamplesOf(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	of, err := ExamplesOf(&b)
 	if err != nil || !slices.Equal(of(2), []int64{3, 2, 1}) || of(0) != nil {
 		t.Errorf("%v, %v, %v", of(2), of(0), err)

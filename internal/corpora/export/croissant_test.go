@@ -15,6 +15,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // croissantDocuments have what records of any format can hold alike.
@@ -47,9 +48,7 @@ func TestCroissant(t *testing.T) {
 	for name, c := range croissants {
 		t.Run(name, func(t *testing.T) {
 			m, s := write(t, croissantDocuments, croissantQueries, c.formats...)
-			if err := WriteCroissant(m.create, Card{Name: "NQ320K-PageID", Origin: c.origin}, &s); err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, WriteCroissant(m.create, Card{Name: "NQ320K-PageID", Origin: c.origin}, &s))
 			for _, f := range s.Files {
 				sum := sha256.Sum256(m[f.Name].Bytes())
 				if f.SHA256 != hex.EncodeToString(sum[:]) || f.Bytes != int64(m[f.Name].Len()) {
@@ -84,13 +83,9 @@ func TestCroissantRecords(t *testing.T) {
 		{[]Format{TREC}, croissantQueries, ""},
 	} {
 		m, s := write(t, croissantDocuments, c.queries, c.formats...)
-		if err := WriteCroissant(m.create, Card{Name: "N", Origin: Other}, &s); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, WriteCroissant(m.create, Card{Name: "N", Origin: Other}, &s))
 		var set croissantSet
-		if err := json.Unmarshal(m[CroissantFile].Bytes(), &set); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, json.Unmarshal(m[CroissantFile].Bytes(), &set))
 		var names []string
 		for _, r := range set.RecordSet {
 			names = append(names, r.ID)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // memory is a Sink that keeps files.
@@ -71,9 +72,7 @@ func write(t *testing.T, docs []Document, queries []Query, formats ...Format) (m
 	t.Helper()
 	m := memory{}
 	s, err := Write(Collection{Documents: each(docs), Queries: each(queries)}, formats, m.create)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return m, s
 }
 
@@ -141,9 +140,7 @@ func TestJSONLRoundTrip(t *testing.T) {
 func readParquet[T any](t *testing.T, b *bytes.Buffer) []T {
 	t.Helper()
 	rows, err := parquet.Read[T](bytes.NewReader(b.Bytes()), int64(b.Len()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return rows
 }
 
@@ -182,23 +179,15 @@ func TestParquetRowGroups(t *testing.T) {
 	m := memory{}
 	out := &files{create: m.create}
 	table, err := openTable[queryRow](out, "x.parquet")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	table.limit = 400
 	for i := range 9 {
-		if err := table.add(queryRow{ID: fmt.Sprint(i)}, 100); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, table.add(queryRow{ID: fmt.Sprint(i)}, 100))
 	}
-	if err := out.close(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, out.close())
 	b := m["x.parquet"].Bytes()
 	f, err := parquet.OpenFile(bytes.NewReader(b), int64(len(b)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if n := len(f.RowGroups()); n != 3 || f.NumRows() != 9 {
 		t.Errorf("%d row groups, %d rows", n, f.NumRows())
 	}
@@ -222,9 +211,7 @@ func TestOneSplit(t *testing.T) {
 			}
 		}
 		var card bytes.Buffer
-		if err := WriteCard(&card, Card{Name: "n", Origin: NaturalQuestions}, s); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, WriteCard(&card, Card{Name: "n", Origin: NaturalQuestions}, s))
 		if c.have == "" {
 			if strings.Contains(card.String(), "split:") {
 				t.Errorf("%s", card.String())

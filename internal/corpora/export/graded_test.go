@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestThirdSplit: a collection with names, grades and a test split keeps them in every format.
@@ -35,9 +36,7 @@ func TestThirdSplit(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 	var card bytes.Buffer
-	if err := WriteCard(&card, Card{Name: "n", Origin: Other, Key: "k", KeyDoc: "k"}, s); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, WriteCard(&card, Card{Name: "n", Origin: Other, Key: "k", KeyDoc: "k"}, s))
 	for _, want := range []string{"3 documents, 1 train, 0 dev and 1 test queries.\nIt has no dev split.\n", "queries of all splits", "  - split: test\n    path: parquet/queries-test.parquet", "query, 0, document, grade"} {
 		if !strings.Contains(card.String(), want) {
 			t.Errorf("the card has no %q:\n%s", want, card.String())

@@ -10,6 +10,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/corpora/nq320k"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // stored is the collection of testdata/redsi, as tools/golden/exports.py reads it too.
@@ -48,9 +49,7 @@ func numbered(t *testing.T) Collection {
 func TestRedsiGolden(t *testing.T) {
 	m := memory{}
 	s, err := Write(numbered(t), []Format{Redsi}, m.create)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	for _, name := range nq320k.Files() {
 		got := m["data/simplenorm/ncititle/"+name]
 		if strings.HasSuffix(name, ".gz") {
@@ -74,9 +73,7 @@ func TestRedsiGolden(t *testing.T) {
 func TestIdentifiers(t *testing.T) {
 	m := memory{}
 	s, err := Write(numbered(t), Formats(), m.create)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	want := []Identifier{{"0", "7", []int32{0, 1}}, {"1", "77", []int32{1, 1}}, {"2", "777", []int32{2, 1}}}
 	if got := readJSONLines[Identifier](t, gunzip(t, m["identifiers/naive.jsonl.gz"])); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v", got)
@@ -85,9 +82,7 @@ func TestIdentifiers(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	var card bytes.Buffer
-	if err := WriteCard(&card, Card{Name: "n", Origin: NaturalQuestions}, s); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, WriteCard(&card, Card{Name: "n", Origin: NaturalQuestions}, s))
 	for _, want := range []string{
 		"- config_name: identifiers\n  data_files:\n  - split: naive\n    path: parquet/identifiers-naive.parquet\n",
 		`load_dataset("json", data_files={"documents": "data/simplenorm/ncititle/documents.jsonl.gz", "train_queries": `,
@@ -109,9 +104,7 @@ func TestIdentifiers(t *testing.T) {
 		t.Fatal(err)
 	}
 	card.Reset()
-	if err := WriteCard(&card, Card{Name: "n", Origin: NaturalQuestions}, s); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, WriteCard(&card, Card{Name: "n", Origin: NaturalQuestions}, s))
 	for _, config := range []string{"  data_files: jsonl/documents.jsonl.gz\n", "path: identifiers/naive.jsonl.gz\n",
 		"- config_name: simplenorm-ncititle\n  data_files:\n  - split: documents\n    path: data/simplenorm/ncititle/documents.jsonl.gz\n"} {
 		if !strings.Contains(card.String(), config) {

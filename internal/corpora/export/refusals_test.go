@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func TestWriteRefuses(t *testing.T) {
@@ -86,9 +87,7 @@ func (b broken) Close() error {
 // Every failing call is reported, and no file stays open.
 func TestWriteReportsEveryFailure(t *testing.T) {
 	whole := memory{}
-	if _, err := Write(numbered(t), Formats(), whole.create); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errtest.Of(Write(numbered(t), Formats(), whole.create)))
 	for _, stage := range []string{"create", "write", "close"} {
 		for n := 1; ; n++ {
 			left, opened := n, 0

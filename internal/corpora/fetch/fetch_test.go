@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/readers"
 )
 
@@ -67,9 +68,7 @@ func request(t *testing.T, sum string, urls ...string) Request {
 	r := Request{SHA256: sum, Partials: t.TempDir(), Wait: time.Microsecond}
 	for _, u := range urls {
 		s, err := ParseSource(u)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		r.Sources = append(r.Sources, s)
 	}
 	return r
@@ -79,9 +78,7 @@ func TestInterruptedTransferResumes(t *testing.T) {
 	body, sum := content(10_000)
 	s, asked, sent := flaky(t, body, 5, true)
 	f, err := Get(context.Background(), request(t, sum, s.URL+"/a.bin"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	got, _ := os.ReadFile(f.Path)
 	if string(got) != string(body) || f.Size != 10_000 || f.SHA256 != sum {
 		t.Fatalf("got %d bytes", len(got))
@@ -89,9 +86,7 @@ func TestInterruptedTransferResumes(t *testing.T) {
 	if asked.Load() != 6 || sent.Load() != 10_000 {
 		t.Fatalf("%d requests, %d bytes sent: want 6 and no byte twice", asked.Load(), sent.Load())
 	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, f.Close())
 	if _, err := os.Stat(f.Path); !os.IsNotExist(err) {
 		t.Fatal("the partial file is still there")
 	}
@@ -101,9 +96,7 @@ func TestWithoutRangesItStartsOver(t *testing.T) {
 	body, sum := content(5_000)
 	s, _, _ := flaky(t, body, 2, false)
 	f, err := Get(context.Background(), request(t, sum, s.URL))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	defer f.Close()
 	if f.Size != 5_000 {
 		t.Fatalf("%d bytes", f.Size)
@@ -128,9 +121,7 @@ func TestNextProcessResumes(t *testing.T) {
 	s.Config.Handler = s2.Config.Handler
 	r.Progress = nil
 	f, err := Get(context.Background(), r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	defer f.Close()
 	if f.SHA256 != sum || sent2.Load() > 10_000-2_000 {
 		t.Fatalf("%d bytes before, %d after: want only the rest", before, sent2.Load())
@@ -158,9 +149,7 @@ func TestChangedObjectIsNotGluedTogether(t *testing.T) {
 	}))
 	defer s.Close()
 	f, err := Get(context.Background(), request(t, "", s.URL))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	defer f.Close()
 	if f.SHA256 != hex.EncodeToString(sum[:]) {
 		t.Fatal("bytes of two objects were mixed")
@@ -197,9 +186,7 @@ func TestMirrorTakesOver(t *testing.T) {
 	gone := httptest.NewServer(http.NotFoundHandler())
 	defer gone.Close()
 	f, err := Get(context.Background(), request(t, sum, gone.URL+"/x", s.URL+"/x"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	defer f.Close()
 	if f.Source.URL != s.URL+"/x" {
 		t.Fatal(f.Source)

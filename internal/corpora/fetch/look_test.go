@@ -4,12 +4,13 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/fetch"
+	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 func TestLook(t *testing.T) {
@@ -26,9 +27,7 @@ func TestLook(t *testing.T) {
 	defer server.Close()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "f")
-	if err := os.WriteFile(file, []byte("12345"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, file, "12345")
 	for raw, want := range map[string]struct {
 		size int64
 		err  string
@@ -40,9 +39,7 @@ func TestLook(t *testing.T) {
 		dir:                        {0, "is not a file"},
 	} {
 		s, err := fetch.ParseSource(raw)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		size, err := fetch.Look(context.Background(), s)
 		if size != want.size || (err == nil) != (want.err == "") || err != nil && !strings.Contains(err.Error(), want.err) {
 			t.Errorf("%s: %d, %v", raw, size, err)

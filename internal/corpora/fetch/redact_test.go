@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func TestRedact(t *testing.T) {
@@ -61,9 +63,7 @@ func TestNoSecretIsSaid(t *testing.T) {
 	defer s.Close()
 	for _, u := range []string{gone.URL + "/a", s.URL + "/refuses", s.URL + "/sends-on", s.URL + "/round", s.URL + "/nonsense", s.URL + "/cut", s.URL + "/other"} {
 		src, err := ParseSource(u + query)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		var said strings.Builder
 		r := Request{Sources: []Source{src}, SHA256: strings.Repeat("0", 64), Partials: t.TempDir(), Wait: time.Microsecond,
 			Log: func(msg string, args ...any) { fmt.Fprintln(&said, append([]any{msg}, args...)...) }}
@@ -81,9 +81,7 @@ func TestNoSecretIsSaid(t *testing.T) {
 			fmt.Fprintln(&said, err)
 		}
 		notes, err := filepath.Glob(filepath.Join(r.Partials, "*"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		for _, n := range notes {
 			b, err := os.ReadFile(n)
 			if err != nil {

@@ -15,6 +15,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestTransfersOfOneURL share the folder of partial files; the server has no
@@ -65,9 +67,7 @@ func TestTransferOfAKilledProcess(t *testing.T) {
 	const half = 5_000
 	if to := os.Getenv("REDSI_TEST_PARTIALS"); to != "" { // the one that is killed
 		source, err := ParseSource(os.Getenv("REDSI_TEST_URL"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		Get(context.Background(), Request{Sources: []Source{source}, SHA256: sum, Partials: to, Progress: func(done, _ int64) {
 			if done == half {
 				fmt.Println("half")

@@ -18,6 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/mediawiki"
 	"github.com/redsi/redsi/internal/corpora/mediawiki/wikitest"
 	"github.com/redsi/redsi/internal/corpora/wikipedia"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // wiki has the revisions 1 to n but each seventh, three to a page.
@@ -59,9 +60,7 @@ func TestPages(t *testing.T) {
 	k, all := wiki(120)
 	c := client(t, k)
 	got, err := c.Pages(t.Context(), append(all, all...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	check(t, k, got, 120)
 	if n := k.Requests.Load(); n != 3 || c.Requests != 3 || c.Repeats != 0 {
 		t.Errorf("%d requests, told %d and %d", n, c.Requests, c.Repeats)
@@ -190,9 +189,7 @@ func TestNoNetwork(t *testing.T) {
 	said := ""
 	c.Log = func(msg string, _ ...any) { said += msg }
 	got, err := c.Pages(t.Context(), all)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	check(t, k, got, 200)
 	if !strings.Contains(said, "out of reach since") {
 		t.Error(said)
@@ -217,9 +214,7 @@ func TestContinued(t *testing.T) {
 		return true
 	}
 	got, err := client(t, k).Pages(t.Context(), all)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	check(t, k, got, 6)
 	if n := k.Requests.Load(); n != 3 {
 		t.Errorf("%d requests", n)
@@ -242,27 +237,21 @@ func TestResumed(t *testing.T) {
 			t.Fatal(err)
 		}
 		f, err := os.OpenFile(c.Kept, os.O_APPEND|os.O_WRONLY, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		fmt.Fprint(f, left)
 		f.Close()
 		before := k.Requests.Load()
 		again := *c
 		again.Progress = nil
 		got, err := again.Pages(t.Context(), all)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		check(t, k, got, 500)
 		if n := k.Requests.Load() - before; n != 6 {
 			t.Errorf("%q: %d requests more, not 6", left, n)
 		}
 		other := again
 		got, err = other.Pages(t.Context(), all[:100])
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		check(t, k, got, 100)
 		if err := c.Forget(); err != nil {
 			t.Error(err)

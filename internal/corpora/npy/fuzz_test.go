@@ -5,14 +5,13 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // FuzzRead reads NumPy files: what is read and written reads the same.
 func FuzzRead(f *testing.F) {
 	var b bytes.Buffer
-	if err := Write(&b, Matrix{Data: []float32{1, 2, 3, 4}, Rows: 2, Cols: 2}); err != nil {
-		f.Fatal(err)
-	}
+	errtest.None(f, Write(&b, Matrix{Data: []float32{1, 2, 3, 4}, Rows: 2, Cols: 2}))
 	saved := goldens.Text(f, "testdata/numpy.npy")
 	f.Add(b.Bytes())
 	f.Add(saved)
@@ -27,9 +26,7 @@ func FuzzRead(f *testing.F) {
 			t.Fatalf("%d numbers in %d rows of %d", len(m.Data), m.Rows, m.Cols)
 		}
 		var first, second bytes.Buffer
-		if err := Write(&first, m); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, Write(&first, m))
 		written := bytes.Clone(first.Bytes())
 		back, err := Read(&first)
 		if err != nil {

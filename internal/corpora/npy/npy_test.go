@@ -10,14 +10,13 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func TestWriteAndRead(t *testing.T) {
 	m := Matrix{Data: []float32{1, -2.5, 3, 0, math.MaxFloat32, 1e-40}, Rows: 2, Cols: 3}
 	var b bytes.Buffer
-	if err := Write(&b, m); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, Write(&b, m))
 	if n := b.Len(); n != 128+24 || !bytes.HasPrefix(b.Bytes(), []byte("\x93NUMPY\x01\x00v\x00{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }")) {
 		t.Errorf("%d bytes, %q", n, b.Bytes())
 	}

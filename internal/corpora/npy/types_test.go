@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func npy(dtype string, rows, cols int, numbers any) []byte {
@@ -36,13 +38,9 @@ func TestOpenAny(t *testing.T) {
 		{"<f8", []float64{0.1, 1e300}, []float32{0.1, inf}},
 	} {
 		v, err := OpenAny(bytes.NewReader(npy(c.dtype, 2, len(c.want)/2, c.numbers)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		got := make([]float32, len(c.want))
-		if err := v.Read(got); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, v.Read(got))
 		if !slices.Equal(got, c.want) || v.End() != nil {
 			t.Errorf("%s: %v, want %v", c.dtype, got, c.want)
 		}

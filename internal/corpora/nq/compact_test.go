@@ -7,10 +7,10 @@ import (
 	"errors"
 	"io"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // realRecords are all records of the real files: full, simplified and one merged.
@@ -43,17 +43,11 @@ func compact(t *testing.T, records []*Record) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	w, err := NewRecordWriter(&out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	for _, r := range records {
-		if err := w.Write(r); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, w.Write(r))
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, w.Close())
 	return out.Bytes()
 }
 
@@ -88,20 +82,14 @@ func TestStreamGolden(t *testing.T) {
 	records := realRecords(t)
 	var headers bytes.Buffer
 	hw, err := NewHeaderWriter(&headers)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	for _, r := range records {
 		h := HeaderOf(r)
 		h.Text4K = [16]byte{1, 2, byte(len(h.Question))}
 		h.Text4KCased = [16]byte{3}
-		if err := hw.Write(&h); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, hw.Write(&h))
 	}
-	if err := hw.Close(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, hw.Close())
 	hr := NewHeaderReader(bytes.NewReader(headers.Bytes()))
 	defer hr.Close()
 	for i, r := range records {
@@ -109,9 +97,7 @@ func TestStreamGolden(t *testing.T) {
 		want.Text4K = [16]byte{1, 2, byte(len(want.Question))}
 		want.Text4KCased = [16]byte{3}
 		var got Header
-		if err := hr.Next(&got); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, hr.Next(&got))
 		if got != want {
 			t.Errorf("header %d: %+v, want %+v", i, got, want)
 		}
@@ -128,18 +114,14 @@ func TestRecordFileRanges(t *testing.T) {
 	records := realRecords(t)
 	packed := compact(t, records)
 	f, err := OpenRecords(bytes.NewReader(packed), int64(len(packed)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	n := f.Len()
 	if n != int64(len(records)) {
 		t.Fatalf("%d records, want %d", n, len(records))
 	}
 	for _, c := range [][2]int64{{0, n}, {0, 0}, {n, n}, {1, 2}, {n - 1, n}, {7, 60}, {40, 41}} {
 		rd, err := f.Range(c[0], c[1])
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		var r Record
 		for i := c[0]; i < c[1]; i++ {
 			if err := rd.Next(&r); err != nil {
@@ -176,9 +158,7 @@ func TestDamagedStreams(t *testing.T) {
 		}
 	}
 	f, err := OpenRecords(bytes.NewReader(packed), int64(len(packed)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	cuts := append([]int64{0, 1, 3, 20, int64(len(packed)) - 1, int64(len(packed)) / 2}, f.starts...)
 	for _, cut := range cuts {
 		if n, err := readAll(packed[:cut]); err == nil {
@@ -198,9 +178,7 @@ func TestDamagedStreams(t *testing.T) {
 			t.Errorf("byte %d flipped: %d records and no error", at, n)
 		}
 	}
-	if _, err := readAll([]byte("{}\n")); err == nil || !strings.Contains(err.Error(), "records@1") {
-		t.Errorf("plain text: %v", err)
-	}
+	errtest.Says(t, errtest.Of(readAll([]byte("{}\n"))), "records@1")
 }
 
 type failingWriter struct{ left int }
@@ -215,14 +193,10 @@ func (w *failingWriter) Write(p []byte) (int, error) {
 func TestWriterErrors(t *testing.T) {
 	records := realRecords(t)
 	w, err := NewRecordWriter(&failingWriter{left: 300_000})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	bad := records[0].Clone()
 	bad.Tokens[3].Start = 1
-	if err := w.Write(bad); err == nil || !strings.Contains(err.Error(), "example_id 4549465242785278785") {
-		t.Errorf("overlapping tokens: %v", err)
-	}
+	errtest.Says(t, w.Write(bad), "example_id 4549465242785278785")
 	for _, r := range records {
 		if err = w.Write(r); err != nil {
 			break

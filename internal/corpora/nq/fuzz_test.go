@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"io"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestScanAgainstLibrary: on every real record the scanner and the library agree.
@@ -97,9 +99,7 @@ func FuzzRecordReader(f *testing.F) {
 	r := goodFullRecord
 	var c recordCodec
 	b, err := c.append(nil, &r)
-	if err != nil {
-		f.Fatal(err)
-	}
+	errtest.None(f, err)
 	f.Add(b)
 	f.Fuzz(func(t *testing.T, entry []byte) {
 		var c recordCodec

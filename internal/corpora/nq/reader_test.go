@@ -6,14 +6,14 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func readAll(t *testing.T, file string, o Options) ([]*Record, Counts) {
 	t.Helper()
 	f, err := os.Open(filepath.Join("testdata", file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	defer f.Close()
 	rd := NewReader(f, file, o)
 	defer rd.Close()

@@ -15,6 +15,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 const (
@@ -158,9 +159,7 @@ func TestBadStreams(t *testing.T) {
 	io.WriteString(zw, text)
 	zw.Close()
 	enc, err := zstd.NewWriter(&zst)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	io.WriteString(enc, text)
 	enc.Close()
 	two := gz.String() + gz.String()
@@ -249,9 +248,7 @@ func TestOrder(t *testing.T) {
 			if i%3 == 0 {
 				r = new(Record)
 			}
-			if err := rd.Next(r); err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, rd.Next(r))
 			if r.ExampleID != i || r.Text != fmt.Sprint("text ", i) || r.Split != Dev {
 				t.Fatalf("record %d: %+v", i, r)
 			}
@@ -265,9 +262,7 @@ func TestOrder(t *testing.T) {
 	}
 	rd := NewReader(strings.NewReader(b.String()), "f", Options{})
 	var r Record
-	if err := rd.Next(&r); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, rd.Next(&r))
 	rd.Close()
 	rd.Close()
 }
@@ -316,9 +311,7 @@ func TestFlatMemory(t *testing.T) {
 	}}
 	rd := NewReader(src, "f", Options{Workers: 1})
 	w, err := NewRecordWriter(io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	var r Record
 	for n := 0; ; n++ {
 		if err := rd.Next(&r); err == io.EOF {
@@ -329,13 +322,9 @@ func TestFlatMemory(t *testing.T) {
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		if err := w.Write(&r); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, w.Write(&r))
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, w.Close())
 	if live[1] > live[0]+32<<20 {
 		t.Errorf("%d MiB alive after 2 repetitions, %d after 19", live[0]>>20, live[1]>>20)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/values"
 )
 
@@ -22,9 +23,7 @@ func TestFieldTable(t *testing.T) {
 	count := func(file string) FieldCounts {
 		var c FieldCounts
 		for _, l := range lines(t, file) {
-			if err := c.Count(l); err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, c.Count(l))
 		}
 		return c
 	}
@@ -55,9 +54,7 @@ func TestSubstitutionsOfTheRealRecord(t *testing.T) {
 	}
 	rep := s.Report(10, func(s string) bool { return s == "``" })
 	b, err := json.MarshalIndent(rep, "", " ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	goldens.Same(t, "testdata/substitutions.golden", string(b)+"\n")
 }
 
@@ -95,18 +92,12 @@ func TestFormats(t *testing.T) {
 	other.Text = other.Text[:10] + "x" + other.Text[11:]
 	f := NewFormats(20)
 	for _, r := range full {
-		if err := f.AddFull(r); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, f.AddFull(r))
 	}
 	for _, r := range append(simplified[1:], other) {
-		if err := f.AddSimplified(r); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, f.AddSimplified(r))
 	}
-	if err := f.Show(full[0]); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, f.Show(full[0]))
 	n := len(full)
 	want := FormatReport{Full: n, Simplified: n, Both: n, Same: n - 1, Texts: 1, Examples: []FormatExample{{full[0].ExampleID, Comparison{true, true, false, 10}}}}
 	if d := cmp.Diff(want, f.Report()); d != "" {

@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/corpus"
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // group is a document with the examples that ask for it.
@@ -25,9 +26,7 @@ func collection(t *testing.T, groups []group, question func(int64) string) Colle
 	t.Helper()
 	var documents, queries, texts bytes.Buffer
 	w, err := corpus.NewWriter(&texts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	err = dedup.WriteLines(&documents, func(document func(any) error) error {
 		return dedup.WriteLines(&queries, func(query func(any) error) error {
 			for i, g := range groups {
@@ -55,9 +54,7 @@ func collection(t *testing.T, groups []group, question func(int64) string) Colle
 			return w.Close()
 		})
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	file := func(b *bytes.Buffer) func() (io.ReadCloser, error) {
 		return func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b.Bytes())), nil }
 	}
@@ -72,9 +69,7 @@ func question(id int64) string { return "q" }
 func compare(t *testing.T, a, b []group, limit int) *Comparison {
 	t.Helper()
 	c, err := Compare(collection(t, a, question), collection(t, b, question), limit)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return c
 }
 
@@ -163,9 +158,7 @@ func TestCompare(t *testing.T) {
 func TestCompareQuestions(t *testing.T) {
 	groups := []group{{"A", "t", []int64{1}}}
 	c, err := Compare(collection(t, groups, question), collection(t, groups, func(int64) string { return "Q" }), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if c.AllSame || c.Queries.OtherText != 1 || c.Differences[0].What != "question" || c.Differences[0].Package != "Q" {
 		t.Errorf("%+v", c)
 	}
@@ -175,17 +168,11 @@ func TestCompareRefuses(t *testing.T) {
 	groups := []group{{"A", "t", []int64{1}}}
 	broken := collection(t, groups, question)
 	broken.Queries = func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("no stream")), nil }
-	if _, err := Compare(collection(t, groups, question), broken, 1); err == nil || !strings.Contains(err.Error(), "the package: queries: ") {
-		t.Error(err)
-	}
+	errtest.Says(t, errtest.Of(Compare(collection(t, groups, question), broken, 1)), "the package: queries: ")
 	other := collection(t, groups, question)
 	other.Corpus = collection(t, append(groups, groups...), question).Corpus
-	if _, err := Compare(other, collection(t, groups, question), 1); err == nil || !strings.Contains(err.Error(), "ours: the corpus has a document 1, the collection has 1") {
-		t.Error(err)
-	}
+	errtest.Says(t, errtest.Of(Compare(other, collection(t, groups, question), 1)), "ours: the corpus has a document 1, the collection has 1")
 	empty := collection(t, []group{{"A", "t", []int64{1}}, {"B", "t", []int64{2}}}, question)
 	empty.Queries = collection(t, groups, question).Queries
-	if _, err := Compare(empty, collection(t, groups, question), 1); err == nil || !strings.Contains(err.Error(), "ours: document 1 has no query") {
-		t.Error(err)
-	}
+	errtest.Says(t, errtest.Of(Compare(empty, collection(t, groups, question), 1)), "ours: document 1 has no query")
 }

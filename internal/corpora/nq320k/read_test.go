@@ -14,6 +14,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // folder is a package in memory, files by name, uncompressed.
@@ -53,9 +54,7 @@ func three(t *testing.T) folder {
 		add(ValidationQueries, Row{"1", QueryRow, "q 12", "", []string{"12"}}, Row{"0", QueryRow, "q 13", "", []string{"13"}}),
 	}
 	var b bytes.Buffer
-	if err := WriteMetadata(&b, Variant{"htmlnorm", "pageid"}, counts); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, WriteMetadata(&b, Variant{"htmlnorm", "pageid"}, counts))
 	f[MetadataFile] = b.String()
 	return f
 }
@@ -73,9 +72,7 @@ func (f folder) read() (c Contents, documents []dedup.Document, queries []dedup.
 
 func TestRead(t *testing.T) {
 	c, documents, queries, texts, err := three(t).read()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if want := (Contents{TextStyle: "htmlnorm", DedupMethod: "pageid", Documents: 3, Train: 3, Dev: 2, WithoutText: 1}); c != want {
 		t.Errorf("%+v, want %+v", c, want)
 	}

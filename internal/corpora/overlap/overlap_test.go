@@ -12,6 +12,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func TestNormal(t *testing.T) {
@@ -145,9 +146,7 @@ func TestPairs(t *testing.T) {
 			for i, text := range patterned(r, 900) {
 				q := dedup.Query{ExampleID: int64(i), Split: Splits[r.IntN(3)], Question: text, Doc: int32(r.IntN(40))}
 				for range 1 + r.IntN(2) {
-					if err := qs.Add(&q); err != nil {
-						t.Fatal(err)
-					}
+					errtest.None(t, qs.Add(&q))
 					q.Doc = int32(40 + r.IntN(40))
 				}
 			}
@@ -168,9 +167,7 @@ func TestManyOfOnePattern(t *testing.T) {
 	qs := NewQueries()
 	const n = manyPairs * 3 / 2
 	for i := range n {
-		if err := qs.Add(&dedup.Query{ExampleID: int64(i), Split: nq.Train, Question: fmt.Sprint("what is the name of the first king in place", i), Doc: int32(i)}); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, qs.Add(&dedup.Query{ExampleID: int64(i), Split: nq.Train, Question: fmt.Sprint("what is the name of the first king in place", i), Doc: int32(i)}))
 	}
 	if pairs := qs.Pairs(Near{0.8, 1, 42}); len(pairs) != n-1 || qs.Left == 0 || pairs[n-2].Other != 0 {
 		t.Errorf("%d pairs, %d left out", len(pairs), qs.Left)
@@ -188,9 +185,7 @@ func TestPairsChoose(t *testing.T) {
 		{Split: nq.Dev, Question: "who sings it", Doc: 9},
 	} {
 		q.ExampleID = int64(i)
-		if err := qs.Add(&q); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, qs.Add(&q))
 	}
 	want := []Pair{
 		{0, 2, Normalised, 1, true}, {0, 5, Normalised, 1, false}, // with the same target, of each split
@@ -200,9 +195,7 @@ func TestPairsChoose(t *testing.T) {
 	if diff := cmp.Diff(want, qs.Pairs(Near{0.8, 1, 42})); diff != "" {
 		t.Error(diff)
 	}
-	if err := qs.Add(&dedup.Query{Split: "validation"}); err == nil || !strings.Contains(err.Error(), `split "validation"`) {
-		t.Error(err)
-	}
+	errtest.Says(t, qs.Add(&dedup.Query{Split: "validation"}), `split "validation"`)
 	if none := NewQueries().Pairs(Near{0.8, 1, 42}); len(none) != 0 {
 		t.Error(none)
 	}
@@ -237,9 +230,7 @@ func TestDocuments(t *testing.T) {
 		}
 		at := r.IntN(len(w))
 		q := dedup.Query{ExampleID: int64(i), Split: nq.Dev, Question: strings.ToUpper(strings.Join(w[at:min(len(w), at+2+r.IntN(6))], "  ")) + "?", Doc: int32(2 * (from + i%2))}
-		if err := qs.Add(&q); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, qs.Add(&q))
 	}
 	ds := NewDocuments(near, qs, 3)
 	for i, text := range texts {
@@ -336,9 +327,7 @@ func BenchmarkPairs(b *testing.B) {
 							t = append(t, words[at])
 						}
 					}
-					if err := qs.Add(&dedup.Query{ExampleID: int64(i), Split: Splits[r.IntN(3)], Question: strings.Join(t, " "), Doc: int32(r.IntN(size.queries))}); err != nil {
-						b.Fatal(err)
-					}
+					errtest.None(b, qs.Add(&dedup.Query{ExampleID: int64(i), Split: Splits[r.IntN(3)], Question: strings.Join(t, " "), Doc: int32(r.IntN(size.queries))}))
 				}
 				b.ReportMetric(float64(len(qs.Pairs(Near{0.8, 1, 42}))), "pairs")
 				b.ReportMetric(float64(qs.Left), "left")

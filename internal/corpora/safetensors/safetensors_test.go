@@ -7,14 +7,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func write(t testing.TB, sources ...Source) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Write(&b, map[string]string{"format": "pt"}, sources); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, Write(&b, map[string]string{"format": "pt"}, sources))
 	return b.Bytes()
 }
 
@@ -28,9 +28,7 @@ func source(name, dtype string, data string, shape ...int64) Source {
 func TestRoundTrip(t *testing.T) {
 	file := write(t, source("b", "F32", "aaaabbbb", 2), source("a \"x\"", "BF16", "ccddee", 1, 3), source("none", "U8", "", 0), source("scalar", "I64", "12345678"))
 	f, err := Open(bytes.NewReader(file), int64(len(file)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if len(f.Tensors) != 4 || f.Metadata["format"] != "pt" {
 		t.Errorf("read %+v", f)
 	}
@@ -106,9 +104,7 @@ func TestWriteChecksItsSources(t *testing.T) {
 		}
 	}
 	var b bytes.Buffer
-	if err := Write(&b, map[string]string{"a": "b"}, nil); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, Write(&b, map[string]string{"a": "b"}, nil))
 	if f, err := Open(bytes.NewReader(b.Bytes()), int64(b.Len())); err != nil || len(f.Tensors) != 0 {
 		t.Errorf("an empty file: %v, %v", f, err)
 	}

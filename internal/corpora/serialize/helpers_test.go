@@ -12,6 +12,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 //go:embed testdata/t5-alphabet.txt
@@ -131,9 +132,7 @@ func newSerializer(t testing.TB, form Form, change func(*Options)) *Serializer {
 		change(&o)
 	}
 	s, err := New(form, o, tools)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return s
 }
 
@@ -152,9 +151,7 @@ func released(o *Options) {
 func document(t testing.TB, s *Serializer, r *nq.Record) Text {
 	t.Helper()
 	text, err := s.Document(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return text
 }
 

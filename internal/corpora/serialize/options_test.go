@@ -7,13 +7,12 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func TestOptionsRoundTrip(t *testing.T) {
 	b, err := json.Marshal(Defaults())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	var got Options
 	if err := json.Unmarshal(b, &got); err != nil || !reflect.DeepEqual(got, Defaults()) {
 		t.Errorf("%v %+v", err, got)

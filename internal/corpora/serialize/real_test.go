@@ -10,6 +10,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // The pages that are kept as goldens: one revision each of the seven real pages
@@ -57,9 +58,7 @@ func TestReal(t *testing.T) {
 			goldens.Same(t, fmt.Sprintf("testdata/real/%d.%s.txt", p.id, form), got.String())
 			if form == HtmlNorm {
 				removed, err := json.MarshalIndent(got.Removed, "", "  ")
-				if err != nil {
-					t.Fatal(err)
-				}
+				errtest.None(t, err)
 				goldens.Same(t, fmt.Sprintf("testdata/real/%d.removed.json", p.id), string(removed)+"\n")
 			}
 		}
@@ -92,9 +91,7 @@ func TestTokensAccountedFor(t *testing.T) {
 func records(t testing.TB, name string, split nq.Split) []*nq.Record {
 	t.Helper()
 	f, err := os.Open("../nq/testdata/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	defer f.Close()
 	rd := nq.NewReader(f, name, nq.Options{Split: split})
 	defer rd.Close()

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // Pages that are large, deep or repetitive: the work and the text stay bounded.
@@ -115,9 +116,7 @@ func TestRandomOptions(t *testing.T) {
 		draw(&o, rng)
 		for _, form := range Forms {
 			s, err := New(form, o, tools)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			for _, r := range pages {
 				if form != HtmlNorm {
 					document(t, s, r)

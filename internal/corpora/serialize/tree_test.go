@@ -10,6 +10,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // outline is the block structure of a document: an element's name before what is
@@ -68,9 +69,7 @@ func outlines(t *testing.T, source string) (got, want string) {
 	var g, w strings.Builder
 	outline(sc, root, &g)
 	tree, err := html.ParseWithOptions(strings.NewReader(source), html.ParseOptionEnableScripting(false))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	parserOutline(tree, &w)
 	return g.String(), w.String()
 }

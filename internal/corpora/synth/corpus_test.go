@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // memory keeps generated files.
@@ -52,9 +53,7 @@ func generate(t *testing.T, cfg Config) corpus {
 		}
 		last = done
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if want := int64(cfg.TrainQuestions + cfg.DevQuestions + cfg.lanes()); last != want {
 		t.Errorf("progress ends at %d of %d", last, want)
 	}
@@ -207,9 +206,7 @@ func TestGolden(t *testing.T) {
 		fmt.Fprintf(&out, "%s\n  content %x\n  gzip    %x\n", f.Name, sha256.Sum256(raw), sha256.Sum256(b))
 	}
 	truth, err := json.MarshalIndent(c.truth, "", " ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	checkGolden(t, "digests.golden", []byte(out.String()))
 	checkGolden(t, "truth.golden", append(truth, '\n'))
 }

@@ -5,12 +5,12 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func TestValidate(t *testing.T) {
-	if err := Default().Validate(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, Default().Validate())
 	for _, test := range []struct {
 		change func(*Config)
 		want   string

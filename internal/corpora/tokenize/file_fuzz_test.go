@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // FuzzTokenizerFile builds BERT's tokenizer from a tokenizer.json, plain or
@@ -16,9 +18,7 @@ func FuzzTokenizerFile(f *testing.F) {
 	f.Add([]byte(`{}`))
 	f.Add([]byte("\x1f\x8b\x08\x00\x00\x00\x00\x00"))
 	small, err := filepath.Glob(filepath.Join("testdata", "*tokenizer*.json*"))
-	if err != nil {
-		f.Fatal(err)
-	}
+	errtest.None(f, err)
 	for _, path := range small {
 		b, err := os.ReadFile(path)
 		if err != nil {

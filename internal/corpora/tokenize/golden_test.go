@@ -7,6 +7,7 @@ import (
 
 	"github.com/redsi/redsi/assets/tokenizers"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // sharedT5 is built once: parsing the vocabulary takes a quarter of a second.
@@ -15,9 +16,7 @@ var sharedBERT = sync.OnceValues(func() (*BERT, error) { return NewBERT(tokenize
 func testBERT(t testing.TB) *BERT {
 	t.Helper()
 	tok, err := sharedBERT()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return tok
 }
 

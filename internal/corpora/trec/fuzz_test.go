@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func TestReadQrels(t *testing.T) {
@@ -44,9 +46,7 @@ func FuzzQrels(f *testing.F) {
 			return
 		}
 		var b bytes.Buffer
-		if err := q.Write(&b); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, q.Write(&b))
 		written := b.String()
 		again, err := ReadQrels(&b)
 		if err != nil || !slices.Equal(slices.Collect(again.Each), slices.Collect(q.Each)) {

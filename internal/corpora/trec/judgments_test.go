@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestGradedQrels reads what it wrote, with documents that are not relevant, and finds each
@@ -18,18 +20,12 @@ func TestGradedQrels(t *testing.T) {
 		}
 	}
 	for _, j := range want {
-		if err := q.Judge(j.Query, j.Document, j.Grade); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, q.Judge(j.Query, j.Document, j.Grade))
 	}
 	var b strings.Builder
-	if err := q.Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, q.Write(&b))
 	read, err := ReadQrels(strings.NewReader(b.String()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if got := slices.Collect(read.Each); !slices.Equal(got, want) {
 		t.Errorf("read %v\nwrote %v", got, want)
 	}
@@ -47,7 +43,5 @@ func TestGradedQrels(t *testing.T) {
 	if err := q.Judge("many", "d20", 1); err == nil {
 		t.Error("judged twice")
 	}
-	if _, err := ReadQrels(strings.NewReader("q 0 d 1\nq 0 e high\n")); err == nil || !strings.Contains(err.Error(), "line 2") {
-		t.Errorf("error %v", err)
-	}
+	errtest.Says(t, errtest.Of(ReadQrels(strings.NewReader("q 0 d 1\nq 0 e high\n"))), "line 2")
 }

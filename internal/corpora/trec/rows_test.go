@@ -4,15 +4,15 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func collected(t *testing.T, read func(func(Row) error) (Format, error)) ([]Row, Format) {
 	t.Helper()
 	var rows []Row
 	format, err := read(func(r Row) error { rows = append(rows, r); return nil })
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return rows, format
 }
 

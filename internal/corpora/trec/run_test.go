@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func TestRun(t *testing.T) {
@@ -16,9 +18,7 @@ func TestRun(t *testing.T) {
 		{"who sings? 100%", []Hypothesis{{"\xff\ufffd", "", 3}}},
 	}
 	var b bytes.Buffer
-	if err := WriteRun(&b, "redsi", in, EncodeName); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, WriteRun(&b, "redsi", in, EncodeName))
 	want := `-2692360962974527758 Q0 p:1 1 -0.125 redsi
 -2692360962974527758 Q0 t:It%20Takes%C2%A0a%09Village 2 -0.25 redsi
 -2692360962974527758 Q0 !3:141%209 3 -0.25 redsi

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // trecOrder ranks a run file as trec_eval does: by score, read as float32, then by
@@ -23,9 +25,7 @@ func trecOrder(t *testing.T, run string) map[string][]string {
 	for l := range strings.Lines(run) {
 		f := strings.Fields(l)
 		s, err := strconv.ParseFloat(f[4], 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		lines[f[0]] = append(lines[f[0]], line{f[2], float32(s)})
 	}
 	out := map[string][]string{}
@@ -46,9 +46,7 @@ func trecOrder(t *testing.T, run string) map[string][]string {
 func written(t *testing.T, rankings []Ranking) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := WriteRun(&b, "redsi", rankings, EncodeName); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, WriteRun(&b, "redsi", rankings, EncodeName))
 	return b.String()
 }
 

@@ -12,18 +12,16 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func gz(t *testing.T, text string) string {
 	t.Helper()
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
-	if _, err := io.WriteString(w, text); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errtest.Of(io.WriteString(w, text)))
+	errtest.None(t, w.Close())
 	return b.String()
 }
 
@@ -32,9 +30,7 @@ const bzHello = "BZh91AY&SY\xc1\xc0\x80\xe2\x00\x00\x01\x41\x00\x00\x10\x02\x44\
 
 func TestOpen(t *testing.T) {
 	enc, err := zstd.NewWriter(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	long := strings.Repeat("a line of text\n", 1000)
 	for name, c := range map[string]struct{ in, want string }{
 		"plain":        {"hello\n", "hello\n"},
@@ -53,9 +49,7 @@ func TestOpen(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, r := range []io.Reader{strings.NewReader(c.in), iotest.OneByteReader(strings.NewReader(c.in))} {
 				u, err := Open(r)
-				if err != nil {
-					t.Fatal(err)
-				}
+				errtest.None(t, err)
 				got, err := io.ReadAll(u)
 				u.Close()
 				if err != nil || string(got) != c.want {
@@ -69,15 +63,11 @@ func TestOpen(t *testing.T) {
 func TestForeign(t *testing.T) {
 	var tarred, zipped bytes.Buffer
 	tw := tar.NewWriter(&tarred)
-	if err := tw.WriteHeader(&tar.Header{Name: "a.jsonl", Size: 2, Mode: 0o644, Format: tar.FormatUSTAR}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, tw.WriteHeader(&tar.Header{Name: "a.jsonl", Size: 2, Mode: 0o644, Format: tar.FormatUSTAR}))
 	io.WriteString(tw, "{}")
 	tw.Close()
 	zw := zip.NewWriter(&zipped)
-	if _, err := zw.Create("a.jsonl"); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errtest.Of(zw.Create("a.jsonl")))
 	zw.Close()
 	page := "\n<!DOCTYPE html>\n<html><body>404</body></html>"
 	for name, c := range map[string]struct{ in, want string }{
@@ -120,9 +110,7 @@ func TestDamage(t *testing.T) {
 	}
 	reset := errors.New("reset")
 	u, err := Open(io.MultiReader(strings.NewReader("ab"), iotest.ErrReader(reset)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if got, err := io.ReadAll(u); string(got) != "ab" || !errors.Is(err, reset) {
 		t.Errorf("%q, %v", got, err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 const header = `<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.10/" version="0.10" xml:lang="en">
@@ -205,9 +206,7 @@ func (*endlessPages) Read(p []byte) (int, error) {
 func TestBzip2(t *testing.T) {
 	b := read(t, "two-streams.xml.bz2")
 	text, err := io.ReadAll(bzip2.NewReader(bytes.NewReader(b)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	wantTable, want := scan(t, text, everyID(t, "stub-history-sample.xml.gz")...)
 	got, stats := scan(t, b, everyID(t, "stub-history-sample.xml.gz")...)
 	want.BytesIn = int64(len(b))

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func read(tb testing.TB, file string) []byte {
@@ -25,9 +26,7 @@ func read(tb testing.TB, file string) []byte {
 func scan(tb testing.TB, b []byte, wanted ...uint64) (*Table, Stats) {
 	tb.Helper()
 	t, s, err := ScanStub(context.Background(), bytes.NewReader(b), "dump", NewWanted(wanted), nil)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	errtest.None(tb, err)
 	return t, s
 }
 
@@ -87,9 +86,7 @@ func TestPartsConcatenate(t *testing.T) {
 		tables = append(tables, table)
 	}
 	merged, err := MergeTables(tables[2], tables[0], tables[3], tables[1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	cat, catStats := scan(t, joined, wanted...) // one file of four gzip members and documents
 	for name, got := range map[string]*Table{"merged": merged, "joined": cat} {
 		if d := cmp.Diff(whole.entries, got.entries); d != "" {
@@ -134,9 +131,7 @@ func reference(tb testing.TB, text []byte) []refPage {
 	var doc struct {
 		Pages []refPage `xml:"page"`
 	}
-	if err := xml.Unmarshal(text, &doc); err != nil {
-		tb.Fatal(err)
-	}
+	errtest.None(tb, xml.Unmarshal(text, &doc))
 	return doc.Pages
 }
 

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func TestURLs(t *testing.T) {
@@ -70,17 +72,11 @@ func TestTableRoundTrip(t *testing.T) {
 		{OldID: 1<<64 - 1, PageID: 3, NS: 828},
 	}
 	table, err := NewTable(entries)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	var a, b bytes.Buffer
-	if err := WriteTable(&a, table); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, WriteTable(&a, table))
 	back, err := ReadTable(bytes.NewReader(a.Bytes()), "t")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if d := cmp.Diff(table.entries, back.entries); d != "" || back.Len() != 3 {
 		t.Error(d)
 	}
@@ -143,21 +139,15 @@ func TestReadTable(t *testing.T) {
 // TestEmptyTable: what a dump part without wanted revisions leaves can be read.
 func TestEmptyTable(t *testing.T) {
 	empty, err := NewTable(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	var b bytes.Buffer
-	if err := WriteTable(&b, empty); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, WriteTable(&b, empty))
 	back, err := ReadTable(&b, "part")
 	if err != nil || back.Len() != 0 {
 		t.Fatalf("%+v, %v", back, err)
 	}
 	one, err := NewTable([]Entry{{OldID: 1, PageID: 2}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if _, err := MergeTables(one, &Table{entries: []Entry{{OldID: 1, PageID: 3}}}); err == nil || err.Error() != "revision 1 belongs to page 2 and to page 3" {
 		t.Errorf("tables that disagree: %v", err)
 	}
@@ -173,9 +163,7 @@ func TestCompare(t *testing.T) {
 			entries = append(entries, Entry{OldID: pairs[i], PageID: pairs[i+1]})
 		}
 		table, err := NewTable(entries)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		return table
 	}
 	none := []Disagreement{}

@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 var shapes = map[string][]int64{"matrix": {12, 7}, "tall": {40, 3}, "vector": {9}, "rows": {5, 1}, "unused_rows": {6, 4}}
@@ -29,18 +30,14 @@ func open(t *testing.T, scaled bool) oracle {
 	t.Helper()
 	data := goldens.Text(t, fmt.Sprintf("testdata/scale_parameter_%v.safetensors", scaled))
 	f, err := checkpoint.Open(bytes.NewReader(data), int64(len(data)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return oracle{t, f, data}
 }
 
 func (o oracle) tensor(s *tensor.Scope, name string, shape ...int64) *tensor.Tensor {
 	o.t.Helper()
 	v, err := o.f.Tensor(s, name, tensor.F32, tensor.CPU, shape...)
-	if err != nil {
-		o.t.Fatal(err)
-	}
+	errtest.None(o.t, err)
 	return v
 }
 
@@ -83,9 +80,7 @@ func TestTwentyStepsAreTransformers(t *testing.T) {
 			options.ScaleParameter = scaled
 			params := g.start(s)
 			a, err := New(params, options)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			defer a.Close()
 			for step := 1; step <= 20; step++ {
 				a.Step(g.grads(s, step), 1e-2)
@@ -125,9 +120,7 @@ func TestResumeIsExact(t *testing.T) {
 		}
 		make := func(params []checkpoint.Named) *Optimizer {
 			a, err := New(params, options)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			t.Cleanup(a.Close)
 			return a
 		}
@@ -136,13 +129,9 @@ func TestResumeIsExact(t *testing.T) {
 		first := make(parts)
 		steps(first, 1, 5)
 		var file bytes.Buffer
-		if err := first.Write(&file); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, first.Write(&file))
 		second := make(parts)
-		if err := second.Read(bytes.NewReader(file.Bytes()), int64(file.Len())); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, second.Read(bytes.NewReader(file.Bytes()), int64(file.Len())))
 		if second.Steps() != 5 {
 			t.Errorf("read at step %d", second.Steps())
 		}
@@ -162,9 +151,7 @@ func TestMistakes(t *testing.T) {
 			t.Error("empty options were accepted")
 		}
 		a, err := New(p, Defaults())
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		defer a.Close()
 		for want, grads := range map[string][]*tensor.Tensor{
 			"0 gradients for 1":          nil,
@@ -178,9 +165,7 @@ func TestMistakes(t *testing.T) {
 			var b bytes.Buffer
 			zeros := s.Zeros(tensor.F32, tensor.CPU, shape...)
 			err := safetensors.Write(&b, map[string]string{"step": step}, []safetensors.Source{{Name: name, DType: "F32", Shape: shape, Write: zeros.Write}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			return a.Read(bytes.NewReader(b.Bytes()), int64(b.Len()))
 		}
 		for want, err := range map[string]error{

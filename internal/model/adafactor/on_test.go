@@ -10,6 +10,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // many are parameters of several classes: some alone, some of three dimensions, one a number, one
@@ -34,9 +35,7 @@ func named(tensors []*tensor.Tensor) (params []checkpoint.Named) {
 func start(t *testing.T, params []checkpoint.Named, o Options) *Optimizer {
 	t.Helper()
 	a, err := New(params, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	t.Cleanup(a.Close)
 	return a
 }
@@ -163,9 +162,7 @@ func TestOnAndOff(t *testing.T) {
 				continue
 			}
 			var file bytes.Buffer
-			if err := a.Write(&file); err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, a.Write(&file))
 			state := params(a)
 			if step > 6 {
 				a = start(t, parts, Defaults())

@@ -10,6 +10,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 var options = Options{Beta1: 0.9, Beta2: 0.99, Eps: 1e-6, WeightDecay: 0.1}
@@ -30,9 +31,7 @@ func named(tensors []*tensor.Tensor) (params []checkpoint.Named) {
 func start(t *testing.T, params []checkpoint.Named) *Optimizer {
 	t.Helper()
 	a, err := New(params, options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	t.Cleanup(a.Close)
 	return a
 }
@@ -113,9 +112,7 @@ func TestThreads(t *testing.T) {
 func TestWeights(t *testing.T) {
 	tensortest.Run(t, func(s *tensor.Scope) {
 		a, err := New(named([]*tensor.Tensor{s.Zeros(tensor.F32, tensor.CPU, 1, 3)})[:1], Options{Beta1: 0.9, Beta2: 0.999, Eps: 1e-8})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		defer a.Close()
 		a.Step([]*tensor.Tensor{s.Full(1, tensor.F32, tensor.CPU, 1, 3)}, 0.01)
 		if m, v := a.At(a.means[0].first).Float32s()[0], a.At(a.means[0].second).Float32s()[0]; m != 0.1 || v != 0.001 {
@@ -137,9 +134,7 @@ func TestResumeIsExact(t *testing.T) {
 		first := start(t, parts)
 		steps(first, 1, 5)
 		var file bytes.Buffer
-		if err := first.Write(&file); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, first.Write(&file))
 		second := start(t, parts)
 		if err := second.Read(bytes.NewReader(file.Bytes()), int64(file.Len())); err != nil || second.Steps() != 5 {
 			t.Fatalf("read at step %d: %v", second.Steps(), err)
@@ -173,9 +168,7 @@ func TestMistakes(t *testing.T) {
 		read := func(step, name string, shape ...int64) error {
 			var b bytes.Buffer
 			zeros := s.Zeros(tensor.F32, tensor.CPU, shape...)
-			if err := safetensors.Write(&b, map[string]string{"step": step}, []safetensors.Source{{Name: name, DType: "F32", Shape: shape, Write: zeros.Write}}); err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, safetensors.Write(&b, map[string]string{"step": step}, []safetensors.Source{{Name: name, DType: "F32", Shape: shape, Write: zeros.Write}}))
 			return a.Read(bytes.NewReader(b.Bytes()), int64(b.Len()))
 		}
 		for want, err := range map[string]error{

@@ -8,6 +8,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // same compares parameters and state within 1e-5 of the largest value of each.
@@ -34,9 +35,7 @@ func TestStepOnIsStep(t *testing.T) {
 		tensortest.Run(t, func(s *tensor.Scope) {
 			make := func() *Optimizer {
 				a, err := New(named(draw(s, 1, 1)), o)
-				if err != nil {
-					t.Fatal(err)
-				}
+				errtest.None(t, err)
 				t.Cleanup(a.Close)
 				return a
 			}
@@ -71,9 +70,7 @@ func TestOnAndOff(t *testing.T) {
 				continue
 			}
 			var file bytes.Buffer
-			if err := a.Write(&file); err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, a.Write(&file))
 			if step > 6 {
 				a = start(t, parts)
 			}

@@ -8,14 +8,13 @@ import (
 
 	"github.com/redsi/redsi/internal/model/amp"
 	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func scaler(t *testing.T, o amp.Options) *amp.Scaler {
 	t.Helper()
 	a, err := amp.New(tensor.CPU, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	t.Cleanup(a.Close)
 	return a
 }
@@ -34,9 +33,7 @@ func run(t *testing.T, f func(*tensor.Scope)) {
 			t.Errorf("%d tensors leaked", tensor.Live()-live)
 		}
 	})
-	if err := tensor.Run(f); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, tensor.Run(f))
 }
 
 // gradients of three types, one value of which is set.

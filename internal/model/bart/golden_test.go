@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
 )
 
@@ -23,9 +24,7 @@ var variants = []string{"plain", "scaled"}
 func load(t testing.TB, name string) *seq2seq.Model {
 	t.Helper()
 	m, err := seq2seq.Load(filepath.Join("testdata", name), tensor.CPU, Family)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	t.Cleanup(m.Close)
 	return m
 }
@@ -42,9 +41,7 @@ func compare(t *testing.T, g *checkpoint.File, name string, got *tensor.Tensor, 
 	t.Helper()
 	tensortest.Run(t, func(s *tensor.Scope) {
 		want, err := g.Tensor(s, name, tensor.F32, tensor.CPU, got.Shape()...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		difference, largest := 0.0, 0.0
 		values := s.Contiguous(s.Detach(got)).Float32s()
 		for i, w := range want.Float32s() {
@@ -64,9 +61,7 @@ func golden(t *testing.T, name string) *checkpoint.File {
 	t.Helper()
 	data := goldens.Text(t, filepath.Join("testdata", name, "golden.safetensors"))
 	g, err := checkpoint.Open(bytes.NewReader(data), int64(len(data)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return g
 }
 
@@ -80,9 +75,7 @@ func TestTrainingIsTransformers(t *testing.T) {
 			compare(t, g, "encoder", m.Encode(s, b.Inputs).Hidden, 0)
 			compare(t, g, "logits", m.ForcedLogits(s, b), 0)
 			loss, err := m.Loss(b)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			for step := range 2 {
 				of, grads := m.Gradients(s, m.Prepare(b), nil, seq2seq.Scale{})
 				if step == 0 {
@@ -112,9 +105,7 @@ func optimizer(t *testing.T, m *seq2seq.Model) *adafactor.Optimizer {
 	options := adafactor.Defaults()
 	options.ScaleParameter = false // as in tools/golden/bart.py
 	o, err := adafactor.New(m.Params(), options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	t.Cleanup(o.Close)
 	return o
 }
@@ -161,9 +152,7 @@ func TestFilesRoundTrip(t *testing.T) {
 	if kept := os.Getenv("REDSI_KEEP"); kept != "" { // for tools/golden/model_opens.py
 		folder = filepath.Join(kept, "scaled")
 	}
-	if err := want.Save(folder); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, want.Save(folder))
 	text := goldens.Text(t, filepath.Join(folder, seq2seq.ConfigFile))
 	var bare bytes.Buffer
 	tensortest.Run(t, func(*tensor.Scope) {
@@ -173,23 +162,17 @@ func TestFilesRoundTrip(t *testing.T) {
 				named = append(named, checkpoint.Named{Name: strings.TrimPrefix(s.Name, "model."), Tensor: want.Param(s.Name)})
 			}
 		}
-		if err := checkpoint.Write(&bare, nil, named); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, checkpoint.Write(&bare, nil, named))
 	})
 	saved, err := seq2seq.LoadAs(folder, want.Config, tensor.CPU)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	defer saved.Close()
 	dir := t.TempDir()
 	for name, b := range map[string][]byte{seq2seq.ConfigFile: text, seq2seq.WeightsFile: bare.Bytes()} {
 		filetest.Write(t, filepath.Join(dir, name), b)
 	}
 	other, err := seq2seq.Load(dir, tensor.CPU, Family)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	defer other.Close()
 	tensortest.Run(t, func(*tensor.Scope) {
 		for _, m := range []*seq2seq.Model{saved, other} {
@@ -212,9 +195,7 @@ func TestExtend(t *testing.T) {
 		return all
 	}
 	before := scores()
-	if err := m.Extend(50, 3); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, m.Extend(50, 3))
 	for i, v := range scores() {
 		if math.Abs(float64(v-before[i])) > 1e-5 {
 			t.Fatalf("old score %d was %g and is %g", i, before[i], v)
@@ -275,9 +256,7 @@ func TestMistakes(t *testing.T) {
 		s.CopyInPlace(m.Param("final_logits_bias"), s.Full(1, tensor.F32, tensor.CPU, 1, 100))
 	})
 	folder := t.TempDir()
-	if err := m.Save(folder); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, m.Save(folder))
 	_, errs[`"final_logits_bias" is not 0`] = seq2seq.Load(folder, tensor.CPU, Family)
 	_, _, errs[`model.safetensors: tensor "final_logits_bias" is not 0`] = seq2seq.Check(folder, Family)
 	for want, err := range errs {

@@ -10,15 +10,14 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func open(t *testing.T, weights string) *Model {
 	t.Helper()
 	data := goldens.Text(t, "testdata/"+weights)
 	m, err := Read(goldens.Text(t, "testdata/config.json"), bytes.NewReader(data), int64(len(data)), tensor.CPU)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	t.Cleanup(m.Close)
 	return m
 }
@@ -36,9 +35,7 @@ func TestEmbeddingsAreTransformers(t *testing.T) {
 func TestOtherEncodersAreTransformers(t *testing.T) {
 	for _, name := range []string{"roberta", "xlm_roberta", "distilbert", "mpnet", "electra"} {
 		m, err := Load("testdata/"+name, tensor.CPU)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		t.Cleanup(m.Close)
 		if _, _, err := Check("testdata/" + name); err != nil {
 			t.Error(err)
@@ -53,21 +50,15 @@ func compare(t *testing.T, name string, m *Model, sequences string, want []byte,
 	var texts [][]int32
 	goldens.JSON(t, "testdata/"+sequences, &texts)
 	golden, err := checkpoint.Open(bytes.NewReader(want), int64(len(want)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	live, worst, width := tensor.Live(), 0.0, int(m.Config.Hidden)
 	for _, pooling := range poolings {
 		for _, budget := range []int{1, 30, 1000} {
 			got, err := m.Embed(texts, pooling, budget)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			tensortest.Run(t, func(s *tensor.Scope) {
 				g, err := golden.Tensor(s, string(pooling), tensor.F32, tensor.CPU, 4, int64(width))
-				if err != nil {
-					t.Fatal(err)
-				}
+				errtest.None(t, err)
 				for i, v := range g.Float32s() {
 					if d := math.Abs(float64(v - got[i/width][i%width])); !(d <= 1e-5) {
 						t.Fatalf("%s, %s, %d tokens at a time: number %d of text %d is %g apart", name, pooling, budget, i%width, i/width, d)
@@ -111,9 +102,7 @@ func TestMistakes(t *testing.T) {
 	data := goldens.Text(t, "testdata/model.safetensors")
 	text := strings.Replace(string(goldens.Text(t, "testdata/config.json")), `"intermediate_size": 32`, `"intermediate_size": 33`, 1)
 	live := tensor.Live()
-	if _, err := Read([]byte(text), bytes.NewReader(data), int64(len(data)), tensor.CPU); err == nil || !strings.Contains(err.Error(), "asks for [33 16]") {
-		t.Errorf("another size: %v", err)
-	}
+	errtest.Says(t, errtest.Of(Read([]byte(text), bytes.NewReader(data), int64(len(data)), tensor.CPU)), "asks for [33 16]")
 	if tensor.Live() != live {
 		t.Error("a model that could not be read leaks")
 	}

@@ -17,14 +17,13 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/fakecard"
 	"github.com/redsi/redsi/internal/ranking/retrieve/stopping"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func open(t *testing.T, folder string, dev tensor.Device) *seq2seq.Model {
 	t.Helper()
 	m, err := models.Load(folder, dev)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	t.Cleanup(m.Close)
 	return m
 }
@@ -41,9 +40,7 @@ func TestDecoding(t *testing.T) {
 		var g struct{ Queries, Identifiers [][]int32 }
 		goldens.JSON(t, "../"+golden, &g)
 		trie, err := docid.NewTrie(g.Identifiers)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		keys := make([]uint64, len(g.Queries))
 		for i := range keys {
 			keys[i] = uint64(i)
@@ -56,9 +53,7 @@ func TestDecoding(t *testing.T) {
 			m := open(t, "../"+folder, dev)
 			m.Compute = compute
 			x, err := decode.NewSearcher(m)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			defer x.Close()
 			all := map[string]found{}
 			add := func(mode string, lists [][]decode.Hypothesis, err error) {
@@ -88,14 +83,10 @@ func TestDecoding(t *testing.T) {
 				add(mode, lists, err)
 			}
 			ranker, err := decode.NewRanker(m, 30, 70)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			defer ranker.Close()
 			results, err := ranker.Rank(ctx, g.Queries, 10, batch, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			f := found{}
 			for _, r := range results {
 				for _, d := range r.Ranking {
@@ -137,9 +128,7 @@ func TestEmbedding(t *testing.T) {
 		for _, pooling := range []bert.Pooling{bert.CLS, bert.Mean, bert.Max} {
 			on := func(dev tensor.Device) (all []float32) {
 				m, err := bert.Load("../bert/testdata/"+name, dev)
-				if err != nil {
-					t.Fatal(err)
-				}
+				errtest.None(t, err)
 				defer m.Close()
 				var vectors [][]float32
 				n := fakecard.Count(func() { vectors, err = m.Embed(texts, pooling, 1000) })

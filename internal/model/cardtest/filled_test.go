@@ -7,6 +7,7 @@ import (
 
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestFilled: a batch that is filled up for a training step has the loss and the gradients of the batch.
@@ -14,9 +15,7 @@ func TestFilled(t *testing.T) {
 	for name, config := range families(2) {
 		for _, single := range []bool{false, true} {
 			m, err := seq2seq.Init(config, 5, card)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			defer m.Close()
 			b := lengths(3, 4, single)
 			batch := seq2seq.Batch{Inputs: b.Inputs, Labels: b.Targets}

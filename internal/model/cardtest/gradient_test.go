@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/model/t5"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/fakecard"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestGradients: a card's gradients of a whole model are the CPU's, in every type, with layers that are kept and with layers that
@@ -36,9 +37,7 @@ func TestGradients(t *testing.T) {
 	for name, config := range configs {
 		compute := func(dev tensor.Device, dtype tensor.DType, again bool, rng *tensor.RNG) (loss float64, all [][]float32) {
 			m, err := seq2seq.Init(config, 5, dev)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			defer m.Close()
 			m.Compute, m.Checkpoint = dtype, again
 			if err := tensor.Try(m.Refresh); err != nil { // what stays is there

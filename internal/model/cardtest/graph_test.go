@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestGraphs: what is recorded computes, draws and changes what the same steps do that are not, in two graphs of one memory,
@@ -41,14 +42,10 @@ func TestGraphs(t *testing.T) {
 		}
 		values(step(64))
 		long, err := tensor.Record(card, nil, step(64))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		values(step(24))
 		short, err := tensor.Record(card, long, step(24))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		for name, f := range map[string]func(){
 			"a copy":   func() { sum.Float32s() },
 			"an error": func() { tensor.Failf("step", "it cannot") },

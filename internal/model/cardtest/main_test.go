@@ -14,6 +14,7 @@ import (
 
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/fakecard"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 var (
@@ -107,9 +108,7 @@ func near(t *testing.T, name string, got, want []float32, tolerance float64) {
 func run(t *testing.T, f func(*tensor.Scope)) {
 	t.Helper()
 	before := tensor.Live()
-	if err := tensor.Run(f); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, tensor.Run(f))
 	if n := tensor.Live(); n != before {
 		t.Fatalf("%d tensors live, %d before", n, before)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor/fakecard"
 	"github.com/redsi/redsi/internal/model/train"
 	"github.com/redsi/redsi/internal/model/train/fit"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // families are toys of both, with so many layers on each side.
@@ -75,9 +76,7 @@ func TestRecorded(t *testing.T) {
 					layers = 1 // slow on a card of software
 				}
 				m, err := seq2seq.Init(families(layers)[c.family], 5, card)
-				if err != nil {
-					t.Fatal(err)
-				}
+				errtest.None(t, err)
 				defer m.Close()
 				m.Compute = c.dtype
 				var o fit.Optimizer
@@ -90,46 +89,30 @@ func TestRecorded(t *testing.T) {
 				}
 				defer o.Close()
 				l, err := fit.NewSeq2Seq(m, o, 9)
-				if err != nil {
-					t.Fatal(err)
-				}
+				errtest.None(t, err)
 				defer l.Close()
 				l.OneByOne, l.Accumulate, l.ClipNorm = oneByOne, c.parts, 1
 				folder := t.TempDir()
 				for step := range int64(steps) {
 					b := lengths(uint64(step)%5, uint64(step), c.single)
-					if err := l.Step(context.Background(), b, step, 1e-3/float64(1+step)); err != nil {
-						t.Fatal(err)
-					}
+					errtest.None(t, l.Step(context.Background(), b, step, 1e-3/float64(1+step)))
 					switch step {
 					case 8, 24:
-						if _, err := m.Loss(seq2seq.Batch{Inputs: b.Inputs, Labels: b.Targets}); err != nil {
-							t.Fatal(err)
-						}
+						errtest.None(t, errtest.Of(m.Loss(seq2seq.Batch{Inputs: b.Inputs, Labels: b.Targets})))
 					case 12:
-						if err := l.Save(folder); err != nil {
-							t.Fatal(err)
-						}
+						errtest.None(t, l.Save(folder))
 					case 15:
 						all, err := l.Losses(true)
-						if err != nil {
-							t.Fatal(err)
-						}
+						errtest.None(t, err)
 						losses = append(losses, values(all)...)
-						if err := l.Load(folder); err != nil {
-							t.Fatal(err)
-						}
+						errtest.None(t, l.Load(folder))
 					}
 				}
 				all, err := l.Losses(true)
-				if err != nil {
-					t.Fatal(err)
-				}
+				errtest.None(t, err)
 				of = l.Recorded()
 				again := func(step int64) {
-					if err := l.Step(context.Background(), lengths(7, 7, c.single), step, 1e-3); err != nil {
-						t.Fatal(err)
-					}
+					errtest.None(t, l.Step(context.Background(), lengths(7, 7, c.single), step, 1e-3))
 				}
 				again(steps)
 				again(steps + 1)
@@ -228,14 +211,10 @@ func TestRecordingFails(t *testing.T) {
 		defer l.Close()
 		l.OneByOne, l.Optimizer = oneByOne, waiting{l.Optimizer}
 		for step := range int64(20) {
-			if err := l.Step(context.Background(), lengths(uint64(step)%3, uint64(step), true), step, 1e-3); err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, l.Step(context.Background(), lengths(uint64(step)%3, uint64(step), true), step, 1e-3))
 		}
 		all, err := l.Losses(true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		return values(all), l.Recorded()
 	}
 	got, of := fitted(false)

@@ -18,6 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/train"
 	"github.com/redsi/redsi/internal/model/train/fit"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // toy is a T5 of 100 tokens, on dev.
@@ -27,20 +28,14 @@ func toy(t *testing.T, dev tensor.Device, compute tensor.DType, dropout float64)
 	c.VocabSize, c.DModel, c.DKV, c.DFF, c.NumLayers, c.NumDecoderLayers, c.NumHeads = 100, 16, 8, 32, 2, 2, 2
 	c.DropoutRate = dropout
 	m, err := seq2seq.Init(c, 5, dev)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	t.Cleanup(m.Close)
 	m.Compute = compute
 	o, err := adafactor.New(m.Params(), adafactor.Defaults())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	t.Cleanup(o.Close)
 	l, err := fit.NewSeq2Seq(m, o, 9)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return l
 }
 
@@ -82,9 +77,7 @@ func trained(t *testing.T, l *fit.Seq2Seq, keep *shelf, steps int64) []float64 {
 			return map[string]float64{"step": float64(step)}, nil
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	var losses []float64
 	for _, p := range result.Curve.Points {
 		losses = append(losses, p.Loss)
@@ -100,13 +93,9 @@ func TestLoss(t *testing.T) {
 		tolerance float64
 	}{{tensor.F32, 1e-5}, {tensor.BF16, 1e-2}, {tensor.F16, 2e-3}} {
 		want, err := toy(t, tensor.CPU, tensor.F32, 0.1).Model.Loss(b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		got, err := toy(t, card, c.dtype, 0.1).Model.Loss(b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		near(t, "loss/"+c.dtype.String(), []float32{float32(got)}, []float32{float32(want)}, c.tolerance)
 	}
 }
@@ -166,9 +155,7 @@ func TestDeterminism(t *testing.T) {
 			l := toy(t, card, dtype, 0.1)
 			trained(t, l, &shelf{folder: t.TempDir()}, 20)
 			var b bytes.Buffer
-			if err := errors.Join(l.Model.WriteWeights(&b), l.Optimizer.Write(&b)); err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, errors.Join(l.Model.WriteWeights(&b), l.Optimizer.Write(&b)))
 			if first == nil {
 				first = b.Bytes()
 			} else if !bytes.Equal(first, b.Bytes()) {

@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
 	"github.com/redsi/redsi/internal/model/train/fit"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // updater is what both optimizers are.
@@ -76,9 +77,7 @@ func updaterOf(t *testing.T, params []*tensor.Tensor, make func([]checkpoint.Nam
 		named = append(named, checkpoint.Named{Name: fmt.Sprint("p", i), Tensor: p})
 	}
 	o, err := make(named)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return o
 }
 
@@ -124,9 +123,7 @@ func updates(t *testing.T, s *tensor.Scope, make func([]checkpoint.Named) (updat
 	o := updaterOf(t, params, make)
 	defer o.Close()
 	scaler, err := amp.New(card, amp.Options{Scaled: dtype == tensor.F16, ClipNorm: 2, Ring: 4})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	defer scaler.Close()
 	grads, loss := draw(s, 2, dtype, card), s.Zeros(tensor.F32, card)
 	rate, slot := s.Zeros(tensor.F32, card, 1), s.Zeros(tensor.I64, card, 1)

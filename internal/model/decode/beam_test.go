@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/docid"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/ranking/retrieve/stopping"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // mix is the finalizer of splitmix64, as in tools/golden/beam_table.py.
@@ -115,9 +116,7 @@ func sequences(seed uint64, vocab, count, longest int) [][]int32 {
 func trieOf(t testing.TB, sequences [][]int32) *docid.Trie {
 	t.Helper()
 	trie, err := docid.NewTrie(sequences)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return trie
 }
 
@@ -194,9 +193,7 @@ func TestSearchEqualsBruteForce(t *testing.T) {
 	b := NewBeam(4, trieOf(t, ids))
 	b.Width, b.Return, b.EarlyStopping = 100, 100, stopping.Never
 	got, err := Search(context.Background(), m, 1, b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if len(got[0]) != len(want) {
 		t.Fatalf("%d hypotheses, want %d", len(got[0]), len(want))
 	}
@@ -222,14 +219,10 @@ func TestSearchOfABatch(t *testing.T) {
 	trie := trieOf(t, sequences(3, 40, 500, 3))
 	for _, b := range []Beam{NewBeam(5, nil), NewBeam(4, trie)} {
 		together, err := Search(context.Background(), &table{seed: 3, vocab: 40, eosBonus: 2}, 6, b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		for q := range together {
 			alone, err := Search(context.Background(), &offset{table{seed: 3, vocab: 40, eosBonus: 2}, q}, 1, b)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			if fmt.Sprint(alone[0]) != fmt.Sprint(together[q]) {
 				t.Errorf("query %d: alone %v, together %v", q, alone[0], together[q])
 			}

@@ -11,6 +11,7 @@ import (
 	seeded "github.com/redsi/redsi/internal/corpora/drawn"
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // tied are numbers of few values, so that most candidates have equals.
@@ -38,9 +39,7 @@ func TestTies(t *testing.T) {
 			}
 		}
 		want, err := table.Top(sums, n)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		var got [][]Candidate
 		e := tensor.Run(func(s *tensor.Scope) {
 			on := s.Upload(tensor.CUDA(0), packed(sums))[0]
@@ -107,9 +106,7 @@ func TestTrieTies(t *testing.T) {
 			t.Fatalf("beams are at %v, want %v", of, nodes)
 		}
 		want, err := table.Along(trie, nodes, sums, n)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		var got [][]Candidate
 		o := &output{m: &seq2seq.Model{Device: tensor.CUDA(0)}, count: int64(vocab)}
 		e := tensor.Run(func(s *tensor.Scope) {

@@ -15,6 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/model/t5"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/fakecard"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // counted is a session that counts what each of its tokens asks of a card.
@@ -69,9 +70,7 @@ func shape(t *testing.T, layers int64) *seq2seq.Model {
 	c := t5.Defaults()
 	c.VocabSize, c.DModel, c.DKV, c.DFF, c.NumLayers, c.NumDecoderLayers, c.NumHeads = 600, 16, 4, 32, layers, layers, 4
 	m, err := seq2seq.Init(c, 3, tensor.CUDA(0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	t.Cleanup(m.Close)
 	return m
 }
@@ -107,13 +106,9 @@ func TestCounts(t *testing.T) {
 	for name, layers := range map[string]int64{"tiny": 4, "small": 6, "base": 12} {
 		m := shape(t, layers)
 		x, err := NewSearcher(m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		defer x.Close()
-		if err := tensor.Try(func() { _, err = x.output.card.trie(trie, x.output) }); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, tensor.Try(func() { _, err = x.output.card.trie(trie, x.output) }))
 		for mode, find := range map[string]func(s Stepper) error{
 			"beam":   func(s Stepper) error { _, err := Search(ctx, s, len(queries), NewBeam(6, nil)); return err },
 			"trie":   func(s Stepper) error { _, err := Search(ctx, s, len(queries), NewBeam(6, trie)); return err },
@@ -143,9 +138,7 @@ func TestCounts(t *testing.T) {
 		}
 		var n fakecard.Counts
 		r, err := NewRanker(m, 100, 500)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		e := tensor.Try(func() {
 			n = fakecard.Count(func() { _, err = r.Rank(ctx, queries, 40, len(queries), nil) })
 		})
@@ -181,9 +174,7 @@ func TestPositions(t *testing.T) {
 	g := readGolden(t, "../bart/testdata/beam.json")
 	onCard(t, "../bart/testdata/plain", func(m *seq2seq.Model) {
 		x, err := NewSearcher(m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		defer x.Close()
 		var tokens []fakecard.Counts
 		e := tensor.Try(func() {

@@ -16,6 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/fakecard"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func TestMain(m *testing.M) { fakecard.Main(m) }
@@ -24,9 +25,7 @@ func TestMain(m *testing.M) { fakecard.Main(m) }
 func onCard(t testing.TB, folder string, f func(m *seq2seq.Model)) {
 	t.Helper()
 	m, err := models.Load(folder, tensor.CUDA(0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	defer m.Close()
 	f(m)
 }
@@ -57,13 +56,9 @@ func TestSearchersTogether(t *testing.T) {
 	b := NewBeam(6, trieOf(t, g.Identifiers))
 	onCard(t, "../t5/testdata/v1_0", func(m *seq2seq.Model) {
 		want, err := find(context.Background(), m, g.Queries, b, 3, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		x, err := NewSearcher(m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		defer x.Close()
 		var all [4][][]Hypothesis
 		var failed [4]error
@@ -117,9 +112,7 @@ func TestOverflowingQuery(t *testing.T) {
 		} {
 			m.Compute = tensor.F16
 			want, err := do([][]int32{queries[0], queries[2]})
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			got, err := do(queries)
 			if err != nil || len(got) != 3 || len(got[1]) != 0 || len(got[0]) == 0 {
 				t.Fatalf("%s: %v, %v", name, got, err)
@@ -141,9 +134,7 @@ func TestHalfPrecisionTellsTokensApart(t *testing.T) {
 	check := func(m *seq2seq.Model, compute tensor.DType) {
 		m.Compute = compute
 		got, err := rank(context.Background(), m, g.Queries, 30, documents, documents, 3)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		for q, r := range got {
 			scores := map[float64]bool{}
 			for _, d := range r.Ranking {

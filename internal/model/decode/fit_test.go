@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/fakecard"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestPerQuery: the estimate is no less than what decoding takes at its most, and at
@@ -22,19 +23,13 @@ func TestPerQuery(t *testing.T) {
 	c := t5.Defaults()
 	c.VocabSize, c.DModel, c.DKV, c.DFF, c.NumLayers, c.NumDecoderLayers, c.NumHeads = 8000, 128, 32, 512, 2, 2, 4
 	m, err := seq2seq.Init(c, 3, tensor.CUDA(0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	defer m.Close()
 	x, err := NewSearcher(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	defer x.Close()
 	r, err := NewRanker(m, 0, c.VocabSize)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	defer r.Close()
 	ctx, queries := context.Background(), few(6, 16, 16)
 	trie := trieOf(t, distinct(few(2000, 3, 3)))
@@ -97,13 +92,9 @@ func TestAutomaticBatch(t *testing.T) {
 	g := readT5Golden(t)
 	onCard(t, "../t5/testdata/v1_0", func(m *seq2seq.Model) {
 		got, err := find(context.Background(), m, g.Queries, NewBeam(6, nil), 0, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		want, err := find(context.Background(), m, g.Queries, NewBeam(6, nil), unknownBatch, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		sameHypotheses(t, "together", got, want)
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
 	"github.com/redsi/redsi/internal/ranking/retrieve/stopping"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // loadT5 opens a model of package t5's tests.
@@ -25,9 +26,7 @@ func loadT5(t testing.TB, name string) *seq2seq.Model {
 func load(t testing.TB, folder string) *seq2seq.Model {
 	t.Helper()
 	m, err := models.Load(folder, tensor.CPU)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	t.Cleanup(m.Close)
 	return m
 }
@@ -91,9 +90,7 @@ func equalsTransformers(t *testing.T, folder string, g *beamGolden, names ...str
 					b.EarlyStopping = stopping.Heuristic
 				}
 				got, err := find(context.Background(), m, g.Queries, b, batch, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				errtest.None(t, err)
 				apart := 0.0
 				for q, want := range g.Results[name+"/"+mode] {
 					if len(got[q]) != len(want) {
@@ -111,9 +108,7 @@ func equalsTransformers(t *testing.T, folder string, g *beamGolden, names ...str
 				t.Logf("%s %s, batches of %d: scores differ by at most %.2g", name, mode, batch, apart)
 			}
 			got, err := rank(context.Background(), m, g.Queries, 30, 70, 10, batch)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			for q, want := range g.Results[name+"/atomic"] {
 				for i, w := range want {
 					if r := got[q].Ranking[i]; r.Document != int(w.Tokens[0]) || math.Abs(r.Score-w.Score) > 1e-4 {
@@ -128,9 +123,7 @@ func equalsTransformers(t *testing.T, folder string, g *beamGolden, names ...str
 func TestT5Leaks(t *testing.T) {
 	m, g := loadT5(t, "v1_0"), readT5Golden(t)
 	before := tensor.Live()
-	if _, err := find(context.Background(), m, g.Queries, NewBeam(6, nil), 2, nil); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errtest.Of(find(context.Background(), m, g.Queries, NewBeam(6, nil), 2, nil)))
 	ctx, cancel := context.WithCancel(context.Background())
 	if _, err := find(ctx, m, g.Queries, NewBeam(6, nil), 2, func(int) { cancel() }); err == nil {
 		t.Error("a cancelled search went on")
@@ -188,14 +181,10 @@ func TestHalfOnCPU(t *testing.T) {
 	for name, b := range map[string]Beam{"free": NewBeam(6, nil), "trie": NewBeam(6, trieOf(t, g.Identifiers))} {
 		m.Compute = tensor.F32
 		want, err := find(ctx, m, g.Queries, b, 3, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		m.Compute = tensor.BF16
 		got, err := find(ctx, m, g.Queries, b, 3, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		for q := range want {
 			if d := math.Abs(got[q][0].Score - want[q][0].Score); len(got[q]) != len(want[q]) || d > 0.03 {
 				t.Errorf("%s, query %d: %d hypotheses, want %d; the best scores are %g apart", name, q, len(got[q]), len(want[q]), d)

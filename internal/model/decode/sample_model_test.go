@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/model/seq2seq"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestSampleModel: samples of T5 and BART are the same in any batch, and their scores are
@@ -16,9 +17,7 @@ func TestSampleModel(t *testing.T) {
 	for _, folder := range []string{"../t5/testdata/v1_0", "../bart/testdata/plain"} {
 		m := load(t, folder)
 		x, err := NewSearcher(m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		keys := make([]uint64, len(g.Queries))
 		for i := range keys {
 			keys[i] = uint64(i)
@@ -40,9 +39,7 @@ func TestSampleModel(t *testing.T) {
 						continue
 					}
 					loss, err := m.Loss(seq2seq.Batch{Inputs: g.Queries[q : q+1], Labels: [][]int32{h.Tokens}})
-					if err != nil {
-						t.Fatal(err)
-					}
+					errtest.None(t, err)
 					if want := -loss * float64(len(h.Tokens)); math.Abs(h.Score-want) > 1e-4 {
 						t.Errorf("%s: query %d, sample %d: score %.6f, want %.6f", folder, q, n, h.Score, want)
 					}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestSamplingAgainstTransformers: the tokens that may be drawn, and how often, are those
@@ -40,9 +41,7 @@ func TestSamplingAgainstTransformers(t *testing.T) {
 		o := Sampling{Samples: 1, MaxTokens: 1, TopK: r.TopK, TopP: r.TopP, Temperature: r.Temperature}
 		name := fmt.Sprintf("temperature %v, top_k %d, top_p %v", r.Temperature, r.TopK, r.TopP)
 		got, err := o.choices(scores, len(golden.Logits))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		for row, want := range r.Rows {
 			sum := got[row].weight(o.Temperature)
 			if len(got[row]) != len(want) {
@@ -67,9 +66,7 @@ func TestSamplingAgainstTransformers(t *testing.T) {
 			}
 		}
 		whole, err := scores.Top(make([]float32, len(golden.Logits)), 1000)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		for _, c := range whole {
 			for n := 1; n <= len(c); n++ {
 				few(c, n)
@@ -89,9 +86,7 @@ func TestSampleIsAFunctionOfItsKey(t *testing.T) {
 		}
 		m := &renamed{table{seed: 3, vocab: 12, eosBonus: 0.5}, queries}
 		out, err := Sample(context.Background(), m, keys, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		return out
 	}
 	all := draw(o, 4, 7, 2)
@@ -166,9 +161,7 @@ func TestSampleFrequencies(t *testing.T) {
 	m := &table{seed: 8, vocab: 6}
 	const n = 20_000
 	out, err := Sample(context.Background(), m, []uint64{0}, Sampling{Samples: n, MaxTokens: 1, TopP: 1, Temperature: 1, Seed: 1, EOS: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	met := make([]float64, m.vocab)
 	for _, h := range out[0] {
 		met[h.Tokens[0]]++

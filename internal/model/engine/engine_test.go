@@ -20,6 +20,7 @@ import (
 	"github.com/redsi/redsi/internal/ranking/retrieve"
 	"github.com/redsi/redsi/internal/ranking/retrieve/stopping"
 	"github.com/redsi/redsi/internal/ranking/search"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
 )
 
@@ -228,9 +229,7 @@ func TestOpenErrors(t *testing.T) {
 			t.Errorf("%s: error %v, want %q", name, err, c.want)
 		}
 	}
-	if _, err := Open(t.Context(), atomic, 4, options); err == nil || !strings.Contains(err.Error(), "document 4 of ids is not in the texts") {
-		t.Errorf("other texts: error %v", err)
-	}
+	errtest.Says(t, errtest.Of(Open(t.Context(), atomic, 4, options)), "document 4 of ids is not in the texts")
 	e := open(t, atomic, options)
 	for _, k := range []int{0, 41} {
 		if _, err := e.Search(context.Background(), []string{"x"}, k); err == nil {

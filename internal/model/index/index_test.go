@@ -16,6 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/ranking/retrieve"
 	"github.com/redsi/redsi/internal/ranking/retrieve/stopping"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 const vocabulary = 24
@@ -26,14 +27,10 @@ func model(t *testing.T, documents int64) *seq2seq.Model {
 	c := t5.Defaults()
 	c.VocabSize, c.DModel, c.DKV, c.DFF, c.NumLayers, c.NumDecoderLayers, c.NumHeads = vocabulary, 16, 8, 32, 1, 2, 2
 	m, err := seq2seq.Init(c, 3, tensor.CPU)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	t.Cleanup(m.Close)
 	if documents > 0 {
-		if err := m.Extend(documents, 5); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, m.Extend(documents, 5))
 	}
 	return m
 }
@@ -72,22 +69,16 @@ func pairs() *docid.Set {
 func index(t *testing.T, m *seq2seq.Model, ids *docid.Set) *Index {
 	t.Helper()
 	c, err := NewCatalog(ids, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	x, err := New(m, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return x
 }
 
 func find(t *testing.T, x *Index, queries [][]int32, o retrieve.Options) []decode.Result {
 	t.Helper()
 	found, err := x.Search(context.Background(), queries, o, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return found
 }
 
@@ -95,9 +86,7 @@ func find(t *testing.T, x *Index, queries [][]int32, o retrieve.Options) []decod
 func meanLogProb(t *testing.T, m *seq2seq.Model, query, tokens []int32) float64 {
 	t.Helper()
 	loss, err := m.Loss(seq2seq.Batch{Inputs: [][]int32{query}, Labels: [][]int32{tokens}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return -loss
 }
 
@@ -298,12 +287,8 @@ func TestSearchErrors(t *testing.T) {
 		}
 	}
 	c, err := NewCatalog(atomic(15, vocabulary), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := New(m, c); err == nil || !strings.Contains(err.Error(), "was it extended for this collection?") {
-		t.Errorf("a model without the documents' tokens: %v", err)
-	}
+	errtest.None(t, err)
+	errtest.Says(t, errtest.Of(New(m, c)), "was it extended for this collection?")
 	ctx, cancel := context.WithCancel(context.Background())
 	o := retrieve.Default()
 	o.Batch = 1

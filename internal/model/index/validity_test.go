@@ -9,21 +9,18 @@ import (
 	"github.com/redsi/redsi/internal/model/decode"
 	"github.com/redsi/redsi/internal/model/subword"
 	"github.com/redsi/redsi/internal/ranking/retrieve"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestValidity: T5 has several tokens for the same digits, and itself writes one of
 // them. By text the first that names a document counts, the next ones are not invalid.
 func TestValidity(t *testing.T) {
 	tok, err := subword.NewSubword(published.T5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	defer tok.Close()
 	ids := &docid.Set{Kind: docid.KindNaive, Identifiers: []docid.Identifier{{Document: "0", Text: "18510", Tokens: tok.Encode("18510")}}}
 	c, err := NewCatalog(ids, tok)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	own := []int32{507, 25926, 1}
 	for _, h := range []struct {
 		tokens       []int32

@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/model/bert"
 	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // weights are the tensors of a file, in its order.
@@ -22,14 +23,10 @@ func readWeights(t *testing.T, path string) (all weights) {
 	t.Helper()
 	data := goldens.Text(t, path)
 	f, err := safetensors.Open(bytes.NewReader(data), int64(len(data)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	for _, info := range f.Tensors {
 		text, err := io.ReadAll(f.Open(info))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		all = append(all, source(info.Name, info.DType, info.Shape, text))
 	}
 	return all

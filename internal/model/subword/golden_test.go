@@ -7,6 +7,7 @@ import (
 
 	"github.com/redsi/redsi/assets/tokenizers"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // sharedT5 is built once: parsing the vocabulary takes a quarter of a second.
@@ -15,9 +16,7 @@ var sharedT5 = sync.OnceValues(func() (*T5, error) { return NewT5(tokenizers.T5)
 func testT5(t testing.TB) *T5 {
 	t.Helper()
 	tok, err := sharedT5()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return tok
 }
 

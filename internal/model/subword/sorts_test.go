@@ -9,6 +9,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/tokenize"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // Tokenizers of other models give what tokenizers 0.19.1 makes of their files, whatever
@@ -59,9 +60,7 @@ func TestSortsAreTokenizers(t *testing.T) {
 // A tokenizer without words is not cut at blanks, where its tokens may stand across.
 func TestPrefixWithoutWords(t *testing.T) {
 	tok, err := LoadSubword("testdata/sorts/without-words.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	defer tok.Close()
 	text := strings.Repeat("tell me of the castle near the river and ", 50)
 	across := 0
@@ -86,9 +85,7 @@ func TestPrefixWithoutWords(t *testing.T) {
 func TestSortsOfDigits(t *testing.T) {
 	for _, sort := range []string{"mt5", "without-words"} {
 		tok, err := LoadSubword(filepath.Join("testdata/sorts", sort+".json"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		defer tok.Close()
 		of := map[string]string{}
 		for _, text := range []string{"0", "00", "1", "7", "17", "170", "0170", "141913", "18510"} {
@@ -114,9 +111,7 @@ func TestLoadEncoder(t *testing.T) {
 		"testdata/sorts/xlm-roberta.json":                                false,
 	} {
 		tok, err := LoadEncoder(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		if _, own := tok.(*tokenize.BERT); own != want {
 			t.Errorf("%s is %T", path, tok)
 		}
@@ -127,7 +122,5 @@ func TestLoadEncoder(t *testing.T) {
 		}
 		tok.Close()
 	}
-	if _, err := LoadEncoder("testdata/bart.jsonl"); err == nil || !strings.Contains(err.Error(), "bart.jsonl") {
-		t.Errorf("no tokenizer: %v", err)
-	}
+	errtest.Says(t, errtest.Of(LoadEncoder("testdata/bart.jsonl")), "bart.jsonl")
 }

@@ -7,14 +7,13 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // A byte-level BPE as BART's gives transformers 4.44.1's tokens (tools/golden/bart_tokenizer.py).
 func TestBARTIsTransformers(t *testing.T) {
 	tok, err := LoadSubword("testdata/bart-tokenizer.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	defer tok.Close()
 	type golden struct {
 		Text, Decoded string
@@ -45,9 +44,7 @@ func TestSubwordErrors(t *testing.T) {
 	goldens.JSON(t, "testdata/bart-tokenizer.json", &file)
 	file["post_processor"] = nil
 	bare, err := json.Marshal(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	for want, data := range map[string]string{
 		"puts no end token after a text": string(bare),
 		`its model is "", want Unigram`:  `{}`,

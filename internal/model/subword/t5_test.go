@@ -13,6 +13,7 @@ import (
 
 	"github.com/redsi/redsi/assets/tokenizers"
 	"github.com/redsi/redsi/internal/corpora/tokenize"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
 )
 
@@ -165,13 +166,9 @@ func TestT5Concurrent(t *testing.T) {
 
 func TestT5CloseTwice(t *testing.T) {
 	tok, err := NewT5(tokenizers.T5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	for range 2 {
-		if err := tok.Close(); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, tok.Close())
 	}
 	defer func() {
 		if recover() == nil {
@@ -184,13 +181,9 @@ func TestT5CloseTwice(t *testing.T) {
 func TestLoad(t *testing.T) {
 	dir := t.TempDir()
 	zr, err := gzip.NewReader(bytes.NewReader(tokenizers.BERTUncased))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	plain, err := io.ReadAll(zr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	write := func(name string, data []byte) string {
 		path := filepath.Join(dir, name)
 		filetest.Write(t, path, data)
@@ -202,9 +195,7 @@ func TestLoad(t *testing.T) {
 		t.Error(err)
 	}
 	tok, err := LoadT5(t5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	tok.Close()
 
 	for _, c := range []struct {
@@ -221,7 +212,5 @@ func TestLoad(t *testing.T) {
 			t.Errorf("%s: error %v, want it to name the file and say %q", c.name, err, c.want)
 		}
 	}
-	if _, err := tokenize.LoadBERT(t5); err == nil || !strings.Contains(err.Error(), `its model is "Unigram", want WordPiece`) {
-		t.Errorf("LoadBERT of T5: %v", err)
-	}
+	errtest.Says(t, errtest.Of(tokenize.LoadBERT(t5)), `its model is "Unigram", want WordPiece`)
 }

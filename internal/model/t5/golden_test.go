@@ -6,7 +6,6 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/safetensors"
@@ -14,6 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // The goldens are transformers 4.44.1's (tools/golden/t5.py).
@@ -28,9 +28,7 @@ var by5 = []string{"by5/resaved", "by5/mt5_resaved", "by5/untied", "by5/tied", "
 func load(t testing.TB, name string) *seq2seq.Model {
 	t.Helper()
 	m, err := seq2seq.Load(filepath.Join("testdata", name), tensor.CPU, Family, MT5, UMT5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	t.Cleanup(m.Close)
 	return m
 }
@@ -51,9 +49,7 @@ func open(t testing.TB, path string) golden {
 	t.Helper()
 	data := goldens.Text(t, path)
 	f, err := safetensors.Open(bytes.NewReader(data), int64(len(data)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return golden{t, f}
 }
 
@@ -67,14 +63,10 @@ func (g golden) values(name string) []float32 {
 	var v []float32
 	err := tensor.Run(func(s *tensor.Scope) {
 		read, err := s.Read(g.f.Open(info), tensor.F32, tensor.CPU, info.Shape...)
-		if err != nil {
-			g.t.Fatal(err)
-		}
+		errtest.None(g.t, err)
 		v = read.Float32s()
 	})
-	if err != nil {
-		g.t.Fatal(err)
-	}
+	errtest.None(g.t, err)
 	return v
 }
 
@@ -140,9 +132,7 @@ func TestIgnoredLabels(t *testing.T) {
 	m, b := load(t, "v1_0"), batch(t)
 	whole := func(labels []int32) float64 {
 		loss, err := m.Loss(seq2seq.Batch{Inputs: b.Inputs[:1], Labels: [][]int32{labels}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		return loss
 	}
 	got, sum := whole([]int32{5, seq2seq.Ignore, 7}), 0.0
@@ -162,9 +152,7 @@ func TestBuckets(t *testing.T) {
 	for name, want := range tables {
 		var buckets, most int64
 		var both bool
-		if _, err := fmt.Sscan(name, &buckets, &most, &both); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, errtest.Of(fmt.Sscan(name, &buckets, &most, &both)))
 		for i, w := range want {
 			if got := (tensor.Buckets{Number: buckets, MaxDistance: most, Both: both}).Of(int64(i) - 300); got != w {
 				t.Errorf("%s: distance %d is in bucket %d, want %d", name, i-300, got, w)
@@ -214,12 +202,10 @@ func TestStepsAreTheWhole(t *testing.T) {
 			}
 		})
 	}
-	if err := tensor.Run(func(s *tensor.Scope) {
+	errtest.Says(t, tensor.Run(func(s *tensor.Scope) {
 		c := load(t, "v1_0").NewCache(load(t, "v1_0").Encode(s, [][]int32{{5, 1}}), 1)
 		defer c.Close()
 		c.Step(s, []int32{0})
 		c.Step(s, []int32{0})
-	}); err == nil || !strings.Contains(err.Error(), "made for 1 tokens") {
-		t.Errorf("a step too many: %v", err)
-	}
+	}), "made for 1 tokens")
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
 )
 
@@ -28,9 +29,7 @@ func small() Config {
 func initial(t testing.TB, c Config, seed uint64) *seq2seq.Model {
 	t.Helper()
 	m, err := seq2seq.Init(c, seed, tensor.CPU)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	t.Cleanup(m.Close)
 	return m
 }
@@ -64,9 +63,7 @@ func TestFilesRoundTrip(t *testing.T) {
 				}
 			}
 			got, err := seq2seq.Load(folder, tensor.CPU, Family)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			t.Cleanup(got.Close)
 			same(name+"/"+file, got)
 		}
@@ -74,13 +71,9 @@ func TestFilesRoundTrip(t *testing.T) {
 		if kept := os.Getenv("REDSI_KEEP"); kept != "" { // for tools/golden/model_opens.py
 			folder = filepath.Join(kept, name)
 		}
-		if err := want.Save(folder); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, want.Save(folder))
 		got, err := seq2seq.Load(folder, tensor.CPU, Family)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		t.Cleanup(got.Close)
 		same(name+" saved", got)
 		if files, err := os.ReadDir(folder); err != nil || len(files) != 2 {
@@ -143,9 +136,7 @@ func TestMistakes(t *testing.T) {
 		`"d_kv": -8`: "config: d_kv is -8",
 	} {
 		folder := t.TempDir()
-		if err := os.CopyFS(folder, os.DirFS("testdata/v1_0")); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, os.CopyFS(folder, os.DirFS("testdata/v1_0")))
 		text, err := os.ReadFile(filepath.Join(folder, seq2seq.ConfigFile))
 		if err == nil {
 			err = os.WriteFile(filepath.Join(folder, seq2seq.ConfigFile), []byte(strings.Replace(string(text), `"d_kv": 8`, change, 1)), 0o644)
@@ -175,9 +166,7 @@ var _ io.Writer = full{}
 func TestBF16(t *testing.T) {
 	m, b := load(t, "v1_0"), batch(t)
 	want, err := m.Loss(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	m.Compute = tensor.BF16
 	got, err := m.Loss(b)
 	if err != nil || math.Abs(got-want) > 0.05*want {

@@ -9,6 +9,7 @@ import (
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // tiny is google/t5-efficient-tiny's configuration.
@@ -86,9 +87,7 @@ func TestExtend(t *testing.T) {
 		c := m.Config.(Config)
 		c.InitializerFactor = 0.1 // which new rows do not follow
 		m.Config = c
-		if err := m.Extend(7, 3); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, m.Extend(7, 3))
 		// As transformers 4.44.1: N(0, 1); an untied head U(±1/4), of deviation 0.144.
 		for matrix, want := range map[string][2]float64{"shared.weight": {1, 5}, "lm_head.weight": {0.144, 0.25}} {
 			if m.Param(matrix) == nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
 )
 
@@ -61,13 +62,9 @@ func TestSavedAgain(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
 		again, err := seq2seq.Load(folder, tensor.CPU, Family, MT5)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		as, err := seq2seq.LoadAs(folder, m.Config, tensor.CPU)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		for _, other := range []*seq2seq.Model{again, as} {
 			tensortest.Run(t, func(s *tensor.Scope) {
 				if d, _ := apart(t, name, other.ForcedLogits(s, b).Float32s(), m.ForcedLogits(s, b).Float32s()); d != 0 {
@@ -125,9 +122,7 @@ func TestShardMistakes(t *testing.T) {
 		`in model-0000`:                 write("config.json", `{"model_type":"t5","vocab_size":160,"d_model":9,"feed_forward_proj":"gated-silu","tie_word_embeddings":false}`),
 	} {
 		folder := t.TempDir()
-		if err := os.CopyFS(folder, os.DirFS("testdata/sharded")); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, os.CopyFS(folder, os.DirFS("testdata/sharded")))
 		change(folder)
 		_, err := seq2seq.Load(folder, tensor.CPU, Family)
 		if err == nil || !strings.HasPrefix(err.Error(), filepath.Join(folder, index)) || !strings.Contains(err.Error(), want) {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestTrainHearsLate: a learner that tells its losses later, as one on a card does, has the same
@@ -15,17 +17,13 @@ import (
 func TestTrainHearsLate(t *testing.T) {
 	keep := &shelf{folder: t.TempDir()}
 	want, err := Train(context.Background(), task(t, &sum{}, keep))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	for late := range 9 {
 		there := &shelf{folder: t.TempDir()}
 		k := task(t, &sum{late: late}, there)
 		k.CheckpointEvery = 7
 		got, err := Train(context.Background(), k)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		if history(got.Curve) != history(want.Curve) || !slices.Equal(there.steps, []int64{7, 14, 21, 28, 35, 40}) {
 			t.Errorf("%d steps late: %s and checkpoints %v, want %s", late, history(got.Curve), there.steps, history(want.Curve))
 		}
@@ -51,9 +49,7 @@ func TestTrainHearsLate(t *testing.T) {
 func TestTrainIsCancelled(t *testing.T) {
 	whole := &sum{}
 	want, err := Train(context.Background(), task(t, whole, &shelf{folder: t.TempDir()}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	for _, late := range []int{0, 50} {
 		ctx, cancel := context.WithCancel(context.Background())
 		keep := &shelf{folder: t.TempDir()}
@@ -67,9 +63,7 @@ func TestTrainIsCancelled(t *testing.T) {
 			t.Fatalf("%v, %d losses are not told", err, len(first.losses))
 		}
 		got, err := Train(context.Background(), task(t, second, keep))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		if got.From != 18 || whole.Value != second.Value || history(got.Curve) != history(want.Curve) {
 			t.Errorf("resumed at %d: %s, want %s", got.From, history(got.Curve), history(want.Curve))
 		}
@@ -107,9 +101,7 @@ func TestBatchesAhead(t *testing.T) {
 	p := &preparing{sum: &sum{}}
 	k := task(t, p.sum, &shelf{folder: t.TempDir()})
 	k.Learner = p
-	if _, err := Train(context.Background(), k); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errtest.Of(Train(context.Background(), k)))
 	if p.most > 3 || p.prepared.Load() != 40 {
 		t.Errorf("%d batches made, %d ahead", p.prepared.Load(), p.most)
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func curve() *Curve {
@@ -24,9 +26,7 @@ func TestCurve(t *testing.T) {
 		t.Errorf("best %+v; of equals the first counts", best)
 	}
 	var b bytes.Buffer
-	if err := c.Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, c.Write(&b))
 	got := new(Curve)
 	if err := json.NewDecoder(&b).Decode(got); err != nil || !reflect.DeepEqual(got, c) {
 		t.Errorf("%+v, %v", got, err)
@@ -36,9 +36,7 @@ func TestCurve(t *testing.T) {
 // TestEvents reads the records back field by field.
 func TestEvents(t *testing.T) {
 	var b bytes.Buffer
-	if err := curve().WriteEvents(&b, time.Unix(1000, 0)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, curve().WriteEvents(&b, time.Unix(1000, 0)))
 	// The first record's length and its checksum, as every TensorBoard file has them.
 	if head := b.Bytes()[:12]; !bytes.Equal(head, []byte("\x18\x00\x00\x00\x00\x00\x00\x00\xa3\x7fK\"")) {
 		t.Errorf("the file begins with % x", head)

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/splitmix"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // sum is a learner of one number: every update mixes in the batch, the step and the
@@ -147,9 +148,7 @@ func history(c *Curve) string {
 func TestTrainResumes(t *testing.T) {
 	whole := &sum{}
 	want, err := Train(context.Background(), task(t, whole, &shelf{folder: t.TempDir()}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	model, _ := os.ReadFile(filepath.Join(want.Model, "model"))
 	if want.Best.Step != 25 || len(model) == 0 || len(want.Curve.Points) != 8 {
 		t.Errorf("outcome %+v, model %q", want, model)
@@ -171,9 +170,7 @@ func TestTrainResumes(t *testing.T) {
 			second.Value = 0
 		}
 		got, err := Train(context.Background(), task(t, second, keep))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		again, _ := os.ReadFile(filepath.Join(got.Model, "model"))
 		if second.Value != whole.Value || history(got.Curve) != history(want.Curve) || string(again) != string(model) || got.From != kill/5*5 {
 			t.Errorf("killed at step %d, resumed at %d: %d and %s, want %d and %s", kill, got.From, second.Value, history(got.Curve), whole.Value, history(want.Curve))
@@ -207,9 +204,7 @@ func TestTrainLeavesOut(t *testing.T) {
 		return float64(step + 1), nil
 	}}
 	out, err := Train(context.Background(), task(t, s, &shelf{folder: t.TempDir()}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	for i, want := range []float64{(1 + 2 + 4 + 5) / 4.0, 3, 13} {
 		if p := out.Curve.Points[i]; p.Loss != want || p.Step != int64(5*i+5) {
 			t.Errorf("point %d: %+v, want loss %v", i, p, want)
@@ -246,9 +241,7 @@ func TestTrainMistakes(t *testing.T) {
 func TestTrainPassesOver(t *testing.T) {
 	whole := &sum{}
 	want, err := Train(context.Background(), task(t, whole, &shelf{folder: t.TempDir()}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	edit := func(old, new string) func(string) error {
 		return func(folder string) error {
 			path := filepath.Join(folder, stateFile)
@@ -307,22 +300,16 @@ func TestTrainPassesOver(t *testing.T) {
 		}
 	}
 	keep := &shelf{folder: t.TempDir()}
-	if _, err := Train(context.Background(), task(t, &sum{}, keep)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errtest.Of(Train(context.Background(), task(t, &sum{}, keep))))
 	other := task(t, &sum{}, keep)
 	other.Seed, keep.steps = 4, []int64{35, 40}
 	if got, err := Train(context.Background(), other); err != nil || got.From != 0 || fmt.Sprint(keep.passed) != "[40 35]" {
 		t.Errorf("with another seed's checkpoints alone: %+v, %v, %v passed over", got, err, keep.passed)
 	}
 	keep = &shelf{folder: t.TempDir()}
-	if _, err := Train(context.Background(), task(t, &sum{}, keep)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errtest.Of(Train(context.Background(), task(t, &sum{}, keep))))
 	keep.steps = []int64{35}
-	if err := errors.Join(os.Remove(filepath.Join(keep.folder, "35", "sum")), os.Symlink("sum", filepath.Join(keep.folder, "35", "sum"))); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errors.Join(os.Remove(filepath.Join(keep.folder, "35", "sum")), os.Symlink("sum", filepath.Join(keep.folder, "35", "sum"))))
 	if _, err := Train(context.Background(), task(t, &sum{}, keep)); err == nil || len(keep.passed) > 0 {
 		t.Errorf("a checkpoint that the system cannot read: %v, %v passed over", err, keep.passed)
 	}
@@ -333,9 +320,7 @@ func TestTrainPassesOver(t *testing.T) {
 func TestTrainEndsInEvaluation(t *testing.T) {
 	whole := &sum{}
 	want, err := Train(context.Background(), task(t, whole, &shelf{folder: t.TempDir()}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	model, _ := os.ReadFile(filepath.Join(want.Model, "model"))
 	for _, at := range []int64{5, 25, 40} {
 		ctx, cancel := context.WithCancel(context.Background())
@@ -368,9 +353,7 @@ func TestTrainReports(t *testing.T) {
 	k := task(t, &sum{}, &shelf{folder: t.TempDir()})
 	var all []Progress
 	k.Report = func(p Progress) { all = append(all, p) }
-	if _, err := Train(context.Background(), k); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errtest.Of(Train(context.Background(), k)))
 	last := all[len(all)-1]
 	if len(all) != 40 || last.Done != 40 || last.Total != 40 || last.Unit != "steps" || !strings.Contains(last.Note, "best MRR@10 100.00 % at step 25") {
 		t.Errorf("%d reports, the last is %+v", len(all), last)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // of is a task of so many steps whose states are kept on a shelf.
@@ -35,9 +36,7 @@ func TestLongerRunGoesOn(t *testing.T) {
 	alone := func(steps int64) (*sum, *Outcome) {
 		s := &sum{}
 		out, err := Train(ctx, of(t, s, steps, &shelf{folder: t.TempDir()}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		return s, out
 	}
 	onward := &shelf{folder: t.TempDir()}
@@ -45,9 +44,7 @@ func TestLongerRunGoesOn(t *testing.T) {
 		whole, want := alone(c.steps)
 		s := &sum{}
 		got, err := Train(ctx, of(t, s, c.steps, onward))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		if got.Onto != c.from || got.From != c.from || got.Steps != c.steps {
 			t.Errorf("%d steps: went on at %d, process at %d, to %d; want %d", c.steps, got.Onto, got.From, got.Steps, c.from)
 		}
@@ -66,15 +63,11 @@ func TestLongerRunIsKilled(t *testing.T) {
 	ctx := context.Background()
 	whole := &sum{}
 	want, err := Train(ctx, of(t, whole, 40, &shelf{folder: t.TempDir()}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	killed := errors.New("killed")
 	for kill := int64(12); kill < 40; kill++ {
 		onward := &shelf{folder: t.TempDir()}
-		if _, err := Train(ctx, of(t, &sum{}, 12, onward)); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, errtest.Of(Train(ctx, of(t, &sum{}, 12, onward))))
 		first := of(t, &sum{onStep: func(step int64) (float64, error) {
 			if step == kill {
 				return 0, killed
@@ -88,9 +81,7 @@ func TestLongerRunIsKilled(t *testing.T) {
 		second := of(t, s, 40, onward)
 		second.Checkpoints = first.Checkpoints
 		got, err := Train(ctx, second)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		if s.Value != whole.Value || history(got.Curve) != history(want.Curve) || got.Onto != 12 || got.From != max(12, kill/5*5) {
 			t.Errorf("killed at %d: went on at %d and %d: %s", kill, got.Onto, got.From, history(got.Curve))
 		}
@@ -108,9 +99,7 @@ func TestPatience(t *testing.T) {
 		k := of(t, &sum{}, steps, onward)
 		k.Patience = patience
 		out, err := Train(ctx, k)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		return out, out.Curve.Stopped
 	}
 	if out, why := train(60, 3); out.Steps != 40 || out.Best.Step != 25 || why != "patience: 3 evaluations in a row with no better MRR@10 than at step 25" {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func TestParseRatio(t *testing.T) {
@@ -91,13 +93,9 @@ func TestSampler(t *testing.T) {
 		{"3:7", 10, 5, 2, 0, 1, 2},
 	} {
 		ratio, err := ParseRatio(c.ratio)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		s, err := NewSampler(examples(c.documents, c.queries), ratio, 42, 16)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		if s.Indexing() != c.indexing || s.Pass() != c.indexing+c.queries {
 			t.Errorf("%s: a pass of %d, %d of it indexing", c.ratio, s.Pass(), s.Indexing())
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/npy"
 	"github.com/redsi/redsi/internal/stores/mem"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -37,9 +38,7 @@ func newStore(t *testing.T) store { return store{t, mem.New()} }
 func (s store) blob(text string) artifacts.Artifact {
 	s.t.Helper()
 	d, n, err := s.Blobs.Put(context.Background(), strings.NewReader(text))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	errtest.None(s.t, err)
 	return artifacts.Artifact{Type: "x", Digest: d, Size: n}
 }
 
@@ -51,9 +50,7 @@ func (s store) tree(files ...string) artifacts.Artifact {
 		list = append(list, artifacts.File{Name: files[i], Digest: b.Digest, Size: b.Size})
 	}
 	a, err := artifacts.Tree("files", list)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	errtest.None(s.t, err)
 	return a
 }
 
@@ -63,9 +60,7 @@ func (s store) one(o step.Output, x, y artifacts.Artifact) Found {
 	o.Name = "o"
 	c, err := Compare(context.Background(), s.Blobs, []step.Output{o}, map[string]step.Alike{"o": o.Rule()},
 		map[string]artifacts.Artifact{"o": x}, map[string]artifacts.Artifact{"o": y}, nil)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	errtest.None(s.t, err)
 	if len(c.Outputs) == 0 {
 		return Found{Verdict: Same}
 	}
@@ -202,9 +197,7 @@ func TestVectors(t *testing.T) {
 	o := step.Output{Alike: step.Vectors{Margin: step.Margin{Rel: 0.01}, Cosine: 0.99}}
 	matrix := func(cols int, data ...float32) artifacts.Artifact {
 		var b bytes.Buffer
-		if err := npy.Write(&b, npy.Matrix{Rows: len(data) / cols, Cols: cols, Data: data}); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, npy.Write(&b, npy.Matrix{Rows: len(data) / cols, Cols: cols, Data: data}))
 		return s.blob(b.String())
 	}
 	first := matrix(2, 1, 0, 0, 1)
@@ -313,9 +306,7 @@ func TestEvaluated(t *testing.T) {
 	rule := step.Evaluated{By: "evaluate", Output: "report", Fields: map[string]step.Margin{"percent.mrr": {Abs: 1}}, Of: "queries", Chance: 0.5}
 	compare := func(x, y string) Found {
 		f, err := CompareEvaluated(context.Background(), s.Blobs, "step.evaluate.e", rule, s.blob(x), s.blob(y))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		return f
 	}
 	for _, c := range []struct {

@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/paper/alike"
 	"github.com/redsi/redsi/internal/stores/mem"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/signature"
 )
 
@@ -24,9 +25,7 @@ var (
 func newKey(t *testing.T, name string) *signature.Private {
 	t.Helper()
 	k, err := signature.New(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return k
 }
 
@@ -42,9 +41,7 @@ func attestation(verdict alike.Verdict, cpu string, day int) Attestation {
 func file(t *testing.T, s artifacts.Store, a Attestation, k *signature.Private) string {
 	t.Helper()
 	id, err := File(context.Background(), s, a, k)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return id
 }
 
@@ -55,9 +52,7 @@ func TestGolden(t *testing.T) {
 	a.By = "A. Reader"
 	id := file(t, s, a, nil)
 	got, err := s.Records.Get(context.Background(), "attestations/"+key.Hex()+"/"+id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	goldens.Same(t, "testdata/attestation.json", string(got)+"\n")
 }
 
@@ -108,14 +103,10 @@ func TestPlanted(t *testing.T) {
 	s := mem.New()
 	id := file(t, s, attestation(alike.Differs, "X", 1), alice)
 	doc, err := s.Records.Get(ctx, name(key, id))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	put := func(key artifacts.Digest, id string, doc []byte) {
 		t.Helper()
-		if err := s.Records.Put(ctx, name(key, id), doc); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, s.Records.Put(ctx, name(key, id), doc))
 	}
 	better := bytes.Replace(doc, []byte(`"differs"`), []byte(`"same bytes"`), 1)
 	put(key, idOf(better), better)                // signed over other bytes
@@ -126,9 +117,7 @@ func TestPlanted(t *testing.T) {
 	forged := attestation(alike.Same, "X", 2)
 	forged.Format, forged.By = Format, "bob" // signed by alice, who says to be bob
 	b, err := json.Marshal(forged)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if b, err = alice.Sign(b); err != nil {
 		t.Fatal(err)
 	}
@@ -142,9 +131,7 @@ func TestPlanted(t *testing.T) {
 		t.Errorf("of another key: %+v, %v, %v", all, bad, err)
 	}
 	book, err := Open(ctx, s, signature.Ring{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	told, err := book.Of(ctx, key, stands)
 	if err != nil || told.String() != "rebuilt by 1 person on 1 platform: 1 differs; 5 damaged, not counted" || len(told.List) != 1 {
 		t.Errorf("%v, %v", told, err)

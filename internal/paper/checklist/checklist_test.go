@@ -17,6 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/pipeline/questions"
 	"github.com/redsi/redsi/internal/stores/mem"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -26,27 +27,19 @@ func study(t *testing.T, ran int, said pipeline.Checklist, list string) Input {
 	store := mem.New()
 	put := func(typ, text string) artifacts.Artifact {
 		d, n, err := store.Blobs.Put(t.Context(), strings.NewReader(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		return artifacts.Artifact{Type: typ, Digest: d, Size: n}
 	}
 	file := put("file", "1 2 3")
 	files, err := artifacts.Tree("files", []artifacts.File{{Name: "a.txt", Digest: file.Digest, Size: file.Size}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	mean, single, std := render.Number(42), render.Number(7), 0.5
 	mean.Std, mean.N = &std, 3
 	table := &render.Table{Paper: "tab:x", Scale: "full", PaperScale: "full", Stubs: []string{"Key"}, Columns: []render.Column{{ID: "n", Title: "N", Format: render.Format{Style: "fixed"}}},
 		Rows: []render.Row{{ID: "one", Titles: []string{"1"}, Cells: map[string]render.Cell{"n": mean}}, {ID: "two", Titles: []string{"2"}, Cells: map[string]render.Cell{"n": single}}}}
-	if err := table.Finish(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, table.Finish())
 	var drawn bytes.Buffer
-	if err := table.JSON(&drawn); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, table.JSON(&drawn))
 	type made struct {
 		address, kind, config string
 		deps                  []int
@@ -91,13 +84,9 @@ func study(t *testing.T, ran int, said pipeline.Checklist, list string) Input {
 		}
 	}
 	r, err := g.Build(t.Context(), v, store.Blobs.Open, report.Options{Paper: pipeline.Paper{Title: "A *study*", Authors: []string{"A", "B"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	models, err := sizes.Read(t.Context(), store.Blobs.Open)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	l, ok := questions.Of(list)
 	if !ok {
 		t.Fatal(list)
@@ -127,9 +116,7 @@ func TestGolden(t *testing.T) {
 		}
 		if name == "acl" {
 			b, err := json.MarshalIndent(c, "", " ")
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			goldens.Same(t, "testdata/acl.json", string(b)+"\n")
 		}
 	}

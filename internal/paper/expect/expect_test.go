@@ -15,6 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/stores/mem"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -29,17 +30,11 @@ func study(t *testing.T, scale string) (*plan.Preview, artifacts.Store) {
 		table.Rows = append(table.Rows, render.Row{ID: id, Titles: []string{id}, Cells: map[string]render.Cell{
 			"n": from(render.Number(float64(40 + i))), "p": from(render.Number(62.04 + 10*float64(i))), "t": from(render.Cell{Text: "a | b <i> " + id, Data: true})}})
 	}
-	if err := table.Finish(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, table.Finish())
 	var b bytes.Buffer
-	if err := table.JSON(&b); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, table.JSON(&b))
 	d, n, err := store.Blobs.Put(t.Context(), &b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	head := fmt.Sprintf(`{"paper":"tab:a","scale":%q,"paper_scale":"full","expect":`, scale)
 	configs := []string{
 		head + `[{"cell":"one.n","value":40},{"cell":"two.n","value":42},{"cell":"one.p","value":62.1},{"cell":"two.p","value":80,"severity":"warning"},
@@ -79,9 +74,7 @@ func judge(t *testing.T, scale string) *expect.Judged {
 	t.Helper()
 	v, store := study(t, scale)
 	j, err := expect.Judge(t.Context(), v, claims(), store.Blobs.Open)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return j
 }
 
@@ -162,9 +155,7 @@ func TestForms(t *testing.T) {
 	j := judge(t, "full")
 	for name, write := range map[string]func(io.Writer) error{"junit.xml": j.JUnit, "expectations.md": j.Markdown} {
 		var b bytes.Buffer
-		if err := write(&b); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, write(&b))
 		goldens.Same(t, "testdata/"+name, b.String())
 	}
 }
@@ -173,9 +164,7 @@ func TestForms(t *testing.T) {
 func TestValues(t *testing.T) {
 	v, store := study(t, "toy")
 	var b bytes.Buffer
-	if err := expect.Values(t.Context(), v, store.Blobs.Open, &b); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, expect.Values(t.Context(), v, store.Blobs.Open, &b))
 	const want = `block,cell,value,text
 table.a,one.n,40,
 table.a,one.p,62.0,
@@ -193,15 +182,9 @@ table.a,two.t,,a | b <i> two
 func TestDamaged(t *testing.T) {
 	v, store := study(t, "full")
 	d, n, err := store.Blobs.Put(t.Context(), strings.NewReader("{"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	v.Items[0].Result.Outputs["json"] = artifacts.Artifact{Digest: d, Size: n}
-	if _, err := expect.Judge(t.Context(), v, nil, store.Blobs.Open); err == nil || !strings.Contains(err.Error(), "table.a: ") {
-		t.Errorf("%v", err)
-	}
+	errtest.Says(t, errtest.Of(expect.Judge(t.Context(), v, nil, store.Blobs.Open)), "table.a: ")
 	v.Items[0].Result.Outputs = nil
-	if _, err := expect.Judge(t.Context(), v, nil, store.Blobs.Open); err == nil || !strings.Contains(err.Error(), `no output "json"`) {
-		t.Errorf("%v", err)
-	}
+	errtest.Says(t, errtest.Of(expect.Judge(t.Context(), v, nil, store.Blobs.Open)), `no output "json"`)
 }

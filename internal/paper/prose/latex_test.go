@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/paper/prose"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // document prints cells in every way, and what they expand to in its log.
@@ -80,9 +81,7 @@ func compile(t *testing.T, program, text string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, data := range map[string]string{"paper.tex": text, prose.StyleFile: string(prose.Style), prose.NumbersFile: tex(t, cells())} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(data), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, filepath.Join(dir, name), data)
 	}
 	var out []byte
 	for range 2 {

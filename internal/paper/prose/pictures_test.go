@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"testing"
 	"testing/fstest"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestPictures: a picture of a figure is the one that the figure has now; one that does not exist and
@@ -26,9 +28,7 @@ func TestPictures(t *testing.T) {
 \end{document}`
 	p, err := Read(fstest.MapFS{"p.tex": {Data: []byte(paper)}, "img/logo.png": {Data: []byte("ours")},
 		"gen/figures/same.pdf": {Data: []byte("new")}, "gen/figures/old.png": {Data: []byte("old")}}, "p.tex")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	r := Check(p, &Numbers{NotRun: []string{"figure.waits"}, Pictures: []Picture{{"figure.same", "figures/same.pdf", sum("new")},
 		{"figure.old", "figures/old.png", sum("new")}, {"figure.notyet", "figures/notyet.pdf", sum("x")}}}, nil)
 	want := &Result{Pictures: 7, Missing: []Missed{{Place{"p.tex", 7, 1}, "figures/notyet.pdf"}, {Place{"p.tex", 8, 1}, "figures/waits.pdf"}},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/paper/prose"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // cells are a small pipeline's: two tables and a figure.
@@ -44,9 +45,7 @@ func cells() *prose.Numbers {
 func tex(t *testing.T, n *prose.Numbers) string {
 	t.Helper()
 	var b strings.Builder
-	if err := n.WriteTeX(&b); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, n.WriteTeX(&b))
 	return b.String()
 }
 
@@ -56,9 +55,7 @@ func TestNumbersFile(t *testing.T) {
 	text := tex(t, cells())
 	goldens.Same(t, "testdata/numbers.tex", text)
 	n, err := prose.ReadTeX("numbers.tex", text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if again := tex(t, n); again != text {
 		t.Errorf("read and written again it is\n%s", again)
 	}
@@ -86,9 +83,7 @@ func read(t *testing.T, files map[string]string) *prose.Paper {
 		folder[name] = &fstest.MapFile{Data: []byte(text)}
 	}
 	p, err := prose.Read(folder, "paper.tex")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return p
 }
 
@@ -200,14 +195,10 @@ func TestCheck(t *testing.T) {
 	before.Tables[0].Cells[1].TeX, before.Tables[0].Cells[1].Value = "7{,}300", "7300"
 	r := prose.Check(read(t, map[string]string{"paper.tex": paper}), cells(), before)
 	b, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	goldens.Same(t, "testdata/check.json", string(b)+"\n")
 	var md strings.Builder
-	if err := r.Markdown(&md); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, r.Markdown(&md))
 	goldens.Same(t, "testdata/check.md", md.String())
 	if !r.Failed() {
 		t.Error("a paper with unknown cells and stale numbers passes")

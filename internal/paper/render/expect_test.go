@@ -3,6 +3,8 @@ package render
 import (
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // judged is a table whose only cells are r.a to r.d and the text r.t.
@@ -13,9 +15,7 @@ func judged(t *testing.T, a, b, c float64) *Table {
 	for _, id := range []string{"a", "b", "c", "d", "t", "u", "n", "std", "flat"} {
 		tab.Columns = append(tab.Columns, Column{ID: id, Title: id, Format: Format{Style: "fixed", Decimals: 1, Std: true}})
 	}
-	if err := tab.Finish(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, tab.Finish())
 	return tab
 }
 

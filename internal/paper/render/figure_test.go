@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 func num(v float64) *float64 { return &v }
@@ -87,24 +89,18 @@ func figures() map[string]*Figure {
 func TestFigureFiles(t *testing.T) {
 	for name, f := range figures() {
 		t.Run(name, func(t *testing.T) {
-			if err := f.Finish(); err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, f.Finish())
 			files := map[string]func(io.Writer) error{"svg": f.SVG, "pdf": f.PDF, "png": f.PNG, "csv": f.CSV, "json": f.JSON}
 			got := map[string][]byte{}
 			for ext, write := range files {
 				var a, b bytes.Buffer
-				if err := errors.Join(write(&a), write(&b)); err != nil {
-					t.Fatal(err)
-				}
+				errtest.None(t, errors.Join(write(&a), write(&b)))
 				if !bytes.Equal(a.Bytes(), b.Bytes()) {
 					t.Errorf("%s: two drawings differ", ext)
 				}
 				got[ext] = a.Bytes()
 				if dir := os.Getenv("REDSI_FIGURES"); dir != "" {
-					if err := os.WriteFile(filepath.Join(dir, name+"."+ext), a.Bytes(), 0o644); err != nil {
-						t.Fatal(err)
-					}
+					filetest.Write(t, filepath.Join(dir, name+"."+ext), a.Bytes())
 				}
 			}
 			checkSVG(t, got["svg"])
@@ -123,9 +119,7 @@ func TestFigureFiles(t *testing.T) {
 func TestSmallCaps(t *testing.T) {
 	f := &Figure{Width: 8, Panels: []Panel{{Heading: "a <sc>Title</sc> <b>x</b>", Text: "<sc>t</sc>"}}}
 	var b strings.Builder
-	if err := errors.Join(f.Finish(), f.SVG(&b)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errors.Join(f.Finish(), f.SVG(&b)))
 	for _, want := range []string{">a TITLE x<", "&lt;sc&gt;t&lt;"} { // a panel's text is data
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("the picture does not say %q:\n%s", want, b.String())
@@ -139,9 +133,7 @@ func TestMissingGlyphs(t *testing.T) {
 	for _, text := range []string{"()", "(語語)", "(□□)"} {
 		f := &Figure{Width: 8, Panels: []Panel{{Heading: "h", Text: text}}}
 		var b bytes.Buffer
-		if err := errors.Join(f.Finish(), f.PNG(&b)); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, errors.Join(f.Finish(), f.PNG(&b)))
 		pictures = append(pictures, b.String())
 	}
 	if pictures[1] == pictures[0] || pictures[1] != pictures[2] {
@@ -164,9 +156,7 @@ func checkSVG(t *testing.T, b []byte) {
 func checkPNG(t *testing.T, b []byte) {
 	t.Helper()
 	img, err := png.Decode(bytes.NewReader(b))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	colors := map[[3]uint32]int{}
 	for y := img.Bounds().Min.Y; y < img.Bounds().Max.Y; y += 2 {
 		for x := img.Bounds().Min.X; x < img.Bounds().Max.X; x += 2 {

@@ -8,14 +8,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestImageFormat: bytes decide what is a picture, and what is cut off or cannot be drawn is an error.
 func TestImageFormat(t *testing.T) {
 	var b bytes.Buffer
-	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 90, 90))); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, png.Encode(&b, image.NewGray(image.Rect(0, 0, 90, 90))))
 	const svg = `<svg xmlns="http://www.w3.org/2000/svg"><g/></svg>`
 	for _, c := range []struct{ bytes, format, err string }{
 		{b.String(), "png", ""},

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestLaTeXRows: what a table's parts are in LaTeX, and what may not be there.
@@ -40,9 +42,7 @@ func TestLaTeXRows(t *testing.T) {
 			}
 		}
 		var b strings.Builder
-		if err := errors.Join(c.table.Finish(), c.table.LaTeX(&b)); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, errors.Join(c.table.Finish(), c.table.LaTeX(&b)))
 		for _, want := range c.has {
 			if !strings.Contains(b.String(), want) {
 				t.Errorf("%s: there is no %q in\n%s", c.name, want, b.String())

@@ -6,7 +6,6 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -15,6 +14,9 @@ import (
 	"unicode"
 
 	"golang.org/x/net/html"
+
+	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // nasty are texts that mean something to what reads them.
@@ -44,9 +46,7 @@ func TestNastyLaTeX(t *testing.T) {
 	for _, text := range nasty {
 		var b bytes.Buffer
 		x := nastyTable(text)
-		if err := errors.Join(x.Finish(), x.LaTeX(&b), (&Figure{Paper: "fig:" + text, Caption: text, Width: 8}).LaTeX(&b, "x.pdf")); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, errors.Join(x.Finish(), x.LaTeX(&b), (&Figure{Paper: "fig:" + text, Caption: text, Width: 8}).LaTeX(&b, "x.pdf")))
 		if rest := controls.ReplaceAllString(strings.TrimPrefix(b.String(), tableNeeds[1:]), ""); strings.Contains(rest, `\`) || strings.Contains(b.String(), `\label{`) && CheckLabel("fig:"+text) != nil {
 			t.Errorf("%q is LaTeX in\n%s", text, b.String())
 		}
@@ -69,9 +69,7 @@ func TestNastyLaTeX(t *testing.T) {
 	}
 	// Where there is TeX, it agrees.
 	if program, err := exec.LookPath("pdflatex"); err == nil {
-		if err := os.WriteFile(filepath.Join(dir, "x.tex"), []byte(document+`\end{document}`), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, filepath.Join(dir, "x.tex"), document+`\end{document}`)
 		c := exec.Command(program, "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "x.tex")
 		c.Dir = dir
 		if out, err := c.CombinedOutput(); err != nil {
@@ -88,9 +86,7 @@ func TestNastyMarkdown(t *testing.T) {
 	for _, text := range nasty {
 		var b bytes.Buffer
 		x := nastyTable(text)
-		if err := errors.Join(x.Finish(), x.Markdown(&b)); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, errors.Join(x.Finish(), x.Markdown(&b)))
 		s := b.String()
 		for n, line := range strings.Split(s, "\n") {
 			if strings.HasPrefix(line, "|") && strings.Count(unescapedPipe.ReplaceAllString(line, "$1\x00"), "\x00") != 5 {
@@ -113,9 +109,7 @@ func TestNastyMarkdown(t *testing.T) {
 func TestNastyHTML(t *testing.T) {
 	for _, text := range nasty {
 		doc, err := html.Parse(strings.NewReader("<p>" + HTML(text) + Cell{Text: text, Data: true}.HTML(Format{Style: "text"}) + HTML("<tt>"+text+"</tt>")))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		for n := range doc.Descendants() {
 			if n.Type == html.ElementNode && !strings.Contains(" html head body p code ", " "+n.Data+" ") || n.Type == html.CommentNode {
 				t.Errorf("%q is an element %s", text, n.Data)
@@ -134,9 +128,7 @@ func TestNastySVG(t *testing.T) {
 				Points: []Point{{ID: "p", X: Number(0), Y: Number(1), Marker: "none"}, {ID: "q", X: Number(1), Y: Number(2), Marker: "none"}}}}},
 		} {
 			var b bytes.Buffer
-			if err := errors.Join(f.Finish(), f.SVG(&b)); err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, errors.Join(f.Finish(), f.SVG(&b)))
 			for d := xml.NewDecoder(&b); ; {
 				token, err := d.Token()
 				if errors.Is(err, io.EOF) {
@@ -161,14 +153,10 @@ func TestFormulas(t *testing.T) {
 			x.QuoteFormulas = quote
 			var b, f bytes.Buffer
 			figure := Figure{QuoteFormulas: quote, Panels: []Panel{{Heading: text, Text: text}}}
-			if err := errors.Join(x.Finish(), x.CSV(&b), figure.CSV(&f)); err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, errors.Join(x.Finish(), x.CSV(&b), figure.CSV(&f)))
 			for _, out := range []*bytes.Buffer{&b, &f} {
 				rows, err := csv.NewReader(out).ReadAll()
-				if err != nil {
-					t.Fatal(err)
-				}
+				errtest.None(t, err)
 				for _, row := range rows {
 					for _, cell := range row {
 						if formula := cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0])); formula && quote && cell != "-1" {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // sample has every element a table can have.
@@ -42,14 +43,10 @@ func sample() *Table {
 
 func TestLayouts(t *testing.T) {
 	tab := sample()
-	if err := tab.Finish(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, tab.Finish())
 	for name, write := range map[string]func(io.Writer) error{"sample.md": tab.Markdown, "sample.tex": tab.LaTeX, "sample.csv": tab.CSV, "sample.json": tab.JSON} {
 		var b bytes.Buffer
-		if err := write(&b); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, write(&b))
 		goldens.Same(t, "testdata/"+name, b.String())
 	}
 }
@@ -187,9 +184,7 @@ func TestLaTeXLongText(t *testing.T) {
 		table := &Table{Wide: c.wide, Stubs: []string{"#"}, Columns: []Column{{ID: "a", Format: Format{Style: "text"}}, {ID: "n", Format: Format{Style: "integer"}}},
 			Rows: []Row{{ID: "r", Titles: []string{"1"}, Cells: map[string]Cell{"a": text(c.words), "n": Number(1)}}}}
 		var b strings.Builder
-		if err := errors.Join(table.Finish(), table.LaTeX(&b)); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, errors.Join(table.Finish(), table.LaTeX(&b)))
 		name := strings.TrimPrefix(c.tabular[:strings.Index(c.tabular, "}")], `\begin{`)
 		if !strings.Contains(b.String(), c.tabular) || !strings.Contains(b.String(), `\end{`+name+"}") {
 			t.Errorf("%s:\n%s", c.name, b.String())

@@ -7,19 +7,16 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/paper/report"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func bundle(t *testing.T, scale string, ran int) map[string]string {
 	t.Helper()
 	v, store := study(t, scale, ran)
 	r, err := report.Build(context.Background(), v, store.Blobs.Open, report.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	files, err := r.Bundle(context.Background(), store.Blobs.Open)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	out := map[string]string{}
 	for _, f := range files {
 		out[f.Name] = string(f.Data)
@@ -65,13 +62,9 @@ func TestBundle(t *testing.T) {
 	v.Plan.Steps, v.Items = append(v.Plan.Steps, v.Plan.Steps[2]), append(v.Items, v.Items[2])
 	v.Plan.Steps[4].Address = "table.y" // of the same label as table.x
 	r, err := report.Build(context.Background(), v, store.Blobs.Open, report.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	both, err := r.Bundle(context.Background(), store.Blobs.Open)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if !strings.HasPrefix(files["redsi.sty"], "% redsi.sty") || !strings.Contains(files["numbers.tex"], "\\redsitable{table.x}{tab:x}\n\\redsicell{") {
 		t.Errorf("the files for numbers in prose: %.40q\n%s", files["redsi.sty"], files["numbers.tex"])
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/stores/mem"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -29,9 +30,7 @@ type grid struct {
 
 func (g *grid) put(typ string, text []byte) artifacts.Artifact {
 	d, n, err := g.store.Blobs.Put(context.Background(), bytes.NewReader(text))
-	if err != nil {
-		g.t.Fatal(err)
-	}
+	errtest.None(g.t, err)
 	return artifacts.Artifact{Type: typ, Digest: d, Size: n}
 }
 
@@ -62,9 +61,7 @@ func (g *grid) curve(n, best int) artifacts.Artifact {
 		points = append(points, point{5000 * (i + 1), 3600 * float64(i+1), 9 / float64(i+1), map[string]float64{"MRR@10": v}})
 	}
 	b, err := json.Marshal(map[string]any{"select": "MRR@10", "points": points})
-	if err != nil {
-		g.t.Fatal(err)
-	}
+	errtest.None(g.t, err)
 	return g.put("train/curve", b)
 }
 
@@ -135,9 +132,7 @@ func TestReportIsBounded(t *testing.T) {
 	for i, s := range g.v.Plan.Steps {
 		index[s.Address] = i
 		refs, err := s.Task.Refs()
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		for _, r := range refs {
 			g.v.Plan.Steps[i].Deps = append(g.v.Plan.Steps[i].Deps, index[r.Step])
 		}
@@ -155,13 +150,9 @@ func TestReportIsBounded(t *testing.T) {
 		t.Errorf("%d results are kept", kept)
 	}
 	r, err := gather.Build(t.Context(), g.v, g.store.Blobs.Open, report.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	var b bytes.Buffer
-	if err := r.HTML(&b); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, r.HTML(&b))
 	s := b.String()
 	checkLinks(t, s)
 	if most := 5 << 20; len(s) > most {
@@ -208,7 +199,5 @@ func TestCurves(t *testing.T) {
 		}
 	}
 	g.add("step.train.d", "train", `{}`, map[string]artifacts.Artifact{"curve": g.put("train/curve", []byte(`[]`))})
-	if _, err := report.Build(context.Background(), g.v, g.store.Blobs.Open, report.Options{}); err == nil || !strings.Contains(err.Error(), "step.train.d.curve") {
-		t.Errorf("a curve that is none: %v", err)
-	}
+	errtest.Says(t, errtest.Of(report.Build(context.Background(), g.v, g.store.Blobs.Open, report.Options{})), "step.train.d.curve")
 }

@@ -15,6 +15,8 @@ import (
 	"github.com/redsi/redsi/internal/paper/prose"
 	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/internal/paper/report"
+	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // nasty are texts that mean something to TeX, or that its fonts and encodings lack.
@@ -62,9 +64,7 @@ func nastyReport(t *testing.T) *report.Report {
 // nothing of it is run, and no file is read but the document's own and TeX's.
 func TestNastyDocument(t *testing.T) {
 	files, err := nastyReport(t).Bundle(context.Background(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	dir := t.TempDir()
 	var all strings.Builder
 	for _, f := range files {
@@ -77,9 +77,7 @@ func TestNastyDocument(t *testing.T) {
 			}
 		}
 		path := filepath.Join(dir, filepath.FromSlash(f.Name))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, f.Data, 0o644)); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, path, f.Data)
 	}
 	goldens.Same(t, "testdata/nasty.tex", all.String())
 	program, err := exec.LookPath("pdflatex")
@@ -87,12 +85,8 @@ func TestNastyDocument(t *testing.T) {
 		t.Log("there is no pdflatex here: the document was compared, not compiled")
 		return
 	}
-	if err := os.WriteFile(filepath.Join(dir, "secret.tex"), []byte(`\errmessage{the secret was read}`), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "paper.tex"), []byte("\\documentclass{article}\\usepackage{redsi}\\begin{document}x\\end{document}"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, filepath.Join(dir, "secret.tex"), `\errmessage{the secret was read}`)
+	filetest.Write(t, filepath.Join(dir, "paper.tex"), "\\documentclass{article}\\usepackage{redsi}\\begin{document}x\\end{document}")
 	paper := exec.Command(program, "-interaction=nonstopmode", "-halt-on-error", "-shell-escape", "paper.tex")
 	paper.Dir = dir
 	if out, err := paper.CombinedOutput(); err != nil {

@@ -23,6 +23,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/stores/mem"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -33,16 +34,12 @@ func study(t *testing.T, scale string, ran int) (*plan.Preview, artifacts.Store)
 	store := mem.New()
 	put := func(typ, s string) artifacts.Artifact {
 		d, n, err := store.Blobs.Put(context.Background(), strings.NewReader(s))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		return artifacts.Artifact{Type: typ, Digest: d, Size: n}
 	}
 	file := put("file", "1 2 3")
 	files, err := artifacts.Tree("files", []artifacts.File{{Name: "a.txt", Digest: file.Digest, Size: file.Size}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	counts := put("counts", `{"n":42}`)
 	n := render.Number(42)
 	n.Inputs = []string{counts.Digest.String()}
@@ -51,16 +48,12 @@ func study(t *testing.T, scale string, ran int) (*plan.Preview, artifacts.Store)
 		Columns: []render.Column{{ID: "n", Title: "N", Groups: []string{"Group"}, Format: render.Format{Style: "integer"}}, {ID: "k", Title: "K", Format: render.Format{Style: "fixed"}}},
 		Rows: []render.Row{{Section: "<i>All</i>"}, {ID: "one", Titles: []string{"<script>alert(1)</script>"}, Cells: map[string]render.Cell{"n": n, "k": constant}},
 			{Rule: true}, {ID: "two", Titles: []string{"2"}, Cells: map[string]render.Cell{"k": {Text: "<b>", Data: true}}}}}
-	if err := table.Finish(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, table.Finish())
 	figure := &render.Figure{Paper: "fig:x", Scale: scale, PaperScale: "full", Width: 8, X: &render.Axis{Title: "x"}, Y: &render.Axis{Title: "y"},
 		Series: []render.Series{{ID: "s", Title: "S", Color: "naive", Line: "solid", Points: []render.Point{{ID: "p", X: render.Number(1), Y: n, Marker: "circle"}}}}}
 	written := func(f func(io.Writer) error) string {
 		var b bytes.Buffer
-		if err := f(&b); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, f(&b))
 		return b.String()
 	}
 	all := []struct {
@@ -93,13 +86,9 @@ func study(t *testing.T, scale string, ran int) (*plan.Preview, artifacts.Store)
 func page(t *testing.T, v *plan.Preview, store artifacts.Store, o report.Options) string {
 	t.Helper()
 	r, err := report.Build(context.Background(), v, store.Blobs.Open, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	var b bytes.Buffer
-	if err := r.HTML(&b); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, r.HTML(&b))
 	return b.String()
 }
 
@@ -147,9 +136,7 @@ func alternatives(s string) string {
 func checkLinks(t *testing.T, page string) {
 	t.Helper()
 	doc, err := html.Parse(strings.NewReader(page))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	ids, links, scripts := map[string]bool{}, map[string]bool{}, 0
 	for n := range doc.Descendants() {
 		if n.Type == html.ElementNode && n.Data == "iframe" {
@@ -232,18 +219,14 @@ func TestTrace(t *testing.T) {
 		t.Errorf("a table with a colon in its key: %+v, %v", got, err)
 	}
 	v, store = study(t, "full", 2)
-	if _, err := report.TraceCell(context.Background(), v, nil, store.Blobs.Open, "table.x:one.n"); err == nil || !strings.Contains(err.Error(), "has not run") {
-		t.Errorf("a table that has not run: %v", err)
-	}
+	errtest.Says(t, errtest.Of(report.TraceCell(context.Background(), v, nil, store.Blobs.Open, "table.x:one.n")), "has not run")
 }
 
 // TestBuildLeavesThePreviewAlone: a report must not change the tasks it reads.
 func TestBuildLeavesThePreviewAlone(t *testing.T) {
 	v, store := study(t, "full", 4)
 	before, err := json.Marshal(v.Plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	page(t, v, store, report.Options{})
 	after, err := json.Marshal(v.Plan)
 	if err != nil || !bytes.Equal(before, after) {
@@ -259,9 +242,7 @@ func TestSameBytes(t *testing.T) {
 	v.Plan.Steps[2].Task.Config = json.RawMessage(`{"rows":[{"value":{"$ref":{"step":"step.count.x[\"a\"]","output":"counts"}}},{"value":{"$ref":{"step":"step.download.x","output":"copy"}}},
 		{"value":{"$ref":{"step":"step.download.x","output":"copy"}}}]}`)
 	got, err := report.TraceCell(context.Background(), v, nil, store.Blobs.Open, "table.x:one.n")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	var names []string
 	for _, s := range got.Sources {
 		names = append(names, fmt.Sprint(s.Step, ".", s.Output, " ", s.Same))

@@ -3,7 +3,6 @@ package dvc
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -67,9 +66,7 @@ func TestConvert(t *testing.T) {
 // A conversion ends when it is told to, whatever it is at.
 func TestConvertEnds(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "dvc.yaml")
-	if err := os.WriteFile(file, []byte("stages: {a: {matrix: {x: [1, 2]}, cmd: 'echo ${item.x}', deps: ['d/${item.x}'], outs: ['o${item.x}']}}"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, file, "stages: {a: {matrix: {x: [1, 2]}, cmd: 'echo ${item.x}', deps: ['d/${item.x}'], outs: ['o${item.x}']}}")
 	for after := range 12 { // questions whether to end
 		ctx := &asked{Context: t.Context(), left: after}
 		if _, _, err := Convert(ctx, file); !errors.Is(err, context.Canceled) {

@@ -15,6 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -191,12 +192,7 @@ func TestTemplateFile(t *testing.T) {
 func TestFileset(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, name := range []string{"data/b.csv", "data/a.csv", "data/x/y/c.csv", "data/.h.csv", "data/.g/d.csv", "data/e.txt", "other/o.csv", "many/link/f"} {
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(name), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, name, name)
 	}
 	for at, to := range map[string]string{"data/in.csv": "a.csv", "gone/x.csv": "nowhere", "out/away.csv": "../data/a.csv", "out/dir": "../other", "loop/self": "."} {
 		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {

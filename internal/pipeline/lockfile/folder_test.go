@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/hashed"
 	"github.com/redsi/redsi/internal/system/atomicfile"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -24,9 +25,7 @@ func TestFolders(t *testing.T) {
 	write := func(name, text string) {
 		t.Helper()
 		at := filepath.Join(dir, "data", name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte(text), 0o644)); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, at, text)
 	}
 	for i := range 10_000 { // a hundred files of a hundred names: making files is what takes long
 		name := fmt.Sprintf("%02d/%04d", i%100, i)

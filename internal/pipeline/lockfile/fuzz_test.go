@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -21,9 +22,7 @@ func FuzzLock(f *testing.F) {
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		path := filepath.Join(t.TempDir(), Name)
-		if err := os.WriteFile(path, b, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, path, b)
 		before, err := Read(path)
 		pin := step.Pin{Source: "https://new.example/file", SHA256: artifacts.Sum([]byte("new")), Size: 3}
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -24,9 +25,7 @@ func TestReadRefuses(t *testing.T) {
 		`{`: "is not a lock file", `{} <<<`: "is not a lock file",
 	} {
 		path := filepath.Join(t.TempDir(), Name)
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, path, text)
 		for name, read := range map[string]func() error{
 			"Read": func() error { _, err := Read(path); return err },
 			"Open": func() error { _, err := Open(path, "", ""); return err },

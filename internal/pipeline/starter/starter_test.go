@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // TestWrite: a study is written as a whole or not at all, and beside a .gitignore that the
@@ -22,9 +23,7 @@ func TestWrite(t *testing.T) {
 		}
 	}
 	folder := t.TempDir()
-	if err := os.WriteFile(filepath.Join(folder, "b"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, filepath.Join(folder, "b"), "")
 	errtest.Says(t, errtest.Of(Write(map[string][]byte{"a": nil, "b": nil}, folder)), "already exists")
 	if left, err := os.ReadDir(folder); err != nil || len(left) != 1 {
 		t.Errorf("%v, %v", left, err)

@@ -9,18 +9,14 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 func TestRead(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for name, text := range map[string]string{"p/b.hcl": "b", "p/a.hcl": "a", "p/.hidden.hcl": "h", "p/notes.txt": "n", "p/sub/c.hcl": "c", "empty/x.txt": "", "alone.hcl": "alone",
 		"whole/pipelines.hcl": "", "whole/a.hcl": "", "whole/a.test.hcl": "", "whole/redsi.local.hcl": "", "whole/.hidden.hcl": "", "whole/sub/b.hcl": "", "my.pipelines.hcl": ""} {
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, name, text)
 	}
 	for _, c := range []struct{ name, want, err string }{
 		{"p", "p/a.hcl p/b.hcl", ""},
@@ -49,9 +45,7 @@ func TestRead(t *testing.T) {
 			t.Errorf("%q reads %s, want %s", c.name, names, c.want)
 		}
 	}
-	if err := os.WriteFile(syntax.DefaultFile, []byte("x"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, syntax.DefaultFile, "x")
 	if got, err := syntax.Read(""); err != nil || strings.Join(syntax.Keys(got), " ") != "alone.hcl my.pipelines.hcl pipelines.hcl" {
 		t.Errorf("the default: %v, %v", got, err)
 	}
@@ -67,16 +61,12 @@ func TestRead(t *testing.T) {
 func TestReadFile(t *testing.T) {
 	dir := t.TempDir()
 	large := filepath.Join(dir, "large")
-	if err := os.WriteFile(large, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, large, "")
 	errtest.None(t, os.Truncate(large, 20<<30))
 	pipe := filepath.Join(dir, "pipe") // nobody writes to it
 	errtest.None(t, syscall.Mkfifo(pipe, 0o600))
 	full := filepath.Join(dir, "full")
-	if err := os.WriteFile(full, make([]byte, syntax.MaxFile), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, full, make([]byte, syntax.MaxFile))
 	if b, err := syntax.ReadFile(full); err != nil || len(b) != syntax.MaxFile {
 		t.Errorf("the largest file: %d bytes, %v", len(b), err)
 	}

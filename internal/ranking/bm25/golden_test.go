@@ -8,6 +8,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/ranking/topk"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // peers is what Lucene, bm25s and rank_bm25 make of texts (tools/golden/bm25.py).
@@ -41,9 +42,7 @@ func analyzerOf(t *testing.T, name string) Analyzer {
 	}
 	parts := append(strings.Split(name, "/"), "", "")
 	a, err := Words(parts[1] != "none", parts[2])
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return a
 }
 
@@ -85,14 +84,10 @@ func indexOf(t *testing.T, a Analyzer, documents []string, o Options) *Index {
 	t.Helper()
 	b := NewBuilder(a)
 	for _, d := range documents {
-		if err := b.Add(d); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, b.Add(d))
 	}
 	ix, err := b.Finish(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return ix
 }
 

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // randomTexts have words of very different frequencies over several windows.
@@ -36,14 +38,10 @@ func TestFew(t *testing.T) {
 	} {
 		ix := indexOf(t, Whitespace(), documents, o)
 		all, err := ix.SearchAll(context.Background(), queries, len(documents))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		for _, depth := range []int{1, 10, 100} {
 			few, err := ix.SearchAll(context.Background(), queries, depth)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			for i := range queries {
 				if want := all[i][:min(depth, len(all[i]))]; !slices.Equal(few[i], want) {
 					t.Fatalf("%+v, %d of query %q: %v\nwant %v", o, depth, queries[i], few[i], want)
@@ -86,7 +84,5 @@ func TestOptions(t *testing.T) {
 	if _, err := NewBuilder(Whitespace()).Finish(Options{Formula: Lucene}); err == nil {
 		t.Error("an index of nothing")
 	}
-	if _, err := Words(true, "klingon"); err == nil || !strings.Contains(err.Error(), "english") {
-		t.Errorf("error %v", err)
-	}
+	errtest.Says(t, errtest.Of(Words(true, "klingon")), "english")
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/npy"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // endless reads the same rows over and over.
@@ -28,8 +29,6 @@ func BenchmarkSearch(b *testing.B) {
 	}
 	queries := npy.Matrix{Rows: 1000, Cols: 384, Data: rows[:1000*384]}
 	for b.Loop() {
-		if _, err := Search(context.Background(), endless{rows}, 20_000, queries, Options{Depth: 100}); err != nil {
-			b.Fatal(err)
-		}
+		errtest.None(b, errtest.Of(Search(context.Background(), endless{rows}, 20_000, queries, Options{Depth: 100})))
 	}
 }

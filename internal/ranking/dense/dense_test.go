@@ -11,6 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/npy"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/ranking/topk"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // rows reads a matrix.
@@ -24,9 +25,7 @@ func (r *rows) Read(to []float32) error {
 func find(t *testing.T, documents, queries npy.Matrix, o Options) [][]topk.Hit {
 	t.Helper()
 	hits, err := Search(context.Background(), &rows{documents.Data}, documents.Rows, queries, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return hits
 }
 

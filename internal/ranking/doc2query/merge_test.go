@@ -9,6 +9,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func lines(t *testing.T, queries []dedup.Query) *bytes.Reader {
@@ -22,9 +23,7 @@ func lines(t *testing.T, queries []dedup.Query) *bytes.Reader {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return bytes.NewReader(b.Bytes())
 }
 
@@ -70,9 +69,7 @@ func TestMerge(t *testing.T) {
 	}
 	m := &Merge{KeepTrain: true, Documents: 4}
 	got, err := merged(t, m, own, generated...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	want := append(append([]dedup.Query{}, own...),
 		dedup.Query{ExampleID: 10, Split: nq.Train, Question: "a sea", Doc: 0, Name: "generated-0-1"},
 		dedup.Query{ExampleID: 11, Split: nq.Train, Question: "a sea", Doc: 1, Name: "generated-1-0"},
@@ -88,9 +85,7 @@ func TestMerge(t *testing.T) {
 
 	m = &Merge{Documents: 4}
 	alone, err := merged(t, m, own, generated...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if len(alone) != 7 || alone[3].Question != "who made it?" || alone[3].Doc != 0 || alone[3].ExampleID != 10 || m.LeftOut != 1 || m.Train != 0 {
 		t.Errorf("without own training queries: %+v, %+v", alone, m.Report)
 	}
@@ -131,9 +126,7 @@ func TestForm(t *testing.T) {
 func TestSettings(t *testing.T) {
 	s := Settings{MaxInput: 64, MaxQuery: 32, Prefix: "ask:", Lowercase: true}
 	text, err := s.Write()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if got, err := ParseSettings(text); err != nil || got != s {
 		t.Errorf("%+v, %v", got, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/trec"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // beam builds a ranking of falling scores; "!x" is a hypothesis "x" without
@@ -48,19 +49,13 @@ func TestByHand(t *testing.T) {
 	} {
 		judged := new(trec.Judgments)
 		for _, d := range c.relevant {
-			if err := judged.Judge("q", d, 1); err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, judged.Judge("q", d, 1))
 		}
 		for name, want := range c.want {
 			m, err := Parse(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			r, err := Scoring{Metrics: []Metric{m}, Mode: c.mode}.Score(trec.Held([]trec.Ranking{c.beam}), judged)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			if r.Mean[0] != want {
 				t.Errorf("%s: %s = %v, want %v", c.name, name, r.Mean[0], want)
 			}
@@ -85,17 +80,13 @@ func TestParse(t *testing.T) {
 func TestMeans(t *testing.T) {
 	judged := new(trec.Judgments)
 	for _, j := range [][2]string{{"q1", "a"}, {"q2", "b"}, {"q3", "c"}, {"q2", "d"}} {
-		if err := judged.Judge(j[0], j[1], 1); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, judged.Judge(j[0], j[1], 1))
 	}
 	score := func(rankings ...trec.Ranking) (*Scores, error) {
 		return Scoring{Metrics: papers(), Mode: PostFiltered}.Score(trec.Held(rankings), judged)
 	}
 	r, err := score(beam("q3", "!5", "c"), beam("q1", "a"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	want := []float64{2. / 3, 2. / 3, 2. / 3, 1. / 40 / 3}
 	if len(r.Rows) != 3 || r.MissingQueries != 1 || !slices.EqualFunc(r.Mean, want, func(a, b float64) bool { return math.Abs(a-b) < 1e-15 }) {
 		t.Errorf("%+v, want %v", r, want)
@@ -106,9 +97,7 @@ func TestMeans(t *testing.T) {
 	if mean, n := r.MeanOf(func(string) bool { return false }); mean != nil || n != 0 {
 		t.Errorf("of none %v, %d", mean, n)
 	}
-	if _, err := score(beam("q1", "a"), beam("q1", "a")); err == nil || !strings.Contains(err.Error(), `query "q1" has two rankings`) {
-		t.Errorf("error %v", err)
-	}
+	errtest.Says(t, errtest.Of(score(beam("q1", "a"), beam("q1", "a"))), `query "q1" has two rankings`)
 	if judged.Judge("q1", "a", 1) == nil || judged.Judge("", "a", 1) == nil || judged.Judge("q1", "", 1) == nil {
 		t.Error("a wrong judgment was taken")
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/trec"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestScoreAgainstTrecEval: every measure of every query is what trec_eval, ir_measures and
@@ -23,9 +24,7 @@ func TestScoreAgainstTrecEval(t *testing.T) {
 	for _, values := range g.Rank {
 		for name := range values {
 			m, err := Parse(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			if _, ok := index[m]; !ok {
 				index[m] = len(s.Metrics)
 				s.Metrics = append(s.Metrics, m)
@@ -33,9 +32,7 @@ func TestScoreAgainstTrecEval(t *testing.T) {
 		}
 	}
 	got, err := s.Score(trec.Rankings(strings.NewReader(run)), judged)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	compared := 0
 	for _, row := range got.Rows {
 		for name, w := range g.Rank[row.Query] {
@@ -57,9 +54,7 @@ func TestScoreAgainstTrecEval(t *testing.T) {
 func TestMissingQueries(t *testing.T) {
 	var judged trec.Judgments
 	for _, q := range []string{"a", "b", "c"} {
-		if err := judged.Judge(q, "d", 1); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, judged.Judge(q, "d", 1))
 	}
 	const run = "a Q0 d 1 1 t\nx Q0 d 1 1 t\n"
 	score := func(missing Missing, run string) (*Scores, error) {
@@ -84,9 +79,7 @@ func TestMissingQueries(t *testing.T) {
 			t.Errorf("error %v, want %q", err, c.want)
 		}
 	}
-	if _, err := (Scoring{Metrics: papers()[:1]}).Score(trec.Rankings(strings.NewReader(run)), new(trec.Judgments)); err == nil || !strings.Contains(err.Error(), "no query is judged") {
-		t.Errorf("error %v", err)
-	}
+	errtest.Says(t, errtest.Of((Scoring{Metrics: papers()[:1]}).Score(trec.Rankings(strings.NewReader(run)), new(trec.Judgments))), "no query is judged")
 }
 
 func TestParseNames(t *testing.T) {

@@ -3,11 +3,11 @@ package retrieve
 import (
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/model/subword"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func tokenizers(t *testing.T) map[string]*subword.Subword {
@@ -18,9 +18,7 @@ func tokenizers(t *testing.T) map[string]*subword.Subword {
 		"bart": filepath.Join("..", "..", "model", "subword", "testdata", "bart-tokenizer.json"),
 	} {
 		tok, err := subword.LoadSubword(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		t.Cleanup(func() { tok.Close() })
 		all[name] = tok
 	}
@@ -31,13 +29,9 @@ func tokenizers(t *testing.T) map[string]*subword.Subword {
 func readerOf(t *testing.T, tok *subword.Subword, inputs string) Reader {
 	t.Helper()
 	s, err := ParseSettings([]byte(`{"identifiers":"naive","documents":3,"assignment":"` + assignment + `",` + inputs + `}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	r, err := s.Reader(tok)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return r
 }
 
@@ -81,9 +75,7 @@ func TestReader(t *testing.T) {
 // TestPrefixes are the tokens of the released code's.
 func TestPrefixes(t *testing.T) {
 	r, err := Inputs{MaxInput: 1, MaxQuery: 3, IndexPrefix: "index:", QueryPrefix: "query:"}.Reader(tokenizers(t)["t5"])
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	query, truncated := r.Query("the the")
 	if document := r.Document("the the"); !slices.Equal(document, []int32{5538, 10, 8, 1}) || !slices.Equal(query, []int32{11417, 10, 8, 1}) || !truncated {
 		t.Errorf("document %v, query %v", document, query)
@@ -92,7 +84,5 @@ func TestPrefixes(t *testing.T) {
 
 func TestReaderErrors(t *testing.T) {
 	in := Inputs{MaxInput: 32, MaxQuery: 2, QueryPrefix: "query:"}
-	if _, err := in.Reader(tokenizers(t)["t5"]); err == nil || !strings.Contains(err.Error(), `query_prefix "query:" has 2 tokens, and max_query is 2: at least 3 is needed`) {
-		t.Errorf("error %v", err)
-	}
+	errtest.Says(t, errtest.Of(in.Reader(tokenizers(t)["t5"])), `query_prefix "query:" has 2 tokens, and max_query is 2: at least 3 is needed`)
 }

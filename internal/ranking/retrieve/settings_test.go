@@ -8,6 +8,8 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/docid"
 	"github.com/redsi/redsi/internal/ranking/retrieve/stopping"
+	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 var assignment = strings.Repeat("5", 64)
@@ -16,9 +18,7 @@ func TestSettings(t *testing.T) {
 	for _, kind := range docid.Kinds() {
 		for _, in := range []Inputs{{MaxInput: 64}, {32, 64, "index:", "query:", true}} {
 			want, folder := Settings{kind, 109_739, assignment, in, Search{stopping.Never, ByText}}, t.TempDir()
-			if err := want.Write(folder); err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, want.Write(folder))
 			if got, err := ReadSettings(folder); err != nil || got != want {
 				t.Errorf("read %+v, %v; want %+v", got, err, want)
 			}
@@ -68,13 +68,9 @@ func TestSettingsErrors(t *testing.T) {
 			t.Errorf("%q: error %v, want %q", text, err, want)
 		}
 	}
-	if _, err := ReadSettings(t.TempDir()); err == nil || !strings.Contains(err.Error(), "train it with a train step") {
-		t.Errorf("a model without settings: %v", err)
-	}
+	errtest.Says(t, errtest.Of(ReadSettings(t.TempDir())), "train it with a train step")
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, file, "")
 	if _, err := ReadSettings(file); err == nil {
 		t.Error("a file was read as a folder")
 	}
@@ -92,9 +88,7 @@ func TestSettingsMatch(t *testing.T) {
 		return s
 	}
 	settings, err := SettingsFor(set(docid.KindNaive, "a", "b"), Inputs{MaxInput: 32, MaxQuery: 64})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	for _, c := range []struct {
 		ids  *docid.Set
 		want string

@@ -15,6 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/corpus"
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // texts is a corpus of five documents; the last has no title.
@@ -30,18 +31,12 @@ func corpusBytes(t *testing.T, docs []corpus.Document) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w, err := corpus.NewWriter(&b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	for i, d := range docs {
 		d.Doc = int32(i)
-		if err := w.Write(d); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, w.Write(d))
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, w.Close())
 	return b.Bytes()
 }
 
@@ -50,17 +45,11 @@ func lines[T any](t *testing.T, values ...T) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	z, err := zstd.NewWriter(&b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	for _, v := range values {
-		if err := json.NewEncoder(z).Encode(v); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, json.NewEncoder(z).Encode(v))
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, z.Close())
 	return b.Bytes()
 }
 
@@ -74,9 +63,7 @@ func documents(titles ...string) []dedup.Document {
 
 func TestReadCards(t *testing.T) {
 	cards, err := ReadCards(bytes.NewReader(corpusBytes(t, texts)), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	want := []Card{
 		{"baby love", "is a song by the supremes"},
 		{"Elsa (Disney)", "Elsa is a queen. She sings."},
@@ -89,9 +76,7 @@ func TestReadCards(t *testing.T) {
 	}
 	titles := lines(t, documents("Baby Love", "", "Only", "Lightning", "None")...)
 	cards, err = ReadCards(bytes.NewReader(corpusBytes(t, texts)), bytes.NewReader(titles))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if cards[0].Title != "Baby Love" || cards[0].Text != "is a song by the supremes" || cards[1].Title != "Elsa (Disney)" || cards[4].Title != "None" {
 		t.Errorf("titles of the documents: %q", cards)
 	}
@@ -101,9 +86,7 @@ func TestReadCards(t *testing.T) {
 func TestKeptCards(t *testing.T) {
 	want := []Card{{"Baby Love", "Baby Love Baby Love"}, {"", ""}, {"<&>", "first …"}}
 	var b bytes.Buffer
-	if err := WriteCards(&b, want); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, WriteCards(&b, want))
 	whole := b.Bytes()
 	if got, err := KeptCards(bytes.NewReader(whole)); err != nil || !slices.Equal(got, want) {
 		t.Errorf("got %q, %v", got, err)

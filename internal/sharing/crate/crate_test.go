@@ -3,18 +3,15 @@ package crate
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/system/errtest"
 )
-
-var update = flag.Bool("update", false, "rewrite goldens")
 
 // small is a crate of three steps: a download that was left out, a table of two runs' work,
 // and a step whose key is that of another one.
@@ -59,17 +56,7 @@ func small(t *testing.T) []byte {
 
 // TestGolden: tools/rocrate checks the golden with other people's programs.
 func TestGolden(t *testing.T) {
-	got := small(t)
-	path := filepath.Join("testdata", "ro-crate-metadata.json")
-	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil || !bytes.Equal(want, got) {
-		t.Errorf("%v\n%s", err, got)
-	}
+	goldens.Same(t, filepath.Join("testdata", "ro-crate-metadata.json"), string(small(t)))
 }
 
 // TestGraph: every entity is described once, and what is referred to within the crate is.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/address"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // TestSplit: an output is what follows a step's name, or its key; without one, all is an address.
@@ -91,9 +92,7 @@ func TestStale(t *testing.T) {
 			if i%2 == 1 { // the folder may be given in another way
 				f.Path = name
 			}
-			if err := os.WriteFile(f.Path, nil, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			filetest.Write(t, f.Path, "")
 			now = append(now, f)
 		}
 		if run.removed != "" {

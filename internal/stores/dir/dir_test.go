@@ -20,6 +20,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/dir"
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // childRoot, set in the environment, turns the test binary into a writer that
@@ -107,9 +108,7 @@ func TestPutHeals(t *testing.T) {
 	d := storetest.Put(t, s, b)
 	path, _ := s.Blobs.(artifacts.Local).LocalPath(d)
 	errtest.None(t, os.Chmod(path, 0o644))
-	if err := os.WriteFile(path, make([]byte, 1000), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, path, make([]byte, 1000))
 	errtest.None(t, errtest.Of(artifacts.PutBytes(t.Context(), s.Blobs, b)))
 	if got, err := artifacts.ReadBlob(t.Context(), s.Blobs, d, 1000); err != nil || !bytes.Equal(got, b) {
 		t.Errorf("after the second Put: %v", err)
@@ -146,9 +145,7 @@ func TestKilled(t *testing.T) {
 	old := time.Now().Add(-25 * time.Hour)
 	errtest.None(t, os.Chtimes(left[0], old, old))
 	fresh := filepath.Join(root, "tmp", "put-fresh")
-	if err := os.WriteFile(fresh, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, fresh, "")
 	openAt(t, root)
 	if got := files(t, filepath.Join(root, "tmp")); !slices.Equal(got, []string{fresh}) {
 		t.Errorf("after the sweep tmp/ has %v, want only the fresh one", got)

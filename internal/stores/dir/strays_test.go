@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // inPlaceOf are things that can lie where a file of the store belongs.
@@ -89,9 +90,7 @@ func TestFolderIsAFile(t *testing.T) {
 	s := openAt(t, root)
 	d := artifacts.Sum([]byte("x"))
 	for _, p := range []string{filepath.Join(root, "blobs", d.Hex()[:2]), filepath.Join(root, "records", "runs")} {
-		if err := os.WriteFile(p, []byte("?"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, p, "?")
 	}
 	if missing, err := s.Blobs.Missing(t.Context(), []artifacts.Digest{d}); err != nil || len(missing) != 1 {
 		t.Errorf("Missing = %v, %v", missing, err)

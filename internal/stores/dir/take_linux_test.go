@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/dir"
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // taking is a store with a folder beside it, on the same file system.
@@ -87,9 +88,7 @@ func TestTake(t *testing.T) {
 				if b, err := artifacts.ReadBlob(t.Context(), s.Blobs, d, 1<<20); err != nil || !bytes.Equal(b, want) {
 					t.Errorf("%d other bytes, %v", len(b), err)
 				}
-				if err := os.WriteFile(path, want, 0o644); err != nil {
-					t.Fatal(err)
-				}
+				filetest.Write(t, path, want)
 				was = inode(t, path)
 				c.moved = true // nothing is the matter with this one
 			}
@@ -122,9 +121,7 @@ func TestTakeNot(t *testing.T) {
 	if shm, err := os.MkdirTemp("/dev/shm", "redsi-test-*"); err == nil { // another file system, on most machines
 		t.Cleanup(func() { os.RemoveAll(shm) })
 		elsewhere := filepath.Join(shm, "f")
-		if err := os.WriteFile(elsewhere, storetest.Bytes(2, 300_000), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, elsewhere, storetest.Bytes(2, 300_000))
 		paths = append(paths, elsewhere)
 	}
 	for _, path := range paths {
@@ -138,9 +135,7 @@ func TestTakeNot(t *testing.T) {
 		}
 	}
 	large := filepath.Join(folder, "large")
-	if err := os.WriteFile(large, storetest.Bytes(3, 300_000), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, large, storetest.Bytes(3, 300_000))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, _, err := local.Take(ctx, large); !errors.Is(err, context.Canceled) {

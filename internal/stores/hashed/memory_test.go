@@ -10,6 +10,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/system/atomicfile"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // TestMemory: a file is read once, and what may have changed is read again.
@@ -80,9 +81,7 @@ func TestMemoryOfOthers(t *testing.T) {
 		if !errors.Is(err, os.ErrNotExist) {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, path, "")
 		_, _, err = m.Digest(t.Context(), path, nil)
 		errtest.None(t, errors.Join(err, m.Save()))
 	}
@@ -100,9 +99,8 @@ func FuzzMemory(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		dir := t.TempDir()
 		file, path := filepath.Join(dir, "digests.json"), filepath.Join(dir, "file")
-		if err := errors.Join(os.WriteFile(file, b, 0o644), os.WriteFile(path, []byte("text"), 0o644)); err != nil {
-			t.Fatal(err)
-		}
+		filetest.Write(t, file, b)
+		filetest.Write(t, path, "text")
 		m := Open(file)
 		if d, _, err := m.Digest(t.Context(), path, nil); err != nil || d != artifacts.Sum([]byte("text")) {
 			t.Fatalf("%q: the file has %v, %v", b, d, err)

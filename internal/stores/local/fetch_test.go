@@ -15,6 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 func fetched(t *testing.T, s artifacts.Store, d artifacts.Digest, cache string) string {
@@ -29,9 +30,7 @@ func fetched(t *testing.T, s artifacts.Store, d artifacts.Digest, cache string) 
 func overwrite(t *testing.T, path string, b []byte) {
 	t.Helper()
 	errtest.None(t, os.Chmod(path, 0o644))
-	if err := os.WriteFile(path, b, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, path, b)
 }
 
 func TestFetchRemote(t *testing.T) {

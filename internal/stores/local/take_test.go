@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/hashed"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // TestHashedOnce: what was hashed when it was stored is not hashed again for a reader, unless it has
@@ -33,9 +34,7 @@ func TestHashedOnce(t *testing.T) {
 		},
 		"Take": func(b []byte) (artifacts.Digest, int64, error) {
 			path := filepath.Join(root, "out")
-			if err := os.WriteFile(path, b, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			filetest.Write(t, path, b)
 			return Take(t.Context(), s.Blobs, path, c.dir)
 		},
 	} {
@@ -73,9 +72,7 @@ func TestHashedOnce(t *testing.T) {
 func TestTakeElsewhere(t *testing.T) {
 	s := mem.New()
 	path := filepath.Join(t.TempDir(), "out")
-	if err := os.WriteFile(path, []byte("text"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, path, "text")
 	d, n, err := Take(t.Context(), s.Blobs, path, t.TempDir())
 	if err != nil || n != 4 {
 		t.Fatal(n, err)

@@ -6,18 +6,15 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/ranking/metrics"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func TestQueryTable(t *testing.T) {
 	list, err := metrics.ParseAll("nDCG(dcg='exp-log2')@10", "AP(rel=2)")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	want := queryTable{Metrics: list, Rows: []metrics.QueryScore{{Query: "q 1", Scores: []float64{1. / 3, 0}}, {Query: "q2", Scores: []float64{1, 1e-9}}}}
 	var b strings.Builder
-	if err := want.write(&b); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, want.write(&b))
 	if text := b.String(); text != "query\tnDCG(dcg='exp-log2')@10\tAP(rel=2)\nq%201\t0.3333333333333333\t0\nq2\t1\t1e-09\n" {
 		t.Errorf("wrote %q", text)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/npy"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestOwnInitialization: inertia within 0.5 % of the median of 20 runs of
@@ -23,9 +24,7 @@ func TestOwnInitialization(t *testing.T) {
 		}
 		for seed := range len(theirs) {
 			r, err := Fit(context.Background(), m, Options{Clusters: s.Clusters, Seed: uint32(1000 + seed)})
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			ours = append(ours, r.Inertia)
 		}
 		slices.Sort(theirs)
@@ -50,9 +49,7 @@ func TestThreadsAndProcessorsChangeNothing(t *testing.T) {
 		var first *Result
 		for _, threads := range []int{1, 2, 3, 7} {
 			r, err := Fit(context.Background(), m, Options{Clusters: 10, Seed: 5, Double: double, Threads: threads})
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			if first == nil {
 				first = r
 			}
@@ -80,13 +77,9 @@ func TestWorkspaceIsReused(t *testing.T) {
 			half.Rows++
 		}
 		got, err := w.FitRows(context.Background(), m, index, Options{Clusters: sets[i].Clusters, Seed: 3})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		want, err := Fit(context.Background(), half, Options{Clusters: sets[i].Clusters, Seed: 3})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: half of the rows in a used workspace differ from the same rows alone", sets[i].Name)
 		}
@@ -98,9 +91,7 @@ func TestSmallCases(t *testing.T) {
 	fit := func(m npy.Matrix, k int) *Result {
 		t.Helper()
 		r, err := Fit(ctx, m, Options{Clusters: k})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		return r
 	}
 	one := fit(npy.Matrix{Data: []float32{3, 4}, Rows: 1, Cols: 2}, 1)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/npy"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // sklearnSet is one data set with scikit-learn 1.5.1's results
@@ -118,9 +119,7 @@ func TestGivenCentresEqualScikitLearn(t *testing.T) {
 		}
 		o.Init = &start
 		r, err := Fit(context.Background(), m, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		if n := differing(labelText(r.Labels), want.Given.Labels); n > 0 {
 			t.Errorf("%s: %d of %d labels differ", name, n, m.Rows)
 		}
@@ -147,9 +146,7 @@ func TestSeedsEqualScikitLearn(t *testing.T) {
 		check := func(want sklearnResult) {
 			t.Helper()
 			r, err := Fit(context.Background(), m, o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			if n := differing(labelText(r.Labels), want.Labels); n > 0 || !near(r.Inertia, want.Inertia) {
 				t.Errorf("%s, seed %d, %d starts: %d labels differ, inertia %g, want %g", name, o.Seed, o.Starts, n, r.Inertia, want.Inertia)
 			}

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func random(n int, scale float32) []float32 {
@@ -19,13 +21,9 @@ func random(n int, scale float32) []float32 {
 func scores(t testing.TB, weights, states []float32, vocab, depth, threads int) *Logits {
 	t.Helper()
 	h, err := Pack(weights, vocab, depth)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	var l Logits
-	if err := h.Scores(&l, states, threads); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, h.Scores(&l, states, threads))
 	return &l
 }
 
@@ -66,9 +64,7 @@ func TestScores(t *testing.T) {
 				t.Errorf("%+v: one thread gives another result", size)
 			}
 			h, err := Pack(weights, size.vocab, size.depth)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			var other Logits
 			if err := h.scores(&other, states, 2, false); err != nil || !slices.Equal(other.Values, l.Values) || !slices.Equal(other.Norms, l.Norms) {
 				t.Errorf("%+v: goroutines give another result, %v", size, err)
@@ -110,15 +106,11 @@ func TestMistakes(t *testing.T) {
 func BenchmarkScores(b *testing.B) {
 	const rows, vocab, depth = 320, 32128, 256
 	h, err := Pack(random(vocab*depth, 1), vocab, depth)
-	if err != nil {
-		b.Fatal(err)
-	}
+	errtest.None(b, err)
 	states := random(rows*depth, 1)
 	var l Logits
 	for b.Loop() {
-		if err := h.Scores(&l, states, 2); err != nil {
-			b.Fatal(err)
-		}
+		errtest.None(b, h.Scores(&l, states, 2))
 	}
 	b.ReportMetric(2e-9*rows*vocab*depth*float64(b.N)/b.Elapsed().Seconds(), "GFLOP/s")
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestCountedOnADevice: the number is one tensor, which what NextOn recorded counts without the State's
@@ -35,9 +36,7 @@ func TestCountedOnADevice(t *testing.T) {
 		s.FillInPlace(found, 0)
 		s.CountUpdateInPlace(counter, found)
 		var file bytes.Buffer
-		if err := state.Write(&file); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, state.Write(&file))
 		again := checkpoint.NewState()
 		defer again.Close()
 		if err := again.Read(bytes.NewReader(file.Bytes()), int64(file.Len())); err != nil || again.Steps() != 4 {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/model/tensor/cudagraph"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
 )
 
@@ -40,9 +41,7 @@ func runtime(t *testing.T, cards, status int) string {
 int cudaRuntimeGetVersion(int *v) { *v = 13000; return 0; }
 int cudaGetDeviceCount(int *n) { *n = %d; return %d; }
 const char *cudaGetErrorString(int e) { return e == 100 ? "no CUDA-capable device is detected" : "another error"; }`, cards, status))
-	if err := loader.open(path); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, loader.open(path))
 	return path
 }
 
@@ -56,9 +55,7 @@ func TestLoad(t *testing.T) {
 	if got := (machine{system: loader}).folder(); got != "" {
 		t.Errorf("without libtorch the folder is %q", got)
 	}
-	if err := loader.open(cpu); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, loader.open(cpu))
 	fresh := func(versions, file string) string { // a folder with libraries of a version
 		dir := t.TempDir()
 		if file != "" {
@@ -74,9 +71,7 @@ func TestLoad(t *testing.T) {
 	lacking := fresh("torch 2.11.0\n", "versions")
 	gone := compile(t, filepath.Join(t.TempDir(), "libgone.so.1"), "int gone(void) { return 1; }", "-Wl,-soname,libgone.so.1")
 	compile(t, filepath.Join(lacking, half), "int gone(void); int here(void) { return gone(); }", gone)
-	if err := os.Remove(gone); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.Remove(gone))
 
 	new13, old12, odd := driver(t, 13000, 0), driver(t, 12040, 0), driver(t, 0, 999)
 	absent := filepath.Join(t.TempDir(), "libcuda.so.1")
@@ -153,9 +148,7 @@ func TestLoad(t *testing.T) {
 
 	// One that was preloaded is taken as it is.
 	preloaded := t.TempDir()
-	if err := loader.open(compile(t, filepath.Join(preloaded, half), "", "-Wl,-soname,libtorch_cuda.so")); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, loader.open(compile(t, filepath.Join(preloaded, half), "", "-Wl,-soname,libtorch_cuda.so")))
 	m = machine{func(string) string { return "" }, func(string) (string, bool) { return "", false }, loader, new13, one}
 	want := State{Loaded: true, Folder: preloaded, Runtime: "13.0", Cards: 1, Graphs: filepath.Join(graphs, cudagraph.File)}
 	filetest.Write(t, want.Graphs, "")
@@ -166,10 +159,8 @@ func TestLoad(t *testing.T) {
 	if s := m.load("2.11.0"); s.Loaded || !strings.Contains(s.Reason, "no CUDA runtime") {
 		t.Errorf("%+v", s)
 	}
-	if err := loader.open(compile(t, filepath.Join(t.TempDir(), "libcudart.so"), "int cudaRuntimeGetVersion(int *v) { *v = 14010; return 0; }\nint cudaGetDeviceCount(int *n) { *n = 3; return 0; }",
-		"-Wl,-soname,libcudart.so.14")); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, loader.open(compile(t, filepath.Join(t.TempDir(), "libcudart.so"), "int cudaRuntimeGetVersion(int *v) { *v = 14010; return 0; }\nint cudaGetDeviceCount(int *n) { *n = 3; return 0; }",
+		"-Wl,-soname,libcudart.so.14")))
 	m.driver = driver(t, 14000, 0)
 	if s := m.load("2.11.0"); !s.Loaded || s.Runtime != "14.1" || s.Cards != 3 {
 		t.Errorf("by its name: %+v", s)

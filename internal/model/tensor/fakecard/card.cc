@@ -122,12 +122,18 @@ Tensor empty_card(c10::IntArrayRef size, c10::ScalarType dtype, std::optional<c1
   return at::detail::empty_generic(size, &memory(), c10::DispatchKeySet(c10::DispatchKey::CUDA), dtype, format);
 }
 
-// upload is a tensor of the card with the host tensor's elements and strides.
-Tensor upload(const Tensor &t) {
-  const size_t bytes = t.storage().nbytes();
-  c10::Storage s(c10::Storage::use_byte_size_t(), bytes, memory().allocate(bytes), &memory(), true);
-  if (bytes > 0) std::memcpy(memory().host(s.mutable_data_ptr().get()), t.storage().data_ptr().get(), bytes);
-  Tensor out = at::detail::make_tensor<c10::TensorImpl>(std::move(s), c10::DispatchKeySet(c10::DispatchKey::CUDA), t.dtype());
+// upload is a tensor of the card with the host tensor's elements and strides; tensors that share memory share it there too.
+using Uploaded = std::map<c10::StorageImpl *, c10::Storage>;
+Tensor upload(const Tensor &t, Uploaded &done) {
+  auto *const key = t.storage().unsafeGetStorageImpl();
+  auto at = done.find(key);
+  if (at == done.end()) {
+    const size_t bytes = t.storage().nbytes();
+    c10::Storage s(c10::Storage::use_byte_size_t(), bytes, memory().allocate(bytes), &memory(), true);
+    if (bytes > 0) std::memcpy(memory().host(s.mutable_data_ptr().get()), t.storage().data_ptr().get(), bytes);
+    at = done.emplace(key, std::move(s)).first;
+  }
+  Tensor out = at::detail::make_tensor<c10::TensorImpl>(c10::Storage(at->second), c10::DispatchKeySet(c10::DispatchKey::CUDA), t.dtype());
   out.unsafeGetTensorImpl()->set_sizes_and_strides(t.sizes(), t.strides(), t.storage_offset());
   return out;
 }
@@ -163,6 +169,7 @@ struct Call {
   Stack *stack;
   const size_t first; // of the arguments in the stack
   Host host;
+  Uploaded uploaded;
   std::vector<std::pair<Tensor, Tensor>> changed; // of the card, as the host sees it: those that are written
 
   Call(const c10::OperatorHandle &o, Stack *s)
@@ -211,14 +218,14 @@ struct Call {
     for (auto &[card, view] : changed)
       if (view.is_same(t)) return card;
     TORCH_CHECK(!host.owns(t), schema.name(), ": a view that the card of software does not know");
-    return upload(t);
+    return upload(t, uploaded);
   }
 
   void results() {
     // What an operator resized has other memory now.
     for (auto &[card, view] : changed) {
       if (memory().host(card.storage().mutable_data_ptr().get()) != view.storage().data_ptr().get()) {
-        const Tensor fresh = upload(view);
+        const Tensor fresh = upload(view, uploaded);
         card.unsafeGetTensorImpl()->set_storage_keep_dtype(fresh.storage());
       }
       if (card.sizes() != view.sizes() || card.strides() != view.strides())
@@ -472,7 +479,8 @@ void install() {
     if (!op || !starts(name.name, "aten::") || name.name.find("softmax_backward_data") != std::string::npos) continue;
     const bool computes = op->hasKernelForDispatchKey(c10::DispatchKey::CPU);
     // A card has these as a CPU has them; otherwise libtorch would make add_ of add.out.
-    if (computes && op->hasKernelForDispatchKey(c10::DispatchKey::CompositeExplicitAutogradNonFunctional))
+    if (computes && (op->hasKernelForDispatchKey(c10::DispatchKey::CompositeExplicitAutogradNonFunctional) ||
+                     starts(name.name, "aten::native_layer_norm")))
       aten->impl(c10::toString(name).c_str(), torch::CppFunction::makeFromBoxedFunction<&kernel>());
     if (!computes && (starts(name.name, "aten::_foreach_") || name.name == "aten::_fused_rms_norm"))
       aten->impl(c10::toString(name).c_str(), torch::CppFunction::makeFromBoxedFunction<&composed>());

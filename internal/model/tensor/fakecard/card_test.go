@@ -10,15 +10,14 @@ import (
 
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/fakecard"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func TestMain(m *testing.M) { fakecard.Main(m) }
 
 func run(t *testing.T, f func(*tensor.Scope)) {
 	t.Helper()
-	if err := tensor.Run(f); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, tensor.Run(f))
 }
 
 // TestCard: libtorch and package tensor see one card, whose results are the CPU's, gradients included.

@@ -12,9 +12,7 @@
 //   - memory is handed out filled with NaN, so that nothing may count on zeros;
 //   - a copy from the card that does not wait is not there before something waits.
 //
-// Count says what a step asks of a card: launches, by CUDA's own rule for operators on lists (launches.h), copies, waits. It
-// says too many where libtorch composes for every device what CUDA has a kernel for (native_layer_norm), and where results
-// lie in one memory on a card: here each has its own.
+// Count says what a step asks of a card: launches, by CUDA's own rule for operators on lists (launches.h), copies, waits.
 //
 // It says nothing of CUDA's own kernels: that they exist, what they round and how fast they are.
 //

@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/calls"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // efficientCall is one call of the kernel that only a card has: operands as shapes, strides and
@@ -82,9 +83,7 @@ func TestEfficientCalls(t *testing.T) {
 					})
 				})
 				var some []efficientCall
-				if err := json.Unmarshal([]byte(text), &some); err != nil {
-					t.Fatal(err)
-				}
+				errtest.None(t, json.Unmarshal([]byte(text), &some))
 				got = append(got, some...)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/fakecard"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestGraph: nothing happens while a graph is recorded; a replay computes, backward too, with what is in the
@@ -39,9 +40,7 @@ func TestGraph(t *testing.T) {
 		first := want(1)
 		seed(1)
 		g, err := tensor.Record(card, nil, step)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		defer g.Free()
 		if v := got.Float32s(); !slices.Equal(v, []float32{0, 0, 0}) {
 			t.Fatalf("recorded, and it is %v", v)

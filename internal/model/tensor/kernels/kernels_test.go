@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // insteadOf is what CUDA calls where a CPU calls an operator that is only a CPU's: all of them must have
@@ -141,7 +142,5 @@ func TestLog(t *testing.T) {
 
 // TestLoadFails: a folder without the libraries is an error that names them.
 func TestLoadFails(t *testing.T) {
-	if err := Load(t.TempDir()); err == nil || !strings.Contains(err.Error(), "torch/lib/libtorch_cuda.so: cannot open") {
-		t.Errorf("error %v", err)
-	}
+	errtest.Says(t, Load(t.TempDir()), "torch/lib/libtorch_cuda.so: cannot open")
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func read(t testing.TB, path string) []byte {
@@ -26,9 +28,7 @@ func TestFilesOfPyTorch(t *testing.T) {
 	for _, name := range []string{"pytorch_model.bin", "pytorch_model_legacy.bin"} {
 		data := read(t, "../../t5/testdata/v1_0/"+name)
 		f, err := Open(bytes.NewReader(data), int64(len(data)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		i := slices.IndexFunc(f.Tensors, func(t Info) bool { return t.Name == "encoder.block.0.layer.0.SelfAttention.q.weight" })
 		if i < 0 {
 			t.Fatalf("%s: no such tensor among %d", name, len(f.Tensors))
@@ -85,20 +85,14 @@ func archiveBy(t testing.TB, method uint16, pickle string, storages map[string]s
 	z := zip.NewWriter(&b)
 	put := func(name, data string) {
 		w, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: method})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.WriteString(w, data); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
+		errtest.None(t, errtest.Of(io.WriteString(w, data)))
 	}
 	put("model/data.pkl", pickle)
 	for key, data := range storages {
 		put("model/data/"+key, data)
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, z.Close())
 	return b.Bytes()
 }
 
@@ -145,9 +139,7 @@ func TestStrides(t *testing.T) {
 func TestHostileFiles(t *testing.T) {
 	data := map[string]string{"0": "1234567812345678"}
 	good := archive(t, pickleOf("FloatStorage", "0", twoByTwo), data)
-	if _, err := Open(bytes.NewReader(good), int64(len(good))); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errtest.Of(Open(bytes.NewReader(good), int64(len(good)))))
 	for name, c := range map[string]struct {
 		pickle string
 		want   string
@@ -186,9 +178,7 @@ func TestHostileFiles(t *testing.T) {
 		}
 	}
 	bomb := archiveBy(t, zip.Deflate, "\x80\x02"+strings.Repeat("}", 1<<20), nil)
-	if _, err := Open(bytes.NewReader(bomb), int64(len(bomb))); err == nil || !strings.Contains(err.Error(), "is compressed") {
-		t.Errorf("a pickle that grows from %d bytes: %v", len(bomb), err)
-	}
+	errtest.Says(t, errtest.Of(Open(bytes.NewReader(bomb), int64(len(bomb)))), "is compressed")
 	for name, file := range map[string][]byte{"empty": nil, "text": []byte("hello, world"), "other zip": archive(t, "", nil)[:40]} {
 		if _, err := Open(bytes.NewReader(file), int64(len(file))); err == nil {
 			t.Errorf("%s was accepted", name)

@@ -17,6 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor/fakecard"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
 	"github.com/redsi/redsi/internal/model/train"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func TestMain(m *testing.M) { fakecard.Main(m) }
@@ -39,9 +40,7 @@ func modelAt(t *testing.T, c seq2seq.Config) *seq2seq.Model {
 	t.Helper()
 	tensor.SetNumThreads(1)
 	m, err := seq2seq.Init(c, 5, tensor.CUDA(0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	t.Cleanup(m.Close)
 	return m
 }
@@ -52,14 +51,10 @@ func learnerOn(t *testing.T, m *seq2seq.Model, compute tensor.DType) *Seq2Seq {
 	m.Compute = compute
 	m.Changed()
 	o, err := adafactor.New(m.Params(), adafactor.Defaults())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	t.Cleanup(o.Close)
 	l, err := NewSeq2Seq(m, o, 9)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	t.Cleanup(l.Close)
 	return l
 }
@@ -75,20 +70,14 @@ func lossesFrom(t *testing.T, l *Seq2Seq, from, to int64) (all []train.Loss) {
 	t.Helper()
 	data := examples(30, 50)
 	sampler, err := train.NewSampler(data, train.Natural, 3, 8)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	note := func(late bool) {
 		losses, err := l.Losses(late)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		all = append(all, losses...)
 	}
 	for step := from; step < to; step++ {
-		if err := l.Step(context.Background(), train.NewBatch(data, sampler.Batch(step)), step, 1e-2); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, l.Step(context.Background(), train.NewBatch(data, sampler.Batch(step)), step, 1e-2))
 		note(false)
 	}
 	note(true)
@@ -152,18 +141,14 @@ func TestCardIsNotWaitedFor(t *testing.T) {
 	var c fakecard.Counts
 	data := examples(30, 50)
 	sampler, err := train.NewSampler(data, train.Natural, 3, 8)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	var told []int
 	tensortest.Run(t, func(*tensor.Scope) {
 		c = fakecard.Count(func() {
 			for step := range int64(100) {
 				err := l.Step(context.Background(), train.NewBatch(data, sampler.Batch(step)), step, 1e-3)
 				losses, err2 := l.Losses(false)
-				if err := errors.Join(err, err2); err != nil {
-					t.Fatal(err)
-				}
+				errtest.None(t, errors.Join(err, err2))
 				if len(losses) > 0 {
 					told = append(told, int(step))
 				}
@@ -193,9 +178,7 @@ func TestCheckpointTakesLessMemory(t *testing.T) {
 		for step := range int64(2) { // the first makes what later ones have
 			tensortest.Run(t, func(*tensor.Scope) {
 				c2 = fakecard.Count(func() {
-					if err := l.Step(context.Background(), b, step, 1e-3); err != nil {
-						t.Fatal(err)
-					}
+					errtest.None(t, l.Step(context.Background(), b, step, 1e-3))
 				})
 			})
 		}
@@ -215,9 +198,7 @@ func TestCheckpointTakesLessMemory(t *testing.T) {
 func TestCardFiles(t *testing.T) {
 	l, folder := learnerAt(t, toy(), tensor.BF16), t.TempDir()
 	lossesFrom(t, l, 0, 2)
-	if err := l.Save(folder); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, l.Save(folder))
 	data, err := os.ReadFile(filepath.Join(folder, scalerFile))
 	if want := `{"scale":65536,"good":0,"skipped":0,"in_row":0}`; err != nil || string(data) != want {
 		t.Errorf("%s, %v, want %s", data, err, want)

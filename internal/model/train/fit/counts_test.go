@@ -15,6 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor/fakecard"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
 	"github.com/redsi/redsi/internal/model/train"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 const stepCounts = "testdata/step_counts.json"
@@ -71,9 +72,7 @@ func counted(t *testing.T, l *Seq2Seq) (c fakecard.Counts) {
 	for step := range int64(2) {
 		tensortest.Run(t, func(*tensor.Scope) {
 			c = fakecard.Count(func() {
-				if err := l.Step(context.Background(), b, step, 1e-3); err != nil {
-					t.Fatal(err)
-				}
+				errtest.None(t, l.Step(context.Background(), b, step, 1e-3))
 			})
 		})
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/model/t5"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/train"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // losses are those of a model's first updates, and what they were computed with.
@@ -31,15 +32,11 @@ func TestInstructions(t *testing.T) {
 	}
 	here := lossesOf(t)
 	if os.Getenv(instructionsChild) != "" {
-		if err := json.NewEncoder(os.NewFile(3, "losses")).Encode(here); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, json.NewEncoder(os.NewFile(3, "losses")).Encode(here))
 		return
 	}
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	defer r.Close()
 	cmd := exec.Command(os.Args[0], "-test.run=^TestInstructions$")
 	cmd.Env = append(os.Environ(), instructionsChild+"=1", "ATEN_CPU_CAPABILITY=avx2")
@@ -50,9 +47,7 @@ func TestInstructions(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	var there losses
-	if err := json.NewDecoder(r).Decode(&there); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, json.NewDecoder(r).Decode(&there))
 	if there.Capability != "AVX2" && there.Capability != here.Capability {
 		t.Errorf("the child computed with %s", there.Capability)
 	}
@@ -82,9 +77,7 @@ func lossesOf(t *testing.T) losses {
 			b.Targets = append(b.Targets, []int32{7 + n, 1})
 		}
 		loss, err := update(l, b, i, 1e-2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		out.Losses = append(out.Losses, loss.Value)
 	}
 	return out

@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
 	"github.com/redsi/redsi/internal/model/train"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestCardEndsByScale: training whose loss scale has fallen below 1 ends as diverged, as does one that goes on from a
@@ -19,9 +20,7 @@ import (
 func TestCardEndsByScale(t *testing.T) {
 	l, folder := learnerAt(t, without(toy()), tensor.F16), t.TempDir()
 	l.scaler.Scale = 0x1p-20
-	if err := errors.Join(l.Save(folder), l.Load(folder)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errors.Join(l.Save(folder), l.Load(folder)))
 	k := t5Task(t, l, &shelf{folder: t.TempDir()})
 	k.Steps, k.EvaluateEvery, k.CheckpointEvery = 10, 10, 10
 	var diverged *train.DivergedError

@@ -17,6 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
 	"github.com/redsi/redsi/internal/model/train"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // learner is a random T5 with dropout.
@@ -37,19 +38,13 @@ func learnerOf(t *testing.T, layers int64) *Seq2Seq {
 func learnerWith(t *testing.T, c seq2seq.Config) *Seq2Seq {
 	t.Helper()
 	m, err := seq2seq.Init(c, 5, tensor.CPU)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	t.Cleanup(m.Close)
 	o, err := adafactor.New(m.Params(), adafactor.Defaults())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	t.Cleanup(o.Close)
 	l, err := NewSeq2Seq(m, o, 9)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return l
 }
 
@@ -68,9 +63,7 @@ func update(l *Seq2Seq, b *train.Batch, step int64, rate float64) (train.Loss, e
 func weights(t *testing.T, l *Seq2Seq) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := errors.Join(l.Model.WriteWeights(&b), l.Optimizer.Write(&b)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errors.Join(l.Model.WriteWeights(&b), l.Optimizer.Write(&b)))
 	return b.Bytes()
 }
 
@@ -94,18 +87,14 @@ func (k killing) Step(ctx context.Context, b *train.Batch, step int64, rate floa
 func TestSeq2SeqResumes(t *testing.T) {
 	whole := learner(t)
 	want, err := train.Train(context.Background(), t5Task(t, whole, &shelf{folder: t.TempDir()}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	keep := &shelf{folder: t.TempDir()}
 	if _, err := train.Train(context.Background(), t5Task(t, killing{learner(t), 27}, keep)); !errors.Is(err, errKilled) {
 		t.Fatal(err)
 	}
 	second := learner(t)
 	got, err := train.Train(context.Background(), t5Task(t, second, keep))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if got.From != 20 || history(got.Curve) != history(want.Curve) {
 		t.Errorf("resumed at step %d:\n%s\nwant\n%s", got.From, history(got.Curve), history(want.Curve))
 	}
@@ -137,12 +126,8 @@ func TestSeq2SeqDiverges(t *testing.T) {
 // TestFP16NeedsACard: a CPU does not train in it.
 func TestFP16NeedsACard(t *testing.T) {
 	none, err := adafactor.New(nil, adafactor.Defaults())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := NewSeq2Seq(&seq2seq.Model{Compute: tensor.F16}, none, 1); err == nil || !strings.Contains(err.Error(), "CUDA") {
-		t.Errorf("error %v", err)
-	}
+	errtest.None(t, err)
+	errtest.Says(t, errtest.Of(NewSeq2Seq(&seq2seq.Model{Compute: tensor.F16}, none, 1)), "CUDA")
 }
 
 // leavesLossesOut: l leaves the update of one batch out, makes the next one, and gives up where overflow does
@@ -187,9 +172,7 @@ func TestSeq2SeqSoak(t *testing.T) {
 		live, bytes = append(live, tensor.Live()), append(bytes, resident(t))
 		return map[string]float64{"MRR@10": 1}, nil
 	}
-	if _, err := train.Train(context.Background(), k); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errtest.Of(train.Train(context.Background(), k)))
 	if first, last := live[0], live[9]; first != last {
 		t.Errorf("%d tensors after 100 updates, %d after 1,000", first, last)
 	}
@@ -217,16 +200,10 @@ func resident(t *testing.T) int64 {
 func TestSeq2SeqMistakes(t *testing.T) {
 	folder, l := t.TempDir(), learner(t)
 	b := train.NewBatch(examples(30, 50), []train.Ref{{Index: 1}, {Indexing: true}})
-	if _, err := update(l, b, 0, 1e-2); err != nil {
-		t.Fatal(err)
-	}
-	if err := l.Save(folder); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errtest.Of(update(l, b, 0, 1e-2)))
+	errtest.None(t, l.Save(folder))
 	other := t.TempDir()
-	if err := learnerOf(t, 1).Save(other); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, learnerOf(t, 1).Save(other))
 	into := learner(t)
 	before := weights(t, into)
 	for what, spoil := range map[string]func(file func(string) string) error{
@@ -266,9 +243,7 @@ func TestSeq2SeqMistakes(t *testing.T) {
 		},
 	} {
 		broken := filepath.Join(t.TempDir(), "c")
-		if err := os.CopyFS(broken, os.DirFS(folder)); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, os.CopyFS(broken, os.DirFS(folder)))
 		if err := spoil(func(name string) string { return filepath.Join(broken, name) }); err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}

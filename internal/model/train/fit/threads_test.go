@@ -10,6 +10,7 @@ import (
 	"github.com/redsi/redsi/internal/model/t5"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/train"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestThreads trains a model that is large enough for every operation to use several
@@ -31,7 +32,11 @@ func TestThreads(t *testing.T) {
 		narrow.FeedForward = feedForward
 		configs = append(configs, narrow)
 	}
-	for _, config := range configs {
+	for i, config := range append(configs, c, b) {
+		compute := tensor.F32
+		if i >= len(configs) {
+			compute = tensor.BF16
+		}
 		var want string
 		feedForward := ""
 		if c, ok := config.(t5.Config); ok {
@@ -39,18 +44,19 @@ func TestThreads(t *testing.T) {
 		}
 		for _, threads := range counts {
 			tensor.SetNumThreads(threads)
-			if got := trained(t, config); want == "" {
+			if got := trained(t, config, compute); want == "" {
 				want = got
 			} else if got != want {
-				t.Errorf("%T %s, %d threads: weights %s, the first time: %s", config, feedForward, threads, got, want)
+				t.Errorf("%T %s in %s, %d threads: weights %s, the first time: %s", config, feedForward, compute, threads, got, want)
 			}
 		}
 	}
 }
 
 // trained is the digest of a model's weights after some updates.
-func trained(t *testing.T, c seq2seq.Config) string {
+func trained(t *testing.T, c seq2seq.Config, compute tensor.DType) string {
 	l := learnerWith(t, c)
+	l.Model.Compute = compute
 	for i := range int64(2) {
 		b := &train.Batch{}
 		for n := range int32(48) {
@@ -61,9 +67,7 @@ func trained(t *testing.T, c seq2seq.Config) string {
 			b.Inputs = append(b.Inputs, in)
 			b.Targets = append(b.Targets, []int32{7 + n, 90 + n*3, 400 + n*7, 1}[n%3:])
 		}
-		if _, err := update(l, b, i, 1e-2); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, errtest.Of(update(l, b, i, 1e-2)))
 	}
 	return fmt.Sprintf("%x", sha256.Sum256(weights(t, l)))[:16]
 }

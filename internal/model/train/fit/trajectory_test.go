@@ -17,6 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
 	"github.com/redsi/redsi/internal/model/train"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // oracle is what torch and transformers computed (tools/golden/train.py).
@@ -45,20 +46,14 @@ func (o oracle) learner(t *testing.T) *Seq2Seq {
 	t.Helper()
 	tensor.SetNumThreads(1)
 	m, err := models.Load(filepath.Join(trajectory, "start"), tensor.CPU)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	t.Cleanup(m.Close)
 	m.Smoothing = o.Smoothing
 	a, err := adamw.New(m.Params(), adamw.Options{Beta1: o.Beta1, Beta2: o.Beta2, Eps: o.Eps, WeightDecay: o.WeightDecay})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	t.Cleanup(a.Close)
 	l, err := NewSeq2Seq(m, a, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	l.ClipNorm, l.Accumulate = o.ClipNorm, o.Parts
 	return l
 }
@@ -84,9 +79,7 @@ func TestTrajectoryIsTransformers(t *testing.T) {
 					t.Fatalf("%s: the rate of step %d is %v, want %v", name, i, rate, run.Rates[i])
 				}
 				loss, err := update(l, o.batch(i), i, rate)
-				if err != nil {
-					t.Fatal(err)
-				}
+				errtest.None(t, err)
 				differ(loss.Value, run.Losses[i])
 			}
 			o.compare(t, name, l.Model, differ)
@@ -103,15 +96,11 @@ func (o oracle) compare(t *testing.T, name string, m *seq2seq.Model, differ func
 	t.Helper()
 	data := goldens.Text(t, filepath.Join(trajectory, name+".safetensors"))
 	f, err := checkpoint.Open(bytes.NewReader(data), int64(len(data)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	tensortest.Run(t, func(s *tensor.Scope) {
 		for _, p := range m.Params() {
 			want, err := f.Tensor(s, p.Name, tensor.F32, tensor.CPU, p.Tensor.Shape()...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			is := want.Float32s()
 			for i, v := range p.Tensor.Float32s() {
 				differ(float64(v), float64(is[i]))
@@ -141,9 +130,7 @@ func TestClippingIsTorch(t *testing.T) {
 	l := o.learner(t)
 	tensortest.Run(t, func(s *tensor.Scope) {
 		b := o.batch(0)
-		if err := l.Prepare(b); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, l.Prepare(b))
 		_, grads := l.gradients(s, b.Prepared.([]part), nil)
 		norm := func() float64 {
 			square := 0.0
@@ -180,18 +167,14 @@ func TestOptionsResume(t *testing.T) {
 			l := learnerOf(t, 1)
 			l.Model.Smoothing, l.Accumulate, l.ClipNorm = 0.1, 3, 1
 			a, err := adamw.New(l.Model.Params(), adamw.Options{Beta1: 0.9, Beta2: 0.99, Eps: 1e-8, WeightDecay: 0.1})
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			t.Cleanup(a.Close)
 			l.Optimizer = a
 			return l
 		}
 		whole := begin()
 		want, err := train.Train(context.Background(), options(whole, form))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		if want.Steps != 35 || want.Curve.Stopped == "" {
 			t.Errorf("%s: %d steps, %q", form, want.Steps, want.Curve.Stopped)
 		}
@@ -204,9 +187,7 @@ func TestOptionsResume(t *testing.T) {
 			k := options(second, form)
 			k.Checkpoints = first.Checkpoints
 			got, err := train.Train(context.Background(), k)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			if got.From != 20 || history(got.Curve) != history(want.Curve) || !bytes.Equal(weights(t, second), weights(t, whole)) {
 				t.Errorf("%s, killed at %d and resumed at %d: parameters, optimizer or curve differ", form, kill, got.From)
 			}

@@ -11,14 +11,13 @@ import (
 
 	"github.com/redsi/redsi/internal/host/git"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/step"
 )
 
 func write(t *testing.T, name, text string) {
 	t.Helper()
-	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	filetest.Write(t, name, text)
 }
 
 // TestFiles: a commit's files are read as they were, whatever is here now; a lock file that it

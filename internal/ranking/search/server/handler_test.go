@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/internal/ranking/search"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func handler(b *Batcher) *Handler {
@@ -191,9 +192,7 @@ func TestServe(t *testing.T) {
 	f := &fake{turns: make(chan struct{})}
 	b := NewBatcher(f, Limits{8, 8, time.Hour})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- Serve(ctx, l, handler(b)) }()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/internal/ranking/search"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // slow takes a time for each query.
@@ -31,9 +32,7 @@ func TestWithin(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := &slow{cost: 30 * time.Millisecond}
 			b := NewBatcher(s, Limits{32, 256, 2 * time.Second})
-			if _, err := b.Search(t.Context(), "warm", 1); err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, errtest.Of(b.Search(t.Context(), "warm", 1)))
 			s.cost *= slower
 			began := time.Now()
 			var mu sync.Mutex
@@ -88,9 +87,7 @@ func TestSlowModel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := NewBatcher(&slow{cost: 5 * time.Second}, Limits{32, 256, 2 * time.Second})
 		for range 2 {
-			if _, err := b.Search(t.Context(), "q", 1); err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, errtest.Of(b.Search(t.Context(), "q", 1)))
 		}
 		go b.Search(t.Context(), "first", 1)
 		synctest.Wait()

@@ -4,6 +4,6 @@
 // It owns the three verdicts and how each rule reads its bytes. It must not know which
 // kind left them, who asks, or how a model is evaluated: the caller of Compare gives that.
 //
-// Both sides are read side by side in streams, but for single JSON documents, for runs that
-// are compared by a metric, and for tables and figures, which are held whole.
+// Both sides are read side by side in streams, but for single JSON documents, runs, tables and
+// figures, which are held whole.
 package alike

@@ -1,8 +1,8 @@
 // What table.h promises, by libtorch's CUDAGraph. It is compiled apart from redsi, against CUDA's headers (the part
 // cuda-graphs), and names no library: libtorch's two halves and CUDA's runtime are loaded before it.
 //
-// It was run on an H200 (docs/card.md); mend_test.go runs it with libtorch's own code over a CUDA runtime of software.
-// What is known of libtorch 2.11.0 by its headers, its code and that test:
+// It was run on an H200 (docs/card.md).
+// What is known of libtorch 2.11.0 by its headers, its code and that run:
 // - CUDAGraph registers the card's default generator itself. A replay draws from that one's seed and offset of then,
 //   and moves the offset on, so that numbers are those of a step that is not recorded. A seed is set before a replay,
 //   never while it is recorded. Meanwhile another thread that draws from the same generator fails.

@@ -32,8 +32,8 @@ type uvPackage struct {
 	Needs    []uvNeed            `toml:"dependencies"`
 	Extras   map[string][]uvNeed `toml:"optional-dependencies"`
 	Groups   map[string][]uvNeed `toml:"dev-dependencies"`
-	Sdist    *uvFile             `toml:"sdist"`
-	Wheels   []uvFile            `toml:"wheels"`
+	Sdist    *lockFile           `toml:"sdist"`
+	Wheels   []lockFile          `toml:"wheels"`
 	Metadata struct {
 		Requires []uvRequirement            `toml:"requires-dist"`
 		Groups   map[string][]uvRequirement `toml:"requires-dev"`
@@ -53,16 +53,29 @@ type uvNeed struct {
 	Extra   []string       `toml:"extra"`
 }
 
-type uvFile struct {
-	URL      string `toml:"url"`
-	Path     string `toml:"path"`
-	Filename string `toml:"filename"`
-	Hash     string `toml:"hash"`
+// lockFile is a file of a package, of a uv.lock or, with Name and Hashes, of a pylock.toml.
+type lockFile struct {
+	URL      string            `toml:"url"`
+	Path     string            `toml:"path"`
+	Filename string            `toml:"filename"`
+	Hash     string            `toml:"hash"`
+	Name     string            `toml:"name"`
+	Hashes   map[string]string `toml:"hashes"`
+}
+
+// hash is the one of a file that counts, such as "sha256:…"; "" if an installer takes none of them.
+func (f lockFile) hash() string {
+	for _, by := range []string{"sha256", "sha512", "sha384"} {
+		if h := f.Hashes[by]; h != "" {
+			return by + ":" + h
+		}
+	}
+	return f.Hash
 }
 
 // name is that of the file without folders.
-func (f uvFile) name() string {
-	name, _, _ := strings.Cut(cmp.Or(f.URL, f.Filename, f.Path), "#")
+func (f lockFile) name() string {
+	name, _, _ := strings.Cut(cmp.Or(f.Name, f.URL, f.Filename, f.Path), "#")
 	name = name[strings.LastIndexByte(name, '/')+1:]
 	if plain, err := url.PathUnescape(name); err == nil {
 		return plain
@@ -203,36 +216,38 @@ func (w *uvWalk) distribution(p uvPackage) (d libraries.Distribution, err error)
 			return d, fmt.Errorf("%s is taken from %v, %w", p.Name, at, errHere)
 		}
 	}
-	var hashes []string
-	var files []uvFile
 	if git, ok := p.Source["git"]; ok {
 		if _, commit, _ := strings.Cut(fmt.Sprint(git), "#"); commit == "" {
 			return d, fmt.Errorf("%s is taken from %v without a commit; make the lock anew: uv lock", p.Name, git)
 		}
-		hashes = append(hashes, fmt.Sprint(git))
+		d.Files = hashesOf([]string{fmt.Sprint(git)})
+		return d, nil
 	}
-	for _, f := range p.Wheels {
-		if w.on.takes(f.name(), w.full) {
-			files = append(files, f)
-		}
-	}
-	if len(hashes)+len(files) == 0 && p.Sdist != nil {
-		files = append(files, *p.Sdist)
+	d.Files, err = w.on.chosen(p.Name+" "+p.Version, w.full, p.Wheels, p.Sdist)
+	return d, err
+}
+
+// chosen is the digest of the files from which a package is installed: the wheels that a Python
+// on a platform takes, else the source.
+func (on platform) chosen(what, full string, wheels []lockFile, sdist *lockFile) (string, error) {
+	var hashes []string
+	files := slices.DeleteFunc(slices.Clone(wheels), func(f lockFile) bool { return !on.takes(f.name(), full) })
+	if len(files) == 0 && sdist != nil {
+		files = append(files, *sdist)
 	}
 	for _, f := range files {
 		switch {
-		case f.Path != "" && f.URL == "":
-			return d, fmt.Errorf("%s is taken from %s, %w", p.Name, f.Path, errHere)
-		case f.Hash == "":
-			return d, fmt.Errorf("%s %s has no hash of %s, so another file of that name would go unnoticed: its index gives none; lock it from an index that does (a page of links needs #sha256=… at each)", p.Name, p.Version, f.name())
+		case f.URL == "" || isHere(f.URL):
+			return "", fmt.Errorf("%s is taken from %s, %w", what, cmp.Or(f.URL, f.Path, "nowhere"), errHere)
+		case f.hash() == "":
+			return "", fmt.Errorf("%s has no hash of %s, so another file of that name would go unnoticed: its index gives none; lock it from an index that does (a page of links needs #sha256=… at each)", what, f.name())
 		}
-		hashes = append(hashes, f.Hash)
+		hashes = append(hashes, f.hash())
 	}
 	if len(hashes) == 0 {
-		return d, fmt.Errorf("%s %s has no file for this platform and Python %s", p.Name, p.Version, strings.TrimSuffix(w.full, newest))
+		return "", fmt.Errorf("%s has no file for this platform and Python %s", what, strings.TrimSuffix(full, newest))
 	}
-	d.Files = hashesOf(hashes)
-	return d, nil
+	return hashesOf(hashes), nil
 }
 
 // matches refuses a lock that was made of another pyproject.toml than the one beside it.

@@ -27,7 +27,7 @@ const Format = "redsi-environment/1"
 
 // The ways in which an environment is given.
 const (
-	UV           = "uv"           // a uv.lock
+	UV           = "uv"           // a uv.lock, or that of a script
 	Pylock       = "pylock"       // a pylock.toml
 	Requirements = "requirements" // a requirements.txt with hashes
 	Conda        = "conda"        // a conda-lock.yml or a pixi.lock
@@ -43,6 +43,9 @@ func kindOf(lock string) string {
 	if pylockName.MatchString(lock) {
 		return Pylock
 	}
+	if scriptOf(lock) != "" {
+		return UV
+	}
 	return map[string]string{"uv.lock": UV, "conda-lock.yml": Conda, "pixi.lock": Conda, "flake.lock": Nix}[lock]
 }
 
@@ -51,6 +54,9 @@ func kindOf(lock string) string {
 func Beside(kind, lock string) ([]string, error) {
 	if is := kindOf(lock); is != "" && is != kind {
 		return nil, fmt.Errorf("%s is no lock of %s: give it by %s = %q", lock, kind, is, lock)
+	}
+	if script := scriptOf(lock); script != "" {
+		return []string{script}, nil
 	}
 	return map[string][]string{UV: {project}, Nix: {"flake.nix"}}[kind], nil
 }

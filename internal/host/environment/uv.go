@@ -19,8 +19,11 @@ import (
 const project = "pyproject.toml"
 
 type uvLock struct {
-	Version  int         `toml:"version"`
-	Requires string      `toml:"requires-python"`
+	Version  int    `toml:"version"`
+	Requires string `toml:"requires-python"`
+	Manifest struct {
+		Requires []uvRequirement `toml:"requirements"` // of a script
+	} `toml:"manifest"`
 	Packages []uvPackage `toml:"package"`
 }
 
@@ -41,8 +44,10 @@ type uvPackage struct {
 }
 
 type uvRequirement struct {
-	Name      string `toml:"name"`
-	Specifier string `toml:"specifier"`
+	Name      string   `toml:"name"`
+	Specifier string   `toml:"specifier"`
+	Marker    string   `toml:"marker"`
+	Extras    []string `toml:"extras"`
 }
 
 type uvNeed struct {
@@ -83,8 +88,8 @@ func (f lockFile) name() string {
 	return name
 }
 
-// uv is the manifest of a uv.lock: what the project beside it needs, with the extras and groups
-// that were chosen.
+// uv is the manifest of a uv.lock: what the project or script beside it needs, with the extras and
+// groups that were chosen.
 func (r Recipe) uv(on platform) (m libraries.Manifest, err error) {
 	text, err := r.file(r.Lock)
 	if err != nil {
@@ -97,13 +102,10 @@ func (r Recipe) uv(on platform) (m libraries.Manifest, err error) {
 	if lock.Version != 1 {
 		return m, fmt.Errorf("%s is no uv.lock of version 1: lock by uv lock, or give requirements = \"FILE\" what uv export or uv pip compile --generate-hashes writes", r.Lock)
 	}
-	root := slices.IndexFunc(lock.Packages, func(p uvPackage) bool {
-		return p.Source["virtual"] == "." || p.Source["editable"] == "." || p.Source["directory"] == "."
-	})
-	if root < 0 {
-		return m, fmt.Errorf("%s has no project that is in its own folder: give requirements = \"FILE\" what uv export --package NAME --no-emit-workspace writes", r.Lock)
+	top, err := r.top(lock)
+	if err != nil {
+		return m, err
 	}
-	top := lock.Packages[root]
 	if err := r.matches(lock, top); err != nil {
 		return m, err
 	}
@@ -135,6 +137,24 @@ func (r Recipe) uv(on platform) (m libraries.Manifest, err error) {
 		return m, fmt.Errorf("%s: %w", r.Lock, err)
 	}
 	return libraries.Manifest{Python: python, Distributions: w.out}, nil
+}
+
+// top is the project in the lock's folder, or what the lock has of its script.
+func (r Recipe) top(lock uvLock) (top uvPackage, err error) {
+	if scriptOf(r.Lock) != "" {
+		top.Metadata.Requires = lock.Manifest.Requires
+		for _, q := range lock.Manifest.Requires {
+			top.Needs = append(top.Needs, uvNeed{Name: q.Name, Marker: q.Marker, Extra: q.Extras})
+		}
+		return top, nil
+	}
+	root := slices.IndexFunc(lock.Packages, func(p uvPackage) bool {
+		return p.Source["virtual"] == "." || p.Source["editable"] == "." || p.Source["directory"] == "."
+	})
+	if root < 0 {
+		return top, fmt.Errorf("%s has no project that is in its own folder: give requirements = \"FILE\" what uv export --package NAME --no-emit-workspace writes", r.Lock)
+	}
+	return lock.Packages[root], nil
 }
 
 // uvWalk follows what packages need.
@@ -250,11 +270,21 @@ func (on platform) chosen(what, full string, wheels []lockFile, sdist *lockFile)
 	return hashesOf(hashes), nil
 }
 
-// matches refuses a lock that was made of another pyproject.toml than the one beside it.
+// matches refuses a lock that was made of another pyproject.toml, or script, than the one beside it.
 func (r Recipe) matches(lock uvLock, top uvPackage) error {
+	project, again := project, "uv lock"
+	script := scriptOf(r.Lock)
+	if script != "" {
+		project, again = script, "uv lock --script "+script
+	}
 	text, err := r.file(project)
-	if err != nil {
+	switch {
+	case script != "" && err != nil:
+		return fmt.Errorf("%s says nowhere what it needs: it has no block # /// script, which uv add --script writes", script)
+	case err != nil:
 		return err
+	case script != "":
+		text = scriptProject(text)
 	}
 	var p struct {
 		Project struct {
@@ -281,8 +311,8 @@ func (r Recipe) matches(lock uvLock, top uvPackage) error {
 	for name := range p.Tool.UV.Sources {
 		elsewhere[pypi.CanonPackageName(name)] = true
 	}
-	asks, has := map[string]string{}, map[string]string{top.Name: ""} // what is written, by its one form
-	wanted := append(slices.Collect(maps.Values(p.Project.Extras)), p.Project.Needs, p.Tool.UV.Dev, []string{top.Name})
+	asks, has := map[string]string{top.Name: ""}, map[string]string{top.Name: ""} // what is written, by its one form
+	wanted := append(slices.Collect(maps.Values(p.Project.Extras)), p.Project.Needs, p.Tool.UV.Dev)
 	for _, group := range p.Groups {
 		for _, of := range group {
 			if text, ok := of.(string); ok { // else it includes another group
@@ -323,7 +353,7 @@ func (r Recipe) matches(lock uvLock, top uvPackage) error {
 		return nil
 	}
 	slices.Sort(differ)
-	return fmt.Errorf("%s does not match the %s beside it: %s; make it anew: uv lock", r.Lock, project, strings.Join(differ, "; "))
+	return fmt.Errorf("%s does not match the %s beside it: %s; make it anew: %s", r.Lock, project, strings.Join(differ, "; "), again)
 }
 
 // wants is a requirement in one form.

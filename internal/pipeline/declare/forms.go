@@ -92,7 +92,7 @@ func checkPublish(p PublishForm) error {
 
 // EnvironmentForm is what an environment block may have.
 type EnvironmentForm struct {
-	UV           string   `hcl:"uv,optional" help:"A uv.lock that stands beside its pyproject.toml."`
+	UV           string   `hcl:"uv,optional" help:"A uv.lock that stands beside its pyproject.toml, or a script's beside it, such as \"fit.py.lock\"."`
 	Pylock       string   `hcl:"pylock,optional" help:"A pylock.toml, as uv export, pip lock, pdm and poetry write it."`
 	Requirements string   `hcl:"requirements,optional" help:"A requirements.txt whose packages all have versions and hashes."`
 	Conda        string   `hcl:"conda,optional" help:"A conda-lock.yml or a pixi.lock."`

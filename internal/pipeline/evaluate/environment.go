@@ -81,7 +81,7 @@ func readLock(l *language.Files, dir string, r *environment.Recipe) (err error) 
 		if err != nil {
 			return err
 		}
-		r.Files[file] = string(b)
+		r.Add(file, string(b))
 	}
 	return nil
 }

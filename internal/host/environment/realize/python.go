@@ -22,8 +22,14 @@ func (m maker) uv(ctx context.Context) (string, error) {
 	}
 	python := m.Packages.Manifest.Python
 	env := maps.Clone(copied)
-	env["UV_PROJECT_ENVIRONMENT"] = m.dir
-	argv := []string{"uv", "sync", "--frozen", "--no-install-project", "--no-default-groups", "--compile-bytecode", "--python", python}
+	argv := []string{"uv", "sync", "--frozen", "--compile-bytecode", "--python", python}
+	if script := m.Recipe.Script(); script != "" {
+		env["VIRTUAL_ENV"] = m.dir
+		argv = append(argv, "--active", "--script", script)
+	} else {
+		env["UV_PROJECT_ENVIRONMENT"] = m.dir
+		argv = append(argv, "--no-install-project", "--no-default-groups")
+	}
 	if err := m.run(ctx, env, append(argv, m.Recipe.Options()...)...); err != nil {
 		return "", fmt.Errorf("%w\n(wanted: Python %s; another one that requires-python admits is chosen by python = \"VERSION\")", err, python)
 	}

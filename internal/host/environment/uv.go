@@ -100,7 +100,7 @@ func (r Recipe) uv(on platform) (m libraries.Manifest, err error) {
 		return m, fmt.Errorf("%s is not a lock of uv: %w", r.Lock, err)
 	}
 	if lock.Version != 1 {
-		return m, fmt.Errorf("%s is no uv.lock of version 1: lock by uv lock, or give requirements = \"FILE\" what uv export or uv pip compile --generate-hashes writes", r.Lock)
+		return m, fmt.Errorf("%s is no uv.lock of version 1: lock by uv lock, or give pylock = \"pylock.toml\", which pip, pdm and poetry write, or requirements = \"FILE\", which uv pip compile --generate-hashes writes", r.Lock)
 	}
 	top, err := r.top(lock)
 	if err != nil {

@@ -70,6 +70,12 @@ func TestPaperMistakes(t *testing.T) {
 		`url = "doi.org/10.1/x"`:           "is no address, which begins with https://",
 		`url = "https://example.org/x"`:    "",
 		`doi = "https://doi.org/10.1/x"`:   "A DOI is written",
+		`doi = "10.1000.10/x"`:             "",
+		`authors = ["A, B", "A, C"]`:       "",
+		`authors = ["A", "B", "A"]`:        `authors[2]: "A" is an author already`,
+		`authors = ["A", ""]`:              `authors[1]: An author is written "Family, Given" or by one name`,
+		`authors = ["Ann, "]`:              `authors[0]: An author is written`,
+		`keywords = ["x", " "]`:            "keywords[1]: A keyword has a text",
 	} {
 		_, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte("paper {\n  title = \"T\"\n  " + line + "\n}\n")}, pipeline.Options{Registry: kinds()})
 		if ds.HasErrors() != (want != "") || want != "" && !strings.Contains(ds.Err().Error(), want) {

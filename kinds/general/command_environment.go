@@ -22,7 +22,7 @@ type environmentUse struct {
 	Packages string `hcl:"packages" help:"digest of the list of its packages, with versions and hashes, for its platform"`
 	Recipe   string `hcl:"recipe,nokey" help:"digest of what it is made from"`
 	Name     string `hcl:"name,nokey" help:"name of the block"`
-	Kind     string `hcl:"kind,nokey" enum:"uv,requirements,conda,image,nix" help:"what its lock is of"`
+	Kind     string `hcl:"kind,nokey" enum:"uv,pylock,requirements,conda,image,nix" help:"what its lock is of"`
 }
 
 // inEnvironment stands for the digest of a program that the environment has, whose packages
@@ -62,7 +62,7 @@ func (c programConfig) within(name string) bool {
 // brings says whether a program that a script calls is likely the environment's.
 func (c programConfig) brings(name string) bool {
 	e := c.Environment
-	return e != nil && (e.Kind != environment.UV && e.Kind != environment.Requirements || strings.HasPrefix(name, "python"))
+	return e != nil && (!slices.Contains([]string{environment.UV, environment.Pylock, environment.Requirements}, e.Kind) || strings.HasPrefix(name, "python"))
 }
 
 // recipes remembers, by digest, what this process has read of environments.

@@ -3,8 +3,10 @@
     python check.py ARCHIVE.zip|FOLDER [--context FILE] [--severity required|recommended]
 
 --context is RO-Crate's own context (version 1.1), for a machine without a network: the
-package rocrate 0.11.0 has it as rocrate/data/ro-crate.jsonld. Prints what each says and
-ends with 1 if one of them finds fault with what is required.
+package rocrate 0.11.0 has it as rocrate/data/ro-crate.jsonld; that of 0.16.0 is version 1.3.
+A crate, or a file, of another context is refused: it moves terms that the profile's shapes
+ask for, so they would find nothing to judge. Prints what each says and ends with 1 if one of
+them finds fault with what is required.
 """
 
 import argparse
@@ -29,10 +31,19 @@ RUN_TERMS = """ParameterConnection ContainerImage DockerImage SIFImage connectio
 md5 sha1 sha256 sha512 environment registry tag containerImage resourceUsage""".split()
 
 
+def same_context(folder):
+    """Refuses a crate whose context is not redsi's."""
+    said = json.loads((pathlib.Path(folder) / "ro-crate-metadata.json").read_text())["@context"]
+    if said != [CRATE_CONTEXT, RUN_CONTEXT]:
+        sys.exit(f"the crate's context is {json.dumps(said)}, not {CRATE_CONTEXT} and {RUN_CONTEXT}")
+
+
 def offline(context):
     """Answers the requests for both contexts from files."""
     run = {"@context": {t: "https://w3id.org/ro/terms/workflow-run#" + t for t in RUN_TERMS}}
     known = {CRATE_CONTEXT: json.loads(pathlib.Path(context).read_text()), RUN_CONTEXT: run}
+    if (of := known[CRATE_CONTEXT].get("@id")) != CRATE_CONTEXT:
+        sys.exit(f"{context} is the context {of}, not {CRATE_CONTEXT}")
 
     def get(self, url, **_):
         answer = requests.Response()
@@ -68,6 +79,7 @@ def main():
     if args.context:
         offline(args.context)
     folder = unpack(args.crate)
+    same_context(folder)
     settings = {"rocrate_uri": folder, "profile_identifier": PROFILE, "requirement_severity": args.severity.upper(),
                 "abort_on_first": False, "disable_remote_crate_download": True}
     result = services.validate(settings)

@@ -1,5 +1,6 @@
-// Package environment reads lock files of environments: uv.lock, requirements.txt with hashes,
-// conda-lock.yml, pixi.lock, flake.lock, and references of images by digest.
+// Package environment reads lock files of environments: uv.lock and those of scripts,
+// pylock.toml, requirements.txt with hashes, conda-lock.yml, pixi.lock, flake.lock, and references
+// of images by digest.
 //
 // A Recipe is what an environment is made from: the texts of its lock and what was chosen of it.
 // Manifest says which packages that is on a platform, as a libraries.Manifest without paths,

@@ -230,26 +230,26 @@ func TestUVRefused(t *testing.T) {
 		"scipy is not in the lock": with(uvRecipe(), func(r *Recipe) {
 			r.Files["pyproject.toml"] = strings.Replace(projectText, "\"six\"", "\"six\", \"scipy\"", 1)
 		}),
-		"pytest >=8 is not in pyproject.toml":                                          with(uvRecipe(), func(r *Recipe) { r.Files["pyproject.toml"] = strings.Replace(projectText, "\"pytest>=8\"", "", 1) }),
-		"uv.lock has no group \"docs\"":                                                with(uvRecipe(), func(r *Recipe) { r.Groups = []string{"docs"} }),
-		"uv.lock has no extra \"docs\"":                                                with(uvRecipe(), func(r *Recipe) { r.Extras = []string{"docs"} }),
-		"extras and groups are of a uv.lock; the lock of conda":                        with(uvRecipe(), func(r *Recipe) { r.Kind, r.Python, r.Extras = Conda, "", []string{"docs"} }),
-		"requires-python is >=3.10, in the lock >=3.9":                                 with(uvRecipe(), func(r *Recipe) { r.Files["pyproject.toml"] = strings.Replace(projectText, ">=3.9", ">=3.10", 1) }),
-		"uv.lock is no uv.lock of version 1: lock by uv lock":                          uvRecipe("version = 1\n", "version = 2\n"),
-		"which leaves out 3.8":                                                         with(uvRecipe(), func(r *Recipe) { r.Python = "3.8" }),
-		"\"3\" is not a version of Python":                                             with(uvRecipe(), func(r *Recipe) { r.Python = "3" }),
-		"there is no platform \"amiga\"":                                               with(uvRecipe(), func(r *Recipe) { r.Platform = "amiga" }),
-		"tzdata is taken from ../tz, a file or folder":                                 uvRecipe("version = \"2025.1\"\nsource = { registry = \"https://index/simple\" }", "version = \"2025.1\"\nsource = { directory = \"../tz\" }"),
-		"tzdata 2025.1 has no file for this platform":                                  uvRecipe("tzdata-2025.1-py2.py3-none-any", "tzdata-2025.1-py2.py3-none-win_amd64"),
-		"tzdata 2025.1 has no hash of tzdata-2025.1-py2.py3-none-any.whl":              uvRecipe(", hash = \"H7\"", ""),
-		"pandas 2.2 has no hash of pandas-2.2.tar.gz":                                  uvRecipe(", hash = \"H5\"", ""),
-		"tzdata is taken from tz/tzdata-2025.1-py2.py3-none-any.whl, a file or folder": uvRecipe("url = \"https://index/tzdata-", "path = \"tz/tzdata-"),
-		"what uv export --package NAME --no-emit-workspace writes":                     uvRecipe("virtual = \".\"", "virtual = \"member\""),
-		"without a commit":                                                             uvRecipe("#0123456789", ""),
-		"uv.lock is not a lock of uv":                                                  uvRecipe("version = 1\n", "version = \n"),
-		"there is no variable \"sys_plattform\"":                                       uvRecipe("sys_platform ==", "sys_plattform =="),
-		"it has 0 packages tzdata for this platform and Python":                        uvRecipe("name = \"tzdata\"\nversion", "name = \"tz\"\nversion"),
-		"pyproject.toml: it has no text":                                               with(uvRecipe(), func(r *Recipe) { r.Files["pyproject.toml"] = "" }),
+		"pytest >=8 is not in pyproject.toml":                                                              with(uvRecipe(), func(r *Recipe) { r.Files["pyproject.toml"] = strings.Replace(projectText, "\"pytest>=8\"", "", 1) }),
+		"uv.lock has no group \"docs\"":                                                                    with(uvRecipe(), func(r *Recipe) { r.Groups = []string{"docs"} }),
+		"uv.lock has no extra \"docs\"":                                                                    with(uvRecipe(), func(r *Recipe) { r.Extras = []string{"docs"} }),
+		"extras and groups are of a uv.lock or a pylock.toml; the lock of conda":                           with(uvRecipe(), func(r *Recipe) { r.Kind, r.Python, r.Extras = Conda, "", []string{"docs"} }),
+		"requires-python is >=3.10, in the lock >=3.9":                                                     with(uvRecipe(), func(r *Recipe) { r.Files["pyproject.toml"] = strings.Replace(projectText, ">=3.9", ">=3.10", 1) }),
+		"uv.lock is no uv.lock of version 1: lock by uv lock, or give pylock = \"pylock.toml\", which pip": uvRecipe("version = 1\n", "version = 2\n"),
+		"which leaves out 3.8":                                                                             with(uvRecipe(), func(r *Recipe) { r.Python = "3.8" }),
+		"\"3\" is not a version of Python":                                                                 with(uvRecipe(), func(r *Recipe) { r.Python = "3" }),
+		"there is no platform \"amiga\"":                                                                   with(uvRecipe(), func(r *Recipe) { r.Platform = "amiga" }),
+		"tzdata is taken from ../tz, a file or folder":                                                     uvRecipe("version = \"2025.1\"\nsource = { registry = \"https://index/simple\" }", "version = \"2025.1\"\nsource = { directory = \"../tz\" }"),
+		"tzdata 2025.1 has no file for this platform":                                                      uvRecipe("tzdata-2025.1-py2.py3-none-any", "tzdata-2025.1-py2.py3-none-win_amd64"),
+		"tzdata 2025.1 has no hash of tzdata-2025.1-py2.py3-none-any.whl":                                  uvRecipe(", hash = \"H7\"", ""),
+		"pandas 2.2 has no hash of pandas-2.2.tar.gz":                                                      uvRecipe(", hash = \"H5\"", ""),
+		"tzdata 2025.1 is taken from tz/tzdata-2025.1-py2.py3-none-any.whl, a file or folder":              uvRecipe("url = \"https://index/tzdata-", "path = \"tz/tzdata-"),
+		"what uv export --package NAME --no-emit-workspace writes":                                         uvRecipe("virtual = \".\"", "virtual = \"member\""),
+		"without a commit":                                      uvRecipe("#0123456789", ""),
+		"uv.lock is not a lock of uv":                           uvRecipe("version = 1\n", "version = \n"),
+		"there is no variable \"sys_plattform\"":                uvRecipe("sys_platform ==", "sys_plattform =="),
+		"it has 0 packages tzdata for this platform and Python": uvRecipe("name = \"tzdata\"\nversion", "name = \"tz\"\nversion"),
+		"pyproject.toml: it has no text":                        with(uvRecipe(), func(r *Recipe) { r.Files["pyproject.toml"] = "" }),
 	} {
 		_, err := r.Manifest()
 		if err == nil {
@@ -377,17 +377,18 @@ func FuzzMarker(f *testing.F) {
 
 func TestMarker(t *testing.T) {
 	m := platforms["linux-x86_64"].values("3.11.7")
+	m["extras"], m["dependency_groups"] = "|a-b|", "|default||dev|"
 	for text, want := range map[string]bool{
 		"python_version >= '3.9'": true, "'3.9' > python_version": false, "python_version < '3.9'": false, "python_full_version == '3.11.*'": true, "python_full_version ~= '3.11.2'": true,
 		"sys_platform == 'linux' and platform_machine == 'aarch64' or os_name == 'posix'": true, "sys_platform == 'linux' and (platform_machine == 'aarch64' or os_name == 'nt')": false,
 		"'linux' in sys_platform": true, "'x86' not in platform_machine": false, "python_version in '3.10, 3.11'": true, "python_version not in '3.10 3.1'": true,
-		"extra == 'fast'": false, "'fast' in extras": false, "platform_python_implementation != \"PyPy\"": true,
+		"extra == 'fast'": false, "'fast' in extras": false, "'A_b' in extras": true, "'a' not in extras": true, "'dev' in dependency_groups": true, "'de' in dependency_groups": false, "platform_python_implementation != \"PyPy\"": true,
 	} {
 		if got, err := m.holds(text); err != nil || got != want {
 			t.Errorf("%s: %v, %v", text, got, err)
 		}
 	}
-	for _, text := range []string{"python_version", "python_version <", "sys_platform == 'a' b", "(sys_platform == 'a'", "sys_platform ~ 'a'", "python_version < 'x y'"} {
+	for _, text := range []string{"python_version", "python_version <", "sys_platform == 'a' b", "(sys_platform == 'a'", "sys_platform ~ 'a'", "python_version < 'x y'", "'a' == extras"} {
 		if _, err := m.holds(text); err == nil {
 			t.Errorf("%q is understood", text)
 		}

@@ -8,10 +8,13 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"deps.dev/util/pypi"
 )
 
 // markers are the values of an environment marker's variables, of PEP 508. Those that differ from
-// machine to machine are empty; extra has all that are chosen, each between bars.
+// machine to machine are empty; extra, extras
+// and dependency_groups have all that are chosen, each between bars.
 type markers map[string]string
 
 func (on platform) values(full string) markers {
@@ -84,6 +87,11 @@ func (m markers) compare(a, op, b string) (bool, error) {
 		return strings.Contains(left, "|"+right+"|") == (op == "=="), nil
 	case rightName == "extra":
 		return strings.Contains(right, "|"+left+"|") == (op == "=="), nil
+	case rightName == "extras" || rightName == "dependency_groups":
+		if !strings.HasSuffix(op, "in") {
+			return false, fmt.Errorf("%s %s %s: what is asked of %s is whether something is in it", a, op, b, b)
+		}
+		return strings.Contains(right, "|"+pypi.CanonPackageName(left)+"|") == (op == "in"), nil
 	case isVersion(leftName):
 		return compareVersion(left, op, right)
 	case isVersion(rightName):

@@ -27,7 +27,8 @@ const Format = "redsi-environment/1"
 
 // The ways in which an environment is given.
 const (
-	UV           = "uv"           // a uv.lock
+	UV           = "uv"           // a uv.lock, or that of a script
+	Pylock       = "pylock"       // a pylock.toml
 	Requirements = "requirements" // a requirements.txt with hashes
 	Conda        = "conda"        // a conda-lock.yml or a pixi.lock
 	Image        = "image"        // NAME@sha256:DIGEST, or a SIF file
@@ -35,10 +36,30 @@ const (
 )
 
 // Kinds are all of them.
-var Kinds = []string{UV, Requirements, Conda, Image, Nix}
+var Kinds = []string{UV, Pylock, Requirements, Conda, Image, Nix}
 
-// Beside are the files that a kind's lock file stands beside, and that it is read with.
-var Beside = map[string][]string{UV: {project}, Nix: {"flake.nix"}}
+// kindOf is the kind of which the name of a lock file is; "" of a name of any.
+func kindOf(lock string) string {
+	if pylockName.MatchString(lock) {
+		return Pylock
+	}
+	if scriptOf(lock) != "" {
+		return UV
+	}
+	return map[string]string{"uv.lock": UV, "conda-lock.yml": Conda, "pixi.lock": Conda, "flake.lock": Nix}[lock]
+}
+
+// Beside are the names of the files that a kind's lock file stands beside, and that it is read
+// with. A lock of another kind is an error.
+func Beside(kind, lock string) ([]string, error) {
+	if is := kindOf(lock); is != "" && is != kind {
+		return nil, fmt.Errorf("%s is no lock of %s: give it by %s = %q", lock, kind, is, lock)
+	}
+	if script := scriptOf(lock); script != "" {
+		return []string{script}, nil
+	}
+	return map[string][]string{UV: {project}, Nix: {"flake.nix"}}[kind], nil
+}
 
 // Recipe is what an environment is made from.
 type Recipe struct {
@@ -47,7 +68,7 @@ type Recipe struct {
 	Lock     string            `json:"lock"`             // name of the lock file without folders, or the reference of an image
 	Path     string            `json:"path,omitempty"`   // of a SIF file
 	Python   string            `json:"python,omitempty"` // such as "3.11" or "3.11.7", where it was given
-	Extras   []string          `json:"extras,omitempty"` // of a uv.lock's project, and
+	Extras   []string          `json:"extras,omitempty"` // of a uv.lock's project or a pylock.toml, and
 	Groups   []string          `json:"groups,omitempty"` // of its dependencies
 	Platform string            `json:"platform"`
 	Sizes    map[string]int    `json:"sizes,omitempty"` // of Files, in a text
@@ -94,16 +115,17 @@ func (r Recipe) Manifest() (m libraries.Manifest, err error) {
 	if !ok {
 		return m, fmt.Errorf("there is no platform %q: %s are known", r.Platform, strings.Join(slices.Sorted(maps.Keys(platforms)), ", "))
 	}
+	chooses := r.Kind == UV || r.Kind == Pylock
 	if r.Python != "" && !pythonVersion.MatchString(r.Python) {
 		return m, fmt.Errorf("%q is not a version of Python such as 3.11 or 3.11.7", r.Python)
 	}
-	if r.Python != "" && r.Kind != UV && r.Kind != Requirements {
+	if r.Python != "" && r.Kind != Requirements && !chooses {
 		return m, fmt.Errorf("the lock of %s has its own Python: leave out python", r.Kind)
 	}
-	if len(r.Extras)+len(r.Groups) > 0 && r.Kind != UV {
-		return m, fmt.Errorf("extras and groups are of a uv.lock; the lock of %s is taken whole", r.Kind)
+	if len(r.Extras)+len(r.Groups) > 0 && !chooses {
+		return m, fmt.Errorf("extras and groups are of a uv.lock or a pylock.toml; the lock of %s is taken whole", r.Kind)
 	}
-	read, ok := map[string]func(platform) (libraries.Manifest, error){UV: r.uv, Requirements: r.requirements, Conda: r.conda, Image: r.image, Nix: r.nix}[r.Kind]
+	read, ok := map[string]func(platform) (libraries.Manifest, error){UV: r.uv, Pylock: r.pylock, Requirements: r.requirements, Conda: r.conda, Image: r.image, Nix: r.nix}[r.Kind]
 	if !ok {
 		return m, fmt.Errorf("this redsi knows no environments of %q", r.Kind)
 	}

@@ -92,7 +92,7 @@ func pinned(line string, values markers) (d libraries.Distribution, here bool, e
 	}
 	version := pin.FindStringSubmatch(need.Constraint)
 	if at != nil {
-		version = versioned.FindStringSubmatch(uvFile{URL: at[2]}.name())
+		version = versioned.FindStringSubmatch(lockFile{URL: at[2]}.name())
 	}
 	switch {
 	case at != nil && isHere(at[2]):

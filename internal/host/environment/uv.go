@@ -19,8 +19,11 @@ import (
 const project = "pyproject.toml"
 
 type uvLock struct {
-	Version  int         `toml:"version"`
-	Requires string      `toml:"requires-python"`
+	Version  int    `toml:"version"`
+	Requires string `toml:"requires-python"`
+	Manifest struct {
+		Requires []uvRequirement `toml:"requirements"` // of a script
+	} `toml:"manifest"`
 	Packages []uvPackage `toml:"package"`
 }
 
@@ -32,8 +35,8 @@ type uvPackage struct {
 	Needs    []uvNeed            `toml:"dependencies"`
 	Extras   map[string][]uvNeed `toml:"optional-dependencies"`
 	Groups   map[string][]uvNeed `toml:"dev-dependencies"`
-	Sdist    *uvFile             `toml:"sdist"`
-	Wheels   []uvFile            `toml:"wheels"`
+	Sdist    *lockFile           `toml:"sdist"`
+	Wheels   []lockFile          `toml:"wheels"`
 	Metadata struct {
 		Requires []uvRequirement            `toml:"requires-dist"`
 		Groups   map[string][]uvRequirement `toml:"requires-dev"`
@@ -41,8 +44,10 @@ type uvPackage struct {
 }
 
 type uvRequirement struct {
-	Name      string `toml:"name"`
-	Specifier string `toml:"specifier"`
+	Name      string   `toml:"name"`
+	Specifier string   `toml:"specifier"`
+	Marker    string   `toml:"marker"`
+	Extras    []string `toml:"extras"`
 }
 
 type uvNeed struct {
@@ -53,16 +58,29 @@ type uvNeed struct {
 	Extra   []string       `toml:"extra"`
 }
 
-type uvFile struct {
-	URL      string `toml:"url"`
-	Path     string `toml:"path"`
-	Filename string `toml:"filename"`
-	Hash     string `toml:"hash"`
+// lockFile is a file of a package, of a uv.lock or, with Name and Hashes, of a pylock.toml.
+type lockFile struct {
+	URL      string            `toml:"url"`
+	Path     string            `toml:"path"`
+	Filename string            `toml:"filename"`
+	Hash     string            `toml:"hash"`
+	Name     string            `toml:"name"`
+	Hashes   map[string]string `toml:"hashes"`
+}
+
+// hash is the one of a file that counts, such as "sha256:…"; "" if an installer takes none of them.
+func (f lockFile) hash() string {
+	for _, by := range []string{"sha256", "sha512", "sha384"} {
+		if h := f.Hashes[by]; h != "" {
+			return by + ":" + h
+		}
+	}
+	return f.Hash
 }
 
 // name is that of the file without folders.
-func (f uvFile) name() string {
-	name, _, _ := strings.Cut(cmp.Or(f.URL, f.Filename, f.Path), "#")
+func (f lockFile) name() string {
+	name, _, _ := strings.Cut(cmp.Or(f.Name, f.URL, f.Filename, f.Path), "#")
 	name = name[strings.LastIndexByte(name, '/')+1:]
 	if plain, err := url.PathUnescape(name); err == nil {
 		return plain
@@ -70,8 +88,8 @@ func (f uvFile) name() string {
 	return name
 }
 
-// uv is the manifest of a uv.lock: what the project beside it needs, with the extras and groups
-// that were chosen.
+// uv is the manifest of a uv.lock: what the project or script beside it needs, with the extras and
+// groups that were chosen.
 func (r Recipe) uv(on platform) (m libraries.Manifest, err error) {
 	text, err := r.file(r.Lock)
 	if err != nil {
@@ -82,15 +100,12 @@ func (r Recipe) uv(on platform) (m libraries.Manifest, err error) {
 		return m, fmt.Errorf("%s is not a lock of uv: %w", r.Lock, err)
 	}
 	if lock.Version != 1 {
-		return m, fmt.Errorf("%s is no uv.lock of version 1: lock by uv lock, or give requirements = \"FILE\" what uv export or uv pip compile --generate-hashes writes", r.Lock)
+		return m, fmt.Errorf("%s is no uv.lock of version 1: lock by uv lock, or give pylock = \"pylock.toml\", which pip, pdm and poetry write, or requirements = \"FILE\", which uv pip compile --generate-hashes writes", r.Lock)
 	}
-	root := slices.IndexFunc(lock.Packages, func(p uvPackage) bool {
-		return p.Source["virtual"] == "." || p.Source["editable"] == "." || p.Source["directory"] == "."
-	})
-	if root < 0 {
-		return m, fmt.Errorf("%s has no project that is in its own folder: give requirements = \"FILE\" what uv export --package NAME --no-emit-workspace writes", r.Lock)
+	top, err := r.top(lock)
+	if err != nil {
+		return m, err
 	}
-	top := lock.Packages[root]
 	if err := r.matches(lock, top); err != nil {
 		return m, err
 	}
@@ -122,6 +137,24 @@ func (r Recipe) uv(on platform) (m libraries.Manifest, err error) {
 		return m, fmt.Errorf("%s: %w", r.Lock, err)
 	}
 	return libraries.Manifest{Python: python, Distributions: w.out}, nil
+}
+
+// top is the project in the lock's folder, or what the lock has of its script.
+func (r Recipe) top(lock uvLock) (top uvPackage, err error) {
+	if scriptOf(r.Lock) != "" {
+		top.Metadata.Requires = lock.Manifest.Requires
+		for _, q := range lock.Manifest.Requires {
+			top.Needs = append(top.Needs, uvNeed{Name: q.Name, Marker: q.Marker, Extra: q.Extras})
+		}
+		return top, nil
+	}
+	root := slices.IndexFunc(lock.Packages, func(p uvPackage) bool {
+		return p.Source["virtual"] == "." || p.Source["editable"] == "." || p.Source["directory"] == "."
+	})
+	if root < 0 {
+		return top, fmt.Errorf("%s has no project that is in its own folder: give requirements = \"FILE\" what uv export --package NAME --no-emit-workspace writes", r.Lock)
+	}
+	return lock.Packages[root], nil
 }
 
 // uvWalk follows what packages need.
@@ -203,43 +236,55 @@ func (w *uvWalk) distribution(p uvPackage) (d libraries.Distribution, err error)
 			return d, fmt.Errorf("%s is taken from %v, %w", p.Name, at, errHere)
 		}
 	}
-	var hashes []string
-	var files []uvFile
 	if git, ok := p.Source["git"]; ok {
 		if _, commit, _ := strings.Cut(fmt.Sprint(git), "#"); commit == "" {
 			return d, fmt.Errorf("%s is taken from %v without a commit; make the lock anew: uv lock", p.Name, git)
 		}
-		hashes = append(hashes, fmt.Sprint(git))
+		d.Files = hashesOf([]string{fmt.Sprint(git)})
+		return d, nil
 	}
-	for _, f := range p.Wheels {
-		if w.on.takes(f.name(), w.full) {
-			files = append(files, f)
-		}
-	}
-	if len(hashes)+len(files) == 0 && p.Sdist != nil {
-		files = append(files, *p.Sdist)
+	d.Files, err = w.on.chosen(p.Name+" "+p.Version, w.full, p.Wheels, p.Sdist)
+	return d, err
+}
+
+// chosen is the digest of the files from which a package is installed: the wheels that a Python
+// on a platform takes, else the source.
+func (on platform) chosen(what, full string, wheels []lockFile, sdist *lockFile) (string, error) {
+	var hashes []string
+	files := slices.DeleteFunc(slices.Clone(wheels), func(f lockFile) bool { return !on.takes(f.name(), full) })
+	if len(files) == 0 && sdist != nil {
+		files = append(files, *sdist)
 	}
 	for _, f := range files {
 		switch {
-		case f.Path != "" && f.URL == "":
-			return d, fmt.Errorf("%s is taken from %s, %w", p.Name, f.Path, errHere)
-		case f.Hash == "":
-			return d, fmt.Errorf("%s %s has no hash of %s, so another file of that name would go unnoticed: its index gives none; lock it from an index that does (a page of links needs #sha256=… at each)", p.Name, p.Version, f.name())
+		case f.URL == "" || isHere(f.URL):
+			return "", fmt.Errorf("%s is taken from %s, %w", what, cmp.Or(f.URL, f.Path, "nowhere"), errHere)
+		case f.hash() == "":
+			return "", fmt.Errorf("%s has no hash of %s, so another file of that name would go unnoticed: its index gives none; lock it from an index that does (a page of links needs #sha256=… at each)", what, f.name())
 		}
-		hashes = append(hashes, f.Hash)
+		hashes = append(hashes, f.hash())
 	}
 	if len(hashes) == 0 {
-		return d, fmt.Errorf("%s %s has no file for this platform and Python %s", p.Name, p.Version, strings.TrimSuffix(w.full, newest))
+		return "", fmt.Errorf("%s has no file for this platform and Python %s", what, strings.TrimSuffix(full, newest))
 	}
-	d.Files = hashesOf(hashes)
-	return d, nil
+	return hashesOf(hashes), nil
 }
 
-// matches refuses a lock that was made of another pyproject.toml than the one beside it.
+// matches refuses a lock that was made of another pyproject.toml, or script, than the one beside it.
 func (r Recipe) matches(lock uvLock, top uvPackage) error {
+	project, again := project, "uv lock"
+	script := scriptOf(r.Lock)
+	if script != "" {
+		project, again = script, "uv lock --script "+script
+	}
 	text, err := r.file(project)
-	if err != nil {
+	switch {
+	case script != "" && err != nil:
+		return fmt.Errorf("%s says nowhere what it needs: it has no block # /// script, which uv add --script writes", script)
+	case err != nil:
 		return err
+	case script != "":
+		text = scriptProject(text)
 	}
 	var p struct {
 		Project struct {
@@ -266,8 +311,8 @@ func (r Recipe) matches(lock uvLock, top uvPackage) error {
 	for name := range p.Tool.UV.Sources {
 		elsewhere[pypi.CanonPackageName(name)] = true
 	}
-	asks, has := map[string]string{}, map[string]string{top.Name: ""} // what is written, by its one form
-	wanted := append(slices.Collect(maps.Values(p.Project.Extras)), p.Project.Needs, p.Tool.UV.Dev, []string{top.Name})
+	asks, has := map[string]string{top.Name: ""}, map[string]string{top.Name: ""} // what is written, by its one form
+	wanted := append(slices.Collect(maps.Values(p.Project.Extras)), p.Project.Needs, p.Tool.UV.Dev)
 	for _, group := range p.Groups {
 		for _, of := range group {
 			if text, ok := of.(string); ok { // else it includes another group
@@ -308,7 +353,7 @@ func (r Recipe) matches(lock uvLock, top uvPackage) error {
 		return nil
 	}
 	slices.Sort(differ)
-	return fmt.Errorf("%s does not match the %s beside it: %s; make it anew: uv lock", r.Lock, project, strings.Join(differ, "; "))
+	return fmt.Errorf("%s does not match the %s beside it: %s; make it anew: %s", r.Lock, project, strings.Join(differ, "; "), again)
 }
 
 // wants is a requirement in one form.

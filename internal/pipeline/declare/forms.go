@@ -92,14 +92,15 @@ func checkPublish(p PublishForm) error {
 
 // EnvironmentForm is what an environment block may have.
 type EnvironmentForm struct {
-	UV           string   `hcl:"uv,optional" help:"A uv.lock that stands beside its pyproject.toml."`
+	UV           string   `hcl:"uv,optional" help:"A uv.lock that stands beside its pyproject.toml, or a script's beside it, such as \"fit.py.lock\"."`
+	Pylock       string   `hcl:"pylock,optional" help:"A pylock.toml, as uv export, pip lock, pdm and poetry write it."`
 	Requirements string   `hcl:"requirements,optional" help:"A requirements.txt whose packages all have versions and hashes."`
 	Conda        string   `hcl:"conda,optional" help:"A conda-lock.yml or a pixi.lock."`
 	Image        string   `hcl:"image,optional" help:"An image by its digest, such as \"docker.io/library/python@sha256:…\", or a .sif file."`
 	Nix          string   `hcl:"nix,optional" help:"A flake.lock that stands beside its flake.nix."`
-	Python       string   `hcl:"python,optional" help:"The Python of uv or requirements, such as \"3.11\". Default: the oldest that the lock is for."`
-	Extras       []string `hcl:"extras,optional" help:"Of uv: optional dependencies of the project that are installed too."`
-	Groups       []string `hcl:"groups,optional" help:"Of uv: dependency groups that are installed too, such as \"dev\"."`
+	Python       string   `hcl:"python,optional" help:"The Python of uv, pylock or requirements, such as \"3.11\". Default: the oldest that the lock is for."`
+	Extras       []string `hcl:"extras,optional" help:"Of uv and pylock: optional dependencies of the project that are installed too."`
+	Groups       []string `hcl:"groups,optional" help:"Of uv and pylock: dependency groups that are installed too, such as \"dev\"."`
 	Platform     string   `hcl:"platform,optional" help:"What the lock is read for, such as \"linux-x86_64\". Default: this machine's."`
 }
 

@@ -31,7 +31,7 @@ type Paper struct {
 	Affiliations map[string]string `hcl:"affiliations,optional" help:"The affiliation of each author, by name." json:"affiliations,omitempty"`
 }
 
-var doiForm = regexp.MustCompile(`^10\.[0-9]{4,9}/[!-~]+$`)
+var doiForm = regexp.MustCompile(`^10\.[0-9]{4,9}(\.[0-9]+)*/[!-~]+$`)
 
 // IsDOI reports whether s is a DOI as it stands, without an address before it.
 func IsDOI(s string) bool { return doiForm.MatchString(s) }
@@ -55,6 +55,20 @@ func checkPaper(p Paper) error {
 	}
 	if p.URL != "" && !isAddress(p.URL, "https", "http", "ftp", "sftp") {
 		bad("url", "%q is no address, which begins with https://; a DOI belongs in doi.", p.URL)
+	}
+	for i, name := range p.Authors {
+		family, given, split := strings.Cut(name, ",")
+		switch path := schema.Show([]any{"authors", i}); {
+		case strings.TrimSpace(family) == "" || split && strings.TrimSpace(given) == "":
+			bad(path, "An author is written \"Family, Given\" or by one name; %q lacks a part.", name)
+		case slices.Index(p.Authors, name) < i:
+			bad(path, "%q is an author already: two of one name are told apart by more of it.", name)
+		}
+	}
+	for i, word := range p.Keywords {
+		if strings.TrimSpace(word) == "" {
+			bad(schema.Show([]any{"keywords", i}), "A keyword has a text.")
+		}
 	}
 	byAuthor := func(attribute string, texts map[string]string, wrong func(text string) bool) {
 		for _, name := range syntax.Keys(texts) {

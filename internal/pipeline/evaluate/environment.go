@@ -30,7 +30,7 @@ func (f *frame) environment(n *declare.Node, ctx *hcl.EvalContext) {
 	}
 	r := environment.Recipe{Format: environment.Format, Platform: cmp.Or(x.Platform, environment.Here()), Python: x.Python, Extras: x.Extras, Groups: x.Groups}
 	given := 0
-	for i, lock := range []string{x.UV, x.Requirements, x.Conda, x.Image, x.Nix} {
+	for i, lock := range []string{x.UV, x.Pylock, x.Requirements, x.Conda, x.Image, x.Nix} {
 		if lock != "" {
 			given, r.Kind, r.Lock = given+1, environment.Kinds[i], lock
 		}
@@ -72,12 +72,16 @@ func readLock(l *language.Files, dir string, r *environment.Recipe) (err error) 
 		return err
 	}
 	r.Lock, r.Files = path.Base(name), map[string]string{}
-	for _, file := range append([]string{r.Lock}, environment.Beside[r.Kind]...) {
+	beside, err := environment.Beside(r.Kind, r.Lock)
+	if err != nil {
+		return err
+	}
+	for _, file := range append([]string{r.Lock}, beside...) {
 		b, err := l.ReadBeside(dir, path.Join(path.Dir(name), file))
 		if err != nil {
 			return err
 		}
-		r.Files[file] = string(b)
+		r.Add(file, string(b))
 	}
 	return nil
 }

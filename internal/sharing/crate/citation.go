@@ -109,8 +109,11 @@ func authors(b *bytes.Buffer, indent string, all []Author) {
 	}
 }
 
+// unprintable are characters that YAML takes escaped alone, and JSON as they are, too.
+var unprintable = regexp.MustCompile(`[\x{7f}-\x{9f}\x{fffe}\x{ffff}]`)
+
 // quoted is a text in YAML, which accepts JSON strings.
 func quoted(s string) string {
 	b, _ := values.JSON(s, "") // a string always encodes
-	return string(b)
+	return unprintable.ReplaceAllStringFunc(string(b), func(c string) string { return fmt.Sprintf(`\u%04x`, []rune(c)[0]) })
 }

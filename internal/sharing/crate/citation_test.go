@@ -28,6 +28,7 @@ func TestCitationForms(t *testing.T) {
 		"\nlicense: \"MIT\"\n":       func(w *Work) { w.License = "mit" },
 		"\nlicense-url: \"https://spdx.org/licenses/CDLA-Permissive-2.0\"\n":                      func(w *Work) { w.License = "CDLA-Permissive-2.0" },
 		"\nlicense-url: \"https://example.org/license\"\n":                                        func(w *Work) { w.License = "https://example.org/license" },
+		"\ntitle: \"A\\u007f \\u009d\\ufffe é\"\n":                                                func(w *Work) { w.Title = "A\x7f \u009d\ufffe é" },
 		"\nkeywords:\n  - \"a\"\n  - \"b\"\nauthors:":                                             func(w *Work) { w.Keywords = []string{"a", "b", "a"} },
 		"\nidentifiers:\n  - type: other\n    value: \"https://doi.org/" + odd + "\"\n":           func(w *Work) { w.DOI = odd },
 		"\n    identifiers:\n      - type: other\n        value: \"https://doi.org/" + odd + "\"": func(w *Work) { w.Paper = odd },

@@ -49,6 +49,10 @@ func (h *Env) make(ctx context.Context, w Wanted) (err error) {
 	switch w.Recipe.Kind {
 	case environment.UV:
 		h.Program, err = m.uv(ctx)
+	case environment.Pylock:
+		if _, err = m.one("uv"); err == nil {
+			h.Program, err = m.requirements(ctx)
+		}
 	case environment.Requirements:
 		h.Program, err = m.requirements(ctx)
 	case environment.Conda:

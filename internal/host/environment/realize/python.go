@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/redsi/redsi/internal/host/environment"
 )
 
 // copied keeps what is edited in an environment out of uv's cache, and so out of others.
@@ -20,21 +22,21 @@ func (m maker) uv(ctx context.Context) (string, error) {
 	}
 	python := m.Packages.Manifest.Python
 	env := maps.Clone(copied)
-	env["UV_PROJECT_ENVIRONMENT"] = m.dir
-	argv := []string{"uv", "sync", "--frozen", "--no-install-project", "--no-default-groups", "--compile-bytecode", "--python", python}
-	for _, name := range m.Recipe.Extras {
-		argv = append(argv, "--extra", name)
+	argv := []string{"uv", "sync", "--frozen", "--compile-bytecode", "--python", python}
+	if script := m.Recipe.Script(); script != "" {
+		env["VIRTUAL_ENV"] = m.dir
+		argv = append(argv, "--active", "--script", script)
+	} else {
+		env["UV_PROJECT_ENVIRONMENT"] = m.dir
+		argv = append(argv, "--no-install-project", "--no-default-groups")
 	}
-	for _, name := range m.Recipe.Groups {
-		argv = append(argv, "--group", name)
-	}
-	if err := m.run(ctx, env, argv...); err != nil {
+	if err := m.run(ctx, env, append(argv, m.Recipe.Options()...)...); err != nil {
 		return "", fmt.Errorf("%w\n(wanted: Python %s; another one that requires-python admits is chosen by python = \"VERSION\")", err, python)
 	}
 	return versionOf("uv"), nil
 }
 
-// requirements installs the file by uv, or by the pip of a Python of that version.
+// requirements installs the file, or a pylock.toml, by uv, or by the pip of a Python of that version.
 func (m maker) requirements(ctx context.Context) (string, error) {
 	python := m.Packages.Manifest.Python
 	file := m.Recipe.Lock
@@ -42,7 +44,12 @@ func (m maker) requirements(ctx context.Context) (string, error) {
 		if err := m.run(ctx, copied, "uv", "venv", "--no-project", "--python", python, m.dir); err != nil {
 			return "", err
 		}
-		return versionOf("uv"), m.run(ctx, copied, "uv", "pip", "install", "--python", m.bin("python"), "--require-hashes", "--no-deps", "--compile-bytecode", "-r", file)
+		argv := append([]string{"uv", "pip", "install", "--python", m.bin("python"), "--require-hashes", "--no-deps", "--compile-bytecode", "-r", file}, m.Recipe.Options()...)
+		env := maps.Clone(copied)
+		if m.Recipe.Kind == environment.Pylock {
+			env["UV_PREVIEW_FEATURES"] = "pylock" // without a warning
+		}
+		return versionOf("uv"), m.run(ctx, env, argv...)
 	}
 	base, err := pythonAt(python)
 	if err != nil {

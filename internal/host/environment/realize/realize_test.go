@@ -78,6 +78,41 @@ func uvRecipe(t *testing.T, x *indextest.Index) string {
 	return recipeOf(t, environment.UV, "uv.lock", map[string]string{"uv.lock": read(t, filepath.Join(dir, "uv.lock")), "pyproject.toml": read(t, filepath.Join(dir, "pyproject.toml"))})
 }
 
+// pylockRecipe is that of the same project, exported, with beta in a group as pdm writes it.
+func pylockRecipe(t *testing.T, x *indextest.Index) string {
+	t.Helper()
+	dir := t.TempDir()
+	lock(t, x, dir, "alpha")
+	cmd := exec.Command("uv", "export", "--format", "pylock.toml", "--frozen", "--no-emit-project", "-o", "pylock.cpu.toml")
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("uv export: %v\n%s", err, out)
+	}
+	text := strings.NewReplacer("[[packages]]\nname = \"alpha\"\n", "[[packages]]\nname = \"alpha\"\nmarker = \"'default' in dependency_groups\"\n",
+		"[[packages]]\nname = \"beta\"\n", "[[packages]]\nname = \"beta\"\nmarker = \"'dev' in dependency_groups\"\n",
+		"created-by", "default-groups = [\"default\"]\ndependency-groups = [\"default\", \"dev\"]\ncreated-by").Replace(read(t, filepath.Join(dir, "pylock.cpu.toml")))
+	r := environment.Recipe{Format: environment.Format, Kind: environment.Pylock, Lock: "pylock.cpu.toml", Platform: environment.Here(), Python: indextest.Python(t),
+		Groups: []string{"dev"}, Files: map[string]string{"pylock.cpu.toml": text}}
+	return uvText(t, r)
+}
+
+// scriptRecipe is that of a script that needs alpha.
+func scriptRecipe(t *testing.T, x *indextest.Index) string {
+	t.Helper()
+	dir := t.TempDir()
+	script := fmt.Sprintf("# /// script\n# requires-python = \">=%s\"\n# dependencies = [\"alpha\"]\n# ///\nimport alpha\n", indextest.Python(t))
+	filetest.Write(t, filepath.Join(dir, "fit.py"), script)
+	cmd := exec.Command("uv", "lock", "--script", "fit.py", "--default-index", x.URL)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("uv lock: %v\n%s", err, out)
+	}
+	r := environment.Recipe{Format: environment.Format, Kind: environment.UV, Lock: "fit.py.lock", Platform: environment.Here(), Python: indextest.Python(t), Files: map[string]string{}}
+	r.Add("fit.py", script)
+	r.Add("fit.py.lock", read(t, filepath.Join(dir, "fit.py.lock")))
+	return uvText(t, r)
+}
+
 // setup sets the variables that uv, or pip, is run with.
 func setup(t *testing.T, uv bool) {
 	t.Helper()
@@ -148,14 +183,19 @@ func python(t *testing.T, h *realize.Env, code string) string {
 // Each way to an environment of Python has the packages of its lock and their licences; the
 // second use finds it and asks nobody.
 func TestPython(t *testing.T) {
-	for name, uv := range map[string]bool{"uv": true, "requirements by uv": true, "requirements by pip": false} {
+	for name, uv := range map[string]bool{"uv": true, "pylock": true, "script": true, "requirements by uv": true, "requirements by pip": false} {
 		t.Run(name, func(t *testing.T) {
 			setup(t, uv)
 			x := indextest.Serve(t, two...)
 			recipe := ""
-			if name == "uv" {
+			switch name {
+			case "uv":
 				recipe = uvRecipe(t, x)
-			} else {
+			case "pylock":
+				recipe = pylockRecipe(t, x)
+			case "script":
+				recipe = scriptRecipe(t, x)
+			default:
 				recipe = recipeOf(t, environment.Requirements, "requirements.txt", map[string]string{"requirements.txt": requirements(x)})
 			}
 			h, said, err := use(t, new(realize.Environments), recipe)

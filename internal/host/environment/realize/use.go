@@ -69,7 +69,7 @@ func (h *Env) Start(run *command.Run) {
 	case environment.Image:
 		h.engine(run)
 		return
-	case environment.UV, environment.Requirements:
+	case environment.UV, environment.Pylock, environment.Requirements:
 		run.Env["VIRTUAL_ENV"] = h.Dir
 	case environment.Conda:
 		run.Env["CONDA_PREFIX"] = h.Dir

@@ -13,8 +13,8 @@ import (
 )
 
 // markers are the values of an environment marker's variables, of PEP 508. Those that differ from
-// machine to machine are empty; extra, extras
-// and dependency_groups have all that are chosen, each between bars.
+// machine to machine are empty; extra, extras and dependency_groups have all that are chosen, each
+// between bars.
 type markers map[string]string
 
 func (on platform) values(full string) markers {

@@ -156,6 +156,8 @@ func (r *race) round(ctx context.Context, key string, replace bool, writers []mi
 
 // end deletes what the race wrote; what it cannot delete does no harm.
 func (r *race) end(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), raceTime)
+	defer cancel()
 	for o := range r.b.core.ListObjectsIter(ctx, r.b.cfg.Bucket, minio.ListObjectsOptions{Prefix: r.folder, Recursive: true}) {
 		if o.Err != nil || r.b.remove(ctx, o.Key) != nil {
 			return

@@ -92,7 +92,7 @@ func (b *bucket) judge(ctx context.Context, anew bool) (*verdict, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer r.end(context.WithoutCancel(ctx))
+	defer r.end(ctx)
 	v = &verdict{Endpoint: b.cfg.Endpoint, Server: server, Tried: time.Now().UTC().Truncate(time.Second)}
 	if v.Create, err = r.run(ctx, false); err != nil {
 		return nil, err

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
-	"errors"
-	"io"
 	mrand "math/rand/v2"
 	"net/http"
 	"time"
@@ -56,13 +54,9 @@ func (b *bucket) Replace(ctx context.Context, path string, old, data []byte) err
 		return b.explain("try the server", err)
 	}
 	defer done()
-	o, etag, err := b.openObject(ctx, b.key(path))
+	there, etag, err := b.read(ctx, b.key(path), len(old))
 	if err != nil {
 		return err
-	}
-	there, err := io.ReadAll(io.LimitReader(o, int64(len(old))+1))
-	if err = errors.Join(err, o.Close()); err != nil {
-		return b.explain("read", err)
 	}
 	won := false
 	if bytes.Equal(there, old) {

@@ -44,6 +44,16 @@ func (b *bucket) openObject(ctx context.Context, key string) (o *readers.Resumin
 		Wait: func(n int) time.Duration { return min(pauseMost, 50*time.Millisecond<<n) }}, info.ETag, nil
 }
 
+// read has so many bytes of an object at most, and one more if it has more, and its version.
+func (b *bucket) read(ctx context.Context, key string, most int) (data []byte, etag string, err error) {
+	o, etag, err := b.openObject(ctx, key)
+	if err != nil {
+		return nil, "", err
+	}
+	data, err = io.ReadAll(io.LimitReader(o, int64(most)+1))
+	return data, etag, b.explain("read", errors.Join(err, o.Close()))
+}
+
 func (b *bucket) get(ctx context.Context, key string, opts minio.GetObjectOptions) (io.ReadCloser, minio.ObjectInfo, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	rc, info, _, err := b.core.GetObject(ctx, b.cfg.Bucket, key, opts)

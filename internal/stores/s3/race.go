@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"sync"
 	"time"
@@ -126,11 +125,11 @@ func (r *race) round(ctx context.Context, key string, replace bool, writers []mi
 	errs := each(writers, func(i int, w minio.Core) error {
 		opts := minio.PutObjectOptions{DisableContentSha256: true} // as put
 		condition(&opts)
-		body := bytes.Repeat([]byte{byte('a' + i)}, raceBody)
+		body := bodyOf(i)
 		_, err := w.PutObject(ctx, r.b.cfg.Bucket, key, bytes.NewReader(body), raceBody, "", artifacts.Sum(body).Hex(), opts)
 		return err
 	})
-	won := map[byte]bool{}
+	winner := 0 // the last of them
 	for i, e := range errs {
 		switch minio.ToErrorResponse(e).StatusCode {
 		case http.StatusPreconditionFailed, http.StatusConflict, http.StatusNotFound:
@@ -141,18 +140,21 @@ func (r *race) round(ctx context.Context, key string, replace bool, writers []mi
 				err = e
 				continue
 			}
-			won[byte('a'+i)] = true
+			winners, winner = winners+1, i
 		}
 	}
-	if len(won) > 1 || err != nil {
-		return len(won), len(won) > 1, err
+	if winners > 1 || err != nil {
+		return winners, winners > 1, err
 	}
-	if len(won) == 0 {
+	if winners == 0 {
 		return 0, false, errors.Join(errors.New("none of the writers won"), errs[0])
 	}
-	stayed, err := r.b.read(ctx, key)
-	return 1, err == nil && (len(stayed) != raceBody || !won[stayed[0]]), err
+	stayed, _, err := r.b.read(ctx, key, raceBody)
+	return 1, err == nil && !bytes.Equal(stayed, bodyOf(winner)), err
 }
+
+// bodyOf is what a writer puts.
+func bodyOf(writer int) []byte { return bytes.Repeat([]byte{byte('a' + writer)}, raceBody) }
 
 // end deletes what the race wrote; what it cannot delete does no harm.
 func (r *race) end(ctx context.Context) {
@@ -163,14 +165,4 @@ func (r *race) end(ctx context.Context) {
 			return
 		}
 	}
-}
-
-// read has the bytes of a small object.
-func (b *bucket) read(ctx context.Context, key string) ([]byte, error) {
-	o, _, err := b.openObject(ctx, key)
-	if err != nil {
-		return nil, err
-	}
-	data, err := io.ReadAll(o)
-	return data, errors.Join(err, o.Close())
 }

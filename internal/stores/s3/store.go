@@ -134,8 +134,25 @@ func (b *bucket) verdict(key string, err error) error {
 	return b.explain("read", err)
 }
 
-func (b *bucket) probe(whole context.Context) error {
-	ctx, cancel := context.WithTimeout(whole, openTimeout)
+func (b *bucket) probe(ctx context.Context) error {
+	if err := b.reach(ctx); err != nil || b.cfg.OneWriter {
+		return err
+	}
+	// Who may only read, and who wants to free space of a full disk, gets no verdict
+	// here: Create asks again.
+	v, err := b.judge(ctx, false)
+	if err == nil {
+		err = v.ofCreate()
+	}
+	if _, is := errors.AsType[*artifacts.RefusedError](err); is {
+		return b.explain("open the store", err)
+	}
+	return nil
+}
+
+// reach fails unless the bucket can be listed, and soon.
+func (b *bucket) reach(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
 	for o := range b.core.ListObjectsIter(ctx, b.cfg.Bucket, minio.ListObjectsOptions{Prefix: b.key("blobs/"), MaxKeys: 1}) {
 		if o.Err != nil {
@@ -143,18 +160,6 @@ func (b *bucket) probe(whole context.Context) error {
 		}
 	}
 	if err := context.Cause(ctx); err != nil {
-		return b.explain("open the store", err)
-	}
-	if b.cfg.OneWriter {
-		return nil
-	}
-	// Who may only read, and who wants to free space of a full disk, gets no verdict
-	// here: Create asks again.
-	v, err := b.judge(whole, false)
-	if err == nil {
-		err = v.ofCreate()
-	}
-	if _, is := errors.AsType[*artifacts.RefusedError](err); is {
 		return b.explain("open the store", err)
 	}
 	return nil

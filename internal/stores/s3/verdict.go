@@ -48,15 +48,15 @@ func (b *bucket) Rivals(ctx context.Context) (string, error) {
 	return said, nil
 }
 
-const useOther = "AWS S3, versitygw 1.8.0, SeaweedFS 4.48 and MinIO of 2026-02-12 let one win: use one of those, or a directory"
+const useOther = "AWS S3, versitygw 1.8.0, SeaweedFS 4.48 and MinIO of 2026-02-12 let one win: use one of those, or a directory, " +
+	"or say writers=one in the URL if no two processes ever write at once"
 
 // ofCreate refuses a server on which two writers can both be the first.
 func (v *verdict) ofCreate() error {
 	if !v.Create.Bad {
 		return nil
 	}
-	return &artifacts.RefusedError{Err: fmt.Errorf("the server lets several writers at once be the first (%s), so two runs could each take their own result for the stored one; "+
-		"%s, or say writers=one in the URL if no two processes ever write at once", v.Create, useOther)}
+	return &artifacts.RefusedError{Err: fmt.Errorf("the server lets several writers at once be the first (%s), so two runs could each take their own result for the stored one; %s", v.Create, useOther)}
 }
 
 // ofReplace refuses to replace a record where two writers could both do that.
@@ -69,8 +69,7 @@ func (v *verdict) ofReplace() error {
 }
 
 // errUnconditional refuses a server on which the second writer is the first, too.
-var errUnconditional = &artifacts.RefusedError{Err: errors.New("the server ignores If-None-Match on writes, so two writers of a result could both be the first; " +
-	useOther + ", or say writers=one in the URL if no two processes ever write at once")}
+var errUnconditional = &artifacts.RefusedError{Err: errors.New("the server ignores If-None-Match on writes, so two writers of a result could both be the first; " + useOther)}
 
 // judge has a verdict on the server: the one that the store keeps, or that of a race, if there is
 // none of this server, or another is wanted anew.

@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -38,79 +36,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func wanted(recipe string) (w realize.Wanted, err error) {
-	r, err := environment.Parse([]byte(recipe))
-	if err != nil {
-		return w, err
-	}
-	m, err := r.Manifest()
-	if err != nil {
-		return w, err
-	}
-	e, err := m.As("environment.py")
-	if err != nil {
-		return w, err
-	}
-	return realize.Want("environment.py", []byte(recipe), e.Text)
-}
-
-func recipeOf(t *testing.T, kind, lock string, files map[string]string) string {
-	t.Helper()
-	r := environment.Recipe{Format: environment.Format, Kind: kind, Lock: lock, Platform: environment.Here(), Files: files}
-	if kind != environment.Conda {
-		r.Python = indextest.Python(t)
-	}
-	text, err := r.Text()
-	errtest.None(t, err)
-	return string(text)
-}
-
 var two = []indextest.Package{
 	{Name: "alpha", Version: "1.0", Needs: []string{"beta>=2"}, Licence: "MIT", Code: "import beta"},
 	{Name: "beta", Version: "2.0", Licence: "Apache-2.0"},
-}
-
-// uvRecipe is that of a project that needs alpha.
-func uvRecipe(t *testing.T, x *indextest.Index) string {
-	t.Helper()
-	dir := t.TempDir()
-	lock(t, x, dir, "alpha")
-	return recipeOf(t, environment.UV, "uv.lock", map[string]string{"uv.lock": read(t, filepath.Join(dir, "uv.lock")), "pyproject.toml": read(t, filepath.Join(dir, "pyproject.toml"))})
-}
-
-// pylockRecipe is that of the same project, exported, with beta in a group as pdm writes it.
-func pylockRecipe(t *testing.T, x *indextest.Index) string {
-	t.Helper()
-	dir := t.TempDir()
-	lock(t, x, dir, "alpha")
-	cmd := exec.Command("uv", "export", "--format", "pylock.toml", "--frozen", "--no-emit-project", "-o", "pylock.cpu.toml")
-	cmd.Dir = dir
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("uv export: %v\n%s", err, out)
-	}
-	text := strings.NewReplacer("[[packages]]\nname = \"alpha\"\n", "[[packages]]\nname = \"alpha\"\nmarker = \"'default' in dependency_groups\"\n",
-		"[[packages]]\nname = \"beta\"\n", "[[packages]]\nname = \"beta\"\nmarker = \"'dev' in dependency_groups\"\n",
-		"created-by", "default-groups = [\"default\"]\ndependency-groups = [\"default\", \"dev\"]\ncreated-by").Replace(read(t, filepath.Join(dir, "pylock.cpu.toml")))
-	r := environment.Recipe{Format: environment.Format, Kind: environment.Pylock, Lock: "pylock.cpu.toml", Platform: environment.Here(), Python: indextest.Python(t),
-		Groups: []string{"dev"}, Files: map[string]string{"pylock.cpu.toml": text}}
-	return uvText(t, r)
-}
-
-// scriptRecipe is that of a script that needs alpha.
-func scriptRecipe(t *testing.T, x *indextest.Index) string {
-	t.Helper()
-	dir := t.TempDir()
-	script := fmt.Sprintf("# /// script\n# requires-python = \">=%s\"\n# dependencies = [\"alpha\"]\n# ///\nimport alpha\n", indextest.Python(t))
-	filetest.Write(t, filepath.Join(dir, "fit.py"), script)
-	cmd := exec.Command("uv", "lock", "--script", "fit.py", "--default-index", x.URL)
-	cmd.Dir = dir
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("uv lock: %v\n%s", err, out)
-	}
-	r := environment.Recipe{Format: environment.Format, Kind: environment.UV, Lock: "fit.py.lock", Platform: environment.Here(), Python: indextest.Python(t), Files: map[string]string{}}
-	r.Add("fit.py", script)
-	r.Add("fit.py.lock", read(t, filepath.Join(dir, "fit.py.lock")))
-	return uvText(t, r)
 }
 
 // setup sets the variables that uv, or pip, is run with.
@@ -118,28 +46,6 @@ func setup(t *testing.T, uv bool) {
 	t.Helper()
 	for name, value := range indextest.Variables(t, uv) {
 		t.Setenv(name, value)
-	}
-}
-
-// requirements is the text of a requirements file with all packages of an index.
-func requirements(x *indextest.Index) string {
-	text := "--index-url " + x.URL + "\n"
-	for _, name := range slices.Sorted(maps.Keys(x.Hashes)) {
-		parts := strings.Split(name, "-")
-		text += fmt.Sprintf("%s==%s \\\n    --hash=sha256:%s\n", parts[0], parts[1], x.Hashes[name])
-	}
-	return text
-}
-
-// lock writes a pyproject.toml that needs a package and, by uv, its uv.lock.
-func lock(t *testing.T, x *indextest.Index, dir, needs string) {
-	t.Helper()
-	text := fmt.Sprintf("[project]\nname = \"study\"\nversion = \"0.1\"\nrequires-python = \">=%s\"\ndependencies = [%q]\n", indextest.Python(t), needs)
-	filetest.Write(t, filepath.Join(dir, "pyproject.toml"), text)
-	cmd := exec.Command("uv", "lock", "--default-index", x.URL)
-	cmd.Dir = dir
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("uv lock: %v\n%s", err, out)
 	}
 }
 
@@ -448,13 +354,6 @@ func TestRefused(t *testing.T) {
 	if _, _, err := use(t, new(realize.Environments), uvText(t, r)); err == nil || !strings.Contains(err.Error(), "this machine has no uv, which makes an environment of uv.lock: install uv (pip install uv)") {
 		t.Errorf("got %v", err)
 	}
-}
-
-func uvText(t *testing.T, r environment.Recipe) string {
-	t.Helper()
-	text, err := r.Text()
-	errtest.None(t, err)
-	return string(text)
 }
 
 // What was not used for long is removed; what is in use stays.

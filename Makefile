@@ -36,8 +36,9 @@ CONCURRENT := ./activities ./artifacts ./internal/stores/... ./step ./workflows 
 	$(addprefix ./internal/,session/livegraph corpora/fetch model/subword ranking/search/... system/atomicfile) \
 	$(addprefix ./internal/host/,capacity command compute cores devserver lease payload scratch secret telemetry) \
 	$(addprefix ./internal/pipeline/,lockfile lsp modules)
-# Checkers, pinned in a go.mod of their own, and the programs that deadcode begins at.
+# Checkers, pinned in a go.mod of their own, gofmt of the Go that compiles, and the programs that deadcode begins at.
 CHECKER    := $(GO) tool -modfile=tools/check/go.mod
+GOFMT      := "$$($(GO) env GOROOT)/bin/gofmt"
 PROGRAMS   := ./cmd/redsi ./cmd/redsi-models ./bench ./tools/...
 # How long `make fuzz` tries each target.
 FUZZTIME   ?= 1m
@@ -109,16 +110,20 @@ export REDSI_UV       := $(UV)/uv
 export REDSI_CUDA_KERNELS := $(KERNELS)
 export REDSI_CUDA_GRAPHS  := $(GRAPHS)
 export CGO_ENABLED    := 1
+# Where nothing but the Go that is installed may run (local, as Debian and the golang images have it), an older one than
+# go.mod names could do nothing: it fetches that one, unless it has it. Go is asked outside of the module, in which it
+# would fetch it to answer.
+export GOTOOLCHAIN    := $(patsubst local,auto,$(shell $(GO) -C / env GOTOOLCHAIN 2>/dev/null))
 # Without it a package's key in Go's build cache has the clone's folder, and every clone would compile redsi anew. What
 # `go env -w` has set is kept: a variable of the environment takes its place.
 # No debugger's information, which takes Go's compiler up to half of its time; where a panic was is known without it.
 # `make DEBUG=1 build` has it.
 BUILD_FLAGS           := -trimpath $(TAGS:%=-tags=%) $(if $(DEBUG),,-gcflags=all=-dwarf=false)
-export GOFLAGS        := $(strip $(filter-out $(BUILD_FLAGS),$(shell $(GO) env GOFLAGS 2>/dev/null)) $(BUILD_FLAGS))
+export GOFLAGS        := $(strip $(filter-out $(BUILD_FLAGS),$(shell $(GO) -C / env GOFLAGS 2>/dev/null)) $(BUILD_FLAGS))
 export CGO_CFLAGS     := -O2 -w -g0
 export CGO_CXXFLAGS   := -include $(GOTCH)/gotch-libtorch211.h -I$(LIBTORCH)/include -I$(LIBTORCH)/include/torch/csrc/api/include -O2 -w $(CXXGCC)
 export CGO_LDFLAGS    := -L$(GOTCH)/stubs -L$(LIBTORCH)/lib -L$(TOKENIZERS) -Wl,-rpath,$(LIBTORCH)/lib $(NEWDTAGS)
-ENV_KEYS := REDSI_DEPS REDSI_TEMPORAL_SERVER REDSI_MINIO REDSI_UV REDSI_CUDA_KERNELS REDSI_CUDA_GRAPHS GOFLAGS CGO_ENABLED CGO_CFLAGS CGO_CXXFLAGS CGO_LDFLAGS
+ENV_KEYS := GOTOOLCHAIN REDSI_DEPS REDSI_TEMPORAL_SERVER REDSI_MINIO REDSI_UV REDSI_CUDA_KERNELS REDSI_CUDA_GRAPHS GOFLAGS CGO_ENABLED CGO_CFLAGS CGO_CXXFLAGS CGO_LDFLAGS
 
 # Tools are named before anything starts, only those that what is still missing needs.
 CHECK := GO_MIN=$(GO_MIN) CARGO_MIN=$(CARGO_MIN) PYTHON_MIN=$(PYTHON_MIN) PIP_MIN=$(PIP_MIN) sh tools/deps/check.sh
@@ -223,7 +228,7 @@ test-stores: deps-stores ## the tests of stores on every server that docs name: 
 check: check-code check-whole ## gofmt, vet, staticcheck, workflowcheck, deadcode, go.mod tidy, known vulnerabilities
 
 check-code: deps-models
-	@unformatted=$$(gofmt -l .) || exit 1; test -z "$$unformatted" || { echo "not gofmt'd (run make fmt):"; echo "$$unformatted"; exit 1; }
+	@unformatted=$$($(GOFMT) -l .) || exit 1; test -z "$$unformatted" || { echo "not gofmt'd (run make fmt):"; echo "$$unformatted"; exit 1; }
 	$(GO) vet -cgocall=false $(PKGS)
 	$(GO) -C tools/temporal-server vet ./...
 	$(GO) -C tools/dist vet ./...
@@ -251,7 +256,7 @@ card-pack: deps-torch deps-graphs ## the tests of test-cuda for a machine withou
 	tools/card/pack.sh bin/cardtest.test $(GRAPHS)/libredsi_graphs.so dist/card.tar.gz $(LIBTORCH_VERSION)
 
 fmt: ## gofmt all Go files
-	gofmt -w .
+	$(GOFMT) -w .
 
 bench: build deps ## measure, each peer beside it in one run, into bench/results.jsonl
 	$(BENCH)

@@ -1,7 +1,7 @@
 // The checkers of `make check`, pinned: go tool -modfile=tools/check/go.mod NAME.
 module github.com/redsi/redsi/tools/check
 
-go 1.26.8
+go 1.27.4
 
 tool (
 	go.temporal.io/sdk/contrib/tools/workflowcheck

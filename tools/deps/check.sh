@@ -25,9 +25,16 @@ need() { # tool, version found (empty: none), minimum, Debian command, macOS com
 
 for tool in "$@"; do
 	case $tool in
-	go) need go "$(go env GOVERSION 2>/dev/null | sed 's/^go//')" "${GO_MIN:-}" \
-		'sudo apt install golang-go (Debian 12: sudo apt install -t bookworm-backports golang-go)' 'brew install go' ;;
-	c++) need "a C++ compiler" "$(cxx=${CXX:-$(go env CXX 2>/dev/null)}; "${cxx:-g++}" -dumpversion 2>/dev/null)" "" \
+	go) here=$(GOTOOLCHAIN=local go env GOVERSION 2>/dev/null | sed 's/^go//')
+		need go "$here" "${GO_MIN:-}" \
+			'sudo apt install golang-go (Debian 12: sudo apt install -t bookworm-backports golang-go)' 'brew install go'
+		# An older Go fetches the one that go.mod names, and says so, unless it has it.
+		named=$(sed -n 's/^go //p' "${0%/*}/../../go.mod")
+		if [ -n "$here" ] && ! older "$here" "${GO_MIN:-}" && older "$here" "$named" && ! go list -m >/dev/null; then
+			missing go "is version $here, which did not get version $named, that go.mod names" \
+				"set GOPROXY to a module proxy that can be reached, or install Go $named or newer from https://go.dev/dl" 'brew upgrade go'
+		fi ;;
+	c++) need "a C++ compiler" "$(cxx=${CXX:-$(GOTOOLCHAIN=local go env CXX 2>/dev/null)}; "${cxx:-g++}" -dumpversion 2>/dev/null)" "" \
 		'sudo apt install g++' 'xcode-select --install' ;;
 	cargo) need cargo "$(cargo --version 2>/dev/null | sed 's/^cargo \([0-9.]*\).*/\1/')" "${CARGO_MIN:-}" \
 		'sudo apt install cargo (Debian 12: sudo apt install cargo-web)' 'brew install rust' ;;

@@ -38,7 +38,9 @@ func TestCheck(t *testing.T) {
 		ask      []string
 		want     []string // lines that are printed, in this order; none: all is well
 	}{
-		{"all there", map[string]string{"go": "go1.26.8", "cargo": "cargo 1.95.0 (f2d3ce0bd 2026-03-21)"}, []string{"go", "cargo"}, nil},
+		{"all there", map[string]string{"go": "go1.99", "cargo": "cargo 1.95.0 (f2d3ce0bd 2026-03-21)"}, []string{"go", "cargo"}, nil},
+		{"older than go.mod names, that one not to be had", map[string]string{"go": "go1.26.8'; test $1 != list #"}, []string{"go"},
+			[]string{"redsi: go is version 1.26.8, which did not get version 1.", "GOPROXY", "https://go.dev/dl", "brew upgrade go"}},
 		{"equal to the oldest", map[string]string{"go": "go1.21", "cargo": "cargo 1.78.0"}, []string{"go", "cargo"}, nil},
 		{"too old, by number and not by letter", map[string]string{"go": "go1.9.7"}, []string{"go"},
 			[]string{"redsi: go is version 1.9.7, and 1.21 or newer is needed", "sudo apt install golang-go", "brew install go"}},

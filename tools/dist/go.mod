@@ -1,7 +1,7 @@
 // What `make dist` and `make wheel` need to pack, apart from redsi's own modules.
 module github.com/redsi/redsi/tools/dist
 
-go 1.26.8
+go 1.27.4
 
 require (
 	github.com/CycloneDX/cyclonedx-go v0.12.0

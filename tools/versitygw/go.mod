@@ -1,6 +1,6 @@
 module github.com/redsi/redsi/tools/versitygw
 
-go 1.26.8
+go 1.27.4
 
 tool github.com/versity/versitygw/cmd/versitygw
 

@@ -3,6 +3,7 @@ package artifacts
 import (
 	"cmp"
 	"encoding/json"
+	jsonv2 "encoding/json/v2"
 	"errors"
 	"fmt"
 	"maps"
@@ -10,8 +11,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	fastjson "github.com/go-json-experiment/json"
 
 	"github.com/redsi/redsi/internal/system/values"
 )
@@ -166,7 +165,7 @@ func (r Result) MarshalJSON() ([]byte, error) {
 // times as fast as encoding/json.
 func (r *Result) UnmarshalJSON(b []byte) error {
 	var w resultJSON
-	if err := fastjson.Unmarshal(b, &w); err != nil {
+	if err := jsonv2.Unmarshal(b, &w); err != nil {
 		return err
 	}
 	if err := values.Lacks(b, w); err != nil {

@@ -2,8 +2,11 @@ package step
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"encoding/json/jsontext"
 	"errors"
+	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -16,16 +19,15 @@ import (
 // ParseTree reads a configuration tree from JSON: numbers kept as json.Number,
 // {"$ref"} and {"$artifact"} objects as Input.
 func ParseTree(b []byte) (map[string]any, error) {
-	if !json.Valid(b) {
-		return nil, malformed(b)
+	d := jsontext.NewDecoder(bytes.NewBuffer(b), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	tree, err := readTree(d, b)
+	if err == nil {
+		_, err = d.ReadToken()
 	}
-	p := treeParser{b: b}
-	p.space()
-	v, err := p.value()
-	if err != nil {
-		return nil, err
+	if err != io.EOF {
+		return nil, cmp.Or(malformed(b), err)
 	}
-	switch v := v.(type) {
+	switch v := tree.(type) {
 	case map[string]any:
 		return v, nil
 	case Input:
@@ -36,121 +38,62 @@ func ParseTree(b []byte) (map[string]any, error) {
 	return nil, json.Unmarshal(b, new(map[string]any)) // says what it is
 }
 
-// malformed says what is wrong with JSON.
+// malformed says what is wrong with JSON; nil if nothing is.
 func malformed(b []byte) error {
 	d := json.NewDecoder(bytes.NewReader(b))
 	if err := d.Decode(new(any)); err != nil {
 		return err
 	}
-	return errors.New("more than one JSON value")
+	if _, err := d.Token(); err != io.EOF {
+		return errors.New("more than one JSON value")
+	}
+	return nil
 }
 
-// treeParser reads JSON that is valid.
-type treeParser struct {
-	b []byte
-	i int
-}
-
-// space goes over white space.
-func (p *treeParser) space() {
-	for p.i < len(p.b) && p.b[p.i] <= ' ' {
-		p.i++
-	}
-}
-
-// next goes over one character and the white space behind it.
-func (p *treeParser) next() {
-	p.i++
-	p.space()
-}
-
-func (p *treeParser) value() (any, error) {
-	switch p.b[p.i] {
-	case '{':
-		return p.object()
-	case '[':
-		return p.array()
-	case '"':
-		return p.text()
-	case 't':
-		p.i += len("true")
-		return true, nil
-	case 'f':
-		p.i += len("false")
-		return false, nil
-	case 'n':
-		p.i += len("null")
-		return nil, nil
-	}
-	from := p.i
-	for p.i < len(p.b) && bytes.IndexByte([]byte("+-.0123456789Ee"), p.b[p.i]) >= 0 {
-		p.i++
-	}
-	return json.Number(p.b[from:p.i]), nil
-}
-
-func (p *treeParser) object() (any, error) {
-	from := p.i
-	m := map[string]any{}
-	for p.next(); p.b[p.i] != '}'; {
-		if p.b[p.i] == ',' {
-			p.next()
-		}
-		name, err := p.text()
-		if err != nil {
-			return nil, err
-		}
-		p.space()
-		p.next() // the colon
-		if m[name], err = p.value(); err != nil {
-			return nil, err
-		}
-		p.space()
-	}
-	p.i++
-	if !isInput(m) {
-		return m, nil
-	}
-	var in Input
-	if err := json.Unmarshal(p.b[from:p.i], &in); err != nil {
+// readTree reads a value of the text that d decodes; an object that refers to an artifact is an Input.
+func readTree(d *jsontext.Decoder, text []byte) (any, error) {
+	t, err := d.ReadToken()
+	if err != nil {
 		return nil, err
 	}
-	return in, nil
-}
-
-func (p *treeParser) array() (any, error) {
-	list := []any{}
-	for p.next(); p.b[p.i] != ']'; {
-		if p.b[p.i] == ',' {
-			p.next()
+	switch t.Kind() {
+	case '{':
+		m, from := map[string]any{}, d.InputOffset()-1
+		for d.PeekKind() != '}' {
+			t, err := d.ReadToken()
+			if err != nil {
+				return nil, err
+			}
+			name := t.String() // which the next token overwrites
+			if m[name], err = readTree(d, text); err != nil {
+				return nil, err
+			}
 		}
-		v, err := p.value()
-		if err != nil {
-			return nil, err
+		if _, err := d.ReadToken(); err != nil || !isInput(m) {
+			return m, err
 		}
-		list = append(list, v)
-		p.space()
-	}
-	p.i++
-	return list, nil
-}
-
-func (p *treeParser) text() (text string, err error) {
-	from, plain := p.i, true
-	for p.i++; p.b[p.i] != '"'; p.i++ {
-		if p.b[p.i] == '\\' {
-			plain = false
-			p.i++
-		} else if p.b[p.i] > '~' {
-			plain = false
+		var in Input
+		err := json.Unmarshal(text[from:d.InputOffset()], &in)
+		return in, err
+	case '[':
+		list := []any{}
+		for d.PeekKind() != ']' {
+			v, err := readTree(d, text)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, v)
 		}
+		_, err := d.ReadToken()
+		return list, err
+	case '"':
+		return t.String(), nil
+	case '0':
+		return json.Number(t.String()), nil
+	case 'n':
+		return nil, nil
 	}
-	p.i++
-	if plain {
-		return string(p.b[from+1 : p.i-1]), nil
-	}
-	err = json.Unmarshal(p.b[from:p.i], &text)
-	return text, err
+	return t.Bool(), nil
 }
 
 func isInput(m map[string]any) bool {

@@ -1,15 +1,13 @@
 package view
 
 import (
-	stdjson "encoding/json"
+	jsonv1 "encoding/json"
+	"encoding/json/jsontext"
+	"encoding/json/v2"
 	"fmt"
 	"io"
 	"regexp"
 	"strings"
-
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-	jsonv1 "github.com/go-json-experiment/json/v1"
 
 	"github.com/redsi/redsi/internal/system/escape"
 )
@@ -93,10 +91,7 @@ func (f foreign) Format(s fmt.State, verb rune) {
 func WriteJSON(w io.Writer, v any) error { return writeJSON(w, v, jsontext.WithIndent("  ")) }
 
 func writeJSON(w io.Writer, v any, form ...json.Options) error {
-	digits := json.WithMarshalers(json.MarshalToFunc(func(to *jsontext.Encoder, n stdjson.Number) error {
-		return to.WriteValue(jsontext.Value(n))
-	}))
-	b, err := json.Marshal(v, append(form, digits, jsonv1.DefaultOptionsV1(), json.FormatNilSliceAsNull(false), jsontext.EscapeForHTML(false))...)
+	b, err := json.Marshal(v, append(form, jsonv1.DefaultOptionsV1(), json.FormatNilSliceAsNull(false), jsontext.EscapeForHTML(false))...)
 	if err != nil {
 		return err
 	}

@@ -2,10 +2,10 @@ package dedup
 
 import (
 	"encoding/json"
+	jsonv2 "encoding/json/v2"
 	"fmt"
 	"io"
 
-	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/redsi/redsi/internal/corpora/nq"

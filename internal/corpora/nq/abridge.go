@@ -2,11 +2,10 @@ package nq
 
 import (
 	"bytes"
+	"encoding/json/jsontext"
 	"fmt"
 	"io"
 	"strings"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/redsi/redsi/internal/system/values"
 )

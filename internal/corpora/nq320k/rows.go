@@ -2,9 +2,8 @@ package nq320k
 
 import (
 	"encoding/json"
+	"encoding/json/jsontext"
 	"io"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/wikipedia"

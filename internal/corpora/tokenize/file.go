@@ -2,13 +2,13 @@ package tokenize
 
 import (
 	"bytes"
+	"encoding/json/jsontext"
+	"encoding/json/v2"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
-
-	"github.com/goccy/go-json"
 
 	"github.com/redsi/redsi/internal/corpora/unpack"
 )
@@ -18,9 +18,9 @@ const maxFile = 256 << 20
 
 // File is what is read of a tokenizer.json.
 type File struct {
-	Truncation   json.RawMessage `json:"truncation"`
-	Padding      json.RawMessage `json:"padding"`
-	PreTokenizer preTokenizer    `json:"pre_tokenizer"`
+	Truncation   jsontext.Value `json:"truncation"`
+	Padding      jsontext.Value `json:"padding"`
+	PreTokenizer preTokenizer   `json:"pre_tokenizer"`
 	AddedTokens  []struct {
 		ID      int32  `json:"id"`
 		Content string `json:"content"`
@@ -30,12 +30,12 @@ type File struct {
 		Lowercase bool   `json:"lowercase"`
 	} `json:"normalizer"`
 	Model struct {
-		Type                    string          `json:"type"`
-		UnkToken                string          `json:"unk_token"`
-		UnknownID               *int64          `json:"unk_id"` // of a Unigram
-		ContinuingSubwordPrefix string          `json:"continuing_subword_prefix"`
-		MaxInputCharsPerWord    int             `json:"max_input_chars_per_word"`
-		Vocab                   json.RawMessage `json:"vocab"`
+		Type                    string         `json:"type"`
+		UnkToken                string         `json:"unk_token"`
+		UnknownID               *int64         `json:"unk_id"` // of a Unigram
+		ContinuingSubwordPrefix string         `json:"continuing_subword_prefix"`
+		MaxInputCharsPerWord    int            `json:"max_input_chars_per_word"`
+		Vocab                   jsontext.Value `json:"vocab"`
 	} `json:"model"`
 }
 
@@ -89,7 +89,7 @@ func Parse(data []byte) (*File, []byte, error) {
 		return nil, nil, errors.New("is empty; want a Hugging Face tokenizer.json")
 	}
 	c := new(File)
-	if err := json.Unmarshal(data, c); err != nil {
+	if err := json.Unmarshal(data, c, jsontext.AllowDuplicateNames(true)); err != nil {
 		return nil, nil, fmt.Errorf("is not a Hugging Face tokenizer.json: %w", err)
 	}
 	return c, data, nil

@@ -1,12 +1,12 @@
 package tokenize
 
 import (
+	"encoding/json/jsontext"
+	"encoding/json/v2"
 	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/goccy/go-json"
 )
 
 // wordPiece splits one word into the longest known pieces from left to right
@@ -22,7 +22,7 @@ type wordPiece struct {
 // newWordPiece returns the splitter and the vocabulary by id.
 func newWordPiece(c *File) (wordPiece, []string, error) {
 	var vocab map[string]int32
-	if err := json.Unmarshal(c.Model.Vocab, &vocab); err != nil {
+	if err := json.Unmarshal(c.Model.Vocab, &vocab, jsontext.AllowDuplicateNames(true)); err != nil {
 		return wordPiece{}, nil, fmt.Errorf("vocab is not a map of piece to id: %w", err)
 	}
 	prefix := c.Model.ContinuingSubwordPrefix

@@ -1,8 +1,9 @@
 package subword
 
 import (
-	"bytes"
 	"crypto/sha256"
+	"encoding/json/jsontext"
+	"encoding/json/v2"
 	"errors"
 	"fmt"
 	"runtime"
@@ -10,10 +11,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"unicode/utf8"
 
 	"github.com/daulet/tokenizers"
-	"github.com/goccy/go-json"
 
 	"github.com/redsi/redsi/internal/corpora/tokenize"
 )
@@ -96,17 +95,17 @@ func newSubword(c *tokenize.File, plain []byte) (t *Subword, err error) {
 // unbounded takes the truncation and padding out of a file that somebody saved with them;
 // transformers too has neither unless it is asked.
 func unbounded(c *tokenize.File, plain []byte) ([]byte, error) {
-	set := func(v json.RawMessage) bool { return len(v) > 0 && string(v) != "null" }
+	set := func(v jsontext.Value) bool { return len(v) > 0 && string(v) != "null" }
 	if !set(c.Truncation) && !set(c.Padding) {
 		return plain, nil
 	}
-	var all map[string]json.RawMessage
-	if err := json.Unmarshal(plain, &all); err != nil {
+	var all map[string]jsontext.Value
+	if err := json.Unmarshal(plain, &all, jsontext.AllowDuplicateNames(true)); err != nil {
 		return nil, err
 	}
 	delete(all, "truncation")
 	delete(all, "padding")
-	return json.Marshal(all)
+	return json.Marshal(all, json.Deterministic(true), jsontext.AllowDuplicateNames(true))
 }
 
 // piecesOf lists the texts of all ids, added tokens included.
@@ -114,20 +113,16 @@ func piecesOf(c *tokenize.File) ([]string, error) {
 	of := map[int32]string{}
 	switch c.Model.Type {
 	case "Unigram":
-		var vocab [][2]json.RawMessage
+		var vocab []scored
 		if err := json.Unmarshal(c.Model.Vocab, &vocab); err != nil {
 			return nil, fmt.Errorf("vocab is not a list of [piece, score]: %w", err)
 		}
-		for i, e := range vocab {
-			piece, err := pieceOf(e[0])
-			if err != nil {
-				return nil, fmt.Errorf("vocab is not a list of [piece, score]: %w", err)
-			}
-			of[int32(i)] = piece
+		for i, piece := range vocab {
+			of[int32(i)] = string(piece)
 		}
 	case "BPE", "WordPiece":
 		var vocab map[string]int32
-		if err := json.Unmarshal(c.Model.Vocab, &vocab); err != nil {
+		if err := json.Unmarshal(c.Model.Vocab, &vocab, jsontext.AllowDuplicateNames(true)); err != nil {
 			return nil, fmt.Errorf("vocab is not a map of pieces to ids: %w", err)
 		}
 		for piece, id := range vocab {
@@ -152,13 +147,24 @@ func piecesOf(c *tokenize.File) ([]string, error) {
 	return pieces, nil
 }
 
-// pieceOf reads a JSON string; one without escapes as it stands, since a vocabulary has tens of thousands.
-func pieceOf(raw json.RawMessage) (piece string, err error) {
-	if n := len(raw); n >= 2 && raw[0] == '"' && bytes.IndexByte(raw, '\\') < 0 && utf8.Valid(raw) {
-		return string(raw[1 : n-1]), nil
+// scored is the piece of an entry [piece, score] of a Unigram's vocabulary.
+type scored string
+
+// UnmarshalJSONFrom reads token by token, since a vocabulary has tens of thousands.
+func (s *scored) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	for _, want := range []jsontext.Kind{jsontext.KindBeginArray, jsontext.KindString, jsontext.KindNumber, jsontext.KindEndArray} {
+		t, err := d.ReadToken()
+		if err != nil {
+			return err
+		}
+		if t.Kind() != want {
+			return fmt.Errorf("%s where %s was expected", t.Kind(), want)
+		}
+		if want == jsontext.KindString {
+			*s = scored(t.String())
+		}
 	}
-	err = json.Unmarshal(raw, &piece)
-	return piece, err
+	return nil
 }
 
 // Encoder is a tokenizer of texts that an encoder model reads.

@@ -4,14 +4,13 @@ import (
 	"bytes"
 	"encoding"
 	"encoding/json"
+	"encoding/json/jsontext"
 	"fmt"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Written decodes JSON that redsi wrote, as encoding/json does, and then asks Lacks.

@@ -91,14 +91,14 @@ func RecordName(path string) (name string, ok bool) {
 // recordFolder returns the path, with a final slash, below which all records lie
 // whose names start with prefix; ok is false if no record can have such a name.
 func recordFolder(prefix string) (path string, ok bool) {
-	i := strings.LastIndexByte(prefix, '/')
-	if i < 0 {
+	parent, _, ok := strings.CutLast(prefix, "/")
+	if !ok {
 		return "", true
 	}
-	if checkRecordName(prefix[:i]) != nil {
+	if checkRecordName(parent) != nil {
 		return "", false
 	}
-	return strings.TrimSuffix(RecordPath(prefix[:i]+"/x"), "x"+recordSuffix), true
+	return strings.TrimSuffix(RecordPath(parent+"/x"), "x"+recordSuffix), true
 }
 
 // plainStart returns the part of prefix's last segment that escaping does not change, so

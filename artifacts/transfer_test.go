@@ -22,7 +22,7 @@ func TestTransferResumes(t *testing.T) {
 	ctx := t.Context()
 	from, to := mem.New(), mem.New()
 	var keys []artifacts.Digest
-	for _, name := range strings.Split("abcdefgh", "") {
+	for name := range strings.SplitSeq("abcdefgh", "") {
 		r := storetest.NewResult(t, from, name, map[string]string{"out": "of " + name, "same": "shared", "big": strings.Repeat(name, 5000)})
 		r.Log = &artifacts.Log{Digest: storetest.Put(t, from, []byte("said "+name)), Size: 6}
 		publish(t, artifacts.Alone(from), r)

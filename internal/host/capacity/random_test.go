@@ -63,7 +63,7 @@ func randomSteps(t *testing.T, r *rand.Rand) {
 	}
 	var steps sync.WaitGroup
 	for range 5 + r.IntN(40) {
-		want := Want{Amount: Amount{CPUs: r.IntN(has.CPUs + 1), Memory: int64(r.IntN(int(has.Memory) + 1))}}
+		want := Want{CPUs: r.IntN(has.CPUs + 1), Memory: int64(r.IntN(int(has.Memory) + 1))}
 		card := Want{} // that it asks for while it runs
 		switch r.IntN(4) {
 		case 0:
@@ -106,7 +106,7 @@ func TestPoolGivenWhenCancelled(t *testing.T) {
 		second := askCards(t, p, Amount{CPUs: 1}, 1, 0)
 		p.mu.Lock()
 		second.cancel()
-		p.takeBack(&waiter{Want: Want{Amount: Amount{CPUs: 1}}, cards: first.cards})
+		p.takeBack(&waiter{CPUs: 1, cards: first.cards})
 		p.serve()
 		p.mu.Unlock()
 		<-second.begun

@@ -234,13 +234,12 @@ func (r *reading) distribution(at, info string, byName map[string]entry, records
 func (r *reading) record(text string, by entry, editable bool, records map[string]recorded) string {
 	var lines []string
 	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\r\n")
-		j := strings.LastIndexByte(line, ',')
-		i := strings.LastIndexByte(line[:max(j, 0)], ',')
-		if i < 0 {
+		rest, size, _ := strings.CutLast(strings.TrimRight(line, "\r\n"), ",")
+		name, sum, ok := strings.CutLast(rest, ",")
+		if !ok {
 			continue
 		}
-		name, sum, size := strings.ReplaceAll(strings.Trim(line[:i], `"`), `""`, `"`), line[i+1:j], line[j+1:]
+		name = strings.ReplaceAll(strings.Trim(name, `"`), `""`, `"`)
 		if records[name].own || strings.HasSuffix(name, ".pyc") {
 			continue
 		}

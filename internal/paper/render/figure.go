@@ -273,8 +273,8 @@ func (f *Figure) text(name string) (Cell, bool) {
 
 func (f *Figure) find(name string) (Cell, *Axis, error) {
 	series, rest, _ := strings.Cut(name, ".")
-	i := strings.LastIndexByte(rest, '.')
-	if i < 0 || rest[i+1:] != "x" && rest[i+1:] != "y" {
+	point, axis, ok := strings.CutLast(rest, ".")
+	if !ok || axis != "x" && axis != "y" {
 		return Cell{}, nil, fmt.Errorf("%q: a number of a figure is SERIES.POINT.x or SERIES.POINT.y, a text panels.N or flow.N", name)
 	}
 	for _, s := range f.Series {
@@ -283,14 +283,14 @@ func (f *Figure) find(name string) (Cell, *Axis, error) {
 		}
 		for _, p := range s.Points {
 			switch {
-			case p.ID != rest[:i]:
-			case rest[i+1:] == "x":
+			case p.ID != point:
+			case axis == "x":
 				return p.X, f.X, nil
 			default:
 				return p.Y, f.axisOf(s), nil
 			}
 		}
-		return Cell{}, nil, fmt.Errorf("%q: series %s has no point %q", name, series, rest[:i])
+		return Cell{}, nil, fmt.Errorf("%q: series %s has no point %q", name, series, point)
 	}
 	return Cell{}, nil, fmt.Errorf("%q: the figure has no series %q", name, series)
 }

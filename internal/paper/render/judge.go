@@ -360,11 +360,10 @@ func (e Expectation) asked(form Form, cells []string) string {
 }
 
 func (t *Table) find(name string) (Column, Cell, error) {
-	i := strings.LastIndexByte(name, '.')
-	if i < 0 {
+	row, col, ok := strings.CutLast(name, ".")
+	if !ok {
 		return Column{}, Cell{}, fmt.Errorf("%q: a cell is ROW.COLUMN", name)
 	}
-	row, col := name[:i], name[i+1:]
 	for _, c := range t.Columns {
 		if c.ID != col {
 			continue

@@ -135,8 +135,8 @@ func (r *Report) Charts() []Chart {
 func familyOf(of string) (family, own string) {
 	a := address.Of(of)
 	block, key := a.Block(), strings.Trim(a.Key, `[]"`)
-	if i := strings.LastIndexByte(key, '/'); i > 0 {
-		return block + " " + key[:i], key[i+1:]
+	if group, own, ok := strings.CutLast(key, "/"); ok && group != "" {
+		return block + " " + group, own
 	}
 	if key == "" {
 		return block, strings.TrimPrefix(block, "step.")

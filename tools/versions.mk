@@ -15,7 +15,7 @@ TEMPORAL_SERVER_VERSION = 1.29.1
 MINIO_VERSION      = 0.0.0-20260212201848-7aac2a2c5b7c
 VERSITYGW_VERSION  = 1.8.0
 
-# The oldest tools that work.
+# The oldest tools that work. A Go that is older than go.mod names fetches that one.
 GO_MIN     = 1.21
 CARGO_MIN  = 1.78
 PYTHON_MIN = 3.7

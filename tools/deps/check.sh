@@ -32,7 +32,7 @@ for tool in "$@"; do
 		named=$(sed -n 's/^go //p' "${0%/*}/../../go.mod")
 		if [ -n "$here" ] && ! older "$here" "${GO_MIN:-}" && older "$here" "$named" && ! go list -m >/dev/null; then
 			missing go "is version $here, which did not get version $named, that go.mod names" \
-				"set GOPROXY to a module proxy that can be reached, or install Go $named or newer from https://go.dev/dl" 'brew upgrade go'
+				"set GOPROXY to a module proxy that can be reached and GOTOOLCHAIN to auto, or install Go $named or newer from https://go.dev/dl" 'brew upgrade go'
 		fi ;;
 	c++) need "a C++ compiler" "$(cxx=${CXX:-$(GOTOOLCHAIN=local go env CXX 2>/dev/null)}; "${cxx:-g++}" -dumpversion 2>/dev/null)" "" \
 		'sudo apt install g++' 'xcode-select --install' ;;

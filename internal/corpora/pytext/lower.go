@@ -58,8 +58,9 @@ func endsWord(before, after string) bool {
 	return false
 }
 
+// cased is the property; U+0295 is a lower-case letter in Python's tables, up to Unicode 15.
 func cased(r rune) bool {
-	return unicode.In(r, unicode.Lu, unicode.Ll, unicode.Lt, unicode.Other_Uppercase, unicode.Other_Lowercase)
+	return r == 0x295 || unicode.In(r, unicode.Lu, unicode.Ll, unicode.Lt, unicode.Other_Uppercase, unicode.Other_Lowercase)
 }
 
 // caseIgnorable is the property Case_Ignorable: marks, format characters,

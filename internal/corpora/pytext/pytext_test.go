@@ -15,6 +15,7 @@ func TestLower(t *testing.T) {
 		"ẞ Ǆ":            "ß ǆ",
 		"ⅣΣ":             "ⅳς",
 		"1Σ":             "1σ",
+		"ʕΣ":             "ʕς",
 		"ΑΣ·Α":           "ασ·α",
 	} {
 		if got := Lower(in); got != want {

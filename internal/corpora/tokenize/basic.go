@@ -65,13 +65,14 @@ func cleaned(text string) string {
 // separators are not in Zs and survive it.
 func pythonSpace(r rune) bool { return r == ' ' || r == '\u2028' || r == '\u2029' }
 
-// withoutAccents removes the nonspacing marks of the canonical decomposition.
+// withoutAccents removes the nonspacing marks of the canonical decomposition; U+1171E is one
+// in Python's tables, up to Unicode 15.
 func withoutAccents(token string) string {
 	if isPlain(token) {
 		return token
 	}
 	return strings.Map(func(r rune) rune {
-		if unicode.Is(unicode.Mn, r) {
+		if unicode.Is(unicode.Mn, r) || r == 0x1171e {
 			return -1
 		}
 		return r

@@ -12,8 +12,8 @@ import (
 // may be called from several goroutines.
 //
 // Text is read as UTF-8; an invalid byte counts as U+FFFD, which BERT drops.
-// NOTE: characters that Unicode 15 added are dropped by a Python whose tables are
-// older; here they count as the Go release's tables say.
+// NOTE: characters that are newer than a Python's tables of Unicode (14.0 in 3.11) are
+// dropped there; here they count as Go's tables say.
 type BERT struct {
 	words    wordPiece
 	pieces   []string // by id

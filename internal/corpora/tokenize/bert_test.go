@@ -25,6 +25,7 @@ func TestBERTNormalize(t *testing.T) {
 		"🙃 movie":                       "[UNK] movie",
 		strings.Repeat("x", 101):        "[UNK]",
 		"a\xffb":                        "ab",
+		"a\U0001171e":                   "a",
 		"Don't":                         "don't",
 		"Don 't":                        "don't",
 		"Ke$ha":                         "ke $ ha",

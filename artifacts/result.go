@@ -161,8 +161,7 @@ func (r Result) MarshalJSON() ([]byte, error) {
 	return json.Marshal(resultJSON{resultPlain(r), r.Took.Seconds()})
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote. A plan reads many records: this is several
-// times as fast as encoding/json.
+// UnmarshalJSON reads what MarshalJSON wrote, each name once and in its case.
 func (r *Result) UnmarshalJSON(b []byte) error {
 	var w resultJSON
 	if err := jsonv2.Unmarshal(b, &w); err != nil {

@@ -49,11 +49,11 @@ func encodeTask(kind string, tree map[string]any) (Task, error) {
 	if err != nil {
 		return Task{}, fmt.Errorf("kind %s: %w", kind, err)
 	}
-	b, err := appendTree(nil, tree)
+	b, err := json.Marshal(tree)
 	if err != nil {
 		return Task{}, fmt.Errorf("kind %s: %w", kind, err)
 	}
-	return Task{Kind: kind, Config: bytes.Clone(b)}, nil
+	return Task{Kind: kind, Config: b}, nil
 }
 
 // checkText refuses text that JSON would change: what is not UTF-8.

@@ -9,12 +9,11 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strconv"
 )
 
-// Trees are read and written here, and not by encoding/json with its reflection, since
-// all configurations of a plan are, several times: of 100,000 steps that was most of the
-// time of `redsi plan`.
+// Trees are read token by token, and not by encoding/json with its reflection, since all
+// configurations of a plan are, several times: of 100,000 steps that was most of the time
+// of `redsi plan`.
 
 // ParseTree reads a configuration tree from JSON: numbers kept as json.Number,
 // {"$ref"} and {"$artifact"} objects as Input.
@@ -103,62 +102,6 @@ func isInput(m map[string]any) bool {
 	_, ref := m[refField]
 	_, art := m[artifactField]
 	return ref || art
-}
-
-// appendTree appends a tree as json.Marshal writes it.
-func appendTree(b []byte, v any) (_ []byte, err error) {
-	switch v := v.(type) {
-	case string:
-		return appendText(b, v)
-	case bool:
-		return strconv.AppendBool(b, v), nil
-	case int64:
-		return strconv.AppendInt(b, v, 10), nil
-	case []any:
-		if v == nil {
-			break
-		}
-		b = append(b, '[')
-		for i, e := range v {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			if b, err = appendTree(b, e); err != nil {
-				return nil, err
-			}
-		}
-		return append(b, ']'), nil
-	case map[string]any:
-		if v == nil {
-			break
-		}
-		b = append(b, '{')
-		for i, k := range sortedKeys(v) {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			if b, err = appendText(b, k); err != nil {
-				return nil, err
-			}
-			if b, err = appendTree(append(b, ':'), v[k]); err != nil {
-				return nil, err
-			}
-		}
-		return append(b, '}'), nil
-	}
-	t, err := json.Marshal(v)
-	return append(b, t...), err
-}
-
-func appendText(b []byte, s string) ([]byte, error) {
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
-			t, err := json.Marshal(s)
-			return append(b, t...), err
-		}
-	}
-	b = append(append(b, '"'), s...)
-	return append(b, '"'), nil
 }
 
 func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/host/compute"
+	"github.com/redsi/redsi/internal/host/environment/realize"
+	"github.com/redsi/redsi/internal/host/scratch"
 	"github.com/redsi/redsi/internal/paper/attest"
 	"github.com/redsi/redsi/internal/session/doctor"
 	"github.com/redsi/redsi/internal/session/drive"
@@ -77,7 +79,11 @@ func (a *app) examine(ctx context.Context, o drive.Cluster) []doctor.Finding {
 	found = append(found, doctor.Rates(a.RatesFolder(), here)...)
 	found = append(found, doctor.State(a.StateDir)) // before the store's folder is made in it
 	own, err := a.OpenOwn(ctx)
-	found = append(found, doctor.Store(ctx, a.StoreURL, own, err))
+	found = append(found, doctor.Store(ctx, a.StoreURL, own, err),
+		doctor.Folder("steps' folders", scratch.DefaultRoot(), "name a folder on a local disk: TMPDIR"))
+	if root, err := realize.Root(); err == nil {
+		found = append(found, doctor.Folder("environments", root, "make environments on one machine at a time, or name a folder for each: "+realize.Variable))
+	}
 	a.ReadResults(ctx)
 	k, err := a.Signer()
 	ring, rerr := a.Ring()

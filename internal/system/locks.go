@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"syscall"
 
@@ -26,6 +28,40 @@ func LockError(err error, path, instead string) error {
 		return fmt.Errorf("the file system of %s has no file locks, such as NFS without its lock service (%w): %s", filepath.Dir(path), err, instead)
 	}
 	return fmt.Errorf("lock %s: %w", path, err)
+}
+
+// LocalLocks says that other machines that mount a file system do not see its file locks (flock),
+// by its kind and options; it is empty where they do, or where that is not known. docs/operations.md
+// has the sources.
+func LocalLocks(kind, options string) string {
+	const unseen = "with file locks that other machines do not see"
+	by := func(names ...string) string {
+		for o := range strings.SplitSeq(options, ",") {
+			if slices.Contains(names, o) {
+				return unseen + " (" + o + ")"
+			}
+		}
+		return ""
+	}
+	switch kind {
+	case "nfs", "nfs4":
+		return by("nolock", "local_lock=flock", "local_lock=all")
+	case "lustre":
+		if by("flock", "localflock") == "" {
+			return "without file locks (no option flock)"
+		}
+		return by("localflock")
+	case "cifs", "smb3":
+		return by("nobrl")
+	case "gfs2", "ocfs2":
+		return by("localflocks")
+	case "fuse.ceph-fuse", "fuse.glusterfs", "fuse.juicefs":
+		return ""
+	}
+	if strings.HasPrefix(kind, "fuse.") || slices.Contains([]string{"gpfs", "beegfs", "9p"}, kind) {
+		return unseen + ", unless that was switched on"
+	}
+	return ""
 }
 
 var writing sync.Mutex // within this process; a file lock is for other processes

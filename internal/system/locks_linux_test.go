@@ -49,12 +49,8 @@ func TestWithoutLocks(t *testing.T) {
 			if err == nil {
 				err = s.Records.Create(t.Context(), "runs/1", []byte("a"))
 			}
-			if err != nil {
-				t.Error(err)
-				return nil
-			}
-			return s.Records.Replace(t.Context(), "runs/1", []byte("a"), []byte("b"))
-		}, "--store"},
+			return errors.Join(err, s.Records.Replace(t.Context(), "runs/1", []byte("a"), []byte("b")))
+		}, ""},
 		"steps' folders": {func(folder string) error {
 			_, err := scratch.In(folder).New()
 			return err

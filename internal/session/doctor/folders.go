@@ -35,12 +35,29 @@ func State(dir string) Finding {
 		f.Note, f.Do = err.Error(), "name a writable folder on a file system with locks: --state DIR; results may stay where they are (--store)"
 		return f
 	}
-	return withDisk(f, dir)
+	return withDisk(f, dir, "run redsi with this state folder on one machine only, or name one on a local disk: --state DIR; results may be shared (--store)")
 }
 
-// withDisk adds the free space of its disk to a finding about a folder.
-func withDisk(f Finding, dir string) Finding {
+// Folder looks at the disk of a folder, which need not be there; alone is what to do where other
+// machines do not see its locks.
+func Folder(what, dir, alone string) Finding {
+	return withDisk(Finding{What: what, Note: dir}, dir, alone)
+}
+
+// withDisk adds to a finding about a folder its file system, with what of it matters to those who
+// share it, and the free space. A store has no alone: it needs no locks.
+func withDisk(f Finding, dir, alone string) Finding {
 	f.OK = true
+	kind, options := system.FileSystem(dir)
+	if kind != "" {
+		f.Note += ", " + kind
+	}
+	if local := system.LocalLocks(kind, options); local != "" {
+		f.Note += " " + local
+		if f.OK, f.Soft, f.Do = alone == "", true, alone; f.OK {
+			f.Note += ", which a store does not need"
+		}
+	}
 	free, ok := system.Free(dir)
 	if !ok {
 		return f // unknown
@@ -84,7 +101,7 @@ func Store(ctx context.Context, address string, s *artifacts.Resolver, opened er
 		}
 	}
 	if info, err := os.Stat(address); f.OK && err == nil && info.IsDir() {
-		f = withDisk(f, address)
+		f = withDisk(f, address, "")
 	}
 	return f
 }

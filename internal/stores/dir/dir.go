@@ -21,7 +21,6 @@ const (
 	recordsDir = "records"
 	leasesDir  = "leases"
 	tmpDir     = "tmp"
-	lockFile   = "lock" // of those who replace records
 )
 
 // staleAfter is the age at which a file in tmp/ has no writer any more. A long

@@ -24,11 +24,14 @@ import (
 )
 
 // childRoot, set in the environment, turns the test binary into a writer that
-// stops in the middle of a blob.
+// stops in the middle of a blob, or does as childRole says.
 const childRoot = "REDSI_TEST_WRITE_TO"
 
 func TestMain(m *testing.M) {
-	if root := os.Getenv(childRoot); root != "" {
+	if root, role := os.Getenv(childRoot), os.Getenv(childRole); role != "" {
+		replaceAs(root, role)
+		return
+	} else if root != "" {
 		writeHalf(root)
 	}
 	os.Exit(m.Run())

@@ -16,10 +16,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/gofrs/flock"
-
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/system"
 	"github.com/redsi/redsi/internal/system/readers"
 )
 
@@ -236,26 +233,85 @@ func (d *driver) write(ctx context.Context, path string, data []byte, move func(
 	return place(d.root, tmp, d.Where(path), isLoose(path), move)
 }
 
-// Replace looks and renames under a lock on the store, which ends with its holder. A file
-// that is deleted and created anew between the two is not told from old.
+// rename puts a record in place of another one; tests stop before it.
+var rename = os.Rename
+
+// Replace holds between machines by link and rename alone, whatever their file locks are worth.
+//
+// The new record is written to tmp/. Its writer reads the file, and if it is old, claims it: it
+// links a short file, which says the record's name in tmp/, to a name made of path, old and a
+// number; one writer gets that. Then the record is renamed into place, by its writer or by
+// whoever else finds the claim, so that a killed writer's is. That happens once, as the record's
+// name is random: who goes on late finds it gone and overwrites nothing. If the file is old
+// afterwards, since others have put the same bytes there anew, the next number is claimed.
+//
+// One wins: a number is claimed by who has read old after the claims of all lower ones were done,
+// and from then on only the record of this claim can take old's place. Nothing is asked of
+// inodes and times, which are not the same to all machines (sshfs, SMB), and may be those of a
+// file that was there before.
+//
+// A claim that is done stays: whoever has read old before it must find it. The sweep deletes it a
+// day later, and the record of a killed writer before its claim, by the order of their names, so
+// that no claim is free while its record may still be renamed. A writer that stood still between
+// two of these calls for a day may find its claim free again, or say of a swept record that it is
+// in place. A file that is deleted and created, or put, between two of them is not told from old.
 func (d *driver) Replace(ctx context.Context, path string, old, data []byte) error {
-	lock := flock.New(filepath.Join(d.root, lockFile), flock.SetFlag(os.O_RDWR|os.O_CREATE), flock.SetPermissions(0o666))
-	defer lock.Close()
-	if err := lock.Lock(); err != nil {
-		return explain(system.LockError(err, lock.Path(), "use another --store"))
-	}
-	f, err := d.Open(ctx, path)
-	if err != nil {
+	if err := d.still(ctx, path, old); err != nil {
 		return err
 	}
-	there, err := io.ReadAll(io.LimitReader(f, int64(len(old))+1))
-	if err = errors.Join(err, f.Close()); err != nil {
+	loose, file := isLoose(path), d.Where(path)
+	tmp, _, err := writeTemp(ctx, d.root, bytes.NewReader(data), loose)
+	if err != nil {
 		return explain(err)
 	}
-	if !bytes.Equal(there, old) {
+	defer os.Remove(tmp) // when it has its name, it is gone
+	mine, of := filepath.Base(tmp), artifacts.Sum(append([]byte(path+"\n"), old...)).Hex()
+	for n := 0; ; n++ {
+		claim := fmt.Sprintf("%s/replace-%s-%d", tmpDir, of, n) // sorts after what writeTemp makes
+		if _, err := os.Lstat(d.Where(claim)); err != nil {
+			if err := d.Create(ctx, claim, []byte(mine)); err != nil && !errors.Is(err, artifacts.ErrExist) {
+				return err
+			}
+		}
+		// Over NFS, a link that was asked for twice is made and refused: what it says tells.
+		name, err := d.read(ctx, claim, 2*len(mine))
+		if err != nil {
+			return err
+		}
+		won := string(name) == mine
+		err = place(d.root, filepath.Join(d.root, tmpDir, filepath.Base(string(name))), file, loose, rename)
+		done := errors.Is(err, fs.ErrNotExist) // by another one
+		switch {
+		case won && done && !loose:
+			return explain(syncDir(filepath.Dir(file)))
+		case won && done:
+			return nil
+		case won || err != nil && !done:
+			return explain(err)
+		}
+		if err := d.still(ctx, path, old); err != nil {
+			return err
+		}
+	}
+}
+
+// still returns ErrExist, or ErrNotExist, if a file is not what is given.
+func (d *driver) still(ctx context.Context, path string, what []byte) error {
+	there, err := d.read(ctx, path, len(what)+1)
+	if err == nil && !bytes.Equal(there, what) {
 		return artifacts.ErrExist
 	}
-	return d.Put(ctx, path, data)
+	return err
+}
+
+// read returns the start of a file.
+func (d *driver) read(ctx context.Context, path string, most int) ([]byte, error) {
+	f, err := d.Open(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	b, err := io.ReadAll(io.LimitReader(f, int64(most)))
+	return b, explain(errors.Join(err, f.Close()))
 }
 
 // Delete removes a file of the store, if it is there; a stray stays.

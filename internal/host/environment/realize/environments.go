@@ -27,8 +27,8 @@ import (
 // Variable names the folder of a user's environments.
 const Variable = "REDSI_ENVIRONMENTS"
 
-// root is the folder of this user's environments: that of Variable, else in the cache folder.
-func root() (string, error) {
+// Root is the folder of this user's environments: that of Variable, else in the cache folder.
+func Root() (string, error) {
 	if dir := os.Getenv(Variable); dir != "" {
 		return filepath.Abs(dir)
 	}
@@ -197,7 +197,7 @@ func (h *Env) recorded(was os.FileInfo) bool {
 
 // base is the path of an environment's folder.
 func base(d artifacts.Digest) (string, error) {
-	root, err := root()
+	root, err := Root()
 	return filepath.Join(root, d.Hex()[:32]), err
 }
 
@@ -315,7 +315,7 @@ func condaPackages(dir string) (list []libraries.CondaPackage, err error) {
 
 // List is what this machine has, those used last first.
 func List() (list []Found, err error) {
-	root, err := root()
+	root, err := Root()
 	if err != nil {
 		return nil, err
 	}

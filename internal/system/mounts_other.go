@@ -1,0 +1,6 @@
+//go:build !linux && !darwin
+
+package system
+
+// FileSystem is not known.
+func FileSystem(string) (kind, options string) { return "", "" }

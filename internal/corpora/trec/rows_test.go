@@ -24,6 +24,7 @@ func TestFormats(t *testing.T) {
 		want []Row
 	}{
 		{"# ir_metadata.start\n# tag: x\n# ir_metadata.end\n\nq%20 Q0 d 1 2.5 t\n", TREC, []Row{{Query: "q%20", Document: "d", Rank: 1, Score: 2.5, Line: 5}}},
+		{"q Q0 d 1 2 t\n# between\n#\nq Q0 e 2 1 t\n# at the end", TREC, []Row{{Query: "q", Document: "d", Rank: 1, Score: 2, Line: 1}, {Query: "q", Document: "e", Rank: 2, Score: 1, Line: 4}}},
 		{"q 1\td 2\t7\r\n", MSMarco, []Row{{Query: "q 1", Document: "d 2", Rank: 7, Score: -7, Line: 1}}},
 		{"q d 7", MSMarco, []Row{{Query: "q", Document: "d", Rank: 7, Score: -7, Line: 1}}},
 		{" \n{\"q\": {\"d\": 1e2,\n\"e \\\"\": -1}}", JSON, []Row{{Query: "q", Document: "d", Score: 100, Line: 2}, {Query: "q", Document: `e "`, Score: -1, Line: 3}}},

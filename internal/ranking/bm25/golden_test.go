@@ -132,3 +132,36 @@ func TestScores(t *testing.T) {
 		}
 	}
 }
+
+// TestStems: stemmers of version 3 give PyStemmer 3.1.0's stems (tools/golden/stems.py), which
+// are not all those of the older ones.
+func TestStems(t *testing.T) {
+	var golden map[string]map[string]string
+	goldens.JSON(t, "testdata/stems.json.gz", &golden)
+	for _, name := range Stemmers() {
+		old, ok := strings.CutSuffix(name, "3")
+		if !ok && name != "dutch_porter" {
+			continue
+		}
+		if len(golden[name]) < 500 {
+			t.Errorf("%s: %d words", name, len(golden[name]))
+		}
+		apart := 0
+		for word, want := range golden[name] {
+			if got := stemmers[name](word); got != want {
+				t.Errorf("%s of %q: %q, want %q", name, word, got, want)
+			}
+			if ok && stemmers[old](word) != want {
+				apart++
+			}
+		}
+		if ok && apart == 0 {
+			t.Errorf("%s: no word is stemmed otherwise than by %s", name, old)
+		}
+	}
+	for _, word := range []string{"", "y", "ß", "ing", "eed", "\xff\xffed", "aa\xffs"} { // no panic
+		for _, stem := range stemmers {
+			stem(word)
+		}
+	}
+}

@@ -31,7 +31,7 @@ type bm25Config struct {
 	Absent    bool        `hcl:"absent,optional" help:"a query's word that a document lacks has the weight of tf = 0 under bm25+ and bm25l, as bm25s and rank_bm25 compute: delta then is not a lower bound"`
 	Tokenizer string      `hcl:"tokenizer,optional" enum:"lucene_english,words,whitespace" help:"what the terms of a text are"`
 	Stopwords *string     `hcl:"stopwords,optional" enum:"english,none" help:"for tokenizer words: words that are not terms, Lucene's 33, bm25s' default, or none; default english"`
-	Stemmer   *string     `hcl:"stemmer,optional" help:"for tokenizer words: Snowball stemmer, such as english, by the rules before Snowball 3; default none"`
+	Stemmer   *string     `hcl:"stemmer,optional" help:"for tokenizer words: Snowball stemmer: of a language, such as english, by the rules before Snowball 3, or by its own, such as english3 (PyStemmer 3); default none"`
 	identicalOf
 }
 
@@ -60,9 +60,11 @@ underscores, two or more, lower case); whitespace splits at blanks and keeps cas
 rank_bm25's examples. Equal scores are ordered by document number; a document without
 a word of the query, or with score 0, is not listed. Ties are broken in the written
 scores, so that trec_eval keeps this order.
-Stemmers are Snowball's before version 3, as in PyStemmer 2.2: PyStemmer 3 stems a few
-English words otherwise (organization, university), German, Russian, Swedish, Italian and
-French ones too, and its dutch is another algorithm: ours is its dutch_porter.
+Stemmers are Snowball's before version 3, as in PyStemmer 2.2 (but for Finnish, French and
+Russian, where they are those before version 2), and by PyStemmer 3.1's rules english3,
+german3, italian3, norwegian3, russian3, spanish3, swedish3 and dutch_porter, its name for
+what dutch is here. Its porter and portuguese are the same; its danish, dutch, finnish and
+french are not here.
 Cost: one pass over the texts, a minute a gigabyte on one core; a query takes the pairs
 of its words with documents, and fewer where depth is small. Memory is 5 bytes a pair of
 a document and a word that it has, 10 while they are sorted, 20 a document, the words,

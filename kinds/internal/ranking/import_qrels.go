@@ -26,7 +26,8 @@ var ImportQrels = step.Define(step.Kind[importQrelsConfig]{
 	Version: 3,
 	Doc: `Import judgments: TREC qrels, BEIR's TSV, JSON of ranx and pytrec_eval.
 Documents and queries get the numbers that the collection has for their names
-(Document.Key, Query.Name). Lines that begin with # are comments. Grades stay, 0 and negative ones too. A document that is
+(Document.Key, Query.Name). Lines that begin with # are comments, as for trec_eval
+10, and a row of a query such as #2 is an error. Grades stay, 0 and negative ones too. A document that is
 judged twice for a query fails the step, with file and line. Cost: memory grows with
 the judgments, 100 bytes each.`,
 	Example: `step "import_qrels" "trec_dl" {

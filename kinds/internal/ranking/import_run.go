@@ -36,7 +36,7 @@ var ImportRun = step.Define(step.Kind[importRunConfig]{
 	Doc: `Import a run: TREC, MS MARCO's query document rank, JSON of ranx and pytrec_eval.
 Documents and queries get the numbers that the collection has for their names
 (Document.Key, Query.Name). Lines may be in any order; those that begin with # are
-comments. With order = "trec_eval", the default, the rankings are those that trec_eval 9
+comments, as for trec_eval 10, and a row of a query such as #2 is an error. With order = "trec_eval", the default, the rankings are those that trec_eval 9
 makes of the file, so that its numbers stay, and with "trec_eval_10" those of version 10,
 which tells more scores apart; of MS MARCO's files the rank is the order, and JSON has no
 ranks. Scores that contradict the order, and equal ones, are set below the one before. Cost: memory grows with the lines, 150 bytes

@@ -1,0 +1,46 @@
+"""Writes internal/ranking/bm25/testdata/stems.json.gz: words and the stems of Snowball 3.1, by redsi's names.
+
+pip install -r stems_requirements.txt
+python stems.py internal/ranking/bm25/testdata
+"""
+import gzip
+import json
+import os
+import random
+import re
+import sys
+
+import Stemmer
+import wordfreq
+
+# name: (PyStemmer's, language, what version 3 stems otherwise, endings)
+STEMMERS = {
+    "dutch_porter": ("dutch_porter", "nl", "(heden|heid|ing|lijk|baar|bar)$|^è|è", "heden en ene s se heid end ing ig lijk baar bar e"),
+    "english3": ("english", "en", r"^(past|univers|later|emerg|organ|inter)|ogists?$|eed(ly)?$|(y|inn|out|err|ann|arr|even)ings?$|^[aeo](.)\2(ed|ing)",
+                 "eed eedly ed edly ing ingly ies s tional ization ational fulness ousness iveness biliti ogist logi ogi fulli li ical ative ness ement ion ize e l"),
+    "german3": ("german", "de", "in(nen)?$|ae|oe|ue|ets?$|lns?$|system", "em ern er erin erinnen e en es s ln lns est st et end ung ig ik isch lich heit keit nisse"),
+    "italian3": ("italian", "it", "^divan", "ano ando i o e amente azione"),
+    "norwegian3": ("norwegian", "nb", "ers$|[êòóô]|rs$", "ers hetens ede endes s ast erte ert dt leg eleg hetslov"),
+    "russian3": ("russian", "ru", "ё", "ё ёт ённый ость ейше"),
+    "spanish3": ("spanish", "es", "[au]cion$", "acion ucion icacion ación amente logía"),
+    "swedish3": ("swedish", "sv", "ets?$|öst", "et ets itet heten arna s öst löst fullt andet dt els"),
+}
+WORD = re.compile(r"(?u)\b\w\w+\b")  # bm25s' tokens
+
+
+def words(language, told, endings):
+    r = random.Random(57)
+    known = sorted({w for t in wordfreq.top_n_list(language, 60000) for w in WORD.findall(t.lower())})
+    apart = [w for w in known if re.search(told, w)]
+    out = r.sample(apart, min(500, len(apart))) + r.sample(known, 300)
+    for _ in range(300):
+        out.append(r.choice(known)[:r.randint(0, 7)] + "".join(r.choices(endings.split(), k=r.randint(1, 2))))
+    return sorted({w for w in out if len(w) > 1})
+
+
+golden = {}
+for name, (stemmer, language, told, endings) in STEMMERS.items():
+    ws = words(language, told, endings)
+    golden[name] = dict(zip(ws, Stemmer.Stemmer(stemmer).stemWords(ws)))
+with open(os.path.join(sys.argv[1], "stems.json.gz"), "wb") as f, gzip.GzipFile("", "wb", fileobj=f, mtime=0) as z:
+    z.write(json.dumps(golden, ensure_ascii=True, separators=(",", ":")).encode())

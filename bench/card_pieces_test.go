@@ -160,7 +160,7 @@ func TestCardLines(t *testing.T) {
 		if command[0] == machinePython() {
 			l.peer = l.ours
 		}
-		rows, err := measured(e, l)
+		rows, err := measureAlone(e, l)
 		if err != nil || len(rows) != 1 {
 			t.Fatalf("%s: %d rows: %v", l.name, len(rows), err)
 		}

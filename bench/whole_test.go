@@ -43,8 +43,8 @@ func appendTo(path, text string) error {
 	return errors.Join(err, f.Close())
 }
 
-// measured makes what a line needs, and measures it.
-func measured(e *env, l line) ([]result, error) {
+// measureAlone makes what a line needs, and measures it.
+func measureAlone(e *env, l line) ([]result, error) {
 	m := e.makeAll([]line{l})[0]
 	if err := errors.Join(m.errs[:]...); err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func TestWhole(t *testing.T) {
 	}{{"2", 0, 2, "62"}, {"2", time.Hour, 6, "62226222"}, {"4", time.Hour, 8, "644644"}, {"9", time.Hour, 9, "6969"}} {
 		done := filepath.Join(t.TempDir(), "slices")
 		e := &env{ctx: context.Background(), pairs: 2, cores: 1, peerTime: c.time}
-		rows, err := measured(e, line{name: "whole", value: perUnit, sliced: true, toEnd: true, unlike: true, ours: partsOf("6", done), peer: partsOf(c.peer, done)})
+		rows, err := measureAlone(e, line{name: "whole", value: perUnit, sliced: true, toEnd: true, unlike: true, ours: partsOf("6", done), peer: partsOf(c.peer, done)})
 		if err != nil || len(rows) != 1 {
 			t.Fatalf("%d rows: %v", len(rows), err)
 		}
@@ -96,7 +96,7 @@ func TestOnce(t *testing.T) {
 		{name: "processor", value: processorTime, once: true, ours: one, peer: twice},
 		{name: "again", value: seconds, ours: one, peer: twice},
 	} {
-		if rows, err := measured(e, l); err != nil || len(rows) != 1 || rows[0].Ratio != 2 {
+		if rows, err := measureAlone(e, l); err != nil || len(rows) != 1 || rows[0].Ratio != 2 {
 			t.Errorf("%s: %+v, %v", l.name, rows, err)
 		}
 	}

@@ -20,7 +20,6 @@ const (
 	passageQueries         = 2_000
 	vocabulary             = 300_000
 	bm25Depth              = 100
-	bm25Passes             = 3
 	passagesName           = "passages1"
 )
 
@@ -28,23 +27,29 @@ const (
 const anserini = "pyserini==0.22.1"
 
 var bm25Lines = []line{{
-	name: "bm25_vs_bm25s", target: 1.1, value: perUnit,
+	name: "bm25_vs_bm25s", target: 1.1, value: perUnit, sliced: true, noMemory: true,
 	doc:  "a query's 100 best of 200,000 passages by BM25, tokens and all, 2 threads, against bm25s 0.3.16 with its numba backend",
-	ours: pieceOn("bm25", (*env).passages, "words"),
-	peer: scriptOn("bm25", "bm25.py", (*env).passages, "--threads", "2", "--passes", fmt.Sprint(bm25Passes)),
+	ours: onPassages("bm25-words"), peer: scriptOn(small, "bm25.py", (*env).passages, "--threads", "2"),
 }, {
-	name: "bm25_vs_lucene", target: 3, value: perUnit,
+	name: "bm25_vs_lucene", target: 3, value: perUnit, sliced: true, noMemory: true,
 	doc:  "the same by Lucene's analyzer and lengths, against Lucene 9.5 (Anserini 0.22.1), one segment in memory; needs Java",
-	ours: pieceOn("bm25", (*env).passages, "lucene_english"),
+	ours: onPassages("bm25-lucene"),
 	peer: side{command: func(e *env) ([]string, error) {
 		dir, err := e.passages()
 		if err != nil {
 			return nil, err
 		}
 		jar, err := e.anserini()
-		return []string{"java", "-Xmx4g", "-cp", jar, filepath.Join("bench", "peers", "Bm25Lucene.java"), dir, "2", fmt.Sprint(bm25Passes)}, err
+		return []string{"java", "-Xmx4g", "-cp", jar, filepath.Join("bench", "peers", "Bm25Lucene.java"), dir, "2"}, err
 	}},
 }}
+
+func onPassages(piece string) side {
+	return side{command: func(e *env) ([]string, error) {
+		dir, err := e.passages()
+		return ours(piece, onProcessor[0], dir), err
+	}}
+}
 
 // passages is the folder with what is searched and asked.
 func (e *env) passages() (string, error) {
@@ -99,47 +104,29 @@ func makePassages(args []string) (sample, error) {
 		os.WriteFile(filepath.Join(args[0], "queries.txt"), []byte(strings.Join(queries, "\n")+"\n"), 0o644))
 }
 
-// rankPassages asks all queries, several times after a first.
-func rankPassages(args []string) (sample, error) {
-	var s sample
-	analyzer := bm25.LuceneEnglish()
-	o := bm25.Options{Formula: bm25.Lucene, K1: 0.9, B: 0.4, LuceneLengths: true}
-	if args[1] == "words" {
-		var err error
-		if analyzer, err = bm25.Words(true, ""); err != nil {
-			return s, err
-		}
-		o.LuceneLengths = false
-	}
+// passagesWork asks all queries.
+func passagesWork(p *placed, w *workload, analyzer bm25.Analyzer, o bm25.Options) error {
 	b := bm25.NewBuilder(analyzer)
-	texts, err := os.ReadFile(filepath.Join(args[0], "passages.txt"))
+	texts, err := os.ReadFile(filepath.Join(p.folder, "passages.txt"))
 	if err != nil {
-		return s, err
+		return err
 	}
 	for text := range strings.Lines(string(texts)) {
 		if err := b.Add(text); err != nil {
-			return s, err
+			return err
 		}
 	}
 	ix, err := b.Finish(o)
 	if err != nil {
-		return s, err
+		return err
 	}
-	asked, err := os.ReadFile(filepath.Join(args[0], "queries.txt"))
+	asked, err := os.ReadFile(filepath.Join(p.folder, "queries.txt"))
 	if err != nil {
-		return s, err
+		return err
 	}
 	queries := strings.Split(strings.TrimSpace(string(asked)), "\n")
-	for pass := range bm25Passes + 1 {
-		lap := stopwatch()
+	w.run = func() (float64, error) {
 		found, err := ix.SearchAll(context.Background(), queries, bm25Depth)
-		if err != nil {
-			return s, err
-		}
-		if pass > 0 {
-			s.Seconds += lap()
-			s.Work += float64(len(queries))
-		}
 		hits, best := 0, 0.0
 		for _, f := range found {
 			hits += len(f)
@@ -147,7 +134,21 @@ func rankPassages(args []string) (sample, error) {
 				best += f[0].Score
 			}
 		}
-		s.Check = fmt.Sprintf("%d hits, the best score %.1f", hits, best)
+		w.check = fmt.Sprintf("%d hits, the best score %.1f", hits, best)
+		return float64(len(queries)), err
 	}
-	return s, nil
+	return nil
+}
+
+// byWords and byLucene are bm25s' way and Anserini's.
+func byWords(p *placed, w *workload) error {
+	words, err := bm25.Words(true, "")
+	if err != nil {
+		return err
+	}
+	return passagesWork(p, w, words, bm25.Options{Formula: bm25.Lucene, K1: 0.9, B: 0.4})
+}
+
+func byLucene(p *placed, w *workload) error {
+	return passagesWork(p, w, bm25.LuceneEnglish(), bm25.Options{Formula: bm25.Lucene, K1: 0.9, B: 0.4, LuceneLengths: true})
 }

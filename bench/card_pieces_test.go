@@ -145,7 +145,7 @@ func TestSingle(t *testing.T) {
 // TestCardLines: lines of a card through the whole bench, its processes too, on the processor and with our own
 // side in the place of transformers'.
 func TestCardLines(t *testing.T) {
-	e := &env{ctx: context.Background(), dir: t.TempDir(), quick: true, slices: 2, pairs: 1, cores: 1, card: "cpu", peerTime: time.Nanosecond}
+	e := &env{ctx: context.Background(), dir: t.TempDir(), quick: true, pairs: 1, cores: 1, card: "cpu", peerTime: time.Nanosecond}
 	for _, kind := range []string{"train", "atomic", "bert"} {
 		quickModel(t, e.dir, kind)
 	}
@@ -160,7 +160,7 @@ func TestCardLines(t *testing.T) {
 		if command[0] == machinePython() {
 			l.peer = l.ours
 		}
-		rows, err := measureLine(e, l)
+		rows, err := measureAlone(e, l)
 		if err != nil || len(rows) != 1 {
 			t.Fatalf("%s: %d rows: %v", l.name, len(rows), err)
 		}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -10,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/klauspost/compress/gzip"
 
@@ -25,10 +25,11 @@ const (
 	cutFile    = "cut.xml.gz"  // its first pages, for the slow peer
 	cutBytes   = 20 << 20      // of text in cutFile
 	shardFile  = "nq-train-00.jsonl.gz"
+	shardFiles = "nq-train-*.jsonl.gz"
 )
 
 // corpusVersion changes with what makeCorpus writes for one Config.
-const corpusVersion = 2
+const corpusVersion = 3
 
 func corpusConfig(quick bool) synth.Config {
 	c := synth.Bench()
@@ -50,21 +51,42 @@ func (e *env) corpus() (string, error) {
 	return e.keepPiece(name, "make-corpus", string(b))
 }
 
-// shards are the full train files of the corpus.
-func (e *env) shards() ([]string, error) {
+// inCorpus makes names of files of the corpus, or patterns of them, paths; options stay.
+func (e *env) inCorpus(names []string) ([]string, error) {
 	dir, err := e.corpus()
 	if err != nil {
 		return nil, err
 	}
-	return filepath.Glob(filepath.Join(dir, "nq-train-*.jsonl.gz"))
+	var out []string
+	for _, n := range names {
+		found := []string{n}
+		if !strings.HasPrefix(n, "-") {
+			if found, err = filepath.Glob(filepath.Join(dir, n)); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, found...)
+	}
+	return out, nil
 }
 
-func (e *env) firstShard() (string, error) {
-	files, err := e.shards()
-	if err != nil {
-		return "", err
-	}
-	return files[0], nil
+// onCorpus is our side: a piece on files of the corpus, with its options.
+func onCorpus(piece string, args ...string) side {
+	return side{command: func(e *env) ([]string, error) {
+		args, err := e.inCorpus(args)
+		return ours(piece, args...), err
+	}}
+}
+
+// besideOnCorpus is a peer's: a script on these.
+func besideOnCorpus(script string, args ...string) side {
+	return side{command: func(e *env) ([]string, error) {
+		args, err := e.inCorpus(args)
+		if err != nil {
+			return nil, err
+		}
+		return e.python(small, script, args...)
+	}}
 }
 
 // makeCorpus writes the generated corpus and what the peers need beside it.
@@ -126,27 +148,14 @@ func writeCut(dir string) error {
 	if err != nil {
 		return err
 	}
-	out, err := os.Create(filepath.Join(dir, cutFile))
+	text, err := io.ReadAll(io.LimitReader(zr, cutBytes))
 	if err != nil {
 		return err
 	}
-	defer out.Close()
-	zw := gzip.NewWriter(out)
-	lines := bufio.NewReader(zr)
-	for n := 0; ; {
-		l, err := lines.ReadBytes('\n')
-		if err != nil && err != io.EOF {
-			return err
-		}
-		zw.Write(l)
-		n += len(l)
-		if err == io.EOF {
-			break
-		}
-		if n >= cutBytes && bytes.Equal(bytes.TrimSpace(l), []byte("</page>")) {
-			zw.Write([]byte("</mediawiki>\n"))
-			break
-		}
-	}
-	return errors.Join(zw.Close(), out.Close())
+	page := []byte("</page>\n")
+	var out bytes.Buffer
+	zw := gzip.NewWriter(&out)
+	zw.Write(text[:bytes.LastIndex(text, page)+len(page)])
+	zw.Write([]byte("</mediawiki>\n"))
+	return errors.Join(zw.Close(), os.WriteFile(filepath.Join(dir, cutFile), out.Bytes(), 0o644))
 }

@@ -1,7 +1,7 @@
 package main
 
 import (
-	_ "embed"
+	"embed"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -22,21 +22,41 @@ func writePieces(dir string, n int, edit string) error {
 	return os.WriteFile(filepath.Join(dir, "pieces.txt"), []byte(b.String()), 0o644)
 }
 
-// A pipeline that cuts a file into pieces and gathers them again, and the same by a checkpoint.
-var (
-	//go:embed pieces.hcl
-	redsiPieces string
-	//go:embed peers/pieces.smk
-	snakemakePieces string
-)
+// shapes are what the tools run, of COUNT steps: pipelines, Snakefiles, and a shell's script.
+//
+//go:embed shapes
+var shapes embed.FS
 
-// piecesText is the pipeline of n pieces: those that are found, or those that are written down.
-func piecesText(shape string, n int) string {
-	if shape == "pieces" {
-		return redsiPieces
+// shapeText is a tool's of n steps.
+func shapeText(tool, shape string, n int) (string, error) {
+	if shape == "chain" {
+		return chainText(tool, n), nil
 	}
-	written := fmt.Sprintf(`merge([for i in range(%d) : { for j in range(100) : format("%%05d", 100 * i + j) => step.command.split.out[format("s/%%05d", 100 * i + j)] }]...)`, n/100)
-	return strings.Replace(redsiPieces, `files(step.command.split.out, "s/*")`, written, 1)
+	kind := map[string]string{"redsi": ".hcl", "snakemake": ".smk", "cp": ".sh"}[tool]
+	b, err := shapes.ReadFile("shapes/" + shape + kind)
+	return strings.ReplaceAll(string(b), "COUNT", strconv.Itoa(n)), err
+}
+
+// chainText has each of n steps written down.
+func chainText(tool string, n int) string {
+	first, other := "rule c0:\n    output: 'out/0'\n    shell: 'echo 0 > {output}'\n\n",
+		"rule c%[1]d:\n    input: 'out/%[2]d'\n    output: 'out/%[1]d'\n    shell: '(cat {input}; echo %[1]d) | tail -n 3 > {output}'\n\n"
+	var b strings.Builder
+	if tool == "redsi" {
+		first, other = "step \"command\" \"c0\" {\n  argv    = [\"sh\", \"-c\", \"echo 0 > out/x\"]\n  outputs = [\"x\"]\n}\n", `step "command" "c%[1]d" {
+  argv    = ["sh", "-c", "(cat in/p/x; echo %[1]d) | tail -n 3 > out/x"]
+  inputs  = { p = step.command.c%[2]d.out }
+  outputs = ["x"]
+}
+`
+	} else {
+		fmt.Fprintf(&b, "rule all:\n    input: expand('out/{i}', i=range(%d))\n\n", n)
+	}
+	b.WriteString(first)
+	for i := 1; i < n; i++ {
+		fmt.Fprintf(&b, other, i, i-1)
+	}
+	return b.String()
 }
 
 // written is what all processes of a run wrote to disk.
@@ -55,87 +75,9 @@ var bytesLines = []line{
 		ours: redsiDAG("tree", 41, "first"), peer: snakemakeDAG("tree", 41, "first")},
 }
 
-// What makes the file, and the tree in a folder t.
-const (
-	makeLarge = `head -c 1000000000 /dev/zero`
-	makeTree  = `for i in $(seq 40); do (echo $i; head -c 2000000 /dev/zero) > t/$i; done`
-)
-
-func redsiBytes(shape string, n int) string {
-	if shape == "large" {
-		return fmt.Sprintf(`step "command" "make" {
-  argv    = ["sh", "-c", "%s > out/x"]
-  outputs = ["x"]
-}
-step "command" "count" {
-  argv    = ["sh", "-c", "wc -c < in/x/x > out/x"]
-  inputs  = { x = step.command.make.out }
-  outputs = ["x"]
-}
-step "command" "end" {
-  argv    = ["sh", "-c", "cat in/n/x; tail -c 1 in/x/x > out/x"]
-  inputs  = { n = step.command.count.out, x = step.command.make.out }
-  outputs = ["x"]
-}
-`, makeLarge)
-	}
-	return fmt.Sprintf(`step "command" "make" {
-  argv    = ["sh", "-c", "cd out; mkdir -p t; %s"]
-  outputs = ["t/"]
-}
-step "command" "read" {
-  for_each = toset([for i in range(%d) : tostring(i)])
-  argv     = ["sh", "-c", "cat in/t/t/* | wc -c > out/x; echo ${each.key} >> out/x"]
-  inputs   = { t = step.command.make.out }
-  outputs  = ["x"]
-}
-`, makeTree, n-1)
-}
-
 // copiesDAG does the work of three steps in folders of their own, as a shell does it.
 func copiesDAG(shape string, n int) side {
 	return side{command: func(*env) ([]string, error) {
 		return ours("dag", "cp", "/bin/sh", shape, strconv.Itoa(n), "first"), nil
 	}}
-}
-
-const copies = makeLarge + ` > x
-mkdir out count end && cp x count && cp x end && ln x out/make
-(cd count && wc -c < x > ../out/count)
-(cd end && (cat ../out/count; tail -c 1 x) > ../out/end)
-`
-
-func snakemakeBytes(shape string, n int) string {
-	if shape == "large" {
-		return fmt.Sprintf(`rule all:
-    input: 'out/end'
-
-rule make:
-    output: 'out/make'
-    shell: '%s > {output}'
-
-rule count:
-    input: 'out/make'
-    output: 'out/count'
-    shell: 'wc -c < {input} > {output}'
-
-rule end:
-    input: n='out/count', x='out/make'
-    output: 'out/end'
-    shell: 'cat {input.n}; tail -c 1 {input.x} > {output}'
-`, makeLarge)
-	}
-	return fmt.Sprintf(`rule all:
-    input: expand('out/{i}', i=range(%d))
-
-rule make:
-    output: 'out/made', directory('t')
-    shell: 'mkdir -p t; %s; touch out/made'
-
-rule read:
-    wildcard_constraints: i='[0-9]+'
-    input: 'out/made', 't'
-    output: 'out/{i}'
-    shell: 'cat t/* | wc -c > {output}; echo {wildcards.i} >> {output}'
-`, n-1, makeTree)
 }

@@ -6,15 +6,16 @@
 //
 // Every measured piece is a process of its own, ours too (this program starts
 // itself again), so that peak memory belongs to one piece and no heap is inherited.
-// Ours and the peer's alternate in the same minute, after one run of each that does
-// not count; the medians are compared. Both sides get two threads unless a line
+// Ours and the peer's alternate in the same minute; the best of each are compared, once
+// they agree (enough in line.go). Both sides get two threads unless a line
 // says otherwise, time only their own work, and must agree on what they found.
 //
 // A ratio above 1 means that redsi is better, whatever the unit.
 //
 // A new comparison is a line in its group's list, or a new file with a list of its
 // own that allLines in main.go names, plus a piece in pieces.go for our side and a script in
-// peers/ with a pinned requirements-GROUP.txt for the other.
+// peers/ with a pinned requirements-GROUP.txt for the other, whose GROUP stands in small
+// (env.go) unless it needs an environment of its own, and what the line takes in taken (line.go).
 //
 // Reading order: main.go, line.go (what a line is), measure.go (how it is taken),
 // then one file per group. pieces.go lists what the program

@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/redsi/redsi/internal/host/compute"
@@ -18,16 +20,17 @@ import (
 type env struct {
 	ctx     context.Context
 	dir     string // of what is kept between runs
+	scratch string // of what lines of this run have in common
 	quick   bool
-	warmUps int
-	pairs   int
+	pairs   int // at least
 	cores   int // threads of each side
-	slices  int // of each side of a sliced line
 
 	card     string        // that lines cuda/… are measured on: cuda:0, or cpu to try them
 	peerTime time.Duration // of the peer of a whole work; ours have no second round beyond it
 
-	ran map[string]sample // the last of each command, for lines that are measured once
+	ran   map[string]sample      // the last of each command, for lines that are measured once
+	kept  sync.Map               // of what this run has made, or found, or could not make, by name
+	redsi func() (string, error) // the path of what users have, built anew, once; beside it is the program that computes models
 }
 
 func newEnv(ctx context.Context, quick bool, cores int) (*env, error) {
@@ -39,31 +42,33 @@ func newEnv(ctx context.Context, quick bool, cores int) (*env, error) {
 		}
 		deps = filepath.Join(cache, "redsi")
 	}
-	e := &env{ctx: ctx, dir: filepath.Join(deps, "bench"), quick: quick, cores: cores, warmUps: 1, pairs: 3, slices: 9,
+	e := &env{ctx: ctx, dir: filepath.Join(deps, "bench"), quick: quick, cores: cores, pairs: agreeing,
 		card: "cuda:0", peerTime: time.Minute, ran: map[string]sample{}}
 	if quick {
-		e.warmUps, e.pairs, e.slices = 0, 1, 2
+		e.pairs = 1
 	}
+	e.redsi = sync.OnceValues(e.build)
 	return e, os.MkdirAll(e.dir, 0o755)
 }
 
 // keep returns a folder that make has filled, now or in an earlier run.
 func (e *env) keep(name string, make func(dir string) error) (string, error) {
 	dir := filepath.Join(e.dir, name)
-	if _, err := os.Stat(filepath.Join(dir, "done")); err == nil {
-		return dir, nil
-	}
-	if err := os.RemoveAll(dir); err != nil {
-		return "", err
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", err
-	}
-	fmt.Fprintf(os.Stderr, "  making %s\n", dir)
-	if err := make(dir); err != nil {
-		return "", err
-	}
-	return dir, os.WriteFile(filepath.Join(dir, "done"), nil, 0o644)
+	once, _ := e.kept.LoadOrStore(name, sync.OnceValue(func() error {
+		done := filepath.Join(dir, "done")
+		if _, err := os.Stat(done); err == nil {
+			return nil
+		}
+		fmt.Fprintf(os.Stderr, "  making %s\n", dir)
+		if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o755)); err != nil {
+			return err
+		}
+		if err := make(dir); err != nil {
+			return err
+		}
+		return os.WriteFile(done, nil, 0o644)
+	}))
+	return dir, once.(func() error)()
 }
 
 // keepPiece is keep of what a piece writes into the folder that is its first argument.
@@ -80,19 +85,27 @@ func (e *env) python(group, script string, args ...string) ([]string, error) {
 	return append([]string{filepath.Join(dir, "bin", "python"), filepath.Join("bench", "peers", script)}, args...), err
 }
 
-// venv is a virtual environment that holds exactly bench/peers/requirements-GROUP.txt.
-func (e *env) venv(group string) (string, error) {
-	requirements := filepath.Join("bench", "peers", "requirements-"+group+".txt")
-	b, err := os.ReadFile(requirements)
-	if err != nil {
-		return "", err
+// small are the groups of peers that share an environment: none of them has a version of its own of what another has.
+const small = "data,htmlnorm,kmeans,bm25,score"
+
+// venv is a virtual environment that holds exactly bench/peers/requirements-GROUP.txt, of one group or several.
+func (e *env) venv(groups string) (string, error) {
+	install := []string{"-m", "pip", "install", "-q"}
+	var all []byte
+	for group := range strings.SplitSeq(groups, ",") {
+		requirements := filepath.Join("bench", "peers", "requirements-"+group+".txt")
+		b, err := os.ReadFile(requirements)
+		if err != nil {
+			return "", err
+		}
+		all, install = append(all, b...), append(install, "-r", requirements)
 	}
-	sum := sha256.Sum256(b)
-	return e.keep("venv-"+group+"-"+hex.EncodeToString(sum[:4]), func(dir string) error {
+	sum := sha256.Sum256(all)
+	return e.keep("venv-"+strings.ReplaceAll(groups, ",", "-")+"-"+hex.EncodeToString(sum[:4]), func(dir string) error {
 		if err := e.quiet("python3", "-m", "venv", dir); err != nil {
 			return err
 		}
-		return e.quiet(filepath.Join(dir, "bin", "python"), "-m", "pip", "install", "-q", "-r", requirements)
+		return e.quiet(filepath.Join(dir, "bin", "python"), install...)
 	})
 }
 
@@ -105,8 +118,7 @@ func (e *env) quiet(name string, args ...string) error {
 	return nil
 }
 
-// redsi builds anew what users have, redsi and beside it the program that computes models, and returns redsi's path.
-func (e *env) redsi() (string, error) {
+func (e *env) build() (string, error) {
 	path := filepath.Join(e.dir, "redsi", "redsi")
 	return path, errors.Join(
 		e.quiet("env", "CGO_ENABLED=0", "go", "build", "-o", path, "./cmd/redsi"),

@@ -7,7 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"strconv"
 
 	"github.com/redsi/redsi/assets/tokenizers"
 	"github.com/redsi/redsi/internal/corpora/nq"
@@ -17,14 +16,13 @@ import (
 )
 
 // htmlRecords is how many records the lines of this group serialize.
-const htmlRecords = 100
+const htmlRecords = "50"
 
 var htmlLines = []line{
 	{
 		name: "htmlnorm_vs_python", target: 10, value: throughput,
 		doc:  "HtmlNorm of records in memory, one thread, against the same rules with BeautifulSoup and lxml; the texts are equal",
-		ours: onFirstShard("serialize", "-limit="+strconv.Itoa(htmlRecords)),
-		peer: scriptOn("htmlnorm", "htmlnorm.py", (*env).firstShard, "--limit", strconv.Itoa(htmlRecords)),
+		ours: onCorpus("serialize", "-limit="+htmlRecords, shardFile), peer: besideOnCorpus("htmlnorm.py", "--limit="+htmlRecords, shardFile),
 	},
 }
 

@@ -29,14 +29,7 @@ var kmeansLines = []line{{
 	name: "kmeans_vs_sklearn", target: 0.5, value: perUnit,
 	doc:  "one Lloyd iteration on 20,000 x 512 vectors, k=10, same start, 2 threads, against scikit-learn 1.5.1",
 	ours: pieceOn("kmeans", (*env).vectors),
-	peer: side{command: func(e *env) ([]string, error) {
-		name, err := e.vectors()
-		if err != nil {
-			return nil, err
-		}
-		return e.python("kmeans", "kmeans.py", "--data", name, "--threads", "2", "--runs", strconv.Itoa(kmeansRuns),
-			"--iterations", strconv.Itoa(kmeansIterations))
-	}},
+	peer: scriptOn(small, "kmeans.py", (*env).vectors, "--threads", "2", "--runs", strconv.Itoa(kmeansRuns), "--iterations", strconv.Itoa(kmeansIterations)),
 }}
 
 // vectors is the file that both sides cluster.

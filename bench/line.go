@@ -1,8 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
-	"time"
+	"slices"
 )
 
 // sample is what one process measured. A piece prints it as the last line of its
@@ -11,14 +12,13 @@ type sample struct {
 	Seconds float64 `json:"seconds"` // of the work itself: no start-up, no imports
 	Work    float64 `json:"work"`    // bytes, records or iterations done in them
 	Check   string  `json:"check"`   // what was found: equal on both sides
-	// Processor is the processor's seconds of a slice, or of all processes of a command.
+	// Processor is the processor's seconds of a slice, or of a process and those that it waited for.
 	Processor float64 `json:"processor"`
 	Written   float64 `json:"written,omitempty"`  // bytes that these wrote to disk
 	Resident  float64 `json:"resident,omitempty"` // bytes, at most, of a command
 	Graphs    *graphs `json:"graphs,omitempty"`   // of a training on a card, since its start
 
-	CPU  time.Duration `json:"-"` // user and system, of the whole process
-	Peak float64       `json:"-"` // bytes of resident memory
+	Peak float64 `json:"-"` // bytes of resident memory
 }
 
 // graphs are those that a training on a card has recorded, how often one was replayed, and how many updates
@@ -44,7 +44,13 @@ var (
 	peakMemory = value{"MB", func(s sample) float64 { return s.Peak / 1e6 }, false}
 )
 
-func (v value) better(a, b sample) bool { return v.higher == (v.of(a) > v.of(b)) }
+// order has the better one first.
+func (v value) order(a, b sample) int {
+	if v.higher {
+		a, b = b, a
+	}
+	return cmp.Compare(v.of(a), v.of(b))
+}
 
 // side is one of the two processes that a line compares.
 type side struct {
@@ -71,11 +77,10 @@ func scriptOn(group, script string, made func(*env) (string, error), more ...str
 }
 
 // line is one comparison; without a target it has no floor. unlike says that the two sides do different work on
-// purpose, so that Check need not agree; once, that what is measured is not a time,
-// so that one pair says enough; asked, that it takes long and is measured only
-// by its name; sliced, that both sides are workloads, which start once and
-// alternate in slices; whole, that a slice of ours is a work from its beginning to
-// its end, and the peer's are parts of it, as many as its time allows.
+// purpose, so that Check need not agree; once, that one pair says enough; asked, that it takes long and is measured only
+// by its name; sliced, that both sides are workloads, which start once and alternate in slices, and of which a row of
+// peak memory tells, too, unless they are noMemory; toEnd, that a slice of ours is a work from its beginning to its end,
+// and the peer's are parts of it, as many as its time allows.
 type line struct {
 	name   string
 	doc    string
@@ -89,14 +94,71 @@ type line struct {
 	sliced bool
 	toEnd  bool
 	needs  func(*env) error // what this machine lacks for it; nil: nothing can be
+
+	noMemory bool
 }
 
 // ratio is above 1 where ours is better.
-func (l line) ratio(ours, peer float64) float64 {
+func (l line) ratio(ours, peer sample) float64 {
 	if l.value.higher {
-		return ours / peer
+		return l.value.of(ours) / l.value.of(peer)
 	}
-	return peer / ours
+	return l.value.of(peer) / l.value.of(ours)
+}
+
+// The rule by which a line ends, K-best of Bryant and O'Hallaron (Computer Systems, 2003, chapter 9): the agreeing best of each
+// side are so near that the ratio, by any of them, varies by less than narrow; or there are most pairs, or no more begin
+// after patience, in seconds.
+const (
+	agreeing = 3
+	narrow   = 1.05
+	most     = 9
+	patience = 30
+)
+
+// takes are the seconds of the line on two idle cores of an AMD EPYC virtual machine, what it needs being there; a minute
+// where nobody has said.
+func (l line) takes() float64 { return cmp.Or(taken[l.name], 60) }
+
+var taken = map[string]float64{
+	"first_1000_cpu_vs_snakemake": 36, "first_1000_vs_snakemake": 0.1, "chain_300_vs_snakemake": 10, "chain_300_by_reference_vs_snakemake": 4,
+	"pieces_1000_vs_written": 13, "pieces_3000_vs_written": 45, "piece_changed_vs_snakemake": 42, "noop_1000_vs_snakemake": 6,
+	"plan_1000_vs_snakemake": 5, "bytes_three_steps_vs_snakemake": 9, "bytes_three_steps_vs_cp": 3, "bytes_tree_40_vs_snakemake": 30,
+	"nq_extract_vs_gunzip": 20, "nq_extract_vs_python": 17, "extract_memory_10x_vs_1x": 33, "stub_scan_vs_gunzip": 8, "stub_scan_vs_lxml": 28,
+	"stub_scan_vs_mwxml": 18, "stub_memory_10x_vs_1x": 9, "htmlnorm_vs_python": 16, "kmeans_vs_sklearn": 20, "bm25_vs_bm25s": 14,
+	"bm25_vs_lucene": 16, "score_vs_pytrec_eval": 10, "score_vs_ir_measures": 14, "train_step_vs_transformers": 22,
+	"train_step_real_lengths_vs_transformers": 18, "train_step_vs_bound": 12, "beam40_vs_transformers": 14, "beam40_vs_bound": 8,
+	"trie40_vs_transformers": 16, "atomic_eval_vs_transformers": 14, "bert_embed_vs_transformers": 28, "run_train_vs_transformers": 405,
+}
+
+// interval is that of the ratio by any of the agreeing best of each side, which it also puts in order, the best first.
+func (l line) interval(sides [2][]sample) (low, high float64) {
+	for _, s := range sides {
+		slices.SortStableFunc(s, l.value.order)
+	}
+	last := min(agreeing, len(sides[0])) - 1
+	return l.ratio(sides[0][last], sides[1][0]), l.ratio(sides[0][0], sides[1][last])
+}
+
+// enough says whether a line ends with these samples, after so many seconds.
+func (l line) enough(e *env, sides [2][]sample, took float64) bool {
+	n := len(sides[0])
+	switch {
+	case n == 0:
+		return false
+	case l.once:
+		return true
+	case l.toEnd:
+		ours := 0.0
+		for _, s := range sides[0] {
+			ours += s.Seconds
+		}
+		return n >= e.pairs || ours >= e.peerTime.Seconds()
+	case n < e.pairs:
+		return false
+	}
+	low, high := l.interval(sides)
+	return high <= narrow*low || n >= most || took > patience
 }
 
 // result is one row of results.jsonl.
@@ -107,6 +169,11 @@ type result struct {
 	Unit  string  `json:"unit"`
 	Ratio float64 `json:"ratio"`
 
+	// Of several pairs: how many, and the ratio by any of the best three of each side.
+	Pairs int     `json:"pairs,omitempty"`
+	Low   float64 `json:"low,omitempty"`
+	High  float64 `json:"high,omitempty"`
+
 	// Of a whole work: how much of it each side's figure is of.
 	OursOf float64 `json:"ours_of,omitempty"`
 	PeerOf float64 `json:"peer_of,omitempty"`
@@ -115,6 +182,9 @@ type result struct {
 
 // notes is what a row says beside its figures.
 func (r result) notes() (text string) {
+	if r.Pairs > 0 {
+		text += fmt.Sprintf("  %.2f to %.2f, %d pairs", r.Low, r.High, r.Pairs)
+	}
 	if r.OursOf > 0 {
 		text += fmt.Sprintf("  of %.0f and %.0f", r.OursOf, r.PeerOf)
 	}

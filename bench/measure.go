@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,8 +16,11 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/redsi/redsi/internal/host/capacity"
 	"github.com/redsi/redsi/internal/host/usage"
+	"github.com/redsi/redsi/internal/paper/attest"
 	"github.com/redsi/redsi/internal/system/atomicfile"
 )
 
@@ -48,8 +52,8 @@ func (e *env) store(rows []result) error {
 	return atomicfile.WriteFile(resultsFile, out.Bytes(), 0o644)
 }
 
-// measureAll measures lines and prints and stores a row for each. A line that
-// fails is reported at the end; the others are measured all the same.
+// measureAll makes what the lines need, measures them, and prints and stores a row for each. A line that fails is
+// reported at the end; the others are measured all the same.
 func measureAll(e *env, lines []line) error {
 	err := e.store(nil)
 	if err == nil {
@@ -58,23 +62,39 @@ func measureAll(e *env, lines []line) error {
 	if err != nil {
 		return fmt.Errorf("run the bench from the root of the repository: %w", err)
 	}
-	fmt.Printf("%s, %d processors, load %s, %s\n", processor(), runtime.NumCPU(), load(), runtime.Version())
+	if e.scratch, err = os.MkdirTemp("", "redsi-bench-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(e.scratch)
+	printMachine()
+	left := 0.0
+	for _, l := range lines {
+		left += l.takes()
+	}
+	if !e.quick {
+		fmt.Fprintf(os.Stderr, "  %d lines, about %s on two idle cores, and what is to be made before\n", len(lines), minutes(left))
+	}
+	made := e.makeAll(lines)
 	fmt.Printf("%-46s %10s %10s  %-9s %7s  %s\n", "name", "ours", "peer", "unit", "ratio", "(target)")
 	var errs []error
-	for _, l := range lines {
-		rows, err := measureLine(e, l)
+	all, expected := stopwatch(), 0.0
+	for i, l := range lines {
+		var rows []result
+		err := errors.Join(made[i].errs[:]...)
+		if err == nil {
+			rows, err = measureLine(e, l, made[i].commands)
+		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", l.name, err))
 			fmt.Printf("%-46s failed\n", l.name)
 			if e.ctx.Err() != nil {
 				break
 			}
-			continue
 		}
 		for _, r := range rows {
 			target := ""
 			if r.Name == l.name && l.target > 0 {
-				target = fmt.Sprintf("(%g)", l.target)
+				target = fmt.Sprintf("(%.3g)", l.target)
 				if r.Ratio < l.target {
 					target += "  below"
 				}
@@ -84,64 +104,117 @@ func measureAll(e *env, lines []line) error {
 		if err := e.store(rows); err != nil {
 			return err
 		}
+		left, expected = left-l.takes(), expected+l.takes()
+		fmt.Fprintf(os.Stderr, "  %d of %d lines, %s, about %s left\n", i+1, len(lines), minutes(all()), minutes(left*all()/expected))
 	}
 	return errors.Join(errs...)
 }
 
-// measureLine returns the line's row and those beside it.
-func measureLine(e *env, l line) ([]result, error) {
-	if l.sliced {
-		return measureSlices(e, l)
+func minutes(seconds float64) string {
+	if seconds < 60 {
+		return fmt.Sprintf("%.0f s", seconds)
 	}
-	r, err := measure(e, l)
-	return []result{r}, err
+	return fmt.Sprintf("%.0f min", seconds/60)
 }
 
-// measure alternates the sides and compares their medians. Lines that are measured once take
-// what a command has shown in another line, of which they compare another value.
-func measure(e *env, l line) (result, error) {
-	sides := []side{l.ours, l.peer}
-	commands := make([][]string, len(sides))
-	for i, s := range sides {
-		var err error
-		if commands[i], err = s.command(e); err != nil {
-			return result{}, err
+// made are the commands of a line's two sides, or why they are not there.
+type made struct {
+	commands [2][]string
+	errs     [2]error
+}
+
+// makeAll makes what the lines' commands need, so that nothing is downloaded or compiled while another line is measured;
+// some at once, since much of it waits for downloads.
+func (e *env) makeAll(lines []line) []made {
+	all := make([]made, len(lines))
+	var g errgroup.Group
+	g.SetLimit(4)
+	for i, l := range lines {
+		for k, s := range []side{l.ours, l.peer} {
+			g.Go(func() error {
+				all[i].commands[k], all[i].errs[k] = s.command(e)
+				return nil
+			})
 		}
 	}
-	values := make([][]float64, len(sides))
-	var check string
-	warmUps, pairs := e.warmUps, e.pairs
-	if l.once {
-		warmUps, pairs = 0, 1
+	_ = g.Wait() // each line has its own error
+	return all
+}
+
+// measureLine alternates the sides until they agree, and compares the best of each: what else the machine does only ever adds
+// time. Of workloads a second result is peak memory. Lines that are measured once take what a command has shown in another
+// line, of which they compare another value.
+//
+// Of a whole work there are so many pairs as other lines have at least, or fewer, where ours have taken env.peerTime. In each
+// the peer does parts until its share of that time is over, at least one, and no more than there are.
+func measureLine(e *env, l line, commands [2][]string) (results []result, err error) {
+	var take [2]func() (sample, error)
+	var servers []*server
+	defer func() {
+		var peaks [2]float64
+		for i, s := range servers {
+			var stopped error
+			peaks[i], stopped = s.stop()
+			err = errors.Join(err, stopped)
+		}
+		if err == nil && l.sliced && !l.unlike && !l.noMemory {
+			results = append(results, result{Name: l.name + "_memory", Ours: peaks[0] / 1e6, Peer: peaks[1] / 1e6, Unit: "MB", Ratio: peaks[1] / peaks[0]})
+		}
+	}()
+	for i, command := range commands {
+		if !l.sliced {
+			take[i] = func() (sample, error) { return e.run(command, l.once) }
+			continue
+		}
+		s, err := startServer(e, command)
+		if err != nil {
+			return nil, err
+		}
+		servers, take[i] = append(servers, s), s.slice
 	}
-	for round := range warmUps + pairs {
-		for i, command := range commands {
-			id := strings.Join(command, "\x00")
-			s, known := e.ran[id]
-			if !l.once || !known {
-				var err error
-				if s, err = start(e, command); err != nil {
-					return result{}, err
-				}
-				e.ran[id] = s
+	var sides [2][]sample
+	var last [2]sample
+	for lap := stopwatch(); !l.enough(e, sides, lap()); {
+		for i, side := range take {
+			v, err := side()
+			for i == 1 && l.toEnd && err == nil && v.Work < last[0].Work && v.Seconds < e.peerTime.Seconds()/float64(e.pairs) {
+				var more sample
+				more, err = side()
+				v.Work, v.Seconds, v.Processor = v.Work+more.Work, v.Seconds+more.Seconds, v.Processor+more.Processor
 			}
-			if check == "" || l.unlike {
-				check = s.Check
-			} else if s.Check != check {
-				return result{}, fmt.Errorf("%s found %q, and what ran before it %q", filepath.Base(command[0]), s.Check, check)
+			if err != nil {
+				return nil, err
 			}
-			v := l.value.of(s)
-			who := [2]string{"ours", "peer"}[i]
-			fmt.Fprintf(os.Stderr, "  %s %s: %.4g %s (%.2f s, %.2f s of processor, %.0f MB, load %s)\n",
-				l.name, who, v, l.value.unit, s.Seconds, s.CPU.Seconds(), s.Peak/1e6, load())
-			if round >= warmUps {
-				values[i] = append(values[i], v)
-			}
+			fmt.Fprintf(os.Stderr, "  %s %s: %.4g %s (%.2f s, %.2f s of processor, load %s)\n",
+				l.name, [2]string{"ours", "peer"}[i], l.value.of(v), l.value.unit, v.Seconds, v.Processor, load())
+			sides[i], last[i] = append(sides[i], v), v
+		}
+		if last[0].Check != last[1].Check && !l.unlike {
+			return nil, fmt.Errorf("ours found %q and the peer %q", last[0].Check, last[1].Check)
 		}
 	}
-	r := result{Name: l.name, Ours: median(values[0]), Peer: median(values[1]), Unit: l.value.unit}
-	r.Ratio = l.ratio(r.Ours, r.Peer)
-	return r, nil
+	low, high := l.interval(sides)
+	ours, peer := sides[0][0], sides[1][0]
+	r := result{Name: l.name, Ours: l.value.of(ours), Peer: l.value.of(peer), Unit: l.value.unit, Ratio: l.ratio(ours, peer), Graphs: last[0].Graphs}
+	if l.toEnd {
+		r.OursOf, r.PeerOf = ours.Work, peer.Work
+	} else if n := len(sides[0]); n > 1 {
+		r.Pairs, r.Low, r.High = n, low, high
+	}
+	return []result{r}, nil
+}
+
+// run runs one piece to its end; again is what it has shown, if it has run.
+func (e *env) run(command []string, again bool) (sample, error) {
+	id := strings.Join(command, "\x00")
+	if s, known := e.ran[id]; known && again {
+		return s, nil
+	}
+	s, err := start(e, command)
+	if err == nil {
+		e.ran[id] = s
+	}
+	return s, err
 }
 
 // start runs one piece to its end.
@@ -159,7 +232,9 @@ func start(e *env, command []string) (sample, error) {
 	if err := json.Unmarshal([]byte(rows[len(rows)-1]), &s); err != nil {
 		return s, fmt.Errorf("%s: its last line is not a measurement: %w", strings.Join(command, " "), err)
 	}
-	s.CPU = c.ProcessState.UserTime() + c.ProcessState.SystemTime()
+	if s.Processor == 0 {
+		s.Processor = (c.ProcessState.UserTime() + c.ProcessState.SystemTime()).Seconds()
+	}
 	s.Peak = peak(c.ProcessState)
 	return s, nil
 }
@@ -181,12 +256,6 @@ func peak(p *os.ProcessState) float64 {
 	return float64(usage.MaxMemory(p.SysUsage().(*syscall.Rusage)))
 }
 
-func median(v []float64) float64 {
-	v = slices.Sorted(slices.Values(v))
-	n := len(v)
-	return (v[(n-1)/2] + v[n/2]) / 2
-}
-
 // tail is the end of what a command printed.
 func tail(s string) string { return s[max(0, len(s)-2000):] }
 
@@ -199,17 +268,8 @@ func load() string {
 	return fmt.Sprintf("%.2f", n)
 }
 
-func processor() string {
-	b, err := os.ReadFile("/proc/cpuinfo")
-	if err != nil {
-		return runtime.GOARCH
-	}
-	for l := range strings.SplitSeq(string(b), "\n") {
-		if name, ok := strings.CutPrefix(l, "model name"); ok {
-			return strings.TrimSpace(strings.TrimLeft(name, "\t :"))
-		}
-	}
-	return runtime.GOARCH
+func printMachine() {
+	fmt.Printf("%s, %d processors, load %s, %s\n", cmp.Or(attest.CPU(), runtime.GOARCH), runtime.NumCPU(), load(), runtime.Version())
 }
 
 // stopwatch returns the seconds since it was made.

@@ -67,6 +67,8 @@ var workloads = map[string]func(p *placed, w *workload) error{
 	"trie":           func(p *placed, w *workload) error { return searchWork(p, w, true) },
 	"atomic":         rankWork,
 	"bert":           embedWork,
+	"bm25-words":     byWords,
+	"bm25-lucene":    byLucene,
 	"card-train":     cardTrain,
 	"card-products":  cardProducts,
 	"card-large":     cardLarge,

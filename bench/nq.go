@@ -18,40 +18,20 @@ var nqLines = []line{
 	{
 		name: "nq_extract_vs_gunzip", target: 0.8, value: throughput,
 		doc:  "full NQ shards to records, headers and text keys, against gunzip alone by the same library",
-		ours: onShards("nq-extract"), peer: onShards("gunzip"), unlike: true,
+		ours: onCorpus("nq-extract", shardFiles), peer: onCorpus("gunzip", shardFiles), unlike: true,
 	},
 	{
 		name: "nq_extract_vs_python", target: 4, value: throughput,
-		doc:  "the same, against gzip and orjson reading the same fields and writing nothing",
-		ours: onShards("nq-extract"), peer: side{command: func(e *env) ([]string, error) {
-			files, err := e.shards()
-			if err != nil {
-				return nil, err
-			}
-			return e.python("data", "nq_extract.py", append([]string{"--runs=1"}, files...)...)
-		}},
+		doc:  "the same of one shard, against gzip and orjson reading the same fields and writing nothing",
+		ours: onCorpus("nq-extract", shardFile), peer: besideOnCorpus("nq_extract.py", "--runs=1", shardFile),
 	},
 	{
 		// One shard four times over is as many records as the corpus has: enough for
 		// the collector to reach its pace, which a second's work is not.
 		name: "extract_memory_10x_vs_1x", target: 0.7, value: peakMemory,
 		doc:  "peak memory of the same on one stream of 19,000 records (ours) and of 1,900 (peer)",
-		ours: onFirstShard("nq-extract", "-times=40"), peer: onFirstShard("nq-extract", "-times=4"), unlike: true, once: true,
+		ours: onCorpus("nq-extract", "-times=40", shardFile), peer: onCorpus("nq-extract", "-times=4", shardFile), unlike: true, once: true,
 	},
-}
-
-func onShards(piece string) side {
-	return side{command: func(e *env) ([]string, error) {
-		files, err := e.shards()
-		return ours(piece, files...), err
-	}}
-}
-
-func onFirstShard(piece, option string) side {
-	return side{command: func(e *env) ([]string, error) {
-		file, err := e.firstShard()
-		return ours(piece, option, file), err
-	}}
 }
 
 // gunzip reads gzip files to their ends and throws the text away.

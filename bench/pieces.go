@@ -21,7 +21,6 @@ func pieces() map[string]func(args []string) (sample, error) {
 		"serialize":     serializeRecords,
 		"kmeans":        clusterVectors,
 		"make-passages": makePassages,
-		"bm25":          rankPassages,
 		"make-run":      makeRun,
 		"score":         scoreRun,
 		"dag":           runDAG,

@@ -35,7 +35,7 @@ var scoreLines = []line{
 var scoredRun = pieceOn("score", scoreFiles)
 
 func scorePeer(reader string) side {
-	return scriptOn("score", "score.py", scoreFiles, reader, strings.Join(scoreMeasures, ","))
+	return scriptOn(small, "score.py", scoreFiles, reader, strings.Join(scoreMeasures, ","))
 }
 
 func scoreFiles(e *env) (string, error) {

@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -17,56 +16,23 @@ var stubLines = []line{
 	{
 		name: "stub_scan_vs_gunzip", target: 0.75, value: throughput,
 		doc:  "pages of the records' revisions from a stub dump, against gunzip alone by the same library",
-		ours: onDump("stub-scan", stubFile, wantedFile), peer: onDump("gunzip", stubFile), unlike: true,
+		ours: onCorpus("stub-scan", stubFile, wantedFile), peer: onCorpus("gunzip", stubFile), unlike: true,
 	},
 	{
 		name: "stub_scan_vs_lxml", target: 6, value: throughput,
 		doc:  "the same, against gzip and lxml's iterparse",
-		ours: onDump("stub-scan", stubFile, wantedFile), peer: onDumpPython("stub_lxml.py", stubFile, wantedFile),
+		ours: onCorpus("stub-scan", stubFile, wantedFile), peer: besideOnCorpus("stub_lxml.py", stubFile, "--wanted", wantedFile),
 	},
 	{
 		name: "stub_scan_vs_mwxml", target: 60, value: throughput,
 		doc:  "the same on the dump's first 20 MB (ours 20 times over), against mwxml",
-		ours: onDump("stub-scan", "-runs=20", cutFile, wantedFile), peer: onDumpPython("stub_mwxml.py", cutFile, wantedFile),
+		ours: onCorpus("stub-scan", "-runs=20", cutFile, wantedFile), peer: besideOnCorpus("stub_mwxml.py", cutFile, "--wanted", wantedFile),
 	},
 	{
 		name: "stub_memory_10x_vs_1x", target: 0.8, value: peakMemory,
 		doc:  "peak memory of the same on ten times the dump (ours) and on the dump (peer)",
-		ours: onDump("stub-scan", "-times=10", stubFile, wantedFile), peer: onDump("stub-scan", "-times=1", stubFile, wantedFile), unlike: true, once: true,
+		ours: onCorpus("stub-scan", "-times=10", stubFile, wantedFile), peer: onCorpus("stub-scan", stubFile, wantedFile), unlike: true, once: true,
 	},
-}
-
-// inCorpus makes names of files of the corpus paths; options stay.
-func (e *env) inCorpus(names []string) ([]string, error) {
-	dir, err := e.corpus()
-	if err != nil {
-		return nil, err
-	}
-	var out []string
-	for _, n := range names {
-		if !strings.HasPrefix(n, "-") {
-			n = filepath.Join(dir, n)
-		}
-		out = append(out, n)
-	}
-	return out, nil
-}
-
-func onDump(piece string, args ...string) side {
-	return side{command: func(e *env) ([]string, error) {
-		args, err := e.inCorpus(args)
-		return ours(piece, args...), err
-	}}
-}
-
-func onDumpPython(script string, args ...string) side {
-	return side{command: func(e *env) ([]string, error) {
-		args, err := e.inCorpus(args)
-		if err != nil {
-			return nil, err
-		}
-		return e.python("data", script, args[0], "--wanted", args[1])
-	}}
 }
 
 // stubScan resolves the wanted revisions from a dump that is read -times times as

@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -42,6 +43,15 @@ func appendTo(path, text string) error {
 	return errors.Join(err, f.Close())
 }
 
+// measureAlone makes what a line needs, and measures it.
+func measureAlone(e *env, l line) ([]result, error) {
+	m := e.makeAll([]line{l})[0]
+	if err := errors.Join(m.errs[:]...); err != nil {
+		return nil, err
+	}
+	return measureLine(e, l, m.commands)
+}
+
 func partsOf(n string, file ...string) side {
 	return side{command: func(*env) ([]string, error) {
 		return ours("test-parts", onProcessor[0], strings.Join(append([]string{n}, file...), ",")), nil
@@ -58,8 +68,8 @@ func TestWhole(t *testing.T) {
 		slices string // after one of each that does not count
 	}{{"2", 0, 2, "62"}, {"2", time.Hour, 6, "62226222"}, {"4", time.Hour, 8, "644644"}, {"9", time.Hour, 9, "6969"}} {
 		done := filepath.Join(t.TempDir(), "slices")
-		e := &env{ctx: context.Background(), pairs: 2, slices: 9, cores: 1, peerTime: c.time}
-		rows, err := measureSlices(e, line{name: "whole", value: perUnit, toEnd: true, unlike: true, ours: partsOf("6", done), peer: partsOf(c.peer, done)})
+		e := &env{ctx: context.Background(), pairs: 2, cores: 1, peerTime: c.time}
+		rows, err := measureAlone(e, line{name: "whole", value: perUnit, sliced: true, toEnd: true, unlike: true, ours: partsOf("6", done), peer: partsOf(c.peer, done)})
 		if err != nil || len(rows) != 1 {
 			t.Fatalf("%d rows: %v", len(rows), err)
 		}
@@ -86,12 +96,79 @@ func TestOnce(t *testing.T) {
 		{name: "processor", value: processorTime, once: true, ours: one, peer: twice},
 		{name: "again", value: seconds, ours: one, peer: twice},
 	} {
-		if rows, err := measureLine(e, l); err != nil || len(rows) != 1 || rows[0].Ratio != 2 {
+		if rows, err := measureAlone(e, l); err != nil || len(rows) != 1 || rows[0].Ratio != 2 {
 			t.Errorf("%s: %+v, %v", l.name, rows, err)
 		}
 	}
 	if runs, err := os.ReadFile(done); err != nil || string(runs) != "ran\nran\n" {
 		t.Errorf("%q, %v", runs, err)
+	}
+}
+
+// TestEnough: a line ends when the three best of each side are near, whatever was between them, and by its number of pairs or
+// its time at the latest.
+func TestEnough(t *testing.T) {
+	for _, c := range []struct {
+		ours, peer []float64
+		value      value
+		took       float64
+		want       bool
+		low, high  float64
+	}{
+		{[]float64{1, 1}, []float64{2, 2}, seconds, 0, false, 2, 2},
+		{[]float64{1.02, 1, 1.01}, []float64{2, 2.04, 2.02}, seconds, 0, true, 2 / 1.02, 2.04},
+		{[]float64{1.02, 1, 1.25}, []float64{2, 2, 2}, seconds, 0, false, 2 / 1.25, 2},
+		{[]float64{1.02, 1, 1.25}, []float64{2, 2, 2}, seconds, patience + 1, true, 2 / 1.25, 2},
+		{[]float64{1.02, 9, 1, 1.04}, []float64{2, 2, 8, 2}, seconds, 0, true, 2 / 1.04, 2},
+		{[]float64{1, 2, 3, 4, 5, 6, 7, 8, 9}, []float64{2, 2, 2, 2, 2, 2, 2, 2, 2}, seconds, 0, true, 2. / 3, 2},
+		{[]float64{1, 1.02, 1.04}, []float64{2, 2, 2}, throughput, 0, true, 2 / 1.04, 2},
+	} {
+		var sides [2][]sample
+		for i := range c.ours {
+			sides[0] = append(sides[0], sample{Seconds: c.ours[i], Work: 1})
+			sides[1] = append(sides[1], sample{Seconds: c.peer[i], Work: 1})
+		}
+		l := line{value: c.value}
+		if got := l.enough(&env{pairs: agreeing}, sides, c.took); got != c.want {
+			t.Errorf("%v beside %v: enough is %v", c.ours, c.peer, got)
+		}
+		low, high := l.interval(sides)
+		if math.Abs(low-c.low) > 1e-9 || math.Abs(high-c.high) > 1e-9 {
+			t.Errorf("%v beside %v: from %g to %g, want %g and %g", c.ours, c.peer, low, high, c.low, c.high)
+		}
+	}
+}
+
+// TestShared: in a folder that stays, what comes after a first run finds it there, and a first run begins anew.
+func TestShared(t *testing.T) {
+	dir, runs := filepath.Join(t.TempDir(), "dag"), filepath.Join(t.TempDir(), "runs")
+	program := filepath.Join(t.TempDir(), "program")
+	errtest.None(t, os.WriteFile(program, []byte("#!/bin/sh\nmkdir -p out; touch out/1 out/2; test -e ran; echo $? >> "+runs+"\n"), 0o755))
+	for _, c := range []struct{ in, what, want string }{
+		{dir, "again", "10"}, {dir, "plan", "0"}, {dir, "first", "1"}, {dir, "again", "0"}, {"", "again", "10"},
+	} {
+		errtest.None(t, errtest.Of(runDAG([]string{"-in=" + c.in, "snakemake", program, "wide", "2", c.what})))
+		data, err := os.ReadFile(runs)
+		if got := strings.ReplaceAll(string(data), "\n", ""); err != nil || got != c.want {
+			t.Errorf("%s in %q: ran %q, want %q: %v", c.what, c.in, got, c.want, err)
+		}
+		errtest.None(t, os.Remove(runs))
+	}
+}
+
+// TestTakes: what `make bench` measures is known to take 25 minutes at most, and no line is without a time.
+func TestTakes(t *testing.T) {
+	all := 0.0
+	lines, err := choose(allLines(), "")
+	errtest.None(t, err)
+	for _, l := range lines {
+		if taken[l.name] == 0 {
+			t.Errorf("it is not known what %s takes", l.name)
+		}
+		all += taken[l.name]
+	}
+	if len(taken) != len(lines) || all > 25*60 {
+		t.Errorf("%d times for %d lines, %.0f s together", len(taken), len(lines), all)
 	}
 }
 
@@ -103,7 +180,7 @@ func TestRows(t *testing.T) {
 		{name: "slices", value: flops, sliced: true, unlike: true, ours: partsOf("6"), peer: partsOf("2")},
 		{name: "whole", value: perUnit, sliced: true, toEnd: true, unlike: true, ours: partsOf("4"), peer: partsOf("4")},
 	}
-	e := &env{ctx: context.Background(), pairs: 1, slices: 1, cores: 1, quick: true}
+	e := &env{ctx: context.Background(), pairs: 1, cores: 1, quick: true}
 	errtest.None(t, measureAll(e, all[:1]))
 	if data, err := os.ReadFile(resultsFile); err == nil {
 		t.Fatalf("a quick run left %s", data)
@@ -129,7 +206,7 @@ func TestRows(t *testing.T) {
 		t.Errorf("-want +got:\n%s", d)
 	}
 	for want, r := range map[string]result{
-		"": {}, "  of 7830 and 448": {OursOf: 7830, PeerOf: 448},
+		"": {}, "  2.40 to 2.60, 4 pairs": {Pairs: 4, Low: 2.4, High: 2.6}, "  of 7830 and 448": {OursOf: 7830, PeerOf: 448},
 		"  3 graphs, replayed 40 times; 2 updates without":      {Graphs: &graphs{3, 40, 2, ""}},
 		"  0 graphs, replayed 0 times; 9 updates without: full": {Graphs: &graphs{0, 0, 9, "full"}},
 	} {

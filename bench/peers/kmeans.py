@@ -1,7 +1,7 @@
 """scikit-learn's KMeans: the peer of internal/corpora/docid/kmeans.
 
     pip install -r requirements-kmeans.txt
-    python kmeans.py [--data VECTORS.f32] [--threads 2] [--runs 5] [--iterations 60]
+    python kmeans.py [VECTORS.f32] [--threads 2] [--runs 5] [--iterations 60]
 
 20,000 x 512 float32 numbers, from a file (row by row, little-endian) or from
 RandomState(1); 10 clusters from the first rows as starting
@@ -17,7 +17,7 @@ import time
 
 def main():
     p = argparse.ArgumentParser()
-    p.add_argument("--data")
+    p.add_argument("data", nargs="?", metavar="VECTORS.f32")
     p.add_argument("--rows", type=int, default=20_000)
     p.add_argument("--cols", type=int, default=512)
     p.add_argument("--clusters", type=int, default=10)

@@ -11,7 +11,7 @@ GOTCH_SHIM         = 2
 # From 1.23 on, tokenizers takes a crate from a git repository, which no registry serves.
 TOKENIZERS_VERSION = 1.22.2
 # The versions in the go.mod files of tools/temporal-server, tools/minio and tools/versitygw; a test compares them.
-TEMPORAL_SERVER_VERSION = 1.29.1
+TEMPORAL_SERVER_VERSION = 1.32.2
 MINIO_VERSION      = 0.0.0-20260212201848-7aac2a2c5b7c
 VERSITYGW_VERSION  = 1.8.0
 

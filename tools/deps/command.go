@@ -25,8 +25,8 @@ func runShown(ctx context.Context, p partPlace, show *progress, what string, cmd
 	cmd.Stdout, cmd.Stderr = writer, writer
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // so that its children end with it
 	cmd.ExtraFiles = p.locks
-	if os.Getenv("GOGC") == "" { // Go's compiler takes about a sixth less of the processor so, and half as much memory again
-		cmd.Env = append(cmd.Environ(), "GOGC=200")
+	if os.Getenv("GOGC") == "" { // Go's compiler takes about a sixth less of the processor so, and twice the memory
+		cmd.Env = append(cmd.Environ(), "GOGC=off", "GOMEMLIMIT=1GiB")
 	}
 	if show.board.holds() {
 		giveWay(cmd)

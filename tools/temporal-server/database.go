@@ -15,6 +15,7 @@ import (
 
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/server/common/config"
+	"go.temporal.io/server/common/headers"
 	sqliteplugin "go.temporal.io/server/common/persistence/sql/sqlplugin/sqlite"
 	"go.temporal.io/server/schema/sqlite"
 )
@@ -156,11 +157,18 @@ func createNamespace(c *config.SQL, attributes []string) error {
 	return sqlite.CreateNamespaces(c, ns)
 }
 
+// release is Temporal's MAJOR.MINOR. Its tables change with it: those of visibility under one
+// version, and it upgrades none in SQLite.
+func release() string {
+	parts := strings.Split(headers.ServerVersion, ".")
+	return strings.Join(parts[:min(2, len(parts))], ".")
+}
+
 // databaseVersion changes with Temporal's tables and with the attributes, which
 // the namespace has from its beginning.
 func databaseVersion(attributes []string) int32 {
 	h := fnv.New32a()
-	fmt.Fprint(h, sqlite.Version, sqlite.VisibilityVersion, attributes)
+	fmt.Fprint(h, release(), sqlite.Version, sqlite.VisibilityVersion, attributes)
 	return int32(h.Sum32() & 0x7fffffff)
 }
 
@@ -176,7 +184,7 @@ func checkDatabase(path string, attributes []string) error {
 		return err
 	}
 	if version != databaseVersion(attributes) {
-		return errors.New("it was made by another version")
+		return fmt.Errorf("it is not of Temporal %s, but of another version, or has other search attributes", release())
 	}
 	var namespaces int
 	return db.QueryRow("SELECT count(*) FROM namespaces").Scan(&namespaces)
@@ -196,7 +204,7 @@ func setAside(path string, why error) (note string, err error) {
 			return "", err
 		}
 	}
-	return fmt.Sprintf("Temporal's database could not be used (%v). It is kept as %s, and a new one was started: results are in the store, only the history of runs was there.", why, kept), nil
+	return fmt.Sprintf("Temporal's database could not be used (%v). It is kept as %s, which may be deleted, and a new one was started: results are in the store, only the history of runs was there. A run that had not ended is begun again by redsi run, which finds what is done.", why, kept), nil
 }
 
 // databaseConfig is how the server opens its database. A write-ahead log without

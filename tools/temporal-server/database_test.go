@@ -63,7 +63,7 @@ func TestNewDatabase(t *testing.T) {
 func TestKeeper(t *testing.T) {
 	cache := t.TempDir()
 	t.Setenv("XDG_CACHE_HOME", cache)
-	if got := keeper("/deps/1.29.1/temporal-server"); got != "/deps/1.29.1" {
+	if got := keeper("/deps/1.32.2/temporal-server"); got != "/deps/1.32.2" {
 		t.Error(got)
 	}
 	if got := keeper("/venv/bin/redsi-temporal-server"); got != filepath.Join(cache, "redsi", "temporal-server") {

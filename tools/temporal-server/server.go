@@ -41,10 +41,6 @@ var tuning = map[string]any{
 	// Nor task queues in four parts: a task in one that nobody polls is forwarded, now and then after a second or two.
 	"matching.numTaskqueueReadPartitions":  1,
 	"matching.numTaskqueueWritePartitions": 1,
-	// Runs have priorities, which are not Temporal 1.29's default. Those of the same one would take turns with
-	// matching.enableFairness; but before 1.32 a fair queue can stop reading what waits in it until it is loaded
-	// again (Temporal's pull request 11048).
-	"matching.useNewMatcher": true,
 	// A worker that ends gets its polls back, so that no task is given to it and lost.
 	"frontend.enableCancelWorkerPollsOnShutdown": true,
 	// Histories and task queues of one person's runs need no scavengers, whose workflows are a sixth of a start's work.
@@ -72,9 +68,9 @@ func serve(ctx context.Context, o options, database string, last info, k *keys) 
 	worker.SetBinaryChecksum("embedded") // else the SDK reads this whole program to make one, a tenth of a start's work
 	dynamic := dynamicconfig.StaticClient{}
 	for name, v := range tuning {
-		dynamic[dynamicconfig.Key(name)] = v
+		dynamic[dynamicconfig.MakeKey(name)] = v
 	}
-	dynamic["limit.historyCount.suggestContinueAsNew"] = o.long
+	dynamic[dynamicconfig.HistoryCountSuggestContinueAsNew.Key()] = o.long
 	hosts := map[primitives.ServiceName]static.Hosts{}
 	for name, s := range conf.Services {
 		hosts[primitives.ServiceName(name)] = static.SingleLocalHost(hostPort(s.RPC.GRPCPort))

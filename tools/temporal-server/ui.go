@@ -40,6 +40,7 @@ func webUI(address string, k *keys) (http.Handler, error) {
 		TLS: config.TLS{CaData: base64.StdEncoding.EncodeToString(k.caPEM), CertData: base64.StdEncoding.EncodeToString(k.uiCert),
 			KeyData: base64.StdEncoding.EncodeToString(k.uiKey), ServerName: serverName, EnableHostVerification: true},
 		EnableUI: true, DefaultNamespace: "default", DisableWriteActions: true, HideLogs: true,
+		DisableNewsFetch: true, // its pages ask nobody but this server
 	})
 	if err != nil {
 		return nil, err
@@ -57,7 +58,7 @@ func webUI(address string, k *keys) (http.Handler, error) {
 	if err := route.SetAPIRoutes(e, c, nil); err != nil {
 		return nil, err
 	}
-	if err := route.SetUIRoutes(e, "", assets); err != nil {
+	if err := route.SetUIRoutes(e, "", assets, c); err != nil {
 		return nil, err
 	}
 	route.SetRenderRoute(e, "")

@@ -21,6 +21,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/log"
 
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
 )
@@ -188,9 +189,11 @@ func TestFirstStartKilled(t *testing.T) {
 	}
 }
 
-// TestDatabaseSetAside: a database that cannot be used is kept, said, and replaced.
+// TestDatabaseSetAside: a database that cannot be used is kept, said, and replaced. That of Temporal 1.29.1 was made by
+// temporal-server --create of that version.
 func TestDatabaseSetAside(t *testing.T) {
-	for name, content := range map[string]string{"not a database": strings.Repeat("no database", 1000), "empty": ""} {
+	older := goldens.Text(t, filepath.Join("testdata", "temporal-1.29.1.db.gz"))
+	for name, content := range map[string]string{"not a database": strings.Repeat("no database", 1000), "empty": "", "of Temporal 1.29.1": string(older)} {
 		t.Run(name, func(t *testing.T) {
 			dir, said := t.TempDir(), ""
 			path := filepath.Join(dir, "temporal.db")

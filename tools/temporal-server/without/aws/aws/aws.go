@@ -1,19 +1,27 @@
 // Package aws and those below are as much of AWS's SDK as Temporal's server names, and do nothing.
 package aws
 
-import "context"
-
-type Config struct {
-	Endpoint, Region *string
-	S3ForcePathStyle *bool
-	LogLevel         *LogLevelType
-}
-
-type (
-	LogLevelType uint
-	Context      = context.Context
+import (
+	"context"
+	"errors"
 )
 
-func Bool(v bool) *bool       { return &v }
-func Int64(v int64) *int64    { return &v }
+var ErrLeftOut = errors.New("this server was built without AWS")
+
+type (
+	Config              struct{ Credentials CredentialsProvider }
+	Credentials         struct{ AccessKeyID, SecretAccessKey, SessionToken string }
+	CredentialsProvider interface {
+		Retrieve(context.Context) (Credentials, error)
+	}
+	Retryer interface{ IsErrorRetryable(error) bool }
+	// LeftOut has no credentials, and tries nothing again.
+	LeftOut       struct{}
+	ClientLogMode uint64
+)
+
+func (LeftOut) Retrieve(context.Context) (Credentials, error) { return Credentials{}, ErrLeftOut }
+func (LeftOut) IsErrorRetryable(error) bool                   { return false }
+
+func Int32(v int32) *int32    { return &v }
 func String(v string) *string { return &v }

@@ -1,18 +1,17 @@
 package v4
 
 import (
-	"errors"
-	"io"
+	"context"
 	"net/http"
 	"time"
 
-	"github.com/aws/aws-sdk-go/aws/credentials"
+	"github.com/aws/aws-sdk-go-v2/aws"
 )
 
 type Signer struct{}
 
-func NewSigner(*credentials.Credentials) *Signer { return nil }
+func NewSigner() *Signer { return nil }
 
-func (*Signer) Sign(*http.Request, io.ReadSeeker, string, string, time.Time) (http.Header, error) {
-	return nil, errors.New("this server was built without AWS")
+func (*Signer) SignHTTP(context.Context, aws.Credentials, *http.Request, string, string, string, time.Time) error {
+	return aws.ErrLeftOut
 }

@@ -1,0 +1,6 @@
+package smithy
+
+type APIError interface {
+	error
+	ErrorCode() string
+}

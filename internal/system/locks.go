@@ -53,10 +53,6 @@ func LocalLocks(kind, options string) string {
 		return by("localflock")
 	case "cifs", "smb3":
 		return by("nobrl")
-	case "gfs2", "ocfs2":
-		return by("localflocks")
-	case "fuse.ceph-fuse", "fuse.glusterfs", "fuse.juicefs":
-		return ""
 	}
 	if strings.HasPrefix(kind, "fuse.") || slices.Contains([]string{"gpfs", "beegfs", "9p"}, kind) {
 		return unseen + ", unless that was switched on"

@@ -27,17 +27,16 @@ const mounts = `27 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw,discard
 48 27 0:76 / /remote rw,nosuid,nodev,relatime shared:71 - fuse.sshfs user@host:/srv rw,user_id=1000,group_id=1000
 49 27 0:77 / /gluster rw,relatime - fuse.glusterfs server:/media rw,user_id=0,group_id=0,default_permissions,allow_other,max_read=131072
 50 27 0:78 / /ceph rw,relatime - ceph 192.0.2.7:6789:/ rw,name=admin,secret=<hidden>,acl
-51 27 8:48 / /ocfs2 rw,relatime - ocfs2 /dev/sdc rw,_netdev,heartbeat=local,nointr,data=ordered,errors=remount-ro,localflocks
 52 27 8:49 / /windows rw,relatime - fuseblk /dev/sdd1 rw,user_id=0,group_id=0,allow_other,blksize=4096
 `
 
 // TestLocalLocks: what is known of the locks of each file system, by its line of mountinfo.
 func TestLocalLocks(t *testing.T) {
 	for id, want := range map[string]string{
-		"27": "ext4", "271": "ext4", "30": "nfs4", "31": "nfs", "34": "nfs", "40": "lustre", "45": "cifs", "49": "fuse.glusterfs", "50": "ceph", "52": "fuseblk",
+		"27": "ext4", "271": "ext4", "30": "nfs4", "31": "nfs", "34": "nfs", "40": "lustre", "45": "cifs", "50": "ceph", "52": "fuseblk",
 		"32": "nfs see (nolock)", "33": "nfs4 see (local_lock=flock)",
 		"41": "lustre without file locks (no option flock)", "42": "lustre see (localflock)",
-		"43": "gpfs see, unless", "44": "beegfs see, unless", "46": "cifs see (nobrl)", "47": "9p see, unless", "48": "fuse.sshfs see, unless", "51": "ocfs2 see (localflocks)",
+		"43": "gpfs see, unless", "44": "beegfs see, unless", "46": "cifs see (nobrl)", "47": "9p see, unless", "48": "fuse.sshfs see, unless", "49": "fuse.glusterfs see, unless",
 		"2": "", "99": "",
 	} {
 		kind, options := mounted(mounts, id)

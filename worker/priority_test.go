@@ -129,7 +129,7 @@ func inherited(ctx context.Context) (temporal.Priority, error) {
 func TestInherited(t *testing.T) {
 	t.Parallel()
 	b := idleBench(t, 1)
-	w := sdk.New(b.c, t.Name(), sdk.Options{})
+	w := sdk.New(b.c, t.Name(), sdk.Options{DisableEagerActivities: true}) // as redsi's: to those the server says no priority
 	w.RegisterWorkflow(heir)
 	w.RegisterActivity(inherited)
 	errtest.None(t, w.Start())

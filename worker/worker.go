@@ -128,6 +128,7 @@ func (w *Worker) add(c client.Client, a *activities.Activities, queue string, sl
 		Interceptors:                 []interceptor.WorkerInterceptor{&handBack{w: w}},
 		WorkflowPanicPolicy:          worker.FailWorkflow, // see below
 		DeadlockDetectionTimeout:     time.Minute,
+		DisableEagerActivities:       true, // Temporal 1.32's default: past the queue, so past its priorities
 		DeploymentOptions:            of.options(),
 	})
 	register(tw, a)

@@ -29,7 +29,7 @@ var costs = map[string]cost{
 	"cuda-graphs":      {cpu: 10 * time.Second, usual: 15 * time.Second, download: 2.4e6, disk: 0.2e6},
 	"gotch":            {cpu: 180 * time.Second, usual: 300 * time.Second, download: 10e6, caches: 60e6},
 	"tokenizers":       {cpu: 260 * time.Second, usual: 390 * time.Second, lines: 110, download: 25e6, disk: 50e6, caches: 200e6},
-	"temporal-server":  {cpu: 480 * time.Second, usual: 480 * time.Second, lines: 950, download: 120e6, disk: 186e6, caches: 1200e6},
+	"temporal-server":  {cpu: 400 * time.Second, usual: 400 * time.Second, lines: 1000, download: 80e6, disk: 78e6, caches: 1200e6},
 	"uv":               {cpu: 2 * time.Second, usual: 5 * time.Second, download: 18e6, disk: 38e6},
 	"minio":            {cpu: 420 * time.Second, usual: 350 * time.Second, lines: 1200, download: 200e6, disk: 107e6, caches: 1300e6},
 	"versitygw":        {cpu: 240 * time.Second, usual: 200 * time.Second, lines: 800, download: 90e6, disk: 45e6, caches: 800e6},

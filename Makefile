@@ -65,7 +65,7 @@ else
   # gotch asks for -g -O3, after all flags that are given here. -gtoggle takes the 50 MB of debugging symbols back, the
   # specs the optimization of what only calls libtorch.
   CXXGCC  = -gtoggle -specs=$(GOTCH)/quick.specs
-  # RUNPATH, not RPATH: LD_LIBRARY_PATH can then put another libtorch 2.11 in front.
+  # RUNPATH, not RPATH: LD_LIBRARY_PATH can then put another libtorch in front, 2.11 or 2.12.
   NEWDTAGS := -Wl,--enable-new-dtags
   # The packages net and os/user without C, also in redsi-models and in tests. Else all that imports them, such as Temporal's
   # SDK, would be compiled twice: for redsi without cgo, and for the others with it.
@@ -135,7 +135,7 @@ need_pip        = $(if $(call missing,$(1)),python3 pip)
 folder          = $(lastword $(subst =, ,$(1)))
 missing         = $(strip $(foreach part,$(1),$(if $(wildcard $(call folder,$(part))/done),,$(part))))
 # Nothing is started, not even the installer, when all is there.
-install         = @$(if $(call missing,$(1)),echo 'redsi: compiling the installer'; $(GO) run ./tools/deps -platform $(PLATFORM) -jobs $(JOBS) $(2) $(1))
+install         = @$(if $(call missing,$(1)),echo 'redsi: compiling the installer'; $(GO) run ./tools/deps -platform $(PLATFORM) -torch $(LIBTORCH_VERSION) -jobs $(JOBS) $(2) $(1))
 # Runs a long command and says how far it is.
 SHOW            := $(GO) run ./tools/deps show
 
@@ -174,8 +174,10 @@ build: deps-run bin/redsi bin/redsi-models ## both programs, and what they run w
 bin/redsi: tools ## redsi itself, for which Go is enough: it plans everything, and runs what needs no models
 	@CGO_ENABLED=0 $(SHOW) bin/redsi $(GO) build -v $(LDFLAGS) -o bin/redsi ./cmd/redsi
 
+# LIBTORCH_VERSION=$(LIBTORCH_LATER) makes the wheel's other program of the same sources.
+PROGRAM := bin/redsi-models$(if $(filter $(LIBTORCH_LATER),$(LIBTORCH_VERSION)),-$(LIBTORCH_LATER))
 bin/redsi-models: deps-models ## the program that computes models, which redsi starts
-	@$(SHOW) bin/redsi-models $(GO) build -v $(LDFLAGS) -o bin/redsi-models ./cmd/redsi-models
+	@$(SHOW) $(PROGRAM) $(GO) build -v $(LDFLAGS) -o $(PROGRAM) ./cmd/redsi-models
 
 test: deps check-code bin/redsi-models ## install what is missing, then gofmt, vet, staticcheck and all tests
 	REDSI_MODELS=$(CURDIR)/bin/redsi-models $(TESTS) $(if $(filter ./...,$(PKGS)),$(LONGEST)) $(PKGS)
@@ -222,6 +224,11 @@ race: deps-run deps-servers ## tests that link no libtorch under the race detect
 test-stores: deps-stores ## the tests of stores on every server that docs name: MinIO, versitygw and, on Linux, SeaweedFS
 	REDSI_VERSITYGW=$(VERSITYGW)/versitygw REDSI_SEAWEEDFS=$(if $(filter linux,$(OS)),$(SEAWEEDFS)/weed) \
 		$(GO) test -vet=off -count=1 -timeout $(TIMEOUT) -run 'TestBucket|TestOtherServers' ./internal/stores
+
+# The tests of models with the libtorch of LIBTORCH_VERSION, or with that in WITH, the lib of another torch, by the same program.
+.PHONY: test-torch
+test-torch: deps-models ## the tests of models on another torch: LIBTORCH_VERSION=, and WITH= the folder torch/lib of one that the same program runs on
+	LD_LIBRARY_PATH=$(WITH) $(TESTS) -count=1 ./internal/model/...
 
 # With -trimpath all clones share what Go's cache keeps of cgo, in which the folder of the clone that compiled it stands:
 # vet's cgocall reads the file there and fails if that clone is gone.
@@ -300,7 +307,8 @@ $(PLATFORMS:%=wheel-%): wheel-%: tools bin/dist
 	$(PACK) $* -make redsi -redsi bin/redsi-$* -server $(call server,$*)/temporal-server
 
 wheel-models: tools bin/redsi-models deps-graphs bin/dist
-	$(PACK) $(PLATFORM) -make redsi-models $(MODELS)
+	$(MAKE) --no-print-directory LIBTORCH_VERSION=$(LIBTORCH_LATER) bin/redsi-models
+	$(PACK) $(PLATFORM) -make redsi-models $(MODELS) -later bin/redsi-models-$(LIBTORCH_LATER)
 
 wheel-test: ## install the wheels of dist into a fresh environment and use them there: MODELS=1 also redsi[models], 3 GB to download
 	tools/python/installed.sh dist

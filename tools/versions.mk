@@ -5,9 +5,12 @@
 # (go.sum here and in the folders of tools/); the crates that tokenizers needs are pinned by its own Cargo.lock.
 
 LIBTORCH_VERSION   = 2.11.0
+# The other one that `make wheel` builds redsi-models for. Each program runs on the next minor version too: what was tried by
+# `make test-torch` is in docs/toolchain.md, in python/redsi_models and in tools/dist.
+LIBTORCH_LATER     = 2.14.0
 GOTCH_VERSION      = 0.9.1
 # Raise this when tools/native/gotch-libtorch211.h, the compiler's specs or the list of stub archives changes.
-GOTCH_SHIM         = 2
+GOTCH_SHIM         = 3
 # From 1.23 on, tokenizers takes a crate from a git repository, which no registry serves.
 TOKENIZERS_VERSION = 1.22.2
 # The versions in the go.mod files of tools/temporal-server, tools/minio and tools/versitygw; a test compares them.
@@ -30,6 +33,15 @@ WHEELS_linux-amd64 = \
   7f82250d7782aa23b6cfe765ecc7db554bd3c2870c43f3d1821f1d18aebf0548:nvidia_cuda_runtime-13.0.96-py3-none-manylinux2014_x86_64.manylinux_2_17_x86_64.whl
 WHEELS_linux-arm64 = \
   d91aac77f24082809d2c5a93f52a5f085032740a1ebc9252a7b052ef5a4fddc6:torch-2.11.0-cp311-cp311-manylinux_2_28_aarch64.whl \
+  796bd679890ee55fb14a94629b698b6db54bcfd833d391d5e94017dd9d7d3151:nvidia_cuda_cupti-13.0.85-py3-none-manylinux_2_25_aarch64.whl \
+  ef9bcbe90493a2b9d810e43d249adb3d02e98dd30200d86607d8d02687c43f55:nvidia_cuda_runtime-13.0.96-py3-none-manylinux2014_aarch64.manylinux_2_17_aarch64.whl
+# The same of another version: the libraries of NVIDIA's runtime keep their names and functions within CUDA 13.
+WHEELS_2.14.0_linux-amd64 = \
+  8d9e232b6376c62f3090237889fb1cb6887c0ece9f73e6c1052e80fc1481f999:torch-2.14.0-cp311-cp311-manylinux_2_28_x86_64.whl \
+  4eb01c08e859bf924d222250d2e8f8b8ff6d3db4721288cf35d14252a4d933c8:nvidia_cuda_cupti-13.0.85-py3-none-manylinux_2_25_x86_64.whl \
+  7f82250d7782aa23b6cfe765ecc7db554bd3c2870c43f3d1821f1d18aebf0548:nvidia_cuda_runtime-13.0.96-py3-none-manylinux2014_x86_64.manylinux_2_17_x86_64.whl
+WHEELS_2.14.0_linux-arm64 = \
+  4dbea8a10d80b10dff2be1ed467d2617b704fe6bf76bbfad4194774c8f6d886b:torch-2.14.0-cp311-cp311-manylinux_2_28_aarch64.whl \
   796bd679890ee55fb14a94629b698b6db54bcfd833d391d5e94017dd9d7d3151:nvidia_cuda_cupti-13.0.85-py3-none-manylinux_2_25_aarch64.whl \
   ef9bcbe90493a2b9d810e43d249adb3d02e98dd30200d86607d8d02687c43f55:nvidia_cuda_runtime-13.0.96-py3-none-manylinux2014_aarch64.manylinux_2_17_aarch64.whl
 WHEELS_darwin-arm64 = \

@@ -5,7 +5,9 @@ import os
 import sys
 from importlib.metadata import PackageNotFoundError, distribution
 
-TORCH = "2.11"
+# The program for each torch. What is compiled for one runs on the next, where libtorch's classes are the same; all four
+# were tried (make test-torch).
+PROGRAMS = {"2.11": "redsi-models", "2.12": "redsi-models", "2.14": "redsi-models-2.14.0", "2.15": "redsi-models-2.14.0"}
 # What the program calls in libc10, as a libtorch with the C++11 ABI names it.
 ABI = b"torchCheckFailEPKcS2_jRKNSt7__cxx11"
 
@@ -34,21 +36,24 @@ def prepare(package, env):
         raise Refused(f"it needs glibc, and this Python ({sys.executable}) runs on another C library, such as musl: "
                       "use an image or a machine with glibc (Debian, Ubuntu, Fedora, Rocky); redsi itself runs here")
     folder = os.path.join(package, "bin")
+    program, lib = find_libtorch()
     env.setdefault("REDSI_CUDA_GRAPHS", folder)
-    env["LD_LIBRARY_PATH"] = os.pathsep.join(filter(None, [find_libtorch(), env.get("LD_LIBRARY_PATH")]))
-    return os.path.join(folder, "redsi-models"), env
+    env["LD_LIBRARY_PATH"] = os.pathsep.join(filter(None, [lib, env.get("LD_LIBRARY_PATH")]))
+    return os.path.join(folder, program), env
 
 
 def find_libtorch():
-    """The folder with the libraries of this Python's torch, of a version that the program was built for."""
-    again = f"run {sys.executable} -m pip install 'torch=={TORCH}.0'"
+    """The program for this Python's torch, and the folder with its libraries."""
+    again = f"run {sys.executable} -m pip install 'torch=={list(PROGRAMS)[-1]}.*'"
     try:
         torch = distribution("torch")
     except PackageNotFoundError:
         raise Refused(f"this Python ({sys.executable}) has no torch: {again}")
     place = torch.locate_file("torch")
-    if not torch.version.startswith(TORCH + "."):  # 2.11.0, 2.11.0+cpu and 2.11.0+cu130 have the same functions
-        raise Refused(f"torch in {place} is {torch.version}, and redsi-models was built for {TORCH}: {again}")
+    # 2.11.0, 2.11.0+cpu and 2.11.0+cu130 have the same functions.
+    program = PROGRAMS.get(".".join(torch.version.split(".")[:2]))
+    if not program:
+        raise Refused(f"torch in {place} is {torch.version}, and redsi-models is for {', '.join(PROGRAMS)}: {again}")
     lib = os.path.join(place, "lib")
     try:
         with open(os.path.join(lib, "libc10.so"), "rb") as f:
@@ -57,4 +62,4 @@ def find_libtorch():
         raise Refused(f"torch in {place} is not whole ({e}): {again}")
     if not abi:
         raise Refused(f"torch in {place} was built without the C++11 ABI, which redsi-models needs: {again}")
-    return lib
+    return program, lib

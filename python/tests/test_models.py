@@ -54,10 +54,14 @@ class Launcher(unittest.TestCase):
         self.assertEqual(env, {"LD_LIBRARY_PATH": lib + ":/opt/lib", "REDSI_CUDA_GRAPHS": "off"})
 
     def test_torch(self):
-        self.torch(version="2.11.1")
-        self.prepare()
+        for version, program in {"2.11.1": "redsi-models", "2.12.1+cpu": "redsi-models", "2.14.0": "redsi-models-2.14.0",
+                                 "2.15.0+cu132": "redsi-models-2.14.0"}.items():
+            self.torch(version=version)
+            self.assertEqual(self.prepare()[0], str(self.package / "bin" / program))
         self.torch(version="2.4.1+cpu")
-        self.refused(f"torch in {self.site}/torch is 2.4.1+cpu", "built for 2.11", "pip install 'torch==2.11.0'")
+        self.refused(f"torch in {self.site}/torch is 2.4.1+cpu", "is for 2.11, 2.12, 2.14, 2.15", "pip install 'torch==2.15.*'")
+        self.torch(version="2.13.0")
+        self.refused("2.13.0")
         self.torch(version="2.110.0")
         self.refused("2.110.0")
         self.torch(abi="_ZN3c106detail14torchCheckFailEPKcS2_jRKSs")

@@ -22,9 +22,10 @@ var stubLibraries = []string{
 // emptyArchive is a whole ar archive without members.
 const emptyArchive = "!<arch>\n"
 
-// quickSpecs has g++ append -O1 to what it is asked for. gotch's one file only hands arguments on to libtorch: with its
-// own -O3 a training step takes as long, but the file half as long again to compile.
-const quickSpecs = "*cc1plus:\n+ -O1\n"
+// quickSpecs has g++ append to what it is asked for. -O1: gotch's one file only hands arguments on to libtorch: with its
+// own -O3 a training step takes as long, but the file half as long again to compile. And of C++20, which libtorch's headers
+// ask for from 2.14 on, in place of its own C++17.
+const quickSpecs = "*cc1plus:\n+ -O1 -std=c++20\n"
 
 // gotch fills DIR with the header that is forced into gotch's sources, the compiler's specs, and DIR/stubs. They are
 // files there so that compiler flags, which Go's build cache keys on, name no clone.

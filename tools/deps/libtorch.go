@@ -77,7 +77,7 @@ func (o options) cudaGraphs(ctx context.Context, p partPlace, show *progress) er
 		return err
 	}
 	include := filepath.Join(p.new, "include")
-	cmd := exec.Command("c++", "-std=c++17", "-O1", "-w", "-fPIC", "-shared", "-s", "-Wl,-soname,"+graphsLibrary,
+	cmd := exec.Command("c++", "-std=c++20", "-O1", "-w", "-fPIC", "-shared", "-s", "-Wl,-soname,"+graphsLibrary,
 		"-I", o.graphs, "-I", filepath.Join(torch, "include"), "-I", include,
 		"-o", filepath.Join(p.new, graphsLibrary), filepath.Join(o.graphs, "library", "graph.cc"))
 	if err := runShown(ctx, p, show, "compiling", cmd, nil); err != nil {

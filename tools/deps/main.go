@@ -56,6 +56,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 // options say which parts go where.
 type options struct {
 	versions, platform, header string
+	torch                      string // libtorch's version, "" for the usual one
 	graphs                     string // the folder of the source of the library of graphs
 	jobs                       int
 	dirs                       map[string]string // part -> its folder
@@ -69,6 +70,7 @@ func parse(args []string) (options, error) {
 	var help strings.Builder
 	flags.SetOutput(&help)
 	flags.StringVar(&o.versions, "versions", "tools/versions.mk", "`file` that lists the wheels of libtorch")
+	flags.StringVar(&o.torch, "torch", "", "`version` of libtorch, of those in -versions; \"\" for its LIBTORCH_VERSION")
 	flags.StringVar(&o.platform, "platform", "linux-amd64", "system and processor, as -versions writes them")
 	flags.StringVar(&o.header, "header", "tools/native/gotch-libtorch211.h", "`file` that is forced into gotch's sources")
 	flags.StringVar(&o.graphs, "graphs", "internal/model/tensor/cudagraph", "`folder` with the source of cuda-graphs")

@@ -68,8 +68,17 @@ func wheelsIn(versions, name string) ([]wheel, error) {
 	return wheelsFor(values, name)
 }
 
-// wheels are those of a variable for the platform.
-func (o options) wheels(name string) ([]wheel, error) { return wheelsIn(o.versions, name+o.platform) }
+// wheels are those of a variable for the platform; of libtorch, those of another version where that is asked for.
+func (o options) wheels(name string) ([]wheel, error) {
+	values, err := readVersions(o.versions)
+	if err != nil {
+		return nil, err
+	}
+	if o.torch != "" && o.torch != values["LIBTORCH_VERSION"] && (name == "WHEELS_" || name == "CUDA_") {
+		name += o.torch + "_"
+	}
+	return wheelsFor(values, name+o.platform)
+}
 
 // parseWheel reads SHA256:NAME-VERSION-PYTHON-ABI-PLATFORM[.PLATFORM…].whl.
 func parseWheel(entry string) (wheel, error) {

@@ -72,6 +72,15 @@ func TestPinnedVersions(t *testing.T) {
 			t.Error(err)
 			continue
 		}
+		if platform != "darwin-arm64" { // what make wheel builds besides, and the launcher starts
+			later := values["LIBTORCH_LATER"]
+			if wheels, err := (options{versions: "../versions.mk", torch: later, platform: platform}).wheels("WHEELS_"); err != nil || wheels[0].version != later {
+				t.Errorf("%s: of torch %s there are %v, %v", platform, later, wheels, err)
+			}
+			if launcher := goldens.Text(t, "../../python/redsi_models/__init__.py"); !strings.Contains(string(launcher), `"redsi-models-`+later+`"`) {
+				t.Errorf("the launcher does not start redsi-models-%s", later)
+			}
+		}
 		if first := wheels[0]; first.distribution != "torch" || first.version != values["LIBTORCH_VERSION"] {
 			t.Errorf("%s: the first wheel is %s, LIBTORCH_VERSION %s", platform, first.file, values["LIBTORCH_VERSION"])
 		}

@@ -29,6 +29,7 @@ func run(args []string) error {
 	flags.StringVar(&r.platform, "platform", "", "the system and processor of the programs, linux-amd64 for example")
 	flags.StringVar(&r.redsi, "redsi", "bin/redsi", "the program")
 	flags.StringVar(&r.models, "models", "bin/redsi-models", "the program that computes models")
+	flags.StringVar(&r.later, "later", "", "the same for a later libtorch, whose version its name ends with")
 	flags.StringVar(&r.server, "server", "", "the embedded Temporal server")
 	flags.StringVar(&r.libtorch, "libtorch", "", "folder of libtorch, with lib and licenses")
 	flags.StringVar(&r.graphs, "graphs", "", "the library that records what a card is asked for")

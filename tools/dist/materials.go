@@ -80,6 +80,13 @@ func (r *release) addModels() error {
 	return r.addCrates()
 }
 
+// addLater adds the libtorch whose headers the other program is compiled with, with the same licences.
+func (r *release) addLater() error {
+	version := strings.TrimPrefix(filepath.Base(r.later), modelsWheel+"-")
+	r.add("torch", version, "pkg:pypi/torch@"+version, "BSD-3-Clause")
+	return nil
+}
+
 // addLibraries adds the licences of the libraries that redsi-models loads: libtorch's and NVIDIA's, and the compiler's where
 // Debian and its kin have them.
 func (r *release) addLibraries() error {

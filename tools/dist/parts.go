@@ -22,6 +22,7 @@ type release struct {
 	when    time.Time
 	// Where its parts lie, and what it is of.
 	redsi, models, server, libtorch, graphs    string
+	later                                      string // models for a later libtorch: redsi-models-VERSION
 	platform, commit, version, libtorchVersion string
 
 	files      map[string]file
@@ -71,6 +72,7 @@ func (r *release) parts() []part {
 		// redsi looks for it there. Libraries lie beside it, or in the package torch beside its own.
 		{built: r.models, to: in{archive: "lib/redsi-models"}, runpath: "$ORIGIN", of: r.addModels},
 		{built: r.models, to: in{modelsWheel: "redsi_models/bin/redsi-models"}, runpath: "$ORIGIN/../../torch/lib", of: r.addModels},
+		{built: r.later, to: in{modelsWheel: "redsi_models/bin/"}, runpath: "$ORIGIN/../../torch/lib", of: r.addLater},
 		{several: r.libraries, to: in{archive: "lib/"}, of: r.addLibraries},
 		// redsi-models looks for it beside libtorch; the launcher in redsi_models says where it is.
 		{built: r.graphs, to: in{archive: "lib/libredsi_graphs.so", modelsWheel: "redsi_models/bin/libredsi_graphs.so"}},

@@ -29,6 +29,9 @@ type project struct {
 // home is where the tree is kept.
 const home = "https://github.com/redsi/redsi"
 
+// torchTried is what either program of the wheel redsi-models runs on: the launcher has the same table.
+const torchTried = "torch>=2.11,!=2.13.*,<2.16"
+
 // project is python/pyproject.toml's with an extra that needs the other wheel, or that other one.
 func (r *release) project() (project, error) {
 	const path = "python/pyproject.toml"
@@ -57,7 +60,7 @@ func (r *release) project() (project, error) {
 		p.Extras["models"] = []string{modelsWheel + "==" + r.version}
 		return p, nil
 	}
-	p.Dependencies, p.Extras = []string{"torch==" + r.libtorchVersion, p.Name + "==" + r.version}, nil
+	p.Dependencies, p.Extras = []string{torchTried, p.Name + "==" + r.version}, nil
 	p.Name, p.script = modelsWheel, modelsWheel+" = redsi_models:main"
 	p.Description = "The program with which redsi trains and evaluates models, on the libtorch of the package torch"
 	p.Python = ">=3.10" // torch's own is as much; said here too, so that an older Python is told which package it is

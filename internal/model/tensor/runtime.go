@@ -16,7 +16,7 @@ func NumThreads() int { return native.NumThreads() }
 // on AMD's with AVX-512, where products are our own.
 func SameForAnyThreads() bool { return native.SameForAnyThreads() }
 
-// Version is libtorch's version, "2.11.0" for example.
+// Version is that of the libtorch that is loaded, "2.11.0" for example.
 func Version() string { return native.Version() }
 
 // CPUCapability is the instruction set that libtorch computes with on this processor,

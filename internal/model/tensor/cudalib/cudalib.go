@@ -58,6 +58,9 @@ type system interface {
 	text(library, function string, n int) string
 }
 
+// onCards is the libtorch whose CUDA half is loaded: that for which the library of graphs is compiled, and memory counted.
+const onCards = "2.11"
+
 // Load loads the CUDA half for libtorch of this version, once for a process, before libtorch is asked
 // for a device: what it then finds it keeps.
 func Load(version string) State {
@@ -124,6 +127,10 @@ func (m machine) take(version string) State {
 	}
 	if got := strings.TrimPrefix(s.Versions[0], "torch "); got != version {
 		s.Reason = fmt.Sprintf("%s is for torch %s, and this program for torch %s: make cuda, or another REDSI_CUDA", s.Folder, got, version)
+		return s
+	}
+	if !strings.HasPrefix(version, onCards+".") {
+		s.Reason = fmt.Sprintf("on a card only torch %s was tried, and this is torch %s: pip install 'torch==%s.*', or device = \"cpu\"", onCards, version, onCards)
 		return s
 	}
 	if s = m.count(s); !s.Loaded {

@@ -130,6 +130,14 @@ func TestLoad(t *testing.T) {
 		})
 	}
 
+	// Of a later libtorch, which was not tried on a card.
+	later := fresh("__version__ = '2.15.0+cu132'\n", "torch/version.py")
+	env := func(k string) string { return map[string]string{"REDSI_CUDA": later}[k] }
+	if s := (machine{env, func(string) (string, bool) { return "", false }, loader, new13, one}).load("2.15.0"); s.Loaded ||
+		!strings.Contains(s.Reason, "only torch 2.11 was tried, and this is torch 2.15.0: pip install 'torch==2.11.*'") {
+		t.Errorf("%+v", s)
+	}
+
 	// Where the libraries lie of which a process has libtorch: beside libtorch's part, and in an archive.
 	filetest.Write(t, filepath.Join(part, half), "")
 	m := machine{system: loader}

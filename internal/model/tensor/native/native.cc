@@ -15,8 +15,12 @@
 #include <ATen/Version.h>
 #include <torch/version.h>
 
+#include <unistd.h>
+
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
+#include <string>
 
 namespace redsi {
 
@@ -160,7 +164,27 @@ int redsi_num_threads(void) {
   const int n = wanted_threads; // OpenMP's own number is that of whichever thread asks
   return n > 0 ? n : at::get_num_threads();
 }
-const char *redsi_version(void) { return TORCH_VERSION; }
+
+// The version of the libtorch that is loaded, from its interface for C, 2.12.0 being 0x020c000000000000.
+uint64_t aoti_torch_abi_version(void);
+static int part_of_version(int of) { return int(aoti_torch_abi_version() >> (56 - 8 * of) & 255); }
+const char *redsi_version(void) {
+  static const std::string all = std::to_string(part_of_version(0)) + "." + std::to_string(part_of_version(1)) + "." +
+                                 std::to_string(part_of_version(2));
+  return all.c_str();
+}
+// A program is for the libtorch of its headers and for the next: libtorch's classes lie in memory as they are compiled
+// into it (docs/toolchain.md). With another one it ends before anything of libtorch's is used.
+__attribute__((constructor(101))) static void refuse_others() {
+  const int later = part_of_version(1) - TORCH_VERSION_MINOR;
+  if (part_of_version(0) == TORCH_VERSION_MAJOR && (later == 0 || later == 1)) return;
+  fprintf(stderr,
+          "redsi-models: libtorch %d.%d is loaded, and this program is for %d.%d and %d.%d: see LD_LIBRARY_PATH, or "
+          "install one of these, as with pip install 'torch==%d.%d.*'\n",
+          part_of_version(0), part_of_version(1), TORCH_VERSION_MAJOR, TORCH_VERSION_MINOR, TORCH_VERSION_MAJOR,
+          TORCH_VERSION_MINOR + 1, TORCH_VERSION_MAJOR, TORCH_VERSION_MINOR);
+  _exit(2);
+}
 // A local string is copied: the caller frees it.
 char *redsi_cpu_capability(void) { return strdup(at::get_cpu_capability().c_str()); }
 

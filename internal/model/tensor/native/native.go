@@ -41,7 +41,7 @@ func NumThreads() int { return int(C.redsi_num_threads()) }
 // SameForAnyThreads reports whether results do not depend on the number of threads.
 func SameForAnyThreads() bool { return C.redsi_same_for_any_threads() != 0 }
 
-// Version is libtorch's version.
+// Version is that of the libtorch that is loaded.
 func Version() string { return C.GoString(C.redsi_version()) }
 
 // CardMemory is how many bytes of tensors are on a CUDA device, and the most so far.

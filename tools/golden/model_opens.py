@@ -15,8 +15,9 @@ one first, and both open EXPORTS; the second one finds the other's logits in LOG
 
 model_card.py asks the same folders by their cards, and compares the answers with redsi's.
 
-Printed by both, with torch 2.11.0, nothing but this about warnings:
-PRINTED
+Printed by both, with torch 2.11.0: of 21 exports loading info {}; by the second, tokens equal: True and 1e-05 at most of logits up to
+34; and, by 5.24.0 of each T5 and mT5 with an output matrix of its own, that "both are present in the checkpoints with different
+values, so we will NOT tie them", which no config.json can prevent. Neither said anything else.
 """
 import json
 import logging
@@ -87,16 +88,16 @@ def exports(folder, out):
             inputs = [tokenizer(text).input_ids for text in ("who sings does he love me with reba", "a", "Ärmelkanal 東京 141913", "")]
             model, left, have = logits(one, inputs, rows)
             with torch.no_grad():
-                found = model.generate(torch.tensor(inputs[:1]))
+                model.generate(torch.tensor(inputs[:1]))
         name = out / f"{one.name}.{transformers.__version__}.safetensors"
-        save_file({"found": found, **{f"{i}": t.contiguous() for i, t in enumerate(have)}, **{f"ids{i}": torch.tensor(t) for i, t in enumerate(inputs)}}, name)
+        save_file({**{f"{i}": t.contiguous() for i, t in enumerate(have)}, **{f"ids{i}": torch.tensor(t) for i, t in enumerate(inputs)}}, name)
         print(f"{one.name}: {type(model).__name__}, loading info {left}")
         for other in sorted(out.glob(f"{one.name}.*.safetensors")):
             if other != name:
                 want = load_file(other)
                 worst = max((a - want[f"{i}"]).abs().max().item() for i, a in enumerate(have))
                 same = all(want[f"ids{i}"].tolist() == t for i, t in enumerate(inputs))
-                print(f"  beside {other.name.split('.', 1)[1].removesuffix('.safetensors')}: max |diff| of logits {worst:.1g}, tokens equal: {same}, found {tuple(want['found'].shape)} and {tuple(found.shape)}")
+                print(f"  beside {other.name.split('.', 1)[1].removesuffix('.safetensors')}: max |diff| of logits {worst:.1g}, tokens equal: {same}")
         for text in said + [str(w.message) for w in caught]:
             print(f"  says: {text}")
 

@@ -69,8 +69,10 @@ func WriteModelCard(w io.Writer, c ModelCard) error {
 		fmt.Fprintf(&b, "\nA hypothesis counts if %s; others are left out, as in the results below.\n", rule)
 		switch c.Ends {
 		case "full":
-			b.WriteString("\nThe search ends when all beams have (`early_stopping` is true). Along a trie (`prefix_allowed_tokens_fn`) transformers 5\n" +
-				"lets beams live on that have ended, and finds identifiers again: set `early_stopping=\"never\"` there.\n")
+			b.WriteString("\nThe search ends when there are as many hypotheses as beams (`early_stopping` is true). transformers 5 then counts those too that\n" +
+				"have not ended at the longest length, so that documents at the end of the answer may be missing; along a trie\n" +
+				"(`prefix_allowed_tokens_fn`) beams that have ended live on, and find identifiers again. With `early_stopping=\"never\"`, which\n" +
+				"searches longer, it finds what 4.44.1 does.\n")
 		case "heuristic":
 			b.WriteString("\ntransformers 5 ends this search earlier than 4.44.1 (`early_stopping` is false), and may find other hypotheses: the results\n" +
 				"below are of 4.44.1's rule. With `early_stopping=\"never\"` both find the same, and search longer.\n")

@@ -34,7 +34,7 @@ var cardLines = []line{
 func trainOnCard(size string, target float64) line {
 	return line{
 		name: "cuda/train_" + size, target: target, value: perUnit, sliced: true, unlike: true, asked: true, needs: aCard,
-		doc:  "an update of T5 " + size + " with Adafactor and dropout, 128 inputs of real lengths that vary, against transformers 4.44.1, eager",
+		doc:  "an update of T5 " + size + " with Adafactor and dropout, 128 inputs of real lengths that vary, against transformers, eager",
 		ours: onCard(size, "card-train"), peer: besideOnCard(size, "train"),
 	}
 }

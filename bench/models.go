@@ -1,6 +1,7 @@
 package main
 
 import (
+	_ "embed"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -12,12 +13,24 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 )
 
-// The peers run on the same libtorch version, weights and threads. A bound is the
-// work's matrix products alone, by libtorch.
+//go:embed peers/requirements-models.txt
+var modelRequirements string
+
+// transformers is the peer of the model lines, in the versions that are installed for it: the newest ones.
+var transformers = "transformers " + pinned(modelRequirements, "transformers") + " with torch " + pinned(modelRequirements, "torch")
+
+// pinned is the version of a package in a file of requirements.
+func pinned(requirements, name string) string {
+	_, rest, _ := strings.Cut("\n"+requirements, "\n"+name+"==")
+	version, _, _ := strings.Cut(rest, "\n")
+	return version
+}
+
+// The peers run on the same weights and threads. A bound is the work's matrix products alone, by libtorch.
 var modelLines = []line{
 	{
 		name: "train_step_vs_transformers", target: 1.15, value: perUnit, sliced: true,
-		doc:  "a training step of T5 Efficient Tiny with Adafactor and dropout, 128 inputs of 32 tokens, against transformers 4.44.1",
+		doc:  "a training step of T5 Efficient Tiny with Adafactor and dropout, 128 inputs of 32 tokens, against " + transformers,
 		ours: workOn("train_step.py", "train", "-lengths=full"), peer: peerOn("train_step.py", "train_step.py", "--lengths", "full"),
 	},
 	{
@@ -32,7 +45,7 @@ var modelLines = []line{
 	},
 	{
 		name: "beam40_vs_transformers", target: 2.5, value: perUnit, sliced: true,
-		doc:  "a query's search with 40 beams for 6 tokens, batches of 8, against transformers 4.44.1",
+		doc:  "a query's search with 40 beams for 6 tokens, batches of 8, against " + transformers,
 		ours: workOn("train_step.py", "beam", "-queries=8"), peer: peerOn("train_step.py", "beam.py", "--mode", "free"),
 	},
 	{
@@ -42,17 +55,17 @@ var modelLines = []line{
 	},
 	{
 		name: "trie40_vs_transformers", target: 5, value: perUnit, sliced: true,
-		doc:  "the search constrained to 100,000 identifiers of 3 tokens, against prefix_allowed_tokens_fn",
+		doc:  "the search constrained to 100,000 identifiers of 3 tokens, against prefix_allowed_tokens_fn of " + transformers,
 		ours: workOn("train_step.py", "trie", "-queries=8", "-documents=100000"), peer: peerOn("train_step.py", "beam.py", "--mode", "trie"),
 	},
 	{
 		name: "atomic_eval_vs_transformers", target: 1.5, value: perUnit, sliced: true,
-		doc:  "a query's 40 best of 100,000 atomic identifiers, batches of 64 as they come, against transformers 4.44.1",
+		doc:  "a query's 40 best of 100,000 atomic identifiers, batches of 64 as they come, against " + transformers,
 		ours: workOn("atomic_eval.py", "atomic", "-queries=256", "-documents=100000", "-together=64"), peer: peerOn("atomic_eval.py", "atomic_eval.py"),
 	},
 	{
 		name: "bert_embed_vs_transformers", target: 1.1, value: perUnit, sliced: true,
-		doc:  "a document's [CLS] vector of BERT L-8 H-512, two thirds of 512 tokens, against transformers 4.44.1",
+		doc:  "a document's [CLS] vector of BERT L-8 H-512, two thirds of 512 tokens, against " + transformers,
 		ours: workOn("bert_embed.py", "bert", "-texts=12", "-tokens=4096"), peer: peerOn("bert_embed.py", "bert_embed.py"),
 	},
 	runTrainLine,
@@ -76,7 +89,7 @@ var workloads = map[string]func(p *placed, w *workload) error{
 
 // weights is the folder of a model that a peer's script makes, with random weights.
 func (e *env) weights(script string) (string, error) {
-	dir, err := e.keep(strings.TrimSuffix(script, ".py")+"-weights1", func(dir string) error {
+	dir, err := e.keep(strings.TrimSuffix(script, ".py")+"-weights2", func(dir string) error {
 		command, err := e.python("models", script, filepath.Join(dir, "model"), "--make")
 		if err != nil {
 			return err

@@ -11,7 +11,7 @@ import (
 // as many threads as each takes by itself.
 var runTrainLine = line{
 	name: "run_train_vs_transformers", target: 2, value: seconds,
-	doc: "redsi run of 40 updates of T5 Efficient Tiny and an evaluation, server, the program that computes and all, against a plain loop of transformers 4.44.1, default threads",
+	doc: "redsi run of 40 updates of T5 Efficient Tiny and an evaluation, server, the program that computes and all, against a plain loop of " + transformers + ", default threads",
 	ours: side{command: func(e *env) ([]string, error) {
 		program, dir, err := e.trained()
 		return ours("run-train", dir, program), err

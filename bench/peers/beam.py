@@ -36,8 +36,7 @@ def main():
         return len(queries)
 
     best = decode()[0].tolist()[1:]
-    while best[-1] == 0:  # padding
-        best.pop()
+    best = best[: best.index(1) + 1] if 1 in best else best  # what follows the end is padding, or more ends
     serve(f"[{' '.join(map(str, best))}]", run, args.slices)
 
 

@@ -4,7 +4,7 @@
     python card.py FOLDER --work beam|trie|atomic|bert --size base
     python card.py FOLDER --size … --work … --make
 
-Needs torch with CUDA and transformers 4.44.1 of the machine's own. Training is that of the paper's settings: 128
+Needs torch with CUDA and transformers of the machine's own. Training is that of the paper's settings: 128
 inputs, 64 different batches in turn, Adafactor, autocast in --dtype (fp16 with a GradScaler); "compile" is
 torch.compile of the model. Their tensors lie in pinned memory before the clock starts. A slice of an evaluation is the
 next 64 of 7,830 queries, with 40 beams, a trie of 109,739 identifiers through prefix_allowed_tokens_fn, or as many

@@ -16,7 +16,6 @@ from safetensors.torch import save_file
 from transformers import (BertConfig, BertModel, DistilBertConfig, DistilBertModel, ElectraConfig, ElectraModel, MPNetConfig,
                           MPNetModel, RobertaConfig, RobertaForMaskedLM, XLMRobertaConfig, XLMRobertaModel)
 
-OUT = pathlib.Path(sys.argv[1])
 SIZES = dict(vocab_size=200, hidden_size=8, num_hidden_layers=2, num_attention_heads=2, intermediate_size=12, max_position_embeddings=30)
 OTHERS = {
     "roberta": (RobertaConfig, RobertaForMaskedLM, dict(SIZES, type_vocab_size=1, layer_norm_eps=1e-5)),  # names with "roberta."
@@ -28,7 +27,7 @@ OTHERS = {
 }
 
 
-def main():
+def main(OUT):
     torch.manual_seed(2)
     config = BertConfig(vocab_size=90, hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=32,
                         max_position_embeddings=24)
@@ -75,4 +74,5 @@ def compute(model, sequences):
     return {"states": states, "cls": cls, "mean": mean.contiguous(), "max": largest}
 
 
-main()
+if __name__ == "__main__":
+    main(pathlib.Path(sys.argv[1]))

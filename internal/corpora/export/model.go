@@ -22,6 +22,8 @@ type ModelCard struct {
 	Parameters  int64
 	Query       QueryInput
 	Valid       string    // "tokens" or "text": what makes a hypothesis valid
+	Ends        string    // "full", "heuristic" or "never": when the search ends
+	OwnHead     bool      // of a T5: the output matrix is not the embedding
 	Results     []Result  // of evaluations
 	Settings    []Setting // how it was trained
 	Sources     []Setting // inputs and their digests
@@ -58,13 +60,27 @@ func WriteModelCard(w io.Writer, c ModelCard) error {
 	fmt.Fprintf(&b, "A differentiable search index: asked a question, it generates the identifier of the document that answers it.\n"+
 		"It has %s parameters and knows %s documents by %s identifiers, which `identifiers.jsonl` lists.\n",
 		thousands(int(c.Parameters)), thousands(c.Documents), inline(c.Identifiers))
-	fmt.Fprintf(&b, "\n## Ask it\n\nIn this folder, with transformers 4.44.1 and no other code:\n\n```python\n%s```\n", c.code())
+	fmt.Fprintf(&b, "\n## Ask it\n\nIn this folder, with transformers 4.44.1 or 5.24.0 and no other code:\n\n```python\n%s```\n", c.code())
 	if !c.OneToken {
 		rule := "its tokens are those of an identifier"
 		if c.Valid == "text" {
 			rule = "its text is an identifier"
 		}
 		fmt.Fprintf(&b, "\nA hypothesis counts if %s; others are left out, as in the results below.\n", rule)
+		switch c.Ends {
+		case "full":
+			b.WriteString("\nThe search ends when there are as many hypotheses as beams (`early_stopping` is true). transformers 5 then counts those too that\n" +
+				"have not ended at the longest length, so that documents at the end of the answer may be missing; along a trie\n" +
+				"(`prefix_allowed_tokens_fn`) beams that have ended live on, and find identifiers again. With `early_stopping=\"never\"`, which\n" +
+				"searches longer, it finds what 4.44.1 does.\n")
+		case "heuristic":
+			b.WriteString("\ntransformers 5 ends this search earlier than 4.44.1 (`early_stopping` is false), and may find other hypotheses: the results\n" +
+				"below are of 4.44.1's rule. With `early_stopping=\"never\"` both find the same, and search longer.\n")
+		}
+	}
+	if c.OwnHead {
+		b.WriteString("\ntransformers 5 warns that `shared.weight` and `lm_head.weight` have different values and are not tied, which is right: leave\n" +
+			"config.json as it is. Set `model.config.tie_word_embeddings = False` before `resize_token_embeddings`, which ties them.\n")
 	}
 	if len(c.Results) > 0 {
 		b.WriteString("\n## Results\n\nIn percent.\n\n| Evaluation |")

@@ -72,7 +72,7 @@ func readGolden(t testing.TB, path string) *beamGolden {
 }
 
 // TestEqualsTransformers compares sequences and scores, for any size of batch, of T5 and
-// BART (tools/golden/beam_t5.py, t5_5.py, bart.py).
+// BART (tools/golden/beam_t5.py, transformers5.py, bart.py).
 func TestEqualsTransformers(t *testing.T) {
 	equalsTransformers(t, "../t5/testdata/", readT5Golden(t), "v1_0", "v1_1")
 	equalsTransformers(t, "../t5/testdata/by5/", readGolden(t, "testdata/beam_by5.json"), "resaved", "mt5_resaved", "untied", "tied", "mt5")

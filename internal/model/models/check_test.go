@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/model/bert"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // weights are the tensors of a file, in its order.
@@ -148,6 +149,39 @@ func TestEveryTensorIsAccountedFor(t *testing.T) {
 				t.Errorf("%s: %v are not used, want %v of what was added", name, unused, c.unused)
 			}
 		}
+	}
+}
+
+// TestFollows: where transformers 4.44.1 and 5.24.0 compute a folder differently, it is said which of them is followed.
+func TestFollows(t *testing.T) {
+	for folder, want := range map[string][]string{
+		"t5/testdata/v1_0": nil, "t5/testdata/v1_1": nil, "t5/testdata/mt5": nil, "t5/testdata/umt5": nil, "bart/testdata/plain": nil, "bert/testdata/by5": nil,
+		"t5/testdata/by5/tied":         nil,
+		"t5/testdata/by5/untied":       {"5.24.0: scale_decoder_outputs is false"},
+		"t5/testdata/by5/mt5":          {"5.24.0: scale_decoder_outputs is false"},
+		"t5/testdata/by5/resaved":      {"5.24.0: the output matrix is lm_head.weight"},
+		"t5/testdata/by5/umt5_resaved": {"5.24.0: the output matrix is lm_head.weight"},
+		"t5/testdata/by5/bf16":         {"4.44.1: weights in bfloat16 are computed in float32", "5.24.0: the output matrix is lm_head.weight"},
+	} {
+		got, err := Check(filepath.Join("..", folder))
+		if err != nil || len(got.Follows) != len(want) {
+			t.Errorf("%s: %q, %v; want %q", folder, got.Follows, err, want)
+			continue
+		}
+		for i, w := range want {
+			if !strings.HasPrefix(got.Follows[i], "transformers "+w) {
+				t.Errorf("%s: %q, want %q", folder, got.Follows[i], w)
+			}
+		}
+	}
+	folder := t.TempDir()
+	config := strings.Replace(string(goldens.Text(t, "../t5/testdata/mt5/config.json")), `"tie_word_embeddings": false`, `"tie_word_embeddings": true`, 1)
+	var data bytes.Buffer
+	errtest.None(t, safetensors.Write(&data, nil, readWeights(t, "../t5/testdata/mt5/model.safetensors").without("lm_head.weight")))
+	filetest.Write(t, filepath.Join(folder, "config.json"), []byte(config))
+	filetest.Write(t, filepath.Join(folder, "model.safetensors"), data.Bytes())
+	if got, err := Check(folder); err != nil || len(got.Follows) != 1 || !strings.Contains(got.Follows[0], "5.24.0 scales no mT5's") {
+		t.Errorf("a tied mT5: %q, %v", got.Follows, err)
 	}
 }
 

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
+	"reflect"
+	"strconv"
 )
 
 // UnmarshalConfig reads config.json into own, whose fields have what it leaves out, and
@@ -39,6 +42,13 @@ func MarshalConfig(own any, other map[string]json.RawMessage, defaults map[strin
 	}
 	if err := json.Unmarshal(text, &all); err != nil {
 		return nil, err
+	}
+	// NOTE transformers 5 refuses a folder in which a number that is a float to it is written as a whole one, 1 for 1.0.
+	of := reflect.ValueOf(own)
+	for _, f := range reflect.VisibleFields(of.Type()) {
+		if v := of.FieldByIndex(f.Index); v.CanFloat() && v.Float() == math.Trunc(v.Float()) {
+			all[f.Tag.Get("json")] = json.RawMessage(strconv.FormatFloat(v.Float(), 'f', 1, 64))
+		}
 	}
 	return json.MarshalIndent(all, "", "  ")
 }

@@ -57,6 +57,34 @@ func TestSortsAreTokenizers(t *testing.T) {
 	}
 }
 
+// TestVersions: of a T5's tokenizer with an added token, each version's file gives that version's ids, which are not the
+// same for U+0085 and for blanks about an added token (tools/golden/t5_tokenizer_versions.py).
+func TestVersions(t *testing.T) {
+	type encoded struct {
+		Text string
+		IDs  []int32
+	}
+	differ := 0
+	var all [2][]encoded
+	for i, version := range []string{"4.44.1", "5.24.0"} {
+		tok, err := LoadSubword(filepath.Join("testdata/versions", version+".json"))
+		errtest.None(t, err)
+		defer tok.Close()
+		all[i] = goldens.Lines[encoded](t, filepath.Join("testdata/versions", version+".jsonl"))
+		for j, want := range all[i] {
+			if got := tok.Encode(want.Text); !slices.Equal(got, want.IDs) {
+				t.Errorf("%s: Encode(%q) = %v, want %v", version, want.Text, got, want.IDs)
+			}
+			if !slices.Equal(want.IDs, all[0][j].IDs) {
+				differ++
+			}
+		}
+	}
+	if differ == 0 {
+		t.Error("the versions do not differ: the test shows nothing")
+	}
+}
+
 // A tokenizer without words is not cut at blanks, where its tokens may stand across.
 func TestPrefixWithoutWords(t *testing.T) {
 	tok, err := LoadSubword("testdata/sorts/without-words.json")

@@ -58,6 +58,7 @@ type Config struct {
 	GatedAct *bool   `json:"is_gated_act,omitempty"`
 	Version  string  `json:"transformers_version,omitempty"`
 
+	tied  bool // TieEmbeddings as the file has it, which is all that transformers 4 reads
 	other map[string]json.RawMessage
 }
 
@@ -96,7 +97,7 @@ func (c *Config) UnmarshalJSON(data []byte) error {
 	if err != nil {
 		return err
 	}
-	f.other = other
+	f.tied, f.other = f.TieEmbeddings, other
 	if f.NumDecoderLayers < 0 {
 		f.NumDecoderLayers = f.NumLayers
 	}
@@ -176,6 +177,20 @@ func (c Config) Of(f *checkpoint.File) (_ seq2seq.Config, err error) {
 		}
 	}
 	return c, err
+}
+
+// Follows says which transformers is followed, of a configuration that went through Of, where 4.44.1 and 5.24.0 compute
+// other logits; "": they compute the same.
+func (c Config) Follows() string {
+	switch scaled := c.scales(); {
+	case c.ScaleOutputs == nil && c.ModelType == MT5.Type && scaled:
+		return "transformers 4.44.1: the decoder's states are scaled; 5.24.0 scales no mT5's"
+	case c.ScaleOutputs == nil || c.tied == scaled && c.tied == c.TieEmbeddings:
+		return ""
+	case c.TieEmbeddings:
+		return fmt.Sprintf("transformers 5.24.0: scale_decoder_outputs is %t; 4.44.1 goes by tie_word_embeddings", scaled)
+	}
+	return "transformers 5.24.0: the output matrix is " + headName + "; 4.44.1 goes by tie_word_embeddings, and takes the embedding"
 }
 
 // Unused implements seq2seq.Config: published T5s have a table of positions that transformers does not read either.

@@ -22,8 +22,8 @@ var variants = []string{"v1_0", "v1_1"}
 // every has models of other feed-forward layers, mT5 and umT5 too.
 var every = append(variants, "gated_silu", "gelu", "mt5", "umt5", "umt5_untied")
 
-// by5 are folders that transformers 5.24.0 wrote, with its goldens (tools/golden/t5_5.py).
-var by5 = []string{"by5/resaved", "by5/mt5_resaved", "by5/untied", "by5/tied", "by5/mt5"}
+// by5 are folders that transformers 5.24.0 wrote, one of them bfloat16 in several files, with its goldens (tools/golden/transformers5.py).
+var by5 = []string{"by5/resaved", "by5/mt5_resaved", "by5/umt5_resaved", "by5/bf16", "by5/untied", "by5/tied", "by5/mt5"}
 
 func load(t testing.TB, name string) *seq2seq.Model {
 	t.Helper()

@@ -28,7 +28,7 @@ type ExportModelConfig struct {
 
 var ExportModel = step.Define(step.Kind[ExportModelConfig]{
 	Name:    "export_model",
-	Version: 2,
+	Version: 3,
 	Doc: `Complete a trained model's folder: it is all one needs to query the model.
 Beside config.json and model.safetensors there are the tokenizer, the beams'
 generation_config.json, identifiers.jsonl (identifier, tokens and title of every

@@ -16,7 +16,7 @@ type ImportModelConfig struct {
 
 var ImportModel = step.Define(step.Kind[ImportModelConfig]{
 	Name:    "import_model",
-	Version: 2,
+	Version: 3,
 	Doc: `Import a model, and check it before anything is computed with it.
 The files are those of a Hugging Face folder: an encoder-decoder to be trained (T5, FLAN-T5,
 mT5, umT5, BART) or an encoder for embed (BERT, RoBERTa, XLM-R, DistilBERT, MPNet, ELECTRA).
@@ -25,7 +25,8 @@ one file or in several that an index lists) must have every tensor in its shape,
 the tokenizer's tokens must have rows in the embedding. The weights' values are not checked.
 Weights in formats that are not read are left out. A tensor that has no place in the model is an
 error, as is a second copy of a matrix with other numbers; poolers, heads of an encoder and the
-like are named in the report. Cost: the files are hashed once.`,
+like are named in the report. Where transformers 4.44.1 and 5.24.0 compute a folder differently,
+the report's follows says which of them redsi follows. Cost: the files are hashed once.`,
 	Example: `step "import_model" "flan" {
   files = [step.download.flan.files]
 }`,
@@ -50,6 +51,7 @@ type ImportModelReport struct {
 	Weights    []string `json:"weights"`              // the files that are read
 	LeftOut    []string `json:"left_out"`             // files that are not
 	Unused     []string `json:"unused,omitempty"`     // tensors of the weights that nothing is computed with
+	Follows    []string `json:"follows,omitempty"`    // which transformers, where 4.44.1 and 5.24.0 compute the folder differently
 }
 
 // checkFolder says that a folder is one inside of a tree.

@@ -24,7 +24,7 @@ type RandomT5Config struct {
 
 var RandomT5 = step.Define(step.Kind[RandomT5Config]{
 	Name:    "random_t5",
-	Version: 1,
+	Version: 2,
 	Doc: `Make a T5, mT5, umT5 or BART model with random weights, where no pretrained one is at hand.
 Weights are drawn as transformers' T5PreTrainedModel or BartPreTrainedModel draws them,
 from a seed; the same on every machine of one architecture. Cost: memory and time grow with the

@@ -64,7 +64,7 @@ type Fitting struct {
 var Train = step.Define(step.Kind[TrainConfig]{
 	Name:    "train",
 	Resumes: true, Counts: "step", CountsTo: "steps",
-	Version: 3,
+	Version: 4,
 	Doc: `Train a model to name documents by their identifiers (section "Training", appendix "Implementation Details").
 Indexing examples lead from a document's text to its identifier, retrieval
 examples from a query to it; the model is a T5 or a BART, as its config.json says;

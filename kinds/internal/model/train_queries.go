@@ -34,7 +34,7 @@ type TrainQueriesReport struct {
 var TrainQueries = step.Define(step.Kind[TrainQueriesConfig]{
 	Name:    "train_queries",
 	Resumes: true, Counts: "step", CountsTo: "steps",
-	Version: 1,
+	Version: 2,
 	Doc: `Train a model to write the queries that a document is asked for (doc2query; not in the paper).
 An example leads from a document's text to one of its training queries; Adafactor, constant rate after a linear
 warmup. Each evaluation measures the mean loss of development queries, token by token; the checkpoint with the lowest

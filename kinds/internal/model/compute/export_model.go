@@ -45,7 +45,7 @@ func runExportModel(ctx context.Context, x *step.IO, c model.ExportModelConfig) 
 	if err != nil {
 		return err
 	}
-	special, err := specialTokensOf(x, c.Model)
+	special, ownHead, err := ofConfig(x, c.Model)
 	if err != nil {
 		return err
 	}
@@ -102,6 +102,7 @@ func runExportModel(ctx context.Context, x *step.IO, c model.ExportModelConfig) 
 	if err != nil {
 		return err
 	}
+	card.OwnHead = ownHead
 	return inout.WriteFile(x, "files", "README.md", func(w io.Writer) error { return step.Permanent(export.WriteModelCard(w, card)) })
 }
 

@@ -37,7 +37,7 @@ func queryInput(read retrieve.Reader) (export.QueryInput, error) {
 func modelCard(x *step.IO, c model.ExportModelConfig, s retrieve.Settings, query export.QueryInput) (export.ModelCard, error) {
 	card := export.ModelCard{Name: c.Name, License: c.License, Language: c.Language, Base: c.Base, Dataset: c.Dataset, Command: c.Command,
 		Identifiers: string(s.Identifiers), OneToken: s.Identifiers.OneToken(), Documents: s.Documents,
-		Query: query, Valid: string(s.Search.Validity)}
+		Query: query, Valid: string(s.Search.Validity), Ends: string(s.Search.EarlyStopping)}
 	for _, set := range c.Settings {
 		name, value, _ := strings.Cut(set, "=")
 		card.Settings = append(card.Settings, export.Setting{Name: name, Value: value})

@@ -22,16 +22,20 @@ type specialTokens struct {
 	ForcedEOS *int64 `json:"forced_eos_token_id,omitempty"`
 }
 
-// specialTokensOf reads a model's config.json.
-func specialTokensOf(x *step.IO, of step.Input) (special specialTokens, err error) {
+// ofConfig reads a model's config.json: its tokens, and whether the output matrix is another one than the embedding.
+func ofConfig(x *step.IO, of step.Input) (specialTokens, bool, error) {
+	config := struct {
+		specialTokens
+		Tied bool `json:"tie_word_embeddings"`
+	}{Tied: true}
 	text, err := model.File(x, of, "config.json")
 	if err != nil || text == nil {
-		return special, err
+		return specialTokens{}, false, err
 	}
-	if err := json.Unmarshal(text, &special); err != nil {
-		return special, step.Permanent(fmt.Errorf("config.json: %w", err))
+	if err := json.Unmarshal(text, &config); err != nil {
+		return specialTokens{}, false, step.Permanent(fmt.Errorf("config.json: %w", err))
 	}
-	return special, nil
+	return config.specialTokens, !config.Tied, nil
 }
 
 // tokenizerConfig is tokenizer_config.json of a tokenizer that its tokenizer.json says all of.

@@ -29,7 +29,7 @@ func runImportModel(_ context.Context, x *step.IO, c model.ImportModelConfig) er
 		return err
 	}
 	report := model.ImportModelReport{Type: checked.Type, Encoder: checked.Encoder, Parameters: checked.Parameters, Vocabulary: checked.Vocabulary,
-		Tokens: tokens, MaxTokens: checked.MaxTokens, Weights: m.weights, LeftOut: []string{}, Unused: checked.Unused}
+		Tokens: tokens, MaxTokens: checked.MaxTokens, Weights: m.weights, LeftOut: []string{}, Unused: checked.Unused, Follows: checked.Follows}
 	for _, f := range m.files {
 		switch {
 		case slices.Contains(m.weights, f.Name) || besideWeights(f.Name):

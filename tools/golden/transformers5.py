@@ -1,13 +1,15 @@
-"""Goldens of transformers 5.24.0 beside those of 4.44.1 that t5.py and beam_t5.py make: tiny T5s as it writes them.
+"""Goldens of transformers 5.24.0 beside those of 4.44.1 that t5.py, beam_t5.py and bert.py make: tiny models as it writes them.
 
 Transformers 5 says tie_word_embeddings = true of every T5, and whether the decoder's states are scaled by a flag of its own. Writes
-to internal/model/t5/testdata/by5 the folders "resaved" and "mt5_resaved" (t5.py's gated_silu and mt5, which have an output matrix
-of their own), "untied" (made with tie_word_embeddings = False, which is tied all the same), "tied" and "mt5", each with
-config.json, weights and what transformers computes (golden.safetensors); and internal/model/decode/testdata/beam_by5.json, a
-free search with 40 beams. (t5.py's v1_1 will not do: 5.24.0 generates with no model of more decoder than encoder layers.)
+to internal/model/t5/testdata/by5 the folders "resaved", "mt5_resaved" and "umt5_resaved" (t5.py's gated_silu, mt5 and umt5_untied,
+which have an output matrix of their own), "bf16" (the first in bfloat16 and in several files), "untied" (made with
+tie_word_embeddings = False, which is tied all the same), "tied" and "mt5", each with config.json, weights and what transformers
+computes of them in float32 (golden.safetensors); to internal/model/decode/testdata/beam_by5.json free searches with 40 beams; and to
+internal/model/bert/testdata/by5 a BERT. (t5.py's v1_1 will not do: 5.24.0 generates with no model of more decoder than encoder
+layers.)
 
-    pip install -r tools/golden/t5_5_requirements.txt
-    python tools/golden/t5_5.py
+    pip install -r tools/golden/transformers5_requirements.txt
+    python tools/golden/transformers5.py
 """
 import json
 import pathlib
@@ -15,19 +17,21 @@ import random
 
 import torch
 from safetensors.torch import save_file
-from transformers import MT5Config, MT5ForConditionalGeneration, T5Config, T5ForConditionalGeneration
+from transformers import (BertConfig, BertModel, MT5Config, MT5ForConditionalGeneration, T5Config, T5ForConditionalGeneration,
+                          UMT5ForConditionalGeneration)
 
+from bert import SIZES, compute as vectors
 from shared import mask, pad
 
 MODELS = pathlib.Path(__file__).parent / "../../internal/model"
 T5 = MODELS / "t5/testdata"
-SMALL = dict(vocab_size=160, d_model=8, d_kv=4, d_ff=12, num_layers=2, num_decoder_layers=2, num_heads=2,
+TINY = dict(vocab_size=160, d_model=8, d_kv=4, d_ff=12, num_layers=2, num_decoder_layers=2, num_heads=2,
              relative_attention_num_buckets=8, relative_attention_max_distance=20, decoder_start_token_id=0)
 
 
 def fresh(kind, config, **options):
     torch.manual_seed(12)
-    model = kind(config(**SMALL, **options))
+    model = kind(config(**TINY, **options))
     with torch.no_grad():  # norms of 1 and large q would hide mistakes
         for p in model.parameters():
             p.add_(torch.randn_like(p) * 0.05)
@@ -63,14 +67,22 @@ def main():
         "untied": fresh(T5ForConditionalGeneration, T5Config, feed_forward_proj="gated-gelu", tie_word_embeddings=False),
         "tied": fresh(T5ForConditionalGeneration, T5Config, feed_forward_proj="relu"),
         "mt5": fresh(MT5ForConditionalGeneration, MT5Config),
+        "umt5_resaved": UMT5ForConditionalGeneration.from_pretrained(T5 / "umt5_untied"),
+        "bf16": T5ForConditionalGeneration.from_pretrained(T5 / "gated_silu", dtype=torch.bfloat16),
     }.items():
         folder = T5 / "by5" / name
-        model.eval().save_pretrained(folder)
+        model.eval().save_pretrained(folder, **(dict(max_shard_size="2KB") if name == "bf16" else {}))
         (folder / "generation_config.json").unlink()
+        model.float()
         with torch.no_grad():
             save_file(compute(model, batch["inputs"], batch["labels"]), folder / "golden.safetensors")
-            out["results"][name + "/free/full"] = search(model, queries)
+            if name not in ("umt5_resaved", "bf16"):
+                out["results"][name + "/free/full"] = search(model, queries)
     (MODELS / "decode/testdata/beam_by5.json").write_text(json.dumps(out, separators=(",", ":")) + "\n")
+    folder = MODELS / "bert/testdata/by5"
+    model = fresh(BertModel, lambda **_: BertConfig(**SIZES)).eval()
+    model.save_pretrained(folder)
+    save_file(vectors(model, json.loads((folder.parent / "texts.json").read_text())), folder / "golden.safetensors")
 
 
 main()

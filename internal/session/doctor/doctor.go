@@ -5,6 +5,7 @@
 package doctor
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -13,6 +14,8 @@ import (
 
 	"golang.org/x/sys/cpu"
 
+	"github.com/redsi/redsi/internal/host/allocation"
+	"github.com/redsi/redsi/internal/host/capacity"
 	"github.com/redsi/redsi/internal/host/devserver"
 	"github.com/redsi/redsi/internal/host/nvidia"
 	"github.com/redsi/redsi/internal/host/rates"
@@ -72,7 +75,7 @@ func Build(kinds int) Finding {
 
 // Cores says how many processors there are, and how redsi's own arithmetic is computed on them.
 func Cores() Finding {
-	f := Finding{What: "processors", OK: true, Soft: true, Note: fmt.Sprintf("%d, of which redsi uses %d; training uses those that no other step uses (--slots, --threads)", runtime.NumCPU(), runtime.GOMAXPROCS(0))}
+	f := Finding{What: "processors", OK: true, Soft: true, Note: fmt.Sprintf("%d, of which redsi uses %d; training uses those that no other step uses (--slots, --threads)", runtime.NumCPU(), capacity.Here().CPUs)}
 	if runtime.GOARCH == "amd64" && !cpu.X86.HasAVX2 {
 		f.Note += "; without AVX2, so k-means takes some four times as long, with the same results"
 	}
@@ -80,6 +83,30 @@ func Cores() Finding {
 		f.Note += "; OMP_NUM_THREADS=" + n
 	}
 	return f
+}
+
+// Job says what the batch job of this process has of the machine, and until when; nothing where there is none.
+func Job(ctx context.Context) []Finding {
+	of := allocation.Here()
+	if of.Job == "" {
+		return nil
+	}
+	f := Finding{What: "batch job", OK: true, Soft: true, Note: of.String()}
+	if of.Tasks > 1 {
+		f.Note += fmt.Sprintf(", one of its %d tasks here", of.Tasks)
+	}
+	if here := capacity.Here(); here.Memory < capacity.Unknown {
+		f.Note += fmt.Sprintf(": %s, %s of memory for steps", words.Count(here.CPUs, "processor"), words.Size(here.Memory))
+	}
+	switch end, err := of.End(ctx); {
+	case err != nil:
+		f.OK, f.Do = false, "give redsi worker --until: when the job is ended is not known, as "+err.Error()
+	case end.IsZero():
+		f.Note += "; it does not say when it is ended"
+	default:
+		f.Note += "; it is ended at " + end.Local().Format(time.DateTime)
+	}
+	return []Finding{f}
 }
 
 // Server looks for the program of the embedded server.

@@ -159,6 +159,7 @@ func (dr *Driver) Dial(ctx context.Context, o Cluster) (*Connection, error) {
 	if err != nil {
 		return nil, fault.Input(fmt.Errorf("Temporal profile: %w", err))
 	}
+	opts.Identity = identity()
 	opts.HostPort, opts.Namespace = cmp.Or(o.Address, opts.HostPort), cmp.Or(o.Namespace, opts.Namespace, "default")
 	opts.Logger = log.NewStructuredLogger(dr.sdkLog())
 	c, err := client.DialContext(ctx, dr.telemetry.Client(Sealed(opts, codec)))
@@ -167,6 +168,9 @@ func (dr *Driver) Dial(ctx context.Context, o Cluster) (*Connection, error) {
 	}
 	return &Connection{Client: c, UI: o.UI, Namespace: opts.Namespace, Host: opts.HostPort, Codec: codec}, nil
 }
+
+// identity is what the server knows this process by.
+func identity() string { return fmt.Sprintf("%d@%s", os.Getpid(), session.Place()) }
 
 // Embed uses the server of the state folder, starting it if needed, and adds a worker of its
 // own.
@@ -190,7 +194,7 @@ func (dr *Driver) Embed(ctx context.Context, o Cluster, store *artifacts.Resolve
 		if err != nil {
 			return err
 		}
-		opts.Logger = log.NewStructuredLogger(dr.sdkLog())
+		opts.Logger, opts.Identity = log.NewStructuredLogger(dr.sdkLog()), identity()
 		conn.Server = s
 		return dr.Persist(ctx, conn, "the connection to Temporal", func(ctx context.Context) (err error) {
 			conn.Client, err = client.DialContext(ctx, dr.telemetry.Client(Sealed(opts, codec)))

@@ -218,6 +218,10 @@ test-stores: deps-stores ## the tests of stores on every server that docs name: 
 	REDSI_VERSITYGW=$(VERSITYGW)/versitygw REDSI_SEAWEEDFS=$(if $(filter linux,$(OS)),$(SEAWEEDFS)/weed) \
 		$(GO) test -vet=off -count=1 -timeout $(TIMEOUT) -run 'TestBucket|TestOtherServers' ./internal/stores
 
+.PHONY: test-slurm
+test-slurm: bin/redsi deps-run ## redsi in jobs of a real Slurm on this machine, as root; skipped where there is none
+	tools/slurm/test.sh bin/redsi $(TEMPORAL_SERVER)/temporal-server
+
 # With -trimpath all clones share what Go's cache keeps of cgo, in which the folder of the clone that compiled it stands:
 # vet's cgocall reads the file there and fails if that clone is gone.
 check: check-code check-whole ## gofmt, vet, staticcheck, workflowcheck, deadcode, go.mod tidy, known vulnerabilities

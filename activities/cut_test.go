@@ -19,7 +19,8 @@ import (
 )
 
 // TestCutShort: a step that its worker's end has cut short is not begun by a worker that has no more time, and told
-// UNFIT for such after two; a worker with more time, and a kind that continues, begin.
+// UNFIT for such after two; a worker with more time, and a kind that continues, begin. What a program leaves whose worker
+// was told to end by a batch system is no result.
 func TestCutShort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		outputs := []step.Output{{Name: "out", Type: "text"}}
@@ -29,6 +30,10 @@ func TestCutShort(t *testing.T) {
 		}
 		a := &Activities{Store: artifacts.Alone(mem.New()), Log: slog.New(slog.DiscardHandler), Env: map[string]string{"host": "h", "job": "slurm 4 on n2"}, Registry: step.NewRegistry(
 			step.Define(step.Kind[struct{}]{Name: "endless", Version: 1, Doc: "D.", Outputs: outputs, Run: endless}),
+			step.Define(step.Kind[struct{}]{Name: "ends", Version: 1, Doc: "D.", Outputs: outputs, Run: func(_ context.Context, x *step.IO, _ struct{}) error {
+				w, err := x.Create("out")
+				return errors.Join(err, w.Close())
+			}}),
 			step.Define(step.Kind[struct{}]{Name: "continues", Version: 1, Doc: "D.", Outputs: outputs, Resumes: true, Run: endless}))}
 		a.Leases = lease.New(a.Store.Own.Leases, a.Log)
 		try := func(kind string, left time.Duration) (string, runs.Failure) { // on a worker that has so much time
@@ -72,6 +77,16 @@ func TestCutShort(t *testing.T) {
 			if why, _ := try("continues", 15*time.Second); why != "" {
 				t.Errorf("one that continues: %q", why)
 			}
+		}
+		a.Told, a.Fits = func() bool { return true }, nil
+		task := step.Task{Kind: "ends", Config: []byte("{}")}
+		key, _, err := a.Registry.Key(task)
+		errtest.None(t, err)
+		if _, err := a.executeTask(t.Context(), workflows.ExecuteRequest{Key: key, RunID: "run"}, task); err == nil || permanent(err, 1) || !strings.Contains(err.Error(), "what that left does not count") {
+			t.Error(err)
+		}
+		if hit, err := artifacts.Lookup(t.Context(), a.Store, key); hit != nil || err != nil {
+			t.Error(hit, err)
 		}
 		time.Sleep(time.Minute) // until nothing renews leases any more
 	})

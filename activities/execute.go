@@ -3,6 +3,7 @@ package activities
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -116,15 +117,7 @@ func (a *Activities) executeLeased(ctx context.Context, req workflows.ExecuteReq
 // leave leaves a step to another worker, and says why. It is no error, which could be one too
 // many while the right worker is busy.
 func (a *Activities) leave(why string) executed {
-	return executed{Outcome: workflows.Outcome{Status: runs.Waiting, NotHere: &workflows.NotHere{Why: bounded(why, maxError) + " (" + a.place() + ")"}}}
-}
-
-// place is where this worker is: its host, and its batch job.
-func (a *Activities) place() string {
-	if job := a.Env["job"]; job != "" {
-		return a.Env["host"] + ", " + job
-	}
-	return a.Env["host"]
+	return executed{Outcome: workflows.Outcome{Status: runs.Waiting, NotHere: &workflows.NotHere{Why: bounded(why, maxError) + " (" + runs.Place(a.Env) + ")"}}}
 }
 
 // lacksTime says why this worker will not end a step in time; "" if it may. One that ran for some time until its worker
@@ -191,6 +184,9 @@ func (a *Activities) work(ctx context.Context, req workflows.ExecuteRequest, tas
 	defer ticks.Stop()
 	defer a.showLive(ctx, req.Key, log, ticks.C)()
 	did, err := a.run(ctx, req, spec, task, parts, of, log, true)
+	if err == nil && a.Told != nil && a.Told() {
+		err = errors.New("the batch system was ending this worker's job, and maybe the step's program: what that left does not count")
+	}
 	if err = of.explained(ctx, err, did.Used); err != nil {
 		a.keepFailure(ctx, req, of, did.took, log, err)
 		return executed{}, err

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"cmp"
+	"math"
 	"runtime"
 	"sync"
 	"time"
@@ -120,10 +121,7 @@ func (o Options) cards() capacity.Cards {
 // Has is what a worker with these options has for steps.
 func (o Options) Has() capacity.Amount {
 	here := capacity.Here()
-	cards := device.Count()
-	if here.GPUs > 0 {
-		cards = min(cards, here.GPUs)
-	}
+	cards := min(device.Count(), cmp.Or(here.GPUs, math.MaxInt))
 	return capacity.Amount{CPUs: cmp.Or(o.Cores, max(here.CPUs, o.CPU)), Memory: cmp.Or(o.Memory, here.Memory), GPUs: cmp.Or(len(o.Cards), cards)}
 }
 

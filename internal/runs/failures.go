@@ -46,6 +46,11 @@ type Failure struct {
 	Part artifacts.Digest `json:"part,omitzero"`
 }
 
+// Place is where a worker is that records such an environment: its host, and its batch job.
+func Place(env map[string]string) string {
+	return strings.TrimSuffix(env["host"]+", "+env["job"], ", ")
+}
+
 func failureName(run string, key artifacts.Digest) string {
 	return artifacts.FailedPrefix + run + "/" + key.Hex()
 }

@@ -39,12 +39,3 @@ func HostEnv() map[string]string {
 	}
 	return env
 }
-
-// Place is where this process is, for people: its host, and its batch job.
-func Place() string {
-	host, _ := os.Hostname()
-	if job := allocation.Here().String(); job != "" {
-		host += ", " + job
-	}
-	return host
-}

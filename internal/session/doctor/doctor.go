@@ -91,12 +91,10 @@ func Job(ctx context.Context) []Finding {
 	if of.Job == "" {
 		return nil
 	}
-	f := Finding{What: "batch job", OK: true, Soft: true, Note: of.String()}
+	here := capacity.Here()
+	f := Finding{What: "batch job", OK: true, Soft: true, Note: fmt.Sprintf("%s: %s, %s of memory for steps", of, words.Count(here.CPUs, "processor"), words.Size(here.Memory))}
 	if of.Tasks > 1 {
-		f.Note += fmt.Sprintf(", one of its %d tasks here", of.Tasks)
-	}
-	if here := capacity.Here(); here.Memory < capacity.Unknown {
-		f.Note += fmt.Sprintf(": %s, %s of memory for steps", words.Count(here.CPUs, "processor"), words.Size(here.Memory))
+		f.Note += fmt.Sprintf(" of each of its %d tasks here", of.Tasks)
 	}
 	switch end, err := of.End(ctx); {
 	case err != nil:

@@ -243,7 +243,7 @@ func lookOf(conn *Connection, address string, pending ...*workflow.PendingActivi
 			continue
 		}
 		working++
-		if _, place, _ := strings.Cut(p.GetLastWorkerIdentity(), "@"); place != session.Place() && p.GetActivityType().GetName() != workflows.RestActivity {
+		if _, place, _ := strings.Cut(p.GetLastWorkerIdentity(), "@"); place != runs.Place(session.HostEnv()) && p.GetActivityType().GetName() != workflows.RestActivity {
 			k.work.Worker = place
 		}
 		if at := p.GetLastStartedTime().AsTime(); k.work.Began.IsZero() || at.Before(k.work.Began) {

@@ -36,7 +36,7 @@ func (dr *Driver) Work(ctx context.Context, o Cluster, w worker.Options, cards s
 	defer conn.Close()
 	features := workflows.Features{SearchAttributes: dr.RegisterAttributes(ctx, conn.Client, conn.Namespace)}
 	acts := dr.Activities(store, conn, features)
-	acts.Accept = o.Accept
+	acts.Accept, acts.Told = o.Accept, told(ctx)
 	if acts.Lacks = dr.Lacking(ctx); acts.Lacks != nil {
 		dr.Say(fmt.Sprintf("this worker leaves steps of the kinds %s to other workers: %v", strings.Join(dr.Computed(), ", "), acts.Lacks))
 	}

@@ -64,7 +64,7 @@ job() { printf '#!/bin/bash\nexec srun %s\n' "$1" > "$D/job.sh"; sbatch --parsab
 job "-n1 $redsi doctor" --wait -c1 --mem=600 >/dev/null || true
 has "B3 a job of one processor and 600 MiB has no more" 'batch job *slurm [0-9]* on n1: 1 processor, 629 MB'
 job "-n2 $redsi doctor" --wait -n2 -c2 --mem=1200 --time=5 >/dev/null || true
-has "B5 two tasks share" '2 processors, 629 MB of memory for steps of each of its 2 tasks here; it is ended at'
+has "B5 two tasks share" '2 processors, 629 MB of memory for steps of each of its 2 tasks here'
 
 id=$(job "-n1 $redsi run" -c1 --mem=900); until_is '[ -s "$D/begins" ]'
 for s in TERM CONT TERM INT; do scancel --signal=$s "$id"; done; until_is '[ -z "$(squeue -h -j $id)" ]'

@@ -73,17 +73,12 @@ func read(getenv func(string) string, host string) Allocation {
 		}
 		slots := strings.Fields(getenv("LSB_MCPU_HOSTS")) // HOST N HOST N …
 		for i := 0; i+1 < len(slots); i += 2 {
-			if short(slots[i]) == short(host) {
+			if strings.HasPrefix(slots[i]+".", host+".") || strings.HasPrefix(host+".", slots[i]+".") { // with its domain, or without
 				a.CPUs, _ = strconv.Atoi(slots[i+1])
 			}
 		}
 	}
 	return a
-}
-
-func short(host string) string {
-	name, _, _ := strings.Cut(host, ".")
-	return name
 }
 
 // tasksOn is how many tasks a step has on its i'th node, of Slurm's "2(x3),1"; 0 if that is not said.

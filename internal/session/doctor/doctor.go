@@ -5,7 +5,6 @@
 package doctor
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -85,8 +84,8 @@ func Cores() Finding {
 	return f
 }
 
-// Job says what the batch job of this process has of the machine, and until when; nothing where there is none.
-func Job(ctx context.Context) []Finding {
+// Job says what this process has by its batch job; nothing where there is none.
+func Job() []Finding {
 	of := allocation.Here()
 	if of.Job == "" {
 		return nil
@@ -95,14 +94,6 @@ func Job(ctx context.Context) []Finding {
 	f := Finding{What: "batch job", OK: true, Soft: true, Note: fmt.Sprintf("%s: %s, %s of memory for steps", of, words.Count(here.CPUs, "processor"), words.Size(here.Memory))}
 	if of.Tasks > 1 {
 		f.Note += fmt.Sprintf(" of each of its %d tasks here", of.Tasks)
-	}
-	switch end, err := of.End(ctx); {
-	case err != nil:
-		f.OK, f.Do = false, "give redsi worker --until: when the job is ended is not known, as "+err.Error()
-	case end.IsZero():
-		f.Note += "; it does not say when it is ended"
-	default:
-		f.Note += "; it is ended at " + end.Local().Format(time.DateTime)
 	}
 	return []Finding{f}
 }

@@ -230,6 +230,10 @@ test-stores: deps-stores ## the tests of stores on every server that docs name: 
 test-torch: deps-models ## the tests of models on another torch: LIBTORCH_VERSION=, and WITH= the folder torch/lib of one that the same program runs on
 	LD_LIBRARY_PATH=$(WITH) $(TESTS) -count=1 ./internal/model/...
 
+.PHONY: test-slurm
+test-slurm: bin/redsi deps-run ## redsi in jobs of a real Slurm on this machine, as root; skipped where there is none
+	tools/slurm/test.sh bin/redsi $(TEMPORAL_SERVER)/temporal-server
+
 # With -trimpath all clones share what Go's cache keeps of cgo, in which the folder of the clone that compiled it stands:
 # vet's cgocall reads the file there and fails if that clone is gone.
 check: check-code check-whole ## gofmt, vet, staticcheck, workflowcheck, deadcode, go.mod tidy, known vulnerabilities

@@ -56,6 +56,10 @@ type Activities struct {
 	// Fits, if set, says whether this worker has time for work of that length.
 	Fits func(took time.Duration) bool
 
+	// Told, if set, says that a batch system has told this process to end, and maybe the programs of its steps: what these
+	// leave since does not count, as a script may go on after a command that was ended in its midst.
+	Told func() bool
+
 	// OnWait, if set, is told that an activity of a queue waits for room, until over is called.
 	OnWait func(queue string) (over func())
 

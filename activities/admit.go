@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/host/capacity"
 	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/internal/host/device"
+	"github.com/redsi/redsi/internal/host/usage"
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
@@ -29,11 +30,8 @@ type admitted struct {
 
 // admit waits until what a step asks for fits beside what runs here, which is none of its
 // time; give, which is never nil, is to be called when it has ended.
-func (a *Activities) admit(ctx context.Context, req workflows.ExecuteRequest, task step.Task) (of admitted, give func(), err error) {
-	give = func() {}
-	if of.failed, err = a.failedTries(ctx, req); err != nil {
-		return of, give, err
-	}
+func (a *Activities) admit(ctx context.Context, req workflows.ExecuteRequest, task step.Task, failed int) (of admitted, give func(), err error) {
+	give, of.failed = func() {}, failed
 	has := a.Room.Has()
 	of.asks = req.Resources.For(of.failed)
 	if of.failed > 0 && req.Resources.Memory <= has.Memory {
@@ -95,13 +93,13 @@ func noted(r artifacts.Result, name string) int {
 	return max(0, n)
 }
 
-// failedTries is how often the program of a step with retry has failed in this run.
-func (a *Activities) failedTries(ctx context.Context, req workflows.ExecuteRequest) (int, error) {
-	if req.Resources.For(0).Tries == 0 || req.RunID == "" {
-		return 0, nil
+// before is what earlier attempts of this run have left that counts here: how often the program of a step with retry has
+// failed, and how long workers that end could not do it.
+func (a *Activities) before(ctx context.Context, req workflows.ExecuteRequest) (runs.Failure, error) {
+	if req.RunID == "" || a.Fits == nil && req.Resources.For(0).Tries == 0 {
+		return runs.Failure{}, nil
 	}
-	f, err := runs.ReadFailure(ctx, a.Store.Own, req.RunID, req.Key)
-	return f.Tries, err
+	return runs.ReadFailure(ctx, a.Store.Own, req.RunID, req.Key)
 }
 
 // within does a step's work in the time that it asks for; waiting is to be over.
@@ -109,7 +107,7 @@ func (of admitted) within(ctx context.Context, work func(context.Context) error)
 	if of.asks.Time == 0 {
 		return work(ctx)
 	}
-	timed, stop := context.WithTimeout(ctx, of.asks.Time)
+	timed, stop := usage.WithTimeout(ctx, of.asks.Time)
 	defer stop()
 	err := work(timed)
 	if err != nil && timed.Err() != nil && ctx.Err() == nil {

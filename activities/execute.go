@@ -3,6 +3,7 @@ package activities
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -74,7 +75,11 @@ func outcome(ctx context.Context, done executed, err error) string {
 
 // executeLeased does the work under a lease: of those who want it, one works on it and the others are told so.
 func (a *Activities) executeLeased(ctx context.Context, req workflows.ExecuteRequest, task step.Task) (executed, error) {
-	if why := cmp.Or(a.lacksTime(req, task), a.lacksProgram(task)); why != "" {
+	before, err := a.before(ctx, req)
+	if err != nil {
+		return executed{}, err
+	}
+	if why := cmp.Or(a.lacksTime(req, task, before), a.lacksProgram(task)); why != "" {
 		return a.leave(why), nil
 	}
 	if req.WasBusy { // the other one has most likely left a result, which takes no room on the machine
@@ -82,7 +87,7 @@ func (a *Activities) executeLeased(ctx context.Context, req workflows.ExecuteReq
 			return hitOf(hit), err
 		}
 	}
-	of, give, err := a.admit(ctx, req, task)
+	of, give, err := a.admit(ctx, req, task, before.Tries)
 	defer give()
 	if err != nil {
 		return executed{}, err
@@ -112,17 +117,27 @@ func (a *Activities) executeLeased(ctx context.Context, req workflows.ExecuteReq
 // leave leaves a step to another worker, and says why. It is no error, which could be one too
 // many while the right worker is busy.
 func (a *Activities) leave(why string) executed {
-	return executed{Outcome: workflows.Outcome{Status: runs.Waiting, NotHere: &workflows.NotHere{Why: bounded(why, maxError) + " (" + a.Env["host"] + ")"}}}
+	return executed{Outcome: workflows.Outcome{Status: runs.Waiting, NotHere: &workflows.NotHere{Why: bounded(why, maxError) + " (" + runs.Place(a.Env) + ")"}}}
 }
 
-// lacksTime says why this worker will not end a step in time; "" if it may.
-func (a *Activities) lacksTime(req workflows.ExecuteRequest, task step.Task) string {
+// lacksTime says why this worker will not end a step in time; "" if it may. One that ran for some time until its worker
+// ended, before, is taken to need a quarter more: the next worker has no more time than that one had, but for chance.
+func (a *Activities) lacksTime(req workflows.ExecuteRequest, task step.Task, before runs.Failure) string {
+	spec := a.Registry.Lookup(task.Kind)
+	if a.Fits == nil || spec != nil && spec.Resumes {
+		return ""
+	}
 	says, took := "may take", req.Resources.For(0).Time
 	if req.TookS != nil {
 		says, took = "took", time.Duration(*req.TookS*float64(time.Second))
 	}
-	spec := a.Registry.Lookup(task.Kind)
-	if a.Fits == nil || took == 0 || a.Fits(took) || spec != nil && spec.Resumes {
+	ran := time.Duration(before.NeedsS * float64(time.Second))
+	switch needs := ran + ran/4; {
+	case needs > 0 && !a.Fits(needs) && before.Cut > 1:
+		return fmt.Sprintf("UNFIT for workers that end so soon: %d ended before it did, which had run for %s; give one a longer --until, and its job a longer limit", before.Cut, ran.Round(time.Second))
+	case needs > 0 && !a.Fits(needs):
+		return fmt.Sprintf("it needs more than the %s after which its last worker ended, and this worker has not much more left", ran.Round(time.Second))
+	case took == 0 || a.Fits(took):
 		return ""
 	}
 	return fmt.Sprintf("it %s %s, which is longer than this worker has left", says, took.Round(time.Second))
@@ -169,6 +184,9 @@ func (a *Activities) work(ctx context.Context, req workflows.ExecuteRequest, tas
 	defer ticks.Stop()
 	defer a.showLive(ctx, req.Key, log, ticks.C)()
 	did, err := a.run(ctx, req, spec, task, parts, of, log, true)
+	if err == nil && a.Told != nil && a.Told() {
+		err = errors.New("the batch system was ending this worker's job, and maybe the step's program: what that left does not count")
+	}
 	if err = of.explained(ctx, err, did.Used); err != nil {
 		a.keepFailure(ctx, req, of, did.took, log, err)
 		return executed{}, err

@@ -16,7 +16,7 @@ func (a *Activities) keepFailure(ctx context.Context, req workflows.ExecuteReque
 		return
 	}
 	f := runs.Failure{RunID: req.RunID, Step: req.Address, Key: req.Key, Outcome: runs.Failed, Error: errorText(cause),
-		Attempt: attemptOf(ctx), Host: a.Env["host"], Ended: time.Now().UTC(), TookS: took.Seconds()}
+		Attempt: attemptOf(ctx), Host: runs.Place(a.Env), Ended: time.Now().UTC(), TookS: took.Seconds()}
 	f.Tries = of.failed
 	if again, ok := errors.AsType[*failedTry](cause); ok {
 		f.Tries = again.failed
@@ -24,6 +24,10 @@ func (a *Activities) keepFailure(ctx context.Context, req workflows.ExecuteReque
 	}
 	if ctx.Err() != nil {
 		f.Outcome = runs.Cancelled
+	}
+	if errors.Is(context.Cause(ctx), ErrEnding) {
+		before, _ := runs.ReadFailure(context.WithoutCancel(ctx), a.Store.Own, req.RunID, req.Key) // of a store that is away, which is told below
+		f.Cut, f.NeedsS = before.Cut+1, max(before.NeedsS, took.Seconds())
 	}
 	f.Revision, f.Permanent = a.Env["revision"], f.Outcome == runs.Failed && permanent(cause, failed(ctx).Load()+1)
 	most := time.Duration(0)

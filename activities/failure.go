@@ -147,6 +147,10 @@ func attemptOf(ctx context.Context) int32 {
 	return activity.GetInfo(ctx).Attempt
 }
 
+// ErrEnding is why an activity of a worker that stops is interrupted. It is no cancellation, so the activity is given to
+// another worker at once.
+var ErrEnding = errors.New("the worker is ending")
+
 type failedKey struct{}
 
 // failed is how many attempts of the context's activity have ended in an error, on whatever worker.

@@ -11,6 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/host/compute"
 	"github.com/redsi/redsi/internal/host/device"
 	"github.com/redsi/redsi/internal/host/stepio"
+	"github.com/redsi/redsi/internal/host/usage"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -18,7 +19,7 @@ import (
 // done is what a run of a kind left.
 type done struct {
 	stepio.Outcome               // its Used without its parts
-	took           time.Duration // likewise; waiting for a card is none of it
+	took           time.Duration // likewise; waiting for a card is none of it, nor is being stopped
 }
 
 // result is what a run and its parts leave, but for its origin and its log.
@@ -34,7 +35,8 @@ func (d done) result(key artifacts.Digest, preimage []byte, parts []artifacts.Re
 // run runs a kind, turning a panic in it, our own bug, into an error. What it says is
 // written to log. of is what it has of the machine, and for how long. onward: it may continue from what others of its trajectory kept.
 func (a *Activities) run(ctx context.Context, req workflows.ExecuteRequest, spec *step.Spec, task step.Task, parts []artifacts.Result, of admitted, log *stepLog, onward bool) (d done, err error) {
-	began := time.Now()
+	clock := usage.StartClock()
+	defer clock.Stop()
 	tree, err := task.Tree()
 	if err != nil {
 		return d, step.Permanent(err)
@@ -66,7 +68,7 @@ func (a *Activities) run(ctx context.Context, req workflows.ExecuteRequest, spec
 			return err
 		})
 	}
-	d.took = time.Since(began) - waited
+	d.took = max(0, clock.Ran()-waited)
 	env := map[string]string{}
 	maps.Copy(env, a.Env)
 	maps.Copy(env, d.Env)

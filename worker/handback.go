@@ -2,18 +2,14 @@ package worker
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/interceptor"
 
+	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/workflows"
 )
-
-// errEnding is why an activity of a worker that stops is interrupted. It is not a
-// cancellation, so the activity is given to another worker at once.
-var errEnding = errors.New("the worker is ending")
 
 // handBack interrupts the activities of a worker that stops, so that they are
 // answered for before it has ended, and not missed by their heartbeats later.
@@ -37,10 +33,11 @@ func (i *handBackActivity) ExecuteActivity(ctx context.Context, in *interceptor.
 	if activity.GetInfo(ctx).ActivityType.Name != workflows.RestActivity {
 		done := i.w.shift.working()
 		defer func() {
-			one, _ := out.(workflows.Outcome)
 			all, _ := out.([]workflows.Outcome)
-			left := slices.ContainsFunc(append(all, one), func(x workflows.Outcome) bool { return x.NotHere != nil })
-			done(len(all) > 1 || !left) // what is left to others is no work
+			if one, ok := out.(workflows.Outcome); ok {
+				all = []workflows.Outcome{one}
+			}
+			done(len(all) == 0 || slices.ContainsFunc(all, func(x workflows.Outcome) bool { return x.NotHere == nil })) // what is left to others is no work
 		}()
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -48,7 +45,7 @@ func (i *handBackActivity) ExecuteActivity(ctx context.Context, in *interceptor.
 	go func() {
 		select {
 		case <-i.w.leaving:
-			cancel(errEnding)
+			cancel(activities.ErrEnding)
 		case <-ctx.Done():
 		}
 	}()

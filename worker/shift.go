@@ -80,6 +80,17 @@ func (s *shift) fits(took time.Duration) bool {
 	return s.Until == 0 || took < s.Until-time.Since(s.began)
 }
 
+// unfitTime is how long a worker that has been offered what does not fit looks for something else: less than a step rests
+// that was left.
+const unfitTime = 4 * time.Second
+
+// nothingElse reports, while an activity is looked at, whether there has been nothing else to do for unfitTime.
+func (s *shift) nothingElse() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.busy <= 1 && time.Since(s.last) >= unfitTime
+}
+
 // end says, once, why the worker is to end.
 func (s *shift) end(why string) {
 	s.mu.Lock()

@@ -53,12 +53,25 @@ func TestShift(t *testing.T) {
 		if !s.fits(59 * time.Minute) {
 			t.Error("59 minutes do not fit into an hour")
 		}
-		defer s.working()(true)
+		done := s.working()
 		time.Sleep(30 * time.Minute)
+		also := s.working()
+		if s.nothingElse() {
+			t.Error("it is at work, and there is nothing else to do")
+		}
+		also(false)
+		done(true)
+		defer s.working()(true)
 		if s.fits(31 * time.Minute) {
 			t.Error("31 minutes fit into the second half of an hour")
 		}
+		if s.nothingElse() {
+			t.Error("it began a moment ago, and there is nothing else to do")
+		}
 		time.Sleep(31 * time.Minute)
+		if !s.nothingElse() {
+			t.Error("it was offered nothing else for long, and there is something")
+		}
 		if why := ended(s); !strings.Contains(why, "1h0m0s") {
 			t.Errorf("it says %q", why)
 		}

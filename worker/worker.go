@@ -2,6 +2,7 @@ package worker
 
 import (
 	"cmp"
+	"math"
 	"runtime"
 	"sync"
 	"time"
@@ -22,7 +23,7 @@ import (
 // Options bounds what a worker takes at a time.
 type Options struct {
 	Queues  []string // empty: both
-	CPU     int      // activities at a time on the default queue; 0: as Cores says, but 2 of one core
+	CPU     int      // activities at a time on the default queue; 0: as Cores says
 	GPU     int      // on the GPU queue; 0: one per card
 	Threads int      // of an operation of a step that computes; 0: those cores that no other step uses
 	Cards   []int    // that steps are given, each to one at a time; nil: the first, and programs that ask for cards get any
@@ -53,7 +54,7 @@ func New(c client.Client, a *activities.Activities, o Options) *Worker {
 	}
 	has := o.Has()
 	if o.CPU == 0 {
-		o.CPU = max(2, has.CPUs)
+		o.CPU = has.CPUs
 	}
 	if o.GPU == 0 {
 		o.GPU = max(1, len(o.Cards))
@@ -62,12 +63,14 @@ func New(c client.Client, a *activities.Activities, o Options) *Worker {
 	w := &Worker{shift: newShift(o.Shift), leaving: make(chan struct{})}
 	w.leave = sync.OnceFunc(func() { close(w.leaving) })
 	w.drain = sync.OnceFunc(w.takeNoMore)
-	a.Fits = func(took time.Duration) bool {
-		ok := w.shift.fits(took)
-		if !ok {
-			w.drain()
+	if o.Until > 0 {
+		a.Fits = func(took time.Duration) bool {
+			ok := w.shift.fits(took)
+			if !ok && w.shift.nothingElse() {
+				w.drain()
+			}
+			return ok
 		}
-		return ok
 	}
 	a.Room = capacity.NewPool(has, o.cards())
 	var told sync.Once
@@ -92,11 +95,12 @@ func New(c client.Client, a *activities.Activities, o Options) *Worker {
 			w.add(c, a, workflows.ControlQueue(q), newSlots(controlSlots), o.Deployment)
 		}
 	}
-	a.Models.Share(max(1, runtime.NumCPU()/o.GPU)) // of each slot at all times
+	threads := min(runtime.NumCPU(), has.CPUs)
+	a.Models.Share(max(1, threads/o.GPU)) // of each slot at all times
 	if o.Threads > 0 {
 		a.Models.Share(o.Threads)
 	}
-	a.Cores = cores.New(runtime.NumCPU(), o.Threads, a.Models.SetThreads)
+	a.Cores = cores.New(threads, o.Threads, a.Models.SetThreads)
 	return w
 }
 
@@ -117,7 +121,8 @@ func (o Options) cards() capacity.Cards {
 // Has is what a worker with these options has for steps.
 func (o Options) Has() capacity.Amount {
 	here := capacity.Here()
-	return capacity.Amount{CPUs: cmp.Or(o.Cores, max(here.CPUs, o.CPU)), Memory: cmp.Or(o.Memory, here.Memory), GPUs: cmp.Or(len(o.Cards), device.Count())}
+	cards := min(device.Count(), cmp.Or(here.GPUs, math.MaxInt))
+	return capacity.Amount{CPUs: cmp.Or(o.Cores, max(here.CPUs, o.CPU)), Memory: cmp.Or(o.Memory, here.Memory), GPUs: cmp.Or(len(o.Cards), cards)}
 }
 
 func (w *Worker) add(c client.Client, a *activities.Activities, queue string, slots *slots, of Deployment) worker.Worker {

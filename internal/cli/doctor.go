@@ -70,7 +70,7 @@ Each line is ok, warn (only some uses need it) or FAIL. Exit code 1 if a check f
 // examine runs all checks.
 func (a *app) examine(ctx context.Context, o drive.Cluster) []doctor.Finding {
 	facts, err := a.SecondProgram().Facts(ctx)
-	found := append([]doctor.Finding{doctor.Build(len(a.Registry.Kinds())), doctor.Cores()}, doctor.Models(compute.Find(), facts, err, a.Computed())...)
+	found := append(append([]doctor.Finding{doctor.Build(len(a.Registry.Kinds())), doctor.Cores()}, doctor.Job()...), doctor.Models(compute.Find(), facts, err, a.Computed())...)
 	found = append(found, doctor.Programs(ctx, os.Getenv("PATH"))...)
 	here := []string{attest.CPU()}
 	for _, c := range doctor.CardsOf(facts) {

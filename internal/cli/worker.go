@@ -39,10 +39,14 @@ If a card fails, or a step takes too much memory, only that step's process ends,
 step continues in a new one. A worker without redsi-models leaves steps that train, embed
 or evaluate, or need a model's tokenizer, to others, and says which.
 
+In a job of Slurm, PBS or LSF a worker has what the job has of the machine, and its part
+of that where several tasks share it.
+
 On machines with a time limit, --idle-exit ends a worker that has nothing to do, and
---until ends it after a given time. It starts no step that took longer last time than the
-time left (except training and embedding, which continue from checkpoints). At the
-end it hands running steps back, and exits with 0.
+--until ends it after a given time; a job of Slurm has an end, 90 seconds before which its
+worker ends without --until. It starts no step that took longer last time than the
+time left, or that such a worker could not end before (except training and embedding,
+which continue from checkpoints). At the end it hands running steps back, and exits with 0.
 
 With --deployment a worker belongs to a build: a run stays with the workers of the build
 that began it, and new runs go to the current build, which --set-current makes this one.
@@ -82,6 +86,9 @@ encrypted: all need the same file. docs/security.md says what stays readable.`,
 			if err != nil {
 				return err
 			}
+			if !cmd.Flags().Changed("until") {
+				w.Until = a.UntilJobEnds(cmd.Context())
+			}
 			return a.Work(cmd.Context(), o, w, shown, setCurrent)
 		},
 	}
@@ -96,7 +103,7 @@ encrypted: all need the same file. docs/security.md says what stays readable.`,
 	f.IntVar(&w.Threads, "threads", 0, threadsHelp)
 	roomFlags(cmd, &w.Cores, &w.Memory)
 	f.DurationVar(&w.IdleExit, "idle-exit", 0, "end after being idle for this long, such as 10m (default: never)")
-	f.DurationVar(&w.Until, "until", 0, "end after this time, such as 11h50m, and start nothing that will not fit (default: never)")
+	f.DurationVar(&w.Until, "until", 0, "end after this time, such as 11h50m, and start nothing that will not fit; 0: never (default: 90s before the end of its batch job, if that is known)")
 	f.StringVar(&deployment, "deployment", "", "belong to a worker deployment of Temporal: NAME, or NAME:BUILD (default build: this program's version)")
 	f.BoolVar(&setCurrent, "set-current", false, "with --deployment: send new runs to this build from now on")
 	f.StringArrayVar(&o.Accept, "accept-pipelines", nil, "folder whose pipeline files workflows may name in their input; may be repeated (default: none, only plans stored by redsi run)")

@@ -27,10 +27,15 @@ type Failure struct {
 	Error   string           `json:"error"`
 	Attempt int32            `json:"attempt"`
 	Tries   int              `json:"tries,omitempty"` // of a step with retry, that its program has failed in this run
-	Host    string           `json:"host,omitempty"`
+	Host    string           `json:"host,omitempty"`  // and its batch job
 	Ended   time.Time        `json:"ended"`
 	TookS   float64          `json:"took_s"`
 	Log     *artifacts.Log   `json:"log,omitempty"`
+
+	// Cut is how many workers of the run ended before the step did, and NeedsS for how many seconds it ran at the most
+	// until then: it needs more.
+	Cut    int     `json:"cut,omitempty"`
+	NeedsS float64 `json:"needs_s,omitempty"`
 
 	// Permanent says that no retry within its run could fix it, or that none did.
 	Permanent bool   `json:"permanent,omitempty"`
@@ -39,6 +44,11 @@ type Failure struct {
 	// Part is, in a record under the key of a step that works in parts, the key of the part
 	// that failed for good, whose own record has the log.
 	Part artifacts.Digest `json:"part,omitzero"`
+}
+
+// Place is where a worker is that records such an environment: its host, and its batch job.
+func Place(env map[string]string) string {
+	return strings.TrimSuffix(env["host"]+", "+env["job"], ", ")
 }
 
 func failureName(run string, key artifacts.Digest) string {

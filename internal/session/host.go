@@ -8,6 +8,7 @@ import (
 	"runtime"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/host/allocation"
 	"github.com/redsi/redsi/internal/host/revision"
 	"github.com/redsi/redsi/internal/system"
 )
@@ -31,6 +32,10 @@ func HostEnv() map[string]string {
 	if err != nil {
 		host = "unknown"
 	}
-	return map[string]string{"host": host, "revision": revision.Of(), "go": runtime.Version(),
+	env := map[string]string{"host": host, "revision": revision.Of(), "go": runtime.Version(),
 		"platform": fmt.Sprintf("%s/%s, %d processors", runtime.GOOS, runtime.GOARCH, runtime.NumCPU())}
+	if job := allocation.Here().String(); job != "" {
+		env["job"] = job // and its node
+	}
+	return env
 }

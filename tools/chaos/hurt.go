@@ -36,7 +36,7 @@ func byRun(s syscall.Signal, times int) func(*round, choice) error {
 	return func(r *round, _ choice) error {
 		for i := range times {
 			if i > 0 {
-				r.cli.wait(500 * time.Millisecond)
+				r.cli.wait(1500 * time.Millisecond) // as a person does: signals within a second are one
 			}
 			r.cli.signal(s)
 		}

@@ -64,11 +64,14 @@ func openRun(w io.Writer, st Style, x drive.Run, most int, toSee func(run string
 				continue
 			}
 			shown++
-			note := Lines(s.Error)
+			note := s.Error
 			if s.Progress != nil {
-				note = Lines(Progress(*s.Progress, 0))
+				note = Progress(*s.Progress, 0)
 			}
-			Printf(w, "%s  %s  %s\n", word, s.Address, note)
+			if s.Worker != "" {
+				note = strings.TrimSpace(note + "  on " + s.Worker)
+			}
+			Printf(w, "%s  %s  %s\n", word, s.Address, Lines(note))
 		}
 		if more := x.Counts[status] - shown; more > 0 {
 			Printf(w, "%s  and %d more%s\n", word, more, toSee(x.RunID))

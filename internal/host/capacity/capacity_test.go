@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 	"testing/fstest"
+
+	"github.com/redsi/redsi/internal/host/allocation"
 )
 
 // TestMemory: the least of the machine, a process's control group and those around it counts,
@@ -37,6 +39,30 @@ func TestMemory(t *testing.T) {
 	}
 	if here := Here(); here.CPUs < 1 || here.Memory < 1 {
 		t.Errorf("here: %+v", here)
+	}
+}
+
+// TestLeast: of affinity, control groups and the batch job the least counts, and one processor is one.
+func TestLeast(t *testing.T) {
+	const g = "sys/fs/cgroup/"
+	for name, c := range map[string]struct {
+		files map[string]string
+		of    allocation.Allocation
+		want  Amount
+	}{
+		"nothing said":        {nil, allocation.Allocation{}, Amount{CPUs: 8, Memory: 1 << 30}},
+		"a job of one":        {nil, allocation.Allocation{CPUs: 1, Memory: 1 << 20, GPUs: 2}, Amount{1, 1 << 20, 2}},
+		"a job of more":       {nil, allocation.Allocation{CPUs: 64, Memory: 1 << 40}, Amount{CPUs: 8, Memory: 1 << 30}},
+		"half of a processor": {map[string]string{"proc/self/cgroup": "0::/pod\n", g + "pod/cpu.max": "50000 100000\n", g + "cpu.max": "max 100000\n"}, allocation.Allocation{CPUs: 4}, Amount{CPUs: 1, Memory: 1 << 30}},
+		"version 1":           {map[string]string{"proc/self/cgroup": "4:cpu,cpuacct:/x\n", g + "cpu/x/cpu.cfs_quota_us": "250000\n", g + "cpu/x/cpu.cfs_period_us": "100000\n", g + "cpu/cpu.cfs_quota_us": "-1\n", g + "cpu/cpu.cfs_period_us": "100000\n"}, allocation.Allocation{}, Amount{CPUs: 3, Memory: 1 << 30}},
+	} {
+		files := fstest.MapFS{}
+		for path, text := range c.files {
+			files[path] = &fstest.MapFile{Data: []byte(text)}
+		}
+		if got := least(files, Amount{CPUs: 8, Memory: 1 << 30}, c.of); got != c.want {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
 	}
 }
 

@@ -2,22 +2,49 @@ package capacity
 
 import (
 	"cmp"
+	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/redsi/redsi/internal/host/allocation"
 )
 
 // Unknown is the memory of a machine that does not say what it has: everything fits.
 const Unknown = 1 << 62
 
-// Here is what this process may use of its machine: processors as Go's scheduler has them, by
-// affinity and control groups, and memory; cards are not told.
+// Here is what this process may use of its machine: the least of its affinity (or GOMAXPROCS), its
+// control groups and its batch job. GPUs are the job's, 0 where none says; the machine's are not told.
 func Here() Amount {
-	return Amount{CPUs: runtime.GOMAXPROCS(0), Memory: memory(os.DirFS("/"), physical())}
+	return least(os.DirFS("/"), Amount{CPUs: runtime.GOMAXPROCS(0), Memory: physical()}, allocation.Here())
+}
+
+// least is Here of a machine that has so much, as far as no file of its system says otherwise.
+func least(system fs.FS, has Amount, of allocation.Allocation) Amount {
+	return Amount{CPUs: min(has.CPUs, quota(system), cmp.Or(of.CPUs, has.CPUs)),
+		Memory: min(memory(system, has.Memory), cmp.Or(of.Memory, Unknown)), GPUs: of.GPUs}
+}
+
+// quota is how many processors the control groups of this process allow, rounded up: Go's scheduler has
+// two of a quota of one.
+func quota(system fs.FS) int {
+	n := math.MaxInt
+	for _, g := range groups(system, "cpu") {
+		most, _ := number(system, path.Join(g, "cpu.cfs_quota_us"), "") // -1: none
+		of, _ := number(system, path.Join(g, "cpu.cfs_period_us"), "")
+		if text, err := fs.ReadFile(system, path.Join(g, "cpu.max")); err == nil { // "150000 100000", or "max 100000"
+			_, _ = fmt.Sscan(string(text), &most, &of)
+		}
+		if most > 0 && of > 0 {
+			n = min(n, int((most+of-1)/of))
+		}
+	}
+	return n
 }
 
 // memory is the least of what the machine has, physical where no file says so, and what the
@@ -27,7 +54,7 @@ func memory(system fs.FS, physical int64) int64 {
 	if kB, ok := number(system, "proc/meminfo", "MemTotal:"); ok {
 		least = kB << 10
 	}
-	for _, g := range groups(system) {
+	for _, g := range groups(system, "memory") {
 		for _, file := range []string{"memory.max", "memory.limit_in_bytes"} {
 			if n, ok := number(system, path.Join(g, file), ""); ok && n > 0 {
 				least = min(least, n)
@@ -37,18 +64,18 @@ func memory(system fs.FS, physical int64) int64 {
 	return least
 }
 
-// groups are the folders of the control groups that count this process's memory, of version
-// 2 or 1, each with those around it.
-func groups(system fs.FS) (folders []string) {
+// groups are the folders of the control groups that count what this process has of a controller, "memory"
+// or "cpu", of version 2 or 1, each with those around it.
+func groups(system fs.FS, controller string) (folders []string) {
 	text, _ := fs.ReadFile(system, "proc/self/cgroup")
 	for line := range strings.Lines(string(text)) {
 		parts := strings.SplitN(strings.TrimSpace(line), ":", 3) // number, controllers, name
-		if len(parts) != 3 || parts[1] != "" && !slices.Contains(strings.Split(parts[1], ","), "memory") {
+		if len(parts) != 3 || parts[1] != "" && !slices.Contains(strings.Split(parts[1], ","), controller) {
 			continue
 		}
 		root := "sys/fs/cgroup"
 		if parts[1] != "" {
-			root = "sys/fs/cgroup/memory" // also where others are mounted with it
+			root = "sys/fs/cgroup/" + controller // also where others are mounted with it
 		}
 		for name := path.Join("/", parts[2]); ; name = path.Dir(name) {
 			folders = append(folders, path.Join(root, name))
@@ -66,7 +93,7 @@ func groups(system fs.FS) (folders []string) {
 func Kills() int64 { return kills(os.DirFS("/")) }
 
 func kills(system fs.FS) int64 {
-	for _, g := range groups(system) {
+	for _, g := range groups(system, "memory") {
 		for _, file := range []string{"memory.events", "memory.oom_control"} {
 			if n, ok := number(system, path.Join(g, file), "oom_kill"); ok {
 				return n

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/host/allocation"
 	"github.com/redsi/redsi/internal/system/process"
 	"github.com/redsi/redsi/internal/system/readers"
 )
@@ -21,6 +22,7 @@ import (
 type Keeper struct {
 	records artifacts.Records
 	self    process.Identity
+	job     string
 	name    string // which the Taking of each of its leases begins with
 	log     *slog.Logger
 	now     func() time.Time
@@ -44,7 +46,7 @@ func New(records artifacts.Records, log *slog.Logger) *Keeper {
 	if err != nil {
 		log.Warn("this process cannot be told from others; if it is killed, others will wait a minute before taking over its steps", "err", err)
 	}
-	return &Keeper{records: records, self: self, name: rand.Text(), log: log, now: time.Now,
+	return &Keeper{records: records, self: self, job: allocation.Here().String(), name: rand.Text(), log: log, now: time.Now,
 		held: map[string]*Held{}, seen: map[string]sighted{}}
 }
 

@@ -40,15 +40,23 @@ type Lease struct {
 	Taking string           `json:"taking"` // random: of this holder, this time
 	Claim
 	Process process.Identity `json:"process"`
+	Job     string           `json:"job,omitempty"` // and node, of its batch system
 	Since   time.Time        `json:"since"`
 	Renewed int              `json:"renewed"` // so many times
 
 	generation int
 }
 
-// String says who it is, for people.
+// String says who it is, for people, and of a process of this machine whether it is stopped: it keeps its lease.
 func (l Lease) String() string {
-	return fmt.Sprintf("%s of run %s (process %d on %s, since %s)", l.Step, l.Run, l.Process.PID, l.Process.Machine,
+	more := ""
+	if l.Job != "" {
+		more = ", " + l.Job
+	}
+	if l.Process.Stopped() {
+		more += fmt.Sprintf(", which is stopped: `kill -CONT %d` has it go on, `kill -KILL %d` gives its step to others", l.Process.PID, l.Process.PID)
+	}
+	return fmt.Sprintf("%s of run %s (process %d on %s%s, since %s)", l.Step, l.Run, l.Process.PID, l.Process.Machine, more,
 		l.Since.Local().Format(time.DateTime))
 }
 
@@ -109,5 +117,5 @@ func (k *Keeper) newest(ctx context.Context, key artifacts.Digest) (*Lease, erro
 
 // fresh is a new lease of this process.
 func (k *Keeper) fresh(key artifacts.Digest, c Claim) Lease {
-	return Lease{Format: Format, Key: key, Taking: k.name + rand.Text(), Claim: c, Process: k.self, Since: k.now().UTC()}
+	return Lease{Format: Format, Key: key, Taking: k.name + rand.Text(), Claim: c, Process: k.self, Job: k.job, Since: k.now().UTC()}
 }

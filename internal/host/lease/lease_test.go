@@ -3,11 +3,13 @@ package lease
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os/exec"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,6 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/dir"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/process"
 )
 
 var key = artifacts.Sum([]byte("a key"))
@@ -370,5 +373,35 @@ func TestNobodyHoldsIt(t *testing.T) {
 				})
 			})
 		}
+	}
+}
+
+// TestStopped: a holder that is stopped keeps its lease, and who waits for it is told, with its job.
+func TestStopped(t *testing.T) {
+	t.Setenv("SLURM_JOB_ID", "47")
+	t.Setenv("SLURMD_NODENAME", "n1")
+	a := keeper(t, mem.New().Leases)
+	b := keeper(t, a.records)
+	cmd := exec.Command("sleep", "3600")
+	errtest.None(t, cmd.Start())
+	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
+	holder, err := process.Of(cmd.Process.Pid)
+	errtest.None(t, err)
+	a.self = holder
+	take(t, a, Claim{Run: "1", Step: "step.text.a"})
+	says := func() string {
+		_, other := take(t, b, Claim{Run: "2"})
+		return other.String()
+	}
+	if text := says(); strings.Contains(text, "stopped") || !strings.Contains(text, ", slurm 47 on n1, since") {
+		t.Error(text)
+	}
+	errtest.None(t, cmd.Process.Signal(syscall.SIGSTOP))
+	var status syscall.WaitStatus
+	if _, err := syscall.Wait4(holder.PID, &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
+		t.Fatal(err)
+	}
+	if text := says(); !strings.Contains(text, fmt.Sprintf(", which is stopped: `kill -CONT %d`", holder.PID)) {
+		t.Error(text)
 	}
 }

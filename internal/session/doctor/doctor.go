@@ -13,6 +13,8 @@ import (
 
 	"golang.org/x/sys/cpu"
 
+	"github.com/redsi/redsi/internal/host/allocation"
+	"github.com/redsi/redsi/internal/host/capacity"
 	"github.com/redsi/redsi/internal/host/devserver"
 	"github.com/redsi/redsi/internal/host/nvidia"
 	"github.com/redsi/redsi/internal/host/rates"
@@ -72,7 +74,7 @@ func Build(kinds int) Finding {
 
 // Cores says how many processors there are, and how redsi's own arithmetic is computed on them.
 func Cores() Finding {
-	f := Finding{What: "processors", OK: true, Soft: true, Note: fmt.Sprintf("%d, of which redsi uses %d; training uses those that no other step uses (--slots, --threads)", runtime.NumCPU(), runtime.GOMAXPROCS(0))}
+	f := Finding{What: "processors", OK: true, Soft: true, Note: fmt.Sprintf("%d, of which redsi uses %d; training uses those that no other step uses (--slots, --threads)", runtime.NumCPU(), capacity.Here().CPUs)}
 	if runtime.GOARCH == "amd64" && !cpu.X86.HasAVX2 {
 		f.Note += "; without AVX2, so k-means takes some four times as long, with the same results"
 	}
@@ -80,6 +82,20 @@ func Cores() Finding {
 		f.Note += "; OMP_NUM_THREADS=" + n
 	}
 	return f
+}
+
+// Job says what this process has by its batch job; nothing where there is none.
+func Job() []Finding {
+	of := allocation.Here()
+	if of.Job == "" {
+		return nil
+	}
+	here := capacity.Here()
+	f := Finding{What: "batch job", OK: true, Soft: true, Note: fmt.Sprintf("%s: %s, %s of memory for steps", of, words.Count(here.CPUs, "processor"), words.Size(here.Memory))}
+	if of.Tasks > 1 {
+		f.Note += fmt.Sprintf(" of each of its %d tasks here", of.Tasks)
+	}
+	return []Finding{f}
 }
 
 // Server looks for the program of the embedded server.

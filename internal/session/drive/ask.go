@@ -142,7 +142,7 @@ func (dr *Driver) fill(ctx context.Context, conn *Connection, s *Run, steps []wo
 		one := Step{Address: x.Address, Status: x.Status, Error: x.Error}
 		switch k, ok := seen[x.Address]; {
 		case ok && k.begun:
-			one.Progress = &k.work.Progress
+			one.Progress, one.Worker = &k.work.Progress, k.work.Worker
 			s.LeftS = max(s.LeftS, k.work.Progress.LeftS)
 		case ok:
 			one.Status = runs.Queued

@@ -20,6 +20,7 @@ import (
 
 	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/host/allocation"
 	"github.com/redsi/redsi/internal/host/devserver"
 	"github.com/redsi/redsi/internal/host/lease"
 	"github.com/redsi/redsi/internal/host/payload"
@@ -29,6 +30,7 @@ import (
 	"github.com/redsi/redsi/internal/host/usage"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/stores/hashed"
 	"github.com/redsi/redsi/internal/system/fault"
@@ -159,6 +161,7 @@ func (dr *Driver) Dial(ctx context.Context, o Cluster) (*Connection, error) {
 	if err != nil {
 		return nil, fault.Input(fmt.Errorf("Temporal profile: %w", err))
 	}
+	opts.Identity = identity()
 	opts.HostPort, opts.Namespace = cmp.Or(o.Address, opts.HostPort), cmp.Or(o.Namespace, opts.Namespace, "default")
 	opts.Logger = log.NewStructuredLogger(dr.sdkLog())
 	c, err := client.DialContext(ctx, dr.telemetry.Client(Sealed(opts, codec)))
@@ -167,6 +170,17 @@ func (dr *Driver) Dial(ctx context.Context, o Cluster) (*Connection, error) {
 	}
 	return &Connection{Client: c, UI: o.UI, Namespace: opts.Namespace, Host: opts.HostPort, Codec: codec}, nil
 }
+
+// told reports whether a process in a batch job has been told to end, which ends its ctx; nil in no job.
+func told(ctx context.Context) func() bool {
+	if allocation.Here().Job == "" {
+		return nil
+	}
+	return func() bool { return ctx.Err() != nil }
+}
+
+// identity is what the server knows this process by.
+func identity() string { return fmt.Sprintf("%d@%s", os.Getpid(), runs.Place(session.HostEnv())) }
 
 // Embed uses the server of the state folder, starting it if needed, and adds a worker of its
 // own.
@@ -190,7 +204,7 @@ func (dr *Driver) Embed(ctx context.Context, o Cluster, store *artifacts.Resolve
 		if err != nil {
 			return err
 		}
-		opts.Logger = log.NewStructuredLogger(dr.sdkLog())
+		opts.Logger, opts.Identity = log.NewStructuredLogger(dr.sdkLog()), identity()
 		conn.Server = s
 		return dr.Persist(ctx, conn, "the connection to Temporal", func(ctx context.Context) (err error) {
 			conn.Client, err = client.DialContext(ctx, dr.telemetry.Client(Sealed(opts, codec)))
@@ -225,7 +239,7 @@ func (dr *Driver) Embed(ctx context.Context, o Cluster, store *artifacts.Resolve
 	if err == nil {
 		conn.UI, conn.Host = conn.Server.UI, conn.Server.Address
 		acts := dr.Activities(store, conn, workflows.Features{SearchAttributes: true, Page: dr.pageOfGraphs()})
-		acts.Accept, acts.OnlyWorker = o.Accept, true
+		acts.Accept, acts.OnlyWorker, acts.Told = o.Accept, true, told(ctx)
 		err = dr.Persist(ctx, conn, "the start of the worker", func(context.Context) error {
 			w := worker.New(conn.Client, acts, o.own())
 			if err := w.Start(); err != nil {

@@ -82,18 +82,30 @@ func (dr *Driver) Follow(ctx context.Context, conn *Connection, wf client.Workfl
 	}
 }
 
-// exitOnInterrupt ends the process, and the programs of its steps, at the next interrupt. A
-// second SIGTERM is none: batch systems send more than one at a time, and kill what stays.
+// exitOnInterrupt ends the process, and the programs of its steps, at the next interrupt.
 func (dr *Driver) exitOnInterrupt(ctx context.Context) {
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, os.Interrupt)
-	select {
-	case <-c:
+	defer signal.Stop(c)
+	if again(ctx, c) {
 		if dr.Scratch != nil {
 			dr.Scratch.EndPrograms()
 		}
 		os.Exit(fault.CodeFailed)
-	case <-ctx.Done():
-		signal.Stop(c)
+	}
+}
+
+// again waits for a person's next interrupt; false: ctx has ended. Batch systems send several signals within
+// milliseconds, and kill what stays: a second SIGTERM is none, and neither is a second interrupt within a second.
+func again(ctx context.Context, interrupts <-chan os.Signal) bool {
+	for first := time.Now(); ; {
+		select {
+		case <-interrupts:
+			if time.Since(first) >= time.Second {
+				return true
+			}
+		case <-ctx.Done():
+			return false
+		}
 	}
 }

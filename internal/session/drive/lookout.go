@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/redsi/redsi/internal/runs"
+	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
@@ -41,6 +43,7 @@ type lookout struct {
 type Work struct {
 	Began    time.Time // zero: unknown
 	Progress step.Progress
+	Worker   string // where it is; "": unknown, or on this machine and in the same job
 }
 
 // look is what is known of a running step.
@@ -240,6 +243,9 @@ func lookOf(conn *Connection, address string, pending ...*workflow.PendingActivi
 			continue
 		}
 		working++
+		if _, place, _ := strings.Cut(p.GetLastWorkerIdentity(), "@"); place != runs.Place(session.HostEnv()) && p.GetActivityType().GetName() != workflows.RestActivity {
+			k.work.Worker = place
+		}
 		if at := p.GetLastStartedTime().AsTime(); k.work.Began.IsZero() || at.Before(k.work.Began) {
 			k.work.Began = at
 		}

@@ -56,7 +56,7 @@ func TestLookOf(t *testing.T) {
 	queued := &workflow.PendingActivityInfo{State: enums.PENDING_ACTIVITY_STATE_SCHEDULED,
 		ActivityOptions: &activity.ActivityOptions{TaskQueue: &taskqueue.TaskQueue{Name: "redsi-gpu"}}}
 	began := func(at time.Time) *workflow.PendingActivityInfo {
-		return &workflow.PendingActivityInfo{State: enums.PENDING_ACTIVITY_STATE_STARTED, LastStartedTime: timestamppb.New(at)}
+		return &workflow.PendingActivityInfo{State: enums.PENDING_ACTIVITY_STATE_STARTED, LastStartedTime: timestamppb.New(at), LastWorkerIdentity: "17@vm, slurm 47_3 on n1"}
 	}
 	again := &workflow.PendingActivityInfo{State: enums.PENDING_ACTIVITY_STATE_SCHEDULED, Attempt: 2, LastFailure: &failure.Failure{Message: "disk full"}}
 	for _, tt := range []struct {
@@ -75,7 +75,7 @@ func TestLookOf(t *testing.T) {
 			queue: "redsi-gpu", at: at, note: "2 parts running, 2 queued"},
 	} {
 		k := lookOf(&Connection{}, "", tt.pending...)
-		if k.begun != tt.begun || k.queue != tt.queue || !k.work.Began.Equal(tt.at) || k.work.Progress.Note != tt.note {
+		if k.begun != tt.begun || k.queue != tt.queue || !k.work.Began.Equal(tt.at) || k.work.Progress.Note != tt.note || (k.work.Worker == "vm, slurm 47_3 on n1") == tt.at.IsZero() {
 			t.Errorf("%s: %+v", tt.name, k)
 		}
 	}

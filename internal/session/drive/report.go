@@ -36,6 +36,7 @@ type Step struct {
 	Status   runs.Status    `json:"status"`
 	Progress *step.Progress `json:"progress,omitempty"`
 	Error    string         `json:"error,omitempty"`
+	Worker   string         `json:"worker,omitempty"` // host and batch job of who runs it, if not this machine's alone
 }
 
 // Ended is the outcome of a run that has ended.

@@ -4,10 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
+	"time"
 
+	"go.temporal.io/sdk/client"
+
+	"github.com/redsi/redsi/internal/host/allocation"
 	"github.com/redsi/redsi/internal/host/revision"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/readers"
 	"github.com/redsi/redsi/internal/system/shellwords"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
@@ -30,7 +36,7 @@ func (dr *Driver) Work(ctx context.Context, o Cluster, w worker.Options, cards s
 	defer conn.Close()
 	features := workflows.Features{SearchAttributes: dr.RegisterAttributes(ctx, conn.Client, conn.Namespace)}
 	acts := dr.Activities(store, conn, features)
-	acts.Accept = o.Accept
+	acts.Accept, acts.Told = o.Accept, told(ctx)
 	if acts.Lacks = dr.Lacking(ctx); acts.Lacks != nil {
 		dr.Say(fmt.Sprintf("this worker leaves steps of the kinds %s to other workers: %v", strings.Join(dr.Computed(), ", "), acts.Lacks))
 	}
@@ -41,6 +47,10 @@ func (dr *Driver) Work(ctx context.Context, o Cluster, w worker.Options, cards s
 	dr.Log.Info("worker started", "temporal", conn.Host, "namespace", conn.Namespace, "store", store.Own.URL, "cards", cards, "payload keys", conn.Codec.IDs())
 	dctx, end := context.WithCancel(ctx)
 	defer end()
+	go heed(dctx, dr.Log, func(ctx context.Context) error {
+		_, err := conn.Client.CheckHealth(ctx, &client.CheckHealthRequest{})
+		return err
+	})
 	failed := make(chan error, 1)
 	if w.Deployment != (worker.Deployment{}) {
 		go func() {
@@ -60,6 +70,49 @@ func (dr *Driver) Work(ctx context.Context, o Cluster, w worker.Options, cards s
 	dr.Log.Info("stopping; running steps are handed back", "why", why)
 	wk.Stop()
 	return nil
+}
+
+// heedEvery is how often a worker asks whether its server is there, and how long that may take.
+const heedEvery = 10 * time.Second
+
+// heed says when the server of a worker does not answer any more, and when it does again.
+func heed(ctx context.Context, log *slog.Logger, check func(context.Context) error) {
+	var lost time.Time
+	for readers.Pause(ctx, heedEvery) == nil {
+		one, stop := context.WithTimeout(ctx, heedEvery)
+		err := check(one)
+		stop()
+		switch {
+		case ctx.Err() != nil:
+		case err != nil && lost.IsZero():
+			lost = time.Now()
+			log.Warn("the Temporal server does not answer; what runs here goes on, and the server is asked again", "err", err)
+		case err == nil && !lost.IsZero():
+			log.Info("the Temporal server answers again", "after", time.Since(lost).Round(time.Second))
+			lost = time.Time{}
+		}
+	}
+}
+
+// beforeJobEnds is how long before its batch job a worker ends, of a short job half of its time: batch systems look
+// at limits now and then, and send signals a minute before them.
+const beforeJobEnds = 90 * time.Second
+
+// UntilJobEnds is for how long a worker works whose batch job is ended at some time, and says so; 0: nobody says when.
+func (dr *Driver) UntilJobEnds(ctx context.Context) time.Duration {
+	job := allocation.Here()
+	end, err := job.End(ctx)
+	if err != nil {
+		dr.Log.Warn("when this worker's batch job is ended is not known, so it may begin what it cannot end: give it --until", "job", job, "err", err)
+	}
+	if end.IsZero() {
+		return 0
+	}
+	left := time.Until(end)
+	until := max(time.Second, left-min(beforeJobEnds, left/2)).Round(time.Second)
+	dr.Say(fmt.Sprintf("%s is ended at %s at the latest: this worker ends in %s, and begins no step that it expects to take longer (--until sets another time, 0 none)",
+		job, end.Local().Format(time.DateTime), until))
+	return until
 }
 
 // Deployment reads the name of a worker deployment, perhaps with a build.

@@ -196,7 +196,7 @@ func ofRun(ctx context.Context, store *artifacts.Resolver, rec *runs.Record, tar
 }
 
 func logOfResult(address string, r *artifacts.Result) *Log {
-	l := &Log{Address: address, Key: r.Key, Outcome: string(runs.Ran), Run: r.Origin.RunID, Host: r.Env["host"],
+	l := &Log{Address: address, Key: r.Key, Outcome: string(runs.Ran), Run: r.Origin.RunID, Host: runs.Place(r.Env),
 		Ended: r.Finished, TookS: r.Took.Seconds(), Exit: r.Env[exitCode], of: r.Log}
 	if l.of == nil {
 		l.Note = "it has no log: the version of redsi that ran it kept none"

@@ -218,8 +218,10 @@ func (pub *Publication) choose(ctx context.Context, store *artifacts.Resolver, v
 			if r == nil {
 				return fmt.Errorf("%s: its result has gone since it was looked up; publish again", s.Address)
 			}
-			if host := r.Env["host"]; host != "" {
-				hosts[host] = true
+			for _, place := range []string{r.Env["host"], r.Env["job"]} {
+				if place != "" {
+					hosts[place] = true
+				}
 			}
 			blobs.Outputs(i, r, s.IsRendered())
 			if r.From == "" {

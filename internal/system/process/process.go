@@ -71,6 +71,9 @@ func (i Identity) Running() bool {
 	return err == nil && now.Start == i.Start && now.Boot == i.Boot && now.Numbers == i.Numbers
 }
 
+// Stopped reports whether the very process is stopped, by a signal, on this machine.
+func (i Identity) Stopped() bool { return i.Running() && isStopped(i.PID) }
+
 // EndGroup kills the process group that i leads, and is not an error if i has ended.
 func (i Identity) EndGroup() error {
 	if i.PID <= 1 || !i.Running() {

@@ -8,7 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const zombie = 5 // SZOMB of sys/proc.h
+// Of sys/proc.h: SSTOP and SZOMB.
+const stopped, zombie = 4, 5
 
 // startOf asks when a process started.
 func startOf(pid int) (string, error) {
@@ -23,6 +24,11 @@ func startOf(pid int) (string, error) {
 		return "", ErrGone
 	}
 	return fmt.Sprintf("%d.%06d", k.Proc.P_starttime.Sec, k.Proc.P_starttime.Usec), nil
+}
+
+func isStopped(pid int) bool {
+	k, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
+	return err == nil && k.Proc.P_stat == stopped
 }
 
 func bootID() (boot, numbers string, err error) {

@@ -13,22 +13,36 @@ import (
 
 // startOf reads when a process started, in ticks since the boot.
 func startOf(pid int) (string, error) {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
-		return "", ErrGone
-	}
+	words, err := stat(pid)
 	if err != nil {
 		return "", err
-	}
-	// The name, in parentheses, may hold anything; what follows it are words.
-	words := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
-	if len(words) < 20 {
-		return "", fmt.Errorf("/proc/%d/stat has %d fields", pid, len(words))
 	}
 	if words[0] == "Z" || words[0] == "X" {
 		return "", ErrGone
 	}
 	return words[19], nil
+}
+
+func isStopped(pid int) bool {
+	words, err := stat(pid)
+	return err == nil && (words[0] == "T" || words[0] == "t")
+}
+
+// stat is what the kernel says of a process, from its state on.
+func stat(pid int) ([]string, error) {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
+		return nil, ErrGone
+	}
+	if err != nil {
+		return nil, err
+	}
+	// The name, in parentheses, may hold anything; what follows it are words.
+	words := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
+	if len(words) < 20 {
+		return nil, fmt.Errorf("/proc/%d/stat has %d fields", pid, len(words))
+	}
+	return words, nil
 }
 
 func bootID() (boot, numbers string, err error) {

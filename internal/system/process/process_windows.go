@@ -10,3 +10,5 @@ func bootID() (boot, numbers string, err error) { return "", "", errWindows }
 
 // Given finds nothing.
 func Given(string) ([]Identity, error) { return nil, nil }
+
+func isStopped(int) bool { return false }

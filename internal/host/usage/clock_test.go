@@ -1,0 +1,31 @@
+package usage
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestClock: time in which a process did not tick is none that it ran.
+func TestClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := StartClock()
+		time.Sleep(2*time.Minute + 300*time.Millisecond)
+		if ran := c.Stop(); ran != 2*time.Minute+300*time.Millisecond {
+			t.Errorf("it ran %s", ran)
+		}
+		time.Sleep(95 * time.Second) // without ticks
+		if ran := c.Ran(); ran != 2*time.Minute+300*time.Millisecond+tick {
+			t.Errorf("it was stopped, and ran %s", ran)
+		}
+		began := time.Now()
+		ctx, stop := WithTimeout(t.Context(), 90*time.Second+time.Millisecond)
+		<-ctx.Done()
+		if took := time.Since(began); took != 90*time.Second+time.Millisecond || !errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+			t.Errorf("it ended after %s: %v", took, context.Cause(ctx))
+		}
+		stop()
+	})
+}

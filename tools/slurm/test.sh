@@ -1,0 +1,80 @@
+#!/bin/bash
+# test.sh REDSI SERVER: redsi in jobs of a real Slurm on this machine: one slurmctld and one slurmd in a new folder, on loopback, as
+# root, without control groups, so nothing is enforced. Debian: apt-get install --no-install-recommends slurm-wlm munge
+set -euo pipefail
+command -v slurmctld >/dev/null || { echo "skipped: no slurmctld here (Debian: slurm-wlm, munge)"; exit; }
+[ "$(id -u)" = 0 ] || { echo "skipped: Slurm's daemons are started as root"; exit; }
+[ $# = 2 ] || { echo "usage: $0 REDSI SERVER"; exit 2; }
+redsi=$(realpath "$1") server=$(realpath "$2") D=$(mktemp -d) H=$(hostname -s) failed=0
+export SLURM_CONF=$D/slurm.conf REDSI_TEMPORAL_SERVER=$server
+chmod 755 "$D"; mkdir "$D/p"; head -c 1024 /dev/urandom > "$D/key"; chmod 400 "$D/key"
+cat > "$SLURM_CONF" <<EOF
+ClusterName=test
+SlurmctldHost=$H(127.0.0.1)
+SlurmUser=root
+SlurmdUser=root
+SlurmctldPort=${PORT:=17817}
+SlurmctldPidFile=$D/slurmctld.pid
+SlurmdPidFile=$D/slurmd.pid
+SlurmdSpoolDir=$D/spool
+StateSaveLocation=$D/state
+SlurmctldLogFile=$D/slurmctld.log
+SlurmdLogFile=$D/slurmd.log
+AuthType=auth/munge
+AuthInfo=socket=$D/munge
+CommunicationParameters=NoCtldInAddrAny,NoInAddrAny
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core_Memory
+SlurmdParameters=config_overrides
+AccountingStorageType=accounting_storage/none
+MpiDefault=none
+ReturnToService=2
+NodeName=n1 NodeHostname=$H NodeAddr=127.0.0.1 Port=$((PORT + 1)) CPUs=64 CoresPerSocket=64 RealMemory=6000
+PartitionName=main Nodes=n1 Default=YES MaxTime=1:00:00 DefaultTime=10:00
+EOF
+end() {
+  scancel --quiet --user=root 2>/dev/null || true
+  [ -z "${temporal:-}" ] || kill "$temporal" 2>/dev/null || true
+  for f in slurmd slurmctld munged; do
+    if [ -f "$D/$f.pid" ] && pid=$(cat "$D/$f.pid"); then kill "$pid" 2>/dev/null; while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done; fi
+  done
+  rm -rf "$D"
+}
+trap end EXIT
+munged --force --key-file="$D/key" --socket="$D/munge" --pid-file="$D/munged.pid" --log-file="$D/munged.log" --seed-file="$D/seed" 2>/dev/null
+until_is() { for _ in $(seq 600); do eval "$1" && return; sleep 0.1; done; echo "never: $1"; return 1; }
+until_is '[ -S "$D/munge" ]'; slurmctld; slurmd -N n1; until_is 'sinfo -h -o %T 2>/dev/null | grep -q idle'
+cd "$D/p"
+cat > pipelines.hcl <<'EOF'
+variable "sleep" {
+  default = 300
+}
+step "command" "s" {
+  argv    = ["sh", "-c", "echo begin >> $BEGINS; sleep ${var.sleep}; echo x > out/out.txt"]
+  env     = { BEGINS = "/dev/null" }
+  outputs = ["out.txt"]
+}
+EOF
+sed -i "s|/dev/null|$D/begins|" pipelines.hcl
+has() { if grep -q -- "$2" "$D/out"; then echo "ok    $1"; else echo "FAIL  $1: no '$2' in:"; cat "$D/out"; failed=1; fi; }
+job() { printf '#!/bin/bash\nexec srun %s\n' "$1" > "$D/job.sh"; sbatch --parsable --output="$D/out" "${@:2}" "$D/job.sh"; }
+
+job "-n1 $redsi doctor" --wait -c1 --mem=600 >/dev/null || true
+has "B3 a job of one processor and 600 MiB has no more" 'batch job *slurm [0-9]* on n1: 1 processor, 629 MB'
+job "-n2 $redsi doctor" --wait -n2 -c2 --mem=1200 --time=5 >/dev/null || true
+has "B5 two tasks share" '2 processors, 629 MB of memory for steps of each of its 2 tasks here'
+
+id=$(job "-n1 $redsi run" -c1 --mem=900); until_is '[ -s "$D/begins" ]'
+for s in TERM CONT TERM INT; do scancel --signal=$s "$id"; done; until_is '[ -z "$(squeue -h -j $id)" ]'
+has "B9 signals at once are one" 'was cancelled: 0 hit, 0 ran, 1 cancelled'
+
+export TEMPORAL_CONFIG_FILE=$D/temporal/temporal.toml; mkdir "$D/temporal"; rm "$D/begins"
+"$server" --dir "$D/temporal" --port 0 --idle 1h --attribute RedsiPipeline --attribute RedsiStep --attribute RedsiKey --attribute RedsiOutcome 2> "$D/server.log" & temporal=$!
+until_is '[ -s "$TEMPORAL_CONFIG_FILE" ]'
+"$redsi" run --temporal-profile redsi --var sleep=40 > "$D/run" 2>&1 & run=$!
+for _ in 1 2 3; do job "-n1 $redsi worker --temporal-profile redsi --until 10s --idle-exit 8s" --wait -c1 --mem=600 >/dev/null || true; done
+{ kill -9 $run; wait $run; } 2>/dev/null || true; cp "$D/begins" "$D/out"; [ "$(wc -l < "$D/begins")" -gt 2 ] && echo "too many begins" > "$D/out"
+has "B7 a step that is too long for workers is begun at most twice" begin
+exit $failed

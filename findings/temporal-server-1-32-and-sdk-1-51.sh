@@ -1,8 +1,8 @@
 #!/bin/sh
 # One Go module cannot have Temporal's server 1.32.2 and Temporal's SDK 1.51.0, both the newest on 2026-11-29: the SDK asks
 # for go.temporal.io/api v1.64.3, whose OperatorServiceClient has a method more (DescribeNamespaceRestore, from 1.64.2 on)
-# than the server's own client has, so the server does not compile. With SDK 1.50.0 and the api that the server asks for, it does.
-# A program that has both, an embedded server for example, stays at SDK 1.50, or compiles the two into programs apart.
+# than the server's own client has, so the server does not compile. With SDK 1.50.0 and the api that the server asks for,
+# it does. A program that has both, an embedded server for example, stays at SDK 1.50, or the two are programs apart.
 #
 # Makes a module with the server and each of the two SDKs in a temporary folder, compiles the server's client, and fails if
 # that has changed. Needs Go 1.26.10 or newer, which an older one fetches.

@@ -32,8 +32,8 @@ def words(language, told, endings):
     r = random.Random(57)
     known = sorted({w for t in wordfreq.top_n_list(language, 60000) for w in WORD.findall(t.lower())})
     apart = [w for w in known if re.search(told, w)]
-    out = r.sample(apart, min(500, len(apart))) + r.sample(known, 300)
-    for _ in range(300):
+    out = r.sample(apart, min(220, len(apart))) + r.sample(known, 300)
+    for _ in range(250):
         out.append(r.choice(known)[:r.randint(0, 7)] + "".join(r.choices(endings.split(), k=r.randint(1, 2))))
     return sorted({w for w in out if len(w) > 1})
 

@@ -17,42 +17,95 @@ import (
 
 // cutting is a word whose endings are cut.
 type cutting struct {
-	word   string
-	r1, r2 int // where its regions begin, an ending is in one that it begins in; len(word) for none
-	limit  int // endings are looked for from here on
+	word       string
+	r1, r2, rv int    // where its regions begin, an ending is in one that it begins in; len(word) for none
+	limit      int    // endings are looked for from here on
+	vowels     string // for the conditions V, C and X
+	pair       string // two letters that are a vowel together
 }
 
-// cut applies the rule of the longest ending that the word has, and returns that ending; or
-// "" where there is none, it is not in the region, or the letter before it is not one of the
-// rule's. A rule is ENDING, or ENDING:REPLACEMENT, with LETTERS| before it if it has any.
+// cut applies the rule of the longest ending that the word has, and returns what it cut; or ""
+// where there is none, it is not in the region, or the rule's conditions do not hold. A rule is
+// ENDING, or ENDING:REPLACEMENT, with CONDITIONS| before it if it has any; CONDITIONS| alone are
+// those of the rules behind it that have none. BEFORE.ENDING cuts both, and counts as ENDING.
+// Of several rules of one ending the first that holds is the one; the replacement ! is none.
 func (c *cutting) cut(region int, rules string) string {
-	var letters, end, by string
+	var longest, all, cut, word string
 	for rule := range strings.FieldsSeq(rules) {
-		l, e, ok := strings.Cut(rule, "|")
+		when, e, ok := strings.Cut(rule, "|")
 		if !ok {
-			l, e = "", rule
+			when, e = all, rule
+		} else if e == "" {
+			all = when
+			continue
 		}
-		e, b, _ := strings.Cut(e, ":")
-		if len(e) > len(end) && strings.HasSuffix(c.word[min(c.limit, len(c.word)):], e) {
-			letters, end, by = l, e, b
+		e, by, _ := strings.Cut(e, ":")
+		end := e[strings.Index(e, ".")+1:]
+		e = strings.Replace(e, ".", "", 1)
+		if len(end) < len(longest) || len(end) == len(longest) && cut != "" || !strings.HasSuffix(c.word[min(c.limit, len(c.word)):], end) {
+			continue
+		}
+		longest, cut = end, ""
+		if stem, ok := strings.CutSuffix(c.word, e); ok && len(c.word)-len(end) >= region && c.holds(stem, when) {
+			cut, word = e, stem+by
 		}
 	}
-	stem := strings.TrimSuffix(c.word, end)
-	last, _ := utf8.DecodeLastRuneInString(stem)
-	if end == "" || len(stem) < region || letters != "" && !strings.ContainsRune(letters, last) {
+	if cut == "" || strings.HasSuffix(word, "!") {
 		return ""
 	}
-	c.word = stem + by
-	return end
+	c.word = word
+	return cut
+}
+
+// holds is whether the stem before an ending meets all conditions: 1, 2 and 3, the ending is in
+// r1, r2 or rv, and 4, a letter before it, too; V, C and X, the stem ends with a vowel, another
+// letter, or a vowel and a letter; ^, it is empty; and it ends with one of the letters behind.
+func (c *cutting) holds(stem, when string) bool {
+	last, n := utf8.DecodeLastRuneInString(stem)
+	for i, condition := range when {
+		ok := true
+		switch condition {
+		case '1', '2', '3', '4':
+			ok = len(stem) >= [...]int{c.r1, c.r2, c.rv, c.rv + 1}[condition-'1']
+		case 'V', 'C':
+			ok = stem != "" && c.vowel(stem) == (condition == 'V')
+		case 'X':
+			ok = c.vowel(stem[:len(stem)-n])
+		case '^':
+			ok = stem == ""
+		default:
+			return strings.ContainsRune(when[i:], last)
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// vowel is whether a word ends with one.
+func (c *cutting) vowel(word string) bool {
+	last, n := utf8.DecodeLastRuneInString(word)
+	return n > 0 && strings.ContainsRune(c.vowels, last) || c.pair != "" && strings.HasSuffix(word, c.pair)
+}
+
+// regions sets r1 and r2: each begins behind the first consonant that follows a vowel.
+func (c *cutting) regions() {
+	c.r1 = c.syllable(0)
+	c.r2 = c.syllable(c.r1)
 }
 
 // syllable is where the first consonant behind a vowel ends, from an offset on.
-func (c *cutting) syllable(vowels string, from int) int {
-	at := strings.IndexAny(c.word[from:], vowels)
+func (c *cutting) syllable(from int) int {
+	rest := c.word[from:]
+	if c.pair != "" {
+		rest = strings.ReplaceAll(rest, c.pair, "yy")
+	}
+	at := strings.IndexAny(rest, c.vowels)
 	if at < 0 {
 		return len(c.word)
 	}
-	rest := strings.TrimLeft(c.word[from+at:], vowels)
+	rest = strings.TrimLeft(rest[at:], c.vowels)
 	_, n := utf8.DecodeRuneInString(rest)
 	return len(c.word) - len(rest) + n
 }
@@ -60,24 +113,16 @@ func (c *cutting) syllable(vowels string, from int) int {
 // germanic has the regions of German, Norwegian and Swedish: the first begins behind three
 // letters or more.
 func germanic(word, vowels string) cutting {
-	c := cutting{word: word}
-	c.r1 = c.syllable(vowels, 0)
-	c.r2 = c.syllable(vowels, c.r1)
-	n := 0
-	for i := range word {
-		if n++; n == 4 {
-			c.r1 = max(c.r1, i)
-			return c
-		}
-	}
-	c.r1 = len(word)
+	c := cutting{word: word, vowels: vowels}
+	c.regions()
+	letters := []rune(word)
+	c.r1 = max(c.r1, len(string(letters[:min(3, len(letters))])))
 	return c
 }
 
 var (
 	english3Stems = map[string]string{"skis": "ski", "skies": "sky", "idly": "idl", "gently": "gentl", "ugly": "ugli", "early": "earli", "only": "onli",
 		"singly": "singl", "sky": "sky", "news": "news", "howe": "howe", "atlas": "atlas", "cosmos": "cosmos", "bias": "bias", "andes": "andes"}
-	english3Whole  = set("proceed proceedly exceed exceedly succeed succeedly inning outing canning herring earring evening")
 	english3Region = regexp.MustCompile(`^(gener|commun|arsen|past|univers|later|emerg|organ|inter)`)
 	english3Plural = regexp.MustCompile(`[aeiouy].+$`)
 	english3Dying  = regexp.MustCompile(`^[^aeiouy]y$`)
@@ -100,11 +145,11 @@ func english3(word string) string {
 			b[i] = 'Y'
 		}
 	}
-	c := cutting{word: string(b)}
+	c := cutting{word: string(b), vowels: vowels}
 	if c.r1 = len(english3Region.FindString(c.word)); c.r1 == 0 {
-		c.r1 = c.syllable(vowels, 0)
+		c.r1 = c.syllable(0)
 	}
-	c.r2 = c.syllable(vowels, c.r1)
+	c.r2 = c.syllable(c.r1)
 
 	switch c.cut(0, "sses:ss ied:i ies:i s us:us ss:ss") {
 	case "ied", "ies":
@@ -116,12 +161,9 @@ func english3(word string) string {
 			c.word += "s"
 		}
 	}
-	switch end := c.cut(0, "eed eedly ed edly ing ingly"); {
-	case end == "":
-	case english3Whole[c.word+end], strings.HasPrefix(end, "eed") && len(c.word) < c.r1:
-		c.word += end
-	case strings.HasPrefix(end, "eed") && len(c.word) >= c.r1:
-		c.word += "ee"
+	switch end := c.cut(0, "ed edly ^| proc.eed:! exc.eed:! succ.eed:! proc.eedly:! exc.eedly:! succ.eedly:! 1| eed:ee eedly:ee "+
+		"^| inn.ing:! out.ing:! cann.ing:! herr.ing:! earr.ing:! even.ing:! | ing ingly"); {
+	case end == "", strings.HasPrefix(end, "eed"):
 	case end == "ing" && english3Dying.MatchString(c.word):
 		c.word = strings.TrimSuffix(c.word, "y") + "ie"
 	case !strings.ContainsAny(c.word, vowels):
@@ -152,7 +194,6 @@ func english3(word string) string {
 var (
 	german3Spelling = strings.NewReplacer("ß", "ss", "ae", "ä", "oe", "ö", "ue", "ü", "qu", "qu")
 	german3Plain    = strings.NewReplacer("U", "u", "Y", "y", "ä", "a", "ö", "o", "ü", "u")
-	german3Et       = regexp.MustCompile(`(geordn|intern|plan|tick|tr)$`)
 )
 
 // german3 reads ae, oe and ue as umlauts; -in, -innen and -et are endings of it.
@@ -165,26 +206,13 @@ func german3(word string) string {
 		}
 	}
 	c := germanic(german3Spelling.Replace(string(r)), vowels)
-	switch c.cut(c.r1, "em ern er erin erinnen e en es bdfghklmnrt|s ln:l lns:l") {
-	case "em":
-		if strings.HasSuffix(c.word, "syst") {
-			c.word += "em"
-		}
-	case "e", "en", "es":
-		c.cut(0, "niss:nis")
-	}
-	if end := c.cut(c.r1, "en er est bdfghklmnt|st dfgklmnrstUzä|et"); end == "st" && utf8.RuneCountInString(c.word) < 4 || end == "et" && german3Et.MatchString(c.word) {
+	c.cut(c.r1, "syst.em:! em ern er erin erinnen niss.e:nis e niss.en:nis en niss.es:nis es bdfghklmnrt|s ln:l lns:l")
+	if end := c.cut(c.r1, "en er est bdfghklmnt|st geordn.et:! intern.et:! plan.et:! tick.et:! tr.et:! dfgklmnrstUzä|et"); end == "st" && utf8.RuneCountInString(c.word) < 4 {
 		c.word += end
 	}
-	switch end := c.cut(c.r2, "end ung ig ik isch lich heit keit"); end {
+	switch c.cut(c.r2, "end ung e.ig:! ig e.ik:! ik e.isch:! isch lich heit keit") {
 	case "end", "ung":
-		if !strings.HasSuffix(c.word, "eig") {
-			c.cut(c.r2, "ig")
-		}
-	case "ig", "ik", "isch":
-		if strings.HasSuffix(c.word, "e") {
-			c.word += end
-		}
+		c.cut(c.r2, "e.ig:! ig")
 	case "lich", "heit":
 		c.cut(c.r1, "er en")
 	case "keit":
@@ -193,24 +221,12 @@ func german3(word string) string {
 	return german3Plain.Replace(c.word)
 }
 
-var norwegian3S = regexp.MustCompile(`([bcdfghjlmnoptvyz]|[^e]r|[^aeêioòóôuyæåø]k)$`)
-
 func norwegian3(word string) string {
 	c := germanic(word, "aeêioòóôuyæåø")
 	c.limit = c.r1
-	switch end := c.cut(0, "a e ede ande ende ane ene hetene en heten ar er heter as es edes endes enes hetenes ens hetens ers ets et het ast s erte:er ert:er"); end {
-	case "ers":
-		before := cutting{word: c.word}
-		switch before.cut(0, "amm ast ind kap kk lt nk omm pp v øst giv hav skap") {
-		case "", "giv", "hav", "skap":
-		default:
-			c.word += end
-		}
-	case "s":
-		if !norwegian3S.MatchString(c.word) {
-			c.word += end
-		}
-	}
+	c.cut(0, "a e ede ande ende ane ene hetene en heten ar er heter as es edes endes enes hetenes ens hetens ets et het ast erte:er ert:er "+
+		"giv.ers:giv hav.ers:hav skap.ers:skap amm.ers:! ast.ers:! ind.ers:! kap.ers:! kk.ers:! lt.ers:! nk.ers:! omm.ers:! pp.ers:! v.ers:! øst.ers:! ers "+
+		"bcdfghjlmnoptvyz|s er.s:! r.s:r C|k.s:k")
 	c.cut(0, "dt:d vt:v")
 	c.cut(0, "leg eleg ig eig lig elig els lov elov slov hetslov")
 	return c.word
@@ -226,7 +242,7 @@ func swedish3(word string) string {
 	c.limit = c.r1
 	neuter := func(stem string) bool { return swedish3Et.MatchString(stem) && !swedish3Part.MatchString(stem) }
 	switch end := c.cut(0, "a arna erna heterna orna ad e ade ande arne are aste en anden aren heten ern ar er heter or as arnas ernas ornas es ades andes ens "+
-		"arens hetens erns at andet het ast s et"); end {
+		"arens hetens erns at andet het ast bcdfghjklmnoprtvy|s et"); end {
 	case "et":
 		if !neuter(c.word) {
 			c.word += end
@@ -234,8 +250,6 @@ func swedish3(word string) string {
 	case "s":
 		if stem, ok := strings.CutSuffix(c.word, "et"); ok && neuter(stem) {
 			c.word = stem
-		} else if last := c.word[len(c.word)-1:]; !strings.ContainsAny(last, "bcdfghjklmnoprtvy") {
-			c.word += end
 		}
 	}
 	c.cut(0, "dd:d gd:g nn:n dt:d gt:g kt:k tt:t")

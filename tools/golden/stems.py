@@ -15,6 +15,7 @@ import wordfreq
 
 # name: (PyStemmer's, language, what version 3 stems otherwise, endings)
 STEMMERS = {
+    "danish3": ("danish", "da", r"([chjqvwxzéü])\1|igst|løst", "hed ethed erede ende erne heden es endes hedens ets eret s igst løst elig els gd kt cc hh vv hhed zzes"),
     "dutch_porter": ("dutch_porter", "nl", "(heden|heid|ing|lijk|baar|bar)$|^è|è", "heden en ene s se heid end ing ig lijk baar bar e"),
     "english3": ("english", "en", r"^(past|univers|later|emerg|organ|inter)|ogists?$|eed(ly)?$|(y|inn|out|err|ann|arr|even)ings?$|^[aeo](.)\2(ed|ing)",
                  "eed eedly ed edly ing ingly ies s tional ization ational fulness ousness iveness biliti ogist logi ogi fulli li ical ative ness ement ion ize e l"),

@@ -6,6 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/blevesearch/snowballstem/danish"
 	"github.com/blevesearch/snowballstem/italian"
 	"github.com/blevesearch/snowballstem/russian"
 	"github.com/blevesearch/snowballstem/spanish"
@@ -255,6 +256,19 @@ func swedish3(word string) string {
 	c.cut(0, "dd:d gd:g nn:n dt:d gt:g kt:k tt:t")
 	c.cut(0, "lig ig els iklnprtuv|öst:ös fullt:full")
 	return c.word
+}
+
+// danish3 is the older stemmer, which undoubles other consonants, too: they are made to differ.
+// It shortens words, and changes nothing else of them.
+func danish3(word string) string {
+	r := []rune(word)
+	for i := 1; i < len(r); i++ {
+		if r[i] == r[i-1] && !strings.ContainsRune("bdfgklmnprstaeiouyæåø", r[i]) {
+			r[i-1] = 'A' + rune(i%2)
+		}
+	}
+	stem := snowball(danish.Stem)(string(r))
+	return string([]rune(word)[:utf8.RuneCountInString(stem)])
 }
 
 // italian3 is the older stemmer, but for divano, whose ending is -o.

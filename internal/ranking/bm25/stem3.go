@@ -111,6 +111,11 @@ func (c *cutting) syllable(from int) int {
 	return len(c.word) - len(rest) + n
 }
 
+// pattern compiles an expression with names of sets of letters in it.
+func pattern(expr string, sets ...string) *regexp.Regexp {
+	return regexp.MustCompile(strings.NewReplacer(sets...).Replace(expr))
+}
+
 // germanic has the regions of German, Norwegian and Swedish: the first begins behind three
 // letters or more.
 func germanic(word, vowels string) cutting {
@@ -269,6 +274,62 @@ func danish3(word string) string {
 	}
 	stem := snowball(danish.Stem)(string(r))
 	return string([]rune(word)[:utf8.RuneCountInString(stem)])
+}
+
+const dutch3A, dutch3E, dutch3V = "aäáàâiïíìîoöóòôuüúùû", "eëéèê", dutch3A + dutch3E + "y"
+
+var (
+	dutch3Body  = pattern(`[V][^V]`, "V", dutch3V)
+	dutch3Kept  = regexp.MustCompile(`^(eft|val([^i]|$)|vaa|vare)`)
+	dutch3Plain = strings.NewReplacer("ë", "e", "ï", "i")
+	dutch3Long  = pattern(`(?:(^|[^AE])([aäáàâoöóòôuüúùû])|((?:^|^[^AE]|[^A][^A]|(?:^|[AE])[A][^A])[^AE]|^)([eéèê]))([^AEywx])$`, "A", dutch3A, "E", dutch3E)
+	dutch3Dots  = pattern(`[ei]ë[^AEywx]$`, "A", dutch3A, "E", dutch3E)
+	dutch3Dot   = strings.NewReplacer("eë", "eëe", "ië", "iee")
+)
+
+// dutch3 is Kraaij and Pohlmann's stemmer.
+func dutch3(word string) string {
+	c := cutting{word: word, vowels: dutch3V, pair: "ij"}
+	c.regions()
+	stemmed := false
+	step := func(rules string) bool { // whose replacements that end with + have a long vowel
+		if c.cut(0, rules) == "" {
+			return false
+		}
+		stemmed = true
+		if stem, ok := strings.CutSuffix(c.word, "+"); ok {
+			c.word = dutch3Dots.ReplaceAllStringFunc(dutch3Long.ReplaceAllString(stem, "$1$2$2$3$4$4$5"), dutch3Dot.Replace)
+		}
+		return true
+	}
+	step("1|t.s:! 1C|s 1|ies:ie 1C|ar.es:ar+ 1C|er.es:er 1C|es:e 1|és:é 1V|aus:au 1|hed.en:heid nd.en:nd 1C|d.en V|i.en:i V|j.en:j 1C|en:+ nde:nd")
+	step("rnt.je:rn 1C|et.je 1X|t.je ink.je:ing mp.je:m 1C|je 1| ge:g lijke:lijk ische:isch te:t se:s re:r le:l+ 1C| de ene:en+ ieve:ief")
+	step("rder:r ild.ing:ilder ild.isme:ilder ild.erij:ilder 1| atie:eer iteit:+ heid sel ster ing:+ isme:+ erij:+ 1C| arij:aar tst:t dst:d 2| fie:f+ gie:g+")
+	if !step("1| ioneel:ie atief:eer baar tant:teer lijker:lijk lijkst:lijk achtig achtiger achtigst 1V| naar:n laar:l raar:r 1C| eriger:+ erigst:+ erig:+ end:+") {
+		step("^| inn.iger:! inn.igst:! inn.ig:! 1C| iger:+ igst:+ ig:+")
+	}
+	ge := func(at, letter int) {
+		rest := c.word[at+2:]
+		if utf8.RuneCountInString(rest) < 3 || !dutch3Body.MatchString(strings.ReplaceAll(rest, "ij", "yy")) {
+			return
+		}
+		end := min(letter+2, len(rest))
+		c.word = c.word[:at] + rest[:letter] + dutch3Plain.Replace(rest[letter:end]) + rest[end:]
+		c.regions()
+		stemmed = true
+		c.cut(0, "1|n.d:! ^|in.d:inn 1C|d 1|h.t:! ^|en.t:! 1C|t")
+	}
+	if rest, ok := strings.CutPrefix(c.word, "ge"); ok && !dutch3Kept.MatchString(rest) {
+		ge(0, len(rest)-len(strings.TrimPrefix(rest, "vali")))
+	}
+	_, n := utf8.DecodeRuneInString(c.word)
+	if at := strings.Index(c.word[n:], "ge"); at >= 0 {
+		ge(n+at, 0)
+	}
+	if step("kt:k ft:f pt:p"); stemmed {
+		c.cut(0, "^|i.nn:! bb:b cc:c dd:d ff:f gg:g hh:h jj:j kk:k ll:l mm:m nn:n pp:p qq:q rr:r ss:s tt:t vv:v ww:w xx:x zz:z v:f z:s")
+	}
+	return c.word
 }
 
 // italian3 is the older stemmer, but for divano, whose ending is -o.

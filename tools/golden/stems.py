@@ -19,6 +19,8 @@ STEMMERS = {
     "dutch3": ("dutch", "nl", "^ge|.ge|ij|[äëïöü]|(je|ste?|heid|ingen|erij|end|iger?|en|es|de|te)$",
                "s ies ares eres es és aus heden nden den ien jen en nde etje rntje atje inkje mpje je ge lijke ische de te se re le ene ieve atie iteit heid "
                "sel ster rder ing isme erij ilding arij fie gie tst dst ioneel atief baar naar tant lijkst achtig erig end inniger ig kt gevalië ijge geïnd eën iël"),
+    "finnish3": ("finnish", "fi", "h[aeiouäöø]n$|y[aä]|[øíé]", "kin kaan ko han pä sti ksi kseni nsa mme tään llaan llen ihin ohan uhun öhön øhön aaseen oisiin "
+                 "aiden uitten een ien n lia ää etta ttä ssa lla lle ine pompi impa immä eja i j at imma ojo uj kk"),
     "dutch_porter": ("dutch_porter", "nl", "(heden|heid|ing|lijk|baar|bar)$|^è|è", "heden en ene s se heid end ing ig lijk baar bar e"),
     "english3": ("english", "en", r"^(past|univers|later|emerg|organ|inter)|ogists?$|eed(ly)?$|(y|inn|out|err|ann|arr|even)ings?$|^[aeo](.)\2(ed|ing)",
                  "eed eedly ed edly ing ingly ies s tional ization ational fulness ousness iveness biliti ogist logi ogi fulli li ical ative ness ement ion ize e l"),

@@ -332,6 +332,39 @@ func dutch3(word string) string {
 	return c.word
 }
 
+func finnish3(word string) string {
+	const consonants = "bcdfghjklmnpqrstvwxz"
+	c := cutting{word: word, vowels: "aeiouyäö"}
+	c.regions()
+	c.limit = c.r1
+	c.cut(0, "2|sti aeiouyäönt| kin kaan kään ko kö han hän pa pä")
+	c.cut(0, "k.si:! si kse.ni:ksi ni nsa nsä mme nne ta.an:ta ssa.an:ssa sta.an:sta lla.an:lla lta.an:lta na.an:na "+
+		"tä.än:tä ssä.än:ssä stä.än:stä llä.än:llä ltä.än:ltä nä.än:nä lle.en:lle ine.en:ine")
+	end := c.cut(0, "ahan:a ehen:e ihin:i ohon:o uhun:u ähän:ä öhön:ö øhön:ø aaseen:aa eeseen:ee iiseen:ii ooseen:oo uuseen:uu ääseen:ää ööseen:öö aisiin:ai eisiin:ei "+
+		"iisiin:ii oisiin:oi uisiin:ui äisiin:äi öisiin:öi aiden:ai eiden:ei iiden:ii oiden:oi uiden:ui äiden:äi öiden:öi aitten:ai eitten:ei iitten:ii "+
+		"oitten:oi uitten:ui äitten:äi öitten:öi aa.n:a ee.n:e ii.n:i oo.n:o uu.n:u ää.n:ä öö.n:ö ie.n:i n e|tta e|ttä ta tä ssa ssä sta stä lla llä lta ltä "+
+		"lle na nä ksi ine "+
+		consonants+"| a.a:a e.a:e i.a:i o.a:o u.a:u y.a:y ä.a:ä ö.a:ö a.ä:a e.ä:e i.ä:i o.ä:o u.ä:u y.ä:y ä.ä:ä ö.ä:ö")
+	c.limit = c.r2
+	c.cut(0, "po.mpi:! mpi po.mpa:! mpa po.mpä:! mpä po.mmi:! mmi po.mma:! mma po.mmä:! mmä impi impa impä immi imma immä eja ejä")
+	if c.limit = c.r1; end != "" {
+		c.cut(0, "i j")
+	} else if c.cut(c.r1+1, "V|t") != "" {
+		c.limit = c.r2
+		c.cut(0, "po.mma:! mma imma")
+		c.limit = c.r1
+	}
+	c.cut(0, "aa:a ee:e ii:i oo:o uu:u ää:ä öö:ö")
+	c.cut(c.r1+1, consonants+"| a ä e i")
+	c.cut(c.r1+1, "ou|j")
+	c.cut(c.r1+1, "j|o")
+	i := strings.LastIndexFunc(c.word, func(r rune) bool { return !strings.ContainsRune(c.vowels, r) })
+	if i > 0 && len(c.word) >= c.r1 && c.word[i-1] == c.word[i] && strings.IndexByte(consonants, c.word[i]) >= 0 {
+		c.word = c.word[:i] + c.word[i+1:]
+	}
+	return c.word
+}
+
 // italian3 is the older stemmer, but for divano, whose ending is -o.
 func italian3(word string) string {
 	if strings.HasPrefix(word, "divan") {

@@ -21,6 +21,9 @@ STEMMERS = {
                "sel ster rder ing isme erij ilding arij fie gie tst dst ioneel atief baar naar tant lijkst achtig erig end inniger ig kt gevalië ijge geïnd eën iël"),
     "finnish3": ("finnish", "fi", "h[aeiouäöø]n$|y[aä]|[øíé]", "kin kaan ko han pä sti ksi kseni nsa mme tään llaan llen ihin ohan uhun öhön øhön aaseen oisiin "
                  "aiden uitten een ien n lia ää etta ttä ssa lla lle ine pompi impa immä eja i j at imma ojo uj kk"),
+    "french3": ("french", "fr", "(ais|aises?|oux|ment|i[ée]s?)$|^ni|[ëïç]|[aeo][uiy][aeo]", "ance iques atrice ateurs ation logie usion utions ence ement ivement eusement "
+                "ièrement ité abilité icités if ives atifs eaux aux oux euse issement amment emment ments îmes issaient it ïi ions é èrent aient âmes eante asse "
+                "ais aises eais mauvais palais ion ière e s ïs ès enne eill ès ë yer oyait"),
     "dutch_porter": ("dutch_porter", "nl", "(heden|heid|ing|lijk|baar|bar)$|^è|è", "heden en ene s se heid end ing ig lijk baar bar e"),
     "english3": ("english", "en", r"^(past|univers|later|emerg|organ|inter)|ogists?$|eed(ly)?$|(y|inn|out|err|ann|arr|even)ings?$|^[aeo](.)\2(ed|ing)",
                  "eed eedly ed edly ing ingly ies s tional ization ational fulness ousness iveness biliti ogist logi ogi fulli li ical ative ness ement ion ize e l"),

@@ -32,7 +32,7 @@ var stemmers = map[string]func(string) string{
 	"portuguese": snowball(portuguese.Stem), "russian": snowball(russian.Stem), "spanish": snowball(spanish.Stem),
 	"swedish": snowball(swedish.Stem),
 
-	"danish3": danish3, "dutch3": dutch3, "dutch_porter": snowball(dutch.Stem), "finnish3": finnish3, "english3": english3, "german3": german3, "italian3": italian3,
+	"danish3": danish3, "dutch3": dutch3, "dutch_porter": snowball(dutch.Stem), "finnish3": finnish3, "french3": french3, "english3": english3, "german3": german3, "italian3": italian3,
 	"norwegian3": norwegian3, "russian3": russian3, "spanish3": spanish3, "swedish3": swedish3,
 }
 

@@ -365,6 +365,84 @@ func finnish3(word string) string {
 	return c.word
 }
 
+const french3V = "aeiouyâàëéêèïîôûù"
+
+var (
+	french3Marks = strings.NewReplacer("ë", "He", "ï", "Hi")
+	french3Verbs = pattern(`^([V][V].|par|col|tap|ni[V]|.[^V]*[V])`, "V", french3V)
+	french3Ais   = regexp.MustCompile(`(^.al|auv|épl)$`)
+	french3E     = pattern(`[éè]([^V]+)$`, "V", french3V)
+	french3Plain = strings.NewReplacer("He", "ë", "Hi", "ï", "H", "", "I", "i", "U", "u", "Y", "y")
+)
+
+func french3(word string) string {
+	r := []rune(word)
+	vowel := func(i int) bool { return i < len(r) && strings.ContainsRune(french3V, r[i]) }
+	for i := range len(r) - 1 {
+		if next := r[i+1]; vowel(i) && (next == 'y' || (next == 'u' || next == 'i') && vowel(i+2)) || r[i] == 'q' && next == 'u' {
+			r[i+1] = unicode.ToUpper(next)
+		}
+		if r[i] == 'y' && vowel(i+1) {
+			r[i] = 'Y'
+		}
+	}
+	c := cutting{word: french3Marks.Replace(string(r)), vowels: french3V}
+	if c.rv = len(french3Verbs.FindString(c.word)); c.rv == 0 {
+		c.rv = len(c.word)
+	}
+	c.regions()
+	if c.french() {
+		c.cut(0, "Y:i ç:c")
+	} else {
+		c.cut(0, "Hi.s:Hi a.s:! i.s:! o.s:! u.s:! è.s:! s.s:! s")
+		c.limit = c.rv
+		c.cut(0, "2st|ion ier:i ière:i Ier:i Ière:i e")
+		c.limit = 0
+	}
+	c.cut(0, "enn:en onn:on ett:et ell:el eill:eil")
+	return french3Plain.Replace(french3E.ReplaceAllString(c.word, "e$1"))
+}
+
+// french is whether it cut an ending, other than those that french3 tries without.
+func (c *cutting) french() bool {
+	const icate = "2|ic ic:iqU"
+	switch c.cut(0, "bhjlnp|oux:ou eaux:eau 1|aux:al 1C| issement issements 3| ement ements amment:ant emment:ent 4V| ment ments "+
+		"2| ance iqUe isme able iste eux ances iqUes ismes ables istes atrice ateur ation atrices ateurs ations logie:log logies:log "+
+		"usion:u ution:u usions:u utions:u ence:ent ences:ent ité ités if ive ifs ives euse 1|euse:eux euses 1|euses:eux") {
+	case "atrice", "ateur", "ation", "atrices", "ateurs", "ations":
+		c.cut(0, icate)
+	case "ement", "ements":
+		if c.cut(0, "2| iv eus 1|eus:eux abl iqU 3|ièr:i 3|Ièr:i") == "iv" {
+			c.cut(c.r2, "at")
+		}
+	case "ité", "ités":
+		c.cut(0, "2|abil abil:abl 2|iv "+icate)
+	case "if", "ive", "ifs", "ives":
+		if c.cut(c.r2, "at") != "" {
+			c.cut(0, icate)
+		}
+	case "", "amment", "emment", "ment", "ments":
+		c.limit = c.rv
+		defer func() { c.limit = 0 }()
+		c.vowels += "H"
+		if c.cut(0, "4C| îmes ît îtes i ie ies ir ira irai iraIent irais irait iras irent irez iriez irions irons iront is issaIent issais issait "+
+			"issant issante issantes issants isse issent isses issez issiez issions issons it") != "" {
+			return true
+		}
+		end := c.cut(0, "2|ions eais é ée ées és èrent er era erai eraIent erais erait eras erez eriez erions erons eront ez iez "+
+			"âmes ât âtes a ai aIent ait ant ante antes ants as asse assent asses assiez assions ais aise aises")
+		switch {
+		case strings.HasPrefix(end, "ais") && french3Ais.MatchString(c.word):
+			c.word += end
+			return false
+		case strings.HasPrefix(end, "a") && !strings.HasPrefix(end, "ais"), strings.HasPrefix(end, "â"):
+			c.cut(0, "e")
+		}
+		return end != ""
+	}
+	return true
+}
+
 // italian3 is the older stemmer, but for divano, whose ending is -o.
 func italian3(word string) string {
 	if strings.HasPrefix(word, "divan") {

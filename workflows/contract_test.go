@@ -17,7 +17,7 @@ func TestInput(t *testing.T) {
 	for text, wrong := range map[string]string{
 		`{"pipeline":"p.hcl","targets":["table.t"],"vars":{"scale":"toy"},"fail_fast":true}`: "",
 		`{"pipeline":"p.hcl","target":["table.t"]}`:                                          `unknown field "target"`,
-		`{"pipeline":"p.hcl","vars":{"seeds":3}}`:                                            "vars of type string",
+		`{"pipeline":"p.hcl","vars":{"seeds":3}}`:                                            "vars.seeds of type string",
 		`"p.hcl"`: "cannot unmarshal string",
 	} {
 		var in workflows.ReproduceInput

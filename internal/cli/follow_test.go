@@ -88,7 +88,7 @@ type followed struct {
 	dir  string
 	out  *lockedBuffer
 	done chan drive.Outcome
-	work func(worker.Deployment) // starts a worker
+	work func(worker.Deployment) (stop func()) // starts a worker
 }
 
 const oneStep = `step "command" "one" {
@@ -129,11 +129,13 @@ func follow(t *testing.T, src string) *followed {
 	f.conn = &drive.Connection{Client: connect(dial, grpc.WithChainUnaryInterceptor(f.link.impatient)), Namespace: "default", Host: server.Address}
 	store, err := f.OpenStore(t.Context())
 	errtest.None(t, err)
-	f.work = func(of worker.Deployment) {
+	f.work = func(of worker.Deployment) func() {
 		c := connect(dial) // a patient one: what a step came to is told as soon as the cluster is back
 		w := worker.New(c, f.Activities(store, &drive.Connection{Client: c}, workflows.Features{SearchAttributes: true}), worker.Options{Deployment: of})
 		errtest.None(t, w.Start())
-		t.Cleanup(w.Stop)
+		stop := sync.OnceFunc(w.Stop)
+		t.Cleanup(stop)
+		return stop
 	}
 	pl, _, err := f.LoadPlan(t.Context())
 	errtest.None(t, err)
@@ -189,11 +191,17 @@ func TestNobodyPolls(t *testing.T) {
 }
 
 // TestBuildGone: that no worker of a run's build polls is said, with what to do, though
-// others do poll.
+// others do poll. Temporal pins a run only to a build that the queue has had.
 func TestBuildGone(t *testing.T) {
 	t.Parallel()
 	f := follow(t, oneStep)
 	of := worker.Deployment{Name: "paper", Build: "v1"}
+	gone := f.work(of)
+	awaitTrue(t, "a poll of v1", func() bool {
+		polled, err := drive.Polled(t.Context(), f.conn.Client, workflows.TaskQueue, enums.TASK_QUEUE_TYPE_WORKFLOW, &deployment.WorkerDeploymentVersion{DeploymentName: of.Name, BuildId: of.Build})
+		return err == nil && polled
+	})
+	gone()
 	errtest.None(t, errtest.Of(f.conn.Client.UpdateWorkflowExecutionOptions(t.Context(), client.UpdateWorkflowExecutionOptionsRequest{WorkflowId: "followed",
 		WorkflowExecutionOptionsChanges: client.WorkflowExecutionOptionsChanges{VersioningOverride: &client.VersioningOverrideChange{
 			Value: &client.PinnedVersioningOverride{Version: sdk.WorkerDeploymentVersion{DeploymentName: of.Name, BuildID: of.Build}}}}})))

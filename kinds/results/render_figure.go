@@ -119,7 +119,7 @@ type figureStage struct {
 
 var Figure = step.Define(step.Kind[figureConfig]{
 	Name:    "render_figure",
-	Version: 6,
+	Version: 7,
 	Block:   true,
 	Inline:  true,
 	Doc: `Draw a figure block as SVG, PDF and PNG, or take a picture that a step made.

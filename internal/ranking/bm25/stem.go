@@ -23,8 +23,8 @@ import (
 
 // stemmers by PyStemmer's names are Snowball's before version 2, which its versions 2 and
 // PyStemmer 2 equal but in Finnish, French and Russian, and with digits in Danish.
-// Those whose names end with 3 are Snowball's of version 3, where it stems otherwise, of the
-// languages that have one here; dutch_porter is its name for what dutch was before.
+// Those whose names end with 3 are Snowball's of version 3, where it stems otherwise;
+// dutch_porter is its name for what dutch was before.
 var stemmers = map[string]func(string) string{
 	"danish": snowball(danish.Stem), "dutch": snowball(dutch.Stem), "english": snowball(english.Stem),
 	"finnish": snowball(finnish.Stem), "french": snowball(french.Stem), "german": snowball(german.Stem),
@@ -32,8 +32,9 @@ var stemmers = map[string]func(string) string{
 	"portuguese": snowball(portuguese.Stem), "russian": snowball(russian.Stem), "spanish": snowball(spanish.Stem),
 	"swedish": snowball(swedish.Stem),
 
-	"dutch_porter": snowball(dutch.Stem), "english3": english3, "german3": german3, "italian3": italian3,
-	"norwegian3": norwegian3, "russian3": russian3, "spanish3": spanish3, "swedish3": swedish3,
+	"danish3": danish3, "dutch3": dutch3, "dutch_porter": snowball(dutch.Stem), "english3": english3, "finnish3": finnish3,
+	"french3": french3, "german3": german3, "italian3": italian3, "norwegian3": norwegian3, "russian3": russian3,
+	"spanish3": spanish3, "swedish3": swedish3,
 }
 
 // Stemmers lists the stemmers of Words.

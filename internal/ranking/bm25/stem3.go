@@ -6,6 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/blevesearch/snowballstem/danish"
 	"github.com/blevesearch/snowballstem/italian"
 	"github.com/blevesearch/snowballstem/russian"
 	"github.com/blevesearch/snowballstem/spanish"
@@ -17,67 +18,117 @@ import (
 
 // cutting is a word whose endings are cut.
 type cutting struct {
-	word   string
-	r1, r2 int // where its regions begin, an ending is in one that it begins in; len(word) for none
-	limit  int // endings are looked for from here on
+	word       string
+	r1, r2, rv int    // where its regions begin, an ending is in one that it begins in; len(word) for none
+	limit      int    // endings are looked for from here on
+	vowels     string // for the conditions V, C and X
+	pair       string // two letters that are a vowel together
 }
 
-// cut applies the rule of the longest ending that the word has, and returns that ending; or
-// "" where there is none, it is not in the region, or the letter before it is not one of the
-// rule's. A rule is ENDING, or ENDING:REPLACEMENT, with LETTERS| before it if it has any.
+// cut applies the rule of the longest ending that the word has, and returns what it cut; or ""
+// where there is none, it is not in the region, or the rule's conditions do not hold. A rule is
+// ENDING, or ENDING:REPLACEMENT, with CONDITIONS| before it if it has any; CONDITIONS| alone are
+// those of the rules behind it that have none. BEFORE.ENDING cuts both, and counts as ENDING.
+// Of several rules of one ending the first that holds is the one; the replacement ! is none.
 func (c *cutting) cut(region int, rules string) string {
-	var letters, end, by string
+	var longest, all, cut, word string
 	for rule := range strings.FieldsSeq(rules) {
-		l, e, ok := strings.Cut(rule, "|")
+		when, e, ok := strings.Cut(rule, "|")
 		if !ok {
-			l, e = "", rule
+			when, e = all, rule
+		} else if e == "" {
+			all = when
+			continue
 		}
-		e, b, _ := strings.Cut(e, ":")
-		if len(e) > len(end) && strings.HasSuffix(c.word[min(c.limit, len(c.word)):], e) {
-			letters, end, by = l, e, b
+		e, by, _ := strings.Cut(e, ":")
+		end := e[strings.Index(e, ".")+1:]
+		e = strings.Replace(e, ".", "", 1)
+		if len(end) < len(longest) || len(end) == len(longest) && cut != "" || !strings.HasSuffix(c.word[min(c.limit, len(c.word)):], end) {
+			continue
+		}
+		longest, cut = end, ""
+		if stem, ok := strings.CutSuffix(c.word, e); ok && len(c.word)-len(end) >= region && c.holds(stem, when) {
+			cut, word = e, stem+by
 		}
 	}
-	stem := strings.TrimSuffix(c.word, end)
-	last, _ := utf8.DecodeLastRuneInString(stem)
-	if end == "" || len(stem) < region || letters != "" && !strings.ContainsRune(letters, last) {
+	if cut == "" || strings.HasSuffix(word, "!") {
 		return ""
 	}
-	c.word = stem + by
-	return end
+	c.word = word
+	return cut
+}
+
+// holds is whether the stem before an ending meets all conditions: 1, 2 and 3, the ending is in
+// r1, r2 or rv, and 4, a letter before it, too; V, C and X, the stem ends with a vowel, another
+// letter, or a vowel and a letter; ^, it is empty; and it ends with one of the letters behind.
+func (c *cutting) holds(stem, when string) bool {
+	last, n := utf8.DecodeLastRuneInString(stem)
+	for i, condition := range when {
+		ok := true
+		switch condition {
+		case '1', '2', '3', '4':
+			ok = len(stem) >= [...]int{c.r1, c.r2, c.rv, c.rv + 1}[condition-'1']
+		case 'V', 'C':
+			ok = stem != "" && c.vowel(stem) == (condition == 'V')
+		case 'X':
+			ok = c.vowel(stem[:len(stem)-n])
+		case '^':
+			ok = stem == ""
+		default:
+			return strings.ContainsRune(when[i:], last)
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// vowel is whether a word ends with one.
+func (c *cutting) vowel(word string) bool {
+	last, n := utf8.DecodeLastRuneInString(word)
+	return n > 0 && strings.ContainsRune(c.vowels, last) || c.pair != "" && strings.HasSuffix(word, c.pair)
+}
+
+// regions sets r1 and r2: each begins behind the first consonant that follows a vowel.
+func (c *cutting) regions() {
+	c.r1 = c.syllable(0)
+	c.r2 = c.syllable(c.r1)
 }
 
 // syllable is where the first consonant behind a vowel ends, from an offset on.
-func (c *cutting) syllable(vowels string, from int) int {
-	at := strings.IndexAny(c.word[from:], vowels)
+func (c *cutting) syllable(from int) int {
+	rest := c.word[from:]
+	if c.pair != "" {
+		rest = strings.ReplaceAll(rest, c.pair, "yy")
+	}
+	at := strings.IndexAny(rest, c.vowels)
 	if at < 0 {
 		return len(c.word)
 	}
-	rest := strings.TrimLeft(c.word[from+at:], vowels)
+	rest = strings.TrimLeft(rest[at:], c.vowels)
 	_, n := utf8.DecodeRuneInString(rest)
 	return len(c.word) - len(rest) + n
+}
+
+// pattern compiles an expression with names of sets of letters in it.
+func pattern(expr string, sets ...string) *regexp.Regexp {
+	return regexp.MustCompile(strings.NewReplacer(sets...).Replace(expr))
 }
 
 // germanic has the regions of German, Norwegian and Swedish: the first begins behind three
 // letters or more.
 func germanic(word, vowels string) cutting {
-	c := cutting{word: word}
-	c.r1 = c.syllable(vowels, 0)
-	c.r2 = c.syllable(vowels, c.r1)
-	n := 0
-	for i := range word {
-		if n++; n == 4 {
-			c.r1 = max(c.r1, i)
-			return c
-		}
-	}
-	c.r1 = len(word)
+	c := cutting{word: word, vowels: vowels}
+	c.regions()
+	letters := []rune(word)
+	c.r1 = max(c.r1, len(string(letters[:min(3, len(letters))])))
 	return c
 }
 
 var (
 	english3Stems = map[string]string{"skis": "ski", "skies": "sky", "idly": "idl", "gently": "gentl", "ugly": "ugli", "early": "earli", "only": "onli",
 		"singly": "singl", "sky": "sky", "news": "news", "howe": "howe", "atlas": "atlas", "cosmos": "cosmos", "bias": "bias", "andes": "andes"}
-	english3Whole  = set("proceed proceedly exceed exceedly succeed succeedly inning outing canning herring earring evening")
 	english3Region = regexp.MustCompile(`^(gener|commun|arsen|past|univers|later|emerg|organ|inter)`)
 	english3Plural = regexp.MustCompile(`[aeiouy].+$`)
 	english3Dying  = regexp.MustCompile(`^[^aeiouy]y$`)
@@ -100,11 +151,11 @@ func english3(word string) string {
 			b[i] = 'Y'
 		}
 	}
-	c := cutting{word: string(b)}
+	c := cutting{word: string(b), vowels: vowels}
 	if c.r1 = len(english3Region.FindString(c.word)); c.r1 == 0 {
-		c.r1 = c.syllable(vowels, 0)
+		c.r1 = c.syllable(0)
 	}
-	c.r2 = c.syllable(vowels, c.r1)
+	c.r2 = c.syllable(c.r1)
 
 	switch c.cut(0, "sses:ss ied:i ies:i s us:us ss:ss") {
 	case "ied", "ies":
@@ -116,12 +167,9 @@ func english3(word string) string {
 			c.word += "s"
 		}
 	}
-	switch end := c.cut(0, "eed eedly ed edly ing ingly"); {
-	case end == "":
-	case english3Whole[c.word+end], strings.HasPrefix(end, "eed") && len(c.word) < c.r1:
-		c.word += end
-	case strings.HasPrefix(end, "eed") && len(c.word) >= c.r1:
-		c.word += "ee"
+	switch end := c.cut(0, "ed edly ^| proc.eed:! exc.eed:! succ.eed:! proc.eedly:! exc.eedly:! succ.eedly:! 1| eed:ee eedly:ee "+
+		"^| inn.ing:! out.ing:! cann.ing:! herr.ing:! earr.ing:! even.ing:! | ing ingly"); {
+	case end == "", strings.HasPrefix(end, "eed"):
 	case end == "ing" && english3Dying.MatchString(c.word):
 		c.word = strings.TrimSuffix(c.word, "y") + "ie"
 	case !strings.ContainsAny(c.word, vowels):
@@ -152,7 +200,6 @@ func english3(word string) string {
 var (
 	german3Spelling = strings.NewReplacer("ß", "ss", "ae", "ä", "oe", "ö", "ue", "ü", "qu", "qu")
 	german3Plain    = strings.NewReplacer("U", "u", "Y", "y", "ä", "a", "ö", "o", "ü", "u")
-	german3Et       = regexp.MustCompile(`(geordn|intern|plan|tick|tr)$`)
 )
 
 // german3 reads ae, oe and ue as umlauts; -in, -innen and -et are endings of it.
@@ -165,26 +212,13 @@ func german3(word string) string {
 		}
 	}
 	c := germanic(german3Spelling.Replace(string(r)), vowels)
-	switch c.cut(c.r1, "em ern er erin erinnen e en es bdfghklmnrt|s ln:l lns:l") {
-	case "em":
-		if strings.HasSuffix(c.word, "syst") {
-			c.word += "em"
-		}
-	case "e", "en", "es":
-		c.cut(0, "niss:nis")
-	}
-	if end := c.cut(c.r1, "en er est bdfghklmnt|st dfgklmnrstUzä|et"); end == "st" && utf8.RuneCountInString(c.word) < 4 || end == "et" && german3Et.MatchString(c.word) {
+	c.cut(c.r1, "syst.em:! em ern er erin erinnen niss.e:nis e niss.en:nis en niss.es:nis es bdfghklmnrt|s ln:l lns:l")
+	if end := c.cut(c.r1, "en er est bdfghklmnt|st geordn.et:! intern.et:! plan.et:! tick.et:! tr.et:! dfgklmnrstUzä|et"); end == "st" && utf8.RuneCountInString(c.word) < 4 {
 		c.word += end
 	}
-	switch end := c.cut(c.r2, "end ung ig ik isch lich heit keit"); end {
+	switch c.cut(c.r2, "end ung e.ig:! ig e.ik:! ik e.isch:! isch lich heit keit") {
 	case "end", "ung":
-		if !strings.HasSuffix(c.word, "eig") {
-			c.cut(c.r2, "ig")
-		}
-	case "ig", "ik", "isch":
-		if strings.HasSuffix(c.word, "e") {
-			c.word += end
-		}
+		c.cut(c.r2, "e.ig:! ig")
 	case "lich", "heit":
 		c.cut(c.r1, "er en")
 	case "keit":
@@ -193,24 +227,12 @@ func german3(word string) string {
 	return german3Plain.Replace(c.word)
 }
 
-var norwegian3S = regexp.MustCompile(`([bcdfghjlmnoptvyz]|[^e]r|[^aeêioòóôuyæåø]k)$`)
-
 func norwegian3(word string) string {
 	c := germanic(word, "aeêioòóôuyæåø")
 	c.limit = c.r1
-	switch end := c.cut(0, "a e ede ande ende ane ene hetene en heten ar er heter as es edes endes enes hetenes ens hetens ers ets et het ast s erte:er ert:er"); end {
-	case "ers":
-		before := cutting{word: c.word}
-		switch before.cut(0, "amm ast ind kap kk lt nk omm pp v øst giv hav skap") {
-		case "", "giv", "hav", "skap":
-		default:
-			c.word += end
-		}
-	case "s":
-		if !norwegian3S.MatchString(c.word) {
-			c.word += end
-		}
-	}
+	c.cut(0, "a e ede ande ende ane ene hetene en heten ar er heter as es edes endes enes hetenes ens hetens ets et het ast erte:er ert:er "+
+		"giv.ers:giv hav.ers:hav skap.ers:skap amm.ers:! ast.ers:! ind.ers:! kap.ers:! kk.ers:! lt.ers:! nk.ers:! omm.ers:! pp.ers:! v.ers:! øst.ers:! ers "+
+		"bcdfghjlmnoptvyz|s er.s:! r.s:r C|k.s:k")
 	c.cut(0, "dt:d vt:v")
 	c.cut(0, "leg eleg ig eig lig elig els lov elov slov hetslov")
 	return c.word
@@ -226,7 +248,7 @@ func swedish3(word string) string {
 	c.limit = c.r1
 	neuter := func(stem string) bool { return swedish3Et.MatchString(stem) && !swedish3Part.MatchString(stem) }
 	switch end := c.cut(0, "a arna erna heterna orna ad e ade ande arne are aste en anden aren heten ern ar er heter or as arnas ernas ornas es ades andes ens "+
-		"arens hetens erns at andet het ast s et"); end {
+		"arens hetens erns at andet het ast bcdfghjklmnoprtvy|s et"); end {
 	case "et":
 		if !neuter(c.word) {
 			c.word += end
@@ -234,13 +256,191 @@ func swedish3(word string) string {
 	case "s":
 		if stem, ok := strings.CutSuffix(c.word, "et"); ok && neuter(stem) {
 			c.word = stem
-		} else if last := c.word[len(c.word)-1:]; !strings.ContainsAny(last, "bcdfghjklmnoprtvy") {
-			c.word += end
 		}
 	}
 	c.cut(0, "dd:d gd:g nn:n dt:d gt:g kt:k tt:t")
 	c.cut(0, "lig ig els iklnprtuv|öst:ös fullt:full")
 	return c.word
+}
+
+// danish3 is the older stemmer, which undoubles other consonants, too: they are made to differ.
+// It shortens words, and changes nothing else of them.
+func danish3(word string) string {
+	r := []rune(word)
+	for i := 1; i < len(r); i++ {
+		if r[i] == r[i-1] && !strings.ContainsRune("bdfgklmnprstaeiouyæåø", r[i]) {
+			r[i-1] = 'A' + rune(i%2)
+		}
+	}
+	stem := snowball(danish.Stem)(string(r))
+	return string([]rune(word)[:utf8.RuneCountInString(stem)])
+}
+
+const dutch3A, dutch3E, dutch3V = "aäáàâiïíìîoöóòôuüúùû", "eëéèê", dutch3A + dutch3E + "y"
+
+var (
+	dutch3Body  = pattern(`[V][^V]`, "V", dutch3V)
+	dutch3Kept  = regexp.MustCompile(`^(eft|val([^i]|$)|vaa|vare)`)
+	dutch3Plain = strings.NewReplacer("ë", "e", "ï", "i")
+	dutch3Long  = pattern(`(?:(^|[^AE])([aäáàâoöóòôuüúùû])|((?:^|^[^AE]|[^A][^A]|(?:^|[AE])[A][^A])[^AE]|^)([eéèê]))([^AEywx])$`, "A", dutch3A, "E", dutch3E)
+	dutch3Dots  = pattern(`[ei]ë[^AEywx]$`, "A", dutch3A, "E", dutch3E)
+	dutch3Dot   = strings.NewReplacer("eë", "eëe", "ië", "iee")
+)
+
+// dutch3 is Kraaij and Pohlmann's stemmer.
+func dutch3(word string) string {
+	c := cutting{word: word, vowels: dutch3V, pair: "ij"}
+	c.regions()
+	stemmed := false
+	step := func(rules string) bool { // whose replacements that end with + have a long vowel
+		if c.cut(0, rules) == "" {
+			return false
+		}
+		stemmed = true
+		if stem, ok := strings.CutSuffix(c.word, "+"); ok {
+			c.word = dutch3Dots.ReplaceAllStringFunc(dutch3Long.ReplaceAllString(stem, "$1$2$2$3$4$4$5"), dutch3Dot.Replace)
+		}
+		return true
+	}
+	step("1|t.s:! 1C|s 1|ies:ie 1C|ar.es:ar+ 1C|er.es:er 1C|es:e 1|és:é 1V|aus:au 1|hed.en:heid nd.en:nd 1C|d.en V|i.en:i V|j.en:j 1C|en:+ nde:nd")
+	step("rnt.je:rn 1C|et.je 1X|t.je ink.je:ing mp.je:m 1C|je 1| ge:g lijke:lijk ische:isch te:t se:s re:r le:l+ 1C| de ene:en+ ieve:ief")
+	step("rder:r ild.ing:ilder ild.isme:ilder ild.erij:ilder 1| atie:eer iteit:+ heid sel ster ing:+ isme:+ erij:+ 1C| arij:aar tst:t dst:d 2| fie:f+ gie:g+")
+	if !step("1| ioneel:ie atief:eer baar tant:teer lijker:lijk lijkst:lijk achtig achtiger achtigst 1V| naar:n laar:l raar:r 1C| eriger:+ erigst:+ erig:+ end:+") {
+		step("^| inn.iger:! inn.igst:! inn.ig:! 1C| iger:+ igst:+ ig:+")
+	}
+	ge := func(at, letter int) {
+		rest := c.word[at+2:]
+		if utf8.RuneCountInString(rest) < 3 || !dutch3Body.MatchString(strings.ReplaceAll(rest, "ij", "yy")) {
+			return
+		}
+		end := min(letter+2, len(rest))
+		c.word = c.word[:at] + rest[:letter] + dutch3Plain.Replace(rest[letter:end]) + rest[end:]
+		c.regions()
+		stemmed = true
+		c.cut(0, "1|n.d:! ^|in.d:inn 1C|d 1|h.t:! ^|en.t:! 1C|t")
+	}
+	if rest, ok := strings.CutPrefix(c.word, "ge"); ok && !dutch3Kept.MatchString(rest) {
+		ge(0, len(rest)-len(strings.TrimPrefix(rest, "vali")))
+	}
+	_, n := utf8.DecodeRuneInString(c.word)
+	if at := strings.Index(c.word[n:], "ge"); at >= 0 {
+		ge(n+at, 0)
+	}
+	if step("kt:k ft:f pt:p"); stemmed {
+		c.cut(0, "^|i.nn:! bb:b cc:c dd:d ff:f gg:g hh:h jj:j kk:k ll:l mm:m nn:n pp:p qq:q rr:r ss:s tt:t vv:v ww:w xx:x zz:z v:f z:s")
+	}
+	return c.word
+}
+
+func finnish3(word string) string {
+	const consonants = "bcdfghjklmnpqrstvwxz"
+	c := cutting{word: word, vowels: "aeiouyäö"}
+	c.regions()
+	c.limit = c.r1
+	c.cut(0, "2|sti aeiouyäönt| kin kaan kään ko kö han hän pa pä")
+	c.cut(0, "k.si:! si kse.ni:ksi ni nsa nsä mme nne ta.an:ta ssa.an:ssa sta.an:sta lla.an:lla lta.an:lta na.an:na "+
+		"tä.än:tä ssä.än:ssä stä.än:stä llä.än:llä ltä.än:ltä nä.än:nä lle.en:lle ine.en:ine")
+	end := c.cut(0, "ahan:a ehen:e ihin:i ohon:o uhun:u ähän:ä öhön:ö øhön:ø aaseen:aa eeseen:ee iiseen:ii ooseen:oo uuseen:uu ääseen:ää ööseen:öö aisiin:ai eisiin:ei "+
+		"iisiin:ii oisiin:oi uisiin:ui äisiin:äi öisiin:öi aiden:ai eiden:ei iiden:ii oiden:oi uiden:ui äiden:äi öiden:öi aitten:ai eitten:ei iitten:ii "+
+		"oitten:oi uitten:ui äitten:äi öitten:öi aa.n:a ee.n:e ii.n:i oo.n:o uu.n:u ää.n:ä öö.n:ö ie.n:i n e|tta e|ttä ta tä ssa ssä sta stä lla llä lta ltä "+
+		"lle na nä ksi ine "+
+		consonants+"| a.a:a e.a:e i.a:i o.a:o u.a:u y.a:y ä.a:ä ö.a:ö a.ä:a e.ä:e i.ä:i o.ä:o u.ä:u y.ä:y ä.ä:ä ö.ä:ö")
+	c.limit = c.r2
+	c.cut(0, "po.mpi:! mpi po.mpa:! mpa po.mpä:! mpä po.mmi:! mmi po.mma:! mma po.mmä:! mmä impi impa impä immi imma immä eja ejä")
+	if c.limit = c.r1; end != "" {
+		c.cut(0, "i j")
+	} else if c.cut(c.r1+1, "V|t") != "" {
+		c.limit = c.r2
+		c.cut(0, "po.mma:! mma imma")
+		c.limit = c.r1
+	}
+	c.cut(0, "aa:a ee:e ii:i oo:o uu:u ää:ä öö:ö")
+	c.cut(c.r1+1, consonants+"| a ä e i")
+	c.cut(c.r1+1, "ou|j")
+	c.cut(c.r1+1, "j|o")
+	i := strings.LastIndexFunc(c.word, func(r rune) bool { return !strings.ContainsRune(c.vowels, r) })
+	if i > 0 && len(c.word) >= c.r1 && c.word[i-1] == c.word[i] && strings.IndexByte(consonants, c.word[i]) >= 0 {
+		c.word = c.word[:i] + c.word[i+1:]
+	}
+	return c.word
+}
+
+const french3V = "aeiouyâàëéêèïîôûù"
+
+var (
+	french3Marks = strings.NewReplacer("ë", "He", "ï", "Hi")
+	french3Verbs = pattern(`^([V][V].|par|col|tap|ni[V]|.[^V]*[V])`, "V", french3V)
+	french3Ais   = regexp.MustCompile(`(^.al|auv|épl)$`)
+	french3E     = pattern(`[éè]([^V]+)$`, "V", french3V)
+	french3Plain = strings.NewReplacer("He", "ë", "Hi", "ï", "H", "", "I", "i", "U", "u", "Y", "y")
+)
+
+func french3(word string) string {
+	r := []rune(word)
+	vowel := func(i int) bool { return i < len(r) && strings.ContainsRune(french3V, r[i]) }
+	for i := range len(r) - 1 {
+		if next := r[i+1]; vowel(i) && (next == 'y' || (next == 'u' || next == 'i') && vowel(i+2)) || r[i] == 'q' && next == 'u' {
+			r[i+1] = unicode.ToUpper(next)
+		}
+		if r[i] == 'y' && vowel(i+1) {
+			r[i] = 'Y'
+		}
+	}
+	c := cutting{word: french3Marks.Replace(string(r)), vowels: french3V}
+	if c.rv = len(french3Verbs.FindString(c.word)); c.rv == 0 {
+		c.rv = len(c.word)
+	}
+	c.regions()
+	if c.french() {
+		c.cut(0, "Y:i ç:c")
+	} else {
+		c.cut(0, "Hi.s:Hi a.s:! i.s:! o.s:! u.s:! è.s:! s.s:! s")
+		c.limit = c.rv
+		c.cut(0, "2st|ion ier:i ière:i Ier:i Ière:i e")
+		c.limit = 0
+	}
+	c.cut(0, "enn:en onn:on ett:et ell:el eill:eil")
+	return french3Plain.Replace(french3E.ReplaceAllString(c.word, "e$1"))
+}
+
+// french is whether it cut an ending, other than those that french3 tries without.
+func (c *cutting) french() bool {
+	const icate = "2|ic ic:iqU"
+	switch c.cut(0, "bhjlnp|oux:ou eaux:eau 1|aux:al 1C| issement issements 3| ement ements amment:ant emment:ent 4V| ment ments "+
+		"2| ance iqUe isme able iste eux ances iqUes ismes ables istes atrice ateur ation atrices ateurs ations logie:log logies:log "+
+		"usion:u ution:u usions:u utions:u ence:ent ences:ent ité ités if ive ifs ives euse 1|euse:eux euses 1|euses:eux") {
+	case "atrice", "ateur", "ation", "atrices", "ateurs", "ations":
+		c.cut(0, icate)
+	case "ement", "ements":
+		if c.cut(0, "2| iv eus 1|eus:eux abl iqU 3|ièr:i 3|Ièr:i") == "iv" {
+			c.cut(c.r2, "at")
+		}
+	case "ité", "ités":
+		c.cut(0, "2|abil abil:abl 2|iv "+icate)
+	case "if", "ive", "ifs", "ives":
+		if c.cut(c.r2, "at") != "" {
+			c.cut(0, icate)
+		}
+	case "", "amment", "emment", "ment", "ments":
+		c.limit = c.rv
+		defer func() { c.limit = 0 }()
+		c.vowels += "H"
+		if c.cut(0, "4C| îmes ît îtes i ie ies ir ira irai iraIent irais irait iras irent irez iriez irions irons iront is issaIent issais issait "+
+			"issant issante issantes issants isse issent isses issez issiez issions issons it") != "" {
+			return true
+		}
+		end := c.cut(0, "2|ions eais é ée ées és èrent er era erai eraIent erais erait eras erez eriez erions erons eront ez iez "+
+			"âmes ât âtes a ai aIent ait ant ante antes ants as asse assent asses assiez assions ais aise aises")
+		switch {
+		case strings.HasPrefix(end, "ais") && french3Ais.MatchString(c.word):
+			c.word += end
+			return false
+		case strings.HasPrefix(end, "a") && !strings.HasPrefix(end, "ais"), strings.HasPrefix(end, "â"):
+			c.cut(0, "e")
+		}
+		return end != ""
+	}
+	return true
 }
 
 // italian3 is the older stemmer, but for divano, whose ending is -o.

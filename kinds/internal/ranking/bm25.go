@@ -61,10 +61,10 @@ rank_bm25's examples. Equal scores are ordered by document number; a document wi
 a word of the query, or with score 0, is not listed. Ties are broken in the written
 scores, so that trec_eval keeps this order.
 Stemmers are Snowball's before version 3, as in PyStemmer 2.2 (but for Finnish, French and
-Russian, where they are those before version 2), and by PyStemmer 3.1's rules english3,
-german3, italian3, norwegian3, russian3, spanish3, swedish3 and dutch_porter, its name for
-what dutch is here. Its porter and portuguese are the same; its danish, dutch, finnish and
-french are not here.
+Russian, where they are those before version 2), and by PyStemmer 3.1's rules danish3,
+dutch3, english3, finnish3, french3, german3, italian3, norwegian3, russian3, spanish3,
+swedish3 and dutch_porter, its name for what dutch is here. Its porter and portuguese are
+the same.
 Cost: one pass over the texts, a minute a gigabyte on one core; a query takes the pairs
 of its words with documents, and fewer where depth is small. Memory is 5 bytes a pair of
 a document and a word that it has, 10 while they are sorted, 20 a document, the words,

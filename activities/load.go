@@ -10,6 +10,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/runs"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -150,10 +151,7 @@ const originsRead = 500
 // hitsFrom says which runs made the first hits, for people: nil if that cannot be read.
 func (a *Activities) hitsFrom(ctx context.Context, p *plan.Plan, hits []workflows.DoneStep) (from []workflows.HitsFrom) {
 	hits = hits[:min(originsRead, len(hits))]
-	keys := make([]artifacts.Digest, len(hits))
-	for i, h := range hits {
-		keys[i] = h.Key
-	}
+	keys := lists.Map(hits, func(h workflows.DoneStep) artifacts.Digest { return h.Key })
 	found, err := artifacts.LookupMany(ctx, a.Store, keys)
 	if err != nil {
 		return nil

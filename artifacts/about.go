@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // aboutFormat is the form of the record "about/<hex key>", which lists the records about a
@@ -45,7 +47,7 @@ const listEach = 16
 
 // aboutOf lists the records about keys.
 func aboutOf(ctx context.Context, records RecordReader, keys []Digest) (map[Digest][]string, error) {
-	wanted := setOf(keys)
+	wanted := lists.Set(keys)
 	found := map[Digest][]string{}
 	for _, k := range kinds {
 		if !k.listed {

@@ -80,11 +80,3 @@ func (d *Digest) UnmarshalText(b []byte) error {
 	*d = v
 	return nil
 }
-
-func setOf(ds []Digest) map[Digest]bool {
-	set := make(map[Digest]bool, len(ds))
-	for _, d := range ds {
-		set[d] = true
-	}
-	return set
-}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // DefaultGrace is how long everything that was put is kept, named or not: the
@@ -283,13 +285,8 @@ func (c *contents) choose(g *Garbage, dead []dying, free int64) {
 
 // sweep deletes g: its records, in no set order, then its blobs.
 func sweep(ctx context.Context, s Store, g Garbage) error {
-	var names []string
-	for _, r := range g.Results {
-		names = append(names, ResultName(r.Key))
-	}
-	for _, r := range g.Records {
-		names = append(names, r.Name)
-	}
+	names := lists.Map(g.Results, func(r DeadResult) string { return ResultName(r.Key) })
+	names = append(names, lists.Map(g.Records, func(r RecordInfo) string { return r.Name })...)
 	if err := each(ctx, len(names), parallel, func(ctx context.Context, i int) error { return s.Records.Delete(ctx, names[i]) }); err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"sync"
 
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/signature"
 )
 
@@ -96,12 +97,7 @@ func LocalOf(b BlobReader) (Local, bool) {
 }
 
 // Others says what is known of each of the others, in their order.
-func (w *Resolver) Others() (all []OtherState) {
-	for _, t := range w.others() {
-		all = append(all, t.state())
-	}
-	return all
-}
+func (w *Resolver) Others() (all []OtherState) { return lists.Map(w.others(), (*tier).state) }
 
 func (w *Resolver) others() []*tier { return w.tiers[1:] }
 
@@ -154,7 +150,7 @@ func markLost(ctx context.Context, blobs BlobReader, entries []Entry) error {
 	if err != nil {
 		return fmt.Errorf("look for blobs: %w", err)
 	}
-	gone := setOf(missing)
+	gone := lists.Set(missing)
 	for i, e := range entries {
 		for _, l := range e.whole().blobs() {
 			if gone[l.Digest] {
@@ -363,10 +359,7 @@ func (w *Resolver) fill(ctx context.Context, keys []Digest, entries []Entry) err
 	}
 	todo := asked
 	for _, t := range w.others() {
-		some := make([]Digest, len(todo))
-		for n, i := range todo {
-			some[n] = keys[i]
-		}
+		some := lists.Map(todo, func(i int) Digest { return keys[i] })
 		found, err := w.look(ctx, t, some)
 		if err != nil {
 			return err

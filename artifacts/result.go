@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/values"
 )
 
@@ -213,11 +214,8 @@ func (r *Result) blobs() (all []Lost) {
 }
 
 // needs are the digests of blobs.
-func (r *Result) needs() (all []Digest) {
-	for _, b := range r.blobs() {
-		all = append(all, b.Digest)
-	}
-	return all
+func (r *Result) needs() []Digest {
+	return lists.Map(r.blobs(), func(l Lost) Digest { return l.Digest })
 }
 
 // OutputsDigest is a digest over the names, types and contents of r's outputs:

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/readers"
 )
 
@@ -101,7 +102,7 @@ func (t *Transfer) wouldSend(ctx context.Context, missing []Digest, ds map[Diges
 	if err != nil {
 		return err
 	}
-	away := setOf(gone)
+	away := lists.Set(gone)
 	t.note(func(done *Transferred) {
 		if t.seen == nil {
 			t.seen = map[Digest]bool{}

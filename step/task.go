@@ -139,12 +139,7 @@ func (t Task) bindTree(tree map[string]any, find func(Ref) (artifacts.Artifact, 
 // mayRefer is false only of tasks without a Ref: its field is there by its name, or
 // with one of the four characters as an escape.
 func (t Task) mayRefer() bool {
-	for _, s := range []string{refField, `\u0024`, `\u0072`, `\u0065`, `\u0066`} {
-		if bytes.Contains(t.Config, []byte(s)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{refField, `\u0024`, `\u0072`, `\u0065`, `\u0066`}, func(s string) bool { return bytes.Contains(t.Config, []byte(s)) })
 }
 
 // BindChecks returns the task with what its checks compare with in the results of other

@@ -18,6 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/words"
 )
 
@@ -142,10 +143,7 @@ func (a *app) renderedIn(ctx context.Context, store *artifacts.Resolver, name st
 		return nil, err
 	}
 	steps := slices.DeleteFunc(run.Steps, func(s runs.Step) bool { return !address.Of(s.Address).IsRendered() || s.Key.IsZero() })
-	var keys []artifacts.Digest
-	for _, s := range steps {
-		keys = append(keys, s.Key)
-	}
+	keys := lists.Map(steps, func(s runs.Step) artifacts.Digest { return s.Key })
 	entries, err := artifacts.Inspect(ctx, store, keys)
 	if err != nil {
 		return nil, err

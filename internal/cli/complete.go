@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"go.temporal.io/api/workflow/v1"
 
 	"github.com/redsi/redsi/internal/paper/report"
 	"github.com/redsi/redsi/internal/pipeline"
@@ -23,6 +24,7 @@ import (
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/drive"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -214,17 +216,11 @@ func (a *app) cellNames(ctx context.Context, begun string) (names []string) {
 	if err != nil {
 		return nil
 	}
-	for _, c := range l.Cells {
-		names = append(names, c.Name+"\t"+c.Text)
-	}
-	return names
+	return lists.Map(l.Cells, func(c report.CellName) string { return c.Name + "\t" + c.Text })
 }
 
-func (a *app) kindNames(context.Context, string) (names []string) {
-	for _, k := range reference.Kinds(a.Registry) {
-		names = append(names, k.Name)
-	}
-	return names
+func (a *app) kindNames(context.Context, string) []string {
+	return lists.Map(reference.Kinds(a.Registry), func(k reference.Kind) string { return k.Name })
 }
 
 // runNames lists the runs that the store remembers, newest first.
@@ -242,7 +238,7 @@ func (a *app) runNames(ctx context.Context, _ string) []string {
 }
 
 // openNames lists the open runs.
-func (a *app) openNames(ctx context.Context, _ string) (names []string) {
+func (a *app) openNames(ctx context.Context, _ string) []string {
 	f := a.cmd.Flags()
 	o := drive.Cluster{Address: f.Lookup("temporal-address").Value.String(), Namespace: f.Lookup("temporal-namespace").Value.String(),
 		Profile: f.Lookup("temporal-profile").Value.String(), PayloadKey: f.Lookup("payload-key").Value.String()}
@@ -255,10 +251,7 @@ func (a *app) openNames(ctx context.Context, _ string) (names []string) {
 	if err != nil {
 		return nil
 	}
-	for _, w := range open {
-		names = append(names, drive.RunOf(w.Execution.WorkflowId))
-	}
-	return names
+	return lists.Map(open, func(w *workflow.WorkflowExecutionInfo) string { return drive.RunOf(w.Execution.WorkflowId) })
 }
 
 // variableNames lists the declared variables of a pipeline, which need not have values.

@@ -15,6 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/stores/hashed"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/words"
 )
 
@@ -25,13 +26,8 @@ const watchEvery = time.Second
 type stamps map[string]hashed.Stamp
 
 // changed are the files that are otherwise than in old.
-func (s stamps) changed(old stamps) (files []string) {
-	for _, f := range slices.Sorted(maps.Keys(s)) {
-		if s[f] != old[f] {
-			files = append(files, f)
-		}
-	}
-	return files
+func (s stamps) changed(old stamps) []string {
+	return lists.Filter(slices.Sorted(maps.Keys(s)), func(f string) bool { return s[f] != old[f] })
 }
 
 // watch runs again whenever a file has changed that the pipeline reads, until ctx ends. A run is

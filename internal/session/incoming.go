@@ -10,6 +10,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session/belief"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/signature"
 	"github.com/redsi/redsi/step"
 )
@@ -178,10 +179,7 @@ func (se *Session) countIncoming(ctx context.Context, own *artifacts.Resolver, v
 	if err != nil {
 		return err
 	}
-	gone := make(map[artifacts.Digest]bool, len(missing))
-	for _, d := range missing {
-		gone[d] = true
-	}
+	gone := lists.Set(missing)
 	for _, b := range blobs { // one of several steps counts for the first of them in the plan
 		if gone[b.Digest] && !seen[b.Digest] {
 			seen[b.Digest] = true

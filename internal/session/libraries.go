@@ -17,6 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session/journal"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
 )
@@ -158,7 +159,7 @@ func (se *Session) Differ(ctx context.Context, store *artifacts.Resolver) journa
 }
 
 // packages are the changes of an environment, or nil.
-func (se *Session) packages(ctx context.Context, store *artifacts.Resolver, c step.Change) (told []step.Change) {
+func (se *Session) packages(ctx context.Context, store *artifacts.Resolver, c step.Change) []step.Change {
 	at := "config.libraries."
 	switch {
 	case c.Path == "config.environment.packages":
@@ -171,10 +172,9 @@ func (se *Session) packages(ctx context.Context, store *artifacts.Resolver, c st
 	if !was || !is {
 		return nil
 	}
-	for _, d := range libraries.Compare(old, now) {
-		told = append(told, step.Change{Path: at + d.Name, Old: quotedOr(d.Old), New: quotedOr(d.New)})
-	}
-	return told
+	return lists.Map(libraries.Compare(old, now), func(d libraries.Difference) step.Change {
+		return step.Change{Path: at + d.Name, Old: quotedOr(d.Old), New: quotedOr(d.New)}
+	})
 }
 
 func quotedOr(text string) string {

@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
 )
@@ -189,11 +190,7 @@ func (e *unresolved) Unwrap() error { return e.error }
 func (se *Session) Resolve(ctx context.Context, pl *plan.Plan, src *lockfile.Sources, sources step.Sources, changed []string) error {
 	ctx, over := se.Reading(ctx, "planning")
 	defer over()
-	all := make([]int, len(pl.Steps))
-	for i := range all {
-		all[i] = i
-	}
-	return se.resolve(ctx, pl, all, src, sources, changed)
+	return se.resolve(ctx, pl, lists.Places(len(pl.Steps)), src, sources, changed)
 }
 
 // ResolveGrown is Resolve for some steps of a plan that has grown, with the lock file of the

@@ -19,6 +19,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/stores/open"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/shellwords"
 	"github.com/redsi/redsi/internal/system/signature"
 	"github.com/redsi/redsi/internal/system/words"
@@ -62,17 +63,9 @@ type OtherStores struct {
 
 // Addresses are those of other stores, in the order in which they are asked: from the command
 // line, the environment, the settings, the pipeline.
-func (se *Session) Addresses() (from []string) {
-	local := make([]string, len(se.Local.From))
-	for i, address := range se.Local.From {
-		local[i] = se.Local.Beside(address)
-	}
-	for _, address := range slices.Concat(se.Others.From, strings.Fields(os.Getenv("REDSI_FROM")), local, se.Results.From) {
-		if !slices.Contains(from, address) {
-			from = append(from, address)
-		}
-	}
-	return from
+func (se *Session) Addresses() []string {
+	local := lists.Map(se.Local.From, se.Local.Beside)
+	return lists.Unique(slices.Concat(se.Others.From, strings.Fields(os.Getenv("REDSI_FROM")), local, se.Results.From))
 }
 
 // Policy says which results are trusted. The user's own key signs what steps make, and is

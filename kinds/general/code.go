@@ -20,6 +20,7 @@ import (
 	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/internal/host/python"
 	"github.com/redsi/redsi/internal/host/script"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -246,11 +247,7 @@ func checkCode(c commandConfig) error {
 		}
 	}
 	own, _ := errors.AsType[step.Problems](checkCommand(c))
-	for _, p := range own {
-		if !strings.HasPrefix(p.Path, "argv") {
-			ps = append(ps, p)
-		}
-	}
+	ps = append(ps, lists.Filter(own, func(p step.Problem) bool { return !strings.HasPrefix(p.Path, "argv") })...)
 	for i, arg := range c.code.Arguments {
 		inout.Check(&ps, fmt.Sprintf("arguments[%d]", i), !strings.ContainsRune(arg, 0), "has a NUL byte, which cannot be passed to a program")
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/internal/host/libraries"
 	"github.com/redsi/redsi/internal/host/script"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
@@ -101,19 +102,12 @@ func environmentsOf(ctx context.Context, c commandConfig, find libraries.Lookup,
 	return list, missing, nil
 }
 
-func digestsOf(list []*libraries.Environment) (digests []string) {
-	for _, e := range list {
-		digests = append(digests, e.Digest.Hex())
-	}
-	return digests
+func digestsOf(list []*libraries.Environment) []string {
+	return lists.Map(list, func(e *libraries.Environment) string { return e.Digest.Hex() })
 }
 
 func sentence(list []*libraries.Environment) string {
-	var all []string
-	for _, e := range list {
-		all = append(all, e.String())
-	}
-	return strings.Join(all, ", and ")
+	return strings.Join(lists.Map(list, (*libraries.Environment).String), ", and ")
 }
 
 // keepLibraries makes sure that what is installed on this worker is what the key has, and

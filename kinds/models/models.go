@@ -3,6 +3,7 @@ package models
 import (
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/redsi/redsi/internal/host/compute"
 	"github.com/redsi/redsi/internal/host/rates"
@@ -22,11 +23,7 @@ import (
 
 // Kinds are all kinds of the paper, with the halves that compute.
 func Kinds() []step.Spec {
-	var halves []step.Half
-	for _, room := range [][]step.Half{collection.Halves, ids.Halves, model.Halves} {
-		halves = append(halves, room...)
-	}
-	return step.WithHalves(kinds.All(), halves...)
+	return step.WithHalves(kinds.All(), slices.Concat(collection.Halves, ids.Halves, model.Halves)...)
 }
 
 // Main answers redsi through the pipes that it has made, and ends when it does.

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -148,11 +149,10 @@ func checkBest(candidates int, field string) error {
 }
 
 // readsOfBest are the values that choose.
-func readsOfBest(dev map[string]step.Input, field string) (list []step.Read) {
-	for _, name := range slices.Sorted(maps.Keys(dev)) {
-		list = append(list, step.Read{Attr: "field", Input: dev[name], Path: field, Check: numberField})
-	}
-	return list
+func readsOfBest(dev map[string]step.Input, field string) []step.Read {
+	return lists.Map(slices.Sorted(maps.Keys(dev)), func(name string) step.Read {
+		return step.Read{Attr: "field", Input: dev[name], Path: field, Check: numberField}
+	})
 }
 
 // choose reads the candidates' values, and nothing else of them.

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/step"
 )
 
@@ -92,11 +93,10 @@ func (c figureConfig) reads() (list []step.Read) {
 }
 
 // reads are the values of the runs.
-func (c effectsConfig) reads() (list []step.Read) {
-	for _, r := range c.Runs {
-		list = append(list, step.Read{Attr: "field", Input: r.Report, Path: c.Field, Check: numberField})
-	}
-	return list
+func (c effectsConfig) reads() []step.Read {
+	return lists.Map(c.Runs, func(r effectsRun) step.Read {
+		return step.Read{Attr: "field", Input: r.Report, Path: c.Field, Check: numberField}
+	})
 }
 
 // cellField takes what a cell shows: a number, a text, or a mean with its deviation.

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"syscall"
 	"time"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // hold waits while a cause lasts: until the run has ended, or all of the time if it is
@@ -236,10 +238,7 @@ func twenty(r *round, _ choice) error {
 	if err := r.beside(3*recovery, nil); err != nil {
 		return err
 	}
-	var took []float64
-	for _, p := range r.runs {
-		took = append(took, p.ended.Sub(r.began).Seconds())
-	}
+	took := lists.Map(r.runs, func(p *program) float64 { return p.ended.Sub(r.began).Seconds() })
 	slices.Sort(took)
 	if last := took[len(took)-1] - took[len(took)/2]; last > r.slack(speechless).Seconds() {
 		r.violate("the last run ended %.1f s after the median one", last)

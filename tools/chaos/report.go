@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // logFile is the result file: a line of JSON for each round, of any number of calls.
@@ -73,11 +75,8 @@ func (l *logFile) add(r result) error {
 }
 
 // names are those of a round's faults.
-func (r *result) names() (all []string) {
-	for _, c := range r.Choices {
-		all = append(all, c.Fault)
-	}
-	return all
+func (r *result) names() []string {
+	return lists.Map(r.Choices, func(c choice) string { return c.Fault })
 }
 
 // table prints sums by fault as Markdown, and what went wrong with how to repeat it.

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // different is what no two runs have in common: ids of runs, durations, ports.
@@ -39,10 +41,7 @@ func Mismatch(shown, printed []string, varies *regexp.Regexp) (at int, got strin
 		}
 		patterns[i] = regexp.MustCompile("^" + strings.Join(parts, ".*") + "$")
 	}
-	masked := make([]string, len(printed))
-	for i, s := range printed {
-		masked[i] = mask(s, varies)
-	}
+	masked := lists.Map(printed, func(s string) string { return mask(s, varies) })
 	// after[i] are the numbers of printed lines that the first i lines shown can stand for.
 	after := map[int]bool{0: true}
 	for i := range shown {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/paper/render"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/tools/latex"
 )
 
@@ -269,10 +270,7 @@ func (r *result) heads(s *source, t latex.Table, ours *render.Table, first int) 
 			}
 		}
 	}
-	var theirs []string
-	for _, g := range t.Groups {
-		theirs = append(theirs, texWords(g.Title))
-	}
+	theirs := lists.Map(t.Groups, func(g latex.Group) string { return texWords(g.Title) })
 	if !slices.Equal(groups, theirs) {
 		r.problem("header groups: the paper has %q, the pipeline %q", theirs, groups)
 	}

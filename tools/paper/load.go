@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/kinds"
 )
 
@@ -139,23 +140,15 @@ func (b block) numbers() (es []render.Expectation) {
 }
 
 // texts are the expectations of one cell's text.
-func (b block) texts() (es []render.Expectation) {
-	for _, e := range b.Expect {
-		if e.Text != "" {
-			es = append(es, e)
-		}
-	}
-	return es
+func (b block) texts() []render.Expectation {
+	return lists.Filter(b.Expect, func(e render.Expectation) bool { return e.Text != "" })
 }
 
 // titled are the rows that are neither headings nor marks.
-func (b block) titled() (rows []row) {
-	for _, r := range b.Rows {
-		if r.Titles != nil || len(b.Stubs) == 0 && r.Section == "" && !r.Rule && !r.Space {
-			rows = append(rows, r)
-		}
-	}
-	return rows
+func (b block) titled() []row {
+	return lists.Filter(b.Rows, func(r row) bool {
+		return r.Titles != nil || len(b.Stubs) == 0 && r.Section == "" && !r.Rule && !r.Space
+	})
 }
 
 // printed is the table with the paper's numbers in its cells, finished as a run
@@ -166,10 +159,7 @@ func (b block) printed(rows []row) (*render.Table, error) {
 		f := render.Format{Style: cmp.Or(c.Format, "fixed"), Decimals: c.Decimals}
 		t.Columns = append(t.Columns, render.Column{ID: c.ID, Title: c.Title, Groups: c.Groups, Best: c.Best, Format: f})
 	}
-	expected := map[string]render.Expectation{}
-	for _, e := range append(b.numbers(), b.texts()...) {
-		expected[e.Cell] = e
-	}
+	expected := lists.By(append(b.numbers(), b.texts()...), func(e render.Expectation) string { return e.Cell })
 	for _, r := range rows {
 		cells := map[string]render.Cell{}
 		for _, c := range b.Columns {

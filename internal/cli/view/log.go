@@ -5,6 +5,7 @@ import (
 	"log/slog"
 
 	"github.com/redsi/redsi/internal/system/escape"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Log is a handler that passes records on to another one without control characters: messages
@@ -25,19 +26,11 @@ func (h logHandler) Handle(ctx context.Context, r slog.Record) error {
 }
 
 func (h logHandler) WithAttrs(as []slog.Attr) slog.Handler {
-	return logHandler{h.to.WithAttrs(attrs(as))}
+	return logHandler{h.to.WithAttrs(lists.Map(as, attr))}
 }
 
 func (h logHandler) WithGroup(name string) slog.Handler {
 	return logHandler{h.to.WithGroup(escape.Line(name))}
-}
-
-func attrs(as []slog.Attr) []slog.Attr {
-	out := make([]slog.Attr, len(as))
-	for i, a := range as {
-		out[i] = attr(a)
-	}
-	return out
 }
 
 func attr(a slog.Attr) slog.Attr {
@@ -46,7 +39,7 @@ func attr(a slog.Attr) slog.Attr {
 	case slog.KindString, slog.KindAny: // an error, mostly
 		v = slog.StringValue(escape.Text(v.String()))
 	case slog.KindGroup:
-		v = slog.GroupValue(attrs(v.Group())...)
+		v = slog.GroupValue(lists.Map(v.Group(), attr)...)
 	}
 	return slog.Attr{Key: escape.Line(a.Key), Value: v}
 }

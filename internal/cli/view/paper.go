@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/paper/prose"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Paper prints the findings of a check of a paper, errors first. The numbers of a hand-typed
@@ -46,10 +47,7 @@ func Paper(w io.Writer, r *prose.Result, each bool) {
 		Printf(w, "%s  %s is typed by hand: %d of %s are its cells; redsi report --latex writes %s\n", t.Place, t.Address, t.Cells, Count(t.Numbers, "number"), t.File)
 	}
 	if len(r.Absent) > 0 {
-		var names []string
-		for _, t := range r.Absent {
-			names = append(names, t.Address)
-		}
+		names := lists.Map(r.Absent, func(t prose.Absent) string { return t.Address })
 		Printf(w, "not in the paper: %s\n", strings.Join(names, ", "))
 	}
 	Printf(w, "%s, %s; %s of \\redsi, %d of them unknown, %d changed; of %s typed by hand %d are a cell's, %d no longer, %d say too little\n",

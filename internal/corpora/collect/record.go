@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/values"
 	"github.com/redsi/redsi/internal/system/words"
 )
@@ -78,11 +79,7 @@ var columnsOf = map[Role][]column{
 
 // FieldNames are the names that Reading.Fields may map in files of a role.
 func FieldNames(role Role) []string {
-	var names []string
-	for _, c := range columnsOf[role] {
-		names = append(names, c.name)
-	}
-	return names
+	return lists.Map(columnsOf[role], func(c column) string { return c.name })
 }
 
 // schema is the columns of a role with the names that a reading looks for.

@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/corpora/trec"
 	"github.com/redsi/redsi/internal/corpora/unpack"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/words"
 )
 
@@ -63,11 +64,7 @@ func (s schema) names(field string) bool {
 
 // named pairs columns that were given by the names of the role, not of files.
 func (s schema) named(columns []string) []int {
-	places := make([]int, len(s))
-	for i, c := range s {
-		places[i] = slices.Index(columns, c.name)
-	}
-	return places
+	return lists.Map(s, func(c column) int { return slices.Index(columns, c.name) })
 }
 
 // tabular is a table of any separator, once its lines are cut into fields.

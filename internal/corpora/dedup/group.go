@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Grouper groups a stream of headers under any number of operators in one pass.
@@ -180,9 +181,5 @@ func (g *Grouper) better(p *group, doc int32, isNew bool, n int32, h *nq.Header)
 // Groupings returns the result, one per operator in the order they were given.
 // No record may be added after it.
 func (g *Grouper) Groupings() []*Grouping {
-	out := make([]*Grouping, len(g.groups))
-	for i, p := range g.groups {
-		out[i] = p.Grouping
-	}
-	return out
+	return lists.Map(g.groups, func(p *group) *Grouping { return p.Grouping })
 }

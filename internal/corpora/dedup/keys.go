@@ -7,6 +7,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/corpora/pytext"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Family is the part of the record that a key is derived from, in the words of
@@ -92,11 +93,7 @@ var keys = []Key{
 
 // Names returns the names of all operators.
 func Names() []string {
-	names := make([]string, len(keys))
-	for i := range keys {
-		names[i] = keys[i].Name
-	}
-	return names
+	return lists.Map(keys, func(k Key) string { return k.Name })
 }
 
 // Lookup returns the operator of that name.

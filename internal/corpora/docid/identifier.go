@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Identifier is the name that a model generates for a document.
@@ -74,11 +76,7 @@ func (s *Set) Check() error {
 
 // Sequences returns the token sequences in document order.
 func (s *Set) Sequences() [][]int32 {
-	out := make([][]int32, len(s.Identifiers))
-	for i, id := range s.Identifiers {
-		out[i] = id.Tokens
-	}
-	return out
+	return lists.Map(s.Identifiers, func(id Identifier) []int32 { return id.Tokens })
 }
 
 // TokenRange returns the lowest token that begins an identifier and the highest of any:

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Keywords weighs the words of a collection's documents as BM25 does, in Lucene's form. First
@@ -62,9 +64,5 @@ func (k *Keywords) Of(words []string, n int) []string {
 		all[i].weight = math.Log1p((float64(k.n)-df+0.5)/(df+0.5)) * tf / (tf + norm)
 	}
 	slices.SortStableFunc(all, func(a, b word) int { return cmp.Compare(b.weight, a.weight) })
-	out := make([]string, 0, n)
-	for _, w := range all[:min(n, len(all))] {
-		out = append(out, w.text)
-	}
-	return out
+	return lists.Map(all[:min(n, len(all))], func(w word) string { return w.text })
 }

@@ -3,6 +3,8 @@ package docid
 import (
 	"fmt"
 	"strconv"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Naive gives every document another number of {0, …, budget-1}, as a decimal
@@ -16,9 +18,6 @@ func Naive(documents []string, budget, seed uint64, generator Generator, encode 
 	if err != nil {
 		return nil, fmt.Errorf("naive identifiers: %w", err)
 	}
-	texts := make([]string, len(documents))
-	for i, n := range numbers {
-		texts[i] = strconv.FormatUint(n, 10)
-	}
+	texts := lists.Map(numbers, func(n uint64) string { return strconv.FormatUint(n, 10) })
 	return newSet(KindNaive, documents, texts, encode)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/docid/kmeans"
 	"github.com/redsi/redsi/internal/corpora/npy"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // FirstResidualToken is the first token that the embedding of a T5 checkpoint has no row for.
@@ -120,10 +121,4 @@ func quantize(ctx context.Context, vectors npy.Matrix, o ResidualOptions) ([][]i
 }
 
 // spell writes codes as "3-0-141".
-func spell(codes []int) string {
-	words := make([]string, len(codes))
-	for i, c := range codes {
-		words[i] = strconv.Itoa(c)
-	}
-	return strings.Join(words, "-")
-}
+func spell(codes []int) string { return strings.Join(lists.Map(codes, strconv.Itoa), "-") }

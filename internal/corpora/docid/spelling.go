@@ -1,6 +1,9 @@
 package docid
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Speller is what identifiers that are words need of the model's tokenizer.
 type Speller interface {
@@ -26,13 +29,7 @@ func (s *speller) pieces(text string) []int32 {
 	if plain := s.text(tokens); plain != text { // normalized, or without what has no token
 		tokens = s.Pieces(plain)
 	}
-	kept := tokens[:0]
-	for _, t := range tokens {
-		if !s.isSpecial(t) {
-			kept = append(kept, t)
-		}
-	}
-	return kept
+	return slices.DeleteFunc(tokens, s.isSpecial)
 }
 
 // text is what tokens spell, without white space around it.

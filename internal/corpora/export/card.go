@@ -14,6 +14,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/corpora/nq320k"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Card is what a dataset card says beyond the Summary of an export.
@@ -304,10 +305,7 @@ func loading(b *bytes.Buffer, s Summary) {
 		lines = append(lines, fmt.Sprintf("%s = load_dataset(%q, %q)", strings.ReplaceAll(c.name, "-", "_"), ".", c.name))
 	}
 	if r := s.released(); r != nil && !slices.ContainsFunc(configs, func(c config) bool { return c.name == s.Variant.Config() }) {
-		var files []string
-		for _, p := range r {
-			files = append(files, fmt.Sprintf("%q: %q", p.split, p.path))
-		}
+		files := lists.Map(r, func(p part) string { return fmt.Sprintf("%q: %q", p.split, p.path) })
 		lines = append(lines, fmt.Sprintf("released_layout = load_dataset(\"json\", data_files={%s})", strings.Join(files, ", ")))
 	}
 	if len(lines) > 0 {

@@ -15,6 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/corpora/nq320k"
 	"github.com/redsi/redsi/internal/corpora/trec"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // IDs says how documents, and queries with names, are named in an export.
@@ -138,15 +139,7 @@ func ExamplesOf(queries io.Reader) (func(doc int32) []int64, error) {
 		split[q.Doc] = append(split[q.Doc], q.ExampleID)
 		return nil
 	})
-	return func(doc int32) []int64 {
-		var all []int64
-		for _, id := range slices.Concat(dev[doc], train[doc]) {
-			if !slices.Contains(all, id) {
-				all = append(all, id)
-			}
-		}
-		return all
-	}, err
+	return func(doc int32) []int64 { return lists.Unique(slices.Concat(dev[doc], train[doc])) }, err
 }
 
 // yielded turns a reader with callbacks into a sequence that ends with its error.

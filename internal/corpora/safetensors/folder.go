@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // WeightFiles are those that a model folder's weights are in, of any format, in the order
@@ -18,11 +20,7 @@ func Files(names []string) (used []string) {
 		}
 		used = append(used, first)
 		if stem, ok := strings.CutSuffix(first, ".index.json"); ok { // the index says which of these
-			for _, name := range names {
-				if name != stem && filepath.Ext(name) == filepath.Ext(stem) {
-					used = append(used, name)
-				}
-			}
+			used = append(used, lists.Filter(names, func(name string) bool { return name != stem && filepath.Ext(name) == filepath.Ext(stem) })...)
 		}
 		break
 	}

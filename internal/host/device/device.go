@@ -13,6 +13,7 @@ import (
 
 	"github.com/redsi/redsi/internal/host/capacity"
 	"github.com/redsi/redsi/internal/host/nvidia"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/step"
 )
 
@@ -66,13 +67,7 @@ func Choose(ctx context.Context, room *capacity.Pool, name string, have int) (ca
 }
 
 // names are cards as configurations name them.
-func names(cards []int) string {
-	list := make([]string, len(cards))
-	for i, c := range cards {
-		list[i] = cudaName(c)
-	}
-	return strings.Join(list, ", ")
-}
+func names(cards []int) string { return strings.Join(lists.Map(cards, cudaName), ", ") }
 
 func cudaName(card int) string { return "cuda:" + strconv.Itoa(card) }
 

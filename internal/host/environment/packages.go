@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/words"
 )
 
@@ -28,11 +29,7 @@ func (p Package) String() string {
 
 // Sentence names packages, at most n of them.
 func Sentence(list []Package, n int) string {
-	var names []string
-	for _, p := range list {
-		names = append(names, p.String())
-	}
-	return words.And(names, n)
+	return words.And(lists.Map(list, Package.String), n)
 }
 
 // ListName is the name under which a result keeps the packages of its environment.

@@ -11,6 +11,7 @@ import (
 	"deps.dev/util/pypi"
 
 	"github.com/redsi/redsi/internal/host/libraries"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 var (
@@ -80,10 +81,7 @@ func pinned(line string, values markers) (d libraries.Distribution, here bool, e
 		}
 		return d, false, fmt.Errorf("%s is not for a lock: a file with all packages, versions and hashes is made by uv pip compile --generate-hashes, or uv export --no-emit-project", option)
 	}
-	var hashes []string
-	for _, h := range hashOption.FindAllStringSubmatch(line, -1) {
-		hashes = append(hashes, h[1])
-	}
+	hashes := lists.Map(hashOption.FindAllStringSubmatch(line, -1), func(found []string) string { return found[1] })
 	line = hashOption.ReplaceAllString(line, "")
 	at := address.FindStringSubmatch(line)
 	need, err := pypi.ParseDependency(address.ReplaceAllString(line, "$1$3"))

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Commit is the files of a commit of the repository that a folder is in.
@@ -148,10 +150,7 @@ func (c *Commit) List(folder string) []string {
 	if !ok {
 		return nil
 	}
-	var names []string
-	for _, f := range c.folders[in] {
-		names = append(names, path.Base(f))
-	}
+	names := lists.Map(c.folders[in], path.Base)
 	slices.Sort(names)
 	return names
 }

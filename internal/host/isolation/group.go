@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/words"
 )
 
@@ -93,20 +94,13 @@ func (g *group) each() bool {
 
 func (g *group) String() string {
 	if g.each() {
-		var parts []string
-		for _, x := range g.of {
-			parts = append(parts, x.String())
-		}
-		return strings.Join(parts, "; ")
+		return strings.Join(lists.Map(g.of, Finding.String), "; ")
 	}
 	s := fmt.Sprintf("%s %d files in %s", g.what, len(g.of), g.folder)
 	if g.rank == ofLibrary {
 		return s
 	}
-	var names []string
-	for _, x := range g.of {
-		names = append(names, filepath.Base(x.Where))
-	}
+	names := lists.Map(g.of, func(x Finding) string { return filepath.Base(x.Where) })
 	return s + ": " + words.And(names, toldNames)
 }
 

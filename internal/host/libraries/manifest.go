@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/values"
 	"github.com/redsi/redsi/internal/system/words"
 )
@@ -132,12 +133,7 @@ func Compare(old, now Manifest) (list []Difference) {
 }
 
 // Differences is Compare in words.
-func Differences(old, now Manifest) (list []string) {
-	for _, d := range Compare(old, now) {
-		list = append(list, d.String())
-	}
-	return list
-}
+func Differences(old, now Manifest) []string { return lists.Map(Compare(old, now), Difference.String) }
 
 // fact is what is said of a name, and the digest that tells two of one text apart.
 type fact struct{ text, digest string }

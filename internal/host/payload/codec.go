@@ -14,6 +14,8 @@ import (
 	"go.temporal.io/api/common/v1"
 	"go.temporal.io/sdk/converter"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // What the metadata of an encrypted payload says.
@@ -48,13 +50,7 @@ func newKey(b []byte) (key, error) {
 }
 
 // IDs are the ids of the codec's keys, the one that encrypts first.
-func (c Codec) IDs() []string {
-	var ids []string
-	for _, k := range c.keys {
-		ids = append(ids, k.id)
-	}
-	return ids
-}
+func (c Codec) IDs() []string { return lists.Map(c.keys, func(k key) string { return k.id }) }
 
 // Encode is what converter.PayloadCodec asks for.
 func (c Codec) Encode(payloads []*common.Payload) ([]*common.Payload, error) {

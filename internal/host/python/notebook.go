@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // IsNotebook reports whether a file is a Jupyter notebook, by its name.
@@ -30,13 +32,8 @@ type Cell struct {
 // heeded are the tags that decide how nbclient runs a cell.
 var heeded = []string{"raises-exception", "skip-execution"}
 
-func (c Cell) heeded() (tags []string) {
-	for _, tag := range heeded {
-		if slices.Contains(c.Metadata.Tags, tag) {
-			tags = append(tags, tag)
-		}
-	}
-	return tags
+func (c Cell) heeded() []string {
+	return lists.Filter(heeded, func(tag string) bool { return slices.Contains(c.Metadata.Tags, tag) })
 }
 
 // Bare is a notebook without outputs and execution counts.

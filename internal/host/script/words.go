@@ -1,6 +1,10 @@
 package script
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/redsi/redsi/internal/system/lists"
+)
 
 // builtins are the commands that a shell has in itself.
 var builtins = set(`. : [ alias bg bind break builtin caller cd command compgen complete compopt
@@ -18,10 +22,4 @@ readlink realpath rm rmdir sed seq sh sha1sum sha224sum sha256sum sha384sum sha5
 sleep sort split stat stdbuf stty sum sync tac tail tee time timeout touch tr truncate tsort tty
 uname unexpand uniq unlink users uuencode uudecode wc who whoami xargs yes`)
 
-func set(words string) map[string]bool {
-	m := map[string]bool{}
-	for _, w := range strings.Fields(words) {
-		m[w] = true
-	}
-	return m
-}
+func set(words string) map[string]bool { return lists.Set(strings.Fields(words)) }

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/step"
 )
 
@@ -183,10 +184,7 @@ func (c *comparer) follow(f Found, r step.Follows) (Found, error) {
 }
 
 func (c *comparer) files(m *meter, name string, rule step.Alike, x, y artifacts.Artifact) error {
-	in := map[string]artifacts.File{}
-	for _, f := range y.Files {
-		in[f.Name] = f
-	}
+	in := lists.By(y.Files, func(f artifacts.File) string { return f.Name })
 	each, byFile := rule.(step.Files)
 	for _, f := range x.Files {
 		g, ok := in[f.Name]

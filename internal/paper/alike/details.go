@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
 )
@@ -50,10 +51,7 @@ func Details(ctx context.Context, blobs artifacts.BlobReader, outputs []step.Out
 		if f.Verdict != Differs || !there || !here || (x.Files == nil) != (y.Files == nil) {
 			continue
 		}
-		of := map[string]artifacts.File{}
-		for _, g := range y.Named("") {
-			of[g.Name] = g
-		}
+		of := lists.By(y.Named(""), func(g artifacts.File) string { return g.Name })
 		for _, g := range x.Named("") {
 			h, ok := of[g.Name]
 			if !ok || g.Digest == h.Digest {

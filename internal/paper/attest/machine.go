@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/words"
 )
 
@@ -39,11 +40,7 @@ func (m Machine) Platform() string {
 // String describes the machine.
 func (m Machine) String() string {
 	list := []string{m.OS + "/" + m.Arch}
-	for _, s := range []string{m.CPU, m.Instructions, m.Card} {
-		if s != "" {
-			list = append(list, s)
-		}
-	}
+	list = append(list, lists.Filter([]string{m.CPU, m.Instructions, m.Card}, func(s string) bool { return s != "" })...)
 	list = append(list, words.Count(m.Processors, "processor"))
 	if m.Threads > 0 {
 		list = append(list, words.Count(m.Threads, "thread"))

@@ -17,6 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/pipeline/questions"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/words"
 )
 
@@ -168,10 +169,7 @@ func (f *facts) sizes() (out []Answer) {
 			left++
 			continue
 		}
-		var list []string
-		for _, what := range slices.Sorted(maps.Keys(b.Counts)) {
-			list = append(list, fmt.Sprintf("%s %s", what, humanize.Comma(b.Counts[what])))
-		}
+		list := lists.Map(slices.Sorted(maps.Keys(b.Counts)), func(what string) string { return what + " " + humanize.Comma(b.Counts[what]) })
 		out = append(out, Answer{Text: fmt.Sprintf("%s (%s): %s.", b.Address, counted(b.Done, "step"), strings.Join(list[:min(len(list), mostShown)], ", ")), From: "counts in " + ofResults})
 	}
 	if left > 0 {
@@ -185,12 +183,7 @@ func (f *facts) sizes() (out []Answer) {
 
 func (f *facts) models() (out []Answer) {
 	for _, block := range slices.Sorted(maps.Keys(f.Parameters)) {
-		var list []string
-		for _, n := range f.Parameters[block] {
-			if text := millions(n); !slices.Contains(list, text) {
-				list = append(list, text)
-			}
-		}
+		list := lists.Unique(lists.Map(f.Parameters[block], millions))
 		shown := list[:min(len(list), mostShown)]
 		text := fmt.Sprintf("%s: models of %s parameters", block, strings.Join(shown, ", "))
 		if len(list) > len(shown) {
@@ -265,10 +258,7 @@ func (f *facts) expected() (out []Answer) {
 	if n == 0 {
 		return []Answer{blank("expected results: no table or figure states any")}
 	}
-	var list []string
-	for _, v := range slices.Sorted(maps.Keys(verdicts)) {
-		list = append(list, fmt.Sprintf("%d %s", verdicts[v], v))
-	}
+	list := lists.Map(slices.Sorted(maps.Keys(verdicts)), func(v string) string { return fmt.Sprintf("%d %s", verdicts[v], v) })
 	return []Answer{{Text: fmt.Sprintf("The pipeline states the paper's values, as %s: of these results %s. Each has an allowed difference; the list of commands has the largest for each table.",
 		counted(n, "expectation"), strings.Join(list, ", ")), From: "expect blocks of " + f.Report.Pipeline}}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/address"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Claim is a sentence of the paper, and what came of it.
@@ -31,13 +32,10 @@ func (c Claim) Fails() bool { return c.Verdict == render.Broken && c.Severity ==
 func (c Claim) About(address string) bool { return slices.Contains(c.Items, address) }
 
 // Unmet are the checks that make the claim broken, or only nearly hold.
-func (c Claim) Unmet() (list []Check) {
-	for _, k := range c.Checks {
-		if k.Verdict == c.Verdict && (k.Verdict == render.Broken || k.Verdict == render.IsNear) {
-			list = append(list, k)
-		}
-	}
-	return list
+func (c Claim) Unmet() []Check {
+	return lists.Filter(c.Checks, func(k Check) bool {
+		return k.Verdict == c.Verdict && (k.Verdict == render.Broken || k.Verdict == render.IsNear)
+	})
 }
 
 func judgeClaim(c pipeline.Claim, items map[string]*Item) (Claim, error) {

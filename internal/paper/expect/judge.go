@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Reader opens a blob; the bytes are verified to their end.
@@ -113,15 +114,12 @@ func Judge(ctx context.Context, v *plan.Preview, claims []pipeline.Claim, read R
 }
 
 // Of are the checks of the table or figure at a place of the plan.
-func (j *Judged) Of(index int) (checks []render.Check) {
+func (j *Judged) Of(index int) []render.Check {
 	n, ok := j.index[index]
 	if !ok {
 		return nil
 	}
-	for _, c := range j.Items[n].Checks {
-		checks = append(checks, c.Check)
-	}
-	return checks
+	return lists.Map(j.Items[n].Checks, func(c Check) render.Check { return c.Check })
 }
 
 func judgeItem(ctx context.Context, v *plan.Preview, i int, read Reader) (*Item, error) {
@@ -214,11 +212,8 @@ func (it *Item) cell(name string) (render.Cell, render.Format, error) {
 }
 
 // Touched are the claims that are about cells of any of the tables and figures.
-func Touched(claims []pipeline.Claim, addresses ...string) (list []pipeline.Claim) {
-	for _, c := range claims {
-		if slices.ContainsFunc(c.Items(), func(address string) bool { return slices.Contains(addresses, address) }) {
-			list = append(list, c)
-		}
-	}
-	return list
+func Touched(claims []pipeline.Claim, addresses ...string) []pipeline.Claim {
+	return lists.Filter(claims, func(c pipeline.Claim) bool {
+		return slices.ContainsFunc(c.Items(), func(address string) bool { return slices.Contains(addresses, address) })
+	})
 }

@@ -250,12 +250,7 @@ func (r *Result) uses(p *Paper, x, was *index) {
 // isPending reports whether a name is a cell of a table or figure that has not run.
 func (r *Result) isPending(name string) bool {
 	item, _, _ := address.Cell(name)
-	for _, prefix := range []string{"", "table.", "figure."} {
-		if slices.Contains(r.NotRun, prefix+item) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"", "table.", "figure."}, func(prefix string) bool { return slices.Contains(r.NotRun, prefix+item) })
 }
 
 // named finds a cell by the name that \redsi takes.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/paper/markdown"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // TypedTable is a table or figure of the pipeline that is typed by hand in a paper.
@@ -18,13 +19,8 @@ type TypedTable struct {
 }
 
 // Sentences lists the numbers that match a cell and are not in a table of it.
-func (r *Result) Sentences() (out []Finding) {
-	for _, f := range r.Typed {
-		if f.Scope != InFloat {
-			out = append(out, f)
-		}
-	}
-	return out
+func (r *Result) Sentences() []Finding {
+	return lists.Filter(r.Typed, func(f Finding) bool { return f.Scope != InFloat })
 }
 
 // texFile is the file that has a table or figure, in the folder of redsi report --latex.

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/values"
 )
 
@@ -267,12 +268,7 @@ func (x *index) find(t typed, scores map[int32]float64) (m match, any bool) {
 		best := hits[0]
 		chance := x.chance(t.Number, best.how, set)
 		if best.score > 0 { // among the cells with the same score
-			var near []int32
-			for _, id := range set {
-				if scores[id] >= best.score {
-					near = append(near, id)
-				}
-			}
+			near := lists.Filter(set, func(id int32) bool { return scores[id] >= best.score })
 			chance = min(chance, x.chance(t.Number, best.how, near))
 		}
 		if t.Std != "" {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Tally counts what comparisons came to.
@@ -96,10 +98,7 @@ func (c Check) RebuiltSays() string {
 
 // numbers are a claim's cells with what was rebuilt of them, and what follows of these.
 func (c Check) numbers() string {
-	var parts []string
-	for _, f := range c.Cells {
-		parts = append(parts, f.Cell+" "+short(f.Rebuilt))
-	}
+	parts := lists.Map(c.Cells, func(f Found) string { return f.Cell + " " + short(f.Rebuilt) })
 	of := ""
 	if c.Rebuilt != nil {
 		of = short(c.Rebuilt) + " of "
@@ -131,11 +130,6 @@ func (c Check) Said() string {
 }
 
 // Unmet are the checks of cells that differ and of claims that do not hold.
-func Unmet(checks []Check) (out []Check) {
-	for _, c := range checks {
-		if c.Verdict == Differs || c.Verdict == Broken {
-			out = append(out, c)
-		}
-	}
-	return out
+func Unmet(checks []Check) []Check {
+	return lists.Filter(checks, func(c Check) bool { return c.Verdict == Differs || c.Verdict == Broken })
 }

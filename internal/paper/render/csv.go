@@ -3,6 +3,8 @@ package render
 import (
 	"encoding/csv"
 	"strings"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // csvWriter writes lines of CSV, on request with quoted formulas.
@@ -22,10 +24,4 @@ func (c csvWriter) text(s string) string {
 }
 
 // texts writes a line that has no numbers.
-func (c csvWriter) texts(line []string) error {
-	cells := make([]string, len(line))
-	for i, s := range line {
-		cells[i] = c.text(s)
-	}
-	return c.Write(cells)
-}
+func (c csvWriter) texts(line []string) error { return c.Write(lists.Map(line, c.text)) }

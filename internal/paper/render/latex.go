@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 const tableNeeds = "%% It needs \\usepackage{amssymb,array,booktabs,multirow,tabularx,textcomp} and \\usepackage[T1]{fontenc}.\n"
@@ -104,10 +106,7 @@ func (t *Table) latexHead(b *strings.Builder) {
 			b.WriteString(r + "\n")
 		}
 	}
-	var cells []string
-	for _, s := range t.Stubs {
-		cells = append(cells, TeX(s))
-	}
+	cells := lists.Map(t.Stubs, TeX)
 	for _, c := range t.Columns {
 		cells = append(cells, TeX(c.Title))
 	}

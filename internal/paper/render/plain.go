@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Markdown writes the table as a pipe table, padded so that it can be read as
@@ -22,10 +24,7 @@ func (t *Table) Markdown(w io.Writer) error {
 			row[0] = markdown(r.Section)
 			rows = append(rows, row)
 		case r.Titles != nil:
-			var row []string
-			for _, title := range r.Titles {
-				row = append(row, markdown(title))
-			}
+			row := lists.Map(r.Titles, markdown)
 			for _, c := range t.Columns {
 				row = append(row, r.Cells[c.ID].markdown(c.Format))
 			}
@@ -56,10 +55,7 @@ func paragraph(s string) string {
 
 // heads are the column headers with their groups: "Atomic: H@1".
 func (t *Table) heads(style func(string) string) []string {
-	var head []string
-	for _, s := range t.Stubs {
-		head = append(head, style(s))
-	}
+	head := lists.Map(t.Stubs, style)
 	for _, c := range t.Columns {
 		var parts []string
 		for _, g := range append(slices.Clip(c.Groups), c.Title) {

@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/paper/expect"
 	"github.com/redsi/redsi/internal/paper/prose"
 	"github.com/redsi/redsi/internal/paper/render"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/words"
 )
 
@@ -190,7 +191,7 @@ func (r *Report) mainTeX(entries []Entry, files []BundleFile) ([]byte, error) {
 }
 
 // foreign lists the non-ASCII characters of the .tex files, in order.
-func foreign(files []BundleFile) (out []codePoint) {
+func foreign(files []BundleFile) []codePoint {
 	seen := map[rune]bool{}
 	for _, f := range files {
 		for _, c := range string(f.Data) {
@@ -199,10 +200,7 @@ func foreign(files []BundleFile) (out []codePoint) {
 			}
 		}
 	}
-	for _, c := range slices.Sorted(maps.Keys(seen)) {
-		out = append(out, codePoint{fmt.Sprintf("%04X", c), string(c)})
-	}
-	return out
+	return lists.Map(slices.Sorted(maps.Keys(seen)), func(c rune) codePoint { return codePoint{fmt.Sprintf("%04X", c), string(c)} })
 }
 
 // breakable sets a name or an address in typewriter, with breaks allowed after the marks that

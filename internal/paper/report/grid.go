@@ -7,6 +7,7 @@ import (
 
 	"github.com/redsi/redsi/internal/paper/expect"
 	"github.com/redsi/redsi/internal/paper/render"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // gridRow is a row of a table: a section, or titles and cells.
@@ -79,13 +80,8 @@ func (it *Item) ofPaper() map[string]*render.Check {
 func (it *Item) Unmet() []render.Check { return render.Unmet(it.Checks) }
 
 // Broken are the claims about the item that do not hold.
-func (it *Item) Broken() (list []expect.Claim) {
-	for _, c := range it.Claims {
-		if c.Verdict == render.Broken {
-			list = append(list, c)
-		}
-	}
-	return list
+func (it *Item) Broken() []expect.Claim {
+	return lists.Filter(it.Claims, func(c expect.Claim) bool { return c.Verdict == render.Broken })
 }
 
 // Tally counts the verdicts of the item's comparisons with the paper.

@@ -18,6 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/paper/prose"
 	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/internal/pipeline/address"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/words"
 )
 
@@ -158,11 +159,7 @@ func (r *Report) StepBlocks() []StepBlock {
 			shown[block] = append(shown[block], n)
 		}
 	}
-	out := make([]StepBlock, len(r.Blocks))
-	for i, b := range r.Blocks {
-		out[i] = StepBlock{b, shown[b.Address]}
-	}
-	return out
+	return lists.Map(r.Blocks, func(b Block) StepBlock { return StepBlock{b, shown[b.Address]} })
 }
 
 // Slowest are the steps that took longest, longest first.

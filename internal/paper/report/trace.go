@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Trace is where one number comes from or, with only address and steps, one step.
@@ -66,10 +67,7 @@ func TraceCell(ctx context.Context, v *plan.Preview, claims []pipeline.Claim, re
 			t.Claims = append(t.Claims, judged.Claims[i])
 		}
 	}
-	var from []int
-	for _, s := range t.Sources {
-		from = append(from, s.Index)
-	}
+	from := lists.Map(t.Sources, func(s Source) int { return s.Index })
 	for _, i := range upstream(nodes, from) {
 		t.Steps = append(t.Steps, nodes[i])
 	}

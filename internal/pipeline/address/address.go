@@ -4,9 +4,10 @@ package address
 
 import (
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Address is the name of a step, table or figure, of a block of several, or of a module.
@@ -93,14 +94,9 @@ func (a Address) IsRendered() bool {
 }
 
 // Blocks name several steps in few words: their blocks, each once. One step is its own name.
-func Blocks(addresses []string) (blocks []string) {
+func Blocks(addresses []string) []string {
 	if len(addresses) == 1 {
 		return addresses
 	}
-	for _, a := range addresses {
-		if block := Of(a).Block(); !slices.Contains(blocks, block) {
-			blocks = append(blocks, block)
-		}
-	}
-	return blocks
+	return lists.Unique(lists.Map(addresses, func(a string) string { return Of(a).Block() }))
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/step"
 )
 
@@ -50,10 +51,7 @@ func (d *declarer) declare() {
 func (d *declarer) declareOf(t *Type, b *hclsyntax.Block) {
 	switch {
 	case t == nil:
-		var names []string
-		for _, t := range Types {
-			names = append(names, t.Name)
-		}
+		names := lists.Map(Types, func(t Type) string { return t.Name })
 		d.Diags.Error(b.TypeRange, "Unknown block type",
 			fmt.Sprintf("There is no block type %q. %s", b.Type, syntax.Suggest(b.Type, names, "block type")))
 	case t.Makes == MakesWork:

@@ -10,6 +10,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/schema"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/values"
 	"github.com/redsi/redsi/step"
 )
@@ -142,10 +143,7 @@ func (r *checkReader) field(attr, field, owner string, spec *step.Spec) {
 	}
 	switch o, ok := spec.Output(output); {
 	case !ok:
-		var names []string
-		for _, o := range spec.Outputs {
-			names = append(names, o.Name)
-		}
+		names := lists.Map(spec.Outputs, func(o step.Output) string { return o.Name })
 		r.wrong(attr, "%s has no output %q. %s", owner, output, syntax.Suggest(output, names, "output"))
 	case o.Tree:
 		r.wrong(attr, "Output %q is many files; a check reads one.", output)

@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/step"
 )
 
@@ -53,14 +54,11 @@ var (
 
 // filesNamed lists what is likely the name of a file in an argument: a path of several
 // parts, or a script, also as a word of a shell's text.
-func filesNamed(arg string) (names []string) {
+func filesNamed(arg string) []string {
 	words := strings.Fields(arg)
-	for _, w := range words {
-		if fileName.MatchString(w) && (scriptName.MatchString(w) || len(words) == 1 && strings.Contains(w, "/")) {
-			names = append(names, w)
-		}
-	}
-	return names
+	return lists.Filter(words, func(w string) bool {
+		return fileName.MatchString(w) && (scriptName.MatchString(w) || len(words) == 1 && strings.Contains(w, "/"))
+	})
 }
 
 // lineOf is what a program is started with: its arguments, or the text of its script.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
-	"slices"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/libraries"
@@ -13,6 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/signature"
 	"github.com/redsi/redsi/step"
 )
@@ -167,16 +167,9 @@ func (c Claim) Text() string {
 }
 
 // Items are the addresses of the tables and figures that the claim is about, each once.
-func (c Claim) Items() (list []string) {
-	for _, cell := range c.Cells {
-		if item, _, _ := address.Cell(cell); !slices.Contains(list, item) {
-			list = append(list, item)
-		}
-	}
-	for _, s := range c.LeftOut {
-		list = append(list, s.Address)
-	}
-	return list
+func (c Claim) Items() []string {
+	items := lists.Unique(lists.Map(c.Cells, func(cell string) string { item, _, _ := address.Cell(cell); return item }))
+	return append(items, lists.Map(c.LeftOut, func(s Skipped) string { return s.Address })...)
 }
 
 // SourceOf returns the path that the task of a source block names, as it is from the folder of

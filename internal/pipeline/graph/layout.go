@@ -4,6 +4,8 @@ import (
 	"slices"
 	"sort"
 	"unicode/utf8"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Sizes in pixels.
@@ -171,11 +173,7 @@ func (l *layout) sweep() {
 }
 
 func (l *layout) copyOrder() [][]int {
-	c := make([][]int, len(l.layers))
-	for i, layer := range l.layers {
-		c[i] = slices.Clone(layer)
-	}
-	return c
+	return lists.Map(l.layers, slices.Clone)
 }
 
 // crossings counts pairs of edges between neighbouring layers that cross: the
@@ -271,10 +269,7 @@ func (l *layout) align(layer []int, near func(int) []int) {
 	for i, v := range layer {
 		want, weight := l.vs[v].y, 0.1
 		if ns := near(v); len(ns) > 0 {
-			ys := make([]float64, len(ns))
-			for k, n := range ns {
-				ys[k] = l.vs[n].y
-			}
+			ys := lists.Map(ns, func(n int) float64 { return l.vs[n].y })
 			slices.Sort(ys)
 			want, weight = (ys[(len(ys)-1)/2]+ys[len(ys)/2])/2, 1
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/estimate"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/step"
 )
 
@@ -236,10 +237,7 @@ func (c *comparison) settleCauses() (place []int) {
 			found.each(func(n int) { list[n].Moves.Add(c.costs[i]) })
 		}
 	}
-	order := make([]int, len(list))
-	for n := range order {
-		order[n] = n
-	}
+	order := lists.Places(len(list))
 	slices.SortStableFunc(order, func(a, b int) int {
 		x, y := list[a], list[b]
 		return cmp.Or(cmp.Compare(y.Moves.P50, x.Moves.P50), cmp.Compare(y.Moves.Steps, x.Moves.Steps), cmp.Compare(y.Steps, x.Steps))

@@ -3,6 +3,7 @@ package language
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
@@ -58,10 +59,8 @@ func refuse(name string, args []cty.Value) *syntax.Limit {
 	if carriers[name] {
 		return nil
 	}
-	for _, a := range args {
-		if holdsValue(a) {
-			return opaque(name+"() cannot read", a)
-		}
+	if i := slices.IndexFunc(args, holdsValue); i >= 0 {
+		return opaque(name+"() cannot read", args[i])
 	}
 	return nil
 }

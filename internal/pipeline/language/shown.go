@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclwrite"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/step"
 )
 
@@ -169,11 +170,7 @@ func FromTree(tree any) cty.Value {
 		}
 		return cty.StringVal(x.Artifact.Digest.String())
 	case []any:
-		list := make([]cty.Value, len(x))
-		for i, e := range x {
-			list[i] = FromTree(e)
-		}
-		return cty.TupleVal(list)
+		return cty.TupleVal(lists.Map(x, FromTree))
 	case map[string]any:
 		m := make(map[string]cty.Value, len(x))
 		for k, e := range x {

@@ -9,6 +9,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Links is what the declarations of a module refer to. Edges and read have what they say of a node
@@ -40,11 +41,7 @@ func (l *Links) targets(tr hcl.Traversal) []*declare.Node {
 		}
 		return nil
 	}
-	var all []*declare.Node
-	for _, name := range l.declared(strings.Join(p, ".") + ".") {
-		all = append(all, l.m.ByName[name])
-	}
-	return all
+	return lists.Map(l.declared(strings.Join(p, ".")+"."), func(name string) *declare.Node { return l.m.ByName[name] })
 }
 
 // declared are the names of nodes that begin so, sorted.
@@ -59,9 +56,5 @@ func (l *Links) RefersTo(a, b *declare.Node) bool {
 
 // targetsOf are the nodes that a node refers to.
 func (l *Links) targetsOf(n *declare.Node) []*declare.Node {
-	to := make([]*declare.Node, len(l.Edges[n.Index]))
-	for i, e := range l.Edges[n.Index] {
-		to[i] = e.To
-	}
-	return to
+	return lists.Map(l.Edges[n.Index], func(e Edge) *declare.Node { return e.To })
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/reference"
 	"github.com/redsi/redsi/internal/pipeline/schema"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/step"
 )
 
@@ -214,12 +215,7 @@ func (c *completions) outputs(x decl, want *step.Attr) (list []step.Output) {
 	if spec == nil {
 		return nil
 	}
-	for _, o := range spec.Outputs {
-		if accepts(want, o.Type) {
-			list = append(list, o)
-		}
-	}
-	return list
+	return lists.Filter(spec.Outputs, func(o step.Output) bool { return accepts(want, o.Type) })
 }
 
 // instance is an index that makes one step of a block with for_each.

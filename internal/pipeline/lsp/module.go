@@ -14,6 +14,7 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/reference"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/step"
 )
 
@@ -58,11 +59,7 @@ func (w *work) inside(x decl, typ string) (list []decl) {
 		w.mu.Lock()
 		decls, _ := w.declarations(f)
 		w.mu.Unlock()
-		for _, y := range decls {
-			if y.typ == typ {
-				list = append(list, y)
-			}
-		}
+		list = append(list, lists.Filter(decls, func(y decl) bool { return y.typ == typ })...)
 	}
 	return list
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/step"
 )
 
@@ -218,10 +219,7 @@ func (f *follower) look(ctx context.Context, ready []int) error {
 		}
 	}
 	ready = slices.DeleteFunc(ready, func(i int) bool { return f.Items[i].Outcome == Maybe })
-	keys := make([]artifacts.Digest, len(ready))
-	for n, i := range ready {
-		keys[n] = f.Items[i].Key
-	}
+	keys := lists.Map(ready, func(i int) artifacts.Digest { return f.Items[i].Key })
 	found, err := f.lookup(ctx, keys)
 	if err != nil {
 		return err
@@ -256,13 +254,8 @@ func (f *follower) look(ctx context.Context, ready []int) error {
 }
 
 // missing lists the inputs of a step that have no result.
-func (f *follower) missing(i int) (waits []int) {
-	for _, d := range f.Plan.Steps[i].Deps {
-		if f.Items[d].Outcome != Hit || len(f.Items[d].Fails) > 0 {
-			waits = append(waits, d)
-		}
-	}
-	return waits
+func (f *follower) missing(i int) []int {
+	return lists.Filter(f.Plan.Steps[i].Deps, func(d int) bool { return f.Items[d].Outcome != Hit || len(f.Items[d].Fails) > 0 })
 }
 
 // release drops what nobody wants of a hit.

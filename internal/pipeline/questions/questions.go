@@ -1,6 +1,10 @@
 package questions
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/redsi/redsi/internal/system/lists"
+)
 
 // List is one checklist.
 type List struct {
@@ -57,9 +61,6 @@ func (l List) Has(number string) bool {
 }
 
 // Numbers are those of its questions.
-func (l List) Numbers() (all []string) {
-	for _, q := range l.Questions {
-		all = append(all, q.Number)
-	}
-	return all
+func (l List) Numbers() []string {
+	return lists.Map(l.Questions, func(q Question) string { return q.Number })
 }

@@ -9,10 +9,12 @@ package reference
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/step"
 )
 
@@ -213,10 +215,7 @@ func (a Attr) form() string {
 	case a.Block:
 		t = "blocks"
 	case len(a.Enum) > 0:
-		quoted := make([]string, len(a.Enum))
-		for i, e := range a.Enum {
-			quoted[i] = fmt.Sprintf("%q", e)
-		}
+		quoted := lists.Map(a.Enum, strconv.Quote)
 		switch list := strings.Join(quoted, ", "); {
 		case t == "list of string":
 			t = "list of " + list

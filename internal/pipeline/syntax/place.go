@@ -10,6 +10,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Place is a further place that a diagnostic shows, and what it says there.
@@ -44,13 +46,8 @@ func Attributes(b *hclsyntax.Body) []*hclsyntax.Attribute {
 }
 
 // Blocks are a body's blocks of a type, in the order of the source.
-func Blocks(body *hclsyntax.Body, name string) (list []*hclsyntax.Block) {
-	for _, b := range body.Blocks {
-		if b.Type == name {
-			list = append(list, b)
-		}
-	}
-	return list
+func Blocks(body *hclsyntax.Body, name string) []*hclsyntax.Block {
+	return lists.Filter(body.Blocks, func(b *hclsyntax.Block) bool { return b.Type == name })
 }
 
 // BySource compares places: by file, then from its top.

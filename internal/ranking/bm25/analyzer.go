@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/redsi/redsi/internal/corpora/pytext"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Analyzer makes terms of a text: it splits it into segments, each of which is a term, or
@@ -19,13 +20,7 @@ type Analyzer interface {
 // stopWords are Lucene's for English, which are bm25s' too.
 var stopWords = set("a an and are as at be but by for if in into is it no not of on or such that the their then there these they this to was will with")
 
-func set(words string) map[string]bool {
-	m := map[string]bool{}
-	for w := range strings.FieldsSeq(words) {
-		m[w] = true
-	}
-	return m
-}
+func set(words string) map[string]bool { return lists.Set(strings.Fields(words)) }
 
 // Whitespace is the tokenizer of rank_bm25's examples: what stands between blanks, as it
 // is. Blanks are those of Python's str.split.

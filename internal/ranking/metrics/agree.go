@@ -3,6 +3,8 @@ package metrics
 import (
 	"math"
 	"slices"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Agreement is how alike two rankings of a query are, as fractions.
@@ -33,10 +35,7 @@ func (o AgreementDepths) Of(a, b []string) Agreement {
 }
 
 func common(a, b []string) int {
-	in := make(map[string]bool, len(a))
-	for _, d := range a {
-		in[d] = true
-	}
+	in := lists.Set(a)
 	n := 0
 	for _, d := range b {
 		if in[d] {

@@ -3,24 +3,19 @@ package significance
 import (
 	"cmp"
 	"slices"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Bonferroni multiplies each p by their number.
 func Bonferroni(ps []float64) []float64 {
-	out := make([]float64, len(ps))
-	for i, p := range ps {
-		out[i] = min(1, p*float64(len(ps)))
-	}
-	return out
+	return lists.Map(ps, func(p float64) float64 { return min(1, p*float64(len(ps))) })
 }
 
 // Holm steps down: the smallest p counts for all of them, the next for one less, and none
 // is below one before it.
 func Holm(ps []float64) []float64 {
-	order := make([]int, len(ps))
-	for i := range order {
-		order[i] = i
-	}
+	order := lists.Places(len(ps))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(ps[a], ps[b]) })
 	out := make([]float64, len(ps))
 	least := 0.0

@@ -14,6 +14,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Belief is what a preview found out about results that exist and are not used, and about
@@ -57,11 +58,7 @@ func (b *Belief) Explain(v *plan.Preview, why map[int]string) {
 		if it.Outcome != plan.Run {
 			continue
 		}
-		var words []string
-		for _, p := range b.Passed[it.Key] {
-			words = append(words, p.String())
-		}
-		if len(words) > 0 {
+		if words := lists.Map(b.Passed[it.Key], artifacts.Passed.String); len(words) > 0 {
 			why[i] = strings.Join(append(words, why[i]), "; ")
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
@@ -59,13 +60,11 @@ func parseCards(text string) (c cardsAsked, err error) {
 
 // among are the numbers of the requested cards, out of so many that exist.
 func (c cardsAsked) among(have int) ([]int, error) {
-	list, n := c.list, c.n
+	n := c.n
 	if c.all {
 		n = have
 	}
-	for i := range n {
-		list = append(list, i)
-	}
+	list := append(c.list, lists.Places(n)...)
 	if len(list) > 0 && slices.Max(list) >= have {
 		return nil, fault.Input(fmt.Errorf("--gpus: this process sees %s, numbered 0 to %d; CUDA_VISIBLE_DEVICES decides which, `nvidia-smi -L` lists those of the machine", words.Count(have, "card"), have-1))
 	}
@@ -130,10 +129,7 @@ func For(ctx context.Context, dr *drive.Driver, w *worker.Options, o Options) (s
 	if err != nil {
 		return "", err
 	}
-	var names []string
-	for _, c := range w.Cards {
-		names = append(names, facts.Name(c))
-	}
+	names := lists.Map(w.Cards, facts.Name)
 	if len(names) == 0 {
 		names = []string{facts.Name(0)}
 	}

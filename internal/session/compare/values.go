@@ -15,6 +15,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/paper/render"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Bounds of what is compared by content; larger outputs, or more of them in a step, are
@@ -86,10 +87,7 @@ func diffCells(kind string, before, after []byte) (ds []Value, err error) {
 	if err != nil {
 		return nil, err
 	}
-	was := map[string]render.Named{}
-	for _, c := range old {
-		was[c.Name] = c
-	}
+	was := lists.By(old, func(c render.Named) string { return c.Name })
 	add := func(is render.Named, d Value) {
 		d.At, d.Name = is.Name, is.Head+", row "+is.Row
 		if kind == "figure" {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/open"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/signature"
 	"github.com/redsi/redsi/internal/system/words"
 )
@@ -42,10 +43,7 @@ func Trust(p artifacts.Policy, err error) Finding {
 		f.OK, f.Note, f.Do = false, err.Error(), "correct the results block, --trust or --untrusted"
 		return f
 	}
-	var names []string
-	for _, k := range p.Ring.Trusted {
-		names = append(names, k.Name)
-	}
+	names := lists.Map(p.Ring.Trusted, func(k signature.Public) string { return k.Name })
 	f.Note = "results in other stores that no trusted key signed: " + string(cmp.Or(p.Foreign, artifacts.RunUntrusted))
 	if len(names) > 0 {
 		f.Note = "trusts " + strings.Join(names, ", ") + "; " + f.Note

@@ -20,6 +20,7 @@ import (
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/session/journal"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -188,12 +189,10 @@ func (dr *Driver) StatusOfOne(ctx context.Context, store artifacts.Store, conn *
 
 // Named is the open run whose id or workflow has that prefix; nil if there is none.
 func (dr *Driver) Named(ctx context.Context, conn *Connection, open []*workflow.WorkflowExecutionInfo, id string) (*workflow.WorkflowExecutionInfo, error) {
-	var found []*workflow.WorkflowExecutionInfo
-	for _, w := range open {
-		if x := w.Execution.WorkflowId; strings.HasPrefix(x, id) || strings.HasPrefix(x, workflows.ReproduceWorkflowID(id)) {
-			found = append(found, w)
-		}
-	}
+	found := lists.Filter(open, func(w *workflow.WorkflowExecutionInfo) bool {
+		x := w.Execution.WorkflowId
+		return strings.HasPrefix(x, id) || strings.HasPrefix(x, workflows.ReproduceWorkflowID(id))
+	})
 	if len(found) == 0 { // one not started by `redsi run` gives its id only when asked
 		for i, s := range dr.askAll(ctx, conn, open) {
 			if s.RunID != "" && strings.HasPrefix(s.RunID, id) {
@@ -202,10 +201,7 @@ func (dr *Driver) Named(ctx context.Context, conn *Connection, open []*workflow.
 		}
 	}
 	if len(found) > 1 {
-		var names []string
-		for _, w := range found {
-			names = append(names, w.Execution.WorkflowId)
-		}
+		names := lists.Map(found, func(w *workflow.WorkflowExecutionInfo) string { return w.Execution.WorkflowId })
 		return nil, fault.Input(fmt.Errorf("%q could be %s", id, strings.Join(names, " or ")))
 	}
 	if len(found) == 0 {

@@ -21,17 +21,14 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session/livegraph"
 	"github.com/redsi/redsi/internal/system/atomicfile"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/process"
 	"github.com/redsi/redsi/workflows"
 )
 
 // GraphSteps are a plan's steps as a graph has them.
 func GraphSteps(pl *plan.Plan) []graph.Step {
-	steps := make([]graph.Step, len(pl.Steps))
-	for i, s := range pl.Steps {
-		steps[i] = graph.Step{Address: s.Address, Deps: s.Deps}
-	}
-	return steps
+	return lists.Map(pl.Steps, func(s plan.Step) graph.Step { return graph.Step{Address: s.Address, Deps: s.Deps} })
 }
 
 // graphRuns bounds the runs that the page of graphs lists, newest first.

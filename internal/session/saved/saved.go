@@ -19,6 +19,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/open"
 	"github.com/redsi/redsi/internal/system/atomicfile"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/values"
 	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
@@ -157,10 +158,7 @@ func (s *Plan) Refuse(v *plan.Preview) error {
 
 // driftOf compares two plans: keys where both are known, else configurations.
 func driftOf(before, after []Step) ([]Drift, error) {
-	now := map[string]Step{}
-	for _, s := range after {
-		now[s.Address] = s
-	}
+	now := lists.By(after, func(s Step) string { return s.Address })
 	var out []Drift
 	for _, old := range before {
 		s, ok := now[old.Address]

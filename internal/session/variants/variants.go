@@ -19,6 +19,7 @@ import (
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/journal"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/shellwords"
 )
 
@@ -168,10 +169,7 @@ func (n *newestPreimages) of(ctx context.Context, i int) ([]byte, error) {
 
 // claimsOf are the sentences of the paper that are about a table or figure, by its address.
 func claimsOf(claims []pipeline.Claim) func(address string) []string {
-	return func(address string) (texts []string) {
-		for _, c := range expect.Touched(claims, address) {
-			texts = append(texts, c.Text())
-		}
-		return texts
+	return func(address string) []string {
+		return lists.Map(expect.Touched(claims, address), pipeline.Claim.Text)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Reader is the archive as a store that can only be read.
@@ -26,11 +27,7 @@ func (d driver) Open(_ context.Context, path string) (io.ReadCloser, error) {
 }
 
 func (d driver) Has(_ context.Context, paths []string) ([]bool, error) {
-	there := make([]bool, len(paths))
-	for i, p := range paths {
-		there[i] = d.a.stored[p] != nil
-	}
-	return there, nil
+	return lists.Map(paths, func(p string) bool { return d.a.stored[p] != nil }), nil
 }
 
 func (d driver) List(_ context.Context, prefix string) iter.Seq2[artifacts.FileInfo, error] {

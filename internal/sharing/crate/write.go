@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/spdx"
 )
 
@@ -106,10 +107,7 @@ func (c *Writer) runOf(res *artifacts.Result) *run {
 
 // action describes the work that left a result.
 func (c *Writer) action(s Step, id, tool string, results []string) {
-	var objects []string
-	for _, d := range s.Inputs {
-		objects = append(objects, c.input(d))
-	}
+	objects := lists.Map(s.Inputs, c.input)
 	for _, name := range slices.Sorted(maps.Keys(s.Config)) {
 		if value := s.Config[name]; len(value) > 0 && !bytes.Contains(value, []byte(`"$input"`)) {
 			objects = append(objects, c.value(name, value))
@@ -187,10 +185,7 @@ func (c *Writer) outputs(s Step) (ids []string) {
 		if !seen {
 			id = "#tree-" + a.Digest.Hex()
 			c.seen[a.Digest] = id
-			var parts []string
-			for _, f := range a.Files {
-				parts = append(parts, c.blob(f, s.Address+"."+name+"/"+f.Name, s.License))
-			}
+			parts := lists.Map(a.Files, func(f artifacts.File) string { return c.blob(f, s.Address+"."+name+"/"+f.Name, s.License) })
 			slices.Sort(parts)
 			c.mention = append(c.mention, id)
 			c.add(entity{{"@id", id}, {"@type", "Collection"}, {"name", s.Address + "." + name}, {"identifier", a.Digest.String()}, {"additionalType", a.Type},

@@ -16,6 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/sharing/archive"
 	"github.com/redsi/redsi/internal/sharing/crate"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // crateSteps is how many results are held while a crate is written.
@@ -88,10 +89,7 @@ func (x *export) mainFile() string {
 var readArtifact = regexp.MustCompile(`\{"\$input":"(sha256:[0-9a-f]{64})"\}`)
 
 func (x *export) crateSteps(ctx context.Context, c *crate.Writer, steps []int) error {
-	keys := make([]artifacts.Digest, len(steps))
-	for n, i := range steps {
-		keys[n] = x.keys[i]
-	}
+	keys := lists.Map(steps, func(i int) artifacts.Digest { return x.keys[i] })
 	found, err := artifacts.LookupKnown(ctx, x.of.Store, keys)
 	if err != nil {
 		return err

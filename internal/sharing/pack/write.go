@@ -17,6 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/sharing/archive"
 	"github.com/redsi/redsi/internal/sharing/crate"
 	"github.com/redsi/redsi/internal/system/escape"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/signature"
 	"github.com/redsi/redsi/internal/system/words"
 )
@@ -85,10 +86,7 @@ func (x *export) writeRecords(ctx context.Context, w *archive.Writer) (archive.R
 	r := w.Records()
 	keys := x.distinct()
 	x.done.Results = len(keys)
-	mine := make(map[string]bool, len(keys))
-	for _, key := range keys {
-		mine[key.Hex()] = true
-	}
+	mine := lists.Set(lists.Map(keys, artifacts.Digest.Hex))
 	x.signed = map[string]bool{}
 	add := func(prefix string) error { // one listing is cheaper than one for each key
 		for info, err := range x.of.Store.Own.Records.List(ctx, prefix) {

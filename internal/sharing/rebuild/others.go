@@ -16,6 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/words"
 )
 
@@ -63,10 +64,7 @@ func WithOthers(ctx context.Context, se *session.Session, store *artifacts.Resol
 	r := &runner{Session: se, store: store, acts: acts(store), key: p.Signer}
 	theirs := artifacts.With(mem.New(), se.Others.Opened, p)
 	for some := range slices.Chunk(steps, session.IncomingMost) {
-		keys := make([]artifacts.Digest, len(some))
-		for n, i := range some {
-			keys[n] = v.Items[i].Key
-		}
+		keys := lists.Map(some, func(i int) artifacts.Digest { return v.Items[i].Key })
 		found, err := artifacts.Inspect(ctx, theirs, keys)
 		if err != nil {
 			return nil, err

@@ -18,6 +18,7 @@ import (
 	"github.com/minio/minio-go/v7/pkg/s3utils"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/readers"
 	"github.com/redsi/redsi/internal/system/words"
 )
@@ -177,10 +178,7 @@ func (b *bucket) misplaced(ctx context.Context, cause error) error {
 		return &artifacts.AddressError{Err: fmt.Errorf("%w: the server there speaks https, and with insecure=true the address means http", err), URL: other.URL()}
 	case minio.ToErrorResponse(cause).Code == minio.NoSuchBucket:
 		if has, lerr := b.core.ListBuckets(ctx); lerr == nil && len(has) > 0 {
-			var names []string
-			for _, x := range has {
-				names = append(names, x.Name)
-			}
+			names := lists.Map(has, func(x minio.BucketInfo) string { return x.Name })
 			err = fmt.Errorf("%w; the server has %s", err, words.And(names, bucketsNamed))
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"testing/iotest"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/readers"
 )
 
@@ -69,13 +70,7 @@ func (f *Faults) Calls(m Method) int {
 func (f *Faults) Pending() []Method {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	var pending []Method
-	for _, m := range Methods {
-		if len(f.queue[m]) > 0 {
-			pending = append(pending, m)
-		}
-	}
-	return pending
+	return lists.Filter(Methods, func(m Method) bool { return len(f.queue[m]) > 0 })
 }
 
 func (f *Faults) next(m Method) Fault {

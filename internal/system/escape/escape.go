@@ -63,19 +63,7 @@ func escape(s string, unsafe func(rune) bool) string {
 		return s
 	}
 	var b strings.Builder
-	b.Grow(len(s) + 16)
-	for i := 0; i < len(s); {
-		r, n := utf8.DecodeRuneInString(s[i:])
-		switch {
-		case r == utf8.RuneError && n == 1:
-			b.WriteString(octet(s[i]))
-		case unsafe(r):
-			b.WriteString(visible(r))
-		default:
-			b.WriteString(s[i : i+n])
-		}
-		i += n
-	}
+	_ = write(&b, strings.NewReader(s), unsafe) // neither fails
 	return b.String()
 }
 
@@ -89,7 +77,9 @@ func visible(r rune) string {
 func octet(b byte) string { return fmt.Sprintf(`\x%02x`, b) }
 
 // Copy writes a text of several lines as Text does, without holding it.
-func Copy(w io.Writer, r io.Reader) error {
+func Copy(w io.Writer, r io.Reader) error { return write(w, r, unsafeInText) }
+
+func write(w io.Writer, r io.Reader, unsafe func(rune) bool) error {
 	in, out := bufio.NewReader(r), bufio.NewWriter(w)
 	for {
 		c, n, err := in.ReadRune()
@@ -107,7 +97,7 @@ func Copy(w io.Writer, r io.Reader) error {
 				return err
 			}
 			out.WriteString(octet(b)) // an error stays until Flush
-		case unsafeInText(c):
+		case unsafe(c):
 			out.WriteString(visible(c))
 		default:
 			out.WriteRune(c)

@@ -4,6 +4,8 @@ package shellwords
 import (
 	"strings"
 	"unicode"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Quote is a word for a shell.
@@ -17,10 +19,4 @@ func Quote(s string) string {
 }
 
 // Line is a command line for a shell.
-func Line(words []string) string {
-	line := make([]string, len(words))
-	for i, w := range words {
-		line[i] = Quote(w)
-	}
-	return strings.Join(line, " ")
-}
+func Line(words []string) string { return strings.Join(lists.Map(words, Quote), " ") }

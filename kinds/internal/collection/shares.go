@@ -8,6 +8,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/ranking/significance"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -128,11 +129,8 @@ func documentsName(s nq.Split, key string) string { return fmt.Sprintf("document
 // textsShare is texts to revisions, which depends on the number of records both ways.
 const textsShare = "texts"
 
-func shareNames() (names []string) {
-	for _, c := range countings() {
-		names = append(names, c.name)
-	}
-	return append(names, textsShare)
+func shareNames() []string {
+	return append(lists.Map(countings(), func(c counting) string { return c.name }), textsShare)
 }
 
 // PrefixShare is what the first tokens of a document's two texts say.

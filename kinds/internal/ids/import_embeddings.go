@@ -10,6 +10,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/npy"
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/corpora/unpack"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -84,13 +85,10 @@ func runImportEmbeddings(ctx context.Context, x *step.IO, c importEmbeddingsConf
 }
 
 // owners are the names of what has a row, in the order of the rows.
-func (c importEmbeddingsConfig) owners(x *step.IO) (names []string, err error) {
+func (c importEmbeddingsConfig) owners(x *step.IO) ([]string, error) {
 	if c.Queries.Set() {
 		questions, err := inout.ReadQuestions(x, c.Queries, nq.Split(c.Split), nil)
-		for _, q := range questions {
-			names = append(names, q.Key)
-		}
-		return names, err
+		return lists.Map(questions, func(q inout.Question) string { return q.Key }), err
 	}
 	return inout.DocumentKeys(x, c.Documents)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/safetensors"
 	"github.com/redsi/redsi/internal/stores/local"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/step"
 )
 
@@ -70,9 +71,6 @@ func ModelFiles(x *step.IO, in step.Input) []string {
 }
 
 // Names are those of files.
-func Names(files []artifacts.File) (names []string) {
-	for _, f := range files {
-		names = append(names, f.Name)
-	}
-	return names
+func Names(files []artifacts.File) []string {
+	return lists.Map(files, func(f artifacts.File) string { return f.Name })
 }

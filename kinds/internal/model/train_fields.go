@@ -2,6 +2,8 @@ package model
 
 import (
 	"github.com/redsi/redsi/internal/model/train"
+	"github.com/redsi/redsi/internal/ranking/metrics"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/step"
 )
 
@@ -13,10 +15,7 @@ func (c TrainConfig) declares() map[string]*step.Fields {
 	if err != nil {
 		return nil
 	}
-	var names []string
-	for _, m := range list {
-		names = append(names, m.String())
-	}
+	names := lists.Map(list, metrics.Metric.String)
 	return map[string]*step.Fields{"curve": curveFields(names...), "report": step.FieldsOf[TrainReport]().With("metrics", names...)}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/trec"
 	"github.com/redsi/redsi/internal/ranking/metrics"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -77,10 +78,7 @@ repro_eval's. Cost: memory grows with the runs, 100 bytes a row.`,
 
 // declares names the depths of overlap.
 func (c agreeConfig) declares() map[string]*step.Fields {
-	var depths []string
-	for _, k := range c.Overlap {
-		depths = append(depths, strconv.Itoa(k))
-	}
+	depths := lists.Map(c.Overlap, strconv.Itoa)
 	return map[string]*step.Fields{"report": step.FieldsOf[agreeReport]().With("overlap", depths...)}
 }
 
@@ -177,10 +175,7 @@ func agreeScores(x *step.IO, c agreeConfig, report *agreeReport) error {
 	if err != nil {
 		return err
 	}
-	rows := make(map[string]metrics.QueryScore, len(b.Rows))
-	for _, row := range b.Rows {
-		rows[row.Query] = row
-	}
+	rows := lists.By(b.Rows, func(row metrics.QueryScore) string { return row.Query })
 	both := 0
 	for i, m := range a.Metrics {
 		k := b.column(m)

@@ -11,6 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/ranking/bm25"
 	"github.com/redsi/redsi/internal/ranking/topk"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -163,10 +164,7 @@ func runBM25(ctx context.Context, x *step.IO, c bm25Config) error {
 		return err
 	}
 	report.Queries = len(questions)
-	texts := make([]string, len(questions))
-	for i, q := range questions {
-		texts[i] = q.Text
-	}
+	texts := lists.Map(questions, func(q inout.Question) string { return q.Text })
 	own, err := c.own(x, c.Queries, c.Split)
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/redsi/redsi/internal/ranking/metrics"
 	"github.com/redsi/redsi/internal/ranking/significance"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/values"
 	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/kinds/internal/inout"
@@ -133,7 +134,7 @@ func (c compareConfig) declares() map[string]*step.Fields {
 	if len(ps) > 0 {
 		return nil
 	}
-	ids := metricIDs(list)
+	ids := lists.Map(list, metrics.Metric.ID)
 	names := slices.Sorted(maps.Keys(c.Systems))
 	f := step.FieldsOf[compareReport]().With("systems", names...).With("claims", slices.Sorted(maps.Keys(c.Claims))...)
 	for _, name := range names {
@@ -183,10 +184,7 @@ func runCompare(_ context.Context, x *step.IO, c compareConfig) error {
 			families[len(families)-1] = append(families[len(families)-1], o.P)
 		}
 	}
-	var corrected []float64
-	for _, family := range families {
-		corrected = append(corrected, method.Correct(family)...)
-	}
+	corrected := slices.Concat(lists.Map(families, method.Correct)...)
 	comparisons := len(families[0])
 	if len(pairs) == 0 {
 		comparisons = len(c.Claims)

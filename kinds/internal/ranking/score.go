@@ -8,6 +8,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/trec"
 	"github.com/redsi/redsi/internal/ranking/metrics"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -98,15 +99,8 @@ func (c scoreConfig) declares() map[string]*step.Fields {
 	if len(ps) > 0 {
 		return nil
 	}
-	ids := metricIDs(list)
+	ids := lists.Map(list, metrics.Metric.ID)
 	return map[string]*step.Fields{"report": step.FieldsOf[scoreReport]().With("percent", ids...).With("measures", ids...)}
-}
-
-func metricIDs(list []metrics.Metric) (ids []string) {
-	for _, m := range list {
-		ids = append(ids, m.ID())
-	}
-	return ids
 }
 
 func runScore(_ context.Context, x *step.IO, c scoreConfig) error {

@@ -17,6 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/modules"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/step"
 	"golang.org/x/sync/errgroup"
 )
@@ -106,10 +107,7 @@ func Stored(ctx context.Context, store *artifacts.Resolver, sources []Source) er
 	if err != nil {
 		return err
 	}
-	gone := map[string]bool{}
-	for _, d := range missing {
-		gone[d.Hex()] = true
-	}
+	gone := lists.Set(lists.Map(missing, artifacts.Digest.Hex))
 	for i := range sources {
 		sources[i].InStore = sources[i].SHA256 != "" && !gone[sources[i].SHA256]
 	}

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	deployment "go.temporal.io/api/deployment/v1"
+	enums "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/temporal"
@@ -202,9 +204,12 @@ func TestBuildGone(t *testing.T) {
 		return err == nil && polled
 	})
 	gone()
-	errtest.None(t, errtest.Of(f.conn.Client.UpdateWorkflowExecutionOptions(t.Context(), client.UpdateWorkflowExecutionOptionsRequest{WorkflowId: "followed",
-		WorkflowExecutionOptionsChanges: client.WorkflowExecutionOptionsChanges{VersioningOverride: &client.VersioningOverrideChange{
-			Value: &client.PinnedVersioningOverride{Version: sdk.WorkerDeploymentVersion{DeploymentName: of.Name, BuildID: of.Build}}}}})))
+	awaitTrue(t, "a queue that knows v1", func() bool {
+		_, err := f.conn.Client.UpdateWorkflowExecutionOptions(t.Context(), client.UpdateWorkflowExecutionOptionsRequest{WorkflowId: "followed",
+			WorkflowExecutionOptionsChanges: client.WorkflowExecutionOptionsChanges{VersioningOverride: &client.VersioningOverrideChange{
+				Value: &client.PinnedVersioningOverride{Version: sdk.WorkerDeploymentVersion{DeploymentName: of.Name, BuildID: of.Build}}}}})
+		return err == nil
+	})
 	f.work(worker.Deployment{Name: of.Name, Build: "v2"})
 	f.says("the run needs build v1 of the deployment paper, but no worker of that build polls", 2)
 	f.says("temporal workflow update-options --workflow-id followed --versioning-override-behavior auto_upgrade", 2)

@@ -5,8 +5,8 @@
 # (go.sum here and in the folders of tools/); the crates that tokenizers needs are pinned by its own Cargo.lock.
 
 LIBTORCH_VERSION   = 2.11.0
-# The other one that `make wheel` builds redsi-models for. Each program runs on the next minor version too: what was tried by
-# `make test-torch` is in docs/toolchain.md, in python/redsi_models and in tools/dist.
+# The other one that `make wheel` builds redsi-models for. Each program runs on the next minor version too: what was tried
+# is in docs/toolchain.md, python/redsi_models and tools/dist; `make test-torch` tries another.
 LIBTORCH_LATER     = 2.14.0
 GOTCH_VERSION      = 0.9.1
 # Raise this when tools/native/gotch-libtorch211.h, the compiler's specs or the list of stub archives changes.

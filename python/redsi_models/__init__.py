@@ -6,7 +6,7 @@ import sys
 from importlib.metadata import PackageNotFoundError, distribution
 
 # The program for each torch. What is compiled for one runs on the next, where libtorch's classes are the same; all four
-# were tried (make test-torch).
+# were tried (docs/toolchain.md, "Which torch").
 PROGRAMS = {"2.11": "redsi-models", "2.12": "redsi-models", "2.14": "redsi-models-2.14.0", "2.15": "redsi-models-2.14.0"}
 # What the program calls in libc10, as a libtorch with the C++11 ABI names it.
 ABI = b"torchCheckFailEPKcS2_jRKNSt7__cxx11"

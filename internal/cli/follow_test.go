@@ -7,13 +7,12 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	deployment "go.temporal.io/api/deployment/v1"
-	enums "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/temporal"
@@ -199,9 +198,11 @@ func TestBuildGone(t *testing.T) {
 	f := follow(t, oneStep)
 	of := worker.Deployment{Name: "paper", Build: "v1"}
 	gone := f.work(of)
-	awaitTrue(t, "a poll of v1", func() bool {
-		polled, err := drive.Polled(t.Context(), f.conn.Client, workflows.TaskQueue, enums.TASK_QUEUE_TYPE_WORKFLOW, &deployment.WorkerDeploymentVersion{DeploymentName: of.Name, BuildId: of.Build})
-		return err == nil && polled
+	awaitTrue(t, "a queue that v1 has joined", func() bool { // a poll that is cut off before does not join it
+		v, err := f.conn.Client.WorkerDeploymentClient().GetHandle(of.Name).DescribeVersion(t.Context(), client.WorkerDeploymentDescribeVersionOptions{BuildID: of.Build})
+		return err == nil && slices.ContainsFunc(v.Info.TaskQueuesInfos, func(q client.WorkerDeploymentTaskQueueInfo) bool {
+			return q.Name == workflows.TaskQueue && q.Type == client.TaskQueueTypeWorkflow
+		})
 	})
 	gone()
 	awaitTrue(t, "a queue that knows v1", func() bool {

@@ -31,7 +31,7 @@ func (e *env) trained() (program, dir string, err error) {
 	if program, err = e.redsi(); err != nil {
 		return program, "", err
 	}
-	dir, err = e.keep("run-train1", func(dir string) error {
+	dir, err = e.keep("run-train2", func(dir string) error {
 		err := e.quiet(program, trainingOf(dir, "run", "-t", "step.export.nq", "-t", "step.random_t5.tiny", "-t", "step.naive_ids.nq",
 			"--out", filepath.Join(dir, "results"))...)
 		for _, file := range []string{"step.export.nq.files/beir/corpus.jsonl", "step.export.nq.files/beir/queries.jsonl",

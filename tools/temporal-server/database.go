@@ -186,6 +186,14 @@ func checkDatabase(path string, attributes []string) error {
 	if version != databaseVersion(attributes) {
 		return fmt.Errorf("it is not of Temporal %s, but of another version, or has other search attributes", release())
 	}
+	// Two servers on one database, each with locks that the other does not see, leave pages that only this finds.
+	var found string
+	if err := db.QueryRow("PRAGMA quick_check(1)").Scan(&found); err != nil {
+		return err
+	}
+	if found != "ok" {
+		return fmt.Errorf("it is damaged: %s", strings.ReplaceAll(found, "\n", " "))
+	}
 	var namespaces int
 	return db.QueryRow("SELECT count(*) FROM namespaces").Scan(&namespaces)
 }

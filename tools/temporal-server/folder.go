@@ -21,17 +21,18 @@ type info struct {
 	Notes   []string `json:"notes,omitempty"`
 }
 
-// folder is the state folder of a server, held by its owner.lock. The lock is the
+// folder is the state folder of a server, held by its owner.lock and its claim. The lock is the
 // operating system's: it ends with the process however that dies.
 type folder struct {
 	dir   string
 	owner *os.File
+	claim *claim
 }
 
 var errOwned = errors.New("another process is the folder's server")
 
-// own becomes the server of dir.
-func own(dir string) (*folder, error) {
+// own becomes the server of dir, over a claim up to that number if one is known to be silent.
+func own(dir string, silent int) (*folder, error) {
 	f, err := os.OpenFile(filepath.Join(dir, "owner.lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
@@ -43,7 +44,18 @@ func own(dir string) (*folder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lock %s: %w", f.Name(), err)
 	}
-	return &folder{dir, f}, nil
+	c, err := makeClaim(dir, silent)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return &folder{dir, f, c}, nil
+}
+
+// leave removes what tells others that this process is the folder's server.
+func (f *folder) leave() {
+	_ = f.unannounce()
+	f.claim.release()
 }
 
 func (f *folder) infoFile() string { return filepath.Join(f.dir, "server.json") }
@@ -79,7 +91,6 @@ func (f *folder) announce(i info) error {
 // held clients.lock for idle; no client can come after that, because this
 // process then holds that lock until it has ended.
 func (f *folder) watch(ctx context.Context, idle time.Duration) {
-	defer f.unannounce()
 	clients, err := os.OpenFile(filepath.Join(f.dir, "clients.lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return
@@ -150,8 +161,8 @@ func replaceFile(path string, b []byte) error {
 // processStart says when this process began, so that another one that is given
 // its number later is not taken for it; "" where the system does not tell.
 func processStart() string {
-	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	if err != nil {
+	boot := bootID()
+	if boot == "" {
 		return ""
 	}
 	stat, err := os.ReadFile("/proc/self/stat")
@@ -162,5 +173,5 @@ func processStart() string {
 	if len(fields) < 20 {
 		return ""
 	}
-	return strings.TrimSpace(string(boot)) + "/" + fields[19]
+	return boot + "/" + fields[19]
 }

@@ -29,6 +29,7 @@ type options struct {
 	notes        []string // what a person should know of this start
 	idle         time.Duration
 	long         int    // events
+	silent       int    // the claim of another machine that may be taken over
 	create       string // only make a database there
 }
 
@@ -40,6 +41,7 @@ func main() {
 	flag.IntVar(&o.uiPort, "ui-port", 0, "port of the web UI; 0: the last one, or a free one")
 	flag.DurationVar(&o.idle, "idle", 2*time.Second, "how long to stay without a client")
 	flag.IntVar(&o.long, "long", 4096, "events after which a workflow is told that its history is long")
+	flag.IntVar(&o.silent, "silent", 0, "number of the claim, and all before, to take over though another machine made it")
 	flag.Func("attribute", "keyword search attribute to have; may be repeated", appendTo(&o.attributes))
 	flag.Func("note", "what to tell the person who started this; may be repeated", appendTo(&o.notes))
 	flag.StringVar(&o.create, "create", "", "make an empty database in that file and end")
@@ -69,13 +71,14 @@ func run(o options) error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
 
-	f, err := own(o.dir)
+	f, err := own(o.dir, o.silent)
 	if errors.Is(err, errOwned) {
 		return nil // another one was faster
 	}
 	if err != nil {
 		return err
 	}
+	defer f.leave()
 	last := f.last()
 	if err := f.unannounce(); err != nil {
 		return err

@@ -25,6 +25,8 @@ func Status(w io.Writer, st Style, r drive.Report, ended, one bool, hint func(ve
 	switch {
 	case one:
 		most = math.MaxInt
+	case r.Elsewhere != "":
+		Println(w, r.Elsewhere)
 	case r.Server == "":
 		Println(w, "no run in progress (no server is running)")
 	case len(r.Running) == 0:

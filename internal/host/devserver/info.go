@@ -32,8 +32,11 @@ const (
 )
 
 // look says how to reach the server of a folder, if one answers; held is true if there is one,
-// answering, starting or ending.
-func look(dir string) (i Info, answers, held bool, err error) {
+// answering, starting or ending. One of another machine is an error, but for a silent claim.
+func look(dir string, silent int) (i Info, answers, held bool, err error) {
+	if o, other := elsewhere(dir, silent); other {
+		return i, false, true, o.error()
+	}
 	owner := lockOf(dir, ownerLock)
 	defer owner.Close()
 	free, err := take(owner, shared)
@@ -52,22 +55,22 @@ func Running(dir string) (Info, bool) {
 	if _, err := os.Stat(filepath.Join(dir, ownerLock)); err != nil {
 		return Info{}, false // asking creates nothing
 	}
-	i, answers, _, _ := look(dir)
+	i, answers, _, _ := look(dir, 0)
 	return i, answers
 }
 
 // AwaitEnd waits until the server of a folder has ended, as it does when it is not used.
 func AwaitEnd(ctx context.Context, dir string) error {
-	return awaitEnd(ctx, dir, 0, &patience{})
+	return awaitEnd(ctx, dir, 0, 0, &patience{})
 }
 
 // awaitEnd waits until there is no server, or another one than a process if that is given.
-func awaitEnd(ctx context.Context, dir string, pid int, p *patience) error {
+func awaitEnd(ctx context.Context, dir string, pid, silent int, p *patience) error {
 	for {
 		if _, err := os.Stat(filepath.Join(dir, ownerLock)); err != nil {
 			return nil // there never was one
 		}
-		i, answers, held, err := look(dir)
+		i, answers, held, err := look(dir, silent)
 		if err != nil || !held || pid != 0 && answers && i.PID != pid {
 			return err
 		}
@@ -126,7 +129,7 @@ func Condition(dir string) string {
 }
 
 func condition(dir string) string {
-	i, answers, held, err := look(dir)
+	i, answers, held, err := look(dir, 0)
 	switch {
 	case err != nil:
 		return err.Error()

@@ -41,6 +41,7 @@ type Server struct {
 
 	o              Options
 	clients, first *flock.Flock
+	silent         int // number of the claim of another machine, gone since, that a server here may take over
 
 	mu   sync.Mutex
 	seen int // process of the server that was last reported
@@ -103,6 +104,9 @@ func Visit(ctx context.Context, dir string) *Server {
 }
 
 func (s *Server) join(ctx context.Context) error {
+	if err := s.settle(ctx); err != nil {
+		return err
+	}
 	ending := &patience{say: s.o.Say, what: func() string {
 		return "waiting for the previous Temporal server of this state folder to end: " + Condition(s.o.Dir)
 	}}
@@ -133,14 +137,14 @@ func (s *Server) join(ctx context.Context) error {
 // agree gets a server on the requested ports. One on other ports is ended if it is not in
 // use.
 func (s *Server) agree(ctx context.Context, exclusive bool) error {
-	if i, answers, _, err := look(s.o.Dir); err != nil {
+	if i, answers, _, err := look(s.o.Dir, s.silent); err != nil {
 		return err
 	} else if answers && !s.wanted(i) {
 		switch {
 		case exclusive:
 			_ = i.signal(syscall.SIGTERM)
 			p := &patience{say: s.o.Say, what: func() string { return "waiting for the Temporal server to end: " + s.Condition() }}
-			if err := awaitEnd(ctx, s.o.Dir, i.PID, p); err != nil {
+			if err := awaitEnd(ctx, s.o.Dir, i.PID, s.silent, p); err != nil {
 				return err
 			}
 		case s.o.Strict:

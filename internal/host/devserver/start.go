@@ -27,7 +27,7 @@ const (
 func (s *Server) ensure(ctx context.Context) (Info, error) {
 	p := &patience{say: s.o.Say, what: func() string { return "waiting for the Temporal server to answer: " + s.Condition() }}
 	for killed := 0; ; {
-		i, answers, held, err := look(s.o.Dir)
+		i, answers, held, err := look(s.o.Dir, s.silent)
 		if err != nil {
 			return i, err
 		}
@@ -90,7 +90,7 @@ func (s *Server) start(ctx context.Context, p *patience) error {
 	if ok, err := take(lock, exclusiveLock); !ok {
 		return err
 	}
-	if _, _, held, err := look(s.o.Dir); held || err != nil {
+	if _, _, held, err := look(s.o.Dir, s.silent); held || err != nil {
 		return err
 	}
 	for _, port := range []int{s.o.Port, s.o.UIPort} {
@@ -106,7 +106,7 @@ func (s *Server) start(ctx context.Context, p *patience) error {
 		return err
 	}
 	for {
-		if _, answers, _, err := look(s.o.Dir); answers || err != nil {
+		if _, answers, _, err := look(s.o.Dir, s.silent); answers || err != nil {
 			return err
 		}
 		select {
@@ -146,6 +146,9 @@ func (s *Server) spawn() (from int64, ended <-chan error, err error) {
 	args := []string{"--dir", s.o.Dir, "--port", strconv.Itoa(s.o.Port), "--ui-port", strconv.Itoa(s.o.UIPort)}
 	if s.o.Memory {
 		args = append(args, "--memory")
+	}
+	if s.silent > 0 {
+		args = append(args, "--silent", strconv.Itoa(s.silent))
 	}
 	if s.o.Idle > 0 {
 		args = append(args, "--idle", s.o.Idle.String())

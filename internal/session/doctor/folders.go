@@ -35,7 +35,7 @@ func State(dir string) Finding {
 		f.Note, f.Do = err.Error(), "name a writable folder on a file system with locks: --state DIR; results may stay where they are (--store)"
 		return f
 	}
-	return withDisk(f, dir, "run redsi with this state folder on one machine only, or name one on a local disk: --state DIR; results may be shared (--store)")
+	return withDisk(f, dir, "run redsi with this state folder on one machine at a time, or name one on a local disk: --state DIR; results may be shared (--store)")
 }
 
 // Folder looks at the disk of a folder, which need not be there; alone is what to do where other

@@ -48,6 +48,7 @@ func (dr *Driver) Running(ctx context.Context, o Cluster, r *Report) (*Connectio
 	}
 	server := devserver.Visit(ctx, dir)
 	if server == nil {
+		r.Elsewhere = devserver.Elsewhere(dir)
 		return nil, ctx.Err()
 	}
 	conn := &Connection{UI: server.UI, Namespace: "default", Codec: codec, Server: server}

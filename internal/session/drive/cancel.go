@@ -1,6 +1,7 @@
 package drive
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -120,7 +121,7 @@ func (dr *Driver) OpenRunsNamed(ctx context.Context, o Cluster, names []string) 
 		conn.Close()
 	}
 	if err == nil {
-		err = dr.noneOpen(ctx, where.Server, names)
+		err = dr.noneOpen(ctx, where, names)
 	}
 	return nil, nil, err
 }
@@ -160,10 +161,10 @@ func RunOf(workflow string) string {
 }
 
 // noneOpen says why there is no open run of those names: it has ended, or never existed.
-func (dr *Driver) noneOpen(ctx context.Context, server string, names []string) error {
-	where := "no server is running for " + dr.StateDir
-	if server != "" {
-		where = "at " + server
+func (dr *Driver) noneOpen(ctx context.Context, asked Report, names []string) error {
+	where := cmp.Or(asked.Elsewhere, "no server is running for "+dr.StateDir)
+	if asked.Server != "" {
+		where = "at " + asked.Server
 	}
 	for _, name := range names {
 		if name == "" || name == "last" {

@@ -228,6 +228,8 @@ func (dr *Driver) Embed(ctx context.Context, o Cluster, store *artifacts.Resolve
 		err = fault.Input(fmt.Errorf("%w; choose another with %s; 0 picks a free one", err, flag))
 	case errors.Is(err, devserver.ErrOther):
 		err = fault.Input(fmt.Errorf("%w; omit the port flags to use it, or stop the redsi processes that use it", err))
+	case errors.Is(err, devserver.ErrElsewhere):
+		err = fault.Input(err)
 	case errors.Is(err, devserver.ErrDir):
 		err = fault.Input(fmt.Errorf("--state: %w; name another folder", err))
 	case errors.Is(err, fs.ErrPermission):

@@ -12,9 +12,10 @@ import (
 
 // Report is the answer of status.
 type Report struct {
-	Server  string  `json:"server,omitempty"` // "" if none is running
-	Running []Run   `json:"running"`
-	Ended   []Ended `json:"ended,omitempty"` // newest first
+	Server    string  `json:"server,omitempty"`    // "" if none is running
+	Elsewhere string  `json:"elsewhere,omitempty"` // which other machine runs the server of this state folder, and what to do
+	Running   []Run   `json:"running"`
+	Ended     []Ended `json:"ended,omitempty"` // newest first
 }
 
 // Run is an open run. If very many steps are running or failed, only some are listed;

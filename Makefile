@@ -225,10 +225,11 @@ test-stores: deps-stores ## the tests of stores on every server that docs name: 
 	REDSI_VERSITYGW=$(VERSITYGW)/versitygw REDSI_SEAWEEDFS=$(if $(filter linux,$(OS)),$(SEAWEEDFS)/weed) \
 		$(GO) test -vet=off -count=1 -timeout $(TIMEOUT) -run 'TestBucket|TestOtherServers' ./internal/stores
 
-# The tests of models with the libtorch of LIBTORCH_VERSION, or with that in WITH, the lib of another torch, by the same program.
+# The tests of models with the libtorch of LIBTORCH_VERSION, or with that in WITH, the lib of another torch, by the same program;
+# but not those of what is for cards, which are used with one version alone.
 .PHONY: test-torch
 test-torch: deps-models ## the tests of models on another torch: LIBTORCH_VERSION=, and WITH= the folder torch/lib of one that the same program runs on
-	LD_LIBRARY_PATH=$(WITH) $(TESTS) -count=1 ./internal/model/...
+	LD_LIBRARY_PATH=$(WITH) $(TESTS) -count=1 $$($(GO) list ./internal/model/... | grep -v -e /cudagraph$$ -e /tensor/kernels$$)
 
 .PHONY: test-slurm
 test-slurm: bin/redsi deps-run ## redsi in jobs of a real Slurm on this machine, as root; skipped where there is none

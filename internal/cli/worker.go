@@ -128,10 +128,13 @@ func newDevCmd(a *app) *cobra.Command {
 		Long: `Run a Temporal server with its UI and a worker until Ctrl-C.
 
 All commands with this state folder share the server; it ends with the last of them.
+With --listen, workers of other machines that see the folder, such as jobs, reach it,
+and its runs go on when it is started again.
 Calling it needs the key in that folder: the printed line has it, and so has redsi
 with the same --state. The UI is read-only. A separate page shows the graph of each
 run, live and coloured by the state of its steps.`,
 		Example: `  redsi dev
+  redsi dev --listen             # prints the command for workers on other machines
   redsi run                      # in another terminal, same folder: uses it`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if o.Listen == hostName && len(args) == 1 { // --listen HOST, which the flag's parser reads as --listen and an argument

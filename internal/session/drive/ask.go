@@ -62,8 +62,11 @@ func (dr *Driver) Running(ctx context.Context, o Cluster, r *Report) (*Connectio
 	if conn.Client, err = client.DialContext(dctx, Sealed(opts, codec)); err != nil {
 		conn.Close()
 		if ctx.Err() == nil {
-			r.Elsewhere = devserver.Elsewhere(dir)
-			dr.Log.Warn("the Temporal server does not answer", "condition", devserver.Condition(dir), "err", err)
+			condition := devserver.Condition(dir)
+			if r.Elsewhere = devserver.Elsewhere(dir); r.Elsewhere != "" { // it says all that is known
+				condition = "it runs on another machine"
+			}
+			dr.Log.Warn("the Temporal server does not answer", "condition", condition, "err", err)
 		}
 		return nil, ctx.Err()
 	}

@@ -84,14 +84,16 @@ func TestListen(t *testing.T) {
 			cancel()
 		}
 		errtest.None(t, called(ctx, w))
-		// Its port is another one, as the last one is in use.
+		// The next one has another port, as this one's is in use by then.
+		starting := lockOf(s.o.Dir, startLock)
+		errtest.None(t, await(ctx, starting, &patience{}, exclusiveLock))
 		errtest.None(t, syscall.Kill(i.PID, syscall.SIGKILL))
-		for i.alive() {
+		l, err := net.Listen("tcp", i.Address)
+		for ; err != nil; l, err = net.Listen("tcp", i.Address) { // it is not quite dead
 			errtest.None(t, (&patience{}).wait(ctx))
 		}
-		if l, err := net.Listen("tcp", i.Address); err == nil {
-			defer l.Close()
-		}
+		defer l.Close()
+		starting.Close()
 		errtest.None(t, called(ctx, c))
 		errtest.None(t, called(ctx, w))
 	}

@@ -26,10 +26,10 @@ func addressOf(ctx context.Context, host string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%s: %w: %w; this machine has %s", host, ErrListen, err, ownAddresses())
 	}
+	found = lists.Map(found, netip.Addr.Unmap)
 	_, notName := netip.ParseAddr(host)
-	v4 := lists.Filter(found, func(ip netip.Addr) bool { return ip.Unmap().Is4() })
-	for _, ip := range append(v4, found...) {
-		if ip = ip.Unmap(); ip.IsUnspecified() || ip.IsLoopback() && notName != nil {
+	for _, ip := range append(lists.Filter(found, netip.Addr.Is4), found...) {
+		if ip.IsUnspecified() || ip.IsLoopback() && notName != nil {
 			continue
 		}
 		if l, err := net.Listen("tcp", netip.AddrPortFrom(ip, 0).String()); err == nil {

@@ -274,7 +274,7 @@ func (dr *Driver) Embed(ctx context.Context, o Cluster, store *artifacts.Resolve
 	case errors.Is(err, devserver.ErrElsewhere):
 		err = fault.Input(err)
 	case errors.Is(err, devserver.ErrListen):
-		err = fault.Input(fmt.Errorf("--listen: %w", err))
+		err = fault.Input(fmt.Errorf("--listen: %w: give one of these, or a name of one", err))
 	case errors.Is(err, devserver.ErrDir):
 		err = fault.Input(fmt.Errorf("--state: %w; name another folder", err))
 	case errors.Is(err, fs.ErrPermission):

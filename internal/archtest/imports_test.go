@@ -62,7 +62,7 @@ var rules = []rule{
 	{"internal/host/environment/indextest", nil},
 	{"internal/host/environment/realize", []string{"artifacts", "internal/host/environment/.", "internal/host/libraries", "internal/host/command", "internal/host/scratch", "internal/stores/hashed", "internal/stores/local", "internal/system"}},
 	{"internal/host/rates", []string{"step", "internal/system/atomicfile"}},
-	{"internal/host/devserver", []string{"internal/system/.", "internal/system/process", "internal/system/readers", "internal/host/revision"}},
+	{"internal/host/devserver", []string{"internal/system/.", "internal/system/process", "internal/system/readers", "internal/system/shellwords", "internal/host/revision"}},
 	{"internal/host/device", []string{"step", "internal/host/nvidia", "internal/host/capacity"}},
 	{"workflows", []string{"internal/pipeline/address", "internal/runs", "step", "artifacts"}},
 	{"internal/pipeline/address", nil},

@@ -3,6 +3,8 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -24,6 +26,11 @@ func newWorkerCmd(a *app) *cobra.Command {
 		Use:   "worker",
 		Short: "Run steps for a Temporal cluster until interrupted",
 		Long: `Run steps for a Temporal cluster until interrupted.
+
+Without a named cluster, --state names the folder of a server that ` + "`redsi dev --listen`" + `
+runs, on this machine or another one that sees the folder: it has the address and the
+key, and its store is used unless --store names another. So it is without --state if
+.redsi has a server.
 
 Start as many as you like, on as many machines; all of them must be able to reach the
 store. You may kill one at any time: after 15 seconds of silence its work continues
@@ -54,7 +61,8 @@ Keep workers of the old build until their runs have ended.
 
 With --payload-key, what workers and ` + "`redsi run`" + ` send through the cluster is
 encrypted: all need the same file. docs/security.md says what stays readable.`,
-		Example: `  redsi worker --temporal-address 127.0.0.1:7233 --store 's3://results/redsi?endpoint=minio:9000'
+		Example: `  redsi worker --state /home/alice/paper/.redsi        # for the server of redsi dev --listen there
+  redsi worker --temporal-address 127.0.0.1:7233 --store 's3://results/redsi?endpoint=minio:9000'
   redsi worker --queue redsi-gpu --gpus all
   CUDA_VISIBLE_DEVICES=1 redsi worker --queue redsi-gpu    # a worker for one card
   redsi worker --queue redsi                               # leaves cards to others`,
@@ -89,6 +97,7 @@ encrypted: all need the same file. docs/security.md says what stays readable.`,
 			if !cmd.Flags().Changed("until") {
 				w.Until = a.UntilJobEnds(cmd.Context())
 			}
+			o.Folder = !o.Given() && (cmd.Flags().Changed("state") || os.Getenv("REDSI_STATE") != "" || a.HasServer())
 			return a.Work(cmd.Context(), o, w, shown, setCurrent)
 		},
 	}
@@ -119,13 +128,28 @@ func newDevCmd(a *app) *cobra.Command {
 		Long: `Run a Temporal server with its UI and a worker until Ctrl-C.
 
 All commands with this state folder share the server; it ends with the last of them.
+With --listen, workers of other machines that see the folder, such as jobs, reach it,
+and its runs go on when it is started again.
 Calling it needs the key in that folder: the printed line has it, and so has redsi
 with the same --state. The UI is read-only. A separate page shows the graph of each
 run, live and coloured by the state of its steps.`,
 		Example: `  redsi dev
+  redsi dev --listen             # prints the command for workers on other machines
   redsi run                      # in another terminal, same folder: uses it`,
-		Args: cobra.NoArgs,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if o.Listen == hostName && len(args) == 1 { // --listen HOST, which the flag's parser reads as --listen and an argument
+				o.Listen = args[0]
+				return nil
+			}
+			return cobra.NoArgs(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.Listen == hostName {
+				var err error
+				if o.Listen, err = os.Hostname(); err != nil {
+					return fmt.Errorf("--listen: %w", err)
+				}
+			}
 			if o.Given() {
 				return fault.Input(errors.New("redsi dev starts its own server, but TEMPORAL_ADDRESS names another: unset it, or use `" + a.hint("worker") + "` for that server"))
 			}
@@ -151,6 +175,13 @@ run, live and coloured by the state of its steps.`,
 			a.ServeGraphs(cmd.Context(), page, conn, store)
 			view.Printf(a.Out, "Temporal: %s (process %d)\nUI:       %s\ngraphs:   http://%s\nstore:    %s\n", conn.Server.Address, conn.Server.PID, conn.UI, page.Addr(), store.Own.URL)
 			view.Printf(a.Out, "start a run from anywhere:\n  %s\n", startLine(conn.Server))
+			if conn.Server.Listen != "" {
+				line, err := a.workerLine(store.Own.URL)
+				if err != nil {
+					return err
+				}
+				view.Printf(a.Out, "start a worker on any machine that sees this folder:\n  %s\n", line)
+			}
 			<-cmd.Context().Done()
 			return nil
 		},
@@ -161,11 +192,33 @@ run, live and coloured by the state of its steps.`,
 	payloadFlag(cmd, &o)
 	cmd.Flags().IntVar(&graphPort, "graph-port", 8234, "port of the page of graphs; another one if it is in use")
 	cmd.Flags().IntVar(&o.Port, "port", 7233, "port of the server; 0: a free one")
+	cmd.Flags().StringVar(&o.Listen, "listen", "", "let other machines reach the server, not its pages, at this name or address of this machine; without one, at its `host` name")
+	cmd.Flags().Lookup("listen").NoOptDefVal = hostName
 	return cmd
+}
+
+// hostName stands for this machine's name.
+const hostName = "hostname"
+
+// workerLine is a command that starts a worker for the state folder's server.
+func (a *app) workerLine(store string) (string, error) {
+	state, err := filepath.Abs(a.StateDir)
+	if err != nil {
+		return "", err
+	}
+	args := []string{"--state", state}
+	if a.StoreURL != filepath.Join(a.StateDir, "store") {
+		args = append(args, "--store", store)
+	}
+	return a.hint("worker", args...), nil
 }
 
 // startLine is a command line of Temporal's own program that starts a run.
 func startLine(s *devserver.Server) string {
-	return fmt.Sprintf(`temporal --config-file %s --profile %s workflow start --type %s --task-queue %s --input '{"pipeline":"pipelines.hcl"}'`,
+	line := fmt.Sprintf(`temporal --config-file %s --profile %s workflow start --type %s --task-queue %s --input '{"pipeline":"pipelines.hcl"}'`,
 		quoted(s.Profile()), devserver.ProfileName, workflows.ReproduceWorkflow, workflows.TaskQueue)
+	if s.Listen != "" {
+		line += " --memo " + drive.Stays + "=true"
+	}
+	return line
 }

@@ -77,4 +77,12 @@ until_is '[ -s "$TEMPORAL_CONFIG_FILE" ]'
 for _ in 1 2 3; do job "-n1 $redsi worker --temporal-profile redsi --until 10s --idle-exit 8s" --wait -c1 --mem=600 >/dev/null || true; done
 { kill -9 $run; wait $run; } 2>/dev/null || true; cp "$D/begins" "$D/out"; [ "$(wc -l < "$D/begins")" -gt 2 ] && echo "too many begins" > "$D/out"
 has "B7 a step that is too long for workers is begun at most twice" begin
+
+unset TEMPORAL_CONFIG_FILE; rm "$D/begins"
+head() { "$redsi" dev --listen 127.0.0.1 --port 0 --ui-port 0 --graph-port 0 --slots 1 > "$D/head" 2>&1 & head=$!; until_is 'grep -q "redsi worker" "$D/head"'; }
+head; job "-n1 $redsi worker --state $D/p/.redsi --idle-exit 3s" -c1 --mem=600 >/dev/null; until_is 'grep -q "worker started" "$D/out"'
+"$redsi" run --slots 1 --var sleep=8 > "$D/run" 2>&1 & run=$!; until_is '[ -s "$D/begins" ]'
+{ kill -9 $run $head; wait $run $head; } 2>/dev/null || true; until_is '[ ! -e .redsi/temporal/server.json ]'; head
+"$redsi" attach > "$D/out" 2>&1 || true; kill $head; wait $head || true
+has "B12, B13 a job joins the folder's server, and a run outlives its head" 'has ended: 0 hit, 1 ran'
 exit $failed

@@ -1,9 +1,14 @@
 package main
 
 import (
+	"crypto/tls"
 	"crypto/x509/pkix"
+	"maps"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"go.temporal.io/server/common/authorization"
@@ -12,14 +17,55 @@ import (
 // TestRoles: the name in a caller's certificate decides, and no name is nobody's.
 func TestRoles(t *testing.T) {
 	for name, want := range map[string]authorization.Role{nameClient: authorization.RoleAdmin, nameSystem: authorization.RoleAdmin, nameUI: authorization.RoleReader,
-		"": authorization.RoleUndefined, "Redsi": authorization.RoleUndefined, "ui ": authorization.RoleUndefined} {
+		"": authorization.RoleUndefined, nameWorker: authorization.RoleUndefined, "Redsi": authorization.RoleUndefined, "ui ": authorization.RoleUndefined} {
 		c, err := roles{}.GetClaims(&authorization.AuthInfo{TLSSubject: &pkix.Name{CommonName: name}})
-		if err != nil || c.System != want || len(c.Namespaces) != 0 {
+		if err != nil || c.System != want || len(c.Namespaces) != 0 && name != nameWorker {
 			t.Errorf("%q: %+v, %v; want %v", name, c, err, want)
+		}
+		if name == nameWorker && !maps.Equal(c.Namespaces, map[string]authorization.Role{namespace: authorization.RoleWriter}) {
+			t.Errorf("a worker may %v", c.Namespaces)
 		}
 	}
 	if c, err := (roles{}).GetClaims(&authorization.AuthInfo{}); err != nil || c.System != authorization.RoleUndefined {
 		t.Errorf("without a certificate: %+v, %v", c, err)
+	}
+}
+
+// TestInner: behind the front end, where no roles are asked for, the server answers itself alone. An older folder gets a
+// certificate for workers, and keeps its others.
+func TestInner(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "tls")
+	before, err := loadKeys(dir)
+	must(t, err)
+	must(t, os.Remove(filepath.Join(dir, workerFile)))
+	k, err := loadKeys(dir)
+	must(t, err)
+	if !k.ca.Equal(before.ca) || !k.client.Leaf.Equal(before.client.Leaf) {
+		t.Error("the folder's certificates were made anew")
+	}
+	worker, err := readPair(dir, workerFile, workerKeyFile)
+	must(t, err)
+	inner, err := k.provider().GetInternodeServerConfig()
+	must(t, err)
+	front, err := k.provider().GetFrontendServerConfig()
+	must(t, err)
+	for _, c := range []struct {
+		of      *tls.Config
+		by      tls.Certificate
+		welcome bool
+	}{{inner, k.system, true}, {inner, k.client, false}, {inner, worker, false}, {front, k.client, true}, {front, worker, true}} {
+		here, there := net.Pipe()
+		go func() { _ = tls.Client(there, k.calling(c.by)).Handshake(); there.Close() }()
+		if err := tls.Server(here, c.of).Handshake(); (err == nil) != c.welcome {
+			t.Errorf("%s: %v", c.by.Leaf.Subject.CommonName, err)
+		}
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -20,12 +20,15 @@ import (
 	"go.temporal.io/server/common/rpc/encryption"
 )
 
-// Files of the folder tls. Who can read client.key may call the server.
+// Files of the folder tls. Who can read client.key may call the server for anything, who can
+// read worker.key as a worker.
 const (
 	caFile        = "ca.pem"
 	caKeyFile     = "ca.key"
 	clientFile    = "client.pem"
 	clientKeyFile = "client.key"
+	workerFile    = "worker.pem"
+	workerKeyFile = "worker.key"
 )
 
 // serverName is the name in the server's certificate.
@@ -34,6 +37,7 @@ const serverName = "redsi-temporal"
 // Names in the certificates of callers, which roles maps to what they may.
 const (
 	nameClient = "redsi"  // the user's programs
+	nameWorker = "worker" // workers, which other machines may have
 	nameSystem = "system" // the server itself
 	nameUI     = "ui"     // the web UI, which reads
 )
@@ -68,6 +72,9 @@ func loadKeys(dir string) (*keys, error) {
 	if k.client, err = readPair(dir, clientFile, clientKeyFile); err != nil {
 		return nil, err
 	}
+	if err := ensureWorker(dir, ca); err != nil {
+		return nil, err
+	}
 	if k.server, _, _, err = issue(ca, serverName); err != nil {
 		return nil, err
 	}
@@ -76,6 +83,21 @@ func loadKeys(dir string) (*keys, error) {
 	}
 	_, k.uiCert, k.uiKey, err = issue(ca, nameUI)
 	return k, err
+}
+
+// ensureWorker makes the certificate of workers unless there is one: a folder may be older than these.
+func ensureWorker(dir string, ca tls.Certificate) error {
+	if pair, err := readPair(dir, workerFile, workerKeyFile); err == nil && pair.Leaf.CheckSignatureFrom(ca.Leaf) == nil {
+		return nil
+	}
+	_, cert, key, err := issue(ca, nameWorker)
+	if err == nil {
+		err = replaceFile(filepath.Join(dir, workerKeyFile), key)
+	}
+	if err == nil {
+		err = replaceFile(filepath.Join(dir, workerFile), cert)
+	}
+	return err
 }
 
 // makeKeys makes the authority and the user's certificate, all or nothing.
@@ -157,12 +179,20 @@ func readPair(dir, cert, key string) (tls.Certificate, error) {
 }
 
 // provider gives the server's parts their TLS: every listener asks for a
-// certificate of this folder's authority.
+// certificate of this folder's authority, and those behind the front end, which
+// ask nobody's role, for the server's own.
 func (k *keys) provider() encryption.TLSConfigProvider {
 	listen := &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{k.server},
 		ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: k.pool}
 	call := k.calling(k.system)
-	return &encryption.FixedTLSConfigProvider{InternodeServerConfig: listen, FrontendServerConfig: listen,
+	inner := listen.Clone()
+	inner.VerifyConnection = func(s tls.ConnectionState) error {
+		if name := s.PeerCertificates[0].Subject.CommonName; name != nameSystem {
+			return fmt.Errorf("%q is not the server itself", name)
+		}
+		return nil
+	}
+	return &encryption.FixedTLSConfigProvider{InternodeServerConfig: inner, FrontendServerConfig: listen,
 		InternodeClientConfig: call, FrontendClientConfig: call}
 }
 
@@ -184,6 +214,8 @@ func (roles) GetClaims(caller *authorization.AuthInfo) (*authorization.Claims, e
 	switch c.Subject {
 	case nameClient, nameSystem:
 		c.System = authorization.RoleAdmin
+	case nameWorker:
+		c.Namespaces = map[string]authorization.Role{namespace: authorization.RoleWriter}
 	case nameUI:
 		c.System = authorization.RoleReader
 	}

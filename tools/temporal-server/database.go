@@ -150,7 +150,7 @@ func createNamespace(c *config.SQL, attributes []string) error {
 	for _, a := range attributes {
 		types[a] = enums.INDEXED_VALUE_TYPE_KEYWORD
 	}
-	ns, err := sqlite.NewNamespaceConfig(clusterName, "default", false, types)
+	ns, err := sqlite.NewNamespaceConfig(clusterName, namespace, false, types)
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 type info struct {
 	Address string   `json:"address"`
 	UI      string   `json:"ui"`
+	Listen  string   `json:"listen,omitempty"` // IP address of a front end that other machines may reach
 	PID     int      `json:"pid"`
 	Start   string   `json:"start"` // identifies the process beside its number: boot and start time
 	Notes   []string `json:"notes,omitempty"`

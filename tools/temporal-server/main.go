@@ -5,15 +5,18 @@
 // owner.lock, says in server.json where it answers, and ends when no process has
 // held clients.lock for a while. Nobody stops it, and nothing is lost when
 // somebody kills it: what it has answered is in its database. It listens on
-// 127.0.0.1 only, and only a holder of the folder's client certificate may call
-// it; the web UI reads.
+// 127.0.0.1 only, but for a front end that --listen puts on another address of
+// this machine, and only a holder of one of the folder's certificates may call it:
+// a worker's may do no more than workers do, and the web UI reads.
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
+	"net"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -24,6 +27,7 @@ import (
 type options struct {
 	dir          string
 	memory       bool
+	listen       string // IP address of the front end; "": loopback
 	port, uiPort int
 	attributes   []string // keyword search attributes
 	notes        []string // what a person should know of this start
@@ -33,10 +37,14 @@ type options struct {
 	create       string // only make a database there
 }
 
+// frontend is the address of the front end.
+func (o options) frontend() string { return cmp.Or(o.listen, loopback) }
+
 func main() {
 	var o options
 	flag.StringVar(&o.dir, "dir", "", "state folder of the server")
 	flag.BoolVar(&o.memory, "memory", false, "keep the database in memory")
+	flag.StringVar(&o.listen, "listen", "", "IP address of this machine for the gRPC frontend, which other machines may reach then; none: 127.0.0.1")
 	flag.IntVar(&o.port, "port", 0, "port of the gRPC frontend; 0: the last one, or a free one")
 	flag.IntVar(&o.uiPort, "ui-port", 0, "port of the web UI; 0: the last one, or a free one")
 	flag.DurationVar(&o.idle, "idle", 2*time.Second, "how long to stay without a client")
@@ -65,6 +73,9 @@ func run(o options) error {
 	}
 	if o.dir == "" || flag.NArg() > 0 {
 		return errors.New("redsi starts it, with --dir FOLDER; see --help")
+	}
+	if ip := net.ParseIP(o.frontend()); ip == nil || ip.IsUnspecified() {
+		return fmt.Errorf("--listen %s: want one IP address of this machine", o.listen)
 	}
 	// A terminal's Ctrl-C and hang-up are for its processes, not for this one.
 	signal.Ignore(syscall.SIGINT, syscall.SIGHUP)
@@ -97,7 +108,7 @@ func run(o options) error {
 			o.notes = append(o.notes, note)
 		}
 	}
-	info := info{Notes: o.notes}
+	info := info{Notes: o.notes, Listen: o.listen}
 	if info.Address, info.UI, err = serve(ctx, o, path, last, keys); err != nil {
 		if o.memory || !unusable(err) {
 			return err

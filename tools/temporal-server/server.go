@@ -29,7 +29,10 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-const loopback = "127.0.0.1"
+const (
+	loopback  = "127.0.0.1"
+	namespace = "default"
+)
 
 // tuning is Temporal's dynamic configuration.
 var tuning = map[string]any{
@@ -73,7 +76,7 @@ func serve(ctx context.Context, o options, database string, last info, k *keys) 
 	dynamic[dynamicconfig.HistoryCountSuggestContinueAsNew.Key()] = o.long
 	hosts := map[primitives.ServiceName]static.Hosts{}
 	for name, s := range conf.Services {
-		hosts[primitives.ServiceName(name)] = static.SingleLocalHost(hostPort(s.RPC.GRPCPort))
+		hosts[primitives.ServiceName(name)] = static.SingleLocalHost(hostPort(s.RPC.BindOnIP, s.RPC.GRPCPort))
 	}
 	server, err := temporal.NewServer(
 		temporal.WithConfig(conf),
@@ -104,8 +107,8 @@ func serve(ctx context.Context, o options, database string, last info, k *keys) 
 	return address, ui, nil
 }
 
-// configuration is a server of one shard on this machine's loopback, without
-// HTTP API, metrics or profiling ports.
+// configuration is a server of one shard, without HTTP API, metrics or profiling
+// ports: on this machine's loopback, but for the front end if that is wanted elsewhere.
 func configuration(o options, database string, last info) (*config.Config, error) {
 	sql := databaseConfig(database, o.memory)
 	if o.memory {
@@ -124,24 +127,25 @@ func configuration(o options, database string, last info) (*config.Config, error
 	c.Archival.History.State, c.Archival.Visibility.State = "disabled", "disabled"
 	c.NamespaceDefaults.Archival.History.State, c.NamespaceDefaults.Archival.Visibility.State = "disabled", "disabled"
 	for _, name := range temporal.DefaultServices {
-		port := 0
+		port, host := 0, loopback
 		if name == string(primitives.FrontendService) {
+			host = o.frontend()
 			if port = o.port; port == 0 {
 				port = portOf(last.Address)
 			}
-			if port != 0 && o.port == 0 && !free(port) {
+			if port != 0 && o.port == 0 && !free(host, port) {
 				port = 0
 			}
 		}
 		if port == 0 {
 			var err error
-			if port, err = freePort(); err != nil {
+			if port, err = freePort(host); err != nil {
 				return nil, err
 			}
 		}
-		c.Services[name] = config.Service{RPC: config.RPC{GRPCPort: port, BindOnIP: loopback}}
+		c.Services[name] = config.Service{RPC: config.RPC{GRPCPort: port, BindOnIP: host}}
 	}
-	c.PublicClient.HostPort = hostPort(c.Services[string(primitives.FrontendService)].RPC.GRPCPort)
+	c.PublicClient.HostPort = hostPort(o.frontend(), c.Services[string(primitives.FrontendService)].RPC.GRPCPort)
 	c.ClusterMetadata = &cluster.Config{
 		FailoverVersionIncrement: 10, MasterClusterName: clusterName, CurrentClusterName: clusterName,
 		ClusterInformation: map[string]cluster.ClusterInformation{clusterName: {
@@ -152,7 +156,7 @@ func configuration(o options, database string, last info) (*config.Config, error
 	return c, nil
 }
 
-func hostPort(port int) string { return net.JoinHostPort(loopback, strconv.Itoa(port)) }
+func hostPort(host string, port int) string { return net.JoinHostPort(host, strconv.Itoa(port)) }
 
 // portOf is the port of HOST:PORT or of a URL without a path; 0 if there is none.
 func portOf(address string) int {
@@ -165,8 +169,8 @@ func portOf(address string) int {
 }
 
 // free reports whether a port can be listened at.
-func free(port int) bool {
-	l, err := net.Listen("tcp", hostPort(port))
+func free(host string, port int) bool {
+	l, err := net.Listen("tcp", hostPort(host, port))
 	if err != nil {
 		return false
 	}
@@ -176,8 +180,8 @@ func free(port int) bool {
 // freePort finds a port that no other process will be given in the next minute: a
 // connection that was accepted on it leaves it in TIME_WAIT, in which the system
 // hands it out to nobody who does not ask for it by number.
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", hostPort(0))
+func freePort(host string) (int, error) {
+	l, err := net.Listen("tcp", hostPort(host, 0))
 	if err != nil {
 		return 0, err
 	}
@@ -222,7 +226,6 @@ func awaitAnswers(ctx context.Context, address string, k *keys) error {
 
 // answers asks a question of the frontend, of visibility, of matching and of history.
 func answers(ctx context.Context, c workflowservice.WorkflowServiceClient) error {
-	const namespace = "default"
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	if _, err := c.DescribeNamespace(ctx, &workflowservice.DescribeNamespaceRequest{Namespace: namespace}); err != nil {

@@ -25,7 +25,7 @@ func listenUI(port int, last string) (net.Listener, string, error) {
 	var err error
 	for _, p := range ports {
 		var l net.Listener
-		if l, err = net.Listen("tcp", hostPort(p)); err == nil {
+		if l, err = net.Listen("tcp", hostPort(loopback, p)); err == nil {
 			return l, "http://" + l.Addr().String(), nil
 		}
 	}
@@ -39,7 +39,7 @@ func webUI(address string, k *keys) (http.Handler, error) {
 		TemporalGRPCAddress: address,
 		TLS: config.TLS{CaData: base64.StdEncoding.EncodeToString(k.caPEM), CertData: base64.StdEncoding.EncodeToString(k.uiCert),
 			KeyData: base64.StdEncoding.EncodeToString(k.uiKey), ServerName: serverName, EnableHostVerification: true},
-		EnableUI: true, DefaultNamespace: "default", DisableWriteActions: true, HideLogs: true,
+		EnableUI: true, DefaultNamespace: namespace, DisableWriteActions: true, HideLogs: true,
 		DisableNewsFetch: true, // its pages ask nobody but this server
 	})
 	if err != nil {

@@ -21,7 +21,7 @@ const serverName = "redsi-temporal"
 // that the folder then has, which is started if there is none: calls that are retried, such as
 // polls and waits, survive its death.
 func (s *Server) ClientOptions() (client.Options, error) {
-	t, err := clientTLS(s.o.Dir)
+	t, err := clientTLS(s.o.Dir, "client")
 	if err != nil {
 		return client.Options{}, err
 	}
@@ -40,14 +40,14 @@ func (s *Server) ClientOptions() (client.Options, error) {
 // LookOptions says how to call the server of a folder without keeping it alive or starting
 // it.
 func LookOptions(dir string, i Info) (client.Options, error) {
-	t, err := clientTLS(dir)
-	return client.Options{HostPort: i.Address, Namespace: "default", ConnectionOptions: client.ConnectionOptions{TLS: t}}, err
+	t, err := clientTLS(dir, "client")
+	return client.Options{HostPort: i.Address, Namespace: "default", ConnectionOptions: client.ConnectionOptions{TLS: t, DialOptions: wherever(dir)}}, err
 }
 
-// clientTLS reads the certificates made by a server of the folder.
-func clientTLS(dir string) (*tls.Config, error) {
+// clientTLS reads the certificates made by a server of the folder for clients of a name.
+func clientTLS(dir, name string) (*tls.Config, error) {
 	dir = filepath.Join(dir, "tls")
-	pair, err := tls.LoadX509KeyPair(filepath.Join(dir, "client.pem"), filepath.Join(dir, "client.key"))
+	pair, err := tls.LoadX509KeyPair(filepath.Join(dir, name+".pem"), filepath.Join(dir, name+".key"))
 	if err != nil {
 		return nil, fmt.Errorf("the key of the Temporal server: %w", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,12 +18,14 @@ import (
 type Info struct {
 	Address string   `json:"address"` // host:port of the gRPC frontend
 	UI      string   `json:"ui"`      // URL of the web UI
+	Listen  string   `json:"listen"`  // IP address on which other machines reach it; "": they do not
 	PID     int      `json:"pid"`
 	Start   string   `json:"start"` // distinguishes its process from a later one with the same id
 	Notes   []string `json:"notes"` // for people, about its start
 }
 
-const infoFile = "server.json"
+// InfoFile is where a server says that it answers; one that ends removes it.
+const InfoFile = "server.json"
 
 // ProfileFile is the configuration file for Temporal's tools that a server
 // writes into its folder, with the profile ProfileName.
@@ -43,11 +46,22 @@ func look(dir string, silent int) (i Info, answers, held bool, err error) {
 	if free || err != nil {
 		return i, false, false, err
 	}
-	b, err := os.ReadFile(filepath.Join(dir, infoFile))
-	if err != nil || json.Unmarshal(b, &i) != nil || i.Address == "" || !i.alive() {
+	if i, err = announced(dir); err != nil || !i.alive() {
 		return Info{}, false, true, nil // not yet, or not any more
 	}
 	return i, true, true, nil
+}
+
+// announced is what the folder's last server has said of itself.
+func announced(dir string) (i Info, err error) {
+	b, err := os.ReadFile(filepath.Join(dir, InfoFile))
+	if err == nil {
+		err = json.Unmarshal(b, &i)
+	}
+	if err == nil && i.Address == "" {
+		err = errors.New(InfoFile + " has no address")
+	}
+	return i, err
 }
 
 // Running says how to reach the server of a folder; false if none answers.

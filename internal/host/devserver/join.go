@@ -25,6 +25,7 @@ type Options struct {
 	Memory           bool   // keep the database in memory
 	Port, UIPort     int    // wanted ports; 0: the last ones, or free ones
 	Strict           bool   // a running server with other ports is an error
+	Listen           string // name or IP address of this machine on which others are to reach the server; "": as it runs, or not at all
 	SearchAttributes []string
 	Idle             time.Duration // how long it stays without a client; 0: two seconds
 	Long             int           // events after which a workflow is told that its history is long; 0: as a cluster has it
@@ -56,8 +57,8 @@ var ErrDir = errors.New("the path is too long for the server's database")
 // maxDir is how long it may be: SQLite accepts 512 bytes, including its files' names.
 const maxDir = 440
 
-// ErrOther says that the folder's server uses other ports than requested.
-var ErrOther = errors.New("the server of this state folder is already running on other ports")
+// ErrOther says that the folder's server uses other ports, or another address, than requested.
+var ErrOther = errors.New("the server of this state folder is already running on other ports or another address")
 
 // Join uses the server of o.Dir, and starts it if there is none.
 func Join(ctx context.Context, o Options) (*Server, error) {
@@ -66,6 +67,12 @@ func Join(ctx context.Context, o Options) (*Server, error) {
 	}
 	if len(o.Dir) > maxDir {
 		return nil, fmt.Errorf("%s: %w: it has %d bytes, at most %d are possible", o.Dir, ErrDir, len(o.Dir), maxDir)
+	}
+	if o.Listen != "" {
+		var err error
+		if o.Listen, err = addressOf(ctx, o.Listen); err != nil {
+			return nil, err
+		}
 	}
 	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
 		return nil, explainFull(o.Dir, err)
@@ -79,9 +86,16 @@ func Join(ctx context.Context, o Options) (*Server, error) {
 }
 
 // Visit is for looking only: it starts no server. One that answers stays until the visit is
-// closed; without one, Visit returns nil.
+// closed, unless it is another machine's; without one, or with one that other machines do not
+// reach, Visit returns nil.
 func Visit(ctx context.Context, dir string) *Server {
 	s := &Server{o: Options{Dir: dir}, clients: lockOf(dir, clientsLock), first: lockOf(dir, firstLock)}
+	if i, err := reach(dir); err == nil && i.Listen != "" {
+		if _, other := elsewhere(dir, 0); other {
+			s.Info, s.UI = i, "" // the UI is for its machine alone
+			return s
+		}
+	}
 	for ctx.Err() == nil {
 		if _, ok := Running(dir); !ok {
 			break
@@ -134,8 +148,8 @@ func (s *Server) join(ctx context.Context) error {
 	return await(ctx, s.first, starting, shared)
 }
 
-// agree gets a server on the requested ports. One on other ports is ended if it is not in
-// use.
+// agree gets a server on the requested address and ports. One on others is ended if it is not
+// in use.
 func (s *Server) agree(ctx context.Context, exclusive bool) error {
 	if i, answers, _, err := look(s.o.Dir, s.silent); err != nil {
 		return err
@@ -147,7 +161,7 @@ func (s *Server) agree(ctx context.Context, exclusive bool) error {
 			if err := awaitEnd(ctx, s.o.Dir, i.PID, s.silent, p); err != nil {
 				return err
 			}
-		case s.o.Strict:
+		case s.o.Strict, !s.listens(i):
 			return fmt.Errorf("%w: Temporal at %s, its UI at %s (process %d)", ErrOther, i.Address, i.UI, i.PID)
 		}
 	}
@@ -157,8 +171,10 @@ func (s *Server) agree(ctx context.Context, exclusive bool) error {
 }
 
 func (s *Server) wanted(i Info) bool {
-	return (s.o.Port == 0 || s.o.Port == portOf(i.Address)) && (s.o.UIPort == 0 || s.o.UIPort == portOf(i.UI))
+	return s.listens(i) && (s.o.Port == 0 || s.o.Port == portOf(i.Address)) && (s.o.UIPort == 0 || s.o.UIPort == portOf(i.UI))
 }
+
+func (s *Server) listens(i Info) bool { return s.o.Listen == "" || s.o.Listen == i.Listen }
 
 func portOf(address string) int {
 	if u, err := url.Parse(address); err == nil && u.Port() != "" {

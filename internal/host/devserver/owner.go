@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/internal/system/process"
+	"github.com/redsi/redsi/internal/system/shellwords"
 )
 
 // ErrElsewhere says that another machine runs the server of a folder.
@@ -60,7 +61,12 @@ func (o owner) String() string {
 }
 
 func (o owner) error() error {
-	return fmt.Errorf("%w: %s; run redsi there, or here with another folder (--state or REDSI_STATE): both may use one store (--store)", ErrElsewhere, o)
+	dir := filepath.Dir(o.file)
+	worker := "; workers here can join it if it was started by `redsi dev --listen`"
+	if i, err := announced(dir); err == nil && i.Listen != "" {
+		worker = "; a worker here joins it: `redsi worker --state " + shellwords.Quote(filepath.Dir(dir)) + "`"
+	}
+	return fmt.Errorf("%w: %s; run redsi there, or here with another folder (--state or REDSI_STATE): both may use one store (--store)%s", ErrElsewhere, o, worker)
 }
 
 // Elsewhere says which other machine runs the server of a folder; "" if none does.

@@ -69,7 +69,7 @@ func TestSilent(t *testing.T) {
 	for s.Info.alive() {
 		errtest.None(t, (&patience{}).wait(ctx))
 	}
-	if _, err := os.Stat(filepath.Join(dir, infoFile)); err != nil {
+	if _, err := os.Stat(filepath.Join(dir, InfoFile)); err != nil {
 		t.Errorf("it removed what may be another server's: %v", err)
 	}
 	errtest.None(t, os.Remove(filepath.Join(dir, "owner.5")))

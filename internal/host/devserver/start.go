@@ -2,6 +2,7 @@ package devserver
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -93,15 +94,14 @@ func (s *Server) start(ctx context.Context, p *patience) error {
 	if _, _, held, err := look(s.o.Dir, s.silent); held || err != nil {
 		return err
 	}
-	for _, port := range []int{s.o.Port, s.o.UIPort} {
-		if err := claimable(port); err != nil {
-			return err
-		}
+	listen := cmp.Or(s.o.Listen, s.Info.Listen) // one that is started in another's place listens as that did
+	if err := cmp.Or(claimable(cmp.Or(listen, loopback), s.o.Port), claimable(loopback, s.o.UIPort)); err != nil {
+		return err
 	}
 	if full := shortage(s.o.Dir, roomNeeded); full != "" && !s.o.Memory {
 		return fmt.Errorf("the Temporal server was not started: %s, %d kB at least, or use another folder with --state", full, roomNeeded>>10)
 	}
-	from, ended, err := s.spawn()
+	from, ended, err := s.spawn(listen)
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func (s *Server) start(ctx context.Context, p *patience) error {
 
 // spawn starts the program in a session of its own, so that neither a terminal's signals nor
 // the end of this process reach it. It returns where in the log the program's output begins.
-func (s *Server) spawn() (from int64, ended <-chan error, err error) {
+func (s *Server) spawn(listen string) (from int64, ended <-chan error, err error) {
 	path := filepath.Join(s.o.Dir, logFile)
 	flags := os.O_CREATE | os.O_WRONLY | os.O_APPEND
 	if st, err := os.Stat(path); err == nil && st.Size() > logMost {
@@ -144,6 +144,9 @@ func (s *Server) spawn() (from int64, ended <-chan error, err error) {
 		return 0, nil, err
 	}
 	args := []string{"--dir", s.o.Dir, "--port", strconv.Itoa(s.o.Port), "--ui-port", strconv.Itoa(s.o.UIPort)}
+	if listen != "" {
+		args = append(args, "--listen", listen)
+	}
 	if s.o.Memory {
 		args = append(args, "--memory")
 	}
@@ -185,9 +188,11 @@ func (s *Server) printed(from int64) string {
 	return string(b[max(0, len(b)-2000):])
 }
 
-// claimable fails if another program listens at port; 0 is always free.
-func claimable(port int) error {
-	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+const loopback = "127.0.0.1"
+
+// claimable fails if another program listens at the port of an address; 0 is always free.
+func claimable(host string, port int) error {
+	l, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
 	if err != nil {
 		return fmt.Errorf("port %d: %w: %w", port, ErrPort, err)
 	}

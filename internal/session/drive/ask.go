@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -41,7 +40,7 @@ func (dr *Driver) Running(ctx context.Context, o Cluster, r *Report) (*Connectio
 		}
 		return conn, err
 	}
-	dir := filepath.Join(dr.StateDir, "temporal")
+	dir := dr.serverDir()
 	codec, err := o.Codec()
 	if err != nil {
 		return nil, err
@@ -63,7 +62,11 @@ func (dr *Driver) Running(ctx context.Context, o Cluster, r *Report) (*Connectio
 	if conn.Client, err = client.DialContext(dctx, Sealed(opts, codec)); err != nil {
 		conn.Close()
 		if ctx.Err() == nil {
-			dr.Log.Warn("the Temporal server does not answer", "condition", devserver.Condition(dir), "err", err)
+			condition := devserver.Condition(dir)
+			if r.Elsewhere = devserver.Elsewhere(dir); r.Elsewhere != "" { // it says all that is known
+				condition = "it runs on another machine"
+			}
+			dr.Log.Warn("the Temporal server does not answer", "condition", condition, "err", err)
 		}
 		return nil, ctx.Err()
 	}

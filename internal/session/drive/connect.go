@@ -47,6 +47,8 @@ type Cluster struct {
 	CPUs                            int      // that its steps may ask for; 0: what there is
 	Memory                          int64    // bytes, likewise
 	Strict                          bool     // the ports were asked for by the person
+	Listen                          string   // name or address of this machine on which others reach the embedded server; "": they do not
+	Folder                          bool     // of a worker: the cluster is the state folder's server, which somebody else runs
 	Embedded                        bool     // even if the environment names a cluster
 	Accept                          []string // folders of pipelines that the worker may be told to load
 }
@@ -157,18 +159,59 @@ func (dr *Driver) Dial(ctx context.Context, o Cluster) (*Connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	opts, err := envconfig.LoadClientOptions(envconfig.LoadClientOptionsRequest{ConfigFileProfile: o.Profile})
+	opts, err := dr.clientOptions(o)
 	if err != nil {
-		return nil, fault.Input(fmt.Errorf("Temporal profile: %w", err))
+		return nil, err
 	}
 	opts.Identity = identity()
-	opts.HostPort, opts.Namespace = cmp.Or(o.Address, opts.HostPort), cmp.Or(o.Namespace, opts.Namespace, "default")
+	opts.HostPort, opts.Namespace = cmp.Or(o.Address, opts.HostPort, client.DefaultHostPort), cmp.Or(o.Namespace, opts.Namespace, "default")
 	opts.Logger = log.NewStructuredLogger(dr.sdkLog())
 	c, err := client.DialContext(ctx, dr.telemetry.Client(Sealed(opts, codec)))
 	if err != nil {
-		return nil, fmt.Errorf("Temporal at %s: %w", opts.HostPort, err)
+		return nil, fmt.Errorf("Temporal at %s: %w%s", opts.HostPort, err, dr.unreached(o))
 	}
 	return &Connection{Client: c, UI: o.UI, Namespace: opts.Namespace, Host: opts.HostPort, Codec: codec}, nil
+}
+
+// clientOptions says how to call the cluster that was named, or the state folder's server.
+func (dr *Driver) clientOptions(o Cluster) (client.Options, error) {
+	named, err := envconfig.LoadClientOptions(envconfig.LoadClientOptionsRequest{ConfigFileProfile: o.Profile})
+	if err != nil {
+		return named, fault.Input(fmt.Errorf("Temporal profile: %w", err))
+	}
+	if !o.Folder {
+		return named, nil
+	}
+	opts, err := devserver.WorkerOptions(dr.serverDir())
+	switch {
+	case errors.Is(err, devserver.ErrNone) && named.HostPort != "": // by the default profile of Temporal's file
+		return named, nil
+	case errors.Is(err, devserver.ErrNone):
+		err = fault.Input(fmt.Errorf("--state: %w: start one with `redsi dev --listen` on a machine that sees the folder, or name a cluster with --temporal-address or a profile", err))
+	case errors.Is(err, devserver.ErrElsewhere):
+		err = fault.Input(err)
+	}
+	return opts, err
+}
+
+// unreached says what to do about a cluster that does not answer, if that is not plain.
+func (dr *Driver) unreached(o Cluster) string {
+	switch {
+	case o.Folder:
+		return "; if its machine is up, a firewall may keep this one from that port: `redsi dev --port` sets it"
+	case !o.Given():
+		return "; name a cluster with --temporal-address or a profile, or with --state the folder of `redsi dev --listen`"
+	}
+	return ""
+}
+
+// serverDir is the folder of the embedded server.
+func (dr *Driver) serverDir() string { return filepath.Join(dr.StateDir, "temporal") }
+
+// HasServer reports whether the state folder has a server, or had one that was killed.
+func (dr *Driver) HasServer() bool {
+	_, err := os.Stat(filepath.Join(dr.serverDir(), devserver.InfoFile))
+	return err == nil
 }
 
 // told reports whether a process in a batch job has been told to end, which ends its ctx; nil in no job.
@@ -193,7 +236,7 @@ func (dr *Driver) Embed(ctx context.Context, o Cluster, store *artifacts.Resolve
 	if err != nil {
 		return nil, err
 	}
-	dir, err := filepath.Abs(filepath.Join(dr.StateDir, "temporal"))
+	dir, err := filepath.Abs(dr.serverDir())
 	if err != nil {
 		return nil, err
 	}
@@ -211,7 +254,7 @@ func (dr *Driver) Embed(ctx context.Context, o Cluster, store *artifacts.Resolve
 			return err
 		})
 	}
-	conn.Server, err = devserver.Join(ctx, devserver.Options{Program: program, Dir: dir, Port: o.Port, UIPort: o.UIPort, Strict: o.Strict,
+	conn.Server, err = devserver.Join(ctx, devserver.Options{Program: program, Dir: dir, Port: o.Port, UIPort: o.UIPort, Strict: o.Strict, Listen: o.Listen,
 		SearchAttributes: workflows.SearchAttributes(), Say: dr.Say,
 		First: func(ctx context.Context, s *devserver.Server) error {
 			if err := dial(ctx, s); err != nil {
@@ -227,9 +270,11 @@ func (dr *Driver) Embed(ctx context.Context, o Cluster, store *artifacts.Resolve
 		}
 		err = fault.Input(fmt.Errorf("%w; choose another with %s; 0 picks a free one", err, flag))
 	case errors.Is(err, devserver.ErrOther):
-		err = fault.Input(fmt.Errorf("%w; omit the port flags to use it, or stop the redsi processes that use it", err))
+		err = fault.Input(fmt.Errorf("%w; omit the flags of ports and --listen to use it, or stop the redsi processes that use it", err))
 	case errors.Is(err, devserver.ErrElsewhere):
 		err = fault.Input(err)
+	case errors.Is(err, devserver.ErrListen):
+		err = fault.Input(fmt.Errorf("--listen: %w: give one of these, or a name of one", err))
 	case errors.Is(err, devserver.ErrDir):
 		err = fault.Input(fmt.Errorf("--state: %w; name another folder", err))
 	case errors.Is(err, fs.ErrPermission):
@@ -241,7 +286,7 @@ func (dr *Driver) Embed(ctx context.Context, o Cluster, store *artifacts.Resolve
 	if err == nil {
 		conn.UI, conn.Host = conn.Server.UI, conn.Server.Address
 		acts := dr.Activities(store, conn, workflows.Features{SearchAttributes: true, Page: dr.pageOfGraphs()})
-		acts.Accept, acts.OnlyWorker, acts.Told = o.Accept, true, told(ctx)
+		acts.Accept, acts.OnlyWorker, acts.Told = o.Accept, conn.Server.Listen == "", told(ctx)
 		err = dr.Persist(ctx, conn, "the start of the worker", func(context.Context) error {
 			w := worker.New(conn.Client, acts, o.own())
 			if err := w.Start(); err != nil {
@@ -258,15 +303,37 @@ func (dr *Driver) Embed(ctx context.Context, o Cluster, store *artifacts.Resolve
 	return conn, nil
 }
 
+// Stays marks, in its memo, a run that goes on without the process that started it: other machines
+// may have workers for it.
+const Stays = "redsi.stays"
+
+// stays is the memo of a run that is started by conn.
+func (c *Connection) stays() map[string]any {
+	if c.Server != nil && c.Server.Listen == "" {
+		return nil
+	}
+	return map[string]any{Stays: true}
+}
+
 // endLeftovers ends what killed processes left open on their embedded server: the caller is
-// the folder's only process, so none of their workers can be alive, and the store has all
-// that they finished. What other clients have started since is left alone.
+// the folder's only process on this machine, so none of their workers can be alive but those of
+// runs that are marked, and the store has all that they finished. What other clients have
+// started since is left alone.
 func (dr *Driver) endLeftovers(ctx context.Context, c client.Client, began time.Time) error {
 	open, err := listRunning(ctx, c, fmt.Sprintf("StartTime < '%s'", began.UTC().Format(time.RFC3339Nano)))
 	if err != nil {
 		return fmt.Errorf("list what an earlier run left open: %w", err)
 	}
+	stay := map[string]bool{}
 	for _, w := range open {
+		if w.GetMemo().GetFields()[Stays] != nil {
+			stay[w.Execution.WorkflowId] = true
+		}
+	}
+	for _, w := range open {
+		if stay[w.Execution.WorkflowId] || stay[w.GetRootExecution().GetWorkflowId()] {
+			continue
+		}
 		if err := c.TerminateWorkflow(ctx, w.Execution.WorkflowId, w.Execution.RunId, "the process that ran this ended"); err != nil {
 			dr.Log.Debug("leftover workflow", "id", w.Execution.WorkflowId, "err", err)
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/host/capacity"
+	"github.com/redsi/redsi/internal/host/devserver"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/internal/system/words"
@@ -19,9 +20,10 @@ func (o *Cluster) own() worker.Options {
 }
 
 // Unfit says which steps of a preview that are no hits this machine never has enough for, and
-// why, by their index. Those of a cluster have its workers: nothing is said of them.
+// why, by their index. Those of a cluster, or of a server that
+// other machines reach, have its workers: nothing is said of them.
 func (dr *Driver) Unfit(o Cluster, v *plan.Preview) map[int]string {
-	if o.Given() {
+	if i, _ := devserver.Running(dr.serverDir()); o.Given() || i.Listen != "" {
 		return nil
 	}
 	has, found := o.own().Has(), map[int]string{}
@@ -55,5 +57,5 @@ func (dr *Driver) refuseUnfit(o Cluster, v *plan.Preview) error {
 	for _, i := range words.First(slices.Sorted(maps.Keys(unfit)), unfitTold, func(n int) { told = append(told, fmt.Sprintf("… and %s more", words.Count(n, "step"))) }) {
 		told = append(told, unfit[i])
 	}
-	return fault.Input(fmt.Errorf("%s\nlower what is asked for there, leave such steps to a cluster (--temporal-address) or, if there is more here, say so by --cpus or --memory", strings.Join(told, "\n")))
+	return fault.Input(fmt.Errorf("%s\nlower what is asked for there, leave such steps to a cluster (--temporal-address) or to workers of `redsi dev --listen` or, if there is more here, say so by --cpus or --memory", strings.Join(told, "\n")))
 }

@@ -1,0 +1,101 @@
+package devserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"go.temporal.io/sdk/client"
+	"google.golang.org/grpc"
+
+	"github.com/redsi/redsi/internal/system/lists"
+)
+
+// ErrListen says that the server cannot listen on the wanted address.
+var ErrListen = errors.New("cannot listen there")
+
+// addressOf is the address of this machine that a name or an address means: of a name's, one
+// that other machines may reach, IPv4 first.
+func addressOf(ctx context.Context, host string) (string, error) {
+	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w: %w; this machine has %s", host, ErrListen, err, ownAddresses())
+	}
+	found = lists.Map(found, netip.Addr.Unmap)
+	_, notName := netip.ParseAddr(host)
+	for _, ip := range append(lists.Filter(found, netip.Addr.Is4), found...) {
+		if ip.IsUnspecified() || ip.IsLoopback() && notName != nil {
+			continue
+		}
+		if l, err := net.Listen("tcp", netip.AddrPortFrom(ip, 0).String()); err == nil {
+			return ip.String(), l.Close()
+		}
+	}
+	return "", fmt.Errorf("%s: %w: it means %s, which is no one address of this machine that others can reach; it has %s",
+		host, ErrListen, words(found), ownAddresses())
+}
+
+// ownAddresses are those at which other machines may reach this one.
+func ownAddresses() string {
+	var own []netip.Addr
+	all, _ := net.InterfaceAddrs() // none
+	for _, a := range all {
+		if p, err := netip.ParsePrefix(a.String()); err == nil && p.Addr().IsGlobalUnicast() {
+			own = append(own, p.Addr())
+		}
+	}
+	if len(own) == 0 {
+		return "none"
+	}
+	return words(own)
+}
+
+func words(ips []netip.Addr) string {
+	return strings.Join(lists.Map(slices.Compact(ips), netip.Addr.String), ", ")
+}
+
+// ErrNone says that a folder has no server.
+var ErrNone = errors.New("no Temporal server runs for this state folder")
+
+// reach says where the folder's server is for a caller on this machine, if it is to be reached.
+func reach(dir string) (Info, error) {
+	i, err := announced(dir)
+	o, other := elsewhere(dir, 0)
+	switch {
+	case err != nil:
+		return i, fmt.Errorf("%s: %w", dir, ErrNone)
+	case other && i.Listen == "":
+		return i, o.error()
+	}
+	return i, nil
+}
+
+// WorkerOptions says how a worker, on any machine that sees the folder, calls its server: by the
+// certificate that may do what workers do, and no more. A lost connection is made again to
+// whatever server the folder then has; none is started, and none stays because of it.
+func WorkerOptions(dir string) (client.Options, error) {
+	i, err := reach(dir)
+	if err != nil {
+		return client.Options{}, err
+	}
+	t, err := clientTLS(dir, "worker")
+	return client.Options{HostPort: i.Address, Namespace: "default", ConnectionOptions: client.ConnectionOptions{
+		TLS: t, DialOptions: wherever(dir), GetSystemInfoTimeout: 20 * time.Second}}, err
+}
+
+// wherever makes each connection to the server that the folder has at that moment.
+func wherever(dir string) []grpc.DialOption {
+	return []grpc.DialOption{grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
+		i, err := reach(dir)
+		if err != nil {
+			return nil, err
+		}
+		var d net.Dialer
+		return d.DialContext(ctx, "tcp", i.Address)
+	})}
+}

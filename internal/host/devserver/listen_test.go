@@ -1,0 +1,270 @@
+package devserver
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/operatorservice/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/taskqueue/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/redsi/redsi/internal/system/errtest"
+)
+
+// second is another loopback address of this machine: Linux has all of 127.0.0.0/8.
+func second(t *testing.T) string {
+	t.Helper()
+	const address = "127.0.0.2"
+	if l, err := net.Listen("tcp", address+":0"); err != nil {
+		t.Skip(err)
+	} else {
+		l.Close()
+	}
+	return address
+}
+
+// worked is a client with the certificate of workers.
+func worked(t *testing.T, dir string) client.Client {
+	t.Helper()
+	o, err := WorkerOptions(dir)
+	errtest.None(t, err)
+	o.Logger = quiet{}
+	c, err := client.NewLazyClient(o)
+	errtest.None(t, err)
+	t.Cleanup(c.Close)
+	return c
+}
+
+// TestListen: the front end alone leaves loopback, for holders of the folder's keys; a server that is started in another's place
+// listens as that did, and a worker finds it, wherever it is.
+func TestListen(t *testing.T) {
+	t.Parallel()
+	address := second(t)
+	s := joined(t, Options{Dir: t.TempDir(), Listen: address})
+	c, err := dialed(s)
+	errtest.None(t, err)
+	defer c.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), patient)
+	defer cancel()
+	w := worked(t, s.o.Dir)
+	for range 2 {
+		i, _ := Running(s.o.Dir)
+		if i.Listen != address || !strings.HasPrefix(i.Address, address+":") || !strings.HasPrefix(i.UI, "http://127.0.0.1:") {
+			t.Errorf("%+v", i)
+		}
+		if profile, err := os.ReadFile(s.Profile()); err != nil || !strings.Contains(string(profile), `address = "`+i.Address+`"`) {
+			t.Errorf("%s, %v", profile, err)
+		}
+		if runtime.GOOS == "linux" {
+			listens(t, i)
+		}
+		for name, o := range map[string]client.ConnectionOptions{"plain": {}, "without a certificate": {TLS: &tls.Config{InsecureSkipVerify: true}}} {
+			one, cancel := context.WithTimeout(ctx, 10*time.Second)
+			if c, err := client.DialContext(one, client.Options{HostPort: i.Address, ConnectionOptions: o, Logger: quiet{}}); err == nil {
+				c.Close()
+				t.Errorf("%s: the server answers", name)
+			}
+			cancel()
+		}
+		errtest.None(t, called(ctx, w))
+		// The next one has another port, as this one's is in use by then.
+		starting := lockOf(s.o.Dir, startLock)
+		errtest.None(t, await(ctx, starting, &patience{}, exclusiveLock))
+		errtest.None(t, syscall.Kill(i.PID, syscall.SIGKILL))
+		l, err := net.Listen("tcp", i.Address)
+		for ; err != nil; l, err = net.Listen("tcp", i.Address) { // it is not quite dead
+			errtest.None(t, (&patience{}).wait(ctx))
+		}
+		defer l.Close()
+		starting.Close()
+		errtest.None(t, called(ctx, c))
+		errtest.None(t, called(ctx, w))
+	}
+	if i, _ := Running(s.o.Dir); i.Address == s.Address {
+		t.Errorf("it is at %s again", i.Address)
+	}
+
+	o := s.o
+	o.Listen = ""
+	other, err := Join(ctx, o)
+	errtest.None(t, err)
+	other.Close()
+	o.Listen = "127.0.0.3"
+	if other, err := Join(ctx, o); !errors.Is(err, ErrOther) {
+		other.Close()
+		t.Errorf("at another address: %v", err)
+	}
+}
+
+// listens fails if a server's process listens anywhere but on 127.0.0.1 and, once, where it says.
+func listens(t *testing.T, i Info) {
+	t.Helper()
+	own := map[string]bool{}
+	sockets, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", i.PID))
+	errtest.None(t, err)
+	for _, fd := range sockets {
+		if to, err := os.Readlink(fd); err == nil {
+			own[strings.TrimSuffix(strings.TrimPrefix(to, "socket:["), "]")] = true
+		}
+	}
+	var outside []string
+	inside := 0
+	for _, table := range []string{"tcp", "tcp6"} {
+		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/net/%s", i.PID, table))
+		errtest.None(t, err)
+		for line := range strings.Lines(string(b)) {
+			f := strings.Fields(line)
+			if len(f) < 10 || f[3] != "0A" || !own[f[9]] { // 0A: it listens
+				continue
+			}
+			host, port, _ := strings.Cut(f[1], ":")
+			ip, err := hex.DecodeString(host)
+			errtest.None(t, err)
+			slices.Reverse(ip)
+			n, err := strconv.ParseUint(port, 16, 16)
+			errtest.None(t, err)
+			if at := net.IP(ip).String(); at == loopback {
+				inside++
+			} else {
+				outside = append(outside, net.JoinHostPort(at, fmt.Sprint(n)))
+			}
+		}
+	}
+	if !slices.Equal(outside, []string{i.Address}) || inside != 4 { // history, matching, worker, UI
+		t.Errorf("it listens at %q, and at %d ports of loopback", outside, inside)
+	}
+}
+
+// TestWorkersMay: what the certificate of workers is good for, and what not.
+func TestWorkersMay(t *testing.T) {
+	t.Parallel()
+	s := joined(t, Options{Dir: t.TempDir()})
+	ctx, cancel := context.WithTimeout(t.Context(), patient)
+	defer cancel()
+	own, err := dialed(s)
+	errtest.None(t, err)
+	defer own.Close()
+	errtest.None(t, errtest.Of(own.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: "its", TaskQueue: "q"}, "Waits")))
+	c := worked(t, s.o.Dir)
+	svc := c.WorkflowService()
+	task, err := svc.PollWorkflowTaskQueue(ctx, &workflowservice.PollWorkflowTaskQueueRequest{Namespace: "default", TaskQueue: &taskqueue.TaskQueue{Name: "q"}})
+	if err != nil || task.GetWorkflowExecution().GetWorkflowId() != "its" {
+		t.Fatalf("it polls: %v, %v", task, err)
+	}
+	errtest.None(t, errtest.Of(svc.RespondWorkflowTaskCompleted(ctx, &workflowservice.RespondWorkflowTaskCompletedRequest{Namespace: "default", TaskToken: task.TaskToken})))
+	errtest.None(t, c.SignalWorkflow(ctx, "its", "", "x", nil))
+	errtest.None(t, errtest.Of(c.OperatorService().ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: "default"})))
+	for what, call := range map[string]func() error{
+		"add a search attribute": func() error {
+			return errtest.Of(c.OperatorService().AddSearchAttributes(ctx, &operatorservice.AddSearchAttributesRequest{Namespace: "default",
+				SearchAttributes: map[string]enums.IndexedValueType{"Its": enums.INDEXED_VALUE_TYPE_KEYWORD}}))
+		},
+		"delete the namespace": func() error {
+			return errtest.Of(c.OperatorService().DeleteNamespace(ctx, &operatorservice.DeleteNamespaceRequest{Namespace: "default"}))
+		},
+		"list clusters": func() error {
+			return errtest.Of(c.OperatorService().ListClusters(ctx, &operatorservice.ListClustersRequest{}))
+		},
+		"make a namespace": func() error {
+			return errtest.Of(svc.RegisterNamespace(ctx, &workflowservice.RegisterNamespaceRequest{Namespace: "its", WorkflowExecutionRetentionPeriod: durationpb.New(time.Hour)}))
+		},
+		"change the namespace": func() error {
+			return errtest.Of(svc.UpdateNamespace(ctx, &workflowservice.UpdateNamespaceRequest{Namespace: "default"}))
+		},
+		"list namespaces": func() error {
+			return errtest.Of(svc.ListNamespaces(ctx, &workflowservice.ListNamespacesRequest{}))
+		},
+		"read another namespace": func() error {
+			return errtest.Of(svc.ListWorkflowExecutions(ctx, &workflowservice.ListWorkflowExecutionsRequest{Namespace: "temporal-system"}))
+		},
+		"start in another namespace": func() error {
+			return errtest.Of(svc.StartWorkflowExecution(ctx, &workflowservice.StartWorkflowExecutionRequest{Namespace: "temporal-system", WorkflowId: "x"}))
+		},
+	} {
+		var denied *serviceerror.PermissionDenied
+		if err := call(); !errors.As(err, &denied) {
+			t.Errorf("%s: %v, want that it is denied", what, err)
+		}
+	}
+}
+
+// TestListenNowhere: what is no one address of this machine is refused before anything starts, and so is a port that is taken there.
+func TestListenNowhere(t *testing.T) {
+	t.Parallel()
+	for _, host := range []string{"203.0.113.9", "0.0.0.0", "::", "localhost", "no-such-host.invalid"} {
+		_, err := Join(t.Context(), Options{Program: "/nothing/is/started", Dir: t.TempDir(), Listen: host})
+		if !errors.Is(err, ErrListen) {
+			t.Errorf("%s: %v, want %v", host, err, ErrListen)
+			continue
+		}
+		errtest.Says(t, err, host, "has ")
+	}
+	l, err := net.Listen("tcp", second(t)+":0")
+	errtest.None(t, err)
+	defer l.Close()
+	port := l.Addr().(*net.TCPAddr).Port
+	_, err = Join(t.Context(), Options{Program: "/nothing/is/started", Dir: t.TempDir(), Listen: second(t), Port: port})
+	if !errors.Is(err, ErrPort) {
+		t.Errorf("%v, want %v", err, ErrPort)
+	}
+	if err := claimable(loopback, port); err != nil {
+		t.Errorf("another address: %v", err)
+	}
+}
+
+// TestListensElsewhere: a machine that sees the folder of a listening server looks at it and works for it, and does not join it; it
+// does nothing of these if the server does not listen.
+func TestListensElsewhere(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), patient)
+	defer cancel()
+	for _, listen := range []string{second(t), ""} {
+		dir := filepath.Join(t.TempDir(), "temporal")
+		s := joined(t, Options{Dir: dir, Listen: listen})
+		o, _ := elsewhere(dir, 0)
+		claimed(t, dir, o.number)
+		_, err := Join(ctx, Options{Program: found(t), Dir: dir})
+		if !errors.Is(err, ErrElsewhere) {
+			t.Errorf("joined: %v", err)
+		}
+		visit := Visit(ctx, dir)
+		w, workErr := WorkerOptions(dir)
+		if listen == "" {
+			errtest.Says(t, err, "login2", "redsi dev --listen")
+			if visit != nil || !errors.Is(workErr, ErrElsewhere) {
+				t.Errorf("visited: %v, %v", visit, workErr)
+			}
+			continue
+		}
+		errtest.Says(t, err, "login2", "`redsi worker --state "+filepath.Dir(dir)+"`")
+		if visit == nil || visit.Info.Address != s.Address || workErr != nil || w.HostPort != s.Address {
+			t.Fatalf("visited: %+v, %v", visit, workErr)
+		}
+		defer visit.Close()
+		look, err := LookOptions(dir, visit.Info)
+		errtest.None(t, err)
+		look.Logger = quiet{}
+		c, err := client.NewLazyClient(look)
+		errtest.None(t, err)
+		defer c.Close()
+		errtest.None(t, called(ctx, c))
+		errtest.None(t, called(ctx, worked(t, dir)))
+	}
+}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -132,8 +131,13 @@ With --listen, workers of other machines that see the folder, such as jobs, reac
 and its runs go on when it is started again.
 Calling it needs the key in that folder: the printed line has it, and so has redsi
 with the same --state. The UI is read-only. A separate page shows the graph of each
-run, live and coloured by the state of its steps.`,
+run, live and coloured by the state of its steps.
+
+With --slots 0 it plays runs and leaves their steps to other workers, as on a login node:
+status and cancel work with no worker at all, and a run says when none takes its steps.
+Each store that is used with the server has workers of its own.`,
 		Example: `  redsi dev
+  redsi dev --slots 0            # does no steps itself
   redsi dev --listen             # prints the command for workers on other machines
   redsi run                      # in another terminal, same folder: uses it`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -174,13 +178,9 @@ run, live and coloured by the state of its steps.`,
 			defer conn.Close()
 			a.ServeGraphs(cmd.Context(), page, conn, store)
 			view.Printf(a.Out, "Temporal: %s (process %d)\nUI:       %s\ngraphs:   http://%s\nstore:    %s\n", conn.Server.Address, conn.Server.PID, conn.UI, page.Addr(), store.Own.URL)
-			view.Printf(a.Out, "start a run from anywhere:\n  %s\n", startLine(conn.Server))
+			view.Printf(a.Out, "start a run from anywhere:\n  %s\n", startLine(conn.Server, conn.Queue(store.Own)))
 			if conn.Server.Listen != "" {
-				line, err := a.workerLine(store.Own.URL)
-				if err != nil {
-					return err
-				}
-				view.Printf(a.Out, "start a worker on any machine that sees this folder:\n  %s\n", line)
+				view.Printf(a.Out, "start a worker on any machine that sees this folder:\n  %s\n", a.StartWorker(conn))
 			}
 			<-cmd.Context().Done()
 			return nil
@@ -200,23 +200,10 @@ run, live and coloured by the state of its steps.`,
 // hostName stands for this machine's name.
 const hostName = "hostname"
 
-// workerLine is a command that starts a worker for the state folder's server.
-func (a *app) workerLine(store string) (string, error) {
-	state, err := filepath.Abs(a.StateDir)
-	if err != nil {
-		return "", err
-	}
-	args := []string{"--state", state}
-	if a.StoreURL != filepath.Join(a.StateDir, "store") {
-		args = append(args, "--store", store)
-	}
-	return a.hint("worker", args...), nil
-}
-
 // startLine is a command line of Temporal's own program that starts a run.
-func startLine(s *devserver.Server) string {
+func startLine(s *devserver.Server, queue string) string {
 	line := fmt.Sprintf(`temporal --config-file %s --profile %s workflow start --type %s --task-queue %s --input '{"pipeline":"pipelines.hcl"}'`,
-		quoted(s.Profile()), devserver.ProfileName, workflows.ReproduceWorkflow, workflows.TaskQueue)
+		quoted(s.Profile()), devserver.ProfileName, workflows.ReproduceWorkflow, queue)
 	if s.Listen != "" {
 		line += " --memo " + drive.Stays + "=true"
 	}

@@ -44,6 +44,7 @@ type Cluster struct {
 	PayloadKey                      string // file of keys
 	Port, UIPort                    int
 	Slots, Threads                  int      // of the worker of this process
+	Head                            bool     // with no Slots: that worker plays workflows and leaves steps to others
 	CPUs                            int      // that its steps may ask for; 0: what there is
 	Memory                          int64    // bytes, likewise
 	Strict                          bool     // the ports were asked for by the person
@@ -89,10 +90,20 @@ func (o *Cluster) checkShare() error {
 	switch {
 	case o.Slots < 0 || o.Threads < 0 || o.CPUs < 0:
 		return fault.Input(errors.New("--slots, --threads and --cpus cannot be negative"))
-	case o.Given() && (o.Slots > 0 || o.Threads > 0 || o.CPUs > 0 || o.Memory > 0):
+	case o.Given() && (o.Slots > 0 || o.Threads > 0 || o.CPUs > 0 || o.Memory > 0 || o.Head):
 		return fault.Input(errors.New("--slots, --threads, --cpus and --memory configure this command's own worker, but the run uses the cluster's workers: give them to those"))
 	}
 	return nil
+}
+
+// head reports whether this process leaves all steps to other workers of the server that it uses: it was told so, or other
+// machines reach that server, and it was not told how many steps to do.
+func (dr *Driver) head(o Cluster) bool {
+	if o.Given() || o.Slots > 0 {
+		return false
+	}
+	i, _ := devserver.Running(dr.serverDir())
+	return o.Head || o.Listen != "" || i.Listen != ""
 }
 
 // Given reports whether a cluster was named.
@@ -109,6 +120,7 @@ type Connection struct {
 	Codec     payload.Codec // of its payloads
 	worker    *worker.Worker
 	Server    *devserver.Server // of the state folder; nil with a cluster
+	state     string            // folder whose server it is; "": a cluster's
 }
 
 // Close stops the worker and the client. The server ends when no process uses it any more.
@@ -159,39 +171,39 @@ func (dr *Driver) Dial(ctx context.Context, o Cluster) (*Connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	opts, err := dr.clientOptions(o)
+	opts, state, err := dr.clientOptions(o)
 	if err != nil {
 		return nil, err
 	}
-	opts.Identity = identity()
+	opts.Identity, opts.WorkerHeartbeatInterval = identity(), beatEvery
 	opts.HostPort, opts.Namespace = cmp.Or(o.Address, opts.HostPort, client.DefaultHostPort), cmp.Or(o.Namespace, opts.Namespace, "default")
 	opts.Logger = log.NewStructuredLogger(dr.sdkLog())
 	c, err := client.DialContext(ctx, dr.telemetry.Client(Sealed(opts, codec)))
 	if err != nil {
 		return nil, fmt.Errorf("Temporal at %s: %w%s", opts.HostPort, err, dr.unreached(o))
 	}
-	return &Connection{Client: c, UI: o.UI, Namespace: opts.Namespace, Host: opts.HostPort, Codec: codec}, nil
+	return &Connection{Client: c, UI: o.UI, Namespace: opts.Namespace, Host: opts.HostPort, Codec: codec, state: state}, nil
 }
 
-// clientOptions says how to call the cluster that was named, or the state folder's server.
-func (dr *Driver) clientOptions(o Cluster) (client.Options, error) {
+// clientOptions says how to call the cluster that was named, or a state folder's server; state is that folder then.
+func (dr *Driver) clientOptions(o Cluster) (opts client.Options, state string, err error) {
 	named, err := envconfig.LoadClientOptions(envconfig.LoadClientOptionsRequest{ConfigFileProfile: o.Profile})
 	if err != nil {
-		return named, fault.Input(fmt.Errorf("Temporal profile: %w", err))
+		return named, "", fault.Input(fmt.Errorf("Temporal profile: %w", err))
 	}
 	if !o.Folder {
-		return named, nil
+		return named, o.stateFolder(), nil
 	}
-	opts, err := devserver.WorkerOptions(dr.serverDir())
+	opts, err = devserver.WorkerOptions(dr.serverDir())
 	switch {
 	case errors.Is(err, devserver.ErrNone) && named.HostPort != "": // by the default profile of Temporal's file
-		return named, nil
+		return named, "", nil
 	case errors.Is(err, devserver.ErrNone):
 		err = fault.Input(fmt.Errorf("--state: %w: start one with `redsi dev --listen` on a machine that sees the folder, or name a cluster with --temporal-address or a profile", err))
 	case errors.Is(err, devserver.ErrElsewhere):
 		err = fault.Input(err)
 	}
-	return opts, err
+	return opts, dr.StateDir, err
 }
 
 // unreached says what to do about a cluster that does not answer, if that is not plain.
@@ -241,13 +253,13 @@ func (dr *Driver) Embed(ctx context.Context, o Cluster, store *artifacts.Resolve
 		return nil, err
 	}
 	began := time.Now()
-	conn := &Connection{Namespace: "default", Codec: codec}
+	conn := &Connection{Namespace: "default", Codec: codec, state: dr.StateDir}
 	dial := func(ctx context.Context, s *devserver.Server) error {
 		opts, err := s.ClientOptions()
 		if err != nil {
 			return err
 		}
-		opts.Logger, opts.Identity = log.NewStructuredLogger(dr.sdkLog()), identity()
+		opts.Logger, opts.Identity, opts.WorkerHeartbeatInterval = log.NewStructuredLogger(dr.sdkLog()), identity(), beatEvery
 		conn.Server = s
 		return dr.Persist(ctx, conn, "the connection to Temporal", func(ctx context.Context) (err error) {
 			conn.Client, err = client.DialContext(ctx, dr.telemetry.Client(Sealed(opts, codec)))
@@ -288,7 +300,9 @@ func (dr *Driver) Embed(ctx context.Context, o Cluster, store *artifacts.Resolve
 		acts := dr.Activities(store, conn, workflows.Features{SearchAttributes: true, Page: dr.pageOfGraphs()})
 		acts.Accept, acts.OnlyWorker, acts.Told = o.Accept, conn.Server.Listen == "", told(ctx)
 		err = dr.Persist(ctx, conn, "the start of the worker", func(context.Context) error {
-			w := worker.New(conn.Client, acts, o.own())
+			of := o.own()
+			of.Base, of.Head = conn.Queue(store.Own), dr.head(o)
+			w := worker.New(conn.Client, acts, of)
 			if err := w.Start(); err != nil {
 				return err
 			}

@@ -23,7 +23,7 @@ func (o *Cluster) own() worker.Options {
 // why, by their index. Those of a cluster, or of a server that
 // other machines reach, have its workers: nothing is said of them.
 func (dr *Driver) Unfit(o Cluster, v *plan.Preview) map[int]string {
-	if i, _ := devserver.Running(dr.serverDir()); o.Given() || i.Listen != "" {
+	if i, _ := devserver.Running(dr.serverDir()); o.Given() || i.Listen != "" || dr.head(o) {
 		return nil
 	}
 	has, found := o.own().Has(), map[int]string{}

@@ -42,7 +42,7 @@ func (a *Activities) admit(ctx context.Context, req workflows.ExecuteRequest, ta
 	if activity.IsActivity(ctx) {
 		queue = activity.GetInfo(ctx).TaskQueue
 	}
-	if want.CPUs == 0 && queue != workflows.GPUTaskQueue {
+	if want.CPUs == 0 && !workflows.IsGPUQueue(queue) {
 		want.CPUs = 1
 	}
 	if spec := a.Registry.Lookup(task.Kind); spec != nil && spec.Needs != "" {

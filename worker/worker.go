@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"runtime"
+	"strings"
 	"sync"
 	"time"
 
@@ -23,6 +24,8 @@ import (
 // Options bounds what a worker takes at a time.
 type Options struct {
 	Queues  []string // empty: both
+	Base    string   // what the names of those two begin with, for a store that has queues of its own; "": workflows.TaskQueue
+	Head    bool     // play workflows and do their short work, and leave steps to other workers
 	CPU     int      // activities at a time on the default queue; 0: as Cores says
 	GPU     int      // on the GPU queue; 0: one per card
 	Threads int      // of an operation of a step that computes; 0: those cores that no other step uses
@@ -85,14 +88,22 @@ func New(c client.Client, a *activities.Activities, o Options) *Worker {
 		return func() {}
 	}
 	for _, q := range o.Queues {
-		slots := o.CPU
-		if q == workflows.GPUTaskQueue {
+		if of, is := strings.CutPrefix(q, workflows.TaskQueue); is && o.Base != "" {
+			q = o.Base + of
+		}
+		gpu, slots := workflows.IsGPUQueue(q), o.CPU
+		if gpu {
 			slots = o.GPU
 		}
-		queues[q] = newSlots(slots)
-		w.work = append(w.work, w.add(c, a, q, queues[q], o.Deployment))
-		if q != workflows.GPUTaskQueue {
-			w.add(c, a, workflows.ControlQueue(q), newSlots(controlSlots), o.Deployment)
+		if !gpu || !o.Head {
+			queues[q] = newSlots(slots)
+			tw := w.add(c, a, q, queues[q], o.Deployment, !o.Head)
+			if !o.Head {
+				w.work = append(w.work, tw)
+			}
+		}
+		if !gpu {
+			w.add(c, a, workflows.ControlQueue(q), newSlots(controlSlots), o.Deployment, true)
 		}
 	}
 	threads := min(runtime.NumCPU(), has.CPUs)
@@ -125,7 +136,7 @@ func (o Options) Has() capacity.Amount {
 	return capacity.Amount{CPUs: cmp.Or(o.Cores, max(here.CPUs, o.CPU)), Memory: cmp.Or(o.Memory, here.Memory), GPUs: cmp.Or(len(o.Cards), cards)}
 }
 
-func (w *Worker) add(c client.Client, a *activities.Activities, queue string, slots *slots, of Deployment) worker.Worker {
+func (w *Worker) add(c client.Client, a *activities.Activities, queue string, slots *slots, of Deployment, acts bool) worker.Worker {
 	tw := worker.New(c, queue, worker.Options{
 		Tuner:                        newTuner(slots),
 		WorkerStopTimeout:            stopTimeout + w.shift.Until, // what is running when nothing more is taken may end
@@ -135,6 +146,7 @@ func (w *Worker) add(c client.Client, a *activities.Activities, queue string, sl
 		DeadlockDetectionTimeout:     time.Minute,
 		DisableEagerActivities:       true, // Temporal 1.32's default: past the queue, so past its priorities
 		DeploymentOptions:            of.options(),
+		LocalActivityWorkerOnly:      !acts, // workflows alone
 	})
 	register(tw, a)
 	w.workers = append(w.workers, tw)

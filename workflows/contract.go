@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
@@ -13,8 +14,9 @@ import (
 
 // Names that people and other programs type.
 const (
-	TaskQueue     = "redsi"     // default queue: data and rendering
-	GPUTaskQueue  = "redsi-gpu" // steps that ask for queue = "gpu"
+	TaskQueue     = "redsi"               // default queue: data and rendering
+	GPUTaskQueue  = TaskQueue + gpuSuffix // steps that ask for queue = "gpu"
+	gpuSuffix     = "-gpu"
 	controlSuffix = "-control"
 
 	ReproduceWorkflow = "Reproduce"
@@ -29,6 +31,12 @@ const (
 // replay, and a run whose tasks are given up stands still; a worker that is killed with
 // a task in its hands is missed after this time.
 const TaskTimeout = 45 * time.Second
+
+// GPUQueue is where steps of runs on a queue are done that ask for queue = "gpu".
+func GPUQueue(queue string) string { return queue + gpuSuffix }
+
+// IsGPUQueue reports whether a queue is that of some other queue's steps that ask for queue = "gpu".
+func IsGPUQueue(queue string) bool { return strings.HasSuffix(queue, gpuSuffix) }
 
 // ControlQueue is where the short work of runs on a queue is done: looking up,
 // recording, and waiting for steps of other runs. It has slots of its own: on the

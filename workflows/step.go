@@ -69,7 +69,7 @@ func cut(text string, most int) string {
 // queueName maps a step's queue to a task queue.
 func queueName(ctx workflow.Context, queue string) string {
 	if queue == "gpu" {
-		return GPUTaskQueue
+		return GPUQueue(workflow.GetInfo(ctx).TaskQueueName)
 	}
 	return workflow.GetInfo(ctx).TaskQueueName
 }

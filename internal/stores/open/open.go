@@ -66,6 +66,27 @@ func Folder(address string) string {
 	return folder
 }
 
+// Place is where an opened store is, by its URL, without how it is reached: a folder with no links in its path, or a bucket
+// of an endpoint and a prefix.
+func Place(address string) string {
+	scheme, folder, err := parse(address)
+	if err == nil && folder != "" {
+		if abs, err := filepath.Abs(folder); err == nil {
+			folder = abs
+		}
+		if real, err := filepath.EvalSymlinks(folder); err == nil {
+			folder = real
+		}
+		return folder
+	}
+	u, err := url.Parse(address)
+	if scheme != "s3" || err != nil {
+		return address
+	}
+	u.RawQuery = url.Values{"endpoint": {u.Query().Get("endpoint")}}.Encode()
+	return u.String()
+}
+
 // Beside is a store's address, of which a relative folder starts from another folder.
 func Beside(folder, address string) string {
 	if at := Folder(address); at != "" && !filepath.IsAbs(at) {

@@ -47,6 +47,30 @@ func TestSamePlace(t *testing.T) {
 	}
 }
 
+// TestPlace: a store is at one place, however it is reached.
+func TestPlace(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	errtest.None(t, os.Mkdir("a", 0o755))
+	errtest.None(t, os.Symlink("a", "b"))
+	real, err := filepath.EvalSymlinks(filepath.Join(dir, "a"))
+	errtest.None(t, err)
+	const bucket = "s3://results/p?endpoint=minio%3A9000"
+	for address, want := range map[string]string{
+		"b": real, "file://" + dir + "/a": real, filepath.Join(dir, "c", "..", "a"): real, "/none/such": "/none/such",
+		bucket: bucket, bucket + "&region=eu&insecure=true&writers=one": bucket,
+	} {
+		if got := open.Place(address); got != want {
+			t.Errorf("%s is at %s, want %s", address, got, want)
+		}
+	}
+	for _, other := range []string{"s3://results/q?endpoint=minio%3A9000", "s3://results/p", "s3://other/p?endpoint=minio%3A9000"} {
+		if open.Place(other) == bucket {
+			t.Errorf("%s is at %s", other, bucket)
+		}
+	}
+}
+
 // TestBeside: a relative folder starts from another folder, and no other address does.
 func TestBeside(t *testing.T) {
 	for address, want := range map[string]string{

@@ -116,7 +116,7 @@ func (a *app) examineCluster(ctx context.Context, o drive.Cluster) []doctor.Find
 	}
 	defer conn.Close()
 	polled := func(queue string) (bool, error) {
-		return drive.Polled(ctx, conn.Client, queue, enums.TASK_QUEUE_TYPE_ACTIVITY, nil)
+		return a.Polled(ctx, conn, queue, enums.TASK_QUEUE_TYPE_ACTIVITY, nil)
 	}
 	return doctor.Cluster(fmt.Sprintf("%s, namespace %s", conn.Host, conn.Namespace), nil, polled, func(queue string) string { return a.hint("worker", "--queue", queue) })
 }

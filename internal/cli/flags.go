@@ -103,9 +103,27 @@ func (a *app) setProgress(cmd *cobra.Command) error {
 func embedFlags(cmd *cobra.Command, o *drive.Cluster, uiPort int) {
 	f := cmd.Flags()
 	f.IntVar(&o.UIPort, "ui-port", uiPort, "port of the embedded server's web UI; 0: a free one")
-	f.IntVar(&o.Slots, "slots", 0, "steps at a time, without a cluster (default: cores)")
+	f.Var(&slots{o}, "slots", "steps at a time, without a cluster; 0: none, other workers of the server do them (default: cores)")
 	f.IntVar(&o.Threads, "threads", 0, threadsHelp)
 	roomFlags(cmd, &o.CPUs, &o.Memory)
+}
+
+// slots is the flag of that name, whose 0 is not its default.
+type slots struct{ of *drive.Cluster }
+
+func (s *slots) String() string {
+	if s.of == nil || s.of.Slots == 0 && !s.of.Head {
+		return ""
+	}
+	return strconv.Itoa(s.of.Slots)
+}
+
+func (s *slots) Type() string { return "int" }
+
+func (s *slots) Set(text string) (err error) {
+	s.of.Slots, err = strconv.Atoi(text)
+	s.of.Head = s.of.Slots == 0
+	return err
 }
 
 // roomFlags are what the steps of a worker may ask for.

@@ -89,8 +89,12 @@ type followed struct {
 	dir  string
 	out  *lockedBuffer
 	done chan drive.Outcome
-	work func(worker.Deployment) (stop func()) // starts a worker
+
+	startAt func(*link, worker.Options) (stop func()) // a worker that reaches the cluster by a link
 }
+
+// beat is how often the workers of these tests say that they live.
+const beat = time.Second
 
 const oneStep = `step "command" "one" {
   argv    = ["sh", "-c", "echo x > out/out.txt"]
@@ -109,7 +113,7 @@ func ownServer(t *testing.T) (*devservertest.OwnServer, func(...grpc.DialOption)
 	return server, func(dial ...grpc.DialOption) client.Client {
 		opts, err := server.ClientOptions()
 		errtest.None(t, err)
-		opts.Logger, opts.ConnectionOptions.DialOptions = log.NewStructuredLogger(slog.New(slog.DiscardHandler)), dial
+		opts.Logger, opts.ConnectionOptions.DialOptions, opts.WorkerHeartbeatInterval = log.NewStructuredLogger(slog.New(slog.DiscardHandler)), dial, beat
 		c, err := client.DialContext(t.Context(), drive.Sealed(opts, payload.Codec{}))
 		errtest.None(t, err)
 		t.Cleanup(c.Close)
@@ -123,16 +127,16 @@ func follow(t *testing.T, src string) *followed {
 	f := &followed{t: t, dir: t.TempDir(), out: &lockedBuffer{}, done: make(chan drive.Outcome, 1)}
 	f.app = newApp(&session.Session{Registry: kinds.Registry(), Log: slog.New(slog.DiscardHandler),
 		StateDir: filepath.Join(f.dir, ".redsi"), StoreURL: filepath.Join(f.dir, "store"), File: filepath.Join(f.dir, "pipelines.hcl")}, f.out, f.out)
-	f.Delays = drive.Delays{Unseen: 300 * time.Millisecond, Say: 500 * time.Millisecond}
+	f.Delays = drive.Delays{Unseen: 300 * time.Millisecond, Say: 500 * time.Millisecond, Lost: 2 * beat}
 	f.sayer.w, f.cmd = f.out, newRoot(newApp(&session.Session{}, nil, nil))
 	filetest.Write(t, f.File, src)
 	dial := grpc.WithContextDialer(f.link.dial)
 	f.conn = &drive.Connection{Client: connect(dial, grpc.WithChainUnaryInterceptor(f.link.impatient)), Namespace: "default", Host: server.Address}
 	store, err := f.OpenStore(t.Context())
 	errtest.None(t, err)
-	f.work = func(of worker.Deployment) func() {
-		c := connect(dial) // a patient one: what a step came to is told as soon as the cluster is back
-		w := worker.New(c, f.Activities(store, &drive.Connection{Client: c}, workflows.Features{SearchAttributes: true}), worker.Options{Deployment: of})
+	f.startAt = func(l *link, o worker.Options) func() {
+		c := connect(grpc.WithContextDialer(l.dial)) // a patient one: what a step came to is told as soon as the cluster is back
+		w := worker.New(c, f.Activities(store, &drive.Connection{Client: c}, workflows.Features{SearchAttributes: true}), o)
 		errtest.None(t, w.Start())
 		stop := sync.OnceFunc(w.Stop)
 		t.Cleanup(stop)
@@ -154,6 +158,11 @@ func follow(t *testing.T, src string) *followed {
 		f.done <- e
 	}()
 	return f
+}
+
+// work starts a worker, whose way to the cluster is that of the run.
+func (f *followed) work(of worker.Deployment) (stop func()) {
+	return f.startAt(&f.link, worker.Options{Deployment: of})
 }
 
 // says waits until something was said so often.
@@ -189,6 +198,36 @@ func TestNobodyPolls(t *testing.T) {
 	f.says(`no worker polls the queue "redsi" at `+f.conn.Host+": start one with `redsi worker`", 3)
 	f.work(worker.Deployment{})
 	f.ends()
+}
+
+// TestHeadAlone: a worker that leaves steps to others plays the run, of which it is said who does its steps; when that worker is
+// lost without a word, it is said that nobody plays the run, before the server forgets it. Others see the run through.
+func TestHeadAlone(t *testing.T) {
+	t.Parallel()
+	f := follow(t, oneStep)
+	var way link
+	f.startAt(&way, worker.Options{Head: true})
+	f.says("no worker polls the queue \"redsi\": start one with `redsi worker`", 1)
+	way.set(true)
+	lost := time.Now()
+	f.says(`no worker polls the queue "redsi" at `+f.conn.Host, 1)
+	if took := time.Since(lost); took > 4*time.Minute {
+		t.Errorf("said after %s", took)
+	}
+	f.work(worker.Deployment{})
+	f.ends()
+}
+
+// TestHeadCancels: a run whose steps no worker has begun needs none to end when it is cancelled.
+func TestHeadCancels(t *testing.T) {
+	t.Parallel()
+	f := follow(t, oneStep)
+	f.startAt(&f.link, worker.Options{Head: true})
+	f.says("none polls the queue", 1)
+	errtest.None(t, f.conn.Client.CancelWorkflow(t.Context(), "followed", ""))
+	if e := <-f.done; !temporal.IsCanceledError(e.Err) {
+		t.Errorf("%+v\n%s", e, f.out)
+	}
 }
 
 // TestBuildGone: that no worker of a run's build polls is said, with what to do, though

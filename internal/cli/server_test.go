@@ -83,12 +83,18 @@ func (l *lockedBuffer) String() string {
 
 func startRedsi(t *testing.T, dir string, args ...string) *redsiProcess {
 	t.Helper()
+	return startRedsiWith(t, dir, nil, args...)
+}
+
+// startRedsiWith starts it with variables of the environment.
+func startRedsiWith(t *testing.T, dir string, env []string, args ...string) *redsiProcess {
+	t.Helper()
 	self, err := os.Executable()
 	errtest.None(t, err)
 	as := filepath.Join(t.TempDir(), "redsi") // testscript runs the command of that name
 	errtest.None(t, os.Symlink(self, as))
 	p := &redsiProcess{Cmd: exec.Command(as, args...), out: &lockedBuffer{}, done: make(chan struct{})}
-	p.Dir, p.Stdout, p.Stderr = dir, p.out, p.out
+	p.Dir, p.Stdout, p.Stderr, p.Env = dir, p.out, p.out, append(os.Environ(), env...)
 	errtest.None(t, p.Start())
 	go func() { p.err = p.Wait(); close(p.done) }()
 	t.Cleanup(func() { _ = p.Process.Kill(); <-p.done })

@@ -121,8 +121,13 @@ func newDevCmd(a *app) *cobra.Command {
 All commands with this state folder share the server; it ends with the last of them.
 Calling it needs the key in that folder: the printed line has it, and so has redsi
 with the same --state. The UI is read-only. A separate page shows the graph of each
-run, live and coloured by the state of its steps.`,
+run, live and coloured by the state of its steps.
+
+With --slots 0 it plays runs and leaves their steps to other workers, as on a login node:
+status and cancel work with no worker at all, and a run says when none takes its steps.
+Each store that is used with the server has workers of its own.`,
 		Example: `  redsi dev
+  redsi dev --slots 0            # does no steps itself
   redsi run                      # in another terminal, same folder: uses it`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -150,7 +155,7 @@ run, live and coloured by the state of its steps.`,
 			defer conn.Close()
 			a.ServeGraphs(cmd.Context(), page, conn, store)
 			view.Printf(a.Out, "Temporal: %s (process %d)\nUI:       %s\ngraphs:   http://%s\nstore:    %s\n", conn.Server.Address, conn.Server.PID, conn.UI, page.Addr(), store.Own.URL)
-			view.Printf(a.Out, "start a run from anywhere:\n  %s\n", startLine(conn.Server))
+			view.Printf(a.Out, "start a run from anywhere:\n  %s\n", startLine(conn.Server, conn.Queue(store.Own)))
 			<-cmd.Context().Done()
 			return nil
 		},
@@ -165,7 +170,7 @@ run, live and coloured by the state of its steps.`,
 }
 
 // startLine is a command line of Temporal's own program that starts a run.
-func startLine(s *devserver.Server) string {
+func startLine(s *devserver.Server, queue string) string {
 	return fmt.Sprintf(`temporal --config-file %s --profile %s workflow start --type %s --task-queue %s --input '{"pipeline":"pipelines.hcl"}'`,
-		quoted(s.Profile()), devserver.ProfileName, workflows.ReproduceWorkflow, workflows.TaskQueue)
+		quoted(s.Profile()), devserver.ProfileName, workflows.ReproduceWorkflow, queue)
 }

@@ -44,6 +44,7 @@ type Cluster struct {
 	PayloadKey                      string // file of keys
 	Port, UIPort                    int
 	Slots, Threads                  int      // of the worker of this process
+	Head                            bool     // with no Slots: that worker plays workflows and leaves steps to others
 	CPUs                            int      // that its steps may ask for; 0: what there is
 	Memory                          int64    // bytes, likewise
 	Strict                          bool     // the ports were asked for by the person
@@ -87,11 +88,14 @@ func (o *Cluster) checkShare() error {
 	switch {
 	case o.Slots < 0 || o.Threads < 0 || o.CPUs < 0:
 		return fault.Input(errors.New("--slots, --threads and --cpus cannot be negative"))
-	case o.Given() && (o.Slots > 0 || o.Threads > 0 || o.CPUs > 0 || o.Memory > 0):
+	case o.Given() && (o.Slots > 0 || o.Threads > 0 || o.CPUs > 0 || o.Memory > 0 || o.Head):
 		return fault.Input(errors.New("--slots, --threads, --cpus and --memory configure this command's own worker, but the run uses the cluster's workers: give them to those"))
 	}
 	return nil
 }
+
+// head reports whether this process leaves all steps to other workers of the server that it uses.
+func (o *Cluster) head() bool { return o.Head && o.Slots == 0 && !o.Given() }
 
 // Given reports whether a cluster was named.
 func (o *Cluster) Given() bool {
@@ -107,6 +111,7 @@ type Connection struct {
 	Codec     payload.Codec // of its payloads
 	worker    *worker.Worker
 	Server    *devserver.Server // of the state folder; nil with a cluster
+	state     string            // folder whose server it is; "": a cluster's
 }
 
 // Close stops the worker and the client. The server ends when no process uses it any more.
@@ -161,14 +166,14 @@ func (dr *Driver) Dial(ctx context.Context, o Cluster) (*Connection, error) {
 	if err != nil {
 		return nil, fault.Input(fmt.Errorf("Temporal profile: %w", err))
 	}
-	opts.Identity = identity()
+	opts.Identity, opts.WorkerHeartbeatInterval = identity(), beatEvery
 	opts.HostPort, opts.Namespace = cmp.Or(o.Address, opts.HostPort), cmp.Or(o.Namespace, opts.Namespace, "default")
 	opts.Logger = log.NewStructuredLogger(dr.sdkLog())
 	c, err := client.DialContext(ctx, dr.telemetry.Client(Sealed(opts, codec)))
 	if err != nil {
 		return nil, fmt.Errorf("Temporal at %s: %w", opts.HostPort, err)
 	}
-	return &Connection{Client: c, UI: o.UI, Namespace: opts.Namespace, Host: opts.HostPort, Codec: codec}, nil
+	return &Connection{Client: c, UI: o.UI, Namespace: opts.Namespace, Host: opts.HostPort, Codec: codec, state: o.stateFolder()}, nil
 }
 
 // told reports whether a process in a batch job has been told to end, which ends its ctx; nil in no job.
@@ -198,13 +203,13 @@ func (dr *Driver) Embed(ctx context.Context, o Cluster, store *artifacts.Resolve
 		return nil, err
 	}
 	began := time.Now()
-	conn := &Connection{Namespace: "default", Codec: codec}
+	conn := &Connection{Namespace: "default", Codec: codec, state: dr.StateDir}
 	dial := func(ctx context.Context, s *devserver.Server) error {
 		opts, err := s.ClientOptions()
 		if err != nil {
 			return err
 		}
-		opts.Logger, opts.Identity = log.NewStructuredLogger(dr.sdkLog()), identity()
+		opts.Logger, opts.Identity, opts.WorkerHeartbeatInterval = log.NewStructuredLogger(dr.sdkLog()), identity(), beatEvery
 		conn.Server = s
 		return dr.Persist(ctx, conn, "the connection to Temporal", func(ctx context.Context) (err error) {
 			conn.Client, err = client.DialContext(ctx, dr.telemetry.Client(Sealed(opts, codec)))
@@ -243,7 +248,9 @@ func (dr *Driver) Embed(ctx context.Context, o Cluster, store *artifacts.Resolve
 		acts := dr.Activities(store, conn, workflows.Features{SearchAttributes: true, Page: dr.pageOfGraphs()})
 		acts.Accept, acts.OnlyWorker, acts.Told = o.Accept, true, told(ctx)
 		err = dr.Persist(ctx, conn, "the start of the worker", func(context.Context) error {
-			w := worker.New(conn.Client, acts, o.own())
+			of := o.own()
+			of.Base = conn.Queue(store.Own)
+			w := worker.New(conn.Client, acts, of)
 			if err := w.Start(); err != nil {
 				return err
 			}

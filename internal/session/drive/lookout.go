@@ -3,6 +3,7 @@ package drive
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -49,6 +50,7 @@ type Work struct {
 // look is what is known of a running step.
 type look struct {
 	begun bool
+	busy  bool   // a worker is at it, or a pause between two tries is
 	queue string // that it waits in
 	work  Work
 }
@@ -68,7 +70,7 @@ func (l *lookout) sight(ctx context.Context) (Sight, error) {
 		switch k := l.looks[x.Address]; {
 		case x.Status != runs.Running:
 		case k.begun:
-			v.Work[x.Address], working = k.work, true
+			v.Work[x.Address], working = k.work, working || k.busy
 		default:
 			s.Steps[i].Status = runs.Queued
 		}
@@ -76,7 +78,7 @@ func (l *lookout) sight(ctx context.Context) (Sight, error) {
 	if working || l.idle.IsZero() {
 		l.idle = time.Now()
 	} else if time.Since(l.idle) > l.dr.Patience() {
-		v.WaitsFor = l.waitsFor(pctx)
+		v.WaitsFor, v.Do = l.waitsFor(pctx)
 	}
 	return v, nil
 }
@@ -128,11 +130,11 @@ func (l *lookout) ask(ctx context.Context, steps []workflows.StepState) {
 	}
 }
 
-// waitsFor says what a run with no running step waits for; "": unknown.
-func (l *lookout) waitsFor(ctx context.Context) string {
+// waitsFor says what a run with no running step waits for, "": unknown, and what is to be done about it, "": nothing.
+func (l *lookout) waitsFor(ctx context.Context) (what, do string) {
 	d, err := l.conn.Client.DescribeWorkflowExecution(ctx, l.run, "")
 	if err != nil {
-		return ""
+		return "", ""
 	}
 	queued := map[string]int{} // steps, as far as they were asked for
 	for _, p := range d.GetPendingActivities() {
@@ -146,13 +148,13 @@ func (l *lookout) waitsFor(ctx context.Context) string {
 		}
 		switch kind {
 		case workflows.LoadActivity:
-			return "waiting for a worker to read the plan"
+			return "waiting for a worker to read the plan", ""
 		case workflows.PrepareActivity:
-			return "waiting: looking up steps in " + l.dr.Places()
+			return "waiting: looking up steps in " + l.dr.Places(), ""
 		case workflows.JournalActivity:
-			return "waiting for the store: writing the run's record"
+			return "waiting for the store: writing the run's record", ""
 		case workflows.DoActivity:
-			return "running short steps"
+			return "running short steps", ""
 		}
 	}
 	for _, k := range l.looks {
@@ -160,28 +162,33 @@ func (l *lookout) waitsFor(ctx context.Context) string {
 			queued[k.queue]++
 		}
 	}
-	for queue, n := range queued {
-		return l.worker(ctx, queue, n)
+	for _, queue := range slices.Sorted(maps.Keys(queued)) {
+		if what, do = l.worker(ctx, queue, queued[queue]); do != "" {
+			break // others may only be busy
+		}
+	}
+	if what != "" {
+		return what, do
 	}
 	if d.GetPendingWorkflowTask().GetState() == enums.PENDING_WORKFLOW_TASK_STATE_SCHEDULED {
-		return "waiting for a worker to continue the run"
+		return "waiting for a worker to continue the run", ""
 	}
-	return ""
+	return "", ""
 }
 
-// worker says whether a worker serves a queue.
-func (l *lookout) worker(ctx context.Context, queue string, steps int) string {
-	if ok, err := Polled(ctx, l.conn.Client, queue, enums.TASK_QUEUE_TYPE_ACTIVITY, nil); err == nil && !ok {
-		start, where := l.dr.Hint("worker"), ""
-		if queue == workflows.GPUTaskQueue {
-			start, where = l.dr.Hint("worker", "--queue", queue), " on a machine with a GPU, or with --allow-cpu on another"
+// worker says whether a worker serves a queue, and how one is started if none does.
+func (l *lookout) worker(ctx context.Context, queue string, steps int) (what, do string) {
+	if ok, err := l.dr.Polled(ctx, l.conn, queue, enums.TASK_QUEUE_TYPE_ACTIVITY, nil); err == nil && !ok {
+		start, where := l.dr.startWorker(l.conn), ""
+		if workflows.IsGPUQueue(queue) {
+			start, where = l.dr.startWorker(l.conn, "--queue", workflows.GPUTaskQueue), " on a machine with a GPU, or with --allow-cpu on another"
 		}
-		return fmt.Sprintf("waiting for a worker: none polls the queue %q; start one with `%s`%s", queue, start, where)
+		return fmt.Sprintf("waiting for a worker: none polls the queue %q", queue), fmt.Sprintf("no worker polls the queue %q: start one with `%s`%s", queue, start, where)
 	}
 	if steps > 0 {
-		return fmt.Sprintf("waiting for a worker to begin %s: some poll the queue %q, but may be busy with other steps", words.Count(steps, "queued step"), queue)
+		return fmt.Sprintf("waiting for a worker to begin %s: some poll the queue %q, but may be busy with other steps", words.Count(steps, "queued step"), queue), ""
 	}
-	return "waiting for a worker"
+	return "waiting for a worker", ""
 }
 
 // looks asks about running steps: the run, or the workflow of a step that is cut; steps without an answer are left out.
@@ -253,10 +260,11 @@ func lookOf(conn *Connection, address string, pending ...*workflow.PendingActivi
 	if n := len(pending); n > 1 {
 		k.work.Progress.Note, k.work.Progress.LeftS = fmt.Sprintf("%s running, %d queued", words.Count(working, "part"), n-working), 0
 	}
-	k.begun = working > 0
+	k.begun, k.busy = working > 0, working > 0
 	for _, p := range pending {
 		if f := p.GetLastFailure(); f != nil { // it has run, and will be tried again
 			k.begun = true
+			k.busy = k.busy || p.GetNextAttemptScheduleTime().AsTime().After(time.Now())
 			k.work.Progress.Note = fmt.Sprintf("attempt %d, after: %s", p.GetAttempt(), conn.Codec.Message(f))
 		}
 	}

@@ -49,8 +49,8 @@ func TestLooks(t *testing.T) {
 	}
 }
 
-// TestLookOf: what is queued has not begun, what is tried again has; parts are counted
-// and begin with the first.
+// TestLookOf: what is queued has not begun, what is tried again has, though a worker is not at it before it begins again; parts
+// are counted and begin with the first.
 func TestLookOf(t *testing.T) {
 	at := time.Unix(100, 0).UTC()
 	queued := &workflow.PendingActivityInfo{State: enums.PENDING_ACTIVITY_STATE_SCHEDULED,
@@ -59,23 +59,27 @@ func TestLookOf(t *testing.T) {
 		return &workflow.PendingActivityInfo{State: enums.PENDING_ACTIVITY_STATE_STARTED, LastStartedTime: timestamppb.New(at), LastWorkerIdentity: "17@vm, slurm 47_3 on n1"}
 	}
 	again := &workflow.PendingActivityInfo{State: enums.PENDING_ACTIVITY_STATE_SCHEDULED, Attempt: 2, LastFailure: &failure.Failure{Message: "disk full"}}
+	later := &workflow.PendingActivityInfo{State: enums.PENDING_ACTIVITY_STATE_SCHEDULED, Attempt: 2, LastFailure: &failure.Failure{Message: "disk full"},
+		NextAttemptScheduleTime: timestamppb.New(time.Now().Add(time.Hour))}
 	for _, tt := range []struct {
 		name    string
 		pending []*workflow.PendingActivityInfo
 		begun   bool
+		busy    bool
 		queue   string
 		at      time.Time
 		note    string
 	}{
 		{name: "between two activities"},
 		{name: "queued", pending: []*workflow.PendingActivityInfo{queued}, queue: "redsi-gpu"},
-		{name: "at work", pending: []*workflow.PendingActivityInfo{began(at)}, begun: true, at: at},
+		{name: "at work", pending: []*workflow.PendingActivityInfo{began(at)}, begun: true, busy: true, at: at},
 		{name: "tried again", pending: []*workflow.PendingActivityInfo{again}, begun: true, note: "attempt 2, after: disk full"},
-		{name: "in parts", pending: []*workflow.PendingActivityInfo{queued, began(at.Add(time.Second)), began(at), queued}, begun: true,
+		{name: "to be tried again", pending: []*workflow.PendingActivityInfo{later}, begun: true, busy: true, note: "attempt 2, after: disk full"},
+		{name: "in parts", pending: []*workflow.PendingActivityInfo{queued, began(at.Add(time.Second)), began(at), queued}, begun: true, busy: true,
 			queue: "redsi-gpu", at: at, note: "2 parts running, 2 queued"},
 	} {
 		k := lookOf(&Connection{}, "", tt.pending...)
-		if k.begun != tt.begun || k.queue != tt.queue || !k.work.Began.Equal(tt.at) || k.work.Progress.Note != tt.note || (k.work.Worker == "vm, slurm 47_3 on n1") == tt.at.IsZero() {
+		if k.begun != tt.begun || k.busy != tt.busy || k.queue != tt.queue || !k.work.Began.Equal(tt.at) || k.work.Progress.Note != tt.note || (k.work.Worker == "vm, slurm 47_3 on n1") == tt.at.IsZero() {
 			t.Errorf("%s: %+v", tt.name, k)
 		}
 	}

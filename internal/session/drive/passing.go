@@ -3,12 +3,13 @@ package drive
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"go.temporal.io/api/deployment/v1"
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
-	"go.temporal.io/sdk/client"
+	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/redsi/redsi/artifacts"
@@ -75,17 +76,29 @@ func (dr *Driver) Persist(ctx context.Context, conn *Connection, what string, f 
 }
 
 // Polled reports whether a worker, of a build if that is not nil, polls a queue for workflows
-// or activities.
-func Polled(ctx context.Context, c client.Client, queue string, kind enums.TaskQueueType, of *deployment.WorkerDeploymentVersion) (bool, error) {
-	d, err := c.DescribeTaskQueue(ctx, queue, kind)
-	if err != nil {
+// or activities. The server remembers who polled for five minutes, and forgets at once who says that it ends.
+func (dr *Driver) Polled(ctx context.Context, conn *Connection, queue string, kind enums.TaskQueueType, of *deployment.WorkerDeploymentVersion) (bool, error) {
+	d, err := conn.Client.DescribeTaskQueue(ctx, queue, kind)
+	if err != nil || len(d.GetPollers()) == 0 {
 		return false, err
+	}
+	lost := map[string]bool{}
+	r, err := conn.Client.WorkflowService().ListWorkers(ctx, &workflowservice.ListWorkersRequest{Namespace: conn.Namespace,
+		Query: fmt.Sprintf("TaskQueue = '%s' AND WorkerStatus = 'Running' AND HeartbeatTime < '%s'", queue, time.Now().Add(-dr.Delays.Lost).UTC().Format(time.RFC3339Nano))})
+	if err != nil {
+		dr.Log.Debug("the server does not tell of its workers", "err", err) // an older one: they count for five minutes
+	}
+	for _, w := range r.GetWorkers() {
+		lost[w.GetWorkerIdentity()] = true
 	}
 	for _, p := range d.GetPollers() {
 		o := p.GetDeploymentOptions()
-		if of == nil || o.GetDeploymentName() == of.GetDeploymentName() && o.GetBuildId() == of.GetBuildId() {
+		if !lost[p.GetIdentity()] && (of == nil || o.GetDeploymentName() == of.GetDeploymentName() && o.GetBuildId() == of.GetBuildId()) {
 			return true, nil
 		}
 	}
 	return false, nil
 }
+
+// beatEvery is how often a process with workers tells the server that they live.
+const beatEvery = 10 * time.Second

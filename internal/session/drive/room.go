@@ -15,13 +15,13 @@ import (
 
 // own are the options of the worker of this process.
 func (o *Cluster) own() worker.Options {
-	return worker.Options{CPU: o.Slots, Threads: o.Threads, Cores: o.CPUs, Memory: o.Memory}
+	return worker.Options{CPU: o.Slots, Threads: o.Threads, Cores: o.CPUs, Memory: o.Memory, Head: o.head()}
 }
 
 // Unfit says which steps of a preview that are no hits this machine never has enough for, and
-// why, by their index. Those of a cluster have its workers: nothing is said of them.
+// why, by their index. Those that other workers do have what these have: nothing is said of them.
 func (dr *Driver) Unfit(o Cluster, v *plan.Preview) map[int]string {
-	if o.Given() {
+	if o.Given() || o.head() {
 		return nil
 	}
 	has, found := o.own().Has(), map[int]string{}

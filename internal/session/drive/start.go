@@ -32,7 +32,7 @@ func (dr *Driver) start(ctx context.Context, o RunOptions, out *Summary) error {
 		return err
 	}
 	var ready <-chan error
-	if !o.Cluster.Given() {
+	if !o.Cluster.Given() && !o.Cluster.head() {
 		ready = dr.ReadySecond(ctx, out.Of.Preview) // while the server starts
 	}
 	store := out.Of.Store
@@ -56,7 +56,7 @@ func (dr *Driver) start(ctx context.Context, o RunOptions, out *Summary) error {
 	var wf client.WorkflowRun
 	err = dr.Persist(ctx, conn, "the start of the run", func(ctx context.Context) (err error) {
 		wf, err = conn.Client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
-			ID: workflows.ReproduceWorkflowID(in.RunID), TaskQueue: workflows.TaskQueue, RetryPolicy: workflows.RunAgain(), WorkflowTaskTimeout: workflows.TaskTimeout,
+			ID: workflows.ReproduceWorkflowID(in.RunID), TaskQueue: conn.Queue(store.Own), RetryPolicy: workflows.RunAgain(), WorkflowTaskTimeout: workflows.TaskTimeout,
 			Priority:      temporal.Priority{PriorityKey: o.Priority, FairnessKey: in.RunID, FairnessWeight: 1}, // all of the run inherits it; an older server ignores it
 			StaticSummary: workflows.Short(cmp.Or(strings.Join(dr.Targets, " "), "all steps") + " of " + in.Pipeline), StaticDetails: dr.details(out.Of.Plan, store.Own, *in.Plan),
 		}, workflows.ReproduceWorkflow, in)

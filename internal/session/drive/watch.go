@@ -3,6 +3,7 @@ package drive
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -53,6 +54,7 @@ type Sight struct {
 	State    workflows.State
 	Work     map[string]Work
 	WaitsFor string // what the run has been waiting for, if for a while
+	Do       string // what ends that wait, if a person must do it
 }
 
 // Delays are the times to wait in silence.
@@ -60,18 +62,19 @@ type Delays struct {
 	Silent time.Duration // while waiting, on a terminal
 	Unseen time.Duration // while a run's state is unknown, or a question unanswered
 	Say    time.Duration // until the next message about what it waits for
+	Lost   time.Duration // until a worker that is not heard of does not count
 }
 
 // UsualDelays are those of a command.
 func UsualDelays() Delays {
-	return Delays{Silent: 2 * time.Second, Unseen: 5 * time.Second, Say: 15 * time.Second}
+	return Delays{Silent: 2 * time.Second, Unseen: 5 * time.Second, Say: 15 * time.Second, Lost: 3 * beatEvery}
 }
 
 // Watch sends the state of a run now and then. When that has been unknown for a while it says
 // what it waits for, and repeats that from time to time.
 func (dr *Driver) Watch(ctx context.Context, conn *Connection, wf client.WorkflowRun, seen chan<- Sight) {
 	eyes := &lookout{dr: dr, conn: conn, run: wf.GetID()}
-	last, told, at := time.Now(), "", time.Time{}
+	last, told, at, do := time.Now(), "", time.Time{}, ""
 	for ctx.Err() == nil {
 		v, err := eyes.sight(ctx)
 		switch {
@@ -84,6 +87,10 @@ func (dr *Driver) Watch(ctx context.Context, conn *Connection, wf client.Workflo
 			case seen <- v:
 			case <-ctx.Done():
 			}
+			if v.Do != do && v.Do != "" {
+				dr.Say(v.Do)
+			}
+			do = v.Do
 		case time.Since(last) > dr.Delays.Unseen:
 			dr.Log.Debug("state of the run", "err", err)
 			why := dr.Obstacle(ctx, conn, wf)
@@ -109,7 +116,7 @@ func (dr *Driver) Obstacle(ctx context.Context, conn *Connection, wf client.Work
 	}
 	queue := d.GetExecutionConfig().GetTaskQueue().GetName()
 	of := buildOf(d.GetWorkflowExecutionInfo().GetVersioningInfo())
-	polled, err := Polled(ctx, conn.Client, queue, enums.TASK_QUEUE_TYPE_WORKFLOW, of)
+	polled, err := dr.Polled(ctx, conn, queue, enums.TASK_QUEUE_TYPE_WORKFLOW, of)
 	if err != nil || polled {
 		return ""
 	}
@@ -118,7 +125,17 @@ func (dr *Driver) Obstacle(ctx context.Context, conn *Connection, wf client.Work
 			"or have the current build take it with `temporal workflow update-options --workflow-id %s --versioning-override-behavior auto_upgrade`; waiting",
 			of.GetBuildId(), of.GetDeploymentName(), queue, conn.Host, dr.Hint("worker", "--deployment", of.GetDeploymentName()+":"+of.GetBuildId()), wf.GetID())
 	}
-	return fmt.Sprintf("no worker polls the queue %q at %s: start one with `%s`; waiting", queue, conn.Host, dr.Hint("worker"))
+	return fmt.Sprintf("no worker polls the queue %q at %s: start one with `%s`; waiting", queue, conn.Host, dr.startWorker(conn))
+}
+
+// startWorker is the command that starts a worker at a connection's server, also in a batch job, which may begin in any folder.
+func (dr *Driver) startWorker(conn *Connection, args ...string) string {
+	if conn.Server != nil {
+		if state, err := filepath.Abs(dr.StateDir); err == nil {
+			args = append(args, "--state", state)
+		}
+	}
+	return dr.Hint("worker", args...)
 }
 
 // buildOf is the version of a worker deployment that a run is pinned to; nil: any worker may

@@ -40,6 +40,7 @@ func (dr *Driver) Work(ctx context.Context, o Cluster, w worker.Options, cards s
 	if acts.Lacks = dr.Lacking(ctx); acts.Lacks != nil {
 		dr.Say(fmt.Sprintf("this worker leaves steps of the kinds %s to other workers: %v", strings.Join(dr.Computed(), ", "), acts.Lacks))
 	}
+	w.Base = conn.Queue(store.Own)
 	wk := worker.New(conn.Client, acts, w)
 	if err := wk.Start(); err != nil {
 		return err

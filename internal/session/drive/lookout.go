@@ -179,9 +179,9 @@ func (l *lookout) waitsFor(ctx context.Context) (what, do string) {
 // worker says whether a worker serves a queue, and how one is started if none does.
 func (l *lookout) worker(ctx context.Context, queue string, steps int) (what, do string) {
 	if ok, err := l.dr.Polled(ctx, l.conn, queue, enums.TASK_QUEUE_TYPE_ACTIVITY, nil); err == nil && !ok {
-		start, where := l.dr.startWorker(l.conn), ""
+		start, where := l.dr.StartWorker(l.conn), ""
 		if workflows.IsGPUQueue(queue) {
-			start, where = l.dr.startWorker(l.conn, "--queue", workflows.GPUTaskQueue), " on a machine with a GPU, or with --allow-cpu on another"
+			start, where = l.dr.StartWorker(l.conn, "--queue", workflows.GPUTaskQueue), " on a machine with a GPU, or with --allow-cpu on another"
 		}
 		return fmt.Sprintf("waiting for a worker: none polls the queue %q", queue), fmt.Sprintf("no worker polls the queue %q: start one with `%s`%s", queue, start, where)
 	}

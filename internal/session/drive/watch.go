@@ -3,6 +3,7 @@ package drive
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -13,6 +14,7 @@ import (
 	"go.temporal.io/api/workflow/v1"
 	"go.temporal.io/sdk/client"
 
+	"github.com/redsi/redsi/internal/stores/open"
 	"github.com/redsi/redsi/internal/system/readers"
 	"github.com/redsi/redsi/workflows"
 )
@@ -125,15 +127,18 @@ func (dr *Driver) Obstacle(ctx context.Context, conn *Connection, wf client.Work
 			"or have the current build take it with `temporal workflow update-options --workflow-id %s --versioning-override-behavior auto_upgrade`; waiting",
 			of.GetBuildId(), of.GetDeploymentName(), queue, conn.Host, dr.Hint("worker", "--deployment", of.GetDeploymentName()+":"+of.GetBuildId()), wf.GetID())
 	}
-	return fmt.Sprintf("no worker polls the queue %q at %s: start one with `%s`; waiting", queue, conn.Host, dr.startWorker(conn))
+	return fmt.Sprintf("no worker polls the queue %q at %s: start one with `%s`; waiting", queue, conn.Host, dr.StartWorker(conn))
 }
 
-// startWorker is the command that starts a worker at a connection's server, also in a batch job, which may begin in any folder.
-func (dr *Driver) startWorker(conn *Connection, args ...string) string {
-	if conn.Server != nil {
-		if state, err := filepath.Abs(dr.StateDir); err == nil {
-			args = append(args, "--state", state)
-		}
+// StartWorker is the command that starts a worker at a connection's server, also in a batch job, which may begin in any folder.
+func (dr *Driver) StartWorker(conn *Connection, args ...string) string {
+	here, err := os.Getwd()
+	if conn.Server == nil || err != nil {
+		return dr.Hint("worker", args...)
+	}
+	args = append(args, "--state", open.Beside(here, dr.StateDir))
+	if dr.StoreURL != filepath.Join(dr.StateDir, "store") {
+		args = append(args, "--store", open.Beside(here, dr.StoreURL))
 	}
 	return dr.Hint("worker", args...)
 }

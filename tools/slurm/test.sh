@@ -73,6 +73,11 @@ has "B9 signals at once are one" 'was cancelled: 0 hit, 0 ran, 1 cancelled'
 export TEMPORAL_CONFIG_FILE=$D/temporal/temporal.toml; mkdir "$D/temporal"; rm "$D/begins"
 "$server" --dir "$D/temporal" --port 0 --idle 1h --attribute RedsiPipeline --attribute RedsiStep --attribute RedsiKey --attribute RedsiOutcome 2> "$D/server.log" & temporal=$!
 until_is '[ -s "$TEMPORAL_CONFIG_FILE" ]'
+printf 'slurm {\n  pilot "one" {\n    cpus   = 1\n    memory = "600MB"\n    time   = "5m"\n  }\n}\n' > redsi.local.hcl
+"$redsi" plan --slurm > "$D/out" 2>&1
+has "plan --slurm says when a pilot could start" 'pilots    one: 1 step.*could start at 20'
+"$redsi" worker --slurm-script --temporal-profile redsi --idle-exit 1s > "$D/one.sh"; sbatch --wait --output="$D/out" "$D/one.sh" >/dev/null || true
+has "the file of worker --slurm-script starts a worker" 'worker started temporal='
 "$redsi" run --temporal-profile redsi --var sleep=40 > "$D/run" 2>&1 & run=$!
 for _ in 1 2 3; do job "-n1 $redsi worker --temporal-profile redsi --until 10s --idle-exit 8s" --wait -c1 --mem=600 >/dev/null || true; done
 { kill -9 $run; wait $run; } 2>/dev/null || true; cp "$D/begins" "$D/out"; [ "$(wc -l < "$D/begins")" -gt 2 ] && echo "too many begins" > "$D/out"

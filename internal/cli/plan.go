@@ -13,7 +13,6 @@ import (
 	"github.com/redsi/redsi/internal/host/rates"
 	"github.com/redsi/redsi/internal/pipeline/lockfile/origins"
 	"github.com/redsi/redsi/internal/pipeline/plan"
-	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/internal/session/saved"
@@ -23,7 +22,8 @@ import (
 )
 
 func newPlanCmd(a *app) *cobra.Command {
-	var detailed, onSlurm bool
+	var detailed bool
+	var onSlurm slurmOptions
 	var saveTo, by, markdown string
 	st := view.PlanStyle{}
 	facts := view.PlanFacts{}
@@ -62,7 +62,7 @@ prints of the V100 that it used (T5-Base only). Other steps are not known then, 
   redsi plan --slurm                      # in which jobs of Slurm, and when they could start
   redsi plan --markdown plan.md           # for a pull request
   redsi plan --out next.plan && redsi apply next.plan`,
-		Args: cobra.NoArgs,
+		Args: onSlurm.args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			ctx := cmd.Context()
 			if by != "block" && by != "table" {
@@ -118,8 +118,8 @@ prints of the V100 that it used (T5-Base only). Other steps are not known then, 
 			}
 			facts.Folders = origins.Folders(v.Plan)
 			facts.Libraries, facts.Unkeyed = a.Counted(v.Plan.Steps), a.Unkeyed(v.Plan.Steps)
-			if facts.Unfit = a.Unfit(drive.Cluster{}, v); onSlurm {
-				if err := a.usePilots(ctx, v, &facts); err != nil {
+			if facts.Unfit = a.Unfit(drive.Cluster{}, v); onSlurm.on {
+				if err := a.usePilots(ctx, v, onSlurm, &facts); err != nil {
 					return err
 				}
 			}
@@ -157,7 +157,7 @@ prints of the V100 that it used (T5-Base only). Other steps are not known then, 
 	f.BoolVarP(&st.All, "all", "a", false, "list every step, also hits")
 	f.IntVar(&facts.Slots, "slots", 0, "steps at a time, for the wall time (default: cores)")
 	f.IntVar(&facts.GPUSlots, "gpu-slots", 0, "steps at a time on queue redsi-gpu, for the wall time (default 1)")
-	f.BoolVar(&onSlurm, "slurm", false, "say which jobs of Slurm the steps would run in, by the slurm block of "+syntax.LocalFile)
+	onSlurm.flags(cmd, "say which jobs of Slurm the steps would run in")
 	f.StringVar(&on, "on", "", "price what models compute by the rates of this `DEVICE`, of those that redsi doctor lists, or v100-paper")
 	f.Float64Var(&facts.Price, "price", -1, "with --on, `DOLLARS` of a card and an hour")
 	onlyWith(cmd, "on", "price")

@@ -68,6 +68,7 @@ func (a *app) status(ctx context.Context, o statusOptions) (r drive.Report, err 
 	if o.run != "" {
 		return r, a.StatusOfOne(ctx, store.Own, conn, o.run, &r)
 	}
+	r.Pilots = a.pilotsNow(ctx)
 	if r.Ended, err = a.EndedRuns(ctx, store.Own, o.last); err != nil {
 		return r, err
 	}

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -17,6 +18,14 @@ import (
 
 // ErrNone is that this machine has no programs of Slurm.
 var ErrNone = errors.New("this machine has no Slurm: go to a login node of the cluster, or load its module")
+
+// Here is an error if this machine has no programs of Slurm.
+func Here() error {
+	if _, err := exec.LookPath("sbatch"); err != nil {
+		return ErrNone
+	}
+	return nil
+}
 
 // RefusedError is what a program of Slurm says that did not do what it was asked for.
 type RefusedError struct{ Program, Said string }
@@ -147,4 +156,41 @@ func when(text string) time.Time {
 		return time.Time{}
 	}
 	return at
+}
+
+// IDs are ids of jobs in the short form that programs of Slurm take: 47_[1-3,5] 48.
+func IDs(ids []string) string {
+	var arrays []string
+	of := map[string][]int{}
+	for _, id := range ids {
+		array, element, _ := strings.Cut(id, "_")
+		if !slices.Contains(arrays, array) {
+			arrays = append(arrays, array)
+		}
+		if n, err := strconv.Atoi(element); err == nil {
+			of[array] = append(of[array], n)
+		}
+	}
+	return strings.Join(lists.Map(arrays, func(array string) string {
+		var ranges []string
+		for rest := slices.Sorted(slices.Values(of[array])); len(rest) > 0; {
+			n := 1
+			for n < len(rest) && rest[n] == rest[n-1]+1 {
+				n++
+			}
+			text := strconv.Itoa(rest[0])
+			if n > 1 {
+				text += "-" + strconv.Itoa(rest[n-1])
+			}
+			ranges, rest = append(ranges, text), rest[n:]
+		}
+		switch element := strings.Join(ranges, ","); {
+		case element == "":
+			return array
+		case len(of[array]) == 1:
+			return array + "_" + element
+		default:
+			return array + "_[" + element + "]"
+		}
+	}), " ")
 }

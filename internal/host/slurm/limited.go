@@ -44,10 +44,16 @@ func (l *Limited) Jobs(ctx context.Context) ([]Queued, error) {
 	return l.known, l.look.after(ctx, err, usual)
 }
 
+// Known reports whether the queue is: it was looked at, and squeue did not refuse the last time.
+func (l *Limited) Known() bool { return l.look.length > 0 && !l.look.refused }
+
+// Last is what is known of the queue, without asking.
+func (l *Limited) Last() []Queued { return l.known }
+
 // Submit submits an array if its pause is over and the queue is known; id is "" if not. Its jobs are among Jobs at
 // once. A submission that fails may have been one: the queue is looked at before the next.
 func (l *Limited) Submit(ctx context.Context, j Job, n int) (id string, err error) {
-	if !l.submit.over() || l.look.length == 0 || l.look.refused {
+	if !l.submit.over() || !l.Known() {
 		return "", nil
 	}
 	if id, err = j.Submit(ctx, n); err == nil {

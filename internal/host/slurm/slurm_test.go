@@ -247,3 +247,11 @@ func TestLimited(t *testing.T) {
 		}
 	})
 }
+
+func TestIDs(t *testing.T) {
+	for want, ids := range map[string][]string{"47_[1-3,5]": {"47_1", "47_2", "47_5", "47_3"}, "47_2": {"47_2"}, "46 47_[1-2]": {"46", "47_2", "47_1"}, "": nil} {
+		if got := IDs(ids); got != want {
+			t.Errorf("%q: %q, want %q", ids, got, want)
+		}
+	}
+}

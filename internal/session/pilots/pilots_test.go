@@ -15,6 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/estimate"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/step"
 )
 
@@ -279,5 +280,18 @@ func TestUse(t *testing.T) {
 		7: "step.k.s7 asks for 1.0 TB of memory, and pilot big (s:big) has 128 GB (p:99)",
 	}, refused); d != "" {
 		t.Errorf("refused (-want +got):\n%s", d)
+	}
+}
+
+func TestSum(t *testing.T) {
+	at := time.Date(2026, 11, 29, 15, 10, 0, 0, time.Local)
+	site := &slurm.Site{Pilots: []slurm.Pilot{{Name: "cpu"}, {Name: "gpu"}, {Name: "none"}}}
+	got := SumOf(site, []string{"a-cpu", "a-gpu", "a-none"}, []slurm.Queued{
+		{ID: "47_1", Name: "a-cpu", State: slurm.Running, Ends: at.Add(time.Hour)}, {ID: "47_2", Name: "a-cpu", State: slurm.Running, Ends: at},
+		{ID: "47_3", Name: "a-cpu", Reason: "Priority"}, {ID: "48_1", Name: "a-gpu", Reason: "None"}, {ID: "46_1", Name: "a-none", State: slurm.Ended},
+	})
+	want := []string{"cpu 2 running (ends 15:10), 1 pending (Priority)  47_[1-3]", "gpu 1 pending  48_1"}
+	if said := lists.Map(got, Sum.String); !slices.Equal(said, want) {
+		t.Errorf("%q", said)
 	}
 }

@@ -20,7 +20,7 @@ changed, nothing runs and the differences are shown. Results that have been
 added to the store since are used.`,
 		Example: `  redsi plan --target table.dedup_counts --out counts.plan
   redsi apply counts.plan`,
-		Args: cobra.ExactArgs(1),
+		Args: o.slurm.args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := saved.Read(args[0])
 			if err != nil {

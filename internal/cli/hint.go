@@ -13,7 +13,7 @@ import (
 
 // carried are the flags that say what a command reads and where it writes: printed commands
 // repeat those that were given.
-var carried = []string{"file", "var", "var-file", "state", "store", "from", "require-from", "trust", "untrusted", "profile", "payload-key",
+var carried = []string{"file", "var", "var-file", "state", "store", "from", "require-from", "trust", "untrusted", "profile", "payload-key", "slurm", "pilot",
 	"temporal-address", "temporal-namespace", "temporal-profile"}
 
 // hint is a command of this program to copy and paste: a verb, its arguments, and the carried

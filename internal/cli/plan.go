@@ -23,6 +23,7 @@ import (
 
 func newPlanCmd(a *app) *cobra.Command {
 	var detailed bool
+	var onSlurm slurmOptions
 	var saveTo, by, markdown string
 	st := view.PlanStyle{}
 	facts := view.PlanFacts{}
@@ -44,6 +45,11 @@ is then 2.
 The wall time is a lower bound, from the longest chain of steps and the work divided among
 the slots. A step that resumes from a checkpoint counts in full.
 
+With --slurm, each sort of pilots of the slurm block in redsi.local.hcl has a line: the
+steps that it would run, their hours, those of its cores if they are always busy, how many
+pilots there would be at a time, and when Slurm could start the first (sbatch --test-only).
+Steps that no pilot holds are UNFIT.
+
 With --on, what models compute is priced by the rates of another device, whatever earlier
 results say: of a name that redsi doctor lists, or v100-paper, the hours that the paper
 prints of the V100 that it used (T5-Base only). Other steps are not known then, and say why.`,
@@ -53,9 +59,10 @@ prints of the V100 that it used (T5-Base only). Other steps are not known then, 
   redsi plan --target table.dedup_counts --var scale=toy
   redsi plan --json --detailed-exitcode   # 0: nothing to do, 3: something to run
   redsi plan --on nvidia-h200 --gpu-slots 8 --price 3.8  # on eight such cards, and what they cost
+  redsi plan --slurm                      # in which jobs of Slurm, and when they could start
   redsi plan --markdown plan.md           # for a pull request
   redsi plan --out next.plan && redsi apply next.plan`,
-		Args: cobra.NoArgs,
+		Args: onSlurm.args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			ctx := cmd.Context()
 			if by != "block" && by != "table" {
@@ -111,7 +118,11 @@ prints of the V100 that it used (T5-Base only). Other steps are not known then, 
 			}
 			facts.Folders = origins.Folders(v.Plan)
 			facts.Libraries, facts.Unkeyed = a.Counted(v.Plan.Steps), a.Unkeyed(v.Plan.Steps)
-			facts.Unfit = a.Unfit(drive.Cluster{}, v)
+			if facts.Unfit = a.Unfit(drive.Cluster{}, v); onSlurm.on {
+				if err := a.usePilots(ctx, v, onSlurm, &facts); err != nil {
+					return err
+				}
+			}
 			facts.Store, facts.Free = store.Own.URL, session.RoomOf(store.Own)
 			err = a.writeForm(markdown, func(w io.Writer) error { return view.PlanMarkdown(w, v, facts, a.Lacks) })
 			switch {
@@ -146,6 +157,7 @@ prints of the V100 that it used (T5-Base only). Other steps are not known then, 
 	f.BoolVarP(&st.All, "all", "a", false, "list every step, also hits")
 	f.IntVar(&facts.Slots, "slots", 0, "steps at a time, for the wall time (default: cores)")
 	f.IntVar(&facts.GPUSlots, "gpu-slots", 0, "steps at a time on queue redsi-gpu, for the wall time (default 1)")
+	onSlurm.flags(cmd, "say which jobs of Slurm the steps would run in")
 	f.StringVar(&on, "on", "", "price what models compute by the rates of this `DEVICE`, of those that redsi doctor lists, or v100-paper")
 	f.Float64Var(&facts.Price, "price", -1, "with --on, `DOLLARS` of a card and an hour")
 	onlyWith(cmd, "on", "price")

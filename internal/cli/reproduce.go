@@ -28,6 +28,9 @@ func (a *app) run(ctx context.Context, o runOptions) (err error) {
 	if p := o.Priority; p < 0 || p > 5 || p == 0 && a.cmd.Flags().Changed("priority") {
 		return fault.Input(fmt.Errorf("--priority %d: want 1, which is first, to 5; a run without it has %d", p, drive.UsualPriority))
 	}
+	if o.Pilots, err = a.pilots(&o); err != nil {
+		return err
+	}
 	var sum *drive.Summary
 	if o.notify != "" {
 		defer func() { a.notify(ctx, o.notify, began, sum, err) }()
@@ -45,7 +48,7 @@ func (a *app) run(ctx context.Context, o runOptions) (err error) {
 	}
 	o.Begun = a.begun
 	o.Command = func(more ...string) string {
-		args := a.cmd.Flags().Args()
+		args, _ := atDash(a.cmd, a.cmd.Flags().Args())
 		if targets := a.cmd.Flags().Lookup("target"); targets != nil {
 			args = append(args, session.TargetFlags(values(targets))...)
 		}

@@ -20,6 +20,10 @@ workers run the steps. If there is nothing to do, no server is started.
 If a run is expected to exceed --confirm-above, you are asked first, on a terminal
 only; scripts, pipes and jobs are not held up.
 
+With --slurm, jobs of Slurm do the steps: this command submits as many as the steps that
+are ready need, by the slurm block of redsi.local.hcl or --pilot, and does none itself. Jobs
+leave when they have no work. If it is killed they go on; the same command takes the run up again.
+
 With --watch it then waits until a file changes that the pipeline reads: its own files,
 those of modules and file(), local sources and programs. A change during a run does not
 disturb it; the next run begins when it has ended. Mistakes in the pipeline are shown,
@@ -30,8 +34,10 @@ Ctrl-C cancels; the next run continues where this one stopped.`,
   redsi run -f pipelines.hcl --target table.dedup_counts
   redsi run --watch --target figure.quality
   redsi run --notify 'mail -s "redsi has ended" me@example.org'
+  redsi run --slurm
+  redsi run --slurm --pilot cpus=8,memory=32GB,time=4h,max=8 -- --partition=short
   redsi run --temporal-address 127.0.0.1:7233 --detach`,
-		Args: cobra.NoArgs,
+		Args: o.slurm.args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if watch {
 				return a.watch(cmd.Context(), o)

@@ -13,12 +13,15 @@ type runOptions struct {
 	strict  bool
 	notify  string          // URL or command
 	confirm *confirmOptions // nil: never ask
+	slurm   slurmOptions
 }
 
 func (o *runOptions) flags(cmd *cobra.Command) {
 	clusterFlags(cmd, &o.Cluster)
 	embedFlags(cmd, &o.Cluster, 0)
+	o.slurm.flags(cmd, "have jobs of Slurm do the steps")
 	f := cmd.Flags()
+	f.StringVar(&o.Cluster.Listen, "listen", "", "with --slurm: name or address of this machine by which jobs reach it (default: its host name)")
 	f.BoolVar(&o.Detach, "detach", false, "start the run on the cluster and return")
 	f.BoolVar(&o.FailFast, "fail-fast", false, "start nothing new after a step has failed")
 	f.IntVar(&o.Priority, "priority", drive.UsualPriority, "1 to 5: of runs that share workers, steps of the one with the lower number begin first; runs of equal priority take turns")

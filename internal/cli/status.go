@@ -28,7 +28,8 @@ func newStatusCmd(a *app) *cobra.Command {
 Looks at the cluster that the flags, the environment or a profile name, else at
 the server that a ` + "`redsi run` or `redsi dev`" + ` with this state folder has started, if
 it is running. It starts nothing. A run that does not answer within a second is shown
-as such. For each run the first running and failed steps are shown; --run shows all.`,
+as such. With a slurm block in redsi.local.hcl, the jobs that redsi run --slurm has submitted
+are shown. For each run the first running and failed steps are shown; --run shows all.`,
 		Example: `  redsi status
   redsi status --last 20
   redsi status --run last
@@ -68,6 +69,7 @@ func (a *app) status(ctx context.Context, o statusOptions) (r drive.Report, err 
 	if o.run != "" {
 		return r, a.StatusOfOne(ctx, store.Own, conn, o.run, &r)
 	}
+	r.Pilots = a.pilotsNow(ctx)
 	if r.Ended, err = a.EndedRuns(ctx, store.Own, o.last); err != nil {
 		return r, err
 	}

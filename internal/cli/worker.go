@@ -20,7 +20,7 @@ func newWorkerCmd(a *app) *cobra.Command {
 	var o drive.Cluster
 	var w worker.Options
 	var gpus cards.Options
-	setCurrent, deployment := false, ""
+	setCurrent, deployment, script := false, "", false
 	cmd := &cobra.Command{
 		Use:   "worker",
 		Short: "Run steps for a Temporal cluster until interrupted",
@@ -54,6 +54,9 @@ worker ends without --until. It starts no step that took longer last time than t
 time left, or that such a worker could not end before (except training and embedding,
 which continue from checkpoints). At the end it hands running steps back, and exits with 0.
 
+For Slurm, --slurm-script PILOT prints a file for sbatch, by the slurm block of
+redsi.local.hcl and with the other flags that are given.
+
 With --deployment a worker belongs to a build: a run stays with the workers of the build
 that began it, and new runs go to the current build, which --set-current makes this one.
 Keep workers of the old build until their runs have ended.
@@ -64,9 +67,18 @@ encrypted: all need the same file. docs/security.md says what stays readable.`,
   redsi worker --temporal-address 127.0.0.1:7233 --store 's3://results/redsi?endpoint=minio:9000'
   redsi worker --queue redsi-gpu --gpus all
   CUDA_VISIBLE_DEVICES=1 redsi worker --queue redsi-gpu    # a worker for one card
-  redsi worker --queue redsi                               # leaves cards to others`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+  redsi worker --queue redsi                               # leaves cards to others
+  redsi worker --slurm-script gpu > gpu.sh                 # a file for sbatch`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if script {
+				return cobra.MaximumNArgs(1)(cmd, args)
+			}
+			return cobra.NoArgs(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if script {
+				return a.slurmScript(args)
+			}
 			for _, q := range w.Queues {
 				if q != workflows.TaskQueue && q != workflows.GPUTaskQueue {
 					return fault.Input(fmt.Errorf("--queue %s: the queues are %s and %s", q, workflows.TaskQueue, workflows.GPUTaskQueue))
@@ -114,6 +126,7 @@ encrypted: all need the same file. docs/security.md says what stays readable.`,
 	f.DurationVar(&w.Until, "until", 0, "end after this time, such as 11h50m, and start nothing that will not fit; 0: never (default: 90s before the end of its batch job, if that is known)")
 	f.StringVar(&deployment, "deployment", "", "belong to a worker deployment of Temporal: NAME, or NAME:BUILD (default build: this program's version)")
 	f.BoolVar(&setCurrent, "set-current", false, "with --deployment: send new runs to this build from now on")
+	f.BoolVar(&script, "slurm-script", false, "start nothing: print the file for sbatch of the pilot that is named, of redsi.local.hcl")
 	f.StringArrayVar(&o.Accept, "accept-pipelines", nil, "folder whose pipeline files workflows may name in their input; may be repeated (default: none, only plans stored by redsi run)")
 	return cmd
 }

@@ -73,6 +73,11 @@ has "B9 signals at once are one" 'was cancelled: 0 hit, 0 ran, 1 cancelled'
 export TEMPORAL_CONFIG_FILE=$D/temporal/temporal.toml; mkdir "$D/temporal"; rm "$D/begins"
 "$server" --dir "$D/temporal" --port 0 --idle 1h --attribute RedsiPipeline --attribute RedsiStep --attribute RedsiKey --attribute RedsiOutcome 2> "$D/server.log" & temporal=$!
 until_is '[ -s "$TEMPORAL_CONFIG_FILE" ]'
+printf 'slurm {\n  pilot "one" {\n    cpus   = 1\n    memory = "600MB"\n    time   = "5m"\n  }\n}\n' > redsi.local.hcl
+"$redsi" plan --slurm > "$D/out" 2>&1
+has "plan --slurm says when a pilot could start" 'pilots    one: 1 step.*could start at 20'
+"$redsi" worker --slurm-script --temporal-profile redsi --idle-exit 1s > "$D/one.sh"; sbatch --wait --output="$D/out" "$D/one.sh" >/dev/null || true
+has "the file of worker --slurm-script starts a worker" 'worker started temporal='
 "$redsi" run --temporal-profile redsi --var sleep=40 > "$D/run" 2>&1 & run=$!
 for _ in 1 2 3; do job "-n1 $redsi worker --temporal-profile redsi --until 10s --idle-exit 8s" --wait -c1 --mem=600 >/dev/null || true; done
 { kill -9 $run; wait $run; } 2>/dev/null || true; cp "$D/begins" "$D/out"; [ "$(wc -l < "$D/begins")" -gt 2 ] && echo "too many begins" > "$D/out"
@@ -85,4 +90,26 @@ head; job "-n1 $redsi worker --state $D/p/.redsi --idle-exit 3s" -c1 --mem=600 >
 { kill -9 $run $head; wait $run $head; } 2>/dev/null || true; until_is '[ ! -e .redsi/temporal/server.json ]'; head
 "$redsi" attach > "$D/out" 2>&1 || true; kill $head; wait $head || true
 has "B12, B13 a job joins the folder's server, and a run outlives its head" 'has ended: 0 hit, 1 ran'
+
+# redsi run --slurm: T1 twelve steps once, few calls, pilots leave; T2 refused; T5 a killed command; T11 cancelled without a worker
+mkdir "$D/q"; cd "$D/q"; mkdir "$D/bin"; true > "$D/calls"
+printf '#!/bin/bash\ncase " $* " in *" --parsable "*) echo x >> %s/calls;; esac\nexec %s "$@"\n' "$D" "$(command -v sbatch)" > "$D/bin/sbatch"
+chmod 755 "$D/bin/sbatch"; PATH=$D/bin:$PATH
+block() { printf 'slurm {\n  pilot "cpu" {\n    %s\n    cpus   = 1\n    memory = "300MB"\n    time   = "5m"\n    max    = 4\n    idle   = "3s"\n  }\n}\n' "${1:-}" > redsi.local.hcl; }
+steps() { printf 'step "command" "s" {\n  for_each = %s\n  argv     = ["sh", "-c", "echo ${each.key} >> %s/begins; sleep %s; echo %s > out/out.txt"]\n  outputs  = ["out.txt"]\n  resources { %s }\n}\n' "$1" "$D" "$2" "$3" "${4:-}" > pipelines.hcl; }
+few='["a","b","c"]' many='["a","b","c","d","e","f","g","h","i","j","k","l"]'
+once() { [ "$(sort "$D/begins" | uniq -d | wc -l)" = 0 ] && [ "$(wc -l < "$D/begins")" = "$1" ] && echo once || cat "$D/begins"; }
+block; steps "$few" 1 0 'memory = "1GB"'; "$redsi" run --slurm --listen 127.0.0.1 > "$D/out" 2>&1 || true; wc -l < "$D/calls" >> "$D/out"
+has "T2 a step that no pilot holds is refused" 'pilot cpu (redsi.local.hcl:2) has 300 MB'; has "T2 nothing is submitted" '^0$'
+rm -f "$D/begins"; steps "$many" 2 1; "$redsi" run --slurm --listen 127.0.0.1 > "$D/out" 2>&1 || true
+has "T1 pilots do the steps" '0 hit, 12 ran'; once 12 > "$D/out"; has "T1 each once" '^once$'
+wc -l < "$D/calls" > "$D/out"; has "T1 at most three submissions" '^[123]$'; until_is '[ -z "$(squeue -h)" ]'
+rm -f "$D/begins"; steps "$few" 8 2; "$redsi" run --slurm --listen 127.0.0.1 > "$D/run" 2>&1 & run=$!; until_is '[ -s "$D/begins" ]'
+{ kill -9 $run; wait $run; } 2>/dev/null || true; "$redsi" run --slurm --listen 127.0.0.1 > "$D/out" 2>&1 || true
+has "T5 the next command goes on with the run" 'is still open: it goes on'; has "T5 which ends" '0 hit, 3 ran'
+once 3 > "$D/out"; has "T5 each step once" '^once$'; until_is '[ -z "$(squeue -h)" ]'
+block 'flags  = ["--begin=now+1hour"]'; steps "$few" 1 3; "$redsi" run --slurm --listen 127.0.0.1 > "$D/out" 2>&1 & run=$!
+until_is 'grep -q submitted "$D/out"'; until_is '"$redsi" status > "$D/status"; grep -q BeginTime "$D/status"'; kill -INT $run; wait $run || true
+has "T11 a run without a worker is cancelled" 'was cancelled'; has "T11 pilots are taken back" 'took back pilots that had not begun'
+cp "$D/status" "$D/out"; has "status shows pilots" 'pilots  cpu [1-4] pending (BeginTime)'; until_is '[ -z "$(squeue -h)" ]'
 exit $failed

@@ -10,6 +10,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session/belief"
 	"github.com/redsi/redsi/internal/session/journal"
+	"github.com/redsi/redsi/internal/session/pilots"
 	"github.com/redsi/redsi/step"
 )
 
@@ -28,7 +29,8 @@ type PlanFacts struct {
 	Free     int64                  // bytes free for results; -1: unknown
 	Price    float64                // dollars of a card and an hour; -1: not asked for
 
-	Unfit map[int]string // which steps this machine never has enough for, and why
+	Unfit  map[int]string // which steps this machine, or pilots, never have enough for, and why
+	Pilots []pilots.Use   // of Slurm; nil: not asked for
 
 	Folders   []origins.Folder
 	Libraries []string // interpreters' packages that are part of keys, a sentence each
@@ -74,7 +76,7 @@ type PlanStep struct {
 	Memory    int64          `json:"memory,omitempty"` // peak: of a hit, or the expected 90 % quantile
 
 	Resources *step.Resources `json:"resources,omitempty"` // what it asks for
-	Unfit     string          `json:"unfit,omitempty"`     // what this machine has too little of
+	Unfit     string          `json:"unfit,omitempty"`     // what this machine, or each pilot, has too little of
 	FarOff    string          `json:"far_off,omitempty"`   // how its request is from what it took
 	Released  bool            `json:"released,omitempty"`  // of a hit: its bytes have left the store on purpose
 
@@ -135,6 +137,7 @@ type PlanJSON struct {
 	Others   *belief.OthersJSON `json:"others,omitempty"`
 
 	Folders   []origins.Folder `json:"folders,omitempty"` // of source blocks
+	Pilots    []pilots.Use     `json:"pilots,omitempty"`  // of Slurm, with --slurm
 	Libraries []string         `json:"libraries,omitempty"`
 	Unkeyed   []string         `json:"not_in_keys,omitempty"`
 }
@@ -142,7 +145,7 @@ type PlanJSON struct {
 // NewPlanJSON makes the JSON value of a preview.
 func NewPlanJSON(v *plan.Preview, f PlanFacts) PlanJSON {
 	out := PlanJSON{Pipeline: v.Plan.Pipeline, Store: f.Store, Targets: v.Plan.Targets, Skipped: v.Plan.Skipped, Summary: v.Summary(),
-		Steps: make([]PlanStep, 0, len(v.Items)), Tables: f.Estimate.Tables(v), Estimate: estimateJSON(v, f), Others: f.Others.JSON(v), Folders: f.Folders, Libraries: f.Libraries, Unkeyed: f.Unkeyed}
+		Steps: make([]PlanStep, 0, len(v.Items)), Tables: f.Estimate.Tables(v), Estimate: estimateJSON(v, f), Others: f.Others.JSON(v), Folders: f.Folders, Pilots: f.Pilots, Libraries: f.Libraries, Unkeyed: f.Unkeyed}
 	off := f.Estimate.FarOff(v)
 	for i, s := range v.Plan.Steps {
 		it, x := v.Items[i], f.Estimate.Each[i]

@@ -15,6 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/estimate"
 	"github.com/redsi/redsi/internal/pipeline/lockfile/origins"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/session/pilots"
 	"github.com/redsi/redsi/internal/system/escape"
 	"github.com/redsi/redsi/internal/system/words"
 )
@@ -57,7 +58,34 @@ func Plan(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 	if f.Estimate.Steps > 0 {
 		planCosts(w, v, st, f)
 	}
+	planPilots(w, st, f.Pilots)
 	planRequests(w, v, st, f)
+}
+
+// planPilots prints what a plan uses each sort of pilots for.
+func planPilots(w io.Writer, st PlanStyle, uses []pilots.Use) {
+	for _, u := range uses {
+		Printf(w, "pilots    %s: %s", u.Pilot, Count(u.Steps, "step"))
+		if known := u.Steps - u.Unknown; known > 0 {
+			Printf(w, ", %s of work, %.1f core hours", words.Took(u.Hours*3600), u.Cores)
+			if u.Cards > 0 {
+				Printf(w, ", %.1f card hours", u.Cards)
+			}
+		}
+		if u.Unknown > 0 {
+			Printf(w, ", %d without history", u.Unknown)
+		}
+		if u.Steps > 0 {
+			Printf(w, "; at most %s at a time", Count(u.Most, "pilot"))
+		}
+		if u.Start != nil {
+			Printf(w, "; the first could start at %s", u.Start.Format("2006-01-02 15:04"))
+		}
+		Println(w)
+		if u.Refused != "" {
+			Printf(w, "%s  pilot %s: %s\n", st.Outcome("failed", "REFUSED"), u.Pilot, u.Refused)
+		}
+	}
 }
 
 // planSentence counts a plan's steps.

@@ -36,6 +36,9 @@ func Status(w io.Writer, st Style, r drive.Report, ended, one bool, hint func(ve
 	for _, x := range r.Running {
 		openRun(w, st, x, most, toSee)
 	}
+	for _, p := range r.Pilots {
+		Printf(w, "pilots  %s\n", Lines(p.String()))
+	}
 	what := "run"
 	if len(r.Ended) == 1 && !one {
 		what = "last run:"

@@ -13,6 +13,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
+	"github.com/redsi/redsi/internal/host/slurm"
 	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
@@ -27,13 +28,14 @@ type Settings struct {
 	Untrusted   string   // as in Results
 	RequireFrom bool
 	Temporal    struct{ Address, Namespace, Profile string }
+	Slurm       *slurm.Site // nil: there is no block
 }
 
 var (
 	attrs      = []hcl.AttributeSchema{{Name: "store"}, {Name: "state"}, {Name: "from"}, {Name: "require_from"}, {Name: "untrusted"}}
 	fileSchema = &hcl.BodySchema{Attributes: attrs,
-		Blocks: []hcl.BlockHeaderSchema{{Type: "variables"}, {Type: "temporal"}, {Type: "profile", LabelNames: []string{"name"}}}}
-	profileSchema  = &hcl.BodySchema{Attributes: attrs, Blocks: []hcl.BlockHeaderSchema{{Type: "variables"}, {Type: "temporal"}}}
+		Blocks: []hcl.BlockHeaderSchema{{Type: "variables"}, {Type: "temporal"}, {Type: "slurm"}, {Type: "profile", LabelNames: []string{"name"}}}}
+	profileSchema  = &hcl.BodySchema{Attributes: attrs, Blocks: []hcl.BlockHeaderSchema{{Type: "variables"}, {Type: "temporal"}, {Type: "slurm"}}}
 	temporalSchema = &hcl.BodySchema{Attributes: []hcl.AttributeSchema{{Name: "address"}, {Name: "namespace"}, {Name: "profile"}}}
 )
 
@@ -79,6 +81,7 @@ func (p *parser) settings(c *hcl.BodyContent) {
 	p.text(c.Attributes["state"], &p.said.State)
 	p.others(c.Attributes)
 	p.said.Variables = slices.Clip(p.said.Variables)
+	sites := 0
 	for _, b := range c.Blocks {
 		switch b.Type {
 		case "variables":
@@ -88,6 +91,11 @@ func (p *parser) settings(c *hcl.BodyContent) {
 			p.text(t.Attributes["address"], &p.said.Temporal.Address)
 			p.text(t.Attributes["namespace"], &p.said.Temporal.Namespace)
 			p.text(t.Attributes["profile"], &p.said.Temporal.Profile)
+		case "slurm":
+			if sites++; sites > 1 {
+				p.Fail(b.DefRange, "Declared twice", "There is another slurm block before this one.")
+			}
+			p.said.Slurm = p.site(b)
 		}
 	}
 }

@@ -121,6 +121,7 @@ type Connection struct {
 	worker    *worker.Worker
 	Server    *devserver.Server // of the state folder; nil with a cluster
 	state     string            // folder whose server it is; "": a cluster's
+	pilots    *Pilots           // that do a run's steps; nil: other workers do
 }
 
 // Close stops the worker and the client. The server ends when no process uses it any more.

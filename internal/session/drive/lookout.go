@@ -80,6 +80,9 @@ func (l *lookout) sight(ctx context.Context) (Sight, error) {
 	} else if time.Since(l.idle) > l.dr.Patience() {
 		v.WaitsFor, v.Do = l.waitsFor(pctx)
 	}
+	if l.conn.pilots != nil {
+		l.conn.pilots.see(v)
+	}
 	return v, nil
 }
 
@@ -179,6 +182,9 @@ func (l *lookout) waitsFor(ctx context.Context) (what, do string) {
 // worker says whether a worker serves a queue, and how one is started if none does.
 func (l *lookout) worker(ctx context.Context, queue string, steps int) (what, do string) {
 	if ok, err := l.dr.Polled(ctx, l.conn, queue, enums.TASK_QUEUE_TYPE_ACTIVITY, nil); err == nil && !ok {
+		if l.conn.pilots != nil {
+			return l.conn.pilots.waitsFor(), ""
+		}
 		start, where := l.dr.StartWorker(l.conn), ""
 		if workflows.IsGPUQueue(queue) {
 			start, where = l.dr.StartWorker(l.conn, "--queue", workflows.GPUTaskQueue), " on a machine with a GPU, or with --allow-cpu on another"

@@ -6,16 +6,18 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/internal/runs"
+	"github.com/redsi/redsi/internal/session/pilots"
 	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
 )
 
 // Report is the answer of status.
 type Report struct {
-	Server    string  `json:"server,omitempty"`    // "" if none is running
-	Elsewhere string  `json:"elsewhere,omitempty"` // which other machine runs the server of this state folder, and what to do
-	Running   []Run   `json:"running"`
-	Ended     []Ended `json:"ended,omitempty"` // newest first
+	Server    string       `json:"server,omitempty"`    // "" if none is running
+	Elsewhere string       `json:"elsewhere,omitempty"` // which other machine runs the server of this state folder, and what to do
+	Running   []Run        `json:"running"`
+	Pilots    []pilots.Sum `json:"pilots,omitempty"` // of Slurm
+	Ended     []Ended      `json:"ended,omitempty"`  // newest first
 }
 
 // Run is an open run. If very many steps are running or failed, only some are listed;

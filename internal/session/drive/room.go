@@ -53,9 +53,14 @@ func (dr *Driver) refuseUnfit(o Cluster, v *plan.Preview) error {
 	if len(unfit) == 0 {
 		return nil
 	}
+	return tellUnfit(unfit, "lower what is asked for there, leave such steps to a cluster (--temporal-address), to workers of `redsi dev --listen` or to jobs of Slurm (--slurm) or, if there is more here, say so by --cpus or --memory")
+}
+
+// tellUnfit is the error that some steps never fit, which says what to do.
+func tellUnfit(unfit map[int]string, do string) error {
 	var told []string
 	for _, i := range words.First(slices.Sorted(maps.Keys(unfit)), unfitTold, func(n int) { told = append(told, fmt.Sprintf("… and %s more", words.Count(n, "step"))) }) {
 		told = append(told, unfit[i])
 	}
-	return fault.Input(fmt.Errorf("%s\nlower what is asked for there, leave such steps to a cluster (--temporal-address) or to workers of `redsi dev --listen` or, if there is more here, say so by --cpus or --memory", strings.Join(told, "\n")))
+	return fault.Input(fmt.Errorf("%s\n%s", strings.Join(told, "\n"), do))
 }

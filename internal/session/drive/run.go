@@ -36,6 +36,7 @@ type RunOptions struct {
 	Skip     bool        // leave out what failed for good before
 	Saved    *saved.Plan // run exactly this; nil: what the pipeline says
 	InFull   bool        // errors of steps have not been shown yet: return them in full
+	Pilots   *Pilots     // jobs of Slurm that do the steps; nil: this process does, or workers that others start
 
 	// Loaded is called once the pipeline is read.
 	Loaded func()
@@ -85,6 +86,11 @@ const planTries = 5
 func (dr *Driver) Reproduce(ctx context.Context, o RunOptions) (*Summary, error) {
 	if o.Detach && !o.Cluster.Given() {
 		return nil, fault.Input(fmt.Errorf("--detach needs a cluster that outlives this command: give --temporal-address, or start one with `%s`", dr.Hint("dev")))
+	}
+	if o.Pilots != nil {
+		if err := dr.listens(&o.Cluster); err != nil {
+			return nil, err
+		}
 	}
 	full, p, err := dr.LoadPlan(ctx)
 	if err != nil {
@@ -188,6 +194,11 @@ func (dr *Driver) before(ctx context.Context, o RunOptions, of session.Seen) err
 	}
 	if err := dr.refuseUnfit(o.Cluster, of.Preview); err != nil {
 		return err
+	}
+	if o.Pilots != nil && !of.Done() {
+		if err := o.Pilots.prepare(ctx, dr, of); err != nil {
+			return err
+		}
 	}
 	if _, err := lockfile.Project(dr.LockFile()); err != nil {
 		dr.Log.Warn("this project has no id: figures from earlier runs may belong to another pipeline with this name in the store", "err", err)

@@ -55,6 +55,16 @@ func (dr *Driver) start(ctx context.Context, o RunOptions, out *Summary) error {
 	defer begun()
 	var wf client.WorkflowRun
 	err = dr.Persist(ctx, conn, "the start of the run", func(ctx context.Context) (err error) {
+		if o.Pilots != nil {
+			var id string
+			if wf, id, err = goesOn(ctx, conn, *in.Plan); err != nil || wf != nil {
+				if err == nil {
+					in.RunID = id
+					dr.Say("run " + id + " of this plan is still open: it goes on")
+				}
+				return err
+			}
+		}
 		wf, err = conn.Client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
 			ID: workflows.ReproduceWorkflowID(in.RunID), TaskQueue: conn.Queue(store.Own), RetryPolicy: workflows.RunAgain(), WorkflowTaskTimeout: workflows.TaskTimeout,
 			Memo:          conn.stays(),
@@ -75,7 +85,12 @@ func (dr *Driver) start(ctx context.Context, o RunOptions, out *Summary) error {
 	if o.Begun != nil {
 		o.Begun(in.RunID, url)
 	}
+	over := func() {}
+	if o.Pilots != nil {
+		over = o.Pilots.serve(ctx, dr, conn, wf, store.Own)
+	}
 	res, err := dr.Follow(ctx, conn, wf, false)
+	over()
 	if err != nil {
 		err = dr.Ended(err, in.RunID, "`"+dr.ToRun(dr.Targets...)+"` continues from the results in the store", o.InFull)
 		if failed, ok := errors.AsType[*workflows.RunError](err); ok && failed.PlanLost != nil && o.Cluster.Given() { // it was stored a moment ago

@@ -1,0 +1,211 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/host/slurm"
+	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/session/drive"
+	"github.com/redsi/redsi/internal/session/pilots"
+	"github.com/redsi/redsi/internal/stores/open"
+	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/lists"
+)
+
+// slurmOptions are those of commands that have jobs of Slurm do steps.
+type slurmOptions struct {
+	on    bool
+	pilot string // in place of what the settings say
+}
+
+func (o *slurmOptions) flags(cmd *cobra.Command, what string) {
+	f := cmd.Flags()
+	f.BoolVar(&o.on, "slurm", false, what+", by the slurm block of "+syntax.LocalFile)
+	f.StringVar(&o.pilot, "pilot", "", "with --slurm: the only sort of jobs, such as cpus=8,memory=32GB,time=4h,max=8, in place of that block; flags of sbatch follow --")
+}
+
+// args checks the arguments of such a command, whose flags of sbatch follow --.
+func (o *slurmOptions) args(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		own, flags := atDash(cmd, args)
+		switch {
+		case o.pilot != "" && !o.on:
+			return fault.Input(errors.New("--pilot is of --slurm: give that as well"))
+		case len(flags) > 0 && o.pilot == "":
+			return fault.Input(errors.New("what follows -- is for sbatch, with --slurm and --pilot; a slurm block has flags of its own"))
+		}
+		return check(cmd, own)
+	}
+}
+
+// atDash parts arguments at --.
+func atDash(cmd *cobra.Command, args []string) (before, after []string) {
+	if n := cmd.ArgsLenAtDash(); n >= 0 {
+		return args[:n], args[n:]
+	}
+	return args, nil
+}
+
+// site is what the settings, or flags, say of Slurm.
+func (a *app) site(o slurmOptions) (*slurm.Site, error) {
+	if o.pilot != "" {
+		_, flags := atDash(a.cmd, a.cmd.Flags().Args())
+		site, err := slurm.ParsePilot(o.pilot, flags)
+		if err != nil {
+			err = fault.Input(err)
+		}
+		return &site, err
+	}
+	if a.Local.Slurm == nil {
+		return nil, fault.Input(errors.New("nothing says which jobs Slurm may get: write a slurm block into " + syntax.LocalFile + "; docs/operations.md has one. Or name one sort by --pilot"))
+	}
+	return a.Local.Slurm, nil
+}
+
+// pilots are the jobs by which Slurm does the steps of a run.
+func (a *app) pilots(o *runOptions) (*drive.Pilots, error) {
+	switch {
+	case o.Detach && o.slurm.on:
+		return nil, fault.Input(errors.New("--detach leaves a run to others, but with --slurm this command submits its pilots: use nohup or tmux"))
+	case o.Cluster.Listen != "" && !o.slurm.on:
+		return nil, fault.Input(errors.New("--listen is of --slurm here; `redsi dev --listen` has a server for workers that you start"))
+	case !o.slurm.on:
+		return nil, nil
+	}
+	site, err := a.site(o.slurm)
+	if err != nil {
+		return nil, err
+	}
+	output, err := filepath.Abs(filepath.Join(a.StateDir, "pilots"))
+	p := &drive.Pilots{Site: site, Output: output}
+	for _, pilot := range site.Pilots {
+		j, jerr := a.job(site, pilot)
+		j.Name, j.Output, err = a.jobName(pilot), output, cmp.Or(err, jerr)
+		if key := o.Cluster.PayloadKey; key != "" {
+			key, kerr := filepath.Abs(key)
+			j.Worker, err = append(j.Worker, "--payload-key="+key), cmp.Or(err, kerr)
+		}
+		p.Jobs = append(p.Jobs, j)
+	}
+	return p, err
+}
+
+// jobName is by which the jobs of a run's pilot are found again, also by the next command: those of this state folder and store.
+func (a *app) jobName(p slurm.Pilot) string {
+	of := open.Place(filepath.Dir(a.StateDir)) + "\x00" + filepath.Base(a.StateDir) // which need not be there yet
+	if a.StoreURL != filepath.Join(a.StateDir, "store") {
+		of += "\x00" + open.Place(a.StoreURL)
+	}
+	sum := sha256.Sum256([]byte(of))
+	return "redsi-" + hex.EncodeToString(sum[:4]) + "-" + p.Name
+}
+
+// pilotsNow are the pilots that Slurm has now; nil where there is no Slurm, or nothing says which pilots it may have.
+func (a *app) pilotsNow(ctx context.Context) []pilots.Sum {
+	site := a.Local.Slurm
+	if site == nil || slurm.Here() != nil {
+		return nil
+	}
+	ctx, stop := context.WithTimeoutCause(ctx, 10*time.Second, errors.New("squeue: no answer within 10s"))
+	defer stop()
+	names := lists.Map(site.Pilots, a.jobName)
+	jobs, err := slurm.List(ctx, names...)
+	if err != nil {
+		a.Log.Warn("which pilots there are is not known", "err", err)
+	}
+	return pilots.SumOf(site, names, jobs)
+}
+
+// job is what pilots of a sort run: this program as a worker of the state folder, with the flags of a worker that
+// were given.
+func (a *app) job(site *slurm.Site, p slurm.Pilot) (slurm.Job, error) {
+	program, err := os.Executable()
+	state, serr := filepath.Abs(a.StateDir)
+	store := a.StoreURL
+	if folder := open.Folder(store); folder != "" && serr == nil {
+		store, serr = filepath.Abs(folder)
+	}
+	words := []string{program, "worker", "--state=" + state, "--idle-exit=" + p.Idle.String()}
+	if store != filepath.Join(state, "store") {
+		words = append(words, "--store="+store)
+	}
+	if p.Has.GPUs > 0 {
+		words = append(words, fmt.Sprintf("--gpus=%d", p.Has.GPUs))
+	} else if pilots.AllowCPU(site) {
+		words = append(words, "--allow-cpu")
+	}
+	a.cmd.Flags().Visit(func(f *pflag.Flag) { // the last of two counts
+		if a.cmd.Name() == "worker" && !slices.Contains([]string{"state", "store", "slurm-script"}, f.Name) {
+			words = append(words, lists.Map(values(f), func(v string) string { return "--" + f.Name + "=" + v })...)
+		}
+	})
+	return slurm.Job{Pilot: p, Name: "redsi-" + p.Name, Setup: site.Setup, Worker: words}, errors.Join(err, serr)
+}
+
+// slurmScript prints the file for sbatch by which somebody submits workers by hand: of the named pilot, or the only one.
+func (a *app) slurmScript(names []string) error {
+	site, err := a.site(slurmOptions{})
+	if err != nil {
+		return err
+	}
+	pilot := strings.Join(names, " ")
+	i := slices.IndexFunc(site.Pilots, func(p slurm.Pilot) bool { return p.Name == pilot || pilot == "" && len(site.Pilots) == 1 })
+	if i < 0 {
+		return fault.Input(fmt.Errorf("%s: the pilots of %s are %s", strings.TrimSpace("--slurm-script "+pilot), a.Local.File,
+			strings.Join(lists.Map(site.Pilots, func(p slurm.Pilot) string { return p.Name }), ", ")))
+	}
+	j, err := a.job(site, site.Pilots[i])
+	if err != nil {
+		return err
+	}
+	return view.Copy(a.Out, strings.NewReader(j.Script()), terminal(a.Out) > 0)
+}
+
+// usePilots adds to what is known of a plan what it would use pilots for and, where there is Slurm, when they could start.
+func (a *app) usePilots(ctx context.Context, v *plan.Preview, o slurmOptions, facts *view.PlanFacts) error {
+	site, err := a.site(o)
+	if err != nil {
+		return err
+	}
+	facts.Pilots, facts.Unfit = pilots.UseOf(site, v, facts.Estimate, a.Registry)
+	defer a.Waiting("asking Slurm when pilots could start")()
+	for i := range facts.Pilots {
+		u := &facts.Pilots[i]
+		j, err := a.job(site, site.Pilots[i])
+		if err != nil {
+			return err
+		}
+		if u.Steps == 0 {
+			continue
+		}
+		at, err := j.FirstStart(ctx)
+		if refused, ok := errors.AsType[*slurm.RefusedError](err); ok {
+			u.Refused, err = fmt.Sprintf("%s (%s)", refused.Said, j.Pilot.At), nil
+		} else if err == nil {
+			u.Start = &at
+		}
+		if errors.Is(err, slurm.ErrNone) {
+			a.Say("when pilots could start is not known here: " + err.Error())
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,89 @@
+package slurm
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/redsi/redsi/internal/system/lists"
+)
+
+// Pauses between calls, as sites like them. For a while after something was submitted the queue is looked at more often.
+const (
+	submitPause = 30 * time.Second
+	lookPause   = time.Minute
+	closePause  = 10 * time.Second
+	closeFor    = 2 * time.Minute
+	mostPause   = 15 * time.Minute
+)
+
+// Limited makes a run's calls of Slurm with pauses, which each refusal doubles. It is for one goroutine, which may
+// ask as often as it likes.
+type Limited struct {
+	Names []string // of its jobs
+
+	submit, look pause
+	submitted    time.Time
+	known        []Queued
+}
+
+// Jobs is what squeue said when it was last asked. An error is one of this look, beside what was known before.
+func (l *Limited) Jobs(ctx context.Context) ([]Queued, error) {
+	if !l.look.over() {
+		return l.known, nil
+	}
+	jobs, err := List(ctx, l.Names...)
+	if err == nil {
+		l.known = jobs
+	}
+	usual := lookPause
+	if time.Since(l.submitted) < closeFor && slices.ContainsFunc(l.known, func(q Queued) bool { return q.State == Pending }) {
+		usual = closePause
+	}
+	return l.known, l.look.after(ctx, err, usual)
+}
+
+// Known reports whether the queue is: it was looked at, and squeue did not refuse the last time.
+func (l *Limited) Known() bool { return l.look.length > 0 && !l.look.refused }
+
+// Last is what is known of the queue, without asking.
+func (l *Limited) Last() []Queued { return l.known }
+
+// Submit submits an array if its pause is over and the queue is known; id is "" if not. Its jobs are among Jobs at
+// once. A submission that fails may have been one: the queue is looked at before the next.
+func (l *Limited) Submit(ctx context.Context, j Job, n int) (id string, err error) {
+	if !l.submit.over() || !l.Known() {
+		return "", nil
+	}
+	if id, err = j.Submit(ctx, n); err == nil {
+		l.known = append(slices.Clip(l.known), lists.Map(lists.Places(n), func(i int) Queued {
+			return Queued{ID: fmt.Sprintf("%s_%d", id, i+1), Name: j.Name, Said: "PENDING"}
+		})...)
+	}
+	l.submitted = time.Now()
+	l.look.until = l.submitted.Add(closePause)
+	return id, l.submit.after(ctx, err, submitPause)
+}
+
+// pause is one between calls of a sort.
+type pause struct {
+	until   time.Time
+	length  time.Duration // of the last
+	refused bool
+}
+
+func (p *pause) over() bool { return !time.Now().Before(p.until) }
+
+// after begins the pause that follows a call, which its error tells of.
+func (p *pause) after(ctx context.Context, err error, usual time.Duration) error {
+	if ctx.Err() != nil {
+		return err
+	}
+	if p.refused = err != nil; p.refused {
+		usual = min(2*max(p.length, usual), mostPause)
+		err = fmt.Errorf("%w; the next try is in %s", err, usual)
+	}
+	p.length, p.until = usual, time.Now().Add(usual)
+	return err
+}

@@ -1,0 +1,257 @@
+package slurm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/redsi/redsi/internal/host/capacity"
+	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
+)
+
+func gpu() Pilot {
+	return Pilot{Name: "gpu", Flags: []string{"--partition=a b", "-A", "x"}, Has: capacity.Amount{CPUs: 8, Memory: 32e9, GPUs: 2}, Time: 90*time.Minute + time.Second}
+}
+
+// TestScript: memory is rounded up, so that a step that asks for as much as the pilot fits; words keep their spaces.
+func TestScript(t *testing.T) {
+	j := Job{Pilot: gpu(), Name: "redsi-gpu", Setup: []string{"module load cuda/13", "export A=1"}, Worker: []string{"/opt/red si/redsi", "worker", "--idle-exit=5m0s"}}
+	const want = `#!/bin/bash
+#SBATCH '--partition=a b'
+#SBATCH -A
+#SBATCH x
+#SBATCH --job-name=redsi-gpu
+#SBATCH --nodes=1
+#SBATCH --ntasks=1
+#SBATCH --cpus-per-task=8
+#SBATCH --time=91
+#SBATCH --no-requeue
+#SBATCH --signal=INT@60
+#SBATCH --mem=30518M
+#SBATCH --gres=gpu:2
+set -e
+module load cuda/13
+export A=1
+exec srun --ntasks=1 --cpus-per-task="$SLURM_CPUS_PER_TASK" '/opt/red si/redsi' worker --idle-exit=5m0s
+`
+	if got := j.Script(); got != want {
+		t.Error(got)
+	}
+	own := gpu()
+	own.Flags = []string{"--mem-per-cpu=4G", "--gres=gpu:a100:2"}
+	j = Job{Pilot: own, Name: "n", Worker: []string{"w"}}
+	if got := j.Script(); strings.Contains(got, "--mem=") || strings.Contains(got, "--gres=gpu:2") || !strings.Contains(got, "#SBATCH --gres=gpu:a100:2\n") {
+		t.Error("what the flags say is said twice:\n", got)
+	}
+}
+
+func TestParsePilot(t *testing.T) {
+	site, err := ParsePilot("cpus=8, memory=32GB,time=4h,max=8", []string{"--partition=short", "-A", "x"})
+	p := Pilot{Name: "pilot", Flags: []string{"--partition=short", "-A", "x"}, Has: capacity.Amount{CPUs: 8, Memory: 32e9}, Time: 4 * time.Hour, Max: 8, Idle: 5 * time.Minute, At: "--pilot"}
+	if err != nil || site.Max != 8 || fmt.Sprint(site.Pilots) != fmt.Sprint([]Pilot{p}) {
+		t.Errorf("%+v, %v", site, err)
+	}
+	for text, want := range map[string]string{
+		"cpus":                            "want settings such as cpus=8,memory=32GB",
+		"cores=8":                         "cores: a pilot has cpus, memory, gpus, time, max and idle",
+		"cpus=0":                          "from 1 to 1048576, got 0",
+		"memory=32":                       `with its unit, such as "32GB"`,
+		"time=2m":                         "of 5m0s or more",
+		"time=4":                          `such as "90m"`,
+		"max=1001":                        "from 1 to 1000",
+		"cpus=1":                          "one is missing",
+		"cpus=1,memory=1GB,time=1h,idle=": "idle: want a time of 1s or more",
+	} {
+		errtest.Says(t, errtest.Of(ParsePilot(text, nil)), "--pilot "+text, want)
+	}
+}
+
+// TestParse: lines as squeue of 22.05 prints them.
+func TestParse(t *testing.T) {
+	at := func(clock string) time.Time { return when("2026-11-29T" + clock) }
+	got, err := parse(`6_4|pil|PENDING|N/A|N/A||Resources
+14_1|pil|PENDING|2026-11-29T23:11:29|2026-11-29T23:15:29||BeginTime
+19|pil|PENDING|N/A|N/A||Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions
+6_1|pil|RUNNING|2026-11-29T22:11:09|2026-11-29T22:15:09|n1|None
+13|pil|STOPPED|2026-11-29T22:11:30|2026-11-29T22:15:30|n1|None
+15|pil|CONFIGURING|2026-11-29T22:11:30|2026-11-29T22:15:30|n1|None
+6_2|pil|COMPLETING|2026-11-29T22:11:09|2026-11-29T22:11:15|n2|None
+6_3|pil|COMPLETED|2026-11-29T22:11:09|2026-11-29T22:11:15|n3|None
+7|pil|FAILED|2026-11-29T22:11:15|2026-11-29T22:11:15|n3|NonZeroExitCode
+14|pil|CANCELLED|2026-11-29T22:11:36|2026-11-29T22:11:36||BeginTime
+`)
+	want := []Queued{
+		{ID: "6_4", State: Pending, Said: "PENDING", Reason: "Resources"},
+		{ID: "14_1", State: Pending, Said: "PENDING", Starts: at("23:11:29"), Ends: at("23:15:29"), Reason: "BeginTime"},
+		{ID: "19", State: Pending, Said: "PENDING", Reason: "Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions"},
+		{ID: "6_1", State: Running, Said: "RUNNING", Starts: at("22:11:09"), Ends: at("22:15:09"), Reason: "None"},
+		{ID: "13", State: Running, Said: "STOPPED", Starts: at("22:11:30"), Ends: at("22:15:30"), Reason: "None"},
+		{ID: "15", State: Running, Said: "CONFIGURING", Starts: at("22:11:30"), Ends: at("22:15:30"), Reason: "None"},
+		{ID: "6_2", State: Ended, Said: "COMPLETING", Starts: at("22:11:09"), Ends: at("22:11:15"), Reason: "None"},
+		{ID: "6_3", State: Ended, Said: "COMPLETED", Starts: at("22:11:09"), Ends: at("22:11:15"), Reason: "None"},
+		{ID: "7", State: Ended, Said: "FAILED", Starts: at("22:11:15"), Ends: at("22:11:15"), Reason: "NonZeroExitCode"},
+		{ID: "14", State: Ended, Said: "CANCELLED", Ends: at("22:11:36"), Reason: "BeginTime"},
+	}
+	for i := range want {
+		want[i].Name = "pil"
+	}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v\n%+v, want\n%+v", err, got, want)
+	}
+	errtest.Says(t, errtest.Of(parse("6_1|pil|RUNNING\n")), "squeue: ", "is not what it was asked for")
+	if jobs, err := parse(""); jobs != nil || err != nil {
+		t.Error(jobs, err)
+	}
+}
+
+// TestEnvironment: neither a job's variables nor squeue's reach the programs, a site's own do.
+func TestEnvironment(t *testing.T) {
+	got := environment([]string{"PATH=/bin", "SLURM_CONF=/c", "SLURM_MEM_PER_NODE=1", "SLURMD_NODENAME=n", "SQUEUE_STATES=PD", "SBATCH_ACCOUNT=x", "SLURM_TIME_FORMAT=%s"})
+	if want := []string{"PATH=/bin", "SLURM_CONF=/c", "SBATCH_ACCOUNT=x", "SLURM_TIME_FORMAT=standard"}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+// stub puts programs on PATH that append their arguments to files of their names, and do the rest as told.
+func stub(t *testing.T, programs map[string]string) (calls func(name string) []string) {
+	t.Helper()
+	dir := t.TempDir()
+	t.Setenv("PATH", dir+":/usr/bin:/bin")
+	for name, does := range programs {
+		filetest.Program(t, filepath.Join(dir, name), "#!/bin/sh\necho \"$*\" >> "+dir+"/"+name+".calls\ncat > "+dir+"/stdin\ncd "+dir+"\n"+does+"\n")
+	}
+	return func(name string) []string {
+		b, _ := os.ReadFile(filepath.Join(dir, name+".calls"))
+		return strings.Split(strings.TrimSuffix(string(b), "\n"), "\n")
+	}
+}
+
+// TestCalls: what is asked of each program, and what becomes of its answer.
+func TestCalls(t *testing.T) {
+	j := Job{Pilot: gpu(), Name: "n", Worker: []string{"w"}, Output: "/logs"}
+	calls := stub(t, map[string]string{
+		"sbatch":  `case "$*" in *--test-only*) echo "sbatch: Job 47 to start at 2026-11-28T11:14:14 using 2 processors on nodes n1 in partition main" >&2;; *) grep -q '^exec srun .* w$' stdin && echo "47;lab";; esac`,
+		"squeue":  `echo "47_1|n|PENDING|N/A|N/A||Priority"`,
+		"scancel": `exit 0`,
+	})
+	id, err := j.Submit(t.Context(), 3)
+	if err != nil || id != "47" {
+		t.Error(id, err)
+	}
+	if at, err := j.FirstStart(t.Context()); err != nil || at.Format(time.DateTime) != "2026-11-28 11:14:14" {
+		t.Error(at, err)
+	}
+	if jobs, err := List(t.Context(), "n", "m"); err != nil || len(jobs) != 1 || jobs[0].ID != "47_1" {
+		t.Error(jobs, err)
+	}
+	errtest.None(t, Cancel(t.Context(), "47_1", "47_2"))
+	got := slices.Concat(calls("sbatch"), calls("squeue"), calls("scancel"))
+	const options = "--partition=a b -A x --job-name=n --nodes=1 --ntasks=1 --cpus-per-task=8 --time=91 --no-requeue --signal=INT@60 --mem=30518M --gres=gpu:2 --output=/logs/%A_%a.log "
+	if want := []string{options + "--parsable --array=1-3", options + "--test-only",
+		"--me --noheader --array --states=all --name=n,m --format=%i|%j|%T|%S|%e|%N|%r", "--quiet --state=PENDING 47_1 47_2"}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+
+	stub(t, map[string]string{"sbatch": `case "$*" in *--test-only*) echo "allocation failure: Invalid qos specification" >&2; exit 1;; esac`, "squeue": "exec sleep 60"})
+	_, err = j.FirstStart(t.Context())
+	if refused, ok := errors.AsType[*RefusedError](err); !ok || refused.Said != "allocation failure: Invalid qos specification" {
+		t.Error(err)
+	}
+	errtest.Says(t, errtest.Of(j.Submit(t.Context(), 1)), "does not say what it has submitted")
+	ctx, stop := context.WithCancelCause(t.Context())
+	over := errors.New("over")
+	stop(over)
+	if _, err := List(ctx, "n"); !errors.Is(err, over) {
+		t.Error(err)
+	}
+	t.Setenv("PATH", t.TempDir())
+	if _, err := List(t.Context(), "n"); !errors.Is(err, ErrNone) {
+		t.Error(err)
+	}
+}
+
+// TestLimited: for two hours somebody asks each second. Slurm is asked seldom; what refuses is asked ever less
+// often, and then as before.
+func TestLimited(t *testing.T) {
+	const pending = "n|PENDING|N/A|N/A||Priority"
+	calls := stub(t, map[string]string{
+		"sbatch": `test "$(wc -l < sbatch.calls)" -gt 5 && echo 47 || { echo "sbatch: error: QOSMaxSubmitJobPerUserLimit" >&2; exit 1; }`,
+		"squeue": `test -e down && { echo "squeue: error: Socket timed out" >&2; exit 1; }; echo "47_1|` + pending + `"`,
+	})
+	down := filepath.Join(strings.Split(os.Getenv("PATH"), ":")[0], "down")
+	synctest.Test(t, func(t *testing.T) {
+		l, began := &Limited{Names: []string{"n"}}, time.Now()
+		j := Job{Pilot: gpu(), Name: "n", Worker: []string{"w"}}
+		if id, err := l.Submit(t.Context(), j, 1); id != "" || err != nil {
+			t.Errorf("before the queue is known: %q, %v", id, err)
+		}
+		var submits, looks, said []string
+		lookCalls, id := 0, ""
+		for id == "" && time.Since(began) < 2*time.Hour {
+			_, err := l.Jobs(t.Context())
+			errtest.None(t, err)
+			if n := len(calls("squeue")); n > lookCalls {
+				lookCalls = n
+				looks = append(looks, time.Since(began).String())
+			}
+			if id, err = l.Submit(t.Context(), j, 2); err != nil || id != "" {
+				submits = append(submits, time.Since(began).String())
+				said = append(said, fmt.Sprint(err))
+			}
+			time.Sleep(time.Second)
+		}
+		if want := []string{"0s", "1m0s", "3m0s", "7m0s", "15m0s", "30m0s"}; !slices.Equal(submits, want) {
+			t.Errorf("submitted at %q", submits)
+		}
+		if said[0] != "sbatch: error: QOSMaxSubmitJobPerUserLimit; the next try is in 1m0s" || said[5] != "<nil>" {
+			t.Errorf("%q", said)
+		}
+		if want := []string{"0s", "10s", "20s", "30s"}; !slices.Equal(looks[:4], want) || len(looks) > 100 {
+			t.Errorf("looked at %q", looks)
+		}
+		jobs, err := l.Jobs(t.Context())
+		if len(jobs) != 3 || err != nil || jobs[1].ID+" "+jobs[2].ID != "47_1 47_2" || jobs[2].State != Pending {
+			t.Errorf("what was submitted is not among %v, %v", jobs, err)
+		}
+
+		filetest.Write(t, down, "")
+		before := len(calls("squeue"))
+		time.Sleep(time.Minute)
+		_, err = l.Jobs(t.Context())
+		errtest.Says(t, err, "squeue: error: Socket timed out; the next try is in 2m0s")
+		if id, err := l.Submit(t.Context(), j, 1); id != "" || err != nil {
+			t.Errorf("while the queue is not known: %q, %v", id, err)
+		}
+		time.Sleep(119 * time.Second)
+		if jobs, err := l.Jobs(t.Context()); err != nil || len(jobs) != 3 || len(calls("squeue")) != before+1 {
+			t.Error("the pause after a refusal is not kept", jobs, err)
+		}
+		errtest.None(t, os.Remove(down))
+		time.Sleep(time.Second)
+		if jobs, err := l.Jobs(t.Context()); err != nil || len(jobs) != 1 {
+			t.Error(jobs, err)
+		}
+		if id, err := l.Submit(t.Context(), j, 1); id != "47" || err != nil {
+			t.Error(id, err)
+		}
+		if id, err := l.Submit(t.Context(), j, 1); id != "" || err != nil {
+			t.Error("two at a time", id, err)
+		}
+	})
+}
+
+func TestIDs(t *testing.T) {
+	for want, ids := range map[string][]string{"47_[1-3,5]": {"47_1", "47_2", "47_5", "47_3"}, "47_2": {"47_2"}, "46 47_[1-2]": {"46", "47_2", "47_1"}, "": nil} {
+		if got := IDs(ids); got != want {
+			t.Errorf("%q: %q, want %q", ids, got, want)
+		}
+	}
+}

@@ -233,7 +233,8 @@ test-torch: deps-models ## the tests of models on another torch: LIBTORCH_VERSIO
 
 .PHONY: test-slurm
 test-slurm: bin/redsi deps-run ## redsi in jobs of a real Slurm on this machine, as root; skipped where there is none
-	tools/slurm/test.sh bin/redsi $(TEMPORAL_SERVER)/temporal-server
+	CGO_ENABLED=0 $(GO) test -c -vet=off -o bin/slurm.test ./internal/host/slurm
+	tools/slurm/test.sh bin/redsi $(TEMPORAL_SERVER)/temporal-server bin/slurm.test
 
 # With -trimpath all clones share what Go's cache keeps of cgo, in which the folder of the clone that compiled it stands:
 # vet's cgocall reads the file there and fails if that clone is gone.

@@ -1,11 +1,11 @@
 #!/bin/bash
-# test.sh REDSI SERVER: redsi in jobs of a real Slurm on this machine: one slurmctld and one slurmd in a new folder, on loopback, as
+# test.sh REDSI SERVER TESTS: redsi in jobs of a real Slurm on this machine: one slurmctld and one slurmd in a new folder, on loopback, as
 # root, without control groups, so nothing is enforced. Debian: apt-get install --no-install-recommends slurm-wlm munge
 set -euo pipefail
 command -v slurmctld >/dev/null || { echo "skipped: no slurmctld here (Debian: slurm-wlm, munge)"; exit; }
 [ "$(id -u)" = 0 ] || { echo "skipped: Slurm's daemons are started as root"; exit; }
-[ $# = 2 ] || { echo "usage: $0 REDSI SERVER"; exit 2; }
-redsi=$(realpath "$1") server=$(realpath "$2") D=$(mktemp -d) H=$(hostname -s) failed=0
+[ $# = 3 ] || { echo "usage: $0 REDSI SERVER TESTS, those of internal/host/slurm"; exit 2; }
+redsi=$(realpath "$1") server=$(realpath "$2") tests=$(realpath "$3") D=$(mktemp -d) H=$(hostname -s) failed=0
 export SLURM_CONF=$D/slurm.conf REDSI_TEMPORAL_SERVER=$server
 chmod 755 "$D"; mkdir "$D/p"; head -c 1024 /dev/urandom > "$D/key"; chmod 400 "$D/key"
 cat > "$SLURM_CONF" <<EOF
@@ -60,6 +60,9 @@ EOF
 sed -i "s|/dev/null|$D/begins|" pipelines.hcl
 has() { if grep -q -- "$2" "$D/out"; then echo "ok    $1"; else echo "FAIL  $1: no '$2' in:"; cat "$D/out"; failed=1; fi; }
 job() { printf '#!/bin/bash\nexec srun %s\n' "$1" > "$D/job.sh"; sbatch --parsable --output="$D/out" "${@:2}" "$D/job.sh"; }
+
+mkdir "$D/site"; REDSI_TEST_SLURM=$D/site "$tests" -test.run TestSite -test.v > "$D/out" 2>&1 || true
+has "jobs are submitted, found and taken back" '^--- PASS: TestSite'
 
 job "-n1 $redsi doctor" --wait -c1 --mem=600 >/dev/null || true
 has "B3 a job of one processor and 600 MiB has no more" 'batch job *slurm [0-9]* on n1: 1 processor, 629 MB'

@@ -11,16 +11,23 @@ import (
 	"github.com/redsi/redsi/internal/system/errtest"
 )
 
+// second is another loopback address of this machine: Linux has all of 127.0.0.0/8.
+func second(t *testing.T) string {
+	t.Helper()
+	const address = "127.0.0.2"
+	l, err := net.Listen("tcp", address+":0")
+	if err != nil {
+		t.Skip(err)
+	}
+	errtest.None(t, l.Close())
+	return address
+}
+
 // TestListeningHead: `redsi dev --listen` says how to start workers. These need the folder alone, and outlive the server; a run
 // outlives whoever started it and the server, for its workers live; and a step that fits nobody here waits for one of them.
 func TestListeningHead(t *testing.T) {
 	t.Parallel()
-	const address = "127.0.0.2"
-	if l, err := net.Listen("tcp", address+":0"); err != nil {
-		t.Skip(err) // Linux has all of 127.0.0.0/8
-	} else {
-		l.Close()
-	}
+	address := second(t)
 	dir, open := gated(t, 2)
 	state := filepath.Join(dir, ".redsi")
 	head := func() *redsiProcess {

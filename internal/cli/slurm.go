@@ -108,8 +108,8 @@ func (a *app) pilots(o *runOptions) (*drive.Pilots, error) {
 // jobName is by which the jobs of a run's pilot are found again, also by the next command: those of this state folder and store.
 func (a *app) jobName(p slurm.Pilot) string {
 	of := open.Place(filepath.Dir(a.StateDir)) + "\x00" + filepath.Base(a.StateDir) // which need not be there yet
-	if a.StoreURL != filepath.Join(a.StateDir, "store") {
-		of += "\x00" + open.Place(a.StoreURL)
+	if _, store, err := a.ForWorkers(); err == nil && store != "" {
+		of += "\x00" + open.Place(store)
 	}
 	sum := sha256.Sum256([]byte(of))
 	return "redsi-" + hex.EncodeToString(sum[:4]) + "-" + p.Name
@@ -135,13 +135,9 @@ func (a *app) pilotsNow(ctx context.Context) []pilots.Sum {
 // were given.
 func (a *app) job(site *slurm.Site, p slurm.Pilot) (slurm.Job, error) {
 	program, err := os.Executable()
-	state, serr := filepath.Abs(a.StateDir)
-	store := a.StoreURL
-	if folder := open.Folder(store); folder != "" && serr == nil {
-		store, serr = filepath.Abs(folder)
-	}
+	state, store, serr := a.ForWorkers()
 	words := []string{program, "worker", "--state=" + state, "--idle-exit=" + p.Idle.String()}
-	if store != filepath.Join(state, "store") {
+	if store != "" {
 		words = append(words, "--store="+store)
 	}
 	if p.Has.GPUs > 0 {
@@ -186,12 +182,12 @@ func (a *app) usePilots(ctx context.Context, v *plan.Preview, o slurmOptions, fa
 	defer a.Waiting("asking Slurm when pilots could start")()
 	for i := range facts.Pilots {
 		u := &facts.Pilots[i]
+		if u.Steps == 0 {
+			continue
+		}
 		j, err := a.job(site, site.Pilots[i])
 		if err != nil {
 			return err
-		}
-		if u.Steps == 0 {
-			continue
 		}
 		at, err := j.FirstStart(ctx)
 		if refused, ok := errors.AsType[*slurm.RefusedError](err); ok {

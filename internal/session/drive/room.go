@@ -6,9 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/redsi/redsi/internal/host/capacity"
 	"github.com/redsi/redsi/internal/host/devserver"
+	"github.com/redsi/redsi/internal/pipeline/estimate"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/session/pilots"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/worker"
@@ -20,24 +21,23 @@ func (o *Cluster) own() worker.Options {
 }
 
 // Unfit says which steps of a preview that are no hits this machine never has enough for, and
-// why, by their index. Those of a cluster, or of a server that
-// other machines reach, have its workers: nothing is said of them.
+// why, by their index. Those of a cluster, or of a server that other machines reach, have its
+// workers: nothing is said of them.
 func (dr *Driver) Unfit(o Cluster, v *plan.Preview) map[int]string {
-	if i, _ := devserver.Running(dr.serverDir()); o.Given() || i.Listen != "" || dr.head(o) {
+	if o.Given() || dr.head(o) {
+		return nil
+	}
+	if i, _ := devserver.Running(dr.serverDir()); i.Listen != "" {
 		return nil
 	}
 	has, found := o.own().Has(), map[int]string{}
 	for i, s := range v.Plan.Steps {
-		r := s.Resources
-		if r == nil || v.Items[i].Outcome == plan.Hit {
+		if s.Resources == nil || v.Items[i].Outcome == plan.Hit {
 			continue
 		}
-		want := capacity.Amount{CPUs: r.CPUs, Memory: r.Memory, GPUs: r.GPUs}
-		if spec := dr.Registry.Lookup(s.Task.Kind); spec != nil && spec.Needs != "" { // it gets the card that its device says
-			want.GPUs = 0
-		}
-		if lacks := has.Lacks(want, "this machine"); lacks != "" {
-			found[i] = fmt.Sprintf("%s asks for %s (%s)", s.Address, lacks, r.At)
+		x := pilots.Of(&s, estimate.Step{}, dr.Registry.Lookup(s.Task.Kind))
+		if lacks := has.Lacks(x.Asks, "this machine"); lacks != "" {
+			found[i] = fmt.Sprintf("%s asks for %s (%s)", x.Address, lacks, x.At)
 		}
 	}
 	return found

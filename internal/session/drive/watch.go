@@ -132,15 +132,26 @@ func (dr *Driver) Obstacle(ctx context.Context, conn *Connection, wf client.Work
 
 // StartWorker is the command that starts a worker at a connection's server, also in a batch job, which may begin in any folder.
 func (dr *Driver) StartWorker(conn *Connection, args ...string) string {
-	here, err := os.Getwd()
+	state, store, err := dr.ForWorkers()
 	if conn.Server == nil || err != nil {
 		return dr.Hint("worker", args...)
 	}
-	args = append(args, "--state", open.Beside(here, dr.StateDir))
-	if dr.StoreURL != filepath.Join(dr.StateDir, "store") {
-		args = append(args, "--store", open.Beside(here, dr.StoreURL))
+	args = append(args, "--state", state)
+	if store != "" {
+		args = append(args, "--store", store)
 	}
 	return dr.Hint("worker", args...)
+}
+
+// ForWorkers is where workers find the state folder and the store, whatever folder they begin in; store is "" if it is the
+// state folder's own.
+func (dr *Driver) ForWorkers() (state, store string, err error) {
+	here, err := os.Getwd()
+	state, store = open.Beside(here, dr.StateDir), open.Beside(here, dr.StoreURL)
+	if open.Place(store) == open.Place(filepath.Join(state, "store")) {
+		store = ""
+	}
+	return state, store, err
 }
 
 // buildOf is the version of a worker deployment that a run is pinned to; nil: any worker may

@@ -1,0 +1,19 @@
+# redsi run --slurm: T1 twelve steps once, few calls, pilots leave; T2 refused; T5 a killed command; T11 cancelled without a worker
+mkdir "$P/bin"; true > "$P/calls"
+printf '#!/bin/bash\ncase " $* " in *" --parsable "*) echo x >> %s/calls;; esac\nexec %s "$@"\n' "$P" "$(command -v sbatch)" > "$P/bin/sbatch"
+chmod 755 "$P/bin/sbatch"; PATH=$P/bin:$PATH
+block() { printf 'slurm {\n  pilot "cpu" {\n    %s\n    cpus   = 1\n    memory = "300MB"\n    time   = "5m"\n    max    = 4\n    idle   = "3s"\n  }\n}\n' "${1:-}" > redsi.local.hcl; }
+gone() { until_is '! squeue -h -o %j | grep "^redsi-.*-cpu$" > /dev/null'; } # not -q: squeue would fail of a closed pipe
+block; steps "$few" 1 0 'memory = "1GB"'; "$redsi" run --slurm --listen 127.0.0.1 > "$P/out" 2>&1 || true; wc -l < "$P/calls" >> "$P/out"
+has "T2 a step that no pilot holds is refused" 'pilot cpu (redsi.local.hcl:2) has 300 MB'; has "T2 nothing is submitted" '^0$'
+rm -f "$P/begins"; steps "$many" 2 1; "$redsi" run --slurm --listen 127.0.0.1 > "$P/out" 2>&1 || true
+has "T1 pilots do the steps" '0 hit, 12 ran'; once 12 > "$P/out"; has "T1 each once" '^once$'
+wc -l < "$P/calls" > "$P/out"; has "T1 at most three submissions" '^[123]$'; gone
+rm -f "$P/begins"; steps "$few" 8 2; "$redsi" run --slurm --listen 127.0.0.1 > "$P/run" 2>&1 & run=$!; until_is '[ -s "$P/begins" ]'
+{ kill -9 $run; wait $run; } 2>/dev/null || true; "$redsi" run --slurm --listen 127.0.0.1 > "$P/out" 2>&1 || true
+has "T5 the next command goes on with the run" 'is still open: it goes on'; has "T5 which ends" '0 hit, 3 ran'
+once 3 > "$P/out"; has "T5 each step once" '^once$'; gone
+block 'flags  = ["--begin=now+1hour"]'; steps "$few" 1 3; "$redsi" run --slurm --listen 127.0.0.1 > "$P/out" 2>&1 & run=$!
+until_is 'grep -q submitted "$P/out"'; until_is '"$redsi" status > "$P/status"; grep -q BeginTime "$P/status"'; kill -INT $run; wait $run || true
+has "T11 a run without a worker is cancelled" 'was cancelled'; has "T11 pilots are taken back" 'took back pilots that had not begun'
+cp "$P/status" "$P/out"; has "status shows pilots" 'pilots  cpu [1-4] pending (BeginTime)'; gone

@@ -231,10 +231,13 @@ test-stores: deps-stores ## the tests of stores on every server that docs name: 
 test-torch: deps-models ## the tests of models on another torch: LIBTORCH_VERSION=, and WITH= the folder torch/lib of one that the same program runs on
 	LD_LIBRARY_PATH=$(WITH) $(TESTS) -count=1 $$($(GO) list ./internal/model/... | grep -v -e /cudagraph$$ -e /tensor/kernels$$)
 
-.PHONY: test-slurm
+.PHONY: test-slurm bench-slurm
 test-slurm: bin/redsi deps-run ## redsi in jobs of a real Slurm on this machine, as root; skipped where there is none
 	CGO_ENABLED=0 $(GO) test -c -vet=off -o bin/slurm.test ./internal/host/slurm
 	tools/slurm/test.sh bin/redsi $(TEMPORAL_SERVER)/temporal-server bin/slurm.test
+
+bench-slurm: bin/redsi deps-run ## redsi run --slurm beside Snakemake's executor for Slurm, as root on a machine with Slurm; six minutes
+	tools/slurm/compare.sh bin/redsi $(TEMPORAL_SERVER)/temporal-server
 
 # With -trimpath all clones share what Go's cache keeps of cgo, in which the folder of the clone that compiled it stands:
 # vet's cgocall reads the file there and fails if that clone is gone.

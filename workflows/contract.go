@@ -100,6 +100,7 @@ type ReproduceInput struct {
 	RunID    string            `json:"run_id,omitempty"`
 	Project  string            `json:"project,omitempty"` // whose run it is: the id in redsi.lock
 	Dir      string            `json:"dir,omitempty"`     // from which names of files in the plan start, on the machine that made it
+	Slots    int               `json:"slots,omitempty"`   // steps that all workers may do at a time which somebody submits for the run; 0: nobody does
 	Carried  *Carried          `json:"carried,omitempty"` // by continue-as-new
 
 	Hits *Pages[DoneStep] `json:"hits,omitempty"` // what was done when the plan was made, a moment ago

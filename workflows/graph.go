@@ -87,6 +87,9 @@ func (p *progress) set(i int, to runs.Status) {
 	was := p.steps[i].Status
 	p.steps[i].Status = to
 	p.touch(i)
+	if to == runs.Waiting { // nobody has it
+		p.steps[i].Activity = ""
+	}
 	switch {
 	case done(to) && !done(was):
 		for _, u := range p.users[i] {

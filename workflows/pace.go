@@ -51,7 +51,7 @@ func (r *run) later(now time.Time) func(i int) bool {
 		switch {
 		case r.isSingle(i), h.TookS != nil, p.n >= len(p.last), p.given > 0 && !now.Before(p.until):
 			return false
-		case p.given+taken[h.Class] >= triedEach*max(1, r.loaded.Features.Slots):
+		case p.given+taken[h.Class] >= triedEach*max(1, r.loaded.Features.Slots, r.in.Slots):
 			if p.given > 0 && (r.wake.IsZero() || p.until.Before(r.wake)) {
 				r.wake = p.until
 			}

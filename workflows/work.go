@@ -45,7 +45,7 @@ var errRoused = errors.New("nothing more is started")
 
 // batches gives short steps out, so many together that every slot gets some, and those that follow from them.
 func (r *run) batches(ctx workflow.Context, todo []int) {
-	slots := 4 * max(1, r.loaded.Features.Slots) // of some workers like the one that loaded the plan
+	slots := max(4*max(1, r.loaded.Features.Slots), r.in.Slots) // of some workers like the one that loaded the plan, or of all
 	for chunk := range slices.Chunk(todo, min(batchSteps, max(1, (len(todo)+slots-1)/slots))) {
 		if r.stop {
 			return
@@ -194,6 +194,12 @@ func (r *run) launch(ctx workflow.Context, first, follow []int, perform func(wor
 	}
 	r.given = append(r.given, w)
 	var limits []string
+	if r.in.Slots > 0 { // who submits workers looks for what waits for some
+		for _, i := range first {
+			r.steps[i].Activity = w.activity()
+			r.touch(i)
+		}
+	}
 	if i := first[0]; !w.isBatch() {
 		limits = r.limitsOf(i)
 		r.steps[i].Activity = w.activity()

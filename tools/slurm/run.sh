@@ -6,9 +6,10 @@ block() { printf 'slurm {\n  pilot "cpu" {\n    %s\n    cpus   = 1\n    memory =
 gone() { until_is '! squeue -h -o %j | grep "^redsi-.*-cpu$" > /dev/null'; } # not -q: squeue would fail of a closed pipe
 block; steps "$few" 1 0 'memory = "1GB"'; "$redsi" run --slurm --listen 127.0.0.1 > "$P/out" 2>&1 || true; wc -l < "$P/calls" >> "$P/out"
 has "T2 a step that no pilot holds is refused" 'pilot cpu (redsi.local.hcl:2) has 300 MB'; has "T2 nothing is submitted" '^0$'
-rm -f "$P/begins"; steps "$many" 2 1; "$redsi" run --slurm --listen 127.0.0.1 > "$P/out" 2>&1 || true
+rm -f "$P/begins"; steps "$many" 0.5 1; "$redsi" run --slurm --listen 127.0.0.1 > "$P/out" 2>&1 || true
 has "T1 pilots do the steps" '0 hit, 12 ran'; once 12 > "$P/out"; has "T1 each once" '^once$'
 wc -l < "$P/calls" > "$P/out"; has "T1 at most three submissions" '^[123]$'; gone
+steps "$many" 0.5 4; timeout 60 "$redsi" run --slurm --listen 127.0.0.1 > "$P/out" 2>&1 || true; has "steps that are known to be short have pilots" '0 hit, 12 ran'; gone
 rm -f "$P/begins"; steps "$few" 8 2; "$redsi" run --slurm --listen 127.0.0.1 > "$P/run" 2>&1 & run=$!; until_is '[ -s "$P/begins" ]'
 { kill -9 $run; wait $run; } 2>/dev/null || true; "$redsi" run --slurm --listen 127.0.0.1 > "$P/out" 2>&1 || true
 has "T5 the next command goes on with the run" 'is still open: it goes on'; has "T5 which ends" '0 hit, 3 ran'

@@ -23,9 +23,10 @@ const (
 type Limited struct {
 	Names []string // of its jobs
 
-	submit, look pause
-	submitted    time.Time
-	known        []Queued
+	submit, look    pause
+	submitted       time.Time
+	looked, doubted time.Time
+	known           []Queued
 }
 
 // Jobs is what squeue said when it was last asked. An error is one of this look, beside what was known before.
@@ -33,6 +34,7 @@ func (l *Limited) Jobs(ctx context.Context) ([]Queued, error) {
 	if !l.look.over() {
 		return l.known, nil
 	}
+	l.looked = time.Now()
 	jobs, err := List(ctx, l.Names...)
 	if err == nil {
 		l.known = jobs
@@ -42,6 +44,14 @@ func (l *Limited) Jobs(ctx context.Context) ([]Queued, error) {
 		usual = closePause
 	}
 	return l.known, l.look.after(ctx, err, usual)
+}
+
+// Doubt has the queue looked at sooner, once a minute at most: something speaks against what is known of it.
+func (l *Limited) Doubt() {
+	soon := l.looked.Add(closePause)
+	if !l.look.refused && soon.Before(l.look.until) && time.Since(l.doubted) >= lookPause {
+		l.doubted, l.look.until = time.Now(), soon
+	}
 }
 
 // Known reports whether the queue is: it was looked at, and squeue did not refuse the last time.
@@ -56,7 +66,9 @@ func (l *Limited) Submit(ctx context.Context, j Job, n int) (id string, err erro
 	if !l.submit.over() || !l.Known() {
 		return "", nil
 	}
-	if id, err = j.Submit(ctx, n); err == nil {
+	of := j
+	of.Setup = append([]string{endTime(j.Pilot.Time)}, j.Setup...)
+	if id, err = of.Submit(ctx, n); err == nil {
 		l.known = append(slices.Clip(l.known), lists.Map(lists.Places(n), func(i int) Queued {
 			return Queued{ID: fmt.Sprintf("%s_%d", id, i+1), Name: j.Name, Said: "PENDING"}
 		})...)
@@ -64,6 +76,11 @@ func (l *Limited) Submit(ctx context.Context, j Job, n int) (id string, err erro
 	l.submitted = time.Now()
 	l.look.until = l.submitted.Add(closePause)
 	return id, l.submit.after(ctx, err, submitPause)
+}
+
+// endTime is a line that says when a job ends, as newer versions of Slurm do, so that no worker has to ask.
+func endTime(limit time.Duration) string {
+	return fmt.Sprintf(`export SLURM_JOB_END_TIME="${SLURM_JOB_END_TIME:-$(($(date +%%s) + %d))}"`, limit/time.Second)
 }
 
 // pause is one between calls of a sort.

@@ -248,6 +248,37 @@ func TestLimited(t *testing.T) {
 	})
 }
 
+// TestDoubt: the queue is looked at ten seconds after the last look, but not more often than once a minute in the long run.
+// A pilot knows when it ends.
+func TestDoubt(t *testing.T) {
+	calls := stub(t, map[string]string{"sbatch": "cat > script; echo 47", "squeue": `echo "47_1|n|RUNNING|N/A|N/A|n1|None"`})
+	synctest.Test(t, func(t *testing.T) {
+		l, began := &Limited{Names: []string{"n"}}, time.Now()
+		var looks []string
+		for time.Since(began) < 4*time.Minute {
+			_, err := l.Jobs(t.Context())
+			errtest.None(t, err)
+			if len(calls("squeue")) > len(looks) {
+				looks = append(looks, time.Since(began).String())
+			}
+			if time.Since(began) > time.Second {
+				l.Doubt()
+			}
+			time.Sleep(time.Second)
+		}
+		if want := []string{"0s", "10s", "1m3s", "2m3s", "3m3s"}; !slices.Equal(looks, want) {
+			t.Errorf("looked at %q", looks)
+		}
+		_, err := l.Submit(t.Context(), Job{Pilot: gpu(), Name: "n", Worker: []string{"w"}}, 1)
+		errtest.None(t, err)
+	})
+	script, err := os.ReadFile(filepath.Join(strings.Split(os.Getenv("PATH"), ":")[0], "script"))
+	errtest.None(t, err)
+	if !strings.Contains(string(script), "\nexport SLURM_JOB_END_TIME=") {
+		t.Errorf("%s", script)
+	}
+}
+
 func TestIDs(t *testing.T) {
 	for want, ids := range map[string][]string{"47_[1-3,5]": {"47_1", "47_2", "47_5", "47_3"}, "47_2": {"47_2"}, "46 47_[1-2]": {"46", "47_2", "47_1"}, "": nil} {
 		if got := IDs(ids); got != want {

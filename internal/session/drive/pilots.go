@@ -162,9 +162,10 @@ func (p *Pilots) say(dr *Driver, text string) {
 func (p *Pilots) look(ctx context.Context, dr *Driver, store artifacts.Store, v Sight) bool {
 	now := pilots.Look{Now: time.Now()}
 	now.Ready, now.Begun = p.open(ctx, dr, store, v, now.Now)
+	works := map[string]bool{}
 	for _, w := range v.Work {
-		if _, id, is := strings.Cut(w.Worker, ", slurm "); is {
-			p.worked[id] = true
+		if id := slurmJob(w.Worker); id != "" {
+			p.worked[id], works[id] = true, true
 		}
 	}
 	jobs, err := p.calls.Jobs(ctx)
@@ -177,11 +178,14 @@ func (p *Pilots) look(ctx context.Context, dr *Driver, store artifacts.Store, v 
 	}
 	for _, q := range jobs {
 		if sort := slices.Index(p.calls.Names, q.Name); sort >= 0 {
-			now.Pilots = append(now.Pilots, pilots.Pilot{Queued: q, Sort: sort, Worked: p.worked[q.ID]})
+			now.Pilots = append(now.Pilots, pilots.Pilot{Queued: q, Sort: sort, Worked: p.worked[q.ID], Works: works[q.ID]})
 		}
 	}
 	var order pilots.Order
 	p.next, order = pilots.Next(p.Site, p.next, now)
+	if order.Doubt {
+		p.calls.Doubt()
+	}
 	what := cmp.Or(order.Why, strings.Join(lists.Map(pilots.SumOf(p.Site, p.calls.Names, jobs), pilots.Sum.String), "; "))
 	switch name := p.Site.Pilots[order.Sort].Name; {
 	case order.Why != "":
@@ -200,7 +204,24 @@ func (p *Pilots) look(ctx context.Context, dr *Driver, store artifacts.Store, v 
 	return len(now.Ready)+len(now.Begun) > 0
 }
 
-// open are the steps that are ready, and those that a worker has begun, with what they still take.
+// slurmJob is the id of the job in which a worker is: "47_3" of "vm, slurm 47_3 on n1"; "": in none.
+func slurmJob(place string) string {
+	_, job, _ := strings.Cut(place, ", slurm ")
+	id, _, _ := strings.Cut(job, " on ")
+	return id
+}
+
+// slots are the steps that all pilots together have processors for.
+func (p *Pilots) slots() int {
+	all, most := 0, p.Site.Max
+	for _, x := range slices.SortedFunc(slices.Values(p.Site.Pilots), func(a, b slurm.Pilot) int { return b.Has.CPUs - a.Has.CPUs }) {
+		n := min(x.Max, most)
+		all, most = all+n*x.Has.CPUs, most-n
+	}
+	return all
+}
+
+// open are the steps that are ready, those of batches among them until they are done, and those that a worker has begun, with what they still take.
 func (p *Pilots) open(ctx context.Context, dr *Driver, store artifacts.Store, v Sight, now time.Time) (ready, begun []pilots.Step) {
 	if v.State.Plan != p.plan { // it has more steps than were known at first
 		if pl, err := plan.Read(ctx, store.Blobs, v.State.Plan); err == nil {
@@ -217,7 +238,7 @@ func (p *Pilots) open(ctx context.Context, dr *Driver, store artifacts.Store, v 
 		}
 	}
 	for _, s := range v.State.Steps {
-		if s.Status != runs.Queued && s.Status != runs.Running {
+		if batched := s.Status == runs.Waiting && s.Activity != ""; !batched && s.Status != runs.Queued && s.Status != runs.Running {
 			continue
 		}
 		x, known := p.steps[s.Address]

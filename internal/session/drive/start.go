@@ -60,7 +60,7 @@ func (dr *Driver) start(ctx context.Context, o RunOptions, out *Summary) error {
 			if wf, id, err = goesOn(ctx, conn, *in.Plan); err != nil || wf != nil {
 				if err == nil {
 					in.RunID = id
-					dr.Say("run " + id + " of this plan is still open: it goes on")
+					dr.Say("run " + id + " of this plan is still open: it goes on, and Ctrl-C cancels it for all commands that follow it")
 				}
 				return err
 			}
@@ -113,7 +113,11 @@ func (dr *Driver) send(ctx context.Context, o RunOptions, out *Summary) (in work
 	}
 	hits, err := activities.PagesOf(ctx, of.Store.Own.Blobs, activities.HitsOf(of.Preview))
 	dir, _ := os.Getwd()
-	return workflows.ReproduceInput{Pipeline: of.Plan.Pipeline, Targets: dr.Targets, FailFast: o.FailFast, Plan: &digest, RunID: NewRunID(), Project: dr.Project(), Dir: dir, Hits: &hits}, err
+	in = workflows.ReproduceInput{Pipeline: of.Plan.Pipeline, Targets: dr.Targets, FailFast: o.FailFast, Plan: &digest, RunID: NewRunID(), Project: dr.Project(), Dir: dir, Hits: &hits}
+	if o.Pilots != nil {
+		in.Slots = o.Pilots.slots()
+	}
+	return in, err
 }
 
 // variablesShown bounds the variables of a run that the UI shows.

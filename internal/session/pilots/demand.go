@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	worth       = 10 * time.Minute // of work, for which a pilot is submitted; a step of which nothing is known counts as that
+	mostWorth   = 10 * time.Minute
 	mostPending = 4                // of a sort: more would not begin sooner
 	quick       = time.Minute      // a pilot that ends before it, without a step, does not work
 	mostQuick   = 3                // such pilots of a sort, one after the other
@@ -26,6 +26,7 @@ type Pilot struct {
 	slurm.Queued
 	Sort   int  // its place in the site
 	Worked bool // a step began in it
+	Works  bool // a step is seen in it
 }
 
 func (x Pilot) there() bool { return x.State != slurm.Ended }
@@ -43,6 +44,7 @@ type State struct {
 	seen  map[string]bool // ids of pilots that had ended
 	quick map[int]int     // by sort: pilots that did not work, one after the other
 	held  time.Time
+	idle  bool // a pilot that should have steps had none
 }
 
 // Order is an array to submit; none, if N is 0.
@@ -50,15 +52,17 @@ type Order struct {
 	Sort, N int
 	Steps   int    // that are ready for such pilots
 	Why     string // why none are submitted that are needed
+	Doubt   bool   // a pilot that runs has no step at two looks, though some are ready for it: it may have left
 }
 
-// Next says what to submit, so that there are pilots for the steps that are ready and those that have begun, each with ten
-// minutes' work at least. What was submitted has to be among the pilots of the next look. No pilot is ever ended.
+// Next says what to submit, so that there are pilots for the steps that are ready and those that have begun, each with its
+// worth of work at least. What was submitted has to be among the pilots of the next look. No pilot is ever ended.
 func Next(site *slurm.Site, st State, look Look) (State, Order) {
 	st = st.ended(site, look)
 	ready, begun := bySort(site, look.Ready), bySort(site, look.Begun)
 	all := lists.Filter(look.Pilots, Pilot.there)
 	var best Order
+	idle := false
 	for i := range site.Pilots {
 		if len(ready[i]) == 0 {
 			continue
@@ -76,8 +80,9 @@ func Next(site *slurm.Site, st State, look Look) (State, Order) {
 				leaving++
 			}
 			there++
+			idle = idle || x.State == slurm.Running && !x.Works
 		}
-		n := needs(append(slices.Clip(ready[i]), begun[i]...), p.Has, 2*p.Max) - room(begun[i], p.Has, leaving) - (there - leaving)
+		n := needs(append(slices.Clip(ready[i]), begun[i]...), p, 2*p.Max) - room(begun[i], p.Has, leaving) - (there - leaving)
 		if n = min(n, p.Max-there, site.Max-len(all), mostPending-pending); n > best.N {
 			best = Order{Sort: i, N: n, Steps: len(ready[i])}
 		}
@@ -89,6 +94,7 @@ func Next(site *slurm.Site, st State, look Look) (State, Order) {
 	case st.quick[best.Sort] >= mostQuick:
 		best.N, best.Why = 0, fmt.Sprintf("%d pilots %s in succession ended within a minute, without a step: none are submitted any more", mostQuick, site.Pilots[best.Sort].Name)
 	}
+	best.Doubt, st.idle = idle && st.idle, idle
 	return st, best
 }
 
@@ -130,13 +136,17 @@ func bySort(site *slurm.Site, steps []Step) map[int][]Step {
 	return by
 }
 
-// needs is how many pilots that have so much, most at most, steps need that may run at the same time.
-func needs(steps []Step, has capacity.Amount, most int) int {
+// worth is the work for which a pilot is submitted: twice what it may be idle, so that it works most of its time. A step of which
+// nothing is known counts as that.
+func worth(p *slurm.Pilot) time.Duration { return min(2*p.Idle, mostWorth) }
+
+// needs is how many pilots of a sort, most at most, steps need that may run at the same time.
+func needs(steps []Step, p *slurm.Pilot, most int) int {
 	work := 0.
 	for _, s := range steps {
-		work += cmp.Or(s.Took, worth).Seconds() * share(s.Asks, has)
+		work += cmp.Or(s.Took, worth(p)).Seconds() * share(s.Asks, p.Has)
 	}
-	return min(room(steps, has, most), max(1, int(math.Ceil(work/worth.Seconds()))))
+	return min(room(steps, p.Has, most), max(1, int(math.Ceil(work/worth(p).Seconds()))))
 }
 
 // room is in how many pilots, most at most, steps have room side by side: the largest first, each in the first that

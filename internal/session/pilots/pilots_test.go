@@ -139,8 +139,8 @@ func ending(all []Pilot, left time.Duration) []Pilot {
 func TestNext(t *testing.T) {
 	hour, second := of(1, time.Hour), of(1, time.Second)
 	card := Step{Card: true, Took: time.Hour}
-	few := site()
-	few.Max = 3
+	few, soon := site(), site()
+	few.Max, soon.Pilots[cpuSort].Idle = 3, 10*time.Second
 	noCards := &slurm.Site{Max: 20, Pilots: site().Pilots[2:]}
 	none, pending, running := []Pilot(nil), slurm.Pending, slurm.Running
 	for name, c := range map[string]struct {
@@ -160,6 +160,7 @@ func TestNext(t *testing.T) {
 		"it is all there":                     {site(), many(20, hour), nil, slices.Concat(queued(cpuSort, running, 2), queued(cpuSort, pending, 1)), "0"},
 		"no pilot for seconds":                {site(), many(192, second), many(8, second), queued(cpuSort, running, 1), "0"},
 		"one for seconds":                     {site(), many(192, second), nil, none, "1 cpu"},
+		"twice what they may be idle, each":   {soon, many(192, second), nil, none, "2 cpu"},
 		"ten minutes of work each":            {site(), many(200, of(1, 3*time.Minute)), many(8, second), queued(cpuSort, running, 6), "2 cpu"},
 		"nobody knows how long":               {site(), many(24, of(1, 0)), nil, none, "3 cpu"},
 		"full pilots":                         {site(), many(1, second), many(16, hour), queued(cpuSort, running, 2), "1 cpu"},
@@ -188,6 +189,31 @@ func TestNext(t *testing.T) {
 	}
 	if _, got := Next(site(), State{}, Look{Now: now, Ready: slices.Concat(many(2, card), many(20, hour))}); got != (Order{Sort: cpuSort, N: 3, Steps: 20}) {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestDoubt: a pilot that does none of the steps that are ready for it may have left. One look is not enough, and other sorts do not count.
+func TestDoubt(t *testing.T) {
+	works := queued(cpuSort, slurm.Running, 2)
+	works[0].Works, works[1].Works = true, true
+	half := slices.Clone(works)
+	half[1].Works = false
+	for name, c := range map[string]struct {
+		before, now []Pilot
+		ready       []Step
+		want        bool
+	}{
+		"one of two does nothing": {half, half, many(1, of(1, 0)), true},
+		"since now":               {works, half, many(1, of(1, 0)), false},
+		"all work":                {works, works, many(1, of(1, 0)), false},
+		"there is nothing for it": {half, half, nil, false},
+		"it is no help":           {half, half, many(1, memory(99)), false},
+		"it pends":                {queued(cpuSort, slurm.Pending, 1), queued(cpuSort, slurm.Pending, 1), many(1, of(1, 0)), false},
+	} {
+		st, _ := Next(site(), State{}, Look{Now: now, Ready: c.ready, Pilots: c.before})
+		if _, got := Next(site(), st, Look{Now: now, Ready: c.ready, Pilots: c.now}); got.Doubt != c.want {
+			t.Errorf("%s: %+v", name, got)
+		}
 	}
 }
 

@@ -54,7 +54,7 @@ func UseOf(site *slurm.Site, v *plan.Preview, e *estimate.Estimate, kinds *step.
 	}
 	for k, steps := range side {
 		p := &site.Pilots[k.sort]
-		uses[k.sort].Most = max(uses[k.sort].Most, needs(steps, p.Has, min(p.Max, site.Max)))
+		uses[k.sort].Most = max(uses[k.sort].Most, needs(steps, p, min(p.Max, site.Max)))
 	}
 	for i := range uses {
 		uses[i].Pilot = site.Pilots[i].Name

@@ -1,6 +1,6 @@
 #!/bin/bash
-# compare.sh REDSI SERVER: 100 steps of 0.1 s by redsi run --slurm, by four pilots, beside Snakemake's executor for Slurm, in jobs, in an array and in
-# four groups: the time, and the calls of Slurm's programs but srun, which is no load for its controller that others see. For each a row as of `make bench`.
+# compare.sh REDSI SERVER: 100 steps of 0.1 s by redsi run --slurm, by four pilots, beside Snakemake's executor for Slurm, which
+# submits a job per step: the time, and the calls of Slurm's programs but srun. For each a row as of `make bench`.
 # SNAKEMAKE: the program, with its executor plugin; else both are installed into a new folder.
 [ $# = 2 ] || { echo "usage: $0 REDSI SERVER"; exit 2; }
 . "$(dirname "$(realpath "$0")")/start.sh"
@@ -49,5 +49,3 @@ PY
   row "slurm_100_calls_vs_$1" "$(cat "$D/redsi.calls")" "$(cat "$D/$1.calls")" calls
 }
 peer snakemake
-peer snakemake_array --slurm-array-jobs=all
-peer snakemake_groups --groups s=g --group-components g=25

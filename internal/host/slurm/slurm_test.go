@@ -251,7 +251,7 @@ func TestLimited(t *testing.T) {
 // TestDoubt: the queue is looked at ten seconds after the last look, but not more often than once a minute in the long run.
 // A pilot knows when it ends.
 func TestDoubt(t *testing.T) {
-	calls := stub(t, map[string]string{"sbatch": "cat > script; echo 47", "squeue": `echo "47_1|n|RUNNING|N/A|N/A|n1|None"`})
+	calls := stub(t, map[string]string{"sbatch": "cp stdin script; echo 47", "squeue": `echo "47_1|n|RUNNING|N/A|N/A|n1|None"`})
 	synctest.Test(t, func(t *testing.T) {
 		l, began := &Limited{Names: []string{"n"}}, time.Now()
 		var looks []string

@@ -99,12 +99,19 @@ func (a *app) show() (s drive.Screen, said <-chan string, over func()) {
 		default: // too many lines to read at once
 		}
 	})
+	rest := func() { // what was said last, and nobody has read
+		a.sayer.through(nil)
+		close(lines)
+		for text := range lines {
+			s.Say(text)
+		}
+	}
 	if a.events != nil {
-		return a.events, lines, func() { a.sayer.through(nil) }
+		return a.events, lines, rest
 	}
 	live := view.NewLive(a.Err, a.style(a.Err), terminal(a.Err))
 	return live, lines, func() {
+		rest()
 		live.Close()
-		a.sayer.through(nil)
 	}
 }

@@ -42,10 +42,11 @@ end() {
 }
 trap end EXIT
 # until_is CONDITION waits for it, a minute at most. ends JOB waits for a job's end, as --wait of sbatch does in steps of ten seconds.
-until_is() { for _ in $(seq 600); do eval "$1" && return; sleep 0.1; done; echo "never: $1"; return 1; }
+until_is() { local end=$((SECONDS + 60)); until eval "$1"; do [ $SECONDS -lt $end ] || { echo "never: $1"; return 1; }; sleep 0.1; done; }
 ends() { until_is '[ -z "$(squeue -h -j '"$1"' 2>/dev/null)" ]'; }
 munged --force --key-file="$D/key" --socket="$D/munge" --pid-file="$D/munged.pid" --log-file="$D/munged.log" --seed-file="$D/seed" 2>/dev/null
-until_is '[ -S "$D/munge" ]'; slurmctld; slurmd -N n1; until_is 'sinfo -h -o %T 2>/dev/null | grep -q idle'
+until_is '[ -S "$D/munge" ]'; slurmctld; slurmd -N n1
+until_is 'sinfo -h -o %T 2>/dev/null | grep -q idle' || { tail -n 5 "$D/slurmctld.log" "$D/slurmd.log"; exit 1; }
 
 # part NAME sources NAME.sh beside this file in a folder $P of its own, with what it prints in NAME.log; parts may run at the same time.
 # What it has left in the background is ended. parts NAME… runs them all at once, prints what they said, and fails if one has failed.

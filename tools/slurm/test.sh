@@ -1,52 +1,10 @@
 #!/bin/bash
-# test.sh REDSI SERVER TESTS: redsi in jobs of a real Slurm on this machine: one slurmctld and one slurmd in a new folder, on loopback, as
-# root, without control groups, so nothing is enforced. Debian: apt-get install --no-install-recommends slurm-wlm munge
-set -euo pipefail
-command -v slurmctld >/dev/null || { echo "skipped: no slurmctld here (Debian: slurm-wlm, munge)"; exit; }
-[ "$(id -u)" = 0 ] || { echo "skipped: Slurm's daemons are started as root"; exit; }
+# test.sh REDSI SERVER TESTS: redsi in jobs of a real Slurm of this machine's own, as root
+. "$(dirname "$0")/up.sh"
 [ $# = 3 ] || { echo "usage: $0 REDSI SERVER TESTS, those of internal/host/slurm"; exit 2; }
-redsi=$(realpath "$1") server=$(realpath "$2") tests=$(realpath "$3") D=$(mktemp -d) H=$(hostname -s) failed=0
-export SLURM_CONF=$D/slurm.conf REDSI_TEMPORAL_SERVER=$server
-chmod 755 "$D"; mkdir "$D/p"; head -c 1024 /dev/urandom > "$D/key"; chmod 400 "$D/key"
-cat > "$SLURM_CONF" <<EOF
-ClusterName=test
-SlurmctldHost=$H(127.0.0.1)
-SlurmUser=root
-SlurmdUser=root
-SlurmctldPort=${PORT:=17817}
-SlurmctldPidFile=$D/slurmctld.pid
-SlurmdPidFile=$D/slurmd.pid
-SlurmdSpoolDir=$D/spool
-StateSaveLocation=$D/state
-SlurmctldLogFile=$D/slurmctld.log
-SlurmdLogFile=$D/slurmd.log
-AuthType=auth/munge
-AuthInfo=socket=$D/munge
-CommunicationParameters=NoCtldInAddrAny,NoInAddrAny
-ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
-SelectType=select/cons_tres
-SelectTypeParameters=CR_Core_Memory
-SlurmdParameters=config_overrides
-AccountingStorageType=accounting_storage/none
-MpiDefault=none
-ReturnToService=2
-NodeName=n1 NodeHostname=$H NodeAddr=127.0.0.1 Port=$((PORT + 1)) CPUs=64 CoresPerSocket=64 RealMemory=6000
-PartitionName=main Nodes=n1 Default=YES MaxTime=1:00:00 DefaultTime=10:00
-EOF
-end() {
-  scancel --quiet --user=root 2>/dev/null || true
-  [ -z "${temporal:-}" ] || kill "$temporal" 2>/dev/null || true
-  for f in slurmd slurmctld munged; do
-    if [ -f "$D/$f.pid" ] && pid=$(cat "$D/$f.pid"); then kill "$pid" 2>/dev/null; while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done; fi
-  done
-  rm -rf "$D"
-}
-trap end EXIT
-munged --force --key-file="$D/key" --socket="$D/munge" --pid-file="$D/munged.pid" --log-file="$D/munged.log" --seed-file="$D/seed" 2>/dev/null
-until_is() { for _ in $(seq 600); do eval "$1" && return; sleep 0.1; done; echo "never: $1"; return 1; }
-until_is '[ -S "$D/munge" ]'; slurmctld; slurmd -N n1; until_is 'sinfo -h -o %T 2>/dev/null | grep -q idle'
-cd "$D/p"
+redsi=$(realpath "$1") server=$(realpath "$2") tests=$(realpath "$3") temporal=
+export REDSI_TEMPORAL_SERVER=$server
+mkdir "$D/p"; cd "$D/p"
 cat > pipelines.hcl <<'EOF'
 variable "sleep" {
   default = 300
@@ -115,4 +73,16 @@ block 'flags  = ["--begin=now+1hour"]'; steps "$few" 1 3; "$redsi" run --slurm -
 until_is 'grep -q submitted "$D/out"'; until_is '"$redsi" status > "$D/status"; grep -q BeginTime "$D/status"'; kill -INT $run; wait $run || true
 has "T11 a run without a worker is cancelled" 'was cancelled'; has "T11 pilots are taken back" 'took back pilots that had not begun'
 cp "$D/status" "$D/out"; has "status shows pilots" 'pilots  cpu [1-4] pending (BeginTime)'; until_is '[ -z "$(squeue -h)" ]'
+
+# redsi run --slurm --as-job: T13 the run's job is followed by another one, each step once; scancel cancels the run
+head_ended() { until_is '[ -z "$(squeue -h -o %j | grep -e -head$)" ]'; cp .redsi/head/run.log "$D/out"; }
+submit() { "$redsi" run --slurm --as-job 5m --listen 127.0.0.1 > "$D/out" 2>&1 || true; }
+block; rm -f "$D/begins"; steps "$few" 10 4; submit; id=$(sed -n 's/^submitted the run as job \([0-9]*\);.*/\1/p' "$D/out")
+has "T13 the run is a job" '^submitted the run as job'; submit; has "T13 which there is one of" "^job $id keeps a run of this state folder and store already"
+until_is '[ -s "$D/begins" ]'; scancel --batch --signal=USR1 "$id"; until_is '[ -z "$(squeue -h -j $id)" ]'
+"$redsi" status > "$D/out" 2>&1; has "T13 status shows the job that follows" 'pilots  head 1 running'
+head_ended; has "T13 it goes on with the run" "this job goes on with the run of job $id"; has "T13 which ends" '0 hit, 3 ran'
+once 3 > "$D/out"; has "T13 each step once" '^once$'; submit; has "T13 what is done is no job" '3 hit, 0 ran'
+rm "$D/begins"; steps "$few" 300 5; rm .redsi/head/run.log; submit; until_is '[ -s "$D/begins" ]'
+scancel "$(squeue -h -o '%A %j' | sed -n 's/ .*-head$//p')"; head_ended; has "T13 scancel cancels the run" 'was cancelled'
 exit $failed

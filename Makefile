@@ -235,6 +235,7 @@ test-torch: deps-models ## the tests of models on another torch: LIBTORCH_VERSIO
 test-slurm: bin/redsi deps-run ## redsi in jobs of a real Slurm on this machine, as root; skipped where there is none
 	CGO_ENABLED=0 $(GO) test -c -vet=off -o bin/slurm.test ./internal/host/slurm
 	tools/slurm/test.sh bin/redsi $(TEMPORAL_SERVER)/temporal-server bin/slurm.test
+	tools/slurm/session.sh bin/redsi $(TEMPORAL_SERVER)/temporal-server
 
 # With -trimpath all clones share what Go's cache keeps of cgo, in which the folder of the clone that compiled it stands:
 # vet's cgocall reads the file there and fails if that clone is gone.

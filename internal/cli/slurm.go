@@ -198,7 +198,7 @@ func (a *app) asJob(ctx context.Context, o *runOptions) (queued bool, err error)
 		if err != nil {
 			return err
 		}
-		return tell(id, fmt.Sprintf("submitted the run as job %s; before its %s are over another one follows", id, j.Pilot.Time))
+		return tell(id, fmt.Sprintf("submitted the run as job %s; before its %s are over another one follows", id, o.slurm.asJob))
 	}
 	return false, err
 }

@@ -202,13 +202,14 @@ wait $head
 `
 
 // Script is the whole file for sbatch. A line of setup that fails ends the job. srun is told the processors, which in
-// 22.05 it does not take from the job, and by exec the worker has the signals.
+// 22.05 it does not take from the job, and to pass on the job's variables, which it does not where SBATCH_EXPORT=NONE; by exec
+// the worker has the signals.
 func (j *Job) Script() string {
 	lines := append([]string{"#!/bin/bash"}, lists.Map(j.options(), func(o string) string { return "#SBATCH " + shellwords.Quote(o) })...)
 	lines = append(append(lines, "set -e"), j.Setup...)
 	if j.isHead() {
 		return strings.Join(lines, "\n") + "\n" + fmt.Sprintf(headScript, shellwords.Quote(j.Output), shellwords.Quote(j.Server), shellwords.Line(j.Worker))
 	}
-	lines = append(lines, `exec srun --ntasks=1 --cpus-per-task="$SLURM_CPUS_PER_TASK" `+shellwords.Line(j.Worker))
+	lines = append(lines, `exec srun --export=ALL --ntasks=1 --cpus-per-task="$SLURM_CPUS_PER_TASK" `+shellwords.Line(j.Worker))
 	return strings.Join(lines, "\n") + "\n"
 }

@@ -40,7 +40,7 @@ func TestScript(t *testing.T) {
 set -e
 module load cuda/13
 export A=1
-exec srun --ntasks=1 --cpus-per-task="$SLURM_CPUS_PER_TASK" '/opt/red si/redsi' worker --idle-exit=5m0s
+exec srun --export=ALL --ntasks=1 --cpus-per-task="$SLURM_CPUS_PER_TASK" '/opt/red si/redsi' worker --idle-exit=5m0s
 `
 	if got := j.Script(); got != want {
 		t.Error(got)

@@ -235,6 +235,7 @@ test-torch: deps-models ## the tests of models on another torch: LIBTORCH_VERSIO
 test-slurm: bin/redsi deps-run ## redsi in jobs of a real Slurm on this machine, as root; skipped where there is none
 	CGO_ENABLED=0 $(GO) test -c -vet=off -o bin/slurm.test ./internal/host/slurm
 	tools/slurm/test.sh bin/redsi $(TEMPORAL_SERVER)/temporal-server bin/slurm.test
+	tools/slurm/session.sh bin/redsi $(TEMPORAL_SERVER)/temporal-server
 
 bench-slurm: bin/redsi deps-run ## redsi run --slurm beside Snakemake's executor for Slurm, as root on a machine with Slurm; six minutes
 	tools/slurm/compare.sh bin/redsi $(TEMPORAL_SERVER)/temporal-server

@@ -33,7 +33,16 @@ func (a *app) run(ctx context.Context, o runOptions) (err error) {
 	}
 	var sum *drive.Summary
 	if o.notify != "" {
-		defer func() { a.notify(ctx, o.notify, began, sum, err) }()
+		defer func() {
+			if o.notify != "" { // a job that was submitted in place of the run does it
+				a.notify(ctx, o.notify, began, sum, err)
+			}
+		}()
+	}
+	if o.slurm.asJob != "" {
+		if queued, err := a.asJob(ctx, &o); err != nil || queued {
+			return err
+		}
 	}
 	if o.Loaded == nil {
 		o.Loaded = a.sayLocal

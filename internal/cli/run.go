@@ -1,6 +1,12 @@
 package cli
 
-import "github.com/spf13/cobra"
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/redsi/redsi/internal/system/fault"
+)
 
 func newRunCmd(a *app) *cobra.Command {
 	o := runOptions{confirm: &confirmOptions{}}
@@ -23,6 +29,8 @@ only; scripts, pipes and jobs are not held up.
 With --slurm, jobs of Slurm do the steps: this command submits as many as the steps that
 are ready need, by the slurm block of redsi.local.hcl or --pilot, and does none itself. Jobs
 leave when they have no work. If it is killed they go on; the same command takes the run up again.
+With --as-job 24h this command submits itself as a job of that time, and returns. The job is
+queued again before its time is over, and goes on; ` + "`redsi status`" + ` shows the run.
 
 With --watch it then waits until a file changes that the pipeline reads: its own files,
 those of modules and file(), local sources and programs. A change during a run does not
@@ -35,10 +43,14 @@ Ctrl-C cancels; the next run continues where this one stopped.`,
   redsi run --watch --target figure.quality
   redsi run --notify 'mail -s "redsi has ended" me@example.org'
   redsi run --slurm
+  redsi run --slurm --as-job 24h
   redsi run --slurm --pilot cpus=8,memory=32GB,time=4h,max=8 -- --partition=short
   redsi run --temporal-address 127.0.0.1:7233 --detach`,
 		Args: o.slurm.args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if watch && o.slurm.asJob != "" {
+				return fault.Input(errors.New("--watch cannot be used with --as-job: files are watched by a command that stays"))
+			}
 			if watch {
 				return a.watch(cmd.Context(), o)
 			}

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/redsi/redsi/internal/cli/view"
+	"github.com/redsi/redsi/internal/host/devserver"
 	"github.com/redsi/redsi/internal/host/slurm"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
@@ -31,6 +33,7 @@ import (
 type slurmOptions struct {
 	on    bool
 	pilot string // in place of what the settings say
+	asJob string // how long the job takes that is the command itself; "": it is done here
 }
 
 func (o *slurmOptions) flags(cmd *cobra.Command, what string) {
@@ -46,6 +49,8 @@ func (o *slurmOptions) args(check cobra.PositionalArgs) cobra.PositionalArgs {
 		switch {
 		case o.pilot != "" && !o.on:
 			return fault.Input(errors.New("--pilot is of --slurm: give that as well"))
+		case o.asJob != "" && !o.on:
+			return fault.Input(errors.New("--as-job is of --slurm: give that as well"))
 		case len(flags) > 0 && o.pilot == "":
 			return fault.Input(errors.New("what follows -- is for sbatch, with --slurm and --pilot; a slurm block has flags of its own"))
 		}
@@ -123,12 +128,13 @@ func (a *app) pilotsNow(ctx context.Context) []pilots.Sum {
 	}
 	ctx, stop := context.WithTimeoutCause(ctx, 10*time.Second, errors.New("squeue: no answer within 10s"))
 	defer stop()
-	names := lists.Map(site.Pilots, a.jobName)
+	all := slurm.Site{Pilots: append(slices.Clip(site.Pilots), slurm.Pilot{Name: slurm.HeadName})}
+	names := lists.Map(all.Pilots, a.jobName)
 	jobs, err := slurm.List(ctx, names...)
 	if err != nil {
 		a.Log.Warn("which pilots there are is not known", "err", err)
 	}
-	return pilots.SumOf(site, names, jobs)
+	return pilots.SumOf(&all, names, jobs)
 }
 
 // job is what pilots of a sort run: this program as a worker of the state folder, with the flags of a worker that
@@ -145,12 +151,73 @@ func (a *app) job(site *slurm.Site, p slurm.Pilot) (slurm.Job, error) {
 	} else if pilots.AllowCPU(site) {
 		words = append(words, "--allow-cpu")
 	}
-	a.cmd.Flags().Visit(func(f *pflag.Flag) { // the last of two counts
-		if a.cmd.Name() == "worker" && !slices.Contains([]string{"state", "store", "slurm-script"}, f.Name) {
+	if a.cmd.Name() == "worker" {
+		words = append(words, a.given("state", "store", "slurm-script")...) // the last of two counts
+	}
+	return slurm.Job{Pilot: p, Name: "redsi-" + p.Name, Setup: site.Setup, Worker: words}, errors.Join(err, serr)
+}
+
+// given are the flags of this command that were given, but for some.
+func (a *app) given(but ...string) (words []string) {
+	a.cmd.Flags().Visit(func(f *pflag.Flag) {
+		if !slices.Contains(but, f.Name) {
 			words = append(words, lists.Map(values(f), func(v string) string { return "--" + f.Name + "=" + v })...)
 		}
 	})
-	return slurm.Job{Pilot: p, Name: "redsi-" + p.Name, Setup: site.Setup, Worker: words}, errors.Join(err, serr)
+	return words
+}
+
+// asJob has a job submitted in place of this command, which does the same and is queued again before its end, unless there
+// is one: then queued is true, and that is said.
+func (a *app) asJob(ctx context.Context, o *runOptions) (queued bool, err error) {
+	j, err := a.headJob(o)
+	if none := slurm.Here(); none != nil {
+		err = fault.Input(fmt.Errorf("--as-job: %w", none))
+	}
+	if err != nil {
+		return false, err
+	}
+	tell := func(id, what string) error {
+		o.notify = ""
+		output := filepath.Join(j.Output, "run.log")
+		return a.print(map[string]string{"job": id, "output": output}, func(w io.Writer) {
+			view.Printf(w, "%s\noutput  %s\nfollow  %s, or %s\nend     %s; before the job begins scancel %s\n", what, output, a.hint("status"), a.hint("attach"), a.hint("cancel"), id)
+		})
+	}
+	jobs, err := slurm.List(ctx, j.Name)
+	for _, q := range jobs {
+		if q.State != slurm.Ended {
+			return true, tell(q.ID, fmt.Sprintf("job %s keeps a run of this state folder and store already (%s): nothing was submitted", q.ID, q.Said))
+		}
+	}
+	o.Instead = func(ctx context.Context) error {
+		if err := os.MkdirAll(j.Output, 0o755); err != nil {
+			return err
+		}
+		id, err := j.Submit(ctx, 1)
+		if err != nil {
+			return err
+		}
+		return tell(id, fmt.Sprintf("submitted the run as job %s; before its %s are over another one follows", id, o.slurm.asJob))
+	}
+	return false, err
+}
+
+// headJob is this command as a job.
+func (a *app) headJob(o *runOptions) (j slurm.Job, err error) {
+	if j.Pilot, err = o.Pilots.Site.HeadPilot(o.slurm.asJob); err != nil {
+		return j, fault.Input(fmt.Errorf("--as-job: %w", err))
+	}
+	program, err := os.Executable()
+	state, store, serr := a.ForWorkers()
+	args, flags := atDash(a.cmd, a.cmd.Flags().Args())
+	j.Worker = append([]string{program, a.cmd.Name(), "--state=" + state}, a.given("as-job", "state", "store")...)
+	if store != "" {
+		j.Worker = append(j.Worker, "--store="+store)
+	}
+	j.Worker = slices.Concat(j.Worker, args, []string{"--"}, flags)
+	j.Name, j.Setup, j.Output, j.Server = a.jobName(j.Pilot), o.Pilots.Site.Setup, filepath.Join(state, slurm.HeadName), filepath.Join(state, "temporal", devserver.InfoFile)
+	return j, errors.Join(err, serr)
 }
 
 // slurmScript prints the file for sbatch by which somebody submits workers by hand: of the named pilot, or the only one.

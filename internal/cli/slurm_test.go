@@ -25,16 +25,20 @@ func slurmHere(t *testing.T) (env []string, calls func(program string) []string)
 		return strings.Split(strings.TrimSpace(string(b)), "\n")
 	}
 	for name, does := range map[string]string{
-		"sbatch": `cat > script.$$
+		"sbatch": `sed 's|` + program + `|` + self + `|' > script.$$
+n=1
 for word; do case $word in --array=1-*) n=${word#--array=1-};; --job-name=*) name=${word#*=};; esac; done
 for i in $(seq $n); do
-  SLURM_CPUS_PER_TASK=1 setsid bash script.$$ > log.$$_$i 2>&1 &
+  (cd "$OLDPWD"; SLURM_CPUS_PER_TASK=1 exec setsid bash ` + bin + `/script.$$) > log.$$_$i 2>&1 &
   echo "$! $$_$i|$name|RUNNING|N/A|N/A|here|None" >> jobs
 done
 echo $$`,
-		"squeue":  `touch jobs; while read -r pid line; do if kill -0 $pid; then echo "$line"; fi; done < jobs`,
-		"scancel": ``,
-		"srun":    `while [ "$1" != worker ]; do shift; done; exec ` + self + ` "$@"`,
+		"squeue": `touch jobs
+for word; do case $word in --name=*) names=,${word#*=},;; esac; done
+while IFS=' |' read -r pid id name rest; do case $names in *,$name,*) if kill -0 $pid; then echo "$id|$name|$rest"; fi;; esac; done < jobs`,
+		"scancel":  ``,
+		"scontrol": `echo "   Requeue=1 Restarts=$(ls | grep -c ^restarted) BatchFlag=1"`,
+		"srun":     `while [ "$1" != worker ]; do shift; done; exec ` + self + ` "$@"`,
 	} {
 		filetest.Program(t, filepath.Join(bin, name), "#!/bin/bash\ncd "+bin+"\necho \"$*\" >> "+name+".calls\n"+does+"\n")
 	}
@@ -94,6 +98,56 @@ func TestRunSlurm(t *testing.T) {
 	}
 }
 
+// TestAsJob: the command is a job, which does what it was told. A SIGTERM for its script alone, as control groups have it, leaves
+// the run if Slurm has queued the job again, and cancels it otherwise.
+func TestAsJob(t *testing.T) {
+	t.Parallel()
+	env, _ := slurmHere(t)
+	dir, _ := gated(t, 2)
+	bin, _, _ := strings.Cut(strings.TrimPrefix(env[0], "PATH="), ":")
+	filetest.Write(t, filepath.Join(dir, "redsi.local.hcl"), site)
+	args := []string{"run", "--slurm", "--as-job=24h", "--listen", second(t), "--target", "step.command.one[\"1\"]"}
+	submit := func() (log func() string, pid int) {
+		p := startRedsiWith(t, dir, env, args...)
+		p.succeeds(t)
+		_, after, _ := strings.Cut(p.out.String(), "submitted the run as job ")
+		id, _, _ := strings.Cut(after, ";")
+		jobs, err := os.ReadFile(filepath.Join(bin, "jobs"))
+		errtest.None(t, err)
+		before, _, found := strings.Cut(string(jobs), " "+id+"_1|")
+		if !found {
+			t.Fatalf("%s\n%s", p.out, jobs)
+		}
+		_, err = fmt.Sscan(before[strings.LastIndex(before, "\n")+1:], &pid)
+		errtest.None(t, err)
+		return func() string {
+			b, _ := os.ReadFile(filepath.Join(bin, "log."+id+"_1"))
+			return string(b)
+		}, pid
+	}
+	says := func(log func() string, text string) {
+		t.Helper()
+		awaitTrue(t, text, func() bool { return strings.Contains(log(), text) })
+	}
+	ends := func(pid int) {
+		t.Helper()
+		errtest.None(t, syscall.Kill(pid, syscall.SIGTERM))
+		awaitTrue(t, "the job ends", func() bool { return syscall.Kill(pid, 0) != nil })
+	}
+	log, pid := submit()
+	says(log, `RUN    step.command.one["1"]`)
+	filetest.Write(t, filepath.Join(bin, "restarted"), "")
+	ends(pid)
+	errtest.None(t, os.Remove(filepath.Join(bin, "restarted")))
+	log, pid = submit()
+	says(log, "of this plan is still open: it goes on")
+	says(log, `RUN    step.command.one["1"]`)
+	ends(pid)
+	if said := log(); !strings.Contains(said, "was cancelled: 0 hit, 0 ran, 1 cancelled\n") {
+		t.Error(said)
+	}
+}
+
 // TestRunSlurmRefuses: before anything is submitted.
 func TestRunSlurmRefuses(t *testing.T) {
 	t.Parallel()
@@ -112,6 +166,9 @@ func TestRunSlurmRefuses(t *testing.T) {
 		"what follows -- is for sbatch":              {"--slurm", "--", "--partition=x"},
 		"--listen is of --slurm":                     {"--listen", "127.0.0.2"},
 		"with --slurm this command submits":          {"--slurm", "--detach"},
+		"--as-job is of --slurm":                     {"--as-job", "1h"},
+		"--as-job: want a time of 5m0s or more":      {"--slurm", "--as-job", "1m"},
+		"--watch cannot be used with --as-job":       {"--slurm", "--as-job", "1h", "--watch"},
 	} {
 		p := startRedsiWith(t, dir, env, append([]string{"run"}, args...)...)
 		<-p.done

@@ -20,7 +20,7 @@ StateSaveLocation=$D/state
 SlurmctldLogFile=$D/slurmctld.log
 SlurmdLogFile=$D/slurmd.log
 AuthType=auth/munge
-AuthInfo=socket=$D/munge
+AuthInfo=socket=$D/munge,cred_expire=5
 CommunicationParameters=NoCtldInAddrAny,NoInAddrAny
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
@@ -34,7 +34,7 @@ NodeName=n1 NodeHostname=$H NodeAddr=127.0.0.1 Port=$((PORT + 1)) CPUs=64 CoresP
 PartitionName=main Nodes=n1 Default=YES MaxTime=1:00:00 DefaultTime=10:00
 EOF
 end() {
-  scancel --quiet --user=root 2>/dev/null || true
+  squeue -h -o %A 2>/dev/null | xargs -r scancel --quiet 2>/dev/null || true
   for f in slurmd slurmctld munged; do
     if [ -f "$D/$f.pid" ] && pid=$(cat "$D/$f.pid"); then kill "$pid" 2>/dev/null; while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done; fi
   done
@@ -79,5 +79,7 @@ EOF
 steps() { printf 'step "command" "s" {\n  for_each = %s\n  argv     = ["sh", "-c", "echo ${each.key} >> %s/begins; sleep %s; echo %s > out/out.txt"]\n  outputs  = ["out.txt"]\n  resources { %s }\n}\n' "$1" "$P" "$2" "$3" "${4:-}" > pipelines.hcl; }
 few='["a","b","c"]' many='["a","b","c","d","e","f","g","h","i","j","k","l"]'
 once() { [ "$(sort "$P/begins" | uniq -d | wc -l)" = 0 ] && [ "$(wc -l < "$P/begins")" = "$1" ] && echo once || cat "$P/begins"; }
+# block [LINE]: the settings for pilots of one processor.
+block() { printf 'slurm {\n  pilot "cpu" {\n    %s\n    cpus   = 1\n    memory = "300MB"\n    time   = "5m"\n    max    = 4\n    idle   = "3s"\n  }\n}\n' "${1:-}" > redsi.local.hcl; }
 # serve starts the folder's server for jobs, as $head.
 serve() { "$redsi" dev --listen 127.0.0.1 --port 0 --ui-port 0 --graph-port 0 "$@" > "$P/head" 2>&1 & head=$!; until_is 'grep -q "redsi worker" "$P/head"'; }

@@ -4,5 +4,5 @@
 [ $# -ge 3 ] || { echo "usage: $0 REDSI SERVER TESTS [PART…]; TESTS is the program of internal/host/slurm's tests"; exit 2; }
 tests=$(realpath "$3")
 . "$(dirname "$0")/start.sh" "$1" "$2"
-shift 3; [ $# -gt 0 ] || set -- allocation signals limit workers folder owner run refused
+shift 3; [ $# -gt 0 ] || set -- allocation signals limit workers folder owner run head refused
 parts "$@"

@@ -68,9 +68,13 @@ func environment(all []string) []string {
 	}), "SLURM_TIME_FORMAT=standard")
 }
 
-// Submit submits an array of so many jobs, and returns its id.
+// Submit submits an array of so many jobs, or a head, and returns its id.
 func (j *Job) Submit(ctx context.Context, n int) (id string, err error) {
-	out, _, err := call(ctx, j.Script(), "sbatch", append(j.options(), "--parsable", fmt.Sprintf("--array=1-%d", n))...)
+	options := append(j.options(), "--parsable")
+	if !j.isHead() {
+		options = append(options, fmt.Sprintf("--array=1-%d", n))
+	}
+	out, _, err := call(ctx, j.Script(), "sbatch", options...)
 	id, _, _ = strings.Cut(out, ";") // behind it is a cluster's name
 	if err == nil && id == "" {
 		err = &RefusedError{"sbatch", "it does not say what it has submitted"}

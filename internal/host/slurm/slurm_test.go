@@ -40,7 +40,7 @@ func TestScript(t *testing.T) {
 set -e
 module load cuda/13
 export A=1
-exec srun --ntasks=1 --cpus-per-task="$SLURM_CPUS_PER_TASK" '/opt/red si/redsi' worker --idle-exit=5m0s
+exec srun --export=ALL --ntasks=1 --cpus-per-task="$SLURM_CPUS_PER_TASK" '/opt/red si/redsi' worker --idle-exit=5m0s
 `
 	if got := j.Script(); got != want {
 		t.Error(got)
@@ -50,6 +50,31 @@ exec srun --ntasks=1 --cpus-per-task="$SLURM_CPUS_PER_TASK" '/opt/red si/redsi' 
 	j = Job{Pilot: own, Name: "n", Worker: []string{"w"}}
 	if got := j.Script(); strings.Contains(got, "--mem=") || strings.Contains(got, "--gres=gpu:2") || !strings.Contains(got, "#SBATCH --gres=gpu:a100:2\n") {
 		t.Error("what the flags say is said twice:\n", got)
+	}
+}
+
+// TestHead: a head is in no array and is queued again after its node has failed; its signal comes in good time.
+func TestHead(t *testing.T) {
+	site := Site{Pilots: []Pilot{gpu(), {Name: "cpu", Flags: []string{"-A", "x"}}}}
+	p, err := site.HeadPilot("1h")
+	errtest.None(t, err)
+	j := Job{Pilot: p, Name: "n", Setup: []string{"module load x"}, Worker: []string{"redsi", "run", "--var=a=b c"}, Output: "/s t/head", Server: "/s t/server.json"}
+	const want = "-A x --job-name=n --nodes=1 --ntasks=1 --cpus-per-task=1 --time=60 --requeue --open-mode=append --signal=B:USR1@900 --mem=1908M --output=/s t/head/run.log"
+	if got := strings.Join(j.options(), " "); got != want {
+		t.Error(got)
+	}
+	for _, text := range []string{"\nset -e\nmodule load x\nset +e\n", "\nout='/s t/head' server='/s t/server.json'\n", "\nredsi run '--var=a=b c' &\n", "next=${next%%;*}\n"} {
+		if !strings.Contains(j.Script(), text) {
+			t.Errorf("no %q in\n%s", text, j.Script())
+		}
+	}
+	site.Head = []string{"--partition=long"}
+	if p, err = site.HeadPilot("24h"); err != nil || !slices.Equal(p.Flags, site.Head) {
+		t.Errorf("%+v, %v", p, err)
+	}
+	j.Pilot = p
+	if got := strings.Join(j.options(), " "); !strings.Contains(got, " --signal=B:USR1@1800 ") {
+		t.Error(got)
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 )
 
 var (
-	slurmSchema = &hcl.BodySchema{Attributes: []hcl.AttributeSchema{{Name: "setup"}, {Name: "max"}},
+	slurmSchema = &hcl.BodySchema{Attributes: []hcl.AttributeSchema{{Name: "setup"}, {Name: "max"}, {Name: "head"}},
 		Blocks: []hcl.BlockHeaderSchema{{Type: "pilot", LabelNames: []string{"name"}}}}
 	pilotSchema = &hcl.BodySchema{Attributes: []hcl.AttributeSchema{{Name: "flags"},
 		{Name: "cpus"}, {Name: "gpus"}, {Name: "max"}, {Name: "memory"}, {Name: "time"}, {Name: "idle"}}}
@@ -26,6 +26,7 @@ func (p *parser) site(b *hcl.Block) *slurm.Site {
 	site := &slurm.Site{Max: slurm.UsualMax}
 	c := p.Content(b.Body, slurmSchema)
 	site.Setup, _ = p.Texts(c.Attributes["setup"], `setup is a list of lines for bash, such as ["module load cuda/13"].`)
+	site.Head, _ = p.Texts(c.Attributes["head"], `head is a list of flags of sbatch for the job of --as-job, such as ["--partition=long"].`)
 	p.setting(c.Attributes["max"], func(text string) (err error) { site.Max, err = slurm.Number(text, 1000); return err })
 	for _, b := range c.Blocks {
 		if slices.ContainsFunc(site.Pilots, func(x slurm.Pilot) bool { return x.Name == b.Labels[0] }) {

@@ -44,6 +44,8 @@ type RunOptions struct {
 	FailedBefore func(pl *plan.Plan, failed map[int]journal.Failed)
 	// Before is called once there is a preview; if it fails, nothing is done.
 	Before func(ctx context.Context, of session.Seen) error
+	// Instead is called in place of a run that has steps to do and is not refused; nil: it is done here.
+	Instead func(ctx context.Context) error
 	// Begun is told of a run that has started and is followed.
 	Begun func(runID, url string)
 	// Command is this command with more arguments, to be copied.
@@ -112,6 +114,9 @@ func (dr *Driver) Reproduce(ctx context.Context, o RunOptions) (*Summary, error)
 		if try == 1 {
 			if err := dr.before(ctx, o, *of); err != nil {
 				return nil, err
+			}
+			if o.Instead != nil && !of.Done() {
+				return nil, o.Instead(ctx)
 			}
 		}
 		if out.Hit = of.Preview.Summary().Hit; of.Done() {

@@ -21,7 +21,7 @@ func TestRaise(t *testing.T) {
 		return now[0].Value.Uint64()
 	}
 	raise()
-	if p := percent(); p != 400 {
+	if p := percent(); p != 800 {
 		t.Errorf("the heap grows by %d%% until the first collection", p)
 	}
 	for percent() != 100 { // the cleanup has a goroutine of its own

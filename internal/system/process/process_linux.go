@@ -81,6 +81,9 @@ func Given(dir string, leader Identity) ([]Identity, error) {
 		if err != nil || name == self || pid < first || pid > last {
 			continue
 		}
+		if group, _ := syscall.Getpgid(pid); group == 0 { // a thread of the kernel; what leader started has a group
+			continue
+		}
 		var n int
 		if env, n = environ(name, env); !given(string(env[:n]), dir) {
 			continue

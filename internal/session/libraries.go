@@ -103,6 +103,7 @@ const shownSteps = 3
 
 // Unkeyed says of which packages the keys of steps have nothing, a line each.
 func (se *Session) Unkeyed(steps []plan.Step) (lines []string) {
+	defer command.Remember()()
 	of := map[string][]string{}
 	for _, s := range steps {
 		if spec := se.Registry.Lookup(s.Task.Kind); spec != nil {

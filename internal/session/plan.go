@@ -152,29 +152,16 @@ func (se *Session) PlanAgain(ctx context.Context, p *pipeline.Pipeline, file str
 // PlanSources answers a plan's questions about sources, programs and their libraries.
 type PlanSources struct {
 	*lockfile.Sources
-	programs
 	planLibraries
 }
 
-// programs caches the paths of programs while a plan is made.
-type programs map[string]string
-
 // Program returns the path of a program.
-func (p programs) Program(name string) (string, error) {
-	if path, ok := p[name]; ok {
-		return path, nil
-	}
-	path, err := command.Find(name)
-	if err == nil {
-		p[name] = path
-	}
-	return path, err
-}
+func (PlanSources) Program(name string) (string, error) { return command.Find(name) }
 
 // Sources answers the questions of a plan, whose files are those of src.
 func (se *Session) Sources(src *lockfile.Sources) PlanSources {
 	src.Asked = func(path string) { se.read.Store(path, nil) }
-	return PlanSources{src, programs{}, se.newLibraries()}
+	return PlanSources{src, se.newLibraries()}
 }
 
 // unresolved names the steps whose source or program is missing, and says why.
@@ -205,6 +192,7 @@ func (se *Session) ResolveGrown(ctx context.Context, pl *plan.Plan, steps []int,
 }
 
 func (se *Session) resolve(ctx context.Context, pl *plan.Plan, steps []int, src *lockfile.Sources, sources step.Sources, changed []string) error {
+	defer command.Remember()()
 	var problems []error
 	missing := map[int]bool{}
 	for _, i := range steps {

@@ -12,9 +12,17 @@ import (
 	"github.com/redsi/redsi/internal/host/script"
 )
 
-// launcher finds calls of programs that start others with what is installed elsewhere.
-var launcher = regexp.MustCompile(`(?:^|[\s;&|(/])(?:(uv|poetry|pdm|hatch|pipenv|rye|pipx|conda|mamba|micromamba|pixi|nix|npm|yarn|pnpm|docker|podman|apptainer|singularity|mise|asdf|bundle|guix)` +
-	`[ \t](?:-\S*[ \t]+(?:[^-\s]\S*[ \t]+)?)*(?:(?:tool|compose)[ \t]+)?(run|exec|start|develop|shell|r)|(uvx|npx|tox|nox|nix-shell))(?:\s|$)`)
+// Programs that start others with what is installed elsewhere: those with a verb for it, and those that do nothing else.
+const (
+	launchers     = "uv|poetry|pdm|hatch|pipenv|rye|pipx|conda|mamba|micromamba|pixi|nix|npm|yarn|pnpm|docker|podman|apptainer|singularity|mise|asdf|bundle|guix"
+	onlyLaunchers = "uvx|npx|tox|nox|nix-shell"
+)
+
+// launcher finds their calls.
+var launcher = regexp.MustCompile(`(?:^|[\s;&|(/])(?:(` + launchers + `)` +
+	`[ \t](?:-\S*[ \t]+(?:[^-\s]\S*[ \t]+)?)*(?:(?:tool|compose)[ \t]+)?(run|exec|start|develop|shell|r)|(` + onlyLaunchers + `))(?:\s|$)`)
+
+var launcherNames = strings.Split(launchers+"|"+onlyLaunchers, "|")
 
 // unkeyed names what the step's programs load that its key does not have: packages that a launcher
 // such as `uv run` finds, and those of interpreters of which only the file counts.
@@ -62,6 +70,9 @@ func (c commandConfig) unkeyed() (list []string) {
 
 // launched adds what a text starts by launchers that are among the programs that it calls.
 func launched(list []string, text string, calls ...string) []string {
+	if !strings.Contains(text, " -m ") && !slices.ContainsFunc(calls, func(name string) bool { return slices.Contains(launcherNames, name) }) {
+		return list // without a search, which would take as long as all else
+	}
 	for _, m := range launcher.FindAllStringSubmatch(text, -1) {
 		if name := m[1] + m[3]; slices.Contains(calls, name) || strings.Contains(text, " -m "+name+" ") {
 			list = append(list, "packages behind `"+strings.TrimSpace(name+" "+m[2])+"`")

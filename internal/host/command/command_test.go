@@ -180,6 +180,19 @@ func TestPrograms(t *testing.T) {
 	if p, err := command.Find("sh"); err != nil || !filepath.IsAbs(p) {
 		t.Errorf("%q, %v", p, err)
 	}
+	dir := t.TempDir()
+	t.Setenv("PATH", dir)
+	tool := filepath.Join(dir, "tool")
+	errtest.None(t, os.WriteFile(tool, nil, 0o755))
+	end, inner := command.Remember(), command.Remember()
+	for _, done := range []func(){func() {}, func() { errtest.None(t, os.Remove(tool)) }, inner} {
+		done()
+		if p, err := command.Find("tool"); p != tool || err != nil {
+			t.Errorf("while it is remembered: %q, %v", p, err)
+		}
+	}
+	end()
+	errtest.Says(t, errtest.Of(command.Find("tool")), "program tool")
 	r := command.Run{Program: "/nonexistent", Argv: []string{"x"}, Dir: t.TempDir(), Stdout: &bytes.Buffer{}}
 	errtest.Says(t, r.Do(context.Background()), "start x")
 }

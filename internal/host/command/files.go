@@ -10,14 +10,53 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/redsi/redsi/internal/system/filetype"
 )
+
+// found has the paths of programs by name while anybody wants them remembered; else paths is nil.
+var found struct {
+	sync.Mutex
+	wanted int
+	paths  map[string]string
+}
+
+// Remember makes Find look for each program once, until its end is called: a plan asks for one program thousands of
+// times and means the same file each time. While several remember, they share what was found.
+func Remember() (end func()) {
+	found.Lock()
+	defer found.Unlock()
+	if found.wanted++; found.wanted == 1 {
+		found.paths = map[string]string{}
+	}
+	return func() {
+		found.Lock()
+		defer found.Unlock()
+		if found.wanted--; found.wanted == 0 {
+			found.paths = nil
+		}
+	}
+}
 
 // Find returns the path of the program that a command line names: a name is
 // looked up in PATH, an absolute path is itself. Relative paths are refused,
 // since a step runs in a folder of its own.
 func Find(name string) (string, error) {
+	found.Lock()
+	defer found.Unlock()
+	path, ok := found.paths[name]
+	if ok {
+		return path, nil
+	}
+	path, err := find(name)
+	if err == nil && found.paths != nil {
+		found.paths[name] = path
+	}
+	return path, err
+}
+
+func find(name string) (string, error) {
 	if strings.ContainsRune(name, '/') && !filepath.IsAbs(name) {
 		return "", fmt.Errorf("%s is a relative path, but a step runs in a folder of its own: name a program on PATH or by its whole path, or run a virtual environment's by an environment block; a command step may have the file in files", name)
 	}

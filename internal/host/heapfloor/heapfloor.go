@@ -1,25 +1,37 @@
-// Package heapfloor spares short commands garbage collections: the first comes with 16 MB in
-// use, where Go's comes at 4, which the packages' initialization alone fills. From then on
-// memory is collected as always, and where GOGC is set nothing is changed. It imports little,
-// so that it is initialized before most of what allocates.
+// Package heapfloor spares short commands garbage collections: none comes with less than 32 MB
+// in use, where Go's first comes at 4, which the packages' initialization alone fills, and the
+// next ones at twice what the last one left. With more in use memory is collected as always,
+// and where GOGC is set nothing is changed. It imports little, so that it is initialized before
+// most of what allocates.
 package heapfloor
 
 import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 )
 
 func init() {
 	if os.Getenv("GOGC") == "" {
-		raise()
+		raise(floor / 9) // 800 percent of the 4 MB with which Go starts
 	}
 }
 
-// raise is of Go's 100 percent, which are again in force from the next collection on.
-func raise() {
-	debug.SetGCPercent(400) // of the 4 MB that Go starts with
-	runtime.AddCleanup(new(collection), func(percent int) { debug.SetGCPercent(percent) }, 100)
+// floor is the least memory in use, in bytes, with which a collection comes.
+const floor = 32 << 20
+
+// raise has the next collection come when floor is in use, or twice what the last one left, and
+// does so again after each, until somebody else says when they come.
+func raise(left int) {
+	percent := max(100, floor*100/max(left, 1)-100)
+	debug.SetGCPercent(percent)
+	runtime.AddCleanup(new(collection), func(int) {
+		now := []metrics.Sample{{Name: "/gc/gogc:percent"}, {Name: "/gc/heap/live:bytes"}}
+		if metrics.Read(now); now[0].Value.Uint64() == uint64(percent) {
+			raise(int(now[1].Value.Uint64()))
+		}
+	}, 0)
 }
 
 // collection is garbage from the start. Its field keeps it from being allocated together with

@@ -94,10 +94,8 @@ func (a *Area) open() error {
 // folder of New: if this process dies, the next one ends it.
 func (a *Area) Runs(dir string, pid int) error {
 	id, err := process.Of(pid)
-	if errors.Is(err, process.ErrGone) {
-		return nil // it has ended
-	}
-	if err != nil {
+	gone := errors.Is(err, process.ErrGone) // what it has started may be there
+	if err != nil && !gone {
 		return err
 	}
 	b, err := json.Marshal(id)
@@ -107,6 +105,9 @@ func (a *Area) Runs(dir string, pid int) error {
 	a.mu.Lock()
 	a.programs[dir] = id
 	a.mu.Unlock()
+	if gone {
+		return nil
+	}
 	return os.WriteFile(dir+programSuffix, b, 0o600)
 }
 

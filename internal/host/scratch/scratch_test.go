@@ -225,3 +225,40 @@ func TestSweepHalves(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestEndedAtOnce: what a program leaves running is ended, also of one that has ended before anybody could note it.
+func TestEndedAtOnce(t *testing.T) {
+	if _, err := os.Stat("/proc/self/environ"); err != nil {
+		t.Skip("no process tells another's environment here")
+	}
+	a := scratch.In(filepath.Join(t.TempDir(), "steps"))
+	for _, gone := range []bool{false, true} {
+		dir, err := a.New()
+		errtest.None(t, err)
+		cmd := exec.Command("setsid", "sh", "-c", "setsid sleep 3600 >/dev/null & echo $!; [ -n \"$GONE\" ] || read wait; exit 0")
+		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir}
+		if gone {
+			cmd.Env = append(cmd.Env, "GONE=1")
+		}
+		in, err := cmd.StdinPipe()
+		errtest.None(t, err)
+		out, err := cmd.StdoutPipe()
+		errtest.None(t, errors.Join(err, cmd.Start()))
+		var pid int
+		_, err = fmt.Fscan(out, &pid)
+		errtest.None(t, err)
+		left, err := process.Of(pid)
+		for gone && err == nil { // until it waits to be collected
+			if _, err := process.Of(cmd.Process.Pid); errors.Is(err, process.ErrGone) {
+				break
+			}
+		}
+		errtest.None(t, errors.Join(err, a.Runs(dir, cmd.Process.Pid), in.Close(), cmd.Wait(), a.Ended(dir)))
+		if left.Running() {
+			t.Errorf("process %d runs on after a program that was there to be noted: %t", pid, !gone)
+			_ = left.End()
+		}
+		errtest.None(t, a.Discard(dir))
+	}
+	errtest.None(t, a.Close())
+}

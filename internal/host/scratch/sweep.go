@@ -143,7 +143,7 @@ func endProgram(dir string, leader process.Identity) (int, error) {
 	}
 	// What is killed may have started another a moment before: look until there is none.
 	for range 100 {
-		left, err := process.Given(dir)
+		left, err := process.Given(dir, leader)
 		if err != nil || len(left) == 0 {
 			break
 		}

@@ -253,3 +253,11 @@ func TestFunctionsOfTerraform(t *testing.T) {
 		gives(t, "jsonencode("+expr+")", nil, language.World{List: language.List}, want)
 	}
 }
+
+// TestToString: a number has the same text by tostring as where it is converted without it.
+func TestToString(t *testing.T) {
+	for _, number := range []string{"0", "-0", "0 * -1", "1", "-1", "100 * 3 + 7", "1e3", "0.1", "1 / 3", "9007199254740993", "9223372036854775807", "-9223372036854775808",
+		"9223372036854775808", "1e30", "pow(2, 60)", "pow(10, 30)", "1e400", "null", "true"} {
+		gives(t, fmt.Sprintf("jsonencode(try(tostring(%s), null) == try(join(\"\", tolist([%[1]s, \"\"])), null))", number), nil, language.World{}, "true")
+	}
+}

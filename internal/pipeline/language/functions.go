@@ -137,7 +137,7 @@ func library(s *Session, dir string, secret func() bool) []group {
 			{"tomldecode", "text", "An object from TOML; dates are texts.", decoder("tomldecode", DecodeTOML)},
 			{"tonumber", "value", "A value as a number.", stdlib.MakeToFunc(cty.Number)},
 			{"toset", "value", "A value as a set.", toSet},
-			{"tostring", "value", "A value as a string.", stdlib.MakeToFunc(cty.String)},
+			{"tostring", "value", "A value as a string.", toString},
 			{"try", "expressions...", "The first expression that can be evaluated.", s.attempt(tryfunc.TryFunc)},
 			{"yamldecode", "text", "A value from YAML 1.2, in which no and on are texts; so are dates.", decoder("yamldecode", DecodeYAML)},
 			{"yamlencode", "value", "A value as YAML.", yamlEncode},

@@ -5,6 +5,10 @@ import (
 	"math/big"
 	"strconv"
 	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+	"github.com/zclconf/go-cty/cty/function/stdlib"
 )
 
 // Numbers are evaluated with 512 bits, which is about 154 digits. Those that a
@@ -45,3 +49,20 @@ func Number(f *big.Float) any {
 	}
 	return json.Number(f.Text('f', -1))
 }
+
+// toString is tostring. Of whole numbers it writes the digits themselves: of 512 bits, cty looks for the shortest ones.
+var toString = func(general function.Function) function.Function {
+	return function.New(&function.Spec{
+		Params: general.Params(),
+		Type:   general.ReturnTypeForValues,
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			if v := args[0]; v.Type() == cty.Number && !v.IsNull() {
+				f := v.AsBigFloat()
+				if n, exact := f.Int64(); exact == big.Exact && n != 0 && f.MantExp(nil) <= int(f.Prec()) { // of fewer bits, not all digits count
+					return cty.StringVal(strconv.FormatInt(n, 10)), nil
+				}
+			}
+			return general.Call(args)
+		},
+	})
+}(stdlib.MakeToFunc(cty.String))

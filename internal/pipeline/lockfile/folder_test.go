@@ -89,3 +89,22 @@ func TestFolders(t *testing.T) {
 	errtest.None(t, err)
 	errtest.Says(t, errtest.Of(s.LocalTree(t.Context(), "data", true)), `link "00/0100" leads to the absolute path "/etc/passwd"`)
 }
+
+// TestAskedOnce: a program is the same for a whole plan, and looked at anew where that is asked for.
+func TestAskedOnce(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "program")
+	s, err := Open("", dir, "")
+	errtest.None(t, err)
+	for i, want := range []string{"one", "one", "two", "two"} {
+		filetest.Write(t, path, []string{"one", "two", "two", "six"}[i])
+		s.Rehash(i == 2)
+		pin, err := s.LocalFile(t.Context(), path)
+		if errtest.None(t, err); pin.SHA256 != artifacts.Sum([]byte(want)) {
+			t.Errorf("asked %d times, it is not as %q", i+1, want)
+		}
+	}
+	if pin, err := s.LocalFile(t.Context(), "program"); err != nil || pin.SHA256 != artifacts.Sum([]byte("six")) {
+		t.Errorf("a source is not looked at each time: %v, %v", pin, err)
+	}
+}

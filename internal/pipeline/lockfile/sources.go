@@ -27,6 +27,7 @@ type Sources struct {
 	read   map[string]*File
 	files  *hashed.Memory // local files
 	rehash bool
+	asked  map[string]step.Pin // of files by their whole paths: programs, for which thousands of steps ask
 }
 
 // Open reads the lock file and the memory of local files that is kept in memo; "" is none. Relative paths of local files start from base.
@@ -45,7 +46,7 @@ func OpenWith(file func(path string) ([]byte, error), lock, base, memo string) (
 	if err != nil {
 		return nil, err
 	}
-	return &Sources{Lock: f, file: file, near: f, read: map[string]*File{}, base: base, files: hashed.Open(memo)}, nil
+	return &Sources{Lock: f, file: file, near: f, read: map[string]*File{}, base: base, files: hashed.Open(memo), asked: map[string]step.Pin{}}, nil
 }
 
 // From makes relative paths of local files start from a module's folder, whose own lock file
@@ -79,8 +80,19 @@ func (s *Sources) abs(path string) (string, error) {
 }
 
 // LocalFile returns the checksum of a local file, hashing it unless it is remembered.
-// The pin's source is the absolute path.
+// The pin's source is the absolute path. A file that is named by it is looked at once: it is the same for a whole plan.
 func (s *Sources) LocalFile(ctx context.Context, path string) (step.Pin, error) {
+	if pin, ok := s.asked[path]; ok && !s.rehash {
+		return pin, nil
+	}
+	pin, err := s.localFile(ctx, path)
+	if err == nil && path == pin.Source {
+		s.asked[path] = pin
+	}
+	return pin, err
+}
+
+func (s *Sources) localFile(ctx context.Context, path string) (step.Pin, error) {
 	abs, err := s.abs(path)
 	if err != nil {
 		return step.Pin{}, err
@@ -116,7 +128,7 @@ func (s *Sources) LocalTree(ctx context.Context, path string, ignore bool) (step
 	report := step.Reporter(ctx)
 	var done atomic.Int64
 	tree, err := l.Tree(step.WithReporter(ctx, func(step.Progress) {}), func(ctx context.Context, at string) (artifacts.Digest, int64, error) {
-		pin, err := s.LocalFile(ctx, at)
+		pin, err := s.localFile(ctx, at)
 		report(step.Progress{Done: done.Add(pin.Size), Total: l.Bytes, Unit: "bytes", Note: "hashing " + path})
 		return pin.SHA256, pin.Size, err
 	})

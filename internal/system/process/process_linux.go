@@ -5,10 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // startOf reads when a process started, in ticks since the boot.
@@ -55,9 +59,10 @@ func bootID() (boot, numbers string, err error) {
 }
 
 // Given lists this user's processes that were started with HOME or TMPDIR in a
-// folder: what a program that was given them has started, wherever it went since.
-// Every program's end waits for it: it asks the kernel of a process no more than it must.
-func Given(dir string) ([]Identity, error) {
+// folder: what leader, the program that was given them, has started, wherever it went since.
+// Every program's end waits for it: it asks the kernel of a process no more than it must, and
+// of those that are older than leader nothing, where their numbers say so.
+func Given(dir string, leader Identity) ([]Identity, error) {
 	proc, err := os.Open("/proc")
 	if err != nil {
 		return nil, err
@@ -68,11 +73,15 @@ func Given(dir string) ([]Identity, error) {
 		return nil, err
 	}
 	var found []Identity
+	first, last := leader.numbers()
 	self := strconv.Itoa(os.Getpid())
 	env := make([]byte, 1<<13)
 	for _, name := range names {
 		pid, err := strconv.Atoi(name)
-		if err != nil || name == self {
+		if err != nil || name == self || pid < first || pid > last {
+			continue
+		}
+		if group, _ := syscall.Getpgid(pid); group == 0 { // a thread of the kernel; what leader started has a group
 			continue
 		}
 		var n int
@@ -88,6 +97,30 @@ func Given(dir string) ([]Identity, error) {
 		}
 	}
 	return found, nil
+}
+
+// How fast numbers of processes are given out at most, and how many of them in a row may be in use.
+const (
+	numbering = 2 * time.Microsecond // what starts one holds a lock of the whole system for longer
+	inUse     = 4096
+)
+
+// numbers are the first and the last that a process can have that has started since i, until now. Linux counts up to
+// pid_max, then starts again: then, and of a process of another boot or container, that may be any number.
+func (i Identity) numbers() (first, last int) {
+	here, err := Here()
+	ticks, terr := strconv.Atoi(i.Start)
+	b, rerr := os.ReadFile("/proc/sys/kernel/pid_max")
+	most, merr := strconv.Atoi(strings.TrimSpace(string(b)))
+	var now unix.Timespec
+	if errors.Join(err, terr, rerr, merr, unix.ClockGettime(unix.CLOCK_BOOTTIME, &now)) != nil || i.Boot != here.Boot || i.Numbers != here.Numbers {
+		return 0, math.MaxInt
+	}
+	passed := time.Duration(now.Nano()) - time.Duration(ticks)*(time.Second/100)
+	if last = i.PID + int(passed/numbering) + inUse; passed < 0 || last >= most {
+		return 0, math.MaxInt
+	}
+	return i.PID, last
 }
 
 // environ reads the environment that the kernel keeps of a process's start into b, which

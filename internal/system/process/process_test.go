@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -77,7 +78,7 @@ func TestEnd(t *testing.T) {
 // took another working folder and another group.
 func TestGiven(t *testing.T) {
 	if _, err := os.Stat("/proc/self/environ"); err != nil {
-		if found, err := process.Given(t.TempDir()); err != nil || found != nil {
+		if found, err := process.Given(t.TempDir(), process.Identity{}); err != nil || found != nil {
 			t.Errorf("%v, %v", found, err)
 		}
 		return
@@ -86,13 +87,30 @@ func TestGiven(t *testing.T) {
 	in := start(t, []string{"HOME=" + dir}, "/bin/sh", "-c", "cd /; echo; exec sleep 3600")
 	below := start(t, []string{"TMPDIR=" + filepath.Join(dir, "tmp")}, "/bin/sh", "-c", "echo; exec sleep 3600")
 	start(t, []string{"HOME=" + dir + "2", "PWD=" + dir, "X=" + dir}, "/bin/sh", "-c", "echo; exec sleep 3600")
-	found, err := process.Given(dir)
+	first, err := process.Of(in.Process.Pid)
 	errtest.None(t, err)
-	got := map[int]bool{}
-	for _, id := range found {
-		got[id.PID] = true
+	old := first
+	old.Start = "0" // its numbers may have begun anew since
+	other := first
+	other.Boot = "another"
+	for _, leader := range []process.Identity{{}, first, old, other} {
+		found, err := process.Given(dir, leader)
+		errtest.None(t, err)
+		got := map[int]bool{}
+		for _, id := range found {
+			got[id.PID] = true
+		}
+		if len(got) != 2 || !got[in.Process.Pid] || !got[below.Process.Pid] {
+			t.Errorf("found %v since %v, want %d and %d", got, leader, in.Process.Pid, below.Process.Pid)
+		}
 	}
-	if len(got) != 2 || !got[in.Process.Pid] || !got[below.Process.Pid] {
-		t.Errorf("found %v, want %d and %d", got, in.Process.Pid, below.Process.Pid)
+	latest, err := process.Of(below.Process.Pid)
+	errtest.None(t, err)
+	if found, err := process.Given(dir, latest); err != nil || len(found) == 0 || len(found) > 2 || !slices.Contains(found, latest) {
+		t.Errorf("since %v: %v, %v", latest, found, err)
+	}
+	latest.Start = old.Start
+	if found, err := process.Given(dir, latest); err != nil || len(found) != 2 {
+		t.Errorf("since the boot: %v, %v", found, err)
 	}
 }

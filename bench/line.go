@@ -120,7 +120,7 @@ const (
 	narrow   = 1.05
 	most     = 9
 	patience = 30
-	clear    = 1.5 // times the floor or the fastest peer: what is so far from it is not measured more often
+	far      = 1.5 // times the floor or the fastest peer: what is so far from it is not measured more often
 )
 
 // takes are the seconds of the line on two idle cores of an AMD EPYC virtual machine, what it needs being there; a minute
@@ -158,13 +158,13 @@ func (l line) fastest(sides [][]sample) int {
 	return best
 }
 
-// hopeless says that the peer at place i is far behind the fastest one.
-func (l line) hopeless(sides [][]sample, i int) bool {
-	if i == 0 || len(sides[i]) == 0 {
+// slow says that the peer at place i is behind the fastest one: far, or after as many samples as a line has at least.
+func (l line) slow(sides [][]sample, i int) bool {
+	best := l.fastest(sides)
+	if i == 0 || i == best || len(sides[i]) == 0 {
 		return false
 	}
-	best := slices.MinFunc(sides[l.fastest(sides)], l.value.order)
-	return l.ratio(best, slices.MinFunc(sides[i], l.value.order)) > clear
+	return len(sides[i]) >= agreeing || l.ratio(slices.MinFunc(sides[best], l.value.order), slices.MinFunc(sides[i], l.value.order)) > far
 }
 
 // enough says whether a line ends with these samples of ours and of the fastest peer, after so many seconds.
@@ -184,7 +184,7 @@ func (l line) enough(e *env, sides [2][]sample, took float64) bool {
 	}
 	low, high := l.interval(sides)
 	if n < e.pairs {
-		return n > 1 && l.target > 0 && low > clear*l.target
+		return n > 1 && l.target > 0 && low > far*l.target
 	}
 	return high <= narrow*low || n >= most || took > patience
 }

@@ -192,7 +192,7 @@ func measureLine(e *env, l line, commands [][]string) (results []result, err err
 	}
 	for lap := stopwatch(); !l.enough(e, [2][]sample{sides[0], sides[l.fastest(sides)]}, lap()); {
 		for i, side := range take {
-			if l.hopeless(sides, i) {
+			if l.slow(sides, i) {
 				continue
 			}
 			v, err := side()

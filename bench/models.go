@@ -29,7 +29,7 @@ func pinned(requirements, name string) string {
 // The peers run on the same weights and threads. A bound is the work's matrix products alone, by libtorch.
 var modelLines = []line{
 	{
-		name: "train_step_vs_transformers", target: 1.15, value: perUnit, sliced: true,
+		name: "train_step_vs_transformers", target: 1, value: perUnit, sliced: true,
 		doc:  "a training step of T5 Efficient Tiny with Adafactor and dropout, 128 inputs of 32 tokens, in float32",
 		ours: workOn("train_step.py", "train", "-lengths=full"), peer: peerOn("train_step.py", "train_step.py", "--lengths", "full"),
 		others: []side{peerOn("train_step.py", "train_step.py", "--lengths", "full", "--autocast")},

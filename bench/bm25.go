@@ -35,7 +35,7 @@ var bm25Lines = []line{{
 	doc:  "the same, against PISA, of whose idf the scores are others; as many hits",
 	ours: onPassages("bm25-words"), peer: scriptOn(small, "pisa.py", (*env).passages, "--threads", "2"),
 }, {
-	name: "bm25_vs_lucene", target: 3, value: perUnit, sliced: true, noMemory: true,
+	name: "bm25_vs_lucene", target: 1.1, value: perUnit, sliced: true, noMemory: true,
 	doc:  "the same by Lucene's analyzer and lengths, against Lucene, one segment in memory, which may skip; needs mvn and Java 21 or newer",
 	ours: onPassages("bm25-lucene"),
 	peer: side{command: func(e *env) ([]string, error) {

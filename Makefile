@@ -18,7 +18,7 @@ FIRST := -t table.dedup_counts -t table.nq_document_collections_splits
 # been by then. libtorch has one thread where a test does not say how many, and garbage is collected later.
 TESTS      := OMP_NUM_THREADS=1 GOGC=400 $(GO) test -vet=off $(if $(DEBUG),,-ldflags=-w) -p 4 -parallel 4 -timeout $(TIMEOUT)
 LONGEST    := ./internal/cli ./tools/docs ./kinds ./worker ./tools/chaos ./internal/model/train/fit
-# What `make bench` runs; each line replaces its rows in bench/results.jsonl.
+# What `make bench` runs; each line replaces its rows in bench/rows.jsonl, and the table in docs/performance.md is written anew.
 BENCH      ?= $(GO) run ./bench
 # What `make chaos` does. ROUND=n repeats one round; rounds that are in OUT already are not done again.
 SEED       ?= 1
@@ -265,7 +265,7 @@ test-cuda: deps-torch deps-graphs ## the tests of what a card computes, on this 
 	$(GO) test -c -o bin/cardtest.test ./internal/model/cardtest
 	cd internal/model/cardtest && ../../../bin/cardtest.test -card=real -report ../../../bin/test-cuda.json
 
-bench-cuda: build deps ## training, evaluation and embedding on this machine's card beside transformers, into bench/results.jsonl
+bench-cuda: build deps ## training, evaluation and embedding on this machine's card beside transformers, into bench/rows.jsonl
 	$(GO) run ./bench -only cuda/...
 
 card-pack: deps-torch deps-graphs ## the tests of test-cuda for a machine without a network: dist/card.tar.gz
@@ -275,7 +275,7 @@ card-pack: deps-torch deps-graphs ## the tests of test-cuda for a machine withou
 fmt: ## gofmt all Go files
 	$(GOFMT) -w .
 
-bench: build deps ## measure, each peer beside it in one run, into bench/results.jsonl
+bench: build deps ## measure, each peer beside it in one run, into bench/rows.jsonl and docs/performance.md; fails below a floor
 	$(BENCH)
 
 try-docs: build ## every command of README, docs and --help, in order, in a copy of the tree, and what they print

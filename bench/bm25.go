@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -23,24 +24,31 @@ const (
 	passagesName           = "passages1"
 )
 
-// anserini is the wheel that has Lucene's jar.
-const anserini = "pyserini==0.22.1"
+const luceneVersion = "10.5.2"
 
 var bm25Lines = []line{{
 	name: "bm25_vs_bm25s", target: 1.1, value: perUnit, sliced: true, noMemory: true,
-	doc:  "a query's 100 best of 200,000 passages by BM25, tokens and all, 2 threads, against bm25s 0.3.16 with its numba backend",
+	doc:  "a query's 100 best of 200,000 passages by BM25, tokens and all, 2 threads, against bm25s",
 	ours: onPassages("bm25-words"), peer: scriptOn(small, "bm25.py", (*env).passages, "--threads", "2"),
 }, {
-	name: "bm25_vs_lucene", target: 3, value: perUnit, sliced: true, noMemory: true,
-	doc:  "the same by Lucene's analyzer and lengths, against Lucene 9.5 (Anserini 0.22.1), one segment in memory; needs Java",
+	name: "bm25_vs_pisa", value: perUnit, sliced: true, noMemory: true,
+	doc:  "the same, against PISA, of whose idf the scores are others; as many hits",
+	ours: onPassages("bm25-words"), peer: scriptOn(small, "pisa.py", (*env).passages, "--threads", "2"),
+}, {
+	name: "bm25_vs_lucene", target: 1.1, value: perUnit, sliced: true, noMemory: true,
+	doc:  "the same by Lucene's analyzer and lengths, against Lucene, one segment in memory, which may skip; needs mvn and Java 21 or newer",
 	ours: onPassages("bm25-lucene"),
 	peer: side{command: func(e *env) ([]string, error) {
 		dir, err := e.passages()
 		if err != nil {
 			return nil, err
 		}
-		jar, err := e.anserini()
-		return []string{"java", "-Xmx4g", "-cp", jar, filepath.Join("bench", "peers", "Bm25Lucene.java"), dir, "2"}, err
+		jars, err := e.lucene()
+		if err != nil {
+			return nil, err
+		}
+		java, err := e.java()
+		return []string{java, "--add-modules", "jdk.incubator.vector", "-Xmx4g", "-cp", filepath.Join(jars, "*"), filepath.Join("bench", "peers", "Bm25Lucene.java"), dir, "2"}, err
 	}},
 }}
 
@@ -56,19 +64,29 @@ func (e *env) passages() (string, error) {
 	return e.keepPiece(passagesName, "make-passages")
 }
 
-// anserini is the jar, taken out of its wheel.
-func (e *env) anserini() (string, error) {
-	dir, err := e.keep("anserini-0.22.1", func(dir string) error {
-		if err := e.quiet("python3", "-m", "pip", "download", "-q", "--no-deps", "-d", dir, anserini); err != nil {
-			return err
-		}
-		wheels, err := filepath.Glob(filepath.Join(dir, "*.whl"))
-		if err != nil || len(wheels) != 1 {
-			return errors.Join(err, fmt.Errorf("%d wheels of %s", len(wheels), anserini))
-		}
-		return errors.Join(e.quiet("python3", "-m", "zipfile", "-e", wheels[0], dir), os.Remove(wheels[0]))
+// lucene is the folder of its jars.
+func (e *env) lucene() (string, error) {
+	return e.keep("lucene-"+luceneVersion, func(dir string) error {
+		return errors.Join(e.jar(dir, "lucene-core"), e.jar(dir, "lucene-analysis-common"))
 	})
-	return filepath.Join(dir, "pyserini", "resources", "jars", "anserini-0.22.1-fatjar.jar"), err
+}
+
+func (e *env) jar(dir, name string) error {
+	return e.quiet("mvn", "-q", "dependency:copy", "-Dartifact=org.apache.lucene:"+name+":"+luceneVersion, "-DoutputDirectory="+dir)
+}
+
+// java is one of 21 or newer, which Lucene 10 asks for: JAVA_HOME's, that of the PATH, or another one of the system.
+func (e *env) java() (string, error) {
+	installed, _ := filepath.Glob("/usr/lib/jvm/*/bin/java") // the pattern is right
+	for _, java := range append([]string{filepath.Join(os.Getenv("JAVA_HOME"), "bin", "java"), "java"}, installed...) {
+		modules, err := exec.CommandContext(e.ctx, java, "--list-modules").Output()
+		_, version, _ := strings.Cut(string(modules), "java.base@")
+		var major int
+		if _, scanned := fmt.Sscanf(version, "%d", &major); err == nil && scanned == nil && major >= 21 {
+			return java, nil
+		}
+	}
+	return "", fmt.Errorf("Lucene %s needs Java 21 or newer, and neither JAVA_HOME, the PATH nor /usr/lib/jvm has it", luceneVersion)
 }
 
 // makePassages writes a passage and a query a line.

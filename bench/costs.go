@@ -39,7 +39,7 @@ func reportCosts(e *env) error {
 		{"gunzip, dump", dumpGB, 1, false, "gunzip", []string{stubFile}},
 		{"stub scan", dumpGB, 1, false, "stub-scan", []string{stubFile, wantedFile}},
 	}
-	printMachine()
+	fmt.Println(e.now().said())
 	fmt.Printf("%-14s %9s %12s %12s %12s | full data on 2, 16, 64 cores, minutes\n", "stage", "MB/s", "s/GB text", "CPU s/GB", "CPU s/GB gz")
 	for _, st := range stages {
 		args, err := e.inCorpus(st.args)

@@ -1,10 +1,14 @@
 package main
 
 import (
+	_ "embed"
 	"fmt"
 	"path/filepath"
 	"strconv"
 )
+
+//go:embed peers/requirements-dag.txt
+var dagRequirements string
 
 // processorTime is of all processes that a run starts, servers among them.
 var processorTime = value{"CPU s", func(s sample) float64 { return s.Processor }, false}
@@ -12,13 +16,13 @@ var processorTime = value{"CPU s", func(s sample) float64 { return s.Processor }
 // dagLines run trivial steps, one program each, by whole commands on fresh folders.
 var dagLines = []line{
 	{name: "first_1000_cpu_vs_snakemake", target: 1, value: processorTime, once: true,
-		doc:  "1,000 steps beside each other, first run with the server: the processor's seconds, against snakemake 9.27 --cores 2",
+		doc:  "1,000 steps beside each other, first run with the server: the processor's seconds",
 		ours: redsiDAG("wide", 1000, "first"), peer: snakemakeDAG("wide", 1000, "first")},
 	{name: "first_1000_vs_snakemake", target: 1, value: seconds, once: true,
 		doc:  "the same, by the clock",
 		ours: redsiDAG("wide", 1000, "first"), peer: snakemakeDAG("wide", 1000, "first")},
 	{name: "chain_300_vs_snakemake", target: 1, value: seconds, once: true,
-		doc:  "300 steps, each reads the one before it, first run, against snakemake 9.27 --cores 2",
+		doc:  "300 steps, each reads the one before it, first run",
 		ours: redsiDAG("chain", 300, "first"), peer: snakemakeDAG("chain", 300, "first")},
 	{name: "chain_300_by_reference_vs_snakemake", target: 1, value: seconds, once: true,
 		doc:  "the same chain in one block, each step by reference to the one before it",
@@ -33,11 +37,16 @@ var dagLines = []line{
 		doc:  "the same with 10,000 pieces, three minutes",
 		ours: redsiDAG("pieces", 10_000, "first"), peer: redsiDAG("written", 10_000, "first")},
 	{name: "piece_changed_vs_snakemake", target: 1, value: seconds, once: true,
-		doc:  "1,000 files, each a piece, of which one is changed: split, the piece and what gathers them run, against a checkpoint of snakemake 9.27 --cores 2, which runs the same ones",
+		doc:  "1,000 files, each a piece, of which one is changed: split, the piece and what gathers them run, against a checkpoint of snakemake, which runs the same ones",
 		ours: redsiDAG("pieces", 1000, "changed"), peer: snakemakeDAG("pieces", 1000, "changed")},
 	{name: "noop_1000_vs_snakemake", target: 8, value: seconds,
 		doc:  "1,000 steps that are all done, run again",
 		ours: redsiDAG("wide", 1000, "again"), peer: snakemakeDAG("wide", 1000, "again")},
+	{name: "noop_1000_vs_make", value: seconds,
+		doc:  "the same, against make, which looks at times alone",
+		ours: redsiDAG("wide", 1000, "again"), peer: side{command: func(e *env) ([]string, error) {
+			return ours("dag", e.shared("make", "wide", 1000), "make", "make", "wide", "1000", "again"), nil
+		}, is: "make -j2"}},
 	{name: "plan_1000_vs_snakemake", target: 6, value: seconds,
 		doc:  "what is to be done for 1,000 steps that are all done: redsi plan, snakemake -n",
 		ours: redsiDAG("wide", 1000, "plan"), peer: snakemakeDAG("wide", 1000, "plan")},
@@ -56,7 +65,7 @@ func snakemakeDAG(shape string, n int, what string) side {
 	return side{command: func(e *env) ([]string, error) {
 		dir, err := e.venv("dag")
 		return ours("dag", e.shared("snakemake", shape, n), "snakemake", filepath.Join(dir, "bin", "snakemake"), shape, strconv.Itoa(n), what), err
-	}}
+	}, is: "snakemake " + pinned(dagRequirements, "snakemake") + " --cores 2"}
 }
 
 // shared is the option that has a DAG run in a folder of this run of the bench. Large ones are in a new one each time.

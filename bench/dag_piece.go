@@ -52,10 +52,10 @@ func runDAG(args []string) (sample, error) {
 			}
 		}
 		text, err := shapeText(tool, shape, n)
-		name := map[string]string{"redsi": "pipelines.hcl", "snakemake": "Snakefile", "cp": "copies.sh"}[tool]
+		name := map[string]string{"redsi": "pipelines.hcl", "snakemake": "Snakefile", "make": "Makefile", "cp": "copies.sh"}[tool]
 		return errors.Join(err, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
-	run := map[string][]string{"redsi": {"run", "--log-level", "warn"}, "snakemake": {"--cores", "2", "--quiet", "all"}, "cp": {"-e", "copies.sh"}}[tool]
+	run := map[string][]string{"redsi": {"run", "--log-level", "warn"}, "snakemake": {"--cores", "2", "--quiet", "all"}, "make": {"-j2", "-s"}, "cp": {"-e", "copies.sh"}}[tool]
 	var s sample
 	ran := filepath.Join(dir, "ran")
 	if _, missing := os.Stat(ran); missing != nil {

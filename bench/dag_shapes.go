@@ -32,7 +32,7 @@ func shapeText(tool, shape string, n int) (string, error) {
 	if shape == "chain" {
 		return chainText(tool, n), nil
 	}
-	kind := map[string]string{"redsi": ".hcl", "snakemake": ".smk", "cp": ".sh"}[tool]
+	kind := map[string]string{"redsi": ".hcl", "snakemake": ".smk", "make": ".mk", "cp": ".sh"}[tool]
 	b, err := shapes.ReadFile("shapes/" + shape + kind)
 	return strings.ReplaceAll(string(b), "COUNT", strconv.Itoa(n)), err
 }
@@ -65,13 +65,13 @@ var written = value{"GB", func(s sample) float64 { return s.Written / 1e9 }, fal
 // bytesLines run steps whose inputs are large and whose work is small.
 var bytesLines = []line{
 	{name: "bytes_three_steps_vs_snakemake", target: 0.95, value: written, once: true,
-		doc:  "a step makes a file of 1 GB and two read it: what is written to disk, against snakemake 9.27 --cores 2, which keeps no copy of what it makes",
+		doc:  "a step makes a file of 1 GB and two read it: what is written to disk; snakemake keeps no copy of what it makes",
 		ours: redsiDAG("large", 3, "first"), peer: snakemakeDAG("large", 3, "first")},
 	{name: "bytes_three_steps_vs_cp", target: 0.5, value: seconds, once: true,
 		doc:  "the same, by the clock, against a shell that copies the file with cp into the folder of each reader, and neither hashes nor syncs it",
 		ours: redsiDAG("large", 3, "first"), peer: copiesDAG("large", 3)},
 	{name: "bytes_tree_40_vs_snakemake", target: 1, value: seconds,
-		doc:  "a step makes a tree of 40 files of 2 MB and 40 steps read all of it: by the clock, against snakemake 9.27 --cores 2",
+		doc:  "a step makes a tree of 40 files of 2 MB and 40 steps read all of it, by the clock",
 		ours: redsiDAG("tree", 41, "first"), peer: snakemakeDAG("tree", 41, "first")},
 }
 
@@ -79,5 +79,5 @@ var bytesLines = []line{
 func copiesDAG(shape string, n int) side {
 	return side{command: func(*env) ([]string, error) {
 		return ours("dag", "cp", "/bin/sh", shape, strconv.Itoa(n), "first"), nil
-	}}
+	}, is: "sh and cp"}
 }

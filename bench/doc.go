@@ -1,7 +1,8 @@
-// Command bench measures redsi beside what people use today and writes the ratios
-// to bench/results.jsonl:
+// Command bench measures redsi beside what people use today, writes the ratios to bench/rows.jsonl
+// and their table into docs/performance.md, and fails where one is below its floor:
 //
 //	go run ./bench [-only NAME,...] [-quick] [-card DEVICE]
+//	go run ./bench -docs
 //	go run ./bench -costs
 //
 // Every measured piece is a process of its own, ours too (this program starts
@@ -17,7 +18,7 @@
 // peers/ with a pinned requirements-GROUP.txt for the other, whose GROUP stands in small
 // (env.go) unless it needs an environment of its own, and what the line takes in taken (line.go).
 //
-// Reading order: main.go, line.go (what a line is), measure.go (how it is taken),
+// Reading order: main.go, line.go (what a line is), measure.go (how it is taken), table.go,
 // then one file per group. pieces.go lists what the program
 // can be started again as. The generated corpus and the peers' virtual environments
 // are kept in the folder bench of REDSI_DEPS, or of the user's cache folder.

@@ -29,6 +29,7 @@ type env struct {
 	peerTime time.Duration // of the peer of a whole work; ours have no second round beyond it
 
 	ran   map[string]sample      // the last of each command, for lines that are measured once
+	at    session                // this run
 	kept  sync.Map               // of what this run has made, or found, or could not make, by name
 	redsi func() (string, error) // the path of what users have, built anew, once; beside it is the program that computes models
 }

@@ -14,6 +14,8 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/docid/kmeans"
 	"github.com/redsi/redsi/internal/corpora/npy"
+	"github.com/redsi/redsi/internal/ranking/dense"
+	"github.com/redsi/redsi/internal/ranking/topk"
 )
 
 // The k-means problem of the paper's semantic identifiers, one node of the tree.
@@ -22,15 +24,25 @@ const (
 	kmeansClusters          = 10
 	kmeansIterations        = 60
 	kmeansRuns              = 3
+	flatQueries, flatDepth  = 2000, 100
 	vectorsName, vectorFile = "vectors1", "vectors.f32"
 )
 
 var kmeansLines = []line{{
 	name: "kmeans_vs_sklearn", target: 0.5, value: perUnit,
-	doc:  "one Lloyd iteration on 20,000 x 512 vectors, k=10, same start, 2 threads, against scikit-learn 1.5.1",
+	doc:  "one Lloyd iteration on 20,000 x 512 vectors, k=10, same start, 2 threads",
 	ours: pieceOn("kmeans", (*env).vectors),
-	peer: scriptOn(small, "kmeans.py", (*env).vectors, "--threads", "2", "--runs", strconv.Itoa(kmeansRuns), "--iterations", strconv.Itoa(kmeansIterations)),
+	peer: fittedBy("sklearn"), others: []side{fittedBy("faiss")},
+}, {
+	name: "flat_vs_faiss", value: perUnit,
+	doc:  "a query's 100 greatest inner products with 20,000 x 512 vectors, 2,000 queries together, 2 threads",
+	ours: pieceOn("flat", (*env).vectors),
+	peer: scriptOn(small, "flat.py", (*env).vectors, strconv.Itoa(flatQueries), strconv.Itoa(flatDepth)),
 }}
+
+func fittedBy(peer string) side {
+	return scriptOn(small, "kmeans.py", (*env).vectors, "--by", peer, "--threads", "2", "--runs", strconv.Itoa(kmeansRuns), "--iterations", strconv.Itoa(kmeansIterations))
+}
 
 // vectors is the file that both sides cluster.
 func (e *env) vectors() (string, error) {
@@ -56,16 +68,57 @@ func makeVectors(args []string) (sample, error) {
 	return sample{}, errors.Join(w.Flush(), f.Close())
 }
 
-// clusterVectors fits the file several times after a first, and reports iterations.
-func clusterVectors(args []string) (sample, error) {
-	var s sample
-	b, err := os.ReadFile(args[0])
-	if err != nil {
-		return s, err
-	}
+func readVectors(file string) (npy.Matrix, error) {
+	b, err := os.ReadFile(file)
 	m := npy.Matrix{Data: make([]float32, len(b)/4), Rows: kmeansRows, Cols: kmeansCols}
 	for i := range m.Data {
 		m.Data[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+	}
+	return m, err
+}
+
+// inMemory are rows as a search reads them.
+type inMemory []float32
+
+func (r *inMemory) Read(to []float32) error {
+	*r = (*r)[copy(to, *r):]
+	return nil
+}
+
+// searchVectors searches the file with its first vectors twice, and measures the second time.
+func searchVectors(args []string) (s sample, err error) {
+	m, err := readVectors(args[0])
+	if err != nil {
+		return s, err
+	}
+	queries := npy.Matrix{Data: m.Data[:flatQueries*kmeansCols], Rows: flatQueries, Cols: kmeansCols}
+	var found [][]topk.Hit
+	for range 2 {
+		lap, rows := stopwatch(), inMemory(m.Data)
+		if found, err = dense.Search(context.Background(), &rows, m.Rows, queries, dense.Options{Depth: flatDepth}); err != nil {
+			return s, err
+		}
+		s.Seconds = lap()
+	}
+	documents, products := 0, 0.0
+	for i, hits := range found {
+		for _, h := range hits {
+			products += h.Score
+			if i < 3 {
+				documents += int(h.Doc)
+			}
+		}
+	}
+	s.Work, s.Check = flatQueries, fmt.Sprintf("documents %d, products %.3e", documents, products)
+	return s, nil
+}
+
+// clusterVectors fits the file several times after a first, and reports iterations.
+func clusterVectors(args []string) (sample, error) {
+	var s sample
+	m, err := readVectors(args[0])
+	if err != nil {
+		return s, err
 	}
 	first := npy.Matrix{Data: m.Data[:kmeansClusters*kmeansCols], Rows: kmeansClusters, Cols: kmeansCols}
 	o := kmeans.Options{Clusters: kmeansClusters, Init: &first, Tolerance: -1, MaxIterations: kmeansIterations, Threads: 2}
@@ -79,7 +132,7 @@ func clusterVectors(args []string) (sample, error) {
 			s.Seconds += lap()
 			s.Work += float64(r.Iterations)
 		}
-		s.Check = fmt.Sprintf("%d iterations, inertia %.3e", r.Iterations, r.Inertia)
+		s.Check = fmt.Sprintf("inertia %.3e, %d iterations", r.Inertia, r.Iterations)
 	}
 	return s, nil
 }

@@ -17,6 +17,7 @@ type sample struct {
 	Written   float64 `json:"written,omitempty"`  // bytes that these wrote to disk
 	Resident  float64 `json:"resident,omitempty"` // bytes, at most, of a command
 	Graphs    *graphs `json:"graphs,omitempty"`   // of a training on a card, since its start
+	Is        string  `json:"is,omitempty"`       // what measured: versions and settings
 
 	Peak float64 `json:"-"` // bytes of resident memory
 }
@@ -52,9 +53,10 @@ func (v value) order(a, b sample) int {
 	return cmp.Compare(v.of(a), v.of(b))
 }
 
-// side is one of the two processes that a line compares.
+// side is one of the processes that a line compares.
 type side struct {
 	command func(*env) ([]string, error) // program and arguments
+	is      string                       // versions and settings of a peer that does not tell them itself
 }
 
 // pieceOn is our side: a piece whose first argument is what made makes.
@@ -76,8 +78,8 @@ func scriptOn(group, script string, made func(*env) (string, error), more ...str
 	}}
 }
 
-// line is one comparison; without a target it has no floor. unlike says that the two sides do different work on
-// purpose, so that Check need not agree; once, that one pair says enough; asked, that it takes long and is measured only
+// line is one comparison, with the fastest of peer and others; without a target it has no floor. unlike says that the sides do
+// different work on purpose, so that Check need not agree; once, that one pair says enough; asked, that it takes long and is measured only
 // by its name; sliced, that both sides are workloads, which start once and alternate in slices, and of which a row of
 // peak memory tells, too, unless they are noMemory; toEnd, that a slice of ours is a work from its beginning to its end,
 // and the peer's are parts of it, as many as its time allows.
@@ -87,6 +89,7 @@ type line struct {
 	value  value
 	ours   side
 	peer   side
+	others []side
 	target float64
 	unlike bool
 	once   bool
@@ -97,6 +100,9 @@ type line struct {
 
 	noMemory bool
 }
+
+// sides are ours and its peers.
+func (l line) sides() []side { return append([]side{l.ours, l.peer}, l.others...) }
 
 // ratio is above 1 where ours is better.
 func (l line) ratio(ours, peer sample) float64 {
@@ -114,6 +120,7 @@ const (
 	narrow   = 1.05
 	most     = 9
 	patience = 30
+	far      = 1.5 // times the floor or the fastest peer: what is so far from it is not measured more often
 )
 
 // takes are the seconds of the line on two idle cores of an AMD EPYC virtual machine, what it needs being there; a minute
@@ -125,10 +132,10 @@ var taken = map[string]float64{
 	"pieces_1000_vs_written": 13, "pieces_3000_vs_written": 45, "piece_changed_vs_snakemake": 42, "noop_1000_vs_snakemake": 6,
 	"plan_1000_vs_snakemake": 5, "bytes_three_steps_vs_snakemake": 9, "bytes_three_steps_vs_cp": 3, "bytes_tree_40_vs_snakemake": 30,
 	"nq_extract_vs_gunzip": 20, "nq_extract_vs_python": 17, "extract_memory_10x_vs_1x": 33, "stub_scan_vs_gunzip": 8, "stub_scan_vs_lxml": 28,
-	"stub_scan_vs_mwxml": 18, "stub_memory_10x_vs_1x": 9, "htmlnorm_vs_python": 16, "kmeans_vs_sklearn": 20, "bm25_vs_bm25s": 14,
-	"bm25_vs_lucene": 16, "score_vs_pytrec_eval": 10, "score_vs_ir_measures": 14, "train_step_vs_transformers": 22,
-	"train_step_real_lengths_vs_transformers": 18, "train_step_vs_bound": 12, "beam40_vs_transformers": 14, "beam40_vs_bound": 8,
-	"trie40_vs_transformers": 16, "atomic_eval_vs_transformers": 14, "bert_embed_vs_transformers": 28, "run_train_vs_transformers": 300,
+	"stub_scan_vs_mwxml": 18, "stub_memory_10x_vs_1x": 9, "htmlnorm_vs_python": 16, "kmeans_vs_sklearn": 20, "flat_vs_faiss": 6, "noop_1000_vs_make": 5, "bm25_vs_bm25s": 14,
+	"bm25_vs_pisa": 14, "bm25_vs_lucene": 16, "score_vs_pytrec_eval": 10, "score_vs_ir_measures": 14, "train_step_vs_transformers": 50,
+	"train_step_real_lengths_vs_transformers": 45, "train_step_vs_bound": 12, "beam40_vs_transformers": 14, "beam40_vs_bound": 8,
+	"trie40_vs_transformers": 30, "atomic_eval_vs_transformers": 40, "bert_embed": 120, "run_train_vs_transformers": 300,
 }
 
 // interval is that of the ratio by any of the agreeing best of each side, which it also puts in order, the best first.
@@ -136,13 +143,33 @@ func (l line) interval(sides [2][]sample) (low, high float64) {
 	for _, s := range sides {
 		slices.SortStableFunc(s, l.value.order)
 	}
-	last := min(agreeing, len(sides[0])) - 1
+	last := min(agreeing, len(sides[0]), len(sides[1])) - 1
 	return l.ratio(sides[0][last], sides[1][0]), l.ratio(sides[0][0], sides[1][last])
 }
 
-// enough says whether a line ends with these samples, after so many seconds.
+// fastest is the place among sides of the fastest peer, 1 or more.
+func (l line) fastest(sides [][]sample) int {
+	best := 1
+	for i := range sides {
+		if i > 1 && len(sides[i]) > 0 && l.value.order(slices.MinFunc(sides[i], l.value.order), slices.MinFunc(sides[best], l.value.order)) < 0 {
+			best = i
+		}
+	}
+	return best
+}
+
+// slow says that the peer at place i is behind the fastest one: far, or after as many samples as a line has at least.
+func (l line) slow(sides [][]sample, i int) bool {
+	best := l.fastest(sides)
+	if i == 0 || i == best || len(sides[i]) == 0 {
+		return false
+	}
+	return len(sides[i]) >= agreeing || l.ratio(slices.MinFunc(sides[best], l.value.order), slices.MinFunc(sides[i], l.value.order)) > far
+}
+
+// enough says whether a line ends with these samples of ours and of the fastest peer, after so many seconds.
 func (l line) enough(e *env, sides [2][]sample, took float64) bool {
-	n := len(sides[0])
+	n := min(len(sides[0]), len(sides[1]))
 	switch {
 	case n == 0:
 		return false
@@ -154,14 +181,15 @@ func (l line) enough(e *env, sides [2][]sample, took float64) bool {
 			ours += s.Seconds
 		}
 		return n >= e.pairs || ours >= e.peerTime.Seconds()
-	case n < e.pairs:
-		return false
 	}
 	low, high := l.interval(sides)
+	if n < e.pairs {
+		return n > 1 && l.target > 0 && low > far*l.target
+	}
 	return high <= narrow*low || n >= most || took > patience
 }
 
-// result is one row of results.jsonl.
+// result is one row of rows.jsonl.
 type result struct {
 	Name  string  `json:"name"`
 	Ours  float64 `json:"ours"`
@@ -178,6 +206,26 @@ type result struct {
 	OursOf float64 `json:"ours_of,omitempty"`
 	PeerOf float64 `json:"peer_of,omitempty"`
 	Graphs *graphs `json:"graphs,omitempty"` // of ours
+
+	Against string  `json:"against,omitempty"` // the peer's versions and settings
+	Others  []other `json:"others,omitempty"`  // peers that are slower
+
+	session
+}
+
+// other is a peer that is not the row's.
+type other struct {
+	Is    string  `json:"is"`
+	Value float64 `json:"value"`
+	Ratio float64 `json:"ratio"`
+}
+
+// session is when and where rows were measured.
+type session struct {
+	Date     string `json:"date,omitempty"`
+	Revision string `json:"revision,omitempty"` // of git, with a + where files differ from it
+	Machine  string `json:"machine,omitempty"`
+	Threads  int    `json:"threads,omitempty"` // of each side
 }
 
 // notes is what a row says beside its figures.
@@ -187,6 +235,12 @@ func (r result) notes() (text string) {
 	}
 	if r.OursOf > 0 {
 		text += fmt.Sprintf("  of %.0f and %.0f", r.OursOf, r.PeerOf)
+	}
+	if r.Against != "" {
+		text += "  " + r.Against
+	}
+	for _, o := range r.Others {
+		text += fmt.Sprintf("; %s %.2f", o.Is, o.Ratio)
 	}
 	if r.Graphs != nil {
 		text += fmt.Sprintf("  %d graphs, replayed %d times; %d updates without", r.Graphs.Recorded, r.Graphs.Replayed, r.Graphs.Single)

@@ -22,9 +22,13 @@ func main() {
 	card := flag.String("card", "cuda:0", "`device` that lines cuda/… are measured on; cpu to try them with -quick")
 	peerTime := flag.Duration("peer-time", time.Minute, "how long a peer is measured whose whole work would take too long: cuda/beam and the like")
 	list := flag.Bool("list", false, "list the lines")
+	docs := flag.Bool("docs", false, "measure nothing: write the table of bench/rows.jsonl into docs/performance.md")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
+	if *docs {
+		exit(writeTable(ctx))
+	}
 	lines, err := choose(allLines(), *only)
 	if err != nil {
 		exit(err)

@@ -17,20 +17,25 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/sys/cpu"
 
 	"github.com/redsi/redsi/internal/host/capacity"
 	"github.com/redsi/redsi/internal/host/usage"
 	"github.com/redsi/redsi/internal/paper/attest"
 	"github.com/redsi/redsi/internal/system/atomicfile"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // resultsFile has the last row of each name, from the root of the repository.
-const resultsFile = "bench/results.jsonl"
+const resultsFile = "bench/rows.jsonl"
 
 // store puts rows into the file in place of those of the same names. What is measured quickly is not kept.
 func (e *env) store(rows []result) error {
 	if e.quick {
 		return nil
+	}
+	for i := range rows {
+		rows[i].session = e.at
 	}
 	old, err := os.ReadFile(resultsFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -66,7 +71,8 @@ func measureAll(e *env, lines []line) error {
 		return err
 	}
 	defer os.RemoveAll(e.scratch)
-	printMachine()
+	e.at = e.now()
+	fmt.Println(e.at.said())
 	left := 0.0
 	for _, l := range lines {
 		left += l.takes()
@@ -77,10 +83,11 @@ func measureAll(e *env, lines []line) error {
 	made := e.makeAll(lines)
 	fmt.Printf("%-46s %10s %10s  %-9s %7s  %s\n", "name", "ours", "peer", "unit", "ratio", "(target)")
 	var errs []error
+	var below []string
 	all, expected := stopwatch(), 0.0
 	for i, l := range lines {
 		var rows []result
-		err := errors.Join(made[i].errs[:]...)
+		err := errors.Join(made[i].errs...)
 		if err == nil {
 			rows, err = measureLine(e, l, made[i].commands)
 		}
@@ -97,6 +104,7 @@ func measureAll(e *env, lines []line) error {
 				target = fmt.Sprintf("(%.3g)", l.target)
 				if r.Ratio < l.target {
 					target += "  below"
+					below = append(below, r.Name)
 				}
 			}
 			fmt.Printf("%-46s %10.4g %10.4g  %-9s %7.2f  %s%s\n", r.Name, r.Ours, r.Peer, r.Unit, r.Ratio, target, r.notes())
@@ -107,7 +115,13 @@ func measureAll(e *env, lines []line) error {
 		left, expected = left-l.takes(), expected+l.takes()
 		fmt.Fprintf(os.Stderr, "  %d of %d lines, %s, about %s left\n", i+1, len(lines), minutes(all()), minutes(left*all()/expected))
 	}
-	return errors.Join(errs...)
+	if e.quick {
+		return errors.Join(errs...)
+	}
+	if len(below) > 0 {
+		errs = append(errs, fmt.Errorf("below the floor: %s; bench -only %s measures anew", strings.Join(below, ", "), strings.Join(below, ",")))
+	}
+	return errors.Join(append(errs, writeTable(e.ctx))...)
 }
 
 func minutes(seconds float64) string {
@@ -117,10 +131,10 @@ func minutes(seconds float64) string {
 	return fmt.Sprintf("%.0f min", seconds/60)
 }
 
-// made are the commands of a line's two sides, or why they are not there.
+// made are the commands of a line's sides, or why they are not there.
 type made struct {
-	commands [2][]string
-	errs     [2]error
+	commands [][]string
+	errs     []error
 }
 
 // makeAll makes what the lines' commands need, so that nothing is downloaded or compiled while another line is measured;
@@ -130,7 +144,9 @@ func (e *env) makeAll(lines []line) []made {
 	var g errgroup.Group
 	g.SetLimit(4)
 	for i, l := range lines {
-		for k, s := range []side{l.ours, l.peer} {
+		sides := l.sides()
+		all[i] = made{make([][]string, len(sides)), make([]error, len(sides))}
+		for k, s := range sides {
 			g.Go(func() error {
 				all[i].commands[k], all[i].errs[k] = s.command(e)
 				return nil
@@ -141,24 +157,26 @@ func (e *env) makeAll(lines []line) []made {
 	return all
 }
 
-// measureLine alternates the sides until they agree, and compares the best of each: what else the machine does only ever adds
-// time. Of workloads a second result is peak memory. Lines that are measured once take what a command has shown in another
+// measureLine alternates the sides until ours and the fastest peer agree, and compares the best of each: what else the machine
+// does only ever adds time. Of workloads a second result is peak memory. Lines that are measured once take what a command has shown in another
 // line, of which they compare another value.
 //
 // Of a whole work there are so many pairs as other lines have at least, or fewer, where ours have taken env.peerTime. In each
 // the peer does parts until its share of that time is over, at least one, and no more than there are.
-func measureLine(e *env, l line, commands [2][]string) (results []result, err error) {
-	var take [2]func() (sample, error)
+func measureLine(e *env, l line, commands [][]string) (results []result, err error) {
+	take := make([]func() (sample, error), len(commands))
+	sides, last := make([][]sample, len(commands)), make([]sample, len(commands))
 	var servers []*server
 	defer func() {
-		var peaks [2]float64
+		peaks := make([]float64, len(commands))
 		for i, s := range servers {
 			var stopped error
 			peaks[i], stopped = s.stop()
 			err = errors.Join(err, stopped)
 		}
 		if err == nil && l.sliced && !l.unlike && !l.noMemory {
-			results = append(results, result{Name: l.name + "_memory", Ours: peaks[0] / 1e6, Peer: peaks[1] / 1e6, Unit: "MB", Ratio: peaks[1] / peaks[0]})
+			peer := peaks[l.fastest(sides)]
+			results = append(results, result{Name: l.name + "_memory", Ours: peaks[0] / 1e6, Peer: peer / 1e6, Unit: "MB", Ratio: peer / peaks[0]})
 		}
 	}()
 	for i, command := range commands {
@@ -172,10 +190,11 @@ func measureLine(e *env, l line, commands [2][]string) (results []result, err er
 		}
 		servers, take[i] = append(servers, s), s.slice
 	}
-	var sides [2][]sample
-	var last [2]sample
-	for lap := stopwatch(); !l.enough(e, sides, lap()); {
+	for lap := stopwatch(); !l.enough(e, [2][]sample{sides[0], sides[l.fastest(sides)]}, lap()); {
 		for i, side := range take {
+			if l.slow(sides, i) {
+				continue
+			}
 			v, err := side()
 			for i == 1 && l.toEnd && err == nil && v.Work < last[0].Work && v.Seconds < e.peerTime.Seconds()/float64(e.pairs) {
 				var more sample
@@ -186,16 +205,24 @@ func measureLine(e *env, l line, commands [2][]string) (results []result, err er
 				return nil, err
 			}
 			fmt.Fprintf(os.Stderr, "  %s %s: %.4g %s (%.2f s, %.2f s of processor, load %s)\n",
-				l.name, [2]string{"ours", "peer"}[i], l.value.of(v), l.value.unit, v.Seconds, v.Processor, load())
+				l.name, cmp.Or(v.Is, l.sides()[i].is, [2]string{"ours", "peer"}[min(i, 1)]), l.value.of(v), l.value.unit, v.Seconds, v.Processor, load())
 			sides[i], last[i] = append(sides[i], v), v
-		}
-		if last[0].Check != last[1].Check && !l.unlike {
-			return nil, fmt.Errorf("ours found %q and the peer %q", last[0].Check, last[1].Check)
+			if !strings.HasPrefix(last[0].Check, v.Check) && !l.unlike {
+				return nil, fmt.Errorf("ours found %q and %s %q", last[0].Check, cmp.Or(v.Is, "the peer"), v.Check)
+			}
 		}
 	}
-	low, high := l.interval(sides)
-	ours, peer := sides[0][0], sides[1][0]
-	r := result{Name: l.name, Ours: l.value.of(ours), Peer: l.value.of(peer), Unit: l.value.unit, Ratio: l.ratio(ours, peer), Graphs: last[0].Graphs}
+	best := l.fastest(sides)
+	low, high := l.interval([2][]sample{sides[0], sides[best]})
+	ours, peer := sides[0][0], sides[best][0]
+	is := func(i int) string { return cmp.Or(last[i].Is, l.sides()[i].is) }
+	r := result{Name: l.name, Ours: l.value.of(ours), Peer: l.value.of(peer), Unit: l.value.unit, Ratio: l.ratio(ours, peer), Graphs: last[0].Graphs, Against: is(best)}
+	for i := 1; i < len(sides); i++ {
+		if i != best {
+			slower := slices.MinFunc(sides[i], l.value.order)
+			r.Others = append(r.Others, other{is(i), l.value.of(slower), l.ratio(ours, slower)})
+		}
+	}
 	if l.toEnd {
 		r.OursOf, r.PeerOf = ours.Work, peer.Work
 	} else if n := len(sides[0]); n > 1 {
@@ -268,8 +295,28 @@ func load() string {
 	return fmt.Sprintf("%.2f", n)
 }
 
-func printMachine() {
-	fmt.Printf("%s, %d processors, load %s, %s\n", cmp.Or(attest.CPU(), runtime.GOARCH), runtime.NumCPU(), load(), runtime.Version())
+// now is when and where this run measures.
+func (e *env) now() session {
+	revision, err := exec.CommandContext(e.ctx, "git", "describe", "--always", "--exclude=*", "--dirty=+").Output()
+	if err != nil {
+		revision = nil // no repository: rows without one are old
+	}
+	machine := attest.CPU()
+	for _, has := range []struct {
+		it   bool
+		name string
+	}{{cpu.X86.HasAVX512F, "AVX-512"}, {cpu.X86.HasAVX512BF16, "AVX512-BF16"}, {cpu.X86.HasAMXBF16, "AMX"}} {
+		if has.it {
+			machine += ", " + has.name
+		}
+	}
+	return session{time.Now().UTC().Format(time.DateOnly), strings.TrimSpace(string(revision)),
+		fmt.Sprintf("%s, %s, %s", machine, words.Size(capacity.Here().Memory), runtime.Version()), e.cores}
+}
+
+// said is what the table says of a run.
+func (s session) said() string {
+	return fmt.Sprintf("%s, revision %s, %s, %d threads a side", s.Date, cmp.Or(s.Revision, "unknown"), s.Machine, s.Threads)
 }
 
 // stopwatch returns the seconds since it was made.

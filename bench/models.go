@@ -29,14 +29,16 @@ func pinned(requirements, name string) string {
 // The peers run on the same weights and threads. A bound is the work's matrix products alone, by libtorch.
 var modelLines = []line{
 	{
-		name: "train_step_vs_transformers", target: 1.15, value: perUnit, sliced: true,
-		doc:  "a training step of T5 Efficient Tiny with Adafactor and dropout, 128 inputs of 32 tokens, against " + transformers,
+		name: "train_step_vs_transformers", target: 1, value: perUnit, sliced: true,
+		doc:  "a training step of T5 Efficient Tiny with Adafactor and dropout, 128 inputs of 32 tokens, in float32",
 		ours: workOn("train_step.py", "train", "-lengths=full"), peer: peerOn("train_step.py", "train_step.py", "--lengths", "full"),
+		others: []side{peerOn("train_step.py", "train_step.py", "--lengths", "full", "--autocast")},
 	},
 	{
 		name: "train_step_real_lengths_vs_transformers", target: 1.5, value: perUnit, sliced: true,
 		doc:  "the same with a quarter documents of 32 tokens and queries of 8 to 16, which transformers pads",
 		ours: workOn("train_step.py", "train", "-lengths=real"), peer: peerOn("train_step.py", "train_step.py", "--lengths", "real"),
+		others: []side{peerOn("train_step.py", "train_step.py", "--lengths", "real", "--autocast")},
 	},
 	{
 		name: "train_step_vs_bound", target: 0.65, value: perUnit, sliced: true, unlike: true,
@@ -45,7 +47,7 @@ var modelLines = []line{
 	},
 	{
 		name: "beam40_vs_transformers", target: 2.5, value: perUnit, sliced: true,
-		doc:  "a query's search with 40 beams for 6 tokens, batches of 8, against " + transformers,
+		doc:  "a query's search with 40 beams for 6 tokens, batches of 8",
 		ours: workOn("train_step.py", "beam", "-queries=8"), peer: peerOn("train_step.py", "beam.py", "--mode", "free"),
 	},
 	{
@@ -54,19 +56,24 @@ var modelLines = []line{
 		ours: workOn("train_step.py", "beam", "-queries=8"), peer: workOn("train_step.py", "beam-products", "-queries=8"),
 	},
 	{
-		name: "trie40_vs_transformers", target: 5, value: perUnit, sliced: true,
-		doc:  "the search constrained to 100,000 identifiers of 3 tokens, against prefix_allowed_tokens_fn of " + transformers,
-		ours: workOn("train_step.py", "trie", "-queries=8", "-documents=100000"), peer: peerOn("train_step.py", "beam.py", "--mode", "trie"),
+		name: "trie40_vs_transformers", target: 3.5, value: perUnit, sliced: true,
+		doc:  "the search constrained to 100,000 identifiers of 3 tokens",
+		ours: workOn("train_step.py", "trie", "-queries=8", "-documents=100000"), peer: peerOn("train_step.py", "beam.py", "--mode", "vectorized"),
+		others: []side{peerOn("train_step.py", "beam.py", "--mode", "trie")},
 	},
 	{
-		name: "atomic_eval_vs_transformers", target: 1.5, value: perUnit, sliced: true,
-		doc:  "a query's 40 best of 100,000 atomic identifiers, batches of 64 as they come, against " + transformers,
-		ours: workOn("atomic_eval.py", "atomic", "-queries=256", "-documents=100000", "-together=64"), peer: peerOn("atomic_eval.py", "atomic_eval.py"),
+		name: "atomic_eval_vs_transformers", target: 1, value: perUnit, sliced: true,
+		doc:  "a query's 40 best of 100,000 atomic identifiers, batches of 64 as they come",
+		ours: workOn("atomic_eval.py", "atomic", "-queries=256", "-documents=100000", "-together=64"), peer: peerOn("atomic_eval.py", "atomic_eval.py", "--sliced"),
+		others: []side{peerOn("atomic_eval.py", "atomic_eval.py"), peerOn("atomic_eval.py", "atomic_eval.py", "--sliced", "--bf16")},
 	},
 	{
-		name: "bert_embed_vs_transformers", target: 1.1, value: perUnit, sliced: true,
-		doc:  "a document's [CLS] vector of BERT L-8 H-512, two thirds of 512 tokens, against " + transformers,
-		ours: workOn("bert_embed.py", "bert", "-texts=12", "-tokens=4096"), peer: peerOn("bert_embed.py", "bert_embed.py"),
+		name: "bert_embed", value: perUnit, sliced: true,
+		doc:  "a document's [CLS] vector of BERT L-8 H-512, two thirds of 512 tokens",
+		ours: workOn("bert_embed.py", "bert", "-texts=12", "-tokens=4096"), peer: peerOn("bert_embed.py", "bert_embed.py"), others: []side{
+			peerOn("bert_embed.py", "bert_embed.py", "--how", "bf16"), peerOn("bert_embed.py", "bert_embed.py", "--how", "onnxruntime"),
+			peerOn("bert_embed.py", "bert_embed.py", "--how", "openvino-bf16"),
+		},
 	},
 	runTrainLine,
 }

@@ -20,6 +20,7 @@ func pieces() map[string]func(args []string) (sample, error) {
 		"stub-scan":     stubScan,
 		"serialize":     serializeRecords,
 		"kmeans":        clusterVectors,
+		"flat":          searchVectors,
 		"make-passages": makePassages,
 		"make-run":      makeRun,
 		"score":         scoreRun,

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -75,6 +76,7 @@ type server struct {
 	in      io.WriteCloser
 	out     *bufio.Scanner
 	stderr  strings.Builder
+	is      string // as the first line of its output says
 }
 
 func startServer(e *env, command []string) (*server, error) {
@@ -93,10 +95,12 @@ func startServer(e *env, command []string) (*server, error) {
 	if err := c.Start(); err != nil {
 		return nil, err
 	}
-	if _, err := s.read(); err != nil {
+	first, err := s.read()
+	if err != nil {
 		_, stopped := s.stop()
 		return nil, errors.Join(err, stopped)
 	}
+	s.is = first.Is
 	return s, nil
 }
 
@@ -114,7 +118,9 @@ func (s *server) slice() (sample, error) {
 	if _, err := io.WriteString(s.in, "\n"); err != nil {
 		return sample{}, err
 	}
-	return s.read()
+	v, err := s.read()
+	v.Is = cmp.Or(v.Is, s.is)
+	return v, err
 }
 
 // stop ends the process and returns its peak memory in bytes.

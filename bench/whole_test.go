@@ -5,9 +5,11 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,6 +19,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 )
 
 // testParts is a workload whose slice is as much as its argument says; of 6 it says that it replays graphs.
@@ -46,7 +49,7 @@ func appendTo(path, text string) error {
 // measureAlone makes what a line needs, and measures it.
 func measureAlone(e *env, l line) ([]result, error) {
 	m := e.makeAll([]line{l})[0]
-	if err := errors.Join(m.errs[:]...); err != nil {
+	if err := errors.Join(m.errs...); err != nil {
 		return nil, err
 	}
 	return measureLine(e, l, m.commands)
@@ -172,10 +175,70 @@ func TestTakes(t *testing.T) {
 	}
 }
 
+// TestTable: the page has the table of the rows that are kept, but for what has become old since it was written.
+func TestTable(t *testing.T) {
+	t.Chdir("..")
+	page := string(goldens.Text(t, tablePage))
+	rows, err := readRows(resultsFile)
+	errtest.None(t, err)
+	made, err := withTable(page, rows, func(revision string) bool {
+		_, after, _ := strings.Cut(page, "revision "+revision+",")
+		line, _, _ := strings.Cut(after, "\n")
+		return strings.Contains(line, oldMark)
+	})
+	errtest.None(t, err)
+	if d := cmp.Diff(page, made); d != "" {
+		t.Errorf("go run ./bench -docs writes the table anew; -page +made:\n%s", d)
+	}
+	for _, r := range rows {
+		if !slices.ContainsFunc(allLines(), func(l line) bool { return r.Name == l.name || r.Name == l.name+"_memory" }) {
+			t.Errorf("%s has a row, and there is no such line", r.Name)
+		}
+	}
+}
+
+// TestPeers: the fastest peer is the row's, each other one stands beside it, one that is far behind is measured once, and a
+// row below its floor is an error that names it, after all lines were measured.
+func TestPeers(t *testing.T) {
+	t.Chdir(t.TempDir())
+	filetest.Write(t, resultsFile, "")
+	filetest.Write(t, tablePage, tableBegin+tableEnd)
+	said := func(is string, seconds float64, file ...string) side {
+		script := fmt.Sprintf(`echo %s >> "$0"; echo '{"seconds": %g, "work": 1, "is": "%s"}'`, is, seconds, is)
+		return side{command: func(*env) ([]string, error) { return []string{"sh", "-c", script, filepath.Join(file...)}, nil }}
+	}
+	ran := filepath.Join(t.TempDir(), "ran")
+	lines := []line{
+		{name: "low", value: seconds, target: 3, ours: said("ours", 1, ran), peer: said("eager", 2.1, ran), others: []side{said("slow", 9, ran), said("compiled", 2, ran)}},
+		{name: "high", value: seconds, target: 1, ours: said("ours", 1, ran), peer: said("eager", 2, ran)},
+	}
+	e := &env{ctx: context.Background(), pairs: agreeing, cores: 1, ran: map[string]sample{}}
+	if err := measureAll(e, lines); err == nil || !strings.Contains(err.Error(), "below the floor: low;") {
+		t.Errorf("below its floor: %v", err)
+	}
+	rows, err := readRows(resultsFile)
+	errtest.None(t, err)
+	if len(rows) != 2 || rows[0].Against != "compiled" || rows[0].Ratio != 2 || rows[0].Threads != 1 || rows[0].Date == "" ||
+		!slices.Equal(rows[0].Others, []other{{"eager", 2.1, 2.1}, {"slow", 9, 9}}) || rows[1].Pairs != 2 {
+		t.Errorf("%+v", rows)
+	}
+	text := string(goldens.Text(t, ran))
+	if strings.Count(text, "slow") != 1 || strings.Count(text, "compiled") != 3 {
+		t.Errorf("ran %q", text)
+	}
+	made := table(append(lines, line{name: "new"}), rows, func(string) bool { return true })
+	for _, want := range []string{"| `low` |  | 3 | 1 / 2 s | 2.00, **below** | compiled; eager: 2.10; slow: 9.00 | [1] |", "| `new` |  |  |  | not measured |", oldMark} {
+		if !strings.Contains(made, want) {
+			t.Errorf("the table lacks %q:\n%s", want, made)
+		}
+	}
+}
+
 // TestRows: a row tells how much of a work it is of and what was replayed; one that was measured quickly is not kept.
 func TestRows(t *testing.T) {
 	t.Chdir(t.TempDir())
 	errtest.None(t, os.Mkdir(filepath.Dir(resultsFile), 0o755))
+	filetest.Write(t, tablePage, tableBegin+tableEnd)
 	all := []line{
 		{name: "slices", value: flops, sliced: true, unlike: true, ours: partsOf("6"), peer: partsOf("2")},
 		{name: "whole", value: perUnit, sliced: true, toEnd: true, unlike: true, ours: partsOf("4"), peer: partsOf("4")},
@@ -196,6 +259,12 @@ func TestRows(t *testing.T) {
 				t.Errorf("%s is %v", measured, row[measured])
 			}
 			delete(row, measured)
+		}
+		for _, of := range []string{"date", "machine", "threads"} {
+			if row[of] == nil {
+				t.Errorf("%s of %v is not there", of, row)
+			}
+			delete(row, of)
 		}
 	}
 	want := []map[string]any{

@@ -1,6 +1,6 @@
 // Lucene: the peer of internal/ranking/bm25.
 //
-//   java -cp anserini-0.22.1-fatjar.jar Bm25Lucene.java FOLDER THREADS
+//   java --add-modules jdk.incubator.vector -cp "lucene-core.jar:lucene-analysis-common.jar" Bm25Lucene.java FOLDER THREADS
 //
 // FOLDER has passages.txt and queries.txt, one a line; the index is kept there. EnglishAnalyzer and BM25Similarity with k1
 // 0.9 and b 0.4, one segment in memory, a query as Anserini makes it: its words, each boosted by
@@ -88,7 +88,7 @@ public class Bm25Lucene {
         best += first[i];
       }
       if (pass > 0)
-        System.out.printf(Locale.ROOT, "{\"seconds\": %f, \"work\": %d, \"check\": \"%d hits, the best score %.1f\"}%n", seconds, queries.size(), hits, best);
+        System.out.printf(Locale.ROOT, "{\"is\": \"Lucene %s, Java %s with vectors\", \"seconds\": %f, \"work\": %d, \"check\": \"%d hits, the best score %.1f\"}%n", Version.LATEST, System.getProperty("java.version"), seconds, queries.size(), hits, best);
     }
     pool.shutdown();
   }

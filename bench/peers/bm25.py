@@ -45,7 +45,7 @@ def ask():
     _, scores = index.retrieve(asked, k=100, n_threads=a.threads, show_progress=False)
     seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
     check = f"{int((scores > 0).sum())} hits, the best score {scores[:, 0].astype('f8').sum():.1f}"
-    print(json.dumps({"bm25s": bm25s.__version__, "backend": a.backend, "seconds": seconds, "processor": cpu, "work": len(queries), "check": check}), flush=True)
+    print(json.dumps({"is": f"bm25s {bm25s.__version__}, {a.backend}", "seconds": seconds, "processor": cpu, "work": len(queries), "check": check}), flush=True)
 
 
 ask()

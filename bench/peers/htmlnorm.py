@@ -23,6 +23,7 @@ import sys
 import time
 import unicodedata
 from html.entities import html5
+from importlib.metadata import version
 
 from bs4 import BeautifulSoup, Comment, NavigableString
 
@@ -438,7 +439,7 @@ def main():
     if out:
         out.close()
     n = len(records) * a.repeat
-    print(json.dumps({"records": n, "html_bytes": size, "seconds": round(seconds, 4), "work": size,
+    print(json.dumps({"is": f"BeautifulSoup {version('beautifulsoup4')} and lxml {version('lxml')}", "records": n, "html_bytes": size, "seconds": round(seconds, 4), "work": size,
                       "check": f"{len(records)} texts, sha256 {texts.hexdigest()[:16]}",
                       "ms_per_record": round(1000 * seconds / n, 3), "same": same, "differ": differ}))
 

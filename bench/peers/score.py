@@ -3,6 +3,7 @@ import json
 import os
 import sys
 import time
+from importlib.metadata import version
 
 import ir_measures
 import pytrec_eval
@@ -31,7 +32,7 @@ def main(folder, reader, names):
     start = time.perf_counter()
     means = score(os.path.join(folder, "run.txt"), os.path.join(folder, "qrels.txt"), names)
     seconds = time.perf_counter() - start
-    print(json.dumps({"seconds": seconds, "work": 1e6, "check": "".join(f"{n} {v:.10f} " for n, v in zip(names, means))}))
+    print(json.dumps({"is": f"{reader} {version(reader.replace('eval', 'eval-terrier'))}", "seconds": seconds, "work": 1e6, "check": "".join(f"{n} {v:.10f} " for n, v in zip(names, means))}))
 
 
 if __name__ == "__main__":

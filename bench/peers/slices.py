@@ -9,6 +9,7 @@ import json
 import pathlib
 import sys
 import time
+from importlib.metadata import version
 
 import torch
 
@@ -26,12 +27,13 @@ def arguments(description):
     return parser
 
 
-def serve(check, run, slices, ready=lambda: None, warm=1):
-    """run() does one slice and returns how much work that was; ready() prepares it, untimed. warm slices do not count."""
+def serve(check, run, slices, ready=lambda: None, warm=1, how=("float32",), of=("transformers", "torch")):
+    """how are the settings of a peer, of its packages. run() does one slice and returns how much work that was; ready() prepares it, untimed. warm slices do not count."""
     for _ in range(warm):
         ready()
         run()
-    print(json.dumps({"check": check, "torch": torch.__version__, "threads": torch.get_num_threads()}), flush=True)
+    told = ", ".join([f"{name} {version(name)}" for name in of] + list(how))
+    print(json.dumps({"check": check, "is": told, "threads": torch.get_num_threads()}), flush=True)
     for _ in range(slices) if slices else sys.stdin:
         ready()
         start, cpu = time.perf_counter(), time.process_time()

@@ -68,7 +68,7 @@ def main():
         counts = scan(a.dump, wanted, int(a.limit * 1e6))
         seconds = time.perf_counter() - start
         best = seconds if best is None else min(best, seconds)
-    print(json.dumps({"lxml": etree.__version__, "seconds": best, "work": counts["text_bytes"],
+    print(json.dumps({"is": "gzip and lxml " + etree.__version__, "seconds": best, "work": counts["text_bytes"],
                       "check": "{pages} pages, {revisions} revisions, {found} found".format(**counts), **counts}))
 
 

@@ -2,16 +2,16 @@
 
     pip install -r requirements-models.txt
     python train_step.py FOLDER --make
-    python train_step.py FOLDER --lengths full|real --slices 5
+    python train_step.py FOLDER --lengths full|real [--autocast] [--compile] --slices 5
 
 The weights are random, of T5 Efficient Tiny. The batch has 128 inputs; "full": 32
 tokens each, labels of 8; "real": a quarter documents of 32 tokens, the others queries
-of 8 to 16, labels of 4 to 8, padded to the longest of the batch. Adafactor and
-dropout as in training.
+of 8 to 16, labels of 4 to 8, padded to the longest of the batch. torch's Adafactor, which
+takes all parameters of a shape at once, and dropout as in training; --autocast computes in bf16.
+The check is the loss in float32 before the first step.
 """
 import torch
 from transformers import T5ForConditionalGeneration
-from transformers.optimization import Adafactor
 
 from drawn import batch
 from models import make, masked, t5
@@ -21,24 +21,30 @@ from slices import arguments, pad, serve
 def main():
     parser = arguments(__doc__)
     parser.add_argument("--lengths", choices=["full", "real"], default="full")
+    parser.add_argument("--autocast", action="store_true")
+    parser.add_argument("--compile", action="store_true")
     args = parser.parse_args()
     if args.make:
         return make(args.folder, t5, "tiny")
     model = T5ForConditionalGeneration.from_pretrained(args.folder)
-    optimizer = Adafactor(model.parameters(), lr=1e-3, scale_parameter=False, relative_step=False, warmup_init=False)
+    optimizer = torch.optim.Adafactor(model.parameters(), lr=1e-3, foreach=True)
     inputs, labels = batch(args.lengths)
     (ids, mask), target = masked(inputs), pad(labels, -100)
     with torch.no_grad():
         check = f"loss {model(input_ids=ids, attention_mask=mask, labels=target).loss.item():.4f}"
     model.train()
+    computed = torch.compile(model) if args.compile else model
 
     def step():
-        model(input_ids=ids, attention_mask=mask, labels=target).loss.backward()
+        with torch.autocast("cpu", torch.bfloat16, enabled=args.autocast):
+            loss = computed(input_ids=ids, attention_mask=mask, labels=target).loss
+        loss.backward()
         optimizer.step()
         optimizer.zero_grad()
         return 1
 
-    serve(check, step, args.slices)
+    how = ["autocast bf16" if args.autocast else "float32", "torch's Adafactor"] + ["torch.compile"] * args.compile
+    serve(check, step, args.slices, how=how)
 
 
 main()

@@ -1,0 +1,4 @@
+all: $(addprefix out/,$(shell mkdir -p out; seq COUNT))
+
+out/%:
+	echo $* > $@

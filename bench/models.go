@@ -145,6 +145,7 @@ func trainWork(p *placed, w *workload) error {
 		return 1, tensor.Run(func(s *tensor.Scope) {
 			_, grads := m.Gradients(s, m.Prepare(batch), rng, seq2seq.Scale{})
 			optimizer.Step(grads, 1e-3)
+			m.Changed()
 		})
 	}
 	return nil

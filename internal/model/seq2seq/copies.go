@@ -2,8 +2,8 @@ package seq2seq
 
 import "github.com/redsi/redsi/internal/model/tensor"
 
-// copies are a model's matrices as a card multiplies by them, and biases as it adds them: in the
-// compute type, and those of one product one below the other in one, which gradients are taken of.
+// copies are a model's matrices as a card, or a CPU in half precision, multiplies by them, and biases as it adds
+// them: in the compute type, and those of one product one below the other in one, which gradients are taken of.
 // Where the compute type is the parameters' own, the parameters lie in these matrices and
 // nothing is there twice.
 type copies struct {
@@ -125,25 +125,25 @@ func (c *copies) leaves(params []Param) (all []*tensor.Tensor) {
 	return all
 }
 
-// Changed says that parameters were written to: what a card has of them beside is made
-// anew before it is used.
+// Changed says that parameters were written to: the copies that products are with are made
+// anew before they are used.
 func (m *Model) Changed() {
 	if m.copies != nil {
 		m.copies.stale = true
 	}
 }
 
-// Refresh makes anew what a card has of the parameters beside them, whether they have changed or not. A CPU
-// has nothing. It must be called within tensor.Run or tensor.Try.
+// Refresh makes anew the copies that products are with, whether parameters have changed or not. In float32 a CPU
+// has none. It must be called within tensor.Run or tensor.Try.
 func (m *Model) Refresh() {
-	if c := m.onCard(); c != nil {
+	if c := m.copied(); c != nil {
 		c.refresh()
 	}
 }
 
-// onCard are the model's copies, as they are; nil on a CPU.
-func (m *Model) onCard() *copies {
-	if !m.Device.IsCUDA() {
+// copied are the model's copies, as they are; nil on a CPU in float32.
+func (m *Model) copied() *copies {
+	if !m.Device.IsCUDA() && m.Compute == tensor.F32 {
 		return nil
 	}
 	if m.copies != nil && m.copies.compute != m.Compute {
@@ -159,7 +159,7 @@ func (m *Model) onCard() *copies {
 func (m *Model) upToDate() *copies {
 	m.making.Lock()
 	defer m.making.Unlock()
-	c := m.onCard()
+	c := m.copied()
 	if c != nil && c.stale {
 		c.refresh()
 	}

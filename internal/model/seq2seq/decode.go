@@ -25,7 +25,8 @@ func (m *Model) Encode(s *tensor.Scope, inputs [][]int32) *Encoding {
 			if m.Device.IsCUDA() {
 				m.encodeOnCard(s, inner, e)
 			} else {
-				e.Hidden = s.Move(m.net.Encode(m.pass(inner, nil), m.embed(inner, seq.ids), seq))
+				p, net := m.reading(inner)
+				e.Hidden = s.Move(net.Encode(p, m.embed(inner, seq.ids), seq))
 			}
 		})
 	})
@@ -71,8 +72,9 @@ func (m *Model) NewCache(e *Encoding, most int) *Cache {
 			for _, bias := range m.net.Biases(inner, c.most, nil) {
 				c.biases = append(c.biases, c.scope.Move(bias))
 			}
-			for i := range m.net.Layers() {
-				k, v := m.net.Keys(m.pass(inner, nil), i, e.Hidden)
+			p, net := m.reading(inner)
+			for i := range net.Layers() {
+				k, v := net.Keys(p, i, e.Hidden)
 				c.layers = append(c.layers, cacheLayer{crossK: c.scope.Move(k), crossV: c.scope.Move(v)})
 			}
 		})
@@ -123,7 +125,8 @@ func (c *Cache) Step(s *tensor.Scope, tokens []int32) (states *tensor.Tensor) {
 	rows := int64(len(ids))
 	tensor.NoGrad(func() {
 		tensor.Within(func(inner *tensor.Scope) {
-			at := &next{Cache: c, Pass: c.m.pass(inner, nil)}
+			p, net := c.m.reading(inner)
+			at := &next{Cache: c, Pass: p}
 			at.self, at.cross = c.spans()
 			for _, bias := range c.biases {
 				at.now = append(at.now, inner.Narrow(bias, 1, c.steps, 1)) // [heads, 1, most]
@@ -131,7 +134,7 @@ func (c *Cache) Step(s *tensor.Scope, tokens []int32) (states *tensor.Tensor) {
 			if c.order != nil {
 				at.order = inner.FromInt64s(c.order, c.m.Device, rows)
 			}
-			states = s.Move(c.m.net.Decode(at.Pass, c.m.embed(inner, ids), at))
+			states = s.Move(net.Decode(p, c.m.embed(inner, ids), at))
 		})
 	})
 	c.steps++

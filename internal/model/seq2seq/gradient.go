@@ -41,7 +41,7 @@ func (m *Model) GradientsAt(s *tensor.Scope, b *Prepared, numbers *tensor.Tensor
 		inner.Leaf(in)
 		inner.Leaf(out)
 		leaves := []*tensor.Tensor{in, out}
-		if p.copies = m.onCard(); p.copies != nil {
+		if p.copies = m.copied(); p.copies != nil {
 			net = p.copies.net
 			leaves = append(leaves, p.copies.leaves(m.params)...)
 		} else {
@@ -77,14 +77,13 @@ func (m *Model) GradientsAt(s *tensor.Scope, b *Prepared, numbers *tensor.Tensor
 	return loss, grads
 }
 
-// gradient is a parameter's, among those of leaves.
+// gradient is a parameter's, among those of leaves; on a CPU it is float32.
 func (m *Model) gradient(s *tensor.Scope, c *copies, param Param, of map[*tensor.Tensor]*tensor.Tensor) *tensor.Tensor {
 	g := of[param.Tensor]
 	if c != nil {
 		if at, ok := c.of[param.Name]; ok {
-			g = of[at.t]
-			if g != nil && len(at.parts) > 1 {
-				return s.Narrow(g, 0, at.first(), at.rows[at.at])
+			if g = of[at.t]; g != nil && len(at.parts) > 1 {
+				g = s.Narrow(g, 0, at.first(), at.rows[at.at])
 			}
 		}
 	}
@@ -93,6 +92,9 @@ func (m *Model) gradient(s *tensor.Scope, c *copies, param Param, of map[*tensor
 	}
 	if g == nil {
 		tensor.Failf("model", "%s has no gradient", param.Name)
+	}
+	if !m.Device.IsCUDA() {
+		g = s.ToDType(g, tensor.F32)
 	}
 	return g
 }

@@ -27,7 +27,7 @@ type Model struct {
 	all    []Param // in the order of Config's Specs
 	params []Param // those that are trained
 	net    Network
-	copies *copies     // on a card; nil before the first pass there
+	copies *copies     // on a card or in half precision; nil before the first pass
 	making *sync.Mutex // of copies
 }
 

@@ -43,10 +43,15 @@ func (p *Pass) ReluDropout(x *tensor.Tensor, probability float64) *tensor.Tensor
 
 // Add is a residual connection, in float32: x + Dropout(y).
 func (p *Pass) Add(x, y *tensor.Tensor, probability float64) *tensor.Tensor {
-	if !p.Device.IsCUDA() { // there the sum converts
-		y = p.S.ToDType(y, tensor.F32)
-	}
 	return p.S.AddDropout(x, y, p.rate(probability), p.rng)
+}
+
+// RMSNorm is the norm of states that products are of: on a CPU it is of the compute type.
+func (p *Pass) RMSNorm(x, w *tensor.Tensor, eps float64) *tensor.Tensor {
+	if p.compute == tensor.BF16 && !p.Device.IsCUDA() {
+		return p.S.RMSNormBF16(x, w, eps)
+	}
+	return p.S.RMSNorm(x, w, eps)
 }
 
 // Attend is attention of sequences to themselves, in both directions, with a bias of the

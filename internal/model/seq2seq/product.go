@@ -44,7 +44,7 @@ func (p *Pass) linear(x, w, b *tensor.Tensor) *tensor.Tensor {
 	return p.S.LinearBias(x, w, p.S.ToDType(b, p.compute))
 }
 
-// Products are Linear of each of the matrices, by one product where a card has them in one.
+// Products are Linear of each of the matrices, by one product where copies have them in one.
 func (p *Pass) Products(x *tensor.Tensor, ws ...*tensor.Tensor) []*tensor.Tensor {
 	of := make([]Dense, len(ws))
 	for i, w := range ws {
@@ -53,7 +53,7 @@ func (p *Pass) Products(x *tensor.Tensor, ws ...*tensor.Tensor) []*tensor.Tensor
 	return p.Affines(x, of...)
 }
 
-// Affines are Affine by each, by one product where a card has them in one.
+// Affines are Affine by each, by one product where copies have them in one.
 func (p *Pass) Affines(x *tensor.Tensor, of ...Dense) []*tensor.Tensor {
 	if p.copies != nil && p.copies.within(of[0].W) {
 		return p.product(x, of)

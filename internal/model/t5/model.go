@@ -48,7 +48,7 @@ func (n *network) Attention() tensor.AttentionOptions {
 //
 // NOTE no mean is subtracted and no bias added: x / rms(x) * w.
 func (n *network) norm(p *seq2seq.Pass, x, w *tensor.Tensor) *tensor.Tensor {
-	return p.S.RMSNorm(x, w, n.c.LayerNormEpsilon)
+	return p.RMSNorm(x, w, n.c.LayerNormEpsilon)
 }
 
 // feedForward is one sublayer, x [T, d_model] -> [T, d_model].
@@ -132,7 +132,7 @@ func (n *network) Decode(p *seq2seq.Pass, x *tensor.Tensor, at seq2seq.Attention
 			return n.feedForward(p, x, b.feed)
 		})
 	}
-	x = p.Dropout(n.norm(p, x, n.decoder.norm), n.c.DropoutRate)
+	x = p.Dropout(p.S.RMSNorm(x, n.decoder.norm, n.c.LayerNormEpsilon), n.c.DropoutRate)
 	if !n.c.scales() {
 		return x
 	}

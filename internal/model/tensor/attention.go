@@ -8,7 +8,7 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor/native"
 )
 
-// Layout is how queries of one padding look at keys of another, on a card or in half precision.
+// Layout is how queries of one padding look at keys of another, on a card or in F16.
 type Layout struct {
 	q, k   *Padding
 	hidden [2]*Tensor // without and with a causal mask
@@ -91,7 +91,7 @@ func (s *Scope) packedByLayout(op string, q, k, v, bias *Tensor, spans Spans, o 
 		Failf(op, "%s and %s do not fit a layout of %d and %d rows", q, k, l.q.rows, l.k.rows)
 	}
 	if !l.q.unique {
-		Failf(op, "rows of q that no sequence has, or several, are not supported on a card or in half precision")
+		Failf(op, "rows of q that no sequence has, or several, are not supported on a card or in F16")
 	}
 	d := width / o.Heads
 	packed := native.PackedOptions{N: l.q.n, M: l.q.most, L: l.k.most, Heads: o.Heads, Scale: o.Scale, Dropout: o.Dropout,
@@ -199,7 +199,7 @@ func (s *Scope) BatchAttention(q, k, v, bias *Tensor, o AttentionOptions) *Tenso
 // training.
 type Spans struct {
 	QStart, QLen, KStart, KLen []int64
-	Layout                     *Layout // of the same sequences, on a card or in half precision; nil: made for each call, by an upload
+	Layout                     *Layout // of the same sequences, on a card or in F16; nil: made for each call, by an upload
 }
 
 // AttentionOptions are what PackedAttention takes beside tensors.

@@ -5,8 +5,17 @@ import "github.com/redsi/redsi/internal/model/tensor/native"
 // RMSNorm is x / √(mean(x²)+eps) * w over the last dimension: T5's layer norm.
 // The mean is taken in float32.
 func (s *Scope) RMSNorm(x, w *Tensor, eps float64) *Tensor {
-	out, msg := native.RMSNorm(x.n("RMSNorm"), w.n("RMSNorm"), eps)
-	return s.ownNative("RMSNorm", out, msg, x, w)
+	return s.rmsNorm("RMSNorm", x, w, eps, false)
+}
+
+// RMSNormBF16 is RMSNorm of F32 on a CPU, rounded to BF16 in the same pass.
+func (s *Scope) RMSNormBF16(x, w *Tensor, eps float64) *Tensor {
+	return s.rmsNorm("RMSNormBF16", x, w, eps, true)
+}
+
+func (s *Scope) rmsNorm(op string, x, w *Tensor, eps float64, rounded bool) *Tensor {
+	out, msg := native.RMSNorm(x.n(op), w.n(op), eps, rounded)
+	return s.ownNative(op, out, msg, x, w)
 }
 
 // Linear is x·wᵀ: [..., in] x [out, in] -> [..., out].

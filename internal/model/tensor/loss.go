@@ -2,7 +2,7 @@ package tensor
 
 import "github.com/redsi/redsi/internal/model/tensor/native"
 
-// HeadOptions are what of HeadLoss is for a card, or half precision.
+// HeadOptions are what of HeadLoss is for a card, or F16.
 type HeadOptions struct {
 	// Scale, nil or a tensor of one F32 number, multiplies the result: in half precision its gradients
 	// have it in them before they are rounded to F16, where they would be lost without.
@@ -16,8 +16,9 @@ type HeadOptions struct {
 // w [V, d], labels I64 [n]. Its gradients are computed along with it. Smooth of each
 // label's weight is spread evenly over all V, as torch's label_smoothing has it.
 //
-// On a card, or in half precision, it holds the logits and their logarithms of as many rows as fill 256 MB, and
-// nothing waits. Its gradients are of h's type, w's being added up in it over the slices.
+// On a card, or in F16, it holds the logits and their logarithms of as many rows as fill 256 MB, and
+// nothing waits. Its gradients are of h's type, w's being added up in it over the slices, on a CPU
+// in BF16 too.
 func (s *Scope) HeadLoss(h, w, labels *Tensor, ignore int64, smooth float64, o HeadOptions) *Tensor {
 	const op = "HeadLoss"
 	if !h.plain() {

@@ -79,8 +79,11 @@ func (t *Tensor) String() string {
 	return fmt.Sprintf("%s%v", t.DType(), t.Shape())
 }
 
-// plain says whether kernels for the CPU compute with it: all else is composed of libtorch's operations.
-func (t *Tensor) plain() bool { return t.DType() == F32 && !t.Device().IsCUDA() }
+// plain says whether kernels for the CPU compute with it, in F32 or BF16: all else is composed of libtorch's operations.
+func (t *Tensor) plain() bool {
+	d := t.DType()
+	return (d == F32 || d == BF16) && !t.Device().IsCUDA()
+}
 
 // RequiresGrad says whether gradients flow to the tensor.
 func (t *Tensor) RequiresGrad() bool { return lib.AtRequiresGrad(t.use("RequiresGrad")) }

@@ -3,9 +3,9 @@
 //
 // One thread works through whole sequences, all heads: scores, bias, softmax,
 // dropout and the product with v stay in its cache. Only the probabilities are kept
-// for the backward pass. What is not float32 on a CPU is padded.h's.
+// for the backward pass. A sequence's bfloat16 is widened there; what is not on a CPU, or float16, is padded.h's.
 #pragma once
-#include "common.h"
+#include "half.h"
 
 #include <optional>
 
@@ -50,40 +50,70 @@ struct Spans : torch::CustomClassHolder {
 
 inline Tensor rows(const Tensor &t) { return t.stride(1) == 1 ? t : t.contiguous(); }
 
+// Rows are a sequence's of a matrix, as float32: where they lie, or in a buffer.
+struct Rows {
+  float *at;
+  int64_t ld;
+
+  // They are read, or are to be written.
+  Rows(const Tensor &t, int64_t first, int64_t n, std::vector<float> &buffer, bool read = true)
+      : ld(half(t) ? t.size(1) : t.stride(0)), t(t), first(first), n(n) {
+    if (!half(t)) {
+      at = t.data_ptr<float>() + first * ld;
+      return;
+    }
+    buffer.resize(size_t(n * ld));
+    at = buffer.data();
+    for (int64_t i = 0; read && i < n; i++) redsi_k_widen(at + i * ld, bits(i), ld);
+  }
+  void written() const {
+    for (int64_t i = 0; half(t) && i < n; i++) redsi_k_narrow(bits(i), at + i * ld, ld);
+  }
+
+private:
+  const Tensor &t;
+  int64_t first, n;
+  uint16_t *bits(int64_t i) const {
+    return reinterpret_cast<uint16_t *>(t.data_ptr<at::BFloat16>()) + (first + i) * t.stride(0);
+  }
+};
+
 struct Attention : Function<Attention> {
   static Tensor forward(AutogradContext *ctx, const Tensor &q_, const Tensor &k_, const Tensor &v_,
                         const std::optional<Tensor> &bias_, const c10::intrusive_ptr<Spans> &spans, bool keep) {
     const Spans &s = *spans;
     const Tensor q = rows(q_), k = rows(k_), v = rows(v_);
     const Tensor bias = !bias_ ? Tensor() : bias_->stride(2) != 1 ? bias_->contiguous() : *bias_;
-    const int64_t width = q.size(1), d = width / s.heads, ldq = q.stride(0), ldk = k.stride(0), ldv = v.stride(0);
+    const int64_t width = q.size(1), d = width / s.heads;
     Tensor out_ = at::empty({q.size(0), width}, q.options());
     Tensor probabilities = at::empty({keep ? s.total : 0}, q.options());
-    const float *Q = q.data_ptr<float>(), *K = k.data_ptr<float>(), *V = v.data_ptr<float>();
     const float *B = bias.defined() ? bias.data_ptr<float>() : nullptr;
     const int64_t head_stride = B ? bias.stride(0) : 0, row_stride = B ? bias.stride(1) : 0;
-    float *out = out_.data_ptr<float>(), *kept = probabilities.data_ptr<float>();
     const redsi_mask mask = mask_of(s.dropout, s.key);
     const int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, s.q_most * s.k_most * s.heads));
     at::parallel_for(0, int64_t(s.size()), grain, [&](int64_t begin, int64_t end) {
       const OneThread guard;
-      std::vector<float> scratch(size_t(s.q_most * s.k_most) * (s.dropout > 0 ? 2 : 1));
+      std::vector<float> scratch(size_t(s.q_most * s.k_most) * (s.dropout > 0 ? 2 : 1)), buffer[4];
       for (int64_t i = begin; i < end; i++) {
         const int64_t m = s.q_len[i], n = s.k_len[i];
+        const Rows Q(q, s.q_start[i], m, buffer[0]), K(k, s.k_start[i], n, buffer[1]), V(v, s.k_start[i], n, buffer[2]);
+        const Rows out(out_, s.q_start[i], m, buffer[3], false);
         for (int64_t h = 0; h < s.heads; h++) {
           const int64_t first = s.at[i] + h * m * n;
-          float *p = keep ? kept + first : scratch.data();
-          redsi_k_gemm(0, 1, m, n, d, float(s.scale), Q + s.q_start[i] * ldq + h * d, ldq,
-                       K + s.k_start[i] * ldk + h * d, ldk, p, n);
+          const std::optional<Block> kept =
+              keep ? std::optional<Block>(Block(probabilities, first, m * n, scratch.data())) : std::nullopt;
+          float *p = kept ? kept->at : scratch.data();
+          redsi_k_gemm(0, 1, m, n, d, float(s.scale), Q.at + h * d, Q.ld, K.at + h * d, K.ld, p, n);
           redsi_k_softmax(p, B ? B + h * head_stride : nullptr, row_stride, m, n, s.causal);
+          if (kept) kept->written();
           if (s.dropout > 0) {
             float *dropped = scratch.data() + s.q_most * s.k_most;
             redsi_k_dropout(dropped - first, p - first, nullptr, first, first + m * n, mask);
             p = dropped;
           }
-          redsi_k_gemm(0, 0, m, d, n, 1, p, n, V + s.k_start[i] * ldv + h * d, ldv,
-                       out + s.q_start[i] * width + h * d, width);
+          redsi_k_gemm(0, 0, m, d, n, 1, p, n, V.at + h * d, V.ld, out.at + h * d, out.ld);
         }
+        out.written();
       }
     });
     if (keep) {
@@ -97,60 +127,59 @@ struct Attention : Function<Attention> {
   // dQ = scale·dS·K, dK = scale·dSᵀ·Q, dBias = sum of dS over sequences.
   static variable_list backward(AutogradContext *ctx, variable_list grads) {
     const auto saved = ctx->get_saved_variables();
-    const Tensor g = rows(grads[0]), q = saved[0], k = saved[1], v = saved[2], bias = saved[3];
+    const Tensor g = rows(grads[0]), q = saved[0], k = saved[1], v = saved[2], bias = saved[3], probabilities = saved[4];
     const auto spans = c10::static_intrusive_pointer_cast<Spans>(ctx->saved_data["spans"].toCapsule());
     const Spans &s = *spans;
     const int64_t width = q.size(1), d = width / s.heads;
-    const int64_t ldq = q.stride(0), ldk = k.stride(0), ldv = v.stride(0), ldg = g.stride(0);
     // Rows outside of every sequence have gradient 0; without gaps none is left unset.
     int64_t q_rows = 0, k_rows = 0;
     for (size_t i = 0; i < s.size(); i++) q_rows += s.q_len[i], k_rows += s.k_len[i];
     const auto fresh = [&](int64_t n, int64_t used) {
       return used == n ? at::empty({n, width}, q.options()) : at::zeros({n, width}, q.options());
     };
-    Tensor dq_ = fresh(q.size(0), q_rows), dk_ = fresh(k.size(0), k_rows), dv_ = fresh(k.size(0), k_rows);
+    const Tensor dq = fresh(q.size(0), q_rows), dk = fresh(k.size(0), k_rows), dv = fresh(k.size(0), k_rows);
     // So few that the gradients of the bias stay below 128 MB.
     const int64_t bias_size = bias.defined() ? s.heads * bias.size(1) * bias.size(2) : 1;
     const int64_t blocks = shares_of(std::min<int64_t>(int64_t(s.size()), (int64_t(1) << 25) / bias_size));
     Tensor dbias_ = bias.defined() && ctx->needs_input_grad(3)
-                        ? at::zeros({blocks, s.heads, bias.size(1), bias.size(2)}, q.options())
+                        ? at::zeros({blocks, s.heads, bias.size(1), bias.size(2)}, bias.options())
                         : Tensor();
-    const float *Q = q.data_ptr<float>(), *K = k.data_ptr<float>(), *V = v.data_ptr<float>(), *G = g.data_ptr<float>();
-    const float *P = saved[4].data_ptr<float>();
-    float *dq = dq_.data_ptr<float>(), *dk = dk_.data_ptr<float>(), *dv = dv_.data_ptr<float>();
     float *dbias = dbias_.defined() ? dbias_.data_ptr<float>() : nullptr;
     const int64_t head_stride = dbias ? dbias_.stride(1) : 0, row_stride = dbias ? dbias_.stride(2) : 0;
     const redsi_mask mask = mask_of(s.dropout, s.key);
     at::parallel_for(0, blocks, 1, [&](int64_t first_block, int64_t last_block) {
       const OneThread guard;
-      std::vector<float> scratch(size_t(2 * s.q_most * s.k_most));
+      std::vector<float> scratch(size_t(3 * s.q_most * s.k_most)), buffer[7];
       for (int64_t block = first_block; block < last_block; block++) {
         const int64_t begin = int64_t(s.size()) * block / blocks, end = int64_t(s.size()) * (block + 1) / blocks;
         for (int64_t i = begin; i < end; i++) {
-          const int64_t m = s.q_len[i], n = s.k_len[i];
+          const int64_t m = s.q_len[i], n = s.k_len[i], qo = s.q_start[i], ko = s.k_start[i];
+          const Rows Q(q, qo, m, buffer[0]), K(k, ko, n, buffer[1]), V(v, ko, n, buffer[2]), G(g, qo, m, buffer[3]);
+          const Rows dQ(dq, qo, m, buffer[4], false), dK(dk, ko, n, buffer[5], false), dV(dv, ko, n, buffer[6], false);
           for (int64_t h = 0; h < s.heads; h++) {
-            const int64_t first = s.at[i] + h * m * n, qo = s.q_start[i], ko = s.k_start[i];
-            const float *p = P + first, *dropped = p, *go = G + qo * ldg + h * d;
-            float *dp = scratch.data(), *tmp = scratch.data() + s.q_most * s.k_most;
+            const int64_t first = s.at[i] + h * m * n, at = h * d;
+            float *dp = scratch.data(), *tmp = dp + s.q_most * s.k_most;
+            const float *p = Block::read(probabilities, first, m * n, tmp + s.q_most * s.k_most).at, *dropped = p;
             if (s.dropout > 0) {
               redsi_k_dropout(tmp - first, p - first, nullptr, first, first + m * n, mask);
               dropped = tmp;
             }
-            redsi_k_gemm(1, 0, n, d, m, 1, dropped, n, go, ldg, dv + ko * width + h * d, width);
-            redsi_k_gemm(0, 1, m, n, d, 1, go, ldg, V + ko * ldv + h * d, ldv, dp, n);
+            redsi_k_gemm(1, 0, n, d, m, 1, dropped, n, G.at + at, G.ld, dV.at + at, dV.ld);
+            redsi_k_gemm(0, 1, m, n, d, 1, G.at + at, G.ld, V.at + at, V.ld, dp, n);
             if (s.dropout > 0) {
               redsi_k_dropout(tmp - first, dp - first, nullptr, first, first + m * n, mask);
               dp = tmp;
             }
             float *db = dbias ? dbias + block * dbias_.stride(0) + h * head_stride : nullptr;
             redsi_k_softmax_backward(dp, p, db, row_stride, m, n);
-            redsi_k_gemm(0, 0, m, d, n, float(s.scale), dp, n, K + ko * ldk + h * d, ldk, dq + qo * width + h * d, width);
-            redsi_k_gemm(1, 0, n, d, m, float(s.scale), dp, n, Q + qo * ldq + h * d, ldq, dk + ko * width + h * d, width);
+            redsi_k_gemm(0, 0, m, d, n, float(s.scale), dp, n, K.at + at, K.ld, dQ.at + at, dQ.ld);
+            redsi_k_gemm(1, 0, n, d, m, float(s.scale), dp, n, Q.at + at, Q.ld, dK.at + at, dK.ld);
           }
+          dQ.written(), dK.written(), dV.written();
         }
       }
     });
-    return {dq_, dk_, dv_, dbias_.defined() ? (blocks == 1 ? dbias_[0] : dbias_.sum(0)) : Tensor(), Tensor(), Tensor()};
+    return {dq, dk, dv, dbias_.defined() ? (blocks == 1 ? dbias_[0] : dbias_.sum(0)) : Tensor(), Tensor(), Tensor()};
   }
 };
 
@@ -159,7 +188,9 @@ inline Tensor attend(const Tensor &q, const Tensor &k, const Tensor &v, const st
   TORCH_CHECK(args.dropout >= 0 && args.dropout < 1, "probability ", args.dropout, " is not in [0, 1)");
   const auto spans = c10::make_intrusive<Spans>(args);
   spans->fit(q, k, v, bias ? *bias : Tensor());
-  TORCH_CHECK(plain(q) && plain(k) && plain(v) && (!bias || plain(*bias)), "operands are not float32 on a CPU");
+  TORCH_CHECK(fits(q) && k.scalar_type() == q.scalar_type() && v.scalar_type() == q.scalar_type() &&
+                  (!bias || plain(*bias)),
+              "operands are not of one type, float32 or bfloat16, on a CPU with a bias in float32");
   const bool keep = at::GradMode::is_enabled() && (q.requires_grad() || k.requires_grad() || v.requires_grad() ||
                                                    (bias && bias->requires_grad()));
   return Attention::apply(q, k, v, bias, spans, keep);

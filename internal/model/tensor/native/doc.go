@@ -14,7 +14,8 @@
 // one gather, attended to by libtorch's memory-efficient kernel in half precision and by products in
 // float32, and put back by one gather; without a bias that kernel takes packed rows as they are, by
 // cumulative lengths, which it refuses together with a bias. The head's loss holds logits of a slice
-// of rows. Nothing of it copies between host and device or waits. A CPU in half precision computes the same way.
+// of rows. Nothing of it copies between host and device or waits. A CPU computes the same way in float16 only: its
+// bfloat16 is widened by blocks to the kernels' float32 (half.h), and multiplied by libtorch, which gives it to oneDNN.
 // Operators that only CUDA has get kernels for the CPU here, for it and for the card of software. docs/card.md says what
 // of it has run on a card.
 //

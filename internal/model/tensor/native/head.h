@@ -1,7 +1,9 @@
 // Mean cross entropy of a language-model head, of labels that may be smoothed. The logits of a block of rows are
 // computed, turned into their gradient in place and used for both products, so
-// that they are never all in memory, and nothing is computed twice.
+// that they are never all in memory, and nothing is computed twice. In bfloat16 products are libtorch's, and what lies
+// between them is float32, a row at a time.
 #pragma once
+#include "half.h"
 #include "linear.h"
 
 namespace redsi {
@@ -24,7 +26,7 @@ struct HeadLoss : Function<HeadLoss> {
     Tensor dh = gradients ? at::empty_like(h) : Tensor(), dw = gradients ? at::empty_like(w) : Tensor();
     if (gradients && n == 0) dw.zero_();
     Tensor buffer = at::empty({std::min(n, kRows), vocabulary}, h.options());
-    const bool wide = redsi_k_wide();
+    const bool wide = redsi_k_wide() && !half(w);
     std::vector<float> losses(static_cast<size_t>(n), 0.0f);
     for (int64_t from = 0; from < n; from += kRows) {
       const int64_t rows = std::min(kRows, n - from);
@@ -34,16 +36,20 @@ struct HeadLoss : Function<HeadLoss> {
         multiply(logits, rows_of(states), rows_of(w), h.size(1));
       else
         at::mm_out(logits, states, w.t());
-      float *x = logits.data_ptr<float>();
       at::parallel_for(0, rows, 1, [&](int64_t begin, int64_t end) {
+        std::vector<float> wider(half(w) ? size_t(vocabulary) : 0);
         for (int64_t r = begin; r < end; r++) {
-          if (label[from + r] == ignore)
-            std::memset(x + r * vocabulary, 0, sizeof(float) * size_t(vocabulary));
+          const bool counts = label[from + r] != ignore;
+          const Block row(logits, r * vocabulary, vocabulary, wider.data());
+          float &loss = losses[size_t(from + r)], *x = row.at;
+          if (counts) row.read();
+          if (!counts)
+            std::memset(x, 0, sizeof(float) * size_t(vocabulary));
           else if (smooth == 0)
-            losses[size_t(from + r)] = redsi_k_cross_entropy(x + r * vocabulary, vocabulary, label[from + r], scale);
+            loss = redsi_k_cross_entropy(x, vocabulary, label[from + r], scale);
           else
-            losses[size_t(from + r)] =
-                redsi_k_cross_entropy_smooth(x + r * vocabulary, vocabulary, label[from + r], scale, float(smooth));
+            loss = redsi_k_cross_entropy_smooth(x, vocabulary, label[from + r], scale, float(smooth));
+          if (gradients) row.written();
         }
       });
       if (!gradients) continue;
@@ -62,7 +68,7 @@ struct HeadLoss : Function<HeadLoss> {
       ctx->saved_data["dh"] = dh;
       ctx->saved_data["dw"] = dw;
     }
-    return at::scalar_tensor(sum / double(count), h.options());
+    return at::scalar_tensor(sum / double(count), h.options().dtype(at::kFloat));
   }
   static variable_list backward(AutogradContext *ctx, variable_list grads) {
     Tensor dh = ctx->saved_data["dh"].toTensor(), dw = ctx->saved_data["dw"].toTensor();
@@ -80,7 +86,8 @@ inline Tensor head_loss(const Tensor &h, const Tensor &w, const Tensor &labels, 
   TORCH_CHECK(h.dim() == 2 && w.dim() == 2 && h.size(1) == w.size(1), "the weight does not fit the hidden states");
   TORCH_CHECK(labels.dim() == 1 && labels.size(0) == h.size(0) && labels.scalar_type() == at::kLong,
               "labels must be int64, one per row");
-  TORCH_CHECK(plain(h) && plain(w), "operands are not float32 on a CPU"); // else slices.h
+  TORCH_CHECK(fits(h) && w.scalar_type() == h.scalar_type(),
+              "operands are not of one type, float32 or bfloat16, on a CPU"); // else slices.h
   const bool gradients = at::GradMode::is_enabled() && (h.requires_grad() || w.requires_grad());
   return HeadLoss::apply(h, w, labels, ignore, smooth, gradients);
 }

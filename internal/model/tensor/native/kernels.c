@@ -45,6 +45,22 @@ static inline uint32_t number(uint32_t low, uint32_t high, uint32_t i) { return 
   }
 #define KEEP(v) (number(low, high, (uint32_t)i) < mask.below ? 0.0f : (v) * mask.scale)
 
+typedef union {
+  uint32_t i;
+  float f;
+} word;
+
+CLONES void redsi_k_widen(float *restrict y, const uint16_t *restrict x, int64_t n) {
+  for (int64_t i = 0; i < n; i++) y[i] = ((word){.i = (uint32_t)x[i] << 16}).f;
+}
+
+CLONES void redsi_k_narrow(uint16_t *restrict y, const float *restrict x, int64_t n) {
+  for (int64_t i = 0; i < n; i++) {
+    const uint32_t u = ((word){.f = x[i]}).i, rounded = (u + 0x7fff + (u >> 16 & 1)) >> 16;
+    y[i] = (uint16_t)((u & 0x7fffffff) > 0x7f800000 ? u >> 16 | 0x40 : rounded);
+  }
+}
+
 CLONES void redsi_k_dropout(float *restrict y, const float *restrict x, const float *restrict residual, int64_t begin,
                             int64_t end, redsi_mask mask) {
   if (mask.below == 0 && residual) {

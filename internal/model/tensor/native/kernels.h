@@ -5,6 +5,10 @@
 extern "C" {
 #endif
 
+// bfloat16 as float32, and float32 to the nearest bfloat16, of two the even one; NaN stays NaN.
+void redsi_k_widen(float *y, const uint16_t *x, int64_t n);
+void redsi_k_narrow(uint16_t *y, const float *x, int64_t n);
+
 // A dropout mask: element i is dropped where the i-th number of key is below
 // `below`, else multiplied by scale. below = 0 keeps everything as it is.
 typedef struct {

@@ -6,6 +6,7 @@
 #include "attention.h"
 #include "classes.h"
 #include "common.h"
+#include "half.h"
 #include "head.h"
 #include "linear.h"
 #include "multi.h"
@@ -37,14 +38,20 @@ Tensor seeded_dropout(const Tensor &x, double p, uint64_t key) {
 
 namespace {
 
-Tensor drop(const Tensor &x_, const std::optional<Tensor> &residual_, double p, uint64_t key) {
+// drop is (residual or 0) + mask(x), of a type.
+Tensor drop(const Tensor &x_, const std::optional<Tensor> &residual_, at::ScalarType type, double p, uint64_t key) {
   const Tensor x = x_.contiguous(), residual = residual_ ? residual_->contiguous() : Tensor();
-  Tensor y = at::empty_like(x);
-  const float *in = x.data_ptr<float>(), *add = residual.defined() ? residual.data_ptr<float>() : nullptr;
-  float *out = y.data_ptr<float>();
+  Tensor y = at::empty_like(x, x.options().dtype(type));
+  const float *add = residual.defined() ? residual.data_ptr<float>() : nullptr;
   const redsi_mask mask = mask_of(p, key);
-  at::parallel_for(0, x.numel(), kGrain,
-                   [&](int64_t begin, int64_t end) { redsi_k_dropout(out, in, add, begin, end, mask); });
+  at::parallel_for(0, x.numel(), kGrain, [&](int64_t begin, int64_t end) {
+    float in[kBlock], out[kBlock];
+    by_blocks(begin, end, [&](int64_t i, int64_t n) {
+      const Block to(y, i, n, out);
+      redsi_k_dropout(to.at - i, Block::read(x, i, n, in).at - i, add, i, i + n, mask);
+      to.written();
+    });
+  });
   return y;
 }
 
@@ -54,11 +61,14 @@ struct Dropout : Function<Dropout> {
     ctx->saved_data["p"] = p;
     ctx->saved_data["key"] = key;
     ctx->saved_data["add"] = residual.has_value();
-    return drop(x, residual, p, uint64_t(key));
+    ctx->saved_data["type"] = int64_t(x.scalar_type());
+    return drop(x, residual, residual ? at::kFloat : x.scalar_type(), p, uint64_t(key));
   }
   static variable_list backward(AutogradContext *ctx, variable_list grads) {
     const double p = ctx->saved_data["p"].toDouble();
-    const Tensor dx = p == 0 ? grads[0] : drop(grads[0], std::nullopt, p, uint64_t(ctx->saved_data["key"].toInt()));
+    const auto type = at::ScalarType(ctx->saved_data["type"].toInt());
+    const Tensor dx =
+        p == 0 ? grads[0].to(type) : drop(grads[0], std::nullopt, type, p, uint64_t(ctx->saved_data["key"].toInt()));
     return {dx, ctx->saved_data["add"].toBool() ? grads[0] : Tensor(), Tensor(), Tensor()};
   }
 };
@@ -67,60 +77,74 @@ struct ReluDropout : Function<ReluDropout> {
   static Tensor forward(AutogradContext *ctx, const Tensor &x_, double p, int64_t key) {
     const Tensor x = x_.contiguous();
     Tensor y = at::empty_like(x);
-    const float *in = x.data_ptr<float>();
-    float *out = y.data_ptr<float>();
     const redsi_mask mask = mask_of(p, uint64_t(key));
-    at::parallel_for(0, x.numel(), kGrain,
-                     [&](int64_t begin, int64_t end) { redsi_k_relu(out, in, begin, end, mask); });
+    at::parallel_for(0, x.numel(), kGrain, [&](int64_t begin, int64_t end) {
+      float in[kBlock], out[kBlock];
+      by_blocks(begin, end, [&](int64_t i, int64_t n) {
+        const Block to(y, i, n, out);
+        redsi_k_relu(to.at - i, Block::read(x, i, n, in).at - i, i, i + n, mask);
+        to.written();
+      });
+    });
     ctx->save_for_backward({y});
     ctx->saved_data["p"] = p;
     return y;
   }
   static variable_list backward(AutogradContext *ctx, variable_list grads) {
-    const Tensor y = ctx->get_saved_variables()[0], g_ = grads[0].contiguous();
-    Tensor dx_ = at::empty_like(y);
-    const float *g = g_.data_ptr<float>(), *out = y.data_ptr<float>();
-    float *dx = dx_.data_ptr<float>();
+    const Tensor y = ctx->get_saved_variables()[0], g = grads[0].contiguous();
+    Tensor dx = at::empty_like(y);
     const float scale = mask_of(ctx->saved_data["p"].toDouble(), 0).scale;
     at::parallel_for(0, y.numel(), kGrain, [&](int64_t begin, int64_t end) {
-      redsi_k_relu_backward(dx + begin, g + begin, out + begin, end - begin, scale);
+      float in[kBlock], of[kBlock], out[kBlock];
+      by_blocks(begin, end, [&](int64_t i, int64_t n) {
+        const Block to(dx, i, n, out);
+        redsi_k_relu_backward(to.at, Block::read(g, i, n, in).at, Block::read(y, i, n, of).at, n, scale);
+        to.written();
+      });
     });
-    return {dx_, Tensor(), Tensor()};
+    return {dx, Tensor(), Tensor()};
   }
 };
 
 // RMSNorm keeps x and 1/rms of each row.
 struct RMSNorm : Function<RMSNorm> {
-  static Tensor forward(AutogradContext *ctx, const Tensor &x_, const Tensor &w, double eps) {
+  static Tensor forward(AutogradContext *ctx, const Tensor &x_, const Tensor &w, double eps, at::ScalarType type) {
     const Tensor x = x_.contiguous();
     const int64_t d = x.size(-1), n = x.numel() / std::max<int64_t>(d, 1);
-    Tensor y = at::empty_like(x), inverse = at::empty({n}, x.options());
+    Tensor y = at::empty_like(x, x.options().dtype(type)), inverse = at::empty({n}, x.options());
     const float *in = x.data_ptr<float>(), *scale = w.data_ptr<float>();
-    float *out = y.data_ptr<float>(), *inv = inverse.data_ptr<float>();
+    float *inv = inverse.data_ptr<float>();
     at::parallel_for(0, n, grain(d), [&](int64_t begin, int64_t end) {
-      redsi_k_rms_norm(out + begin * d, inv + begin, in + begin * d, scale, end - begin, d, float(eps));
+      std::vector<float> out(half(y) ? size_t(d) : 0);
+      for (int64_t some = half(y) ? 1 : end - begin; begin < end; begin += some) {
+        const Block to(y, begin * d, some * d, out.data());
+        redsi_k_rms_norm(to.at, inv + begin, in + begin * d, scale, some, d, float(eps));
+        to.written();
+      }
     });
     ctx->save_for_backward({x, w, inverse});
     return y;
   }
   static variable_list backward(AutogradContext *ctx, variable_list grads) {
     const auto saved = ctx->get_saved_variables();
-    const Tensor g_ = grads[0].contiguous(), x = saved[0], w = saved[1], inverse = saved[2];
+    const Tensor g = grads[0].contiguous(), x = saved[0], w = saved[1], inverse = saved[2];
     const int64_t d = x.size(-1), n = inverse.numel();
     Tensor dx_ = at::empty_like(x);
     const int64_t blocks = n * d < kGrain ? 1 : shares_of(n);
     Tensor dw_ = at::zeros({blocks, d}, w.options());
-    const float *g = g_.data_ptr<float>(), *in = x.data_ptr<float>(), *scale = w.data_ptr<float>();
-    const float *inv = inverse.data_ptr<float>();
+    const float *in = x.data_ptr<float>(), *scale = w.data_ptr<float>(), *inv = inverse.data_ptr<float>();
     float *dx = dx_.data_ptr<float>(), *dw = dw_.data_ptr<float>();
     at::parallel_for(0, blocks, 1, [&](int64_t first, int64_t last) {
+      std::vector<float> buffer(half(g) ? size_t(d) : 0);
       for (int64_t block = first; block < last; block++) {
-        const int64_t begin = n * block / blocks, end = n * (block + 1) / blocks;
-        redsi_k_rms_norm_backward(dx + begin * d, dw + block * d, g + begin * d, inv + begin, in + begin * d, scale,
-                                  end - begin, d);
+        int64_t begin = n * block / blocks;
+        const int64_t end = n * (block + 1) / blocks;
+        for (int64_t some = half(g) ? 1 : end - begin; begin < end; begin += some)
+          redsi_k_rms_norm_backward(dx + begin * d, dw + block * d, Block::read(g, begin * d, some * d, buffer.data()).at,
+                                    inv + begin, in + begin * d, scale, some, d);
       }
     });
-    return {dx_, dw_.sum(0), Tensor()};
+    return {dx_, dw_.sum(0), Tensor(), Tensor()};
   }
 };
 
@@ -252,7 +276,7 @@ char *redsi_dropout(void **out, void *x_, void *residual_, double p, uint64_t ke
     const std::optional<Tensor> residual = optional(residual_);
     TORCH_CHECK(p >= 0 && p < 1, "probability ", p, " is not in [0, 1)");
     TORCH_CHECK(!residual || residual->sizes() == x.sizes(), "the residual has another shape");
-    if (plain(x) && (!residual || plain(*residual))) {
+    if (fits(x) && (!residual || plain(*residual))) {
       *out = new Tensor(Dropout::apply(x, residual, p, int64_t(key)));
       return;
     }
@@ -269,16 +293,17 @@ char *redsi_relu_dropout(void **out, void *x_, double p, uint64_t key) {
   return guarded([&] {
     const Tensor &x = deref(x_);
     TORCH_CHECK(p >= 0 && p < 1, "probability ", p, " is not in [0, 1)");
-    *out = new Tensor(plain(x) ? ReluDropout::apply(x, p, int64_t(key)) : ComposedRelu::apply(x, p, int64_t(key)));
+    *out = new Tensor(fits(x) ? ReluDropout::apply(x, p, int64_t(key)) : ComposedRelu::apply(x, p, int64_t(key)));
   });
 }
 
-char *redsi_rms_norm(void **out, void *x_, void *w_, double eps) {
+char *redsi_rms_norm(void **out, void *x_, void *w_, double eps, int rounded) {
   return guarded([&] {
     const Tensor &x = deref(x_), &w = deref(w_);
     TORCH_CHECK(x.dim() > 0 && w.dim() == 1 && x.size(-1) == w.size(0), "the weight does not fit the last dimension");
+    TORCH_CHECK(!rounded || (plain(x) && plain(w)), "only float32 on a CPU is rounded along with its norm");
     if (plain(x) && plain(w) && w.is_contiguous()) {
-      *out = new Tensor(RMSNorm::apply(x, w, eps));
+      *out = new Tensor(RMSNorm::apply(x, w, eps, rounded ? at::kBFloat16 : at::kFloat));
       return;
     }
     if (w.scalar_type() == x.scalar_type()) {

@@ -86,9 +86,9 @@ func ReluDropout(x Tensor, p float64, key uint64) (out Tensor, msg string) {
 	return out, msg
 }
 
-// RMSNorm is x / sqrt(mean(x²)+eps) * w over the last dimension.
-func RMSNorm(x, w Tensor, eps float64) (out Tensor, msg string) {
-	msg = message(C.redsi_rms_norm(&out, x, w, C.double(eps)))
+// RMSNorm is x / sqrt(mean(x²)+eps) * w over the last dimension; rounded: of float32 on a CPU, as bfloat16.
+func RMSNorm(x, w Tensor, eps float64, rounded bool) (out Tensor, msg string) {
+	msg = message(C.redsi_rms_norm(&out, x, w, C.double(eps), flag(rounded)))
 	return out, msg
 }
 

@@ -27,11 +27,12 @@ char *redsi_upload_into(void *to, const int64_t *numbers, int64_t n);
 char *redsi_dropout(void **out, void *x, void *residual, double p, uint64_t key);
 // dropout(max(x, 0)).
 char *redsi_relu_dropout(void **out, void *x, double p, uint64_t key);
-char *redsi_rms_norm(void **out, void *x, void *w, double eps);
+// rounded: of float32 on a CPU, as bfloat16.
+char *redsi_rms_norm(void **out, void *x, void *w, double eps, int rounded);
 // gelu by tanh (0) or silu (1) of each element; on a CPU the same bytes for any number of threads.
 char *redsi_activation(void **out, void *x, int64_t kind);
 
-// One call of attention on a CPU in float32: n sequences, sequence i with q_len[i] rows of q from row
+// One call of attention on a CPU in float32 or bfloat16: n sequences, sequence i with q_len[i] rows of q from row
 // q_start[i] on and k_len[i] rows of k and v.
 typedef struct {
   const int64_t *q_start, *q_len, *k_start, *k_len;
@@ -95,8 +96,8 @@ char *redsi_linear(void **out, void *x, void *w, void *bias);
 // x·wᵀ of matrices of half precision, as float32.
 char *redsi_wide_linear(void **out, void *x, void *w);
 
-// Mean cross entropy of the logits h·wᵀ over labels that are not ignore, on a CPU in float32; smooth of each label's
-// weight is spread evenly over all tokens.
+// Mean cross entropy of the logits h·wᵀ over labels that are not ignore, on a CPU in float32 or bfloat16; smooth of
+// each label's weight is spread evenly over all tokens.
 char *redsi_head_loss(void **out, void *h, void *w, void *labels, int64_t ignore, double smooth);
 
 #ifdef __cplusplus

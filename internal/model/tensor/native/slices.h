@@ -1,4 +1,4 @@
-// The loss of a language-model head on a card, or in half precision: logits are there for a slice of rows at a time.
+// The loss of a language-model head on a card, or in float16: logits are there for a slice of rows at a time.
 #pragma once
 #include "common.h"
 

@@ -129,6 +129,7 @@ func (l *Seq2Seq) step(s *tensor.Scope, parts []part, rng *tensor.RNG, rate floa
 		tensor.NoGrad(func() {
 			l.clip(s, grads)
 			l.Optimizer.Step(grads, rate)
+			l.Model.Changed()
 		})
 	}
 	return train.Loss{Value: loss}

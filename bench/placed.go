@@ -6,6 +6,7 @@ import (
 	"github.com/redsi/redsi/internal/model/models"
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/ranking/retrieve/stopping"
 )
 
 // sizes are how much workloads do; bench/peers/card.py has those of a card.
@@ -33,9 +34,11 @@ type placed struct {
 	folder  string // of the model
 	device  tensor.Device
 	compute tensor.DType
-	flops   bool   // products are counted in operations, not in updates
-	single  bool   // a training asks for operation by operation, and replays no graphs
-	lengths string // of a step's batch: full, or real
+	flops   bool          // products are counted in operations, not in updates
+	single  bool          // a training asks for operation by operation, and replays no graphs
+	lengths string        // of a step's batch: full, or real
+	beams   int           // of a search
+	early   stopping.Rule // of it
 	sizes
 
 	last []func() // what close calls, the newest first
@@ -74,6 +77,8 @@ func place(args []string) (p *placed, err error) {
 	set.BoolVar(&p.flops, "flops", false, "")
 	set.BoolVar(&p.single, "single", false, "")
 	set.StringVar(&p.lengths, "lengths", "full", "")
+	set.IntVar(&p.beams, "beams", 40, "")
+	early := set.String("early", string(stopping.Heuristic), "") // transformers' default
 	for name, size := range map[string]*int{"queries": &p.queries, "documents": &p.documents, "together": &p.together, "texts": &p.texts, "tokens": &p.tokens} {
 		set.IntVar(size, name, *size, "")
 	}
@@ -81,6 +86,7 @@ func place(args []string) (p *placed, err error) {
 		return nil, err
 	}
 	p.folder = set.Arg(0)
+	p.early = stopping.Rule(*early)
 	if *quick {
 		p.sizes = quickSizes
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/redsi/redsi/internal/corpora/drawn"
 	"github.com/redsi/redsi/internal/model/bert"
 	"github.com/redsi/redsi/internal/model/decode"
-	"github.com/redsi/redsi/internal/ranking/retrieve/stopping"
 )
 
 // warmQueries are asked first, and do not count.
@@ -27,7 +26,7 @@ func searchWork(p *placed, w *workload, constrained bool) error {
 	draw := drawn.Numbers(3)
 	queries := draw.Sequences(p.queries, 8, 16)
 	b := decode.NewBeam(beamTokens, nil)
-	b.EarlyStopping = stopping.Heuristic // as the peer, which takes transformers' default
+	b.Width, b.Return, b.EarlyStopping = p.beams, p.beams, p.early
 	if constrained {
 		if b.Trie, err = docid.NewTrie(draw.Identifiers(p.documents)); err != nil {
 			return err

@@ -2,6 +2,7 @@ package decode
 
 import (
 	"fmt"
+	"sync"
 	"unsafe"
 
 	"github.com/redsi/redsi/internal/corpora/docid"
@@ -25,11 +26,14 @@ type output struct {
 	count int64
 	width int          // of its rows
 	head  *kernel.Head // nil: on a card
+	steps *seq2seq.Packed
+
+	memory sync.Pool // of *kernel.Logits that nobody uses
 }
 
 // newOutput packs a copy of the weights, where that is of use.
 func newOutput(m *seq2seq.Model, first, count int64) (*output, error) {
-	o := &output{m: m, first: first, count: count}
+	o := &output{m: m, steps: m.Pack(), first: first, count: count}
 	var err error
 	if m.Device.IsCUDA() {
 		o.card, err = newCard(m, first, count)
@@ -48,8 +52,9 @@ func newOutput(m *seq2seq.Model, first, count int64) (*output, error) {
 // Warn is called with a sentence when a card has no room for a batch.
 func (o *output) Warn(say func(string)) { o.say = say }
 
-// Close frees what is kept on a card; nothing that was asked for may be under way.
+// Close frees what is kept beside the model; nothing that was asked for may be under way.
 func (o *output) Close() {
+	o.steps.Close()
 	if o.card != nil {
 		o.card.close()
 	}

@@ -3,7 +3,6 @@ package decode
 import (
 	"context"
 	"fmt"
-	"runtime"
 
 	"github.com/redsi/redsi/internal/model/decode/kernel"
 	"github.com/redsi/redsi/internal/model/seq2seq"
@@ -25,7 +24,7 @@ type session struct {
 func start(o *output, memory *kernel.Logits, queries [][]int32, most int) (c *session, err error) {
 	c = &session{output: o, memory: memory, scope: tensor.NewScope()}
 	err = tensor.Try(func() {
-		c.cache = o.m.NewCache(o.m.Encode(c.scope, queries), most)
+		c.cache = o.m.NewCache(o.m.Encode(c.scope, queries), most).With(o.steps)
 	})
 	if err != nil {
 		c.scope.Close()
@@ -122,13 +121,13 @@ func (x *Searcher) Search(ctx context.Context, queries [][]int32, b Beam, batch 
 	})
 }
 
+// fewestRows are computed together at least: with fewer, reading the output matrix takes longer than the products.
+const fewestRows = 128
+
 // each finds something for every query, those of similar length together, each part of them with a cache of its
-// own. A part that a card has no room for is halved, as are those after it: once, of which o's say hears.
+// own. On a CPU threads take one part after another: in a part of its own none waits for another. A part that a card has
+// no room for is halved, as are those after it: once, of which o's say hears.
 func each[T any](ctx context.Context, o *output, queries [][]int32, asked int, l Load, report func(done int), find func(c *session, part []int) ([]T, error)) ([]T, error) {
-	// libtorch keeps a pool of threads per OS thread that calls it; pools wait busily for
-	// a while after each operation, so that a second one takes the first one's time.
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
 	size, err := o.batch(asked, queries, l)
 	if err != nil {
 		return nil, err
@@ -139,9 +138,17 @@ func each[T any](ctx context.Context, o *output, queries [][]int32, asked int, l
 	if err := checkQueries(o.m, queries); err != nil {
 		return nil, err
 	}
-	out, memory, order := make([]T, len(queries)), &kernel.Logits{}, byLength(queries)
-	do := func(from int) error {
-		part := order[from:min(from+size, len(order))]
+	workers := 1
+	if o.card == nil {
+		threads := tensor.NumThreads()
+		if tensor.SameForAnyRows() {
+			size = min(size, max(ceil(len(queries), threads), ceil(fewestRows, l.Beams)))
+		}
+		workers = min(threads, ceil(len(queries), size))
+	}
+	p := &parts{order: byLength(queries), size: size}
+	out := make([]T, len(queries))
+	do := func(part []int, memory *kernel.Logits) error {
 		inputs := make([][]int32, len(part))
 		for i, q := range part {
 			inputs[i] = queries[q]
@@ -160,24 +167,41 @@ func each[T any](ctx context.Context, o *output, queries [][]int32, asked int, l
 		}
 		return nil
 	}
-	for from, halved := 0, false; from < len(order); from += size {
-		if err := ctx.Err(); err != nil {
-			return nil, err
+	// libtorch keeps a pool of threads per OS thread that calls it; pools wait busily for
+	// a while after each operation, so that a second one takes the first one's time.
+	err = tensor.Share(workers, func() error {
+		memory, ok := o.memory.Get().(*kernel.Logits)
+		if !ok {
+			memory = new(kernel.Logits)
 		}
-		err := do(from)
-		if size > 1 && !halved && full(err) {
-			if halved = true; o.say != nil {
-				o.say(fmt.Sprintf("the GPU is out of memory with %d queries at a time; continuing with %d. Set batch to at most that", size, size/2))
+		defer o.memory.Put(memory)
+		for halved := false; ; {
+			part := p.next()
+			if len(part) == 0 {
+				return nil
 			}
-			size /= 2
-			err = do(from)
+			err := ctx.Err()
+			if err == nil {
+				err = do(part, memory)
+			}
+			if len(part) > 1 && !halved && full(err) { // there is one worker
+				if halved = true; o.say != nil {
+					o.say(fmt.Sprintf("the GPU is out of memory with %d queries at a time; continuing with %d. Set batch to at most that", p.size, p.size/2))
+				}
+				p.halve(part)
+				continue
+			}
+			if err != nil {
+				p.stop()
+				return err
+			}
+			p.done(part, report)
 		}
-		if err != nil {
-			return nil, err
-		}
-		if report != nil {
-			report(min(from+size, len(order)))
-		}
+	})
+	if err != nil {
+		return nil, err
 	}
 	return out, nil
 }
+
+func ceil(n, of int) int { return (n + of - 1) / of }

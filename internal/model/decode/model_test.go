@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -198,5 +199,47 @@ func TestHalfOnCPU(t *testing.T) {
 	})
 	if _, err := find(ctx, m, g.Queries, NewBeam(6, nil), 3, nil); !errors.Is(err, ErrNaN) {
 		t.Errorf("scores that are no numbers: %v", err)
+	}
+}
+
+// TestSameForAnyBatch: hypotheses and rankings have the same bytes whatever is decoded together, on any number of
+// threads, where a row of a product does not depend on others.
+func TestSameForAnyBatch(t *testing.T) {
+	if !tensor.SameForAnyRows() {
+		t.Skip("not promised on this processor")
+	}
+	defer tensor.SetNumThreads(tensor.NumThreads())
+	for _, name := range []string{"../t5/testdata/v1_0", "../bart/testdata/plain"} {
+		m, g := load(t, name), readT5Golden(t)
+		var queries [][]int32
+		for range 60 {
+			queries = append(queries, g.Queries...)
+		}
+		var found [][]Hypothesis
+		var ranked []Result
+		for _, threads := range []int{1, 2, 3} {
+			tensor.SetNumThreads(threads)
+			for _, batch := range []int{1000, 3} {
+				last := 0
+				got, err := find(context.Background(), m, queries, NewBeam(6, nil), batch, func(done int) {
+					if done <= last || done > len(queries) {
+						t.Errorf("%d queries are done after %d", done, last)
+					}
+					last = done
+				})
+				errtest.None(t, err)
+				of, err := rank(context.Background(), m, queries, 30, 70, 10, batch)
+				errtest.None(t, err)
+				if last != len(queries) {
+					t.Errorf("%d queries of %d are done", last, len(queries))
+				}
+				if found == nil {
+					found, ranked = got, of
+				}
+				if !reflect.DeepEqual(got, found) || !reflect.DeepEqual(of, ranked) {
+					t.Errorf("%s: other results of %d at once on %d threads", name, batch, threads)
+				}
+			}
+		}
 	}
 }

@@ -50,6 +50,7 @@ type Cache struct {
 	biases []*tensor.Tensor // [heads, most, most] each: Network.Biases
 	layers []cacheLayer     // per decoder block; none on a card
 	order  []int64          // rows to take before the next step; nil: as they are
+	packed *Packed          // matrices of steps; nil: they are what they are
 	card   *cardCache       // what is kept on a card; nil on a CPU
 }
 
@@ -127,6 +128,7 @@ func (c *Cache) Step(s *tensor.Scope, tokens []int32) (states *tensor.Tensor) {
 		tensor.Within(func(inner *tensor.Scope) {
 			p, net := c.m.reading(inner)
 			at := &next{Cache: c, Pass: p}
+			p.packed = c.packed
 			at.self, at.cross = c.spans()
 			for _, bias := range c.biases {
 				at.now = append(at.now, inner.Narrow(bias, 1, c.steps, 1)) // [heads, 1, most]

@@ -38,6 +38,9 @@ func (p *Pass) linear(x, w, b *tensor.Tensor) *tensor.Tensor {
 	if p.compute != tensor.F32 {
 		x, w = p.S.ToDType(x, p.compute), p.S.ToDType(w, p.compute)
 	}
+	if p.packed != nil {
+		return p.S.LinearPacked(x, p.packed.of(w), w.Dim(0), b)
+	}
 	if b == nil {
 		return p.S.Linear(x, w)
 	}

@@ -30,6 +30,19 @@ func (s *Scope) LinearBias(x, w, b *Tensor) *Tensor {
 	return s.ownNative("LinearBias", out, msg, x, w, b)
 }
 
+// PackRows is w [out, in], F32 on a CPU, as LinearPacked takes it: a copy. There is one where SameForAnyRows.
+func (s *Scope) PackRows(w *Tensor) *Tensor {
+	out, msg := native.PackRows(w.n("PackRows"))
+	return s.ownNative("PackRows", out, msg, w)
+}
+
+// LinearPacked is LinearBias, or Linear where b is nil, of a w [n, in] that PackRows packed, with the same bytes and without
+// gradients. Packing takes as long as the product of some twenty rows.
+func (s *Scope) LinearPacked(x, packed *Tensor, n int64, b *Tensor) *Tensor {
+	out, msg := native.PackedLinear(x.n("LinearPacked"), packed.n("LinearPacked"), n, b.optional("LinearPacked"))
+	return s.ownNative("LinearPacked", out, msg, x, packed, b)
+}
+
 // LinearWide is Linear of F16 or BF16, as F32: sums that are beyond what F16 has numbers for are right.
 func (s *Scope) LinearWide(x, w *Tensor) *Tensor {
 	out, msg := native.WideLinear(x.n("LinearWide"), w.n("LinearWide"))

@@ -1,9 +1,12 @@
 package tensor
 
 import (
+	"bytes"
 	"math"
 	"runtime"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // attentionByHand is one sequence, all heads, in single operations.
@@ -241,4 +244,27 @@ func TestSquareSum(t *testing.T) {
 			t.Errorf("of nothing: %v", got)
 		}
 	})
+}
+
+// TestLinearPacked: Linear's bytes, for any number of rows, with and without a bias, over one part of the depth and two.
+func TestLinearPacked(t *testing.T) {
+	if !SameForAnyRows() {
+		t.Skip("products are libtorch's on this processor")
+	}
+	for _, rows := range []int64{1, 7, 12, 160, 1031} {
+		for _, shape := range [][2]int64{{1, 1}, {31, 72}, {768, 256}, {256, 1024}} {
+			run(t, func(s *Scope) {
+				x, w, b := s.Normal(&RNG{Seed: 1}, 0, 1, rows, shape[1]), s.Normal(&RNG{Seed: 2}, 0, 1, shape[0], shape[1]), s.Normal(&RNG{Seed: 3}, 0, 1, shape[0])
+				packed := s.PackRows(w)
+				for _, c := range [][2]*Tensor{{s.Linear(x, w), s.LinearPacked(x, packed, shape[0], nil)}, {s.LinearBias(x, w, b), s.LinearPacked(x, packed, shape[0], b)}} {
+					if !bytes.Equal(c[0].Bytes(), c[1].Bytes()) {
+						t.Errorf("%d rows by %v: other bytes of a packed matrix", rows, shape)
+					}
+				}
+			})
+		}
+	}
+	errtest.Says(t, Run(func(s *Scope) {
+		s.LinearPacked(s.Zeros(F32, CPU, 2, 8), s.PackRows(s.Zeros(F32, CPU, 3, 9)), 3, nil)
+	}), "packed for other rows")
 }

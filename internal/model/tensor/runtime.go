@@ -1,6 +1,12 @@
 package tensor
 
-import "github.com/redsi/redsi/internal/model/tensor/native"
+import (
+	"runtime"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/redsi/redsi/internal/model/tensor/native"
+)
 
 // SetNumThreads sets how many threads one operation may use, for the process: in
 // this Run, and in every one that begins later, on whichever OS thread.
@@ -15,6 +21,32 @@ func NumThreads() int { return native.NumThreads() }
 // bytes for any number of threads: on Intel's with AVX2 or later, where MKL promises it, and
 // on AMD's with AVX-512, where products are our own.
 func SameForAnyThreads() bool { return native.SameForAnyThreads() }
+
+// SameForAnyRows reports whether a row of a matrix product has the same bytes whatever rows are beside it: on
+// AMD's processors with AVX-512, where products are our own.
+func SameForAnyRows() bool { return native.SameForAnyRows() }
+
+// Share calls f on n OS threads at once, which share the process's threads, and returns the first error. For one it
+// is f, on the caller's.
+func Share(n int, f func() error) error {
+	if n < 2 {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		return f()
+	}
+	each := max(NumThreads()/n, 1)
+	var all errgroup.Group
+	for range n {
+		all.Go(func() error {
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			native.ShareThreads(each)
+			defer native.ShareThreads(0)
+			return f()
+		})
+	}
+	return all.Wait()
+}
 
 // Version is that of the libtorch that is loaded, "2.11.0" for example.
 func Version() string { return native.Version() }

@@ -34,13 +34,14 @@ template <typename F> void shared(int64_t shares, int64_t threads, F f) {
 
 // Product is c [m, n] = a·b, plus c where add is set, else plus bias [n] where there is
 // one; a's vectors are its rows, b's its columns. The side with fewer vectors is
-// packed as a whole, the other one by shares.
+// packed as a whole, the other one by shares; b not at all where it is ready.
 struct Product {
   Operand a, b;
   float *c;
   int64_t ldc, m, n, k;
   const float *bias = nullptr;
   bool add = false;
+  const float *ready = nullptr; // b as packed leaves it
 
   void operator()() const {
     const bool by_rows = m >= n;
@@ -50,14 +51,16 @@ struct Product {
     const int64_t share = std::min(by_rows ? kShare : kWideShare, ceil_to((vectors + threads - 1) / threads, width));
     const int64_t depth = std::min(k, kDepth);
     const auto f32 = at::TensorOptions().dtype(at::kFloat);
-    const Tensor packed = at::empty({ceil_to(whole, other) * depth}, f32), own = at::empty({threads, share * depth}, f32);
+    const Tensor packed = at::empty({by_rows && ready ? 0 : ceil_to(whole, other) * depth}, f32);
+    const Tensor own = at::empty({by_rows || !ready ? threads : 0, share * depth}, f32);
     float *shared_panels = packed.data_ptr<float>(), *own_panels = own.data_ptr<float>();
     const Operand &big = by_rows ? a : b, &small = by_rows ? b : a;
     for (int64_t l = 0; l < k; l += depth) {
       const int64_t d = std::min(depth, k - l);
       const bool more = add || l > 0;
       const int64_t group = 4 * other; // vectors packed at a time
-      shared((whole + group - 1) / group, threads, [&](int64_t i, int64_t) {
+      const float *panels_of_b = ready ? ready + l * ceil_to(n, REDSI_COLUMNS) : shared_panels;
+      if (!by_rows || !ready) shared((whole + group - 1) / group, threads, [&](int64_t i, int64_t) {
         const Operand x = small.from(i * group, l);
         redsi_k_pack(shared_panels + i * group * d, x.at, x.vector, x.number, std::min(group, whole - i * group), d, other);
       });
@@ -65,12 +68,12 @@ struct Product {
         const int64_t first = i * share, count = std::min(share, vectors - first);
         float *panels = own_panels + thread * share * depth;
         const Operand x = big.from(first, l);
-        redsi_k_pack(panels, x.at, x.vector, x.number, count, d, width);
+        if (by_rows || !ready) redsi_k_pack(panels, x.at, x.vector, x.number, count, d, width);
         if (by_rows)
-          redsi_k_packed_product(c + first * ldc, ldc, panels, REDSI_ROWS * d, shared_panels, REDSI_COLUMNS * d,
+          redsi_k_packed_product(c + first * ldc, ldc, panels, REDSI_ROWS * d, panels_of_b, REDSI_COLUMNS * d,
                                  more ? nullptr : bias, count, n, d, more);
         else
-          redsi_k_packed_product(c + first, ldc, shared_panels, REDSI_ROWS * d, panels, REDSI_COLUMNS * d,
+          redsi_k_packed_product(c + first, ldc, shared_panels, REDSI_ROWS * d, ready ? panels_of_b + first * d : panels, REDSI_COLUMNS * d,
                                  more || !bias ? nullptr : bias + first, m, count, d, more);
       });
     }
@@ -80,6 +83,17 @@ struct Product {
 // multiply is out [m, n] = a·b, plus out where add is set; rows of out are contiguous.
 inline void multiply(const Tensor &out, Operand a, Operand b, int64_t k, bool add = false) {
   Product{a, b, out.data_ptr<float>(), out.stride(0), out.size(0), out.size(1), k, nullptr, add}();
+}
+
+// pack_rows is w [n, k] as Product takes the columns of wᵀ, again and again: [k * n rounded up].
+inline Tensor pack_rows(const Tensor &w_) {
+  TORCH_CHECK(redsi_k_wide() && plain(w_) && w_.dim() == 2, "there are no such products of it");
+  const Tensor w = w_.contiguous();
+  const int64_t n = w.size(0), k = w.size(1), wide = ceil_to(n, REDSI_COLUMNS);
+  const Tensor packed = at::empty({k * wide}, w.options());
+  for (int64_t l = 0; l < k; l += kDepth)
+    redsi_k_pack(packed.data_ptr<float>() + l * wide, w.data_ptr<float>() + l, k, 1, n, std::min(kDepth, k - l), REDSI_COLUMNS);
+  return packed;
 }
 
 inline Tensor contiguous_rows(const Tensor &t) { return t.stride(1) == 1 ? t : t.contiguous(); }
@@ -117,6 +131,19 @@ inline Tensor linear_layer(const Tensor &x, const Tensor &w, const std::optional
   const bool fits_bias = !bias || (plain(*bias) && bias->is_contiguous() && bias->dim() == 1 &&
                                    bias->size(0) == w.size(0) && !bias->requires_grad());
   return fits && fits_bias ? Linear::apply(x, w, bias) : at::linear(x, w, bias);
+}
+
+// packed_linear is x·wᵀ + bias of a w [n, k] that pack_rows packed, without gradients.
+inline Tensor packed_linear(const Tensor &x_, const Tensor &packed, int64_t n, const std::optional<Tensor> &bias) {
+  TORCH_CHECK(plain(x_) && x_.dim() == 2 && packed.numel() == x_.size(1) * ceil_to(n, REDSI_COLUMNS),
+              "the matrix was packed for other rows than of ", x_.sizes());
+  TORCH_CHECK(!bias || (plain(*bias) && bias->is_contiguous() && bias->numel() == n), "the bias is not [", n, "]");
+  const Tensor x = contiguous_rows(x_), y = at::empty({x.size(0), n}, x.options());
+  Product p{rows_of(x), {}, y.data_ptr<float>(), n, x.size(0), n, x.size(1)};
+  p.ready = packed.data_ptr<float>();
+  if (bias) p.bias = bias->data_ptr<float>();
+  if (y.numel()) p();
+  return y;
 }
 
 // WideLinear is x·wᵀ of half precision, whose sums are given as the float32 that they are taken in: float16 has no number

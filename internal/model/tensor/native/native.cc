@@ -176,16 +176,23 @@ int redsi_same_for_any_threads(void) {
 // OpenMP keeps the number per calling thread: set on one, it does not reach another
 // that has computed before.
 static std::atomic<int> wanted_threads{0};
+static thread_local int share_of_threads = 0; // 0: all
+void redsi_share_threads(int n) {
+  int none = 0; // until now it was libtorch's, which a thread with a share would take away from those that begin later
+  wanted_threads.compare_exchange_strong(none, at::get_num_threads());
+  share_of_threads = n;
+  redsi_adopt_num_threads();
+}
 void redsi_set_num_threads(int n) {
   wanted_threads = n;
   at::set_num_threads(n);
 }
 void redsi_adopt_num_threads(void) {
-  const int n = wanted_threads;
+  const int n = share_of_threads > 0 ? share_of_threads : wanted_threads.load();
   if (n > 0 && at::get_num_threads() != n) at::set_num_threads(n);
 }
 int redsi_num_threads(void) {
-  const int n = wanted_threads; // OpenMP's own number is that of whichever thread asks
+  const int n = share_of_threads > 0 ? share_of_threads : wanted_threads.load(); // OpenMP's own number is that of whichever thread asks
   return n > 0 ? n : at::get_num_threads();
 }
 
@@ -326,6 +333,14 @@ char *redsi_attention(void **out, void *q, void *k, void *v, void *bias, const r
 
 char *redsi_linear(void **out, void *x, void *w, void *bias) {
   return guarded([&] { *out = new Tensor(linear_layer(deref(x), deref(w), optional(bias))); });
+}
+
+char *redsi_pack_rows(void **out, void *w) {
+  return guarded([&] { *out = new Tensor(pack_rows(deref(w))); });
+}
+
+char *redsi_packed_linear(void **out, void *x, void *packed, int64_t n, void *bias) {
+  return guarded([&] { *out = new Tensor(packed_linear(deref(x), deref(packed), n, optional(bias))); });
 }
 
 char *redsi_wide_linear(void **out, void *x, void *w) {

@@ -35,11 +35,17 @@ func SetNumThreads(n int) { C.redsi_set_num_threads(C.int(n)) }
 // AdoptNumThreads applies the number of SetNumThreads to this OS thread.
 func AdoptNumThreads() { C.redsi_adopt_num_threads() }
 
+// ShareThreads is how many of them operations take that this OS thread asks for; 0: all.
+func ShareThreads(n int) { C.redsi_share_threads(C.int(n)) }
+
 // NumThreads is how many threads one operation uses.
 func NumThreads() int { return int(C.redsi_num_threads()) }
 
 // SameForAnyThreads reports whether results do not depend on the number of threads.
 func SameForAnyThreads() bool { return C.redsi_same_for_any_threads() != 0 }
+
+// SameForAnyRows reports whether a row of a product does not depend on how many others there are.
+func SameForAnyRows() bool { return C.redsi_k_wide() != 0 }
 
 // Version is that of the libtorch that is loaded.
 func Version() string { return C.GoString(C.redsi_version()) }
@@ -141,6 +147,18 @@ func Attention(q, k, v, bias Tensor, spans Spans, o AttentionOptions) (out Tenso
 // Linear is x·wᵀ, plus bias where that is not nil.
 func Linear(x, w, bias Tensor) (out Tensor, msg string) {
 	msg = message(C.redsi_linear(&out, x, w, bias))
+	return out, msg
+}
+
+// PackRows is w as PackedLinear takes it.
+func PackRows(w Tensor) (out Tensor, msg string) {
+	msg = message(C.redsi_pack_rows(&out, w))
+	return out, msg
+}
+
+// PackedLinear is Linear of a w with n rows that PackRows packed.
+func PackedLinear(x, packed Tensor, n int64, bias Tensor) (out Tensor, msg string) {
+	msg = message(C.redsi_packed_linear(&out, x, packed, C.int64_t(n), bias))
 	return out, msg
 }
 

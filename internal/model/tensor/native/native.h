@@ -8,8 +8,10 @@ extern "C" {
 
 void redsi_set_num_threads(int n);
 void redsi_adopt_num_threads(void);
+void redsi_share_threads(int n); // what this thread takes of them; 0: all
 int redsi_num_threads(void);
 int redsi_same_for_any_threads(void);
+int redsi_k_wide(void);
 const char *redsi_version(void);
 char *redsi_cpu_capability(void);
 
@@ -93,6 +95,9 @@ char *redsi_add_rows(void *to, void *index, void *from);
 
 // x·wᵀ, plus bias where that is not NULL.
 char *redsi_linear(void **out, void *x, void *w, void *bias);
+// w [n, k] as redsi_packed_linear takes it, which computes redsi_linear's bytes without gradients; where redsi_k_wide().
+char *redsi_pack_rows(void **out, void *w);
+char *redsi_packed_linear(void **out, void *x, void *packed, int64_t n, void *bias);
 // x·wᵀ of matrices of half precision, as float32.
 char *redsi_wide_linear(void **out, void *x, void *w);
 

@@ -1,0 +1,38 @@
+package main
+
+import "fmt"
+
+// ctranslateLines are searches of 8 queries at once beside CTranslate2, in float32 as ours and in int8.
+var ctranslateLines = []line{
+	besideCTranslate("beam40_vs_ctranslate2", "a query's search with 40 beams for 6 tokens", 40, "float32", 0),
+	besideCTranslate("beam40_vs_ctranslate2_int8", "the same in float32", 40, "int8", 0),
+	besideCTranslate("beam4_vs_ctranslate2", "the same with 4 beams", 4, "float32", 0),
+	besideCTranslate("beam4_vs_ctranslate2_int8", "the same in float32", 4, "int8", 0),
+	besideCTranslate("greedy_vs_ctranslate2", "the same with one beam", 1, "float32", 0),
+	besideCTranslate("greedy_vs_ctranslate2_int8", "the same in float32", 1, "int8", 0),
+}
+
+// besideCTranslate is a line whose peer computes in a type of its own: in int8 it finds other hypotheses.
+func besideCTranslate(name, doc string, beams int, kind string, target float64) line {
+	return line{
+		name: name, target: target, value: perUnit, sliced: true, unlike: kind != "float32", noMemory: true,
+		doc:  doc + ", 8 queries at once, against CTranslate2 " + pinned(modelRequirements, "ctranslate2") + " in " + kind,
+		ours: workOn("train_step.py", "beam", "-queries=8", "-early=full", fmt.Sprintf("-beams=%d", beams)),
+		peer: scriptOn("models", "ctranslate.py", (*env).translators, "--type", kind, "--beams", fmt.Sprint(beams)),
+	}
+}
+
+// translators is the folder of what CTranslate2 makes of train_step.py's weights.
+func (e *env) translators() (string, error) {
+	return e.keep("ctranslate-weights1", func(dir string) error {
+		of, err := e.weights("train_step.py")
+		if err != nil {
+			return err
+		}
+		command, err := e.python("models", "ctranslate.py", dir, "--make", "--of", of)
+		if err != nil {
+			return err
+		}
+		return e.quiet(command[0], command[1:]...)
+	})
+}

@@ -64,7 +64,7 @@ def main():
         return len(queries)
 
     best = [NAMES.index(t) for t in decode()[0].hypotheses[0]]
-    serve(f"[{' '.join(map(str, best))}]", run, args.slices)
+    serve(f"[{' '.join(map(str, best))}]", run, args.slices, how=(args.type, f"{threads} translators of a thread"), of=("ctranslate2",))
 
 
 main()

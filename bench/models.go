@@ -41,6 +41,21 @@ var modelLines = []line{
 		others: []side{peerOn("train_step.py", "train_step.py", "--lengths", "real", "--autocast")},
 	},
 	{
+		name: "train_step_bf16_vs_transformers", target: 1.7, value: perUnit, sliced: true, unlike: true,
+		doc:  "the step of the first line with precision = bf16, whose loss is not float32's",
+		ours: workOn("train_step.py", "train", "-lengths=full", "-dtype=bf16"), peer: peerOn("train_step.py", "train_step.py", "--lengths", "full", "--autocast"),
+	},
+	{
+		name: "train_step_bf16_real_lengths_vs_transformers", target: 2.5, value: perUnit, sliced: true, unlike: true,
+		doc:  "that of the second line with precision = bf16",
+		ours: workOn("train_step.py", "train", "-lengths=real", "-dtype=bf16"), peer: peerOn("train_step.py", "train_step.py", "--lengths", "real", "--autocast"),
+	},
+	{
+		name: "train_step_bf16_vs_fp32", target: 1.5, value: perUnit, sliced: true, unlike: true,
+		doc:  "the same, against our own in float32",
+		ours: workOn("train_step.py", "train", "-lengths=full", "-dtype=bf16"), peer: workOn("train_step.py", "train", "-lengths=full"),
+	},
+	{
 		name: "train_step_vs_bound", target: 0.65, value: perUnit, sliced: true, unlike: true,
 		doc:  "the step of the first line, against its matrix products alone",
 		ours: workOn("train_step.py", "train", "-lengths=full"), peer: workOn("train_step.py", "train-products", "-lengths=full"),

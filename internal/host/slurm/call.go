@@ -16,13 +16,15 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// ErrNone is that this machine has no programs of Slurm.
-var ErrNone = errors.New("this machine has no Slurm: go to a login node of the cluster, or load its module")
+// ErrNone is that this machine lacks a program of Slurm, whose name comes before it.
+var ErrNone = errors.New("is not in PATH, so this machine has no Slurm: go to a login node of the cluster, or load its module")
 
-// Here is an error if this machine has no programs of Slurm.
+// Here is an error if this machine lacks a program of Slurm that redsi calls.
 func Here() error {
-	if _, err := exec.LookPath("sbatch"); err != nil {
-		return ErrNone
+	for _, name := range []string{"sbatch", "squeue", "scancel"} {
+		if _, err := exec.LookPath(name); err != nil {
+			return fmt.Errorf("%s %w", name, ErrNone)
+		}
 	}
 	return nil
 }
@@ -49,7 +51,7 @@ func call(ctx context.Context, stdin, name string, args ...string) (out, said st
 	said = strings.ReplaceAll(strings.TrimSpace(stderr.String()), "\n", "; ")
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
-		err = ErrNone
+		err = fmt.Errorf("%s %w", name, ErrNone)
 	case err != nil && ctx.Err() != nil:
 		err = context.Cause(ctx)
 	case err != nil:

@@ -77,7 +77,7 @@ func (j *Job) Submit(ctx context.Context, n int) (id string, err error) {
 		options = append(options, fmt.Sprintf("--array=1-%d", n))
 	}
 	out, _, err := call(ctx, j.Script(), "sbatch", options...)
-	id, _, _ = strings.Cut(out, ";") // behind it is a cluster's name
+	id, _, _ = strings.Cut(out[strings.LastIndexByte(out, '\n')+1:], ";") // before it a site may say something, behind it is a cluster's name
 	if err == nil && id == "" {
 		err = &RefusedError{"sbatch", "it does not say what it has submitted"}
 	}

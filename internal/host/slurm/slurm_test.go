@@ -163,7 +163,7 @@ func stub(t *testing.T, programs map[string]string) (calls func(name string) []s
 func TestCalls(t *testing.T) {
 	j := Job{Pilot: gpu(), Name: "n", Worker: []string{"w"}, Output: "/logs"}
 	calls := stub(t, map[string]string{
-		"sbatch":  `case "$*" in *--test-only*) echo "sbatch: Job 47 to start at 2026-11-28T11:14:14 using 2 processors on nodes n1 in partition main" >&2;; *) grep -q '^exec srun .* w$' stdin && echo "47;lab";; esac`,
+		"sbatch":  `case "$*" in *--test-only*) echo "sbatch: Job 47 to start at 2026-11-28T11:14:14 using 2 processors on nodes n1 in partition main" >&2;; *) grep -q '^exec srun .* w$' stdin && echo "Welcome; 90 % of your hours are left" && echo "47;lab";; esac`,
 		"squeue":  `echo "47_1|n|PENDING|N/A|N/A||Priority"`,
 		"scancel": `exit 0`,
 	})

@@ -32,13 +32,11 @@ func (a *app) run(ctx context.Context, o runOptions) (err error) {
 		return err
 	}
 	var sum *drive.Summary
-	if o.notify != "" {
-		defer func() {
-			if o.notify != "" { // a job that was submitted in place of the run does it
-				a.notify(ctx, o.notify, began, sum, err)
-			}
-		}()
-	}
+	defer func() {
+		if o.notify != "" { // not if a job was submitted in place of the run: that job does it
+			a.notify(ctx, o.notify, began, sum, err)
+		}
+	}()
 	if o.slurm.asJob != "" {
 		if queued, err := a.asJob(ctx, &o); err != nil || queued {
 			return err

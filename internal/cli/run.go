@@ -29,8 +29,8 @@ only; scripts, pipes and jobs are not held up.
 With --slurm, jobs of Slurm do the steps: this command submits as many as the steps that
 are ready need, by the slurm block of redsi.local.hcl or --pilot, and does none itself. Jobs
 leave when they have no work. If it is killed they go on; the same command takes the run up again.
-With --as-job 24h this command submits itself as a job of that time, and returns. The job is
-queued again before its time is over, and goes on; ` + "`redsi status`" + ` shows the run.
+With --as-job 24h this command submits itself as a job of that time, and returns. Another job
+follows before that time is over; ` + "`redsi status`" + ` shows the run.
 
 With --watch it then waits until a file changes that the pipeline reads: its own files,
 those of modules and file(), local sources and programs. A change during a run does not

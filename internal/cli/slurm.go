@@ -167,8 +167,8 @@ func (a *app) given(but ...string) (words []string) {
 	return words
 }
 
-// asJob has a job submitted in place of this command, which does the same and is queued again before its end, unless there
-// is one: then queued is true, and that is said.
+// asJob has a job submitted in place of this command, which does the same, and which another one follows before its end. Where
+// Slurm has such a job already, queued is true, and that is said.
 func (a *app) asJob(ctx context.Context, o *runOptions) (queued bool, err error) {
 	j, err := a.headJob(o)
 	if none := slurm.Here(); none != nil {
@@ -181,7 +181,7 @@ func (a *app) asJob(ctx context.Context, o *runOptions) (queued bool, err error)
 		o.notify = ""
 		output := filepath.Join(j.Output, "run.log")
 		return a.print(map[string]string{"job": id, "output": output}, func(w io.Writer) {
-			view.Printf(w, "%s\noutput  %s\nfollow  %s, or %s\nend     %s; before the job begins scancel %s\n", what, output, a.hint("status"), a.hint("attach"), a.hint("cancel"), id)
+			view.Printf(w, "%s\noutput  %s\nfollow  %s, or %s\nend     %s, or scancel %s\n", what, output, a.hint("status"), a.hint("attach"), a.hint("cancel"), id)
 		})
 	}
 	jobs, err := slurm.List(ctx, j.Name)

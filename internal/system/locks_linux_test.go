@@ -2,6 +2,7 @@ package system_test
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -31,10 +32,11 @@ func TestWithoutLocks(t *testing.T) {
 		instead string // "": it needs no lock
 	}{
 		"server": {func(folder string) error {
-			if s := devserver.Visit(t.Context(), folder); s != nil {
-				return errors.New("a server without locks")
+			s, err := devserver.Visit(t.Context(), folder)
+			if s != nil || err != nil {
+				return fmt.Errorf("a server without locks, or %w", err)
 			}
-			_, err := devserver.Join(t.Context(), devserver.Options{Dir: folder})
+			_, err = devserver.Join(t.Context(), devserver.Options{Dir: folder})
 			return err
 		}, "--state"},
 		"doctor": {func(folder string) error {

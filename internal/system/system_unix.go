@@ -6,6 +6,9 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
 	"syscall"
 )
 
@@ -50,4 +53,21 @@ func Private(info fs.FileInfo) error {
 		return errors.New("is not a folder that only this account can write to")
 	}
 	return nil
+}
+
+// Owner names the account of a file or, where that cannot be looked at, of the nearest folder around it that can.
+func Owner(path string) string {
+	info, err := os.Stat(path)
+	for err != nil && path != filepath.Dir(path) {
+		path = filepath.Dir(path)
+		info, err = os.Stat(path)
+	}
+	if err != nil {
+		return "another account"
+	}
+	id := strconv.FormatUint(uint64(info.Sys().(*syscall.Stat_t).Uid), 10)
+	if u, err := user.LookupId(id); err == nil {
+		return u.Username
+	}
+	return "account " + id // as where accounts are not in /etc/passwd
 }

@@ -17,7 +17,7 @@ else echo "skip  T8 another host with other locks: no bindfs or no FUSE"; fi
 
 as() { runuser -u nobody -- env -u TEMPORAL_CONFIG_FILE HOME=/nonexistent "$@" > "$P/out" 2>&1 || echo "exit $?" >> "$P/out"; }
 chmod 755 "$P" "$P/p"; as "$redsi" worker --state "$P/p/.redsi" --store /tmp/none
-has "T12 another account does not reach the server by the folder" 'no Temporal server runs for this state folder'
+has "T12 another account does not reach the server by the folder" 'permission denied; it belongs to root'
 tls=.redsi/temporal/tls; at=$(sed -n 's/^address = //p' .redsi/temporal/temporal.toml); mkdir "$P/theirs"; cp $tls/ca.pem "$P/theirs/"
 profile() { printf '[profile.redsi]\naddress = %s\nnamespace = "%s"\n[profile.redsi.tls]\nserver_name = "%s"\nserver_ca_cert_path = "%s"\n%s' "$at" "$1" "$name" "$P/theirs/ca.pem" "${2:+client_cert_path = \"$PWD/$tls/$2.pem\"
 client_key_path = \"$PWD/$tls/$2.key\"

@@ -289,13 +289,13 @@ func TestVisit(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), patient)
 	defer cancel()
 	dir := t.TempDir()
-	if Visit(ctx, dir) != nil {
-		t.Fatal("a server of an empty folder")
+	if s, err := Visit(ctx, dir); s != nil || err != nil {
+		t.Fatalf("a server of an empty folder, or %v", err)
 	}
 	s := joined(t, Options{Dir: dir})
-	visit := Visit(ctx, dir)
+	visit, err := Visit(ctx, dir)
 	if visit == nil || visit.PID != s.PID {
-		t.Fatalf("visited %+v, it is %+v", visit, s.Info)
+		t.Fatalf("visited %+v (%v), it is %+v", visit, err, s.Info)
 	}
 	s.Close()
 	clients := lockOf(dir, clientsLock)
@@ -305,8 +305,8 @@ func TestVisit(t *testing.T) {
 	}
 	visit.Close()
 	ended(t, dir)
-	if Visit(ctx, dir) != nil {
-		t.Error("a server after the last has left")
+	if s, err := Visit(ctx, dir); s != nil || err != nil {
+		t.Errorf("a server after the last has left, or %v", err)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -66,11 +67,18 @@ func announced(dir string) (i Info, err error) {
 
 // Running says how to reach the server of a folder; false if none answers.
 func Running(dir string) (Info, bool) {
-	if _, err := os.Stat(filepath.Join(dir, ownerLock)); err != nil {
-		return Info{}, false // asking creates nothing
-	}
-	i, answers, _, _ := look(dir, 0)
+	i, answers, _ := running(dir)
 	return i, answers
+}
+
+// running is Running; an error says why it is not known: the folder is another machine's, cannot be read, or has no locks.
+func running(dir string) (i Info, answers bool, err error) {
+	if _, err = os.Stat(filepath.Join(dir, ownerLock)); err == nil { // asking creates nothing
+		i, answers, _, err = look(dir, 0)
+	} else if !errors.Is(err, fs.ErrPermission) {
+		err = nil
+	}
+	return i, answers, err
 }
 
 // AwaitEnd waits until the server of a folder has ended, as it does when it is not used.

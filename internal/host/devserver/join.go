@@ -86,35 +86,32 @@ func Join(ctx context.Context, o Options) (*Server, error) {
 }
 
 // Visit is for looking only: it starts no server. One that answers stays until the visit is
-// closed, unless it is another machine's; without one, or with one that other machines do not
-// reach, Visit returns nil.
-func Visit(ctx context.Context, dir string) *Server {
+// closed, unless it is another machine's. Visit returns nil without one, and an error, ErrElsewhere
+// among others, where there may be one that is not to be seen from here.
+func Visit(ctx context.Context, dir string) (*Server, error) {
 	s := &Server{o: Options{Dir: dir}, clients: lockOf(dir, clientsLock), first: lockOf(dir, firstLock)}
 	if i, err := reach(dir); err == nil && i.Listen != "" {
 		if _, other := elsewhere(dir, 0); other {
 			s.Info, s.UI = i, "" // the UI is for its machine alone
-			return s
+			return s, nil
 		}
 	}
-	for ctx.Err() == nil {
-		if _, ok := Running(dir); !ok {
-			break
-		}
-		held, err := take(s.clients, shared)
-		if err != nil {
-			break
-		}
-		if held { // it can no longer end, if it has not already
-			var ok bool
-			if s.Info, ok = Running(dir); ok {
-				return s
+	for {
+		_, ok, err := running(dir)
+		if ok {
+			if ok, err = take(s.clients, shared); ok { // it can no longer end, if it has not already
+				if s.Info, ok, err = running(dir); ok {
+					return s, nil
+				}
+			} else if err == nil {
+				if err = readers.Pause(ctx, lookEvery); err == nil { // it checks whether it is in use, or ends
+					continue
+				}
 			}
-			break
 		}
-		_ = readers.Pause(ctx, lookEvery) // it checks whether it is in use, or ends
+		s.Close()
+		return nil, err
 	}
-	s.Close()
-	return nil
 }
 
 func (s *Server) join(ctx context.Context) error {

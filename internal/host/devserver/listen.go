@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/netip"
 	"slices"
@@ -67,6 +68,8 @@ func reach(dir string) (Info, error) {
 	i, err := announced(dir)
 	o, other := elsewhere(dir, 0)
 	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return i, err
 	case err != nil:
 		return i, fmt.Errorf("%s: %w", dir, ErrNone)
 	case other && i.Listen == "":

@@ -244,12 +244,12 @@ func TestListensElsewhere(t *testing.T) {
 		if !errors.Is(err, ErrElsewhere) {
 			t.Errorf("joined: %v", err)
 		}
-		visit := Visit(ctx, dir)
+		visit, visitErr := Visit(ctx, dir)
 		w, workErr := WorkerOptions(dir)
 		if listen == "" {
 			errtest.Says(t, err, "login2", "redsi dev --listen")
-			if visit != nil || !errors.Is(workErr, ErrElsewhere) {
-				t.Errorf("visited: %v, %v", visit, workErr)
+			if visit != nil || !errors.Is(visitErr, ErrElsewhere) || !errors.Is(workErr, ErrElsewhere) {
+				t.Errorf("visited: %v, %v, %v", visit, visitErr, workErr)
 			}
 			continue
 		}

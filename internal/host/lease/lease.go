@@ -49,15 +49,15 @@ type Lease struct {
 
 // String says who it is, for people, and of a process of this machine whether it is stopped: it keeps its lease.
 func (l Lease) String() string {
-	more := ""
+	job, stopped := "", ""
 	if l.Job != "" {
-		more = ", " + l.Job
+		job = ", " + l.Job
 	}
 	if l.Process.Stopped() {
-		more += fmt.Sprintf(", which is stopped: `kill -CONT %d` has it go on, `kill -KILL %d` gives its step to others", l.Process.PID, l.Process.PID)
+		stopped = fmt.Sprintf("; it is stopped: `kill -CONT %d` has it go on, `kill -KILL %d` gives its step to others", l.Process.PID, l.Process.PID)
 	}
-	return fmt.Sprintf("%s of run %s (process %d on %s%s, since %s)", l.Step, l.Run, l.Process.PID, l.Process.Machine, more,
-		l.Since.Local().Format(time.DateTime))
+	return fmt.Sprintf("%s of run %s (process %d on %s%s, since %s%s)", l.Step, l.Run, l.Process.PID, l.Process.Machine, job,
+		l.Since.Local().Format(time.DateTime), stopped)
 }
 
 func name(key artifacts.Digest, generation int) string {

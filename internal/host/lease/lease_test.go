@@ -401,7 +401,7 @@ func TestStopped(t *testing.T) {
 	if _, err := syscall.Wait4(holder.PID, &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
 		t.Fatal(err)
 	}
-	if text := says(); !strings.Contains(text, fmt.Sprintf(", which is stopped: `kill -CONT %d`", holder.PID)) {
+	if text := says(); !strings.Contains(text, fmt.Sprintf("; it is stopped: `kill -CONT %d`", holder.PID)) {
 		t.Error(text)
 	}
 }

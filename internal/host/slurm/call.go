@@ -16,13 +16,15 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// ErrNone is that this machine has no programs of Slurm.
-var ErrNone = errors.New("this machine has no Slurm: go to a login node of the cluster, or load its module")
+// ErrNone is that this machine lacks a program of Slurm, whose name comes before it.
+var ErrNone = errors.New("is not in PATH, so this machine has no Slurm: go to a login node of the cluster, or load its module")
 
-// Here is an error if this machine has no programs of Slurm.
+// Here is an error if this machine lacks a program of Slurm that redsi calls.
 func Here() error {
-	if _, err := exec.LookPath("sbatch"); err != nil {
-		return ErrNone
+	for _, name := range []string{"sbatch", "squeue", "scancel"} {
+		if _, err := exec.LookPath(name); err != nil {
+			return fmt.Errorf("%s %w", name, ErrNone)
+		}
 	}
 	return nil
 }
@@ -49,7 +51,7 @@ func call(ctx context.Context, stdin, name string, args ...string) (out, said st
 	said = strings.ReplaceAll(strings.TrimSpace(stderr.String()), "\n", "; ")
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
-		err = ErrNone
+		err = fmt.Errorf("%s %w", name, ErrNone)
 	case err != nil && ctx.Err() != nil:
 		err = context.Cause(ctx)
 	case err != nil:
@@ -75,7 +77,7 @@ func (j *Job) Submit(ctx context.Context, n int) (id string, err error) {
 		options = append(options, fmt.Sprintf("--array=1-%d", n))
 	}
 	out, _, err := call(ctx, j.Script(), "sbatch", options...)
-	id, _, _ = strings.Cut(out, ";") // behind it is a cluster's name
+	id, _, _ = strings.Cut(out[strings.LastIndexByte(out, '\n')+1:], ";") // before it a site may say something, behind it is a cluster's name
 	if err == nil && id == "" {
 		err = &RefusedError{"sbatch", "it does not say what it has submitted"}
 	}

@@ -3,8 +3,11 @@ package slurm
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"time"
+
+	"github.com/gofrs/flock"
 
 	"github.com/redsi/redsi/internal/system/lists"
 )
@@ -60,11 +63,25 @@ func (l *Limited) Known() bool { return l.look.length > 0 && !l.look.refused }
 // Last is what is known of the queue, without asking.
 func (l *Limited) Last() []Queued { return l.known }
 
-// Submit submits an array if its pause is over and the queue is known; id is "" if not. Its jobs are among Jobs at
+// Submit submits an array if its pause is over and the queue is known, with what others have submitted for the same output;
+// id is "" if not. Its jobs are among Jobs at
 // once. A submission that fails may have been one: the queue is looked at before the next.
 func (l *Limited) Submit(ctx context.Context, j Job, n int) (id string, err error) {
 	if !l.submit.over() || !l.Known() {
 		return "", nil
+	}
+	if j.Output != "" { // where other commands submit as well: each has to know of the last one's jobs
+		last := flock.New(j.Output + ".lock")
+		defer last.Close()
+		if ok, err := last.TryLock(); !ok {
+			return "", err
+		}
+		text, _ := os.ReadFile(last.Path()) // empty at first
+		if at, err := time.Parse(time.RFC3339Nano, string(text)); err == nil && !at.Before(l.looked) {
+			l.look.until = l.looked.Add(closePause)
+			return "", nil
+		}
+		defer func() { _ = os.WriteFile(last.Path(), []byte(time.Now().Format(time.RFC3339Nano)), 0o600) }() // without it there may be too many
 	}
 	of := j
 	of.Setup = append([]string{endTime(j.Pilot.Time)}, j.Setup...)

@@ -180,7 +180,7 @@ out=%s server=%s
 leave() { { kill -KILL $head; wait $head; } 2>/dev/null; for i in {1..50}; do [ -e "$server" ] || break; sleep 0.2; done; }
 follow() {
   until next=$(unset SLURM_RESTART_COUNT; sbatch --parsable "$0" "$SLURM_JOB_ID"); do sleep 60; done
-  next=${next%%%%;*}
+  next=${next##*$'\n'} next=${next%%%%;*}
   echo "job $next goes on with the run when it begins"
   while kill -0 $head 2>/dev/null; do
     if { : < "$out/$next"; } 2>/dev/null; then leave; rm "$out/$next"; exit; fi

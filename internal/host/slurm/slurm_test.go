@@ -163,7 +163,7 @@ func stub(t *testing.T, programs map[string]string) (calls func(name string) []s
 func TestCalls(t *testing.T) {
 	j := Job{Pilot: gpu(), Name: "n", Worker: []string{"w"}, Output: "/logs"}
 	calls := stub(t, map[string]string{
-		"sbatch":  `case "$*" in *--test-only*) echo "sbatch: Job 47 to start at 2026-11-28T11:14:14 using 2 processors on nodes n1 in partition main" >&2;; *) grep -q '^exec srun .* w$' stdin && echo "47;lab";; esac`,
+		"sbatch":  `case "$*" in *--test-only*) echo "sbatch: Job 47 to start at 2026-11-28T11:14:14 using 2 processors on nodes n1 in partition main" >&2;; *) grep -q '^exec srun .* w$' stdin && echo "Welcome; 90 % of your hours are left" && echo "47;lab";; esac`,
 		"squeue":  `echo "47_1|n|PENDING|N/A|N/A||Priority"`,
 		"scancel": `exit 0`,
 	})
@@ -201,6 +201,9 @@ func TestCalls(t *testing.T) {
 	if _, err := List(t.Context(), "n"); !errors.Is(err, ErrNone) {
 		t.Error(err)
 	}
+	stub(t, map[string]string{"sbatch": "", "scancel": ""})
+	t.Setenv("PATH", strings.Split(os.Getenv("PATH"), ":")[0])
+	errtest.Says(t, Here(), "squeue is not in PATH")
 }
 
 // TestLimited: for two hours somebody asks each second. Slurm is asked seldom; what refuses is asked ever less
@@ -269,6 +272,29 @@ func TestLimited(t *testing.T) {
 		}
 		if id, err := l.Submit(t.Context(), j, 1); id != "" || err != nil {
 			t.Error("two at a time", id, err)
+		}
+	})
+}
+
+// TestTwo: of two commands that ask at once only one submits, and the other one looks at the queue before it does.
+func TestTwo(t *testing.T) {
+	calls := stub(t, map[string]string{"sbatch": "echo 47", "squeue": `echo "47_1|n|RUNNING|N/A|N/A|n1|None"`})
+	j := Job{Pilot: gpu(), Name: "n", Worker: []string{"w"}, Output: filepath.Join(t.TempDir(), "pilots")}
+	synctest.Test(t, func(t *testing.T) {
+		two := []*Limited{{Names: []string{"n"}}, {Names: []string{"n"}}}
+		for second := range 11 {
+			for i, l := range two {
+				_, err := l.Jobs(t.Context())
+				errtest.None(t, err)
+				id, err := l.Submit(t.Context(), j, 1)
+				if want := i == 0 && second == 0 || i == 1 && second == 10; (id != "") != want || err != nil {
+					t.Errorf("command %d after %d s: %q, %v", i+1, second, id, err)
+				}
+			}
+			time.Sleep(time.Second)
+		}
+		if n := len(calls("squeue")); n != 4 { // the first one after it has submitted
+			t.Errorf("squeue was asked %d times", n)
 		}
 	})
 }

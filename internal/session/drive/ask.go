@@ -45,10 +45,12 @@ func (dr *Driver) Running(ctx context.Context, o Cluster, r *Report) (*Connectio
 	if err != nil {
 		return nil, err
 	}
-	server := devserver.Visit(ctx, dir)
+	server, err := devserver.Visit(ctx, dir)
 	if server == nil {
-		r.Elsewhere = devserver.Elsewhere(dir)
-		return nil, ctx.Err()
+		if r.Elsewhere = devserver.Elsewhere(dir); r.Elsewhere != "" {
+			err = nil
+		}
+		return nil, denied(err)
 	}
 	conn := &Connection{UI: server.UI, Namespace: "default", Codec: codec, Server: server}
 	opts, err := devserver.LookOptions(dir, server.Info)

@@ -33,6 +33,7 @@ import (
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/stores/hashed"
+	"github.com/redsi/redsi/internal/system"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
@@ -204,7 +205,15 @@ func (dr *Driver) clientOptions(o Cluster) (opts client.Options, state string, e
 	case errors.Is(err, devserver.ErrElsewhere):
 		err = fault.Input(err)
 	}
-	return opts, dr.StateDir, err
+	return opts, dr.StateDir, denied(err)
+}
+
+// denied says whose the file or folder of the state folder is that this account may not use.
+func denied(err error) error {
+	if at, ok := errors.AsType[*fs.PathError](err); ok && errors.Is(err, fs.ErrPermission) {
+		err = fault.Input(fmt.Errorf("--state: %w; it belongs to %s: run redsi as that account, or name a folder that you may read and write", err, system.Owner(at.Path)))
+	}
+	return err
 }
 
 // unreached says what to do about a cluster that does not answer, if that is not plain.
@@ -290,8 +299,8 @@ func (dr *Driver) Embed(ctx context.Context, o Cluster, store *artifacts.Resolve
 		err = fault.Input(fmt.Errorf("--listen: %w: give one of these, or a name of one", err))
 	case errors.Is(err, devserver.ErrDir):
 		err = fault.Input(fmt.Errorf("--state: %w; name another folder", err))
-	case errors.Is(err, fs.ErrPermission):
-		err = fault.Input(fmt.Errorf("--state: %w: name a writable folder", err))
+	default:
+		err = denied(err)
 	}
 	if err == nil && conn.Client == nil {
 		err = dial(ctx, conn.Server)

@@ -37,13 +37,14 @@ type Pilots struct {
 	Jobs   []slurm.Job // of the site's pilots, in their order
 	Output string      // the folder of their output; it is made
 
-	steps  map[string]pilots.Step // by address
-	plan   artifacts.Digest       // that the run had when steps was last completed
-	calls  slurm.Limited
-	next   pilots.State
-	worked map[string]bool // jobs in which a step has begun
-	told   map[string]bool
-	sights chan Sight // the newest
+	steps   map[string]pilots.Step // by address
+	plan    artifacts.Digest       // that the run had when steps was last completed
+	calls   slurm.Limited
+	next    pilots.State
+	worked  map[string]bool // jobs in which a step has begun
+	told    map[string]bool
+	refused string     // why Slurm did not take the last submission; "": it did, or none is needed
+	sights  chan Sight // the newest
 
 	mu    sync.Mutex
 	waits string // what steps wait for that no worker takes
@@ -90,7 +91,7 @@ func (p *Pilots) prepare(ctx context.Context, dr *Driver, of session.Seen) error
 	for i := range v.Plan.Steps {
 		p.add(dr, &v.Plan.Steps[i], e.Each[i])
 	}
-	return os.MkdirAll(p.Output, 0o755)
+	return denied(os.MkdirAll(p.Output, 0o755))
 }
 
 func (p *Pilots) add(dr *Driver, s *plan.Step, x estimate.Step) {
@@ -186,7 +187,6 @@ func (p *Pilots) look(ctx context.Context, dr *Driver, store artifacts.Store, v 
 	if order.Doubt {
 		p.calls.Doubt()
 	}
-	what := cmp.Or(order.Why, strings.Join(lists.Map(pilots.SumOf(p.Site, p.calls.Names, jobs), pilots.Sum.String), "; "))
 	switch name := p.Site.Pilots[order.Sort].Name; {
 	case order.Why != "":
 		p.say(dr, order.Why+p.lastLines())
@@ -194,13 +194,17 @@ func (p *Pilots) look(ctx context.Context, dr *Driver, store artifacts.Store, v 
 		id, err := p.calls.Submit(ctx, p.Jobs[order.Sort], order.N)
 		switch {
 		case err != nil && ctx.Err() == nil:
-			what = "Slurm takes no pilots: " + err.Error()
-			p.say(dr, what)
+			p.refused = "Slurm takes no pilots: " + err.Error()
+			p.say(dr, p.refused)
 		case id != "":
+			p.refused = ""
 			dr.Say(fmt.Sprintf("submitted %s %s as %s: %s ready", words.Count(order.N, "pilot"), name, id, words.Count(order.Steps, "step")))
 		}
+	default:
+		p.refused = ""
 	}
-	p.wait("waiting for pilots: " + cmp.Or(what, "none are there yet"))
+	there := strings.Join(lists.Map(pilots.SumOf(p.Site, p.calls.Names, jobs), pilots.Sum.String), "; ")
+	p.wait("waiting for pilots: " + cmp.Or(order.Why, p.refused, there, "none are there yet"))
 	return len(now.Ready)+len(now.Begun) > 0
 }
 
@@ -291,13 +295,9 @@ func (p *Pilots) lastLines() string {
 }
 
 func (p *Pilots) takeBack(ctx context.Context, dr *Driver, conn *Connection, run string) error {
-	var ids []string
-	for _, q := range p.calls.Last() {
-		if q.State == slurm.Pending {
-			ids = append(ids, q.ID)
-		}
-	}
-	if len(ids) == 0 {
+	pends := func(q slurm.Queued) bool { return q.State == slurm.Pending }
+	last := p.calls.Last()
+	if !slices.ContainsFunc(last, pends) {
 		return nil
 	}
 	open, err := ListOpen(ctx, conn.Client, workflows.ReproduceWorkflow)
@@ -308,6 +308,13 @@ func (p *Pilots) takeBack(ctx context.Context, dr *Driver, conn *Connection, run
 		if w.Execution.WorkflowId != run {
 			return nil
 		}
+	}
+	if now, err := slurm.List(ctx, p.calls.Names...); err == nil { // some may have begun since it was last asked
+		last = now
+	}
+	ids := lists.Map(lists.Filter(last, pends), func(q slurm.Queued) string { return q.ID })
+	if len(ids) == 0 {
+		return nil
 	}
 	if err := slurm.Cancel(ctx, ids...); err != nil {
 		return err

@@ -1,6 +1,7 @@
 #!/bin/bash
 # compare.sh REDSI SERVER: 100 steps of 0.1 s by redsi run --slurm, by four pilots, beside Snakemake's executor for Slurm, which
-# submits a job per step: the time, and the calls of Slurm's programs but srun. For each a row as of `make bench`.
+# submits a job per step: the time, and the calls of Slurm's programs but srun; and 1,000 such steps beside redsi run here with
+# four slots. For each a row as of `make bench`.
 # SNAKEMAKE: the program, with its executor plugin; else both are installed into a new folder.
 [ $# = 2 ] || { echo "usage: $0 REDSI SERVER"; exit 2; }
 . "$(dirname "$(realpath "$0")")/start.sh"
@@ -20,17 +21,23 @@ timed() {
 }
 row() { echo "$1 $2 $3 $4" | awk '{ printf "{\"name\":\"%s\",\"ours\":%.4g,\"peer\":%.4g,\"unit\":\"%s\",\"ratio\":%.3g}\n", $1, $2, $3, $4, $3 / $2 }'; }
 
-mkdir "$D/redsi"; cd "$D/redsi"
-cat > pipelines.hcl <<'HCL'
+ours() { # NAME STEPS FLAG…
+  mkdir "$D/$1"; cd "$D/$1"
+  cat > pipelines.hcl <<HCL
 step "command" "s" {
-  for_each = toset([for i in range(100) : format("%03d", i)])
-  argv     = ["sh", "-c", "sleep 0.1; echo ${each.key} > out/out.txt"]
+  for_each = toset([for i in range($2) : format("%03d", i)])
+  argv     = ["sh", "-c", "sleep 0.1; echo \${each.key} > out/out.txt"]
   outputs  = ["out.txt"]
 }
 HCL
-printf 'slurm {\n  pilot "cpu" {\n    cpus   = 1\n    memory = "500MB"\n    time   = "10m"\n    max    = 4\n    idle   = "5s"\n  }\n}\n' > redsi.local.hcl
-timed redsi "$redsi" run --slurm --listen 127.0.0.1
-grep -q '100 steps: 0 hit, 100 ran' "$D/redsi.log" || { cat "$D/redsi.log"; exit 1; }
+  printf 'slurm {\n  pilot "cpu" {\n    cpus   = 1\n    memory = "500MB"\n    time   = "10m"\n    max    = 4\n    idle   = "5s"\n  }\n}\n' > redsi.local.hcl
+  timed "$1" "$redsi" run "${@:3}"
+  grep -q "$2 steps: 0 hit, $2 ran" "$D/$1.log" || { cat "$D/$1.log"; exit 1; }
+}
+ours here 1000 --slots 4
+ours pilots 1000 --slurm --listen 127.0.0.1
+row slurm_1000_vs_here "$(cat "$D/pilots.s")" "$(cat "$D/here.s")" s
+ours redsi 100 --slurm --listen 127.0.0.1
 
 # Jobs are looked at as soon and as often as the executor allows, and squeue says how they are: there is no accounting.
 peer() {

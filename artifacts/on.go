@@ -187,7 +187,7 @@ func (r recordsOn) Get(ctx context.Context, name string) ([]byte, error) {
 	if err != nil {
 		return nil, onError(ctx, "record "+name, err)
 	}
-	b := bytes.NewBuffer(make([]byte, 0, 4<<10)) // as most are
+	b := bytes.NewBuffer(make([]byte, 0, 2<<10)) // as most are
 	_, err = b.ReadFrom(io.LimitReader(readers.WithContext(ctx, f), MaxRecord+1))
 	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, onError(ctx, "record "+name, err)

@@ -150,6 +150,9 @@ func markLost(ctx context.Context, blobs BlobReader, entries []Entry) error {
 	if err != nil {
 		return fmt.Errorf("look for blobs: %w", err)
 	}
+	if len(missing) == 0 {
+		return nil
+	}
 	gone := lists.Set(missing)
 	for i, e := range entries {
 		for _, l := range e.whole().blobs() {

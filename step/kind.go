@@ -194,6 +194,13 @@ func erased[C any](k Kind[C]) (out Kind[any]) {
 			}))
 		}
 	}
+	// What every plan calls for each step is called without reflection.
+	if k.Check != nil {
+		out.Check = func(c any) error { return k.Check(c.(C)) }
+	}
+	if k.Resolve != nil {
+		out.Resolve = func(ctx context.Context, env Sources, c any) (any, error) { return k.Resolve(ctx, env, c.(C)) }
+	}
 	return out
 }
 

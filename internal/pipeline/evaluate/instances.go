@@ -41,7 +41,7 @@ func instances(sc language.Scope, forEach hclsyntax.Expression) ([]instance, boo
 	if forEach == nil {
 		return []instance{{}}, true
 	}
-	v := sc.Open(sc.Value(forEach), forEach.Range())
+	v := sc.Open(keys(sc, forEach), forEach.Range())
 	fail := func(format string, args ...any) ([]instance, bool) {
 		sc.Diags.Error(forEach.Range(), "Wrong for_each", fmt.Sprintf(format, args...))
 		return nil, false
@@ -84,6 +84,32 @@ func instances(sc language.Scope, forEach hclsyntax.Expression) ([]instance, boo
 		return checkKeys(sc.Diags, forEach, list)
 	}
 	return fail("It is a %s. %s", t.FriendlyName(), forms)
+}
+
+// keys is the value of a for_each. Of toset() of a list of strings it is the list of each of them once: a set is sorted
+// each time that somebody goes through it, which took a tenth of a plan of 100,000 steps.
+func keys(sc language.Scope, forEach hclsyntax.Expression) cty.Value {
+	call, ok := forEach.(*hclsyntax.FunctionCallExpr)
+	if !ok || call.Name != "toset" || len(call.Args) != 1 || call.ExpandFinal || sc.Bad[forEach] {
+		return sc.Value(forEach)
+	}
+	list := sc.Value(call.Args[0])
+	if !list.IsKnown() {
+		return list // the reason is reported
+	}
+	if t := list.Type(); list.IsMarked() || list.IsNull() || !t.IsListType() && !t.IsTupleType() || list.LengthInt() == 0 {
+		return sc.Value(forEach)
+	}
+	seen, once := make(map[string]bool, list.LengthInt()), make([]cty.Value, 0, list.LengthInt())
+	for _, e := range list.Elements() {
+		if e.Type() != cty.String || e.IsMarked() || !e.IsKnown() || e.IsNull() {
+			return sc.Value(forEach)
+		}
+		if key := e.AsString(); !seen[key] {
+			seen[key], once = true, append(once, e)
+		}
+	}
+	return cty.ListVal(once)
 }
 
 // checkKeys refuses keys that cannot be in an address.

@@ -75,20 +75,26 @@ func lacks(d *jsontext.Decoder, t reflect.Type) (path string, err error) {
 	}
 	_, err = d.ReadToken()
 	seen := make([]bool, len(fields))
+	var room [64]byte // of most names
 	for n := 0; err == nil && d.PeekKind() != '}' && d.PeekKind() != ']'; n++ {
-		at, of := strconv.Itoa(n), of
+		var name []byte
 		if begins == '{' {
-			name, err := d.ReadToken()
-			if err != nil {
+			if name, err = d.ReadValue(); err != nil {
 				return "", err
 			}
-			at = name.String()
+			if name, err = jsontext.AppendUnquote(room[:0], name); err != nil {
+				return "", err
+			}
 		}
-		if i := slices.IndexFunc(fields, func(f field) bool { return f.name == at }); i >= 0 {
+		of, i := of, slices.IndexFunc(fields, func(f field) bool { return f.name == string(name) })
+		if i >= 0 {
 			of, seen[i] = fields[i].of, fields[i].null || d.PeekKind() != 'n'
 		}
 		if path, err = lacks(d, of); path != "" {
-			return "." + at + path, nil
+			if begins == '[' {
+				name = strconv.AppendInt(nil, int64(n), 10)
+			}
+			return "." + string(name) + path, nil
 		}
 	}
 	for i, f := range fields {

@@ -145,15 +145,18 @@ func (s *search) hopeless(query int) float64 {
 
 // divisor is the length of a vector of finite numbers if scores are cosines and it has one, else 1.
 func (s *search) divisor(row []float32) (float64, error) {
-	sum := 0.0
 	for i, v := range row {
-		w := float64(v)
-		if math.IsNaN(w) || math.IsInf(w, 0) {
+		if v-v != 0 {
 			return 0, fmt.Errorf("column %d is %v; vectors have finite numbers", i, v)
 		}
-		sum += float64(w * w)
 	}
-	if !s.cosine || sum == 0 {
+	sum := 0.0
+	if s.cosine {
+		for _, v := range row {
+			sum += float64(float64(v) * float64(v))
+		}
+	}
+	if sum == 0 {
 		return 1, nil
 	}
 	return math.Sqrt(sum), nil

@@ -23,6 +23,8 @@ type Searcher struct {
 	seen   [window / 64]uint64
 	asked  []asked
 	rest   []float64 // rest[i]: the most that asked[i:] can add
+	needs  []float64 // needs[i]: a sum of asked[:i] below which a document is none of the best
+	low    float64   // the threshold that needs are of
 	best   topk.Best
 	offset float64 // what documents without any of the terms score
 }
@@ -45,6 +47,11 @@ func (ix *Index) NewSearcher() *Searcher { return &Searcher{ix: ix} }
 func (s *Searcher) Search(query string, depth int) []topk.Hit {
 	s.ask(query)
 	s.best.Reset(depth)
+	s.needs = s.needs[:0]
+	for range s.rest {
+		s.needs = append(s.needs, math.Inf(-1))
+	}
+	s.low = math.Inf(-1)
 	for base := s.first(len(s.asked)); base >= 0; {
 		essential := s.essential()
 		if essential == 0 {
@@ -96,18 +103,18 @@ func (s *Searcher) ask(query string) {
 // slack covers that bounds and scores are rounded in different orders.
 const slack = 1e-9
 
-// hopeless says whether a score of sum and at most more is none of the best. All may be
-// negative.
-func (s *Searcher) hopeless(sum, more float64) bool {
-	bound := sum + more + s.offset
-	low, full := s.best.Threshold()
-	return full && bound+math.Abs(bound)*slack < low
+// raise computes what is needed by a threshold. All numbers of a search may be negative.
+func (s *Searcher) raise(low float64) {
+	s.low = low
+	for i, more := range s.rest {
+		s.needs[i] = low - s.offset - more - slack*(math.Abs(low)+math.Abs(s.offset)+more)
+	}
 }
 
 // essential is how many of the first terms a document needs one of to be among the best.
 func (s *Searcher) essential() int {
 	n := len(s.asked)
-	for n > 0 && s.hopeless(0, s.rest[n-1]) {
+	for n > 0 && s.needs[n-1] > 0 {
 		n--
 	}
 	return n
@@ -133,7 +140,7 @@ func (s *Searcher) window(base int32, essential int) {
 	for i := range s.asked[:essential] {
 		s.add(&s.asked[i], base)
 	}
-	optional := s.asked[essential:]
+	optional, needs := s.asked[essential:], s.needs[essential:]
 	for w, word := range s.seen {
 		if word == 0 {
 			continue
@@ -145,12 +152,12 @@ func (s *Searcher) window(base int32, essential int) {
 			s.sums[at] = 0
 			lost := false
 			for i := range optional {
-				if lost = s.hopeless(sum, s.rest[essential+i]); lost {
+				if lost = sum < needs[i]; lost {
 					break
 				}
 				sum += s.addOne(&optional[i], doc)
 			}
-			if lost {
+			if lost || sum < needs[len(optional)] {
 				continue
 			}
 			if s.ix.small != nil {
@@ -158,6 +165,9 @@ func (s *Searcher) window(base int32, essential int) {
 			}
 			if sum += s.offset; sum != 0 {
 				s.best.Offer(topk.Hit{Doc: doc, Score: sum})
+				if low, full := s.best.Threshold(); full && low != s.low {
+					s.raise(low)
+				}
 			}
 		}
 	}

@@ -28,7 +28,7 @@ type Options struct {
 // block is how many documents are in memory, and strip how many stay in a processor's cache.
 const (
 	block = 1 << 12
-	strip = 1 << 6
+	strip = 32
 )
 
 // Search returns the hits of every query, the best first, equal ones by number. Products are
@@ -38,20 +38,14 @@ func Search(ctx context.Context, documents Rows, n int, queries npy.Matrix, o Op
 	if err := queries.Check(); err != nil {
 		return nil, fmt.Errorf("query vectors: %w", err)
 	}
-	s := &search{products: kmeans.NewProducts(queries), queries: queries, best: make([]topk.Best, queries.Rows), cosine: o.Cosine}
+	s := &search{products: kmeans.NewProducts(queries), queries: queries, best: make([]topk.Best, queries.Rows), lengths: make([]float64, queries.Rows), cosine: o.Cosine}
 	for i := range s.best {
 		s.best[i].Reset(o.Depth)
 	}
-	if o.Cosine {
-		s.lengths = make([]float64, queries.Rows)
-	}
 	for i := range queries.Rows {
-		length, err := lengthOf(queries.Row(i))
-		if err != nil {
+		var err error
+		if s.lengths[i], err = s.divisor(queries.Row(i)); err != nil {
 			return nil, fmt.Errorf("query vectors: row %d: %w", i, err)
-		}
-		if o.Cosine {
-			s.lengths[i] = length
 		}
 	}
 	width := s.products.Width()
@@ -69,7 +63,7 @@ func Search(ctx context.Context, documents Rows, n int, queries npy.Matrix, o Op
 			row := raw[i*queries.Cols : (i+1)*queries.Cols]
 			copy(s.rows[i*width:], row)
 			var err error
-			if s.rowLengths[i], err = lengthOf(row); err != nil {
+			if s.rowLengths[i], err = s.divisor(row); err != nil {
 				return nil, fmt.Errorf("document vectors: row %d: %w", from+i, err)
 			}
 		}
@@ -90,22 +84,27 @@ type search struct {
 	queries    npy.Matrix
 	best       []topk.Best // of queries
 	cosine     bool
-	lengths    []float64 // of queries, for cosines
+	lengths    []float64 // of queries: what products are divided by
 	rows       []float32 // a block of documents, and a row to pair the last one with
-	rowLengths []float64
+	rowLengths []float64 // and what theirs are divided by
 }
 
 // block scores so many documents, each thread for some of the queries.
 func (s *search) block(first int32, n int) {
-	groups := s.products.Groups()
+	groups, width := s.products.Groups(), s.products.Width()
 	threads := min(runtime.GOMAXPROCS(0), groups)
 	var g sync.WaitGroup
 	for t := range threads {
 		g.Go(func() {
+			products := make([]kmeans.Pair, strip/2)
 			for from := 0; from < n; from += strip {
 				to := min(n, from+strip)
 				for group := t * groups / threads; group < (t+1)*groups/threads; group++ {
-					s.strip(first, from, to, group)
+					some := products[:(to-from+1)/2]
+					s.products.Of(some, s.rows[from*width:], group)
+					for q := group * kmeans.Group; q < min(s.queries.Rows, (group+1)*kmeans.Group); q++ {
+						s.offer(q, first, from, to, some)
+					}
 				}
 			}
 		})
@@ -113,44 +112,52 @@ func (s *search) block(first int32, n int) {
 	g.Wait()
 }
 
-// strip scores documents for the queries of a group.
-func (s *search) strip(first int32, from, to, group int) {
-	width := s.products.Width()
-	queries := min(kmeans.Group, s.queries.Rows-group*kmeans.Group)
-	for d := from; d < to; d += 2 {
-		a, b := s.products.Of(s.rows[d*width:(d+1)*width], s.rows[(d+1)*width:(d+2)*width], group)
-		for k := range queries {
-			q := group*kmeans.Group + k
-			s.offer(q, first, d, a[k])
-			if d+1 < to {
-				s.offer(q, first, d+1, b[k])
-			}
+// slack covers that a bound is rounded otherwise than a score.
+const slack = 1e-9
+
+// offer gives a query's products with some documents to its best.
+func (s *search) offer(query int, first int32, from, to int, pairs []kmeans.Pair) {
+	best, length, lengths := &s.best[query], s.lengths[query], s.rowLengths[from:to]
+	hopeless := s.hopeless(query)
+	one := func(i int, product float64) {
+		best.Offer(topk.Hit{Doc: first + int32(from+i), Score: product / (length * lengths[i])})
+		hopeless = s.hopeless(query)
+	}
+	for i := range pairs {
+		a, b := pairs[i].Of(query % kmeans.Group)
+		if v := float64(a); v >= hopeless*lengths[2*i] {
+			one(2*i, v)
+		}
+		if other := 2*i + 1; other < len(lengths) && float64(b) >= hopeless*lengths[other] {
+			one(other, float64(b))
 		}
 	}
 }
 
-func (s *search) offer(query int, first int32, at int, product float32) {
-	score := float64(product)
-	if s.cosine {
-		if by := s.lengths[query] * s.rowLengths[at]; by > 0 {
-			score /= by
-		}
+// hopeless is a product below which a document of length 1 is none of a query's best.
+func (s *search) hopeless(query int) float64 {
+	low, full := s.best[query].Threshold()
+	if !full {
+		return math.Inf(-1)
 	}
-	best := &s.best[query]
-	if low, full := best.Threshold(); !full || score > low {
-		best.Offer(topk.Hit{Doc: first + int32(at), Score: score})
-	}
+	return (low - math.Abs(low)*slack) * s.lengths[query]
 }
 
-// lengthOf is the length of a vector of finite numbers.
-func lengthOf(row []float32) (float64, error) {
-	sum := 0.0
+// divisor is the length of a vector of finite numbers if scores are cosines and it has one, else 1.
+func (s *search) divisor(row []float32) (float64, error) {
 	for i, v := range row {
-		w := float64(v)
-		if math.IsNaN(w) || math.IsInf(w, 0) {
+		if v-v != 0 {
 			return 0, fmt.Errorf("column %d is %v; vectors have finite numbers", i, v)
 		}
-		sum += float64(w * w)
+	}
+	sum := 0.0
+	if s.cosine {
+		for _, v := range row {
+			sum += float64(float64(v) * float64(v))
+		}
+	}
+	if sum == 0 {
+		return 1, nil
 	}
 	return math.Sqrt(sum), nil
 }

@@ -2,10 +2,7 @@
 // It knows nothing of how they are scored.
 package topk
 
-import (
-	"cmp"
-	"slices"
-)
+import "slices"
 
 // Hit is a document that a query found.
 type Hit struct {
@@ -13,60 +10,77 @@ type Hit struct {
 	Score float64
 }
 
-// Best are the hits that are kept: at most that many, by score, equal scores by number.
+// Best are the hits that are kept: at most that many, by score, equal scores by number. Half as many
+// more wait with them until all are cut to those that are kept, which takes less time than a heap.
 type Best struct {
 	keep int
-	heap []Hit // the worst first
+	hits []Hit
+	full bool // it was cut
+	last Hit  // if full: the worst of those that the last cut kept
 }
 
 // Reset forgets all.
-func (b *Best) Reset(keep int) { b.keep, b.heap = keep, b.heap[:0] }
+func (b *Best) Reset(keep int) { b.keep, b.hits, b.full = keep, b.hits[:0], false }
 
 // Threshold is a score that is of no use to a document whose number is above those offered;
 // false if any score is.
-func (b *Best) Threshold() (float64, bool) {
-	if len(b.heap) < b.keep || b.keep == 0 {
-		return 0, false
-	}
-	return b.heap[0].Score, true
-}
+func (b *Best) Threshold() (float64, bool) { return b.last.Score, b.full }
 
-// worse orders the heap.
+// worse is the order of hits.
 func worse(a, b Hit) bool { return a.Score < b.Score || a.Score == b.Score && a.Doc > b.Doc }
 
-// Offer takes a hit if it is one of the best.
+// Offer takes a hit that may be one of the best.
 func (b *Best) Offer(hit Hit) {
-	h := b.heap
-	if len(h) < b.keep {
-		h = append(h, hit)
-		for i := len(h) - 1; i > 0 && worse(h[i], h[(i-1)/2]); i = (i - 1) / 2 {
-			h[i], h[(i-1)/2] = h[(i-1)/2], h[i]
-		}
-		b.heap = h
+	if b.keep == 0 || b.full && worse(hit, b.last) {
 		return
 	}
-	if b.keep == 0 || !worse(h[0], hit) {
-		return
+	b.hits = append(b.hits, hit)
+	if n := len(b.hits); n > b.keep+b.keep/2 || n == b.keep && !b.full {
+		b.cut()
 	}
-	h[0] = hit
-	for i := 0; ; {
-		least := i
-		for c := 2*i + 1; c <= 2*i+2 && c < len(h); c++ {
-			if worse(h[c], h[least]) {
-				least = c
+}
+
+// cut leaves the best, by Hoare's quickselect, and finds the worst of them.
+func (b *Best) cut() {
+	h, at := b.hits, b.keep-1
+	for from, to := 0, len(h)-1; from < to; {
+		pivot, i, j := h[(from+to)/2], from, to
+		for i <= j {
+			for worse(pivot, h[i]) {
+				i++
+			}
+			for worse(h[j], pivot) {
+				j--
+			}
+			if i <= j {
+				h[i], h[j] = h[j], h[i]
+				i++
+				j--
 			}
 		}
-		if least == i {
-			return
+		switch {
+		case at <= j:
+			to = j
+		case at >= i:
+			from = i
+		default:
+			from = to
 		}
-		h[i], h[least] = h[least], h[i]
-		i = least
 	}
+	b.hits, b.last, b.full = h[:b.keep], h[at], true
 }
 
 // List returns what was kept, the best first.
 func (b *Best) List() []Hit {
-	out := slices.Clone(b.heap)
-	slices.SortFunc(out, func(x, y Hit) int { return cmp.Or(cmp.Compare(y.Score, x.Score), cmp.Compare(x.Doc, y.Doc)) })
+	if len(b.hits) > b.keep {
+		b.cut()
+	}
+	out := slices.Clone(b.hits)
+	slices.SortFunc(out, func(x, y Hit) int {
+		if worse(y, x) {
+			return -1
+		}
+		return 1
+	})
 	return out
 }

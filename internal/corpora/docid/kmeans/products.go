@@ -36,10 +36,16 @@ func (p *Products) Groups() int { return groupsOf(p.rows) }
 // Group is how many vectors are multiplied at once.
 const Group = group
 
-// Of multiplies two rows of Width numbers with the vectors of a group.
-func (p *Products) Of(x0, x1 []float32, group int) (first, second [Group]float32) {
-	var out pairDots[float32]
-	size := p.chunks * Group * maxLanes
-	p.kernel.dots(x0, x1, p.packed[group*size:(group+1)*size], &out)
-	return out.first(), out.second()
+// Pair are the products of two rows with the vectors of a group.
+type Pair = pairDots[float32]
+
+// Of multiplies pairs of rows, each row of Width numbers and one behind the other, with the vectors of
+// a group.
+func (p *Products) Of(to []Pair, rows []float32, group int) {
+	width, size := p.Width(), p.chunks*Group*maxLanes
+	packed := p.packed[group*size : (group+1)*size]
+	for i := range to {
+		two := rows[2*i*width : (2*i+2)*width]
+		p.kernel.dots(two[:width], two[width:], packed, &to[i])
+	}
 }

@@ -135,7 +135,7 @@ var taken = map[string]float64{
 	"stub_scan_vs_mwxml": 18, "stub_memory_10x_vs_1x": 9, "htmlnorm_vs_python": 16, "kmeans_vs_sklearn": 20, "flat_vs_faiss": 6, "noop_1000_vs_make": 5, "bm25_vs_bm25s": 14,
 	"bm25_vs_pisa": 14, "bm25_vs_lucene": 16, "score_vs_pytrec_eval": 10, "score_vs_ir_measures": 14, "train_step_vs_transformers": 50,
 	"train_step_real_lengths_vs_transformers": 45, "train_step_vs_bound": 12, "beam40_vs_transformers": 14, "beam40_vs_bound": 8,
-	"trie40_vs_transformers": 30, "atomic_eval_vs_transformers": 40, "bert_embed": 120, "run_train_vs_transformers": 300,
+	"trie40_vs_transformers": 30, "atomic_eval_vs_transformers": 40, "bert_embed": 120, "bert_embed_bf16": 90, "run_train_vs_transformers": 300,
 }
 
 // interval is that of the ratio by any of the agreeing best of each side, which it also puts in order, the best first.

@@ -30,6 +30,26 @@ func (s *Scope) LinearBias(x, w, b *Tensor) *Tensor {
 	return s.ownNative("LinearBias", out, msg, x, w, b)
 }
 
+// Packed is w [out, in] in BF16, in the order in which a CPU with instructions for BF16 multiplies by it: LinearPacked alone
+// reads it. A CPU without them, or a card, has it in BF16 as it is.
+func (s *Scope) Packed(w *Tensor) *Tensor {
+	const op = "Packed"
+	if w.Device().IsCUDA() || !MultipliesBF16() {
+		return s.ToDType(w, BF16)
+	}
+	out, msg := native.Packed(w.n(op))
+	return s.ownNative(op, out, msg, w)
+}
+
+// LinearPacked is LinearBias of BF16 by a Packed matrix, followed by an activation of a name that ActivationOf knows, or by
+// the sum with a residual of the result's shape: the one is "" or the other nil. On processors that MultipliesBF16 names, what follows is
+// computed of the product's float32 sums.
+func (s *Scope) LinearPacked(x, w, b, residual *Tensor, activation string) *Tensor {
+	const op = "LinearPacked"
+	out, msg := native.PackedLinear(x.n(op), w.n(op), b.n(op), residual.optional(op), activation)
+	return s.ownNative(op, out, msg, x, b, residual)
+}
+
 // LinearWide is Linear of F16 or BF16, as F32: sums that are beyond what F16 has numbers for are right.
 func (s *Scope) LinearWide(x, w *Tensor) *Tensor {
 	out, msg := native.WideLinear(x.n("LinearWide"), w.n("LinearWide"))

@@ -1,6 +1,10 @@
 package tensor
 
-import "github.com/redsi/redsi/internal/model/tensor/native"
+import (
+	"golang.org/x/sys/cpu"
+
+	"github.com/redsi/redsi/internal/model/tensor/native"
+)
 
 // SetNumThreads sets how many threads one operation may use, for the process: in
 // this Run, and in every one that begins later, on whichever OS thread.
@@ -15,6 +19,10 @@ func NumThreads() int { return native.NumThreads() }
 // bytes for any number of threads: on Intel's with AVX2 or later, where MKL promises it, and
 // on AMD's with AVX-512, where products are our own.
 func SameForAnyThreads() bool { return native.SameForAnyThreads() }
+
+// MultipliesBF16 says whether this processor has instructions for products of BF16, AVX512-BF16 or AMX: others compute them
+// of float32, and take longer than for products of F32.
+func MultipliesBF16() bool { return cpu.X86.HasAVX512BF16 || cpu.X86.HasAMXBF16 }
 
 // Version is that of the libtorch that is loaded, "2.11.0" for example.
 func Version() string { return native.Version() }

@@ -328,6 +328,15 @@ char *redsi_linear(void **out, void *x, void *w, void *bias) {
   return guarded([&] { *out = new Tensor(linear_layer(deref(x), deref(w), optional(bias))); });
 }
 
+char *redsi_packed(void **out, void *w) {
+  return guarded([&] { *out = new Tensor(packed(deref(w))); });
+}
+
+char *redsi_packed_linear(void **out, void *x, void *w, void *bias, void *residual, const char *activation) {
+  return guarded(
+      [&] { *out = new Tensor(packed_linear(deref(x), deref(w), deref(bias), optional(residual), activation)); });
+}
+
 char *redsi_wide_linear(void **out, void *x, void *w) {
   return guarded([&] { *out = new Tensor(WideLinear::apply(deref(x), deref(w))); });
 }

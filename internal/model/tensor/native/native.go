@@ -144,6 +144,20 @@ func Linear(x, w, bias Tensor) (out Tensor, msg string) {
 	return out, msg
 }
 
+// Packed is w in bfloat16, as PackedLinear multiplies by it.
+func Packed(w Tensor) (out Tensor, msg string) {
+	msg = message(C.redsi_packed(&out, w))
+	return out, msg
+}
+
+// PackedLinear is activation(x·wᵀ + bias), or x·wᵀ + bias + residual, of bfloat16; the residual may be nil, the activation "".
+func PackedLinear(x, w, bias, residual Tensor, activation string) (out Tensor, msg string) {
+	name := C.CString(activation)
+	defer C.free(unsafe.Pointer(name))
+	msg = message(C.redsi_packed_linear(&out, x, w, bias, residual, name))
+	return out, msg
+}
+
 // WideLinear is x·wᵀ of half precision, as float32.
 func WideLinear(x, w Tensor) (out Tensor, msg string) {
 	msg = message(C.redsi_wide_linear(&out, x, w))

@@ -93,6 +93,10 @@ char *redsi_add_rows(void *to, void *index, void *from);
 
 // x·wᵀ, plus bias where that is not NULL.
 char *redsi_linear(void **out, void *x, void *w, void *bias);
+// w as redsi_packed_linear multiplies by it, in bfloat16: read by nothing else.
+char *redsi_packed(void **out, void *w);
+// activation(x·wᵀ + bias), or x·wᵀ + bias + residual, of bfloat16; the residual may be NULL, and the activation empty.
+char *redsi_packed_linear(void **out, void *x, void *w, void *bias, void *residual, const char *activation);
 // x·wᵀ of matrices of half precision, as float32.
 char *redsi_wide_linear(void **out, void *x, void *w);
 

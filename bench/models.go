@@ -68,7 +68,7 @@ var modelLines = []line{
 		others: []side{peerOn("atomic_eval.py", "atomic_eval.py"), peerOn("atomic_eval.py", "atomic_eval.py", "--sliced", "--bf16")},
 	},
 	embedLine("bert_embed", 1.1, "float32", "-dtype=fp32", "float32", "onnxruntime", "openvino"),
-	embedLine("bert_embed_bf16", 1.2, "bf16", "-dtype=bf16", "bf16", "openvino-bf16"),
+	embedLine("bert_embed_bf16", 1, "bf16", "-dtype=bf16", "bf16", "openvino-bf16"),
 	runTrainLine,
 }
 

@@ -27,7 +27,7 @@ var cardLines = []line{
 	{
 		name: "cuda/bert_embed", target: 1.1, value: perUnit, sliced: true, toEnd: true, unlike: true, asked: true, needs: aCard,
 		doc:  "[CLS] vectors of 109,739 documents by BERT L-8 H-512 in float32, two thirds of 512 tokens; the peer 96 at a time, as many as its time allows",
-		ours: onCard("base", "bert"), peer: besideOnCard("base", "bert"),
+		ours: onCard("base", "bert", "-dtype=fp32"), peer: besideOnCard("base", "bert"),
 	},
 }
 

@@ -82,15 +82,22 @@ var modelLines = []line{
 		ours: workOn("atomic_eval.py", "atomic", "-queries=256", "-documents=100000", "-together=64"), peer: peerOn("atomic_eval.py", "atomic_eval.py", "--sliced"),
 		others: []side{peerOn("atomic_eval.py", "atomic_eval.py"), peerOn("atomic_eval.py", "atomic_eval.py", "--sliced", "--bf16")},
 	},
-	{
-		name: "bert_embed", value: perUnit, sliced: true,
-		doc:  "a document's [CLS] vector of BERT L-8 H-512, two thirds of 512 tokens",
-		ours: workOn("bert_embed.py", "bert", "-texts=12", "-tokens=4096"), peer: peerOn("bert_embed.py", "bert_embed.py"), others: []side{
-			peerOn("bert_embed.py", "bert_embed.py", "--how", "bf16"), peerOn("bert_embed.py", "bert_embed.py", "--how", "onnxruntime"),
-			peerOn("bert_embed.py", "bert_embed.py", "--how", "openvino-bf16"),
-		},
-	},
+	embedLine("bert_embed", 1.1, "float32", "-dtype=fp32", "float32", "onnxruntime", "openvino"),
+	embedLine("bert_embed_bf16", 1, "bf16", "-dtype=bf16", "bf16", "openvino-bf16"),
 	runTrainLine,
+}
+
+// embedLine embeds by ours in a precision, and by peers as bert_embed.py's --how names them.
+func embedLine(name string, target float64, precision, dtype, how string, others ...string) line {
+	l := line{
+		name: name, target: target, value: perUnit, sliced: true,
+		doc:  "a document's [CLS] vector of BERT L-8 H-512, two thirds of 512 tokens, in " + precision,
+		ours: workOn("bert_embed.py", "bert", "-texts=12", "-tokens=4096", dtype), peer: peerOn("bert_embed.py", "bert_embed.py", "--how", how),
+	}
+	for _, other := range others {
+		l.others = append(l.others, peerOn("bert_embed.py", "bert_embed.py", "--how", other))
+	}
+	return l
 }
 
 // workloads are the pieces of this group; the bench starts itself again as one.

@@ -8,6 +8,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/drawn"
 	"github.com/redsi/redsi/internal/model/bert"
 	"github.com/redsi/redsi/internal/model/decode"
+	"github.com/redsi/redsi/internal/model/tensor"
 )
 
 // warmQueries are asked first, and do not count.
@@ -82,7 +83,7 @@ func rankWork(p *placed, w *workload) error {
 // embedChunk is how many texts the kind embed reads ahead.
 const embedChunk = 256
 
-// embedWork embeds documents, in float32; the check is the first numbers of the first vector.
+// embedWork embeds documents; the check is the first numbers of the first vector, in float32 also where bf16 is measured.
 func embedWork(p *placed, w *workload) error {
 	m, err := bert.Load(p.folder, p.device)
 	if err != nil {
@@ -92,10 +93,18 @@ func embedWork(p *placed, w *workload) error {
 	draw := drawn.Numbers(5)
 	texts := draw.Texts(p.texts)
 	w.warm = func() error {
-		vectors, err := m.Embed(texts[:min(embedChunk, len(texts))], bert.CLS, p.tokens)
-		if err == nil {
-			w.check = fmt.Sprintf("%.3f", vectors[0][:4])
+		first := texts[:min(embedChunk, len(texts))]
+		vectors, err := m.Embed(first, bert.CLS, p.tokens)
+		if err != nil {
+			return err
 		}
+		if w.check = fmt.Sprintf("%.3f", vectors[0][:4]); p.compute == tensor.F32 {
+			return nil
+		}
+		if err := m.ToBF16(); err != nil {
+			return err
+		}
+		_, err = m.Embed(first, bert.CLS, p.tokens)
 		return err
 	}
 	w.run = func() (float64, error) {

@@ -135,6 +135,22 @@ func TestEmbed(t *testing.T) {
 			t.Errorf("counts %v", n)
 		}
 	}
+	// In bf16 it is what the model says once it is rounded.
+	errtest.None(t, m.ToBF16())
+	res, err := l.do("embed", map[string]any{"title": false, "corpus": corpus, "model": files, "tokenizer": tokenizer, "precision": "bf16",
+		"pooling": "cls", "max_tokens": int64(24), "batch_tokens": int64(100), "device": "cpu"})
+	errtest.None(t, err)
+	rounded, err := npy.Read(bytes.NewReader(l.bytes(res.Outputs["embeddings"])))
+	errtest.None(t, err)
+	for i, text := range texts {
+		want, err := m.Embed([][]int32{tok.Encode(text, 24)}, bert.CLS, 1)
+		errtest.None(t, err)
+		for j, v := range want[0] {
+			if d := math.Abs(float64(v - rounded.Data[i*tinyHidden+j])); !(d <= 0.05) {
+				t.Fatalf("bf16: document %d, number %d: %g, want %g", i, j, rounded.Data[i*tinyHidden+j], v)
+			}
+		}
+	}
 	first, err := l.do("embed", map[string]any{"title": false, "corpus": l.corpusOf(nil), "model": files, "tokenizer": tokenizer, "max_tokens": int64(24)})
 	errtest.None(t, err)
 	if m, err := npy.Read(bytes.NewReader(l.bytes(first.Outputs["embeddings"]))); err != nil || m.Rows != 0 || m.Cols != tinyHidden {

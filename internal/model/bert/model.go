@@ -20,6 +20,8 @@ type Model struct {
 	project                 *dense         // of embeddings to the hidden size; nil: they have it
 	relative                *tensor.Tensor // [buckets, heads], of relative positions, or nil
 	activation              tensor.Activation
+	compute                 tensor.DType // of the layers' products: F32, or BF16 after ToBF16
+	long                    int64        // longTexts
 	layers                  []layer
 }
 
@@ -27,6 +29,23 @@ type Model struct {
 type dense struct{ w, b *tensor.Tensor }
 
 type layer struct{ q, k, v, o, afterAttention, in, out, after dense }
+
+// ToBF16 rounds the layers' matrices and their biases, once, to multiply by them in BF16 from now on. Sums within products,
+// softmax and norms stay float32, and so do embeddings and what Embed and States return; states between
+// layers are BF16 on a CPU and float32 on a card. It is called before anything is computed, and once.
+func (m *Model) ToBF16() error {
+	return tensor.Try(func() {
+		m.compute = tensor.BF16
+		for i := range m.layers {
+			l := &m.layers[i]
+			for _, d := range []*dense{&l.q, &l.k, &l.v, &l.o, &l.in, &l.out} {
+				wide := *d
+				*d = dense{m.scope.PackBF16(wide.w), m.scope.ToDType(wide.b, tensor.BF16)}
+				tensor.Free(wide.w, wide.b)
+			}
+		}
+	})
+}
 
 // Close frees the parameters.
 func (m *Model) Close() { m.scope.Close() }
@@ -120,10 +139,31 @@ func (m *Model) States(s *tensor.Scope, texts [][]int32) *tensor.Tensor {
 		x := m.embed(inner, inner.FromInt64s(ids, m.Device, n), inner.FromInt64s(places, m.Device, n))
 		bias := m.bias(inner, most)
 		out = s.Move(m.encode(inner, x, func(s *tensor.Scope, q, k, v *tensor.Tensor) *tensor.Tensor {
+			if m.packed() && n >= m.long*int64(len(texts)) {
+				return textByText(s, q, k, v, bias, spans, heads)
+			}
 			return s.PackedAttention(q, k, v, bias, spans, heads)
 		}))
 	})
 	return out
+}
+
+// longTexts is of how many tokens on average texts are attended to one by one, by products of BF16, which round the scores too:
+// PackedAttention, in float32, is as fast from 300 tokens down.
+const longTexts = 384
+
+// textByText is PackedAttention by products of q's type.
+func textByText(s *tensor.Scope, q, k, v, bias *tensor.Tensor, spans tensor.Spans, heads tensor.AttentionOptions) *tensor.Tensor {
+	all := make([]*tensor.Tensor, len(spans.QLen))
+	for i, n := range spans.QLen {
+		of := func(t *tensor.Tensor) *tensor.Tensor { return s.Unsqueeze(s.Narrow(t, 0, spans.QStart[i], n), 0) }
+		var own *tensor.Tensor
+		if bias != nil {
+			own = s.Narrow(s.Narrow(bias, 1, 0, n), 2, 0, n)
+		}
+		all[i] = s.View(s.BatchAttention(of(q), of(k), of(v), own, heads), n, -1)
+	}
+	return s.Cat(0, all...)
 }
 
 // embed is the states of tokens and their rows of the table of positions: [T, hidden].
@@ -154,10 +194,13 @@ func (m *Model) buckets() tensor.Buckets {
 
 // encode is all layers, [T, hidden] -> [T, hidden], with attention between the rows.
 func (m *Model) encode(s *tensor.Scope, x *tensor.Tensor, attend attention) *tensor.Tensor {
+	if m.packed() {
+		x = s.ToDType(x, m.compute)
+	}
 	for _, l := range m.layers {
 		tensor.Within(func(layer *tensor.Scope) { x = s.Move(m.layer(layer, x, l, attend)) })
 	}
-	return x
+	return s.ToDType(x, tensor.F32)
 }
 
 // attention is of q, k and v [T, heads*d] each.
@@ -187,17 +230,45 @@ func (m *Model) place(ids, places []int64, text []int32) (all, rows []int64) {
 
 // layer is one block, [T, hidden] -> [T, hidden].
 func (m *Model) layer(s *tensor.Scope, x *tensor.Tensor, l layer, attend attention) *tensor.Tensor {
-	q := s.LinearBias(x, l.q.w, l.q.b) // [T, heads*d]
-	k := s.LinearBias(x, l.k.w, l.k.b)
-	v := s.LinearBias(x, l.v.w, l.v.b)
+	in := s.ToDType(x, m.compute)
+	q := m.product(s, in, l.q) // [T, heads*d]
+	k := m.product(s, in, l.k)
+	v := m.product(s, in, l.v)
 	h := attend(s, q, k, v)
-	h = s.LinearBias(h, l.o.w, l.o.b)
-	s.AddInPlace(h, x)
-	x = m.normalize(s, h, l.afterAttention)
-	h = m.activation(s, s.LinearBias(x, l.in.w, l.in.b)) // [T, intermediate]
-	h = s.LinearBias(h, l.out.w, l.out.b)
-	s.AddInPlace(h, x)
-	return m.normalize(s, h, l.after)
+	x = m.normalize(s, m.plus(s, h, l.o, x), l.afterAttention)
+	return m.normalize(s, m.plus(s, m.activated(s, x, l.in), l.out, x), l.after)
+}
+
+// packed says whether LinearPacked multiplies.
+func (m *Model) packed() bool { return m.compute == tensor.BF16 && !m.Device.IsCUDA() }
+
+// product is x·wᵀ + b in the compute type.
+func (m *Model) product(s *tensor.Scope, x *tensor.Tensor, d dense) *tensor.Tensor {
+	if m.packed() {
+		return s.LinearPackedBF16(x, d.w, d.b, nil, "")
+	}
+	return s.LinearBias(s.ToDType(x, m.compute), d.w, d.b)
+}
+
+// activated is the activation of a product: [T, intermediate].
+func (m *Model) activated(s *tensor.Scope, x *tensor.Tensor, d dense) *tensor.Tensor {
+	if m.packed() {
+		return s.LinearPackedBF16(x, d.w, d.b, nil, m.Config.Activation)
+	}
+	return m.activation(s, m.product(s, x, d))
+}
+
+// plus is a product and the residual.
+func (m *Model) plus(s *tensor.Scope, x *tensor.Tensor, d dense, residual *tensor.Tensor) *tensor.Tensor {
+	if m.packed() {
+		return s.LinearPackedBF16(x, d.w, d.b, residual, "")
+	}
+	h := m.product(s, x, d)
+	if m.compute == tensor.BF16 {
+		return s.AddDropout(residual, h, 0, nil)
+	}
+	s.AddInPlace(h, residual)
+	return h
 }
 
 func (m *Model) normalize(s *tensor.Scope, x *tensor.Tensor, n dense) *tensor.Tensor {

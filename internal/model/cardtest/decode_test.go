@@ -126,10 +126,13 @@ func TestEmbedding(t *testing.T) {
 		var texts [][]int32
 		goldens.JSON(t, "../bert/testdata/texts.json", &texts)
 		for _, pooling := range []bert.Pooling{bert.CLS, bert.Mean, bert.Max} {
-			on := func(dev tensor.Device) (all []float32) {
+			on := func(dev tensor.Device, compute tensor.DType) (all []float32) {
 				m, err := bert.Load("../bert/testdata/"+name, dev)
 				errtest.None(t, err)
 				defer m.Close()
+				if compute == tensor.BF16 {
+					errtest.None(t, m.ToBF16())
+				}
 				var vectors [][]float32
 				n := fakecard.Count(func() { vectors, err = m.Embed(texts, pooling, 1000) })
 				if err != nil {
@@ -140,7 +143,8 @@ func TestEmbedding(t *testing.T) {
 				}
 				return slices.Concat(vectors...)
 			}
-			near(t, "embed/"+name+"/"+string(pooling), on(card), on(tensor.CPU), 1e-5)
+			near(t, "embed/"+name+"/"+string(pooling), on(card, tensor.F32), on(tensor.CPU, tensor.F32), 1e-5)
+			near(t, "embed in bf16/"+name+"/"+string(pooling), on(card, tensor.BF16), on(tensor.CPU, tensor.F32), 0.05)
 		}
 	}
 }

@@ -95,6 +95,45 @@ func TestBF16Rounding(t *testing.T) {
 	})
 }
 
+// TestPacked: products by a packed matrix, with what follows them, are those of float32 of the same rounded operands, for
+// every activation, and have the same bytes for any number of threads.
+func TestPacked(t *testing.T) {
+	defer SetNumThreads(NumThreads())
+	for _, shape := range [][3]int64{{1, 7, 3}, {37, 128, 96}, {700, 256, 768}} {
+		for _, name := range []string{"", "residual", "relu", "gelu", "gelu_new", "gelu_pytorch_tanh", "silu", "swish"} {
+			var before []byte
+			for _, threads := range []int{1, 2, 3} {
+				SetNumThreads(threads)
+				run(t, func(s *Scope) {
+					draw := func(seed uint64, shape ...int64) *Tensor {
+						return s.ToDType(s.Normal(&RNG{Seed: seed}, 0, 0.3, shape...), BF16)
+					}
+					x, w, b, more := draw(1, shape[0], shape[1]), draw(2, shape[2], shape[1]), draw(3, shape[2]), draw(4, shape[0], shape[2])
+					wide := func(t *Tensor) *Tensor { return s.ToDType(t, F32) }
+					want := s.LinearBias(wide(x), wide(w), wide(b))
+					residual, activation := (*Tensor)(nil), name
+					if name == "residual" {
+						residual, activation = more, ""
+						want = s.Add(want, wide(more))
+					} else if f, ok := ActivationOf(name); ok {
+						want = f(s, want)
+					}
+					for _, m := range []*Tensor{w, s.PackBF16(wide(w))} {
+						got := s.LinearPackedBF16(x, m, b, residual, activation)
+						relative(t, s, fmt.Sprintf("%v %q", shape, name), wide(got), want, 1e-2)
+						if bytesOf := got.Bytes(); m != w {
+							if before != nil && SameForAnyThreads() && !bytes.Equal(before, bytesOf) {
+								t.Errorf("%v %q: other bytes on %d threads", shape, name, threads)
+							}
+							before = bytesOf
+						}
+					}
+				})
+			}
+		}
+	}
+}
+
 // TestBF16Products: products of BF16, and their gradients, have the same bytes for any number of threads, where that is
 // promised: also those of few rows and of long sums.
 func TestBF16Products(t *testing.T) {

@@ -43,6 +43,26 @@ func (s *Scope) LinearPacked(x, packed *Tensor, n int64, b *Tensor) *Tensor {
 	return s.ownNative("LinearPacked", out, msg, x, packed, b)
 }
 
+// PackBF16 is w [out, in] in BF16, in the order in which a CPU with instructions for BF16 multiplies by it: LinearPackedBF16 alone
+// reads it. A CPU without them, or a card, has it in BF16 as it is.
+func (s *Scope) PackBF16(w *Tensor) *Tensor {
+	const op = "PackBF16"
+	if w.Device().IsCUDA() || !MultipliesBF16() {
+		return s.ToDType(w, BF16)
+	}
+	out, msg := native.PackBF16(w.n(op))
+	return s.ownNative(op, out, msg, w)
+}
+
+// LinearPackedBF16 is LinearBias of BF16 by a matrix of PackBF16, followed by an activation of a name that ActivationOf knows, or by
+// the sum with a residual of the result's shape: the one is "" or the other nil. On processors that MultipliesBF16 names, what follows is
+// computed of the product's float32 sums.
+func (s *Scope) LinearPackedBF16(x, w, b, residual *Tensor, activation string) *Tensor {
+	const op = "LinearPackedBF16"
+	out, msg := native.PackedLinearBF16(x.n(op), w.n(op), b.n(op), residual.optional(op), activation)
+	return s.ownNative(op, out, msg, x, b, residual)
+}
+
 // LinearWide is Linear of F16 or BF16, as F32: sums that are beyond what F16 has numbers for are right.
 func (s *Scope) LinearWide(x, w *Tensor) *Tensor {
 	out, msg := native.WideLinear(x.n("LinearWide"), w.n("LinearWide"))

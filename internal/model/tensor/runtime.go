@@ -4,6 +4,7 @@ import (
 	"runtime"
 
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/sys/cpu"
 
 	"github.com/redsi/redsi/internal/model/tensor/native"
 )
@@ -47,6 +48,10 @@ func Share(n int, f func() error) error {
 	}
 	return all.Wait()
 }
+
+// MultipliesBF16 says whether this processor has instructions for products of BF16, AVX512-BF16 or AMX: others compute them
+// of float32, and take longer than for products of F32.
+func MultipliesBF16() bool { return cpu.X86.HasAVX512BF16 || cpu.X86.HasAMXBF16 }
 
 // Version is that of the libtorch that is loaded, "2.11.0" for example.
 func Version() string { return native.Version() }

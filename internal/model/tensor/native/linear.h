@@ -4,6 +4,8 @@
 #include "common.h"
 #include "gemm.h"
 
+#include <ATen/core/dispatch/Dispatcher.h>
+
 #include <atomic>
 
 namespace redsi {
@@ -161,5 +163,48 @@ struct WideLinear : Function<WideLinear> {
     return {at::mm(g, w), at::mm(g.t(), x)};
   }
 };
+
+// onednn calls an operator that libtorch has for oneDNN alone, by its name: its signature in C++ is no promise.
+inline Tensor onednn(const c10::OperatorHandle &op, std::vector<c10::IValue> stack) {
+  const at::AutoDispatchBelowADInplaceOrView guard;
+  op.callBoxed(&stack);
+  return stack.at(0).toTensor();
+}
+inline std::optional<c10::OperatorHandle> found(const char *name, const char *overload) {
+  return c10::Dispatcher::singleton().findSchema({name, overload});
+}
+
+// packed is a matrix as bfloat16, in the order in which oneDNN multiplies by it, where libtorch has that.
+inline Tensor pack_bf16(const Tensor &w) {
+  const Tensor rounded = w.to(at::kBFloat16).contiguous();
+  const auto reorder = found("mkldnn::_reorder_linear_weight", "");
+  return reorder && w.is_cpu() ? onednn(*reorder, {rounded, c10::IValue()}) : rounded;
+}
+
+// after is an activation by its name in models' config.json, or nothing: of the sums before they are rounded, where oneDNN
+// computes both.
+inline Tensor after(const Tensor &x, const std::string &activation) {
+  if (activation.empty()) return x;
+  if (activation == "relu") return at::relu(x);
+  if (activation == "silu" || activation == "swish") return at::silu(x);
+  return at::gelu(x, activation == "gelu" ? "none" : "tanh");
+}
+
+// packed_linear_bf16 is after(x·wᵀ + bias) plus the residual, if there is one, by a matrix that pack_bf16 gave.
+inline Tensor packed_linear_bf16(const Tensor &x, const Tensor &w, const Tensor &bias, const std::optional<Tensor> &residual,
+                                 const std::string &activation) {
+  TORCH_CHECK(activation.empty() || !residual, "an activation and a residual");
+  if (!w.is_mkldnn()) {
+    const Tensor y = after(at::linear(x, w, bias), activation);
+    return residual ? Tensor(y).add_(*residual) : y;
+  }
+  static const auto plus = found("mkldnn::_linear_pointwise", "binary"), then = found("mkldnn::_linear_pointwise", "");
+  TORCH_CHECK(plus && then, "libtorch has no mkldnn::_linear_pointwise");
+  if (residual) return onednn(*plus, {x, *residual, w, bias, std::string("add")});
+  const bool gelu = activation.rfind("gelu", 0) == 0;
+  const std::string kind = activation.empty() ? "none" : gelu ? "gelu" : activation == "silu" ? "swish" : activation;
+  const std::string how = !gelu ? "" : activation == "gelu" ? "none" : "tanh";
+  return onednn(*then, {x, w, bias, kind, c10::List<std::optional<at::Scalar>>(), how});
+}
 
 } // namespace redsi

@@ -343,6 +343,15 @@ char *redsi_packed_linear(void **out, void *x, void *packed, int64_t n, void *bi
   return guarded([&] { *out = new Tensor(packed_linear(deref(x), deref(packed), n, optional(bias))); });
 }
 
+char *redsi_pack_bf16(void **out, void *w) {
+  return guarded([&] { *out = new Tensor(pack_bf16(deref(w))); });
+}
+
+char *redsi_packed_linear_bf16(void **out, void *x, void *w, void *bias, void *residual, const char *activation) {
+  return guarded(
+      [&] { *out = new Tensor(packed_linear_bf16(deref(x), deref(w), deref(bias), optional(residual), activation)); });
+}
+
 char *redsi_wide_linear(void **out, void *x, void *w) {
   return guarded([&] { *out = new Tensor(WideLinear::apply(deref(x), deref(w))); });
 }

@@ -162,6 +162,20 @@ func PackedLinear(x, packed Tensor, n int64, bias Tensor) (out Tensor, msg strin
 	return out, msg
 }
 
+// PackBF16 is w in bfloat16, as PackedLinearBF16 multiplies by it.
+func PackBF16(w Tensor) (out Tensor, msg string) {
+	msg = message(C.redsi_pack_bf16(&out, w))
+	return out, msg
+}
+
+// PackedLinearBF16 is activation(x·wᵀ + bias), or x·wᵀ + bias + residual, of bfloat16; the residual may be nil, the activation "".
+func PackedLinearBF16(x, w, bias, residual Tensor, activation string) (out Tensor, msg string) {
+	name := C.CString(activation)
+	defer C.free(unsafe.Pointer(name))
+	msg = message(C.redsi_packed_linear_bf16(&out, x, w, bias, residual, name))
+	return out, msg
+}
+
 // WideLinear is x·wᵀ of half precision, as float32.
 func WideLinear(x, w Tensor) (out Tensor, msg string) {
 	msg = message(C.redsi_wide_linear(&out, x, w))

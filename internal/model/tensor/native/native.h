@@ -98,6 +98,10 @@ char *redsi_linear(void **out, void *x, void *w, void *bias);
 // w [n, k] as redsi_packed_linear takes it, which computes redsi_linear's bytes without gradients; where redsi_k_wide().
 char *redsi_pack_rows(void **out, void *w);
 char *redsi_packed_linear(void **out, void *x, void *packed, int64_t n, void *bias);
+// w as redsi_packed_linear_bf16 multiplies by it, in bfloat16: read by nothing else.
+char *redsi_pack_bf16(void **out, void *w);
+// activation(x·wᵀ + bias), or x·wᵀ + bias + residual, of bfloat16; the residual may be NULL, and the activation empty.
+char *redsi_packed_linear_bf16(void **out, void *x, void *w, void *bias, void *residual, const char *activation);
 // x·wᵀ of matrices of half precision, as float32.
 char *redsi_wide_linear(void **out, void *x, void *w);
 

@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/model/bert"
 	"github.com/redsi/redsi/internal/model/here"
 	"github.com/redsi/redsi/internal/model/subword"
+	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/kinds/internal/ids"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
@@ -140,6 +141,14 @@ func openEncoder(ctx context.Context, x *step.IO, c ids.EmbedConfig) (*encoder, 
 		return nil, step.Permanent(fmt.Errorf("model: %w; want config.json and model.safetensors or pytorch_model.bin", err))
 	} else if err != nil {
 		return nil, step.Permanent(fmt.Errorf("model: %w", err))
+	}
+	if c.Precision == "bf16" {
+		if err := e.model.ToBF16(); err != nil {
+			return nil, err
+		}
+		if !device.IsCUDA() && !tensor.MultipliesBF16() {
+			x.Log.Warn(`this processor has no instructions for bf16: precision = "bf16" is slower than "fp32" here; its key is the same on processors with AVX512-BF16 or AMX, and on cards`)
+		}
 	}
 	if unused := e.model.Unused; len(unused) > 0 {
 		x.Log.Info("nothing is computed with these tensors of the model's file", "tensors", unused)

@@ -4,11 +4,11 @@ import "fmt"
 
 // ctranslateLines are searches of 8 queries at once beside CTranslate2, in float32 as ours and in int8.
 var ctranslateLines = []line{
-	besideCTranslate("beam40_vs_ctranslate2", "a query's search with 40 beams for 6 tokens", 40, "float32", 0),
+	besideCTranslate("beam40_vs_ctranslate2", "a query's search with 40 beams for 6 tokens", 40, "float32", 1),
 	besideCTranslate("beam40_vs_ctranslate2_int8", "the same in float32", 40, "int8", 0),
-	besideCTranslate("beam4_vs_ctranslate2", "the same with 4 beams", 4, "float32", 0),
+	besideCTranslate("beam4_vs_ctranslate2", "the same with 4 beams", 4, "float32", 1.2),
 	besideCTranslate("beam4_vs_ctranslate2_int8", "the same in float32", 4, "int8", 0),
-	besideCTranslate("greedy_vs_ctranslate2", "the same with one beam", 1, "float32", 0),
+	besideCTranslate("greedy_vs_ctranslate2", "the same with one beam", 1, "float32", 1.5),
 	besideCTranslate("greedy_vs_ctranslate2_int8", "the same in float32", 1, "int8", 0),
 }
 

@@ -82,7 +82,7 @@ var modelLines = []line{
 		ours: workOn("atomic_eval.py", "atomic", "-queries=256", "-documents=100000", "-together=64"), peer: peerOn("atomic_eval.py", "atomic_eval.py", "--sliced"),
 		others: []side{peerOn("atomic_eval.py", "atomic_eval.py"), peerOn("atomic_eval.py", "atomic_eval.py", "--sliced", "--bf16")},
 	},
-	embedLine("bert_embed", 1.1, "float32", "-dtype=fp32", "float32", "onnxruntime", "openvino"),
+	embedLine("bert_embed", 1, "float32", "-dtype=fp32", "float32", "onnxruntime", "openvino"),
 	embedLine("bert_embed_bf16", 1, "bf16", "-dtype=bf16", "bf16", "openvino-bf16"),
 	runTrainLine,
 }

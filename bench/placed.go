@@ -109,6 +109,6 @@ func (p *placed) open() (*seq2seq.Model, error) {
 		return nil, err
 	}
 	p.later(m.Close)
-	m.Compute = p.compute
+	m.Compute, m.HalfScores = p.compute, true
 	return m, nil
 }

@@ -169,6 +169,12 @@ func TestEvaluate(t *testing.T) {
 	if few := e.check(e.evaluate(map[string]any{"beams": int64(5)}), 5, "unconstrained"); *few.Percent.InvalidBeam == 0 {
 		t.Errorf("5 beams: %+v", few)
 	}
+	half := e.evaluate(map[string]any{"precision": "bf16"})
+	e.check(half, 40, "unconstrained")
+	e.ran = nil
+	if same := e.evaluate(map[string]any{"precision": "fp32"}); half["run"] == same["run"] || len(e.ran) != 0 {
+		t.Errorf("bf16 changes nothing, or fp32 has another key: %v", e.ran)
+	}
 	e.check(e.evaluate(map[string]any{"beams": int64(50), "length_penalty": 0.5, "early_stopping": "never"}), 50, "unconstrained")
 
 	e = newAsked(t, docid.KindAtomic)

@@ -104,6 +104,15 @@ func TestGenerateQueries(t *testing.T) {
 		}
 	}
 
+	half := maps.Clone(config)
+	half["precision"] = "bf16"
+	r, err := f.inParts("generate_queries", half)
+	errtest.None(t, err)
+	f.json(r.Outputs["report"], &made)
+	if made.Generated != 5*trainedDocuments || made.Kept < trainedDocuments {
+		t.Errorf("report in bf16 %+v", made)
+	}
+
 	config["keep_train"] = false
 	alone, err := f.inParts("generate_queries", config)
 	errtest.None(t, err)

@@ -42,11 +42,25 @@ func newOutput(m *seq2seq.Model, first, count int64) (*output, error) {
 	err = tensor.Do(func(s *tensor.Scope) error {
 		return s.Narrow(m.Head(), 0, first, count).Write(reading(func(weights []float32) (err error) {
 			o.width = len(weights) / int(count)
-			o.head, err = kernel.Pack(weights, int(count), o.width)
+			o.head, err = kernel.Pack(weights, int(count), o.width, halfScores(m))
 			return err
 		}))
 	})
 	return o, err
+}
+
+// halfScores says whether scores are products of bfloat16.
+func halfScores(m *seq2seq.Model) bool {
+	return m.HalfScores && m.Compute == tensor.BF16 && !m.Device.IsCUDA()
+}
+
+// Slower is what a user should know of a model that computes in half precision on a processor without an instruction
+// for it; "" of others.
+func Slower(m *seq2seq.Model) string {
+	if !halfScores(m) || kernel.BF16() {
+		return ""
+	}
+	return "this processor has no instructions for bf16, which takes longer than fp32 here: precision fp32 is the faster one"
 }
 
 // Warn is called with a sentence when a card has no room for a batch.

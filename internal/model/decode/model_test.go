@@ -184,11 +184,13 @@ func TestHalfOnCPU(t *testing.T) {
 		want, err := find(ctx, m, g.Queries, b, 3, nil)
 		errtest.None(t, err)
 		m.Compute = tensor.BF16
-		got, err := find(ctx, m, g.Queries, b, 3, nil)
-		errtest.None(t, err)
-		for q := range want {
-			if d := math.Abs(got[q][0].Score - want[q][0].Score); len(got[q]) != len(want[q]) || d > 0.03 {
-				t.Errorf("%s, query %d: %d hypotheses, want %d; the best scores are %g apart", name, q, len(got[q]), len(want[q]), d)
+		for _, m.HalfScores = range []bool{false, true} {
+			got, err := find(ctx, m, g.Queries, b, 3, nil)
+			errtest.None(t, err)
+			for q := range want {
+				if d := math.Abs(got[q][0].Score - want[q][0].Score); len(got[q]) != len(want[q]) || d > 0.03 || d == 0 {
+					t.Errorf("%s, query %d: %d hypotheses, want %d; the best scores are %g apart", name, q, len(got[q]), len(want[q]), d)
+				}
 			}
 		}
 	}

@@ -2,6 +2,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -22,20 +23,21 @@ import (
 // Engine is an opened, trained collection. Several goroutines may search it at
 // once; Close must come after all of them.
 type Engine struct {
-	settings retrieve.Settings
-	options  retrieve.Options
-	device   tensor.Device
-	ids      *docid.Set
-	tok      *subword.Subword
-	read     retrieve.Reader
-	model    *seq2seq.Model
-	index    *index.Index
+	settings  retrieve.Settings
+	options   retrieve.Options
+	device    tensor.Device
+	precision string
+	ids       *docid.Set
+	tok       *subword.Subword
+	read      retrieve.Reader
+	model     *seq2seq.Model
+	index     *index.Index
 }
 
 // Open reads the files and checks that they and so many documents, which have the numbers
 // from 0 on, belong together.
 func Open(ctx context.Context, f search.Files, documents int, o search.Options) (_ *Engine, err error) {
-	e := &Engine{options: retrieve.Default()}
+	e := &Engine{options: retrieve.Default(), precision: cmp.Or(o.Precision, "fp32")}
 	e.options.Width, e.options.Constrained = o.Beams, !o.Unconstrained
 	if err := e.options.Check(); err != nil {
 		return nil, err
@@ -71,7 +73,7 @@ func Open(ctx context.Context, f search.Files, documents int, o search.Options) 
 	if err != nil {
 		return nil, err
 	}
-	if e.model, err = models.Load(f.Model, e.device); err != nil {
+	if e.model, err = models.LoadIn(f.Model, e.device, o.Precision); err != nil {
 		return nil, err
 	}
 	e.index, err = index.New(e.model, catalog)
@@ -112,7 +114,8 @@ func (e *Engine) Close() error {
 // About says what is searched and how.
 func (e *Engine) About() search.About {
 	a := search.About{Identifiers: string(e.settings.Identifiers), Documents: e.settings.Documents,
-		Decoding: search.Unconstrained, Beams: e.options.Width, Device: e.device.String()}
+		Decoding: search.Unconstrained, Beams: e.options.Width, Device: e.device.String(),
+		Precision: e.precision, Warning: decode.Slower(e.model)}
 	switch {
 	case e.settings.Identifiers.OneToken():
 		a.Decoding = search.Exhaustive

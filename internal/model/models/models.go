@@ -1,6 +1,8 @@
 package models
 
 import (
+	"cmp"
+
 	"github.com/redsi/redsi/internal/model/bart"
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/t5"
@@ -14,6 +16,20 @@ var families = []seq2seq.Family{t5.Family, t5.MT5, t5.UMT5, bart.Family}
 // there, pytorch_model.bin.
 func Load(folder string, device tensor.Device) (*seq2seq.Model, error) {
 	return seq2seq.Load(folder, device, families...)
+}
+
+// LoadIn opens a model for searches on the device, whose matrix products are of the precision: "fp32", also if none is
+// given, or "bf16".
+func LoadIn(folder string, device tensor.Device, precision string) (*seq2seq.Model, error) {
+	compute, err := tensor.ParseDType(cmp.Or(precision, "fp32"))
+	if err != nil {
+		return nil, err
+	}
+	m, err := Load(folder, device)
+	if err == nil {
+		m.Compute, m.HalfScores = compute, true
+	}
+	return m, err
 }
 
 // ReadConfig reads a model folder's config.json.

@@ -19,6 +19,10 @@ type Model struct {
 
 	Smoothing float64 // of each label's weight, how much Gradients spreads evenly over all tokens
 
+	// HalfScores has searches on a CPU multiply by the output matrix in BF16 too, where that is Compute; else, as in
+	// training and on a card, scores are products of float32. Their sums are float32 either way.
+	HalfScores bool
+
 	// Checkpoint makes Gradients keep the beginning of each block only, and compute blocks
 	// again in the backward pass: less memory, a third more work, on a CPU the same bytes.
 	Checkpoint bool

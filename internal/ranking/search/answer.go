@@ -64,6 +64,8 @@ type About struct {
 	Decoding    string `json:"decoding"` // constrained, unconstrained, or exhaustive for identifiers of one token
 	Beams       int    `json:"beams"`    // of a search, and the most documents of an answer
 	Device      string `json:"device"`
+	Precision   string `json:"precision"`         // of matrix products
+	Warning     string `json:"warning,omitempty"` // what whoever chose these should know
 }
 
 // The ways to find identifiers.

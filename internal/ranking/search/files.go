@@ -12,5 +12,6 @@ type Files struct {
 type Options struct {
 	Beams         int    // of a search, and the most documents of an answer; the paper's 40
 	Unconstrained bool   // beams may leave the identifiers of the collection
+	Precision     string // of matrix products: "fp32" or "bf16"
 	Device        string // "auto": a card if there is one; "cpu", "cuda", "cuda:1"
 }

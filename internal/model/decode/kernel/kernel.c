@@ -72,47 +72,96 @@ INLINE float block_sum(const float *x, float top) {
   return ((a[0] + a[4]) + (a[1] + a[5])) + ((a[2] + a[6]) + (a[3] + a[7]));
 }
 
-// One tile: 6 rows by 16 tokens. a is [depth, 6], w is [depth, 16]. The twelve sums
-// are named, so that each has a register.
-INLINE void tile(const float *restrict a, const float *restrict w, int64_t depth, vec out[REDSI_ROWS][2]) {
-  vec a0 = all(0), a1 = a0, b0 = a0, b1 = a0, c0 = a0, c1 = a0, d0 = a0, d1 = a0, e0 = a0, e1 = a0, f0 = a0, f1 = a0;
-  for (int64_t k = 0; k < depth; k++) {
-    const vec w0 = load(w), w1 = load(w + LANES);
-    a0 += a[0] * w0, a1 += a[0] * w1;
-    b0 += a[1] * w0, b1 += a[1] * w1;
-    c0 += a[2] * w0, c1 += a[2] * w1;
-    d0 += a[3] * w0, d1 += a[3] * w1;
-    e0 += a[4] * w0, e1 += a[4] * w1;
-    f0 += a[5] * w0, f1 += a[5] * w1;
-    a += REDSI_ROWS, w += REDSI_COLUMNS;
+// One tile: 6 rows by 16 tokens, of steps numbers each, or pairs of them: a is [steps, 6], w is [steps, 16], ADD what
+// adds a product to a sum. The twelve sums are named, so that each has a register.
+#define TILE(NAME, T, LOAD, ALL, ADD)                                                                            \
+  INLINE void NAME(const T *restrict a, const T *restrict w, int64_t steps, vec out[REDSI_ROWS][2]) {            \
+    vec a0 = all(0), a1 = a0, b0 = a0, b1 = a0, c0 = a0, c1 = a0, d0 = a0, d1 = a0, e0 = a0, e1 = a0, f0 = a0, f1 = a0; \
+    for (int64_t k = 0; k < steps; k++) {                                                                        \
+      const __typeof__(LOAD(w)) w0 = LOAD(w), w1 = LOAD(w + LANES);                                              \
+      ADD(a0, ALL(a[0]), w0), ADD(a1, ALL(a[0]), w1);                                                            \
+      ADD(b0, ALL(a[1]), w0), ADD(b1, ALL(a[1]), w1);                                                            \
+      ADD(c0, ALL(a[2]), w0), ADD(c1, ALL(a[2]), w1);                                                            \
+      ADD(d0, ALL(a[3]), w0), ADD(d1, ALL(a[3]), w1);                                                            \
+      ADD(e0, ALL(a[4]), w0), ADD(e1, ALL(a[4]), w1);                                                            \
+      ADD(f0, ALL(a[5]), w0), ADD(f1, ALL(a[5]), w1);                                                            \
+      a += REDSI_ROWS, w += REDSI_COLUMNS;                                                                       \
+    }                                                                                                            \
+    out[0][0] = a0, out[0][1] = a1, out[1][0] = b0, out[1][1] = b1, out[2][0] = c0, out[2][1] = c1;              \
+    out[3][0] = d0, out[3][1] = d1, out[4][0] = e0, out[4][1] = e1, out[5][0] = f0, out[5][1] = f1;              \
   }
-  out[0][0] = a0, out[0][1] = a1, out[1][0] = b0, out[1][1] = b1, out[2][0] = c0, out[2][1] = c1;
-  out[3][0] = d0, out[3][1] = d1, out[4][0] = e0, out[4][1] = e1, out[5][0] = f0, out[5][1] = f1;
-}
 
-CLONES void redsi_decode_multiply(const float *restrict a, const float *restrict w, int64_t rows, int64_t depth,
-                                  int64_t vocab, int64_t from, int64_t to, float *restrict logits,
-                                  float *restrict maxima) {
-  const int64_t blocks = (vocab + BLOCK - 1) / BLOCK;
-  for (int64_t b = from; b < to; b++) {
-    const int64_t first = b * BLOCK, last = first + BLOCK < vocab ? first + BLOCK : vocab;
-    for (int64_t r = 0; r < rows; r += REDSI_ROWS) {
-      const int64_t m = rows - r < REDSI_ROWS ? rows - r : REDSI_ROWS;
-      for (int64_t t = first; t < last; t += REDSI_COLUMNS) {
-        const int64_t n = last - t < REDSI_COLUMNS ? last - t : REDSI_COLUMNS;
-        vec out[REDSI_ROWS][2];
-        tile(a + r * depth, w + t * depth, depth, out);
-        for (int64_t i = 0; i < m; i++) {
-          float *x = logits + (r + i) * vocab + t;
-          if (n == REDSI_COLUMNS)
-            memcpy(x, out[i], sizeof out[i]);
-          else
-            memcpy(x, out[i], n * sizeof(float));
-        }
-      }
-      for (int64_t i = 0; i < m; i++) maxima[(r + i) * blocks + b] = max_of(logits + (r + i) * vocab + first, last - first);
-    }
+#define MULTIPLY(NAME, T, TILE_OF)                                                                               \
+  void NAME(const T *restrict a, const T *restrict w, int64_t rows, int64_t steps, int64_t vocab, int64_t from,  \
+            int64_t to, float *restrict logits, float *restrict maxima) {                                        \
+    const int64_t blocks = (vocab + BLOCK - 1) / BLOCK;                                                          \
+    for (int64_t b = from; b < to; b++) {                                                                        \
+      const int64_t first = b * BLOCK, last = first + BLOCK < vocab ? first + BLOCK : vocab;                     \
+      for (int64_t r = 0; r < rows; r += REDSI_ROWS) {                                                           \
+        const int64_t m = rows - r < REDSI_ROWS ? rows - r : REDSI_ROWS;                                         \
+        for (int64_t t = first; t < last; t += REDSI_COLUMNS) {                                                  \
+          const int64_t n = last - t < REDSI_COLUMNS ? last - t : REDSI_COLUMNS;                                 \
+          vec out[REDSI_ROWS][2];                                                                                \
+          TILE_OF(a + r * steps, w + t * steps, steps, out);                                                     \
+          for (int64_t i = 0; i < m; i++) {                                                                      \
+            float *x = logits + (r + i) * vocab + t;                                                             \
+            if (n == REDSI_COLUMNS)                                                                              \
+              memcpy(x, out[i], sizeof out[i]);                                                                  \
+            else                                                                                                 \
+              memcpy(x, out[i], n * sizeof(float));                                                              \
+          }                                                                                                      \
+        }                                                                                                        \
+        for (int64_t i = 0; i < m; i++)                                                                          \
+          maxima[(r + i) * blocks + b] = max_of(logits + (r + i) * vocab + first, last - first);                 \
+      }                                                                                                          \
+    }                                                                                                            \
   }
+
+#define SAME(x) (x)
+#define ADD(sum, x, y) sum += (x) * (y)
+TILE(tile, float, load, SAME, ADD)
+CLONES static MULTIPLY(multiply, float, tile)
+
+// Of pairs of bfloat16 the first number is the lower half: both are widened, or multiplied by one instruction.
+INLINE ivec load_pairs(const uint32_t *x) {
+  ivec v;
+  memcpy(&v, x, sizeof v);
+  return v;
+}
+INLINE ivec all_pairs(uint32_t x) {
+  const int32_t i = (int32_t)x;
+  return (ivec){i, i, i, i, i, i, i, i};
+}
+#define FIRST(x) ((vec)((x) << 16))
+#define SECOND(x) ((vec)((x) & ~0xffff))
+#define ADD_WIDENED(sum, x, y) sum += FIRST(x) * FIRST(y), sum += SECOND(x) * SECOND(y)
+TILE(tile_widened, uint32_t, load_pairs, all_pairs, ADD_WIDENED)
+CLONES static MULTIPLY(multiply_widened, uint32_t, tile_widened)
+
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__)
+#include <immintrin.h>
+
+#pragma GCC push_options
+#pragma GCC target("arch=x86-64-v4,avx512bf16")
+#define ADD_PAIRS(sum, x, y) sum = (vec)_mm256_dpbf16_ps((__m256)(sum), (__m256bh)(x), (__m256bh)(y))
+TILE(tile_pairs, uint32_t, load_pairs, all_pairs, ADD_PAIRS)
+static MULTIPLY(multiply_pairs, uint32_t, tile_pairs)
+#pragma GCC pop_options
+
+int redsi_decode_bf16(void) { return __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512vl"); }
+#else
+#define multiply_pairs multiply_widened
+int redsi_decode_bf16(void) { return 0; }
+#endif
+
+void redsi_decode_multiply(const void *a, const void *w, int of, int64_t rows, int64_t steps, int64_t vocab,
+                           int64_t from, int64_t to, float *logits, float *maxima) {
+  if (of == REDSI_FLOATS)
+    multiply(a, w, rows, steps, vocab, from, to, logits, maxima);
+  else if (of == REDSI_PAIRS)
+    multiply_pairs(a, w, rows, steps, vocab, from, to, logits, maxima);
+  else
+    multiply_widened(a, w, rows, steps, vocab, from, to, logits, maxima);
 }
 
 CLONES void redsi_decode_normalize(const float *restrict logits, int64_t rows, int64_t vocab,
@@ -133,13 +182,13 @@ CLONES void redsi_decode_normalize(const float *restrict logits, int64_t rows, i
 
 int redsi_decode_openmp(void) { return 1; }
 
-void redsi_decode_scores(const float *a, const float *w, int64_t rows, int64_t depth, int64_t vocab, int threads,
-                         float *logits, float *maxima, float *norms) {
+void redsi_decode_scores(const void *a, const void *w, int of, int64_t rows, int64_t steps, int64_t vocab,
+                         int threads, float *logits, float *maxima, float *norms) {
   const int64_t blocks = (vocab + BLOCK - 1) / BLOCK;
 #pragma omp parallel num_threads(threads)
   {
 #pragma omp for schedule(dynamic, 4)
-    for (int64_t b = 0; b < blocks; b++) redsi_decode_multiply(a, w, rows, depth, vocab, b, b + 1, logits, maxima);
+    for (int64_t b = 0; b < blocks; b++) redsi_decode_multiply(a, w, of, rows, steps, vocab, b, b + 1, logits, maxima);
 #pragma omp for schedule(dynamic, 8)
     for (int64_t r = 0; r < rows; r++)
       redsi_decode_normalize(logits + r * vocab, 1, vocab, maxima + r * blocks, norms + r);
@@ -149,7 +198,7 @@ void redsi_decode_scores(const float *a, const float *w, int64_t rows, int64_t d
 #else
 
 int redsi_decode_openmp(void) { return 0; }
-void redsi_decode_scores(const float *a, const float *w, int64_t rows, int64_t depth, int64_t vocab, int threads,
-                         float *logits, float *maxima, float *norms) {}
+void redsi_decode_scores(const void *a, const void *w, int of, int64_t rows, int64_t steps, int64_t vocab,
+                         int threads, float *logits, float *maxima, float *norms) {}
 
 #endif

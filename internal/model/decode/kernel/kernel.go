@@ -9,6 +9,8 @@ import "C"
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -25,22 +27,71 @@ const (
 // Head is an output matrix, packed for Scores.
 type Head struct {
 	vocab, depth int
-	packed       []float32 // [ceil(vocab/16), depth, 16]
+	of           C.int     // what a step is
+	packed       []float32 // [ceil(vocab/16), depth, 16]; nil: pairs
+	pairs        []uint32  // of bfloat16, [ceil(vocab/16), ceil(depth/2), 16]
 }
 
-// Pack copies weights, [vocab, depth].
-func Pack(weights []float32, vocab, depth int) (*Head, error) {
+// Pack copies weights, [vocab, depth]; those of half are rounded to bfloat16, as are states that they are multiplied with.
+func Pack(weights []float32, vocab, depth int, half bool) (*Head, error) {
 	if vocab < 1 || depth < 1 || len(weights) != vocab*depth {
 		return nil, fmt.Errorf("%d weights for %d tokens of %d numbers", len(weights), vocab, depth)
 	}
-	h := &Head{vocab: vocab, depth: depth, packed: make([]float32, (vocab+tileColumns-1)/tileColumns*tileColumns*depth)}
-	pack(h.packed, weights, vocab, depth, tileColumns)
+	h := &Head{vocab: vocab, depth: depth}
+	if half {
+		if h.of = C.REDSI_WIDENED; BF16() {
+			h.of = C.REDSI_PAIRS
+		}
+		h.pairs = pack(nil, pairs(nil, weights, depth), h.steps(), tileColumns)
+	} else {
+		h.packed = pack(nil, weights, depth, tileColumns)
+	}
 	return h, nil
 }
 
+// steps are the numbers of a row, or pairs of them.
+func (h *Head) steps() int {
+	if h.of == C.REDSI_FLOATS {
+		return h.depth
+	}
+	return (h.depth + 1) / 2
+}
+
+// widen has the head do without the instruction.
+func (h *Head) widen() { h.of = C.REDSI_WIDENED }
+
+// BF16 reports whether the processor has an instruction for products of bfloat16. Others widen them, which takes longer than float32's.
+func BF16() bool { return C.redsi_decode_bf16() != 0 }
+
+// pairs rounds rows to the nearest bfloat16, the even one of two, two numbers in one; the last of an odd row is with a zero.
+func pairs(dst []uint32, src []float32, depth int) []uint32 {
+	dst = dst[:0]
+	for row := range slices.Chunk(src, depth) {
+		for of := range slices.Chunk(row, 2) {
+			pair := round(of[0])
+			if len(of) > 1 {
+				pair |= round(of[1]) << 16
+			}
+			dst = append(dst, pair)
+		}
+	}
+	return dst
+}
+
+func round(x float32) uint32 {
+	if x != x {
+		return 0x7fc0
+	}
+	u := math.Float32bits(x)
+	return (u + 0x7fff + u>>16&1) >> 16
+}
+
 // pack lays rows out in groups of n, within which the same column's numbers stand
-// side by side; dst ends in zeros.
-func pack(dst, src []float32, rows, depth, n int) {
+// side by side, in dst if that has room; it ends in zeros.
+func pack[T any](dst, src []T, depth, n int) []T {
+	rows := len(src) / depth
+	dst = resize(dst, (rows+n-1)/n*n*depth)
+	clear(dst)
 	for r := 0; r < rows; r += n {
 		group := dst[r*depth : r*depth+n*depth]
 		for i := range min(n, rows-r) {
@@ -49,6 +100,7 @@ func pack(dst, src []float32, rows, depth, n int) {
 			}
 		}
 	}
+	return dst
 }
 
 // Vocab is the number of tokens.
@@ -60,7 +112,8 @@ type Logits struct {
 	Norms  []float32 // [rows]: logarithm of the sum of the row's exponentials
 	Maxima []float32 // [rows, Blocks(vocab)]: of each Block of a row
 
-	states []float32
+	states         []float32
+	rounded, pairs []uint32
 }
 
 // Blocks is the number of maxima of a row.
@@ -80,16 +133,23 @@ func (h *Head) scores(l *Logits, states []float32, threads int, openmp bool) err
 		return fmt.Errorf("%d states of %d numbers", len(states), h.depth)
 	}
 	l.Values, l.Norms, l.Maxima = resize(l.Values, rows*h.vocab), resize(l.Norms, rows), resize(l.Maxima, rows*Blocks(h.vocab))
-	l.states = resize(l.states, (rows+tileRows-1)/tileRows*tileRows*h.depth)
-	clear(l.states)
-	pack(l.states, states, rows, h.depth, tileRows)
+	steps := h.steps()
+	var of, with unsafe.Pointer
+	if h.of == C.REDSI_FLOATS {
+		l.states = pack(l.states, states, steps, tileRows)
+		of, with = unsafe.Pointer(&l.states[0]), unsafe.Pointer(&h.packed[0])
+	} else {
+		l.rounded = pairs(l.rounded, states, h.depth)
+		l.pairs = pack(l.pairs, l.rounded, steps, tileRows)
+		of, with = unsafe.Pointer(&l.pairs[0]), unsafe.Pointer(&h.pairs[0])
+	}
 	if openmp {
-		C.redsi_decode_scores(c(l.states), c(h.packed), C.int64_t(rows), C.int64_t(h.depth), C.int64_t(h.vocab), C.int(max(threads, 1)),
+		C.redsi_decode_scores(of, with, h.of, C.int64_t(rows), C.int64_t(steps), C.int64_t(h.vocab), C.int(max(threads, 1)),
 			c(l.Values), c(l.Maxima), c(l.Norms))
 		return nil
 	}
 	share(Blocks(h.vocab), 4, threads, func(from, to int) {
-		C.redsi_decode_multiply(c(l.states), c(h.packed), C.int64_t(rows), C.int64_t(h.depth), C.int64_t(h.vocab),
+		C.redsi_decode_multiply(of, with, h.of, C.int64_t(rows), C.int64_t(steps), C.int64_t(h.vocab),
 			C.int64_t(from), C.int64_t(to), c(l.Values), c(l.Maxima))
 	})
 	share(rows, 8, threads, func(from, to int) {
@@ -100,9 +160,9 @@ func (h *Head) scores(l *Logits, states []float32, threads int, openmp bool) err
 
 func c(s []float32) *C.float { return (*C.float)(unsafe.Pointer(&s[0])) }
 
-func resize(s []float32, n int) []float32 {
+func resize[T any](s []T, n int) []T {
 	if cap(s) < n {
-		return make([]float32, n)
+		return make([]T, n)
 	}
 	return s[:n]
 }

@@ -18,27 +18,73 @@ func random(n int, scale float32) []float32 {
 	return out
 }
 
-func scores(t testing.TB, weights, states []float32, vocab, depth, threads int) *Logits {
+func scores(t testing.TB, weights, states []float32, vocab, depth, threads int, half bool) *Logits {
 	t.Helper()
-	h, err := Pack(weights, vocab, depth)
+	h, err := Pack(weights, vocab, depth, half)
 	errtest.None(t, err)
 	var l Logits
 	errtest.None(t, h.Scores(&l, states, threads))
 	return &l
 }
 
-// TestScores compares with sums in float64.
+// rounded are numbers that bfloat16 has.
+func rounded(numbers []float32) []float32 {
+	for i, x := range numbers {
+		numbers[i] = math.Float32frombits(round(x) << 16)
+	}
+	return numbers
+}
+
 func TestScores(t *testing.T) {
+	testScores(t, false)
+	testScores(t, true)
+}
+
+// TestRound: to the nearest, the even one of two.
+func TestRound(t *testing.T) {
+	for x, want := range map[float32]float32{1: 1, 1 + 1.0/256: 1, 1 + 3.0/256: 1 + 4.0/256, 1 + 1.01/256: 1 + 2.0/256, -3.5: -3.5, math.MaxFloat32: float32(math.Inf(1)), float32(math.Inf(-1)): float32(math.Inf(-1))} {
+		if got := rounded([]float32{x})[0]; got != want {
+			t.Errorf("%v is rounded to %v, want %v", x, got, want)
+		}
+	}
+	if got := rounded([]float32{float32(math.NaN())})[0]; got == got {
+		t.Errorf("NaN is rounded to %v", got)
+	}
+}
+
+// TestWidened: processors with and without the instruction give the same scores but for the order of sums.
+func TestWidened(t *testing.T) {
+	const rows, vocab, depth = 13, 1000, 33
+	h, err := Pack(random(vocab*depth, 1), vocab, depth, true)
+	errtest.None(t, err)
+	var l, widened Logits
+	errtest.None(t, h.Scores(&l, random(rows*depth, 1), 2))
+	h.widen()
+	errtest.None(t, h.Scores(&widened, random(rows*depth, 1), 2))
+	for i, x := range l.Values {
+		if math.Abs(float64(x-widened.Values[i])) > 1e-4 {
+			t.Fatalf("score %d is %v, widened %v", i, x, widened.Values[i])
+		}
+	}
+}
+
+// testScores compares with sums in float64, of rounded numbers if half is set.
+func testScores(t *testing.T, half bool) {
+	t.Helper()
 	for _, size := range []struct{ vocab, depth, rows int }{{1, 1, 1}, {5, 3, 7}, {127, 16, 6}, {128, 16, 5}, {129, 9, 12}, {1000, 33, 13}, {3333, 64, 41}} {
 		for _, scale := range []float32{0, 0.1, 1, 100} {
 			weights, states := random(size.vocab*size.depth, 1), random(size.rows*size.depth, scale)
-			l := scores(t, weights, states, size.vocab, size.depth, 2)
+			exact, of := weights, states
+			if half {
+				exact, of = rounded(slices.Clone(weights)), rounded(slices.Clone(states))
+			}
+			l := scores(t, weights, states, size.vocab, size.depth, 2, half)
 			for r := range size.rows {
 				top, sum := math.Inf(-1), 0.0
 				row := make([]float64, size.vocab)
 				for v := range row {
 					for k := range size.depth {
-						row[v] += float64(states[r*size.depth+k]) * float64(weights[v*size.depth+k])
+						row[v] += float64(of[r*size.depth+k]) * float64(exact[v*size.depth+k])
 					}
 					got := l.Values[r*size.vocab+v]
 					if math.Abs(float64(got)-row[v]) > 1e-5*float64(size.depth)*math.Max(float64(scale), 1e-9) {
@@ -60,17 +106,17 @@ func TestScores(t *testing.T) {
 					t.Errorf("%+v of scale %v, row %d: norm %v, want %v", size, scale, r, l.Norms[r], want)
 				}
 			}
-			if one := scores(t, weights, states, size.vocab, size.depth, 1); !slices.Equal(one.Values, l.Values) || !slices.Equal(one.Norms, l.Norms) {
+			if one := scores(t, weights, states, size.vocab, size.depth, 1, half); !slices.Equal(one.Values, l.Values) || !slices.Equal(one.Norms, l.Norms) {
 				t.Errorf("%+v: one thread gives another result", size)
 			}
-			h, err := Pack(weights, size.vocab, size.depth)
+			h, err := Pack(weights, size.vocab, size.depth, half)
 			errtest.None(t, err)
 			var other Logits
 			if err := h.scores(&other, states, 2, false); err != nil || !slices.Equal(other.Values, l.Values) || !slices.Equal(other.Norms, l.Norms) {
 				t.Errorf("%+v: goroutines give another result, %v", size, err)
 			}
 			for r := range size.rows {
-				alone := scores(t, weights, states[r*size.depth:(r+1)*size.depth], size.vocab, size.depth, 1)
+				alone := scores(t, weights, states[r*size.depth:(r+1)*size.depth], size.vocab, size.depth, 1, half)
 				if !slices.Equal(alone.Values, l.Values[r*size.vocab:(r+1)*size.vocab]) || alone.Norms[0] != l.Norms[r] {
 					t.Errorf("%+v: row %d alone gives another result", size, r)
 				}
@@ -80,23 +126,25 @@ func TestScores(t *testing.T) {
 }
 
 func TestScoresAreNotFinite(t *testing.T) {
-	for _, bad := range []float32{float32(math.NaN()), float32(math.Inf(1))} {
-		for _, at := range []int{0, 77, 299} {
-			weights := random(300*4, 1)
-			weights[at*4] = bad
-			l := scores(t, weights, []float32{1, 1, 1, 1}, 300, 4, 1)
-			if n := float64(l.Norms[0]); !math.IsNaN(n) && !math.IsInf(n, 0) {
-				t.Errorf("%v at %d: norm %v", bad, at, n)
+	for _, half := range []bool{false, true} {
+		for _, bad := range []float32{float32(math.NaN()), float32(math.Inf(1))} {
+			for _, at := range []int{0, 77, 299} {
+				weights := random(300*4, 1)
+				weights[at*4] = bad
+				l := scores(t, weights, []float32{1, 1, 1, 1}, 300, 4, 1, half)
+				if n := float64(l.Norms[0]); !math.IsNaN(n) && !math.IsInf(n, 0) {
+					t.Errorf("%v at %d: norm %v", bad, at, n)
+				}
 			}
 		}
 	}
 }
 
 func TestMistakes(t *testing.T) {
-	if _, err := Pack(make([]float32, 7), 2, 4); err == nil {
+	if _, err := Pack(make([]float32, 7), 2, 4, false); err == nil {
 		t.Error("too few weights were packed")
 	}
-	h, err := Pack(make([]float32, 8), 2, 4)
+	h, err := Pack(make([]float32, 8), 2, 4, false)
 	if err != nil || h.Vocab() != 2 || h.Scores(&Logits{}, make([]float32, 6), 1) == nil || h.Scores(&Logits{}, nil, 1) == nil {
 		t.Errorf("half a state was multiplied; %v", err)
 	}
@@ -104,13 +152,17 @@ func TestMistakes(t *testing.T) {
 
 // BenchmarkScores is one step of 8 queries with 40 beams of T5 Efficient Tiny.
 func BenchmarkScores(b *testing.B) {
-	const rows, vocab, depth = 320, 32128, 256
-	h, err := Pack(random(vocab*depth, 1), vocab, depth)
-	errtest.None(b, err)
-	states := random(rows*depth, 1)
-	var l Logits
-	for b.Loop() {
-		errtest.None(b, h.Scores(&l, states, 2))
+	for name, half := range map[string]bool{"fp32": false, "bf16": true} {
+		b.Run(name, func(b *testing.B) {
+			const rows, vocab, depth = 320, 32128, 256
+			h, err := Pack(random(vocab*depth, 1), vocab, depth, half)
+			errtest.None(b, err)
+			states := random(rows*depth, 1)
+			var l Logits
+			for b.Loop() {
+				errtest.None(b, h.Scores(&l, states, 2))
+			}
+			b.ReportMetric(2e-9*rows*vocab*depth*float64(b.N)/b.Elapsed().Seconds(), "GFLOP/s")
+		})
 	}
-	b.ReportMetric(2e-9*rows*vocab*depth*float64(b.N)/b.Elapsed().Seconds(), "GFLOP/s")
 }

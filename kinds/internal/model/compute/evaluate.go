@@ -35,7 +35,7 @@ func runEvaluateShard(ctx context.Context, x *step.IO, c model.EvaluateShardConf
 	for i, q := range queries {
 		tokens[i], _ = read.Query(q.Text)
 	}
-	m, err := loadModel(ctx, x, c.Model, c.Device)
+	m, err := loadModel(ctx, x, c.Model, c.Device, c.Precision)
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func options(c model.EvaluateShardConfig) retrieve.Options {
 		Search: retrieve.Search{EarlyStopping: stopping.Rule(c.EarlyStopping), Validity: retrieve.ByTokens}}
 }
 
-func loadModel(ctx context.Context, x *step.IO, in step.Input, on string) (*seq2seq.Model, error) {
+func loadModel(ctx context.Context, x *step.IO, in step.Input, on, precision string) (*seq2seq.Model, error) {
 	d, err := here.Of(ctx, on)
 	if err != nil {
 		return nil, err
@@ -71,12 +71,20 @@ func loadModel(ctx context.Context, x *step.IO, in step.Input, on string) (*seq2
 	if err != nil {
 		return nil, err
 	}
-	m, err := models.Load(folder, d)
+	m, err := models.LoadIn(folder, d, precision)
 	if err != nil {
 		return nil, step.Permanent(fmt.Errorf("model: %w", err))
 	}
 	logUnused(x, m.Unused)
+	warnSlower(x, m)
 	return m, nil
+}
+
+// warnSlower logs that another precision would be faster.
+func warnSlower(x *step.IO, m *seq2seq.Model) {
+	if warning := decode.Slower(m); warning != "" {
+		x.Log.Warn(warning)
+	}
 }
 
 func search(ctx context.Context, x *step.IO, m *seq2seq.Model, ids *docid.Set, tok *subword.Subword, queries [][]int32, o retrieve.Options) ([]decode.Result, error) {

@@ -149,7 +149,7 @@ func TestFullScaleModels(t *testing.T) {
 // collection, by 40 beams.
 func evaluated(t *testing.T, steps map[string]fullStep, name, decoding string, trained fullStep) {
 	t.Helper()
-	want := fullStep{Model: of("train.dsi", name, "model"), IDs: trained.IDs, Queries: trained.Queries, Split: "dev", Beams: 40, Decoding: decoding}
+	want := fullStep{Model: of("train.dsi", name, "model"), IDs: trained.IDs, Queries: trained.Queries, Split: "dev", Precision: "fp32", Beams: 40, Decoding: decoding}
 	got := steps[name]
 	got.Batch = 0 // changes rounding only
 	if got != want {

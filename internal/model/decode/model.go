@@ -125,8 +125,9 @@ func (x *Searcher) Search(ctx context.Context, queries [][]int32, b Beam, batch 
 const fewestRows = 128
 
 // each finds something for every query, those of similar length together, each part of them with a cache of its
-// own. On a CPU threads take one part after another: in a part of its own none waits for another. A part that a card has
-// no room for is halved, as are those after it: once, of which o's say hears.
+// own. Where a row of a product is the same whatever is beside it, each of a CPU's threads takes one part after another: in
+// a part of its own none waits for another. A part that a card has no room for is halved, as are those after it: once, of
+// which o's say hears.
 func each[T any](ctx context.Context, o *output, queries [][]int32, asked int, l Load, report func(done int), find func(c *session, part []int) ([]T, error)) ([]T, error) {
 	size, err := o.batch(asked, queries, l)
 	if err != nil {
@@ -139,11 +140,9 @@ func each[T any](ctx context.Context, o *output, queries [][]int32, asked int, l
 		return nil, err
 	}
 	workers := 1
-	if o.card == nil {
+	if o.card == nil && tensor.SameForAnyRows() {
 		threads := tensor.NumThreads()
-		if tensor.SameForAnyRows() {
-			size = min(size, max(ceil(len(queries), threads), ceil(fewestRows, l.Beams)))
-		}
+		size = min(size, max(ceil(len(queries), threads), ceil(fewestRows, l.Beams)))
 		workers = min(threads, ceil(len(queries), size))
 	}
 	p := &parts{order: byLength(queries), size: size}

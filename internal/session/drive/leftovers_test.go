@@ -62,6 +62,7 @@ func TestEndLeftovers(t *testing.T) {
 		}
 		errtest.None(t, readers.Pause(ctx, 20*time.Millisecond))
 	}
+	w.Stop() // a parent would fail when its child is ended, before it is ended itself
 	errtest.None(t, dr.endLeftovers(ctx, c, time.Now()))
 	for id, want := range map[string]enums.WorkflowExecutionStatus{
 		"own": enums.WORKFLOW_EXECUTION_STATUS_TERMINATED, "own/child": enums.WORKFLOW_EXECUTION_STATUS_TERMINATED,

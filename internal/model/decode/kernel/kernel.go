@@ -39,7 +39,7 @@ func Pack(weights []float32, vocab, depth int, half bool) (*Head, error) {
 	}
 	h := &Head{vocab: vocab, depth: depth}
 	if half {
-		if h.of = C.REDSI_WIDENED; BF16() {
+		if h.of = widened; BF16() {
 			h.of = C.REDSI_PAIRS
 		}
 		h.pairs = pack(nil, pairs(nil, weights, depth), h.steps(), tileColumns)
@@ -57,8 +57,8 @@ func (h *Head) steps() int {
 	return (h.depth + 1) / 2
 }
 
-// widen has the head do without the instruction.
-func (h *Head) widen() { h.of = C.REDSI_WIDENED }
+// widened is a step of bfloat16 where there is no instruction for its products.
+const widened = C.REDSI_WIDENED
 
 // BF16 reports whether the processor has an instruction for products of bfloat16. Others widen them, which takes longer than float32's.
 func BF16() bool { return C.redsi_decode_bf16() != 0 }

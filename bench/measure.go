@@ -207,7 +207,7 @@ func measureLine(e *env, l line, commands [][]string) (results []result, err err
 			fmt.Fprintf(os.Stderr, "  %s %s: %.4g %s (%.2f s, %.2f s of processor, load %s)\n",
 				l.name, cmp.Or(v.Is, l.sides()[i].is, [2]string{"ours", "peer"}[min(i, 1)]), l.value.of(v), l.value.unit, v.Seconds, v.Processor, load())
 			sides[i], last[i] = append(sides[i], v), v
-			if !strings.HasPrefix(last[0].Check, v.Check) && !l.unlike {
+			if v.Check != last[0].Check && !strings.HasPrefix(last[0].Check, v.Check+", ") && !l.unlike { // all of it, or its first parts
 				return nil, fmt.Errorf("ours found %q and %s %q", last[0].Check, cmp.Or(v.Is, "the peer"), v.Check)
 			}
 		}

@@ -181,3 +181,27 @@ func TestMistakes(t *testing.T) {
 		}
 	})
 }
+
+// TestHalfGradients: an update by gradients of BF16, also some of a larger matrix's columns, is that by the same numbers in F32.
+func TestHalfGradients(t *testing.T) {
+	errtest.None(t, tensor.Run(func(s *tensor.Scope) {
+		after := func(as tensor.DType) (all []byte) {
+			rng := &tensor.RNG{Seed: 1}
+			params := []checkpoint.Named{{Name: "matrix", Tensor: s.Normal(rng, 0, 1, 12, 7)}, {Name: "vector", Tensor: s.Normal(rng, 0, 1, 9)}}
+			a, err := New(params, Defaults())
+			errtest.None(t, err)
+			defer a.Close()
+			half := func(shape ...int64) *tensor.Tensor {
+				return s.ToDType(s.ToDType(s.Normal(rng, 0, 1, shape...), tensor.BF16), as)
+			}
+			a.Step([]*tensor.Tensor{s.Narrow(half(12, 20), 1, 3, 7), half(9)}, 1e-2)
+			for _, p := range params {
+				all = append(all, p.Tensor.Bytes()...)
+			}
+			return all
+		}
+		if !bytes.Equal(after(tensor.BF16), after(tensor.F32)) {
+			t.Error("the type of a gradient changes what it does")
+		}
+	}))
+}

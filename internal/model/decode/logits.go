@@ -54,15 +54,6 @@ func halfScores(m *seq2seq.Model) bool {
 	return m.HalfScores && m.Compute == tensor.BF16 && !m.Device.IsCUDA()
 }
 
-// Slower is what a user should know of a model that computes in half precision on a processor without an instruction
-// for it; "" of others.
-func Slower(m *seq2seq.Model) string {
-	if !halfScores(m) || kernel.BF16() {
-		return ""
-	}
-	return "this processor has no instructions for bf16, which takes longer than fp32 here: precision fp32 is the faster one"
-}
-
 // Warn is called with a sentence when a card has no room for a batch.
 func (o *output) Warn(say func(string)) { o.say = say }
 

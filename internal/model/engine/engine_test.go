@@ -13,7 +13,6 @@ import (
 
 	tokenizers "github.com/redsi/redsi/assets/tokenizers"
 	"github.com/redsi/redsi/internal/corpora/docid"
-	"github.com/redsi/redsi/internal/model/decode/kernel"
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/subword"
 	"github.com/redsi/redsi/internal/model/t5"
@@ -128,7 +127,7 @@ func TestPrecision(t *testing.T) {
 	want := ask(t, open(t, f, options), 5, "who sings")[0].Hits
 	options.Precision = "bf16"
 	e := open(t, f, options)
-	if about := e.About(); about.Precision != "bf16" || (about.Warning == "") != kernel.BF16() {
+	if about := e.About(); about.Precision != "bf16" || (about.Warning == "") != tensor.MultipliesBF16() {
 		t.Errorf("search.About is %+v", about)
 	}
 	score := map[string]float64{}

@@ -5,8 +5,8 @@ import "github.com/redsi/redsi/internal/model/tensor"
 // Gradients is one forward and backward pass with dropout drawn from rng (nil: no
 // dropout): the mean loss over the labels, a scalar, smoothed by Smoothing, and the
 // gradient of scale times it with respect to every parameter, in the order of Params; all
-// owned by s. On a card gradients of matrices are of the compute type, and nothing waits
-// for the card.
+// owned by s. Gradients of matrices are of the compute type, but for the embedding's, and
+// nothing waits for a card.
 func (m *Model) Gradients(s *tensor.Scope, b *Prepared, rng *tensor.RNG, scale Scale) (loss *tensor.Tensor, grads []*tensor.Tensor) {
 	tensor.Within(func(inner *tensor.Scope) {
 		numbers := inner.Upload(m.Device, b.Numbers())[0]
@@ -41,6 +41,7 @@ func (m *Model) GradientsAt(s *tensor.Scope, b *Prepared, numbers *tensor.Tensor
 		inner.Leaf(in)
 		inner.Leaf(out)
 		leaves := []*tensor.Tensor{in, out}
+		p.given = leaves
 		if p.copies = m.copied(); p.copies != nil {
 			net = p.copies.net
 			leaves = append(leaves, p.copies.leaves(m.params)...)
@@ -77,7 +78,7 @@ func (m *Model) GradientsAt(s *tensor.Scope, b *Prepared, numbers *tensor.Tensor
 	return loss, grads
 }
 
-// gradient is a parameter's, among those of leaves; on a CPU it is float32.
+// gradient is a parameter's, among those of leaves.
 func (m *Model) gradient(s *tensor.Scope, c *copies, param Param, of map[*tensor.Tensor]*tensor.Tensor) *tensor.Tensor {
 	g := of[param.Tensor]
 	if c != nil {
@@ -92,9 +93,6 @@ func (m *Model) gradient(s *tensor.Scope, c *copies, param Param, of map[*tensor
 	}
 	if g == nil {
 		tensor.Failf("model", "%s has no gradient", param.Name)
-	}
-	if !m.Device.IsCUDA() {
-		g = s.ToDType(g, tensor.F32)
 	}
 	return g
 }

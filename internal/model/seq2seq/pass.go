@@ -11,10 +11,11 @@ type Pass struct {
 	rng     *tensor.RNG // nil outside of training: no dropout
 	heads   tensor.AttentionOptions
 
-	learns   bool    // it is a forward pass of Gradients
-	tape     *tape   // of a pass whose segments are computed again; nil: they are not
-	copies   *copies // of matrices; nil: they are what they are
-	packed   *Packed // the same of a decoder's steps on a CPU
+	learns   bool             // it is a forward pass of Gradients
+	given    []*tensor.Tensor // embedded tokens, which gradients are asked for of
+	tape     *tape            // of a pass whose segments are computed again; nil: they are not
+	copies   *copies          // of matrices; nil: they are what they are
+	packed   *Packed          // the same of a decoder's steps on a CPU
 	products map[product][]*tensor.Tensor
 }
 

@@ -25,13 +25,17 @@ type segment struct {
 
 // Segment is f(x), a piece of a model that Model.Checkpoint computes again in the
 // backward pass. What f reads beside x and parameters comes by Outside. It ends with
-// no more tensors in memory than gradients need.
+// no more tensors in memory than gradients need, which x may not be: it is not to be used
+// again.
 func (p *Pass) Segment(x *tensor.Tensor, f func(x *tensor.Tensor) *tensor.Tensor) (y *tensor.Tensor) {
 	if !p.learns {
 		return f(x)
 	}
 	if p.tape == nil {
 		p.within(func(outer *tensor.Scope) { y = outer.Move(f(x)) })
+		if !slices.Contains(p.given, x) {
+			tensor.Free(x)
+		}
 		return y
 	}
 	g := &segment{in: x, f: f}

@@ -4,8 +4,25 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"strings"
 	"testing"
+
+	"golang.org/x/sys/cpu"
 )
+
+// TestSlowBF16: where the processor has no instructions for bf16, who has products of it is told what is faster; nobody else is.
+func TestSlowBF16(t *testing.T) {
+	defer func(was, amx bool) { cpu.X86.HasAVX512BF16, cpu.X86.HasAMXBF16 = was, amx }(cpu.X86.HasAVX512BF16, cpu.X86.HasAMXBF16)
+	for _, has := range []struct{ avx512, amx, slow bool }{{false, false, true}, {true, false, false}, {false, true, false}} {
+		cpu.X86.HasAVX512BF16, cpu.X86.HasAMXBF16 = has.avx512, has.amx
+		if said := SlowBF16(BF16, CPU); strings.Contains(said, `precision = "fp32"`) != has.slow || (said != "") != has.slow {
+			t.Errorf("%+v: %q", has, said)
+		}
+		if said := SlowBF16(F32, CPU) + SlowBF16(BF16, CUDA(0)); said != "" {
+			t.Errorf("%+v, in F32 or on a card: %q", has, said)
+		}
+	}
+}
 
 // TestBF16 has what is computed of BF16 on a CPU in one pass each beside the same of F32: values, gradients, and the very
 // elements that dropout leaves out. Sizes fill no block.
@@ -20,6 +37,12 @@ func TestBF16(t *testing.T) {
 		"relu and dropout": func(s *Scope, _, x, _ *Tensor) *Tensor { return s.ReluDropout(x, rate, rng()) },
 		"norm": func(s *Scope, wide, x, w *Tensor) *Tensor {
 			if x.DType() == BF16 {
+				return s.RMSNormBF16(wide, w, 1e-6)
+			}
+			return s.RMSNorm(wide, w, 1e-6)
+		},
+		"norm of weights 0": func(s *Scope, wide, x, w *Tensor) *Tensor { // which do not tell what they were multiplied with
+			if w = s.Dropout(w, rate, rng()); x.DType() == BF16 {
 				return s.RMSNormBF16(wide, w, 1e-6)
 			}
 			return s.RMSNorm(wide, w, 1e-6)

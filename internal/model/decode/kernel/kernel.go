@@ -39,7 +39,7 @@ func Pack(weights []float32, vocab, depth int, half bool) (*Head, error) {
 	}
 	h := &Head{vocab: vocab, depth: depth}
 	if half {
-		if h.of = widened; BF16() {
+		if h.of = widened; C.redsi_decode_bf16() != 0 {
 			h.of = C.REDSI_PAIRS
 		}
 		h.pairs = pack(nil, pairs(nil, weights, depth), h.steps(), tileColumns)
@@ -57,11 +57,8 @@ func (h *Head) steps() int {
 	return (h.depth + 1) / 2
 }
 
-// widened is a step of bfloat16 where there is no instruction for its products.
+// widened is a step of bfloat16 where the processor has no instruction for its products, or the compiler knew none.
 const widened = C.REDSI_WIDENED
-
-// BF16 reports whether the processor has an instruction for products of bfloat16. Others widen them, which takes longer than float32's.
-func BF16() bool { return C.redsi_decode_bf16() != 0 }
 
 // pairs rounds rows to the nearest bfloat16, the even one of two, two numbers in one; the last of an odd row is with a zero.
 func pairs(dst []uint32, src []float32, depth int) []uint32 {

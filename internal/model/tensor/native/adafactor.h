@@ -81,7 +81,7 @@ inline void adafactor_vector(const Tensor &p_, const Tensor &g_, const Tensor &f
 }
 
 // What changes one parameter at a time is not for cards (classes.h, multi.h).
-constexpr const char *kOfCPU = "parameter, gradient and state are not float32 in row order on a CPU";
+constexpr const char *kOfCPU = "parameter and state are not float32 in row order, or the gradient not, on a CPU";
 
 inline void adafactor(const Tensor &p, const Tensor &g, const std::optional<Tensor> &row,
                       const std::optional<Tensor> &col, const std::optional<Tensor> &full,
@@ -93,11 +93,11 @@ inline void adafactor(const Tensor &p, const Tensor &g, const std::optional<Tens
   TORCH_CHECK(state_fits, "the state does not fit the parameter");
   if (p.numel() == 0) return;
   const auto fits = [](const Tensor &t) { return plain(t) && t.is_contiguous(); };
-  TORCH_CHECK(fits(p) && plain(g) && fits(row ? *row : *full), kOfCPU);
+  TORCH_CHECK(fits(p) && g.is_cpu() && fits(row ? *row : *full), kOfCPU);
   if (p.dim() == 2)
-    adafactor_matrix(p, g.contiguous(), *row, *col, a);
+    adafactor_matrix(p, widened(g), *row, *col, a);
   else
-    adafactor_vector(p, g.contiguous(), *full, a);
+    adafactor_vector(p, widened(g), *full, a);
 }
 
 } // namespace redsi

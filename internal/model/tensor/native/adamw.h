@@ -13,8 +13,8 @@ inline void adamw(const Tensor &p, const Tensor &g_, const Tensor &m, const Tens
   const double root = std::sqrt(1 - std::pow(a.beta2, double(a.step)));
   const double decay = 1 - a.lr * a.weight_decay;
   const auto fits = [](const Tensor &t) { return plain(t) && t.is_contiguous(); };
-  TORCH_CHECK(fits(p) && plain(g_) && fits(m) && fits(v), kOfCPU);
-  const Tensor g = g_.contiguous();
+  TORCH_CHECK(fits(p) && g_.is_cpu() && fits(m) && fits(v), kOfCPU);
+  const Tensor g = widened(g_);
   const redsi_adamw args = {float(decay), float(1 - a.beta1), float(a.beta2), float(1 - a.beta2), float(size), float(root),
                             float(a.eps)};
   float *to = p.data_ptr<float>(), *first = m.data_ptr<float>(), *second = v.data_ptr<float>();

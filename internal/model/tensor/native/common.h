@@ -40,6 +40,9 @@ template <typename F> char *guarded(F f) {
 // between host and device and wait for nothing.
 inline bool plain(const Tensor &t) { return t.is_cpu() && t.scalar_type() == at::kFloat; }
 
+// widened is t as float32 in row order, itself where it is so already.
+inline Tensor widened(const Tensor &t) { return t.to(at::kFloat).contiguous(); }
+
 constexpr int64_t kGrain = 16384; // elements per thread below which threads cost more than they win
 inline int64_t grain(int64_t row) { return std::max<int64_t>(1, kGrain / std::max<int64_t>(row, 1)); }
 

@@ -8,7 +8,8 @@
 
 namespace redsi {
 
-constexpr int64_t kRows = 512; // rows of logits at a time
+// kRows and kHalfRows are rows of logits at a time, of float32 and of bfloat16.
+constexpr int64_t kRows = 512, kHalfRows = 256;
 
 struct HeadLoss : Function<HeadLoss> {
   static Tensor forward(AutogradContext *ctx, const Tensor &h_, const Tensor &w_, const Tensor &labels_,
@@ -25,11 +26,12 @@ struct HeadLoss : Function<HeadLoss> {
     const float scale = float(1.0 / double(count));
     Tensor dh = gradients ? at::empty_like(h) : Tensor(), dw = gradients ? at::empty_like(w) : Tensor();
     if (gradients && n == 0) dw.zero_();
-    Tensor buffer = at::empty({std::min(n, kRows), vocabulary}, h.options());
+    const int64_t most = half(w) ? kHalfRows : kRows;
+    Tensor buffer = at::empty({std::min(n, most), vocabulary}, h.options());
     const bool wide = redsi_k_wide() && !half(w);
     std::vector<float> losses(static_cast<size_t>(n), 0.0f);
-    for (int64_t from = 0; from < n; from += kRows) {
-      const int64_t rows = std::min(kRows, n - from);
+    for (int64_t from = 0; from < n; from += most) {
+      const int64_t rows = std::min(most, n - from);
       Tensor logits = buffer.narrow(0, 0, rows); // [rows, V]
       const Tensor states = h.narrow(0, from, rows);
       if (wide)

@@ -97,6 +97,10 @@ CLONES void redsi_k_rms_norm(float *restrict y, float *restrict inverse, const f
   }
 }
 
+CLONES void redsi_k_rms_norm_input(float *restrict y, float inverse, const float *restrict w, int64_t d) {
+  for (int64_t i = 0; i < d; i++) y[i] /= w[i] * inverse;
+}
+
 CLONES void redsi_k_rms_norm_backward(float *restrict dx, float *restrict dw, const float *restrict g,
                                       const float *restrict inverse, const float *restrict x,
                                       const float *restrict w, int64_t rows, int64_t d) {

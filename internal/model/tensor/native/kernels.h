@@ -26,6 +26,8 @@ void redsi_k_relu_backward(float *dx, const float *g, const float *y, int64_t n,
 
 // Rows of d: inverse[r] = 1/sqrt(mean(x²)+eps), y = x*inverse*w.
 void redsi_k_rms_norm(float *y, float *inverse, const float *x, const float *w, int64_t rows, int64_t d, float eps);
+// A row of y becomes what its x was.
+void redsi_k_rms_norm_input(float *y, float inverse, const float *w, int64_t d);
 // With u = g*w: dx = inverse*(u - x*inverse²*mean(u*x)); dw += sum over rows of g*x*inverse.
 void redsi_k_rms_norm_backward(float *dx, float *dw, const float *g, const float *inverse, const float *x,
                                const float *w, int64_t rows, int64_t d);

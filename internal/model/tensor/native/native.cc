@@ -18,6 +18,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -106,7 +107,8 @@ struct ReluDropout : Function<ReluDropout> {
   }
 };
 
-// RMSNorm keeps x and 1/rms of each row.
+// RMSNorm keeps x and 1/rms of each row. Of a result in bfloat16, which the product after it keeps anyway, it keeps that in x's
+// stead: x is read from it again, to 8 bits, unless a weight is as good as 0.
 struct RMSNorm : Function<RMSNorm> {
   static Tensor forward(AutogradContext *ctx, const Tensor &x_, const Tensor &w, double eps, at::ScalarType type) {
     const Tensor x = x_.contiguous();
@@ -122,26 +124,30 @@ struct RMSNorm : Function<RMSNorm> {
         to.written();
       }
     });
-    ctx->save_for_backward({x, w, inverse});
+    const bool tells = half(y) && std::all_of(scale, scale + d, [](float of) { return std::abs(of) > 1e-20f; });
+    ctx->save_for_backward({tells ? y : x, w, inverse});
     return y;
   }
   static variable_list backward(AutogradContext *ctx, variable_list grads) {
     const auto saved = ctx->get_saved_variables();
     const Tensor g = grads[0].contiguous(), x = saved[0], w = saved[1], inverse = saved[2];
     const int64_t d = x.size(-1), n = inverse.numel();
-    Tensor dx_ = at::empty_like(x);
+    Tensor dx_ = at::empty_like(x, w.options());
     const int64_t blocks = n * d < kGrain ? 1 : shares_of(n);
     Tensor dw_ = at::zeros({blocks, d}, w.options());
-    const float *in = x.data_ptr<float>(), *scale = w.data_ptr<float>(), *inv = inverse.data_ptr<float>();
+    const float *scale = w.data_ptr<float>(), *inv = inverse.data_ptr<float>();
     float *dx = dx_.data_ptr<float>(), *dw = dw_.data_ptr<float>();
     at::parallel_for(0, blocks, 1, [&](int64_t first, int64_t last) {
-      std::vector<float> buffer(half(g) ? size_t(d) : 0);
+      std::vector<float> buffer(half(g) ? size_t(d) : 0), of(half(x) ? size_t(d) : 0);
       for (int64_t block = first; block < last; block++) {
         int64_t begin = n * block / blocks;
         const int64_t end = n * (block + 1) / blocks;
-        for (int64_t some = half(g) ? 1 : end - begin; begin < end; begin += some)
+        for (int64_t some = half(g) ? 1 : end - begin; begin < end; begin += some) {
+          const Block in = Block::read(x, begin * d, some * d, of.data());
+          if (half(x)) redsi_k_rms_norm_input(in.at, inv[begin], scale, d);
           redsi_k_rms_norm_backward(dx + begin * d, dw + block * d, Block::read(g, begin * d, some * d, buffer.data()).at,
-                                    inv + begin, in + begin * d, scale, some, d);
+                                    inv + begin, in.at, scale, some, d);
+        }
       }
     });
     return {dx_, dw_.sum(0), Tensor(), Tensor()};

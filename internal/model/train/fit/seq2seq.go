@@ -156,7 +156,7 @@ func (l *Seq2Seq) gradients(s *tensor.Scope, parts []part, rng *tensor.RNG) (los
 			loss += of.Item() * p.share
 			tensor.NoGrad(func() {
 				for i, g := range grads {
-					if k == 0 {
+					if g = inner.ToDType(g, tensor.F32); k == 0 {
 						sum = append(sum, s.Move(g))
 					} else {
 						inner.AddInPlace(sum[i], g)
@@ -178,8 +178,9 @@ func (l *Seq2Seq) clip(s *tensor.Scope, grads []*tensor.Tensor) {
 		square += s.SquareSum(g)
 	}
 	if by := l.ClipNorm / (math.Sqrt(square) + 1e-6); by < 1 {
-		for _, g := range grads {
-			s.ScaleInPlace(g, by)
+		for i, g := range grads {
+			grads[i] = s.ToDType(g, tensor.F32)
+			s.ScaleInPlace(grads[i], by)
 		}
 	}
 }

@@ -146,8 +146,8 @@ func openEncoder(ctx context.Context, x *step.IO, c ids.EmbedConfig) (*encoder, 
 		if err := e.model.ToBF16(); err != nil {
 			return nil, err
 		}
-		if !device.IsCUDA() && !tensor.MultipliesBF16() {
-			x.Log.Warn(`this processor has no instructions for bf16: precision = "bf16" is slower than "fp32" here; its key is the same on processors with AVX512-BF16 or AMX, and on cards`)
+		if warning := tensor.SlowBF16(tensor.BF16, device); warning != "" {
+			x.Log.Warn(warning)
 		}
 	}
 	if unused := e.model.Unused; len(unused) > 0 {

@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/model/models"
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/subword"
+	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/ranking/retrieve"
 	"github.com/redsi/redsi/internal/ranking/retrieve/stopping"
 	"github.com/redsi/redsi/kinds/internal/inout"
@@ -76,13 +77,13 @@ func loadModel(ctx context.Context, x *step.IO, in step.Input, on, precision str
 		return nil, step.Permanent(fmt.Errorf("model: %w", err))
 	}
 	logUnused(x, m.Unused)
-	warnSlower(x, m)
+	warnSlow(x, m)
 	return m, nil
 }
 
-// warnSlower logs that another precision would be faster.
-func warnSlower(x *step.IO, m *seq2seq.Model) {
-	if warning := decode.Slower(m); warning != "" {
+// warnSlow logs that another precision would be faster.
+func warnSlow(x *step.IO, m *seq2seq.Model) {
+	if warning := tensor.SlowBF16(m.Compute, m.Device); warning != "" {
 		x.Log.Warn(warning)
 	}
 }

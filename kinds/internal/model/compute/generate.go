@@ -37,7 +37,6 @@ func runGenerateShard(ctx context.Context, x *step.IO, c model.GenerateShardConf
 	}
 	defer m.Close()
 	m.HalfScores = true
-	warnSlower(x, m)
 	for i, tokens := range inputs {
 		for _, t := range tokens {
 			if size := m.Vocabulary().Size; int64(t) >= size {

@@ -249,6 +249,7 @@ func (c training) model(x *step.IO, device tensor.Device) (*seq2seq.Model, error
 		m.Close()
 		return nil, step.Permanent(err)
 	}
+	warnSlow(x, m)
 	return m, nil
 }
 

@@ -235,19 +235,14 @@ const isFrequent = 64
 
 // frequent is what a search needs to skip through the postings of a term.
 type frequent struct {
-	heavy  []int32 // documents of the greatest weights, one of heavyShare at most
-	light  float64 // the greatest weight in others
-	groups []group
-	shift  uint8 // 1 << shift documents share a bit of a group
+	heavy  []int32  // documents of the greatest weights, one of heavyShare at most
+	light  float64  // the greatest weight in others
+	shift  uint8    // 1 << shift documents share a bit
+	has    []uint64 // which of 64 << shift documents may have the term
+	before []uint32 // postings of documents before those
 }
 
 const heavyShare = 8
-
-// group is of 64 << shift documents.
-type group struct {
-	has    uint64 // which of them may have the term
-	before int64  // postings of those before the group
-}
 
 func (ix *Index) newFrequent(t int32, documents int) *frequent {
 	from, to, best := ix.starts[t], ix.starts[t+1], ix.best[t]
@@ -255,7 +250,8 @@ func (ix *Index) newFrequent(t int32, documents int) *frequent {
 	if share := documents / int(to-from); share >= 32 { // more have a bit of their own, and their postings are found by counting
 		f.shift = uint8(bits.Len(uint(share/4))) - 1
 	}
-	f.groups = make([]group, (documents-1)>>f.shift>>6+1)
+	words := (documents-1)>>f.shift>>6 + 1
+	f.has, f.before = make([]uint64, words), make([]uint32, words)
 	const top = 64
 	bin := func(posting int64) int {
 		if w := ix.weight(posting); w < best {
@@ -267,15 +263,14 @@ func (ix *Index) newFrequent(t int32, documents int) *frequent {
 	for i := from; i < to; i++ {
 		bins[bin(i)]++
 		at := ix.docs[i] >> f.shift
-		g := &f.groups[at>>6]
-		g.has |= 1 << (at & 63)
-		g.before++
+		f.has[at>>6] |= 1 << (at & 63)
+		f.before[at>>6]++
+	}
+	before := uint32(0)
+	for i, n := range f.before {
+		f.before[i], before = before, before+n
 	}
 	n := int64(0)
-	for i := range f.groups {
-		n, f.groups[i].before = n+f.groups[i].before, n
-	}
-	n = 0
 	least := top + 1 // bin of heavy ones
 	for least > 0 && n+bins[least-1] <= (to-from)/heavyShare {
 		least--

@@ -38,11 +38,12 @@ type asked struct {
 	term      int32
 	weight    float64 // idf x how often the query has it
 	small     float32
-	most      float64 // that it adds to a score
-	light     float64 // that it adds to the score of a document without a heavy posting
-	at, stop  int64   // postings not added
-	heavy     []int32 // documents with a heavy posting that are not marked
-	*frequent         // or nil
+	most      float64    // that it adds to a score
+	light     float64    // that it adds to the score of a document without a heavy posting
+	at, stop  int64      // postings not added
+	adds      [2]float64 // adds[1]: the most that it adds to the score of a document that may have it, as a heavy one only if not marked
+	heavy     []int32    // documents with a heavy posting that are not marked
+	*frequent            // or nil
 }
 
 // NewSearcher makes one.
@@ -177,11 +178,11 @@ func (s *Searcher) raise() {
 	more := 0.0
 	for i := len(s.asked); i > 0; i-- {
 		s.needs[i] = s.need(more)
-		if i <= s.marked {
-			more += s.asked[i-1].light
-		} else {
-			more += s.asked[i-1].most
+		a := &s.asked[i-1]
+		if a.adds[1] = a.most; i <= s.marked {
+			a.adds[1] = a.light
 		}
+		more += a.adds[1]
 	}
 	s.needs[0] = s.need(more)
 }
@@ -219,7 +220,12 @@ func (s *Searcher) window(base int32) {
 		at &= window - 1
 		sum, extra := s.sums[at], s.extra[at]
 		s.sums[at], s.extra[at], s.seen[at>>6] = 0, 0, 0
-		if sum+extra >= s.needs[s.added] {
+		most := sum + extra
+		for i := s.added; i < len(s.asked); i++ {
+			a := &s.asked[i]
+			most += a.adds[a.may(base+at)]
+		}
+		if most >= s.needs[len(s.asked)] {
 			s.score(base+at, sum, extra)
 		}
 	}
@@ -319,16 +325,24 @@ func (ix *Index) addOne(a *asked, posting int64, doc int32) float64 {
 	}
 }
 
+// may is 0 if a document does not have the term, without a branch that is hard to foretell.
+func (a *asked) may(doc int32) uint64 {
+	if a.frequent == nil {
+		return 1
+	}
+	at := uint32(doc) >> a.shift
+	return a.has[at>>6] >> (at & 63) & 1
+}
+
 // find is the posting of a term that a document has, or -1.
 func (ix *Index) find(a *asked, doc int32) int64 {
 	from := ix.starts[a.term]
 	if f := a.frequent; f != nil {
-		at := uint32(doc) >> f.shift
-		group := &f.groups[at>>6]
-		if group.has>>(at&63)&1 == 0 {
+		if a.may(doc) == 0 {
 			return -1
 		}
-		from += group.before + int64(bits.OnesCount64(group.has&(1<<(at&63)-1)))
+		at := uint32(doc) >> f.shift
+		from += int64(f.before[at>>6]) + int64(bits.OnesCount64(f.has[at>>6]&(1<<(at&63)-1)))
 		if f.shift == 0 {
 			return from
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 )
 
 // posting lists keep frequencies in a byte; greater ones are in a map.
@@ -116,9 +117,10 @@ type Index struct {
 	often    map[int64]uint32
 
 	weighting weighting
-	norms     []float64 // of documents
-	idfs      []float64 // of terms
-	best      []float64 // of terms: the greatest weight in a document
+	norms     []float64           // of documents
+	idfs      []float64           // of terms
+	best      []float64           // of terms: the greatest weight in a document
+	frequent  map[int32]*frequent // of terms that isFrequent documents have
 
 	small *smallFloats // Lucene's own arithmetic, or nil
 
@@ -192,6 +194,7 @@ func (b *Builder) sortPostings(ix *Index) {
 
 // weigh computes what a search needs of every document and term.
 func (ix *Index) weigh(o Options, lengths []uint32, df []int32, counted int) {
+	ix.frequent = map[int32]*frequent{}
 	ix.idfs, ix.best = make([]float64, len(df)), make([]float64, len(df))
 	for t, n := range df {
 		ix.idfs[t] = o.idf(float64(counted), float64(n))
@@ -210,14 +213,78 @@ func (ix *Index) weigh(o Options, lengths []uint32, df []int32, counted int) {
 	for t := range df {
 		best := 0.0
 		for i := ix.starts[t]; i < ix.starts[t+1]; i++ {
-			if ix.small != nil {
-				best = max(best, float64(ix.small.saturation(float32(ix.frequency(i)), ix.docs[i])))
-			} else {
-				best = max(best, ix.weighting.of(ix.frequency(i), ix.norms[ix.docs[i]]))
-			}
+			best = max(best, ix.weight(i))
 		}
 		ix.best[t] = best
+		if df[t] >= isFrequent {
+			ix.frequent[int32(t)] = ix.newFrequent(int32(t), len(lengths))
+		}
 	}
+}
+
+// weight grows with what a posting adds to a score.
+func (ix *Index) weight(posting int64) float64 {
+	if ix.small != nil {
+		return float64(ix.small.saturation(float32(ix.frequency(posting)), ix.docs[posting]))
+	}
+	return ix.weighting.of(ix.frequency(posting), ix.norms[ix.docs[posting]])
+}
+
+// isFrequent is how many postings a term has that a search skips through.
+const isFrequent = 64
+
+// frequent is what a search needs to skip through the postings of a term.
+type frequent struct {
+	heavy  []int32  // documents of the greatest weights, one of heavyShare at most
+	light  float64  // the greatest weight in others
+	shift  uint8    // 1 << shift documents share a bit
+	has    []uint64 // which of 64 << shift documents may have the term
+	before []uint32 // postings of documents before those
+}
+
+const heavyShare = 8
+
+func (ix *Index) newFrequent(t int32, documents int) *frequent {
+	from, to, best := ix.starts[t], ix.starts[t+1], ix.best[t]
+	f := &frequent{}
+	if share := documents / int(to-from); share >= 32 { // more have a bit of their own, and their postings are found by counting
+		f.shift = uint8(bits.Len(uint(share/4))) - 1
+	}
+	words := (documents-1)>>f.shift>>6 + 1
+	f.has, f.before = make([]uint64, words), make([]uint32, words)
+	const top = 64
+	bin := func(posting int64) int {
+		if w := ix.weight(posting); w < best {
+			return int(w / best * top)
+		}
+		return top
+	}
+	var bins [top + 1]int64
+	for i := from; i < to; i++ {
+		bins[bin(i)]++
+		at := ix.docs[i] >> f.shift
+		f.has[at>>6] |= 1 << (at & 63)
+		f.before[at>>6]++
+	}
+	before := uint32(0)
+	for i, n := range f.before {
+		f.before[i], before = before, before+n
+	}
+	n := int64(0)
+	least := top + 1 // bin of heavy ones
+	for least > 0 && n+bins[least-1] <= (to-from)/heavyShare {
+		least--
+		n += bins[least]
+	}
+	f.heavy = make([]int32, 0, n)
+	for i := from; i < to; i++ {
+		if bin(i) >= least {
+			f.heavy = append(f.heavy, ix.docs[i])
+		} else {
+			f.light = max(f.light, ix.weight(i))
+		}
+	}
+	return f
 }
 
 // floorIDFs raises what is below 0 to a quarter of the mean of all.

@@ -34,7 +34,7 @@ func TestFew(t *testing.T) {
 		{Formula: Lucene, K1: 0.9, B: 0.4, LuceneLengths: true}, {Formula: Lucene, K1: 1.5, B: 0.75}, {Formula: Robertson, K1: 1.2, B: 0.75},
 		{Formula: ATIRE, K1: 1.5, B: 0.75}, {Formula: Plus, K1: 1.5, B: 0.75, Delta: 1}, {Formula: Plus, K1: 1.5, B: 0.75, Delta: 1, Absent: true},
 		{Formula: Long, K1: 1.5, B: 0.75, Delta: 0.5}, {Formula: Long, K1: 1.5, B: 1, Delta: 0.5, Absent: true},
-		{Formula: Okapi, K1: 1.5, B: 0.75}, {Formula: Lucene, K1: 0, B: 0},
+		{Formula: Okapi, K1: 1.5, B: 0.75}, {Formula: Lucene, K1: 0, B: 0}, {Formula: Lucene, K1: 0, B: 0, LuceneLengths: true},
 	} {
 		ix := indexOf(t, Whitespace(), documents, o)
 		all, err := ix.SearchAll(context.Background(), queries, len(documents))

@@ -1,4 +1,4 @@
-// Package topk keeps the best of documents that are scored in the order of their numbers.
+// Package topk keeps the best of documents, in whatever order they are scored.
 // It knows nothing of how they are scored.
 package topk
 
@@ -22,8 +22,8 @@ type Best struct {
 // Reset forgets all.
 func (b *Best) Reset(keep int) { b.keep, b.hits, b.full = keep, b.hits[:0], false }
 
-// Threshold is a score that is of no use to a document whose number is above those offered;
-// false if any score is.
+// Threshold is a score below which no document is kept, nor one of it whose number is above those
+// offered; false if any score is of use.
 func (b *Best) Threshold() (float64, bool) { return b.last.Score, b.full }
 
 // worse is the order of hits.

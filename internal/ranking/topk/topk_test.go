@@ -27,9 +27,16 @@ func TestBest(t *testing.T) {
 			b.Offer(h)
 			all = append(all, h)
 		}
+		mixed := &Best{}
+		mixed.Reset(keep)
+		for _, i := range r.Perm(len(all)) {
+			mixed.Offer(all[i])
+		}
 		slices.SortStableFunc(all, func(x, y Hit) int { return cmp.Compare(y.Score, x.Score) })
 		if got, want := b.List(), all[:min(keep, len(all))]; !slices.Equal(got, want) {
 			t.Errorf("best %d: %v\nwant %v", keep, got, want)
+		} else if got := mixed.List(); !slices.Equal(got, want) {
+			t.Errorf("best %d in another order: %v\nwant %v", keep, got, want)
 		}
 	}
 }

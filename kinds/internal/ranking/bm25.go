@@ -67,7 +67,7 @@ dutch3, english3, finnish3, french3, german3, italian3, norwegian3, russian3, sp
 swedish3 and dutch_porter, its name for what dutch is here. Its porter and portuguese are
 the same.
 Cost: one pass over the texts, a minute a gigabyte on one core; a query takes the pairs
-of its words with documents, and fewer where depth is small. Memory is 5 bytes a pair of
+of its words with documents, and fewer where depth is small. Memory is 7 bytes a pair of
 a document and a word that it has, 10 while they are sorted, 20 a document, the words,
 the queries that are appended, and the queries; a million passages of 60 words take
 0.75 GB.`,

@@ -11,6 +11,7 @@ import (
 // layout is a folder as it was made, with the folders in it. Most steps need the same ones, and the system takes longer to
 // make and remove them than to empty them; a file system may even search all that was removed a while ago for each that is made.
 type layout struct {
+	dir  string
 	subs []string
 	is   []fs.FileInfo // of the folder, and of each in it
 }
@@ -19,7 +20,7 @@ type layout struct {
 const grownBytes = 64 << 10
 
 func makeLayout(dir string, subs []string) (l layout, err error) {
-	l.subs = subs
+	l = layout{dir: dir, subs: subs}
 	if err = os.Mkdir(dir, 0o700); err != nil {
 		return l, err
 	}
@@ -28,13 +29,13 @@ func makeLayout(dir string, subs []string) (l layout, err error) {
 			return l, err
 		}
 	}
-	l.is, err = l.look(dir)
+	l.is, err = l.look()
 	return l, err
 }
 
-func (l layout) look(dir string) (is []fs.FileInfo, err error) {
+func (l layout) look() (is []fs.FileInfo, err error) {
 	for _, name := range append([]string{"."}, l.subs...) {
-		info, err := os.Lstat(filepath.Join(dir, name))
+		info, err := os.Lstat(filepath.Join(l.dir, name))
 		if err != nil {
 			return nil, err
 		}
@@ -44,8 +45,8 @@ func (l layout) look(dir string) (is []fs.FileInfo, err error) {
 }
 
 // restore makes the folder what it was, and reports whether it is; it leaves alone what is no longer the same.
-func (l layout) restore(dir string) bool {
-	is, err := l.look(dir)
+func (l layout) restore() bool {
+	is, err := l.look()
 	if err != nil || len(l.subs) == 0 {
 		return false
 	}
@@ -54,9 +55,9 @@ func (l layout) restore(dir string) bool {
 			return false
 		}
 	}
-	err = empty(dir, l.subs)
+	err = empty(l.dir, l.subs)
 	for _, sub := range l.subs {
-		err = errors.Join(err, empty(filepath.Join(dir, sub), nil))
+		err = errors.Join(err, empty(filepath.Join(l.dir, sub), nil))
 	}
 	return err == nil
 }
@@ -77,13 +78,6 @@ func empty(dir string, but []string) error {
 				return err
 			}
 		}
-	}
-	return nil
-}
-
-func removeIfThere(path string) error {
-	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
-		return err
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
+	"slices"
 	"sync"
 	"syscall"
 
@@ -41,13 +41,13 @@ type Area struct {
 	count    int // of folders
 	programs map[string]process.Identity
 	made     map[string]layout
-	spare    map[string]map[string]layout // by the names of folders in them
+	spare    []layout // that no step has
 }
 
 // In returns the area of a folder that all processes of one user share; DefaultRoot
 // is the usual one. Nothing is made before the first folder is.
 func In(root string) *Area {
-	return &Area{root: root, programs: map[string]process.Identity{}, made: map[string]layout{}, spare: map[string]map[string]layout{}}
+	return &Area{root: root, programs: map[string]process.Identity{}, made: map[string]layout{}}
 }
 
 // DefaultRoot is where this user's steps work: in TMPDIR.
@@ -64,10 +64,12 @@ func (a *Area) New(subs ...string) (string, error) {
 	}
 	a.count++
 	dir := filepath.Join(a.place, fmt.Sprintf("step-%d", a.count))
-	for was, l := range a.spare[strings.Join(subs, "/")] {
-		delete(a.spare[strings.Join(subs, "/")], was)
-		if os.Rename(was, dir) == nil { // else somebody cleaned up
-			_ = os.Rename(was+programSuffix, dir+programSuffix)
+	if i := slices.IndexFunc(a.spare, func(l layout) bool { return slices.Equal(l.subs, subs) }); i >= 0 {
+		l := a.spare[i]
+		a.spare = slices.Delete(a.spare, i, i+1)
+		if os.Rename(l.dir, dir) == nil { // else somebody cleaned up
+			_ = os.Rename(l.dir+programSuffix, dir+programSuffix)
+			l.dir = dir
 			a.made[dir] = l
 			return dir, nil
 		}
@@ -163,16 +165,12 @@ func (a *Area) Discard(dir string) error {
 	l, ok := a.made[dir]
 	delete(a.made, dir)
 	a.mu.Unlock()
-	if !ok || !l.restore(dir) {
-		return errors.Join(removeAll(dir), removeIfThere(dir+programSuffix))
+	if !ok || !l.restore() {
+		return errors.Join(removeAll(dir), os.RemoveAll(dir+programSuffix))
 	}
 	a.mu.Lock()
-	defer a.mu.Unlock()
-	like := strings.Join(l.subs, "/")
-	if a.spare[like] == nil {
-		a.spare[like] = map[string]layout{}
-	}
-	a.spare[like][dir] = l
+	a.spare = append(a.spare, l)
+	a.mu.Unlock()
 	return nil
 }
 
@@ -193,12 +191,10 @@ func (a *Area) Close() error {
 	if a.place == "" {
 		return nil
 	}
-	for _, all := range a.spare {
-		for dir := range all {
-			_ = removeAll(dir)
-		}
-		clear(all)
+	for _, l := range a.spare {
+		_ = removeAll(l.dir)
 	}
+	a.spare = nil
 	left, err := folders(a.place)
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // somebody cleaned up

@@ -83,7 +83,7 @@ prints of the V100 that it used (T5-Base only). Other steps are not known then, 
 			if saveTo != "" {
 				keep = plan.KeepAll
 			}
-			seen, err := a.Preview(ctx, func(session.Seen) (plan.Keep, error) { return keep, nil })
+			seen, err := a.PreviewSteps(ctx, func(session.Seen) (plan.Keep, error) { return keep, nil })
 			if err != nil {
 				return err
 			}

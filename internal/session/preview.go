@@ -63,6 +63,15 @@ func (se *Session) Preview(ctx context.Context, ask Ask) (Seen, error) {
 	return se.previewed(ctx, Seen{Plan: pl, Pipeline: p}, ask)
 }
 
+// PreviewSteps is Preview without the pipeline, of which a large one need not stay in memory while results are looked up.
+func (se *Session) PreviewSteps(ctx context.Context, ask Ask) (Seen, error) {
+	pl, _, err := se.LoadPlan(ctx)
+	if err != nil {
+		return Seen{}, err
+	}
+	return se.previewed(ctx, Seen{Plan: pl}, ask)
+}
+
 // PreviewTargets is Preview for other targets of a pipeline that was read.
 func (se *Session) PreviewTargets(ctx context.Context, p *pipeline.Pipeline, targets []string, ask Ask) (Seen, error) {
 	pl, p, err := se.planGrown(ctx, p, targets)

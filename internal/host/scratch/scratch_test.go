@@ -85,6 +85,76 @@ func TestFolders(t *testing.T) {
 	}
 }
 
+// TestFoldersAgain: a folder that a step was done with is the next one's, under another path, as new; what a program has
+// made another, or may still have open, is not.
+func TestFoldersAgain(t *testing.T) {
+	root := filepath.Join(t.TempDir(), "steps")
+	a := scratch.In(root)
+	first, err := a.New("in", "tmp")
+	errtest.None(t, err)
+	in := func(dir string) os.FileInfo { // open, so that no other folder has its number
+		f, err := os.Open(filepath.Join(dir, "in"))
+		errtest.None(t, err)
+		t.Cleanup(func() { _ = f.Close() })
+		is, err := f.Stat()
+		errtest.None(t, err)
+		return is
+	}
+	was := in(first)
+	for _, c := range []struct {
+		name   string
+		change func(dir string) error
+		again  bool
+	}{
+		{"files", func(dir string) error {
+			return errors.Join(os.MkdirAll(filepath.Join(dir, "in", "a", "b"), 0o755), os.WriteFile(filepath.Join(dir, "tmp", "x"), nil, 0o400), os.Symlink("in", filepath.Join(dir, "x")))
+		}, true},
+		{"a program", func(dir string) error {
+			cmd := exec.Command("sh", "-c", "read wait; exit 0")
+			in, err := cmd.StdinPipe()
+			return errors.Join(err, cmd.Start(), a.Runs(dir, cmd.Process.Pid), in.Close(), cmd.Wait(), a.Ended(dir))
+		}, true},
+		{"other rights", func(dir string) error { return os.Chmod(filepath.Join(dir, "in"), 0o700) }, false},
+		{"another folder", func(dir string) error {
+			return errors.Join(os.Rename(filepath.Join(dir, "in"), filepath.Join(dir, "old")), os.Mkdir(filepath.Join(dir, "in"), 0o755))
+		}, false},
+		{"a link", func(dir string) error {
+			return errors.Join(os.Rename(filepath.Join(dir, "in"), filepath.Join(dir, "old")), os.Symlink("old", filepath.Join(dir, "in")))
+		}, false},
+		{"a program left", func(dir string) error {
+			cmd := exec.Command("setsid", "sh", "-c", "setsid sleep 3600 >/dev/null & read wait; exit 0")
+			cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir}
+			in, err := cmd.StdinPipe()
+			return errors.Join(err, cmd.Start(), a.Runs(dir, cmd.Process.Pid), in.Close(), cmd.Wait(), a.Ended(dir))
+		}, false},
+	} {
+		dir := first
+		errtest.None(t, errors.Join(c.change(dir), a.Discard(dir)))
+		if first, err = a.New("in", "tmp"); err != nil || first == dir {
+			t.Fatal(first, err)
+		}
+		left := 0
+		errtest.None(t, filepath.WalkDir(first, func(string, os.DirEntry, error) error { left++; return nil }))
+		is := in(first)
+		if os.SameFile(is, was) != c.again || left != 3 {
+			t.Errorf("%s: the next step's is the same one: %t; it has %d folders and files", c.name, !c.again, left)
+		}
+		if _, err := os.Lstat(dir); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s: the path of the folder is still there", c.name)
+		}
+		was = is
+	}
+	other, err := a.New("in")
+	errtest.None(t, err)
+	if entries, err := os.ReadDir(other); err != nil || len(entries) != 1 {
+		t.Errorf("one with other folders has %v, %v", entries, err)
+	}
+	errtest.None(t, errors.Join(a.Discard(first), a.Discard(other), a.Close()))
+	if left, err := os.ReadDir(root); err != nil || len(left) != 1 {
+		t.Errorf("left %v, %v", left, err)
+	}
+}
+
 // A root that others can write to, or that is a link, is refused.
 func TestRoot(t *testing.T) {
 	dir := t.TempDir()

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"strconv"
 	"strings"
@@ -59,7 +58,7 @@ func bootID() (boot, numbers string, err error) {
 }
 
 // Given lists this user's processes that were started with HOME or TMPDIR in a
-// folder: what leader, the program that was given them, has started, wherever it went since.
+// folder, or work in it: what leader, the program that was given them, has started, wherever it went since.
 // Every program's end waits for it: it asks the kernel of a process no more than it must, and
 // of those that are older than leader nothing, where their numbers say so.
 func Given(dir string, leader Identity) ([]Identity, error) {
@@ -73,19 +72,19 @@ func Given(dir string, leader Identity) ([]Identity, error) {
 		return nil, err
 	}
 	var found []Identity
-	first, last := leader.numbers()
+	mayBe := leader.younger()
 	self := strconv.Itoa(os.Getpid())
 	env := make([]byte, 1<<13)
 	for _, name := range names {
 		pid, err := strconv.Atoi(name)
-		if err != nil || name == self || pid < first || pid > last {
+		if err != nil || name == self || !mayBe(pid) {
 			continue
 		}
 		if group, _ := syscall.Getpgid(pid); group == 0 { // a thread of the kernel; what leader started has a group
 			continue
 		}
 		var n int
-		if env, n = environ(name, env); !given(string(env[:n]), dir) {
+		if env, n = environ(name, env); !given(string(env[:n]), dir) && !worksIn("/proc/"+name+"/cwd", dir) {
 			continue
 		}
 		info, err := os.Lstat("/proc/" + name)
@@ -103,24 +102,42 @@ func Given(dir string, leader Identity) ([]Identity, error) {
 const (
 	numbering = 2 * time.Microsecond // what starts one holds a lock of the whole system for longer
 	inUse     = 4096
+	reserved  = 300 // numbers are not given out again below
 )
 
-// numbers are the first and the last that a process can have that has started since i, until now. Linux counts up to
-// pid_max, then starts again: then, and of a process of another boot or container, that may be any number.
-func (i Identity) numbers() (first, last int) {
+// younger returns a test of the numbers that a process can have that has started since i, until now. Linux counts up to
+// pid_max, then starts again. Of a process of another boot or container, and after a while, that may be any number.
+func (i Identity) younger() func(pid int) bool {
 	here, err := Here()
 	ticks, terr := strconv.Atoi(i.Start)
 	b, rerr := os.ReadFile("/proc/sys/kernel/pid_max")
 	most, merr := strconv.Atoi(strings.TrimSpace(string(b)))
 	var now unix.Timespec
 	if errors.Join(err, terr, rerr, merr, unix.ClockGettime(unix.CLOCK_BOOTTIME, &now)) != nil || i.Boot != here.Boot || i.Numbers != here.Numbers {
-		return 0, math.MaxInt
+		return anyNumber
 	}
-	passed := time.Duration(now.Nano()) - time.Duration(ticks)*(time.Second/100)
-	if last = i.PID + int(passed/numbering) + inUse; passed < 0 || last >= most {
-		return 0, math.MaxInt
+	return since(i.PID, time.Duration(now.Nano())-time.Duration(ticks)*(time.Second/100), most)
+}
+
+// since returns a test of the numbers below most that may have been given out in the time that passed since first was.
+func since(first int, passed time.Duration, most int) func(pid int) bool {
+	last := first + int(passed/numbering) + inUse
+	again := last - most + reserved // the last one, if they have started again
+	switch {
+	case passed < 0, first >= most, again >= first:
+		return anyNumber
+	case last < most:
+		return func(pid int) bool { return pid >= first && pid <= last }
 	}
-	return i.PID, last
+	return func(pid int) bool { return pid >= first || pid <= again }
+}
+
+func anyNumber(int) bool { return true }
+
+// worksIn reports whether a link to a working folder is to dir, or to one in it.
+func worksIn(link, dir string) bool {
+	at, err := os.Readlink(link)
+	return err == nil && (at == dir || strings.HasPrefix(at, dir+"/"))
 }
 
 // environ reads the environment that the kernel keeps of a process's start into b, which

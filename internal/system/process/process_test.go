@@ -104,6 +104,15 @@ func TestGiven(t *testing.T) {
 			t.Errorf("found %v since %v, want %d and %d", got, leader, in.Process.Pid, below.Process.Pid)
 		}
 	}
+	// One that was given nothing, and works there.
+	cd := start(t, []string{}, "/bin/sh", "-c", "cd '"+dir+"'; echo; exec sleep 3600")
+	found, err := process.Given(dir, first)
+	errtest.None(t, err)
+	if len(found) != 3 || !slices.ContainsFunc(found, func(id process.Identity) bool { return id.PID == cd.Process.Pid }) {
+		t.Errorf("found %v, want %d too", found, cd.Process.Pid)
+	}
+	_ = cd.Process.Kill()
+	_ = cd.Wait()
 	latest, err := process.Of(below.Process.Pid)
 	errtest.None(t, err)
 	if found, err := process.Given(dir, latest); err != nil || len(found) == 0 || len(found) > 2 || !slices.Contains(found, latest) {

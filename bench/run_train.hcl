@@ -5,7 +5,7 @@ variable "seed" {
 }
 
 variable "updates" {
-  default = 40
+  default = 15
 }
 
 variable "assets" {}

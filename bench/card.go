@@ -5,15 +5,13 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/redsi/redsi/internal/model/tensor"
 )
 
-// cardLines are measured on a card, in bf16, beside transformers of the machine's own Python.
+// cardLines are measured on a card, in bf16, beside transformers of the machine's own Python, each way of it a peer.
 var cardLines = []line{
-	trainOnCard("tiny", 2), trainOnCard("small", 2), trainOnCard("base", 2),
-	compiledOnCard("tiny", 1.3), compiledOnCard("small", 1.3), compiledOnCard("base", 1.3),
+	trainOnCard("tiny", 1.3), trainOnCard("small", 1.3), trainOnCard("base", 1.3),
 	replayedOnCard("tiny"), replayedOnCard("small"), replayedOnCard("base"),
 	{
 		name: "cuda/train_base_vs_bound", target: 0.5, value: perUnit, sliced: true, unlike: true, asked: true, needs: aCard,
@@ -21,30 +19,19 @@ var cardLines = []line{
 		ours: onCard("base", "card-train"), peer: onCard("base", "card-products"),
 	},
 	productsOnCard("bf16"), productsOnCard("fp16"), productsOnCard("fp32"),
-	searchOnCard("beam", 8, "all 7,830 queries with 40 beams for 6 tokens, T5 base; the peer 64 at a time, as many as its time allows"),
-	searchOnCard("trie", 8, "those along a trie of 109,739 identifiers, against prefix_allowed_tokens_fn"),
-	searchOnCard("atomic", 8, "the 40 best of 109,739 atomic identifiers for all 7,830 queries, T5 base; the peer 64 at a time, as many as its time allows"),
-	{
-		name: "cuda/bert_embed", target: 1.1, value: perUnit, sliced: true, toEnd: true, unlike: true, asked: true, needs: aCard,
-		doc:  "[CLS] vectors of 109,739 documents by BERT L-8 H-512 in float32, two thirds of 512 tokens; the peer 96 at a time, as many as its time allows",
-		ours: onCard("base", "bert", "-dtype=fp32"), peer: besideOnCard("base", "bert"),
-	},
+	searchOnCard("beam", 8, "all 7,830 queries with 40 beams for 6 tokens, T5 base; a peer 64 at a time, as many as its time allows", "dynamic", "static"),
+	searchOnCard("trie", 8, "those along a trie of 109,739 identifiers", "vectorized", "static", "dict"),
+	searchOnCard("atomic", 8, "the 40 best of 109,739 atomic identifiers for all 7,830 queries, T5 base; a peer 64 at a time, as many as its time allows", "sliced", "whole"),
+	embedOnCard("cuda/bert_embed", 1.1, "fp32"), embedOnCard("cuda/bert_embed_bf16", 0, "bf16"),
 }
 
 func trainOnCard(size string, target float64) line {
 	return line{
 		name: "cuda/train_" + size, target: target, value: perUnit, sliced: true, unlike: true, asked: true, needs: aCard,
-		doc:  "an update of T5 " + size + " with Adafactor and dropout, 128 inputs of real lengths that vary, against transformers, eager",
-		ours: onCard(size, "card-train"), peer: besideOnCard(size, "train"),
+		doc:  "an update of T5 " + size + " with Adafactor and dropout, 128 inputs of real lengths that vary, against transformers, eager and compiled",
+		ours: onCard(size, "card-train"), peer: besideOnCard(size, "train", "--how", "reduce-overhead"),
+		others: []side{besideOnCard(size, "train", "--how", "compile"), besideOnCard(size, "train", "--how", "eager")},
 	}
-}
-
-func compiledOnCard(size string, target float64) line {
-	l := trainOnCard(size, target)
-	l.name += "_vs_compiled"
-	l.doc = strings.ReplaceAll(l.doc, "eager", "with torch.compile")
-	l.peer = besideOnCard(size, "train", "--compile")
-	return l
 }
 
 // replayedOnCard has no floor: it says what replaying graphs is worth.
@@ -52,7 +39,7 @@ func replayedOnCard(size string) line {
 	l := trainOnCard(size, 0)
 	l.name += "_replayed"
 	l.doc = "that update of T5 " + size + ", against its operations asked for one by one: no graphs are replayed"
-	l.peer = onCard(size, "card-train", "-single")
+	l.peer, l.others = onCard(size, "card-train", "-single"), nil
 	return l
 }
 
@@ -67,10 +54,23 @@ func productsOnCard(dtype string) line {
 	}
 }
 
-func searchOnCard(work string, target float64, doc string) line {
-	return line{
+// searchOnCard has peers as card.py's --how names them.
+func searchOnCard(work string, target float64, doc, how string, others ...string) line {
+	l := line{
 		name: "cuda/" + work, target: target, value: perUnit, sliced: true, toEnd: true, unlike: true, asked: true, needs: aCard,
-		doc: doc, ours: onCard("base", work), peer: besideOnCard("base", work),
+		doc: doc, ours: onCard("base", work), peer: besideOnCard("base", work, "--how", how),
+	}
+	for _, other := range others {
+		l.others = append(l.others, besideOnCard("base", work, "--how", other))
+	}
+	return l
+}
+
+func embedOnCard(name string, target float64, dtype string) line {
+	return line{
+		name: name, target: target, value: perUnit, sliced: true, toEnd: true, unlike: true, asked: true, needs: aCard,
+		doc:  "[CLS] vectors of 109,739 documents by BERT L-8 H-512 in " + dtype + ", two thirds of 512 tokens; the peer 96 at a time, as many as its time allows",
+		ours: onCard("base", "bert", "-dtype="+dtype), peer: besideOnCard("base", "bert", "--dtype", dtype),
 	}
 }
 

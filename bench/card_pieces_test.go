@@ -158,7 +158,7 @@ func TestCardLines(t *testing.T) {
 		command, err := l.peer.command(e)
 		errtest.None(t, err)
 		if command[0] == machinePython() {
-			l.peer = l.ours
+			l.peer, l.others = l.ours, nil
 		}
 		rows, err := measureAlone(e, l)
 		if err != nil || len(rows) != 1 {

@@ -13,11 +13,12 @@ type sample struct {
 	Work    float64 `json:"work"`    // bytes, records or iterations done in them
 	Check   string  `json:"check"`   // what was found: equal on both sides
 	// Processor is the processor's seconds of a slice, or of a process and those that it waited for.
-	Processor float64 `json:"processor"`
-	Written   float64 `json:"written,omitempty"`  // bytes that these wrote to disk
-	Resident  float64 `json:"resident,omitempty"` // bytes, at most, of a command
-	Graphs    *graphs `json:"graphs,omitempty"`   // of a training on a card, since its start
-	Is        string  `json:"is,omitempty"`       // what measured: versions and settings
+	Processor float64  `json:"processor"`
+	Written   float64  `json:"written,omitempty"`  // bytes that these wrote to disk
+	Resident  float64  `json:"resident,omitempty"` // bytes, at most, of a command
+	Graphs    *graphs  `json:"graphs,omitempty"`   // of a training on a card, since its start
+	Traffic   *traffic `json:"traffic,omitempty"`  // of a server
+	Is        string   `json:"is,omitempty"`       // what measured: versions and settings
 
 	Peak float64 `json:"-"` // bytes of resident memory
 }
@@ -131,7 +132,7 @@ var taken = map[string]float64{
 	"first_1000_cpu_vs_snakemake": 36, "first_1000_vs_snakemake": 0.1, "chain_300_vs_snakemake": 10, "chain_300_by_reference_vs_snakemake": 4,
 	"pieces_1000_vs_written": 13, "pieces_3000_vs_written": 45, "piece_changed_vs_snakemake": 42, "noop_1000_vs_snakemake": 6,
 	"plan_1000_vs_snakemake": 5, "bytes_three_steps_vs_snakemake": 9, "bytes_three_steps_vs_cp": 3, "bytes_tree_40_vs_snakemake": 30,
-	"nq_extract_vs_gunzip": 20, "nq_extract_vs_python": 17, "extract_memory_10x_vs_1x": 33, "stub_scan_vs_gunzip": 8, "stub_scan_vs_lxml": 28,
+	"nq_extract_vs_gunzip": 20, "nq_extract_vs_python": 24, "extract_memory_10x_vs_1x": 33, "stub_scan_vs_gunzip": 8, "stub_scan_vs_lxml": 28,
 	"stub_scan_vs_mwxml": 18, "stub_memory_10x_vs_1x": 9, "htmlnorm_vs_python": 16, "kmeans_vs_sklearn": 20, "flat_vs_faiss": 6, "noop_1000_vs_make": 5, "bm25_vs_bm25s": 14,
 	"bm25_vs_pisa": 14, "bm25_vs_lucene": 16, "score_vs_pytrec_eval": 10, "score_vs_ir_measures": 14, "train_step_vs_transformers": 50,
 	"train_step_real_lengths_vs_transformers": 45, "train_step_vs_bound": 12,
@@ -139,7 +140,7 @@ var taken = map[string]float64{
 	"beam40_vs_ctranslate2": 8, "beam40_vs_ctranslate2_int8": 8, "beam4_vs_ctranslate2": 4, "beam4_vs_ctranslate2_int8": 4, "greedy_vs_ctranslate2": 4, "greedy_vs_ctranslate2_int8": 4,
 	"beam40_bf16_vs_ctranslate2_int8": 8, "beam4_bf16_vs_ctranslate2_int8": 4, "greedy_bf16_vs_ctranslate2_int8": 4,
 	"beam40_vs_transformers": 14, "beam40_vs_bound": 8,
-	"trie40_vs_transformers": 30, "atomic_eval_vs_transformers": 40, "bert_embed": 120, "bert_embed_bf16": 90, "run_train_vs_transformers": 300,
+	"trie40_vs_transformers": 30, "atomic_eval_vs_transformers": 40, "serve_200_p99_vs_transformers": 30, "bert_embed": 120, "bert_embed_bf16": 90, "run_train_vs_transformers": 65,
 }
 
 // interval is that of the ratio by any of the agreeing best of each side, which it also puts in order, the best first.
@@ -211,6 +212,9 @@ type result struct {
 	PeerOf float64 `json:"peer_of,omitempty"`
 	Graphs *graphs `json:"graphs,omitempty"` // of ours
 
+	OursTraffic *traffic `json:"ours_traffic,omitempty"`
+	PeerTraffic *traffic `json:"peer_traffic,omitempty"`
+
 	Against string  `json:"against,omitempty"` // the peer's versions and settings
 	Others  []other `json:"others,omitempty"`  // peers that are slower
 
@@ -239,6 +243,9 @@ func (r result) notes() (text string) {
 	}
 	if r.OursOf > 0 {
 		text += fmt.Sprintf("  of %.0f and %.0f", r.OursOf, r.PeerOf)
+	}
+	if r.OursTraffic != nil && r.PeerTraffic != nil {
+		text += "  " + r.OursTraffic.beside(r.PeerTraffic)
 	}
 	if r.Against != "" {
 		text += "  " + r.Against

@@ -196,7 +196,7 @@ func measureLine(e *env, l line, commands [][]string) (results []result, err err
 				continue
 			}
 			v, err := side()
-			for i == 1 && l.toEnd && err == nil && v.Work < last[0].Work && v.Seconds < e.peerTime.Seconds()/float64(e.pairs) {
+			for i > 0 && l.toEnd && err == nil && v.Work < last[0].Work && v.Seconds < e.peerTime.Seconds()/float64(e.pairs) {
 				var more sample
 				more, err = side()
 				v.Work, v.Seconds, v.Processor = v.Work+more.Work, v.Seconds+more.Seconds, v.Processor+more.Processor
@@ -216,7 +216,8 @@ func measureLine(e *env, l line, commands [][]string) (results []result, err err
 	low, high := l.interval([2][]sample{sides[0], sides[best]})
 	ours, peer := sides[0][0], sides[best][0]
 	is := func(i int) string { return cmp.Or(last[i].Is, l.sides()[i].is) }
-	r := result{Name: l.name, Ours: l.value.of(ours), Peer: l.value.of(peer), Unit: l.value.unit, Ratio: l.ratio(ours, peer), Graphs: last[0].Graphs, Against: is(best)}
+	r := result{Name: l.name, Ours: l.value.of(ours), Peer: l.value.of(peer), Unit: l.value.unit, Ratio: l.ratio(ours, peer), Graphs: last[0].Graphs, Against: is(best),
+		OursTraffic: ours.Traffic, PeerTraffic: peer.Traffic}
 	for i := 1; i < len(sides); i++ {
 		if i != best {
 			slower := slices.MinFunc(sides[i], l.value.order)

@@ -31,7 +31,8 @@ var (
 
 // placed is where a workload runs, and how much it does.
 type placed struct {
-	folder  string // of the model
+	folder  string   // of the model
+	args    []string // what is given beside flags, folder first
 	device  tensor.Device
 	compute tensor.DType
 	flops   bool          // products are counted in operations, not in updates
@@ -85,7 +86,7 @@ func place(args []string) (p *placed, err error) {
 	if err := set.Parse(args); err != nil {
 		return nil, err
 	}
-	p.folder = set.Arg(0)
+	p.folder, p.args = set.Arg(0), set.Args()
 	p.early = stopping.Rule(*early)
 	if *quick {
 		p.sizes = quickSizes

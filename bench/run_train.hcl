@@ -4,6 +4,10 @@ variable "seed" {
   default = 1
 }
 
+variable "updates" {
+  default = 15
+}
+
 variable "assets" {}
 
 step "synth" "nq" {
@@ -72,8 +76,17 @@ step "train" "tiny" {
   corpus         = step.serialize.nq.corpus
   queries        = step.dedup.title.queries
   tokenizer      = step.download.tokenizer["t5"].files
-  steps          = 40
+  steps          = var.updates
   batch          = 128
-  evaluate_every = 40
+  evaluate_every = var.updates
+  early_stopping = "heuristic" # transformers' default
   seed           = var.seed
+}
+
+# What the line serve_200_p99_vs_transformers serves, for its peer.
+step "export_model" "tiny" {
+  model     = step.train.tiny.model
+  ids       = step.naive_ids.nq.ids
+  tokenizer = step.download.tokenizer["t5"].files
+  name      = "bench"
 }

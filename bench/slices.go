@@ -25,6 +25,8 @@ type workload struct {
 
 	warm   func() error   // what is done first and does not count; nil: a slice
 	graphs func() *graphs // nil: there are none
+
+	traffic *traffic // of the last slice, where that is clients'
 }
 
 // serve prepares a workload, does what does not count, and then a slice for
@@ -54,6 +56,7 @@ func serve(prepare func(p *placed, w *workload) error, args []string) error {
 			return err
 		}
 		s := sample{Seconds: lap(), Work: work, Check: w.check, Processor: processorSeconds() - cpu}
+		s.Traffic = w.traffic
 		if w.graphs != nil {
 			s.Graphs = w.graphs()
 		}

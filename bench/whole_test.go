@@ -7,11 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -195,6 +198,13 @@ func TestTable(t *testing.T) {
 			t.Errorf("%s has a row, and there is no such line", r.Name)
 		}
 	}
+	for _, of := range review {
+		for name := range strings.FieldsSeq(of.lines) {
+			if !slices.ContainsFunc(allLines(), func(l line) bool { return name == l.name }) {
+				t.Errorf("%s: there is no line %s", of.work, name)
+			}
+		}
+	}
 }
 
 // TestPeers: the fastest peer is the row's, each other one stands beside it, one that is far behind is measured once, and a
@@ -282,5 +292,33 @@ func TestRows(t *testing.T) {
 		if got := r.notes(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+}
+
+// TestTraffic: a client that is refused comes again after the time that it is told, and its answer counts from the first try on.
+func TestTraffic(t *testing.T) {
+	var tries atomic.Int64
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if tries.Add(1) == 1 {
+			w.Header().Set("Retry-After", "1")
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		fmt.Fprint(w, `{"results": [{"document": "7"}, {"document": "3"}]}`)
+	}))
+	defer s.Close()
+	got, err := site{s.URL + "/", s.Client()}.byAll()
+	errtest.None(t, err)
+	if n := tries.Load(); n != clients*askedQuestions+1 || got.Refused != 1 || got.P50 > got.P99 || got.Rate <= 0 || got.Rate > clients*askedQuestions {
+		t.Errorf("%+v after %d tries", got, n)
+	}
+	tries.Store(0)
+	before := time.Now()
+	if found, refused, err := (site{s.URL + "/", s.Client()}).ask(0); err != nil || found != "7 3" || refused != 1 || time.Since(before) < time.Second {
+		t.Errorf("%s, refused %d times, after %s: %v", found, refused, time.Since(before), err)
+	}
+	r := result{OursTraffic: &traffic{1, 2, 3, 4}, PeerTraffic: &traffic{5, 6, 7, 8}}
+	if want := "  half within 1 / 5 ms; 3 / 7 answers a second; 4 / 8 refused"; r.notes() != want {
+		t.Errorf("%q, want %q", r.notes(), want)
 	}
 }

@@ -48,30 +48,32 @@ def batch(lengths):
 class Trie:
     """A logits processor for identifiers: the children of a node are a range of arrays, and all rows walk at once."""
 
-    def __init__(self, identifiers, vocabulary):
+    def __init__(self, identifiers, vocabulary, device="cpu"):
         import torch
 
-        rows = torch.tensor(sorted(identifiers))
+        most = max(map(len, identifiers))
+        rows = torch.tensor([i + [-1] * (most - len(i)) for i in sorted(identifiers)])
         node, keys, edges = torch.zeros(len(rows), dtype=torch.long), [], 0
         for column in rows.T:  # edge i leads to node i + 1
-            key, place = torch.unique_consecutive(node * vocabulary + column, return_inverse=True)
+            goes = column >= 0
+            key, place = torch.unique_consecutive(node[goes] * vocabulary + column[goes], return_inverse=True)
             keys.append(key)
-            node, edges = edges + 1 + place, edges + len(key)
-        self.keys, self.vocabulary = torch.cat(keys), vocabulary
-        nodes = torch.arange(len(self.keys) + 2)
+            node[goes], edges = edges + 1 + place, edges + len(key)
+        self.keys, self.vocabulary = torch.cat(keys).to(device), vocabulary
+        nodes = torch.arange(len(self.keys) + 2, device=device)
         self.first = torch.searchsorted(self.keys, nodes * vocabulary)
 
     def __call__(self, ids, scores):
         import torch
 
-        node = torch.zeros(len(ids), dtype=torch.long)
+        node = torch.zeros(len(ids), dtype=torch.long, device=ids.device)
         for token in ids.T[1:]:
             key = node * self.vocabulary + token
             edge = torch.searchsorted(self.keys, key).clamp(max=len(self.keys) - 1)
             node = torch.where(self.keys[edge] == key, edge + 1, len(self.keys))
         count = self.first[node + 1] - self.first[node]
-        row = torch.repeat_interleave(torch.arange(len(ids)), count)
-        edge = torch.arange(len(row)) - torch.repeat_interleave(count.cumsum(0) - count - self.first[node], count)
+        row = torch.repeat_interleave(torch.arange(len(ids), device=ids.device), count)
+        edge = torch.arange(len(row), device=ids.device) - torch.repeat_interleave(count.cumsum(0) - count - self.first[node], count)
         token = self.keys[edge] % self.vocabulary
         kept = torch.full_like(scores, -torch.inf)
         kept[row, token] = scores[row, token]

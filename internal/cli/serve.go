@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/ranking/search/server"
@@ -98,6 +99,16 @@ func (a *app) serve(ctx context.Context, m modelFlags, s serveFlags) (err error)
 		if _, err := b.Search(ctx, q, m.results); err != nil {
 			return err
 		}
+	}
+	var together errgroup.Group // by which b learns that it takes less time in a batch
+	for _, q := range examples {
+		together.Go(func() error {
+			_, err := b.Search(ctx, q, m.results)
+			return err
+		})
+	}
+	if err := together.Wait(); err != nil && !errors.As(err, new(*server.BusyError)) { // a slow model has no time for all
+		return err
 	}
 	h := server.NewHandler(b, server.Options{Model: t.Address, About: e.About(), Examples: examples,
 		Results: m.results, Timeout: s.timeout, Hosts: s.hosts, Log: a.Log})

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"math/bits"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -36,7 +37,7 @@ type Limits struct {
 
 // Batcher lets many callers share one Searcher. An idle Searcher is asked at once;
 // the queries that come while it is busy make the next batch. It measures what a
-// query costs: batches are kept short beside Limits.Within, and a query for which
+// query costs in batches of about each size: batches are kept short beside Limits.Within, and a query for which
 // there is no time is refused when it comes, not when its time is over.
 type Batcher struct {
 	searcher Searcher
@@ -45,11 +46,13 @@ type Batcher struct {
 	mu      sync.Mutex
 	waiting []*request
 	closed  bool
-	cost    time.Duration // of a query, as the last batches had it; 0 before the first
 	busy    int           // queries of the running batch
 	since   time.Time     // its beginning
 	wake    chan struct{} // holds one token: there may be something to do
 	ended   chan struct{}
+
+	// cost is what a query cost in the last batches of as many queries, by the length in bits of that number; 0: there was none.
+	cost [bits.UintSize + 1]time.Duration
 }
 
 type request struct {
@@ -107,8 +110,41 @@ func (b *Batcher) enter(r *request) error {
 
 // due is how long a query that comes now would take.
 func (b *Batcher) due() time.Duration {
-	atWork := time.Duration(b.busy)*b.cost - time.Since(b.since)
-	return max(atWork, 0) + time.Duration(len(b.waiting)+1)*b.cost
+	atWork := time.Duration(b.busy)*b.each(b.busy) - time.Since(b.since)
+	n := len(b.waiting) + 1
+	return max(atWork, 0) + time.Duration(n)*b.each(min(n, b.most()))
+}
+
+// each is what a query costs where n are searched together; where batches of about as many are not known, as in the next
+// smaller ones that are, or as in larger ones; 0 before the first.
+func (b *Batcher) each(n int) time.Duration {
+	size := bits.Len(uint(n))
+	for s := size; s > 0; s-- {
+		if b.cost[s] > 0 {
+			return b.cost[s]
+		}
+	}
+	for _, cost := range b.cost[size:] {
+		if cost > 0 {
+			return cost
+		}
+	}
+	return 0
+}
+
+// most is how many queries a batch has at most, so that it takes no more than its share of the time.
+func (b *Batcher) most() int {
+	for size := bits.Len(uint(b.limits.Batch)); size > 1; size-- {
+		least := 1 << (size - 1)
+		n := min(b.limits.Batch, 2*least-1)
+		if cost := b.each(n); cost > 0 {
+			n = min(n, int(b.limits.Within/share/cost))
+		}
+		if n >= least {
+			return n
+		}
+	}
+	return 1
 }
 
 func (b *Batcher) signal() {
@@ -159,14 +195,11 @@ func (b *Batcher) next() (batch []*request, closed bool) {
 		b.waiting = nil
 		return nil, true
 	}
-	n := b.limits.Batch
-	if b.cost > 0 {
-		n = min(n, max(1, int(b.limits.Within/share/b.cost)))
-	}
-	taken := 0
+	n, taken := min(b.most(), len(b.waiting)), 0
+	each := b.each(n)
 	for ; taken < len(b.waiting) && len(batch) < n; taken++ {
 		r := b.waiting[taken]
-		if waited := time.Since(r.came); waited > 0 && waited+time.Duration(len(batch)+1)*b.cost > b.limits.Within {
+		if waited := time.Since(r.came); waited > 0 && waited+time.Duration(len(batch)+1)*each > b.limits.Within {
 			r.reply <- reply{err: &BusyError{b.due()}}
 			continue
 		}
@@ -187,12 +220,16 @@ func (b *Batcher) done(n int, err error) {
 	if b.busy = 0; err != nil {
 		return
 	}
+	size := bits.Len(uint(n))
 	cost := time.Since(b.since) / time.Duration(n)
-	if cost < b.cost { // a rise is believed at once, so that few answers are late
+	if before := b.cost[size]; cost < before { // a rise is believed at once, so that few answers are late
 		weight := min(float64(n)/memory, 0.5)
-		cost = time.Duration((1-weight)*float64(b.cost) + weight*float64(cost))
+		cost = time.Duration((1-weight)*float64(before) + weight*float64(cost))
 	}
-	b.cost = max(cost, 1)
+	b.cost[size] = max(cost, 1)
+	for i := range b.cost[size+1:] { // in larger batches a query costs no more: one that took long once is tried again
+		b.cost[size+1+i] = min(b.cost[size+1+i], b.cost[size])
+	}
 }
 
 // answer searches a batch; the search ends early when nobody waits for it any more.

@@ -16,12 +16,13 @@ import (
 // slow takes a time for each query.
 type slow struct {
 	cost    time.Duration
-	longest int // batch
+	each    time.Duration // batch
+	longest int           // batch
 }
 
 func (s *slow) Search(_ context.Context, queries []string, _ int) ([]search.Answer, error) {
 	s.longest = max(s.longest, len(queries))
-	time.Sleep(time.Duration(len(queries)) * s.cost)
+	time.Sleep(s.each + time.Duration(len(queries))*s.cost)
 	return make([]search.Answer, len(queries)), nil
 }
 
@@ -75,6 +76,34 @@ func TestWithin(t *testing.T) {
 			if worked < 0.6 || slower == 1 && worked < 0.95 || refused == 0 || s.longest > 32 || slower == 1 && s.longest > 16 {
 				t.Errorf("%d answered in %s, at work for %.2f of it, %d refused, batches of up to %d",
 					answered, took, worked, refused, s.longest)
+			}
+			b.Close()
+		})
+	}
+}
+
+// What few queries cost that were asked alone says little of many: those have most of a batch in common. As many come as
+// there is time for in batches, and all are answered, whether batches were seen before or only a few queries together.
+func TestTogether(t *testing.T) {
+	for _, before := range []int{6, 32} {
+		synctest.Test(t, func(t *testing.T) {
+			b := NewBatcher(&slow{cost: 4 * time.Millisecond, each: 12 * time.Millisecond}, Limits{32, 256, 2 * time.Second})
+			together := func(n int) (refused int) {
+				var callers []*caller
+				for i := range n {
+					callers = append(callers, call(b, fmt.Sprint(i), 1))
+				}
+				for _, c := range callers {
+					if <-c.done; c.err != nil {
+						refused++
+					}
+				}
+				return refused
+			}
+			for _, n := range []int{1, before, 1, 200} { // each but the first of several is alone, the others come meanwhile
+				if refused := together(n); refused > 0 {
+					t.Errorf("%d seen together: of %d at once %d were refused", before, n, refused)
+				}
 			}
 			b.Close()
 		})

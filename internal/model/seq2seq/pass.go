@@ -14,7 +14,7 @@ type Pass struct {
 	learns   bool    // it is a forward pass of Gradients
 	tape     *tape   // of a pass whose segments are computed again; nil: they are not
 	copies   *copies // of matrices; nil: they are what they are
-	packed   *Packed // the same of a decoder's steps on a CPU
+	packed   *Packed // the same of a search on a CPU
 	products map[product][]*tensor.Tensor
 }
 

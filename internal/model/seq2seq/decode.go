@@ -212,10 +212,7 @@ func (c *Cache) extend(s *tensor.Scope, kept **tensor.Tensor, step, order *tenso
 	rows, w := step.Dim(0), step.Dim(1)
 	next := s.View(step, rows, 1, w)
 	if old := *kept; old != nil {
-		if order != nil {
-			old = s.IndexSelect(old, 0, order)
-		}
-		next = s.Cat(1, old, next) // [rows, steps+1, w]
+		next = s.Extend(old, order, step) // [rows, steps+1, w]
 		tensor.Free(*kept)
 	}
 	*kept = c.scope.Alias(next)

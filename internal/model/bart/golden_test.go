@@ -72,7 +72,7 @@ func TestTrainingIsTransformers(t *testing.T) {
 		m, b, g := load(t, name), batch(t), golden(t, name)
 		optimizer := optimizer(t, m)
 		tensortest.Run(t, func(s *tensor.Scope) {
-			compare(t, g, "encoder", m.Encode(s, b.Inputs).Hidden, 0)
+			compare(t, g, "encoder", m.Encode(s, b.Inputs, nil).Hidden, 0)
 			compare(t, g, "logits", m.ForcedLogits(s, b), 0)
 			loss, err := m.Loss(b)
 			errtest.None(t, err)
@@ -117,7 +117,7 @@ func TestStepsAreTheWhole(t *testing.T) {
 		m, inputs := load(t, name), batch(t).Inputs[:2]
 		rows := [][]int32{{7, 9, 4}, {7, 3, 8}, {12, 6, 5}} // the first two belong to input 0
 		tensortest.Run(t, func(s *tensor.Scope) {
-			c := m.NewCache(m.Encode(s, inputs), 3)
+			c := m.NewCache(m.Encode(s, inputs, nil), 3)
 			defer c.Close()
 			check := func(row int, at int64, states *tensor.Tensor, i int64) {
 				input := inputs[row/2]

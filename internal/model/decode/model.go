@@ -24,7 +24,7 @@ type session struct {
 func start(o *output, memory *kernel.Logits, queries [][]int32, most int) (c *session, err error) {
 	c = &session{output: o, memory: memory, scope: tensor.NewScope()}
 	err = tensor.Try(func() {
-		c.cache = o.m.NewCache(o.m.Encode(c.scope, queries), most).With(o.steps)
+		c.cache = o.m.NewCache(o.m.Encode(c.scope, queries, o.steps), most)
 	})
 	if err != nil {
 		c.scope.Close()

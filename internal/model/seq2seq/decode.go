@@ -11,21 +11,24 @@ type Encoding struct {
 	Hidden *tensor.Tensor // [sum of lengths, width]
 	seq    Sequences
 	padded []*tensor.Tensor // on a card: rows of Hidden [longest, inputs], and lengths
+	packed *Packed          // matrices of products; nil: they are what they are
 }
 
 // Len is the number of inputs.
 func (e *Encoding) Len() int { return len(e.seq.Start) }
 
-// Encode runs the encoder over inputs, without dropout and without gradients.
-func (m *Model) Encode(s *tensor.Scope, inputs [][]int32) *Encoding {
+// Encode runs the encoder over inputs, without dropout and without gradients. It and caches of the result multiply by copies of the
+// matrices, which must outlive them; nil: by themselves.
+func (m *Model) Encode(s *tensor.Scope, inputs [][]int32, by *Packed) *Encoding {
 	seq := pack(inputs)
-	e := &Encoding{seq: seq}
+	e := &Encoding{seq: seq, packed: by}
 	tensor.NoGrad(func() {
 		tensor.Within(func(inner *tensor.Scope) {
 			if m.Device.IsCUDA() {
 				m.encodeOnCard(s, inner, e)
 			} else {
 				p, net := m.reading(inner)
+				p.packed = by
 				e.Hidden = s.Move(net.Encode(p, m.embed(inner, seq.ids), seq))
 			}
 		})
@@ -50,7 +53,7 @@ type Cache struct {
 	biases []*tensor.Tensor // [heads, most, most] each: Network.Biases
 	layers []cacheLayer     // per decoder block; none on a card
 	order  []int64          // rows to take before the next step; nil: as they are
-	packed *Packed          // matrices of steps; nil: they are what they are
+	packed *Packed          // the Encoding's
 	card   *cardCache       // what is kept on a card; nil on a CPU
 }
 
@@ -64,7 +67,7 @@ func (m *Model) NewCache(e *Encoding, most int) *Cache {
 	if m.Device.IsCUDA() {
 		return m.newCardCache(e, most)
 	}
-	c := &Cache{m: m, scope: tensor.NewScope(), seq: e.seq, most: int64(most)}
+	c := &Cache{m: m, scope: tensor.NewScope(), seq: e.seq, most: int64(most), packed: e.packed}
 	for i := range e.Len() {
 		c.input = append(c.input, int64(i))
 	}
@@ -74,6 +77,7 @@ func (m *Model) NewCache(e *Encoding, most int) *Cache {
 				c.biases = append(c.biases, c.scope.Move(bias))
 			}
 			p, net := m.reading(inner)
+			p.packed = e.packed
 			for i := range net.Layers() {
 				k, v := net.Keys(p, i, e.Hidden)
 				c.layers = append(c.layers, cacheLayer{crossK: c.scope.Move(k), crossV: c.scope.Move(v)})
@@ -208,10 +212,7 @@ func (c *Cache) extend(s *tensor.Scope, kept **tensor.Tensor, step, order *tenso
 	rows, w := step.Dim(0), step.Dim(1)
 	next := s.View(step, rows, 1, w)
 	if old := *kept; old != nil {
-		if order != nil {
-			old = s.IndexSelect(old, 0, order)
-		}
-		next = s.Cat(1, old, next) // [rows, steps+1, w]
+		next = s.Extend(old, order, step) // [rows, steps+1, w]
 		tensor.Free(*kept)
 	}
 	*kept = c.scope.Alias(next)

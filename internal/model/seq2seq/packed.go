@@ -6,21 +6,27 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 )
 
-// Packed are copies of the matrices that a decoder's steps multiply by, laid out for the processor: with few rows
-// laying them out takes longer than the products. Results are the same bytes. Several caches may use it at once; it must
-// be made anew when the model's weights have changed.
+// Packed are copies of the matrices that encoding and a decoder's steps multiply by, laid out for the processor: with few rows
+// laying them out takes longer than the products. In F32 results are the same bytes; in BF16 those of products are not rounded.
+// Several searches may use it at once; it must be made anew when the model's weights have changed.
 type Packed struct {
 	scope  *tensor.Scope
 	mu     sync.Mutex
-	copies map[*tensor.Tensor]*tensor.Tensor // made when they are first needed
+	copies map[joined]*tensor.Tensor // made when they are first needed
 }
 
-// Pack is nil where no copies are of use: on a card, in half precision, and where products are libtorch's.
+// joined is a matrix, the first of several where one product is by all of them.
+type joined struct {
+	first *tensor.Tensor
+	n     int
+}
+
+// Pack is nil where no copies are of use: on a card, where products are libtorch's, and in half precision but for HalfScores in BF16.
 func (m *Model) Pack() *Packed {
-	if m.Device.IsCUDA() || m.Compute != tensor.F32 || !tensor.SameForAnyRows() {
+	if m.Device.IsCUDA() || !tensor.SameForAnyRows() || m.Compute != tensor.F32 && !(m.Compute == tensor.BF16 && m.HalfScores && tensor.MultipliesBF16()) {
 		return nil
 	}
-	return &Packed{scope: tensor.NewScope(), copies: map[*tensor.Tensor]*tensor.Tensor{}}
+	return &Packed{scope: tensor.NewScope(), copies: map[joined]*tensor.Tensor{}}
 }
 
 // Close frees the copies, of nil none.
@@ -30,17 +36,18 @@ func (k *Packed) Close() {
 	}
 }
 
-func (k *Packed) of(w *tensor.Tensor) *tensor.Tensor {
+// of is the copy of matrices, one below the other, and how many rows they have.
+func (k *Packed) of(ws ...*tensor.Tensor) (packed *tensor.Tensor, rows int64) {
+	for _, w := range ws {
+		rows += w.Dim(0)
+	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.copies[w] == nil {
-		k.copies[w] = k.scope.PackRows(w)
+	key := joined{ws[0], len(ws)}
+	if k.copies[key] == nil {
+		tensor.Within(func(s *tensor.Scope) {
+			k.copies[key] = k.scope.Move(s.PackRows(s.Cat(0, ws...)))
+		})
 	}
-	return k.copies[w]
-}
-
-// With makes steps multiply by copies of the matrices, which must outlive the cache; nil: by themselves.
-func (c *Cache) With(k *Packed) *Cache {
-	c.packed = k
-	return c
+	return k.copies[key], rows
 }

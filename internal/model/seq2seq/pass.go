@@ -15,7 +15,7 @@ type Pass struct {
 	given    []*tensor.Tensor // embedded tokens, which gradients are asked for of
 	tape     *tape            // of a pass whose segments are computed again; nil: they are not
 	copies   *copies          // of matrices; nil: they are what they are
-	packed   *Packed          // the same of a decoder's steps on a CPU
+	packed   *Packed          // the same of a search on a CPU
 	products map[product][]*tensor.Tensor
 }
 

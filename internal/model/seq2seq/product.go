@@ -35,11 +35,15 @@ func (p *Pass) Wide(x, w *tensor.Tensor) *tensor.Tensor {
 }
 
 func (p *Pass) linear(x, w, b *tensor.Tensor) *tensor.Tensor {
+	if p.packed != nil {
+		if b != nil {
+			b = p.S.ToDType(b, tensor.F32)
+		}
+		packed, n := p.packed.of(w)
+		return p.S.LinearPacked(x, packed, n, b)
+	}
 	if p.compute != tensor.F32 {
 		x, w = p.S.ToDType(x, p.compute), p.S.ToDType(w, p.compute)
-	}
-	if p.packed != nil {
-		return p.S.LinearPacked(x, p.packed.of(w), w.Dim(0), b)
 	}
 	if b == nil {
 		return p.S.Linear(x, w)
@@ -49,6 +53,14 @@ func (p *Pass) linear(x, w, b *tensor.Tensor) *tensor.Tensor {
 
 // Products are Linear of each of the matrices, by one product where copies have them in one.
 func (p *Pass) Products(x *tensor.Tensor, ws ...*tensor.Tensor) []*tensor.Tensor {
+	if p.packed != nil && p.copies == nil {
+		packed, n := p.packed.of(ws...)
+		rows := make([]int64, len(ws))
+		for i, w := range ws {
+			rows[i] = w.Dim(0)
+		}
+		return p.S.Split(p.S.LinearPacked(x, packed, n, nil), -1, rows...)
+	}
 	of := make([]Dense, len(ws))
 	for i, w := range ws {
 		of[i].W = w

@@ -90,7 +90,7 @@ func TestForwardIsTransformers(t *testing.T) {
 	for _, name := range append(by5, every...) {
 		m, b, g := load(t, name), batch(t), open(t, "testdata/"+name+"/golden.safetensors")
 		tensortest.Run(t, func(s *tensor.Scope) {
-			for what, got := range map[string]*tensor.Tensor{"encoder": m.Encode(s, b.Inputs).Hidden, "logits": m.ForcedLogits(s, b)} {
+			for what, got := range map[string]*tensor.Tensor{"encoder": m.Encode(s, b.Inputs, nil).Hidden, "logits": m.ForcedLogits(s, b)} {
 				d, largest := apart(t, what, got.Float32s(), g.values(what))
 				t.Logf("%s %s: max |diff| %.2g of values up to %.2g", name, what, d, largest)
 				if d > 1e-5*max(1, largest) {
@@ -169,7 +169,7 @@ func TestStepsAreTheWhole(t *testing.T) {
 		inputs := b.Inputs[:2]
 		rows := [][]int32{{7, 9, 4}, {7, 3, 8}, {2, 6, 5}} // the first two belong to input 0
 		tensortest.Run(t, func(s *tensor.Scope) {
-			c := m.NewCache(m.Encode(s, inputs), 4)
+			c := m.NewCache(m.Encode(s, inputs, nil), 4)
 			defer c.Close()
 			check := func(row int, at int64, states *tensor.Tensor, i int64) {
 				input := inputs[0]
@@ -203,7 +203,7 @@ func TestStepsAreTheWhole(t *testing.T) {
 		})
 	}
 	errtest.Says(t, tensor.Run(func(s *tensor.Scope) {
-		c := load(t, "v1_0").NewCache(load(t, "v1_0").Encode(s, [][]int32{{5, 1}}), 1)
+		c := load(t, "v1_0").NewCache(load(t, "v1_0").Encode(s, [][]int32{{5, 1}}, nil), 1)
 		defer c.Close()
 		c.Step(s, []int32{0})
 		c.Step(s, []int32{0})

@@ -112,7 +112,7 @@ func TestExtend(t *testing.T) {
 			if _, grads := m.Gradients(s, m.Prepare(b), nil, seq2seq.Scale{}); grads[0].Dim(0) != 107 || len(grads) != len(m.Params()) {
 				t.Errorf("%s: gradient %v", name, grads[0])
 			}
-			c := m.NewCache(m.Encode(s, b.Inputs), 1)
+			c := m.NewCache(m.Encode(s, b.Inputs, nil), 1)
 			defer c.Close()
 			states := c.Step(s, make([]int32, 4))
 			whole, part := m.LogitsOf(s, states, m.Head()), m.LogitsOf(s, states, m.HeadRows(s, 100, 7))

@@ -30,14 +30,16 @@ func (s *Scope) LinearBias(x, w, b *Tensor) *Tensor {
 	return s.ownNative("LinearBias", out, msg, x, w, b)
 }
 
-// PackRows is w [out, in], F32 on a CPU, as LinearPacked takes it: a copy. There is one where SameForAnyRows.
+// PackRows is w [out, in], F32 on a CPU, as LinearPacked takes it: a copy. There is one where SameForAnyRows; of BF16 where
+// MultipliesBF16 too.
 func (s *Scope) PackRows(w *Tensor) *Tensor {
 	out, msg := native.PackRows(w.n("PackRows"))
 	return s.ownNative("PackRows", out, msg, w)
 }
 
 // LinearPacked is LinearBias, or Linear where b is nil, of a w [n, in] that PackRows packed, with the same bytes and without
-// gradients. Packing takes as long as the product of some twenty rows.
+// gradients. Packing takes as long as the product of some twenty rows. By a w of BF16 an x of F32 or BF16 is rounded to BF16; b and the
+// result are F32, and so are sums, in one order whatever rows are beside a row.
 func (s *Scope) LinearPacked(x, packed *Tensor, n int64, b *Tensor) *Tensor {
 	out, msg := native.PackedLinear(x.n("LinearPacked"), packed.n("LinearPacked"), n, b.optional("LinearPacked"))
 	return s.ownNative("LinearPacked", out, msg, x, packed, b)

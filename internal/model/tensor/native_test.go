@@ -268,3 +268,64 @@ func TestLinearPacked(t *testing.T) {
 		s.LinearPacked(s.Zeros(F32, CPU, 2, 8), s.PackRows(s.Zeros(F32, CPU, 3, 9)), 3, nil)
 	}), "packed for other rows")
 }
+
+// TestLinearPackedBF16Rows: sums in float32 of rounded operands, the same bytes whatever rows are beside a row.
+func TestLinearPackedBF16Rows(t *testing.T) {
+	if !SameForAnyRows() || !MultipliesBF16() {
+		t.Skip("products are libtorch's on this processor")
+	}
+	for _, rows := range []int64{1, 7, 12, 160} {
+		for _, shape := range [][2]int64{{1, 1}, {31, 73}, {768, 256}, {96, 2050}} {
+			run(t, func(s *Scope) {
+				x, w, b := s.Normal(&RNG{Seed: 1}, 0, 1, rows, shape[1]), s.Normal(&RNG{Seed: 2}, 0, 1, shape[0], shape[1]), s.Normal(&RNG{Seed: 3}, 0, 1, shape[0])
+				half := s.ToDType(x, BF16)
+				packed := s.PackRows(s.ToDType(w, BF16))
+				got := s.LinearPacked(x, packed, shape[0], b)
+				want := s.LinearBias(s.ToDType(half, F32), s.ToDType(s.ToDType(w, BF16), F32), b)
+				if d := s.Sub(got, want).Float32s(); !within(d, 1e-5*float64(shape[1])) {
+					t.Errorf("%d rows by %v: other sums than of rounded numbers", rows, shape)
+				}
+				if !bytes.Equal(got.Bytes(), s.LinearPacked(half, packed, shape[0], b).Bytes()) {
+					t.Errorf("%d rows by %v: rows that are rounded already have another product", rows, shape)
+				}
+				last := s.Narrow(x, 0, rows-1, 1)
+				if !bytes.Equal(s.Contiguous(s.Narrow(got, 0, rows-1, 1)).Bytes(), s.LinearPacked(last, packed, shape[0], b).Bytes()) {
+					t.Errorf("%d rows by %v: a row alone has another product", rows, shape)
+				}
+			})
+		}
+	}
+}
+
+// TestExtend: IndexSelect and Cat, of any type and of steps whose rows are apart.
+func TestExtend(t *testing.T) {
+	run(t, func(s *Scope) {
+		for _, of := range []DType{F32, BF16} {
+			old := s.ToDType(s.Normal(&RNG{Seed: 1}, 0, 1, 3, 2, 5), of)
+			step := s.Split(s.ToDType(s.Normal(&RNG{Seed: 2}, 0, 1, 4, 15), of), -1, 5, 5, 5)[1]
+			order := s.FromInt64s([]int64{2, 0, 0, 1}, CPU, 4)
+			want := s.Cat(1, s.IndexSelect(old, 0, order), s.View(s.Contiguous(step), 4, 1, 5))
+			if got := s.Extend(old, order, step); !bytes.Equal(got.Bytes(), want.Bytes()) {
+				t.Errorf("%v: other bytes than of IndexSelect and Cat", of)
+			}
+			three := s.Narrow(step, 0, 0, 3)
+			want = s.Cat(1, old, s.View(s.Contiguous(three), 3, 1, 5))
+			if got := s.Extend(old, nil, three); !bytes.Equal(got.Bytes(), want.Bytes()) {
+				t.Errorf("%v: other bytes than of Cat", of)
+			}
+		}
+	})
+	errtest.Says(t, Run(func(s *Scope) {
+		s.Extend(s.Zeros(F32, CPU, 3, 2, 5), s.FromInt64s([]int64{3}, CPU, 1), s.Zeros(F32, CPU, 1, 5))
+	}), "row 3 of 3")
+	errtest.Says(t, Run(func(s *Scope) { s.Extend(s.Zeros(F32, CPU, 3, 2, 5), nil, s.Zeros(F32, CPU, 2, 5)) }), "and a step of")
+}
+
+func within(all []float32, most float64) bool {
+	for _, x := range all {
+		if !(math.Abs(float64(x)) <= most) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,6 +1,10 @@
 package tensor
 
-import lib "github.com/sugarme/gotch/libtch"
+import (
+	lib "github.com/sugarme/gotch/libtch"
+
+	"github.com/redsi/redsi/internal/model/tensor/native"
+)
 
 // View is t with another shape, sharing memory; one size may be -1.
 func (s *Scope) View(t *Tensor, shape ...int64) *Tensor {
@@ -33,6 +37,13 @@ func (s *Scope) Expand(t *Tensor, shape ...int64) *Tensor {
 	at, n := dims(shape)
 	lib.AtgExpand(&out, t.use("Expand"), at, n, 0)
 	return s.own("Expand", out, t)
+}
+
+// Extend is old [any, steps, w] with its rows in an order, or as they are where that is nil, and one more step [rows, w]:
+// [rows, steps+1, w], on a CPU and without gradients.
+func (s *Scope) Extend(old, order, step *Tensor) *Tensor {
+	out, msg := native.Extend(old.n("Extend"), order.optional("Extend"), step.n("Extend"))
+	return s.ownNative("Extend", out, msg, old, order, step)
 }
 
 // Cat joins tensors along dim.

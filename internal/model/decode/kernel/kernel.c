@@ -15,6 +15,9 @@
 enum { LANES = 8, BLOCK = 128 };
 typedef float vec __attribute__((vector_size(4 * LANES)));
 typedef int32_t ivec __attribute__((vector_size(4 * LANES)));
+// Two vec side by side, for what has more operations than loads.
+typedef float wide __attribute__((vector_size(8 * LANES)));
+typedef int32_t iwide __attribute__((vector_size(8 * LANES)));
 
 INLINE vec load(const float *x) {
   vec v;
@@ -29,19 +32,21 @@ INLINE vec choose(ivec mask, vec a, vec b) { return (vec)((mask & (ivec)a) | (~m
 
 // e^x for x <= 0, within 2 ulp (Cephes' expf): 2^n * e^r with |r| <= ln(2)/2. NaN
 // stays NaN.
-INLINE vec exp_negative(vec x) {
-  x = choose(x < all(-87.0f), all(-87.0f), x);
-  const ivec n = __builtin_convertvector(x * 1.44269504f - 0.5f, ivec); // rounds to nearest, as x <= 0
-  const vec f = __builtin_convertvector(n, vec);
-  const vec r = (x - f * 0.693359375f) + f * 2.12194440e-4f;
-  vec p = all(1.9875691500e-4f);
+INLINE wide exp_negative(wide x) {
+  const wide least = (wide){0} - 87.0f;
+  const iwide under = x < least;
+  x = (wide)((under & (iwide)least) | (~under & (iwide)x));
+  const iwide n = __builtin_convertvector(x * 1.44269504f - 0.5f, iwide); // rounds to nearest, as x <= 0
+  const wide f = __builtin_convertvector(n, wide);
+  const wide r = (x - f * 0.693359375f) + f * 2.12194440e-4f;
+  wide p = (wide){0} + 1.9875691500e-4f;
   p = p * r + 1.3981999507e-3f;
   p = p * r + 8.3334519073e-3f;
   p = p * r + 4.1665795894e-2f;
   p = p * r + 1.6666665459e-1f;
   p = p * r + 5.0000001201e-1f;
   p = p * r * r + r + 1.0f;
-  return p * (vec)((n + 127) << 23);
+  return p * (wide)((n + 127) << 23);
 }
 
 INLINE float block_max(const float *x) {
@@ -63,11 +68,14 @@ INLINE float max_of(const float *x, int64_t n) {
 }
 
 INLINE float block_sum(const float *x, float top) {
-  vec a = all(0), b = all(0);
+  wide sum = {0};
   for (int i = 0; i < BLOCK; i += 2 * LANES) {
-    a += exp_negative(load(x + i) - top);
-    b += exp_negative(load(x + i + LANES) - top);
+    wide v;
+    memcpy(&v, x + i, sizeof v);
+    sum += exp_negative(v - top);
   }
+  vec a, b;
+  memcpy(&a, &sum, sizeof a), memcpy(&b, (float *)&sum + LANES, sizeof b);
   a += b;
   return ((a[0] + a[4]) + (a[1] + a[5])) + ((a[2] + a[6]) + (a[3] + a[7]));
 }

@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <strings.h>
 
-#define WIDE __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
-#define INLINE __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl"), always_inline)) static inline
+// Instructions for bfloat16 are in what is asked to multiply pairs alone.
+#define WIDE __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512bf16")))
+#define INLINE __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512bf16"), always_inline)) static inline
 
 enum { LANES = 16 };
 
@@ -105,7 +106,12 @@ typedef struct {
   int add;
 } block;
 
-INLINE void tile(const block *t, int rows) {
+// s + x*y, of floats or of pairs of bfloat16, the first of which is the lower half of 32 bits.
+INLINE __m512 plus(__m512 s, __m512 x, __m512 y, int pairs) {
+  return pairs ? _mm512_dpbf16_ps(s, (__m512bh)x, (__m512bh)y) : _mm512_fmadd_ps(x, y, s);
+}
+
+INLINE void tile(const block *t, int rows, int pairs) {
   const __mmask16 low = first(t->n), high = first(t->n - LANES);
   __m512 s[REDSI_ROWS][2];
 #pragma GCC unroll 12
@@ -117,8 +123,8 @@ INLINE void tile(const block *t, int rows) {
 #pragma GCC unroll 12
     for (int i = 0; i < rows; i++) {
       const __m512 x = _mm512_set1_ps(a[i * row]);
-      s[i][0] = _mm512_fmadd_ps(x, b0, s[i][0]);
-      s[i][1] = _mm512_fmadd_ps(x, b1, s[i][1]);
+      s[i][0] = plus(s[i][0], x, b0, pairs);
+      s[i][1] = plus(s[i][1], x, b1, pairs);
     }
     a += col, b += ldb;
   }
@@ -135,26 +141,30 @@ INLINE void tile(const block *t, int rows) {
   }
 }
 
-// One function for each number of rows.
-WIDE static void tile_of(const block *t, int64_t rows) {
+// One piece of code for each number of rows.
+INLINE void any_tile(const block *t, int64_t rows, int pairs) {
   switch (rows) {
-#define ROWS(n) \
-  case n:       \
-    tile(t, n); \
+#define ROWS(n)        \
+  case n:              \
+    tile(t, n, pairs); \
     break;
     ROWS(1) ROWS(2) ROWS(3) ROWS(4) ROWS(5) ROWS(6) ROWS(7) ROWS(8) ROWS(9) ROWS(10) ROWS(11) ROWS(12)
 #undef ROWS
   }
 }
+WIDE static void tile_of(const block *t, int64_t rows) { any_tile(t, rows, 0); }
+WIDE static void tile_of_pairs(const block *t, int64_t rows) { any_tile(t, rows, 1); }
 
-WIDE static void full_packed_tile(const block *t) {
+INLINE void full_tile(const block *t, int pairs) {
   block p = *t;
   p.row = 1, p.col = REDSI_ROWS, p.ldb = REDSI_COLUMNS, p.alpha = 1; // known here, so that they cost nothing
-  tile(&p, REDSI_ROWS);
+  tile(&p, REDSI_ROWS, pairs);
 }
+WIDE static void full_packed_tile(const block *t) { full_tile(t, 0); }
+WIDE static void full_packed_pairs(const block *t) { full_tile(t, 1); }
 
 WIDE void redsi_k_packed_product(float *c, int64_t ldc, const float *a, int64_t a_panel, const float *b,
-                                 int64_t b_panel, const float *bias, int64_t m, int64_t n, int64_t k, int add) {
+                                 int64_t b_panel, const float *bias, int64_t m, int64_t n, int64_t k, int add, int pairs) {
   for (int64_t j = 0; j < n; j += REDSI_COLUMNS) {
     block t = {.b = b + j / REDSI_COLUMNS * b_panel, .bias = bias ? bias + j : NULL, .ldc = ldc, .row = 1,
                .col = REDSI_ROWS, .ldb = REDSI_COLUMNS, .n = n - j, .k = k, .alpha = 1, .add = add};
@@ -162,9 +172,9 @@ WIDE void redsi_k_packed_product(float *c, int64_t ldc, const float *a, int64_t 
       t.a = a + i / REDSI_ROWS * a_panel;
       t.c = c + i * ldc + j;
       if (m - i >= REDSI_ROWS)
-        full_packed_tile(&t);
+        (pairs ? full_packed_pairs : full_packed_tile)(&t);
       else
-        tile_of(&t, m - i);
+        (pairs ? tile_of_pairs : tile_of)(&t, m - i);
     }
   }
 }
@@ -184,7 +194,7 @@ WIDE void redsi_k_small_product(float *c, int64_t ldc, const float *a, int64_t r
 int redsi_k_wide(void) { return 0; }
 void redsi_k_pack(float *dst, const float *src, int64_t vector, int64_t number, int64_t n, int64_t k, int64_t width) {}
 void redsi_k_packed_product(float *c, int64_t ldc, const float *a, int64_t a_panel, const float *b, int64_t b_panel,
-                            const float *bias, int64_t m, int64_t n, int64_t k, int add) {}
+                            const float *bias, int64_t m, int64_t n, int64_t k, int add, int pairs) {}
 void redsi_k_small_product(float *c, int64_t ldc, const float *a, int64_t row, int64_t col, const float *b,
                            int64_t ldb, int64_t m, int64_t n, int64_t k, float alpha) {}
 

@@ -20,9 +20,10 @@ int redsi_k_wide(void);
 void redsi_k_pack(float *dst, const float *src, int64_t vector, int64_t number, int64_t n, int64_t k, int64_t width);
 
 // c [m, n] = a·b, or c + a·b where add is set, else with bias [n] (or NULL) added to
-// each row; a packed by rows, b by columns. Panels lie a_panel and b_panel numbers apart.
+// each row; a packed by rows, b by columns. Panels lie a_panel and b_panel numbers apart. Where pairs is set each of the k numbers
+// is two of bfloat16, the sums of whose products are float32: on processors with an instruction for it.
 void redsi_k_packed_product(float *c, int64_t ldc, const float *a, int64_t a_panel, const float *b, int64_t b_panel,
-                            const float *bias, int64_t m, int64_t n, int64_t k, int add);
+                            const float *bias, int64_t m, int64_t n, int64_t k, int add, int pairs);
 
 // c [m, n] = alpha*a·b; number (i, l) of a is at i*row + l*col, b is [k, n].
 void redsi_k_small_product(float *c, int64_t ldc, const float *a, int64_t row, int64_t col, const float *b,

@@ -3,6 +3,7 @@
 #pragma once
 #include "common.h"
 #include "gemm.h"
+#include "half.h"
 
 #include <ATen/core/dispatch/Dispatcher.h>
 
@@ -28,6 +29,7 @@ inline int64_t ceil_to(int64_t n, int64_t of) { return (n + of - 1) / of * of; }
 // shared calls f(share, thread) for all shares, each thread taking the next one.
 template <typename F> void shared(int64_t shares, int64_t threads, F f) {
   std::atomic<int64_t> next{0};
+  if (shares == 1) return f(0, 0);
   at::parallel_for(0, threads, 1, [&](int64_t begin, int64_t end) {
     for (int64_t t = begin; t < end; t++)
       for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < shares;) f(i, t);
@@ -44,6 +46,7 @@ struct Product {
   const float *bias = nullptr;
   bool add = false;
   const float *ready = nullptr; // b as packed leaves it
+  bool pairs = false;           // numbers are two of bfloat16
 
   void operator()() const {
     const bool by_rows = m >= n;
@@ -73,10 +76,10 @@ struct Product {
         if (by_rows || !ready) redsi_k_pack(panels, x.at, x.vector, x.number, count, d, width);
         if (by_rows)
           redsi_k_packed_product(c + first * ldc, ldc, panels, REDSI_ROWS * d, panels_of_b, REDSI_COLUMNS * d,
-                                 more ? nullptr : bias, count, n, d, more);
+                                 more ? nullptr : bias, count, n, d, more, pairs);
         else
           redsi_k_packed_product(c + first, ldc, shared_panels, REDSI_ROWS * d, ready ? panels_of_b + first * d : panels, REDSI_COLUMNS * d,
-                                 more || !bias ? nullptr : bias + first, m, count, d, more);
+                                 more || !bias ? nullptr : bias + first, m, count, d, more, pairs);
       });
     }
   }
@@ -87,15 +90,21 @@ inline void multiply(const Tensor &out, Operand a, Operand b, int64_t k, bool ad
   Product{a, b, out.data_ptr<float>(), out.stride(0), out.size(0), out.size(1), k, nullptr, add}();
 }
 
-// pack_rows is w [n, k] as Product takes the columns of wᵀ, again and again: [k * n rounded up].
+// in_pairs is a matrix as bfloat16, two numbers of a row in one; the last of an odd row is with a zero.
+inline Tensor in_pairs(const Tensor &t) {
+  const Tensor rounded = t.to(at::kBFloat16);
+  return (t.size(1) % 2 ? at::constant_pad_nd(rounded, {0, 1}) : rounded).contiguous().view(at::kFloat);
+}
+
+// pack_rows is w [n, k] as Product takes the columns of wᵀ, again and again: [k * n rounded up]; of bfloat16 in_pairs.
 inline Tensor pack_rows(const Tensor &w_) {
-  TORCH_CHECK(redsi_k_wide() && plain(w_) && w_.dim() == 2, "there are no such products of it");
-  const Tensor w = w_.contiguous();
+  TORCH_CHECK(redsi_k_wide() && fits(w_) && w_.dim() == 2, "there are no such products of it");
+  const Tensor w = half(w_) ? in_pairs(w_) : w_.contiguous();
   const int64_t n = w.size(0), k = w.size(1), wide = ceil_to(n, REDSI_COLUMNS);
   const Tensor packed = at::empty({k * wide}, w.options());
   for (int64_t l = 0; l < k; l += kDepth)
     redsi_k_pack(packed.data_ptr<float>() + l * wide, w.data_ptr<float>() + l, k, 1, n, std::min(kDepth, k - l), REDSI_COLUMNS);
-  return packed;
+  return half(w_) ? packed.view(at::kBFloat16) : packed;
 }
 
 inline Tensor contiguous_rows(const Tensor &t) { return t.stride(1) == 1 ? t : t.contiguous(); }
@@ -135,14 +144,15 @@ inline Tensor linear_layer(const Tensor &x, const Tensor &w, const std::optional
   return fits && fits_bias ? Linear::apply(x, w, bias) : at::linear(x, w, bias);
 }
 
-// packed_linear is x·wᵀ + bias of a w [n, k] that pack_rows packed, without gradients.
+// packed_linear is x·wᵀ + bias of a w [n, k] that pack_rows packed, without gradients; x is rounded as w is, and sums are float32.
 inline Tensor packed_linear(const Tensor &x_, const Tensor &packed, int64_t n, const std::optional<Tensor> &bias) {
-  TORCH_CHECK(plain(x_) && x_.dim() == 2 && packed.numel() == x_.size(1) * ceil_to(n, REDSI_COLUMNS),
+  const int64_t of = half(packed) ? 2 : 1;
+  TORCH_CHECK((plain(x_) || (of == 2 && fits(x_))) && x_.dim() == 2 && packed.numel() == ceil_to(x_.size(1), of) * ceil_to(n, REDSI_COLUMNS),
               "the matrix was packed for other rows than of ", x_.sizes());
   TORCH_CHECK(!bias || (plain(*bias) && bias->is_contiguous() && bias->numel() == n), "the bias is not [", n, "]");
-  const Tensor x = contiguous_rows(x_), y = at::empty({x.size(0), n}, x.options());
+  const Tensor x = of == 2 ? in_pairs(x_) : contiguous_rows(x_), y = at::empty({x.size(0), n}, x.options());
   Product p{rows_of(x), {}, y.data_ptr<float>(), n, x.size(0), n, x.size(1)};
-  p.ready = packed.data_ptr<float>();
+  p.ready = static_cast<const float *>(packed.const_data_ptr()), p.pairs = of == 2;
   if (bias) p.bias = bias->data_ptr<float>();
   if (y.numel()) p();
   return y;

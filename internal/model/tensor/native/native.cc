@@ -358,6 +358,29 @@ char *redsi_packed_linear_bf16(void **out, void *x, void *w, void *bias, void *r
       [&] { *out = new Tensor(packed_linear_bf16(deref(x), deref(w), deref(bias), optional(residual), activation)); });
 }
 
+char *redsi_extend(void **out, void *old_, void *order_, void *step_) {
+  return guarded([&] {
+    const Tensor old = deref(old_).contiguous(), step = contiguous_rows(deref(step_));
+    const std::optional<Tensor> order = optional(order_);
+    const int64_t rows = step.size(0), width = step.size(1), had = old.size(1) * width * old.element_size(), more = width * old.element_size();
+    TORCH_CHECK(old.is_cpu() && old.scalar_type() == step.scalar_type() && old.dim() == 3 && old.size(2) == width &&
+                    (order ? order->numel() : old.size(0)) == rows, "rows of ", old.sizes(), " and a step of ", step.sizes());
+    const Tensor all = at::empty({rows, old.size(1) + 1, width}, old.options());
+    const int64_t *at = order ? order->const_data_ptr<int64_t>() : nullptr;
+    const char *from = static_cast<const char *>(old.const_data_ptr()), *next = static_cast<const char *>(step.const_data_ptr());
+    char *to = static_cast<char *>(all.mutable_data_ptr());
+    at::parallel_for(0, rows, grain(had / 4), [&](int64_t begin, int64_t end) {
+      for (int64_t r = begin; r < end; r++) {
+        const int64_t row = at ? at[r] : r;
+        TORCH_CHECK(row >= 0 && row < old.size(0), "row ", row, " of ", old.size(0));
+        memcpy(to + r * (had + more), from + row * had, had);
+        memcpy(to + r * (had + more) + had, next + r * step.stride(0) * old.element_size(), more);
+      }
+    });
+    *out = new Tensor(all);
+  });
+}
+
 char *redsi_wide_linear(void **out, void *x, void *w) {
   return guarded([&] { *out = new Tensor(WideLinear::apply(deref(x), deref(w))); });
 }

@@ -176,6 +176,12 @@ func PackedLinearBF16(x, w, bias, residual Tensor, activation string) (out Tenso
 	return out, msg
 }
 
+// Extend is rows of old, [any, steps, w], in an order or as they are, each with its row of step after it.
+func Extend(old, order, step Tensor) (out Tensor, msg string) {
+	msg = message(C.redsi_extend(&out, old, order, step))
+	return out, msg
+}
+
 // WideLinear is x·wᵀ of half precision, as float32.
 func WideLinear(x, w Tensor) (out Tensor, msg string) {
 	msg = message(C.redsi_wide_linear(&out, x, w))

@@ -102,6 +102,9 @@ char *redsi_packed_linear(void **out, void *x, void *packed, int64_t n, void *bi
 char *redsi_pack_bf16(void **out, void *w);
 // activation(x·wᵀ + bias), or x·wᵀ + bias + residual, of bfloat16; the residual may be NULL, and the activation empty.
 char *redsi_packed_linear_bf16(void **out, void *x, void *w, void *bias, void *residual, const char *activation);
+// Rows of old [any, steps, w] in an order, or as they are where that is NULL, each with its row of step [rows, w] after it:
+// [rows, steps+1, w], on a CPU and without gradients.
+char *redsi_extend(void **out, void *old, void *order, void *step);
 // x·wᵀ of matrices of half precision, as float32.
 char *redsi_wide_linear(void **out, void *x, void *w);
 

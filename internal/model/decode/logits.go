@@ -42,7 +42,11 @@ func newOutput(m *seq2seq.Model, first, count int64) (*output, error) {
 	err = tensor.Do(func(s *tensor.Scope) error {
 		return s.Narrow(m.Head(), 0, first, count).Write(reading(func(weights []float32) (err error) {
 			o.width = len(weights) / int(count)
-			o.head, err = kernel.Pack(weights, int(count), o.width, halfScores(m))
+			if m.Int8() {
+				o.head, err = kernel.PackInt8(weights, int(count), o.width)
+			} else {
+				o.head, err = kernel.Pack(weights, int(count), o.width, halfScores(m))
+			}
 			return err
 		}))
 	})
@@ -54,9 +58,12 @@ func halfScores(m *seq2seq.Model) bool {
 	return m.HalfScores && m.Compute == tensor.BF16 && !m.Device.IsCUDA()
 }
 
-// Slower is what a user should know of a model that computes in half precision on a processor without an instruction
+// Slower is what a user should know of a model that computes in half precision or int8 on a processor without an instruction
 // for it; "" of others.
 func Slower(m *seq2seq.Model) string {
+	if m.Int8() && !kernel.Int8() {
+		return "this processor has no instructions for int8 (AVX512-VNNI, or AVX2), which takes longer than fp32 here: precision fp32 is the faster one"
+	}
 	if !halfScores(m) || kernel.BF16() {
 		return ""
 	}

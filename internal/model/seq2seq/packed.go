@@ -15,9 +15,9 @@ type Packed struct {
 	copies map[*tensor.Tensor]*tensor.Tensor // made when they are first needed
 }
 
-// Pack is nil where no copies are of use: on a card, in half precision, and where products are libtorch's.
+// Pack is nil where no copies are of use: on a card, in half precision or int8, and where products are libtorch's.
 func (m *Model) Pack() *Packed {
-	if m.Device.IsCUDA() || m.Compute != tensor.F32 || !tensor.SameForAnyRows() {
+	if m.Device.IsCUDA() || m.Compute != tensor.F32 || m.int8 != nil || !tensor.SameForAnyRows() {
 		return nil
 	}
 	return &Packed{scope: tensor.NewScope(), copies: map[*tensor.Tensor]*tensor.Tensor{}}

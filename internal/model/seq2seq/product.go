@@ -35,6 +35,9 @@ func (p *Pass) Wide(x, w *tensor.Tensor) *tensor.Tensor {
 }
 
 func (p *Pass) linear(x, w, b *tensor.Tensor) *tensor.Tensor {
+	if p.int8 != nil {
+		return p.int8.products(p.S, x, Dense{w, b})[0]
+	}
 	if p.compute != tensor.F32 {
 		x, w = p.S.ToDType(x, p.compute), p.S.ToDType(w, p.compute)
 	}
@@ -58,6 +61,9 @@ func (p *Pass) Products(x *tensor.Tensor, ws ...*tensor.Tensor) []*tensor.Tensor
 
 // Affines are Affine by each, by one product where copies have them in one.
 func (p *Pass) Affines(x *tensor.Tensor, of ...Dense) []*tensor.Tensor {
+	if p.int8 != nil {
+		return p.int8.products(p.S, x, of...)
+	}
 	if p.copies != nil && p.copies.within(of[0].W) {
 		return p.product(x, of)
 	}

@@ -1,0 +1,78 @@
+package seq2seq
+
+import (
+	"errors"
+	"sync"
+
+	"github.com/redsi/redsi/internal/model/decode/kernel"
+	"github.com/redsi/redsi/internal/model/tensor"
+)
+
+// ErrInt8 is of a model on a card that searches were asked of in int8.
+var ErrInt8 = errors.New(`int8 is computed on processors only; use device cpu, or precision bf16 on a card`)
+
+// SearchIn has encoding, decoding steps and scores multiply in a precision: "fp32", "bf16" or "int8". In int8 parameters and all but
+// the products with matrices stay float32; it is for processors, and not for Gradients.
+func (m *Model) SearchIn(precision string) (err error) {
+	if m.int8 = nil; precision == "int8" {
+		if m.Device.IsCUDA() {
+			return ErrInt8
+		}
+		m.int8, precision = new(int8s), "fp32"
+	}
+	m.HalfScores = true
+	m.Compute, err = tensor.ParseDType(precision)
+	return err
+}
+
+// Int8 reports whether searches multiply in int8.
+func (m *Model) Int8() bool { return m.int8 != nil }
+
+// int8s are matrices as products of int8 take them: copies, made when they are first needed.
+type int8s struct {
+	mu   sync.Mutex
+	of   map[*tensor.Tensor]*kernel.Head
+	rows sync.Pool // of *kernel.Rows that nobody uses
+}
+
+func (k *int8s) matrix(s *tensor.Scope, w *tensor.Tensor) (*kernel.Head, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if h := k.of[w]; h != nil {
+		return h, nil
+	}
+	h, err := kernel.PackInt8(s.Contiguous(w).Shared(), int(w.Dim(0)), int(w.Dim(1)))
+	if err != nil {
+		return nil, err
+	}
+	if k.of == nil {
+		k.of = map[*tensor.Tensor]*kernel.Head{}
+	}
+	k.of[w] = h
+	return h, nil
+}
+
+// products are x·wᵀ + b of each, of an x [T, in] that is rounded once.
+func (k *int8s) products(s *tensor.Scope, x *tensor.Tensor, of ...Dense) []*tensor.Tensor {
+	rows, ok := k.rows.Get().(*kernel.Rows)
+	if !ok {
+		rows = new(kernel.Rows)
+	}
+	defer k.rows.Put(rows)
+	rows.Set(s.Contiguous(x).Shared(), int(x.Dim(1)))
+	out := make([]*tensor.Tensor, len(of))
+	for i, d := range of {
+		out[i] = s.Empty(tensor.F32, tensor.CPU, x.Dim(0), d.W.Dim(0))
+		h, err := k.matrix(s, d.W)
+		if err == nil {
+			err = h.Product(out[i].Shared(), rows, tensor.NumThreads())
+		}
+		if err != nil {
+			tensor.Failf("model", "%v", err)
+		}
+		if d.B != nil {
+			s.AddInPlace(out[i], d.B)
+		}
+	}
+	return out
+}

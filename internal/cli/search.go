@@ -141,7 +141,7 @@ func (m *modelFlags) add(a *app, cmd *cobra.Command) {
 	f.IntVarP(&m.results, "results", "k", 10, "documents shown per query, at most as many as beams")
 	f.IntVar(&m.options.Beams, "beams", 40, "beam width of the search")
 	f.BoolVar(&m.options.Unconstrained, "unconstrained", false, "generate over the whole vocabulary, as the paper's main evaluation does; hypotheses that are not identifiers are left out")
-	f.StringVar(&m.options.Precision, "precision", "fp32", "of matrix products: fp32, bf16, which is faster on processors with instructions for it, or int8, which is faster still, on processors only")
+	f.StringVar(&m.options.Precision, "precision", "fp32", "of matrix products: fp32; bf16, faster on cards and on processors with instructions for it; or int8, faster still, on processors only")
 	f.StringVar(&m.options.Device, "device", "auto", "cpu, cuda, cuda:1 …; auto: the first card, even if in use, else the CPU")
 }
 

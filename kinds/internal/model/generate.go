@@ -45,7 +45,7 @@ type generating struct {
 	LengthPenalty float64     `hcl:"length_penalty,optional" help:"for beam search: a hypothesis scores its log-probability / length^length_penalty"`
 	EarlyStopping string      `hcl:"early_stopping,optional" enum:"full,heuristic,never" help:"for beam search: when it ends, as True, False and never of transformers 4.44.1"`
 	MaxTokens     int         `hcl:"max_tokens,optional" min:"1" help:"tokens of a query at most, the end of sequence among them"`
-	Precision     string      `hcl:"precision,added" enum:"fp32,bf16,int8" help:"precision of matrix products, whose sums are fp32, or of int8 exact; bf16 is faster on processors with instructions for it, and on cards; int8 is the fastest on processors, and not for cards"`
+	Precision     string      `hcl:"precision,added" enum:"fp32,bf16,int8" help:"precision of matrix products; bf16 is faster than fp32 on cards and on processors with instructions for it, int8 is faster still, on processors only"`
 	Batch         int         `hcl:"batch,optional,nokey" min:"0" help:"documents decoded together: memory grows with it, scores differ by rounding only; 0: 8, on a card as many as it has room for"`
 	Device        string      `hcl:"device,optional,nokey" help:"cpu, cuda, cuda:1 …; auto: a free card of the worker, else the CPU"`
 }

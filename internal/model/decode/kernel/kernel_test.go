@@ -159,6 +159,13 @@ func BenchmarkScores(b *testing.B) {
 		"fp32": func() (*Head, error) { return Pack(weights, vocab, depth, false) },
 		"bf16": func() (*Head, error) { return Pack(weights, vocab, depth, true) },
 		"int8": func() (*Head, error) { return PackInt8(weights, vocab, depth) },
+		"int8 by AVX2": func() (*Head, error) {
+			h, err := PackInt8(weights, vocab, depth)
+			if err == nil {
+				h.of = max(h.of, plain8-1)
+			}
+			return h, err
+		},
 	}
 	for name, pack := range heads {
 		h, err := pack()

@@ -98,9 +98,12 @@ CLONES void redsi_int8_round(const float *restrict x, int64_t n, int64_t depth, 
         int32_t sums[ROWS][COLUMNS];                                                                              \
         TILE_OF(a + r * steps, w + t * steps, steps, starts + r, sums);                                           \
         for (int64_t i = 0; i < ROWS && r + i < rows; i++) {                                                      \
-          float scaled[COLUMNS];                                                                                  \
+          float scaled[COLUMNS], *y = out + (r + i) * n + t;                                                      \
           for (int j = 0; j < COLUMNS; j++) scaled[j] = (float)sums[i][j] * (scales[r + i] * of[t + j]);          \
-          memcpy(out + (r + i) * n + t, scaled, (to - t < COLUMNS ? to - t : COLUMNS) * sizeof(float));           \
+          if (to - t >= COLUMNS)                                                                                  \
+            memcpy(y, scaled, sizeof scaled);                                                                     \
+          else                                                                                                    \
+            memcpy(y, scaled, (to - t) * sizeof(float));                                                          \
         }                                                                                                         \
       }                                                                                                           \
   }

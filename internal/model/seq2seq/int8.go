@@ -8,15 +8,12 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 )
 
-// ErrInt8 is of a model on a card that searches were asked of in int8.
-var ErrInt8 = errors.New(`int8 is computed on processors only; use device cpu, or precision bf16 on a card`)
-
 // SearchIn has encoding, decoding steps and scores multiply in a precision: "fp32", "bf16" or "int8". In int8 parameters and all but
 // the products with matrices stay float32; it is for processors, and not for Gradients.
 func (m *Model) SearchIn(precision string) (err error) {
 	if m.int8 = nil; precision == "int8" {
 		if m.Device.IsCUDA() {
-			return ErrInt8
+			return errors.New("int8 is computed on processors only; use device cpu, or precision bf16 on a card")
 		}
 		m.int8, precision = new(int8s), "fp32"
 	}
@@ -30,26 +27,19 @@ func (m *Model) Int8() bool { return m.int8 != nil }
 
 // int8s are matrices as products of int8 take them: copies, made when they are first needed.
 type int8s struct {
-	mu   sync.Mutex
-	of   map[*tensor.Tensor]*kernel.Head
+	of   sync.Map  // *tensor.Tensor: *kernel.Head
 	rows sync.Pool // of *kernel.Rows that nobody uses
 }
 
 func (k *int8s) matrix(s *tensor.Scope, w *tensor.Tensor) (*kernel.Head, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if h := k.of[w]; h != nil {
-		return h, nil
+	if h, ok := k.of.Load(w); ok {
+		return h.(*kernel.Head), nil
 	}
 	h, err := kernel.PackInt8(s.Contiguous(w).Shared(), int(w.Dim(0)), int(w.Dim(1)))
-	if err != nil {
-		return nil, err
+	if err == nil {
+		k.of.Store(w, h)
 	}
-	if k.of == nil {
-		k.of = map[*tensor.Tensor]*kernel.Head{}
-	}
-	k.of[w] = h
-	return h, nil
+	return h, err
 }
 
 // products are x·wᵀ + b of each, of an x [T, in] that is rounded once.

@@ -108,17 +108,11 @@ CLONES void redsi_int8_round(const float *restrict x, int64_t n, int64_t depth, 
       }                                                                                                           \
   }
 
-INLINE void tile_plain(const uint32_t *restrict a, const uint32_t *restrict w, int64_t steps, const int32_t *start,
-                       int32_t out[ROWS][COLUMNS]) {
-  for (int r = 0; r < ROWS; r++) {
-    for (int c = 0; c < COLUMNS; c++) out[r][c] = start[r];
-    for (int64_t k = 0; k < steps; k++) {
-      const uint32_t x = a[k * ROWS + r];
-      for (int b = 0; b < 32; b += 8)
-        for (int c = 0; c < COLUMNS; c++) out[r][c] += (int8_t)(x >> b) * (int32_t)(w[k * COLUMNS + c] >> b & 255);
-    }
-  }
+INLINE int32_t dot_plain(int32_t sum, int32_t w, int32_t x) {
+  for (int b = 0; b < 32; b += 8) sum += (int8_t)(x >> b) * (w >> b & 255);
+  return sum;
 }
+TILE(tile_plain, int32_t, 1, COLUMNS, dot_plain)
 MULTIPLY(multiply_plain, tile_plain)
 
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__)
@@ -158,12 +152,9 @@ int redsi_int8_best(void) { return REDSI_INT8_PLAIN; }
 
 void redsi_int8_multiply(const void *a, const void *w, int of, int64_t rows, int64_t steps, int64_t n, int64_t from,
                          int64_t to, float *out) {
-  if (of == REDSI_INT8_VNNI)
-    multiply_vnni(a, w, rows, steps, n, from, to, out);
-  else if (of == REDSI_INT8_WIDE)
-    multiply_wide(a, w, rows, steps, n, from, to, out);
-  else
-    multiply_plain(a, w, rows, steps, n, from, to, out);
+  (of == REDSI_INT8_VNNI   ? multiply_vnni
+   : of == REDSI_INT8_WIDE ? multiply_wide
+                           : multiply_plain)(a, w, rows, steps, n, from, to, out);
 }
 
 void redsi_int8_product(const void *a, const void *w, int of, int64_t rows, int64_t steps, int64_t n, int threads, float *out) {

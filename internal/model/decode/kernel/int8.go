@@ -8,8 +8,8 @@ import (
 	"unsafe"
 )
 
-// deepest is how many numbers a row of int8 has at most: sums of their products are within 32 bits.
-const deepest = (1<<31 - 1) / (127 * 127)
+// deepest is how many numbers a row of int8 has at most: sums of their products, of which one has no sign, are within 32 bits.
+const deepest = (1<<31 - 1) / (127 * 255)
 
 // PackInt8 copies weights, [vocab, depth], as whole numbers of -127 to 127 and a scale for each of the vocab rows, that of its
 // largest magnitude. States that they are multiplied with are rounded in the same way, and sums are exact: results are the same
@@ -21,7 +21,7 @@ func PackInt8(weights []float32, vocab, depth int) (*Head, error) {
 	if depth > deepest {
 		return nil, fmt.Errorf("rows of %d numbers; int8 is summed up to %d: use another precision", depth, deepest)
 	}
-	return &Head{vocab: vocab, depth: depth, of: C.redsi_int8_best(), pairs: round8(nil, weights, depth, C.REDSI_INT8_COLUMNS, 0x80808080)}, nil
+	return &Head{vocab: vocab, depth: depth, per: 4, of: C.redsi_int8_best(), pairs: round8(nil, weights, depth, C.REDSI_INT8_COLUMNS, 0x80808080)}, nil
 }
 
 // Int8 reports whether the processor has instructions with which products of int8 take no longer than float32's.

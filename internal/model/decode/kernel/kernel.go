@@ -28,6 +28,7 @@ const (
 type Head struct {
 	vocab, depth int
 	of           C.int     // what a step is
+	per          int       // numbers of a step
 	packed       []float32 // [ceil(vocab/16), depth, 16]; nil: pairs
 	pairs        []uint32  // of bfloat16, [ceil(vocab/16), ceil(depth/2), 16]; of int8 what redsi_int8_round gives
 }
@@ -37,9 +38,9 @@ func Pack(weights []float32, vocab, depth int, half bool) (*Head, error) {
 	if vocab < 1 || depth < 1 || len(weights) != vocab*depth {
 		return nil, fmt.Errorf("%d weights for %d tokens of %d numbers", len(weights), vocab, depth)
 	}
-	h := &Head{vocab: vocab, depth: depth}
+	h := &Head{vocab: vocab, depth: depth, per: 1}
 	if half {
-		if h.of = widened; BF16() {
+		if h.per, h.of = 2, widened; BF16() {
 			h.of = C.REDSI_PAIRS
 		}
 		h.pairs = pack(nil, pairs(nil, weights, depth), h.steps(), tileColumns)
@@ -51,13 +52,7 @@ func Pack(weights []float32, vocab, depth int, half bool) (*Head, error) {
 
 // steps are the numbers of a row, or pairs or fours of them.
 func (h *Head) steps() int {
-	switch {
-	case h.of == C.REDSI_FLOATS:
-		return h.depth
-	case h.of >= C.REDSI_INT8_VNNI:
-		return (h.depth + 3) / 4
-	}
-	return (h.depth + 1) / 2
+	return (h.depth + h.per - 1) / h.per
 }
 
 // widened is a step of bfloat16 where there is no instruction for its products.

@@ -6,13 +6,16 @@ import "fmt"
 var ctranslateLines = []line{
 	besideCTranslate("beam40_vs_ctranslate2", "a query's search with 40 beams for 6 tokens", 40, "float32", 1),
 	besideCTranslate("beam40_vs_ctranslate2_int8", "the same in float32", 40, "int8", 0),
-	inBF16("beam40_bf16_vs_ctranslate2_int8", 40),
+	inType("beam40_bf16_vs_ctranslate2_int8", "bfloat16", "bf16", 40, 0),
+	inType("beam40_int8_vs_ctranslate2_int8", "int8", "int8", 40, 1),
 	besideCTranslate("beam4_vs_ctranslate2", "the same with 4 beams", 4, "float32", 1.2),
 	besideCTranslate("beam4_vs_ctranslate2_int8", "the same in float32", 4, "int8", 0),
-	inBF16("beam4_bf16_vs_ctranslate2_int8", 4),
+	inType("beam4_bf16_vs_ctranslate2_int8", "bfloat16", "bf16", 4, 0),
+	inType("beam4_int8_vs_ctranslate2_int8", "int8", "int8", 4, 1),
 	besideCTranslate("greedy_vs_ctranslate2", "the same with one beam", 1, "float32", 1.5),
 	besideCTranslate("greedy_vs_ctranslate2_int8", "the same in float32", 1, "int8", 0),
-	inBF16("greedy_bf16_vs_ctranslate2_int8", 1),
+	inType("greedy_bf16_vs_ctranslate2_int8", "bfloat16", "bf16", 1, 0),
+	inType("greedy_int8_vs_ctranslate2_int8", "int8", "int8", 1, 1),
 }
 
 // besideCTranslate is a line whose peer computes in a type of its own: in int8 it finds other hypotheses.
@@ -25,10 +28,10 @@ func besideCTranslate(name, doc string, beams int, kind string, target float64) 
 	}
 }
 
-// inBF16 is ours in bfloat16 beside CTranslate2 in int8.
-func inBF16(name string, beams int) line {
-	l := besideCTranslate(name, "the same in bfloat16", beams, "int8", 0)
-	l.ours = workOn("train_step.py", "beam", "-queries=8", "-early=full", "-dtype=bf16", fmt.Sprintf("-beams=%d", beams))
+// inType is ours in another precision beside CTranslate2 in int8.
+func inType(name, precision, dtype string, beams int, target float64) line {
+	l := besideCTranslate(name, "the same in "+precision, beams, "int8", target)
+	l.ours = workOn("train_step.py", "beam", "-queries=8", "-early=full", "-dtype="+dtype, fmt.Sprintf("-beams=%d", beams))
 	return l
 }
 

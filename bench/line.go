@@ -138,6 +138,7 @@ var taken = map[string]float64{
 	"train_step_real_lengths_vs_transformers": 45, "train_step_vs_bound": 12,
 	"train_step_bf16_vs_transformers": 20, "train_step_bf16_real_lengths_vs_transformers": 20, "train_step_bf16_vs_fp32": 15,
 	"beam40_vs_ctranslate2": 8, "beam40_vs_ctranslate2_int8": 8, "beam4_vs_ctranslate2": 4, "beam4_vs_ctranslate2_int8": 4, "greedy_vs_ctranslate2": 4, "greedy_vs_ctranslate2_int8": 4,
+	"beam40_int8_vs_ctranslate2_int8": 8, "beam4_int8_vs_ctranslate2_int8": 4, "greedy_int8_vs_ctranslate2_int8": 4,
 	"beam40_bf16_vs_ctranslate2_int8": 8, "beam4_bf16_vs_ctranslate2_int8": 4, "greedy_bf16_vs_ctranslate2_int8": 4,
 	"beam40_vs_transformers": 14, "beam40_vs_bound": 8,
 	"trie40_vs_transformers": 30, "atomic_eval_vs_transformers": 40, "serve_200_p99_vs_transformers": 30, "bert_embed": 120, "bert_embed_bf16": 90, "run_train_vs_transformers": 65,

@@ -31,15 +31,16 @@ var (
 
 // placed is where a workload runs, and how much it does.
 type placed struct {
-	folder  string   // of the model
-	args    []string // what is given beside flags, folder first
-	device  tensor.Device
-	compute tensor.DType
-	flops   bool          // products are counted in operations, not in updates
-	single  bool          // a training asks for operation by operation, and replays no graphs
-	lengths string        // of a step's batch: full, or real
-	beams   int           // of a search
-	early   stopping.Rule // of it
+	folder    string   // of the model
+	args      []string // what is given beside flags, folder first
+	device    tensor.Device
+	compute   tensor.DType
+	precision string        // of searches
+	flops     bool          // products are counted in operations, not in updates
+	single    bool          // a training asks for operation by operation, and replays no graphs
+	lengths   string        // of a step's batch: full, or real
+	beams     int           // of a search
+	early     stopping.Rule // of it
 	sizes
 
 	last []func() // what close calls, the newest first
@@ -91,7 +92,9 @@ func place(args []string) (p *placed, err error) {
 	if *quick {
 		p.sizes = quickSizes
 	}
-	if p.compute, err = tensor.ParseDType(*compute); err != nil {
+	if p.precision = *compute; p.precision == "int8" {
+		p.compute = tensor.F32
+	} else if p.compute, err = tensor.ParseDType(*compute); err != nil {
 		return nil, err
 	}
 	if p.device, err = tensor.ParseDevice(*device); err != nil {
@@ -110,6 +113,5 @@ func (p *placed) open() (*seq2seq.Model, error) {
 		return nil, err
 	}
 	p.later(m.Close)
-	m.Compute, m.HalfScores = p.compute, true
-	return m, nil
+	return m, m.SearchIn(p.precision)
 }

@@ -169,11 +169,12 @@ func TestEvaluate(t *testing.T) {
 	if few := e.check(e.evaluate(map[string]any{"beams": int64(5)}), 5, "unconstrained"); *few.Percent.InvalidBeam == 0 {
 		t.Errorf("5 beams: %+v", few)
 	}
-	half := e.evaluate(map[string]any{"precision": "bf16"})
+	half, eighths := e.evaluate(map[string]any{"precision": "bf16"}), e.evaluate(map[string]any{"precision": "int8"})
 	e.check(half, 40, "unconstrained")
+	e.check(eighths, 40, "unconstrained")
 	e.ran = nil
-	if same := e.evaluate(map[string]any{"precision": "fp32"}); half["run"] == same["run"] || len(e.ran) != 0 {
-		t.Errorf("bf16 changes nothing, or fp32 has another key: %v", e.ran)
+	if same := e.evaluate(map[string]any{"precision": "fp32"}); half["run"] == same["run"] || eighths["run"] == same["run"] || half["run"] == eighths["run"] || len(e.ran) != 0 {
+		t.Errorf("bf16 or int8 changes nothing, or fp32 has another key: %v", e.ran)
 	}
 	e.check(e.evaluate(map[string]any{"beams": int64(50), "length_penalty": 0.5, "early_stopping": "never"}), 50, "unconstrained")
 
@@ -310,6 +311,7 @@ func TestEvaluateErrors(t *testing.T) {
 		{map[string]any{"queries": e.lines([]dedup.Query{beyond})}, "queries: line 1: dev example 7: document 30 of queries is not one of the 30 documents of ids"},
 		{map[string]any{"ids": e.set(large), "model": e.trainedOn(large), "decoding": "constrained"}, "token 40000 of an identifier is outside the model's vocabulary of 3072"},
 		{map[string]any{"device": "cuda:77"}, `device "cuda:77"`},
+		{map[string]any{"device": "cuda:77", "precision": "int8"}, "precision: int8 is computed on processors only"},
 		{map[string]any{"model": step.In(ruined)}, "the model's scores are not numbers"},
 		{map[string]any{"model": step.In(ruined), "decoding": "constrained"}, "the model's scores are not numbers"},
 		{map[string]any{"tokenizer": e.blob("files", []byte("{}"))}, "tokenizer: its model is"},

@@ -104,13 +104,15 @@ func TestGenerateQueries(t *testing.T) {
 		}
 	}
 
-	half := maps.Clone(config)
-	half["precision"] = "bf16"
-	r, err := f.inParts("generate_queries", half)
-	errtest.None(t, err)
-	f.json(r.Outputs["report"], &made)
-	if made.Generated != 5*trainedDocuments || made.Kept < trainedDocuments {
-		t.Errorf("report in bf16 %+v", made)
+	for _, precision := range []string{"bf16", "int8"} {
+		other := maps.Clone(config)
+		other["precision"] = precision
+		r, err := f.inParts("generate_queries", other)
+		errtest.None(t, err)
+		f.json(r.Outputs["report"], &made)
+		if made.Generated != 5*trainedDocuments || made.Kept < trainedDocuments {
+			t.Errorf("report in %s %+v", precision, made)
+		}
 	}
 
 	config["keep_train"] = false

@@ -129,7 +129,7 @@ var rules = []rule{
 	{"internal/model/engine", []string{"internal/ranking/search", "internal/ranking/retrieve", "internal/model/index", "internal/model/decode", "internal/model/models", "internal/model/seq2seq", "internal/model/tensor", "internal/model/subword", "internal/model/here", "internal/corpora/docid", "internal/corpora/dedup", "internal/corpora/corpus", "internal/corpora/nq"}},
 	{"internal/model/trial", []string{"internal/corpora/drawn", "internal/corpora/docid", "internal/corpora/safetensors", "internal/host/rates", "internal/host/usage", "step", "internal/model/seq2seq", "internal/model/t5", "internal/model/bert", "internal/model/tensor", "internal/model/train", "internal/model/decode", "internal/model/adafactor"}},
 	{"internal/model/tensor", []string{"internal/corpora/splitmix", "internal/corpora/safetensors"}},
-	{"internal/model/seq2seq", []string{"internal/model/tensor", "internal/system/atomicfile"}},
+	{"internal/model/seq2seq", []string{"internal/model/tensor", "internal/model/decode/kernel", "internal/system/atomicfile"}},
 	{"internal/model/t5", []string{"internal/model/seq2seq", "internal/model/tensor"}},
 	{"internal/model/bart", []string{"internal/model/seq2seq", "internal/model/tensor"}},
 	{"internal/model/models", []string{"internal/model/t5", "internal/model/bart", "internal/model/bert", "internal/model/seq2seq", "internal/model/tensor"}},

@@ -126,6 +126,12 @@ func TestOverflowingQuery(t *testing.T) {
 	})
 }
 
+// TestInt8OnCard: a card refuses int8, and says what to ask for.
+func TestInt8OnCard(t *testing.T) {
+	_, err := models.LoadIn("../t5/testdata/v1_0", tensor.CUDA(0), "int8")
+	errtest.Says(t, err, "device cpu")
+}
+
 // TestHalfPrecisionTellsTokensApart: scores are float32 in every precision, so that no two documents are equal which
 // float32 tells apart.
 func TestHalfPrecisionTellsTokensApart(t *testing.T) {

@@ -42,7 +42,11 @@ func newOutput(m *seq2seq.Model, first, count int64) (*output, error) {
 	err = tensor.Do(func(s *tensor.Scope) error {
 		return s.Narrow(m.Head(), 0, first, count).Write(reading(func(weights []float32) (err error) {
 			o.width = len(weights) / int(count)
-			o.head, err = kernel.Pack(weights, int(count), o.width, halfScores(m))
+			if m.Int8() {
+				o.head, err = kernel.PackInt8(weights, int(count), o.width)
+			} else {
+				o.head, err = kernel.Pack(weights, int(count), o.width, halfScores(m))
+			}
 			return err
 		}))
 	})

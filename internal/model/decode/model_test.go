@@ -3,6 +3,7 @@ package decode
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"reflect"
 	"slices"
@@ -204,6 +205,41 @@ func TestHalfOnCPU(t *testing.T) {
 	}
 }
 
+// TestInt8: a model of each family that computes in int8 finds most of float32's hypotheses, with scores that are near and others, and
+// follows changes of its parameters.
+func TestInt8(t *testing.T) {
+	ctx, g := context.Background(), readT5Golden(t)
+	for name, changed := range map[string]string{"../t5/testdata/v1_0": "decoder.block.0.layer.2.DenseReluDense.wo.weight",
+		"../t5/testdata/v1_1": "encoder.block.0.layer.0.SelfAttention.q.weight", "../bart/testdata/plain": "model.decoder.layers.0.fc2.weight"} {
+		m := load(t, name)
+		scores := map[string]float64{}
+		common, far := 0, 0.0
+		for _, precision := range []string{"fp32", "int8"} {
+			errtest.None(t, m.SearchIn(precision))
+			found, err := find(ctx, m, g.Queries, NewBeam(6, nil), 3, nil)
+			errtest.None(t, err)
+			for q, all := range found {
+				for _, h := range all {
+					key := fmt.Sprint(q, h.Tokens)
+					if of, ok := scores[key]; ok {
+						common++
+						far = max(far, math.Abs(of-h.Score))
+					}
+					scores[key] = h.Score
+				}
+			}
+		}
+		if n := 40 * len(g.Queries); common < n*9/10 || far > 0.05 || far == 0 {
+			t.Errorf("%s: %d hypotheses of %d are float32's, with scores up to %g apart", name, common, n, far)
+		}
+		tensortest.Run(t, func(s *tensor.Scope) { s.FillInPlace(s.Detach(m.Param(changed)), math.NaN()) })
+		m.Changed()
+		if _, err := find(ctx, m, g.Queries, NewBeam(6, nil), 3, nil); !errors.Is(err, ErrNaN) {
+			t.Errorf("%s: scores that are no numbers: %v", name, err)
+		}
+	}
+}
+
 // TestSameForAnyBatch: hypotheses and rankings have the same bytes whatever is decoded together, on any number of
 // threads, where a row of a product does not depend on others.
 func TestSameForAnyBatch(t *testing.T) {
@@ -211,8 +247,10 @@ func TestSameForAnyBatch(t *testing.T) {
 		t.Skip("not promised on this processor")
 	}
 	defer tensor.SetNumThreads(tensor.NumThreads())
-	for _, name := range []string{"../t5/testdata/v1_0", "../bart/testdata/plain"} {
-		m, g := load(t, name), readT5Golden(t)
+	for _, c := range [][2]string{{"../t5/testdata/v1_0", "fp32"}, {"../t5/testdata/v1_0", "int8"}, {"../bart/testdata/plain", "fp32"}} {
+		name, g := c[0], readT5Golden(t)
+		m := load(t, name)
+		errtest.None(t, m.SearchIn(c[1]))
 		var queries [][]int32
 		for range 60 {
 			queries = append(queries, g.Queries...)
@@ -239,7 +277,7 @@ func TestSameForAnyBatch(t *testing.T) {
 					found, ranked = got, of
 				}
 				if !reflect.DeepEqual(got, found) || !reflect.DeepEqual(of, ranked) {
-					t.Errorf("%s: other results of %d at once on %d threads", name, batch, threads)
+					t.Errorf("%s: other results of %d at once on %d threads", c, batch, threads)
 				}
 			}
 		}

@@ -115,7 +115,7 @@ func (e *Engine) Close() error {
 func (e *Engine) About() search.About {
 	a := search.About{Identifiers: string(e.settings.Identifiers), Documents: e.settings.Documents,
 		Decoding: search.Unconstrained, Beams: e.options.Width, Device: e.device.String(),
-		Precision: e.precision, Warning: tensor.SlowBF16(e.model.Compute, e.device)}
+		Precision: e.precision, Warning: e.model.Slow()}
 	switch {
 	case e.settings.Identifiers.OneToken():
 		a.Decoding = search.Exhaustive

@@ -13,6 +13,7 @@ import (
 
 	tokenizers "github.com/redsi/redsi/assets/tokenizers"
 	"github.com/redsi/redsi/internal/corpora/docid"
+	"github.com/redsi/redsi/internal/model/decode/kernel"
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/subword"
 	"github.com/redsi/redsi/internal/model/t5"
@@ -120,23 +121,25 @@ func TestAtomic(t *testing.T) {
 	}
 }
 
-// In bf16 scores are others, and near.
+// In bf16 and int8 scores are others, and near.
 func TestPrecision(t *testing.T) {
 	f := collection(t, docid.KindAtomic, false)
 	options := search.Options{Beams: 5, Device: "cpu"}
 	want := ask(t, open(t, f, options), 5, "who sings")[0].Hits
-	options.Precision = "bf16"
-	e := open(t, f, options)
-	if about := e.About(); about.Precision != "bf16" || (about.Warning == "") != tensor.MultipliesBF16() {
-		t.Errorf("search.About is %+v", about)
-	}
 	score := map[string]float64{}
 	for _, h := range want {
 		score[h.Document] = h.Score
 	}
-	for _, h := range ask(t, e, 5, "who sings")[0].Hits {
-		if d := math.Abs(h.Score - score[h.Document]); d > 0.03 || d == 0 {
-			t.Errorf("document %s has score %v, %v in fp32", h.Document, h.Score, score[h.Document])
+	for precision, fast := range map[string]bool{"bf16": tensor.MultipliesBF16(), "int8": kernel.Int8()} {
+		options.Precision = precision
+		e := open(t, f, options)
+		if about := e.About(); about.Precision != precision || (about.Warning == "") != fast {
+			t.Errorf("search.About is %+v", about)
+		}
+		for _, h := range ask(t, e, 5, "who sings")[0].Hits {
+			if d := math.Abs(h.Score - score[h.Document]); d > 0.03 || d == 0 {
+				t.Errorf("document %s has score %v in %s, %v in fp32", h.Document, h.Score, precision, score[h.Document])
+			}
 		}
 	}
 }
@@ -244,7 +247,7 @@ func TestOpenErrors(t *testing.T) {
 		"no tokenizer":      {with(atomic, func(f *search.Files) { f.Tokenizer = f.IDs }), options, ""},
 		"no identifiers":    {with(atomic, func(f *search.Files) { f.IDs = f.Tokenizer }), options, "identifiers: line 1"},
 		"no beams":          {atomic, search.Options{Device: "cpu"}, "width 0"},
-		"precision":         {atomic, search.Options{Beams: 1, Device: "cpu", Precision: "int8"}, `"int8"`},
+		"precision":         {atomic, search.Options{Beams: 1, Device: "cpu", Precision: "int4"}, `"int4"`},
 		"device":            {atomic, search.Options{Beams: 1, Device: "abacus"}, `unknown device "abacus"`},
 	} {
 		if _, err := Open(t.Context(), c.files, len(cards), c.options); err == nil || !strings.Contains(err.Error(), c.want) {

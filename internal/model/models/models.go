@@ -19,17 +19,17 @@ func Load(folder string, device tensor.Device) (*seq2seq.Model, error) {
 }
 
 // LoadIn opens a model for searches on the device, whose matrix products are of the precision: "fp32", also if none is
-// given, or "bf16".
+// given, "bf16", or on a CPU "int8".
 func LoadIn(folder string, device tensor.Device, precision string) (*seq2seq.Model, error) {
-	compute, err := tensor.ParseDType(cmp.Or(precision, "fp32"))
+	m, err := Load(folder, device)
 	if err != nil {
 		return nil, err
 	}
-	m, err := Load(folder, device)
-	if err == nil {
-		m.Compute, m.HalfScores = compute, true
+	if err := m.SearchIn(cmp.Or(precision, "fp32")); err != nil {
+		m.Close()
+		return nil, err
 	}
-	return m, err
+	return m, nil
 }
 
 // ReadConfig reads a model folder's config.json.

@@ -128,6 +128,9 @@ func (c *copies) leaves(params []Param) (all []*tensor.Tensor) {
 // Changed says that parameters were written to: the copies that products are with are made
 // anew before they are used.
 func (m *Model) Changed() {
+	if m.int8 != nil {
+		m.int8 = new(int8s)
+	}
 	if m.copies != nil {
 		m.copies.stale = true
 	}
@@ -169,6 +172,7 @@ func (m *Model) upToDate() *copies {
 // reading is a pass without dropout, and the network that it computes by.
 func (m *Model) reading(s *tensor.Scope) (*Pass, Network) {
 	p := m.pass(s, nil)
+	p.int8 = m.int8
 	if p.copies = m.upToDate(); p.copies != nil {
 		return p, p.copies.net
 	}

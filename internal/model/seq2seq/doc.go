@@ -18,7 +18,7 @@
 // training step's batch has sequences of padding added to it, so that shapes come again (bucket.go).
 //
 // Reading order: family.go, model.go, pass.go, product.go, prepare.go, bucket.go, loss.go, gradient.go (training),
-// copies.go, segment.go (blocks that are computed again), decode.go (one token at a time), load.go,
+// copies.go, int8.go, segment.go (blocks that are computed again), decode.go (one token at a time), load.go,
 // init.go.
 //
 // Nothing here knows of tokenizers, data sets, optimizers, beams or where files come from.

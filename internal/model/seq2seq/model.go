@@ -33,6 +33,7 @@ type Model struct {
 	net    Network
 	copies *copies     // on a card or in half precision; nil before the first pass
 	making *sync.Mutex // of copies
+	int8   *int8s      // nil: products are of Compute
 }
 
 // Param is a parameter under its Hugging Face name.

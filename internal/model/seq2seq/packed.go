@@ -21,9 +21,9 @@ type joined struct {
 	n     int
 }
 
-// Pack is nil where no copies are of use: on a card, where products are libtorch's, and in half precision but for HalfScores in BF16.
+// Pack is nil where no copies are of use: on a card, where products are libtorch's, in int8, and in half precision but for HalfScores in BF16.
 func (m *Model) Pack() *Packed {
-	if m.Device.IsCUDA() || !tensor.SameForAnyRows() || m.Compute != tensor.F32 && !(m.Compute == tensor.BF16 && m.HalfScores && tensor.MultipliesBF16()) {
+	if m.Device.IsCUDA() || m.int8 != nil || !tensor.SameForAnyRows() || m.Compute != tensor.F32 && !(m.Compute == tensor.BF16 && m.HalfScores && tensor.MultipliesBF16()) {
 		return nil
 	}
 	return &Packed{scope: tensor.NewScope(), copies: map[joined]*tensor.Tensor{}}

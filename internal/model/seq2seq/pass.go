@@ -16,6 +16,7 @@ type Pass struct {
 	tape     *tape            // of a pass whose segments are computed again; nil: they are not
 	copies   *copies          // of matrices; nil: they are what they are
 	packed   *Packed          // the same of a search on a CPU
+	int8     *int8s           // matrices in int8, where products are of it
 	products map[product][]*tensor.Tensor
 }
 

@@ -35,6 +35,9 @@ func (p *Pass) Wide(x, w *tensor.Tensor) *tensor.Tensor {
 }
 
 func (p *Pass) linear(x, w, b *tensor.Tensor) *tensor.Tensor {
+	if p.int8 != nil {
+		return p.int8.products(p.S, x, Dense{w, b})[0]
+	}
 	if p.packed != nil {
 		if b != nil {
 			b = p.S.ToDType(b, tensor.F32)
@@ -70,6 +73,9 @@ func (p *Pass) Products(x *tensor.Tensor, ws ...*tensor.Tensor) []*tensor.Tensor
 
 // Affines are Affine by each, by one product where copies have them in one.
 func (p *Pass) Affines(x *tensor.Tensor, of ...Dense) []*tensor.Tensor {
+	if p.int8 != nil {
+		return p.int8.products(p.S, x, of...)
+	}
 	if p.copies != nil && p.copies.within(of[0].W) {
 		return p.product(x, of)
 	}

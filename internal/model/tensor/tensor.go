@@ -141,6 +141,15 @@ func (t *Tensor) Item() float64 {
 	return v
 }
 
+// Shared are the elements of a contiguous F32 tensor of the CPU where they are, valid while the tensor lives.
+func (t *Tensor) Shared() []float32 {
+	if t.DType() != F32 {
+		Failf("Shared", "%s is not F32", t)
+	}
+	d := t.data("Shared")
+	return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(d))), len(d)/F32.Size())
+}
+
 // data is the memory of a contiguous CPU tensor, valid while the tensor lives.
 func (t *Tensor) data(op string) []byte {
 	if t.Device() != CPU || !lib.AtIsContiguous(t.use(op)) {

@@ -45,7 +45,7 @@ type generating struct {
 	LengthPenalty float64     `hcl:"length_penalty,optional" help:"for beam search: a hypothesis scores its log-probability / length^length_penalty"`
 	EarlyStopping string      `hcl:"early_stopping,optional" enum:"full,heuristic,never" help:"for beam search: when it ends, as True, False and never of transformers 4.44.1"`
 	MaxTokens     int         `hcl:"max_tokens,optional" min:"1" help:"tokens of a query at most, the end of sequence among them"`
-	Precision     string      `hcl:"precision,added" enum:"fp32,bf16" help:"precision of matrix products, whose sums are fp32; bf16 is faster on processors with instructions for it, and on cards"`
+	Precision     string      `hcl:"precision,added" enum:"fp32,bf16,int8" help:"precision of matrix products; bf16 is faster than fp32 on cards and on processors with instructions for it, int8 is faster still, on processors only"`
 	Batch         int         `hcl:"batch,optional,nokey" min:"0" help:"documents decoded together: memory grows with it, scores differ by rounding only; 0: 8, on a card as many as it has room for"`
 	Device        string      `hcl:"device,optional,nokey" help:"cpu, cuda, cuda:1 …; auto: a free card of the worker, else the CPU"`
 }
@@ -99,6 +99,7 @@ func checkGenerate(c generateConfig) error {
 	ps := device.Check(c.Device)
 	inout.Check(&ps, "model", c.Model.Set() != (len(c.Files) > 0), "set either model, which generates queries, or files, which contain them")
 	inout.Check(&ps, "corpus", !c.Model.Set() || c.Corpus.Set() && len(c.Tokenizer) > 0, "a model needs corpus, whose texts it reads, and its tokenizer")
+	ps = append(ps, checkInt8(c.Precision, c.Device)...)
 	inout.Check(&ps, "beams", c.Method != ByBeam || c.Beams == 0 || c.Beams >= c.PerDocument, "must be 0 or at least per_document")
 	return ps.Err()
 }

@@ -162,12 +162,24 @@ int redsi_decode_bf16(void) { return __builtin_cpu_supports("avx512bf16") && __b
 int redsi_decode_bf16(void) { return 0; }
 #endif
 
+CLONES static void multiply_int8(const void *a, const void *w, int of, int64_t rows, int64_t steps, int64_t vocab,
+                                 int64_t from, int64_t to, float *logits, float *maxima) {
+  const int64_t blocks = (vocab + BLOCK - 1) / BLOCK;
+  for (int64_t b = from; b < to; b++) {
+    const int64_t first = b * BLOCK, last = first + BLOCK < vocab ? first + BLOCK : vocab;
+    redsi_int8_multiply(a, w, of, rows, steps, vocab, first, last, logits);
+    for (int64_t r = 0; r < rows; r++) maxima[r * blocks + b] = max_of(logits + r * vocab + first, last - first);
+  }
+}
+
 void redsi_decode_multiply(const void *a, const void *w, int of, int64_t rows, int64_t steps, int64_t vocab,
                            int64_t from, int64_t to, float *logits, float *maxima) {
   if (of == REDSI_FLOATS)
     multiply(a, w, rows, steps, vocab, from, to, logits, maxima);
   else if (of == REDSI_PAIRS)
     multiply_pairs(a, w, rows, steps, vocab, from, to, logits, maxima);
+  else if (of != REDSI_WIDENED)
+    multiply_int8(a, w, of, rows, steps, vocab, from, to, logits, maxima);
   else
     multiply_widened(a, w, rows, steps, vocab, from, to, logits, maxima);
 }

@@ -28,8 +28,9 @@ const (
 type Head struct {
 	vocab, depth int
 	of           C.int     // what a step is
+	per          int       // numbers of a step
 	packed       []float32 // [ceil(vocab/16), depth, 16]; nil: pairs
-	pairs        []uint32  // of bfloat16, [ceil(vocab/16), ceil(depth/2), 16]
+	pairs        []uint32  // of bfloat16, [ceil(vocab/16), ceil(depth/2), 16]; of int8 what redsi_int8_round gives
 }
 
 // Pack copies weights, [vocab, depth]; those of half are rounded to bfloat16, as are states that they are multiplied with.
@@ -37,9 +38,9 @@ func Pack(weights []float32, vocab, depth int, half bool) (*Head, error) {
 	if vocab < 1 || depth < 1 || len(weights) != vocab*depth {
 		return nil, fmt.Errorf("%d weights for %d tokens of %d numbers", len(weights), vocab, depth)
 	}
-	h := &Head{vocab: vocab, depth: depth}
+	h := &Head{vocab: vocab, depth: depth, per: 1}
 	if half {
-		if h.of = widened; C.redsi_decode_bf16() != 0 {
+		if h.per, h.of = 2, widened; C.redsi_decode_bf16() != 0 {
 			h.of = C.REDSI_PAIRS
 		}
 		h.pairs = pack(nil, pairs(nil, weights, depth), h.steps(), tileColumns)
@@ -49,12 +50,9 @@ func Pack(weights []float32, vocab, depth int, half bool) (*Head, error) {
 	return h, nil
 }
 
-// steps are the numbers of a row, or pairs of them.
+// steps are the numbers of a row, or pairs or fours of them.
 func (h *Head) steps() int {
-	if h.of == C.REDSI_FLOATS {
-		return h.depth
-	}
-	return (h.depth + 1) / 2
+	return (h.depth + h.per - 1) / h.per
 }
 
 // widened is a step of bfloat16 where the processor has no instruction for its products, or the compiler knew none.
@@ -132,10 +130,14 @@ func (h *Head) scores(l *Logits, states []float32, threads int, openmp bool) err
 	l.Values, l.Norms, l.Maxima = resize(l.Values, rows*h.vocab), resize(l.Norms, rows), resize(l.Maxima, rows*Blocks(h.vocab))
 	steps := h.steps()
 	var of, with unsafe.Pointer
-	if h.of == C.REDSI_FLOATS {
+	switch {
+	case h.of == C.REDSI_FLOATS:
 		l.states = pack(l.states, states, steps, tileRows)
 		of, with = unsafe.Pointer(&l.states[0]), unsafe.Pointer(&h.packed[0])
-	} else {
+	case h.of >= C.REDSI_INT8_VNNI:
+		l.pairs = round8(l.pairs, states, h.depth, C.REDSI_INT8_ROWS, 0)
+		of, with = unsafe.Pointer(&l.pairs[0]), unsafe.Pointer(&h.pairs[0])
+	default:
 		l.rounded = pairs(l.rounded, states, h.depth)
 		l.pairs = pack(l.pairs, l.rounded, steps, tileRows)
 		of, with = unsafe.Pointer(&l.pairs[0]), unsafe.Pointer(&h.pairs[0])

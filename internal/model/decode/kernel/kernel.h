@@ -8,7 +8,8 @@ enum { REDSI_ROWS = 6, REDSI_COLUMNS = 16 };
 // [ceil(vocab/16), steps, 16], into logits [rows, vocab]; of blocks of 128 tokens, the
 // from-th to the one before to. maxima [rows, blocks] as below. A step is a float32, or a pair of bfloat16, of which
 // the first is the lower half of 32 bits, multiplied by one instruction or widened; sums are float32.
-enum { REDSI_FLOATS, REDSI_PAIRS, REDSI_WIDENED };
+// Of REDSI_INT8_VNNI and those after it a and w are redsi_int8_round's, and steps its words.
+enum { REDSI_FLOATS, REDSI_PAIRS, REDSI_WIDENED, REDSI_INT8_VNNI, REDSI_INT8_WIDE, REDSI_INT8_PLAIN };
 void redsi_decode_multiply(const void *a, const void *w, int of, int64_t rows, int64_t steps, int64_t vocab,
                            int64_t from, int64_t to, float *logits, float *maxima);
 // Whether the processor has the instruction of REDSI_PAIRS.
@@ -24,3 +25,16 @@ void redsi_decode_normalize(const float *logits, int64_t rows, int64_t vocab, co
 void redsi_decode_scores(const void *a, const void *w, int of, int64_t rows, int64_t steps, int64_t vocab,
                          int threads, float *logits, float *maxima, float *norms);
 int redsi_decode_openmp(void);
+
+// Rounds n vectors x [n, depth] to whole numbers of -127 to 127, by the largest magnitude of each, four in a word, into
+// [ceil(n/width), steps, width] words, steps = ceil(depth/4). Behind the words are, for each vector, one filled up to width, the sum of its
+// numbers times -128, and its scale, a float32. width is REDSI_INT8_ROWS, or REDSI_INT8_COLUMNS with a flip of 0x80808080, which
+// makes signed bytes unsigned. A vector with a number that is not finite has the scale NaN.
+enum { REDSI_INT8_ROWS = 8, REDSI_INT8_COLUMNS = 32 };
+void redsi_int8_round(const float *x, int64_t n, int64_t depth, int64_t width, uint32_t flip, uint32_t *words);
+// Products of rows a and columns w into out [rows, n]: of columns from … to-1, from a multiple of REDSI_INT8_COLUMNS; and of all.
+void redsi_int8_multiply(const void *a, const void *w, int of, int64_t rows, int64_t steps, int64_t n, int64_t from,
+                         int64_t to, float *out);
+void redsi_int8_product(const void *a, const void *w, int of, int64_t rows, int64_t steps, int64_t n, int threads, float *out);
+// The fastest of REDSI_INT8_… that the processor has instructions for. Results are the same.
+int redsi_int8_best(void);

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -150,19 +151,56 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// BenchmarkScores is one step of 8 queries with 40 beams of T5 Efficient Tiny.
+// BenchmarkScores is one step of 8 queries with 40, 4 and one beam of T5 Efficient Tiny.
 func BenchmarkScores(b *testing.B) {
-	for name, half := range map[string]bool{"fp32": false, "bf16": true} {
-		b.Run(name, func(b *testing.B) {
-			const rows, vocab, depth = 320, 32128, 256
-			h, err := Pack(random(vocab*depth, 1), vocab, depth, half)
-			errtest.None(b, err)
-			states := random(rows*depth, 1)
-			var l Logits
-			for b.Loop() {
-				errtest.None(b, h.Scores(&l, states, 2))
+	const vocab, depth = 32128, 256
+	weights := random(vocab*depth, 1)
+	heads := map[string]func() (*Head, error){
+		"fp32": func() (*Head, error) { return Pack(weights, vocab, depth, false) },
+		"bf16": func() (*Head, error) { return Pack(weights, vocab, depth, true) },
+		"int8": func() (*Head, error) { return PackInt8(weights, vocab, depth) },
+		"int8 by AVX2": func() (*Head, error) {
+			h, err := PackInt8(weights, vocab, depth)
+			if err == nil {
+				h.of = max(h.of, plain8-1)
 			}
-			b.ReportMetric(2e-9*rows*vocab*depth*float64(b.N)/b.Elapsed().Seconds(), "GFLOP/s")
-		})
+			return h, err
+		},
+	}
+	for name, pack := range heads {
+		h, err := pack()
+		errtest.None(b, err)
+		for _, rows := range []int{320, 32, 8} {
+			states := random(rows*depth, 1)
+			b.Run(fmt.Sprintf("%s/%d", name, rows), func(b *testing.B) {
+				var l Logits
+				for b.Loop() {
+					errtest.None(b, h.Scores(&l, states, 2))
+				}
+				b.ReportMetric(2e-9*float64(rows*vocab*depth*b.N)/b.Elapsed().Seconds(), "GFLOP/s")
+			})
+		}
+	}
+}
+
+// BenchmarkProduct is one of a layer of it.
+func BenchmarkProduct(b *testing.B) {
+	for _, size := range [][3]int{{320, 256, 256}, {320, 256, 1024}, {320, 1024, 256}, {32, 256, 256}, {8, 256, 256}, {8, 256, 1024}} {
+		m, k, n := size[0], size[1], size[2]
+		h, err := PackInt8(random(n*k, 1), n, k)
+		errtest.None(b, err)
+		x, out := random(m*k, 1), make([]float32, m*n)
+		for kind := h.of; kind <= plain8; kind++ {
+			b.Run(fmt.Sprintf("%dx%dx%d/%d", m, k, n, kind), func(b *testing.B) {
+				o := *h
+				o.of = kind
+				var rows Rows
+				for b.Loop() {
+					rows.Set(x, k)
+					errtest.None(b, o.Product(out, &rows, 2))
+				}
+				b.ReportMetric(2e-9*float64(m*n*k*b.N)/b.Elapsed().Seconds(), "GFLOP/s")
+			})
+		}
 	}
 }

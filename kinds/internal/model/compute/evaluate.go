@@ -13,7 +13,6 @@ import (
 	"github.com/redsi/redsi/internal/model/models"
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/subword"
-	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/ranking/retrieve"
 	"github.com/redsi/redsi/internal/ranking/retrieve/stopping"
 	"github.com/redsi/redsi/kinds/internal/inout"
@@ -83,7 +82,7 @@ func loadModel(ctx context.Context, x *step.IO, in step.Input, on, precision str
 
 // warnSlow logs that another precision would be faster.
 func warnSlow(x *step.IO, m *seq2seq.Model) {
-	if warning := tensor.SlowBF16(m.Compute, m.Device); warning != "" {
+	if warning := m.Slow(); warning != "" {
 		x.Log.Warn(warning)
 	}
 }

@@ -31,12 +31,15 @@ func runGenerateShard(ctx context.Context, x *step.IO, c model.GenerateShardConf
 	if err != nil {
 		return err
 	}
-	m, err := training{model.TrainConfig{Model: c.Model, Fitting: model.Fitting{Init: "weights", Precision: c.Precision}}}.model(x, on)
+	m, err := training{model.TrainConfig{Model: c.Model, Fitting: model.Fitting{Init: "weights", Precision: "fp32"}}}.model(x, on)
 	if err != nil {
 		return err
 	}
 	defer m.Close()
-	m.HalfScores = true
+	if err := m.SearchIn(c.Precision); err != nil {
+		return step.Permanent(fmt.Errorf("precision: %w", err))
+	}
+	warnSlow(x, m)
 	for i, tokens := range inputs {
 		for _, t := range tokens {
 			if size := m.Vocabulary().Size; int64(t) >= size {

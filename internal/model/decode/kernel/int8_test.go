@@ -1,0 +1,140 @@
+package kernel
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
+)
+
+// rounded8 are rows' whole numbers and scales.
+func rounded8(x []float32, depth int) (whole []int64, scales []float32) {
+	for row := range slices.Chunk(x, depth) {
+		top := float32(0)
+		for _, v := range row {
+			top = max(top, float32(math.Abs(float64(v))))
+		}
+		scales = append(scales, top/127)
+		for _, v := range row {
+			if top == 0 {
+				whole = append(whole, 0)
+			} else {
+				whole = append(whole, int64(math.RoundToEven(float64(v*(127/top)))))
+			}
+		}
+	}
+	return whole, scales
+}
+
+// TestInt8 holds every form of the kernel, on any number of threads, to the same bytes, which are those of whole numbers.
+func TestInt8(t *testing.T) {
+	for _, size := range []struct{ vocab, depth, rows int }{{1, 1, 1}, {5, 3, 7}, {32, 16, 8}, {129, 9, 12}, {1000, 257, 13}, {333, 1024, 41}} {
+		for _, scale := range []float32{0, 1e-40, 0.1, 100} {
+			weights, states := random(size.vocab*size.depth, 1), random(size.rows*size.depth, scale)
+			if size.depth > 1 {
+				clear(weights[:size.depth])
+			}
+			w, ws := rounded8(weights, size.depth)
+			s, ss := rounded8(states, size.depth)
+			if scale == 1e-40 {
+				clear(ss)
+				clear(s)
+			}
+			want := make([]float32, size.rows*size.vocab)
+			for r := range size.rows {
+				for v := range size.vocab {
+					sum := int64(0)
+					for k := range size.depth {
+						sum += s[r*size.depth+k] * w[v*size.depth+k]
+					}
+					want[r*size.vocab+v] = float32(sum) * (ss[r] * ws[v])
+				}
+			}
+			h, err := PackInt8(weights, size.vocab, size.depth)
+			errtest.None(t, err)
+			for kind := h.of; kind <= plain8; kind++ {
+				h.of = kind
+				for threads := range 3 {
+					var l Logits
+					errtest.None(t, h.scores(&l, states, threads, threads == 2))
+					if !slices.Equal(l.Values, want) {
+						t.Fatalf("%+v of scale %v: form %d on %d threads has other scores", size, scale, kind, threads)
+					}
+					for b := range Blocks(size.vocab) {
+						if top := slices.Max(l.Values[b*Block : min((b+1)*Block, size.vocab)]); l.Maxima[b] != top {
+							t.Errorf("%+v: maximum %d is %v, want %v", size, b, l.Maxima[b], top)
+						}
+					}
+					var rows Rows
+					rows.Set(states[:size.depth], size.depth) // memory is used again
+					rows.Set(states, size.depth)
+					out := make([]float32, len(want))
+					if err := h.Product(out, &rows, threads); err != nil || !slices.Equal(out, want) {
+						t.Fatalf("%+v of scale %v: form %d on %d threads has other products, %v", size, scale, kind, threads, err)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestInt8Extremes: the largest sums that there can be are exact.
+func TestInt8Extremes(t *testing.T) {
+	for _, sign := range []float32{1, -1} {
+		const depth = deepest
+		weights := slices.Repeat([]float32{127}, depth)
+		states := slices.Repeat([]float32{127 * sign}, depth)
+		h, err := PackInt8(weights, 1, depth)
+		errtest.None(t, err)
+		for kind := h.of; kind <= plain8; kind++ {
+			h.of = kind
+			var l Logits
+			errtest.None(t, h.Scores(&l, states, 1))
+			if want := float32(depth*127*127) * sign; l.Values[0] != want {
+				t.Errorf("form %d: %v, want %v", kind, l.Values[0], want)
+			}
+		}
+		if _, err := PackInt8(make([]float32, deepest+1), 1, deepest+1); err == nil {
+			t.Error("a row of too many numbers was packed")
+		}
+	}
+}
+
+func TestInt8IsNotFinite(t *testing.T) {
+	for _, bad := range []float32{float32(math.NaN()), float32(math.Inf(-1))} {
+		for _, at := range []int{0, 77, 299} {
+			weights, states := random(300*4, 1), []float32{1, 1, 1, 1}
+			weights[at*4+3] = bad
+			for range 2 {
+				h, err := PackInt8(weights, 300, 4)
+				errtest.None(t, err)
+				var l Logits
+				errtest.None(t, h.Scores(&l, states, 1))
+				if n := float64(l.Norms[0]); !math.IsNaN(n) && !math.IsInf(n, 0) {
+					t.Errorf("%v at %d: norm %v", bad, at, n)
+				}
+				weights, states[2] = random(300*4, 1), bad
+			}
+		}
+	}
+}
+
+func TestInt8Mistakes(t *testing.T) {
+	if _, err := PackInt8(make([]float32, 7), 2, 4); err == nil {
+		t.Error("too few weights were packed")
+	}
+	h, err := PackInt8(make([]float32, 8), 2, 4)
+	errtest.None(t, err)
+	half, err := Pack(make([]float32, 8), 2, 4, true)
+	errtest.None(t, err)
+	var rows Rows
+	rows.Set(make([]float32, 8), 4)
+	if h.Product(make([]float32, 3), &rows, 1) == nil || half.Product(make([]float32, 4), &rows, 1) == nil {
+		t.Error("a product into another shape, or by a matrix of bf16")
+	}
+	rows.Set(make([]float32, 10), 5)
+	if h.Product(make([]float32, 4), &rows, 1) == nil {
+		t.Error("rows of another depth")
+	}
+}

@@ -83,6 +83,11 @@ var modelLines = []line{
 		ours: workOn("atomic_eval.py", "atomic", "-queries=256", "-documents=100000", "-together=64"), peer: peerOn("atomic_eval.py", "atomic_eval.py", "--sliced"),
 		others: []side{peerOn("atomic_eval.py", "atomic_eval.py"), peerOn("atomic_eval.py", "atomic_eval.py", "--sliced", "--bf16")},
 	},
+	{
+		name: "atomic_eval_bf16_vs_transformers", target: 1.5, value: perUnit, sliced: true,
+		doc:  "the same with precision = bf16, whose best documents are float32's",
+		ours: workOn("atomic_eval.py", "atomic", "-queries=256", "-documents=100000", "-together=64", "-dtype=bf16"), peer: peerOn("atomic_eval.py", "atomic_eval.py", "--sliced", "--bf16"),
+	},
 	embedLine("bert_embed", 1, "float32", "-dtype=fp32", "float32", "onnxruntime", "openvino"),
 	embedLine("bert_embed_bf16", 1, "bf16", "-dtype=bf16", "bf16", "openvino-bf16"),
 	runTrainLine,

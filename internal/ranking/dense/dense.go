@@ -4,10 +4,12 @@
 package dense
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/redsi/redsi/internal/corpora/docid/kmeans"
@@ -28,7 +30,7 @@ type Options struct {
 // block is how many documents are in memory, and strip how many stay in a processor's cache.
 const (
 	block = 1 << 12
-	strip = 32
+	strip = 64
 )
 
 // Search returns the hits of every query, the best first, equal ones by number. Products are
@@ -59,13 +61,18 @@ func Search(ctx context.Context, documents Rows, n int, queries npy.Matrix, o Op
 		if err := documents.Read(raw[:some*queries.Cols]); err != nil {
 			return nil, err
 		}
-		for i := range some {
-			row := raw[i*queries.Cols : (i+1)*queries.Cols]
-			copy(s.rows[i*width:], row)
-			var err error
-			if s.rowLengths[i], err = s.divisor(row); err != nil {
-				return nil, fmt.Errorf("document vectors: row %d: %w", from+i, err)
+		err := share(some, func(i, to int) (err error) {
+			for ; i < to; i++ {
+				row := raw[i*queries.Cols : (i+1)*queries.Cols]
+				copy(s.rows[i*width:], row)
+				if s.rowLengths[i], err = s.divisor(row); err != nil {
+					return fmt.Errorf("document vectors: row %d: %w", from+i, err)
+				}
 			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
 		}
 		s.block(int32(from), some)
 		if o.Progress != nil {
@@ -73,10 +80,23 @@ func Search(ctx context.Context, documents Rows, n int, queries npy.Matrix, o Op
 		}
 	}
 	out := make([][]topk.Hit, len(s.best))
-	for i := range out {
-		out[i] = s.best[i].List()
+	return out, share(len(out), func(i, to int) error {
+		for ; i < to; i++ {
+			out[i] = s.best[i].List()
+		}
+		return nil
+	})
+}
+
+// share calls f for parts of 0 … n-1, each on a thread of its own, and returns the error of the first part that has one.
+func share(n int, f func(from, to int) error) error {
+	errs := make([]error, min(runtime.GOMAXPROCS(0), n))
+	var g sync.WaitGroup
+	for t := range errs {
+		g.Go(func() { errs[t] = f(t*n/len(errs), (t+1)*n/len(errs)) })
 	}
-	return out, nil
+	g.Wait()
+	return cmp.Or(errs...)
 }
 
 type search struct {
@@ -91,48 +111,51 @@ type search struct {
 
 // block scores so many documents, each thread for some of the queries.
 func (s *search) block(first int32, n int) {
-	groups, width := s.products.Groups(), s.products.Width()
-	threads := min(runtime.GOMAXPROCS(0), groups)
-	var g sync.WaitGroup
-	for t := range threads {
-		g.Go(func() {
-			products := make([]kmeans.Pair, strip/2)
-			for from := 0; from < n; from += strip {
-				to := min(n, from+strip)
-				for group := t * groups / threads; group < (t+1)*groups/threads; group++ {
-					some := products[:(to-from+1)/2]
-					s.products.Of(some, s.rows[from*width:], group)
-					for q := group * kmeans.Group; q < min(s.queries.Rows, (group+1)*kmeans.Group); q++ {
-						s.offer(q, first, from, to, some)
-					}
+	width := s.products.Width()
+	_ = share(s.products.Groups(), func(low, high int) error {
+		products := make([]kmeans.Pair, strip/2)
+		for from := 0; from < n; from += strip {
+			to := min(n, from+strip)
+			shortest, longest := slices.Min(s.rowLengths[from:to]), slices.Max(s.rowLengths[from:to])
+			for group := low; group < high; group++ {
+				some := products[:(to-from+1)/2]
+				s.products.Of(some, s.rows[from*width:], group)
+				for q := group * kmeans.Group; q < min(s.queries.Rows, (group+1)*kmeans.Group); q++ {
+					s.offer(q, first, from, to, some, shortest, longest)
 				}
 			}
-		})
-	}
-	g.Wait()
+		}
+		return nil
+	})
 }
 
 // slack covers that a bound is rounded otherwise than a score.
 const slack = 1e-9
 
-// offer gives a query's products with some documents to its best.
-func (s *search) offer(query int, first int32, from, to int, pairs []kmeans.Pair) {
+// offer gives a query's products with some documents to its best; shortest and longest are those documents' lengths.
+func (s *search) offer(query int, first int32, from, to int, pairs []kmeans.Pair, shortest, longest float64) {
 	best, length, lengths := &s.best[query], s.lengths[query], s.rowLengths[from:to]
 	hopeless := s.hopeless(query)
 	one := func(i int, product float64) {
-		best.Offer(topk.Hit{Doc: first + int32(from+i), Score: product / (length * lengths[i])})
-		hopeless = s.hopeless(query)
-	}
-	for i := range pairs {
-		a, b := pairs[i].Of(query % kmeans.Group)
-		if v := float64(a); v >= hopeless*lengths[2*i] {
-			one(2*i, v)
+		if i < len(lengths) && product >= hopeless*lengths[i] {
+			best.Offer(topk.Hit{Doc: first + int32(from+i), Score: product / (length * lengths[i])})
+			hopeless = s.hopeless(query)
 		}
-		if other := 2*i + 1; other < len(lengths) && float64(b) >= hopeless*lengths[other] {
-			one(other, float64(b))
+	}
+	// NOTE nearly all products end here, in a comparison each: in float32, with a number that is not above any of those documents'.
+	low := below(min(hopeless*shortest, hopeless*longest))
+	a, b := kmeans.Places(query % kmeans.Group)
+	for i := range pairs {
+		p := &pairs[i]
+		if x, y := p[a], p[b]; x >= low || y >= low {
+			one(2*i, float64(x))
+			one(2*i+1, float64(y))
 		}
 	}
 }
+
+// below is the greatest float32 that is not above v, or the one before it.
+func below(v float64) float32 { return math.Nextafter32(float32(v), float32(math.Inf(-1))) }
 
 // hopeless is a product below which a document of length 1 is none of a query's best.
 func (s *search) hopeless(query int) float64 {

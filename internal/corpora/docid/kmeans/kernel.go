@@ -52,12 +52,12 @@ type pairDots[T float] [2 * group]T
 func (p *pairDots[T]) first() [group]T  { return [group]T{p[0], p[1], p[2], p[3], p[8]} }
 func (p *pairDots[T]) second() [group]T { return [group]T{p[4], p[5], p[6], p[7], p[9]} }
 
-// Of are the products of either row with a vector of the group.
-func (p *pairDots[T]) Of(vector int) (first, second T) {
+// Places are where a pair has the products of its first and its second row with a vector of the group.
+func Places(vector int) (first, second int) {
 	if vector == group-1 {
-		return p[2*group-2], p[2*group-1]
+		return 2*group - 2, 2*group - 1
 	}
-	return p[vector], p[group-1+vector]
+	return vector, group - 1 + vector
 }
 
 // dotsGeneric is the kernel in Go: x0, x1 [chunks*lanes], packed

@@ -41,25 +41,11 @@ func serializeRecords(args []string) (sample, error) {
 		return s, err
 	}
 	defer done()
-	in, err := openTimes(set.Arg(0), 1)
+	records, err := firstRecords(set.Arg(0), *limit)
 	if err != nil {
 		return s, err
 	}
-	defer in.Close()
-	rd := nq.NewReader(in, set.Arg(0), nq.Options{Split: nq.Train, Format: nq.Full})
-	defer rd.Close()
 	texts := sha256.New()
-	n := 0
-	var records []*nq.Record
-	for ; n < *limit; n++ {
-		var r nq.Record
-		if err := rd.Next(&r); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			return s, err
-		}
-		records = append(records, r.Clone())
-	}
 	for _, r := range records {
 		lap := stopwatch()
 		t, err := ser.Document(r)
@@ -70,8 +56,29 @@ func serializeRecords(args []string) (sample, error) {
 		s.Work += float64(len(r.HTML))
 		io.WriteString(texts, t.String()+"\x00")
 	}
-	s.Check = fmt.Sprintf("%d texts, sha256 %s", n, hex.EncodeToString(texts.Sum(nil))[:16])
+	s.Check = fmt.Sprintf("%d texts, sha256 %s", len(records), hex.EncodeToString(texts.Sum(nil))[:16])
 	return s, nil
+}
+
+// firstRecords are those of a file, at most limit.
+func firstRecords(name string, limit int) (records []*nq.Record, err error) {
+	in, err := openTimes(name, 1)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	rd := nq.NewReader(in, name, nq.Options{Split: nq.Train, Format: nq.Full})
+	defer rd.Close()
+	for len(records) < limit {
+		var r nq.Record
+		if err := rd.Next(&r); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return nil, err
+		}
+		records = append(records, r.Clone())
+	}
+	return records, nil
 }
 
 func newSerializer(form serialize.Form) (*serialize.Serializer, func(), error) {

@@ -105,5 +105,5 @@ func means(given, name string) bool {
 
 // allLines are the lines in the order in which they are measured.
 func allLines() []line {
-	return slices.Concat(dagLines, bytesLines, nqLines, stubLines, htmlLines, kmeansLines, bm25Lines, scoreLines, modelLines, ctranslateLines, serveLines, cardLines)
+	return slices.Concat(dagLines, bytesLines, nqLines, stubLines, htmlLines, memoryLines, kmeansLines, bm25Lines, scoreLines, modelLines, ctranslateLines, serveLines, cardLines)
 }

@@ -12,20 +12,24 @@ const pieceArg = "piece"
 // pieces are what the program can be started again as, beside workloads.
 func pieces() map[string]func(args []string) (sample, error) {
 	return map[string]func([]string) (sample, error){
-		"make-corpus":   makeCorpus,
-		"make-vectors":  makeVectors,
-		"gunzip":        gunzip,
-		"nq-extract":    nqExtract,
-		"read-records":  readRecords,
-		"stub-scan":     stubScan,
-		"serialize":     serializeRecords,
-		"kmeans":        clusterVectors,
-		"flat":          searchVectors,
-		"make-passages": makePassages,
-		"make-run":      makeRun,
-		"score":         scoreRun,
-		"dag":           runDAG,
-		"run-train":     runTraining,
+		"make-corpus":      makeCorpus,
+		"make-vectors":     makeVectors,
+		"gunzip":           gunzip,
+		"nq-extract":       nqExtract,
+		"read-records":     readRecords,
+		"stub-scan":        stubScan,
+		"serialize":        serializeRecords,
+		"serialize-sorted": serializeSorted,
+		"dedup":            dedupHeaders,
+		"bm25-index":       indexPassages,
+		"search-all":       searchAll,
+		"kmeans":           clusterVectors,
+		"flat":             searchVectors,
+		"make-passages":    makePassages,
+		"make-run":         makeRun,
+		"score":            scoreRun,
+		"dag":              runDAG,
+		"run-train":        runTraining,
 	}
 }
 

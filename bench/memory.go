@@ -1,0 +1,163 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/redsi/redsi/internal/corpora/corpus"
+	"github.com/redsi/redsi/internal/corpora/dedup"
+	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/corpora/pytext"
+	"github.com/redsi/redsi/internal/corpora/serialize"
+	"github.com/redsi/redsi/internal/corpora/splitmix"
+	"github.com/redsi/redsi/internal/corpora/synth"
+	"github.com/redsi/redsi/internal/ranking/bm25"
+)
+
+// memoryLines compare a stage's peak of memory at ten times the data (ours) with its peak at one (peer): 1 where memory is
+// bounded. What a stage must keep of every record or document lowers the ratio; docs/performance.md has the bytes.
+var memoryLines = []line{
+	tenTimes("serialize_memory_10x_vs_1x", 0.75, "serializing 40,000 records and sorting their texts (ours) and 4,000 (peer)", func(n int) side {
+		return onCorpus("serialize-sorted", "-limit=100", fmt.Sprintf("-times=%d", 40*n), shardFile)
+	}),
+	tenTimes("evaluate_memory_10x_vs_1x", 0.85, "searching 1,600 queries with 4 beams by T5 Efficient Tiny (ours) and 160 (peer)", func(n int) side {
+		return workOn("train_step.py", "search-all", "-beams=4", fmt.Sprintf("-queries=%d", 160*n))
+	}),
+	tenTimes("dedup_memory_10x_vs_1x", 0.35, "grouping 300,000 headers by the ten operators in memory (ours) and 30,000 (peer)", func(n int) side {
+		return side{command: func(*env) ([]string, error) { return ours("dedup", fmt.Sprint(30_000*n)), nil }}
+	}),
+	tenTimes("bm25_memory_10x_vs_1x", 0.45, "indexing 200,000 passages in memory (ours) and 20,000 (peer)", func(n int) side {
+		return pieceOn("bm25-index", (*env).passages, fmt.Sprint(passages/10*n))
+	}),
+}
+
+func tenTimes(name string, target float64, doc string, of func(times int) side) line {
+	return line{name: name, target: target, value: peakMemory, doc: "peak memory of " + doc, ours: of(10), peer: of(1), unlike: true, once: true}
+}
+
+// serializeSorted writes the texts of a file's first -limit records, which are in memory, -times over, as the step kind
+// serialize does with a file. Work is texts.
+func serializeSorted(args []string) (s sample, err error) {
+	set := flag.NewFlagSet("", flag.ContinueOnError)
+	limit, times := set.Int("limit", 0, ""), set.Int("times", 1, "")
+	if err := set.Parse(args); err != nil {
+		return s, err
+	}
+	records, err := firstRecords(set.Arg(0), *limit)
+	if err != nil {
+		return s, err
+	}
+	ser, done, err := newSerializer(serialize.Simplified)
+	if err != nil {
+		return s, err
+	}
+	defer done()
+	scratch, err := os.MkdirTemp("", "redsi-bench-")
+	if err != nil {
+		return s, err
+	}
+	defer os.RemoveAll(scratch)
+	lap := stopwatch()
+	texts := corpus.NewSorter(func() (string, error) { return scratch, nil })
+	for n := range *times * len(records) {
+		t, err := ser.Document(records[n%len(records)])
+		if err == nil {
+			err = texts.Add(corpus.Document{Doc: int32(n), Title: t.Title, Abstract: t.Abstract, Text: t.String()})
+		}
+		if err != nil {
+			return s, err
+		}
+	}
+	out, err := corpus.NewWriter(io.Discard)
+	if err != nil {
+		return s, err
+	}
+	err = errors.Join(texts.WriteAll(out), out.Close())
+	return sample{Seconds: lap(), Work: float64(out.Len()), Check: fmt.Sprintf("%d texts", out.Len())}, err
+}
+
+// dedupHeaders groups so many records with a page for three of them and a revision for every second one. Work is records.
+func dedupHeaders(args []string) (s sample, err error) {
+	var records int
+	if _, err := fmt.Sscan(args[0], &records); err != nil {
+		return s, err
+	}
+	var keys []dedup.Key
+	for _, name := range synth.Keys() {
+		key, err := dedup.Lookup(string(name))
+		if err != nil {
+			return s, err
+		}
+		keys = append(keys, key)
+	}
+	g, err := dedup.NewGrouper(keys, dedup.Options{RecordOrder: dedup.TrainFirst},
+		dedup.Sources{BertNormalize: pytext.Lower, PageID: func(oldid uint64) (uint64, bool) { return oldid * 2 / 3, true }})
+	if err != nil {
+		return s, err
+	}
+	lap := stopwatch()
+	for i := range records {
+		revision := int(splitmix.Finish(uint64(i)) % uint64(records/2))
+		title := fmt.Sprintf("Article %d of the list", revision*2/3)
+		h := nq.Header{ExampleID: int64(i), Split: nq.Train, Question: fmt.Sprintf("who is the author of article number %d in the list", i),
+			URL: fmt.Sprintf("https://en.wikipedia.org//w/index.php?title=%d&amp;oldid=%d", revision*2/3, revision), Title: title, H1: title, HasH1: true}
+		h.Text4K[0], h.Text4K[1], h.Text4K[2], h.Text4K[3] = byte(revision), byte(revision>>8), byte(revision>>16), 1
+		h.Text4KCased = h.Text4K
+		if err := g.Add(&h); err != nil {
+			return s, err
+		}
+	}
+	for _, of := range g.Groupings() {
+		s.Check += fmt.Sprintf("%d %s ", of.Counts().Union, of.Key.Name)
+	}
+	s.Seconds, s.Work = lap(), float64(records)
+	return s, nil
+}
+
+// indexPassages indexes the first passages of a folder, as many as its argument says. Work is passages.
+func indexPassages(args []string) (s sample, err error) {
+	var most int
+	if _, err := fmt.Sscan(args[1], &most); err != nil {
+		return s, err
+	}
+	in, err := os.Open(filepath.Join(args[0], "passages.txt"))
+	if err != nil {
+		return s, err
+	}
+	defer in.Close()
+	words, err := bm25.Words(true, "")
+	if err != nil {
+		return s, err
+	}
+	lap, b, lines := stopwatch(), bm25.NewBuilder(words), bufio.NewScanner(in)
+	for range most {
+		if !lines.Scan() {
+			return s, fmt.Errorf("%s has fewer than %d passages: %w", in.Name(), most, errors.Join(lines.Err(), io.ErrUnexpectedEOF))
+		}
+		if err := b.Add(lines.Text()); err != nil {
+			return s, err
+		}
+	}
+	ix, err := b.Finish(bm25.Options{Formula: bm25.Lucene, K1: 0.9, B: 0.4})
+	if err != nil {
+		return s, err
+	}
+	return sample{Seconds: lap(), Work: float64(most), Check: fmt.Sprintf("%+v", ix.Statistics)}, nil
+}
+
+// searchAll is a slice of the workload beam, alone.
+func searchAll(args []string) (s sample, err error) {
+	w, err := onDevice(args, workloads["beam"])
+	if err != nil {
+		return s, err
+	}
+	defer w.close()
+	lap := stopwatch()
+	work, err := w.run()
+	return sample{Seconds: lap(), Work: work, Check: fmt.Sprintf("%.0f queries", work)}, err
+}

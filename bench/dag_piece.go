@@ -38,6 +38,8 @@ func runDAG(args []string) (sample, error) {
 			return sample{}, err
 		}
 		defer os.RemoveAll(dir)
+	} else if err := os.Setenv("TMPDIR", filepath.Dir(dir)); err != nil {
+		return sample{}, err
 	}
 	if what == "first" {
 		err = os.RemoveAll(dir)

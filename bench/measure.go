@@ -22,6 +22,7 @@ import (
 	"github.com/redsi/redsi/internal/host/capacity"
 	"github.com/redsi/redsi/internal/host/usage"
 	"github.com/redsi/redsi/internal/paper/attest"
+	"github.com/redsi/redsi/internal/system"
 	"github.com/redsi/redsi/internal/system/atomicfile"
 	"github.com/redsi/redsi/internal/system/words"
 )
@@ -57,6 +58,16 @@ func (e *env) store(rows []result) error {
 	return atomicfile.WriteFile(resultsFile, out.Bytes(), 0o644)
 }
 
+// folderInMemory is a folder in memory with room for DAGs: those that ran before slow a disk down for some minutes, on ext4
+// without a journal by half. It is "", the usual folder, where there is none.
+func folderInMemory() string {
+	const dir = "/dev/shm"
+	if free, ok := system.Free(dir); ok && free > 4<<30 {
+		return dir
+	}
+	return ""
+}
+
 // measureAll makes what the lines need, measures them, and prints and stores a row for each. A line that fails is
 // reported at the end; the others are measured all the same.
 func measureAll(e *env, lines []line) error {
@@ -67,7 +78,7 @@ func measureAll(e *env, lines []line) error {
 	if err != nil {
 		return fmt.Errorf("run the bench from the root of the repository: %w", err)
 	}
-	if e.scratch, err = os.MkdirTemp("", "redsi-bench-"); err != nil {
+	if e.scratch, err = os.MkdirTemp(folderInMemory(), "redsi-bench-"); err != nil {
 		return err
 	}
 	defer os.RemoveAll(e.scratch)

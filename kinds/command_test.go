@@ -244,7 +244,7 @@ func TestCommandFullDisk(t *testing.T) {
 // fullDisk has no room for a folder.
 type fullDisk struct{ step.Scratch }
 
-func (fullDisk) New(...string) (string, error) {
+func (fullDisk) New() (string, error) {
 	return "", &fs.PathError{Op: "mkdir", Path: "x", Err: syscall.ENOSPC}
 }
 

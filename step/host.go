@@ -24,7 +24,7 @@ type Host interface {
 // that work in them, do not outlive a worker that is killed for longer than until
 // the next one starts.
 type Scratch interface {
-	New(subs ...string) (dir string, err error) // empty but for folders of these names
+	New() (dir string, err error)
 	Discard(dir string) error
 	Runs(dir string, pid int) error // a program works in dir and leads the process group pid
 	Ended(dir string) error         // it has ended: so does what it left running

@@ -43,10 +43,9 @@ func (x *IO) Trajectory(most int64) Checkpoints { return x.host.Trajectory(most,
 // Report says how far the step is.
 func (x *IO) Report(p Progress) { x.host.Report(p) }
 
-// Scratch returns a new folder that is removed when the step ends. It is empty but for folders of these names, which cost
-// less than others that the step makes.
-func (x *IO) Scratch(subs ...string) (string, error) {
-	d, err := x.host.Scratch().New(subs...)
+// Scratch returns a new empty folder that is removed when the step ends.
+func (x *IO) Scratch() (string, error) {
+	d, err := x.host.Scratch().New()
 	if err == nil {
 		x.mu.Lock()
 		x.scratch = append(x.scratch, d)

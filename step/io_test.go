@@ -31,10 +31,10 @@ type host struct {
 // folders are plain ones.
 type folders struct{ root string }
 
-func (f folders) New(...string) (string, error) { return os.MkdirTemp(f.root, "") }
-func (folders) Discard(dir string) error        { return os.RemoveAll(dir) }
-func (folders) Runs(string, int) error          { return nil }
-func (folders) Ended(string) error              { return nil }
+func (f folders) New() (string, error)   { return os.MkdirTemp(f.root, "") }
+func (folders) Discard(dir string) error { return os.RemoveAll(dir) }
+func (folders) Runs(string, int) error   { return nil }
+func (folders) Ended(string) error       { return nil }
 
 func newHost() *host { return &host{Store: mem.New()} }
 

@@ -197,7 +197,7 @@ func runCommand(ctx context.Context, x *step.IO, c commandConfig) error {
 }
 
 func runProgram(ctx context.Context, x *step.IO, c commandConfig, secrets secret.Set) error {
-	dir, err := x.Scratch(c.subfolders()...)
+	dir, err := x.Scratch()
 	if err != nil {
 		return noRoom(err, noRoomHere)
 	}

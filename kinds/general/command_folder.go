@@ -68,14 +68,6 @@ func (c commandConfig) folders(dir string) (in, out string) {
 	return filepath.Join(dir, "in"), filepath.Join(dir, "out")
 }
 
-// subfolders are those of the working folder that every such step has.
-func (c commandConfig) subfolders() []string {
-	if c.code != nil {
-		return []string{"tmp"}
-	}
-	return []string{"in", "out", "tmp"}
-}
-
 // called is what errors call the program: its name, or that of its script.
 func (c commandConfig) called() string {
 	if c.code != nil {

@@ -14,7 +14,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"syscall"
 
@@ -27,8 +26,7 @@ import (
 // What lies in a place, beside the folders.
 const (
 	ownerFile     = "owner"    // locked by the owner as long as it lives, whatever its number
-	programSuffix = ".program" // beside a folder: the leader of the process group that works in it, or did
-	recordBytes   = 512        // of that
+	programSuffix = ".program" // beside a folder: the leader of the process group that works in it
 )
 
 // Area is this process's place for folders. It is safe for concurrent use.
@@ -38,23 +36,18 @@ type Area struct {
 	mu       sync.Mutex
 	place    string // "" until the first folder
 	owner    *flock.Flock
-	count    int // of folders
 	programs map[string]process.Identity
-	made     map[string]layout
-	spare    []layout // that no step has
 }
 
 // In returns the area of a folder that all processes of one user share; DefaultRoot
 // is the usual one. Nothing is made before the first folder is.
-func In(root string) *Area {
-	return &Area{root: root, programs: map[string]process.Identity{}, made: map[string]layout{}}
-}
+func In(root string) *Area { return &Area{root: root, programs: map[string]process.Identity{}} }
 
 // DefaultRoot is where this user's steps work: in TMPDIR.
 func DefaultRoot() string { return filepath.Join(os.TempDir(), fmt.Sprintf("redsi-%d", os.Getuid())) }
 
-// New makes a folder that is empty but for folders of these names. Its path is new, and has no symbolic link.
-func (a *Area) New(subs ...string) (string, error) {
+// New makes an empty folder. Its path has no symbolic link.
+func (a *Area) New() (string, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.place == "" {
@@ -62,21 +55,7 @@ func (a *Area) New(subs ...string) (string, error) {
 			return "", fmt.Errorf("make a folder for a step: %w", err)
 		}
 	}
-	a.count++
-	dir := filepath.Join(a.place, fmt.Sprintf("step-%d", a.count))
-	if i := slices.IndexFunc(a.spare, func(l layout) bool { return slices.Equal(l.subs, subs) }); i >= 0 {
-		l := a.spare[i]
-		a.spare = slices.Delete(a.spare, i, i+1)
-		if os.Rename(l.dir, dir) == nil { // else somebody cleaned up
-			_ = os.Rename(l.dir+programSuffix, dir+programSuffix)
-			l.dir = dir
-			a.made[dir] = l
-			return dir, nil
-		}
-	}
-	l, err := makeLayout(dir, subs)
-	a.made[dir] = l
-	return dir, err
+	return os.MkdirTemp(a.place, "step-")
 }
 
 // open makes this process's place. Nobody sweeps meanwhile: a place without a
@@ -129,12 +108,7 @@ func (a *Area) Runs(dir string, pid int) error {
 	if gone {
 		return nil
 	}
-	f, err := os.OpenFile(dir+programSuffix, os.O_WRONLY|os.O_CREATE, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(f, "%-*s", recordBytes, b) // over the record of the program before, all of it
-	return errors.Join(err, f.Close())
+	return os.WriteFile(dir+programSuffix, b, 0o600)
 }
 
 // Ended ends what a program left running of what it had started, and forgets it.
@@ -146,33 +120,17 @@ func (a *Area) Ended(dir string) error {
 	if !ok {
 		return nil // it did not start
 	}
-	n, err := endProgram(dir, id)
-	rerr := os.Remove(dir + ContainerSuffix)
-	if gone := errors.Is(rerr, fs.ErrNotExist); n > 0 || err != nil || !gone { // something unseen may have it open
-		a.mu.Lock()
-		delete(a.made, dir)
-		a.mu.Unlock()
-		if !gone {
+	_, err := endProgram(dir, id)
+	for _, beside := range []string{programSuffix, ContainerSuffix} {
+		if rerr := os.Remove(dir + beside); rerr != nil && !errors.Is(rerr, fs.ErrNotExist) {
 			err = errors.Join(err, rerr)
 		}
 	}
 	return err
 }
 
-// Discard removes a folder of New, or empties it for the next step.
-func (a *Area) Discard(dir string) error {
-	a.mu.Lock()
-	l, ok := a.made[dir]
-	delete(a.made, dir)
-	a.mu.Unlock()
-	if !ok || !l.restore() {
-		return errors.Join(removeAll(dir), os.RemoveAll(dir+programSuffix))
-	}
-	a.mu.Lock()
-	a.spare = append(a.spare, l)
-	a.mu.Unlock()
-	return nil
-}
+// Discard removes a folder of New.
+func (a *Area) Discard(dir string) error { return removeAll(dir) }
 
 // EndPrograms ends what runs in the folders, for a process that leaves without
 // waiting; the folders, and what left its group, are for the next one.
@@ -191,10 +149,6 @@ func (a *Area) Close() error {
 	if a.place == "" {
 		return nil
 	}
-	for _, l := range a.spare {
-		_ = removeAll(l.dir)
-	}
-	a.spare = nil
 	left, err := folders(a.place)
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // somebody cleaned up

@@ -134,7 +134,7 @@ func WriteTexts(ctx context.Context, x *step.IO, c SerializeFileConfig, hasUnkno
 	defer in.Close()
 	rd := nq.NewRecordReader(in)
 	defer rd.Close()
-	texts := corpus.NewSorter(func() (string, error) { return x.Scratch() })
+	texts := corpus.NewSorter(x.Scratch)
 	var tally serialize.Tally
 	var r nq.Record
 	for n := int32(0); ; n++ {

@@ -1,9 +1,11 @@
 """Executes examples/notebook/redsi.ipynb in a kernel, with the program redsi that REDSI names."""
 
 import importlib.util
+import os
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 NOTEBOOK = Path(__file__).resolve().parent.parent.parent / "examples" / "notebook" / "redsi.ipynb"
 
@@ -25,7 +27,8 @@ class TestNotebook(unittest.TestCase):
         book = nbformat.read(NOTEBOOK, 4)
         self.assertEqual([c for c in book.cells if c.get("outputs") or c.get("execution_count")], [])
         self.assertEqual(len(book.cells), 10)
-        with tempfile.TemporaryDirectory() as folder:
+        # TMPDIR is its own: redsi would say, on standard error, that it removed what other programs had left in the usual one
+        with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ, TMPDIR=folder):
             Client(book, timeout=120, resources={"metadata": {"path": folder}}).execute()
 
         def text(cell, mime="text/plain"):

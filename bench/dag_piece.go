@@ -129,7 +129,9 @@ func runAll(dir, program string, args []string) (sample, error) {
 	var out bytes.Buffer
 	c := exec.Command(program, args...)
 	c.Dir, c.Stdout, c.Stderr = dir, &out, &out
-	c.Env = append(os.Environ(), "TMPDIR="+filepath.Dir(dir))
+	if filepath.IsAbs(dir) {
+		c.Env = append(os.Environ(), "TMPDIR="+filepath.Dir(dir))
+	}
 	clock := stopwatch()
 	err := c.Run()
 	s := sample{Seconds: clock()}

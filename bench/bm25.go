@@ -27,15 +27,15 @@ const (
 const luceneVersion = "10.5.2"
 
 var bm25Lines = []line{{
-	name: "bm25_vs_bm25s", target: 1.1, value: perUnit, sliced: true, noMemory: true,
+	name: "bm25_vs_bm25s", target: 1.6, value: perUnit, sliced: true, noMemory: true,
 	doc:  "a query's 100 best of 200,000 passages by BM25, tokens and all, 2 threads, against bm25s",
 	ours: onPassages("bm25-words"), peer: scriptOn(small, "bm25.py", (*env).passages, "--threads", "2"),
 }, {
-	name: "bm25_vs_pisa", target: 1.3, value: perUnit, sliced: true, noMemory: true,
+	name: "bm25_vs_pisa", target: 2, value: perUnit, sliced: true, noMemory: true,
 	doc:  "the same, against PISA, of whose idf the scores are others; as many hits",
 	ours: onPassages("bm25-words"), peer: scriptOn(small, "pisa.py", (*env).passages, "--threads", "2"),
 }, {
-	name: "bm25_vs_lucene", target: 1.1, value: perUnit, sliced: true, noMemory: true,
+	name: "bm25_vs_lucene", target: 1.5, value: perUnit, sliced: true, noMemory: true,
 	doc:  "the same by Lucene's analyzer and lengths, against Lucene, one segment in memory, which may skip; needs mvn and Java 21 or newer",
 	ours: onPassages("bm25-lucene"),
 	peer: side{command: func(e *env) ([]string, error) {

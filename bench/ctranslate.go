@@ -6,11 +6,11 @@ import "fmt"
 var ctranslateLines = []line{
 	besideCTranslate("beam40_vs_ctranslate2", "a query's search with 40 beams for 6 tokens", 40, "float32", 1),
 	besideCTranslate("beam40_vs_ctranslate2_int8", "the same in float32", 40, "int8", 0),
-	inType("beam40_bf16_vs_ctranslate2_int8", "bfloat16", "bf16", 40, 0),
+	inType("beam40_bf16_vs_ctranslate2_int8", "bfloat16", "bf16", 40, 1),
 	inType("beam40_int8_vs_ctranslate2_int8", "int8", "int8", 40, 1),
 	besideCTranslate("beam4_vs_ctranslate2", "the same with 4 beams", 4, "float32", 1.2),
 	besideCTranslate("beam4_vs_ctranslate2_int8", "the same in float32", 4, "int8", 0),
-	inType("beam4_bf16_vs_ctranslate2_int8", "bfloat16", "bf16", 4, 0),
+	inType("beam4_bf16_vs_ctranslate2_int8", "bfloat16", "bf16", 4, 1),
 	inType("beam4_int8_vs_ctranslate2_int8", "int8", "int8", 4, 1),
 	besideCTranslate("greedy_vs_ctranslate2", "the same with one beam", 1, "float32", 1.5),
 	besideCTranslate("greedy_vs_ctranslate2_int8", "the same in float32", 1, "int8", 0),

@@ -78,8 +78,8 @@ var modelLines = []line{
 		others: []side{peerOn("train_step.py", "beam.py", "--mode", "trie")},
 	},
 	{
-		name: "atomic_eval_vs_transformers", target: 1, value: perUnit, sliced: true,
-		doc:  "a query's 40 best of 100,000 atomic identifiers, batches of 64 as they come",
+		name: "atomic_eval_vs_transformers", target: 0.85, value: perUnit, sliced: true,
+		doc:  "a query's 40 best of 100,000 atomic identifiers, batches of 64 as they come, in float32, also against bf16",
 		ours: workOn("atomic_eval.py", "atomic", "-queries=256", "-documents=100000", "-together=64"), peer: peerOn("atomic_eval.py", "atomic_eval.py", "--sliced"),
 		others: []side{peerOn("atomic_eval.py", "atomic_eval.py"), peerOn("atomic_eval.py", "atomic_eval.py", "--sliced", "--bf16")},
 	},

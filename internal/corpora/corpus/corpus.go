@@ -34,8 +34,15 @@ type Writer struct {
 
 // NewWriter starts a stream on w, which stays open after Close. One encoder
 // thread is used: more would make the bytes depend on the machine.
-func NewWriter(w io.Writer) (*Writer, error) {
-	z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
+func NewWriter(w io.Writer) (*Writer, error) { return newWriter(w) }
+
+// runCompression is that of what only a Sorter reads: the window is what each reader of a merge holds.
+var runCompression = []zstd.EOption{
+	zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(128 << 10), zstd.WithLowerEncoderMem(true),
+}
+
+func newWriter(w io.Writer, more ...zstd.EOption) (*Writer, error) {
+	z, err := zstd.NewWriter(w, append([]zstd.EOption{zstd.WithEncoderConcurrency(1)}, more...)...)
 	if err != nil {
 		return nil, err
 	}

@@ -58,14 +58,14 @@ func TestMergeMemory(t *testing.T) {
 		runtime.ReadMemStats(&m)
 		return m.HeapAlloc
 	}
-	const n = 20
+	const n = 12
 	var streams []*Reader
 	for i := range int32(n) {
 		var b bytes.Buffer
 		w, err := NewWriter(&b)
 		errtest.None(t, err)
-		for k := range int32(3) {
-			errtest.None(t, w.Write(Document{Doc: 3*i + k, Text: long.String()}))
+		for k := range int32(2) {
+			errtest.None(t, w.Write(Document{Doc: 2*i + k, Text: long.String()}))
 		}
 		errtest.None(t, w.Close())
 		streams = append(streams, reader(t, b.Bytes()))
@@ -74,7 +74,7 @@ func TestMergeMemory(t *testing.T) {
 	w, err := NewWriter(writing(func() { most = max(most, live()) }))
 	errtest.None(t, err)
 	errtest.None(t, errors.Join(Merge(w, streams), w.Close()))
-	if w.Len() != 3*n || most-before > n/2*8<<20 {
+	if w.Len() != 2*n || most-before > n/2*8<<20 {
 		t.Errorf("%d documents by %d MB more", w.Len(), (most-before)>>20)
 	}
 }

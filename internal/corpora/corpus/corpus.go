@@ -1,10 +1,12 @@
 package corpus
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 
 	"github.com/klauspost/compress/zstd"
@@ -34,8 +36,15 @@ type Writer struct {
 
 // NewWriter starts a stream on w, which stays open after Close. One encoder
 // thread is used: more would make the bytes depend on the machine.
-func NewWriter(w io.Writer) (*Writer, error) {
-	z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
+func NewWriter(w io.Writer) (*Writer, error) { return newWriter(w) }
+
+// runCompression is that of what only a Sorter reads: the window is what each reader of a merge holds.
+var runCompression = []zstd.EOption{
+	zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(128 << 10), zstd.WithLowerEncoderMem(true),
+}
+
+func newWriter(w io.Writer, more ...zstd.EOption) (*Writer, error) {
+	z, err := zstd.NewWriter(w, append([]zstd.EOption{zstd.WithEncoderConcurrency(1)}, more...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -65,25 +74,61 @@ func (w *Writer) Close() error { return w.z.Close() }
 
 // Reader reads what Writer wrote.
 type Reader struct {
-	z    *zstd.Decoder
+	src  io.Reader
+	head bytes.Buffer  // what was taken of src, if the next document is the second and there is no decoder
+	z    *zstd.Decoder // nil: closed, or not needed now
 	in   *unpack.Lines
 	last int32
+	end  bool
 }
 
 // NewReader reads from r. Close frees the decoder.
 func NewReader(r io.Reader) (*Reader, error) {
-	z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1))
-	if err != nil {
-		return nil, err
+	rd := &Reader{src: r, last: -1}
+	return rd, rd.open(r)
+}
+
+func (r *Reader) open(src io.Reader) (err error) {
+	if r.z, err = zstd.NewReader(src, zstd.WithDecoderConcurrency(1)); err == nil {
+		r.in = unpack.WholeLines(r.z)
 	}
-	return &Reader{z: z, in: unpack.WholeLines(z), last: -1}, nil
+	return err
+}
+
+// first is Next of a stream that was not read yet, which then has no decoder until the next document is asked for.
+func (r *Reader) first() (Document, error) {
+	r.Close()
+	if err := r.open(io.TeeReader(r.src, &r.head)); err != nil {
+		return Document{}, err
+	}
+	d, err := r.Next()
+	r.Close()
+	return d, err
 }
 
 // Next returns the next document, io.EOF after the last. A stream that is not
 // what Writer wrote, or ends early, is an error.
 func (r *Reader) Next() (Document, error) {
+	switch {
+	case r.end:
+		return Document{}, io.EOF
+	case r.z == nil && r.head.Len() == 0:
+		return Document{}, fmt.Errorf("corpus, after document %d: %w", r.last, fs.ErrClosed)
+	case r.z == nil:
+		taken := r.head
+		r.head = bytes.Buffer{}
+		if err := r.open(io.MultiReader(&taken, r.src)); err != nil {
+			return Document{}, err
+		}
+		r.last = -1
+		if _, err := r.Next(); err != nil {
+			return Document{}, err
+		}
+	}
 	line, err := r.in.Next()
 	if err == io.EOF {
+		r.Close()
+		r.end = true
 		return Document{}, err
 	}
 	if err != nil {
@@ -114,21 +159,28 @@ func (r *Reader) All() iter.Seq2[Document, error] {
 }
 
 // Close frees the decoder.
-func (r *Reader) Close() { r.z.Close() }
+func (r *Reader) Close() {
+	if r.z != nil {
+		r.z.Close()
+		r.z, r.in = nil, nil
+	}
+}
 
-// Merge writes the documents of all streams in order of their numbers, holding
-// one document of each in memory. A number in two streams is an error.
+// Merge writes the documents of all streams, of which none was read yet, in order of their numbers. It holds one
+// document of each in memory, and the window of those that are between their first and their last: of one at a time
+// if each begins where another has ended, as the files of a collection do whose documents are numbered by their first
+// records. A number in two streams is an error.
 func Merge(w *Writer, streams []*Reader) error {
 	heads := make([]*Document, len(streams)) // nil: the stream is at its end
-	advance := func(i int) error {
-		d, err := streams[i].Next()
+	advance := func(i int, next func() (Document, error)) error {
+		d, err := next()
 		if heads[i] = &d; errors.Is(err, io.EOF) {
 			heads[i], err = nil, nil
 		}
 		return err
 	}
-	for i := range streams {
-		if err := advance(i); err != nil {
+	for i, r := range streams {
+		if err := advance(i, r.first); err != nil {
 			return err
 		}
 	}
@@ -145,7 +197,7 @@ func Merge(w *Writer, streams []*Reader) error {
 		if err := w.Write(*heads[first]); err != nil {
 			return fmt.Errorf("merge: %w", err)
 		}
-		if err := advance(first); err != nil {
+		if err := advance(first, streams[first].Next); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -43,6 +44,47 @@ func TestMerge(t *testing.T) {
 	if err := Merge(w, []*Reader{reader(t, write(t, 3)), reader(t, write(t, 3))}); err == nil {
 		t.Error("one document in two streams was merged")
 	}
+}
+
+// TestMergeMemory: streams one behind another are decompressed one after another.
+func TestMergeMemory(t *testing.T) {
+	var long bytes.Buffer // more than a block of the compression has, so that a reader needs its window of 8 MiB
+	for i := range 40_000 {
+		fmt.Fprint(&long, i)
+	}
+	live := func() uint64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	const n = 12
+	var streams []*Reader
+	for i := range int32(n) {
+		var b bytes.Buffer
+		w, err := NewWriter(&b)
+		errtest.None(t, err)
+		for k := range int32(2) {
+			errtest.None(t, w.Write(Document{Doc: 2*i + k, Text: long.String()}))
+		}
+		errtest.None(t, w.Close())
+		streams = append(streams, reader(t, b.Bytes()))
+	}
+	before, most := live(), uint64(0)
+	w, err := NewWriter(writing(func() { most = max(most, live()) }))
+	errtest.None(t, err)
+	errtest.None(t, errors.Join(Merge(w, streams), w.Close()))
+	if w.Len() != 2*n || most-before > n/2*8<<20 {
+		t.Errorf("%d documents by %d MB more", w.Len(), (most-before)>>20)
+	}
+}
+
+// writing is called at each Write.
+type writing func()
+
+func (f writing) Write(p []byte) (int, error) {
+	f()
+	return len(p), nil
 }
 
 func TestDamage(t *testing.T) {

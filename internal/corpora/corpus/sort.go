@@ -9,21 +9,24 @@ import (
 )
 
 // sortMemory is how many bytes of text a Sorter holds before it writes a run.
-const sortMemory = 64 << 20
+const sortMemory = 32 << 20
+
+// fanIn is how many runs are read at once.
+const fanIn = 64
 
 // Sorter brings documents into the order of their numbers with bounded memory:
-// runs that are sorted go to disk and are merged at the end. A file's share of a
-// collection seldom fills one.
+// runs that are sorted go to disk and are merged at the end, in several passes if there are many.
 type Sorter struct {
 	scratch func() (string, error)
 	limit   int
 	held    []Document
 	bytes   int
 	dir     string
-	runs    []string
+	made    int      // runs, merged ones too
+	runs    []string // not merged
 }
 
-// NewSorter holds 64 MiB of text; scratch makes a folder for what is more.
+// NewSorter holds 32 MiB of text; scratch makes a folder for what is more.
 func NewSorter(scratch func() (string, error)) *Sorter {
 	return &Sorter{scratch: scratch, limit: sortMemory}
 }
@@ -34,23 +37,27 @@ func (s *Sorter) Add(d Document) error {
 	if s.bytes += len(d.Text) + len(d.Abstract) + len(d.Title); s.bytes < s.limit {
 		return nil
 	}
+	return s.run(s.flush)
+}
+
+// run writes a run.
+func (s *Sorter) run(fill func(*Writer) error) (err error) {
 	if s.dir == "" {
-		var err error
 		if s.dir, err = s.scratch(); err != nil {
 			return err
 		}
 	}
-	path := filepath.Join(s.dir, fmt.Sprintf("run-%d", len(s.runs)))
+	path := filepath.Join(s.dir, fmt.Sprintf("run-%d", s.made))
 	f, err := os.Create(path)
 	if err != nil {
 		return err
 	}
-	w, err := NewWriter(f)
+	s.made, s.runs = s.made+1, append(s.runs, path)
+	w, err := newWriter(f, runCompression...)
 	if err != nil {
 		return errors.Join(err, f.Close())
 	}
-	s.runs = append(s.runs, path)
-	return errors.Join(s.flush(w), w.Close(), f.Close())
+	return errors.Join(fill(w), w.Close(), f.Close())
 }
 
 // flush writes what is held.
@@ -72,15 +79,24 @@ func (s *Sorter) WriteAll(w *Writer) error {
 		return s.flush(w)
 	}
 	if len(s.held) > 0 {
-		s.limit = 0 // the rest becomes a run
-		last := s.held[len(s.held)-1]
-		s.held = s.held[:len(s.held)-1]
-		if err := s.Add(last); err != nil {
+		if err := s.run(s.flush); err != nil {
 			return err
 		}
 	}
+	s.held = nil
+	for len(s.runs) > fanIn {
+		if err := s.run(s.merge); err != nil {
+			return err
+		}
+	}
+	return s.merge(w)
+}
+
+// merge writes the documents of the first runs, which it removes.
+func (s *Sorter) merge(w *Writer) error {
+	n := min(len(s.runs), fanIn)
 	var streams []*Reader
-	for _, path := range s.runs {
+	for _, path := range s.runs[:n] {
 		f, err := os.Open(path)
 		if err != nil {
 			return err
@@ -94,5 +110,6 @@ func (s *Sorter) WriteAll(w *Writer) error {
 		defer r.Close()
 		streams = append(streams, r)
 	}
+	s.runs = s.runs[n:]
 	return Merge(w, streams)
 }

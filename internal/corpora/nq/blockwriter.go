@@ -61,29 +61,24 @@ type outBlock struct {
 
 type frameSize struct{ packed, plain uint32 }
 
-// Encoders and blocks of finished streams, for later ones; what an encoder has
-// read before does not show in what it writes.
-var (
-	encoders  sync.Pool
-	outBlocks = sync.Pool{New: func() any { return &outBlock{done: make(chan struct{}, 1)} }}
-)
+// outBlocks are blocks of finished streams, for later ones.
+var outBlocks = sync.Pool{New: func() any { return &outBlock{done: make(chan struct{}, 1)} }}
 
-func newEncoder() (*zstd.Encoder, error) {
-	if enc, ok := encoders.Get().(*zstd.Encoder); ok {
-		return enc, nil
-	}
+// encoder is all streams' own, since each of the blocks that it compresses at once takes a window's memory and
+// more; what it has read before does not show in what it writes.
+var encoder = sync.OnceValues(func() (*zstd.Encoder, error) {
 	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest),
-		zstd.WithEncoderCRC(true), zstd.WithWindowSize(maxWindow/2),
+		zstd.WithEncoderCRC(true), zstd.WithWindowSize(maxWindow/2), zstd.WithLowerEncoderMem(true),
 		zstd.WithEncoderConcurrency(runtime.GOMAXPROCS(0)))
 	if err != nil {
 		return nil, fmt.Errorf("zstd: %w", err)
 	}
 	return enc, nil
-}
+})
 
 // newBlockWriter starts a stream with the given magic on w.
 func newBlockWriter(w io.Writer, magic string) (*blockWriter, error) {
-	enc, err := newEncoder()
+	enc, err := encoder()
 	if err != nil {
 		return nil, err
 	}
@@ -211,14 +206,13 @@ func (bw *blockWriter) close() error {
 
 // recycle gives up what a later stream can use; the current block is free again.
 func (bw *blockWriter) recycle() {
-	encoders.Put(bw.enc)
 	outBlocks.Put(bw.cur)
 	for len(bw.free) > 0 {
 		if b := <-bw.free; cap(b.plain) <= keepBytes {
 			outBlocks.Put(b)
 		}
 	}
-	bw.enc, bw.cur = nil, nil
+	bw.cur = nil
 }
 
 // seekTable is the table of the zstd seekable format, without checksums.

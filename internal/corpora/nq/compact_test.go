@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -49,6 +50,38 @@ func compact(t *testing.T, records []*Record) []byte {
 	}
 	errtest.None(t, w.Close())
 	return out.Bytes()
+}
+
+// TestStreamsMemory: what compresses is not each stream's own.
+func TestStreamsMemory(t *testing.T) {
+	live := func() int {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int(m.HeapAlloc)
+	}
+	at := runtime.GOMAXPROCS(0) + 1 // blocks of a stream
+	block := &Record{HTML: bytes.Repeat([]byte("a page"), blockTarget/6+1)}
+	var open []*RecordWriter
+	write := func() {
+		w, err := NewRecordWriter(io.Discard)
+		errtest.None(t, err)
+		for range 2 * at {
+			errtest.None(t, w.Write(block))
+		}
+		open = append(open, w)
+	}
+	write()
+	before := live()
+	for range 3 {
+		write()
+	}
+	if each, blocks := (live()-before)/3, at*(blockTarget*3/2); each > blocks {
+		t.Errorf("a stream holds %d bytes, more than those of its blocks, %d", each, blocks)
+	}
+	for _, w := range open {
+		errtest.None(t, w.Close())
+	}
 }
 
 func TestRecordStreamRoundTrip(t *testing.T) {

@@ -1,6 +1,7 @@
 package bm25
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -10,7 +11,7 @@ import (
 // posting lists keep frequencies in a byte; greater ones are in a map.
 const manyTimes = 255
 
-// chunk is how many postings are taken together before they are sorted by term.
+// chunk is how many bytes of postings are taken together before they are sorted by term.
 const chunk = 1 << 20
 
 // Builder takes documents, in the order of their numbers.
@@ -22,17 +23,12 @@ type Builder struct {
 
 	lengths []uint32 // of documents, in terms
 	ends    []int64  // postings up to and with a document's
-	taken   []taken
+	taken   [][]byte // postings as they came: uvarint(term << 1), or term << 1 | 1 and a byte with the frequency if that is not 1
 	n       int64
 	often   map[int64]uint32 // frequencies of postings, by the order of taking, that a byte has no room for
 
 	counts  []uint32 // of this document's terms; zero between documents
 	touched []int32
-}
-
-type taken struct {
-	terms []int32
-	tf    []uint8
 }
 
 const noTerm = -1
@@ -94,15 +90,19 @@ func (b *Builder) term(segment string) int32 {
 }
 
 func (b *Builder) post(term int32, tf uint32) {
-	if b.n%chunk == 0 {
-		b.taken = append(b.taken, taken{make([]int32, 0, chunk), make([]uint8, 0, chunk)})
-	}
 	if tf >= manyTimes {
 		b.often[b.n] = tf
 		tf = manyTimes
 	}
-	last := &b.taken[len(b.taken)-1]
-	last.terms, last.tf = append(last.terms, term), append(last.tf, uint8(tf))
+	last := len(b.taken) - 1
+	if last < 0 || cap(b.taken[last])-len(b.taken[last]) <= binary.MaxVarintLen64 {
+		b.taken, last = append(b.taken, make([]byte, 0, chunk)), last+1
+	}
+	if tf == 1 {
+		b.taken[last] = binary.AppendUvarint(b.taken[last], uint64(term)<<1)
+	} else {
+		b.taken[last] = append(binary.AppendUvarint(b.taken[last], uint64(term)<<1|1), uint8(tf))
+	}
 	b.df[term]++
 	b.n++
 }
@@ -175,20 +175,27 @@ func (b *Builder) sortPostings(ix *Index) {
 	ix.docs, ix.tf, ix.often = make([]int32, b.n), make([]uint8, b.n), make(map[int64]uint32, len(b.often))
 	next := append([]int64(nil), ix.starts...)
 	doc, at := int32(0), int64(0)
-	for c := range b.taken {
-		for i, t := range b.taken[c].terms {
+	for c, left := range b.taken {
+		for len(left) > 0 {
+			t, n := binary.Uvarint(left)
+			tf := uint8(1)
+			if t&1 != 0 {
+				tf = left[n]
+				n++
+			}
+			left = left[n:]
 			for at >= b.ends[doc] {
 				doc++
 			}
-			to := next[t]
-			next[t]++
-			ix.docs[to], ix.tf[to] = doc, b.taken[c].tf[i]
-			if b.taken[c].tf[i] == manyTimes {
+			to := next[t>>1]
+			next[t>>1]++
+			ix.docs[to], ix.tf[to] = doc, tf
+			if tf == manyTimes {
 				ix.often[to] = b.often[at]
 			}
 			at++
 		}
-		b.taken[c] = taken{}
+		b.taken[c] = nil
 	}
 }
 

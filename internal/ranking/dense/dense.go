@@ -52,7 +52,9 @@ func Search(ctx context.Context, documents Rows, n int, queries npy.Matrix, o Op
 	}
 	width := s.products.Width()
 	raw := make([]float32, block*queries.Cols)
+	s.bounds = newBounds(queries, width, s.products.Groups())
 	s.rows, s.rowLengths = make([]float32, (block+1)*width), make([]float64, block)
+	s.shortest, s.longest = make([]float64, block/strip), make([]float64, block/strip)
 	for from := 0; from < n; from += block {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -73,6 +75,10 @@ func Search(ctx context.Context, documents Rows, n int, queries npy.Matrix, o Op
 		})
 		if err != nil {
 			return nil, err
+		}
+		if s.bounds != nil && from == 0 {
+			first := min(some, span)
+			s.bounds.between(queries, s.rows[:first*width], s.rowLengths[:first])
 		}
 		s.block(int32(from), some)
 		if o.Progress != nil {
@@ -100,6 +106,7 @@ func share(n int, f func(from, to int) error) error {
 }
 
 type search struct {
+	bounds     *bounds // or nil
 	products   *kmeans.Products
 	queries    npy.Matrix
 	best       []topk.Best // of queries
@@ -107,21 +114,38 @@ type search struct {
 	lengths    []float64 // of queries: what products are divided by
 	rows       []float32 // a block of documents, and a row to pair the last one with
 	rowLengths []float64 // and what theirs are divided by
+	shortest   []float64 // of a strip's
+	longest    []float64
 }
 
 // block scores so many documents, each thread for some of the queries.
 func (s *search) block(first int32, n int) {
 	width := s.products.Width()
+	_ = share((n+strip-1)/strip, func(i, end int) error {
+		for ; i < end; i++ {
+			from, to := i*strip, min(n, (i+1)*strip)
+			lengths := s.rowLengths[from:to]
+			s.shortest[i], s.longest[i] = slices.Min(lengths), slices.Max(lengths)
+			if s.bounds != nil {
+				s.bounds.replace(i, s.rows[from*width:to*width], lengths)
+			}
+		}
+		return nil
+	})
 	_ = share(s.products.Groups(), func(low, high int) error {
 		products := make([]kmeans.Pair, strip/2)
-		for from := 0; from < n; from += strip {
-			to := min(n, from+strip)
-			shortest, longest := slices.Min(s.rowLengths[from:to]), slices.Max(s.rowLengths[from:to])
+		for from := 0; from < n; from += span {
+			to := min(n, from+span)
 			for group := low; group < high; group++ {
-				some := products[:(to-from+1)/2]
-				s.products.Of(some, s.rows[from*width:], group)
-				for q := group * kmeans.Group; q < min(s.queries.Rows, (group+1)*kmeans.Group); q++ {
-					s.offer(q, first, from, to, some, shortest, longest)
+				if s.bounds != nil && s.few(group, first, from, to) {
+					continue
+				}
+				for at := from; at < to; at += strip {
+					some := products[:(min(to-at, strip)+1)/2]
+					s.products.Of(some, s.rows[at*width:], group)
+					for q := group * kmeans.Group; q < min(s.queries.Rows, (group+1)*kmeans.Group); q++ {
+						s.offer(q, first, at, min(to, at+strip), some)
+					}
 				}
 			}
 		}
@@ -132,26 +156,33 @@ func (s *search) block(first int32, n int) {
 // slack covers that a bound is rounded otherwise than a score.
 const slack = 1e-9
 
-// offer gives a query's products with some documents to its best; shortest and longest are those documents' lengths.
-func (s *search) offer(query int, first int32, from, to int, pairs []kmeans.Pair, shortest, longest float64) {
-	best, length, lengths := &s.best[query], s.lengths[query], s.rowLengths[from:to]
-	hopeless := s.hopeless(query)
-	one := func(i int, product float64) {
-		if i < len(lengths) && product >= hopeless*lengths[i] {
-			best.Offer(topk.Hit{Doc: first + int32(from+i), Score: product / (length * lengths[i])})
-			hopeless = s.hopeless(query)
-		}
-	}
+// offer gives a query's products with some documents to its best.
+func (s *search) offer(query int, first int32, from, to int, pairs []kmeans.Pair) {
 	// NOTE nearly all products end here, in a comparison each: in float32, with a number that is not above any of those documents'.
-	low := below(min(hopeless*shortest, hopeless*longest))
+	low := s.low(query, from/strip)
 	a, b := kmeans.Places(query % kmeans.Group)
 	for i := range pairs {
 		p := &pairs[i]
 		if x, y := p[a], p[b]; x >= low || y >= low {
-			one(2*i, float64(x))
-			one(2*i+1, float64(y))
+			s.take(query, first, from+2*i, float64(x))
+			if from+2*i+1 < to {
+				s.take(query, first, from+2*i+1, float64(y))
+			}
 		}
 	}
+}
+
+// take gives a query's product with a row of a block to its best.
+func (s *search) take(query int, first int32, row int, product float64) {
+	if length := s.rowLengths[row]; product >= s.hopeless(query)*length {
+		s.best[query].Offer(topk.Hit{Doc: first + int32(row), Score: product / (s.lengths[query] * length)})
+	}
+}
+
+// low is a number below which a query's products with documents of a strip are hopeless.
+func (s *search) low(query, strip int) float32 {
+	hopeless := s.hopeless(query)
+	return below(min(hopeless*s.shortest[strip], hopeless*s.longest[strip]))
 }
 
 // below is the greatest float32 that is not above v, or the one before it.

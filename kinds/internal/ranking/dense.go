@@ -32,8 +32,10 @@ are sums of float32, with the same bits on every processor; equal scores are ord
 by document number. Every document has a score, so rankings are as long as depth, or
 the collection. Ties are broken in the written scores, so that trec_eval keeps this
 order. Cost: documents x queries x dimensions, 14 thousand million a second on one core
-with AVX2; documents stream; memory is 4 bytes x queries x dimensions and 16 bytes x
-queries x depth.`,
+with AVX2; with AVX512-VNNI and 512 queries or more, sums of bytes tell first which
+documents cannot be among a query's best, in two thirds of the time at depth 100.
+Documents stream; memory is 5 bytes x queries x dimensions and 16 bytes x queries x
+depth.`,
 	Example: `step "dense" "title" {
   embeddings       = step.embed.title.embeddings
   query_embeddings = step.embed.title_dev.embeddings

@@ -18,13 +18,14 @@ func lanesOf[T float]() int { return 32 / int(unsafe.Sizeof(T(0))) }
 
 // kernels are the loops that take the time.
 type kernels[T float] struct {
-	dots      func(x0, x1, packed []T, out *pairDots[T]) // two rows with the centres of a packed group
-	addRow    func(sum, x []T)                           // adds x to sum
-	centreRow func(x, mean []T) T                        // subtracts mean from x and returns the square of x's norm
+	dots      func(x0, x1, packed []T, out *pairDots[T])                         // two rows with the centres of a packed group
+	four      func(rows []T, numbers *[4]int, packed []T, chunks int, out *[4]T) // four rows with the vector of a group that begins there
+	addRow    func(sum, x []T)                                                   // adds x to sum
+	centreRow func(x, mean []T) T                                                // subtracts mean from x and returns the square of x's norm
 }
 
 func inGo[T float]() kernels[T] {
-	return kernels[T]{dotsGeneric[T], addRowGeneric[T], centreRowGeneric[T]}
+	return kernels[T]{dotsGeneric[T], fourGeneric[T], addRowGeneric[T], centreRowGeneric[T]}
 }
 
 // groupsOf is the number of groups that hold k centres.
@@ -71,6 +72,13 @@ func dotsGeneric[T float](x0, x1, packed []T, out *pairDots[T]) {
 		} else {
 			out[8], out[9] = a, b
 		}
+	}
+}
+
+func fourGeneric[T float](rows []T, numbers *[4]int, packed []T, chunks int, out *[4]T) {
+	width := chunks * lanesOf[T]()
+	for i, n := range numbers {
+		out[i] = dotLanes(rows[n*width:(n+1)*width], packed)
 	}
 }
 

@@ -5,7 +5,18 @@ import "golang.org/x/sys/cpu"
 var hasAVX2 = cpu.X86.HasAVX2
 
 func singleKernels() kernels[float32] {
-	return inAssembly(dotsAVX2, addRowAVX2, centreRowAVX2)
+	k := inAssembly(dotsAVX2, addRowAVX2, centreRowAVX2)
+	if hasAVX2 {
+		k.four = func(rows []float32, numbers *[4]int, packed []float32, chunks int, out *[4]float32) {
+			lanes := lanesOf[float32]()
+			for _, n := range numbers {
+				_ = rows[n*chunks*lanes : (n+1)*chunks*lanes]
+			}
+			_ = packed[(chunks-1)*group*lanes+lanes-1]
+			fourAVX2(&rows[0], numbers, &packed[0], chunks, out)
+		}
+	}
+	return k
 }
 
 func doubleKernels() kernels[float64] {
@@ -20,6 +31,7 @@ func inAssembly[T float](dots func(x0, x1, packed *T, chunks int, out *pairDots[
 	}
 	lanes := lanesOf[T]()
 	return kernels[T]{
+		four: fourGeneric[T],
 		dots: func(x0, x1, packed []T, out *pairDots[T]) {
 			n := len(x0)
 			_, _ = x1[n-1], packed[n*group-1]
@@ -40,6 +52,9 @@ func inAssembly[T float](dots func(x0, x1, packed *T, chunks int, out *pairDots[
 
 //go:noescape
 func dotsAVX2(x0, x1, packed *float32, chunks int, out *pairDots[float32])
+
+//go:noescape
+func fourAVX2(rows *float32, numbers *[4]int, packed *float32, chunks int, out *[4]float32)
 
 //go:noescape
 func addRowAVX2(sum, x *float32, chunks int)

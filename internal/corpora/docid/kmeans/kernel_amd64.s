@@ -101,6 +101,55 @@ TEXT ·dotsAVX2(SB), NOSPLIT, $0-40
 	VZEROUPPER
 	RET
 
+// The address of a row by its number.
+#define ROW(offset, to) \
+	MOVQ  offset(BX), to \
+	IMULQ R10, to        \
+	ADDQ  AX, to
+
+// func fourAVX2(rows *float32, numbers *[4]int, packed *float32, chunks int, out *[4]float32)
+TEXT ·fourAVX2(SB), NOSPLIT, $0-40
+	MOVQ   rows+0(FP), AX
+	MOVQ   numbers+8(FP), BX
+	MOVQ   packed+16(FP), DX
+	MOVQ   chunks+24(FP), CX
+	MOVQ   CX, R10
+	SHLQ   $5, R10
+	ROW(0, SI)
+	ROW(8, DI)
+	ROW(16, R8)
+	ROW(24, R9)
+	MOVQ   out+32(FP), BX
+	XORQ   AX, AX
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+
+four:
+	VMOVUPS (DX), Y8
+	VMULPS  (SI)(AX*1), Y8, Y4
+	VMULPS  (DI)(AX*1), Y8, Y5
+	VMULPS  (R8)(AX*1), Y8, Y6
+	VMULPS  (R9)(AX*1), Y8, Y7
+	VADDPS  Y4, Y0, Y0
+	VADDPS  Y5, Y1, Y1
+	VADDPS  Y6, Y2, Y2
+	VADDPS  Y7, Y3, Y3
+	ADDQ    $32, AX
+	ADDQ    $160, DX
+	DECQ    CX
+	JNZ     four
+
+	VHADDPS      Y1, Y0, Y0
+	VHADDPS      Y3, Y2, Y2
+	VHADDPS      Y2, Y0, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VADDPS       X1, X0, X0
+	VMOVUPS      X0, (BX)
+	VZEROUPPER
+	RET
+
 // func addRowAVX2(sum, x *float32, chunks int)
 TEXT ·addRowAVX2(SB), NOSPLIT, $0-24
 	ADDROW(VADDPS)

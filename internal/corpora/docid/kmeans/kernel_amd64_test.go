@@ -35,6 +35,13 @@ func testKernels[T float](t *testing.T, fast kernels[T]) {
 			if got != want {
 				t.Fatalf("dots of %d chunks: %v, in Go %v", chunks, got, want)
 			}
+			rows, numbers := row(5*n), [4]int{3, 0, 4, 3}
+			var four, fourWant [4]T
+			fast.four(rows, &numbers, packed[2*lanesOf[T]():], chunks, &four)
+			slow.four(rows, &numbers, packed[2*lanesOf[T]():], chunks, &fourWant)
+			if four != fourWant {
+				t.Fatalf("four of %d chunks: %v, in Go %v", chunks, four, fourWant)
+			}
 			sumGot, sumWant := slices.Clone(x1), slices.Clone(x1)
 			fast.addRow(sumGot, x0)
 			slow.addRow(sumWant, x0)

@@ -49,3 +49,10 @@ func (p *Products) Of(to []Pair, rows []float32, group int) {
 		p.kernel.dots(two[:width], two[width:], packed, &to[i])
 	}
 }
+
+// Four multiplies four rows, given by number, with one vector.
+func (p *Products) Four(rows []float32, numbers *[4]int, vector int) (out [4]float32) {
+	size := p.chunks * Group * maxLanes
+	p.kernel.four(rows, numbers, p.packed[vector/Group*size : (vector/Group+1)*size][vector%Group*maxLanes:], p.chunks, &out)
+	return out
+}

@@ -34,7 +34,7 @@ func ParseDigest(s string) (Digest, error) {
 // ParseHex reads 64 lower-case hex digits, as in record names.
 func ParseHex(s string) (Digest, error) {
 	var d Digest
-	if len(s) != hex.EncodedLen(len(d)) || strings.ToLower(s) != s {
+	if len(s) != hex.EncodedLen(len(d)) || strings.ContainsAny(s, "ABCDEF") {
 		return Digest{}, fmt.Errorf("want %d lower-case hex digits", hex.EncodedLen(len(d)))
 	}
 	if _, err := hex.Decode(d[:], []byte(s)); err != nil {

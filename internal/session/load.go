@@ -104,7 +104,7 @@ func (se *Session) OpenScope(ctx context.Context) (*pipeline.Scope, *pipeline.Pi
 	if !slices.ContainsFunc(p.Steps, func(s pipeline.Step) bool { return s.Pending() }) {
 		return s, p, ctx.Err()
 	}
-	_, known, err := se.planGrown(ctx, p, nil)
+	_, known, err := se.planGrown(ctx, p, nil, true)
 	if err != nil {
 		return s, p, ctx.Err() // what is not known stays so
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/system/fault"
@@ -28,8 +29,13 @@ func ProjectDir(file string) string {
 	return filepath.Dir(file)
 }
 
-// LoadPlan reads the pipeline, fills in what is pinned and selects the targets.
+// LoadPlan reads the pipeline, fills in what is pinned and selects the targets. Unless steps follow from what others make,
+// the pipeline has of its steps tables and figures alone: the others would be half of what a large one takes in memory.
 func (se *Session) LoadPlan(ctx context.Context) (*plan.Plan, *pipeline.Pipeline, error) {
+	return se.loadPlan(ctx, false)
+}
+
+func (se *Session) loadPlan(ctx context.Context, whole bool) (*plan.Plan, *pipeline.Pipeline, error) {
 	over := se.Waiting("reading the pipeline and its modules")
 	p, err := se.Load(ctx)
 	over()
@@ -42,7 +48,7 @@ func (se *Session) LoadPlan(ctx context.Context) (*plan.Plan, *pipeline.Pipeline
 			se.read.Store(filepath.FromSlash(name), nil)
 		}
 	}
-	pl, p, err := se.planGrown(ctx, p, se.Targets)
+	pl, p, err := se.planGrown(ctx, p, se.Targets, whole)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -51,9 +57,18 @@ func (se *Session) LoadPlan(ctx context.Context) (*plan.Plan, *pipeline.Pipeline
 }
 
 // planGrown is PlanOf with the steps that follow from what others have made, as far as the
-// stores have it; the pipeline that it returns has those steps.
-func (se *Session) planGrown(ctx context.Context, p *pipeline.Pipeline, targets []string) (*plan.Plan, *pipeline.Pipeline, error) {
-	p, pl, err := se.Grow(ctx, p, nil, func(p *pipeline.Pipeline) (*plan.Plan, error) { return se.PlanOf(ctx, p, se.File, targets) })
+// stores have it; the pipeline that it returns has those steps. One that need not stay whole is as LoadPlan's.
+func (se *Session) planGrown(ctx context.Context, p *pipeline.Pipeline, targets []string, whole bool) (*plan.Plan, *pipeline.Pipeline, error) {
+	pl, err := se.build(p, se.File, targets)
+	if err == nil {
+		if !whole && !pl.Pending() {
+			p.Steps = lists.Filter(p.Steps, func(s pipeline.Step) bool { return address.Of(s.Address).IsRendered() })
+		}
+		pl, err = se.known(ctx, p, pl, se.File, nil)
+	}
+	if err == nil {
+		p, pl, err = se.Grow(ctx, p, pl, func(p *pipeline.Pipeline) (*plan.Plan, error) { return se.PlanOf(ctx, p, se.File, targets) })
+	}
 	if invalid, ok := errors.AsType[*pipeline.Invalid](err); ok {
 		err = se.Diagnostics(invalid.Diagnostics)
 	}
@@ -129,10 +144,24 @@ func (se *Session) PlanOf(ctx context.Context, p *pipeline.Pipeline, file string
 // PlanAgain is PlanOf that hashes the sources and programs of some steps again, whatever
 // checksums are remembered.
 func (se *Session) PlanAgain(ctx context.Context, p *pipeline.Pipeline, file string, targets, changed []string) (*plan.Plan, error) {
+	pl, err := se.build(p, file, targets)
+	if err != nil {
+		return nil, err
+	}
+	return se.known(ctx, p, pl, file, changed)
+}
+
+// build is a plan of which nothing is known but what the pipeline says.
+func (se *Session) build(p *pipeline.Pipeline, file string, targets []string) (*plan.Plan, error) {
 	pl, err := plan.Build(filepath.Base(file), p, se.Registry, targets)
 	if err != nil {
-		return nil, se.TargetError(err)
+		err = se.TargetError(err)
 	}
+	return pl, err
+}
+
+// known is a plan with what is known of its sources and programs, see PlanAgain.
+func (se *Session) known(ctx context.Context, p *pipeline.Pipeline, pl *plan.Plan, file string, changed []string) (*plan.Plan, error) {
 	se.Know(p)
 	src, err := lockfile.Open(se.LockOf(file), ProjectDir(file), se.MemoFile())
 	if err != nil {

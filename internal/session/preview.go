@@ -56,7 +56,7 @@ func (v Seen) Step(address string) (int, error) {
 
 // Preview reads the pipeline, plans the targets, opens the stores and looks up what they have.
 func (se *Session) Preview(ctx context.Context, ask Ask) (Seen, error) {
-	pl, p, err := se.LoadPlan(ctx)
+	pl, p, err := se.loadPlan(ctx, true)
 	if err != nil {
 		return Seen{}, err
 	}
@@ -74,7 +74,7 @@ func (se *Session) PreviewSteps(ctx context.Context, ask Ask) (Seen, error) {
 
 // PreviewTargets is Preview for other targets of a pipeline that was read.
 func (se *Session) PreviewTargets(ctx context.Context, p *pipeline.Pipeline, targets []string, ask Ask) (Seen, error) {
-	pl, p, err := se.planGrown(ctx, p, targets)
+	pl, p, err := se.planGrown(ctx, p, targets, true)
 	if err != nil {
 		return Seen{}, err
 	}

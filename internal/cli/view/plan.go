@@ -148,7 +148,7 @@ func NewPlanJSON(v *plan.Preview, f PlanFacts) PlanJSON {
 		Steps: make([]PlanStep, 0, len(v.Items)), Tables: f.Estimate.Tables(v), Estimate: estimateJSON(v, f), Others: f.Others.JSON(v), Folders: f.Folders, Pilots: f.Pilots, Libraries: f.Libraries, Unkeyed: f.Unkeyed}
 	off := f.Estimate.FarOff(v)
 	for i, s := range v.Plan.Steps {
-		it, x := v.Items[i], f.Estimate.Each[i]
+		it, x := v.Items[i], f.Estimate.At(i)
 		p := PlanStep{Address: s.Address, Kind: s.Task.Kind, Outcome: it.Outcome, File: s.Pos.File, Line: s.Pos.Line,
 			Pieces: f.Pieces[s.Address], Reason: f.Why[i], Resumes: x.Resumes, Basis: x.Basis, Fails: it.Fails, Warns: it.Warns, Resources: s.Resources, Unfit: f.Unfit[i], FarOff: off[i]}
 		if !it.Key.IsZero() {
@@ -223,7 +223,7 @@ func estimateJSON(v *plan.Preview, f PlanFacts) PlanEstimate {
 func basesOf(v *plan.Preview, e *estimate.Estimate) map[estimate.Basis]int {
 	n := map[estimate.Basis]int{}
 	for i, it := range v.Items {
-		if b := e.Each[i].Basis; it.Outcome != plan.Hit && b != estimate.Nothing {
+		if b := e.At(i).Basis; it.Outcome != plan.Hit && b != estimate.Nothing {
 			n[b]++
 		}
 	}

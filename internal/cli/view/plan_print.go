@@ -245,7 +245,7 @@ func stepNote(v *plan.Preview, f PlanFacts, i int) (note string) {
 	if there := partsThere(f, []int{i}); there != "" {
 		note += "; " + there
 	}
-	if x := f.Estimate.Each[i]; x.Basis != estimate.Nothing {
+	if x := f.Estimate.At(i); x.Basis != estimate.Nothing {
 		note += "; about " + Seconds(x.P50)
 	}
 	return note

@@ -123,7 +123,15 @@ type Estimate struct {
 	MemoryOf      int   `json:"-"`                // that step, by its index in the plan
 	MemoryUnknown int   `json:"memory_unknown"`   // steps whose memory is not known
 
-	Each []Step `json:"-"` // by index in the plan; zero for hits
+	Each []Step `json:"-"` // by index in the plan; zero for hits, nil where nothing is left to do
+}
+
+// At is what the step at a place of the plan is expected to cost; zero for hits.
+func (e *Estimate) At(i int) Step {
+	if e.Each == nil {
+		return Step{}
+	}
+	return e.Each[i]
 }
 
 // Wall is the least number of seconds on a machine that does so many steps at a time: neither
@@ -136,10 +144,10 @@ func (e *Estimate) Wall(slots, gpuSlots int) float64 {
 // Of estimates what a preview leaves to do: by earlier results of a step, else by those
 // of its block, hits of the plan included, else by rates, else by results of its kind.
 func Of(v *plan.Preview, h History) *Estimate {
-	e := &Estimate{Each: make([]Step, len(v.Items))}
 	if v.Done() {
-		return e
+		return &Estimate{}
 	}
+	e := &Estimate{Each: make([]Step, len(v.Items))}
 	blocks, kinds := pools(v, h)
 	for i, s := range v.Plan.Steps {
 		if v.Items[i].Outcome == plan.Hit {

@@ -70,6 +70,19 @@ func TestBasis(t *testing.T) {
 	}
 }
 
+// TestAt: each step of a plan has a cost, and hits have none, also where there are only hits.
+func TestAt(t *testing.T) {
+	done := stepOf{address: "step.fetch.a", kind: "fetch", outcome: plan.Hit, took: 5}
+	h := History{Samples: map[int][]Sample{1: took(7)}}
+	if e := Of(preview(done, done), h); e.At(1) != (Step{}) || e.Each != nil {
+		t.Errorf("%+v", e)
+	}
+	todo := stepOf{address: "step.fetch.b", kind: "fetch", outcome: plan.Run}
+	if e := Of(preview(done, todo), h); e.At(0) != (Step{}) || e.At(1).P50 != 7*time.Second {
+		t.Errorf("%+v", e)
+	}
+}
+
 // TestWall: bounded by the longest chain, and by what each queue can do.
 func TestWall(t *testing.T) {
 	e := &Estimate{Cost: Cost{P50: 100 * 60, GPU: 40. / 60}, Critical: 15 * 60}

@@ -23,7 +23,7 @@ func (e *Estimate) FarOff(v *plan.Preview) map[int]string {
 			continue
 		}
 		asked, peak := s.Resources.Memory, v.Items[i].Memory
-		if b := e.Each[i].MemoryBasis; v.Items[i].Outcome != plan.Hit && (b == Itself || b == Block) {
+		if b := e.At(i).MemoryBasis; v.Items[i].Outcome != plan.Hit && (b == Itself || b == Block) {
 			peak = e.Each[i].Memory
 		}
 		if peak > asked || peak > 0 && asked >= counts && peak < asked/farBelow {

@@ -218,7 +218,7 @@ func where(p pipeline.Pos) string {
 // cost is what a step is expected to take: by the history of the plan, else as its result
 // from before the change did.
 func (c *comparison) cost(i, j int) estimate.Cost {
-	x := c.Estimate.Each[i]
+	x := c.Estimate.At(i)
 	if j >= 0 && c.Was.Items[j].Outcome == plan.Hit {
 		hit := c.Was.Items[j]
 		if x.Basis == estimate.Nothing {

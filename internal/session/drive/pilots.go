@@ -89,7 +89,7 @@ func (p *Pilots) prepare(ctx context.Context, dr *Driver, of session.Seen) error
 	}
 	p.steps = map[string]pilots.Step{}
 	for i := range v.Plan.Steps {
-		p.add(dr, &v.Plan.Steps[i], e.Each[i])
+		p.add(dr, &v.Plan.Steps[i], e.At(i))
 	}
 	return denied(os.MkdirAll(p.Output, 0o755))
 }

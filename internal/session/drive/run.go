@@ -219,7 +219,17 @@ func (dr *Driver) afterChange(ctx context.Context, o RunOptions, out *Summary, o
 	if !ok || len(failed.Result.Changed) == 0 {
 		return nil, failure
 	}
-	next, err := dr.PlanAgain(ctx, out.Of.Pipeline, dr.File, dr.Targets, failed.Result.Changed)
+	p := out.Of.Pipeline
+	var err error
+	if !old.Pending() && old.First.IsZero() { // it has not all steps
+		var ds pipeline.Diagnostics
+		p, ds = p.Origin().Load(p.With)
+		err = ds.Err()
+	}
+	var next *plan.Plan
+	if err == nil {
+		next, err = dr.PlanAgain(ctx, p, dr.File, dr.Targets, failed.Result.Changed)
+	}
 	if err != nil {
 		return nil, errors.Join(failure, err)
 	}

@@ -30,7 +30,7 @@ func UseOf(site *slurm.Site, v *plan.Preview, e *estimate.Estimate, kinds *step.
 	type at struct{ sort, level int }
 	side, levels := map[at][]Step{}, make([]int, len(v.Items))
 	for i := range v.Plan.Steps {
-		s, cost := &v.Plan.Steps[i], e.Each[i]
+		s, cost := &v.Plan.Steps[i], e.At(i)
 		if v.Items[i].Outcome == plan.Hit {
 			continue
 		}

@@ -18,6 +18,9 @@ type Names map[string]string
 func NamesOf(steps []pipeline.Step) Names {
 	n, taken := Names{}, map[string]string{}
 	for _, s := range steps {
+		if !address.Of(s.Address).IsRendered() {
+			continue // of 100,000 it takes a while
+		}
 		name := cases.Fold().String(s.Block + "/" + strings.TrimSuffix(nameOf(s.Address), ".vl")) // of .vl.json
 		if other := taken[name]; other != "" {
 			for _, address := range []string{other, s.Address} {

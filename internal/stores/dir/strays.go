@@ -24,18 +24,21 @@ var errNotOurs = errors.New("not a regular file")
 // openOurs opens a file that the store has written: no link is followed, and no pipe or
 // device is waited for.
 func openOurs(path string) (*os.File, error) {
-	info, err := os.Lstat(path)
-	if err != nil {
+	f, err := os.OpenFile(path, os.O_RDONLY|system.NoFollow|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
+	look := os.Lstat // what is there may be why it was not opened: a link, a socket, a folder that may not be read
+	switch {
+	case err == nil:
+		look = func(string) (os.FileInfo, error) { return f.Stat() }
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	}
-	if !info.Mode().IsRegular() {
-		return nil, errNotOurs
+	if info, unknown := look(path); unknown != nil || info.Mode().IsRegular() {
+		return f, err
 	}
-	f, err := os.OpenFile(path, os.O_RDONLY|system.NoFollow|syscall.O_NONBLOCK, 0)
-	if errors.Is(err, syscall.ELOOP) {
-		return nil, errNotOurs
+	if err == nil {
+		f.Close()
 	}
-	return f, err
+	return nil, errNotOurs
 }
 
 // absent reports an error that says that a file of the store is not there: nothing

@@ -25,6 +25,7 @@ var inPlaceOf = map[string]func(path string) error{
 	"a link":         func(p string) error { return os.Symlink("/dev/zero", p) },
 	"a link nowhere": func(p string) error { return os.Symlink("/nowhere/at/all", p) },
 	"a pipe":         func(p string) error { return syscall.Mkfifo(p, 0o644) },
+	"a socket":       func(p string) error { return syscall.Mknod(p, syscall.S_IFSOCK|0o644, 0) },
 }
 
 // TestInPlaceOf puts other things in the place of a blob and of a result's record:

@@ -60,17 +60,25 @@ func fieldsOf(t reflect.Type) (all []field) {
 	return all
 }
 
+// hasFields reports whether a type is a struct with fields, or a list or map with such structs in it.
+func hasFields(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Map:
+		return hasFields(t.Elem())
+	}
+	return fieldsOf(t) != nil
+}
+
 // lacks reads a value, and gives the path of the field that it lacks, "" if there is none.
 func lacks(d *jsontext.Decoder, t reflect.Type) (path string, err error) {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
 	fields, of, begins := fieldsOf(t), reflect.TypeFor[any](), d.PeekKind()
-	list := t.Kind() == reflect.Slice || t.Kind() == reflect.Map
-	if begins != '{' && begins != '[' || fields == nil && !list {
+	if begins != '{' && begins != '[' || !hasFields(t) {
 		return "", d.SkipValue()
 	}
-	if list {
+	if fields == nil {
 		of = t.Elem()
 	}
 	_, err = d.ReadToken()

@@ -23,6 +23,7 @@ type whole struct {
 	One  *part           `json:"one,omitempty"`
 	List []part          `json:"list"`
 	By   map[string]part `json:"by,omitzero"`
+	Far  [][]*part       `json:"far,omitempty"`
 }
 
 // TestWritten takes whatever encoding/json writes, and names the first field that lacks.
@@ -45,6 +46,7 @@ func TestWritten(t *testing.T) {
 		`{"name":"","size":0,"doc":0,"when":"2026-01-01T00:00:00Z","list":[{"name":"","size":0},{"name":""}]}`:                 "there is no field list.1.size" + end,
 		`{"name":"","size":0,"doc":0,"when":"2026-01-01T00:00:00Z","list":[],"one":{"size":0}}`:                                "there is no field one.name" + end,
 		`{"name":"","size":0,"doc":0,"when":"2026-01-01T00:00:00Z","list":[],"by":{"b":{"name":""},"a":{"name":"","size":0}}}`: "there is no field by.b.size" + end,
+		`{"name":"","size":0,"doc":0,"when":"2026-01-01T00:00:00Z","list":[],"far":[[],[{"name":""}]]}`:                        "there is no field far.1.0.size" + end,
 		`{"size":0,"doc":0,"when":"2026-01-01T00:00:00Z","list":[{"name":"","size":0}]}`:                                       "there is no field name" + end,
 		`{"name":"","size":0,"Doc":0,"when":"2026-01-01T00:00:00Z","list":[]}`:                                                 "there is no field doc" + end,
 	} {

@@ -1,0 +1,49 @@
+package session_test
+
+import (
+	"log/slog"
+	"path/filepath"
+	"testing"
+
+	"github.com/redsi/redsi/internal/session"
+	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/kinds"
+)
+
+// TestLoadPlan: a plan's pipeline holds the steps that end as files; a preview's holds all, and so does that of a plan that grows.
+func TestLoadPlan(t *testing.T) {
+	const fixed = `step "command" "w" {
+  for_each = ["a", "b"]
+  argv     = ["echo", each.key]
+}
+table "t" {
+  stubs   = ["Of"]
+  columns = [{ id = "n", title = "N", format = "integer" }]
+  rows    = [{ id = "a", titles = ["a"], value = step.command.w["a"].stdout, at = "n:" }]
+}
+`
+	for _, c := range []struct {
+		text string
+		kept int
+	}{
+		{fixed, 1},
+		{fixed + "step \"command\" \"made\" {\n  argv    = [\"sh\", \"-c\", \"mkdir out/x\"]\n  outputs = [\"x/\"]\n}\n" +
+			"step \"command\" \"each\" {\n  for_each = files(step.command.made.out, \"x/*\")\n  argv     = [\"true\"]\n}\n", 5},
+	} {
+		dir := t.TempDir()
+		filetest.Write(t, filepath.Join(dir, "pipelines.hcl"), c.text)
+		se := &session.Session{Talk: session.Quiet{}, Registry: kinds.Registry(), Log: slog.New(slog.DiscardHandler),
+			File: filepath.Join(dir, "pipelines.hcl"), StateDir: filepath.Join(dir, "state"), StoreURL: filepath.Join(dir, "store")}
+		pl, p, err := se.LoadPlan(t.Context())
+		errtest.None(t, err)
+		if len(p.Steps) != c.kept {
+			t.Errorf("of %d steps the pipeline has %d, want %d", len(pl.Steps), len(p.Steps), c.kept)
+		}
+		v, err := se.Preview(t.Context(), nil)
+		errtest.None(t, err)
+		if len(v.Pipeline.Steps) != len(pl.Steps) {
+			t.Errorf("of %d steps the preview's pipeline has %d", len(pl.Steps), len(v.Pipeline.Steps))
+		}
+	}
+}

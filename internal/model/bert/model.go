@@ -21,7 +21,7 @@ type Model struct {
 	relative                *tensor.Tensor // [buckets, heads], of relative positions, or nil
 	activation              tensor.Activation
 	compute                 tensor.DType // of the layers' products: F32, or BF16 after ToBF16
-	long                    int64        // longTexts
+	long                    int64        // tokens, on average, of texts that are attended to one by one: longTexts
 	layers                  []layer
 }
 
@@ -148,9 +148,14 @@ func (m *Model) States(s *tensor.Scope, texts [][]int32) *tensor.Tensor {
 	return out
 }
 
-// longTexts is of how many tokens on average texts are attended to one by one, by products of BF16, which round the scores too:
-// PackedAttention, in float32, is as fast from 300 tokens down.
-const longTexts = 384
+// longTexts is of how many tokens on average texts are attended to one by one, by products of BF16, which round the scores too: where
+// PackedAttention multiplies in float32 it is as fast from 300 tokens down, and nowhere where it has products of BF16.
+func longTexts() int64 {
+	if tensor.SameForAnyRows() && tensor.MultipliesBF16() {
+		return math.MaxInt32
+	}
+	return 384
+}
 
 // textByText is PackedAttention by products of q's type.
 func textByText(s *tensor.Scope, q, k, v, bias *tensor.Tensor, spans tensor.Spans, heads tensor.AttentionOptions) *tensor.Tensor {

@@ -111,11 +111,11 @@ func (l *loader) get(name string, shape ...int64) *tensor.Tensor {
 }
 
 func (l *loader) dense(name string, out, in int64) dense {
-	return dense{l.get(name+".weight", out, in), l.get(name+".bias", out)}
+	return dense{W: l.get(name+".weight", out, in), B: l.get(name+".bias", out)}
 }
 
 func (l *loader) norm(name string, width int64) dense {
-	return dense{l.get(name+".weight", width), l.get(name+".bias", width)}
+	return dense{W: l.get(name+".weight", width), B: l.get(name+".bias", width)}
 }
 
 func (l *loader) load() {

@@ -90,6 +90,7 @@ var modelLines = []line{
 	},
 	embedLine("bert_embed", 1, "float32", "-dtype=fp32", "float32", "onnxruntime", "openvino"),
 	embedLine("bert_embed_bf16", 1, "bf16", "-dtype=bf16", "bf16", "openvino-bf16"),
+	embedLine("bert_embed_int8", 1.2, "int8, also against bf16", "-dtype=int8", "onnxruntime-int8", "openvino-bf16"),
 	runTrainLine,
 }
 

@@ -8,7 +8,6 @@ import (
 	"github.com/redsi/redsi/internal/corpora/drawn"
 	"github.com/redsi/redsi/internal/model/bert"
 	"github.com/redsi/redsi/internal/model/decode"
-	"github.com/redsi/redsi/internal/model/tensor"
 )
 
 // warmQueries are asked first, and do not count.
@@ -83,7 +82,7 @@ func rankWork(p *placed, w *workload) error {
 // embedChunk is how many texts the kind embed reads ahead.
 const embedChunk = 256
 
-// embedWork embeds documents; the check is the first numbers of the first vector, in float32 also where bf16 is measured.
+// embedWork embeds documents; the check is the first numbers of the first vector, in float32 also where another precision is measured.
 func embedWork(p *placed, w *workload) error {
 	m, err := bert.Load(p.folder, p.device)
 	if err != nil {
@@ -98,10 +97,8 @@ func embedWork(p *placed, w *workload) error {
 		if err != nil {
 			return err
 		}
-		if w.check = fmt.Sprintf("%.3f", vectors[0][:4]); p.compute == tensor.F32 {
-			return nil
-		}
-		if err := m.ToBF16(); err != nil {
+		w.check = fmt.Sprintf("%.3f", vectors[0][:4])
+		if err := m.In(p.precision); err != nil {
 			return err
 		}
 		_, err = m.Embed(first, bert.CLS, p.tokens)

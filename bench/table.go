@@ -73,7 +73,7 @@ var review = []struct{ work, then, lines string }{
 	{"40 beams, free, a query", "transformers 5.24: 2.58; CTranslate2: 0.89", "beam40_vs_transformers beam40_vs_ctranslate2 beam40_vs_ctranslate2_int8 beam40_bf16_vs_ctranslate2_int8 beam40_int8_vs_ctranslate2_int8"},
 	{"40 beams along a trie", "a dict a prefix: 4.4; a vectorized processor: 3.3", "trie40_vs_transformers"},
 	{"40 best of 100,000 atomic identifiers", "transformers: 1.63; head of the documents: 1.31, in bf16 0.81", "atomic_eval_vs_transformers atomic_eval_bf16_vs_transformers"},
-	{"BERT L-8 H-512, a document", "transformers: 1.11; in bf16: 0.36", "bert_embed bert_embed_bf16"},
+	{"BERT L-8 H-512, a document", "transformers: 1.11; in bf16: 0.36", "bert_embed bert_embed_bf16 bert_embed_int8"},
 	{"training step of T5 Tiny, 128 x 32", "float32: 1.91; autocast: 1.59, compiled 1.37; our own bf16 beside our float32: 0.85", "train_step_vs_transformers train_step_bf16_vs_transformers train_step_bf16_vs_fp32"},
 	{"the same, lengths of NQ", "float32: 2.89; autocast: 2.37", "train_step_real_lengths_vs_transformers train_step_bf16_real_lengths_vs_transformers"},
 	{"BM25, a query of 200,000 passages", "Lucene 10.5: 2.3; PISA: 1.1", "bm25_vs_lucene bm25_vs_pisa"},

@@ -135,19 +135,24 @@ func TestEmbed(t *testing.T) {
 			t.Errorf("counts %v", n)
 		}
 	}
-	// In bf16 it is what the model says once it is rounded.
-	errtest.None(t, m.ToBF16())
-	res, err := l.do("embed", map[string]any{"title": false, "corpus": corpus, "model": files, "tokenizer": tokenizer, "precision": "bf16",
-		"pooling": "cls", "max_tokens": int64(24), "batch_tokens": int64(100), "device": "cpu"})
-	errtest.None(t, err)
-	rounded, err := npy.Read(bytes.NewReader(l.bytes(res.Outputs["embeddings"])))
-	errtest.None(t, err)
-	for i, text := range texts {
-		want, err := m.Embed([][]int32{tok.Encode(text, 24)}, bert.CLS, 1)
+	// In another precision it is what the model says once it is rounded.
+	for precision, far := range map[string]float64{"bf16": 0.05, "int8": 0.1} {
+		m, err := bert.Load(folder, tensor.CPU)
 		errtest.None(t, err)
-		for j, v := range want[0] {
-			if d := math.Abs(float64(v - rounded.Data[i*tinyHidden+j])); !(d <= 0.05) {
-				t.Fatalf("bf16: document %d, number %d: %g, want %g", i, j, rounded.Data[i*tinyHidden+j], v)
+		defer m.Close()
+		errtest.None(t, m.In(precision))
+		res, err := l.do("embed", map[string]any{"title": false, "corpus": corpus, "model": files, "tokenizer": tokenizer, "precision": precision,
+			"pooling": "cls", "max_tokens": int64(24), "batch_tokens": int64(100), "device": "cpu"})
+		errtest.None(t, err)
+		rounded, err := npy.Read(bytes.NewReader(l.bytes(res.Outputs["embeddings"])))
+		errtest.None(t, err)
+		for i, text := range texts {
+			want, err := m.Embed([][]int32{tok.Encode(text, 24)}, bert.CLS, 1)
+			errtest.None(t, err)
+			for j, v := range want[0] {
+				if d := math.Abs(float64(v - rounded.Data[i*tinyHidden+j])); !(d <= far) {
+					t.Fatalf("%s: document %d, number %d: %g, want %g", precision, i, j, rounded.Data[i*tinyHidden+j], v)
+				}
 			}
 		}
 	}
@@ -196,8 +201,9 @@ func TestEmbedMistakes(t *testing.T) {
 	}
 	spec := l.Registry.Lookup("embed")
 	for want, attrs := range map[string]map[string]any{
-		"auto, cpu, cuda or":    {"device": "gpu"},
-		"max_tokens: want 2 or": {"max_tokens": int64(-1), "device": "cuda:x"},
+		"int8 is computed on processors only": {"device": "cuda", "precision": "int8"},
+		"auto, cpu, cuda or":                  {"device": "gpu"},
+		"max_tokens: want 2 or":               {"max_tokens": int64(-1), "device": "cuda:x"},
 	} {
 		tree := map[string]any{"corpus": corpus, "model": l.tree("files", model), "tokenizer": tokenizer}
 		maps.Copy(tree, attrs)

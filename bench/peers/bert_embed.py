@@ -2,7 +2,7 @@
 
     pip install -r requirements-models.txt
     python bert_embed.py FOLDER --make
-    python bert_embed.py FOLDER [--how bf16|onnxruntime|openvino|openvino-bf16] --slices 3
+    python bert_embed.py FOLDER [--how bf16|onnxruntime|onnxruntime-int8|openvino|openvino-bf16] --slices 3
 
 The weights are random, of google/bert_uncased_L-8_H-512_A-8's sizes. One batch of 12
 documents, padded to the longest: two thirds cut off at 512 tokens, the others of 100
@@ -44,7 +44,7 @@ def main():
         run_model()
         return len(texts)
 
-    serve(f"[{first}]", run, args.slices, how=["bf16" if "bf16" in args.how else "float32"], of=of)
+    serve(f"[{first}]", run, args.slices, how=[next((p for p in ("bf16", "int8") if p in args.how), "float32")], of=of)
 
 
 class Vectors(torch.nn.Module):
@@ -60,13 +60,18 @@ class Vectors(torch.nn.Module):
 
 def other(model, how, ids, mask):
     """The model by another program: the names of its packages, and what computes."""
-    if how == "onnxruntime":
+    if how.startswith("onnxruntime"):
         import onnxruntime
 
         with tempfile.TemporaryDirectory() as folder:
             path, batch = folder + "/model.onnx", torch.export.Dim("batch", min=2)
             torch.onnx.export(Vectors(model), (ids, mask), path, dynamo=True, input_names=["ids", "mask"], verbose=False,
                               dynamic_shapes={"ids": {0: batch, 1: torch.export.Dim("length", min=2)}, "mask": {0: batch, 1: torch.export.Dim("length", min=2)}})
+            if "int8" in how:  # rows of weights, and what they are multiplied with as it comes
+                from onnxruntime.quantization import QuantType, quantize_dynamic
+
+                quantize_dynamic(path, path + "8", per_channel=True, weight_type=QuantType.QInt8)
+                path += "8"
             options = onnxruntime.SessionOptions()
             options.intra_op_num_threads = torch.get_num_threads()
             session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])

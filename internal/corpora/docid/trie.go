@@ -18,6 +18,7 @@ type Trie struct {
 	identifier []int32 // [nodes]: index of the complete sequence, or -1
 	depth      int
 	root, most int // edges of the root, and at most of another node
+	end        int32
 }
 
 // Node is a prefix. Root is the empty one.
@@ -59,7 +60,14 @@ func NewTrie(sequences [][]int32) (*Trie, error) {
 			return nil, fmt.Errorf("trie: sequence %d, %v, is a prefix of sequence %d, %v", order[i-1], a, order[i], b)
 		}
 	}
-	t := &Trie{}
+	t := &Trie{end: -1}
+	for i, s := range sequences {
+		if end := s[len(s)-1]; i == 0 {
+			t.end = end
+		} else if end != t.end {
+			t.end = -1
+		}
+	}
 	t.fill(sequences, order)
 	for n := 1; n < len(t.firstEdge); n++ {
 		if edges := int(t.firstEdge[n] - t.firstEdge[n-1]); n == 1 {
@@ -146,6 +154,9 @@ func (t *Trie) Find(sequence []int32) (int, bool) {
 	}
 	return t.Identifier(n)
 }
+
+// End is the last token of all sequences, or -1 where they end with several, or there are none.
+func (t *Trie) End() int32 { return t.end }
 
 // Nodes is the number of prefixes, the empty one included.
 func (t *Trie) Nodes() int { return len(t.identifier) }

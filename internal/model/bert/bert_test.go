@@ -76,9 +76,15 @@ func compare(t *testing.T, name string, m *Model, sequences string, want []byte,
 	}
 }
 
-// TestBF16 has vectors in BF16 beside those of float32, of every family and in batches of some sizes, packed as this processor
-// multiplies or not: cosines of at least 0.999. Texts are attended to together and one by one.
-func TestBF16(t *testing.T) {
+// TestPrecisions has vectors in bf16 and int8 beside those of float32, of every family and in batches of some sizes, packed as this processor
+// multiplies or not: cosines of at least 0.999 and 0.99. Texts are attended to together and one by one.
+func TestPrecisions(t *testing.T) {
+	for precision, least := range map[string]float64{"bf16": 0.999, "int8": 0.99} {
+		t.Run(precision, func(t *testing.T) { precisely(t, precision, least) })
+	}
+}
+
+func precisely(t *testing.T, precision string, least float64) {
 	live := tensor.Live()
 	for _, name := range []string{"roberta", "xlm_roberta", "distilbert", "mpnet", "electra", "by5"} {
 		var texts [][]int32
@@ -88,14 +94,14 @@ func TestBF16(t *testing.T) {
 			errtest.None(t, err)
 			want, err := m.Embed(texts, pooling, 1000)
 			errtest.None(t, err)
-			errtest.None(t, m.ToBF16())
+			errtest.None(t, m.In(precision))
 			for _, budget := range []int{1, 30, 1000} {
-				for _, m.long = range []int64{1, longTexts} {
+				for _, m.long = range []int64{1, math.MaxInt32} {
 					got, err := m.Embed(texts, pooling, budget)
 					errtest.None(t, err)
 					same := true
 					for i, v := range got {
-						if c := cosine(v, want[i]); !(c >= 0.999) {
+						if c := cosine(v, want[i]); !(c >= least) {
 							t.Errorf("%s, %s, %d tokens at a time: text %d has a cosine of %g", name, pooling, budget, i, c)
 						}
 						same = same && slices.Equal(v, want[i])

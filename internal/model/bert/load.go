@@ -67,7 +67,7 @@ func Encoder(modelType string) bool { return families[modelType] != nil }
 
 // readWeights makes a model of the configuration that parse gave; without a file, of zeros.
 func readWeights(c Config, f *checkpoint.File, device tensor.Device) (*Model, error) {
-	l := &loader{f: f, m: &Model{Config: c, Device: device, scope: tensor.NewScope(), compute: tensor.F32, long: longTexts}}
+	l := &loader{f: f, m: &Model{Config: c, Device: device, scope: tensor.NewScope(), compute: tensor.F32, long: longTexts()}}
 	l.m.activation, _ = tensor.ActivationOf(c.Activation) // validate knows it
 	err := tensor.Try(l.load)
 	if err = errors.Join(l.err, err); err != nil {
@@ -111,11 +111,11 @@ func (l *loader) get(name string, shape ...int64) *tensor.Tensor {
 }
 
 func (l *loader) dense(name string, out, in int64) dense {
-	return dense{l.get(name+".weight", out, in), l.get(name+".bias", out)}
+	return dense{W: l.get(name+".weight", out, in), B: l.get(name+".bias", out)}
 }
 
 func (l *loader) norm(name string, width int64) dense {
-	return dense{l.get(name+".weight", width), l.get(name+".bias", width)}
+	return dense{W: l.get(name+".weight", width), B: l.get(name+".bias", width)}
 }
 
 func (l *loader) load() {

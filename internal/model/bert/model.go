@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/redsi/redsi/internal/model/int8s"
 	"github.com/redsi/redsi/internal/model/tensor"
 )
 
@@ -20,15 +21,35 @@ type Model struct {
 	project                 *dense         // of embeddings to the hidden size; nil: they have it
 	relative                *tensor.Tensor // [buckets, heads], of relative positions, or nil
 	activation              tensor.Activation
-	compute                 tensor.DType // of the layers' products: F32, or BF16 after ToBF16
-	long                    int64        // longTexts
+	compute                 tensor.DType    // of the layers' products: F32, or BF16 after ToBF16
+	int8                    *int8s.Matrices // of the layers' products after ToInt8; nil: there are none
+	long                    int64           // tokens, on average, of texts that are attended to one by one: longTexts
 	layers                  []layer
 }
 
 // dense is a matrix [out, in] and a bias [out], or a norm's scale and shift.
-type dense struct{ w, b *tensor.Tensor }
+type dense = int8s.Dense
 
 type layer struct{ q, k, v, o, afterAttention, in, out, after dense }
+
+// In has products in a precision: "fp32", "bf16" (ToBF16) or "int8" (ToInt8).
+func (m *Model) In(precision string) error {
+	switch precision {
+	case "bf16":
+		return m.ToBF16()
+	case "int8":
+		return m.ToInt8()
+	}
+	return nil
+}
+
+// Slow is what a user should know of a precision that takes longer than fp32 on this processor; "" of others.
+func (m *Model) Slow() string {
+	if m.int8 != nil {
+		return int8s.Slow()
+	}
+	return tensor.SlowBF16(m.compute, m.Device)
+}
 
 // ToBF16 rounds the layers' matrices and their biases, once, to multiply by them in BF16 from now on. Sums within products,
 // softmax and norms stay float32, and so do embeddings and what Embed and States return; states between
@@ -40,10 +61,27 @@ func (m *Model) ToBF16() error {
 			l := &m.layers[i]
 			for _, d := range []*dense{&l.q, &l.k, &l.v, &l.o, &l.in, &l.out} {
 				wide := *d
-				*d = dense{m.scope.PackBF16(wide.w), m.scope.ToDType(wide.b, tensor.BF16)}
-				tensor.Free(wide.w, wide.b)
+				*d = dense{W: m.scope.PackBF16(wide.W), B: m.scope.ToDType(wide.B, tensor.BF16)}
+				tensor.Free(wide.W, wide.B)
 			}
 		}
+	})
+}
+
+// ToInt8 rounds the layers' matrices to int8, once, to multiply by them from now on (int8s.Matrices); attention is in BF16 on processors
+// that PackedAttention multiplies in it on, and all else stays float32. It is called before anything is computed, and once; a card is an error.
+func (m *Model) ToInt8() (err error) {
+	if m.int8, err = int8s.New(m.Device); err != nil {
+		return err
+	}
+	return tensor.Do(func(s *tensor.Scope) error {
+		for _, l := range m.layers {
+			for _, w := range []*tensor.Tensor{l.q.W, l.k.W, l.v.W, l.o.W, l.in.W, l.out.W} {
+				m.int8.Pack(s, w)
+				tensor.Free(w)
+			}
+		}
+		return nil
 	})
 }
 
@@ -142,15 +180,26 @@ func (m *Model) States(s *tensor.Scope, texts [][]int32) *tensor.Tensor {
 			if m.packed() && n >= m.long*int64(len(texts)) {
 				return textByText(s, q, k, v, bias, spans, heads)
 			}
+			if m.int8 != nil && attendsBF16() {
+				return s.ToDType(s.PackedAttention(s.ToDType(q, tensor.BF16), s.ToDType(k, tensor.BF16), s.ToDType(v, tensor.BF16), bias, spans, heads), tensor.F32)
+			}
 			return s.PackedAttention(q, k, v, bias, spans, heads)
 		}))
 	})
 	return out
 }
 
-// longTexts is of how many tokens on average texts are attended to one by one, by products of BF16, which round the scores too:
-// PackedAttention, in float32, is as fast from 300 tokens down.
-const longTexts = 384
+// longTexts is of how many tokens on average texts are attended to one by one, by products of BF16, which round the scores too: where
+// PackedAttention multiplies in float32 it is as fast from 300 tokens down, and nowhere where it has products of BF16.
+func longTexts() int64 {
+	if attendsBF16() {
+		return math.MaxInt32
+	}
+	return 384
+}
+
+// attendsBF16 says whether PackedAttention has products of BF16 on this processor.
+func attendsBF16() bool { return tensor.SameForAnyRows() && tensor.MultipliesBF16() }
 
 // textByText is PackedAttention by products of q's type.
 func textByText(s *tensor.Scope, q, k, v, bias *tensor.Tensor, spans tensor.Spans, heads tensor.AttentionOptions) *tensor.Tensor {
@@ -175,7 +224,7 @@ func (m *Model) embed(s *tensor.Scope, ids, places *tensor.Tensor) *tensor.Tenso
 	}
 	x = m.normalize(s, x, m.norm)
 	if m.project != nil {
-		x = s.LinearBias(x, m.project.w, m.project.b)
+		x = s.LinearBias(x, m.project.W, m.project.B)
 	}
 	return x
 }
@@ -231,10 +280,8 @@ func (m *Model) place(ids, places []int64, text []int32) (all, rows []int64) {
 // layer is one block, [T, hidden] -> [T, hidden].
 func (m *Model) layer(s *tensor.Scope, x *tensor.Tensor, l layer, attend attention) *tensor.Tensor {
 	in := s.ToDType(x, m.compute)
-	q := m.product(s, in, l.q) // [T, heads*d]
-	k := m.product(s, in, l.k)
-	v := m.product(s, in, l.v)
-	h := attend(s, q, k, v)
+	qkv := m.products(s, in, l.q, l.k, l.v) // [T, heads*d] each
+	h := attend(s, qkv[0], qkv[1], qkv[2])
 	x = m.normalize(s, m.plus(s, h, l.o, x), l.afterAttention)
 	return m.normalize(s, m.plus(s, m.activated(s, x, l.in), l.out, x), l.after)
 }
@@ -242,18 +289,32 @@ func (m *Model) layer(s *tensor.Scope, x *tensor.Tensor, l layer, attend attenti
 // packed says whether LinearPacked multiplies.
 func (m *Model) packed() bool { return m.compute == tensor.BF16 && !m.Device.IsCUDA() }
 
+// products are product by each; in int8 x is rounded once.
+func (m *Model) products(s *tensor.Scope, x *tensor.Tensor, all ...dense) (out []*tensor.Tensor) {
+	if m.int8 != nil {
+		return m.int8.Products(s, x, all...)
+	}
+	for _, d := range all {
+		out = append(out, m.product(s, x, d))
+	}
+	return out
+}
+
 // product is x·wᵀ + b in the compute type.
 func (m *Model) product(s *tensor.Scope, x *tensor.Tensor, d dense) *tensor.Tensor {
-	if m.packed() {
-		return s.LinearPackedBF16(x, d.w, d.b, nil, "")
+	if m.int8 != nil {
+		return m.int8.Products(s, x, d)[0]
 	}
-	return s.LinearBias(s.ToDType(x, m.compute), d.w, d.b)
+	if m.packed() {
+		return s.LinearPackedBF16(x, d.W, d.B, nil, "")
+	}
+	return s.LinearBias(s.ToDType(x, m.compute), d.W, d.B)
 }
 
 // activated is the activation of a product: [T, intermediate].
 func (m *Model) activated(s *tensor.Scope, x *tensor.Tensor, d dense) *tensor.Tensor {
 	if m.packed() {
-		return s.LinearPackedBF16(x, d.w, d.b, nil, m.Config.Activation)
+		return s.LinearPackedBF16(x, d.W, d.B, nil, m.Config.Activation)
 	}
 	return m.activation(s, m.product(s, x, d))
 }
@@ -261,7 +322,7 @@ func (m *Model) activated(s *tensor.Scope, x *tensor.Tensor, d dense) *tensor.Te
 // plus is a product and the residual.
 func (m *Model) plus(s *tensor.Scope, x *tensor.Tensor, d dense, residual *tensor.Tensor) *tensor.Tensor {
 	if m.packed() {
-		return s.LinearPackedBF16(x, d.w, d.b, residual, "")
+		return s.LinearPackedBF16(x, d.W, d.B, residual, "")
 	}
 	h := m.product(s, x, d)
 	if m.compute == tensor.BF16 {
@@ -272,7 +333,7 @@ func (m *Model) plus(s *tensor.Scope, x *tensor.Tensor, d dense, residual *tenso
 }
 
 func (m *Model) normalize(s *tensor.Scope, x *tensor.Tensor, n dense) *tensor.Tensor {
-	return s.LayerNorm(x, n.w, n.b, m.Config.Epsilon)
+	return s.LayerNorm(x, n.W, n.B, m.Config.Epsilon)
 }
 
 // pool reduces states [T, hidden] to [texts, hidden].

@@ -110,11 +110,11 @@ func NewSearcher(m *seq2seq.Model) (*Searcher, error) {
 // length together; 0: as many as a card has room for. A query is tokens with </s>; b's Start, EOS and forced tokens are the model's, and Overflows is set in F16.
 // report, which may be nil, hears how many queries are done.
 func (x *Searcher) Search(ctx context.Context, queries [][]int32, b Beam, batch int, report func(done int)) ([][]Hypothesis, error) {
+	v := x.output.m.Vocabulary()
+	b.Start, b.EOS, b.ForcedBOS, b.ForcedEOS = int32(v.Start), int32(v.EOS), v.ForcedBOS, v.ForcedEOS
 	if err := b.Check(); err != nil {
 		return nil, err
 	}
-	v := x.output.m.Vocabulary()
-	b.Start, b.EOS, b.ForcedBOS, b.ForcedEOS = int32(v.Start), int32(v.EOS), v.ForcedBOS, v.ForcedEOS
 	b.Overflows = x.output.m.Compute == tensor.F16
 	return each(ctx, x.output, queries, batch, Load{Beams: b.Width, Tokens: b.MaxTokens, Trie: b.Trie}, report, func(c *session, part []int) ([][]Hypothesis, error) {
 		return Search(ctx, c, len(part), b)

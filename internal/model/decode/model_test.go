@@ -158,6 +158,14 @@ func TestT5Mistakes(t *testing.T) {
 			_, err := find(ctx, m, query, Beam{}, 1, nil)
 			return err
 		},
+		"end with token 1, and the model ends what it writes with token 2": func() error {
+			_, err := find(ctx, load(t, "../bart/testdata/plain"), query, NewBeam(6, trieOf(t, readT5Golden(t).Identifiers)), 2, nil)
+			return err
+		},
+		"end with several tokens": func() error {
+			_, err := find(ctx, m, query, NewBeam(4, trieOf(t, [][]int32{{5, 1}, {6, 2}, {7, 1}})), 1, nil)
+			return err
+		},
 		"token 400": func() error {
 			_, err := find(ctx, m, query, NewBeam(4, trieOf(t, [][]int32{{400, 1}})), 1, nil)
 			return err

@@ -1,6 +1,9 @@
 package seq2seq
 
-import "github.com/redsi/redsi/internal/model/tensor"
+import (
+	"github.com/redsi/redsi/internal/model/int8s"
+	"github.com/redsi/redsi/internal/model/tensor"
+)
 
 // copies are a model's matrices as a card, or a CPU in half precision, multiplies by them, and biases as it adds
 // them: in the compute type, and those of one product one below the other in one, which gradients are taken of.
@@ -129,7 +132,7 @@ func (c *copies) leaves(params []Param) (all []*tensor.Tensor) {
 // anew before they are used.
 func (m *Model) Changed() {
 	if m.int8 != nil {
-		m.int8 = new(int8s)
+		m.int8 = new(int8s.Matrices)
 	}
 	if m.copies != nil {
 		m.copies.stale = true

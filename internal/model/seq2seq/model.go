@@ -3,6 +3,7 @@ package seq2seq
 import (
 	"sync"
 
+	"github.com/redsi/redsi/internal/model/int8s"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
 )
@@ -31,9 +32,9 @@ type Model struct {
 	all    []Param // in the order of Config's Specs
 	params []Param // those that are trained
 	net    Network
-	copies *copies     // on a card or in half precision; nil before the first pass
-	making *sync.Mutex // of copies
-	int8   *int8s      // nil: products are of Compute
+	copies *copies         // on a card or in half precision; nil before the first pass
+	making *sync.Mutex     // of copies
+	int8   *int8s.Matrices // nil: products are of Compute
 }
 
 // Param is a parameter under its Hugging Face name.

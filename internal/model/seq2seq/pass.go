@@ -1,6 +1,9 @@
 package seq2seq
 
-import "github.com/redsi/redsi/internal/model/tensor"
+import (
+	"github.com/redsi/redsi/internal/model/int8s"
+	"github.com/redsi/redsi/internal/model/tensor"
+)
 
 // Pass is one run through a model: the scope of what it computes, the device and type of
 // matrix products, and dropout.
@@ -16,7 +19,7 @@ type Pass struct {
 	tape     *tape            // of a pass whose segments are computed again; nil: they are not
 	copies   *copies          // of matrices; nil: they are what they are
 	packed   *Packed          // the same of a search on a CPU
-	int8     *int8s           // matrices in int8, where products are of it
+	int8     *int8s.Matrices  // matrices in int8, where products are of it
 	products map[product][]*tensor.Tensor
 }
 

@@ -1,9 +1,12 @@
 package seq2seq
 
-import "github.com/redsi/redsi/internal/model/tensor"
+import (
+	"github.com/redsi/redsi/internal/model/int8s"
+	"github.com/redsi/redsi/internal/model/tensor"
+)
 
 // Dense is a matrix [out, in] and a bias [out], or nil.
-type Dense struct{ W, B *tensor.Tensor }
+type Dense = int8s.Dense
 
 // Linear is x·wᵀ in the compute type.
 func (p *Pass) Linear(x, w *tensor.Tensor) *tensor.Tensor {
@@ -36,7 +39,7 @@ func (p *Pass) Wide(x, w *tensor.Tensor) *tensor.Tensor {
 
 func (p *Pass) linear(x, w, b *tensor.Tensor) *tensor.Tensor {
 	if p.int8 != nil {
-		return p.int8.products(p.S, x, Dense{w, b})[0]
+		return p.int8.Products(p.S, x, Dense{W: w, B: b})[0]
 	}
 	if p.packed != nil {
 		if b != nil {
@@ -74,7 +77,7 @@ func (p *Pass) Products(x *tensor.Tensor, ws ...*tensor.Tensor) []*tensor.Tensor
 // Affines are Affine by each, by one product where copies have them in one.
 func (p *Pass) Affines(x *tensor.Tensor, of ...Dense) []*tensor.Tensor {
 	if p.int8 != nil {
-		return p.int8.products(p.S, x, of...)
+		return p.int8.Products(p.S, x, of...)
 	}
 	if p.copies != nil && p.copies.within(of[0].W) {
 		return p.product(x, of)

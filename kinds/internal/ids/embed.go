@@ -15,7 +15,7 @@ type EmbedConfig struct {
 	Pooling     string      `hcl:"pooling,optional" enum:"cls,mean,max" help:"vector of a text: the last hidden state of its first token, [CLS], as NCI takes it; or the mean or the largest of all tokens' with [CLS] and [SEP]; the paper does not say"`
 	Normalize   bool        `hcl:"normalize,added" help:"vectors have unit length, so that their inner product is their cosine"`
 	MaxTokens   int         `hcl:"max_tokens,optional" min:"2" help:"tokens of a text that are read, from its start, [CLS] and [SEP] included"`
-	Precision   string      `hcl:"precision,added" enum:"fp32,bf16" help:"of matrix products, whose sums are fp32, as norms and vectors are. bf16 gives other vectors, of a cosine with those of fp32 of 0.9999 (docs/models.md), and is slower than fp32 on processors without AVX512-BF16 or AMX"`
+	Precision   string      `hcl:"precision,added" enum:"fp32,bf16,int8" help:"of matrix products, whose sums are fp32, as norms and vectors are. bf16 gives other vectors, of a cosine with those of fp32 of 0.9999 (docs/models.md), and is slower than fp32 on processors without AVX512-BF16 or AMX; int8, on processors only, is faster still, and its vectors are of a cosine of 0.9998"`
 	BatchTokens int         `hcl:"batch_tokens,optional,nokey" min:"1" help:"tokens that are computed together: memory grows with it, vectors differ by rounding only"`
 	Device      string      `hcl:"device,optional,nokey" help:"cpu, cuda, cuda:1 …; auto: a free card of the worker, else the CPU"`
 }
@@ -45,7 +45,7 @@ width, and 4 bytes x texts x hidden size for the vectors.`,
 	Needs:    step.Libtorch,
 	Device:   func(c EmbedConfig) string { return c.Device },
 	Check: func(c EmbedConfig) error {
-		return append(c.Texts.Check(), device.Check(c.Device)...).Err()
+		return append(append(c.Texts.Check(), device.Check(c.Device)...), inout.CheckInt8(c.Precision, c.Device)...).Err()
 	},
 	Work: EmbedConfig.work,
 })

@@ -3,6 +3,7 @@ package inout
 import (
 	"fmt"
 	"path"
+	"strings"
 
 	"github.com/redsi/redsi/step"
 )
@@ -21,6 +22,12 @@ func Check(ps *step.Problems, path string, ok bool, format string, args ...any) 
 	if !ok {
 		*ps = append(*ps, step.Problem{Path: path, Detail: fmt.Sprintf(format, args...)})
 	}
+}
+
+// CheckInt8 says that a card was asked for what it does not compute.
+func CheckInt8(precision, on string) (ps step.Problems) {
+	Check(&ps, "precision", precision != "int8" || !strings.HasPrefix(on, "cuda"), "int8 is computed on processors only; use bf16, or device cpu")
+	return ps
 }
 
 // CheckError adds what err says of the attribute at path, if there is an error.

@@ -2,7 +2,6 @@ package model
 
 import (
 	"context"
-	"strings"
 
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/docid"
@@ -79,19 +78,13 @@ prefix of the trie, 8 bytes x d_model x decoder layers x tokens x beams x batch,
 	Defaults: evaluateDefaults,
 	Queue:    step.GPU,
 	Check: func(c evaluateConfig) error {
-		return append(device.Check(c.Device), checkInt8(c.Precision, c.Device)...).Err()
+		return append(device.Check(c.Device), inout.CheckInt8(c.Precision, c.Device)...).Err()
 	},
 	Parts: []step.Spec{EvaluateShard.Spec},
 	Split: splitEvaluation,
 	Work:  evaluateConfig.work,
 	Run:   joinEvaluation,
 })
-
-// checkInt8 says that a card was asked for what it does not compute.
-func checkInt8(precision, on string) (ps step.Problems) {
-	inout.Check(&ps, "precision", precision != "int8" || !strings.HasPrefix(on, "cuda"), "int8 is computed on processors only; use bf16, or device cpu")
-	return ps
-}
 
 // The two ways to decode.
 const (

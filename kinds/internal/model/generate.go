@@ -99,7 +99,7 @@ func checkGenerate(c generateConfig) error {
 	ps := device.Check(c.Device)
 	inout.Check(&ps, "model", c.Model.Set() != (len(c.Files) > 0), "set either model, which generates queries, or files, which contain them")
 	inout.Check(&ps, "corpus", !c.Model.Set() || c.Corpus.Set() && len(c.Tokenizer) > 0, "a model needs corpus, whose texts it reads, and its tokenizer")
-	ps = append(ps, checkInt8(c.Precision, c.Device)...)
+	ps = append(ps, inout.CheckInt8(c.Precision, c.Device)...)
 	inout.Check(&ps, "beams", c.Method != ByBeam || c.Beams == 0 || c.Beams >= c.PerDocument, "must be 0 or at least per_document")
 	return ps.Err()
 }

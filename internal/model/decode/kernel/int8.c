@@ -1,5 +1,6 @@
 // Products of rows and columns rounded to 8 bits. Sums are whole numbers, and rounding and scaling are one operation
 // each, so that results have the same bytes on every processor and for any number of rows and threads.
+#include "clones.h"
 #include "kernel.h"
 
 #include <math.h>
@@ -10,24 +11,20 @@
 #elif defined(__GNUC__)
 #pragma GCC optimize("O3", "fp-contract=off")
 #endif
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__)
-#define CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define CLONES
-#endif
-#define INLINE static inline __attribute__((always_inline))
 
-enum { ROWS = REDSI_INT8_ROWS, COLUMNS = REDSI_INT8_COLUMNS, PART = 256 };
+enum { ROWS = REDSI_INT8_ROWS, COLUMNS = REDSI_INT8_COLUMNS, PART = 256, TOGETHER = 32 };
 
 // Where the numbers behind a matrix's words are: of each vector, then of each again.
 INLINE int64_t padded(int64_t n, int64_t width) { return (n + width - 1) / width * width; }
 
-CLONES void redsi_int8_round(const float *restrict x, int64_t n, int64_t depth, int64_t width, uint32_t flip,
-                             uint32_t *restrict words) {
+// round_some rounds the vectors from … to-1.
+CLONES static void round_some(const float *restrict x, int64_t n, int64_t depth, int64_t width, uint32_t flip,
+                              uint32_t *restrict words, int64_t from, int64_t to) {
   const int64_t steps = (depth + 3) / 4, all = padded(n, width);
   int32_t *starts = (int32_t *)words + all * steps;
   float *scales = (float *)words + all * (steps + 1);
-  for (int64_t i = 0; i < n; i++, x += depth) {
+  x += from * depth;
+  for (int64_t i = from; i < to; i++, x += depth) {
     int32_t bits = 0; // of the largest magnitude; those of a NaN are more than those of any number
     for (int64_t k = 0; k < depth; k++) {
       int32_t b;
@@ -40,7 +37,7 @@ CLONES void redsi_int8_round(const float *restrict x, int64_t n, int64_t depth, 
     const int none = top < 1e-36f, finite = bits < 0x7f800000; // less has no inverse
     const float times = none || !finite ? 0 : 127 / top;
     int32_t sum = 0;
-    uint32_t *to = words + i / width * width * steps + i % width;
+    uint32_t *at = words + i / width * width * steps + i % width;
     for (int64_t k = 0; k < depth; k += PART) {
       float part[PART] = {0};
       int8_t rounded[PART];
@@ -55,12 +52,18 @@ CLONES void redsi_int8_round(const float *restrict x, int64_t n, int64_t depth, 
       for (int64_t j = 0; j < PART / 4 && k / 4 + j < steps; j++) {
         uint32_t word;
         memcpy(&word, rounded + 4 * j, 4);
-        to[(k / 4 + j) * width] = word ^ flip;
+        at[(k / 4 + j) * width] = word ^ flip;
       }
     }
     starts[i] = -128 * sum;
     scales[i] = !finite ? NAN : none ? 0 : top / 127;
   }
+}
+
+void redsi_int8_round(const float *x, int64_t n, int64_t depth, int64_t width, uint32_t flip, int threads, uint32_t *words) {
+#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1 && n * depth > 1 << 16)
+  for (int64_t i = 0; i < n; i += width)
+    round_some(x, n, depth, width, flip, words, i, i + width < n ? i + width : n);
 }
 
 // One tile: ROWS by COLUMNS, R rows and C vectors at a time. DOT adds to each number of sum the four products of the bytes of
@@ -86,26 +89,32 @@ CLONES void redsi_int8_round(const float *restrict x, int64_t n, int64_t depth, 
       }                                                                                                         \
   }
 
-// The products of all rows and of columns from … to-1; from is a multiple of COLUMNS.
-#define MULTIPLY(NAME, TILE_OF)                                                                                   \
-  static void NAME(const uint32_t *restrict a, const uint32_t *restrict w, int64_t rows, int64_t steps, int64_t n, \
-                   int64_t from, int64_t to, float *restrict out) {                                               \
-    const int64_t all = padded(rows, ROWS), wide = padded(n, COLUMNS);                                            \
-    const int32_t *starts = (const int32_t *)a + all * steps;                                                     \
-    const float *scales = (const float *)a + all * (steps + 1), *of = (const float *)w + wide * (steps + 1);      \
-    for (int64_t t = from; t < to; t += COLUMNS)                                                                  \
-      for (int64_t r = 0; r < rows; r += ROWS) {                                                                  \
-        int32_t sums[ROWS][COLUMNS];                                                                              \
-        TILE_OF(a + r * steps, w + t * steps, steps, starts + r, sums);                                           \
-        for (int64_t i = 0; i < ROWS && r + i < rows; i++) {                                                      \
-          float scaled[COLUMNS], *y = out + (r + i) * n + t;                                                      \
-          for (int j = 0; j < COLUMNS; j++) scaled[j] = (float)sums[i][j] * (scales[r + i] * of[t + j]);          \
-          if (to - t >= COLUMNS)                                                                                  \
-            memcpy(y, scaled, sizeof scaled);                                                                     \
-          else                                                                                                    \
-            memcpy(y, scaled, (to - t) * sizeof(float));                                                          \
-        }                                                                                                         \
-      }                                                                                                           \
+// The products of all rows and of columns from … to-1; from is a multiple of COLUMNS. TOGETHER rows have their results written while
+// columns stay in a core's cache.
+#define MULTIPLY(NAME, TILE_OF)                                                                                        \
+  static void NAME(const uint32_t *restrict a, const uint32_t *restrict w, int64_t rows, int64_t steps, int64_t n,     \
+                   int64_t from, int64_t to, const float *bias, float *restrict out) {                                 \
+    const int64_t all = padded(rows, ROWS), wide = padded(n, COLUMNS);                                                 \
+    const int32_t *starts = (const int32_t *)a + all * steps;                                                          \
+    const float *scales = (const float *)a + all * (steps + 1), *of = (const float *)w + wide * (steps + 1);           \
+    for (int64_t first = 0; first < rows; first += TOGETHER)                                                           \
+      for (int64_t t = from; t < to; t += COLUMNS) {                                                                   \
+        float plus[COLUMNS] = {0};                                                                                     \
+        const size_t size = (to - t < COLUMNS ? to - t : COLUMNS) * sizeof(float);                                     \
+        if (bias) memcpy(plus, bias + t, size);                                                                        \
+        for (int64_t r = first; r < rows && r < first + TOGETHER; r += ROWS) {                                         \
+          int32_t sums[ROWS][COLUMNS];                                                                                 \
+          TILE_OF(a + r * steps, w + t * steps, steps, starts + r, sums);                                              \
+          for (int64_t i = 0; i < ROWS && r + i < rows; i++) {                                                         \
+            float scaled[COLUMNS], *y = out + (r + i) * n + t;                                                         \
+            for (int j = 0; j < COLUMNS; j++) scaled[j] = (float)sums[i][j] * (scales[r + i] * of[t + j]) + plus[j];   \
+            if (size == sizeof scaled)                                                                                 \
+              memcpy(y, scaled, sizeof scaled);                                                                        \
+            else                                                                                                       \
+              memcpy(y, scaled, size);                                                                                 \
+          }                                                                                                            \
+        }                                                                                                              \
+      }                                                                                                                \
   }
 
 INLINE int32_t dot_plain(int32_t sum, int32_t w, int32_t x) {
@@ -151,14 +160,16 @@ int redsi_int8_best(void) { return REDSI_INT8_PLAIN; }
 #endif
 
 void redsi_int8_multiply(const void *a, const void *w, int of, int64_t rows, int64_t steps, int64_t n, int64_t from,
-                         int64_t to, float *out) {
+                         int64_t to, const float *bias, float *out) {
   (of == REDSI_INT8_VNNI   ? multiply_vnni
    : of == REDSI_INT8_WIDE ? multiply_wide
-                           : multiply_plain)(a, w, rows, steps, n, from, to, out);
+                           : multiply_plain)(a, w, rows, steps, n, from, to, bias, out);
 }
 
-void redsi_int8_product(const void *a, const void *w, int of, int64_t rows, int64_t steps, int64_t n, int threads, float *out) {
+void redsi_int8_product(const void *a, const void *w, int of, int64_t rows, int64_t steps, int64_t n, int threads, const float *bias,
+                        float *out) {
+  const int64_t share = padded((n + threads - 1) / threads, COLUMNS);
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
-  for (int64_t t = 0; t < n; t += COLUMNS)
-    redsi_int8_multiply(a, w, of, rows, steps, n, t, t + COLUMNS < n ? t + COLUMNS : n, out);
+  for (int64_t t = 0; t < n; t += share)
+    redsi_int8_multiply(a, w, of, rows, steps, n, t, t + share < n ? t + share : n, bias, out);
 }

@@ -67,11 +67,17 @@ func TestInt8(t *testing.T) {
 						}
 					}
 					var rows Rows
-					rows.Set(states[:size.depth], size.depth) // memory is used again
-					rows.Set(states, size.depth)
+					rows.Set(states[:size.depth], size.depth, threads) // memory is used again
+					rows.Set(states, size.depth, threads)
 					out := make([]float32, len(want))
-					if err := h.Product(out, &rows, threads); err != nil || !slices.Equal(out, want) {
+					if err := h.Product(out, &rows, nil, threads); err != nil || !slices.Equal(out, want) {
 						t.Fatalf("%+v of scale %v: form %d on %d threads has other products, %v", size, scale, kind, threads, err)
+					}
+					errtest.None(t, h.Product(out, &rows, weights[:size.vocab], threads))
+					for i, v := range want {
+						if b := v + weights[i%size.vocab]; out[i] != b {
+							t.Fatalf("%+v of scale %v: form %d on %d threads: %v with a bias, want %v", size, scale, kind, threads, out[i], b)
+						}
 					}
 				}
 			}
@@ -129,12 +135,12 @@ func TestInt8Mistakes(t *testing.T) {
 	half, err := Pack(make([]float32, 8), 2, 4, true)
 	errtest.None(t, err)
 	var rows Rows
-	rows.Set(make([]float32, 8), 4)
-	if h.Product(make([]float32, 3), &rows, 1) == nil || half.Product(make([]float32, 4), &rows, 1) == nil {
+	rows.Set(make([]float32, 8), 4, 1)
+	if h.Product(make([]float32, 3), &rows, nil, 1) == nil || half.Product(make([]float32, 4), &rows, nil, 1) == nil {
 		t.Error("a product into another shape, or by a matrix of bf16")
 	}
-	rows.Set(make([]float32, 10), 5)
-	if h.Product(make([]float32, 4), &rows, 1) == nil {
+	rows.Set(make([]float32, 10), 5, 1)
+	if h.Product(make([]float32, 4), &rows, nil, 1) == nil {
 		t.Error("rows of another depth")
 	}
 }

@@ -1,16 +1,11 @@
 // Vectors are written out with the compiler's vector types: the same operations in
 // the same order on every processor, for whose widest unit they are compiled.
+#include "clones.h"
 #include "kernel.h"
 
 #include <math.h>
 #include <string.h>
 
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__)
-#define CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define CLONES
-#endif
-#define INLINE static inline __attribute__((always_inline))
 
 enum { LANES = 8, BLOCK = 128 };
 typedef float vec __attribute__((vector_size(4 * LANES)));
@@ -167,7 +162,7 @@ CLONES static void multiply_int8(const void *a, const void *w, int of, int64_t r
   const int64_t blocks = (vocab + BLOCK - 1) / BLOCK;
   for (int64_t b = from; b < to; b++) {
     const int64_t first = b * BLOCK, last = first + BLOCK < vocab ? first + BLOCK : vocab;
-    redsi_int8_multiply(a, w, of, rows, steps, vocab, first, last, logits);
+    redsi_int8_multiply(a, w, of, rows, steps, vocab, first, last, NULL, logits);
     for (int64_t r = 0; r < rows; r++) maxima[r * blocks + b] = max_of(logits + r * vocab + first, last - first);
   }
 }

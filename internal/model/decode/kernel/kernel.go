@@ -135,7 +135,7 @@ func (h *Head) scores(l *Logits, states []float32, threads int, openmp bool) err
 		l.states = pack(l.states, states, steps, tileRows)
 		of, with = unsafe.Pointer(&l.states[0]), unsafe.Pointer(&h.packed[0])
 	case h.of >= C.REDSI_INT8_VNNI:
-		l.pairs = round8(l.pairs, states, h.depth, C.REDSI_INT8_ROWS, 0)
+		l.pairs = round8(l.pairs, states, h.depth, C.REDSI_INT8_ROWS, 0, threads)
 		of, with = unsafe.Pointer(&l.pairs[0]), unsafe.Pointer(&h.pairs[0])
 	default:
 		l.rounded = pairs(l.rounded, states, h.depth)

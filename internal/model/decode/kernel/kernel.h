@@ -31,10 +31,11 @@ int redsi_decode_openmp(void);
 // numbers times -128, and its scale, a float32. width is REDSI_INT8_ROWS, or REDSI_INT8_COLUMNS with a flip of 0x80808080, which
 // makes signed bytes unsigned. A vector with a number that is not finite has the scale NaN.
 enum { REDSI_INT8_ROWS = 8, REDSI_INT8_COLUMNS = 32 };
-void redsi_int8_round(const float *x, int64_t n, int64_t depth, int64_t width, uint32_t flip, uint32_t *words);
-// Products of rows a and columns w into out [rows, n]: of columns from … to-1, from a multiple of REDSI_INT8_COLUMNS; and of all.
+void redsi_int8_round(const float *x, int64_t n, int64_t depth, int64_t width, uint32_t flip, int threads, uint32_t *words);
+// Products of rows a and columns w, plus bias [n] (or NULL), into out [rows, n]: of columns from … to-1, from a multiple of REDSI_INT8_COLUMNS; and of all.
 void redsi_int8_multiply(const void *a, const void *w, int of, int64_t rows, int64_t steps, int64_t n, int64_t from,
-                         int64_t to, float *out);
-void redsi_int8_product(const void *a, const void *w, int of, int64_t rows, int64_t steps, int64_t n, int threads, float *out);
+                         int64_t to, const float *bias, float *out);
+void redsi_int8_product(const void *a, const void *w, int of, int64_t rows, int64_t steps, int64_t n, int threads, const float *bias,
+                        float *out);
 // The fastest of REDSI_INT8_… that the processor has instructions for. Results are the same.
 int redsi_int8_best(void);

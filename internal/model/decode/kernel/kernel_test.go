@@ -196,8 +196,8 @@ func BenchmarkProduct(b *testing.B) {
 				o.of = kind
 				var rows Rows
 				for b.Loop() {
-					rows.Set(x, k)
-					errtest.None(b, o.Product(out, &rows, 2))
+					rows.Set(x, k, 2)
+					errtest.None(b, o.Product(out, &rows, nil, 2))
 				}
 				b.ReportMetric(2e-9*float64(m*n*k*b.N)/b.Elapsed().Seconds(), "GFLOP/s")
 			})

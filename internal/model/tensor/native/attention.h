@@ -6,6 +6,7 @@
 // for the backward pass. A sequence's bfloat16 is widened there; what is not on a CPU, or float16, is padded.h's.
 #pragma once
 #include "half.h"
+#include "linear.h"
 
 #include <optional>
 
@@ -183,6 +184,46 @@ struct Attention : Function<Attention> {
   }
 };
 
+inline uint16_t *bits_of(const Tensor &t) { return reinterpret_cast<uint16_t *>(t.data_ptr<at::BFloat16>()); }
+
+// attend_by_pairs is Attention forward of bfloat16 without dropout, by products of bfloat16: probabilities are rounded to multiply with v,
+// scores are not. A thread takes a head of a sequence after another.
+inline Tensor attend_by_pairs(const Tensor &q_, const Tensor &k_, const Tensor &v_, const std::optional<Tensor> &bias_, const Spans &s) {
+  const Tensor q = rows(q_), k = rows(k_), v = rows(v_), out = at::empty(q.sizes(), q.options());
+  const Tensor bias = bias_ ? bias_->contiguous() : Tensor();
+  const int64_t d = q.size(1) / s.heads, deep = d / 2, keys = ceil_to(s.k_most, 2), threads = at::get_num_threads();
+  const int64_t block = std::min(ceil_to(s.q_most, REDSI_ROWS), int64_t(4 * REDSI_ROWS)); // rows whose scores stay in a core's cache
+  const int64_t sizes[] = {ceil_to(s.k_most, REDSI_COLUMNS) * deep, keys / 2 * ceil_to(d, REDSI_COLUMNS), block * keys, block * keys / 2,
+                           block * std::max(deep, keys / 2), block * d};
+  int64_t all = 0;
+  for (const int64_t n : sizes) all += n;
+  const Tensor memory = at::empty({threads, all}, at::TensorOptions().dtype(at::kFloat));
+  shared(int64_t(s.size()) * s.heads, threads, [&](int64_t share, int64_t thread) {
+    float *part[6], *next = memory.data_ptr<float>() + thread * all;
+    for (int i = 0; i < 6; next += sizes[i++]) part[i] = next;
+    const auto [columns, values, scores, narrow, panels, wide] = part;
+    const int64_t i = share / s.heads, h = share % s.heads, m = s.q_len[i], n = s.k_len[i], pairs = (n + 1) / 2;
+    const auto head = [&](const Tensor &t, int64_t row) { return bits_of(t) + row * t.stride(0) + h * d; };
+    uint16_t *to = head(out, s.q_start[i]);
+    const auto in_pairs = [](const uint16_t *x) { return reinterpret_cast<const float *>(x); };
+    redsi_k_pack(columns, in_pairs(head(k, s.k_start[i])), k.stride(0) / 2, 1, n, deep, REDSI_COLUMNS);
+    redsi_k_pack_columns(reinterpret_cast<uint32_t *>(values), head(v, s.k_start[i]), v.stride(0), n, d, REDSI_COLUMNS);
+    for (int64_t r = 0; r < m; r += block) {
+      const int64_t count = std::min(block, m - r);
+      redsi_k_pack(panels, in_pairs(head(q, s.q_start[i] + r)), q.stride(0) / 2, 1, count, deep, REDSI_ROWS);
+      redsi_k_packed_product(scores, n, panels, REDSI_ROWS * deep, columns, REDSI_COLUMNS * deep, nullptr, count, n, deep, 0, 1);
+      uint16_t *p = reinterpret_cast<uint16_t *>(narrow);
+      redsi_k_softmax_pairs(p, 2 * pairs, scores, float(s.scale),
+                             bias.defined() ? bias.data_ptr<float>() + h * bias.stride(0) + r * bias.stride(1) : nullptr,
+                             bias.defined() ? bias.stride(1) : 0, count, n);
+      redsi_k_pack(panels, narrow, pairs, 1, count, pairs, REDSI_ROWS);
+      redsi_k_packed_product(wide, d, panels, REDSI_ROWS * pairs, values, REDSI_COLUMNS * pairs, nullptr, count, d, pairs, 0, 1);
+      for (int64_t j = 0; j < count; j++) redsi_k_narrow(to + (r + j) * out.stride(0), wide + j * d, d);
+    }
+  });
+  return out;
+}
+
 inline Tensor attend(const Tensor &q, const Tensor &k, const Tensor &v, const std::optional<Tensor> &bias,
                      const redsi_attention_args &args) {
   TORCH_CHECK(args.dropout >= 0 && args.dropout < 1, "probability ", args.dropout, " is not in [0, 1)");
@@ -193,6 +234,9 @@ inline Tensor attend(const Tensor &q, const Tensor &k, const Tensor &v, const st
               "operands are not of one type, float32 or bfloat16, on a CPU with a bias in float32");
   const bool keep = at::GradMode::is_enabled() && (q.requires_grad() || k.requires_grad() || v.requires_grad() ||
                                                    (bias && bias->requires_grad()));
+  const auto even = [](const Tensor &t) { return t.stride(0) % 2 == 0 && t.stride(1) == 1; };
+  if (half(q) && !keep && !args.causal && args.dropout == 0 && q.size(1) / args.heads % 2 == 0 && redsi_k_wide_pairs() && even(q) && even(k) && even(v))
+    return attend_by_pairs(q, k, v, bias, *spans);
   return Attention::apply(q, k, v, bias, spans, keep);
 }
 

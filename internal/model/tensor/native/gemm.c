@@ -33,6 +33,8 @@ int redsi_k_wide(void) {
   return known;
 }
 
+int redsi_k_wide_pairs(void) { return redsi_k_wide() && __builtin_cpu_supports("avx512bf16"); }
+
 // The first n of 16 numbers.
 INLINE __mmask16 first(int64_t n) { return n >= LANES ? 0xffff : n <= 0 ? 0 : (__mmask16)((1u << n) - 1); }
 
@@ -189,12 +191,59 @@ WIDE void redsi_k_small_product(float *c, int64_t ldc, const float *a, int64_t r
     }
 }
 
+WIDE void redsi_k_pack_columns(uint32_t *y, const uint16_t *x, int64_t ld, int64_t rows, int64_t n, int64_t width) {
+  for (int64_t from = 0; from < n; from += LANES) {
+    uint32_t *to = y + from / width * width * ((rows + 1) / 2) + from % width;
+    for (int64_t r = 0; r < rows; r += 2, to += width) {
+      const uint16_t *a = x + r * ld + from;
+      const __m512i upper = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(r + 1 < rows ? first(n - from) : 0, a + ld));
+      const __m512i lower = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(first(n - from), a));
+      _mm512_storeu_si512(to, _mm512_or_si512(lower, _mm512_slli_epi32(upper, 16)));
+    }
+  }
+}
+
+// 2^x for x <= 0 to 4e-5, by Taylor's polynomial of the rest; NaN stays NaN.
+INLINE __m512 exp2_nonpositive(__m512 x) {
+  x = _mm512_max_ps(_mm512_set1_ps(-127), x);
+  const __m512 whole = _mm512_roundscale_ps(x, 0), r = _mm512_sub_ps(x, whole);
+  __m512 p = _mm512_fmadd_ps(r, _mm512_set1_ps(9.6181291e-3f), _mm512_set1_ps(5.5504109e-2f));
+  p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(0.24022651f));
+  p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(0.69314718f));
+  return _mm512_scalef_ps(_mm512_fmadd_ps(p, r, _mm512_set1_ps(1)), whole);
+}
+
+WIDE void redsi_k_softmax_pairs(uint16_t *y, int64_t ld, float *x, float scale, const float *bias, int64_t bias_row, int64_t m, int64_t n) {
+  const __m512 log2e = _mm512_set1_ps(1.44269504f), by = _mm512_set1_ps(scale * 1.44269504f);
+  for (int64_t i = 0; i < m; i++, x += n, y += ld) {
+    __m512 top = _mm512_set1_ps(-__builtin_inff()), sum = _mm512_setzero_ps();
+    for (int64_t j = 0; j < n; j += LANES) {
+      __m512 v = _mm512_mul_ps(by, _mm512_maskz_loadu_ps(first(n - j), x + j));
+      if (bias) v = _mm512_fmadd_ps(log2e, _mm512_maskz_loadu_ps(first(n - j), bias + i * bias_row + j), v);
+      _mm512_mask_storeu_ps(x + j, first(n - j), v);
+      top = _mm512_mask_max_ps(top, first(n - j), top, v);
+    }
+    top = _mm512_set1_ps(_mm512_reduce_max_ps(top));
+    for (int64_t j = 0; j < n; j += LANES) {
+      const __m512 e = exp2_nonpositive(_mm512_sub_ps(_mm512_maskz_loadu_ps(first(n - j), x + j), top));
+      _mm512_mask_storeu_ps(x + j, first(n - j), e);
+      sum = _mm512_mask_add_ps(sum, first(n - j), sum, e);
+    }
+    const __m512 f = _mm512_set1_ps(1 / _mm512_reduce_add_ps(sum));
+    for (int64_t j = 0; j < ld; j += LANES)
+      _mm256_mask_storeu_epi16(y + j, first(ld - j), (__m256i)_mm512_cvtneps_pbh(_mm512_mul_ps(f, _mm512_maskz_loadu_ps(first(n - j), x + j))));
+  }
+}
+
 #else // no such processor
 
 int redsi_k_wide(void) { return 0; }
+int redsi_k_wide_pairs(void) { return 0; }
 void redsi_k_pack(float *dst, const float *src, int64_t vector, int64_t number, int64_t n, int64_t k, int64_t width) {}
 void redsi_k_packed_product(float *c, int64_t ldc, const float *a, int64_t a_panel, const float *b, int64_t b_panel,
                             const float *bias, int64_t m, int64_t n, int64_t k, int add, int pairs) {}
+void redsi_k_pack_columns(uint32_t *y, const uint16_t *x, int64_t ld, int64_t rows, int64_t n, int64_t width) {}
+void redsi_k_softmax_pairs(uint16_t *y, int64_t ld, float *x, float scale, const float *bias, int64_t bias_row, int64_t m, int64_t n) {}
 void redsi_k_small_product(float *c, int64_t ldc, const float *a, int64_t row, int64_t col, const float *b,
                            int64_t ldb, int64_t m, int64_t n, int64_t k, float alpha) {}
 

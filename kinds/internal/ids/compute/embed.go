@@ -13,7 +13,6 @@ import (
 	"github.com/redsi/redsi/internal/model/bert"
 	"github.com/redsi/redsi/internal/model/here"
 	"github.com/redsi/redsi/internal/model/subword"
-	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/kinds/internal/ids"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
@@ -142,13 +141,11 @@ func openEncoder(ctx context.Context, x *step.IO, c ids.EmbedConfig) (*encoder, 
 	} else if err != nil {
 		return nil, step.Permanent(fmt.Errorf("model: %w", err))
 	}
-	if c.Precision == "bf16" {
-		if err := e.model.ToBF16(); err != nil {
-			return nil, err
-		}
-		if warning := tensor.SlowBF16(tensor.BF16, device); warning != "" {
-			x.Log.Warn(warning)
-		}
+	if err := e.model.In(c.Precision); err != nil {
+		return nil, step.Permanent(fmt.Errorf("precision: %w", err))
+	}
+	if warning := e.model.Slow(); warning != "" {
+		x.Log.Warn(warning)
 	}
 	if unused := e.model.Unused; len(unused) > 0 {
 		x.Log.Info("nothing is computed with these tensors of the model's file", "tensors", unused)

@@ -19,12 +19,18 @@ const DefaultGrace = 48 * time.Hour
 
 // GCOptions say what Collect keeps.
 type GCOptions struct {
-	Grace    time.Duration // keep what is younger; 0 is DefaultGrace
-	KeepRuns int           // only that many newest runs of each pipeline of a project keep their results; 0 is all
-	Free     int64         // stop when that many bytes are freed; 0 is never
-	DryRun   bool          // delete nothing
-	Forget   []string      // ids of runs without a record that are not a reason to keep anything any more
-	Now      time.Time     // zero is time.Now()
+	Grace  time.Duration // keep what is younger; 0 is DefaultGrace
+	Free   int64         // stop when that many bytes are freed; 0 is never
+	Max    int64         // stop when blobs take no more bytes than that; 0 is never
+	DryRun bool          // delete nothing
+	Forget []string      // ids of runs without a record that are not a reason to keep anything any more
+	Now    time.Time     // zero is time.Now()
+	Tell   Tell
+
+	// KeepRuns and KeepWithin say whose results runs keep, beside runs that pins keep: that many newest
+	// runs of each pipeline of a project, and all whose record is younger than that. Both 0: all runs.
+	KeepRuns   int
+	KeepWithin time.Duration
 }
 
 // Garbage is what Collect deleted or, in a dry run, would delete.
@@ -88,7 +94,7 @@ func Collect(ctx context.Context, s Store, o GCOptions) (Garbage, error) {
 	if o.Now.IsZero() {
 		o.Now = time.Now()
 	}
-	m, err := survey(ctx, s)
+	m, err := survey(ctx, s, o.Tell)
 	if err != nil {
 		return Garbage{}, fmt.Errorf("garbage collection: %w", err)
 	}
@@ -97,7 +103,16 @@ func Collect(ctx context.Context, s Store, o GCOptions) (Garbage, error) {
 			return Garbage{}, fmt.Errorf("there is no run %q without a record", id)
 		}
 	}
-	dropped := m.droppedRuns(o.KeepRuns)
+	if o.Max > 0 {
+		total := m.bytes()
+		if total <= o.Max {
+			return Garbage{Kept: total}, nil
+		}
+		if over := total - o.Max; o.Free == 0 || over < o.Free {
+			o.Free = over
+		}
+	}
+	dropped := m.droppedRuns(o)
 	if err := m.lost(dropped); err != nil {
 		return Garbage{}, fmt.Errorf("garbage collection: %w", err)
 	}
@@ -115,7 +130,7 @@ func Collect(ctx context.Context, s Store, o GCOptions) (Garbage, error) {
 	if o.DryRun {
 		return g, nil
 	}
-	if err := sweep(ctx, s, g); err != nil {
+	if err := sweep(ctx, s, g, o.Tell); err != nil {
 		return Garbage{}, fmt.Errorf("garbage collection: %w", err)
 	}
 	return g, nil
@@ -206,17 +221,34 @@ func (c *contents) openRuns() (open []OpenRun) {
 	return open
 }
 
-// droppedRuns returns the runs that are not among the newest n of their pipeline; 0: none.
-func (c *contents) droppedRuns(n int) map[string]bool {
+// bytes is how many bytes all blobs have.
+func (c *contents) bytes() (total int64) {
+	for _, b := range c.blobs {
+		total += b.Size
+	}
+	return total
+}
+
+// droppedRuns returns the runs that neither an option nor a pin keeps.
+func (c *contents) droppedRuns(o GCOptions) map[string]bool {
+	dropped := map[string]bool{}
+	if o.KeepRuns == 0 && o.KeepWithin == 0 {
+		return dropped
+	}
 	runs := slices.DeleteFunc(slices.Clone(c.records), func(r RecordInfo) bool { return runOf(r.Name) == "" })
 	slices.SortFunc(runs, func(a, b RecordInfo) int {
 		return cmp.Or(b.ModTime.Compare(a.ModTime), cmp.Compare(a.Name, b.Name))
 	})
-	seen, dropped := map[string]int{}, map[string]bool{}
+	seen := map[string]int{}
 	for _, r := range runs {
 		study := c.said[r.Name].study
-		if seen[study]++; n > 0 && seen[study] > n {
+		if seen[study]++; seen[study] > o.KeepRuns && (o.KeepWithin == 0 || o.Now.Sub(r.ModTime) >= o.KeepWithin) {
 			dropped[runOf(r.Name)] = true
+		}
+	}
+	for name, said := range c.said {
+		if strings.HasPrefix(name, PinsPrefix) {
+			delete(dropped, said.keepsRun)
 		}
 	}
 	return dropped
@@ -284,14 +316,21 @@ func (c *contents) choose(g *Garbage, dead []dying, free int64) {
 }
 
 // sweep deletes g: its records, in no set order, then its blobs.
-func sweep(ctx context.Context, s Store, g Garbage) error {
+func sweep(ctx context.Context, s Store, g Garbage, tell Tell) error {
 	names := lists.Map(g.Results, func(r DeadResult) string { return ResultName(r.Key) })
 	names = append(names, lists.Map(g.Records, func(r RecordInfo) string { return r.Name })...)
-	if err := each(ctx, len(names), parallel, func(ctx context.Context, i int) error { return s.Records.Delete(ctx, names[i]) }); err != nil {
+	add := tell.of("deleting", int64(len(names)+len(g.Leases)+len(g.Blobs)), "records and blobs")
+	all := func(n int, drop func(ctx context.Context, i int) error) error {
+		return each(ctx, n, parallel, func(ctx context.Context, i int) error {
+			defer add(1)
+			return drop(ctx, i)
+		})
+	}
+	if err := all(len(names), func(ctx context.Context, i int) error { return s.Records.Delete(ctx, names[i]) }); err != nil {
 		return err
 	}
-	if err := each(ctx, len(g.Leases), parallel, func(ctx context.Context, i int) error { return s.Leases.Delete(ctx, g.Leases[i].Name) }); err != nil {
+	if err := all(len(g.Leases), func(ctx context.Context, i int) error { return s.Leases.Delete(ctx, g.Leases[i].Name) }); err != nil {
 		return err
 	}
-	return each(ctx, len(g.Blobs), parallel, func(ctx context.Context, i int) error { return s.Blobs.Delete(ctx, g.Blobs[i].Digest) })
+	return all(len(g.Blobs), func(ctx context.Context, i int) error { return s.Blobs.Delete(ctx, g.Blobs[i].Digest) })
 }

@@ -180,6 +180,7 @@ type contents struct {
 	open    func(r RecordInfo, id string) bool // whether a run without a record counts as in progress
 	dropped map[string]bool                    // runs
 	freeing bool                               // no more is deleted than some bytes
+	tell    Tell
 }
 
 // held is what garbage collection goes by of a result: a store has many.
@@ -194,7 +195,8 @@ type held struct {
 
 // said is what upkeep goes by of a record that is no result.
 type said struct {
-	names map[Digest]bool // the digests in its text and in that of its body
-	study string          // of a run: its project and pipeline
-	lost  error           // why its body cannot be read, whoever asks
+	names    map[Digest]bool // the digests in its text and in that of its body
+	study    string          // of a run: its project and pipeline
+	keepsRun string          // of a pin: the id of the run that it keeps, if it keeps one
+	lost     error           // why its body cannot be read, whoever asks
 }

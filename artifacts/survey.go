@@ -27,14 +27,15 @@ func heldBy(e Entry) held {
 	return h
 }
 
-func survey(ctx context.Context, s Store) (*contents, error) {
-	c := &contents{blobs: map[Digest]BlobInfo{}}
+func survey(ctx context.Context, s Store, tell Tell) (*contents, error) {
+	c := &contents{blobs: map[Digest]BlobInfo{}, tell: tell}
 	// Blobs before records: a blob that is put and named meanwhile is not seen,
 	// so it cannot be deleted.
-	for b, err := range s.Blobs.List(ctx) {
-		if err != nil {
-			return nil, err
-		}
+	there, err := listBlobs(ctx, s.Blobs, tell)
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range there {
 		c.blobs[b.Digest] = b
 	}
 	return c, c.read(ctx, s, nil)
@@ -64,7 +65,9 @@ func (c *contents) read(ctx context.Context, s Store, skip func(name string, tex
 		return err
 	}
 	says := make([]said, len(others))
+	add := c.tell.of("reading records", int64(len(others)), "records")
 	if err := each(ctx, len(others), parallel, func(ctx context.Context, i int) error {
+		defer add(1)
 		b, err := s.Records.Get(ctx, others[i])
 		if err != nil && !errors.Is(err, ErrNotExist) { // deleted meanwhile
 			return err
@@ -94,6 +97,7 @@ func (c *contents) readSince(ctx context.Context, s Store) error {
 
 // add reads results.
 func (c *contents) add(ctx context.Context, s Store, keys []Digest) error {
+	add := c.tell.of("reading results", int64(len(keys)), "results")
 	for some := range slices.Chunk(keys, inspectMost) {
 		entries, err := Inspect(ctx, linked(s.Reader()), some)
 		if err != nil {
@@ -105,6 +109,7 @@ func (c *contents) add(ctx context.Context, s Store, keys []Digest) error {
 			}
 			c.results[key] = heldBy(e)
 		}
+		add(int64(len(some)))
 	}
 	return nil
 }
@@ -133,12 +138,13 @@ func saidBy(ctx context.Context, blobs BlobReader, name string, text []byte) (sa
 	var head struct {
 		Project  string  `json:"project"`
 		Pipeline string  `json:"pipeline"`
+		KeepsRun string  `json:"keeps_run"`
 		Body     *Digest `json:"body"`
 	}
 	if json.Unmarshal(text, &head) != nil {
 		return found, nil
 	}
-	found.study = head.Project + "\n" + head.Pipeline
+	found.study, found.keepsRun = head.Project+"\n"+head.Pipeline, head.KeepsRun
 	if head.Body == nil || head.Body.IsZero() {
 		return found, nil
 	}

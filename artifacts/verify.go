@@ -7,11 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
-
-	"golang.org/x/sync/errgroup"
 )
 
 // CheckOptions say how Check goes about it.
@@ -21,14 +21,20 @@ type CheckOptions struct {
 	// results is lost, which keep nothing any more. Strays are moved aside. Without it
 	// Check changes nothing.
 	Repair bool
-	Read   func(n int64) // told of bytes as they are read, from several goroutines; may be nil
+	Tell   Tell
+
+	// Sample is the share of blobs that are read, picked at random by Seed; 0 is all. That a
+	// result lacks a blob is found without reading.
+	Sample float64
+	Seed   uint64
 }
 
 // Report is what Check found.
 type Report struct {
 	Results  int
 	Blobs    int
-	Bytes    int64
+	Read     int       // of the blobs
+	Bytes    int64     // of those
 	Problems []Problem // by name; empty for a sound store
 
 	Released int // results whose outputs have left the store on purpose
@@ -139,30 +145,50 @@ func (c *check) all(ctx context.Context) error {
 		}
 	}
 	c.r.Results = len(keys)
+	add := c.o.Tell.of("checking results", int64(len(keys)), "results")
 	for some := range slices.Chunk(keys, inspectMost) {
 		if err := c.results(ctx, some); err != nil {
 			return err
 		}
+		add(int64(len(some)))
 	}
 	return c.others(ctx, others)
 }
 
 func (c *check) blobs(ctx context.Context) error {
-	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(checkers)
-	var listErr error
-	for info, err := range c.s.Blobs.List(ctx) {
-		if err != nil {
-			listErr = err
-			break
-		}
-		g.Go(func() error { return c.blob(gctx, info) })
+	there, err := listBlobs(ctx, c.s.Blobs, c.o.Tell)
+	if err != nil {
+		return err
 	}
-	return errors.Join(listErr, g.Wait())
+	c.r.Blobs = len(there)
+	if c.o.Sample > 0 {
+		slices.SortFunc(there, func(a, b BlobInfo) int { return a.Digest.Compare(b.Digest) })
+		rand.New(rand.NewPCG(c.o.Seed, 0)).Shuffle(len(there), func(i, j int) { there[i], there[j] = there[j], there[i] })
+		there = there[:int(math.Ceil(c.o.Sample*float64(len(there))))]
+	}
+	var total int64
+	for _, info := range there {
+		total += info.Size
+	}
+	read := c.o.Tell.of("checking blobs", total, "bytes")
+	return each(ctx, len(there), checkers, func(ctx context.Context, i int) error { return c.blob(ctx, there[i], read) })
 }
 
-func (c *check) blob(ctx context.Context, info BlobInfo) error {
-	bad, err := corruptThere(ctx, c.s.Blobs, info.Digest, c.o.Read)
+// listBlobs returns all blobs, in no set order.
+func listBlobs(ctx context.Context, blobs Blobs, tell Tell) (there []BlobInfo, err error) {
+	add := tell.of("listing blobs", 0, "blobs")
+	for info, err := range blobs.List(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		there = append(there, info)
+		add(1)
+	}
+	return there, nil
+}
+
+func (c *check) blob(ctx context.Context, info BlobInfo, read func(n int64)) error {
+	bad, err := corruptThere(ctx, c.s.Blobs, info.Digest, read)
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
@@ -176,7 +202,7 @@ func (c *check) blob(ctx context.Context, info BlobInfo) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.r.Blobs++
+	c.r.Read++
 	c.r.Bytes += info.Size
 	if p.Err != nil && !errors.Is(p.Err, ErrNotExist) { // deleted meanwhile
 		c.r.Problems = append(c.r.Problems, p)
@@ -243,10 +269,12 @@ func (c *check) resultDamage(ctx context.Context, e Entry) (problem, err error) 
 // others reads every record that is not a result. Checkpoints that are damaged or
 // name a corrupt blob can go: with those gone, a step resumes from the one before.
 func (c *check) others(ctx context.Context, names []string) error {
+	add := c.o.Tell.of("checking records", int64(len(names)), "records")
 	for _, name := range names {
 		if err := context.Cause(ctx); err != nil {
 			return err
 		}
+		add(1)
 		text, err := c.s.Records.Get(ctx, name)
 		if errors.Is(err, ErrNotExist) {
 			continue // deleted meanwhile

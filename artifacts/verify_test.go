@@ -84,7 +84,12 @@ func TestCheck(t *testing.T) {
 		}
 	}
 	var seen atomic.Int64
-	r, err := artifacts.Check(t.Context(), s, artifacts.CheckOptions{Repair: true, Read: func(n int64) { seen.Add(n) }})
+	r, err := artifacts.Check(t.Context(), s, artifacts.CheckOptions{Repair: true, Tell: func(what string, done, _ int64, unit string) {
+		if unit == "bytes" {
+			for old := seen.Load(); done > old && !seen.CompareAndSwap(old, done); old = seen.Load() {
+			}
+		}
+	}})
 	if err != nil || seen.Load() != r.Bytes {
 		t.Fatalf("repair: %v, told of %d bytes of %d", err, seen.Load(), r.Bytes)
 	}

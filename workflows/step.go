@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/runs"
 )
 
 // partsInFlight bounds the parts of one step that are queued at a time; the
@@ -104,7 +105,7 @@ func rest(ctx workflow.Context, id string, req RestRequest) error {
 	if req.NotHere.Busy {
 		why = "another step or run is working on it"
 	}
-	options := doing(controlQueue(ctx), req.Address+" · "+why, unbounded)
+	options := doing(controlQueue(ctx), req.Address+runs.Part+why, unbounded)
 	options.WaitForCancellation, options.ActivityID = false, id
 	return cancelledWithWorker(ctx, workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, options), RestActivity, req).Get(ctx, nil))
 }
@@ -177,7 +178,7 @@ func runParts(ctx workflow.Context, in StepInput) ([]artifacts.Digest, error) {
 		workflow.Go(ctx, func(ctx workflow.Context) {
 			defer wg.Done()
 			defer slots.Release(takes)
-			label := in.Address + " · " + p.Label
+			label := in.Address + runs.Part + p.Label
 			done, err := execute(ctx, in.Queue, ExecuteRequest{Key: p.Key, Task: p.Task, Address: label, RunID: in.RunID, Of: in.Key, Resources: in.Resources})
 			if err != nil {
 				failures = append(failures, err)

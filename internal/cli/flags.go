@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"github.com/dustin/go-humanize"
@@ -147,6 +148,7 @@ type size struct {
 	text          string // as it was given
 	name, example string // of the flag
 	to            *int64 // if set, gets it too
+	perSecond     bool   // it may end in /s
 }
 
 // flag adds the flag, with an example of a size for who gets it wrong.
@@ -159,7 +161,11 @@ func (s *size) String() string { return s.text }
 func (s *size) Type() string   { return "size" }
 
 func (s *size) Set(text string) error {
-	n, err := humanize.ParseBytes(text)
+	bytes := text
+	if s.perSecond {
+		bytes = strings.TrimSuffix(text, "/s")
+	}
+	n, err := humanize.ParseBytes(bytes)
 	if err != nil || n == 0 || n > 1<<62 {
 		return &sizeError{fault.Input(fmt.Errorf("%s %s: want a size above 0, such as %s", s.name, text, s.example))}
 	}

@@ -81,7 +81,7 @@ func TestCarried(t *testing.T) {
 	}
 	root.PersistentFlags().VisitAll(func(f *pflag.Flag) { shared[f.Name] = len(root.Commands()) })
 	// What several verbs have and one command line is not the next one's business.
-	own := []string{"all", "as-job", "beams", "by", "cpus", "detach", "device", "dry-run", "fail-fast", "gpu-slots", "help", "json", "listen", "log-level", "markdown", "memory", "metrics-address",
+	own := []string{"all", "as-job", "beams", "by", "cpus", "detach", "device", "dry-run", "fail-fast", "gpu-slots", "help", "json", "limit", "listen", "log-level", "markdown", "memory", "metrics-address",
 		"model", "notify", "only", "out", "port", "precision", "priority", "progress", "queue", "quiet", "results", "run", "skip-failed", "slots", "strict", "target", "temporal-ui", "threads", "ui-port", "unconstrained", "verbose", "without-blobs-over", "yes"}
 	for name, n := range shared {
 		if n > 1 && !slices.Contains(carried, name) && !slices.Contains(own, name) {

@@ -24,6 +24,7 @@ func newPullCmd(a *app) *cobra.Command {
 
 func (a *app) transferCmd(use, short, example string, push bool) *cobra.Command {
 	o := transfer.Options{Push: push}
+	limit := size{perSecond: true}
 	_, other, _ := strings.Cut(use, " ")
 	cmd := &cobra.Command{
 		Use:   use,
@@ -47,7 +48,7 @@ collection spares what has arrived until the transfer is done.`,
 		Example: example,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.Other = args[0]
+			o.Other, o.Limit = args[0], limit.n
 			t, err := transfer.Between(cmd.Context(), a.Session, o)
 			if err != nil {
 				return err
@@ -60,6 +61,7 @@ collection spares what has arrived until the transfer is done.`,
 	a.targetFlag(cmd)
 	cmd.Flags().StringVar(&o.Run, "run", "", "the results and the record of this `RUN`: an id, a part of one, last or last~N")
 	cmd.Flags().BoolVar(&o.Only, "only", false, "with --target: without what it needs")
+	limit.flag(cmd.Flags(), "limit", "10MB/s", "read no more than this in a second, such as 10MB/s (default: as fast as it goes)")
 	cmd.Flags().BoolVarP(&o.Dry, "dry-run", "n", false, "say what would be copied, copy nothing")
 	onlyWith(cmd, "target", "only")
 	return cmd

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
@@ -87,6 +88,27 @@ func (a *app) Reading(ctx context.Context, what string) (_ context.Context, over
 			return what
 		}
 		return fmt.Sprintf("%s: %s read, %s", what, view.Count(files-1, "file"), view.Progress(last, 0))
+	})
+}
+
+// telling shows how far upkeep is, once that has taken a while, until over is called.
+func (a *app) telling(what string) (tell artifacts.Tell, over func()) {
+	var mu sync.Mutex
+	last, began := step.Progress{Note: what}, time.Now()
+	tell = func(what string, done, total int64, unit string) {
+		mu.Lock()
+		defer mu.Unlock()
+		if what != last.Note {
+			began = time.Now()
+		} else if done < last.Done {
+			return // another goroutine was faster
+		}
+		last = step.Progress{Note: what, Done: done, Total: total, Unit: unit}
+	}
+	return tell, a.waitingFor(func() string {
+		mu.Lock()
+		defer mu.Unlock()
+		return view.Progress(last, time.Since(began))
 	})
 }
 

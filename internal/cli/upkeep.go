@@ -8,6 +8,8 @@ import (
 	"io"
 	"math/rand/v2"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -22,6 +24,7 @@ import (
 
 func newVerifyCmd(a *app) *cobra.Command {
 	var repair bool
+	var sample string
 	var o rebuild.Options
 	cmd := &cobra.Command{
 		Use:   "verify",
@@ -36,10 +39,15 @@ Existing results stay; differing bytes are kept next to them, with an attestatio
 each step, signed if you have a signing key.`,
 		Example: `  redsi verify
   redsi verify --repair   # removes what is damaged, so that the next run makes it again; strays go to aside/
+  redsi verify --sample 5%   # read that share of the bytes, picked at random
   redsi verify --rebuild 'step.dedup.nq["url"]'
   redsi verify --rebuild table.dedup_counts --sample 5 --budget 2h`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			share, err := readSample(cmd, sample, &o)
+			if err != nil {
+				return fault.Input(err)
+			}
 			if o.Target != "" {
 				if repair {
 					return fault.Input(errors.New("give either --rebuild or --repair, not both"))
@@ -53,14 +61,24 @@ each step, signed if you have a signing key.`,
 			if err != nil {
 				return err
 			}
-			read, over := a.Copying("checked", 0)
-			r, err := artifacts.Check(cmd.Context(), store.Own, artifacts.CheckOptions{Repair: repair, Read: read})
+			check := artifacts.CheckOptions{Repair: repair, Sample: share, Seed: o.Seed}
+			var over func()
+			check.Tell, over = a.telling("looking through the store")
+			r, err := artifacts.Check(cmd.Context(), store.Own, check)
 			over()
 			if err != nil {
 				return err
 			}
-			said := map[string]any{"results": r.Results, "blobs": r.Blobs, "bytes": r.Bytes, "problems": texts(r.Problems), "strays": texts(r.Strays), "elsewhere": r.Elsewhere, "released": r.Released}
-			err = a.print(said, func(w io.Writer) { view.Verified(w, r, repair, a.hint) })
+			said := map[string]any{"results": r.Results, "blobs": r.Blobs, "read": r.Read, "bytes": r.Bytes, "problems": texts(r.Problems), "strays": texts(r.Strays), "elsewhere": r.Elsewhere, "released": r.Released}
+			if share > 0 {
+				said["seed"] = o.Seed
+			}
+			err = a.print(said, func(w io.Writer) {
+				if share > 0 {
+					view.Printf(w, "%d of %s, picked by --seed %d\n", r.Read, view.Count(r.Blobs, "blob"), o.Seed)
+				}
+				view.Verified(w, r, repair, a.hint)
+			})
 			left := 0
 			for _, p := range r.Problems {
 				if !p.Repaired {
@@ -75,33 +93,45 @@ each step, signed if you have a signing key.`,
 	}
 	cmd.Flags().BoolVar(&repair, "repair", false, "remove damaged blobs and the results and runs that need them; move foreign files in the store to its aside/")
 	cmd.Flags().StringVar(&o.Target, "rebuild", "", "run this again, on this machine, and compare with the existing results, which stay: a step, or a table and all that it needs")
+	cmd.Flags().StringVar(&sample, "sample", "", "read only this share of the bytes, such as 5%, or with --rebuild run only this many of the steps, picked at random (default: all)")
+	cmd.Flags().Uint64Var(&o.Seed, "seed", 0, "with --sample: random seed for picking (default: a new one each time)")
 	addRebuildFlags(cmd, &o)
 	a.pipelineFlags(cmd)
 	a.fromFlags(cmd)
 	onlyWith(cmd, "rebuild", slices.Concat(rebuildFlags, fromFlags)...)
+	onlyWith(cmd, "sample", "seed")
 	return cmd
 }
 
 func newGCCmd(a *app) *cobra.Command {
 	o := artifacts.GCOptions{}
-	var free size
+	var free, most size
+	var within string
 	cmd := &cobra.Command{
 		Use:   "gc",
 		Short: "Delete results that no run uses any more, cheapest to rebuild first",
 		Example: `  redsi gc --dry-run
-  redsi gc --keep-runs 5 --free 50GB`,
+  redsi gc --keep-runs 5 --free 50GB
+  redsi gc --keep-within 90d --max 500GB`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.KeepRuns < 0 || o.Grace < 0 {
 				return fault.Input(errors.New("--keep-runs and --grace cannot be negative"))
 			}
-			o.Free = free.n
+			o.Free, o.Max = free.n, most.n
+			if within != "" {
+				var err error
+				if o.KeepWithin, err = parseAge(within); err != nil || o.KeepWithin <= 0 {
+					return fault.Input(fmt.Errorf("--keep-within %s: want a time above 0, such as 90d or 12h", within))
+				}
+			}
 			o.Grace = max(o.Grace, 1) // 0s means none; Collect's 0 means its default
 			store, err := a.OpenOwn(cmd.Context())
 			if err != nil {
 				return err
 			}
-			over := a.Waiting("looking through the store")
+			var over func()
+			o.Tell, over = a.telling("looking through the store")
 			g, err := artifacts.Collect(cmd.Context(), store.Own, o)
 			over()
 			if err != nil {
@@ -118,7 +148,9 @@ func newGCCmd(a *app) *cobra.Command {
 	f := cmd.Flags()
 	f.BoolVarP(&o.DryRun, "dry-run", "n", false, "say what would be deleted, delete nothing")
 	free.flag(f, "free", "50GB", "stop when this much is freed, such as 50GB")
+	most.flag(f, "max", "500GB", "delete only while the store has more than this, such as 500GB")
 	f.IntVar(&o.KeepRuns, "keep-runs", 0, "keep only the results of this many newest runs of each pipeline of a project (default: of all)")
+	f.StringVar(&within, "keep-within", "", "keep only the results of runs that ended within this time, such as 90d or 12h, beside those of --keep-runs and `redsi keep` (default: of all)")
 	f.StringArrayVar(&o.Forget, "forget-run", nil, "forget this run without a record, so that it keeps nothing any more; may be repeated")
 	f.DurationVar(&o.Grace, "grace", artifacts.DefaultGrace, "keep everything younger than this, even if unused; for a bucket that runs write to, give 12h or more")
 	return cmd
@@ -134,27 +166,44 @@ func texts[T fmt.Stringer](list []T) []string {
 }
 
 // rebuildFlags are the flags that say how.
-var rebuildFlags = []string{"needs", "sample", "seed", "budget", "threads", "by"}
+var rebuildFlags = []string{"needs", "budget", "threads", "by"}
 
 // addRebuildFlags adds them.
 func addRebuildFlags(cmd *cobra.Command, o *rebuild.Options) {
 	f := cmd.Flags()
 	f.BoolVar(&o.Needs, "needs", false, "with --rebuild: also run all that the step needs, as for a table")
-	f.IntVar(&o.Sample, "sample", 0, "with --rebuild: run only this many of the steps, picked uniformly at random (default: all)")
-	f.Uint64Var(&o.Seed, "seed", 0, "with --sample: random seed for picking steps (default: a new one each time, which is printed)")
 	f.DurationVar(&o.Budget, "budget", 0, "with --rebuild: leave out steps that, going by last time, would not fit into this time, such as 2h (default: none)")
 	f.IntVar(&o.Threads, "threads", 0, "with --rebuild: threads per operation of a step that computes (default: as many as for its result, where they matter)")
 	f.StringVar(&o.By, "by", "", "with --rebuild: your name in attestations, if you have no signing key")
 }
 
-// checkRebuild checks the options, and draws a seed if none is given.
+// readSample reads --sample: the share of bytes that are read, or with --rebuild the number of steps. It
+// draws a seed if none is given.
+func readSample(cmd *cobra.Command, text string, o *rebuild.Options) (share float64, err error) {
+	if !cmd.Flags().Changed("seed") {
+		o.Seed = rand.Uint64N(1 << 32)
+	}
+	percent, isShare := strings.CutSuffix(text, "%")
+	switch {
+	case !cmd.Flags().Changed("sample"):
+		return 0, nil
+	case o.Target == "":
+		share, err = strconv.ParseFloat(percent, 64)
+		if !isShare || err != nil || !(share > 0 && share <= 100) {
+			return 0, fmt.Errorf("--sample %s: want a share of the bytes, such as 5%%; a number of steps is for --rebuild", text)
+		}
+		return share / 100, nil
+	}
+	if o.Sample, err = strconv.Atoi(text); err != nil || o.Sample < 1 {
+		return 0, fmt.Errorf("--sample %s: want the number of steps to pick, at least 1", text)
+	}
+	return 0, nil
+}
+
+// checkRebuild checks the other options.
 func checkRebuild(cmd *cobra.Command, o *rebuild.Options) error {
 	changed := cmd.Flags().Changed
 	switch {
-	case changed("sample") && o.Sample < 1:
-		return fmt.Errorf("--sample %d: want the number of steps to pick, at least 1", o.Sample)
-	case changed("seed") && !changed("sample"):
-		return errors.New("--seed picks the steps of --sample: give both")
 	case changed("budget") && o.Budget <= 0:
 		return fmt.Errorf("--budget %s: want a time above 0, such as 2h", o.Budget)
 	case changed("threads") && o.Threads < 1:
@@ -164,9 +213,6 @@ func checkRebuild(cmd *cobra.Command, o *rebuild.Options) error {
 		if err := attest.CheckBy(o.By); err != nil {
 			return fmt.Errorf("--by: %w", err)
 		}
-	}
-	if !changed("seed") {
-		o.Seed = rand.Uint64N(1 << 32)
 	}
 	return nil
 }

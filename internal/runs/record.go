@@ -1,6 +1,10 @@
 package runs
 
-import "github.com/redsi/redsi/artifacts"
+import (
+	"strings"
+
+	"github.com/redsi/redsi/artifacts"
+)
 
 // Record is kept as "runs/<run id>": the root that garbage collection keeps
 // results for, and what `redsi why` compares with. The steps of a long one are in
@@ -55,3 +59,12 @@ const (
 	// follows it asks the server.
 	Queued Status = "queued"
 )
+
+// Part is between the address of a step and what its activity, or a part of it, is called.
+const Part = " · "
+
+// StepOf is the address of the step whose part, or which itself, is called so.
+func StepOf(called string) string {
+	address, _, _ := strings.Cut(called, Part)
+	return address
+}

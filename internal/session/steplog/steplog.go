@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -125,7 +124,7 @@ func newestFailures(ctx context.Context, store artifacts.Store, pl *plan.Plan, t
 	}
 	newest := map[string]runs.Failure{}
 	err := runs.Failures(ctx, store, "", func(f runs.Failure) bool {
-		address := failedStep(f)
+		address := runs.StepOf(f.Step)
 		if wanted[address] && (!failed || f.Outcome == runs.Failed) {
 			newest[address], wanted[address] = f, false
 		}
@@ -134,17 +133,11 @@ func newestFailures(ctx context.Context, store artifacts.Store, pl *plan.Plan, t
 	return newest, err
 }
 
-// failedStep is the step that failed, or whose part did.
-func failedStep(f runs.Failure) string {
-	address, _, _ := strings.Cut(f.Step, " · ")
-	return address
-}
-
 // ofRun finds the logs of steps in a run.
 func ofRun(ctx context.Context, store *artifacts.Resolver, rec *runs.Record, target string, failed bool) ([]Log, error) {
 	failures := map[string][]runs.Failure{}
 	err := runs.Failures(ctx, store.Own, rec.RunID, func(f runs.Failure) bool {
-		address := failedStep(f)
+		address := runs.StepOf(f.Step)
 		failures[address] = append(failures[address], f)
 		return true
 	})

@@ -3,9 +3,9 @@ package pack
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/sharing/archive"
@@ -82,26 +82,6 @@ func (x *Imported) takeResults(ctx context.Context, r *archive.Reader, store art
 		}
 		slices.Sort(x.Damaged)
 	}
-	return pinResults(ctx, store, name, keys, done.Lost)
-}
-
-// pinResults keeps results from garbage collection until the record is deleted.
-func pinResults(ctx context.Context, store artifacts.Store, name string, keys []artifacts.Digest, lost map[artifacts.Digest]string) error {
-	var list struct {
-		Results []artifacts.Digest `json:"results"`
-	}
-	for _, key := range keys {
-		if _, gone := lost[key]; !gone {
-			list.Results = append(list.Results, key)
-		}
-	}
-	text, err := json.Marshal(list)
-	if err != nil {
-		return err
-	}
-	body, err := artifacts.PutBytes(ctx, store.Blobs, text)
-	if err != nil {
-		return err
-	}
-	return artifacts.PutJSON(ctx, store.Records, artifacts.PinsPrefix+name, map[string]any{"format": "redsi-archive-pin/1", "results": len(list.Results), "body": body})
+	keys = slices.DeleteFunc(keys, func(key artifacts.Digest) bool { _, gone := done.Lost[key]; return gone })
+	return artifacts.PutPin(ctx, store, artifacts.Pin{Name: name, Of: "an imported archive", Since: time.Now().UTC()}, keys)
 }

@@ -27,6 +27,7 @@ type Options struct {
 	Only  bool   // targets without what they need
 	Run   string // the results and the record of this run
 	Dry   bool
+	Limit int64 // bytes a second that are read; 0: as many as can be
 }
 
 // Between copies what a session's targets or the options select, else everything. The transfer
@@ -57,7 +58,11 @@ func Between(ctx context.Context, se *session.Session, o Options) (*artifacts.Tr
 	name := fmt.Sprintf("%s %s %q %q %v", verb, from.Own.URL, se.Targets, o.Run, o.Only)
 	sent, over := se.Copying("copied", 0)
 	defer over()
-	t := &artifacts.Transfer{From: from.Own.Reader(), To: to.Own, DryRun: o.Dry, Sent: sent}
+	reader := from.Own.Reader()
+	if o.Limit > 0 {
+		reader.Blobs = newPaced(reader.Blobs, o.Limit)
+	}
+	t := &artifacts.Transfer{From: reader, To: to.Own, DryRun: o.Dry, Sent: sent}
 	return t, Copy(ctx, t, verb+"-"+artifacts.Sum([]byte(name)).Short(), selected)
 }
 

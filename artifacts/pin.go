@@ -1,0 +1,55 @@
+package artifacts
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+)
+
+// Pin is the record "pins/NAME", by which garbage collection keeps a run or results until the pin is
+// removed.
+type Pin struct {
+	Format  string    `json:"format"` // PinFormat
+	Name    string    `json:"-"`
+	Of      string    `json:"of"` // what it keeps, for people
+	Since   time.Time `json:"since"`
+	Run     string    `json:"keeps_run,omitempty"` // the id of a run, whose results and failures stay
+	Results int       `json:"results,omitempty"`   // how many keys the body lists
+	Body    *Digest   `json:"body,omitempty"`
+}
+
+// PinFormat is the form of pins, but for those of accepted results.
+const PinFormat = "redsi-pin/1"
+
+// PutPin writes a pin, in place of another one of its name, that keeps the results of keys, and its run.
+func PutPin(ctx context.Context, s Store, p Pin, keys []Digest) error {
+	p.Format, p.Results = PinFormat, len(keys)
+	if len(keys) > 0 {
+		text, err := json.Marshal(map[string][]Digest{"results": keys})
+		if err != nil {
+			return err
+		}
+		body, err := PutBytes(ctx, s.Blobs, text)
+		if err != nil {
+			return err
+		}
+		p.Body = &body
+	}
+	return PutJSON(ctx, s.Records, PinsPrefix+p.Name, p)
+}
+
+// Pins reads the pins of s by name, without those of accepted results.
+func Pins(ctx context.Context, s Store) (pins []Pin, err error) {
+	for doc, err := range DocumentsIn(ctx, s.Records, PinsPrefix) {
+		if err != nil {
+			return nil, err
+		}
+		var p Pin
+		if json.Unmarshal(doc.Text, &p) == nil && p.Format == PinFormat {
+			p.Name = strings.TrimPrefix(doc.Name, PinsPrefix)
+			pins = append(pins, p)
+		}
+	}
+	return pins, nil
+}

@@ -47,11 +47,15 @@ var Score = step.Define(step.Kind[scoreConfig]{
 	Version: 2,
 	Doc: `Score any rankings by any judgments.
 Measures, each at any depth k: Hits@k (Success), MRR (RR), nDCG, AP (MAP), P@k,
-Recall@k (R), Rprec, Bpref, Judged, Invalid@k. A document is relevant from grade 1 on;
+Recall@k (R), Rprec, Bpref, IPrec@recall, RBP, ERR, Judged, Invalid@k. A document is relevant from grade 1 on;
 AP(rel=2)@100 asks for grade 2. nDCG gains the grade, as in trec_eval;
-nDCG(dcg='exp-log2')@10 gains 2^grade - 1. In the report percent.ID is the mean, ID the
+nDCG(dcg='exp-log2')@10 gains 2^grade - 1. RBP(p=0.95) goes on to the next rank with
+that probability, 0.8 unless it says so; ERR is gdeval's, for grades 0 to 4; IPrec@0.1 is
+interpolated precision where a tenth of the relevant documents is found. Documents that
+nobody judged are left out of rankings by nDCG(judged_only=True)@10, as of all measures
+but RBP, ERR, Bpref, Judged and Invalid. In the report percent.ID is the mean, ID the
 name in small letters: ndcg_10, mrr_10, hits_1, recall_100, ap, ap_rel2_100,
-ndcg_exp_10. Every judged query counts, as in trec_eval: one without a relevant document
+ndcg_exp_10, rbp_p0_95, iprec_0_1, ndcg_judged_10. Every judged query counts, as in trec_eval: one without a relevant document
 counts 0. Values are those of trec_eval 9, ir_measures and ranx: runs have no equal scores,
 as import_run has set them apart. The report says what was done with queries that one side
 lacks, and how many there were. Cost: a second for a million rows; memory grows with the judgments and the longest

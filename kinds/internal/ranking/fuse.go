@@ -18,7 +18,7 @@ type fuseConfig struct {
 	Runs      map[string]step.Input `hcl:"runs" accepts:"trec/run" help:"rankings of the same queries, by the system's name"`
 	Method    string                `hcl:"method,optional" enum:"rrf,weighted" help:"rrf: reciprocal ranks are added; weighted: scores, as normalize makes them"`
 	K         int                   `hcl:"k,optional" min:"0" help:"of rrf: what is added to each rank"`
-	Normalize string                `hcl:"normalize,optional" enum:"min_max,max,zscore,none" help:"of weighted: what becomes of the scores of a query in a run: from 0 to 1, shares of the highest, mean 0 and deviation 1, or nothing; default min_max"`
+	Normalize string                `hcl:"normalize,optional" enum:",min_max,max,zscore,none" help:"of weighted: what becomes of the scores of a query in a run: from 0 to 1, shares of the highest, mean 0 and deviation 1, or nothing; default min_max"`
 	Weights   map[string]float64    `hcl:"weights,optional" help:"what a system's part is multiplied with, by its name; default 1 each"`
 	Depth     int                   `hcl:"depth,optional" min:"1" help:"documents of a ranking, at most"`
 }

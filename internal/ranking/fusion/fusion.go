@@ -169,7 +169,10 @@ func (f *Fusion) Rankings() iter.Seq[trec.Ranking] {
 				}
 			}
 			slices.SortFunc(sums, func(a, b part) int {
-				return cmp.Or(cmp.Compare(b.score, a.score), byNumber(f.documents[a.document], f.documents[b.document]))
+				if a.score != b.score {
+					return cmp.Compare(b.score, a.score)
+				}
+				return byNumber(f.documents[a.document], f.documents[b.document])
 			})
 			r := trec.Ranking{Query: q}
 			for _, s := range sums[:min(f.how.Depth, len(sums))] {

@@ -43,8 +43,8 @@ document are left out first. Values are those of ranx (rrf, and wsum of its min-
 and zmuv). Equal scores are ordered by document number. Cost: a second for a million
 lines; memory grows with them, 16 bytes each, and 100 bytes a document.`,
 	Example: `step "fuse" "hybrid" {
-  runs   = { bm25 = step.bm25.title.run, dense = step.dense.title.run }
-  method = "weighted"
+  runs    = { bm25 = step.bm25.dev.run, dense = step.dense.dev.run }
+  method  = "weighted"
   weights = { bm25 = 0.3, dense = 0.7 }
 }`,
 	Outputs: []step.Output{

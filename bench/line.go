@@ -135,7 +135,7 @@ var taken = map[string]float64{
 	"nq_extract_vs_gunzip": 20, "nq_extract_vs_python": 24, "extract_memory_10x_vs_1x": 33, "stub_scan_vs_gunzip": 8, "stub_scan_vs_lxml": 28,
 	"stub_scan_vs_mwxml": 18, "stub_memory_10x_vs_1x": 9, "htmlnorm_vs_python": 16, "serialize_memory_10x_vs_1x": 25, "evaluate_memory_10x_vs_1x": 12, "dedup_memory_10x_vs_1x": 5, "bm25_memory_10x_vs_1x": 11,
 	"kmeans_vs_sklearn": 20, "flat_vs_faiss": 6, "noop_1000_vs_make": 5, "bm25_vs_bm25s": 14,
-	"bm25_vs_pisa": 14, "bm25_vs_lucene": 16, "score_vs_pytrec_eval": 10, "score_vs_ir_measures": 14, "train_step_vs_transformers": 50,
+	"bm25_vs_pisa": 14, "bm25_vs_lucene": 16, "score_vs_pytrec_eval": 10, "score_vs_ir_measures": 14, "fuse_vs_ranx": 20, "train_step_vs_transformers": 50,
 	"train_step_real_lengths_vs_transformers": 45, "train_step_vs_bound": 12,
 	"train_step_bf16_vs_transformers": 20, "train_step_bf16_real_lengths_vs_transformers": 20, "train_step_bf16_vs_fp32": 15,
 	"beam40_vs_ctranslate2": 8, "beam40_vs_ctranslate2_int8": 8, "beam4_vs_ctranslate2": 4, "beam4_vs_ctranslate2_int8": 4, "greedy_vs_ctranslate2": 4, "greedy_vs_ctranslate2_int8": 4,

@@ -28,6 +28,7 @@ func pieces() map[string]func(args []string) (sample, error) {
 		"make-passages":    makePassages,
 		"make-run":         makeRun,
 		"score":            scoreRun,
+		"fuse":             fuseRuns,
 		"dag":              runDAG,
 		"run-train":        runTraining,
 	}

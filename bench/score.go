@@ -10,6 +10,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/splitmix"
 	"github.com/redsi/redsi/internal/corpora/trec"
+	"github.com/redsi/redsi/internal/ranking/fusion"
 	"github.com/redsi/redsi/internal/ranking/metrics"
 )
 
@@ -30,6 +31,11 @@ var scoreLines = []line{
 		doc:  "the same, read and scored by ir_measures, which calls pytrec_eval",
 		ours: scoredRun, peer: scorePeer("ir_measures"),
 	},
+	{
+		name: "fuse_vs_ranx", target: 1.5, value: seconds,
+		doc:  "that run and one of the same size, half of whose documents it has too, read from files and joined by reciprocal ranks; equal sums of the best 100 scores",
+		ours: pieceOn("fuse", scoreFiles), peer: scriptOn(small, "fuse.py", scoreFiles),
+	},
 }
 
 var scoredRun = pieceOn("score", scoreFiles)
@@ -39,11 +45,11 @@ func scorePeer(reader string) side {
 }
 
 func scoreFiles(e *env) (string, error) {
-	return e.keepPiece("score1", "make-run")
+	return e.keepPiece("score2", "make-run")
 }
 
-// makeRun writes run.txt, whose scores fall by more than float32's rounding, and qrels.txt
-// with grades from 0 to 3.
+// makeRun writes run.txt, whose scores fall by more than float32's rounding, qrels.txt with
+// grades from 0 to 3, and other.txt, a run of the same queries.
 func makeRun(args []string) (sample, error) {
 	run, err := os.Create(filepath.Join(args[0], "run.txt"))
 	if err != nil {
@@ -55,19 +61,27 @@ func makeRun(args []string) (sample, error) {
 		return sample{}, err
 	}
 	defer qrels.Close()
-	r, j := bufio.NewWriter(run), bufio.NewWriter(qrels)
+	other, err := os.Create(filepath.Join(args[0], "other.txt"))
+	if err != nil {
+		return sample{}, err
+	}
+	defer other.Close()
+	r, o, j := bufio.NewWriter(run), bufio.NewWriter(other), bufio.NewWriter(qrels)
 	for q := range scoreQueries {
 		random := func(i, of int) int { return int(splitmix.Finish(uint64(q)<<32|uint64(i)) % uint64(of)) }
 		first := random(0, 1<<20)
 		for i := range scoreDepth {
 			fmt.Fprintf(r, "q%d Q0 D%d %d %.4f bench\n", q, first+i*7, i+1, float64(scoreDepth-i)/8+0.01*float64(random(i+1, 10)))
 		}
+		for i := range scoreDepth {
+			fmt.Fprintf(o, "q%d Q0 D%d %d %d bench\n", q, first+((i*617+300)%scoreDepth+scoreDepth/2)*7, i+1, scoreDepth-i)
+		}
 		for i := range scoreJudged { // two of three are ranked
 			at := i*3*scoreDepth/scoreJudged/2 + random(5000+i, 3*scoreDepth/scoreJudged/2)
 			fmt.Fprintf(j, "q%d 0 D%d %d\n", q, first+at*7, max(0, random(9000+i, 8)-4))
 		}
 	}
-	return sample{}, errors.Join(r.Flush(), j.Flush(), run.Close(), qrels.Close())
+	return sample{}, errors.Join(r.Flush(), o.Flush(), j.Flush(), run.Close(), other.Close(), qrels.Close())
 }
 
 // scoreRun reads and scores them. Work is rows.
@@ -101,5 +115,30 @@ func scoreRun(args []string) (sample, error) {
 	for i, name := range scoreMeasures {
 		s.Check += fmt.Sprintf("%s %.10f ", name, scores.Mean[i])
 	}
+	return s, nil
+}
+
+// fuseRuns reads two runs and joins them. Work is rows.
+func fuseRuns(args []string) (s sample, err error) {
+	lap := stopwatch()
+	f := fusion.New(fusion.Method{K: 60, Depth: 2 * scoreDepth})
+	for _, name := range []string{"run.txt", "other.txt"} {
+		in, err := os.Open(filepath.Join(args[0], name))
+		if err != nil {
+			return s, err
+		}
+		defer in.Close()
+		if _, err := f.Add(trec.Rankings(in), 1); err != nil {
+			return s, err
+		}
+	}
+	queries, best := 0, 0.0
+	for r := range f.Rankings() {
+		queries++
+		for _, h := range r.Hypotheses[:min(100, len(r.Hypotheses))] {
+			best += h.Score
+		}
+	}
+	s.Seconds, s.Work, s.Check = lap(), 2*scoreQueries*scoreDepth, fmt.Sprintf("%d %.6f", queries, best)
 	return s, nil
 }

@@ -31,7 +31,7 @@ func All() []step.Spec {
 		ids.EmbedHashing, ids.Embed, ids.ImportEmbeddings,
 		ids.AtomicIDs, ids.NaiveIDs, ids.SemanticIDs, ids.ResidualIDs, ids.TitleIDs, ids.KeywordIDs, ids.ImportIDs, ids.Tokens,
 		model.RandomT5, model.ImportModel, model.ImportTrained, model.TrainQueries, model.GenerateQueries, model.Train, model.Evaluate, model.ExportModel,
-		ranking.BM25, ranking.Dense,
+		ranking.BM25, ranking.Dense, ranking.Fuse,
 		ranking.ImportRun, ranking.ImportQrels, ranking.Score, ranking.Compare, ranking.Agree, ranking.ExportRun,
 		results.Best, results.BestModel,
 		results.Effects,

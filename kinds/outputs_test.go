@@ -38,7 +38,7 @@ func TestOutputs(t *testing.T) {
 	}
 	slices.Sort(lines)
 	for _, k := range l.Registry.Kinds() {
-		if !k.Hidden && !k.Claim && !kinds[k.Name] && !slices.Contains(append(computed, "pages_api", "page_table", "compare_pages", "package", "compare_package", "command", "python", "script", "effects", "export_model", "import_model", "import_trained", "import_run", "import_qrels", "export_run", "score", "compare", "agree", "import_embeddings", "overlap", "import_ids", "best", "best_model"), k.Name) {
+		if !k.Hidden && !k.Claim && !kinds[k.Name] && !slices.Contains(append(computed, "pages_api", "page_table", "compare_pages", "package", "compare_package", "command", "python", "script", "effects", "export_model", "import_model", "import_trained", "import_run", "import_qrels", "export_run", "fuse", "score", "compare", "agree", "import_embeddings", "overlap", "import_ids", "best", "best_model"), k.Name) {
 			t.Errorf("the pipelines have no step of kind %s, so its output is not held", k.Name)
 		}
 	}

@@ -19,10 +19,14 @@ import ranx
 
 TREC_EVAL = {
     1: {"success_1", "success_10", "recip_rank", "ndcg", "ndcg_cut_5", "ndcg_cut_10", "map", "map_cut_10", "map_cut_100",
-        "P_5", "P_10", "recall_10", "recall_100", "Rprec", "bpref"},
+        "P_5", "P_10", "recall_10", "recall_100", "Rprec", "bpref", "iprec_at_recall_0.00", "iprec_at_recall_0.10", "iprec_at_recall_0.70",
+        "iprec_at_recall_1.00"},
     2: {"map", "map_cut_10", "P_10", "recall_10", "Rprec", "bpref", "recip_rank", "success_5"},
 }
-BY_IR_MEASURES = ["RR@10", "RR(rel=2)@10", "AP(rel=2)@10", "nDCG@10", "Judged@10", "Judged", "R(rel=2)@10", "P(rel=3)@5", "Success(rel=2)@5", "Rprec(rel=2)", "Bpref"]
+BY_IR_MEASURES = ["RR@10", "RR(rel=2)@10", "AP(rel=2)@10", "nDCG@10", "Judged@10", "Judged", "R(rel=2)@10", "P(rel=3)@5", "Success(rel=2)@5", "Rprec(rel=2)", "Bpref",
+                  "IPrec(rel=2)@0.4", "RBP(rel=1)", "RBP(rel=2,p=0.95)", "nDCG(judged_only=True)@10", "AP(judged_only=True)", "P(judged_only=True)@5",
+                  "RR(judged_only=True)", "AP(judged_only=True,rel=2)@10", "IPrec(judged_only=True)@0.3"]
+BY_GDEVAL = ["ERR@5", "ERR@20"]  # five decimals, of queries that are numbers
 OURS = {"map": "AP(rel=2)", "map_cut_10": "AP(rel=2)@10", "P_10": "P(rel=2)@10", "recall_10": "R(rel=2)@10", "Rprec": "Rprec(rel=2)",
         "bpref": "Bpref(rel=2)", "recip_rank": "RR(rel=2)", "success_5": "Success(rel=2)@5"}
 
@@ -75,6 +79,10 @@ def main(folder):
     for v in ir_measures.iter_calc(measures, qrels, by_rank):
         if v.query_id in golden["rank"]:
             golden["rank"][v.query_id][str(v.measure)] = v.value
+    number = {q: {d: g for d, g in of.items()} for q, of in ((q[1:], of) for q, of in qrels.items())}
+    for v in ir_measures.iter_calc([ir_measures.parse_measure(m) for m in BY_GDEVAL], number, {q[1:]: of for q, of in by_rank.items()}):
+        if "q" + v.query_id in golden["rank"]:
+            golden["rank"]["q" + v.query_id][str(v.measure)] = v.value
     known = {q for q in by_rank if any(g > 0 for g in qrels.get(q, {}).values())}
     kept = ranx.Qrels({q: {d: max(g, 0) for d, g in qrels[q].items()} for q in known})
     run = ranx.Run({q: by_rank[q] for q in known})
@@ -82,6 +90,9 @@ def main(folder):
     for name, ours in {"ndcg_burges@10": "nDCG(dcg='exp-log2')@10", "ndcg_burges": "nDCG(dcg='exp-log2')"}.items():
         for q, v in run.scores[name].items():
             golden["rank"][q][ours] = float(v)
+    for values in golden["rank"].values():  # 0 of 0: of rankings without a judged document, by trec_eval
+        for name in [name for name, v in values.items() if v != v]:
+            del values[name]
     golden["missing"] = sorted(set(qrels) - set(by_rank))
     golden["unjudged"] = sorted(set(by_rank) - set(qrels))
     golden["irrelevant"] = sorted(q for q, d in qrels.items() if not any(g > 0 for g in d.values()))

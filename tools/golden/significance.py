@@ -68,7 +68,8 @@ def main(path):
                               "d": float((a - b).mean() / (a - b).std(ddof=1))})
         ps = [p["t_p"] for p in pairs]
         golden["sets"].append({"systems": x.tolist(), "pairs": pairs, "hsd": hsd(x),
-                               "holm": multipletests(ps, method="holm")[1].tolist(), "bonferroni": multipletests(ps, method="bonferroni")[1].tolist()})
+                               "holm": multipletests(ps, method="holm")[1].tolist(), "bonferroni": multipletests(ps, method="bonferroni")[1].tolist(),
+                               "fdr_bh": multipletests(ps, method="fdr_bh")[1].tolist()})
     golden["studentized_range"] = [[q, k, df, float(stats.studentized_range.sf(q, k, df))]
                                    for q in (0.1, 1.0, 2.5, 3.6, 5.0, 8.0) for k in (2, 3, 7, 20) for df in (1, 2, 5, 30, 400, 20000)]
     rng = np.random.default_rng(11)

@@ -15,7 +15,19 @@ type view struct {
 	beam   []bool // of the unfiltered ranking: whether there is a document
 	ideal  []int  // grades of all the query's judgments, best first
 
-	seen map[string]struct{} // documents, while a ranking is looked at
+	seen   map[string]struct{} // documents, while a ranking is looked at
+	judged []int               // memory of onlyJudged
+}
+
+// onlyJudged is the view without the ranks whose document nobody judged, or judged below 0, as trec_eval -J.
+func (v *view) onlyJudged() *view {
+	v.judged = v.judged[:0]
+	for _, g := range v.grades {
+		if g >= 0 {
+			v.judged = append(v.judged, g)
+		}
+	}
+	return &view{grades: v.judged, ideal: v.ideal}
 }
 
 // relevant is how many documents of the query have a grade of at least rel.
@@ -76,6 +88,47 @@ func recall(v *view, m Metric) float64 {
 func rPrecision(v *view, m Metric) float64 {
 	all := v.relevant(m.relevant())
 	return share(found(v, all, m.relevant()), all)
+}
+
+// interpolatedPrecision is trec_eval's, which asks for recall x relevant documents, rounded up from a tenth on.
+func interpolatedPrecision(v *view, m Metric) float64 {
+	rel := m.relevant()
+	least := int(m.recall*float64(v.relevant(rel)) + 0.9)
+	best, n := 0.0, 0
+	for i, g := range v.grades {
+		if g >= rel {
+			n++
+		}
+		if n >= least {
+			best = max(best, share(n, i+1))
+		}
+	}
+	return best
+}
+
+func rankBiased(v *view, m Metric) float64 {
+	p := cmp.Or(m.stay, usualStay)
+	sum, here := 0.0, 1-p
+	for _, g := range v.grades[:m.depth(len(v.grades))] {
+		if g >= m.relevant() {
+			sum += here
+		}
+		here *= p
+	}
+	return sum
+}
+
+func expectedReciprocalRank(v *view, m Metric) float64 {
+	sum, goesOn := 0.0, 1.0
+	for i, g := range v.grades[:m.depth(len(v.grades))] {
+		if g < 1 {
+			continue
+		}
+		stops := (math.Exp2(float64(g)) - 1) / math.Exp2(float64(m.family.most))
+		sum += stops * goesOn / float64(i+1)
+		goesOn *= 1 - stops
+	}
+	return sum
 }
 
 // averagePrecision divides by all relevant documents, found or not, also under a cutoff.

@@ -2,7 +2,6 @@ package metrics
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,18 +10,22 @@ import (
 // Metric is a measure with its depth and options, such as MRR@10 or AP(rel=2)@100.
 type Metric struct {
 	family *family
-	k      int  // 0: the whole ranking
-	rel    int  // least grade that counts as relevant; 0 is 1
-	exp    bool // nDCG's gain is 2^grade - 1 instead of the grade
+	k      int     // 0: the whole ranking
+	rel    int     // least grade that counts as relevant; 0 is 1
+	exp    bool    // nDCG's gain is 2^grade - 1 instead of the grade
+	stay   float64 // RBP's persistence; 0 is 0.8
+	recall float64 // IPrec's, for which k is 0
+	judged bool    // documents that nobody judged are left out
 }
 
-// cut says whether a family is named with a depth.
+// cut says whether a family is named with a depth, or with a recall in place of one.
 type cut int
 
 const (
 	never cut = iota
 	may
 	must
+	atRecall
 )
 
 // family is a measure without its options.
@@ -31,7 +34,10 @@ type family struct {
 	cut   cut
 	rel   bool // takes rel=N
 	gain  bool // takes dcg='exp-log2'
+	stay  bool // takes p=0.8
+	whole bool // does not take judged_only=True
 	lower bool // is better
+	most  int  // the highest grade that it has a meaning for; 0: any
 	also  []string
 	score func(v *view, m Metric) float64
 }
@@ -52,12 +58,19 @@ var families = []*family{
 	{name: "Recall", cut: must, rel: true, also: []string{"R"}, score: recall},
 	// precision at as many ranks as there are relevant documents
 	{name: "Rprec", cut: never, rel: true, also: []string{"RPrec"}, score: rPrecision},
+	// highest precision at any rank from which on that share of the relevant documents is found
+	{name: "IPrec", cut: atRecall, rel: true, score: interpolatedPrecision},
+	// expected share of relevant documents that somebody sees who goes on from each rank with probability p (Moffat and Zobel, TOIS 2008)
+	{name: "RBP", cut: may, rel: true, stay: true, whole: true, score: rankBiased},
+	// expected reciprocal rank at which somebody stops who is content with a document of grade g with probability (2^g - 1)/16
+	// (Chapelle et al., CIKM 2009; gdeval's grades of 0 to 4)
+	{name: "ERR", cut: may, whole: true, most: 4, score: expectedReciprocalRank},
 	// how seldom documents judged not relevant stand above relevant ones; looks at judged documents only
-	{name: "Bpref", cut: never, rel: true, also: []string{"BPref"}, score: bpref},
+	{name: "Bpref", cut: never, rel: true, whole: true, also: []string{"BPref"}, score: bpref},
 	// share of the first k documents that anybody judged
-	{name: "Judged", cut: may, score: judgedShare},
+	{name: "Judged", cut: may, whole: true, score: judgedShare},
 	// mean share of the k hypotheses of the unfiltered beam that are no identifier
-	{name: "Invalid", cut: must, lower: true, score: invalid},
+	{name: "Invalid", cut: must, whole: true, lower: true, score: invalid},
 }
 
 // familyOf finds a family by its name or another's; nil if there is none.
@@ -73,11 +86,14 @@ func familyOf(name string) *family {
 func formNames() string {
 	var list []string
 	for _, f := range families {
-		if f.cut != must {
+		if f.cut == never || f.cut == may {
 			list = append(list, f.name)
 		}
-		if f.cut != never {
+		switch f.cut {
+		case may, must:
 			list = append(list, f.name+"@k")
+		case atRecall:
+			list = append(list, f.name+"@recall")
 		}
 	}
 	return strings.Join(list, ", ")
@@ -85,26 +101,59 @@ func formNames() string {
 
 // String is the name that Parse reads, in one form of several.
 func (m Metric) String() string {
-	return m.named(m.family.name, "(dcg='exp-log2')", "(rel=%d)", "@")
+	var options []string
+	if m.exp {
+		options = append(options, "dcg='exp-log2'")
+	}
+	if m.stay > 0 {
+		options = append(options, "p="+strconv.FormatFloat(m.stay, 'g', -1, 64))
+	}
+	if m.rel > 1 {
+		options = append(options, "rel="+strconv.Itoa(m.rel))
+	}
+	if m.judged {
+		options = append(options, "judged_only=True")
+	}
+	name := m.family.name
+	if len(options) > 0 {
+		name += "(" + strings.Join(options, ",") + ")"
+	}
+	if at := m.at(); at != "" {
+		name += "@" + at
+	}
+	return name
 }
 
-// ID is the name as a field of reports has it: mrr_10, ap_rel2_100, ndcg_exp_10.
-func (m Metric) ID() string {
-	return m.named(strings.ToLower(m.family.name), "_exp", "_rel%d", "_")
-}
-
-// named is a name for the family, with what says of it how gains, relevance and depth are.
-func (m Metric) named(s, exp, rel, k string) string {
+// at is what stands after @: a depth, a recall, or nothing.
+func (m Metric) at() string {
 	switch {
-	case m.exp:
-		s += exp
-	case m.rel > 1:
-		s += fmt.Sprintf(rel, m.rel)
+	case m.family.cut == atRecall:
+		return strconv.FormatFloat(m.recall, 'g', -1, 64)
+	case m.k > 0:
+		return strconv.Itoa(m.k)
 	}
-	if m.k > 0 {
-		s += k + strconv.Itoa(m.k)
+	return ""
+}
+
+// ID is the name as a field of reports has it: mrr_10, ap_rel2_100, ndcg_exp_10, rbp_p0_95, iprec_0_1.
+func (m Metric) ID() string {
+	id := strings.ToLower(m.family.name)
+	if m.exp {
+		id += "_exp"
 	}
-	return s
+	if m.stay > 0 {
+		id += "_p" + strconv.FormatFloat(m.stay, 'g', -1, 64)
+	}
+	if m.rel > 1 {
+		id += "_rel" + strconv.Itoa(m.rel)
+	}
+	if m.judged {
+		id += "_judged"
+	}
+	if at := m.at(); at != "" {
+		id += "_" + at
+	}
+	return strings.ReplaceAll(id, ".", "_")
 }
 
 // LowerIsBetter reports whether a good system has a low value.

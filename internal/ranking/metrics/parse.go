@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -8,8 +9,8 @@ import (
 )
 
 // Parse reads a name such as "Hits@1": ours, ir_measures' ("AP(rel=2)@100", "RR@10",
-// "R@100", "nDCG(dcg='exp-log2')@10") or trec_eval's ("ndcg_cut_10", "map",
-// "recip_rank", "P_10", "success_1").
+// "R@100", "nDCG(dcg='exp-log2')@10", "RBP(p=0.95)", "IPrec@0.1") or trec_eval's
+// ("ndcg_cut_10", "map", "recip_rank", "P_10", "success_1", "iprec_at_recall_0.10").
 func Parse(name string) (Metric, error) {
 	if m, ok := trecEvalName(name); ok {
 		return m, nil
@@ -22,7 +23,11 @@ func Parse(name string) (Metric, error) {
 	f := familyOf(of)
 	m := Metric{family: f}
 	ok := f != nil
-	if cutOff {
+	switch {
+	case ok && f.cut == atRecall:
+		m.recall, err = strconv.ParseFloat(depth, 64)
+		ok = err == nil && m.recall >= 0 && m.recall <= 1
+	case cutOff:
 		m.k, err = strconv.Atoi(depth)
 		ok = ok && err == nil && m.k > 0 && strconv.Itoa(m.k) == depth
 	}
@@ -80,15 +85,30 @@ func (m *Metric) option(f *family, text string) error {
 			return fmt.Errorf("dcg is 'log2' or 'exp-log2', not %.40q", value)
 		}
 		m.exp = value == "exp-log2"
-	default:
-		takes := "no option"
-		switch {
-		case f.rel:
-			takes = "rel"
-		case f.gain:
-			takes = "dcg"
+	case name == "p" && f.stay:
+		p, err := strconv.ParseFloat(value, 64)
+		if err != nil || !(p > 0 && p < 1) {
+			return fmt.Errorf("p is the probability to go on to the next rank, between 0 and 1, not %.40q", value)
 		}
-		return fmt.Errorf("%s takes %s, not %.40q", f.name, takes, name)
+		if m.stay = p; p == usualStay {
+			m.stay = 0
+		}
+	case name == "judged_only" && !f.whole:
+		if value != "True" && value != "False" {
+			return fmt.Errorf("judged_only is True or False, not %.40q", value)
+		}
+		m.judged = value == "True"
+	default:
+		var takes []string
+		for _, o := range []struct {
+			name string
+			is   bool
+		}{{"rel", f.rel}, {"dcg", f.gain}, {"p", f.stay}, {"judged_only", !f.whole}} {
+			if o.is {
+				takes = append(takes, o.name)
+			}
+		}
+		return fmt.Errorf("%s takes %s, not %.40q", f.name, cmp.Or(strings.Join(takes, " and "), "no option"), name)
 	}
 	return nil
 }
@@ -99,12 +119,19 @@ var trecEval = map[string]string{
 	"P": "P", "recall": "Recall", "Rprec": "Rprec", "bpref": "Bpref",
 }
 
+// usualStay is RBP's persistence unless p says another one, as ir_measures has it.
+const usualStay = 0.8
+
 var numbered = regexp.MustCompile(`^(.*)_([1-9][0-9]{0,8})$`)
 
 func trecEvalName(name string) (Metric, bool) {
 	if of, ok := trecEval[name]; ok {
 		f := familyOf(of)
 		return Metric{family: f}, f.cut != must && !strings.HasSuffix(name, "_cut")
+	}
+	if recall, ok := strings.CutPrefix(name, "iprec_at_recall_"); ok {
+		m, err := Parse("IPrec@" + recall)
+		return m, err == nil
 	}
 	at := numbered.FindStringSubmatch(name)
 	if at == nil || at[1] == "recip_rank" || at[1] == "ndcg" || at[1] == "map" {

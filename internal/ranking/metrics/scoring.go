@@ -68,6 +68,9 @@ func (s Scoring) Score(run trec.Reader, judged *trec.Judgments) (*Scores, error)
 		if scored[r.Query] != nil {
 			return fmt.Errorf("query %q has two rankings", r.Query)
 		}
+		if err := s.suits(r.Query, j.Grades()); err != nil {
+			return err
+		}
 		scored[r.Query] = s.values(&v, r, j)
 		return nil
 	})
@@ -78,6 +81,21 @@ func (s Scoring) Score(run trec.Reader, judged *trec.Judgments) (*Scores, error)
 		return nil, noneJudged(judged, unjudgedQuery)
 	}
 	return out, s.collect(out, scored, judged)
+}
+
+// suits says which measure has no meaning for a grade of a query.
+func (s Scoring) suits(query string, grades []int) error {
+	for _, m := range s.Metrics {
+		if m.family.most == 0 {
+			continue
+		}
+		for _, g := range grades {
+			if g > m.family.most {
+				return fmt.Errorf("query %q has a judgment of grade %d, and %s is of grades to %d: leave it out of measures, or let judgments have those", query, g, m, m.family.most)
+			}
+		}
+	}
+	return nil
 }
 
 func noneJudged(judged *trec.Judgments, ranked string) error {
@@ -95,7 +113,11 @@ func (s Scoring) values(v *view, r *trec.Ranking, j *trec.Query) []float64 {
 	v.fill(r, j, s.Mode)
 	values := make([]float64, len(s.Metrics))
 	for i, m := range s.Metrics {
-		values[i] = m.family.score(v, m)
+		seen := v
+		if m.judged {
+			seen = v.onlyJudged()
+		}
+		values[i] = m.family.score(seen, m)
 	}
 	return values
 }

@@ -26,6 +26,7 @@ const (
 	None       Correction = "none"
 	Bonferr    Correction = "bonferroni"
 	HolmStep   Correction = "holm"
+	FalseShare Correction = "fdr_bh"
 	TukeyRange Correction = "tukey_hsd"
 )
 
@@ -102,6 +103,8 @@ func (m Method) Correct(ps []float64) []float64 {
 		return Bonferroni(ps)
 	case HolmStep:
 		return Holm(ps)
+	case FalseShare:
+		return BenjaminiHochberg(ps)
 	}
 	return ps
 }
@@ -115,6 +118,8 @@ func (m Method) String(family, systems int) string {
 		return fmt.Sprintf("%s, Bonferroni correction for %s", test, words.Count(family, "comparison"))
 	case HolmStep:
 		return fmt.Sprintf("%s, Holm correction for %s", test, words.Count(family, "comparison"))
+	case FalseShare:
+		return fmt.Sprintf("%s, Benjamini-Hochberg correction for %s", test, words.Count(family, "comparison"))
 	case TukeyRange:
 		if m.Test == Permutation {
 			return fmt.Sprintf("randomized Tukey HSD of %d systems", systems)

@@ -25,6 +25,7 @@ type golden struct {
 		}
 		HSD              [][3]float64
 		Holm, Bonferroni []float64
+		FalseShare       []float64 `json:"fdr_bh"`
 	}
 	StudentizedRange [][4]float64 `json:"studentized_range"`
 	Ratios           []struct {
@@ -85,6 +86,9 @@ func TestScipy(t *testing.T) {
 		}
 		for i, v := range Bonferroni(ps) {
 			near(t, "Bonferroni", v, set.Bonferroni[i], 1e-10)
+		}
+		for i, v := range BenjaminiHochberg(ps) {
+			near(t, "Benjamini-Hochberg", v, set.FalseShare[i], 1e-10)
 		}
 		hsd, random := set.Systems.TukeyHSD(), set.Systems.RandomizedTukeyHSD(20_000, 1)
 		for _, p := range set.HSD {

@@ -2,11 +2,14 @@ package ranking
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/redsi/redsi/internal/corpora/trec"
+	"github.com/redsi/redsi/internal/corpora/unpack"
 	"github.com/redsi/redsi/internal/ranking/metrics"
 	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/kinds/internal/inout"
@@ -20,7 +23,8 @@ type scoreConfig struct {
 	Measures []string   `hcl:"measures,optional" help:"as redsi writes them, ir_measures or trec_eval: nDCG@10, AP(rel=2)@100, ndcg_cut_10"`
 	Mode     string     `hcl:"mode,optional" enum:"raw,post_filtered" help:"raw: hypotheses that name no document keep their ranks; post_filtered: they are left out. Rankings without such hypotheses are the same in both"`
 	Missing  string     `hcl:"missing,optional" enum:"zero,leave_out,fail" help:"judged queries without a ranking count 0, as in ir_measures and trec_eval -c; are left out, as in trec_eval up to 9; or fail the step, as trec_eval 10 fails"`
-	Queries  step.Input `hcl:"queries,optional,added" accepts:"nq/queries" help:"the collection's queries, whose names ignore_identical_ids compares"`
+	Queries  step.Input `hcl:"queries,optional,added" accepts:"nq/queries" help:"the collection's queries, whose names ignore_identical_ids compares and groups has"`
+	Groups   step.Inputs `hcl:"groups,optional,added" accepts:"files,file" help:"TSV: on each line a query and, after a tab, a group that it is in, of one or several; of each the report has groups.NAME.percent and groups.NAME.queries"`
 	identicalOf
 }
 
@@ -35,9 +39,17 @@ type scoreReport struct {
 	UnjudgedQueries   int    `json:"unjudged_queries"`   // ranked, without a judgment: not scored
 	IrrelevantQueries int    `json:"irrelevant_queries"` // judged, without a relevant document: they count 0
 
+	Groups map[string]groupScore `json:"groups,omitempty"` // means over the scored queries of each
+
 	Mode      string `json:"mode"`
 	Rows      int    `json:"rows"`
 	Identical int    `json:"identical_documents,omitempty"` // left out, as they have the query's name
+}
+
+// groupScore is the means of some queries.
+type groupScore struct {
+	Percent map[string]float64 `json:"percent" unit:"percent"`
+	Queries int                `json:"queries"`
 }
 
 var defaultMeasures = []string{"nDCG@10", "MRR@10", "Hits@1", "Hits@10", "R@100", "AP"}
@@ -47,11 +59,15 @@ var Score = step.Define(step.Kind[scoreConfig]{
 	Version: 2,
 	Doc: `Score any rankings by any judgments.
 Measures, each at any depth k: Hits@k (Success), MRR (RR), nDCG, AP (MAP), P@k,
-Recall@k (R), Rprec, Bpref, Judged, Invalid@k. A document is relevant from grade 1 on;
+Recall@k (R), Rprec, Bpref, IPrec@recall, RBP, ERR, Judged, Invalid@k. A document is relevant from grade 1 on;
 AP(rel=2)@100 asks for grade 2. nDCG gains the grade, as in trec_eval;
-nDCG(dcg='exp-log2')@10 gains 2^grade - 1. In the report percent.ID is the mean, ID the
+nDCG(dcg='exp-log2')@10 gains 2^grade - 1. RBP(p=0.95) goes on to the next rank with
+that probability, 0.8 unless it says so; ERR is gdeval's, for grades 0 to 4; IPrec@0.1 is
+interpolated precision where a tenth of the relevant documents is found. Documents that
+nobody judged are left out of rankings by nDCG(judged_only=True)@10, as of all measures
+but RBP, ERR, Bpref, Judged and Invalid. In the report percent.ID is the mean, ID the
 name in small letters: ndcg_10, mrr_10, hits_1, recall_100, ap, ap_rel2_100,
-ndcg_exp_10. Every judged query counts, as in trec_eval: one without a relevant document
+ndcg_exp_10, rbp_p0_95, iprec_0_1, ndcg_judged_10. Every judged query counts, as in trec_eval: one without a relevant document
 counts 0. Values are those of trec_eval 9, ir_measures and ranx: runs have no equal scores,
 as import_run has set them apart. The report says what was done with queries that one side
 lacks, and how many there were. Cost: a second for a million rows; memory grows with the judgments and the longest
@@ -69,7 +85,8 @@ ranking.`,
 	Defaults: scoreConfig{Measures: defaultMeasures, Mode: string(metrics.PostFiltered), Missing: string(metrics.MissingZero)},
 	Check: func(c scoreConfig) error {
 		_, ps := parseMeasures("measures", c.Measures)
-		inout.Check(&ps, "queries", c.Ignore == c.Queries.Set(), "goes with ignore_identical_ids = true: give both")
+		inout.Check(&ps, "queries", !c.Ignore || c.Queries.Set(), "ignore_identical_ids = true compares their names: give it, too")
+		inout.Check(&ps, "queries", c.Ignore || len(c.Groups) > 0 || !c.Queries.Set(), "goes with ignore_identical_ids = true or groups: give one of both")
 		return append(ps, c.check()...).Err()
 	},
 	Declares: scoreConfig.declares,
@@ -128,8 +145,80 @@ func runScore(_ context.Context, x *step.IO, c scoreConfig) error {
 	for i, m := range list {
 		report.Percent[m.ID()], report.Measures[m.ID()] = metrics.Percent(s.Mean[i]), m.String()
 	}
+	if report.Groups, err = c.groups(x, list, s); err != nil {
+		return err
+	}
 	inout.Count(x, map[string]int{"queries": len(s.Rows), "missing_queries": s.MissingQueries,
 		"unjudged_queries": s.UnjudgedQueries})
 	table := queryTable{Metrics: list, Rows: s.Rows}
 	return inout.WriteAll(x, map[string]func(io.Writer) error{"queries": table.write, "report": inout.JSON(report)})
+}
+
+// groups scores the queries of each group; nil without groups.
+func (c scoreConfig) groups(x *step.IO, list []metrics.Metric, s *metrics.Scores) (map[string]groupScore, error) {
+	if len(c.Groups) == 0 {
+		return nil, nil
+	}
+	members, some, err := c.members(x)
+	if err != nil {
+		return nil, err
+	}
+	scores, any := map[string]groupScore{}, false
+	for name, in := range members {
+		mean, n := s.MeanOf(func(query string) bool { return in[query] })
+		g := groupScore{Percent: map[string]float64{}, Queries: n}
+		for i, v := range mean {
+			g.Percent[list[i].ID()] = metrics.Percent(v)
+		}
+		scores[name], any = g, any || n > 0
+	}
+	if !any {
+		return nil, step.Permanent(fmt.Errorf("no query of groups is scored: groups has %.80q, the scores %.80q; where it has the collection's names, give queries", some, s.Rows[0].Query))
+	}
+	return scores, nil
+}
+
+// members reads which queries are in which group, and one query as the file names it.
+func (c scoreConfig) members(x *step.IO) (members map[string]map[string]bool, some string, err error) {
+	n, err := collectionNames(x, step.Input{}, c.Queries, "")
+	if err != nil {
+		return nil, "", err
+	}
+	files, err := inout.ChosenFiles(x, c.Groups, "groups", "", "*")
+	if err != nil {
+		return nil, "", err
+	}
+	members = map[string]map[string]bool{}
+	for _, f := range files {
+		in, err := x.OpenFile(f)
+		if err != nil {
+			return nil, "", err
+		}
+		err = unpack.NewLines(in).Each(func(line []byte) error {
+			query, group, ok := strings.Cut(strings.TrimRight(string(line), "\r"), "\t")
+			if !ok || group == "" || query == "" {
+				return fmt.Errorf("%.80q; want a query, a tab and a group", line)
+			}
+			some = query
+			number := query
+			if n.queries != nil {
+				if number, ok = n.queries[query]; !ok || n.ambiguous[query] {
+					return fmt.Errorf("the collection has no query, or several, named %.80q", query)
+				}
+			}
+			if members[group] == nil {
+				members[group] = map[string]bool{}
+			}
+			members[group][number] = true
+			return nil
+		})
+		in.Close()
+		if err != nil {
+			return nil, "", step.Permanent(fmt.Errorf("groups: %s: %w", f.Name, err))
+		}
+	}
+	if len(members) == 0 {
+		return nil, "", step.Permanent(errors.New("groups has no line: want a query, a tab and a group on each"))
+	}
+	return members, some, nil
 }

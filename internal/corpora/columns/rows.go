@@ -32,7 +32,7 @@ type Wanted struct {
 }
 
 // Rows reads some columns of a file, row by row. Each column is decompressed by a goroutine of its own, which is
-// at most one page ahead.
+// at most one page ahead, and not at all of a page of many megabytes.
 type Rows struct {
 	columns   []*Column
 	row, rows int64
@@ -56,6 +56,7 @@ type Column struct {
 	kind  Kind
 	lists bool
 	pages chan page
+	freed chan struct{} // of a large page
 	page
 	at, value int // levels and values of page that were taken
 }
@@ -64,6 +65,7 @@ type Column struct {
 type page struct {
 	parquet.Page
 	err        error
+	large      bool // with its dictionary
 	levels     int
 	reps, defs []byte
 	indices    []int32 // in a dictionary, whose values then are the others
@@ -72,6 +74,9 @@ type page struct {
 	text       []byte
 	offsets    []uint32
 }
+
+// largePage is of more bytes than two pages of a column may have together.
+const largePage = 16 << 20
 
 // Read begins to read the columns, which Rows.Columns has in this order. An error names a column of another kind.
 func (f *File) Read(wanted []Wanted) (r *Rows, err error) {
@@ -84,7 +89,7 @@ func (f *File) Read(wanted []Wanted) (r *Rows, err error) {
 		}
 		r.columns = append(r.columns, &Column{
 			Name: f.names[w.At], Full: byte(leaf.MaxDefinitionLevel), nullable: leaf.Node.Optional(),
-			kind: w.Kind, lists: leaf.MaxRepetitionLevel > 0, pages: make(chan page),
+			kind: w.Kind, lists: leaf.MaxRepetitionLevel > 0, pages: make(chan page), freed: make(chan struct{}, 1),
 		})
 	}
 	for i, w := range wanted {
@@ -142,6 +147,15 @@ func (c *Column) readPages(groups []parquet.RowGroup, at int, quit <-chan struct
 				chunk.Close()
 				return
 			}
+			if p.large {
+				p = page{}
+				select {
+				case <-c.freed:
+				case <-quit:
+					chunk.Close()
+					return
+				}
+			}
 		}
 		chunk.Close()
 	}
@@ -154,10 +168,11 @@ func (c *Column) read(pages parquet.Pages) (p page) {
 		return p
 	}
 	p.levels, p.reps, p.defs = int(p.NumValues()), p.RepetitionLevels(), p.DefinitionLevels()
-	data := p.Data()
+	data, size := p.Data(), p.Size()
 	if d := p.Dictionary(); d != nil {
-		p.indices, data = data.Int32(), d.Page().Data()
+		p.indices, data, size = data.Int32(), d.Page().Data(), size+d.Size()
 	}
+	p.large = size > largePage
 	switch c.kind {
 	case Texts:
 		p.text, p.offsets = data.ByteArray()
@@ -174,6 +189,11 @@ func (c *Column) next() error {
 	c.Reps, c.Defs, c.Ints, c.Bools, c.Text, c.Ends = c.Reps[:0], c.Defs[:0], c.Ints[:0], c.Bools[:0], c.Text[:0], c.Ends[:0]
 	for begun := false; ; {
 		if c.at == c.levels {
+			parquet.Release(c.Page)
+			if c.large {
+				c.freed <- struct{}{}
+			}
+			c.page, c.at, c.value = page{}, 0, 0
 			next, ok := <-c.pages
 			switch {
 			case !ok && begun && c.lists:
@@ -185,8 +205,7 @@ func (c *Column) next() error {
 			case next.err != nil:
 				return next.err
 			}
-			parquet.Release(c.Page)
-			c.page, c.at, c.value = next, 0, 0
+			c.page = next
 			continue
 		}
 		n := 1

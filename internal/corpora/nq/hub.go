@@ -47,7 +47,8 @@ const (
 // NewHubReader reads a Parquet file as the Hugging Face hub has Natural Questions: the records, counts and faults are those
 // of NewReader of the original lines, whose fields the columns are. Lines are rows here, and Counts.BytesOut are those of the
 // columns that were read. Format Simplified reads what of the columns the simplified format has; files from before there were
-// byte offsets have no more. Memory is bounded by two pages of each column, beside what NewReader takes.
+// byte offsets have no more. Memory is bounded by two pages of each column, or by one of many megabytes with its dictionary: of
+// files that have the HTML of a group of rows in one page, as pyarrow writes 1,000 rows, some five times that HTML.
 func NewHubReader(in io.ReaderAt, size int64, name string, o Options) *Reader {
 	rd := newReader(name, o)
 	rd.hub = &hubRows{size: size, simplified: o.Format == Simplified}

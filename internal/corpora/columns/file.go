@@ -55,6 +55,38 @@ func (f *File) Names() []string { return f.names }
 // NumRows is the number of rows that the file says it has.
 func (f *File) NumRows() int64 { return f.table.NumRows() }
 
+// Objects reads rows as the library has them: objects by name, lists, texts, numbers and truth values.
+type Objects struct {
+	rows *parquet.GenericReader[any]
+	next int64
+}
+
+// Objects begins before the first row.
+func (f *File) Objects() (o *Objects, err error) {
+	defer Guard(&err)()
+	return &Objects{rows: parquet.NewGenericReader[any](f.table)}, nil
+}
+
+// Row reads a row, counted from one; those in a row are read fastest.
+func (o *Objects) Row(n int64) (row map[string]any, err error) {
+	defer Guard(&err)()
+	if n != o.next+1 {
+		if err := o.rows.SeekToRow(n - 1); err != nil {
+			return nil, err
+		}
+	}
+	one := make([]any, 1)
+	if k, err := o.rows.Read(one); k == 0 {
+		return nil, fmt.Errorf("the table ends early: %w", err)
+	}
+	o.next = n
+	row, _ = one[0].(map[string]any)
+	return row, nil
+}
+
+// Close releases what is read ahead.
+func (o *Objects) Close() error { return o.rows.Close() }
+
 // Guard makes what the Parquet library does with a damaged file, a panic or a false address, an
 // error; to be deferred as defer Guard(&err)().
 func Guard(err *error) func() {

@@ -2,6 +2,7 @@ package nq
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -73,23 +74,37 @@ func TestHubRecordsAreThoseOfTheLines(t *testing.T) {
 	}
 }
 
-func TestHubLinesAreTheOriginalBytes(t *testing.T) {
+// TestHubLinesAreTheOriginal: candidates, annotations and all.
+func TestHubLinesAreTheOriginal(t *testing.T) {
 	f, size := hubFile(t, "hub.parquet")
-	want := originals(t, "hub.jsonl.gz")
-	var got []string
-	errtest.None(t, HubLines(f, size, func(n int, line []byte) (bool, error) {
-		got = append(got, string(line))
-		return n != len(want), nil
+	var got, some []any
+	errtest.None(t, HubLines(f, size, nil, func(n int, line []byte) (bool, error) {
+		got = append(got, decoded(t, line))
+		return n != 5, nil
 	}))
-	for i := range want {
-		if got[i] != want[i] {
-			k := 0
-			for got[i][k] == want[i][k] {
-				k++
-			}
-			t.Errorf("line %d differs at byte %d: %.200q, want %.200q", i, k, got[i][k:], want[i][k:])
-		}
+	errtest.None(t, HubLines(f, size, func(id string) bool { return id == "-4" || id == "-3" }, func(n int, line []byte) (bool, error) {
+		some = append(some, decoded(t, line))
+		return true, nil
+	}))
+	var want []any
+	for _, line := range originals(t, "hub.jsonl.gz") {
+		want = append(want, decoded(t, []byte(line)))
 	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("%.2000s", d)
+	}
+	if d := cmp.Diff(want[1:3], some); d != "" {
+		t.Errorf("%.2000s", d)
+	}
+}
+
+// decoded keeps the digits of numbers.
+func decoded(t *testing.T, line []byte) (v any) {
+	t.Helper()
+	d := json.NewDecoder(bytes.NewReader(line))
+	d.UseNumber()
+	errtest.None(t, d.Decode(&v))
+	return v
 }
 
 // TestHubOfEarlierRevision: without byte offsets there is no full record, and the simplified one is Google's.
@@ -107,7 +122,7 @@ func TestHubOfEarlierRevision(t *testing.T) {
 		t.Error(d)
 	}
 	var c FieldCounts
-	errtest.None(t, HubLines(f, size, func(_ int, line []byte) (bool, error) { return true, c.Count(line) }))
+	errtest.None(t, HubLines(f, size, nil, func(_ int, line []byte) (bool, error) { return true, c.Count(line) }))
 	if c.With[TokenBytes] != 0 || c.With[FieldTokens] != 1 || c.With[LongAnswerBytes] != 1 {
 		t.Errorf("%+v", c)
 	}

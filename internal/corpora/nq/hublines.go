@@ -1,248 +1,122 @@
 package nq
 
 import (
+	"encoding/json/jsontext"
+	"encoding/json/v2"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
-	"unicode/utf16"
 
 	"github.com/redsi/redsi/internal/corpora/columns"
 )
 
-// hubKinds are the columns that a line is made of; those but the first may be missing in files of earlier revisions.
-var hubKinds = func() map[string]columns.Kind {
-	kinds := map[string]columns.Kind{"question.tokens": columns.Texts, "long_answer_candidates.top_level": columns.Bools,
-		"annotations.id": columns.Texts, "annotations.yes_no_answer": columns.Ints, "annotations.long_answer.candidate_index": columns.Ints}
-	for _, c := range hubColumns {
-		kinds[c.name] = c.kind
-	}
-	for _, prefix := range []string{"long_answer_candidates.", "annotations.long_answer.", "annotations.short_answers."} {
-		for _, name := range []string{nameEnd, "end_token", nameStart, "start_token"} {
-			kinds[prefix+name] = columns.Ints
-		}
-	}
-	return kinds
-}()
-
-// yesNo are the names of yes_no_answer, whose class labels begin with -1.
-var yesNo = []string{"NONE", "NO", "YES"}
-
-// HubLines visits the rows of a Parquet file, as NewHubReader reads it, as lines of the original format: of the columns that the
-// file has the same bytes. Rows are counted from one.
-func HubLines(in io.ReaderAt, size int64, visit func(n int, line []byte) (more bool, err error)) error {
+// HubLines visits the rows of a Parquet file, as NewHubReader reads it, as lines of the original format, without what the file
+// has no columns of: all, or those whose ids are wanted. Rows are counted from one.
+func HubLines(in io.ReaderAt, size int64, wanted func(id string) bool, visit func(n int, line []byte) (more bool, err error)) error {
 	f, err := columns.Open(in, size)
 	if err != nil {
 		return err
 	}
-	var wanted []columns.Wanted
-	for at, name := range f.Names() {
-		if kind, ok := hubKinds[name]; ok {
-			wanted = append(wanted, columns.Wanted{At: at, Kind: kind})
-		}
+	id := slices.Index(f.Names(), "id")
+	if id < 0 {
+		return errors.New(`there is no column "id"`)
 	}
-	rows, err := f.Read(wanted)
+	rows, err := f.Read([]columns.Wanted{{At: id, Kind: columns.Texts}})
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
-	l := hubLine{of: map[string]*columns.Column{}}
-	for _, c := range rows.Columns() {
-		l.of[c.Name] = c
+	objects, err := f.Objects()
+	if err != nil {
+		return err
 	}
+	defer objects.Close()
 	for {
 		if err := rows.Next(); errors.Is(err, io.EOF) {
 			return nil
 		} else if err != nil {
 			return err
 		}
-		if err := l.write(); err != nil {
+		if wanted != nil && !wanted(string(rows.Columns()[0].Text)) {
+			continue
+		}
+		row, err := objects.Row(rows.Row())
+		var line []byte
+		if err == nil {
+			line, err = json.Marshal(original(row), json.Deterministic(true))
+		}
+		if err != nil {
 			return fmt.Errorf("row %d: %w", rows.Row(), err)
 		}
-		if more, err := visit(int(rows.Row()), l.b); err != nil || !more {
+		if more, err := visit(int(rows.Row()), line); err != nil || !more {
 			return err
 		}
 	}
 }
 
-// hubLine is a line of the present row.
-type hubLine struct {
-	of  map[string]*columns.Column
-	b   []byte
-	err error // the first
-}
-
-// part is a field of an object: its name and the column of its values.
-type part struct{ name, column string }
-
-func (l *hubLine) write() error {
-	l.b, l.err = append(l.b[:0], '{'), nil
-	if id := l.of["annotations.id"]; id != nil {
-		l.key("annotations")
-		short, groups := l.parts("annotations.short_answers."), map[string][]int{}
-		for _, p := range short {
-			groups[p.column] = grouped(l.of[p.column])
-		}
-		l.list(id.Len(), func(i int) {
-			l.b = append(l.b, '{')
-			l.key("annotation_id").value(id, i)
-			if long := l.parts("annotations.long_answer."); len(long) > 0 {
-				l.key("long_answer").object(long, i)
+// original is a row as a line has it: ids are numbers, and lists have objects where the hub's objects have lists.
+func original(row map[string]any) map[string]any {
+	document, _ := row["document"].(map[string]any)
+	question, _ := row["question"].(map[string]any)
+	annotations := transposed(row["annotations"])
+	for _, a := range annotations {
+		a["annotation_id"] = numeral(a["id"])
+		delete(a, "id")
+		if short := transposed(a["short_answers"]); short != nil {
+			for _, s := range short {
+				delete(s, "text")
 			}
-			if len(short) > 0 {
-				l.key("short_answers")
-				ends := groups[short[0].column]
-				l.list(ends[i+1]-ends[i], func(k int) { l.object(short, ends[i]+k) })
+			a["short_answers"] = short
+		}
+		if n, ok := a["yes_no_answer"].(int64); ok && n >= -1 && n <= 1 { // class labels
+			a["yes_no_answer"] = [...]string{"NONE", "NO", "YES"}[n+1]
+		}
+	}
+	tokens := transposed(document["tokens"])
+	for _, t := range tokens {
+		t[nameHTMLToken] = t["is_html"]
+		delete(t, "is_html")
+	}
+	line := map[string]any{
+		nameExampleID: numeral(row["id"]), nameQuestion: question["text"], string(FieldQuestionTokens): question["tokens"],
+		nameURL: document["url"], nameTitle: document["title"], nameHTML: document["html"],
+	}
+	for name, list := range map[string][]map[string]any{nameTokens: tokens, "annotations": annotations, "long_answer_candidates": transposed(row["long_answer_candidates"])} {
+		if list != nil {
+			line[name] = list
+		}
+	}
+	for name, v := range line {
+		if v == nil {
+			delete(line, name)
+		}
+	}
+	return line
+}
+
+func numeral(id any) any {
+	if text, ok := id.(string); ok {
+		return jsontext.Value(text)
+	}
+	return id
+}
+
+// transposed makes a list of objects of an object of lists, nil of anything else.
+func transposed(of any) []map[string]any {
+	columns, ok := of.(map[string]any)
+	if !ok {
+		return nil
+	}
+	list := []map[string]any{}
+	for name, column := range columns {
+		values, _ := column.([]any)
+		for i, v := range values {
+			if i == len(list) {
+				list = append(list, map[string]any{})
 			}
-			if c := l.of["annotations.yes_no_answer"]; c != nil {
-				if n := l.int(c, i) + 1; n >= 0 && n < int64(len(yesNo)) {
-					l.key("yes_no_answer").quote(yesNo[n])
-				} else {
-					l.fail("column %s is %d, not a class label", c.Name, n-1)
-				}
-			}
-			l.b = append(l.b, '}')
-		})
-	}
-	l.texts("document_html", "document.html")
-	l.texts("document_title", "document.title")
-	l.objects(nameTokens, []part{{nameEnd, "document.tokens.end_byte"}, {nameHTMLToken, "document.tokens.is_html"}, {nameStart, "document.tokens.start_byte"}, {nameToken, "document.tokens.token"}})
-	l.texts("document_url", "document.url")
-	if id := l.of["id"]; id != nil {
-		l.key(nameExampleID).value(id, 0)
-	}
-	l.objects("long_answer_candidates", l.parts("long_answer_candidates."))
-	l.texts("question_text", "question.text")
-	if c := l.of["question.tokens"]; c != nil {
-		l.key("question_tokens").list(c.Len(), func(i int) { l.quote(text(c, i)) })
-	}
-	l.b = append(l.b, '}')
-	return l.err
-}
-
-func (l *hubLine) fail(format string, args ...any) {
-	if l.err == nil {
-		l.err = faultf(BadType, format, args...)
-	}
-}
-
-// parts are the fields of objects, of the columns that are there.
-func (l *hubLine) parts(prefix string) (parts []part) {
-	for _, name := range []string{"candidate_index", nameEnd, "end_token", nameStart, "start_token", "top_level"} {
-		parts = append(parts, part{name, prefix + name})
-	}
-	return slices.DeleteFunc(parts, func(p part) bool { return l.of[p.column] == nil })
-}
-
-// grouped has where the values of each list begin in a column of lists of lists, and where the last ends.
-func grouped(c *columns.Column) (ends []int) {
-	n := 0
-	for i, rep := range c.Reps {
-		if rep < 2 {
-			ends = append(ends, n)
-		}
-		if c.Defs[i] == c.Full {
-			n++
+			list[i][name] = v
 		}
 	}
-	return append(ends, n)
-}
-
-func text(c *columns.Column, i int) string {
-	from := 0
-	if i > 0 {
-		from = c.Ends[i-1]
-	}
-	return string(c.Text[from:c.Ends[i]])
-}
-
-func (l *hubLine) int(c *columns.Column, i int) int64 {
-	if i >= c.Len() {
-		l.fail("column %s has %d values, fewer than its neighbours", c.Name, c.Len())
-		return -1
-	}
-	return c.Ints[i]
-}
-
-// key begins a field, and value ends it.
-func (l *hubLine) key(name string) *hubLine {
-	if l.b[len(l.b)-1] != '{' {
-		l.b = append(l.b, ", "...)
-	}
-	l.quote(name)
-	l.b = append(l.b, ": "...)
-	return l
-}
-
-// value writes a number, also of a text: an id.
-func (l *hubLine) value(c *columns.Column, i int) {
-	if i >= c.Len() {
-		l.fail("column %s has %d values, fewer than its neighbours", c.Name, c.Len())
-		return
-	}
-	switch {
-	case c.Ints != nil:
-		l.b = strconv.AppendInt(l.b, c.Ints[i], 10)
-	case c.Bools != nil:
-		l.b = strconv.AppendBool(l.b, c.Bools[i])
-	default:
-		l.b = append(l.b, text(c, i)...)
-	}
-}
-
-func (l *hubLine) list(n int, item func(i int)) {
-	l.b = append(l.b, '[')
-	for i := range n {
-		if i > 0 {
-			l.b = append(l.b, ", "...)
-		}
-		item(i)
-	}
-	l.b = append(l.b, ']')
-}
-
-func (l *hubLine) object(parts []part, i int) {
-	l.b = append(l.b, '{')
-	for _, p := range parts {
-		if l.key(p.name); p.name == nameToken {
-			l.quote(text(l.of[p.column], i))
-			continue
-		}
-		l.value(l.of[p.column], i)
-	}
-	l.b = append(l.b, '}')
-}
-
-// objects writes a list of objects, of columns of lists.
-func (l *hubLine) objects(name string, parts []part) {
-	parts = slices.DeleteFunc(parts, func(p part) bool { return l.of[p.column] == nil })
-	if len(parts) > 0 {
-		l.key(name).list(l.of[parts[0].column].Len(), func(i int) { l.object(parts, i) })
-	}
-}
-
-// texts writes a text, unless it is missing or null.
-func (l *hubLine) texts(name, column string) {
-	if c := l.of[column]; c != nil && c.Len() > 0 {
-		l.key(name).quote(text(c, 0))
-	}
-}
-
-// quote writes a string as Google's files have it: in ASCII.
-func (l *hubLine) quote(s string) {
-	l.b = append(l.b, '"')
-	for _, r := range s {
-		switch short := map[rune]byte{'"': '"', '\\': '\\', '\n': 'n', '\r': 'r', '\t': 't', '\b': 'b', '\f': 'f'}[r]; {
-		case short != 0:
-			l.b = append(l.b, '\\', short)
-		case ' ' <= r && r <= '~':
-			l.b = append(l.b, byte(r))
-		default:
-			for _, u := range utf16.AppendRune(nil, r) {
-				l.b = fmt.Appendf(l.b, `\u%04x`, u)
-			}
-		}
-	}
-	l.b = append(l.b, '"')
+	return list
 }

@@ -171,8 +171,8 @@ func openHub(x *step.IO, d artifacts.Digest) (*os.File, int64, error) {
 	return f, info.Size(), nil
 }
 
-// eachLine visits the lines of a file of either kind.
-func eachLine(x *step.IO, f artifacts.File, visit func(n int, line []byte) (more bool, err error)) error {
+// eachLine visits the lines of a file of either kind; of Parquet those alone that are wanted, if wanted is not nil.
+func eachLine(x *step.IO, f artifacts.File, wanted func(id string) bool, visit func(n int, line []byte) (more bool, err error)) error {
 	in, size, err := openHub(x, f.Digest)
 	if err != nil {
 		return err
@@ -182,7 +182,7 @@ func eachLine(x *step.IO, f artifacts.File, visit func(n int, line []byte) (more
 	if _, err := in.ReadAt(mark, 0); err != nil || string(mark) != columns.Mark {
 		return inout.EachLine(x, f, visit)
 	}
-	if err := nq.HubLines(in, size, visit); err != nil {
+	if err := nq.HubLines(in, size, wanted, visit); err != nil {
 		return inout.DataError(fmt.Errorf("%s: %w", f.Name, err))
 	}
 	return nil

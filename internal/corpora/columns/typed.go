@@ -44,76 +44,77 @@ func typed(node parquet.Node, name string, v any) (_ any, err error) {
 		}
 		return v, nil
 	}
-	t, is := node.Type(), any(nil)
-	if logical := t.LogicalType(); logical != nil {
-		is = logical.Value
+	t := node.Type()
+	if v, ok := leaf(t, v); ok {
+		return v, nil
 	}
-	unread := fmt.Errorf("column %q is of type %s, which is not read: write it as a text or a number, in SQL by CAST(… AS VARCHAR)", name[1:], t)
-	switch v := v.(type) {
-	case bool:
-		return v, nil
-	case *big.Float:
-		return json.Number(v.Text('f', scaleOf(is))), nil
-	case float64:
-		if _, ok := is.(*format.DecimalType); ok {
-			return strconv.ParseFloat(strconv.FormatFloat(v, 'f', scaleOf(is), 64), 64)
-		}
-		return v, nil
-	case float32:
-		if _, ok := is.(*format.DecimalType); !ok {
-			return strconv.ParseFloat(strconv.FormatFloat(float64(v), 'g', -1, 32), 64)
-		} else if math.Abs(float64(v))*math.Pow10(scaleOf(is)) < mostFloat32 {
-			return strconv.ParseFloat(strconv.FormatFloat(float64(v), 'f', scaleOf(is), 32), 64)
-		}
-	case int32:
-		if _, ok := is.(*format.DateType); ok {
-			return time.Unix(int64(v)*24*60*60, 0).UTC().Format(time.DateOnly), nil
-		}
-		return whole(is, int64(v), uint64(uint32(v)), unread)
-	case uint32:
-		return whole(is, int64(v), uint64(v), unread)
-	case int64:
-		if at, ok := is.(*format.TimestampType); ok {
-			layout := "2006-01-02T15:04:05.999999999"
-			if at.IsAdjustedToUTC {
-				layout += "Z"
+	return nil, fmt.Errorf("column %q is of type %s, which is not read: write it as a text or a number, in SQL by CAST(… AS VARCHAR)", name[1:], t)
+}
+
+// leaf is a value by the logical type of its column; false if it is not read.
+func leaf(t parquet.Type, v any) (_ any, ok bool) {
+	var logical any
+	if l := t.LogicalType(); l != nil {
+		logical = l.Value
+	}
+	rounded := func(v float64, verb byte, digits, bits int) (any, bool) {
+		v, err := strconv.ParseFloat(strconv.FormatFloat(v, verb, digits, bits), 64)
+		return v, err == nil
+	}
+	switch is := logical.(type) {
+	case *format.DecimalType:
+		switch v := v.(type) {
+		case *big.Float:
+			return json.Number(v.Text('f', int(is.Scale))), true
+		case float64:
+			return rounded(v, 'f', int(is.Scale), 64)
+		case float32:
+			if math.Abs(float64(v))*math.Pow10(int(is.Scale)) < mostFloat32 {
+				return rounded(float64(v), 'f', int(is.Scale), 32)
 			}
-			second := int64(time.Second / at.Unit.Value.Duration())
-			return time.Unix(v/second, v%second*int64(at.Unit.Value.Duration())).UTC().Format(layout), nil
 		}
-		return whole(is, v, uint64(v), unread)
-	case uint64:
-		return whole(is, int64(v), v, unread)
-	case string:
-		if utf8.ValidString(v) {
-			return v, nil
+	case *format.DateType:
+		days, ok := v.(int32)
+		return time.Unix(int64(days)*24*60*60, 0).UTC().Format(time.DateOnly), ok
+	case *format.TimestampType:
+		at, ok := v.(int64)
+		layout, unit := "2006-01-02T15:04:05.999999999", int64(is.Unit.Value.Duration())
+		if is.IsAdjustedToUTC {
+			layout += "Z"
 		}
-	case []byte:
-		if _, ok := is.(*format.UUIDType); ok && len(v) == 16 {
-			return fmt.Sprintf("%x-%x-%x-%x-%x", v[:4], v[4:6], v[6:8], v[8:10], v[10:]), nil
+		second := int64(time.Second) / unit
+		return time.Unix(at/second, at%second*unit).UTC().Format(layout), ok
+	case *format.UUIDType:
+		b, ok := v.([]byte)
+		if !ok || len(b) != 16 {
+			return nil, false
 		}
-		if t.Kind() == parquet.ByteArray && is == nil && utf8.Valid(v) {
-			return string(v), nil
+		return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:]), true
+	case *format.IntType, *format.StringType, *format.EnumType, *format.JsonType, nil:
+		i, _ := is.(*format.IntType)
+		unsigned := i != nil && !i.IsSigned
+		switch v := v.(type) {
+		case bool, float64:
+			return v, true
+		case float32:
+			return rounded(float64(v), 'g', -1, 32)
+		case int32:
+			if unsigned {
+				return json.Number(strconv.FormatUint(uint64(uint32(v)), 10)), true
+			}
+			return json.Number(strconv.Itoa(int(v))), true
+		case int64:
+			if unsigned {
+				return json.Number(strconv.FormatUint(uint64(v), 10)), true
+			}
+			return json.Number(strconv.FormatInt(v, 10)), true
+		case uint32, uint64:
+			return json.Number(fmt.Sprint(v)), true
+		case string:
+			return v, utf8.ValidString(v)
+		case []byte:
+			return string(v), t.Kind() == parquet.ByteArray && utf8.Valid(v)
 		}
 	}
-	return nil, unread
-}
-
-func scaleOf(is any) int {
-	d, _ := is.(*format.DecimalType)
-	return int(d.Scale)
-}
-
-// whole is a whole number of a column of them.
-func whole(is any, signed int64, unsigned uint64, unread error) (any, error) {
-	switch is := is.(type) {
-	case nil:
-		return json.Number(strconv.FormatInt(signed, 10)), nil
-	case *format.IntType:
-		if !is.IsSigned {
-			return json.Number(strconv.FormatUint(unsigned, 10)), nil
-		}
-		return json.Number(strconv.FormatInt(signed, 10)), nil
-	}
-	return nil, unread
+	return nil, false
 }

@@ -12,18 +12,14 @@ import (
 )
 
 // Kind is what the values of a column are stored as.
-type Kind int
+type Kind = parquet.Kind
 
 // The kinds that are read.
 const (
-	Texts Kind = iota // bytes
-	Ints              // of 64 bits
-	Bools
+	Texts = parquet.ByteArray
+	Ints  = parquet.Int64
+	Bools = parquet.Boolean
 )
-
-func (k Kind) String() string { return [...]string{"a text", "an integer of 64 bits", "a boolean"}[k] }
-
-var physical = map[Kind]parquet.Kind{Texts: parquet.ByteArray, Ints: parquet.Int64, Bools: parquet.Boolean}
 
 // Wanted is a column to be read: the place of its name in File.Names, and what it must be.
 type Wanted struct {
@@ -37,7 +33,6 @@ type Rows struct {
 	columns   []*Column
 	row, rows int64
 	quit      chan struct{}
-	once      sync.Once
 	wg        sync.WaitGroup
 }
 
@@ -84,7 +79,7 @@ func (f *File) Read(wanted []Wanted) (r *Rows, err error) {
 	r = &Rows{rows: f.table.NumRows(), quit: make(chan struct{})}
 	for _, w := range wanted {
 		leaf, _ := f.table.Schema().Lookup(f.table.Schema().Columns()[w.At]...)
-		if t := leaf.Node.Type(); t.Kind() != physical[w.Kind] {
+		if t := leaf.Node.Type(); t.Kind() != w.Kind {
 			return nil, fmt.Errorf("column %q is of type %s, want %s", f.names[w.At], t, w.Kind)
 		}
 		r.columns = append(r.columns, &Column{
@@ -121,9 +116,9 @@ func (r *Rows) Next() (err error) {
 	return nil
 }
 
-// Close ends the goroutines.
+// Close ends the goroutines; once.
 func (r *Rows) Close() {
-	r.once.Do(func() { close(r.quit) })
+	close(r.quit)
 	r.wg.Wait()
 }
 
@@ -131,33 +126,35 @@ func (r *Rows) Close() {
 func (c *Column) readPages(groups []parquet.RowGroup, at int, quit <-chan struct{}) {
 	defer close(c.pages)
 	for _, g := range groups {
-		chunk := g.ColumnChunks()[at].Pages()
-		for {
-			p := c.read(chunk)
-			if errors.Is(p.err, io.EOF) {
-				break
-			}
+		if !c.readChunk(g.ColumnChunks()[at].Pages(), quit) {
+			return
+		}
+	}
+}
+
+func (c *Column) readChunk(pages parquet.Pages, quit <-chan struct{}) (more bool) {
+	defer pages.Close()
+	for {
+		p := c.read(pages)
+		if errors.Is(p.err, io.EOF) {
+			return true
+		}
+		select {
+		case c.pages <- p:
+		case <-quit:
+			return false
+		}
+		if p.err != nil {
+			return false
+		}
+		if p.large {
+			p = page{}
 			select {
-			case c.pages <- p:
+			case <-c.freed:
 			case <-quit:
-				chunk.Close()
-				return
-			}
-			if p.err != nil {
-				chunk.Close()
-				return
-			}
-			if p.large {
-				p = page{}
-				select {
-				case <-c.freed:
-				case <-quit:
-					chunk.Close()
-					return
-				}
+				return false
 			}
 		}
-		chunk.Close()
 	}
 }
 

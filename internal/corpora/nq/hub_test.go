@@ -250,7 +250,7 @@ func TestHubOfAnotherSet(t *testing.T) {
 				ID int64 `parquet:"id"`
 			}
 			return parquet.Write(w, []other{{rowOf("1", nil), 1}})
-		}, `column "id" is of type INT(64,true), want a text`},
+		}, `column "id" is of type INT(64,true), want BYTE_ARRAY`},
 	} {
 		var b bytes.Buffer
 		errtest.None(t, c.write(&b))

@@ -337,7 +337,7 @@ func (rd *Reader) endBatch(b *batch) {
 	}
 	switch {
 	case err != io.EOF:
-		rd.refuse(rd.wholeError(err))
+		rd.refuse(rd.streamError(err))
 	case rd.opt.Strict && rd.counts.Records == 0:
 		rd.refuse(rd.nothing())
 	}

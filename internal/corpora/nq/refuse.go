@@ -58,15 +58,11 @@ func (rd *Reader) refuse(e *RecordError) bool {
 	return true
 }
 
-// wholeError is of the file, not of a record.
-func (rd *Reader) wholeError(err error) *RecordError {
+// streamError is of the whole file.
+func (rd *Reader) streamError(err error) *RecordError {
 	if rd.hub != nil {
 		return rd.hubError(err)
 	}
-	return rd.streamError(err)
-}
-
-func (rd *Reader) streamError(err error) *RecordError {
 	e := &RecordError{File: rd.name, Line: rd.last + 1, Reason: BadStream}
 	if f, ok := err.(*fault); ok {
 		e.Reason, e.Detail = f.reason, f.detail

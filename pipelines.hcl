@@ -43,8 +43,8 @@ paper {
 
   # What the report of a sample, checks and the end of a run say beside "not a reproduction of the paper".
   part = var.scale != "sample" || var.sample_train == 50 && var.sample_updates == "paper" ? "" : join("", [
-    "${(length(var.nq_train) > 0 ? length(var.nq_train) : var.sample_train) + (length(var.nq_dev) > 0 ? length(var.nq_dev) : 5)} of 55 files of Natural Questions",
-    var.nq_bucket == "gs://natural_questions/v1.0" ? "" : " as ${var.nq_bucket} has them",
+    "${(length(var.nq_train) > 0 ? length(var.nq_train) : var.nq_from == "hub" ? ceil(var.sample_train * 287 / 50) : var.sample_train) + (length(var.nq_dev) > 0 ? length(var.nq_dev) : var.nq_from == "hub" ? 7 : 5)} of ${var.nq_from == "hub" ? 294 : 55} files of Natural Questions",
+    var.nq_from == "hub" ? " as ${var.hub} has them" : var.nq_bucket == "gs://natural_questions/v1.0" ? "" : " as ${var.nq_bucket} has them",
     ", ${var.sample_updates == "paper" ? "all" : regexreplace(regexreplace(var.sample_updates, "(\\d)(\\d{3})$", "$1,$2"), "(\\d)(\\d{3}),", "$1,$2,")} of 1,000,000 updates",
   ])
 }
@@ -104,7 +104,7 @@ variable "scale" {
 
 # Grow a sample: 2, 10, 50. Files that were read are not read again. With 50, and paper below, it is the run of scale full.
 variable "sample_train" {
-  description = "With scale = sample: how many of the 50 train files are read. The development split is whole."
+  description = "With scale = sample: how many of the 50 train files are read, or as large a part of the hub's 287. The development split is whole."
   default     = 1
   validation {
     condition     = var.sample_train >= 1 && var.sample_train <= 50 && floor(var.sample_train) == var.sample_train
@@ -163,13 +163,22 @@ locals {
 
 # --- Sources ---------------------------------------------------------------------------------
 
+variable "nq_from" {
+  description = "Where Natural Questions are had from: bucket, Google's files in nq_bucket; or hub, the same records as Parquet at huggingface.co: 287 files, 55 GB, and 7, 1.3 GB."
+  default     = "bucket"
+  validation {
+    condition     = contains(["bucket", "hub"], var.nq_from)
+    error_message = "nq_from is bucket or hub."
+  }
+}
+
 variable "nq_bucket" {
   description = "Where Natural Questions are: folders train and dev of the full format."
   default     = "gs://natural_questions/v1.0"
 }
 
 variable "hub" {
-  description = "Where pretrained models are downloaded from, or a mirror of it."
+  description = "Where pretrained models, and with nq_from = hub Natural Questions, are downloaded from, or a mirror of it."
   default     = "https://huggingface.co"
 }
 
@@ -237,7 +246,7 @@ locals {
   # At which scale tables and figures are: their numbers are the paper's at scale full, and no others'. What is of the
   # development split alone, or of no data, has the paper's numbers in a sample, too; from other places, who knows.
   scale    = local.full ? "full" : var.scale
-  original = var.nq_bucket == "gs://natural_questions/v1.0" && length(var.nq_train) == 0 && length(var.nq_dev) == 0
+  original = (var.nq_from == "hub" ? var.hub == "https://huggingface.co" : var.nq_bucket == "gs://natural_questions/v1.0") && length(var.nq_train) == 0 && length(var.nq_dev) == 0
   scales = {
     data = local.full || local.whole && local.original ? "full" : var.scale
     dev  = local.full || local.real && local.original ? "full" : var.scale
@@ -255,10 +264,22 @@ locals {
   pages_from = var.pages_from != "" ? var.pages_from : var.scale == "sample" ? "api" : "dump"
   read_dump  = length(var.page_table) == 0 && local.pages_from == "dump" || var.compare_pages
   ask_api    = length(var.page_table) == 0 && local.pages_from == "api"
+  nq_files = {
+    bucket = {
+      train = [for i in range(var.scale == "sample" ? var.sample_train : 50) : format("%s/train/nq-train-%02d.jsonl.gz", var.nq_bucket, i)]
+      dev   = [for i in range(5) : format("%s/dev/nq-dev-%02d.jsonl.gz", var.nq_bucket, i)]
+    }
+    hub = {
+      train = [for i in range(var.scale == "sample" ? ceil(var.sample_train * 287 / 50) : 287) : format("%s/default/train-%05d-of-00287.parquet", local.nq_revision, i)]
+      dev   = [for i in range(7) : format("%s/dev/validation-%05d-of-00007.parquet", local.nq_revision, i)]
+    }
+  }
+  nq_revision = "${var.hub}/datasets/google-research-datasets/natural_questions/resolve/e8103d566bef4154c2c12b17c6095ec5275840cc"
+  nq_bytes    = { bucket = { train = 0.85e9, dev = 0.2e9 }, hub = { train = 0.1934e9, dev = 0.1912e9 } } # of a file, about
   sources = {
     simplified = length(var.nq_simplified) > 0 ? var.nq_simplified : ["gs://natural_questions/v1.0-simplified/simplified-nq-train.jsonl.gz"]
-    train      = length(var.nq_train) > 0 ? var.nq_train : [for i in range(var.scale == "sample" ? var.sample_train : 50) : format("%s/train/nq-train-%02d.jsonl.gz", var.nq_bucket, i)]
-    dev        = length(var.nq_dev) > 0 ? var.nq_dev : [for i in range(5) : format("%s/dev/nq-dev-%02d.jsonl.gz", var.nq_bucket, i)]
+    train      = length(var.nq_train) > 0 ? var.nq_train : local.nq_files[var.nq_from].train
+    dev        = length(var.nq_dev) > 0 ? var.nq_dev : local.nq_files[var.nq_from].dev
     stub       = var.stub_dump
   }
 }
@@ -267,7 +288,7 @@ step "download" "nq" {
   for_each = { for name, urls in local.sources : name => urls if local.real && (name != "stub" || local.read_dump) && (name != "simplified" || local.whole) }
   urls     = each.value
   license  = "CC BY-SA 3.0"
-  bytes    = local.original ? { train = 0.85e9 * length(each.value), dev = 1e9, simplified = 4.4e9, stub = 60e9 }[each.key] : null
+  bytes    = local.original ? { train = local.nq_bytes[var.nq_from].train * length(each.value), dev = local.nq_bytes[var.nq_from].dev * length(each.value), simplified = 4.4e9, stub = 60e9 }[each.key] : null
 }
 
 step "synth" "nq" {

@@ -93,6 +93,27 @@ run "a sample of other files is compared with nothing" {
   }
 }
 
+run "a sample of the hub's files" {
+  variables {
+    scale   = "sample"
+    contact = "me@example.org"
+    nq_from = "hub"
+  }
+
+  assert {
+    condition     = length(step.download.nq["train"].config.urls) == 6 && length(step.download.nq["dev"].config.urls) == 7
+    error_message = "A fiftieth of 287 files is six of them."
+  }
+  assert {
+    condition     = step.download.nq["dev"].config.bytes > 1.3e9 && step.download.nq["dev"].config.bytes < 1.4e9 && step.download.nq["train"].config.bytes > 1.1e9 && step.download.nq["train"].config.bytes < 1.2e9
+    error_message = "What a file of the hub has is not what one of Google's has."
+  }
+  assert {
+    condition     = endswith(step.download.nq["dev"].config.urls[6], "/dev/validation-00006-of-00007.parquet") && table.substitution_totals.config.scale == "full"
+    error_message = "The development split is the paper's, whole."
+  }
+}
+
 run "all train files with fewer updates" {
   variables {
     scale        = "sample"

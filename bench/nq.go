@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/klauspost/compress/gzip"
 
@@ -27,12 +29,74 @@ var nqLines = []line{
 		others: []side{besideOnCorpus("nq_extract.py", "--runs=1", "--json=simdjson", shardFile), besideOnCorpus("nq_extract.py", "--runs=1", "--gzip=gzip", shardFile)},
 	},
 	{
+		name: "nq_hub_vs_pyarrow", target: 0.8, value: throughput,
+		doc:  "a shard as the hub's Parquet to records, against pyarrow reading the columns that they need; MB of HTML",
+		ours: pieceOn("nq-read", (*env).hub), peer: scriptOn(small, "nq_hub.py", (*env).hub),
+	},
+	{
+		name: "nq_hub_vs_lines", target: 0.8, value: throughput,
+		doc:  "the same, against our reader of the original lines of that shard",
+		ours: pieceOn("nq-read", (*env).hub), peer: onCorpus("nq-read", shardFile),
+	},
+	{
 		// One shard four times over is as many records as the corpus has: enough for
 		// the collector to reach its pace, which a second's work is not.
 		name: "extract_memory_10x_vs_1x", target: 0.9, value: peakMemory,
 		doc:  "peak memory of the same on one stream of 19,000 records (ours) and of 1,900 (peer)",
 		ours: onCorpus("nq-extract", "-times=40", shardFile), peer: onCorpus("nq-extract", "-times=4", shardFile), unlike: true, once: true,
 	},
+}
+
+// hubFile is a shard as the Hugging Face hub has it.
+const hubFile = "hub.parquet"
+
+// hub is that file, which the peer writes.
+func (e *env) hub() (string, error) {
+	dir, err := e.corpus()
+	if err != nil {
+		return "", err
+	}
+	to, err := e.keep(filepath.Base(dir)+"-hub1", func(to string) error {
+		command, err := e.python(small, "nq_hub.py", "--write", filepath.Join(dir, shardFile), filepath.Join(to, hubFile))
+		if err != nil {
+			return err
+		}
+		return e.quiet(command[0], command[1:]...)
+	})
+	return filepath.Join(to, hubFile), err
+}
+
+// nqRead reads the records of a file of lines, or of Parquet, and writes nothing.
+func nqRead(args []string) (sample, error) {
+	f, err := os.Open(args[0])
+	if err != nil {
+		return sample{}, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return sample{}, err
+	}
+	lap := stopwatch()
+	o := nq.Options{Split: nq.Train}
+	var rd *nq.Reader
+	if strings.HasSuffix(args[0], hubFile) {
+		rd = nq.NewHubReader(f, info.Size(), args[0], o)
+	} else {
+		rd = nq.NewReader(f, args[0], o)
+	}
+	defer rd.Close()
+	var r nq.Record
+	var records, tokens, html int64
+	for err = rd.Next(&r); err == nil; err = rd.Next(&r) {
+		records++
+		tokens += int64(len(r.Tokens))
+		html += int64(len(r.HTML))
+	}
+	if err != io.EOF {
+		return sample{}, err
+	}
+	return sample{Seconds: lap(), Work: float64(html), Check: fmt.Sprintf("%d records, %d tokens, %d bytes of HTML", records, tokens, html)}, nil
 }
 
 // gunzip reads gzip files to their ends and throws the text away.

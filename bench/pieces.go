@@ -16,6 +16,7 @@ func pieces() map[string]func(args []string) (sample, error) {
 		"make-vectors":     makeVectors,
 		"gunzip":           gunzip,
 		"nq-extract":       nqExtract,
+		"nq-read":          nqRead,
 		"read-records":     readRecords,
 		"stub-scan":        stubScan,
 		"serialize":        serializeRecords,

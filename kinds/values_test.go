@@ -72,8 +72,8 @@ func TestValuesOfOtherFormats(t *testing.T) {
 		t.Errorf("%d of the figure: %v", n, results["figure.roc"].Counts)
 	}
 	for field, want := range map[string]string{
-		"b.json:a":     "row r, column a: b.json: not JSON: invalid character 'a' looking for beginning of value; JSON, YAML, CSV and a single number are read",
-		"log.txt:acc":  `log.txt: it begins with "all went well"; JSON, YAML, CSV and a single number are read`,
+		"b.json:a":     "row r, column a: b.json: not JSON: invalid character 'a' looking for beginning of value; JSON, JSON lines, YAML, CSV, Parquet and a single number are read",
+		"log.txt:acc":  `log.txt: it begins with "all went well"; JSON, JSON lines, YAML, CSV, Parquet and a single number are read`,
 		"n.txt:acc":    `n.txt: there is no field "acc": it is of type number and has no "acc"; it is a single value: write "." for the field`,
 		"m.csv:acc":    `m.csv: there is no field "acc": it is a list, and "acc" is not the number of an element; rows are named by number, from 0: "0.acc"`,
 		"roc.json:x.y": `roc.json: there is no field "x.y": beside "x" there is points`,

@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
 	"slices"
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/redsi/redsi/internal/corpora/columns"
 )
 
 // parquetRows reads those columns of a Parquet table that a schema wants, some rows at a time.
@@ -31,7 +32,7 @@ type parquetRows struct {
 }
 
 func openParquet(path string, role Role, s schema) (p *parquetRows, err error) {
-	defer guarded(&err)()
+	defer columns.Guard(&err)()
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -82,18 +83,6 @@ func leafOf(paths [][]string, aliases []string) int {
 		}
 	}
 	return -1
-}
-
-// guarded makes what the library does with a damaged file, a panic or a false address, an
-// error; to be deferred as defer guarded(&err)().
-func guarded(err *error) func() {
-	before := debug.SetPanicOnFault(true)
-	return func() {
-		debug.SetPanicOnFault(before)
-		if p := recover(); p != nil {
-			*err = fmt.Errorf("the Parquet table is damaged: %v", p)
-		}
-	}
 }
 
 func (p *parquetRows) at() int64 { return p.row }
@@ -148,7 +137,7 @@ func (p *parquetRows) chunks(all []parquet.ColumnChunk) (chunks []parquet.Column
 }
 
 func (p *parquetRows) next() (r *record, err error) {
-	defer guarded(&err)()
+	defer columns.Guard(&err)()
 	if err := p.fill(); err != nil {
 		return nil, err
 	}

@@ -31,7 +31,7 @@ type Options struct {
 	Progress func(storedIn int64) // called from Next once per one to two MiB of text
 }
 
-// Reader reads the records of one NQ .jsonl file, plain or compressed, in order.
+// Reader reads the records of one NQ file, .jsonl, plain or compressed, or Parquet, in order.
 // One goroutine decompresses, others decode; memory is bounded by a few batches
 // of one to two MiB each, or of one line where lines are longer.
 type Reader struct {
@@ -39,6 +39,7 @@ type Reader struct {
 	opt    Options
 	src    *unpack.Reader
 	taken  *unpack.Counter // below src
+	hub    *hubRows        // in place of both
 	counts Counts
 
 	free  chan *batch
@@ -69,6 +70,7 @@ type batch struct {
 	ends  []int  // of each line in buf, behind its newline if it has one
 	items []item // one per line that is not blank
 	n     int    // items in use
+	bytes int64  // of columns, in place of buf
 	err   error  // of the source, after these lines
 	done  chan struct{}
 }
@@ -80,6 +82,8 @@ var batches = sync.Pool{New: func() any { return &batch{done: make(chan struct{}
 type item struct {
 	rec      Record
 	line     int64 // in the batch, from zero
+	err      error // of decoding
+	hasID    bool  // of a row: rec has its id, also if err is not nil
 	fault    *RecordError
 	fallback bool
 }
@@ -87,6 +91,21 @@ type item struct {
 // NewReader reads from r; name appears in errors. Errors of opening come from the
 // first Next. Close releases the goroutines of a Reader that is not read to its end.
 func NewReader(r io.Reader, name string, o Options) *Reader {
+	rd := newReader(name, o)
+	rd.taken = unpack.NewCounter(r)
+	src, err := unpack.Open(rd.taken)
+	if err != nil {
+		rd.refuse(rd.streamError(err))
+		return rd
+	}
+	rd.src = src
+	var rest []byte
+	rd.start(func(b *batch) { rest = b.fill(rd.src, rest, rd.opt.MaxLine) })
+	return rd
+}
+
+// newReader has no source yet.
+func newReader(name string, o Options) *Reader {
 	if o.Workers <= 0 {
 		o.Workers = max(1, min(8, runtime.GOMAXPROCS(0)-1))
 	}
@@ -95,7 +114,7 @@ func NewReader(r io.Reader, name string, o Options) *Reader {
 	}
 	n := o.Workers + 3
 	rd := &Reader{
-		name: name, opt: o, taken: unpack.NewCounter(r),
+		name: name, opt: o,
 		free: make(chan *batch, n), queue: make(chan *batch, n), work: make(chan *batch, n),
 		quit: make(chan struct{}),
 	}
@@ -105,26 +124,20 @@ func NewReader(r io.Reader, name string, o Options) *Reader {
 	if o.Strict {
 		rd.lines = map[int64]int64{}
 	}
-	src, err := unpack.Open(rd.taken)
-	if err != nil {
-		rd.refuse(rd.streamError(err))
-		return rd
-	}
-	rd.src = src
-	rd.wg.Add(1 + o.Workers)
-	go rd.fill()
-	for range o.Workers {
-		go rd.decode()
-	}
 	return rd
 }
 
-// fill cuts the source into batches.
-func (rd *Reader) fill() {
-	defer rd.wg.Done()
+// start begins to cut the source into batches, by fill, and to decode them.
+func (rd *Reader) start(fill func(*batch)) {
+	rd.wg.Go(func() { rd.fill(fill) })
+	for range rd.opt.Workers {
+		rd.wg.Go(rd.decode)
+	}
+}
+
+func (rd *Reader) fill(fill func(*batch)) {
 	defer close(rd.work)
 	defer close(rd.queue)
-	var rest []byte
 	for {
 		var b *batch
 		select {
@@ -132,7 +145,7 @@ func (rd *Reader) fill() {
 		case <-rd.quit:
 			return
 		}
-		rest = b.fill(rd.src, rest, rd.opt.MaxLine)
+		fill(b)
 		rd.queue <- b // capacity for every batch: never blocks
 		rd.work <- b
 		if b.err != nil {
@@ -188,9 +201,15 @@ func (b *batch) fill(src io.Reader, rest []byte, maxLine int) []byte {
 
 // decode turns lines into records.
 func (rd *Reader) decode() {
-	defer rd.wg.Done()
 	var scan lineScanner
 	for b := range rd.work {
+		if rd.hub != nil {
+			for i := range b.items[:b.n] {
+				rd.examine(&b.items[i])
+			}
+			b.done <- struct{}{}
+			continue
+		}
 		b.n = 0
 		start := 0
 		for i, end := range b.ends {
@@ -198,12 +217,7 @@ func (rd *Reader) decode() {
 			if start = end; len(bytes.TrimSpace(line)) == 0 {
 				continue
 			}
-			if b.n == len(b.items) {
-				b.items = append(b.items, item{})
-			}
-			it := &b.items[b.n]
-			b.n++
-			it.line = int64(i)
+			it := b.item(i)
 			rd.decodeLine(&scan, line, it)
 			if f := it.fault; f != nil && b.open && i == len(b.ends)-1 && (f.Reason == BadJSON || f.Reason == BadUTF8) {
 				f.Reason, f.Detail = BadStream, "the file ends within this record: "+f.Detail
@@ -213,30 +227,47 @@ func (rd *Reader) decode() {
 	}
 }
 
+// item is the next of a batch, for what is on a line.
+func (b *batch) item(line int) *item {
+	if b.n == len(b.items) {
+		b.items = append(b.items, item{})
+	}
+	it := &b.items[b.n]
+	b.n++
+	it.line, it.fault, it.fallback = int64(line), nil, false
+	return it
+}
+
 // decodeLine fills it from one line.
 func (rd *Reader) decodeLine(scan *lineScanner, line []byte, it *item) {
 	var err error
-	it.fault, it.fallback = nil, false
 	have, ok := decodeFast(scan, line, &it.rec)
 	if !ok {
 		it.fallback = true
 		have, err = decodeLibrary(line, &it.rec)
 	}
-	it.rec.Split = rd.opt.Split
 	if err == nil {
 		err = checkFields(have, rd.opt.Format)
 	}
+	it.err = err
+	if rd.examine(it); it.fault != nil {
+		it.fault.ExampleID, it.fault.HasID = ExampleID(line)
+	}
+}
+
+// examine looks for faults of what was decoded without any.
+func (rd *Reader) examine(it *item) {
+	it.rec.Split = rd.opt.Split
 	for _, check := range []func(*Record) error{checkOffsets, checkAligned, rd.usable} {
-		if err == nil {
-			err = check(&it.rec)
+		if it.err == nil {
+			it.err = check(&it.rec)
 		}
 	}
-	if err == nil {
+	if it.err == nil {
 		return
 	}
-	f := err.(*fault)
-	it.fault = &RecordError{File: rd.name, Reason: f.reason, Detail: f.detail}
-	it.fault.ExampleID, it.fault.HasID = ExampleID(line)
+	f := it.err.(*fault)
+	it.fault = &RecordError{File: rd.name, Reason: f.reason, Detail: f.detail, ExampleID: it.rec.ExampleID, HasID: it.hasID}
 }
 
 // Next reads the next record into r, io.EOF after the last. It exchanges r's
@@ -282,8 +313,12 @@ func (rd *Reader) endBatch(b *batch) {
 	rd.cur = nil
 	rd.last += int64(len(b.ends))
 	rd.counts.Blank += int64(len(b.ends) - b.n)
-	rd.counts.BytesOut += int64(len(b.buf))
-	rd.counts.BytesIn = rd.taken.Taken()
+	rd.counts.BytesOut += int64(len(b.buf)) + b.bytes
+	if rd.hub == nil {
+		rd.counts.BytesIn = rd.taken.Taken()
+	} else if rd.hub.rows > 0 {
+		rd.counts.BytesIn = rd.hub.size * rd.last / rd.hub.rows
+	}
 	if rd.opt.Progress != nil {
 		rd.opt.Progress(rd.counts.BytesIn)
 	}
@@ -318,9 +353,12 @@ func (rd *Reader) Counts() Counts { return rd.counts }
 func (rd *Reader) Close() error {
 	rd.once.Do(func() {
 		close(rd.quit)
+		rd.wg.Wait()
 		if rd.src != nil {
-			rd.wg.Wait()
 			rd.src.Close()
+		}
+		if rd.hub != nil && rd.hub.Rows != nil {
+			rd.hub.Close()
 		}
 		for len(rd.free) > 0 {
 			if b := <-rd.free; cap(b.buf) <= keepBytes {

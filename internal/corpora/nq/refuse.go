@@ -58,7 +58,11 @@ func (rd *Reader) refuse(e *RecordError) bool {
 	return true
 }
 
+// streamError is of the whole file.
 func (rd *Reader) streamError(err error) *RecordError {
+	if rd.hub != nil {
+		return rd.hubError(err)
+	}
 	e := &RecordError{File: rd.name, Line: rd.last + 1, Reason: BadStream}
 	if f, ok := err.(*fault); ok {
 		e.Reason, e.Detail = f.reason, f.detail

@@ -15,6 +15,7 @@ type element struct {
 	Title   string   `xml:"title,attr"` // of a redirect
 	IDs     []string `xml:"id"`         // children only
 	DBName  string   `xml:"dbname"`
+	Made    string   `xml:"generator"`
 	NS      []struct {
 		Key  int32  `xml:"key,attr"`
 		Name string `xml:",chardata"`
@@ -119,6 +120,9 @@ func (s *stub) oddTopLevel() (ended bool, err error) {
 	}
 	if e.XMLName.Local == "siteinfo" {
 		s.stats.Wiki = e.DBName
+		if strings.HasPrefix(e.Made, contentExport) {
+			s.stats.Exports++
+		}
 		s.names = map[string]int32{}
 		for _, ns := range e.NS {
 			if ns.Name != "" {

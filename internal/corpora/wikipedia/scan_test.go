@@ -6,6 +6,7 @@ import (
 	"encoding/xml"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -153,5 +154,66 @@ func TestAgainstXML(t *testing.T) {
 		if d := cmp.Diff(want, got.entries); d != "" {
 			t.Errorf("%s: %s", file, d)
 		}
+	}
+}
+
+// export is a MediaWiki Content File Export with one page, as its exporter lays it out.
+func export(page string, revisions ...string) []byte {
+	return []byte(`<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="http://www.mediawiki.org/xml/export-0.11/ http://www.mediawiki.org/xml/export-0.11.xsd" version="0.11" xml:lang="en">
+  <siteinfo>
+    <sitename>Wikipedia</sitename>
+    <dbname>enwiki</dbname>
+    <base>https://en.wikipedia.org/wiki/Main_Page</base>
+    <generator>MediaWiki Content File Export 1.0.0</generator>
+    <case>first-letter</case>
+    <namespaces>
+      <namespace key="0" case="first-letter" />
+      <namespace key="1" case="first-letter">Talk</namespace>
+    </namespaces>
+  </siteinfo>
+  <page>
+    <title>` + page + `</title>
+    <ns>0</ns>
+    <id>13</id>
+` + strings.Join(revisions, "") + `  </page>
+</mediawiki>
+`)
+}
+
+func exported(id, text string) string {
+	return `    <revision>
+      <id>` + id + `</id>
+      <parentid>-1</parentid>
+      <timestamp>2026-04-01T00:00:00Z</timestamp>
+      <contributor deleted="deleted" />
+      <comment></comment>
+      <origin>` + id + `</origin>
+      <model>wikitext</model>
+      <format>text/x-wiki</format>
+      ` + text + `
+      <sha1 />
+    </revision>
+`
+}
+
+// TestContentExports: a page in two files, the later of which has it by another name, is one; what such files do not say is counted.
+func TestContentExports(t *testing.T) {
+	first := export("Old name", exported("400", `<text bytes="30" sha1="a" xml:space="preserve">#REDIRECT [[X]] &lt;id&gt;9&lt;/id&gt;</text>`), exported("401", `<text bytes="-1" deleted="deleted" />`))
+	second := export("New name", exported("402", `<text bytes="0" />`))
+	wanted := []uint64{400, 401, 402, 9}
+	a, sa := scan(t, first, wanted...)
+	b, sb := scan(t, second, wanted...)
+	merged, err := MergeTables(a, b)
+	errtest.None(t, err)
+	want := []Entry{{OldID: 400, PageID: 13, Title: "Old name"}, {OldID: 401, PageID: 13, Title: "Old name"}, {OldID: 402, PageID: 13, Title: "New name"}}
+	if d := cmp.Diff(want, merged.entries); d != "" {
+		t.Error(d)
+	}
+	sa.Add(sb)
+	if sa.Exports != 2 || sa.Redirects != 0 || sa.Pages != 2 || sa.Found != 3 || sa.Schema != "0.11" || sa.Fallbacks != 2 {
+		t.Errorf("%+v", sa)
+	}
+	if _, s := scan(t, read(t, "stub-history-sample.xml.gz")); s.Exports != 0 {
+		t.Errorf("a stub dump is %d exports", s.Exports)
 	}
 }

@@ -9,6 +9,10 @@ type NSCount struct {
 	Redirects int64 `json:"redirects"` // pages
 }
 
+// contentExport begins the generator of a MediaWiki Content File Export, by which Wikimedia replaces its XML dumps. It has no
+// <redirect>, so that Redirects say nothing of it, and may have a page in several files, which Pages counts in each.
+const contentExport = "MediaWiki Content File Export"
+
 // Stats reports what a scan saw: every page and revision of the file.
 type Stats struct {
 	Schema    string             `json:"schema"` // of the last document
@@ -17,8 +21,9 @@ type Stats struct {
 	Revisions int64              `json:"revisions"`
 	Redirects int64              `json:"redirects"`
 	ByNS      map[int32]*NSCount `json:"by_ns"`
-	Found     int64              `json:"found"`     // wanted revisions
-	Fallbacks int64              `json:"fallbacks"` // elements that encoding/xml decoded
+	Exports   int64              `json:"content_exports,omitempty"` // documents that are MediaWiki Content File Exports
+	Found     int64              `json:"found"`                     // wanted revisions
+	Fallbacks int64              `json:"fallbacks"`                 // elements that encoding/xml decoded
 	BytesIn   int64              `json:"bytes_in" unit:"bytes"`
 	BytesOut  int64              `json:"bytes_out" unit:"bytes"`
 }

@@ -73,7 +73,7 @@ func (c extractConfig) each(x *step.IO) (files []artifacts.File) {
 // streamOf is what a part left of a file, as the step's outputs name it.
 func streamOf(name, output string, p *artifacts.Result) artifacts.File {
 	a := p.Outputs[output]
-	return artifacts.File{Name: strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".jsonl") + "." + output, Digest: a.Digest, Size: a.Size}
+	return artifacts.File{Name: strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".jsonl"), ".parquet") + "." + output, Digest: a.Digest, Size: a.Size}
 }
 
 // knownExtracted lists the streams of the files that have been read.

@@ -65,7 +65,7 @@ func sampleFields(x *step.IO, f artifacts.File, lines int, into *nq.FieldCounts)
 	if lines < 1 {
 		return nil
 	}
-	return inout.EachLine(x, f, func(n int, line []byte) (bool, error) {
+	return eachLine(x, f, nil, func(n int, line []byte) (bool, error) {
 		if len(bytes.TrimSpace(line)) > 0 {
 			if err := into.Count(line); err != nil {
 				return false, step.Permanent(fmt.Errorf("%s, line %d: %w", f.Name, n, err))

@@ -86,7 +86,8 @@ func findLine(ctx context.Context, x *step.IO, name string, ins step.Inputs, id 
 	for _, in := range ins {
 		for _, f := range x.Files(in, name) {
 			var found []byte
-			err := inout.EachLine(x, f, func(n int, line []byte) (bool, error) {
+			wanted := func(has string) bool { return *id == "" || has == *id }
+			err := eachLine(x, f, wanted, func(n int, line []byte) (bool, error) {
 				if has, ok := nq.ExampleID(line); ok {
 					if *id == "" {
 						*id = strconv.FormatInt(has, 10)

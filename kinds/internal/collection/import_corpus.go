@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/redsi/redsi/internal/corpora/collect"
 	"github.com/redsi/redsi/internal/corpora/nq"
@@ -216,6 +217,9 @@ func runImportCorpus(ctx context.Context, x *step.IO, c importCorpusConfig) erro
 	files, err := c.files(ctx, x)
 	if err != nil {
 		return step.Permanent(err)
+	}
+	if rest := strings.TrimPrefix(c.unused(x, files), "; "); rest != "" {
+		x.Log.Info(rest)
 	}
 	options := c.options()
 	if c.Key == collect.NormalizedTitle {

@@ -34,7 +34,7 @@ func (c importing) files(ctx context.Context, x *step.IO) ([]collectedFile, erro
 	return all, err
 }
 
-// unused names the files of trees that were taken for nothing, for errors.
+// unused names the files of trees that were taken for nothing; "" if there are none.
 func (c importing) unused(x *step.IO, used []collectedFile) string {
 	var names []string
 	for n, in := range c.Files {

@@ -1,7 +1,7 @@
 // Package inout reads the inputs of kinds and writes their outputs: files, trees, JSON
 // and its fields. It is what rooms of kinds share; it must not know any kind.
 //
-// Values are read of JSON, YAML, CSV and single numbers alike; "." is the whole document.
+// Values are read of JSON, its lines, YAML, CSV, Parquet and single numbers alike; "." is the whole document.
 // A field of JSON is named by a path of names, and numbers of elements from zero, with
 // dots between them, a name that has dots in single quotes; in a tree FILE: is before it. What a path does not find is missing
 // in one of five ways, the same for all readers:

@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/redsi/redsi/internal/corpora/columns"
+	"github.com/redsi/redsi/internal/corpora/unpack"
 	"github.com/redsi/redsi/internal/system/values"
 )
 
@@ -20,25 +22,29 @@ const (
 	mostRows  = 1_000_000
 )
 
-const whatIsRead = "JSON, YAML, CSV and a single number are read"
+const whatIsRead = "JSON, JSON lines, YAML, CSV, Parquet and a single number are read"
 
 // parseValues reads a document by the ending of its file's name, or by its content if that
 // says nothing: into numbers, texts, truth values, nil, lists, and objects by name. JSON is
-// read whatever the name is. NaN and infinite numbers are kept as such.
+// read whatever the name is, and lines of it if the name says so or if they are no single document. NaN and infinite
+// numbers are kept as such.
 func parseValues(name string, b []byte) (any, error) {
 	b = bytes.TrimPrefix(b, []byte("\ufeff"))
+	format := strings.ToLower(path.Ext(name))
+	if format == ".jsonl" || format == ".ndjson" {
+		return parseLines(b)
+	}
 	doc, badJSON := parseJSON(b)
 	if badJSON == nil {
 		return doc, nil
 	}
-	if bytes.HasPrefix(b, []byte("PAR1")) {
-		return nil, errors.New("a Parquet table; " + whatIsRead)
+	if bytes.HasPrefix(b, []byte(columns.Mark)) {
+		return parseParquet(b)
 	}
 	text := strings.TrimSpace(string(b))
 	if v, ok := number(text); ok {
 		return v, nil
 	}
-	format := strings.ToLower(path.Ext(name))
 	switch format {
 	case ".json", ".yaml", ".yml", ".csv", ".tsv":
 	default:
@@ -47,7 +53,9 @@ func parseValues(name string, b []byte) (any, error) {
 	var err error
 	switch format {
 	case ".json":
-		doc, err = nil, fmt.Errorf("not JSON: %w", badJSON)
+		if doc, err = parseLines(b); err != nil {
+			doc, err = nil, fmt.Errorf("not JSON: %w", badJSON)
+		}
 	case ".yaml", ".yml":
 		if doc, err = parseYAML(text); err != nil {
 			err = fmt.Errorf("not YAML: %w", err)
@@ -111,6 +119,59 @@ func parseJSON(b []byte) (doc any, err error) {
 	return withNumbers(doc), nil
 }
 
+// parseLines reads a JSON document a line into a list.
+func parseLines(b []byte) (any, error) {
+	rows := []any{}
+	err := unpack.NewLines(bytes.NewReader(b)).Each(func(line []byte) error {
+		if len(bytes.TrimSpace(line)) == 0 {
+			return nil
+		}
+		row, err := parseJSON(line)
+		if err != nil {
+			return fmt.Errorf("not JSON: %w", err)
+		}
+		rows = append(rows, row)
+		return tooMany(len(rows))
+	})
+	return rows, err
+}
+
+func tooMany(rows int) error {
+	if rows > mostRows {
+		return fmt.Errorf("it has more than %d rows", mostRows)
+	}
+	return nil
+}
+
+// parseParquet reads rows into a list of objects.
+func parseParquet(b []byte) (any, error) {
+	f, err := columns.Open(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		return nil, err
+	}
+	if err := tooMany(int(f.NumRows())); err != nil {
+		return nil, err
+	}
+	objects, err := f.Objects()
+	if err != nil {
+		return nil, err
+	}
+	defer objects.Close()
+	rows := []any{}
+	for n := int64(1); n <= f.NumRows(); n++ {
+		o, err := objects.Row(n)
+		if err != nil {
+			return nil, err
+		}
+		row, err := f.Typed(o)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, withNumbers(row))
+	}
+	return rows, nil
+}
+
 func parseYAML(text string) (any, error) {
 	if text == "" {
 		return nil, errors.New("it is empty")
@@ -144,8 +205,8 @@ func parseCSV(text string, comma rune) (any, error) {
 		} else if err != nil {
 			return nil, err
 		}
-		if len(rows) == mostRows {
-			return nil, fmt.Errorf("it has more than %d rows", mostRows)
+		if err := tooMany(len(rows) + 1); err != nil {
+			return nil, err
 		}
 		row := make(map[string]any, len(columns))
 		for i, cell := range record {

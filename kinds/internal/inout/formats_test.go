@@ -2,9 +2,12 @@ package inout
 
 import (
 	"math"
+	"os"
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // TestValuesOfFiles: programs write values in JSON as Python has it, YAML, CSV, or a number alone.
@@ -43,6 +46,9 @@ func TestValuesOfFiles(t *testing.T) {
 		{"out", "x,y\n1,2\n", []any{object("x", 1.0, "y", 2.0)}},
 		{"out", "x\ty\n1\t2\n", []any{object("x", 1.0, "y", 2.0)}},
 		{"m.csv", "x,y\n", []any{}},
+		{"m.jsonl", `{"a": 1}` + "\n", []any{object("a", 1.0)}},
+		{"m.json", `{"a": 1}` + "\n\n" + `{"a": NaN, "b": "x"}`, []any{object("a", 1.0), object("a", inf, "b", "x")}}, // NaN and Infinity are alike
+		{"m.ndjson", "", []any{}},
 	} {
 		got, err := parseValues(c.name, []byte(c.text))
 		if err != nil || !same(got, c.want) {
@@ -50,21 +56,54 @@ func TestValuesOfFiles(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ name, text, want string }{
-		{"m.json", `{"a": NaNs}`, "not JSON: invalid character 'N' looking for beginning of value; JSON, YAML, CSV and a single number are read"},
+		{"m.json", `{"a": NaNs}`, "not JSON: invalid character 'N' looking for beginning of value; JSON, JSON lines, YAML, CSV, Parquet and a single number are read"},
 		{"m.json", "a: 1", "not JSON: invalid character 'a'"},
 		{"m.yaml", "a: [", "not YAML: "},
 		{"m.yaml", "", "not YAML: it is empty"},
-		{"t.parquet", "PAR1\x00", "a Parquet table; JSON, YAML"},
+		{"t.parquet", "PAR1\x00", "the Parquet table cannot be opened: "},
+		{"m.jsonl", `{"a": 1}` + "\n{", "line 2: not JSON: "},
 		{"m.yaml", "a: 1\n---\nb: 2\n", "not YAML: line 2: a second document begins here"},
 		{"m.csv", "a,b\n1\n", "not CSV: record on line 2: wrong number of fields"},
 		{"m.csv", "a,a\n1,2\n", `not CSV: two columns are named "a"; the first line has`},
-		{"log.txt", "all went well\n", `it begins with "all went well"; JSON, YAML, CSV and a single number are read`},
+		{"log.txt", "all went well\n", `it begins with "all went well"; JSON, JSON lines, YAML, CSV, Parquet and a single number are read`},
 		{"log.txt", "", `it begins with ""`},
-		{"log.txt", `{"a": 1}` + "\n{}", "not JSON: invalid character '{' after top-level value"},
+		{"log.txt", `{"a": 1}` + "\n{", "not JSON: invalid character '{' after top-level value"},
 	} {
 		if got, err := parseValues(c.name, []byte(c.text)); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%s %q: %v, %v; want %s", c.name, c.text, got, err, c.want)
 		}
+	}
+}
+
+// TestValuesOfParquet: as pyarrow and DuckDB write them, by logical type.
+func TestValuesOfParquet(t *testing.T) {
+	read := func(name string) (any, error) {
+		b, err := os.ReadFile("testdata/" + name)
+		errtest.None(t, err)
+		return parseValues(name, b)
+	}
+	got, err := read("pyarrow.parquet")
+	errtest.None(t, err)
+	want := []any{
+		map[string]any{
+			"text": "007", "decimal": -2.25, "tenth": 0.3, "unsigned": Typed{1 << 64, "18446744073709551615"}, "float": 0.1, "nan": math.NaN(), "flag": true, "category": "a",
+			"big": Typed{1 << 53, "9007199254740993"}, "day": "2020-02-29", "stamp": "1969-12-31T23:59:59.5Z", "local": "2020-01-01T12:00:00.000000001", "list": []any{1.0, nil, 3.0},
+			"object": map[string]any{"a": 1.0, "b": []any{map[string]any{"c": "x"}}},
+		},
+		map[string]any{
+			"text": nil, "decimal": nil, "tenth": nil, "unsigned": nil, "float": nil, "nan": nil, "flag": nil, "category": nil, "big": nil, "day": nil, "stamp": nil, "local": nil, "list": nil, "object": nil,
+		},
+	}
+	if !same(got, want) {
+		t.Errorf("%#v\nwant %#v", got, want)
+	}
+	got, err = read("duckdb.parquet")
+	errtest.None(t, err)
+	if want := []any{map[string]any{"uuid": "9fc30123-4567-89ab-cdef-001122334455", "hashed": Typed{12561829011207016135, "12561829011207016135"}, "n": 1.0, "seven": -12345.67, "wide": -12345678901234567.25, "eighteen": 123456.789}}; !same(got, want) {
+		t.Errorf("%#v", got)
+	}
+	for name, want := range map[string]string{"nine": `column "nine" is of type DECIMAL(9,2), which is not read: write it as a text`, "span": `column "span" is of type `, "time": `column "time" is of type TIME(`, "half": `column "half" is of type FIXED_LEN_BYTE_ARRAY(2)`} {
+		errtest.Says(t, errtest.Of(read(name+".parquet")), want)
 	}
 }
 

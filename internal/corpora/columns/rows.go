@@ -1,0 +1,282 @@
+package columns
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// Kind is what the values of a column are stored as.
+type Kind = parquet.Kind
+
+// The kinds that are read.
+const (
+	Texts = parquet.ByteArray
+	Ints  = parquet.Int64
+	Bools = parquet.Boolean
+)
+
+// Wanted is a column to be read: the place of its name in File.Names, and what it must be.
+type Wanted struct {
+	At   int
+	Kind Kind
+}
+
+// Rows reads some columns of a file, row by row. Each column is decompressed by a goroutine of its own, which is
+// at most one page ahead, and not at all of a page of many megabytes.
+type Rows struct {
+	columns   []*Column
+	row, rows int64
+	quit      chan struct{}
+	wg        sync.WaitGroup
+}
+
+// Column has the values of one row, until the next: as many of Ints or Bools, or of texts, as are no nulls.
+// Reps and Defs are Parquet's levels, one for each value, null and empty list.
+type Column struct {
+	Name       string
+	Reps, Defs []byte // nil if the column has no lists, and if all its values are required
+	Ints       []int64
+	Bools      []bool
+	Text       []byte // of all texts
+	Ends       []int  // of each in Text
+	Full       byte   // the level in Defs of what is a value
+	nullable   bool   // a value can be null by itself, at the level below Full
+
+	kind  Kind
+	lists bool
+	pages chan page
+	freed chan struct{} // of a large page
+	page
+	at, value int // levels and values of page that were taken
+}
+
+// page is what Column takes values from.
+type page struct {
+	parquet.Page
+	err        error
+	large      bool // with its dictionary
+	levels     int
+	reps, defs []byte
+	indices    []int32 // in a dictionary, whose values then are the others
+	ints       []int64
+	bits       []byte
+	text       []byte
+	offsets    []uint32
+}
+
+// largePage is of more bytes than two pages of a column may have together.
+const largePage = 16 << 20
+
+// Read begins to read the columns, which Rows.Columns has in this order. An error names a column of another kind.
+func (f *File) Read(wanted []Wanted) (r *Rows, err error) {
+	defer Guard(&err)()
+	r = &Rows{rows: f.table.NumRows(), quit: make(chan struct{})}
+	for _, w := range wanted {
+		leaf, _ := f.table.Schema().Lookup(f.table.Schema().Columns()[w.At]...)
+		if t := leaf.Node.Type(); t.Kind() != w.Kind {
+			return nil, fmt.Errorf("column %q is of type %s, want %s", f.names[w.At], t, w.Kind)
+		}
+		r.columns = append(r.columns, &Column{
+			Name: f.names[w.At], Full: byte(leaf.MaxDefinitionLevel), nullable: leaf.Node.Optional(),
+			kind: w.Kind, lists: leaf.MaxRepetitionLevel > 0, pages: make(chan page), freed: make(chan struct{}, 1),
+		})
+	}
+	for i, w := range wanted {
+		r.wg.Go(func() { r.columns[i].readPages(f.table.RowGroups(), w.At, r.quit) })
+	}
+	return r, nil
+}
+
+// Columns are those that were asked for.
+func (r *Rows) Columns() []*Column { return r.columns }
+
+// Row is the number of the last row, from one.
+func (r *Rows) Row() int64 { return r.row }
+
+// Next fills the columns with the next row; io.EOF after the last. Other errors are of the whole file.
+func (r *Rows) Next() (err error) {
+	defer Guard(&err)()
+	if r.row == r.rows {
+		return io.EOF
+	}
+	for _, c := range r.columns {
+		if err := c.next(); errors.Is(err, io.EOF) {
+			return fmt.Errorf("column %q ends before row %d of %d", c.Name, r.row+1, r.rows)
+		} else if err != nil {
+			return fmt.Errorf("column %q: %w", c.Name, err)
+		}
+	}
+	r.row++
+	return nil
+}
+
+// Close ends the goroutines; once.
+func (r *Rows) Close() {
+	close(r.quit)
+	r.wg.Wait()
+}
+
+// readPages sends a column's pages, of one group of rows after another. The last has an error: io.EOF after all.
+func (c *Column) readPages(groups []parquet.RowGroup, at int, quit <-chan struct{}) {
+	defer close(c.pages)
+	for _, g := range groups {
+		if !c.readChunk(g.ColumnChunks()[at].Pages(), quit) {
+			return
+		}
+	}
+}
+
+func (c *Column) readChunk(pages parquet.Pages, quit <-chan struct{}) (more bool) {
+	defer pages.Close()
+	for {
+		p := c.read(pages)
+		if errors.Is(p.err, io.EOF) {
+			return true
+		}
+		select {
+		case c.pages <- p:
+		case <-quit:
+			return false
+		}
+		if p.err != nil {
+			return false
+		}
+		if p.large {
+			p = page{}
+			select {
+			case <-c.freed:
+			case <-quit:
+				return false
+			}
+		}
+	}
+}
+
+// read decompresses and decodes a page.
+func (c *Column) read(pages parquet.Pages) (p page) {
+	defer Guard(&p.err)()
+	if p.Page, p.err = pages.ReadPage(); p.err != nil {
+		return p
+	}
+	p.levels, p.reps, p.defs = int(p.NumValues()), p.RepetitionLevels(), p.DefinitionLevels()
+	data, size := p.Data(), p.Size()
+	if d := p.Dictionary(); d != nil {
+		p.indices, data, size = data.Int32(), d.Page().Data(), size+d.Size()
+	}
+	p.large = size > largePage
+	switch c.kind {
+	case Texts:
+		p.text, p.offsets = data.ByteArray()
+	case Ints:
+		p.ints = data.Int64()
+	case Bools:
+		p.bits = data.Boolean()
+	}
+	return p
+}
+
+// next takes the values of a row, which may lie in several pages.
+func (c *Column) next() error {
+	c.Reps, c.Defs, c.Ints, c.Bools, c.Text, c.Ends = c.Reps[:0], c.Defs[:0], c.Ints[:0], c.Bools[:0], c.Text[:0], c.Ends[:0]
+	for begun := false; ; {
+		if c.at == c.levels {
+			parquet.Release(c.Page)
+			if c.large {
+				c.freed <- struct{}{}
+			}
+			c.page, c.at, c.value = page{}, 0, 0
+			next, ok := <-c.pages
+			switch {
+			case !ok && begun && c.lists:
+				return nil // the row ends with the column
+			case !ok:
+				return io.EOF
+			case errors.Is(next.err, io.ErrUnexpectedEOF): // io.EOF is none: it ends a group of rows
+				return errors.New("a page is cut")
+			case next.err != nil:
+				return next.err
+			}
+			c.page = next
+			continue
+		}
+		n := 1
+		if c.lists {
+			from := c.at
+			if !begun {
+				from++
+			}
+			if n = bytes.IndexByte(c.reps[from:], 0); n < 0 {
+				n = c.levels
+			}
+			n = min(n+from, c.levels) - c.at
+		}
+		if c.take(n); !c.lists || c.at < c.levels {
+			return nil
+		}
+		begun = true
+	}
+}
+
+// take adds so many levels of the page, with their values.
+func (c *Column) take(n int) {
+	values := n
+	if c.defs != nil {
+		defs := c.defs[c.at : c.at+n]
+		c.Defs = append(c.Defs, defs...)
+		values = bytes.Count(defs, []byte{c.Full})
+	}
+	if c.reps != nil {
+		c.Reps = append(c.Reps, c.reps[c.at:c.at+n]...)
+	}
+	from, to := c.value, c.value+values
+	c.at, c.value = c.at+n, to
+	switch c.kind {
+	case Ints:
+		if c.indices == nil {
+			c.Ints = append(c.Ints, c.ints[from:to]...)
+			break
+		}
+		for _, i := range c.indices[from:to] {
+			c.Ints = append(c.Ints, c.ints[i])
+		}
+	case Bools:
+		for i := from; i < to; i++ {
+			c.Bools = append(c.Bools, c.bits[i>>3]>>(i&7)&1 != 0)
+		}
+	case Texts:
+		if c.indices == nil {
+			first := c.offsets[from]
+			start := len(c.Text) - int(first)
+			c.Text = append(c.Text, c.text[first:c.offsets[to]]...)
+			c.Ends = slices.Grow(c.Ends, values)
+			for _, end := range c.offsets[from+1 : to+1] {
+				c.Ends = append(c.Ends, start+int(end))
+			}
+			break
+		}
+		for _, i := range c.indices[from:to] {
+			c.Text = append(c.Text, c.text[c.offsets[i]:c.offsets[i+1]]...)
+			c.Ends = append(c.Ends, len(c.Text))
+		}
+	}
+}
+
+// Len is the number of values of the row.
+func (c *Column) Len() int {
+	switch c.kind {
+	case Ints:
+		return len(c.Ints)
+	case Bools:
+		return len(c.Bools)
+	}
+	return len(c.Ends)
+}
+
+// Null reports whether one of the row's values is null, other than by a list or object that is.
+func (c *Column) Null() bool { return c.nullable && bytes.IndexByte(c.Defs, c.Full-1) >= 0 }

@@ -1,0 +1,180 @@
+package nq
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/redsi/redsi/internal/corpora/columns"
+	"github.com/redsi/redsi/internal/system/values"
+)
+
+// The columns of google-research-datasets/natural_questions that a Record needs, in the order of hubRows.
+var hubColumns = []struct {
+	name string
+	kind columns.Kind
+	bit  fieldSet
+}{
+	{"id", columns.Texts, hasExampleID},
+	{"question.text", columns.Texts, hasQuestion},
+	{"document.url", columns.Texts, hasURL},
+	{"document.title", columns.Texts, hasTitle},
+	{"document.html", columns.Texts, hasHTML},
+	{"document.tokens.token", columns.Texts, hasTokens},
+	{"document.tokens.is_html", columns.Bools, hasTokens},
+	{"document.tokens.start_byte", columns.Ints, hasTokens},
+	{"document.tokens.end_byte", columns.Ints, hasTokens},
+}
+
+// Places in hubColumns.
+const (
+	hubID = iota
+	hubQuestion
+	hubURL
+	hubTitle
+	hubHTML
+	hubToken
+	hubIsHTML
+	hubStart
+	hubEnd
+)
+
+// NewHubReader reads a Parquet file as the Hugging Face hub has Natural Questions: the records, counts and faults are those
+// of NewReader of the original lines, whose fields the columns are. Lines are rows here, and Counts.BytesOut are those of the
+// columns that were read. Format Simplified reads what of the columns the simplified format has; files from before there were
+// byte offsets have no more. Memory is bounded by two pages of each column, or by one of many megabytes with its dictionary: of
+// files that have the HTML of a group of rows in one page, as pyarrow writes 1,000 rows, some five times that HTML.
+func NewHubReader(in io.ReaderAt, size int64, name string, o Options) *Reader {
+	rd := newReader(name, o)
+	rd.hub = &hubRows{size: size, simplified: o.Format == Simplified}
+	if err := rd.hub.open(in); err != nil {
+		rd.refuse(rd.hubError(err))
+		return rd
+	}
+	rd.start(rd.hub.fill)
+	return rd
+}
+
+// hubRows makes records of rows.
+type hubRows struct {
+	*columns.Rows
+	size       int64
+	rows       int64
+	simplified bool
+	places     []int // in Rows.Columns by that in hubColumns; -1: not read
+}
+
+func (h *hubRows) open(in io.ReaderAt) error {
+	f, err := columns.Open(in, h.size)
+	if err != nil {
+		return err
+	}
+	h.rows = f.NumRows()
+	var wanted []columns.Wanted
+	for i, c := range hubColumns {
+		if h.simplified && slices.Contains([]int{hubTitle, hubHTML, hubStart, hubEnd, hubIsHTML}, i) {
+			h.places = append(h.places, -1)
+			continue
+		}
+		at := slices.Index(f.Names(), c.name)
+		switch {
+		case at < 0 && (i == hubStart || i == hubEnd):
+			return fmt.Errorf(`there is no column %q: the file is of a revision from before there were byte offsets; download a later one, or read the text alone by format = "simplified"`, c.name)
+		case at < 0:
+			return fmt.Errorf("there is no column %q: the Parquet file is not Natural Questions as google-research-datasets/natural_questions has it; its columns are %s", c.name, strings.Join(f.Names(), ", "))
+		}
+		h.places = append(h.places, len(wanted))
+		wanted = append(wanted, columns.Wanted{At: at, Kind: c.kind})
+	}
+	h.Rows, err = f.Read(wanted)
+	return err
+}
+
+func (h *hubRows) column(i int) *columns.Column { return h.Columns()[h.places[i]] }
+
+// record fills r from the present row, and reports whether it has an id. Its errors are faults.
+func (h *hubRows) record(r *Record) (hasID bool, err error) {
+	r.Reset()
+	id := h.column(hubID)
+	if r.ExampleID, err = strconv.ParseInt(string(id.Text), 10, 64); err != nil && id.Len() == 1 {
+		return false, faultf(BadType, "column id is not an integer that fits 64 bits: %.40q", id.Text)
+	}
+	return err == nil, h.fields(r)
+}
+
+// fields fills what is beside the id.
+func (h *hubRows) fields(r *Record) error {
+	for i, at := range h.places {
+		if at < 0 {
+			continue
+		}
+		switch c := h.Columns()[at]; {
+		case i < hubToken && c.Len() != 1:
+			return faultf(MissingField, "column %s is null", c.Name)
+		case i >= hubToken && c.Null():
+			return faultf(MissingField, "column %s has a null among its values", c.Name)
+		case i > hubToken && c.Len() != h.column(hubToken).Len():
+			return faultf(BadType, "column %s has %d values, and %s has %d", c.Name, c.Len(), h.column(hubToken).Name, h.column(hubToken).Len())
+		case !utf8.Valid(c.Text):
+			return faultf(BadUTF8, "column %s: not UTF-8 at byte %d", c.Name, values.InvalidUTF8(c.Text))
+		}
+	}
+	r.Question, r.URL = string(h.column(hubQuestion).Text), string(h.column(hubURL).Text)
+	texts := h.column(hubToken)
+	all, from := string(texts.Text), 0
+	r.Tokens = slices.Grow(r.Tokens, len(texts.Ends))
+	for _, end := range texts.Ends {
+		r.Tokens = append(r.Tokens, Token{Text: all[from:end]})
+		from = end
+	}
+	if h.simplified {
+		r.Text, r.Tokens = SimplifiedText(r.Tokens), nil
+		return nil
+	}
+	r.Title = string(h.column(hubTitle).Text)
+	html := h.column(hubHTML)
+	r.HTML, html.Text = html.Text, r.HTML
+	tags, starts, ends := h.column(hubIsHTML).Bools, h.column(hubStart).Ints, h.column(hubEnd).Ints
+	for i := range r.Tokens {
+		t := &r.Tokens[i]
+		t.HTML, t.Start, t.End = tags[i], int32(starts[i]), int32(ends[i])
+		if int64(t.Start) != starts[i] || int64(t.End) != ends[i] {
+			return faultf(BadOffset, "token %d: bytes %d to %d are beyond any document", i, starts[i], ends[i])
+		}
+	}
+	return nil
+}
+
+// fill makes a batch of records.
+func (h *hubRows) fill(b *batch) {
+	b.ends, b.buf, b.n, b.bytes, b.err = b.ends[:0], b.buf[:0], 0, 0, nil
+	for size := 0; size < batchBytes && b.n < batchRecords; {
+		if b.err = h.Next(); b.err != nil {
+			return
+		}
+		it := b.item(len(b.ends))
+		b.ends = append(b.ends, 0)
+		for _, c := range h.Columns() {
+			b.bytes += int64(len(c.Text)+len(c.Bools)) + 8*int64(len(c.Ints))
+		}
+		it.hasID, it.err = h.record(&it.rec)
+		size += len(it.rec.HTML) + len(it.rec.Text) + 32*len(it.rec.Tokens)
+	}
+}
+
+// hubError is of the whole file.
+func (rd *Reader) hubError(err error) *RecordError {
+	e := &RecordError{File: rd.name, Line: 1, Reason: BadStream, Detail: err.Error()}
+	if rd.hub.Rows != nil {
+		e.Line = rd.hub.Row() + 1
+	}
+	if errors.As(err, new(*fs.PathError)) {
+		e.Reason, e.Err = ReadFailed, err
+	}
+	return e
+}

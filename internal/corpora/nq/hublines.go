@@ -1,0 +1,122 @@
+package nq
+
+import (
+	"encoding/json/jsontext"
+	"encoding/json/v2"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/redsi/redsi/internal/corpora/columns"
+)
+
+// HubLines visits the rows of a Parquet file, as NewHubReader reads it, as lines of the original format, without what the file
+// has no columns of: all, or those whose ids are wanted. Rows are counted from one.
+func HubLines(in io.ReaderAt, size int64, wanted func(id string) bool, visit func(n int, line []byte) (more bool, err error)) error {
+	f, err := columns.Open(in, size)
+	if err != nil {
+		return err
+	}
+	id := slices.Index(f.Names(), "id")
+	if id < 0 {
+		return errors.New(`there is no column "id"`)
+	}
+	rows, err := f.Read([]columns.Wanted{{At: id, Kind: columns.Texts}})
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	objects, err := f.Objects()
+	if err != nil {
+		return err
+	}
+	defer objects.Close()
+	for {
+		if err := rows.Next(); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if wanted != nil && !wanted(string(rows.Columns()[0].Text)) {
+			continue
+		}
+		row, err := objects.Row(rows.Row())
+		var line []byte
+		if err == nil {
+			line, err = json.Marshal(original(row), json.Deterministic(true))
+		}
+		if err != nil {
+			return fmt.Errorf("row %d: %w", rows.Row(), err)
+		}
+		if more, err := visit(int(rows.Row()), line); err != nil || !more {
+			return err
+		}
+	}
+}
+
+// original is a row as a line has it: ids are numbers, and lists have objects where the hub's objects have lists.
+func original(row map[string]any) map[string]any {
+	document, _ := row["document"].(map[string]any)
+	question, _ := row["question"].(map[string]any)
+	annotations := transposed(row["annotations"])
+	for _, a := range annotations {
+		a["annotation_id"] = numeral(a["id"])
+		delete(a, "id")
+		if short := transposed(a["short_answers"]); short != nil {
+			for _, s := range short {
+				delete(s, "text")
+			}
+			a["short_answers"] = short
+		}
+		if n, ok := a["yes_no_answer"].(int64); ok && n >= -1 && n <= 1 { // class labels
+			a["yes_no_answer"] = [...]string{"NONE", "NO", "YES"}[n+1]
+		}
+	}
+	tokens := transposed(document["tokens"])
+	for _, t := range tokens {
+		t[nameHTMLToken] = t["is_html"]
+		delete(t, "is_html")
+	}
+	line := map[string]any{
+		nameExampleID: numeral(row["id"]), nameQuestion: question["text"], string(FieldQuestionTokens): question["tokens"],
+		nameURL: document["url"], nameTitle: document["title"], nameHTML: document["html"],
+	}
+	for name, list := range map[string][]map[string]any{nameTokens: tokens, "annotations": annotations, "long_answer_candidates": transposed(row["long_answer_candidates"])} {
+		if list != nil {
+			line[name] = list
+		}
+	}
+	for name, v := range line {
+		if v == nil {
+			delete(line, name)
+		}
+	}
+	return line
+}
+
+func numeral(id any) any {
+	if text, ok := id.(string); ok {
+		return jsontext.Value(text)
+	}
+	return id
+}
+
+// transposed makes a list of objects of an object of lists, nil of anything else.
+func transposed(of any) []map[string]any {
+	columns, ok := of.(map[string]any)
+	if !ok {
+		return nil
+	}
+	list := []map[string]any{}
+	for name, column := range columns {
+		values, _ := column.([]any)
+		for i, v := range values {
+			if i == len(list) {
+				list = append(list, map[string]any{})
+			}
+			list[i][name] = v
+		}
+	}
+	return list
+}

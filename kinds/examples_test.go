@@ -43,6 +43,7 @@ var notRun = map[string]string{
 	"residual_ids":      "reads embeddings of a checkpoint",
 	"dense":             "reads embeddings of a checkpoint",
 	"compare":           "reads a dense ranking",
+	"fuse":              "reads a dense ranking",
 	"export_run":        "reads a dense ranking",
 	"import_embeddings": "reads vectors of others",
 	"import_ids":        "reads identifiers of others",

@@ -67,7 +67,7 @@ func (a *Activities) heads(ctx context.Context, p *plan.Plan, project string) ([
 			return nil, step.Permanent(fmt.Errorf("%s: this worker has no kind %q; it is older or newer than the client", s.Address, s.Task.Kind))
 		}
 		heads[i] = workflows.Head{Address: s.Address, Kind: s.Task.Kind, Deps: s.Deps, Awaits: s.Awaited,
-			Queue: s.Queue, Resources: s.Resources, Inline: s.Inline, Temporary: s.Temporary, Splits: spec.Splits(), Class: spec.ClassOf(s.Task)}
+			Queue: s.Queue, Resources: s.Resources, Inline: s.Inline, Temporary: s.Temporary, Gathers: lists.Map(s.Gathers, func(g plan.Gather) workflows.Gather { return workflows.Gather(g) }), Splits: spec.Splits(), Class: spec.ClassOf(s.Task)}
 		if seconds, known := took[s.Address]; known {
 			heads[i].TookS = &seconds
 		}
@@ -110,7 +110,7 @@ func (a *Activities) open(ctx context.Context, req workflows.LoadRequest) (*plan
 // its sources: another run, or this one before a worker of another version took over, may
 // not have written it there.
 func (a *Activities) hits(ctx context.Context, p *plan.Plan, pin bool) (hits []workflows.DoneStep, pins []step.Pin, err error) {
-	preview, err := a.follow(ctx, p, func(i int, _ *plan.Item) bool { return pin && a.Registry.Lookup(p.Steps[i].Task.Kind).HasPins() })
+	preview, err := a.follow(ctx, p, nil, func(i int, _ *plan.Item) bool { return pin && a.Registry.Lookup(p.Steps[i].Task.Kind).HasPins() })
 	if err != nil {
 		return nil, nil, err
 	}
@@ -127,11 +127,11 @@ func (a *Activities) hits(ctx context.Context, p *plan.Plan, pin bool) (hits []w
 	return HitsOf(preview), pins, nil
 }
 
-// follow finds out what of a plan is done.
-func (a *Activities) follow(ctx context.Context, p *plan.Plan, keep plan.Keep) (*plan.Preview, error) {
-	return p.Follow(ctx, a.Registry, func(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
+// follow finds out what of a plan is done, if those of the addresses that are gone have no result.
+func (a *Activities) follow(ctx context.Context, p *plan.Plan, gone map[string]bool, keep plan.Keep) (*plan.Preview, error) {
+	return p.FollowWithout(ctx, a.Registry, func(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
 		return artifacts.LookupKnown(ctx, a.Store, keys)
-	}, keep, a.Store.Open)
+	}, keep, a.Store.Open, func(i int) bool { return gone[p.Steps[i].Address] })
 }
 
 // foundDone is what the maker of the plan found done; it may be anything.

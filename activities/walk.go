@@ -20,6 +20,7 @@ type walk struct {
 	steps   []*walked                 // as they were asked for
 	keys    []workflows.DoneStep      // of inputs, as the run knows them
 	results map[int]*artifacts.Result // by index in the plan
+	gone    map[int]bool              // by index: without a result, and what gathers them goes on
 	open    step.Opener               // of what checks read
 	begun   bool
 }
@@ -47,7 +48,7 @@ func (a *Activities) newWalk(ctx context.Context, pl artifacts.Digest, steps []w
 	if err != nil {
 		return nil, err
 	}
-	w := &walk{a: a, p: p, results: map[int]*artifacts.Result{}, open: step.Remembered(a.Store.Open)}
+	w := &walk{a: a, p: p, results: map[int]*artifacts.Result{}, gone: map[int]bool{}, open: step.Remembered(a.Store.Open)}
 	for _, s := range steps {
 		w.steps = append(w.steps, &walked{Ready: s})
 	}
@@ -60,6 +61,7 @@ func (w *walk) inputs(ctx context.Context) error {
 	var keys []artifacts.Digest
 	of := make(map[int]artifacts.Digest, len(w.keys))
 	for _, k := range w.keys {
+		w.gone[k.Index] = k.Gone
 		if of[k.Index] = k.Key; !k.Key.IsZero() {
 			keys = append(keys, k.Key)
 		}
@@ -166,9 +168,9 @@ func (w *walk) ran(ctx context.Context, x *walked) (out workflows.Outcome, err e
 // released reports whether bytes of a step's inputs are gone on purpose: they are made again for
 // a step that must run.
 func (w *walk) released(i int) bool {
-	return slices.ContainsFunc(w.p.Steps[i].Deps, func(d int) bool { return w.results[d].Released })
+	return slices.ContainsFunc(w.p.Steps[i].Deps, func(d int) bool { return w.results[d] != nil && w.results[d].Released })
 }
 
 func (w *walk) hasInputs(i int) bool {
-	return !slices.ContainsFunc(w.p.Steps[i].Deps, func(d int) bool { return w.results[d] == nil })
+	return !slices.ContainsFunc(w.p.Steps[i].Deps, func(d int) bool { return w.results[d] == nil && !w.gone[d] })
 }

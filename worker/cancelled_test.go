@@ -56,7 +56,7 @@ step "text" "after" {
 }
 
 // TestCancelledStep: a step whose workflow is cancelled alone has not failed; what needs
-// it is skipped, and the run does the others.
+// it is cancelled, too, and the run does the others.
 func TestCancelledStep(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -75,10 +75,10 @@ step "short" "other" { text = "beside one that is cancelled" }
 	b.cancel(b.c.GetWorkflow(t.Context(), workflows.StepWorkflowID(w.GetRunID(), 0), ""))
 	_, err := b.wait(w)
 	failed := workflows.ErrorOf(err)
-	if failed == nil || !strings.HasPrefix(failed.Text, "1 of 3 steps cancelled, 1 skipped:") || failed.Result.Cancelled != 1 {
+	if failed == nil || !strings.HasPrefix(failed.Text, "2 of 3 steps cancelled:") || failed.Result.Cancelled != 2 {
 		t.Fatal(err)
 	}
-	if is := b.outcomes("1"); !slices.Equal(is, []runs.Status{runs.Cancelled, runs.Skipped, runs.Ran}) {
+	if is := b.outcomes("1"); !slices.Equal(is, []runs.Status{runs.Cancelled, runs.Cancelled, runs.Ran}) {
 		t.Errorf("%v", is)
 	}
 	b.keep("cut-cancelled", w.GetID(), "")

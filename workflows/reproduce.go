@@ -295,7 +295,7 @@ func (r *run) question(ctx workflow.Context, asked []int) (steps []Ready, pages 
 				continue
 			}
 			named[d] = true
-			key := DoneStep{Index: d}
+			key := DoneStep{Index: d, Gone: r.gone[d]}
 			if done(r.steps[d].Status) { // else it is asked for, too
 				key.Key = r.steps[d].Key
 			}

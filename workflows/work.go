@@ -111,7 +111,7 @@ func (r *run) recallable(ctx workflow.Context, w *work, do func(workflow.Context
 			}
 		})
 	}
-	err := do(actx)
+	err := cancelledWithWorker(actx, do(actx))
 	w.recall = nil
 	if ctx.Err() == nil && actx.Err() != nil && temporal.IsCanceledError(err) {
 		return errRoused
@@ -266,7 +266,7 @@ func (r *run) note(i int, x Outcome) {
 	s := &r.steps[i]
 	switch {
 	case x.Status == runs.Hit, x.Status == runs.Ran:
-		s.Key, s.TookS = x.Key, x.TookS
+		s.Key, s.TookS, s.Lacks = x.Key, x.TookS, len(r.without(i))
 		r.pins = append(r.pins, x.Pins...)
 		r.set(i, x.Status)
 	case x.Status == runs.Failed:
@@ -315,7 +315,7 @@ func (r *run) end(ctx workflow.Context, w *work, err error, took float64) {
 		case cancelled: // from outside: the run continues without it
 			s.Error = "its work was cancelled"
 			r.set(i, runs.Cancelled)
-			r.skip(i, "which was cancelled")
+			r.skip(i)
 		case errorType(err) == InputLostError && !w.isBatch():
 			r.runAgain(i, r.heads[i].Deps)
 		default:

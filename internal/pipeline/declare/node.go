@@ -90,6 +90,7 @@ type Block struct {
 type Flags struct {
 	When, Otherwise, Keep hclsyntax.Expression
 	AllowEmpty            bool
+	AtLeast               float64 // of its steps, for what goes on without those that fail: a share below 1, or how many; 0: they are not left out
 }
 
 // placesIn are those of the attributes and blocks in a body, by name.

@@ -26,10 +26,15 @@ const (
 	otherwiseAttr  = "otherwise"
 	AllowEmptyAttr = "allow_empty"
 	keepAttr       = "keep"
+	OnFailureAttr  = "on_failure"
+	AtLeastAttr    = "at_least"
 	resourcesBlock = "resources"
 	retryBlock     = "retry"
 	checkBlock     = "check"
 )
+
+// leaveOut is what on_failure may be.
+const leaveOut = "leave_out"
 
 // LimitsBlock says how many steps may have a name at a time.
 const LimitsBlock = "limits"
@@ -109,6 +114,8 @@ var common = []step.Attr{
 	{Name: whenAttr, Type: step.Type{Kind: step.Bool}, Optional: true, Help: "The step is skipped where this is false. json(ARTIFACT, \"FILE:FIELD\") asks what another step found"},
 	{Name: otherwiseAttr, Type: textType, Optional: true, Help: "Why the block is left out where its when is false, in a sentence: the plan, the end of a run and the report say so"},
 	{Name: AllowEmptyAttr, Type: step.Type{Kind: step.Bool}, Optional: true, Help: "There may be no piece of a for_each over what a step leaves"},
+	{Name: OnFailureAttr, Type: textType, Optional: true, Enum: []string{leaveOut}, Help: "\"leave_out\", beside a for_each: what reads several of the block's steps goes on without those that fail. The run fails all the same. It is not part of any key"},
+	{Name: AtLeastAttr, Type: step.Type{Kind: step.Float}, Optional: true, Help: "Beside on_failure: how many of the block's steps that it reads must have results for a step to go on without the others: a share below 1, such as 0.95, or a number from 1 on. Default: 1"},
 	{Name: keepAttr, Type: step.Type{Kind: step.Bool}, Optional: true, Default: "true", Help: "false: the bytes of the step's outputs leave the store when all that read them are done, and come back by running it again. It is not part of the key"},
 	{Name: resourcesBlock, Optional: true, Block: true, Help: "What the step needs to run. It is not part of the key", Type: objectOf(innerForms[resourcesBlock])},
 	{Name: retryBlock, Optional: true, Block: true, Help: "How a failed program is tried again. It is not part of the key", Type: objectOf(innerForms[retryBlock])},

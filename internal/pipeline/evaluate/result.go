@@ -39,6 +39,7 @@ type Step struct {
 type Asks struct {
 	Queue     string          // from resources; "" leaves it to the kind
 	Resources *step.Resources // what else it asks for; nil: nothing
+	AtLeast   float64         // of the steps of its block, see declare.Flags; 0: it is not left out if it fails
 	Temporary bool            // its keep is false: its bytes leave the store when all that read them are done
 }
 

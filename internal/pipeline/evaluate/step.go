@@ -76,7 +76,7 @@ func (c *stepReader) task(tree map[string]any) (step.Task, error) {
 
 // stepOf is the step of a block with an address, without what an instance says of it.
 func (f *frame) stepOf(b *declare.Block, address string) Step {
-	return Step{Address: address, Module: f.address, Block: b.Type, Kind: b.Kind, Name: b.Name, Task: step.Task{Kind: b.Kind},
+	return Step{Address: address, Module: f.address, Block: b.Type, Kind: b.Kind, Name: b.Name, Task: step.Task{Kind: b.Kind}, Asks: Asks{AtLeast: b.AtLeast},
 		Pos: syntax.PosOf(b.TypeRange), AttrPos: b.Places}
 }
 

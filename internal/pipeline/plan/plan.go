@@ -9,6 +9,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/step"
 )
 
@@ -53,6 +54,9 @@ type Step struct {
 	Inline    bool                    `json:"inline,omitempty"`
 	Pos       pipeline.Pos            `json:"pos"`
 	AttrPos   map[string]pipeline.Pos `json:"attr_pos,omitempty"`
+
+	// Gathers are the steps of blocks with on_failure, among Deps, that this one goes on without if they fail.
+	Gathers []Gather `json:"gathers,omitempty"`
 
 	// Temporary is a step with keep = false that only other steps of the plan read: its
 	// bytes leave the store when those are done, and a result without them counts.
@@ -151,6 +155,9 @@ func Build(name string, p *pipeline.Pipeline, reg *step.Registry, targets []stri
 			plan.Origin = p.Origin()
 		}
 		out.Awaited = slices.Compact(out.Awaited)
+		if out.Gathers, err = gathers(p, &s, reg.Lookup(s.Kind), deps[i], place); err != nil {
+			return nil, err
+		}
 		plan.Steps = append(plan.Steps, out)
 	}
 	plan.setTemporary(p, order)
@@ -180,9 +187,9 @@ func (p *Plan) setTemporary(from *pipeline.Pipeline, order []int) {
 	}
 }
 
-// Without is the plan without some steps and all that need them. left are those that are
+// Without is the plan without some steps and all that need them, but for those that gather them and have enough; with a reg of nil, without these, too. left are those that are
 // left out, in the plan's order.
-func (p *Plan) Without(out func(i int) bool) (rest *Plan, left []int) {
+func (p *Plan) Without(reg *step.Registry, out func(i int) bool) (rest *Plan, left []int) {
 	rest = &Plan{Format: p.Format, Pipeline: p.Pipeline, Targets: p.Targets, Limits: p.Limits, Kinds: p.Kinds, Skipped: p.Skipped, Origin: p.Origin, LeftOut: slices.Clone(p.LeftOut)}
 	place := make([]int, len(p.Steps))
 	for i, s := range p.Steps {
@@ -193,7 +200,14 @@ func (p *Plan) Without(out func(i int) bool) (rest *Plan, left []int) {
 		deps := make([]int, len(s.Deps))
 		for n, d := range s.Deps {
 			deps[n] = place[d]
-			gone = gone || place[d] < 0
+			gone = gone || place[d] < 0 && (reg == nil || !s.gathers(d))
+		}
+		if lost := lists.Filter(s.Deps, func(d int) bool { return place[d] < 0 }); !gone && len(lost) > 0 {
+			var err error
+			if s, err = p.lessened(reg, s, lost); err != nil {
+				gone = true
+			}
+			deps = lists.Map(s.Deps, func(d int) int { return place[d] })
 		}
 		if gone {
 			for _, d := range s.Deps {
@@ -209,6 +223,9 @@ func (p *Plan) Without(out func(i int) bool) (rest *Plan, left []int) {
 		if len(deps) > 0 {
 			s.Deps = deps
 		}
+		s.Gathers = lists.Map(s.Gathers, func(g Gather) Gather {
+			return Gather{g.Least, lists.Map(g.Of, func(d int) int { return place[d] })}
+		})
 		s.Awaited = slices.Clone(s.Awaited)
 		for n, d := range s.Awaited {
 			s.Awaited[n] = place[d]

@@ -374,6 +374,7 @@ type ExecuteRequest struct {
 	TookS   *float64                `json:"took_s,omitempty"`   // the last time, if it is known
 	Failed  int32                   `json:"failed,omitempty"`   // attempts before, see Outcome
 	WasBusy bool                    `json:"was_busy,omitempty"` // somebody else was at it
+	Fresh   time.Duration           `json:"fresh,omitempty"`    // for how long its result counts; 0: for ever
 
 	Resources *step.Resources `json:"resources,omitempty"`
 }

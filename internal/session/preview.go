@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline"
@@ -54,7 +55,8 @@ func (v Seen) Step(address string) (int, error) {
 	return i, nil
 }
 
-// AsItStands has previews take steps that are left out if they fail, and have no result, for failed, until back is called: for
+// AsItStands has previews take steps that are left out if they fail, and have no result, for failed, and results that are no
+// longer fresh as they are, until back is called: for
 // who looks at results, and runs nothing.
 func (se *Session) AsItStands() (back func()) {
 	was := se.asItStands
@@ -110,7 +112,11 @@ func (se *Session) PreviewOf(ctx context.Context, store *artifacts.Resolver, pl 
 	defer se.Waiting("looking up " + words.Count(len(pl.Steps), "step") + " in " + se.Places())()
 	policy, _ := se.Policy() // an error is told where it matters, by who opens the stores
 	se.Belief = belief.New(policy)
+	at := time.Now()
+	if se.asItStands {
+		at = time.Time{}
+	}
 	return pl.FollowWithout(ctx, se.Registry, func(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
 		return se.Belief.Lookup(ctx, store, keys)
-	}, keep, store.Open, func(int) bool { return se.asItStands })
+	}, keep, store.Open, func(int) bool { return se.asItStands }, at)
 }

@@ -104,6 +104,13 @@ func (d *declarer) shapeFlags(b *Block) {
 	} else if a != nil {
 		b.Keep = a.Expr
 	}
+	if a := flag(freshAttr); a != nil && b.Type != "step" {
+		d.Diags.Error(a.NameRange, "Not an attribute", fmt.Sprintf("fresh stands in a step that looks at the outside world; a %s does not.", b.Type))
+	} else if a != nil && b.Spec != nil && b.Spec.Splits() {
+		d.Diags.Error(a.NameRange, "Not an attribute", fmt.Sprintf("Kind %q is cut into parts, whose results count as long as they are there: fresh stands in the step that fetches what it reads.", b.Kind))
+	} else if a != nil {
+		b.Fresh = a.Expr
+	}
 	if a := flag(AllowEmptyAttr); a != nil {
 		v, ds := a.Expr.Value(nil)
 		switch {

@@ -88,9 +88,9 @@ type Block struct {
 // Flags are what a block says beside the attributes of its kind: whether it runs, why not, and whether
 // its outputs stay.
 type Flags struct {
-	When, Otherwise, Keep hclsyntax.Expression
-	AllowEmpty            bool
-	AtLeast               float64 // of its steps, for what goes on without those that fail: a share below 1, or how many; 0: they are not left out
+	When, Otherwise, Keep, Fresh hclsyntax.Expression
+	AllowEmpty                   bool
+	AtLeast                      float64 // of its steps, for what goes on without those that fail: a share below 1, or how many; 0: they are not left out
 }
 
 // placesIn are those of the attributes and blocks in a body, by name.

@@ -26,6 +26,7 @@ const (
 	otherwiseAttr  = "otherwise"
 	AllowEmptyAttr = "allow_empty"
 	keepAttr       = "keep"
+	freshAttr      = "fresh"
 	OnFailureAttr  = "on_failure"
 	AtLeastAttr    = "at_least"
 	resourcesBlock = "resources"
@@ -116,6 +117,7 @@ var common = []step.Attr{
 	{Name: AllowEmptyAttr, Type: step.Type{Kind: step.Bool}, Optional: true, Help: "There may be no piece of a for_each over what a step leaves"},
 	{Name: OnFailureAttr, Type: textType, Optional: true, Enum: []string{leaveOut}, Help: "\"leave_out\", beside a for_each: what reads several of the block's steps goes on without those that fail. The run fails all the same. It is not part of any key"},
 	{Name: AtLeastAttr, Type: step.Type{Kind: step.Float}, Optional: true, Help: "Beside on_failure: how many of the block's steps that it reads must have results for a step to go on without the others: a share below 1, such as 0.95, or a number from 1 on. Default: 1"},
+	{Name: freshAttr, Type: textType, Optional: true, Help: "For how long its result counts, such as \"24h\": a run that begins later makes it again. What reads it runs only if its bytes are others. It is not part of any key"},
 	{Name: keepAttr, Type: step.Type{Kind: step.Bool}, Optional: true, Default: "true", Help: "false: the bytes of the step's outputs leave the store when all that read them are done, and come back by running it again. It is not part of the key"},
 	{Name: resourcesBlock, Optional: true, Block: true, Help: "What the step needs to run. It is not part of the key", Type: objectOf(innerForms[resourcesBlock])},
 	{Name: retryBlock, Optional: true, Block: true, Help: "How a failed program is tried again. It is not part of the key", Type: objectOf(innerForms[retryBlock])},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/step"
@@ -95,6 +96,24 @@ func TestWithoutRefs(t *testing.T) {
 	for _, gone := range []map[string]bool{{"g": true}, {"a": true, "b": true}, {"c": true, "d": true}} {
 		if out, err := reg.Without(task, gone); err == nil {
 			t.Errorf("without %v it is %s", gone, out.Config)
+		}
+	}
+}
+
+// TestFresh: for a run that begins too late a result does not count; for who only looks it does.
+func TestFresh(t *testing.T) {
+	p := build(t, load(t, "step \"text\" \"listing\" {\n  text  = \"x\"\n  fresh = \"24h\"\n}\n"), registry(1), "")
+	made := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for after, want := range map[time.Duration]Outcome{time.Hour: Hit, 24 * time.Hour: Run, -1: Hit} {
+		var at time.Time
+		if after > 0 {
+			at = made.Add(after)
+		}
+		v, err := p.FollowWithout(t.Context(), registry(1), func(_ context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
+			return map[artifacts.Digest]*artifacts.Result{keys[0]: {Key: keys[0], Finished: made}}, nil
+		}, KeepNone, nil, func(int) bool { return false }, at)
+		if err != nil || v.Items[0].Outcome != want || (want == Run) != v.Items[0].Stale.Equal(made) {
+			t.Errorf("after %s: %+v, %v", after, v.Items[0], err)
 		}
 	}
 }

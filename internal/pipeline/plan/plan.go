@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline"
@@ -58,6 +59,9 @@ type Step struct {
 	// Gathers are the steps of blocks with on_failure, among Deps, that this one goes on without if they fail.
 	Gathers []Gather `json:"gathers,omitempty"`
 
+	// Fresh is for how long its result counts; 0: for ever.
+	Fresh time.Duration `json:"fresh,omitempty"`
+
 	// Temporary is a step with keep = false that only other steps of the plan read: its
 	// bytes leave the store when those are done, and a result without them counts.
 	Temporary bool `json:"temporary,omitempty"`
@@ -73,6 +77,11 @@ func (s *Step) Block() string { return address.Of(s.Address).Block() }
 
 // IsRendered reports whether the step is a table or figure.
 func (s *Step) IsRendered() bool { return address.Of(s.Address).IsRendered() }
+
+// IsStale reports whether a result that was made at a time counts no more at another one, which is not zero.
+func IsStale(finished time.Time, fresh time.Duration, at time.Time) bool {
+	return fresh > 0 && !at.IsZero() && !finished.Add(fresh).After(at)
+}
 
 // Pending reports whether it is not known yet what the step is, or, of an address BLOCK[*],
 // which steps there are.
@@ -128,7 +137,7 @@ func Build(name string, p *pipeline.Pipeline, reg *step.Registry, targets []stri
 	for n, i := range order {
 		place[i] = n
 		s := p.Steps[i]
-		out := Step{Address: s.Address, Task: s.Task, Queue: s.Queue, Resources: s.Resources, Pos: s.Pos, AttrPos: s.AttrPos, Awaits: s.Awaits}
+		out := Step{Address: s.Address, Task: s.Task, Queue: s.Queue, Resources: s.Resources, Fresh: s.Fresh, Pos: s.Pos, AttrPos: s.AttrPos, Awaits: s.Awaits}
 		if spec := reg.Lookup(s.Kind); spec != nil {
 			out.Inline = spec.Inline
 			if out.Queue == "" && s.Resources != nil && s.Resources.GPUs > 0 {

@@ -42,6 +42,8 @@ type Item struct {
 	Fails    []string          // for Hit: checks that the result fails, which stop what reads it
 	Warns    []string          // the same of those that stop nothing
 
+	Stale time.Time // for Run: when the result was made that is no longer fresh; zero: there is none
+
 	// Of the result of a hit, kept or not.
 	Took   time.Duration
 	Bytes  int64  // of its outputs
@@ -100,15 +102,16 @@ const lookupMost = 2048
 // The checks of steps are judged by what open reads: what reads a result that fails one
 // does not run. If open is nil, they are not. An error is permanent, or one of lookup or open.
 func (p *Plan) Follow(ctx context.Context, reg *step.Registry, lookup Lookup, keep Keep, open Open) (*Preview, error) {
-	return p.FollowWithout(ctx, reg, lookup, keep, open, func(int) bool { return false })
+	return p.FollowWithout(ctx, reg, lookup, keep, open, func(int) bool { return false }, time.Time{})
 }
 
-// FollowWithout is Follow of a plan some of whose steps are known to give no result: those that gather them go on without.
-func (p *Plan) FollowWithout(ctx context.Context, reg *step.Registry, lookup Lookup, keep Keep, open Open, gone func(i int) bool) (*Preview, error) {
+// FollowWithout is Follow of a plan some of whose steps are known to give no result, for a run that begins at a time, if that
+// is not zero: what gathers those goes on without them, and results that are no longer fresh do not count.
+func (p *Plan) FollowWithout(ctx context.Context, reg *step.Registry, lookup Lookup, keep Keep, open Open, gone func(i int) bool, at time.Time) (*Preview, error) {
 	if open != nil {
 		open = step.Remembered(open)
 	}
-	f := follower{Preview: &Preview{Plan: p, Items: make([]Item, len(p.Steps))}, reg: reg, lookup: lookup, keep: keep, open: open, gone: gone,
+	f := follower{Preview: &Preview{Plan: p, Items: make([]Item, len(p.Steps))}, reg: reg, lookup: lookup, keep: keep, open: open, gone: gone, at: at,
 		wanted: make([]bool, len(p.Steps)), readers: make([]int32, len(p.Steps))}
 	for _, s := range p.Steps {
 		for _, d := range s.Deps {
@@ -168,6 +171,7 @@ type follower struct {
 	keep    Keep
 	open    Open
 	gone    func(i int) bool
+	at      time.Time
 	wanted  []bool  // by keep
 	readers []int32 // steps that read a result and have not been bound
 }
@@ -238,7 +242,11 @@ func (f *follower) look(ctx context.Context, ready []int) error {
 	}
 	for _, i := range ready {
 		it := &f.Items[i]
-		if r := found[it.Key]; r != nil && (!r.Released || f.Plan.Steps[i].Temporary) {
+		r := found[it.Key]
+		if r != nil && IsStale(r.Finished, f.Plan.Steps[i].Fresh, f.at) {
+			it.Stale, r = r.Finished, nil
+		}
+		if r != nil && (!r.Released || f.Plan.Steps[i].Temporary) {
 			it.Released = r.Released
 			it.Outcome, it.Result, it.Took, it.Bytes, it.Memory, it.Run, it.From = Hit, r, r.Took, r.Bytes(), r.Memory(), r.Origin.RunID, r.From
 			if it.Preimage == nil {

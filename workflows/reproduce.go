@@ -59,6 +59,9 @@ func reproduce(ctx workflow.Context, in ReproduceInput) (*ReproduceResult, error
 	if err := r.queries(ctx); err != nil {
 		return nil, err
 	}
+	if err := r.updates(ctx); err != nil {
+		return nil, err
+	}
 	if err := r.load(ctx); err != nil {
 		if ctx.Err() != nil && in.Carried == nil {
 			r.close(ctx)

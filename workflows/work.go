@@ -33,6 +33,9 @@ type work struct {
 	rouse  func()       // ends the rest of its only step; nil: it does not rest
 	recall func()       // takes it back unless a worker has begun it; nil: no worker has it
 	begun  bool         // as a worker reports
+
+	stop    func() // cancels it
+	stopped bool   // by a step of it that was cancelled by itself
 }
 
 func (w *work) isBatch() bool { return len(w.steps) > 1 }
@@ -209,7 +212,10 @@ func (r *run) launch(ctx workflow.Context, first, follow []int, perform func(wor
 	r.flying++
 	began := workflow.Now(ctx)
 	workflow.Go(ctx, func(ctx workflow.Context) {
-		out, err := perform(ctx, w)
+		var wctx workflow.Context
+		wctx, w.stop = workflow.WithCancel(ctx)
+		out, err := perform(wctx, w)
+		w.stop()
 		r.settle(w, out)
 		r.end(ctx, w, err, workflow.Now(ctx).Sub(began).Seconds())
 		r.use(limits, -1)
@@ -310,7 +316,7 @@ func (r *run) end(ctx workflow.Context, w *work, err error, took float64) {
 			r.interrupted(i, begun(err))
 		case err == nil:
 			r.fail(i, unanswered)
-		case errors.Is(err, errRoused), ctx.Err() != nil && w.isBatch(), !w.first[i]:
+		case errors.Is(err, errRoused), (ctx.Err() != nil || w.stopped) && w.isBatch(), !w.first[i]:
 			r.set(i, runs.Waiting)
 		case cancelled: // from outside: the run continues without it
 			s.Error = "its work was cancelled"

@@ -50,8 +50,8 @@ type runSummary struct {
 // tablesPrinted is how many tables a run prints in full; for more it lists files.
 const tablesPrinted = 3
 
-// lacksShown is how many steps are named without which a table is.
-const lacksShown = 3
+// namesShown is how many steps are named in a line.
+const namesShown = 3
 
 // conclude writes the tables and figures of the plan as files and prints the outcome.
 func (a *app) conclude(ctx context.Context, o runOptions, out *runSummary) error {
@@ -117,7 +117,7 @@ func (a *app) conclude(ctx context.Context, o runOptions, out *runSummary) error
 	a.printFiles(out.Rendered, "")
 	for _, address := range slices.Sorted(maps.Keys(out.Incomplete)) {
 		lacks := out.Incomplete[address]
-		view.Printf(a.Out, "%s is incomplete: without %s, which failed or needs what failed\n", address, words.And(lacks, lacksShown))
+		view.Printf(a.Out, "%s is incomplete: without %s, which failed or needs what failed\n", address, words.And(lacks, namesShown))
 	}
 	a.printFiles(out.Stale, "  of an earlier run: this one did not make it")
 	view.Published(a.Out, out.Published)

@@ -135,7 +135,10 @@ type check struct {
 // its outputs.
 type Call struct {
 	*hclsyntax.Block
-	Module    func() *Module // declares it when first asked; nil if its files cannot be had, which is reported
-	ForEach   hclsyntax.Expression
+	Module  func() *Module // declares it when first asked; nil if its files cannot be had, which is reported
+	ForEach hclsyntax.Expression
+
+	When, Otherwise hclsyntax.Expression // see Flags
+
 	Arguments []*hclsyntax.Attribute
 }

@@ -109,10 +109,10 @@ var Types = []Type{
 		idle: [2]string{"Results of a module", "This block has no effect in a module: the pipeline that is run says whose results are trusted."}},
 }
 
-// common are the attributes and blocks of all work, beside those of its kind. The first one modules have, too.
+// common are the attributes and blocks of all work, beside those of its kind. The first three modules have, too.
 var common = []step.Attr{
 	{Name: forEachAttr, Type: anyType, Optional: true, Help: "A map, or a set or list of texts: the block stands for one step or module of each key, in which each.key and each.value are that element. product({ … }) makes all combinations of several lists; files(ARTIFACT, PATTERN) is the files that a step leaves, each of which is each.file"},
-	{Name: whenAttr, Type: step.Type{Kind: step.Bool}, Optional: true, Help: "The step is skipped where this is false. json(ARTIFACT, \"FILE:FIELD\") asks what another step found"},
+	{Name: whenAttr, Type: step.Type{Kind: step.Bool}, Optional: true, Help: "The step, or module, is skipped where this is false. json(ARTIFACT, \"FILE:FIELD\") asks what another step found"},
 	{Name: otherwiseAttr, Type: textType, Optional: true, Help: "Why the block is left out where its when is false, in a sentence: the plan, the end of a run and the report say so"},
 	{Name: AllowEmptyAttr, Type: step.Type{Kind: step.Bool}, Optional: true, Help: "There may be no piece of a for_each over what a step leaves"},
 	{Name: OnFailureAttr, Type: textType, Optional: true, Enum: []string{leaveOut}, Help: "\"leave_out\", beside a for_each: what reads several of the block's steps goes on without those that fail. The run fails all the same. It is not part of any key"},
@@ -205,7 +205,7 @@ func (t *Type) Attrs(r *step.Registry, kind string) []step.Attr {
 			return slices.Concat(s.Attrs, common)
 		}
 	case t.Makes == MakesCall:
-		return slices.Concat(t.Form.Attrs, common[:1])
+		return slices.Concat(t.Form.Attrs, common[:3])
 	case t.Form != nil:
 		return t.Form.Attrs
 	}

@@ -128,7 +128,7 @@ func (a *Activities) lacksTime(req workflows.ExecuteRequest, task step.Task, bef
 	if a.Fits == nil || spec != nil && spec.Resumes {
 		return ""
 	}
-	says, took := "may take", req.Resources.For(0).Time
+	says, took := "may take", req.Resources.For(before.Tries).Time
 	if req.TookS != nil {
 		says, took = "took", time.Duration(*req.TookS*float64(time.Second))
 	}

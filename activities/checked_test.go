@@ -37,7 +37,7 @@ func TestCheckOnAilingStore(t *testing.T) {
 	healthy := l.Store
 	for what, ask := range map[string]func() error{
 		"Prepare": func() error { _, err := l.Prepare(t.Context(), req); return err },
-		"Load":    func() error { _, _, err := l.hits(t.Context(), p, false); return err },
+		"Load":    func() error { _, _, err := l.hits(t.Context(), p, "", false); return err },
 	} {
 		faulty, faults := storetest.Faulty(healthy.Own)
 		l.Store = artifacts.Alone(faulty)
@@ -53,7 +53,7 @@ func TestCheckOnAilingStore(t *testing.T) {
 		}
 		return next()
 	}))
-	if v, err := l.follow(t.Context(), p, func(int, *plan.Item) bool { return false }); err != nil || v.Items[0].Outcome != plan.Run || v.Items[0].Key.IsZero() {
+	if v, err := l.follow(t.Context(), p, "", nil, func(int, *plan.Item) bool { return false }); err != nil || v.Items[0].Outcome != plan.Run || v.Items[0].Key.IsZero() {
 		t.Errorf("%+v, %v", v, err)
 	}
 	if res, _, err := l.run("3", d); err != nil || res.Ran != 1 || l.ran.Load() != 2 {
@@ -68,7 +68,7 @@ func TestCheckOfAnUnreadableOutput(t *testing.T) {
 	if _, _, err := l.run("1", d); err == nil || !strings.Contains(err.Error(), `check "a" fails: the output is not JSON`) || l.ran.Load() != 1 {
 		t.Errorf("%d ran: %v", l.ran.Load(), err)
 	}
-	v, err := l.follow(t.Context(), p, func(int, *plan.Item) bool { return false })
+	v, err := l.follow(t.Context(), p, "", nil, func(int, *plan.Item) bool { return false })
 	if err != nil || v.Items[0].Outcome != plan.Hit || len(v.Items[0].Fails) != 1 {
 		t.Errorf("%+v, %v", v, err)
 	}

@@ -23,7 +23,7 @@ func (a *Activities) Do(ctx context.Context, req workflows.DoRequest) ([]workflo
 	out, err := attempt(ctx, a, func(ctx context.Context) ([]workflows.Outcome, error) {
 		n := failed(ctx)
 		n.Store(max(n.Load(), req.Failed))
-		w, err := a.newWalk(ctx, req.Plan, req.Steps, req.Keys)
+		w, err := a.newWalk(ctx, req.RunID, req.Plan, req.Steps, req.Keys)
 		if err != nil {
 			return nil, err
 		}
@@ -96,7 +96,7 @@ func (b *batch) advance(ctx context.Context) ([]*walked, error) {
 func (b *batch) one(ctx context.Context, x *walked) (workflows.Outcome, error) {
 	s := b.walk.p.Steps[x.Index]
 	out := workflows.Outcome{Index: x.Index, Key: x.key, Status: runs.Waiting}
-	req := workflows.ExecuteRequest{Key: x.key, Address: s.Address, RunID: b.req.RunID, Resources: s.Resources, TookS: b.req.TookS, WasBusy: b.req.WasBusy}
+	req := workflows.ExecuteRequest{Key: x.key, Address: s.Address, RunID: b.req.RunID, Resources: s.Resources, Fresh: s.Fresh, TookS: b.req.TookS, WasBusy: b.req.WasBusy}
 	report := step.Reporter(ctx)
 	sctx := step.WithReporter(ctx, func(p step.Progress) {
 		p.Step = s.Address

@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/compute"
 	"github.com/redsi/redsi/internal/host/telemetry"
+	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
@@ -83,7 +84,7 @@ func (a *Activities) executeLeased(ctx context.Context, req workflows.ExecuteReq
 		return a.leave(why), nil
 	}
 	if req.WasBusy { // the other one has most likely left a result, which takes no room on the machine
-		if hit, err := artifacts.Lookup(ctx, a.Store, req.Key); err != nil || hit != nil && hit.Origin.RunID != req.RunID {
+		if hit, err := artifacts.Lookup(ctx, a.Store, req.Key); err != nil || hit != nil && hit.Origin.RunID != req.RunID && !plan.IsStale(hit.Finished, req.Fresh, began(req.RunID)) {
 			return hitOf(hit), err
 		}
 	}
@@ -127,7 +128,7 @@ func (a *Activities) lacksTime(req workflows.ExecuteRequest, task step.Task, bef
 	if a.Fits == nil || spec != nil && spec.Resumes {
 		return ""
 	}
-	says, took := "may take", req.Resources.For(0).Time
+	says, took := "may take", req.Resources.For(before.Tries).Time
 	if req.TookS != nil {
 		says, took = "took", time.Duration(*req.TookS*float64(time.Second))
 	}
@@ -155,6 +156,10 @@ func (a *Activities) work(ctx context.Context, req workflows.ExecuteRequest, tas
 	hit, err := artifacts.Lookup(ctx, a.Store, req.Key)
 	if err != nil {
 		return executed{}, err
+	}
+	stale := hit != nil && plan.IsStale(hit.Finished, req.Fresh, began(req.RunID))
+	if stale { // it stays until there is another one
+		hit = nil
 	}
 	if hit != nil && (req.RunID == "" || hit.Origin.RunID != req.RunID || hit.Origin.Step != req.Address) {
 		return hitOf(hit), nil
@@ -194,6 +199,11 @@ func (a *Activities) work(ctx context.Context, req workflows.ExecuteRequest, tas
 	did.Env = of.notes(did.Env)
 	res := did.result(key, preimage, parts)
 	res.Origin, res.Log = a.origin(ctx, req), log.keep(ctx, a, req.Address)
+	if stale {
+		if err := artifacts.DropResult(ctx, a.Store.Own, req.Key); err != nil && !errors.Is(err, artifacts.ErrNotExist) {
+			return executed{}, err
+		}
+	}
 	won, differs, err := artifacts.Publish(ctx, a.Store, res)
 	if err != nil {
 		return executed{}, err

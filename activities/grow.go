@@ -8,6 +8,7 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -26,7 +27,12 @@ func (a *Activities) Grow(ctx context.Context, req workflows.GrowRequest) (out w
 		out.Unfit = fmt.Sprintf("the names of its files start from %s, and this process works in %s", req.Dir, here)
 		return out, rest(ctx, "", out.Unfit, restTime/10)
 	}
-	is, misfits, err := a.grown(ctx, was, req.Lock)
+	places, err := rowsOf(ctx, a, req.Gone)
+	if err != nil {
+		return out, err
+	}
+	gone := lists.Set(lists.Map(places, func(i int) string { return was.Steps[i].Address }))
+	is, misfits, err := a.grown(ctx, was, req.Lock, req.RunID, gone)
 	if invalid, ok := errors.AsType[*pipeline.Invalid](err); ok { // this worker lacks something
 		out.Unfit = bounded(invalid.Diagnostics.Lines(), maxError/4) + " (" + a.Env["host"] + ")"
 		return out, rest(ctx, "", out.Unfit, restTime/10)
@@ -73,7 +79,7 @@ func misfit(err error, lock string) string {
 }
 
 // grown also says of outputs with which the pipeline does not go, why.
-func (a *Activities) grown(ctx context.Context, was *plan.Plan, lock string) (is *plan.Plan, misfits map[step.Ref]string, err error) {
+func (a *Activities) grown(ctx context.Context, was *plan.Plan, lock, runID string, gone map[string]bool) (is *plan.Plan, misfits map[step.Ref]string, err error) {
 	if was.Origin == nil {
 		return was, nil, nil
 	}
@@ -97,8 +103,10 @@ func (a *Activities) grown(ctx context.Context, was *plan.Plan, lock string) (is
 			}
 			return is, nil
 		},
-		Follow: func(pl *plan.Plan, keep plan.Keep) (*plan.Preview, error) { return a.follow(ctx, pl, keep) },
-		Store:  a.Store,
+		Follow: func(pl *plan.Plan, keep plan.Keep) (*plan.Preview, error) {
+			return a.follow(ctx, pl, runID, gone, keep)
+		},
+		Store: a.Store,
 		Misfit: func(of []step.Ref, err error) bool {
 			why := misfit(err, lock)
 			if len(of) == 1 && why != "" {

@@ -37,7 +37,7 @@ func (a *Activities) Load(ctx context.Context, req workflows.LoadRequest) (workf
 		hits, err = a.foundDone(ctx, p, *req.Hits)
 	default:
 		var pins []step.Pin
-		if hits, pins, err = a.hits(ctx, p, out.Lock != ""); err == nil && len(pins) > 0 {
+		if hits, pins, err = a.hits(ctx, p, req.RunID, out.Lock != ""); err == nil && len(pins) > 0 {
 			out.Pins, err = PagesOf(ctx, a.Store.Own.Blobs, pins)
 		}
 	}
@@ -67,7 +67,7 @@ func (a *Activities) heads(ctx context.Context, p *plan.Plan, project string) ([
 			return nil, step.Permanent(fmt.Errorf("%s: this worker has no kind %q; it is older or newer than the client", s.Address, s.Task.Kind))
 		}
 		heads[i] = workflows.Head{Address: s.Address, Kind: s.Task.Kind, Deps: s.Deps, Awaits: s.Awaited,
-			Queue: s.Queue, Resources: s.Resources, Inline: s.Inline, Temporary: s.Temporary, Splits: spec.Splits(), Class: spec.ClassOf(s.Task)}
+			Queue: s.Queue, Resources: s.Resources, Inline: s.Inline, Temporary: s.Temporary, Gathers: lists.Map(s.Gathers, func(g plan.Gather) workflows.Gather { return workflows.Gather(g) }), Splits: spec.Splits(), Class: spec.ClassOf(s.Task)}
 		if seconds, known := took[s.Address]; known {
 			heads[i].TookS = &seconds
 		}
@@ -109,8 +109,8 @@ func (a *Activities) open(ctx context.Context, req workflows.LoadRequest) (*plan
 // hits lists what is done, and, for a run that has a lock file, what that found out about
 // its sources: another run, or this one before a worker of another version took over, may
 // not have written it there.
-func (a *Activities) hits(ctx context.Context, p *plan.Plan, pin bool) (hits []workflows.DoneStep, pins []step.Pin, err error) {
-	preview, err := a.follow(ctx, p, func(i int, _ *plan.Item) bool { return pin && a.Registry.Lookup(p.Steps[i].Task.Kind).HasPins() })
+func (a *Activities) hits(ctx context.Context, p *plan.Plan, runID string, pin bool) (hits []workflows.DoneStep, pins []step.Pin, err error) {
+	preview, err := a.follow(ctx, p, runID, nil, func(i int, _ *plan.Item) bool { return pin && a.Registry.Lookup(p.Steps[i].Task.Kind).HasPins() })
 	if err != nil {
 		return nil, nil, err
 	}
@@ -127,11 +127,11 @@ func (a *Activities) hits(ctx context.Context, p *plan.Plan, pin bool) (hits []w
 	return HitsOf(preview), pins, nil
 }
 
-// follow finds out what of a plan is done.
-func (a *Activities) follow(ctx context.Context, p *plan.Plan, keep plan.Keep) (*plan.Preview, error) {
-	return p.Follow(ctx, a.Registry, func(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
+// follow finds out what of a plan is done for a run, if those of the addresses that are gone have no result.
+func (a *Activities) follow(ctx context.Context, p *plan.Plan, runID string, gone map[string]bool, keep plan.Keep) (*plan.Preview, error) {
+	return p.FollowWithout(ctx, a.Registry, func(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
 		return artifacts.LookupKnown(ctx, a.Store, keys)
-	}, keep, a.Store.Open)
+	}, keep, a.Store.Open, func(i int) bool { return gone[p.Steps[i].Address] }, began(runID))
 }
 
 // foundDone is what the maker of the plan found done; it may be anything.
@@ -172,4 +172,12 @@ func HitsOf(v *plan.Preview) (hits []workflows.DoneStep) {
 		}
 	}
 	return hits
+}
+
+// began is when a run began, by which it is judged whether results are fresh: for all of the run's look-ups alike.
+func began(runID string) time.Time {
+	if at, ok := workflows.RunBegan(runID); ok {
+		return at
+	}
+	return time.Now()
 }

@@ -11,7 +11,7 @@ import (
 // up, follows hits to steps that were asked for with them, and stores the bound tasks of
 // those that are to be cut.
 func (a *Activities) Prepare(ctx context.Context, req workflows.PrepareRequest) ([]workflows.Outcome, error) {
-	w, err := a.newWalk(ctx, req.Plan, req.Steps, req.Keys)
+	w, err := a.newWalk(ctx, req.RunID, req.Plan, req.Steps, req.Keys)
 	if err != nil {
 		return nil, err
 	}

@@ -55,12 +55,12 @@ func (a *Activities) wants(ctx context.Context, o runs.Open, wanted map[artifact
 		return nil
 	}
 	if err == nil {
-		p, _, err = a.grown(ctx, p, "")
+		p, _, err = a.grown(ctx, p, "", o.RunID, nil)
 	}
 	if err != nil {
 		return err
 	}
-	v, err := a.follow(ctx, p, func(int, *plan.Item) bool { return false })
+	v, err := a.follow(ctx, p, o.RunID, nil, func(int, *plan.Item) bool { return false })
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline/plan"
@@ -20,8 +21,10 @@ type walk struct {
 	steps   []*walked                 // as they were asked for
 	keys    []workflows.DoneStep      // of inputs, as the run knows them
 	results map[int]*artifacts.Result // by index in the plan
+	gone    map[int]bool              // by index: without a result, and what gathers them goes on
 	open    step.Opener               // of what checks read
 	begun   bool
+	at      time.Time // when the run began
 }
 
 // walked is what is known of a step: nothing while it waits for another one, then its
@@ -42,12 +45,12 @@ func (x *walked) isOwn(run string, p *plan.Plan) bool {
 	return x.result != nil && run != "" && x.result.Origin.RunID == run && x.result.Origin.Step == p.Steps[x.Index].Address
 }
 
-func (a *Activities) newWalk(ctx context.Context, pl artifacts.Digest, steps []workflows.Ready, keys workflows.Pages[workflows.DoneStep]) (*walk, error) {
+func (a *Activities) newWalk(ctx context.Context, runID string, pl artifacts.Digest, steps []workflows.Ready, keys workflows.Pages[workflows.DoneStep]) (*walk, error) {
 	p, err := a.storedPlan(ctx, pl)
 	if err != nil {
 		return nil, err
 	}
-	w := &walk{a: a, p: p, results: map[int]*artifacts.Result{}, open: step.Remembered(a.Store.Open)}
+	w := &walk{a: a, p: p, results: map[int]*artifacts.Result{}, gone: map[int]bool{}, at: began(runID), open: step.Remembered(a.Store.Open)}
 	for _, s := range steps {
 		w.steps = append(w.steps, &walked{Ready: s})
 	}
@@ -60,6 +63,7 @@ func (w *walk) inputs(ctx context.Context) error {
 	var keys []artifacts.Digest
 	of := make(map[int]artifacts.Digest, len(w.keys))
 	for _, k := range w.keys {
+		w.gone[k.Index] = k.Gone
 		if of[k.Index] = k.Key; !k.Key.IsZero() {
 			keys = append(keys, k.Key)
 		}
@@ -120,7 +124,7 @@ func (w *walk) advance(ctx context.Context) (misses []*walked, err error) {
 		}
 		for _, x := range wave {
 			released := w.released(x.Index)
-			if r := found[x.key]; r != nil && (!r.Released || w.p.Steps[x.Index].Temporary && !x.Bytes) {
+			if r := found[x.key]; r != nil && !plan.IsStale(r.Finished, w.p.Steps[x.Index].Fresh, w.at) && (!r.Released || w.p.Steps[x.Index].Temporary && !x.Bytes) {
 				x.result = r
 			}
 			if x.result != nil {
@@ -166,9 +170,9 @@ func (w *walk) ran(ctx context.Context, x *walked) (out workflows.Outcome, err e
 // released reports whether bytes of a step's inputs are gone on purpose: they are made again for
 // a step that must run.
 func (w *walk) released(i int) bool {
-	return slices.ContainsFunc(w.p.Steps[i].Deps, func(d int) bool { return w.results[d].Released })
+	return slices.ContainsFunc(w.p.Steps[i].Deps, func(d int) bool { return w.results[d] != nil && w.results[d].Released })
 }
 
 func (w *walk) hasInputs(i int) bool {
-	return !slices.ContainsFunc(w.p.Steps[i].Deps, func(d int) bool { return w.results[d] == nil })
+	return !slices.ContainsFunc(w.p.Steps[i].Deps, func(d int) bool { return w.results[d] == nil && !w.gone[d] })
 }

@@ -130,7 +130,7 @@ func (l line) takes() float64 { return cmp.Or(taken[l.name], 60) }
 
 var taken = map[string]float64{
 	"first_1000_cpu_vs_snakemake": 36, "first_1000_vs_snakemake": 0.1, "chain_300_vs_snakemake": 10, "chain_300_by_reference_vs_snakemake": 4,
-	"pieces_1000_vs_written": 35, "pieces_3000_vs_written": 45, "piece_changed_vs_snakemake": 42, "noop_1000_vs_snakemake": 6,
+	"pieces_1000_vs_written": 35, "pieces_3000_vs_written": 45, "piece_changed_vs_snakemake": 42, "gather_1000_failing_10_vs_snakemake": 45, "noop_1000_vs_snakemake": 6,
 	"plan_1000_vs_snakemake": 5, "bytes_three_steps_vs_snakemake": 9, "bytes_three_steps_vs_cp": 3, "bytes_tree_40_vs_snakemake": 30,
 	"nq_extract_vs_gunzip": 20, "nq_extract_vs_python": 24, "extract_memory_10x_vs_1x": 33, "nq_hub_vs_pyarrow": 12, "nq_hub_vs_lines": 9, "stub_scan_vs_gunzip": 8, "stub_scan_vs_lxml": 28,
 	"stub_scan_vs_mwxml": 18, "stub_memory_10x_vs_1x": 9, "htmlnorm_vs_python": 16, "serialize_memory_10x_vs_1x": 25, "evaluate_memory_10x_vs_1x": 12, "dedup_memory_10x_vs_1x": 5, "bm25_memory_10x_vs_1x": 11,

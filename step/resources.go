@@ -14,6 +14,8 @@ type Resources struct {
 	Tries int     `json:"tries,omitempty"` // further ones after its program has failed
 	Grow  float64 `json:"grow,omitempty"`  // times as much memory at each of them; 0: as much
 
+	GrowTime float64 `json:"grow_time,omitempty"` // times as long at each of them; 0: as long
+
 	At string `json:"at,omitempty"` // file and line to change
 }
 
@@ -26,6 +28,9 @@ func (r *Resources) For(failed int) Resources {
 	for range failed {
 		if grown := float64(of.Memory) * r.Grow; r.Grow > 1 && grown < 1<<62 {
 			of.Memory = int64(grown)
+		}
+		if grown := float64(of.Time) * r.GrowTime; r.GrowTime > 1 && grown < 1<<62 {
+			of.Time = time.Duration(grown)
 		}
 	}
 	return of

@@ -56,7 +56,7 @@ step "text" "after" {
 }
 
 // TestCancelledStep: a step whose workflow is cancelled alone has not failed; what needs
-// it is skipped, and the run does the others.
+// it is cancelled, too, and the run does the others.
 func TestCancelledStep(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -75,10 +75,10 @@ step "short" "other" { text = "beside one that is cancelled" }
 	b.cancel(b.c.GetWorkflow(t.Context(), workflows.StepWorkflowID(w.GetRunID(), 0), ""))
 	_, err := b.wait(w)
 	failed := workflows.ErrorOf(err)
-	if failed == nil || !strings.HasPrefix(failed.Text, "1 of 3 steps cancelled, 1 skipped:") || failed.Result.Cancelled != 1 {
+	if failed == nil || !strings.HasPrefix(failed.Text, "2 of 3 steps cancelled:") || failed.Result.Cancelled != 2 {
 		t.Fatal(err)
 	}
-	if is := b.outcomes("1"); !slices.Equal(is, []runs.Status{runs.Cancelled, runs.Skipped, runs.Ran}) {
+	if is := b.outcomes("1"); !slices.Equal(is, []runs.Status{runs.Cancelled, runs.Cancelled, runs.Ran}) {
 		t.Errorf("%v", is)
 	}
 	b.keep("cut-cancelled", w.GetID(), "")
@@ -104,4 +104,64 @@ step "short" "many" {
 func (b *bench) cancel(w client.WorkflowRun) {
 	b.t.Helper()
 	errtest.None(b.t, b.c.CancelWorkflow(context.Background(), w.GetID(), ""))
+}
+
+// TestCancelOneStep: a step of a run is cancelled, whether it is at work, waits, or is in a batch; what needs it is cancelled, too, and
+// the run does the others.
+func TestCancelOneStep(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	w := b.start(`
+step "text" "held" {
+  text = "cancelled one"
+  hold = true
+}
+step "text" "after" {
+  text  = "after one"
+  after = step.text.held.out
+}
+step "split" "parts" {
+  text  = "parts of one"
+  hold  = true
+  split = 1
+}
+step "text" "other" {
+  text = "beside one"
+  hold = true
+}
+step "short" "last" {
+  for_each = toset(["a", "b"])
+  text     = "last ${each.key}"
+  after    = step.text.other.out
+}
+`, "1")
+	for range 3 {
+		b.next()
+	}
+	cancel := func(target string) (cancelled []string, err error) {
+		u, err := b.c.UpdateWorkflow(t.Context(), client.UpdateWorkflowOptions{WorkflowID: w.GetID(), UpdateName: workflows.CancelStepsUpdate, Args: []any{target}, WaitForStage: client.WorkflowUpdateStageCompleted})
+		if err == nil {
+			err = u.Get(t.Context(), &cancelled)
+		}
+		return cancelled, err
+	}
+	for _, target := range []string{"step.text.held", "step.split.parts", `step.short.last["b"]`} {
+		got, err := cancel(target)
+		errtest.None(t, err)
+		if !slices.Equal(got, []string{target}) {
+			t.Errorf("%s: %v", target, got)
+		}
+	}
+	_, err := cancel("step.text.no")
+	errtest.Says(t, err, "the run has no step step.text.no")
+	_, err = cancel("step.text.held")
+	errtest.Says(t, err, "step.text.held has ended")
+	close(b.hold)
+	_, err = b.wait(w)
+	errtest.Says(t, err, "4 of 6 steps cancelled:", "step.text.held, step.split.parts", "it was cancelled by itself")
+	const want = `after cancelled, held cancelled, last["a"] ran, last["b"] cancelled, other ran, parts cancelled`
+	if got := b.ended("1"); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	b.keep("step-cancelled", w.GetID(), "")
 }

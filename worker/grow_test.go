@@ -142,7 +142,7 @@ func TestGrowWrong(t *testing.T) {
 func TestGrowLeftOut(t *testing.T) {
 	b := newBench(t)
 	pl, _ := b.plan(strings.Replace(pieces(`"p/a" = "A", "other" = "C"`), "hold = true", "", 1))
-	rest, _ := pl.Without(func(i int) bool { return pl.Steps[i].Address == "step.tree.other" })
+	rest, _ := pl.Without(nil, func(i int) bool { return pl.Steps[i].Address == "step.tree.other" })
 	d, err := plan.Store(t.Context(), b.store.Blobs, rest)
 	errtest.None(t, err)
 	if r, err := b.wait(b.startPlan(d, "1")); err != nil {

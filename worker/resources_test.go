@@ -121,11 +121,21 @@ step "text" "long" {
   hold = true
   resources { time = "1s" }
 }
+step "text" "longer" {
+  text = "longer"
+  hold = true
+  resources { time = "1s" }
+  retry {
+    times = 1
+    time  = 1.5
+  }
+}
 `
 	r, err := b.wait(b.start(src, "1"))
 	for _, want := range []string{
 		"step.text.never: p was ended by signal \"killed\" (by the system: no memory was left)", "Its peak is not known, and it asked for 40 B: raise memory in its resources (t.hcl:12)",
 		"that was try 2 of 2: see retry (t.hcl:12)", "step.text.long: it ran longer than its time of 1.0 s: raise time in its resources (t.hcl:21)",
+		"step.text.longer: it ran longer than its time of 1.5 s: raise time in its resources (t.hcl:26)",
 	} {
 		errtest.Says(t, err, want)
 	}

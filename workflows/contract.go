@@ -149,6 +149,7 @@ type DoneStep struct {
 	Key   artifacts.Digest `json:"key"`
 	Hit   bool             `json:"hit,omitempty"`
 	TookS float64          `json:"took_s,omitempty"` // when it ran
+	Gone  bool             `json:"gone,omitempty"`   // it has none, having failed: what gathers it goes on without
 }
 
 // ReproduceResult is what a run came to.
@@ -203,6 +204,7 @@ type StepState struct {
 	Error    string           `json:"error,omitempty"`
 	Activity string           `json:"activity,omitempty"` // the ID of the run's activity to look at for progress, if it was given out
 	Workflow string           `json:"workflow,omitempty"` // the Step workflow to look at, of one that is cut
+	Lacks    int              `json:"lacks,omitempty"`    // how many of the steps that it gathers its result is without
 	Changed  bool             `json:"changed,omitempty"`  // it failed because a source changed after planning
 }
 
@@ -267,6 +269,16 @@ type Head struct {
 	// Awaits are the steps, among Deps, whose results decide what the step is, or which
 	// steps there are: it is pending, and not done itself.
 	Awaits []int `json:"awaits,omitempty"`
+
+	// Gathers are the steps, among Deps, that it goes on without if they fail.
+	Gathers []Gather `json:"gathers,omitempty"`
+}
+
+// Gather are several steps of one block that a step reads: it goes on without those that fail if at least Least of
+// them have results.
+type Gather struct {
+	Least int   `json:"least"`
+	Of    []int `json:"of"` // ascending
 }
 
 // PrepareRequest asks for the keys of steps whose inputs have results, and of steps
@@ -362,6 +374,7 @@ type ExecuteRequest struct {
 	TookS   *float64                `json:"took_s,omitempty"`   // the last time, if it is known
 	Failed  int32                   `json:"failed,omitempty"`   // attempts before, see Outcome
 	WasBusy bool                    `json:"was_busy,omitempty"` // somebody else was at it
+	Fresh   time.Duration           `json:"fresh,omitempty"`    // for how long its result counts; 0: for ever
 
 	Resources *step.Resources `json:"resources,omitempty"`
 }

@@ -9,6 +9,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/redsi/redsi/internal/runs"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Bounds of a hand-over to another execution: for how long what is at work may delay it, and, in events and bytes, how long
@@ -206,11 +207,23 @@ func (r *run) failures(out *ReproduceResult) string {
 		}
 	}
 	b.WriteString(strings.Join(sum, ", ") + ":")
+	told := 0
+	for _, s := range r.steps {
+		if s.Lacks == 0 {
+			continue
+		}
+		if told++; told <= stepsTold {
+			fmt.Fprintf(&b, "\n%s is incomplete: it is without %d of the steps that it gathers, which have failed or need what failed", s.Address, s.Lacks)
+		}
+	}
+	if told > stepsTold {
+		fmt.Fprintf(&b, "\n… and so are %d more", told-stepsTold)
+	}
 	failed := map[string][]string{} // addresses of steps by their error
 	var causes []string
 	left := 0
 	for _, s := range r.steps {
-		if s.Status != runs.Failed && s.Status != runs.Cancelled && s.Error != forgotten {
+		if s.Status != runs.Failed && (s.Status != runs.Cancelled || strings.HasPrefix(s.Error, needs)) && s.Error != forgotten {
 			continue
 		}
 		if failed[s.Error] == nil {
@@ -253,6 +266,9 @@ func (r *run) journal(ctx workflow.Context) error {
 	steps := make([]runs.Step, len(r.steps))
 	for i, s := range r.steps {
 		steps[i] = runs.Step{Address: s.Address, Key: s.Key, Outcome: s.Status, TookS: s.TookS, Error: s.Error}
+		if s.Lacks > 0 {
+			steps[i].Lacks = lists.Map(r.without(i), func(d int) string { return r.steps[d].Address })
+		}
 	}
 	var err error
 	if req.Steps, err = stash(ctx, steps); err == nil {

@@ -2,9 +2,13 @@ package workflows
 
 import (
 	"container/heap"
+	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/runs"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // progress is what a run knows of its steps and which of them can start: each
@@ -20,6 +24,9 @@ type progress struct {
 	parked []int   // taken from ready, no room for them yet
 	held   []bool  // handed out; its outcome will be reported
 
+	gone  []bool  // failed, or skipped by a failure: what gathers it goes on without
+	lacks [][]int // of a step, how many of each of its Gathers are gone
+
 	pending []int // steps that await others' results
 
 	changes int // made so far
@@ -28,10 +35,11 @@ type progress struct {
 
 func newProgress(heads []Head) *progress {
 	p := &progress{heads: heads, steps: make([]StepState, len(heads)), users: make([][]int, len(heads)),
-		open: make([]int, len(heads)), queue: make([]bool, len(heads)), held: make([]bool, len(heads)), at: make([]int, len(heads))}
+		open: make([]int, len(heads)), queue: make([]bool, len(heads)), held: make([]bool, len(heads)), at: make([]int, len(heads)),
+		gone: make([]bool, len(heads)), lacks: make([][]int, len(heads))}
 	for i, h := range heads {
 		p.steps[i] = StepState{Index: i, Address: h.Address, Status: runs.Waiting}
-		p.open[i] = len(h.Deps)
+		p.open[i], p.lacks[i] = len(h.Deps), make([]int, len(h.Gathers))
 		for _, d := range h.Deps {
 			p.users[d] = append(p.users[d], i)
 		}
@@ -109,32 +117,69 @@ func (p *progress) set(i int, to runs.Status) {
 	switch to {
 	case runs.Waiting:
 		p.offer(i)
-	case runs.Failed:
-		p.skip(i, "which failed")
+	case runs.Failed, runs.Skipped:
+		p.skip(i)
 	}
 }
 
-// skip marks all that waits for a step that will have no result, directly or not. The
-// reason is the same for all of them, so that it can be reported once. A pending step is skipped
+// skip marks all that waits for a step that will have no result, directly or not: skipped, or cancelled if that was. The
+// reason is the same for all of them, so that it can be reported once. What gathers a step goes on without one that failed,
+// or that was skipped by a failure, while it has enough. A pending step is skipped
 // for what it awaits alone: what that makes may leave it out, and then it needs nothing.
-func (p *progress) skip(lost int, why string) {
-	p.skipReaders(lost, "needs "+p.steps[lost].Address+", "+why)
-}
-
-func (p *progress) skipReaders(of int, why string) {
-	next := []int{of}
+func (p *progress) skip(lost int) {
+	next := []int{lost}
 	for len(next) > 0 {
 		i := next[len(next)-1]
 		next = next[:len(next)-1]
+		s := p.steps[i]
+		to, why := s.Status, s.Error
+		switch to {
+		case runs.Failed:
+			to, why = runs.Skipped, needs+s.Address+", which failed"
+		case runs.Cancelled:
+			if !strings.HasPrefix(why, needs) {
+				why = needs + s.Address + ", which was cancelled"
+			}
+		}
+		first := to == runs.Skipped && !p.gone[i]
+		p.gone[i] = p.gone[i] || first
 		for _, u := range p.users[i] {
-			awaits := p.heads[u].Awaits
+			reason, awaits := why, p.heads[u].Awaits
+			if g := p.gatherOf(u, i); g >= 0 && p.gone[i] {
+				if first {
+					p.open[u]--
+					p.lacks[u][g]++
+				}
+				of := p.heads[u].Gathers[g]
+				if len(of.Of)-p.lacks[u][g] >= of.Least {
+					p.offer(u)
+					continue
+				}
+				reason = fmt.Sprintf("needs %d of %d of %s: %d failed, or need what failed", of.Least, len(of.Of), address.Of(s.Address).Block(), p.lacks[u][g])
+			}
 			if p.steps[u].Status == runs.Waiting && (len(awaits) == 0 || slices.Contains(awaits, i)) {
-				p.steps[u].Status, p.steps[u].Error = runs.Skipped, why
+				p.steps[u].Status, p.steps[u].Error = to, reason
 				p.touch(u)
 				next = append(next, u)
 			}
 		}
 	}
+}
+
+// needs begins why a step was skipped.
+const needs = "needs "
+
+// gatherOf is which of its Gathers a step has another one in; -1: none.
+func (p *progress) gatherOf(u, i int) int {
+	return slices.IndexFunc(p.heads[u].Gathers, func(g Gather) bool { _, is := slices.BinarySearch(g.Of, i); return is })
+}
+
+// without are the steps that a step gathers and that are gone.
+func (p *progress) without(u int) (list []int) {
+	for _, g := range p.heads[u].Gathers {
+		list = append(list, lists.Filter(g.Of, func(i int) bool { return p.gone[i] })...)
+	}
+	return list
 }
 
 // ranks are how long it takes from the beginning of each step to the end of the run, in

@@ -9,6 +9,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/runs"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // What a step has made may decide which steps there are. They are pending in the plan
@@ -29,6 +30,7 @@ type GrowRequest struct {
 	Project string           `json:"project,omitempty"`
 	Lock    string           `json:"lock,omitempty"`
 	Dir     string           `json:"dir,omitempty"`
+	Gone    Pages[int]       `json:"gone"` // steps that what gathers them goes on without
 }
 
 // Grown is that plan. Wrong are its pending steps for which what others have made does not fit
@@ -57,6 +59,10 @@ func (r *run) grow(ctx workflow.Context) error {
 	began := workflow.Now(ctx)
 	gctx := workflow.WithActivityOptions(ctx, doing(controlQueue(ctx), "plan what follows from what steps have made", unbounded))
 	req := GrowRequest{Plan: r.loaded.Plan, RunID: r.id, Project: r.loaded.Project, Lock: r.loaded.Lock, Dir: r.in.Dir}
+	var err error
+	if req.Gone, err = stash(ctx, lists.Filter(lists.Places(len(r.steps)), func(i int) bool { return r.gone[i] })); err != nil {
+		return err
+	}
 	var g Grown
 	if err := workflow.ExecuteActivity(gctx, GrowActivity, req).Get(ctx, &g); err != nil {
 		return err
@@ -122,12 +128,8 @@ func (r *run) adopt(heads []Head) {
 	}
 	for j, s := range is.steps { // now that all is known of what reads them
 		switch s.Status {
-		case runs.Failed:
-			is.skip(j, "which failed")
-		case runs.Cancelled:
-			is.skip(j, "which was cancelled")
-		case runs.Skipped: // steps that are new may read it
-			is.skipReaders(j, s.Error)
+		case runs.Failed, runs.Cancelled, runs.Skipped: // steps that are new may read it
+			is.skip(j)
 		}
 	}
 	r.progress = is

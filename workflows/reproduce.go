@@ -59,6 +59,9 @@ func reproduce(ctx workflow.Context, in ReproduceInput) (*ReproduceResult, error
 	if err := r.queries(ctx); err != nil {
 		return nil, err
 	}
+	if err := r.updates(ctx); err != nil {
+		return nil, err
+	}
 	if err := r.load(ctx); err != nil {
 		if ctx.Err() != nil && in.Carried == nil {
 			r.close(ctx)
@@ -295,7 +298,7 @@ func (r *run) question(ctx workflow.Context, asked []int) (steps []Ready, pages 
 				continue
 			}
 			named[d] = true
-			key := DoneStep{Index: d}
+			key := DoneStep{Index: d, Gone: r.gone[d]}
 			if done(r.steps[d].Status) { // else it is asked for, too
 				key.Key = r.steps[d].Key
 			}

@@ -33,6 +33,9 @@ type work struct {
 	rouse  func()       // ends the rest of its only step; nil: it does not rest
 	recall func()       // takes it back unless a worker has begun it; nil: no worker has it
 	begun  bool         // as a worker reports
+
+	stop    func() // cancels it
+	stopped bool   // by a step of it that was cancelled by itself
 }
 
 func (w *work) isBatch() bool { return len(w.steps) > 1 }
@@ -111,7 +114,7 @@ func (r *run) recallable(ctx workflow.Context, w *work, do func(workflow.Context
 			}
 		})
 	}
-	err := do(actx)
+	err := cancelledWithWorker(actx, do(actx))
 	w.recall = nil
 	if ctx.Err() == nil && actx.Err() != nil && temporal.IsCanceledError(err) {
 		return errRoused
@@ -209,7 +212,10 @@ func (r *run) launch(ctx workflow.Context, first, follow []int, perform func(wor
 	r.flying++
 	began := workflow.Now(ctx)
 	workflow.Go(ctx, func(ctx workflow.Context) {
-		out, err := perform(ctx, w)
+		var wctx workflow.Context
+		wctx, w.stop = workflow.WithCancel(ctx)
+		out, err := perform(wctx, w)
+		w.stop()
 		r.settle(w, out)
 		r.end(ctx, w, err, workflow.Now(ctx).Sub(began).Seconds())
 		r.use(limits, -1)
@@ -266,7 +272,7 @@ func (r *run) note(i int, x Outcome) {
 	s := &r.steps[i]
 	switch {
 	case x.Status == runs.Hit, x.Status == runs.Ran:
-		s.Key, s.TookS = x.Key, x.TookS
+		s.Key, s.TookS, s.Lacks = x.Key, x.TookS, len(r.without(i))
 		r.pins = append(r.pins, x.Pins...)
 		r.set(i, x.Status)
 	case x.Status == runs.Failed:
@@ -310,12 +316,12 @@ func (r *run) end(ctx workflow.Context, w *work, err error, took float64) {
 			r.interrupted(i, begun(err))
 		case err == nil:
 			r.fail(i, unanswered)
-		case errors.Is(err, errRoused), ctx.Err() != nil && w.isBatch(), !w.first[i]:
+		case errors.Is(err, errRoused), (ctx.Err() != nil || w.stopped) && w.isBatch(), !w.first[i]:
 			r.set(i, runs.Waiting)
 		case cancelled: // from outside: the run continues without it
 			s.Error = "its work was cancelled"
 			r.set(i, runs.Cancelled)
-			r.skip(i, "which was cancelled")
+			r.skip(i)
 		case errorType(err) == InputLostError && !w.isBatch():
 			r.runAgain(i, r.heads[i].Deps)
 		default:

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -20,7 +22,7 @@ func newCancelCmd(a *app) *cobra.Command {
 	var all bool
 	var wait time.Duration
 	cmd := &cobra.Command{
-		Use:   "cancel [RUN...]",
+		Use:   "cancel [RUN...] [STEP...]",
 		Short: "Cancel open runs and wait for them to end; finished results are kept",
 		Long: `Cancel open runs and wait for them to end; finished results are kept, and the next
 run continues from there.
@@ -28,12 +30,21 @@ run continues from there.
 RUN is the id that ` + "`redsi status`" + ` prints, or the beginning of it; the default is the
 open run that began last. Looks where status looks: at the cluster that was
 named, else at the server of the state folder. A running step stops at its
-checkpoint; another run that waits for it goes on from there.`,
+checkpoint; another run that waits for it goes on from there.
+
+With STEP, an address such as step.train.dsi or step.train.dsi["tiny"], the run goes
+on: only that step, or each of the block, is cancelled, with what needs it.`,
 		Example: `  redsi cancel
   redsi cancel 20261121T1625 --wait 5m
+  redsi cancel 20261121T1625 'step.train.dsi["tiny/42"]'
   redsi cancel --all --temporal-address 127.0.0.1:7233`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			at := slices.IndexFunc(args, func(arg string) bool { return strings.Contains(arg, ".") }) // no id of a run has one
 			switch {
+			case at >= 0 && (all || at > 1):
+				return fault.Input(errors.New("steps are cancelled of one run: give its id, or none for the one that began last, and then the steps"))
+			case at >= 0:
+				return a.cancelSteps(cmd.Context(), o, append(args[:at:at], "last")[0], args[at:])
 			case wait < 0:
 				return fault.Input(errors.New("--wait cannot be negative"))
 			case all && len(args) > 0:
@@ -48,6 +59,17 @@ checkpoint; another run that waits for it goes on from there.`,
 	cmd.Flags().BoolVar(&all, "all", false, "cancel all open runs")
 	cmd.Flags().DurationVar(&wait, "wait", time.Minute, "how long to wait for the runs to end; 0: do not wait")
 	return cmd
+}
+
+// cancelSteps cancels steps of a run.
+func (a *app) cancelSteps(ctx context.Context, o drive.Cluster, run string, targets []string) error {
+	id, steps, err := a.CancelSteps(ctx, o, run, targets)
+	if err != nil {
+		return err
+	}
+	return a.print(map[string]any{"run": id, "cancelled": steps}, func(w io.Writer) {
+		view.Printf(w, "run %s goes on without %s, and what needs it\n", id, words.And(steps, namesShown))
+	})
 }
 
 // cancel cancels the named runs; without names, all.

@@ -23,6 +23,8 @@ import (
 	"github.com/redsi/redsi/internal/sharing/files"
 	"github.com/redsi/redsi/internal/sharing/rebuild"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/lists"
+	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
 )
 
@@ -40,11 +42,16 @@ type runSummary struct {
 
 	LeftOut []pipeline.Skipped `json:"skipped_by_when,omitempty"`
 
+	Incomplete map[string][]string `json:"incomplete,omitempty"` // tables and figures: the steps that failed, without which they are
+
 	Expectations *expect.Summary `json:"expectations,omitempty"`
 }
 
 // tablesPrinted is how many tables a run prints in full; for more it lists files.
 const tablesPrinted = 3
+
+// namesShown is how many steps are named in a line.
+const namesShown = 3
 
 // conclude writes the tables and figures of the plan as files and prints the outcome.
 func (a *app) conclude(ctx context.Context, o runOptions, out *runSummary) error {
@@ -66,6 +73,12 @@ func (a *app) conclude(ctx context.Context, o runOptions, out *runSummary) error
 			}
 			if err := a.Outlast(ctx, write); err != nil {
 				return fmt.Errorf("%s: %w", s.Address, err)
+			}
+			if lacks := of.LacksOf(i); len(lacks) > 0 {
+				if out.Incomplete == nil {
+					out.Incomplete = map[string][]string{}
+				}
+				out.Incomplete[s.Address] = lists.Map(lacks, func(d int) string { return of.Plan.Steps[d].Address })
 			}
 			out.Rendered = append(out.Rendered, files.Rendered{Address: s.Address, Path: path, Digest: res.Outputs[output].Digest})
 			if output == "markdown" {
@@ -102,6 +115,10 @@ func (a *app) conclude(ctx context.Context, o runOptions, out *runSummary) error
 		}
 	}
 	a.printFiles(out.Rendered, "")
+	for _, address := range slices.Sorted(maps.Keys(out.Incomplete)) {
+		lacks := out.Incomplete[address]
+		view.Printf(a.Out, "%s is incomplete: without %s, which failed or needs what failed\n", address, words.And(lacks, namesShown))
+	}
 	a.printFiles(out.Stale, "  of an earlier run: this one did not make it")
 	view.Published(a.Out, out.Published)
 	if len(out.Rendered)+len(out.Published) == 0 && out.Hit+out.Ran > 0 {

@@ -142,3 +142,36 @@ func TestSlipsOfInstances(t *testing.T) {
 		}
 	}
 }
+
+// TestModuleWhen: a module whose when is false is left out, with its reason; what reads it takes it by try, and [*] and for_each see
+// the instances that there are.
+func TestModuleWhen(t *testing.T) {
+	const module = "variable \"x\" {}\nstep \"download\" \"d\" { url = \"https://x/${var.x}\" }\noutput \"files\" { value = step.download.d.file }\n"
+	for root, want := range map[string]string{
+		"module \"m\" {\n  source = \"./m\"\n  x = 1\n  when = true\n}\n":                                                                                            "module.m.step.download.d",
+		"module \"m\" {\n  source = \"./m\"\n  x = 1\n  when = false\n  otherwise = \"No card.\"\n}\n":                                                               "skipped module.m: No card.",
+		"module \"m\" {\n  source = \"./m\"\n  x = 1\n  when = 1 > 2\n}\noutput \"o\" { value = try(module.m.file, null) }\n":                                       "skipped module.m: its when is false (p.hcl:4)",
+		"module \"m\" {\n  source = \"./m\"\n  x = 1\n  when = false\n}\noutput \"o\" { value = module.m.file }\n":                                                  "Skipped step: module.m does not run: its when is false (p.hcl:4). Take what may be skipped by try(module.m.…, …).",
+		"module \"m\" {\n  for_each = toset([\"a\", \"b\"])\n  source = \"./m\"\n  x = each.key\n  when = each.key == \"b\"\n}\n":                                    `module.m["b"].step.download.d skipped module.m["a"]: its when is false (p.hcl:5)`,
+		"module \"m\" {\n  source = \"./m\"\n  x = 1\n  when = \"maybe\"\n}\n":                                                                                       "Wrong type: ",
+		"module \"m\" {\n  source = \"./m\"\n  x = 1\n  otherwise = \"so\"\n}\n":                                                                                     "Not an attribute: otherwise says why",
+		"step \"download\" \"s\" { url = \"https://y\" }\nmodule \"m\" {\n  source = \"./m\"\n  x = 1\n  when = json(step.download.s.file, \"a\") == 1\n}\n": "Modules that are not known: ",
+	} {
+		p, ds, _ := withModule(root, map[string]string{"./m": module}, pipeline.Options{Registry: kinds()})
+		var said []string
+		for _, d := range ds.List {
+			said = append(said, d.Summary+": "+d.Detail)
+		}
+		if p != nil {
+			for _, s := range p.Steps {
+				said = append(said, s.Address)
+			}
+			for _, s := range p.Skipped {
+				said = append(said, "skipped "+s.Address+": "+s.Reason())
+			}
+		}
+		if got := strings.Join(said, " "); !strings.HasPrefix(got, want) || want == "" {
+			t.Errorf("%s\n got %s\nwant %s", root, got, want)
+		}
+	}
+}

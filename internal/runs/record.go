@@ -35,6 +35,7 @@ type Step struct {
 	Outcome Status           `json:"outcome"`
 	TookS   float64          `json:"took_s,omitempty"`
 	Error   string           `json:"error,omitempty"`
+	Lacks   []string         `json:"lacks,omitempty"` // the steps that it gathers and that its result is without
 }
 
 // Finished reports whether the step had a result at the end of its run.

@@ -170,7 +170,7 @@ func (se *Session) known(ctx context.Context, p *pipeline.Pipeline, pl *plan.Pla
 	err = se.Resolve(ctx, pl, src, se.Sources(src), changed)
 	var un *unresolved
 	if se.Partial && errors.As(err, &un) {
-		if rest, _ := pl.Without(func(i int) bool { return un.steps[i] }); len(rest.Steps) > 0 {
+		if rest, _ := pl.Without(nil, func(i int) bool { return un.steps[i] }); len(rest.Steps) > 0 {
 			se.Lacks = fmt.Errorf("%w\nthe plan has the other %s; left out, since they need this: %s", err, words.Count(len(rest.Steps), "step"), words.Count(len(pl.Steps)-len(rest.Steps), "step"))
 			return rest, nil
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline"
@@ -54,8 +55,17 @@ func (v Seen) Step(address string) (int, error) {
 	return i, nil
 }
 
-// Preview reads the pipeline, plans the targets, opens the stores and looks up what they have.
+// AsItStands has previews take steps that are left out if they fail, and have no result, for failed, and results
+// that are no longer fresh as they are, until back is called: for who looks at results, and runs nothing.
+func (se *Session) AsItStands() (back func()) {
+	was := se.asItStands
+	se.asItStands = true
+	return func() { se.asItStands = was }
+}
+
+// Preview reads the pipeline, plans the targets, opens the stores and looks up what they have, as it stands.
 func (se *Session) Preview(ctx context.Context, ask Ask) (Seen, error) {
+	defer se.AsItStands()()
 	pl, p, err := se.loadPlan(ctx, true)
 	if err != nil {
 		return Seen{}, err
@@ -63,7 +73,7 @@ func (se *Session) Preview(ctx context.Context, ask Ask) (Seen, error) {
 	return se.previewed(ctx, Seen{Plan: pl, Pipeline: p}, ask)
 }
 
-// PreviewSteps is Preview without the pipeline, of which a large one need not stay in memory while results are looked up.
+// PreviewSteps is Preview for a run, and without the pipeline, of which a large one need not stay in memory while results are looked up.
 func (se *Session) PreviewSteps(ctx context.Context, ask Ask) (Seen, error) {
 	pl, _, err := se.LoadPlan(ctx)
 	if err != nil {
@@ -74,6 +84,7 @@ func (se *Session) PreviewSteps(ctx context.Context, ask Ask) (Seen, error) {
 
 // PreviewTargets is Preview for other targets of a pipeline that was read.
 func (se *Session) PreviewTargets(ctx context.Context, p *pipeline.Pipeline, targets []string, ask Ask) (Seen, error) {
+	defer se.AsItStands()()
 	pl, p, err := se.planGrown(ctx, p, targets, true)
 	if err != nil {
 		return Seen{}, err
@@ -100,7 +111,11 @@ func (se *Session) PreviewOf(ctx context.Context, store *artifacts.Resolver, pl 
 	defer se.Waiting("looking up " + words.Count(len(pl.Steps), "step") + " in " + se.Places())()
 	policy, _ := se.Policy() // an error is told where it matters, by who opens the stores
 	se.Belief = belief.New(policy)
-	return pl.Follow(ctx, se.Registry, func(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
+	at := time.Now()
+	if se.asItStands {
+		at = time.Time{}
+	}
+	return pl.FollowWithout(ctx, se.Registry, func(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
 		return se.Belief.Lookup(ctx, store, keys)
-	}, keep, store.Open)
+	}, keep, store.Open, func(int) bool { return se.asItStands }, at)
 }

@@ -53,6 +53,8 @@ type Session struct {
 
 	Belief *belief.Belief // of the newest preview
 
+	asItStands bool // see AsItStands
+
 	libraries planLibraries // of all plans
 	read      sync.Map      // FilesRead
 }

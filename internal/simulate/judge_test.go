@@ -176,6 +176,19 @@ func (o *observed) result(key artifacts.Digest, at time.Duration) (since time.Du
 	return since, is, blobs
 }
 
+// lacks: what gathers steps has all but those that failed, and its record says which it has not.
+func (v *verdict) lacks(r *ran, s runs.Step, who string) {
+	b := v.script.Pipeline.of(s.Address)
+	for _, of := range r.record.Steps {
+		from, named := v.script.Pipeline.of(of.Address), slices.Contains(s.Lacks, of.Address)
+		gone := of.Outcome == runs.Failed || of.Outcome == runs.Skipped
+		v.must(!named || gone && from != nil && from.LeaveOut, "lacks", "%s, without %s, which is %s", who, of.Address, of.Outcome)
+		if s.Finished() && b != nil && from != nil && slices.Contains(b.After, from.Name) {
+			v.must(of.Finished() || named && gone, "lacks", "%s, and %s is %s", who, of.Address, of.Outcome)
+		}
+	}
+}
+
 // ends compares the end of each step with the model's.
 func (v *verdict) ends(n int, r *ran, of people) {
 	all, failed, counted := model(v.script.Pipeline, r.Edition, of), map[string]bool{}, map[runs.Status]int{}
@@ -195,7 +208,8 @@ func (v *verdict) ends(n int, r *ran, of people) {
 		v.must(known || unknown, "end", "%s, and there is no such step", who)
 		v.must(!known || slices.Contains(e.ends, is), "end", "%s, and the model says %v", who, e.ends)
 		v.must(!known || is != runs.Failed || strings.Contains(s.Error, e.why), "end", "%s, and the model says %q", who, e.why)
-		v.must(!known || is != runs.Skipped || failed[cause], "end", "%s, and %q did not fail", who, cause)
+		v.must(!known || is != runs.Skipped || failed[cause] || strings.Contains(cause, " of step."), "end", "%s, and %q did not fail", who, cause)
+		v.lacks(r, s, who)
 		v.must(!strings.Contains(s.Error, "for no reason") && (is != runs.NotStarted || r.err != nil), "left out", "%s", who)
 	}
 	for at, e := range all {

@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -42,10 +43,11 @@ type modeled struct {
 
 // modeledBlock is what has become of a block.
 type modeledBlock struct {
-	steps   []string // addresses
-	unknown bool     // which steps it is stays unknown
-	pending bool     // it waits, perhaps for ever, for what decides about it or what it reads
-	misfit  bool     // so does what does not fit: it fails or, by another failure, is skipped
+	steps    []string // addresses
+	leaveOut float64  // see block: AtLeast; 0: what gathers its steps needs all
+	unknown  bool     // which steps it is stays unknown
+	pending  bool     // it waits, perhaps for ever, for what decides about it or what it reads
+	misfit   bool     // so does what does not fit: it fails or, by another failure, is skipped
 }
 
 // model is how the steps of a run of an edition end, by address.
@@ -73,6 +75,26 @@ func (m *modeled) lostInputs(on []string) (lost, sure bool) {
 	return lost, sure
 }
 
+// gathered says the same of what gathers the steps of a block: of those it needs some.
+func (m *modeled) gathered(on *modeledBlock) (lost, sure bool) {
+	n, gone, perhaps := float64(len(on.steps)), 0.0, 0.0
+	for _, at := range on.steps {
+		switch e := m.all[at]; {
+		case e.maybe:
+			return true, false
+		case !slices.Contains(e.ends, runs.Ran):
+			gone++
+		case !e.done():
+			perhaps++
+		}
+	}
+	least := on.leaveOut
+	if least < 1 {
+		least = math.Ceil(least * n)
+	}
+	return n-gone-perhaps < least, n-gone < least
+}
+
 func (m *modeled) block(b *block) *modeledBlock {
 	x, misfit := &modeledBlock{}, m.unfit[b.When] || b.grown() && m.unfit[b.Files+b.Names+b.Of]
 	add := func(key string, e expected) { x.steps, m.all[b.at(key)] = append(x.steps, b.at(key)), e }
@@ -80,8 +102,18 @@ func (m *modeled) block(b *block) *modeledBlock {
 		return x
 	}
 	var inputs, pieces []string // what each of its steps waits for; what says which steps there are
+	if b.LeaveOut && b.many() {
+		x.leaveOut = b.AtLeast
+	}
+	fewer, surely := false, false // of what it gathers, than it needs
 	for _, a := range b.After {
 		on := m.of[a]
+		if on.leaveOut > 0 && len(on.steps) > 1 {
+			lost, sure := m.gathered(on)
+			fewer, surely = fewer || lost, surely || sure
+			x.pending, x.misfit = x.pending || on.pending, x.misfit || on.misfit
+			continue
+		}
 		x.pending, x.misfit, inputs = x.pending || on.pending, x.misfit || on.misfit, append(inputs, on.steps...)
 	}
 	is, leftOut := b.When != "false" || misfit, false // there are such steps; perhaps there are not
@@ -120,6 +152,7 @@ func (m *modeled) block(b *block) *modeledBlock {
 		keys = nil
 	}
 	lost, sure = m.lostInputs(inputs)
+	lost, sure = lost || fewer, sure || surely
 	for _, key := range keys {
 		e := m.own(b, b.named(key))
 		switch {

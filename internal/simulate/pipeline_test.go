@@ -35,8 +35,10 @@ type block struct {
 	OK           bool     // what the JSON of its own result says
 	Pieces       int      // what a list makes, or a cut is cut into
 	Temporary    bool
-	Keeps        int    // the edition from which it is not
-	Check        string // "", holds, fails, warns
+	Keeps        int     // the edition from which it is not
+	Check        string  // "", holds, fails, warns
+	LeaveOut     bool    // what gathers its steps goes on without those that fail
+	AtLeast      float64 // if so many have results
 	Limited, GPU bool
 	CPUs, Memory int           // GB
 	Time         time.Duration // the longest that it may take
@@ -181,6 +183,9 @@ func (p *pipelineScript) drawBlock(d draw, i int, shape string) block {
 	case when < 16:
 		b.When = earlier("whose", func(e *block) bool { return !e.many() && e.When == "" && !e.Temporary })
 	}
+	some("leave-out", 0.4, func() {
+		b.LeaveOut, b.AtLeast = b.many(), []float64{1, 1, 2, 0.5, 0.95}[d.of("at-least").n(5)]
+	})
 	parts := 1 + d.of("parts").n(6)
 	b.Pieces = map[string]int{"list": d.of("pieces").n(5), "cut": parts, "turns": parts}[b.Kind]
 	b.Check = map[int]string{0: "holds", 1: "holds", 2: "warns", 3: "fails"}[d.of("check").n(40)]
@@ -242,6 +247,7 @@ func (p pipelineScript) hcl(edition int) string {
 		}
 		line(b.grown() && b.Empty, "allow_empty = true")
 		line(when != "", "when = %s", when)
+		line(b.LeaveOut && b.many(), "on_failure = \"leave_out\"\n  at_least = %v", b.AtLeast)
 		line(b.temporary(edition), "keep = false")
 		line(b.Temporary, "size = 5000") // smaller blobs are not let go
 		line(true, `name = "%s"`, b.named(map[bool]string{true: "${each.key}"}[b.many()]))
@@ -286,7 +292,7 @@ func (p pipelineScript) smaller() (all []pipelineScript) {
 	for i := len(p.Blocks) - 1; i >= 0 && len(p.Blocks) > 1; i-- {
 		all = append(all, p.without(p.Blocks[i].Name))
 	}
-	plainer := strings.Fields("Fixed When End Check Temporary Keeps Limited GPU CPUs Memory Time Retry Other As")
+	plainer := strings.Fields("Fixed When LeaveOut End Check Temporary Keeps Limited GPU CPUs Memory Time Retry Other As")
 	named := slices.ContainsFunc(p.Blocks, func(b block) bool { return b.Of != "" }) // by a piece of a list
 	for i, b := range p.Blocks {
 		least := map[bool]int{true: 1}[named || b.cut()]

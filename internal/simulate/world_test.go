@@ -305,7 +305,7 @@ func (w *world) prepare(ctx context.Context, store artifacts.Store, p *pipeline.
 	if err == nil && r.SkipFailed {
 		past, perr := journal.Read(ctx, w.reg, store, v, "")
 		if err = perr; err == nil {
-			pl, _ = pl.Without(func(i int) bool { _, failed := past.Failed[i]; return failed })
+			pl, _ = pl.Without(w.reg, func(i int) bool { _, failed := past.Failed[i]; return failed })
 			v, err = follow(pl, none)
 		}
 	}

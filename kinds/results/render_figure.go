@@ -33,6 +33,7 @@ type figureConfig struct {
 	Curves  *figureCurves  `hcl:"curves,added" help:"curves of several runs, such as of a grid of trainings: after series, one for each name, in a color and line of its own and in the legend"`
 	AtScale string         `hcl:"paper_scale,added,nokey" help:"scale of the paper's numbers"`
 	CSV     string         `hcl:"csv_formulas,added" enum:",quote" help:"\"quote\": in the CSV file an apostrophe is put before texts that a spreadsheet would take for formulas (= + - @, tab, line end)"`
+	Lacks   int            `hcl:"lacks,added" min:"0" help:"filled in: how many of the steps that it gathers failed, and are left out; the caption then says so"`
 	Expect  []tableExpect  `hcl:"expect,block,nokey" help:"what is expected of a number or text, by the paper or at another scale, in exactly one form; the label is SERIES.POINT.x or SERIES.POINT.y, or for the text of panels and stages panels.N or flow.N, counted from 0. Claims are about several"`
 }
 
@@ -211,8 +212,8 @@ func checkFigure(c figureConfig) error {
 		inout.Check(&ps, at, (s.Curve != nil) != (s.Points != nil), "has exactly one of points and curve")
 		inout.Check(&ps, at+".curve.reach", s.Curve == nil || s.Curve.Reach >= 0 && s.Curve.Reach <= 1, "is a fraction between 0 and 1")
 		for j, p := range s.Points {
-			problem(fmt.Sprintf("%s.points[%d].x", at, j), p.X.check())
-			problem(fmt.Sprintf("%s.points[%d].y", at, j), p.Y.check())
+			problem(fmt.Sprintf("%s.points[%d].x", at, j), p.X.check(c.Lacks > 0))
+			problem(fmt.Sprintf("%s.points[%d].y", at, j), p.Y.check(c.Lacks > 0))
 		}
 	}
 	for i, p := range c.Panels {
@@ -229,8 +230,9 @@ func checkFigure(c figureConfig) error {
 	return ps.Err()
 }
 
-func (n figureNumber) check() error {
+func (n figureNumber) check(mayLack bool) error {
 	switch {
+	case mayLack && n.Number == nil && n.Value == nil:
 	case (n.Number != nil) == (n.Value != nil):
 		return errors.New("has exactly one of number and value")
 	case n.Value != nil && n.Field == "":

@@ -10,6 +10,7 @@ import (
 
 	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/internal/system/values"
+	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -26,6 +27,7 @@ type tableConfig struct {
 	AtScale string        `hcl:"paper_scale,added,nokey" help:"scale of the paper's numbers"`
 	CSV     string        `hcl:"csv_formulas,added" enum:",quote" help:"\"quote\": in the CSV file an apostrophe is put before texts that a spreadsheet would take for formulas (= + - @, tab, line end)"`
 	Marks   *significance `hcl:"significance,added" help:"superscripts for cells that differ significantly from baselines; the caption then ends with the test"`
+	Lacks   int           `hcl:"lacks,added" min:"0" help:"filled in: how many of the steps that it gathers failed, and are left out; the caption then says so"`
 	Expect  []tableExpect `hcl:"expect,block,nokey" help:"what is expected of a cell, by the paper or at another scale, in exactly one form: a number, or a text; the label is ROW.COLUMN by their ids. Claims are about several"`
 }
 
@@ -111,7 +113,7 @@ nothing, and ` + "`redsi check`" + `, ` + "`redsi report`" + ` and the end of a 
 
 // layout is the table without its values: what can be checked before a run.
 func (c tableConfig) layout() *render.Table {
-	t := &render.Table{Paper: c.Paper, Caption: c.Caption, Stubs: c.Stubs, Wide: c.Wide, Scale: c.Scale, PaperScale: c.AtScale, QuoteFormulas: c.CSV == "quote"}
+	t := &render.Table{Paper: c.Paper, Caption: incomplete(c.Caption, c.Lacks), Stubs: c.Stubs, Wide: c.Wide, Scale: c.Scale, PaperScale: c.AtScale, QuoteFormulas: c.CSV == "quote"}
 	for _, k := range c.Columns {
 		f := render.Format{Style: k.Format, Decimals: k.Decimals, Scale: k.Scale, Std: k.Std}
 		f.Style = cmp.Or(f.Style, "fixed")
@@ -125,6 +127,14 @@ func (c tableConfig) layout() *render.Table {
 			Compare: r.Compare, Cells: map[string]render.Cell{}})
 	}
 	return t
+}
+
+// incomplete is a caption of what is without so many of the steps that it gathers.
+func incomplete(caption string, lacks int) string {
+	if lacks == 0 {
+		return caption
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s <b>Incomplete: %s failed and left out.</b>", caption, words.Count(lacks, "step")))
 }
 
 func (c tableConfig) hasColumn(id string) bool {

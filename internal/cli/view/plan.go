@@ -56,6 +56,7 @@ type PlanStep struct {
 	Key     *artifacts.Digest `json:"key,omitempty"`
 	Waits   []string          `json:"waits_for,omitempty"`        // for maybe: the steps whose outputs decide
 	Pieces  int               `json:"pieces_last_time,omitempty"` // of an address BLOCK[*]: not known yet which steps there are
+	Gathers []Gathering       `json:"gathers,omitempty"`          // blocks whose steps it goes on without if they fail
 	Parts   *plan.Parts       `json:"parts,omitempty"`            // some have results: they are not made again
 	Reason  string            `json:"reason,omitempty"`
 	Failed  *journal.Failed   `json:"failed_before,omitempty"` // under the same key
@@ -123,6 +124,21 @@ type PathedStep struct {
 	Expect  *float64 `json:"expect_s,omitempty"`
 }
 
+// Gathering is a block several of whose steps another one reads, and how many of these must have results.
+type Gathering struct {
+	Block string `json:"block"`
+	Of    int    `json:"of"`
+	Least int    `json:"at_least"`
+}
+
+// gatherings are those of a step.
+func gatherings(p *plan.Plan, i int) (all []Gathering) {
+	for _, g := range p.Steps[i].Gathers {
+		all = append(all, Gathering{p.Steps[g.Of[0]].Block(), len(g.Of), g.Least})
+	}
+	return all
+}
+
 // PlanJSON is a whole plan in JSON.
 type PlanJSON struct {
 	Pipeline string             `json:"pipeline"`
@@ -160,6 +176,7 @@ func NewPlanJSON(v *plan.Preview, f PlanFacts) PlanJSON {
 		if failed, ok := f.Failed[i]; ok {
 			p.Failed = &failed
 		}
+		p.Gathers = gatherings(v.Plan, i)
 		for _, w := range it.Waits {
 			p.Waits = append(p.Waits, v.Plan.Steps[w].Address)
 		}

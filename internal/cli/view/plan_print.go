@@ -47,6 +47,13 @@ func Plan(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 	}
 	planChecks(w, v, st)
 	Printf(w, "%s.\n", planSentence(v, f))
+	for i, it := range v.Items {
+		for _, g := range gatherings(v.Plan, i) {
+			if it.Outcome != plan.Hit {
+				Printf(w, "%s goes on without steps of %s that fail, with %d of %d or more.\n", v.Plan.Steps[i].Address, g.Block, g.Least, g.Of)
+			}
+		}
+	}
 	Ignored(w, f.Folders)
 	for _, l := range f.Libraries {
 		Printf(w, "In keys: %s.\n", l)

@@ -44,6 +44,7 @@ type Item struct {
 	Waits   []string // for NotRun: the steps that must run first
 	Failed  []string // for NotRun: the steps that failed, of those that must run first, and how
 	Why     string   // for LeftOut
+	Lacks   []string // steps that failed, without which it, or what it reads, is
 	Table   *render.Table
 	Figure  *render.Figure
 	SVG     []byte
@@ -105,7 +106,7 @@ func newItem(i int, item string) *Item {
 // loadItem reads a table or figure, or its configuration if it has not run.
 func loadItem(ctx context.Context, n *Node, read Reader) (*Item, error) {
 	it := newItem(n.Index, n.Address)
-	it.State, it.Waits = NotRun, n.waits
+	it.State, it.Waits, it.Lacks = NotRun, n.waits, n.lacks
 	if err := it.planned(n.config); err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/host/environment"
 	"github.com/redsi/redsi/internal/paper/attest"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/step"
 )
 
@@ -46,6 +47,7 @@ type Node struct {
 	key    artifacts.Digest
 	config []byte // of the task, as the plan has it
 	result *artifacts.Result
+	lacks  []string // see Item
 	waits  []string // of a table or figure without a result: the steps that must run first
 	deps   []int    // of one that is not detailed
 }
@@ -126,6 +128,9 @@ func stepNode(v *plan.Preview, i int) Node {
 	s, it := v.Plan.Steps[i], v.Items[i]
 	n := Node{Index: i, Address: s.Address, Kind: s.Task.Kind, Outcome: it.Outcome, TookS: it.Took.Seconds(), Bytes: it.Bytes, Accepted: it.Accepted,
 		key: it.Key, config: s.Task.Config, result: it.Result}
+	if s.IsRendered() {
+		n.lacks = lists.Map(v.LacksOf(i), func(d int) string { return v.Plan.Steps[d].Address })
+	}
 	if s.IsRendered() && it.Result == nil {
 		for _, d := range it.Waits {
 			n.waits = append(n.waits, v.Plan.Steps[d].Address)

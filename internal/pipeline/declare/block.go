@@ -2,6 +2,7 @@ package declare
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
@@ -80,7 +81,7 @@ func (d *declarer) shape(b *Block) {
 	}
 }
 
-// shapeFlags notes when, otherwise, allow_empty and keep, unless they are attributes of the kind.
+// shapeFlags notes when, otherwise, allow_empty, on_failure and keep, unless they are attributes of the kind.
 func (d *declarer) shapeFlags(b *Block) {
 	flag := func(name string) *hclsyntax.Attribute {
 		if b.Spec != nil && schema.AttrOf(b.Spec.Attrs, name) != nil {
@@ -103,6 +104,13 @@ func (d *declarer) shapeFlags(b *Block) {
 	} else if a != nil {
 		b.Keep = a.Expr
 	}
+	if a := flag(freshAttr); a != nil && b.Type != "step" {
+		d.Diags.Error(a.NameRange, "Not an attribute", fmt.Sprintf("fresh stands in a step that looks at the outside world; a %s does not.", b.Type))
+	} else if a != nil && b.Spec != nil && b.Spec.Splits() {
+		d.Diags.Error(a.NameRange, "Not an attribute", fmt.Sprintf("Kind %q is cut into parts, whose results count as long as they are there: fresh stands in the step that fetches what it reads.", b.Kind))
+	} else if a != nil {
+		b.Fresh = a.Expr
+	}
 	if a := flag(AllowEmptyAttr); a != nil {
 		v, ds := a.Expr.Value(nil)
 		switch {
@@ -113,6 +121,41 @@ func (d *declarer) shapeFlags(b *Block) {
 		default:
 			b.AllowEmpty = v.True()
 		}
+	}
+	d.shapeOnFailure(b, flag(OnFailureAttr), flag(AtLeastAttr))
+}
+
+// shapeOnFailure notes how many of a block's steps must have results for what goes on without the others.
+func (d *declarer) shapeOnFailure(b *Block, on, least *hclsyntax.Attribute) {
+	given := func(a *hclsyntax.Attribute, is cty.Type) (cty.Value, bool) {
+		v, ds := a.Expr.Value(nil)
+		return v, !ds.HasErrors() && !v.IsNull() && v.Type() == is
+	}
+	if on != nil {
+		switch v, ok := given(on, cty.String); {
+		case !ok || v.AsString() != leaveOut:
+			d.Diags.Error(on.Expr.Range(), "Wrong value", fmt.Sprintf("on_failure is %q, as it is written. Without it, a step that fails stops all that needs it.", leaveOut))
+		case b.ForEach == nil || b.Type != "step":
+			d.Diags.Error(on.NameRange, "Not an attribute", "on_failure stands beside the for_each of a step: what reads several of its steps goes on without those that fail.")
+		default:
+			b.AtLeast = 1
+		}
+	}
+	if least == nil {
+		return
+	}
+	v, ok := given(least, cty.Number)
+	n := 0.0
+	if ok {
+		n, _ = v.AsBigFloat().Float64()
+	}
+	switch {
+	case on == nil:
+		d.Diags.Error(least.NameRange, "Not an attribute", fmt.Sprintf("at_least stands beside on_failure = %q.", leaveOut))
+	case !ok || n <= 0 || n > 1 && n != math.Trunc(n):
+		d.Diags.Error(least.Expr.Range(), "Wrong value", "at_least is a share above 0 and below 1, such as 0.95, or a whole number from 1 on, as it is written.")
+	default:
+		b.AtLeast = n
 	}
 }
 

@@ -23,7 +23,7 @@ func (d *declarer) declareModule(b *hclsyntax.Block) {
 	m := &Call{Block: b}
 	n.Call = m
 	d.m.Nodes = append(d.m.Nodes, n)
-	noBlocks(d.Diags, b, "A module has attributes only: source, for_each, and its variables.")
+	noBlocks(d.Diags, b, "A module has attributes only: source, for_each, when, otherwise, and its variables.")
 	for _, a := range syntax.Attributes(b.Body) {
 		switch a.Name {
 		case sourceAttr:
@@ -32,9 +32,16 @@ func (d *declarer) declareModule(b *hclsyntax.Block) {
 			}
 		case forEachAttr:
 			m.ForEach = a.Expr
+		case whenAttr:
+			m.When = a.Expr
+		case otherwiseAttr:
+			m.Otherwise = a.Expr
 		default:
 			m.Arguments = append(m.Arguments, a)
 		}
+	}
+	if m.Otherwise != nil && m.When == nil {
+		d.Diags.Error(b.Body.Attributes[otherwiseAttr].NameRange, "Not an attribute", "otherwise says why a module whose when is false is left out: it stands beside a when.")
 	}
 	if b.Body.Attributes[sourceAttr] == nil {
 		d.Diags.Error(n.Range, "Missing attribute", `A module needs source = "…": a folder or .hcl file by a path that starts with ./ or ../, or git::URL?ref=REF.`)

@@ -129,4 +129,5 @@ type ResourcesForm struct {
 type RetryForm struct {
 	Times  int     `hcl:"times" min:"1" max:"20" help:"How often a failed program is tried again"`
 	Memory float64 `hcl:"memory,optional" min:"1" max:"16" help:"By how much resources.memory is multiplied at each further try"`
+	Time   float64 `hcl:"time,optional" min:"1" max:"16" help:"By how much resources.time is multiplied at each further try"`
 }

@@ -88,8 +88,9 @@ type Block struct {
 // Flags are what a block says beside the attributes of its kind: whether it runs, why not, and whether
 // its outputs stay.
 type Flags struct {
-	When, Otherwise, Keep hclsyntax.Expression
-	AllowEmpty            bool
+	When, Otherwise, Keep, Fresh hclsyntax.Expression
+	AllowEmpty                   bool
+	AtLeast                      float64 // of its steps, for what goes on without those that fail: a share below 1, or how many; 0: they are not left out
 }
 
 // placesIn are those of the attributes and blocks in a body, by name.
@@ -134,7 +135,10 @@ type check struct {
 // its outputs.
 type Call struct {
 	*hclsyntax.Block
-	Module    func() *Module // declares it when first asked; nil if its files cannot be had, which is reported
-	ForEach   hclsyntax.Expression
+	Module  func() *Module // declares it when first asked; nil if its files cannot be had, which is reported
+	ForEach hclsyntax.Expression
+
+	When, Otherwise hclsyntax.Expression // see Flags
+
 	Arguments []*hclsyntax.Attribute
 }

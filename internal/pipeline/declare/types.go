@@ -26,10 +26,16 @@ const (
 	otherwiseAttr  = "otherwise"
 	AllowEmptyAttr = "allow_empty"
 	keepAttr       = "keep"
+	freshAttr      = "fresh"
+	OnFailureAttr  = "on_failure"
+	AtLeastAttr    = "at_least"
 	resourcesBlock = "resources"
 	retryBlock     = "retry"
 	checkBlock     = "check"
 )
+
+// leaveOut is what on_failure may be.
+const leaveOut = "leave_out"
 
 // LimitsBlock says how many steps may have a name at a time.
 const LimitsBlock = "limits"
@@ -103,12 +109,15 @@ var Types = []Type{
 		idle: [2]string{"Results of a module", "This block has no effect in a module: the pipeline that is run says whose results are trusted."}},
 }
 
-// common are the attributes and blocks of all work, beside those of its kind. The first one modules have, too.
+// common are the attributes and blocks of all work, beside those of its kind. The first three modules have, too.
 var common = []step.Attr{
 	{Name: forEachAttr, Type: anyType, Optional: true, Help: "A map, or a set or list of texts: the block stands for one step or module of each key, in which each.key and each.value are that element. product({ … }) makes all combinations of several lists; files(ARTIFACT, PATTERN) is the files that a step leaves, each of which is each.file"},
-	{Name: whenAttr, Type: step.Type{Kind: step.Bool}, Optional: true, Help: "The step is skipped where this is false. json(ARTIFACT, \"FILE:FIELD\") asks what another step found"},
+	{Name: whenAttr, Type: step.Type{Kind: step.Bool}, Optional: true, Help: "The step, or module, is skipped where this is false. json(ARTIFACT, \"FILE:FIELD\") asks what another step found"},
 	{Name: otherwiseAttr, Type: textType, Optional: true, Help: "Why the block is left out where its when is false, in a sentence: the plan, the end of a run and the report say so"},
 	{Name: AllowEmptyAttr, Type: step.Type{Kind: step.Bool}, Optional: true, Help: "There may be no piece of a for_each over what a step leaves"},
+	{Name: OnFailureAttr, Type: textType, Optional: true, Enum: []string{leaveOut}, Help: "\"leave_out\", beside a for_each: what reads several of the block's steps goes on without those that fail. The run fails all the same. It is not part of any key"},
+	{Name: AtLeastAttr, Type: step.Type{Kind: step.Float}, Optional: true, Help: "Beside on_failure: how many of the block's steps that it reads must have results for a step to go on without the others: a share below 1, such as 0.95, or a number from 1 on. Default: 1"},
+	{Name: freshAttr, Type: textType, Optional: true, Help: "For how long its result counts, such as \"24h\": a run that begins later makes it again. What reads it runs only if its bytes are others. It is not part of any key"},
 	{Name: keepAttr, Type: step.Type{Kind: step.Bool}, Optional: true, Default: "true", Help: "false: the bytes of the step's outputs leave the store when all that read them are done, and come back by running it again. It is not part of the key"},
 	{Name: resourcesBlock, Optional: true, Block: true, Help: "What the step needs to run. It is not part of the key", Type: objectOf(innerForms[resourcesBlock])},
 	{Name: retryBlock, Optional: true, Block: true, Help: "How a failed program is tried again. It is not part of the key", Type: objectOf(innerForms[retryBlock])},
@@ -196,7 +205,7 @@ func (t *Type) Attrs(r *step.Registry, kind string) []step.Attr {
 			return slices.Concat(s.Attrs, common)
 		}
 	case t.Makes == MakesCall:
-		return slices.Concat(t.Form.Attrs, common[:1])
+		return slices.Concat(t.Form.Attrs, common[:3])
 	case t.Form != nil:
 		return t.Form.Attrs
 	}

@@ -141,6 +141,8 @@ func (f *frame) collect(r *Result) {
 		if n.Block != nil && n.Block.Type != "claim" {
 			r.Steps = append(r.Steps, f.of(n).steps...)
 			r.Skipped = append(r.Skipped, f.of(n).skipped...)
+		} else if n.Call != nil {
+			r.Skipped = append(r.Skipped, f.of(n).skipped...)
 		}
 	}
 	r.Environments = append(r.Environments, f.own.Environments...)

@@ -38,6 +38,12 @@ func (f *frame) module(n *declare.Node, ctx *hcl.EvalContext) cty.Value {
 		}
 		inst := &instances[i]
 		f.place(inst, n, ctx)
+		calls, known := f.calls(n, inst)
+		if !known {
+			return cty.DynamicVal
+		} else if !calls {
+			continue
+		}
 		arguments := make(map[string]argument, len(m.Arguments))
 		for _, a := range m.Arguments {
 			arguments[a.Name] = argument{f.sees(inst.ctx, inst).Value(a.Expr), a.Expr.Range(), a.NameRange}
@@ -45,7 +51,7 @@ func (f *frame) module(n *declare.Node, ctx *hcl.EvalContext) cty.Value {
 		values[inst.Key] = f.load(m, inst.address, arguments)
 	}
 	switch {
-	case m.ForEach == nil:
+	case m.ForEach == nil && len(values) > 0:
 		return values[""]
 	case len(values) == 0:
 		return cty.EmptyObjectVal
@@ -53,6 +59,32 @@ func (f *frame) module(n *declare.Node, ctx *hcl.EvalContext) cty.Value {
 		return cty.MapVal(values)
 	}
 	return cty.ObjectVal(values)
+}
+
+// calls evaluates the when of an instance of a module; false if it is wrong, or not known.
+func (f *frame) calls(n *declare.Node, inst *instance) (calls, known bool) {
+	m := n.Call
+	if m.When == nil {
+		return true, true
+	}
+	v, ok := f.sees(inst.ctx, inst).Typed(m.When, cty.Bool, "when is true or false: a module whose when is false is left out.")
+	if !ok && !v.IsKnown() && f.Awaits().Any() {
+		f.Diags.Error(m.When.Range(), "Modules that are not known", "Whether there is a module cannot wait for what a step makes. Give the module the artifact as an argument, and write the when in its steps.")
+	}
+	if !ok {
+		return false, false
+	}
+	why := cty.StringVal("")
+	if m.Otherwise != nil {
+		if why, ok = f.sees(inst.ctx, inst).Typed(m.Otherwise, cty.String, "otherwise is a sentence: why the module is left out where its when is false."); !ok {
+			return false, false
+		}
+	}
+	if v.False() {
+		st := f.of(n)
+		st.skipped = append(st.skipped, Skipped{Address: inst.address, Pos: syntax.PosOf(m.When.Range()), Why: why.AsString()})
+	}
+	return v.True(), true
 }
 
 func sameTypes(values map[string]cty.Value) bool {

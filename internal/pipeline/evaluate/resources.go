@@ -49,9 +49,12 @@ func (c *stepReader) resources() (queue string, r *step.Resources, ok bool) {
 	if b.Retry != nil {
 		r := c.f.reader(b.Retry, inst)
 		x, read := schema.Read[declare.RetryForm](r)
-		of.Tries, of.Grow = x.Times, x.Memory
+		of.Tries, of.Grow, of.GrowTime = x.Times, x.Memory, x.Time
 		if of.Grow > 1 && of.Memory == 0 && ok {
 			r.Problems(step.Problem{Path: "memory", Detail: "it multiplies what resources { memory = … } asks for, and that says nothing"})
+		}
+		if of.GrowTime > 1 && of.Time == 0 && ok {
+			r.Problems(step.Problem{Path: "time", Detail: "it multiplies what resources { time = … } asks for, and that says nothing"})
 		}
 		ok = ok && read && !r.Failed()
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"time"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/libraries"
@@ -39,6 +40,8 @@ type Step struct {
 type Asks struct {
 	Queue     string          // from resources; "" leaves it to the kind
 	Resources *step.Resources // what else it asks for; nil: nothing
+	AtLeast   float64         // of the steps of its block, see declare.Flags; 0: it is not left out if it fails
+	Fresh     time.Duration   // for how long its result counts; 0: for ever
 	Temporary bool            // its keep is false: its bytes leave the store when all that read them are done
 }
 

@@ -32,10 +32,11 @@ func (m *maker) step(inst *instance) (Step, bool) {
 	}
 	queue, resources, queueOK := c.resources()
 	temporary, keepOK := m.temporary(inst)
-	queueOK = queueOK && keepOK
+	fresh, freshOK := m.fresh(inst)
+	queueOK = queueOK && keepOK && freshOK
 	checks, checksOK := c.checks(tree)
 	s := f.stepOf(b, inst.address)
-	s.Key, s.Queue, s.Resources, s.Temporary = inst.Key, queue, resources, temporary
+	s.Key, s.Queue, s.Resources, s.Temporary, s.Fresh = inst.Key, queue, resources, temporary, fresh
 	task, err := c.task(tree)
 	if err != nil {
 		c.Problems(err) // but those of what is not known
@@ -76,7 +77,7 @@ func (c *stepReader) task(tree map[string]any) (step.Task, error) {
 
 // stepOf is the step of a block with an address, without what an instance says of it.
 func (f *frame) stepOf(b *declare.Block, address string) Step {
-	return Step{Address: address, Module: f.address, Block: b.Type, Kind: b.Kind, Name: b.Name, Task: step.Task{Kind: b.Kind},
+	return Step{Address: address, Module: f.address, Block: b.Type, Kind: b.Kind, Name: b.Name, Task: step.Task{Kind: b.Kind}, Asks: Asks{AtLeast: b.AtLeast},
 		Pos: syntax.PosOf(b.TypeRange), AttrPos: b.Places}
 }
 

@@ -3,6 +3,7 @@ package evaluate
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/zclconf/go-cty/cty"
 
@@ -93,4 +94,22 @@ func (m *maker) temporary(inst *instance) (temporary, ok bool) {
 		m.f.Drop(inst.address)
 	}
 	return v.False(), true
+}
+
+// fresh evaluates the fresh of an instance; ok is false if it is wrong, or not known yet.
+func (m *maker) fresh(inst *instance) (fresh time.Duration, ok bool) {
+	e := m.n.Block.Fresh
+	if e == nil {
+		return 0, true
+	}
+	v, ok := m.f.sees(inst.ctx, inst).Typed(e, cty.String, "fresh is a time, such as \"24h\": a run that begins later makes the result again.")
+	if !ok {
+		return 0, false
+	}
+	fresh, err := time.ParseDuration(v.AsString())
+	if err != nil || fresh < time.Second {
+		m.f.Diags.Error(e.Range(), "Wrong value", fmt.Sprintf("fresh is a time of a second or more, such as \"90m\" or \"24h\", and not %q.", v.AsString()))
+		return 0, false
+	}
+	return fresh, true
 }

@@ -53,6 +53,11 @@ func (l *Links) linkNode(n *declare.Node) {
 		for _, a := range n.Call.Arguments {
 			l.link(n, a.Expr, n.Call.ForEach != nil)
 		}
+		for _, e := range []hclsyntax.Expression{n.Call.When, n.Call.Otherwise} {
+			if e != nil {
+				l.link(n, e, n.Call.ForEach != nil)
+			}
+		}
 	default:
 		l.linkBody(n, n.Block.Body)
 	}

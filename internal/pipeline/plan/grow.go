@@ -75,7 +75,7 @@ func (g Grower) Grow(ctx context.Context, p *pipeline.Pipeline, pl *Plan) (*pipe
 		}
 		if err == nil {
 			p = loaded
-			pl, _ = grown.Without(func(i int) bool { return slices.Contains(out, grown.Steps[i].Address) })
+			pl, _ = grown.Without(g.With.Registry, func(i int) bool { return slices.Contains(out, grown.Steps[i].Address) })
 			pl.First = first
 			return nil
 		}

@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/step"
 )
 
@@ -54,6 +56,12 @@ type Step struct {
 	Pos       pipeline.Pos            `json:"pos"`
 	AttrPos   map[string]pipeline.Pos `json:"attr_pos,omitempty"`
 
+	// Gathers are the steps of blocks with on_failure, among Deps, that this one goes on without if they fail.
+	Gathers []Gather `json:"gathers,omitempty"`
+
+	// Fresh is for how long its result counts; 0: for ever.
+	Fresh time.Duration `json:"fresh,omitempty"`
+
 	// Temporary is a step with keep = false that only other steps of the plan read: its
 	// bytes leave the store when those are done, and a result without them counts.
 	Temporary bool `json:"temporary,omitempty"`
@@ -69,6 +77,11 @@ func (s *Step) Block() string { return address.Of(s.Address).Block() }
 
 // IsRendered reports whether the step is a table or figure.
 func (s *Step) IsRendered() bool { return address.Of(s.Address).IsRendered() }
+
+// IsStale reports whether a result that was made at a time counts no more at another one, which is not zero.
+func IsStale(finished time.Time, fresh time.Duration, at time.Time) bool {
+	return fresh > 0 && !at.IsZero() && !finished.Add(fresh).After(at)
+}
 
 // Pending reports whether it is not known yet what the step is, or, of an address BLOCK[*],
 // which steps there are.
@@ -124,7 +137,7 @@ func Build(name string, p *pipeline.Pipeline, reg *step.Registry, targets []stri
 	for n, i := range order {
 		place[i] = n
 		s := p.Steps[i]
-		out := Step{Address: s.Address, Task: s.Task, Queue: s.Queue, Resources: s.Resources, Pos: s.Pos, AttrPos: s.AttrPos, Awaits: s.Awaits}
+		out := Step{Address: s.Address, Task: s.Task, Queue: s.Queue, Resources: s.Resources, Fresh: s.Fresh, Pos: s.Pos, AttrPos: s.AttrPos, Awaits: s.Awaits}
 		if spec := reg.Lookup(s.Kind); spec != nil {
 			out.Inline = spec.Inline
 			if out.Queue == "" && s.Resources != nil && s.Resources.GPUs > 0 {
@@ -151,6 +164,9 @@ func Build(name string, p *pipeline.Pipeline, reg *step.Registry, targets []stri
 			plan.Origin = p.Origin()
 		}
 		out.Awaited = slices.Compact(out.Awaited)
+		if out.Gathers, err = gathers(p, &s, reg.Lookup(s.Kind), deps[i], place); err != nil {
+			return nil, err
+		}
 		plan.Steps = append(plan.Steps, out)
 	}
 	plan.setTemporary(p, order)
@@ -180,9 +196,9 @@ func (p *Plan) setTemporary(from *pipeline.Pipeline, order []int) {
 	}
 }
 
-// Without is the plan without some steps and all that need them. left are those that are
+// Without is the plan without some steps and all that need them, but for those that gather them and have enough; with a reg of nil, without these, too. left are those that are
 // left out, in the plan's order.
-func (p *Plan) Without(out func(i int) bool) (rest *Plan, left []int) {
+func (p *Plan) Without(reg *step.Registry, out func(i int) bool) (rest *Plan, left []int) {
 	rest = &Plan{Format: p.Format, Pipeline: p.Pipeline, Targets: p.Targets, Limits: p.Limits, Kinds: p.Kinds, Skipped: p.Skipped, Origin: p.Origin, LeftOut: slices.Clone(p.LeftOut)}
 	place := make([]int, len(p.Steps))
 	for i, s := range p.Steps {
@@ -193,7 +209,14 @@ func (p *Plan) Without(out func(i int) bool) (rest *Plan, left []int) {
 		deps := make([]int, len(s.Deps))
 		for n, d := range s.Deps {
 			deps[n] = place[d]
-			gone = gone || place[d] < 0
+			gone = gone || place[d] < 0 && (reg == nil || !s.gathers(d))
+		}
+		if lost := lists.Filter(s.Deps, func(d int) bool { return place[d] < 0 }); !gone && len(lost) > 0 {
+			var err error
+			if s, err = p.lessened(reg, s, lost); err != nil {
+				gone = true
+			}
+			deps = lists.Map(s.Deps, func(d int) int { return place[d] })
 		}
 		if gone {
 			for _, d := range s.Deps {
@@ -209,6 +232,9 @@ func (p *Plan) Without(out func(i int) bool) (rest *Plan, left []int) {
 		if len(deps) > 0 {
 			s.Deps = deps
 		}
+		s.Gathers = lists.Map(s.Gathers, func(g Gather) Gather {
+			return Gather{g.Least, lists.Map(g.Of, func(d int) int { return place[d] })}
+		})
 		s.Awaited = slices.Clone(s.Awaited)
 		for n, d := range s.Awaited {
 			s.Awaited[n] = place[d]

@@ -271,7 +271,7 @@ func TestOtherKinds(t *testing.T) {
 
 func TestWithout(t *testing.T) {
 	pl := build(t, load(t, diamond), registry(1), "")
-	rest, left := pl.Without(func(i int) bool { return pl.Steps[i].Address == `step.text.right["x"]` })
+	rest, left := pl.Without(nil, func(i int) bool { return pl.Steps[i].Address == `step.text.right["x"]` })
 	if got := addresses(rest); got != `first left right["y"] alone` {
 		t.Errorf("rest %s", got)
 	}
@@ -308,7 +308,7 @@ func TestTemporary(t *testing.T) {
 		}
 	}
 	pl := build(t, load(t, src), registry(1), "")
-	rest, _ := pl.Without(func(i int) bool { return pl.Steps[i].Address == "step.text.last" })
+	rest, _ := pl.Without(nil, func(i int) bool { return pl.Steps[i].Address == "step.text.last" })
 	if got := temporary(rest); got != "first" || temporary(pl) != "first left" {
 		t.Errorf("without last, which reads left: %q", got)
 	}

@@ -36,10 +36,13 @@ type Item struct {
 	Preimage []byte
 	Task     step.Task         // inputs bound; empty for Maybe
 	Result   *artifacts.Result // for Hit
+	Lacks    []int             // steps that it gathers and that its result, or key, is without: they have failed
 	Waits    []int             // for Maybe: the inputs that are not there, or fail a check
 	Wrong    string            // for Maybe: what an input is named by and does not have; a run fails the step by it
 	Fails    []string          // for Hit: checks that the result fails, which stop what reads it
 	Warns    []string          // the same of those that stop nothing
+
+	Stale time.Time // for Run: when the result was made that is no longer fresh; zero: there is none
 
 	// Of the result of a hit, kept or not.
 	Took   time.Duration
@@ -99,10 +102,16 @@ const lookupMost = 2048
 // The checks of steps are judged by what open reads: what reads a result that fails one
 // does not run. If open is nil, they are not. An error is permanent, or one of lookup or open.
 func (p *Plan) Follow(ctx context.Context, reg *step.Registry, lookup Lookup, keep Keep, open Open) (*Preview, error) {
+	return p.FollowWithout(ctx, reg, lookup, keep, open, func(int) bool { return false }, time.Time{})
+}
+
+// FollowWithout is Follow of a plan some of whose steps are known to give no result, for a run that begins at a time, if that
+// is not zero: what gathers those goes on without them, and results that are no longer fresh do not count.
+func (p *Plan) FollowWithout(ctx context.Context, reg *step.Registry, lookup Lookup, keep Keep, open Open, gone func(i int) bool, at time.Time) (*Preview, error) {
 	if open != nil {
 		open = step.Remembered(open)
 	}
-	f := follower{Preview: &Preview{Plan: p, Items: make([]Item, len(p.Steps))}, reg: reg, lookup: lookup, keep: keep, open: open,
+	f := follower{Preview: &Preview{Plan: p, Items: make([]Item, len(p.Steps))}, reg: reg, lookup: lookup, keep: keep, open: open, gone: gone, at: at,
 		wanted: make([]bool, len(p.Steps)), readers: make([]int32, len(p.Steps))}
 	for _, s := range p.Steps {
 		for _, d := range s.Deps {
@@ -161,6 +170,8 @@ type follower struct {
 	lookup  Lookup
 	keep    Keep
 	open    Open
+	gone    func(i int) bool
+	at      time.Time
 	wanted  []bool  // by keep
 	readers []int32 // steps that read a result and have not been bound
 }
@@ -204,8 +215,13 @@ func (f *follower) look(ctx context.Context, ready []int) error {
 			}()
 			for ; n < len(ready); n += runtime.GOMAXPROCS(0) {
 				i := ready[n]
-				bound, key, preimage, err := f.Plan.Bind(f.reg, i, func(d int) *artifacts.Result { return f.Items[d].Result })
-				f.Items[i], errs[n] = Item{Outcome: Run, Key: key, Preimage: preimage, Task: bound}, err
+				bound, key, preimage, err := f.Plan.Bind(f.reg, i, func(d int) *artifacts.Result {
+					if f.hasNone(d) {
+						return nil
+					}
+					return f.Items[d].Result
+				})
+				f.Items[i], errs[n] = Item{Outcome: Run, Key: key, Preimage: preimage, Task: bound, Lacks: f.lacks(i)}, err
 			}
 		})
 	}
@@ -226,7 +242,11 @@ func (f *follower) look(ctx context.Context, ready []int) error {
 	}
 	for _, i := range ready {
 		it := &f.Items[i]
-		if r := found[it.Key]; r != nil && (!r.Released || f.Plan.Steps[i].Temporary) {
+		r := found[it.Key]
+		if r != nil && IsStale(r.Finished, f.Plan.Steps[i].Fresh, f.at) {
+			it.Stale, r = r.Finished, nil
+		}
+		if r != nil && (!r.Released || f.Plan.Steps[i].Temporary) {
 			it.Released = r.Released
 			it.Outcome, it.Result, it.Took, it.Bytes, it.Memory, it.Run, it.From = Hit, r, r.Took, r.Bytes(), r.Memory(), r.Origin.RunID, r.From
 			if it.Preimage == nil {
@@ -253,9 +273,26 @@ func (f *follower) look(ctx context.Context, ready []int) error {
 	return nil
 }
 
-// missing lists the inputs of a step that have no result.
+// missing lists the inputs of a step that have no result, and that it needs.
 func (f *follower) missing(i int) []int {
-	return lists.Filter(f.Plan.Steps[i].Deps, func(d int) bool { return f.Items[d].Outcome != Hit || len(f.Items[d].Fails) > 0 })
+	waits := lists.Filter(f.Plan.Steps[i].Deps, f.hasNone)
+	if s := &f.Plan.Steps[i]; len(s.Gathers) > 0 && len(waits) > 0 {
+		gone := func(d int) bool { return f.hasNone(d) && f.gone(d) }
+		if !slices.ContainsFunc(waits, func(d int) bool { return !gone(d) || !s.gathers(d) }) && s.Enough(gone) {
+			return nil
+		}
+	}
+	return waits
+}
+
+func (f *follower) hasNone(d int) bool { return f.Items[d].Outcome != Hit || len(f.Items[d].Fails) > 0 }
+
+// lacks are the steps that a step gathers and that are gone.
+func (f *follower) lacks(i int) []int {
+	if len(f.Plan.Steps[i].Gathers) == 0 {
+		return nil
+	}
+	return lists.Filter(f.Plan.Steps[i].Deps, f.hasNone)
 }
 
 // release drops what nobody wants of a hit.
@@ -276,13 +313,24 @@ func (f *follower) unread(i int, err error) bool {
 	return errors.Is(err, artifacts.ErrNotExist) && (f.Items[i].Released || slices.ContainsFunc(f.Plan.Steps[i].Deps, func(d int) bool { return f.Items[d].Released }))
 }
 
-// Bind fills in the inputs of step i from the results of its dependencies and
+// Bind fills in the inputs of step i from the results of its dependencies, without those that it
+// gathers and that have none, and
 // returns the task that can run, its key and the key's preimage, see Registry.Bind.
 func (p *Plan) Bind(reg *step.Registry, i int, result func(dep int) *artifacts.Result) (step.Task, artifacts.Digest, []byte, error) {
 	s := p.Steps[i]
 	byAddress := make(map[string]*artifacts.Result, len(s.Deps))
+	var lost []int
 	for _, d := range s.Deps {
-		byAddress[p.Steps[d].Address] = result(d)
+		r := result(d)
+		if byAddress[p.Steps[d].Address] = r; r == nil && s.gathers(d) {
+			lost = append(lost, d)
+		}
+	}
+	if len(lost) > 0 {
+		var err error
+		if s, err = p.lessened(reg, s, lost); err != nil {
+			return step.Task{}, artifacts.Digest{}, nil, err
+		}
 	}
 	bound, key, preimage, err := reg.Bind(s.Task, func(r step.Ref) (artifacts.Artifact, error) {
 		res := byAddress[r.Step]
@@ -321,6 +369,15 @@ func (v *Preview) Summary() (s Summary) {
 		}
 	}
 	return s
+}
+
+// LacksOf are the steps that a result is without, by what it gathers or what the results that it reads gather.
+func (v *Preview) LacksOf(i int) (lacks []int) {
+	for _, d := range v.Plan.Leading([]int{i}) {
+		lacks = append(lacks, v.Items[d].Lacks...)
+	}
+	slices.Sort(lacks)
+	return slices.Compact(lacks)
 }
 
 // Done reports whether there is nothing to run, and no check fails.

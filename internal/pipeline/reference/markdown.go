@@ -30,11 +30,15 @@ Steps, tables and figures take, besides the attributes below:
   for_each; one step for each element, which ` + "`each.key` and `each.value`" + ` stand for. Such a block's
   outputs are ` + "`step.KIND.NAME[\"KEY\"].OUTPUT`" + `, and ` + "`step.KIND.NAME[*].OUTPUT`" + ` is the list of all, by key.
 - ` + "`when`" + `: the step is skipped where this is false; ` + "`otherwise`" + ` says why, where people look for it.
+- ` + "`on_failure = \"leave_out\"`" + `, ` + "`at_least`" + `: what reads several of the block's steps goes on without those that fail
+  ([pipelines.md](pipelines.md#steps-that-fail-and-stop-nothing-else)). Neither is part of a cache key.
+- ` + "`fresh = \"24h\"`" + `: a run that begins later than that after its result was made makes it again, for steps that look at the
+  outside world ([pipelines.md](pipelines.md#steps-that-look-at-the-outside-world)). It is never part of a cache key.
 - ` + "`keep = false`" + `: the bytes of its outputs leave the store when all that read them are done; never part of a
   cache key ([pipelines.md](pipelines.md#steps-whose-files-need-not-stay)).
 
 - ` + "`resources { cpus, memory, gpus, time, queue, limits }`" + `: what it needs to run, and which workers run it;
-  ` + "`retry { times, memory }`" + `: how a failed program is tried again. Neither is part of a cache key:
+  ` + "`retry { times, memory, time }`" + `: how a failed program is tried again. Neither is part of a cache key:
   [pipelines.md](pipelines.md#resources).
 
 What other steps have made may decide both: ` + "`for_each = files(step.KIND.NAME.OUTPUT, \"PATTERN\")`, `json(…)`" + ` and

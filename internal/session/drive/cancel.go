@@ -51,6 +51,32 @@ func (dr *Driver) Cancel(ctx context.Context, o Cluster, names []string, wait ti
 	return out, ctx.Err()
 }
 
+// CancelSteps cancels steps of an open run, by their addresses or those of their blocks, with what needs them, and returns
+// those that had not ended. The run goes on with all else.
+func (dr *Driver) CancelSteps(ctx context.Context, o Cluster, name string, targets []string) (runID string, cancelled []string, err error) {
+	conn, open, err := dr.OpenRunsNamed(ctx, o, []string{name})
+	if err != nil {
+		return "", nil, err
+	}
+	defer conn.Close()
+	for _, target := range targets {
+		u, err := conn.Client.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{WorkflowID: open[0].Workflow, UpdateName: workflows.CancelStepsUpdate,
+			Args: []any{target}, WaitForStage: client.WorkflowUpdateStageCompleted})
+		var steps []string
+		if err == nil {
+			err = u.Get(ctx, &steps)
+		}
+		if refused, ok := errors.AsType[*temporal.ApplicationError](err); ok {
+			err = fault.Input(errors.New(refused.Message()))
+		}
+		if err != nil {
+			return open[0].RunID, cancelled, err
+		}
+		cancelled = append(cancelled, steps...)
+	}
+	return open[0].RunID, cancelled, nil
+}
+
 // holdersNamed bounds the steps that a cancelled run is said to wait for.
 const holdersNamed = 5
 

@@ -82,15 +82,21 @@ func (dr *Driver) FillResults(ctx context.Context, store *artifacts.Resolver, v 
 	if err != nil {
 		return err
 	}
-	left, place := map[int]artifacts.Digest{}, make(map[string]int, len(v.Plan.Steps))
+	left, lacks, place := map[int]artifacts.Digest{}, map[int][]int{}, make(map[string]int, len(v.Plan.Steps))
 	for i, s := range v.Plan.Steps {
-		if !s.Pending() && (dr.IsRead(v.Plan, i) || dr.IsAsked(v.Plan, i)) {
-			place[s.Address] = i
-		}
+		place[s.Address] = i
 	}
 	for _, s := range rec.Steps {
-		i, read := place[s.Address]
-		if !read {
+		i, there := place[s.Address]
+		if !there || v.Plan.Steps[i].Pending() {
+			continue
+		}
+		for _, address := range s.Lacks {
+			if d, ok := place[address]; ok {
+				lacks[i] = append(lacks[i], d)
+			}
+		}
+		if !dr.IsRead(v.Plan, i) && !dr.IsAsked(v.Plan, i) {
 			continue
 		}
 		if s.Outcome == runs.Ran || s.Outcome == runs.Hit && v.Items[i].Result == nil {
@@ -106,6 +112,9 @@ func (dr *Driver) FillResults(ctx context.Context, store *artifacts.Resolver, v 
 			return lost("the result of " + v.Plan.Steps[i].Address)
 		}
 		v.Items[i] = plan.Item{Outcome: plan.Hit, Key: key, Result: found[key], From: found[key].From, Released: found[key].Released}
+	}
+	for i, list := range lacks {
+		v.Items[i].Lacks = list
 	}
 	return nil
 }

@@ -177,7 +177,7 @@ func (dr *Driver) previewRun(ctx context.Context, o RunOptions, pl *plan.Plan, f
 	case o.Saved != nil:
 		return fault.Input(errors.New("--skip-failed cannot be used with a saved plan, which is run as it is"))
 	}
-	rest, left := pl.Without(func(i int) bool { _, failed := past.Failed[i]; return failed })
+	rest, left := pl.Without(dr.Registry, func(i int) bool { _, failed := past.Failed[i]; return failed })
 	of.Plan, out.LeftOut = rest, nil
 	for _, i := range left {
 		out.LeftOut = append(out.LeftOut, pl.Steps[i].Address)
@@ -296,6 +296,7 @@ func (dr *Driver) regrow(ctx context.Context, of *session.Seen) error {
 	if !of.Plan.Pending() {
 		return nil
 	}
+	defer dr.AsItStands()()
 	p, pl, err := dr.Grow(ctx, of.Pipeline, of.Plan, func(p *pipeline.Pipeline) (*plan.Plan, error) { return dr.PlanOf(ctx, p, dr.File, dr.Targets) })
 	if _, ok := errors.AsType[*pipeline.Invalid](err); ok {
 		return nil

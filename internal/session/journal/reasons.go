@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline/plan"
@@ -81,6 +82,9 @@ func (j *Journal) Changes(ctx context.Context, store *artifacts.Resolver, v *pla
 	}
 	if it := v.Items[i]; it.Released {
 		return nil, fmt.Sprintf("its bytes have left the store (keep = false), and %s reads them", v.Plan.Steps[it.Reader].Address), nil
+	}
+	if it := v.Items[i]; !it.Stale.IsZero() {
+		return nil, fmt.Sprintf("its result is of %s, and fresh for %s", it.Stale.Local().Format(time.DateTime), v.Plan.Steps[i].Fresh), nil
 	}
 	if !ok {
 		return nil, cmp.Or(j.ended[address], "has never run here"), nil

@@ -26,6 +26,7 @@ type Step struct {
 	Fetch   *int64              `json:"fetch_bytes,omitempty"`
 	Passed  []string            `json:"not_used,omitempty"` // existing results, and why they are not used
 	Waits   []string            `json:"waits_for,omitempty"`
+	Lacks   []string            `json:"lacks,omitempty"`         // steps without a result, without which it, or what it reads, is
 	Against string              `json:"compared_with,omitempty"` // the run whose result the changes are since
 	Changes []Change            `json:"changes,omitempty"`
 	Counted []string            `json:"libraries,omitempty"`  // the libraries of its interpreters, as in the key
@@ -122,6 +123,9 @@ func (f *facts) step(ctx context.Context, i int) (Step, error) {
 	}
 	for _, d := range it.Waits {
 		w.Waits = append(w.Waits, f.v.Plan.Steps[d].Address)
+	}
+	for _, d := range f.v.LacksOf(i) {
+		w.Lacks = append(w.Lacks, f.v.Plan.Steps[d].Address)
 	}
 	var err error
 	switch it.Outcome {

@@ -1,0 +1,95 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/address"
+	"github.com/redsi/redsi/internal/system/lists"
+	"github.com/redsi/redsi/step"
+)
+
+// Gather are several steps of one block with on_failure that a step reads in lists or maps. It goes on without those
+// that fail if at least Least of them have results.
+type Gather struct {
+	Least int   `json:"least"`
+	Of    []int `json:"of"` // indexes into Plan.Steps, ascending
+}
+
+// gathers are those of a step of the pipeline; place is where the plan has the pipeline's steps.
+func gathers(p *pipeline.Pipeline, s *pipeline.Step, spec *step.Spec, deps, place []int) (all []Gather, err error) {
+	blocks := map[string][]int{} // of pieces that may be left out
+	var names []string
+	for _, d := range deps {
+		if of := &p.Steps[d]; of.AtLeast > 0 && !of.Pending() {
+			block := address.Of(of.Address).Block()
+			if blocks[block] == nil {
+				names = append(names, block)
+			}
+			blocks[block] = append(blocks[block], d)
+		}
+	}
+	if len(names) == 0 || spec == nil || s.Pending() {
+		return nil, nil
+	}
+	tree, err := s.Task.Tree()
+	needed := map[string]bool{}
+	for _, ref := range s.Awaits {
+		needed[ref.Step] = true
+	}
+	if err == nil {
+		_, err = spec.Without(tree, func(ref step.Ref, can bool) bool {
+			needed[ref.Step] = needed[ref.Step] || !can
+			return false
+		})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.Address, err)
+	}
+	for _, name := range names {
+		of := lists.Filter(blocks[name], func(d int) bool { return !needed[p.Steps[d].Address] })
+		if len(of) < 2 { // it is for one of them alone
+			continue
+		}
+		least := p.Steps[of[0]].AtLeast
+		if least < 1 {
+			least = math.Ceil(least*float64(len(of)) - 1e-9)
+		}
+		g := Gather{Least: int(min(max(1, least), math.MaxInt32)), Of: lists.Map(of, func(d int) int { return place[d] })}
+		slices.Sort(g.Of)
+		all = append(all, g)
+	}
+	return all, nil
+}
+
+// gathers reports whether the step may go on without a dependency.
+func (s *Step) gathers(d int) bool {
+	return slices.ContainsFunc(s.Gathers, func(g Gather) bool { _, is := slices.BinarySearch(g.Of, d); return is })
+}
+
+// Enough reports whether a step that gathers others has enough of them without those that are gone.
+func (s *Step) Enough(gone func(d int) bool) bool {
+	return !slices.ContainsFunc(s.Gathers, func(g Gather) bool { return len(g.Of)-len(lists.Filter(g.Of, gone)) < g.Least })
+}
+
+// lessened is a step of the plan without some of the steps that it gathers.
+func (p *Plan) lessened(reg *step.Registry, s Step, lost []int) (Step, error) {
+	gone := func(d int) bool { return slices.Contains(lost, d) }
+	addresses := map[string]bool{}
+	for _, d := range lost {
+		addresses[p.Steps[d].Address] = true
+	}
+	if !s.Enough(gone) {
+		return s, fmt.Errorf("%s: too few of the steps that it gathers are left", s.Address)
+	}
+	var err error
+	if s.Task, err = reg.Without(s.Task, addresses); err != nil {
+		return s, fmt.Errorf("%s: %w", s.Address, err)
+	}
+	kept := func(of []int) []int { return lists.Filter(of, func(d int) bool { return !gone(d) }) }
+	s.Deps = kept(s.Deps)
+	s.Gathers = lists.Map(s.Gathers, func(g Gather) Gather { return Gather{g.Least, kept(g.Of)} })
+	return s, nil
+}

@@ -1,0 +1,119 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/step"
+)
+
+// TestGathers: what reads several steps of a block with on_failure in a list goes on without some; what reads one of them, or
+// awaits it, does not. A share of how many it reads is rounded up.
+func TestGathers(t *testing.T) {
+	for least, want := range map[string]string{"": "1", "at_least = 0.5": "2", "at_least = 0.95": "3", "at_least = 3": "3", "at_least = 7": "7"} {
+		p := build(t, load(t, strings.Replace(`
+step "text" "piece" {
+  for_each   = toset(["a", "b", "c"])
+  on_failure = "leave_out"
+  LEAST
+  text       = each.key
+}
+step "text" "own" {
+  for_each = toset(["a", "b", "c"])
+  text     = each.key
+  after    = step.text.piece[each.key].out
+}
+step "text" "few" {
+  text  = "few"
+  after = [step.text.piece["a"].out, step.text.own["a"].out]
+}
+step "text" "all" {
+  text  = "all"
+  after = step.text.piece[*].out
+}
+`, "LEAST", least, 1)), registry(1), "")
+		var got []string
+		for _, s := range p.Steps {
+			for _, g := range s.Gathers {
+				got = append(got, fmt.Sprint(s.Address, " ", g.Least, " of ", g.Of))
+			}
+		}
+		if len(got) != 1 || !strings.HasPrefix(got[0], "step.text.all "+want+" of [") {
+			t.Errorf("%q: %v", least, got)
+		}
+		last := len(p.Steps) - 1
+		rest, left := p.Without(registry(1), func(i int) bool { return p.Steps[i].Address == `step.text.piece["b"]` })
+		if made := strings.Contains(addresses(rest), "all"); made != (want < "3") || len(left) < 2 {
+			t.Errorf("%q: without b there is %s", least, addresses(rest))
+		} else if made {
+			// The same key, whether it was left out beforehand or has failed.
+			_, before, _, err := rest.Bind(registry(1), len(rest.Steps)-1, func(int) *artifacts.Result { return result() })
+			_, failed, _, ferr := p.Bind(registry(1), last, func(d int) *artifacts.Result {
+				if p.Steps[d].Address == `step.text.piece["b"]` {
+					return nil
+				}
+				return result()
+			})
+			_, whole, _, werr := p.Bind(registry(1), last, func(int) *artifacts.Result { return result() })
+			if err != nil || ferr != nil || werr != nil || before != failed || whole == failed {
+				t.Errorf("keys %s, %s, %s: %v, %v, %v", before, failed, whole, err, ferr, werr)
+			}
+		}
+	}
+}
+
+func result() *artifacts.Result {
+	return &artifacts.Result{Outputs: map[string]artifacts.Artifact{"out": {Type: "text", Digest: artifacts.Sum([]byte("x"))}}}
+}
+
+// TestWithoutRefs: what may go is in a list with others, a map, or a list of objects; what goes is counted where a kind asks for it.
+func TestWithoutRefs(t *testing.T) {
+	type row struct {
+		Value step.Inputs `hcl:"value,optional" help:"may go"`
+		One   step.Input  `hcl:"one" help:"may not"`
+	}
+	type config struct {
+		List  step.Inputs            `hcl:"list,optional" help:"all but one"`
+		Map   map[string]step.Input  `hcl:"map,optional" help:"each but one"`
+		Lists map[string]step.Inputs `hcl:"lists,optional" help:"each but one"`
+		Rows  []row                  `hcl:"rows,optional" help:"rows"`
+		Lacks int                    `hcl:"lacks,added" help:"how many went"`
+	}
+	reg := step.NewRegistry(step.Define(step.Kind[config]{Name: "k", Version: 1, Doc: "K.", Outputs: []step.Output{{Name: "out", Type: "text", Help: "text"}},
+		Run: func(context.Context, *step.IO, config) error { return nil }}))
+	in := func(name string) string { return fmt.Sprintf(`{"$ref":{"step":%q,"output":"out"}}`, name) }
+	task := step.Task{Kind: "k", Config: []byte(`{"list":[` + in("a") + `,` + in("b") + `],"map":{"x":` + in("c") + `,"y":` + in("d") + `},"lists":{"x":[` + in("e") + `],"y":[` + in("a") + `]},` +
+		`"rows":[{"value":[` + in("f") + `],"one":` + in("g") + `}]}`)}
+	out, err := reg.Without(task, map[string]bool{"a": true, "c": true, "f": true})
+	want := `{"lacks":3,"list":[` + in("b") + `],"lists":{"x":[` + in("e") + `]},"map":{"y":` + in("d") + `},"rows":[{"one":` + in("g") + `}]}`
+	if err != nil || string(out.Config) != want {
+		t.Errorf("%v\n got %s\nwant %s", err, out.Config, want)
+	}
+	for _, gone := range []map[string]bool{{"g": true}, {"a": true, "b": true}, {"c": true, "d": true}} {
+		if out, err := reg.Without(task, gone); err == nil {
+			t.Errorf("without %v it is %s", gone, out.Config)
+		}
+	}
+}
+
+// TestFresh: for a run that begins too late a result does not count; for who only looks it does.
+func TestFresh(t *testing.T) {
+	p := build(t, load(t, "step \"text\" \"listing\" {\n  text  = \"x\"\n  fresh = \"24h\"\n}\n"), registry(1), "")
+	made := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for after, want := range map[time.Duration]Outcome{time.Hour: Hit, 24 * time.Hour: Run, -1: Hit} {
+		var at time.Time
+		if after > 0 {
+			at = made.Add(after)
+		}
+		v, err := p.FollowWithout(t.Context(), registry(1), func(_ context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
+			return map[artifacts.Digest]*artifacts.Result{keys[0]: {Key: keys[0], Finished: made}}, nil
+		}, KeepNone, nil, func(int) bool { return false }, at)
+		if err != nil || v.Items[0].Outcome != want || (want == Run) != v.Items[0].Stale.Equal(made) {
+			t.Errorf("after %s: %+v, %v", after, v.Items[0], err)
+		}
+	}
+}

@@ -148,13 +148,13 @@ func TestSlipsOfInstances(t *testing.T) {
 func TestModuleWhen(t *testing.T) {
 	const module = "variable \"x\" {}\nstep \"download\" \"d\" { url = \"https://x/${var.x}\" }\noutput \"files\" { value = step.download.d.file }\n"
 	for root, want := range map[string]string{
-		"module \"m\" {\n  source = \"./m\"\n  x = 1\n  when = true\n}\n":                                                                                            "module.m.step.download.d",
-		"module \"m\" {\n  source = \"./m\"\n  x = 1\n  when = false\n  otherwise = \"No card.\"\n}\n":                                                               "skipped module.m: No card.",
-		"module \"m\" {\n  source = \"./m\"\n  x = 1\n  when = 1 > 2\n}\noutput \"o\" { value = try(module.m.file, null) }\n":                                       "skipped module.m: its when is false (p.hcl:4)",
-		"module \"m\" {\n  source = \"./m\"\n  x = 1\n  when = false\n}\noutput \"o\" { value = module.m.file }\n":                                                  "Skipped step: module.m does not run: its when is false (p.hcl:4). Take what may be skipped by try(module.m.…, …).",
-		"module \"m\" {\n  for_each = toset([\"a\", \"b\"])\n  source = \"./m\"\n  x = each.key\n  when = each.key == \"b\"\n}\n":                                    `module.m["b"].step.download.d skipped module.m["a"]: its when is false (p.hcl:5)`,
-		"module \"m\" {\n  source = \"./m\"\n  x = 1\n  when = \"maybe\"\n}\n":                                                                                       "Wrong type: ",
-		"module \"m\" {\n  source = \"./m\"\n  x = 1\n  otherwise = \"so\"\n}\n":                                                                                     "Not an attribute: otherwise says why",
+		"module \"m\" {\n  source = \"./m\"\n  x = 1\n  when = true\n}\n":                                                                                    "module.m.step.download.d",
+		"module \"m\" {\n  source = \"./m\"\n  x = 1\n  when = false\n  otherwise = \"No card.\"\n}\n":                                                       "skipped module.m: No card.",
+		"module \"m\" {\n  source = \"./m\"\n  x = 1\n  when = 1 > 2\n}\noutput \"o\" { value = try(module.m.file, null) }\n":                                "skipped module.m: its when is false (p.hcl:4)",
+		"module \"m\" {\n  source = \"./m\"\n  x = 1\n  when = false\n}\noutput \"o\" { value = module.m.file }\n":                                           "Skipped step: module.m does not run: its when is false (p.hcl:4). Take what may be skipped by try(module.m.…, …).",
+		"module \"m\" {\n  for_each = toset([\"a\", \"b\"])\n  source = \"./m\"\n  x = each.key\n  when = each.key == \"b\"\n}\n":                            `module.m["b"].step.download.d skipped module.m["a"]: its when is false (p.hcl:5)`,
+		"module \"m\" {\n  source = \"./m\"\n  x = 1\n  when = \"maybe\"\n}\n":                                                                               "Wrong type: ",
+		"module \"m\" {\n  source = \"./m\"\n  x = 1\n  otherwise = \"so\"\n}\n":                                                                             "Not an attribute: otherwise says why",
 		"step \"download\" \"s\" { url = \"https://y\" }\nmodule \"m\" {\n  source = \"./m\"\n  x = 1\n  when = json(step.download.s.file, \"a\") == 1\n}\n": "Modules that are not known: ",
 	} {
 		p, ds, _ := withModule(root, map[string]string{"./m": module}, pipeline.Options{Registry: kinds()})

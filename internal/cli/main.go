@@ -90,7 +90,7 @@ func newRoot(a *app) *cobra.Command {
 	}{
 		{"Write a pipeline", []*cobra.Command{newInitCmd(a), newValidateCmd(a), newFmtCmd(a), newKindsCmd(a), newConsoleCmd(a), newGraphCmd(a), newTestCmd(a), newLSPCmd(a)}},
 		{"Run it", []*cobra.Command{newPlanCmd(a), newRunCmd(a), newApplyCmd(a), newStatusCmd(a), newAttachCmd(a), newCancelCmd(a), newWhyCmd(a), newForceCmd(a), newAcceptCmd(a)}},
-		{"Look at results", []*cobra.Command{newReportCmd(a), newCheckCmd(a), newTraceCmd(a), newDiffCmd(a), newArtifactsCmd(a), newLogsCmd(a), newShellCmd(a), newEnvCmd(a), newSearchCmd(a), newExportCmd(a), newImportCmd(a)}},
+		{"Look at results", []*cobra.Command{newReportCmd(a), newCheckCmd(a), newTraceCmd(a), newDiffCmd(a), newSameCmd(a), newArtifactsCmd(a), newLogsCmd(a), newShellCmd(a), newEnvCmd(a), newSearchCmd(a), newExportCmd(a), newImportCmd(a)}},
 		{"Keep the store", []*cobra.Command{newPushCmd(a), newPullCmd(a), newVerifyCmd(a), newGCCmd(a), newKeepCmd(a), newDuCmd(a), newSourcesCmd(a), newPublishCmd(a), newKeyCmd(a)}},
 		{"Serve, and work for a cluster", []*cobra.Command{newServeCmd(a), newDevCmd(a), newWorkerCmd(a)}},
 		{"This program", []*cobra.Command{newDoctorCmd(a), newVersionCmd(a), newCompletionCmd(a)}},

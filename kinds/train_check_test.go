@@ -38,7 +38,7 @@ func TestTrainChecks(t *testing.T) {
 		{"train", map[string]any{"batch": int64(4), "accumulate": int64(5)}, "accumulate: a batch of 4 examples cannot be cut into 5 parts"},
 		{"train", map[string]any{"learning_rate": math.Inf(1)}, "learning_rate: want number, got the number +Inf"},
 		{"train", map[string]any{"ratio": "1:0"}, `ratio: indexing-to-retrieval ratio "1:0": it is "natural" or a:b with a ≥ 0 and b ≥ 1, such as "1:1", "32:1" or "0:1"`},
-		{"train", map[string]any{"select": "loss"}, `select: metric "loss" is unknown; there are Hits@k, MRR, MRR@k, nDCG, nDCG@k, AP, AP@k, P@k, Recall@k, Rprec, Bpref, Judged, Judged@k, Invalid@k`},
+		{"train", map[string]any{"select": "loss"}, `select: metric "loss" is unknown; there are Hits@k, MRR, MRR@k, nDCG, nDCG@k, AP, AP@k, P@k, Recall@k, Rprec, IPrec@recall, RBP, RBP@k, ERR, ERR@k, Bpref, Judged, Judged@k, Invalid@k`},
 		{"train", map[string]any{"select": "Invalid@40"}, "select: lower values of Invalid@40 are better; choose another, such as MRR@10 or Hits@1"},
 		{"train", map[string]any{"device": "gpu"}, "device: must be auto, cpu, cuda or cuda:N"},
 		{"train", map[string]any{"device": "cpu", "precision": "fp16"}, "precision: fp16 trains on a CUDA device only; use fp32 or bf16, or another device"},

@@ -129,7 +129,7 @@ func TestExamplesOfTests(t *testing.T) {
 	t.Parallel()
 	p := &paper{t: t}
 	out := p.run("test", example("kmeans-study"), filepath.Join("..", "..", "pipelines.test.hcl"))
-	if !bytes.Contains(out, []byte("10 tests: 10 passed")) {
+	if !bytes.Contains(out, []byte("11 tests: 11 passed")) {
 		t.Errorf("%s", out)
 	}
 }

@@ -64,9 +64,9 @@ func moduleFeatures(t *testing.T, e *editor, file, uses string) {
 		text string
 		want []string
 	}{
-		{uses + "module \"third\" {\n  source = \"" + source + "\"\n  |\n}\n", []string{"shards", "for_each", "scale"}},
-		{uses + "module \"third\" {\n  source = \"" + source + "\"\n  sh|", []string{"shards", "for_each", "scale"}},
-		{uses + "module \"third\" {\n  |", []string{"source", "for_each"}},
+		{uses + "module \"third\" {\n  source = \"" + source + "\"\n  |\n}\n", []string{"shards", "for_each", "otherwise", "scale", "when"}},
+		{uses + "module \"third\" {\n  source = \"" + source + "\"\n  sh|", []string{"shards", "for_each", "otherwise", "scale", "when"}},
+		{uses + "module \"third\" {\n  |", []string{"source", "for_each", "otherwise", "when"}},
 		{uses + "output \"x\" {\n  |\n}\n", []string{"value", "description"}},
 		{uses + "locals { x = module.|", []string{"first", "twice"}},
 		{uses + "locals { x = module.first.|", []string{"size", "texts"}},
@@ -129,7 +129,7 @@ func TestLanguageServerModules(t *testing.T) {
 	if d := e.diagnostics("second.hcl"); !strings.Contains(d, "Variable without a value") {
 		t.Errorf("second.hcl after its module: %s", d)
 	}
-	if got := e.labels("second.hcl", strings.Replace(uses, "\"b\"]\n", "\"b\"]\n  |\n", 1)); !slices.Equal(got, []string{"more", "for_each", "scale"}) {
+	if got := e.labels("second.hcl", strings.Replace(uses, "\"b\"]\n", "\"b\"]\n  |\n", 1)); !slices.Equal(got, []string{"more", "for_each", "otherwise", "scale", "when"}) {
 		t.Errorf("offered %v", got)
 	}
 	e.end()

@@ -132,8 +132,8 @@ func TestInt8OnCard(t *testing.T) {
 	errtest.Says(t, err, "device cpu")
 }
 
-// TestHalfPrecisionTellsTokensApart: scores are float32 in every precision, so that no two documents are equal which
-// float32 tells apart.
+// TestHalfPrecisionTellsTokensApart: scores are float32 in every precision. Of 350 documents no more than three have another
+// one's score, as sums of few products of short numbers may; rounded to bfloat16, some 50 would.
 func TestHalfPrecisionTellsTokensApart(t *testing.T) {
 	const folder, documents = "../t5/testdata/v1_0", 70
 	g := readT5Golden(t)
@@ -141,14 +141,16 @@ func TestHalfPrecisionTellsTokensApart(t *testing.T) {
 		m.Compute = compute
 		got, err := rank(context.Background(), m, g.Queries, 30, documents, documents, 3)
 		errtest.None(t, err)
-		for q, r := range got {
+		equal := 0
+		for _, r := range got {
 			scores := map[float64]bool{}
 			for _, d := range r.Ranking {
 				scores[d.Score] = true
 			}
-			if len(scores) != documents {
-				t.Errorf("%s on %s, query %d: %d scores of %d documents", compute, m.Device, q, len(scores), documents)
-			}
+			equal += documents - len(scores)
+		}
+		if len(got)*documents < 350 || equal > 3 {
+			t.Errorf("%s on %s: %d of %d documents have another one's score", compute, m.Device, equal, len(got)*documents)
 		}
 	}
 	check(load(t, folder), tensor.BF16)

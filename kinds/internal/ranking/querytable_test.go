@@ -26,7 +26,7 @@ func TestQueryTable(t *testing.T) {
 		"":                          "they have no query",
 		"query\tAP\n":               "they have no query",
 		"q\tAP\n":                   "line 1: want \"query\"",
-		"query\tERR\nq\t1\n":        `line 1: metric "ERR" is unknown`,
+		"query\tGain\nq\t1\n":       `line 1: metric "Gain" is unknown`,
 		"query\tAP\tmap\nq\t1\t1\n": "line 1: AP occurs twice",
 		"query\tAP\nq\t1\nq\t1\n":   `line 3: query "q" is on line 2 already`,
 		"query\tAP\nq\thigh\n":      `line 2: value "high"`,

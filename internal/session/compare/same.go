@@ -142,6 +142,8 @@ func Same(ctx context.Context, kinds *step.Registry, blobs artifacts.BlobReader,
 			p.What = "only in the first"
 		case !there:
 			p.What = "only in the second"
+		case len(x.Outputs) == 0 && len(y.Outputs) == 0:
+			p.What = "neither has a result"
 		case len(x.Outputs) == 0:
 			p.What = "the first has no result"
 		case len(y.Outputs) == 0:

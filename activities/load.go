@@ -131,7 +131,7 @@ func (a *Activities) hits(ctx context.Context, p *plan.Plan, runID string, pin b
 func (a *Activities) follow(ctx context.Context, p *plan.Plan, runID string, gone map[string]bool, keep plan.Keep) (*plan.Preview, error) {
 	return p.FollowWithout(ctx, a.Registry, func(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
 		return artifacts.LookupKnown(ctx, a.Store, keys)
-	}, keep, a.Store.Open, func(i int) bool { return gone[p.Steps[i].Address] }, began(runID))
+	}, keep, a.Store.Open, func(i int, _ bool) bool { return gone[p.Steps[i].Address] }, began(runID))
 }
 
 // foundDone is what the maker of the plan found done; it may be anything.

@@ -117,5 +117,5 @@ func (se *Session) PreviewOf(ctx context.Context, store *artifacts.Resolver, pl 
 	}
 	return pl.FollowWithout(ctx, se.Registry, func(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
 		return se.Belief.Lookup(ctx, store, keys)
-	}, keep, store.Open, func(int) bool { return se.asItStands }, at)
+	}, keep, store.Open, func(_ int, has bool) bool { return se.asItStands && !has }, at)
 }

@@ -111,9 +111,51 @@ func TestFresh(t *testing.T) {
 		}
 		v, err := p.FollowWithout(t.Context(), registry(1), func(_ context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
 			return map[artifacts.Digest]*artifacts.Result{keys[0]: {Key: keys[0], Finished: made}}, nil
-		}, KeepNone, nil, func(int) bool { return false }, at)
+		}, KeepNone, nil, func(int, bool) bool { return false }, at)
 		if err != nil || v.Items[0].Outcome != want || (want == Run) != v.Items[0].Stale.Equal(made) {
 			t.Errorf("after %s: %+v, %v", after, v.Items[0], err)
 		}
+	}
+}
+
+// TestGoneStays: in a run in which a step failed, what gathers it has the key of without, whatever another run has left in the store since.
+func TestGoneStays(t *testing.T) {
+	p := build(t, load(t, `
+step "text" "piece" {
+  for_each   = toset(["a", "b"])
+  on_failure = "leave_out"
+  text       = each.key
+}
+step "text" "all" {
+  text  = "all"
+  after = step.text.piece[*].out
+}
+`), registry(1), "")
+	failed := func(i int) bool { return p.Steps[i].Address == `step.text.piece["b"]` }
+	follow := func(stored func(i int) bool, gone func(i int, has bool) bool) Item {
+		t.Helper()
+		v, err := p.FollowWithout(t.Context(), registry(1), func(_ context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
+			found := map[artifacts.Digest]*artifacts.Result{}
+			for i, key := range keys {
+				if len(keys) == 2 && stored(i) {
+					found[key] = result()
+				}
+			}
+			return found, nil
+		}, KeepNone, nil, gone, time.Time{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v.Items[len(p.Steps)-1]
+	}
+	all := func(int) bool { return true }
+	without := follow(func(i int) bool { return !failed(i) }, func(i int, has bool) bool { return failed(i) })
+	later := follow(all, func(i int, has bool) bool { return failed(i) })
+	looked := follow(all, func(_ int, has bool) bool { return !has })
+	if without.Key.IsZero() || later.Key != without.Key || len(later.Lacks) != 1 {
+		t.Errorf("without b %s, with a later result of b %s, %+v", without.Key, later.Key, later.Lacks)
+	}
+	if looked.Key == without.Key || len(looked.Lacks) != 0 {
+		t.Errorf("who looks at both has %s, %v", looked.Key, looked.Lacks)
 	}
 }

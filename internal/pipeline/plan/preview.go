@@ -102,12 +102,14 @@ const lookupMost = 2048
 // The checks of steps are judged by what open reads: what reads a result that fails one
 // does not run. If open is nil, they are not. An error is permanent, or one of lookup or open.
 func (p *Plan) Follow(ctx context.Context, reg *step.Registry, lookup Lookup, keep Keep, open Open) (*Preview, error) {
-	return p.FollowWithout(ctx, reg, lookup, keep, open, func(int) bool { return false }, time.Time{})
+	return p.FollowWithout(ctx, reg, lookup, keep, open, func(int, bool) bool { return false }, time.Time{})
 }
 
 // FollowWithout is Follow of a plan some of whose steps are known to give no result, for a run that begins at a time, if that
-// is not zero: what gathers those goes on without them, and results that are no longer fresh do not count.
-func (p *Plan) FollowWithout(ctx context.Context, reg *step.Registry, lookup Lookup, keep Keep, open Open, gone func(i int) bool, at time.Time) (*Preview, error) {
+// is not zero: what gathers those goes on without them, and results that are no longer fresh do not count. gone says which
+// steps those are, and is told whether the stores have a result of the step: in a run that a step has failed in, another
+// run's result of it, which came later, does not count.
+func (p *Plan) FollowWithout(ctx context.Context, reg *step.Registry, lookup Lookup, keep Keep, open Open, gone func(i int, has bool) bool, at time.Time) (*Preview, error) {
 	if open != nil {
 		open = step.Remembered(open)
 	}
@@ -170,7 +172,7 @@ type follower struct {
 	lookup  Lookup
 	keep    Keep
 	open    Open
-	gone    func(i int) bool
+	gone    func(i int, has bool) bool
 	at      time.Time
 	wanted  []bool  // by keep
 	readers []int32 // steps that read a result and have not been bound
@@ -277,7 +279,7 @@ func (f *follower) look(ctx context.Context, ready []int) error {
 func (f *follower) missing(i int) []int {
 	waits := lists.Filter(f.Plan.Steps[i].Deps, f.hasNone)
 	if s := &f.Plan.Steps[i]; len(s.Gathers) > 0 && len(waits) > 0 {
-		gone := func(d int) bool { return f.hasNone(d) && f.gone(d) }
+		gone := func(d int) bool { return f.gone(d, f.has(d)) }
 		if !slices.ContainsFunc(waits, func(d int) bool { return !gone(d) || !s.gathers(d) }) && s.Enough(gone) {
 			return nil
 		}
@@ -285,7 +287,11 @@ func (f *follower) missing(i int) []int {
 	return waits
 }
 
-func (f *follower) hasNone(d int) bool { return f.Items[d].Outcome != Hit || len(f.Items[d].Fails) > 0 }
+// has reports whether the stores have a result of a step that may be read.
+func (f *follower) has(d int) bool { return f.Items[d].Outcome == Hit && len(f.Items[d].Fails) == 0 }
+
+// hasNone reports whether a step gives its readers nothing.
+func (f *follower) hasNone(d int) bool { return !f.has(d) || f.gone(d, true) }
 
 // lacks are the steps that a step gathers and that are gone.
 func (f *follower) lacks(i int) []int {

@@ -76,11 +76,9 @@ func (s *Step) Enough(gone func(d int) bool) bool {
 
 // lessened is a step of the plan without some of the steps that it gathers.
 func (p *Plan) lessened(reg *step.Registry, s Step, lost []int) (Step, error) {
-	gone := func(d int) bool { return slices.Contains(lost, d) }
-	addresses := map[string]bool{}
-	for _, d := range lost {
-		addresses[p.Steps[d].Address] = true
-	}
+	isLost := lists.Set(lost)
+	gone := func(d int) bool { return isLost[d] }
+	addresses := lists.Set(lists.Map(lost, func(d int) string { return p.Steps[d].Address }))
 	if !s.Enough(gone) {
 		return s, fmt.Errorf("%s: too few of the steps that it gathers are left", s.Address)
 	}

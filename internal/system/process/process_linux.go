@@ -84,7 +84,7 @@ func Given(dir string, leader Identity) ([]Identity, error) {
 			continue
 		}
 		var n int
-		if env, n = environ(name, env); !given(string(env[:n]), dir) && !worksIn("/proc/"+name+"/cwd", dir) {
+		if env, n = environ(pid, env); !given(string(env[:n]), dir) && !worksIn("/proc/"+name+"/cwd", dir) {
 			continue
 		}
 		info, err := os.Lstat("/proc/" + name)
@@ -141,17 +141,41 @@ func worksIn(link, dir string) bool {
 }
 
 // environ reads the environment that the kernel keeps of a process's start into b, which
-// it makes longer if need be; of one that may not be read, there is none.
-func environ(pid string, b []byte) ([]byte, int) {
-	fd, err := syscall.Open("/proc/"+pid+"/environ", syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
+// it makes longer if need be; of one that may not be read, there is none. A process that is just
+// becoming another program has none for a moment: it is read again.
+func environ(pid int, b []byte) ([]byte, int) {
+	name := "/proc/" + strconv.Itoa(pid) + "/environ"
+	for end := time.Now().Add(becoming); ; {
+		env, n, err := readAll(name, b)
+		if n > 0 || err != nil || hasNone(pid) || time.Now().After(end) {
+			return env, n
+		}
+	}
+}
+
+// becoming is how long a process takes at most to become another program.
+const becoming = time.Second
+
+// hasNone reports whether a process has no environment and will have none: it has become what it runs, and the kernel
+// says that the environment ends where it begins; or it has ended.
+func hasNone(pid int) bool {
+	words, err := stat(pid)
+	return err != nil || words[0] == "Z" || words[0] == "X" || len(words) <= envEnd || words[startCode] != "0" && words[envStart] == words[envEnd]
+}
+
+// Places among what stat returns of what proc(5) calls fields 26, 50 and 51 of /proc/PID/stat. Linux sets start_code last.
+const startCode, envStart, envEnd = 26 - 3, 50 - 3, 51 - 3
+
+func readAll(name string, b []byte) ([]byte, int, error) {
+	fd, err := syscall.Open(name, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
 	if err != nil {
-		return b, 0
+		return b, 0, err
 	}
 	defer syscall.Close(fd)
 	for n := 0; ; {
 		more, err := syscall.Read(fd, b[n:])
 		if err != nil || more <= 0 {
-			return b, n
+			return b, n, err
 		}
 		if n += more; n == len(b) {
 			b = append(b, make([]byte, len(b))...)

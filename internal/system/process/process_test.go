@@ -74,6 +74,23 @@ func TestEnd(t *testing.T) {
 	}
 }
 
+// TestGivenWhileItStarts: a process that is just becoming another program is found, though the kernel
+// says at that moment that it has no environment.
+func TestGivenWhileItStarts(t *testing.T) {
+	if _, err := os.Stat("/proc/self/environ"); err != nil {
+		t.Skip("no process tells another's environment here")
+	}
+	dir := t.TempDir()
+	cmd := start(t, []string{"HOME=" + dir}, "/bin/sh", "-c", `echo; exec /bin/sh -c "$0" "$0"`, `exec /bin/sh -c "$0" "$0"`)
+	id, err := process.Of(cmd.Process.Pid)
+	errtest.None(t, err)
+	for range 1000 {
+		if found, err := process.Given(dir, id); err != nil || len(found) != 1 {
+			t.Fatalf("%v, %v", found, err)
+		}
+	}
+}
+
 // What a program of a folder started is found by what it was given, though it
 // took another working folder and another group.
 func TestGiven(t *testing.T) {

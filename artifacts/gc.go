@@ -104,7 +104,7 @@ func Collect(ctx context.Context, s Store, o GCOptions) (Garbage, error) {
 		}
 	}
 	if o.Max > 0 {
-		total := m.bytes()
+		total := sizeOf(maps.Values(m.blobs))
 		if total <= o.Max {
 			return Garbage{Kept: total}, nil
 		}
@@ -219,14 +219,6 @@ func (c *contents) openRuns() (open []OpenRun) {
 		return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.RunID, b.RunID))
 	})
 	return open
-}
-
-// bytes is how many bytes all blobs have.
-func (c *contents) bytes() (total int64) {
-	for _, b := range c.blobs {
-		total += b.Size
-	}
-	return total
 }
 
 // droppedRuns returns the runs that neither an option nor a pin keeps.

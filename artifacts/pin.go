@@ -10,9 +10,9 @@ import (
 // Pin is the record "pins/NAME", by which garbage collection keeps a run or results until the pin is
 // removed.
 type Pin struct {
-	Format  string    `json:"format"` // PinFormat
-	Name    string    `json:"-"`
-	Of      string    `json:"of"` // what it keeps, for people
+	Name    string    `json:"name,omitempty"` // not of the record, whose name says it
+	Format  string    `json:"format"`         // PinFormat
+	Of      string    `json:"of"`             // what it keeps, for people
 	Since   time.Time `json:"since"`
 	Run     string    `json:"keeps_run,omitempty"` // the id of a run, whose results and failures stay
 	Results int       `json:"results,omitempty"`   // how many keys the body lists
@@ -36,11 +36,14 @@ func PutPin(ctx context.Context, s Store, p Pin, keys []Digest) error {
 		}
 		p.Body = &body
 	}
-	return PutJSON(ctx, s.Records, PinsPrefix+p.Name, p)
+	name := PinsPrefix + p.Name
+	p.Name = ""
+	return PutJSON(ctx, s.Records, name, p)
 }
 
 // Pins reads the pins of s by name, without those of accepted results.
-func Pins(ctx context.Context, s Store) (pins []Pin, err error) {
+func Pins(ctx context.Context, s Store) ([]Pin, error) {
+	pins := []Pin{}
 	for doc, err := range DocumentsIn(ctx, s.Records, PinsPrefix) {
 		if err != nil {
 			return nil, err

@@ -8,6 +8,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 func heldBy(e Entry) held {
@@ -28,16 +30,13 @@ func heldBy(e Entry) held {
 }
 
 func survey(ctx context.Context, s Store, tell Tell) (*contents, error) {
-	c := &contents{blobs: map[Digest]BlobInfo{}, tell: tell}
 	// Blobs before records: a blob that is put and named meanwhile is not seen,
 	// so it cannot be deleted.
 	there, err := listBlobs(ctx, s.Blobs, tell)
 	if err != nil {
 		return nil, err
 	}
-	for _, b := range there {
-		c.blobs[b.Digest] = b
-	}
+	c := &contents{blobs: lists.By(there, func(b BlobInfo) Digest { return b.Digest }), tell: tell}
 	return c, c.read(ctx, s, nil)
 }
 

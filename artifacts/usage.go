@@ -40,12 +40,10 @@ func Usages(ctx context.Context, s Store, by UsageBy, tell Tell) (groups []Usage
 	users := map[Digest]map[string]bool{} // groups, by blob
 	for key, h := range c.results {
 		for _, name := range by(h.step, runs[key]) {
-			u := of[name]
-			if u == nil {
-				u = &Usage{Name: name}
-				of[name] = u
+			if of[name] == nil {
+				of[name] = &Usage{Name: name}
 			}
-			u.Results++
+			of[name].Results++
 			for _, d := range h.blobs {
 				if users[d] == nil {
 					users[d] = map[string]bool{}
@@ -54,7 +52,7 @@ func Usages(ctx context.Context, s Store, by UsageBy, tell Tell) (groups []Usage
 			}
 		}
 	}
-	all.Results, all.Bytes = len(c.results), c.bytes()
+	all.Results, all.Bytes = len(c.results), sizeOf(maps.Values(c.blobs))
 	for d, info := range c.blobs {
 		for name := range users[d] {
 			of[name].Bytes += info.Size

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -166,12 +167,15 @@ func (c *check) blobs(ctx context.Context) error {
 		rand.New(rand.NewPCG(c.o.Seed, 0)).Shuffle(len(there), func(i, j int) { there[i], there[j] = there[j], there[i] })
 		there = there[:int(math.Ceil(c.o.Sample*float64(len(there))))]
 	}
-	var total int64
-	for _, info := range there {
-		total += info.Size
-	}
-	read := c.o.Tell.of("checking blobs", total, "bytes")
+	read := c.o.Tell.of("checking blobs", sizeOf(slices.Values(there)), "bytes")
 	return each(ctx, len(there), checkers, func(ctx context.Context, i int) error { return c.blob(ctx, there[i], read) })
+}
+
+func sizeOf(blobs iter.Seq[BlobInfo]) (bytes int64) {
+	for b := range blobs {
+		bytes += b.Size
+	}
+	return bytes
 }
 
 // listBlobs returns all blobs, in no set order.

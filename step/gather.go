@@ -18,19 +18,14 @@ func (s *Spec) Without(tree map[string]any, drop func(ref Ref, can bool) bool) (
 }
 
 // without is Without of an object; one of a list may lose all of an attribute, as a row of a table does.
-func without(of map[string]any, attrs []Attr, path string, listed bool, drop func(Ref, bool) bool) (map[string]any, error) {
-	out := make(map[string]any, len(of))
+func without(of map[string]any, attrs []Attr, path string, listed bool, drop func(Ref, bool) bool) (out map[string]any, err error) {
+	out = make(map[string]any, len(of))
 	for name, v := range of {
-		for i := range attrs {
-			if attrs[i].Name != name || !attrs[i].Type.HasInput() {
-				continue
-			}
-			kept, left, err := withoutIn(v, attrs[i].Type, join(path, name), listed && attrs[i].Optional, drop)
-			if err != nil {
-				return nil, err
-			}
-			if v = kept; !left {
-				v = nil
+		for _, a := range attrs {
+			if a.Name == name && a.Type.HasInput() {
+				if v, err = withoutIn(v, a.Type, join(path, name), listed && a.Optional, drop); err != nil {
+					return nil, err
+				}
 			}
 		}
 		if v != nil {
@@ -40,65 +35,51 @@ func without(of map[string]any, attrs []Attr, path string, listed bool, drop fun
 	return out, nil
 }
 
-// withoutIn is Without of a value, and whether something is left of it; it may be nothing if it is in a list or map.
-func withoutIn(v any, t Type, path string, may bool, drop func(Ref, bool) bool) (kept any, left bool, err error) {
-	gone := func(v any, can bool) bool {
-		in, ok := v.(Input)
-		return ok && in.Ref != nil && drop(*in.Ref, can)
-	}
-	lost := func() (any, bool, error) {
-		if !may {
-			err = fmt.Errorf("%s: nothing is left of it: all that it reads is left out", path)
-		}
-		return nil, false, err
-	}
+// withoutIn is Without of a value: nil if nothing is left of it, which may be if it is in a list or map.
+func withoutIn(v any, t Type, path string, may bool, drop func(Ref, bool) bool) (any, error) {
 	switch v := v.(type) {
 	case Input:
-		if gone(v, may) {
-			return lost()
+		if v.Ref == nil || !drop(*v.Ref, may) {
+			return v, nil
 		}
 	case []any:
 		list := make([]any, 0, len(v))
 		for i, e := range v {
-			if t.Kind == InputMany {
-				if !gone(e, may || len(v) > 1) {
-					list = append(list, e)
-				}
-				continue
+			of, at, can := Type{}, path, may || len(v) > 1
+			if t.Kind != InputMany {
+				of, at, can = *t.Elem, fmt.Sprintf("%s[%d]", path, i), true
 			}
-			kept, left, err := withoutIn(e, *t.Elem, fmt.Sprintf("%s[%d]", path, i), true, drop)
-			if err != nil {
-				return nil, false, err
-			}
-			if left {
+			if kept, err := withoutIn(e, of, at, can, drop); err != nil {
+				return nil, err
+			} else if kept != nil {
 				list = append(list, kept)
 			}
 		}
-		if len(list) == 0 && len(v) > 0 {
-			return lost()
+		if len(list) > 0 || len(v) == 0 {
+			return list, nil
 		}
-		return list, true, nil
 	case map[string]any:
 		if t.Kind == Object {
-			out, err := without(v, t.Attrs, path, may, drop)
-			return out, true, err
+			return without(v, t.Attrs, path, may, drop)
 		}
 		out := make(map[string]any, len(v))
 		for _, k := range sortedKeys(v) {
-			kept, left, err := withoutIn(v[k], *t.Elem, join(path, k), true, drop)
-			if err != nil {
-				return nil, false, err
-			}
-			if left {
+			if kept, err := withoutIn(v[k], *t.Elem, join(path, k), true, drop); err != nil {
+				return nil, err
+			} else if kept != nil {
 				out[k] = kept
 			}
 		}
-		if len(out) == 0 && len(v) > 0 {
-			return lost()
+		if len(out) > 0 || len(v) == 0 {
+			return out, nil
 		}
-		return out, true, nil
+	default:
+		return v, nil
 	}
-	return v, true, nil
+	if !may {
+		return nil, fmt.Errorf("%s: nothing is left of it: all that it reads is left out", path)
+	}
+	return nil, nil
 }
 
 // lacksAttr is the attribute of kinds that say how many of the steps that they gather they are without: it is filled in.

@@ -53,7 +53,7 @@ becomes of the runs that made them. Without arguments, list what is kept.`,
 			case len(args) == 0 && (as != "" || only):
 				return fault.Input(misused(cmd, errors.New("name a run, or a table, figure or step")))
 			case len(args) == 0:
-				return a.print(map[string]any{"kept": named(pins)}, func(w io.Writer) { view.Pins(w, pins, a.hint) })
+				return a.printPins(pins)
 			}
 			p, keys, err := a.toKeep(cmd.Context(), store, args, only)
 			if err != nil {
@@ -72,7 +72,7 @@ becomes of the runs that made them. Without arguments, list what is kept.`,
 				return err
 			}
 			p.Results = len(keys)
-			return a.print(map[string]any{"kept": named([]artifacts.Pin{p})}, func(w io.Writer) { view.Pins(w, []artifacts.Pin{p}, a.hint) })
+			return a.printPins([]artifacts.Pin{p})
 		},
 	}
 	f := cmd.Flags()
@@ -81,6 +81,10 @@ becomes of the runs that made them. Without arguments, list what is kept.`,
 	f.StringArrayVar(&drop, "drop", nil, "keep what has this `NAME` no longer; may be repeated")
 	a.pipelineFlags(cmd)
 	return cmd
+}
+
+func (a *app) printPins(pins []artifacts.Pin) error {
+	return a.print(map[string]any{"kept": pins}, func(w io.Writer) { view.Pins(w, pins, a.hint) })
 }
 
 // toKeep finds what is to be kept: a run, or results.
@@ -123,20 +127,6 @@ func (a *app) dropPins(ctx context.Context, s artifacts.Store, pins []artifacts.
 			view.Printf(w, "%s is kept no longer; `%s` deletes what no run and no other name keeps\n", name, a.hint("gc"))
 		}
 	})
-}
-
-// pinNamed is a pin with its name, for JSON.
-type pinNamed struct {
-	Name string `json:"name"`
-	artifacts.Pin
-}
-
-func named(pins []artifacts.Pin) []pinNamed {
-	out := []pinNamed{}
-	for _, p := range pins {
-		out = append(out, pinNamed{p.Name, p})
-	}
-	return out
 }
 
 func newDuCmd(a *app) *cobra.Command {

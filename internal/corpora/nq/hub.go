@@ -18,17 +18,16 @@ import (
 var hubColumns = []struct {
 	name string
 	kind columns.Kind
-	bit  fieldSet
 }{
-	{"id", columns.Texts, hasExampleID},
-	{"question.text", columns.Texts, hasQuestion},
-	{"document.url", columns.Texts, hasURL},
-	{"document.title", columns.Texts, hasTitle},
-	{"document.html", columns.Texts, hasHTML},
-	{"document.tokens.token", columns.Texts, hasTokens},
-	{"document.tokens.is_html", columns.Bools, hasTokens},
-	{"document.tokens.start_byte", columns.Ints, hasTokens},
-	{"document.tokens.end_byte", columns.Ints, hasTokens},
+	{"id", columns.Texts},
+	{"question.text", columns.Texts},
+	{"document.url", columns.Texts},
+	{"document.title", columns.Texts},
+	{"document.html", columns.Texts},
+	{"document.tokens.token", columns.Texts},
+	{"document.tokens.is_html", columns.Bools},
+	{"document.tokens.start_byte", columns.Ints},
+	{"document.tokens.end_byte", columns.Ints},
 }
 
 // Places in hubColumns.
@@ -66,7 +65,7 @@ type hubRows struct {
 	size       int64
 	rows       int64
 	simplified bool
-	places     []int // in Rows.Columns by that in hubColumns; -1: not read
+	of         [hubEnd + 1]*columns.Column // by place in hubColumns; nil: not read
 }
 
 func (h *hubRows) open(in io.ReaderAt) error {
@@ -76,9 +75,9 @@ func (h *hubRows) open(in io.ReaderAt) error {
 	}
 	h.rows = f.NumRows()
 	var wanted []columns.Wanted
+	var places []int
 	for i, c := range hubColumns {
 		if h.simplified && slices.Contains([]int{hubTitle, hubHTML, hubStart, hubEnd, hubIsHTML}, i) {
-			h.places = append(h.places, -1)
 			continue
 		}
 		at := slices.Index(f.Names(), c.name)
@@ -88,19 +87,22 @@ func (h *hubRows) open(in io.ReaderAt) error {
 		case at < 0:
 			return fmt.Errorf("there is no column %q: the Parquet file is not Natural Questions as google-research-datasets/natural_questions has it; its columns are %s", c.name, strings.Join(f.Names(), ", "))
 		}
-		h.places = append(h.places, len(wanted))
+		places = append(places, i)
 		wanted = append(wanted, columns.Wanted{At: at, Kind: c.kind})
 	}
-	h.Rows, err = f.Read(wanted)
-	return err
+	if h.Rows, err = f.Read(wanted); err != nil {
+		return err
+	}
+	for i, c := range h.Columns() {
+		h.of[places[i]] = c
+	}
+	return nil
 }
-
-func (h *hubRows) column(i int) *columns.Column { return h.Columns()[h.places[i]] }
 
 // record fills r from the present row, and reports whether it has an id. Its errors are faults.
 func (h *hubRows) record(r *Record) (hasID bool, err error) {
 	r.Reset()
-	id := h.column(hubID)
+	id := h.of[hubID]
 	if r.ExampleID, err = strconv.ParseInt(string(id.Text), 10, 64); err != nil && id.Len() == 1 {
 		return false, faultf(BadType, "column id is not an integer that fits 64 bits: %.40q", id.Text)
 	}
@@ -109,23 +111,21 @@ func (h *hubRows) record(r *Record) (hasID bool, err error) {
 
 // fields fills what is beside the id.
 func (h *hubRows) fields(r *Record) error {
-	for i, at := range h.places {
-		if at < 0 {
-			continue
-		}
-		switch c := h.Columns()[at]; {
+	texts := h.of[hubToken]
+	for i, c := range h.of {
+		switch {
+		case c == nil:
 		case i < hubToken && c.Len() != 1:
 			return faultf(MissingField, "column %s is null", c.Name)
 		case i >= hubToken && c.Null():
 			return faultf(MissingField, "column %s has a null among its values", c.Name)
-		case i > hubToken && c.Len() != h.column(hubToken).Len():
-			return faultf(BadType, "column %s has %d values, and %s has %d", c.Name, c.Len(), h.column(hubToken).Name, h.column(hubToken).Len())
+		case i > hubToken && c.Len() != texts.Len():
+			return faultf(BadType, "column %s has %d values, and %s has %d", c.Name, c.Len(), texts.Name, texts.Len())
 		case !utf8.Valid(c.Text):
 			return faultf(BadUTF8, "column %s: not UTF-8 at byte %d", c.Name, values.InvalidUTF8(c.Text))
 		}
 	}
-	r.Question, r.URL = string(h.column(hubQuestion).Text), string(h.column(hubURL).Text)
-	texts := h.column(hubToken)
+	r.Question, r.URL = string(h.of[hubQuestion].Text), string(h.of[hubURL].Text)
 	all, from := string(texts.Text), 0
 	r.Tokens = slices.Grow(r.Tokens, len(texts.Ends))
 	for _, end := range texts.Ends {
@@ -136,10 +136,10 @@ func (h *hubRows) fields(r *Record) error {
 		r.Text, r.Tokens = SimplifiedText(r.Tokens), nil
 		return nil
 	}
-	r.Title = string(h.column(hubTitle).Text)
-	html := h.column(hubHTML)
+	r.Title = string(h.of[hubTitle].Text)
+	html := h.of[hubHTML]
 	r.HTML, html.Text = html.Text, r.HTML
-	tags, starts, ends := h.column(hubIsHTML).Bools, h.column(hubStart).Ints, h.column(hubEnd).Ints
+	tags, starts, ends := h.of[hubIsHTML].Bools, h.of[hubStart].Ints, h.of[hubEnd].Ints
 	for i := range r.Tokens {
 		t := &r.Tokens[i]
 		t.HTML, t.Start, t.End = tags[i], int32(starts[i]), int32(ends[i])

@@ -32,9 +32,17 @@ func (v *view) onlyJudged() *view {
 
 // relevant is how many documents of the query have a grade of at least rel.
 func (v *view) relevant(rel int) int {
-	n := 0
-	for n < len(v.ideal) && v.ideal[n] >= rel {
-		n++
+	return count(v.ideal, func(g int) bool { return g >= rel })
+}
+
+// top are the grades of the ranks that are looked at.
+func (v *view) top(m Metric) []int { return v.grades[:m.depth(len(v.grades))] }
+
+func count[T any](list []T, is func(T) bool) (n int) {
+	for _, v := range list {
+		if is(v) {
+			n++
+		}
 	}
 	return n
 }
@@ -65,18 +73,12 @@ func reciprocalRank(v *view, m Metric) float64 {
 // first is the place of the first relevant document, -1 for none.
 func first(v *view, m Metric) int {
 	rel := m.relevant()
-	return slices.IndexFunc(v.grades[:m.depth(len(v.grades))], func(g int) bool { return g >= rel })
+	return slices.IndexFunc(v.top(m), func(g int) bool { return g >= rel })
 }
 
 // found is how many relevant documents stand among the first k.
 func found(v *view, k, rel int) int {
-	n := 0
-	for _, g := range v.grades[:min(k, len(v.grades))] {
-		if g >= rel {
-			n++
-		}
-	}
-	return n
+	return count(v.grades[:min(k, len(v.grades))], func(g int) bool { return g >= rel })
 }
 
 func precision(v *view, m Metric) float64 { return share(found(v, m.k, m.relevant()), m.k) }
@@ -109,7 +111,7 @@ func interpolatedPrecision(v *view, m Metric) float64 {
 func rankBiased(v *view, m Metric) float64 {
 	p := cmp.Or(m.stay, usualStay)
 	sum, here := 0.0, 1-p
-	for _, g := range v.grades[:m.depth(len(v.grades))] {
+	for _, g := range v.top(m) {
 		if g >= m.relevant() {
 			sum += here
 		}
@@ -120,7 +122,7 @@ func rankBiased(v *view, m Metric) float64 {
 
 func expectedReciprocalRank(v *view, m Metric) float64 {
 	sum, goesOn := 0.0, 1.0
-	for i, g := range v.grades[:m.depth(len(v.grades))] {
+	for i, g := range v.top(m) {
 		if g < 1 {
 			continue
 		}
@@ -135,7 +137,7 @@ func expectedReciprocalRank(v *view, m Metric) float64 {
 func averagePrecision(v *view, m Metric) float64 {
 	rel := m.relevant()
 	sum, n := 0.0, 0
-	for i, g := range v.grades[:m.depth(len(v.grades))] {
+	for i, g := range v.top(m) {
 		if g >= rel {
 			n++
 			sum += float64(n) / float64(i+1)
@@ -153,7 +155,7 @@ func ndcg(v *view, m Metric) float64 {
 	if ideal == 0 {
 		return 0
 	}
-	return dcg(v.grades[:m.depth(len(v.grades))], m.exp) / ideal
+	return dcg(v.top(m), m.exp) / ideal
 }
 
 // dcg sums gains; a grade below 1 has none.
@@ -179,12 +181,7 @@ func bpref(v *view, m Metric) float64 {
 	if all == 0 {
 		return 0
 	}
-	not := 0
-	for _, g := range v.ideal {
-		if g >= 0 && g < rel {
-			not++
-		}
-	}
+	not := count(v.ideal, func(g int) bool { return g >= 0 && g < rel })
 	sum, above := 0.0, 0
 	for _, g := range v.grades {
 		switch {
@@ -201,23 +198,11 @@ func bpref(v *view, m Metric) float64 {
 
 // judgedShare divides by the ranks that there are, as ir_measures does.
 func judgedShare(v *view, m Metric) float64 {
-	n, depth := 0, m.depth(len(v.grades))
-	for _, g := range v.grades[:depth] {
-		if g != unjudged {
-			n++
-		}
-	}
-	return share(n, depth)
+	return share(count(v.top(m), func(g int) bool { return g != unjudged }), len(v.top(m)))
 }
 
 // invalid is the share of a beam that post-filtering removes: hypotheses without document
 // over k, the number that was asked for (paper: Invalid@40).
 func invalid(v *view, m Metric) float64 {
-	n := 0
-	for _, document := range v.beam[:min(m.k, len(v.beam))] {
-		if !document {
-			n++
-		}
-	}
-	return share(n, m.k)
+	return share(count(v.beam[:min(m.k, len(v.beam))], func(document bool) bool { return !document }), m.k)
 }

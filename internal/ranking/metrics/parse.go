@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -71,8 +72,11 @@ func splitOptions(s string) (name string, options []string, err error) {
 func (m *Metric) option(f *family, text string) error {
 	name, value, _ := strings.Cut(strings.TrimSpace(text), "=")
 	value = strings.Trim(value, `'"`)
-	switch {
-	case name == "rel" && f.rel:
+	if !slices.Contains(f.takes, name) {
+		return fmt.Errorf("%s takes %s, not %.40q", f.name, cmp.Or(strings.Join(f.takes, " and "), "no option"), name)
+	}
+	switch name {
+	case "rel":
 		n, err := strconv.Atoi(value)
 		if err != nil || n < 1 {
 			return fmt.Errorf("rel is the least grade that is relevant, from 1 on, not %.40q", value)
@@ -80,12 +84,12 @@ func (m *Metric) option(f *family, text string) error {
 		if m.rel = n; n == 1 {
 			m.rel = 0
 		}
-	case name == "dcg" && f.gain:
+	case "dcg":
 		if value != "log2" && value != "exp-log2" {
 			return fmt.Errorf("dcg is 'log2' or 'exp-log2', not %.40q", value)
 		}
 		m.exp = value == "exp-log2"
-	case name == "p" && f.stay:
+	case "p":
 		p, err := strconv.ParseFloat(value, 64)
 		if err != nil || !(p > 0 && p < 1) {
 			return fmt.Errorf("p is the probability to go on to the next rank, between 0 and 1, not %.40q", value)
@@ -93,22 +97,11 @@ func (m *Metric) option(f *family, text string) error {
 		if m.stay = p; p == usualStay {
 			m.stay = 0
 		}
-	case name == "judged_only" && !f.whole:
+	case "judged_only":
 		if value != "True" && value != "False" {
 			return fmt.Errorf("judged_only is True or False, not %.40q", value)
 		}
 		m.judged = value == "True"
-	default:
-		var takes []string
-		for _, o := range []struct {
-			name string
-			is   bool
-		}{{"rel", f.rel}, {"dcg", f.gain}, {"p", f.stay}, {"judged_only", !f.whole}} {
-			if o.is {
-				takes = append(takes, o.name)
-			}
-		}
-		return fmt.Errorf("%s takes %s, not %.40q", f.name, cmp.Or(strings.Join(takes, " and "), "no option"), name)
 	}
 	return nil
 }

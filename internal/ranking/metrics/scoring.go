@@ -86,13 +86,8 @@ func (s Scoring) Score(run trec.Reader, judged *trec.Judgments) (*Scores, error)
 // suits says which measure has no meaning for a grade of a query.
 func (s Scoring) suits(query string, grades []int) error {
 	for _, m := range s.Metrics {
-		if m.family.most == 0 {
-			continue
-		}
-		for _, g := range grades {
-			if g > m.family.most {
-				return fmt.Errorf("query %q has a judgment of grade %d, and %s is of grades to %d: leave it out of measures, or let judgments have those", query, g, m, m.family.most)
-			}
+		if i := slices.IndexFunc(grades, func(g int) bool { return m.family.most > 0 && g > m.family.most }); i >= 0 {
+			return fmt.Errorf("query %q has a judgment of grade %d, and %s is of grades to %d: leave it out of measures, or let judgments have those", query, grades[i], m, m.family.most)
 		}
 	}
 	return nil

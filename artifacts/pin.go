@@ -42,8 +42,8 @@ func PutPin(ctx context.Context, s Store, p Pin, keys []Digest) error {
 }
 
 // Pins reads the pins of s by name, without those of accepted results.
-func Pins(ctx context.Context, s Store) ([]Pin, error) {
-	pins := []Pin{}
+func Pins(ctx context.Context, s Store) (pins []Pin, err error) {
+	pins = []Pin{}
 	for doc, err := range DocumentsIn(ctx, s.Records, PinsPrefix) {
 		if err != nil {
 			return nil, err

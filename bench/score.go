@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/trec"
 	"github.com/redsi/redsi/internal/ranking/fusion"
 	"github.com/redsi/redsi/internal/ranking/metrics"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // A run of a million rows, as many as people score at once.
@@ -51,22 +52,18 @@ func scoreFiles(e *env) (string, error) {
 // makeRun writes run.txt, whose scores fall by more than float32's rounding, qrels.txt with
 // grades from 0 to 3, and other.txt, a run of the same queries.
 func makeRun(args []string) (sample, error) {
-	run, err := os.Create(filepath.Join(args[0], "run.txt"))
-	if err != nil {
-		return sample{}, err
+	var ends []func() error
+	var to []*bufio.Writer
+	for _, name := range []string{"run.txt", "other.txt", "qrels.txt"} {
+		f, err := os.Create(filepath.Join(args[0], name))
+		if err != nil {
+			return sample{}, err
+		}
+		defer f.Close()
+		to = append(to, bufio.NewWriter(f))
+		ends = append(ends, to[len(to)-1].Flush, f.Close)
 	}
-	defer run.Close()
-	qrels, err := os.Create(filepath.Join(args[0], "qrels.txt"))
-	if err != nil {
-		return sample{}, err
-	}
-	defer qrels.Close()
-	other, err := os.Create(filepath.Join(args[0], "other.txt"))
-	if err != nil {
-		return sample{}, err
-	}
-	defer other.Close()
-	r, o, j := bufio.NewWriter(run), bufio.NewWriter(other), bufio.NewWriter(qrels)
+	r, o, j := to[0], to[1], to[2]
 	for q := range scoreQueries {
 		random := func(i, of int) int { return int(splitmix.Finish(uint64(q)<<32|uint64(i)) % uint64(of)) }
 		first := random(0, 1<<20)
@@ -81,7 +78,7 @@ func makeRun(args []string) (sample, error) {
 			fmt.Fprintf(j, "q%d 0 D%d %d\n", q, first+at*7, max(0, random(9000+i, 8)-4))
 		}
 	}
-	return sample{}, errors.Join(r.Flush(), o.Flush(), j.Flush(), run.Close(), other.Close(), qrels.Close())
+	return sample{}, errors.Join(lists.Map(ends, func(end func() error) error { return end() })...)
 }
 
 // scoreRun reads and scores them. Work is rows.

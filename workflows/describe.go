@@ -12,6 +12,7 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/runs"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Bounds of what the UI shows of a run, whatever its size.
@@ -78,12 +79,7 @@ func (r *run) describeBlocks(b *strings.Builder) {
 
 // describeSteps lists steps of an outcome under a title, those first that took longest.
 func (r *run) describeSteps(b *strings.Builder, info *workflow.Info, of runs.Status, title string) {
-	var some []StepState
-	for _, s := range r.steps {
-		if s.Status == of {
-			some = append(some, s)
-		}
-	}
+	some := lists.Filter(r.steps, func(s StepState) bool { return s.Status == of })
 	if len(some) == 0 {
 		return
 	}

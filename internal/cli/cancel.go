@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/words"
 )
 
@@ -78,12 +79,7 @@ func (a *app) cancel(ctx context.Context, o drive.Cluster, names []string, wait 
 	if err != nil {
 		return err
 	}
-	open := 0
-	for _, x := range out {
-		if x.End == drive.Open && wait > 0 {
-			open++
-		}
-	}
+	open := lists.Count(out, func(x drive.CancelledRun) bool { return x.End == drive.Open && wait > 0 })
 	if err := a.print(out, func(w io.Writer) { view.Cancelled(w, out) }); err != nil {
 		return err
 	}

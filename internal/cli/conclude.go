@@ -23,7 +23,6 @@ import (
 	"github.com/redsi/redsi/internal/sharing/files"
 	"github.com/redsi/redsi/internal/sharing/rebuild"
 	"github.com/redsi/redsi/internal/system/fault"
-	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
 )
@@ -78,7 +77,7 @@ func (a *app) conclude(ctx context.Context, o runOptions, out *runSummary) error
 				if out.Incomplete == nil {
 					out.Incomplete = map[string][]string{}
 				}
-				out.Incomplete[s.Address] = lists.Map(lacks, func(d int) string { return of.Plan.Steps[d].Address })
+				out.Incomplete[s.Address] = of.Plan.Addresses(lacks)
 			}
 			out.Rendered = append(out.Rendered, files.Rendered{Address: s.Address, Path: path, Digest: res.Outputs[output].Digest})
 			if output == "markdown" {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -61,19 +62,14 @@ pipeline.`,
 			if err != nil {
 				return err
 			}
-			n := 0
-			for _, p := range pairs {
-				if !p.Ok(results) {
-					n++
-				}
-			}
-			err = a.print(map[string]any{"a": of[0].Run, "b": of[1].Run, "same": n == 0, "steps": pairs}, func(w io.Writer) {
+			differ := slices.ContainsFunc(pairs, func(p compare.Pair) bool { return !p.Ok(results) })
+			err = a.print(map[string]any{"a": of[0].Run, "b": of[1].Run, "same": !differ, "steps": pairs}, func(w io.Writer) {
 				view.Same(w, a.style(w), of[0].Run, of[1].Run, pairs, results)
 			})
 			if os.Getenv("GITHUB_ACTIONS") == "true" {
 				view.AnnotatePairs(a.Err, pairs, results)
 			}
-			if err == nil && n > 0 {
+			if err == nil && differ {
 				err = fault.Printed(fault.CodeFailed)
 			}
 			return err

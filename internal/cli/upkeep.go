@@ -19,6 +19,7 @@ import (
 	"github.com/redsi/redsi/internal/paper/attest"
 	"github.com/redsi/redsi/internal/sharing/rebuild"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -79,12 +80,7 @@ each step, signed if you have a signing key.`,
 				}
 				view.Verified(w, r, repair, a.hint)
 			})
-			left := 0
-			for _, p := range r.Problems {
-				if !p.Repaired {
-					left++
-				}
-			}
+			left := lists.Count(r.Problems, func(p artifacts.Problem) bool { return !p.Repaired })
 			if err == nil && left > 0 {
 				return fault.Failed(fmt.Errorf("%s left; `%s` removes what is damaged", view.Count(left, "problem"), a.hint("verify", "--repair")))
 			}

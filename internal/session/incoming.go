@@ -93,12 +93,7 @@ func (se *Session) unsignedOwn(ctx context.Context, own artifacts.Store, v *plan
 			signed[key] = true
 		}
 	}
-	for _, it := range v.Items {
-		if it.Outcome == plan.Hit && it.From == "" && !signed[it.Key] {
-			n++
-		}
-	}
-	return n, nil
+	return lists.Count(v.Items, func(it plan.Item) bool { return it.Outcome == plan.Hit && it.From == "" && !signed[it.Key] }), nil
 }
 
 // readOf lists, for each hit in another store, the outputs that steps without a result read.

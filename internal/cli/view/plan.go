@@ -11,6 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/session/belief"
 	"github.com/redsi/redsi/internal/session/journal"
 	"github.com/redsi/redsi/internal/session/pilots"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/step"
 )
 
@@ -132,11 +133,8 @@ type Gathering struct {
 }
 
 // gatherings are those of a step.
-func gatherings(p *plan.Plan, i int) (all []Gathering) {
-	for _, g := range p.Steps[i].Gathers {
-		all = append(all, Gathering{p.Steps[g.Of[0]].Block(), len(g.Of), g.Least})
-	}
-	return all
+func gatherings(p *plan.Plan, i int) []Gathering {
+	return lists.Map(p.Steps[i].Gathers, func(g plan.Gather) Gathering { return Gathering{p.Steps[g.Of[0]].Block(), len(g.Of), g.Least} })
 }
 
 // PlanJSON is a whole plan in JSON.
@@ -177,9 +175,7 @@ func NewPlanJSON(v *plan.Preview, f PlanFacts) PlanJSON {
 			p.Failed = &failed
 		}
 		p.Gathers = gatherings(v.Plan, i)
-		for _, w := range it.Waits {
-			p.Waits = append(p.Waits, v.Plan.Steps[w].Address)
-		}
+		p.Waits = v.Plan.Addresses(it.Waits)
 		if it.Outcome == plan.Hit {
 			p.TookS, p.Bytes, p.Origin, p.Accepted = secondsOf(it.Took), &it.Bytes, it.Run, it.Accepted
 			p.From, p.Released = it.From, it.Released

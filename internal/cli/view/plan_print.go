@@ -17,6 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session/pilots"
 	"github.com/redsi/redsi/internal/system/escape"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/words"
 )
 
@@ -196,13 +197,8 @@ func counted(v *plan.Preview, is func(*plan.Item) bool) (n int) {
 	return n
 }
 
-func resumed(e *estimate.Estimate) (n int) {
-	for _, x := range e.Each {
-		if x.Resumes {
-			n++
-		}
-	}
-	return n
+func resumed(e *estimate.Estimate) int {
+	return lists.Count(e.Each, func(x estimate.Step) bool { return x.Resumes })
 }
 
 func resumes(n int) string { return fmt.Sprintf("%d %s", n, words.Of(n, "resumes", "resume")) }

@@ -35,11 +35,11 @@ func Same(w io.Writer, st Style, a, b string, pairs []compare.Pair, results bool
 	for _, p := range words.First(differ, pairsShown, func(n int) { Printf(w, "and %s more; --json lists all\n", Count(n, "step")) }) {
 		Printf(w, "%s  %s\n", st.Bold(p.Address), pairText(p))
 	}
-	verdict := "the same study"
+	not := ""
 	if len(differ) > 0 {
-		verdict = "not the same study"
+		not = "not "
 	}
-	Printf(w, "%s and %s are %s: of %s %d are the same, %d within what their kinds allow, %d not", a, b, verdict, Count(len(pairs), "step"), same, within, len(differ))
+	Printf(w, "%s and %s are %sthe same study: of %s %d are the same, %d within what their kinds allow, %d not", a, b, not, Count(len(pairs), "step"), same, within, len(differ))
 	if renewed > 0 && !results {
 		Printf(w, ", %d of them by their keys alone, which --results passes over", renewed)
 	}

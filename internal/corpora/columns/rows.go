@@ -268,15 +268,7 @@ func (c *Column) take(n int) {
 }
 
 // Len is the number of values of the row.
-func (c *Column) Len() int {
-	switch c.kind {
-	case Ints:
-		return len(c.Ints)
-	case Bools:
-		return len(c.Bools)
-	}
-	return len(c.Ends)
-}
+func (c *Column) Len() int { return len(c.Ints) + len(c.Bools) + len(c.Ends) }
 
 // Null reports whether one of the row's values is null, other than by a list or object that is.
 func (c *Column) Null() bool { return c.nullable && bytes.IndexByte(c.Defs, c.Full-1) >= 0 }

@@ -58,6 +58,14 @@ func leaf(t parquet.Type, v any) (_ any, ok bool) {
 	if l := t.LogicalType(); l != nil {
 		logical = l.Value
 	}
+	if i, is := logical.(*format.IntType); is && !i.IsSigned {
+		switch n := v.(type) {
+		case int32:
+			v = uint32(n)
+		case int64:
+			v = uint64(n)
+		}
+	}
 	rounded := func(v float64, verb byte, digits, bits int) (any, bool) {
 		v, err := strconv.ParseFloat(strconv.FormatFloat(v, verb, digits, bits), 64)
 		return v, err == nil
@@ -92,24 +100,12 @@ func leaf(t parquet.Type, v any) (_ any, ok bool) {
 		}
 		return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:]), true
 	case *format.IntType, *format.StringType, *format.EnumType, *format.JsonType, nil:
-		i, _ := is.(*format.IntType)
-		unsigned := i != nil && !i.IsSigned
 		switch v := v.(type) {
 		case bool, float64:
 			return v, true
 		case float32:
 			return rounded(float64(v), 'g', -1, 32)
-		case int32:
-			if unsigned {
-				return json.Number(strconv.FormatUint(uint64(uint32(v)), 10)), true
-			}
-			return json.Number(strconv.Itoa(int(v))), true
-		case int64:
-			if unsigned {
-				return json.Number(strconv.FormatUint(uint64(v), 10)), true
-			}
-			return json.Number(strconv.FormatInt(v, 10)), true
-		case uint32, uint64:
+		case int32, int64, uint32, uint64:
 			return json.Number(fmt.Sprint(v)), true
 		case string:
 			return v, utf8.ValidString(v)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 
 	"github.com/redsi/redsi/internal/corpora/columns"
@@ -81,17 +82,12 @@ func original(row map[string]any) map[string]any {
 	line := map[string]any{
 		nameExampleID: numeral(row["id"]), nameQuestion: question["text"], string(FieldQuestionTokens): question["tokens"],
 		nameURL: document["url"], nameTitle: document["title"], nameHTML: document["html"],
+		nameTokens: tokens, "annotations": annotations, "long_answer_candidates": transposed(row["long_answer_candidates"]),
 	}
-	for name, list := range map[string][]map[string]any{nameTokens: tokens, "annotations": annotations, "long_answer_candidates": transposed(row["long_answer_candidates"])} {
-		if list != nil {
-			line[name] = list
-		}
-	}
-	for name, v := range line {
-		if v == nil {
-			delete(line, name)
-		}
-	}
+	maps.DeleteFunc(line, func(_ string, v any) bool {
+		list, is := v.([]map[string]any)
+		return v == nil || is && list == nil
+	})
 	return line
 }
 

@@ -12,7 +12,6 @@ import (
 	"github.com/redsi/redsi/internal/host/environment"
 	"github.com/redsi/redsi/internal/paper/attest"
 	"github.com/redsi/redsi/internal/pipeline/plan"
-	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/step"
 )
 
@@ -129,12 +128,10 @@ func stepNode(v *plan.Preview, i int) Node {
 	n := Node{Index: i, Address: s.Address, Kind: s.Task.Kind, Outcome: it.Outcome, TookS: it.Took.Seconds(), Bytes: it.Bytes, Accepted: it.Accepted,
 		key: it.Key, config: s.Task.Config, result: it.Result}
 	if s.IsRendered() {
-		n.lacks = lists.Map(v.LacksOf(i), func(d int) string { return v.Plan.Steps[d].Address })
+		n.lacks = v.Plan.Addresses(v.LacksOf(i))
 	}
 	if s.IsRendered() && it.Result == nil {
-		for _, d := range it.Waits {
-			n.waits = append(n.waits, v.Plan.Steps[d].Address)
-		}
+		n.waits = v.Plan.Addresses(it.Waits)
 	}
 	return n
 }

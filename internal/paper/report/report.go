@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Options say what the report cannot learn from results.
@@ -162,13 +163,8 @@ func (r *Report) Sentences() []expect.Claim {
 }
 
 // Have is how many tables and figures have results.
-func (r *Report) Have() (n int) {
-	for _, it := range r.Items {
-		if it.State == Done {
-			n++
-		}
-	}
-	return n
+func (r *Report) Have() int {
+	return lists.Count(r.Items, func(it *Item) bool { return it.State == Done })
 }
 
 // Complete reports whether every step has a result.

@@ -20,25 +20,12 @@ type Gather struct {
 
 // gathers are those of a step of the pipeline; place is where the plan has the pipeline's steps.
 func gathers(p *pipeline.Pipeline, s *pipeline.Step, spec *step.Spec, deps, place []int) (all []Gather, err error) {
-	blocks := map[string][]int{} // of pieces that may be left out
-	var names []string
-	for _, d := range deps {
-		if of := &p.Steps[d]; of.AtLeast > 0 && !of.Pending() {
-			block := address.Of(of.Address).Block()
-			if blocks[block] == nil {
-				names = append(names, block)
-			}
-			blocks[block] = append(blocks[block], d)
-		}
-	}
-	if len(names) == 0 || spec == nil || s.Pending() {
+	may := lists.Filter(deps, func(d int) bool { return p.Steps[d].AtLeast > 0 && !p.Steps[d].Pending() }) // be left out
+	if len(may) == 0 || spec == nil || s.Pending() {
 		return nil, nil
 	}
 	tree, err := s.Task.Tree()
-	needed := map[string]bool{}
-	for _, ref := range s.Awaits {
-		needed[ref.Step] = true
-	}
+	needed := lists.Set(lists.Map(s.Awaits, func(ref step.Ref) string { return ref.Step }))
 	if err == nil {
 		_, err = spec.Without(tree, func(ref step.Ref, can bool) bool {
 			needed[ref.Step] = needed[ref.Step] || !can
@@ -48,8 +35,15 @@ func gathers(p *pipeline.Pipeline, s *pipeline.Step, spec *step.Spec, deps, plac
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Address, err)
 	}
-	for _, name := range names {
-		of := lists.Filter(blocks[name], func(d int) bool { return !needed[p.Steps[d].Address] })
+	block := func(d int) string { return address.Of(p.Steps[d].Address).Block() }
+	blocks := map[string][]int{}
+	for _, d := range may {
+		if !needed[p.Steps[d].Address] {
+			blocks[block(d)] = append(blocks[block(d)], d)
+		}
+	}
+	for _, name := range lists.Unique(lists.Map(may, block)) {
+		of := blocks[name]
 		if len(of) < 2 { // it is for one of them alone
 			continue
 		}
@@ -71,14 +65,14 @@ func (s *Step) gathers(d int) bool {
 
 // Enough reports whether a step that gathers others has enough of them without those that are gone.
 func (s *Step) Enough(gone func(d int) bool) bool {
-	return !slices.ContainsFunc(s.Gathers, func(g Gather) bool { return len(g.Of)-len(lists.Filter(g.Of, gone)) < g.Least })
+	return !slices.ContainsFunc(s.Gathers, func(g Gather) bool { return len(g.Of)-lists.Count(g.Of, gone) < g.Least })
 }
 
 // lessened is a step of the plan without some of the steps that it gathers.
 func (p *Plan) lessened(reg *step.Registry, s Step, lost []int) (Step, error) {
 	isLost := lists.Set(lost)
 	gone := func(d int) bool { return isLost[d] }
-	addresses := lists.Set(lists.Map(lost, func(d int) string { return p.Steps[d].Address }))
+	addresses := lists.Set(p.Addresses(lost))
 	if !s.Enough(gone) {
 		return s, fmt.Errorf("%s: too few of the steps that it gathers are left", s.Address)
 	}

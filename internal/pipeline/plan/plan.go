@@ -78,6 +78,11 @@ func (s *Step) Block() string { return address.Of(s.Address).Block() }
 // IsRendered reports whether the step is a table or figure.
 func (s *Step) IsRendered() bool { return address.Of(s.Address).IsRendered() }
 
+// Addresses are those of steps.
+func (p *Plan) Addresses(of []int) []string {
+	return lists.Map(of, func(i int) string { return p.Steps[i].Address })
+}
+
 // IsStale reports whether a result that was made at a time counts no more at another one, which is not zero.
 func IsStale(finished time.Time, fresh time.Duration, at time.Time) bool {
 	return fresh > 0 && !at.IsZero() && !finished.Add(fresh).After(at)

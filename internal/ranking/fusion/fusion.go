@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/corpora/trec"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Normalize is what becomes of a query's scores in one run before they are added.
@@ -36,7 +37,7 @@ type Fusion struct {
 	how       Method
 	numbers   map[string]uint32
 	documents []string
-	queries   []string // as they first come
+	queries   []*query // as they first come
 	of        map[string]*query
 	runs      int
 	seen      map[uint32]struct{}
@@ -45,6 +46,7 @@ type Fusion struct {
 
 // query is what runs add to the documents of one.
 type query struct {
+	name  string
 	parts []part
 	runs  int // that rank documents for it
 }
@@ -64,13 +66,8 @@ func New(how Method) *Fusion {
 func (f *Fusion) Queries() int { return len(f.queries) }
 
 // Partial is how many of them some of the runs lack.
-func (f *Fusion) Partial() (n int) {
-	for _, q := range f.of {
-		if q.runs < f.runs {
-			n++
-		}
-	}
-	return n
+func (f *Fusion) Partial() int {
+	return lists.Count(f.queries, func(q *query) bool { return q.runs < f.runs })
 }
 
 // Add adds a run. Hypotheses that name no document, or one again, have no rank. It returns how many rankings
@@ -81,8 +78,8 @@ func (f *Fusion) Add(run trec.Reader, weight float64) (rankings int, err error) 
 		rankings++
 		q := f.of[r.Query]
 		if q == nil {
-			q = &query{}
-			f.queries, f.of[r.Query] = append(f.queries, r.Query), q
+			q = &query{name: r.Query}
+			f.queries, f.of[r.Query] = append(f.queries, q), q
 		}
 		q.runs++
 		clear(f.seen)
@@ -158,7 +155,7 @@ func (f *Fusion) Rankings() iter.Seq[trec.Ranking] {
 	return func(yield func(trec.Ranking) bool) {
 		var sums []part
 		for _, q := range f.queries {
-			parts := f.of[q].parts
+			parts := q.parts
 			slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(a.document, b.document) })
 			sums = sums[:0]
 			for i, p := range parts {
@@ -174,11 +171,10 @@ func (f *Fusion) Rankings() iter.Seq[trec.Ranking] {
 				}
 				return byNumber(f.documents[a.document], f.documents[b.document])
 			})
-			r := trec.Ranking{Query: q}
-			for _, s := range sums[:min(f.how.Depth, len(sums))] {
-				r.Hypotheses = append(r.Hypotheses, trec.Hypothesis{Document: f.documents[s.document], Score: s.score})
-			}
-			if !yield(r) {
+			best := lists.Map(sums[:min(f.how.Depth, len(sums))], func(s part) trec.Hypothesis {
+				return trec.Hypothesis{Document: f.documents[s.document], Score: s.score}
+			})
+			if !yield(trec.Ranking{Query: q.name, Hypotheses: best}) {
 				return
 			}
 		}
@@ -189,8 +185,8 @@ func (f *Fusion) Rankings() iter.Seq[trec.Ranking] {
 func byNumber(a, b string) int {
 	x, xerr := strconv.Atoi(a)
 	y, yerr := strconv.Atoi(b)
-	if xerr == nil && yerr == nil {
-		return cmp.Or(cmp.Compare(x, y), strings.Compare(a, b))
+	if xerr == nil && yerr == nil && x != y {
+		return cmp.Compare(x, y)
 	}
 	return strings.Compare(a, b)
 }

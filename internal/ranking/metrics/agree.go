@@ -36,13 +36,7 @@ func (o AgreementDepths) Of(a, b []string) Agreement {
 
 func common(a, b []string) int {
 	in := lists.Set(a)
-	n := 0
-	for _, d := range b {
-		if in[d] {
-			n++
-		}
-	}
-	return n
+	return lists.Count(b, func(d string) bool { return in[d] })
 }
 
 // commonTau is Kendall's tau of the documents that are in both.

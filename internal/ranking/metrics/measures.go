@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // unjudged is the grade of a rank whose document nobody judged, or that has none.
@@ -32,20 +34,11 @@ func (v *view) onlyJudged() *view {
 
 // relevant is how many documents of the query have a grade of at least rel.
 func (v *view) relevant(rel int) int {
-	return count(v.ideal, func(g int) bool { return g >= rel })
+	return lists.Count(v.ideal, func(g int) bool { return g >= rel })
 }
 
 // top are the grades of the ranks that are looked at.
 func (v *view) top(m Metric) []int { return v.grades[:m.depth(len(v.grades))] }
-
-func count[T any](list []T, is func(T) bool) (n int) {
-	for _, v := range list {
-		if is(v) {
-			n++
-		}
-	}
-	return n
-}
 
 // share is n of all; 0 of none.
 func share(n, all int) float64 {
@@ -78,7 +71,7 @@ func first(v *view, m Metric) int {
 
 // found is how many relevant documents stand among the first k.
 func found(v *view, k, rel int) int {
-	return count(v.grades[:min(k, len(v.grades))], func(g int) bool { return g >= rel })
+	return lists.Count(v.grades[:min(k, len(v.grades))], func(g int) bool { return g >= rel })
 }
 
 func precision(v *view, m Metric) float64 { return share(found(v, m.k, m.relevant()), m.k) }
@@ -181,7 +174,7 @@ func bpref(v *view, m Metric) float64 {
 	if all == 0 {
 		return 0
 	}
-	not := count(v.ideal, func(g int) bool { return g >= 0 && g < rel })
+	not := lists.Count(v.ideal, func(g int) bool { return g >= 0 && g < rel })
 	sum, above := 0.0, 0
 	for _, g := range v.grades {
 		switch {
@@ -198,11 +191,11 @@ func bpref(v *view, m Metric) float64 {
 
 // judgedShare divides by the ranks that there are, as ir_measures does.
 func judgedShare(v *view, m Metric) float64 {
-	return share(count(v.top(m), func(g int) bool { return g != unjudged }), len(v.top(m)))
+	return share(lists.Count(v.top(m), func(g int) bool { return g != unjudged }), len(v.top(m)))
 }
 
 // invalid is the share of a beam that post-filtering removes: hypotheses without document
 // over k, the number that was asked for (paper: Invalid@40).
 func invalid(v *view, m Metric) float64 {
-	return share(count(v.beam[:min(m.k, len(v.beam))], func(document bool) bool { return !document }), m.k)
+	return share(lists.Count(v.beam[:min(m.k, len(v.beam))], func(document bool) bool { return !document }), m.k)
 }

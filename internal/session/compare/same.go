@@ -58,34 +58,32 @@ func Take(ctx context.Context, store *artifacts.Resolver, rec *runs.Record) (*Sn
 		}
 		s.Steps = append(s.Steps, f)
 	}
-	err = s.look(ctx, store, func(f *Finished, r *artifacts.Result) { f.result, f.Outputs = r, digests(r) })
-	if err != nil {
+	if err := s.look(ctx, store, true); err != nil {
 		return nil, err
 	}
 	slices.SortFunc(s.Steps, func(a, b Finished) int { return strings.Compare(a.Address, b.Address) })
 	return s, nil
 }
 
-func digests(r *artifacts.Result) map[string]artifacts.Digest {
-	of := map[string]artifacts.Digest{}
-	for name, a := range r.Outputs {
-		of[name] = a.Digest
-	}
-	return of
-}
-
-// look tells of the results that a store has of the steps.
-func (s *Snapshot) look(ctx context.Context, store *artifacts.Resolver, found func(f *Finished, r *artifacts.Result)) error {
-	var keys []artifacts.Digest
-	for _, f := range s.Steps {
-		if !f.Key.IsZero() {
-			keys = append(keys, f.Key)
-		}
-	}
+// look fills in the results that a store has of the steps, but for those with other outputs than a step of a file says.
+func (s *Snapshot) look(ctx context.Context, store *artifacts.Resolver, isNew bool) error {
+	keys := lists.Filter(lists.Map(s.Steps, func(f Finished) artifacts.Digest { return f.Key }), func(key artifacts.Digest) bool { return !key.IsZero() })
 	entries, err := artifacts.Inspect(ctx, store, keys)
 	for i := range s.Steps {
-		if r := entries[s.Steps[i].Key].Result; r != nil {
-			found(&s.Steps[i], r)
+		f := &s.Steps[i]
+		r := entries[f.Key].Result
+		if r == nil {
+			continue
+		}
+		has := map[string]artifacts.Digest{}
+		for name, a := range r.Outputs {
+			has[name] = a.Digest
+		}
+		if isNew {
+			f.Outputs = has
+		}
+		if maps.Equal(f.Outputs, has) {
+			f.result = r
 		}
 	}
 	return err
@@ -101,11 +99,7 @@ func ReadSnapshot(ctx context.Context, store *artifacts.Resolver, path string) (
 	if err := json.Unmarshal(b, &s); err != nil || s.Format != SnapshotFormat {
 		return nil, fmt.Errorf("%s is no snapshot of a run in the form %s: `redsi same RUN --write %[1]s` writes one", path, SnapshotFormat)
 	}
-	return &s, s.look(ctx, store, func(f *Finished, r *artifacts.Result) {
-		if maps.Equal(f.Outputs, digests(r)) {
-			f.result = r
-		}
-	})
+	return &s, s.look(ctx, store, false)
 }
 
 // Pair is how a step compares between two runs.
@@ -129,11 +123,11 @@ func Same(ctx context.Context, kinds *step.Registry, blobs artifacts.BlobReader,
 	if tasks == nil {
 		tasks = a.tasks
 	}
-	inA := lists.By(a.Steps, func(f Finished) string { return f.Address })
-	inB := lists.By(b.Steps, func(f Finished) string { return f.Address })
-	all := slices.AppendSeq(slices.Collect(maps.Keys(inA)), maps.Keys(inB))
+	of := func(f Finished) string { return f.Address }
+	inA, inB := lists.By(a.Steps, of), lists.By(b.Steps, of)
+	all := lists.Unique(lists.Map(slices.Concat(a.Steps, b.Steps), of))
 	slices.Sort(all)
-	for _, address := range slices.Compact(all) {
+	for _, address := range all {
 		x, there := inA[address]
 		y, here := inB[address]
 		p := Pair{Address: address, SameKey: there && here && x.Key == y.Key && !x.Key.IsZero(), At: tasks[address].Pos}

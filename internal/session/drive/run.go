@@ -178,10 +178,7 @@ func (dr *Driver) previewRun(ctx context.Context, o RunOptions, pl *plan.Plan, f
 		return fault.Input(errors.New("--skip-failed cannot be used with a saved plan, which is run as it is"))
 	}
 	rest, left := pl.Without(dr.Registry, func(i int) bool { _, failed := past.Failed[i]; return failed })
-	of.Plan, out.LeftOut = rest, nil
-	for _, i := range left {
-		out.LeftOut = append(out.LeftOut, pl.Steps[i].Address)
-	}
+	of.Plan, out.LeftOut = rest, pl.Addresses(left)
 	of.Preview, err = dr.PreviewOf(ctx, of.Store, rest, func(i int, it *plan.Item) bool { return dr.IsRead(rest, i) })
 	return err
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/stores/local"
-	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/shellwords"
 	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
@@ -37,7 +36,7 @@ func (dr *Driver) StepFolder(ctx context.Context, address string) (dir string, p
 	}
 	it := v.Items[i]
 	if it.Outcome == plan.Maybe {
-		waits := lists.Map(it.Waits, func(d int) string { return v.Plan.Steps[d].Address })
+		waits := v.Plan.Addresses(it.Waits)
 		return "", nil, fmt.Errorf("%s of the inputs of %s have no results yet: %s", words.Count(len(waits), "step"), address, dr.ToRun(waits...))
 	}
 	if dir, err = os.MkdirTemp("", "redsi-shell-*"); err != nil {

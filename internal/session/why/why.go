@@ -121,12 +121,7 @@ func (f *facts) step(ctx context.Context, i int) (Step, error) {
 			w.Passed = append(w.Passed, "-> "+do)
 		}
 	}
-	for _, d := range it.Waits {
-		w.Waits = append(w.Waits, f.v.Plan.Steps[d].Address)
-	}
-	for _, d := range f.v.LacksOf(i) {
-		w.Lacks = append(w.Lacks, f.v.Plan.Steps[d].Address)
-	}
+	w.Waits, w.Lacks = f.v.Plan.Addresses(it.Waits), f.v.Plan.Addresses(f.v.LacksOf(i))
 	var err error
 	switch it.Outcome {
 	case plan.Run:

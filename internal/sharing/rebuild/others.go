@@ -106,12 +106,7 @@ func (r *runner) compareOther(ctx context.Context, v *plan.Preview, i int, their
 
 // Disagree is the error of a run some of whose results differ from other stores'.
 func Disagree(all []Compared) error {
-	n := 0
-	for _, c := range all {
-		if c.Verdict == alike.Differs {
-			n++
-		}
-	}
+	n := lists.Count(all, func(c Compared) bool { return c.Verdict == alike.Differs })
 	if n == 0 {
 		return nil
 	}

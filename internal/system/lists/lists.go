@@ -31,6 +31,16 @@ func Filter[T any](list []T, wanted func(T) bool) (some []T) {
 	return some
 }
 
+// Count is how many elements of a list are wanted.
+func Count[T any](list []T, wanted func(T) bool) (n int) {
+	for _, x := range list {
+		if wanted(x) {
+			n++
+		}
+	}
+	return n
+}
+
 // Unique is the elements of a list, each once, where it comes first; nil of none.
 func Unique[K comparable](list []K) []K {
 	seen := make(map[K]bool, len(list))

@@ -18,6 +18,9 @@ func TestLists(t *testing.T) {
 	if Map([]int{}, strconv.Itoa) != nil || Filter(list, func(int) bool { return false }) != nil {
 		t.Error("a list of none is not nil")
 	}
+	if got := Count(list, func(n int) bool { return n > 1 }); got != 2 {
+		t.Errorf("Count: %d", got)
+	}
 	if got := Unique([]int{3, 1, 3, 1, 2}); !slices.Equal(got, []int{3, 1, 2}) {
 		t.Errorf("Unique: %v", got)
 	}

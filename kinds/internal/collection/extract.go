@@ -145,35 +145,26 @@ func openRecords(x *step.IO, c extractFileConfig, o nq.Options) (*nq.Reader, fun
 		return rd, func() { rd.Close(); in.Close() }, nil
 	}
 	in.Close()
-	f, size, err := openHub(x, c.File.Artifact.Digest)
+	f, err := openLocal(x, c.File.Artifact.Digest)
 	if err != nil {
 		return nil, nil, err
 	}
-	rd := nq.NewHubReader(f, size, c.Name, o)
+	rd := nq.NewHubReader(f, c.File.Artifact.Size, c.Name, o)
 	return rd, func() { rd.Close(); f.Close() }, nil
 }
 
-// openHub opens a Parquet file, which is not read from its front.
-func openHub(x *step.IO, d artifacts.Digest) (*os.File, int64, error) {
+// openLocal opens a file that is not read from its front, as Parquet.
+func openLocal(x *step.IO, d artifacts.Digest) (*os.File, error) {
 	path, err := x.Path(d)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, 0, err
-	}
-	info, err := f.Stat()
-	if err != nil {
-		f.Close()
-		return nil, 0, err
-	}
-	return f, info.Size(), nil
+	return os.Open(path)
 }
 
 // eachLine visits the lines of a file of either kind; of Parquet those alone that are wanted, if wanted is not nil.
 func eachLine(x *step.IO, f artifacts.File, wanted func(id string) bool, visit func(n int, line []byte) (more bool, err error)) error {
-	in, size, err := openHub(x, f.Digest)
+	in, err := openLocal(x, f.Digest)
 	if err != nil {
 		return err
 	}
@@ -182,7 +173,7 @@ func eachLine(x *step.IO, f artifacts.File, wanted func(id string) bool, visit f
 	if _, err := in.ReadAt(mark, 0); err != nil || string(mark) != columns.Mark {
 		return inout.EachLine(x, f, visit)
 	}
-	if err := nq.HubLines(in, size, wanted, visit); err != nil {
+	if err := nq.HubLines(in, f.Size, wanted, visit); err != nil {
 		return inout.DataError(fmt.Errorf("%s: %w", f.Name, err))
 	}
 	return nil

@@ -1,6 +1,7 @@
 package ranking
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -72,10 +73,7 @@ lines; memory grows with them, 16 bytes each, and 100 bytes a document.`,
 func runFuse(_ context.Context, x *step.IO, c fuseConfig) error {
 	how := fusion.Method{K: c.K, Depth: c.Depth}
 	if c.Method == "weighted" {
-		how.Normalize = fusion.MinMax
-		if c.Normalize != "" {
-			how.Normalize = fusion.Normalize(c.Normalize)
-		}
+		how.Normalize = cmp.Or(fusion.Normalize(c.Normalize), fusion.MinMax)
 	}
 	report := fuseReport{Rankings: map[string]int{}}
 	f := fusion.New(how)

@@ -164,7 +164,8 @@ func (c scoreConfig) groups(x *step.IO, list []metrics.Metric, s *metrics.Scores
 		return nil, err
 	}
 	scores, any := map[string]groupScore{}, false
-	for name, in := range members {
+	for name, queries := range members {
+		in := lists.Set(queries)
 		mean, n := s.MeanOf(func(query string) bool { return in[query] })
 		g := groupScore{Percent: map[string]float64{}, Queries: n}
 		for i, v := range mean {
@@ -179,7 +180,7 @@ func (c scoreConfig) groups(x *step.IO, list []metrics.Metric, s *metrics.Scores
 }
 
 // members reads which queries are in which group, and one query as the file names it.
-func (c scoreConfig) members(x *step.IO) (members map[string]map[string]bool, some string, err error) {
+func (c scoreConfig) members(x *step.IO) (members map[string][]string, some string, err error) {
 	n, err := collectionNames(x, step.Input{}, c.Queries, "")
 	if err != nil {
 		return nil, "", err
@@ -188,7 +189,7 @@ func (c scoreConfig) members(x *step.IO) (members map[string]map[string]bool, so
 	if err != nil {
 		return nil, "", err
 	}
-	members = map[string]map[string]bool{}
+	members = map[string][]string{}
 	for _, f := range files {
 		in, err := x.OpenFile(f)
 		if err != nil {
@@ -206,10 +207,7 @@ func (c scoreConfig) members(x *step.IO) (members map[string]map[string]bool, so
 					return fmt.Errorf("the collection has no query, or several, named %.80q", query)
 				}
 			}
-			if members[group] == nil {
-				members[group] = map[string]bool{}
-			}
-			members[group][number] = true
+			members[group] = append(members[group], number)
 			return nil
 		})
 		in.Close()

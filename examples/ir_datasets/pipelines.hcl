@@ -22,7 +22,9 @@ variable "split" {
 }
 
 environment "irds" {
-  uv = "uv.lock"
+  # uv pip compile --generate-hashes --python-version 3.11, of ir_datasets==0.6.3
+  requirements = "requirements.txt"
+  python       = "3.11"
 }
 
 # Under their MD5, which is how ir_datasets looks for them in its folder downloads, and how its mirror names them.

@@ -17,6 +17,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclwrite"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/redsi/redsi/internal/host/tracked"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
@@ -33,8 +34,9 @@ type conversion struct {
 	leaves  map[string]int     // the first of made by path
 	shown   map[string][]entry // metrics and plots among them
 	sources string             // blocks for data that no stage makes
-	failed  error              // the first template without a value
-	notes   []string           // what is not taken over
+	records tracked.Records
+	failed  error    // the first template without a value
+	notes   []string // what is not taken over
 }
 
 // stage is a stage, or all of one with foreach or matrix.
@@ -70,7 +72,7 @@ func Convert(ctx context.Context, file string) (text []byte, notes []string, err
 	if err != nil {
 		return nil, nil, err
 	}
-	c := &conversion{ctx: ctx, dir: filepath.Dir(file), leaves: map[string]int{},
+	c := &conversion{ctx: ctx, records: tracked.Records{}, dir: filepath.Dir(file), leaves: map[string]int{},
 		local: map[string]cty.Value{}, locals: map[string]string{}, shown: map[string][]entry{}, top: &stage{names: map[string]string{}, keys: []string{""}, all: []cty.Value{cty.EmptyObjectVal}}, notes: []string{}}
 	c.scope, _, _ = pipeline.Open(map[string][]byte{filepath.ToSlash(filepath.Join(c.dir, syntax.DefaultFile)): nil}, pipeline.Options{World: pipeline.World{ReadFile: syntax.ReadFile}, Stop: ctx.Err})
 	doc, err := c.plain(decoded(filepath.Base(file)))

@@ -70,6 +70,7 @@ func (c *conversion) others(s *stage, written, at string, expanded []string, n i
 		return
 	case n > 0:
 		return
+	case gone >= 0 && c.tracked(expanded[gone]) != nil: // the source brings it
 	case gone >= 0:
 		c.note(s, "dependency %s is not here: bring it before the run, as with dvc pull", expanded[gone])
 	case s.files[at] != "", codeName.MatchString(expanded[0]) && !isFolder:

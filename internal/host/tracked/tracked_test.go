@@ -15,6 +15,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/listing"
 	"github.com/redsi/redsi/internal/host/tracked"
+	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
 )
@@ -145,6 +146,22 @@ func TestWeb(t *testing.T) {
 	}
 	_, err := got(t, filepath.Join(dir, "project", "data", "gone.csv"))
 	errtest.Says(t, err, "nor in "+s.URL+"/remote: run dvc fetch")
+}
+
+// A remote in a bucket, by DVC's options of it.
+func TestBucket(t *testing.T) {
+	dir, server := project(t), storetest.MinIO(t)
+	for _, pair := range server.Env() {
+		name, value, _ := strings.Cut(pair, "=")
+		t.Setenv(name, value)
+	}
+	server.PutObject(t, server.Bucket, "pre/fix/files/md5/0c/e020a5c3c1f7524593fb5292419f93", []byte("far\n"))
+	filetest.Write(t, filepath.Join(dir, "project", ".dvc", "config.local"), "['remote \"store\"']\n    url = s3://"+server.Bucket+"/pre/fix\n    endpointurl = http://"+server.Endpoint+"\n")
+	if has, err := got(t, filepath.Join(dir, "project", "data", "far.csv")); has != "far.csv:far\n" || err != nil {
+		t.Errorf("%q, %v", has, err)
+	}
+	_, err := got(t, filepath.Join(dir, "project", "data", "gone.csv"))
+	errtest.Says(t, err, "nor in s3://"+server.Bucket+"/pre/fix: run dvc fetch")
 }
 
 // Links into DVC's cache are the files there.

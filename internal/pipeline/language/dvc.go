@@ -44,7 +44,7 @@ var dvcDecode = valueFunc(cty.DynamicPseudoType, func(args []cty.Value) (cty.Val
 	return jsonValue(numbersOfDVC(doc))
 }, textParam("text"), textParam("format"))
 
-// What ruamel.yaml 0.19.1 takes for numbers of YAML 1.2 (implicit_resolvers in resolver.py).
+// What ruamel.yaml 0.19.1 takes for numbers of YAML 1.2 (its implicit_resolvers).
 var (
 	dvcFloat = regexp.MustCompile(`^(?:[-+]?[0-9][0-9_]*\.[0-9_]*(?:[eE][-+]?[0-9]+)?|[-+]?[0-9][0-9_]*[eE][-+]?[0-9]+|[-+]?\.[0-9_]+(?:[eE][-+][0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$`)
 	dvcWhole = regexp.MustCompile(`^[-+]?(?:0b[01_]+|0o?[0-7_]+|[0-9][0-9_]*|0x[0-9a-fA-F_]+)$`)

@@ -139,7 +139,7 @@ func (l *Listing) file(name string, info fs.FileInfo) error {
 		if err != nil {
 			return err
 		}
-		if inCache.MatchString(filepath.ToSlash(target)) { // the link stands for the file
+		if filepath.IsAbs(target) && inCache.MatchString(filepath.ToSlash(target)) { // the link stands for the file
 			if info, err = os.Stat(l.Path(name)); err != nil {
 				return err
 			}

@@ -24,6 +24,9 @@ type places struct {
 
 // find reads DVC's configuration: the user's, the project's, and that of this machine.
 func (d *Data) find() error {
+	if d.root == "" {
+		return d.wrong("no folder around it has .dvc, which says where the bytes are: run the step in DVC's project, or name a store that has its result")
+	}
 	set := map[string]string{}
 	user, _ := os.UserConfigDir() // there need be none
 	for _, file := range []string{

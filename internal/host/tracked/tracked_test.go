@@ -123,6 +123,17 @@ func TestChecked(t *testing.T) {
 	}
 }
 
+// A record alone, as an archive has it, gives a key and no bytes.
+func TestRecordAlone(t *testing.T) {
+	dir := project(t)
+	errtest.None(t, os.RemoveAll(filepath.Join(dir, "project", ".dvc")))
+	d, err := tracked.Of(filepath.Join(dir, "project", "data", "raw"))
+	if err != nil || d == nil || d.Key() != "md5:0bb2f958e9dfe550d9b932548aca2c73.dir" {
+		t.Fatalf("%+v, %v", d, err)
+	}
+	errtest.Says(t, errtest.Of(d.List(t.Context())), "data/raw, of raw.dvc: no folder around it has .dvc")
+}
+
 // Line ends of texts count as \n in what DVC before version 3 has recorded.
 func TestLineEnds(t *testing.T) {
 	dir := project(t)

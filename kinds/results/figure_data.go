@@ -15,7 +15,7 @@ import (
 
 // layout is the figure without its data: what can be checked before a run.
 func (c figureConfig) layout() *render.Figure {
-	f := &render.Figure{Paper: c.Paper, Caption: incomplete(c.Caption, c.Lacks), Scale: c.Scale, PaperScale: c.AtScale, QuoteFormulas: c.CSV == "quote", Width: c.Width, Height: c.Height,
+	f := &render.Figure{Paper: c.Paper, Caption: render.Incomplete(c.Caption, c.Lacks), Scale: c.Scale, PaperScale: c.AtScale, QuoteFormulas: c.CSV == "quote", Width: c.Width, Height: c.Height,
 		X: c.X.axis(), Y: c.Y.axis(), Y2: c.Y2.axis()}
 	if c.Image != nil {
 		f.Image = map[string]render.ImageFile{}

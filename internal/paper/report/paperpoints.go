@@ -46,7 +46,7 @@ func (it *Item) drawPaper() error {
 			continue
 		}
 		if among {
-			s = render.Series{ID: "paper of " + s.ID, Color: s.Color, Line: "none", Right: s.Right}
+			s = render.Series{ID: "paper of " + s.ID, Color: s.Color, Line: "none", Over: s.ID, Right: s.Right}
 		}
 		s.Points = own
 		f.Series = append(f.Series, s)
@@ -66,12 +66,14 @@ func (it *Item) drawPaper() error {
 }
 
 // sharesX reports whether the axis has named positions, so that the paper's are the same.
-func (it *Item) sharesX() bool { return it.Figure.X != nil && len(it.Figure.X.Ticks) > 0 }
+func (it *Item) sharesX() bool {
+	return it.Figure.X != nil && len(it.Figure.X.Ticks)+len(it.Figure.X.Categories) > 0
+}
 
 // looseAxis is an axis whose range depends on the data.
 func looseAxis(a *render.Axis) *render.Axis {
 	if a == nil {
 		return nil
 	}
-	return &render.Axis{Title: a.Title, Log2: a.Log2, Decimals: a.Decimals}
+	return &render.Axis{Title: a.Title, Log2: a.Log2, Log10: a.Log10, Decimals: a.Decimals, Categories: a.Categories}
 }

@@ -1,0 +1,460 @@
+package render
+
+import (
+	"errors"
+	"fmt"
+	"image/color"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/redsi/redsi/internal/system/lists"
+	"github.com/redsi/redsi/internal/system/words"
+)
+
+// coordinates are the numbers of a point by their names. Those after y are of boxes and intervals.
+var coordinates = []string{"x", "y", "low", "high", "q1", "q3"}
+
+// number is one of coordinates; empty if the point has no such number.
+func (p Point) number(name string) Cell {
+	var v *float64
+	switch name {
+	case "x":
+		return p.X
+	case "y":
+		return p.Y
+	case "low":
+		v = p.Low
+	case "high":
+		v = p.High
+	case "q1":
+		v = p.Q1
+	case "q3":
+		v = p.Q3
+	}
+	if v == nil {
+		return Cell{}
+	}
+	return Cell{Value: v, N: p.Y.N, Inputs: p.Y.Inputs}
+}
+
+// isSpread reports whether a point has more numbers than x and y.
+func (f *Figure) isSpread() bool {
+	return slices.ContainsFunc(f.Series, func(s Series) bool {
+		return slices.ContainsFunc(s.Points, func(p Point) bool { return p.Low != nil })
+	})
+}
+
+// whisker is where the whisker of a drawn point ends: at its value if the point has none.
+func (p Point) whisker() (low, high float64) {
+	switch {
+	case p.Low != nil && p.High != nil:
+		return *p.Low, *p.High
+	case p.Y.Std != nil:
+		return *p.Y.Value - *p.Y.Std, *p.Y.Value + *p.Y.Std
+	}
+	return *p.Y.Value, *p.Y.Value
+}
+
+func (a *Axis) check(below bool) error {
+	switch {
+	case a == nil:
+	case a.Log2 && a.Log10:
+		return errors.New("is logarithmic by log2 or by log10, not both")
+	case len(a.Categories) == 0:
+	case !below:
+		return errors.New("has numbers: only x has categories")
+	case a.isLog() || a.Min != nil || a.Max != nil || len(a.Ticks) > 0:
+		return errors.New("has categories, which go without min, max, ticks, log2 and log10")
+	default:
+		for i, c := range a.Categories {
+			if c == "" || slices.Contains(a.Categories[:i], c) {
+				return fmt.Errorf("category %q is empty or there twice", c)
+			}
+		}
+	}
+	return nil
+}
+
+// checkDraw says what a series cannot be drawn by.
+func (f *Figure) checkDraw(s Series) error {
+	switch {
+	case f.Heat != nil && (s.Draw != "" || s.Right || len(f.X.Categories) == 0):
+		return errors.New("is a row of a heat map, which has categories on x, y for its colors, and neither draw nor y2")
+	case !slices.Contains([]string{"", "bars", "box"}, s.Draw):
+		return fmt.Errorf("there is no mark %q; there are bars and box", s.Draw)
+	case s.Draw == "bars" && f.axisOf(s).isLog():
+		return errors.New("bars begin at 0, which a logarithmic axis does not have: use line = \"none\" with a marker, or a linear axis")
+	}
+	return nil
+}
+
+// Complete says which numbers bars, boxes, heat maps and intervals need and the data do not have.
+// A figure that lacks some steps may have gaps.
+func (f *Figure) Complete(lacks bool) error {
+	for _, s := range f.Series {
+		mark := s.Draw
+		if f.Heat != nil {
+			mark = "cells"
+		}
+		at := map[float64]string{}
+		for _, p := range s.Points {
+			bad := func(format string, args ...any) error {
+				return fmt.Errorf("series %s: point %s: %s", s.ID, p.ID, fmt.Sprintf(format, args...))
+			}
+			if p.Low != nil && p.Y.Value != nil && (*p.Low > *p.Y.Value || *p.High < *p.Y.Value) {
+				return bad("its interval from %v to %v does not hold its value %v", *p.Low, *p.High, *p.Y.Value)
+			}
+			if mark == "" {
+				continue
+			}
+			if p.X.Value == nil || p.Y.Value == nil {
+				if lacks {
+					continue
+				}
+				return bad("%s need a number, and there is none, or one that is NaN or infinite", mark)
+			}
+			if low, _ := p.whisker(); !f.shows(s, p) || f.axisOf(s).isLog() && slices.Min(append([]float64{low}, p.Outside...)) <= 0 {
+				return bad("it has no place on a logarithmic axis, which has nothing at or below 0, or is beyond 1e300")
+			}
+			if other, twice := at[*p.X.Value]; twice {
+				return bad("it stands where point %s does: %s need one point at each place of a series", other, mark)
+			}
+			at[*p.X.Value] = p.ID
+		}
+		if mark != "" && len(at) == 0 && !lacks {
+			return fmt.Errorf("series %s: %s need points, and it has none", s.ID, mark)
+		}
+		if f.Heat != nil && len(at) < len(f.X.Categories) && !lacks {
+			var holes []string
+			for i, c := range f.X.Categories {
+				if _, there := at[float64(i)]; !there {
+					holes = append(holes, c)
+				}
+			}
+			return fmt.Errorf("series %s: the row has no cell at %s: a heat map has one at each category", s.ID, words.Quoted(holes, mostNamed))
+		}
+	}
+	return nil
+}
+
+// stand is where the middle of a point's mark is on x, and how wide its bar or box is: those of
+// several series share the room around a place. A line's point has no width.
+func (f *Figure) stand(s Series, p Point) (x, wide float64) {
+	x = *p.X.Value
+	if p.Width > 0 {
+		return x, p.Width
+	}
+	sharing := lists.Filter(f.Series, func(o Series) bool {
+		return o.Draw != "" && !slices.ContainsFunc(o.Points, func(p Point) bool { return p.Width > 0 })
+	})
+	i := slices.IndexFunc(sharing, func(o Series) bool { return o.ID == s.ID || o.ID == s.Over })
+	if i < 0 {
+		return x, 0
+	}
+	room := 1.0
+	if len(f.X.Categories) == 0 {
+		room = nearest(sharing)
+	}
+	const share = 0.8 // of the room, between gaps
+	wide = share * room / float64(len(sharing))
+	x += (float64(i) - float64(len(sharing)-1)/2) * wide
+	if s.Draw == "" {
+		wide = 0
+	}
+	return x, wide
+}
+
+// nearest is the smallest distance on x of two places; 1 if there is one place.
+func nearest(series []Series) float64 {
+	var xs []float64
+	for _, s := range series {
+		for _, p := range s.Points {
+			if p.X.Value != nil {
+				xs = append(xs, *p.X.Value)
+			}
+		}
+	}
+	slices.Sort(xs)
+	xs = slices.Compact(xs)
+	least := math.Inf(1)
+	for i := 1; i < len(xs); i++ {
+		least = min(least, xs[i]-xs[i-1])
+	}
+	if math.IsInf(least, 1) {
+		return 1
+	}
+	return least
+}
+
+// addBars draws the bars of a series as one area, so that no seam is between neighbours. Bars
+// that have a width, as of histograms, let those behind them be seen.
+func (f *Figure) addBars(p *plot.Plot, s Series, place func(Series, float64) float64, c color.RGBA) error {
+	var area plotter.XYs
+	paint := color.NRGBA{c.R, c.G, c.B, 255}
+	base := place(s, 0)
+	points := lists.Filter(s.Points, func(q Point) bool { return f.shows(s, q) })
+	slices.SortStableFunc(points, func(a, b Point) int { return int(math.Copysign(1, *a.X.Value-*b.X.Value)) })
+	for _, q := range points {
+		x, wide := f.stand(s, q)
+		y, left, right := place(s, *q.Y.Value), x-wide/2, x+wide/2
+		area = append(area, plotter.XY{X: left, Y: base}, plotter.XY{X: left, Y: y}, plotter.XY{X: right, Y: y}, plotter.XY{X: right, Y: base})
+		if q.Width > 0 && len(f.Series) > 1 {
+			paint.A = 150
+		}
+	}
+	return addArea(p, area, paint, 0)
+}
+
+// addArea fills a polygon, and draws its edge in the same color.
+func addArea(p *plot.Plot, corners plotter.XYs, paint color.Color, edge vg.Length) error {
+	if len(corners) == 0 {
+		return nil
+	}
+	area, err := plotter.NewPolygon(corners)
+	if err != nil {
+		return err
+	}
+	area.Color, area.LineStyle = paint, draw.LineStyle{Color: paint, Width: edge}
+	p.Add(area)
+	return nil
+}
+
+// addZero draws where bars begin, if some go up and some down.
+func (f *Figure) addZero(p *plot.Plot) error {
+	bars := slices.ContainsFunc(f.Series, func(s Series) bool { return s.Draw == "bars" && !s.Right })
+	if !bars || p.Y.Min >= 0 || p.Y.Max <= 0 {
+		return nil
+	}
+	l, err := plotter.NewLine(plotter.XYs{{X: p.X.Min}, {X: p.X.Max}})
+	if err == nil {
+		l.LineStyle = draw.LineStyle{Color: edge, Width: vg.Points(0.7)}
+		p.Add(l)
+	}
+	return err
+}
+
+// addBoxes draws boxes on a canvas of a width.
+func (f *Figure) addBoxes(p *plot.Plot, s Series, place func(Series, float64) float64, c color.RGBA, width vg.Length) {
+	line := draw.LineStyle{Color: ink, Width: vg.Points(0.7)}
+	const ofRoom = 0.75
+	for _, q := range s.Points {
+		if !f.shows(s, q) || q.Low == nil || q.Q1 == nil {
+			continue
+		}
+		x, wide := f.stand(s, q)
+		b := &plotter.BoxPlot{Width: width * vg.Length(ofRoom*wide/(p.X.Max-p.X.Min)), BoxStyle: line, WhiskerStyle: line, FillColor: paler(c),
+			MedianStyle: draw.LineStyle{Color: ink, Width: vg.Points(1.4)},
+			GlyphStyle:  draw.GlyphStyle{Color: ink, Radius: vg.Points(1.6), Shape: mark{"circle", true}}}
+		b.CapWidth = b.Width / 2
+		b.Location, b.Median, b.Quartile1, b.Quartile3 = x, place(s, *q.Y.Value), place(s, *q.Q1), place(s, *q.Q3)
+		b.AdjLow, b.AdjHigh = place(s, *q.Low), place(s, *q.High)
+		b.Min, b.Max = b.AdjLow, b.AdjHigh
+		for i, v := range q.Outside {
+			b.Values, b.Outside = append(b.Values, place(s, v)), append(b.Outside, i)
+			b.Min, b.Max = min(b.Min, b.Values[i]), max(b.Max, b.Values[i])
+		}
+		p.Add(b)
+	}
+}
+
+// paler is a color halfway to white.
+func paler(c color.RGBA) color.RGBA {
+	return color.RGBA{c.R/2 + 128, c.G/2 + 128, c.B/2 + 128, 255}
+}
+
+// rows is the axis of a heat map's rows.
+func (f *Figure) rows() *Axis {
+	return &Axis{Title: f.Heat.Rows, Categories: lists.Map(f.Series, func(s Series) string { return s.Title })}
+}
+
+// colors is the axis of a heat map's colors, which ends where the numbers do.
+func (f *Figure) colors(e extent) *Axis {
+	a := *f.Y
+	if a.Min, a.Max = &e.min, &e.max; !a.isLog() && len(a.Ticks) == 0 && e.min < e.max {
+		for _, t := range linearTicks(e.min, e.max, 8) {
+			a.Ticks = append(a.Ticks, Tick{t.Value, t.Label})
+		}
+	}
+	return &a
+}
+
+const (
+	colorBar    = vg.Length(15) // with the gap before it
+	colorBarGap = vg.Length(7)
+)
+
+// viridis are colors of rising lightness, which people with any colour vision tell apart, and
+// print in black and white does (Smith and van der Walt), at equal steps.
+var viridis = []color.RGBA{{68, 1, 84, 255}, {71, 45, 123, 255}, {59, 82, 139, 255}, {44, 114, 142, 255}, {33, 145, 140, 255},
+	{40, 174, 128, 255}, {94, 201, 98, 255}, {173, 220, 48, 255}, {253, 231, 37, 255}}
+
+// colorAt is the color between those of viridis at a place from 0 to 1.
+func colorAt(at float64) color.RGBA {
+	at = min(max(at, 0), 1) * float64(len(viridis)-1)
+	i := min(int(at), len(viridis)-2)
+	a, b, t := viridis[i], viridis[i+1], at-float64(i)
+	between := func(a, b uint8) uint8 { return uint8(math.Round(float64(a)*(1-t) + float64(b)*t)) }
+	return color.RGBA{between(a.R, b.R), between(a.G, b.G), between(a.B, b.B), 255}
+}
+
+// addRow draws the cells of the ith series on a canvas of a size.
+func (f *Figure) addRow(p *plot.Plot, i int, e extent, size vg.Point) error {
+	var scale plot.Axis
+	setAxis(&scale, f.colors(e), e)
+	var numbers plotter.XYLabels
+	var styles []text.Style
+	for _, q := range f.Series[i].Points {
+		if !f.shows(f.Series[i], q) {
+			continue
+		}
+		x, y, paint := *q.X.Value, float64(i), colorAt(scale.Norm(*q.Y.Value))
+		corners := plotter.XYs{{X: x - 0.5, Y: y - 0.5}, {X: x + 0.5, Y: y - 0.5}, {X: x + 0.5, Y: y + 0.5}, {X: x - 0.5, Y: y + 0.5}}
+		if err := addArea(p, corners, paint, 0.3); err != nil {
+			return err
+		}
+		s := style("Sans", smallPt, false)
+		s.XAlign, s.YAlign = draw.XCenter, draw.YCenter
+		if _, green, _, _ := paint.RGBA(); green < 0xa000 {
+			s.Color = color.White
+		}
+		number := Format{Style: "fixed", Decimals: f.Y.Decimals}.number(*q.Y.Value)
+		room := size.X / vg.Length(len(f.X.Categories))
+		s.Font.Size = max(4, min(s.Font.Size, 0.9*s.Font.Size*room/s.Width(number), 0.8*size.Y/vg.Length(len(f.Series))))
+		numbers.XYs, numbers.Labels, styles = append(numbers.XYs, plotter.XY{X: x, Y: y}), append(numbers.Labels, number), append(styles, s)
+	}
+	if !f.Heat.Labels || len(styles) == 0 {
+		return nil
+	}
+	labels, err := plotter.NewLabels(numbers)
+	if err == nil {
+		labels.TextStyle = styles
+		p.Add(labels)
+	}
+	return err
+}
+
+// drawColors draws the bar of colors at the right of the data. The axis goes at the right edge of
+// what it returns.
+func drawColors(c draw.Canvas) draw.Canvas {
+	left := c.Max.X + colorBarGap
+	c.Max.X += colorBar
+	const steps = 128
+	for i := range steps { // each over all that is above, so that there are no seams
+		y := c.Y(float64(i) / steps)
+		c.FillPolygon(colorAt(float64(i)/(steps-1)), []vg.Point{{X: left, Y: y}, {X: c.Max.X, Y: y}, {X: c.Max.X, Y: c.Max.Y}, {X: left, Y: c.Max.Y}})
+	}
+	return c
+}
+
+// rightWidth is the room of an axis at the right, beside what every figure leaves there.
+func rightWidth(of *Axis, e extent) vg.Length {
+	var a plot.Axis
+	setAxis(&a, of, e)
+	wide := a.Tick.Length
+	for _, t := range a.Tick.Marker.Ticks(a.Min, a.Max) {
+		wide = max(wide, a.Tick.Length+a.Tick.Label.Width(t.Label))
+	}
+	return wide + normalPt
+}
+
+func categoryTicks(categories []string) (ticks []plot.Tick) {
+	for i, c := range categories {
+		ticks = append(ticks, plot.Tick{Value: float64(i), Label: drawn(c)})
+	}
+	return ticks
+}
+
+// fitCategories breaks the names of categories at blanks where they are wider than their room, and
+// turns them if that is not enough.
+func (f *Figure) fitCategories(p *plot.Plot, body draw.Canvas) {
+	ticks := categoryTicks(f.X.Categories)
+	fits := func() bool {
+		p.X.Tick.Marker = plot.ConstantTicks(ticks)
+		room := 0.95 * p.DataCanvas(body).Size().X / vg.Length(len(ticks))
+		return !slices.ContainsFunc(ticks, func(t plot.Tick) bool { return p.X.Tick.Label.Width(t.Label) > room })
+	}
+	if len(ticks) == 0 || fits() {
+		return
+	}
+	lines := 0
+	for i, t := range ticks {
+		ticks[i].Label = strings.ReplaceAll(t.Label, " ", "\n")
+		lines = max(lines, strings.Count(ticks[i].Label, "\n"))
+	}
+	for i, t := range ticks { // of as many lines each: they begin at one height
+		ticks[i].Label += strings.Repeat("\n ", lines-strings.Count(t.Label, "\n"))
+	}
+	if fits() {
+		return
+	}
+	ticks = categoryTicks(f.X.Categories)
+	p.X.Tick.Marker = plot.ConstantTicks(ticks)
+	p.X.Tick.Label.Rotation = math.Pi / 4
+	p.X.Tick.Label.XAlign, p.X.Tick.Label.YAlign = draw.XRight, draw.YTop
+}
+
+// widenLog moves the ends of a logarithmic axis that the data decide outwards by a part of its length.
+func (a *Axis) widenLog(to *plot.Axis, e extent) {
+	by := math.Pow(to.Max/to.Min, 0.04)
+	if a.Min == nil || e.min < *a.Min {
+		to.Min /= by
+	}
+	if a.Max == nil || e.max > *a.Max {
+		to.Max *= by
+	}
+}
+
+// widenNear moves the ends of a linear axis that the data decide outwards by a part of its length,
+// and not over 0, where bars begin.
+func (a *Axis) widenNear(to *plot.Axis, e extent) {
+	by := (to.Max - to.Min) * 0.05
+	if a.Min == nil || e.min < *a.Min {
+		if to.Min -= by; e.min >= 0 {
+			to.Min = max(to.Min, 0)
+		}
+	}
+	if a.Max == nil || e.max > *a.Max {
+		if to.Max += by; e.max <= 0 {
+			to.Max = min(to.Max, 0)
+		}
+	}
+}
+
+// powersOfTen are the ticks of a logarithmic axis: at most eight with labels, and where each power
+// has one, small ticks between them, of which 2 and 5 have labels where there are few powers.
+func powersOfTen(low, high float64) (out []plot.Tick) {
+	first, last := math.Ceil(math.Log10(low)-1e-9), math.Floor(math.Log10(high)+1e-9)
+	every := max(1, math.Ceil((last-first+1)/8))
+	for e := first - 1; e <= last; e++ {
+		for k := 1.0; k < 10; k++ {
+			v := k * math.Pow(10, e)
+			if v < low*(1-1e-9) || v > high*(1+1e-9) {
+				continue
+			}
+			t := plot.Tick{Value: v}
+			switch {
+			case k == 1 && math.Mod(e-first, every) == 0, last-first < 1 && (k == 2 || k == 5):
+				t.Label = fmt.Sprintf("%ve%v", k, e)
+				if first >= -4 && last <= 5 {
+					t.Label = strconv.FormatFloat(v, 'f', int(max(0, -e)), 64)
+				}
+				t.Label = minus(t.Label)
+			case every > 1:
+				continue
+			}
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// minus writes a number with the sign that print has for less than zero.
+func minus(number string) string { return strings.ReplaceAll(number, "-", "−") }

@@ -19,13 +19,7 @@ const histogram = "histogram"
 
 // mark is what the picture has for Draw.
 func (s figureSeries) mark() string {
-	switch s.Draw {
-	case "line":
-		return ""
-	case histogram:
-		return "bars"
-	}
-	if s.Differences != nil {
+	if s.Draw == histogram || s.Differences != nil {
 		return "bars"
 	}
 	return s.Draw

@@ -65,7 +65,7 @@ type figureSeries struct {
 	ID     string        `hcl:"id" help:"name, for expect and traces"`
 	Title  string        `hcl:"title,optional" help:"in the legend"`
 	Color  string        `hcl:"color,optional" help:"atomic, naive, semantic, naive_light, naive_mid, naive_dark, black, gray, or #rrggbb; default black, of bars and boxes one of seven"`
-	Draw   string        `hcl:"draw,added" enum:",line,bars,histogram,box" help:"default line. bars begin at 0, and those of several series stand side by side; histogram: bars of how many numbers of its only point's x are in each bin; box: quartiles of the numbers of each point's y, as numpy's linear ones, with whiskers to the last within 1.5 times their distance and circles beyond"`
+	Draw   string        `hcl:"draw,added" enum:",bars,histogram,box" help:"default: a line and markers. bars begin at 0, and those of several series stand side by side; histogram: bars of how many numbers of its only point's x are in each bin; box: quartiles of the numbers of each point's y, as numpy's linear ones, with whiskers to the last within 1.5 times their distance and circles beyond"`
 	Line   string        `hcl:"line,optional" enum:",solid,dashed,dotted,dash-dot,none" help:"default solid"`
 	Marker string        `hcl:"marker,optional" enum:",none,square,triangle,circle,diamond" help:"for points without one of their own"`
 	Hollow bool          `hcl:"hollow,optional" help:"markers of the series are not filled"`

@@ -349,7 +349,7 @@ func (f *Figure) CSV(w io.Writer) error {
 		}
 	default:
 		head := []string{"series", "point", "x", "y", "y std", "y n"}
-		if f.isSpread() {
+		if slices.ContainsFunc(f.Series, func(s Series) bool { return slices.ContainsFunc(s.Points, func(p Point) bool { return p.Low != nil }) }) {
 			head = append(head, coordinates[2:]...)
 		}
 		c.Write(head)

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"image/color"
@@ -24,43 +25,34 @@ var coordinates = []string{"x", "y", "low", "high", "q1", "q3"}
 
 // number is one of coordinates; empty if the point has no such number.
 func (p Point) number(name string) Cell {
-	var v *float64
-	switch name {
-	case "x":
+	v := map[string]*float64{"low": p.Low, "high": p.High, "q1": p.Q1, "q3": p.Q3}[name]
+	switch {
+	case name == "x":
 		return p.X
-	case "y":
+	case name == "y":
 		return p.Y
-	case "low":
-		v = p.Low
-	case "high":
-		v = p.High
-	case "q1":
-		v = p.Q1
-	case "q3":
-		v = p.Q3
-	}
-	if v == nil {
+	case v == nil:
 		return Cell{}
 	}
 	return Cell{Value: v, N: p.Y.N, Inputs: p.Y.Inputs}
 }
 
-// isSpread reports whether a point has more numbers than x and y.
-func (f *Figure) isSpread() bool {
-	return slices.ContainsFunc(f.Series, func(s Series) bool {
-		return slices.ContainsFunc(s.Points, func(p Point) bool { return p.Low != nil })
-	})
+// lowest is the least number that a drawn point has on its axis.
+func (p Point) lowest() float64 {
+	low, _ := p.whisker()
+	return slices.Min(append([]float64{low}, p.Outside...))
 }
 
 // whisker is where the whisker of a drawn point ends: at its value if the point has none.
 func (p Point) whisker() (low, high float64) {
-	switch {
-	case p.Low != nil && p.High != nil:
+	switch v := *p.Y.Value; {
+	case p.Low != nil:
 		return *p.Low, *p.High
 	case p.Y.Std != nil:
-		return *p.Y.Value - *p.Y.Std, *p.Y.Value + *p.Y.Std
+		return v - *p.Y.Std, v + *p.Y.Std
+	default:
+		return v, v
 	}
-	return *p.Y.Value, *p.Y.Value
 }
 
 func (a *Axis) check(below bool) error {
@@ -100,45 +92,37 @@ func (f *Figure) checkDraw(s Series) error {
 // A figure that lacks some steps may have gaps.
 func (f *Figure) Complete(lacks bool) error {
 	for _, s := range f.Series {
-		mark := s.Draw
+		mark, at := s.Draw, map[string]string{}
 		if f.Heat != nil {
 			mark = "cells"
 		}
-		at := map[float64]string{}
 		for _, p := range s.Points {
-			bad := func(format string, args ...any) error {
-				return fmt.Errorf("series %s: point %s: %s", s.ID, p.ID, fmt.Sprintf(format, args...))
-			}
-			if p.Low != nil && p.Y.Value != nil && (*p.Low > *p.Y.Value || *p.High < *p.Y.Value) {
-				return bad("its interval from %v to %v does not hold its value %v", *p.Low, *p.High, *p.Y.Value)
-			}
-			if mark == "" {
+			bad := ""
+			place := cmp.Or(p.X.Typed, number(p.X.Value))
+			switch there := p.X.Value != nil && p.Y.Value != nil; {
+			case !there && (lacks || mark == ""):
 				continue
+			case !there:
+				bad = mark + " need a number, and there is none, or one that is NaN or infinite"
+			case p.Low != nil && (*p.Low > *p.Y.Value || *p.High < *p.Y.Value):
+				bad = fmt.Sprintf("its interval from %v to %v does not hold its value %v", *p.Low, *p.High, *p.Y.Value)
+			case mark == "":
+			case !f.shows(s, p) || f.axisOf(s).isLog() && p.lowest() <= 0:
+				bad = "it has no place on a logarithmic axis, which has nothing at or below 0, or is beyond 1e300"
+			case at[place] != "":
+				bad = fmt.Sprintf("it stands where point %s does: %s need one point at each place of a series", at[place], mark)
 			}
-			if p.X.Value == nil || p.Y.Value == nil {
-				if lacks {
-					continue
-				}
-				return bad("%s need a number, and there is none, or one that is NaN or infinite", mark)
+			if bad != "" {
+				return fmt.Errorf("series %s: point %s: %s", s.ID, p.ID, bad)
 			}
-			if low, _ := p.whisker(); !f.shows(s, p) || f.axisOf(s).isLog() && slices.Min(append([]float64{low}, p.Outside...)) <= 0 {
-				return bad("it has no place on a logarithmic axis, which has nothing at or below 0, or is beyond 1e300")
-			}
-			if other, twice := at[*p.X.Value]; twice {
-				return bad("it stands where point %s does: %s need one point at each place of a series", other, mark)
-			}
-			at[*p.X.Value] = p.ID
+			at[place] = p.ID
 		}
-		if mark != "" && len(at) == 0 && !lacks {
+		holes := lists.Filter(f.X.Categories, func(c string) bool { return at[c] == "" })
+		switch {
+		case lacks || mark == "":
+		case len(at) == 0:
 			return fmt.Errorf("series %s: %s need points, and it has none", s.ID, mark)
-		}
-		if f.Heat != nil && len(at) < len(f.X.Categories) && !lacks {
-			var holes []string
-			for i, c := range f.X.Categories {
-				if _, there := at[float64(i)]; !there {
-					holes = append(holes, c)
-				}
-			}
+		case f.Heat != nil && holes != nil:
 			return fmt.Errorf("series %s: the row has no cell at %s: a heat map has one at each category", s.ID, words.Quoted(holes, mostNamed))
 		}
 	}
@@ -159,9 +143,22 @@ func (f *Figure) stand(s Series, p Point) (x, wide float64) {
 	if i < 0 {
 		return x, 0
 	}
-	room := 1.0
-	if len(f.X.Categories) == 0 {
-		room = nearest(sharing)
+	var xs []float64
+	for _, o := range sharing {
+		for _, q := range o.Points {
+			if q.X.Value != nil {
+				xs = append(xs, *q.X.Value)
+			}
+		}
+	}
+	slices.Sort(xs)
+	xs = slices.Compact(xs)
+	room := math.Inf(1) // around a place: the smallest distance of two
+	for i := 1; i < len(xs); i++ {
+		room = min(room, xs[i]-xs[i-1])
+	}
+	if len(xs) < 2 || len(f.X.Categories) > 0 {
+		room = 1
 	}
 	const share = 0.8 // of the room, between gaps
 	wide = share * room / float64(len(sharing))
@@ -170,28 +167,6 @@ func (f *Figure) stand(s Series, p Point) (x, wide float64) {
 		wide = 0
 	}
 	return x, wide
-}
-
-// nearest is the smallest distance on x of two places; 1 if there is one place.
-func nearest(series []Series) float64 {
-	var xs []float64
-	for _, s := range series {
-		for _, p := range s.Points {
-			if p.X.Value != nil {
-				xs = append(xs, *p.X.Value)
-			}
-		}
-	}
-	slices.Sort(xs)
-	xs = slices.Compact(xs)
-	least := math.Inf(1)
-	for i := 1; i < len(xs); i++ {
-		least = min(least, xs[i]-xs[i-1])
-	}
-	if math.IsInf(least, 1) {
-		return 1
-	}
-	return least
 }
 
 // addBars draws the bars of a series as one area, so that no seam is between neighbours. Bars
@@ -210,6 +185,12 @@ func (f *Figure) addBars(p *plot.Plot, s Series, place func(Series, float64) flo
 			paint.A = 150
 		}
 	}
+	zero, err := plotter.NewLine(plotter.XYs{{X: p.X.Min, Y: base}, {X: p.X.Max, Y: base}})
+	if err != nil {
+		return err
+	}
+	zero.LineStyle = draw.LineStyle{Color: edge, Width: vg.Points(0.7)}
+	p.Add(zero)
 	return addArea(p, area, paint, 0)
 }
 
@@ -227,20 +208,6 @@ func addArea(p *plot.Plot, corners plotter.XYs, paint color.Color, edge vg.Lengt
 	return nil
 }
 
-// addZero draws where bars begin, if some go up and some down.
-func (f *Figure) addZero(p *plot.Plot) error {
-	bars := slices.ContainsFunc(f.Series, func(s Series) bool { return s.Draw == "bars" && !s.Right })
-	if !bars || p.Y.Min >= 0 || p.Y.Max <= 0 {
-		return nil
-	}
-	l, err := plotter.NewLine(plotter.XYs{{X: p.X.Min}, {X: p.X.Max}})
-	if err == nil {
-		l.LineStyle = draw.LineStyle{Color: edge, Width: vg.Points(0.7)}
-		p.Add(l)
-	}
-	return err
-}
-
 // addBoxes draws boxes on a canvas of a width.
 func (f *Figure) addBoxes(p *plot.Plot, s Series, place func(Series, float64) float64, c color.RGBA, width vg.Length) {
 	line := draw.LineStyle{Color: ink, Width: vg.Points(0.7)}
@@ -250,7 +217,7 @@ func (f *Figure) addBoxes(p *plot.Plot, s Series, place func(Series, float64) fl
 			continue
 		}
 		x, wide := f.stand(s, q)
-		b := &plotter.BoxPlot{Width: width * vg.Length(ofRoom*wide/(p.X.Max-p.X.Min)), BoxStyle: line, WhiskerStyle: line, FillColor: paler(c),
+		b := &plotter.BoxPlot{Width: width * vg.Length(ofRoom*wide/(p.X.Max-p.X.Min)), BoxStyle: line, WhiskerStyle: line, FillColor: color.RGBA{c.R/2 + 128, c.G/2 + 128, c.B/2 + 128, 255},
 			MedianStyle: draw.LineStyle{Color: ink, Width: vg.Points(1.4)},
 			GlyphStyle:  draw.GlyphStyle{Color: ink, Radius: vg.Points(1.6), Shape: mark{"circle", true}}}
 		b.CapWidth = b.Width / 2
@@ -263,11 +230,6 @@ func (f *Figure) addBoxes(p *plot.Plot, s Series, place func(Series, float64) fl
 		}
 		p.Add(b)
 	}
-}
-
-// paler is a color halfway to white.
-func paler(c color.RGBA) color.RGBA {
-	return color.RGBA{c.R/2 + 128, c.G/2 + 128, c.B/2 + 128, 255}
 }
 
 // rows is the axis of a heat map's rows.
@@ -354,17 +316,6 @@ func drawColors(c draw.Canvas) draw.Canvas {
 	return c
 }
 
-// rightWidth is the room of an axis at the right, beside what every figure leaves there.
-func rightWidth(of *Axis, e extent) vg.Length {
-	var a plot.Axis
-	setAxis(&a, of, e)
-	wide := a.Tick.Length
-	for _, t := range a.Tick.Marker.Ticks(a.Min, a.Max) {
-		wide = max(wide, a.Tick.Length+a.Tick.Label.Width(t.Label))
-	}
-	return wide + normalPt
-}
-
 func categoryTicks(categories []string) (ticks []plot.Tick) {
 	for i, c := range categories {
 		ticks = append(ticks, plot.Tick{Value: float64(i), Label: drawn(c)})
@@ -401,30 +352,26 @@ func (f *Figure) fitCategories(p *plot.Plot, body draw.Canvas) {
 	p.X.Tick.Label.XAlign, p.X.Tick.Label.YAlign = draw.XRight, draw.YTop
 }
 
-// widenLog moves the ends of a logarithmic axis that the data decide outwards by a part of its length.
-func (a *Axis) widenLog(to *plot.Axis, e extent) {
-	by := math.Pow(to.Max/to.Min, 0.04)
-	if a.Min == nil || e.min < *a.Min {
-		to.Min /= by
-	}
-	if a.Max == nil || e.max > *a.Max {
-		to.Max *= by
-	}
-}
-
-// widenNear moves the ends of a linear axis that the data decide outwards by a part of its length,
-// and not over 0, where bars begin.
+// widenNear moves the ends of an axis that the data decide outwards by a part of its length, and
+// not over 0, where bars begin.
 func (a *Axis) widenNear(to *plot.Axis, e extent) {
-	by := (to.Max - to.Min) * 0.05
-	if a.Min == nil || e.min < *a.Min {
-		if to.Min -= by; e.min >= 0 {
-			to.Min = max(to.Min, 0)
-		}
+	below, above := a.Min == nil || e.min < *a.Min, a.Max == nil || e.max > *a.Max
+	by, times := (to.Max-to.Min)*0.05, math.Pow(to.Max/to.Min, 0.04)
+	switch {
+	case a.isLog() && below:
+		to.Min /= times
+	case below && e.min >= 0:
+		to.Min = max(to.Min-by, 0)
+	case below:
+		to.Min -= by
 	}
-	if a.Max == nil || e.max > *a.Max {
-		if to.Max += by; e.max <= 0 {
-			to.Max = min(to.Max, 0)
-		}
+	switch {
+	case a.isLog() && above:
+		to.Max *= times
+	case above && e.max <= 0:
+		to.Max = min(to.Max+by, 0)
+	case above:
+		to.Max += by
 	}
 }
 

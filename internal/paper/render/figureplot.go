@@ -58,16 +58,14 @@ func (f *Figure) drawPlot(c draw.Canvas) error {
 	rows := f.legend(c.Size().X)
 	low := vg.Length(len(rows)) * legendRow
 	body := draw.Crop(c, 3, -8, low+3, -5)
-	if f.Y2 != nil {
+	if right != nil {
 		body = draw.Crop(body, 0, -30, 0, 0)
-	} else if right != nil {
-		body = draw.Crop(body, 0, -rightWidth(right, rights)-colorBar, 0, 0)
+	}
+	if f.Heat != nil {
+		body = draw.Crop(body, 0, -colorBar, 0, 0)
 	}
 	f.fitCategories(p, body)
 	size := p.DataCanvas(body).Size()
-	if err := f.addZero(p); err != nil {
-		return err
-	}
 	for i, s := range f.Series {
 		add := func() error { return f.addSeries(p, s, place, size) }
 		if f.Heat != nil {
@@ -171,7 +169,7 @@ func setAxis(a *plot.Axis, of *Axis, e extent) {
 			a.Min = a.Max / 1024
 		}
 		if of.Log10 {
-			of.widenLog(a, e)
+			of.widenNear(a, e)
 		}
 	} else {
 		of.widen(a, e)

@@ -185,12 +185,14 @@ func (f *Figure) addBars(p *plot.Plot, s Series, place func(Series, float64) flo
 			paint.A = 150
 		}
 	}
-	zero, err := plotter.NewLine(plotter.XYs{{X: p.X.Min, Y: base}, {X: p.X.Max, Y: base}})
-	if err != nil {
-		return err
+	if p.Y.Min < base && base < p.Y.Max { // else it is an axis
+		zero, err := plotter.NewLine(plotter.XYs{{X: p.X.Min, Y: base}, {X: p.X.Max, Y: base}})
+		if err != nil {
+			return err
+		}
+		zero.LineStyle = draw.LineStyle{Color: edge, Width: vg.Points(0.7)}
+		p.Add(zero)
 	}
-	zero.LineStyle = draw.LineStyle{Color: edge, Width: vg.Points(0.7)}
-	p.Add(zero)
 	return addArea(p, area, paint, 0)
 }
 
@@ -326,18 +328,24 @@ func categoryTicks(categories []string) (ticks []plot.Tick) {
 // fitCategories breaks the names of categories at blanks where they are wider than their room, and
 // turns them if that is not enough.
 func (f *Figure) fitCategories(p *plot.Plot, body draw.Canvas) {
-	ticks := categoryTicks(f.X.Categories)
+	ticks, lines, room := categoryTicks(f.X.Categories), 0, vg.Length(0)
+	wide := func(label string) bool { return p.X.Tick.Label.Width(label) > room }
 	fits := func() bool {
 		p.X.Tick.Marker = plot.ConstantTicks(ticks)
-		room := 0.95 * p.DataCanvas(body).Size().X / vg.Length(len(ticks))
-		return !slices.ContainsFunc(ticks, func(t plot.Tick) bool { return p.X.Tick.Label.Width(t.Label) > room })
+		room = 0.95 * p.DataCanvas(body).Size().X / vg.Length(len(ticks))
+		return !slices.ContainsFunc(ticks, func(t plot.Tick) bool { return wide(t.Label) })
 	}
 	if len(ticks) == 0 || fits() {
 		return
 	}
-	lines := 0
-	for i, t := range ticks {
-		ticks[i].Label = strings.ReplaceAll(t.Label, " ", "\n")
+	for i := range ticks {
+		label := ""
+		for _, word := range strings.Fields(ticks[i].Label) {
+			if label += " " + word; wide(label[strings.LastIndex(label, "\n")+1:]) {
+				label = strings.TrimSuffix(label, " "+word) + "\n" + word
+			}
+		}
+		ticks[i].Label = strings.TrimSpace(label)
 		lines = max(lines, strings.Count(ticks[i].Label, "\n"))
 	}
 	for i, t := range ticks { // of as many lines each: they begin at one height
@@ -360,7 +368,7 @@ func (a *Axis) widenNear(to *plot.Axis, e extent) {
 	switch {
 	case a.isLog() && below:
 		to.Min /= times
-	case below && e.min >= 0:
+	case below && e.min >= 0 && e.max > 0:
 		to.Min = max(to.Min-by, 0)
 	case below:
 		to.Min -= by
@@ -368,7 +376,7 @@ func (a *Axis) widenNear(to *plot.Axis, e extent) {
 	switch {
 	case a.isLog() && above:
 		to.Max *= times
-	case above && e.max <= 0:
+	case above && e.max <= 0 && e.min < 0:
 		to.Max = min(to.Max+by, 0)
 	case above:
 		to.Max += by

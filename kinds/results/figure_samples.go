@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 
 	"github.com/redsi/redsi/internal/paper/render"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/values"
 	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/kinds/internal/inout"
@@ -128,7 +130,7 @@ func (d cells) box(n figureNumber, factor float64, out *render.Point) error {
 // histogram counts the numbers of a series by bins, each without its end but for the last.
 func (d cells) histogram(s figureSeries, factor float64) ([]render.Point, error) {
 	list, inputs, err := d.sample(s.Points[0].X, factor)
-	if err != nil {
+	if err != nil || s.Points[0].X.Value == nil { // the step that has them failed, and is left out
 		return nil, err
 	}
 	if len(list) == 0 {
@@ -184,11 +186,8 @@ func (d cells) differences(of figureDifferences, factor float64) (out []render.P
 		scores[i] = make(map[string]float64, len(rows))
 		for _, row := range rows {
 			query, err := inout.Follow(row, "query")
-			if err != nil {
-				return nil, err
-			}
-			v, err := inout.Follow(row, step.PathOf(of.Measure))
-			if err != nil {
+			v, other := inout.Follow(row, step.PathOf(of.Measure))
+			if err = errors.Join(err, other); err != nil {
 				return nil, err
 			}
 			n, ok := inout.Float(v)
@@ -198,18 +197,16 @@ func (d cells) differences(of figureDifferences, factor float64) (out []render.P
 			scores[i][plainText(query)] = n
 		}
 	}
-	var lost []string
-	for q := range scores[1] {
-		if _, ok := scores[0][q]; !ok {
-			lost = append(lost, q)
-		}
-	}
+	inputs := []string{of.System.Artifact.Digest.String(), of.Baseline.Artifact.Digest.String()}
+	lost := lists.Filter(slices.Collect(maps.Keys(scores[1])), func(q string) bool { _, both := scores[0][q]; return !both })
 	for q, v := range scores[0] {
-		base, ok := scores[1][q]
-		if !ok {
+		base, both := scores[1][q]
+		if !both {
 			lost = append(lost, q)
 		}
-		out = append(out, render.Point{ID: q, Y: render.Number((v - base) * factor), Marker: "none", Width: 1})
+		p := render.Point{ID: q, Y: render.Number((v - base) * factor), Marker: "none", Width: 1}
+		p.X.Inputs, p.Y.Inputs = inputs, inputs
+		out = append(out, p)
 	}
 	if slices.Sort(lost); lost != nil {
 		return nil, fmt.Errorf("differences: one of the systems lacks %d queries that the other has, %s: score both by the same judgments, with missing = \"zero\"", len(lost), words.Quoted(lost, 3))
@@ -218,9 +215,7 @@ func (d cells) differences(of figureDifferences, factor float64) (out []render.P
 		return cmp.Or(cmp.Compare(*b.Y.Value, *a.Y.Value), cmp.Compare(a.ID, b.ID))
 	})
 	for i := range out {
-		out[i].X = render.Number(float64(i + 1))
-		out[i].X.Inputs = []string{of.System.Artifact.Digest.String(), of.Baseline.Artifact.Digest.String()}
-		out[i].Y.Inputs = out[i].X.Inputs
+		out[i].X.Value, out[i].X.N = new(float64(i+1)), 1
 	}
 	return out, nil
 }

@@ -78,7 +78,7 @@ func (a *Axis) check(below bool) error {
 // checkDraw says what a series cannot be drawn by.
 func (f *Figure) checkDraw(s Series) error {
 	switch {
-	case f.Heat != nil && (s.Draw != "" || s.Right || len(f.X.Categories) == 0):
+	case f.Heat != nil && (s.Draw != "" || f.Y2 != nil || len(f.X.Categories) == 0):
 		return errors.New("is a row of a heat map, which has categories on x, y for its colors, and neither draw nor y2")
 	case !slices.Contains([]string{"", "bars", "box"}, s.Draw):
 		return fmt.Errorf("there is no mark %q; there are bars and box", s.Draw)
@@ -129,20 +129,12 @@ func (f *Figure) Complete(lacks bool) error {
 	return nil
 }
 
-// stand is where the middle of a point's mark is on x, and how wide its bar or box is: those of
+// stands says where the middle of a point's mark is on x, and how wide its bar or box is: those of
 // several series share the room around a place. A line's point has no width.
-func (f *Figure) stand(s Series, p Point) (x, wide float64) {
-	x = *p.X.Value
-	if p.Width > 0 {
-		return x, p.Width
-	}
+func (f *Figure) stands() func(Series, Point) (x, wide float64) {
 	sharing := lists.Filter(f.Series, func(o Series) bool {
 		return o.Draw != "" && !slices.ContainsFunc(o.Points, func(p Point) bool { return p.Width > 0 })
 	})
-	i := slices.IndexFunc(sharing, func(o Series) bool { return o.ID == s.ID || o.ID == s.Over })
-	if i < 0 {
-		return x, 0
-	}
 	var xs []float64
 	for _, o := range sharing {
 		for _, q := range o.Points {
@@ -161,24 +153,30 @@ func (f *Figure) stand(s Series, p Point) (x, wide float64) {
 		room = 1
 	}
 	const share = 0.8 // of the room, between gaps
-	wide = share * room / float64(len(sharing))
-	x += (float64(i) - float64(len(sharing)-1)/2) * wide
-	if s.Draw == "" {
-		wide = 0
+	each := share * room / float64(len(sharing))
+	return func(s Series, p Point) (x, wide float64) {
+		i := slices.IndexFunc(sharing, func(o Series) bool { return o.ID == s.ID || o.ID == s.Over })
+		switch x = *p.X.Value; {
+		case p.Width > 0:
+			return x, p.Width
+		case i < 0:
+			return x, 0
+		case s.Draw != "":
+			wide = each
+		}
+		return x + (float64(i)-float64(len(sharing)-1)/2)*each, wide
 	}
-	return x, wide
 }
 
 // addBars draws the bars of a series as one area, so that no seam is between neighbours. Bars
 // that have a width, as of histograms, let those behind them be seen.
 func (f *Figure) addBars(p *plot.Plot, s Series, place func(Series, float64) float64, c color.RGBA) error {
+	stand := f.stands()
 	var area plotter.XYs
 	paint := color.NRGBA{c.R, c.G, c.B, 255}
 	base := place(s, 0)
-	points := lists.Filter(s.Points, func(q Point) bool { return f.shows(s, q) })
-	slices.SortStableFunc(points, func(a, b Point) int { return int(math.Copysign(1, *a.X.Value-*b.X.Value)) })
-	for _, q := range points {
-		x, wide := f.stand(s, q)
+	for _, q := range lists.Filter(s.Points, func(q Point) bool { return f.shows(s, q) }) {
+		x, wide := stand(s, q)
 		y, left, right := place(s, *q.Y.Value), x-wide/2, x+wide/2
 		area = append(area, plotter.XY{X: left, Y: base}, plotter.XY{X: left, Y: y}, plotter.XY{X: right, Y: y}, plotter.XY{X: right, Y: base})
 		if q.Width > 0 && len(f.Series) > 1 {
@@ -214,11 +212,12 @@ func addArea(p *plot.Plot, corners plotter.XYs, paint color.Color, edge vg.Lengt
 func (f *Figure) addBoxes(p *plot.Plot, s Series, place func(Series, float64) float64, c color.RGBA, width vg.Length) {
 	line := draw.LineStyle{Color: ink, Width: vg.Points(0.7)}
 	const ofRoom = 0.75
+	stand := f.stands()
 	for _, q := range s.Points {
 		if !f.shows(s, q) || q.Low == nil || q.Q1 == nil {
 			continue
 		}
-		x, wide := f.stand(s, q)
+		x, wide := stand(s, q)
 		b := &plotter.BoxPlot{Width: width * vg.Length(ofRoom*wide/(p.X.Max-p.X.Min)), BoxStyle: line, WhiskerStyle: line, FillColor: color.RGBA{c.R/2 + 128, c.G/2 + 128, c.B/2 + 128, 255},
 			MedianStyle: draw.LineStyle{Color: ink, Width: vg.Points(1.4)},
 			GlyphStyle:  draw.GlyphStyle{Color: ink, Radius: vg.Points(1.6), Shape: mark{"circle", true}}}
@@ -236,7 +235,7 @@ func (f *Figure) addBoxes(p *plot.Plot, s Series, place func(Series, float64) fl
 
 // rows is the axis of a heat map's rows.
 func (f *Figure) rows() *Axis {
-	return &Axis{Title: f.Heat.Rows, Categories: lists.Map(f.Series, func(s Series) string { return s.Title })}
+	return &Axis{Title: f.Heat.Rows, Categories: lists.Map(f.Series, func(s Series) string { return cmp.Or(s.Title, s.ID) })}
 }
 
 // colors is the axis of a heat map's colors, which ends where the numbers do.

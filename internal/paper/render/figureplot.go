@@ -110,12 +110,13 @@ func (f *Figure) extent() (x, y, right extent) {
 			all[i].add(*a.Max)
 		}
 	}
+	stand := f.stands()
 	for _, s := range f.Series {
 		for _, p := range s.Points {
 			if !f.shows(s, p) {
 				continue
 			}
-			x, wide := f.stand(s, p)
+			x, wide := stand(s, p)
 			all[0].add(x - wide/2)
 			all[0].add(x + wide/2)
 			at := 1
@@ -264,11 +265,12 @@ func (f *Figure) addSeries(p *plot.Plot, s Series, place func(Series, float64) f
 		return err
 	}
 	var line plotter.XYs
+	stand := f.stands()
 	for _, q := range s.Points {
 		if !f.shows(s, q) {
 			continue
 		}
-		x, _ := f.stand(s, q)
+		x, _ := stand(s, q)
 		line = append(line, plotter.XY{X: x, Y: place(s, *q.Y.Value)})
 	}
 	if len(line) == 0 {
@@ -288,7 +290,7 @@ func (f *Figure) addSeries(p *plot.Plot, s Series, place func(Series, float64) f
 		if !f.shows(s, q) {
 			continue
 		}
-		x, _ := f.stand(s, q)
+		x, _ := stand(s, q)
 		if low, high := q.whisker(); q.Y.Std != nil || q.Low != nil {
 			whisker, err := plotter.NewLine(plotter.XYs{{X: x, Y: place(s, low)}, {X: x, Y: place(s, high)}})
 			if err != nil {

@@ -8,10 +8,10 @@ import (
 )
 
 // drawPaper draws the paper's points of a figure. If numbers are compared, they are among the
-// rebuilt ones; at another scale, with different axes, in a picture of their own.
+// rebuilt ones; at another scale, with different axes, or of a heat map, in a picture of their own.
 func (it *Item) drawPaper() error {
 	checks := it.ofPaper()
-	among := !it.Other
+	among := !it.Other && it.Figure.Heat == nil
 	f := *it.Figure
 	if !among {
 		f.Keys, f.Series = it.Figure.Keys, nil
@@ -37,7 +37,7 @@ func (it *Item) drawPaper() error {
 			} else if !among && !it.sharesX() {
 				continue // the position of the paper's point is unknown
 			}
-			if among {
+			if among || s.Draw == "box" {
 				q.Marker, q.Hollow = "diamond", true
 			}
 			own = append(own, q)
@@ -45,7 +45,7 @@ func (it *Item) drawPaper() error {
 		if points += len(own); len(own) == 0 {
 			continue
 		}
-		if among {
+		if among || s.Draw == "box" { // of which the paper says a number or two
 			s = render.Series{ID: "paper of " + s.ID, Color: s.Color, Line: "none", Over: s.ID, Right: s.Right}
 		}
 		s.Points = own

@@ -30,10 +30,7 @@ func (s figureSeries) mark() string {
 // checkDraw says what of a series does not go together.
 func (s figureSeries) checkDraw(x *figureAxis) error {
 	hist, box := s.Draw == histogram, s.Draw == "box"
-	ascending := len(s.Edges) != 1
-	for i := 1; i < len(s.Edges); i++ {
-		ascending = ascending && s.Edges[i-1] < s.Edges[i]
-	}
+	ascending := len(s.Edges) != 1 && slices.IsSorted(s.Edges) && len(slices.Compact(slices.Clone(s.Edges))) == len(s.Edges)
 	switch {
 	case !hist && (s.Bins != 0 || s.Edges != nil || s.Dense):
 		return errors.New("has bins, edges or density, which are of a histogram: set draw = \"histogram\"")

@@ -195,7 +195,7 @@ func (f *Figure) addBars(p *plot.Plot, s Series, place func(Series, float64) flo
 }
 
 // addArea fills a polygon, and draws its edge in the same color.
-func addArea(p *plot.Plot, corners plotter.XYs, paint color.Color, edge vg.Length) error {
+func addArea(p *plot.Plot, corners plotter.XYs, paint color.Color, rim vg.Length) error {
 	if len(corners) == 0 {
 		return nil
 	}
@@ -203,7 +203,7 @@ func addArea(p *plot.Plot, corners plotter.XYs, paint color.Color, edge vg.Lengt
 	if err != nil {
 		return err
 	}
-	area.Color, area.LineStyle = paint, draw.LineStyle{Color: paint, Width: edge}
+	area.Color, area.LineStyle = paint, draw.LineStyle{Color: paint, Width: rim}
 	p.Add(area)
 	return nil
 }
@@ -268,40 +268,44 @@ func colorAt(at float64) color.RGBA {
 	return color.RGBA{between(a.R, b.R), between(a.G, b.G), between(a.B, b.B), 255}
 }
 
-// addRow draws the cells of the ith series on a canvas of a size.
-func (f *Figure) addRow(p *plot.Plot, i int, e extent, size vg.Point) error {
+// addCells draws the cells of a heat map on a canvas of a size, with all numbers as large as fits.
+func (f *Figure) addCells(p *plot.Plot, e extent, size vg.Point) error {
 	var scale plot.Axis
 	setAxis(&scale, f.colors(e), e)
+	label := style("Sans", smallPt, false)
+	label.XAlign, label.YAlign = draw.XCenter, draw.YCenter
+	wide, high := size.X/vg.Length(len(f.X.Categories)), size.Y/vg.Length(len(f.Series))
+	fits := min(smallPt, 0.8*high)
 	var numbers plotter.XYLabels
 	var styles []text.Style
-	for _, q := range f.Series[i].Points {
-		if !f.shows(f.Series[i], q) {
-			continue
+	for i, s := range f.Series {
+		for _, q := range lists.Filter(s.Points, func(q Point) bool { return f.shows(s, q) }) {
+			x, y, paint := *q.X.Value, float64(i), colorAt(scale.Norm(*q.Y.Value))
+			corners := plotter.XYs{{X: x - 0.5, Y: y - 0.5}, {X: x + 0.5, Y: y - 0.5}, {X: x + 0.5, Y: y + 0.5}, {X: x - 0.5, Y: y + 0.5}}
+			if err := addArea(p, corners, paint, 0.3); err != nil {
+				return err
+			}
+			number := Format{Style: "fixed", Decimals: f.Y.Decimals}.number(*q.Y.Value)
+			fits = min(fits, 0.9*smallPt*wide/label.Width(number))
+			if label.Color = ink; paint.G < 160 {
+				label.Color = color.White
+			}
+			numbers.XYs, numbers.Labels, styles = append(numbers.XYs, plotter.XY{X: x, Y: y}), append(numbers.Labels, number), append(styles, label)
 		}
-		x, y, paint := *q.X.Value, float64(i), colorAt(scale.Norm(*q.Y.Value))
-		corners := plotter.XYs{{X: x - 0.5, Y: y - 0.5}, {X: x + 0.5, Y: y - 0.5}, {X: x + 0.5, Y: y + 0.5}, {X: x - 0.5, Y: y + 0.5}}
-		if err := addArea(p, corners, paint, 0.3); err != nil {
-			return err
-		}
-		s := style("Sans", smallPt, false)
-		s.XAlign, s.YAlign = draw.XCenter, draw.YCenter
-		if _, green, _, _ := paint.RGBA(); green < 0xa000 {
-			s.Color = color.White
-		}
-		number := Format{Style: "fixed", Decimals: f.Y.Decimals}.number(*q.Y.Value)
-		room := size.X / vg.Length(len(f.X.Categories))
-		s.Font.Size = max(4, min(s.Font.Size, 0.9*s.Font.Size*room/s.Width(number), 0.8*size.Y/vg.Length(len(f.Series))))
-		numbers.XYs, numbers.Labels, styles = append(numbers.XYs, plotter.XY{X: x, Y: y}), append(numbers.Labels, number), append(styles, s)
 	}
 	if !f.Heat.Labels || len(styles) == 0 {
 		return nil
 	}
 	labels, err := plotter.NewLabels(numbers)
-	if err == nil {
-		labels.TextStyle = styles
-		p.Add(labels)
+	if err != nil {
+		return err
 	}
-	return err
+	for i := range styles {
+		styles[i].Font.Size = max(4, fits)
+	}
+	labels.TextStyle = styles
+	p.Add(labels)
+	return nil
 }
 
 // drawColors draws the bar of colors at the right of the data. The axis goes at the right edge of
@@ -383,29 +387,29 @@ func (a *Axis) widenNear(to *plot.Axis, e extent) {
 }
 
 // powersOfTen are the ticks of a logarithmic axis: at most eight with labels, and where each power
-// has one, small ticks between them, of which 2 and 5 have labels where there are few powers.
+// has one, small ticks between them, of which 2 and 5 have labels where there are few powers. An
+// axis that is shorter than that has round numbers.
 func powersOfTen(low, high float64) (out []plot.Tick) {
 	first, last := math.Ceil(math.Log10(low)-1e-9), math.Floor(math.Log10(high)+1e-9)
-	every := max(1, math.Ceil((last-first+1)/8))
+	every, labels := max(1, math.Ceil((last-first+1)/8)), 0
 	for e := first - 1; e <= last; e++ {
 		for k := 1.0; k < 10; k++ {
-			v := k * math.Pow(10, e)
-			if v < low*(1-1e-9) || v > high*(1+1e-9) {
-				continue
-			}
-			t := plot.Tick{Value: v}
-			switch {
-			case k == 1 && math.Mod(e-first, every) == 0, last-first < 1 && (k == 2 || k == 5):
-				t.Label = fmt.Sprintf("%ve%v", k, e)
-				if first >= -4 && last <= 5 {
-					t.Label = strconv.FormatFloat(v, 'f', int(max(0, -e)), 64)
+			v, label := k*math.Pow(10, e), ""
+			if k == 1 && math.Mod(e-first, every) == 0 || last-first < 1 && (k == 2 || k == 5) {
+				if label = fmt.Sprintf("%ve%v", k, e); first >= -4 && last <= 5 {
+					label = strconv.FormatFloat(v, 'f', int(max(0, -e)), 64)
 				}
-				t.Label = minus(t.Label)
-			case every > 1:
+			}
+			if v < low*(1-1e-9) || v > high*(1+1e-9) || label == "" && every > 1 {
 				continue
 			}
-			out = append(out, t)
+			if out = append(out, plot.Tick{Value: v, Label: minus(label)}); label != "" {
+				labels++
+			}
 		}
+	}
+	if labels < 2 {
+		return linearTicks(low, high, 5)
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"errors"
 	"image/color"
 	"math"
 	"slices"
@@ -66,14 +67,15 @@ func (f *Figure) drawPlot(c draw.Canvas) error {
 	}
 	f.fitCategories(p, body)
 	size := p.DataCanvas(body).Size()
-	for i, s := range f.Series {
-		add := func() error { return f.addSeries(p, s, place, size) }
-		if f.Heat != nil {
-			add = func() error { return f.addRow(p, i, rights, size) }
-		}
-		if err := add(); err != nil {
-			return err
-		}
+	series, err := f.Series, error(nil)
+	if f.Heat != nil {
+		series, err = nil, f.addCells(p, rights, size)
+	}
+	for _, s := range series {
+		err = errors.Join(err, f.addSeries(p, s, place, size.X))
+	}
+	if err != nil {
+		return err
 	}
 	p.Draw(body)
 	if data := p.DataCanvas(body); right != nil {
@@ -249,20 +251,19 @@ func RoundStep(v float64) float64 {
 	return 10 * power
 }
 
-func (f *Figure) addSeries(p *plot.Plot, s Series, place func(Series, float64) float64, size vg.Point) error {
+func (f *Figure) addSeries(p *plot.Plot, s Series, place func(Series, float64) float64, width vg.Length) error {
 	c, err := parseColor(s.Color)
 	if err != nil {
 		return err
 	}
 	switch s.Draw {
 	case "bars":
-		err = f.addBars(p, s, place, c)
+		if err := f.addBars(p, s, place, c); err != nil {
+			return err
+		}
 	case "box":
-		f.addBoxes(p, s, place, c, size.X)
+		f.addBoxes(p, s, place, c, width)
 		return nil
-	}
-	if err != nil {
-		return err
 	}
 	var line plotter.XYs
 	stand := f.stands()

@@ -179,6 +179,7 @@ func TestFigureMarkMistakes(t *testing.T) {
 		block(``, ``, `draw = "histogram", `+point(number, number)):                                                                               "is of several numbers",
 		block(``, ``, point(number, `{ number = 1, list = "a" }`)):                                                                                "has a list, which only",
 		block(``, ``, point(number, `{ number = 1, low = "a" }`)):                                                                                 "has both low and high, or neither",
+		block(``, ``, point(`{ value = step.download.a.files, field = "a", low = "b", high = "c" }`, number)):                                     "series[0].points[0].x: has low and high, which are of the y",
 		block(``, ``, point(number, number)+"}]\nheat = {}\nkeys = [{ title = \"k\""):                                                             "series s: is a row of a heat map, which has categories on x",
 		block(``, ``, point(number, number)+`, curve = { value = step.download.a.files, x = "x", y = "y" }`):                                      "exactly one of points, curve and differences",
 	} {

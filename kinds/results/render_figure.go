@@ -73,7 +73,7 @@ type figureSeries struct {
 	Points []figurePoint `hcl:"points,optional" help:"points, in the order in which the line joins them"`
 	Curve  *figureCurve  `hcl:"curve,optional" help:"instead of points: a list of objects in a JSON artifact, such as a training curve"`
 	Bins   int           `hcl:"bins,added" min:"0" max:"1000" help:"of a histogram, from the least number to the greatest; default 10"`
-	Edges  []float64     `hcl:"edges,added" help:"instead of bins: where they begin, ascending, and where the last one ends; numbers outside are counted in the log"`
+	Edges  []float64     `hcl:"edges,added" help:"instead of bins: where they begin, ascending, and where the last one ends; numbers outside are left out and counted"`
 	Dense  bool          `hcl:"density,added" help:"a histogram's area is 1"`
 
 	Differences *figureDifferences `hcl:"differences,added" help:"instead of points: a bar for each query, how much better one system is than another, the best first"`
@@ -270,6 +270,8 @@ func (n figureNumber) check(several bool, on *figureAxis, mayLack bool) error {
 		return err
 	case (n.Low == "") != (n.High == "") || n.Low != "" && len(n.Value) != 1:
 		return errors.New("has both low and high, or neither, and they are of one artifact")
+	case n.Low != "" && (several || on != nil):
+		return errors.New("has low and high, which are of the y of lines and bars")
 	case n.List != "" && !several:
 		return errors.New("has a list, which only the x of a histogram and the y of a box take")
 	case several && n.Number != nil:

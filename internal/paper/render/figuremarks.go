@@ -363,6 +363,24 @@ func (f *Figure) fitCategories(p *plot.Plot, body draw.Canvas) {
 	p.X.Tick.Label.XAlign, p.X.Tick.Label.YAlign = draw.XRight, draw.YTop
 }
 
+// takeTitles takes the titles of the axes from a plot, which leaves room for them around their middle
+// number, on a logarithmic axis near its end. It returns what is left of the canvas, and what draws them.
+func takeTitles(p *plot.Plot, c draw.Canvas) (draw.Canvas, func(data draw.Canvas)) {
+	below, beside, x, y := p.X.Label.TextStyle, p.Y.Label.TextStyle, p.X.Label.Text, p.Y.Label.Text
+	beside.Rotation, beside.YAlign = math.Pi/2, draw.YTop
+	room := func(s text.Style, title string) vg.Length {
+		if title == "" {
+			return 0
+		}
+		return s.Height(title) + p.X.Label.Padding
+	}
+	p.X.Label.Text, p.Y.Label.Text = "", ""
+	return draw.Crop(c, room(p.Y.Label.TextStyle, y), 0, room(below, x), 0), func(data draw.Canvas) {
+		c.FillText(below, vg.Point{X: data.Center().X, Y: c.Min.Y + below.FontExtents().Descent}, x)
+		c.FillText(beside, vg.Point{X: c.Min.X, Y: data.Center().Y}, y)
+	}
+}
+
 // widenNear moves the ends of an axis that the data decide outwards by a part of its length, and
 // not over 0, where bars begin.
 func (a *Axis) widenNear(to *plot.Axis, e extent) {

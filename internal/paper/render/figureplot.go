@@ -65,6 +65,10 @@ func (f *Figure) drawPlot(c draw.Canvas) error {
 	if f.Heat != nil {
 		body = draw.Crop(body, 0, -colorBar, 0, 0)
 	}
+	titles := func(draw.Canvas) {}
+	if f.X.Log10 || left.Log10 {
+		body, titles = takeTitles(p, body)
+	}
 	f.fitCategories(p, body)
 	size := p.DataCanvas(body).Size()
 	series, err := f.Series, error(nil)
@@ -78,6 +82,7 @@ func (f *Figure) drawPlot(c draw.Canvas) error {
 		return err
 	}
 	p.Draw(body)
+	titles(p.DataCanvas(body))
 	if data := p.DataCanvas(body); right != nil {
 		if f.Heat != nil {
 			data = drawColors(data)

@@ -227,8 +227,13 @@ func (b *Batcher) done(n int, err error) {
 		cost = time.Duration((1-weight)*float64(before) + weight*float64(cost))
 	}
 	b.cost[size] = max(cost, 1)
-	for i := range b.cost[size+1:] { // in larger batches a query costs no more: one that took long once is tried again
-		b.cost[size+1+i] = min(b.cost[size+1+i], b.cost[size])
+	for s, known := range b.cost {
+		switch { // in larger batches a query costs no more
+		case s < size && known > 0: // the searcher is slower than it was when it last had so few
+			b.cost[s] = max(known, b.cost[size])
+		case s > size: // what took long once is tried again
+			b.cost[s] = min(known, b.cost[size])
+		}
 	}
 }
 

@@ -110,6 +110,29 @@ func TestTogether(t *testing.T) {
 	}
 }
 
+// A searcher that has become slower shows that in a large batch: those that wait then are not put into a smaller one as if
+// it cost what a single query once did.
+func TestSlower(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &slow{cost: 30 * time.Millisecond}
+		b := NewBatcher(s, Limits{32, 256, 2 * time.Second})
+		errtest.None(t, errtest.Of(b.Search(t.Context(), "warm", 1)))
+		callers := []*caller{call(b, "at work", 1)}
+		synctest.Wait()
+		s.cost *= 3
+		began := time.Now()
+		for i := range 40 {
+			callers = append(callers, call(b, fmt.Sprint(i), 1))
+		}
+		for _, c := range callers {
+			if <-c.done; c.err == nil && time.Since(began) > 2*time.Second {
+				t.Errorf("an answer took %s", time.Since(began))
+			}
+		}
+		b.Close()
+	})
+}
+
 // A model that is slower than the time in which answers are due answers all the same,
 // one client at a time.
 func TestSlowModel(t *testing.T) {

@@ -10,18 +10,19 @@ import (
 	"sync"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/system/spool"
 )
 
 // Grouper groups a stream of headers under any number of operators in one pass.
 //
 // Keys are compared by their whole SHA-256, as stored files are: nobody knows two strings of one sum. Records and sums
-// are on disk; memory is 4 bytes a record and 16 a document of each Grouping that is made and kept.
+// are on disk; memory is 4 bytes a record and 12 a document of each Grouping that is made and kept.
 type Grouper struct {
 	d       derived
 	records *Records
 	keys    []Key
-	sums    []spool // of each key, sha256.Size bytes a record
-	ids     spool   // what makes records unique, as much of each
+	sums    []spool.List // of each key, sha256.Size bytes a record
+	ids     spool.List   // what makes records unique, as much of each
 	ended   bool
 }
 
@@ -32,7 +33,7 @@ func NewGrouper(scratch func() (string, error), keys []Key, o Options, s Sources
 		return nil, errors.New("no deduplication key is given")
 	}
 	o = o.withDefaults()
-	on := spool{folder: sync.OnceValues(scratch)}
+	on := spool.New(sync.OnceValues(scratch))
 	g := &Grouper{
 		records: &Records{splits: o.RecordOrder.Splits(), paged: s.PageID != nil, lights: on, texts: on},
 		keys:    keys, ids: on,
@@ -78,12 +79,12 @@ func (g *Grouper) Add(h *nq.Header) error {
 		}
 		r.row = append(binary.AppendUvarint(r.row, uint64(len(key))), key...)
 		sum := sha256.Sum256(key)
-		g.sums[i].write(sum[:])
+		g.sums[i].Write(sum[:])
 	}
 	var id [sha256.Size]byte
 	binary.LittleEndian.PutUint64(id[:], uint64(h.ExampleID))
 	copy(id[8:], h.Split)
-	g.ids.write(id[:])
+	g.ids.Write(id[:])
 	r.add(l, h.Split == r.splits[0])
 	return nil
 }
@@ -138,9 +139,9 @@ func (g *Grouper) end() error {
 	if g.ended {
 		return nil
 	}
-	errs := []error{g.records.lights.end(), g.records.texts.end(), g.ids.end()}
+	errs := []error{g.records.lights.End(), g.records.texts.End(), g.ids.End()}
 	for i := range g.sums {
-		errs = append(errs, g.sums[i].end())
+		errs = append(errs, g.sums[i].End())
 	}
 	if err := errors.Join(errs...); err != nil {
 		return err
@@ -154,7 +155,7 @@ func (g *Grouper) end() error {
 			return fmt.Errorf("%s example %d %w", g.records.Split(i), g.records.light(i).exampleID, ErrRepeated)
 		}
 	}
-	g.ids, g.ended = spool{}, true
+	g.ids, g.ended = spool.List{}, true
 	return g.records.Err()
 }
 
@@ -217,18 +218,19 @@ func (g *Grouper) Groupings() (all []*Grouping, err error) {
 const (
 	tableSums  = 1 << 16
 	mostTables = 16
+	sumsAhead  = 1 << 15 // bytes
 )
 
 // firstOf gives of each of n sums the first one that is equal. A table of all would be most of the memory: so
 // there is one after another, each of a part of the sums.
-func firstOf(sums *spool, n int) ([]int32, error) {
+func firstOf(sums *spool.List, n int) ([]int32, error) {
 	firsts := make([]int32, n)
 	tables := uint32(min(n/tableSums+1, mostTables))
 	table := map[[sha256.Size]byte]int32{}
 	for part := range tables {
 		clear(table)
 		for i := range firsts {
-			sum := sums.read(int64(i)*sha256.Size, sha256.Size, spooled)
+			sum := sums.Read(int64(i)*sha256.Size, sha256.Size, sumsAhead)
 			if tables > 1 && binary.LittleEndian.Uint32(sum)%tables != part {
 				continue
 			}
@@ -240,5 +242,5 @@ func firstOf(sums *spool, n int) ([]int32, error) {
 			firsts[i] = first
 		}
 	}
-	return firsts, sums.err
+	return firsts, sums.Err()
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/system/spool"
 )
 
 // Record is what grouping and its diagnostics keep of one header.
@@ -25,9 +26,9 @@ type Records struct {
 	splits [2]nq.Split
 	paged  bool // the pass had Sources.PageID
 	n      int
-	first  int   // records of the first split
-	lights spool // lightSize bytes a record
-	texts  spool // of each record its question, URL, title and keys, a length before each
+	first  int        // records of the first split
+	lights spool.List // lightSize bytes a record
+	texts  spool.List // of each record its question, URL, title and keys, a length before each
 	row    []byte
 }
 
@@ -47,14 +48,14 @@ const ahead = 1 << 13
 
 // add keeps a record and its strings.
 func (r *Records) add(l light, first bool) {
-	l.texts, l.size = uint64(r.texts.size), uint64(len(r.row))
-	r.texts.write(r.row)
+	l.texts, l.size = uint64(r.texts.Size()), uint64(len(r.row))
+	r.texts.Write(r.row)
 	b := r.row[:0]
 	for _, v := range [...]uint64{uint64(l.exampleID), l.oldid, l.pageID, l.rank, l.texts, l.size} {
 		b = binary.LittleEndian.AppendUint64(b, v)
 	}
 	r.row = append(b, l.prefix[:]...)
-	r.lights.write(r.row)
+	r.lights.Write(r.row)
 	r.n++
 	if first {
 		r.first++
@@ -63,7 +64,7 @@ func (r *Records) add(l light, first bool) {
 
 // light reads what is kept of record i beside its strings.
 func (r *Records) light(i int) (l light) {
-	b := r.lights.read(int64(i)*lightSize, lightSize, ahead)
+	b := r.lights.Read(int64(i)*lightSize, lightSize, ahead)
 	at := func(n int) uint64 { return binary.LittleEndian.Uint64(b[8*n:]) }
 	l = light{int64(at(0)), at(1), at(2), at(3), at(4), at(5), [16]byte(b[48:])}
 	return l
@@ -72,7 +73,7 @@ func (r *Records) light(i int) (l light) {
 // strings reads the first strings of a record.
 func (r *Records) strings(l light, n int) []string {
 	out := make([]string, n)
-	b := r.texts.read(int64(l.texts), int(l.size), ahead)
+	b := r.texts.Read(int64(l.texts), int(l.size), ahead)
 	for i := range out {
 		size, w := binary.Uvarint(b)
 		if w <= 0 || size > uint64(len(b)-w) {
@@ -84,7 +85,7 @@ func (r *Records) strings(l light, n int) []string {
 }
 
 // Err is the first error of writing records to disk or reading them back: what was read after it is empty.
-func (r *Records) Err() error { return cmp.Or(r.lights.err, r.texts.err) }
+func (r *Records) Err() error { return cmp.Or(r.lights.Err(), r.texts.Err()) }
 
 // Len, Train and Dev count records.
 func (r *Records) Len() int   { return r.n }

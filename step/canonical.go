@@ -93,17 +93,19 @@ func canonicalString(b *bytes.Buffer, s string) error {
 		return fmt.Errorf("%q is not valid UTF-8", s)
 	}
 	b.WriteByte('"')
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case c == '"' || c == '\\':
+	from := 0 // what is written as it is
+	for i := range len(s) {
+		if c := s[i]; c == '"' || c == '\\' {
+			b.WriteString(s[from:i])
 			b.WriteByte('\\')
-			b.WriteByte(c)
-		case c < 0x20:
+			from = i
+		} else if c < 0x20 {
+			b.WriteString(s[from:i])
 			fmt.Fprintf(b, `\u%04x`, c)
-		default:
-			b.WriteByte(c)
+			from = i + 1
 		}
 	}
+	b.WriteString(s[from:])
 	b.WriteByte('"')
 	return nil
 }

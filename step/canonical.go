@@ -22,13 +22,49 @@ import (
 // exist.
 func Canonical(tree any) ([]byte, error) {
 	var b bytes.Buffer
-	if err := canonical(&b, tree); err != nil {
+	if err := writeTree(&b, tree, canonicalLeaf); err != nil {
 		return nil, err
 	}
 	return b.Bytes(), nil
 }
 
-func canonical(b *bytes.Buffer, v any) error {
+// writeTree writes lists, and objects with sorted keys; leaf writes what is in them.
+func writeTree(b *bytes.Buffer, v any, leaf func(*bytes.Buffer, any) error) error {
+	switch v := v.(type) {
+	case []any:
+		b.WriteByte('[')
+		for i, e := range v {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			if err := writeTree(b, e, leaf); err != nil {
+				return fmt.Errorf("[%d]: %w", i, err)
+			}
+		}
+		b.WriteByte(']')
+	case map[string]any:
+		b.WriteByte('{')
+		for i, k := range sortedKeys(v) {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			if err := canonicalString(b, k); err != nil {
+				return err
+			}
+			b.WriteByte(':')
+			if err := writeTree(b, v[k], leaf); err != nil {
+				return fmt.Errorf("%s: %w", k, err)
+			}
+		}
+		b.WriteByte('}')
+	default:
+		return leaf(b, v)
+	}
+	return nil
+}
+
+// canonicalLeaf writes what is no list and no object.
+func canonicalLeaf(b *bytes.Buffer, v any) error {
 	switch v := v.(type) {
 	case nil:
 		b.WriteString("null")
@@ -44,32 +80,6 @@ func canonical(b *bytes.Buffer, v any) error {
 		return canonicalNumber(b, v)
 	case Input:
 		return canonicalInput(b, v)
-	case []any:
-		b.WriteByte('[')
-		for i, e := range v {
-			if i > 0 {
-				b.WriteByte(',')
-			}
-			if err := canonical(b, e); err != nil {
-				return fmt.Errorf("[%d]: %w", i, err)
-			}
-		}
-		b.WriteByte(']')
-	case map[string]any:
-		b.WriteByte('{')
-		for i, k := range sortedKeys(v) {
-			if i > 0 {
-				b.WriteByte(',')
-			}
-			if err := canonicalString(b, k); err != nil {
-				return err
-			}
-			b.WriteByte(':')
-			if err := canonical(b, v[k]); err != nil {
-				return fmt.Errorf("%s: %w", k, err)
-			}
-		}
-		b.WriteByte('}')
 	default:
 		return fmt.Errorf("a value of type %T has no canonical form", v)
 	}

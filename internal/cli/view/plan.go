@@ -166,7 +166,7 @@ func NewPlanJSON(v *plan.Preview, f PlanFacts) PlanJSON {
 	for i, s := range v.Plan.Steps {
 		it, x := v.Items[i], f.Estimate.At(i)
 		p := PlanStep{Address: s.Address, Kind: s.Task.Kind, Outcome: it.Outcome, File: s.Pos.File, Line: s.Pos.Line,
-			Pieces: f.Pieces[s.Address], Reason: f.Why[i], Resumes: x.Resumes, Basis: x.Basis, Fails: it.Fails, Warns: it.Warns, Resources: s.Resources, Unfit: f.Unfit[i], FarOff: off[i]}
+			Pieces: f.Pieces[s.Address], Reason: f.Why[i], Resumes: x.Resumes, Basis: x.Basis, Fails: it.Snags().Fails, Warns: it.Snags().Warns, Resources: s.Resources, Unfit: f.Unfit[i], FarOff: off[i]}
 		if !it.Key.IsZero() {
 			p.Key = &it.Key
 		}
@@ -177,7 +177,7 @@ func NewPlanJSON(v *plan.Preview, f PlanFacts) PlanJSON {
 			p.Failed = &failed
 		}
 		p.Gathers = gatherings(v.Plan, i)
-		for _, w := range it.Waits {
+		for _, w := range it.Snags().Waits {
 			p.Waits = append(p.Waits, v.Plan.Steps[w].Address)
 		}
 		if it.Outcome == plan.Hit {

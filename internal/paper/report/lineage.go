@@ -132,7 +132,7 @@ func stepNode(v *plan.Preview, i int) Node {
 		n.lacks = lists.Map(v.LacksOf(i), func(d int) string { return v.Plan.Steps[d].Address })
 	}
 	if s.IsRendered() && it.Result == nil {
-		for _, d := range it.Waits {
+		for _, d := range it.Snags().Waits {
 			n.waits = append(n.waits, v.Plan.Steps[d].Address)
 		}
 	}

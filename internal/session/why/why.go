@@ -121,7 +121,7 @@ func (f *facts) step(ctx context.Context, i int) (Step, error) {
 			w.Passed = append(w.Passed, "-> "+do)
 		}
 	}
-	for _, d := range it.Waits {
+	for _, d := range it.Snags().Waits {
 		w.Waits = append(w.Waits, f.v.Plan.Steps[d].Address)
 	}
 	for _, d := range f.v.LacksOf(i) {
@@ -172,7 +172,7 @@ func madeOf(s plan.Step, it plan.Item) (*Made, error) {
 		m.As = r.Origin.Step
 	}
 	bound := map[string]string{}
-	err := plan.InputsOf(it.Task, func(path string, in step.Input) {
+	err := plan.InputsOf(it.Task(), func(path string, in step.Input) {
 		if in.Artifact != nil {
 			bound[path] = in.Artifact.Digest.String()
 		}

@@ -259,6 +259,10 @@ check-whole: deps-models
 	@for dir in . examples/own-kind tools/dist tools/temporal-server; do $(GO) -C $$dir mod tidy -diff || { echo "run go mod tidy in $$dir"; exit 1; }; done
 	@sh tools/check/vulnerabilities.sh "$(CHECKER)" $(PKGS)
 
+.PHONY: vulnerabilities
+vulnerabilities: deps-models ## known vulnerabilities of what redsi calls; unlike `make check`, fails if their database cannot be reached
+	@REQUIRED=1 sh tools/check/vulnerabilities.sh "$(CHECKER)" $(PKGS)
+
 .PHONY: test-cuda bench-cuda card-pack
 # The same tests run in `make test` on a card of software.
 test-cuda: deps-torch deps-graphs ## the tests of what a card computes, on this machine's card; what was compared: bin/test-cuda.json

@@ -69,7 +69,7 @@ func TestCheckOfAnUnreadableOutput(t *testing.T) {
 		t.Errorf("%d ran: %v", l.ran.Load(), err)
 	}
 	v, err := l.follow(t.Context(), p, "", nil, func(int, *plan.Item) bool { return false })
-	if err != nil || v.Items[0].Outcome != plan.Hit || len(v.Items[0].Fails) != 1 {
+	if err != nil || v.Items[0].Outcome != plan.Hit || len(v.Items[0].Snags().Fails) != 1 {
 		t.Errorf("%+v, %v", v, err)
 	}
 }

@@ -118,7 +118,7 @@ func (a *Activities) hits(ctx context.Context, p *plan.Plan, runID string, pin b
 		if it.Result == nil {
 			continue
 		}
-		found, err := a.Registry.Lookup(p.Steps[i].Task.Kind).Pins(it.Task, it.Result.Outputs)
+		found, err := a.Registry.Lookup(p.Steps[i].Task.Kind).Pins(it.Task(), it.Result.Outputs)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -167,7 +167,7 @@ func (a *Activities) hitsFrom(ctx context.Context, p *plan.Plan, hits []workflow
 // HitsOf lists the hits of a preview.
 func HitsOf(v *plan.Preview) (hits []workflows.DoneStep) {
 	for i, it := range v.Items {
-		if it.Outcome == plan.Hit && len(it.Fails) == 0 {
+		if it.Outcome == plan.Hit && len(it.Snags().Fails) == 0 {
 			hits = append(hits, workflows.DoneStep{Index: i, Key: it.Key, Hit: true, TookS: it.Took.Round(time.Millisecond).Seconds()})
 		}
 	}

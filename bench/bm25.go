@@ -124,7 +124,9 @@ func makePassages(args []string) (sample, error) {
 
 // passagesWork asks all queries.
 func passagesWork(p *placed, w *workload, analyzer bm25.Analyzer, o bm25.Options) error {
-	b := bm25.NewBuilder(analyzer)
+	scratch, done := onDisk()
+	defer done()
+	b := bm25.NewBuilder(scratch, analyzer)
 	texts, err := os.ReadFile(filepath.Join(p.folder, "passages.txt"))
 	if err != nil {
 		return err

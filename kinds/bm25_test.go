@@ -3,6 +3,9 @@ package kinds_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -133,5 +136,48 @@ func TestBM25OtherCollection(t *testing.T) {
 		if _, err := l.do("bm25", config); !errors.As(err, &app) || !app.NonRetryable() || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q, permanent", err, want)
 		}
+	}
+}
+
+// TestBM25Study: of examples/bm25_nq320k.hcl each setting is that of its column, what the paper's
+// pipeline ranks too has the same ranking, and a published number stands beside the nearest cell.
+func TestBM25Study(t *testing.T) {
+	l := newLocal(t)
+	const file = "../examples/bm25_nq320k.hcl"
+	pl := l.plan(file, map[string]string{"scale": "toy", "keys": `["title"]`, "texts": `["simple_norm", "html_norm"]`})
+	out := l.outputsOf(pl)
+	var report struct{ Formula, Tokenizer string }
+	for setting, want := range map[string]string{"anserini": "lucene lucene_english", "bm25s_stemmed": "lucene words", "rank_bm25": "okapi whitespace"} {
+		l.json(out[fmt.Sprintf("step.bm25.nq[%q].report", "title/html_norm/"+setting)], &report)
+		if got := report.Formula + " " + report.Tokenizer; got != want {
+			t.Errorf("%s: %s, want %s", setting, got, want)
+		}
+	}
+	paper := l.outputsOf(l.part(map[string]string{"scale": "toy"}, `step.bm25.nq["title/bm25"]`))
+	if got, want := out[`step.bm25.nq["title/html_norm/anserini"].run`], paper[`step.bm25.nq["title/bm25"].run`]; got.Digest != want.Digest {
+		t.Errorf("ranking %s, in the paper's pipeline %s", got.Digest, want.Digest)
+	}
+	spread, most := map[string]float64{}, 0.
+	l.json(out["step.command.spread.stdout"], &spread)
+	for _, form := range []string{"simple_norm", "html_norm"} {
+		var all []float64
+		for setting := range strings.FieldsSeq("anserini msmarco msmarco_docs lucene bm25s bm25s_stemmed rank_bm25") {
+			var score struct{ Percent map[string]float64 }
+			l.json(out[fmt.Sprintf("step.score.nq[%q].report", "title/"+form+"/"+setting)], &score)
+			all = append(all, score.Percent["mrr_100"])
+		}
+		most = max(most, slices.Max(all)-slices.Min(all))
+	}
+	if got := spread["setting_mrr_100"]; most == 0 || math.Abs(got-most) > 1e-5 || spread["k1_b_mrr_100"] >= got || spread["key_mrr_100"] != 0 {
+		t.Errorf("spread %v, of settings want %f", spread, most)
+	}
+	text := string(l.bytes(out["table.published.markdown"]))
+	for _, name := range []string{"| GenRet ", "| a user "} { // the others are of key url
+		if !strings.Contains(text, name) {
+			t.Errorf("no row %q in\n%s", name, text)
+		}
+	}
+	if text := squeezed(string(l.bytes(out[`table.bm25["recall_1"].markdown`]))); !strings.Contains(text, "| Title | SimpleNorm | 61 |") || !strings.Contains(text, "| Title | HtmlNorm | 61 |") {
+		t.Errorf("the table is\n%s", text)
 	}
 }

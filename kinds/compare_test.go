@@ -244,6 +244,51 @@ func TestSignificanceInTables(t *testing.T) {
 	}
 }
 
+// TestBoldBySignificance: what does not differ significantly from the best is bold, too, and the best of the rest is second;
+// each two of the systems must be compared. Of bad with 37.5, half with 50 and good with 100, half and bad have p = 0.0039.
+func TestBoldBySignificance(t *testing.T) {
+	dir := t.TempDir()
+	writeSystems(t, dir)
+	l := newLocal(t)
+	table := fmt.Sprintf(comparePipeline, `
+  measures   = ["RR@10"]
+  alpha      = 0.001
+  correction = "none"
+  test       = "permutation"
+}
+table "t" {
+  notes   = ["<sup>*</sup> All of it."]
+  lacks   = 1
+  stubs   = ["System"]
+  columns = [{ id = "mrr", title = "MRR@10", format = "fixed", decimals = 1, field = "percent.mrr_10", best = "min", second = true, align = "decimal" }]
+  rows    = [for s in ["bad", "half", "good"] : { id = s, titles = [s], value = step.score.s[s].report, marks = s == "good" ? { mrr = "*" } : {} }]
+  significance = {
+    report  = step.compare.s.report
+    rows    = { for s in local.systems : s => s }
+    columns = { mrr = "mrr_10" }
+    bold    = true
+  }
+`, "")
+	out := l.outputs(ownPipeline(t, dir, table), nil)
+	for output, want := range map[string]string{
+		"markdown": "| bad | **37.5** | | half | **50.0** | | good | <ins>100.0</ins><sup>\\*</sup> | - <sup>\\*</sup> All of it.",
+		"latex":    `\caption{\textbf{Incomplete: 1 step failed and left out.} Bold does not differ significantly from the best (paired randomization test, no correction, alpha 0.001).}`,
+		"csv":      "System,MRR@10 bad,37.5 half,50 good,100",
+		"json":     `"lacks": 1`,
+	} {
+		if text := squeezed(string(l.bytes(out["table.t."+output]))); !strings.Contains(text, want) {
+			t.Errorf("%s has no %q:\n%s", output, want, text)
+		}
+	}
+	for of, to := range map[string][2]string{
+		`does not compare half with good: name one of them in baselines`: {`["half", "bad"]`, `["bad"]`},
+		"significance.bold: none of its columns has best":                {`best = "min", second = true`, `best = ""`},
+		"needs at least one, without bold":                               {"bold    = true", ""},
+	} {
+		refused(t, strings.Replace(table, to[0], to[1], 1), of)
+	}
+}
+
 // squeezed has one blank for many: columns are padded.
 func squeezed(s string) string { return strings.Join(strings.Fields(s), " ") }
 

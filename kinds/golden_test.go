@@ -59,6 +59,7 @@ func (l *local) planOf(file string, p *pipeline.Pipeline, targets ...string) *pl
 	sources, err := lockfile.Open(filepath.Join(dir, lockfile.Name), dir, "")
 	errtest.None(l.t, err)
 	for i, s := range pl.Steps {
+		errtest.None(l.t, sources.From(filepath.Dir(s.Pos.File))) // of a module: its own
 		pl.Steps[i].Task, err = l.Registry.Resolved(context.Background(), planSources{sources}, s.Task)
 		errtest.None(l.t, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
@@ -34,7 +35,7 @@ func (l *local) load(src map[string][]byte, vars map[string]string) *pipeline.Pi
 			return p.(*pipeline.Pipeline)
 		}
 	}
-	p, ds := pipeline.Load(src, pipeline.Options{Registry: l.Registry, Vars: vars, World: pipeline.World{ReadFile: os.ReadFile, List: language.List}})
+	p, ds := pipeline.Load(src, pipeline.Options{Registry: l.Registry, Vars: vars, World: pipeline.World{ReadFile: os.ReadFile, List: language.List}, Module: declare.LocalModule})
 	errtest.None(l.t, ds.Err())
 	if key != "" {
 		loaded.Store(key, p)

@@ -124,7 +124,7 @@ func TestFigureMistakes(t *testing.T) {
 		`x = { title = "x" }`: "exactly one of series, panels, flow and image",
 		`x = { title = "x" }
 y = { title = "y" }
-series = [{ id = "a" }]`: "exactly one of points and curve",
+series = [{ id = "a" }]`: "exactly one of points, curve and differences",
 		`x = { title = "x" }
 y = { title = "y" }
 series = [{ id = "a", points = [{ id = "p", x = { number = 1 }, y = {} }] }]`: "exactly one of number and value",

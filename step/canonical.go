@@ -22,13 +22,49 @@ import (
 // exist.
 func Canonical(tree any) ([]byte, error) {
 	var b bytes.Buffer
-	if err := canonical(&b, tree); err != nil {
+	if err := writeTree(&b, tree, canonicalLeaf); err != nil {
 		return nil, err
 	}
 	return b.Bytes(), nil
 }
 
-func canonical(b *bytes.Buffer, v any) error {
+// writeTree writes lists, and objects with sorted keys; leaf writes what is in them.
+func writeTree(b *bytes.Buffer, v any, leaf func(*bytes.Buffer, any) error) error {
+	switch v := v.(type) {
+	case []any:
+		b.WriteByte('[')
+		for i, e := range v {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			if err := writeTree(b, e, leaf); err != nil {
+				return fmt.Errorf("[%d]: %w", i, err)
+			}
+		}
+		b.WriteByte(']')
+	case map[string]any:
+		b.WriteByte('{')
+		for i, k := range sortedKeys(v) {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			if err := canonicalString(b, k); err != nil {
+				return err
+			}
+			b.WriteByte(':')
+			if err := writeTree(b, v[k], leaf); err != nil {
+				return fmt.Errorf("%s: %w", k, err)
+			}
+		}
+		b.WriteByte('}')
+	default:
+		return leaf(b, v)
+	}
+	return nil
+}
+
+// canonicalLeaf writes what is no list and no object.
+func canonicalLeaf(b *bytes.Buffer, v any) error {
 	switch v := v.(type) {
 	case nil:
 		b.WriteString("null")
@@ -44,32 +80,6 @@ func canonical(b *bytes.Buffer, v any) error {
 		return canonicalNumber(b, v)
 	case Input:
 		return canonicalInput(b, v)
-	case []any:
-		b.WriteByte('[')
-		for i, e := range v {
-			if i > 0 {
-				b.WriteByte(',')
-			}
-			if err := canonical(b, e); err != nil {
-				return fmt.Errorf("[%d]: %w", i, err)
-			}
-		}
-		b.WriteByte(']')
-	case map[string]any:
-		b.WriteByte('{')
-		for i, k := range sortedKeys(v) {
-			if i > 0 {
-				b.WriteByte(',')
-			}
-			if err := canonicalString(b, k); err != nil {
-				return err
-			}
-			b.WriteByte(':')
-			if err := canonical(b, v[k]); err != nil {
-				return fmt.Errorf("%s: %w", k, err)
-			}
-		}
-		b.WriteByte('}')
 	default:
 		return fmt.Errorf("a value of type %T has no canonical form", v)
 	}
@@ -93,17 +103,19 @@ func canonicalString(b *bytes.Buffer, s string) error {
 		return fmt.Errorf("%q is not valid UTF-8", s)
 	}
 	b.WriteByte('"')
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case c == '"' || c == '\\':
+	from := 0 // what is written as it is
+	for i := range len(s) {
+		if c := s[i]; c == '"' || c == '\\' {
+			b.WriteString(s[from:i])
 			b.WriteByte('\\')
-			b.WriteByte(c)
-		case c < 0x20:
+			from = i
+		} else if c < 0x20 {
+			b.WriteString(s[from:i])
 			fmt.Fprintf(b, `\u%04x`, c)
-		default:
-			b.WriteByte(c)
+			from = i + 1
 		}
 	}
+	b.WriteString(s[from:])
 	b.WriteByte('"')
 	return nil
 }

@@ -33,7 +33,7 @@ func (r *Registry) Bind(t Task, find func(Ref) (artifacts.Artifact, error)) (Tas
 
 // Resolved returns the task with its kind's Resolve applied. Of one that refers to no
 // other step it makes the key as well, while the configuration is at hand: Bind reads it
-// no more.
+// no more. Where env Explains, it asks for Spec.Unkeyed then, too.
 func (r *Registry) Resolved(ctx context.Context, env Sources, t Task) (Task, error) {
 	spec := r.Lookup(t.Kind)
 	if spec == nil || spec.Kind.Resolve == nil {
@@ -52,9 +52,17 @@ func (r *Registry) Resolved(ctx context.Context, env Sources, t Task) (Task, err
 		key, _, err = r.keyOfConfig(spec, c)
 		out.key = &key
 	}
+	if e, is := env.(interface{ Explains() bool }); is && e.Explains() && spec.Kind.Unkeyed != nil {
+		out.unkeyed = &nothing
+		if names := spec.Kind.Unkeyed(c); len(names) > 0 {
+			out.unkeyed = &names
+		}
+	}
 	out.Checks = t.Checks
 	return out, err
 }
+
+var nothing []string // what most tasks say, once
 
 // Key returns the cache key of a task and its preimage, the canonical JSON
 //

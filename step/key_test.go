@@ -296,3 +296,37 @@ func TestResolvedKey(t *testing.T) {
 		t.Errorf("of a stored plan the key is %s, want %s: %v", key, want, err)
 	}
 }
+
+// explaining are sources of plans that are shown.
+type explaining struct{ NoSources }
+
+func (explaining) Explains() bool { return true }
+
+// TestUnkeyedOnce: what a key does not have is asked of the configuration that Resolved has at hand, for a plan that says it,
+// and else of the task, with the same answer.
+func TestUnkeyedOnce(t *testing.T) {
+	asked := 0
+	kind := everythingKind()
+	kind.Resolve = func(_ context.Context, _ Sources, c everything) (everything, error) { return c, nil }
+	kind.Unkeyed = func(c everything) []string {
+		if asked++; c.Text == "" {
+			return nil
+		}
+		return []string{c.Text}
+	}
+	reg := NewRegistry(Define(kind))
+	for _, text := range []string{"a", ""} {
+		tree := minimal()
+		tree["text"] = text
+		task, err := NewTask(&reg.Kinds()[0], tree)
+		errtest.None(t, err)
+		for n, env := range []Sources{explaining{}, NoSources{}} {
+			out, err := reg.Resolved(t.Context(), env, task)
+			errtest.None(t, err)
+			before := asked
+			if names := reg.Kinds()[0].Unkeyed(out); strings.Join(names, "") != text || asked != before+n {
+				t.Errorf("of %q: %q, asked %d times, want %d", text, names, asked-before, n)
+			}
+		}
+	}
+}

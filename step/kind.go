@@ -201,6 +201,9 @@ func erased[C any](k Kind[C]) (out Kind[any]) {
 	if k.Resolve != nil {
 		out.Resolve = func(ctx context.Context, env Sources, c any) (any, error) { return k.Resolve(ctx, env, c.(C)) }
 	}
+	if k.Unkeyed != nil {
+		out.Unkeyed = func(c any) []string { return k.Unkeyed(c.(C)) }
+	}
 	return out
 }
 

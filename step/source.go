@@ -23,7 +23,8 @@ type Sources interface {
 	// LocalFile hashes a local file, remembering unchanged ones.
 	LocalFile(ctx context.Context, path string) (Pin, error)
 	// LocalTree lists and hashes a folder, a file or the files that fit a pattern, remembering
-	// unchanged ones. With ignore, the rules of .gitignore files leave some out.
+	// unchanged ones. With ignore, the rules of .gitignore files leave some out. Where nothing
+	// is there, the error is fs.ErrNotExist, and Folder has its Source.
 	LocalTree(ctx context.Context, path string, ignore bool) (Folder, error)
 	// Program finds a program, the same one for a whole plan.
 	Program(name string) (path string, err error)

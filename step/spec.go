@@ -178,6 +178,9 @@ func (s *Spec) Lint(t Task) []Problem {
 
 // Unkeyed names what a task's program loads that its key does not have.
 func (s *Spec) Unkeyed(t Task) []string {
+	if t.unkeyed != nil {
+		return *t.unkeyed
+	}
 	names, _ := ofTask(s, s.Kind.Unkeyed, t)
 	return names
 }

@@ -4,10 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
+	"encoding/json/jsontext"
 	"fmt"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/redsi/redsi/artifacts"
 )
@@ -22,8 +21,9 @@ type Task struct {
 	Checks []Check `json:"checks,omitempty"`
 
 	// What is known of Config since it was made of a tree; pointers, as plans hold many tasks.
-	key  *artifacts.Digest // see Registry.Resolved
-	refs *[]Ref            // if there are some
+	key     *artifacts.Digest // see Registry.Resolved
+	refs    *[]Ref            // if there are some
+	unkeyed *[]string         // see Registry.Resolved
 }
 
 // Problems are the checks that a result does not pass, as sentences for people: those that
@@ -45,38 +45,24 @@ func (t Task) Problems(ctx context.Context, r *artifacts.Result, open Opener) (s
 }
 
 func encodeTask(kind string, tree map[string]any) (Task, error) {
-	err := checkText(tree)
-	if err != nil {
+	var b bytes.Buffer
+	b.Grow(512)
+	if err := writeTree(&b, tree, plainLeaf); err != nil {
 		return Task{}, fmt.Errorf("kind %s: %w", kind, err)
 	}
-	b, err := json.Marshal(tree)
-	if err != nil {
-		return Task{}, fmt.Errorf("kind %s: %w", kind, err)
-	}
-	return Task{Kind: kind, Config: b}, nil
+	return Task{Kind: kind, Config: slices.Clone(b.Bytes())}, nil
 }
 
-// checkText refuses text that JSON would change: what is not UTF-8.
-func checkText(v any) error {
-	switch v := v.(type) {
-	case string:
-		if !utf8.ValidString(v) {
-			return fmt.Errorf("%q is not valid UTF-8", v)
-		}
-	case []any:
-		for _, e := range v {
-			if err := checkText(e); err != nil {
-				return err
-			}
-		}
-	case map[string]any:
-		for k, e := range v {
-			if err := errors.Join(checkText(k), checkText(e)); err != nil {
-				return err
-			}
-		}
+// plainLeaf writes JSON. It refuses text that this would change: what is not UTF-8.
+func plainLeaf(b *bytes.Buffer, v any) (err error) {
+	leaf := b.AvailableBuffer()
+	if text, ok := v.(string); !ok {
+		leaf, err = json.Marshal(v)
+	} else if leaf, err = jsontext.AppendQuote(leaf, text); err != nil {
+		err = fmt.Errorf("%q is not valid UTF-8", text)
 	}
-	return nil
+	b.Write(leaf)
+	return err
 }
 
 // Tree parses the task's configuration.

@@ -104,7 +104,11 @@ func isInput(m map[string]any) bool {
 	return ref || art
 }
 
-func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
+func sortedKeys(m map[string]any) []string {
+	keys := slices.AppendSeq(make([]string, 0, len(m)), maps.Keys(m))
+	slices.Sort(keys)
+	return keys
+}
 
 func join(path, name string) string {
 	if path == "" {

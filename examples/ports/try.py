@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs ports beside what they were ported from, and prints the table of docs/comparison.md: what ran again after each
+"""Runs ports beside what they were ported from, and prints the table of docs/other-tools.md: what ran again after each
 change, here / by the original's own tool.
 
     examples/ports/try.py ORIGINALS [PORT...]

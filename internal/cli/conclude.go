@@ -3,8 +3,10 @@ package cli
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path"
@@ -16,12 +18,14 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/paper/expect"
+	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/internal/sharing/files"
 	"github.com/redsi/redsi/internal/sharing/rebuild"
+	"github.com/redsi/redsi/internal/system/atomicfile"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
@@ -65,15 +69,25 @@ func (a *app) conclude(ctx context.Context, o runOptions, out *runSummary) error
 		if res == nil { // it, or what it reads, failed
 			continue
 		}
+		var marked map[string]func(io.Writer) error
+		lacks := of.LacksOf(i)
+		if len(lacks) > 0 && res.Outputs["latex"].Size > 0 {
+			if err := a.Outlast(ctx, func() (err error) { marked, err = lacking(ctx, of.Store, res, len(lacks)); return err }); err != nil {
+				return fmt.Errorf("%s: %w", s.Address, err)
+			}
+		}
 		for _, output := range slices.Sorted(maps.Keys(res.Outputs)) {
 			path := filepath.Join(o.outDir, address.Of(s.Address).Type()+"s", names.Of(s.Address, output))
 			write := func() error {
+				if marked[output] != nil {
+					return atomicfile.Write(path, 0o644, marked[output])
+				}
 				return files.Write(ctx, of.Store, res.Outputs[output].Digest, res.Outputs[output].Size, path)
 			}
 			if err := a.Outlast(ctx, write); err != nil {
 				return fmt.Errorf("%s: %w", s.Address, err)
 			}
-			if lacks := of.LacksOf(i); len(lacks) > 0 {
+			if len(lacks) > 0 {
 				if out.Incomplete == nil {
 					out.Incomplete = map[string][]string{}
 				}
@@ -129,6 +143,21 @@ func (a *app) conclude(ctx context.Context, o runOptions, out *runSummary) error
 	view.LeftOut(a.Out, out.LeftOut)
 	view.Expectations(a.Out, judged, false)
 	return cmp.Or(unpublished, o.unmet(sum))
+}
+
+// lacking are the files of a table which say that it, or what it reads, is without so many steps. Where it only reads what is
+// incomplete, its result does not: a complete study that came to the same bytes has the same.
+func lacking(ctx context.Context, store *artifacts.Resolver, res *artifacts.Result, lacks int) (map[string]func(io.Writer) error, error) {
+	b, err := expect.ReadOutput(ctx, res, "json", store.Open)
+	var t render.Table
+	if err == nil {
+		err = json.Unmarshal(b, &t)
+	}
+	if err == nil {
+		err = t.Finish()
+	}
+	t.Lacking(lacks)
+	return map[string]func(io.Writer) error{"markdown": t.Markdown, "latex": t.LaTeX, "json": t.JSON}, err
 }
 
 // unmet is the error of a strict run whose results are not as expected. Steps that have not

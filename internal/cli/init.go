@@ -37,7 +37,8 @@ reported. Missing splits are drawn.
 
 With --from dvc.yaml it is a pipeline of the stages there, beside that file: what each
 stage reads and leaves, its parameters by name, foreach and matrix, and a table for
-metrics. What could not be taken over is listed, and is a comment in the pipeline.
+metrics. Data that DVC tracks and nobody has checked out come from its cache or remote.
+What could not be taken over is listed, and is a comment in the pipeline.
 
 With --paper redsi it is the whole pipeline of the ReDSI paper, with what the paper prints,
 its tokenizers and its tests.

@@ -79,6 +79,7 @@ prints of the V100 that it used (T5-Base only). Other steps are not known then, 
 				return err
 			}
 			a.Partial = saveTo == "" // such a plan is only shown
+			a.Explains = true
 			keep := plan.KeepNone
 			if saveTo != "" {
 				keep = plan.KeepAll

@@ -182,7 +182,11 @@ func (se *Session) known(ctx context.Context, p *pipeline.Pipeline, pl *plan.Pla
 type PlanSources struct {
 	*lockfile.Sources
 	planLibraries
+	explains bool
 }
+
+// Explains reports whether Session.Unkeyed will be asked.
+func (p PlanSources) Explains() bool { return p.explains }
 
 // Program returns the path of a program.
 func (PlanSources) Program(name string) (string, error) { return command.Find(name) }
@@ -190,7 +194,7 @@ func (PlanSources) Program(name string) (string, error) { return command.Find(na
 // Sources answers the questions of a plan, whose files are those of src.
 func (se *Session) Sources(src *lockfile.Sources) PlanSources {
 	src.Asked = func(path string) { se.read.Store(path, nil) }
-	return PlanSources{src, se.newLibraries()}
+	return PlanSources{src, se.newLibraries(), se.Explains}
 }
 
 // unresolved names the steps whose source or program is missing, and says why.

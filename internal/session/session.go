@@ -44,6 +44,8 @@ type Session struct {
 	Partial bool  // a plan may leave out steps whose source or program is missing
 	Lacks   error // which, and that they were left out
 
+	Explains bool // Unkeyed will be asked of a plan's steps
+
 	// Of the pipeline that was read.
 	Results   pipeline.Results
 	Secrets   map[string]string // sensitive variables

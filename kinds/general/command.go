@@ -131,7 +131,9 @@ func checkCommand(c commandConfig) error {
 	}
 	checkFolders(&ps, "inputs", append(inputs, lists...))
 	for i, arg := range c.Argv {
-		inout.Check(&ps, fmt.Sprintf("argv[%d]", i), !strings.ContainsRune(arg, 0), hasNUL)
+		if strings.ContainsRune(arg, 0) {
+			bad(fmt.Sprintf("argv[%d]", i), hasNUL)
+		}
 	}
 	ps = append(ps, c.compareProblems()...)
 	inout.CheckError(&ps, "outputs", command.Outputs(c.Outputs).Check())

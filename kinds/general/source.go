@@ -13,6 +13,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/listing"
+	"github.com/redsi/redsi/internal/host/tracked"
 	"github.com/redsi/redsi/internal/stores/hashed"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
@@ -37,7 +38,9 @@ what the key is made of. A pattern has *, ? and [a-z] within one part of a name,
 any number of folders; names begin after the folders in front of the first of these.
 .gitignore files, in the folder and above it in its git repository, leave out what they say,
 but never the folder itself, which is named; .git and .redsi never come in. Links that lead
-out of the folder, pipes and devices are errors. Cost: planning reads each file once, and of
+out of the folder, pipes and devices are errors. What is not here, and tracked by DVC in
+NAME.dvc or dvc.lock, is read from DVC's cache or remote by the recorded MD5s, which are
+checked, once. Cost: planning reads each file once, and of
 unchanged files only times and sizes; the step copies the bytes that the store lacks.`,
 	Example: `source "raw" {
   path = "data/raw"
@@ -48,7 +51,7 @@ unchanged files only times and sizes; the step copies the bytes that the store l
 		var ps step.Problems
 		inout.Check(&ps, "path", c.Path != "", "is empty; the folder of the pipeline's file is \".\"")
 		inout.Check(&ps, "path", !strings.Contains(c.Path, "://"), "is a path of this machine; a download step takes URLs")
-		if c.SHA256 != "" {
+		if c.SHA256 != "" && !isRecorded(c.SHA256) {
 			checkHex(&ps, "sha256", c.SHA256)
 		}
 		return ps.Err()
@@ -57,10 +60,22 @@ unchanged files only times and sizes; the step copies the bytes that the store l
 	Run:     runSource,
 })
 
-// resolveSourceFolder fills in the digest of the tree; the path becomes absolute.
+// resolveSourceFolder fills in the digest of the tree, or what DVC has recorded of one that is not
+// here; the path becomes absolute.
 func resolveSourceFolder(ctx context.Context, env step.Sources, c sourceConfig) (sourceConfig, error) {
 	f, err := env.LocalTree(ctx, c.Path, c.Ignore)
+	var d *tracked.Data
+	if f.Source != "" && errors.Is(err, fs.ErrNotExist) {
+		if data, failed := tracked.Of(f.Source); failed != nil {
+			return c, failed
+		} else if data != nil {
+			d, c.Path = data, f.Source
+		}
+	}
 	switch {
+	case d != nil && (c.SHA256 == "" || isRecorded(c.SHA256)):
+		c.SHA256 = d.Key()
+		return c, nil
 	case errors.Is(err, fs.ErrNotExist) && c.SHA256 != "":
 		return c, nil // the store may have it although the files are elsewhere
 	case errors.Is(err, fs.ErrNotExist):
@@ -75,23 +90,20 @@ func resolveSourceFolder(ctx context.Context, env step.Sources, c sourceConfig) 
 }
 
 func runSource(ctx context.Context, x *step.IO, c sourceConfig) error {
-	l, err := listing.Of(c.Path, c.Ignore)
-	if errors.Is(err, fs.ErrNotExist) {
-		return step.Permanent(fmt.Errorf("%w on this worker: run the step where the files are, or give the worker a store that has its result", err))
-	}
+	l, put, err := sourceFiles(ctx, x, c)
 	if err != nil {
-		return step.Permanent(err)
+		return err
 	}
 	var done atomic.Int64
 	tree, err := l.Tree(ctx, func(ctx context.Context, path string) (artifacts.Digest, int64, error) {
-		f, err := putLacking(ctx, x, path)
+		f, err := put(ctx, path)
 		x.Report(step.Progress{Done: done.Add(f.Size), Total: l.Bytes, Unit: "bytes", Note: filepath.Base(path)})
 		return f.Digest, f.Size, err
 	})
 	if err != nil {
-		return err
+		return ofDVC(err)
 	}
-	if tree.Digest.Hex() != c.SHA256 {
+	if !isRecorded(c.SHA256) && tree.Digest.Hex() != c.SHA256 {
 		return &step.SourceChangedError{Path: l.Root, Err: fmt.Errorf("%s has the tree %s, and %s was planned: wait until it is no longer being written; plan and run again", c.Path, tree.Digest.Hex(), c.SHA256)}
 	}
 	if slices.Contains(tree.Blobs(), artifacts.Empty) { // that of folders
@@ -105,6 +117,47 @@ func runSource(ctx context.Context, x *step.IO, c sourceConfig) error {
 		x.Count("ignored", int64(l.Ignored))
 	}
 	return x.Link("files", tree)
+}
+
+// sourceFiles lists what a source takes, and says how each file gets into the store: from where it
+// lies, or in one reading from where DVC keeps it.
+func sourceFiles(ctx context.Context, x *step.IO, c sourceConfig) (*listing.Listing, func(ctx context.Context, path string) (artifacts.File, error), error) {
+	l, err := listing.Of(c.Path, c.Ignore)
+	if err == nil && !isRecorded(c.SHA256) {
+		return l, func(ctx context.Context, path string) (artifacts.File, error) { return putLacking(ctx, x, path) }, nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, step.Permanent(err)
+	}
+	d, failed := tracked.Of(c.Path)
+	switch {
+	case failed != nil:
+		return nil, nil, step.Permanent(failed)
+	case isRecorded(c.SHA256) && (d == nil || d.Key() != c.SHA256):
+		return nil, nil, &step.SourceChangedError{Path: c.Path, Err: fmt.Errorf("of %s DVC has not, or no longer, recorded %s on this worker: plan and run again where it has", c.Path, c.SHA256)}
+	case d == nil:
+		return nil, nil, step.Permanent(fmt.Errorf("%w on this worker: run the step where the files are, or give the worker a store that has its result", err))
+	}
+	l, err = d.List(ctx)
+	return l, func(ctx context.Context, path string) (artifacts.File, error) {
+		in, err := d.Open(ctx, path)
+		if err != nil {
+			return artifacts.File{}, err
+		}
+		defer in.Close()
+		return x.PutFile(ctx, path, in)
+	}, ofDVC(err)
+}
+
+// isRecorded says that DVC's record stands for the tree's digest, which nobody knows yet.
+func isRecorded(sum string) bool { return strings.HasPrefix(sum, tracked.Mark) }
+
+// ofDVC is an error, for good where another try does not mend it.
+func ofDVC(err error) error {
+	if _, is := errors.AsType[*tracked.Error](err); is {
+		return step.Permanent(err)
+	}
+	return err
 }
 
 // putLacking hashes a file, and stores it if no store has its bytes.

@@ -75,7 +75,16 @@ func (c figureConfig) cells() (names []string) {
 	}
 	for _, s := range c.Series {
 		for _, p := range s.Points {
+			if s.Draw == histogram {
+				continue
+			}
 			point(s.ID, p.ID)
+			if spread := s.ID + "." + p.ID; s.Draw == "box" || p.Y.Low != "" {
+				names = append(names, spread+".low", spread+".high")
+			}
+			if s.Draw == "box" {
+				names = append(names, s.ID+"."+p.ID+".q1", s.ID+"."+p.ID+".q3")
+			}
 		}
 		if s.Curve != nil && s.Curve.Reach > 0 {
 			point(s.ID, "reach")

@@ -15,14 +15,23 @@ import (
 
 // layout is the figure without its data: what can be checked before a run.
 func (c figureConfig) layout() *render.Figure {
-	f := &render.Figure{Paper: c.Paper, Caption: incomplete(c.Caption, c.Lacks), Scale: c.Scale, PaperScale: c.AtScale, QuoteFormulas: c.CSV == "quote", Width: c.Width, Height: c.Height,
+	f := &render.Figure{Paper: c.Paper, Caption: render.Incomplete(c.Caption, c.Lacks), Scale: c.Scale, PaperScale: c.AtScale, QuoteFormulas: c.CSV == "quote", Width: c.Width, Height: c.Height,
 		X: c.X.axis(), Y: c.Y.axis(), Y2: c.Y2.axis()}
 	if c.Image != nil {
 		f.Image = map[string]render.ImageFile{}
 	}
-	for _, s := range c.Series {
-		out := render.Series{ID: s.ID, Title: s.Title, Color: cmp.Or(s.Color, "black"), Line: cmp.Or(s.Line, "solid"), Right: s.Axis == "y2", Points: []render.Point{}}
+	if c.Heat != nil {
+		f.Heat = &render.Heat{Rows: c.Heat.Rows, Labels: c.Heat.Labels}
+	}
+	for i, s := range c.Series {
+		out := render.Series{ID: s.ID, Title: s.Title, Color: cmp.Or(s.Color, "black"), Line: cmp.Or(s.Line, "solid"), Draw: s.mark(), Right: s.Axis == "y2", Points: []render.Point{}}
+		if out.Draw != "" && s.Color == "" {
+			out.Color = curveColors[i%len(curveColors)]
+		}
 		for _, p := range s.Points {
+			if s.Draw == histogram {
+				break // its bins come with the data
+			}
 			out.Points = append(out.Points, render.Point{ID: p.ID, Marker: cmp.Or(p.Marker, cmp.Or(s.Marker, "none")), Hollow: p.Hollow || s.Hollow})
 		}
 		f.Series = append(f.Series, out)
@@ -45,7 +54,7 @@ func (a *figureAxis) axis() *render.Axis {
 	if a == nil {
 		return nil
 	}
-	out := &render.Axis{Title: a.Title, Min: a.Min, Max: a.Max, Log2: a.Log2, Decimals: a.Decimals}
+	out := &render.Axis{Title: a.Title, Min: a.Min, Max: a.Max, Log2: a.Log2, Log10: a.Log10, Decimals: a.Decimals, Categories: a.Category}
 	for _, t := range a.Ticks {
 		out.Ticks = append(out.Ticks, render.Tick(t))
 	}
@@ -70,10 +79,15 @@ func buildFigure(x *step.IO, c figureConfig) (*render.Figure, error) {
 			y = c.Y2
 		}
 		var err error
-		if s.Curve != nil {
-			f.Series[i].Points, err = docs.curve(s, c.X.factor(), y.factor())
-		} else {
-			err = docs.points(s, f.Series[i].Points, c.X.factor(), y.factor())
+		switch {
+		case s.Curve != nil:
+			f.Series[i].Points, err = docs.curve(s, c.X, y.factor())
+		case s.Differences != nil:
+			f.Series[i].Points, err = docs.differences(*s.Differences, y.factor())
+		case s.Draw == histogram:
+			f.Series[i].Points, err = docs.histogram(s, c.X.factor())
+		default:
+			err = docs.points(s, f.Series[i].Points, c.X, y.factor())
 		}
 		if err != nil {
 			return nil, step.Permanent(fmt.Errorf("series %s: %w", s.ID, err))
@@ -93,6 +107,9 @@ func buildFigure(x *step.IO, c figureConfig) (*render.Figure, error) {
 	if err := f.Finish(); err != nil {
 		return nil, step.Permanent(err)
 	}
+	if err := f.Complete(c.Lacks > 0); err != nil {
+		return nil, step.Permanent(err)
+	}
 	for _, note := range f.Notes() {
 		x.Count("notes on points", 1)
 		x.Log.Warn(note)
@@ -108,10 +125,21 @@ type cells struct {
 
 func newCells(x *step.IO) cells { return cells{inout.NewJSONInputs(x), x} }
 
-func (d cells) points(s figureSeries, out []render.Point, fx, fy float64) (err error) {
+func (d cells) points(s figureSeries, out []render.Point, x *figureAxis, fy float64) (err error) {
 	for i, p := range s.Points {
-		if out[i].X, err = d.number(p.X, fx); err == nil {
-			out[i].Y, err = d.number(p.Y, fy)
+		if p.X.Category != "" {
+			out[i].X, err = x.place(p.X.Category)
+		} else {
+			out[i].X, err = d.number(p.X, x.factor())
+		}
+		switch {
+		case err != nil:
+		case s.Draw == "box":
+			err = d.box(p.Y, fy, &out[i])
+		default:
+			if out[i].Y, err = d.number(p.Y, fy); err == nil && p.Y.Low != "" {
+				err = d.interval(p.Y, fy, &out[i])
+			}
 		}
 		if err != nil {
 			return fmt.Errorf("point %s: %w", p.ID, err)
@@ -137,7 +165,8 @@ func (d cells) number(n figureNumber, factor float64) (render.Cell, error) {
 }
 
 // curve reads the points of a curve, or the two that its milestones are.
-func (d cells) curve(s figureSeries, fx, fy float64) ([]render.Point, error) {
+func (d cells) curve(s figureSeries, on *figureAxis, fy float64) ([]render.Point, error) {
+	fx := on.factor()
 	list, err := d.pointsOf(*s.Curve)
 	if err != nil {
 		return nil, err
@@ -145,6 +174,13 @@ func (d cells) curve(s figureSeries, fx, fy float64) ([]render.Point, error) {
 	inputs := []string{s.Curve.Value.Artifact.Digest.String()}
 	var out []render.Point
 	for i, o := range list {
+		category := render.Cell{}
+		if on.Category != nil {
+			if category, err = on.place(plainText(o[0])); err != nil {
+				return nil, fmt.Errorf("point %d: %w", i, err)
+			}
+			o[0] = *category.Value
+		}
 		x, okX := inout.Float(o[0])
 		y, okY := inout.Float(o[1])
 		if !okX || !okY {
@@ -152,8 +188,11 @@ func (d cells) curve(s figureSeries, fx, fy float64) ([]render.Point, error) {
 			continue
 		}
 		p := render.Point{ID: strconv.Itoa(i), X: render.Number(x * fx), Y: render.Number(y * fy), Marker: cmp.Or(s.Marker, "none"), Hollow: s.Hollow}
-		p.X.Inputs, p.Y.Inputs = inputs, inputs
 		p.X.Typed, p.Y.Typed = wholeOf(o[0], fx), wholeOf(o[1], fy)
+		if on.Category != nil {
+			p.X = category
+		}
+		p.X.Inputs, p.Y.Inputs = inputs, inputs
 		out = append(out, p)
 	}
 	if s.Curve.Reach == 0 || len(out) == 0 {

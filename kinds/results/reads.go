@@ -63,16 +63,29 @@ func (c figureConfig) reads() (list []step.Read) {
 	for i, s := range c.Series {
 		at := fmt.Sprintf("series[%d]", i)
 		for j, p := range s.Points {
-			for _, in := range p.X.Value {
-				read(fmt.Sprintf("%s.points[%d].x.field", at, j), in, "", p.X.Field, numberField, s.ID+"."+p.ID+".x")
-			}
-			for _, in := range p.Y.Value {
-				read(fmt.Sprintf("%s.points[%d].y.field", at, j), in, "", p.Y.Field, numberField, s.ID+"."+p.ID+".y")
+			for k, n := range []figureNumber{p.X, p.Y} {
+				axis, under := []string{"x", "y"}[k], ""
+				at := fmt.Sprintf("%s.points[%d].%s.", at, j, axis)
+				for _, in := range n.Value {
+					if n.List != "" {
+						read(at+"list", in, "", n.List, listField)
+						under = n.List + ".0"
+					}
+					for i, path := range []string{n.Field, n.Low, n.High} {
+						if path != "" {
+							read(at+[]string{"field", "low", "high"}[i], in, under, path, numberField, s.ID+"."+p.ID+"."+axis)
+						}
+					}
+				}
 			}
 		}
 		if k := s.Curve; k != nil {
 			read(at+".curve.list", k.Value, "", k.list(), listField)
-			read(at+".curve.x", k.Value, k.list()+".0", k.X, numberField)
+			check := numberField
+			if c.X != nil && c.X.Category != nil {
+				check = scalarField
+			}
+			read(at+".curve.x", k.Value, k.list()+".0", k.X, check)
 			read(at+".curve.y", k.Value, k.list()+".0", k.Y, numberField)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/paper/render"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -25,10 +26,11 @@ type figureConfig struct {
 	X       *figureAxis    `hcl:"x,optional" help:"axis below"`
 	Y       *figureAxis    `hcl:"y,optional" help:"axis at the left"`
 	Y2      *figureAxis    `hcl:"y2,optional" help:"axis at the right"`
-	Series  []figureSeries `hcl:"series,optional" help:"lines and marks over the axes"`
+	Series  []figureSeries `hcl:"series,optional" help:"lines and marks, bars or boxes over the axes"`
 	Keys    []figureKey    `hcl:"keys,optional" help:"entries of the legend that are not series, such as the meaning of a marker"`
 	Panels  []figurePanel  `hcl:"panels,optional" help:"instead of series: columns of monospaced text"`
 	Flow    []figureStage  `hcl:"flow,optional" help:"instead of series: boxes from top to bottom"`
+	Heat    *figureHeat    `hcl:"heat,added" help:"series are the rows of a heat map, from top to bottom, by their titles: x has categories, and y is for the colors, with a bar at the right"`
 	Image   step.Inputs    `hcl:"image,added" help:"instead of series: a picture that a step made, as PNG, SVG, PDF, HTML or Vega-Lite JSON, or a list of the same picture in several of these. A tree has exactly one picture"`
 	Curves  *figureCurves  `hcl:"curves,added" help:"curves of several runs, such as of a grid of trainings: after series, one for each name, in a color and line of its own and in the legend"`
 	AtScale string         `hcl:"paper_scale,added,nokey" help:"scale of the paper's numbers"`
@@ -42,9 +44,16 @@ type figureAxis struct {
 	Min      *float64     `hcl:"min,optional" help:"shown at least from here; data below widen the axis"`
 	Max      *float64     `hcl:"max,optional" help:"shown at least to here"`
 	Log2     bool         `hcl:"log2,optional" help:"logarithmic, with powers of two; points at or below 0 are not drawn: the run and the report name them"`
+	Log10    bool         `hcl:"log10,added" help:"the same with powers of ten"`
+	Category []string     `hcl:"categories,added" help:"of x, in place of numbers: names in the order in which they stand"`
 	Ticks    []figureTick `hcl:"ticks,optional" help:"labelled places; default: round numbers"`
 	Scale    float64      `hcl:"scale,optional" help:"factor on its numbers, such as 100 for percentages; constants are taken as they are"`
 	Decimals int          `hcl:"decimals,optional" help:"digits that the paper gives, whose rounding still matches"`
+}
+
+type figureHeat struct {
+	Rows   string `hcl:"rows,optional" help:"title of the rows"`
+	Labels bool   `hcl:"labels,optional" help:"each cell has its number, with the decimals of y"`
 }
 
 type figureTick struct {
@@ -55,19 +64,25 @@ type figureTick struct {
 type figureSeries struct {
 	ID     string        `hcl:"id" help:"name, for expect and traces"`
 	Title  string        `hcl:"title,optional" help:"in the legend"`
-	Color  string        `hcl:"color,optional" help:"atomic, naive, semantic, naive_light, naive_mid, naive_dark, black, gray, or #rrggbb"`
+	Color  string        `hcl:"color,optional" help:"atomic, naive, semantic, naive_light, naive_mid, naive_dark, black, gray, or #rrggbb; default black, of bars and boxes one of seven"`
+	Draw   string        `hcl:"draw,added" enum:",bars,histogram,box" help:"default: a line and markers. bars begin at 0, and those of several series stand side by side; histogram: bars of how many numbers of its only point's x are in each bin; box: quartiles of the numbers of each point's y, as numpy's linear ones, with whiskers to the last within 1.5 times their distance and circles beyond"`
 	Line   string        `hcl:"line,optional" enum:",solid,dashed,dotted,dash-dot,none" help:"default solid"`
 	Marker string        `hcl:"marker,optional" enum:",none,square,triangle,circle,diamond" help:"for points without one of their own"`
 	Hollow bool          `hcl:"hollow,optional" help:"markers of the series are not filled"`
 	Axis   string        `hcl:"axis,optional" enum:",y,y2" help:"which axis it is measured on; default y"`
 	Points []figurePoint `hcl:"points,optional" help:"points, in the order in which the line joins them"`
 	Curve  *figureCurve  `hcl:"curve,optional" help:"instead of points: a list of objects in a JSON artifact, such as a training curve"`
+	Bins   int           `hcl:"bins,added" min:"0" max:"1000" help:"of a histogram, from the least number to the greatest; default 10"`
+	Edges  []float64     `hcl:"edges,added" help:"instead of bins: where they begin, ascending, and where the last one ends; numbers outside are left out and counted"`
+	Dense  bool          `hcl:"density,added" help:"a histogram's area is 1"`
+
+	Differences *figureDifferences `hcl:"differences,added" help:"instead of points: a bar for each query, how much better one system is than another, the best first"`
 }
 
 type figurePoint struct {
 	ID     string       `hcl:"id" help:"name, for expect and traces"`
 	X      figureNumber `hcl:"x" help:"place"`
-	Y      figureNumber `hcl:"y" help:"value; a list of artifacts, one per seed, gives mean and standard deviation"`
+	Y      figureNumber `hcl:"y,optional" help:"value, which all but histograms need; a list of artifacts, one per seed, gives mean and standard deviation"`
 	Marker string       `hcl:"marker,optional" enum:",none,square,triangle,circle,diamond" help:"default: the series'"`
 	Hollow bool         `hcl:"hollow,optional" help:"not filled"`
 }
@@ -76,6 +91,17 @@ type figureNumber struct {
 	Number *float64    `hcl:"number,optional" help:"a constant"`
 	Value  step.Inputs `hcl:"value,optional" help:"JSON artifact, or a list of them, one per seed"`
 	Field  string      `hcl:"field,optional" help:"path of the number in it"`
+
+	Category string `hcl:"category,added" help:"on an axis of categories, instead of number and value: its name"`
+	List     string `hcl:"list,added" help:"of a histogram or box: path of a list, of whose elements field is a number each; without it the numbers are those of the artifacts"`
+	Low      string `hcl:"low,added" help:"path of the lower end of the value's interval, which a whisker shows in place of the deviation; of one artifact"`
+	High     string `hcl:"high,added" help:"path of its upper end"`
+}
+
+type figureDifferences struct {
+	System   step.Input `hcl:"system" accepts:"score/queries" help:"queries output of a score step"`
+	Baseline step.Input `hcl:"baseline" accepts:"score/queries" help:"that of the system that is subtracted, over the same queries"`
+	Measure  string     `hcl:"measure" help:"column, as score names it: nDCG@10"`
 }
 
 type figureCurve struct {
@@ -120,11 +146,11 @@ type figureStage struct {
 
 var Figure = step.Define(step.Kind[figureConfig]{
 	Name:    "render_figure",
-	Version: 7,
+	Version: 8,
 	Block:   true,
 	Inline:  true,
 	Doc: `Draw a figure block as SVG, PDF and PNG, or take a picture that a step made.
-Series of points or whole curves over axes, columns of text, or a flow of boxes;
+Series of points or whole curves over axes, bars, histograms, boxes, heat maps, columns of text, or a flow of boxes;
 the data behind the picture come as CSV and JSON. With image, the files are those
 of the step, byte by byte, and what they are is told from their bytes. Editing a caption or a color
 reruns only this, editing an expectation nothing.`,
@@ -193,7 +219,7 @@ func (c figureConfig) expanded() figureConfig {
 // curves are the series whose points come with the data.
 func (c figureConfig) curves() (ids []string) {
 	for _, s := range c.Series {
-		if s.Curve != nil {
+		if s.Curve != nil || s.Draw == histogram || s.Differences != nil {
 			ids = append(ids, s.ID)
 		}
 	}
@@ -209,12 +235,15 @@ func checkFigure(c figureConfig) error {
 	problem("paper", render.CheckLabel(c.Paper))
 	for i, s := range c.Series {
 		at := fmt.Sprintf("series[%d]", i)
-		inout.Check(&ps, at, (s.Curve != nil) != (s.Points != nil), "has exactly one of points and curve")
+		inout.Check(&ps, at, len(lists.Filter([]bool{s.Points != nil, s.Curve != nil, s.Differences != nil}, func(is bool) bool { return is })) == 1, "has exactly one of points, curve and differences")
 		inout.Check(&ps, at+".curve.reach", s.Curve == nil || s.Curve.Reach >= 0 && s.Curve.Reach <= 1, "is a fraction between 0 and 1")
 		for j, p := range s.Points {
-			problem(fmt.Sprintf("%s.points[%d].x", at, j), p.X.check(c.Lacks > 0))
-			problem(fmt.Sprintf("%s.points[%d].y", at, j), p.Y.check(c.Lacks > 0))
+			problem(fmt.Sprintf("%s.points[%d].x", at, j), p.X.check(s.Draw == histogram, c.X, c.Lacks > 0))
+			if s.Draw != histogram {
+				problem(fmt.Sprintf("%s.points[%d].y", at, j), p.Y.check(s.Draw == "box", nil, c.Lacks > 0))
+			}
 		}
+		problem(at, s.checkDraw(c.X))
 	}
 	for i, p := range c.Panels {
 		problem(fmt.Sprintf("panels[%d].heading", i), render.CheckMarkup(p.Heading))
@@ -230,9 +259,24 @@ func checkFigure(c figureConfig) error {
 	return ps.Err()
 }
 
-func (n figureNumber) check(mayLack bool) error {
+// check takes a number, or if it is of several those of an artifact, on an axis that may have categories.
+func (n figureNumber) check(several bool, on *figureAxis, mayLack bool) error {
 	switch {
-	case mayLack && n.Number == nil && n.Value == nil:
+	case n.Category != "" || on != nil && on.Category != nil && !several:
+		if on == nil || n.Number != nil || n.Value != nil {
+			return errors.New("has a category instead of number and value, and its axis categories")
+		}
+		_, err := on.place(n.Category)
+		return err
+	case (n.Low == "") != (n.High == "") || n.Low != "" && len(n.Value) != 1:
+		return errors.New("has both low and high, or neither, and they are of one artifact")
+	case n.Low != "" && (several || on != nil):
+		return errors.New("has low and high, which are of the y of lines and bars")
+	case n.List != "" && !several:
+		return errors.New("has a list, which only the x of a histogram and the y of a box take")
+	case several && n.Number != nil:
+		return errors.New("is of several numbers: give value, with list or several artifacts")
+	case mayLack && n.Number == nil && n.Value == nil, n.List != "" && n.Value != nil:
 	case (n.Number != nil) == (n.Value != nil):
 		return errors.New("has exactly one of number and value")
 	case n.Value != nil && n.Field == "":

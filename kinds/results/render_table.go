@@ -5,12 +5,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/internal/system/values"
-	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -22,11 +22,13 @@ type tableConfig struct {
 	Stubs   []string      `hcl:"stubs" help:"headers of the title columns at the left"`
 	Columns []tableColumn `hcl:"columns" help:"columns of values"`
 	Rows    []tableRow    `hcl:"rows" help:"rows, sections and rules, from top to bottom"`
+	Notes   []string      `hcl:"notes,added" help:"notes below the table, such as what the rows' marks mean"`
 	Wide    bool          `hcl:"wide,optional" help:"over both columns of a page"`
+	Long    bool          `hcl:"long,added" help:"in LaTeX a longtable, which goes over pages, with the caption above it and the headers on each page; for documents of one column"`
 	Scale   string        `hcl:"scale,optional" help:"scale of the run; what is expected at no scale by name is compared only at paper_scale, or if there is none"`
 	AtScale string        `hcl:"paper_scale,added,nokey" help:"scale of the paper's numbers"`
 	CSV     string        `hcl:"csv_formulas,added" enum:",quote" help:"\"quote\": in the CSV file an apostrophe is put before texts that a spreadsheet would take for formulas (= + - @, tab, line end)"`
-	Marks   *significance `hcl:"significance,added" help:"superscripts for cells that differ significantly from baselines; the caption then ends with the test"`
+	Marks   *significance `hcl:"significance,added" help:"superscripts for cells that differ significantly from baselines, and bold for cells that do not from the best; the caption then ends with the test"`
 	Lacks   int           `hcl:"lacks,added" min:"0" help:"filled in: how many of the steps that it gathers failed, and are left out; the caption then says so"`
 	Expect  []tableExpect `hcl:"expect,block,nokey" help:"what is expected of a cell, by the paper or at another scale, in exactly one form: a number, or a text; the label is ROW.COLUMN by their ids. Claims are about several"`
 }
@@ -43,7 +45,8 @@ type tableColumn struct {
 	Scale    float64  `hcl:"scale,optional" help:"factor before printing, such as 100 for percentages"`
 	Std      bool     `hcl:"std,optional" help:"print ± sample standard deviation over seeds"`
 	Best     string   `hcl:"best,optional" enum:",max,min" help:"print the best value bold, among rows with the same compare"`
-	Align    string   `hcl:"align,optional" enum:",l,c,r" help:"alignment; default r, for text l"`
+	Second   bool     `hcl:"second,added" help:"underline the second best value, with best: the best of those that are not bold"`
+	Align    string   `hcl:"align,optional" enum:",l,c,r,decimal" help:"alignment; default r, for text l; decimal: at the decimal point, in LaTeX by siunitx, version 3"`
 }
 
 type tableRow struct {
@@ -55,6 +58,7 @@ type tableRow struct {
 	Titles  []string               `hcl:"titles,optional" help:"one title per stub; none in a table without stubs"`
 	Compare string                 `hcl:"compare,optional" help:"rows with the same word compete for bold"`
 	Bold    []string               `hcl:"bold,optional" help:"ids of columns that are bold in this row whatever their values"`
+	Marks   map[string]string      `hcl:"marks,added" help:"superscripts, such as those of notes, by column id"`
 	Value   step.Inputs            `hcl:"value,optional" help:"JSON artifact that the cells read, or a list of them, one per seed: cells are then mean and standard deviation, of all or of none"`
 	Values  map[string]step.Inputs `hcl:"values,optional" help:"the same by name, for columns with from"`
 	Format  string                 `hcl:"format,optional" enum:",integer,fixed,kilo,signed,text" help:"how this row's numbers are printed, instead of the columns' format"`
@@ -113,11 +117,11 @@ nothing, and ` + "`redsi check`" + `, ` + "`redsi report`" + ` and the end of a 
 
 // layout is the table without its values: what can be checked before a run.
 func (c tableConfig) layout() *render.Table {
-	t := &render.Table{Paper: c.Paper, Caption: incomplete(c.Caption, c.Lacks), Stubs: c.Stubs, Wide: c.Wide, Scale: c.Scale, PaperScale: c.AtScale, QuoteFormulas: c.CSV == "quote"}
+	t := &render.Table{Paper: c.Paper, Caption: render.Incomplete(c.Caption, c.Lacks), Stubs: c.Stubs, Notes: c.Notes, Wide: c.Wide, Long: c.Long, Lacks: c.Lacks, Scale: c.Scale, PaperScale: c.AtScale, QuoteFormulas: c.CSV == "quote"}
 	for _, k := range c.Columns {
 		f := render.Format{Style: k.Format, Decimals: k.Decimals, Scale: k.Scale, Std: k.Std}
 		f.Style = cmp.Or(f.Style, "fixed")
-		t.Columns = append(t.Columns, render.Column{ID: k.ID, Title: k.Title, Groups: k.Groups, Format: f, Best: k.Best, Align: k.Align})
+		t.Columns = append(t.Columns, render.Column{ID: k.ID, Title: k.Title, Groups: k.Groups, Format: f, Best: k.Best, Second: k.Second, Align: k.Align})
 	}
 	for _, r := range c.Rows {
 		if r.data() && r.Titles == nil {
@@ -127,14 +131,6 @@ func (c tableConfig) layout() *render.Table {
 			Compare: r.Compare, Cells: map[string]render.Cell{}})
 	}
 	return t
-}
-
-// incomplete is a caption of what is without so many of the steps that it gathers.
-func incomplete(caption string, lacks int) string {
-	if lacks == 0 {
-		return caption
-	}
-	return strings.TrimSpace(fmt.Sprintf("%s <b>Incomplete: %s failed and left out.</b>", caption, words.Count(lacks, "step")))
 }
 
 func (c tableConfig) hasColumn(id string) bool {
@@ -158,6 +154,10 @@ func checkTable(c tableConfig) error {
 		if r.Format != "" {
 			inout.CheckError(&ps, at+".format", render.Format{Style: r.Format, Decimals: r.Digits, Prefix: r.Prefix}.Check())
 		}
+		for _, id := range slices.Sorted(maps.Keys(r.Marks)) {
+			inout.Check(&ps, at+".marks", c.hasColumn(id), "there is no column %q", id)
+			inout.CheckError(&ps, at+".marks", checkMark(r.Marks[id]))
+		}
 		inout.Check(&ps, at+".prefix", r.Prefix == "" || r.Format != "", "is for rows with format")
 		inout.Check(&ps, at+".center", !r.Center || r.Section != "", "is for a section")
 		for _, text := range append([]string{r.Section}, r.Titles...) {
@@ -178,6 +178,9 @@ func checkTable(c tableConfig) error {
 	ps = append(ps, c.Marks.problems(c)...)
 	ps = append(ps, expectProblems(c.Expect, c.AtScale, func(e render.Expectation) error { return t.Expect(e) })...)
 	inout.CheckError(&ps, "caption", render.CheckMarkup(c.Caption))
+	for i, note := range c.Notes {
+		inout.CheckError(&ps, fmt.Sprintf("notes[%d]", i), render.CheckMarkup(note))
+	}
 	inout.CheckError(&ps, "paper", render.CheckLabel(c.Paper))
 	return ps.Err()
 }
@@ -205,11 +208,9 @@ func buildTable(x *step.IO, c tableConfig) (*render.Table, error) {
 			}
 		}
 		subtract(t.Rows[i].Cells, c.Columns)
-		for _, id := range r.Bold {
-			if cell, ok := t.Rows[i].Cells[id]; ok {
-				cell.Bold = true
-				t.Rows[i].Cells[id] = cell
-			}
+		for id, cell := range t.Rows[i].Cells {
+			cell.Bold, cell.Marks = slices.Contains(r.Bold, id), r.Marks[id]
+			t.Rows[i].Cells[id] = cell
 		}
 	}
 	if err := c.Marks.mark(docs, t, c); err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/paper/render"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -17,7 +18,8 @@ type significance struct {
 	Report  step.Input        `hcl:"report" accepts:"compare/report" help:"report of a compare step"`
 	Rows    map[string]string `hcl:"rows" help:"system that a row shows, by row id; other rows get no marks"`
 	Columns map[string]string `hcl:"columns" help:"measure that a column shows, as the report names it (ndcg_10), by column id"`
-	Letters map[string]string `hcl:"letters" help:"superscript of cells that differ significantly from a baseline, by the baseline's name"`
+	Letters map[string]string `hcl:"letters,added" help:"superscript of cells that differ significantly from a baseline, by the baseline's name; needed without bold"`
+	Bold    bool              `hcl:"bold,added" help:"print bold also what does not differ significantly from the best, in columns with best and among rows with the same compare; of any two such systems one is a baseline of the compare step"`
 }
 
 // problems is what can be wrong before a run. A table without marks has none.
@@ -35,13 +37,14 @@ func (s *significance) problems(c tableConfig) (ps step.Problems) {
 	const letters = "significance.letters"
 	inout.Check(&ps, "significance.rows", len(s.Rows) > 0, "needs at least one")
 	inout.Check(&ps, "significance.columns", len(s.Columns) > 0, "needs at least one")
-	inout.Check(&ps, letters, len(s.Letters) > 0, "needs at least one")
+	inout.Check(&ps, letters, len(s.Letters) > 0 || s.Bold, "needs at least one, without bold")
+	inout.Check(&ps, "significance.bold", !s.Bold || len(s.ranked(c)) > 0, "none of its columns has best")
 	bad, taken := inout.Adding(&ps), map[string]string{}
 	for _, b := range s.baselines() {
 		letter := s.Letters[b]
 		switch {
-		case letter == "" || strings.ContainsAny(letter, "<> \t\n"):
-			bad(letters, "%q cannot be a superscript for %s: give a letter or a sign", letter, b)
+		case checkMark(letter) != nil:
+			bad(letters, "%s: %v", b, checkMark(letter))
 		case taken[letter] != "":
 			bad(letters, "%s and %s have the same superscript %q", taken[letter], b, letter)
 		}
@@ -49,6 +52,19 @@ func (s *significance) problems(c tableConfig) (ps step.Problems) {
 		inout.CheckError(&ps, letters, render.CheckMarkup(b))
 	}
 	return ps
+}
+
+// checkMark refuses what no superscript can be.
+func checkMark(s string) error {
+	if s == "" || strings.ContainsAny(s, "<> \t\n") {
+		return fmt.Errorf("%q cannot be a superscript: give a letter or a sign", s)
+	}
+	return nil
+}
+
+// ranked are the columns that bold is for.
+func (s *significance) ranked(c tableConfig) []tableColumn {
+	return lists.Filter(c.Columns, func(k tableColumn) bool { return k.Best != "" && s.Columns[k.ID] != "" })
 }
 
 // baselines in the order of their letters.
@@ -83,7 +99,68 @@ func (s *significance) reads(c tableConfig) (list []step.Read) {
 			}
 		}
 	}
+	if s.Bold {
+		list = append(list, step.Read{Attr: "significance.bold", Input: s.Report, Path: "systems", Check: func(f *step.Fields) error { return s.compared(f, c) }})
+	}
 	return list
+}
+
+// compared reports two systems of rows with the same compare whose difference the report has not.
+func (s *significance) compared(systems *step.Fields, c tableConfig) error {
+	for i, a := range c.Rows {
+		for _, b := range c.Rows[:i] {
+			x, y := s.Rows[a.ID], s.Rows[b.ID]
+			if x == "" || y == "" || x == y || a.Compare != b.Compare {
+				continue
+			}
+			_, err := systems.At(step.PathOf(x, "against", y))
+			if _, turned := systems.At(step.PathOf(y, "against", x)); err != nil && turned != nil {
+				return fmt.Errorf("does not compare %s with %s: name one of them in baselines of the compare step", y, x)
+			}
+		}
+	}
+	return nil
+}
+
+// differs reports whether two systems differ significantly in a measure.
+func (s *significance) differs(docs cells, a, b, measure string) (bool, error) {
+	at, err := docs.Find(s.Report, step.PathOf("systems", a, "against", b, measure, "significant"))
+	if err != nil {
+		return false, err
+	}
+	is, ok := at.(bool)
+	if !ok {
+		return false, fmt.Errorf("%v is neither true nor false", at)
+	}
+	return is, nil
+}
+
+// embolden prints bold what does not differ significantly from the best that is of a system.
+func (s *significance) embolden(docs cells, t *render.Table, c tableConfig) error {
+	for _, k := range s.ranked(c) {
+		best := t.Best(render.Column{ID: k.ID, Best: k.Best}, func(render.Cell) bool { return true })
+		for i, row := range t.Rows {
+			cell := row.Cells[k.ID]
+			at, ok := best[row.Compare]
+			if !ok || cell.Value == nil {
+				continue
+			}
+			top, system := s.Rows[t.Rows[at].ID], s.Rows[row.ID]
+			if top == "" || system == "" || top == system {
+				continue
+			}
+			is, err := s.differs(docs, system, top, s.Columns[k.ID])
+			if err != nil {
+				is, err = s.differs(docs, top, system, s.Columns[k.ID])
+			}
+			if err != nil {
+				return fmt.Errorf("significance of row %s, column %s: %w", row.ID, k.ID, err)
+			}
+			cell.Bold = cell.Bold || !is
+			t.Rows[i].Cells[k.ID] = cell
+		}
+	}
+	return nil
 }
 
 // mark sets the cells' superscripts and says in the caption what they mean.
@@ -105,18 +182,21 @@ func (s *significance) mark(docs cells, t *render.Table, c tableConfig) error {
 				if b == system {
 					continue
 				}
-				at, err := docs.Find(s.Report, step.PathOf("systems", system, "against", b, measure, "significant"))
+				is, err := s.differs(docs, system, b, measure)
 				if err != nil {
 					return fmt.Errorf("significance of row %s, column %s: %w", row.ID, id, err)
 				}
-				if is, ok := at.(bool); !ok {
-					return fmt.Errorf("significance of row %s, column %s: %v is neither true nor false", row.ID, id, at)
-				} else if is {
+				if is {
 					cell.Marks += s.Letters[b]
 				}
 			}
 			cell.Inputs = append(slices.Clip(cell.Inputs), s.Report.Artifact.Digest.String())
 			t.Rows[i].Cells[id] = cell
+		}
+	}
+	if s.Bold {
+		if err := s.embolden(docs, t, c); err != nil {
+			return err
 		}
 	}
 	note, err := s.note(docs, c)
@@ -144,6 +224,12 @@ func (s *significance) note(docs cells, c tableConfig) (string, error) {
 			differs = "differs significantly from "
 		}
 		list = append(list, fmt.Sprintf("<sup>%s</sup> %s%s", s.Letters[b], differs, s.title(b, c)))
+	}
+	switch {
+	case s.Bold && len(list) > 0:
+		list = append(list, "bold does not from the best")
+	case s.Bold:
+		list = append(list, "Bold does not differ significantly from the best")
 	}
 	return fmt.Sprintf("%s (%v, alpha %s).", strings.Join(list, ", "), method, strconv.FormatFloat(alpha, 'g', -1, 64)), nil
 }

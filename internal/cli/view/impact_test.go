@@ -50,7 +50,7 @@ func planned() (*plan.Preview, PlanFacts) {
 			Steps:   []plan.Step{{Address: "step.words.a"}, {Address: `step.train.dsi["a|b"]`, Queue: "gpu"}, {Address: `step.train.dsi["c"]`, Queue: "gpu"}, {Address: "table.x"}},
 			Skipped: []pipeline.Skipped{{Address: "table.y", Why: "Only <full> has it."}},
 		},
-		Items: []plan.Item{{Outcome: plan.Hit, Took: time.Minute, Fails: []string{"rows == 3: 4"}}, {Outcome: plan.Run}, {Outcome: plan.Run}, {Outcome: plan.Maybe, Waits: []int{1, 2}}},
+		Items: []plan.Item{{Outcome: plan.Hit, Took: time.Minute, Rare: &plan.Snags{Fails: []string{"rows == 3: 4"}}}, {Outcome: plan.Run}, {Outcome: plan.Run}, {Outcome: plan.Maybe, Rare: &plan.Snags{Waits: []int{1, 2}}}},
 	}
 	h := estimate.History{Samples: map[int][]estimate.Sample{1: {{Took: time.Hour, Bytes: 3e6}}}, Downloads: map[int]estimate.Download{2: {Bytes: 5e9, Sources: 2, Unknown: 1}}}
 	return v, PlanFacts{Estimate: estimate.Of(v, h), Why: map[int]string{1: "config.caption: \"<a|b>\" -> \"*c* @all\nx\x1b[31m\"", 2: "has never run here"},

@@ -164,7 +164,7 @@ func NewPlanJSON(v *plan.Preview, f PlanFacts) PlanJSON {
 	for i, s := range v.Plan.Steps {
 		it, x := v.Items[i], f.Estimate.At(i)
 		p := PlanStep{Address: s.Address, Kind: s.Task.Kind, Outcome: it.Outcome, File: s.Pos.File, Line: s.Pos.Line,
-			Pieces: f.Pieces[s.Address], Reason: f.Why[i], Resumes: x.Resumes, Basis: x.Basis, Fails: it.Fails, Warns: it.Warns, Resources: s.Resources, Unfit: f.Unfit[i], FarOff: off[i]}
+			Pieces: f.Pieces[s.Address], Reason: f.Why[i], Resumes: x.Resumes, Basis: x.Basis, Fails: it.Snags().Fails, Warns: it.Snags().Warns, Resources: s.Resources, Unfit: f.Unfit[i], FarOff: off[i]}
 		if !it.Key.IsZero() {
 			p.Key = &it.Key
 		}
@@ -175,7 +175,7 @@ func NewPlanJSON(v *plan.Preview, f PlanFacts) PlanJSON {
 			p.Failed = &failed
 		}
 		p.Gathers = gatherings(v.Plan, i)
-		p.Waits = v.Plan.Addresses(it.Waits)
+		p.Waits = v.Plan.Addresses(it.Snags().Waits)
 		if it.Outcome == plan.Hit {
 			p.TookS, p.Bytes, p.Origin, p.Accepted = secondsOf(it.Took), &it.Bytes, it.Run, it.Accepted
 			p.From, p.Released = it.From, it.Released

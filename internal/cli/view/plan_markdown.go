@@ -38,7 +38,7 @@ func PlanMarkdown(w io.Writer, v *plan.Preview, f PlanFacts, lacks error) error 
 		said = append(said, f.Unfit[i])
 	}
 	for i, it := range v.Items {
-		for _, fails := range it.Fails {
+		for _, fails := range it.Snags().Fails {
 			said = append(said, v.Plan.Steps[i].Address+": "+fails)
 		}
 	}

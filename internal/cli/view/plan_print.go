@@ -179,10 +179,10 @@ func Ignored(w io.Writer, folders []origins.Folder) {
 // planChecks prints the hits whose results fail a check.
 func planChecks(w io.Writer, v *plan.Preview, st PlanStyle) {
 	for i, it := range v.Items {
-		for _, f := range it.Fails {
+		for _, f := range it.Snags().Fails {
 			Printf(w, "%s  %s  %s\n", st.Outcome(string(it.Outcome), strings.ToUpper(string(it.Outcome))), v.Plan.Steps[i].Address, f)
 		}
-		for _, f := range it.Warns {
+		for _, f := range it.Snags().Warns {
 			Printf(w, "%s  %s  warning: %s\n", st.Outcome(string(it.Outcome), strings.ToUpper(string(it.Outcome))), v.Plan.Steps[i].Address, f)
 		}
 	}
@@ -238,7 +238,7 @@ func stepNote(v *plan.Preview, f PlanFacts, i int) (note string) {
 			note += "; " + it.Accepted.Sentence()
 		}
 	case plan.Maybe:
-		note = cmp.Or(it.Wrong, "known after "+names(v, it.Waits))
+		note = cmp.Or(it.Snags().Wrong, "known after "+names(v, it.Snags().Waits))
 		if n := f.Pieces[v.Plan.Steps[i].Address]; n > 0 {
 			note = fmt.Sprintf("%d last time; %s", n, note)
 		}
@@ -421,7 +421,7 @@ func waits(v *plan.Preview, blocks []estimate.Group, of []int) []string {
 	out := make([]string, len(blocks))
 	seen := make([]map[int]bool, len(blocks))
 	for i, it := range v.Items {
-		for _, d := range it.Waits {
+		for _, d := range it.Snags().Waits {
 			if seen[of[i]] == nil {
 				seen[of[i]] = map[int]bool{}
 			}

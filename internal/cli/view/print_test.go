@@ -79,7 +79,7 @@ func TestPrintedIsHarmless(t *testing.T) {
 		},
 		"Plan": func(b *bytes.Buffer) {
 			v := &plan.Preview{Plan: &plan.Plan{Steps: []plan.Step{{Address: nasty}, {Address: nasty}}},
-				Items: []plan.Item{{Outcome: plan.Run}, {Outcome: plan.Maybe, Waits: []int{0}}}}
+				Items: []plan.Item{{Outcome: plan.Run}, {Outcome: plan.Maybe, Rare: &plan.Snags{Waits: []int{0}}}}}
 			f := PlanFacts{Store: nasty, Estimate: estimate.Of(v, estimate.History{}), Why: map[int]string{0: nasty}, Free: -1}
 			for _, st := range []PlanStyle{{All: true}, {Verbose: true}, {ByTable: true}} {
 				Plan(b, v, st, f)

@@ -45,7 +45,7 @@ func BenchmarkTenKeys(b *testing.B) {
 	s := Sources{BertNormalize: pytext.Lower, PageID: func(oldid uint64) (uint64, bool) { return oldid % 109_229, oldid%2000 != 0 }}
 	for b.Loop() {
 		i := 0
-		gs, err := drained(func(h *nq.Header) error {
+		gs, err := drained(b, func(h *nq.Header) error {
 			if i == nqTrain+nqDev {
 				return io.EOF
 			}

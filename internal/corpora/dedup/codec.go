@@ -3,6 +3,7 @@ package dedup
 import (
 	"encoding/json"
 	jsonv2 "encoding/json/v2"
+	"errors"
 	"fmt"
 	"io"
 
@@ -16,11 +17,13 @@ import (
 // WriteDocuments writes documents.jsonl.zst: one Document a line, in order. Equal
 // groupings give equal bytes.
 func (g *Grouping) WriteDocuments(w io.Writer) error {
-	return writeEach(w, len(g.docs), func(i int) Document { return g.Document(int32(i)) })
+	return g.writeEach(w, len(g.docs), func(i int) any { return g.Document(int32(i)) })
 }
 
 // WriteQueries writes queries.jsonl.zst: one Query a line, in record order.
-func (g *Grouping) WriteQueries(w io.Writer) error { return writeEach(w, len(g.docOf), g.Query) }
+func (g *Grouping) WriteQueries(w io.Writer) error {
+	return g.writeEach(w, len(g.docOf), func(i int) any { return g.Query(i) })
+}
 
 // Audit is one line of the grouping audit: a record whose revision has no page.
 type Audit struct {
@@ -32,22 +35,29 @@ type Audit struct {
 
 // WriteAudit writes unresolved.jsonl.zst, one Audit a line, in record order.
 func (g *Grouping) WriteAudit(w io.Writer) error {
-	all := g.Records.Unresolved()
-	return writeEach(w, len(all), func(i int) Audit {
-		r, q := g.Records.At(all[i]), g.Query(all[i])
+	return g.writeEach(w, len(g.docOf), func(i int) any {
+		r := g.Records.At(i)
+		if r.PageID != 0 {
+			return nil
+		}
+		q := g.Query(i)
 		return Audit{Query: q, OldID: r.OldID, Title: r.Title, Key: g.KeyOf(q.Doc)}
 	})
 }
 
-func writeEach[T any](w io.Writer, n int, at func(i int) T) error {
-	return WriteLines(w, func(put func(any) error) error {
+// writeEach writes n lines, but for those that are nil.
+func (g *Grouping) writeEach(w io.Writer, n int, at func(i int) any) error {
+	err := WriteLines(w, func(put func(any) error) error {
 		for i := range n {
-			if err := put(at(i)); err != nil {
-				return err
+			if v := at(i); v != nil {
+				if err := put(v); err != nil {
+					return err
+				}
 			}
 		}
 		return nil
 	})
+	return errors.Join(err, g.Records.Err())
 }
 
 // WriteLines compresses JSON lines, such as the Documents or Queries of a collection that

@@ -8,7 +8,7 @@
 // (Sources). It must not know steps, stores, Temporal, dumps or tokenizer files.
 //
 // Reading order: keys.go (the operators), derive.go and text.go (what
-// they compare), group.go (the pass) over fields.go and intern.go, records.go and
+// they compare), group.go (the pass), records.go and
 // grouping.go (its result), codec.go, then the diagnostics: diagnostics.go,
 // titles.go, coverage.go, revisions.go, snippet.go, prefix.go.
 package dedup

@@ -2,49 +2,41 @@ package dedup
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
+	"sync"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
-	"github.com/redsi/redsi/internal/system/lists"
+	"github.com/redsi/redsi/internal/system/spool"
 )
 
 // Grouper groups a stream of headers under any number of operators in one pass.
 //
-// Keys are compared as whole strings, so there is no hash to collide. Memory is
-// per record about 60 bytes, its question and, once, its URL and title; per
-// operator 4 bytes a record and about 35 bytes and the key a document.
+// Keys are compared by their whole SHA-256, as stored files are: nobody knows two strings of one sum. Records and sums
+// are on disk; memory is 4 bytes a record and 12 a document of each Grouping that is made and kept.
 type Grouper struct {
 	d       derived
 	records *Records
-	groups  []*group
-	seen    map[recordID]struct{}
-	fields  fields
+	keys    []Key
+	sums    []spool.List // of each key, sha256.Size bytes a record
+	ids     spool.List   // what makes records unique, as much of each
+	ended   bool
 }
 
-// recordID is what makes an example unique: the two splits number theirs apart.
-type recordID struct {
-	dev bool
-	id  int64
-}
-
-// group is one operator's Grouping while it grows.
-type group struct {
-	*Grouping
-	longest []int            // LongestText: length of each representative's text
-	firstOf [nFields][]int32 // document of each field value, plus one; 0: not derived yet
-}
-
-// NewGrouper prepares a pass. Names may not repeat.
-func NewGrouper(keys []Key, o Options, s Sources) (*Grouper, error) {
+// NewGrouper prepares a pass. Names may not repeat. scratch makes a folder for what is
+// more than a few records; all in it is of use as long as a Grouping is.
+func NewGrouper(scratch func() (string, error), keys []Key, o Options, s Sources) (*Grouper, error) {
 	if len(keys) == 0 {
 		return nil, errors.New("no deduplication key is given")
 	}
 	o = o.withDefaults()
+	on := spool.New(sync.OnceValues(scratch))
 	g := &Grouper{
-		records: &Records{splits: o.RecordOrder.Splits(), paged: s.PageID != nil},
-		seen:    map[recordID]struct{}{},
+		records: &Records{splits: o.RecordOrder.Splits(), paged: s.PageID != nil, lights: on, texts: on},
+		keys:    keys, ids: on,
 	}
 	g.d = derived{s: &s, o: &o}
 	for i, k := range keys {
@@ -56,8 +48,7 @@ func NewGrouper(keys []Key, o Options, s Sources) (*Grouper, error) {
 				return nil, fmt.Errorf("deduplication key %s is given twice", k.Name)
 			}
 		}
-		g.fields.use(k, o)
-		g.groups = append(g.groups, &group{Grouping: &Grouping{Key: k, Options: o, Records: g.records}})
+		g.sums = append(g.sums, on)
 	}
 	return g, nil
 }
@@ -70,15 +61,31 @@ func (g *Grouper) Add(h *nq.Header) error {
 		return err
 	}
 	g.d.reset(h)
-	oldid, page := g.d.locate()
-	n := int32(g.records.Len())
-	url := g.records.add(h, g.title(h), oldid, page)
-	g.fields.set(&g.d, url)
-	for _, p := range g.groups {
-		if err := g.add(p, n, h); err != nil {
+	r := g.records
+	l := light{exampleID: h.ExampleID, prefix: h.Text4KCased}
+	l.oldid, l.pageID = g.d.locate()
+	var err error
+	if l.rank, err = g.rank(h, l.oldid); err != nil {
+		return err
+	}
+	r.row = r.row[:0]
+	for _, s := range [...]string{h.Question, h.URL, g.title(h)} {
+		r.row = append(binary.AppendUvarint(r.row, uint64(len(s))), s...)
+	}
+	for i := range g.keys {
+		key, err := g.d.appendKey(&g.keys[i])
+		if err != nil {
 			return err
 		}
+		r.row = append(binary.AppendUvarint(r.row, uint64(len(key))), key...)
+		sum := sha256.Sum256(key)
+		g.sums[i].Write(sum[:])
 	}
+	var id [sha256.Size]byte
+	binary.LittleEndian.PutUint64(id[:], uint64(h.ExampleID))
+	copy(id[8:], h.Split)
+	g.ids.Write(id[:])
+	r.add(l, h.Split == r.splits[0])
 	return nil
 }
 
@@ -92,11 +99,6 @@ func (g *Grouper) checkOrder(h *nq.Header) error {
 	case g.records.Len() == math.MaxInt32:
 		return fmt.Errorf("more than %d records", math.MaxInt32)
 	}
-	id := recordID{h.Split == nq.Dev, h.ExampleID}
-	if _, ok := g.seen[id]; ok {
-		return fmt.Errorf("%s example %d occurs twice; remove one of the two files that hold it", h.Split, h.ExampleID)
-	}
-	g.seen[id] = struct{}{}
 	return nil
 }
 
@@ -110,76 +112,135 @@ func (g *Grouper) title(h *nq.Header) string {
 	return cmp.Or(t, h.H1)
 }
 
-func (g *Grouper) add(p *group, n int32, h *nq.Header) error {
-	doc, isNew, err := g.document(p, h.Split)
-	if err != nil {
-		return err
-	}
-	if isNew {
-		p.docs = append(p.docs, members{record: n})
-	}
-	p.docOf = append(p.docOf, doc)
-	m := &p.docs[doc]
-	if h.Split == nq.Train {
-		m.train++
-	} else {
-		m.dev++
-	}
-	better, err := g.better(p, doc, isNew, n, h)
-	if better {
-		m.record = n
-	}
-	return err
-}
-
-// document finds the record's document, by the field that the key depends on if
-// its value has been seen.
-func (g *Grouper) document(p *group, s nq.Split) (doc int32, isNew bool, err error) {
-	known := g.fields.entry(p.firstOf[:], p.Key.field(s, p.Options))
-	if known != nil && *known > 0 {
-		return *known - 1, false, nil
-	}
-	key, err := g.d.appendKey(&p.Key)
-	if err != nil {
-		return 0, false, err
-	}
-	doc, isNew = p.keys.Add(string(key))
-	if known != nil {
-		*known = doc + 1
-	}
-	return doc, isNew, nil
-}
-
-// better reports whether record n is to represent doc instead of its present record.
-func (g *Grouper) better(p *group, doc int32, isNew bool, n int32, h *nq.Header) (bool, error) {
-	old, this := g.records.OldID(int(p.docs[doc].record)), g.records.OldID(int(n))
-	switch p.Options.Representative {
+// rank is greatest for the record that Options.Representative prefers, and the same for those that it does not tell apart.
+func (g *Grouper) rank(h *nq.Header, oldid uint64) (uint64, error) {
+	switch g.d.o.Representative {
 	case Last:
-		return true, nil
+		return uint64(g.records.Len()), nil
 	case NewestOldID:
-		return this > old, nil
+		return oldid, nil
 	case OldestOldID:
-		return this != 0 && (old == 0 || this < old), nil
+		return -oldid, nil // 0, no revision, stays the least
 	case LongestText:
 		t, ok := g.d.s.Text(h)
 		if !ok {
-			return false, &RecordError{Key: p.Key.Name, ExampleID: h.ExampleID, Split: h.Split, URL: h.URL, Err: ErrNoText}
+			return 0, &RecordError{Key: g.keys[0].Name, ExampleID: h.ExampleID, Split: h.Split, URL: h.URL, Err: ErrNoText}
 		}
-		if isNew {
-			p.longest = append(p.longest, t.Length)
-			return true, nil
-		}
-		if t.Length <= p.longest[doc] {
-			return false, nil
-		}
-		p.longest[doc] = t.Length
-		return true, nil
+		return uint64(t.Length), nil
 	}
-	return false, nil
+	return 0, nil
 }
 
-// Groupings returns the result, one per operator in the order they were given.
-// No record may be added after it.
-func (g *Grouper) Groupings() []*Grouping {
-	return lists.Map(g.groups, func(p *group) *Grouping { return p.Grouping })
+// ErrRepeated is returned where two records are the same example.
+var ErrRepeated = errors.New("occurs twice; remove one of the two files that hold it")
+
+// end checks that no record repeats another, once all are added.
+func (g *Grouper) end() error {
+	if g.ended {
+		return nil
+	}
+	errs := []error{g.records.lights.End(), g.records.texts.End(), g.ids.End()}
+	for i := range g.sums {
+		errs = append(errs, g.sums[i].End())
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	firsts, err := firstOf(&g.ids, g.records.Len())
+	if err != nil {
+		return err
+	}
+	for i, first := range firsts {
+		if int(first) != i {
+			return fmt.Errorf("%s example %d %w", g.records.Split(i), g.records.light(i).exampleID, ErrRepeated)
+		}
+	}
+	g.ids, g.ended = spool.List{}, true
+	return g.records.Err()
+}
+
+// Grouping makes the result of an operator, by its place among those given. No record may be added after it.
+func (g *Grouper) Grouping(key int) (*Grouping, error) {
+	if err := g.end(); err != nil {
+		return nil, err
+	}
+	r := g.records
+	p := &Grouping{Key: g.keys[key], Options: *g.d.o, Records: r, key: key}
+	var err error
+	if p.docOf, err = firstOf(&g.sums[key], r.Len()); err != nil {
+		return nil, err
+	}
+	n := 0
+	for i, first := range p.docOf {
+		if int(first) == i {
+			n++
+		}
+	}
+	p.docs = make([]members, 0, n)
+	for i, first := range p.docOf {
+		doc := int32(len(p.docs))
+		if int(first) == i {
+			p.docs = append(p.docs, members{record: first})
+		} else {
+			doc = p.docOf[first]
+		}
+		p.docOf[i] = doc
+		if m := &p.docs[doc]; r.Split(i) == nq.Train {
+			m.train++
+		} else {
+			m.dev++
+		}
+	}
+	if p.Options.Representative != First {
+		ranks := make([]uint64, len(p.docs))
+		for i, doc := range p.docOf {
+			if rank := r.light(i).rank; rank > ranks[doc] {
+				p.docs[doc].record, ranks[doc] = int32(i), rank
+			}
+		}
+	}
+	return p, r.Err()
+}
+
+// Groupings makes the results of all operators, in the order they were given.
+func (g *Grouper) Groupings() (all []*Grouping, err error) {
+	for i := range g.keys {
+		p, err := g.Grouping(i)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+// A table of sums has about tableSums of them; they are read once for each table, of which there are no more than mostTables.
+const (
+	tableSums  = 1 << 16
+	mostTables = 16
+	sumsAhead  = 1 << 15 // bytes
+)
+
+// firstOf gives of each of n sums the first one that is equal. A table of all would be most of the memory: so
+// there is one after another, each of a part of the sums.
+func firstOf(sums *spool.List, n int) ([]int32, error) {
+	firsts := make([]int32, n)
+	tables := uint32(min(n/tableSums+1, mostTables))
+	table := map[[sha256.Size]byte]int32{}
+	for part := range tables {
+		clear(table)
+		for i := range firsts {
+			sum := sums.Read(int64(i)*sha256.Size, sha256.Size, sumsAhead)
+			if tables > 1 && binary.LittleEndian.Uint32(sum)%tables != part {
+				continue
+			}
+			first, ok := table[[sha256.Size]byte(sum)]
+			if !ok {
+				first = int32(i)
+				table[[sha256.Size]byte(sum)] = first
+			}
+			firsts[i] = first
+		}
+	}
+	return firsts, sums.Err()
 }

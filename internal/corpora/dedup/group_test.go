@@ -180,23 +180,26 @@ func TestAddRefuses(t *testing.T) {
 		{"twice", "occurs twice", []nq.Header{other, other}},
 		{"no split", `split ""`, []nq.Header{{URL: "u"}}},
 	} {
-		g, err := NewGrouper([]Key{url}, Options{}, Sources{})
+		g, err := NewGrouper(scratch(t), []Key{url}, Options{}, Sources{})
 		errtest.None(t, err)
 		for i := range c.hs {
 			err = g.Add(&c.hs[i])
+		}
+		if err == nil {
+			_, err = g.Groupings()
 		}
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
-	if _, err := NewGrouper(nil, Options{}, Sources{}); err == nil {
+	if _, err := NewGrouper(scratch(t), nil, Options{}, Sources{}); err == nil {
 		t.Error("no keys: no error")
 	}
-	if _, err := NewGrouper([]Key{url, url}, Options{}, Sources{}); err == nil {
+	if _, err := NewGrouper(scratch(t), []Key{url, url}, Options{}, Sources{}); err == nil {
 		t.Error("a key twice: no error")
 	}
 	boom := errors.New("boom")
-	if _, err := drained(func(*nq.Header) error { return boom }, []Key{url}, Options{}, Sources{}); !errors.Is(err, boom) {
+	if _, err := drained(t, func(*nq.Header) error { return boom }, []Key{url}, Options{}, Sources{}); !errors.Is(err, boom) {
 		t.Errorf("error of the stream: %v", err)
 	}
 }
@@ -217,7 +220,7 @@ func TestEmptyStream(t *testing.T) {
 func TestAddKeepsNoMemoryOfTheHeader(t *testing.T) {
 	hs := paperHeaders()
 	want := groupAll(t, hs, PaperKeys(), Options{}, paperSources())
-	g, err := NewGrouper(PaperKeys(), Options{}, paperSources())
+	g, err := NewGrouper(scratch(t), PaperKeys(), Options{}, paperSources())
 	errtest.None(t, err)
 	var h nq.Header
 	for i := range hs {
@@ -225,12 +228,14 @@ func TestAddKeepsNoMemoryOfTheHeader(t *testing.T) {
 		errtest.None(t, g.Add(&h))
 		h = nq.Header{}
 	}
-	for i, got := range g.Groupings() {
+	gs, err := g.Groupings()
+	errtest.None(t, err)
+	for i, got := range gs {
 		if !reflect.DeepEqual(documents(got), documents(want[i])) || !reflect.DeepEqual(got.docOf, want[i].docOf) {
 			t.Errorf("%s differs", got.Key.Name)
 		}
 	}
-	if e := byName(t, g.Groupings(), "h1").Empty(); e != 1 {
+	if e := byName(t, gs, "h1").Empty(); e != 1 {
 		t.Errorf("%d records without heading", e)
 	}
 }
@@ -243,17 +248,21 @@ func documents(g *Grouping) []Document {
 	return out
 }
 
+func scratch(t testing.TB) func() (string, error) {
+	return func() (string, error) { return t.TempDir(), nil }
+}
+
 // drained drains next, which returns io.EOF after the last header, and groups what
 // it yields.
-func drained(next func(*nq.Header) error, keys []Key, o Options, s Sources) ([]*Grouping, error) {
-	g, err := NewGrouper(keys, o, s)
+func drained(t testing.TB, next func(*nq.Header) error, keys []Key, o Options, s Sources) ([]*Grouping, error) {
+	g, err := NewGrouper(scratch(t), keys, o, s)
 	if err != nil {
 		return nil, err
 	}
 	for {
 		var h nq.Header
 		if err := next(&h); errors.Is(err, io.EOF) {
-			return g.Groupings(), nil
+			return g.Groupings()
 		} else if err != nil {
 			return nil, err
 		}

@@ -25,9 +25,9 @@ type Grouping struct {
 	Options Options
 	Records *Records
 
+	key   int     // which of its pass
 	docOf []int32 // of each record
 	docs  []members
-	keys  NameTable // numbers are documents
 }
 
 // members is a document while and after it grows.
@@ -37,14 +37,17 @@ type members struct{ record, train, dev int32 }
 func (g *Grouping) Len() int { return len(g.docs) }
 
 // KeyOf returns the key string of a document.
-func (g *Grouping) KeyOf(doc int32) string { return g.keys.At(doc) }
+func (g *Grouping) KeyOf(doc int32) string { return g.keyOf(g.Records.light(int(g.docs[doc].record))) }
+
+func (g *Grouping) keyOf(l light) string { return g.Records.strings(l, 4+g.key)[3+g.key] }
 
 // Document describes a document.
 func (g *Grouping) Document(doc int32) Document {
 	m := g.docs[doc]
-	r := g.Records.At(int(m.record))
+	l := g.Records.light(int(m.record))
+	r := g.Records.record(int(m.record), l, g.Records.strings(l, 3))
 	return Document{
-		Doc: doc, Key: g.KeyOf(doc), ExampleID: r.ExampleID, Split: r.Split, URL: r.URL, Title: r.Title,
+		Doc: doc, Key: g.keyOf(l), ExampleID: r.ExampleID, Split: r.Split, URL: r.URL, Title: r.Title,
 		OldID: r.OldID, PageID: r.PageID, Train: m.train, Dev: m.dev,
 	}
 }
@@ -102,7 +105,7 @@ func (g *Grouping) queries(yield func(train, dev int32) bool) {
 // document. Title-derived keys are empty without <H1>.
 func (g *Grouping) Empty() int {
 	for doc, m := range g.docs {
-		if len(g.keys.pool.bytes(int32(doc))) == 0 {
+		if g.KeyOf(int32(doc)) == "" {
 			return int(m.train + m.dev)
 		}
 	}

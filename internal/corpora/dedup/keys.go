@@ -35,13 +35,11 @@ type Key struct {
 	// derive appends the key string. Equal strings mean equal documents.
 	derive func(dst []byte, d *derived) ([]byte, error)
 
-	// on is the one field that the string depends on, in dev onDev if that is
-	// another: a value seen before needs no second derivation.
-	on, onDev field
+	heading bool // of a record of train
 }
 
 // Heading reports whether the key of a record, at least of train, is its heading.
-func (k Key) Heading() bool { return k.on == h1Field }
+func (k Key) Heading() bool { return k.heading }
 
 // Needs names the functions of Sources that a key calls.
 type Needs uint8
@@ -64,28 +62,28 @@ var keys = []Key{
 		derive: func(dst []byte, d *derived) ([]byte, error) { return d.digest(dst, d.h.Text4K) }},
 	{Name: "url", Label: "URL", Family: URLDerived,
 		Doc:    "document_url as stored, with its oldid (Ultron)",
-		derive: func(dst []byte, d *derived) ([]byte, error) { return append(dst, d.h.URL...), nil }, on: urlField},
+		derive: func(dst []byte, d *derived) ([]byte, error) { return append(dst, d.h.URL...), nil }},
 	{Name: "url_title_cased", Label: "URLTitle-Cased", Family: TitleDerived,
 		Doc:    "title= of the URL, unescaped, '+' read as blank, percent-decoded twice, '_' read as blank",
-		derive: func(dst []byte, d *derived) ([]byte, error) { return d.urlTitle(dst, false) }, on: urlTitleField},
+		derive: func(dst []byte, d *derived) ([]byte, error) { return d.urlTitle(dst, false) }},
 	{Name: "url_title", Label: "URLTitle", Family: TitleDerived,
 		Doc:    "the same title, lower-cased",
-		derive: func(dst []byte, d *derived) ([]byte, error) { return d.urlTitle(dst, true) }, on: urlTitleField},
+		derive: func(dst []byte, d *derived) ([]byte, error) { return d.urlTitle(dst, true) }},
 	{Name: "h1_cased", Label: "H1-Cased", Family: TitleDerived,
 		Doc:    "stored tokens between the first <H1> and </H1>, joined by one blank; without <H1> the empty string",
-		derive: func(dst []byte, d *derived) ([]byte, error) { return append(dst, d.h.H1...), nil }, on: h1Field},
+		derive: func(dst []byte, d *derived) ([]byte, error) { return append(dst, d.h.H1...), nil }, heading: true},
 	{Name: "h1", Label: "H1", Family: TitleDerived,
 		Doc:    "the same heading, lower-cased",
-		derive: func(dst []byte, d *derived) ([]byte, error) { return append(dst, pytext.Lower(d.h.H1)...), nil }, on: h1Field},
+		derive: func(dst []byte, d *derived) ([]byte, error) { return append(dst, pytext.Lower(d.h.H1)...), nil }, heading: true},
 	{Name: "nci_h1", Label: "NciH1", Family: TitleDerived, Needs: NeedsBert,
 		Doc:    "BERT tokenize-and-decode of the lower-cased heading, in both splits",
-		derive: func(dst []byte, d *derived) ([]byte, error) { return d.bert(dst, pytext.Lower(d.h.H1)), nil }, on: h1Field},
+		derive: func(dst []byte, d *derived) ([]byte, error) { return d.bert(dst, pytext.Lower(d.h.H1)), nil }, heading: true},
 	{Name: "title", Label: "Title", Family: TitleDerived, Needs: NeedsBert,
 		Doc:    "BERT tokenize-and-decode of the heading in train and of document_title, else the URL's title, in dev (NCI)",
-		derive: func(dst []byte, d *derived) ([]byte, error) { return d.nciTitle(dst) }, on: h1Field, onDev: titleField},
+		derive: func(dst []byte, d *derived) ([]byte, error) { return d.nciTitle(dst) }, heading: true},
 	{Name: "page_id", Label: "PageID", Family: PageIdentity, Needs: NeedsPageID,
 		Doc:    "the page that the dump names for the URL's oldid; unresolved revisions fall back to a title in a key space of its own",
-		derive: func(dst []byte, d *derived) ([]byte, error) { return d.pageKey(dst) }, on: urlField},
+		derive: func(dst []byte, d *derived) ([]byte, error) { return d.pageKey(dst) }},
 	{Name: "corpus_text", Label: "Corpus text", Family: CorpusText, Needs: NeedsText,
 		Doc:    "digest of the record's text in any serialized corpus, cut and cased by the caller",
 		derive: func(dst []byte, d *derived) ([]byte, error) { return d.corpusText(dst) }},

@@ -62,7 +62,7 @@ func lookupIn(pages map[uint64]uint64) func(uint64) (uint64, bool) {
 func groupAll(t testing.TB, headers []nq.Header, keys []Key, o Options, s Sources) []*Grouping {
 	t.Helper()
 	i := 0
-	gs, err := drained(func(h *nq.Header) error {
+	gs, err := drained(t, func(h *nq.Header) error {
 		if i == len(headers) {
 			return io.EOF
 		}

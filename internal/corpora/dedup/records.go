@@ -1,6 +1,13 @@
 package dedup
 
-import "github.com/redsi/redsi/internal/corpora/nq"
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+
+	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/system/spool"
+)
 
 // Record is what grouping and its diagnostics keep of one header.
 type Record struct {
@@ -14,39 +21,74 @@ type Record struct {
 }
 
 // Records holds the records of a pass in its order: all of one split, then all of
-// the other.
+// the other. What does not fit into small buffers is on disk.
 type Records struct {
-	splits    [2]nq.Split
-	light     []light
-	paged     bool // the pass had Sources.PageID
-	first     int  // records of the first split
-	questions pool
-	urls      NameTable
-	titles    NameTable
+	splits [2]nq.Split
+	paged  bool // the pass had Sources.PageID
+	n      int
+	first  int        // records of the first split
+	lights spool.List // lightSize bytes a record
+	texts  spool.List // of each record its question, URL, title and keys, a length before each
+	row    []byte
 }
 
 // light is a Record without its strings.
 type light struct {
 	exampleID     int64
 	oldid, pageID uint64
+	rank          uint64   // the first record of the greatest represents a document
+	texts, size   uint64   // where its strings are
 	prefix        [16]byte // nq.Header.Text4KCased: tells texts of one revision apart
-	url, title    int32
 }
 
-// add keeps a header and returns the number of its URL.
-func (r *Records) add(h *nq.Header, title string, oldid, page uint64) (url int32) {
-	r.questions.add(h.Question)
-	url, _ = r.urls.Add(h.URL)
-	shown, _ := r.titles.Add(title)
-	r.light = append(r.light, light{h.ExampleID, oldid, page, h.Text4KCased, url, shown})
-	if h.Split == r.splits[0] {
+const lightSize = 6*8 + 16
+
+// ahead is how many bytes of records are read at once: those of the next records are wanted soon, but not always.
+const ahead = 1 << 13
+
+// add keeps a record and its strings.
+func (r *Records) add(l light, first bool) {
+	l.texts, l.size = uint64(r.texts.Size()), uint64(len(r.row))
+	r.texts.Write(r.row)
+	b := r.row[:0]
+	for _, v := range [...]uint64{uint64(l.exampleID), l.oldid, l.pageID, l.rank, l.texts, l.size} {
+		b = binary.LittleEndian.AppendUint64(b, v)
+	}
+	r.row = append(b, l.prefix[:]...)
+	r.lights.Write(r.row)
+	r.n++
+	if first {
 		r.first++
 	}
-	return url
 }
 
+// light reads what is kept of record i beside its strings.
+func (r *Records) light(i int) (l light) {
+	b := r.lights.Read(int64(i)*lightSize, lightSize, ahead)
+	at := func(n int) uint64 { return binary.LittleEndian.Uint64(b[8*n:]) }
+	l = light{int64(at(0)), at(1), at(2), at(3), at(4), at(5), [16]byte(b[48:])}
+	return l
+}
+
+// strings reads the first strings of a record.
+func (r *Records) strings(l light, n int) []string {
+	out := make([]string, n)
+	b := r.texts.Read(int64(l.texts), int(l.size), ahead)
+	for i := range out {
+		size, w := binary.Uvarint(b)
+		if w <= 0 || size > uint64(len(b)-w) {
+			return out // after an error, which Err gives
+		}
+		out[i], b = string(b[w:][:size]), b[w+int(size):]
+	}
+	return out
+}
+
+// Err is the first error of writing records to disk or reading them back: what was read after it is empty.
+func (r *Records) Err() error { return cmp.Or(r.lights.Err(), r.texts.Err()) }
+
 // Len, Train and Dev count records.
-func (r *Records) Len() int   { return len(r.light) }
+func (r *Records) Len() int   { return r.n }
 func (r *Records) Train() int { return r.count(nq.Train) }
 func (r *Records) Dev() int   { return r.count(nq.Dev) }
 
@@ -54,16 +96,17 @@ func (r *Records) count(s nq.Split) int {
 	if s == r.splits[0] {
 		return r.first
 	}
-	return len(r.light) - r.first
+	return r.n - r.first
 }
 
 // At returns record i.
 func (r *Records) At(i int) Record {
-	l := &r.light[i]
-	return Record{
-		ExampleID: l.exampleID, Split: r.Split(i), Question: string(r.questions.bytes(int32(i))),
-		URL: r.urls.At(l.url), Title: r.titles.At(l.title), OldID: l.oldid, PageID: l.pageID,
-	}
+	l := r.light(i)
+	return r.record(i, l, r.strings(l, 3))
+}
+
+func (r *Records) record(i int, l light, s []string) Record {
+	return Record{ExampleID: l.exampleID, Split: r.Split(i), Question: s[0], URL: s[1], Title: s[2], OldID: l.oldid, PageID: l.pageID}
 }
 
 // Split returns the split of record i.
@@ -75,10 +118,10 @@ func (r *Records) Split(i int) nq.Split {
 }
 
 // PageID returns the page of record i, 0 where it is not resolved.
-func (r *Records) PageID(i int) uint64 { return r.light[i].pageID }
+func (r *Records) PageID(i int) uint64 { return r.light(i).pageID }
 
 // OldID returns the revision of record i, 0 where its URL has none.
-func (r *Records) OldID(i int) uint64 { return r.light[i].oldid }
+func (r *Records) OldID(i int) uint64 { return r.light(i).oldid }
 
 // Resolution says how many revisions and records have a page (appendix "PageID
 // Resolution").
@@ -95,9 +138,9 @@ type Resolution struct {
 // Sources.PageID.
 func (r *Records) Resolution() Resolution {
 	res := Resolution{Records: r.Len()}
-	page := make(map[uint64]bool, r.Len())
-	for i := range r.light {
-		l := &r.light[i]
+	var all, resolved []uint64
+	for i := range r.n {
+		l := r.light(i)
 		if l.pageID == 0 {
 			res.UnresolvedRecords++
 		}
@@ -105,25 +148,27 @@ func (r *Records) Resolution() Resolution {
 			res.NoRevision++
 			continue
 		}
-		page[l.oldid] = l.pageID != 0
-	}
-	res.Revisions = len(page)
-	for _, ok := range page {
-		if ok {
-			res.Resolved++
+		all = append(all, l.oldid)
+		if l.pageID != 0 {
+			resolved = append(resolved, l.oldid)
 		}
 	}
+	res.Revisions, res.Resolved = distinct(all), distinct(resolved)
 	res.ResolvedPercent = percent(res.Resolved, res.Revisions)
 	return res
 }
 
-// Unresolved lists the records without a page, which the grouping audit names.
-func (r *Records) Unresolved() []int {
-	var out []int
-	for i := range r.light {
-		if r.light[i].pageID == 0 {
-			out = append(out, i)
-		}
+// distinct counts different numbers, which it sorts.
+func distinct(all []uint64) int {
+	slices.Sort(all)
+	return len(slices.Compact(all))
+}
+
+// oldIDs are those of all records.
+func (r *Records) oldIDs() []uint64 {
+	out := make([]uint64, r.n)
+	for i := range out {
+		out[i] = r.OldID(i)
 	}
 	return out
 }

@@ -31,24 +31,25 @@ type SharedTitle struct {
 // have different text prefixes, most records first, then by key.
 func SharedTitles(g *Grouping) []SharedTitle {
 	var out []SharedTitle
+	oldids := g.Records.oldIDs()
 	for doc, members := range g.Members() {
 		revisions := map[uint64]struct{}{}
 		old, fresh := -1, -1
 		for _, m := range members {
 			i := int(m)
-			id := g.Records.OldID(i)
+			id := oldids[i]
 			if id == 0 {
 				continue
 			}
 			revisions[id] = struct{}{}
-			if old < 0 || id < g.Records.OldID(old) {
+			if old < 0 || id < oldids[old] {
 				old = i
 			}
-			if fresh < 0 || id > g.Records.OldID(fresh) {
+			if fresh < 0 || id > oldids[fresh] {
 				fresh = i
 			}
 		}
-		if len(revisions) < 2 || g.Records.light[old].prefix == g.Records.light[fresh].prefix {
+		if len(revisions) < 2 || g.Records.light(old).prefix == g.Records.light(fresh).prefix {
 			continue
 		}
 		out = append(out, SharedTitle{
@@ -65,10 +66,8 @@ func SharedTitles(g *Grouping) []SharedTitle {
 // SharedTitleOf returns the row for two revisions that the caller names, as the
 // paper does, whatever their texts.
 func SharedTitleOf(g *Grouping, a, b uint64) (SharedTitle, error) {
-	first := func(oldid uint64) int {
-		return slices.IndexFunc(g.Records.light, func(l light) bool { return l.oldid == oldid })
-	}
-	i, j := first(a), first(b)
+	oldids := g.Records.oldIDs()
+	i, j := slices.Index(oldids, a), slices.Index(oldids, b)
 	for _, f := range []struct {
 		at    int
 		oldid uint64
@@ -86,18 +85,19 @@ func SharedTitleOf(g *Grouping, a, b uint64) (SharedTitle, error) {
 	for k, d := range g.docOf {
 		if d == doc {
 			records++
-			revisions[g.Records.OldID(k)] = struct{}{}
+			revisions[oldids[k]] = struct{}{}
 		}
 	}
 	delete(revisions, 0)
 	return SharedTitle{
 		Title: g.Records.At(i).Title, Key: g.KeyOf(doc), Revisions: len(revisions), Records: records,
 		A: g.Records.snapshot(i), B: g.Records.snapshot(j),
-	}, nil
+	}, g.Records.Err()
 }
 
 func (r *Records) snapshot(i int) Snapshot {
-	return Snapshot{ExampleID: r.light[i].exampleID, Split: r.Split(i), OldID: r.light[i].oldid}
+	l := r.light(i)
+	return Snapshot{ExampleID: l.exampleID, Split: r.Split(i), OldID: l.oldid}
 }
 
 // Revisions counts the texts that records of one (title, oldid) hold (appendix

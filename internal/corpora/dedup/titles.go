@@ -102,7 +102,7 @@ func DiagnoseTitles(g *Grouping) (*Titles, error) {
 	slices.SortFunc(t.Colliding, func(a, b Collision) int {
 		return cmp.Or(cmp.Compare(b.Records, a.Records), cmp.Compare(a.Key, b.Key))
 	})
-	return t, nil
+	return t, g.Records.Err()
 }
 
 // CollidingPages is the number of distinct pages in collisions, the paper's "93

@@ -12,13 +12,13 @@ type Variation struct {
 	titles    *Grouper
 }
 
-// NewVariation returns an empty count.
-func NewVariation() (*Variation, error) {
+// NewVariation returns an empty count. scratch makes a folder for what memory shall not hold.
+func NewVariation(scratch func() (string, error)) (*Variation, error) {
 	key, err := Lookup("url_title_cased")
 	if err != nil {
 		return nil, err
 	}
-	titles, err := NewGrouper([]Key{key}, Options{RecordOrder: TrainFirst}, Sources{})
+	titles, err := NewGrouper(scratch, []Key{key}, Options{RecordOrder: TrainFirst}, Sources{})
 	if err != nil {
 		return nil, err
 	}
@@ -39,13 +39,8 @@ func (v *Variation) Add(r *nq.Record) error {
 // Revisions sums up what was added, by revision.
 func (v *Variation) Revisions() RevisionTexts { return v.revisions.Summary() }
 
-// SharedTitles lists the titles whose oldest and newest text differ.
-func (v *Variation) SharedTitles() []SharedTitle { return SharedTitles(v.titles.Groupings()[0]) }
-
-// SharedTitle is the title that two revisions share.
-func (v *Variation) SharedTitle(a, b uint64) (SharedTitle, error) {
-	return SharedTitleOf(v.titles.Groupings()[0], a, b)
-}
+// Titles groups the records by title, for SharedTitles, once all are added.
+func (v *Variation) Titles() (*Grouping, error) { return v.titles.Grouping(0) }
 
 // ShownTexts are the flattened texts of the records that tables show pieces of.
 type ShownTexts map[nq.Key]string

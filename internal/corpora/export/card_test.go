@@ -103,15 +103,17 @@ func grouping(t *testing.T) (documents, queries io.Reader) {
 	}
 	key, err := dedup.Lookup("page_id")
 	errtest.None(t, err)
-	g, err := dedup.NewGrouper([]dedup.Key{key}, dedup.Options{RecordOrder: dedup.TrainFirst}, dedup.Sources{
+	g, err := dedup.NewGrouper(func() (string, error) { return t.TempDir(), nil }, []dedup.Key{key}, dedup.Options{RecordOrder: dedup.TrainFirst}, dedup.Sources{
 		PageID: func(oldid uint64) (uint64, bool) { return 77, oldid == 1 },
 	})
 	errtest.None(t, err)
 	for i := range hs {
 		errtest.None(t, g.Add(&hs[i]))
 	}
+	of, err := g.Grouping(0)
+	errtest.None(t, err)
 	var d, q bytes.Buffer
-	errtest.None(t, errors.Join(g.Groupings()[0].WriteDocuments(&d), g.Groupings()[0].WriteQueries(&q)))
+	errtest.None(t, errors.Join(of.WriteDocuments(&d), of.WriteQueries(&q)))
 	return &d, &q
 }
 

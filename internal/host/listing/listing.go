@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -126,6 +127,9 @@ func (l *Listing) folder(name string, rules []rule) (err error) {
 	return nil
 }
 
+// inCache is where links of DVC lead, with cache.type = symlink.
+var inCache = regexp.MustCompile(`/[0-9a-f]{2}/[0-9a-f]{30}$`)
+
 // file adds a file or link.
 func (l *Listing) file(name string, info fs.FileInfo) error {
 	f := artifacts.File{Name: name, Size: info.Size()}
@@ -134,6 +138,12 @@ func (l *Listing) file(name string, info fs.FileInfo) error {
 		target, err := os.Readlink(l.Path(name))
 		if err != nil {
 			return err
+		}
+		if filepath.IsAbs(target) && inCache.MatchString(filepath.ToSlash(target)) { // the link stands for the file
+			if info, err = os.Stat(l.Path(name)); err != nil {
+				return err
+			}
+			return l.file(name, info)
 		}
 		target = strings.TrimSuffix(strings.TrimPrefix(filepath.ToSlash(target), "./"), "/")
 		f.Mode, f.Link, f.Size = artifacts.Link, cmp.Or(target, "."), 0 // a/.. may be elsewhere than .

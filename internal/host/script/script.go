@@ -11,6 +11,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -61,19 +62,27 @@ type Shell struct {
 	safe bool // a command that fails within a pipe is seen
 }
 
+// languages are those of shells, by name.
+var languages = map[string][]syntax.LangVariant{
+	"bash": {syntax.LangBash},
+	"sh":   {syntax.LangPOSIX, syntax.LangBash}, // which of them it is differs from system to system
+	"dash": {syntax.LangPOSIX}, "ash": {syntax.LangPOSIX},
+}
+
+// parsers are used again: a new one takes as long as a short script, and plans have thousands of these.
+var parsers = sync.Pool{New: func() any { return syntax.NewParser() }}
+
 // Parse reads the text that a command line runs, whether that names a file after its
 // options or has the text itself by -c. It returns nil if the program is not a shell that it
 // knows. Errors tell the line.
 func Parse(argv []string, text string) (*Shell, error) {
-	languages := map[string][]syntax.LangVariant{
-		"bash": {syntax.LangBash},
-		"sh":   {syntax.LangPOSIX, syntax.LangBash}, // which of them it is differs from system to system
-		"dash": {syntax.LangPOSIX}, "ash": {syntax.LangPOSIX},
-	}[path.Base(argv[0])]
+	parser := parsers.Get().(*syntax.Parser)
+	defer parsers.Put(parser)
 	var err error
-	for _, language := range languages {
+	for _, language := range languages[path.Base(argv[0])] {
 		var file *syntax.File
-		if file, err = syntax.NewParser(syntax.Variant(language)).Parse(strings.NewReader(text), ""); err == nil {
+		syntax.Variant(language)(parser)
+		if file, err = parser.Parse(strings.NewReader(text), ""); err == nil {
 			safe := strings.Contains(text, "pipefail") || slices.Contains(argv, "pipefail")
 			return &Shell{file, safe}, nil
 		}

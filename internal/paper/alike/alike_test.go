@@ -230,11 +230,17 @@ func TestCells(t *testing.T) {
  "checks": [{"cell": "tiny.mrr", "verdict": "match"}]}`
 	const figure = `{"width": 8, "x": {"title": "hours"}, "y": {"title": "MRR"}, "series": [{"id": "s", "color": "blue", "line": "solid",
  "points": [{"id": "p", "x": {"value": 1}, "y": {"value": 62.2}}]}]}`
+	const box = `{"width": 8, "x": {"title": "", "categories": ["a"]}, "y": {"title": "MRR"}, "series": [{"id": "s", "color": "blue", "line": "solid", "draw": "box",
+ "points": [{"id": "p", "x": {"value": 0, "typed": "a"}, "y": {"value": 62.2}, "low": 61.5, "high": 64, "q1": 62, "q3": 63, "outside": [90]}]}]}`
 	for name, c := range map[string]struct {
 		of, was, is string
 		verdict     Verdict
 		path        string
 	}{
+		"a whisker":          {box, "61.5", "61.50000000001", Within, "s.p.low"},
+		"another whisker":    {box, "61.5", "60.5", Differs, "s.p.low"},
+		"another quartile":   {box, `"q3": 63`, `"q3": 63.5`, Differs, "s.p.q3"},
+		"another category":   {box, `"typed": "a"`, `"typed": "b"`, Differs, "s.p.x"},
 		"one digit":          {table, "62.21", "62.31", Within, "tiny.mrr"},
 		"two digits":         {table, "62.21", "62.42", Differs, "tiny.mrr"},
 		"the deviation":      {table, "0.3", "0.5", Differs, "tiny.mrr.std"},

@@ -130,6 +130,11 @@ func blank(v any) {
 			}
 		}
 		delete(v, "inputs")
+		if named(v) { // of a point: its other numbers, which have names too, and what is drawn of them
+			for _, at := range []string{"low", "high", "q1", "q3", "outside", "width"} {
+				delete(v, at)
+			}
+		}
 		for _, x := range v {
 			blank(x)
 		}

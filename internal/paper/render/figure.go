@@ -29,7 +29,8 @@ type Figure struct {
 	Keys    []Key    `json:"keys,omitempty"`
 	Panels  []Panel  `json:"panels,omitempty"`
 	Flow    []Stage  `json:"flow,omitempty"`
-	Checks  []Check  `json:"-"` // see Expect
+	Heat    *Heat    `json:"heat,omitempty"` // series are rows of a heat map: categories over colors, which y measures
+	Checks  []Check  `json:"-"`              // see Expect
 
 	Image map[string]ImageFile `json:"image,omitempty"` // that a step made, by format, which is the output's name
 
@@ -47,8 +48,11 @@ type Axis struct {
 	Min      *float64 `json:"min,omitempty"`
 	Max      *float64 `json:"max,omitempty"`
 	Log2     bool     `json:"log2,omitempty"`
+	Log10    bool     `json:"log10,omitempty"`
 	Ticks    []Tick   `json:"ticks,omitempty"`
 	Decimals int      `json:"decimals,omitempty"` // digits that the paper gives of its numbers
+
+	Categories []string `json:"categories,omitempty"` // of x, in place of numbers: they stand at 0, 1, 2, …
 }
 
 // Tick is a labelled place on an axis.
@@ -57,12 +61,20 @@ type Tick struct {
 	Label string  `json:"label"`
 }
 
-// Series is a line, a set of marks, or both.
+// Heat is what a heat map has beside its rows, the series.
+type Heat struct {
+	Rows   string `json:"rows,omitempty"`   // title of the rows
+	Labels bool   `json:"labels,omitempty"` // each cell has its number
+}
+
+// Series is a line, a set of marks, or both; bars or boxes; or a row of a heat map.
 type Series struct {
 	ID     string  `json:"id"`
 	Title  string  `json:"title,omitempty"` // in the legend; "" leaves the series out of it
 	Color  string  `json:"color"`           // a name of Colors, or "#rrggbb"
 	Line   string  `json:"line"`            // "solid", "dashed", "dotted", "dash-dot" or "none"
+	Draw   string  `json:"draw,omitempty"`  // "bars" or "box" in place of line and markers
+	Over   string  `json:"over,omitempty"`  // id of the series on whose bars or boxes its marks stand
 	Right  bool    `json:"right,omitempty"` // measured on Y2
 	Points []Point `json:"points"`
 }
@@ -74,6 +86,13 @@ type Point struct {
 	Y      Cell   `json:"y"`
 	Marker string `json:"marker,omitempty"` // "square", "triangle", "circle", "diamond" or "none"
 	Hollow bool   `json:"hollow,omitempty"`
+
+	Low     *float64  `json:"low,omitempty"` // ends of the whisker of a box or an interval, in place of the deviation
+	High    *float64  `json:"high,omitempty"`
+	Q1      *float64  `json:"q1,omitempty"` // quartiles of a box, whose median is Y
+	Q3      *float64  `json:"q3,omitempty"`
+	Outside []float64 `json:"outside,omitempty"` // values beyond a box's whiskers
+	Width   float64   `json:"width,omitempty"`   // of a bar, in numbers of x; 0 leaves it to the picture
 }
 
 // Key is an entry of the legend that no series has: what a marker means.
@@ -128,6 +147,9 @@ func (f *Figure) Finish() error {
 		return fmt.Errorf("series need the axes x and y")
 	}
 	for i, a := range []*Axis{f.X, f.Y, f.Y2} {
+		if err := a.check(i == 0); err != nil {
+			return fmt.Errorf("axis %s: %w", []string{"x", "y", "y2"}[i], err)
+		}
 		if a != nil && (a.Min != nil && !a.reaches(*a.Min) || a.Max != nil && !a.reaches(*a.Max)) {
 			return fmt.Errorf("axis %s: min and max must be numbers that it can show: above 0 if it is logarithmic, and below 1e300", []string{"x", "y", "y2"}[i])
 		}
@@ -135,6 +157,9 @@ func (f *Figure) Finish() error {
 	ids := map[string]bool{}
 	for _, s := range f.Series {
 		if err := s.check(f.Y2 != nil); err != nil {
+			return fmt.Errorf("series %s: %w", s.ID, err)
+		}
+		if err := f.checkDraw(s); err != nil {
 			return fmt.Errorf("series %s: %w", s.ID, err)
 		}
 		if ids[s.ID] {
@@ -193,8 +218,11 @@ func (f *Figure) shows(s Series, p Point) bool {
 		(p.Y.Std == nil || *p.Y.Std < 1e300)
 }
 
+// isLog reports whether the axis is logarithmic.
+func (a *Axis) isLog() bool { return a != nil && (a.Log2 || a.Log10) }
+
 // reaches reports whether the axis has a place for a number.
-func (a *Axis) reaches(v float64) bool { return math.Abs(v) < 1e300 && (v > 0 || !a.Log2) }
+func (a *Axis) reaches(v float64) bool { return math.Abs(v) < 1e300 && (v > 0 || !a.isLog()) }
 
 // Notes says which points are not drawn, though they have numbers, and which whiskers are none.
 func (f *Figure) Notes() (notes []string) {
@@ -274,8 +302,8 @@ func (f *Figure) text(name string) (Cell, bool) {
 func (f *Figure) find(name string) (Cell, *Axis, error) {
 	series, rest, _ := strings.Cut(name, ".")
 	point, axis, ok := strings.CutLast(rest, ".")
-	if !ok || axis != "x" && axis != "y" {
-		return Cell{}, nil, fmt.Errorf("%q: a number of a figure is SERIES.POINT.x or SERIES.POINT.y, a text panels.N or flow.N", name)
+	if !ok || !slices.Contains(coordinates, axis) {
+		return Cell{}, nil, fmt.Errorf("%q: a number of a figure is SERIES.POINT.x or SERIES.POINT.y, or low, high, q1 or q3 of a box or an interval, a text panels.N or flow.N", name)
 	}
 	for _, s := range f.Series {
 		if s.ID != series {
@@ -287,7 +315,7 @@ func (f *Figure) find(name string) (Cell, *Axis, error) {
 			case axis == "x":
 				return p.X, f.X, nil
 			default:
-				return p.Y, f.axisOf(s), nil
+				return p.number(axis), f.axisOf(s), nil
 			}
 		}
 		return Cell{}, nil, fmt.Errorf("%q: series %s has no point %q", name, series, point)
@@ -320,10 +348,22 @@ func (f *Figure) CSV(w io.Writer) error {
 			c.texts([]string{Plain(s.Title), Plain(s.Text), strings.Join(s.Items, " ")})
 		}
 	default:
-		c.Write([]string{"series", "point", "x", "y", "y std", "y n"})
+		head := []string{"series", "point", "x", "y", "y std", "y n"}
+		if slices.ContainsFunc(f.Series, func(s Series) bool { return slices.ContainsFunc(s.Points, func(p Point) bool { return p.Low != nil }) }) {
+			head = append(head, coordinates[2:]...)
+		}
+		c.Write(head)
 		for _, s := range f.Series {
 			for _, p := range s.Points {
-				c.Write([]string{c.text(s.ID), c.text(p.ID), cmp.Or(p.X.Typed, number(p.X.Value)), cmp.Or(p.Y.Typed, number(p.Y.Value)), number(p.Y.Std), strconv.Itoa(p.Y.N)})
+				x := cmp.Or(p.X.Typed, number(p.X.Value))
+				if len(f.X.Categories) > 0 {
+					x = c.text(x)
+				}
+				row := []string{c.text(s.ID), c.text(p.ID), x, cmp.Or(p.Y.Typed, number(p.Y.Value)), number(p.Y.Std), strconv.Itoa(p.Y.N)}
+				for _, name := range head[len(row):] {
+					row = append(row, number(p.number(name).Value))
+				}
+				c.Write(row)
 			}
 		}
 	}

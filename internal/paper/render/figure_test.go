@@ -22,6 +22,15 @@ func at(id string, x, y float64, marker string, hollow bool) Point {
 	return Point{ID: id, X: Number(x), Y: Number(y), Marker: marker, Hollow: hollow}
 }
 
+// category is a point at the ith category, with an interval of y unless that is of no length.
+func category(i float64, name string, y, around float64) Point {
+	p := at(name, i, y, "none", false)
+	if p.X.Typed = name; around > 0 {
+		p.Low, p.High = num(y-around), num(y+around)
+	}
+	return p
+}
+
 // figures are the forms of the paper's figures, with its numbers.
 func figures() map[string]*Figure {
 	sizes := []string{"tiny", "small", "base"}
@@ -69,6 +78,22 @@ func figures() map[string]*Figure {
 				plain("post", "Post-filtered", "naive_mid", "solid", false, .6010, .6009, .6037, .6053, .5811, .5853, .5973),
 				plain("trie", "Trie-constrained", "naive_dark", "dashed", false, .6013, .6012, .6038, .6054, .5714, .5842, .5996),
 				plain("invalid", "Invalid@40", "black", "dash-dot", true, 8.78, 28.45, 34.83, 37.54, 46.74, 51.52, 53.82),
+			}},
+		"bars": {Width: 8.5,
+			X: &Axis{Title: "", Categories: []string{"BM25", "Dense", "DSI with semantic identifiers"}},
+			Y: &Axis{Title: "nDCG@10, less the baseline's (%)"},
+			Series: []Series{
+				{ID: "dev", Title: "dev", Color: "naive", Line: "solid", Draw: "bars", Points: []Point{category(0, "BM25", 4, 1), category(1, "Dense", -3, 0.5)}},
+				{ID: "test", Title: "test", Color: "semantic", Line: "solid", Draw: "bars", Points: []Point{category(2, "DSI with semantic identifiers", 2, 0.5)}},
+				{ID: "paper of dev", Color: "naive", Line: "none", Over: "dev", Points: []Point{at("BM25", 0, 5, "diamond", true)}},
+			}},
+		"box": {Width: 8.5, X: &Axis{Title: "Depth"}, Y: &Axis{Title: "Seconds", Log10: true},
+			Series: []Series{{ID: "s", Title: "Search", Color: "atomic", Line: "solid", Draw: "box", Points: []Point{
+				{ID: "p", X: Number(10), Y: Number(0.2), Marker: "none", Low: num(0.1), Q1: num(0.15), Q3: num(0.5), High: num(0.9), Outside: []float64{0.0002, 30}}}}}},
+		"heat": {Width: 8.5, X: &Axis{Title: "Predicted", Categories: []string{"yes", "no"}}, Y: &Axis{Title: "Queries", Decimals: 1}, Heat: &Heat{Rows: "True", Labels: true},
+			Series: []Series{
+				{ID: "yes", Title: "yes", Color: "black", Line: "solid", Points: []Point{category(0, "yes", 4, 0), category(1, "no", -1, 0)}},
+				{ID: "no", Title: "no", Color: "black", Line: "solid", Points: []Point{category(0, "yes", 0, 0), category(1, "no", 9, 0)}},
 			}},
 		"panels": {Paper: "fig:nq-text-representation-example", Width: 16, Panels: []Panel{
 			{Heading: "<sc>simplified</sc>", Text: "List of woods - wikipedia List of woods Jump to : navigation , search"},

@@ -15,7 +15,7 @@ const (
 func (f *Figure) legend(width vg.Length) (rows [][]Key) {
 	var entries []Key
 	for _, s := range f.Series {
-		if s.Title != "" {
+		if s.Title != "" && f.Heat == nil {
 			entries = append(entries, s.key())
 		}
 	}
@@ -34,6 +34,10 @@ func (f *Figure) legend(width vg.Length) (rows [][]Key) {
 // key is a series' own entry: its marker only where all its points have it.
 func (s Series) key() Key {
 	k := Key{Title: s.Title, Color: s.Color, Line: s.Line, Marker: "none"}
+	if s.Draw != "" {
+		k.Line, k.Marker = "none", "square"
+		return k
+	}
 	for i, p := range s.Points {
 		if i > 0 && (p.Marker != k.Marker || p.Hollow != k.Hollow) {
 			k.Marker, k.Hollow = "none", false

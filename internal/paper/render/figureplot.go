@@ -1,8 +1,10 @@
 package render
 
 import (
+	"errors"
 	"image/color"
 	"math"
+	"slices"
 	"strconv"
 
 	"gonum.org/v1/plot"
@@ -22,9 +24,22 @@ func (f *Figure) drawPlot(c draw.Canvas) error {
 	p := plot.New()
 	p.BackgroundColor = color.White
 	xs, ys, rights := f.extent()
+	left, right := f.Y, f.Y2
+	if f.Heat != nil {
+		left, right = f.rows(), f.colors(rights)
+	}
 	setAxis(&p.X, f.X, xs)
-	setAxis(&p.Y, f.Y, ys)
-	p.Add(&plotter.Grid{Vertical: grid(), Horizontal: grid()})
+	setAxis(&p.Y, left, ys)
+	lines := &plotter.Grid{}
+	if len(f.X.Categories) == 0 {
+		lines.Vertical = grid()
+	}
+	if f.Heat == nil {
+		lines.Horizontal = grid()
+	} else {
+		p.Y.Scale = plot.InvertedScale{Normalizer: p.Y.Scale} // the first row on top
+	}
+	p.Add(lines)
 	place := func(s Series, y float64) float64 { return math.Max(y, p.Y.Min) } // which only a whisker is below
 	if f.Y2 != nil {
 		var right plot.Axis
@@ -35,26 +50,44 @@ func (f *Figure) drawPlot(c draw.Canvas) error {
 				return left(s, y)
 			}
 			at := right.Norm(math.Max(y, right.Min)) // from zero to one
-			if f.Y.Log2 {
+			if f.Y.isLog() {
 				return p.Y.Min * math.Pow(p.Y.Max/p.Y.Min, at)
 			}
 			return p.Y.Min + at*(p.Y.Max-p.Y.Min)
 		}
 	}
-	for _, s := range f.Series {
-		if err := f.addSeries(p, s, place); err != nil {
-			return err
-		}
-	}
 	rows := f.legend(c.Size().X)
 	low := vg.Length(len(rows)) * legendRow
 	body := draw.Crop(c, 3, -8, low+3, -5)
-	if f.Y2 != nil {
+	if right != nil {
 		body = draw.Crop(body, 0, -30, 0, 0)
 	}
+	if f.Heat != nil {
+		body = draw.Crop(body, 0, -colorBar, 0, 0)
+	}
+	titles := func(draw.Canvas) {}
+	if f.X.Log10 || left.Log10 {
+		body, titles = takeTitles(p, body)
+	}
+	f.fitCategories(p, body)
+	size := p.DataCanvas(body).Size()
+	series, err := f.Series, error(nil)
+	if f.Heat != nil {
+		series, err = nil, f.addCells(p, rights, size)
+	}
+	for _, s := range series {
+		err = errors.Join(err, f.addSeries(p, s, place, size.X))
+	}
+	if err != nil {
+		return err
+	}
 	p.Draw(body)
-	if f.Y2 != nil {
-		f.drawRight(p.DataCanvas(body), rights)
+	titles(p.DataCanvas(body))
+	if data := p.DataCanvas(body); right != nil {
+		if f.Heat != nil {
+			data = drawColors(data)
+		}
+		drawRight(data, right, rights)
 	}
 	for i, row := range rows {
 		drawLegend(c, row, c.Min.Y+low-vg.Length(i)*legendRow-legendRow/2)
@@ -65,7 +98,10 @@ func (f *Figure) drawPlot(c draw.Canvas) error {
 func grid() draw.LineStyle { return draw.LineStyle{Color: faint, Width: vg.Points(0.5)} }
 
 // extent is the range of the numbers on an axis.
-type extent struct{ min, max float64 }
+type extent struct {
+	min, max float64
+	isOfBars bool // or boxes, whose axes end near the data
+}
 
 func (e *extent) add(v float64) { e.min, e.max = math.Min(e.min, v), math.Max(e.max, v) }
 
@@ -73,7 +109,7 @@ func (e *extent) add(v float64) { e.min, e.max = math.Min(e.min, v), math.Max(e.
 func (f *Figure) extent() (x, y, right extent) {
 	all := [3]extent{}
 	for i, a := range []*Axis{f.X, f.Y, f.Y2} {
-		all[i] = extent{math.Inf(1), math.Inf(-1)}
+		all[i] = extent{min: math.Inf(1), max: math.Inf(-1), isOfBars: slices.ContainsFunc(f.Series, func(s Series) bool { return s.Draw != "" })}
 		if a != nil && a.Min != nil {
 			all[i].add(*a.Min)
 		}
@@ -81,30 +117,34 @@ func (f *Figure) extent() (x, y, right extent) {
 			all[i].add(*a.Max)
 		}
 	}
+	stand := f.stands()
 	for _, s := range f.Series {
 		for _, p := range s.Points {
 			if !f.shows(s, p) {
 				continue
 			}
-			all[0].add(*p.X.Value)
-			at, std := 1, 0.0
-			if s.Right {
+			x, wide := stand(s, p)
+			all[0].add(x - wide/2)
+			all[0].add(x + wide/2)
+			at := 1
+			if s.Right || f.Heat != nil {
 				at = 2
 			}
-			if p.Y.Std != nil {
-				std = *p.Y.Std
-			}
-			low := *p.Y.Value - std
-			if f.axisOf(s).Log2 && low <= 0 {
+			low, high := p.whisker()
+			if f.axisOf(s).isLog() && low <= 0 {
 				low = *p.Y.Value / 2 // the whisker ends at the edge
 			}
-			all[at].add(low)
-			all[at].add(*p.Y.Value + std)
+			for _, y := range append([]float64{low, high, *p.Y.Value}, p.Outside...) {
+				all[at].add(y)
+			}
+			if s.Draw == "bars" {
+				all[at].add(0)
+			}
 		}
 	}
 	for i := range all {
 		if all[i].min > all[i].max {
-			all[i] = extent{0, 1} // nothing to show yet
+			all[i].min, all[i].max = 0, 1 // nothing to show yet
 		}
 	}
 	return all[0], all[1], all[2]
@@ -121,15 +161,23 @@ func setAxis(a *plot.Axis, of *Axis, e extent) {
 	a.LineStyle = draw.LineStyle{Color: edge, Width: vg.Points(0.7)}
 	a.Tick.LineStyle, a.Tick.Length = a.LineStyle, vg.Points(3)
 	a.Padding = 0
+	if n := len(of.Categories); n > 0 {
+		a.Min, a.Max = -0.5, float64(n)-0.5
+		a.Tick.Marker = plot.ConstantTicks(categoryTicks(of.Categories))
+		return
+	}
 	a.Min, a.Max = e.min, e.max
 	if around := math.Abs(a.Max) * 1e-9; a.Max-a.Min < math.Max(around*1e-6, 1e-300) { // too near for ticks between them
 		a.Min, a.Max = a.Min-math.Max(around, 0.5), a.Max+math.Max(around, 0.5)
 	}
 	a.Scale = plot.LinearScale{}
-	if of.Log2 {
+	if of.isLog() {
 		a.Scale = plot.LogScale{}
 		if a.Min <= 0 { // of one value, or of none
 			a.Min = a.Max / 1024
+		}
+		if of.Log10 {
+			of.widenNear(a, e)
 		}
 	} else {
 		of.widen(a, e)
@@ -140,6 +188,10 @@ func setAxis(a *plot.Axis, of *Axis, e extent) {
 // widen moves the ends of a linear axis that the data decide outwards to a round
 // number, so that no mark stands on an edge.
 func (a *Axis) widen(to *plot.Axis, e extent) {
+	if e.isOfBars {
+		a.widenNear(to, e)
+		return
+	}
 	step := RoundStep((to.Max - to.Min) / 5)
 	if a.Min == nil || e.min < *a.Min {
 		to.Min = math.Floor(to.Min/step-0.2) * step
@@ -153,7 +205,7 @@ func (a *Axis) widen(to *plot.Axis, e extent) {
 }
 
 // ticks are those that the figure names, if they reach over the data; else
-// powers of two or round numbers.
+// powers of two or ten, or round numbers.
 func (a *Axis) ticks(low, high float64) []plot.Tick {
 	var out []plot.Tick
 	inside := a.Min == nil || low >= *a.Min
@@ -172,14 +224,22 @@ func (a *Axis) ticks(low, high float64) []plot.Tick {
 		}
 		return out
 	}
-	step := RoundStep((high - low) / 5)
+	if a.Log10 {
+		return powersOfTen(low, high)
+	}
+	return append(out, linearTicks(low, high, 5)...)
+}
+
+// linearTicks are at most one more than most round numbers.
+func linearTicks(low, high float64, most int) (out []plot.Tick) {
+	step := RoundStep((high - low) / float64(most))
 	decimals := max(0, int(math.Ceil(-math.Log10(step)-1e-9)))
 	if step*math.Pow(10, float64(decimals)) != math.Trunc(step*math.Pow(10, float64(decimals))) {
 		decimals++ // 0.25
 	}
 	for n := int(math.Ceil(low/step - 1e-9)); float64(n)*step <= high+step*1e-9; n++ {
 		v := float64(n) * step
-		out = append(out, plot.Tick{Value: v, Label: strconv.FormatFloat(v, 'f', decimals, 64)})
+		out = append(out, plot.Tick{Value: v, Label: minus(strconv.FormatFloat(v, 'f', decimals, 64))})
 	}
 	return out
 }
@@ -196,39 +256,57 @@ func RoundStep(v float64) float64 {
 	return 10 * power
 }
 
-func (f *Figure) addSeries(p *plot.Plot, s Series, place func(Series, float64) float64) error {
+func (f *Figure) addSeries(p *plot.Plot, s Series, place func(Series, float64) float64, width vg.Length) error {
 	c, err := parseColor(s.Color)
 	if err != nil {
 		return err
 	}
+	switch s.Draw {
+	case "bars":
+		if err := f.addBars(p, s, place, c); err != nil {
+			return err
+		}
+	case "box":
+		f.addBoxes(p, s, place, c, width)
+		return nil
+	}
 	var line plotter.XYs
+	stand := f.stands()
 	for _, q := range s.Points {
 		if !f.shows(s, q) {
 			continue
 		}
-		line = append(line, plotter.XY{X: *q.X.Value, Y: place(s, *q.Y.Value)})
+		x, _ := stand(s, q)
+		line = append(line, plotter.XY{X: x, Y: place(s, *q.Y.Value)})
 	}
 	if len(line) == 0 {
 		return nil
 	}
-	l, err := plotter.NewLine(line)
-	if err != nil {
-		return err
+	if s.Draw == "" {
+		l, err := plotter.NewLine(line)
+		if err != nil {
+			return err
+		}
+		l.LineStyle = lineStyle(s.Line, c)
+		p.Add(l)
+	} else {
+		c = ink // of the whiskers over bars
 	}
-	l.LineStyle = lineStyle(s.Line, c)
-	p.Add(l)
 	for _, q := range s.Points {
 		if !f.shows(s, q) {
 			continue
 		}
-		x := *q.X.Value
-		if q.Y.Std != nil {
-			whisker, err := plotter.NewLine(plotter.XYs{{X: x, Y: place(s, *q.Y.Value-*q.Y.Std)}, {X: x, Y: place(s, *q.Y.Value+*q.Y.Std)}})
+		x, _ := stand(s, q)
+		if low, high := q.whisker(); q.Y.Std != nil || q.Low != nil {
+			whisker, err := plotter.NewLine(plotter.XYs{{X: x, Y: place(s, low)}, {X: x, Y: place(s, high)}})
 			if err != nil {
 				return err
 			}
 			whisker.LineStyle = draw.LineStyle{Color: c, Width: vg.Points(0.9)}
 			p.Add(whisker)
+		}
+		if s.Draw != "" {
+			continue
 		}
 		dots, err := plotter.NewScatter(plotter.XYs{{X: x, Y: place(s, *q.Y.Value)}})
 		if err != nil {
@@ -240,10 +318,10 @@ func (f *Figure) addSeries(p *plot.Plot, s Series, place func(Series, float64) f
 	return nil
 }
 
-// drawRight draws the second axis at the right edge of the data.
-func (f *Figure) drawRight(c draw.Canvas, e extent) {
+// drawRight draws an axis at the right edge of the data.
+func drawRight(c draw.Canvas, of *Axis, e extent) {
 	var a plot.Axis
-	setAxis(&a, f.Y2, e)
+	setAxis(&a, of, e)
 	x := c.Max.X
 	c.StrokeLine2(a.LineStyle, x, c.Min.Y, x, c.Max.Y)
 	label := style("Sans", smallPt, false)
@@ -258,5 +336,5 @@ func (f *Figure) drawRight(c draw.Canvas, e extent) {
 	title := style("Sans", normalPt, false)
 	title.Rotation = math.Pi / 2
 	title.XAlign, title.YAlign = draw.XCenter, draw.YTop
-	c.FillText(title, vg.Point{X: x + a.Tick.Length + 5 + wide, Y: (c.Min.Y + c.Max.Y) / 2}, drawn(f.Y2.Title))
+	c.FillText(title, vg.Point{X: x + a.Tick.Length + 5 + wide, Y: (c.Min.Y + c.Max.Y) / 2}, drawn(of.Title))
 }

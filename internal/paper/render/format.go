@@ -18,6 +18,8 @@ type Format struct {
 	Scale    float64 `json:"scale,omitempty"`    // factor before printing; 0 is 1
 	Std      bool    `json:"std,omitempty"`      // print ± where there is one
 	Prefix   string  `json:"prefix,omitempty"`   // before the number: letters, digits, spaces and =
+
+	behind string // the longest text from the decimal point on, of a column that is aligned there
 }
 
 // Check says what no number can be printed by.
@@ -135,10 +137,12 @@ func (c Cell) Plain(f Format) string {
 	return c.number(f)
 }
 
-func (c Cell) markdown(f Format) string { return c.written(f, MarkdownText, markdown, "**", "**") }
+func (c Cell) markdown(f Format) string {
+	return c.written(f, MarkdownText, markdown, "**", "**", "ins")
+}
 
-// written is a cell as a format has it, whose escapes and markup are given.
-func (c Cell) written(f Format, text, marked func(string) string, bold, end string) string {
+// written is a cell as a format has it, whose escapes and markup are given, and the element that underlines.
+func (c Cell) written(f Format, text, marked func(string) string, bold, end, under string) string {
 	s := text(c.Plain(f))
 	if c.Value == nil && !c.Data && !c.Missing() {
 		s = marked(c.Text)
@@ -146,10 +150,13 @@ func (c Cell) written(f Format, text, marked func(string) string, bold, end stri
 	if c.Bold {
 		s = bold + s + end
 	}
+	if c.Second {
+		s = "<" + under + ">" + s + "</" + under + ">"
+	}
 	if c.Marks != "" {
 		s += "<sup>" + text(c.Marks) + "</sup>"
 	}
-	return s
+	return s + c.fill(f)
 }
 
 func (c Cell) latex(f Format) string {
@@ -193,5 +200,9 @@ func (c Cell) unmarked(f Format) string {
 	if c.Bold {
 		s = bold + s + `}`
 	}
-	return prefix + math + s + math
+	s = prefix + math + s + math
+	if c.Second {
+		s = `\underline{` + s + `}`
+	}
+	return s
 }

@@ -13,7 +13,7 @@ func HTML(s string) string {
 }
 
 // HTML is a cell's text as its column prints it.
-func (c Cell) HTML(f Format) string { return c.written(f, html.EscapeString, HTML, "<b>", "</b>") }
+func (c Cell) HTML(f Format) string { return c.written(f, html.EscapeString, HTML, "<b>", "</b>", "u") }
 
 // Printed is a number of the paper as the cell prints its own.
 func (c Cell) Printed(f Format, v float64) string {

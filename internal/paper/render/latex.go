@@ -8,13 +8,33 @@ import (
 	"unicode/utf8"
 
 	"github.com/redsi/redsi/internal/system/lists"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
-const tableNeeds = "%% It needs \\usepackage{amssymb,array,booktabs,multirow,tabularx,textcomp} and \\usepackage[T1]{fontenc}.\n"
+// comment says what a table needs, and in a line of its own that it is incomplete.
+func (t *Table) comment() string {
+	s := "% It needs \\usepackage{amssymb,array,booktabs,multirow,tabularx,textcomp"
+	if t.Long {
+		s += ",longtable"
+	}
+	if t.Decimal() {
+		s += ",siunitx"
+	}
+	s += "} and \\usepackage[T1]{fontenc}.\n"
+	if t.Lacks > 0 {
+		s += "% Incomplete: " + words.Count(t.Lacks, "step") + " failed and left out.\n"
+	}
+	return s
+}
+
+// Decimal reports whether LaTeX needs siunitx, version 3, for columns that it aligns at the decimal point.
+func (t *Table) Decimal() bool {
+	return slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Align == atPoint })
+}
 
 // LaTeX writes the table as a float with booktabs rules, laid out as the paper
-// lays its tables out; long texts are broken into lines where the table would be
-// too wide. Its first line says what it needs.
+// lays its tables out, or over several pages as a longtable; long texts are broken into
+// lines where the table would be too wide. Its first line says what it needs.
 func (t *Table) LaTeX(w io.Writer) error {
 	env, width := "table", `\columnwidth`
 	if t.Wide {
@@ -22,31 +42,79 @@ func (t *Table) LaTeX(w io.Writer) error {
 	}
 	var b strings.Builder
 	name, arguments := t.tabular(width)
+	_, broken := t.flexible()
 	size, gap := `\small`, ""
 	switch {
-	case name == "tabular*" && t.spare() < 0: // nothing can be broken into lines
+	case !broken && t.spare() < 0: // nothing can be broken into lines
 		size, gap = `\footnotesize`, "2pt"
-	case len(t.Columns)+len(t.Stubs) > 6 || name == "tabular*": // which stretches the gaps
+	case len(t.Columns)+len(t.Stubs) > 6 || !broken: // the gaps are stretched
 		gap = "3pt"
 	}
-	fmt.Fprintf(&b, tableNeeds+"\\begin{%s}[t]\n\\centering\n%s\n", env, size)
+	b.WriteString(t.comment())
+	if t.Long {
+		fmt.Fprintf(&b, "{%s\n\\setlength{\\LTleft}{0pt}\\setlength{\\LTright}{0pt}\\setlength{\\LTcapwidth}{%s}\n", size, width)
+	} else {
+		fmt.Fprintf(&b, "\\begin{%s}[t]\n\\centering\n%s\n", env, size)
+	}
 	if gap != "" {
 		fmt.Fprintf(&b, "\\setlength{\\tabcolsep}{%s}\n", gap)
 	}
-	fmt.Fprintf(&b, "\\begin{%s}%s\n\\toprule\n", name, arguments)
-	if t.Headed() {
-		t.latexHead(&b)
-		b.WriteString("\\midrule\n")
+	if t.Decimal() {
+		b.WriteString(siunitx)
 	}
-	t.latexRows(&b, width)
-	fmt.Fprintf(&b, "\\bottomrule\n\\end{%s}\n", name)
-	endFloat(&b, env, t.Caption, Labelled(t.Paper, "tab"))
+	fmt.Fprintf(&b, "\\begin{%s}%s\n", name, arguments)
+	var head strings.Builder
+	head.WriteString("\\toprule\n")
+	if t.Headed() {
+		t.latexHead(&head)
+		head.WriteString("\\midrule\n")
+	}
+	if t.Long {
+		t.longHead(&b, head.String(), width)
+		t.latexRows(&b, width)
+		b.WriteString("\\end{longtable}}\n")
+	} else {
+		b.WriteString(head.String())
+		t.latexRows(&b, width)
+		fmt.Fprintf(&b, "\\bottomrule\n\\end{%s}\n", name)
+		if len(t.Notes) > 0 {
+			fmt.Fprintf(&b, "\\par\\smallskip\n\\parbox{%s}{%s}\n", width, t.latexNotes())
+		}
+		endFloat(&b, env, t.Caption, Labelled(t.Paper, "tab"))
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
+// longHead writes the caption, and what a longtable has at the top and bottom of its pages.
+func (t *Table) longHead(b *strings.Builder, head, width string) {
+	all := len(t.Stubs) + len(t.Columns)
+	if t.Caption != "" {
+		label := ""
+		if l := Labelled(t.Paper, "tab"); l != "" {
+			label = `\label{` + l + `}`
+		}
+		fmt.Fprintf(b, "\\caption{%s}%s \\\\\n", TeX(t.Caption), label)
+	}
+	b.WriteString(head + "\\endfirsthead\n")
+	if t.Caption != "" {
+		fmt.Fprintf(b, "\\multicolumn{%d}{@{}l}{\\tablename~\\thetable{} (continued)} \\\\\n", all)
+	}
+	b.WriteString(head + "\\endhead\n\\bottomrule\n\\endfoot\n")
+	if len(t.Notes) > 0 {
+		fmt.Fprintf(b, "\\bottomrule\n\\addlinespace\n\\multicolumn{%d}{@{}l@{}}{\\rlap{\\parbox[t]{%s}{%s}}} \\\\\n\\endlastfoot\n", all, width, t.latexNotes())
+	}
+}
+
+// latexNotes are the notes, each a paragraph.
+func (t *Table) latexNotes() string {
+	return `\footnotesize\raggedright ` + strings.Join(lists.Map(t.Notes, TeX), `\par `)
+}
+
 func (c Column) align() string {
 	switch {
+	case c.Align == atPoint:
+		return "r"
 	case c.Align != "":
 		return c.Align
 	case c.Format.Style == "text":
@@ -108,7 +176,11 @@ func (t *Table) latexHead(b *strings.Builder) {
 	}
 	cells := lists.Map(t.Stubs, TeX)
 	for _, c := range t.Columns {
-		cells = append(cells, TeX(c.Title))
+		title := TeX(c.Title)
+		if c.Align == atPoint {
+			title = "{" + title + "}"
+		}
+		cells = append(cells, title)
 	}
 	fmt.Fprintf(b, "%s \\\\\n", noOption(strings.Join(cells, " & ")))
 }
@@ -159,7 +231,11 @@ func (t *Table) latexCells(row int) (cells []string) {
 		cells = append(cells, t.latexTitle(row, s, title))
 	}
 	for _, c := range t.Columns {
-		cells = append(cells, t.Rows[row].Cells[c.ID].latex(c.Format))
+		cell := t.Rows[row].Cells[c.ID].latex
+		if c.Align == atPoint {
+			cell = t.Rows[row].Cells[c.ID].aligned
+		}
+		cells = append(cells, cell(c.Format))
 	}
 	return cells
 }

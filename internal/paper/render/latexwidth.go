@@ -1,6 +1,7 @@
 package render
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -89,16 +90,30 @@ func (t *Table) spare() int {
 // tabular is the environment of the rows, with what its \begin takes.
 func (t *Table) tabular(width string) (name, arguments string) {
 	flexible, any := t.flexible()
+	widths, texts := t.widths(), 0
+	for i, is := range flexible {
+		if is {
+			texts += widths[i]
+		}
+	}
 	var spec strings.Builder
 	for i, is := range flexible {
 		switch {
+		case is && t.Long: // its share of the room that the other columns leave
+			share := float64(max(0, t.spare()+texts)) / float64(t.room()) * float64(widths[i]) / float64(max(1, texts))
+			fmt.Fprintf(&spec, `>{\raggedright\arraybackslash}p{%.2f%s}`, max(0.1, share), width)
 		case is:
 			spec.WriteString(`>{\raggedright\arraybackslash}X`)
 		case i < len(t.Stubs):
 			spec.WriteString("l")
+		case t.Columns[i-len(t.Stubs)].Align == atPoint:
+			spec.WriteString(t.alignedSpec(t.Columns[i-len(t.Stubs)]))
 		default:
 			spec.WriteString(t.Columns[i-len(t.Stubs)].align())
 		}
+	}
+	if t.Long {
+		return "longtable", `{@{\extracolsep{\fill}}` + spec.String() + "@{}}"
 	}
 	if any {
 		return "tabularx", "{" + width + "}{@{}" + spec.String() + "@{}}"

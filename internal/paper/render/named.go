@@ -37,6 +37,11 @@ func (f *Figure) Named() (list []Named) {
 			at := s.ID + "." + p.ID
 			title := Plain(s.Title)
 			list = append(list, Named{at + ".x", at, "x", p.X.Plain(format), p.X, title, f.X.format()}, Named{at + ".y", at, "y", p.Y.Plain(format), p.Y, title, f.axisOf(s).format()})
+			for _, name := range coordinates[2:] {
+				if c := p.number(name); c.Value != nil {
+					list = append(list, Named{at + "." + name, at, name, c.Plain(format), c, title, f.axisOf(s).format()})
+				}
+			}
 		}
 	}
 	return list

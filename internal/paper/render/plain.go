@@ -163,13 +163,16 @@ func (c Cell) csv(withStd bool, text func(string) string) []string {
 // JSON writes the whole table: values, and inputs of each cell.
 func (t *Table) JSON(w io.Writer) error { return writeJSON(w, t) }
 
-// markdownNotes says why cells have nothing, each reason once, and which deviations are none.
+// markdownNotes are the table's notes, why cells have nothing, each reason once, and which deviations are none.
 func (t *Table) markdownNotes(b *strings.Builder) {
 	var said []string
 	note := func(text string) {
 		if !slices.Contains(said, text) {
 			said = append(said, text)
 		}
+	}
+	for _, text := range t.Notes {
+		note(paragraph(markdown(text)))
 	}
 	for _, r := range t.Rows {
 		for _, c := range t.Columns {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/system/values"
+	"github.com/redsi/redsi/internal/system/words"
 )
 
 // Table is a table with its cells, ready to be laid out.
@@ -16,7 +17,10 @@ type Table struct {
 	Stubs   []string `json:"stubs"`             // headers of the title columns at the left
 	Columns []Column `json:"columns"`
 	Rows    []Row    `json:"rows"`
+	Notes   []string `json:"notes,omitempty"` // below the table, with markup
 	Wide    bool     `json:"wide,omitempty"`  // over both columns of a page
+	Long    bool     `json:"long,omitempty"`  // in LaTeX, over several pages
+	Lacks   int      `json:"lacks,omitempty"` // steps that it would gather, had they not failed
 	Scale   string   `json:"scale,omitempty"` // of the run; see PaperScale
 	Checks  []Check  `json:"-"`               // see Expect
 
@@ -33,8 +37,9 @@ type Column struct {
 	Title  string   `json:"title"`
 	Groups []string `json:"groups,omitempty"` // headers above the title, outermost first, with markup
 	Format Format   `json:"format"`
-	Best   string   `json:"best,omitempty"`  // "max" or "min": bold among rows of one Compare
-	Align  string   `json:"align,omitempty"` // l, c or r; default r, l for text
+	Best   string   `json:"best,omitempty"`   // "max" or "min": bold among rows of one Compare
+	Second bool     `json:"second,omitempty"` // the best value that is not bold is underlined
+	Align  string   `json:"align,omitempty"`  // l, c, r or decimal; default r, l for text
 }
 
 // Row is a line of the table, or a mark between lines: exactly one of Section,
@@ -62,8 +67,9 @@ type Cell struct {
 	Data   bool     `json:"data,omitempty"`   // Text is data: no markup in it
 	Format *Format  `json:"format,omitempty"` // instead of the column's
 	Bold   bool     `json:"bold,omitempty"`
+	Second bool     `json:"second,omitempty"` // underlined
 	Inputs []string `json:"inputs,omitempty"` // artifact digests that the cell comes from
-	Marks  string   `json:"marks,omitempty"`  // superscript after a number: what it differs from significantly
+	Marks  string   `json:"marks,omitempty"`  // superscript after a number: of a note, or what it differs from significantly
 	Absent string   `json:"absent,omitempty"` // why what the cell asks for is not in the data; see Absent
 
 	isPending bool // nothing has run that would give it a value
@@ -123,8 +129,23 @@ func (t *Table) OfOne() string {
 // ofOne is said of cells whose N are of one result.
 const ofOne = ": the ± is of one result several times, since all that the mean is over has the same bytes"
 
-// Finish checks the table and marks the best cells bold: those that are equal
-// to the best as printed, among the rows with one Compare.
+// Incomplete is a caption of what is without so many of the steps that it gathers.
+func Incomplete(caption string, lacks int) string {
+	if lacks == 0 {
+		return caption
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s <b>Incomplete: %s failed and left out.</b>", caption, words.Count(lacks, "step")))
+}
+
+// Lacking says of a table that knows of no such step that what it reads is without so many.
+func (t *Table) Lacking(lacks int) {
+	if t.Lacks == 0 {
+		t.Caption, t.Lacks = Incomplete(t.Caption, lacks), lacks
+	}
+}
+
+// Finish checks the table and marks the best cells bold and the second best: those that are
+// equal to the best as printed, among the rows with one Compare.
 func (t *Table) Finish() error {
 	ids := map[string]bool{}
 	t.levelGroups()
@@ -139,8 +160,14 @@ func (t *Table) Finish() error {
 		if err := c.Format.Check(); err != nil {
 			return fmt.Errorf("column %s: %w", c.ID, err)
 		}
-		if c.Align != "" && c.Align != "l" && c.Align != "c" && c.Align != "r" {
-			return fmt.Errorf("column %s: align is l, c or r, not %q", c.ID, c.Align)
+		if c.Second && c.Best == "" {
+			return fmt.Errorf("column %s: second needs best, max or min", c.ID)
+		}
+		if !slices.Contains([]string{"", "l", "c", "r", atPoint}, c.Align) {
+			return fmt.Errorf("column %s: align is l, c, r or decimal, not %q", c.ID, c.Align)
+		}
+		if c.Align == atPoint && c.Format.Style == "text" {
+			return fmt.Errorf("column %s: align = \"decimal\" is for numbers, not for the format text", c.ID)
 		}
 	}
 	rows := map[string]bool{}
@@ -169,8 +196,12 @@ func (t *Table) Finish() error {
 			}
 		}
 	}
-	for _, c := range t.Columns {
-		t.embolden(c)
+	for i, c := range t.Columns {
+		t.emphasize(c, func(Cell) bool { return true }, func(cell *Cell) { cell.Bold = true })
+		if c.Second {
+			t.emphasize(c, func(cell Cell) bool { return !cell.Bold }, func(cell *Cell) { cell.Second = true })
+		}
+		t.Columns[i].Format.behind = t.behind(c)
 	}
 	return nil
 }
@@ -186,23 +217,40 @@ func (t *Table) levelGroups() {
 	}
 }
 
-func (t *Table) embolden(c Column) {
+// Best is the row of a column's best number among the cells that may be it, by the rows'
+// Compare; of equals the first.
+func (t *Table) Best(c Column, may func(Cell) bool) map[string]int {
+	best := map[string]int{}
+	for i, r := range t.Rows {
+		v := r.Cells[c.ID]
+		if v.Value == nil || !may(v) {
+			continue
+		}
+		b, ok := best[r.Compare]
+		if !ok || c.Best == "max" && v.Minus(t.Rows[b].Cells[c.ID]) > 0 || c.Best == "min" && v.Minus(t.Rows[b].Cells[c.ID]) < 0 {
+			best[r.Compare] = i
+		}
+	}
+	return best
+}
+
+// emphasize changes the best of the cells that may be it, and the cells that are printed as the
+// best is.
+func (t *Table) emphasize(c Column, may func(Cell) bool, change func(*Cell)) {
 	if c.Best == "" {
 		return
 	}
 	best := map[string]Cell{}
-	for _, r := range t.Rows {
-		if v := r.Cells[c.ID]; v.Value != nil {
-			b, ok := best[r.Compare]
-			if !ok || c.Best == "max" && v.Minus(b) > 0 || c.Best == "min" && v.Minus(b) < 0 {
-				best[r.Compare] = v
-			}
-		}
+	for compare, i := range t.Best(c, may) {
+		best[compare] = t.Rows[i].Cells[c.ID]
 	}
 	for _, r := range t.Rows {
-		cell, ok := r.Cells[c.ID]
-		if ok && cell.Value != nil && cell.number(cell.format(c.Format)) == best[r.Compare].number(cell.format(c.Format)) {
-			cell.Bold = true
+		cell := r.Cells[c.ID]
+		if cell.Value == nil || !may(cell) {
+			continue
+		}
+		if f := cell.format(c.Format); cell.number(f) == best[r.Compare].number(f) {
+			change(&cell)
 			r.Cells[c.ID] = cell
 		}
 	}

@@ -41,13 +41,60 @@ func sample() *Table {
 	return t
 }
 
+// ranked has columns that are aligned at the decimal point, with what can stand in them, second bests, marks and notes.
+func ranked() *Table {
+	kilos := func(x float64) Cell { return Cell{Value: &x, Format: &Format{Style: "kilo", Decimals: 2}} }
+	marked := func(x float64, marks string) Cell { return Cell{Value: &x, N: 1, Marks: marks} }
+	mean := func(of ...float64) Cell { return Mean(of) }
+	return &Table{
+		Paper: "tab:ranked", Caption: "Ranked. <b>Incomplete: 2 steps failed and left out.</b>", Stubs: []string{"System"}, Lacks: 2,
+		Notes: []string{"<sup>*</sup> As published, in 100 % of runs.", "# is a number."},
+		Columns: []Column{
+			{ID: "mrr", Title: "MRR", Groups: []string{"Dev"}, Format: Format{Style: "fixed", Decimals: 1, Std: true}, Best: "max", Second: true, Align: "decimal"},
+			{ID: "less", Title: "Less", Groups: []string{"Dev"}, Format: Format{Style: "signed", Decimals: 2}, Best: "min", Second: true, Align: "decimal"},
+			{ID: "n", Title: "N", Format: Format{Style: "integer"}, Best: "max", Second: true, Align: "decimal"},
+			{ID: "r", Title: "R", Format: Format{Style: "fixed", Decimals: 1}, Best: "max", Second: true},
+		},
+		Rows: []Row{
+			{ID: "a", Titles: []string{"A"}, Cells: map[string]Cell{"mrr": mean(62.1, 62.3), "less": marked(-0.4, "a"), "n": Number(1234567), "r": Number(2)}},
+			{ID: "b", Titles: []string{"B"}, Cells: map[string]Cell{"mrr": mean(68.0, 68.2), "less": marked(0, ""), "n": Number(-1234), "r": Number(-3)}},
+			{ID: "c", Titles: []string{"C"}, Cells: map[string]Cell{"mrr": mean(8.1, 8.1), "less": marked(-11.25, "ab"), "n": Number(99999), "r": Mean([]float64{1, 2})}},
+			{ID: "d", Titles: []string{"D"}, Cells: map[string]Cell{"mrr": mean(62.2), "less": {Text: "<i>none</i>"}, "r": Number(2)}},
+			{ID: "e", Titles: []string{"E"}, Cells: map[string]Cell{"mrr": mean(68.1), "n": kilos(1500), "less": kilos(-226180)}},
+			{ID: "f", Titles: []string{"F"}, Compare: "apart", Cells: map[string]Cell{"mrr": {Value: num(7), Marks: "*", Format: &Format{Style: "integer", Prefix: "n = "}}, "n": Number(7), "less": marked(1, "")}},
+		},
+	}
+}
+
 func TestLayouts(t *testing.T) {
-	tab := sample()
-	errtest.None(t, tab.Finish())
-	for name, write := range map[string]func(io.Writer) error{"sample.md": tab.Markdown, "sample.tex": tab.LaTeX, "sample.csv": tab.CSV, "sample.json": tab.JSON} {
-		var b bytes.Buffer
-		errtest.None(t, write(&b))
-		goldens.Same(t, "testdata/"+name, b.String())
+	long := ranked()
+	long.Long, long.Lacks = true, 0
+	long.Columns = append(long.Columns, Column{ID: "text", Title: "Text", Format: Format{Style: "text"}})
+	long.Rows[0].Cells["text"] = Cell{Text: strings.Repeat("word ", 9), Data: true}
+	for name, tab := range map[string]*Table{"sample": sample(), "ranked": ranked(), "long": long} {
+		errtest.None(t, tab.Finish())
+		for end, write := range map[string]func(io.Writer) error{"md": tab.Markdown, "tex": tab.LaTeX, "csv": tab.CSV, "json": tab.JSON} {
+			if name == "long" && end != "tex" {
+				continue
+			}
+			var b bytes.Buffer
+			errtest.None(t, write(&b))
+			goldens.Same(t, "testdata/"+name+"."+end, b.String())
+			if end != "json" {
+				continue
+			}
+			if name == "ranked" {
+				if got, want := tab.Rows[3].Cells["mrr"].HTML(tab.Columns[0].Format), "<u>62.2</u>\u2007\u2007\u2007\u2007\u2008\u2007"; got != want {
+					t.Errorf("%q, want %q", got, want)
+				}
+			}
+			again := new(Table)
+			var out bytes.Buffer
+			errtest.None(t, errors.Join(json.Unmarshal(b.Bytes(), again), again.Finish(), again.JSON(&out)))
+			if out.String() != b.String() {
+				t.Errorf("%s: read and finished again it is\n%s", name, out.String())
+			}
+		}
 	}
 }
 
@@ -131,6 +178,9 @@ func TestMistakes(t *testing.T) {
 		"none above it":           func(t *Table) { t.Rows[2].Under = true },
 		"prefix \"a_b\"":          func(t *Table) { t.Columns[0].Format.Prefix = "a_b" },
 		"best is max or min":      func(t *Table) { t.Columns[0].Best = "most" },
+		"second needs best":       func(t *Table) { t.Columns[0].Second = true },
+		"l, c, r or decimal":      func(t *Table) { t.Columns[0].Align = "." },
+		"is for numbers, not for": func(t *Table) { t.Columns[4].Align = "decimal" },
 	} {
 		tab := sample()
 		spoil(tab)

@@ -41,8 +41,8 @@ type Entry struct {
 type codePoint struct{ Code, Char string }
 
 // Bundle makes a LaTeX document of the tables and figures that have run: main.tex,
-// their floats and pictures, and the files with which a paper prints cells in prose. It needs packages of a TeX distribution's recommended
-// set only, and says in its head how it is compiled.
+// their floats and pictures, and the files with which a paper prints cells in prose. It needs packages
+// that tables name in their first lines, graphicx, geometry and hyperref, and says in its head how it is compiled.
 func (r *Report) Bundle(ctx context.Context, read Reader) ([]BundleFile, error) {
 	var files []BundleFile
 	var entries []Entry
@@ -179,7 +179,8 @@ func (r *Report) mainTeX(entries []Entry, files []BundleFile) ([]byte, error) {
 		Title   string
 		Entries []Entry
 		Unknown []codePoint
-	}{r, "Tables and figures of " + r.Pipeline, entries, nil}
+		Decimal bool // a table needs siunitx
+	}{r, "Tables and figures of " + r.Pipeline, entries, nil, slices.ContainsFunc(r.Items, func(it *Item) bool { return it.Table != nil && it.Table.Decimal() })}
 	var b bytes.Buffer
 	if err := t.Execute(&b, data); err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"html/template"
 	"slices"
 	"strings"
@@ -175,7 +176,7 @@ func (r *Report) numbers(it *Item) []figureNumber {
 	checks := it.ofCells()
 	for _, s := range it.Figure.Series {
 		for _, p := range s.Points {
-			n := figureNumber{Name: s.ID + "." + p.ID, X: number(p.X.Value), Y: number(p.Y.Value)}
+			n := figureNumber{Name: s.ID + "." + p.ID, X: cmp.Or(p.X.Typed, number(p.X.Value)), Y: number(p.Y.Value)}
 			if k := checks[n.Name+".y"]; k != nil {
 				n.Check = &pageCheck{Check: k, Printed: number(k.Paper)}
 				if k.Difference != nil && k.Verdict != render.NotComparable {

@@ -158,6 +158,7 @@ func (it *Item) fill(ctx context.Context, r *artifacts.Result, read Reader) erro
 		if err = json.Unmarshal(b, it.Table); err == nil {
 			err = it.Table.Finish() // rejects LaTeX and HTML that no table can have
 		}
+		it.Table.Lacking(len(it.Lacks))
 		it.Paper, it.Caption, it.Scale = it.Table.Paper, it.Table.Caption, it.Table.Scale
 	} else {
 		it.Figure = &render.Figure{QuoteFormulas: it.quote}

@@ -52,7 +52,7 @@ func (r *Report) WriteBundle(ctx context.Context, read Reader, dir string, pdf b
 func (r *Report) compile(ctx context.Context, dir string) error {
 	program, err := exec.LookPath("pdflatex")
 	if err != nil {
-		return fmt.Errorf("--pdf needs pdflatex, which is not in PATH (Debian: texlive-latex-recommended); %s was written and can be compiled elsewhere", filepath.Join(dir, "main.tex"))
+		return fmt.Errorf("--pdf needs pdflatex, which is not in PATH (Debian: texlive-latex-extra; texlive-science, too, for columns with align = \"decimal\"); %s was written and can be compiled elsewhere", filepath.Join(dir, "main.tex"))
 	}
 	for range mostPasses {
 		cmd := exec.CommandContext(ctx, program, "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "main.tex")

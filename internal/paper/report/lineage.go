@@ -131,7 +131,7 @@ func stepNode(v *plan.Preview, i int) Node {
 		n.lacks = v.Plan.Addresses(v.LacksOf(i))
 	}
 	if s.IsRendered() && it.Result == nil {
-		n.waits = v.Plan.Addresses(it.Waits)
+		n.waits = v.Plan.Addresses(it.Snags().Waits)
 	}
 	return n
 }

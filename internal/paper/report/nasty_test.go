@@ -37,10 +37,10 @@ func nastyReport(t *testing.T) *report.Report {
 	r := &report.Report{Pipeline: strings.Join(nasty[:12], " "), Scales: nasty[:8], Other: true, Judged: &expect.Judged{Items: []expect.Item{{Scale: strings.Join(nasty[:8], " "), Other: true}}, Part: strings.Join(nasty[:8], " ")}}
 	for i, text := range nasty {
 		cell := render.Cell{Text: text, Data: true}
-		table := &render.Table{Paper: fmt.Sprintf("tab:n%d", i), Caption: text, Stubs: []string{text, "s"}, Scale: text, Wide: i%2 == 0,
-			Columns: []render.Column{{ID: "a", Title: text, Groups: []string{text}, Format: render.Format{Style: "text"}}, {ID: "b", Title: "b", Groups: []string{""}, Format: render.Format{Style: "text"}}},
-			Rows: []render.Row{{Section: text}, {Section: text, Center: true}, {ID: "x", Titles: []string{text, text}, Cells: map[string]render.Cell{"a": cell, "b": {Text: text}}},
-				{ID: "y", Titles: []string{text, "y"}, Cells: map[string]render.Cell{"a": {Text: "<tt>" + text + "</tt>"}, "b": cell}}}}
+		table := &render.Table{Paper: fmt.Sprintf("tab:n%d", i), Caption: text, Stubs: []string{text, "s"}, Scale: text, Wide: i%2 == 0, Long: i%4 > 1, Notes: []string{text},
+			Columns: []render.Column{{ID: "a", Title: text, Groups: []string{text}, Format: render.Format{Style: "text"}}, {ID: "b", Title: "b", Groups: []string{""}, Format: render.Format{Style: "text"}}, {ID: "n", Title: text, Format: render.Format{Style: "fixed"}, Align: "decimal"}},
+			Rows: []render.Row{{Section: text}, {Section: text, Center: true}, {ID: "x", Titles: []string{text, text}, Cells: map[string]render.Cell{"a": cell, "b": {Text: text}, "n": {Value: new(-1.0), Marks: text, Second: true}}},
+				{ID: "y", Titles: []string{text, "y"}, Cells: map[string]render.Cell{"a": {Text: "<tt>" + text + "</tt>"}, "b": cell, "n": cell}}}}
 		if err := table.Finish(); err != nil {
 			t.Fatalf("%q: %v", text, err)
 		}

@@ -8,10 +8,10 @@ import (
 )
 
 // drawPaper draws the paper's points of a figure. If numbers are compared, they are among the
-// rebuilt ones; at another scale, with different axes, in a picture of their own.
+// rebuilt ones; at another scale, with different axes, or of a heat map, in a picture of their own.
 func (it *Item) drawPaper() error {
 	checks := it.ofPaper()
-	among := !it.Other
+	among := !it.Other && it.Figure.Heat == nil
 	f := *it.Figure
 	if !among {
 		f.Keys, f.Series = it.Figure.Keys, nil
@@ -37,7 +37,7 @@ func (it *Item) drawPaper() error {
 			} else if !among && !it.sharesX() {
 				continue // the position of the paper's point is unknown
 			}
-			if among {
+			if among || s.Draw == "box" {
 				q.Marker, q.Hollow = "diamond", true
 			}
 			own = append(own, q)
@@ -45,8 +45,8 @@ func (it *Item) drawPaper() error {
 		if points += len(own); len(own) == 0 {
 			continue
 		}
-		if among {
-			s = render.Series{ID: "paper of " + s.ID, Color: s.Color, Line: "none", Right: s.Right}
+		if among || s.Draw == "box" { // of which the paper says a number or two
+			s = render.Series{ID: "paper of " + s.ID, Color: s.Color, Line: "none", Over: s.ID, Right: s.Right}
 		}
 		s.Points = own
 		f.Series = append(f.Series, s)
@@ -66,12 +66,14 @@ func (it *Item) drawPaper() error {
 }
 
 // sharesX reports whether the axis has named positions, so that the paper's are the same.
-func (it *Item) sharesX() bool { return it.Figure.X != nil && len(it.Figure.X.Ticks) > 0 }
+func (it *Item) sharesX() bool {
+	return it.Figure.X != nil && len(it.Figure.X.Ticks)+len(it.Figure.X.Categories) > 0
+}
 
 // looseAxis is an axis whose range depends on the data.
 func looseAxis(a *render.Axis) *render.Axis {
 	if a == nil {
 		return nil
 	}
-	return &render.Axis{Title: a.Title, Log2: a.Log2, Decimals: a.Decimals}
+	return &render.Axis{Title: a.Title, Log2: a.Log2, Log10: a.Log10, Decimals: a.Decimals, Categories: a.Categories}
 }

@@ -71,7 +71,7 @@ func study(t *testing.T, scale string, ran int) (*plan.Preview, artifacts.Store)
 	v := &plan.Preview{Plan: &plan.Plan{Pipeline: "p.hcl"}}
 	for i, s := range all {
 		v.Plan.Steps = append(v.Plan.Steps, plan.Step{Address: s.address, Task: step.Task{Kind: s.kind, Config: json.RawMessage(s.config)}, Deps: s.deps, Pos: pipeline.Pos{File: "p.hcl", Line: i + 1}})
-		it := plan.Item{Outcome: plan.Maybe, Waits: s.deps}
+		it := plan.Item{Outcome: plan.Maybe, Rare: &plan.Snags{Waits: s.deps}}
 		if i < ran {
 			key := artifacts.Sum([]byte(s.address))
 			it = plan.Item{Outcome: plan.Hit, Key: key, Preimage: []byte(`{"config":` + s.config + `}`),

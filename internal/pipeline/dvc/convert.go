@@ -1,6 +1,7 @@
 package dvc
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -17,6 +18,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclwrite"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/redsi/redsi/internal/host/tracked"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
@@ -33,8 +35,9 @@ type conversion struct {
 	leaves  map[string]int     // the first of made by path
 	shown   map[string][]entry // metrics and plots among them
 	sources string             // blocks for data that no stage makes
-	failed  error              // the first template without a value
-	notes   []string           // what is not taken over
+	records tracked.Records
+	failed  error    // the first template without a value
+	notes   []string // what is not taken over
 }
 
 // stage is a stage, or all of one with foreach or matrix.
@@ -70,10 +73,10 @@ func Convert(ctx context.Context, file string) (text []byte, notes []string, err
 	if err != nil {
 		return nil, nil, err
 	}
-	c := &conversion{ctx: ctx, dir: filepath.Dir(file), leaves: map[string]int{},
+	c := &conversion{ctx: ctx, records: tracked.Records{}, dir: filepath.Dir(file), leaves: map[string]int{},
 		local: map[string]cty.Value{}, locals: map[string]string{}, shown: map[string][]entry{}, top: &stage{names: map[string]string{}, keys: []string{""}, all: []cty.Value{cty.EmptyObjectVal}}, notes: []string{}}
 	c.scope, _, _ = pipeline.Open(map[string][]byte{filepath.ToSlash(filepath.Join(c.dir, syntax.DefaultFile)): nil}, pipeline.Options{World: pipeline.World{ReadFile: syntax.ReadFile}, Stop: ctx.Err})
-	doc, err := c.plain(decoded(filepath.Base(file)))
+	doc, err := c.plain(parameters(filepath.Base(file)))
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", file, err)
 	}
@@ -122,6 +125,9 @@ func Convert(ctx context.Context, file string) (text []byte, notes []string, err
 	if rules, _ := os.ReadFile(filepath.Join(c.dir, ".dvcignore")); c.sources != "" && regexp.MustCompile(`(?m)^[^#\s]`).Match(rules) {
 		c.note(c.top, ".dvcignore: a source takes all that its folder has")
 	}
+	if config, _ := os.ReadFile(filepath.Join(c.dir, ".dvc", "config")); bytes.Contains(config, []byte("[parsing]")) {
+		c.note(c.top, "parsing, in .dvc/config: a mapping in a command is written as without it")
+	}
 	rest := c.sources + blocks.String() + shown
 	fmt.Fprintf(&b, "# The stages of %s, by redsi init --from %[1]s. Steps start in a folder of their own: each\n# puts its inputs where the stage had them, and moves what it made to out.\n%[2]s\n", filepath.Base(file), c.top.notes)
 	maps.DeleteFunc(c.locals, func(name, _ string) bool { return !strings.Contains(rest+c.locals["vars"], "local."+name) })
@@ -156,7 +162,7 @@ func (c *conversion) variables(vars []entry) (err error) {
 		}
 		file, _, _ := strings.Cut(v.name, ":")
 		file = path.Clean(file)
-		expr := decoded(file)
+		expr := parameters(file)
 		have, err := c.value(expr, c.top)
 		switch {
 		case err != nil:
@@ -180,6 +186,12 @@ func (c *conversion) variables(vars []entry) (err error) {
 		c.top.names[name] = "local.vars." + name
 	}
 	return err
+}
+
+// parameters is the expression for what a file of parameters has, with numbers as DVC writes them.
+func parameters(file string) string {
+	format := cmp.Or(map[string]string{".json": "json", ".toml": "toml"}[path.Ext(file)], "yaml")
+	return "dvcdecode(file(" + quote(file) + "), " + quote(format) + ")"
 }
 
 // decoded is the expression for what a file has.

@@ -2,7 +2,10 @@ package dvc
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -86,4 +89,41 @@ func (a *asked) Err() error {
 		return context.Canceled
 	}
 	return nil
+}
+
+// Commands get parameters as they get them from DVC (tools/golden/dvc_params.py). Where DVC refuses one, redsi need not.
+func TestParameters(t *testing.T) {
+	var golden struct{ Rows [][3]*string }
+	b, err := os.ReadFile("testdata/params.json")
+	errtest.None(t, errors.Join(err, json.Unmarshal(b, &golden)))
+	args := func(text string) string {
+		out, err := exec.Command("bash", "-c", `printf '<%s>' `+text).Output()
+		errtest.None(t, err)
+		return string(out)
+	}
+	for _, row := range golden.Rows {
+		format, text, want := *row[0], *row[1], row[2]
+		if want == nil {
+			continue
+		}
+		dir := t.TempDir()
+		filetest.Write(t, filepath.Join(dir, "p."+format), text)
+		filetest.Write(t, filepath.Join(dir, "dvc.yaml"), "vars: [p."+format+"]\nstages: {a: {cmd: 'echo ${x} .'}}")
+		made, _, err := Convert(t.Context(), filepath.Join(dir, "dvc.yaml"))
+		if err != nil {
+			t.Errorf("%q: %v", text, err)
+			continue
+		}
+		loaded, ds := pipeline.Load(map[string][]byte{filepath.Join(dir, "pipelines.hcl"): made}, pipeline.Options{Registry: kinds.Registry(), World: pipeline.World{ReadFile: syntax.ReadFile, List: language.List}})
+		if ds.HasErrors() {
+			t.Errorf("%q: %v", text, ds.List)
+			continue
+		}
+		var c struct{ Script string }
+		errtest.None(t, json.Unmarshal(loaded.Steps[0].Task.Config, &c))
+		got := strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(c.Script), "echo "), " .")
+		if got != *want && args(got) != args(*want) {
+			t.Errorf("%q is %q to a command, want %q", text, got, *want)
+		}
+	}
 }

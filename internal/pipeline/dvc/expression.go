@@ -47,24 +47,54 @@ var (
 	escapes  = strings.NewReplacer("${", "$${", "%{", "%%{")
 )
 
-var underscored = regexp.MustCompile(`^[-+]?[0-9][0-9a-fA-FxobX]*_[0-9a-fA-F_.]*$`)
-
 // reference is the expression for a name in a template: train.lr, item, item.sizes[0]. DVC
 // refuses one without a value.
 func (c *conversion) reference(s *stage, root, rest string) string {
 	expr := s.names[root] + rest
 	v, err := c.value(expr, s)
-	if err == nil && v.Type().IsObjectType() { // an option for each entry, as DVC writes them
+	switch {
+	case err == nil && v.IsNull():
+		expr = none(expr)
+	case err == nil && v.Type().IsObjectType(): // an option for each entry, as DVC writes them
 		expr = fmt.Sprintf(`join(" ", [for k, v in %s : v == true ? "--${k}" : "--${k} '${replace(v, "'", "'\\''")}'" if v != false])`, expr)
-		_, err = c.value(expr, s)
-	}
-	if err == nil && v.Type() == cty.String && v.IsKnown() && underscored.MatchString(v.AsString()) {
-		c.note(s, "${%s%s} is the text %s, which DVC reads as a number: write it without _", root, rest, v.AsString())
+		if _, err = c.value(expr, s); err != nil {
+			expr = `join(" ", compact([` + strings.Join(options(s.names[root]+rest, "", v), ", ") + "]))"
+			_, err = c.value(expr, s)
+		}
 	}
 	if err != nil {
 		c.failed = cmp.Or(c.failed, fmt.Errorf("${%s%s} has no value, or none that can stand in a text", root, rest))
 	}
 	return expr
+}
+
+// none is the expression for a value as it stands in a text: of null it is None.
+func none(expr string) string { return fmt.Sprintf(`(%s == null ? "None" : %[1]s)`, expr) }
+
+// options are the expressions for an object's options where it has lists, nulls, or objects, whose names are joined by dots.
+func options(expr, name string, v cty.Value) (list []string) {
+	quoted := `'${replace(%s, "'", "'\\''")}'`
+	switch t := v.Type(); {
+	case t.IsObjectType():
+		for _, k := range slices.Sorted(maps.Keys(t.AttributeTypes())) {
+			at := "." + k
+			if !hclsyntax.ValidIdentifier(k) {
+				at = "[" + quote(k) + "]"
+			}
+			list = append(list, options(expr+at, strings.TrimPrefix(name+"."+k, "."), v.GetAttr(k))...)
+		}
+	case t.IsTupleType() && v.LengthInt() > 0:
+		one := `v == true ? "True" : v == false ? "False" : ` + none("v")
+		list = []string{fmt.Sprintf(`"--%s ${join(" ", [for v in %s : "`+quoted+`"])}"`, name, expr, one)}
+	case t.IsTupleType():
+	case t == cty.Bool:
+		list = []string{fmt.Sprintf(`%s ? "--%s" : ""`, expr, name)}
+	case v.IsNull():
+		list = []string{fmt.Sprintf(`"--%s ${%s}"`, name, none(expr))}
+	default:
+		list = []string{fmt.Sprintf(`"--%s `+quoted+`"`, name, expr)}
+	}
+	return list
 }
 
 // text writes a text in which templates are references; escape is for what is around them.

@@ -2,8 +2,11 @@ package dvc
 
 import (
 	"fmt"
+	"io/fs"
 	"maps"
+	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -70,6 +73,7 @@ func (c *conversion) others(s *stage, written, at string, expanded []string, n i
 		return
 	case n > 0:
 		return
+	case gone >= 0 && c.tracked(expanded[gone]) != nil: // the source brings it
 	case gone >= 0:
 		c.note(s, "dependency %s is not here: bring it before the run, as with dvc pull", expanded[gone])
 	case s.files[at] != "", codeName.MatchString(expanded[0]) && !isFolder:
@@ -81,6 +85,14 @@ func (c *conversion) others(s *stage, written, at string, expanded []string, n i
 		name, instance, each = s.label+"_"+name, "[each.key]", "for_each = "+s.each+"\n"
 	}
 	file, ignore := `["`+path.Base(at)+`"]`, ""
+	_ = filepath.WalkDir(filepath.Join(c.dir, expanded[0]), func(record string, _ fs.DirEntry, _ error) error { // what is there is taken, and nothing else
+		if data, ok := strings.CutSuffix(record, ".dvc"); ok && isFolder {
+			if _, err := os.Stat(data); err != nil {
+				c.note(s, "dependency %s: %s of it is not here: bring it before the run, as with dvc pull", written, filepath.Base(data))
+			}
+		}
+		return nil
+	})
 	if isFolder { // dvc add has git ignore the data in it
 		file, ignore = "", "ignore = false\n"
 	} else if strings.Contains(at, "${") {

@@ -3,7 +3,6 @@ package dvc
 import (
 	"fmt"
 	"maps"
-	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -11,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/host/script"
+	"github.com/redsi/redsi/internal/host/tracked"
 )
 
 // step writes a stage as a step: its script puts inputs where the stage has them, runs the
@@ -97,16 +97,25 @@ func block(form string, exprs map[string]string) (text string) {
 	return "{" + text + "\n}"
 }
 
-// isFolder says whether a path is of a folder, by what is there, by dvc.lock, and by its name.
+// isFolder says whether a path is of a folder, by what is there, by what DVC has recorded, and by its name.
 func (c *conversion) isFolder(at string) bool {
 	if info, err := c.stat(at); err == nil {
 		return info.IsDir()
 	}
-	lock, _ := os.ReadFile(filepath.Join(c.dir, "dvc.lock")) // it need not be there
-	if m := regexp.MustCompile(`path: ` + regexp.QuoteMeta(at) + `\s+(?:hash: \w+\s+)?md5: \w+(\.dir)?`).FindSubmatch(lock); m != nil {
-		return m[1] != nil
+	if d := c.tracked(at); d != nil {
+		return d.IsFolder()
 	}
 	return path.Ext(at) == ""
+}
+
+// tracked is what DVC has recorded of a path; nil: nothing that can be read.
+func (c *conversion) tracked(at string) *tracked.Data {
+	abs, err := filepath.Abs(filepath.Join(c.dir, filepath.FromSlash(at)))
+	if err != nil {
+		return nil
+	}
+	d, _ := c.records.Of(abs) // redsi says what is wrong with a record when it reads the source
+	return d
 }
 
 // leaves are commands that change more than files, and get a shell of their own.

@@ -46,9 +46,10 @@ func (m *maker) block(ctx *hcl.EvalContext) {
 	st.read = st.read && b.Type != "claim"  // nothing can refer to one
 	values := map[string]cty.Value{}        // of what something refers to
 	var configs map[string]artifacts.Digest // configurations, by key, if all are known
-	if b.Type == "step" {
+	if b.Type == "step" && slices.ContainsFunc(instances, func(inst instance) bool { return axes(inst.value) != nil }) {
 		configs = map[string]artifacts.Digest{}
 	}
+	st.steps = make([]Step, 0, len(instances))
 	for i := range instances {
 		inst := &instances[i]
 		f.place(inst, n, ctx)

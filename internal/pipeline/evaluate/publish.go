@@ -36,7 +36,9 @@ func (f *frame) publishes(n *declare.Node, ctx *hcl.EvalContext) {
 // warnPublished warns of a run that writes into what it reads, of sources that take all of a folder.
 func (f *frame) warnPublished() {
 	var all Result
-	f.collect(&all)
+	if len(f.own.Publish) > 0 {
+		f.collect(&all)
+	}
 	for _, s := range all.Steps {
 		from, _, ok := SourceOf(s.Task, s.Pos)
 		from, below := filepath.ToSlash(from), true

@@ -68,7 +68,7 @@ func (s *store) run(t *testing.T, version int, src string) {
 			if it.Outcome != plan.Run {
 				continue
 			}
-			tree, err := it.Task.Tree()
+			tree, err := it.Task().Tree()
 			errtest.None(t, err)
 			text, _, _ := strings.Cut(tree["text"].(string), "#")
 			s.results[it.Key] = &artifacts.Result{Key: it.Key, Preimage: it.Preimage, Took: time.Hour,

@@ -114,13 +114,21 @@ func inBlocks(n *yaml.Node) {
 
 // DecodeTOML is the value of a text. Dates and times are texts.
 func DecodeTOML(text []byte) (cty.Value, error) {
+	doc, err := readTOML(text)
+	if err != nil {
+		return cty.NilVal, err
+	}
+	return jsonValue(doc)
+}
+
+func readTOML(text []byte) (map[string]any, error) {
 	// The library recurses. Brackets in texts and comments count, too.
 	if strings.Count(string(text), "[")+strings.Count(string(text), "{") > syntax.MaxDepth {
 		depth := 0
 		for _, c := range text {
 			depth += strings.Count("[{", string(c)) - strings.Count("]}", string(c))
 			if depth > syntax.MaxDepth {
-				return cty.NilVal, syntax.Over("Value too deep", "In this TOML, brackets are nested more than %d deep.", syntax.MaxDepth)
+				return nil, syntax.Over("Value too deep", "In this TOML, brackets are nested more than %d deep.", syntax.MaxDepth)
 			}
 		}
 	}
@@ -130,9 +138,9 @@ func DecodeTOML(text []byte) (cty.Value, error) {
 			row, _ := at.Position()
 			err = fmt.Errorf("line %d: %s", row, strings.TrimPrefix(err.Error(), "toml: "))
 		}
-		return cty.NilVal, err
+		return nil, err
 	}
-	return jsonValue(doc)
+	return doc, nil
 }
 
 // CheckedText is the text of a file that expressions can have.

@@ -76,6 +76,7 @@ var expansions = map[string]guard{
 	},
 	"csvdecode":  structured(",", "\n"),
 	"yamldecode": structured("\n", ",", "[", "{", "- ", ": "),
+	"dvcdecode":  structured("\n", ",", "[", "{", "- ", ": "),
 	"pick":       structured("\n", ",", "[", "{", "- ", ": "),
 	"tomldecode": structured("\n", ",", "[", "{"),
 	"jsondecode": func(name string, a []cty.Value) *syntax.Limit {

@@ -127,6 +127,7 @@ func library(s *Session, dir string, secret func() bool) []group {
 		{"Conversion and failure", []entry{
 			{"can", "expression", "Whether an expression can be evaluated.", s.attempt(tryfunc.CanFunc)},
 			{"csvdecode", "text", "A list of objects from a CSV text with a header.", stdlib.CSVDecodeFunc},
+			{"dvcdecode", "text, format", "A value from yaml, json or toml, whose numbers are written in texts as DVC writes them: 1.0, 1e-05.", dvcDecode},
 			{"jsondecode", "text", "A value from JSON.", stdlib.JSONDecodeFunc},
 			{"jsonencode", "value", "A value as JSON.", stdlib.JSONEncodeFunc},
 			{"nonsensitive", "condition", "A yes or no about a sensitive value that is not sensitive itself.", nonsensitive},

@@ -32,7 +32,7 @@ func TestFunctions(t *testing.T) {
 		"index": `index(["a", "b"], "b")`, "one": `one([1])`,
 		"setsymmetricdifference": `setsymmetricdifference([1, 2], [2, 3])`, "base64decode": `base64decode("w6k=")`, "base64encode": `base64encode("é")`,
 		"md5": `md5("")`, "sha1": `sha1("")`, "sha256": `sha256("")`, "sha512": `sha512("")`, "strcontains": `strcontains("abc", "b")`,
-		"tomldecode": `tomldecode("a = 0.1")`, "yamldecode": `yamldecode("a: [1e-4, no]")`, "pick": `pick("a: 1.0\nb: 2", ["a"])`, "yamlencode": `yamlencode({ b = [1, "no"], a = null })`, "tostring": `tostring(1)`, "try": `try([][0], 1)`,
+		"tomldecode": `tomldecode("a = 0.1")`, "yamldecode": `yamldecode("a: [1e-4, no]")`, "dvcdecode": `dvcdecode("a: [1.0, 1e-5, 0.10, 1_000]", "yaml")`, "pick": `pick("a: 1.0\nb: 2", ["a"])`, "yamlencode": `yamlencode({ b = [1, "no"], a = null })`, "tostring": `tostring(1)`, "try": `try([][0], 1)`,
 	}
 	files := map[string]string{"p.hcl.txt": "text", "t.tmpl": "%{ for i in range(n) }${i},%{ endfor }"}
 	world := language.World{Found: language.Found{Lists: map[string]map[string][]string{"data": {"*": {"a", "b"}}}, Digests: map[string]string{"big.bin": "00ff"}}}

@@ -151,7 +151,7 @@ func FuzzValue(f *testing.F) {
 
 // A text is no data, or is a value that becomes JSON.
 func FuzzDecoders(f *testing.F) {
-	calls := []string{"yamldecode", "tomldecode", "jsondecode", "csvdecode", "pick"}
+	calls := []string{"yamldecode", "tomldecode", "jsondecode", "csvdecode", "pick", "dvcdecode"}
 	for i := range calls {
 		for _, text := range []string{"", "a: 1\nb: [x, {c: null}]\n", "a = 1\n[t]\nx = [true]\n", `{"a": [1, 1.50, "x"]}`, "a,b\n1,2\n", "a: &a [1]\nb: *a\n", "<<: {a: 1}\n", "a: 1e400", "? [a]\n: 1"} {
 			f.Add(uint8(i), text)
@@ -166,6 +166,9 @@ func FuzzDecoders(f *testing.F) {
 		args := []cty.Value{cty.StringVal(text)}
 		if name == "pick" {
 			args = append(args, cty.ListVal([]cty.Value{cty.StringVal("a"), cty.StringVal("b.0")}))
+		}
+		if name == "dvcdecode" {
+			args = append(args, cty.StringVal([]string{"yaml", "json", "toml"}[len(text)%3]))
 		}
 		v, err := functions()[name].Call(args)
 		if err != nil {

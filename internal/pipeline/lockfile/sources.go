@@ -123,7 +123,7 @@ func (s *Sources) LocalTree(ctx context.Context, path string, ignore bool) (step
 	}
 	l, err := listing.Of(abs, ignore)
 	if err != nil {
-		return step.Folder{}, err
+		return step.Folder{Source: abs}, err
 	}
 	report := step.Reporter(ctx)
 	var done atomic.Int64

@@ -112,7 +112,7 @@ func TestFresh(t *testing.T) {
 		v, err := p.FollowWithout(t.Context(), registry(1), func(_ context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
 			return map[artifacts.Digest]*artifacts.Result{keys[0]: {Key: keys[0], Finished: made}}, nil
 		}, KeepNone, nil, func(int, bool) bool { return false }, at)
-		if err != nil || v.Items[0].Outcome != want || (want == Run) != v.Items[0].Stale.Equal(made) {
+		if err != nil || v.Items[0].Outcome != want || (want == Run) != v.Items[0].Snags().Stale.Equal(made) {
 			t.Errorf("after %s: %+v, %v", after, v.Items[0], err)
 		}
 	}
@@ -152,10 +152,10 @@ step "text" "all" {
 	without := follow(func(i int) bool { return !failed(i) }, func(i int, has bool) bool { return failed(i) })
 	later := follow(all, func(i int, has bool) bool { return failed(i) })
 	looked := follow(all, func(_ int, has bool) bool { return !has })
-	if without.Key.IsZero() || later.Key != without.Key || len(later.Lacks) != 1 {
-		t.Errorf("without b %s, with a later result of b %s, %+v", without.Key, later.Key, later.Lacks)
+	if without.Key.IsZero() || later.Key != without.Key || len(later.Snags().Lacks) != 1 {
+		t.Errorf("without b %s, with a later result of b %s, %+v", without.Key, later.Key, later.Snags().Lacks)
 	}
-	if looked.Key == without.Key || len(looked.Lacks) != 0 {
-		t.Errorf("who looks at both has %s, %v", looked.Key, looked.Lacks)
+	if looked.Key == without.Key || len(looked.Snags().Lacks) != 0 {
+		t.Errorf("who looks at both has %s, %v", looked.Key, looked.Snags().Lacks)
 	}
 }

@@ -119,7 +119,7 @@ func (g Grower) Grow(ctx context.Context, p *pipeline.Pipeline, pl *Plan) (*pipe
 		for _, s := range pl.Steps {
 			for _, d := range s.Awaited {
 				it := v.Items[d]
-				if it.Outcome != Hit || len(it.Fails) > 0 {
+				if it.Outcome != Hit || len(it.Snags().Fails) > 0 {
 					continue
 				}
 				for _, ref := range s.Awaits {

@@ -169,7 +169,7 @@ func TestPreview(t *testing.T) {
 	if got != "run maybe maybe maybe" {
 		t.Fatalf("with nothing: %s", got)
 	}
-	if w := v.Items[3].Waits; len(w) != 2 || v.Summary() != (Summary{Run: 1, Maybe: 3}) {
+	if w := v.Items[3].Snags().Waits; len(w) != 2 || v.Summary() != (Summary{Run: 1, Maybe: 3}) {
 		t.Fatalf("last waits for %v", w)
 	}
 	r.has[v.Items[0].Key] = "first"
@@ -222,7 +222,7 @@ step "text" "last" {
 	}
 	wanted := -1
 	v, err := pl.Follow(t.Context(), registry(1), lookup, func(i int, it *Item) bool {
-		if it.Result == nil || it.Preimage == nil || it.Task.Kind != "text" {
+		if it.Result == nil || it.Preimage == nil || it.Task().Kind != "text" {
 			t.Fatalf("keep is asked about %+v", it)
 		}
 		if pl.Steps[i].Address == `step.text.last["17"]` {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync"
 	"time"
+	"unique"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/system/lists"
@@ -34,15 +35,9 @@ type Item struct {
 	Outcome  Outcome
 	Key      artifacts.Digest // zero for Maybe
 	Preimage []byte
-	Task     step.Task         // inputs bound; empty for Maybe
+	Bound    *step.Task        // its task with its inputs; nil for Maybe
 	Result   *artifacts.Result // for Hit
-	Lacks    []int             // steps that it gathers and that its result, or key, is without: they have failed
-	Waits    []int             // for Maybe: the inputs that are not there, or fail a check
-	Wrong    string            // for Maybe: what an input is named by and does not have; a run fails the step by it
-	Fails    []string          // for Hit: checks that the result fails, which stop what reads it
-	Warns    []string          // the same of those that stop nothing
-
-	Stale time.Time // for Run: when the result was made that is no longer fresh; zero: there is none
+	Rare     *Snags            // see Snags; nil: none
 
 	// Of the result of a hit, kept or not.
 	Took   time.Duration
@@ -54,10 +49,36 @@ type Item struct {
 	// Released says that the bytes of the result have left the store on purpose. A hit
 	// needs none of them; a step to run does because step Reader, which must run, reads them.
 	Released bool
-	Reader   int
 
 	// Accepted is by which a hit stands for its key; nil if it was made under it.
 	Accepted *artifacts.Acceptance
+}
+
+// Snags are what most steps have none of.
+type Snags struct {
+	Lacks  []int     // steps that it gathers and that its result, or key, is without: they have failed
+	Waits  []int     // for Maybe: the inputs that are not there, or fail a check
+	Wrong  string    // for Maybe: what an input is named by and does not have; a run fails the step by it
+	Fails  []string  // for Hit: checks that the result fails, which stop what reads it
+	Warns  []string  // the same of those that stop nothing
+	Stale  time.Time // for Run: when the result was made that is no longer fresh; zero: there is none
+	Reader int       // see Item.Released
+}
+
+// Task is Bound, or the empty task.
+func (it *Item) Task() step.Task {
+	if it.Bound == nil {
+		return step.Task{}
+	}
+	return *it.Bound
+}
+
+// Snags are those of the step.
+func (it *Item) Snags() Snags {
+	if it.Rare == nil {
+		return Snags{}
+	}
+	return *it.Rare
 }
 
 // Preview is what is known of every step of a plan, in its order.
@@ -138,7 +159,7 @@ func (f *follower) makeAgain() {
 		if f.Items[i].Outcome != Hit {
 			for _, d := range f.Plan.Steps[i].Deps {
 				if it := &f.Items[d]; it.Released && it.Outcome == Hit {
-					*it = Item{Outcome: Run, Key: it.Key, Preimage: it.Preimage, Task: it.Task, Released: true, Reader: i}
+					*it = Item{Outcome: Run, Key: it.Key, Preimage: it.Preimage, Bound: it.Bound, Released: true, Rare: &Snags{Reader: i}}
 				}
 			}
 		}
@@ -183,7 +204,7 @@ func (f *follower) batch(ctx context.Context, steps []int) error {
 	ready := make([]int, 0, len(steps))
 	for _, i := range steps {
 		if waits := f.missing(i); len(waits) > 0 || f.Plan.Steps[i].Pending() {
-			f.Items[i] = Item{Outcome: Maybe, Waits: waits}
+			f.Items[i] = Item{Outcome: Maybe, Rare: &Snags{Waits: waits}}
 			continue
 		}
 		ready = append(ready, i)
@@ -223,7 +244,10 @@ func (f *follower) look(ctx context.Context, ready []int) error {
 					}
 					return f.Items[d].Result
 				})
-				f.Items[i], errs[n] = Item{Outcome: Run, Key: key, Preimage: preimage, Task: bound, Lacks: f.lacks(i)}, err
+				f.Items[i], errs[n] = Item{Outcome: Run, Key: key, Preimage: preimage, Bound: &bound}, err
+				if lacks := f.lacks(i); len(lacks) > 0 {
+					f.Items[i].Rare = &Snags{Lacks: lacks}
+				}
 			}
 		})
 	}
@@ -231,7 +255,7 @@ func (f *follower) look(ctx context.Context, ready []int) error {
 	for n, err := range errs { // the first in the plan
 		var lacks *step.NoFileError
 		if errors.As(err, &lacks) {
-			f.Items[ready[n]] = Item{Outcome: Maybe, Wrong: err.Error()}
+			f.Items[ready[n]] = Item{Outcome: Maybe, Rare: &Snags{Wrong: err.Error()}}
 		} else if err != nil {
 			return step.Permanent(err)
 		}
@@ -246,20 +270,25 @@ func (f *follower) look(ctx context.Context, ready []int) error {
 		it := &f.Items[i]
 		r := found[it.Key]
 		if r != nil && IsStale(r.Finished, f.Plan.Steps[i].Fresh, f.at) {
-			it.Stale, r = r.Finished, nil
+			s := it.Snags()
+			s.Stale = r.Finished
+			it.Rare, r = &s, nil
 		}
 		if r != nil && (!r.Released || f.Plan.Steps[i].Temporary) {
 			it.Released = r.Released
-			it.Outcome, it.Result, it.Took, it.Bytes, it.Memory, it.Run, it.From = Hit, r, r.Took, r.Bytes(), r.Memory(), r.Origin.RunID, r.From
+			it.Outcome, it.Result, it.Took, it.Bytes, it.Memory, it.Run, it.From = Hit, r, r.Took, r.Bytes(), r.Memory(), unique.Make(r.Origin.RunID).Value(), r.From
 			if it.Preimage == nil {
 				it.Preimage = r.Preimage
 			}
-			if f.open != nil && len(it.Task.Checks) > 0 {
-				if it.Fails, it.Warns, err = it.Task.Problems(ctx, r, f.open); artifacts.IsLost(err) && !f.unread(i, err) {
-					*it = Item{Outcome: Run, Key: it.Key, Preimage: it.Preimage, Task: it.Task} // the run makes again what is lost
+			if f.open != nil && len(it.Bound.Checks) > 0 {
+				s := it.Snags()
+				if s.Fails, s.Warns, err = it.Bound.Problems(ctx, r, f.open); artifacts.IsLost(err) && !f.unread(i, err) {
+					*it = Item{Outcome: Run, Key: it.Key, Preimage: it.Preimage, Bound: it.Bound} // the run makes again what is lost
 					continue
 				} else if err != nil && !artifacts.IsLost(err) {
 					return fmt.Errorf("%s: %w", f.Plan.Steps[i].Address, err)
+				} else if len(s.Fails)+len(s.Warns) > 0 {
+					it.Rare = &s
 				}
 			}
 			if it.Accepted, err = r.Acceptance(); err != nil {
@@ -267,7 +296,7 @@ func (f *follower) look(ctx context.Context, ready []int) error {
 			}
 			f.wanted[i] = f.keep(i, it)
 		} else if it.Preimage == nil {
-			if _, it.Preimage, err = f.reg.Key(it.Task); err != nil {
+			if _, it.Preimage, err = f.reg.Key(*it.Bound); err != nil {
 				return step.Permanent(fmt.Errorf("%s: %w", f.Plan.Steps[i].Address, err))
 			}
 		}
@@ -288,7 +317,9 @@ func (f *follower) missing(i int) []int {
 }
 
 // has reports whether the stores have a result of a step that may be read.
-func (f *follower) has(d int) bool { return f.Items[d].Outcome == Hit && len(f.Items[d].Fails) == 0 }
+func (f *follower) has(d int) bool {
+	return f.Items[d].Outcome == Hit && len(f.Items[d].Snags().Fails) == 0
+}
 
 // hasNone reports whether a step gives its readers nothing.
 func (f *follower) hasNone(d int) bool { return !f.has(d) || f.gone(d, true) }
@@ -310,7 +341,7 @@ func (f *follower) release(i int) {
 
 func (f *follower) drop(i int) {
 	it := &f.Items[i]
-	it.Preimage, it.Task, it.Result = nil, step.Task{}, nil
+	it.Preimage, it.Bound, it.Result = nil, nil, nil
 }
 
 // unread reports whether a check could not be judged because the bytes that it reads were
@@ -380,7 +411,7 @@ func (v *Preview) Summary() (s Summary) {
 // LacksOf are the steps that a result is without, by what it gathers or what the results that it reads gather.
 func (v *Preview) LacksOf(i int) (lacks []int) {
 	for _, d := range v.Plan.Leading([]int{i}) {
-		lacks = append(lacks, v.Items[d].Lacks...)
+		lacks = append(lacks, v.Items[d].Snags().Lacks...)
 	}
 	slices.Sort(lacks)
 	return slices.Compact(lacks)
@@ -388,7 +419,7 @@ func (v *Preview) LacksOf(i int) (lacks []int) {
 
 // Done reports whether there is nothing to run, and no check fails.
 func (v *Preview) Done() bool {
-	return v.Summary().Hit == len(v.Items) && !slices.ContainsFunc(v.Items, func(it Item) bool { return len(it.Fails) > 0 })
+	return v.Summary().Hit == len(v.Items) && !slices.ContainsFunc(v.Items, func(it Item) bool { return len(it.Snags().Fails) > 0 })
 }
 
 // Saved is the time that the hits took when they ran.

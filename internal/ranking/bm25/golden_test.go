@@ -82,7 +82,7 @@ func (r goldenRanking) options() Options {
 
 func indexOf(t *testing.T, a Analyzer, documents []string, o Options) *Index {
 	t.Helper()
-	b := NewBuilder(a)
+	b := NewBuilder(func() (string, error) { return t.TempDir(), nil }, a)
 	for _, d := range documents {
 		errtest.None(t, b.Add(d))
 	}

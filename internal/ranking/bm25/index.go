@@ -6,13 +6,16 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"runtime/debug"
+
+	"github.com/redsi/redsi/internal/system/spool"
 )
 
 // posting lists keep frequencies in a byte; greater ones are in a map.
 const manyTimes = 255
 
-// chunk is how many bytes of postings are taken together before they are sorted by term.
-const chunk = 1 << 20
+// ahead is how many bytes of postings are read at once to be sorted by term.
+const ahead = 1 << 15
 
 // Builder takes documents, in the order of their numbers.
 type Builder struct {
@@ -21,14 +24,15 @@ type Builder struct {
 	terms    map[string]int32
 	df       []int32
 
-	lengths []uint32 // of documents, in terms
-	ends    []int64  // postings up to and with a document's
-	taken   [][]byte // postings as they came: uvarint(term << 1), or term << 1 | 1 and a byte with the frequency if that is not 1
+	lengths []uint32   // of documents, in terms
+	ends    []int64    // postings up to and with a document's
+	taken   spool.List // postings as they came: uvarint(term << 1), or term << 1 | 1 and a byte with the frequency if that is not 1
 	n       int64
 	often   map[int64]uint32 // frequencies of postings, by the order of taking, that a byte has no room for
 
 	counts  []uint32 // of this document's terms; zero between documents
 	touched []int32
+	posts   []byte
 }
 
 const noTerm = -1
@@ -36,9 +40,9 @@ const noTerm = -1
 // manySegments is how many different segments are remembered with their terms.
 const manySegments = 4 << 20
 
-// NewBuilder begins an index.
-func NewBuilder(a Analyzer) *Builder {
-	return &Builder{analyzer: a, segments: map[string]int32{}, terms: map[string]int32{}, often: map[int64]uint32{}}
+// NewBuilder begins an index. scratch makes a folder for postings that are not sorted.
+func NewBuilder(scratch func() (string, error), a Analyzer) *Builder {
+	return &Builder{analyzer: a, taken: spool.New(scratch), segments: map[string]int32{}, terms: map[string]int32{}, often: map[int64]uint32{}}
 }
 
 // Add takes the next document, whose texts are read one after another.
@@ -62,7 +66,8 @@ func (b *Builder) Add(texts ...string) error {
 		b.post(t, b.counts[t])
 		b.counts[t] = 0
 	}
-	b.touched = b.touched[:0]
+	b.taken.Write(b.posts)
+	b.touched, b.posts = b.touched[:0], b.posts[:0]
 	b.lengths, b.ends = append(b.lengths, length), append(b.ends, b.n)
 	return nil
 }
@@ -94,14 +99,10 @@ func (b *Builder) post(term int32, tf uint32) {
 		b.often[b.n] = tf
 		tf = manyTimes
 	}
-	last := len(b.taken) - 1
-	if last < 0 || cap(b.taken[last])-len(b.taken[last]) <= binary.MaxVarintLen64 {
-		b.taken, last = append(b.taken, make([]byte, 0, chunk)), last+1
-	}
 	if tf == 1 {
-		b.taken[last] = binary.AppendUvarint(b.taken[last], uint64(term)<<1)
+		b.posts = binary.AppendUvarint(b.posts, uint64(term)<<1)
 	} else {
-		b.taken[last] = append(binary.AppendUvarint(b.taken[last], uint64(term)<<1|1), uint8(tf))
+		b.posts = append(binary.AppendUvarint(b.posts, uint64(term)<<1|1), uint8(tf))
 	}
 	b.df[term]++
 	b.n++
@@ -147,7 +148,10 @@ func (b *Builder) Finish(o Options) (*Index, error) {
 	}
 	ix := &Index{analyzer: b.analyzer, terms: b.terms, weighting: o.weighting()}
 	b.segments, b.counts = nil, nil
-	b.sortPostings(ix)
+	debug.FreeOSMemory() // what the texts left makes room for the postings
+	if err := errors.Join(b.taken.End(), b.sortPostings(ix)); err != nil {
+		return nil, err
+	}
 	ix.Statistics = Statistics{Documents: len(b.lengths), Terms: len(b.df), Postings: b.n}
 	for _, l := range b.lengths {
 		ix.Statistics.Tokens += int64(l)
@@ -167,7 +171,7 @@ func (b *Builder) Finish(o Options) (*Index, error) {
 }
 
 // sortPostings orders what was taken by term; documents ascend within a term, as they came.
-func (b *Builder) sortPostings(ix *Index) {
+func (b *Builder) sortPostings(ix *Index) error {
 	ix.starts = make([]int64, len(b.df)+1)
 	for t, n := range b.df {
 		ix.starts[t+1] = ix.starts[t] + int64(n)
@@ -175,15 +179,20 @@ func (b *Builder) sortPostings(ix *Index) {
 	ix.docs, ix.tf, ix.often = make([]int32, b.n), make([]uint8, b.n), make(map[int64]uint32, len(b.often))
 	next := append([]int64(nil), ix.starts...)
 	doc, at := int32(0), int64(0)
-	for c, left := range b.taken {
-		for len(left) > 0 {
+	for from, size := int64(0), b.taken.Size(); from < size; {
+		left := b.taken.Read(from, int(min(ahead, size-from)), ahead)
+		if err := b.taken.Err(); err != nil {
+			return err
+		}
+		isLast := from+int64(len(left)) == size
+		for len(left) > binary.MaxVarintLen64 || isLast && len(left) > 0 {
 			t, n := binary.Uvarint(left)
 			tf := uint8(1)
 			if t&1 != 0 {
 				tf = left[n]
 				n++
 			}
-			left = left[n:]
+			left, from = left[n:], from+int64(n)
 			for at >= b.ends[doc] {
 				doc++
 			}
@@ -195,9 +204,12 @@ func (b *Builder) sortPostings(ix *Index) {
 			}
 			at++
 		}
-		b.taken[c] = nil
 	}
+	return nil
 }
+
+// Err is the error of the disk, where Finish returned one.
+func (b *Builder) Err() error { return b.taken.Err() }
 
 // weigh computes what a search needs of every document and term.
 func (ix *Index) weigh(o Options, lengths []uint32, df []int32, counted int) {

@@ -2,6 +2,7 @@ package bm25
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -81,8 +82,20 @@ func TestOptions(t *testing.T) {
 			t.Errorf("%+v: error %v, want %q", o, err, want)
 		}
 	}
-	if _, err := NewBuilder(Whitespace()).Finish(Options{Formula: Lucene}); err == nil {
+	if _, err := NewBuilder(nil, Whitespace()).Finish(Options{Formula: Lucene}); err == nil {
 		t.Error("an index of nothing")
 	}
 	errtest.Says(t, errtest.Of(Words(true, "klingon")), "english")
+}
+
+// TestDiskFails: an index whose postings found no room on disk is none.
+func TestDiskFails(t *testing.T) {
+	full := errors.New("the disk is full")
+	b := NewBuilder(func() (string, error) { return "", full }, Whitespace())
+	for i := range 20_000 {
+		errtest.None(t, b.Add(fmt.Sprintf("a b %d", i)))
+	}
+	if _, err := b.Finish(Options{Formula: Lucene}); !errors.Is(err, full) || !errors.Is(b.Err(), full) {
+		t.Errorf("%v, %v", err, b.Err())
+	}
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/redsi/redsi/internal/system/values"
 )
 
 // Stratum is a part of a population of which clusters were drawn at random, each with what a
@@ -61,7 +63,7 @@ func Ratio(strata []Stratum, samples int, seed uint64, confidence float64) (valu
 		return value, value, value
 	}
 	slices.Sort(ratios)
-	return value, quantile(ratios, 0.5-confidence/2), quantile(ratios, 0.5+confidence/2)
+	return value, values.Quantile(ratios, 0.5-confidence/2), values.Quantile(ratios, 0.5+confidence/2)
 }
 
 func sum(values []float64) (total float64) {

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/redsi/redsi/internal/system/values"
 )
 
 // TestRatio: percentiles are numpy's of the same bootstrap, and follow from the seed.
@@ -50,8 +52,8 @@ func TestRatioExact(t *testing.T) {
 	}
 	slices.Sort(all)
 	_, low, high := Ratio([]Stratum{a, b}, 200_000, 3, 0.9)
-	near(t, "low", low, quantile(all, 0.05), 0.004)
-	near(t, "high", high, quantile(all, 0.95), 0.004)
+	near(t, "low", low, values.Quantile(all, 0.05), 0.004)
+	near(t, "high", high, values.Quantile(all, 0.95), 0.004)
 }
 
 // TestRatioCovers: of samples of a population whose clusters are alike within, nearly 95 % of

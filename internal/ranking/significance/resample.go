@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/redsi/redsi/internal/corpora/splitmix"
+	"github.com/redsi/redsi/internal/system/values"
 )
 
 // exactQueries is for how many queries that differ all signs are tried: 2^20.
@@ -112,15 +113,5 @@ func (d Differences) Bootstrap(samples int, seed uint64, confidence float64) (p,
 		}
 	}
 	slices.Sort(means)
-	return float64(hits+1) / float64(samples+1), quantile(means, 0.5-confidence/2), quantile(means, 0.5+confidence/2)
-}
-
-// quantile of sorted values, between neighbours as numpy's default.
-func quantile(sorted []float64, q float64) float64 {
-	at := q * float64(len(sorted)-1)
-	i := int(at)
-	if i+1 >= len(sorted) {
-		return sorted[len(sorted)-1]
-	}
-	return sorted[i] + float64((at-float64(i))*(sorted[i+1]-sorted[i]))
+	return float64(hits+1) / float64(samples+1), values.Quantile(means, 0.5-confidence/2), values.Quantile(means, 0.5+confidence/2)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+	"github.com/redsi/redsi/internal/system/values"
 )
 
 // golden is what tools/golden/significance.py wrote.
@@ -140,8 +141,8 @@ func TestBootstrapExact(t *testing.T) {
 	slices.Sort(means)
 	p, low, high := d.Bootstrap(200_000, 9, 0.95)
 	near(t, "p", p, float64(hits)/float64(all), 0.004)
-	near(t, "low", low, quantile(means, 0.025), 0.011)
-	near(t, "high", high, quantile(means, 0.975), 0.011)
+	near(t, "low", low, values.Quantile(means, 0.025), 0.011)
+	near(t, "high", high, values.Quantile(means, 0.975), 0.011)
 }
 
 // TestNoDifference: equal systems, and ones that differ by one number, have a p too.

@@ -61,7 +61,7 @@ func selected(p *plan.Plan, target string, downstream bool) []bool {
 func (dr *Driver) forget(ctx context.Context, store *artifacts.Resolver, v *plan.Preview, i int) error {
 	keys := []artifacts.Digest{v.Items[i].Key}
 	acts := dr.Activities(store, nil, workflows.Features{})
-	parts, err := acts.PartKeys(ctx, v.Items[i].Key, v.Items[i].Task)
+	parts, err := acts.PartKeys(ctx, v.Items[i].Key, v.Items[i].Task())
 	if err != nil {
 		return err
 	}

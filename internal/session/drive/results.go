@@ -114,7 +114,9 @@ func (dr *Driver) FillResults(ctx context.Context, store *artifacts.Resolver, v 
 		v.Items[i] = plan.Item{Outcome: plan.Hit, Key: key, Result: found[key], From: found[key].From, Released: found[key].Released}
 	}
 	for i, list := range lacks {
-		v.Items[i].Lacks = list
+		s := v.Items[i].Snags()
+		s.Lacks = list
+		v.Items[i].Rare = &s
 	}
 	return nil
 }

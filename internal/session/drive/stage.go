@@ -36,7 +36,7 @@ func (dr *Driver) StepFolder(ctx context.Context, address string) (dir string, p
 	}
 	it := v.Items[i]
 	if it.Outcome == plan.Maybe {
-		waits := v.Plan.Addresses(it.Waits)
+		waits := v.Plan.Addresses(it.Snags().Waits)
 		return "", nil, fmt.Errorf("%s of the inputs of %s have no results yet: %s", words.Count(len(waits), "step"), address, dr.ToRun(waits...))
 	}
 	if dir, err = os.MkdirTemp("", "redsi-shell-*"); err != nil {
@@ -50,7 +50,7 @@ func (dr *Driver) StepFolder(ctx context.Context, address string) (dir string, p
 	if err = dr.StoreLibraries(ctx, v.Store.Own, v.Plan); err != nil { // of which an environment is made
 		return dir, nil, err
 	}
-	p, err = dr.Activities(v.Store, nil, workflows.Features{}).Stage(ctx, address, it.Key, it.Task, v.Plan.Steps[i].Resources.Granted(), dir)
+	p, err = dr.Activities(v.Store, nil, workflows.Features{}).Stage(ctx, address, it.Key, it.Task(), v.Plan.Steps[i].Resources.Granted(), dir)
 	if errors.Is(err, artifacts.ErrNotExist) {
 		err = fmt.Errorf("%w: %s", err, dr.ToRun(address))
 	}

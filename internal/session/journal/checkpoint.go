@@ -78,7 +78,7 @@ func Resumable(ctx context.Context, kinds *step.Registry, store artifacts.Store,
 		if _, own := found[i]; own {
 			continue
 		}
-		c, err := keptFor(ctx, kinds, store, v.Plan.Steps[i].Address, v.Items[i].Task)
+		c, err := keptFor(ctx, kinds, store, v.Plan.Steps[i].Address, v.Items[i].Task())
 		if err != nil {
 			return found, fmt.Errorf("checkpoints: %w", err)
 		}

@@ -62,13 +62,13 @@ func TestKeptState(t *testing.T) {
 		key, _, err := all.Key(task)
 		errtest.None(t, err)
 		pl := &plan.Plan{Steps: []plan.Step{{Address: "step.train.x", Task: task}}}
-		return &plan.Preview{Plan: pl, Items: []plan.Item{{Outcome: plan.Run, Key: key, Task: task}}}
+		return &plan.Preview{Plan: pl, Items: []plan.Item{{Outcome: plan.Run, Key: key, Bound: &task}}}
 	}
 	put := func(key artifacts.Digest, n int64) {
 		t.Helper()
 		errtest.None(t, store.Records.Put(t.Context(), artifacts.CheckpointName(key, n), []byte("{}")))
 	}
-	key, ok, err := all.Trajectory(of(5000, "constant").Items[0].Task)
+	key, ok, err := all.Trajectory(of(5000, "constant").Items[0].Task())
 	if err != nil || !ok {
 		t.Fatal(ok, err)
 	}

@@ -81,10 +81,10 @@ func (j *Journal) Changes(ctx context.Context, store *artifacts.Resolver, v *pla
 		return nil, resumes.String(), nil
 	}
 	if it := v.Items[i]; it.Released {
-		return nil, fmt.Sprintf("its bytes have left the store (keep = false), and %s reads them", v.Plan.Steps[it.Reader].Address), nil
+		return nil, fmt.Sprintf("its bytes have left the store (keep = false), and %s reads them", v.Plan.Steps[it.Snags().Reader].Address), nil
 	}
-	if it := v.Items[i]; !it.Stale.IsZero() {
-		return nil, fmt.Sprintf("its result is of %s, and fresh for %s", it.Stale.Local().Format(time.DateTime), v.Plan.Steps[i].Fresh), nil
+	if it := v.Items[i]; !it.Snags().Stale.IsZero() {
+		return nil, fmt.Sprintf("its result is of %s, and fresh for %s", it.Snags().Stale.Local().Format(time.DateTime), v.Plan.Steps[i].Fresh), nil
 	}
 	if !ok {
 		return nil, cmp.Or(j.ended[address], "has never run here"), nil

@@ -144,7 +144,7 @@ func (t *Trained) result() *artifacts.Result { return t.preview.Items[t.at].Resu
 
 // Input is the artifact of an input attribute that takes exactly one.
 func (t *Trained) Input(name string) (artifacts.Artifact, error) {
-	task, err := t.preview.Items[t.at].Task.Tree()
+	task, err := t.preview.Items[t.at].Task().Tree()
 	if err != nil {
 		return artifacts.Artifact{}, err
 	}

@@ -121,7 +121,7 @@ func (f *facts) step(ctx context.Context, i int) (Step, error) {
 			w.Passed = append(w.Passed, "-> "+do)
 		}
 	}
-	w.Waits, w.Lacks = f.v.Plan.Addresses(it.Waits), f.v.Plan.Addresses(f.v.LacksOf(i))
+	w.Waits, w.Lacks = f.v.Plan.Addresses(it.Snags().Waits), f.v.Plan.Addresses(f.v.LacksOf(i))
 	var err error
 	switch it.Outcome {
 	case plan.Run:
@@ -167,7 +167,7 @@ func madeOf(s plan.Step, it plan.Item) (*Made, error) {
 		m.As = r.Origin.Step
 	}
 	bound := map[string]string{}
-	err := plan.InputsOf(it.Task, func(path string, in step.Input) {
+	err := plan.InputsOf(it.Task(), func(path string, in step.Input) {
 		if in.Artifact != nil {
 			bound[path] = in.Artifact.Digest.String()
 		}

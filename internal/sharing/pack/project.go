@@ -17,6 +17,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/fetch"
 	"github.com/redsi/redsi/internal/host/script"
+	"github.com/redsi/redsi/internal/host/tracked"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/plan"
@@ -219,6 +220,12 @@ func (pr *projectFiles) local(pl *plan.Plan, src *lockfile.Sources, base, cache 
 				take(s.Address, f.Source, f.Root, f.Tree.Files...)
 			} else if !errors.Is(err, fs.ErrNotExist) { // or sha256 stands for it
 				return fmt.Errorf("%s: %w", s.Address, err)
+			} else if d, _ := tracked.Of(f.Source); d != nil { // its key is what these say
+				for _, at := range []string{d.Record, filepath.Join(filepath.Dir(d.Record), "dvc.yaml")} {
+					if text, err := os.ReadFile(at); err == nil && pr.include(at, base) == nil {
+						texts[at] = text
+					}
+				}
 			}
 			continue
 		}

@@ -88,7 +88,7 @@ func WithOthers(ctx context.Context, se *session.Session, store *artifacts.Resol
 // machine made the result.
 func (r *runner) compareOther(ctx context.Context, v *plan.Preview, i int, theirs *artifacts.Result) (Compared, error) {
 	address, it := v.Plan.Steps[i].Address, v.Items[i]
-	found, err := r.acts.Compare(ctx, it.Task, *theirs, *it.Result, activities.RebuildOptions{
+	found, err := r.acts.Compare(ctx, it.Task(), *theirs, *it.Result, activities.RebuildOptions{
 		Readers: func(ctx context.Context, output, kind string) ([]activities.Reader, error) {
 			return r.readers(ctx, address, output, kind)
 		}})
@@ -100,7 +100,7 @@ func (r *runner) compareOther(ctx context.Context, v *plan.Preview, i int, their
 		return c, nil
 	}
 	c.Attestation, err = attest.File(ctx, r.store.Own,
-		r.attestation(address, it.Task.Kind, activities.Rebuilt{Stands: theirs, Made: it.Result, Comparison: found}), r.key)
+		r.attestation(address, it.Task().Kind, activities.Rebuilt{Stands: theirs, Made: it.Result, Comparison: found}), r.key)
 	return c, err
 }
 

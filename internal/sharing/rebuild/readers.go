@@ -16,7 +16,7 @@ func (r *runner) readers(ctx context.Context, address, output, kind string) (lis
 	for _, i := range r.reads[step.Ref{Step: address, Output: output}] {
 		s, it := r.everything.Plan.Steps[i], r.everything.Items[i]
 		if s.Task.Kind == kind && it.Outcome != plan.Maybe {
-			list = append(list, activities.Reader{Address: s.Address, Task: it.Task})
+			list = append(list, activities.Reader{Address: s.Address, Task: it.Task()})
 		}
 	}
 	return list, nil

@@ -187,7 +187,7 @@ func (r *runner) all(ctx context.Context, v *plan.Preview, steps []int, said *Al
 func (r *runner) one(ctx context.Context, v *plan.Preview, i int) (Step, error) {
 	address, it := v.Plan.Steps[i].Address, v.Items[i]
 	done := Step{Address: address, StoodS: it.Took.Seconds()}
-	rebuilt, err := r.acts.Rebuild(ctx, address, it.Key, it.Task, activities.RebuildOptions{Threads: r.Threads,
+	rebuilt, err := r.acts.Rebuild(ctx, address, it.Key, it.Task(), activities.RebuildOptions{Threads: r.Threads,
 		Readers: func(ctx context.Context, output, kind string) ([]activities.Reader, error) {
 			return r.readers(ctx, address, output, kind)
 		}})
@@ -209,14 +209,14 @@ func (r *runner) one(ctx context.Context, v *plan.Preview, i int) (Step, error) 
 		return done, errors.New("its result, or a blob of it, has gone since it was looked up; the new result takes its place")
 	}
 	done.TookS = rebuilt.Made.Took.Seconds()
-	attestation := r.attestation(address, it.Task.Kind, rebuilt)
+	attestation := r.attestation(address, it.Task().Kind, rebuilt)
 	attestation.By = r.By
 	if done.Attestation, err = attest.File(ctx, r.store.Own, attestation, r.key); err != nil {
 		return done, err
 	}
 	done.Verdict, done.Outputs, done.Worst = rebuilt.Verdict, rebuilt.Outputs, rebuilt.Worst()
-	spec := r.Registry.Lookup(it.Task.Kind)
-	rules, err := spec.Rules(it.Task)
+	spec := r.Registry.Lookup(it.Task().Kind)
+	rules, err := spec.Rules(it.Task())
 	if err != nil {
 		return done, err
 	}
@@ -254,7 +254,7 @@ func (r *runner) attestation(address, kind string, rebuilt activities.Rebuilt) a
 // expects is how long a step took last time, with the steps that evaluate its outputs.
 func (r *runner) expects(ctx context.Context, v *plan.Preview, i int) (time.Duration, error) {
 	took := v.Items[i].Took
-	for _, o := range r.Registry.Lookup(v.Items[i].Task.Kind).Outputs {
+	for _, o := range r.Registry.Lookup(v.Items[i].Task().Kind).Outputs {
 		rule, ok := o.Rule().(step.Evaluated)
 		if !ok {
 			continue

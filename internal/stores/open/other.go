@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"net/url"
 	"os"
+	"path/filepath"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/dir"
@@ -42,6 +44,34 @@ func Other(address string) (artifacts.Other, error) {
 	}
 	s, err := dir.OpenReader(folder)
 	return artifacts.Other{Reader: s, Name: folder}, err
+}
+
+// Files reads files of an address as Other takes it, by their paths there, whether or not it is a store. What is not
+// there is artifacts.ErrNotExist.
+func Files(address string) (func(ctx context.Context, path string) (io.ReadCloser, error), error) {
+	scheme, folder, err := parse(address)
+	if err != nil {
+		return nil, err
+	}
+	switch scheme {
+	case "https", "http":
+		return web.Files(address)
+	case "s3":
+		c, err := s3.ParseURL(address, os.Getenv)
+		if err != nil {
+			return nil, err
+		}
+		return s3.Files(c)
+	case "mem":
+		return nil, errors.New("a store in memory has no files")
+	}
+	return func(_ context.Context, path string) (io.ReadCloser, error) {
+		f, err := os.Open(filepath.Join(folder, filepath.FromSlash(path)))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, artifacts.ErrNotExist
+		}
+		return f, err
+	}, nil
 }
 
 // named calls a store by its host, or bucket, and path.

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -66,6 +67,18 @@ func OpenReader(c Config) (artifacts.Reader, error) {
 		return artifacts.Reader{}, err
 	}
 	return artifacts.ReadOn(b, b.cfg.URL()), nil
+}
+
+// Files reads objects of c's bucket by their names below its prefix, as long as their bytes come.
+func Files(c Config) (func(ctx context.Context, path string) (io.ReadCloser, error), error) {
+	b, err := connect(c, true)
+	return func(ctx context.Context, path string) (io.ReadCloser, error) {
+		o, _, err := b.openObject(ctx, b.key(path))
+		if err != nil {
+			return nil, err
+		}
+		return o, nil
+	}, err
 }
 
 // connect asks nothing yet.

@@ -26,6 +26,19 @@ func Open(address string) (artifacts.Reader, error) {
 	return artifacts.ReadOn(&host{u, usual()}, u.String()), nil
 }
 
+// Files reads files under an address, which Open would take, as long as their bytes come.
+func Files(address string) (func(ctx context.Context, path string) (io.ReadCloser, error), error) {
+	u, err := parse(address)
+	h := &host{u, usual()}
+	return func(ctx context.Context, path string) (io.ReadCloser, error) {
+		b, err := h.openBody(ctx, h.Where(path))
+		if err != nil {
+			return nil, err
+		}
+		return b, nil
+	}, err
+}
+
 // parse reads an address as Open takes it.
 func parse(address string) (*url.URL, error) {
 	u, err := url.Parse(address)

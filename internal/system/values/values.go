@@ -86,6 +86,16 @@ func Round(v float64, decimals int) float64 {
 	return math.Round(exact)/shift + 0 // no -0
 }
 
+// Quantile of sorted numbers, at least one, is between neighbours as numpy's default.
+func Quantile(sorted []float64, q float64) float64 {
+	at := q * float64(len(sorted)-1)
+	i := int(at)
+	if i+1 >= len(sorted) {
+		return sorted[len(sorted)-1]
+	}
+	return sorted[i] + float64((at-float64(i))*(sorted[i+1]-sorted[i]))
+}
+
 // MeanStd is the mean of numbers, NaN of none, and their sample standard deviation, 0 of one.
 func MeanStd(numbers []float64) (mean, std float64) {
 	n, squares := float64(len(numbers)), 0.0

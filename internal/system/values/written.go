@@ -26,63 +26,65 @@ func Written(text []byte, v any) error {
 // is a value too. Types that decode themselves are not looked into.
 func Lacks(text []byte, v any) error {
 	d := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	name, err := lacks(d, reflect.TypeOf(v))
+	name, err := lacks(d, shapeOf(reflect.TypeOf(v)))
 	if name != "" {
 		return fmt.Errorf("there is no field %s: the text was cut, edited, or written by another program", strings.TrimPrefix(name, "."))
 	}
 	return err
 }
 
+// shape is what is known of a type.
+type shape struct {
+	fields []field // none of what is no struct, or decodes itself
+	of     *shape  // of the elements of a list or map
+	deep   bool    // it is a struct with fields, or a list or map with such structs in it
+}
+
 // field is one of a struct as JSON has it.
 type field struct {
 	name         string
-	of           reflect.Type
-	always, null bool // whether it has to be there, and may be null
+	of           func() *shape // a type may have itself in it
+	always, null bool          // whether it has to be there, and may be null
 }
 
-var fieldCache sync.Map // []field by reflect.Type
+var shapes sync.Map // *shape by reflect.Type
 
-// fieldsOf are none of what is no struct, or decodes itself.
-func fieldsOf(t reflect.Type) (all []field) {
-	if have, ok := fieldCache.Load(t); ok {
-		return have.([]field)
+func shapeOf(t reflect.Type) *shape {
+	if have, ok := shapes.Load(t); ok {
+		return have.(*shape)
 	}
+	s := &shape{}
 	p, nullable := reflect.PointerTo(t), []reflect.Kind{reflect.Interface, reflect.Map, reflect.Pointer, reflect.Slice}
-	if t.Kind() == reflect.Struct && !p.Implements(reflect.TypeFor[json.Unmarshaler]()) && !p.Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) {
+	switch t.Kind() {
+	case reflect.Pointer:
+		s = shapeOf(t.Elem())
+	case reflect.Slice, reflect.Map:
+		s.of = shapeOf(t.Elem())
+		s.deep = s.of.deep
+	case reflect.Struct:
+		if p.Implements(reflect.TypeFor[json.Unmarshaler]()) || p.Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) {
+			break
+		}
 		for _, f := range reflect.VisibleFields(t) {
 			tag := f.Tag.Get("json")
 			if name, _, _ := strings.Cut(tag, ","); name != "" && name != "-" {
-				all = append(all, field{name, f.Type, !strings.Contains(tag, ",omit"), slices.Contains(nullable, f.Type.Kind())})
+				of := sync.OnceValue(func() *shape { return shapeOf(f.Type) })
+				s.fields, s.deep = append(s.fields, field{name, of, !strings.Contains(tag, ",omit"), slices.Contains(nullable, f.Type.Kind())}), true
 			}
 		}
 	}
-	fieldCache.Store(t, all)
-	return all
+	shapes.Store(t, s)
+	return s
 }
 
-// hasFields reports whether a type is a struct with fields, or a list or map with such structs in it.
-func hasFields(t reflect.Type) bool {
-	switch t.Kind() {
-	case reflect.Pointer, reflect.Slice, reflect.Map:
-		return hasFields(t.Elem())
-	}
-	return fieldsOf(t) != nil
-}
-
-// lacks reads a value, and gives the path of the field that it lacks, "" if there is none.
-func lacks(d *jsontext.Decoder, t reflect.Type) (path string, err error) {
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	fields, of, begins := fieldsOf(t), reflect.TypeFor[any](), d.PeekKind()
-	if begins != '{' && begins != '[' || !hasFields(t) {
+// lacks reads a value, of a type that is not known if s is nil, and gives the path of the field that it lacks, "" if there is none.
+func lacks(d *jsontext.Decoder, s *shape) (path string, err error) {
+	begins := d.PeekKind()
+	if begins != '{' && begins != '[' || s == nil || !s.deep {
 		return "", d.SkipValue()
 	}
-	if fields == nil {
-		of = t.Elem()
-	}
 	_, err = d.ReadToken()
-	seen := make([]bool, len(fields))
+	seen := make([]bool, len(s.fields))
 	var room [64]byte // of most names
 	for n := 0; err == nil && d.PeekKind() != '}' && d.PeekKind() != ']'; n++ {
 		var name []byte
@@ -94,9 +96,9 @@ func lacks(d *jsontext.Decoder, t reflect.Type) (path string, err error) {
 				return "", err
 			}
 		}
-		of, i := of, slices.IndexFunc(fields, func(f field) bool { return f.name == string(name) })
+		of, i := s.of, slices.IndexFunc(s.fields, func(f field) bool { return f.name == string(name) })
 		if i >= 0 {
-			of, seen[i] = fields[i].of, fields[i].null || d.PeekKind() != 'n'
+			of, seen[i] = s.fields[i].of(), s.fields[i].null || d.PeekKind() != 'n'
 		}
 		if path, err = lacks(d, of); path != "" {
 			if begins == '[' {
@@ -105,7 +107,7 @@ func lacks(d *jsontext.Decoder, t reflect.Type) (path string, err error) {
 			return "." + string(name) + path, nil
 		}
 	}
-	for i, f := range fields {
+	for i, f := range s.fields {
 		if err == nil && f.always && !seen[i] {
 			return "." + f.name, nil
 		}

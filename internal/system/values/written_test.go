@@ -24,6 +24,7 @@ type whole struct {
 	List []part          `json:"list"`
 	By   map[string]part `json:"by,omitzero"`
 	Far  [][]*part       `json:"far,omitempty"`
+	Kids []whole         `json:"kids,omitempty"`
 }
 
 // TestWritten takes whatever encoding/json writes, and names the first field that lacks.
@@ -48,6 +49,7 @@ func TestWritten(t *testing.T) {
 		`{"name":"","size":0,"doc":0,"when":"2026-01-01T00:00:00Z","list":[],"by":{"b":{"name":""},"a":{"name":"","size":0}}}`: "there is no field by.b.size" + end,
 		`{"name":"","size":0,"doc":0,"when":"2026-01-01T00:00:00Z","list":[],"far":[[],[{"name":""}]]}`:                        "there is no field far.1.0.size" + end,
 		`{"size":0,"doc":0,"when":"2026-01-01T00:00:00Z","list":[{"name":"","size":0}]}`:                                       "there is no field name" + end,
+		`{"name":"","size":0,"doc":0,"when":"2026-01-01T00:00:00Z","list":[],"kids":[{"name":"","size":0,"doc":0}]}`:           "there is no field kids.0.when" + end,
 		`{"name":"","size":0,"Doc":0,"when":"2026-01-01T00:00:00Z","list":[]}`:                                                 "there is no field doc" + end,
 	} {
 		if err := Written([]byte(text), new(whole)); err == nil || err.Error() != want {

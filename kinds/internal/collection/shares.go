@@ -255,7 +255,7 @@ func (c *shareCounter) count(texts []PrefixShare) error {
 			}
 		}
 	}
-	return nil
+	return c.records.Err()
 }
 
 // countTokens adds up the tokens of records that differ from their HTML.

@@ -76,15 +76,22 @@ type sharedExcerpt struct {
 }
 
 func runVariation(ctx context.Context, x *step.IO, c variationConfig) error {
-	v, err := dedup.NewVariation()
+	v, err := dedup.NewVariation(x.Scratch)
 	if err != nil {
 		return step.Permanent(err)
 	}
 	if err := eachRecord(ctx, x, c.Records, func(r *nq.Record) error { return step.Permanent(v.Add(r)) }); err != nil {
 		return err
 	}
-	sum, titles := v.Revisions(), v.SharedTitles()
-	chosen, shared := c.chooseRevisions(x, sum), c.chooseShared(x, v, titles)
+	grouped, err := v.Titles()
+	if err != nil {
+		return permanentIfRepeated(err)
+	}
+	sum, titles := v.Revisions(), dedup.SharedTitles(grouped)
+	chosen, shared := c.chooseRevisions(x, sum), c.chooseShared(x, grouped, titles)
+	if err := grouped.Records.Err(); err != nil {
+		return err
+	}
 	texts := dedup.ShownTexts{}
 	for _, e := range chosen {
 		texts.Want(e.Found.Texts[:min(2, len(e.Found.Texts))]...) // of an absent one none
@@ -127,14 +134,14 @@ func (c variationConfig) chooseRevisions(x *step.IO, sum dedup.RevisionTexts) (o
 }
 
 // chooseShared gives the titles that are shown, with two of their revisions.
-func (c variationConfig) chooseShared(x *step.IO, v *dedup.Variation, all []dedup.SharedTitle) (out []inout.Example[dedup.SharedTitle]) {
+func (c variationConfig) chooseShared(x *step.IO, g *dedup.Grouping, all []dedup.SharedTitle) (out []inout.Example[dedup.SharedTitle]) {
 	if len(c.Shared) == 0 {
 		for _, s := range all[:min(c.Examples, len(all))] {
 			out = append(out, inout.ExampleOf(x, s, nil))
 		}
 	}
 	for i := 0; i+1 < len(c.Shared); i += 2 {
-		s, err := v.SharedTitle(uint64(c.Shared[i]), uint64(c.Shared[i+1]))
+		s, err := dedup.SharedTitleOf(g, uint64(c.Shared[i]), uint64(c.Shared[i+1]))
 		out = append(out, inout.ExampleOf(x, s, err))
 	}
 	return out

@@ -6,13 +6,17 @@ package origins
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/url"
+	"path/filepath"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/fetch"
 	"github.com/redsi/redsi/internal/host/listing"
+	"github.com/redsi/redsi/internal/host/tracked"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/modules"
@@ -229,6 +233,13 @@ func Look(address string, t step.Task, pos pipeline.Pos) (f Folder, ok bool) {
 		return f, false
 	}
 	l, err := listing.Of(path, ignore)
+	if errors.Is(err, fs.ErrNotExist) {
+		if abs, failed := filepath.Abs(path); failed == nil {
+			if d, failed := tracked.Of(abs); d != nil && failed == nil {
+				return Folder{Address: address, Files: max(d.Files, 1), Bytes: d.Size}, true
+			}
+		}
+	}
 	if err != nil {
 		return Folder{Address: address, Problem: err.Error()}, true
 	}

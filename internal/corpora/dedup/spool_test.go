@@ -1,0 +1,102 @@
+package dedup
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/system/errtest"
+)
+
+// many adds records of syntheticHeader, and gives the folder with what is not in memory.
+func many(t *testing.T, n int, names ...string) (g *Grouper, dir string) {
+	t.Helper()
+	var keys []Key
+	for _, name := range names {
+		k, err := Lookup(name)
+		errtest.None(t, err)
+		keys = append(keys, k)
+	}
+	dir = t.TempDir()
+	g, err := NewGrouper(func() (string, error) { return dir, nil }, keys, Options{RecordOrder: TrainFirst}, Sources{})
+	errtest.None(t, err)
+	for i := range n {
+		var h nq.Header
+		syntheticHeader(&h, i)
+		errtest.None(t, g.Add(&h))
+	}
+	return g, dir
+}
+
+// TestManyRecords: records that need several tables have the documents that one table of whole keys gives them, in the same
+// order, and none of them is held.
+func TestManyRecords(t *testing.T) {
+	const n = 3 * tableSums / 2
+	live := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	before := live()
+	g, _ := many(t, n, "url_title", "url")
+	if more := live() - before; more > 10*n {
+		t.Errorf("%d records hold %d bytes", n, more)
+	}
+	gs, err := g.Groupings()
+	errtest.None(t, err)
+	for _, of := range gs {
+		var table NameTable
+		for i := range n {
+			var h nq.Header
+			syntheticHeader(&h, i)
+			key, err := of.Key.Of(&h, Options{}, Sources{})
+			errtest.None(t, err)
+			doc, isNew := table.Add(key)
+			if of.docOf[i] != doc || isNew && of.KeyOf(doc) != key {
+				t.Fatalf("%s: record %d is of document %d, %q; want %d, %q", of.Key.Name, i, of.docOf[i], of.KeyOf(doc), doc, key)
+			}
+		}
+		if of.Len() != table.Len() {
+			t.Errorf("%s: %d documents, want %d", of.Key.Name, of.Len(), table.Len())
+		}
+	}
+}
+
+// TestDiskFails: an error of the disk is that of the grouping, or of what is written from it.
+func TestDiskFails(t *testing.T) {
+	k, err := Lookup("url")
+	errtest.None(t, err)
+	full := errors.New("the disk is full")
+	g, err := NewGrouper(func() (string, error) { return "", full }, []Key{k}, Options{}, Sources{})
+	errtest.None(t, err)
+	for i := range 2000 {
+		var h nq.Header
+		syntheticHeader(&h, i)
+		errtest.None(t, g.Add(&h))
+	}
+	if _, err := g.Groupings(); !errors.Is(err, full) {
+		t.Errorf("no folder: %v", err)
+	}
+
+	g, dir := many(t, 2000, "url")
+	gs, err := g.Groupings()
+	errtest.None(t, err)
+	files, err := filepath.Glob(filepath.Join(dir, "*"))
+	errtest.None(t, err)
+	for _, f := range files {
+		errtest.None(t, os.Truncate(f, 1000))
+	}
+	for _, err := range []error{gs[0].WriteDocuments(io.Discard), gs[0].WriteQueries(io.Discard)} {
+		if err == nil {
+			t.Errorf("%d files were cut: no error", len(files))
+		}
+	}
+	if _, err := g.Groupings(); err == nil {
+		t.Errorf("%d files were cut, and another grouping has no error", len(files))
+	}
+}

@@ -1,0 +1,168 @@
+package tracked
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/md5" // what DVC has recorded, and no proof
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/host/listing"
+)
+
+// Error is an error that trying again does not mend: it says what to run.
+type Error struct{ text string }
+
+func (e *Error) Error() string { return e.text }
+
+func (d *Data) wrong(format string, args ...any) error {
+	return &Error{fmt.Sprintf("%s, of %s: ", d.Path, filepath.Base(d.Record)) + fmt.Sprintf(format, args...)}
+}
+
+// List names the files, which Open then reads. Of a folder it reads the list that DVC keeps. What
+// single files have of the bytes is not recorded.
+func (d *Data) List(ctx context.Context) (*listing.Listing, error) {
+	err := d.find()
+	if err != nil {
+		return nil, err
+	}
+	l := &listing.Listing{Root: d.Path, Bytes: d.Size}
+	list := []struct{ MD5, RelPath string }{{d.MD5, d.below}}
+	if d.isFolder() {
+		if list, err = d.list(ctx); err != nil {
+			return nil, err
+		}
+	}
+	d.objects = map[string]string{}
+	for _, f := range list {
+		name, in := strings.CutPrefix("/"+f.RelPath, strings.TrimSuffix("/"+d.below, "/"))
+		switch {
+		case name == "" || name == "/": // the path is that of a file
+			l.Root, name = filepath.Dir(d.Path), filepath.Base(d.Path)
+		case !in || name[0] != '/':
+			continue
+		}
+		x := artifacts.File{Name: strings.TrimPrefix(name, "/")}
+		if err := artifacts.CheckFileName(x.Name); err != nil || !form.MatchString(f.MD5) {
+			return nil, d.wrong("its list %s has %q with md5 %q: %v", d.MD5, f.RelPath, f.MD5, cmp.Or(err, errors.New("that is none")))
+		}
+		if d.Exec {
+			x.Mode = artifacts.Executable
+		}
+		l.Files, d.objects[l.Path(x.Name)] = append(l.Files, x), f.MD5
+	}
+	if len(l.Files) == 0 && d.below != "" {
+		return nil, d.wrong("no such file is in the folder's list, md5 %s", d.MD5)
+	}
+	return l, nil
+}
+
+func (d *Data) list(ctx context.Context) (list []struct{ MD5, RelPath string }, err error) {
+	in, err := d.open(ctx, d.MD5, "its list, ")
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	text, err := io.ReadAll(in)
+	if err == nil {
+		if err = json.Unmarshal(text, &list); err != nil {
+			err = d.wrong("its list, md5 %s, cannot be read: %v", d.MD5, err)
+		}
+	}
+	return list, err
+}
+
+// Open reads a file that List has named, by its absolute path: from DVC's cache, or else from its
+// remote. Bytes that are not the recorded ones are an error where they end.
+func (d *Data) Open(ctx context.Context, at string) (io.ReadCloser, error) {
+	what := ""
+	if at != d.Path {
+		what = strings.TrimPrefix(at, d.Path+string(filepath.Separator)) + " in it, "
+	}
+	return d.open(ctx, d.objects[at], what)
+}
+
+func (d *Data) open(ctx context.Context, sum, what string) (io.ReadCloser, error) {
+	name := sum[:2] + "/" + sum[2:]
+	if d.Hash != "" {
+		name = "files/md5/" + name
+	}
+	where, hint := filepath.Join(d.cache, filepath.FromSlash(name)), "delete that, and run dvc fetch "+d.Path
+	var in io.ReadCloser
+	in, err := os.Open(where)
+	cached := where
+	if errors.Is(err, fs.ErrNotExist) && d.remote != nil {
+		where, hint = d.address+"/"+name, "run dvc push where the right bytes are"
+		in, err = d.remote(ctx, name)
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, artifacts.ErrNotExist):
+		return nil, d.wrong("%smd5 %s is neither in DVC's cache, as %s, nor in %s: run dvc fetch %s, or dvc push where the bytes are", what, sum, cached, d.address, d.Path)
+	case err != nil:
+		return nil, fmt.Errorf("%s, of %s: %smd5 %s, %s: %w", d.Path, filepath.Base(d.Record), what, sum, where, err)
+	}
+	return &checked{ReadCloser: in, sum: md5.New(), texts: d.Hash == "", want: strings.TrimSuffix(sum, ".dir"), other: func(got string) error {
+		return d.wrong("%s%s has md5 %s, not %s as recorded: %s", what, where, got, sum, hint)
+	}}, nil
+}
+
+// checked is a reader whose end is an error where what was read has another MD5.
+type checked struct {
+	io.ReadCloser
+	sum   hash.Hash
+	want  string
+	other func(got string) error
+	texts bool // line ends of texts count as \n
+	chunk []byte
+}
+
+func (c *checked) Read(b []byte) (int, error) {
+	n, err := c.ReadCloser.Read(b)
+	if c.texts {
+		c.chunk = append(c.chunk, b[:n]...)
+		for len(c.chunk) >= chunk || err == io.EOF && len(c.chunk) > 0 {
+			part := c.chunk[:min(chunk, len(c.chunk))]
+			if isText(part[:min(512, len(part))]) {
+				c.sum.Write(bytes.ReplaceAll(part, []byte("\r\n"), []byte("\n")))
+			} else {
+				c.sum.Write(part)
+			}
+			c.chunk = append(c.chunk[:0], c.chunk[len(part):]...)
+		}
+	} else {
+		c.sum.Write(b[:n])
+	}
+	if err == io.EOF {
+		if got := hex.EncodeToString(c.sum.Sum(nil)); got != c.want {
+			err = c.other(got)
+		}
+	}
+	return n, err
+}
+
+// chunk is how much of a file DVC before version 3 judged at a time whether it is text.
+const chunk = 1 << 20
+
+// isText is DVC's guess, by the first bytes: no zeros, and at most three in ten that no text has.
+func isText(head []byte) bool {
+	odd := 0
+	for _, b := range head {
+		if b == 0 {
+			return false
+		}
+		if (b < 32 || b > 126) && !bytes.ContainsRune([]byte("\n\r\t\f\b"), rune(b)) {
+			odd++
+		}
+	}
+	return 10*odd <= 3*len(head)
+}

@@ -1,0 +1,140 @@
+package tracked
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Data is what DVC has recorded of a path.
+type Data struct {
+	Path   string // absolute; nothing need be there
+	Record string // the file that says so: NAME.dvc, or dvc.lock
+
+	out
+	below string // the path within the folder that is recorded, with slashes; "": all of it
+	places
+	root    string            // the folder that has .dvc; "": none
+	objects map[string]string // md5 of each file by its absolute path, once they are listed
+}
+
+// out is an output in a record, as DVC writes it.
+type out struct {
+	Name   string `yaml:"path"`
+	MD5    string `yaml:"md5"`  // of the bytes, in hex; of a folder that of its list, and .dir
+	Hash   string `yaml:"hash"` // md5; "" by DVC before version 3, to which line ends of texts are \n
+	Size   int64  `yaml:"size"` // in bytes, of all files; 0: not known
+	Files  int    `yaml:"nfiles"`
+	Exec   bool   `yaml:"isexec"`
+	Remote string `yaml:"remote"`
+}
+
+// form is what an MD5 of DVC looks like: names of files are made of it.
+var form = regexp.MustCompile(`^[0-9a-f]{32}(\.dir)?$`)
+
+// Records has the outputs of files of DVC that were read, by their absolute paths. Those that are not there have none.
+type Records map[string]map[string]out
+
+// Of is what DVC has recorded of an absolute path, or of a folder that it is in: by NAME.dvc beside
+// that, or by the dvc.lock of a folder around it, as far up as the one with .dvc. It is nil without.
+func Of(at string) (*Data, error) { return Records{}.Of(at) }
+
+// Of is the Of of the package that reads each file once.
+func (r Records) Of(at string) (*Data, error) {
+	d := &Data{Path: at}
+	var within, records []string
+	for in := at; d.root == "" && in != filepath.Dir(in); in = filepath.Dir(in) {
+		above := filepath.Dir(in)
+		if _, err := os.Stat(filepath.Join(above, ".dvc")); err == nil {
+			d.root = above
+		}
+		within, records = append(within, in), append(records, in+".dvc", filepath.Join(above, "dvc.lock"))
+	}
+	for _, in := range within {
+		for _, record := range records {
+			if err := r.read(record); err != nil {
+				return nil, fmt.Errorf("%s: %w", record, err)
+			}
+			o, ok := r[record][in]
+			if d.below = filepath.ToSlash(strings.TrimPrefix(at[len(in):], string(filepath.Separator))); ok && form.MatchString(o.MD5) && (o.Hash == "" || o.Hash == "md5") && (o.isFolder() || d.below == "") {
+				d.out, d.Record = o, record
+				return d, nil
+			}
+		}
+	}
+	return nil, nil
+}
+
+func (o out) isFolder() bool { return strings.HasSuffix(o.MD5, ".dir") }
+
+func (r Records) read(record string) error {
+	if r[record] != nil {
+		return nil
+	}
+	r[record] = map[string]out{}
+	var has struct {
+		WDir   string
+		Outs   []out
+		Stages map[string]struct{ Outs []out }
+	}
+	var yours struct { // dvc.yaml, which alone says where stages work
+		Stages map[string]struct {
+			WDir string
+			Do   struct{ WDir string }
+		}
+	}
+	err := decode(record, &has)
+	if err == nil && len(has.Stages) > 0 {
+		err = decode(filepath.Join(filepath.Dir(record), "dvc.yaml"), &yours)
+	}
+	tell := func(wdir string, outs []out) {
+		for _, o := range outs {
+			r[record][filepath.Join(filepath.Dir(record), filepath.FromSlash(wdir), filepath.FromSlash(o.Name))] = o
+		}
+	}
+	tell(has.WDir, has.Outs)
+	for name, s := range has.Stages {
+		name, _, _ = strings.Cut(name, "@")
+		tell(path.Join(yours.Stages[name].WDir, yours.Stages[name].Do.WDir), s.Outs)
+	}
+	return err
+}
+
+func decode(file string, to any) error {
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = yaml.Unmarshal(text, to)
+	}
+	return err
+}
+
+// IsFolder says whether the path is that of a folder; of one within another by its name.
+func (d *Data) IsFolder() bool { return d.isFolder() && path.Ext(d.below) == "" }
+
+// Key tells the names and bytes that are recorded from all others. It begins with Mark.
+func (d *Data) Key() string {
+	hash, name := Mark, d.below
+	if d.Hash == "" {
+		hash += "-dos2unix" // as DVC calls it
+	}
+	if !d.isFolder() {
+		name = filepath.Base(d.Path)
+	}
+	if d.Exec {
+		name += "*"
+	}
+	return hash + ":" + path.Join(d.MD5, name)
+}
+
+// Mark begins each Key, and no digest in hex.
+const Mark = "md5"

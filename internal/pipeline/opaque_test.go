@@ -66,7 +66,7 @@ func TestArtifactInFunctions(t *testing.T) {
 			}
 		}
 	}
-	calls = append(calls, []string{it, "[]"}, []string{"{ a = [" + it + "] }"}, []string{"[" + one + "]", "[" + it + "]", "[" + one + "]"})
+	calls = append(calls, []string{it, "[]"}, []string{it, `"json"`}, []string{"{ a = [" + it + "] }"}, []string{"[" + one + "]", "[" + it + "]", "[" + one + "]"})
 	for _, f := range language.Functions() {
 		if f.Name == "files" || f.Name == "json" { // they look into artifacts: see TestMade
 			continue

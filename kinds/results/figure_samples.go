@@ -64,9 +64,7 @@ func (a *figureAxis) place(category string) (render.Cell, error) {
 	if i < 0 {
 		return render.Cell{}, fmt.Errorf("there is no category %q on the axis; it has %s", category, words.Quoted(a.Category, 6))
 	}
-	c := render.Number(float64(i))
-	c.Typed = category
-	return c, nil
+	return render.Cell{Value: new(float64(i)), N: 1, Typed: category}, nil
 }
 
 // interval reads the ends of a value's interval.
@@ -110,7 +108,7 @@ func (d cells) box(n figureNumber, factor float64, out *render.Point) error {
 	}
 	q1, median, q3 := values.Quantile(list, 0.25), values.Quantile(list, 0.5), values.Quantile(list, 0.75)
 	reach := 1.5 * (q3 - q1)
-	isNear := func(v float64) bool { return v >= q1-reach && v <= q3+reach }
+	isNear := func(v float64) bool { return !(v < q1-reach || v > q3+reach) } // true where these are NaN, which Complete names
 	near := lists.Filter(list, isNear)
 	// A quartile lies between numbers of which the nearer one may be outside.
 	out.Low, out.High, out.Q1, out.Q3 = new(min(near[0], q1)), new(max(near[len(near)-1], q3)), &q1, &q3
@@ -141,7 +139,7 @@ func (d cells) histogram(s figureSeries, factor float64) ([]render.Point, error)
 	}
 	below := lists.Map(edges, func(v float64) int { i, _ := slices.BinarySearch(list, v); return i })
 	last := len(edges) - 1
-	below[last], _ = slices.BinarySearch(list, math.Nextafter(edges[last], math.Inf(1)))
+	below[last], _ = slices.BinarySearch(list, math.Nextafter(edges[last], math.Inf(1))) // with its end
 	within := below[last] - below[0]
 	if within < len(list) {
 		d.x.Count("numbers outside of the edges", int64(len(list)-within))
@@ -183,15 +181,13 @@ func (d cells) differences(of figureDifferences, factor float64) (out []render.P
 		}
 		inputs = append(inputs, in.Artifact.Digest.String())
 	}
-	lost := []string{}
-	for i, mine := range scores {
-		for q := range mine {
-			if _, both := scores[1-i][q]; !both {
-				lost = append(lost, q)
-			}
-		}
+	inBoth := func(q string) bool {
+		_, one := scores[0][q]
+		_, other := scores[1][q]
+		return one && other
 	}
-	if slices.Sort(lost); len(lost) > 0 {
+	all := slices.Concat(slices.Collect(maps.Keys(scores[0])), slices.Collect(maps.Keys(scores[1])))
+	if lost := slices.Sorted(slices.Values(slices.DeleteFunc(all, inBoth))); lost != nil {
 		return nil, fmt.Errorf("differences: one of the systems lacks %d queries that the other has, %s: score both by the same judgments, with missing = \"zero\"", len(lost), words.Quoted(lost, 3))
 	}
 	less := func(q string) float64 { return (scores[0][q] - scores[1][q]) * factor }

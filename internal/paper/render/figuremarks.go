@@ -35,14 +35,13 @@ func (p Point) number(name string) Cell {
 
 // whisker is where the whisker of a drawn point ends: at its value if the point has none.
 func (p Point) whisker() (low, high float64) {
-	switch v := *p.Y.Value; {
-	case p.Low != nil:
-		return *p.Low, *p.High
-	case p.Y.Std != nil:
-		return v - *p.Y.Std, v + *p.Y.Std
-	default:
-		return v, v
+	low, high = *p.Y.Value, *p.Y.Value
+	if p.Low != nil {
+		low, high = *p.Low, *p.High
+	} else if p.Y.Std != nil {
+		low, high = low-*p.Y.Std, high+*p.Y.Std
 	}
+	return low, high
 }
 
 // spread are the numbers that a drawn point has on its axis.
@@ -77,8 +76,6 @@ func (f *Figure) checkDraw(s Series) error {
 	switch {
 	case f.Heat != nil && (s.Draw != "" || f.Y2 != nil || len(f.X.Categories) == 0):
 		return errors.New("is a row of a heat map, which has categories on x, y for its colors, and neither draw nor y2")
-	case !slices.Contains([]string{"", "bars", "box"}, s.Draw):
-		return fmt.Errorf("there is no mark %q; there are bars and box", s.Draw)
 	case s.Draw == "bars" && f.axisOf(s).IsLog():
 		return errors.New("bars begin at 0, which a logarithmic axis does not have: use line = \"none\" with a marker, or a linear axis")
 	}
@@ -154,10 +151,7 @@ func (f *Figure) spots() [][]spot {
 	slices.Sort(xs)
 	room := 1.0 // around a place: the smallest distance of two
 	if xs = slices.Compact(xs); len(xs) > 1 && len(f.X.Categories) == 0 {
-		room = xs[1] - xs[0]
-		for i := range xs[1:] {
-			room = min(room, xs[i+1]-xs[i])
-		}
+		room = slices.Min(lists.Map(lists.Places(len(xs)-1), func(i int) float64 { return xs[i+1] - xs[i] }))
 	}
 	const share = 0.8 // of the room, between gaps
 	each := share * room / float64(len(sharing))
@@ -203,18 +197,6 @@ func (q spot) box(place func(float64) float64, c color.RGBA, width vg.Length) *p
 		b.Values, b.Outside = append(b.Values, place(v)), append(b.Outside, i)
 	}
 	return b
-}
-
-// rows is the axis of a heat map's rows.
-func (f *Figure) rows() *Axis {
-	return &Axis{Title: f.Heat.Rows, Categories: lists.Map(f.Series, func(s Series) string { return cmp.Or(s.Title, s.ID) })}
-}
-
-// colors is the axis of a heat map's colors, which ends where the numbers do.
-func (f *Figure) colors(e extent) *Axis {
-	a := *f.Y
-	a.Min, a.Max = &e.min, &e.max
-	return &a
 }
 
 const colorBar, colorBarGap = vg.Length(15), vg.Length(7) // width with the gap before it

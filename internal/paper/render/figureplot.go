@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"image/color"
 	"math"
 	"slices"
@@ -33,7 +34,9 @@ func (f *Figure) drawPlot(c draw.Canvas) error {
 	lines := &plotter.Grid{Vertical: grid(), Horizontal: grid()}
 	left, right := f.Y, f.Y2
 	if f.Heat != nil {
-		left, right = f.rows(), f.colors(rights)
+		colors := *f.Y // from the least number to the greatest
+		colors.Min, colors.Max = &rights.min, &rights.max
+		left, right = &Axis{Title: f.Heat.Rows, Categories: lists.Map(f.Series, func(s Series) string { return cmp.Or(s.Title, s.ID) })}, &colors
 		lines.Horizontal.Color = nil
 		body = draw.Crop(body, 0, -colorBar, 0, 0)
 	}
@@ -185,28 +188,25 @@ func (a *Axis) widen(to *plot.Axis, e extent) {
 
 // ticks are those that the figure names, if they reach over the data; else
 // powers of two or ten, or round numbers.
-func (a *Axis) ticks(low, high float64) []plot.Tick {
-	var out []plot.Tick
-	inside := a.Min == nil || low >= *a.Min
-	inside = inside && (a.Max == nil || high <= *a.Max)
-	if len(a.Ticks) > 0 && inside {
+func (a *Axis) ticks(low, high float64) (out []plot.Tick) {
+	isInside := (a.Min == nil || low >= *a.Min) && (a.Max == nil || high <= *a.Max)
+	switch {
+	case len(a.Ticks) > 0 && isInside:
 		for _, t := range a.Ticks {
 			if t.At >= low && t.At <= high {
 				out = append(out, plot.Tick{Value: t.At, Label: drawn(t.Label)})
 			}
 		}
-		return out
-	}
-	if a.Log2 {
+	case a.Log2:
 		for e := math.Ceil(math.Log2(low)); e <= math.Log2(high); e++ {
 			out = append(out, plot.Tick{Value: math.Exp2(e), Label: strconv.FormatFloat(math.Exp2(e), 'g', -1, 64)})
 		}
-		return out
-	}
-	if a.Log10 {
+	case a.Log10:
 		return powersOfTen(low, high)
+	default:
+		return linearTicks(low, high)
 	}
-	return append(out, linearTicks(low, high)...)
+	return out
 }
 
 // linearTicks are round numbers.
@@ -299,8 +299,7 @@ func drawRight(c draw.Canvas, a *plot.Axis) {
 		c.FillText(label, vg.Point{X: x + a.Tick.Length + 2, Y: y}, t.Label)
 		wide = max(wide, label.Width(t.Label))
 	}
-	title := style("Sans", normalPt, false)
-	title.Rotation = math.Pi / 2
-	title.XAlign, title.YAlign = draw.XCenter, draw.YTop
+	title := a.Label.TextStyle
+	title.Rotation, title.YAlign = math.Pi/2, draw.YTop
 	c.FillText(title, vg.Point{X: x + a.Tick.Length + 5 + wide, Y: (c.Min.Y + c.Max.Y) / 2}, a.Label.Text)
 }

@@ -36,13 +36,10 @@ func (f *Figure) Named() (list []Named) {
 		for _, p := range s.Points {
 			at := s.ID + "." + p.ID
 			title := Plain(s.Title)
-			for i, name := range coordinates {
-				c, on := p.number(name), f.axisOf(s)
-				if name == "x" {
-					on = f.X
-				}
-				if i < 2 || c.Value != nil {
-					list = append(list, Named{at + "." + name, at, name, c.Plain(format), c, title, on.format()})
+			list = append(list, Named{at + ".x", at, "x", p.X.Plain(format), p.X, title, f.X.format()})
+			for _, name := range coordinates[1:] {
+				if c := p.number(name); name == "y" || c.Value != nil {
+					list = append(list, Named{at + "." + name, at, name, c.Plain(format), c, title, f.axisOf(s).format()})
 				}
 			}
 		}

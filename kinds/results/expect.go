@@ -70,20 +70,20 @@ func (c tableConfig) cells() (names []string) {
 // cells names what expectations and claims can be about. The points of a curve come with
 // the data, but for those that reach finds.
 func (c figureConfig) cells() (names []string) {
-	point := func(series, id string) {
-		names = append(names, series+"."+id+".x", series+"."+id+".y")
+	point := func(series, id string, others ...string) {
+		for _, number := range append([]string{"x", "y"}, others...) {
+			names = append(names, series+"."+id+"."+number)
+		}
 	}
 	for _, s := range c.Series {
 		for _, p := range s.Points {
-			if s.Draw == histogram {
-				continue
-			}
-			point(s.ID, p.ID)
-			if spread := s.ID + "." + p.ID; s.Draw == "box" || p.Y.Low != "" {
-				names = append(names, spread+".low", spread+".high")
-			}
-			if s.Draw == "box" {
-				names = append(names, s.ID+"."+p.ID+".q1", s.ID+"."+p.ID+".q3")
+			switch {
+			case s.Draw == "box":
+				point(s.ID, p.ID, "low", "high", "q1", "q3")
+			case p.Y.Low != "":
+				point(s.ID, p.ID, "low", "high")
+			case s.Draw != histogram:
+				point(s.ID, p.ID)
 			}
 		}
 		if s.Curve != nil && s.Curve.Reach > 0 {

@@ -16,12 +16,9 @@ import (
 // layout is the figure without its data: what can be checked before a run.
 func (c figureConfig) layout() *render.Figure {
 	f := &render.Figure{Paper: c.Paper, Caption: render.Incomplete(c.Caption, c.Lacks), Scale: c.Scale, PaperScale: c.AtScale, QuoteFormulas: c.CSV == "quote", Width: c.Width, Height: c.Height,
-		X: c.X.axis(), Y: c.Y.axis(), Y2: c.Y2.axis()}
+		X: c.X.axis(), Y: c.Y.axis(), Y2: c.Y2.axis(), Heat: (*render.Heat)(c.Heat)}
 	if c.Image != nil {
 		f.Image = map[string]render.ImageFile{}
-	}
-	if c.Heat != nil {
-		f.Heat = &render.Heat{Rows: c.Heat.Rows, Labels: c.Heat.Labels}
 	}
 	for i, s := range c.Series {
 		out := render.Series{ID: s.ID, Title: s.Title, Color: cmp.Or(s.Color, "black"), Line: cmp.Or(s.Line, "solid"), Draw: s.mark(), Right: s.Axis == "y2", Points: []render.Point{}}
@@ -29,9 +26,6 @@ func (c figureConfig) layout() *render.Figure {
 			out.Color = curveColors[i%len(curveColors)]
 		}
 		for _, p := range s.Points {
-			if s.Draw == histogram {
-				break // its bins come with the data
-			}
 			out.Points = append(out.Points, render.Point{ID: p.ID, Marker: cmp.Or(p.Marker, cmp.Or(s.Marker, "none")), Hollow: p.Hollow || s.Hollow})
 		}
 		f.Series = append(f.Series, out)
@@ -87,7 +81,7 @@ func buildFigure(x *step.IO, c figureConfig) (*render.Figure, error) {
 		case s.Draw == histogram:
 			f.Series[i].Points, err = docs.histogram(s, c.X.factor())
 		default:
-			err = docs.points(s, f.Series[i].Points, c.X, y.factor())
+			err = docs.points(s, f.Series[i].Points, c.X, y)
 		}
 		if err != nil {
 			return nil, step.Permanent(fmt.Errorf("series %s: %w", s.ID, err))
@@ -104,10 +98,11 @@ func buildFigure(x *step.IO, c figureConfig) (*render.Figure, error) {
 			return nil, step.Permanent(fmt.Errorf("stage %s: %w", s.Title, err))
 		}
 	}
-	if err := f.Finish(); err != nil {
-		return nil, step.Permanent(err)
+	err := f.Finish()
+	if err == nil {
+		err = f.Complete(c.Lacks > 0)
 	}
-	if err := f.Complete(c.Lacks > 0); err != nil {
+	if err != nil {
 		return nil, step.Permanent(err)
 	}
 	for _, note := range f.Notes() {
@@ -125,21 +120,15 @@ type cells struct {
 
 func newCells(x *step.IO) cells { return cells{inout.NewJSONInputs(x), x} }
 
-func (d cells) points(s figureSeries, out []render.Point, x *figureAxis, fy float64) (err error) {
+func (d cells) points(s figureSeries, out []render.Point, x, y *figureAxis) (err error) {
 	for i, p := range s.Points {
-		if p.X.Category != "" {
-			out[i].X, err = x.place(p.X.Category)
-		} else {
-			out[i].X, err = d.number(p.X, x.factor())
+		if out[i].X, err = d.number(p.X, x); err == nil && s.Draw == "box" {
+			err = d.box(p.Y, y.factor(), &out[i])
+		} else if err == nil {
+			out[i].Y, err = d.number(p.Y, y)
 		}
-		switch {
-		case err != nil:
-		case s.Draw == "box":
-			err = d.box(p.Y, fy, &out[i])
-		default:
-			if out[i].Y, err = d.number(p.Y, fy); err == nil && p.Y.Low != "" {
-				err = d.interval(p.Y, fy, &out[i])
-			}
+		if err == nil && p.Y.Low != "" {
+			err = d.interval(p.Y, y.factor(), &out[i])
 		}
 		if err != nil {
 			return fmt.Errorf("point %s: %w", p.ID, err)
@@ -148,12 +137,15 @@ func (d cells) points(s figureSeries, out []render.Point, x *figureAxis, fy floa
 	return nil
 }
 
-// number reads a constant, or the mean over the inputs of a field.
-func (d cells) number(n figureNumber, factor float64) (render.Cell, error) {
-	if n.Number != nil {
+// number reads a constant, a category, or the mean over the inputs of a field.
+func (d cells) number(n figureNumber, on *figureAxis) (render.Cell, error) {
+	switch {
+	case n.Number != nil:
 		return render.Number(*n.Number), nil
+	case n.Category != "":
+		return on.place(n.Category)
 	}
-	cell, err := d.read(n.Value, n.Field, factor, false, false)
+	cell, err := d.read(n.Value, n.Field, on.factor(), false, false)
 	switch {
 	case err != nil:
 	case cell.Text != "":
@@ -174,23 +166,19 @@ func (d cells) curve(s figureSeries, on *figureAxis, fy float64) ([]render.Point
 	inputs := []string{s.Curve.Value.Artifact.Digest.String()}
 	var out []render.Point
 	for i, o := range list {
-		category := render.Cell{}
-		if on.Category != nil {
-			if category, err = on.place(plainText(o[0])); err != nil {
-				return nil, fmt.Errorf("point %d: %w", i, err)
-			}
-			o[0] = *category.Value
-		}
 		x, okX := inout.Float(o[0])
 		y, okY := inout.Float(o[1])
-		if !okX || !okY {
-			d.x.Count("curve points without value", 1)
-			continue
-		}
 		p := render.Point{ID: strconv.Itoa(i), X: render.Number(x * fx), Y: render.Number(y * fy), Marker: cmp.Or(s.Marker, "none"), Hollow: s.Hollow}
 		p.X.Typed, p.Y.Typed = wholeOf(o[0], fx), wholeOf(o[1], fy)
 		if on.Category != nil {
-			p.X = category
+			if p.X, err = on.place(plainText(o[0])); err != nil {
+				return nil, fmt.Errorf("point %d: %w", i, err)
+			}
+			okX = true
+		}
+		if !okX || !okY {
+			d.x.Count("curve points without value", 1)
+			continue
 		}
 		p.X.Inputs, p.Y.Inputs = inputs, inputs
 		out = append(out, p)

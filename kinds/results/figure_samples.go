@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 
@@ -27,25 +28,34 @@ func (s figureSeries) mark() string {
 	return s.Draw
 }
 
-// checkDraw says what of a series does not go together.
-func (s figureSeries) checkDraw(x *figureAxis) error {
-	hist, box := s.Draw == histogram, s.Draw == "box"
-	ascending := len(s.Edges) != 1 && slices.IsSorted(s.Edges) && len(slices.Compact(slices.Clone(s.Edges))) == len(s.Edges)
-	switch {
-	case !hist && (s.Bins != 0 || s.Edges != nil || s.Dense):
-		return errors.New("has bins, edges or density, which are of a histogram: set draw = \"histogram\"")
-	case hist && len(s.Points) != 1:
-		return errors.New("is a histogram, which has one point: its x is the numbers")
-	case hist && s.Bins != 0 && s.Edges != nil:
-		return errors.New("has both bins and edges: give one of them")
-	case !ascending:
-		return fmt.Errorf("edges are at least two numbers, each greater than the one before it, not %v", s.Edges)
-	case hist && x != nil && (x.Category != nil || (x.Log2 || x.Log10) && s.Edges == nil):
-		return errors.New("is a histogram, which needs numbers on x, and edges if x is logarithmic")
-	case box && s.Curve != nil, s.Differences != nil && (hist || box || x != nil && x.Category != nil):
-		return errors.New("has a box for each point and no curve, or bars for differences over numbers")
+// check says what of a series does not go together.
+func (s figureSeries) check(ps *step.Problems, at string, x *figureAxis) {
+	hist, categories := s.Draw == histogram, x != nil && x.Category != nil
+	ascending := slices.Compact(slices.Sorted(slices.Values(s.Edges)))
+	inout.Check(ps, at, hist || s.Bins == 0 && s.Edges == nil && !s.Dense, "has bins, edges or density, which are of a histogram: set draw = \"histogram\"")
+	inout.Check(ps, at, !hist || len(s.Points) == 1, "is a histogram, which has one point: its x is the numbers")
+	inout.Check(ps, at, s.Bins == 0 || s.Edges == nil, "has both bins and edges: give one of them")
+	inout.Check(ps, at, len(s.Edges) != 1 && slices.Equal(ascending, s.Edges), "edges are at least two numbers, each greater than the one before it, not %v", s.Edges)
+	inout.Check(ps, at, !hist || !categories && (s.Edges != nil || !x.axis().IsLog()), "is a histogram, which needs numbers on x, and edges if x is logarithmic")
+	inout.Check(ps, at, (s.Draw != "box" || s.Curve == nil) && (s.Differences == nil || s.mark() == "bars" && !hist && !categories),
+		"has a box for each point and no curve, or bars for differences over numbers")
+}
+
+// check takes a number, or if it is of several those of artifacts, on an axis that may have categories.
+func (n figureNumber) check(ps *step.Problems, at string, several bool, on *figureAxis, mayLack bool) {
+	if n.Category != "" || on != nil && on.Category != nil && !several {
+		if inout.Check(ps, at, on != nil && n.Number == nil && n.Value == nil, "has a category instead of number and value, and its axis categories"); on != nil {
+			_, err := on.place(n.Category)
+			inout.CheckError(ps, at, err)
+		}
+		return
 	}
-	return nil
+	inout.Check(ps, at, (n.Low == "") == (n.High == "") && (n.Low == "" || len(n.Value) == 1), "has both low and high, or neither, and they are of one artifact")
+	inout.Check(ps, at, n.Low == "" || !several && on == nil, "has low and high, which are of the y of lines and bars")
+	inout.Check(ps, at, n.List == "" || several, "has a list, which only the x of a histogram and the y of a box take")
+	inout.Check(ps, at, n.Number == nil || !several, "is of several numbers: give value, with list or several artifacts")
+	inout.Check(ps, at, (n.Number != nil) != (n.Value != nil) || mayLack && n.Number == nil, "has exactly one of number and value")
+	inout.Check(ps, at, n.Value == nil || n.Field != "" || n.List != "", "needs the field of the value")
 }
 
 // place is a category as a number of the axis.
@@ -54,48 +64,33 @@ func (a *figureAxis) place(category string) (render.Cell, error) {
 	if i < 0 {
 		return render.Cell{}, fmt.Errorf("there is no category %q on the axis; it has %s", category, words.Quoted(a.Category, 6))
 	}
-	c := render.Number(float64(i))
-	c.Typed = category
-	return c, nil
+	return render.Cell{Value: new(float64(i)), N: 1, Typed: category}, nil
 }
 
 // interval reads the ends of a value's interval.
 func (d cells) interval(n figureNumber, factor float64, out *render.Point) error {
-	ends := [2]float64{}
-	for i, path := range []string{n.Low, n.High} {
-		var err error
-		if ends[i], err = d.Number(n.Value[0], path); err != nil {
-			return err
-		}
-		ends[i] *= factor
-	}
-	out.Low, out.High = new(min(ends[0], ends[1])), new(max(ends[0], ends[1]))
-	return nil
+	low, err := d.Number(n.Value[0], n.Low)
+	high, other := d.Number(n.Value[0], n.High)
+	out.Low, out.High = new(min(low*factor, high*factor)), new(max(low*factor, high*factor))
+	return cmp.Or(err, other)
 }
 
-// sample reads several numbers: of the elements of lists, or one of each artifact.
+// sample reads several numbers in ascending order: of the elements of lists, or one of each artifact.
 func (d cells) sample(n figureNumber, factor float64) (list []float64, inputs []string, err error) {
 	for _, in := range n.Value {
-		at, err := d.Find(in, cmp.Or(n.List, n.Field))
+		elements := make([][2]any, 1)
+		if n.List == "" {
+			elements[0][0], err = d.Find(in, n.Field)
+		} else {
+			elements, err = d.pointsOf(figureCurve{Value: in, List: n.List, X: n.Field, Y: n.Field})
+		}
 		if err != nil {
 			return nil, nil, err
 		}
-		elements := []any{at}
-		if n.List != "" {
-			var ok bool
-			if elements, ok = at.([]any); !ok {
-				return nil, nil, fmt.Errorf("%q is not a list", n.List)
-			}
-		}
 		for i, e := range elements {
-			if n.List != "" {
-				if e, err = inout.Follow(e, n.Field); err != nil {
-					return nil, nil, fmt.Errorf("%s, element %d: %w", n.List, i, err)
-				}
-			}
-			v, ok := inout.Float(e)
+			v, ok := inout.Float(e[0])
 			if !ok {
-				return nil, nil, fmt.Errorf("%s, element %d: field %q is %s, not a finite number", cmp.Or(n.List, in.Artifact.Type), i, n.Field, plainText(e))
+				return nil, nil, fmt.Errorf("%s, element %d: field %q is %s, not a finite number", cmp.Or(n.List, in.Artifact.Type), i, n.Field, plainText(e[0]))
 			}
 			list = append(list, v*factor)
 		}
@@ -112,14 +107,12 @@ func (d cells) box(n figureNumber, factor float64, out *render.Point) error {
 		return err // Complete says that the point has no number
 	}
 	q1, median, q3 := values.Quantile(list, 0.25), values.Quantile(list, 0.5), values.Quantile(list, 0.75)
-	const reach = 1.5
-	low, high := slices.IndexFunc(list, func(v float64) bool { return v >= q1-reach*(q3-q1) }), len(list)-1
-	for list[high] > q3+reach*(q3-q1) {
-		high--
-	}
+	reach := 1.5 * (q3 - q1)
+	isNear := func(v float64) bool { return !(v < q1-reach || v > q3+reach) } // true where these are NaN, which Complete names
+	near := lists.Filter(list, isNear)
 	// A quartile lies between numbers of which the nearer one may be outside.
-	out.Low, out.High, out.Q1, out.Q3 = new(min(list[low], q1)), new(max(list[high], q3)), &q1, &q3
-	out.Outside = slices.Concat(list[:low], list[high+1:])
+	out.Low, out.High, out.Q1, out.Q3 = new(min(near[0], q1)), new(max(near[len(near)-1], q3)), &q1, &q3
+	out.Outside = slices.DeleteFunc(slices.Clone(list), isNear)
 	out.Y = render.Cell{Value: &median, N: len(list), Inputs: inputs}
 	return nil
 }
@@ -135,84 +128,72 @@ func (d cells) histogram(s figureSeries, factor float64) ([]render.Point, error)
 	}
 	edges := s.Edges
 	if edges == nil {
-		low, high := list[0], list[len(list)-1]
+		low, high, bins := list[0], list[len(list)-1], cmp.Or(s.Bins, 10)
 		if low == high {
 			low, high = low-0.5, high+0.5
 		}
-		n := cmp.Or(s.Bins, 10)
-		for i := range n {
-			edges = append(edges, low+(high-low)*float64(i)/float64(n))
+		for i := range bins {
+			edges = append(edges, low+(high-low)*float64(i)/float64(bins))
 		}
 		edges = append(edges, high)
 	}
-	counts, within := make([]float64, len(edges)-1), 0.0
-	for _, v := range list {
-		i, at := slices.BinarySearch(edges, v)
-		if !at || i == len(counts) {
-			i--
-		}
-		if i < 0 || i == len(counts) {
-			d.x.Count("numbers outside of the edges", 1)
-			continue
-		}
-		counts[i]++
-		within++
+	below := lists.Map(edges, func(v float64) int { i, _ := slices.BinarySearch(list, v); return i })
+	last := len(edges) - 1
+	below[last], _ = slices.BinarySearch(list, math.Nextafter(edges[last], math.Inf(1))) // with its end
+	within := below[last] - below[0]
+	if within < len(list) {
+		d.x.Count("numbers outside of the edges", int64(len(list)-within))
 	}
-	var out []render.Point
-	for i, n := range counts {
-		wide := edges[i+1] - edges[i]
+	out := make([]render.Point, last)
+	for i := range out {
+		wide, n := edges[i+1]-edges[i], float64(below[i+1]-below[i])
 		if s.Dense {
-			n /= max(within, 1) * wide
+			n /= float64(max(within, 1)) * wide
 		}
-		p := render.Point{ID: strconv.Itoa(i), X: render.Number(edges[i] + wide/2), Y: render.Number(n), Marker: "none", Width: wide}
-		p.X.Inputs, p.Y.Inputs = inputs, inputs
-		out = append(out, p)
+		out[i] = barOf(strconv.Itoa(i), edges[i]+wide/2, n, wide, inputs)
 	}
 	return out, nil
 }
 
+// barOf is a bar as wide as its data say, over the middle of its room.
+func barOf(id string, x, y, wide float64, inputs []string) render.Point {
+	p := render.Point{ID: id, X: render.Number(x), Y: render.Number(y), Marker: "none", Width: wide}
+	p.X.Inputs, p.Y.Inputs = inputs, inputs
+	return p
+}
+
 // differences are those of two systems, query by query, the greatest first.
 func (d cells) differences(of figureDifferences, factor float64) (out []render.Point, err error) {
-	scores := [2]map[string]float64{}
+	var scores [2]map[string]float64
+	var inputs []string
 	for i, in := range []step.Input{of.System, of.Baseline} {
-		at, err := d.Find(in, "")
+		rows, err := d.pointsOf(figureCurve{Value: in, List: ".", X: "query", Y: step.PathOf(of.Measure)})
 		if err != nil {
 			return nil, err
 		}
-		rows, _ := at.([]any)
-		scores[i] = make(map[string]float64, len(rows))
+		scores[i] = map[string]float64{}
 		for _, row := range rows {
-			query, err := inout.Follow(row, "query")
-			v, other := inout.Follow(row, step.PathOf(of.Measure))
-			if err = errors.Join(err, other); err != nil {
-				return nil, err
-			}
-			n, ok := inout.Float(v)
+			v, ok := inout.Float(row[1])
 			if !ok {
-				return nil, fmt.Errorf("query %s: %s is %s, not a finite number", plainText(query), of.Measure, plainText(v))
+				return nil, fmt.Errorf("query %s: %s is %s, not a finite number", plainText(row[0]), of.Measure, plainText(row[1]))
 			}
-			scores[i][plainText(query)] = n
+			scores[i][plainText(row[0])] = v
 		}
+		inputs = append(inputs, in.Artifact.Digest.String())
 	}
-	inputs := []string{of.System.Artifact.Digest.String(), of.Baseline.Artifact.Digest.String()}
-	lost := lists.Filter(slices.Collect(maps.Keys(scores[1])), func(q string) bool { _, both := scores[0][q]; return !both })
-	for q, v := range scores[0] {
-		base, both := scores[1][q]
-		if !both {
-			lost = append(lost, q)
-		}
-		p := render.Point{ID: q, Y: render.Number((v - base) * factor), Marker: "none", Width: 1}
-		p.X.Inputs, p.Y.Inputs = inputs, inputs
-		out = append(out, p)
+	inBoth := func(q string) bool {
+		_, one := scores[0][q]
+		_, other := scores[1][q]
+		return one && other
 	}
-	if slices.Sort(lost); lost != nil {
+	all := slices.Concat(slices.Collect(maps.Keys(scores[0])), slices.Collect(maps.Keys(scores[1])))
+	if lost := slices.Sorted(slices.Values(slices.DeleteFunc(all, inBoth))); lost != nil {
 		return nil, fmt.Errorf("differences: one of the systems lacks %d queries that the other has, %s: score both by the same judgments, with missing = \"zero\"", len(lost), words.Quoted(lost, 3))
 	}
-	slices.SortFunc(out, func(a, b render.Point) int {
-		return cmp.Or(cmp.Compare(*b.Y.Value, *a.Y.Value), cmp.Compare(a.ID, b.ID))
-	})
-	for i := range out {
-		out[i].X.Value, out[i].X.N = new(float64(i+1)), 1
+	less := func(q string) float64 { return (scores[0][q] - scores[1][q]) * factor }
+	sorted := slices.SortedFunc(maps.Keys(scores[0]), func(a, b string) int { return cmp.Or(cmp.Compare(less(b), less(a)), cmp.Compare(a, b)) })
+	for i, q := range sorted {
+		out = append(out, barOf(q, float64(i+1), less(q), 1, inputs))
 	}
 	return out, nil
 }

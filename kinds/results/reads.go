@@ -60,24 +60,25 @@ func (c figureConfig) reads() (list []step.Read) {
 			list = append(list, step.Read{Attr: attr, Input: in, Under: under, Path: path, Check: check, Of: of})
 		}
 	}
+	number := func(at string, n figureNumber, of string) {
+		for _, in := range n.Value {
+			under := ""
+			if n.List != "" {
+				read(at+".list", in, "", n.List, listField)
+				under = n.List + ".0"
+			}
+			for _, attr := range [][2]string{{".field", n.Field}, {".low", n.Low}, {".high", n.High}} {
+				if attr[1] != "" {
+					read(at+attr[0], in, under, attr[1], numberField, of)
+				}
+			}
+		}
+	}
 	for i, s := range c.Series {
 		at := fmt.Sprintf("series[%d]", i)
 		for j, p := range s.Points {
-			for k, n := range []figureNumber{p.X, p.Y} {
-				axis, under := []string{"x", "y"}[k], ""
-				at := fmt.Sprintf("%s.points[%d].%s.", at, j, axis)
-				for _, in := range n.Value {
-					if n.List != "" {
-						read(at+"list", in, "", n.List, listField)
-						under = n.List + ".0"
-					}
-					for i, path := range []string{n.Field, n.Low, n.High} {
-						if path != "" {
-							read(at+[]string{"field", "low", "high"}[i], in, under, path, numberField, s.ID+"."+p.ID+"."+axis)
-						}
-					}
-				}
-			}
+			number(fmt.Sprintf("%s.points[%d].x", at, j), p.X, s.ID+"."+p.ID+".x")
+			number(fmt.Sprintf("%s.points[%d].y", at, j), p.Y, s.ID+"."+p.ID+".y")
 		}
 		if k := s.Curve; k != nil {
 			read(at+".curve.list", k.Value, "", k.list(), listField)

@@ -235,15 +235,14 @@ func checkFigure(c figureConfig) error {
 	problem("paper", render.CheckLabel(c.Paper))
 	for i, s := range c.Series {
 		at := fmt.Sprintf("series[%d]", i)
-		inout.Check(&ps, at, len(lists.Filter([]bool{s.Points != nil, s.Curve != nil, s.Differences != nil}, func(is bool) bool { return is })) == 1, "has exactly one of points, curve and differences")
+		of := lists.Filter([]bool{s.Points != nil, s.Curve != nil, s.Differences != nil}, func(is bool) bool { return is })
+		inout.Check(&ps, at, len(of) == 1, "has exactly one of points, curve and differences")
 		inout.Check(&ps, at+".curve.reach", s.Curve == nil || s.Curve.Reach >= 0 && s.Curve.Reach <= 1, "is a fraction between 0 and 1")
 		for j, p := range s.Points {
-			problem(fmt.Sprintf("%s.points[%d].x", at, j), p.X.check(s.Draw == histogram, c.X, c.Lacks > 0))
-			if s.Draw != histogram {
-				problem(fmt.Sprintf("%s.points[%d].y", at, j), p.Y.check(s.Draw == "box", nil, c.Lacks > 0))
-			}
+			p.X.check(&ps, fmt.Sprintf("%s.points[%d].x", at, j), s.Draw == histogram, c.X, c.Lacks > 0)
+			p.Y.check(&ps, fmt.Sprintf("%s.points[%d].y", at, j), s.Draw == "box", nil, c.Lacks > 0 || s.Draw == histogram)
 		}
-		problem(at, s.checkDraw(c.X))
+		s.check(&ps, at, c.X)
 	}
 	for i, p := range c.Panels {
 		problem(fmt.Sprintf("panels[%d].heading", i), render.CheckMarkup(p.Heading))
@@ -257,30 +256,4 @@ func checkFigure(c figureConfig) error {
 	problem("", f.Finish())
 	ps = append(ps, expectProblems(c.Expect, c.AtScale, func(e render.Expectation) error { return f.Expect(c.curves(), e) })...)
 	return ps.Err()
-}
-
-// check takes a number, or if it is of several those of an artifact, on an axis that may have categories.
-func (n figureNumber) check(several bool, on *figureAxis, mayLack bool) error {
-	switch {
-	case n.Category != "" || on != nil && on.Category != nil && !several:
-		if on == nil || n.Number != nil || n.Value != nil {
-			return errors.New("has a category instead of number and value, and its axis categories")
-		}
-		_, err := on.place(n.Category)
-		return err
-	case (n.Low == "") != (n.High == "") || n.Low != "" && len(n.Value) != 1:
-		return errors.New("has both low and high, or neither, and they are of one artifact")
-	case n.Low != "" && (several || on != nil):
-		return errors.New("has low and high, which are of the y of lines and bars")
-	case n.List != "" && !several:
-		return errors.New("has a list, which only the x of a histogram and the y of a box take")
-	case several && n.Number != nil:
-		return errors.New("is of several numbers: give value, with list or several artifacts")
-	case mayLack && n.Number == nil && n.Value == nil, n.List != "" && n.Value != nil:
-	case (n.Number != nil) == (n.Value != nil):
-		return errors.New("has exactly one of number and value")
-	case n.Value != nil && n.Field == "":
-		return errors.New("needs the field of the value")
-	}
-	return nil
 }

@@ -150,16 +150,10 @@ func (f *Figure) Finish() error {
 		if err := a.check(i == 0); err != nil {
 			return fmt.Errorf("axis %s: %w", []string{"x", "y", "y2"}[i], err)
 		}
-		if a != nil && (a.Min != nil && !a.reaches(*a.Min) || a.Max != nil && !a.reaches(*a.Max)) {
-			return fmt.Errorf("axis %s: min and max must be numbers that it can show: above 0 if it is logarithmic, and below 1e300", []string{"x", "y", "y2"}[i])
-		}
 	}
 	ids := map[string]bool{}
 	for _, s := range f.Series {
-		if err := s.check(f.Y2 != nil); err != nil {
-			return fmt.Errorf("series %s: %w", s.ID, err)
-		}
-		if err := f.checkDraw(s); err != nil {
+		if err := cmp.Or(s.check(f.Y2 != nil), f.checkDraw(s)); err != nil {
 			return fmt.Errorf("series %s: %w", s.ID, err)
 		}
 		if ids[s.ID] {
@@ -218,11 +212,11 @@ func (f *Figure) shows(s Series, p Point) bool {
 		(p.Y.Std == nil || *p.Y.Std < 1e300)
 }
 
-// isLog reports whether the axis is logarithmic.
-func (a *Axis) isLog() bool { return a != nil && (a.Log2 || a.Log10) }
+// IsLog reports whether the axis is logarithmic.
+func (a *Axis) IsLog() bool { return a != nil && (a.Log2 || a.Log10) }
 
 // reaches reports whether the axis has a place for a number.
-func (a *Axis) reaches(v float64) bool { return math.Abs(v) < 1e300 && (v > 0 || !a.isLog()) }
+func (a *Axis) reaches(v float64) bool { return math.Abs(v) < 1e300 && (v > 0 || !a.IsLog()) }
 
 // Notes says which points are not drawn, though they have numbers, and which whiskers are none.
 func (f *Figure) Notes() (notes []string) {

@@ -172,15 +172,7 @@ func (c *pdfCanvas) FillString(f font.Face, pt vg.Point, s string) {
 // SetColor sets the color of what is drawn next. The plot library takes that of Go's interface, which
 // its alpha is multiplied into, for what PDF multiplies once more.
 func (c *pdfCanvas) SetColor(to color.Color) {
-	c.Canvas.SetColor(apart{color.NRGBAModel.Convert(to).(color.NRGBA)})
-}
-
-// apart is a color that its alpha is not multiplied into.
-type apart struct{ color.NRGBA }
-
-// RGBA are its parts, 16 bits of each.
-func (c apart) RGBA() (r, g, b, a uint32) {
-	return uint32(c.R) * 0x101, uint32(c.G) * 0x101, uint32(c.B) * 0x101, uint32(c.A) * 0x101
+	c.Canvas.SetColor(color.RGBA(color.NRGBAModel.Convert(to).(color.NRGBA)))
 }
 
 // outline is the path of a glyph whose origin is at pt.

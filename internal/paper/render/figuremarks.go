@@ -12,7 +12,6 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -23,36 +22,32 @@ import (
 // coordinates are the numbers of a point by their names. Those after y are of boxes and intervals.
 var coordinates = []string{"x", "y", "low", "high", "q1", "q3"}
 
-// number is one of coordinates; empty if the point has no such number.
+// number is one of coordinates; it has no value if the point does not.
 func (p Point) number(name string) Cell {
-	v := map[string]*float64{"low": p.Low, "high": p.High, "q1": p.Q1, "q3": p.Q3}[name]
-	switch {
-	case name == "x":
+	switch name {
+	case "x":
 		return p.X
-	case name == "y":
+	case "y":
 		return p.Y
-	case v == nil:
-		return Cell{}
 	}
-	return Cell{Value: v, N: p.Y.N, Inputs: p.Y.Inputs}
-}
-
-// lowest is the least number that a drawn point has on its axis.
-func (p Point) lowest() float64 {
-	low, _ := p.whisker()
-	return slices.Min(append([]float64{low}, p.Outside...))
+	return Cell{Value: map[string]*float64{"low": p.Low, "high": p.High, "q1": p.Q1, "q3": p.Q3}[name], N: p.Y.N, Inputs: p.Y.Inputs}
 }
 
 // whisker is where the whisker of a drawn point ends: at its value if the point has none.
 func (p Point) whisker() (low, high float64) {
-	switch v := *p.Y.Value; {
-	case p.Low != nil:
-		return *p.Low, *p.High
-	case p.Y.Std != nil:
-		return v - *p.Y.Std, v + *p.Y.Std
-	default:
-		return v, v
+	low, high = *p.Y.Value, *p.Y.Value
+	if p.Low != nil {
+		low, high = *p.Low, *p.High
+	} else if p.Y.Std != nil {
+		low, high = low-*p.Y.Std, high+*p.Y.Std
 	}
+	return low, high
+}
+
+// spread are the numbers that a drawn point has on its axis.
+func (p Point) spread() []float64 {
+	low, high := p.whisker()
+	return append([]float64{low, *p.Y.Value, high}, p.Outside...)
 }
 
 func (a *Axis) check(below bool) error {
@@ -60,11 +55,12 @@ func (a *Axis) check(below bool) error {
 	case a == nil:
 	case a.Log2 && a.Log10:
 		return errors.New("is logarithmic by log2 or by log10, not both")
-	case len(a.Categories) == 0:
-	case !below:
+	case len(a.Categories) > 0 && !below:
 		return errors.New("has numbers: only x has categories")
-	case a.isLog() || a.Min != nil || a.Max != nil || len(a.Ticks) > 0:
+	case len(a.Categories) > 0 && (a.IsLog() || a.Min != nil || a.Max != nil || len(a.Ticks) > 0):
 		return errors.New("has categories, which go without min, max, ticks, log2 and log10")
+	case a.Min != nil && !a.reaches(*a.Min), a.Max != nil && !a.reaches(*a.Max):
+		return errors.New("min and max must be numbers that it can show: above 0 if it is logarithmic, and below 1e300")
 	default:
 		for i, c := range a.Categories {
 			if c == "" || slices.Contains(a.Categories[:i], c) {
@@ -80,9 +76,7 @@ func (f *Figure) checkDraw(s Series) error {
 	switch {
 	case f.Heat != nil && (s.Draw != "" || f.Y2 != nil || len(f.X.Categories) == 0):
 		return errors.New("is a row of a heat map, which has categories on x, y for its colors, and neither draw nor y2")
-	case !slices.Contains([]string{"", "bars", "box"}, s.Draw):
-		return fmt.Errorf("there is no mark %q; there are bars and box", s.Draw)
-	case s.Draw == "bars" && f.axisOf(s).isLog():
+	case s.Draw == "bars" && f.axisOf(s).IsLog():
 		return errors.New("bars begin at 0, which a logarithmic axis does not have: use line = \"none\" with a marker, or a linear axis")
 	}
 	return nil
@@ -97,17 +91,17 @@ func (f *Figure) Complete(lacks bool) error {
 			mark = "cells"
 		}
 		for _, p := range s.Points {
-			bad := ""
-			place := cmp.Or(p.X.Typed, number(p.X.Value))
-			switch there := p.X.Value != nil && p.Y.Value != nil; {
-			case !there && (lacks || mark == ""):
-				continue
-			case !there:
+			bad, place := "", cmp.Or(p.X.Typed, number(p.X.Value))
+			switch {
+			case p.X.Value == nil || p.Y.Value == nil:
+				if lacks || mark == "" {
+					continue
+				}
 				bad = mark + " need a number, and there is none, or one that is NaN or infinite"
 			case p.Low != nil && (*p.Low > *p.Y.Value || *p.High < *p.Y.Value):
 				bad = fmt.Sprintf("its interval from %v to %v does not hold its value %v", *p.Low, *p.High, *p.Y.Value)
 			case mark == "":
-			case !f.shows(s, p) || f.axisOf(s).isLog() && p.lowest() <= 0:
+			case !f.shows(s, p) || f.axisOf(s).IsLog() && slices.Min(p.spread()) <= 0:
 				bad = "it has no place on a logarithmic axis, which has nothing at or below 0, or is beyond 1e300"
 			case at[place] != "":
 				bad = fmt.Sprintf("it stands where point %s does: %s need one point at each place of a series", at[place], mark)
@@ -129,130 +123,83 @@ func (f *Figure) Complete(lacks bool) error {
 	return nil
 }
 
-// stands says where the middle of a point's mark is on x, and how wide its bar or box is: those of
-// several series share the room around a place. A line's point has no width.
-func (f *Figure) stands() func(Series, Point) (x, wide float64) {
-	sharing := lists.Filter(f.Series, func(o Series) bool {
-		return o.Draw != "" && !slices.ContainsFunc(o.Points, func(p Point) bool { return p.Width > 0 })
-	})
+// spot is a point as it is drawn: where its middle is on x, and how wide its bar or box is.
+type spot struct {
+	Point
+	x, wide float64
+}
+
+// spots are the points of each series that are drawn. Bars and boxes of several series share the
+// room around a place, and what is over a series stands on its marks.
+func (f *Figure) spots() [][]spot {
+	all := make([][]spot, len(f.Series))
+	var sharing []string
 	var xs []float64
-	for _, o := range sharing {
-		for _, q := range o.Points {
-			if q.X.Value != nil {
-				xs = append(xs, *q.X.Value)
+	for i, s := range f.Series {
+		shares := s.Draw != ""
+		for _, p := range s.Points {
+			if f.shows(s, p) {
+				all[i] = append(all[i], spot{p, *p.X.Value, p.Width})
+				shares = shares && p.Width == 0
 			}
+		}
+		if shares {
+			sharing = append(sharing, s.ID)
+			xs = append(xs, lists.Map(all[i], func(p spot) float64 { return p.x })...)
 		}
 	}
 	slices.Sort(xs)
-	xs = slices.Compact(xs)
-	room := math.Inf(1) // around a place: the smallest distance of two
-	for i := 1; i < len(xs); i++ {
-		room = min(room, xs[i]-xs[i-1])
-	}
-	if len(xs) < 2 || len(f.X.Categories) > 0 {
-		room = 1
+	room := 1.0 // around a place: the smallest distance of two
+	if xs = slices.Compact(xs); len(xs) > 1 && len(f.X.Categories) == 0 {
+		room = slices.Min(lists.Map(lists.Places(len(xs)-1), func(i int) float64 { return xs[i+1] - xs[i] }))
 	}
 	const share = 0.8 // of the room, between gaps
 	each := share * room / float64(len(sharing))
-	return func(s Series, p Point) (x, wide float64) {
-		i := slices.IndexFunc(sharing, func(o Series) bool { return o.ID == s.ID || o.ID == s.Over })
-		switch x = *p.X.Value; {
-		case p.Width > 0:
-			return x, p.Width
-		case i < 0:
-			return x, 0
-		case s.Draw != "":
-			wide = each
+	for i, s := range f.Series {
+		turn := slices.Index(sharing, cmp.Or(s.Over, s.ID))
+		for j := range all[i] {
+			if p := &all[i][j]; turn >= 0 {
+				p.x += (float64(turn) - float64(len(sharing)-1)/2) * each
+				if s.Draw != "" {
+					p.wide = each
+				}
+			}
 		}
-		return x + (float64(i)-float64(len(sharing)-1)/2)*each, wide
 	}
+	return all
 }
 
-// addBars draws the bars of a series as one area, so that no seam is between neighbours. Bars
-// that have a width, as of histograms, let those behind them be seen.
-func (f *Figure) addBars(p *plot.Plot, s Series, place func(Series, float64) float64, c color.RGBA) error {
-	stand := f.stands()
-	var area plotter.XYs
+// bars are one area, so that no seam is between neighbours. Those of several histograms let each other be seen.
+func (f *Figure) bars(spots []spot, place func(float64) float64, c color.RGBA) *plotter.Polygon {
 	paint := color.NRGBA{c.R, c.G, c.B, 255}
-	base := place(s, 0)
-	for _, q := range lists.Filter(s.Points, func(q Point) bool { return f.shows(s, q) }) {
-		x, wide := stand(s, q)
-		y, left, right := place(s, *q.Y.Value), x-wide/2, x+wide/2
-		area = append(area, plotter.XY{X: left, Y: base}, plotter.XY{X: left, Y: y}, plotter.XY{X: right, Y: y}, plotter.XY{X: right, Y: base})
-		if q.Width > 0 && len(f.Series) > 1 {
-			paint.A = 150
-		}
+	if spots[0].Width > 0 && len(f.Series) > 1 {
+		paint.A = 150
 	}
-	if p.Y.Min < base && base < p.Y.Max { // else it is an axis
-		zero, err := plotter.NewLine(plotter.XYs{{X: p.X.Min, Y: base}, {X: p.X.Max, Y: base}})
-		if err != nil {
-			return err
-		}
-		zero.LineStyle = draw.LineStyle{Color: edge, Width: vg.Points(0.7)}
-		p.Add(zero)
+	var area plotter.XYs
+	for _, q := range spots {
+		left, right, base, top := q.x-q.wide/2, q.x+q.wide/2, place(0), place(*q.Y.Value)
+		area = append(area, plotter.XY{X: left, Y: base}, plotter.XY{X: left, Y: top}, plotter.XY{X: right, Y: top}, plotter.XY{X: right, Y: base})
 	}
-	return addArea(p, area, paint, 0)
+	return &plotter.Polygon{XYs: []plotter.XYs{area}, Color: paint, LineStyle: draw.LineStyle{Color: paint}}
 }
 
-// addArea fills a polygon, and draws its edge in the same color.
-func addArea(p *plot.Plot, corners plotter.XYs, paint color.Color, rim vg.Length) error {
-	if len(corners) == 0 {
-		return nil
-	}
-	area, err := plotter.NewPolygon(corners)
-	if err != nil {
-		return err
-	}
-	area.Color, area.LineStyle = paint, draw.LineStyle{Color: paint, Width: rim}
-	p.Add(area)
-	return nil
-}
-
-// addBoxes draws boxes on a canvas of a width.
-func (f *Figure) addBoxes(p *plot.Plot, s Series, place func(Series, float64) float64, c color.RGBA, width vg.Length) {
+// box is a box of a width on the canvas.
+func (q spot) box(place func(float64) float64, c color.RGBA, width vg.Length) *plotter.BoxPlot {
 	line := draw.LineStyle{Color: ink, Width: vg.Points(0.7)}
-	const ofRoom = 0.75
-	stand := f.stands()
-	for _, q := range s.Points {
-		if !f.shows(s, q) || q.Low == nil || q.Q1 == nil {
-			continue
-		}
-		x, wide := stand(s, q)
-		b := &plotter.BoxPlot{Width: width * vg.Length(ofRoom*wide/(p.X.Max-p.X.Min)), BoxStyle: line, WhiskerStyle: line, FillColor: color.RGBA{c.R/2 + 128, c.G/2 + 128, c.B/2 + 128, 255},
-			MedianStyle: draw.LineStyle{Color: ink, Width: vg.Points(1.4)},
-			GlyphStyle:  draw.GlyphStyle{Color: ink, Radius: vg.Points(1.6), Shape: mark{"circle", true}}}
-		b.CapWidth = b.Width / 2
-		b.Location, b.Median, b.Quartile1, b.Quartile3 = x, place(s, *q.Y.Value), place(s, *q.Q1), place(s, *q.Q3)
-		b.AdjLow, b.AdjHigh = place(s, *q.Low), place(s, *q.High)
-		b.Min, b.Max = b.AdjLow, b.AdjHigh
-		for i, v := range q.Outside {
-			b.Values, b.Outside = append(b.Values, place(s, v)), append(b.Outside, i)
-			b.Min, b.Max = min(b.Min, b.Values[i]), max(b.Max, b.Values[i])
-		}
-		p.Add(b)
+	b := &plotter.BoxPlot{Width: width, CapWidth: width / 2, BoxStyle: line, WhiskerStyle: line,
+		FillColor:   color.RGBA{c.R/2 + 128, c.G/2 + 128, c.B/2 + 128, 255},
+		MedianStyle: draw.LineStyle{Color: ink, Width: vg.Points(1.4)},
+		GlyphStyle:  draw.GlyphStyle{Color: ink, Radius: vg.Points(1.6), Shape: mark{"circle", true}}}
+	b.Location, b.Median, b.Quartile1, b.Quartile3 = q.x, place(*q.Y.Value), place(*q.Q1), place(*q.Q3)
+	b.AdjLow, b.AdjHigh = place(*q.Low), place(*q.High)
+	b.Min, b.Max = b.AdjLow, b.AdjHigh
+	for i, v := range q.Outside {
+		b.Values, b.Outside = append(b.Values, place(v)), append(b.Outside, i)
 	}
+	return b
 }
 
-// rows is the axis of a heat map's rows.
-func (f *Figure) rows() *Axis {
-	return &Axis{Title: f.Heat.Rows, Categories: lists.Map(f.Series, func(s Series) string { return cmp.Or(s.Title, s.ID) })}
-}
-
-// colors is the axis of a heat map's colors, which ends where the numbers do.
-func (f *Figure) colors(e extent) *Axis {
-	a := *f.Y
-	if a.Min, a.Max = &e.min, &e.max; !a.isLog() && len(a.Ticks) == 0 && e.min < e.max {
-		for _, t := range linearTicks(e.min, e.max, 8) {
-			a.Ticks = append(a.Ticks, Tick{t.Value, t.Label})
-		}
-	}
-	return &a
-}
-
-const (
-	colorBar    = vg.Length(15) // with the gap before it
-	colorBarGap = vg.Length(7)
-)
+const colorBar, colorBarGap = vg.Length(15), vg.Length(7) // width with the gap before it
 
 // viridis are colors of rising lightness, which people with any colour vision tell apart, and
 // print in black and white does (Smith and van der Walt), at equal steps.
@@ -268,44 +215,33 @@ func colorAt(at float64) color.RGBA {
 	return color.RGBA{between(a.R, b.R), between(a.G, b.G), between(a.B, b.B), 255}
 }
 
-// addCells draws the cells of a heat map on a canvas of a size, with all numbers as large as fits.
-func (f *Figure) addCells(p *plot.Plot, e extent, size vg.Point) error {
-	var scale plot.Axis
-	setAxis(&scale, f.colors(e), e)
+// addCells draws the cells of a heat map on a canvas of a size in the colors of an axis, with all
+// numbers as large as fits.
+func (f *Figure) addCells(p *plot.Plot, rows [][]spot, size vg.Point, scale *plot.Axis) {
 	label := style("Sans", smallPt, false)
 	label.XAlign, label.YAlign = draw.XCenter, draw.YCenter
-	wide, high := size.X/vg.Length(len(f.X.Categories)), size.Y/vg.Length(len(f.Series))
-	fits := min(smallPt, 0.8*high)
-	var numbers plotter.XYLabels
-	var styles []text.Style
-	for i, s := range f.Series {
-		for _, q := range lists.Filter(s.Points, func(q Point) bool { return f.shows(s, q) }) {
-			x, y, paint := *q.X.Value, float64(i), colorAt(scale.Norm(*q.Y.Value))
-			corners := plotter.XYs{{X: x - 0.5, Y: y - 0.5}, {X: x + 0.5, Y: y - 0.5}, {X: x + 0.5, Y: y + 0.5}, {X: x - 0.5, Y: y + 0.5}}
-			if err := addArea(p, corners, paint, 0.3); err != nil {
-				return err
-			}
-			number := Format{Style: "fixed", Decimals: f.Y.Decimals}.number(*q.Y.Value)
-			fits = min(fits, 0.9*smallPt*wide/label.Width(number))
+	fits := min(smallPt, 0.8*size.Y/vg.Length(len(rows)))
+	numbers := &plotter.Labels{}
+	for i, row := range rows {
+		for _, q := range row {
+			y, paint := float64(i), colorAt(scale.Norm(*q.Y.Value))
+			p.Add(&plotter.Polygon{Color: paint, LineStyle: draw.LineStyle{Color: paint, Width: 0.3},
+				XYs: []plotter.XYs{{{X: q.x - 0.5, Y: y - 0.5}, {X: q.x + 0.5, Y: y - 0.5}, {X: q.x + 0.5, Y: y + 0.5}, {X: q.x - 0.5, Y: y + 0.5}}}})
 			if label.Color = ink; paint.G < 160 {
 				label.Color = color.White
 			}
-			numbers.XYs, numbers.Labels, styles = append(numbers.XYs, plotter.XY{X: x, Y: y}), append(numbers.Labels, number), append(styles, label)
+			number := Format{Style: "fixed", Decimals: f.Y.Decimals}.number(*q.Y.Value)
+			fits = min(fits, 0.9*smallPt*size.X/vg.Length(len(f.X.Categories))/label.Width(number))
+			numbers.XYs, numbers.Labels = append(numbers.XYs, plotter.XY{X: q.x, Y: y}), append(numbers.Labels, number)
+			numbers.TextStyle = append(numbers.TextStyle, label)
 		}
 	}
-	if !f.Heat.Labels || len(styles) == 0 {
-		return nil
+	for i := range numbers.TextStyle {
+		numbers.TextStyle[i].Font.Size = max(4, fits)
 	}
-	labels, err := plotter.NewLabels(numbers)
-	if err != nil {
-		return err
+	if f.Heat.Labels {
+		p.Add(numbers)
 	}
-	for i := range styles {
-		styles[i].Font.Size = max(4, fits)
-	}
-	labels.TextStyle = styles
-	p.Add(labels)
-	return nil
 }
 
 // drawColors draws the bar of colors at the right of the data. The axis goes at the right edge of
@@ -329,78 +265,48 @@ func categoryTicks(categories []string) (ticks []plot.Tick) {
 }
 
 // fitCategories breaks the names of categories at blanks where they are wider than their room, and
-// turns them if that is not enough.
-func (f *Figure) fitCategories(p *plot.Plot, body draw.Canvas) {
-	ticks, lines, room := categoryTicks(f.X.Categories), 0, vg.Length(0)
-	wide := func(label string) bool { return p.X.Tick.Label.Width(label) > room }
-	fits := func() bool {
-		p.X.Tick.Marker = plot.ConstantTicks(ticks)
-		room = 0.95 * p.DataCanvas(body).Size().X / vg.Length(len(ticks))
-		return !slices.ContainsFunc(ticks, func(t plot.Tick) bool { return wide(t.Label) })
-	}
-	if len(ticks) == 0 || fits() {
-		return
-	}
-	for i := range ticks {
-		label := ""
-		for _, word := range strings.Fields(ticks[i].Label) {
-			if label += " " + word; wide(label[strings.LastIndex(label, "\n")+1:]) {
-				label = strings.TrimSuffix(label, " "+word) + "\n" + word
+// turns them if a word is.
+func fitCategories(p *plot.Plot, names []string, body draw.Canvas) {
+	room := 0.95 * p.DataCanvas(body).Size().X / vg.Length(len(names))
+	fits := func(text string) bool { return p.X.Tick.Label.Width(text) <= room }
+	ticks, most := categoryTicks(names), 0
+	rows := make([][]string, len(ticks))
+	for i, t := range ticks {
+		for _, word := range strings.Fields(t.Label) {
+			if !fits(word) {
+				p.X.Tick.Label.Rotation = math.Pi / 4
+				p.X.Tick.Label.XAlign, p.X.Tick.Label.YAlign = draw.XRight, draw.YTop
+				return
+			}
+			if last := len(rows[i]) - 1; last >= 0 && fits(rows[i][last]+" "+word) {
+				rows[i][last] += " " + word
+			} else {
+				rows[i] = append(rows[i], word)
 			}
 		}
-		ticks[i].Label = strings.TrimSpace(label)
-		lines = max(lines, strings.Count(ticks[i].Label, "\n"))
+		most = max(most, len(rows[i]))
 	}
-	for i, t := range ticks { // of as many lines each: they begin at one height
-		ticks[i].Label += strings.Repeat("\n ", lines-strings.Count(t.Label, "\n"))
+	for i := range ticks { // of as many lines each: they begin at one height
+		ticks[i].Label = strings.Join(rows[i], "\n") + strings.Repeat("\n ", most-len(rows[i]))
 	}
-	if fits() {
-		return
-	}
-	ticks = categoryTicks(f.X.Categories)
 	p.X.Tick.Marker = plot.ConstantTicks(ticks)
-	p.X.Tick.Label.Rotation = math.Pi / 4
-	p.X.Tick.Label.XAlign, p.X.Tick.Label.YAlign = draw.XRight, draw.YTop
 }
 
 // takeTitles takes the titles of the axes from a plot, which leaves room for them around their middle
 // number, on a logarithmic axis near its end. It returns what is left of the canvas, and what draws them.
-func takeTitles(p *plot.Plot, c draw.Canvas) (draw.Canvas, func(data draw.Canvas)) {
-	below, beside, x, y := p.X.Label.TextStyle, p.Y.Label.TextStyle, p.X.Label.Text, p.Y.Label.Text
-	beside.Rotation, beside.YAlign = math.Pi/2, draw.YTop
-	room := func(s text.Style, title string) vg.Length {
-		if title == "" {
-			return 0
-		}
-		return s.Height(title) + p.X.Label.Padding
-	}
+func takeTitles(p *plot.Plot, c draw.Canvas) (body draw.Canvas, titles func(data draw.Canvas)) {
+	below, beside := p.X.Label, p.Y.Label
 	p.X.Label.Text, p.Y.Label.Text = "", ""
-	return draw.Crop(c, room(p.Y.Label.TextStyle, y), 0, room(below, x), 0), func(data draw.Canvas) {
-		c.FillText(below, vg.Point{X: data.Center().X, Y: c.Min.Y + below.FontExtents().Descent}, x)
-		c.FillText(beside, vg.Point{X: c.Min.X, Y: data.Center().Y}, y)
+	if body = c; below.Text != "" {
+		body.Min.Y += below.TextStyle.Height(below.Text) + below.Padding
 	}
-}
-
-// widenNear moves the ends of an axis that the data decide outwards by a part of its length, and
-// not over 0, where bars begin.
-func (a *Axis) widenNear(to *plot.Axis, e extent) {
-	below, above := a.Min == nil || e.min < *a.Min, a.Max == nil || e.max > *a.Max
-	by, times := (to.Max-to.Min)*0.05, math.Pow(to.Max/to.Min, 0.04)
-	switch {
-	case a.isLog() && below:
-		to.Min /= times
-	case below && e.min >= 0 && e.max > 0:
-		to.Min = max(to.Min-by, 0)
-	case below:
-		to.Min -= by
+	if beside.Text != "" {
+		body.Min.X += beside.TextStyle.Height(beside.Text) + beside.Padding
 	}
-	switch {
-	case a.isLog() && above:
-		to.Max *= times
-	case above && e.max <= 0 && e.min < 0:
-		to.Max = min(to.Max+by, 0)
-	case above:
-		to.Max += by
+	beside.TextStyle.Rotation, beside.TextStyle.YAlign = math.Pi/2, draw.YTop
+	return body, func(data draw.Canvas) {
+		c.FillText(below.TextStyle, vg.Point{X: data.Center().X, Y: c.Min.Y + below.TextStyle.FontExtents().Descent}, below.Text)
+		c.FillText(beside.TextStyle, vg.Point{X: c.Min.X, Y: data.Center().Y}, beside.Text)
 	}
 }
 
@@ -413,21 +319,19 @@ func powersOfTen(low, high float64) (out []plot.Tick) {
 	for e := first - 1; e <= last; e++ {
 		for k := 1.0; k < 10; k++ {
 			v, label := k*math.Pow(10, e), ""
-			if k == 1 && math.Mod(e-first, every) == 0 || last-first < 1 && (k == 2 || k == 5) {
+			if k == 1 && math.Mod(e-first, every) == 0 || last <= first && (k == 2 || k == 5) {
 				if label = fmt.Sprintf("%ve%v", k, e); first >= -4 && last <= 5 {
 					label = strconv.FormatFloat(v, 'f', int(max(0, -e)), 64)
 				}
 			}
-			if v < low*(1-1e-9) || v > high*(1+1e-9) || label == "" && every > 1 {
-				continue
-			}
-			if out = append(out, plot.Tick{Value: v, Label: minus(label)}); label != "" {
-				labels++
+			if v >= low*(1-1e-9) && v <= high*(1+1e-9) && (label != "" || every == 1) {
+				out = append(out, plot.Tick{Value: v, Label: minus(label)})
+				labels += min(1, len(label))
 			}
 		}
 	}
 	if labels < 2 {
-		return linearTicks(low, high, 5)
+		return linearTicks(low, high)
 	}
 	return out
 }

@@ -47,19 +47,18 @@ func TestPowersOfTen(t *testing.T) {
 // TestMarksStand: bars of several series share the room around a place, and what the paper says
 // of a bar stands on it.
 func TestMarksStand(t *testing.T) {
-	f := figures()["bars"]
+	spots := figures()["bars"].spots()
 	for _, c := range []struct {
 		series, point int
 		x, wide       float64
 	}{{0, 0, -0.2, 0.4}, {0, 1, 0.8, 0.4}, {1, 0, 2.2, 0.4}, {2, 0, -0.2, 0}} {
-		s := f.Series[c.series]
-		if x, wide := f.stands()(s, s.Points[c.point]); fmt.Sprintf("%.6f %.6f", x, wide) != fmt.Sprintf("%.6f %.6f", c.x, c.wide) {
-			t.Errorf("%s.%s stands at %v, %v wide", s.ID, s.Points[c.point].ID, x, wide)
+		if p := spots[c.series][c.point]; fmt.Sprintf("%.6f %.6f", p.x, p.wide) != fmt.Sprintf("%.6f %.6f", c.x, c.wide) {
+			t.Errorf("point %s of series %d stands at %v, %v wide", p.ID, c.series, p.x, p.wide)
 		}
 	}
-	one := &Figure{X: &Axis{}, Series: []Series{{ID: "a", Draw: "bars", Points: []Point{at("p", 10, 1, "none", false), at("q", 14, 1, "none", false), at("r", 20, 1, "none", false)}}}}
-	if x, wide := one.stands()(one.Series[0], one.Series[0].Points[0]); x != 10 || wide != 3.2 {
-		t.Errorf("a bar over numbers stands at %v, %v wide", x, wide)
+	one := &Figure{X: &Axis{}, Y: &Axis{}, Series: []Series{{ID: "a", Draw: "bars", Points: []Point{at("p", 10, 1, "none", false), at("q", 14, 1, "none", false), at("r", 20, 1, "none", false)}}}}
+	if p := one.spots()[0][0]; p.x != 10 || p.wide != 3.2 {
+		t.Errorf("a bar over numbers stands at %v, %v wide", p.x, p.wide)
 	}
 }
 

@@ -1,7 +1,7 @@
 package render
 
 import (
-	"errors"
+	"cmp"
 	"image/color"
 	"math"
 	"slices"
@@ -11,83 +11,65 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 const (
 	smallPt  = 8.0
 	normalPt = 9.0
 	markerPt = 3.4
+	boxShare = 0.75 // of the room of a box
 )
 
 // drawPlot draws series over axes, with a legend in rows below.
 func (f *Figure) drawPlot(c draw.Canvas) error {
 	p := plot.New()
 	p.BackgroundColor = color.White
-	xs, ys, rights := f.extent()
-	left, right := f.Y, f.Y2
-	if f.Heat != nil {
-		left, right = f.rows(), f.colors(rights)
-	}
-	setAxis(&p.X, f.X, xs)
-	setAxis(&p.Y, left, ys)
-	lines := &plotter.Grid{}
-	if len(f.X.Categories) == 0 {
-		lines.Vertical = grid()
-	}
-	if f.Heat == nil {
-		lines.Horizontal = grid()
-	} else {
-		p.Y.Scale = plot.InvertedScale{Normalizer: p.Y.Scale} // the first row on top
-	}
-	p.Add(lines)
-	place := func(s Series, y float64) float64 { return math.Max(y, p.Y.Min) } // which only a whisker is below
-	if f.Y2 != nil {
-		var right plot.Axis
-		setAxis(&right, f.Y2, rights)
-		left := place
-		place = func(s Series, y float64) float64 {
-			if !s.Right {
-				return left(s, y)
-			}
-			at := right.Norm(math.Max(y, right.Min)) // from zero to one
-			if f.Y.isLog() {
-				return p.Y.Min * math.Pow(p.Y.Max/p.Y.Min, at)
-			}
-			return p.Y.Min + at*(p.Y.Max-p.Y.Min)
-		}
-	}
+	spots := f.spots()
+	xs, ys, rights := f.extent(spots)
 	rows := f.legend(c.Size().X)
 	low := vg.Length(len(rows)) * legendRow
 	body := draw.Crop(c, 3, -8, low+3, -5)
-	if right != nil {
-		body = draw.Crop(body, 0, -30, 0, 0)
-	}
+	lines := &plotter.Grid{Vertical: grid(), Horizontal: grid()}
+	left, right := f.Y, f.Y2
 	if f.Heat != nil {
+		colors := *f.Y // from the least number to the greatest
+		colors.Min, colors.Max = &rights.min, &rights.max
+		left, right = &Axis{Title: f.Heat.Rows, Categories: lists.Map(f.Series, func(s Series) string { return cmp.Or(s.Title, s.ID) })}, &colors
+		lines.Horizontal.Color = nil
 		body = draw.Crop(body, 0, -colorBar, 0, 0)
+	}
+	setAxis(&p.X, f.X, xs)
+	setAxis(&p.Y, left, ys)
+	var beside plot.Axis
+	if right != nil {
+		setAxis(&beside, right, rights)
+		body = draw.Crop(body, 0, -30, 0, 0)
 	}
 	titles := func(draw.Canvas) {}
 	if f.X.Log10 || left.Log10 {
 		body, titles = takeTitles(p, body)
 	}
-	f.fitCategories(p, body)
-	size := p.DataCanvas(body).Size()
-	series, err := f.Series, error(nil)
+	if len(f.X.Categories) > 0 {
+		lines.Vertical.Color = nil
+		fitCategories(p, f.X.Categories, body)
+	}
+	p.Add(lines)
 	if f.Heat != nil {
-		series, err = nil, f.addCells(p, rights, size)
-	}
-	for _, s := range series {
-		err = errors.Join(err, f.addSeries(p, s, place, size.X))
-	}
-	if err != nil {
+		p.Y.Scale = plot.InvertedScale{Normalizer: p.Y.Scale} // the first row on top
+		f.addCells(p, spots, p.DataCanvas(body).Size(), &beside)
+	} else if err := f.addSeries(p, spots, p.DataCanvas(body).Size().X, &beside); err != nil {
 		return err
 	}
 	p.Draw(body)
-	titles(p.DataCanvas(body))
-	if data := p.DataCanvas(body); right != nil {
-		if f.Heat != nil {
-			data = drawColors(data)
-		}
-		drawRight(data, right, rights)
+	data := p.DataCanvas(body)
+	titles(data)
+	if f.Heat != nil {
+		data = drawColors(data)
+	}
+	if right != nil {
+		drawRight(data, &beside)
 	}
 	for i, row := range rows {
 		drawLegend(c, row, c.Min.Y+low-vg.Length(i)*legendRow-legendRow/2)
@@ -106,10 +88,10 @@ type extent struct {
 func (e *extent) add(v float64) { e.min, e.max = math.Min(e.min, v), math.Max(e.max, v) }
 
 // extent is what the axes x, y and y2 must show.
-func (f *Figure) extent() (x, y, right extent) {
+func (f *Figure) extent(spots [][]spot) (x, y, right extent) {
 	all := [3]extent{}
 	for i, a := range []*Axis{f.X, f.Y, f.Y2} {
-		all[i] = extent{min: math.Inf(1), max: math.Inf(-1), isOfBars: slices.ContainsFunc(f.Series, func(s Series) bool { return s.Draw != "" })}
+		all[i] = extent{math.Inf(1), math.Inf(-1), slices.ContainsFunc(f.Series, func(s Series) bool { return s.Draw != "" })}
 		if a != nil && a.Min != nil {
 			all[i].add(*a.Min)
 		}
@@ -117,28 +99,22 @@ func (f *Figure) extent() (x, y, right extent) {
 			all[i].add(*a.Max)
 		}
 	}
-	stand := f.stands()
-	for _, s := range f.Series {
-		for _, p := range s.Points {
-			if !f.shows(s, p) {
-				continue
-			}
-			x, wide := stand(s, p)
-			all[0].add(x - wide/2)
-			all[0].add(x + wide/2)
-			at := 1
-			if s.Right || f.Heat != nil {
-				at = 2
-			}
-			low, high := p.whisker()
-			if f.axisOf(s).isLog() && low <= 0 {
-				low = *p.Y.Value / 2 // the whisker ends at the edge
-			}
-			for _, y := range append([]float64{low, high, *p.Y.Value}, p.Outside...) {
-				all[at].add(y)
+	for i, s := range f.Series {
+		at := &all[1]
+		if s.Right || f.Heat != nil {
+			at = &all[2]
+		}
+		for _, p := range spots[i] {
+			all[0].add(p.x - p.wide/2)
+			all[0].add(p.x + p.wide/2)
+			for _, y := range p.spread() {
+				if f.axisOf(s).IsLog() && y <= 0 {
+					y = *p.Y.Value / 2 // the whisker ends at the edge
+				}
+				at.add(y)
 			}
 			if s.Draw == "bars" {
-				all[at].add(0)
+				at.add(0)
 			}
 		}
 	}
@@ -171,68 +147,71 @@ func setAxis(a *plot.Axis, of *Axis, e extent) {
 		a.Min, a.Max = a.Min-math.Max(around, 0.5), a.Max+math.Max(around, 0.5)
 	}
 	a.Scale = plot.LinearScale{}
-	if of.isLog() {
+	if of.IsLog() {
 		a.Scale = plot.LogScale{}
 		if a.Min <= 0 { // of one value, or of none
 			a.Min = a.Max / 1024
 		}
-		if of.Log10 {
-			of.widenNear(a, e)
-		}
-	} else {
-		of.widen(a, e)
 	}
+	of.widen(a, e)
 	a.Tick.Marker = plot.ConstantTicks(of.ticks(a.Min, a.Max))
 }
 
-// widen moves the ends of a linear axis that the data decide outwards to a round
-// number, so that no mark stands on an edge.
+// widen moves the ends of an axis that the data decide outwards to a round number, so that no mark
+// stands on an edge; by a part of its length if it is by powers of ten, or of bars and boxes, and
+// then not over 0, where bars begin.
 func (a *Axis) widen(to *plot.Axis, e extent) {
-	if e.isOfBars {
-		a.widenNear(to, e)
-		return
-	}
-	step := RoundStep((to.Max - to.Min) / 5)
-	if a.Min == nil || e.min < *a.Min {
-		to.Min = math.Floor(to.Min/step-0.2) * step
-		if e.min >= 0 {
-			to.Min = max(to.Min, 0)
+	low, high := to.Min, to.Max
+	switch step := RoundStep((high - low) / 5); {
+	case a.Log2:
+	case a.Log10:
+		part := math.Pow(high/low, 0.04)
+		low, high = low/part, high*part
+	case e.isOfBars:
+		low, high = low-0.05*(to.Max-to.Min), high+0.05*(to.Max-to.Min)
+		if e.max <= 0 && e.min < 0 {
+			high = min(high, 0)
 		}
+	default:
+		low, high = math.Floor(low/step-0.2)*step, math.Ceil(high/step+0.2)*step
+	}
+	if !a.IsLog() && e.min >= 0 && (e.max > 0 || !e.isOfBars) {
+		low = max(low, 0)
+	}
+	if a.Min == nil || e.min < *a.Min {
+		to.Min = low
 	}
 	if a.Max == nil || e.max > *a.Max {
-		to.Max = math.Ceil(to.Max/step+0.2) * step
+		to.Max = high
 	}
 }
 
 // ticks are those that the figure names, if they reach over the data; else
 // powers of two or ten, or round numbers.
-func (a *Axis) ticks(low, high float64) []plot.Tick {
-	var out []plot.Tick
-	inside := a.Min == nil || low >= *a.Min
-	inside = inside && (a.Max == nil || high <= *a.Max)
-	if len(a.Ticks) > 0 && inside {
+func (a *Axis) ticks(low, high float64) (out []plot.Tick) {
+	isInside := (a.Min == nil || low >= *a.Min) && (a.Max == nil || high <= *a.Max)
+	switch {
+	case len(a.Ticks) > 0 && isInside:
 		for _, t := range a.Ticks {
 			if t.At >= low && t.At <= high {
 				out = append(out, plot.Tick{Value: t.At, Label: drawn(t.Label)})
 			}
 		}
-		return out
-	}
-	if a.Log2 {
+	case a.Log2:
 		for e := math.Ceil(math.Log2(low)); e <= math.Log2(high); e++ {
 			out = append(out, plot.Tick{Value: math.Exp2(e), Label: strconv.FormatFloat(math.Exp2(e), 'g', -1, 64)})
 		}
-		return out
-	}
-	if a.Log10 {
+	case a.Log10:
 		return powersOfTen(low, high)
+	default:
+		return linearTicks(low, high)
 	}
-	return append(out, linearTicks(low, high, 5)...)
+	return out
 }
 
-// linearTicks are at most one more than most round numbers.
-func linearTicks(low, high float64, most int) (out []plot.Tick) {
-	step := RoundStep((high - low) / float64(most))
+// linearTicks are round numbers.
+func linearTicks(low, high float64) (out []plot.Tick) {
+	step := RoundStep((high - low) / 5)
 	decimals := max(0, int(math.Ceil(-math.Log10(step)-1e-9)))
 	if step*math.Pow(10, float64(decimals)) != math.Trunc(step*math.Pow(10, float64(decimals))) {
 		decimals++ // 0.25
@@ -256,72 +235,59 @@ func RoundStep(v float64) float64 {
 	return 10 * power
 }
 
-func (f *Figure) addSeries(p *plot.Plot, s Series, place func(Series, float64) float64, width vg.Length) error {
-	c, err := parseColor(s.Color)
-	if err != nil {
-		return err
-	}
-	switch s.Draw {
-	case "bars":
-		if err := f.addBars(p, s, place, c); err != nil {
-			return err
-		}
-	case "box":
-		f.addBoxes(p, s, place, c, width)
-		return nil
-	}
-	var line plotter.XYs
-	stand := f.stands()
-	for _, q := range s.Points {
-		if !f.shows(s, q) {
-			continue
-		}
-		x, _ := stand(s, q)
-		line = append(line, plotter.XY{X: x, Y: place(s, *q.Y.Value)})
-	}
-	if len(line) == 0 {
-		return nil
-	}
-	if s.Draw == "" {
-		l, err := plotter.NewLine(line)
+// addSeries draws all series on a canvas of a width, those of the right axis by their place beside it.
+func (f *Figure) addSeries(p *plot.Plot, spots [][]spot, width vg.Length, right *plot.Axis) error {
+	for i, s := range f.Series {
+		c, err := parseColor(s.Color)
 		if err != nil {
 			return err
 		}
-		l.LineStyle = lineStyle(s.Line, c)
-		p.Add(l)
-	} else {
-		c = ink // of the whiskers over bars
-	}
-	for _, q := range s.Points {
-		if !f.shows(s, q) {
+		if len(spots[i]) == 0 {
 			continue
 		}
-		x, _ := stand(s, q)
-		if low, high := q.whisker(); q.Y.Std != nil || q.Low != nil {
-			whisker, err := plotter.NewLine(plotter.XYs{{X: x, Y: place(s, low)}, {X: x, Y: place(s, high)}})
-			if err != nil {
-				return err
+		place := func(y float64) float64 { return math.Max(y, p.Y.Min) } // which only a whisker is below
+		if s.Right {
+			place = func(y float64) float64 {
+				at := right.Norm(math.Max(y, right.Min)) // from zero to one
+				if f.Y.IsLog() {
+					return p.Y.Min * math.Pow(p.Y.Max/p.Y.Min, at)
+				}
+				return p.Y.Min + at*(p.Y.Max-p.Y.Min)
 			}
-			whisker.LineStyle = draw.LineStyle{Color: c, Width: vg.Points(0.9)}
-			p.Add(whisker)
 		}
-		if s.Draw != "" {
-			continue
+		whisker := c
+		switch s.Draw {
+		case "bars":
+			whisker = ink
+			if base := place(0); p.Y.Min < base && base < p.Y.Max { // else it is an axis
+				p.Add(joined(draw.LineStyle{Color: edge, Width: vg.Points(0.7)}, plotter.XY{X: p.X.Min, Y: base}, plotter.XY{X: p.X.Max, Y: base}))
+			}
+			p.Add(f.bars(spots[i], place, c))
+		case "":
+			p.Add(joined(lineStyle(s.Line, c), lists.Map(spots[i], func(q spot) plotter.XY { return plotter.XY{X: q.x, Y: place(*q.Y.Value)} })...))
 		}
-		dots, err := plotter.NewScatter(plotter.XYs{{X: x, Y: place(s, *q.Y.Value)}})
-		if err != nil {
-			return err
+		for _, q := range spots[i] {
+			if low, high := q.whisker(); s.Draw != "box" && (q.Y.Std != nil || q.Low != nil) {
+				p.Add(joined(draw.LineStyle{Color: whisker, Width: vg.Points(0.9)}, plotter.XY{X: q.x, Y: place(low)}, plotter.XY{X: q.x, Y: place(high)}))
+			}
+			switch s.Draw {
+			case "box":
+				p.Add(q.box(place, c, width*vg.Length(boxShare*q.wide/(p.X.Max-p.X.Min))))
+			case "":
+				p.Add(&plotter.Scatter{XYs: plotter.XYs{{X: q.x, Y: place(*q.Y.Value)}},
+					GlyphStyle: draw.GlyphStyle{Color: c, Radius: vg.Points(markerPt), Shape: mark{q.Marker, q.Hollow}}})
+			}
 		}
-		dots.GlyphStyle = draw.GlyphStyle{Color: c, Radius: vg.Points(markerPt), Shape: mark{q.Marker, q.Hollow}}
-		p.Add(dots)
 	}
 	return nil
 }
 
+func joined(by draw.LineStyle, points ...plotter.XY) plot.Plotter {
+	return &plotter.Line{XYs: points, LineStyle: by}
+}
+
 // drawRight draws an axis at the right edge of the data.
-func drawRight(c draw.Canvas, of *Axis, e extent) {
-	var a plot.Axis
-	setAxis(&a, of, e)
+func drawRight(c draw.Canvas, a *plot.Axis) {
 	x := c.Max.X
 	c.StrokeLine2(a.LineStyle, x, c.Min.Y, x, c.Max.Y)
 	label := style("Sans", smallPt, false)
@@ -333,8 +299,7 @@ func drawRight(c draw.Canvas, of *Axis, e extent) {
 		c.FillText(label, vg.Point{X: x + a.Tick.Length + 2, Y: y}, t.Label)
 		wide = max(wide, label.Width(t.Label))
 	}
-	title := style("Sans", normalPt, false)
-	title.Rotation = math.Pi / 2
-	title.XAlign, title.YAlign = draw.XCenter, draw.YTop
-	c.FillText(title, vg.Point{X: x + a.Tick.Length + 5 + wide, Y: (c.Min.Y + c.Max.Y) / 2}, drawn(of.Title))
+	title := a.Label.TextStyle
+	title.Rotation, title.YAlign = math.Pi/2, draw.YTop
+	c.FillText(title, vg.Point{X: x + a.Tick.Length + 5 + wide, Y: (c.Min.Y + c.Max.Y) / 2}, a.Label.Text)
 }

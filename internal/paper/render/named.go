@@ -36,9 +36,9 @@ func (f *Figure) Named() (list []Named) {
 		for _, p := range s.Points {
 			at := s.ID + "." + p.ID
 			title := Plain(s.Title)
-			list = append(list, Named{at + ".x", at, "x", p.X.Plain(format), p.X, title, f.X.format()}, Named{at + ".y", at, "y", p.Y.Plain(format), p.Y, title, f.axisOf(s).format()})
-			for _, name := range coordinates[2:] {
-				if c := p.number(name); c.Value != nil {
+			list = append(list, Named{at + ".x", at, "x", p.X.Plain(format), p.X, title, f.X.format()})
+			for _, name := range coordinates[1:] {
+				if c := p.number(name); name == "y" || c.Value != nil {
 					list = append(list, Named{at + "." + name, at, name, c.Plain(format), c, title, f.axisOf(s).format()})
 				}
 			}

@@ -73,7 +73,7 @@ func (c commandConfig) missed(err error, dir string) error {
 	if len(names) == 0 {
 		return err
 	}
-	return fmt.Errorf("%w\nbeside the pipeline is what the step does not have: write code = [%s] or, of data, give it in inputs by a source block", err, quotedAll(names))
+	return fmt.Errorf("%w; beside the pipeline is what the step does not have: write code = [%s] or, of data, give it in inputs by a source block", err, quotedAll(names))
 }
 
 func quotedAll(names []string) string {

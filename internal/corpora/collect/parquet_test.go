@@ -11,7 +11,9 @@ import (
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding"
 
+	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/system/errtest"
 )
 
@@ -137,5 +139,45 @@ func TestPartsOfColumn(t *testing.T) {
 	got, err := collected(t, files, nil, Options{Relevant: 1}, map[Role]Reading{Judgments: {Fields: map[string]string{"grade": "score.s"}}})
 	if err != nil || !slices.Equal(slices.Collect(maps.Values(got.questions.grades)), []int32{2}) {
 		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// TestNoKnownColumn: each row of a table of something else lacks what is needed, and is counted as such.
+func TestNoKnownColumn(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "c.parquet")
+	errtest.None(t, parquet.WriteFile(path, []struct{ Flag bool }{{true}, {false}, {true}}))
+	var counts Counts
+	errtest.None(t, errtest.Of(Policy{Skip: true}.eachRecord(t.Context(), fileAt(path, "c"), Documents, Reading{Format: Auto}, &counts, nil)))
+	if counts.Skipped[nq.MissingField] != 3 {
+		t.Errorf("%+v", counts)
+	}
+}
+
+// TestStored: values that are stored as numbers of every width, with a dictionary and without, some missing, are read.
+func TestStored(t *testing.T) {
+	for _, encoding := range []encoding.Encoding{&parquet.Plain, &parquet.RLEDictionary} {
+		for _, c := range []struct {
+			typ  parquet.Type
+			want []string
+		}{
+			{parquet.Int32Type, []string{"7", "-8"}}, {parquet.Int64Type, []string{"7", "-8"}}, {parquet.FloatType, []string{"7", "-8"}}, {parquet.DoubleType, []string{"7", "-8"}},
+			{parquet.ByteArrayType, []string{"seven", "no"}}, {parquet.FixedLenByteArrayType(3), []string{"sev", "nay"}},
+		} {
+			value := map[parquet.Kind]func(i int) parquet.Value{
+				parquet.Int32: func(i int) parquet.Value { return parquet.Int32Value([]int32{7, -8}[i]) }, parquet.Int64: func(i int) parquet.Value { return parquet.Int64Value([]int64{7, -8}[i]) },
+				parquet.Float: func(i int) parquet.Value { return parquet.FloatValue([]float32{7, -8}[i]) }, parquet.Double: func(i int) parquet.Value { return parquet.DoubleValue([]float64{7, -8}[i]) },
+				parquet.ByteArray:         func(i int) parquet.Value { return parquet.ByteArrayValue([]byte(c.want[i])) },
+				parquet.FixedLenByteArray: func(i int) parquet.Value { return parquet.FixedLenByteArrayValue([]byte(c.want[i])) },
+			}[c.typ.Kind()]
+			file := oneColumn(t, parquet.Encoded(parquet.Leaf(c.typ), encoding), value(0), parquet.Value{}, value(1), parquet.Value{}, value(0))
+			var got []string
+			errtest.None(t, errtest.Of(Policy{}.eachRecord(t.Context(), file, Documents, Reading{Format: Auto}, new(Counts), func(_ int64, r *record) error {
+				got = append(got, r.text(docID))
+				return nil
+			})))
+			if want := []string{c.want[0], "", c.want[1], "", c.want[0]}; !slices.Equal(got, want) {
+				t.Errorf("%s of %s: %q, want %q", c.typ, encoding, got, want)
+			}
+		}
 	}
 }

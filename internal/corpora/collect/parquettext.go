@@ -107,6 +107,9 @@ func decimal(signed bool, scale int) textOf {
 				n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(8*len(b))))
 			}
 		}
+		if scale == 0 {
+			return n.String(), true, nil
+		}
 		return new(big.Rat).SetFrac(n, ten).FloatString(scale), true, nil
 	}
 }

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
 )
 
 // Mark begins a Parquet file, and ends it.
@@ -15,8 +17,8 @@ const Mark = "PAR1"
 
 // File is an open Parquet file.
 type File struct {
-	table *parquet.File
-	names []string
+	table        *parquet.File
+	names, paths []string
 }
 
 // Open reads what the end of the file says of its columns.
@@ -31,26 +33,36 @@ func Open(in io.ReaderAt, size int64) (f *File, err error) {
 	}
 	f = &File{table: table}
 	for _, path := range table.Schema().Columns() {
-		f.names = append(f.names, plainName(path))
+		f.paths = append(f.paths, strings.Join(path, "."))
+		f.names = append(f.names, plainName(strings.Join(path, ".")))
 	}
 	return f, nil
 }
 
 // plainName is the path of a column without the levels that a list adds.
-func plainName(path []string) string {
-	var parts []string
-	for i := 0; i < len(path); i++ {
-		if i+1 < len(path) && path[i] == "list" && (path[i+1] == "element" || path[i+1] == "item") {
-			i++
-			continue
+func plainName(path string) string {
+	for _, levels := range []string{".list.element", ".list.item", ".array"} {
+		if plain, is := strings.CutSuffix(path, levels); is {
+			return plain
 		}
-		parts = append(parts, path[i])
 	}
-	return strings.TrimSuffix(strings.Join(parts, "."), ".array")
+	return path
 }
 
 // Names are those of the columns, in the order of the file: their paths, without the levels of lists.
 func (f *File) Names() []string { return f.names }
+
+// Index is the place in Names of the first column with a name, or a path; -1 if there is none.
+func (f *File) Index(name string) int {
+	return slices.IndexFunc(f.paths, func(path string) bool { return name == path || name == plainName(path) })
+}
+
+// Type is what the values of a column are: by the library, and by the file, whose logical type the library may not know.
+func (f *File) Type(at int) (parquet.Type, format.SchemaElement) {
+	leaf, _ := f.table.Schema().Lookup(f.table.Schema().Columns()[at]...)
+	leaves := slices.DeleteFunc(slices.Clone(f.table.Metadata().Schema), func(e format.SchemaElement) bool { return !e.Type.Valid })
+	return leaf.Node.Type(), leaves[at]
+}
 
 // NumRows is the number of rows that the file says it has.
 func (f *File) NumRows() int64 { return f.table.NumRows() }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"sync"
 
@@ -14,14 +15,14 @@ import (
 // Kind is what the values of a column are stored as.
 type Kind = parquet.Kind
 
-// The kinds that are read.
+// The kinds with a field of Column each; values of others are as they are stored, in its Text.
 const (
 	Texts = parquet.ByteArray
 	Ints  = parquet.Int64
 	Bools = parquet.Boolean
 )
 
-// Wanted is a column to be read: the place of its name in File.Names, and what it must be.
+// Wanted is a column to be read: the place of its name in File.Names, and what it must be; below zero there is none.
 type Wanted struct {
 	At   int
 	Kind Kind
@@ -36,7 +37,7 @@ type Rows struct {
 	wg        sync.WaitGroup
 }
 
-// Column has the values of one row, until the next: as many of Ints or Bools, or of texts, as are no nulls.
+// Column has the values of one row, until the next: as many of Ints or Bools, or in Text, as are no nulls.
 // Reps and Defs are Parquet's levels, one for each value, null and empty list.
 type Column struct {
 	Name       string
@@ -46,10 +47,10 @@ type Column struct {
 	Text       []byte // of all texts
 	Ends       []int  // of each in Text
 	Full       byte   // the level in Defs of what is a value
+	Lists      bool   // a row may have several values
 	nullable   bool   // a value can be null by itself, at the level below Full
 
 	kind  Kind
-	lists bool
 	pages chan page
 	freed chan struct{} // of a large page
 	page
@@ -73,22 +74,29 @@ type page struct {
 // largePage is of more bytes than two pages of a column may have together.
 const largePage = 16 << 20
 
-// Read begins to read the columns, which Rows.Columns has in this order. An error names a column of another kind.
+// Read begins to read the columns, which Rows.Columns has in this order, nil where there is none. An error names a column
+// of another kind.
 func (f *File) Read(wanted []Wanted) (r *Rows, err error) {
 	defer Guard(&err)()
 	r = &Rows{rows: f.table.NumRows(), quit: make(chan struct{})}
 	for _, w := range wanted {
+		if w.At < 0 {
+			r.columns = append(r.columns, nil)
+			continue
+		}
 		leaf, _ := f.table.Schema().Lookup(f.table.Schema().Columns()[w.At]...)
 		if t := leaf.Node.Type(); t.Kind() != w.Kind {
 			return nil, fmt.Errorf("column %q is of type %s, want %s", f.names[w.At], t, w.Kind)
 		}
 		r.columns = append(r.columns, &Column{
 			Name: f.names[w.At], Full: byte(leaf.MaxDefinitionLevel), nullable: leaf.Node.Optional(),
-			kind: w.Kind, lists: leaf.MaxRepetitionLevel > 0, pages: make(chan page), freed: make(chan struct{}, 1),
+			Lists: leaf.MaxRepetitionLevel > 0, kind: w.Kind, pages: make(chan page), freed: make(chan struct{}, 1),
 		})
 	}
 	for i, w := range wanted {
-		r.wg.Go(func() { r.columns[i].readPages(f.table.RowGroups(), w.At, r.quit) })
+		if w.At >= 0 {
+			r.wg.Go(func() { r.columns[i].readPages(f.table.RowGroups(), w.At, r.quit) })
+		}
 	}
 	return r, nil
 }
@@ -106,6 +114,9 @@ func (r *Rows) Next() (err error) {
 		return io.EOF
 	}
 	for _, c := range r.columns {
+		if c == nil {
+			continue
+		}
 		if err := c.next(); errors.Is(err, io.EOF) {
 			return fmt.Errorf("column %q ends before row %d of %d", c.Name, r.row+1, r.rows)
 		} else if err != nil {
@@ -177,8 +188,25 @@ func (c *Column) read(pages parquet.Pages) (p page) {
 		p.ints = data.Int64()
 	case Bools:
 		p.bits = data.Boolean()
+	case parquet.FixedLenByteArray:
+		text, width := data.FixedLenByteArray()
+		p.cut(text, width)
+	default:
+		text, _ := data.Data()
+		p.cut(text, widths[c.kind])
 	}
 	return p
+}
+
+// widths are in bytes.
+var widths = map[Kind]int{parquet.Int32: 4, parquet.Int96: 12, parquet.Float: 4, parquet.Double: 8}
+
+// cut makes texts of values of a width.
+func (p *page) cut(text []byte, width int) {
+	p.text, p.offsets = text, make([]uint32, len(text)/width+1)
+	for i := range p.offsets {
+		p.offsets[i] = uint32(i * width)
+	}
 }
 
 // next takes the values of a row, which may lie in several pages.
@@ -193,7 +221,7 @@ func (c *Column) next() error {
 			c.page, c.at, c.value = page{}, 0, 0
 			next, ok := <-c.pages
 			switch {
-			case !ok && begun && c.lists:
+			case !ok && begun && c.Lists:
 				return nil // the row ends with the column
 			case !ok:
 				return io.EOF
@@ -206,7 +234,7 @@ func (c *Column) next() error {
 			continue
 		}
 		n := 1
-		if c.lists {
+		if c.Lists {
 			from := c.at
 			if !begun {
 				from++
@@ -216,7 +244,7 @@ func (c *Column) next() error {
 			}
 			n = min(n+from, c.levels) - c.at
 		}
-		if c.take(n); !c.lists || c.at < c.levels {
+		if c.take(n); !c.Lists || c.at < c.levels {
 			return nil
 		}
 		begun = true
@@ -249,7 +277,7 @@ func (c *Column) take(n int) {
 		for i := from; i < to; i++ {
 			c.Bools = append(c.Bools, c.bits[i>>3]>>(i&7)&1 != 0)
 		}
-	case Texts:
+	default:
 		if c.indices == nil {
 			first := c.offsets[from]
 			start := len(c.Text) - int(first)
@@ -272,3 +300,25 @@ func (c *Column) Len() int { return len(c.Ints) + len(c.Bools) + len(c.Ends) }
 
 // Null reports whether one of the row's values is null, other than by a list or object that is.
 func (c *Column) Null() bool { return c.nullable && bytes.IndexByte(c.Defs, c.Full-1) >= 0 }
+
+// Values are those of the row that are no nulls.
+func (c *Column) Values() iter.Seq[parquet.Value] {
+	return func(yield func(parquet.Value) bool) {
+		from := 0
+		for i := range c.Len() {
+			var v parquet.Value
+			switch c.kind {
+			case Ints:
+				v = parquet.Int64Value(c.Ints[i])
+			case Bools:
+				v = parquet.BooleanValue(c.Bools[i])
+			default:
+				v = c.kind.Value(c.Text[from:c.Ends[i]])
+				from = c.Ends[i]
+			}
+			if !yield(v) {
+				return
+			}
+		}
+	}
+}

@@ -59,13 +59,12 @@ func NewHubReader(in io.ReaderAt, size int64, name string, o Options) *Reader {
 	return rd
 }
 
-// hubRows makes records of rows.
+// hubRows makes records of rows, whose columns are by place in hubColumns; nil: not read.
 type hubRows struct {
 	*columns.Rows
 	size       int64
 	rows       int64
 	simplified bool
-	of         [hubEnd + 1]*columns.Column // by place in hubColumns; nil: not read
 }
 
 func (h *hubRows) open(in io.ReaderAt) error {
@@ -74,35 +73,29 @@ func (h *hubRows) open(in io.ReaderAt) error {
 		return err
 	}
 	h.rows = f.NumRows()
-	var wanted []columns.Wanted
-	var places []int
+	wanted := make([]columns.Wanted, len(hubColumns))
 	for i, c := range hubColumns {
 		if h.simplified && slices.Contains([]int{hubTitle, hubHTML, hubStart, hubEnd, hubIsHTML}, i) {
+			wanted[i].At = -1
 			continue
 		}
-		at := slices.Index(f.Names(), c.name)
+		at := f.Index(c.name)
 		switch {
 		case at < 0 && (i == hubStart || i == hubEnd):
 			return fmt.Errorf(`there is no column %q: the file is of a revision from before there were byte offsets; download a later one, or read the text alone by format = "simplified"`, c.name)
 		case at < 0:
 			return fmt.Errorf("there is no column %q: the Parquet file is not Natural Questions as google-research-datasets/natural_questions has it; its columns are %s", c.name, strings.Join(f.Names(), ", "))
 		}
-		places = append(places, i)
-		wanted = append(wanted, columns.Wanted{At: at, Kind: c.kind})
+		wanted[i] = columns.Wanted{At: at, Kind: c.kind}
 	}
-	if h.Rows, err = f.Read(wanted); err != nil {
-		return err
-	}
-	for i, c := range h.Columns() {
-		h.of[places[i]] = c
-	}
-	return nil
+	h.Rows, err = f.Read(wanted)
+	return err
 }
 
 // record fills r from the present row, and reports whether it has an id. Its errors are faults.
 func (h *hubRows) record(r *Record) (hasID bool, err error) {
 	r.Reset()
-	id := h.of[hubID]
+	id := h.Columns()[hubID]
 	if r.ExampleID, err = strconv.ParseInt(string(id.Text), 10, 64); err != nil && id.Len() == 1 {
 		return false, faultf(BadType, "column id is not an integer that fits 64 bits: %.40q", id.Text)
 	}
@@ -111,8 +104,8 @@ func (h *hubRows) record(r *Record) (hasID bool, err error) {
 
 // fields fills what is beside the id.
 func (h *hubRows) fields(r *Record) error {
-	texts := h.of[hubToken]
-	for i, c := range h.of {
+	texts := h.Columns()[hubToken]
+	for i, c := range h.Columns() {
 		switch {
 		case c == nil:
 		case i < hubToken && c.Len() != 1:
@@ -125,7 +118,7 @@ func (h *hubRows) fields(r *Record) error {
 			return faultf(BadUTF8, "column %s: not UTF-8 at byte %d", c.Name, values.InvalidUTF8(c.Text))
 		}
 	}
-	r.Question, r.URL = string(h.of[hubQuestion].Text), string(h.of[hubURL].Text)
+	r.Question, r.URL = string(h.Columns()[hubQuestion].Text), string(h.Columns()[hubURL].Text)
 	all, from := string(texts.Text), 0
 	r.Tokens = slices.Grow(r.Tokens, len(texts.Ends))
 	for _, end := range texts.Ends {
@@ -136,10 +129,10 @@ func (h *hubRows) fields(r *Record) error {
 		r.Text, r.Tokens = SimplifiedText(r.Tokens), nil
 		return nil
 	}
-	r.Title = string(h.of[hubTitle].Text)
-	html := h.of[hubHTML]
+	r.Title = string(h.Columns()[hubTitle].Text)
+	html := h.Columns()[hubHTML]
 	r.HTML, html.Text = html.Text, r.HTML
-	tags, starts, ends := h.of[hubIsHTML].Bools, h.of[hubStart].Ints, h.of[hubEnd].Ints
+	tags, starts, ends := h.Columns()[hubIsHTML].Bools, h.Columns()[hubStart].Ints, h.Columns()[hubEnd].Ints
 	for i := range r.Tokens {
 		t := &r.Tokens[i]
 		t.HTML, t.Start, t.End = tags[i], int32(starts[i]), int32(ends[i])
@@ -160,7 +153,9 @@ func (h *hubRows) fill(b *batch) {
 		it := b.item(len(b.ends))
 		b.ends = append(b.ends, 0)
 		for _, c := range h.Columns() {
-			b.bytes += int64(len(c.Text)+len(c.Bools)) + 8*int64(len(c.Ints))
+			if c != nil {
+				b.bytes += int64(len(c.Text)+len(c.Bools)) + 8*int64(len(c.Ints))
+			}
 		}
 		it.hasID, it.err = h.record(&it.rec)
 		size += len(it.rec.HTML) + len(it.rec.Text) + 32*len(it.rec.Tokens)

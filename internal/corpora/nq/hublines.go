@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"slices"
 
 	"github.com/redsi/redsi/internal/corpora/columns"
 )
@@ -19,7 +18,7 @@ func HubLines(in io.ReaderAt, size int64, wanted func(id string) bool, visit fun
 	if err != nil {
 		return err
 	}
-	id := slices.Index(f.Names(), "id")
+	id := f.Index("id")
 	if id < 0 {
 		return errors.New(`there is no column "id"`)
 	}

@@ -138,7 +138,7 @@ func (s *significance) differs(docs cells, a, b, measure string) (bool, error) {
 // embolden prints bold what does not differ significantly from the best that is of a system.
 func (s *significance) embolden(docs cells, t *render.Table, c tableConfig) error {
 	for _, k := range s.ranked(c) {
-		best := t.Best(render.Column{ID: k.ID, Best: k.Best}, func(render.Cell) bool { return true })
+		best := t.Best(render.Column{ID: k.ID, Best: k.Best}, false)
 		for i, row := range t.Rows {
 			cell := row.Cells[k.ID]
 			at, ok := best[row.Compare]

@@ -41,8 +41,7 @@ func (t *Table) LaTeX(w io.Writer) error {
 		env, width = "table*", `\textwidth`
 	}
 	var b strings.Builder
-	name, arguments := t.tabular(width)
-	_, broken := t.flexible()
+	name, arguments, broken := t.tabular(width)
 	size, gap := `\small`, ""
 	switch {
 	case !broken && t.spare() < 0: // nothing can be broken into lines
@@ -154,25 +153,17 @@ func (t *Table) Headed() bool {
 }
 
 func (t *Table) latexHead(b *strings.Builder) {
-	levels := 0
-	if len(t.Columns) > 0 {
-		levels = len(t.Columns[0].Groups)
-	}
-	for level := range levels {
-		cells := make([]string, len(t.Stubs))
-		var rules []string
-		for _, s := range t.spans(level) {
+	for _, spans := range t.HeadRows() {
+		cells, rules := make([]string, len(t.Stubs)), ""
+		for _, s := range spans {
 			if s.Title == "" {
 				cells = append(cells, strings.Repeat(" & ", s.last-s.first))
 				continue
 			}
 			cells = append(cells, fmt.Sprintf(`\multicolumn{%d}{c}{%s}`, s.Columns(), TeX(s.Title)))
-			rules = append(rules, fmt.Sprintf(`\cmidrule(lr){%d-%d}`, len(t.Stubs)+s.first+1, len(t.Stubs)+s.last+1))
+			rules += fmt.Sprintf("\\cmidrule(lr){%d-%d}\n", len(t.Stubs)+s.first+1, len(t.Stubs)+s.last+1)
 		}
-		fmt.Fprintf(b, "%s \\\\\n", noOption(strings.Join(cells, " & ")))
-		for _, r := range rules {
-			b.WriteString(r + "\n")
-		}
+		fmt.Fprintf(b, "%s \\\\\n%s", noOption(strings.Join(cells, " & ")), rules)
 	}
 	cells := lists.Map(t.Stubs, TeX)
 	for _, c := range t.Columns {
@@ -187,7 +178,7 @@ func (t *Table) latexHead(b *strings.Builder) {
 
 // noOption keeps a row from beginning with what \\ or a rule would take for its option.
 func noOption(line string) string {
-	if strings.HasPrefix(line, "[") || strings.HasPrefix(line, "*") || strings.HasPrefix(line, "(") {
+	if line != "" && strings.ContainsRune("[*(", rune(line[0])) {
 		return "{}" + line
 	}
 	return line

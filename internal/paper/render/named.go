@@ -1,6 +1,10 @@
 package render
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/redsi/redsi/internal/system/lists"
+)
 
 // Named is a number or text of a table or figure with its name.
 type Named struct {
@@ -49,13 +53,7 @@ func (f *Figure) Named() (list []Named) {
 
 // plainTitles are the titles of a row in a line, without markup.
 func plainTitles(titles []string) string {
-	var out []string
-	for _, t := range titles {
-		if t = Plain(t); t != "" {
-			out = append(out, t)
-		}
-	}
-	return strings.Join(out, ", ")
+	return strings.Join(lists.Filter(lists.Map(titles, Plain), func(t string) bool { return t != "" }), ", ")
 }
 
 // format is how numbers of an axis stand in a sentence: with the digits that the paper

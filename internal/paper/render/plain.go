@@ -57,13 +57,8 @@ func paragraph(s string) string {
 func (t *Table) heads(style func(string) string) []string {
 	head := lists.Map(t.Stubs, style)
 	for _, c := range t.Columns {
-		var parts []string
-		for _, g := range append(slices.Clip(c.Groups), c.Title) {
-			if g != "" {
-				parts = append(parts, style(g))
-			}
-		}
-		head = append(head, strings.Join(parts, ": "))
+		parts := lists.Filter(append(slices.Clip(c.Groups), c.Title), func(g string) bool { return g != "" })
+		head = append(head, strings.Join(lists.Map(parts, style), ": "))
 	}
 	return head
 }
@@ -165,29 +160,18 @@ func (t *Table) JSON(w io.Writer) error { return writeJSON(w, t) }
 
 // markdownNotes are the table's notes, why cells have nothing, each reason once, and which deviations are none.
 func (t *Table) markdownNotes(b *strings.Builder) {
-	var said []string
-	note := func(text string) {
-		if !slices.Contains(said, text) {
-			said = append(said, text)
-		}
-	}
-	for _, text := range t.Notes {
-		note(paragraph(markdown(text)))
-	}
+	notes := lists.Map(t.Notes, func(text string) string { return paragraph(markdown(text)) })
 	for _, r := range t.Rows {
 		for _, c := range t.Columns {
 			if why := r.Cells[c.ID].Absent; why != "" {
-				note(AbsentText + ": " + markdown(why))
+				notes = append(notes, AbsentText+": "+markdown(why))
 			}
 		}
 	}
 	if text := t.OfOne(); text != "" {
-		note(MarkdownText(text))
+		notes = append(notes, MarkdownText(text))
 	}
-	for i, text := range said {
-		if i == 0 {
-			b.WriteString("\n")
-		}
-		b.WriteString("- " + text + "\n")
+	if notes != nil {
+		b.WriteString("\n- " + strings.Join(lists.Unique(notes), "\n- ") + "\n")
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -18,8 +19,8 @@ import (
 // places are where DVC keeps bytes.
 type places struct {
 	cache   string // folder
-	remote  func(ctx context.Context, name string) (io.ReadCloser, error)
 	address string // of the remote, for people
+	remote  func(ctx context.Context, name string) (io.ReadCloser, error)
 }
 
 // find reads DVC's configuration: the user's, the project's, and that of this machine.
@@ -56,12 +57,8 @@ func (d *Data) find() error {
 	d.address = option("url")
 	address := d.address
 	if strings.HasPrefix(address, "s3://") {
-		q := url.Values{}
-		for key, ours := range map[string]string{"endpointurl": "endpoint", "region": "region", "allow_anonymous_login": "anonymous"} {
-			if v := option(key); v != "" {
-				q.Set(ours, v)
-			}
-		}
+		q := url.Values{"endpoint": {option("endpointurl")}, "region": {option("region")}, "anonymous": {option("allow_anonymous_login")}}
+		maps.DeleteFunc(q, func(_ string, v []string) bool { return v[0] == "" })
 		address += "?" + q.Encode()
 	}
 	files, err := open.Files(address)

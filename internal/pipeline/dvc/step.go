@@ -110,11 +110,7 @@ func (c *conversion) isFolder(at string) bool {
 
 // tracked is what DVC has recorded of a path; nil: nothing that can be read.
 func (c *conversion) tracked(at string) *tracked.Data {
-	abs, err := filepath.Abs(filepath.Join(c.dir, filepath.FromSlash(at)))
-	if err != nil {
-		return nil
-	}
-	d, _ := c.records.Of(abs) // redsi says what is wrong with a record when it reads the source
+	d, _ := c.records.Of(filepath.Join(c.dir, filepath.FromSlash(at))) // redsi says what is wrong with a record when it reads the source
 	return d
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/big"
 	"regexp"
 	"strconv"
@@ -52,7 +53,7 @@ var (
 
 // numberOfDVC is how DVC writes a number in a text, and whether HCL does not; "": it is none.
 func numberOfDVC(text string) (written string, otherwise bool) {
-	digits := strings.ToLower(strings.ReplaceAll(text, "_", ""))
+	digits := strings.NewReplacer("_", "", ".inf", "inf", ".nan", "nan").Replace(strings.ToLower(text))
 	switch {
 	case dvcWhole.MatchString(text):
 		base := 10
@@ -63,7 +64,7 @@ func numberOfDVC(text string) (written string, otherwise bool) {
 			return n.String(), false
 		}
 	case dvcFloat.MatchString(text):
-		f, _ := strconv.ParseFloat(strings.Replace(strings.Replace(digits, ".inf", "inf", 1), ".nan", "nan", 1), 64) // beyond its range is infinite to Python, too
+		f, _ := strconv.ParseFloat(digits, 64) // beyond its range is infinite to Python, too
 		return floatOfDVC(f)
 	}
 	return "", false
@@ -71,14 +72,14 @@ func numberOfDVC(text string) (written string, otherwise bool) {
 
 // floatOfDVC is Python's str.
 func floatOfDVC(f float64) (written string, otherwise bool) {
-	s := strconv.FormatFloat(f, 'e', -1, 64)
-	_, exponent, finite := strings.Cut(s, "e")
-	if n, _ := strconv.Atoi(exponent); finite && n >= -4 && n < 16 {
-		if s = strconv.FormatFloat(f, 'f', -1, 64); !strings.Contains(s, ".") {
-			s += ".0"
-		}
+	form := byte('f')
+	if size := math.Abs(f); f != 0 && size < 1e-4 || size >= 1e16 {
+		form = 'e'
 	}
-	s = strings.TrimPrefix(strings.ToLower(s), "+") // of +Inf
+	s := strings.TrimPrefix(strings.ToLower(strconv.FormatFloat(f, form, -1, 64)), "+") // of +Inf
+	if !strings.ContainsAny(s, ".en") {
+		s += ".0"
+	}
 	return s, strings.ContainsAny(s, "en") || strings.HasSuffix(s, ".0")
 }
 

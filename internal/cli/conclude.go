@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -149,13 +148,10 @@ func (a *app) conclude(ctx context.Context, o runOptions, out *runSummary) error
 // incomplete, its result does not: a complete study that came to the same bytes has the same.
 func lacking(ctx context.Context, store *artifacts.Resolver, res *artifacts.Result, lacks int) (map[string]func(io.Writer) error, error) {
 	b, err := expect.ReadOutput(ctx, res, "json", store.Open)
-	var t render.Table
-	if err == nil {
-		err = json.Unmarshal(b, &t)
+	if err != nil {
+		return nil, err
 	}
-	if err == nil {
-		err = t.Finish()
-	}
+	t, err := render.ReadTable(b)
 	t.Lacking(lacks)
 	return map[string]func(io.Writer) error{"markdown": t.Markdown, "latex": t.LaTeX, "json": t.JSON}, err
 }

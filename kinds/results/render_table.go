@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/paper/render"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/values"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
@@ -140,12 +141,7 @@ func (c tableConfig) hasColumn(id string) bool {
 func checkTable(c tableConfig) error {
 	var ps step.Problems
 	for i, r := range c.Rows {
-		forms := 0
-		for _, is := range []bool{r.Section != "", r.Rule, r.Space, len(r.Titles) > 0 || len(c.Stubs) == 0 && r.data()} {
-			if is {
-				forms++
-			}
-		}
+		forms := lists.Count([]bool{r.Section != "", r.Rule, r.Space, len(r.Titles) > 0 || len(c.Stubs) == 0 && r.data()}, func(is bool) bool { return is })
 		at := fmt.Sprintf("rows[%d]", i)
 		inout.Check(&ps, at, forms == 1, "is exactly one of titles, section, rule and space")
 		for _, id := range r.Bold {

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"encoding/json"
 	"strings"
 
 	"github.com/redsi/redsi/internal/system/lists"
@@ -16,6 +17,17 @@ type Named struct {
 
 	Title  string // of the row or series, without markup
 	Format Format // by which it is printed; of a figure by its axis
+}
+
+// ReadNamed reads the JSON of a table or figure.
+func ReadNamed(text []byte, isTable bool) ([]Named, error) {
+	if isTable {
+		t, err := ReadTable(text)
+		return t.Named(), err
+	}
+	var f Figure
+	err := json.Unmarshal(text, &f)
+	return f.Named(), err
 }
 
 // Named lists the cells of the rows that have ids, row by row.

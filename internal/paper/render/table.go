@@ -1,6 +1,7 @@
 package render
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -143,6 +144,16 @@ func (t *Table) Lacking(lacks int) {
 	if t.Lacks == 0 {
 		t.Caption, t.Lacks = Incomplete(t.Caption, lacks), lacks
 	}
+}
+
+// ReadTable reads the JSON of a table, which Finish then checks.
+func ReadTable(text []byte) (*Table, error) {
+	t := &Table{}
+	err := json.Unmarshal(text, t)
+	if err == nil {
+		err = t.Finish()
+	}
+	return t, err
 }
 
 // Finish checks the table and marks the best cells bold and the second best: those that are

@@ -16,13 +16,6 @@ import (
 	"github.com/redsi/redsi/internal/stores/open"
 )
 
-// places are where DVC keeps bytes.
-type places struct {
-	cache   string // folder
-	address string // of the remote, for people
-	remote  func(ctx context.Context, name string) (io.ReadCloser, error)
-}
-
 // find reads DVC's configuration: the user's, the project's, and that of this machine.
 func (d *Data) find() error {
 	if d.root == "" {

@@ -1,8 +1,10 @@
 package tracked
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -19,10 +21,13 @@ type Data struct {
 	Record string // the file that says so: NAME.dvc, or dvc.lock
 
 	out
-	below string // the path within the folder that is recorded, with slashes; "": all of it
-	places
+	below   string            // the path within the folder that is recorded, with slashes; "": all of it
 	root    string            // the folder that has .dvc; "": none
 	objects map[string]string // md5 of each file by its absolute path, once they are listed
+
+	cache   string // folder in which DVC keeps bytes
+	address string // of the remote that has them, for people
+	remote  func(ctx context.Context, name string) (io.ReadCloser, error)
 }
 
 // out is an output in a record, as DVC writes it.

@@ -74,6 +74,7 @@ func none(expr string) string { return fmt.Sprintf(`(%s == null ? "None" : %[1]s
 // options are the expressions for an object's options where it has lists, nulls, or objects, whose names are joined by dots.
 func options(expr, name string, v cty.Value) (list []string) {
 	quoted := `'${replace(%s, "'", "'\\''")}'`
+	option := fmt.Sprintf(`"--%s `+quoted+`"`, name, expr)
 	switch t := v.Type(); {
 	case t.IsObjectType():
 		for _, k := range slices.Sorted(maps.Keys(t.AttributeTypes())) {
@@ -83,18 +84,18 @@ func options(expr, name string, v cty.Value) (list []string) {
 			}
 			list = append(list, options(expr+at, strings.TrimPrefix(name+"."+k, "."), v.GetAttr(k))...)
 		}
-	case t.IsTupleType() && v.LengthInt() > 0:
-		one := `v == true ? "True" : v == false ? "False" : ` + none("v")
-		list = []string{fmt.Sprintf(`"--%s ${join(" ", [for v in %s : "`+quoted+`"])}"`, name, expr, one)}
+		return list
+	case t.IsTupleType() && v.LengthInt() == 0:
+		return nil
 	case t.IsTupleType():
+		one := `v == true ? "True" : v == false ? "False" : ` + none("v")
+		option = fmt.Sprintf(`"--%s ${join(" ", [for v in %s : "`+quoted+`"])}"`, name, expr, one)
 	case t == cty.Bool:
-		list = []string{fmt.Sprintf(`%s ? "--%s" : ""`, expr, name)}
+		option = fmt.Sprintf(`%s ? "--%s" : ""`, expr, name)
 	case v.IsNull():
-		list = []string{fmt.Sprintf(`"--%s ${%s}"`, name, none(expr))}
-	default:
-		list = []string{fmt.Sprintf(`"--%s `+quoted+`"`, name, expr)}
+		option = fmt.Sprintf(`"--%s ${%s}"`, name, none(expr))
 	}
-	return list
+	return []string{option}
 }
 
 // text writes a text in which templates are references; escape is for what is around them.

@@ -42,7 +42,7 @@ var dvcDecode = valueFunc(cty.DynamicPseudoType, func(args []cty.Value) (cty.Val
 	if err != nil {
 		return cty.NilVal, err
 	}
-	return jsonValue(numbersOfDVC(doc))
+	return jsonValue(values.Each(doc, inDVC))
 }, textParam("text"), textParam("format"))
 
 // What ruamel.yaml 0.19.1 takes for numbers of YAML 1.2 (its implicit_resolvers).
@@ -103,18 +103,10 @@ func asDVC(n *yaml.Node) {
 	}
 }
 
-// numbersOfDVC is a document of JSON or TOML, whose numbers are as DVC writes them.
-func numbersOfDVC(v any) any {
+// inDVC is a value of JSON or TOML, of which a number is as DVC writes it.
+func inDVC(v any) any {
 	written, otherwise := "", false
 	switch x := v.(type) {
-	case map[string]any:
-		for k := range x {
-			x[k] = numbersOfDVC(x[k])
-		}
-	case []any:
-		for i := range x {
-			x[i] = numbersOfDVC(x[i])
-		}
 	case json.Number:
 		written, otherwise = numberOfDVC(x.String())
 	case float64:

@@ -26,6 +26,7 @@ import (
 	"github.com/redsi/redsi/internal/sharing/rebuild"
 	"github.com/redsi/redsi/internal/system/atomicfile"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
 )
@@ -168,12 +169,7 @@ func (o runOptions) unmet(s expect.Summary) error {
 // rendered lists the tables and figures of a plan: in the order of the targets
 // that ask for them, otherwise as in the source.
 func (a *app) rendered(pl *plan.Plan) []int {
-	var found []int
-	for i, s := range pl.Steps {
-		if s.IsRendered() {
-			found = append(found, i)
-		}
-	}
+	found := lists.Filter(lists.Places(len(pl.Steps)), func(i int) bool { return pl.Steps[i].IsRendered() })
 	rank := func(i int) uint { // of none of the targets: -1, which is the last
 		return uint(slices.IndexFunc(a.Targets, func(t string) bool { return plan.Matches(t, pl.Steps[i].Address) }))
 	}

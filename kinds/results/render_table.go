@@ -120,8 +120,7 @@ nothing, and ` + "`redsi check`" + `, ` + "`redsi report`" + ` and the end of a 
 func (c tableConfig) layout() *render.Table {
 	t := &render.Table{Paper: c.Paper, Caption: render.Incomplete(c.Caption, c.Lacks), Stubs: c.Stubs, Notes: c.Notes, Wide: c.Wide, Long: c.Long, Lacks: c.Lacks, Scale: c.Scale, PaperScale: c.AtScale, QuoteFormulas: c.CSV == "quote"}
 	for _, k := range c.Columns {
-		f := render.Format{Style: k.Format, Decimals: k.Decimals, Scale: k.Scale, Std: k.Std}
-		f.Style = cmp.Or(f.Style, "fixed")
+		f := render.Format{Style: cmp.Or(k.Format, "fixed"), Decimals: k.Decimals, Scale: k.Scale, Std: k.Std}
 		t.Columns = append(t.Columns, render.Column{ID: k.ID, Title: k.Title, Groups: k.Groups, Format: f, Best: k.Best, Second: k.Second, Align: k.Align})
 	}
 	for _, r := range c.Rows {
@@ -209,10 +208,11 @@ func buildTable(x *step.IO, c tableConfig) (*render.Table, error) {
 			t.Rows[i].Cells[id] = cell
 		}
 	}
-	if err := c.Marks.mark(docs, t, c); err != nil {
-		return nil, step.Permanent(err)
+	err := c.Marks.mark(docs, t, c)
+	if err == nil {
+		err = t.Finish()
 	}
-	if err := t.Finish(); err != nil {
+	if err != nil {
 		return nil, step.Permanent(err)
 	}
 	return t, nil

@@ -201,12 +201,10 @@ func (s *significance) note(docs cells, c tableConfig) (string, error) {
 		return "", err
 	}
 	var list []string
-	for i, b := range s.baselines() {
-		differs := "from "
-		if i == 0 {
-			differs = "differs significantly from "
-		}
-		list = append(list, fmt.Sprintf("<sup>%s</sup> %s%s", s.Letters[b], differs, s.title(b, c)))
+	differs := "differs significantly from"
+	for _, b := range s.baselines() {
+		list = append(list, fmt.Sprintf("<sup>%s</sup> %s %s", s.Letters[b], differs, s.title(b, c)))
+		differs = "from"
 	}
 	switch {
 	case s.Bold && len(list) > 0:
@@ -220,10 +218,8 @@ func (s *significance) note(docs cells, c tableConfig) (string, error) {
 // title is what the table calls a baseline: the last title of its row.
 func (s *significance) title(baseline string, c tableConfig) string {
 	for _, r := range c.Rows {
-		if r.data() && s.Rows[r.ID] == baseline && len(r.Titles) > 0 {
-			if title := r.Titles[len(r.Titles)-1]; title != "" {
-				return title
-			}
+		if n := len(r.Titles); r.data() && s.Rows[r.ID] == baseline && n > 0 && r.Titles[n-1] != "" {
+			return r.Titles[n-1]
 		}
 	}
 	return baseline

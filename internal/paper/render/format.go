@@ -157,6 +157,9 @@ func (c Cell) written(f Format, text, marked func(string) string, bold, end, und
 	return s + c.fill
 }
 
+// inMath is a number as mathematics have it.
+var inMath = strings.NewReplacer("−", "-", ",", "{,}")
+
 func (c Cell) latex(f Format) (s string) {
 	f = c.format(f)
 	prefix, bold, math := "", `\textbf{`, ""
@@ -174,7 +177,7 @@ func (c Cell) latex(f Format) (s string) {
 			number += ` \pm ` + strings.TrimSuffix(f.std(*c.Std), kilo)
 		}
 		if s = latexText(f.Prefix + number); std || f.Style == "signed" {
-			s = strings.NewReplacer("−", "-", ",", "{,}").Replace(number)
+			s = inMath.Replace(number)
 			prefix, bold, math, unit = f.Prefix, `\mathbf{`, "$", `\,\mathrm{K}`
 		}
 		if isKilo {

@@ -70,28 +70,20 @@ func (t *Table) pipes(b *strings.Builder, rows [][]string) {
 			width[i] = max(width[i], utf8.RuneCountInString(c), 3)
 		}
 	}
-	right := make([]bool, len(width))
-	for i, c := range t.Columns {
-		right[len(t.Stubs)+i] = c.align() == "r"
+	right, dashes := make([]bool, len(width)), make([]string, len(width))
+	for i := range width {
+		dashes[i] = strings.Repeat("-", width[i])
+		if right[i] = i >= len(t.Stubs) && t.Columns[i-len(t.Stubs)].align() == "r"; right[i] {
+			dashes[i] = dashes[i][1:] + ":"
+		}
 	}
-	for n, r := range rows {
+	for _, r := range slices.Insert(rows, 1, dashes) {
 		for i, c := range r {
 			pad := strings.Repeat(" ", width[i]-utf8.RuneCountInString(c))
 			if right[i] {
 				c, pad = pad+c, ""
 			}
 			b.WriteString("| " + c + pad + " ")
-		}
-		b.WriteString("|\n")
-		if n > 0 {
-			continue
-		}
-		for i := range width {
-			dashes := strings.Repeat("-", width[i])
-			if right[i] {
-				dashes = dashes[1:] + ":"
-			}
-			b.WriteString("| " + dashes + " ")
 		}
 		b.WriteString("|\n")
 	}
@@ -103,8 +95,7 @@ func (t *Table) CSV(w io.Writer) error {
 	c := csvWriter{csv.NewWriter(w), t.QuoteFormulas}
 	head := t.heads(Plain)
 	withStd := make([]bool, len(t.Columns))
-	var line []string
-	line = append(line, head[:len(t.Stubs)]...)
+	line := slices.Clone(head[:len(t.Stubs)])
 	for i, col := range t.Columns {
 		for _, r := range t.Rows {
 			withStd[i] = withStd[i] || r.Cells[col.ID].Std != nil
@@ -122,10 +113,7 @@ func (t *Table) CSV(w io.Writer) error {
 		if r.Titles == nil {
 			continue
 		}
-		line = line[:0]
-		for _, title := range r.Titles {
-			line = append(line, c.text(Plain(title)))
-		}
+		line = lists.Map(r.Titles, func(title string) string { return c.text(Plain(title)) })
 		for i, col := range t.Columns {
 			line = append(line, r.Cells[col.ID].csv(withStd[i], c.text)...)
 		}

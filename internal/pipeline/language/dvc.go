@@ -2,6 +2,7 @@ package language
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -51,8 +52,8 @@ var (
 	dvcWhole = regexp.MustCompile(`^[-+]?(?:0b[01_]+|0o?[0-7_]+|[0-9][0-9_]*|0x[0-9a-fA-F_]+)$`)
 )
 
-// numberOfDVC is how DVC writes a number in a text, and whether HCL does not; "": it is none.
-func numberOfDVC(text string) (written string, otherwise bool) {
+// numberOfDVC is a number as DVC writes it: a json.Number, or a text where HCL would write another; nil: it is none.
+func numberOfDVC(text string) any {
 	digits := strings.NewReplacer("_", "", ".inf", "inf", ".nan", "nan").Replace(strings.ToLower(text))
 	switch {
 	case dvcWhole.MatchString(text):
@@ -61,39 +62,43 @@ func numberOfDVC(text string) (written string, otherwise bool) {
 			base = 0
 		}
 		if n, ok := new(big.Int).SetString(digits, base); ok {
-			return n.String(), false
+			return json.Number(n.String())
 		}
 	case dvcFloat.MatchString(text):
 		f, _ := strconv.ParseFloat(digits, 64) // beyond its range is infinite to Python, too
 		return floatOfDVC(f)
 	}
-	return "", false
+	return nil
 }
 
-// floatOfDVC is Python's str.
-func floatOfDVC(f float64) (written string, otherwise bool) {
+// floatOfDVC is numberOfDVC of what Python's str writes.
+func floatOfDVC(f float64) any {
 	form := byte('f')
 	if size := math.Abs(f); f != 0 && size < 1e-4 || size >= 1e16 {
 		form = 'e'
 	}
 	s := strings.TrimPrefix(strings.ToLower(strconv.FormatFloat(f, form, -1, 64)), "+") // of +Inf
-	if !strings.ContainsAny(s, ".en") {
-		s += ".0"
+	switch {
+	case strings.ContainsAny(s, "en"):
+		return s
+	case !strings.Contains(s, "."):
+		return s + ".0"
 	}
-	return s, strings.ContainsAny(s, "en") || strings.HasSuffix(s, ".0")
+	return json.Number(s)
 }
 
 // asDVC puts what DVC writes for numbers in their place.
 func asDVC(n *yaml.Node) {
 	if n.Kind == yaml.ScalarNode && n.Style == 0 {
-		written, otherwise := numberOfDVC(n.Value)
-		switch {
-		case otherwise:
-			n.Value, n.Tag, n.Style = written, "!!str", yaml.DoubleQuotedStyle
-		case written != "":
-			n.Value, n.Tag = written, ""
-		case n.Tag == "!!int" || n.Tag == "!!float": // to others: .5e3
-			n.Tag, n.Style = "!!str", yaml.DoubleQuotedStyle
+		switch number := numberOfDVC(n.Value).(type) {
+		case string:
+			n.Value, n.Tag, n.Style = number, "!!str", yaml.DoubleQuotedStyle
+		case json.Number:
+			n.Value, n.Tag = number.String(), ""
+		default:
+			if n.Tag == "!!int" || n.Tag == "!!float" { // to others: .5e3
+				n.Tag, n.Style = "!!str", yaml.DoubleQuotedStyle
+			}
 		}
 	}
 	for i, c := range n.Content {
@@ -105,18 +110,11 @@ func asDVC(n *yaml.Node) {
 
 // inDVC is a value of JSON or TOML, of which a number is as DVC writes it.
 func inDVC(v any) any {
-	written, otherwise := "", false
 	switch x := v.(type) {
 	case json.Number:
-		written, otherwise = numberOfDVC(x.String())
+		return cmp.Or(numberOfDVC(x.String()), v)
 	case float64:
-		written, otherwise = floatOfDVC(x)
-	}
-	switch {
-	case otherwise:
-		return written
-	case written != "":
-		return json.Number(written)
+		return floatOfDVC(x)
 	}
 	return v
 }

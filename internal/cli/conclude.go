@@ -61,6 +61,7 @@ func (a *app) conclude(ctx context.Context, o runOptions, out *runSummary) error
 	of := out.Of
 	var tables []string
 	names := files.NamesOf(of.Pipeline.Steps)
+	out.Incomplete = map[string][]string{}
 	over := a.Waiting("writing the tables and figures")
 	defer over()
 	for _, i := range a.rendered(of.Plan) {
@@ -88,9 +89,6 @@ func (a *app) conclude(ctx context.Context, o runOptions, out *runSummary) error
 				return fmt.Errorf("%s: %w", s.Address, err)
 			}
 			if len(lacks) > 0 {
-				if out.Incomplete == nil {
-					out.Incomplete = map[string][]string{}
-				}
 				out.Incomplete[s.Address] = of.Plan.Addresses(lacks)
 			}
 			out.Rendered = append(out.Rendered, files.Rendered{Address: s.Address, Path: path, Digest: res.Outputs[output].Digest})

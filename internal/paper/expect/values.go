@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/paper/render"
+	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/system/lists"
 )
 

@@ -25,33 +25,32 @@ func (t *Table) room() int {
 
 // widths is how wide every stub and column is, in characters.
 func (t *Table) widths() []int {
-	var out []int
-	longest := func(n int, s string) int { return max(n, utf8.RuneCountInString(s)) }
+	stubs := len(t.Stubs)
+	out := make([]int, stubs+len(t.Columns))
+	widen := func(i int, s string) { out[i] = max(out[i], utf8.RuneCountInString(s)) }
 	for i, s := range t.Stubs {
-		n := longest(0, Plain(s))
-		for _, r := range t.Rows {
-			if r.Titles != nil {
-				n = longest(n, Plain(r.Titles[i]))
-			}
-		}
-		out = append(out, n)
+		widen(i, Plain(s))
 	}
-	for _, c := range t.Columns {
-		n := longest(0, Plain(c.Title))
-		for _, r := range t.Rows {
+	for k, c := range t.Columns {
+		widen(stubs+k, Plain(c.Title))
+	}
+	for _, r := range t.Rows {
+		for i, title := range r.Titles {
+			widen(i, Plain(title))
+		}
+		for k, c := range t.Columns {
 			if cell, ok := r.Cells[c.ID]; ok {
-				n = longest(n, cell.Plain(c.Format)+cell.Marks)
+				widen(stubs+k, cell.Plain(c.Format)+cell.Marks)
 			}
 		}
-		out = append(out, n)
 	}
 	for _, spans := range t.HeadRows() {
 		for _, s := range spans { // a header that is wider widens its last column, as TeX does
 			below := -columnGap
 			for i := s.first; i <= s.last; i++ {
-				below += out[len(t.Stubs)+i] + columnGap
+				below += out[stubs+i] + columnGap
 			}
-			out[len(t.Stubs)+s.last] += max(0, utf8.RuneCountInString(Plain(s.Title))-below)
+			out[stubs+s.last] += max(0, utf8.RuneCountInString(Plain(s.Title))-below)
 		}
 	}
 	return out

@@ -97,9 +97,7 @@ func (t *Table) CSV(w io.Writer) error {
 	withStd := make([]bool, len(t.Columns))
 	line := slices.Clone(head[:len(t.Stubs)])
 	for i, col := range t.Columns {
-		for _, r := range t.Rows {
-			withStd[i] = withStd[i] || r.Cells[col.ID].Std != nil
-		}
+		withStd[i] = slices.ContainsFunc(t.Rows, func(r Row) bool { return r.Cells[col.ID].Std != nil })
 		name := head[len(t.Stubs)+i]
 		line = append(line, name)
 		if withStd[i] {

@@ -14,6 +14,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // value evaluates an expression of the new pipeline, for the first instance of a stage; all
@@ -133,9 +134,7 @@ func (c *conversion) literal(s *stage, v any) string {
 		}
 		return "{ " + strings.Join(parts, ", ") + " }"
 	case []any:
-		for _, e := range v {
-			parts = append(parts, c.literal(s, e))
-		}
+		parts = lists.Map(v, func(e any) string { return c.literal(s, e) })
 		return "[" + strings.Join(parts, ", ") + "]"
 	case string:
 		if m := template.FindStringSubmatch(v); m != nil && m[0] == v && s.names[m[2]] != "" { // a value of any type
@@ -163,9 +162,7 @@ func entries(v any) (list []entry) {
 			list = append(list, entries(e)...)
 		}
 	case map[string]any:
-		for _, k := range slices.Sorted(maps.Keys(v)) {
-			list = append(list, entry{name: k, options: v[k]})
-		}
+		list = lists.Map(slices.Sorted(maps.Keys(v)), func(k string) entry { return entry{name: k, options: v[k]} })
 	default:
 		list = []entry{{name: fmt.Sprint(v), bare: true}}
 	}

@@ -28,8 +28,7 @@ func (s *significance) problems(c tableConfig) (ps step.Problems) {
 		return nil
 	}
 	for _, id := range slices.Sorted(maps.Keys(s.Rows)) {
-		there := slices.ContainsFunc(c.Rows, func(r tableRow) bool { return r.data() && r.ID == id })
-		inout.Check(&ps, "significance.rows", there, "there is no row %q", id)
+		inout.Check(&ps, "significance.rows", slices.ContainsFunc(c.Rows, func(r tableRow) bool { return r.data() && r.ID == id }), "there is no row %q", id)
 	}
 	for _, id := range slices.Sorted(maps.Keys(s.Columns)) {
 		inout.Check(&ps, "significance.columns", c.hasColumn(id), "there is no column %q", id)

@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/sharing/accept"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // acceptOptions are the flags of accept.
@@ -52,12 +53,7 @@ signed count; those of a revoked key never do.`,
   redsi accept --revoke step.command.fit`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ways := 0
-			for _, given := range []bool{len(args) == 1, o.list, o.revoke != ""} {
-				if given {
-					ways++
-				}
-			}
+			ways := lists.Count([]bool{len(args) == 1, o.list, o.revoke != ""}, func(given bool) bool { return given })
 			switch {
 			case ways != 1:
 				return fault.Input(misused(cmd, errors.New("give one of STEP, --list and --revoke STEP")))

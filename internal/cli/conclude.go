@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -27,6 +26,7 @@ import (
 	"github.com/redsi/redsi/internal/sharing/rebuild"
 	"github.com/redsi/redsi/internal/system/atomicfile"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
 )
@@ -61,6 +61,7 @@ func (a *app) conclude(ctx context.Context, o runOptions, out *runSummary) error
 	of := out.Of
 	var tables []string
 	names := files.NamesOf(of.Pipeline.Steps)
+	out.Incomplete = map[string][]string{}
 	over := a.Waiting("writing the tables and figures")
 	defer over()
 	for _, i := range a.rendered(of.Plan) {
@@ -88,9 +89,6 @@ func (a *app) conclude(ctx context.Context, o runOptions, out *runSummary) error
 				return fmt.Errorf("%s: %w", s.Address, err)
 			}
 			if len(lacks) > 0 {
-				if out.Incomplete == nil {
-					out.Incomplete = map[string][]string{}
-				}
 				out.Incomplete[s.Address] = of.Plan.Addresses(lacks)
 			}
 			out.Rendered = append(out.Rendered, files.Rendered{Address: s.Address, Path: path, Digest: res.Outputs[output].Digest})
@@ -149,13 +147,10 @@ func (a *app) conclude(ctx context.Context, o runOptions, out *runSummary) error
 // incomplete, its result does not: a complete study that came to the same bytes has the same.
 func lacking(ctx context.Context, store *artifacts.Resolver, res *artifacts.Result, lacks int) (map[string]func(io.Writer) error, error) {
 	b, err := expect.ReadOutput(ctx, res, "json", store.Open)
-	var t render.Table
-	if err == nil {
-		err = json.Unmarshal(b, &t)
+	if err != nil {
+		return nil, err
 	}
-	if err == nil {
-		err = t.Finish()
-	}
+	t, err := render.ReadTable(b)
 	t.Lacking(lacks)
 	return map[string]func(io.Writer) error{"markdown": t.Markdown, "latex": t.LaTeX, "json": t.JSON}, err
 }
@@ -172,12 +167,7 @@ func (o runOptions) unmet(s expect.Summary) error {
 // rendered lists the tables and figures of a plan: in the order of the targets
 // that ask for them, otherwise as in the source.
 func (a *app) rendered(pl *plan.Plan) []int {
-	var found []int
-	for i, s := range pl.Steps {
-		if s.IsRendered() {
-			found = append(found, i)
-		}
-	}
+	found := lists.Filter(lists.Places(len(pl.Steps)), func(i int) bool { return pl.Steps[i].IsRendered() })
 	rank := func(i int) uint { // of none of the targets: -1, which is the last
 		return uint(slices.IndexFunc(a.Targets, func(t string) bool { return plan.Matches(t, pl.Steps[i].Address) }))
 	}

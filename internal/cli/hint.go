@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/shellwords"
 )
 
@@ -21,9 +22,7 @@ var carried = []string{"file", "var", "var-file", "state", "store", "from", "req
 // variables, known once the pipeline is read, are left for the person to fill in.
 func (a *app) hint(verb string, args ...string) string {
 	words := append([]string{"redsi"}, strings.Fields(verb)...)
-	for _, arg := range args {
-		words = append(words, quoted(arg))
-	}
+	words = append(words, lists.Map(args, quoted)...)
 	to, _, err := a.cmd.Root().Find(words[1 : 1+len(strings.Fields(verb))])
 	if err != nil {
 		to = a.cmd

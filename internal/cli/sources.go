@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/lockfile/origins"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 func newSourcesCmd(a *app) *cobra.Command {
@@ -38,12 +39,7 @@ if a source is changed or unreachable and the store does not have its bytes.`,
 			if err != nil {
 				return err
 			}
-			bad := 0
-			for _, s := range states {
-				if s.Lost() {
-					bad++
-				}
-			}
+			bad := lists.Count(states, origins.Source.Lost)
 			err = a.print(states, func(w io.Writer) { view.Sources(w, states) })
 			if err == nil && bad > 0 {
 				err = fault.Failed(fmt.Errorf("%s not available, neither here nor at the origin", view.Count(bad, "source")))

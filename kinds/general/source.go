@@ -64,21 +64,23 @@ unchanged files only times and sizes; the step copies the bytes that the store l
 // here; the path becomes absolute.
 func resolveSourceFolder(ctx context.Context, env step.Sources, c sourceConfig) (sourceConfig, error) {
 	f, err := env.LocalTree(ctx, c.Path, c.Ignore)
-	var d *tracked.Data
-	if f.Source != "" && errors.Is(err, fs.ErrNotExist) {
-		if data, failed := tracked.Of(f.Source); failed != nil {
-			return c, failed
-		} else if data != nil {
-			d, c.Path = data, f.Source
+	gone := errors.Is(err, fs.ErrNotExist)
+	if gone && f.Source != "" {
+		d, err := tracked.Of(f.Source)
+		if err != nil {
+			return c, err
+		}
+		if d != nil {
+			c.Path = f.Source
+			if c.SHA256 == "" || isRecorded(c.SHA256) {
+				c.SHA256 = d.Key()
+			}
 		}
 	}
 	switch {
-	case d != nil && (c.SHA256 == "" || isRecorded(c.SHA256)):
-		c.SHA256 = d.Key()
-		return c, nil
-	case errors.Is(err, fs.ErrNotExist) && c.SHA256 != "":
+	case gone && c.SHA256 != "":
 		return c, nil // the store may have it although the files are elsewhere
-	case errors.Is(err, fs.ErrNotExist):
+	case gone:
 		return c, fmt.Errorf("%w; where others have the files in a store, sha256 stands for them", err)
 	case err != nil:
 		return c, err
@@ -91,17 +93,20 @@ func resolveSourceFolder(ctx context.Context, env step.Sources, c sourceConfig) 
 
 func runSource(ctx context.Context, x *step.IO, c sourceConfig) error {
 	l, put, err := sourceFiles(ctx, x, c)
+	var done atomic.Int64
+	var tree artifacts.Artifact
+	if err == nil {
+		tree, err = l.Tree(ctx, func(ctx context.Context, path string) (artifacts.Digest, int64, error) {
+			f, err := put(ctx, path)
+			x.Report(step.Progress{Done: done.Add(f.Size), Total: l.Bytes, Unit: "bytes", Note: filepath.Base(path)})
+			return f.Digest, f.Size, err
+		})
+	}
+	if _, is := errors.AsType[*tracked.Error](err); is {
+		return step.Permanent(err)
+	}
 	if err != nil {
 		return err
-	}
-	var done atomic.Int64
-	tree, err := l.Tree(ctx, func(ctx context.Context, path string) (artifacts.Digest, int64, error) {
-		f, err := put(ctx, path)
-		x.Report(step.Progress{Done: done.Add(f.Size), Total: l.Bytes, Unit: "bytes", Note: filepath.Base(path)})
-		return f.Digest, f.Size, err
-	})
-	if err != nil {
-		return ofDVC(err)
 	}
 	if !isRecorded(c.SHA256) && tree.Digest.Hex() != c.SHA256 {
 		return &step.SourceChangedError{Path: l.Root, Err: fmt.Errorf("%s has the tree %s, and %s was planned: wait until it is no longer being written; plan and run again", c.Path, tree.Digest.Hex(), c.SHA256)}
@@ -126,11 +131,10 @@ func sourceFiles(ctx context.Context, x *step.IO, c sourceConfig) (*listing.List
 	if err == nil && !isRecorded(c.SHA256) {
 		return l, func(ctx context.Context, path string) (artifacts.File, error) { return putLacking(ctx, x, path) }, nil
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, step.Permanent(err)
-	}
 	d, failed := tracked.Of(c.Path)
 	switch {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return nil, nil, step.Permanent(err)
 	case failed != nil:
 		return nil, nil, step.Permanent(failed)
 	case isRecorded(c.SHA256) && (d == nil || d.Key() != c.SHA256):
@@ -146,19 +150,11 @@ func sourceFiles(ctx context.Context, x *step.IO, c sourceConfig) (*listing.List
 		}
 		defer in.Close()
 		return x.PutFile(ctx, path, in)
-	}, ofDVC(err)
+	}, err
 }
 
 // isRecorded says that DVC's record stands for the tree's digest, which nobody knows yet.
 func isRecorded(sum string) bool { return strings.HasPrefix(sum, tracked.Mark) }
-
-// ofDVC is an error, for good where another try does not mend it.
-func ofDVC(err error) error {
-	if _, is := errors.AsType[*tracked.Error](err); is {
-		return step.Permanent(err)
-	}
-	return err
-}
 
 // putLacking hashes a file, and stores it if no store has its bytes.
 func putLacking(ctx context.Context, x *step.IO, path string) (artifacts.File, error) {

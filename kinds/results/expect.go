@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/redsi/redsi/internal/paper/render"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -28,12 +29,10 @@ type tableExpect struct {
 }
 
 func expectations(expect []tableExpect) []render.Expectation {
-	es := make([]render.Expectation, len(expect))
-	for i, e := range expect {
-		es[i] = render.Expectation{Cell: e.Cell, Value: e.Value, Tolerance: e.Tolerance, Relative: e.Relative, Stds: e.Stds, Source: e.Source,
+	return lists.Map(expect, func(e tableExpect) render.Expectation {
+		return render.Expectation{Cell: e.Cell, Value: e.Value, Tolerance: e.Tolerance, Relative: e.Relative, Stds: e.Stds, Source: e.Source,
 			Std: e.Std, StdFactor: e.StdFactor, Text: e.Text, Shown: e.Shown, At: e.At, Scale: e.Scale, Near: e.Near, Severity: e.Severity}
-	}
-	return es
+	})
 }
 
 // expectProblems are the expectations that have no form, or name cells that do not exist.

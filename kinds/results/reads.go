@@ -44,13 +44,8 @@ func (c tableConfig) reads() (list []step.Read) {
 
 // cellsOf names the cell of a row and column, and those that it is a term of.
 func (c tableConfig) cellsOf(r tableRow, k tableColumn) []string {
-	of := []string{r.ID + "." + k.ID}
-	for _, m := range c.Columns {
-		if slices.Contains(m.Minus, k.ID) {
-			of = append(of, r.ID+"."+m.ID)
-		}
-	}
-	return of
+	of := lists.Filter(c.Columns, func(m tableColumn) bool { return slices.Contains(m.Minus, k.ID) })
+	return lists.Map(append([]tableColumn{k}, of...), func(m tableColumn) string { return r.ID + "." + m.ID })
 }
 
 // reads are the fields that a figure's points, panels and stages come from.

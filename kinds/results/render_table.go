@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/paper/render"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/values"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
@@ -119,8 +120,7 @@ nothing, and ` + "`redsi check`" + `, ` + "`redsi report`" + ` and the end of a 
 func (c tableConfig) layout() *render.Table {
 	t := &render.Table{Paper: c.Paper, Caption: render.Incomplete(c.Caption, c.Lacks), Stubs: c.Stubs, Notes: c.Notes, Wide: c.Wide, Long: c.Long, Lacks: c.Lacks, Scale: c.Scale, PaperScale: c.AtScale, QuoteFormulas: c.CSV == "quote"}
 	for _, k := range c.Columns {
-		f := render.Format{Style: k.Format, Decimals: k.Decimals, Scale: k.Scale, Std: k.Std}
-		f.Style = cmp.Or(f.Style, "fixed")
+		f := render.Format{Style: cmp.Or(k.Format, "fixed"), Decimals: k.Decimals, Scale: k.Scale, Std: k.Std}
 		t.Columns = append(t.Columns, render.Column{ID: k.ID, Title: k.Title, Groups: k.Groups, Format: f, Best: k.Best, Second: k.Second, Align: k.Align})
 	}
 	for _, r := range c.Rows {
@@ -140,12 +140,7 @@ func (c tableConfig) hasColumn(id string) bool {
 func checkTable(c tableConfig) error {
 	var ps step.Problems
 	for i, r := range c.Rows {
-		forms := 0
-		for _, is := range []bool{r.Section != "", r.Rule, r.Space, len(r.Titles) > 0 || len(c.Stubs) == 0 && r.data()} {
-			if is {
-				forms++
-			}
-		}
+		forms := lists.Count([]bool{r.Section != "", r.Rule, r.Space, len(r.Titles) > 0 || len(c.Stubs) == 0 && r.data()}, func(is bool) bool { return is })
 		at := fmt.Sprintf("rows[%d]", i)
 		inout.Check(&ps, at, forms == 1, "is exactly one of titles, section, rule and space")
 		for _, id := range r.Bold {
@@ -213,10 +208,11 @@ func buildTable(x *step.IO, c tableConfig) (*render.Table, error) {
 			t.Rows[i].Cells[id] = cell
 		}
 	}
-	if err := c.Marks.mark(docs, t, c); err != nil {
-		return nil, step.Permanent(err)
+	err := c.Marks.mark(docs, t, c)
+	if err == nil {
+		err = t.Finish()
 	}
-	if err := t.Finish(); err != nil {
+	if err != nil {
 		return nil, step.Permanent(err)
 	}
 	return t, nil

@@ -28,8 +28,7 @@ func (s *significance) problems(c tableConfig) (ps step.Problems) {
 		return nil
 	}
 	for _, id := range slices.Sorted(maps.Keys(s.Rows)) {
-		there := slices.ContainsFunc(c.Rows, func(r tableRow) bool { return r.data() && r.ID == id })
-		inout.Check(&ps, "significance.rows", there, "there is no row %q", id)
+		inout.Check(&ps, "significance.rows", slices.ContainsFunc(c.Rows, func(r tableRow) bool { return r.data() && r.ID == id }), "there is no row %q", id)
 	}
 	for _, id := range slices.Sorted(maps.Keys(s.Columns)) {
 		inout.Check(&ps, "significance.columns", c.hasColumn(id), "there is no column %q", id)
@@ -62,9 +61,9 @@ func checkMark(s string) error {
 	return nil
 }
 
-// ranked are the columns that bold is for.
+// ranked are the columns that bold is for; none without it.
 func (s *significance) ranked(c tableConfig) []tableColumn {
-	return lists.Filter(c.Columns, func(k tableColumn) bool { return k.Best != "" && s.Columns[k.ID] != "" })
+	return lists.Filter(c.Columns, func(k tableColumn) bool { return s.Bold && k.Best != "" && s.Columns[k.ID] != "" })
 }
 
 // baselines in the order of their letters.
@@ -79,24 +78,21 @@ func (s *significance) reads(c tableConfig) (list []step.Read) {
 	if s == nil {
 		return nil
 	}
-	read := func(attr, path string) {
-		list = append(list, step.Read{Attr: attr, Input: s.Report, Path: path})
+	read := func(attr string, path ...string) {
+		list = append(list, step.Read{Attr: "significance." + attr, Input: s.Report, Path: step.PathOf(append([]string{"systems"}, path...)...)})
 	}
 	rows := slices.Sorted(maps.Keys(s.Rows))
 	for _, row := range rows {
-		read("significance.rows["+strconv.Quote(row)+"]", step.PathOf("systems", s.Rows[row]))
+		read("rows["+strconv.Quote(row)+"]", s.Rows[row])
 	}
 	for _, column := range slices.Sorted(maps.Keys(s.Columns)) {
 		if len(rows) > 0 {
-			read("significance.columns["+strconv.Quote(column)+"]", step.PathOf("systems", s.Rows[rows[0]], "percent", s.Columns[column]))
+			read("columns["+strconv.Quote(column)+"]", s.Rows[rows[0]], "percent", s.Columns[column])
 		}
 	}
 	for _, b := range s.baselines() {
-		for _, row := range rows {
-			if s.Rows[row] != b {
-				read("significance.letters", step.PathOf("systems", s.Rows[row], "against", b))
-				break
-			}
+		if i := slices.IndexFunc(rows, func(row string) bool { return s.Rows[row] != b }); i >= 0 {
+			read("letters", s.Rows[rows[i]], "against", b)
 		}
 	}
 	if s.Bold {
@@ -135,68 +131,54 @@ func (s *significance) differs(docs cells, a, b, measure string) (bool, error) {
 	return is, nil
 }
 
-// embolden prints bold what does not differ significantly from the best that is of a system.
-func (s *significance) embolden(docs cells, t *render.Table, c tableConfig) error {
-	for _, k := range s.ranked(c) {
-		best := t.Best(render.Column{ID: k.ID, Best: k.Best}, func(render.Cell) bool { return true })
-		for i, row := range t.Rows {
-			cell := row.Cells[k.ID]
-			at, ok := best[row.Compare]
-			if !ok || cell.Value == nil {
-				continue
-			}
-			top, system := s.Rows[t.Rows[at].ID], s.Rows[row.ID]
-			if top == "" || system == "" || top == system {
-				continue
-			}
-			is, err := s.differs(docs, system, top, s.Columns[k.ID])
-			if err != nil {
-				is, err = s.differs(docs, top, system, s.Columns[k.ID])
-			}
-			if err != nil {
-				return fmt.Errorf("significance of row %s, column %s: %w", row.ID, k.ID, err)
-			}
-			cell.Bold = cell.Bold || !is
-			t.Rows[i].Cells[k.ID] = cell
+// judge sets a cell's superscripts, and bold unless its system differs significantly from the best one; "": that is not known.
+func (s *significance) judge(docs cells, cell *render.Cell, system, best, measure string) error {
+	for _, b := range s.baselines() {
+		if b == system {
+			continue
+		}
+		is, err := s.differs(docs, system, b, measure)
+		if err != nil {
+			return err
+		}
+		if is {
+			cell.Marks += s.Letters[b]
 		}
 	}
-	return nil
+	if best == "" || best == system {
+		return nil
+	}
+	is, err := s.differs(docs, system, best, measure)
+	if err != nil {
+		is, err = s.differs(docs, best, system, measure)
+	}
+	cell.Bold = cell.Bold || !is
+	return err
 }
 
-// mark sets the cells' superscripts and says in the caption what they mean.
+// mark judges the cells, and says in the caption what their marks mean.
 func (s *significance) mark(docs cells, t *render.Table, c tableConfig) error {
 	if s == nil {
 		return nil
 	}
-	for i, row := range t.Rows {
-		system, ok := s.Rows[row.ID]
-		if !ok || row.Cells == nil {
-			continue
-		}
+	best := map[string]map[string]int{}
+	for _, k := range s.ranked(c) {
+		best[k.ID] = t.Best(render.Column{ID: k.ID, Best: k.Best}, false)
+	}
+	for _, row := range t.Rows {
 		for id, measure := range s.Columns {
-			cell, ok := row.Cells[id]
-			if !ok || cell.Value == nil {
+			cell, system, top := row.Cells[id], s.Rows[row.ID], ""
+			if cell.Value == nil || system == "" {
 				continue
 			}
-			for _, b := range s.baselines() {
-				if b == system {
-					continue
-				}
-				is, err := s.differs(docs, system, b, measure)
-				if err != nil {
-					return fmt.Errorf("significance of row %s, column %s: %w", row.ID, id, err)
-				}
-				if is {
-					cell.Marks += s.Letters[b]
-				}
+			if at, ok := best[id][row.Compare]; ok {
+				top = s.Rows[t.Rows[at].ID]
+			}
+			if err := s.judge(docs, &cell, system, top, measure); err != nil {
+				return fmt.Errorf("significance of row %s, column %s: %w", row.ID, id, err)
 			}
 			cell.Inputs = append(slices.Clip(cell.Inputs), s.Report.Artifact.Digest.String())
-			t.Rows[i].Cells[id] = cell
-		}
-	}
-	if s.Bold {
-		if err := s.embolden(docs, t, c); err != nil {
-			return err
+			row.Cells[id] = cell
 		}
 	}
 	note, err := s.note(docs, c)
@@ -218,12 +200,10 @@ func (s *significance) note(docs cells, c tableConfig) (string, error) {
 		return "", err
 	}
 	var list []string
-	for i, b := range s.baselines() {
-		differs := "from "
-		if i == 0 {
-			differs = "differs significantly from "
-		}
-		list = append(list, fmt.Sprintf("<sup>%s</sup> %s%s", s.Letters[b], differs, s.title(b, c)))
+	differs := "differs significantly from"
+	for _, b := range s.baselines() {
+		list = append(list, fmt.Sprintf("<sup>%s</sup> %s %s", s.Letters[b], differs, s.title(b, c)))
+		differs = "from"
 	}
 	switch {
 	case s.Bold && len(list) > 0:
@@ -237,10 +217,8 @@ func (s *significance) note(docs cells, c tableConfig) (string, error) {
 // title is what the table calls a baseline: the last title of its row.
 func (s *significance) title(baseline string, c tableConfig) string {
 	for _, r := range c.Rows {
-		if r.data() && s.Rows[r.ID] == baseline && len(r.Titles) > 0 {
-			if title := r.Titles[len(r.Titles)-1]; title != "" {
-				return title
-			}
+		if n := len(r.Titles); r.data() && s.Rows[r.ID] == baseline && n > 0 && r.Titles[n-1] != "" {
+			return r.Titles[n-1]
 		}
 	}
 	return baseline

@@ -17,6 +17,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/system/filetype"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // never are names that come in nowhere: what git and redsi keep beside files.
@@ -194,13 +195,9 @@ func (l *Listing) Tree(ctx context.Context, hash func(ctx context.Context, path 
 }
 
 // Names are those of the files, links among them.
-func (l *Listing) Names() (names []string) {
-	for _, f := range l.Files {
-		if f.Mode != artifacts.Folder {
-			names = append(names, f.Name)
-		}
-	}
-	return names
+func (l *Listing) Names() []string {
+	files := lists.Filter(l.Files, func(f artifacts.File) bool { return f.Mode != artifacts.Folder })
+	return lists.Map(files, func(f artifacts.File) string { return f.Name })
 }
 
 // Names are those of the files that a path names.

@@ -14,6 +14,8 @@ import (
 	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Interpreter is the command line that runs a script, up to the name of its file: the
@@ -136,11 +138,8 @@ func (s *Shell) Calls() (names []string) {
 		if !ok {
 			return true
 		}
-		name, words := "", []string{}
-		for _, arg := range call.Args {
-			words = append(words, arg.Lit())
-		}
-		if words = Started(words); len(words) > 0 {
+		name := ""
+		if words := Started(lists.Map(call.Args, (*syntax.Word).Lit)); len(words) > 0 {
 			name = words[0]
 		}
 		local := strings.Contains(name, "/") && !path.IsAbs(name)

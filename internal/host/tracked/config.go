@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -14,13 +15,6 @@ import (
 
 	"github.com/redsi/redsi/internal/stores/open"
 )
-
-// places are where DVC keeps bytes.
-type places struct {
-	cache   string // folder
-	remote  func(ctx context.Context, name string) (io.ReadCloser, error)
-	address string // of the remote, for people
-}
 
 // find reads DVC's configuration: the user's, the project's, and that of this machine.
 func (d *Data) find() error {
@@ -56,12 +50,8 @@ func (d *Data) find() error {
 	d.address = option("url")
 	address := d.address
 	if strings.HasPrefix(address, "s3://") {
-		q := url.Values{}
-		for key, ours := range map[string]string{"endpointurl": "endpoint", "region": "region", "allow_anonymous_login": "anonymous"} {
-			if v := option(key); v != "" {
-				q.Set(ours, v)
-			}
-		}
+		q := url.Values{"endpoint": {option("endpointurl")}, "region": {option("region")}, "anonymous": {option("allow_anonymous_login")}}
+		maps.DeleteFunc(q, func(_ string, v []string) bool { return v[0] == "" })
 		address += "?" + q.Encode()
 	}
 	files, err := open.Files(address)

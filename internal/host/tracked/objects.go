@@ -1,6 +1,7 @@
 package tracked
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/host/listing"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Error is an error that trying again does not mend: it says what to run.
@@ -74,12 +76,13 @@ func (d *Data) list(ctx context.Context) (list []struct{ MD5, RelPath string }, 
 	}
 	defer in.Close()
 	text, err := io.ReadAll(in)
-	if err == nil {
-		if err = json.Unmarshal(text, &list); err != nil {
-			err = d.wrong("its list, md5 %s, cannot be read: %v", d.MD5, err)
-		}
+	if err != nil {
+		return nil, err
 	}
-	return list, err
+	if err := json.Unmarshal(text, &list); err != nil {
+		return nil, d.wrong("its list, md5 %s, cannot be read: %v", d.MD5, err)
+	}
+	return list, nil
 }
 
 // Open reads a file that List has named, by its absolute path: from DVC's cache, or else from its
@@ -92,16 +95,14 @@ func (d *Data) Open(ctx context.Context, at string) (io.ReadCloser, error) {
 	return d.open(ctx, d.objects[at], what)
 }
 
-func (d *Data) open(ctx context.Context, sum, what string) (io.ReadCloser, error) {
+func (d *Data) open(ctx context.Context, sum, what string) (in io.ReadCloser, err error) {
 	name := sum[:2] + "/" + sum[2:]
 	if d.Hash != "" {
 		name = "files/md5/" + name
 	}
-	where, hint := filepath.Join(d.cache, filepath.FromSlash(name)), "delete that, and run dvc fetch "+d.Path
-	var in io.ReadCloser
-	in, err := os.Open(where)
-	cached := where
-	if errors.Is(err, fs.ErrNotExist) && d.remote != nil {
+	cached := filepath.Join(d.cache, filepath.FromSlash(name))
+	where, hint := cached, "delete that, and run dvc fetch "+d.Path
+	if in, err = os.Open(cached); errors.Is(err, fs.ErrNotExist) && d.remote != nil {
 		where, hint = d.address+"/"+name, "run dvc push where the right bytes are"
 		in, err = d.remote(ctx, name)
 	}
@@ -111,41 +112,33 @@ func (d *Data) open(ctx context.Context, sum, what string) (io.ReadCloser, error
 	case err != nil:
 		return nil, fmt.Errorf("%s, of %s: %smd5 %s, %s: %w", d.Path, filepath.Base(d.Record), what, sum, where, err)
 	}
-	return &checked{ReadCloser: in, sum: md5.New(), texts: d.Hash == "", want: strings.TrimSuffix(sum, ".dir"), other: func(got string) error {
+	h := md5.New()
+	c := &checked{in, h, bufio.NewWriter(h), func(got string) error {
+		if got == strings.TrimSuffix(sum, ".dir") {
+			return io.EOF
+		}
 		return d.wrong("%s%s has md5 %s, not %s as recorded: %s", what, where, got, sum, hint)
-	}}, nil
+	}}
+	if d.Hash == "" {
+		c.to = bufio.NewWriterSize(unixEnds{h}, chunk)
+	}
+	return c, nil
 }
 
 // checked is a reader whose end is an error where what was read has another MD5.
 type checked struct {
 	io.ReadCloser
-	sum   hash.Hash
-	want  string
-	other func(got string) error
-	texts bool // line ends of texts count as \n
-	chunk []byte
+	sum hash.Hash
+	to  *bufio.Writer          // into sum
+	end func(md5 string) error // what is at the end
 }
 
 func (c *checked) Read(b []byte) (int, error) {
-	n, err := c.ReadCloser.Read(b)
-	if c.texts {
-		c.chunk = append(c.chunk, b[:n]...)
-		for len(c.chunk) >= chunk || err == io.EOF && len(c.chunk) > 0 {
-			part := c.chunk[:min(chunk, len(c.chunk))]
-			if isText(part[:min(512, len(part))]) {
-				c.sum.Write(bytes.ReplaceAll(part, []byte("\r\n"), []byte("\n")))
-			} else {
-				c.sum.Write(part)
-			}
-			c.chunk = append(c.chunk[:0], c.chunk[len(part):]...)
-		}
-	} else {
-		c.sum.Write(b[:n])
-	}
+	n, err := c.ReadCloser.Read(b[:min(len(b), chunk)]) // so that to passes whole chunks on
+	c.to.Write(b[:n])
 	if err == io.EOF {
-		if got := hex.EncodeToString(c.sum.Sum(nil)); got != c.want {
-			err = c.other(got)
-		}
+		c.to.Flush()
+		err = c.end(hex.EncodeToString(c.sum.Sum(nil)))
 	}
 	return n, err
 }
@@ -153,16 +146,20 @@ func (c *checked) Read(b []byte) (int, error) {
 // chunk is how much of a file DVC before version 3 judged at a time whether it is text.
 const chunk = 1 << 20
 
+// unixEnds takes chunks, and line ends of those that are texts as \n.
+type unixEnds struct{ io.Writer }
+
+func (w unixEnds) Write(part []byte) (int, error) {
+	text := part
+	if isText(part[:min(512, len(part))]) {
+		text = bytes.ReplaceAll(part, []byte("\r\n"), []byte("\n"))
+	}
+	_, err := w.Writer.Write(text)
+	return len(part), err
+}
+
 // isText is DVC's guess, by the first bytes: no zeros, and at most three in ten that no text has.
 func isText(head []byte) bool {
-	odd := 0
-	for _, b := range head {
-		if b == 0 {
-			return false
-		}
-		if (b < 32 || b > 126) && !bytes.ContainsRune([]byte("\n\r\t\f\b"), rune(b)) {
-			odd++
-		}
-	}
-	return 10*odd <= 3*len(head)
+	odd := lists.Count(head, func(b byte) bool { return (b < 32 || b > 126) && !bytes.ContainsRune([]byte("\n\r\t\f\b"), rune(b)) })
+	return !bytes.Contains(head, []byte{0}) && 10*odd <= 3*len(head)
 }

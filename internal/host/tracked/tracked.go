@@ -1,8 +1,10 @@
 package tracked
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -19,10 +21,13 @@ type Data struct {
 	Record string // the file that says so: NAME.dvc, or dvc.lock
 
 	out
-	below string // the path within the folder that is recorded, with slashes; "": all of it
-	places
+	below   string            // the path within the folder that is recorded, with slashes; "": all of it
 	root    string            // the folder that has .dvc; "": none
 	objects map[string]string // md5 of each file by its absolute path, once they are listed
+
+	cache   string // folder in which DVC keeps bytes
+	address string // of the remote that has them, for people
+	remote  func(ctx context.Context, name string) (io.ReadCloser, error)
 }
 
 // out is an output in a record, as DVC writes it.
@@ -42,12 +47,16 @@ var form = regexp.MustCompile(`^[0-9a-f]{32}(\.dir)?$`)
 // Records has the outputs of files of DVC that were read, by their absolute paths. Those that are not there have none.
 type Records map[string]map[string]out
 
-// Of is what DVC has recorded of an absolute path, or of a folder that it is in: by NAME.dvc beside
+// Of is what DVC has recorded of a path, or of a folder that it is in: by NAME.dvc beside
 // that, or by the dvc.lock of a folder around it, as far up as the one with .dvc. It is nil without.
-func Of(at string) (*Data, error) { return Records{}.Of(at) }
+func Of(path string) (*Data, error) { return Records{}.Of(path) }
 
 // Of is the Of of the package that reads each file once.
-func (r Records) Of(at string) (*Data, error) {
+func (r Records) Of(path string) (*Data, error) {
+	at, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
 	d := &Data{Path: at}
 	var within, records []string
 	for in := at; d.root == "" && in != filepath.Dir(in); in = filepath.Dir(in) {
@@ -58,13 +67,12 @@ func (r Records) Of(at string) (*Data, error) {
 		within, records = append(within, in), append(records, in+".dvc", filepath.Join(above, "dvc.lock"))
 	}
 	for _, in := range within {
+		d.below = filepath.ToSlash(strings.TrimPrefix(at[len(in):], string(filepath.Separator)))
 		for _, record := range records {
 			if err := r.read(record); err != nil {
 				return nil, fmt.Errorf("%s: %w", record, err)
 			}
-			o, ok := r[record][in]
-			if d.below = filepath.ToSlash(strings.TrimPrefix(at[len(in):], string(filepath.Separator))); ok && form.MatchString(o.MD5) && (o.Hash == "" || o.Hash == "md5") && (o.isFolder() || d.below == "") {
-				d.out, d.Record = o, record
+			if d.Record, d.out = record, r[record][in]; d.isFolder() || d.MD5 != "" && d.below == "" {
 				return d, nil
 			}
 		}
@@ -96,7 +104,9 @@ func (r Records) read(record string) error {
 	}
 	tell := func(wdir string, outs []out) {
 		for _, o := range outs {
-			r[record][filepath.Join(filepath.Dir(record), filepath.FromSlash(wdir), filepath.FromSlash(o.Name))] = o
+			if form.MatchString(o.MD5) && (o.Hash == "" || o.Hash == "md5") {
+				r[record][filepath.Join(filepath.Dir(record), filepath.FromSlash(wdir), filepath.FromSlash(o.Name))] = o
+			}
 		}
 	}
 	tell(has.WDir, has.Outs)

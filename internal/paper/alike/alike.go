@@ -75,13 +75,9 @@ func (c Comparison) Worst() (worst *Difference) {
 }
 
 // OfTheRun names the outputs that differ in nothing but what they tell of their run.
-func (c Comparison) OfTheRun() (names []string) {
-	for _, f := range c.Outputs {
-		if f.Verdict == Same {
-			names = append(names, f.Output)
-		}
-	}
-	return names
+func (c Comparison) OfTheRun() []string {
+	same := lists.Filter(c.Outputs, func(f Found) bool { return f.Verdict == Same })
+	return lists.Map(same, func(f Found) string { return f.Output })
 }
 
 // Evaluate judges a model by what is evaluated from it.

@@ -70,39 +70,18 @@ func readCells(r io.Reader) (list []cell, frame any, err error) {
 	if err := json.Unmarshal(b, &parts); err != nil {
 		return nil, nil, err
 	}
-	var named []render.Named
-	units := map[string]render.Format{}
-	if _, table := parts["rows"]; table {
-		var t render.Table
-		if err := json.Unmarshal(b, &t); err != nil {
-			return nil, nil, err
-		}
-		if err := t.Finish(); err != nil {
-			return nil, nil, err
-		}
-		named = t.Named()
-		for _, row := range t.Rows {
-			for _, c := range t.Columns {
-				units[row.ID+"."+c.ID] = c.Format
-			}
-		}
-	} else {
-		var f render.Figure
-		if err := json.Unmarshal(b, &f); err != nil {
-			return nil, nil, err
-		}
-		named = f.Named()
+	_, isTable := parts["rows"]
+	named, err := render.ReadNamed(b, isTable)
+	if err != nil {
+		return nil, nil, err
 	}
 	for _, n := range named {
-		format, ok := units[n.Name]
-		if n.Cell.Format != nil {
-			format = *n.Cell.Format
-		}
-		if !ok {
-			format.Style = "text"
+		unit := 0.0
+		if isTable {
+			unit = n.Format.Unit()
 		}
 		add := func(name string, value *float64) {
-			c := cell{name: name, shown: n.Text, value: value, unit: format.Unit()}
+			c := cell{name: name, shown: n.Text, value: value, unit: unit}
 			if value == n.Cell.Value && n.Cell.Typed != "" { // the float64 is not all of it
 				c.value, c.text = nil, n.Cell.Typed
 			} else if value == nil {

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // textKept bounds the texts that Values writes: of a longer one the beginning stands for
@@ -44,16 +46,12 @@ func Values(ctx context.Context, v *plan.Preview, read Reader, w io.Writer) erro
 }
 
 // named are the names of the item's cells.
-func (it *Item) named() (names []string) {
+func (it *Item) named() []string {
+	name := func(n render.Named) string { return n.Name }
 	if it.table != nil {
-		for _, n := range it.table.Named() {
-			names = append(names, n.Name)
-		}
-		return names
+		return lists.Map(it.table.Named(), name)
 	}
-	for _, n := range it.figure.Named() {
-		names = append(names, n.Name)
-	}
+	names := lists.Map(it.figure.Named(), name)
 	for i := range it.figure.Panels {
 		names = append(names, fmt.Sprintf("panels.%d", i))
 	}

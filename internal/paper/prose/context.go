@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // typed is a number in the paper with its context.
@@ -97,13 +99,9 @@ func (p *Paper) layout() (floats []float, tables []span, refs []mark) {
 	return floats, tables, refs
 }
 
-func labelsIn(refs []mark, s span) (out []string) {
-	for _, m := range refs {
-		if s.from <= m.at && m.at <= s.to {
-			out = append(out, m.text)
-		}
-	}
-	return out
+func labelsIn(refs []mark, s span) []string {
+	in := lists.Filter(refs, func(m mark) bool { return s.from <= m.at && m.at <= s.to })
+	return lists.Map(in, func(m mark) string { return m.text })
 }
 
 // split splits a text at a character.

@@ -26,45 +26,31 @@ func (c Cell) split(column Format) (number, behind string, ok bool) {
 	if isKilo {
 		behind += `\,K`
 	}
-	if c.Second {
-		behind += `\llap{\underline{\phantom{` + latexText(number) + behind + `}}}`
-	}
-	if c.Marks != "" {
-		behind += `\textsuperscript{` + latexText(c.Marks) + `}`
-	}
 	return number, behind, f.Style == "integer" || column.Style != "integer" && !strings.Contains(number, ",")
 }
 
-// fromPoint is what is printed of a number from its decimal point on.
-func (c Cell) fromPoint(column Format) (string, bool) {
-	number, _, ok := c.split(column)
-	whole, _, _ := strings.Cut(number, ".")
-	return strings.TrimPrefix(c.Plain(column), whole), ok
-}
-
-// behind is the longest text from the decimal point on; "" of a column that is not aligned there.
-func (t *Table) behind(c Column) (longest string) {
-	for _, r := range t.Rows {
-		if s, ok := r.Cells[c.ID].fromPoint(c.Format); ok && c.Align == atPoint && utf8.RuneCountInString(s) > utf8.RuneCountInString(longest) {
-			longest = s
+// fill gives a column's cells room as wide as what other numbers have more from their decimal points on.
+func (t *Table) fill(c Column) {
+	longest, after := []rune{}, map[int][]rune{}
+	for i, r := range t.Rows {
+		if number, _, ok := r.Cells[c.ID].split(c.Format); ok {
+			whole, _, _ := strings.Cut(number, ".")
+			after[i] = []rune(strings.TrimPrefix(r.Cells[c.ID].Plain(c.Format), whole))
+			if len(after[i]) > len(longest) {
+				longest = after[i]
+			}
 		}
 	}
-	return longest
-}
-
-// fill is room as wide as what other numbers of the column have more behind the point.
-func (c Cell) fill(column Format) string {
-	s, ok := c.fromPoint(column)
-	if !ok || column.behind == "" {
-		return ""
+	for i, s := range after {
+		cell := t.Rows[i].Cells[c.ID]
+		cell.fill = strings.Map(func(r rune) rune {
+			if r == '.' {
+				return '\u2008' // as wide as a point
+			}
+			return '\u2007' // as wide as a digit
+		}, string(longest[len(s):]))
+		t.Rows[i].Cells[c.ID] = cell
 	}
-	more := []rune(column.behind)[min(utf8.RuneCountInString(s), utf8.RuneCountInString(column.behind)):]
-	return strings.Map(func(r rune) rune {
-		if r == '.' {
-			return '\u2008' // as wide as a point
-		}
-		return '\u2007' // as wide as a digit
-	}, string(more))
 }
 
 // toRead is a number as siunitx reads it.
@@ -80,7 +66,10 @@ func (c Cell) aligned(column Format) string {
 	if c.Bold {
 		s = `\bfseries ` + s
 	}
-	if behind != "" {
+	if c.Second {
+		behind += `\llap{\underline{\phantom{` + latexText(number) + behind + `}}}`
+	}
+	if behind += c.superscript(); behind != "" {
 		s += "{" + behind + "}"
 	}
 	return s
@@ -94,7 +83,6 @@ func (t *Table) alignedSpec(c Column) string {
 	}
 	for _, r := range t.Rows {
 		cell := r.Cells[c.ID]
-		cell.Second = false // a line takes no room
 		number, behind, ok := cell.split(c.Format)
 		if !ok {
 			continue
@@ -105,7 +93,7 @@ func (t *Table) alignedSpec(c Column) string {
 		}
 		whole, decimals = max(whole, len(before)), max(decimals, len(after))
 		if n := utf8.RuneCountInString(cell.Plain(c.Format)+cell.Marks) - utf8.RuneCountInString(number); n > chars {
-			longest, chars = ",table-space-text-post={"+behind+"}", n
+			longest, chars = ",table-space-text-post={"+behind+cell.superscript()+"}", n
 		}
 	}
 	return fmt.Sprintf("S[group-digits=%s,table-format=%s%d.%d%s]", group, sign, whole, decimals, longest)

@@ -18,8 +18,6 @@ type Format struct {
 	Scale    float64 `json:"scale,omitempty"`    // factor before printing; 0 is 1
 	Std      bool    `json:"std,omitempty"`      // print ± where there is one
 	Prefix   string  `json:"prefix,omitempty"`   // before the number: letters, digits, spaces and =
-
-	behind string // the longest text from the decimal point on, of a column that is aligned there
 }
 
 // Check says what no number can be printed by.
@@ -156,46 +154,35 @@ func (c Cell) written(f Format, text, marked func(string) string, bold, end, und
 	if c.Marks != "" {
 		s += "<sup>" + text(c.Marks) + "</sup>"
 	}
-	return s + c.fill(f)
+	return s + c.fill
 }
 
-func (c Cell) latex(f Format) string {
-	s := c.unmarked(f)
-	if c.Marks != "" {
-		s += `\textsuperscript{` + latexText(c.Marks) + `}`
-	}
-	return s
-}
+// inMath is a number as mathematics have it.
+var inMath = strings.NewReplacer("−", "-", ",", "{,}")
 
-// unmarked is latex without the superscript.
-func (c Cell) unmarked(f Format) string {
+func (c Cell) latex(f Format) (s string) {
 	f = c.format(f)
-	if c.Value == nil {
-		if c.Missing() {
-			return `\textendash`
+	prefix, bold, math := "", `\textbf{`, ""
+	switch {
+	case c.Missing():
+		return `\textendash` + c.superscript()
+	case c.Value == nil && c.Data:
+		s = TeXData(c.Text)
+	case c.Value == nil:
+		s = TeX(c.Text)
+	default:
+		number, isKilo := strings.CutSuffix(c.digits(f), kilo)
+		unit, std := `\,K`, f.Std && c.Std != nil
+		if std {
+			number += ` \pm ` + strings.TrimSuffix(f.std(*c.Std), kilo)
 		}
-		s := TeX(c.Text)
-		if c.Data {
-			s = TeXData(c.Text)
+		if s = latexText(f.Prefix + number); std || f.Style == "signed" {
+			s = inMath.Replace(number)
+			prefix, bold, math, unit = f.Prefix, `\mathbf{`, "$", `\,\mathrm{K}`
 		}
-		if c.Bold {
-			s = `\textbf{` + s + `}`
+		if isKilo {
+			s += unit
 		}
-		return s
-	}
-	s, isKilo := strings.CutSuffix(c.digits(f), kilo)
-	prefix, bold, math, unit := f.Prefix, `\mathbf{`, "$", `\,\mathrm{K}`
-	std := f.Std && c.Std != nil
-	if std {
-		s += ` \pm ` + strings.TrimSuffix(f.std(*c.Std), kilo)
-	}
-	if std || f.Style == "signed" {
-		s = strings.NewReplacer("−", "-", ",", "{,}").Replace(s)
-	} else {
-		s, prefix, bold, math, unit = prefix+latexText(s), "", `\textbf{`, "", `\,K`
-	}
-	if isKilo {
-		s += unit
 	}
 	if c.Bold {
 		s = bold + s + `}`
@@ -204,5 +191,13 @@ func (c Cell) unmarked(f Format) string {
 	if c.Second {
 		s = `\underline{` + s + `}`
 	}
-	return s
+	return s + c.superscript()
+}
+
+// superscript is what LaTeX prints for the cell's marks.
+func (c Cell) superscript() string {
+	if c.Marks == "" {
+		return ""
+	}
+	return `\textsuperscript{` + latexText(c.Marks) + `}`
 }

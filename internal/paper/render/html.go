@@ -3,6 +3,7 @@ package render
 import (
 	"html"
 	"math"
+	"slices"
 )
 
 // HTML is a marked-up text as HTML.
@@ -31,14 +32,22 @@ func (c Cell) Off(f Format, d float64) string {
 	return f.sign(d, digits)
 }
 
-// HeadRows are the rows of headers above the columns' titles, outermost first.
-func (t *Table) HeadRows() [][]Span {
+// HeadRows are the rows of headers above the columns' titles, outermost first: each over the neighbouring columns that share
+// it and those above it.
+func (t *Table) HeadRows() (rows [][]Span) {
 	if len(t.Columns) == 0 {
 		return nil
 	}
-	var rows [][]Span
 	for level := range t.Columns[0].Groups {
-		rows = append(rows, t.spans(level))
+		var row []Span
+		for i, c := range t.Columns {
+			if i > 0 && slices.Equal(c.Groups[:level+1], t.Columns[i-1].Groups[:level+1]) {
+				row[len(row)-1].last = i
+			} else {
+				row = append(row, Span{c.Groups[level], i, i})
+			}
+		}
+		rows = append(rows, row)
 	}
 	return rows
 }

@@ -31,23 +31,20 @@ func (n Named) Inline() Inline {
 		out.Std = decimal(f.scaled(*c.Std))
 		out.ShowsStd = f.Std
 	}
-	s := strings.ReplaceAll(c.digits(f), ",", "{,}")
-	minus := strings.HasPrefix(s, "-") || strings.HasPrefix(s, "−")
-	unit := ""
-	if f.Style == "kilo" {
-		s, unit = strings.TrimSuffix(s, kilo), `\,\mbox{K}`
-	}
-	s = strings.Replace(s, "−", "-", 1)
+	s, isKilo := strings.CutSuffix(inMath.Replace(c.digits(f)), kilo)
 	switch {
 	case out.ShowsStd:
-		s = `\ensuremath{` + s + ` \pm ` + strings.TrimSuffix(strings.ReplaceAll(f.std(*c.Std), ",", "{,}"), kilo) + `}`
-	case minus || f.Style == "signed":
+		s = `\ensuremath{` + s + ` \pm ` + strings.TrimSuffix(inMath.Replace(f.std(*c.Std)), kilo) + `}`
+	case strings.HasPrefix(s, "-") || f.Style == "signed":
 		s = `\ensuremath{` + s + `}`
 	}
 	if f.Prefix != "" {
 		s = `\mbox{` + f.Prefix + `}` + s
 	}
-	out.TeX = s + unit
+	if isKilo {
+		s += `\,\mbox{K}`
+	}
+	out.TeX = s
 	return out
 }
 

@@ -41,8 +41,7 @@ func (t *Table) LaTeX(w io.Writer) error {
 		env, width = "table*", `\textwidth`
 	}
 	var b strings.Builder
-	name, arguments := t.tabular(width)
-	_, broken := t.flexible()
+	name, arguments, broken := t.tabular(width)
 	size, gap := `\small`, ""
 	switch {
 	case !broken && t.spare() < 0: // nothing can be broken into lines
@@ -63,18 +62,12 @@ func (t *Table) LaTeX(w io.Writer) error {
 		b.WriteString(siunitx)
 	}
 	fmt.Fprintf(&b, "\\begin{%s}%s\n", name, arguments)
-	var head strings.Builder
-	head.WriteString("\\toprule\n")
-	if t.Headed() {
-		t.latexHead(&head)
-		head.WriteString("\\midrule\n")
-	}
-	if t.Long {
-		t.longHead(&b, head.String(), width)
+	if head := t.latexHead(); t.Long {
+		t.longHead(&b, head, width)
 		t.latexRows(&b, width)
 		b.WriteString("\\end{longtable}}\n")
 	} else {
-		b.WriteString(head.String())
+		b.WriteString(head)
 		t.latexRows(&b, width)
 		fmt.Fprintf(&b, "\\bottomrule\n\\end{%s}\n", name)
 		if len(t.Notes) > 0 {
@@ -132,19 +125,6 @@ type Span struct {
 // Columns is how many columns the header is over.
 func (s Span) Columns() int { return s.last - s.first + 1 }
 
-// spans groups neighbouring columns that share the headers down to a level.
-func (t *Table) spans(level int) []Span {
-	var out []Span
-	for i, c := range t.Columns {
-		if i > 0 && slices.Equal(c.Groups[:level+1], t.Columns[i-1].Groups[:level+1]) {
-			out[len(out)-1].last = i
-			continue
-		}
-		out = append(out, Span{c.Groups[level], i, i})
-	}
-	return out
-}
-
 // Headed reports whether a column or stub has a header.
 func (t *Table) Headed() bool {
 	return slices.ContainsFunc(t.Stubs, func(s string) bool { return s != "" }) ||
@@ -153,41 +133,38 @@ func (t *Table) Headed() bool {
 		})
 }
 
-func (t *Table) latexHead(b *strings.Builder) {
-	levels := 0
-	if len(t.Columns) > 0 {
-		levels = len(t.Columns[0].Groups)
+// latexHead are the headers, between their rules.
+func (t *Table) latexHead() string {
+	head := "\\toprule\n"
+	if !t.Headed() {
+		return head
 	}
-	for level := range levels {
-		cells := make([]string, len(t.Stubs))
-		var rules []string
-		for _, s := range t.spans(level) {
+	line := func(cells []string) { head += noOption(strings.Join(cells, " & ")) + " \\\\\n" }
+	for _, spans := range t.HeadRows() {
+		cells, rules := make([]string, len(t.Stubs)), ""
+		for _, s := range spans {
 			if s.Title == "" {
 				cells = append(cells, strings.Repeat(" & ", s.last-s.first))
 				continue
 			}
 			cells = append(cells, fmt.Sprintf(`\multicolumn{%d}{c}{%s}`, s.Columns(), TeX(s.Title)))
-			rules = append(rules, fmt.Sprintf(`\cmidrule(lr){%d-%d}`, len(t.Stubs)+s.first+1, len(t.Stubs)+s.last+1))
+			rules += fmt.Sprintf("\\cmidrule(lr){%d-%d}\n", len(t.Stubs)+s.first+1, len(t.Stubs)+s.last+1)
 		}
-		fmt.Fprintf(b, "%s \\\\\n", noOption(strings.Join(cells, " & ")))
-		for _, r := range rules {
-			b.WriteString(r + "\n")
-		}
+		line(cells)
+		head += rules
 	}
-	cells := lists.Map(t.Stubs, TeX)
-	for _, c := range t.Columns {
-		title := TeX(c.Title)
+	line(append(lists.Map(t.Stubs, TeX), lists.Map(t.Columns, func(c Column) string {
 		if c.Align == atPoint {
-			title = "{" + title + "}"
+			return "{" + TeX(c.Title) + "}"
 		}
-		cells = append(cells, title)
-	}
-	fmt.Fprintf(b, "%s \\\\\n", noOption(strings.Join(cells, " & ")))
+		return TeX(c.Title)
+	})...))
+	return head + "\\midrule\n"
 }
 
 // noOption keeps a row from beginning with what \\ or a rule would take for its option.
 func noOption(line string) string {
-	if strings.HasPrefix(line, "[") || strings.HasPrefix(line, "*") || strings.HasPrefix(line, "(") {
+	if line != "" && strings.ContainsRune("[*(", rune(line[0])) {
 		return "{}" + line
 	}
 	return line

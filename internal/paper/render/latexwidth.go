@@ -3,7 +3,6 @@ package render
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -26,36 +25,32 @@ func (t *Table) room() int {
 
 // widths is how wide every stub and column is, in characters.
 func (t *Table) widths() []int {
-	var out []int
-	longest := func(n int, s string) int { return max(n, utf8.RuneCountInString(s)) }
+	stubs := len(t.Stubs)
+	out := make([]int, stubs+len(t.Columns))
+	widen := func(i int, s string) { out[i] = max(out[i], utf8.RuneCountInString(s)) }
 	for i, s := range t.Stubs {
-		n := longest(0, Plain(s))
-		for _, r := range t.Rows {
-			if r.Titles != nil {
-				n = longest(n, Plain(r.Titles[i]))
-			}
-		}
-		out = append(out, n)
+		widen(i, Plain(s))
 	}
-	for _, c := range t.Columns {
-		n := longest(0, Plain(c.Title))
-		for _, r := range t.Rows {
+	for k, c := range t.Columns {
+		widen(stubs+k, Plain(c.Title))
+	}
+	for _, r := range t.Rows {
+		for i, title := range r.Titles {
+			widen(i, Plain(title))
+		}
+		for k, c := range t.Columns {
 			if cell, ok := r.Cells[c.ID]; ok {
-				n = longest(n, cell.Plain(c.Format)+cell.Marks)
+				widen(stubs+k, cell.Plain(c.Format)+cell.Marks)
 			}
 		}
-		out = append(out, n)
 	}
-	if len(t.Columns) == 0 {
-		return out
-	}
-	for level := range t.Columns[0].Groups {
-		for _, s := range t.spans(level) { // a header that is wider widens its last column, as TeX does
+	for _, spans := range t.HeadRows() {
+		for _, s := range spans { // a header that is wider widens its last column, as TeX does
 			below := -columnGap
 			for i := s.first; i <= s.last; i++ {
-				below += out[len(t.Stubs)+i] + columnGap
+				below += out[stubs+i] + columnGap
 			}
-			out[len(t.Stubs)+s.last] += max(0, utf8.RuneCountInString(Plain(s.Title))-below)
+			out[stubs+s.last] += max(0, utf8.RuneCountInString(Plain(s.Title))-below)
 		}
 	}
 	return out
@@ -64,18 +59,14 @@ func (t *Table) widths() []int {
 // flexible says which stubs and columns are broken into lines: those with long
 // text, where the table would be too wide for the page, and all texts where
 // some stand under others, which takes columns of a width.
-func (t *Table) flexible() (flexible []bool, any bool) {
-	widths := t.widths()
+func (t *Table) flexible() []bool {
+	widths, tooWide := t.widths(), t.spare() < 0
 	stacked := slices.ContainsFunc(t.Rows, func(r Row) bool { return r.Under })
-	flexible = make([]bool, len(widths))
-	if t.spare() >= 0 && !stacked {
-		return flexible, false
-	}
+	flexible := make([]bool, len(widths))
 	for i, n := range widths {
-		flexible[i] = (n > longChars || stacked) && (i < len(t.Stubs) || t.Columns[i-len(t.Stubs)].align() == "l")
-		any = any || flexible[i]
+		flexible[i] = (tooWide && n > longChars || stacked) && (i < len(t.Stubs) || t.Columns[i-len(t.Stubs)].align() == "l")
 	}
-	return flexible, any
+	return flexible
 }
 
 // spare is how many characters more would fit side by side.
@@ -87,36 +78,35 @@ func (t *Table) spare() int {
 	return spare
 }
 
-// tabular is the environment of the rows, with what its \begin takes.
-func (t *Table) tabular(width string) (name, arguments string) {
-	flexible, any := t.flexible()
-	widths, texts := t.widths(), 0
+// tabular is the environment of the rows, with what its \begin takes, and whether texts are broken into lines.
+func (t *Table) tabular(width string) (name, arguments string, broken bool) {
+	flexible, widths, texts := t.flexible(), t.widths(), 0
 	for i, is := range flexible {
 		if is {
 			texts += widths[i]
 		}
 	}
-	var spec strings.Builder
+	spec := ""
 	for i, is := range flexible {
 		switch {
 		case is && t.Long: // its share of the room that the other columns leave
 			share := float64(max(0, t.spare()+texts)) / float64(t.room()) * float64(widths[i]) / float64(max(1, texts))
-			fmt.Fprintf(&spec, `>{\raggedright\arraybackslash}p{%.2f%s}`, max(0.1, share), width)
+			spec += fmt.Sprintf(`>{\raggedright\arraybackslash}p{%.2f%s}`, max(0.1, share), width)
 		case is:
-			spec.WriteString(`>{\raggedright\arraybackslash}X`)
+			spec += `>{\raggedright\arraybackslash}X`
 		case i < len(t.Stubs):
-			spec.WriteString("l")
+			spec += "l"
 		case t.Columns[i-len(t.Stubs)].Align == atPoint:
-			spec.WriteString(t.alignedSpec(t.Columns[i-len(t.Stubs)]))
+			spec += t.alignedSpec(t.Columns[i-len(t.Stubs)])
 		default:
-			spec.WriteString(t.Columns[i-len(t.Stubs)].align())
+			spec += t.Columns[i-len(t.Stubs)].align()
 		}
 	}
-	if t.Long {
-		return "longtable", `{@{\extracolsep{\fill}}` + spec.String() + "@{}}"
+	switch broken = slices.Contains(flexible, true); {
+	case t.Long:
+		return "longtable", `{@{\extracolsep{\fill}}` + spec + "@{}}", broken
+	case broken:
+		return "tabularx", "{" + width + "}{@{}" + spec + "@{}}", true
 	}
-	if any {
-		return "tabularx", "{" + width + "}{@{}" + spec.String() + "@{}}"
-	}
-	return "tabular*", "{" + width + `}{@{\extracolsep{\fill}}` + spec.String() + "@{}}"
+	return "tabular*", "{" + width + `}{@{\extracolsep{\fill}}` + spec + "@{}}", false
 }

@@ -1,6 +1,11 @@
 package render
 
-import "strings"
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/redsi/redsi/internal/system/lists"
+)
 
 // Named is a number or text of a table or figure with its name.
 type Named struct {
@@ -12,6 +17,17 @@ type Named struct {
 
 	Title  string // of the row or series, without markup
 	Format Format // by which it is printed; of a figure by its axis
+}
+
+// ReadNamed reads the JSON of a table or figure.
+func ReadNamed(text []byte, isTable bool) ([]Named, error) {
+	if isTable {
+		t, err := ReadTable(text)
+		return t.Named(), err
+	}
+	var f Figure
+	err := json.Unmarshal(text, &f)
+	return f.Named(), err
 }
 
 // Named lists the cells of the rows that have ids, row by row.
@@ -49,13 +65,7 @@ func (f *Figure) Named() (list []Named) {
 
 // plainTitles are the titles of a row in a line, without markup.
 func plainTitles(titles []string) string {
-	var out []string
-	for _, t := range titles {
-		if t = Plain(t); t != "" {
-			out = append(out, t)
-		}
-	}
-	return strings.Join(out, ", ")
+	return strings.Join(lists.Filter(lists.Map(titles, Plain), func(t string) bool { return t != "" }), ", ")
 }
 
 // format is how numbers of an axis stand in a sentence: with the digits that the paper

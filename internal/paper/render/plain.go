@@ -57,13 +57,8 @@ func paragraph(s string) string {
 func (t *Table) heads(style func(string) string) []string {
 	head := lists.Map(t.Stubs, style)
 	for _, c := range t.Columns {
-		var parts []string
-		for _, g := range append(slices.Clip(c.Groups), c.Title) {
-			if g != "" {
-				parts = append(parts, style(g))
-			}
-		}
-		head = append(head, strings.Join(parts, ": "))
+		parts := lists.Filter(append(slices.Clip(c.Groups), c.Title), func(g string) bool { return g != "" })
+		head = append(head, strings.Join(lists.Map(parts, style), ": "))
 	}
 	return head
 }
@@ -75,28 +70,20 @@ func (t *Table) pipes(b *strings.Builder, rows [][]string) {
 			width[i] = max(width[i], utf8.RuneCountInString(c), 3)
 		}
 	}
-	right := make([]bool, len(width))
-	for i, c := range t.Columns {
-		right[len(t.Stubs)+i] = c.align() == "r"
+	right, dashes := make([]bool, len(width)), make([]string, len(width))
+	for i := range width {
+		dashes[i] = strings.Repeat("-", width[i])
+		if right[i] = i >= len(t.Stubs) && t.Columns[i-len(t.Stubs)].align() == "r"; right[i] {
+			dashes[i] = dashes[i][1:] + ":"
+		}
 	}
-	for n, r := range rows {
+	for _, r := range slices.Insert(rows, 1, dashes) {
 		for i, c := range r {
 			pad := strings.Repeat(" ", width[i]-utf8.RuneCountInString(c))
 			if right[i] {
 				c, pad = pad+c, ""
 			}
 			b.WriteString("| " + c + pad + " ")
-		}
-		b.WriteString("|\n")
-		if n > 0 {
-			continue
-		}
-		for i := range width {
-			dashes := strings.Repeat("-", width[i])
-			if right[i] {
-				dashes = dashes[1:] + ":"
-			}
-			b.WriteString("| " + dashes + " ")
 		}
 		b.WriteString("|\n")
 	}
@@ -108,12 +95,9 @@ func (t *Table) CSV(w io.Writer) error {
 	c := csvWriter{csv.NewWriter(w), t.QuoteFormulas}
 	head := t.heads(Plain)
 	withStd := make([]bool, len(t.Columns))
-	var line []string
-	line = append(line, head[:len(t.Stubs)]...)
+	line := slices.Clone(head[:len(t.Stubs)])
 	for i, col := range t.Columns {
-		for _, r := range t.Rows {
-			withStd[i] = withStd[i] || r.Cells[col.ID].Std != nil
-		}
+		withStd[i] = slices.ContainsFunc(t.Rows, func(r Row) bool { return r.Cells[col.ID].Std != nil })
 		name := head[len(t.Stubs)+i]
 		line = append(line, name)
 		if withStd[i] {
@@ -127,10 +111,7 @@ func (t *Table) CSV(w io.Writer) error {
 		if r.Titles == nil {
 			continue
 		}
-		line = line[:0]
-		for _, title := range r.Titles {
-			line = append(line, c.text(Plain(title)))
-		}
+		line = lists.Map(r.Titles, func(title string) string { return c.text(Plain(title)) })
 		for i, col := range t.Columns {
 			line = append(line, r.Cells[col.ID].csv(withStd[i], c.text)...)
 		}
@@ -165,29 +146,18 @@ func (t *Table) JSON(w io.Writer) error { return writeJSON(w, t) }
 
 // markdownNotes are the table's notes, why cells have nothing, each reason once, and which deviations are none.
 func (t *Table) markdownNotes(b *strings.Builder) {
-	var said []string
-	note := func(text string) {
-		if !slices.Contains(said, text) {
-			said = append(said, text)
-		}
-	}
-	for _, text := range t.Notes {
-		note(paragraph(markdown(text)))
-	}
+	notes := lists.Map(t.Notes, func(text string) string { return paragraph(markdown(text)) })
 	for _, r := range t.Rows {
 		for _, c := range t.Columns {
 			if why := r.Cells[c.ID].Absent; why != "" {
-				note(AbsentText + ": " + markdown(why))
+				notes = append(notes, AbsentText+": "+markdown(why))
 			}
 		}
 	}
 	if text := t.OfOne(); text != "" {
-		note(MarkdownText(text))
+		notes = append(notes, MarkdownText(text))
 	}
-	for i, text := range said {
-		if i == 0 {
-			b.WriteString("\n")
-		}
-		b.WriteString("- " + text + "\n")
+	if notes != nil {
+		b.WriteString("\n- " + strings.Join(lists.Unique(notes), "\n- ") + "\n")
 	}
 }

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -72,7 +73,8 @@ type Cell struct {
 	Marks  string   `json:"marks,omitempty"`  // superscript after a number: of a note, or what it differs from significantly
 	Absent string   `json:"absent,omitempty"` // why what the cell asks for is not in the data; see Absent
 
-	isPending bool // nothing has run that would give it a value
+	isPending bool   // nothing has run that would give it a value
+	fill      string // room behind it in Markdown and HTML, in a column that is aligned at the decimal point
 }
 
 // AbsentText is what stands where an example that was asked for is not in the data: the
@@ -120,7 +122,7 @@ func (t *Table) OfOne() string {
 			}
 		}
 	}
-	if len(names) == 0 {
+	if names == nil {
 		return ""
 	}
 	return strings.Join(names, ", ") + ofOne
@@ -144,44 +146,49 @@ func (t *Table) Lacking(lacks int) {
 	}
 }
 
+// ReadTable reads the JSON of a table, which Finish then checks.
+func ReadTable(text []byte) (*Table, error) {
+	t := &Table{}
+	err := json.Unmarshal(text, t)
+	if err == nil {
+		err = t.Finish()
+	}
+	return t, err
+}
+
 // Finish checks the table and marks the best cells bold and the second best: those that are
 // equal to the best as printed, among the rows with one Compare.
 func (t *Table) Finish() error {
 	ids := map[string]bool{}
 	t.levelGroups()
 	for _, c := range t.Columns {
-		if ids[c.ID] {
+		err := c.Format.Check()
+		switch {
+		case ids[c.ID]:
 			return fmt.Errorf("two columns have the id %q", c.ID)
-		}
-		ids[c.ID] = true
-		if c.Best != "" && c.Best != "max" && c.Best != "min" {
+		case c.Best != "" && c.Best != "max" && c.Best != "min":
 			return fmt.Errorf("column %s: best is max or min, not %q", c.ID, c.Best)
-		}
-		if err := c.Format.Check(); err != nil {
+		case err != nil:
 			return fmt.Errorf("column %s: %w", c.ID, err)
-		}
-		if c.Second && c.Best == "" {
+		case c.Second && c.Best == "":
 			return fmt.Errorf("column %s: second needs best, max or min", c.ID)
-		}
-		if !slices.Contains([]string{"", "l", "c", "r", atPoint}, c.Align) {
+		case !slices.Contains([]string{"", "l", "c", "r", atPoint}, c.Align):
 			return fmt.Errorf("column %s: align is l, c, r or decimal, not %q", c.ID, c.Align)
-		}
-		if c.Align == atPoint && c.Format.Style == "text" {
+		case c.Align == atPoint && c.Format.Style == "text":
 			return fmt.Errorf("column %s: align = \"decimal\" is for numbers, not for the format text", c.ID)
 		}
+		ids[c.ID] = true
 	}
 	rows := map[string]bool{}
 	for i, r := range t.Rows {
-		if r.Titles == nil {
+		switch {
+		case r.Titles == nil:
 			continue
-		}
-		if r.Under && (i == 0 || t.Rows[i-1].Titles == nil) {
+		case r.Under && (i == 0 || t.Rows[i-1].Titles == nil):
 			return fmt.Errorf("row %d must be set under a row, and there is none above it", i+1)
-		}
-		if len(r.Titles) != len(t.Stubs) {
+		case len(r.Titles) != len(t.Stubs):
 			return fmt.Errorf("row %d has %d titles for %d stub columns", i+1, len(r.Titles), len(t.Stubs))
-		}
-		if r.ID != "" && rows[r.ID] {
+		case r.ID != "" && rows[r.ID]:
 			return fmt.Errorf("two rows have the id %q", r.ID)
 		}
 		rows[r.ID] = true
@@ -189,19 +196,21 @@ func (t *Table) Finish() error {
 			if !ids[id] {
 				return fmt.Errorf("row %s has a cell in column %q, which does not exist", r.ID, id)
 			}
-			if cell.Format != nil {
-				if err := cell.Format.Check(); err != nil {
-					return fmt.Errorf("row %s, column %s: %w", r.ID, id, err)
-				}
+			if err := cell.format(Format{Style: "text"}).Check(); err != nil {
+				return fmt.Errorf("row %s, column %s: %w", r.ID, id, err)
 			}
 		}
 	}
-	for i, c := range t.Columns {
-		t.emphasize(c, func(Cell) bool { return true }, func(cell *Cell) { cell.Bold = true })
-		if c.Second {
-			t.emphasize(c, func(cell Cell) bool { return !cell.Bold }, func(cell *Cell) { cell.Second = true })
+	for _, c := range t.Columns {
+		if c.Best != "" {
+			t.emphasize(c, false)
 		}
-		t.Columns[i].Format.behind = t.behind(c)
+		if c.Second {
+			t.emphasize(c, true)
+		}
+		if c.Align == atPoint {
+			t.fill(c)
+		}
 	}
 	return nil
 }
@@ -217,13 +226,12 @@ func (t *Table) levelGroups() {
 	}
 }
 
-// Best is the row of a column's best number among the cells that may be it, by the rows'
-// Compare; of equals the first.
-func (t *Table) Best(c Column, may func(Cell) bool) map[string]int {
+// Best is the row of a column's best number, or of the best that is not bold, by the rows' Compare; of equals the first.
+func (t *Table) Best(c Column, second bool) map[string]int {
 	best := map[string]int{}
 	for i, r := range t.Rows {
 		v := r.Cells[c.ID]
-		if v.Value == nil || !may(v) {
+		if v.Value == nil || second && v.Bold {
 			continue
 		}
 		b, ok := best[r.Compare]
@@ -234,23 +242,16 @@ func (t *Table) Best(c Column, may func(Cell) bool) map[string]int {
 	return best
 }
 
-// emphasize changes the best of the cells that may be it, and the cells that are printed as the
-// best is.
-func (t *Table) emphasize(c Column, may func(Cell) bool, change func(*Cell)) {
-	if c.Best == "" {
-		return
-	}
-	best := map[string]Cell{}
-	for compare, i := range t.Best(c, may) {
-		best[compare] = t.Rows[i].Cells[c.ID]
-	}
+// emphasize prints bold the best cells and those that are printed as they are, or underlines the second best.
+func (t *Table) emphasize(c Column, second bool) {
+	best := t.Best(c, second)
 	for _, r := range t.Rows {
 		cell := r.Cells[c.ID]
-		if cell.Value == nil || !may(cell) {
+		if cell.Value == nil || second && cell.Bold {
 			continue
 		}
-		if f := cell.format(c.Format); cell.number(f) == best[r.Compare].number(f) {
-			change(&cell)
+		if f := cell.format(c.Format); cell.number(f) == t.Rows[best[r.Compare]].Cells[c.ID].number(f) {
+			cell.Bold, cell.Second = !second, second
 			r.Cells[c.ID] = cell
 		}
 	}

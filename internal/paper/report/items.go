@@ -154,10 +154,8 @@ func (it *Item) fill(ctx context.Context, r *artifacts.Result, read Reader) erro
 		return fmt.Errorf("%s: %w", it.Address, err)
 	}
 	if it.Block == "table" {
-		it.Table = &render.Table{QuoteFormulas: it.quote}
-		if err = json.Unmarshal(b, it.Table); err == nil {
-			err = it.Table.Finish() // rejects LaTeX and HTML that no table can have
-		}
+		it.Table, err = render.ReadTable(b) // rejects LaTeX and HTML that no table can have
+		it.Table.QuoteFormulas = it.quote
 		it.Table.Lacking(len(it.Lacks))
 		it.Paper, it.Caption, it.Scale = it.Table.Paper, it.Table.Caption, it.Table.Scale
 	} else {

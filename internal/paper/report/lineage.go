@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/host/environment"
 	"github.com/redsi/redsi/internal/paper/attest"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/step"
 )
 
@@ -296,10 +297,7 @@ func upstream(nodes []Node, from []int) (out []int) {
 		}
 		seen[i] = true
 		out = append(out, i)
-		for _, e := range nodes[i].Inputs {
-			from = append(from, e.Index)
-		}
-		from = append(from, nodes[i].deps...)
+		from = slices.Concat(from, lists.Map(nodes[i].Inputs, func(e Edge) int { return e.Index }), nodes[i].deps)
 	}
 	return out
 }

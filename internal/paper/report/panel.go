@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/paper/render"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Panel is the lineage of the cells that come from the same artifacts.
@@ -44,13 +45,7 @@ func (r *Report) panels() []Panel {
 
 // follow finds the steps behind the panel's sources.
 func (p *Panel) follow(nodes []Node) {
-	var from []int
-	for _, s := range p.Sources {
-		if s.Index >= 0 {
-			from = append(from, s.Index)
-		}
-	}
-	all := upstream(nodes, from)
+	all := upstream(nodes, lists.Map(p.Sources, func(s Source) int { return s.Index }))
 	p.All = len(all)
 	for _, i := range all {
 		if n := &nodes[i]; len(n.Inputs)+len(n.deps) == 0 {

@@ -91,11 +91,7 @@ func (r *Report) load(ctx context.Context, items []int, read Reader) error {
 			}
 			r.Items[k] = it
 			it.Checks = r.Judged.Of(i)
-			for _, c := range r.Judged.Claims {
-				if c.About(it.Address) {
-					it.Claims = append(it.Claims, c)
-				}
-			}
+			it.Claims = lists.Filter(r.Judged.Claims, func(c expect.Claim) bool { return c.About(it.Address) })
 			return r.complete(gctx, it, read)
 		})
 	}

@@ -68,9 +68,7 @@ func TraceCell(ctx context.Context, v *plan.Preview, claims []pipeline.Claim, re
 		}
 	}
 	from := lists.Map(t.Sources, func(s Source) int { return s.Index })
-	for _, i := range upstream(nodes, from) {
-		t.Steps = append(t.Steps, nodes[i])
-	}
+	t.Steps = lists.Map(upstream(nodes, from), func(i int) Node { return nodes[i] })
 	return t, nil
 }
 
@@ -98,11 +96,8 @@ func TraceStep(v *plan.Preview, target string) (*Trace, error) {
 	if len(from) == 0 {
 		return nil, &UnknownCell{target, "there is no such step, table or figure"}
 	}
-	t := &Trace{Address: target, Sources: []Source{}}
-	for _, i := range upstream(nodes, from) {
-		t.Steps = append(t.Steps, nodes[i])
-	}
-	return t, nil
+	steps := lists.Map(upstream(nodes, from), func(i int) Node { return nodes[i] })
+	return &Trace{Address: target, Sources: []Source{}, Steps: steps}, nil
 }
 
 // ReadPackages reads the packages of the environments that the steps were run in.

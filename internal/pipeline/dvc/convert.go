@@ -188,17 +188,17 @@ func (c *conversion) variables(vars []entry) (err error) {
 	return err
 }
 
+func formatOf(file string) string {
+	return cmp.Or(map[string]string{".json": "json", ".toml": "toml"}[path.Ext(file)], "yaml")
+}
+
 // parameters is the expression for what a file of parameters has, with numbers as DVC writes them.
 func parameters(file string) string {
-	format := cmp.Or(map[string]string{".json": "json", ".toml": "toml"}[path.Ext(file)], "yaml")
-	return "dvcdecode(file(" + quote(file) + "), " + quote(format) + ")"
+	return "dvcdecode(file(" + quote(file) + "), " + quote(formatOf(file)) + ")"
 }
 
 // decoded is the expression for what a file has.
-func decoded(file string) string {
-	f := map[string]string{".json": "jsondecode", ".toml": "tomldecode"}[path.Ext(file)]
-	return cmp.Or(f, "yamldecode") + "(file(" + quote(file) + "))"
-}
+func decoded(file string) string { return formatOf(file) + "decode(file(" + quote(file) + "))" }
 
 var notWord = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
 

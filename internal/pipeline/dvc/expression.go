@@ -14,6 +14,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // value evaluates an expression of the new pipeline, for the first instance of a stage; all
@@ -74,6 +75,7 @@ func none(expr string) string { return fmt.Sprintf(`(%s == null ? "None" : %[1]s
 // options are the expressions for an object's options where it has lists, nulls, or objects, whose names are joined by dots.
 func options(expr, name string, v cty.Value) (list []string) {
 	quoted := `'${replace(%s, "'", "'\\''")}'`
+	option := fmt.Sprintf(`"--%s `+quoted+`"`, name, expr)
 	switch t := v.Type(); {
 	case t.IsObjectType():
 		for _, k := range slices.Sorted(maps.Keys(t.AttributeTypes())) {
@@ -83,18 +85,18 @@ func options(expr, name string, v cty.Value) (list []string) {
 			}
 			list = append(list, options(expr+at, strings.TrimPrefix(name+"."+k, "."), v.GetAttr(k))...)
 		}
-	case t.IsTupleType() && v.LengthInt() > 0:
-		one := `v == true ? "True" : v == false ? "False" : ` + none("v")
-		list = []string{fmt.Sprintf(`"--%s ${join(" ", [for v in %s : "`+quoted+`"])}"`, name, expr, one)}
+		return list
+	case t.IsTupleType() && v.LengthInt() == 0:
+		return nil
 	case t.IsTupleType():
+		one := `v == true ? "True" : v == false ? "False" : ` + none("v")
+		option = fmt.Sprintf(`"--%s ${join(" ", [for v in %s : "`+quoted+`"])}"`, name, expr, one)
 	case t == cty.Bool:
-		list = []string{fmt.Sprintf(`%s ? "--%s" : ""`, expr, name)}
+		option = fmt.Sprintf(`%s ? "--%s" : ""`, expr, name)
 	case v.IsNull():
-		list = []string{fmt.Sprintf(`"--%s ${%s}"`, name, none(expr))}
-	default:
-		list = []string{fmt.Sprintf(`"--%s `+quoted+`"`, name, expr)}
+		option = fmt.Sprintf(`"--%s ${%s}"`, name, none(expr))
 	}
-	return list
+	return []string{option}
 }
 
 // text writes a text in which templates are references; escape is for what is around them.
@@ -132,9 +134,7 @@ func (c *conversion) literal(s *stage, v any) string {
 		}
 		return "{ " + strings.Join(parts, ", ") + " }"
 	case []any:
-		for _, e := range v {
-			parts = append(parts, c.literal(s, e))
-		}
+		parts = lists.Map(v, func(e any) string { return c.literal(s, e) })
 		return "[" + strings.Join(parts, ", ") + "]"
 	case string:
 		if m := template.FindStringSubmatch(v); m != nil && m[0] == v && s.names[m[2]] != "" { // a value of any type
@@ -162,9 +162,7 @@ func entries(v any) (list []entry) {
 			list = append(list, entries(e)...)
 		}
 	case map[string]any:
-		for _, k := range slices.Sorted(maps.Keys(v)) {
-			list = append(list, entry{name: k, options: v[k]})
-		}
+		list = lists.Map(slices.Sorted(maps.Keys(v)), func(k string) entry { return entry{name: k, options: v[k]} })
 	default:
 		list = []entry{{name: fmt.Sprint(v), bare: true}}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/redsi/redsi/internal/host/script"
 	"github.com/redsi/redsi/internal/host/tracked"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // step writes a stage as a step: its script puts inputs where the stage has them, runs the
@@ -41,9 +42,7 @@ func (c *conversion) step(b *strings.Builder, s *stage) {
 	if strings.HasSuffix(folders, `"`) {
 		lines = append(lines, folders)
 	}
-	for _, at := range links {
-		lines = append(lines, fmt.Sprintf(`ln -s "$PWD/in/%s" "%[1]s"`, at))
-	}
+	lines = append(lines, lists.Map(links, func(at string) string { return fmt.Sprintf(`ln -s "$PWD/in/%s" "%[1]s"`, at) })...)
 	for _, at := range s.outs {
 		expanded, _ := c.expand(s, at) // addStage has tried it
 		dir := path.Join("out", path.Dir(at))
@@ -110,11 +109,7 @@ func (c *conversion) isFolder(at string) bool {
 
 // tracked is what DVC has recorded of a path; nil: nothing that can be read.
 func (c *conversion) tracked(at string) *tracked.Data {
-	abs, err := filepath.Abs(filepath.Join(c.dir, filepath.FromSlash(at)))
-	if err != nil {
-		return nil
-	}
-	d, _ := c.records.Of(abs) // redsi says what is wrong with a record when it reads the source
+	d, _ := c.records.Of(filepath.Join(c.dir, filepath.FromSlash(at))) // redsi says what is wrong with a record when it reads the source
 	return d
 }
 
@@ -137,9 +132,7 @@ func (c *conversion) commands(s *stage, wdir string) (commands, programs []strin
 			c.note(s, "bash cannot read its cmd: %v", err)
 			continue
 		}
-		for _, name := range shell.Calls() {
-			programs = append(programs, quote(name))
-		}
+		programs = append(programs, lists.Map(shell.Calls(), quote)...)
 	}
 	slices.Sort(programs)
 	return commands, slices.Compact(programs)

@@ -2,8 +2,10 @@ package language
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/big"
 	"regexp"
 	"strconv"
@@ -41,7 +43,7 @@ var dvcDecode = valueFunc(cty.DynamicPseudoType, func(args []cty.Value) (cty.Val
 	if err != nil {
 		return cty.NilVal, err
 	}
-	return jsonValue(numbersOfDVC(doc))
+	return jsonValue(values.Each(doc, inDVC))
 }, textParam("text"), textParam("format"))
 
 // What ruamel.yaml 0.19.1 takes for numbers of YAML 1.2 (its implicit_resolvers).
@@ -50,9 +52,9 @@ var (
 	dvcWhole = regexp.MustCompile(`^[-+]?(?:0b[01_]+|0o?[0-7_]+|[0-9][0-9_]*|0x[0-9a-fA-F_]+)$`)
 )
 
-// numberOfDVC is how DVC writes a number in a text, and whether HCL does not; "": it is none.
-func numberOfDVC(text string) (written string, otherwise bool) {
-	digits := strings.ToLower(strings.ReplaceAll(text, "_", ""))
+// numberOfDVC is a number as DVC writes it: a json.Number, or a text where HCL would write another; nil: it is none.
+func numberOfDVC(text string) any {
+	digits := strings.NewReplacer("_", "", ".inf", "inf", ".nan", "nan").Replace(strings.ToLower(text))
 	switch {
 	case dvcWhole.MatchString(text):
 		base := 10
@@ -60,39 +62,43 @@ func numberOfDVC(text string) (written string, otherwise bool) {
 			base = 0
 		}
 		if n, ok := new(big.Int).SetString(digits, base); ok {
-			return n.String(), false
+			return json.Number(n.String())
 		}
 	case dvcFloat.MatchString(text):
-		f, _ := strconv.ParseFloat(strings.Replace(strings.Replace(digits, ".inf", "inf", 1), ".nan", "nan", 1), 64) // beyond its range is infinite to Python, too
+		f, _ := strconv.ParseFloat(digits, 64) // beyond its range is infinite to Python, too
 		return floatOfDVC(f)
 	}
-	return "", false
+	return nil
 }
 
-// floatOfDVC is Python's str.
-func floatOfDVC(f float64) (written string, otherwise bool) {
-	s := strconv.FormatFloat(f, 'e', -1, 64)
-	_, exponent, finite := strings.Cut(s, "e")
-	if n, _ := strconv.Atoi(exponent); finite && n >= -4 && n < 16 {
-		if s = strconv.FormatFloat(f, 'f', -1, 64); !strings.Contains(s, ".") {
-			s += ".0"
-		}
+// floatOfDVC is numberOfDVC of what Python's str writes.
+func floatOfDVC(f float64) any {
+	form := byte('f')
+	if size := math.Abs(f); f != 0 && size < 1e-4 || size >= 1e16 {
+		form = 'e'
 	}
-	s = strings.TrimPrefix(strings.ToLower(s), "+") // of +Inf
-	return s, strings.ContainsAny(s, "en") || strings.HasSuffix(s, ".0")
+	s := strings.TrimPrefix(strings.ToLower(strconv.FormatFloat(f, form, -1, 64)), "+") // of +Inf
+	switch {
+	case strings.ContainsAny(s, "en"):
+		return s
+	case !strings.Contains(s, "."):
+		return s + ".0"
+	}
+	return json.Number(s)
 }
 
 // asDVC puts what DVC writes for numbers in their place.
 func asDVC(n *yaml.Node) {
 	if n.Kind == yaml.ScalarNode && n.Style == 0 {
-		written, otherwise := numberOfDVC(n.Value)
-		switch {
-		case otherwise:
-			n.Value, n.Tag, n.Style = written, "!!str", yaml.DoubleQuotedStyle
-		case written != "":
-			n.Value, n.Tag = written, ""
-		case n.Tag == "!!int" || n.Tag == "!!float": // to others: .5e3
-			n.Tag, n.Style = "!!str", yaml.DoubleQuotedStyle
+		switch number := numberOfDVC(n.Value).(type) {
+		case string:
+			n.Value, n.Tag, n.Style = number, "!!str", yaml.DoubleQuotedStyle
+		case json.Number:
+			n.Value, n.Tag = number.String(), ""
+		default:
+			if n.Tag == "!!int" || n.Tag == "!!float" { // to others: .5e3
+				n.Tag, n.Style = "!!str", yaml.DoubleQuotedStyle
+			}
 		}
 	}
 	for i, c := range n.Content {
@@ -102,28 +108,13 @@ func asDVC(n *yaml.Node) {
 	}
 }
 
-// numbersOfDVC is a document of JSON or TOML, whose numbers are as DVC writes them.
-func numbersOfDVC(v any) any {
-	written, otherwise := "", false
+// inDVC is a value of JSON or TOML, of which a number is as DVC writes it.
+func inDVC(v any) any {
 	switch x := v.(type) {
-	case map[string]any:
-		for k := range x {
-			x[k] = numbersOfDVC(x[k])
-		}
-	case []any:
-		for i := range x {
-			x[i] = numbersOfDVC(x[i])
-		}
 	case json.Number:
-		written, otherwise = numberOfDVC(x.String())
+		return cmp.Or(numberOfDVC(x.String()), v)
 	case float64:
-		written, otherwise = floatOfDVC(x)
-	}
-	switch {
-	case otherwise:
-		return written
-	case written != "":
-		return json.Number(written)
+		return floatOfDVC(x)
 	}
 	return v
 }

@@ -79,11 +79,11 @@ func unified(before, after []byte) string {
 
 // diffCells compares two tables or figures cell by cell, in the order of the second.
 func diffCells(kind string, before, after []byte) (ds []Value, err error) {
-	old, err := namedCells(kind, before)
+	old, err := render.ReadNamed(before, kind == "table")
 	if err != nil {
 		return nil, err
 	}
-	now, err := namedCells(kind, after)
+	now, err := render.ReadNamed(after, kind == "table")
 	if err != nil {
 		return nil, err
 	}
@@ -115,20 +115,6 @@ func sameNumber(a, b *float64) bool {
 		return a == b
 	}
 	return *a == *b
-}
-
-func namedCells(kind string, b []byte) ([]render.Named, error) {
-	if kind == "table" {
-		var t render.Table
-		err := json.Unmarshal(b, &t)
-		if err == nil {
-			err = t.Finish()
-		}
-		return t.Named(), err
-	}
-	var f render.Figure
-	err := json.Unmarshal(b, &f)
-	return f.Named(), err
 }
 
 // bothJSON reads two JSON documents that are objects or lists.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -47,7 +46,7 @@ func Other(address string) (artifacts.Other, error) {
 }
 
 // Files reads files of an address as Other takes it, by their paths there, whether or not it is a store. What is not
-// there is artifacts.ErrNotExist.
+// there is artifacts.ErrNotExist, in a folder fs.ErrNotExist.
 func Files(address string) (func(ctx context.Context, path string) (io.ReadCloser, error), error) {
 	scheme, folder, err := parse(address)
 	if err != nil {
@@ -66,11 +65,7 @@ func Files(address string) (func(ctx context.Context, path string) (io.ReadClose
 		return nil, errors.New("a store in memory has no files")
 	}
 	return func(_ context.Context, path string) (io.ReadCloser, error) {
-		f, err := os.Open(filepath.Join(folder, filepath.FromSlash(path)))
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, artifacts.ErrNotExist
-		}
-		return f, err
+		return os.Open(filepath.Join(folder, filepath.FromSlash(path)))
 	}, nil
 }
 

@@ -74,10 +74,7 @@ func Files(c Config) (func(ctx context.Context, path string) (io.ReadCloser, err
 	b, err := connect(c, true)
 	return func(ctx context.Context, path string) (io.ReadCloser, error) {
 		o, _, err := b.openObject(ctx, b.key(path))
-		if err != nil {
-			return nil, err
-		}
-		return o, nil
+		return o, err
 	}, err
 }
 

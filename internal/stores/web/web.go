@@ -30,13 +30,7 @@ func Open(address string) (artifacts.Reader, error) {
 func Files(address string) (func(ctx context.Context, path string) (io.ReadCloser, error), error) {
 	u, err := parse(address)
 	h := &host{u, usual()}
-	return func(ctx context.Context, path string) (io.ReadCloser, error) {
-		b, err := h.openBody(ctx, h.Where(path))
-		if err != nil {
-			return nil, err
-		}
-		return b, nil
-	}, err
+	return func(ctx context.Context, path string) (io.ReadCloser, error) { return h.openBody(ctx, h.Where(path)) }, err
 }
 
 // parse reads an address as Open takes it.

@@ -166,7 +166,7 @@ func YAML(text []byte, check func(*yaml.Node) error) (doc any, err error) {
 		}
 		return nil, err
 	}
-	return unmarked(doc), nil
+	return Each(doc, unmarked), nil
 }
 
 // The library rounds long numbers and takes more for numbers than version 1.2 does. So whole
@@ -208,20 +208,29 @@ func mark(n *yaml.Node) error {
 }
 
 func unmarked(v any) any {
-	switch v := v.(type) {
-	case string:
-		if whole, ok := strings.CutPrefix(v, wholeMark); ok {
-			return json.Number(whole)
-		}
-		return strings.TrimPrefix(v, textMark)
-	case []any:
-		for i := range v {
-			v[i] = unmarked(v[i])
-		}
-	case map[string]any:
-		for name := range v {
-			v[name] = unmarked(v[name])
-		}
+	text, is := v.(string)
+	if whole, ok := strings.CutPrefix(text, wholeMark); ok {
+		return json.Number(whole)
+	}
+	if is {
+		return strings.TrimPrefix(text, textMark)
 	}
 	return v
+}
+
+// Each puts what of makes of a document's texts, numbers and truth values, and of null, in their place.
+func Each(doc any, of func(any) any) any {
+	switch doc := doc.(type) {
+	case []any:
+		for i := range doc {
+			doc[i] = Each(doc[i], of)
+		}
+	case map[string]any:
+		for name := range doc {
+			doc[name] = Each(doc[name], of)
+		}
+	default:
+		return of(doc)
+	}
+	return doc
 }

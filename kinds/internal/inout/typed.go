@@ -67,24 +67,18 @@ func number(s string) (any, bool) {
 }
 
 // withNumbers has a number for each json.Number of a document.
-func withNumbers(v any) any {
-	switch v := v.(type) {
-	case json.Number:
-		of, _ := number(v.String())
-		if t, ok := of.(Typed); ok && (v == "-0" || strings.Trim(t.Text, "-0123456789") != "") {
+func withNumbers(doc any) any {
+	return values.Each(doc, func(v any) any {
+		n, is := v.(json.Number)
+		if !is {
+			return v
+		}
+		of, _ := number(n.String())
+		if t, ok := of.(Typed); ok && (n == "-0" || strings.Trim(t.Text, "-0123456789") != "") {
 			return t.Value // 1.10 and 1.1 are one number
 		}
 		return of
-	case []any:
-		for i := range v {
-			v[i] = withNumbers(v[i])
-		}
-	case map[string]any:
-		for name := range v {
-			v[name] = withNumbers(v[name])
-		}
-	}
-	return v
+	})
 }
 
 func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"net"
 	"net/url"
-	"path/filepath"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/fetch"
@@ -234,10 +233,8 @@ func Look(address string, t step.Task, pos pipeline.Pos) (f Folder, ok bool) {
 	}
 	l, err := listing.Of(path, ignore)
 	if errors.Is(err, fs.ErrNotExist) {
-		if abs, failed := filepath.Abs(path); failed == nil {
-			if d, failed := tracked.Of(abs); d != nil && failed == nil {
-				return Folder{Address: address, Files: max(d.Files, 1), Bytes: d.Size}, true
-			}
+		if d, _ := tracked.Of(path); d != nil {
+			return Folder{Address: address, Files: max(d.Files, 1), Bytes: d.Size}, true
 		}
 	}
 	if err != nil {

@@ -201,7 +201,7 @@ func (q spot) box(place func(float64) float64, c color.RGBA, width vg.Length) *p
 
 const colorBar, colorBarGap = vg.Length(15), vg.Length(7) // width with the gap before it
 
-// viridis are colors of rising lightness, which people with any colour vision tell apart, and
+// viridis are colors of rising lightness, which people with any color vision tell apart, and
 // print in black and white does (Smith and van der Walt), at equal steps.
 var viridis = []color.RGBA{{68, 1, 84, 255}, {71, 45, 123, 255}, {59, 82, 139, 255}, {44, 114, 142, 255}, {33, 145, 140, 255},
 	{40, 174, 128, 255}, {94, 201, 98, 255}, {173, 220, 48, 255}, {253, 231, 37, 255}}

@@ -51,7 +51,7 @@ type Records map[string]map[string]out
 // that, or by the dvc.lock of a folder around it, as far up as the one with .dvc. It is nil without.
 func Of(path string) (*Data, error) { return Records{}.Of(path) }
 
-// Of is the Of of the package that reads each file once.
+// Of is what the function Of says; each file is read once for all paths.
 func (r Records) Of(path string) (*Data, error) {
 	at, err := filepath.Abs(path)
 	if err != nil {

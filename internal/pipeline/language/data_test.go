@@ -254,6 +254,18 @@ func TestFunctionsOfTerraform(t *testing.T) {
 	}
 }
 
+// TestDVCDecode: what follows a value of JSON is an error, and not dropped.
+func TestDVCDecode(t *testing.T) {
+	for expr, want := range map[string]string{
+		`dvcdecode("{\"x\": [1.0, 10]}\n", "json")`: `{"x":["1.0",10]}`,
+		`dvcdecode("{\"x\": 1.0} 2", "json")`:       `!the text is more than one JSON value`,
+		`dvcdecode("{\"x\": 1.0", "json")`:          `!the text is not JSON: unexpected EOF`,
+		`dvcdecode("x: 1.0", "yml")`:                `!the format "yml" is none of yaml, json and toml`,
+	} {
+		gives(t, "jsonencode("+expr+")", nil, language.World{}, want)
+	}
+}
+
 // TestToString: a number has the same text by tostring as where it is converted without it.
 func TestToString(t *testing.T) {
 	for _, number := range []string{"0", "-0", "0 * -1", "1", "-1", "100 * 3 + 7", "1e3", "0.1", "1 / 3", "9007199254740993", "9223372036854775807", "-9223372036854775808",

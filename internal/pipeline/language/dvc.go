@@ -1,7 +1,6 @@
 package language
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -29,12 +28,12 @@ var dvcDecode = valueFunc(cty.DynamicPseudoType, func(args []cty.Value) (cty.Val
 			return checkYAML(n, 0, &left)
 		})
 	case "json":
-		d := json.NewDecoder(bytes.NewReader(text))
-		d.UseNumber()
 		if deepest := deep(string(text)); deepest != nil {
 			return cty.NilVal, deepest
 		}
-		err = d.Decode(&doc)
+		if doc, err = exactJSON(text); err != nil {
+			err = fmt.Errorf("the text %w", err)
+		}
 	case "toml":
 		doc, err = readTOML(text)
 	default:

@@ -210,14 +210,9 @@ func fieldIn(ref step.Ref, a artifacts.Artifact, path string, read func(artifact
 	if err := deep(string(text)); err != nil {
 		return cty.DynamicVal, err
 	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	var at any
-	if err := d.Decode(&at); err != nil {
-		return cty.DynamicVal, fmt.Errorf("%s is not JSON: %w", name, err)
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return cty.DynamicVal, fmt.Errorf("%s is more than one JSON value", name)
+	at, err := exactJSON(text)
+	if err != nil {
+		return cty.DynamicVal, fmt.Errorf("%s %w", name, err)
 	}
 	if field == "" || field == "." {
 		return FromTree(at), nil
@@ -228,6 +223,19 @@ func fieldIn(ref step.Ref, a artifacts.Artifact, path string, read func(artifact
 		}
 	}
 	return FromTree(at), nil
+}
+
+// exactJSON reads one JSON value, whose numbers keep their digits.
+func exactJSON(text []byte) (v any, err error) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	if err := d.Decode(&v); err != nil {
+		return nil, fmt.Errorf("is not JSON: %w", err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, errors.New("is more than one JSON value")
+	}
+	return v, nil
 }
 
 // readable refuses to read, for the pipeline itself, what a step does not keep.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"testing"
 
-	"go.temporal.io/sdk/testsuite"
-
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/workflows"
 )
@@ -51,7 +49,7 @@ func TestCancelledAtTheStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	var ran int
-	var env *testsuite.TestWorkflowEnvironment
+	var env workflowEnvironment
 	env = environment(map[string]any{
 		workflows.LoadActivity: func(context.Context, workflows.LoadRequest) (l workflows.Loaded, err error) {
 			env.CancelWorkflow()

@@ -4,20 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/converter"
-	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/temporal"
-	"go.temporal.io/sdk/testsuite"
-	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/redsi/redsi/artifacts"
@@ -105,8 +100,7 @@ func TestManyParts(t *testing.T) {
 	for again := true; again; executions++ {
 		env := environment(map[string]any{workflows.SplitActivity: p.split, workflows.ExecuteActivity: p.execute,
 			workflows.StashActivity: p.stash, workflows.PageActivity: p.page})
-		env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Minute}) // as worker has it
-		events := 0                                                                 // as the server counts: three an activity, three a workflow task
+		events := 0 // as the server counts: three an activity, three a workflow task
 		env.SetOnActivityCompletedListener(func(*activity.Info, converter.EncodedValue, error) {
 			events += 6
 			env.SetContinueAsNewSuggested(events > 4096)
@@ -139,20 +133,6 @@ func TestManyParts(t *testing.T) {
 	if p.ran[p.whole] != 1 || !slices.Equal(p.joined, p.parts) {
 		t.Errorf("the step ran %d times, with %d parts", p.ran[p.whole], len(p.joined))
 	}
-}
-
-// environment is one in which these activities do the work of workflows.
-func environment(named map[string]any) *testsuite.TestWorkflowEnvironment {
-	var suite testsuite.WorkflowTestSuite
-	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
-	env := suite.NewTestWorkflowEnvironment()
-	env.SetTestTimeout(5 * time.Minute)
-	env.RegisterWorkflowWithOptions(workflows.Reproduce, workflow.RegisterOptions{Name: workflows.ReproduceWorkflow})
-	env.RegisterWorkflowWithOptions(workflows.Step, workflow.RegisterOptions{Name: workflows.StepWorkflow})
-	for name, do := range named {
-		env.RegisterActivityWithOptions(do, activity.RegisterOptions{Name: name})
-	}
-	return env
 }
 
 // TestOneByOne: parts that run one by one have none beside them, and none after one that has failed for good.

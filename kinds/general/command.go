@@ -25,7 +25,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// commandConfig is a program with all that it may see.
 type commandConfig struct {
 	Argv           []string          `hcl:"argv,optional" help:"program and arguments, without a shell. The program is looked up in PATH; \"./NAME\" is one of files. Give this or script"`
 	Script         string            `hcl:"script,optional,added" help:"text of a script, in place of argv. It runs by bash -euo pipefail, or by the program that its first line names: #!/bin/sh, #!/usr/bin/env python3"`

@@ -16,7 +16,6 @@ import (
 	"github.com/redsi/redsi/internal/host/script"
 	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/words"
-	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
 
@@ -31,13 +30,6 @@ type librariesFinder interface {
 
 // reader reads the environment of a program.
 type reader = func(ctx context.Context, program string) (*libraries.Environment, error)
-
-func checkLibraries(ps *step.Problems, c commandConfig) {
-	for i, d := range c.Libraries {
-		checkHex(ps, fmt.Sprintf("libraries[%d]", i), d)
-	}
-	inout.Check(ps, "libraries", len(c.Libraries) == 0 || c.ProgramLibraries, "is given with program_libraries = false, which leaves them out")
-}
 
 // withLibraries fills in the digests of what is installed for the interpreters of a step.
 // Those that were given are kept where a program is not installed.

@@ -32,7 +32,10 @@ func checkProgram(ps *step.Problems, c commandConfig) {
 	case len(c.Argv) == 0 || c.Argv[0] == "":
 		bad("argv", "needs a program; or give the text of a script as script")
 	}
-	checkLibraries(ps, c)
+	for i, d := range c.Libraries {
+		checkHex(ps, fmt.Sprintf("libraries[%d]", i), d)
+	}
+	inout.Check(ps, "libraries", len(c.Libraries) == 0 || c.ProgramLibraries, "is given with program_libraries = false, which leaves them out")
 	if line := c.line(); len(line) > 0 {
 		name, ok := strings.CutPrefix(line[0], "./")
 		inout.Check(ps, "argv[0]", !ok || c.has(name), "%q is not one of files", name)

@@ -1,6 +1,7 @@
 package general
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -17,6 +18,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/fetch"
 	"github.com/redsi/redsi/internal/corpora/unpack"
+	"github.com/redsi/redsi/internal/host/rates"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -262,7 +264,6 @@ func resolveSource(ctx context.Context, env step.Sources, raw, sum string) (stri
 	return raw, placeholder + raw, nil
 }
 
-// downloadFileConfig is one file of a download.
 type downloadFileConfig struct {
 	URL     string   `hcl:"url,nokey" help:"source"`
 	Name    string   `hcl:"name,nokey" help:"file name"`
@@ -360,4 +361,20 @@ func downloadError(err error) error {
 		return step.Permanent(err)
 	}
 	return err
+}
+
+// work names the published model that files of the hub are, and how large all files will be, as
+// the configuration says.
+func (c downloadConfig) work() (w step.Work) {
+	for _, u := range c.URLs {
+		// A mirror has the hub's paths: …/OWNER/NAME/resolve/REVISION/FILE.
+		if name, _, file := strings.Cut(u, "/resolve/"); file {
+			words := strings.Split(name, "/")
+			w.Shape = cmp.Or(w.Shape, rates.ShapeOf(strings.Join(words[max(0, len(words)-2):], "/")))
+		}
+	}
+	if c.Bytes > 0 {
+		w.Counts = map[string]step.Amount{step.BytesCount: step.Exactly(float64(c.Bytes))}
+	}
+	return w
 }

@@ -1,14 +1,17 @@
 package general
 
 import (
+	_ "embed"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 
 	"github.com/redsi/redsi/internal/host/python"
+	"github.com/redsi/redsi/internal/host/secret"
 	"github.com/redsi/redsi/step"
 )
 
-// pythonConfig is a script of Python beside the pipeline, with what it imports from there.
 type pythonConfig struct {
 	Sources []string `hcl:"sources,optional" help:"folders that Python looks through for modules after that of the script, such as [\"src\"]; the pipeline's own is \".\""`
 	Python  string   `hcl:"python,optional" help:"the Python that runs it: a name in PATH, or an absolute path"`
@@ -66,4 +69,36 @@ func (c pythonConfig) withCode(files step.CodeFiles) (pythonConfig, error) {
 		return texts, err
 	})
 	return c, err
+}
+
+//go:embed redsi_notebook.py
+var notebookDriver string
+
+// Where the folder of a notebook's step has what runs it, and what becomes of it.
+const (
+	driverFile     = step.OwnFolder + "/redsi_notebook.py"
+	executedFolder = step.OwnFolder + "/executed"
+)
+
+// line is the command line of the script or, of a notebook, of what runs it.
+func (c pythonConfig) line() []string {
+	if python.IsNotebook(c.Script) {
+		return []string{c.Python, driverFile, c.Script, path.Join(executedFolder, path.Base(c.Script))}
+	}
+	return append([]string{c.Python, c.Script}, c.Arguments...)
+}
+
+// collectNotebook keeps the executed copy of a notebook, and its page if there is one.
+func collectNotebook(x *step.IO, dir string, secrets secret.Set) error {
+	folder := filepath.Join(dir, filepath.FromSlash(executedFolder))
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if err := keepFile(x, "notebook", folder, e.Name(), secrets); err != nil {
+			return err
+		}
+	}
+	return nil
 }

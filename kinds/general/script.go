@@ -12,7 +12,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// scriptConfig is a script of any language beside the pipeline.
 type scriptConfig struct {
 	Interpreter []string `hcl:"interpreter,optional" help:"the program that runs it, with its options, such as [\"Rscript\"]; default: what its first line names, such as #!/usr/bin/env Rscript"`
 	codeConfig

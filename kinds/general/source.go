@@ -47,15 +47,13 @@ unchanged files only times and sizes; the step copies the bytes that the store l
 }`,
 	Outputs:  []step.Output{{Name: "files", Type: "files", Tree: true, Help: "the files, by name"}},
 	Defaults: sourceConfig{Ignore: true},
-	Check: func(c sourceConfig) error {
-		var ps step.Problems
-		inout.Check(&ps, "path", c.Path != "", "is empty; the folder of the pipeline's file is \".\"")
-		inout.Check(&ps, "path", !strings.Contains(c.Path, "://"), "is a path of this machine; a download step takes URLs")
+	Check: inout.Checks(func(c sourceConfig, ps *step.Problems) {
+		inout.Check(ps, "path", c.Path != "", "is empty; the folder of the pipeline's file is \".\"")
+		inout.Check(ps, "path", !strings.Contains(c.Path, "://"), "is a path of this machine; a download step takes URLs")
 		if c.SHA256 != "" && !isRecorded(c.SHA256) {
-			checkHex(&ps, "sha256", c.SHA256)
+			checkHex(ps, "sha256", c.SHA256)
 		}
-		return ps.Err()
-	},
+	}),
 	Resolve: resolveSourceFolder,
 	Run:     runSource,
 })

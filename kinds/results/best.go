@@ -12,7 +12,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// bestConfig picks one of several rankings.
 type bestConfig struct {
 	Candidates map[string]bestRanking `hcl:"candidates" help:"what is chosen from, by name"`
 	Field      string                 `hcl:"field" help:"path, in each candidate's dev, of the number that chooses, such as metrics.MRR@10"`
@@ -62,7 +61,7 @@ configuration which is best on other queries. Its run and report are passed on.
 		{Name: "run", Type: "trec/run", Help: "the chosen run"},
 	},
 	Defaults: bestConfig{Order: "max"},
-	Check:    func(c bestConfig) error { return checkBest(len(c.Candidates), c.Field) },
+	Check:    inout.Checks(func(c bestConfig, ps *step.Problems) { checkBest(ps, len(c.Candidates), c.Field) }),
 	Reads:    func(c bestConfig) []step.Read { return readsOfBest(devOf(c.Candidates), c.Field) },
 	Run: func(_ context.Context, x *step.IO, c bestConfig) error {
 		r, err := choose(x, devOf(c.Candidates), c.Field, c.Order)
@@ -80,7 +79,6 @@ configuration which is best on other queries. Its run and report are passed on.
 	},
 })
 
-// bestModelConfig picks one of several trained models.
 type bestModelConfig struct {
 	Candidates map[string]bestModel `hcl:"candidates" help:"what is chosen from, by name"`
 	Field      string               `hcl:"field,optional" help:"path, in each candidate's dev, of the number that chooses"`
@@ -111,7 +109,7 @@ model's files are named, not copied.
 		{Name: "ids", Type: "docid/ids", Help: "the chosen model's identifiers"},
 	},
 	Defaults: bestModelConfig{Field: "metrics.MRR@10", Order: "max"},
-	Check:    func(c bestModelConfig) error { return checkBest(len(c.Candidates), c.Field) },
+	Check:    inout.Checks(func(c bestModelConfig, ps *step.Problems) { checkBest(ps, len(c.Candidates), c.Field) }),
 	Reads:    func(c bestModelConfig) []step.Read { return readsOfBest(devOf(c.Candidates), c.Field) },
 	Run: func(_ context.Context, x *step.IO, c bestModelConfig) error {
 		r, err := choose(x, devOf(c.Candidates), c.Field, c.Order)
@@ -141,11 +139,9 @@ func devOf[C interface{ choosesBy() step.Input }](candidates map[string]C) map[s
 func (c bestRanking) choosesBy() step.Input { return c.Dev }
 func (c bestModel) choosesBy() step.Input   { return c.Dev }
 
-func checkBest(candidates int, field string) error {
-	var ps step.Problems
-	inout.Check(&ps, "candidates", candidates > 0, "there are no candidates")
-	inout.Check(&ps, "field", field != "", "names no number to choose by")
-	return ps.Err()
+func checkBest(ps *step.Problems, candidates int, field string) {
+	inout.Check(ps, "candidates", candidates > 0, "there are no candidates")
+	inout.Check(ps, "field", field != "", "names no number to choose by")
 }
 
 // readsOfBest are the values that choose.

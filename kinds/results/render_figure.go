@@ -7,16 +7,17 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
+	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
 
-// figureConfig is a figure block.
 type figureConfig struct {
 	Paper   string         `hcl:"paper,optional" help:"label of the figure in the paper, such as fig:model-scaling"`
 	Caption string         `hcl:"caption,optional" help:"caption; like all texts it may have <b>, <i>, <tt>, <sc>, <sub> and <sup>"`
@@ -180,7 +181,7 @@ reruns only this, editing an expectation nothing.`,
 		{Name: "json", Type: "figure/json", Help: "the data, and the inputs of each point", Alike: step.Cells{Units: 1}, Why: "a mean may round differently on another processor"},
 	},
 	Defaults: figureConfig{Width: 8.5, AtScale: fullScale},
-	Check:    checkFigure,
+	Check:    inout.Checks(checkFigure),
 	Reads:    figureConfig.reads,
 	Cells:    func(c figureConfig) []string { return c.expanded().cells() },
 	Run: func(_ context.Context, x *step.IO, c figureConfig) error {
@@ -227,33 +228,91 @@ func (c figureConfig) curves() (ids []string) {
 }
 
 // checkFigure reports what can be wrong before there are data.
-func checkFigure(c figureConfig) error {
+func checkFigure(c figureConfig, ps *step.Problems) {
 	c = c.expanded()
-	var ps step.Problems
-	problem := func(path string, err error) { inout.CheckError(&ps, path, err) }
+	problem := func(path string, err error) { inout.CheckError(ps, path, err) }
 	problem("caption", render.CheckMarkup(c.Caption))
 	problem("paper", render.CheckLabel(c.Paper))
 	for i, s := range c.Series {
 		at := fmt.Sprintf("series[%d]", i)
 		of := lists.Filter([]bool{s.Points != nil, s.Curve != nil, s.Differences != nil}, func(is bool) bool { return is })
-		inout.Check(&ps, at, len(of) == 1, "has exactly one of points, curve and differences")
-		inout.Check(&ps, at+".curve.reach", s.Curve == nil || s.Curve.Reach >= 0 && s.Curve.Reach <= 1, "is a fraction between 0 and 1")
+		inout.Check(ps, at, len(of) == 1, "has exactly one of points, curve and differences")
+		inout.Check(ps, at+".curve.reach", s.Curve == nil || s.Curve.Reach >= 0 && s.Curve.Reach <= 1, "is a fraction between 0 and 1")
 		for j, p := range s.Points {
-			p.X.check(&ps, fmt.Sprintf("%s.points[%d].x", at, j), s.Draw == histogram, c.X, c.Lacks > 0)
-			p.Y.check(&ps, fmt.Sprintf("%s.points[%d].y", at, j), s.Draw == "box", nil, c.Lacks > 0 || s.Draw == histogram)
+			p.X.check(ps, fmt.Sprintf("%s.points[%d].x", at, j), s.Draw == histogram, c.X, c.Lacks > 0)
+			p.Y.check(ps, fmt.Sprintf("%s.points[%d].y", at, j), s.Draw == "box", nil, c.Lacks > 0 || s.Draw == histogram)
 		}
-		s.check(&ps, at, c.X)
+		s.check(ps, at, c.X)
 	}
 	for i, p := range c.Panels {
 		problem(fmt.Sprintf("panels[%d].heading", i), render.CheckMarkup(p.Heading))
-		inout.Check(&ps, fmt.Sprintf("panels[%d]", i), (p.Text != "") != p.Value.Set() && p.Budget >= 0, "has exactly one of text and value, and a budget that is not negative")
+		inout.Check(ps, fmt.Sprintf("panels[%d]", i), (p.Text != "") != p.Value.Set() && p.Budget >= 0, "has exactly one of text and value, and a budget that is not negative")
 	}
 	for i, s := range c.Flow {
 		problem(fmt.Sprintf("flow[%d]", i), errors.Join(render.CheckMarkup(s.Title), render.CheckMarkup(s.Text)))
 	}
-	inout.Check(&ps, "curves.of", c.Curves == nil || len(c.Curves.Of) > 0, "has no curve")
+	inout.Check(ps, "curves.of", c.Curves == nil || len(c.Curves.Of) > 0, "has no curve")
 	f := c.layout()
 	problem("", f.Finish())
-	ps = append(ps, expectProblems(c.Expect, c.AtScale, func(e render.Expectation) error { return f.Expect(c.curves(), e) })...)
-	return ps.Err()
+	expectProblems(ps, c.Expect, c.AtScale, func(e render.Expectation) error { return f.Expect(c.curves(), e) })
+}
+
+const whatIsDrawn = "PNG, SVG, PDF, HTML and Vega-Lite JSON are taken"
+
+// drawImage makes the pictures that steps left the figure's outputs: of each format at most one.
+func drawImage(x *step.IO, c figureConfig) error {
+	f := c.layout()
+	for _, in := range c.Image {
+		found, err := pictures(x, in)
+		if err != nil {
+			return step.Permanent(fmt.Errorf("image: %w", err))
+		}
+		for format, file := range found {
+			if old, twice := f.Image[format]; twice {
+				return step.Permanent(fmt.Errorf("image: %s and %s have the same format, %s; name one of each", old.Name, file.Name, format))
+			}
+			f.Image[format] = render.ImageFile{Name: file.Name, Digest: file.Digest.String()}
+			if err := x.Link(format, artifacts.Artifact{Digest: file.Digest, Size: file.Size}); err != nil {
+				return err
+			}
+		}
+	}
+	if err := f.Finish(); err != nil {
+		return step.Permanent(err)
+	}
+	return inout.Write(x, "json", f.JSON)
+}
+
+// pictures finds the picture of an artifact, in one format or several: the only one of a tree, whose
+// files have one name and different endings. Bytes decide what is a picture.
+func pictures(x *step.IO, in step.Input) (map[string]artifacts.File, error) {
+	files := x.Files(in, "the input, of type "+in.Artifact.Type)
+	found := map[string]artifacts.File{}
+	var names, stems []string
+	for _, f := range files {
+		file, err := x.Path(f.Digest)
+		if err != nil {
+			return nil, err
+		}
+		format, head, err := render.ImageFormat(file)
+		ending := path.Ext(f.Name)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("%s: %w", f.Name, err)
+		case format != "":
+			names, stems = append(names, f.Name), append(stems, strings.TrimSuffix(f.Name, ending))
+			found[format] = f
+		case len(files) == 1 || slices.Contains([]string{".png", ".svg", ".pdf"}, strings.ToLower(ending)):
+			return nil, fmt.Errorf("%s is not a picture: it begins with %.40q; %s", f.Name, head, whatIsDrawn)
+		default:
+			x.Count("files beside the picture", 1)
+		}
+	}
+	switch {
+	case len(names) == 0:
+		return nil, fmt.Errorf("none of the tree's %d files is a picture; %s", len(files), whatIsDrawn)
+	case len(found) < len(names) || len(slices.Compact(stems)) > 1:
+		return nil, fmt.Errorf("the tree has %d pictures: %.500s; name one: step.KIND.NAME.out[%q]", len(names), strings.Join(names, ", "), names[0])
+	}
+	return found, nil
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// tableConfig is a table block.
 type tableConfig struct {
 	Paper   string        `hcl:"paper,optional" help:"label of the table in the paper, such as tab:dedup-counts"`
 	Caption string        `hcl:"caption,optional" help:"caption; like all texts it may have <b>, <i>, <tt>, <sc>, <sub> and <sup>"`
@@ -104,7 +103,7 @@ nothing, and ` + "`redsi check`" + `, ` + "`redsi report`" + ` and the end of a 
 		{Name: "json", Type: "table/json", Help: "values, and the inputs of each cell", Alike: step.Cells{Units: 1}, Why: "a mean may round differently on another processor"},
 	},
 	Defaults: tableConfig{AtScale: fullScale},
-	Check:    checkTable,
+	Check:    inout.Checks(checkTable),
 	Reads:    tableConfig.reads,
 	Cells:    tableConfig.cells,
 	Run: func(_ context.Context, x *step.IO, c tableConfig) error {
@@ -137,47 +136,45 @@ func (c tableConfig) hasColumn(id string) bool {
 	return slices.ContainsFunc(c.Columns, func(k tableColumn) bool { return k.ID == id })
 }
 
-func checkTable(c tableConfig) error {
-	var ps step.Problems
+func checkTable(c tableConfig, ps *step.Problems) {
 	for i, r := range c.Rows {
 		forms := lists.Count([]bool{r.Section != "", r.Rule, r.Space, len(r.Titles) > 0 || len(c.Stubs) == 0 && r.data()}, func(is bool) bool { return is })
 		at := fmt.Sprintf("rows[%d]", i)
-		inout.Check(&ps, at, forms == 1, "is exactly one of titles, section, rule and space")
+		inout.Check(ps, at, forms == 1, "is exactly one of titles, section, rule and space")
 		for _, id := range r.Bold {
-			inout.Check(&ps, at+".bold", c.hasColumn(id), "there is no column %q", id)
+			inout.Check(ps, at+".bold", c.hasColumn(id), "there is no column %q", id)
 		}
 		if r.Format != "" {
-			inout.CheckError(&ps, at+".format", render.Format{Style: r.Format, Decimals: r.Digits, Prefix: r.Prefix}.Check())
+			inout.CheckError(ps, at+".format", render.Format{Style: r.Format, Decimals: r.Digits, Prefix: r.Prefix}.Check())
 		}
 		for _, id := range slices.Sorted(maps.Keys(r.Marks)) {
-			inout.Check(&ps, at+".marks", c.hasColumn(id), "there is no column %q", id)
-			inout.CheckError(&ps, at+".marks", checkMark(r.Marks[id]))
+			inout.Check(ps, at+".marks", c.hasColumn(id), "there is no column %q", id)
+			inout.CheckError(ps, at+".marks", checkMark(r.Marks[id]))
 		}
-		inout.Check(&ps, at+".prefix", r.Prefix == "" || r.Format != "", "is for rows with format")
-		inout.Check(&ps, at+".center", !r.Center || r.Section != "", "is for a section")
+		inout.Check(ps, at+".prefix", r.Prefix == "" || r.Format != "", "is for rows with format")
+		inout.Check(ps, at+".center", !r.Center || r.Section != "", "is for a section")
 		for _, text := range append([]string{r.Section}, r.Titles...) {
-			inout.CheckError(&ps, at, render.CheckMarkup(text))
+			inout.CheckError(ps, at, render.CheckMarkup(text))
 		}
 	}
 	for i, k := range c.Columns {
 		at := fmt.Sprintf("columns[%d]", i)
 		needed := slices.ContainsFunc(c.Rows, func(r tableRow) bool { return r.data() && r.Format == "" })
-		inout.Check(&ps, at+".format", k.Format != "" || !needed, `is needed: "integer", "fixed", "kilo", "signed" or "text"`)
-		inout.Check(&ps, at+".minus", len(k.Minus) == 0 || len(k.Minus) == 2, "needs two column ids")
+		inout.Check(ps, at+".format", k.Format != "" || !needed, `is needed: "integer", "fixed", "kilo", "signed" or "text"`)
+		inout.Check(ps, at+".minus", len(k.Minus) == 0 || len(k.Minus) == 2, "needs two column ids")
 		for _, m := range k.Minus {
-			inout.Check(&ps, at+".minus", c.hasColumn(m), "there is no column %q", m)
+			inout.Check(ps, at+".minus", c.hasColumn(m), "there is no column %q", m)
 		}
 	}
 	t := c.layout()
-	inout.CheckError(&ps, "rows", t.Finish())
-	ps = append(ps, c.Marks.problems(c)...)
-	ps = append(ps, expectProblems(c.Expect, c.AtScale, func(e render.Expectation) error { return t.Expect(e) })...)
-	inout.CheckError(&ps, "caption", render.CheckMarkup(c.Caption))
+	inout.CheckError(ps, "rows", t.Finish())
+	c.Marks.check(ps, c)
+	expectProblems(ps, c.Expect, c.AtScale, func(e render.Expectation) error { return t.Expect(e) })
+	inout.CheckError(ps, "caption", render.CheckMarkup(c.Caption))
 	for i, note := range c.Notes {
-		inout.CheckError(&ps, fmt.Sprintf("notes[%d]", i), render.CheckMarkup(note))
+		inout.CheckError(ps, fmt.Sprintf("notes[%d]", i), render.CheckMarkup(note))
 	}
-	inout.CheckError(&ps, "paper", render.CheckLabel(c.Paper))
-	return ps.Err()
+	inout.CheckError(ps, "paper", render.CheckLabel(c.Paper))
 }
 
 func buildTable(x *step.IO, c tableConfig) (*render.Table, error) {
@@ -202,7 +199,17 @@ func buildTable(x *step.IO, c tableConfig) (*render.Table, error) {
 				t.Rows[i].Cells[k.ID] = cell
 			}
 		}
-		subtract(t.Rows[i].Cells, c.Columns)
+		for _, k := range c.Columns {
+			if len(k.Minus) != 2 {
+				continue
+			}
+			a, b := t.Rows[i].Cells[k.Minus[0]], t.Rows[i].Cells[k.Minus[1]]
+			if a.Value != nil && b.Value != nil {
+				d := render.Number(a.Minus(b))
+				d.Inputs = append(slices.Clone(a.Inputs), b.Inputs...)
+				t.Rows[i].Cells[k.ID] = d
+			}
+		}
 		for id, cell := range t.Rows[i].Cells {
 			cell.Bold, cell.Marks = slices.Contains(r.Bold, id), r.Marks[id]
 			t.Rows[i].Cells[id] = cell
@@ -216,20 +223,6 @@ func buildTable(x *step.IO, c tableConfig) (*render.Table, error) {
 		return nil, step.Permanent(err)
 	}
 	return t, nil
-}
-
-func subtract(cells map[string]render.Cell, columns []tableColumn) {
-	for _, k := range columns {
-		if len(k.Minus) != 2 {
-			continue
-		}
-		a, b := cells[k.Minus[0]], cells[k.Minus[1]]
-		if a.Value != nil && b.Value != nil {
-			d := render.Number(a.Minus(b))
-			d.Inputs = append(slices.Clone(a.Inputs), b.Inputs...)
-			cells[k.ID] = d
-		}
-	}
 }
 
 // inputs are what a column reads in a row.

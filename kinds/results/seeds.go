@@ -11,7 +11,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// effectsConfig compares two levels of a factor.
 type effectsConfig struct {
 	Runs  []effectsRun `hcl:"runs" help:"every run of the design, each combination of group, level, other and seed once; other levels than from and to are left out"`
 	Field string       `hcl:"field" help:"path of the value in a run's report, with dots"`
@@ -49,7 +48,6 @@ sample standard deviation are then over seeds.`,
 	Run:     runEffects,
 })
 
-// effectsReport is what a table reads.
 type effectsReport struct {
 	From   string             `json:"from"`
 	To     string             `json:"to"`

@@ -22,23 +22,23 @@ type significance struct {
 	Bold    bool              `hcl:"bold,added" help:"print bold also what does not differ significantly from the best, in columns with best and among rows with the same compare; of any two such systems one is a baseline of the compare step"`
 }
 
-// problems is what can be wrong before a run. A table without marks has none.
-func (s *significance) problems(c tableConfig) (ps step.Problems) {
+// check adds what can be wrong before a run. A table without marks has nothing.
+func (s *significance) check(ps *step.Problems, c tableConfig) {
 	if s == nil {
-		return nil
+		return
 	}
 	for _, id := range slices.Sorted(maps.Keys(s.Rows)) {
-		inout.Check(&ps, "significance.rows", slices.ContainsFunc(c.Rows, func(r tableRow) bool { return r.data() && r.ID == id }), "there is no row %q", id)
+		inout.Check(ps, "significance.rows", slices.ContainsFunc(c.Rows, func(r tableRow) bool { return r.data() && r.ID == id }), "there is no row %q", id)
 	}
 	for _, id := range slices.Sorted(maps.Keys(s.Columns)) {
-		inout.Check(&ps, "significance.columns", c.hasColumn(id), "there is no column %q", id)
+		inout.Check(ps, "significance.columns", c.hasColumn(id), "there is no column %q", id)
 	}
 	const letters = "significance.letters"
-	inout.Check(&ps, "significance.rows", len(s.Rows) > 0, "needs at least one")
-	inout.Check(&ps, "significance.columns", len(s.Columns) > 0, "needs at least one")
-	inout.Check(&ps, letters, len(s.Letters) > 0 || s.Bold, "needs at least one, without bold")
-	inout.Check(&ps, "significance.bold", !s.Bold || len(s.ranked(c)) > 0, "none of its columns has best")
-	bad, taken := inout.Adding(&ps), map[string]string{}
+	inout.Check(ps, "significance.rows", len(s.Rows) > 0, "needs at least one")
+	inout.Check(ps, "significance.columns", len(s.Columns) > 0, "needs at least one")
+	inout.Check(ps, letters, len(s.Letters) > 0 || s.Bold, "needs at least one, without bold")
+	inout.Check(ps, "significance.bold", !s.Bold || len(s.ranked(c)) > 0, "none of its columns has best")
+	bad, taken := inout.Adding(ps), map[string]string{}
 	for _, b := range s.baselines() {
 		letter := s.Letters[b]
 		switch {
@@ -48,9 +48,8 @@ func (s *significance) problems(c tableConfig) (ps step.Problems) {
 			bad(letters, "%s and %s have the same superscript %q", taken[letter], b, letter)
 		}
 		taken[letter] = b
-		inout.CheckError(&ps, letters, render.CheckMarkup(b))
+		inout.CheckError(ps, letters, render.CheckMarkup(b))
 	}
-	return ps
 }
 
 // checkMark refuses what no superscript can be.

@@ -5,15 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"unicode/utf8"
 
+	"github.com/redsi/redsi/internal/corpora/corpus"
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/corpora/tokenize"
+	"github.com/redsi/redsi/internal/host/rates"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
 
-// dedupConfig groups records into documents.
 type dedupConfig struct {
 	Train          step.Inputs `hcl:"train" accepts:"nq/headers" help:"headers of the training records"`
 	Dev            step.Inputs `hcl:"dev,optional" accepts:"nq/headers" help:"headers of the development records"`
@@ -50,25 +52,16 @@ and 315,203 records take seconds.`,
 		{Name: "unresolved", Type: "dedup/unresolved", Help: "unresolved.jsonl.zst: records whose revision has no page"},
 	},
 	Defaults: dedupConfig{TextLimit: dedup.TextLimit, RecordOrder: string(dedup.DevFirst), Representative: string(dedup.First), Fallback: string(dedup.FallbackURLTitleCased)},
-	Check: func(c dedupConfig) error {
+	Check: inout.Checks(func(c dedupConfig, ps *step.Problems) {
 		k, err := dedup.Lookup(c.Key)
-		if err != nil {
-			return step.Problems{{Path: "key", Detail: err.Error()}}
-		}
-		var ps step.Problems
-		inout.Check(&ps, "pages", k.Needs&dedup.NeedsPageID == 0 || c.Pages.Set(), "is needed by key %s", c.Key)
-		if len(c.Tokenizer) == 0 {
-			switch {
-			case k.Needs&dedup.NeedsBert != 0:
-				ps = append(ps, step.Problem{Path: "tokenizer", Detail: "is needed by key " + c.Key})
-			case k.Needs&dedup.NeedsPageID != 0 && c.Fallback == string(dedup.FallbackTitle):
-				ps = append(ps, step.Problem{Path: "tokenizer", Detail: "is needed by fallback title"})
-			}
-		}
+		inout.CheckError(ps, "key", err)
+		byPage, byTitle := k.Needs&dedup.NeedsPageID != 0, k.Needs&dedup.NeedsBert != 0
+		inout.Check(ps, "pages", !byPage || c.Pages.Set(), "is needed by key %s", c.Key)
+		inout.Check(ps, "tokenizer", !byTitle || len(c.Tokenizer) > 0, "is needed by key %s", c.Key)
+		inout.Check(ps, "tokenizer", !byPage || c.Fallback != string(dedup.FallbackTitle) || len(c.Tokenizer) > 0, "is needed by fallback title")
 		byText := k.Needs&dedup.NeedsText != 0 || c.Representative == string(dedup.LongestText)
-		inout.Check(&ps, "texts", c.Texts.Set() || !byText, "is needed by key corpus_text and by representative longest_text")
-		return ps.Err()
-	},
+		inout.Check(ps, "texts", !byText || c.Texts.Set(), "is needed by key corpus_text and by representative longest_text")
+	}),
 	Work: dedupConfig.work,
 	Run:  runDedup,
 })
@@ -83,16 +76,19 @@ type dedupCounts struct {
 }
 
 func runDedup(ctx context.Context, x *step.IO, c dedupConfig) error {
-	src, err := dedupSources(x, c)
+	src, err := dedupSources(x, c.Tokenizer, c.Pages)
 	if err != nil {
 		return err
 	}
-	var texts recordTexts
+	texts := map[nq.Key]dedup.Text{} // texts themselves are not held: it takes some 100 bytes a record
 	if c.Texts.Set() {
-		if texts, err = readTexts(ctx, x, c); err != nil {
+		if err := readTexts(ctx, x, c, texts); err != nil {
 			return err
 		}
-		src.Text = texts.of
+		src.Text = func(h *nq.Header) (dedup.Text, bool) {
+			text, ok := texts[nq.Key{Split: h.Split, ID: h.ExampleID}]
+			return text, ok
+		}
 	}
 	groups, err := grouped(x, c.Train, c.Dev, src, dedup.Options{RecordOrder: dedup.RecordOrder(c.RecordOrder),
 		Representative: dedup.Representative(c.Representative), Fallback: dedup.Fallback(c.Fallback)}, c.Key)
@@ -173,23 +169,16 @@ func bertNormalize(x *step.IO, in step.Inputs, attribute string) (func(string) s
 }
 
 // dedupSources loads what the key needs from other domains.
-func dedupSources(x *step.IO, c dedupConfig) (dedup.Sources, error) {
-	var s dedup.Sources
-	var err error
-	if s.BertNormalize, err = bertNormalize(x, c.Tokenizer, "tokenizer"); err != nil {
+func dedupSources(x *step.IO, tokenizer step.Inputs, pages step.Input) (s dedup.Sources, err error) {
+	if s.BertNormalize, err = bertNormalize(x, tokenizer, "tokenizer"); err != nil || !pages.Set() {
 		return s, err
 	}
-	if c.Pages.Set() {
-		table, err := readPages(x, c.Pages, "pages")
-		if err != nil {
-			return s, err
-		}
-		s.PageID = func(oldid uint64) (uint64, bool) {
-			e, ok := table.Lookup(oldid)
-			return e.PageID, ok
-		}
+	table, err := readPages(x, pages, "pages")
+	s.PageID = func(oldid uint64) (uint64, bool) {
+		e, ok := table.Lookup(oldid)
+		return e.PageID, ok
 	}
-	return s, nil
+	return s, err
 }
 
 func writeGrouping(x *step.IO, g *dedup.Grouping, resolved bool) error {
@@ -212,4 +201,110 @@ func writeGrouping(x *step.IO, g *dedup.Grouping, resolved bool) error {
 		x.Count("records_without_heading", int64(n))
 	}
 	return inout.WriteJSON(x, "counts", counts)
+}
+
+// work says how large the collection will be at most: as the paper's largest, or with a document
+// for each record.
+func (c dedupConfig) work() step.Work {
+	records := func(of step.Inputs) step.Amount { return step.Amount{Times: 1, Of: of, Count: "records"} }
+	all := records(append(append(step.Inputs{}, c.Train...), c.Dev...))
+	all.AtMost = rates.Documents
+	w := step.Work{Counts: map[string]step.Amount{"documents": all, "records.train": records(c.Train)}}
+	if len(c.Dev) > 0 {
+		w.Counts["records.dev"] = records(c.Dev)
+	}
+	return w
+}
+
+// readTexts reads what identifies the text of every record, whatever their order is.
+func readTexts(ctx context.Context, x *step.IO, c dedupConfig, texts map[nq.Key]dedup.Text) error {
+	return inout.EachDocument(ctx, x, c.Texts, func(d *corpus.Document) error {
+		key := nq.Key{Split: nq.Split(d.Split), ID: d.ExampleID}
+		if d.Split == "" {
+			return step.Permanent(fmt.Errorf("texts: document %d names no record: serialize without documents", d.Doc))
+		}
+		if _, ok := texts[key]; ok {
+			return step.Permanent(fmt.Errorf("texts: %s example %d has two: serialize the records of each extract step once", key.Split, key.ID))
+		}
+		texts[key] = dedup.Text{Digest: dedup.TextDigest(d.Text, c.TextLimit, !c.TextCased), Length: utf8.RuneCountInString(d.Text)}
+		return nil
+	})
+}
+
+type diagnoseConfig struct {
+	Train       step.Inputs `hcl:"train" accepts:"nq/headers" help:"headers of the training records"`
+	Dev         step.Inputs `hcl:"dev" accepts:"nq/headers" help:"headers of the development records"`
+	Pages       step.Input  `hcl:"pages" accepts:"wikipedia/pages" help:"revisions and their PageIDs"`
+	Tokenizer   step.Inputs `hcl:"tokenizer,optional" accepts:"files" help:"bert-base-uncased tokenizer.json; needed by title and nci_h1"`
+	RecordOrder string      `hcl:"record_order,optional" enum:"dev_first,train_first" help:"which split's records come first: an example shows the first record of each name"`
+	Key         string      `hcl:"key,optional" enum:"url_title_cased,url_title,h1_cased,h1,nci_h1,title" help:"operator to diagnose"`
+	Examples    int         `hcl:"examples,optional" help:"how many examples of each kind to keep"`
+	Fragment    string      `hcl:"fragment,optional" help:"a title whose fragmented page the table shows; default: the first found"`
+	Collision   string      `hcl:"collision,optional" help:"a title whose collision the table shows; default: the first found"`
+}
+
+var Diagnose = step.Define(step.Kind[diagnoseConfig]{
+	Name:    "dedup_diagnostics",
+	Version: 2,
+	Doc: `Count what grouping by title does to pages (section "Qualitative Analysis of NQ320K").
+Fragmented pages, titles that several pages share, affected queries, supervision
+coverage, and examples for tab:title-grouping-examples and
+tab:shared-title-revision-variation. An example asked for that the records do not
+have is counted and reported as absent; the numbers do not depend on it.`,
+	Example: `step "dedup_diagnostics" "nq" {
+  train     = step.extract.train.headers
+  dev       = step.extract.dev.headers
+  pages     = step.pages.nq.table
+  tokenizer = step.download.bert_tokenizer.files
+  fragment  = "Elsa (Disney)"
+}`,
+	Outputs:  []step.Output{{Name: "report", Type: "dedup/diagnostics", Help: "dedup.Diagnostics, with the chosen examples, as JSON", Fields: step.FieldsOf[diagnosis]()}},
+	Defaults: diagnoseConfig{RecordOrder: string(dedup.DevFirst), Key: "title", Examples: 20},
+	Run:      runDiagnose,
+})
+
+// diagnosis is the report: the numbers, and the examples that tables print.
+type diagnosis struct {
+	dedup.Diagnostics
+	Fragment     *inout.Example[dedup.Fragment]  `json:"fragment"` // null: there is none
+	Collision    *inout.Example[dedup.Collision] `json:"collision"`
+	SharedTitles []dedup.SharedTitle             `json:"shared_titles"`
+}
+
+func runDiagnose(_ context.Context, x *step.IO, c diagnoseConfig) error {
+	src, err := dedupSources(x, c.Tokenizer, c.Pages)
+	if err != nil {
+		return err
+	}
+	groups, err := grouped(x, c.Train, c.Dev, src, dedup.Options{RecordOrder: dedup.RecordOrder(c.RecordOrder)}, c.Key, "page_id")
+	if err != nil {
+		return err
+	}
+	title, page := groups[0], groups[1]
+	var d diagnosis
+	if d.Diagnostics, err = dedup.Diagnose(title, page, c.Examples); err != nil {
+		return step.Permanent(err)
+	}
+	d.SharedTitles = dedup.SharedTitles(title)
+	d.SharedTitles = d.SharedTitles[:min(c.Examples, len(d.SharedTitles))]
+	t, err := dedup.DiagnoseTitles(title)
+	if err != nil {
+		return step.Permanent(err)
+	}
+	d.Fragment = chosen(x, c.Fragment, d.Fragments, t.Fragment)
+	d.Collision = chosen(x, c.Collision, d.Collisions, t.Collision)
+	return inout.WriteReport(x, d, map[string]int{"fragmented_pages": d.FragmentedPages,
+		"colliding_pages": d.CollidingPages})
+}
+
+// chosen is the example that a title names, else the first; nil if there is none.
+func chosen[T any](x *step.IO, title string, all []T, find func(title string) (T, error)) *inout.Example[T] {
+	if title == "" {
+		if len(all) == 0 {
+			return nil
+		}
+		return new(inout.ExampleOf(x, all[0], nil))
+	}
+	v, err := find(title)
+	return new(inout.ExampleOf(x, v, err))
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 
 	"github.com/redsi/redsi/artifacts"
@@ -103,20 +102,14 @@ func WriteExcerpts(_ context.Context, x *step.IO, c ExcerptsConfig, hasUnknown U
 			if err != nil {
 				return step.Permanent(err)
 			}
-			e.Texts[c.Forms[i]], e.Lengths[c.Forms[i]] = cutText(t.String(), c.Characters)
+			text := []rune(t.String())
+			if e.Texts[c.Forms[i]], e.Lengths[c.Forms[i]] = t.String(), len(text); len(text) > c.Characters {
+				e.Texts[c.Forms[i]] = string(text[:c.Characters]) + " ... [truncated]"
+			}
 		}
 		rep.Pages = append(rep.Pages, inout.ExampleOf(x, e, nil))
 	}
 	return inout.WriteJSON(x, "report", rep)
-}
-
-// cutText also counts the code points of the whole.
-func cutText(s string, limit int) (string, int) {
-	r := []rune(s)
-	if len(r) <= limit {
-		return s, len(r)
-	}
-	return string(r[:limit]) + " ... [truncated]", len(r)
 }
 
 // recordTitled reads the first record whose URL has that title; nil if none has.
@@ -156,11 +149,7 @@ func recordTitled(x *step.IO, c ExcerptsConfig, title string) (*nq.Record, error
 }
 
 func recordAt(x *step.IO, file artifacts.File, at int64) (*nq.Record, error) {
-	path, err := x.Path(file.Digest)
-	if err != nil {
-		return nil, err
-	}
-	f, err := os.Open(path)
+	f, err := openLocal(x, file.Digest)
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// exportConfig writes a collection in formats that other people use.
 type exportConfig struct {
 	Documents   step.Input            `hcl:"documents" accepts:"nq/documents" help:"collection"`
 	Queries     step.Input            `hcl:"queries" accepts:"nq/queries" help:"its queries"`
@@ -68,30 +67,28 @@ memory is bounded by the names of the documents, and for redsi by their examples
 }`,
 	Outputs:  []step.Output{{Name: "files", Type: "hub/dataset", Tree: true, Help: "one folder per format, identifiers, and README.md"}},
 	Defaults: exportConfig{Formats: []string{"jsonl", "parquet", "trec", "beir"}, IDs: "number", Origin: string(export.NaturalQuestions)},
-	Check:    checkExport,
+	Check:    inout.Checks(checkExport),
 	Run:      runExport,
 })
 
 func (c exportConfig) has(f export.Format) bool { return slices.Contains(c.Formats, string(f)) }
 
-func checkExport(c exportConfig) error {
-	var ps step.Problems
-	inout.Check(&ps, "language", export.LanguageTag.MatchString(c.Language), "%q is not a code such as de, zh or pt-BR", c.Language)
-	inout.Check(&ps, "labels", len(c.Labels) == len(c.Counts), "has %d labels for %d counts", len(c.Labels), len(c.Counts))
+func checkExport(c exportConfig, ps *step.Problems) {
+	inout.Check(ps, "language", export.LanguageTag.MatchString(c.Language), "%q is not a code such as de, zh or pt-BR", c.Language)
+	inout.Check(ps, "labels", len(c.Labels) == len(c.Counts), "has %d labels for %d counts", len(c.Labels), len(c.Counts))
 	_, err := exportedKey(c.Key)
-	inout.CheckError(&ps, "key", err)
+	inout.CheckError(ps, "key", err)
 	for _, name := range slices.Sorted(maps.Keys(c.Identifiers)) {
-		inout.CheckError(&ps, "identifiers", export.CheckIdentifiers(name))
+		inout.CheckError(ps, "identifiers", export.CheckIdentifiers(name))
 	}
 	records := c.has(export.Parquet) || c.has(export.JSONL)
-	inout.Check(&ps, "formats", !c.has(export.Croissant) || records, "croissant describes the records of parquet or jsonl: add one of them")
+	inout.Check(ps, "formats", !c.has(export.Croissant) || records, "croissant describes the records of parquet or jsonl: add one of them")
 	if c.has(export.Redsi) {
 		_, err := nq320k.VariantOf(c.Form, c.Key)
-		inout.Check(&ps, "formats", err == nil, "redsi: %v", err)
-		inout.Check(&ps, "corpus", c.Corpus.Set(), "is needed by format redsi")
-		inout.Check(&ps, "ids", c.IDs == string(export.ByNumber), "format redsi names documents by number")
+		inout.Check(ps, "formats", err == nil, "redsi: %v", err)
+		inout.Check(ps, "corpus", c.Corpus.Set(), "is needed by format redsi")
+		inout.Check(ps, "ids", c.IDs == string(export.ByNumber), "format redsi names documents by number")
 	}
-	return ps.Err()
 }
 
 // exportedKey is a key that a collection can have, of kind dedup or collect.

@@ -10,11 +10,11 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/collect"
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
 
-// importCorpusConfig makes a collection of anybody's files.
 type importCorpusConfig struct {
 	importing
 	Key       string      `hcl:"key,added" enum:"exact,normalized_title" help:"when two documents are one: never, or if their titles are equal once BERT has tokenized and decoded them; the first stands for all. Titles without letters and digits are equal to none"`
@@ -94,41 +94,40 @@ the documents' names, not of their texts: 0.3 GB for those with 107,000 queries.
 	Defaults: importCorpusConfig{importing: importing{Format: string(collect.Auto), QueryFormat: string(collect.Auto), QrelsFormat: string(collect.Auto),
 		Relevant: 1, SplitFrom: "unsplit", Seed: 42, Keep: string(collect.KeepAll), Empty: "keep", OnBadInput: "fail", OnMissing: "skip",
 		Form: string(collect.Content)}, Key: collect.Exact},
-	Check: checkImportCorpus,
+	Check: inout.Checks(checkImportCorpus),
 	Parts: []step.Spec{importFile.Spec},
 	Split: splitImportCorpus,
 	Run:   runImportCorpus,
 })
 
-// importCorpusReport is the JSON that table cells read.
 type importCorpusReport struct {
 	Files     []collect.FileReport    `json:"files"`
 	Documents collect.DocumentsReport `json:"documents"`
 	collect.QuestionsReport
 }
 
-func checkImportCorpus(c importCorpusConfig) error {
-	var ps step.Problems
-	bad := inout.Adding(&ps)
-	inout.Check(&ps, "documents", len(c.Files)+len(c.Documents) > 0, "give files, a tree that has documents, queries and judgments, or documents")
-	inout.Check(&ps, "folder", c.Folder == "" || len(c.Files) > 0, "applies only together with files")
-	attributes := map[string]bool{}
-	for _, s := range c.sources() {
-		attributes[s.attribute] = true
-	}
+func checkImportCorpus(c importCorpusConfig, ps *step.Problems) {
+	bad := inout.Adding(ps)
+	inout.Check(ps, "documents", len(c.Files)+len(c.Documents) > 0, "give files, a tree that has documents, queries and judgments, or documents")
+	inout.Check(ps, "folder", c.Folder == "" || len(c.Files) > 0, "applies only together with files")
+	attributes := lists.Map(c.sources(), func(s importSource) string { return s.attribute })
+	slices.Sort(attributes)
 	for _, name := range slices.Sorted(maps.Keys(c.Pick)) {
-		inout.Check(&ps, "pick", attributes[name], "%q is not one of %v", name, slices.Sorted(maps.Keys(attributes)))
+		inout.Check(ps, "pick", slices.Contains(attributes, name), "%q is not one of %v", name, attributes)
 		for _, pattern := range c.Pick[name] {
-			inout.CheckPattern(&ps, "pick", pattern)
+			inout.CheckPattern(ps, "pick", pattern)
 		}
 	}
-	for _, r := range c.readings() {
+	for _, r := range []struct {
+		fields string
+		role   collect.Role
+	}{{"fields", collect.Documents}, {"query_fields", collect.Queries}, {"qrels_fields", collect.Judgments}} {
 		known := collect.FieldNames(r.role)
-		for _, name := range slices.Sorted(maps.Keys(r.how.Fields)) {
-			inout.Check(&ps, r.fields, slices.Contains(known, name), "%q is not one of %v", name, known)
+		for _, name := range slices.Sorted(maps.Keys(c.reading(r.role).Fields)) {
+			inout.Check(ps, r.fields, slices.Contains(known, name), "%q is not one of %v", name, known)
 		}
 	}
-	inout.Check(&ps, "tokenizer", c.Key != collect.NormalizedTitle || len(c.Tokenizer) > 0, "is needed by key normalized_title")
+	inout.Check(ps, "tokenizer", c.Key != collect.NormalizedTitle || len(c.Tokenizer) > 0, "is needed by key normalized_title")
 	for _, name := range slices.Sorted(maps.Keys(c.Limit)) {
 		switch {
 		case name != limitDocuments && !slices.Contains(collect.Splits(), nq.Split(name)):
@@ -139,12 +138,11 @@ func checkImportCorpus(c importCorpusConfig) error {
 	}
 	sum := 0.0
 	for _, name := range slices.Sorted(maps.Keys(c.Split)) {
-		inout.Check(&ps, "split", name == string(nq.Dev) || name == string(nq.Test), "%q is neither dev nor test; what is not drawn is train", name)
+		inout.Check(ps, "split", name == string(nq.Dev) || name == string(nq.Test), "%q is neither dev nor test; what is not drawn is train", name)
 		sum += c.Split[name]
 	}
-	inout.Check(&ps, "split", sum <= 1, "the shares add up to more than 1")
-	inout.Check(&ps, "split_from", c.SplitFrom == "unsplit" || len(c.Split) > 0, "applies only together with split")
-	return ps.Err()
+	inout.Check(ps, "split", sum <= 1, "the shares add up to more than 1")
+	inout.Check(ps, "split_from", c.SplitFrom == "unsplit" || len(c.Split) > 0, "applies only together with split")
 }
 
 // importSource is an attribute that has files.
@@ -166,28 +164,13 @@ func (c importing) sources() []importSource {
 	}
 }
 
-// importReading is how files of a role are read, with the attribute that names their fields.
-type importReading struct {
-	role   collect.Role
-	how    collect.Reading
-	fields string
-}
-
-func (c importing) readings() []importReading {
-	return []importReading{
-		{collect.Documents, collect.Reading{Format: collect.Format(c.Format), Fields: c.Fields, Columns: c.Columns}, "fields"},
-		{collect.Queries, collect.Reading{Format: collect.Format(c.QueryFormat), Fields: c.QueryFields, Columns: c.QueryColumns}, "query_fields"},
-		{collect.Judgments, collect.Reading{Format: collect.Format(c.QrelsFormat), Fields: c.QrelsFields, Columns: c.QrelsColumns}, "qrels_fields"},
-	}
-}
-
+// reading is how files of a role are read.
 func (c importing) reading(role collect.Role) collect.Reading {
-	for _, r := range c.readings() {
-		if r.role == role {
-			return r.how
-		}
-	}
-	return collect.Reading{}
+	return map[collect.Role]collect.Reading{
+		collect.Documents: {Format: collect.Format(c.Format), Fields: c.Fields, Columns: c.Columns},
+		collect.Queries:   {Format: collect.Format(c.QueryFormat), Fields: c.QueryFields, Columns: c.QueryColumns},
+		collect.Judgments: {Format: collect.Format(c.QrelsFormat), Fields: c.QrelsFields, Columns: c.QrelsColumns},
+	}[role]
 }
 
 // limitDocuments is the name in limit of documents that are not wanted.

@@ -14,7 +14,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// overlapConfig looks for what the splits of a collection share.
 type overlapConfig struct {
 	Queries           step.Input `hcl:"queries" accepts:"nq/queries" help:"queries of all splits"`
 	Corpus            step.Input `hcl:"corpus,optional" accepts:"nq/corpus" help:"texts of the documents, which are compared with each other and with the queries; default: only queries are compared"`
@@ -143,8 +142,8 @@ type verbatimSample struct {
 }
 
 func runOverlap(ctx context.Context, x *step.IO, c overlapConfig) error {
-	queries, err := overlapQueries(x, c.Queries)
-	if err != nil {
+	queries := overlap.NewQueries()
+	if err := inout.EachQuery(x, c.Queries, "queries", queries.Add); err != nil {
 		return err
 	}
 	rep := overlapReport{Examples: []overlapExample{}}
@@ -174,11 +173,6 @@ func runOverlap(ctx context.Context, x *step.IO, c overlapConfig) error {
 	between := rep.Between
 	return inout.WriteReport(x, rep, map[string]int{"dev_in_train": between.DevTrain.Any,
 		"test_in_train": between.TestTrain.Any, "test_in_dev": between.TestDev.Any})
-}
-
-func overlapQueries(x *step.IO, in step.Input) (*overlap.Queries, error) {
-	queries := overlap.NewQueries()
-	return queries, inout.EachQuery(x, in, "queries", queries.Add)
 }
 
 // overlapWithDocuments compares documents, and looks for queries in them.

@@ -12,7 +12,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// pagesConfig resolves revisions to PageIDs through a dump.
 type pagesConfig struct {
 	Headers step.Inputs `hcl:"headers" accepts:"nq/headers" help:"headers of the records whose URLs name revisions"`
 	Dump    step.Inputs `hcl:"dump" accepts:"files" help:"stub-meta-history dump, or MediaWiki Content File Exports with the history: .xml.gz, .xml.bz2 or .xml, in one or many part files"`
@@ -48,7 +47,6 @@ gunzip, one core per dump file; memory is the wanted set, 5 MB for all of NQ.`,
 	Run: mergePages,
 })
 
-// pagesFileConfig is one file of a dump.
 type pagesFileConfig struct {
 	Headers step.Inputs `hcl:"headers" help:"headers whose revisions are wanted"`
 	Dump    step.Input  `hcl:"dump" help:"dump file"`
@@ -90,6 +88,18 @@ func runPagesFile(ctx context.Context, x *step.IO, c pagesFileConfig) error {
 	return inout.WriteJSON(x, "report", stats)
 }
 
+// partTables are the tables of all parts.
+func partTables(x *step.IO) (tables []*wikipedia.Table, err error) {
+	for _, p := range x.Parts() {
+		t, err := readPages(x, step.In(p.Outputs["table"]), "part")
+		if err != nil {
+			return nil, err
+		}
+		tables = append(tables, t)
+	}
+	return tables, nil
+}
+
 func writePages(x *step.IO, t *wikipedia.Table) error {
 	x.Count("revisions_found", int64(t.Len()))
 	return inout.Write(x, "table", func(w io.Writer) error { return wikipedia.WriteTable(w, t) })
@@ -100,16 +110,14 @@ func readPages(x *step.IO, in step.Input, name string) (*wikipedia.Table, error)
 }
 
 func mergePages(_ context.Context, x *step.IO, _ pagesConfig) error {
-	var tables []*wikipedia.Table
+	tables, err := partTables(x)
+	if err != nil {
+		return err
+	}
 	var total wikipedia.Stats
 	for n, p := range x.Parts() {
-		t, err := readPages(x, step.In(p.Outputs["table"]), "part")
-		if err != nil {
-			return err
-		}
-		tables = append(tables, t)
 		x.Count("dump_files", 1)
-		if t.Len() == 0 {
+		if tables[n].Len() == 0 {
 			x.Count("dump_files_without_wanted_revisions", 1)
 		}
 		if n == 0 {
@@ -137,7 +145,6 @@ func mergePages(_ context.Context, x *step.IO, _ pagesConfig) error {
 	return inout.WriteJSON(x, "report", total)
 }
 
-// pageTableConfig resolves through a table that somebody has made already.
 type pageTableConfig struct {
 	Table step.Inputs `hcl:"table" accepts:"files" help:"CSV with a header line, or JSON lines, plain or compressed: oldid, page_id (or pageid) and, if known, title"`
 }
@@ -206,3 +213,37 @@ func eachHeader(x *step.IO, ins step.Inputs, f func(*nq.Header) error) error {
 func headersOf(x *step.IO, file artifacts.File, f func(*nq.Header) error) error {
 	return eachEntry(x, file, nq.NewHeaderReader, f)
 }
+
+type comparePagesConfig struct {
+	A        step.Input `hcl:"a" accepts:"wikipedia/pages" help:"one table, such as a pages step's"`
+	B        step.Input `hcl:"b" accepts:"wikipedia/pages" help:"another table, such as a page_table step's"`
+	Examples int        `hcl:"examples,optional" help:"how many revisions of each kind to show"`
+}
+
+var ComparePages = step.Define(step.Kind[comparePagesConfig]{
+	Name:    "compare_pages",
+	Version: 1,
+	Inline:  true,
+	Doc: `Check that two tables of revisions name the same pages.
+Counts the revisions that both have, with the same page or another, and those that
+only one has, with examples. Takes a second for all of NQ.`,
+	Example: `step "compare_pages" "nq" {
+  a = step.pages.nq.table
+  b = step.page_table.nq.table
+}`,
+	Outputs:  []step.Output{{Name: "report", Type: "wikipedia/comparison", Help: "counts and examples, as JSON", Fields: step.FieldsOf[wikipedia.Comparison]()}},
+	Defaults: comparePagesConfig{Examples: 20},
+	Run: func(_ context.Context, x *step.IO, c comparePagesConfig) error {
+		a, err := readPages(x, c.A, "a")
+		if err != nil {
+			return err
+		}
+		b, err := readPages(x, c.B, "b")
+		if err != nil {
+			return err
+		}
+		rep := wikipedia.Compare(a, b, c.Examples)
+		return inout.WriteReport(x, rep, map[string]int{"same": rep.Same, "different": rep.Different, "only_a": rep.OnlyA,
+			"only_b": rep.OnlyB})
+	},
+})

@@ -33,7 +33,6 @@ func (w wikiAPI) check(ps *step.Problems) {
 	inout.CheckError(ps, "contact", (&mediawiki.Client{Contact: w.Contact}).CheckContact())
 }
 
-// pagesAPIConfig resolves revisions to PageIDs by asking the wiki.
 type pagesAPIConfig struct {
 	Headers step.Inputs `hcl:"headers" accepts:"nq/headers" help:"headers of the records whose URLs name revisions"`
 	wikiAPI
@@ -59,12 +58,12 @@ titles and lists them. Cost: about 6,200 requests for all of NQ; memory is a fil
 		{Name: "report", Type: "report", Help: "counts, as JSON", Fields: step.FieldsOf[apiReport]()},
 	},
 	Defaults: pagesAPIConfig{wikiAPI: english},
-	Check: func(c pagesAPIConfig) error {
-		var ps step.Problems
-		c.check(&ps)
-		return ps.Err()
+	Check: inout.Checks(func(c pagesAPIConfig, ps *step.Problems) {
+		c.check(ps)
+	}),
+	Pins: func(c pagesAPIConfig, out map[string]artifacts.Artifact) []step.Pin { // what the wiki was asked for and what it answered
+		return []step.Pin{{Source: c.API + "?action=query&prop=info|revisions&revids=sha256:" + out["asked"].Digest.Hex(), SHA256: out["table"].Digest, Size: out["table"].Size}}
 	},
-	Pins:     func(c pagesAPIConfig, out map[string]artifacts.Artifact) []step.Pin { return c.pins(out) },
 	OneByOne: true,
 	Parts:    []step.Spec{pagesAPIFile.Spec},
 	Split: func(_ context.Context, x *step.IO, c pagesAPIConfig) ([]step.Task, error) {
@@ -76,7 +75,6 @@ titles and lists them. Cost: about 6,200 requests for all of NQ; memory is a fil
 	Run: mergePagesAPI,
 })
 
-// pagesAPIFileConfig is one file of headers.
 type pagesAPIFileConfig struct {
 	Headers step.Input `hcl:"headers" help:"headers whose revisions are wanted"`
 	wikiAPI
@@ -98,11 +96,6 @@ type apiReport struct {
 	Missing   int `json:"missing"`   // the wiki does not have them: of deleted pages, mostly
 	Redirects int `json:"redirects"` // of those found, their page is a redirect today: it was merged into another
 	Moved     int `json:"moved"`     // of the other ones, their page has another title than the record's URL
-}
-
-// pins say what a wiki was asked for and what it answered.
-func (w wikiAPI) pins(out map[string]artifacts.Artifact) []step.Pin {
-	return []step.Pin{{Source: w.API + "?action=query&prop=info|revisions&revids=sha256:" + out["asked"].Digest.Hex(), SHA256: out["table"].Digest, Size: out["table"].Size}}
 }
 
 // wantedOf are the revisions that records name, and the title in the URL of a record of each.
@@ -137,13 +130,9 @@ func runPagesAPIFile(ctx context.Context, x *step.IO, c pagesAPIFileConfig) erro
 }
 
 func mergePagesAPI(_ context.Context, x *step.IO, c pagesAPIConfig) error {
-	var tables []*wikipedia.Table
-	for _, p := range x.Parts() {
-		t, err := readPages(x, step.In(p.Outputs["table"]), "part")
-		if err != nil {
-			return err
-		}
-		tables = append(tables, t)
+	tables, err := partTables(x)
+	if err != nil {
+		return err
 	}
 	table, err := wikipedia.MergeTables(tables...)
 	if err != nil {
@@ -166,9 +155,7 @@ func mergePagesAPI(_ context.Context, x *step.IO, c pagesAPIConfig) error {
 		}
 		r.Found++
 	}
-	for name, n := range map[string]int{"revisions_wanted": r.Wanted, "revisions_missing": r.Missing, "redirects": r.Redirects, "moved": r.Moved} {
-		x.Count(name, int64(n))
-	}
+	inout.Count(x, map[string]int{"revisions_wanted": r.Wanted, "revisions_missing": r.Missing, "redirects": r.Redirects, "moved": r.Moved})
 	asked := func(w *bufio.Writer) error {
 		for _, id := range wanted {
 			fmt.Fprintln(w, id)

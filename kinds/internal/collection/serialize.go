@@ -15,7 +15,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// serializeConfig writes the text of each document.
 type serializeConfig struct {
 	serializing
 	Records step.Inputs `hcl:"records" accepts:"nq/records" help:"records, of all splits that the documents come from"`
@@ -127,45 +126,31 @@ func WriteTexts(ctx context.Context, x *step.IO, c SerializeFileConfig, hasUnkno
 	if err != nil {
 		return step.Permanent(err)
 	}
-	in, err := x.Open(c.Records)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	rd := nq.NewRecordReader(in)
-	defer rd.Close()
 	texts := corpus.NewSorter(x.Scratch)
 	var tally serialize.Tally
-	var r nq.Record
-	for n := int32(0); ; n++ {
-		if err := rd.Next(&r); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			return inout.DataError(err)
-		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		x.Report(step.Progress{Done: int64(n) + 1, Unit: "records"})
+	n := int32(-1)
+	err = eachRecord(ctx, x, step.Inputs{c.Records}, func(r *nq.Record) error {
+		n++
 		d := corpus.Document{Doc: n}
 		if !c.Documents.Set() {
 			d.Split, d.ExampleID = string(r.Split), r.ExampleID
 		} else if doc, ok := docs[r.Key()]; ok {
 			d.Doc = doc
 		} else {
-			continue
+			return nil
 		}
-		t, err := s.Document(&r)
+		t, err := s.Document(r)
 		if err != nil {
 			return step.Permanent(err)
 		}
 		tally.Add(t.Removed)
 		d.Title, d.Abstract, d.Text = t.Title, t.Abstract, t.String()
-		if err := texts.Add(d); err != nil {
-			return twice(err)
-		}
+		return twice(texts.Add(d))
+	})
+	if err == nil {
+		err = writeCorpus(x, texts.WriteAll)
 	}
-	if err := writeCorpus(x, texts.WriteAll); err != nil {
+	if err != nil {
 		return err
 	}
 	return inout.WriteJSON(x, "report", tally)
@@ -198,7 +183,7 @@ func mergeSerialized(_ context.Context, x *step.IO, c serializeConfig) error {
 		return err
 	}
 	var streams []*corpus.Reader
-	var reports []serialize.Tally
+	total := serialize.Tally{}
 	for _, p := range x.Parts() {
 		r, done, err := inout.OpenCorpus(x, step.In(p.Outputs["corpus"]))
 		if err != nil {
@@ -210,7 +195,7 @@ func mergeSerialized(_ context.Context, x *step.IO, c serializeConfig) error {
 		if err := inout.ReadJSON(x, step.In(p.Outputs["report"]), &tally); err != nil {
 			return err
 		}
-		reports = append(reports, tally)
+		values.Add(&total, tally)
 	}
 	written := int64(0)
 	if err := writeCorpus(x, func(w *corpus.Writer) error {
@@ -226,10 +211,6 @@ func mergeSerialized(_ context.Context, x *step.IO, c serializeConfig) error {
 	}
 	if c.Documents.Set() && written != int64(len(docs)) {
 		return step.Permanent(fmt.Errorf("%d of %d documents have a record: give the records of every split that the documents come from", written, len(docs)))
-	}
-	total := serialize.Tally{}
-	for _, t := range reports {
-		values.Add(&total, t)
 	}
 	for name, n := range map[string]int{
 		"without_title": total.WithoutTitle, "without_abstract": total.WithoutAbstract, "truncated": total.WithTruncation,

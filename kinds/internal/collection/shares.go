@@ -66,26 +66,23 @@ record.`,
 	Outputs:  []step.Output{{Name: "report", Type: "nq/shares", Help: "each share, its interval and what it says of the paper's, as JSON", Fields: step.FieldsOf[sharesReport]().With("shares", shareNames()...)}},
 	Defaults: SharesConfig{Confidence: 0.95, Samples: 10_000, Seed: 42},
 	Needs:    step.Tokenizers,
-	Check: func(c SharesConfig) error {
-		var ps step.Problems
+	Check: inout.Checks(func(c SharesConfig, ps *step.Problems) {
 		for _, s := range bothSplits {
 			f := c.Fractions[string(s)]
-			inout.Check(&ps, "fractions", f > 0 && f <= 1, "%s: want a number above 0 and at most 1, got %v", s, f)
+			inout.Check(ps, "fractions", f > 0 && f <= 1, "%s: want a number above 0 and at most 1, got %v", s, f)
 		}
 		for name, f := range c.Fractions {
-			inout.Check(&ps, "fractions", slices.Contains(bothSplits, nq.Split(name)), "there is no split %q with the fraction %v: train and dev", name, f)
+			inout.Check(ps, "fractions", slices.Contains(bothSplits, nq.Split(name)), "there is no split %q with the fraction %v: train and dev", name, f)
 		}
 		for name, text := range c.Paper {
 			at := fmt.Sprintf("paper[%q]", name)
-			inout.Check(&ps, at, slices.Contains(shareNames(), name), "is no share; the shares are %v", shareNames())
+			inout.Check(ps, at, slices.Contains(shareNames(), name), "is no share; the shares are %v", shareNames())
 			_, err := readPrinted(text)
-			inout.CheckError(&ps, at, err)
+			inout.CheckError(ps, at, err)
 		}
-		return ps.Err()
-	},
+	}),
 })
 
-// sharesReport is what tables read.
 type sharesReport struct {
 	Shares     map[string]share `json:"shares"`
 	Records    map[string]int   `json:"records"` // by split
@@ -197,7 +194,7 @@ func WriteShares(ctx context.Context, x *step.IO, c SharesConfig, texts []Prefix
 
 // groupForShares groups the records by all keys in one pass.
 func groupForShares(x *step.IO, c SharesConfig) (*shareCounter, error) {
-	src, err := dedupSources(x, dedupConfig{Tokenizer: c.Tokenizer, Pages: c.Pages})
+	src, err := dedupSources(x, c.Tokenizer, c.Pages)
 	if err != nil {
 		return nil, err
 	}

@@ -66,3 +66,9 @@ func synthOutput(name string) (string, error) {
 	}
 	return "", step.Permanent(fmt.Errorf("the generator made a file %q that belongs to no output", name))
 }
+
+// work says how large the generated collection will be.
+func (c synthConfig) work() step.Work {
+	exactly := func(n int) step.Amount { return step.Exactly(float64(n)) }
+	return step.Work{Counts: map[string]step.Amount{"documents": exactly(c.Pages), "records.train": exactly(c.TrainQuestions), "records.dev": exactly(c.DevQuestions)}}
+}

@@ -9,7 +9,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// variationConfig looks for one revision that was rendered in several ways.
 type variationConfig struct {
 	Records  step.Inputs `hcl:"records" accepts:"nq/records" help:"records of all splits"`
 	Examples int         `hcl:"examples,optional" help:"how many revisions to show"`
@@ -31,18 +30,14 @@ as absent; the numbers do not depend on it.`,
   oldids  = [815185445, 787133819]
   shared  = [804434627, 843537108]
 }`,
-	Check: func(c variationConfig) error {
-		if len(c.Shared)%2 != 0 {
-			return step.Problems{{Path: "shared", Detail: "must list revisions two by two"}}
-		}
-		return nil
-	},
+	Check: inout.Checks(func(c variationConfig, ps *step.Problems) {
+		inout.Check(ps, "shared", len(c.Shared)%2 == 0, "must list revisions two by two")
+	}),
 	Outputs:  []step.Output{{Name: "report", Type: "dedup/variation", Help: "counts and examples, as JSON", Fields: step.FieldsOf[variationReport]()}},
 	Defaults: variationConfig{Examples: 2},
 	Run:      runVariation,
 })
 
-// variationReport is what the two tables read.
 type variationReport struct {
 	Records   int                               `json:"records"`
 	Revisions int                               `json:"revisions"`

@@ -15,7 +15,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// importEmbeddingsConfig takes vectors that another program computed.
 type importEmbeddingsConfig struct {
 	Files     step.Inputs `hcl:"files" accepts:"files,file" help:"two-dimensional .npy of float16, float32 or float64 in C order, as numpy.save writes them, plain or compressed; the rows of several follow one another"`
 	File      string      `hcl:"file,optional" help:"name, or pattern with *, of the files to read; default: all whose names have .npy"`
@@ -43,14 +42,12 @@ Cost: a copy; memory is 4 bytes x rows x columns.`,
 }`,
 	Outputs:  []step.Output{{Name: "embeddings", Type: "docid/embeddings", Help: ".npy, float32, one row per document or query"}},
 	Defaults: importEmbeddingsConfig{Split: string(nq.Dev), Extra: "fail"},
-	Check: func(c importEmbeddingsConfig) error {
-		var ps step.Problems
-		inout.Check(&ps, "documents", c.Documents.Set() != c.Queries.Set(), "set exactly one of documents and queries: it says whose vectors these are")
-		inout.CheckPattern(&ps, "file", c.File)
-		inout.CheckPattern(&ps, "names_file", c.NamesFile)
-		inout.Check(&ps, "names", len(c.Names) > 0 || c.NamesFile == "" && c.Extra == "fail", "is needed by names_file and extra")
-		return ps.Err()
-	},
+	Check: inout.Checks(func(c importEmbeddingsConfig, ps *step.Problems) {
+		inout.Check(ps, "documents", c.Documents.Set() != c.Queries.Set(), "set exactly one of documents and queries: it says whose vectors these are")
+		inout.CheckPattern(ps, "file", c.File)
+		inout.CheckPattern(ps, "names_file", c.NamesFile)
+		inout.Check(ps, "names", len(c.Names) > 0 || c.NamesFile == "" && c.Extra == "fail", "is needed by names_file and extra")
+	}),
 	Run: runImportEmbeddings,
 })
 

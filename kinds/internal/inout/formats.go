@@ -7,12 +7,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"path"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/redsi/redsi/internal/corpora/columns"
 	"github.com/redsi/redsi/internal/corpora/unpack"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/values"
 )
 
@@ -50,31 +54,29 @@ func parseValues(name string, b []byte) (any, error) {
 	default:
 		format = formatOf(text)
 	}
-	var err error
+	err := errors.New("it is empty")
 	switch format {
 	case ".json":
 		if doc, err = parseLines(b); err != nil {
-			doc, err = nil, fmt.Errorf("not JSON: %w", badJSON)
+			err = badJSON
 		}
 	case ".yaml", ".yml":
-		if doc, err = parseYAML(text); err != nil {
-			err = fmt.Errorf("not YAML: %w", err)
+		if format = ".yaml"; text != "" {
+			doc, err = values.YAML([]byte(text), nil)
+			doc = withNumbers(doc)
 		}
-	case ".csv", ".tsv":
-		comma := ','
-		if format == ".tsv" {
-			comma = '\t'
-		}
-		if doc, err = parseCSV(text, comma); err != nil {
-			err = fmt.Errorf("not CSV: %w", err)
-		}
+	case ".csv":
+		doc, err = parseCSV(text, ',')
+	case ".tsv":
+		format = ".csv"
+		doc, err = parseCSV(text, '\t')
 	default:
-		doc, err = nil, fmt.Errorf("it begins with %.40q", text)
+		return nil, fmt.Errorf("it begins with %.40q; %s", text, whatIsRead)
 	}
 	if err != nil {
-		err = fmt.Errorf("%w; %s", err, whatIsRead)
+		return nil, fmt.Errorf("not %s: %w; %s", strings.ToUpper(format[1:]), err, whatIsRead)
 	}
-	return doc, err
+	return doc, nil
 }
 
 // formatOf is the ending that a file's name should have by its first line, "" if it is of
@@ -172,14 +174,6 @@ func parseParquet(b []byte) (any, error) {
 	return rows, nil
 }
 
-func parseYAML(text string) (any, error) {
-	if text == "" {
-		return nil, errors.New("it is empty")
-	}
-	doc, err := values.YAML([]byte(text), nil)
-	return withNumbers(doc), err
-}
-
 // parseCSV reads rows below a line of names into a list of objects.
 func parseCSV(text string, comma rune) (any, error) {
 	r := csv.NewReader(strings.NewReader(text))
@@ -188,14 +182,11 @@ func parseCSV(text string, comma rune) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	names := make(map[string]bool, len(header))
-	columns := make([]string, len(header))
-	for i, name := range header {
-		columns[i] = strings.TrimSpace(name)
-		if names[columns[i]] {
+	columns := lists.Map(header, strings.TrimSpace)
+	for i, name := range columns {
+		if slices.Contains(columns[:i], name) {
 			return nil, fmt.Errorf("two columns are named %q; the first line has the columns' names", name)
 		}
-		names[columns[i]] = true
 	}
 	rows := []any{}
 	for {
@@ -215,3 +206,76 @@ func parseCSV(text string, comma rune) (any, error) {
 		rows = append(rows, row)
 	}
 }
+
+// NotFinite is a number that a program wrote as NaN or Infinity: a value that is missing, unless
+// a text is asked for, which a cell of CSV has.
+type NotFinite Typed
+
+// Typed is a number that a float64 does not say all of: a cell of CSV, such as 007 or 1.10, or
+// a whole number of more digits than a float64 has. Text is as the file has it.
+type Typed struct {
+	Value float64
+	Text  string
+}
+
+// MarshalJSON writes the text as it is, in quotes where JSON has no such number.
+func (t Typed) MarshalJSON() ([]byte, error) {
+	if json.Valid([]byte(t.Text)) {
+		return []byte(t.Text), nil
+	}
+	return json.Marshal(t.Text)
+}
+
+// Float is the number that a value of a document is.
+func Float(v any) (float64, bool) {
+	if t, ok := v.(Typed); ok {
+		return t.Value, true
+	}
+	f, ok := v.(float64)
+	return f, ok
+}
+
+// cellValue is a number, which may have blanks around it, a text as it is typed, or nil where a
+// cell is empty.
+func cellValue(cell string) any {
+	s := strings.TrimSpace(cell)
+	if s == "" {
+		return nil
+	}
+	v, ok := number(s)
+	if f, _ := v.(float64); !isFinite(f) {
+		return Typed{f, strings.Clone(s)}
+	} else if ok {
+		return v
+	}
+	return strings.Clone(cell)
+}
+
+// number reads one that may be NaN or infinite: a float64, or Typed.
+func number(s string) (any, bool) {
+	v, err := values.Float(s)
+	switch {
+	case err != nil && !errors.Is(err, strconv.ErrRange):
+		return nil, false
+	case isFinite(v) && (strconv.FormatFloat(v, 'f', -1, 64) != s || values.Inexact(s) || s == "-0"):
+		return Typed{v, strings.Clone(s)}, true
+	}
+	return v, true
+}
+
+// withNumbers has a number for each json.Number of a document.
+func withNumbers(doc any) any {
+	return values.Each(doc, func(v any) any {
+		n, is := v.(json.Number)
+		if !is {
+			return v
+		}
+		of, _ := number(n.String())
+		if t, ok := of.(Typed); ok && (n == "-0" || strings.Trim(t.Text, "-0123456789") != "") {
+			return t.Value // 1.10 and 1.1 are one number
+		}
+		return of
+	})
+}
+
+func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

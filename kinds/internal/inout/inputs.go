@@ -3,43 +3,38 @@ package inout
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
+	"os"
 	"slices"
 	"strconv"
 
+	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/corpus"
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/docid"
 	"github.com/redsi/redsi/internal/corpora/npy"
+	"github.com/redsi/redsi/internal/corpora/safetensors"
+	"github.com/redsi/redsi/internal/corpora/unpack"
+	"github.com/redsi/redsi/internal/stores/local"
+	"github.com/redsi/redsi/internal/system/lists"
+	"github.com/redsi/redsi/internal/system/values"
 	"github.com/redsi/redsi/step"
 )
 
-// OnlyFile is the path of an input that must be one file.
-func OnlyFile(x *step.IO, ins step.Inputs, what string) (string, error) {
-	if len(ins) != 1 {
-		return "", step.Permanent(fmt.Errorf("%s must be one file, got %d artifacts", what, len(ins)))
-	}
-	files := x.Files(ins[0], what)
-	if len(files) != 1 {
-		return "", step.Permanent(fmt.Errorf("%s must be one file, got %d", what, len(files)))
-	}
-	return x.Path(files[0].Digest)
-}
-
 // Read gives an input to a reader and closes it. What the reader says is an error of the data,
 // under the name that the step has for the input; "": under none.
-func Read[T any](x *step.IO, in step.Input, name string, read func(io.Reader) (T, error)) (T, error) {
+func Read[T any](x *step.IO, in step.Input, name string, read func(io.Reader) (T, error)) (v T, err error) {
 	r, err := x.Open(in)
 	if err != nil {
-		var none T
-		return none, err
+		return v, err
 	}
 	defer r.Close()
-	v, err := read(r)
-	if err != nil && name != "" {
+	if v, err = read(r); err != nil && name != "" {
 		err = fmt.Errorf("%s: %w", name, err)
 	}
 	return v, DataError(err)
@@ -103,13 +98,19 @@ func WriteFile(x *step.IO, output, name string, write func(io.Writer) error) err
 }
 
 // OpenTokenizer loads the one file of an attribute by load, which is a tokenizer's.
-func OpenTokenizer[T any](x *step.IO, in step.Inputs, attribute string, load func(path string) (T, error)) (T, error) {
-	path, err := OnlyFile(x, in, attribute)
-	if err != nil {
-		var none T
-		return none, err
+func OpenTokenizer[T any](x *step.IO, in step.Inputs, attribute string, load func(path string) (T, error)) (tok T, err error) {
+	if len(in) != 1 {
+		return tok, step.Permanent(fmt.Errorf("%s must be one file, got %d artifacts", attribute, len(in)))
 	}
-	tok, err := load(path)
+	files := x.Files(in[0], attribute)
+	if len(files) != 1 {
+		return tok, step.Permanent(fmt.Errorf("%s must be one file, got %d", attribute, len(files)))
+	}
+	path, err := x.Path(files[0].Digest)
+	if err != nil {
+		return tok, err
+	}
+	tok, err = load(path)
 	return tok, step.Permanent(err)
 }
 
@@ -199,4 +200,150 @@ func DataError(err error) error {
 		return err
 	}
 	return step.Permanent(err)
+}
+
+// WriteReport counts, and writes output "report" as JSON.
+func WriteReport(x *step.IO, v any, counts map[string]int) error {
+	Count(x, counts)
+	return WriteJSON(x, "report", v)
+}
+
+// Count counts several things.
+func Count(x *step.IO, counts map[string]int) {
+	for name, n := range counts {
+		x.Count(name, int64(n))
+	}
+}
+
+// WriteJSON writes a value as an output, indented, with a newline.
+func WriteJSON(x *step.IO, output string, v any) error { return Write(x, output, JSON(v)) }
+
+// JSON writes a value as WriteJSON does.
+func JSON(v any) func(io.Writer) error {
+	return func(w io.Writer) error {
+		e := json.NewEncoder(w)
+		e.SetIndent("", " ")
+		e.SetEscapeHTML(false)
+		return step.Permanent(e.Encode(v))
+	}
+}
+
+// ReadJSON reads a small JSON input whole.
+func ReadJSON(x *step.IO, in step.Input, v any) error {
+	return Scan(x, in, "", func(r io.Reader) error {
+		b, err := io.ReadAll(r)
+		if err != nil {
+			return err
+		}
+		if err := values.Written(b, v); err != nil {
+			return fmt.Errorf("input is not the expected JSON: %w", err)
+		}
+		return nil
+	})
+}
+
+// ReadFile reads a small file whole.
+func ReadFile(x *step.IO, f artifacts.File) ([]byte, error) {
+	r, err := x.OpenFile(f)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return io.ReadAll(r)
+}
+
+// EachLine visits the lines of a file, plain or compressed, by their number from one,
+// until visit wants no more. A line is valid during the call.
+//
+// No more of the file is decompressed than was visited, and yet nothing that visit sees
+// is unverified: a digest is of the whole file, so the whole is hashed before the first
+// line, which a worker does once for a file that has not changed since (IO.Path).
+func EachLine(x *step.IO, f artifacts.File, visit func(n int, line []byte) (more bool, err error)) error {
+	path, err := x.Path(f.Digest)
+	if err != nil {
+		return err
+	}
+	in, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	z, err := unpack.Open(in)
+	if err != nil {
+		return DataError(fmt.Errorf("%s: %w", f.Name, err))
+	}
+	defer z.Close()
+	lines := unpack.NewLines(z)
+	for {
+		line, err := lines.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return DataError(fmt.Errorf("%s, line %d: %w", f.Name, lines.Number()+1, err))
+		}
+		if more, err := visit(lines.Number(), line); err != nil || !more {
+			return err
+		}
+	}
+}
+
+// EachFile visits the open files below a folder by their slash-separated names, in
+// lexical order.
+func EachFile(folder string, visit func(name string, in io.Reader) error) error {
+	root := os.DirFS(folder)
+	return fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		in, err := root.Open(name)
+		if err != nil {
+			return err
+		}
+		defer in.Close()
+		return visit(name, in)
+	})
+}
+
+// CopyFolder makes every file below folder one of a tree output.
+func CopyFolder(ctx context.Context, x *step.IO, output, folder string) error {
+	return EachFile(folder, func(name string, in io.Reader) error {
+		f, err := x.PutFile(ctx, name, in)
+		if err != nil {
+			return err
+		}
+		return x.LinkFile(output, f)
+	})
+}
+
+// StageTree gives a tree input as a folder of files with their own names, linked
+// from verified local files: those named, or all of them.
+func StageTree(x *step.IO, in step.Input, names ...string) (string, error) {
+	folder, err := x.Scratch()
+	if err != nil {
+		return "", err
+	}
+	for _, f := range x.Files(in, "file") {
+		if len(names) > 0 && !slices.Contains(names, f.Name) {
+			continue
+		}
+		src, err := x.Path(f.Digest)
+		if err != nil {
+			return "", err
+		}
+		if err := local.Link(folder, f.Name, src); err != nil {
+			return "", err
+		}
+	}
+	return folder, nil
+}
+
+// ModelFiles are the names of the files of a Hugging Face folder that opening the model
+// reads: config.json first, and its weights in one file or several.
+func ModelFiles(x *step.IO, in step.Input) []string {
+	return append([]string{"config.json"}, safetensors.Files(Names(x.Files(in, "file")))...)
+}
+
+// Names are those of files.
+func Names(files []artifacts.File) []string {
+	return lists.Map(files, func(f artifacts.File) string { return f.Name })
 }

@@ -126,15 +126,12 @@ func (r *Record) field(names []string) (json.RawMessage, string) {
 
 // Text is a field of a line of JSON, under the first of names that it has, or a column,
 // counted from 0 after the document's name. What there is not is "".
-func (r *Record) Text(column int, names ...string) (string, error) {
-	if r.fields == nil {
-		if column < len(r.columns) {
-			return r.columns[column], nil
-		}
-		return "", nil
+func (r *Record) Text(column int, names ...string) (text string, err error) {
+	if r.fields != nil {
+		err = r.read(&text, "a text", names)
+	} else if column < len(r.columns) {
+		text = r.columns[column]
 	}
-	var text string
-	err := r.read(&text, "a text", names)
 	return text, err
 }
 

@@ -20,9 +20,8 @@ type Texts struct {
 }
 
 // Check says which attributes do not go together.
-func (t Texts) Check() step.Problems {
-	var ps step.Problems
-	add := Adding(&ps)
+func (t Texts) Check(ps *step.Problems) {
+	add := Adding(ps)
 	switch {
 	case !t.Queries.Set() && !t.Corpus.Set():
 		add("corpus", "set either corpus or queries; exactly one of them is embedded")
@@ -33,7 +32,6 @@ func (t Texts) Check() step.Problems {
 	case t.Queries.Set() && t.Documents.Set():
 		add("documents", "applies only to a corpus: queries have no titles")
 	}
-	return ps
 }
 
 // Unit is what the texts are, in the plural.

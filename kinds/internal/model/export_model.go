@@ -47,15 +47,13 @@ the Hugging Face hub: redsi export --hub writes it into a folder. Cost: a copy.`
 }`,
 	Outputs:  []step.Output{{Name: "files", Type: "hub/model", Tree: true, Help: "the folder"}},
 	Defaults: ExportModelConfig{License: "apache-2.0"},
-	Check: func(c ExportModelConfig) error {
-		var ps step.Problems
-		inout.Check(&ps, "language", export.LanguageTag.MatchString(c.Language), "%q is not a code such as de, zh or pt-BR", c.Language)
-		inout.Check(&ps, "labels", len(c.Labels) == len(c.Reports), "has %d labels for %d reports", len(c.Labels), len(c.Reports))
+	Check: inout.Checks(func(c ExportModelConfig, ps *step.Problems) {
+		inout.Check(ps, "language", export.LanguageTag.MatchString(c.Language), "%q is not a code such as de, zh or pt-BR", c.Language)
+		inout.Check(ps, "labels", len(c.Labels) == len(c.Reports), "has %d labels for %d reports", len(c.Labels), len(c.Reports))
 		for i, s := range c.Settings {
 			name, _, ok := strings.Cut(s, "=")
-			inout.Check(&ps, fmt.Sprintf("settings[%d]", i), ok && name != "", "is not NAME=VALUE")
+			inout.Check(ps, fmt.Sprintf("settings[%d]", i), ok && name != "", "is not NAME=VALUE")
 		}
-		return ps.Err()
-	},
+	}),
 	Needs: step.Tokenizers,
 })

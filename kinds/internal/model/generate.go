@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/corpora/dedup"
-	"github.com/redsi/redsi/internal/host/device"
 	"github.com/redsi/redsi/internal/ranking/doc2query"
 	"github.com/redsi/redsi/internal/ranking/retrieve/stopping"
 	"github.com/redsi/redsi/internal/system/values"
@@ -16,7 +15,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// generateConfig writes queries for documents.
 type generateConfig struct {
 	generating
 	Documents step.Input  `hcl:"documents" accepts:"nq/documents" help:"collection"`
@@ -89,19 +87,17 @@ sequences, the own training queries, and some 40 bytes for each query that is ke
 	},
 	Defaults: generateDefaults,
 	Queue:    step.GPU,
-	Check:    checkGenerate,
+	Check:    inout.Checks(checkGenerate),
 	Parts:    []step.Spec{GenerateShard.Spec},
 	Split:    splitGenerate,
 	Run:      joinGenerated,
 })
 
-func checkGenerate(c generateConfig) error {
-	ps := device.Check(c.Device)
-	inout.Check(&ps, "model", c.Model.Set() != (len(c.Files) > 0), "set either model, which generates queries, or files, which contain them")
-	inout.Check(&ps, "corpus", !c.Model.Set() || c.Corpus.Set() && len(c.Tokenizer) > 0, "a model needs corpus, whose texts it reads, and its tokenizer")
-	ps = append(ps, inout.CheckInt8(c.Precision, c.Device)...)
-	inout.Check(&ps, "beams", c.Method != ByBeam || c.Beams == 0 || c.Beams >= c.PerDocument, "must be 0 or at least per_document")
-	return ps.Err()
+func checkGenerate(c generateConfig, ps *step.Problems) {
+	inout.CheckDevice(ps, c.Device, c.Precision)
+	inout.Check(ps, "model", c.Model.Set() != (len(c.Files) > 0), "set either model, which generates queries, or files, which contain them")
+	inout.Check(ps, "corpus", !c.Model.Set() || c.Corpus.Set() && len(c.Tokenizer) > 0, "a model needs corpus, whose texts it reads, and its tokenizer")
+	inout.Check(ps, "beams", c.Method != ByBeam || c.Beams == 0 || c.Beams >= c.PerDocument, "must be 0 or at least per_document")
 }
 
 // sameGenerated takes two results for one if about as many queries were kept.

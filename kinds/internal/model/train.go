@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/redsi/redsi/internal/host/device"
 	"github.com/redsi/redsi/internal/model/train"
 	"github.com/redsi/redsi/internal/ranking/metrics"
 	"github.com/redsi/redsi/internal/ranking/retrieve"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -125,7 +125,7 @@ checkpoint_activations, of one of its layers, the examples' tokens, and, while e
 	Queue:  step.GPU,
 	Needs:  step.Libtorch,
 	Device: func(c TrainConfig) string { return c.Device },
-	Check:  checkTrain,
+	Check:  inout.Checks(checkTrain),
 	Work:   TrainConfig.work,
 })
 
@@ -147,29 +147,27 @@ func (c TrainConfig) Rates() train.Schedule {
 // ByQueries is the value of repeats that asks for train.Data.Repeats.
 const ByQueries = "by_queries"
 
-func checkTrain(c TrainConfig) error {
-	ps := c.Fitting.check()
+func checkTrain(c TrainConfig, ps *step.Problems) {
+	c.Fitting.check(ps)
 	_, err := train.ParseRatio(c.Ratio)
-	inout.CheckError(&ps, "ratio", err)
-	inout.Check(&ps, "repeats", c.Repeats != ByQueries || c.Ratio == "1:1", "by_queries applies only to ratio = \"1:1\"; with ratio = %q use uniform", c.Ratio)
-	inout.Check(&ps, "accumulate", c.Accumulate <= c.Batch, "a batch of %d examples cannot be cut into %d parts", c.Batch, c.Accumulate)
+	inout.CheckError(ps, "ratio", err)
+	inout.Check(ps, "repeats", c.Repeats != ByQueries || c.Ratio == "1:1", "by_queries applies only to ratio = \"1:1\"; with ratio = %q use uniform", c.Ratio)
+	inout.Check(ps, "accumulate", c.Accumulate <= c.Batch, "a batch of %d examples cannot be cut into %d parts", c.Batch, c.Accumulate)
 	for _, a := range []struct {
 		path string
 		set  bool // another value than the default
 	}{{"weight_decay", c.WeightDecay != 0}, {"epsilon", c.Epsilon != 1e-8}, {"beta1", c.Beta1 != 0.9}, {"beta2", c.Beta2 != 0.999}} {
-		inout.Check(&ps, a.path, !a.set || c.Optimizer == AdamW, "applies only to optimizer = %q; here optimizer is %q", AdamW, c.Optimizer)
+		inout.Check(ps, a.path, !a.set || c.Optimizer == AdamW, "applies only to optimizer = %q; here optimizer is %q", AdamW, c.Optimizer)
 	}
-	inout.Check(&ps, "scale_parameter", c.ScaleParameter || c.Optimizer != AdamW, "applies only to optimizer = %q; here optimizer is %q", Adafactor, c.Optimizer)
+	inout.Check(ps, "scale_parameter", c.ScaleParameter || c.Optimizer != AdamW, "applies only to optimizer = %q; here optimizer is %q", Adafactor, c.Optimizer)
 	_, err = c.Metrics(true)
-	inout.CheckError(&ps, "select", err)
-	return ps.Err()
+	inout.CheckError(ps, "select", err)
 }
 
 // check is what ranges do not say.
-func (c Fitting) check() step.Problems {
-	ps := device.Check(c.Device)
-	inout.Check(&ps, "precision", c.Precision != "fp16" || c.Device != "cpu", "fp16 trains on a CUDA device only; use fp32 or bf16, or another device")
-	return ps
+func (c Fitting) check(ps *step.Problems) {
+	inout.CheckDevice(ps, c.Device, c.Precision)
+	inout.Check(ps, "precision", c.Precision != "fp16" || c.Device != "cpu", "fp16 trains on a CUDA device only; use fp32 or bf16, or another device")
 }
 
 // Metrics are those of the paper and the one that selects. Invalid@k, which looks at
@@ -200,3 +198,86 @@ func (c TrainConfig) Selected() (string, error) {
 	}
 	return m.String(), nil
 }
+
+// declares names the metrics that the curve and the report of a training have, so that a
+// figure or table that asks for another is a mistake before anything runs. Invalid@k is not
+// there for identifiers that cannot be invalid, which is known when they are.
+func (c TrainConfig) declares() map[string]*step.Fields {
+	list, err := c.Metrics(true)
+	if err != nil {
+		return nil
+	}
+	names := lists.Map(list, metrics.Metric.String)
+	return map[string]*step.Fields{"curve": curveFields(names...), "report": step.FieldsOf[TrainReport]().With("metrics", names...)}
+}
+
+// curveFields are those of a curve whose points have these metrics.
+func curveFields(names ...string) *step.Fields {
+	return step.FieldsOf[train.Curve]().With("points.0.metrics", names...)
+}
+
+// TrainReport is the report of a train step. Metrics are fractions; seconds are
+// wall clock, evaluations and resumed parts included.
+type TrainReport struct {
+	Parameters int64              `json:"parameters"` // trainable numbers, tied ones counted once
+	Steps      int64              `json:"steps"`      // updates made
+	BestStep   int64              `json:"best_step"`
+	Metrics    map[string]float64 `json:"metrics" unit:"fraction"` // of the selected checkpoint
+	Indexing   int                `json:"indexing_examples"`
+	Retrieval  int                `json:"retrieval_examples"`
+
+	Seconds       float64 `json:"seconds" unit:"s"`
+	SecondsToBest float64 `json:"seconds_to_best" unit:"s"`
+
+	// The first evaluation whose selecting metric is at least 95 % of the best
+	// (figure "model scaling and training", hollow markers).
+	StepsTo95   int64   `json:"steps_to_95_percent"`
+	SecondsTo95 float64 `json:"seconds_to_95_percent" unit:"s"`
+	MRRAt95     float64 `json:"mrr_at_95_percent" unit:"fraction"`
+
+	Device    string `json:"device"`
+	Threads   int    `json:"threads"`    // of one operation on the CPU
+	ResumedAt int64  `json:"resumed_at"` // step at which the last process went on; 0: at the start
+
+	ContinuedFrom int64  `json:"continued_from,omitempty"` // step of the state that another step with fewer steps had kept
+	Stopped       string `json:"stopped,omitempty"`        // why steps are fewer than were asked for
+}
+
+// How results of models are compared that two machines made. docs/reliability.md
+// has what was measured: on the generated corpus, with AVX2 in place of AVX-512.
+
+// sameModel takes two models for one if what is evaluated from them is as close as models
+// of two seeds are: the paper's deviations are 0.3 points. Where there are few queries,
+// chance moves more than that.
+var sameModel = step.Evaluated{By: "evaluate", Output: "report", Of: "queries", Chance: 0.5,
+	Fields: map[string]step.Margin{
+		"percent.raw.*":           {Abs: 1},
+		"percent.post_filtered.*": {Abs: 1},
+	}}
+
+// sameCurve is the way to a model: losses grow apart with the updates, and metrics with
+// them, by more the fewer development queries there are.
+var sameCurve = step.Numbers{Margin: step.Margin{Rel: 1e-6}, Fields: map[string]step.Margin{
+	"points[].seconds":   {Skip: true},
+	"points[].loss":      {Rel: 0.1},
+	"points[].metrics.*": {Abs: 0.1},
+}}
+
+var sameReport = step.Numbers{Margin: step.Margin{Rel: 1e-6}, Fields: map[string]step.Margin{
+	"seconds":               {Skip: true},
+	"seconds_to_best":       {Skip: true},
+	"seconds_to_95_percent": {Skip: true},
+	"device":                {Skip: true},
+	"threads":               {Skip: true},
+	"resumed_at":            {Skip: true},
+	"metrics.*":             {Abs: 0.1},
+	"mrr_at_95_percent":     {Abs: 0.1},
+	"best_step":             {Rel: 0.5},
+	"steps_to_95_percent":   {Rel: 0.5},
+}}
+
+// sameRun and sameMeans are for one model that two machines asked.
+var (
+	sameRun   = step.Runs{Depth: 10, Overlap: 0.98}
+	sameMeans = step.Numbers{Margin: step.Margin{Abs: 0.5}}
+)

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
 
@@ -63,7 +64,7 @@ bytes each, the activations of a batch, and the examples' tokens, of each docume
 	Queue:    step.GPU,
 	Needs:    step.Libtorch,
 	Device:   func(c TrainQueriesConfig) string { return c.Device },
-	Check:    func(c TrainQueriesConfig) error { return c.Fitting.check().Err() },
+	Check:    inout.Checks(func(c TrainQueriesConfig, ps *step.Problems) { c.Fitting.check(ps) }),
 	Work:     TrainQueriesConfig.work,
 })
 

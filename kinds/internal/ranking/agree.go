@@ -16,7 +16,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// agreeConfig compares two runs of one system, or of two.
 type agreeConfig struct {
 	A       step.Input `hcl:"a,optional" accepts:"trec/run" help:"a run"`
 	B       step.Input `hcl:"b,optional" accepts:"trec/run" help:"another run of the same queries"`
@@ -65,13 +64,11 @@ repro_eval's. Cost: memory grows with the runs, 100 bytes a row.`,
 		{Name: "queries", Type: "agree/queries", Help: "TSV: each query's values; of scores alone only the header", Alike: step.Follows{Output: "report"}},
 	},
 	Defaults: agreeConfig{Depth: 100, P: 0.9, Overlap: []int{10, 100}},
-	Check: func(c agreeConfig) error {
-		var ps step.Problems
-		inout.Check(&ps, "b", c.A.Set() == c.B.Set(), "a and b are compared with each other: give both")
-		inout.Check(&ps, "scores_b", c.ScoresA.Set() == c.ScoresB.Set(), "scores_a and scores_b are compared with each other: give both")
-		inout.Check(&ps, "a", c.A.Set() || c.ScoresA.Set(), "give two runs (a and b) or the scores of two runs (scores_a and scores_b)")
-		return ps.Err()
-	},
+	Check: inout.Checks(func(c agreeConfig, ps *step.Problems) {
+		inout.Check(ps, "b", c.A.Set() == c.B.Set(), "a and b are compared with each other: give both")
+		inout.Check(ps, "scores_b", c.ScoresA.Set() == c.ScoresB.Set(), "scores_a and scores_b are compared with each other: give both")
+		inout.Check(ps, "a", c.A.Set() || c.ScoresA.Set(), "give two runs (a and b) or the scores of two runs (scores_a and scores_b)")
+	}),
 	Declares: agreeConfig.declares,
 	Run:      runAgree,
 })
@@ -154,8 +151,7 @@ func agreeRuns(x *step.IO, c agreeConfig, report *agreeReport, w *bufio.Writer) 
 		if counts[k] == 0 {
 			return nil
 		}
-		v := sums[k] / float64(counts[k])
-		return &v
+		return new(sums[k] / float64(counts[k]))
 	}
 	report.Tau, report.RBO, report.RBOExt, report.RBONorm = mean(0), mean(1), mean(2), mean(3)
 	report.TauQueries = counts[0]

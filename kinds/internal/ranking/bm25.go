@@ -16,7 +16,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// bm25Config ranks documents by the words that they share with a query.
 type bm25Config struct {
 	Corpus    step.Input  `hcl:"corpus" accepts:"nq/corpus" help:"texts of the collection's documents"`
 	Queries   step.Input  `hcl:"queries" accepts:"nq/queries" help:"queries of the collection"`
@@ -83,17 +82,16 @@ not sorted yet are on disk, 3 bytes each.`,
 		{Name: "report", Type: "bm25/report", Help: "what was indexed and asked, as JSON", Fields: step.FieldsOf[bm25Report]()},
 	},
 	Defaults: bm25Config{Split: string(nq.Dev), Depth: 1000, Formula: string(bm25.Lucene), K1: 0.9, B: 0.4, Tokenizer: luceneEnglish},
-	Check: func(c bm25Config) error {
-		var ps step.Problems
+	Check: inout.Checks(func(c bm25Config, ps *step.Problems) {
 		withDelta := c.Formula == string(bm25.Plus) || c.Formula == string(bm25.Long)
-		inout.Check(&ps, "delta", c.Delta == nil || withDelta, "applies only to formulas bm25+ and bm25l; remove it")
+		inout.Check(ps, "delta", c.Delta == nil || withDelta, "applies only to formulas bm25+ and bm25l; remove it")
 		ownWords := c.Stopwords == nil && c.Stemmer == nil
-		inout.Check(&ps, "tokenizer", c.Tokenizer == wordsTokenizer || ownWords, "stopwords and stemmer apply only to tokenizer words; %s has its own", c.Tokenizer)
+		inout.Check(ps, "tokenizer", c.Tokenizer == wordsTokenizer || ownWords, "stopwords and stemmer apply only to tokenizer words; %s has its own", c.Tokenizer)
 		_, err := c.analyzer()
-		inout.CheckError(&ps, "stemmer", err)
-		inout.CheckError(&ps, "formula", c.options().Check())
-		return append(ps, c.check()...).Err()
-	},
+		inout.CheckError(ps, "stemmer", err)
+		inout.CheckError(ps, "formula", c.options().Check())
+		c.check(ps)
+	}),
 	Run: runBM25,
 })
 
@@ -102,7 +100,6 @@ const (
 	wordsTokenizer = "words"
 )
 
-// bm25Report is the report of a bm25 step.
 type bm25Report struct {
 	bm25.Statistics
 	Expanded int64 `json:"expanded_documents"` // with appended queries

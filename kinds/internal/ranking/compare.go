@@ -16,7 +16,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// compareConfig compares systems that were scored on the same queries.
 type compareConfig struct {
 	Systems    map[string]step.Input `hcl:"systems" accepts:"score/queries" help:"queries output of a score step, by the system's name"`
 	Baselines  []string              `hcl:"baselines,optional" help:"systems that every system is compared with, the baselines among themselves too"`
@@ -30,7 +29,6 @@ type compareConfig struct {
 	Seed       int                   `hcl:"seed,optional" min:"0" help:"for the samples"`
 }
 
-// compareReport is what tables read.
 type compareReport struct {
 	Systems     map[string]comparedSystem `json:"systems"`
 	Baselines   []string                  `json:"baselines"`
@@ -102,39 +100,37 @@ grow with queries x samples x comparisons, 0.3 s for 1,000 queries and 100,000 s
 			Alike: step.Numbers{Margin: step.Margin{Abs: 0.5}}, Why: "scores may differ by the places of a few documents"},
 	},
 	Defaults: compareConfig{Measures: []string{"nDCG@10"}, Test: string(significance.T), Correction: string(significance.HolmStep), Family: familyMeasure, Alpha: 0.05, Samples: 100_000, Seed: 42},
-	Check:    checkCompare,
+	Check:    inout.Checks(checkCompare),
 	Declares: compareConfig.declares,
 	Run:      runCompare,
 })
 
 const familyMeasure = "measure"
 
-func checkCompare(c compareConfig) error {
-	list, ps := parseMeasures("measures", c.Measures)
+func checkCompare(c compareConfig, ps *step.Problems) {
+	list := parseMeasures(ps, c.Measures)
 	names := slices.Sorted(maps.Keys(c.Systems))
-	inout.Check(&ps, "systems", len(names) >= 2, "needs at least two")
+	inout.Check(ps, "systems", len(names) >= 2, "needs at least two")
 	for _, name := range names {
-		inout.Check(&ps, "systems", name != "" && !strings.Contains(name, "'."), "%q cannot be named in a path of the report: give a name without '.", name)
+		inout.Check(ps, "systems", name != "" && !strings.Contains(name, "'."), "%q cannot be named in a path of the report: give a name without '.", name)
 	}
-	inout.Check(&ps, "baselines", len(c.Baselines)+len(c.Claims) > 0, "needs at least one of the systems, if there are no claims")
+	inout.Check(ps, "baselines", len(c.Baselines)+len(c.Claims) > 0, "needs at least one of the systems, if there are no claims")
 	for i, b := range c.Baselines {
 		at := fmt.Sprintf("baselines[%d]", i)
-		inout.Check(&ps, at, slices.Contains(names, b), "%q is not one of the systems %v", b, names)
-		inout.Check(&ps, at, !slices.Contains(c.Baselines[:i], b), "%q is named twice", b)
+		inout.Check(ps, at, slices.Contains(names, b), "%q is not one of the systems %v", b, names)
+		inout.Check(ps, at, !slices.Contains(c.Baselines[:i], b), "%q is named twice", b)
 	}
-	ps = append(ps, c.checkClaims(list)...)
+	c.checkClaims(ps, list)
 	usable := c.Test == string(significance.T) || c.Test == string(significance.Permutation)
-	inout.Check(&ps, "correction", c.Correction != string(significance.TukeyRange) || usable, "tukey_hsd uses the t or the permutation test, not %s", c.Test)
-	return ps.Err()
+	inout.Check(ps, "correction", c.Correction != string(significance.TukeyRange) || usable, "tukey_hsd uses the t or the permutation test, not %s", c.Test)
 }
 
 // declares names the systems, baselines and measures that the report has.
 func (c compareConfig) declares() map[string]*step.Fields {
-	list, ps := parseMeasures("measures", c.Measures)
-	if len(ps) > 0 {
+	ids := idsOf(c.Measures)
+	if ids == nil {
 		return nil
 	}
-	ids := lists.Map(list, metrics.Metric.ID)
 	names := slices.Sorted(maps.Keys(c.Systems))
 	f := step.FieldsOf[compareReport]().With("systems", names...).With("claims", slices.Sorted(maps.Keys(c.Claims))...)
 	for _, name := range names {
@@ -162,9 +158,9 @@ func (c compareConfig) pairs(names []string) (pairs []significance.Pair) {
 }
 
 func runCompare(_ context.Context, x *step.IO, c compareConfig) error {
-	list, ps := parseMeasures("measures", c.Measures)
-	if len(ps) > 0 {
-		return ps
+	list, err := metrics.ParseAll(c.Measures...)
+	if err != nil {
+		return step.Permanent(err)
 	}
 	names := slices.Sorted(maps.Keys(c.Systems))
 	scores, err := readSystems(x, c.Systems, names, list)
@@ -254,8 +250,7 @@ func (v comparison) turned(t bool) comparison {
 		if p == nil {
 			return nil
 		}
-		m := 0 - *p
-		return &m
+		return new(0 - *p)
 	}
 	v.Difference, v.Low, v.High = 0-v.Difference, 0-v.High, 0-v.Low
 	v.Wins, v.Losses = v.Losses, v.Wins
@@ -304,29 +299,20 @@ func readScores(x *step.IO, in step.Input, name string) (*queryTable, error) {
 
 // sameQueries says which queries one of two systems lacks.
 func sameQueries(first map[string]int, t *queryTable, firstName, name string) error {
-	has := make(map[string]bool, len(t.Rows))
-	var more, less []string
-	for _, row := range t.Rows {
-		has[row.Query] = true
-		if _, ok := first[row.Query]; !ok {
-			more = append(more, row.Query)
-		}
-	}
-	for q := range first {
-		if !has[q] {
-			less = append(less, q)
-		}
-	}
-	if len(more)+len(less) == 0 {
-		return nil
-	}
-	slices.Sort(less)
+	has := lists.By(t.Rows, func(row metrics.QueryScore) string { return row.Query })
+	less := lists.Filter(slices.Sorted(maps.Keys(first)), func(q string) bool { _, ok := has[q]; return !ok })
+	more := lists.Filter(slices.Sorted(maps.Keys(has)), func(q string) bool { _, ok := first[q]; return !ok })
 	var parts []string
-	if len(less) > 0 {
-		parts = append(parts, fmt.Sprintf("%s lacks %d of %s (%s)", name, len(less), firstName, words.Quoted(less, 3)))
+	for _, l := range []struct {
+		who, of string
+		queries []string
+	}{{name, firstName, less}, {firstName, name, more}} {
+		if n := len(l.queries); n > 0 {
+			parts = append(parts, fmt.Sprintf("%s lacks %d of %s (%s)", l.who, n, l.of, words.Quoted(l.queries, 3)))
+		}
 	}
-	if len(more) > 0 {
-		parts = append(parts, fmt.Sprintf("%s lacks %d of %s (%s)", firstName, len(more), name, words.Quoted(more, 3)))
+	if parts == nil {
+		return nil
 	}
 	return fmt.Errorf("systems were not scored on the same queries: %s. Score all with the same qrels and missing = \"zero\"", strings.Join(parts, "; "))
 }

@@ -42,29 +42,25 @@ const (
 	claimNear  = "near"
 )
 
-func (c compareConfig) checkClaims(list []metrics.Metric) (ps step.Problems) {
+func (c compareConfig) checkClaims(ps *step.Problems, list []metrics.Metric) {
 	none := len(c.Claims) == 0
-	inout.Check(&ps, "test", none || c.Test == string(significance.T), "claims are judged by t, not by %s: give them a step of their own", c.Test)
-	inout.Check(&ps, "correction", none || c.Correction == string(significance.HolmStep), "claims are corrected by holm, not by %s: give them a step of their own", c.Correction)
+	inout.Check(ps, "test", none || c.Test == string(significance.T), "claims are judged by t, not by %s: give them a step of their own", c.Test)
+	inout.Check(ps, "correction", none || c.Correction == string(significance.HolmStep), "claims are corrected by holm, not by %s: give them a step of their own", c.Correction)
 	for _, name := range slices.Sorted(maps.Keys(c.Claims)) {
 		q, at := c.Claims[name], fmt.Sprintf("claims[%q]", name)
-		inout.Check(&ps, at, name != "" && !strings.Contains(name, "'."), "cannot be named in a path of the report: give a name without '.")
+		inout.Check(ps, at, name != "" && !strings.Contains(name, "'."), "cannot be named in a path of the report: give a name without '.")
 		for _, side := range [][2]string{{".a", q.A}, {".b", q.B}} {
 			_, ok := c.Systems[side[1]]
-			inout.Check(&ps, at+side[0], ok, "%q is not one of the systems %v", side[1], slices.Sorted(maps.Keys(c.Systems)))
+			inout.Check(ps, at+side[0], ok, "%q is not one of the systems %v", side[1], slices.Sorted(maps.Keys(c.Systems)))
 		}
-		inout.Check(&ps, at+".measure", placeOf(q.Measure, list) >= 0, "%q is not one of measures %v", q.Measure, list)
-		inout.Check(&ps, at+".margin", (q.Margin > 0) == (q.Claim == claimNear), "is for near, which needs one above 0")
+		inout.Check(ps, at+".measure", placeOf(q.Measure, list) >= 0, "%q is not one of measures %v", q.Measure, list)
+		inout.Check(ps, at+".margin", (q.Margin > 0) == (q.Claim == claimNear), "is for near, which needs one above 0")
 	}
-	return ps
 }
 
 // placeOf is where a measure stands, however it is written; -1 if it does not.
 func placeOf(name string, list []metrics.Metric) int {
-	m, err := metrics.Parse(name)
-	if err != nil {
-		return -1
-	}
+	m, _ := metrics.Parse(name) // of what is no measure none, which no list has
 	return slices.Index(list, m)
 }
 

@@ -3,16 +3,17 @@ package ranking
 import (
 	"context"
 	"fmt"
+	"strconv"
 
 	"github.com/redsi/redsi/internal/corpora/npy"
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/corpora/trec"
 	"github.com/redsi/redsi/internal/ranking/dense"
 	"github.com/redsi/redsi/internal/ranking/topk"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
 
-// denseConfig ranks documents by their vectors' products with those of queries.
 type denseConfig struct {
 	Embeddings      step.Input `hcl:"embeddings" accepts:"docid/embeddings" help:"a vector of each document, in document order"`
 	QueryEmbeddings step.Input `hcl:"query_embeddings" accepts:"docid/embeddings" help:"a vector of each query of the split, in their order, as embed makes them of the same queries and split"`
@@ -47,11 +48,10 @@ depth.`,
 		{Name: "report", Type: "dense/report", Help: "what was compared, as JSON", Fields: step.FieldsOf[denseReport]()},
 	},
 	Defaults: denseConfig{Split: string(nq.Dev), Similarity: "product", Depth: 1000},
-	Check:    func(c denseConfig) error { return c.check().Err() },
+	Check:    inout.Checks(func(c denseConfig, ps *step.Problems) { c.check(ps) }),
 	Run:      runDense,
 })
 
-// denseReport is the report of a dense step.
 type denseReport struct {
 	Documents  int `json:"documents"`
 	Queries    int `json:"queries"`
@@ -108,4 +108,53 @@ func runDense(ctx context.Context, x *step.IO, c denseConfig) error {
 		return err
 	}
 	return inout.WriteReport(x, report, map[string]int{"documents": report.Documents, "queries": report.Queries})
+}
+
+// together is how many hits are in memory at a time, whatever the queries are.
+const together = 1 << 20
+
+// written counts what a run has.
+type written struct {
+	Hits      int64 `json:"hits"`                          // lines of the run
+	Identical int   `json:"identical_documents,omitempty"` // left out, as they have the query's name
+	unfound   int   // queries without a hit
+}
+
+// writeHits writes the run of all questions, without their own documents. find returns the hits
+// of the questions from..to, at least depth of them if there are as many, and one more of a
+// question with a document of its own.
+func writeHits(x *step.IO, questions []inout.Question, depth int, own map[string]string, find func(from, to int) ([][]topk.Hit, error)) (n written, err error) {
+	return n, inout.WriteRuns(x, func(put func([]trec.Ranking) error) error {
+		some := max(1, together/depth)
+		for from := 0; from < len(questions); from += some {
+			to := min(len(questions), from+some)
+			found, err := find(from, to)
+			if err == nil {
+				err = put(n.rankings(questions[from:to], found, depth, own))
+			}
+			if err != nil {
+				return err
+			}
+			x.Report(step.Progress{Done: int64(to), Total: int64(len(questions)), Unit: "queries"})
+		}
+		return nil
+	})
+}
+
+func (n *written) rankings(questions []inout.Question, found [][]topk.Hit, depth int, own map[string]string) []trec.Ranking {
+	out := make([]trec.Ranking, 0, len(found))
+	for i, hits := range found {
+		r := trec.Ranking{Query: questions[i].Name, Hypotheses: make([]trec.Hypothesis, len(hits))}
+		for k, h := range hits {
+			r.Hypotheses[k] = trec.Hypothesis{Document: strconv.Itoa(int(h.Doc)), Score: h.Score}
+		}
+		n.Identical += r.Without(own[r.Query])
+		r.Hypotheses = r.Hypotheses[:min(depth, len(r.Hypotheses))]
+		n.Hits += int64(len(r.Hypotheses))
+		if len(r.Hypotheses) == 0 {
+			n.unfound++
+		}
+		out = append(out, r)
+	}
+	return out
 }

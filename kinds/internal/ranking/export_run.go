@@ -17,7 +17,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// exportRunConfig writes runs for others.
 type exportRunConfig struct {
 	Runs      map[string]step.Input `hcl:"runs" accepts:"trec/run" help:"rankings by name, which is that of the file and the run's tag"`
 	Qrels     step.Input            `hcl:"qrels,optional" accepts:"trec/qrels" help:"judgments, written as qrels.txt"`
@@ -52,24 +51,22 @@ a run, 150 bytes a row.`,
   primad_of = { bm25 = jsonencode({ method = { automatic = true, retrieval = [{ name = "bm25", b = 0.4, k1 = 0.9 }] } }) }
 }`,
 	Outputs: []step.Output{{Name: "files", Type: "files", Tree: true, Help: "NAME.run, and qrels.txt"}},
-	Check: func(c exportRunConfig) error {
-		var ps step.Problems
-		inout.Check(&ps, "runs", len(c.Runs) > 0, "needs at least one")
+	Check: inout.Checks(func(c exportRunConfig, ps *step.Problems) {
+		inout.Check(ps, "runs", len(c.Runs) > 0, "needs at least one")
 		for _, name := range slices.Sorted(maps.Keys(c.Runs)) {
 			word := artifacts.CheckFileName(name) == nil && !strings.Contains(name, "/") && trec.EncodeName(name) == name
-			inout.Check(&ps, "runs", word, "%q is not a file name of one word", name)
+			inout.Check(ps, "runs", word, "%q is not a file name of one word", name)
 		}
-		inout.Check(&ps, "metadata", c.Metadata || c.PRIMAD == "" && len(c.PRIMADOf) == 0, "must be true for primad to be written")
+		inout.Check(ps, "metadata", c.Metadata || c.PRIMAD == "" && len(c.PRIMADOf) == 0, "must be true for primad to be written")
 		_, err := trec.ParseMetadata(c.PRIMAD)
-		inout.CheckError(&ps, "primad", err)
+		inout.CheckError(ps, "primad", err)
 		for _, name := range slices.Sorted(maps.Keys(c.PRIMADOf)) {
 			_, ok := c.Runs[name]
-			inout.Check(&ps, "primad_of", ok, "%q is not one of the runs", name)
+			inout.Check(ps, "primad_of", ok, "%q is not one of the runs", name)
 			_, err := trec.ParseMetadata(c.PRIMADOf[name])
-			inout.CheckError(&ps, fmt.Sprintf("primad_of[%q]", name), err)
+			inout.CheckError(ps, fmt.Sprintf("primad_of[%q]", name), err)
 		}
-		return ps.Err()
-	},
+	}),
 	Run: runExportRun,
 })
 
@@ -170,11 +167,8 @@ func (c exportRunConfig) header(name string) ([]byte, error) {
 		return nil, nil
 	}
 	all, err := trec.ParseMetadata(c.PRIMAD)
-	if err != nil {
-		return nil, err
-	}
-	own, err := trec.ParseMetadata(cmp.Or(c.PRIMADOf[name], "{}"))
-	if err != nil {
+	own, errOwn := trec.ParseMetadata(cmp.Or(c.PRIMADOf[name], "{}"))
+	if err = cmp.Or(err, errOwn); err != nil {
 		return nil, err
 	}
 	return all.With(own).Header(name)
@@ -192,11 +186,8 @@ func exportQrels(x *step.IO, in step.Input, documents, queries *outsideNames) er
 			continue
 		}
 		q, err := queries.of(j.Query)
-		if err != nil {
-			return step.Permanent(fmt.Errorf("qrels: %w", err))
-		}
-		d, err := documents.of(j.Document)
-		if err != nil {
+		d, errDocument := documents.of(j.Document)
+		if err = cmp.Or(err, errDocument); err != nil {
 			return step.Permanent(fmt.Errorf("qrels: %w", err))
 		}
 		if err := out.Judge(q, d, j.Grade); err != nil {

@@ -14,7 +14,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// fuseConfig joins runs of the same queries.
 type fuseConfig struct {
 	Runs      map[string]step.Input `hcl:"runs" accepts:"trec/run" help:"rankings of the same queries, by the system's name"`
 	Method    string                `hcl:"method,optional" enum:"rrf,weighted" help:"rrf: reciprocal ranks are added; weighted: scores, as normalize makes them"`
@@ -24,7 +23,6 @@ type fuseConfig struct {
 	Depth     int                   `hcl:"depth,optional" min:"1" help:"documents of a ranking, at most"`
 }
 
-// fuseReport is the report of a fuse step.
 type fuseReport struct {
 	Rankings map[string]int `json:"rankings"` // by system
 	Queries  int            `json:"queries"`  // that any system ranks documents for
@@ -54,16 +52,14 @@ lines; memory grows with them, 16 bytes each, and 100 bytes a document.`,
 		{Name: "report", Type: "fuse/report", Help: "what was joined, as JSON", Fields: step.FieldsOf[fuseReport]()},
 	},
 	Defaults: fuseConfig{Method: "rrf", K: 60, Depth: 1000},
-	Check: func(c fuseConfig) error {
-		var ps step.Problems
-		inout.Check(&ps, "runs", len(c.Runs) >= 2, "has %d: give two at least, by the names of their systems", len(c.Runs))
-		inout.Check(&ps, "normalize", c.Normalize == "" || c.Method == "weighted", `is for method = "weighted"`)
+	Check: inout.Checks(func(c fuseConfig, ps *step.Problems) {
+		inout.Check(ps, "runs", len(c.Runs) >= 2, "has %d: give two at least, by the names of their systems", len(c.Runs))
+		inout.Check(ps, "normalize", c.Normalize == "" || c.Method == "weighted", `is for method = "weighted"`)
 		for _, name := range slices.Sorted(maps.Keys(c.Weights)) {
 			_, is := c.Runs[name]
-			inout.Check(&ps, "weights", is, "%q is none of runs", name)
+			inout.Check(ps, "weights", is, "%q is none of runs", name)
 		}
-		return ps.Err()
-	},
+	}),
 	Declares: func(c fuseConfig) map[string]*step.Fields {
 		return map[string]*step.Fields{"report": step.FieldsOf[fuseReport]().With("rankings", slices.Sorted(maps.Keys(c.Runs))...)}
 	},

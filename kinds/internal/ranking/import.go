@@ -1,10 +1,13 @@
 package ranking
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/redsi/redsi/internal/corpora/trec"
@@ -84,3 +87,189 @@ func (s importSource) each(x *step.IO, read func(io.Reader, trec.Format, func(tr
 		"unknown_queries": r.UnknownQueries})
 	return nil
 }
+
+type importRunConfig struct {
+	importSource
+	Format     string `hcl:"format,optional" enum:",trec,msmarco,json" help:"query Q0 document rank score tag; query document rank; {query: {document: score}}; default: told by the first line"`
+	Order      string `hcl:"order,optional" enum:"trec_eval,trec_eval_10,rank" help:"what orders the documents of a query: score, then name, both descending, with scores as float32, as in trec_eval up to 9 and pytrec_eval, or as float64, as in trec_eval 10; or the rank"`
+	Duplicates string `hcl:"duplicates,optional" enum:"fail,first" help:"of a document that a query's ranking names again: fails the step, or only its best place counts"`
+	ignoreIdentical
+}
+
+type importRunReport struct {
+	importReport
+	TiedRows   int `json:"tied_rows"`                     // with the score, as order compares it, of the row above
+	Duplicates int `json:"duplicates"`                    // lines left out that name a document again
+	Identical  int `json:"identical_documents,omitempty"` // lines left out that have the query's name
+}
+
+var ImportRun = step.Define(step.Kind[importRunConfig]{
+	Name:    "import_run",
+	Version: 3,
+	Doc: `Import a run: TREC, MS MARCO's query document rank, JSON of ranx and pytrec_eval.
+Documents and queries get the numbers that the collection has for their names
+(Document.Key, Query.Name). Lines may be in any order; those that begin with # are
+comments, as for trec_eval 10, and a row of a query such as #2 is an error. With order = "trec_eval", the default, the rankings are those that trec_eval 9
+makes of the file, so that its numbers stay, and with "trec_eval_10" those of version 10,
+which tells more scores apart; of MS MARCO's files the rank is the order, and JSON has no
+ranks. Scores that contradict the order, and equal ones, are set below the one before. Cost: memory grows with the lines, 150 bytes
+each, so 1 GB for 6,980 queries x 1,000 documents.`,
+	Example: `step "import_run" "splade" {
+  files     = step.download.splade_run.files
+  documents = step.import_corpus.passages.documents
+  queries   = step.import_corpus.passages.queries
+}`,
+	Outputs: []step.Output{
+		{Name: "run", Type: "trec/run", Help: "TREC run by number"},
+		{Name: "report", Type: "import/report", Help: "what was read and left out, as JSON", Fields: step.FieldsOf[importRunReport]()},
+	},
+	Defaults: importRunConfig{Order: orderTrecEval, Duplicates: duplicatesFail, importSource: importSource{Unknown: "fail"}},
+	Run:      runImportRun,
+})
+
+// The orders of a query's documents.
+const (
+	orderTrecEval   = "trec_eval"
+	orderTrecEval10 = "trec_eval_10"
+	orderRank       = "rank"
+)
+
+// compare compares scores as trec_eval 10 does, or as versions before it, which read them as
+// float32.
+func (c importRunConfig) compare(a, b float64) int {
+	if c.Order == orderTrecEval10 {
+		return cmp.Compare(a, b)
+	}
+	return cmp.Compare(float32(a), float32(b))
+}
+
+// duplicatesFail is what becomes of documents that a query's ranking names again.
+const duplicatesFail = "fail"
+
+// importedRow is a row under its names outside, which trec_eval orders by.
+type importedRow struct {
+	document, outside string
+	rank              int
+	score             float64
+	line              int
+}
+
+func runImportRun(_ context.Context, x *step.IO, c importRunConfig) error {
+	var report importRunReport
+	var order []string
+	byQuery := map[string][]importedRow{}
+	read := func(r io.Reader, format trec.Format, yield func(trec.Row) error) (trec.Format, error) {
+		is, err := trec.Runs.Rows(r, format, func(row trec.Row) error {
+			if c.Ignore && row.Query == row.Document {
+				report.Identical++
+				return nil
+			}
+			return yield(row)
+		})
+		if err == nil && is == trec.JSON && c.Order == orderRank {
+			err = errors.New("JSON has no ranks, by which order = \"rank\" orders: take order = \"trec_eval\"")
+		}
+		return is, err
+	}
+	err := c.each(x, read, c.Format, &report.importReport, func(row trec.Row, outside string) error {
+		rows, ok := byQuery[row.Query]
+		if !ok {
+			order = append(order, row.Query)
+		}
+		byQuery[row.Query] = append(rows, importedRow{row.Document, outside, row.Rank, row.Score, row.Line})
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	report.Queries = len(order)
+	rankings := make([]trec.Ranking, len(order))
+	for i, q := range order {
+		if rankings[i], err = c.ranking(q, byQuery[q], &report); err != nil {
+			return step.Permanent(err)
+		}
+		delete(byQuery, q)
+	}
+	if err := inout.WriteRun(x, rankings); err != nil {
+		return err
+	}
+	return inout.WriteReport(x, report, map[string]int{"duplicates": report.Duplicates, "tied_rows": report.TiedRows})
+}
+
+// ranking brings a query's rows in order.
+func (c importRunConfig) ranking(query string, rows []importedRow, report *importRunReport) (trec.Ranking, error) {
+	slices.SortStableFunc(rows, func(a, b importedRow) int {
+		if c.Order == orderRank {
+			return cmp.Compare(a.rank, b.rank)
+		}
+		return cmp.Or(c.compare(b.score, a.score), strings.Compare(b.outside, a.outside))
+	})
+	r := trec.Ranking{Query: query, Hypotheses: make([]trec.Hypothesis, 0, len(rows))}
+	at := make(map[string]importedRow, len(rows))
+	rises := false
+	for i, row := range rows {
+		if first, again := at[row.document]; again {
+			if c.Duplicates == duplicatesFail {
+				return r, fmt.Errorf("query %.80q has document %.80q on lines %d and %d; duplicates = \"first\" keeps its best place", query, row.outside, first.line, row.line)
+			}
+			report.Duplicates++
+			continue
+		}
+		at[row.document] = row
+		if i > 0 && c.compare(row.score, rows[i-1].score) == 0 {
+			report.TiedRows++
+		}
+		rises = rises || i > 0 && row.score > rows[i-1].score
+		r.Hypotheses = append(r.Hypotheses, trec.Hypothesis{Document: row.document, Score: row.score})
+	}
+	if rises && c.Order == orderRank { // scores that do not say the order
+		for i := range r.Hypotheses {
+			r.Hypotheses[i].Score = -float64(i + 1)
+		}
+	}
+	return r, nil
+}
+
+type importQrelsConfig struct {
+	importSource
+	Format string `hcl:"format,optional" enum:",trec,beir,json" help:"query 0 document grade; query, document, grade with tabs, after a header or not; {query: {document: grade}}; default: told by the first line"`
+}
+
+type importQrelsReport struct {
+	importReport
+	Grades map[string]int `json:"grades"` // judgments by grade
+}
+
+var ImportQrels = step.Define(step.Kind[importQrelsConfig]{
+	Name:    "import_qrels",
+	Version: 3,
+	Doc: `Import judgments: TREC qrels, BEIR's TSV, JSON of ranx and pytrec_eval.
+Documents and queries get the numbers that the collection has for their names
+(Document.Key, Query.Name). Lines that begin with # are comments, as for trec_eval
+10, and a row of a query such as #2 is an error. Grades stay, 0 and negative ones too. A document that is
+judged twice for a query fails the step, with file and line. Cost: memory grows with
+the judgments, 100 bytes each.`,
+	Example: `step "import_qrels" "trec_dl" {
+  files     = step.download.trec_dl.files
+  documents = step.import_corpus.passages.documents
+  queries   = step.import_corpus.passages.queries
+}`,
+	Outputs: []step.Output{
+		{Name: "qrels", Type: "trec/qrels", Help: "TREC qrels by number"},
+		{Name: "report", Type: "import/report", Help: "what was read and left out, as JSON", Fields: step.FieldsOf[importQrelsReport]()},
+	},
+	Defaults: importQrelsConfig{importSource: importSource{Unknown: "fail"}},
+	Run: func(_ context.Context, x *step.IO, c importQrelsConfig) error {
+		var judged trec.Judgments
+		report := importQrelsReport{Grades: map[string]int{}}
+		err := c.each(x, trec.Qrels.Rows, c.Format, &report.importReport, func(row trec.Row, _ string) error {
+			report.Grades[strconv.Itoa(row.Grade)]++
+			return judged.Judge(row.Query, row.Document, row.Grade)
+		})
+		if err != nil {
+			return err
+		}
+		report.Queries = len(judged.Judged())
+		return inout.WriteAll(x, map[string]func(io.Writer) error{"qrels": judged.Write, "report": inout.JSON(report)})
+	},
+})

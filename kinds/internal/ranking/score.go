@@ -1,22 +1,26 @@
 package ranking
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/redsi/redsi/internal/corpora/trec"
 	"github.com/redsi/redsi/internal/corpora/unpack"
 	"github.com/redsi/redsi/internal/ranking/metrics"
 	"github.com/redsi/redsi/internal/system/lists"
+	"github.com/redsi/redsi/internal/system/values"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
 
-// scoreConfig scores a run.
 type scoreConfig struct {
 	Run      step.Input  `hcl:"run" accepts:"trec/run" help:"rankings, of any step"`
 	Qrels    step.Input  `hcl:"qrels" accepts:"trec/qrels" help:"judgments of the same queries, with grades if there are any"`
@@ -28,7 +32,6 @@ type scoreConfig struct {
 	identicalOf
 }
 
-// scoreReport is what a table reads.
 type scoreReport struct {
 	Percent  map[string]float64 `json:"percent" unit:"percent"` // means by the measures' ids
 	Measures map[string]string  `json:"measures"`               // names by id
@@ -83,47 +86,55 @@ ranking.`,
 		{Name: "queries", Type: "score/queries", Help: "TSV: each query's values as fractions; what compare and agree read", Alike: step.Follows{Output: "report"}},
 	},
 	Defaults: scoreConfig{Measures: defaultMeasures, Mode: string(metrics.PostFiltered), Missing: string(metrics.MissingZero)},
-	Check: func(c scoreConfig) error {
-		_, ps := parseMeasures("measures", c.Measures)
-		inout.Check(&ps, "queries", !c.Ignore || c.Queries.Set(), "ignore_identical_ids = true compares their names: give it, too")
-		inout.Check(&ps, "queries", c.Ignore || len(c.Groups) > 0 || !c.Queries.Set(), "goes with ignore_identical_ids = true or groups: give one of both")
-		return append(ps, c.check()...).Err()
-	},
+	Check: inout.Checks(func(c scoreConfig, ps *step.Problems) {
+		parseMeasures(ps, c.Measures)
+		inout.Check(ps, "queries", !c.Ignore || c.Queries.Set(), "ignore_identical_ids = true compares their names: give it, too")
+		inout.Check(ps, "queries", c.Ignore || len(c.Groups) > 0 || !c.Queries.Set(), "goes with ignore_identical_ids = true or groups: give one of both")
+		c.check(ps)
+	}),
 	Declares: scoreConfig.declares,
 	Run:      runScore,
 })
 
 // parseMeasures reads names; no two may be one measure.
-func parseMeasures(attr string, names []string) (list []metrics.Metric, ps step.Problems) {
-	inout.Check(&ps, attr, len(names) > 0, "needs at least one")
+func parseMeasures(ps *step.Problems, names []string) (list []metrics.Metric) {
+	inout.Check(ps, "measures", len(names) > 0, "needs at least one")
 	for i, name := range names {
 		m, err := metrics.Parse(name)
-		at := fmt.Sprintf("%s[%d]", attr, i)
-		if err != nil {
-			inout.CheckError(&ps, at, err)
+		at := fmt.Sprintf("measures[%d]", i)
+		if inout.CheckError(ps, at, err); err != nil {
 			continue
 		}
 		twice := slices.ContainsFunc(list, func(o metrics.Metric) bool { return o.ID() == m.ID() })
-		inout.Check(&ps, at, !twice, "%s is asked for twice", m)
+		inout.Check(ps, at, !twice, "%s is asked for twice", m)
 		list = append(list, m)
 	}
-	return list, ps
+	return list
+}
+
+// idsOf are the names of measures in reports; nil of what are no measures.
+func idsOf(measures []string) []string {
+	var ps step.Problems
+	list := parseMeasures(&ps, measures)
+	if len(ps) > 0 {
+		return nil
+	}
+	return lists.Map(list, metrics.Metric.ID)
 }
 
 // declares names the measures that the report has.
 func (c scoreConfig) declares() map[string]*step.Fields {
-	list, ps := parseMeasures("measures", c.Measures)
-	if len(ps) > 0 {
+	ids := idsOf(c.Measures)
+	if ids == nil {
 		return nil
 	}
-	ids := lists.Map(list, metrics.Metric.ID)
 	return map[string]*step.Fields{"report": step.FieldsOf[scoreReport]().With("percent", ids...).With("measures", ids...)}
 }
 
 func runScore(_ context.Context, x *step.IO, c scoreConfig) error {
-	list, ps := parseMeasures("measures", c.Measures)
-	if len(ps) > 0 {
-		return ps
+	list, err := metrics.ParseAll(c.Measures...)
+	if err != nil {
+		return step.Permanent(err)
 	}
 	judged, err := inout.Read(x, c.Qrels, "", trec.ReadQrels)
 	if err != nil {
@@ -220,3 +231,93 @@ func (c scoreConfig) members(x *step.IO) (members map[string][]string, some stri
 	}
 	return members, some, nil
 }
+
+// queryTable is the values of queries as files have them: lines of fields with tabs
+// between them, the first one "query" and the metrics' names.
+type queryTable struct {
+	Metrics []metrics.Metric
+	Rows    []metrics.QueryScore
+}
+
+// write writes it, values as fractions in the fewest digits that read back the same.
+func (t *queryTable) write(to io.Writer) error {
+	w := bufio.NewWriter(to)
+	line := []byte("query")
+	for _, m := range t.Metrics {
+		line = append(append(line, '\t'), m.String()...)
+	}
+	w.Write(append(line, '\n'))
+	for _, row := range t.Rows {
+		line = append(line[:0], trec.EncodeName(row.Query)...)
+		for _, v := range row.Scores {
+			line = strconv.AppendFloat(append(line, '\t'), v, 'g', -1, 64)
+		}
+		w.Write(append(line, '\n'))
+	}
+	return w.Flush()
+}
+
+// readQueryTable reads what write wrote, or another program. Errors name the line.
+func readQueryTable(r io.Reader) (*queryTable, error) {
+	lines := unpack.NewLines(r)
+	t := &queryTable{}
+	seen := map[string]int{}
+	err := lines.Each(func(line []byte) error {
+		fields := bytes.Split(bytes.TrimSuffix(line, []byte("\r")), []byte("\t"))
+		if lines.Number() == 1 {
+			return t.head(fields)
+		}
+		return t.row(fields, seen, lines.Number())
+	})
+	if err != nil {
+		return nil, fmt.Errorf("scores: %w", err)
+	}
+	if len(t.Rows) == 0 {
+		return nil, fmt.Errorf("scores: they have no query")
+	}
+	return t, nil
+}
+
+func (t *queryTable) head(fields [][]byte) error {
+	if string(fields[0]) != "query" || len(fields) < 2 {
+		return fmt.Errorf("want \"query\" and names of measures, with tabs between them")
+	}
+	for _, f := range fields[1:] {
+		m, err := metrics.Parse(string(f))
+		if err != nil {
+			return err
+		}
+		if slices.Contains(t.Metrics, m) {
+			return fmt.Errorf("%s occurs twice", m)
+		}
+		t.Metrics = append(t.Metrics, m)
+	}
+	return nil
+}
+
+func (t *queryTable) row(fields [][]byte, seen map[string]int, n int) error {
+	if len(fields) != len(t.Metrics)+1 {
+		return fmt.Errorf("%d fields, want %d: a query and its values", len(fields), len(t.Metrics)+1)
+	}
+	query, err := trec.DecodeName(string(fields[0]))
+	if err != nil {
+		return err
+	}
+	if at, ok := seen[query]; ok {
+		return fmt.Errorf("query %.80q is on line %d already", query, at)
+	}
+	seen[query] = n
+	row := metrics.QueryScore{Query: query}
+	for _, f := range fields[1:] {
+		v, err := values.Float(string(f))
+		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("value %.20q is not a number", f)
+		}
+		row.Scores = append(row.Scores, v)
+	}
+	t.Rows = append(t.Rows, row)
+	return nil
+}
+
+// column is the place of a metric among the table's; -1 if it is not there.
+func (t *queryTable) column(m metrics.Metric) int { return slices.Index(t.Metrics, m) }

@@ -40,7 +40,8 @@ func runEvaluateShard(ctx context.Context, x *step.IO, c model.EvaluateShardConf
 		return err
 	}
 	defer m.Close()
-	found, err := search(ctx, x, m, ids, tok, tokens, options(c))
+	found, err := search(ctx, x, m, ids, tok, tokens, retrieve.Options{Width: c.Beams, Constrained: c.Decoding == model.Constrained, LengthPenalty: c.LengthPenalty, Batch: c.Batch,
+		Search: retrieve.Search{EarlyStopping: stopping.Rule(c.EarlyStopping), Validity: retrieve.ByTokens}}) // with the texts of what is invalid by tokens, it serves either validity
 	if err != nil {
 		return err
 	}
@@ -53,13 +54,6 @@ func runEvaluateShard(ctx context.Context, x *step.IO, c model.EvaluateShardConf
 		return err
 	}
 	return inout.WriteJSON(x, "report", model.ShardReport{Identifiers: settings.Identifiers, Parameters: seq2seq.ParameterCount(m.Config)})
-}
-
-// options are the search that a part asks for. Its run has the texts of what is invalid
-// by tokens, so that it serves either validity.
-func options(c model.EvaluateShardConfig) retrieve.Options {
-	return retrieve.Options{Width: c.Beams, Constrained: c.Decoding == model.Constrained, LengthPenalty: c.LengthPenalty, Batch: c.Batch,
-		Search: retrieve.Search{EarlyStopping: stopping.Rule(c.EarlyStopping), Validity: retrieve.ByTokens}}
 }
 
 func loadModel(ctx context.Context, x *step.IO, in step.Input, on, precision string) (*seq2seq.Model, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"time"
 
@@ -184,14 +185,11 @@ const checkpointAfter = 10 * time.Minute
 // trainError marks what a retry cannot mend: the same numbers would be computed
 // again. A store or disk that fails is tried again, from the newest checkpoint.
 func trainError(err error) error {
-	var diverged *train.DivergedError
-	var data *train.DataError
-	var computing *tensor.Error
-	switch {
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return err
-	case errors.As(err, &diverged), errors.As(err, &data), errors.As(err, &computing):
-		return step.Permanent(err)
+	_, diverged := errors.AsType[*train.DivergedError](err)
+	_, data := errors.AsType[*train.DataError](err)
+	_, computing := errors.AsType[*tensor.Error](err)
+	if diverged || data || computing {
+		return inout.DataError(err)
 	}
 	return err
 }
@@ -332,4 +330,34 @@ func (c training) optimizer(m *seq2seq.Model) (fit.Optimizer, error) {
 	options := adafactor.Defaults()
 	options.ScaleParameter = c.ScaleParameter
 	return adafactor.New(m.Params(), options)
+}
+
+// logRecorded logs how a GPU made the updates of a training; it logs nothing for CPUs.
+func logRecorded(x *step.IO, r fit.Recorded) {
+	switch {
+	case r.Failed != nil:
+		x.Log.Warn("an update could not be recorded: the GPU runs one operation at a time", "why", r.Failed, "recorded", r.Graphs, "replayed", r.Replays)
+	case r.Graphs > 0:
+		x.Log.Info("updates were recorded and replayed", "recorded", r.Graphs, "replayed", r.Replays, "one operation at a time", r.Single)
+	case r.Single > 0 && !r.Possible:
+		x.Log.Info("the GPU runs one operation at a time", "why", tensor.Card().GraphsReason)
+	}
+}
+
+func newTrainReport(c *train.Curve, best train.Point) model.TrainReport {
+	r := model.TrainReport{BestStep: best.Step, Metrics: best.Metrics, SecondsToBest: best.Seconds, Seconds: c.Seconds()}
+	for _, p := range c.Points {
+		if p.Metrics[c.Select] >= 0.95*best.Metrics[c.Select] {
+			r.StepsTo95, r.SecondsTo95, r.MRRAt95 = p.Step, p.Seconds, p.Metrics["MRR@10"]
+			break
+		}
+	}
+	return r
+}
+
+// writeCurve writes a curve as JSON and for TensorBoard.
+func writeCurve(x *step.IO, c *train.Curve) error {
+	start := time.Now().Add(-time.Duration(c.Seconds() * float64(time.Second)))
+	return inout.WriteAll(x, map[string]func(io.Writer) error{
+		"curve": c.Write, "events": func(w io.Writer) error { return c.WriteEvents(w, start) }})
 }

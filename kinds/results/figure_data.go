@@ -3,12 +3,17 @@ package results
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 	"strconv"
 
 	"github.com/redsi/redsi/internal/paper/render"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/values"
+	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -304,4 +309,185 @@ func plainText(v any) string {
 		return fmt.Sprint(v) // a list with NaN
 	}
 	return string(b)
+}
+
+// histogram is a mark of figureSeries.Draw that the picture has as bars.
+const histogram = "histogram"
+
+// mark is what the picture has for Draw.
+func (s figureSeries) mark() string {
+	if s.Draw == histogram || s.Differences != nil {
+		return "bars"
+	}
+	return s.Draw
+}
+
+// check says what of a series does not go together.
+func (s figureSeries) check(ps *step.Problems, at string, x *figureAxis) {
+	hist, categories := s.Draw == histogram, x != nil && x.Category != nil
+	ascending := slices.Compact(slices.Sorted(slices.Values(s.Edges)))
+	inout.Check(ps, at, hist || s.Bins == 0 && s.Edges == nil && !s.Dense, "has bins, edges or density, which are of a histogram: set draw = \"histogram\"")
+	inout.Check(ps, at, !hist || len(s.Points) == 1, "is a histogram, which has one point: its x is the numbers")
+	inout.Check(ps, at, s.Bins == 0 || s.Edges == nil, "has both bins and edges: give one of them")
+	inout.Check(ps, at, len(s.Edges) != 1 && slices.Equal(ascending, s.Edges), "edges are at least two numbers, each greater than the one before it, not %v", s.Edges)
+	inout.Check(ps, at, !hist || !categories && (s.Edges != nil || !x.axis().IsLog()), "is a histogram, which needs numbers on x, and edges if x is logarithmic")
+	inout.Check(ps, at, (s.Draw != "box" || s.Curve == nil) && (s.Differences == nil || s.mark() == "bars" && !hist && !categories),
+		"has a box for each point and no curve, or bars for differences over numbers")
+}
+
+// check takes a number, or if it is of several those of artifacts, on an axis that may have categories.
+func (n figureNumber) check(ps *step.Problems, at string, several bool, on *figureAxis, mayLack bool) {
+	if n.Category != "" || on != nil && on.Category != nil && !several {
+		if inout.Check(ps, at, on != nil && n.Number == nil && n.Value == nil, "has a category instead of number and value, and its axis categories"); on != nil {
+			_, err := on.place(n.Category)
+			inout.CheckError(ps, at, err)
+		}
+		return
+	}
+	inout.Check(ps, at, (n.Low == "") == (n.High == "") && (n.Low == "" || len(n.Value) == 1), "has both low and high, or neither, and they are of one artifact")
+	inout.Check(ps, at, n.Low == "" || !several && on == nil, "has low and high, which are of the y of lines and bars")
+	inout.Check(ps, at, n.List == "" || several, "has a list, which only the x of a histogram and the y of a box take")
+	inout.Check(ps, at, n.Number == nil || !several, "is of several numbers: give value, with list or several artifacts")
+	inout.Check(ps, at, (n.Number != nil) != (n.Value != nil) || mayLack && n.Number == nil, "has exactly one of number and value")
+	inout.Check(ps, at, n.Value == nil || n.Field != "" || n.List != "", "needs the field of the value")
+}
+
+// place is a category as a number of the axis.
+func (a *figureAxis) place(category string) (render.Cell, error) {
+	i := slices.Index(a.Category, category)
+	if i < 0 {
+		return render.Cell{}, fmt.Errorf("there is no category %q on the axis; it has %s", category, words.Quoted(a.Category, 6))
+	}
+	return render.Cell{Value: new(float64(i)), N: 1, Typed: category}, nil
+}
+
+// interval reads the ends of a value's interval.
+func (d cells) interval(n figureNumber, factor float64, out *render.Point) error {
+	low, err := d.Number(n.Value[0], n.Low)
+	high, other := d.Number(n.Value[0], n.High)
+	out.Low, out.High = new(min(low*factor, high*factor)), new(max(low*factor, high*factor))
+	return cmp.Or(err, other)
+}
+
+// sample reads several numbers in ascending order: of the elements of lists, or one of each artifact.
+func (d cells) sample(n figureNumber, factor float64) (list []float64, inputs []string, err error) {
+	for _, in := range n.Value {
+		elements := make([][2]any, 1)
+		if n.List == "" {
+			elements[0][0], err = d.Find(in, n.Field)
+		} else {
+			elements, err = d.pointsOf(figureCurve{Value: in, List: n.List, X: n.Field, Y: n.Field})
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		for i, e := range elements {
+			v, ok := inout.Float(e[0])
+			if !ok {
+				return nil, nil, fmt.Errorf("%s, element %d: field %q is %s, not a finite number", cmp.Or(n.List, in.Artifact.Type), i, n.Field, plainText(e[0]))
+			}
+			list = append(list, v*factor)
+		}
+		inputs = append(inputs, in.Artifact.Digest.String())
+	}
+	slices.Sort(list)
+	return list, inputs, nil
+}
+
+// box reads the numbers of a point, and sums them up as matplotlib does.
+func (d cells) box(n figureNumber, factor float64, out *render.Point) error {
+	list, inputs, err := d.sample(n, factor)
+	if err != nil || len(list) == 0 {
+		return err // Complete says that the point has no number
+	}
+	q1, median, q3 := values.Quantile(list, 0.25), values.Quantile(list, 0.5), values.Quantile(list, 0.75)
+	reach := 1.5 * (q3 - q1)
+	isNear := func(v float64) bool { return !(v < q1-reach || v > q3+reach) } // true where these are NaN, which Complete names
+	near := lists.Filter(list, isNear)
+	// A quartile lies between numbers of which the nearer one may be outside.
+	out.Low, out.High, out.Q1, out.Q3 = new(min(near[0], q1)), new(max(near[len(near)-1], q3)), &q1, &q3
+	out.Outside = slices.DeleteFunc(slices.Clone(list), isNear)
+	out.Y = render.Cell{Value: &median, N: len(list), Inputs: inputs}
+	return nil
+}
+
+// histogram counts the numbers of a series by bins, each without its end but for the last.
+func (d cells) histogram(s figureSeries, factor float64) ([]render.Point, error) {
+	list, inputs, err := d.sample(s.Points[0].X, factor)
+	if err != nil || s.Points[0].X.Value == nil { // the step that has them failed, and is left out
+		return nil, err
+	}
+	if len(list) == 0 {
+		return nil, errors.New("a histogram needs numbers, and there are none")
+	}
+	edges := s.Edges
+	if edges == nil {
+		low, high, bins := list[0], list[len(list)-1], cmp.Or(s.Bins, 10)
+		if low == high {
+			low, high = low-0.5, high+0.5
+		}
+		for i := range bins {
+			edges = append(edges, low+(high-low)*float64(i)/float64(bins))
+		}
+		edges = append(edges, high)
+	}
+	below := lists.Map(edges, func(v float64) int { i, _ := slices.BinarySearch(list, v); return i })
+	last := len(edges) - 1
+	below[last], _ = slices.BinarySearch(list, math.Nextafter(edges[last], math.Inf(1))) // with its end
+	within := below[last] - below[0]
+	if within < len(list) {
+		d.x.Count("numbers outside of the edges", int64(len(list)-within))
+	}
+	out := make([]render.Point, last)
+	for i := range out {
+		wide, n := edges[i+1]-edges[i], float64(below[i+1]-below[i])
+		if s.Dense {
+			n /= float64(max(within, 1)) * wide
+		}
+		out[i] = barOf(strconv.Itoa(i), edges[i]+wide/2, n, wide, inputs)
+	}
+	return out, nil
+}
+
+// barOf is a bar as wide as its data say, over the middle of its room.
+func barOf(id string, x, y, wide float64, inputs []string) render.Point {
+	p := render.Point{ID: id, X: render.Number(x), Y: render.Number(y), Marker: "none", Width: wide}
+	p.X.Inputs, p.Y.Inputs = inputs, inputs
+	return p
+}
+
+// differences are those of two systems, query by query, the greatest first.
+func (d cells) differences(of figureDifferences, factor float64) (out []render.Point, err error) {
+	var scores [2]map[string]float64
+	var inputs []string
+	for i, in := range []step.Input{of.System, of.Baseline} {
+		rows, err := d.pointsOf(figureCurve{Value: in, List: ".", X: "query", Y: step.PathOf(of.Measure)})
+		if err != nil {
+			return nil, err
+		}
+		scores[i] = map[string]float64{}
+		for _, row := range rows {
+			v, ok := inout.Float(row[1])
+			if !ok {
+				return nil, fmt.Errorf("query %s: %s is %s, not a finite number", plainText(row[0]), of.Measure, plainText(row[1]))
+			}
+			scores[i][plainText(row[0])] = v
+		}
+		inputs = append(inputs, in.Artifact.Digest.String())
+	}
+	inBoth := func(q string) bool {
+		_, one := scores[0][q]
+		_, other := scores[1][q]
+		return one && other
+	}
+	all := slices.Concat(slices.Collect(maps.Keys(scores[0])), slices.Collect(maps.Keys(scores[1])))
+	if lost := slices.Sorted(slices.Values(slices.DeleteFunc(all, inBoth))); lost != nil {
+		return nil, fmt.Errorf("differences: one of the systems lacks %d queries that the other has, %s: score both by the same judgments, with missing = \"zero\"", len(lost), words.Quoted(lost, 3))
+	}
+	less := func(q string) float64 { return (scores[0][q] - scores[1][q]) * factor }
+	sorted := slices.SortedFunc(maps.Keys(scores[0]), func(a, b string) int { return cmp.Or(cmp.Compare(less(b), less(a)), cmp.Compare(a, b)) })
+	for i, q := range sorted {
+		out = append(out, barOf(q, float64(i+1), less(q), 1, inputs))
+	}
+	return out, nil
 }

@@ -5,13 +5,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/columns"
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/corpora/synth"
 	"github.com/redsi/redsi/internal/corpora/wikipedia"
 	"github.com/redsi/redsi/internal/host/rates"
 	"github.com/redsi/redsi/kinds/internal/inout"
@@ -59,9 +62,8 @@ a group of rows, 0.7 GB where groups have 1,000.`,
 	Work:     extractConfig.work,
 	Parts:    []step.Spec{extractFile.Spec},
 	Split: func(_ context.Context, x *step.IO, c extractConfig) ([]step.Task, error) {
-		name := func(i int) string { return fmt.Sprintf("%s-%02d.jsonl.gz", c.Split, i) }
 		names := map[string]bool{}
-		return taskOfEach(x, c.Files, "file", name, func(f step.Input, name string) (step.Task, error) {
+		return taskOfEach(x, c.Files, "file", c.named, func(f step.Input, name string) (step.Task, error) {
 			if names[name] {
 				return step.Task{}, fmt.Errorf("two of the files are called %s; shards are ordered by name, so names must differ", name)
 			}
@@ -232,14 +234,236 @@ func (c extractConfig) work() step.Work {
 // its own has that of its input's number.
 func taskOfEach(x *step.IO, ins step.Inputs, typ string, name func(i int) string, task func(f step.Input, name string) (step.Task, error)) ([]step.Task, error) {
 	var tasks []step.Task
-	for i, in := range ins {
-		for _, f := range x.Files(in, name(i)) {
-			t, err := task(step.In(artifacts.Artifact{Type: typ, Digest: f.Digest, Size: f.Size}), f.Name)
-			if err != nil {
-				return nil, step.Permanent(err)
-			}
-			tasks = append(tasks, t)
+	for f := range inout.Files(x, ins, name) {
+		t, err := task(step.In(artifacts.Artifact{Type: typ, Digest: f.Digest, Size: f.Size}), f.Name)
+		if err != nil {
+			return nil, step.Permanent(err)
 		}
+		tasks = append(tasks, t)
 	}
 	return tasks, nil
+}
+
+// extracted is one file of an extract: what its part left.
+type extracted struct {
+	name             string // of the NQ file
+	records, headers artifacts.File
+	counts           nq.Counts
+	repeated         []repeated
+}
+
+// repeated is an entry whose example an earlier file has.
+type repeated struct {
+	at int64 // entry of the streams, from zero
+	id int64
+	in string // the earlier file
+}
+
+// mergeExtracted lists the files' streams. Parts cannot see each other, so an example
+// that is in two files is found here: the later file is written again without it.
+func mergeExtracted(_ context.Context, x *step.IO, c extractConfig) error {
+	var files []extracted
+	for i, f := range c.each(x) {
+		p := &x.Parts()[i]
+		e := extracted{name: f.Name, records: streamOf(f.Name, "records", p), headers: streamOf(f.Name, "headers", p)}
+		if err := inout.ReadJSON(x, step.In(p.Outputs["report"]), &e.counts); err != nil {
+			return err
+		}
+		files = append(files, e)
+	}
+	if err := findRepeated(x, files); err != nil {
+		return err
+	}
+	var total nq.Counts
+	for i := range files {
+		f := &files[i]
+		if err := f.link(x, c.OnBadInput); err != nil {
+			return err
+		}
+		total.Add(f.counts)
+	}
+	return writeCounts(x, total)
+}
+
+// named is the name of an input that has none of its own.
+func (c extractConfig) named(n int) string { return fmt.Sprintf("%s-%02d.jsonl.gz", c.Split, n) }
+
+// each are the files that are extracted, a part each.
+func (c extractConfig) each(x *step.IO) []artifacts.File {
+	return slices.Collect(inout.Files(x, c.Files, c.named))
+}
+
+// streamOf is what a part left of a file, as the step's outputs name it.
+func streamOf(name, output string, p *artifacts.Result) artifacts.File {
+	a := p.Outputs[output]
+	return artifacts.File{Name: strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".jsonl"), ".parquet") + "." + output, Digest: a.Digest, Size: a.Size}
+}
+
+// knownExtracted lists the streams of the files that have been read.
+func knownExtracted(x *step.IO, c extractConfig, parts []*artifacts.Result) map[string][]artifacts.File {
+	known := map[string][]artifacts.File{}
+	for i, f := range c.each(x) {
+		for _, output := range []string{"records", "headers"} {
+			if parts[i] != nil {
+				known[output] = append(known[output], streamOf(f.Name, output, parts[i]))
+			}
+		}
+	}
+	return known
+}
+
+// findRepeated reads the headers of several files.
+func findRepeated(x *step.IO, files []extracted) error {
+	if len(files) < 2 {
+		return nil
+	}
+	first := map[int64]int{} // file of each example
+	for i := range files {
+		f, at := &files[i], int64(-1)
+		err := eachEntry(x, f.headers, nq.NewHeaderReader, func(h *nq.Header) error {
+			at++
+			if j, ok := first[h.ExampleID]; ok {
+				f.repeated = append(f.repeated, repeated{at, h.ExampleID, files[j].name})
+			} else {
+				first[h.ExampleID] = i
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// link makes the file's streams part of the outputs, without repeated examples.
+func (f *extracted) link(x *step.IO, policy string) error {
+	if len(f.repeated) == 0 {
+		return errors.Join(x.LinkFile("records", f.records), x.LinkFile("headers", f.headers))
+	}
+	for _, r := range f.repeated {
+		e := nq.RecordError{File: f.name, Line: r.at + 1, ExampleID: r.id, HasID: true, Reason: nq.Duplicate,
+			Detail: "the example is in " + r.in + " already; the number is of the record, not of its line"}
+		if policy != "skip" {
+			return step.Permanent(&e)
+		}
+		f.counts.Skip(&e)
+		f.counts.Records--
+	}
+	return errors.Join(
+		rewriteStream(x, "records", f.records, f.repeated, nq.NewRecordReader, nq.NewRecordWriter, func(r *nq.Record) int64 { return r.ExampleID }),
+		rewriteStream(x, "headers", f.headers, f.repeated, nq.NewHeaderReader, nq.NewHeaderWriter, func(h *nq.Header) int64 { return h.ExampleID }))
+}
+
+// eachEntry visits the entries of a stream, each of which is only valid during the call.
+func eachEntry[T any](x *step.IO, from artifacts.File, newReader func(io.Reader) *nq.EntryReader[T], visit func(*T) error) error {
+	in, err := x.OpenFile(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	rd := newReader(in)
+	defer rd.Close()
+	var v T
+	for {
+		if err := rd.Next(&v); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return inout.DataError(fmt.Errorf("%s: %w", from.Name, err))
+		}
+		if err := visit(&v); err != nil {
+			return err
+		}
+	}
+}
+
+// rewriteStream copies a stream into an output without some of its entries, which must
+// be of the examples that they are said to be of.
+func rewriteStream[T any](x *step.IO, output string, from artifacts.File, without []repeated,
+	newReader func(io.Reader) *nq.EntryReader[T], newWriter func(io.Writer) (*nq.EntryWriter[T], error), id func(*T) int64) error {
+	out, err := x.CreateFile(output, from.Name)
+	if err != nil {
+		return err
+	}
+	w, err := newWriter(out)
+	if err != nil {
+		return err
+	}
+	at := int64(-1)
+	err = eachEntry(x, from, newReader, func(v *T) error {
+		if at++; len(without) == 0 || without[0].at != at {
+			return w.Write(v)
+		}
+		if got := id(v); got != without[0].id {
+			return step.Permanent(fmt.Errorf("%s: entry %d of the %s is example %d, its header is of example %d", from.Name, at+1, output, got, without[0].id))
+		}
+		without = without[1:]
+		return nil
+	})
+	if err != nil {
+		return errors.Join(err, w.Close())
+	}
+	return errors.Join(w.Close(), out.Close())
+}
+
+// synthConfig is a generated corpus.
+type synthConfig synth.Config
+
+var Synth = step.Define(step.Kind[synthConfig]{
+	Name:    "synth",
+	Version: 3,
+	Doc: `Generate a corpus in the formats of Natural Questions, with a matching dump.
+Its pages are six articles of Wikipedia under many titles and with exchanged words. It
+has every case that the paper studies (renamed pages, shared titles, missing revisions,
+rewritten tokens, pronunciations) and its counts are known by construction: output
+truth. The same bytes on every machine.`,
+	Example: `step "synth" "nq" {
+  pages           = 300
+  train_questions = 1200
+  dev_questions   = 200
+}`,
+	Outputs: []step.Output{
+		{Name: "train", Type: "files", Tree: true, Help: "full format, train: nq-train-00.jsonl.gz and so on"},
+		{Name: "dev", Type: "files", Tree: true, Help: "full format, dev"},
+		{Name: "simplified", Type: "files", Tree: true, Help: "simplified format, train"},
+		{Name: "stub", Type: "files", Tree: true, Help: "stub-meta-history dump, schema 0.10"},
+		{Name: "truth", Type: "synth/truth", Help: "counts that the pipeline must find, as JSON", Fields: step.FieldsOf[synth.Truth]()},
+	},
+	Defaults: synthConfig(synth.Default()),
+	Check:    func(c synthConfig) error { return synth.Config(c).Validate() },
+	Work:     synthConfig.work,
+	Run: func(_ context.Context, x *step.IO, c synthConfig) error {
+		truth, err := synth.Generate(synth.Config(c),
+			func(name string) (io.WriteCloser, error) {
+				output, err := synthOutput(name)
+				if err != nil {
+					return nil, err
+				}
+				return x.CreateFile(output, name)
+			},
+			func(done, total int64) { x.Report(step.Progress{Done: done, Total: total, Unit: "records"}) })
+		if err != nil {
+			return err
+		}
+		return inout.WriteJSON(x, "truth", truth)
+	},
+})
+
+// synthOutput is the output that a generated file belongs to.
+func synthOutput(name string) (string, error) {
+	for prefix, output := range map[string]string{"nq-train": "train", "nq-dev": "dev", "simplified-": "simplified"} {
+		if strings.HasPrefix(name, prefix) {
+			return output, nil
+		}
+	}
+	if strings.Contains(name, "stub-meta-history") {
+		return "stub", nil
+	}
+	return "", step.Permanent(fmt.Errorf("the generator made a file %q that belongs to no output", name))
+}
+
+// work says how large the generated collection will be.
+func (c synthConfig) work() step.Work {
+	exactly := func(n int) step.Amount { return step.Exactly(float64(n)) }
+	return step.Work{Counts: map[string]step.Amount{"documents": exactly(c.Pages), "records.train": exactly(c.TrainQuestions), "records.dev": exactly(c.DevQuestions)}}
 }

@@ -91,11 +91,9 @@ has it.`,
 			ins  step.Inputs
 			into *formatFields
 		}{"full": {c.Full, &rep.Full}, "simplified": {c.Simplified, &rep.Simplified}} {
-			for _, in := range to.ins {
-				for _, f := range x.Files(in, name) {
-					if err := sampleFields(x, f, c.Lines, &to.into.Counts); err != nil {
-						return err
-					}
+			for f := range inout.Files(x, to.ins, inout.Called(name)) {
+				if err := sampleFields(x, f, c.Lines, &to.into.Counts); err != nil {
+					return err
 				}
 			}
 			to.into.Fields = to.into.Counts.Marks()
@@ -184,26 +182,24 @@ func (c formatExampleConfig) show(ctx context.Context, x *step.IO, format string
 // findLine reads files until the example, or, with an empty id, the first line,
 // whose id it then sets; nil if none has it.
 func findLine(ctx context.Context, x *step.IO, name string, ins step.Inputs, id *string) ([]byte, error) {
-	for _, in := range ins {
-		for _, f := range x.Files(in, name) {
-			var found []byte
-			wanted := func(has string) bool { return *id == "" || has == *id }
-			err := eachLine(x, f, wanted, func(n int, line []byte) (bool, error) {
-				if has, ok := nq.ExampleID(line); ok {
-					if *id == "" {
-						*id = strconv.FormatInt(has, 10)
-					}
-					if strconv.FormatInt(has, 10) == *id {
-						found = bytes.Clone(bytes.TrimSpace(line))
-						return false, nil
-					}
+	for f := range inout.Files(x, ins, inout.Called(name)) {
+		var found []byte
+		wanted := func(has string) bool { return *id == "" || has == *id }
+		err := eachLine(x, f, wanted, func(n int, line []byte) (bool, error) {
+			if has, ok := nq.ExampleID(line); ok {
+				if *id == "" {
+					*id = strconv.FormatInt(has, 10)
 				}
-				x.Report(step.Progress{Done: int64(n), Unit: "records", Note: f.Name})
-				return true, ctx.Err()
-			})
-			if err != nil || found != nil {
-				return found, err
+				if strconv.FormatInt(has, 10) == *id {
+					found = bytes.Clone(bytes.TrimSpace(line))
+					return false, nil
+				}
 			}
+			x.Report(step.Progress{Done: int64(n), Unit: "records", Note: f.Name})
+			return true, ctx.Err()
+		})
+		if err != nil || found != nil {
+			return found, err
 		}
 	}
 	if *id == "" {

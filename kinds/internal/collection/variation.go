@@ -83,7 +83,12 @@ func runVariation(ctx context.Context, x *step.IO, c variationConfig) error {
 		return permanentIfRepeated(err)
 	}
 	sum, titles := v.Revisions(), dedup.SharedTitles(grouped)
-	chosen, shared := c.chooseRevisions(x, sum), c.chooseShared(x, grouped, titles)
+	chosen := shown(x, sum.Varying[:min(c.Examples, len(sum.Varying))], len(c.OldIDs), func(i int) (dedup.FixedRevision, error) {
+		return sum.Of(uint64(c.OldIDs[i]))
+	})
+	shared := shown(x, titles[:min(c.Examples, len(titles))], len(c.Shared)/2, func(i int) (dedup.SharedTitle, error) {
+		return dedup.SharedTitleOf(grouped, uint64(c.Shared[2*i]), uint64(c.Shared[2*i+1]))
+	})
 	if err := grouped.Records.Err(); err != nil {
 		return err
 	}
@@ -114,30 +119,112 @@ func runVariation(ctx context.Context, x *step.IO, c variationConfig) error {
 	return inout.WriteReport(x, rep, map[string]int{"revisions": sum.Revisions, "texts": sum.Texts})
 }
 
-// chooseRevisions gives the revisions that are shown.
-func (c variationConfig) chooseRevisions(x *step.IO, sum dedup.RevisionTexts) (out []inout.Example[dedup.FixedRevision]) {
-	if len(c.OldIDs) == 0 {
-		for _, f := range sum.Varying[:min(c.Examples, len(sum.Varying))] {
-			out = append(out, inout.ExampleOf(x, f, nil))
+// shown are the first examples or, if revisions were asked for, those: n of them.
+func shown[T any](x *step.IO, first []T, n int, of func(i int) (T, error)) (out []inout.Example[T]) {
+	if n == 0 {
+		for _, v := range first {
+			out = append(out, inout.ExampleOf(x, v, nil))
 		}
 	}
-	for _, id := range c.OldIDs {
-		f, err := sum.Of(uint64(id))
-		out = append(out, inout.ExampleOf(x, f, err))
+	for i := range n {
+		v, err := of(i)
+		out = append(out, inout.ExampleOf(x, v, err))
 	}
 	return out
 }
 
-// chooseShared gives the titles that are shown, with two of their revisions.
-func (c variationConfig) chooseShared(x *step.IO, g *dedup.Grouping, all []dedup.SharedTitle) (out []inout.Example[dedup.SharedTitle]) {
-	if len(c.Shared) == 0 {
-		for _, s := range all[:min(c.Examples, len(all))] {
-			out = append(out, inout.ExampleOf(x, s, nil))
+// SubstitutionsConfig counts stored tokens that differ from their HTML.
+type SubstitutionsConfig struct {
+	Records step.Inputs `hcl:"records" accepts:"nq/records" help:"full-format records; the paper counts the development set"`
+	T5      step.Inputs `hcl:"t5_tokenizer" accepts:"files" help:"T5 tokenizer.json, for the columns about <unk>"`
+	Top     int         `hcl:"top,optional" help:"how many pairs the table has"`
+}
+
+var Substitutions = step.Define(step.Kind[SubstitutionsConfig]{
+	Name:    "substitutions",
+	Version: 2,
+	Doc: `Count the tokens that NQ's preprocessing rewrote (appendix "Character Substitutions").
+Compares every stored token with its byte-aligned HTML span. Cost: reading the
+records once; memory is per distinct pair.`,
+	Example: `step "substitutions" "dev" {
+  records      = step.extract.dev.records
+  t5_tokenizer = step.download.t5_tokenizer.files
+}`,
+	Outputs:  []step.Output{{Name: "report", Type: "nq/substitutions", Help: "nq.SubstitutionReport as JSON", Fields: step.FieldsOf[nq.SubstitutionReport]()}},
+	Defaults: SubstitutionsConfig{Top: 10},
+	Needs:    step.Tokenizers,
+})
+
+// CountSubstitutions writes the report.
+func CountSubstitutions(ctx context.Context, x *step.IO, c SubstitutionsConfig, hasUnknown Unknown) error {
+	var s nq.Substitutions
+	if err := eachRecord(ctx, x, c.Records, func(r *nq.Record) error { s.Add(r); return nil }); err != nil {
+		return err
+	}
+	return inout.WriteReport(x, s.Report(c.Top, hasUnknown), map[string]int{"compared": int(s.Compared),
+		"mismatches": int(s.Mismatches)})
+}
+
+// eachRecord reads record streams in the order of their files. The record is
+// only valid during the call.
+func eachRecord(ctx context.Context, x *step.IO, ins step.Inputs, f func(*nq.Record) error) error {
+	n := int64(0)
+	for file := range inout.Files(x, ins, inout.Called("records")) {
+		err := eachEntry(x, file, nq.NewRecordReader, func(r *nq.Record) error {
+			if n++; n%100 == 0 {
+				x.Report(step.Progress{Done: n, Unit: "records", Note: file.Name})
+			}
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			return f(r)
+		})
+		if err != nil {
+			return err
 		}
 	}
-	for i := 0; i+1 < len(c.Shared); i += 2 {
-		s, err := dedup.SharedTitleOf(g, uint64(c.Shared[i]), uint64(c.Shared[i+1]))
-		out = append(out, inout.ExampleOf(x, s, err))
-	}
-	return out
+	return nil
+}
+
+// PrefixesConfig compares two serializations within the model's first tokens.
+type PrefixesConfig struct {
+	A         step.Input  `hcl:"a" accepts:"nq/corpus" help:"one serialization"`
+	B         step.Input  `hcl:"b" accepts:"nq/corpus" help:"another one of the same collection"`
+	T5        step.Inputs `hcl:"t5_tokenizer" accepts:"files" help:"T5 tokenizer.json"`
+	Tokens    int         `hcl:"tokens,optional" min:"1" help:"tokens that are compared"`
+	Lowercase bool        `hcl:"lowercase,optional" help:"lower-case both texts first, as the paper's examples are"`
+	Examples  []string    `hcl:"examples,optional" help:"titles whose first tokens are shown, for tab:ipa-tokenization-example; default: the first documents where only a has <unk>"`
+}
+
+// FirstTokens is how many the paper compares.
+const FirstTokens = 32
+
+var Prefixes = step.Define(step.Kind[PrefixesConfig]{
+	Name:    "first_tokens",
+	Version: 1,
+	Doc: `Compare two serializations of each document within their first T5 tokens.
+Counts documents that differ and documents with <unk> (section "Qualitative
+Analysis of NQ320K"), and shows examples (tab:ipa-tokenization-example); one that the
+collection does not have is counted and reported as absent.`,
+	Example: `step "first_tokens" "forms" {
+  a            = step.serialize.nci_norm.corpus
+  b            = step.serialize.html_norm.corpus
+  t5_tokenizer = step.download.t5_tokenizer.files
+}`,
+	Outputs:  []step.Output{{Name: "report", Type: "serialize/first_tokens", Help: "dedup.PrefixReport and examples, as JSON", Fields: step.FieldsOf[PrefixReport]()}},
+	Defaults: PrefixesConfig{Tokens: FirstTokens, Lowercase: true},
+	Needs:    step.Tokenizers,
+})
+
+// PrefixReport is what first tokens have.
+type PrefixReport struct {
+	dedup.PrefixReport
+	Examples []inout.Example[PrefixExample] `json:"examples"`
+}
+
+// PrefixExample is a document whose first tokens are shown.
+type PrefixExample struct {
+	Title string `json:"title"`
+	A     string `json:"a"` // the first tokens as text, <unk> written out, as transformers' decode shows them
+	B     string `json:"b"`
 }

@@ -2,13 +2,18 @@ package ids
 
 import (
 	"context"
+	"fmt"
 	"hash/fnv"
 	"math"
 	"strings"
 	"unicode"
 
+	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/npy"
+	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/corpora/pytext"
+	"github.com/redsi/redsi/internal/corpora/unpack"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -130,4 +135,206 @@ func hashWords(text string, words, dimensions int) []float32 {
 		out[i] = float32(a / math.Sqrt(norm))
 	}
 	return out
+}
+
+type importEmbeddingsConfig struct {
+	Files     step.Inputs `hcl:"files" accepts:"files,file" help:"two-dimensional .npy of float16, float32 or float64 in C order, as numpy.save writes them, plain or compressed; the rows of several follow one another"`
+	File      string      `hcl:"file,optional" help:"name, or pattern with *, of the files to read; default: all whose names have .npy"`
+	Documents step.Input  `hcl:"documents,optional" accepts:"nq/documents" help:"collection: a row is one of its documents"`
+	Queries   step.Input  `hcl:"queries,optional" accepts:"nq/queries" help:"queries of the collection instead: a row is one of the split's"`
+	Split     string      `hcl:"split,optional" enum:"train,dev,test" help:"split of the queries"`
+	Names     step.Inputs `hcl:"names,optional" accepts:"files,file" help:"a name a line for each row: a document's key, a query's name; default: rows are in the order of the documents, or of the split's queries"`
+	NamesFile string      `hcl:"names_file,optional" help:"which file has the names, if there are several"`
+	Extra     string      `hcl:"extra,optional" enum:"fail,leave_out" help:"what to do with a row whose name the collection does not have"`
+}
+
+var ImportEmbeddings = step.Define(step.Kind[importEmbeddingsConfig]{
+	Name:    "import_embeddings",
+	Version: 1,
+	Doc: `Import vectors that another program computed, one of each document or query.
+Rows are in the order of the collection, or a file of names says which is whose: then
+they are put in that order, and each document or query must have one. Numbers become
+float32. A shape that does not fit, a number that is not finite, and a name that is
+missing, unknown or there twice are errors that say the file and the row, from 0.
+Cost: a copy; memory is 4 bytes x rows x columns.`,
+	Example: `step "import_embeddings" "mine" {
+  files     = step.download.vectors.files
+  documents = step.dedup.nq["title"].documents
+  names     = step.download.names.files
+}`,
+	Outputs:  []step.Output{{Name: "embeddings", Type: "docid/embeddings", Help: ".npy, float32, one row per document or query"}},
+	Defaults: importEmbeddingsConfig{Split: string(nq.Dev), Extra: "fail"},
+	Check: inout.Checks(func(c importEmbeddingsConfig, ps *step.Problems) {
+		inout.Check(ps, "documents", c.Documents.Set() != c.Queries.Set(), "set exactly one of documents and queries: it says whose vectors these are")
+		inout.CheckPattern(ps, "file", c.File)
+		inout.CheckPattern(ps, "names_file", c.NamesFile)
+		inout.Check(ps, "names", len(c.Names) > 0 || c.NamesFile == "" && c.Extra == "fail", "is needed by names_file and extra")
+	}),
+	Run: runImportEmbeddings,
+})
+
+func runImportEmbeddings(ctx context.Context, x *step.IO, c importEmbeddingsConfig) error {
+	owners, err := c.owners(x)
+	if err != nil {
+		return err
+	}
+	v := importedVectors{owners: owners, given: make([]bool, len(owners))}
+	if len(c.Names) > 0 {
+		if err := v.readNames(x, c); err != nil {
+			return err
+		}
+	}
+	files, err := inout.ChosenFiles(x, c.Files, "files", c.File, "*.npy*")
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err := v.read(x, f); err != nil {
+			return inout.DataError(fmt.Errorf("%s: %w", f.Name, err))
+		}
+	}
+	if err := v.checkComplete(); err != nil {
+		return step.Permanent(err)
+	}
+	x.Count("rows_left_out", int64(v.row-len(owners)))
+	return inout.WriteVectors(x, v.matrix, inout.Texts{Queries: c.Queries}.Unit())
+}
+
+// owners are the names of what has a row, in the order of the rows.
+func (c importEmbeddingsConfig) owners(x *step.IO) ([]string, error) {
+	if c.Queries.Set() {
+		questions, err := inout.ReadQuestions(x, c.Queries, nq.Split(c.Split), nil)
+		return lists.Map(questions, func(q inout.Question) string { return q.Key }), err
+	}
+	return inout.DocumentKeys(x, c.Documents)
+}
+
+// importedVectors puts rows in the order of their owners.
+type importedVectors struct {
+	owners []string
+	given  []bool // of owners
+	rows   []int  // owner of each row, or nobody's; nil: rows are in order
+	row    int    // that is read next
+	matrix npy.Matrix
+}
+
+// maxColumns bounds what a header may promise.
+const maxColumns = 1 << 16
+
+// nobodys is a row that is left out.
+const nobodys = -1
+
+// readNames reads which row is whose.
+func (v *importedVectors) readNames(x *step.IO, c importEmbeddingsConfig) error {
+	places := make(map[string]int, len(v.owners))
+	for i, name := range v.owners {
+		if _, twice := places[name]; twice {
+			return step.Permanent(fmt.Errorf("two in the collection are named %q: give the rows in its order, without names", name))
+		}
+		places[name] = i
+	}
+	files, err := inout.ChosenFiles(x, c.Names, "names", c.NamesFile, "*")
+	if err != nil {
+		return err
+	}
+	if len(files) > 1 {
+		return step.Permanent(fmt.Errorf("names has %d files; choose one with names_file", len(files)))
+	}
+	rows := map[int]int{} // of owners, from one
+	v.rows = []int{}
+	return inout.EachLine(x, files[0], func(n int, line []byte) (bool, error) {
+		name := strings.TrimSuffix(string(line), "\r")
+		at, known := places[name]
+		switch {
+		case !known && c.Extra == "leave_out":
+			at = nobodys
+		case !known:
+			return false, step.Permanent(fmt.Errorf("%s, line %d: %q is not a name in the collection; extra = \"leave_out\" leaves its row out", files[0].Name, n, name))
+		case rows[at] > 0:
+			return false, step.Permanent(fmt.Errorf("%s, line %d: %q is on line %d already", files[0].Name, n, name, rows[at]))
+		default:
+			rows[at] = n
+		}
+		v.rows = append(v.rows, at)
+		return true, nil
+	})
+}
+
+// read reads the rows of a file.
+func (v *importedVectors) read(x *step.IO, f artifacts.File) error {
+	in, err := x.OpenFile(f)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	z, err := unpack.Open(in)
+	if err != nil {
+		return err
+	}
+	defer z.Close()
+	vectors, err := npy.OpenAny(z)
+	if err != nil {
+		return err
+	}
+	if vectors.Cols > maxColumns {
+		return fmt.Errorf("rows have %d numbers; at most %d are taken", vectors.Cols, maxColumns)
+	}
+	if v.matrix.Data == nil {
+		v.matrix = npy.Matrix{Rows: len(v.owners), Cols: vectors.Cols, Data: make([]float32, len(v.owners)*vectors.Cols)}
+	}
+	if vectors.Cols != v.matrix.Cols {
+		return fmt.Errorf("rows have %d numbers, those of the files before %d", vectors.Cols, v.matrix.Cols)
+	}
+	row := make([]float32, vectors.Cols)
+	for i := range vectors.Rows {
+		if err := vectors.Read(row); err != nil {
+			return err
+		}
+		for column, number := range row {
+			if w := float64(number); math.IsNaN(w) || math.IsInf(w, 0) {
+				return fmt.Errorf("row %d, column %d is %v as float32; vectors have finite numbers", i, column, w)
+			}
+		}
+		owner, err := v.ownerOf(v.row)
+		if err != nil {
+			return fmt.Errorf("row %d: %w", i, err)
+		}
+		if v.row%4096 == 0 {
+			x.Report(step.Progress{Done: int64(v.row), Total: int64(len(v.owners)), Unit: "rows"})
+		}
+		if v.row++; owner != nobodys {
+			v.given[owner] = true
+			copy(v.matrix.Row(owner), row)
+		}
+	}
+	return vectors.End()
+}
+
+// ownerOf says whose the row is.
+func (v *importedVectors) ownerOf(row int) (int, error) {
+	switch {
+	case v.rows == nil && row < len(v.owners):
+		return row, nil
+	case v.rows == nil:
+		return 0, fmt.Errorf("there are %d that need a vector; give names if there are more rows", len(v.owners))
+	case row < len(v.rows):
+		return v.rows[row], nil
+	}
+	return 0, fmt.Errorf("there are only %d names", len(v.rows))
+}
+
+// checkComplete says whether all have a vector.
+func (v *importedVectors) checkComplete() error {
+	if v.rows != nil && v.row < len(v.rows) {
+		return fmt.Errorf("there are %d names and %d rows", len(v.rows), v.row)
+	}
+	for i, given := range v.given {
+		if !given {
+			return fmt.Errorf("%q, number %d of %d, has no vector: the files have %d rows", v.owners[i], i, len(v.owners), v.row)
+		}
+	}
+	return nil
 }

@@ -6,10 +6,18 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"iter"
 	"path"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/corpora/dedup"
+	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/corpora/trec"
+	"github.com/redsi/redsi/internal/corpora/wikipedia"
 	"github.com/redsi/redsi/step"
 )
 
@@ -149,4 +157,193 @@ func (r *Record) read(into any, what string, names []string) error {
 		return fmt.Errorf("%s: field %s is not %s: %w", r.Place, name, what, err)
 	}
 	return nil
+}
+
+// Texts are what becomes vectors: the documents of a corpus, or queries. Kinds embed it.
+type Texts struct {
+	Corpus    step.Input `hcl:"corpus,optional" accepts:"nq/corpus" help:"texts of the collection's documents"`
+	Queries   step.Input `hcl:"queries,added" accepts:"nq/queries" help:"instead of a corpus: queries, one row for each query of the split, in order"`
+	Split     string     `hcl:"split,added" enum:"train,dev,test" help:"which of the queries"`
+	Documents step.Input `hcl:"documents,optional" accepts:"nq/documents" help:"the collection, for titles from its URLs, or its own titles where there are no URLs"`
+	Title     bool       `hcl:"title,optional" help:"a document's title and a blank come before the text, which in NQ mostly begins with a title too"`
+}
+
+// Check says which attributes do not go together.
+func (t Texts) Check(ps *step.Problems) {
+	add := Adding(ps)
+	switch {
+	case !t.Queries.Set() && !t.Corpus.Set():
+		add("corpus", "set either corpus or queries; exactly one of them is embedded")
+	case !t.Queries.Set() && t.Title && !t.Documents.Set():
+		add("documents", "is needed for titles; or give title = false")
+	case t.Queries.Set() && t.Corpus.Set():
+		add("queries", "and corpus are both given: a step embeds one of them, so use another step for the other")
+	case t.Queries.Set() && t.Documents.Set():
+		add("documents", "applies only to a corpus: queries have no titles")
+	}
+}
+
+// Unit is what the texts are, in the plural.
+func (t Texts) Unit() string {
+	if t.Queries.Set() {
+		return "queries"
+	}
+	return "documents"
+}
+
+// Each are the texts, in order; an error ends them.
+func (t Texts) Each(x *step.IO) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		each := t.eachDocument
+		if t.Queries.Set() {
+			each = t.eachQuery
+		}
+		if err := each(x, func(text string) bool { return yield(text, nil) }); err != nil {
+			yield("", err)
+		}
+	}
+}
+
+func (t Texts) eachQuery(x *step.IO, yield func(string) bool) error {
+	questions, err := ReadQuestions(x, t.Queries, nq.Split(t.Split), nil)
+	for _, q := range questions {
+		if !yield(q.Text) {
+			return nil
+		}
+	}
+	return err
+}
+
+// eachDocument checks that the corpus has every document, and titles for all of them.
+func (t Texts) eachDocument(x *step.IO, yield func(string) bool) error {
+	var titles []string
+	if t.Title {
+		var err error
+		if titles, err = ofDocuments(x, t.Documents, titleOf); err != nil {
+			return err
+		}
+	}
+	rd, done, err := OpenCorpus(x, t.Corpus)
+	if err != nil {
+		return err
+	}
+	defer done()
+	read := 0
+	for d, err := range rd.All() {
+		text := d.Text
+		switch {
+		case err != nil:
+			return DataError(err)
+		case int(d.Doc) != read:
+			return step.Permanent(fmt.Errorf("corpus: document %d where %d was expected: all documents need a vector, in order", d.Doc, read))
+		case t.Title && read >= len(titles):
+			return step.Permanent(fmt.Errorf("document %d of corpus is not one of the %d in documents: take both from the same collection", d.Doc, len(titles)))
+		case t.Title:
+			text = titles[read] + " " + text
+		}
+		read++
+		if !yield(text) {
+			return nil
+		}
+	}
+	if t.Title && read != len(titles) {
+		return step.Permanent(fmt.Errorf("corpus has %d documents, documents %d: take both from the same collection", read, len(titles)))
+	}
+	return nil
+}
+
+// titleOf is the title in a document's URL, or its own where there is no URL.
+func titleOf(d *dedup.Document) string {
+	if d.URL == "" {
+		return d.Title
+	}
+	title, _ := wikipedia.URLTitle(d.URL)
+	return title
+}
+
+// Question is a query of a split with its relevant documents.
+type Question struct {
+	Name      string // as runs, qrels and exports by number have it: the decimal ExampleID
+	Key       string // its name outside of redsi; Name if it has none
+	Text      string
+	Documents []int32 // numbers in the collection, in the order of the queries' lines
+	Grades    []int   // of Documents, at least 1
+	Seen      bool    // one of Documents has a training query
+}
+
+// ReadQuestions reads the queries of a split. The lines of one query, of which each has one of
+// its documents, stand together. check, if not nil, sees each line of every split; what it
+// returns is an error of the data.
+func ReadQuestions(x *step.IO, in step.Input, split nq.Split, check func(*dedup.Query) error) ([]Question, error) {
+	var out []Question
+	asked, trained := map[int64]bool{}, map[int32]bool{}
+	err := EachQuery(x, in, "queries", func(q *dedup.Query) error {
+		if check != nil {
+			if err := check(q); err != nil {
+				return fmt.Errorf("%s example %d: %w", q.Split, q.ExampleID, err)
+			}
+		}
+		if q.Split == nq.Train {
+			trained[q.Doc] = true
+		}
+		if q.Split != split {
+			return nil
+		}
+		name, grade := strconv.FormatInt(q.ExampleID, 10), max(1, int(q.Grade))
+		if last := len(out) - 1; last >= 0 && out[last].Name == name && out[last].Text == q.Question && !slices.Contains(out[last].Documents, q.Doc) {
+			out[last].Documents = append(out[last].Documents, q.Doc)
+			out[last].Grades = append(out[last].Grades, grade)
+			return nil
+		}
+		if asked[q.ExampleID] {
+			return fmt.Errorf("%s example %d occurs twice: runs name queries by it", split, q.ExampleID)
+		}
+		asked[q.ExampleID] = true
+		out = append(out, Question{Name: name, Key: cmp.Or(q.Name, name), Text: q.Question, Documents: []int32{q.Doc}, Grades: []int{grade}})
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(out) == 0 {
+		return nil, step.Permanent(fmt.Errorf("there are no %s queries to evaluate", split))
+	}
+	for i := range out {
+		out[i].Seen = slices.ContainsFunc(out[i].Documents, func(d int32) bool { return trained[d] })
+	}
+	return out, nil
+}
+
+// WriteQrels writes the questions' relevant documents, by number, as output "qrels", and
+// returns them.
+func WriteQrels(x *step.IO, questions []Question) (*trec.Judgments, error) {
+	judged := &trec.Judgments{}
+	for _, q := range questions {
+		for i, d := range q.Documents {
+			if err := judged.Judge(q.Name, strconv.Itoa(int(d)), q.Grades[i]); err != nil {
+				return nil, step.Permanent(err)
+			}
+		}
+	}
+	return judged, Write(x, "qrels", judged.Write)
+}
+
+// RunTag is the last field of a run's lines.
+const RunTag = "redsi"
+
+// WriteRun writes rankings, best first and documents by number, as output "run", such that
+// trec_eval, which orders equal scores by name, ranks them alike: trec.Untie.
+func WriteRun(x *step.IO, rankings []trec.Ranking) error {
+	return WriteRuns(x, func(put func([]trec.Ranking) error) error { return put(rankings) })
+}
+
+// WriteRuns is WriteRun piece by piece, each of queries that have no ranking yet.
+func WriteRuns(x *step.IO, each func(put func([]trec.Ranking) error) error) error {
+	return Write(x, "run", func(w io.Writer) error {
+		return each(func(rankings []trec.Ranking) error {
+			untied, moved := trec.Untie(rankings)
+			x.Count("scores_untied", int64(moved))
+			return step.Permanent(trec.WriteRun(w, RunTag, untied, trec.EncodeName))
+		})
+	})
 }

@@ -16,12 +16,12 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+	"github.com/redsi/redsi/internal/host/libraries"
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -112,10 +112,7 @@ step "command" "read" {
 // What is in the key and what is not.
 func TestCommandKey(t *testing.T) {
 	keys := func(text string) artifacts.Digest {
-		l := newLocal(t)
-		v, err := l.plan(writePipeline(t, text), nil, "step.command.x").Follow(context.Background(), kinds.Registry(), nothing, plan.KeepAll, nil)
-		errtest.None(t, err)
-		return v.Items[0].Key
+		return preview(t, newLocal(t).plan(writePipeline(t, text), nil, "step.command.x"), nothing).Items[0].Key
 	}
 	const base = `step "command" "x" {
   argv = ["sh", "-c", "true"]
@@ -164,13 +161,24 @@ func TestCommandFails(t *testing.T) {
 		"timeout":    {"argv = [\"sh\", \"-c\", \"sleep 3600\"]\n timeout = \"20ms\"", "ran past its timeout"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l := newLocal(t)
-			_, err := l.tryFirst(l.plan(writePipeline(t, "step \"command\" \"x\" {\n"+c.attrs+"\noutputs = [\"o\"]\n}"), nil))
-			if err == nil || !strings.Contains(err.Error(), c.want) || !isPermanent(err) {
-				t.Errorf("got %v, want %s, and no retry", err, c.want)
-			}
+			newLocal(t).firstFails(writePipeline(t, commandStep(c.attrs)), c.want)
 		})
 	}
+}
+
+// firstFails wants an error of a pipeline's first step, which is not tried again.
+func (l *local) firstFails(file, want string) error {
+	l.t.Helper()
+	_, err := l.tryFirst(l.plan(file, nil))
+	if err == nil || !strings.Contains(err.Error(), want) || !isPermanent(err) {
+		l.t.Errorf("%s: got %v, want %s, and no retry", file, err, want)
+	}
+	return err
+}
+
+// commandStep is a pipeline of a step with an output.
+func commandStep(body string) string {
+	return "step \"command\" \"x\" {\n" + body + "\noutputs = [\"o\"]\n}"
 }
 
 func isPermanent(err error) bool {
@@ -208,11 +216,7 @@ step "command" "by_awk" {
 		"echo $NOWHERE > out/o":           "script: line 1: NOWHERE: unbound variable",
 		"#!/bin/sh -e\nfalse\n: > out/o":  "/bin/sh exited with code 1",
 	} {
-		l := newLocal(t)
-		_, err := l.tryFirst(l.plan(writePipeline(t, fmt.Sprintf("step \"command\" \"x\" {\nscript = %q\noutputs = [\"o\"]\n}", text)), nil))
-		if err == nil || !strings.Contains(err.Error(), want) || !isPermanent(err) {
-			t.Errorf("%s: got %v, want %s", text, err, want)
-		}
+		newLocal(t).firstFails(writePipeline(t, commandStep(fmt.Sprintf("script = %q", text))), want)
 	}
 }
 
@@ -223,7 +227,7 @@ func TestCommandFullDisk(t *testing.T) {
 		"echo > out/o; echo long": "the store has no space",
 	} {
 		l := newLocal(t)
-		pl := l.plan(writePipeline(t, fmt.Sprintf("step \"command\" \"x\" {\nargv = [\"sh\", \"-c\", %q]\nfiles = { f = \"text\" }\noutputs = [\"o\"]\n}", name)), nil)
+		pl := l.plan(writePipeline(t, commandStep(fmt.Sprintf("argv = [\"sh\", \"-c\", %q]\nfiles = { f = \"text\" }", name))), nil)
 		ctx := context.Background()
 		digest, err := plan.Store(ctx, l.Store.Own.Blobs, pl)
 		errtest.None(t, err)
@@ -253,18 +257,15 @@ func TestCommandOtherProgram(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 	tool := filepath.Join(dir, "tool")
-	write := func(text string) {
-		filetest.Program(t, tool, text)
-	}
-	write("#!/bin/sh\necho 1 > out/o\n")
+	filetest.Program(t, tool, "#!/bin/sh\necho 1 > out/o\n")
 	l := newLocal(t)
-	pl := l.plan(writePipeline(t, "step \"command\" \"x\" {\nargv = [\"tool\"]\noutputs = [\"o\"]\n}"), nil)
-	write("#!/bin/sh\necho 22 > out/o\n")
+	pl := l.plan(writePipeline(t, commandStep(`argv = ["tool"]`)), nil)
+	filetest.Program(t, tool, "#!/bin/sh\necho 22 > out/o\n")
 	errtest.Says(t, errtest.Of(l.tryFirst(pl)), "give all workers the same program")
-	pl = l.plan(writePipeline(t, "step \"command\" \"x\" {\nscript = \"tool\"\nprograms = [\"tool\"]\noutputs = [\"o\"]\n}"), nil)
-	write("#!/bin/sh\necho 1 > out/o\n")
+	pl = l.plan(writePipeline(t, commandStep("script = \"tool\"\nprograms = [\"tool\"]")), nil)
+	filetest.Program(t, tool, "#!/bin/sh\necho 1 > out/o\n")
 	errtest.Says(t, errtest.Of(l.tryFirst(pl)), "this worker's "+tool+" has the digest")
-	file := writePipeline(t, "step \"command\" \"x\" {\nargv = [\"no-such-tool\"]\noutputs = [\"o\"]\nprogram = \""+strings.Repeat("ab", 32)+"\"\n}")
+	file := writePipeline(t, commandStep("argv = [\"no-such-tool\"]\nprogram = \""+strings.Repeat("ab", 32)+"\""))
 	errtest.Says(t, errtest.Of(l.tryFirst(l.plan(file, nil))), "on this worker: program no-such-tool")
 }
 
@@ -284,7 +285,7 @@ func (l *local) tryFirst(pl *plan.Plan) (workflows.Outcome, error) {
 func TestCommandMistakes(t *testing.T) {
 	l := newLocal(t)
 	spec := l.Registry.Lookup("command")
-	for want, tree := range map[string]map[string]any{
+	mistakes(t, "command", nil, map[string]map[string]any{
 		"needs a program":                     {"argv": []any{}, "outputs": []any{"o"}},
 		`"x.sh" is not one of files`:          {"argv": []any{"./x.sh"}, "outputs": []any{"o"}},
 		`such as "plots/", into`:              {"argv": []any{"sh"}, "outputs": []any{"plots/*.png"}},
@@ -307,9 +308,7 @@ func TestCommandMistakes(t *testing.T) {
 		`programs[1]: "a" is given`:           {"argv": []any{"sh"}, "outputs": []any{"o"}, "programs": []any{"a", "a"}},
 		`["b"]: is not one of`:                {"argv": []any{"sh"}, "outputs": []any{"o"}, "program_digests": map[string]any{"b": "1"}},
 		`"/abs" is not a clean`:               {"argv": []any{"sh"}, "outputs": []any{"o"}, "files": map[string]any{"/abs": "1"}},
-	} {
-		errtest.Says(t, errtest.Of(spec.Complete(tree)), want)
-	}
+	})
 	sources, err := lockfile.Open(filepath.Join(t.TempDir(), lockfile.Name), ".", "")
 	errtest.None(t, err)
 	lint := func(tree map[string]any) string {
@@ -348,4 +347,92 @@ func TestCommandStudy(t *testing.T) {
 		}
 	}
 	goldens.Same(t, filepath.Join("testdata", "kmeans-study.golden"), metrics.String())
+}
+
+// shellPython is an environment whose Python is a shell, with a version of numpy.
+func shellPython(t *testing.T, dir, numpy string) {
+	t.Helper()
+	site := filepath.Join(dir, "lib", "python3.11", "site-packages")
+	errtest.None(t, os.RemoveAll(dir))
+	for name, text := range map[string]string{
+		filepath.Join(dir, "pyvenv.cfg"):                          "home = /usr/bin\n",
+		filepath.Join(dir, "bin", "tool"):                         "#!" + filepath.Join(dir, "bin", "python") + "\necho > out/o\n",
+		filepath.Join(site, "numpy-"+numpy+".dist-info/METADATA"): "",
+		filepath.Join(site, "numpy-"+numpy+".dist-info/RECORD"):   "",
+		filepath.Join(site, "sitecustomize.py"):                   "",
+	} {
+		filetest.Program(t, name, text)
+	}
+	for _, name := range []string{"python", "pypy"} {
+		errtest.None(t, os.Symlink("/bin/sh", filepath.Join(dir, "bin", name)))
+	}
+}
+
+// TestCommandLibraries: what is installed for an interpreter is in the key, whichever way
+// the step names it, unless the step says otherwise; nothing else moves.
+func TestCommandLibraries(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("PATH", filepath.Join(dir, "bin")+":"+os.Getenv("PATH"))
+	l := newLocal(t)
+	keyOf := func(numpy, body string) artifacts.Digest {
+		t.Helper()
+		shellPython(t, dir, numpy)
+		key, preimage, err := l.Registry.Key(l.plan(writePipeline(t, commandStep(body)), nil).Steps[0].Task)
+		errtest.None(t, err)
+		if strings.Contains(string(preimage), dir) {
+			t.Errorf("a path is in the key: %s", preimage)
+		}
+		return key
+	}
+	for body, counts := range map[string]bool{
+		`argv = ["python", "fit.py"]`:                                        true,
+		`script = "#!/usr/bin/env python\necho > out/o"`:                     true,
+		`script = "tool"` + "\n" + `programs = ["tool"]`:                     true,
+		"argv = [\"./a\"]\nfiles = { a = \"#!/usr/bin/env python\\n\" }":     true,
+		`argv = ["sh", "-c", "true"]`:                                        false,
+		"argv = [\"python\", \"fit.py\"]\nprogram_libraries = false":         false,
+		"argv = [\"sh\"]\nprograms = [\"python\"]\nprogram_libraries = true": true,
+	} {
+		if differ := keyOf("1.26.4", body) != keyOf("2.0.1", body); differ != counts {
+			t.Errorf("%s: keys differ: %t", body, differ)
+		}
+	}
+	if on, off := keyOf("1", `argv = ["sh"]`), keyOf("1", "argv = [\"sh\"]\nprogram_libraries = true"); on != off {
+		t.Error("the default is in the key")
+	}
+	mistakes(t, "command", map[string]any{"argv": []any{"sh"}, "outputs": []any{"o"}}, map[string]map[string]any{
+		"libraries[0]: is not 64 hex": {"libraries": []any{"x"}},
+		"libraries: is given with":    {"program_libraries": false, "libraries": []any{strings.Repeat("a", 64)}},
+	})
+}
+
+// TestCommandOtherLibraries: a worker that has other packages than the plan was made with
+// refuses the work and names them; what changes while a program runs is seen.
+func TestCommandOtherLibraries(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("PATH", filepath.Join(dir, "bin")+":"+os.Getenv("PATH"))
+	shellPython(t, dir, "1.26.4")
+	l := newLocal(t)
+	made := l.run(l.plan(writePipeline(t, commandStep(`argv = ["python", "-c", "echo > out/o"]`)), nil))[0]
+	if len(made.Kept) != 1 || made.Env[step.NotePrefix+"libraries"] != "1 distribution of "+dir+"; of no distribution: sitecustomize.py" {
+		t.Errorf("kept %v, %v", made.Kept, made.Env)
+	} else if m, err := libraries.Parse([]byte(l.text(made.Kept[0].Digest))); err != nil || len(m.Distributions) != 1 {
+		t.Errorf("%v, %v", m, err)
+	} else if !strings.Contains(string(made.Preimage), made.Kept[0].Digest.Hex()) {
+		t.Errorf("%s has not the digest of what is kept", made.Preimage)
+	}
+	refused := func(body, want string, change func()) {
+		t.Helper()
+		pl := l.plan(writePipeline(t, commandStep(body)), nil)
+		change()
+		errtest.Says(t, errtest.Of(l.tryFirst(pl)), want)
+	}
+	refused(`argv = ["python", "-c", "echo 2 > out/o"]`, ": numpy 1.26.4 -> 2.0.1; plan and run again if they have changed, and give all workers the same",
+		func() { shellPython(t, dir, "2.0.1") })
+	refused(fmt.Sprintf(`argv = ["python", "-c", "echo 1 > %s/lib/python3.11/site-packages/sitecustomize.py; echo > out/o"]`, dir), "this worker has other packages than the plan was made with", func() {})
+	shell := readFile(t, "/bin/sh")
+	errtest.None(t, os.Rename(dir, dir+".away"))
+	refused(fmt.Sprintf(`argv = ["pypy", "x"]`+"\nprogram = %q", artifacts.Sum(shell).Hex()), "it was made without the program; give the digests there as libraries", func() {
+		errtest.None(t, os.Rename(dir+".away", dir))
+	})
 }

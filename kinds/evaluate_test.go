@@ -1,20 +1,30 @@
 package kinds_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"math"
+	"maps"
+	"os"
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/klauspost/compress/zstd"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/docid"
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/model/seq2seq"
+	"github.com/redsi/redsi/internal/model/subword"
+	"github.com/redsi/redsi/internal/model/t5"
+	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/ranking/doc2query"
 	"github.com/redsi/redsi/internal/ranking/retrieve"
 	"github.com/redsi/redsi/internal/ranking/retrieve/stopping"
 	"github.com/redsi/redsi/internal/system/errtest"
@@ -22,26 +32,7 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-type percentages struct {
-	Hits1  float64 `json:"hits_1"`
-	Hits10 float64 `json:"hits_10"`
-	MRR10  float64 `json:"mrr_10"`
-}
-
-func (p *percentages) add(rank, queries int) {
-	share := 100 / float64(queries)
-	if rank == 1 {
-		p.Hits1 += share
-	}
-	if rank >= 1 && rank <= 10 {
-		p.Hits10 += share
-		p.MRR10 += share / float64(rank)
-	}
-}
-
-func (p percentages) equals(o percentages) bool {
-	return math.Abs(p.Hits1-o.Hits1)+math.Abs(p.Hits10-o.Hits10)+math.Abs(p.MRR10-o.MRR10) < 1e-9
-}
+type percentages = map[string]float64
 
 type rulePercentages struct {
 	Raw          percentages `json:"raw"`
@@ -50,13 +41,80 @@ type rulePercentages struct {
 	InvalidBeam  *float64    `json:"invalid_beam"`
 }
 
+// scored is what kind score says of a run, of all its queries and of those whose document has a training query or has none.
+type scored struct {
+	Percent percentages
+	Groups  map[string]struct {
+		Percent percentages
+		Queries int
+	}
+}
+
+func (e *asked) scored(out map[string]string, mode string, width int) (s scored, invalid float64) {
+	e.t.Helper()
+	groups, trained := "", map[int32]bool{}
+	for _, q := range e.queries {
+		trained[q.Doc] = trained[q.Doc] || q.Split == nq.Train
+	}
+	for _, q := range e.queries {
+		if q.Split == nq.Dev {
+			groups += fmt.Sprintf("%d\t%v\n", q.ExampleID, trained[q.Doc])
+		}
+	}
+	res, err := e.do("score", map[string]any{"run": e.blob("trec/run", []byte(out["run"])), "qrels": e.blob("trec/qrels", []byte(out["qrels"])), "mode": mode,
+		"measures": []any{"Hits@1", "Hits@10", "MRR@10", fmt.Sprintf("Invalid@%d", min(width, 40))}, "groups": []any{e.blob("file", []byte(groups))}})
+	errtest.None(e.t, err)
+	e.json(res.Outputs["report"], &s)
+	name := fmt.Sprintf("invalid_%d", min(width, 40))
+	invalid = s.Percent[name]
+	delete(s.Percent, name)
+	for _, g := range s.Groups {
+		delete(g.Percent, name)
+	}
+	return s, invalid
+}
+
+// check wants of a report what kind score says of its run.
+func (e *asked) check(out map[string]string, width int, decoding string) (r evaluationReport) {
+	e.t.Helper()
+	errtest.None(e.t, json.Unmarshal([]byte(out["report"]), &r))
+	raw, share := e.scored(out, "raw", width)
+	want, _ := e.scored(out, "post_filtered", width)
+	p, seen, unseen := r.Percent, want.Groups["true"], want.Groups["false"]
+	if !maps.Equal(p.Raw, raw.Percent) || !maps.Equal(p.PostFiltered, want.Percent) || !maps.Equal(p.Seen, seen.Percent) || !maps.Equal(p.Unseen, unseen.Percent) ||
+		r.SeenQueries != seen.Queries || r.UnseenQueries != unseen.Queries {
+		e.t.Errorf("report %s of a run with %+v, post-filtered %+v", out["report"], raw, want)
+	}
+	if r.Queries != len(questions) || r.Width != width || r.Decoding != decoding || r.Identifiers != string(e.ids.Kind) || r.Parameters < 16*askedRows {
+		e.t.Errorf("report %s", out["report"])
+	}
+	invalid, other := p.Invalid, p.InvalidBeam
+	if width < 40 { // Invalid@40 is not known
+		invalid, other = other, invalid
+	}
+	if can := e.ids.Kind.CanBeInvalid(); other != nil || can != (invalid != nil) || can && *invalid != share || !can && share != 0 {
+		e.t.Errorf("report %s; the run has %v invalid", out["report"], share)
+	}
+	if rule := map[string]rulePercentages{"tokens": p.ByTokens, "text": p.ByText}[r.Validity]; !reflect.DeepEqual(rule, p.rulePercentages) {
+		e.t.Errorf("by %s: %+v, as a whole %+v", r.Validity, rule, p.rulePercentages)
+	}
+	var qrels string
+	for i, d := range targets {
+		qrels += fmt.Sprintf("%d 0 %d 1\n", 1000+i, d)
+	}
+	if out["qrels"] != qrels {
+		e.t.Errorf("qrels\n%swant\n%s", out["qrels"], qrels)
+	}
+	return r
+}
+
 type evaluationReport struct {
 	Percent struct {
 		rulePercentages
 		ByTokens rulePercentages `json:"by_tokens"`
 		ByText   rulePercentages `json:"by_text"`
-		Seen     *percentages    `json:"seen"`
-		Unseen   *percentages    `json:"unseen"`
+		Seen     percentages     `json:"seen"`
+		Unseen   percentages     `json:"unseen"`
 	} `json:"percent"`
 	Queries       int    `json:"queries"`
 	SeenQueries   int    `json:"seen_queries"`
@@ -69,101 +127,15 @@ type evaluationReport struct {
 	Parameters    int64  `json:"parameters"`
 }
 
-// computed is the report that the run's lines give, without this project's metrics.
-func (e *asked) computed(run string, width int) (r evaluationReport) {
-	e.t.Helper()
-	target, trained, seen := map[string]string{}, map[int32]bool{}, map[string]bool{}
-	for _, q := range e.queries {
-		if q.Split == nq.Train {
-			trained[q.Doc] = true
-		}
-	}
-	for _, q := range e.queries {
-		if q.Split == nq.Dev {
-			name := fmt.Sprint(q.ExampleID)
-			target[name], seen[name] = fmt.Sprint(q.Doc), trained[q.Doc]
-			if seen[name] {
-				r.SeenQueries++
-			}
-		}
-	}
-	r.Queries, r.Width, r.UnseenQueries = len(target), width, len(target)-r.SeenQueries
-	r.Percent.Seen, r.Percent.Unseen = &percentages{}, &percentages{}
-	raw, filtered, invalid := map[string]int{}, map[string]int{}, 0 // lines of a query until now
-	for line := range strings.Lines(run) {
-		f := strings.Fields(line)
-		if len(f) != 6 || target[f[0]] == "" {
-			e.t.Fatalf("a line of the run: %q", line)
-		}
-		raw[f[0]]++
-		if strings.HasPrefix(f[2], "!") {
-			if raw[f[0]] <= 40 && !repeatedDocument.MatchString(line) {
-				invalid++
-			}
-			continue
-		}
-		filtered[f[0]]++
-		if f[2] == target[f[0]] {
-			r.Percent.Raw.add(raw[f[0]], r.Queries)
-			r.Percent.PostFiltered.add(filtered[f[0]], r.Queries)
-			if seen[f[0]] {
-				r.Percent.Seen.add(filtered[f[0]], r.SeenQueries)
-			} else {
-				r.Percent.Unseen.add(filtered[f[0]], r.UnseenQueries)
-			}
-		}
-	}
-	share := 100 * float64(invalid) / float64(min(width, 40)) / float64(r.Queries)
-	r.Percent.Invalid = &share
-	return r
-}
-
-func (e *asked) check(out map[string]string, width int, decoding string) (r evaluationReport) {
-	e.t.Helper()
-	errtest.None(e.t, json.Unmarshal([]byte(out["report"]), &r))
-	want := e.computed(out["run"], width)
-	if !r.Percent.Raw.equals(want.Percent.Raw) || !r.Percent.PostFiltered.equals(want.Percent.PostFiltered) || r.Queries != len(questions) ||
-		r.Width != width || r.Decoding != decoding || r.Identifiers != string(e.ids.Kind) || r.Parameters < 16*askedRows {
-		e.t.Errorf("report %s of a run that gives %+v", out["report"], want)
-	}
-	invalid, other := r.Percent.Invalid, r.Percent.InvalidBeam
-	if width < 40 { // Invalid@40 is not known
-		invalid, other = other, invalid
-	}
-	if !e.ids.Kind.CanBeInvalid() {
-		if invalid != nil || other != nil || *want.Percent.Invalid != 0 {
-			e.t.Errorf("identifiers that cannot be invalid: %s", out["report"])
-		}
-	} else if invalid == nil || other != nil || math.Abs(*invalid-*want.Percent.Invalid) > 1e-9 {
-		e.t.Errorf("report %s; the run has %v invalid", out["report"], *want.Percent.Invalid)
-	}
-
-	if rule := map[string]rulePercentages{"tokens": r.Percent.ByTokens, "text": r.Percent.ByText}[r.Validity]; !reflect.DeepEqual(rule, r.Percent.rulePercentages) {
-		e.t.Errorf("by %s: %+v, as a whole %+v", r.Validity, rule, r.Percent.rulePercentages)
-	}
-	if r.Percent.Seen == nil || r.Percent.Unseen == nil || !r.Percent.Seen.equals(*want.Percent.Seen) || !r.Percent.Unseen.equals(*want.Percent.Unseen) ||
-		r.SeenQueries != want.SeenQueries || r.UnseenQueries != want.UnseenQueries {
-		e.t.Errorf("report %s, want %+v and %+v of %d and %d", out["report"], want.Percent.Seen, want.Percent.Unseen, want.SeenQueries, want.UnseenQueries)
-	}
-	var qrels string
-	for i, d := range targets {
-		qrels += fmt.Sprintf("%d 0 %d 1\n", 1000+i, d)
-	}
-	if out["qrels"] != qrels {
-		e.t.Errorf("qrels\n%swant\n%s", out["qrels"], qrels)
-	}
-	return r
-}
-
 // TestEvaluate: reports are what their runs say.
 func TestEvaluate(t *testing.T) {
 	e := newAsked(t, docid.KindNaive)
 	free := e.check(e.evaluate(nil), 40, "unconstrained")
-	if *free.Percent.Invalid == 0 || *free.Percent.Invalid == 100 || free.Percent.Raw.equals(free.Percent.PostFiltered) || free.Percent.Raw.Hits10 == 0 {
+	if *free.Percent.Invalid == 0 || *free.Percent.Invalid == 100 || maps.Equal(free.Percent.Raw, free.Percent.PostFiltered) || free.Percent.Raw["hits_10"] == 0 {
 		t.Errorf("the model is no example of invalid hypotheses: %+v", free)
 	}
 	trie := e.check(e.evaluate(map[string]any{"decoding": "constrained"}), 40, "constrained")
-	if *trie.Percent.Invalid != 0 || !trie.Percent.Raw.equals(trie.Percent.PostFiltered) {
+	if *trie.Percent.Invalid != 0 || !maps.Equal(trie.Percent.Raw, trie.Percent.PostFiltered) {
 		t.Errorf("constrained: %+v", trie)
 	}
 	if few := e.check(e.evaluate(map[string]any{"beams": int64(5)}), 5, "unconstrained"); *few.Percent.InvalidBeam == 0 {
@@ -207,7 +179,7 @@ func TestEvaluateValidity(t *testing.T) {
 		!reflect.DeepEqual(tokens.Percent.ByTokens, text.Percent.ByTokens) || !reflect.DeepEqual(tokens.Percent.ByText, text.Percent.ByText) {
 		t.Errorf("by tokens %+v, by text %+v", tokens, text)
 	}
-	if *text.Percent.ByText.Invalid >= *text.Percent.ByTokens.Invalid || text.Percent.ByText.PostFiltered.equals(text.Percent.ByTokens.PostFiltered) || !repeatedDocument.MatchString(out["run"]) {
+	if *text.Percent.ByText.Invalid >= *text.Percent.ByTokens.Invalid || maps.Equal(text.Percent.ByText.PostFiltered, text.Percent.ByTokens.PostFiltered) || !repeatedDocument.MatchString(out["run"]) {
 		t.Errorf("the model is no example of what only its text makes valid: %+v", text)
 	}
 	settings, err := retrieve.SettingsFor(e.ids, retrieve.Inputs{MaxInput: 12, MaxQuery: 11, Lowercase: true})
@@ -316,19 +288,377 @@ func TestEvaluateErrors(t *testing.T) {
 		{map[string]any{"model": step.In(ruined), "decoding": "constrained"}, "the model's scores are not numbers"},
 		{map[string]any{"tokenizer": e.blob("files", []byte("{}"))}, "tokenizer: its model is"},
 	} {
-		if _, err := e.try(c.change); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("error %v, want %q", err, c.want)
-		}
+		errtest.Says(t, errtest.Of(e.try(c.change)), c.want)
 	}
-	for path, v := range map[string]any{"beams": int64(0), "shard": int64(0), "batch": int64(-1), "device": "tpu", "split": "eval", "decoding": "greedy", "early_stopping": "soon"} {
-		config := map[string]any{path: v}
-		for k, v := range e.config {
-			if k != path {
-				config[k] = v
+	config := changed(e.config, map[string]any{"tokenizer": []any{e.config["tokenizer"]}})
+	mistakes(t, "evaluate", config, map[string]map[string]any{
+		"beams": {"beams": int64(0)}, "shard": {"shard": int64(0)}, "batch": {"batch": int64(-1)}, "device": {"device": "tpu"}, "split": {"split": "eval"},
+		"decoding": {"decoding": "greedy"}, "early_stopping": {"early_stopping": "soon"},
+	})
+}
+
+// asked is a hand-made collection of 30 documents with 8 development queries, whose models
+// have the first 3,000 of T5's tokens.
+type asked struct {
+	*local
+	ids     *docid.Set
+	queries []dedup.Query
+	config  map[string]any // of an evaluate step
+}
+
+// questions are of all sorts: an evaluation must not fail at any.
+var questions = []string{
+	"who sings does he love me with reba", "", " \t ", "when did the Walking Dead season 8 come out", "\x00",
+	"ärmelkanal 東京 \u200b \U0001F600", strings.Repeat("how many ", 400), "what is 14 + 19",
+}
+
+// targets are chosen for what the model of naive identifiers ranks: high, low and
+// not at all.
+var targets = []int32{7, 19, 14, 9, 15, 27, 0, 1}
+
+const askedRows = 3072 // of a model's embedding
+
+func newAsked(t *testing.T, kind docid.Kind) *asked {
+	t.Helper()
+	e := &asked{local: newLocal(t)}
+	tokenizer := fewerTokens(t, 3000)
+	names := make([]string, 30)
+	for i := range names {
+		names[i] = strconv.Itoa(i)
+	}
+	var err error
+	if kind == docid.KindAtomic {
+		e.ids, err = docid.Atomic(names, askedRows)
+	} else {
+		tok, loadErr := subword.LoadSubword(tokenizer)
+		if loadErr != nil {
+			t.Fatal(loadErr)
+		}
+		defer tok.Close()
+		e.ids, err = docid.Naive(names, 40, 42, docid.GeneratorPCG, tok.EncodeBatch)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, q := range questions {
+		e.queries = append(e.queries,
+			dedup.Query{ExampleID: int64(1000 + i), Split: nq.Dev, Question: q, Doc: targets[i]},
+			dedup.Query{ExampleID: int64(2000 + i), Split: nq.Train, Question: q, Doc: 1})
+	}
+	e.config = map[string]any{
+		"model": e.model(e.ids), "ids": e.set(e.ids), "queries": e.lines(e.queries),
+		"tokenizer": e.blob("files", readFile(t, tokenizer)), "device": "cpu",
+	}
+	return e
+}
+
+func readFile(t *testing.T, path string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func (l *local) set(ids *docid.Set) step.Input {
+	l.t.Helper()
+	var b bytes.Buffer
+	errtest.None(l.t, ids.Write(&b))
+	return l.blob("docid/ids", b.Bytes())
+}
+
+func (l *local) lines(queries []dedup.Query) step.Input {
+	l.t.Helper()
+	return l.blob("nq/queries", compressed(l.t, queries))
+}
+
+// compressed is JSON lines, as dedup stores them.
+func compressed[T any](t *testing.T, values []T) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z, err := zstd.NewWriter(&b)
+	errtest.None(t, err)
+	e := json.NewEncoder(z)
+	for _, v := range values {
+		errtest.None(t, e.Encode(v))
+	}
+	errtest.None(t, z.Close())
+	return b.Bytes()
+}
+
+// model has random weights, but prefers the tokens of identifiers and </s>, so that
+// some of its hypotheses are identifiers: each embedding has one large coordinate,
+// which is what </s> is scored by.
+func (l *local) model(ids *docid.Set) step.Input {
+	l.t.Helper()
+	c := t5.Defaults()
+	c.VocabSize = askedRows
+	c.DModel, c.DKV, c.DFF, c.NumLayers, c.NumDecoderLayers, c.NumHeads, c.TieEmbeddings = 16, 8, 32, 1, 1, 2, false
+	m, err := seq2seq.Init(c, 11, tensor.CPU)
+	errtest.None(l.t, err)
+	defer m.Close()
+	if ids.Kind == docid.KindAtomic {
+		_, last := ids.TokenRange() // some documents take rows that there are
+		errtest.None(l.t, m.Extend(int64(last)+1-c.VocabSize, 12))
+	} else {
+		scale, ends, large := make([]float32, c.VocabSize), make([]float32, c.VocabSize*c.DModel), make([]float32, c.DModel)
+		for _, id := range ids.Identifiers {
+			for _, token := range id.Tokens {
+				scale[token] = 0.2
 			}
 		}
-		if _, err := step.NewTask(e.Registry.Lookup("evaluate"), config); err == nil || !strings.Contains(err.Error(), path) {
-			t.Errorf("%s = %v: %v", path, v, err)
+		large[0], ends[c.EOSToken*c.DModel] = 4, 12
+		err = tensor.Run(func(s *tensor.Scope) {
+			tensor.NoGrad(func() {
+				embedding, head := m.Param("shared.weight"), m.Param("lm_head.weight")
+				s.AddInPlace(embedding, s.FromFloat32s(large, tensor.CPU, 1, c.DModel))
+				s.CopyInPlace(head, s.Mul(head, s.FromFloat32s(scale, tensor.CPU, c.VocabSize, 1)))
+				s.AddInPlace(head, s.FromFloat32s(ends, tensor.CPU, c.VocabSize, c.DModel))
+			})
+		})
+		errtest.None(l.t, err)
+	}
+	folder := l.t.TempDir()
+	errtest.None(l.t, m.Save(folder))
+	settings, err := retrieve.SettingsFor(ids, retrieve.Inputs{MaxInput: 12, MaxQuery: 11, Lowercase: true})
+	errtest.None(l.t, err)
+	errtest.None(l.t, settings.Write(folder))
+	return l.folder("dsi/model", folder, seq2seq.ConfigFile, seq2seq.WeightsFile, retrieve.SettingsFile)
+}
+
+// trainedOn is the model as if it had been trained on ids.
+func (e *asked) trainedOn(ids *docid.Set) step.Input {
+	e.t.Helper()
+	settings, err := retrieve.SettingsFor(ids, retrieve.Inputs{MaxInput: 12, MaxQuery: 11, Lowercase: true})
+	errtest.None(e.t, err)
+	return e.with(settings)
+}
+
+// with is the model with other settings.
+func (e *asked) with(settings retrieve.Settings) step.Input {
+	e.t.Helper()
+	text, err := json.Marshal(settings)
+	errtest.None(e.t, err)
+	b := e.blob("", text).Artifact
+	return step.In(edited(e.t, e.config["model"], func(files []artifacts.File) []artifacts.File {
+		for i, f := range files {
+			if f.Name == retrieve.SettingsFile {
+				files[i].Digest, files[i].Size = b.Digest, b.Size
+			}
+		}
+		return files
+	}))
+}
+
+// changed is the evaluate step with some attributes changed.
+func (e *asked) changed(change map[string]any) map[string]any {
+	config := maps.Clone(e.config)
+	maps.Copy(config, change)
+	return config
+}
+
+// try runs the step: its outputs as text.
+func (e *asked) try(change map[string]any) (map[string]string, error) {
+	e.t.Helper()
+	res, err := e.inParts("evaluate", e.changed(change))
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]string{}
+	for name, a := range res.Outputs {
+		out[name] = e.text(a.Digest)
+	}
+	return out, nil
+}
+
+func (e *asked) evaluate(change map[string]any) map[string]string {
+	e.t.Helper()
+	out, err := e.try(change)
+	errtest.None(e.t, err)
+	return out
+}
+
+// generation is the collection of training, with keys D0, D1, … and a model that writes
+// queries for it.
+func (f *training) generation(model step.Input) map[string]any {
+	f.t.Helper()
+	var docs []dedup.Document
+	for i := range trainedDocuments {
+		docs = append(docs, dedup.Document{Doc: int32(i), Key: "D" + strconv.Itoa(i), ExampleID: int64(i), Split: nq.Train})
+	}
+	return map[string]any{"documents": f.blob("nq/documents", compressed(f.t, docs)), "queries": f.config["queries"], "corpus": f.config["corpus"],
+		"model": model, "tokenizer": f.config["tokenizer"], "device": "cpu", "max_tokens": int64(24)}
+}
+
+func (l *local) queriesOf(r *artifacts.Result) (out []dedup.Query) {
+	l.t.Helper()
+	err := dedup.ReadQueries(bytes.NewReader(l.bytes(r.Outputs["queries"])), -1, func(q *dedup.Query) error {
+		out = append(out, *q)
+		return nil
+	})
+	errtest.None(l.t, err)
+	return out
+}
+
+// TestGenerateQueries: a model that is trained on a collection's own queries writes some
+// of their words for other documents, the same ones whatever is computed together; what it
+// writes follows the own queries, and a model that is trained on it alone finds documents.
+func TestGenerateQueries(t *testing.T) {
+	live := tensor.Live()
+	f := newTraining(t, newLocal(t))
+	writer := map[string]any{"model": f.config["model"], "corpus": f.config["corpus"], "queries": f.config["queries"], "tokenizer": f.config["tokenizer"],
+		"device": "cpu", "steps": int64(45), "batch": int64(16), "evaluate_every": int64(15), "learning_rate": 1e-2, "dropout": 0.0, "max_input": int64(16)}
+	wrote, err := f.do("train_queries", writer)
+	errtest.None(t, err)
+	var report struct {
+		Loss float64 `json:"dev_loss"`
+		Best int64   `json:"best_step"`
+	}
+	f.says(wrote.Outputs["report"], map[string]any{"examples": 3. * trainedDocuments, "dev_examples": 1. * trainedDocuments})
+	if f.json(wrote.Outputs["report"], &report); !(report.Loss > 0 && report.Loss < 8) || report.Best%15 != 0 {
+		t.Errorf("report %+v", report)
+	}
+	var curve struct {
+		Points []struct{ Metrics map[string]float64 }
+	}
+	f.json(wrote.Outputs["curve"], &curve)
+	if n := len(curve.Points); n != 3 || curve.Points[2].Metrics["likelihood"] < 2*curve.Points[0].Metrics["likelihood"] {
+		t.Errorf("curve %+v", curve)
+	}
+
+	config := f.generation(step.In(wrote.Outputs["model"]))
+	first, err := f.inParts("generate_queries", config)
+	errtest.None(t, err)
+	var made doc2query.Report
+	f.json(first.Outputs["report"], &made)
+	if made.Generated != 5*trainedDocuments || made.Kept+made.Leaks+made.Repeated+made.InTraining+made.Empty != made.Generated || made.Kept < trainedDocuments || made.Train != 3*trainedDocuments {
+		t.Errorf("report %+v", made)
+	}
+	queries := f.queriesOf(first)
+	if own := queries[:len(f.queries)]; !reflect.DeepEqual(own, f.queries) || len(queries) != len(own)+made.Kept {
+		t.Errorf("%d queries, of which the first are not the own ones", len(queries))
+	}
+	for _, q := range queries[len(f.queries):] {
+		if q.Split != nq.Train || !strings.HasPrefix(q.Name, fmt.Sprintf("generated-%d-", q.Doc)) || q.ExampleID <= int64(len(f.queries)) || q.Question == "" {
+			t.Errorf("generated %+v", q)
 		}
 	}
+	again, err := f.inParts("generate_queries", changed(config, map[string]any{"batch": int64(3), "shard": int64(7)}))
+	errtest.None(t, err)
+	if got := f.queriesOf(again); !reflect.DeepEqual(got, queries) {
+		t.Errorf("in other parts: %+v\n%+v", got, queries)
+	}
+	for name, change := range map[string]map[string]any{"seed": {"seed": int64(1)}, "top_k": {"top_k": int64(1)}, "temperature": {"temperature": 3.0},
+		"beam": {"method": "beam"}, "max_input": {"max_input": int64(1)}} {
+		r, err := f.inParts("generate_queries", changed(config, change))
+		errtest.None(t, err)
+		if reflect.DeepEqual(f.queriesOf(r), queries) {
+			t.Errorf("%s changes nothing", name)
+		}
+	}
+
+	for _, precision := range []string{"bf16", "int8"} {
+		r, err := f.inParts("generate_queries", changed(config, map[string]any{"precision": precision}))
+		errtest.None(t, err)
+		f.json(r.Outputs["report"], &made)
+		if made.Generated != 5*trainedDocuments || made.Kept < trainedDocuments {
+			t.Errorf("report in %s %+v", precision, made)
+		}
+	}
+
+	config["keep_train"] = false
+	alone, err := f.inParts("generate_queries", config)
+	errtest.None(t, err)
+	for _, q := range f.queriesOf(alone) {
+		if q.Split == nq.Train && !strings.HasPrefix(q.Name, "generated-") {
+			t.Fatalf("own training query %+v", q)
+		}
+	}
+	res, err := f.do("train", f.with(map[string]any{"queries": step.In(alone.Outputs["queries"]), "ratio": "0:1", "steps": int64(40), "evaluate_every": int64(40)}))
+	errtest.None(t, err)
+	var learned trained
+	f.json(res.Outputs["report"], &learned)
+	if learned.Retrieval < trainedDocuments {
+		t.Errorf("trained on %+v", learned)
+	}
+	if n := tensor.Live(); n != live {
+		t.Errorf("%d tensors are left", n-live)
+	}
+}
+
+// TestBroughtQueries: queries that others generated, as JSON lines or columns.
+func TestBroughtQueries(t *testing.T) {
+	f := newTraining(t, newLocal(t))
+	base := f.generation(step.Input{})
+	for _, name := range []string{"model", "corpus", "tokenizer"} {
+		delete(base, name)
+	}
+	brought := func(change map[string]any, files ...string) (*artifacts.Result, error) {
+		named := map[string][]byte{}
+		for i, text := range files {
+			named[fmt.Sprintf("queries-%d", i)] = []byte(text)
+		}
+		return f.inParts("generate_queries", changed(base, map[string]any{"files": f.tree("files", named)}, change))
+	}
+	dev := f.queries[3] // of document 0
+	for name, c := range map[string]struct {
+		change map[string]any
+		files  []string
+	}{
+		"JSON lines": {nil, []string{`{"text_id":"D4","text":"b"}` + "\n" + `{"id":"D2","queries":["a","A!","c"]}` + "\n", fmt.Sprintf(`{"doc_id":"D9","query":%q}`, dev.Question)}},
+		"columns":    {map[string]any{"names": "number"}, []string{"4\tb\n2\ta\n2\tA!\n\n2\tc\n9\t" + dev.Question + "\n"}},
+	} {
+		r, err := brought(c.change, c.files...)
+		errtest.None(t, err)
+		last := int64(len(f.queries))
+		want := []dedup.Query{
+			{ExampleID: last + 1, Split: nq.Train, Question: "a", Doc: 2, Name: "generated-2-0"},
+			{ExampleID: last + 2, Split: nq.Train, Question: "c", Doc: 2, Name: "generated-2-2"},
+			{ExampleID: last + 3, Split: nq.Train, Question: "b", Doc: 4, Name: "generated-4-0"},
+		}
+		if got := f.queriesOf(r)[last:]; !slices.Equal(got, want) {
+			t.Errorf("%s: %+v", name, got)
+		}
+		var report doc2query.Report
+		f.json(r.Outputs["report"], &report)
+		if report.Leaks != 1 || report.Leaked[0] != dev.Question || report.Repeated != 1 || report.WithQueries != 2 || report.Documents != trainedDocuments {
+			t.Errorf("%s: %+v", name, report)
+		}
+	}
+	for _, c := range []struct {
+		change map[string]any
+		file   string
+		want   string
+	}{
+		{nil, "D99\ta\n", `queries-0, line 1: "D99" is not one of the 20 documents`},
+		{nil, "{\"document\":\"D1\"}\n", `queries-0, line 1: document "D1" has no query there`},
+		{nil, "{\"document\":\"D1\",\"queries\":\"a\"}\n", "field queries is not the expected list"},
+		{nil, "D1\n", "queries-0, line 1: want a document's name, a tab"},
+		{nil, "D1\t?\n", "none of the 1 generated queries can be kept"},
+		{map[string]any{"model": f.config["model"]}, "D1\ta\n", "set either model, which generates queries, or files"},
+		{map[string]any{"top_p": 0.0}, "D1\ta\n", "top_p"},
+		{map[string]any{"method": "beam", "beams": int64(2)}, "D1\ta\n", "beams"},
+	} {
+		errtest.Says(t, errtest.Of(brought(c.change, c.file)), c.want)
+	}
+}
+
+// TestTrainQueriesErrors names what is missing.
+func TestTrainQueriesErrors(t *testing.T) {
+	f := newTraining(t, newLocal(t))
+	config := map[string]any{"model": f.config["model"], "corpus": f.config["corpus"], "queries": f.config["queries"], "tokenizer": []any{f.config["tokenizer"]}, "device": "cpu", "steps": int64(1)}
+	only := func(split nq.Split) step.Input {
+		return f.lines(slices.DeleteFunc(slices.Clone(f.queries), func(q dedup.Query) bool { return q.Split != split }))
+	}
+	for want, change := range map[string]map[string]any{
+		"no training query":    {"queries": only(nq.Dev)},
+		"no development query": {"queries": only(nq.Train)},
+		"is not in corpus":     {"corpus": f.corpusOf([]string{"a"})},
+	} {
+		f.refuses("train_queries", changed(config, change), want)
+	}
+	mistakes(t, "train_queries", config, map[string]map[string]any{
+		"steps": {"steps": int64(0)}, "learning_rate": {"learning_rate": 0.0}, "dropout": {"dropout": 1.0}, "device": {"device": "tpu"}, "dev_queries": {"dev_queries": int64(-1)},
+	})
 }

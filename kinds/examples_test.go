@@ -1,11 +1,13 @@
 package kinds_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -13,8 +15,11 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/language"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/kinds"
@@ -241,4 +246,137 @@ func exampleFiles(t *testing.T) string {
 		filetest.Write(t, at, text)
 	}
 	return dir
+}
+
+// TestGrid runs the example of a grid with few updates: the model whose development value
+// is highest is the one, and the only one, that is asked the test queries, and the table has
+// its numbers beside its name.
+func TestGrid(t *testing.T) {
+	l := newLocal(t)
+	pl := l.plan(filepath.Join("..", "examples", "grid.hcl"), map[string]string{"steps": "2"})
+	var best chosen
+	models := map[string]artifacts.Digest{}
+	dev := map[string]float64{}
+	made := map[string]*artifacts.Result{}
+	for i, res := range l.run(pl) {
+		made[pl.Steps[i].Address] = res
+		name, ok := strings.CutPrefix(pl.Steps[i].Address, "step.train.grid[")
+		if !ok {
+			continue
+		}
+		var r trained
+		l.json(res.Outputs["report"], &r)
+		name = strings.Trim(name, `"]`)
+		models[name], dev[name] = res.Outputs["model"].Digest, r.Metrics["MRR@10"]
+	}
+	l.json(made["step.best_model.grid"].Outputs["report"], &best)
+	if len(dev) != 4 || len(best.Values) != 4 {
+		t.Fatalf("%d trainings, %d candidates", len(dev), len(best.Values))
+	}
+	for name, v := range dev {
+		if best.Values[name] != v || v > best.Value {
+			t.Errorf("%s has %v, the report says %v; the best has %v", name, v, best.Values[name], best.Value)
+		}
+	}
+	if got := made["step.best_model.grid"].Outputs["model"].Digest; best.Value != dev[best.Chosen] || got != models[best.Chosen] {
+		t.Errorf("chosen is %s with %v, and the model %s", best.Chosen, best.Value, got)
+	}
+	var table struct {
+		Rows []struct {
+			Cells map[string]struct {
+				Text  string
+				Value float64
+			}
+		}
+	}
+	l.json(made["table.test"].Outputs["json"], &table)
+	if len(table.Rows) != 1 || len(table.Rows[0].Cells) != 4 || table.Rows[0].Cells["chosen"].Text != best.Chosen {
+		t.Fatalf("chosen is %s, and the table has %+v", best.Chosen, table)
+	}
+	l.says(made["step.evaluate.test"].Outputs["report"], map[string]any{"percent.post_filtered.mrr_10": table.Rows[0].Cells["mrr_10"].Value})
+}
+
+// TestSystemsExample: all systems of the example train and are evaluated end to end, those of
+// generated queries on these.
+func TestSystemsExample(t *testing.T) {
+	l := newLocal(t)
+	tensor.SetNumThreads(1)
+	file := filepath.Join("..", "examples", "systems.hcl")
+	vars := map[string]string{"queries": "60", "steps": "2"}
+	// As they are those whose identifiers begin where T5's tokens end, and all with fewer tokens.
+	l.run(l.plan(file, vars, `step.evaluate.systems["atomic"]`, `step.evaluate.systems["residual"]`))
+	src, err := syntax.Read(file)
+	errtest.None(t, err)
+	text := string(src[file])
+	for was, is := range map[string]string{
+		`"../assets/tokenizers/t5-tokenizer.json.gz"`: strconv.Quote(fewerTokens(t, 3000)),
+		"step \"random_t5\" \"model\" {\n":            "$0vocabulary = 3072\n",
+		"step \"atomic_ids\" \"documents\" {\n":       "$0first_token = 3000\n",
+		"step \"residual_ids\" \"documents\" {\n":     "$0first_token = 3072\n",
+	} {
+		if strings.Count(text, was) != 1 {
+			t.Fatalf("the example has not one %q", was)
+		}
+		text = strings.Replace(text, was, strings.Replace(is, "$0", was, 1), 1)
+	}
+	src[file] = []byte(text)
+	pl := l.planOf(file, l.load(src, vars))
+	results := l.run(pl)
+	rows := 0
+	for i, s := range pl.Steps {
+		switch {
+		case s.Task.Kind == "evaluate":
+			var e struct {
+				Percent struct {
+					PostFiltered struct {
+						Hits10 float64 `json:"hits_10"`
+					} `json:"post_filtered"`
+				}
+				Queries, Width int
+				Seen           int `json:"seen_queries"`
+			}
+			l.json(results[i].Outputs["report"], &e)
+			if e.Queries == 0 || e.Seen == 0 || e.Seen == e.Queries || e.Width != 10 || !(e.Percent.PostFiltered.Hits10 >= 0 && e.Percent.PostFiltered.Hits10 <= 100) {
+				t.Errorf("%s: %+v", s.Address, e)
+			}
+			rows++
+		case strings.HasPrefix(s.Address, "step.train.systems"):
+			var r trained
+			l.json(results[i].Outputs["report"], &r)
+			own := !strings.Contains(s.Address, "dsi_qg")
+			if r.Steps != 2 || (r.Indexing == 0) || own == strings.Contains(string(s.Task.Config), "generate_queries") {
+				t.Errorf("%s: %+v, %s", s.Address, r, s.Task.Config)
+			}
+		case s.Address == "table.systems":
+			var table struct{ Rows []json.RawMessage }
+			l.json(results[i].Outputs["json"], &table)
+			if len(table.Rows) != 8 {
+				t.Errorf("%d rows", len(table.Rows))
+			}
+		}
+	}
+	if rows != 8 {
+		t.Errorf("%d systems", rows)
+	}
+}
+
+// TestOwnCorpus trains and evaluates examples/own_corpus.hcl on tables. TestImportCorpus reads the same collection in
+// BEIR's layout.
+func TestOwnCorpus(t *testing.T) {
+	l := newLocal(t)
+	file := func(name string) string {
+		return testdata(t, "corpora", "collect", "testdata", "csv", name)
+	}
+	out := l.outputs(filepath.Join("..", "examples", "own_corpus.hcl"), map[string]string{
+		"documents": list(file("documents.csv")), "queries": list(file("queries.csv")), "steps": "2", "batch": "2",
+		"qrels": fmt.Sprintf("{train=%q, dev=%q, test=%q}", file("qrels-train.csv"), file("qrels-dev.csv"), file("qrels-test.csv")),
+	})
+	for _, id := range []string{"atomic", "naive", "semantic"} {
+		var curve struct{ Points []struct{ Step int } }
+		l.says(out[fmt.Sprintf("step.evaluate.own[%q].report", id)], map[string]any{"queries": 1.0})
+		l.json(out[fmt.Sprintf("step.train.own[%q].curve", id)], &curve)
+		if len(curve.Points) == 0 || curve.Points[len(curve.Points)-1].Step != 2 {
+			t.Errorf("%s: %+v", id, curve)
+		}
+	}
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/redsi/redsi/internal/corpora/docid"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/model/tensor/fakecard"
@@ -42,9 +44,7 @@ func TestOperators(t *testing.T) {
 		do := func(kind string, config map[string]any) step.Input {
 			t.Helper()
 			res, err := l.do(kind, config)
-			if err != nil {
-				t.Fatalf("%s: %v", kind, err)
-			}
+			errtest.None(t, err)
 			return step.In(res.Outputs["model"])
 		}
 		few := map[string]any{"device": "cuda", "steps": int64(2), "evaluate_every": int64(2), "dropout": 0.1, "beams": int64(4)}
@@ -83,20 +83,6 @@ func TestOperators(t *testing.T) {
 	})
 	text := strings.Join(got, "\n") + "\n"
 	if want := goldens.Of(t, filepath.Join("testdata", "operators.golden"), text); text != want {
-		t.Errorf("the operators are others: look at internal/model/tensor/kernels after -update\nnew: %q\ngone: %q", without(got, strings.Fields(want)), without(strings.Fields(want), got))
+		t.Errorf("the operators are others: look at internal/model/tensor/kernels after -update\n%s", cmp.Diff(want, text))
 	}
-}
-
-// without are the words of a that b has not.
-func without(a, b []string) (only []string) {
-	has := map[string]bool{}
-	for _, w := range b {
-		has[w] = true
-	}
-	for _, w := range a {
-		if !has[w] {
-			only = append(only, w)
-		}
-	}
-	return only
 }

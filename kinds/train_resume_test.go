@@ -2,22 +2,33 @@ package kinds_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"math"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"go.temporal.io/sdk/temporal"
 
+	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/corpora/docid"
+	"github.com/redsi/redsi/internal/corpora/npy"
+	"github.com/redsi/redsi/internal/model/train"
 	"github.com/redsi/redsi/internal/stores/dir"
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/step"
 )
 
 // resumed is 40 updates with dropout, with a checkpoint every 10.
@@ -46,9 +57,7 @@ func (f *training) resume(whole *artifacts.Result, from int64) {
 	if got, want := res.Outputs["model"], whole.Outputs["model"]; got.Digest != want.Digest {
 		f.t.Errorf("the model has other bytes:\n%v\nwant\n%v", got.Files, want.Files)
 	}
-	for info, err := range f.Store.Own.Records.List(context.Background(), "checkpoints/") {
-		f.t.Errorf("left behind: %s, %v", info.Name, err)
-	}
+	f.leaves(0)
 }
 
 // checkpointBlobs counts the store's blobs that only checkpoints name.
@@ -187,13 +196,7 @@ func testTrainCancelled(t *testing.T, start func(*testing.T, *local) *training) 
 		t.Errorf("error %v", err)
 	}
 	f.Store = store
-	var step int64
-	for info, err := range store.Own.Records.List(context.Background(), "checkpoints/") {
-		if err != nil {
-			t.Fatal(err)
-		}
-		errtest.None(t, errtest.Of(fmt.Sscanf(info.Name[strings.LastIndexByte(info.Name, '/')+1:], "%d", &step)))
-	}
+	step := f.newestCheckpoint()
 	if step <= 10 || step >= 20 {
 		t.Errorf("the newest checkpoint is of step %d", step)
 	}
@@ -228,18 +231,371 @@ func TestTrainDiverged(t *testing.T) {
 		}
 		told[i] = err.Error()
 	}
-	var kept, newest int64
+	var kept int64
 	what, rest, _ := strings.Cut(told[0], ": training diverged; ")
 	if _, err := fmt.Sscanf(rest, "the checkpoint of step %d is kept", &kept); err != nil || kept < 2 || !strings.Contains(what, fmt.Sprintf("step %d ", kept+1)) || told[0] != told[1] {
 		t.Errorf("%v: %q, then %q", err, told[0], told[1])
 	}
-	for info, err := range f.Store.Own.Records.List(context.Background(), "checkpoints/") {
-		if err != nil {
-			t.Fatal(err)
-		}
-		errtest.None(t, errtest.Of(fmt.Sscanf(info.Name[strings.LastIndexByte(info.Name, '/')+1:], "%d", &newest)))
-	}
-	if newest != kept {
+	if newest := f.newestCheckpoint(); newest != kept {
 		t.Errorf("the newest checkpoint is of step %d, told was %d", newest, kept)
+	}
+}
+
+// keepCheckpoints makes the store one that loses no checkpoint of a step that ends.
+func (l *local) keepCheckpoints() {
+	l.Store = artifacts.Alone(artifacts.Store{Blobs: blobsKept{l.Store.Own.Blobs}, Records: recordsKept{l.Store.Own.Records}, Leases: l.Store.Own.Leases})
+}
+
+type recordsKept struct{ artifacts.Records }
+
+func (recordsKept) Delete(context.Context, string) error { return nil }
+
+type blobsKept struct{ artifacts.Blobs }
+
+func (blobsKept) Delete(context.Context, artifacts.Digest) error { return nil }
+
+// spoils are what becomes of a checkpoint's files, by name; nil: the file goes.
+type spoils map[string]func([]byte) []byte
+
+func gone([]byte) []byte { return nil }
+
+// checkpointLine is what the content of a checkpoint's files begins with.
+func checkpointLine(name string) string {
+	return "redsi checkpoint " + strings.Split(name, "/")[1] + "\n"
+}
+
+// checkpointFile is the content of a file of a checkpoint.
+func (l *local) checkpointFile(name, file string) []byte {
+	l.t.Helper()
+	record, err := l.Store.Own.Records.Get(context.Background(), name)
+	errtest.None(l.t, err)
+	files, err := artifacts.DecodeCheckpoint(record)
+	errtest.None(l.t, err)
+	return []byte(strings.TrimPrefix(l.text(files[file].Digest), checkpointLine(name)))
+}
+
+// plant files a checkpoint of another store, with other content under right digests.
+func (l *local) plant(from *local, name string, s spoils) {
+	l.t.Helper()
+	ctx := context.Background()
+	record, err := from.Store.Own.Records.Get(ctx, name)
+	errtest.None(l.t, err)
+	files, err := artifacts.DecodeCheckpoint(record)
+	errtest.None(l.t, err)
+	line := checkpointLine(name)
+	for file := range s {
+		if _, ok := files[file]; !ok {
+			files[file] = artifacts.File{Name: file}
+		}
+	}
+	for file, f := range files {
+		var data []byte
+		if f.Size > 0 {
+			r, err := from.Store.Open(ctx, f.Digest)
+			errtest.None(l.t, err)
+			if data, err = io.ReadAll(r); err != nil {
+				l.t.Fatal(err)
+			}
+			data = bytes.TrimPrefix(data, []byte(line))
+		}
+		if spoil := s[file]; spoil != nil {
+			if data = spoil(data); data == nil {
+				delete(files, file)
+				continue
+			}
+		}
+		if f.Digest, f.Size, err = l.Store.Own.Blobs.Put(ctx, io.MultiReader(strings.NewReader(line), bytes.NewReader(data))); err != nil {
+			l.t.Fatal(err)
+		}
+		files[file] = f
+	}
+	if record, err = json.Marshal(files); err == nil {
+		err = l.Store.Own.Records.Put(ctx, name, record)
+	}
+	if err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+// checkpointNames are those of a store, oldest first.
+func (l *local) checkpointNames() []string {
+	l.t.Helper()
+	var names []string
+	for info, err := range l.Store.Own.Records.List(context.Background(), "checkpoints/") {
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		names = append(names, info.Name)
+	}
+	return names
+}
+
+// leaves wants so many checkpoints in the store.
+func (l *local) leaves(n int) {
+	l.t.Helper()
+	if names := l.checkpointNames(); len(names) != n {
+		l.t.Errorf("left behind: %v, want %d", names, n)
+	}
+}
+
+// newestCheckpoint is the number of the newest one.
+func (l *local) newestCheckpoint() (n int64) {
+	l.t.Helper()
+	names := l.checkpointNames()
+	name := names[len(names)-1]
+	errtest.None(l.t, errtest.Of(fmt.Sscanf(name[strings.LastIndexByte(name, '/')+1:], "%d", &n)))
+	return n
+}
+
+// renamed changes a name within a file of parameters, whose header stays as long.
+func renamed(old, new string) func([]byte) []byte {
+	return func(data []byte) []byte { return bytes.ReplaceAll(data, []byte(old), []byte(new)) }
+}
+
+// TestTrainPassesOver: a checkpoint whose bytes are right and that the trainer cannot
+// load is passed over for the one before, and then for none, and counted; the model is
+// that of a training that was left alone.
+func TestTrainPassesOver(t *testing.T) {
+	whole := newTraining(t, newLocal(t))
+	whole.keepCheckpoints()
+	want, err := whole.do("train", whole.with(resumed))
+	errtest.None(t, err)
+	names := whole.checkpointNames()
+	if len(names) != 4 || want.Counts["checkpoints_passed_over"] != 0 {
+		t.Fatalf("checkpoints %v, counts %v", names, want.Counts)
+	}
+	for what, s := range map[string]spoils{
+		"renamed parameter":  {"model.safetensors": renamed("final_layer_norm", "final_layer_n0rm")},
+		"wrong shape":        {"model.safetensors": renamed(`"shape":[64,32]`, `"shape":[32,64]`)},
+		"no optimizer state": {"optimizer.safetensors": gone},
+		"another step":       {"state.json": renamed(`"step":`, `"step":1`)},
+	} {
+		testPassesOver(t, whole, want, what, names[:2], s, 10)
+	}
+	noModel := func([]byte) []byte { return []byte("no model") }
+	testPassesOver(t, whole, want, "a selected model that is none", names[1:2], spoils{"best/model.safetensors": noModel}, 0)
+	testPassesOver(t, whole, want, "no optimizer state in both", names[:2], spoils{"optimizer.safetensors": gone}, 0)
+}
+
+// testPassesOver trains from spoiled checkpoints, the newest of them or, to begin at
+// step 0, all.
+func testPassesOver(t *testing.T, whole *training, want *artifacts.Result, what string, names []string, s spoils, from int64) {
+	t.Helper()
+	f := newTraining(t, newLocal(t))
+	spoiled := int64(0)
+	for i, name := range names {
+		if i == len(names)-1 || from == 0 {
+			f.plant(whole.local, name, s)
+			spoiled++
+		} else {
+			f.plant(whole.local, name, nil)
+		}
+	}
+	res, err := f.do("train", f.with(resumed))
+	if err != nil {
+		t.Errorf("%s: %v", what, err)
+		return
+	}
+	var r trained
+	f.json(res.Outputs["report"], &r)
+	if r.ResumedAt != from || res.Counts["checkpoints_passed_over"] != spoiled || res.Outputs["model"].Digest != want.Outputs["model"].Digest {
+		t.Errorf("%s: resumed at step %d, counts %v, the same model: %v", what, r.ResumedAt, res.Counts, res.Outputs["model"].Digest == want.Outputs["model"].Digest)
+	}
+	f.leaves(0)
+}
+
+// TestEmbedPassesOver: so it is with the vectors of an embedding.
+func TestEmbedPassesOver(t *testing.T) {
+	texts := make([]string, 2*2048+300)
+	for i := range texts {
+		texts[i] = strings.Repeat("a document . ", i%2)
+	}
+	model := tinyBERT(t)
+	embed := func(l *local) (*artifacts.Result, error) {
+		return l.do("embed", map[string]any{"title": false, "corpus": l.corpusOf(texts), "model": l.tree("files", model), "tokenizer": l.bertTokenizer(),
+			"max_tokens": int64(8), "device": "cpu"})
+	}
+	whole := newLocal(t)
+	whole.keepCheckpoints()
+	want, err := embed(whole)
+	errtest.None(t, err)
+	names := whole.checkpointNames()
+	if len(names) != 2 {
+		t.Fatalf("checkpoints %v", names)
+	}
+	vectors := func(rows, cols int, v float64) func([]byte) []byte {
+		return func([]byte) []byte {
+			var b bytes.Buffer
+			errtest.None(t, npy.Write(&b, npy.Matrix{Rows: rows, Cols: cols, Data: slices.Repeat([]float32{float32(v)}, rows*cols)}))
+			return b.Bytes()
+		}
+	}
+	const first = "000000000.npy"
+	for what, s := range map[string]spoils{
+		"no vectors":      {first: func([]byte) []byte { return []byte("no vectors") }},
+		"a vector less":   {first: vectors(2047, tinyHidden, 0)},
+		"shorter vectors": {first: vectors(2048, tinyHidden-1, 0)},
+		"no numbers":      {first: vectors(2048, tinyHidden, math.NaN())},
+		"another name":    {first: gone, "0.npy": vectors(2048, tinyHidden, 0)},
+		"a file too many": {"state.json": func([]byte) []byte { return []byte("{}") }},
+	} {
+		for spoiled := 1; spoiled <= 2; spoiled++ {
+			l := newLocal(t)
+			l.plant(whole, names[1], s)
+			l.plant(whole, names[0], []spoils{nil, s}[spoiled-1])
+			got, err := embed(l)
+			errtest.None(t, err)
+			l.counted(got, map[string]int64{"checkpoints_passed_over": int64(spoiled), "documents_resumed": int64(2048 * (2 - spoiled))})
+			if got.Outputs["embeddings"].Digest != want.Outputs["embeddings"].Digest {
+				t.Errorf("%s, in %d checkpoints: other vectors", what, spoiled)
+			}
+		}
+	}
+}
+
+// TestCheckpointUnread: a store that does not give a checkpoint's bytes for a while
+// fails the attempt, and costs nothing of what was done.
+func TestCheckpointUnread(t *testing.T) {
+	whole := newTraining(t, newLocal(t))
+	whole.keepCheckpoints()
+	errtest.None(t, errtest.Of(whole.do("train", whole.with(resumed))))
+	f := newTraining(t, newLocal(t))
+	names := whole.checkpointNames()
+	f.plant(whole.local, names[0], nil)
+	store := f.Store
+	away := errors.New("the store is away")
+	f.Store = artifacts.Alone(storetest.Hooked(store.Own, func(ctx context.Context, c *storetest.Call, next func() error) error {
+		if err := next(); err != nil || c.Method != storetest.BlobsOpen {
+			return err
+		}
+		begin := make([]byte, len("redsi checkpoint "))
+		if _, err := io.ReadFull(c.Body, begin); err == nil && string(begin) == "redsi checkpoint " {
+			return errors.Join(away, c.Body.Close())
+		}
+		return errors.Join(c.Body.Close(), next())
+	}))
+	errtest.Says(t, errtest.Of(f.do("train", f.with(resumed))), away.Error())
+	f.Store = store
+	if left := f.checkpointNames(); !slices.Equal(left, names[:1]) {
+		t.Errorf("left are %v", left)
+	}
+}
+
+// onward is what a report says of where training came from and ended.
+type onward struct {
+	Steps         int64
+	ContinuedFrom int64 `json:"continued_from"`
+	Stopped       string
+}
+
+// options are all that training can do beside the paper's, with dropout.
+var options = map[string]any{
+	"optimizer": "adamw", "schedule": "inverse_sqrt", "warmup": int64(5), "accumulate": int64(3), "clip_norm": 1.0, "label_smoothing": 0.1,
+	"weight_decay": 0.01, "beta2": 0.99, "epsilon": 1e-7, "learning_rate": 3e-3, "select": "Hits@10", "dropout": 0.1, "beams": int64(10), "evaluate_every": int64(8),
+}
+
+// longer trains for some steps and wants a report.
+func (f *training) longer(want onward, changes ...map[string]any) *artifacts.Result {
+	f.t.Helper()
+	res, err := f.do("train", f.with(append(changes, options)...))
+	errtest.None(f.t, err)
+	var r onward
+	f.json(res.Outputs["report"], &r)
+	if r != want {
+		f.t.Errorf("%+v, want %+v", r, want)
+	}
+	return res
+}
+
+// TestTrainMoreSteps: training with more steps continues from what a shorter one kept, with
+// every option, to the model that it would have left by itself; keeping has no part in a key.
+func TestTrainMoreSteps(t *testing.T) {
+	steps := func(n int64) map[string]any { return map[string]any{"steps": n} }
+	keep := map[string]any{"keep_state": true}
+	alone, f := newTraining(t, newLocal(t)), newTraining(t, newLocal(t))
+	whole := alone.longer(onward{Steps: 24}, steps(24))
+	f.longer(onward{Steps: 12}, steps(12)) // which keeps nothing
+	short := f.longer(onward{Steps: 11}, steps(11), keep)
+	long := f.longer(onward{Steps: 24, ContinuedFrom: 11}, steps(24), map[string]any{"checkpoint_activations": true}) // which changes no bit
+	if long.Outputs["model"].Digest != whole.Outputs["model"].Digest {
+		t.Error("the model is not the one of 24 steps at once")
+	}
+	if long.Env[step.NotePrefix+"went on from"] != "step 11 of a run with fewer steps" || short.Env[step.NotePrefix+"went on from"] != "" {
+		t.Errorf("notes: %v", long.Env)
+	}
+	curve := func(f *training, r *artifacts.Result) (c train.Curve) {
+		f.json(r.Outputs["curve"], &c)
+		for i := range c.Points {
+			c.Points[i].Seconds = 0
+		}
+		return c
+	}
+	if got, want := curve(f, long), curve(alone, whole); len(got.Points) != 3 || !cmp.Equal(got, want) {
+		t.Errorf("curve %+v, want %+v", got, want)
+	}
+	task, err := step.NewTask(f.Registry.Lookup("train"), f.with(steps(24), options))
+	errtest.None(t, err)
+	again, err := f.Rebuild(context.Background(), "train", long.Key, task, activities.RebuildOptions{})
+	errtest.None(t, err)
+	if again.Made.Env[step.NotePrefix+"went on from"] != "" || again.Made.Outputs["model"].Digest != long.Outputs["model"].Digest {
+		t.Errorf("a rebuild went on from what was kept, or made another model: %v", again.Made.Env)
+	}
+	f.longer(onward{Steps: 26, ContinuedFrom: 11}, steps(26), map[string]any{"patience": int64(9)})
+	f.longer(onward{Steps: 24}, steps(24), map[string]any{"clip_norm": 2.0})
+	f.longer(onward{Steps: 16}, steps(16), map[string]any{"schedule": "linear"}, keep)
+	f.longer(onward{Steps: 24}, steps(24), map[string]any{"schedule": "linear"}, keep)
+	f.leaves(1) // the state of 11 steps
+}
+
+// TestTrainPatience: the report says why there are fewer steps, and the model is the best one's.
+func TestTrainPatience(t *testing.T) {
+	f := newTraining(t, newLocal(t))
+	still := map[string]any{"steps": int64(100), "patience": int64(2), "learning_rate": 1e-60} // moves no float32, so nothing gets better
+	why := "patience: 2 evaluations in a row with no better Hits@10 than at step 8"
+	f.longer(onward{Steps: 24, Stopped: why}, still, map[string]any{"weight_decay": 0.0})
+}
+
+// TestTwoStages: a trained model is trained on, with the rows of its documents, which are
+// not added again; redsi.json is of the second stage.
+func TestTwoStages(t *testing.T) {
+	f := newTraining(t, newLocal(t))
+	atomic := f.set(f.ids(docid.KindAtomic))
+	stage := func(steps int64, changes map[string]any) (*artifacts.Result, trained, error) {
+		t.Helper()
+		res, err := f.do("train", f.with(changes, map[string]any{"steps": steps, "ids": atomic, "evaluate_every": int64(20), "beams": int64(10)}))
+		var r trained
+		if err == nil {
+			f.json(res.Outputs["report"], &r)
+		}
+		return res, r, err
+	}
+	first, was, err := stage(40, map[string]any{"query_prefix": "ask:"})
+	errtest.None(t, err)
+	model := step.In(first.Outputs["model"])
+	same, is, err := stage(1, map[string]any{"model": model, "learning_rate": 1e-60})
+	errtest.None(t, err)
+	if is.Parameters != was.Parameters || digestOf(same.Outputs["model"], "model.safetensors") != digestOf(first.Outputs["model"], "model.safetensors") {
+		t.Errorf("%d parameters after %d, or other ones", is.Parameters, was.Parameters)
+	}
+	if text := f.text(digestOf(same.Outputs["model"], "redsi.json")); !strings.Contains(text, `"query:"`) || strings.Contains(text, "ask:") {
+		t.Errorf("redsi.json is of the first stage:\n%s", text)
+	}
+	second, is, err := stage(40, map[string]any{"model": model, "ratio": "0:1"})
+	errtest.None(t, err)
+	if is.Metrics["MRR@10"] <= was.Metrics["MRR@10"] {
+		t.Errorf("MRR@10 %.3f after a second stage, %.3f before it", is.Metrics["MRR@10"], was.Metrics["MRR@10"])
+	}
+	f.checkEvaluation(f.ids(docid.KindAtomic), is, second)
+	_, _, err = stage(1, map[string]any{"model": model, "ids": f.set(f.atomic(f.rows + 1))})
+	errtest.Says(t, err, "model: its atomic identifiers are rows of its vocabulary, and others would be taken for them: the model was trained on another assignment of atomic identifiers to 20 documents: give the ids that its train step was given, or start from the model that its train step started from")
+	_, _, err = stage(1, map[string]any{"model": model, "ids": f.set(f.ids(docid.KindNaive))})
+	errtest.Says(t, err, "ids are naive identifiers of 20")
+	if _, r, err := stage(1, map[string]any{"model": model, "ids": f.set(f.ids(docid.KindNaive)), "init": "random"}); err != nil || r.Steps != 1 {
+		t.Errorf("of random weights: %v", err)
+	}
+	naive, _, err := stage(1, map[string]any{"ids": f.set(f.ids(docid.KindNaive))})
+	errtest.None(t, err)
+	if _, r, err := stage(1, map[string]any{"model": step.In(naive.Outputs["model"])}); err != nil || r.Parameters != was.Parameters {
+		t.Errorf("atomic after naive identifiers: %d parameters, %v", r.Parameters, err)
 	}
 }

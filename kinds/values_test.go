@@ -1,11 +1,21 @@
 package kinds_test
 
 import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/paper/expect"
 	"github.com/redsi/redsi/internal/paper/render"
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/address"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/step"
 )
 
 const valuesPipeline = `
@@ -36,7 +46,7 @@ figure "roc" {
 // single numbers; NaN and Infinity are missing and leave the other cells alone.
 func TestValuesOfOtherFormats(t *testing.T) {
 	dir := t.TempDir()
-	for name, text := range map[string]string{
+	writeAll(t, dir, map[string]string{
 		"m.json":   `{"acc": 0.91, "loss": NaN, "map@0.5": {"lr=0.1": 0.95}, "summary": {"mean": Infinity, "std": NaN, "n": 3}}`,
 		"m.yaml":   "scores:\n  acc: 0.92\n  loss: .inf\n",
 		"m.csv":    "model,acc,loss\nx,0.5,inf\ny,0.93,0.25\n",
@@ -44,9 +54,7 @@ func TestValuesOfOtherFormats(t *testing.T) {
 		"roc.json": `{"points": [{"threshold": Infinity, "fpr": 0.0, "tpr": 0.0}, {"threshold": 0.5, "fpr": 1.0, "tpr": 1.0}]}`,
 		"b.json":   "a: 1\n",
 		"log.txt":  "all went well\n",
-	} {
-		write(t, dir, name, text)
-	}
+	})
 	file := write(t, dir, "p.hcl", strings.ReplaceAll(valuesPipeline, "DIR", dir))
 	l := newLocal(t)
 	results := l.results(file, nil)
@@ -61,16 +69,12 @@ func TestValuesOfOtherFormats(t *testing.T) {
 			t.Errorf("row %s: %+v", row.ID, row.Cells)
 		}
 	}
-	if n := results["table.t"].Counts["values NaN or infinite"]; n != 3 {
-		t.Errorf("%d of the table: %v", n, results["table.t"].Counts)
-	}
+	l.counted(results["table.t"], map[string]int64{"values NaN or infinite": 3})
 	f := readFigure(t, l, results["figure.roc"])
 	if len(f.Series[0].Points) != 2 || len(f.Series[1].Points) != 1 || f.Series[2].Points[0].Y.Value != nil {
 		t.Errorf("%+v", f.Series)
 	}
-	if n := results["figure.roc"].Counts["values NaN or infinite"]; n != 2 {
-		t.Errorf("%d of the figure: %v", n, results["figure.roc"].Counts)
-	}
+	l.counted(results["figure.roc"], map[string]int64{"values NaN or infinite": 2})
 	for field, want := range map[string]string{
 		"b.json:a":     "row r, column a: b.json: not JSON: invalid character 'a' looking for beginning of value; JSON, JSON lines, YAML, CSV, Parquet and a single number are read",
 		"log.txt:acc":  `log.txt: it begins with "all went well"; JSON, JSON lines, YAML, CSV, Parquet and a single number are read`,
@@ -86,7 +90,7 @@ table "t" {
   rows    = [{ id = "r", titles = ["R"], value = step.download.m.files, fields = { a = "`+field+`" } }]
 }
 `)
-		errtest.Says(t, errtest.Of(l.try(l.plan(bad, nil))), want)
+		l.fails(bad, want)
 	}
 }
 
@@ -94,13 +98,11 @@ table "t" {
 // numbers; so do columns of integers, and what is expected of them.
 func TestCellsAsTyped(t *testing.T) {
 	dir := t.TempDir()
-	for name, text := range map[string]string{
+	writeAll(t, dir, map[string]string{
 		"v.csv":  "code,ver,under,hex,plus,big,n\n007,1.10,1_000,0x1p4,+5,9007199254740993,0.93\nnan,1e400,Inf,-Infinity,NaN,5,0.5\n",
 		"v.json": `{"code": "007", "ver": 1.10, "big": 9007199254740993, "near": 9007199254740992, "n": 12}`,
 		"v.yaml": "code: 0123\nunder: 1_000\nbig: 1234567890123456789\n",
-	} {
-		write(t, dir, name, text)
-	}
+	})
 	const pipeline = `
 step "download" "m" { urls = ["DIR/v.csv", "DIR/v.json", "DIR/v.yaml"] }
 table "t" {
@@ -190,13 +192,11 @@ table "t" {
 // list, leaves the cell and the point empty and is counted; texts have no mean.
 func TestMeansOfAll(t *testing.T) {
 	dir := t.TempDir()
-	for name, text := range map[string]string{
+	writeAll(t, dir, map[string]string{
 		"a.json": `{"x": 1, "none": null, "list": [1, 2], "same": "s", "word": "a"}`,
 		"b.json": `{"x": null, "none": null, "list": [1], "same": "s", "word": 2}`,
 		"c.json": `{"x": 3, "none": null, "list": [1, 2], "same": "s", "word": "a"}`,
-	} {
-		write(t, dir, name, text)
-	}
+	})
 	const pipeline = `
 step "download" "s" {
   for_each = toset(["DIR/a", "DIR/b", "DIR/c"])
@@ -225,13 +225,345 @@ figure "f" {
 	if got, want := strings.Join(strings.Fields(l.text(results["table.t"].Outputs["markdown"].Digest)), " "), "| three | – | – | 1.0 ± 0.0 | – | s |"; !strings.HasSuffix(got, want) {
 		t.Errorf("%s\nwant %s", got, want)
 	}
-	if n := results["table.t"].Counts["values null, beside values of other artifacts"]; n != 2 {
-		t.Errorf("counts %v", results["table.t"].Counts)
-	}
-	f, counts := readFigure(t, l, results["figure.f"]), results["figure.f"].Counts
-	if f.Series[0].Points[0].Y.Value != nil || counts["points without value"] != 1 || counts["notes on points"] != 2 || len(f.Notes()) != 2 {
-		t.Errorf("%+v, %v, %q", f.Series, counts, f.Notes())
+	l.counted(results["table.t"], map[string]int64{"values null, beside values of other artifacts": 2})
+	l.counted(results["figure.f"], map[string]int64{"points without value": 1, "notes on points": 2})
+	if f := readFigure(t, l, results["figure.f"]); f.Series[0].Points[0].Y.Value != nil || len(f.Notes()) != 2 {
+		t.Errorf("%+v, %q", f.Series, f.Notes())
 	}
 	bad := write(t, dir, "bad.hcl", strings.ReplaceAll(strings.Replace(pipeline, `"same"]`, `"word"]`, 1), "DIR", dir))
-	errtest.Says(t, errtest.Of(l.try(l.plan(bad, nil))), `row r, column word: field "word" is the text "a" in one of the 3 artifacts and something else in another: only numbers have a mean`)
+	l.fails(bad, `row r, column word: field "word" is the text "a" in one of the 3 artifacts and something else in another: only numbers have a mean`)
+}
+
+// TestTableChecks: mistakes in a table are told before anything runs.
+func TestTableChecks(t *testing.T) {
+	row := map[string]any{"id": "r", "titles": []any{"Row"}, "numbers": map[string]any{"c": 1.5}}
+	for name, c := range map[string]struct {
+		column, row map[string]any
+		want        string // "" if nothing is wrong
+	}{
+		"sound":            {map[string]any{"id": "c", "title": "C", "format": "fixed", "decimals": int64(1)}, nil, ""},
+		"no format":        {map[string]any{"id": "c", "title": "C"}, nil, `columns[0].format: is needed: "integer", "fixed"`},
+		"rows have one":    {map[string]any{"id": "c", "title": "C"}, map[string]any{"format": "fixed"}, ""},
+		"unknown format":   {map[string]any{"id": "c", "title": "C", "format": "percent"}, nil, `columns[0].format: "percent" is not one of`},
+		"minus of nothing": {map[string]any{"id": "c", "title": "C", "format": "fixed", "minus": []any{"c", "d"}}, nil, `columns[0].minus: there is no column "d"`},
+		"second alone":     {map[string]any{"id": "c", "title": "C", "format": "fixed", "second": true}, nil, "rows: column c: second needs best"},
+		"mark of nothing":  {map[string]any{"id": "c", "title": "C", "format": "fixed"}, map[string]any{"marks": map[string]any{"d": "*"}}, `rows[0].marks: there is no column "d"`},
+		"no superscript":   {map[string]any{"id": "c", "title": "C", "format": "fixed"}, map[string]any{"marks": map[string]any{"c": "a b"}}, `rows[0].marks: "a b" cannot be a superscript`},
+		"decimal texts":    {map[string]any{"id": "c", "title": "C", "format": "text", "align": "decimal"}, nil, `align = "decimal" is for numbers`},
+		"prefix alone":     {map[string]any{"id": "c", "title": "C", "format": "fixed"}, map[string]any{"prefix": "n ="}, "rows[0].prefix: is for rows with format"},
+		"two in one":       {map[string]any{"id": "c", "title": "C", "format": "fixed"}, map[string]any{"rule": true}, "rows[0]: is exactly one of"},
+		"a prefix of TeX":  {map[string]any{"id": "c", "title": "C", "format": "fixed"}, map[string]any{"format": "fixed", "prefix": `}\input{x}`}, `rows[0].format: prefix "}\\input{x}" may have only`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			config := map[string]any{"caption": "C", "stubs": []any{"S"}, "columns": []any{c.column}, "rows": []any{changed(row, c.row)}}
+			mistakes(t, "render_table", config, map[string]map[string]any{c.want: nil})
+		})
+	}
+}
+
+// TestLabelChecks: what is not a label of LaTeX is told before anything runs; formulas
+// are quoted on request, and nothing else can be requested.
+func TestLabelChecks(t *testing.T) {
+	table := map[string]any{"stubs": []any{"S"}, "columns": []any{}, "rows": []any{}}
+	figure := map[string]any{"flow": []any{map[string]any{"title": "T"}}}
+	for kind, config := range map[string]map[string]any{"render_table": table, "render_figure": figure} {
+		for _, c := range []struct{ attribute, value, want string }{
+			{"paper", "tab:dedup-counts", ""},
+			{"paper", "sec:a_b.c/d", ""},
+			{"paper", `tab:x}\input{/etc/passwd}`, "paper: "},
+			{"paper", "tab:x\n", "paper: "},
+			{"csv_formulas", "quote", ""},
+			{"csv_formulas", "keep", "csv_formulas: "},
+		} {
+			mistakes(t, kind, config, map[string]map[string]any{c.want: {c.attribute: c.value}})
+		}
+	}
+}
+
+// TestExpectMistakes: an expectation of no form, or about a cell that there is not, is a
+// mistake of the pipeline, at its place.
+func TestExpectMistakes(t *testing.T) {
+	const table = `
+  stubs   = [""]
+  columns = [{ id = "a", title = "A", format = "fixed" }, { id = "b", title = "B", format = "fixed" }]
+  rows    = [{ id = "r", titles = ["r"] }]
+`
+	for expect, want := range map[string]string{
+		`expect "r.a" {}`: "is exactly one of value, text,",
+		"expect \"r.a\" {\nvalue = 1\ntext = \"x\"\n}":                        "text takes no value",
+		`expect = [{ cell = "r.a", value = 1 }, { cell = "r.z", value = 1 }]`: "expect[1]",
+		`expect = [{ cell = "r.z", value = 1 }]`:                              `no column "z"`,
+		`expect = [{ cell = "r.z", value = 1, scale = "toy" }]`:               `no column "z"`,
+		`expect = [{ cell = "r.a", above = ["r.b"] }]`:                        `no attribute "above"`,
+		`expect = [{ cell = "r.a", value = 1, std = 1, std_factor = 0.5 }]`:   "std_factor is at least 1",
+		`expect = [{ cell = "r.a", value = 1, shown = true, tolerance = 1 }]`: "numbers that are compared",
+		`expect = [{ cell = "r.a", value = 1, severity = "fatal" }]`:          `"fatal" is not one of`,
+		`expect = [{ cell = "r.a", value = 1, at = { full = 2 } }]`:           "value is the paper's, and so is at.full",
+		`expect = [{ cell = "r.a", at = { toy = 2 }, scale = "toy" }]`:        "scale is for an expectation that is about one",
+		`expect = [{ cell = "r.a", text = "x", near = 2 }]`:                   "near is for numbers",
+		`expect = [{ cell = "r.a", value = 1, tolerance = 3, near = 2 }]`:     "near is wider than tolerance",
+	} {
+		refused(t, "table \"t\" {\n"+table+expect+"\n}\n", want)
+	}
+	for claim, want := range map[string]string{
+		``:                       "what holds where the sentence is true",
+		`expect {}`:              "is exactly one of value, text,",
+		"expect {\nvalue = 1\n}": "needs the cell that value is about",
+		"expect {\ncell = table.t[\"r.a\"]\norder = [table.t[\"r.a\"], table.t[\"r.b\"]]\n}":         "is for value, text, sign, above and below",
+		"expect {\ncell = table.t[\"r.aa\"]\nsign = \"positive\"\n}":                                 `table.t has no cell "r.aa". Did you mean "r.a"?`,
+		"expect {\ncell = table.u[\"r.a\"]\nsign = \"positive\"\n}":                                  `There is no table.u`,
+		"expect {\ncell = \"r.a\"\nsign = \"positive\"\n}":                                           `"r.a" is not a cell. Write table.NAME`,
+		"expect {\ncell = \"${table.t[\"r.a\"]}x\"\nsign = \"positive\"\n}":                          `table.t has no such cell`,
+		"expect {\nminus = [table.t[\"r.a\"]]\nvalue = 1\n}":                                         "minus needs two cells",
+		"expect {\nratio = [table.t[\"r.a\"], table.t[\"r.b\"]]\n}":                                  "ratio needs the value",
+		"severity = \"deadly\"\nexpect {\ncell = table.t[\"r.a\"]\nsign = \"positive\"\n}":           `"deadly" is not one of`,
+		"resources {\nqueue = \"gpu\"\n}\nexpect {\ncell = table.t[\"r.a\"]\nsign = \"positive\"\n}": "A claim does no work",
+	} {
+		refused(t, "table \"t\" {\n"+table+"}\nclaim \"a claim\" {\ntext = \"It is so.\"\n"+claim+"\n}\n", want)
+	}
+	const claim = "{\ntext = \"x\"\nexpect {\ncell = table.t[\"r.a\"]\nsign = \"positive\"\n}\n}\n"
+	for label, want := range map[string]string{``: "is written claim", `""`: "a few words on one line", `"a" "b"`: "is written claim", "\"x\" " + claim + "claim \"x\"": "Declared twice"} {
+		refused(t, "table \"t\" {\n"+table+"}\nclaim "+label+" "+claim, want)
+	}
+}
+
+// refused loads a pipeline whose mistakes are told by a text.
+func refused(t *testing.T, source, want string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "p.hcl")
+	filetest.Write(t, path, source)
+	src, err := syntax.Read(path)
+	errtest.None(t, err)
+	_, ds := pipeline.Load(src, pipeline.Options{Registry: newLocal(t).Registry})
+	if !ds.HasErrors() || !strings.Contains(ds.Err().Error(), want) {
+		t.Errorf("%s\nsays %v, want %q", source, ds.Err(), want)
+	}
+}
+
+// chosen is a best step's report.
+type chosen struct {
+	Chosen string
+	Value  float64
+	Values map[string]float64
+	Equals []string
+	Report struct{ Percent map[string]float64 }
+}
+
+// TestBest: the highest or the lowest development value chooses, of equals the first by
+// name, and the chosen one's run and report are passed on as they are. Test scores, which
+// are the other way round here, choose nothing, and those of the others are not read.
+func TestBest(t *testing.T) {
+	l := newLocal(t)
+	candidates := map[string]any{}
+	runs := map[string]step.Input{}
+	for i, name := range []string{"c", "b", "a", "d"} {
+		dev := []float64{0.4, 0.5, 0.5, 0.1}[i]
+		runs[name] = l.blob("trec/run", fmt.Appendf(nil, "q Q0 %s 1 1 redsi\n", name))
+		candidates[name] = map[string]any{
+			"dev":    l.blob("train/report", fmt.Appendf(nil, `{"metrics":{"MRR@10":%v},"note":"x"}`, dev)),
+			"report": l.blob("evaluate/report", fmt.Appendf(nil, `{"percent":{"mrr_10":%v}}`, 100-100*dev)),
+			"run":    runs[name],
+		}
+	}
+	config := map[string]any{"candidates": candidates, "field": "metrics.MRR@10"}
+	for order, want := range map[string]struct {
+		name   string
+		value  float64
+		equals string
+	}{"max": {"a", 0.5, "[b]"}, "min": {"d", 0.1, "[]"}} {
+		res, err := l.do("best", changed(config, map[string]any{"order": order}))
+		errtest.None(t, err)
+		var r chosen
+		l.json(res.Outputs["report"], &r)
+		if r.Chosen != want.name || r.Value != want.value || fmt.Sprint(r.Equals) != want.equals || len(r.Values) != 4 || r.Values["c"] != 0.4 || r.Report.Percent["mrr_10"] != 100-100*want.value {
+			t.Errorf("%s: %+v", order, r)
+		}
+		if got := res.Outputs["run"]; got.Digest != runs[want.name].Artifact.Digest || got.Type != "trec/run" {
+			t.Errorf("%s: the run is %v", order, got)
+		}
+	}
+	candidates["d"].(map[string]any)["report"] = l.blob("evaluate/report", []byte("no JSON"))
+	errtest.None(t, errtest.Of(l.do("best", config))) // a report that is not chosen is not read
+	for want, change := range map[string]map[string]any{
+		"report of candidate d: input is not the expected JSON": {"order": "min"},
+		`there is no field "metrics.nDCG@10"`:                   {"field": "metrics.nDCG@10"},
+		`candidate a: field "note" is not a number`:             {"field": "note"},
+	} {
+		l.refuses("best", changed(config, change), want)
+	}
+	mistakes(t, "best", config, map[string]map[string]any{
+		"candidates: there are no candidates; field: names no number to choose by": {"candidates": map[string]any{}, "field": ""},
+		`order: "most" is not one of "max", "min"`:                                 {"order": "most"},
+	})
+}
+
+// TestBestModel: the chosen model's files and identifiers are passed on, none is copied.
+func TestBestModel(t *testing.T) {
+	l := newLocal(t)
+	candidates := map[string]any{}
+	models := map[string]artifacts.Artifact{}
+	for i, name := range []string{"low", "high"} {
+		file := l.blob("files", fmt.Appendf(nil, `{"model":%q}`, name)).Artifact
+		tree, err := artifacts.Tree("dsi/model", []artifacts.File{{Name: "config.json", Digest: file.Digest, Size: file.Size}})
+		errtest.None(t, err)
+		models[name] = tree
+		report, err := json.Marshal(map[string]any{"metrics": map[string]any{"MRR@10": float64(i)}})
+		errtest.None(t, err)
+		candidates[name] = map[string]any{"dev": l.blob("train/report", report), "model": step.In(tree), "ids": l.blob("docid/ids", []byte(name))}
+	}
+	res, err := l.do("best_model", map[string]any{"candidates": candidates})
+	errtest.None(t, err)
+	var r chosen
+	l.json(res.Outputs["report"], &r)
+	if r.Chosen != "high" || r.Values["low"] != 0 || res.Outputs["model"].Digest != models["high"].Digest || l.text(res.Outputs["ids"].Digest) != "high" {
+		t.Errorf("%+v: %+v", r, res.Outputs)
+	}
+}
+
+// TestEffectsOfNumbers: what is compared is a number in every run; a text or a truth is
+// not taken for 0.
+func TestEffectsOfNumbers(t *testing.T) {
+	l := newLocal(t)
+	config := func(last string) map[string]any {
+		run := func(level, report string) map[string]any {
+			return map[string]any{"group": "atomic", "level": level, "other": "title", "seed": json.Number("42"), "report": l.blob("file", []byte(report))}
+		}
+		return map[string]any{"runs": []any{run("without", `{"mrr":0}`), run("with", last)}, "field": "mrr", "from": "without", "to": "with"}
+	}
+	errtest.None(t, errtest.Of(l.do("effects", config(`{"mrr":10}`))))
+	for text, want := range map[string]string{
+		`{"mrr":"10"}`:   `with, title, seed 42: field "mrr" is not a number`,
+		`{"mrr":true}`:   `with, title, seed 42: field "mrr" is not a number`,
+		`{"mrr":null}`:   `with, title, seed 42: field "mrr" is not a number`,
+		`{"mrr":[1, 2]}`: `with, title, seed 42: field "mrr" is [1,2], not a number or a text`,
+	} {
+		l.refuses("effects", config(text), want)
+	}
+}
+
+// renderedTable is what the tests read of a table's or figure's JSON.
+type renderedTable struct {
+	Rows []struct {
+		ID    string
+		Cells map[string]struct {
+			Value  *float64
+			Text   string
+			Absent string
+		}
+	}
+	Panels []struct{ Text string }
+	Checks []render.Check
+}
+
+func (r renderedTable) value(t *testing.T, row, column string) float64 {
+	t.Helper()
+	for _, have := range r.Rows {
+		if have.ID == row && have.Cells[column].Value != nil {
+			return *have.Cells[column].Value
+		}
+	}
+	t.Errorf("the table has no number at %s.%s", row, column)
+	return 0
+}
+
+// TestOtherPeoplesFiles: the whole of pipelines.hcl that needs no model, at full
+// scale, on real records that have none of the paper's examples. Tables of counts have
+// their counts, and where an example would stand it says that it is not in these
+// files.
+func TestOtherPeoplesFiles(t *testing.T) {
+	t.Parallel()
+	l := newLocal(t)
+	pl := l.exact(filepath.Join("..", "pipelines.hcl"), realData(t), "step.download.bert[", "step.download.t5[")
+	tables, counts := map[string]renderedTable{}, map[string]int64{}
+	markdown := map[string]string{}
+	for i, res := range l.run(pl) {
+		name := pl.Steps[i].Address
+		counts[name] = res.Counts["examples_not_in_these_files"]
+		if a, ok := res.Outputs["json"]; ok {
+			var r renderedTable
+			l.json(a, &r)
+			if block := address.Of(name).Type(); block != "step" {
+				var err error
+				if r.Checks, err = expect.Result(t.Context(), name, pl.Steps[i].Task.Config, res, l.Store.Open); err != nil {
+					t.Fatal(err)
+				}
+			}
+			tables[name] = r
+		}
+		if a, ok := res.Outputs["markdown"]; ok {
+			markdown[name] = string(l.bytes(a))
+		}
+	}
+	for address, n := range map[string]int64{"step.format_example.nq": 2, "step.dedup_diagnostics.nq": 2, "step.revision_variation.nq": 4,
+		"step.first_tokens.title": 2, "step.text_examples.woods": 1} {
+		if counts[address] != n {
+			t.Errorf("%s: %d examples are not in these files, want %d", address, counts[address], n)
+		}
+	}
+	if n := tables["table.grouping_effects"].value(t, "fragmented", "n"); n != 1 {
+		t.Errorf("%v fragmented pages", n)
+	}
+	if n := tables["table.revision_texts"].value(t, "revisions", "n"); n != 13 {
+		t.Errorf("%v revisions", n)
+	}
+	tables["table.document_text_construction"].value(t, "differ", "n")
+	for _, address := range []string{"table.title_grouping_examples", "table.shared_title_revision_variation", "table.fixed_revision_variation", "table.ipa_tokenization_example"} {
+		for _, r := range tables[address].Rows {
+			for column, c := range r.Cells {
+				if c.Text != "not in these files" && strings.TrimSpace(c.Text) != "" || c.Text != " " && c.Absent == "" {
+					t.Errorf("%s, %s.%s: %+v", address, r.ID, column, c)
+				}
+			}
+		}
+		if !strings.Contains(markdown[address], "- not in these files: ") {
+			t.Errorf("%s does not say why:\n%s", address, markdown[address])
+		}
+	}
+	for _, address := range []string{"figure.naive_identifier_tokenization", "figure.semantic_identifier_tokenization", "table.nq_format_fields"} {
+		for _, k := range tables[address].Checks {
+			if k.Verdict != "match" { // which needs no example
+				t.Errorf("%s, %s: %s", address, k.Cell, k.Verdict)
+			}
+		}
+	}
+	for _, k := range tables["table.title_grouping_examples"].Checks {
+		if k.Verdict != "not in these files" {
+			t.Errorf("%s: %s", k.Cell, k.Verdict)
+		}
+	}
+	if s := render.Count(tables["table.title_grouping_examples"].Checks).Sentence("cells"); s != "0 of 8 cells match, 0 differ, 0 not run, 8 not in these files" {
+		t.Error(s)
+	}
+	for _, address := range []string{"figure.nq_format_example", "figure.nq_text_representation_example"} {
+		for _, p := range tables[address].Panels {
+			if !strings.HasPrefix(p.Text, "not in these files: ") {
+				t.Errorf("%s: %q", address, p.Text)
+			}
+		}
+	}
+}
+
+// TestCurveOfNoField: a figure whose field no point has is an error that lists those
+// in its place, and not an empty picture.
+func TestCurveOfNoField(t *testing.T) {
+	dir := t.TempDir()
+	curve := func(points string) string { return write(t, dir, "curve.json", `{"points":`+points+`}`) }
+	file := write(t, dir, "p.hcl", `
+variable "file" {}
+variable "y" {}
+step "download" "curve" { urls = [var.file] }
+figure "f" {
+  x      = { title = "s" }
+  y      = { title = "m" }
+  series = [{ id = "a", curve = { value = step.download.curve.files, list = "curve.json:points", x = "seconds", y = var.y } }]
+}
+`)
+	points := `[{"seconds":1,"metrics":{"MRR@10":0.5,"Hits@1":0.25}},{"seconds":2,"metrics":{"MRR@10":null}}]`
+	l := newLocal(t)
+	_, err := l.try(l.plan(file, map[string]string{"file": curve(points), "y": "metrics.mrr_at_10"}))
+	errtest.Says(t, err, `none of the 2 points has it: there is no field "metrics.mrr_at_10": beside "mrr_at_10" there is Hits@1, MRR@10`)
+	res := l.results(file, map[string]string{"file": curve(points), "y": "metrics.MRR@10"})["figure.f"]
+	l.says(res.Outputs["json"], map[string]any{"series.0.points.0.y.value": 0.5, "series.0.points.1": nil})
+	l.counted(res, map[string]int64{"curve points without value": 1})
+	l.counted(l.results(file, map[string]string{"file": curve("[]"), "y": "metrics.MRR@10"})["figure.f"], map[string]int64{"curves without points": 1})
 }

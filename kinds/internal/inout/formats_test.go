@@ -1,13 +1,18 @@
 package inout
 
 import (
+	"log/slog"
 	"math"
 	"os"
-	"reflect"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/redsi/redsi/internal/host/stepio"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/step"
 )
 
 // TestValuesOfFiles: programs write values in JSON as Python has it, YAML, CSV, or a number alone.
@@ -51,7 +56,7 @@ func TestValuesOfFiles(t *testing.T) {
 		{"m.ndjson", "", []any{}},
 	} {
 		got, err := parseValues(c.name, []byte(c.text))
-		if err != nil || !same(got, c.want) {
+		if err != nil || !cmp.Equal(got, c.want, cmpopts.EquateNaNs()) {
 			t.Errorf("%s %q: %v, %v", c.name, c.text, got, err)
 		}
 	}
@@ -94,12 +99,12 @@ func TestValuesOfParquet(t *testing.T) {
 			"text": nil, "decimal": nil, "tenth": nil, "unsigned": nil, "float": nil, "nan": nil, "flag": nil, "category": nil, "big": nil, "day": nil, "stamp": nil, "local": nil, "list": nil, "object": nil,
 		},
 	}
-	if !same(got, want) {
+	if !cmp.Equal(got, want, cmpopts.EquateNaNs()) {
 		t.Errorf("%#v\nwant %#v", got, want)
 	}
 	got, err = read("duckdb.parquet")
 	errtest.None(t, err)
-	if want := []any{map[string]any{"uuid": "9fc30123-4567-89ab-cdef-001122334455", "hashed": Typed{12561829011207016135, "12561829011207016135"}, "n": 1.0, "seven": -12345.67, "wide": -12345678901234567.25, "eighteen": 123456.789}}; !same(got, want) {
+	if want := []any{map[string]any{"uuid": "9fc30123-4567-89ab-cdef-001122334455", "hashed": Typed{12561829011207016135, "12561829011207016135"}, "n": 1.0, "seven": -12345.67, "wide": -12345678901234567.25, "eighteen": 123456.789}}; !cmp.Equal(got, want, cmpopts.EquateNaNs()) {
 		t.Errorf("%#v", got)
 	}
 	for name, want := range map[string]string{"nine": `column "nine" is of type DECIMAL(9,2), which is not read: write it as a text`, "span": `column "span" is of type `, "time": `column "time" is of type TIME(`, "half": `column "half" is of type FIXED_LEN_BYTE_ARRAY(2)`} {
@@ -107,37 +112,21 @@ func TestValuesOfParquet(t *testing.T) {
 	}
 }
 
-// same is DeepEqual with NaN equal to itself.
-func same(a, b any) bool {
-	switch a := a.(type) {
-	case float64:
-		b, ok := b.(float64)
-		return ok && (a == b || math.IsNaN(a) && math.IsNaN(b))
-	case Typed:
-		b, ok := b.(Typed)
-		return ok && same(a.Value, b.Value) && a.Text == b.Text
-	case []any:
-		b, ok := b.([]any)
-		if !ok || len(a) != len(b) {
-			return false
+// TestTelling: what holds a step up is said beside how far it is, until it goes on.
+func TestTelling(t *testing.T) {
+	var last step.Progress
+
+	progress, log := Telling(step.NewIO(t.Context(), &step.Spec{}, &stepio.Host{Progress: func(p step.Progress) { last = p }}, slog.New(slog.DiscardHandler), nil), "bytes", "a.gz")
+	for _, c := range []struct {
+		do   func()
+		want step.Progress
+	}{
+		{func() { progress(1, 3) }, step.Progress{Done: 1, Total: 3, Unit: "bytes", Note: "a.gz"}},
+		{func() { log("out of reach", "err", "none") }, step.Progress{Done: 1, Total: 3, Unit: "bytes", Note: "a.gz: out of reach"}},
+		{func() { progress(2, 3) }, step.Progress{Done: 2, Total: 3, Unit: "bytes", Note: "a.gz"}},
+	} {
+		if c.do(); last != c.want {
+			t.Errorf("%+v, want %+v", last, c.want)
 		}
-		for i := range a {
-			if !same(a[i], b[i]) {
-				return false
-			}
-		}
-		return true
-	case map[string]any:
-		b, ok := b.(map[string]any)
-		if !ok || len(a) != len(b) {
-			return false
-		}
-		for name := range a {
-			if !same(a[name], b[name]) {
-				return false
-			}
-		}
-		return true
 	}
-	return reflect.DeepEqual(a, b)
 }

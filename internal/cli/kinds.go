@@ -2,17 +2,20 @@ package cli
 
 import (
 	"fmt"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/reference"
+	"github.com/redsi/redsi/internal/system/atomicfile"
 	"github.com/redsi/redsi/internal/system/fault"
 )
 
 func newKindsCmd(a *app) *cobra.Command {
-	var markdown, functions bool
+	var markdown string
+	var functions bool
 	cmd := &cobra.Command{
 		Use:   "kinds [KIND]",
 		Short: "List the step kinds, or describe one",
@@ -20,15 +23,20 @@ func newKindsCmd(a *app) *cobra.Command {
   redsi kinds dedup
   redsi kinds table
   redsi kinds --functions
-  redsi kinds --markdown > docs/kinds.md`,
+  redsi kinds --markdown docs/kinds`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			kinds := reference.Kinds(a.Registry)
 			switch {
-			case markdown && (a.JSON || functions || len(args) > 0):
+			case markdown != "" && (a.JSON || functions || len(args) > 0):
 				return fault.Input(fmt.Errorf("--markdown writes the whole reference and cannot be combined with a kind or other flags"))
-			case markdown:
-				return reference.Markdown(a.Out, kinds)
+			case markdown != "":
+				for name, page := range reference.Markdown(kinds) {
+					if err := atomicfile.WriteFile(filepath.Join(markdown, name), []byte(page), 0o644); err != nil {
+						return err
+					}
+				}
+				return nil
 			case functions && len(args) > 0:
 				return fault.Input(fmt.Errorf("--functions lists all functions and cannot be combined with a kind"))
 			case functions && a.JSON:
@@ -50,7 +58,7 @@ func newKindsCmd(a *app) *cobra.Command {
 			return reference.Text(a.Out, k, min(terminal(a.Out), 100))
 		},
 	}
-	cmd.Flags().BoolVar(&markdown, "markdown", false, "write the whole reference as Markdown")
+	cmd.Flags().StringVar(&markdown, "markdown", "", "write the whole reference as pages of Markdown into a `folder`")
 	cmd.Flags().BoolVar(&functions, "functions", false, "list the functions of expressions")
 	return cmd
 }

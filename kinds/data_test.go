@@ -397,13 +397,9 @@ func TestFirstRecordsAreVerified(t *testing.T) {
 		got := l.run(l.plan(file, vars, "step.download.nq"))[0].Outputs["files"].Files[0] // anew: a damaged blob is dropped
 		path, _ := l.Store.Own.Blobs.(artifacts.Local).LocalPath(got.Digest)
 		b, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		b[len(b)-1] ^= 1
-		if err := errors.Join(os.Remove(path), os.WriteFile(path, b, 0o444)); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, errors.Join(os.Remove(path), os.WriteFile(path, b, 0o444)))
 		if _, err = l.try(l.plan(file, vars, target)); err == nil || !strings.Contains(err.Error(), got.Digest.String()+" is corrupt") {
 			t.Errorf("%s: %v", target, err)
 		}

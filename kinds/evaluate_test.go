@@ -331,15 +331,11 @@ func newAsked(t *testing.T, kind docid.Kind) *asked {
 		e.ids, err = docid.Atomic(names, askedRows)
 	} else {
 		tok, loadErr := subword.LoadSubword(tokenizer)
-		if loadErr != nil {
-			t.Fatal(loadErr)
-		}
+		errtest.None(t, loadErr)
 		defer tok.Close()
 		e.ids, err = docid.Naive(names, 40, 42, docid.GeneratorPCG, tok.EncodeBatch)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	for i, q := range questions {
 		e.queries = append(e.queries,
 			dedup.Query{ExampleID: int64(1000 + i), Split: nq.Dev, Question: q, Doc: targets[i]},
@@ -355,9 +351,7 @@ func newAsked(t *testing.T, kind docid.Kind) *asked {
 func readFile(t *testing.T, path string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return b
 }
 
@@ -509,8 +503,7 @@ func TestGenerateQueries(t *testing.T) {
 	f := newTraining(t, newLocal(t))
 	writer := map[string]any{"model": f.config["model"], "corpus": f.config["corpus"], "queries": f.config["queries"], "tokenizer": f.config["tokenizer"],
 		"device": "cpu", "steps": int64(45), "batch": int64(16), "evaluate_every": int64(15), "learning_rate": 1e-2, "dropout": 0.0, "max_input": int64(16)}
-	wrote, err := f.do("train_queries", writer)
-	errtest.None(t, err)
+	wrote := f.made("train_queries", writer)
 	var report struct {
 		Loss float64 `json:"dev_loss"`
 		Best int64   `json:"best_step"`
@@ -575,8 +568,7 @@ func TestGenerateQueries(t *testing.T) {
 			t.Fatalf("own training query %+v", q)
 		}
 	}
-	res, err := f.do("train", f.with(map[string]any{"queries": step.In(alone.Outputs["queries"]), "ratio": "0:1", "steps": int64(40), "evaluate_every": int64(40)}))
-	errtest.None(t, err)
+	res := f.made("train", f.with(map[string]any{"queries": step.In(alone.Outputs["queries"]), "ratio": "0:1", "steps": int64(40), "evaluate_every": int64(40)}))
 	var learned trained
 	f.json(res.Outputs["report"], &learned)
 	if learned.Retrieval < trainedDocuments {

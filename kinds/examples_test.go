@@ -19,7 +19,6 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/language"
-	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/kinds"
@@ -77,9 +76,7 @@ func TestExamples(t *testing.T) {
 	l := newLocal(t) // with one store: what examples share is done once
 	dir := exampleFiles(t)
 	src, err := os.ReadFile(filepath.Join("testdata", "examples.hcl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	stand := readWorld(t, "examples.hcl", string(src))
 	tree, err := filepath.Abs("..")
 	errtest.None(t, err)
@@ -305,8 +302,7 @@ func TestSystemsExample(t *testing.T) {
 	vars := map[string]string{"queries": "60", "steps": "2"}
 	// As they are those whose identifiers begin where T5's tokens end, and all with fewer tokens.
 	l.run(l.plan(file, vars, `step.evaluate.systems["atomic"]`, `step.evaluate.systems["residual"]`))
-	src, err := syntax.Read(file)
-	errtest.None(t, err)
+	src := readPipeline(t, file)
 	text := string(src[file])
 	for was, is := range map[string]string{
 		`"../assets/tokenizers/t5-tokenizer.json.gz"`: strconv.Quote(fewerTokens(t, 3000)),

@@ -56,8 +56,7 @@ func newLocal(t *testing.T) *local {
 // plan loads a pipeline file, with its local sources hashed.
 func (l *local) plan(file string, vars map[string]string, targets ...string) *plan.Plan {
 	l.t.Helper()
-	src, err := syntax.Read(file)
-	errtest.None(l.t, err)
+	src := readPipeline(l.t, file)
 	return l.planOf(file, l.load(src, vars), targets...)
 }
 
@@ -257,9 +256,8 @@ func keyOf(t *testing.T, reg *step.Registry, kind string, tree map[string]any) (
 	t.Helper()
 	task, err := step.NewTask(reg.Lookup(kind), tree)
 	errtest.None(t, err)
-	if key, preimage, err = reg.Key(task); err != nil {
-		t.Fatal(err)
-	}
+	key, preimage, err = reg.Key(task)
+	errtest.None(t, err)
 	return task, key, preimage
 }
 
@@ -276,6 +274,14 @@ func (l *local) request(kind string, tree map[string]any) workflows.ExecuteReque
 func (l *local) do(kind string, tree map[string]any) (*artifacts.Result, error) {
 	l.t.Helper()
 	return l.doUntil(context.Background(), kind, tree)
+}
+
+// made is the result of a task that must not fail.
+func (l *local) made(kind string, tree map[string]any) *artifacts.Result {
+	l.t.Helper()
+	res, err := l.do(kind, tree)
+	errtest.None(l.t, err)
+	return res
 }
 
 func (l *local) doUntil(ctx context.Context, kind string, tree map[string]any) (*artifacts.Result, error) {
@@ -384,12 +390,19 @@ func (l *local) load(src map[string][]byte, vars map[string]string) *pipeline.Pi
 	return p
 }
 
+// readPipeline is the text of a pipeline's files.
+func readPipeline(t *testing.T, file string) map[string][]byte {
+	t.Helper()
+	src, err := syntax.Read(file)
+	errtest.None(t, err)
+	return src
+}
+
 // part is plan of the paper from the blocks alone that the targets need, for tests that
 // load it with many variables. TestPaperKeys holds the keys of the whole.
 func (l *local) part(vars map[string]string, targets ...string) *plan.Plan {
 	l.t.Helper()
-	src, err := syntax.Read(paper)
-	errtest.None(l.t, err)
+	src := readPipeline(l.t, paper)
 	whole := world{map[string]string{}, map[string][]string{}}
 	for name, text := range src {
 		w := readWorld(l.t, name, string(text))

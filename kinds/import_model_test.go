@@ -53,8 +53,7 @@ func TestImportModel(t *testing.T) {
 	files["out/tokenizer.json"] = readFile(t, smallTokenizer)
 	files["out/flax_model.msgpack"] = []byte("of another library")
 	delete(files, "out/golden.safetensors")
-	res, err := l.do("import_model", map[string]any{"files": []any{l.tree("files", files)}, "folder": "out"})
-	errtest.None(t, err)
+	res := l.made("import_model", map[string]any{"files": []any{l.tree("files", files)}, "folder": "out"})
 	l.says(res.Outputs["report"], map[string]any{"model_type": "t5", "encoder": false, "parameters": 5376., "vocabulary": 160., "tokens": 149.,
 		"left_out.0": "flax_model.msgpack", "left_out.1": nil})
 	if got := strings.Join(names(res.Outputs["model"]), " "); !strings.HasPrefix(got, "config.json model-00001-of-00005.safetensors") || strings.Contains(got, "token") {
@@ -65,8 +64,7 @@ func TestImportModel(t *testing.T) {
 	}
 
 	encoder := tinyBERT(t)
-	plain, err := l.do("import_model", map[string]any{"files": []any{l.tree("files", encoder)}, "tokenizer": l.bertTokenizer()})
-	errtest.None(t, err)
+	plain := l.made("import_model", map[string]any{"files": []any{l.tree("files", encoder)}, "tokenizer": l.bertTokenizer()})
 	embed := func(model, tokenizer any) artifacts.Digest {
 		t.Helper()
 		got, err := l.do("embed", map[string]any{"title": false, "corpus": l.corpusOf([]string{"a text", "and another"}), "model": model,
@@ -130,11 +128,9 @@ func TestImportModelMistakes(t *testing.T) {
 // TestImportTrained: what export_model wrote comes in as what it was made of.
 func TestImportTrained(t *testing.T) {
 	e := newAsked(t, docid.KindNaive)
-	exported, err := e.do("export_model", map[string]any{"model": e.config["model"], "ids": e.set(e.ids), "tokenizer": e.config["tokenizer"], "name": "A model"})
-	errtest.None(t, err)
+	exported := e.made("export_model", map[string]any{"model": e.config["model"], "ids": e.set(e.ids), "tokenizer": e.config["tokenizer"], "name": "A model"})
 	tree := exported.Outputs["files"]
-	res, err := e.do("import_trained", map[string]any{"files": []any{step.In(tree)}})
-	errtest.None(t, err)
+	res := e.made("import_trained", map[string]any{"files": []any{step.In(tree)}})
 	if got, want := res.Outputs["ids"].Digest, e.set(e.ids).Artifact.Digest; got != want {
 		t.Errorf("identifiers %s, want %s", got, want)
 	}
@@ -194,8 +190,7 @@ func TestExportModel(t *testing.T) {
 			"reports":  []any{e.blob("dsi/metrics", report)},
 			"labels":   []any{"dev"},
 			"settings": []any{"steps=100"}, "command": "redsi run -t x"}
-		r, err := e.do("export_model", config)
-		errtest.None(t, err)
+		r := e.made("export_model", config)
 		tree := r.Outputs["files"]
 		content := e.content(tree)
 		kind, ok := hub.KindOf(tree.Type)
@@ -260,11 +255,9 @@ func TestRandomFamilies(t *testing.T) {
 		family, feedForward string
 		tied                bool
 	}{{"t5", "relu", true}, {"t5", "gelu", true}, {"t5", "gated-silu", false}, {"mt5", "gated-gelu", false}, {"umt5", "gated-gelu", false}} {
-		made, err := l.do("random_t5", sizes(c.family, c.feedForward))
-		errtest.None(t, err)
+		made := l.made("random_t5", sizes(c.family, c.feedForward))
 		model := made.Outputs["model"]
-		res, err := l.do("import_model", map[string]any{"files": []any{step.In(model)}, "tokenizer": []any{tokenizer}})
-		errtest.None(t, err)
+		res := l.made("import_model", map[string]any{"files": []any{step.In(model)}, "tokenizer": []any{tokenizer}})
 		if res.Outputs["model"].Digest != model.Digest {
 			t.Errorf("%s: the model changes", c.family)
 		}

@@ -25,7 +25,6 @@ import (
 	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/internal/pipeline/address"
 	"github.com/redsi/redsi/internal/pipeline/plan"
-	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/stores/dir"
 	"github.com/redsi/redsi/internal/stores/open"
@@ -214,8 +213,7 @@ func (r reports) set(step, path string, v float64) {
 func TestPaperFigures(t *testing.T) {
 	t.Parallel()
 	l := newLocal(t)
-	src, err := syntax.Read(paper)
-	errtest.None(t, err)
+	src := readPipeline(t, paper)
 	p := l.load(src, nil)
 	for name, want := range map[string]struct{ numbers, claims int }{
 		"model_scaling": {18, 0}, "model_scaling_and_training": {12, 7}, "identifier_validity": {12, 6}, "budget_decoding": {28, 2},
@@ -319,8 +317,7 @@ func (l *local) withPaperNumbers(task step.Task) step.Task {
 // TestPaperWork: every step of the paper that models compute says its units, of a model whose sizes are
 // those of a published one, and how many there are; its sources say what they will be.
 func TestPaperWork(t *testing.T) {
-	src, err := syntax.Read(paper)
-	errtest.None(t, err)
+	src := readPipeline(t, paper)
 	reg := kinds.Registry()
 	p := newLocal(t).load(src, nil)
 	works := map[string]step.Work{}

@@ -354,8 +354,7 @@ func TestOverlap(t *testing.T) {
 	l := newLocal(t)
 	queries := l.lines(overlapQueries)
 	corpus := l.corpusOf(overlapTexts)
-	r, err := l.do("overlap", map[string]any{"queries": queries, "corpus": corpus, "document_shingle": int64(1)})
-	errtest.None(t, err)
+	r := l.made("overlap", map[string]any{"queries": queries, "corpus": corpus, "document_shingle": int64(1)})
 	l.declared("overlap", "overlap", l.Registry.Lookup("overlap").Outputs, r)
 	for output, want := range map[string]string{
 		"query_pairs": "split\tid\tname\tquery\tother_split\tother_id\tother_name\tother_query\tclass\tsimilarity\tsame_target\n" +
@@ -382,8 +381,7 @@ func TestOverlap(t *testing.T) {
 	})
 	l.counted(r, map[string]int64{"test_in_train": 2, "dev_in_train": 1, "test_in_dev": 1})
 
-	r, err = l.do("overlap", map[string]any{"queries": queries, "threshold": 0.7})
-	errtest.None(t, err)
+	r = l.made("overlap", map[string]any{"queries": queries, "threshold": 0.7})
 	if s := string(l.bytes(r.Outputs["query_pairs"])); !strings.Contains(s, "to the other side\tnear\t0.777778\ttrue\n") {
 		t.Error(s)
 	}

@@ -67,9 +67,8 @@ func TestFigureReadsMetricsAndCurves(t *testing.T) {
 		if name, ok := strings.CutPrefix(pl.Steps[i].Address, "figure."); ok {
 			f := readFigure(t, l, res)
 			var err error
-			if f.Checks, err = expect.Result(t.Context(), pl.Steps[i].Address, pl.Steps[i].Task.Config, res, l.Store.Open); err != nil {
-				t.Fatal(err)
-			}
+			f.Checks, err = expect.Result(t.Context(), pl.Steps[i].Address, pl.Steps[i].Task.Config, res, l.Store.Open)
+			errtest.None(t, err)
 			got[name] = f
 			if name == "training" && res.Counts["curve points without value"] != 2 {
 				t.Errorf("counts %v", res.Counts)
@@ -333,8 +332,7 @@ func TestFigureDifferences(t *testing.T) {
 				"system":   l.blob("score/queries", []byte("query\tRBP(p=0.5)\n7\t0.5\nb\t0.25\na%09c\t1\n")),
 				"baseline": l.blob("score/queries", []byte("query\tRBP(p=0.5)\n"+baseline))}}}}
 	}
-	res, err := l.do("render_figure", differing("b\t0.5\n7\t0.5\na%09c\t0.25\n"))
-	errtest.None(t, err)
+	res := l.made("render_figure", differing("b\t0.5\n7\t0.5\na%09c\t0.25\n"))
 	if got := l.text(res.Outputs["csv"].Digest); got != "series,point,x,y,y std,y n\nd,a%09c,1,75,,1\nd,7,2,0,,1\nd,b,3,-25,,1\n" {
 		t.Errorf("drew %s", got)
 	}

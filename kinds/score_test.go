@@ -486,8 +486,7 @@ func TestBM25(t *testing.T) {
 	if run["4"] != "1" || report["appended_queries"] != 1. || report["expanded_documents"] != 1. {
 		t.Errorf("expanded: run %v, report %v", run, report)
 	}
-	res, err := l.do("bm25", map[string]any{"corpus": corpus, "queries": queries})
-	errtest.None(t, err)
+	res := l.made("bm25", map[string]any{"corpus": corpus, "queries": queries})
 	l.says(res.Outputs["report"], map[string]any{"documents": 5., "empty_documents": 1., "queries": 3., "queries_without_hit": 1., "hits": 4., "appended_queries": 0., "tokens": 13.})
 	if got, want := string(l.bytes(res.Outputs["qrels"])), "2 0 1 2\n2 0 0 1\n3 0 2 1\n4 0 4 1\n"; got != want {
 		t.Errorf("qrels %q, want %q", got, want)
@@ -603,8 +602,7 @@ func TestDense(t *testing.T) {
 	documents := l.collectionOf("a", "b", "c", "d", "e")
 	of := func(config map[string]any) step.Input {
 		t.Helper()
-		res, err := l.do("import_embeddings", config)
-		errtest.None(t, err)
+		res := l.made("import_embeddings", config)
 		return step.In(res.Outputs["embeddings"])
 	}
 	file := func(b []byte) []any { return []any{l.blob("file", b)} }

@@ -47,8 +47,7 @@ func newTrainingIn(t *testing.T, folder string) *training {
 // that was not.
 func (f *training) resume(whole *artifacts.Result, from int64) {
 	f.t.Helper()
-	res, err := f.do("train", f.with(resumed))
-	errtest.None(f.t, err)
+	res := f.made("train", f.with(resumed))
 	var r trained
 	f.json(res.Outputs["report"], &r)
 	if r.ResumedAt != from || r.Steps != 40 {
@@ -65,9 +64,7 @@ func (f *training) checkpointBlobs() int {
 	f.t.Helper()
 	n := 0
 	for b, err := range f.Store.Own.Blobs.List(context.Background()) {
-		if err != nil {
-			f.t.Fatal(err)
-		}
+		errtest.None(f.t, err)
 		if strings.HasPrefix(f.text(b.Digest), "redsi checkpoint ") {
 			n++
 		}
@@ -88,8 +85,7 @@ func TestTrainKilled(t *testing.T) {
 		t.Fatalf("the training ended: %v", err)
 	}
 	f := newTrainingIn(t, t.TempDir())
-	whole, err := f.do("train", f.with(resumed))
-	errtest.None(t, err)
+	whole := f.made("train", f.with(resumed))
 	if n := f.checkpointBlobs(); n > 0 {
 		t.Errorf("%d blobs of checkpoints are left of a training that ended", n)
 	}
@@ -134,8 +130,7 @@ func checkpointOf(c *storetest.Call, step int) bool {
 // the checkpoint before for the next run.
 func TestTrainDiskFull(t *testing.T) {
 	f := newTrainingIn(t, t.TempDir())
-	whole, err := f.do("train", f.with(resumed))
-	errtest.None(t, err)
+	whole := f.made("train", f.with(resumed))
 	f = newTrainingIn(t, t.TempDir())
 	store := f.Store
 	full := false // once the checkpoint of step 20 is recorded
@@ -147,8 +142,7 @@ func TestTrainDiskFull(t *testing.T) {
 		full = full || checkpointOf(c, 20)
 		return err
 	}))
-	_, err = f.do("train", f.with(resumed))
-	if !endsFull(err, "checkpoint of step 30") {
+	if _, err := f.do("train", f.with(resumed)); !endsFull(err, "checkpoint of step 30") {
 		t.Errorf("error %v", err)
 	}
 	f.Store = store
@@ -179,8 +173,7 @@ func TestTrainCancelled(t *testing.T) {
 
 func testTrainCancelled(t *testing.T, start func(*testing.T, *local) *training) {
 	f := start(t, newLocal(t))
-	whole, err := f.do("train", f.with(resumed))
-	errtest.None(t, err)
+	whole := f.made("train", f.with(resumed))
 	f = start(t, newLocal(t))
 	ctx := &ending{}
 	ctx.Context, ctx.cancel = context.WithCancel(context.Background())
@@ -293,9 +286,8 @@ func (l *local) plant(from *local, name string, s spoils) {
 		if f.Size > 0 {
 			r, err := from.Store.Open(ctx, f.Digest)
 			errtest.None(l.t, err)
-			if data, err = io.ReadAll(r); err != nil {
-				l.t.Fatal(err)
-			}
+			data, err = io.ReadAll(r)
+			errtest.None(l.t, err)
 			data = bytes.TrimPrefix(data, []byte(line))
 		}
 		if spoil := s[file]; spoil != nil {
@@ -304,17 +296,14 @@ func (l *local) plant(from *local, name string, s spoils) {
 				continue
 			}
 		}
-		if f.Digest, f.Size, err = l.Store.Own.Blobs.Put(ctx, io.MultiReader(strings.NewReader(line), bytes.NewReader(data))); err != nil {
-			l.t.Fatal(err)
-		}
+		f.Digest, f.Size, err = l.Store.Own.Blobs.Put(ctx, io.MultiReader(strings.NewReader(line), bytes.NewReader(data)))
+		errtest.None(l.t, err)
 		files[file] = f
 	}
 	if record, err = json.Marshal(files); err == nil {
 		err = l.Store.Own.Records.Put(ctx, name, record)
 	}
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	errtest.None(l.t, err)
 }
 
 // checkpointNames are those of a store, oldest first.
@@ -322,9 +311,7 @@ func (l *local) checkpointNames() []string {
 	l.t.Helper()
 	var names []string
 	for info, err := range l.Store.Own.Records.List(context.Background(), "checkpoints/") {
-		if err != nil {
-			l.t.Fatal(err)
-		}
+		errtest.None(l.t, err)
 		names = append(names, info.Name)
 	}
 	return names
@@ -358,8 +345,7 @@ func renamed(old, new string) func([]byte) []byte {
 func TestTrainPassesOver(t *testing.T) {
 	whole := newTraining(t, newLocal(t))
 	whole.keepCheckpoints()
-	want, err := whole.do("train", whole.with(resumed))
-	errtest.None(t, err)
+	want := whole.made("train", whole.with(resumed))
 	names := whole.checkpointNames()
 	if len(names) != 4 || want.Counts["checkpoints_passed_over"] != 0 {
 		t.Fatalf("checkpoints %v, counts %v", names, want.Counts)
@@ -497,8 +483,7 @@ var options = map[string]any{
 // longer trains for some steps and wants a report.
 func (f *training) longer(want onward, changes ...map[string]any) *artifacts.Result {
 	f.t.Helper()
-	res, err := f.do("train", f.with(append(changes, options)...))
-	errtest.None(f.t, err)
+	res := f.made("train", f.with(append(changes, options)...))
 	var r onward
 	f.json(res.Outputs["report"], &r)
 	if r != want {

@@ -105,8 +105,7 @@ func testTrain(t *testing.T, f *training, kinds []docid.Kind, steps int64, times
 	sizes := map[int64]bool{} // without the rows of tokens that identifiers have of their own
 	for _, kind := range kinds {
 		ids := f.ids(kind)
-		res, err := f.do("train", f.with(map[string]any{"ids": f.set(ids), "steps": steps, "evaluate_every": steps / 4}))
-		errtest.None(t, err)
+		res := f.made("train", f.with(map[string]any{"ids": f.set(ids), "steps": steps, "evaluate_every": steps / 4}))
 		if n := tensor.Live(); n != live {
 			t.Errorf("%s: %d tensors are left", kind, n-live)
 		}
@@ -242,8 +241,7 @@ func TestTrainRefuses(t *testing.T) {
 	of := func(split nq.Split) step.Input {
 		return f.lines(slices.DeleteFunc(slices.Clone(f.queries), func(q dedup.Query) bool { return q.Split != split }))
 	}
-	small, err := f.do("random_t5", map[string]any{"layers": int64(1), "d_model": int64(8), "d_kv": int64(8), "d_ff": int64(8), "heads": int64(1), "vocabulary": int64(1000)})
-	errtest.None(t, err)
+	small := f.made("random_t5", map[string]any{"layers": int64(1), "d_model": int64(8), "d_kv": int64(8), "d_ff": int64(8), "heads": int64(1), "vocabulary": int64(1000)})
 	bare := edited(t, f.config["model"], onlyConfig)
 	half := "precision: fp16 trains on a CUDA card only; use fp32 or bf16 on a CPU"
 	if tensor.CUDADevices() > 0 {
@@ -289,8 +287,7 @@ func TestTrainFromConfig(t *testing.T) {
 	seen := map[artifacts.Digest]bool{}
 	for _, change := range []map[string]any{{}, {"seed": int64(43)}, {"dropout": 0.2}, {"precision": "bf16"}} {
 		change["model"], change["init"], change["steps"], change["beams"] = step.In(bare), "random", int64(2), int64(10)
-		res, err := f.do("train", f.with(change))
-		errtest.None(t, err)
+		res := f.made("train", f.with(change))
 		seen[digestOf(res.Outputs["model"], "model.safetensors")] = true
 	}
 	if len(seen) != 4 {
@@ -381,8 +378,7 @@ func TestOrderOfIdentifiers(t *testing.T) {
 	slices.Reverse(turned.Identifiers)
 	var weights, qrels, runs []string
 	for _, set := range []*docid.Set{ids, turned} {
-		res, err := f.do("train", f.with(map[string]any{"ids": f.set(set), "steps": int64(4), "beams": int64(5)}))
-		errtest.None(t, err)
+		res := f.made("train", f.with(map[string]any{"ids": f.set(set), "steps": int64(4), "beams": int64(5)}))
 		weights = append(weights, digestOf(res.Outputs["model"], "model.safetensors").Hex())
 		e := &asked{local: f.local, ids: set, config: map[string]any{"model": step.In(res.Outputs["model"]), "ids": f.set(set),
 			"queries": f.config["queries"], "tokenizer": f.config["tokenizer"], "device": "cpu", "decoding": "constrained"}}
@@ -427,8 +423,7 @@ func TestTrainSeveralDocuments(t *testing.T) {
 	}
 	f.config["queries"] = f.lines(queries)
 	ids := f.ids(docid.KindAtomic)
-	res, err := f.do("train", f.with(map[string]any{"ids": f.set(ids), "steps": int64(20), "evaluate_every": int64(20)}))
-	errtest.None(t, err)
+	res := f.made("train", f.with(map[string]any{"ids": f.set(ids), "steps": int64(20), "evaluate_every": int64(20)}))
 	var r trained
 	f.json(res.Outputs["report"], &r)
 	if want := len(slices.DeleteFunc(queries, func(q dedup.Query) bool { return q.Split != nq.Train })); r.Retrieval != want {
@@ -482,9 +477,8 @@ func fewerTokens(t *testing.T, n int) string {
 		model["vocab"] = model["vocab"].([]any)[:n]
 		all["added_tokens"] = all["added_tokens"].([]any)[:3] // <pad>, </s>, <unk>
 		var err error
-		if text, err = json.Marshal(all); err != nil {
-			t.Fatal(err)
-		}
+		text, err = json.Marshal(all)
+		errtest.None(t, err)
 		pieces.Store(n, text)
 	}
 	path := filepath.Join(t.TempDir(), "tokenizer.json")
@@ -538,8 +532,7 @@ func newTrainingOf(t *testing.T, l *local, tokenizer string, options map[string]
 	if n, ok := options["vocabulary"]; ok {
 		f.rows = int32(n.(int64))
 	}
-	toy, err := l.do("random_t5", sizes)
-	errtest.None(t, err)
+	toy := l.made("random_t5", sizes)
 	f.config = map[string]any{
 		"model": step.In(toy.Outputs["model"]), "ids": f.set(f.ids(docid.KindNaive)), "corpus": f.corpusOf(texts), "queries": f.lines(f.queries),
 		"tokenizer": f.blob("files", readFile(t, tokenizer)), "device": "cpu",
@@ -592,9 +585,7 @@ func (f *training) ids(kind docid.Kind) *docid.Set {
 		set, _, err = docid.Title(names, titles, 8, f.tok)
 		set.Kind = kind
 	}
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	errtest.None(f.t, err)
 	return set
 }
 

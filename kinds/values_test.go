@@ -12,7 +12,6 @@ import (
 	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/address"
-	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/step"
@@ -332,8 +331,7 @@ func refused(t *testing.T, source, want string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "p.hcl")
 	filetest.Write(t, path, source)
-	src, err := syntax.Read(path)
-	errtest.None(t, err)
+	src := readPipeline(t, path)
 	_, ds := pipeline.Load(src, pipeline.Options{Registry: newLocal(t).Registry})
 	if !ds.HasErrors() || !strings.Contains(ds.Err().Error(), want) {
 		t.Errorf("%s\nsays %v, want %q", source, ds.Err(), want)
@@ -371,8 +369,7 @@ func TestBest(t *testing.T) {
 		value  float64
 		equals string
 	}{"max": {"a", 0.5, "[b]"}, "min": {"d", 0.1, "[]"}} {
-		res, err := l.do("best", changed(config, map[string]any{"order": order}))
-		errtest.None(t, err)
+		res := l.made("best", changed(config, map[string]any{"order": order}))
 		var r chosen
 		l.json(res.Outputs["report"], &r)
 		if r.Chosen != want.name || r.Value != want.value || fmt.Sprint(r.Equals) != want.equals || len(r.Values) != 4 || r.Values["c"] != 0.4 || r.Report.Percent["mrr_10"] != 100-100*want.value {
@@ -411,8 +408,7 @@ func TestBestModel(t *testing.T) {
 		errtest.None(t, err)
 		candidates[name] = map[string]any{"dev": l.blob("train/report", report), "model": step.In(tree), "ids": l.blob("docid/ids", []byte(name))}
 	}
-	res, err := l.do("best_model", map[string]any{"candidates": candidates})
-	errtest.None(t, err)
+	res := l.made("best_model", map[string]any{"candidates": candidates})
 	var r chosen
 	l.json(res.Outputs["report"], &r)
 	if r.Chosen != "high" || r.Values["low"] != 0 || res.Outputs["model"].Digest != models["high"].Digest || l.text(res.Outputs["ids"].Digest) != "high" {
@@ -484,9 +480,8 @@ func TestOtherPeoplesFiles(t *testing.T) {
 			l.json(a, &r)
 			if block := address.Of(name).Type(); block != "step" {
 				var err error
-				if r.Checks, err = expect.Result(t.Context(), name, pl.Steps[i].Task.Config, res, l.Store.Open); err != nil {
-					t.Fatal(err)
-				}
+				r.Checks, err = expect.Result(t.Context(), name, pl.Steps[i].Task.Config, res, l.Store.Open)
+				errtest.None(t, err)
 			}
 			tables[name] = r
 		}

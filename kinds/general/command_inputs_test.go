@@ -67,9 +67,7 @@ func TestUnbound(t *testing.T) {
 	if note := x.Notes(nil)[step.NotePrefix+"large inputs"]; !strings.HasPrefix(note, "copied: ") {
 		t.Errorf("noted %q", note)
 	}
-	if err := in.unchanged(); err != nil {
-		t.Error(err)
-	}
+	errtest.None(t, in.unchanged())
 }
 
 // TestReadElsewhere: a container sees no mounts of the program that starts it.

@@ -3,7 +3,6 @@ package results
 import (
 	"fmt"
 	"math"
-	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/internal/system/errtest"
@@ -114,14 +113,10 @@ func TestPairedEffectsErrors(t *testing.T) {
 		}
 		want := fmt.Sprintf("%s, %s, %s, seed %d has no value", o.Group, o.Level, o.Other, o.Seed)
 		without := append(append([]observation{}, complete[:i]...), complete[i+1:]...)
-		if _, err := effectsOf(without, "nci", "html"); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
+		errtest.Says(t, errtest.Of(effectsOf(without, "nci", "html")), want)
 	}
 	errtest.Says(t, errtest.Of(effectsOf(append(complete, complete[0]), "nci", "html")), "atomic, nci, title, seed 42 has two values")
 	for _, levels := range [][2]string{{"nci", "nci"}, {"x", "y"}} {
-		if _, err := effectsOf(complete, levels[0], levels[1]); err == nil || !strings.Contains(err.Error(), "no values to compare") {
-			t.Errorf("%v: %v", levels, err)
-		}
+		errtest.Says(t, errtest.Of(effectsOf(complete, levels[0], levels[1])), "no values to compare")
 	}
 }

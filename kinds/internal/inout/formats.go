@@ -442,8 +442,10 @@ func Follow(at any, path string) (any, error) {
 	w := step.WalkPath(path)
 	whole := path == "" || path == "."
 	for {
-		if a, ok := asAbsent(at); ok {
-			return a, nil
+		if m, _ := at.(map[string]any); len(m) == 1 {
+			if why, ok := m["absent"].(string); ok {
+				return Absent{why}, nil
+			}
 		}
 		if at == nil || whole || !w.Next() {
 			if v, ok := Float(at); ok && !isFinite(v) {
@@ -544,10 +546,3 @@ func (e Example[T]) MarshalJSON() ([]byte, error) {
 
 // JSONFields are those of the example.
 func (Example[T]) JSONFields() *step.Fields { return step.FieldsOf[T]() }
-
-// asAbsent recognises it in JSON.
-func asAbsent(at any) (Absent, bool) {
-	m, _ := at.(map[string]any)
-	why, ok := m["absent"].(string)
-	return Absent{why}, ok && len(m) == 1
-}

@@ -218,8 +218,15 @@ func (t Texts) eachQuery(x *step.IO, yield func(string) bool) error {
 func (t Texts) eachDocument(x *step.IO, yield func(string) bool) error {
 	var titles []string
 	if t.Title {
-		var err error
-		if titles, err = ofDocuments(x, t.Documents, titleOf); err != nil {
+		err := EachRow(x, t.Documents, "", func(d *dedup.Document) error {
+			title := d.Title
+			if d.URL != "" {
+				title, _ = wikipedia.URLTitle(d.URL)
+			}
+			titles = append(titles, title)
+			return nil
+		})
+		if err != nil {
 			return err
 		}
 	}
@@ -250,15 +257,6 @@ func (t Texts) eachDocument(x *step.IO, yield func(string) bool) error {
 		return step.Permanent(fmt.Errorf("corpus has %d documents, documents %d: take both from the same collection", read, len(titles)))
 	}
 	return nil
-}
-
-// titleOf is the title in a document's URL, or its own where there is no URL.
-func titleOf(d *dedup.Document) string {
-	if d.URL == "" {
-		return d.Title
-	}
-	title, _ := wikipedia.URLTitle(d.URL)
-	return title
 }
 
 // Question is a query of a split with its relevant documents.

@@ -87,18 +87,16 @@ sequences, the own training queries, and some 40 bytes for each query that is ke
 	},
 	Defaults: generateDefaults,
 	Queue:    step.GPU,
-	Check:    inout.Checks(checkGenerate),
-	Parts:    []step.Spec{GenerateShard.Spec},
-	Split:    splitGenerate,
-	Run:      joinGenerated,
+	Check: inout.Checks(func(c generateConfig, ps *step.Problems) {
+		inout.CheckDevice(ps, c.Device, c.Precision)
+		inout.Check(ps, "model", c.Model.Set() != (len(c.Files) > 0), "set either model, which generates queries, or files, which contain them")
+		inout.Check(ps, "corpus", !c.Model.Set() || c.Corpus.Set() && len(c.Tokenizer) > 0, "a model needs corpus, whose texts it reads, and its tokenizer")
+		inout.Check(ps, "beams", c.Method != ByBeam || c.Beams == 0 || c.Beams >= c.PerDocument, "must be 0 or at least per_document")
+	}),
+	Parts: []step.Spec{GenerateShard.Spec},
+	Split: splitGenerate,
+	Run:   joinGenerated,
 })
-
-func checkGenerate(c generateConfig, ps *step.Problems) {
-	inout.CheckDevice(ps, c.Device, c.Precision)
-	inout.Check(ps, "model", c.Model.Set() != (len(c.Files) > 0), "set either model, which generates queries, or files, which contain them")
-	inout.Check(ps, "corpus", !c.Model.Set() || c.Corpus.Set() && len(c.Tokenizer) > 0, "a model needs corpus, whose texts it reads, and its tokenizer")
-	inout.Check(ps, "beams", c.Method != ByBeam || c.Beams == 0 || c.Beams >= c.PerDocument, "must be 0 or at least per_document")
-}
 
 // sameGenerated takes two results for one if about as many queries were kept.
 var sameGenerated = step.Numbers{Margin: step.Margin{Rel: 0.1}, Fields: map[string]step.Margin{

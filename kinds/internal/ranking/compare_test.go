@@ -29,9 +29,7 @@ func TestTurned(t *testing.T) {
 func TestNamesWithDots(t *testing.T) {
 	c := compareConfig{Systems: map[string]step.Input{"b=0.4": {}, "k.v": {}}, Baselines: []string{"b=0.4"}, Measures: []string{"nDCG@10"}}
 	for _, path := range []string{"systems.'k.v'.percent.ndcg_10", "systems.'k.v'.against.'b=0.4'.ndcg_10.difference"} {
-		if _, err := c.declares()["report"].At(path); err != nil {
-			t.Error(err)
-		}
+		errtest.None(t, errtest.Of(c.declares()["report"].At(path)))
 	}
 }
 
@@ -59,8 +57,6 @@ func TestQueryTable(t *testing.T) {
 		"query\tAP\nq\t1\t2\n":      "line 2: 3 fields, want 2",
 		"query\tAP\n%zz\t1\n":       `line 2: name "%zz"`,
 	} {
-		if _, err := readQueryTable(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: error %v, want %q", text, err, want)
-		}
+		errtest.Says(t, errtest.Of(readQueryTable(strings.NewReader(text))), want)
 	}
 }

@@ -319,8 +319,12 @@ func (p *vectorPieces) read(ctx context.Context, files map[string]artifacts.File
 		if want := pieceName(m.Rows); name != want {
 			return unfit("it has %s where %s would follow", name, want)
 		}
-		b, err := p.bytes(ctx, files[name])
+		r, err := p.kept.Open(ctx, files[name])
 		if err != nil {
+			return npy.Matrix{}, err
+		}
+		b, err := io.ReadAll(r)
+		if err = errors.Join(err, r.Close()); err != nil {
 			return npy.Matrix{}, err
 		}
 		part, err := npy.Read(bytes.NewReader(b))
@@ -344,15 +348,6 @@ func (p *vectorPieces) read(ctx context.Context, files map[string]artifacts.File
 
 // pieceName is that of the piece that begins with the vector of a document.
 func pieceName(document int) string { return fmt.Sprintf("%09d.npy", document) }
-
-func (p *vectorPieces) bytes(ctx context.Context, f artifacts.File) ([]byte, error) {
-	r, err := p.kept.Open(ctx, f)
-	if err != nil {
-		return nil, err
-	}
-	b, err := io.ReadAll(r)
-	return b, errors.Join(err, r.Close())
-}
 
 // save files what m has beyond the newest checkpoint, once that is a piece.
 func (p *vectorPieces) save(ctx context.Context, m npy.Matrix) error {

@@ -33,11 +33,6 @@ import (
 // training is a train step, or what another one trains as it does.
 type training struct{ model.TrainConfig }
 
-// inputs are how the model reads texts.
-func (c training) inputs() retrieve.Inputs {
-	return retrieve.Inputs{MaxInput: c.MaxInput, MaxQuery: c.MaxQuery, IndexPrefix: c.IndexPrefix, QueryPrefix: c.QueryPrefix, Lowercase: c.Lowercase}
-}
-
 // search is what the model is searched by, in its evaluations and from then on.
 func (c training) search() retrieve.Search {
 	return retrieve.Search{EarlyStopping: stopping.Rule(c.EarlyStopping), Validity: retrieve.Validity(c.Validity)}
@@ -53,7 +48,8 @@ func runTrain(ctx context.Context, x *step.IO, config model.TrainConfig) error {
 	if err != nil {
 		return err
 	}
-	settings, err := retrieve.SettingsFor(ids, c.inputs())
+	settings, err := retrieve.SettingsFor(ids, retrieve.Inputs{MaxInput: c.MaxInput, MaxQuery: c.MaxQuery,
+		IndexPrefix: c.IndexPrefix, QueryPrefix: c.QueryPrefix, Lowercase: c.Lowercase})
 	if err != nil {
 		return err
 	}
@@ -167,7 +163,9 @@ func fitted(ctx context.Context, x *step.IO, c model.Fitting, learner *fit.Seq2S
 	}
 	inout.Count(x, map[string]int{"updates": int(out.Steps), "updates_left_out": int(learner.Skipped())})
 	logRecorded(x, learner.Recorded())
-	return out, writeCurve(x, out.Curve)
+	start := time.Now().Add(-time.Duration(out.Curve.Seconds() * float64(time.Second)))
+	return out, inout.WriteAll(x, map[string]func(io.Writer) error{"curve": out.Curve.Write,
+		"events": func(w io.Writer) error { return out.Curve.WriteEvents(w, start) }}) // for TensorBoard
 }
 
 // onward is where this run continues from what shorter ones kept, and keeps its own.
@@ -356,13 +354,6 @@ func newTrainReport(c *train.Curve, best train.Point) model.TrainReport {
 		}
 	}
 	return r
-}
-
-// writeCurve writes a curve as JSON and for TensorBoard.
-func writeCurve(x *step.IO, c *train.Curve) error {
-	start := time.Now().Add(-time.Duration(c.Seconds() * float64(time.Second)))
-	return inout.WriteAll(x, map[string]func(io.Writer) error{
-		"curve": c.Write, "events": func(w io.Writer) error { return c.WriteEvents(w, start) }})
 }
 
 // folderCheckpoints keeps folders of files as a step's checkpoints: what train

@@ -115,7 +115,5 @@ func without(t *testing.T, what func()) {
 		}
 		what()
 	}()
-	if err := <-done; err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, <-done)
 }

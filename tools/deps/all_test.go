@@ -10,6 +10,7 @@ import (
 
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // A part that fails ends the others, and its message is the one that is told.
@@ -121,9 +122,7 @@ func TestBoard(t *testing.T) {
 		"\x1b[2A\x1b[J" + "one: c\ntwo: b\n" +
 		"\x1b[2A\x1b[J" + "two: ready\none: c\n" +
 		"\x1b[1A\x1b[J"
-	if out.String() != want {
-		t.Errorf("got  %q\nwant %q", out.String(), want)
-	}
+	valuetest.Is(t, out.String(), want)
 
 	out.Reset()
 	b.drawn = 0
@@ -145,7 +144,5 @@ func TestBoard(t *testing.T) {
 	plain.state("due")
 	plain.state("too early again")
 	plain.end()
-	if out.String() != "one: due\n" {
-		t.Errorf("printed %q", out.String())
-	}
+	valuetest.Is(t, out.String(), "one: due\n")
 }

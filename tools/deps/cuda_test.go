@@ -12,6 +12,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 const (
@@ -122,9 +123,7 @@ func TestCudaOrders(t *testing.T) {
 					t.Fatalf("%s: %v\n%s", parts, err, out)
 				}
 			}
-			if got := strings.Join(x.asked(), " "); got != tt.asked {
-				t.Errorf("downloaded %s, want %s", got, tt.asked)
-			}
+			valuetest.Is(t, strings.Join(x.asked(), " "), tt.asked, "downloaded")
 			all := strings.Join(tt.steps, " ") + " "
 			for part, want := range map[string][]string{"cuda": whole, "cuda-kernels": empty} {
 				if !strings.Contains(all, part+" ") {
@@ -134,9 +133,7 @@ func TestCudaOrders(t *testing.T) {
 					t.Errorf("%s holds %q\nwant %q", part, got, want)
 				}
 			}
-			if left := list(t, filepath.Join(deps, "downloads")); left != "" {
-				t.Errorf("left in downloads: %s", left)
-			}
+			valuetest.Is(t, list(t, filepath.Join(deps, "downloads")), "", "left in downloads")
 			if got := readFile(t, filepath.Join(deps, "libtorch", "2.11.0-linux-amd64", "include", "ATen", "ATen.h")); got != "a header" {
 				t.Errorf("libtorch's header holds %q", got)
 			}
@@ -174,9 +171,7 @@ func TestCudaIncomplete(t *testing.T) {
 	if out, err := x.install(t, deps, "cuda"); !errorHas(err, "libtorch_cuda.so needs libnew.so.1, which no wheel of CUDA_linux-amd64 in ") {
 		t.Errorf("error %v\n%s", err, out)
 	}
-	if names := list(t, filepath.Join(deps, "cuda")); names != ".2.11.0-linux-amd64.lock" {
-		t.Errorf("left behind: %s", names)
-	}
+	valuetest.Is(t, list(t, filepath.Join(deps, "cuda")), ".2.11.0-linux-amd64.lock", "left behind")
 	if _, err := x.install(t, deps, "cuda-kernels"); err != nil {
 		t.Errorf("the part that has empty ones of whatever is named: %v", err)
 	}
@@ -202,9 +197,7 @@ func TestCudaPlatformsAgree(t *testing.T) {
 			}
 		}
 	}
-	if !slices.Equal(lists[0], lists[1]) {
-		t.Errorf("linux-amd64 has %q,\nlinux-arm64 %q", lists[0], lists[1])
-	}
+	valuetest.Deep(t, lists[0], lists[1])
 }
 
 // Two makes that install parts of the same wheel do not write one file together.
@@ -219,7 +212,5 @@ func TestCudaBesideLibtorch(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if left := list(t, filepath.Join(deps, "downloads")); left != "" {
-		t.Errorf("left in downloads: %s", left)
-	}
+	valuetest.Is(t, list(t, filepath.Join(deps, "downloads")), "", "left in downloads")
 }

@@ -5,11 +5,11 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // graphsName is the folder that the Makefile gives cuda-graphs on linux-amd64.
@@ -68,12 +68,8 @@ func TestGraphs(t *testing.T) {
 		}
 	}
 	want := []string{"done", graphsLibrary, "licenses/nvidia_cuda_crt-13.0.88/License", "licenses/nvidia_cuda_runtime-13.0.96/License"}
-	if got := tree(t, dir); !slices.Equal(got, want) {
-		t.Errorf("it holds %q\nwant %q", got, want)
-	}
-	if left := list(t, filepath.Join(deps, "downloads")); left != "" {
-		t.Errorf("left in downloads: %s", left)
-	}
+	valuetest.Deep(t, tree(t, dir), want, "it holds")
+	valuetest.Is(t, list(t, filepath.Join(deps, "downloads")), "", "left in downloads")
 	before := x.calls()
 	if out, err := x.run(t, args...); err != nil || out != "" || x.calls() != before {
 		t.Errorf("the second time: error %v, %d downloads, printed %q", err, x.calls()-before, out)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // makeWheel returns a zip archive of files that hold their own names.
@@ -127,9 +128,7 @@ func TestLibtorch(t *testing.T) {
 			x := newIndex(t, tt.served, tt.pinned)
 			deps := t.TempDir()
 			downloads := filepath.Join(deps, "downloads")
-			if err := os.MkdirAll(downloads, 0o755); err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, os.MkdirAll(downloads, 0o755))
 			for name, text := range tt.downloaded {
 				filetest.Write(t, filepath.Join(downloads, name), text)
 			}
@@ -142,9 +141,7 @@ func TestLibtorch(t *testing.T) {
 			if !strings.Contains(out.String(), tt.shown) {
 				t.Errorf("shown %q, want %q in it", out.String(), tt.shown)
 			}
-			if x.calls() != tt.calls {
-				t.Errorf("%d downloads, want %d", x.calls(), tt.calls)
-			}
+			valuetest.Is(t, x.calls(), tt.calls, "downloads")
 			if tt.err != "" {
 				if complete(dir) {
 					t.Error("the part counts as installed")
@@ -157,9 +154,7 @@ func TestLibtorch(t *testing.T) {
 			if got := readFile(t, filepath.Join(dir, "include", "ATen", "ATen.h")); got != "torch/include/ATen/ATen.h" {
 				t.Errorf("the header holds %q", got)
 			}
-			if left := list(t, downloads); left != "" {
-				t.Errorf("left in downloads: %s", left)
-			}
+			valuetest.Is(t, list(t, downloads), "", "left in downloads")
 		})
 	}
 }
@@ -172,9 +167,7 @@ func TestUnpackRefusesPathsOutside(t *testing.T) {
 	if _, err := unpack(t.Context(), archive, filepath.Join(dir, "to"), libtorchFiles); err == nil {
 		t.Error("no error")
 	}
-	if names := list(t, dir); names != "a.whl" {
-		t.Errorf("the folder holds %s", names)
-	}
+	valuetest.Is(t, list(t, dir), "a.whl", "the folder holds")
 }
 
 // A folder of wheels is an index too, to pip itself.

@@ -15,6 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // writeFile is a builder of one file.
@@ -48,9 +49,7 @@ func TestInstallFailureLeavesNothing(t *testing.T) {
 	if !errors.Is(err, broken) || !errorHas(err, "part: ") {
 		t.Errorf("error %v", err)
 	}
-	if names := list(t, filepath.Dir(dir)); names != ".1-linux.lock" {
-		t.Errorf("left behind: %s", names)
-	}
+	valuetest.Is(t, list(t, filepath.Dir(dir)), ".1-linux.lock", "left behind")
 }
 
 // A run that was killed leaves its working folder, or a part's folder without a done file.
@@ -61,12 +60,8 @@ func TestInstallAfterAKill(t *testing.T) {
 		filetest.Write(t, filepath.Join(left, "stale"), "")
 	}
 	errtest.None(t, install(t.Context(), "part", dir, quiet(), writeFile("new")))
-	if names := list(t, dir); names != "done file" {
-		t.Errorf("the part holds %s", names)
-	}
-	if names := list(t, parent); names != ".1-linux.lock 1-linux" {
-		t.Errorf("beside the part: %s", names)
-	}
+	valuetest.Is(t, list(t, dir), "done file", "the part holds")
+	valuetest.Is(t, list(t, parent), ".1-linux.lock 1-linux", "beside the part")
 }
 
 func TestInstallConcurrently(t *testing.T) {
@@ -89,9 +84,7 @@ func TestInstallConcurrently(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if n := builds.Load(); n != 1 {
-		t.Errorf("built %d times", n)
-	}
+	valuetest.Is(t, builds.Load(), 1, "builds")
 }
 
 func TestWaitingForTheLock(t *testing.T) {
@@ -101,9 +94,7 @@ func TestWaitingForTheLock(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var out bytes.Buffer
-	if _, err := lock(ctx, path, newBoard(&out).part("part")); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v, want canceled", err)
-	}
+	errtest.Is(t, errtest.Of(lock(ctx, path, newBoard(&out).part("part"))), context.Canceled)
 	if !strings.Contains(out.String(), "part: waiting for another process") {
 		t.Errorf("shown: %q", out.String())
 	}
@@ -124,12 +115,8 @@ func TestUsage(t *testing.T) {
 func TestGotch(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "gotch", "1-linux")
 	errtest.None(t, run(t.Context(), []string{"-header", "../native/gotch-libtorch211.h", "gotch=" + dir}, io.Discard))
-	if names := list(t, dir); names != "done gotch-libtorch211.h quick.specs stubs" {
-		t.Errorf("the part holds %s", names)
-	}
-	if got := readFile(t, filepath.Join(dir, "stubs", "libtorch_cuda.a")); got != "!<arch>\n" {
-		t.Errorf("a stub archive holds %q", got)
-	}
+	valuetest.Is(t, list(t, dir), "done gotch-libtorch211.h quick.specs stubs", "the part holds")
+	valuetest.Is(t, readFile(t, filepath.Join(dir, "stubs", "libtorch_cuda.a")), "!<arch>\n", "a stub archive holds")
 }
 
 func readFile(t *testing.T, path string) string {

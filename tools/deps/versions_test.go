@@ -2,7 +2,6 @@ package main
 
 import (
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -10,6 +9,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func TestReadVersions(t *testing.T) {
@@ -32,9 +32,7 @@ func TestReadVersions(t *testing.T) {
 			if !errorHas(err, tt.err) {
 				t.Fatalf("error %v, want %q", err, tt.err)
 			}
-			if !reflect.DeepEqual(got, tt.want) {
-				t.Errorf("got %v, want %v", got, tt.want)
-			}
+			valuetest.Deep(t, got, tt.want)
 		})
 	}
 }
@@ -48,9 +46,7 @@ func TestParseWheel(t *testing.T) {
 	}
 	want := []string{"--no-deps", "--only-binary=:all:", "--python-version", "3.11",
 		"--platform", "manylinux2014_x86_64", "--platform", "manylinux_2_17_x86_64"}
-	if options := got.pipOptions(); !reflect.DeepEqual(options, want) {
-		t.Errorf("options %q, want %q", options, want)
-	}
+	valuetest.Deep(t, got.pipOptions(), want, "options")
 
 	for _, bad := range []string{
 		"", "torch-2.11.0-cp311-cp311-linux.whl", "zz:torch-2.11.0-cp311-cp311-linux.whl", sum[:62] + ":torch-1-a-b-c.whl",

@@ -7,6 +7,7 @@ import (
 	"testing/fstest"
 
 	"github.com/redsi/redsi/internal/host/allocation"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // TestMemory: the least of the machine, a process's control group and those around it counts,
@@ -33,9 +34,7 @@ func TestMemory(t *testing.T) {
 		for path, text := range c.files {
 			files[path] = &fstest.MapFile{Data: []byte(text)}
 		}
-		if got := memory(files, 0); got != c.want {
-			t.Errorf("%s: %d, want %d", name, got, c.want)
-		}
+		valuetest.Is(t, memory(files, 0), c.want, name)
 	}
 	if here := Here(); here.CPUs < 1 || here.Memory < 1 {
 		t.Errorf("here: %+v", here)
@@ -60,9 +59,7 @@ func TestLeast(t *testing.T) {
 		for path, text := range c.files {
 			files[path] = &fstest.MapFile{Data: []byte(text)}
 		}
-		if got := least(files, Amount{CPUs: 8, Memory: 1 << 30}, c.of); got != c.want {
-			t.Errorf("%s: %+v, want %+v", name, got, c.want)
-		}
+		valuetest.Is(t, least(files, Amount{CPUs: 8, Memory: 1 << 30}, c.of), c.want, name)
 	}
 }
 
@@ -83,9 +80,7 @@ func TestKills(t *testing.T) {
 		for path, text := range c.files {
 			files[path] = &fstest.MapFile{Data: []byte(text)}
 		}
-		if n := kills(files); n != c.want {
-			t.Errorf("%s: %d", name, n)
-		}
+		valuetest.Is(t, kills(files), c.want, name)
 	}
 }
 
@@ -188,9 +183,7 @@ func TestPoolCancelled(t *testing.T) {
 	small.give()
 	runs.give()
 	runs.give() // gives once
-	if p.free != p.has {
-		t.Errorf("left: %+v", p.free)
-	}
+	valuetest.Is(t, p.free, p.has, "left")
 }
 
 // TestCards: each step has a card of its own; who finds none free waits its turn, and who waits for a
@@ -203,9 +196,7 @@ func TestCards(t *testing.T) {
 		t.Fatal(first.cards, second.cards)
 	}
 	named, third := askCards(t, p, no, 1, 2), askCards(t, p, no, 1, 0, 2)
-	if named.what != "1 card, and steps that came before it have them" {
-		t.Error(named.what)
-	}
+	valuetest.Is(t, named.what, "1 card, and steps that came before it have them")
 	first.give()
 	if <-third.begun; !slices.Equal(third.cards, []int{0}) {
 		t.Error(third.cards)
@@ -271,9 +262,7 @@ func TestLacks(t *testing.T) {
 		{CPUs: 1, Memory: 64_000_000_000}: "64 GB of memory, and it has 23 GB",
 		{CPUs: 8, GPUs: 1}:                "8 cpus, 1 card, and it has 4 cpus, 0 cards",
 	} {
-		if got := has.Lacks(want, "it"); got != text {
-			t.Errorf("%+v: %q", want, got)
-		}
+		valuetest.Is(t, has.Lacks(want, "it"), text, want)
 	}
 	var none *Pool
 	_, give, err := none.Take(t.Context(), Want{Amount: has}, nil)

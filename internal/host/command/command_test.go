@@ -16,6 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/host/usage"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func shell(t *testing.T, script string, out *bytes.Buffer) command.Run {
@@ -187,9 +188,7 @@ func TestPrograms(t *testing.T) {
 	end, inner := command.Remember(), command.Remember()
 	for _, done := range []func(){func() {}, func() { errtest.None(t, os.Remove(tool)) }, inner} {
 		done()
-		if p, err := command.Find("tool"); p != tool || err != nil {
-			t.Errorf("while it is remembered: %q, %v", p, err)
-		}
+		valuetest.Of(t, tool, "while it is remembered")(command.Find("tool"))
 	}
 	end()
 	errtest.Says(t, errtest.Of(command.Find("tool")), "program tool")
@@ -202,9 +201,7 @@ func TestStarts(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string, mode os.FileMode) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), mode); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, os.WriteFile(path, []byte(text), mode))
 		return path
 	}
 	for want, r := range map[string]command.Run{
@@ -247,9 +244,7 @@ func TestUnrecorded(t *testing.T) {
 	r := shell(t, "sleep 3600", &out)
 	full := errors.New("disk full")
 	r.Started = func(int) error { return full }
-	if err := r.Do(context.Background()); !errors.Is(err, full) {
-		t.Errorf("got %v", err)
-	}
+	errtest.Is(t, r.Do(context.Background()), full)
 }
 
 func TestOutputs(t *testing.T) {

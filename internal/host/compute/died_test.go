@@ -136,9 +136,7 @@ func TestOrphan(t *testing.T) {
 	if err := Serve(second(), strings.NewReader(""), io.Discard); err != nil { // its pipe has ended
 		t.Error(err)
 	}
-	if err := Serve(second(), strings.NewReader("something longer"), io.Discard); !errors.Is(err, errGarbage) {
-		t.Error(err)
-	}
+	errtest.Is(t, Serve(second(), strings.NewReader("something longer"), io.Discard), errGarbage)
 	if runtime.GOOS != "linux" {
 		t.Skip("the system does not end the children of one that is killed")
 	}

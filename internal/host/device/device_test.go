@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/host/capacity"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -48,7 +49,5 @@ func TestVisible(t *testing.T) {
 		t.Error(got, Count())
 	}
 	t.Setenv("CUDA_VISIBLE_DEVICES", "3,GPU-5")
-	if got := Visible([]int{0, 1}); got != "3,GPU-5" {
-		t.Error(got)
-	}
+	valuetest.Is(t, Visible([]int{0, 1}), "3,GPU-5")
 }

@@ -3,7 +3,6 @@ package devserver
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -197,9 +196,7 @@ func TestDatabaseSetAside(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir, said := t.TempDir(), ""
 			path := filepath.Join(dir, "temporal.db")
-			if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, os.WriteFile(path, []byte(content), 0o600))
 			joined(t, Options{Dir: dir, Say: func(text string) { said += text }})
 			kept, err := filepath.Glob(path + ".unusable-*")
 			if err != nil || len(kept) != 1 || !strings.Contains(said, kept[0]) {
@@ -240,9 +237,7 @@ func TestPortTaken(t *testing.T) {
 	port := l.Addr().(*net.TCPAddr).Port
 	for name, o := range map[string]Options{"server": {Port: port}, "UI": {UIPort: port}} {
 		o.Program, o.Dir = "/nothing/is/started", t.TempDir()
-		if _, err := Join(t.Context(), o); !errors.Is(err, ErrPort) {
-			t.Errorf("%s: %v, want %v", name, err, ErrPort)
-		}
+		errtest.Is(t, errtest.Of(Join(t.Context(), o)), ErrPort, name)
 	}
 }
 
@@ -251,9 +246,7 @@ func TestPortTaken(t *testing.T) {
 func TestLongPath(t *testing.T) {
 	dir := t.TempDir()
 	long := dir + strings.Repeat("/"+strings.Repeat("d", 99), 5)
-	if _, err := Join(t.Context(), Options{Program: "/nothing/is/started", Dir: long}); !errors.Is(err, ErrDir) {
-		t.Errorf("%v, want %v", err, ErrDir)
-	}
+	errtest.Is(t, errtest.Of(Join(t.Context(), Options{Program: "/nothing/is/started", Dir: long})), ErrDir)
 	if there, err := os.ReadDir(dir); err != nil || len(there) > 0 {
 		t.Errorf("%v, %v were made", there, err)
 	}
@@ -272,9 +265,7 @@ func TestOtherPorts(t *testing.T) {
 	}
 	second.Close()
 	o.Strict = true
-	if _, err := Join(t.Context(), o); !errors.Is(err, ErrOther) {
-		t.Errorf("%v, want %v", err, ErrOther)
-	}
+	errtest.Is(t, errtest.Of(Join(t.Context(), o)), ErrOther)
 }
 
 // clientProcess is a client process of TestJoinsAndLeaves.
@@ -424,8 +415,6 @@ func TestKilledAtStart(t *testing.T) {
 			s.Close()
 			t.Fatal("a server that is always killed was joined")
 		}
-		if !strings.Contains(err.Error(), "did not start") || !strings.Contains(err.Error(), "killed") {
-			t.Errorf("it was given up with: %v", err)
-		}
+		errtest.Says(t, err, "did not start", "killed")
 	}
 }

@@ -221,9 +221,7 @@ func TestListenNowhere(t *testing.T) {
 	defer l.Close()
 	port := l.Addr().(*net.TCPAddr).Port
 	_, err = Join(t.Context(), Options{Program: "/nothing/is/started", Dir: t.TempDir(), Listen: second(t), Port: port})
-	if !errors.Is(err, ErrPort) {
-		t.Errorf("%v, want %v", err, ErrPort)
-	}
+	errtest.Is(t, err, ErrPort)
 	if err := claimable(loopback, port); err != nil {
 		t.Errorf("another address: %v", err)
 	}
@@ -241,9 +239,7 @@ func TestListensElsewhere(t *testing.T) {
 		o, _ := elsewhere(dir, 0)
 		claimed(t, dir, o.number)
 		_, err := Join(ctx, Options{Program: found(t), Dir: dir})
-		if !errors.Is(err, ErrElsewhere) {
-			t.Errorf("joined: %v", err)
-		}
+		errtest.Is(t, err, ErrElsewhere, "joined")
 		visit, visitErr := Visit(ctx, dir)
 		w, workErr := WorkerOptions(dir)
 		if listen == "" {

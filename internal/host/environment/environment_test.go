@@ -8,6 +8,7 @@ import (
 
 	"github.com/redsi/redsi/internal/host/libraries"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func hash(s string) string { return "sha256:" + strings.Repeat(s, 64)[:64] }
@@ -336,8 +337,8 @@ func TestConda(t *testing.T) {
 		"package: [{name: own, platform: linux-64, manager: pip, url: 'file:///own.whl', hash: {sha256: aa}}]":                   "own is taken from file:///own.whl, a file or folder",
 		pixi(6, "conda: https://channel/noarch/six-1-0.conda", "md5: aa"):                                                        "six-1-0.conda has no hash",
 		pixi(6, "pypi: ./own", "name: own", "version: 0.1", "sha256: aa", "editable: true"):                                      "own is taken from ./own, a file or folder",
-		pixi(7, "pypi: ../own", "name: own"): "that no other machine has: build a wheel",
-		"environments: {default: {packages: {linux-64: [{conda: https://channel/noarch/six-1-0.conda}]}}}": "it does not say what https://channel/noarch/six-1-0.conda is; make it anew: pixi lock",
+		pixi(7, "pypi: ../own", "name: own"):                                                                                     "that no other machine has: build a wheel",
+		"environments: {default: {packages: {linux-64: [{conda: https://channel/noarch/six-1-0.conda}]}}}":                       "it does not say what https://channel/noarch/six-1-0.conda is; make it anew: pixi lock",
 		"version: 1\n": "it has no packages for linux-64",
 		"a: [":         "lock: yaml",
 	} {
@@ -352,9 +353,7 @@ func TestImageAndNix(t *testing.T) {
 	}
 	for _, name := range []string{"python:3.11", "python@sha256:abc", "x.sif"} {
 		image.Lock = name
-		if _, err := image.Manifest(); err == nil || !strings.Contains(err.Error(), "is neither an image by its digest") {
-			t.Errorf("%s: %v", name, err)
-		}
+		errtest.Says(t, errtest.Of(image.Manifest()), "is neither an image by its digest")
 	}
 	flake := Recipe{Kind: Nix, Lock: "flake.lock", Platform: "linux-x86_64", Files: map[string]string{"flake.nix": "{}",
 		"flake.lock": `{"version":7,"root":"root","nodes":{"root":{"inputs":{"nixpkgs":"nixpkgs"}},"nixpkgs":{"locked":{"type":"github","rev":"abc","narHash":"sha256-x"},"original":{"type":"github"}}}}`}}
@@ -384,9 +383,7 @@ func TestMarker(t *testing.T) {
 		"'linux' in sys_platform": true, "'x86' not in platform_machine": false, "python_version in '3.10, 3.11'": true, "python_version not in '3.10 3.1'": true,
 		"extra == 'fast'": false, "'fast' in extras": false, "'A_b' in extras": true, "'a' not in extras": true, "'dev' in dependency_groups": true, "'de' in dependency_groups": false, "platform_python_implementation != \"PyPy\"": true,
 	} {
-		if got, err := m.holds(text); err != nil || got != want {
-			t.Errorf("%s: %v, %v", text, got, err)
-		}
+		valuetest.Of(t, want, text)(m.holds(text))
 	}
 	for _, text := range []string{"python_version", "python_version <", "sys_platform == 'a' b", "(sys_platform == 'a'", "sys_platform ~ 'a'", "python_version < 'x y'", "'a' == extras"} {
 		if _, err := m.holds(text); err == nil {

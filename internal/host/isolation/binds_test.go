@@ -18,6 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/host/command"
 	"github.com/redsi/redsi/internal/host/isolation"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // bound is a folder in which in/x is to be the file from.
@@ -28,9 +29,7 @@ func bound(t *testing.T) (dir, from string, binds []isolation.Bind) {
 		errtest.None(t, os.Mkdir(filepath.Join(dir, sub), 0o755))
 	}
 	to := filepath.Join(dir, "in", "x")
-	if err := errors.Join(os.WriteFile(from, []byte("the blob\n"), 0o444), os.WriteFile(to, nil, 0o444)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errors.Join(os.WriteFile(from, []byte("the blob\n"), 0o444), os.WriteFile(to, nil, 0o444)))
 	return dir, from, []isolation.Bind{{From: from, To: to}}
 }
 
@@ -83,9 +82,7 @@ func TestBinds(t *testing.T) {
 			if err != nil || out != "the blob\nthe blob\nmore\n" {
 				t.Errorf("printed %q, %v", out, err)
 			}
-			if s := said(found); s != "" {
-				t.Errorf("found %s", s)
-			}
+			valuetest.Is(t, said(found), "", "found")
 			after, err := os.Stat(from)
 			if err != nil || after.Mode() != before.Mode() || after.ModTime() != before.ModTime() ||
 				after.Sys().(*syscall.Stat_t).Ctim != before.Sys().(*syscall.Stat_t).Ctim {
@@ -94,9 +91,7 @@ func TestBinds(t *testing.T) {
 			if b, err := os.ReadFile(filepath.Join(dir, "in", "x")); err != nil || len(b) != 0 {
 				t.Errorf("outside of the program there is %q, %v", b, err)
 			}
-			if err := os.RemoveAll(dir); err != nil {
-				t.Error(err)
-			}
+			errtest.None(t, os.RemoveAll(dir))
 			if b, err := os.ReadFile(from); err != nil || string(b) != "the blob\n" {
 				t.Errorf("%q, %v", b, err)
 			}
@@ -165,9 +160,7 @@ func TestBindsEndWithTheProcess(t *testing.T) {
 	if b, err := os.ReadFile("/proc/self/mountinfo"); err != nil || strings.Contains(string(b), dir) {
 		t.Errorf("it is mounted here, %v", err)
 	}
-	if err := os.RemoveAll(dir); err != nil {
-		t.Error(err)
-	}
+	errtest.None(t, os.RemoveAll(dir))
 	if b, err := os.ReadFile(dir + ".blob"); err != nil || string(b) != "the blob\n" {
 		t.Errorf("%q, %v", b, err)
 	}
@@ -185,9 +178,7 @@ func TestBindsOfAUser(t *testing.T) {
 	if err == nil {
 		err = errors.Join(os.WriteFile(filepath.Join(dir, "test"), program, 0o755), os.Chown(dir, 65534, 65534), os.Chmod(dir, 0o700))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	cmd := exec.Command(filepath.Join(dir, "test"), "-test.run=^TestBinds$|^TestBindRefused$|^TestBindsEndWithTheProcess$", "-test.v")
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "TMPDIR="+dir, "HOME="+dir)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}

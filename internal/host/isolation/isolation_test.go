@@ -19,6 +19,7 @@ import (
 	"github.com/redsi/redsi/internal/host/isolation"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func TestMain(m *testing.M) {
@@ -79,9 +80,7 @@ sort < /proc/self/status > /dev/null; pwd -P | sed "s|$HOME|HOME|"`)
 			if err != nil || out != "a\nt\n2\n4\nHOME\n" {
 				t.Errorf("printed %q, %v", out, err)
 			}
-			if s := said(found); s != "" {
-				t.Errorf("found %s", s)
-			}
+			valuetest.Is(t, said(found), "", "found")
 		})
 	}
 }
@@ -98,9 +97,7 @@ func TestFound(t *testing.T) {
 		t.Errorf("warn: printed %q, %v", out, err)
 	}
 	want := fmt.Sprintf("read %s (5 times); write %s; read /etc/hostname; read /etc/fstab", secret, target)
-	if s := said(found); s != want {
-		t.Errorf("warn: found %s, want %s", s, want)
-	}
+	valuetest.Is(t, said(found), want, "warn: found")
 	if _, err := os.Stat(target); err != nil {
 		t.Error("warn denies:", err)
 	}
@@ -111,9 +108,7 @@ func TestFound(t *testing.T) {
 		t.Errorf("enforce: printed %q, %v", out, err)
 	}
 	want = strings.Replace(want, "5 times", "4 times", 1) // the folder that it works in is elsewhere for others
-	if s := said(found); s != want {
-		t.Errorf("enforce: found %s, want %s", s, want)
-	}
+	valuetest.Is(t, said(found), want, "enforce: found")
 	if _, err := os.Stat(target); err == nil {
 		t.Error("enforce does not deny")
 	}
@@ -189,9 +184,7 @@ func TestReads(t *testing.T) {
 		if err != nil || !strings.HasPrefix(out, "undeclared text\n") || said(found) != "write "+folder+"/new" {
 			t.Errorf("%s: printed %q, found %s, %v", mode, out, said(found), err)
 		}
-		if denied := strings.HasSuffix(out, "denied\n"); denied != (mode == isolation.Enforce) {
-			t.Errorf("%s: printed %q", mode, out)
-		}
+		valuetest.Is(t, strings.HasSuffix(out, "denied\n"), mode == isolation.Enforce, mode, out)
 	}
 	var setup *isolation.SetupError
 	for _, bad := range []string{"/no/such/folder", "/"} {
@@ -208,9 +201,7 @@ func TestVirtualEnvironment(t *testing.T) {
 	sh, err := filepath.EvalSymlinks("/bin/sh")
 	errtest.None(t, err)
 	text, err := os.ReadFile(sh)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	home := t.TempDir()
 	write := func(name, text string) {
 		t.Helper()
@@ -300,9 +291,7 @@ func TestEnds(t *testing.T) {
 	// A program that does not start says so as without a box.
 	dir := t.TempDir()
 	plain := filepath.Join(dir, "plain")
-	if err := errors.Join(os.WriteFile(plain, []byte("text"), 0o755), os.Mkdir(filepath.Join(dir, "tmp"), 0o755)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errors.Join(os.WriteFile(plain, []byte("text"), 0o755), os.Mkdir(filepath.Join(dir, "tmp"), 0o755)))
 	for _, mode := range []isolation.Mode{isolation.Warn, isolation.Enforce} {
 		r := command.Run{Program: plain, Argv: []string{"plain"}, Dir: dir, Stdout: &bytes.Buffer{}, Box: &isolation.Box{Mode: mode, Dir: dir, Program: plain}}
 		var start *command.StartError
@@ -312,13 +301,9 @@ func TestEnds(t *testing.T) {
 	}
 	// One that is a link says where to.
 	script, linked := filepath.Join(dir, "script"), filepath.Join(dir, "linked")
-	if err := errors.Join(os.WriteFile(script, []byte("#!/no/such/shell\n"), 0o755), os.Symlink("script", linked)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errors.Join(os.WriteFile(script, []byte("#!/no/such/shell\n"), 0o755), os.Symlink("script", linked)))
 	for _, box := range []*isolation.Box{nil, {Mode: isolation.Enforce, Dir: dir, Program: linked}} {
 		r := command.Run{Program: linked, Argv: []string{"linked"}, Dir: dir, Stdout: &bytes.Buffer{}, Box: box}
-		if err := r.Do(context.Background()); err == nil || !strings.Contains(err.Error(), "(it is a link to "+script+")") {
-			t.Errorf("in %v: %v", box, err)
-		}
+		errtest.Says(t, r.Do(context.Background()), "(it is a link to "+script+")")
 	}
 }

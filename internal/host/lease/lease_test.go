@@ -19,6 +19,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/process"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 var key = artifacts.Sum([]byte("a key"))
@@ -47,9 +48,7 @@ func take(t *testing.T, k *Keeper, c Claim) (*Held, *Lease) {
 func count(t *testing.T, records artifacts.Records) (n int) {
 	t.Helper()
 	for _, err := range records.List(t.Context(), "") {
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		n++
 	}
 	return n
@@ -68,14 +67,10 @@ func TestTakeAndRelease(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("enough"))
-	if err := b.Wait(ctx, key, Claim{}, func(Lease) {}); err == nil || !strings.Contains(err.Error(), "enough") {
-		t.Fatalf("Wait: %v", err)
-	}
+	errtest.Says(t, b.Wait(ctx, key, Claim{}, func(Lease) {}), "enough")
 	waited := make(chan error)
 	go func() { waited <- b.Wait(t.Context(), key, Claim{}, func(Lease) { h.Release() }) }()
-	if err := <-waited; err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, <-waited)
 	h.Release() // again is nothing
 	if n := count(t, s.Leases); n != 0 {
 		t.Fatalf("%d leases are left", n)
@@ -119,9 +114,7 @@ func TestOneOfMany(t *testing.T) {
 				t.Fatalf("%d took it", won.Load())
 			}
 			winner.Release()
-			if n := count(t, s.Leases); n != 0 {
-				t.Errorf("%d leases are left", n)
-			}
+			valuetest.Is(t, count(t, s.Leases), 0, "leases are left")
 		})
 	}
 }
@@ -152,9 +145,7 @@ func TestStale(t *testing.T) {
 			t.Errorf("a release of a lost lease gave away %v", other)
 		}
 		won.Release()
-		if n := count(t, s.Leases); n != 0 {
-			t.Errorf("%d leases are left", n)
-		}
+		valuetest.Is(t, count(t, s.Leases), 0, "leases are left")
 		time.Sleep(2 * renewEvery) // the renewals end
 	})
 }
@@ -354,9 +345,7 @@ func TestNobodyHoldsIt(t *testing.T) {
 					ctx, cancel := context.WithTimeout(t.Context(), 3*Stale)
 					defer cancel()
 					start := time.Now()
-					if err := k.Wait(ctx, key, Claim{Run: "2"}, func(Lease) {}); err != nil {
-						t.Error(err)
-					}
+					errtest.None(t, k.Wait(ctx, key, Claim{Run: "2"}, func(Lease) {}))
 					if d := time.Since(start); d > c.most {
 						t.Errorf("it waits for %s", d)
 					}
@@ -367,9 +356,7 @@ func TestNobodyHoldsIt(t *testing.T) {
 						h.Release()
 					}
 					time.Sleep(2 * renewEvery) // all is deleted, and the renewals end
-					if n := count(t, s.Leases); n != 0 {
-						t.Errorf("%d leases are left", n)
-					}
+					valuetest.Is(t, count(t, s.Leases), 0, "leases are left")
 				})
 			})
 		}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 var installedAt = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -40,9 +41,7 @@ func base(t *testing.T, dir string) string {
 func venv(t *testing.T, dir, python string) (site string) {
 	t.Helper()
 	write(t, filepath.Join(dir, "pyvenv.cfg"), "home = "+filepath.Dir(python)+"\nversion = 3.11.4\n")
-	if err := os.MkdirAll(filepath.Join(dir, "bin"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.MkdirAll(filepath.Join(dir, "bin"), 0o755))
 	errtest.None(t, os.Symlink(python, filepath.Join(dir, "bin", "python")))
 	site = filepath.Join(dir, "lib", "python3.11", "site-packages")
 	install(t, site, "pip", "24.0", map[string]string{"pip/__init__.py": "pip"})
@@ -153,9 +152,7 @@ func TestEnvironments(t *testing.T) {
 			at(t, filepath.Join(site, "marker"), installedAt)
 			record := filepath.Join(site, "numpy-1.26.4.dist-info", "RECORD")
 			text, err := os.ReadFile(record)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			write(t, record, string(text)+"marker,,\n")
 		}, []string{"marker not there -> of no distribution", "numpy 1.26.4 (files "}},
 	} {
@@ -246,9 +243,7 @@ func TestPlaces(t *testing.T) {
 	in := func(path string) string { return filepath.Join(dir, path) }
 	link := func(to, from string) {
 		t.Helper()
-		if err := os.MkdirAll(filepath.Dir(in(from)), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, os.MkdirAll(filepath.Dir(in(from)), 0o755))
 		errtest.None(t, os.Symlink(in(to), in(from)))
 	}
 	system := base(t, in("usr"))
@@ -324,9 +319,7 @@ func TestPlaces(t *testing.T) {
 		}
 		slices.Sort(have)
 		slices.Sort(wanted)
-		if !slices.Equal(have, wanted) {
-			t.Errorf("%s has %q, want %q", program, have, wanted)
-		}
+		valuetest.Deep(t, have, wanted, program)
 	}
 	write(t, filepath.Join(site, "scipy/__init__.py"), "edited")
 	if e := of(t, in("conda/bin/python3.11")); !strings.Contains(e.String(), Edited+": scipy/__init__.py") {

@@ -11,22 +11,19 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // counted is what a key has of a program's file.
 func counted(t *testing.T, program string) artifacts.Digest {
 	t.Helper()
 	text, err := os.ReadFile(program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	d, err := Original(program, artifacts.Sum(text))
 	if err == nil && d == artifacts.Sum(text) {
 		d, err = Installed(program, d)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return d
 }
 
@@ -54,9 +51,7 @@ func TestInstalledScript(t *testing.T) {
 			t.Errorf("another program: %s", text)
 		}
 	}
-	if made("other", "#!%s/python\nimport kd\n") != script {
-		t.Error("the folder counts in a script")
-	}
+	valuetest.Is(t, made("other", "#!%s/python\nimport kd\n"), script, "the folder counts in a script")
 	seen := map[artifacts.Digest]string{entry: "entry", script: "script"}
 	for _, text := range []string{long + strings.ReplaceAll(pip, "main", "other"), long + strings.Replace(pip, "kd.cli", "kd", 1), long + pip + "import os\n",
 		"#!%s/python -O\n" + pip, strings.Replace(long, " \"$0\"", " -O \"$0\"", 1) + pip, long + strings.Replace(pip, "re.sub(r'", "re.sub(os.getenv('X')+r'", 1),
@@ -154,9 +149,7 @@ func TestUnknown(t *testing.T) {
 	}
 	venv(t, filepath.Join(dir, "env"), base(t, filepath.Join(dir, "base")))
 	mise := in("mise/bin/mise", "\x7fELF")
-	if err := os.MkdirAll(filepath.Join(dir, "mise/shims"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.MkdirAll(filepath.Join(dir, "mise/shims"), 0o755))
 	errtest.None(t, os.Symlink(mise, filepath.Join(dir, "mise/shims/python3")))
 	write(t, filepath.Join(dir, "conda/conda-meta/x.json"), "{}")
 	for program, want := range map[string]string{

@@ -18,6 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/hashed"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // lay makes files and folders: NAME, NAME/, NAME* with an x bit, NAME -> TARGET, NAME: TEXT.
@@ -38,9 +39,7 @@ func lay(t *testing.T, dir string, names ...string) {
 		default:
 			err = errors.Join(err, os.WriteFile(at, []byte(text), 0o644))
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 	}
 }
 
@@ -185,9 +184,7 @@ func TestIgnore(t *testing.T) {
 			}
 			slices.Sort(want)
 			slices.Sort(got)
-			if !slices.Equal(got, want) {
-				t.Errorf("has %q\ngit %q", got, want)
-			}
+			valuetest.Deep(t, got, want)
 		})
 	}
 }

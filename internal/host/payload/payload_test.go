@@ -16,6 +16,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 var (
@@ -26,9 +27,7 @@ var (
 func codec(t *testing.T, lines ...string) Codec {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "keys")
-	if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.WriteFile(file, []byte(strings.Join(lines, "\n")), 0o600))
 	c, err := Load(file)
 	errtest.None(t, err)
 	return c
@@ -131,9 +130,7 @@ func TestFailures(t *testing.T) {
 	if back := c.FailureConverter().FailureToError(f); !errors.As(back, &app) || app.Message() != "planted" || app.Details(&detail) != nil || detail != "planted detail" {
 		t.Errorf("got %v, detail %q", back, detail)
 	}
-	if m := c.Message(f); m != "planted" {
-		t.Errorf("Message is %q", m)
-	}
+	valuetest.Is(t, c.Message(f), "planted", "Message")
 	for _, no := range []Codec{other, {}} {
 		if back := no.FailureConverter().FailureToError(f); !strings.Contains(back.Error(), "encrypted with key \""+c.IDs()[0]) {
 			t.Errorf("got %v", back)
@@ -173,9 +170,7 @@ func TestLoad(t *testing.T) {
 		{"long.key", strings.Repeat("#\n", maxFile), 0o600, []string{"not a key file"}},
 	} {
 		file := filepath.Join(dir, c.name)
-		if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, os.WriteFile(file, []byte(c.text), 0o600))
 		errtest.None(t, os.Chmod(file, c.mode))
 		k, err := Load(file)
 		if c.mistakes == nil {
@@ -194,9 +189,7 @@ func TestLoad(t *testing.T) {
 		}
 	}
 	errtest.Says(t, errtest.Of(Load(dir)), "regular")
-	if _, err := Load(filepath.Join(dir, "none")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("no file: %v", err)
-	}
+	errtest.Is(t, errtest.Of(Load(filepath.Join(dir, "none"))), os.ErrNotExist, "no file")
 	if c, err := Load(""); err != nil || len(c.IDs()) != 0 {
 		t.Errorf("no name: %v, %v", c, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"testing/iotest"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func TestSources(t *testing.T) {
@@ -30,18 +31,14 @@ func TestValues(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "key")
 	for name, text := range map[string]string{"key": "of a file\r\n", "short": "abc", "long": strings.Repeat("x", maxValue+1), "nul": "abcdef\x00"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	for name, value := range map[string]string{"REDSI_TEST_A": "of the environment", "REDSI_VAR_there": "of the worker", "REDSI_TEST_EMPTY": "", "REDSI_TEST_SHORT": "abcde\n"} {
 		t.Setenv(name, value)
 	}
 	f := Finder{Vars: map[string]string{"given": "of the command line"}}
 	for source, want := range map[string]string{"env:REDSI_TEST_A": "of the environment", "var:given": "of the command line", "var:there": "of the worker", "file:" + file: "of a file"} {
-		if got, err := f.Value(source); err != nil || got != want {
-			t.Errorf("%s: %q, %v", source, got, err)
-		}
+		valuetest.Of(t, want, source)(f.Value(source))
 	}
 	for source, want := range map[string]string{"env:REDSI_TEST_B": "no environment variable REDSI_TEST_B", "var:x": "set REDSI_VAR_x", "file:" + dir: "not a regular file", "file:" + dir + "/none": "no such file",
 		"file:" + dir + "/short": "fewer than 6", "file:" + dir + "/long": "more than 65536", "file:" + dir + "/nul": "NUL", "env:REDSI_TEST_EMPTY": "fewer than 6", "env:REDSI_TEST_SHORT": "fewer than 6"} {
@@ -82,7 +79,5 @@ func TestStreams(t *testing.T) {
 			}
 		}
 	}
-	if got := (Set)(nil).Redact("x"); got != "x" {
-		t.Error(got)
-	}
+	valuetest.Is(t, (Set)(nil).Redact("x"), "x")
 }

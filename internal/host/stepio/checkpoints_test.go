@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/dir"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -32,9 +33,7 @@ func saveCheckpoint(t *testing.T, c *Checkpoints, n int64, name, text string) ar
 	if err == nil {
 		err = c.Save(t.Context(), n, map[string]artifacts.File{name: f})
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return f
 }
 
@@ -135,14 +134,10 @@ func TestUnfitCheckpoint(t *testing.T) {
 	}
 	kept := 0
 	for _, err := range s.Records.List(t.Context(), artifacts.CheckpointPrefix(c.key)) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		kept++
 	}
-	if kept != 2 {
-		t.Errorf("%d checkpoints are kept", kept)
-	}
+	valuetest.Is(t, kept, 2, "checkpoints are kept")
 	broken := errors.New("the store is away")
 	if ok, err := c.Latest(t.Context(), func(int64, map[string]artifacts.File) error { return broken }); ok || !errors.Is(err, broken) {
 		t.Errorf("an error that is not the checkpoint's: %v, %v", ok, err)

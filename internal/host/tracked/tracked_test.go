@@ -18,6 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // project lays out what DVC has left, with nothing checked out.
@@ -152,9 +153,7 @@ func TestWeb(t *testing.T) {
 	s := httptest.NewServer(http.FileServer(http.Dir(dir)))
 	defer s.Close()
 	filetest.Write(t, filepath.Join(dir, "project", ".dvc", "config.local"), "['remote \"store\"']\n    url = "+s.URL+"/remote\n")
-	if has, err := got(t, filepath.Join(dir, "project", "data", "far.csv")); has != "far.csv:far\n" || err != nil {
-		t.Errorf("%q, %v", has, err)
-	}
+	valuetest.Of(t, "far.csv:far\n")(got(t, filepath.Join(dir, "project", "data", "far.csv")))
 	_, err := got(t, filepath.Join(dir, "project", "data", "gone.csv"))
 	errtest.Says(t, err, "nor in "+s.URL+"/remote: run dvc fetch")
 }
@@ -168,9 +167,7 @@ func TestBucket(t *testing.T) {
 	}
 	server.PutObject(t, server.Bucket, "pre/fix/files/md5/0c/e020a5c3c1f7524593fb5292419f93", []byte("far\n"))
 	filetest.Write(t, filepath.Join(dir, "project", ".dvc", "config.local"), "['remote \"store\"']\n    url = s3://"+server.Bucket+"/pre/fix\n    endpointurl = http://"+server.Endpoint+"\n")
-	if has, err := got(t, filepath.Join(dir, "project", "data", "far.csv")); has != "far.csv:far\n" || err != nil {
-		t.Errorf("%q, %v", has, err)
-	}
+	valuetest.Of(t, "far.csv:far\n")(got(t, filepath.Join(dir, "project", "data", "far.csv")))
 	_, err := got(t, filepath.Join(dir, "project", "data", "gone.csv"))
 	errtest.Says(t, err, "nor in s3://"+server.Bucket+"/pre/fix: run dvc fetch")
 }

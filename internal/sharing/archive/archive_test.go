@@ -85,9 +85,7 @@ func TestThereAndBack(t *testing.T) {
 	if a.Signer != by.Public() || a.Manifest.Results != 2 || len(a.Others) > 0 {
 		t.Errorf("%+v signed by %v, others %v", a.Manifest, a.Signer, a.Others)
 	}
-	if err := a.Verify(t.Context()); err != nil {
-		t.Error(err)
-	}
+	errtest.None(t, a.Verify(t.Context()))
 	to := mem.New()
 	tr := &artifacts.Transfer{From: a.Reader(), To: to}
 	keys, err := artifacts.ResultKeys(t.Context(), a.Reader().Records)

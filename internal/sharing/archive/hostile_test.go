@@ -153,9 +153,7 @@ func TestHostileEntries(t *testing.T) {
 			if err == nil {
 				_, err = w.Write([]byte("x"))
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 		})
 		errtest.Says(t, errtest.Of(read(b)), c.want)
 	}
@@ -185,9 +183,7 @@ func TestBombs(t *testing.T) {
 			if err == nil {
 				_, err = w.Write(data)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 		}
 	}
 	for _, c := range []struct {
@@ -234,9 +230,7 @@ func TestRepeated(t *testing.T) {
 	l.Size = 4 * n
 	errtest.Says(t, errtest.Of(NewReader(bytes.NewReader(whole), int64(len(whole)), l, "a.zip")), "--max-size")
 	l.Size = 6 * n
-	if _, err := NewReader(bytes.NewReader(whole), int64(len(whole)), l, "a.zip"); err != nil {
-		t.Error(err)
-	}
+	errtest.None(t, errtest.Of(NewReader(bytes.NewReader(whole), int64(len(whole)), l, "a.zip")))
 }
 
 // claim adds a zip64 end that claims so many files.
@@ -270,9 +264,7 @@ func TestOverlap(t *testing.T) {
 			if err == nil {
 				_, err = io.WriteString(w, "the same bytes")
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 		}
 	})
 	// The table of contents says where y begins: let it say where x does.

@@ -64,7 +64,5 @@ func TestOpen(t *testing.T) {
 	if _, err := Open(t.Context(), folder, false, false); err == nil {
 		t.Error("trying made a folder")
 	}
-	if _, err := Open(t.Context(), folder, true, false); err != nil {
-		t.Error(err)
-	}
+	errtest.None(t, errtest.Of(Open(t.Context(), folder, true, false)))
 }

@@ -1,6 +1,7 @@
 package errtest
 
 import (
+	"errors"
 	"strings"
 	"testing"
 )
@@ -23,5 +24,13 @@ func Says(t testing.TB, err error, texts ...string) {
 		if err == nil || !strings.Contains(err.Error(), text) {
 			t.Errorf("the error is %v; it must say %q", err, text)
 		}
+	}
+}
+
+// Is fails a test whose error is not the target, which errors.Is decides; about names the case.
+func Is(t testing.TB, err, target error, about ...any) {
+	t.Helper()
+	if !errors.Is(err, target) {
+		t.Error(append(about, "the error is", err, "and must be", target)...)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func newKey(t *testing.T, name string) *Private {
@@ -81,8 +82,6 @@ func TestRing(t *testing.T) {
 	renamed := a
 	renamed.Name = "other"
 	for p, want := range map[Public]Standing{a: Trusted, renamed: Trusted, b: Revoked, c: Unknown, {}: Unknown} {
-		if got := r.Of(p); got != want {
-			t.Errorf("%s: %s, want %s", p.Name, got, want)
-		}
+		valuetest.Is(t, r.Of(p), want, p.Name)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/host/environment/realize"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // standIns puts programs that are shell scripts first in PATH, alone but for the system's. Each
@@ -56,14 +57,10 @@ func TestImage(t *testing.T) {
 			recipe := recipeText(t, environment.Recipe{Kind: environment.Image, Lock: reference})
 			h, _, err := use(t, new(realize.Environments), recipe)
 			errtest.None(t, err)
-			if got := strings.ReplaceAll(read(t, called), h.Dir, "DIR"); got != c.made {
-				t.Errorf("it was fetched by\n%s\nwant\n%s", got, c.made)
-			}
+			valuetest.Is(t, strings.ReplaceAll(read(t, called), h.Dir, "DIR"), c.made, "it was fetched by")
 			run := command.Run{Argv: []string{"fit", "--k", "8"}, Dir: "/p/step-1", Env: map[string]string{"HOME": "/p/step-1", "PATH": "/x", "SECRET": "planted"}}
 			h.Start(&run)
-			if got := strings.ReplaceAll(strings.Join(run.Argv, " "), h.Dir, "DIR"); got != c.run {
-				t.Errorf("a run is\n%s\nwant\n%s", got, c.run)
-			}
+			valuetest.Is(t, strings.ReplaceAll(strings.Join(run.Argv, " "), h.Dir, "DIR"), c.run, "a run")
 			if run.Env["SECRET"]+run.Env["APPTAINERENV_SECRET"] != "planted" || run.Env["PATH"] == "/x" {
 				t.Errorf("its variables are %v", run.Env)
 			}
@@ -126,15 +123,11 @@ done`
 	recipe := recipeOf(t, environment.Conda, "conda-lock.yml", map[string]string{"conda-lock.yml": text})
 	h, _, err := use(t, new(realize.Environments), recipe)
 	errtest.None(t, err)
-	if got := fmt.Sprint(h.List); got != "[tool 1.2 h1_0 (MIT)]" {
-		t.Errorf("its packages are %s", got)
-	}
+	valuetest.Is(t, fmt.Sprint(h.List), "[tool 1.2 h1_0 (MIT)]", "its packages")
 	if got := strings.ReplaceAll(read(t, called), h.Dir, "DIR"); !strings.HasPrefix(got, "micromamba create -y -q -p DIR --file redsi-explicit.txt\n") {
 		t.Errorf("it was made by %s", got)
 	}
-	if at, err := h.Find("tool"); err != nil || at != filepath.Join(h.Dir, "bin", "tool") {
-		t.Errorf("%s, %v", at, err)
-	}
+	valuetest.Of(t, filepath.Join(h.Dir, "bin", "tool"))(h.Find("tool"))
 	run := command.Run{Env: map[string]string{"PATH": "/usr/bin"}}
 	h.Start(&run)
 	if run.Env["PATH"] != filepath.Join(h.Dir, "bin")+":/usr/bin" || run.Env["CONDA_PREFIX"] != h.Dir {
@@ -161,9 +154,7 @@ func TestNix(t *testing.T) {
 			if got := strings.ReplaceAll(h.Path(), h.Dir, "DIR"); got != c.path {
 				t.Errorf("its PATH is %s\n%s", got, read(t, called))
 			}
-			if _, err := h.Find("tool"); err != nil {
-				t.Error(err)
-			}
+			errtest.None(t, errtest.Of(h.Find("tool")))
 			if strings.Contains(read(t, called), "update") || strings.Count(read(t, called), "--no-write-lock-file") != 2 {
 				t.Errorf("it may lock anew: %s", read(t, called))
 			}

@@ -19,6 +19,7 @@ import (
 	"github.com/redsi/redsi/internal/host/environment/realize"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // making is set in the environment of this program as a process that makes an environment.
@@ -52,9 +53,7 @@ func setup(t *testing.T, uv bool) {
 func read(t *testing.T, path string) string {
 	t.Helper()
 	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	return string(b)
 }
 
@@ -109,9 +108,7 @@ func TestPython(t *testing.T) {
 			if got := python(t, h, "import alpha; print(alpha.__version__, alpha.beta.__version__)"); got != "1.0 2.0" {
 				t.Errorf("it has %s", got)
 			}
-			if got := fmt.Sprint(h.List); got != "[alpha 1.0 (MIT) beta 2.0 (Apache-2.0)]" {
-				t.Errorf("its packages are %s", got)
-			}
+			valuetest.Is(t, fmt.Sprint(h.List), "[alpha 1.0 (MIT) beta 2.0 (Apache-2.0)]", "its packages")
 			if !strings.Contains(said, "making environment.py") || !strings.HasPrefix(h.Python, indextest.Python(t)+".") {
 				t.Errorf("said %q, Python %s", said, h.Python)
 			}
@@ -138,9 +135,7 @@ func madeOnce(t *testing.T, recipe string, n int) {
 		})
 	}
 	wg.Wait()
-	if n := strings.Count(strings.Join(made, ""), "making environment.py"); n != 1 {
-		t.Errorf("it was made %d times", n)
-	}
+	valuetest.Is(t, strings.Count(strings.Join(made, ""), "making environment.py"), 1, "makings")
 }
 
 // Two processes that need it at once make it once.
@@ -192,9 +187,7 @@ func TestMadeMeanwhile(t *testing.T) {
 		}
 	})
 	errtest.None(t, err)
-	if err := also.Close(); err != nil {
-		t.Error(err)
-	}
+	errtest.None(t, also.Close())
 }
 
 // What a killed process left is removed and made again.
@@ -219,9 +212,7 @@ func TestKilled(t *testing.T) {
 	if err != nil || len(list) != 1 || list[0].Complete {
 		t.Errorf("while it is made: %+v, %v", list, err)
 	}
-	if err := list[0].Remove(); !errors.Is(err, realize.ErrInUse) {
-		t.Errorf("removing it while it is made: %v", err)
-	}
+	errtest.Is(t, list[0].Remove(), realize.ErrInUse, "removing it while it is made")
 	errtest.None(t, cmd.Process.Kill())
 	_ = cmd.Wait()
 	close(goOn)
@@ -232,12 +223,8 @@ func TestKilled(t *testing.T) {
 	if err != nil || !strings.Contains(said, "making") {
 		t.Fatalf("%q, %v", said, err)
 	}
-	if got := python(t, h, "import alpha; print(alpha.__version__)"); got != "1.0" {
-		t.Error(got)
-	}
-	if _, err := os.Stat(list[0].Dir + ".work"); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the work folder is still there: %v", err)
-	}
+	valuetest.Is(t, python(t, h, "import alpha; print(alpha.__version__)"), "1.0")
+	errtest.Is(t, errtest.Of(os.Stat(list[0].Dir+".work")), os.ErrNotExist, "the work folder")
 }
 
 // Without a network the error says what was wanted and that another try may do; nothing is left.
@@ -303,9 +290,7 @@ func TestEdited(t *testing.T) {
 		if err != nil || !strings.Contains(said, "environment.py is made again: beta/__init__.py not there -> edited") {
 			t.Fatalf("%s: %q, %v", name, said, err)
 		}
-		if got := python(t, again, "import beta; print(beta.__version__)"); got != "2.0" {
-			t.Errorf("%s: %s", name, got)
-		}
+		valuetest.Is(t, python(t, again, "import beta; print(beta.__version__)"), "2.0", name)
 		errtest.None(t, again.Close())
 	}
 }
@@ -316,16 +301,12 @@ func TestFullDisk(t *testing.T) {
 	x := indextest.Serve(t, indextest.Package{Name: "alpha", Version: "1.0", Code: "# " + strings.Repeat("x", 4<<20)})
 	recipe := recipeOf(t, environment.Requirements, "requirements.txt", map[string]string{"requirements.txt": requirements(x)})
 	root := os.Getenv(realize.Variable)
-	if err := os.MkdirAll(root, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.MkdirAll(root, 0o700))
 	if err := syscall.Mount("none", root, "tmpfs", 0, "size=1m"); err != nil {
 		t.Skipf("this account mounts no disk of its own: %v", err)
 	}
 	t.Cleanup(func() {
-		if err := syscall.Unmount(root, syscall.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
+		errtest.None(t, syscall.Unmount(root, syscall.MNT_DETACH))
 	})
 	_, _, err := use(t, new(realize.Environments), recipe)
 	var wrong *realize.Error
@@ -366,12 +347,8 @@ func TestRemove(t *testing.T) {
 	if err != nil || len(list) != 1 || !list[0].Complete || time.Since(list[0].Used) > time.Hour || list[0].Bytes == 0 {
 		t.Fatalf("%+v, %v", list, err)
 	}
-	if err := list[0].Remove(); !errors.Is(err, realize.ErrInUse) {
-		t.Errorf("in use: %v", err)
-	}
-	if err := errors.Join(h.Close(), list[0].Remove()); err != nil {
-		t.Error(err)
-	}
+	errtest.Is(t, list[0].Remove(), realize.ErrInUse, "in use")
+	errtest.None(t, errors.Join(h.Close(), list[0].Remove()))
 	// What is somebody else's, in a folder that is shared, is none.
 	root := os.Getenv(realize.Variable)
 	for _, name := range []string{"data", "uv"} {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -19,13 +18,9 @@ func TestInstallAllTellsTheFirstFailure(t *testing.T) {
 	var out bytes.Buffer
 	o := options{header: "no such header", jobs: 1, dirs: map[string]string{"gotch": filepath.Join(deps, "gotch", "1-linux")}}
 	err := installAll(t.Context(), o, newBoard(&out))
-	if !errorHas(err, "gotch: open no such header") {
-		t.Errorf("error %v", err)
-	}
+	errtest.Says(t, err, "gotch: open no such header")
 	for _, want := range []string{"redsi: installing gotch\n", "into " + deps + ", for all clones", "10 MB of downloads; about "} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("%q is not in:\n%s", want, out.String())
-		}
+		valuetest.Says(t, out.String(), want)
 	}
 }
 
@@ -49,9 +44,7 @@ func TestInstallAllBeside(t *testing.T) {
 			errtest.None(t, err)
 			defer held.Close()
 		}
-		if err := installAll(t.Context(), o, b); !errorHas(err, tt.want) {
-			t.Errorf("%s: error %v", tt.first, err)
-		}
+		errtest.Says(t, installAll(t.Context(), o, b), tt.want)
 		if _, err := os.Stat(table); (err == nil) != tt.table {
 			t.Errorf("%s: its file: %v", tt.first, err)
 		}
@@ -133,9 +126,7 @@ func TestBoard(t *testing.T) {
 		t.Errorf("printed %q while held", out.String())
 	}
 	b.release()
-	if want := "two: ready\none: a\n"; out.String() != want {
-		t.Errorf("after it got %q, want %q", out.String(), want)
-	}
+	valuetest.Is(t, out.String(), "two: ready\none: a\n", "after it")
 
 	out.Reset()
 	plain := newBoard(&out).part("one")

@@ -133,14 +133,9 @@ func TestLibtorch(t *testing.T) {
 				filetest.Write(t, filepath.Join(downloads, name), text)
 			}
 			dir := filepath.Join(deps, "libtorch", "2.11.0-linux-amd64")
-			var out bytes.Buffer
-			err := run(t.Context(), []string{"-versions", x.versions, "-platform", "linux-amd64", "libtorch=" + dir}, &out)
-			if !errorHas(err, tt.err) {
-				t.Fatalf("error %v, want %q", err, tt.err)
-			}
-			if !strings.Contains(out.String(), tt.shown) {
-				t.Errorf("shown %q, want %q in it", out.String(), tt.shown)
-			}
+			out, err := x.run(t, "libtorch="+dir)
+			wantError(t, err, tt.err)
+			valuetest.Says(t, out, tt.shown)
 			valuetest.Is(t, x.calls(), tt.calls, "downloads")
 			if tt.err != "" {
 				if complete(dir) {
@@ -148,12 +143,8 @@ func TestLibtorch(t *testing.T) {
 				}
 				return
 			}
-			if got := list(t, filepath.Join(dir, "lib")); got != "libcudart.so.13 libgomp.so.1 libtorch_cpu.so" {
-				t.Errorf("lib holds %s", got)
-			}
-			if got := readFile(t, filepath.Join(dir, "include", "ATen", "ATen.h")); got != "torch/include/ATen/ATen.h" {
-				t.Errorf("the header holds %q", got)
-			}
+			valuetest.Is(t, list(t, filepath.Join(dir, "lib")), "libcudart.so.13 libgomp.so.1 libtorch_cpu.so")
+			valuetest.Is(t, readFile(t, filepath.Join(dir, "include", "ATen", "ATen.h")), "torch/include/ATen/ATen.h")
 			valuetest.Is(t, list(t, downloads), "", "left in downloads")
 		})
 	}
@@ -164,9 +155,7 @@ func TestUnpackRefusesPathsOutside(t *testing.T) {
 	archive := filepath.Join(dir, "a.whl")
 	filetest.Write(t, archive, makeWheel(t, "torch/include/../../../evil.h"))
 	// The reader may refuse such a name by itself; either way nothing is written.
-	if _, err := unpack(t.Context(), archive, filepath.Join(dir, "to"), libtorchFiles); err == nil {
-		t.Error("no error")
-	}
+	errtest.Says(t, errtest.Of(unpack(t.Context(), archive, filepath.Join(dir, "to"), libtorchFiles)), "")
 	valuetest.Is(t, list(t, dir), "a.whl", "the folder holds")
 }
 
@@ -189,7 +178,5 @@ func TestFolderOfWheels(t *testing.T) {
 	w, err := parseWheel(fmt.Sprintf("%x:%s", sha256.Sum256(data), name))
 	errtest.None(t, err)
 	var out strings.Builder
-	if _, err := w.fetch(t.Context(), partPlace{downloads: t.TempDir()}, newBoard(&out).part("tiny")); err != nil {
-		t.Errorf("%v\n%s", err, &out)
-	}
+	errtest.None(t, errtest.Of(w.fetch(t.Context(), partPlace{downloads: t.TempDir()}, newBoard(&out).part("tiny"))), &out)
 }

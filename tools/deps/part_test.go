@@ -31,9 +31,7 @@ func TestInstallOnce(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "part", "1-linux")
 	for _, text := range []string{"first", "second"} {
 		errtest.None(t, install(t.Context(), "part", dir, quiet(), writeFile(text)))
-		if got := readFile(t, filepath.Join(dir, "file")); got != "first" {
-			t.Errorf("after installing %q the file holds %q", text, got)
-		}
+		valuetest.Is(t, readFile(t, filepath.Join(dir, "file")), "first", "after installing", text)
 	}
 	if !complete(dir) {
 		t.Error("no done file")
@@ -46,9 +44,8 @@ func TestInstallFailureLeavesNothing(t *testing.T) {
 	err := install(t.Context(), "part", dir, quiet(), func(ctx context.Context, p partPlace, show *progress) error {
 		return errors.Join(writeFile("half")(ctx, p, show), broken)
 	})
-	if !errors.Is(err, broken) || !errorHas(err, "part: ") {
-		t.Errorf("error %v", err)
-	}
+	errtest.Is(t, err, broken)
+	errtest.Says(t, err, "part: ")
 	valuetest.Is(t, list(t, filepath.Dir(dir)), ".1-linux.lock", "left behind")
 }
 
@@ -95,9 +92,7 @@ func TestWaitingForTheLock(t *testing.T) {
 	cancel()
 	var out bytes.Buffer
 	errtest.Is(t, errtest.Of(lock(ctx, path, newBoard(&out).part("part"))), context.Canceled)
-	if !strings.Contains(out.String(), "part: waiting for another process") {
-		t.Errorf("shown: %q", out.String())
-	}
+	valuetest.Says(t, out.String(), "part: waiting for another process")
 	held.Close() // as the system does when the holder dies
 	again, err := lock(t.Context(), path, quiet())
 	errtest.None(t, err)
@@ -106,9 +101,7 @@ func TestWaitingForTheLock(t *testing.T) {
 
 func TestUsage(t *testing.T) {
 	for _, args := range [][]string{nil, {"libtorch"}, {"other=dir"}, {"gotch="}, {"tokenizers=dir", "more"}, {"-jobs", "0", "gotch=dir"}, {"show", "name"}} {
-		if err := run(t.Context(), args, io.Discard); !errorHas(err, "usage: deps [options] PART=DIR") {
-			t.Errorf("run(%q): %v", args, err)
-		}
+		errtest.Says(t, run(t.Context(), args, io.Discard), "usage: deps [options] PART=DIR")
 	}
 }
 
@@ -121,8 +114,7 @@ func TestGotch(t *testing.T) {
 
 func readFile(t *testing.T, path string) string {
 	t.Helper()
-	text := goldens.Text(t, path)
-	return string(text)
+	return string(goldens.Text(t, path))
 }
 
 // list returns a folder's names, sorted, with blanks between.

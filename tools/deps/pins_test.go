@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // kernelsPart is the folder of the part cuda-kernels.
@@ -32,9 +33,8 @@ func TestCudaPins(t *testing.T) {
 	toolkit, err := wheelsFor(values, "TOOLKIT")
 	errtest.None(t, err)
 	torch := readFile(t, filepath.Join(dir, "metadata", "torch-"+values["LIBTORCH_VERSION"]))
-	if want := "]==" + toolkit[0].version + ";"; !strings.Contains(torch, "Requires-Dist: cuda-toolkit[") || !strings.Contains(torch, want) {
-		t.Errorf("torch does not ask for cuda-toolkit %s", toolkit[0].version)
-	}
+	want := "]==" + toolkit[0].version + ";"
+	valuetest.Says(t, torch, "Requires-Dist: cuda-toolkit[", want)
 	asked := map[string]string{}
 	for _, text := range []string{torch, readFile(t, filepath.Join(dir, "metadata", "cuda_toolkit-"+toolkit[0].version))} {
 		for _, m := range pin.FindAllStringSubmatch(text, -1) {

@@ -29,9 +29,7 @@ func TestReadVersions(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "versions.mk")
 			filetest.Write(t, path, tt.text)
 			got, err := readVersions(path)
-			if !errorHas(err, tt.err) {
-				t.Fatalf("error %v, want %q", err, tt.err)
-			}
+			wantError(t, err, tt.err)
 			valuetest.Deep(t, got, tt.want)
 		})
 	}
@@ -81,9 +79,7 @@ func TestPinnedVersions(t *testing.T) {
 			t.Errorf("%s: the first wheel is %s, LIBTORCH_VERSION %s", platform, first.file, values["LIBTORCH_VERSION"])
 		}
 	}
-	if _, err := wheelsFor(values, "WHEELS_plan9-mips"); !errorHas(err, "WHEELS_plan9-mips") {
-		t.Errorf("error %v does not name the missing variable", err)
-	}
+	errtest.Says(t, errtest.Of(wheelsFor(values, "WHEELS_plan9-mips")), "WHEELS_plan9-mips")
 	for _, pin := range []struct{ mod, module, name string }{
 		{"../../go.mod", "github.com/sugarme/gotch", "GOTCH_VERSION"},
 		{"../../go.mod", tokenizersModule, "TOKENIZERS_VERSION"},
@@ -126,10 +122,10 @@ func TestSharedVersions(t *testing.T) {
 	}
 }
 
-// errorHas reports whether err is as wanted: nil for "", else with text in its message.
-func errorHas(err error, text string) bool {
-	if err == nil || text == "" {
-		return err == nil && text == ""
+// wantError ends a test whose error lacks a text, or that has one where the text is "".
+func wantError(t *testing.T, err error, text string) {
+	t.Helper()
+	if (err == nil) != (text == "") || err != nil && !strings.Contains(err.Error(), text) {
+		t.Fatalf("error %v, want %q", err, text)
 	}
-	return strings.Contains(err.Error(), text)
 }

@@ -174,9 +174,7 @@ func TestCancellationEndsTheGroup(t *testing.T) {
 }
 
 func TestPrograms(t *testing.T) {
-	if _, err := command.Find("no-such-program-at-all"); err == nil {
-		t.Error("found")
-	}
+	errtest.Some(t, errtest.Of(command.Find("no-such-program-at-all")), "found")
 	errtest.Says(t, errtest.Of(command.Find("bin/tool")), "is a relative path")
 	if p, err := command.Find("sh"); err != nil || !filepath.IsAbs(p) {
 		t.Errorf("%q, %v", p, err)

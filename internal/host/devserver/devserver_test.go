@@ -5,11 +5,13 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -29,20 +31,14 @@ import (
 const memberOf = "REDSI_TEST_MEMBER"
 
 func TestMain(m *testing.M) {
-	if told := os.Getenv(strangerOf); told != "" {
-		dir, address, _ := strings.Cut(told, "\n")
-		if err := stranger(dir, address); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
+	for variable, run := range map[string]func(string) error{memberOf: member, strangerOf: stranger} {
+		if told := os.Getenv(variable); told != "" {
+			if err := run(told); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+			os.Exit(0)
 		}
-		os.Exit(0)
-	}
-	if dir := os.Getenv(memberOf); dir != "" {
-		if err := member(dir); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
 	}
 	os.Exit(m.Run())
 }
@@ -60,7 +56,7 @@ func member(dir string) error {
 		return err
 	}
 	defer s.Close()
-	c, err := dialed(s)
+	c, err := dialed(s.ClientOptions())
 	if err != nil {
 		return err
 	}
@@ -79,15 +75,19 @@ const idle = 300 * time.Millisecond
 // patient bounds what a busy machine may take.
 const patient = 3 * time.Minute
 
+func patiently(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), patient)
+	t.Cleanup(cancel)
+	return ctx
+}
+
 func joined(t *testing.T, o Options) *Server {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patient)
-	defer cancel()
 	if o.Program == "" {
 		o.Program = found(t)
 	}
 	o.Idle = idle
-	s, err := Join(ctx, o)
+	s, err := Join(patiently(t), o)
 	errtest.None(t, err)
 	t.Cleanup(func() { s.Close(); ended(t, o.Dir) })
 	return s
@@ -100,13 +100,25 @@ func found(t *testing.T) string {
 	return program
 }
 
-func dialed(s *Server) (client.Client, error) {
-	o, err := s.ClientOptions()
+func dialed(o client.Options, err error) (client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.Logger = quiet{}
+	o.Logger = quiet
 	return client.NewLazyClient(o)
+}
+
+var quiet = log.NewStructuredLogger(slog.New(slog.DiscardHandler))
+
+// caller makes a client, which the end of the test closes.
+func caller(t *testing.T) func(client.Options, error) client.Client {
+	return func(o client.Options, err error) client.Client {
+		t.Helper()
+		c, err := dialed(o, err)
+		errtest.None(t, err)
+		t.Cleanup(c.Close)
+		return c
+	}
 }
 
 // called calls the server until it answers.
@@ -139,20 +151,14 @@ func TestKilledServer(t *testing.T) {
 	var mu sync.Mutex
 	var said []string
 	s := joined(t, Options{Dir: t.TempDir(), Say: func(text string) { mu.Lock(); said = append(said, text); mu.Unlock() }})
-	c, err := dialed(s)
-	errtest.None(t, err)
-	defer c.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), patient)
-	defer cancel()
+	c, ctx := caller(t)(s.ClientOptions()), patiently(t)
 	for range 3 {
 		before, ok := Running(s.o.Dir)
 		if !ok {
 			t.Fatal("no server answers")
 		}
 		errtest.None(t, syscall.Kill(before.PID, syscall.SIGKILL))
-		if err := called(ctx, c); err != nil {
-			t.Fatalf("after the server was killed: %v", err)
-		}
+		errtest.None(t, called(ctx, c), "after the server was killed")
 		if now, _ := Running(s.o.Dir); now.PID == before.PID || now.Address != before.Address || now.UI != before.UI {
 			t.Errorf("%+v came after %+v", now, before)
 		}
@@ -189,17 +195,27 @@ func TestFirstStartKilled(t *testing.T) {
 }
 
 // TestDatabaseSetAside: a database that cannot be used is kept, said, and replaced. That of Temporal 1.29.1 was made by
-// temporal-server --create of that version.
+// temporal-server --create of that version; the damaged one opens.
 func TestDatabaseSetAside(t *testing.T) {
+	const name = "temporal.db"
+	dir := t.TempDir()
+	joined(t, Options{Dir: dir}).Close()
+	ended(t, dir)
+	damaged, err := os.ReadFile(filepath.Join(dir, name))
+	errtest.None(t, err)
+	for i := 19 * 4096; i < 20*4096; i++ { // a table of task queues: the server would start, and never answer
+		damaged[i] ^= 0x55
+	}
 	older := goldens.Text(t, filepath.Join("testdata", "temporal-1.29.1.db.gz"))
-	for name, content := range map[string]string{"not a database": strings.Repeat("no database", 1000), "empty": "", "of Temporal 1.29.1": string(older)} {
-		t.Run(name, func(t *testing.T) {
+	for about, content := range map[string]string{"not a database": strings.Repeat("no database", 1000), "empty": "",
+		"of Temporal 1.29.1": string(older), "it is damaged": string(damaged)} {
+		t.Run(about, func(t *testing.T) {
 			dir, said := t.TempDir(), ""
-			path := filepath.Join(dir, "temporal.db")
+			path := filepath.Join(dir, name)
 			errtest.None(t, os.WriteFile(path, []byte(content), 0o600))
 			joined(t, Options{Dir: dir, Say: func(text string) { said += text }})
 			kept, err := filepath.Glob(path + ".unusable-*")
-			if err != nil || len(kept) != 1 || !strings.Contains(said, kept[0]) {
+			if err != nil || len(kept) != 1 || !strings.Contains(said, kept[0]) || about == "it is damaged" && !strings.Contains(said, about) {
 				t.Fatalf("kept %q, said %q", kept, said)
 			}
 			if b, err := os.ReadFile(kept[0]); err != nil || string(b) != content {
@@ -209,36 +225,21 @@ func TestDatabaseSetAside(t *testing.T) {
 	}
 }
 
-// TestDamagedPages: so does a database that opens, and has damaged pages.
-func TestDamagedPages(t *testing.T) {
-	dir, said := t.TempDir(), ""
-	joined(t, Options{Dir: dir}).Close()
-	ended(t, dir)
-	path := filepath.Join(dir, "temporal.db")
-	b, err := os.ReadFile(path)
-	errtest.None(t, err)
-	for i := 19 * 4096; i < 20*4096; i++ { // a table of task queues: the server would start, and never answer
-		b[i] ^= 0x55
-	}
-	errtest.None(t, os.WriteFile(path, b, 0o600))
-	errtest.None(t, os.Remove(path+"-wal")) // it may have the page, newer
-	joined(t, Options{Dir: dir, Say: func(text string) { said += text }})
-	if kept, err := filepath.Glob(path + ".unusable-*"); err != nil || len(kept) != 1 || !strings.Contains(said, "it is damaged") {
-		t.Errorf("kept %q, said %q", kept, said)
-	}
-}
-
 // TestPortTaken: whoever answers on a taken port must not be taken for the server
-// that was to be started there.
+// that was to be started there; the port of another address is free.
 func TestPortTaken(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	errtest.None(t, err)
-	defer l.Close()
-	port := l.Addr().(*net.TCPAddr).Port
-	for name, o := range map[string]Options{"server": {Port: port}, "UI": {UIPort: port}} {
+	taken := func(address string) int {
+		l, err := net.Listen("tcp", address+":0")
+		errtest.None(t, err)
+		t.Cleanup(func() { l.Close() })
+		return l.Addr().(*net.TCPAddr).Port
+	}
+	port, other := taken(loopback), taken(second(t))
+	for name, o := range map[string]Options{"server": {Port: port}, "UI": {UIPort: port}, "another address": {Listen: second(t), Port: other}} {
 		o.Program, o.Dir = "/nothing/is/started", t.TempDir()
 		errtest.Is(t, errtest.Of(Join(t.Context(), o)), ErrPort, name)
 	}
+	errtest.None(t, claimable(loopback, other))
 }
 
 // TestLongPath: a folder whose database could not be opened is refused before anything
@@ -277,9 +278,7 @@ type clientProcess struct {
 
 // TestVisit: a server that somebody looks at stays, though all who used it have left.
 func TestVisit(t *testing.T) {
-	ctx, cancel := context.WithTimeout(context.Background(), patient)
-	defer cancel()
-	dir := t.TempDir()
+	ctx, dir := patiently(t), t.TempDir()
 	if s, err := Visit(ctx, dir); s != nil || err != nil {
 		t.Fatalf("a server of an empty folder, or %v", err)
 	}
@@ -331,6 +330,12 @@ func TestJoinsAndLeaves(t *testing.T) {
 			t.Fatalf("a client waits: %s", Condition(dir))
 		}
 	}
+	leave := func(m *clientProcess) {
+		t.Helper()
+		settle(m)
+		m.in.Close()
+		errtest.None(t, m.cmd.Wait(), "a client that leaves")
+	}
 	var stopped []int // servers
 	resume := func() {
 		for _, pid := range stopped {
@@ -349,16 +354,12 @@ func TestJoinsAndLeaves(t *testing.T) {
 			start()
 		case what < 6: // leaves
 			resume()
-			settle(members[i])
-			members[i].in.Close()
-			if err := members[i].cmd.Wait(); err != nil {
-				t.Errorf("a client that leaves: %v", err)
-			}
-			members = append(members[:i], members[i+1:]...)
+			leave(members[i])
+			members = slices.Delete(members, i, i+1)
 		case what < 8: // is killed, wherever it is
 			_ = members[i].cmd.Process.Kill()
 			_ = members[i].cmd.Wait()
-			members = append(members[:i], members[i+1:]...)
+			members = slices.Delete(members, i, i+1)
 		case what == 8: // stops for a while
 			_ = members[i].cmd.Process.Signal(syscall.SIGSTOP)
 			time.Sleep(time.Duration(r.IntN(100)) * time.Millisecond)
@@ -379,23 +380,10 @@ func TestJoinsAndLeaves(t *testing.T) {
 	}
 	resume()
 	for _, m := range members {
-		settle(m)
-		m.in.Close()
-		if err := m.cmd.Wait(); err != nil {
-			t.Errorf("a client that leaves: %v", err)
-		}
+		leave(m)
 	}
 	ended(t, dir)
 }
-
-type quiet struct{}
-
-var _ log.Logger = quiet{}
-
-func (quiet) Debug(string, ...any) {}
-func (quiet) Info(string, ...any)  {}
-func (quiet) Warn(string, ...any)  {}
-func (quiet) Error(string, ...any) {}
 
 // TestKilledAtStart starts a server again that is killed before it answers, and
 // gives up on one that always is.

@@ -214,9 +214,8 @@ func TestGarbage(t *testing.T) {
 			held.renew()
 		}
 		g, err := artifacts.Collect(t.Context(), s, artifacts.GCOptions{Now: now})
-		if err != nil || len(g.Leases) != want {
-			t.Errorf("deleted %v, want %d; %v", g.Leases, want, err)
-		}
+		errtest.None(t, err)
+		valuetest.Is(t, len(g.Leases), want, g.Leases)
 		if h, _ := take(t, c, Claim{Run: "2"}); (h != nil) != (want > 0) {
 			t.Errorf("a third takes it: %v", h != nil)
 		}
@@ -388,7 +387,5 @@ func TestStopped(t *testing.T) {
 	if _, err := syscall.Wait4(holder.PID, &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
 		t.Fatal(err)
 	}
-	if text := says(); !strings.Contains(text, fmt.Sprintf("; it is stopped: `kill -CONT %d`", holder.PID)) {
-		t.Error(text)
-	}
+	valuetest.Says(t, says(), fmt.Sprintf("; it is stopped: `kill -CONT %d`", holder.PID))
 }

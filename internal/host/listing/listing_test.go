@@ -167,9 +167,7 @@ func TestIgnore(t *testing.T) {
 				cmd := exec.Command("git", args...)
 				cmd.Dir, cmd.Env = dir, append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")
 				out, err := cmd.CombinedOutput()
-				if err != nil {
-					t.Fatal(err, string(out))
-				}
+				errtest.None(t, err, string(out))
 				return string(out)
 			}
 			git("init", "-q")

@@ -135,14 +135,11 @@ func TestFailures(t *testing.T) {
 		if back := no.FailureConverter().FailureToError(f); !strings.Contains(back.Error(), "encrypted with key \""+c.IDs()[0]) {
 			t.Errorf("got %v", back)
 		}
-		if m := no.Message(f); !strings.Contains(m, "--payload-key") {
-			t.Errorf("Message is %q", m)
-		}
+		valuetest.Says(t, no.Message(f), "--payload-key")
 	}
 	plain := Codec{}.FailureConverter().ErrorToFailure(err)
-	if plain.Message != "planted" || c.Message(plain) != "planted" {
-		t.Errorf("without a key: %v", plain)
-	}
+	valuetest.Is(t, plain.Message, "planted", "without a key")
+	valuetest.Is(t, c.Message(plain), "planted", "without a key")
 
 	_, kerr := other.Decode([]*common.Payload{sealedBy(t, c, codecPlain)})
 	f = Codec{}.FailureConverter().ErrorToFailure(fmt.Errorf("unable to decode the input: %w", kerr))

@@ -69,10 +69,8 @@ func TestFolders(t *testing.T) {
 	for _, who := range []*scratch.Area{a, other} {
 		valuetest.Of(t, scratch.Swept{}, "of a living process")(who.Sweep())
 	}
-	if err := errors.Join(os.MkdirAll(filepath.Join(one, "a", "b"), 0o755), os.WriteFile(filepath.Join(one, "a", "b", "c"), nil, 0o400),
-		os.Chmod(filepath.Join(one, "a", "b"), 0o500), os.Chmod(filepath.Join(one, "a"), 0)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errors.Join(os.MkdirAll(filepath.Join(one, "a", "b"), 0o755), os.WriteFile(filepath.Join(one, "a", "b", "c"), nil, 0o400),
+		os.Chmod(filepath.Join(one, "a", "b"), 0o500), os.Chmod(filepath.Join(one, "a"), 0)))
 	errtest.None(t, errors.Join(a.Discard(one), a.Discard(two), a.Close(), a.Close()))
 	left, err := os.ReadDir(root)
 	if err != nil || len(left) != 1 || left[0].Name() != "lock" {
@@ -90,9 +88,7 @@ func TestRoot(t *testing.T) {
 	for _, root := range []string{open, link, file} {
 		a := scratch.In(root)
 		errtest.Says(t, errtest.Of(a.New()), root+" is not a folder that only this account")
-		if _, err := a.Sweep(); err == nil {
-			t.Errorf("%s is swept", root)
-		}
+		errtest.Some(t, errtest.Of(a.Sweep()), root)
 	}
 }
 
@@ -145,9 +141,7 @@ func TestSweep(t *testing.T) {
 		t.Errorf("%+v, %v", swept, err)
 	}
 	for _, d := range []string{dir, another} {
-		if _, err := os.Stat(d); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("%s is still there", d)
-		}
+		errtest.Is(t, errtest.Of(os.Stat(d)), os.ErrNotExist, d)
 	}
 	for _, id := range append(left, more...) {
 		if !id.AwaitEnd(time.Minute) {
@@ -155,9 +149,7 @@ func TestSweep(t *testing.T) {
 			_ = id.End()
 		}
 	}
-	if err := bystander.Process.Signal(syscall.Signal(0)); err != nil {
-		t.Error("a process that is nobody's was ended")
-	}
+	errtest.None(t, bystander.Process.Signal(syscall.Signal(0)), "a process that is nobody's was ended")
 	valuetest.Of(t, scratch.Swept{}, "twice")(scratch.In(root).Sweep())
 }
 
@@ -193,16 +185,13 @@ func TestSweepHalves(t *testing.T) {
 	errtest.None(t, os.WriteFile(gone[1]+scratch.ContainerSuffix, []byte("docker"), 0o600))
 	stays := write("5-another-machine", host("elsewhere", "another"), "")
 	swept, err := scratch.In(root).Sweep()
-	if err != nil || swept != (scratch.Swept{Folders: len(gone)}) {
-		t.Errorf("%+v, %v", swept, err)
-	}
+	errtest.None(t, err)
+	valuetest.Is(t, swept, scratch.Swept{Folders: len(gone)})
 	if text, err := os.ReadFile(told); string(text) != "kill redsi-2-half-step-1\n" {
 		t.Errorf("the engine was told %q, %v", text, err)
 	}
 	for _, d := range gone {
-		if _, err := os.Stat(filepath.Dir(d)); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("%s is still there", d)
-		}
+		errtest.Is(t, errtest.Of(os.Stat(filepath.Dir(d))), os.ErrNotExist, d)
 	}
 	errtest.None(t, errtest.Of(os.Stat(stays)))
 }

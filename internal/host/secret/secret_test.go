@@ -16,9 +16,7 @@ import (
 
 func TestSources(t *testing.T) {
 	for _, s := range []string{"env:A", "file:/run/x", "var:token"} {
-		if err := CheckSource(s); err != nil {
-			t.Errorf("%s: %v", s, err)
-		}
+		errtest.None(t, CheckSource(s), s)
 	}
 	for _, s := range []string{"", "A", "env:", "env:A=B", "file:x", "file:", "vault:x", "hunter2-hunter2"} {
 		if err := CheckSource(s); err == nil || strings.Contains(err.Error(), "hunter") {
@@ -58,9 +56,7 @@ func TestStreams(t *testing.T) {
 		"line MIIEvQIBADANBgkqhkiG9w0\n": "line [secret KEY]\n", "-----BEGIN KEY-----\n": "-----BEGIN KEY-----\n", "hunter": "hunter", "hunter2-": "[secret PREFIX]-",
 		"token abc-def, \n": "token [secret ENDED], \n",
 	} {
-		if got := s.Redact(in); got != want {
-			t.Errorf("%q becomes %q, want %q", in, got, want)
-		}
+		valuetest.Is(t, s.Redact(in), want, in)
 		var b, g bytes.Buffer
 		w := s.Redactor(&b)
 		if _, err := io.Copy(struct{ io.Writer }{w}, iotest.OneByteReader(strings.NewReader(in))); err != nil || w.Close() != nil || b.String() != want {

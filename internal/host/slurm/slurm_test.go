@@ -61,18 +61,14 @@ func TestHead(t *testing.T) {
 	const want = "-A x --job-name=n --nodes=1 --ntasks=1 --cpus-per-task=1 --time=60 --requeue --open-mode=append --signal=B:USR1@900 --mem=1908M --output=/s t/head/run.log"
 	valuetest.Is(t, strings.Join(j.options(), " "), want)
 	for _, text := range []string{"\nset -e\nmodule load x\nset +e\n", "\nout='/s t/head' server='/s t/server.json'\n", "\nredsi run '--var=a=b c' &\n", "next=${next%%;*}\n"} {
-		if !strings.Contains(j.Script(), text) {
-			t.Errorf("no %q in\n%s", text, j.Script())
-		}
+		valuetest.Says(t, j.Script(), text)
 	}
 	site.Head = []string{"--partition=long"}
 	if p, err = site.HeadPilot("24h"); err != nil || !slices.Equal(p.Flags, site.Head) {
 		t.Errorf("%+v, %v", p, err)
 	}
 	j.Pilot = p
-	if got := strings.Join(j.options(), " "); !strings.Contains(got, " --signal=B:USR1@1800 ") {
-		t.Error(got)
-	}
+	valuetest.Says(t, strings.Join(j.options(), " "), " --signal=B:USR1@1800 ")
 }
 
 func TestParsePilot(t *testing.T) {
@@ -163,9 +159,8 @@ func TestCalls(t *testing.T) {
 		"scancel": `exit 0`,
 	})
 	id, err := j.Submit(t.Context(), 3)
-	if err != nil || id != "47" {
-		t.Error(id, err)
-	}
+	errtest.None(t, err)
+	valuetest.Is(t, id, "47")
 	if at, err := j.FirstStart(t.Context()); err != nil || at.Format(time.DateTime) != "2026-11-28 11:14:14" {
 		t.Error(at, err)
 	}
@@ -226,9 +221,8 @@ func TestLimited(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		valuetest.Deep(t, submits, []string{"0s", "1m0s", "3m0s", "7m0s", "15m0s", "30m0s"}, "submitted at")
-		if said[0] != "sbatch: error: QOSMaxSubmitJobPerUserLimit; the next try is in 1m0s" || said[5] != "<nil>" {
-			t.Errorf("%q", said)
-		}
+		valuetest.Is(t, said[0], "sbatch: error: QOSMaxSubmitJobPerUserLimit; the next try is in 1m0s", said)
+		valuetest.Is(t, said[5], "<nil>", said)
 		if want := []string{"0s", "10s", "20s", "30s"}; !slices.Equal(looks[:4], want) || len(looks) > 100 {
 			t.Errorf("looked at %q", looks)
 		}
@@ -304,9 +298,7 @@ func TestDoubt(t *testing.T) {
 	})
 	script, err := os.ReadFile(filepath.Join(strings.Split(os.Getenv("PATH"), ":")[0], "script"))
 	errtest.None(t, err)
-	if !strings.Contains(string(script), "\nexport SLURM_JOB_END_TIME=") {
-		t.Errorf("%s", script)
-	}
+	valuetest.Says(t, string(script), "\nexport SLURM_JOB_END_TIME=")
 }
 
 func TestIDs(t *testing.T) {

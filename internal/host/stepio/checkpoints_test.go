@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/dir"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/internal/system/valuetest"
 	"github.com/redsi/redsi/step"
 )
@@ -70,9 +71,7 @@ func latest(t *testing.T, c *Checkpoints, unfit ...string) (used int64, text str
 		used = n
 		return nil
 	})
-	if ok != (used > 0) {
-		t.Errorf("checkpoint %d, %v", used, ok)
-	}
+	valuetest.Is(t, ok, used > 0, "checkpoint", used)
 	return used, text, err
 }
 
@@ -90,9 +89,8 @@ func TestDamagedCheckpoint(t *testing.T) {
 		if !ok {
 			t.Fatal("no such blob")
 		}
-		if err := errors.Join(os.Chmod(path, 0o644), os.WriteFile(path, []byte("redsi checkpoint "+c.key.Hex()+"\nbad"), 0o644)); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, os.Chmod(path, 0o644))
+		filetest.Write(t, path, "redsi checkpoint "+c.key.Hex()+"\nbad")
 	}
 	wants := func(want, counted int64) {
 		t.Helper()

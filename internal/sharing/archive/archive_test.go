@@ -64,6 +64,14 @@ func pack(t *testing.T, s artifacts.Store, by *signature.Private, change func(m 
 	return out.Bytes()
 }
 
+// packed is an archive of one result of such blobs.
+func packed(t *testing.T, change func(m *Manifest), blobs ...[]byte) []byte {
+	t.Helper()
+	s := mem.New()
+	publish(t, s, "one", blobs...)
+	return pack(t, s, nil, change)
+}
+
 func read(b []byte) (*Reader, error) {
 	return NewReader(bytes.NewReader(b), int64(len(b)), Usual(int64(len(b))), "a.zip")
 }
@@ -102,9 +110,7 @@ func TestThereAndBack(t *testing.T) {
 
 // TestSameBytes packs the same store twice: List of blobs has no order, so one blob.
 func TestSameBytes(t *testing.T) {
-	s := mem.New()
-	publish(t, s, "one", []byte("text"))
-	if !bytes.Equal(pack(t, s, nil, nil), pack(t, s, nil, nil)) {
+	if !bytes.Equal(packed(t, nil, []byte("text")), packed(t, nil, []byte("text"))) {
 		t.Error("the same content has other bytes")
 	}
 }

@@ -6,11 +6,11 @@ import (
 	"testing"
 )
 
-// None ends a test that has met an error.
-func None(t testing.TB, err error) {
+// None ends a test that has met an error; about says where, if the line alone does not.
+func None(t testing.TB, err error, about ...any) {
 	t.Helper()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(append(about, err)...)
 	}
 }
 
@@ -32,5 +32,13 @@ func Is(t testing.TB, err, target error, about ...any) {
 	t.Helper()
 	if !errors.Is(err, target) {
 		t.Error(append(about, "the error is", err, "and must be", target)...)
+	}
+}
+
+// Some fails a test that has met no error; about says what passes.
+func Some(t testing.TB, err error, about ...any) {
+	t.Helper()
+	if err == nil {
+		t.Error(append(about, "there is no error")...)
 	}
 }

@@ -36,6 +36,16 @@ func Of[T comparable](t testing.TB, want T, about ...any) func(got T, err error)
 	}
 }
 
+// Says fails a test whose text lacks one of the parts.
+func Says(t testing.TB, got string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(got, part) {
+			t.Errorf("got %s, which must say %q", text(got), part)
+		}
+	}
+}
+
 // text is a value in a failure: a text of one line is quoted, a longer one stands as it is.
 func text(v any) string {
 	if s, ok := v.(string); ok && !strings.Contains(s, "\n") {

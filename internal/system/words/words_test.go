@@ -32,9 +32,7 @@ func TestFirst(t *testing.T) {
 		for i, x := range First(list, most, func(left int) { said += fmt.Sprintf("+%d", left) }) {
 			said += fmt.Sprint(i) + x
 		}
-		if said != want {
-			t.Errorf("the first %d: %s, want %s", most, said, want)
-		}
+		valuetest.Is(t, said, want, "the first", most)
 	}
 	for range First(list, 2, func(int) { t.Error("more is told to who has stopped") }) {
 		break

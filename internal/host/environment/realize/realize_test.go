@@ -79,9 +79,7 @@ func python(t *testing.T, h *realize.Env, code string) string {
 	program, err := h.Find("python")
 	errtest.None(t, err)
 	out, err := exec.Command(program, "-c", code).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	errtest.None(t, err, string(out))
 	return strings.TrimSpace(string(out))
 }
 
@@ -101,13 +99,11 @@ func TestPython(t *testing.T) {
 			case "script":
 				recipe = scriptRecipe(t, x)
 			default:
-				recipe = recipeOf(t, environment.Requirements, "requirements.txt", map[string]string{"requirements.txt": requirements(x)})
+				recipe = requirementsRecipe(t, requirements(x))
 			}
 			h, said, err := use(t, new(realize.Environments), recipe)
 			errtest.None(t, err)
-			if got := python(t, h, "import alpha; print(alpha.__version__, alpha.beta.__version__)"); got != "1.0 2.0" {
-				t.Errorf("it has %s", got)
-			}
+			valuetest.Is(t, python(t, h, "import alpha; print(alpha.__version__, alpha.beta.__version__)"), "1.0 2.0")
 			valuetest.Is(t, fmt.Sprint(h.List), "[alpha 1.0 (MIT) beta 2.0 (Apache-2.0)]", "its packages")
 			if !strings.Contains(said, "making environment.py") || !strings.HasPrefix(h.Python, indextest.Python(t)+".") {
 				t.Errorf("said %q, Python %s", said, h.Python)
@@ -138,32 +134,31 @@ func madeOnce(t *testing.T, recipe string, n int) {
 	valuetest.Is(t, strings.Count(strings.Join(made, ""), "making environment.py"), 1, "makings")
 }
 
-// Two processes that need it at once make it once.
-func TestOnce(t *testing.T) {
+// edit changes a module of an environment.
+func edit(t *testing.T, dir string) {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(dir, "lib", "python*", "site-packages", "beta", "__init__.py"))
+	if err != nil || len(found) != 1 {
+		t.Fatal(found, err)
+	}
+	filetest.Write(t, found[0], "__version__ = 'edited'\n")
+}
+
+// Processes that need it at once make it once, and once more where all find it edited.
+func TestTogether(t *testing.T) {
 	setup(t, true)
 	x := indextest.Serve(t, two...)
 	recipe := uvRecipe(t, x)
 	var asked atomic.Int64
 	x.Asking = func() { asked.Add(1) }
-	madeOnce(t, recipe, 4)
+	t.Run("none", func(t *testing.T) { madeOnce(t, recipe, 4) })
 	if n := asked.Load(); n > 4 { // uv may ask for a wheel's head and its files
 		t.Errorf("the index was asked for wheels %d times", n)
 	}
-}
-
-// Many processes that find it edited at once make it once more, and all use it.
-func TestEditedTogether(t *testing.T) {
-	setup(t, true)
-	recipe := uvRecipe(t, indextest.Serve(t, two...))
-	h, _, err := use(t, new(realize.Environments), recipe)
+	list, err := realize.List()
 	errtest.None(t, err)
-	errtest.None(t, h.Close())
-	found, err := filepath.Glob(filepath.Join(h.Dir, "lib", "python*", "site-packages", "beta", "__init__.py"))
-	if err != nil || len(found) != 1 {
-		t.Fatal(found, err)
-	}
-	filetest.Write(t, found[0], "__version__ = 'edited'\n")
-	madeOnce(t, recipe, 8)
+	edit(t, list[0].Dir)
+	t.Run("edited", func(t *testing.T) { madeOnce(t, recipe, 8) })
 }
 
 // A process that waits to make an environment uses it once another one has made it, though that
@@ -174,9 +169,7 @@ func TestMadeMeanwhile(t *testing.T) {
 	h, _, err := use(t, new(realize.Environments), recipe)
 	errtest.None(t, err)
 	record := h.Dir + ".json"
-	if err := os.Rename(record, record+".away"); err != nil { // as if it were being made
-		t.Fatal(err)
-	}
+	errtest.None(t, os.Rename(record, record+".away")) // as if it were being made
 	w, err := wanted(recipe)
 	errtest.None(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -216,9 +209,7 @@ func TestKilled(t *testing.T) {
 	errtest.None(t, cmd.Process.Kill())
 	_ = cmd.Wait()
 	close(goOn)
-	if _, err := os.Stat(list[0].Dir + ".work"); err != nil {
-		t.Errorf("the killed process left nothing, so nothing is tried: %v", err)
-	}
+	errtest.None(t, errtest.Of(os.Stat(list[0].Dir+".work")), "the killed process left nothing, so nothing is tried")
 	h, said, err := use(t, new(realize.Environments), recipe)
 	if err != nil || !strings.Contains(said, "making") {
 		t.Fatalf("%q, %v", said, err)
@@ -227,22 +218,28 @@ func TestKilled(t *testing.T) {
 	errtest.Is(t, errtest.Of(os.Stat(list[0].Dir+".work")), os.ErrNotExist, "the work folder")
 }
 
+// failed fails a test whose recipe does not end with such an error, or leaves something.
+func failed(t *testing.T, recipe string, passing bool, says string) {
+	t.Helper()
+	_, _, err := use(t, new(realize.Environments), recipe)
+	errtest.Says(t, err, says)
+	if wrong, ok := errors.AsType[*realize.Error](err); !ok || wrong.Passing != passing {
+		t.Errorf("passing: %t; got %v", !passing, err)
+	}
+	if list, err := realize.List(); err != nil || len(list) != 0 {
+		t.Errorf("left %+v, %v", list, err)
+	}
+}
+
 // Without a network the error says what was wanted and that another try may do; nothing is left.
 func TestNoNetwork(t *testing.T) {
 	for name, uv := range map[string]bool{"uv": true, "pip": false} {
 		t.Run(name, func(t *testing.T) {
 			setup(t, uv)
 			x := indextest.Serve(t, two...)
-			recipe := recipeOf(t, environment.Requirements, "requirements.txt", map[string]string{"requirements.txt": requirements(x)})
+			recipe := requirementsRecipe(t, requirements(x))
 			x.Server.Close()
-			_, _, err := use(t, new(realize.Environments), recipe)
-			var wrong *realize.Error
-			if !errors.As(err, &wrong) || !wrong.Passing || !strings.Contains(err.Error(), "the packages of requirements.txt could not be fetched") {
-				t.Errorf("got %v", err)
-			}
-			if list, err := realize.List(); err != nil || len(list) != 0 {
-				t.Errorf("left %+v, %v", list, err)
-			}
+			failed(t, recipe, true, "the packages of requirements.txt could not be fetched")
 		})
 	}
 }
@@ -253,7 +250,7 @@ func TestOtherFiles(t *testing.T) {
 	x := indextest.Serve(t, two...)
 	text := requirements(x)
 	i := strings.LastIndex(text, "sha256:") + len("sha256:")
-	_, _, err := use(t, new(realize.Environments), recipeOf(t, environment.Requirements, "requirements.txt", map[string]string{"requirements.txt": text[:i] + strings.Repeat("0", 64) + "\n"}))
+	_, _, err := use(t, new(realize.Environments), requirementsRecipe(t, text[:i]+strings.Repeat("0", 64)+"\n"))
 	if err == nil || !strings.Contains(strings.ToLower(err.Error()), "hash") {
 		t.Errorf("got %v", err)
 	}
@@ -268,20 +265,12 @@ func TestEdited(t *testing.T) {
 	p := new(realize.Environments)
 	h, _, err := use(t, p, recipe)
 	errtest.None(t, err)
-	edit := func() {
-		t.Helper()
-		found, err := filepath.Glob(filepath.Join(h.Dir, "lib", "python*", "site-packages", "beta", "__init__.py"))
-		if err != nil || len(found) != 1 {
-			t.Fatal(found, err)
-		}
-		filetest.Write(t, found[0], "__version__ = 'edited'\n")
-	}
-	edit()
+	edit(t, h.Dir)
 	realize.LookAgain(p)
 	errtest.Says(t, h.Unchanged(t.Context()), "beta/__init__.py not there -> edited after it was installed")
 	errtest.None(t, h.Close())
 	for name, place := range map[string]*realize.Environments{"this process": p, "another one": new(realize.Environments)} {
-		edit()
+		edit(t, h.Dir)
 		realize.LookAgain(p)
 		if name == "this process" {
 			_ = h.Unchanged(t.Context())
@@ -299,23 +288,14 @@ func TestEdited(t *testing.T) {
 func TestFullDisk(t *testing.T) {
 	setup(t, true)
 	x := indextest.Serve(t, indextest.Package{Name: "alpha", Version: "1.0", Code: "# " + strings.Repeat("x", 4<<20)})
-	recipe := recipeOf(t, environment.Requirements, "requirements.txt", map[string]string{"requirements.txt": requirements(x)})
+	recipe := requirementsRecipe(t, requirements(x))
 	root := os.Getenv(realize.Variable)
 	errtest.None(t, os.MkdirAll(root, 0o700))
 	if err := syscall.Mount("none", root, "tmpfs", 0, "size=1m"); err != nil {
 		t.Skipf("this account mounts no disk of its own: %v", err)
 	}
-	t.Cleanup(func() {
-		errtest.None(t, syscall.Unmount(root, syscall.MNT_DETACH))
-	})
-	_, _, err := use(t, new(realize.Environments), recipe)
-	var wrong *realize.Error
-	if !errors.As(err, &wrong) || wrong.Passing || !strings.Contains(err.Error(), "there is no space for it") {
-		t.Errorf("got %v", err)
-	}
-	if list, err := realize.List(); err != nil || len(list) != 0 {
-		t.Errorf("left %+v, %v", list, err)
-	}
+	t.Cleanup(func() { errtest.None(t, syscall.Unmount(root, syscall.MNT_DETACH)) })
+	failed(t, recipe, false, "there is no space for it")
 }
 
 // A lock of a pyproject.toml that has changed since is refused, and so is another platform.
@@ -328,13 +308,11 @@ func TestRefused(t *testing.T) {
 	other.Platform = "macos-arm64"
 	text, err := other.Text()
 	errtest.None(t, err)
-	if _, _, err := use(t, new(realize.Environments), string(text)); err == nil || !strings.Contains(err.Error(), "it is for macos-arm64, and this machine is") {
-		t.Errorf("got %v", err)
-	}
+	_, _, err = use(t, new(realize.Environments), string(text))
+	errtest.Says(t, err, "it is for macos-arm64, and this machine is")
 	t.Setenv("PATH", "/nowhere")
-	if _, _, err := use(t, new(realize.Environments), uvText(t, r)); err == nil || !strings.Contains(err.Error(), "this machine has no uv, which makes an environment of uv.lock: install uv (pip install uv)") {
-		t.Errorf("got %v", err)
-	}
+	_, _, err = use(t, new(realize.Environments), textOf(t, r))
+	errtest.Says(t, err, "this machine has no uv, which makes an environment of uv.lock: install uv (pip install uv)")
 }
 
 // What was not used for long is removed; what is in use stays.
@@ -352,9 +330,8 @@ func TestRemove(t *testing.T) {
 	// What is somebody else's, in a folder that is shared, is none.
 	root := os.Getenv(realize.Variable)
 	for _, name := range []string{"data", "uv"} {
-		if err := errors.Join(os.Mkdir(filepath.Join(root, name), 0o755), os.WriteFile(filepath.Join(root, name+".lock"), nil, 0o644)); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, os.Mkdir(filepath.Join(root, name), 0o755))
+		filetest.Write(t, filepath.Join(root, name+".lock"), "")
 	}
 	if list, err := realize.List(); err != nil || len(list) != 0 {
 		t.Errorf("%+v, %v", list, err)

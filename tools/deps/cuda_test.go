@@ -11,6 +11,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
@@ -127,7 +128,7 @@ func TestCudaOrders(t *testing.T) {
 				}
 			}
 			valuetest.Is(t, list(t, filepath.Join(deps, "downloads")), "", "left in downloads")
-			valuetest.Is(t, readFile(t, filepath.Join(deps, "libtorch", "2.11.0-linux-amd64", "include", "ATen", "ATen.h")), "a header")
+			valuetest.Is(t, filetest.Text(t, filepath.Join(deps, "libtorch", "2.11.0-linux-amd64", "include", "ATen", "ATen.h")), "a header")
 		})
 	}
 }
@@ -139,7 +140,7 @@ func TestCudaSaysWhatItTakes(t *testing.T) {
 	errtest.None(t, err)
 	valuetest.Says(t, out, "redsi: installing cuda\n", "into "+deps+", for all clones: 3.0 GB\n", "2.5 GB of downloads; about ",
 		"at 10 MB a second the downloads take about 4 min", "cuda: ready in ")
-	valuetest.Is(t, readFile(t, filepath.Join(deps, "cuda", "2.11.0-linux-amd64", "versions")), "torch 2.11.0\nnvidia-cublas 13.1.0.3\n")
+	valuetest.Is(t, filetest.Text(t, filepath.Join(deps, "cuda", "2.11.0-linux-amd64", "versions")), "torch 2.11.0\nnvidia-cublas 13.1.0.3\n")
 	before := x.calls()
 	if out, err := x.install(t, deps, "cuda"); err != nil || out != "" || x.calls() != before {
 		t.Errorf("the second time: error %v, %d downloads, printed %q", err, x.calls()-before, out)

@@ -17,7 +17,7 @@ import (
 func graphsName(t *testing.T, version string) string {
 	t.Helper()
 	source := "../../internal/model/tensor/cudagraph/"
-	sum := sha256.Sum256([]byte(readFile(t, source+"library/graph.cc") + readFile(t, source+"table.h")))
+	sum := sha256.Sum256([]byte(filetest.Text(t, source+"library/graph.cc") + filetest.Text(t, source+"table.h")))
 	return fmt.Sprintf("%s-%x-linux-amd64", version, sum[:6])
 }
 

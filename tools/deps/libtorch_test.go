@@ -144,7 +144,7 @@ func TestLibtorch(t *testing.T) {
 				return
 			}
 			valuetest.Is(t, list(t, filepath.Join(dir, "lib")), "libcudart.so.13 libgomp.so.1 libtorch_cpu.so")
-			valuetest.Is(t, readFile(t, filepath.Join(dir, "include", "ATen", "ATen.h")), "torch/include/ATen/ATen.h")
+			valuetest.Is(t, filetest.Text(t, filepath.Join(dir, "include", "ATen", "ATen.h")), "torch/include/ATen/ATen.h")
 			valuetest.Is(t, list(t, downloads), "", "left in downloads")
 		})
 	}

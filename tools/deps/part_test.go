@@ -12,7 +12,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/internal/system/valuetest"
@@ -31,7 +30,7 @@ func TestInstallOnce(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "part", "1-linux")
 	for _, text := range []string{"first", "second"} {
 		errtest.None(t, install(t.Context(), "part", dir, quiet(), writeFile(text)))
-		valuetest.Is(t, readFile(t, filepath.Join(dir, "file")), "first", "after installing", text)
+		valuetest.Is(t, filetest.Text(t, filepath.Join(dir, "file")), "first", "after installing", text)
 	}
 	if !complete(dir) {
 		t.Error("no done file")
@@ -109,12 +108,7 @@ func TestGotch(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "gotch", "1-linux")
 	errtest.None(t, run(t.Context(), []string{"-header", "../native/gotch-libtorch211.h", "gotch=" + dir}, io.Discard))
 	valuetest.Is(t, list(t, dir), "done gotch-libtorch211.h quick.specs stubs", "the part holds")
-	valuetest.Is(t, readFile(t, filepath.Join(dir, "stubs", "libtorch_cuda.a")), "!<arch>\n", "a stub archive holds")
-}
-
-func readFile(t *testing.T, path string) string {
-	t.Helper()
-	return string(goldens.Text(t, path))
+	valuetest.Is(t, filetest.Text(t, filepath.Join(dir, "stubs", "libtorch_cuda.a")), "!<arch>\n", "a stub archive holds")
 }
 
 // list returns a folder's names, sorted, with blanks between.

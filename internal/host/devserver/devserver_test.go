@@ -25,6 +25,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // A test program with this variable set is a client of the folder it names.
@@ -201,8 +202,7 @@ func TestDatabaseSetAside(t *testing.T) {
 	dir := t.TempDir()
 	joined(t, Options{Dir: dir}).Close()
 	ended(t, dir)
-	damaged, err := os.ReadFile(filepath.Join(dir, name))
-	errtest.None(t, err)
+	damaged := []byte(filetest.Text(t, filepath.Join(dir, name)))
 	for i := 19 * 4096; i < 20*4096; i++ { // a table of task queues: the server would start, and never answer
 		damaged[i] ^= 0x55
 	}
@@ -218,9 +218,7 @@ func TestDatabaseSetAside(t *testing.T) {
 			if err != nil || len(kept) != 1 || !strings.Contains(said, kept[0]) || about == "it is damaged" && !strings.Contains(said, about) {
 				t.Fatalf("kept %q, said %q", kept, said)
 			}
-			if b, err := os.ReadFile(kept[0]); err != nil || string(b) != content {
-				t.Errorf("what was kept is not what was there (%v)", err)
-			}
+			valuetest.Is(t, filetest.Text(t, kept[0]), content)
 		})
 	}
 }

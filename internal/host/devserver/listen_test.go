@@ -24,6 +24,8 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // second is another loopback address of this machine: Linux has all of 127.0.0.0/8.
@@ -51,9 +53,7 @@ func TestListen(t *testing.T) {
 		if i.Listen != address || !strings.HasPrefix(i.Address, address+":") || !strings.HasPrefix(i.UI, "http://127.0.0.1:") {
 			t.Errorf("%+v", i)
 		}
-		if profile, err := os.ReadFile(s.Profile()); err != nil || !strings.Contains(string(profile), `address = "`+i.Address+`"`) {
-			t.Errorf("%s, %v", profile, err)
-		}
+		valuetest.Says(t, filetest.Text(t, s.Profile()), `address = "`+i.Address+`"`)
 		if runtime.GOOS == "linux" {
 			listens(t, i)
 		}
@@ -102,9 +102,7 @@ func listens(t *testing.T, i Info) {
 	var outside []string
 	inside := 0
 	for _, table := range []string{"tcp", "tcp6"} {
-		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/net/%s", i.PID, table))
-		errtest.None(t, err)
-		for line := range strings.Lines(string(b)) {
+		for line := range strings.Lines(filetest.Text(t, fmt.Sprintf("/proc/%d/net/%s", i.PID, table))) {
 			f := strings.Fields(line)
 			if len(f) < 10 || f[3] != "0A" || !own[f[9]] { // 0A: it listens
 				continue

@@ -238,9 +238,7 @@ func TestOtherAccount(t *testing.T) {
 		return
 	}
 	program := filepath.Join(top, "stranger")
-	self, err := os.ReadFile(os.Args[0])
-	errtest.None(t, err)
-	filetest.Program(t, program, self)
+	filetest.Program(t, program, filetest.Text(t, os.Args[0]))
 	var out, stderr bytes.Buffer
 	cmd := exec.CommandContext(t.Context(), program)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = "/", &out, &stderr

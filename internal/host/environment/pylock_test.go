@@ -2,12 +2,12 @@ package environment
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
@@ -20,9 +20,7 @@ import (
 func pylockRecipe(t *testing.T, tool string, change ...string) Recipe {
 	t.Helper()
 	name := "pylock." + tool + ".toml"
-	b, err := os.ReadFile(filepath.Join("testdata", name))
-	errtest.None(t, err)
-	text := string(b)
+	text := filetest.Text(t, filepath.Join("testdata", name))
 	for i := 0; i < len(change); i += 2 {
 		if !strings.Contains(text, change[i]) {
 			t.Fatalf("%s has no %s", name, change[i])

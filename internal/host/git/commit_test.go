@@ -21,9 +21,8 @@ import (
 func run(t *testing.T, folder string, args ...string) {
 	t.Helper()
 	cmd := exec.Command("git", append([]string{"-C", folder, "-c", "user.name=a", "-c", "user.email=a@example.org"}, args...)...)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("git %v: %v\n%s", args, err, out)
-	}
+	out, err := cmd.CombinedOutput()
+	errtest.None(t, err, args, string(out))
 }
 
 // TestCommit reads files of a commit that are other ones, or gone, in the working tree.

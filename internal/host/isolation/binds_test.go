@@ -68,13 +68,9 @@ func TestBinds(t *testing.T) {
 				after.Sys().(*syscall.Stat_t).Ctim != before.Sys().(*syscall.Stat_t).Ctim {
 				t.Errorf("the file was touched: %v, %v", after, err)
 			}
-			if b, err := os.ReadFile(filepath.Join(dir, "in", "x")); err != nil || len(b) != 0 {
-				t.Errorf("outside of the program there is %q, %v", b, err)
-			}
+			valuetest.Is(t, filetest.Text(t, filepath.Join(dir, "in", "x")), "", "outside of the program")
 			errtest.None(t, os.RemoveAll(dir))
-			if b, err := os.ReadFile(from); err != nil || string(b) != "the blob\n" {
-				t.Errorf("%q, %v", b, err)
-			}
+			valuetest.Is(t, filetest.Text(t, from), "the blob\n")
 		})
 	}
 }
@@ -135,9 +131,7 @@ func TestBindsEndWithTheProcess(t *testing.T) {
 		t.Errorf("it is mounted here, %v", err)
 	}
 	errtest.None(t, os.RemoveAll(dir))
-	if b, err := os.ReadFile(dir + ".blob"); err != nil || string(b) != "the blob\n" {
-		t.Errorf("%q, %v", b, err)
-	}
+	valuetest.Is(t, filetest.Text(t, dir+".blob"), "the blob\n")
 }
 
 // TestBindsOfAUser does the same with an account that is not root.

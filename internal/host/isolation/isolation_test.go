@@ -196,11 +196,9 @@ func TestReads(t *testing.T) {
 func TestVirtualEnvironment(t *testing.T) {
 	sh, err := filepath.EvalSymlinks("/bin/sh")
 	errtest.None(t, err)
-	text, err := os.ReadFile(sh)
-	errtest.None(t, err)
 	home := t.TempDir()
 	write := func(name, text string) { filetest.Program(t, filepath.Join(home, name), text) }
-	write("pythons/3.11/bin/python3.11", string(text))
+	write("pythons/3.11/bin/python3.11", filetest.Text(t, sh))
 	write("pythons/3.11/lib/python3.11/os.py", "of the base\n")
 	write("pythons/3.11/secret", "beside\n")
 	write("venv/pyvenv.cfg", "version = 3.11\nhome = "+home+"/current/bin\n")

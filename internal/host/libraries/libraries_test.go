@@ -138,9 +138,7 @@ func TestEnvironments(t *testing.T) {
 			write(t, filepath.Join(site, "marker"), "")
 			at(t, filepath.Join(site, "marker"), installedAt)
 			record := filepath.Join(site, "numpy-1.26.4.dist-info", "RECORD")
-			text, err := os.ReadFile(record)
-			errtest.None(t, err)
-			write(t, record, string(text)+"marker,,\n")
+			write(t, record, filetest.Text(t, record)+"marker,,\n")
 		}, []string{"marker not there -> of no distribution", "numpy 1.26.4 (files "}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -11,14 +11,14 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // counted is what a key has of a program's file.
 func counted(t *testing.T, program string) artifacts.Digest {
 	t.Helper()
-	text, err := os.ReadFile(program)
-	errtest.None(t, err)
+	text := []byte(filetest.Text(t, program))
 	d, err := Original(program, artifacts.Sum(text))
 	if err == nil && d == artifacts.Sum(text) {
 		d, err = Installed(program, d)

@@ -109,15 +109,12 @@ func TestCodec(t *testing.T) {
 			errtest.Says(t, err, c.mistakes...)
 		})
 	}
-}
-
-func TestOneTextIsNeverEncryptedTheSame(t *testing.T) {
-	c := codec(t, oldKey)
-	if bytes.Equal(sealedBy(t, c, plain("x")).Data, sealedBy(t, c, plain("x")).Data) {
-		t.Error("two payloads have one nonce")
+	if bytes.Equal(sealedBy(t, before, plain("x")).Data, sealedBy(t, before, plain("x")).Data) {
+		t.Error("two payloads of one text have one nonce")
 	}
 }
 
+// TestFailures: what a failure says is hidden, and read with the key alone.
 func TestFailures(t *testing.T) {
 	c, other := codec(t, oldKey), codec(t, newOne)
 	err := temporal.NewNonRetryableApplicationError("planted", "Kind", errors.New("planted cause"), "planted detail")
@@ -176,12 +173,8 @@ func TestLoad(t *testing.T) {
 			}
 			continue
 		}
-		if err == nil {
-			t.Errorf("%s is taken", c.name)
-			continue
-		}
 		errtest.Says(t, err, c.mistakes...)
-		if strings.Contains(err.Error(), oldKey[:20]) {
+		if strings.Contains(fmt.Sprint(err), oldKey[:20]) {
 			t.Errorf("%s: the error quotes the key: %v", c.name, err)
 		}
 	}

@@ -187,9 +187,7 @@ func TestSweepHalves(t *testing.T) {
 	swept, err := scratch.In(root).Sweep()
 	errtest.None(t, err)
 	valuetest.Is(t, swept, scratch.Swept{Folders: len(gone)})
-	if text, err := os.ReadFile(told); string(text) != "kill redsi-2-half-step-1\n" {
-		t.Errorf("the engine was told %q, %v", text, err)
-	}
+	valuetest.Is(t, filetest.Text(t, told), "kill redsi-2-half-step-1\n")
 	for _, d := range gone {
 		errtest.Is(t, errtest.Of(os.Stat(filepath.Dir(d))), os.ErrNotExist, d)
 	}

@@ -296,9 +296,7 @@ func TestDoubt(t *testing.T) {
 		_, err := l.Submit(t.Context(), Job{Pilot: gpu(), Name: "n", Worker: []string{"w"}}, 1)
 		errtest.None(t, err)
 	})
-	script, err := os.ReadFile(filepath.Join(strings.Split(os.Getenv("PATH"), ":")[0], "script"))
-	errtest.None(t, err)
-	valuetest.Says(t, string(script), "\nexport SLURM_JOB_END_TIME=")
+	valuetest.Says(t, filetest.Text(t, filepath.Join(strings.Split(os.Getenv("PATH"), ":")[0], "script")), "\nexport SLURM_JOB_END_TIME=")
 }
 
 func TestIDs(t *testing.T) {

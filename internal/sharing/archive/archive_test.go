@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/rand"
 	"errors"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -12,7 +11,9 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/internal/system/signature"
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 // random does not shrink when compressed.
@@ -103,9 +104,7 @@ func TestThereAndBack(t *testing.T) {
 	}
 	dir := t.TempDir()
 	errtest.None(t, a.WriteProject(t.Context(), dir, to.Blobs))
-	if text, err := os.ReadFile(filepath.Join(dir, "assets", "Ä.txt")); err != nil || string(text) != "ä" {
-		t.Errorf("%q, %v", text, err)
-	}
+	valuetest.Is(t, filetest.Text(t, filepath.Join(dir, "assets", "Ä.txt")), "ä")
 }
 
 // TestSameBytes packs the same store twice: List of blobs has no order, so one blob.

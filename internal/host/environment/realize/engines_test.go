@@ -57,15 +57,15 @@ func TestImage(t *testing.T) {
 			recipe := textOf(t, environment.Recipe{Kind: environment.Image, Lock: reference})
 			h, _, err := use(t, new(realize.Environments), recipe)
 			errtest.None(t, err)
-			valuetest.Is(t, strings.ReplaceAll(read(t, called), h.Dir, "DIR"), c.made, "it was fetched by")
+			valuetest.Is(t, strings.ReplaceAll(filetest.Text(t, called), h.Dir, "DIR"), c.made, "it was fetched by")
 			run := command.Run{Argv: []string{"fit", "--k", "8"}, Dir: "/p/step-1", Env: map[string]string{"HOME": "/p/step-1", "PATH": "/x", "SECRET": "planted"}}
 			h.Start(&run)
 			valuetest.Is(t, strings.ReplaceAll(strings.Join(run.Argv, " "), h.Dir, "DIR"), c.run, "a run")
 			if run.Env["SECRET"]+run.Env["APPTAINERENV_SECRET"] != "planted" || run.Env["PATH"] == "/x" {
 				t.Errorf("its variables are %v", run.Env)
 			}
-			before := read(t, called)
-			if _, said, err := use(t, new(realize.Environments), recipe); err != nil || said != "" || read(t, called) != before {
+			before := filetest.Text(t, called)
+			if _, said, err := use(t, new(realize.Environments), recipe); err != nil || said != "" || filetest.Text(t, called) != before {
 				t.Errorf("it is fetched again: %q, %v", said, err)
 			}
 		})
@@ -115,7 +115,7 @@ done`
 	h, _, err := use(t, new(realize.Environments), recipe)
 	errtest.None(t, err)
 	valuetest.Is(t, fmt.Sprint(h.List), "[tool 1.2 h1_0 (MIT)]", "its packages")
-	if got := strings.ReplaceAll(read(t, called), h.Dir, "DIR"); !strings.HasPrefix(got, "micromamba create -y -q -p DIR --file redsi-explicit.txt\n") {
+	if got := strings.ReplaceAll(filetest.Text(t, called), h.Dir, "DIR"); !strings.HasPrefix(got, "micromamba create -y -q -p DIR --file redsi-explicit.txt\n") {
 		t.Errorf("it was made by %s", got)
 	}
 	valuetest.Of(t, filepath.Join(h.Dir, "bin", "tool"))(h.Find("tool"))
@@ -140,10 +140,10 @@ func TestNix(t *testing.T) {
 			called := standIns(t, map[string]string{"nix": c.script})
 			h, _, err := use(t, new(realize.Environments), textOf(t, environment.Recipe{Kind: environment.Nix, Lock: "flake.lock", Files: files}))
 			errtest.None(t, err)
-			valuetest.Is(t, strings.ReplaceAll(h.Path(), h.Dir, "DIR"), c.path, "by ", read(t, called))
+			valuetest.Is(t, strings.ReplaceAll(h.Path(), h.Dir, "DIR"), c.path, "by ", filetest.Text(t, called))
 			errtest.None(t, errtest.Of(h.Find("tool")))
-			if strings.Contains(read(t, called), "update") || strings.Count(read(t, called), "--no-write-lock-file") != 2 {
-				t.Errorf("it may lock anew: %s", read(t, called))
+			if strings.Contains(filetest.Text(t, called), "update") || strings.Count(filetest.Text(t, called), "--no-write-lock-file") != 2 {
+				t.Errorf("it may lock anew: %s", filetest.Text(t, called))
 			}
 		})
 	}

@@ -50,13 +50,6 @@ func setup(t *testing.T, uv bool) {
 	}
 }
 
-func read(t *testing.T, path string) string {
-	t.Helper()
-	b, err := os.ReadFile(path)
-	errtest.None(t, err)
-	return string(b)
-}
-
 // use makes or finds an environment.
 func use(t *testing.T, p *realize.Environments, recipe string) (h *realize.Env, said string, err error) {
 	t.Helper()

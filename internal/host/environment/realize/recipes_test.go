@@ -62,7 +62,7 @@ func uvRecipe(t *testing.T, x *indextest.Index) string {
 	dir := t.TempDir()
 	lock(t, x, dir, "alpha")
 	return textOf(t, environment.Recipe{Kind: environment.UV, Lock: "uv.lock", Python: indextest.Python(t),
-		Files: map[string]string{"uv.lock": read(t, filepath.Join(dir, "uv.lock")), "pyproject.toml": read(t, filepath.Join(dir, "pyproject.toml"))}})
+		Files: map[string]string{"uv.lock": filetest.Text(t, filepath.Join(dir, "uv.lock")), "pyproject.toml": filetest.Text(t, filepath.Join(dir, "pyproject.toml"))}})
 }
 
 // pylockRecipe is that of the same project, exported, with beta in a group as pdm writes it.
@@ -73,7 +73,7 @@ func pylockRecipe(t *testing.T, x *indextest.Index) string {
 	uv(t, dir, "export", "--format", "pylock.toml", "--frozen", "--no-emit-project", "-o", "pylock.cpu.toml")
 	text := strings.NewReplacer("[[packages]]\nname = \"alpha\"\n", "[[packages]]\nname = \"alpha\"\nmarker = \"'default' in dependency_groups\"\n",
 		"[[packages]]\nname = \"beta\"\n", "[[packages]]\nname = \"beta\"\nmarker = \"'dev' in dependency_groups\"\n",
-		"created-by", "default-groups = [\"default\"]\ndependency-groups = [\"default\", \"dev\"]\ncreated-by").Replace(read(t, filepath.Join(dir, "pylock.cpu.toml")))
+		"created-by", "default-groups = [\"default\"]\ndependency-groups = [\"default\", \"dev\"]\ncreated-by").Replace(filetest.Text(t, filepath.Join(dir, "pylock.cpu.toml")))
 	return textOf(t, environment.Recipe{Kind: environment.Pylock, Lock: "pylock.cpu.toml", Python: indextest.Python(t), Groups: []string{"dev"},
 		Files: map[string]string{"pylock.cpu.toml": text}})
 }
@@ -87,7 +87,7 @@ func scriptRecipe(t *testing.T, x *indextest.Index) string {
 	uv(t, dir, "lock", "--script", "fit.py", "--default-index", x.URL)
 	r := environment.Recipe{Kind: environment.UV, Lock: "fit.py.lock", Python: indextest.Python(t), Files: map[string]string{}}
 	r.Add("fit.py", script)
-	r.Add("fit.py.lock", read(t, filepath.Join(dir, "fit.py.lock")))
+	r.Add("fit.py.lock", filetest.Text(t, filepath.Join(dir, "fit.py.lock")))
 	return textOf(t, r)
 }
 

@@ -96,8 +96,6 @@ func TestFlagsNameNoClone(t *testing.T) {
 
 // `make cuda` is one line where there is no CUDA, before any tool is asked for, and one where all is installed.
 func TestMakeCuda(t *testing.T) {
-	clone, err := filepath.Abs("../..")
-	errtest.None(t, err)
 	values, err := readVersions("../versions.mk")
 	errtest.None(t, err)
 	deps := t.TempDir()
@@ -116,7 +114,7 @@ func TestMakeCuda(t *testing.T) {
 		{"linux", "linux-amd64", "redsi: CUDA libraries are in " + filepath.Join(deps, "cuda", values["LIBTORCH_VERSION"]+"-linux-amd64") +
 			"; bin/redsi-models takes them where there is a driver, from 580 on (redsi doctor)\n", false},
 	} {
-		out, err := makes(clone, "cuda", "OS="+tt.os, "PLATFORM="+tt.platform, "REDSI_DEPS="+deps).CombinedOutput()
+		out, err := makes("../..", "cuda", "OS="+tt.os, "PLATFORM="+tt.platform, "REDSI_DEPS="+deps).CombinedOutput()
 		if got := strings.Join(slices.DeleteFunc(strings.SplitAfter(string(out), "\n"), func(l string) bool { return strings.HasPrefix(l, "make: ***") }), ""); got != tt.want {
 			t.Errorf("%s: printed %q, want %q", tt.platform, got, tt.want)
 		}

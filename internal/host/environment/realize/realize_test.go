@@ -42,12 +42,13 @@ var two = []indextest.Package{
 	{Name: "beta", Version: "2.0", Licence: "Apache-2.0"},
 }
 
-// setup sets the variables that uv, or pip, is run with.
-func setup(t *testing.T, uv bool) {
+// setup sets the variables that uv, or pip, is run with, and serves packages.
+func setup(t *testing.T, uv bool, packages ...indextest.Package) *indextest.Index {
 	t.Helper()
 	for name, value := range indextest.Variables(t, uv) {
 		t.Setenv(name, value)
 	}
+	return indextest.Serve(t, packages...)
 }
 
 // use makes or finds an environment.
@@ -81,8 +82,7 @@ func python(t *testing.T, h *realize.Env, code string) string {
 func TestPython(t *testing.T) {
 	for name, uv := range map[string]bool{"uv": true, "pylock": true, "script": true, "requirements by uv": true, "requirements by pip": false} {
 		t.Run(name, func(t *testing.T) {
-			setup(t, uv)
-			x := indextest.Serve(t, two...)
+			x := setup(t, uv, two...)
 			recipe := ""
 			switch name {
 			case "uv":
@@ -139,8 +139,7 @@ func edit(t *testing.T, dir string) {
 
 // Processes that need it at once make it once, and once more where all find it edited.
 func TestTogether(t *testing.T) {
-	setup(t, true)
-	x := indextest.Serve(t, two...)
+	x := setup(t, true, two...)
 	recipe := uvRecipe(t, x)
 	var asked atomic.Int64
 	x.Asking = func() { asked.Add(1) }
@@ -157,8 +156,7 @@ func TestTogether(t *testing.T) {
 // A process that waits to make an environment uses it once another one has made it, though that
 // one goes on using it.
 func TestMadeMeanwhile(t *testing.T) {
-	setup(t, true)
-	recipe := uvRecipe(t, indextest.Serve(t, two...))
+	recipe := uvRecipe(t, setup(t, true, two...))
 	h, _, err := use(t, new(realize.Environments), recipe)
 	errtest.None(t, err)
 	record := h.Dir + ".json"
@@ -178,8 +176,7 @@ func TestMadeMeanwhile(t *testing.T) {
 
 // What a killed process left is removed and made again.
 func TestKilled(t *testing.T) {
-	setup(t, true)
-	x := indextest.Serve(t, two...)
+	x := setup(t, true, two...)
 	recipe := uvRecipe(t, x)
 	errtest.None(t, os.RemoveAll(os.Getenv("UV_CACHE_DIR")))
 	reached, goOn := make(chan bool, 10), make(chan bool)
@@ -228,8 +225,7 @@ func failed(t *testing.T, recipe string, passing bool, says string) {
 func TestNoNetwork(t *testing.T) {
 	for name, uv := range map[string]bool{"uv": true, "pip": false} {
 		t.Run(name, func(t *testing.T) {
-			setup(t, uv)
-			x := indextest.Serve(t, two...)
+			x := setup(t, uv, two...)
 			recipe := requirementsRecipe(t, requirements(x))
 			x.Server.Close()
 			failed(t, recipe, true, "the packages of requirements.txt could not be fetched")
@@ -239,8 +235,7 @@ func TestNoNetwork(t *testing.T) {
 
 // What the lock does not have, and a hash that is another, are refused.
 func TestOtherFiles(t *testing.T) {
-	setup(t, true)
-	x := indextest.Serve(t, two...)
+	x := setup(t, true, two...)
 	text := requirements(x)
 	i := strings.LastIndex(text, "sha256:") + len("sha256:")
 	_, _, err := use(t, new(realize.Environments), requirementsRecipe(t, text[:i]+strings.Repeat("0", 64)+"\n"))
@@ -252,8 +247,7 @@ func TestOtherFiles(t *testing.T) {
 // An edited file is noticed, when a step has ended and by the next process, which makes the
 // environment again.
 func TestEdited(t *testing.T) {
-	setup(t, true)
-	x := indextest.Serve(t, two...)
+	x := setup(t, true, two...)
 	recipe := uvRecipe(t, x)
 	p := new(realize.Environments)
 	h, _, err := use(t, p, recipe)
@@ -279,8 +273,7 @@ func TestEdited(t *testing.T) {
 
 // A full disk is said with what to do, and nothing half made stays.
 func TestFullDisk(t *testing.T) {
-	setup(t, true)
-	x := indextest.Serve(t, indextest.Package{Name: "alpha", Version: "1.0", Code: "# " + strings.Repeat("x", 4<<20)})
+	x := setup(t, true, indextest.Package{Name: "alpha", Version: "1.0", Code: "# " + strings.Repeat("x", 4<<20)})
 	recipe := requirementsRecipe(t, requirements(x))
 	root := os.Getenv(realize.Variable)
 	errtest.None(t, os.MkdirAll(root, 0o700))
@@ -293,8 +286,7 @@ func TestFullDisk(t *testing.T) {
 
 // A lock of a pyproject.toml that has changed since is refused, and so is another platform.
 func TestRefused(t *testing.T) {
-	setup(t, true)
-	x := indextest.Serve(t, two...)
+	x := setup(t, true, two...)
 	r, err := environment.Parse([]byte(uvRecipe(t, x)))
 	errtest.None(t, err)
 	other := r
@@ -310,8 +302,7 @@ func TestRefused(t *testing.T) {
 
 // What was not used for long is removed; what is in use stays.
 func TestRemove(t *testing.T) {
-	setup(t, true)
-	x := indextest.Serve(t, two...)
+	x := setup(t, true, two...)
 	h, _, err := use(t, new(realize.Environments), uvRecipe(t, x))
 	errtest.None(t, err)
 	list, err := realize.List()

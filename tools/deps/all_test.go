@@ -8,21 +8,8 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/internal/system/errtest"
-	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/internal/system/valuetest"
 )
-
-// A part that fails ends the others, and its message is the one that is told.
-func TestInstallAllTellsTheFirstFailure(t *testing.T) {
-	deps := t.TempDir()
-	var out bytes.Buffer
-	o := options{header: "no such header", jobs: 1, dirs: map[string]string{"gotch": filepath.Join(deps, "gotch", "1-linux")}}
-	err := installAll(t.Context(), o, newBoard(&out))
-	errtest.Says(t, err, "gotch: open no such header")
-	for _, want := range []string{"redsi: installing gotch\n", "into " + deps + ", for all clones", "10 MB of downloads; about "} {
-		valuetest.Says(t, out.String(), want)
-	}
-}
 
 // What is said of the parts waits for the end of the command that comes first; a part's failure does not end it.
 func TestInstallAllBeside(t *testing.T) {
@@ -45,22 +32,13 @@ func TestInstallAllBeside(t *testing.T) {
 			defer held.Close()
 		}
 		errtest.Says(t, installAll(t.Context(), o, b), tt.want)
+		valuetest.Says(t, out.String(), "redsi: installing gotch\n", "into "+deps+", for all clones", "10 MB of downloads; about ")
 		if _, err := os.Stat(table); (err == nil) != tt.table {
 			t.Errorf("%s: its file: %v", tt.first, err)
 		}
 		if b.holds() {
 			t.Errorf("%s: the terminal is still held", tt.first)
 		}
-	}
-}
-
-// What is complete is neither announced nor touched.
-func TestInstallAllComplete(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "gotch", "1-linux")
-	filetest.Write(t, filepath.Join(dir, doneFile), "")
-	var out bytes.Buffer
-	if err := installAll(t.Context(), options{dirs: map[string]string{"gotch": dir}}, newBoard(&out)); err != nil || out.Len() > 0 {
-		t.Errorf("error %v, printed %q", err, out.String())
 	}
 }
 

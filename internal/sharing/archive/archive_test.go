@@ -2,6 +2,7 @@ package archive
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"path/filepath"
@@ -77,6 +78,24 @@ func read(b []byte) (*Reader, error) {
 	return NewReader(bytes.NewReader(b), int64(len(b)), Usual(int64(len(b))), "a.zip")
 }
 
+// taken is a store with what an archive has, verified, and the folder of its project.
+func taken(t *testing.T, b []byte) (to artifacts.Store, dir string, err error) {
+	to, dir = mem.New(), t.TempDir()
+	a, err := read(b)
+	if err == nil {
+		err = a.Verify(t.Context())
+	}
+	if err != nil {
+		return to, dir, err
+	}
+	keys, err := artifacts.ResultKeys(t.Context(), a.Reader().Records)
+	tr := &artifacts.Transfer{From: a.Reader(), To: to}
+	if err = errors.Join(err, tr.Results(t.Context(), keys)); err != nil || len(tr.Done().Lost) > 0 {
+		return to, dir, cmp.Or(err, errors.New("lost"))
+	}
+	return to, dir, a.WriteProject(t.Context(), dir, to.Blobs)
+}
+
 // TestThereAndBack: what was packed comes out, verified, and is a store's; the same
 // content has the same bytes.
 func TestThereAndBack(t *testing.T) {
@@ -94,16 +113,11 @@ func TestThereAndBack(t *testing.T) {
 	if a.Signer != by.Public() || a.Manifest.Results != 2 || len(a.Others) > 0 {
 		t.Errorf("%+v signed by %v, others %v", a.Manifest, a.Signer, a.Others)
 	}
-	errtest.None(t, a.Verify(t.Context()))
-	to := mem.New()
-	tr := &artifacts.Transfer{From: a.Reader(), To: to}
-	keys, err := artifacts.ResultKeys(t.Context(), a.Reader().Records)
-	errtest.None(t, errors.Join(err, tr.Results(t.Context(), keys)))
+	to, dir, err := taken(t, b)
+	errtest.None(t, err)
 	if hit, err := artifacts.Lookup(t.Context(), artifacts.Alone(to), one.Key); err != nil || hit == nil {
 		t.Errorf("%v, %v", hit, err)
 	}
-	dir := t.TempDir()
-	errtest.None(t, a.WriteProject(t.Context(), dir, to.Blobs))
 	valuetest.Is(t, filetest.Text(t, filepath.Join(dir, "assets", "Ä.txt")), "ä")
 }
 

@@ -47,23 +47,8 @@ func TestTwoEnds(t *testing.T) {
 func TestDamage(t *testing.T) {
 	whole := packed(t, nil, []byte("some text that is not short"))
 	take := func(b []byte) error {
-		a, err := read(b)
-		if err != nil {
-			return err
-		}
-		if err := a.Verify(t.Context()); err != nil {
-			return err
-		}
-		to := mem.New()
-		keys, err := artifacts.ResultKeys(t.Context(), a.Reader().Records)
-		tr := &artifacts.Transfer{From: a.Reader(), To: to}
-		if err := errors.Join(err, tr.Results(t.Context(), keys)); err != nil {
-			return err
-		}
-		if len(tr.Done().Lost) > 0 {
-			return errors.New("lost")
-		}
-		return a.WriteProject(t.Context(), t.TempDir(), to.Blobs)
+		_, _, err := taken(t, b)
+		return err
 	}
 	errtest.None(t, take(whole))
 	for _, text := range []string{"some text that", "# a pipeline", `"seal"`, "redsi-archive/1"} {

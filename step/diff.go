@@ -17,9 +17,9 @@ type Change struct {
 func (c Change) String() string {
 	switch {
 	case c.Old == "":
-		return fmt.Sprintf("%s is new: %s", c.Path, abbreviated(c.New))
+		return fmt.Sprintf("%s is new: %s", c.Path, excerpt(c.New, 0))
 	case c.New == "":
-		return fmt.Sprintf("%s is gone (was %s)", c.Path, abbreviated(c.Old))
+		return fmt.Sprintf("%s is gone (was %s)", c.Path, excerpt(c.Old, 0))
 	}
 	from := 0
 	if max(len(c.Old), len(c.New)) > widest {
@@ -31,8 +31,6 @@ func (c Change) String() string {
 // Of a long value so many bytes are shown, and so many of those before the first
 // that differs.
 const widest, around = 60, 20
-
-func abbreviated(s string) string { return excerpt(s, 0) }
 
 // excerpt is a value from a byte on, cut for one line; a digest keeps its head.
 func excerpt(s string, from int) string {

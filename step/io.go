@@ -2,6 +2,7 @@ package step
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"io"
 	"log/slog"
@@ -17,14 +18,33 @@ type IO struct {
 	Cache   string            // a folder on this worker that outlives steps; may be emptied at any time
 	Granted Granted           // what the step has of the machine, for programs
 	Stderr  io.Writer         // takes what a program says beside its output; kept with the result, as Log is
-	reading
-	writing
-	told
 
-	host    Host
-	parts   []artifacts.Result
-	mu      sync.Mutex
+	ctx   context.Context
+	spec  *Spec
+	host  Host
+	parts []artifacts.Result
+
+	mu      sync.Mutex // of what follows
 	scratch []string
+
+	given  map[artifacts.Digest]bool // files that were asked for by path
+	failed error                     // of reading an input: lost, corrupt, or the store
+
+	whole   map[string]artifacts.Artifact
+	trees   map[string][]artifacts.File
+	written map[string]bool // outputs that are being written
+	open    map[*sink]bool
+
+	counts map[string]int64
+	notes  map[string]string
+	kept   []artifacts.File
+	used   artifacts.Used // of the store, and of programs
+}
+
+// NewIO makes the IO of one run of a kind.
+func NewIO(ctx context.Context, spec *Spec, host Host, log *slog.Logger, parts []artifacts.Result) *IO {
+	return &IO{Log: log, Stderr: io.Discard, ctx: ctx, spec: spec, host: host, parts: parts, given: map[artifacts.Digest]bool{}, whole: map[string]artifacts.Artifact{},
+		trees: map[string][]artifacts.File{}, written: map[string]bool{}, open: map[*sink]bool{}, counts: map[string]int64{}, notes: map[string]string{}}
 }
 
 // Parts returns the results of the tasks that Split made, in its order.

@@ -26,15 +26,6 @@ type Output struct {
 	Why   string
 }
 
-func outputOf(all []Output, name string) (Output, bool) {
-	for _, o := range all {
-		if o.Name == name {
-			return o, true
-		}
-	}
-	return Output{}, false
-}
-
 // Rule is how two of the output are compared: what it declares, of JSON with numbers that
 // are not whole Numbers within the rounding of sums, else Bytes.
 func (o Output) Rule() Alike {

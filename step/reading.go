@@ -6,39 +6,26 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"sync"
 
 	"github.com/redsi/redsi/artifacts"
 )
 
-// reading is what a step reads. It is safe for concurrent use.
-type reading struct {
-	kind string
-	host Host
-	ctx  context.Context
-	told *told
-
-	mu     sync.Mutex
-	given  map[artifacts.Digest]bool
-	failed error // of reading one: lost, corrupt, or the store
-}
-
 // Open reads a single-blob input; the bytes are verified, and a mismatch is an
 // error at the end of the read.
-func (x *reading) Open(in Input) (io.ReadCloser, error) {
+func (x *IO) Open(in Input) (io.ReadCloser, error) {
 	if in.Artifact == nil {
-		return nil, Permanent(fmt.Errorf("kind %s reads an input that was not given", x.kind))
+		return nil, Permanent(fmt.Errorf("kind %s reads an input that was not given", x.spec.Name))
 	}
 	if in.Artifact.Files != nil {
-		return nil, Permanent(fmt.Errorf("kind %s reads a tree of %d files as one file", x.kind, len(in.Artifact.Files)))
+		return nil, Permanent(fmt.Errorf("kind %s reads a tree of %d files as one file", x.spec.Name, len(in.Artifact.Files)))
 	}
 	return x.read(in.Artifact.Digest)
 }
 
 // OpenFile reads one file of a tree.
-func (x *reading) OpenFile(f artifacts.File) (io.ReadCloser, error) { return x.read(f.Digest) }
+func (x *IO) OpenFile(f artifacts.File) (io.ReadCloser, error) { return x.read(f.Digest) }
 
-func (x *reading) read(d artifacts.Digest) (io.ReadCloser, error) {
+func (x *IO) read(d artifacts.Digest) (io.ReadCloser, error) {
 	r, err := x.host.Open(x.ctx, d)
 	if err != nil {
 		return nil, err
@@ -48,7 +35,7 @@ func (x *reading) read(d artifacts.Digest) (io.ReadCloser, error) {
 
 // Files lists an input's files: those of a tree, with links to files as files and without
 // empty folders, or the single blob under name.
-func (x *reading) Files(in Input, name string) []artifacts.File {
+func (x *IO) Files(in Input, name string) []artifacts.File {
 	switch a := in.Artifact; {
 	case a == nil:
 		return nil
@@ -62,19 +49,19 @@ func (x *reading) Files(in Input, name string) []artifacts.File {
 // Path returns a verified, read-only local file with the bytes of d, for readers that
 // need to seek or map, or want the beginning only: the whole is hashed once on a worker,
 // where Open would go to the end each time.
-func (x *reading) Path(d artifacts.Digest) (string, error) {
+func (x *IO) Path(d artifacts.Digest) (string, error) {
 	path, err := x.host.LocalPath(x.ctx, d)
 	if err != nil {
 		return "", err
 	}
 	if s, err := os.Stat(path); err == nil && x.first(d) {
-		x.told.moved(s.Size(), 0)
+		x.moved(s.Size(), 0)
 	}
 	return path, nil
 }
 
 // first reports whether a file is asked for by path for the first time: it counts once.
-func (x *reading) first(d artifacts.Digest) bool {
+func (x *IO) first(d artifacts.Digest) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.given[d] {
@@ -85,7 +72,7 @@ func (x *reading) first(d artifacts.Digest) bool {
 }
 
 // Has reports whether a store has a blob already.
-func (x *reading) Has(ctx context.Context, d artifacts.Digest) (bool, error) {
+func (x *IO) Has(ctx context.Context, d artifacts.Digest) (bool, error) {
 	missing, err := x.host.Missing(ctx, []artifacts.Digest{d})
 	return err == nil && len(missing) == 0, err
 }
@@ -94,7 +81,7 @@ func (x *reading) Has(ctx context.Context, d artifacts.Digest) (bool, error) {
 // reader that stops early is read to the end when it is closed: no step
 // finishes on bytes that were not checked.
 type source struct {
-	x   *reading
+	x   *IO
 	r   io.ReadCloser
 	n   int64 // bytes read, as far as they were not told
 	end bool
@@ -128,7 +115,7 @@ func (s *source) Close() error {
 			s.saw(err)
 		}
 	}
-	s.x.told.moved(s.n, 0)
+	s.x.moved(s.n, 0)
 	s.n = 0
 	return s.r.Close()
 }

@@ -3,20 +3,9 @@ package step
 import (
 	"context"
 	"fmt"
-	"io"
-	"log/slog"
 
 	"github.com/redsi/redsi/artifacts"
 )
-
-// NewIO makes the IO of one run of a kind.
-func NewIO(ctx context.Context, spec *Spec, host Host, log *slog.Logger, parts []artifacts.Result) *IO {
-	x := &IO{Log: log, Stderr: io.Discard, host: host, parts: parts, told: told{counts: map[string]int64{}, notes: map[string]string{}}}
-	x.reading = reading{kind: spec.Name, host: host, ctx: ctx, told: &x.told, given: map[artifacts.Digest]bool{}}
-	x.writing = writing{kind: spec.Name, declared: spec.Outputs, host: host, ctx: ctx, told: &x.told, whole: map[string]artifacts.Artifact{},
-		trees: map[string][]artifacts.File{}, written: map[string]bool{}, open: map[*sink]bool{}}
-	return x
-}
 
 // Split cuts a task into parts; nil for kinds that do not split.
 func (s *Spec) Split(ctx context.Context, io *IO, tree map[string]any) ([]Task, error) {

@@ -115,7 +115,13 @@ func (s *Spec) WithCode(tree map[string]any, files CodeFiles) error {
 }
 
 // Output finds a declared output.
-func (s *Spec) Output(name string) (Output, bool) { return outputOf(s.Outputs, name) }
+func (s *Spec) Output(name string) (Output, bool) {
+	i := slices.IndexFunc(s.Outputs, func(o Output) bool { return o.Name == name })
+	if i < 0 {
+		return Output{}, false
+	}
+	return s.Outputs[i], true
+}
 
 // Declared is the outputs of a task, each with the Fields that its configuration gives it.
 func (s *Spec) Declared(t Task) []Output {

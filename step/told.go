@@ -3,24 +3,14 @@ package step
 import (
 	"maps"
 	"math"
-	"sync"
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
 )
 
-// told is what a step says of its run, which is kept with its result. It is safe for concurrent use.
-type told struct {
-	mu     sync.Mutex
-	counts map[string]int64
-	notes  map[string]string
-	kept   []artifacts.File
-	used   artifacts.Used // of the store, and of programs
-}
-
 // Count adds to a number that is kept with the result and shown: records read,
 // skipped by reason, documents written.
-func (x *told) Count(name string, n int64) {
+func (x *IO) Count(name string, n int64) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.counts[name] += n
@@ -28,7 +18,7 @@ func (x *told) Count(name string, n int64) {
 
 // Note keeps a word about how the step ran with the result, beside the worker's
 // environment.
-func (x *told) Note(name, text string) {
+func (x *IO) Note(name, text string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.notes[name] = text
@@ -38,7 +28,7 @@ func (x *told) Note(name, text string) {
 const NotePrefix = "step: "
 
 // Notes returns env with the notes of this run.
-func (x *told) Notes(env map[string]string) map[string]string {
+func (x *IO) Notes(env map[string]string) map[string]string {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	all := maps.Clone(env)
@@ -53,14 +43,14 @@ func (x *told) Notes(env map[string]string) map[string]string {
 
 // Keep keeps a file of PutFile with the result, beside its outputs and in none: something
 // for people of which the key has the digest.
-func (x *told) Keep(f artifacts.File) {
+func (x *IO) Keep(f artifacts.File) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.kept = append(x.kept, f)
 }
 
 // Kept is what Keep was given.
-func (x *told) Kept() []artifacts.File {
+func (x *IO) Kept() []artifacts.File {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.kept
@@ -68,7 +58,7 @@ func (x *told) Kept() []artifacts.File {
 
 // Program says what a program that the step ran has used; memory 0 is not known. Of several
 // programs the times add up.
-func (x *told) Program(cpu time.Duration, memory int64) {
+func (x *IO) Program(cpu time.Duration, memory int64) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.used.CPU += cpu.Seconds()
@@ -79,7 +69,7 @@ func (x *told) Program(cpu time.Duration, memory int64) {
 }
 
 // moved counts bytes that were read of inputs, and given to the store.
-func (x *told) moved(read, written int64) {
+func (x *IO) moved(read, written int64) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.used.Read += read
@@ -88,7 +78,7 @@ func (x *told) moved(read, written int64) {
 
 // Used adds what the step itself knows that it has used to what was measured of its
 // process, which may be nil. For a step that ran a program, the program's counts.
-func (x *told) Used(process *artifacts.Used) *artifacts.Used {
+func (x *IO) Used(process *artifacts.Used) *artifacts.Used {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	u := &artifacts.Used{}

@@ -13,51 +13,29 @@ import (
 	"github.com/redsi/redsi/artifacts"
 )
 
-// writing is what a step writes. It is safe for concurrent use.
-type writing struct {
-	kind     string
-	declared []Output
-	host     Host
-	ctx      context.Context
-	told     *told
-
-	mu      sync.Mutex
-	whole   map[string]artifacts.Artifact
-	trees   map[string][]artifacts.File
-	written map[string]bool // outputs that are being written
-	open    map[*sink]bool
-}
-
-func (x *writing) find(name string) (Output, bool) { return outputOf(x.declared, name) }
-
 // Create opens a single-blob output for writing. Close publishes nothing by
 // itself: the step's result does, once Run has returned without error.
-func (x *writing) Create(output string) (io.WriteCloser, error) { return x.create(output, "") }
-
-// CreateFile opens one file of a tree output.
-func (x *writing) CreateFile(output, name string) (io.WriteCloser, error) {
-	return x.create(output, name)
-}
+func (x *IO) Create(output string) (io.WriteCloser, error) { return x.CreateFile(output, "") }
 
 // PutFile stores bytes under no output; LinkFile makes them one of a tree's.
-func (x *writing) PutFile(ctx context.Context, name string, r io.Reader) (artifacts.File, error) {
+func (x *IO) PutFile(ctx context.Context, name string, r io.Reader) (artifacts.File, error) {
 	d, n, err := x.host.Put(ctx, r)
-	x.told.moved(0, n)
+	x.moved(0, n)
 	return artifacts.File{Name: name, Digest: d, Size: n}, err
 }
 
 // Link makes an existing artifact, such as a part's output, an output of this
 // step without copying it.
-func (x *writing) Link(output string, a artifacts.Artifact) error {
-	o, ok := x.find(output)
+func (x *IO) Link(output string, a artifacts.Artifact) error {
+	o, ok := x.spec.Output(output)
 	if !ok || o.Tree != (a.Files != nil) {
-		return Permanent(fmt.Errorf("kind %s has no output %q of that form", x.kind, output))
+		return Permanent(fmt.Errorf("kind %s has no output %q of that form", x.spec.Name, output))
 	}
 	a.Type = o.Type
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.written[output] {
-		return Permanent(fmt.Errorf("kind %s writes its output %q twice", x.kind, output))
+		return Permanent(fmt.Errorf("kind %s writes its output %q twice", x.spec.Name, output))
 	}
 	x.written[output] = true
 	x.whole[output] = a
@@ -65,9 +43,9 @@ func (x *writing) Link(output string, a artifacts.Artifact) error {
 }
 
 // LinkFile adds an existing blob to a tree output under the file's name.
-func (x *writing) LinkFile(output string, f artifacts.File) error {
-	if o, ok := x.find(output); !ok || !o.Tree {
-		return Permanent(fmt.Errorf("kind %s has no tree output %q", x.kind, output))
+func (x *IO) LinkFile(output string, f artifacts.File) error {
+	if o, ok := x.spec.Output(output); !ok || !o.Tree {
+		return Permanent(fmt.Errorf("kind %s has no tree output %q", x.spec.Name, output))
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -77,7 +55,7 @@ func (x *writing) LinkFile(output string, f artifacts.File) error {
 
 // TakeFile makes a file of a Scratch folder one of a tree output. The file is given away: it
 // is moved into the store where the system can, and else copied.
-func (x *writing) TakeFile(output, name, path string) error {
+func (x *IO) TakeFile(output, name, path string) error {
 	f := artifacts.File{Name: name}
 	if info, err := os.Stat(path); err == nil && info.Mode()&0o111 != 0 {
 		f.Mode = artifacts.Executable
@@ -86,21 +64,22 @@ func (x *writing) TakeFile(output, name, path string) error {
 	if f.Digest, f.Size, err = x.host.Take(x.ctx, path); err != nil {
 		return err
 	}
-	x.told.moved(0, f.Size)
+	x.moved(0, f.Size)
 	return x.LinkFile(output, f)
 }
 
-func (x *writing) create(output, name string) (io.WriteCloser, error) {
-	o, ok := x.find(output)
+// CreateFile opens one file of a tree output.
+func (x *IO) CreateFile(output, name string) (io.WriteCloser, error) {
+	o, ok := x.spec.Output(output)
 	if !ok || o.Tree != (name != "") {
-		return nil, Permanent(fmt.Errorf("kind %s has no output %q of that form", x.kind, output))
+		return nil, Permanent(fmt.Errorf("kind %s has no output %q of that form", x.spec.Name, output))
 	}
 	r, w := io.Pipe()
 	s := &sink{x: x, output: output, name: name, w: w, done: make(chan struct{})}
 	x.mu.Lock()
 	if name == "" && x.written[output] {
 		x.mu.Unlock()
-		return nil, Permanent(fmt.Errorf("kind %s writes its output %q twice", x.kind, output))
+		return nil, Permanent(fmt.Errorf("kind %s writes its output %q twice", x.spec.Name, output))
 	}
 	x.written[output] = true
 	x.open[s] = true
@@ -108,7 +87,7 @@ func (x *writing) create(output, name string) (io.WriteCloser, error) {
 	go func() {
 		defer close(s.done)
 		s.digest, s.size, s.err = x.host.Put(x.ctx, r)
-		x.told.moved(0, s.size)
+		x.moved(0, s.size)
 		r.CloseWithError(s.err) // a failed store fails the writer at once
 	}()
 	return s, nil
@@ -116,7 +95,7 @@ func (x *writing) create(output, name string) (io.WriteCloser, error) {
 
 // sink streams one output into the host while the step writes it.
 type sink struct {
-	x            *writing
+	x            *IO
 	output, name string
 	w            *io.PipeWriter
 	done         chan struct{}
@@ -143,7 +122,7 @@ func (s *sink) Close() error {
 			s.x.trees[s.output] = append(s.x.trees[s.output], artifacts.File{Name: s.name, Digest: s.digest, Size: s.size})
 			return
 		}
-		o, _ := s.x.find(s.output)
+		o, _ := s.x.spec.Output(s.output)
 		s.x.whole[s.output] = artifacts.Artifact{Type: o.Type, Digest: s.digest, Size: s.size}
 	})
 	return s.err
@@ -158,7 +137,7 @@ func (s *sink) abort(err error) {
 }
 
 // abort stops what is still open, and returns its outputs' names.
-func (x *writing) abort(err error) (left []string) {
+func (x *IO) abort(err error) (left []string) {
 	x.mu.Lock()
 	open := slices.Collect(maps.Keys(x.open))
 	x.mu.Unlock()
@@ -170,22 +149,22 @@ func (x *writing) abort(err error) (left []string) {
 }
 
 // settle returns the outputs of a run, which left some open.
-func (x *writing) settle(left []string) (map[string]artifacts.Artifact, error) {
+func (x *IO) settle(left []string) (map[string]artifacts.Artifact, error) {
 	if len(left) > 0 {
-		return nil, Permanent(fmt.Errorf("kind %s left output %q open", x.kind, left[0]))
+		return nil, Permanent(fmt.Errorf("kind %s left output %q open", x.spec.Name, left[0]))
 	}
 	for name, files := range x.trees {
 		sort.Slice(files, func(i, j int) bool { return files[i].Name < files[j].Name })
-		o, _ := x.find(name)
+		o, _ := x.spec.Output(name)
 		a, err := artifacts.Tree(o.Type, files)
 		if err != nil {
-			return nil, Permanent(fmt.Errorf("kind %s, output %s: %w", x.kind, name, err))
+			return nil, Permanent(fmt.Errorf("kind %s, output %s: %w", x.spec.Name, name, err))
 		}
 		x.whole[name] = a
 	}
-	for _, o := range x.declared {
+	for _, o := range x.spec.Outputs {
 		if _, ok := x.whole[o.Name]; !ok && !o.Optional {
-			return nil, Permanent(fmt.Errorf("kind %s did not write its output %q", x.kind, o.Name))
+			return nil, Permanent(fmt.Errorf("kind %s did not write its output %q", x.spec.Name, o.Name))
 		}
 	}
 	return x.whole, nil

@@ -172,8 +172,11 @@ func TestAcceptedMeanwhile(t *testing.T) {
 // after it was signed is not an acceptance.
 func TestPlantedAcceptance(t *testing.T) {
 	ctx := context.Background()
-	_, _, _, a := accepted(t, key(t, "alice"))
-	text := a.Text()
+	from, result, preimage, a := accepted(t, key(t, "alice"))
+	errtest.None(t, artifacts.Accept(ctx, artifacts.Alone(from), result, preimage, a))
+	r, err := artifacts.Lookup(ctx, artifacts.Alone(from), a.Key)
+	errtest.None(t, err)
+	text := r.Origin.Accepted
 	for name, plant := range map[string]func(r *artifacts.Result){
 		"changed": func(r *artifacts.Result) { r.Origin.Accepted = strings.Replace(text, "a comment", "a Comment", 1) },
 		"outputs": func(r *artifacts.Result) {

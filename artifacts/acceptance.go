@@ -111,9 +111,6 @@ func (a *Acceptance) Sentence() string {
 	return "accepted by " + who + ": " + a.Reason
 }
 
-// Text is the document, as it was signed.
-func (a *Acceptance) Text() string { return a.text }
-
 func (a *Acceptance) name() string { return acceptedPrefix + a.Key.Hex() + "/" + a.ID() }
 
 // Acceptance is by which r stands for its key; nil if it was made under it. A text that says

@@ -58,11 +58,6 @@ func (a Artifact) File(name string) (File, bool) {
 	return a.Files[i], true
 }
 
-// Equal reports whether two artifacts have the same type and content.
-func (a Artifact) Equal(b Artifact) bool {
-	return a.Type == b.Type && a.Digest == b.Digest && a.Size == b.Size
-}
-
 // Mode says what an entry of a tree is besides a file that is read.
 type Mode string
 

@@ -26,21 +26,21 @@ func ParseDigest(s string) (Digest, error) {
 	}
 	d, err := ParseHex(digits)
 	if err != nil {
-		return Digest{}, fmt.Errorf("digest %.80q: %w", s, err)
+		err = fmt.Errorf("digest %.80q: %w", s, err)
 	}
-	return d, nil
+	return d, err
 }
 
 // ParseHex reads 64 lower-case hex digits, as in record names.
 func ParseHex(s string) (Digest, error) {
-	var d Digest
-	if len(s) != hex.EncodedLen(len(d)) || strings.ContainsAny(s, "ABCDEF") {
-		return Digest{}, fmt.Errorf("want %d lower-case hex digits", hex.EncodedLen(len(d)))
+	b, err := hex.DecodeString(s)
+	if len(b) != sha256.Size || strings.ContainsAny(s, "ABCDEF") {
+		err = fmt.Errorf("want %d lower-case hex digits", 2*sha256.Size)
 	}
-	if _, err := hex.Decode(d[:], []byte(s)); err != nil {
+	if err != nil {
 		return Digest{}, err
 	}
-	return d, nil
+	return Digest(b), nil
 }
 
 // Hex returns the 64 hex digits without the algorithm's name.
@@ -74,9 +74,6 @@ func (d *Digest) UnmarshalText(b []byte) error {
 		return nil
 	}
 	v, err := ParseDigest(string(b))
-	if err != nil {
-		return err
-	}
 	*d = v
-	return nil
+	return err
 }

@@ -91,13 +91,11 @@ func EachResult(ctx context.Context, w *Resolver, each func(*Result) bool) error
 // ResultKeys lists the keys of all results that have records, usable or not.
 func ResultKeys(ctx context.Context, records RecordReader) ([]Digest, error) {
 	var keys []Digest
-	for info, err := range records.List(ctx, ResultsPrefix) {
-		if err != nil {
-			return nil, err
-		}
-		if key, ok := keyOf(info.Name, ResultsPrefix); ok {
+	names, err := RecordNames(ctx, records, ResultsPrefix)
+	for _, name := range names {
+		if key, ok := keyOf(name, ResultsPrefix); ok {
 			keys = append(keys, key)
 		}
 	}
-	return keys, nil
+	return keys, err
 }

@@ -33,6 +33,14 @@ func (o on) store(url string) Store {
 	return s
 }
 
+// try does something with a driver, unless ctx is over.
+func try(ctx context.Context, what string, do func() error) error {
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	return onError(ctx, what, do())
+}
+
 // onError says what an error of a driver is about. Once ctx is over, that is the error.
 func onError(ctx context.Context, what string, err error) error {
 	if err == nil {
@@ -57,26 +65,23 @@ func Rivals(ctx context.Context, s Store) (string, error) {
 
 type blobsOn struct{ on }
 
-func (b blobsOn) Put(ctx context.Context, r io.Reader) (Digest, int64, error) {
-	if err := context.Cause(ctx); err != nil {
-		return Digest{}, 0, err
-	}
-	d, n, err := b.w.Ingest(ctx, readers.WithContext(ctx, r), blobPath)
-	if err != nil {
-		return Digest{}, 0, onError(ctx, "store a blob", err)
-	}
-	return d, n, nil
+func (b blobsOn) Put(ctx context.Context, r io.Reader) (d Digest, n int64, err error) {
+	err = try(ctx, "store a blob", func() (err error) {
+		d, n, err = b.w.Ingest(ctx, readers.WithContext(ctx, r), blobPath)
+		return err
+	})
+	return d, n, err
 }
 
-func (b blobsOn) Open(ctx context.Context, d Digest) (io.ReadCloser, error) {
-	if err := context.Cause(ctx); err != nil {
-		return nil, err
-	}
-	f, err := b.ReadDriver.Open(ctx, blobPath(d))
-	if err != nil {
-		return nil, onError(ctx, "blob "+d.String(), err)
-	}
-	return VerifyReader(readers.Closing(readers.WithContext(ctx, f), f), d, b.Where(blobPath(d))), nil
+func (b blobsOn) Open(ctx context.Context, d Digest) (rc io.ReadCloser, err error) {
+	err = try(ctx, "blob "+d.String(), func() error {
+		f, err := b.ReadDriver.Open(ctx, blobPath(d))
+		if err == nil {
+			rc = VerifyReader(readers.Closing(readers.WithContext(ctx, f), f), d, b.Where(blobPath(d)))
+		}
+		return err
+	})
+	return rc, err
 }
 
 func (b blobsOn) Missing(ctx context.Context, ds []Digest) ([]Digest, error) {
@@ -143,10 +148,7 @@ func (o on) list(ctx context.Context, prefix string) iter.Seq2[FileInfo, error] 
 }
 
 func (b blobsOn) Delete(ctx context.Context, d Digest) error {
-	if err := context.Cause(ctx); err != nil {
-		return err
-	}
-	return onError(ctx, "delete blob "+d.String(), b.w.Delete(ctx, blobPath(d)))
+	return try(ctx, "delete blob "+d.String(), func() error { return b.w.Delete(ctx, blobPath(d)) })
 }
 
 // localOn are blobs that are Local.
@@ -157,16 +159,16 @@ type localOn struct {
 
 func (b localOn) LocalPath(d Digest) (string, bool) { return b.l.LocalPath(blobPath(d)) }
 
-func (b localOn) Take(ctx context.Context, path string) (Digest, int64, error) {
-	if err := context.Cause(ctx); err != nil {
-		return Digest{}, 0, err
-	}
+func (b localOn) Take(ctx context.Context, path string) (d Digest, n int64, err error) {
 	t, ok := b.l.(TakingDriver)
 	if !ok {
-		return Digest{}, 0, errors.ErrUnsupported
+		return d, 0, errors.ErrUnsupported
 	}
-	d, n, err := t.Take(ctx, path, blobPath)
-	return d, n, onError(ctx, "store a blob", err)
+	err = try(ctx, "store a blob", func() (err error) {
+		d, n, err = t.Take(ctx, path, blobPath)
+		return err
+	})
+	return d, n, err
 }
 
 type recordsOn struct {
@@ -180,17 +182,16 @@ func (r recordsOn) Get(ctx context.Context, name string) ([]byte, error) {
 	if err := checkRecordName(name); err != nil {
 		return nil, err
 	}
-	if err := context.Cause(ctx); err != nil {
-		return nil, err
-	}
-	f, err := r.Open(ctx, r.path(name))
-	if err != nil {
-		return nil, onError(ctx, "record "+name, err)
-	}
 	b := bytes.NewBuffer(make([]byte, 0, 2<<10)) // as most are
-	_, err = b.ReadFrom(io.LimitReader(readers.WithContext(ctx, f), MaxRecord+1))
-	if err = errors.Join(err, f.Close()); err != nil {
-		return nil, onError(ctx, "record "+name, err)
+	if err := try(ctx, "record "+name, func() error {
+		f, err := r.Open(ctx, r.path(name))
+		if err != nil {
+			return err
+		}
+		_, err = b.ReadFrom(io.LimitReader(readers.WithContext(ctx, f), MaxRecord+1))
+		return errors.Join(err, f.Close())
+	}); err != nil {
+		return nil, err
 	}
 	if b.Len() > MaxRecord {
 		return nil, &DamageError{Name: name, Err: fmt.Errorf("%s is larger than any that redsi writes, %d bytes", r.Where(r.path(name)), MaxRecord)}
@@ -200,13 +201,10 @@ func (r recordsOn) Get(ctx context.Context, name string) ([]byte, error) {
 
 // write does one write of a record.
 func (r recordsOn) write(ctx context.Context, name string, data []byte, do func(path string) error) error {
-	if err := context.Cause(ctx); err != nil {
-		return err
-	}
 	if err := CheckRecord(name, data); err != nil {
 		return err
 	}
-	return onError(ctx, "record "+name, do(r.path(name)))
+	return try(ctx, "record "+name, func() error { return do(r.path(name)) })
 }
 
 func (r recordsOn) Create(ctx context.Context, name string, data []byte) error {

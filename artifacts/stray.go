@@ -71,10 +71,10 @@ func (o on) strays(ctx context.Context, folder string) iter.Seq2[Stray, error] {
 	}
 }
 
-func (o on) setAside(ctx context.Context, s Stray) (string, error) {
-	if err := context.Cause(ctx); err != nil {
-		return "", err
-	}
-	to, err := o.ReadDriver.(TidyDriver).SetAside(ctx, s.path)
-	return to, onError(ctx, "set "+s.Path+" aside", err)
+func (o on) setAside(ctx context.Context, s Stray) (to string, err error) {
+	err = try(ctx, "set "+s.Path+" aside", func() (err error) {
+		to, err = o.ReadDriver.(TidyDriver).SetAside(ctx, s.path)
+		return err
+	})
+	return to, err
 }

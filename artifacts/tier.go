@@ -19,11 +19,11 @@ type tier struct {
 	blobs     BlobReader
 	records   RecordReader
 
-	mu                   sync.Mutex
-	err                  error // why it did not answer the last time
-	until                time.Time
-	asked, found, denied int
-	bad                  map[Digest]error // blobs of it that have other bytes
+	mu     sync.Mutex
+	err    error // why it did not answer the last time
+	until  time.Time
+	denied int
+	bad    map[Digest]error // blobs of it that have other bytes
 }
 
 // ownTier is s as the first tier.
@@ -81,12 +81,6 @@ func (t *tier) Get(ctx context.Context, name string) (b []byte, err error) {
 	return b, err
 }
 
-func (t *tier) count(n *int) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	*n++
-}
-
 // spoil notes that the store has wrong bytes for a blob.
 func (t *tier) spoil(d Digest, err error) {
 	t.mu.Lock()
@@ -112,7 +106,7 @@ type Other struct {
 func (t *tier) state() OtherState {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return OtherState{t.name, t.url, t.err, t.asked, t.found, t.denied}
+	return OtherState{t.name, t.url, t.err, t.denied}
 }
 
 // OtherState is what is known of one of the others of a store, so far.
@@ -120,8 +114,6 @@ type OtherState struct {
 	Name   string
 	URL    string
 	Err    error // why it did not answer the last time; nil: it did, or was not asked
-	Asked  int   // records of results that were requested
-	Found  int   // records that were found
 	Denied int   // refused (403); they count as misses
 }
 

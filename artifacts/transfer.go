@@ -126,14 +126,14 @@ func (t *Transfer) wouldSend(ctx context.Context, missing []Digest, ds map[Diges
 // nothing says so here. What is said there stays, if it can be read. size is what results,
 // which have seals, say of it, and 0 if none does.
 func (t *Transfer) link(ctx context.Context, d Digest, size int64, gone error) error {
-	e, ok, err := ownElsewhere(ctx, t.From.Records, d)
+	e, ok, err := elsewhere(ctx, t.From.Records, d, true)
 	if err != nil {
 		return err
 	}
 	if !ok {
 		return gone
 	}
-	if _, ok, err = ownElsewhere(ctx, t.To.Records, d); err != nil || ok {
+	if _, ok, err = elsewhere(ctx, t.To.Records, d, true); err != nil || ok {
 		return err
 	}
 	if size > 0 {

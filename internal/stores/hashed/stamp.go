@@ -46,13 +46,3 @@ func OpenRegular(path string) (*os.File, error) {
 	}
 	return f, nil
 }
-
-func stampOf(f *os.File) (Stamp, error) {
-	info, err := f.Stat()
-	if err != nil {
-		return Stamp{}, err
-	}
-	st := Stamp{Size: info.Size(), MTime: info.ModTime().UnixNano()}
-	st.tell(info)
-	return st, nil
-}

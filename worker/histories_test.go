@@ -26,7 +26,7 @@ import (
 	"github.com/redsi/redsi/internal/system/errtest"
 )
 
-var update = flag.Bool("update", false, "write those histories for workflows/replay_test.go that are not there")
+var update = flag.Bool("update", false, "write those histories for TestReplay of workflows that are not there")
 
 // TestHistories runs what the replay tests replay: a chain, a step in parts. Other
 // tests keep theirs by the same function.

@@ -143,31 +143,4 @@ func TestWorkersWithoutTheKey(t *testing.T) {
 	}
 }
 
-// TestRunsThatBeganInPlainText gives the worker a key while a run is in progress.
-func TestRunsThatBeganInPlainText(t *testing.T) {
-	t.Parallel()
-	b := newBenchOf(t, 4)
-	w := b.start(`step "text" "held" {
-  text = "x"
-  hold = true
-}`, "begun")
-	<-b.held
-	b.queue.Stop()
-	b.codec = codecOf(t, "d")
-	opts, err := server.ClientOptions()
-	errtest.None(t, err)
-	opts.Logger = quiet
-	opts.DataConverter, opts.FailureConverter = b.codec.DataConverter(), workflows.Failures(b.codec.FailureConverter())
-	if b.c, err = client.Dial(opts); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(b.c.Close)
-	b.startWorker()
-	close(b.hold)
-	r, err := b.wait(b.c.GetWorkflow(context.Background(), w.GetID(), ""))
-	if err != nil || r.Ran != 1 {
-		t.Errorf("got %+v, %v", r, err)
-	}
-}
-
 var _ converter.PayloadCodec = payload.Codec{}

@@ -4,7 +4,7 @@
 // runs the kinds that its registry has and must not know any of them, nor the forms of records.
 //
 // Reading order, that of a run: activities.go; load.go, grow.go, walk.go, do.go, execute.go, run.go; rest.go, release.go. What
-// these share is in admit.go, steplog.go, pulse.go, stored.go and failure.go. rebuild.go and stage.go do steps without Temporal.
+// these share is in admit.go, steplog.go, stored.go and failure.go. rebuild.go does steps without Temporal.
 //
 // Nothing here is promised to other modules: it may change at any time.
 package activities

@@ -17,8 +17,8 @@
 //     inputs known. Key(task) is the cache key, its preimage kept.
 //   - IO: what Run sees of the world: named inputs, named outputs, progress.
 //
-// Reading order: input.go, schema.go, tree.go, canonical.go, encode.go, decode.go; fields.go, alike.go; source.go, check.go,
-// task.go; host.go, io.go, reading.go, writing.go; kind.go, spec.go and key.go.
+// Reading order: input.go, schema.go, canonical.go, decode.go; fields.go, alike.go, check.go, task.go; host.go, io.go; kind.go,
+// spec.go and key.go.
 //
 // It must not know HCL, Temporal, stores or any domain package.
 //

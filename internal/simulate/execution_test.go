@@ -5,6 +5,7 @@ package simulate
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 

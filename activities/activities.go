@@ -158,10 +158,8 @@ type pulse struct {
 	ctx  context.Context
 	quit chan struct{}
 
-	failed atomic.Int32 // attempts so far
-
-	mu   sync.Mutex
-	last *step.Progress // what the next beat says; nil: nothing
+	failed atomic.Int32                  // attempts so far
+	last   atomic.Pointer[step.Progress] // what the next beat says; nil: nothing
 }
 
 // beat is what a heartbeat says: to who looks, how far the step is; to the attempt after this one,
@@ -188,17 +186,10 @@ func (p *pulse) beat() {
 	}
 }
 
-func (p *pulse) record() {
-	p.mu.Lock()
-	last := p.last
-	p.mu.Unlock()
-	activity.RecordHeartbeat(p.ctx, beat{last, p.failed.Load()})
-}
+func (p *pulse) record() { activity.RecordHeartbeat(p.ctx, beat{p.last.Load(), p.failed.Load()}) }
 
 // report sets what the next beat says.
 func (p *pulse) report(x step.Progress) {
 	x.Note = bounded(x.Note, maxNote)
-	p.mu.Lock()
-	p.last = &x
-	p.mu.Unlock()
+	p.last.Store(&x)
 }

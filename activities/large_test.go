@@ -661,21 +661,34 @@ type sourceConfig struct {
 	SHA256 string `hcl:"sha256,optional" help:"of it"`
 }
 
-// A result that was accepted for the key of a task is filed under no other key, where nothing
-// could use it.
-func TestPinnedAccepted(t *testing.T) {
-	kind := step.DefinePart(step.Kind[sourceConfig]{Name: "source", Version: 1, Doc: "Text.", Inline: true,
+// sourceKind is that kind; ran hears of each run.
+func sourceKind(ran func()) step.Part[sourceConfig] {
+	return step.DefinePart(step.Kind[sourceConfig]{Name: "source", Version: 1, Doc: "Text.", Inline: true,
 		Outputs: []step.Output{{Name: "out", Type: "text", Help: "text"}},
-		Run:     func(context.Context, *step.IO, sourceConfig) error { return nil },
+		Run: func(_ context.Context, x *step.IO, c sourceConfig) error {
+			ran()
+			w, err := x.Create("out")
+			if err == nil {
+				_, err = io.WriteString(w, c.URL)
+			}
+			return errors.Join(err, w.Close())
+		},
 		Resolve: func(_ context.Context, env step.Sources, c sourceConfig) (sourceConfig, error) {
-			p, _ := env.Pinned(c.URL)
-			c.SHA256 = p.SHA256.Hex()
+			if p, ok := env.Pinned(c.URL); ok {
+				c.SHA256 = p.SHA256.Hex()
+			}
 			return c, nil
 		},
 		Pins: func(c sourceConfig, outputs map[string]artifacts.Artifact) []step.Pin {
 			return []step.Pin{{Source: c.URL, SHA256: outputs["out"].Digest, Size: outputs["out"].Size}}
 		},
 	})
+}
+
+// A result that was accepted for the key of a task is filed under no other key, where nothing
+// could use it.
+func TestPinnedAccepted(t *testing.T) {
+	kind := sourceKind(func() {})
 	a := &Activities{Store: artifacts.Alone(mem.New()), Registry: step.NewRegistry(kind.Spec)}
 	d := storetest.Put(t, a.Store.Own, []byte("out"))
 	of := artifacts.Result{Preimage: []byte(`{"format":"redsi-key/1","kind":"source"}`), Outputs: map[string]artifacts.Artifact{"out": {Type: "text", Digest: d, Size: 3}}}
@@ -709,26 +722,7 @@ func TestPinnedAccepted(t *testing.T) {
 func TestPinsOverContinueAsNew(t *testing.T) {
 	const sources = 1500
 	l := newLargeRun(t)
-	source := step.DefinePart(step.Kind[sourceConfig]{Name: "source", Version: 1, Doc: "Text.", Inline: true,
-		Outputs: []step.Output{{Name: "out", Type: "text", Help: "text"}},
-		Run: func(_ context.Context, x *step.IO, c sourceConfig) error {
-			l.ran.Add(1)
-			w, err := x.Create("out")
-			if err == nil {
-				_, err = io.WriteString(w, c.URL)
-			}
-			return errors.Join(err, w.Close())
-		},
-		Resolve: func(_ context.Context, env step.Sources, c sourceConfig) (sourceConfig, error) {
-			if p, ok := env.Pinned(c.URL); ok {
-				c.SHA256 = p.SHA256.Hex()
-			}
-			return c, nil
-		},
-		Pins: func(c sourceConfig, outputs map[string]artifacts.Artifact) []step.Pin {
-			return []step.Pin{{Source: c.URL, SHA256: outputs["out"].Digest, Size: outputs["out"].Size}}
-		},
-	})
+	source := sourceKind(func() { l.ran.Add(1) })
 	l.Registry = step.NewRegistry(source.Spec)
 	p := &plan.Plan{Format: plan.Format, Pipeline: "p.hcl"}
 	for i := range sources {

@@ -78,17 +78,7 @@ func TestTreeDigestTellsContentApart(t *testing.T) {
 
 func TestTreeRejects(t *testing.T) {
 	for name, files := range map[string][]artifacts.File{
-		"empty name":        {file("", "1")},
-		"absolute":          {file("/etc/passwd", "1")},
-		"parent":            {file("../x", "1")},
-		"parent, hidden":    {file("a/../../x", "1")},
-		"parent alone":      {file("..", "1")},
-		"self":              {file(".", "1")},
-		"not clean":         {file("a//b", "1")},
-		"final slash":       {file("a/", "1")},
-		"backslash":         {file(`a\b`, "1")},
-		"NUL":               {file("a\x00", "1")},
-		"bad UTF-8":         {file("\xff", "1")},
+		"a name":            {file("../x", "1")}, // as all of TestUnsafeNames
 		"twice":             {file("a", "1"), file("a", "2")},
 		"file and folder":   {file("a", "1"), file("a-", "1"), file("a/b/c", "2")},
 		"no digest":         {{Name: "a", Size: 1}},

@@ -36,9 +36,7 @@ func blobSet(t *testing.T, s artifacts.Store) map[artifacts.Digest]bool {
 	t.Helper()
 	all := map[artifacts.Digest]bool{}
 	for b, err := range s.Blobs.List(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		all[b.Digest] = true
 	}
 	return all

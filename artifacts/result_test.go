@@ -227,9 +227,7 @@ func records(t *testing.T, s artifacts.Store, prefix string) []string {
 	t.Helper()
 	var names []string
 	for r, err := range s.Records.List(t.Context(), prefix) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		names = append(names, r.Name)
 	}
 	return names

@@ -80,9 +80,7 @@ func newTestIO(t *testing.T, h Host) *IO {
 
 func write(t *testing.T, w io.WriteCloser, err error, text string) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	errtest.None(t, errtest.Of(io.WriteString(w, text)))
 	errtest.None(t, w.Close())
 	if err := w.Close(); err != nil {
@@ -267,9 +265,7 @@ func TestScratch(t *testing.T) {
 	x := newTestIO(t, h)
 	dir, err := x.Scratch()
 	errtest.None(t, err)
-	if err := os.WriteFile(filepath.Join(dir, "f"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.WriteFile(filepath.Join(dir, "f"), nil, 0o600))
 	stepErr := errors.New("stopped")
 	if _, _, err := x.Finish(stepErr); !errors.Is(err, stepErr) {
 		t.Errorf("Finish says %v", err)

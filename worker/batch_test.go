@@ -139,9 +139,7 @@ step "short" "reader" {
 }
 `, "1")
 	_, err := b.wait(w)
-	if err == nil || !strings.Contains(err.Error(), "1 of 4 steps failed, 1 skipped") || !strings.Contains(err.Error(), "a bug in redsi: on purpose") {
-		t.Fatal(err)
-	}
+	errtest.Says(t, err, "1 of 4 steps failed, 1 skipped", "a bug in redsi: on purpose")
 	if got := b.record("1").Counts; got[runs.Ran] != 2 || b.count("passing") != 2 {
 		t.Errorf("%v; what passes ran %d times", got, b.count("passing"))
 	}
@@ -251,18 +249,14 @@ func TestGrowWrong(t *testing.T) {
 	b := newBench(t)
 	src := strings.Replace(pieces(`"other" = "C"`), "hold = true", "", 1)
 	_, err := b.wait(b.start(src, "1"))
-	if err == nil || !strings.Contains(err.Error(), "There is no piece") || !strings.Contains(err.Error(), "t.hcl:8") {
-		t.Fatal(err)
-	}
+	errtest.Says(t, err, "There is no piece", "t.hcl:8")
 	if got := b.ended("1"); !strings.Contains(got, "piece[*] failed, slow ran, split ran") {
 		t.Error(got)
 	}
 	// A file that is named and not there is an error of the step that names it.
 	lacks := strings.Replace(src, `"other"`, `"p/z"`, 1)
 	_, err = b.wait(b.start(lacks, "2"))
-	if err == nil || !strings.Contains(err.Error(), `step.tree.split.out has no file or folder "other"; it has p/z`) {
-		t.Fatal(err)
-	}
+	errtest.Says(t, err, `step.tree.split.out has no file or folder "other"; it has p/z`)
 	if got := b.ended("2"); !strings.Contains(got, `named["y"] ran, other failed, piece["z"] ran, slow hit, split ran`) {
 		t.Error(got)
 	}

@@ -25,9 +25,7 @@ import (
 func codecOf(t *testing.T, digit string) payload.Codec {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "key")
-	if err := os.WriteFile(file, []byte(strings.Repeat(digit, 64)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.WriteFile(file, []byte(strings.Repeat(digit, 64)), 0o600))
 	c, err := payload.Load(file)
 	errtest.None(t, err)
 	return c
@@ -91,9 +89,7 @@ step "text" "two" { text = "broken" }
 				StaticSummary: "planted-summary", StaticDetails: "planted-details"},
 				workflows.ReproduceWorkflow, workflows.ReproduceInput{Pipeline: "planted-pipeline.hcl", Plan: &d, RunID: t.Name()})
 			errtest.None(t, err)
-			if err := w.Get(ctx, nil); err == nil || !strings.Contains(err.Error(), "planted-error") {
-				t.Fatalf("who has the key reads %v", err)
-			}
+			errtest.Says(t, w.Get(ctx, nil), "planted-error")
 			stored := historiesOf(t, plainClient(t), id)
 			for _, text := range planted {
 				if bytes.Contains(stored, []byte(text)) == c.hidden {

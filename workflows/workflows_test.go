@@ -284,9 +284,7 @@ func TestManyParts(t *testing.T) {
 			in = workflows.StepInput{}
 			err = converter.GetDefaultDataConverter().FromPayloads(next.Input, &in)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		if executions > parts/100 {
 			t.Fatal("it goes on for ever")
 		}

@@ -54,9 +54,7 @@ func folder(t *testing.T) (s artifacts.Store, root string) {
 func rewrite(t *testing.T, root string) func(d artifacts.Digest, data []byte) {
 	return func(d artifacts.Digest, data []byte) {
 		path := filepath.Join(root, "blobs", filepath.FromSlash(artifacts.BlobPath(d)))
-		if err := errors.Join(os.Chmod(path, 0o644), os.WriteFile(path, data, 0o644)); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, errors.Join(os.Chmod(path, 0o644), os.WriteFile(path, data, 0o644)))
 	}
 }
 
@@ -81,14 +79,10 @@ func TestFolder(t *testing.T) {
 		s, root := folder(t)
 		strays(t, s, func(rel string, data []byte) {
 			p := filepath.Join(root, filepath.FromSlash(rel))
-			if err := errors.Join(os.MkdirAll(filepath.Dir(p), 0o777), os.WriteFile(p, data, 0o666)); err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, errors.Join(os.MkdirAll(filepath.Dir(p), 0o777), os.WriteFile(p, data, 0o666)))
 		}, func(path string) []byte {
 			b, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			return b
 		})
 	})

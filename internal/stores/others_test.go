@@ -341,9 +341,7 @@ func planted(t *testing.T, theirs Theirs, p people) {
 		if err == nil {
 			err = theirs.Store.Records.Put(t.Context(), artifacts.ResultName(r.Key), b)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 	}
 	publish(t, theirs.Store, nil, forged("unsigned"))
 	publish(t, theirs.Store, p.bob, forged("unknown"))
@@ -357,9 +355,7 @@ func planted(t *testing.T, theirs Theirs, p people) {
 	if err == nil {
 		err = theirs.Store.Records.Put(t.Context(), artifacts.SignatureName(to, p.alice.Public()), b)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	reasons := map[string]artifacts.Reason{"unsigned": artifacts.Unsigned, "unknown": artifacts.UnknownKey, "revoked": artifacts.RevokedKey,
 		"older": artifacts.NotSigned, "moved to": artifacts.NotSigned}
 	for _, names := range []bool{false, true} {

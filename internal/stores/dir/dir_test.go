@@ -303,9 +303,7 @@ func TestLinkedFolders(t *testing.T) {
 		if err := os.Rename(link, disk); err != nil && at != "blobs/mine" {
 			t.Fatal(err)
 		}
-		if err := errors.Join(os.MkdirAll(filepath.Join(disk, "back"), 0o755), os.Symlink(disk, link)); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, errors.Join(os.MkdirAll(filepath.Join(disk, "back"), 0o755), os.Symlink(disk, link)))
 		s = openAt(t, root)
 		report, verr := artifacts.Check(t.Context(), s, artifacts.CheckOptions{})
 		_, gerr := artifacts.Collect(t.Context(), s, artifacts.GCOptions{Now: time.Now().Add(100 * time.Hour)})
@@ -372,12 +370,8 @@ func TestOpenReader(t *testing.T) {
 	if _, err := os.Stat(root); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("it was made: %v", err)
 	}
-	if err := os.MkdirAll(filepath.Join(root, "blobs"), 0o555); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(filepath.Join(root, "records"), 0o555); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.MkdirAll(filepath.Join(root, "blobs"), 0o555))
+	errtest.None(t, os.MkdirAll(filepath.Join(root, "records"), 0o555))
 	if _, err := s.Records.Get(t.Context(), "results/x"); !errors.Is(err, artifacts.ErrNotExist) {
 		t.Errorf("of an empty store: %v", err)
 	}

@@ -139,21 +139,13 @@ func TestNotesOfLocal(t *testing.T) {
 	young[31], copied[31] = d[31]^2, d[31]^3
 	far[0] ^= 1
 	note := func(d artifacts.Digest) string { return filepath.Join(cache, "verified", d.Hex()+".json") }
-	if err := os.MkdirAll(filepath.Join(cache, "blobs"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(filepath.Join(cache, "verified"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.MkdirAll(filepath.Join(cache, "blobs"), 0o755))
+	errtest.None(t, os.MkdirAll(filepath.Join(cache, "verified"), 0o755))
 	for d, age := range map[artifacts.Digest]time.Duration{near: 1000, young: 1, copied: 1000, far: 1000} {
 		used := time.Now().Add(-age * time.Hour)
-		if err := errors.Join(os.WriteFile(note(d), []byte("{}"), 0o600), os.Chtimes(note(d), used, used)); err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, errors.Join(os.WriteFile(note(d), []byte("{}"), 0o600), os.Chtimes(note(d), used, used)))
 	}
-	if err := os.WriteFile(filepath.Join(cache, "blobs", copied.Hex()), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.WriteFile(filepath.Join(cache, "blobs", copied.Hex()), nil, 0o600))
 	fetched(t, s, d, cache)
 	for d, want := range map[artifacts.Digest]bool{near: false, young: true, copied: true, far: true, d: true} {
 		if _, err := os.Stat(note(d)); (err == nil) != want {
@@ -204,9 +196,7 @@ func TestWriteFiles(t *testing.T) {
 	if err := local.WriteFiles(ctx, s.Blobs, files, out, false, nil); !errors.As(err, &full) {
 		t.Errorf("%v", err)
 	}
-	if err := os.WriteFile(filepath.Join(out, "other"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.WriteFile(filepath.Join(out, "other"), nil, 0o600))
 	if err := local.WriteFiles(ctx, s.Blobs, files, out, true, nil); err != nil {
 		t.Error(err)
 	}
@@ -218,9 +208,7 @@ func TestWriteFiles(t *testing.T) {
 	// A blob that is damaged leaves nothing, and what was there stays.
 	lost, _ := s.Blobs.(artifacts.Local).LocalPath(files[1].Digest)
 	errtest.None(t, os.Chmod(lost, 0o600))
-	if err := os.WriteFile(lost, []byte("of c!"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.WriteFile(lost, []byte("of c!"), 0o600))
 	var bad *artifacts.IntegrityError
 	for _, into := range []bool{false, true} {
 		half := filepath.Join(folder, "half")

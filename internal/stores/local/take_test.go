@@ -55,9 +55,7 @@ func TestHashedOnce(t *testing.T) {
 				f, err = os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
 			}
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		errtest.None(t, errtest.Of(f.Write([]byte{0})))
 		f.Close()
 		var bad *artifacts.IntegrityError

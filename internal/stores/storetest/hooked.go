@@ -52,7 +52,7 @@ type Call struct {
 	Data []byte             // of Get
 	Gone []artifacts.Digest // of Missing, and before it what is asked for
 
-	Listed func() error // of a list that is read as a whole: called before any of it is given
+	Listed func() error // of a list: called before any of it is given
 }
 
 // Hook is given each call of a store, and next, which does it. What it returns is what the
@@ -119,7 +119,7 @@ func (b hookedBlobs) Delete(ctx context.Context, d artifacts.Digest) error {
 	return b.hook(ctx, &Call{Method: BlobsDelete, Digest: d}, func() error { return b.base.Delete(ctx, d) })
 }
 
-// hookedList ends with the hook's error, if there is one.
+// hookedList reads the list as a whole, and ends with the hook's error, if there is one.
 func hookedList[T any](ctx context.Context, hook Hook, c *Call, base iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		ended := false
@@ -129,11 +129,7 @@ func hookedList[T any](ctx context.Context, hook Hook, c *Call, base iter.Seq2[T
 				if err != nil {
 					return err
 				}
-				if c.Listed != nil {
-					all = append(all, v)
-				} else if ended = !yield(v, nil); ended {
-					return nil
-				}
+				all = append(all, v)
 			}
 			if c.Listed != nil {
 				if err := c.Listed(); err != nil {

@@ -233,9 +233,7 @@ type handBack struct {
 }
 
 func (h *handBack) InterceptActivity(_ context.Context, next interceptor.ActivityInboundInterceptor) interceptor.ActivityInboundInterceptor {
-	i := &handBackActivity{w: h.w}
-	i.Next = next
-	return i
+	return &handBackActivity{interceptor.ActivityInboundInterceptorBase{Next: next}, h.w}
 }
 
 type handBackActivity struct {

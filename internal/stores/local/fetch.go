@@ -176,17 +176,12 @@ func (c cache) trimNotes(d artifacts.Digest) error {
 	if d[1]%16 != 0 {
 		return nil
 	}
-	folder, err := os.Open(filepath.Join(c.dir, "verified"))
+	notes, err := os.ReadDir(filepath.Join(c.dir, "verified"))
 	if err != nil {
 		return fmt.Errorf("trim the cache of blobs: %w", err)
 	}
-	defer folder.Close()
-	names, err := folder.Readdirnames(-1)
-	if err != nil {
-		return fmt.Errorf("trim the cache of blobs: %w", err)
-	}
-	for _, name := range names {
-		of, err := artifacts.ParseHex(strings.TrimSuffix(name, ".json"))
+	for _, note := range notes {
+		of, err := artifacts.ParseHex(strings.TrimSuffix(note.Name(), ".json"))
 		if err != nil || of[0] != d[0] {
 			continue
 		}

@@ -117,10 +117,7 @@ func Shown(rawURL string) string {
 
 func filePath(rawURL string) (string, error) {
 	u, err := url.Parse(rawURL)
-	if err != nil {
-		return "", fmt.Errorf("store %s: want file:///absolute/path", Shown(rawURL))
-	}
-	if u.Host != "" && u.Host != "localhost" || !strings.HasPrefix(u.Path, "/") || u.RawQuery != "" {
+	if err != nil || u.Host != "" && u.Host != "localhost" || !strings.HasPrefix(u.Path, "/") || u.RawQuery != "" {
 		return "", fmt.Errorf("store %s: want file:///absolute/path", Shown(rawURL))
 	}
 	return filepath.FromSlash(u.Path), nil

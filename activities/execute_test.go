@@ -300,6 +300,7 @@ func TestStepLog(t *testing.T) {
 		{"little", 100, 7, 0},
 		{"the head", runs.LogHead, 1000, 0},
 		{"all", runs.LogHead + runs.LogTail, 4096, 0},
+		{"half of what is shown", runs.LogHead + LiveTail/2, 999, 0},
 		{"one more", runs.LogHead + runs.LogTail + 1, 4096, 1},
 		{"much", much, 1001, 2 * runs.LogTail},
 		{"much at once", much, much, 2 * runs.LogTail},
@@ -323,6 +324,9 @@ func TestStepLog(t *testing.T) {
 			}
 			if c.cut == 0 && !bytes.Equal(got, said) {
 				t.Error("not what was said")
+			}
+			if total, end := l.end(LiveTail); total != int64(c.n) || !bytes.Equal(end, said[max(0, c.n-LiveTail):]) {
+				t.Errorf("of %d bytes: %d, the last %d", c.n, total, len(end))
 			}
 			kept := l.keep(t.Context(), &Activities{Store: artifacts.Alone(mem.New())}, "step.a.b")
 			if kept.Size != int64(len(got)) || kept.Validate() != nil {
@@ -350,24 +354,6 @@ func TestStepLogger(t *testing.T) {
 	var none *artifacts.Log
 	if err := none.Validate(); err != nil {
 		t.Error(err)
-	}
-}
-
-// TestLogEnd: the end of a log is what was written last, wherever its buffers are.
-func TestLogEnd(t *testing.T) {
-	for _, total := range []int{0, 10, runs.LogHead - 1, runs.LogHead, runs.LogHead + 5, runs.LogHead + LiveTail/2, runs.LogHead + runs.LogTail, runs.LogHead + runs.LogTail + 7, runs.LogHead + runs.LogTail + LiveTail/2, 3 * runs.LogTail, runs.LogHead + 2*runs.LogTail - 3} {
-		var l stepLog
-		whole := make([]byte, total)
-		for i := range whole {
-			whole[i] = byte(i * i >> 3)
-		}
-		for rest := whole; len(rest) > 0; rest = rest[min(len(rest), 999):] {
-			l.Write(rest[:min(len(rest), 999)])
-		}
-		said, text := l.end(LiveTail)
-		if said != int64(total) || !bytes.Equal(text, whole[max(0, total-LiveTail):]) {
-			t.Errorf("of %d bytes: %d, the last %d", total, said, len(text))
-		}
 	}
 }
 

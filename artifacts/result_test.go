@@ -44,21 +44,25 @@ func stored(t *testing.T, s artifacts.Store, key artifacts.Digest) []byte {
 	return b
 }
 
-// TestResultGolden pins the format of records: stores outlive versions of redsi.
+// TestResultGolden pins the format of records, with and without what a step used: stores outlive versions of redsi.
 func TestResultGolden(t *testing.T) {
-	s := mem.New()
-	r := example(t, s)
-	publish(t, artifacts.Alone(s), r)
-	goldens.Same(t, filepath.Join("testdata", "result.json"), string(stored(t, s, r.Key)))
-	back, err := artifacts.Lookup(t.Context(), artifacts.Alone(s), r.Key)
-	if err != nil || back == nil {
-		t.Fatalf("Lookup = %v, %v", back, err)
-	}
-	r.Format = artifacts.ResultFormat
-	a, _ := json.Marshal(r)
-	b, _ := json.Marshal(back)
-	if !bytes.Equal(a, b) || back.Took != r.Took {
-		t.Errorf("back\n%s\nwant\n%s", b, a)
+	for golden, used := range map[string]*artifacts.Used{"result.json": nil, "result-used.json": {CPU: 12.5, CPUOf: artifacts.CPUOfProgram, Memory: 1 << 30,
+		MemoryOf: artifacts.MemoryOfProgram, Read: 5, Written: 17, Card: "A card", CardMemory: 1 << 20, Energy: 99.25, EnergyOf: "processors", Beside: 2}} {
+		s := mem.New()
+		r := example(t, s)
+		r.Used = used
+		publish(t, artifacts.Alone(s), r)
+		goldens.Same(t, filepath.Join("testdata", golden), string(stored(t, s, r.Key)))
+		back, err := artifacts.Lookup(t.Context(), artifacts.Alone(s), r.Key)
+		if err != nil || back == nil {
+			t.Fatalf("Lookup = %v, %v", back, err)
+		}
+		r.Format = artifacts.ResultFormat
+		a, _ := json.Marshal(r)
+		b, _ := json.Marshal(back)
+		if !bytes.Equal(a, b) || back.Took != r.Took || !reflect.DeepEqual(back.Used, used) {
+			t.Errorf("back\n%s\nwant\n%s", b, a)
+		}
 	}
 }
 
@@ -176,19 +180,6 @@ func TestDamageOnTheWay(t *testing.T) {
 	e, err = artifacts.Inspect(t.Context(), artifacts.Alone(s), []artifacts.Digest{r.Key})
 	if err != nil || e[r.Key].Damage == nil {
 		t.Errorf("always flipped: %v, %s", err, e[r.Key].Miss())
-	}
-}
-
-// TestUsedGolden pins how a record says what its step used.
-func TestUsedGolden(t *testing.T) {
-	s := mem.New()
-	r := example(t, s)
-	r.Used = &artifacts.Used{CPU: 12.5, CPUOf: artifacts.CPUOfProgram, Memory: 1 << 30, MemoryOf: artifacts.MemoryOfProgram, Read: 5, Written: 17,
-		Card: "A card", CardMemory: 1 << 20, Energy: 99.25, EnergyOf: "processors", Beside: 2}
-	publish(t, artifacts.Alone(s), r)
-	goldens.Same(t, filepath.Join("testdata", "result-used.json"), string(stored(t, s, r.Key)))
-	if back, err := artifacts.Lookup(t.Context(), artifacts.Alone(s), r.Key); err != nil || back == nil || !reflect.DeepEqual(back.Used, r.Used) {
-		t.Errorf("back %+v, %v", back, err)
 	}
 }
 

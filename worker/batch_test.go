@@ -270,7 +270,7 @@ func TestGrowWrong(t *testing.T) {
 // of them are decided.
 func TestGrowOften(t *testing.T) {
 	b := newBench(t)
-	r, err := b.wait(b.start(`
+	w := b.start(`
 step "tree" "check" {
   for_each = toset([for i in range(60) : format("%02d", i)])
   files    = { "r.json" = jsonencode({ key = each.key, odd = tonumber(each.key) % 2 == 1 }) }
@@ -284,19 +284,9 @@ step "short" "all" {
   text  = "all"
   after = step.short.odd[*].out
 }
-`, "1"))
-	if err != nil || r.Ran != 60+30+1 {
-		t.Fatalf("%+v, %v", r, err)
-	}
-	grown := 0
-	for it := b.c.GetWorkflowHistory(context.Background(), t.Name()+"/1", "", false, 0); it.HasNext(); {
-		e, err := it.Next()
-		errtest.None(t, err)
-		if e.GetActivityTaskScheduledEventAttributes().GetActivityType().GetName() == workflows.GrowActivity {
-			grown++
-		}
-	}
-	if grown == 0 || grown > 20 {
+`, "1")
+	b.ends(w, 60+30+1)
+	if grown := b.scheduled(w)[workflows.GrowActivity]; grown == 0 || grown > 20 {
 		t.Errorf("the plan was made %d times", grown)
 	}
 }

@@ -214,47 +214,24 @@ func (p *parted) page(_ context.Context, d artifacts.Digest) ([]byte, error) {
 	return p.blobs[d], nil
 }
 
-func (p *parted) split(ctx context.Context, _ workflows.ExecuteRequest) (s workflows.Pages[workflows.Part], err error) {
+func (p *parted) split(ctx context.Context, _ workflows.ExecuteRequest) (workflows.Pages[workflows.Part], error) {
 	var parts []workflows.Part
 	p.mu.Lock()
 	for i, key := range p.parts {
 		parts = append(parts, workflows.Part{Key: key, Task: key, Kind: "part", Label: fmt.Sprintf("part %d", i), Hit: p.ran[key] > 0})
 	}
 	p.mu.Unlock()
-	for page := []byte(nil); len(parts) > 0; {
-		if page, parts, err = workflows.Pack(parts); err != nil {
-			return s, err
-		}
-		d, err := p.stash(ctx, page)
-		if err != nil {
-			return s, err
-		}
-		s.Blobs = append(s.Blobs, d)
-	}
-	return s, nil
+	return workflows.PagesOf(parts, func(page []byte, _ int) (artifacts.Digest, error) { return p.stash(ctx, page) })
 }
 
-func (p *parted) execute(_ context.Context, req workflows.ExecuteRequest) (workflows.Outcome, error) {
+func (p *parted) execute(_ context.Context, req workflows.ExecuteRequest) (_ workflows.Outcome, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.ran[req.Key]++
 	if req.Key == p.whole {
-		pages := [][]byte{}
-		if len(req.Parts.Page) > 0 {
-			pages = append(pages, req.Parts.Page)
-		}
-		for _, d := range req.Parts.Blobs {
-			pages = append(pages, p.blobs[d])
-		}
-		for _, page := range pages {
-			keys, err := workflows.Unpack[artifacts.Digest](page)
-			if err != nil {
-				return workflows.Outcome{}, err
-			}
-			p.joined = append(p.joined, keys...)
-		}
+		p.joined, err = req.Parts.Rows(func(d artifacts.Digest, _ int) ([]byte, error) { return p.blobs[d], nil })
 	}
-	return workflows.Outcome{Status: runs.Ran, Key: req.Key}, nil
+	return workflows.Outcome{Status: runs.Ran, Key: req.Key}, err
 }
 
 // TestManyParts: a step of thousands of parts goes on in other executions; each part runs once, and the step gets all of them in order.

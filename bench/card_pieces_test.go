@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -38,9 +39,7 @@ func quickModel(t *testing.T, folder, kind string) (model string) {
 	t.Helper()
 	dir := filepath.Join(folder, "card-quick-"+kind+"-weights2")
 	model = filepath.Join(dir, "model")
-	if err := os.MkdirAll(model, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.MkdirAll(model, 0o755))
 	tensor.SetNumThreads(1)
 	sizes := rates.Shape{Vocabulary: 32128, Width: 16, FF: 32, Heads: 2, Layers: 2}
 	var err error
@@ -58,12 +57,7 @@ func quickModel(t *testing.T, folder, kind string) (model string) {
 			m.Close()
 		}
 	}
-	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, "done"), nil, 0o644)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, errors.Join(err, os.WriteFile(filepath.Join(dir, "done"), nil, 0o644)))
 	return model
 }
 

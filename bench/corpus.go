@@ -122,11 +122,8 @@ func writeWanted(dir string) error {
 	var out bytes.Buffer
 	rd := nq.NewReader(in, in.Name(), nq.Options{Split: nq.Train})
 	defer rd.Close()
-	var r nq.Record
-	for {
-		if err := rd.Next(&r); err == io.EOF {
-			return os.WriteFile(filepath.Join(dir, wantedFile), out.Bytes(), 0o644)
-		} else if err != nil {
+	for r, err := range each(rd.Next) {
+		if err != nil {
 			return err
 		}
 		id, err := wikipedia.OldID(r.URL)
@@ -135,6 +132,7 @@ func writeWanted(dir string) error {
 		}
 		out.WriteString(strconv.FormatUint(id, 10) + "\n")
 	}
+	return os.WriteFile(filepath.Join(dir, wantedFile), out.Bytes(), 0o644)
 }
 
 // writeCut keeps the first pages of the dump as a dump of its own.

@@ -3,7 +3,6 @@ package main
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -20,7 +19,7 @@ const htmlRecords = "50"
 
 var htmlLines = []line{
 	{
-		name: "htmlnorm_vs_python", target: 10, value: throughput,
+		name: "htmlnorm_vs_python", takes: 16, target: 10, value: throughput,
 		doc:  "HtmlNorm of records in memory, one thread, against the same rules with BeautifulSoup and lxml; the texts are equal",
 		ours: onCorpus("serialize", "-limit="+htmlRecords, shardFile), peer: besideOnCorpus("htmlnorm.py", "--limit="+htmlRecords, shardFile),
 	},
@@ -69,12 +68,9 @@ func firstRecords(name string, limit int) (records []*nq.Record, err error) {
 	defer in.Close()
 	rd := nq.NewReader(in, name, nq.Options{Split: nq.Train, Format: nq.Full})
 	defer rd.Close()
-	for len(records) < limit {
-		var r nq.Record
-		if err := rd.Next(&r); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			return nil, err
+	for r, err := range each(rd.Next) {
+		if err != nil || len(records) == limit {
+			return records, err
 		}
 		records = append(records, r.Clone())
 	}

@@ -29,12 +29,12 @@ const (
 )
 
 var kmeansLines = []line{{
-	name: "kmeans_vs_sklearn", target: 0.5, value: perUnit,
+	name: "kmeans_vs_sklearn", takes: 20, target: 0.5, value: perUnit,
 	doc:  "one Lloyd iteration on 20,000 x 512 vectors, k=10, same start, 2 threads",
 	ours: pieceOn("kmeans", (*env).vectors),
 	peer: fittedBy("sklearn"), others: []side{fittedBy("faiss")},
 }, {
-	name: "flat_vs_faiss", target: 0.95, value: perUnit,
+	name: "flat_vs_faiss", takes: 6, target: 0.95, value: perUnit,
 	doc:  "a query's 100 greatest inner products with 20,000 x 512 vectors, 2,000 queries together, 2 threads",
 	ours: pieceOn("flat", (*env).vectors),
 	peer: scriptOn(small, "flat.py", (*env).vectors, strconv.Itoa(flatQueries), strconv.Itoa(flatDepth)),
@@ -114,8 +114,7 @@ func searchVectors(args []string) (s sample, err error) {
 }
 
 // clusterVectors fits the file several times after a first, and reports iterations.
-func clusterVectors(args []string) (sample, error) {
-	var s sample
+func clusterVectors(args []string) (s sample, err error) {
 	m, err := readVectors(args[0])
 	if err != nil {
 		return s, err

@@ -85,8 +85,9 @@ func measureAll(e *env, lines []line) error {
 	e.at = e.now()
 	fmt.Println(e.at.said())
 	left := 0.0
-	for _, l := range lines {
-		left += l.takes()
+	for i := range lines {
+		lines[i].takes = cmp.Or(lines[i].takes, 60)
+		left += lines[i].takes
 	}
 	if !e.quick {
 		fmt.Fprintf(os.Stderr, "  %d lines, about %s on two idle cores, and what is to be made before\n", len(lines), minutes(left))
@@ -123,7 +124,7 @@ func measureAll(e *env, lines []line) error {
 		if err := e.store(rows); err != nil {
 			return err
 		}
-		left, expected = left-l.takes(), expected+l.takes()
+		left, expected = left-l.takes, expected+l.takes
 		fmt.Fprintf(os.Stderr, "  %d of %d lines, %s, about %s left\n", i+1, len(lines), minutes(all()), minutes(left*all()/expected))
 	}
 	if e.quick {

@@ -10,7 +10,7 @@ import (
 // runTrainLine is what somebody who trains gets: whole processes, from their start, with
 // as many threads as each takes by itself.
 var runTrainLine = line{
-	name: "run_train_vs_transformers", target: 1, value: seconds, once: true,
+	name: "run_train_vs_transformers", takes: 65, target: 1, value: seconds, once: true,
 	doc: "redsi run of 15 updates of T5 Efficient Tiny and an evaluation, server, the program that computes and all, against a plain loop of transformers, default threads",
 	ours: side{command: func(e *env) ([]string, error) {
 		program, dir, err := e.trained()

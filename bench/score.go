@@ -23,17 +23,17 @@ var scoreMeasures = []string{"ndcg_cut_10", "map", "recip_rank", "P_10", "recall
 
 var scoreLines = []line{
 	{
-		name: "score_vs_pytrec_eval", target: 2.5, value: seconds,
+		name: "score_vs_pytrec_eval", takes: 10, target: 2.5, value: seconds,
 		doc:  "a run of 1,000 queries x 1,000 and 50 judgments a query, read from files and scored by seven measures; pytrec_eval reads by its own parse_run and parse_qrel; equal means",
 		ours: scoredRun, peer: scorePeer("pytrec_eval"),
 	},
 	{
-		name: "score_vs_ir_measures", target: 3, value: seconds,
+		name: "score_vs_ir_measures", takes: 14, target: 3, value: seconds,
 		doc:  "the same, read and scored by ir_measures, which calls pytrec_eval",
 		ours: scoredRun, peer: scorePeer("ir_measures"),
 	},
 	{
-		name: "fuse_vs_ranx", target: 1.5, value: seconds,
+		name: "fuse_vs_ranx", takes: 20, target: 1.5, value: seconds,
 		doc:  "that run and one of the same size, half of whose documents it has too, read from files and joined by reciprocal ranks; equal sums of the best 100 scores",
 		ours: pieceOn("fuse", scoreFiles), peer: scriptOn(small, "fuse.py", scoreFiles),
 	},

@@ -20,7 +20,7 @@ import (
 
 // serveLines ask a server of a small T5 from many clients at once.
 var serveLines = []line{{
-	name: "serve_200_p99_vs_transformers", target: 1.5, value: p99, sliced: true, noMemory: true,
+	name: "serve_200_p99_vs_transformers", takes: 30, target: 1.5, value: p99, sliced: true, noMemory: true,
 	doc: "redsi serve of T5 Efficient Tiny, 4 beams along a trie of 385 identifiers, 200 clients at once, 3 questions each: the time within which 99 of 100 " +
 		"are answered, from the first try on, pauses included; against an HTTP server that batches",
 	ours: side{command: func(e *env) ([]string, error) {

@@ -168,13 +168,13 @@ func TestTakes(t *testing.T) {
 	lines, err := choose(allLines(), "")
 	errtest.None(t, err)
 	for _, l := range lines {
-		if taken[l.name] == 0 {
+		if l.takes == 0 {
 			t.Errorf("it is not known what %s takes", l.name)
 		}
-		all += taken[l.name]
+		all += l.takes
 	}
-	if len(taken) != len(lines) || all > 25*60 {
-		t.Errorf("%d times for %d lines, %.0f s together", len(taken), len(lines), all)
+	if all > 25*60 {
+		t.Errorf("%d lines take %.0f s together", len(lines), all)
 	}
 }
 

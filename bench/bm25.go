@@ -61,7 +61,6 @@ func (e *env) passages() (string, error) {
 	return e.keepPiece(passagesName, "make-passages")
 }
 
-// lucene is the folder of its jars.
 func (e *env) lucene() (string, error) {
 	return e.keep("lucene-"+luceneVersion, func(dir string) error {
 		return errors.Join(e.jar(dir, "lucene-core"), e.jar(dir, "lucene-analysis-common"))
@@ -122,7 +121,6 @@ func makePassages(args []string) (sample, error) {
 // anserini are the options that Anserini has, beside its lengths.
 var anserini = bm25.Options{Formula: bm25.Lucene, K1: 0.9, B: 0.4}
 
-// indexed is an index of the first passages of a folder.
 func indexed(folder string, most int, analyzer bm25.Analyzer, o bm25.Options) (*bm25.Index, error) {
 	in, err := os.Open(filepath.Join(folder, "passages.txt"))
 	if err != nil {
@@ -143,7 +141,6 @@ func indexed(folder string, most int, analyzer bm25.Analyzer, o bm25.Options) (*
 	return b.Finish(o)
 }
 
-// passagesWork asks all queries.
 func passagesWork(p *placed, w *workload, analyzer bm25.Analyzer, o bm25.Options) error {
 	ix, err := indexed(p.folder, passages, analyzer, o)
 	if err != nil {

@@ -101,7 +101,6 @@ func machinePython() string {
 	return cmp.Or(os.Getenv("REDSI_BENCH_PYTHON"), "python3")
 }
 
-// onCard is our side: a piece with its arguments.
 func onCard(size, piece string, more ...string) side {
 	return side{command: func(e *env) ([]string, error) {
 		folder, err := e.cardWeights(size, piece)

@@ -34,7 +34,6 @@ func (p pausing) evaluate(ctx context.Context, _ int64) (map[string]float64, err
 	}
 }
 
-// nowhere keeps no checkpoint.
 type nowhere struct{}
 
 func (nowhere) Save(context.Context, int64, string) error { return nil }
@@ -55,13 +54,11 @@ func graphsOf(l *fit.Seq2Seq) *graphs {
 	return g
 }
 
-// examples are those that a training takes its updates from.
 func (p *placed) examples() (inputs, labels [][]int32) {
 	draw := drawn.Numbers(1)
 	return draw.Examples(p.batch * p.batches)
 }
 
-// learner is a model with its optimizer.
 func (p *placed) learner() (*fit.Seq2Seq, error) {
 	m, err := p.open()
 	if err != nil {

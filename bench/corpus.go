@@ -40,7 +40,6 @@ func corpusConfig(quick bool) synth.Config {
 	return c
 }
 
-// corpus is the folder of the generated corpus.
 func (e *env) corpus() (string, error) {
 	c := corpusConfig(e.quick)
 	name := fmt.Sprintf("corpus%d-%d", corpusVersion, c.TrainQuestions+c.DevQuestions)
@@ -78,7 +77,6 @@ func onCorpus(piece string, args ...string) side {
 	}}
 }
 
-// besideOnCorpus is a peer's: a script on these.
 func besideOnCorpus(script string, args ...string) side {
 	return side{command: func(e *env) ([]string, error) {
 		args, err := e.inCorpus(args)

@@ -86,7 +86,6 @@ func (e *env) python(group, script string, args ...string) ([]string, error) {
 	return append([]string{filepath.Join(dir, "bin", "python"), filepath.Join("bench", "peers", script)}, args...), err
 }
 
-// script runs one of a group to its end.
 func (e *env) script(group, name string, args ...string) error {
 	command, err := e.python(group, name, args...)
 	if err != nil {

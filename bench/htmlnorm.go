@@ -59,7 +59,6 @@ func serializeRecords(args []string) (sample, error) {
 	return s, nil
 }
 
-// firstRecords are those of a file, at most limit.
 func firstRecords(name string, limit int) (records []*nq.Record, err error) {
 	in, err := openTimes(name, 1)
 	if err != nil {

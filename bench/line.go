@@ -104,7 +104,6 @@ type line struct {
 	noMemory bool
 }
 
-// sides are ours and its peers.
 func (l line) sides() []side { return append([]side{l.ours, l.peer}, l.others...) }
 
 // ratio is above 1 where ours is better.

@@ -103,7 +103,6 @@ func means(given, name string) bool {
 	return given == name || all && strings.HasPrefix(name, group)
 }
 
-// allLines are the lines in the order in which they are measured.
 func allLines() []line {
 	return slices.Concat(dagLines, bytesLines, nqLines, stubLines, htmlLines, memoryLines, kmeansLines, bm25Lines, scoreLines, modelLines, ctranslateLines, serveLines, cardLines)
 }

@@ -257,7 +257,6 @@ func (e *env) run(command []string, again bool) (sample, error) {
 	return s, err
 }
 
-// start runs one piece to its end.
 func start(e *env, command []string) (sample, error) {
 	var s sample
 	var stdout, stderr bytes.Buffer
@@ -296,7 +295,6 @@ func peak(p *os.ProcessState) float64 {
 	return float64(usage.MaxMemory(p.SysUsage().(*syscall.Rusage)))
 }
 
-// tail is the end of what a command printed.
 func tail(s string) string { return s[max(0, len(s)-2000):] }
 
 // load is the system's load average of the last minute, where it tells.

@@ -20,7 +20,6 @@ var modelRequirements string
 // transformers is the peer of the model lines, in the versions that are installed for it: the newest ones.
 var transformers = "transformers " + pinned(modelRequirements, "transformers") + " with torch " + pinned(modelRequirements, "torch")
 
-// pinned is the version of a package in a file of requirements.
 func pinned(requirements, name string) string {
 	_, rest, _ := strings.Cut("\n"+requirements, "\n"+name+"==")
 	version, _, _ := strings.Cut(rest, "\n")
@@ -119,7 +118,6 @@ func workOn(script, piece string, args ...string) side {
 	return pieceOn(piece, func(e *env) (string, error) { return e.weights(script) }, slices.Concat(onProcessor, args)...)
 }
 
-// peerOn is the peer's side, with those weights.
 func peerOn(weights, script string, args ...string) side {
 	return scriptOn("models", script, func(e *env) (string, error) { return e.weights(weights) }, args...)
 }

@@ -76,7 +76,6 @@ func each(next func(*nq.Record) error) iter.Seq2[*nq.Record, error] {
 	}
 }
 
-// found is what reading records has found.
 type found struct{ records, tokens, html int64 }
 
 func (f *found) add(r *nq.Record) {

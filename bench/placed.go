@@ -46,7 +46,6 @@ type placed struct {
 	last []func() // what close calls, the newest first
 }
 
-// later has close call f.
 func (p *placed) later(f func()) { p.last = append(p.last, f) }
 
 func (p *placed) close() {
@@ -70,7 +69,6 @@ func onDevice(args []string, prepare func(p *placed, w *workload) error) (*workl
 	return w, nil
 }
 
-// place reads a workload's arguments.
 func place(args []string) (p *placed, err error) {
 	p = &placed{sizes: paperSizes}
 	set := flag.NewFlagSet("", flag.ContinueOnError)
@@ -106,7 +104,6 @@ func place(args []string) (p *placed, err error) {
 	return p, nil
 }
 
-// open is the model.
 func (p *placed) open() (*seq2seq.Model, error) {
 	m, err := models.Load(p.folder, p.device)
 	if err != nil {

@@ -12,7 +12,6 @@ import (
 // product is a matrix product of a workload: x [rows, in] by w [out, in], so often.
 type product struct{ rows, in, out, times int64 }
 
-// flopsOf are the operations of products.
 func flopsOf(all ...product) (n float64) {
 	for _, p := range all {
 		n += 2 * float64(p.rows) * float64(p.in) * float64(p.out) * float64(p.times)
@@ -144,7 +143,6 @@ func trainProducts(p *placed, w *workload) error {
 	return p.multiply(w, 1, stepProducts(c, count(inputs), count(labels)), true, 1)
 }
 
-// count is how many tokens there are.
 func count(sequences [][]int32) (n int64) {
 	for _, s := range sequences {
 		n += int64(len(s))

@@ -116,7 +116,6 @@ func (s *server) read() (sample, error) {
 	return v, err
 }
 
-// slice runs one.
 func (s *server) slice() (sample, error) {
 	if _, err := io.WriteString(s.in, "\n"); err != nil {
 		return sample{}, err

@@ -23,7 +23,6 @@ const (
 	oldAfter   = 200 // commits
 )
 
-// writeTable writes the table of bench/rows.jsonl into the page.
 func writeTable(ctx context.Context) error {
 	page, err := os.ReadFile(tablePage)
 	if err != nil {

@@ -177,7 +177,6 @@ func (r *round) leases() {
 	}
 }
 
-// check compares what is there now with what an undisturbed run leaves.
 func (r *round) check() {
 	r.compare()
 	if r.shape.Updates > 0 {

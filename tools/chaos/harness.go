@@ -113,7 +113,6 @@ func (h *harness) round(ctx context.Context, seed uint64, n int, f *fault) (resu
 	return r.res, ctx.Err()
 }
 
-// interrupt kills the processes of a round.
 func (r *round) interrupt() {
 	for _, f := range belonging(r.dir) {
 		f.signal(syscall.SIGKILL)

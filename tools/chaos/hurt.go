@@ -25,7 +25,6 @@ func (r *round) hold(c choice) {
 	time.Sleep(lasts / 2)
 }
 
-// stop stops a program while a cause lasts.
 func (r *round) stop(p *program, c choice) error {
 	p.signal(syscall.SIGSTOP)
 	r.hold(c)
@@ -51,7 +50,6 @@ func byRun(s syscall.Signal, times int) func(*round, choice) error {
 	}
 }
 
-// byAll kills the run and the second program at once.
 func byAll(r *round, c choice) error {
 	all := r.victims(roleModels)
 	if c.N%2 == 0 {

@@ -105,14 +105,12 @@ func (p *program) heard(b []byte, stopped bool) {
 	p.text.Write(b)
 }
 
-// said is all of it.
 func (p *program) said() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.text.String()
 }
 
-// tail is the last n lines.
 func (p *program) tail(n int) string { return last(p.said(), n) }
 
 func last(text string, n int) string {

@@ -50,7 +50,6 @@ func (c cells) compare(a, b io.Reader) error {
 // printed is the rounding of numbers that are printed as they are.
 const printed = 1e-9
 
-// cell is a number or text of a table or figure.
 type cell struct {
 	name, shown, text string
 	value             *float64

@@ -162,7 +162,6 @@ func cut(s string, at int) string {
 	return before + words.Fit(strings.ToValidUTF8(s, "\uFFFD"), shownLine)
 }
 
-// lines compares line by line.
 func (d *Detail) lines(v, w *bufio.Reader, a *allowance) error {
 	seed := maphash.MakeSeed()
 	for n := 1; ; n++ {

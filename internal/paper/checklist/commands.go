@@ -78,7 +78,6 @@ func (f *facts) commandsAnswer() []Answer {
 		len(f.commands), left, f.Command("run")), From: f.Report.Pipeline}}
 }
 
-// title is the name of a table or figure, as in the paper.
 func (c *Command) title() string {
 	if c.Paper != "" {
 		return c.Paper

@@ -27,7 +27,6 @@ const mostPackages = 200
 // mostShown bounds the items that an answer lists.
 const mostShown = 20
 
-// facts answers topics.
 type facts struct {
 	Input
 	commands []Command
@@ -298,7 +297,6 @@ func (f *facts) parameters() (out []Answer) {
 	return []Answer{{Text: "Variables of the pipeline: " + strings.Join(list, ", ") + left + ".", From: f.Report.Pipeline}}
 }
 
-// placeOf is where a step is declared.
 func (f *facts) placeOf(address string) string {
 	for _, s := range f.Plan.Steps {
 		if s.Address == address {

@@ -229,7 +229,6 @@ func meansOf(items []*report.Item) (means, single, least, most int) {
 	return means, single, least, most
 }
 
-// byNumber puts numbers in their order.
 func byNumber(a, b string) int {
 	if len(a) != len(b) {
 		return len(a) - len(b)

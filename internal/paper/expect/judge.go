@@ -170,7 +170,6 @@ func (it *Item) load(ctx context.Context, config []byte, r *artifacts.Result, re
 	return it.read(ctx, r, read)
 }
 
-// read fills in the cells of a result.
 func (it *Item) read(ctx context.Context, r *artifacts.Result, read Reader) error {
 	b, err := ReadOutput(ctx, r, "json", read)
 	if err != nil {

@@ -45,7 +45,6 @@ func Values(ctx context.Context, v *plan.Preview, read Reader, w io.Writer) erro
 	return c.Error()
 }
 
-// named are the names of the item's cells.
 func (it *Item) named() []string {
 	name := func(n render.Named) string { return n.Name }
 	if it.table != nil {

@@ -39,7 +39,6 @@ var fonts = map[string]bool{"textbf": true, "textit": true, "texttt": true, "tex
 // refs are commands that refer to labels.
 var refs = map[string]bool{"ref": true, "autoref": true, "cref": true, "Cref": true, "vref": true, "eqref": true, "subref": true, "labelcref": true}
 
-// command reads the command at i.
 func (s *scan) command(i, end int) (int, error) {
 	k := s.commandEnd(i, end)
 	name := s.src[min(i+1, k):k]

@@ -104,7 +104,6 @@ func labelsIn(refs []mark, s span) []string {
 	return lists.Map(in, func(m mark) string { return m.text })
 }
 
-// split splits a text at a character.
 func split(text string, at rune) (out []span) {
 	from := 0
 	for {
@@ -222,7 +221,6 @@ type tableCell struct {
 	first, last int // columns, from 0
 }
 
-// rows splits a table into rows and cells.
 func (p *Paper) rows(table span) (out []tableRow) {
 	spans := map[int]int{}
 	for _, m := range p.marks {

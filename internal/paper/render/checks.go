@@ -23,7 +23,6 @@ func Count(checks []Check) Tally {
 	return t
 }
 
-// total is how many there are.
 func total(counts map[Verdict]int) (n int) {
 	for _, k := range counts {
 		n += k

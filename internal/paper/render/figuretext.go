@@ -171,7 +171,6 @@ func (s Stage) itemStyle(item string) draw.TextStyle {
 // printable shows SentencePiece's mark of a word's start as it is often set.
 func printable(token string) string { return strings.ReplaceAll(token, "▁", "_") }
 
-// box draws a rectangle with round corners.
 func box(c draw.Canvas, r vg.Rectangle, corner vg.Length, paint, stroke color.Color, width float64) {
 	p := roundRectangle(r, corner)
 	c.SetColor(paint)

@@ -63,7 +63,6 @@ func (f Format) scaled(v float64) float64 {
 	return v
 }
 
-// number prints a value in plain text.
 func (f Format) number(v float64) string { return f.Prefix + f.digits(v) }
 
 func (f Format) digits(v float64) string {

@@ -183,7 +183,6 @@ func (j judge) pass(c Check, ok, near bool) Verdict {
 	return Differs
 }
 
-// cell compares what a cell is.
 func (j judge) cell(e Expectation, c Check, cell Cell, f Format) Check {
 	if c.Paper != nil {
 		c.Allowed = math.Max(e.Tolerance, e.Relative*math.Abs(*c.Paper))

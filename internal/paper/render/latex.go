@@ -99,7 +99,6 @@ func (t *Table) longHead(b *strings.Builder, head, width string) {
 	}
 }
 
-// latexNotes are the notes, each a paragraph.
 func (t *Table) latexNotes() string {
 	return `\footnotesize\raggedright ` + strings.Join(lists.Map(t.Notes, TeX), `\par `)
 }
@@ -202,7 +201,6 @@ func (t *Table) latexRows(b *strings.Builder, width string) {
 	}
 }
 
-// latexCells are the titles and cells of a row.
 func (t *Table) latexCells(row int) (cells []string) {
 	for s, title := range t.Rows[row].Titles {
 		cells = append(cells, t.latexTitle(row, s, title))

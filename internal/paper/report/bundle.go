@@ -96,7 +96,6 @@ func fileName(name string, taken map[string]bool) string {
 	return unique
 }
 
-// label is the item's label in the paper.
 func (it *Item) label() string {
 	if it.Table != nil {
 		return it.Table.Paper
@@ -104,7 +103,6 @@ func (it *Item) label() string {
 	return it.Figure.Paper
 }
 
-// unlabel removes the item's label.
 func (it *Item) unlabel() {
 	if it.Table != nil {
 		it.Table = new(*it.Table)

@@ -117,7 +117,6 @@ func Gather(p *plan.Plan, book *attest.Book) *Gatherer {
 	return g
 }
 
-// block is the block of step i.
 func (g *Gatherer) block(i int) *Block {
 	s := &g.plan.Steps[i]
 	name := s.Block()

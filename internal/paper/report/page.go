@@ -27,7 +27,6 @@ import (
 //go:embed page
 var assets embed.FS
 
-// asset is a file of the page.
 func asset(name string) string {
 	b, err := assets.ReadFile("page/" + name)
 	if err != nil {

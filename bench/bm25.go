@@ -42,15 +42,10 @@ var bm25Lines = []line{{
 	ours: onPassages("bm25-lucene"),
 	peer: side{command: func(e *env) ([]string, error) {
 		dir, err := e.passages()
-		if err != nil {
-			return nil, err
-		}
-		jars, err := e.lucene()
-		if err != nil {
-			return nil, err
-		}
-		java, err := e.java()
-		return []string{java, "--add-modules", "jdk.incubator.vector", "-Xmx4g", "-cp", filepath.Join(jars, "*"), filepath.Join("bench", "peers", "Bm25Lucene.java"), dir, "2"}, err
+		jars, err2 := e.lucene()
+		java, err3 := e.java()
+		return []string{java, "--add-modules", "jdk.incubator.vector", "-Xmx4g", "-cp", filepath.Join(jars, "*"),
+			filepath.Join("bench", "peers", "Bm25Lucene.java"), dir, "2"}, errors.Join(err, err2, err3)
 	}},
 }}
 

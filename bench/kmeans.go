@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -52,20 +50,13 @@ func (e *env) vectors() (string, error) {
 
 // makeVectors writes numbers of a bell shape: sums of three uniform ones.
 func makeVectors(args []string) (sample, error) {
-	f, err := os.Create(filepath.Join(args[0], vectorFile))
-	if err != nil {
-		return sample{}, err
-	}
-	defer f.Close()
-	w := bufio.NewWriter(f)
+	var b []byte
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range kmeansRows * kmeansCols {
 		v := float32(rng.Float64() + rng.Float64() + rng.Float64() - 1.5)
-		if err := binary.Write(w, binary.LittleEndian, math.Float32bits(v)); err != nil {
-			return sample{}, err
-		}
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
 	}
-	return sample{}, errors.Join(w.Flush(), f.Close())
+	return sample{}, os.WriteFile(filepath.Join(args[0], vectorFile), b, 0o644)
 }
 
 func readVectors(file string) (npy.Matrix, error) {

@@ -38,19 +38,14 @@ func (e *env) store(rows []result) error {
 	for i := range rows {
 		rows[i].session = e.at
 	}
-	old, err := os.ReadFile(resultsFile)
+	all, err := readRows(resultsFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
+	all = slices.DeleteFunc(all, func(o result) bool { return slices.ContainsFunc(rows, func(n result) bool { return n.Name == o.Name }) })
 	var out bytes.Buffer
-	for line := range bytes.Lines(old) {
-		var r result
-		if json.Unmarshal(line, &r) == nil && !slices.ContainsFunc(rows, func(n result) bool { return n.Name == r.Name }) {
-			out.Write(line)
-		}
-	}
 	enc := json.NewEncoder(&out)
-	for _, r := range rows {
+	for _, r := range append(all, rows...) {
 		if err := enc.Encode(r); err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +16,8 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/dedup"
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/system/lists"
+	"github.com/redsi/redsi/internal/system/readers"
 )
 
 var nqLines = []line{
@@ -214,21 +217,6 @@ func openTimes(name string, n int) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &repeated{f: f, left: n - 1}, nil
+	times := lists.Map(lists.Places(n), func(int) io.Reader { return io.NewSectionReader(f, 0, math.MaxInt64) })
+	return readers.Closing(io.MultiReader(times...), f), nil
 }
-
-type repeated struct {
-	f    *os.File
-	left int
-}
-
-func (r *repeated) Read(p []byte) (int, error) {
-	n, err := r.f.Read(p)
-	if err == io.EOF && r.left > 0 {
-		r.left--
-		_, err = r.f.Seek(0, io.SeekStart)
-	}
-	return n, err
-}
-
-func (r *repeated) Close() error { return r.f.Close() }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"flag"
+	"slices"
 
 	"github.com/redsi/redsi/internal/model/models"
 	"github.com/redsi/redsi/internal/model/seq2seq"
@@ -49,8 +50,8 @@ type placed struct {
 func (p *placed) later(f func()) { p.last = append(p.last, f) }
 
 func (p *placed) close() {
-	for i := len(p.last) - 1; i >= 0; i-- {
-		p.last[i]()
+	for _, f := range slices.Backward(p.last) {
+		f()
 	}
 	p.last = nil
 }

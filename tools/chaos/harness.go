@@ -20,7 +20,6 @@ type harness struct {
 	revision string
 	work     string // folder of the rounds' folders
 	mounts   bool   // whether disks can be made
-	keep     bool   // folders of rounds that went well, too
 
 	mu   sync.Mutex
 	refs map[string]func() (outcome, error) // by shape

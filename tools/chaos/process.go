@@ -63,13 +63,12 @@ func (p *program) running() bool { return !p.wait(0) }
 func (p *program) wait(limit time.Duration) bool {
 	select {
 	case <-p.exited:
-		return true
-	default:
+	case <-time.After(limit):
 	}
 	select {
 	case <-p.exited:
 		return true
-	case <-time.After(limit):
+	default:
 		return false
 	}
 }

@@ -192,7 +192,7 @@ func (r *round) do() {
 			r.violate("%s said nothing for %.0f s, after: %s", p.name, p.longest.Seconds(), p.after)
 		}
 	}
-	if len(r.res.Violations) > 0 || r.h.keep {
+	if len(r.res.Violations) > 0 {
 		r.save()
 	}
 }
@@ -354,10 +354,10 @@ func (r *round) end() {
 		}
 	}
 	r.interrupt()
-	for i := len(r.closer) - 1; i >= 0; i-- {
-		r.closer[i]()
+	for _, undo := range slices.Backward(r.closer) {
+		undo()
 	}
-	if len(r.res.Violations) == 0 && !r.h.keep {
+	if len(r.res.Violations) == 0 {
 		os.RemoveAll(r.dir)
 	}
 }

@@ -39,9 +39,6 @@ func (m *meter) number(path, stands, made string, by, allowed float64) {
 	if math.IsNaN(of) { // both are 0: written otherwise
 		of = 0
 	}
-	if !(of <= math.MaxFloat64) {
-		of = math.Inf(1)
-	}
 	if math.IsInf(by, 0) || math.IsNaN(by) {
 		m.unlike(path, stands, made, "")
 		return

@@ -3,6 +3,8 @@ package attest
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/paper/alike"
@@ -19,8 +21,17 @@ type Book struct {
 // Open lists which results of a store were rebuilt. Signatures by the ring's revoked keys do
 // not count.
 func Open(ctx context.Context, s artifacts.Store, ring signature.Ring) (*Book, error) {
-	keys, err := Keys(ctx, s)
-	return &Book{s, ring, keys}, err
+	b := &Book{s, ring, map[artifacts.Digest]bool{}}
+	for info, err := range s.Records.List(ctx, artifacts.AttestationsPrefix) {
+		if err != nil {
+			return nil, fmt.Errorf("list attestations: %w", err)
+		}
+		hex, _, _ := strings.Cut(strings.TrimPrefix(info.Name, artifacts.AttestationsPrefix), "/")
+		if key, err := artifacts.ParseHex(hex); err == nil {
+			b.keys[key] = true
+		}
+	}
+	return b, nil
 }
 
 // Has reports whether a key has attestations. A nil Book has none.
@@ -60,9 +71,8 @@ func (b *Book) Of(ctx context.Context, key, stands artifacts.Digest) (*Told, err
 		return nil, err
 	}
 	t := &Told{Summary: Count(all, stands, b.ring), Damaged: len(bad), counted: all}
-	for i := len(all) - 1; i >= 0 && len(t.List) < mostShown; i-- {
-		a := all[i]
-		if a.Stands != stands || b.ring.Of(a.Signer) == signature.Revoked {
+	for _, a := range slices.Backward(all) {
+		if len(t.List) == mostShown || a.Stands != stands || b.ring.Of(a.Signer) == signature.Revoked {
 			continue
 		}
 		s := Shown{ID: a.ID, Verdict: a.Verdict, By: a.By, When: a.When.UTC().Format("2006-01-02"), Machine: a.Machine.String(), Worst: a.Worst()}
@@ -81,10 +91,7 @@ func (b *Book) Of(ctx context.Context, key, stands artifacts.Digest) (*Told, err
 func (t *Told) String() string {
 	s := t.Summary.String()
 	if t.Damaged > 0 {
-		if s != "" {
-			s += "; "
-		}
-		s += fmt.Sprintf("%d damaged, not counted", t.Damaged)
+		s = strings.TrimPrefix(fmt.Sprintf("%s; %d damaged, not counted", s, t.Damaged), "; ")
 	}
 	return s
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/paper/expect"
 	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/internal/pipeline/address"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // curveType is the type of training curves: {"select": METRIC, "points": [{step,
@@ -111,20 +112,15 @@ const (
 // Charts draws the curves, charts in the order of their first trainings.
 func (r *Report) Charts() []Chart {
 	var out []Chart
-	var groups [][]*Curve
-	at := map[[2]string]int{}
-	for _, c := range r.Curves {
+	groups := map[[2]string][]*Curve{}
+	keys := lists.Map(r.Curves, func(c *Curve) [2]string {
 		family, _ := familyOf(c.Address)
-		k, ok := at[[2]string{family, c.Metric}]
-		if !ok {
-			k = len(groups)
-			at[[2]string{family, c.Metric}] = k
-			groups = append(groups, nil)
-		}
-		groups[k] = append(groups[k], c)
-	}
-	for _, g := range groups {
-		for few := range slices.Chunk(g, mostLines) {
+		key := [2]string{family, c.Metric}
+		groups[key] = append(groups[key], c)
+		return key
+	})
+	for _, key := range lists.Unique(keys) {
+		for few := range slices.Chunk(groups[key], mostLines) {
 			out = append(out, r.chart(few))
 		}
 	}
@@ -147,7 +143,7 @@ func familyOf(of string) (family, own string) {
 // unit is the factor for a metric's values, and its name with the unit: fractions are shown in
 // percent, as in tables.
 func (r *Report) unit(metric string) (float64, string) {
-	if top := r.TopOfCurves(metric); top > 0 && top <= 1 {
+	if top := r.topOfCurves(metric); top > 0 && top <= 1 {
 		return 100, metric + " (%)"
 	}
 	return 1, metric
@@ -160,7 +156,7 @@ func (r *Report) chart(curves []*Curve) Chart {
 	if len(curves) == 1 {
 		c.Title = curves[0].Address
 	}
-	last, loss, top := 1.0, 0.0, r.TopOfCurves(curves[0].Metric)*factor
+	last, loss, top := 1.0, 0.0, r.topOfCurves(curves[0].Metric)*factor
 	for _, k := range curves {
 		last = max(last, float64(k.Last))
 		loss = max(loss, slices.Max(k.loss))
@@ -232,9 +228,8 @@ func tickLabel(v float64) string {
 
 func decimal(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }
 
-// TopOfCurves is the highest value of all curves with the same metric, for a common scale.
-func (r *Report) TopOfCurves(metric string) float64 {
-	top := 0.0
+// topOfCurves is the highest value of all curves with the same metric, for a common scale.
+func (r *Report) topOfCurves(metric string) (top float64) {
 	for _, c := range r.Curves {
 		if c.Metric == metric {
 			top = max(top, c.Best)

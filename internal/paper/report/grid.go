@@ -67,14 +67,8 @@ func (it *Item) ofCells() map[string]*render.Check {
 }
 
 // ofPaper are the checks against the paper's own numbers, by cell.
-func (it *Item) ofPaper() map[string]*render.Check {
-	checks := map[string]*render.Check{}
-	for i := range it.Checks {
-		if c := &it.Checks[i]; c.Scale == "" {
-			checks[c.Cell] = c
-		}
-	}
-	return checks
+func (it *Item) ofPaper() map[string]render.Check {
+	return lists.By(lists.Filter(it.Checks, func(c render.Check) bool { return c.Scale == "" }), func(c render.Check) string { return c.Cell })
 }
 
 // Unmet are the checks that differ.

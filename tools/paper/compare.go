@@ -117,8 +117,8 @@ func (s *source) compareTable(t latex.Table, b block) result {
 			}
 			for _, column := range b.Columns[c.First-first-1 : c.Last-first] {
 				name := rows[i].ID + "." + column.ID
-				isConstant := rows[i].Texts[column.ID] != "" || has(rows[i].Numbers, column.ID)
-				r.cell(name, c, printed.Rows[i].Cells[column.ID], expected[name], isConstant)
+				_, isConstant := rows[i].Numbers[column.ID]
+				r.cell(name, c, printed.Rows[i].Cells[column.ID], expected[name], isConstant || rows[i].Texts[column.ID] != "")
 			}
 		}
 	}
@@ -185,15 +185,8 @@ func (r *result) otherRows(s *source, t latex.Table, b block, ours *render.Table
 	r.note = ", laid out in other rows"
 }
 
-func has[V any](m map[string]V, key string) bool { _, ok := m[key]; return ok }
-
-func stds(es []render.Expectation) (n int) {
-	for _, e := range es {
-		if e.Std != nil {
-			n++
-		}
-	}
-	return n
+func stds(es []render.Expectation) int {
+	return lists.Count(es, func(e render.Expectation) bool { return e.Std != nil })
 }
 
 // cell compares one cell.

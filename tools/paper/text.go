@@ -174,27 +174,8 @@ func forms(v float64) []string {
 
 // says reports whether a text has a number, not as a part of another one.
 func says(text string, v float64) bool {
-	for _, form := range forms(v) {
-		for from := 0; ; {
-			i := strings.Index(text[from:], form)
-			if i < 0 {
-				break
-			}
-			at, end := from+i, from+i+len(form)
-			from = at + 1
-			before, after := strings.TrimSuffix(text[:at], ","), strings.TrimPrefix(text[end:], ",")
-			if !endsInDigit(text[:at]) && !(before != text[:at] && endsInDigit(before)) && !startsWithDigit(text[end:]) && !(after != text[end:] && startsWithDigit(after)) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func endsInDigit(s string) bool {
-	return s != "" && (s[len(s)-1] >= '0' && s[len(s)-1] <= '9' || s[len(s)-1] == '.')
-}
-
-func startsWithDigit(s string) bool {
-	return s != "" && s[0] >= '0' && s[0] <= '9' || len(s) > 1 && s[0] == '.' && s[1] >= '0' && s[1] <= '9'
+	const end = `(?:[^0-9.,]|\.(?:[^0-9]|$)|$)`
+	return slices.ContainsFunc(forms(v), func(form string) bool {
+		return regexp.MustCompile(`(?s)(?:^|(?:^|[^0-9.]),|[^0-9.,])` + regexp.QuoteMeta(form) + `(?:` + end + `|,(?:` + end + `|,))`).MatchString(text)
+	})
 }

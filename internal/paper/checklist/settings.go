@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/paper/report"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/words"
 )
 
@@ -55,13 +56,8 @@ func (f *facts) experiments() []*experiment {
 		e.steps++
 		e.walk("", tree)
 	}
-	var list []*experiment
-	for _, block := range slices.Sorted(maps.Keys(of)) {
-		if len(of[block].seeds) > 0 {
-			list = append(list, of[block])
-		}
-	}
-	return list
+	maps.DeleteFunc(of, func(_ string, e *experiment) bool { return len(e.seeds) == 0 })
+	return lists.Map(slices.Sorted(maps.Keys(of)), func(block string) *experiment { return of[block] })
 }
 
 // walk records the values of a configuration, without inputs.
@@ -184,10 +180,7 @@ func cut(list []string) []string {
 // runs lists seeds and the number of runs with them, and says which numbers are means.
 func (f *facts) runs() (out []Answer) {
 	list := f.experiments()
-	for i, e := range list {
-		if i == mostShown {
-			break
-		}
+	for _, e := range list[:min(len(list), mostShown)] {
 		seeds := slices.SortedFunc(maps.Keys(e.seeds), byNumber)
 		out = append(out, Answer{Text: fmt.Sprintf("%s: %s with %s: %s.", e.block, counted(e.steps, "run"), counted(len(seeds), "seed"), words.And(seeds, mostShown)), From: e.place})
 	}
@@ -229,9 +222,4 @@ func meansOf(items []*report.Item) (means, single, least, most int) {
 	return means, single, least, most
 }
 
-func byNumber(a, b string) int {
-	if len(a) != len(b) {
-		return len(a) - len(b)
-	}
-	return strings.Compare(a, b)
-}
+func byNumber(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) }

@@ -83,11 +83,11 @@ func Check(p *Paper, now, before *Numbers) *Result {
 	if r.Missing == nil {
 		r.Missing = []Missed{}
 	}
-	x := newIndex(now)
 	var was *index
 	if before != nil {
 		was = newIndex(before)
 	}
+	x := newIndex(now)
 	r.Cells = len(x.entries)
 	r.numbers(p, x, was)
 	r.uses(p, x, was)

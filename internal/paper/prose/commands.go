@@ -112,7 +112,7 @@ func (s *scan) command(i, end int) (int, error) {
 		if !ok {
 			return k, nil
 		}
-		s.mark(spanMark, columns(s.src[from:to]), i)
+		s.mark(spanMark, strings.TrimSpace(s.src[from:to]), i)
 		return s.skip("m", to+1, end), nil
 	case name == "midrule" || name == "hline":
 		s.emit(string(ruleMark), i)
@@ -154,12 +154,7 @@ func (s *scan) command(i, end int) (int, error) {
 }
 
 // skipBlanks skips what TeX skips after the name of a command.
-func (s *scan) skipBlanks(k, end int) int {
-	for k < end && (s.src[k] == ' ' || s.src[k] == '\t') {
-		k++
-	}
-	return k
-}
+func (s *scan) skipBlanks(k, end int) int { return end - len(strings.TrimLeft(s.src[k:end], " \t")) }
 
 func (s *scan) includes(i, k, end int) (int, error) {
 	from, to, ok := s.group(k, end)

@@ -31,7 +31,11 @@ type float struct {
 func (p *Paper) numbers() []typed {
 	floats, tables, refs := p.layout()
 	var out []typed
-	for _, par := range split(p.text, parEnd) {
+	to := -len(string(parEnd))
+	for text := range strings.SplitSeq(p.text, string(parEnd)) {
+		par := span{from: to + len(string(parEnd))}
+		to = par.from + len(text)
+		par.to = to
 		around := labelsIn(refs, par)
 		for _, sentence := range sentences(p.text, par) {
 			var words []string
@@ -102,18 +106,6 @@ func (p *Paper) layout() (floats []float, tables []span, refs []mark) {
 func labelsIn(refs []mark, s span) []string {
 	in := lists.Filter(refs, func(m mark) bool { return s.from <= m.at && m.at <= s.to })
 	return lists.Map(in, func(m mark) string { return m.text })
-}
-
-func split(text string, at rune) (out []span) {
-	from := 0
-	for {
-		n := strings.IndexRune(text[from:], at)
-		if n < 0 {
-			return append(out, span{from, len(text)})
-		}
-		out = append(out, span{from, from + n})
-		from += n + len(string(at))
-	}
 }
 
 // sentences splits a paragraph into sentences or rows of a table.
@@ -224,8 +216,8 @@ type tableCell struct {
 func (p *Paper) rows(table span) (out []tableRow) {
 	spans := map[int]int{}
 	for _, m := range p.marks {
-		if m.kind == spanMark && table.from <= m.at && m.at <= table.to {
-			spans[m.at], _ = strconv.Atoi(m.text)
+		if n, err := strconv.Atoi(m.text); m.kind == spanMark && table.from <= m.at && m.at <= table.to && err == nil && n < 1000 {
+			spans[m.at] = n
 		}
 	}
 	row, from, column := tableRow{}, table.from, 0

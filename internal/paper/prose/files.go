@@ -35,8 +35,7 @@ func ReadFiles(files []string) (*Paper, error) {
 	}
 	defer root.Close()
 	p, err := Read(root.FS(), names...)
-	var failed *fs.PathError
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, filepath.FromSlash(failed.Path)), failed.Err)
 	}
 	if err == nil {

@@ -131,7 +131,7 @@ func compare(n Number, e *entry) likeness {
 	}
 	for _, unit := range units(n, e) {
 		// Fewer digits than the cell prints, in the unit that is typed.
-		has := p.Decimals + digitsOf(unit/max(1, multiple(p.Unit)))
+		has := p.Decimals + int(math.Round(math.Log10(unit/max(1, multiple(p.Unit)))))
 		if (n.Decimals < has || n.Decimals == has && unit != 1) && same(v, values.Round(math.Abs(e.value)/unit, n.Decimals), n.Decimals) && v != 0 {
 			if same(v, math.Abs(e.value)/unit, has+2) {
 				return whole
@@ -154,9 +154,6 @@ func units(n Number, e *entry) []float64 {
 	}
 	return out
 }
-
-// digitsOf is how many more decimals a number has when divided by f.
-func digitsOf(f float64) int { return int(math.Round(math.Log10(f))) }
 
 // grid is how many numbers have the form of n: as many digits before and after the point or, for
 // round integers, as many significant digits.
@@ -294,11 +291,7 @@ func (x *index) scope(s Scope, t typed) (out []int32) {
 	case InParagraph:
 		labels = t.around
 	case Everywhere:
-		out = make([]int32, len(x.entries))
-		for i := range out {
-			out[i] = int32(i)
-		}
-		return out
+		return lists.Map(lists.Places(len(x.entries)), func(i int) int32 { return int32(i) })
 	}
 	for _, l := range labels {
 		out = append(out, x.labels[l]...)

@@ -1,7 +1,6 @@
 package prose
 
 import (
-	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -115,10 +114,7 @@ func (s *scan) afterLine(i, end int) int {
 }
 
 // blank reports whether a text begins with an empty line.
-func blank(s string) bool {
-	t := strings.TrimLeft(s, " \t\r")
-	return strings.HasPrefix(t, "\n")
-}
+func blank(s string) bool { return strings.HasPrefix(strings.TrimLeft(s, " \t\r"), "\n") }
 
 // script drops an index or exponent, but keeps a deviation set as one. A number with an exponent
 // is marked: it is a different number.
@@ -148,12 +144,7 @@ func (s *scan) script(i, end int) (int, error) {
 	return next, nil
 }
 
-func (s *scan) skipSpace(i, end int) int {
-	for i < end && strings.IndexByte(" \t\r\n", s.src[i]) >= 0 {
-		i++
-	}
-	return i
-}
+func (s *scan) skipSpace(i, end int) int { return end - len(strings.TrimLeft(s.src[i:end], " \t\r\n")) }
 
 // mostArgument bounds the search for the end of an argument.
 const mostArgument = 1 << 18
@@ -251,12 +242,4 @@ func (s *scan) commandEnd(i, end int) int {
 		k += size
 	}
 	return k
-}
-
-// columns is how many columns a \multicolumn takes.
-func columns(s string) string {
-	if n, err := strconv.Atoi(strings.TrimSpace(s)); err == nil && n > 0 && n < 1000 {
-		return strconv.Itoa(n)
-	}
-	return "1"
 }

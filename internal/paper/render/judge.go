@@ -54,14 +54,11 @@ type Found struct {
 	Rebuilt *float64 `json:"rebuilt,omitempty"` // scaled as printed, not rounded
 }
 
-// finder finds a cell by its name, and how its number is printed.
-type finder func(name string) (Cell, Format, error)
-
 // judge compares cells with expectations.
 type judge struct {
-	find       finder
-	paper      string // what a source is by default
-	scale      string // of the run
+	find       func(name string) (Cell, Format, error) // a cell by its name, and how its number is printed
+	paper      string                                  // what a source is by default
+	scale      string                                  // of the run
 	paperScale string
 	comparable bool // the expectation says something of the run's scale
 }

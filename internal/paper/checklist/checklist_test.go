@@ -17,6 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/pipeline/questions"
 	"github.com/redsi/redsi/internal/stores/mem"
+	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 )
@@ -26,9 +27,7 @@ func study(t *testing.T, ran int, said pipeline.Checklist, list string) Input {
 	t.Helper()
 	store := mem.New()
 	put := func(typ, text string) artifacts.Artifact {
-		d, n, err := store.Blobs.Put(t.Context(), strings.NewReader(text))
-		errtest.None(t, err)
-		return artifacts.Artifact{Type: typ, Digest: d, Size: n}
+		return artifacts.Artifact{Type: typ, Digest: storetest.Put(t, store, []byte(text)), Size: int64(len(text))}
 	}
 	file := put("file", "1 2 3")
 	files, err := artifacts.Tree("files", []artifacts.File{{Name: "a.txt", Digest: file.Digest, Size: file.Size}})

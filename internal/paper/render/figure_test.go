@@ -320,12 +320,9 @@ func TestLogarithmicAxes(t *testing.T) {
 		if err := errors.Join(f.Finish(), f.SVG(&b)); err != nil || strings.Contains(b.String(), "NaN") || strings.Contains(b.String(), "Inf") {
 			t.Errorf("%s: %v\n%.200s", c.name, err, b.String())
 		}
-		want := []string(nil)
-		if c.notes != "" {
-			want = []string{c.notes + ": not drawn, since a logarithmic axis has nothing at or below 0, and no axis what is beyond 1e300"}
-		}
-		if got := f.Notes(); strings.Join(got, "") != strings.Join(want, "") {
-			t.Errorf("%s: %q, want %q", c.name, got, want)
+		const why = ": not drawn, since a logarithmic axis has nothing at or below 0, and no axis what is beyond 1e300"
+		if got := strings.Join(f.Notes(), ""); strings.TrimSuffix(got, why) != c.notes || c.notes != "" && !strings.HasSuffix(got, why) {
+			t.Errorf("%s: %q, want %q", c.name, got, c.notes)
 		}
 	}
 	f := &Figure{Width: 8, X: &Axis{Log2: true, Min: num(0)}, Y: &Axis{}, Series: []Series{{ID: "a", Color: "black", Line: "solid"}}}

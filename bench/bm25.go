@@ -16,8 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/ranking/bm25"
 )
 
-// Passages whose words are as frequent as those of English without its stop words, and
-// queries that have words of one of them.
+// Passages with the word frequencies of English without its stop words, and queries of words of one of them.
 const (
 	passages, passageWords = 200_000, 60
 	passageQueries         = 2_000

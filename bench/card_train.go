@@ -82,8 +82,7 @@ func cardTrain(p *placed, w *workload) error {
 	return nil
 }
 
-// training makes the updates of a slice at each call: it waits where it would evaluate. It begins at the first call, and ends
-// by close.
+// training makes the updates of a slice at each call: training waits where it would evaluate.
 func (p *placed) training(learner *fit.Seq2Seq, folder string) func() (float64, error) {
 	data := &train.Data{}
 	inputs, labels := p.examples()

@@ -55,8 +55,7 @@ var dagLines = []line{
 		ours: redsiDAG("wide", 1000, "plan"), peer: snakemakeDAG("wide", 1000, "plan")},
 }
 
-// redsiDAG and snakemakeDAG do one thing with a DAG of a shape and size. What a first run leaves is for the lines of
-// the same DAG that come after it.
+// redsiDAG and snakemakeDAG do one thing with a DAG. Later lines of the same DAG find what a first run leaves.
 func redsiDAG(shape string, n int, what string) side {
 	return side{command: func(e *env) ([]string, error) {
 		program, err := e.redsi()

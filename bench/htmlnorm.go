@@ -25,8 +25,7 @@ var htmlLines = []line{
 	},
 }
 
-// serializeRecords writes the records of a file in one form. Work is bytes of
-// document_html; only serializing is timed, record by record.
+// serializeRecords writes the records of a file in one form. Work is bytes of document_html; only serializing is timed.
 func serializeRecords(args []string) (sample, error) {
 	var s sample
 	set := flag.NewFlagSet("", flag.ContinueOnError)

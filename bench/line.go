@@ -6,8 +6,7 @@ import (
 	"slices"
 )
 
-// sample is what one process measured. A piece prints it as the last line of its
-// standard output; the bench adds what the system says about the process.
+// sample is what one process measured, and prints as the last line of its output; the bench adds what the system says of it.
 type sample struct {
 	Seconds float64 `json:"seconds"` // of the work itself: no start-up, no imports
 	Work    float64 `json:"work"`    // bytes, records or iterations done in them
@@ -23,8 +22,7 @@ type sample struct {
 	Peak float64 `json:"-"` // bytes of resident memory
 }
 
-// graphs are those that a training on a card has recorded, how often one was replayed, and how many updates
-// were asked for operation by operation.
+// graphs counts what a training on a card recorded and replayed, and the updates asked for operation by operation.
 type graphs struct {
 	Recorded int64  `json:"recorded"`
 	Replayed int64  `json:"replayed"`

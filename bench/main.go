@@ -74,8 +74,7 @@ func exit(err error) {
 	os.Exit(0)
 }
 
-// choose returns the named lines in the order of the list; without names all that need
-// not be asked for.
+// choose returns the named lines in the order of the list; without names, all but the lines that must be asked for.
 func choose(lines []line, only string) ([]line, error) {
 	if only == "" {
 		return slices.DeleteFunc(slices.Clone(lines), func(l line) bool { return l.asked }), nil

@@ -63,8 +63,7 @@ func folderInMemory() string {
 	return ""
 }
 
-// measureAll makes what the lines need, measures them, and prints and stores a row for each. A line that fails is
-// reported at the end; the others are measured all the same.
+// measureAll makes what the lines need, measures them, and prints and stores their rows. It reports lines that fail at the end.
 func measureAll(e *env, lines []line) error {
 	err := e.store(nil)
 	if err == nil {
@@ -144,8 +143,7 @@ type made struct {
 	errs     []error
 }
 
-// makeAll makes what the lines' commands need, so that nothing is downloaded or compiled while another line is measured;
-// some at once, since much of it waits for downloads.
+// makeAll makes what the lines' commands need before any is measured, some at once: much of it waits for downloads.
 func (e *env) makeAll(lines []line) []made {
 	all := make([]made, len(lines))
 	var g errgroup.Group
@@ -284,8 +282,7 @@ func (e *env) threads() []string {
 	return all
 }
 
-// peak is the resident memory of a process at its highest. Linux counts in what this
-// program had when it started the process: 130 MB, most of it libtorch's.
+// peak is a process's greatest resident memory, with the 130 MB that this program had when it started the process.
 func peak(p *os.ProcessState) float64 {
 	return float64(usage.MaxMemory(p.SysUsage().(*syscall.Rusage)))
 }

@@ -138,8 +138,7 @@ var compiledStep = side{command: func(e *env) ([]string, error) {
 	return e.python("models", "train_step.py", append(step, cache)...)
 }}
 
-// trainWork is one training step, gradients and optimizer; the check is the loss
-// before the first, without dropout.
+// trainWork is one training step, gradients and optimizer; the check is the loss before it, without dropout.
 func trainWork(p *placed, w *workload) error {
 	m, err := p.open()
 	if err != nil {

@@ -104,16 +104,14 @@ func cardProducts(p *placed, w *workload) error {
 	return p.multiply(w, work, all, true, p.updates)
 }
 
-// cardLarge is a product of two large square matrices, again and again: the most that products get from a card. Work is
-// operations.
+// cardLarge is a product of two large square matrices, again and again: a card's most. Work is operations.
 func cardLarge(p *placed, w *workload) error {
 	const times = 20
 	large := product{p.square, p.square, p.square, times}
 	return p.multiply(w, flopsOf(large), []product{large}, false, 1)
 }
 
-// beamProducts are the products of searchWork's search: the first step has one row a query,
-// the others one a beam.
+// beamProducts are the products of searchWork's search: the first step has one row a query, the others one a beam.
 func beamProducts(p *placed, w *workload) error {
 	c, err := p.config()
 	if err != nil {
@@ -132,8 +130,7 @@ func beamProducts(p *placed, w *workload) error {
 	return p.multiply(w, float64(queries), all, false, 1)
 }
 
-// trainProducts are the products of trainWork's step, forward and both of backward;
-// attention's own are left out.
+// trainProducts are the products of trainWork's step, forward and both of backward, without attention's own.
 func trainProducts(p *placed, w *workload) error {
 	c, err := p.config()
 	if err != nil {
@@ -155,8 +152,7 @@ func stepProducts(c t5.Config, inputs, labels int64) []product {
 	return append(encoderProducts(c, inputs), append(decoderProducts(c, labels, 1), product{labels, c.DModel, c.VocabSize, 1})...)
 }
 
-// encoderProducts are those over tokens of input, the decoder's keys and values of
-// them included.
+// encoderProducts are the products over tokens of input, with the decoder's keys and values of them.
 func encoderProducts(c t5.Config, tokens int64) []product {
 	inner := c.NumHeads * c.DKV
 	return []product{

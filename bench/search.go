@@ -31,8 +31,7 @@ func asks[T any](w *workload, queries [][]int32, ask func([][]int32) ([]T, error
 	}
 }
 
-// searchWork is the beam search of an evaluation, free or along a trie; the check is the best
-// hypothesis of the first query.
+// searchWork is an evaluation's beam search, free or along a trie; the check is the first query's best hypothesis.
 func searchWork(p *placed, w *workload, constrained bool) error {
 	m, err := p.open()
 	if err != nil {
@@ -58,8 +57,7 @@ func searchWork(p *placed, w *workload, constrained bool) error {
 	return nil
 }
 
-// rankWork is the ranking of an evaluation of atomic identifiers, which are the model's last
-// tokens; the check is the best of the first two queries.
+// rankWork ranks atomic identifiers, the model's last tokens; the check is the best of the first two queries.
 func rankWork(p *placed, w *workload) error {
 	m, err := p.open()
 	if err != nil {

@@ -35,8 +35,7 @@ var stubLines = []line{
 	},
 }
 
-// stubScan resolves the wanted revisions from a dump that is read -times times as
-// one stream, -runs times from the start.
+// stubScan finds the wanted revisions in a dump that is read -times times as one stream, -runs times from the start.
 func stubScan(args []string) (sample, error) {
 	var s sample
 	set := flag.NewFlagSet("", flag.ContinueOnError)

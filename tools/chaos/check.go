@@ -30,8 +30,7 @@ type snapshot struct {
 	ran     map[string]int    // by mark, of the steps that have results
 }
 
-// store opens the round's store, not by way of the proxy. One that is not there
-// yet is ok false.
+// store opens the round's store past the proxy; false if it is not there yet.
 func (r *round) store(ctx context.Context) (artifacts.Store, bool) {
 	url := r.path(".redsi", "store")
 	if r.minio != nil {
@@ -43,8 +42,7 @@ func (r *round) store(ctx context.Context) (artifacts.Store, bool) {
 	return s, err == nil
 }
 
-// snapshot reads the results that are there, and then the marks. It is taken before a fault, while
-// the store can be reached.
+// snapshot reads the results that are there, and then the marks, while the store can be reached.
 func (r *round) snapshot() snapshot {
 	ctx, cancel := context.WithTimeout(context.Background(), r.slack(20*time.Second))
 	defer cancel()
@@ -123,8 +121,7 @@ func (r *round) trained() (at int) {
 	return at
 }
 
-// checkTraining compares how a training went with an undisturbed one, and whether it began
-// anew where it could have gone on.
+// checkTraining compares a training with an undisturbed one, and whether it went on where it could.
 func (r *round) checkTraining() {
 	out, err := r.ask("artifacts", "cat", training+"report")
 	var report struct {
@@ -213,8 +210,7 @@ func (r *round) verify() {
 	}
 }
 
-// checkLost looks for results that were there and are not, and for work that was
-// finished and was done again.
+// checkLost looks for results that were there and are not, and for finished work that was done again.
 func (r *round) checkLost() {
 	after := r.snapshot()
 	ran := marks(r.path("marks"))
@@ -269,8 +265,7 @@ func (r *round) checkLeft() {
 	}
 }
 
-// scratch lists what is in TMPDIR, but for the folder and the lock that all
-// processes of a user share.
+// scratch lists what is in TMPDIR, but for the folder and the lock that all processes of a user share.
 func (r *round) scratch() (left []string) {
 	own := fmt.Sprintf("redsi-%d", os.Getuid())
 	for _, path := range append(within(r.path("tmp"), "*"), within(r.path("tmp"), "redsi-*/*")...) {

@@ -84,8 +84,7 @@ func (h *harness) undisturbed(s shape) (o outcome, err error) {
 	return o, nil
 }
 
-// round runs one round. Everything in it is drawn from the seed, its number and,
-// if it is given, the fault.
+// round runs one round, all of it drawn from the seed, its number and, if it is given, the fault.
 func (h *harness) round(ctx context.Context, seed uint64, n int, f *fault) (result, error) {
 	if f == nil {
 		f = h.faultOf(seed, n)

@@ -222,8 +222,7 @@ func crowd(r *round, c choice) error {
 	return r.beside(recovery, hurt)
 }
 
-// twenty starts nineteen runs more of the pipeline, each with a step of its own. None may straggle, and what they share runs
-// once.
+// twenty starts nineteen runs more, each with a step of its own. None may straggle; what they share runs once.
 func twenty(r *round, _ choice) error {
 	for i := range 19 {
 		if err := os.MkdirAll(r.path(fmt.Sprintf("worker-user-%d", i)), 0o755); err != nil {

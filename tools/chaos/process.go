@@ -34,8 +34,7 @@ type program struct {
 	stopped bool          // it cannot speak
 }
 
-// start runs a program in a process group of its own, so that a signal to the
-// harness is not one to it.
+// start runs a program in a process group of its own: a signal to the harness does not reach it.
 func start(name, dir string, env []string, path string, args ...string) (*program, error) {
 	p := &program{name: name, exited: make(chan struct{}), began: time.Now(), spoke: time.Now()}
 	p.cmd = exec.Command(path, args...)

@@ -105,8 +105,7 @@ func loadFactor() float64 {
 	return min(max(load/float64(runtime.NumCPU()), 1), slowest)
 }
 
-// env is the environment of the round's processes. All of it is in the round's
-// folder, so that they are known by it.
+// env is the environment of the round's processes, all of it in the round's folder, by which they are known.
 func (r *round) env() []string {
 	env := []string{
 		"PATH=/usr/local/bin:/usr/bin:/bin:" + r.path("marks"), "HOME=" + r.path("home"), "TMPDIR=" + r.path("tmp"),

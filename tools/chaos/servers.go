@@ -17,8 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/system/loopback"
 )
 
-// server is a Temporal or MinIO server of a round, which can be ended
-// and started again at the same address with the same data.
+// server is a Temporal or MinIO server of a round, which can start again at its address with its data.
 type server struct {
 	address string
 	start   func() (*program, error)

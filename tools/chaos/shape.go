@@ -71,8 +71,7 @@ func (s shape) write(dir string) error {
 // training begins the names of a training's outputs.
 const training = "step.train.small."
 
-// markOf is the mark that the step of an address leaves; "" for one that is not a
-// command of ours.
+// markOf is the mark that the step of an address leaves; "" for one that is not a command of ours.
 func markOf(address string) string {
 	name, ok := strings.CutPrefix(address, "step.command.")
 	if !ok {

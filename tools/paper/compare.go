@@ -37,8 +37,7 @@ func readPaper(path string) (*source, error) {
 	return s, nil
 }
 
-// ownMarks are commands of the paper's that stand for a text, with the blanks that LaTeX
-// takes for their end.
+// ownMarks are the paper's own commands that stand for a text, with the blanks that LaTeX takes for their end.
 var ownMarks = regexp.MustCompile(`\\(unk)\b[ \t]*`)
 
 // result is what a comparison came to.
@@ -54,8 +53,7 @@ func (r *result) problem(format string, args ...any) {
 	r.problems = append(r.problems, fmt.Sprintf(format, args...))
 }
 
-// compare goes through the paper's tables, then through what is left of the
-// pipeline's expectations.
+// compare goes through the paper's tables, then through what is left of the pipeline's expectations.
 func (s *source) compare(blocks []block) []result {
 	var out []result
 	var done []string
@@ -136,8 +134,7 @@ func (s *source) compareTable(t latex.Table, b block) result {
 	return r
 }
 
-// otherRows compares a table of other rows than the paper's. A paper's table
-// without a header has its first rows there.
+// otherRows compares a table of other rows than the paper's, whose first rows are its header if it has none.
 func (r *result) otherRows(s *source, t latex.Table, b block, ours *render.Table, first int) {
 	var cells []string
 	headed := slices.ContainsFunc(ours.Columns, func(c render.Column) bool { return c.Title != "" })
@@ -288,8 +285,7 @@ func (r *result) heads(s *source, t latex.Table, ours *render.Table, first int) 
 	}
 }
 
-// compareText looks for numbers that are in sentences, or in a table that the
-// pipeline has a part of.
+// compareText looks for numbers that are in sentences, or in a table that the pipeline has a part of.
 func (s *source) compareText(b block) result {
 	r := result{name: b.address(), note: " of the text (" + b.Paper + ")"}
 	for _, e := range b.numbers() {

@@ -111,8 +111,7 @@ func (l listed) in(text string) bool {
 	return inOrder(text, strings.Split(l.sentence, "…"), words)
 }
 
-// compareSentences looks up each sentence of the paper in the list, each line of the list
-// in the paper, and what holds it in the pipeline.
+// compareSentences looks up the paper's sentences in the list, the list's in the paper, and what holds them.
 func (s *source) compareSentences(list []listed, claims []claim, steps []string) result {
 	r := result{name: "sentences"}
 	all := words(latex.Plain(thinMarks.Replace(asides.ReplaceAllString(s.text, ""))))

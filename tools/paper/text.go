@@ -28,8 +28,7 @@ func texText(s string) string {
 	return strings.Join(strings.Fields(unmark.Replace(texCommand.ReplaceAllString(texMarks.Replace(s), ""))), " ")
 }
 
-// says reports whether a sentence, with an … where it leaves something out, is in the
-// paper, by its words.
+// says reports whether a sentence, with an … where it leaves something out, is in the paper, by its words.
 func (s *source) says(sentence string) bool {
 	return inOrder(s.words, pieces(sentence), words)
 }
@@ -55,8 +54,7 @@ var (
 	token   = regexp.MustCompile(`\\node\[token[^\]]*\]\s*\([^)]*\)\s*\{([^}]*)\}`)
 )
 
-// drawnTexts compares the texts of a figure with the listings and tokens that the paper
-// prints in it.
+// drawnTexts compares the texts of a figure with the listings and tokens that the paper prints in it.
 func (r *result) drawnTexts(body string, b block) {
 	var listings, tokens, expected []string
 	for _, m := range listing.FindAllStringSubmatch(body, -1) {
@@ -125,8 +123,7 @@ func parse(s string) (float64, bool) {
 
 func same(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Max(math.Abs(a), 1) }
 
-// words is a text as it is compared: Latin letters, digits and marks, without
-// styles.
+// words is a text as it is compared: Latin letters, digits and marks, without styles.
 func words(s string) string {
 	keep := func(r rune) rune {
 		if unicode.Is(unicode.Latin, r) || unicode.IsDigit(r) || r == '✓' {

@@ -81,8 +81,7 @@ func (c Comparison) OfTheRun() []string {
 // Evaluate judges a model by what is evaluated from it.
 type Evaluate func(ctx context.Context, output string, rule step.Evaluated) (Found, error)
 
-// Compare judges what was made by what stands. Outputs are those of the kind, with the
-// rule of each by name.
+// Compare judges what was made by what stands, with the kind's outputs and the rule of each by name.
 func Compare(ctx context.Context, blobs artifacts.BlobReader, outputs []step.Output, rules map[string]step.Alike,
 	stands, made map[string]artifacts.Artifact, evaluate Evaluate) (Comparison, error) {
 	c := comparer{ctx, blobs, outputs, rules, stands, made, evaluate}

@@ -91,8 +91,7 @@ func (f *Found) Add(g Found) {
 	}
 }
 
-// Unjudged says of two models that no step of the pipeline evaluates that nothing but
-// bytes can be gone by.
+// Unjudged says of two models that no step of the pipeline evaluates them: only their bytes can be compared.
 func (f *Found) Unjudged(is bool, output string, rule step.Evaluated) {
 	if is {
 		f.Verdict = Differs

@@ -23,8 +23,7 @@ const Format = "redsi-attestation/1"
 // idLength is how many hex digits of a document's digest name it.
 const idLength = 32
 
-// Attestation is the outcome of running a step again. If it is signed, the members signer and
-// signature follow.
+// Attestation is the outcome of running a step again. If it is signed, the members signer and signature follow.
 type Attestation struct {
 	Format    string            `json:"format"`
 	Key       artifacts.Digest  `json:"key"`
@@ -115,8 +114,7 @@ func (a *Attestation) check() error {
 // mostOf bounds the attestations of one key that are read.
 const mostOf = 1000
 
-// Of reads the attestations of a key, oldest first. Those that are invalid, about another key,
-// or changed, are returned in bad and left out.
+// Of reads the attestations of a key, oldest first, and in bad why others are invalid, changed or of another key.
 func Of(ctx context.Context, s artifacts.Store, key artifacts.Digest) (all []Read, bad []error, err error) {
 	prefix := artifacts.AttestationsPrefix + key.Hex() + "/"
 	n := 0

@@ -18,8 +18,7 @@ type Book struct {
 	keys  map[artifacts.Digest]bool
 }
 
-// Open lists which results of a store were rebuilt. Signatures by the ring's revoked keys do
-// not count.
+// Open lists which results of a store were rebuilt. Signatures by the ring's revoked keys do not count.
 func Open(ctx context.Context, s artifacts.Store, ring signature.Ring) (*Book, error) {
 	b := &Book{s, ring, map[artifacts.Digest]bool{}}
 	for info, err := range s.Records.List(ctx, artifacts.AttestationsPrefix) {
@@ -60,8 +59,7 @@ type Shown struct {
 // mostShown bounds the attestations of one result that are shown; all are counted.
 const mostShown = 20
 
-// Of is the attestations of a result whose outputs have the digest stands; nil if there are
-// none.
+// Of is the attestations of a result whose outputs have the digest stands; nil if there are none.
 func (b *Book) Of(ctx context.Context, key, stands artifacts.Digest) (*Told, error) {
 	if !b.Has(key) {
 		return nil, nil
@@ -121,8 +119,7 @@ func (t *Total) Add(b *Book, of *Told, stands artifacts.Digest) {
 	}
 }
 
-// Words are "rebuilt by 3 people on 2 platforms: 30 same bytes, 2 within"; "" if nothing was
-// rebuilt.
+// Words are "rebuilt by 3 people on 2 platforms: 30 same bytes, 2 within"; "" if nothing was rebuilt.
 func (t *Total) Words() string {
 	return Summary{People: len(t.people), Platforms: len(t.platforms), Signed: t.Signed, Unsigned: t.Unsigned}.String()
 }

@@ -35,8 +35,7 @@ type experiment struct {
 	values map[string]map[string]bool // of each attribute
 }
 
-// experiments finds the blocks whose configurations have a seed. It reads each
-// configuration once, and keeps different values of an attribute up to a bound.
+// experiments finds the blocks whose configurations have a seed, with some of the values of each attribute.
 func (f *facts) experiments() []*experiment {
 	of := map[string]*experiment{}
 	for _, s := range f.Plan.Steps {
@@ -201,8 +200,7 @@ func (f *facts) runs() (out []Answer) {
 	return append(out, Answer{Text: fmt.Sprintf("Numbers of tables: %s%s with the sample standard deviation, and %d without.", counted(means, "mean"), of, single), From: "cells of the tables"})
 }
 
-// meansOf counts the numbers of tables: means with a deviation, over how many values, and
-// single ones.
+// meansOf counts the numbers of tables: means with a deviation, over how many values, and single ones.
 func meansOf(items []*report.Item) (means, single, least, most int) {
 	for _, it := range items {
 		if it.Table == nil {

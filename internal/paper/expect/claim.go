@@ -90,8 +90,7 @@ func judgeClaim(c pipeline.Claim, items map[string]*Item) (Claim, error) {
 	return j, nil
 }
 
-// verdictOf is the worst verdict of what must hold. What is not said of the run's scale
-// counts only where nothing is.
+// verdictOf is the worst verdict of what must hold; what is not said of the run's scale counts if nothing else is there.
 func verdictOf(checks []Check) render.Verdict {
 	of := map[render.Verdict]bool{}
 	for _, c := range checks {

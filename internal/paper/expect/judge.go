@@ -62,8 +62,7 @@ type Item struct {
 	figure *render.Figure
 }
 
-// Judged is what came of all that a plan's tables and figures, and the claims about them,
-// say is to be expected.
+// Judged is what came of all that a plan's tables, figures and claims say is to be expected.
 type Judged struct {
 	Items  []Item  `json:"items"`
 	Claims []Claim `json:"claims"`
@@ -183,8 +182,7 @@ func (it *Item) read(ctx context.Context, r *artifacts.Result, read Reader) erro
 	return json.Unmarshal(b, it.figure)
 }
 
-// judge compares what is there with an expectation; of an item that has not run, it says what
-// will be compared.
+// judge compares an item with an expectation; of one that has not run, it says what will be compared.
 func (it *Item) judge(e render.Expectation) (checks []render.Check, err error) {
 	switch {
 	case it.table != nil:

@@ -11,8 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// textKept bounds the texts that Values writes: of a longer one the beginning stands for
-// all.
+// textKept bounds the texts that Values writes: the beginning of a longer one stands for all.
 const textKept = 120
 
 // Values writes what the cells of a preview's tables and figures are, as CSV: the address,

@@ -179,8 +179,7 @@ func (x *index) finding(p *Paper, t typed, m match) Finding {
 	return f
 }
 
-// write is the command that prints a cell in the form of a typed number; a percent sign stays
-// where it is.
+// write is the command that prints a cell in the form of a typed number; a percent sign stays where it is.
 func write(n Number, e *entry) string {
 	var options []string
 	v := math.Abs(e.value)

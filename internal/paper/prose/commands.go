@@ -30,8 +30,7 @@ var said = map[string]string{
 	"textpm": "±", "texttimes": "×", "percent": "%",
 }
 
-// fonts are commands that show only their argument, without separating it from what precedes
-// it.
+// fonts are commands that show only their argument, without separating it from what precedes it.
 var fonts = map[string]bool{"textbf": true, "textit": true, "texttt": true, "textsc": true, "textrm": true, "textsf": true, "textup": true, "emph": true, "underline": true,
 	"mathrm": true, "mathbf": true, "mathit": true, "mathsf": true, "mathtt": true, "mathnormal": true, "boldsymbol": true, "bm": true, "text": true, "mbox": true, "hbox": true,
 	"textnormal": true, "ensuremath": true, "num": true, "redsitext": true}
@@ -173,8 +172,7 @@ func (s *scan) includes(i, k, end int) (int, error) {
 	return next, s.input(name, spot{s.file, int32(i)})
 }
 
-// ifExists reads the branch that LaTeX takes of \IfFileExists and \InputIfFileExists, of which
-// the second then reads the file.
+// ifExists reads the branch that LaTeX takes of \IfFileExists or \InputIfFileExists, and the file for the second.
 func (s *scan) ifExists(name string, i, k, end int) (int, error) {
 	from, to, ok := s.group(k, end)
 	if !ok {

@@ -155,8 +155,7 @@ func units(n Number, e *entry) []float64 {
 	return out
 }
 
-// grid is how many numbers have the form of n: as many digits before and after the point or, for
-// round integers, as many significant digits.
+// grid is how many numbers have n's form: its digits before and after the point, or its significant digits.
 func grid(n Number) float64 {
 	digits := n.significant()
 	if n.Decimals > 0 {
@@ -169,8 +168,7 @@ func grid(n Number) float64 {
 	return 9 * math.Pow(10, float64(digits-1))
 }
 
-// chance is the fraction of the numbers of n's form that match some cell of a set: the
-// probability that an unrelated number does.
+// chance is the part of the numbers of n's form that match a cell of a set: the probability that an unrelated one does.
 func (x *index) chance(n Number, how likeness, set []int32) float64 {
 	seen := map[int64]bool{}
 	shift := math.Pow(10, float64(n.Decimals))
@@ -227,8 +225,7 @@ const (
 	Everywhere  Scope = "all cells"
 )
 
-// limits are the allowed probabilities of a coincidence, by how near the cells are. A hand-typed
-// table usually has exactly what the table prints.
+// limits are the allowed probabilities of a coincidence, by how near the cells are. A typed table usually has its cells.
 var limits = []struct {
 	scope   Scope
 	limit   float64
@@ -249,8 +246,7 @@ type match struct {
 	hits   []hit // best first
 }
 
-// find searches the cells that match a number, the nearest scope first. If it finds none, any
-// says whether some cell has that number.
+// find searches the cells that match a number, the nearest scope first; any says whether some cell has that number.
 func (x *index) find(t typed, scores map[int32]float64) (m match, any bool) {
 	for _, l := range limits {
 		set := x.scope(l.scope, t)
@@ -299,8 +295,7 @@ func (x *index) scope(s Scope, t typed) (out []int32) {
 	return out
 }
 
-// hits are the cells of a set that match a number, best first: by the words around it, then by
-// how they print it.
+// hits are the cells of a set that match a number, best first: by the words around it, then by how they print it.
 func (x *index) hits(n Number, set []int32, scores map[int32]float64) (out []hit) {
 	for _, id := range set {
 		if how := compare(n, &x.entries[id]); how != unlike {

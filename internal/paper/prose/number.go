@@ -122,8 +122,7 @@ func deviation(s string, i int) (int, string) {
 	return len(s) - len(after) + j, after[:j]
 }
 
-// follows reports whether a text ends with the hyphen of a name, such as batch-, or with a sign
-// that makes a number part of a product.
+// follows reports whether a text ends with a name's hyphen, such as batch-, or with a product's sign.
 func follows(s string) bool {
 	if t, ok := strings.CutSuffix(s, "-"); ok {
 		before, _ := utf8.DecodeLastRuneInString(t)
@@ -162,8 +161,7 @@ func (n Number) significant() int {
 	return max(len(d), 1)
 }
 
-// zeros is the power of ten that an integer with trailing zeros is a multiple of; for other
-// numbers, nearly zero.
+// zeros is the power of ten that an integer with trailing zeros is a multiple of; for other numbers, nearly zero.
 func (n Number) zeros() float64 {
 	if n.Decimals > 0 || n.Value == 0 {
 		return math.SmallestNonzeroFloat64

@@ -100,8 +100,7 @@ func (s *scan) nested(from, to int) error {
 	return s.run(from, to)
 }
 
-// afterLine skips a comment, the end of its line and the blanks that follow; a blank line after
-// it still ends the paragraph.
+// afterLine skips a comment, its line end and the blanks that follow; a blank line after it ends the paragraph.
 func (s *scan) afterLine(i, end int) int {
 	n := strings.IndexByte(s.src[i:end], '\n')
 	switch {
@@ -116,8 +115,7 @@ func (s *scan) afterLine(i, end int) int {
 // blank reports whether a text begins with an empty line.
 func blank(s string) bool { return strings.HasPrefix(strings.TrimLeft(s, " \t\r"), "\n") }
 
-// script drops an index or exponent, but keeps a deviation set as one. A number with an exponent
-// is marked: it is a different number.
+// script drops an index or exponent, but for a deviation set as one. It marks a number that has an exponent.
 func (s *scan) script(i, end int) (int, error) {
 	sign := s.src[i]
 	at := i

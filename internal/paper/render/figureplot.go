@@ -186,8 +186,7 @@ func (a *Axis) widen(to *plot.Axis, e extent) {
 	}
 }
 
-// ticks are those that the figure names, if they reach over the data; else
-// powers of two or ten, or round numbers.
+// ticks are the figure's own if they reach over the data; else powers of two or ten, or round numbers.
 func (a *Axis) ticks(low, high float64) (out []plot.Tick) {
 	isInside := (a.Min == nil || low >= *a.Min) && (a.Max == nil || high <= *a.Max)
 	switch {
@@ -223,8 +222,7 @@ func linearTicks(low, high float64) (out []plot.Tick) {
 	return out
 }
 
-// RoundStep is the smallest of 1, 2, 2.5 and 5 times a power of ten that is not
-// below v.
+// RoundStep is the smallest of 1, 2, 2.5 and 5 times a power of ten that is not below v.
 func RoundStep(v float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(v)))
 	for _, k := range []float64{1, 2, 2.5, 5} {

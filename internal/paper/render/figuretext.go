@@ -16,8 +16,7 @@ const (
 	headingPt = vg.Length(16)
 )
 
-// panelLines wraps a panel's text to the width of a column, at spaces where a
-// line has one in its second half.
+// panelLines wraps a panel's text to a column's width, at a space in the second half of a line if there is one.
 func panelLines(text string, width int) []string {
 	var out []string
 	for line := range strings.SplitSeq(strings.ReplaceAll(text, "\t", "    "), "\n") {

@@ -38,8 +38,7 @@ func (f Format) Check() error {
 
 var prefixes = regexp.MustCompile(`^[a-zA-Z0-9 =]*$`)
 
-// Unit is by how much a value grows that is printed one higher in its last digit; 0 where
-// numbers are printed as they are.
+// Unit is by how much a value grows whose last printed digit is one higher; 0 of numbers printed as they are.
 func (f Format) Unit() float64 {
 	unit := math.Pow(10, -float64(f.Decimals))
 	switch f.Style {

@@ -215,8 +215,7 @@ func (t *Table) latexCells(row int) (cells []string) {
 	return cells
 }
 
-// latexTitle joins a title that is in neighbouring rows into one multirow,
-// in all but the last stub column.
+// latexTitle joins a title of neighbouring rows into one multirow, in all but the last stub column.
 func (t *Table) latexTitle(row, stub int, title string) string {
 	if stub == len(t.Stubs)-1 {
 		return TeX(title)

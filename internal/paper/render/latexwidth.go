@@ -6,8 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Characters that fit side by side at \small, columns' gaps included, over one
-// and over both columns of a page.
+// Characters that fit side by side at \small with columns' gaps, over one and over both columns of a page.
 const (
 	narrowChars = 56
 	wideChars   = 115

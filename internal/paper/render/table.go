@@ -25,8 +25,7 @@ type Table struct {
 	Scale   string   `json:"scale,omitempty"` // of the run; see PaperScale
 	Checks  []Check  `json:"-"`               // see Expect
 
-	// PaperScale is the scale of the paper's numbers. A run that has another one is not
-	// compared with them; one that declares none is.
+	// PaperScale is the scale of the paper's numbers: runs of another one are not compared with them.
 	PaperScale string `json:"-"`
 
 	QuoteFormulas bool `json:"-"` // in CSV, texts that a spreadsheet would calculate
@@ -43,8 +42,7 @@ type Column struct {
 	Align  string   `json:"align,omitempty"`  // l, c, r or decimal; default r, l for text
 }
 
-// Row is a line of the table, or a mark between lines: exactly one of Section,
-// Rule, Space and Titles is set.
+// Row is a line of the table, or a mark between lines: exactly one of Section, Rule, Space and Titles is set.
 type Row struct {
 	ID      string          `json:"id,omitempty"`
 	Section string          `json:"section,omitempty"` // a heading over all columns
@@ -77,8 +75,7 @@ type Cell struct {
 	fill      string // room behind it in Markdown and HTML, in a column that is aligned at the decimal point
 }
 
-// AbsentText is what stands where an example that was asked for is not in the data: the
-// paper's examples are not in everybody's files.
+// AbsentText stands where an example is not in the data: the paper's are not in everybody's files.
 const AbsentText = "not in these files"
 
 // Absent makes the cell for something that is not in the data, and why.
@@ -98,8 +95,7 @@ func (c Cell) format(column Format) Format {
 // Number makes a cell of one value.
 func Number(v float64) Cell { return Cell{Value: &v, N: 1} }
 
-// Mean makes a cell of several values: their mean and, from two on, sample
-// standard deviation.
+// Mean makes a cell of several values: their mean and, from two on, sample standard deviation.
 func Mean(vs []float64) Cell {
 	if len(vs) == 0 {
 		return Cell{}

@@ -195,8 +195,7 @@ func foreign(files []BundleFile) []codePoint {
 	return lists.Map(slices.Sorted(maps.Keys(seen)), func(c rune) codePoint { return codePoint{fmt.Sprintf("%04X", c), string(c)} })
 }
 
-// breakable sets a name or an address in typewriter, with breaks allowed after the marks that
-// join its parts.
+// breakable sets a name or an address in typewriter, with line breaks allowed between its parts.
 func breakable(s string) string { return `\texttt{` + allowBreaks(render.TeXData(s)) + `}` }
 
 // allowBreaks allows line breaks between the parts of names in LaTeX.

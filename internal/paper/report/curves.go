@@ -36,8 +36,7 @@ type Curve struct {
 	values      []*float64 // of the metric; nil: not evaluated
 }
 
-// loadCurve reads an output that is a training curve; nil for a curve without
-// points.
+// loadCurve reads an output that is a training curve; nil for a curve without points.
 func loadCurve(ctx context.Context, n *Node, output string, read Reader) (*Curve, error) {
 	b, err := expect.ReadOutput(ctx, n.result, output, read)
 	if err != nil {
@@ -74,8 +73,7 @@ func loadCurve(ctx context.Context, n *Node, output string, read Reader) (*Curve
 	return c, nil
 }
 
-// Chart is the curves, over common axes, of trainings that differ only in the last part of their
-// keys, such as a seed.
+// Chart is the curves of trainings whose keys differ only in their last part, such as a seed.
 type Chart struct {
 	Title  string
 	Metric string // with its unit
@@ -140,8 +138,7 @@ func familyOf(of string) (family, own string) {
 	return block, key
 }
 
-// unit is the factor for a metric's values, and its name with the unit: fractions are shown in
-// percent, as in tables.
+// unit is the factor for a metric's values, and its name with the unit: fractions are shown in percent.
 func (r *Report) unit(metric string) (float64, string) {
 	if top := r.topOfCurves(metric); top > 0 && top <= 1 {
 		return 100, metric + " (%)"

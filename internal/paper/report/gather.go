@@ -19,8 +19,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/plan"
 )
 
-// Bounds of a report's lists. What exceeds them is counted, and the page says which command
-// shows it.
+// Bounds of a report's lists. What exceeds them is counted, and the page says which command shows it.
 const (
 	mostSteps   = 1000 // with lineage: tables and figures first, then what they come from
 	mostRows    = 1000 // of any list of steps, blocks or files
@@ -47,8 +46,7 @@ type Block struct {
 	Counts      map[string]int64 // of all steps
 }
 
-// Gatherer makes a report of a plan of any length: it reads results as they are found and keeps
-// only those that are shown.
+// Gatherer makes a report of a plan of any length: of the results that it reads it keeps those that are shown.
 type Gatherer struct {
 	plan      *plan.Plan
 	detailed  []bool // steps that are shown with lineage
@@ -128,8 +126,7 @@ func (g *Gatherer) block(i int) *Block {
 	return b
 }
 
-// Keep records the result of step i, and reports whether the report needs all of it. It is a
-// plan.Keep.
+// Keep records the result of step i, and reports whether the report needs all of it. It is a plan.Keep.
 func (g *Gatherer) Keep(i int, it *plan.Item) bool {
 	r := it.Result
 	if g.book.Has(it.Key) {

@@ -54,8 +54,7 @@ func (c *pageCheck) Mark() string {
 	return ""
 }
 
-// ofCells are the checks of cells by name: at another scale than the paper's, what is expected
-// at that scale, if anything.
+// ofCells are the checks of cells by name; at another scale than the paper's, what is expected at that scale.
 func (it *Item) ofCells() map[string]*render.Check {
 	checks := map[string]*render.Check{}
 	for i := range it.Checks {

@@ -14,8 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/system/atomicfile"
 )
 
-// mostPasses bounds the passes of LaTeX: references and long tables settle in
-// two to four.
+// mostPasses bounds the passes of LaTeX: references and long tables settle in two to four.
 const mostPasses = 5
 
 // WriteBundle writes the report's LaTeX document into a folder, compiled if pdf is set, and

@@ -77,8 +77,7 @@ type Output struct {
 	Preview string `json:"-"`
 }
 
-// Nodes describes every step of a preview, in the plan's order. Nothing else of a report
-// reads a preview's steps.
+// Nodes describes every step of a preview, in the plan's order. Nothing else of a report reads a preview's steps.
 func Nodes(v *plan.Preview) ([]Node, error) {
 	return nodesOf(v, func(int) bool { return true })
 }
@@ -178,8 +177,7 @@ func edgesOf(v *plan.Preview, t step.Task, index map[string]int) ([]Edge, error)
 	return edges, err
 }
 
-// configOf flattens the configuration in a key's preimage or, before the key is known, the
-// task's own.
+// configOf flattens the configuration in a key's preimage or, before the key is known, the task's own.
 func configOf(preimage []byte, t step.Task) ([]Leaf, error) {
 	if preimage == nil {
 		var tree any
@@ -191,8 +189,7 @@ func configOf(preimage []byte, t step.Task) ([]Leaf, error) {
 	return leaves(nil, "", pre.Config), err
 }
 
-// leaves appends the values of a tree in the order of their paths, without inputs, which are
-// edges.
+// leaves appends the values of a tree in the order of their paths, without inputs, which are edges.
 func leaves(out []Leaf, path string, v any) []Leaf {
 	switch v := v.(type) {
 	case map[string]any:
@@ -258,8 +255,7 @@ type Source struct {
 	Index  int      `json:"-"`
 }
 
-// sources finds the inputs of node i with the digests, in their order. If several inputs have
-// the same bytes, each is a source.
+// sources finds the inputs of node i with the digests, in their order; each of several with the same bytes.
 func sources(nodes []Node, i int, digests []string) []Source {
 	type producer struct{ digest, step, output string }
 	var out []Source

@@ -124,8 +124,7 @@ func (r *Report) panelOf(it *Item, inputs []string) string {
 	return ""
 }
 
-// dataURL is a file as an address. An image there is not part of the page, and cannot run or load
-// anything.
+// dataURL is a file as an address. An image there is not part of the page, and cannot run or load anything.
 func dataURL(media string, b []byte) template.URL {
 	return template.URL("data:" + media + ";base64," + base64.StdEncoding.EncodeToString(b))
 }

@@ -58,8 +58,7 @@ func (p *Panel) follow(nodes []Node) {
 	p.Sources = p.Sources[:min(len(p.Sources), mostSources)]
 }
 
-// panelID names the panel for some inputs within its table, by the first digest and their
-// number.
+// panelID names the panel for some inputs within its table.
 func panelID(it *Item, inputs []string) string {
 	sum := fnv.New64a()
 	for _, d := range inputs {

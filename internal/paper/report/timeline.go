@@ -66,8 +66,7 @@ type TimeRow struct {
 // Bar is a time in which steps of the block were running.
 type Bar struct{ X, W float64 }
 
-// timeline is the timeline of the run that made most of the present results; nil if nothing
-// took time.
+// timeline is the timeline of the run that made most of the present results; nil if nothing took time.
 func (g *Gatherer) timeline() *Timeline {
 	const left, right, rowHeight, top = 210.0, 1112.0, 12.0, 4.0
 	run := ""

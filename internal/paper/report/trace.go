@@ -36,8 +36,7 @@ type UnknownCell struct{ Name, Why string }
 
 func (e *UnknownCell) Error() string { return e.Name + ": " + e.Why }
 
-// TraceCell traces ADDRESS:CELL to its sources: a table's ROW.COLUMN, or a figure's
-// SERIES.POINT.x or y.
+// TraceCell traces ADDRESS:CELL, a table's ROW.COLUMN or a figure's SERIES.POINT.x or y, to its sources.
 func TraceCell(ctx context.Context, v *plan.Preview, claims []pipeline.Claim, read Reader, name string) (*Trace, error) {
 	item, cell, ok := address.Cell(name)
 	if !ok {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 func main() {
@@ -80,20 +82,14 @@ func choose(lines []line, only string) ([]line, error) {
 		return slices.DeleteFunc(slices.Clone(lines), func(l line) bool { return l.asked }), nil
 	}
 	names := strings.Split(only, ",")
-	var out []line
-	found := map[string]bool{}
-	for _, l := range lines {
-		if i := slices.IndexFunc(names, func(name string) bool { return means(name, l.name) }); i >= 0 {
-			found[names[i]] = true
-			out = append(out, l)
-		}
-	}
 	for _, name := range names {
-		if !found[name] {
+		if !slices.ContainsFunc(lines, func(l line) bool { return means(name, l.name) }) {
 			return nil, fmt.Errorf("there is no line %q; -list names them", name)
 		}
 	}
-	return out, nil
+	return lists.Filter(lines, func(l line) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return means(name, l.name) })
+	}), nil
 }
 
 // means reports whether a name that was given is a line's, or the beginning of it: cuda/... are all of cuda.

@@ -63,7 +63,7 @@ func folderInMemory() string {
 	return ""
 }
 
-// measureAll makes what the lines need, measures them, and prints and stores their rows. It reports lines that fail at the end.
+// measureAll makes what the lines need, measures them, prints and stores their rows, and reports what failed at the end.
 func measureAll(e *env, lines []line) error {
 	err := e.store(nil)
 	if err == nil {

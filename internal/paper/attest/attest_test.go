@@ -140,8 +140,8 @@ func TestPlanted(t *testing.T) {
 		t.Errorf("of a key without: %v, %v", told, err)
 	}
 	var total Total
-	total.Add(book, told, stands)
-	total.Add(book, nil, stands)
+	total.Add(told)
+	total.Add(nil)
 	if total.Steps != 1 || total.Words() != "rebuilt by 1 person on 1 platform: 1 differs" {
 		t.Errorf("%+v", total)
 	}

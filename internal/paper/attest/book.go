@@ -3,6 +3,7 @@ package attest
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -41,8 +42,6 @@ type Told struct {
 	Summary
 	List    []Shown `json:"attestations,omitempty"` // newest first, about the existing outputs
 	Damaged int     `json:"damaged,omitempty"`      // not counted
-
-	counted []Read
 }
 
 // Shown is an attestation for people.
@@ -68,7 +67,7 @@ func (b *Book) Of(ctx context.Context, key, stands artifacts.Digest) (*Told, err
 	if err != nil {
 		return nil, err
 	}
-	t := &Told{Summary: Count(all, stands, b.ring), Damaged: len(bad), counted: all}
+	t := &Told{Summary: Count(all, stands, b.ring), Damaged: len(bad)}
 	for _, a := range slices.Backward(all) {
 		if len(t.List) == mostShown || a.Stands != stands || b.ring.Of(a.Signer) == signature.Revoked {
 			continue
@@ -103,7 +102,7 @@ type Total struct {
 }
 
 // Add adds the attestations of one result, if it has any.
-func (t *Total) Add(b *Book, of *Told, stands artifacts.Digest) {
+func (t *Total) Add(of *Told) {
 	if of == nil || of.Signed.All()+of.Unsigned.All() == 0 {
 		return
 	}
@@ -112,11 +111,8 @@ func (t *Total) Add(b *Book, of *Told, stands artifacts.Digest) {
 	}
 	t.Steps++
 	t.Signed, t.Unsigned = t.Signed.Sum(of.Signed), t.Unsigned.Sum(of.Unsigned)
-	for _, a := range of.counted {
-		if a.Stands == stands && !a.Signer.IsZero() && b.ring.Of(a.Signer) != signature.Revoked {
-			t.people[a.Signer.ID()], t.platforms[a.Machine.Platform()] = true, true
-		}
-	}
+	maps.Copy(t.people, of.people)
+	maps.Copy(t.platforms, of.platforms)
 }
 
 // Words are "rebuilt by 3 people on 2 platforms: 30 same bytes, 2 within"; "" if nothing was rebuilt.

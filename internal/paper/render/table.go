@@ -25,7 +25,7 @@ type Table struct {
 	Scale   string   `json:"scale,omitempty"` // of the run; see PaperScale
 	Checks  []Check  `json:"-"`               // see Expect
 
-	// PaperScale is the scale of the paper's numbers: runs of another one are not compared with them.
+	// PaperScale is the scale of the paper's numbers: runs of another one are not compared with them, runs of none are.
 	PaperScale string `json:"-"`
 
 	QuoteFormulas bool `json:"-"` // in CSV, texts that a spreadsheet would calculate

@@ -55,14 +55,13 @@ func loadCurve(ctx context.Context, n *Node, output string, read Reader) (*Curve
 	}
 	c := &Curve{Index: n.Index, Address: n.Address, Metric: in.Select}
 	for _, p := range in.Points {
-		c.steps, c.loss = append(c.steps, p.Step), append(c.loss, p.Loss)
+		c.steps, c.loss, c.values = append(c.steps, p.Step), append(c.loss, p.Loss), append(c.values, nil)
 		c.Last, c.LastLoss = p.Step, p.Loss
 		v, ok := p.Metrics[in.Select]
 		if !ok {
-			c.values = append(c.values, nil)
 			continue
 		}
-		c.values = append(c.values, &v)
+		c.values[len(c.values)-1] = &v
 		if c.Evaluations++; c.Evaluations == 1 || v > c.Best {
 			c.Best, c.Step, c.Seconds = v, p.Step, p.Seconds
 		}
@@ -205,11 +204,7 @@ func ticks(most float64, n int) []float64 {
 		return []float64{0, 1}
 	}
 	step := render.RoundStep(most / float64(n))
-	out := []float64{0}
-	for i := 1.0; out[len(out)-1] < most*(1-1e-9); i++ {
-		out = append(out, i*step)
-	}
-	return out
+	return lists.Map(lists.Places(int(math.Ceil(most*(1-1e-9)/step))+1), func(i int) float64 { return float64(i) * step })
 }
 
 // tickLabel prints thousands and millions short: 10k, 1.5M.

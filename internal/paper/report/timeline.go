@@ -59,8 +59,7 @@ type TimeRow struct {
 	Bars []Bar
 	Took time.Duration
 
-	first time.Time
-	spans []span
+	spans []span // in the order of their beginnings
 }
 
 // Bar is a time in which steps of the block were running.
@@ -85,26 +84,25 @@ func (g *Gatherer) timeline() *Timeline {
 		row := TimeRow{Name: name, spans: spans}
 		for _, s := range spans {
 			row.Took += s.to.Sub(s.from)
-			if row.first.IsZero() || s.from.Before(row.first) {
-				row.first = s.from
-			}
 			if s.to.After(end) {
 				end = s.to
 			}
 		}
-		if t.Start.IsZero() || row.first.Before(t.Start) {
-			t.Start = row.first
-		}
 		t.Rows = append(t.Rows, row)
 	}
-	t.Wall = end.Sub(t.Start)
 	t.Rows = fewRows(t.Rows)
-	slices.SortFunc(t.Rows, func(a, b TimeRow) int { return cmp.Or(a.first.Compare(b.first), cmp.Compare(a.Name, b.Name)) })
+	for _, row := range t.Rows {
+		slices.SortFunc(row.spans, func(a, b span) int { return a.from.Compare(b.from) })
+	}
+	slices.SortFunc(t.Rows, func(a, b TimeRow) int {
+		return cmp.Or(a.spans[0].from.Compare(b.spans[0].from), cmp.Compare(a.Name, b.Name))
+	})
+	t.Start = t.Rows[0].spans[0].from
+	t.Wall = end.Sub(t.Start)
 	scale := (right - left) / max(t.Wall.Seconds(), 1e-9)
 	for i := range t.Rows {
 		row := &t.Rows[i]
 		row.Y = top + float64(i)*rowHeight
-		slices.SortFunc(row.spans, func(a, b span) int { return a.from.Compare(b.from) })
 		for _, s := range row.spans {
 			x := left + s.from.Sub(t.Start).Seconds()*scale
 			b := Bar{x, max(s.to.Sub(s.from).Seconds()*scale, 1)}
@@ -133,9 +131,6 @@ func fewRows(rows []TimeRow) []TimeRow {
 	for _, r := range rows[mostTimed-1:] {
 		rest.spans = append(rest.spans, r.spans...)
 		rest.Took += r.Took
-		if rest.first.IsZero() || r.first.Before(rest.first) {
-			rest.first = r.first
-		}
 	}
 	return append(rows[:mostTimed-1], rest)
 }

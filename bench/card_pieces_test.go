@@ -61,8 +61,7 @@ func quickModel(t *testing.T, folder, kind string) (model string) {
 	return model
 }
 
-// TestCardWorkloads: each workload of a card, on one of software, does as much in a slice as it says, and finds what the
-// processor finds.
+// TestCardWorkloads: a slice of each workload, on a card of software, does what it says and finds what the processor finds.
 func TestCardWorkloads(t *testing.T) {
 	folder := t.TempDir()
 	models := map[string]string{}
@@ -136,8 +135,7 @@ func TestSingle(t *testing.T) {
 	}
 }
 
-// TestCardLines: lines of a card through the whole bench, its processes too, on the processor and with our own
-// side in the place of transformers'.
+// TestCardLines: lines of a card by the whole bench on the processor, with our own side in the place of transformers'.
 func TestCardLines(t *testing.T) {
 	e := &env{ctx: context.Background(), dir: t.TempDir(), quick: true, pairs: 1, cores: 1, card: "cpu", peerTime: time.Nanosecond}
 	for _, kind := range []string{"train", "atomic", "bert"} {

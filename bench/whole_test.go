@@ -111,8 +111,7 @@ func TestOnce(t *testing.T) {
 	}
 }
 
-// TestEnough: a line ends when the three best of each side are near, whatever was between them, and by its number of pairs or
-// its time at the latest.
+// TestEnough: a line ends when each side's three best are near, or by its number of pairs or its time at the latest.
 func TestEnough(t *testing.T) {
 	for _, c := range []struct {
 		ours, peer []float64

@@ -102,8 +102,7 @@ func differing(a, b any, path string, names map[string]bool) {
 	}
 }
 
-// TestReadings: docs/reproduction-tables.md says what the paper's reading shares with that of its
-// released code, and why the rest differs.
+// TestReadings: docs/reproduction-tables.md says what the paper's reading shares with its released code's, and why.
 func TestReadings(t *testing.T) {
 	paper, released := planOf(t, "paper"), planOf(t, "released")
 	type count struct {

@@ -14,8 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/system/errtest"
 )
 
-// sheet is a table or figure with the paper's numbers and texts in its cells: what a run
-// that rebuilds exactly what is printed would give.
+// sheet is a table or figure with the paper's numbers and texts in its cells, as an exact rebuild would give it.
 type sheet struct {
 	address string
 	expect  []render.Expectation

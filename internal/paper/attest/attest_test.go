@@ -56,8 +56,7 @@ func TestGolden(t *testing.T) {
 	goldens.Same(t, "testdata/attestation.json", string(got)+"\n")
 }
 
-// TestCount: one person counts once on a platform, by their newest word, and only about
-// the outputs that stand.
+// TestCount: one person counts once on a platform, by their newest word, and only about the outputs that stand.
 func TestCount(t *testing.T) {
 	alice, bob, eve := newKey(t, "alice"), newKey(t, "bob"), newKey(t, "eve")
 	s := mem.New()

@@ -121,8 +121,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestNothingKnown: where nothing has run and nobody has said anything, everything that is
-// not in the pipeline itself is blank, and no figure is made up.
+// TestNothingKnown: where nothing has run or was said, all that is not in the pipeline is blank, and nothing is made up.
 func TestNothingKnown(t *testing.T) {
 	in := study(t, 0, pipeline.Checklist{}, "acl")
 	in.Spent = &usage.Spent{Results: usage.Sum{}}

@@ -106,8 +106,7 @@ func TestApart(t *testing.T) {
 	}
 }
 
-// TestJudge: what is expected is judged at the scale that it is about, and of claims each
-// by the worst of what must hold.
+// TestJudge: what is expected is judged at its scale, and claims by the worst of what must hold.
 func TestJudge(t *testing.T) {
 	for scale, want := range map[string]string{
 		"full": "one.n match, two.n differs, one.p near, two.p differs, one.t match, two.t shown, two.n differs; one.n not run; above broken, below holds, mild broken, across not run, toy broken, nearly near; " +

@@ -50,8 +50,7 @@ func tex(t *testing.T, n *prose.Numbers) string {
 	return b.String()
 }
 
-// TestNumbersFile: the file of numbers is redsi-numbers/1, and reading it gives what was
-// written.
+// TestNumbersFile: the file of numbers is redsi-numbers/1, and reading it gives what was written.
 func TestNumbersFile(t *testing.T) {
 	text := tex(t, cells())
 	goldens.Same(t, "testdata/numbers.tex", text)
@@ -139,8 +138,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestGuardedFiles: of a file that may be missing the branch is read that LaTeX takes, and nothing
-// behind the end of a document or file.
+// TestGuardedFiles: of a file that may be missing LaTeX's branch is read, and nothing behind a document's or file's end.
 func TestGuardedFiles(t *testing.T) {
 	p := read(t, map[string]string{
 		"paper.tex": `\begin{document}\IfFileExists{gone}{\input{gone} 1}{2}\IfFileExists{there.tex}{\input{there} 5}{6}

@@ -109,8 +109,7 @@ func figures() map[string]*Figure {
 	}
 }
 
-// TestFigureFiles checks each picture's form, that it is drawn the same twice,
-// and its data against goldens.
+// TestFigureFiles checks each picture's form, that it is drawn the same twice, and its data against goldens.
 func TestFigureFiles(t *testing.T) {
 	for name, f := range figures() {
 		t.Run(name, func(t *testing.T) {
@@ -254,8 +253,7 @@ func TestFigureFinishRefuses(t *testing.T) {
 	}
 }
 
-// TestFigureShowsAll: data outside the axis' limits widen it, and a figure of
-// one point or none is drawn.
+// TestFigureShowsAll: data outside the axis' limits widen it, and a figure of one point or none is drawn.
 func TestFigureShowsAll(t *testing.T) {
 	for name, points := range map[string][]Point{
 		"none":    nil,
@@ -286,8 +284,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestLogarithmicAxes: what a logarithmic axis has no place for is left out and named, and
-// whiskers end at the edge.
+// TestLogarithmicAxes names what a logarithmic axis has no place for; whiskers end at its edge.
 func TestLogarithmicAxes(t *testing.T) {
 	whisker := func(v, std float64) Point {
 		p := at("p", 1, v, "circle", false)

@@ -25,8 +25,7 @@ func bundle(t *testing.T, v *plan.Preview, store artifacts.Store) map[string]str
 	return out
 }
 
-// TestBundle checks what the LaTeX document must and must not say. That it
-// compiles is for those who have TeX: redsi report --pdf.
+// TestBundle checks what the LaTeX document must and must not say.
 func TestBundle(t *testing.T) {
 	const not = "not a reproduction"
 	inputs := []string{`\input{tables/x}`, `\input{figures/x}`}
@@ -69,8 +68,7 @@ func TestBundle(t *testing.T) {
 	}
 }
 
-// checkTeX looks for what makes LaTeX stop: environments and braces that are not
-// closed, and characters that no line declares.
+// checkTeX looks for what stops LaTeX: unclosed environments and braces, and characters that no line declares.
 func checkTeX(t *testing.T, name, text, main string) {
 	t.Helper()
 	if a, b := strings.Count(text, `\begin{`), strings.Count(text, `\end{`); a != b {

@@ -43,8 +43,7 @@ func (g *grid) add(address, kind, config string, outputs map[string]artifacts.Ar
 			Env: map[string]string{"revision": "abc", "device": "cuda"}, Origin: artifacts.Origin{RunID: "run1", WorkflowID: "step/" + key.Hex()}}})
 }
 
-// curve is the history of a training that was evaluated n times; the best
-// evaluation is number best.
+// curve is the history of a training that was evaluated n times; the best evaluation is number best.
 func (g *grid) curve(n, best int) artifacts.Artifact {
 	type point struct {
 		Step    int                `json:"step"`

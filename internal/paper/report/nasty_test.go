@@ -30,8 +30,7 @@ var nasty = []string{
 	"<b>bold & \\input{x}</b> <tt>~^_%</tt> <sub>{</sub>", "<b><i><tt>\\</tt></i></b>", "$$", "%%", "##", "=cmd|' /C calc'!A0", "http://x/?a=1&b=%20#c_d",
 }
 
-// nastyReport has each of the texts in every place that a pipeline, a result or a
-// worker can put one.
+// nastyReport has each of the texts in every place that a pipeline, a result or a worker can put one.
 func nastyReport(t *testing.T) *report.Report {
 	t.Helper()
 	r := &report.Report{Pipeline: strings.Join(nasty[:12], " "), Scales: nasty[:8], Other: true, Judged: &expect.Judged{Items: []expect.Item{{Scale: strings.Join(nasty[:8], " "), Other: true}}, Part: strings.Join(nasty[:8], " ")}}

@@ -128,8 +128,7 @@ func says(t *testing.T, text string, has []string, hasNot ...string) {
 	}
 }
 
-// checkLinks parses the page: every fragment link has its target, ids are
-// unique, and nothing is loaded from anywhere.
+// checkLinks parses the page: fragment links have targets, ids are unique, and nothing is loaded from anywhere.
 func checkLinks(t *testing.T, page string) {
 	t.Helper()
 	doc, err := html.Parse(strings.NewReader(page))
@@ -224,8 +223,7 @@ func TestBuildLeavesThePreviewAlone(t *testing.T) {
 	}
 }
 
-// TestSameBytes: where two inputs of a table are the same bytes, a number that
-// was read from them names both.
+// TestSameBytes: a number names both inputs of a table that have the bytes from which it was read.
 func TestSameBytes(t *testing.T) {
 	v, store := study(t, "full", 4)
 	v.Items[0].Result.Outputs["copy"] = v.Items[1].Result.Outputs["counts"]

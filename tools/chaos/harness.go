@@ -21,8 +21,7 @@ type harness struct {
 	work     string // folder of the rounds' folders
 	mounts   bool   // whether disks can be made
 
-	mu   sync.Mutex
-	refs map[string]func() (outcome, error) // by shape
+	refs sync.Map // by shape, of func() (outcome, error)
 }
 
 func newHarness(program, work string) (*harness, error) {
@@ -41,19 +40,13 @@ func newHarness(program, work string) (*harness, error) {
 	}
 	said, err := exec.Command(path, "version").Output()
 	first, _, _ := strings.Cut(string(said), "\n")
-	return &harness{redsi: path, revision: strings.Join(strings.Fields(first), " "), work: work, mounts: os.Getenv(inNamespace) != "",
-		refs: map[string]func() (outcome, error){}}, err
+	return &harness{redsi: path, revision: strings.Join(strings.Fields(first), " "), work: work, mounts: os.Getenv(inNamespace) != ""}, err
 }
 
 // reference is the outcome of an undisturbed run of a shape, which is made once.
 func (h *harness) reference(s shape) (outcome, error) {
-	h.mu.Lock()
-	if h.refs[s.Name] == nil {
-		h.refs[s.Name] = sync.OnceValues(func() (outcome, error) { return h.undisturbed(s) })
-	}
-	made := h.refs[s.Name]
-	h.mu.Unlock()
-	return made()
+	made, _ := h.refs.LoadOrStore(s.Name, sync.OnceValues(func() (outcome, error) { return h.undisturbed(s) }))
+	return made.(func() (outcome, error))()
 }
 
 func (h *harness) undisturbed(s shape) (o outcome, err error) {

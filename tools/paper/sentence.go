@@ -93,10 +93,7 @@ func readSentences(path string) ([]listed, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	var out []listed
-	for i, r := range rows {
-		if i == 0 {
-			continue
-		}
+	for _, r := range rows[min(1, len(rows)):] {
 		l := listed{id: r[0], kind: r[1], sentence: r[3]}
 		if r[2] != "" {
 			l.heldBy = strings.Split(r[2], ", ")

@@ -103,7 +103,7 @@ func blank(v any) {
 	switch v := v.(type) {
 	case map[string]any:
 		for _, at := range []string{"cells", "x", "y"} {
-			if inner, ok := v[at].(map[string]any); ok && named(v) && (at == "cells" || isCell(inner)) {
+			if inner, ok := v[at].(map[string]any); ok && named(v) && (at == "cells" || inner["title"] == nil) { // x has a title as a figure's axis
 				delete(v, at)
 			}
 		}
@@ -127,10 +127,4 @@ func blank(v any) {
 func named(v map[string]any) bool {
 	id, _ := v["id"].(string)
 	return id != ""
-}
-
-// isCell tells the x of a point from that of a figure, an axis.
-func isCell(v map[string]any) bool {
-	_, axis := v["title"]
-	return !axis
 }

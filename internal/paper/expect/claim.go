@@ -3,7 +3,6 @@ package expect
 import (
 	"cmp"
 	"encoding/json"
-	"slices"
 
 	"github.com/redsi/redsi/internal/paper/render"
 	"github.com/redsi/redsi/internal/pipeline"
@@ -27,9 +26,6 @@ type Claim struct {
 
 // Fails reports whether a check of the whole fails by the claim.
 func (c Claim) Fails() bool { return c.Verdict == render.Broken && c.Severity == render.Error }
-
-// About reports whether the claim is about a table or figure.
-func (c Claim) About(address string) bool { return slices.Contains(c.Items, address) }
 
 // Unmet are the checks that make the claim broken, or only nearly hold.
 func (c Claim) Unmet() []Check {

@@ -79,10 +79,7 @@ const mostCandidates = 3
 
 // Check compares a paper with the cells, and with earlier ones if given.
 func Check(p *Paper, now, before *Numbers) *Result {
-	r := &Result{Files: p.Files, Missing: p.Missing, Typed: []Finding{}, Tables: []TypedTable{}, Unknown: []Use{}, Waiting: []Use{}, NotRun: append([]string{}, now.NotRun...), Stale: []Finding{}, Changed: []Use{}, Absent: []Absent{}}
-	if r.Missing == nil {
-		r.Missing = []Missed{}
-	}
+	r := &Result{Files: p.Files, Missing: append([]Missed{}, p.Missing...), Typed: []Finding{}, Tables: []TypedTable{}, Unknown: []Use{}, Waiting: []Use{}, NotRun: append([]string{}, now.NotRun...), Stale: []Finding{}, Changed: []Use{}, Absent: []Absent{}}
 	var was *index
 	if before != nil {
 		was = newIndex(before)
@@ -101,7 +98,7 @@ func (r *Result) numbers(p *Paper, x, was *index) {
 	var scores, scoresWas map[int32]float64
 	for _, t := range p.numbers() {
 		r.Numbers++
-		if scores == nil || !sameWords(of, t.words) {
+		if scores == nil || !slices.Equal(of, t.words) {
 			of, scores = t.words, x.scores(t.words)
 			if was != nil {
 				scoresWas = was.scores(t.words)
@@ -155,10 +152,6 @@ func (r *Result) inTable(p *Paper, x *index, t typed, m match) {
 		}
 		return
 	}
-}
-
-func sameWords(a, b []string) bool {
-	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
 // now is what an earlier cell prints now.

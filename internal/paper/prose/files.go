@@ -66,10 +66,10 @@ func Since(ctx context.Context, folder, revision, file string) (*Numbers, error)
 func numbersAt(ctx context.Context, folder, commit, file string) (string, error) {
 	if file != "" {
 		absolute, err := filepath.Abs(file)
-		if err != nil {
-			return "", err
+		if err == nil {
+			absolute, err = filepath.EvalSymlinks(absolute)
 		}
-		if absolute, err = filepath.EvalSymlinks(absolute); err != nil {
+		if err != nil {
 			return "", err
 		}
 		top, err := gitIn(ctx, folder, "rev-parse", "--show-toplevel")

@@ -126,8 +126,3 @@ func (c Check) Said() string {
 	}
 	return fmt.Sprintf("%s: %s %v, rebuilt %.6g, difference %+.6g", c.Cell, c.Whose(), *c.Paper, *c.Rebuilt, *c.Difference)
 }
-
-// Unmet are the checks of cells that differ and of claims that do not hold.
-func Unmet(checks []Check) []Check {
-	return lists.Filter(checks, func(c Check) bool { return c.Verdict == Differs || c.Verdict == Broken })
-}

@@ -122,12 +122,7 @@ func (f Form) OfCell() bool {
 }
 
 // Word is the form's name for people.
-func (f Form) Word() string {
-	if f == IsNumber {
-		return "value"
-	}
-	return string(f)
-}
+func (f Form) Word() string { return cmp.Or(string(f), "value") }
 
 // derived forms follow by a function from numbers of cells.
 var derived = map[Form]func([]float64) float64{

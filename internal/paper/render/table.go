@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -85,12 +86,7 @@ func Absent(why string) Cell { return Cell{Text: AbsentText, Data: true, Absent:
 func (c Cell) Missing() bool { return c.Value == nil && c.Text == "" }
 
 // format is how the cell's number is printed in a column.
-func (c Cell) format(column Format) Format {
-	if c.Format != nil {
-		return *c.Format
-	}
-	return column
-}
+func (c Cell) format(column Format) Format { return *cmp.Or(c.Format, &column) }
 
 // Number makes a cell of one value.
 func Number(v float64) Cell { return Cell{Value: &v, N: 1} }
@@ -110,18 +106,18 @@ func Mean(vs []float64) Cell {
 
 // OfOne says which cells print a deviation that is none; "" if there is no such cell.
 func (t *Table) OfOne() string {
-	var names []string
+	names := ""
 	for _, r := range t.Rows {
 		for _, k := range t.Columns {
 			if c := r.Cells[k.ID]; c.One && c.format(k.Format).Std {
-				names = append(names, r.ID+"."+k.ID)
+				names += ", " + r.ID + "." + k.ID
 			}
 		}
 	}
-	if names == nil {
+	if names == "" {
 		return ""
 	}
-	return strings.Join(names, ", ") + ofOne
+	return names[2:] + ofOne
 }
 
 // ofOne is said of cells whose N are of one result.

@@ -43,15 +43,7 @@ type pageCheck struct {
 
 // Mark is the verdict as a sign.
 func (c *pageCheck) Mark() string {
-	switch c.Verdict {
-	case render.Matches:
-		return "✓"
-	case render.IsNear:
-		return "≈"
-	case render.Differs:
-		return "✗"
-	}
-	return ""
+	return map[render.Verdict]string{render.Matches: "✓", render.IsNear: "≈", render.Differs: "✗"}[c.Verdict]
 }
 
 // ofCells are the checks of cells by name; at another scale than the paper's, what is expected at that scale.
@@ -71,7 +63,9 @@ func (it *Item) ofPaper() map[string]render.Check {
 }
 
 // Unmet are the checks that differ.
-func (it *Item) Unmet() []render.Check { return render.Unmet(it.Checks) }
+func (it *Item) Unmet() []render.Check {
+	return lists.Filter(it.Checks, func(c render.Check) bool { return c.Verdict == render.Differs || c.Verdict == render.Broken })
+}
 
 // Broken are the claims about the item that do not hold.
 func (it *Item) Broken() []expect.Claim {

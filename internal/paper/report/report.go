@@ -91,7 +91,7 @@ func (r *Report) load(ctx context.Context, items []int, read Reader) error {
 			}
 			r.Items[k] = it
 			it.Checks = r.Judged.Of(i)
-			it.Claims = lists.Filter(r.Judged.Claims, func(c expect.Claim) bool { return c.About(it.Address) })
+			it.Claims = lists.Filter(r.Judged.Claims, func(c expect.Claim) bool { return slices.Contains(c.Items, it.Address) })
 			return r.complete(gctx, it, read)
 		})
 	}

@@ -25,7 +25,6 @@ type stage struct {
 	args   []string // options, then files of the corpus, the first of which costs
 }
 
-// reportCosts prints what each stage costs and what the full data would take.
 func reportCosts(e *env) error {
 	stages := []stage{
 		{"gunzip, NQ", fullGB, fullShards, false, "gunzip", []string{shardFile}},

@@ -27,7 +27,6 @@ func writePieces(dir string, n int, edit string) error {
 //go:embed shapes
 var shapes embed.FS
 
-// shapeText is a tool's of n steps.
 func shapeText(tool, shape string, n int) (string, error) {
 	if shape == "chain" {
 		return chainText(tool, n), nil
@@ -37,7 +36,6 @@ func shapeText(tool, shape string, n int) (string, error) {
 	return strings.ReplaceAll(string(b), "COUNT", strconv.Itoa(n)), err
 }
 
-// chainText has each of n steps written down.
 func chainText(tool string, n int) string {
 	first, other := "rule c0:\n    output: 'out/0'\n    shell: 'echo 0 > {output}'\n\n",
 		"rule c%[1]d:\n    input: 'out/%[2]d'\n    output: 'out/%[1]d'\n    shell: '(cat {input}; echo %[1]d) | tail -n 3 > {output}'\n\n"

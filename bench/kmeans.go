@@ -68,7 +68,6 @@ func readVectors(file string) (npy.Matrix, error) {
 	return m, err
 }
 
-// inMemory are rows as a search reads them.
 type inMemory []float32
 
 func (r *inMemory) Read(to []float32) error {

@@ -201,7 +201,6 @@ type result struct {
 	session
 }
 
-// other is a peer that is not the row's.
 type other struct {
 	Is    string  `json:"is"`
 	Value float64 `json:"value"`

@@ -289,7 +289,6 @@ func peak(p *os.ProcessState) float64 {
 
 func tail(s string) string { return s[max(0, len(s)-2000):] }
 
-// load is the system's load average of the last minute, where it tells.
 func load() string {
 	n, ok := capacity.Load()
 	if !ok {
@@ -298,7 +297,6 @@ func load() string {
 	return fmt.Sprintf("%.2f", n)
 }
 
-// now is when and where this run measures.
 func (e *env) now() session {
 	revision, err := exec.CommandContext(e.ctx, "git", "describe", "--always", "--exclude=*", "--dirty=+").Output()
 	if err != nil {
@@ -317,7 +315,6 @@ func (e *env) now() session {
 		fmt.Sprintf("%s, %s, %s", machine, words.Size(capacity.Here().Memory), runtime.Version()), e.cores}
 }
 
-// said is what the table says of a run.
 func (s session) said() string {
 	return fmt.Sprintf("%s, revision %s, %s, %d threads a side", s.Date, cmp.Or(s.Revision, "unknown"), s.Machine, s.Threads)
 }

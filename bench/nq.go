@@ -118,7 +118,6 @@ func nqRead(args []string) (sample, error) {
 	return sample{Seconds: lap(), Work: float64(has.html), Check: has.String()}, nil
 }
 
-// gunzip reads gzip files to their ends and throws the text away.
 func gunzip(args []string) (sample, error) {
 	var s sample
 	lap := stopwatch()

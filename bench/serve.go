@@ -65,7 +65,6 @@ const (
 	askedAlone     = 8 // before, one at a time; their documents are the check
 )
 
-// traffic is how a server answered its clients.
 type traffic struct {
 	P50     float64 `json:"p50_ms"` // from the first try on
 	P99     float64 `json:"p99_ms"`
@@ -73,7 +72,6 @@ type traffic struct {
 	Refused int     `json:"refused"` // tries that were told to come again
 }
 
-// beside is what a row says of both sides.
 func (t *traffic) beside(peer *traffic) string {
 	return fmt.Sprintf("half within %.4g / %.4g ms; %.4g / %.4g answers a second; %d / %d refused", t.P50, peer.P50, t.Rate, peer.Rate, t.Refused, peer.Refused)
 }
@@ -115,13 +113,11 @@ func clientsWork(p *placed, w *workload) error {
 	return nil
 }
 
-// site is a server that is asked.
 type site struct {
 	address string
 	http    *http.Client
 }
 
-// byAll has all clients ask at once.
 func (s site) byAll() (*traffic, error) {
 	var mu sync.Mutex
 	var t traffic

@@ -71,7 +71,6 @@ func processorSeconds() float64 {
 	return usage.CPU(&u).Seconds()
 }
 
-// server is a workload's process.
 type server struct {
 	command *exec.Cmd
 	in      io.WriteCloser

@@ -230,7 +230,6 @@ func (r *round) checkLost() {
 	}
 }
 
-// checkLeft looks for processes, temporary files and locks.
 func (r *round) checkLeft() {
 	limit := r.slack(cleared)
 	var left []found

@@ -16,7 +16,6 @@ const (
 	whenTraining = "training" // so long after a training has a checkpoint
 )
 
-// choice is one fault as a seed has drawn it.
 type choice struct {
 	Fault   string  `json:"fault"`
 	When    string  `json:"when"`

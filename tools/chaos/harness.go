@@ -14,7 +14,6 @@ import (
 	"syscall"
 )
 
-// harness runs rounds of one program.
 type harness struct {
 	redsi    string // path of the program
 	revision string

@@ -61,7 +61,6 @@ func byAll(r *round, c choice) error {
 	return byRun(syscall.SIGKILL, 1)(r, c)
 }
 
-// pause stops a program for a while.
 func pause(of func(*round) *program) func(*round, choice) error {
 	return func(r *round, c choice) error { return r.stop(of(r), c) }
 }
@@ -105,7 +104,6 @@ func byRole(role string, s syscall.Signal) func(*round, choice) error {
 	}
 }
 
-// often kills the embedded server again and again within one run.
 func often(r *round, c choice) error {
 	killed := 0
 	for range 20 {

@@ -130,7 +130,6 @@ const (
 	roleOther  = "other"  // a supervisor, a helper
 )
 
-// found is a process that belongs to a round.
 type found struct {
 	process.Identity
 	role string

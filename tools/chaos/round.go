@@ -136,7 +136,6 @@ func (r *round) redsi(name string, args ...string) (*program, error) {
 	return start(name, r.dir, r.env(), r.h.redsi, args...)
 }
 
-// run starts `redsi run`.
 func (r *round) run(more ...string) (*program, error) {
 	args := append([]string{"run"}, r.storeArgs(false)...)
 	if r.lord != nil {

@@ -40,7 +40,6 @@ func readPaper(path string) (*source, error) {
 // ownMarks are the paper's own commands that stand for a text, with the blanks that LaTeX takes for their end.
 var ownMarks = regexp.MustCompile(`\\(unk)\b[ \t]*`)
 
-// result is what a comparison came to.
 type result struct {
 	name, note string
 	numbers    int // expected numbers that the paper prints
@@ -186,7 +185,6 @@ func stds(es []render.Expectation) int {
 	return lists.Count(es, func(e render.Expectation) bool { return e.Std != nil })
 }
 
-// cell compares one cell.
 func (r *result) cell(name string, c latex.Cell, ours render.Cell, expected, constant bool) {
 	n, isNumber := readNumber(c.Text)
 	switch {

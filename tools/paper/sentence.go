@@ -52,7 +52,6 @@ func (s *source) sentences() (out []string) {
 	return out
 }
 
-// footnotes takes the notes out of a text.
 func footnotes(s string) (text string, notes []string) {
 	var b strings.Builder
 	for {
@@ -81,7 +80,6 @@ var kindsOfSentences = []string{"claim", "number", "setting", "definition", "con
 // sentencesFile is the list, beside a pipeline.
 const sentencesFile = "assets/paper/sentences.csv"
 
-// readSentences reads a list.
 func readSentences(path string) ([]listed, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -84,7 +84,6 @@ func (r *result) drawnTexts(body string, b block) {
 	}
 }
 
-// number is a number of the paper, as it prints it.
 type number struct {
 	value float64
 	std   *float64 // after ±

@@ -206,7 +206,6 @@ func (c *comparer) files(m *meter, name string, rule step.Alike, x, y artifacts.
 	return nil
 }
 
-// blob compares two blobs by a rule.
 func (c *comparer) blob(m *meter, output string, rule step.Alike, x, y artifacts.Digest) error {
 	var compare func(a, b io.Reader) error
 	switch r := rule.(type) {

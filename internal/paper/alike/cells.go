@@ -12,7 +12,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// cells compares tables and figures as they are printed.
 type cells struct {
 	*meter
 	rule step.Cells

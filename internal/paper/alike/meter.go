@@ -10,7 +10,6 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// meter finds the greatest of differences.
 type meter struct {
 	file  string // that is compared
 	worst *Difference

@@ -16,7 +16,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// numbers compares JSON, document by document.
 type numbers struct {
 	*meter
 	rule   step.Numbers

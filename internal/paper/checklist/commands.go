@@ -25,7 +25,6 @@ type Command struct {
 	Place       string  `json:"place"`
 }
 
-// commands are the commands for all tables and figures that the report shows.
 func commands(in Input) []Command {
 	fetched, unknown := map[string]int64{}, map[string]int{} // by step, bytes and files from other machines
 	for _, f := range in.Report.Files {

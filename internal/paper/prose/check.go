@@ -212,7 +212,6 @@ func write(n Number, e *entry) string {
 // bare is an address in the form that \redsi takes.
 func bare(address string) string { return strings.TrimPrefix(address, "table.") }
 
-// uses checks every \redsi{…}.
 func (r *Result) uses(p *Paper, x, was *index) {
 	for _, m := range p.marks {
 		if m.kind != useMark {

@@ -8,7 +8,6 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// typed is a number in the paper with its context.
 type typed struct {
 	Number
 	at, end int      // in the paper's text
@@ -18,16 +17,13 @@ type typed struct {
 	words   []string // of its sentence, or of its row and column
 }
 
-// span is a range of the text.
 type span struct{ from, to int }
 
-// float is a table or figure of the paper.
 type float struct {
 	span
 	labels []string
 }
 
-// numbers lists the numbers of the paper's text, with their context.
 func (p *Paper) numbers() []typed {
 	floats, tables, refs := p.layout()
 	var out []typed
@@ -200,7 +196,6 @@ func countsOf(text, separators string) (out []string) {
 	return out
 }
 
-// tableRow is a row of a table as typed.
 type tableRow struct {
 	rule  bool // with a line above
 	cells []tableCell

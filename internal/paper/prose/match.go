@@ -232,14 +232,12 @@ var limits = []struct {
 	rounded float64
 }{{InFloat, 0.1, 0.02}, {InSentence, 0.1, 0.1}, {InParagraph, 0.05, 0.05}, {Everywhere, 0.02, 0.02}}
 
-// hit is a cell that matches a number.
 type hit struct {
 	id    int32
 	how   likeness
 	score float64
 }
 
-// match is the cells that match a number.
 type match struct {
 	scope  Scope
 	chance float64

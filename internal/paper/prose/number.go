@@ -107,7 +107,6 @@ func (n *Number) tail(s string, i int) (int, bool) {
 	return i, true
 }
 
-// deviation reads ± and digits.
 func deviation(s string, i int) (int, string) {
 	rest := strings.TrimLeft(s[i:], " "+string(thin))
 	after, ok := strings.CutPrefix(rest, "±")

@@ -12,7 +12,6 @@ type scan struct {
 	src  string
 }
 
-// emit adds text from a byte of the file.
 func (s *scan) emit(text string, at int) {
 	for range len(text) {
 		s.paper.spots = append(s.paper.spots, spot{s.file, int32(at)})
@@ -24,7 +23,6 @@ func (s *scan) mark(kind markKind, text string, at int) {
 	s.paper.marks = append(s.paper.marks, mark{kind, s.out.Len(), spot{s.file, int32(at)}, text})
 }
 
-// run reads the text from i to end.
 func (s *scan) run(i, end int) error {
 	for i < end && !s.ended {
 		c := s.src[i]
@@ -91,7 +89,6 @@ func (s *scan) run(i, end int) error {
 	return nil
 }
 
-// nested reads the text of an argument.
 func (s *scan) nested(from, to int) error {
 	if s.depth++; s.depth > mostDepth {
 		return errTooDeep

@@ -104,7 +104,6 @@ func (c Check) numbers() string {
 	return of + strings.Join(parts, ", ")
 }
 
-// short is a number to read.
 func short(v *float64) string {
 	if v == nil {
 		return none

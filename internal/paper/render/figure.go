@@ -196,7 +196,6 @@ func (s Series) check(right bool) error {
 	return nil
 }
 
-// axisOf is the axis that a series is measured on.
 func (f *Figure) axisOf(s Series) *Axis {
 	if s.Right {
 		return f.Y2

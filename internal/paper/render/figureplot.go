@@ -22,7 +22,6 @@ const (
 	boxShare = 0.75 // of the room of a box
 )
 
-// drawPlot draws series over axes, with a legend in rows below.
 func (f *Figure) drawPlot(c draw.Canvas) error {
 	p := plot.New()
 	p.BackgroundColor = color.White
@@ -208,7 +207,6 @@ func (a *Axis) ticks(low, high float64) (out []plot.Tick) {
 	return out
 }
 
-// linearTicks are round numbers.
 func linearTicks(low, high float64) (out []plot.Tick) {
 	step := RoundStep((high - low) / 5)
 	decimals := max(0, int(math.Ceil(-math.Log10(step)-1e-9)))
@@ -284,7 +282,6 @@ func joined(by draw.LineStyle, points ...plotter.XY) plot.Plotter {
 	return &plotter.Line{XYs: points, LineStyle: by}
 }
 
-// drawRight draws an axis at the right edge of the data.
 func drawRight(c draw.Canvas, a *plot.Axis) {
 	x := c.Max.X
 	c.StrokeLine2(a.LineStyle, x, c.Min.Y, x, c.Max.Y)

@@ -126,7 +126,6 @@ func (f *Figure) drawFlow(c draw.Canvas) {
 	}
 }
 
-// drawItems draws tokens as boxes, or choices as circles, side by side.
 func (s Stage) drawItems(c draw.Canvas, x, y vg.Length) {
 	const gap = vg.Length(3)
 	widths, total := make([]vg.Length, len(s.Items)), -gap

@@ -53,7 +53,6 @@ type Found struct {
 	Rebuilt *float64 `json:"rebuilt,omitempty"` // scaled as printed, not rounded
 }
 
-// judge compares cells with expectations.
 type judge struct {
 	find       func(name string) (Cell, Format, error) // a cell by its name, and how its number is printed
 	paper      string                                  // what a source is by default
@@ -324,7 +323,6 @@ func (e Expectation) ordered(form Form, vs []scaled) bool {
 	return true
 }
 
-// asked says in words what a claim asks of cells.
 func (e Expectation) asked(form Form, cells []string) string {
 	s := ""
 	switch form {

@@ -132,7 +132,6 @@ func (t *Table) Headed() bool {
 		})
 }
 
-// latexHead are the headers, between their rules.
 func (t *Table) latexHead() string {
 	head := "\\toprule\n"
 	if !t.Headed() {

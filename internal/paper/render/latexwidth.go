@@ -14,7 +14,6 @@ const (
 	longChars   = 18 // text that is longer may be broken into lines
 )
 
-// room is how many characters fit side by side.
 func (t *Table) room() int {
 	if t.Wide {
 		return wideChars
@@ -68,7 +67,6 @@ func (t *Table) flexible() []bool {
 	return flexible
 }
 
-// spare is how many characters more would fit side by side.
 func (t *Table) spare() int {
 	spare := t.room()
 	for _, n := range t.widths() {

@@ -63,7 +63,6 @@ func (f *Figure) Named() (list []Named) {
 	return list
 }
 
-// plainTitles are the titles of a row in a line, without markup.
 func plainTitles(titles []string) string {
 	return strings.Join(lists.Filter(lists.Map(titles, Plain), func(t string) bool { return t != "" }), ", ")
 }

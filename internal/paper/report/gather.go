@@ -269,7 +269,6 @@ func (g *Gatherer) Build(ctx context.Context, v *plan.Preview, read Reader, o Op
 	return r, nil
 }
 
-// cost is what steps with results used in total.
 func (g *Gatherer) cost(steps []int) (s usage.Sum) {
 	for _, i := range steps {
 		if x := g.used[i]; x.done {
@@ -294,7 +293,6 @@ func folderOf(i int, n Node) SourceFile {
 	return f
 }
 
-// addFiles lists the files of downloads and their origins.
 func (r *Report) addFiles() error {
 	for i, n := range r.Nodes {
 		if n.Kind == declare.SourceKind {

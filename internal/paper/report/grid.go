@@ -11,7 +11,6 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// gridRow is a row of a table: a section, or titles and cells.
 type gridRow struct {
 	Rule    bool // with a line above
 	Section template.HTML
@@ -19,13 +18,11 @@ type gridRow struct {
 	Cells   []gridCell
 }
 
-// gridTitle is a row's title, in one of the left columns.
 type gridTitle struct {
 	HTML   template.HTML
 	Repeat bool // same as in the row above
 }
 
-// gridCell is a cell of a table on the page.
 type gridCell struct {
 	HTML  template.HTML
 	Align string

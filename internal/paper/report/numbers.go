@@ -81,7 +81,6 @@ func (it *Item) named() []render.Named {
 	return it.Figure.Named()
 }
 
-// prose are the cells of a table or figure.
 func (it *Item) prose() prose.Table {
 	t := prose.Table{Address: it.Address, Label: it.Paper}
 	for _, c := range it.named() {

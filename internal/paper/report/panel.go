@@ -45,7 +45,6 @@ func (r *Report) panels() []Panel {
 	return out
 }
 
-// follow finds the steps behind the panel's sources.
 func (p *Panel) follow(nodes []Node) {
 	all := upstream(nodes, lists.Map(p.Sources, func(s Source) int { return s.Index }))
 	p.All = len(all)

@@ -24,7 +24,6 @@ type runWork struct {
 
 type span struct{ from, to time.Time }
 
-// worked records when a step was running.
 func (g *Gatherer) worked(step string, r *artifacts.Result) {
 	w := g.work[r.Origin.RunID]
 	if w == nil {
@@ -121,7 +120,6 @@ func (g *Gatherer) timeline() *Timeline {
 	return t
 }
 
-// fewRows merges the shortest rows.
 func fewRows(rows []TimeRow) []TimeRow {
 	if len(rows) <= mostTimed {
 		return rows

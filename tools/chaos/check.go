@@ -148,8 +148,7 @@ func (r *round) checkTraining() {
 	}
 }
 
-// leases says which are left, of holders that were killed between result and release. Workers
-// that live give back what they could not while the store was away.
+// leases says which leases killed holders left. Workers that live give back what they could not while the store was away.
 func (r *round) leases() {
 	ctx := context.Background()
 	store, ok := r.store(ctx)

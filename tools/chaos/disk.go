@@ -85,8 +85,7 @@ func jump(r *round, c choice) error {
 	return nil
 }
 
-// few leaves the processes of a role room for few more of what they have for a while: open files, or bytes of
-// addresses. With a server it is the run, too.
+// few leaves a role's processes, and with a server the run, little room for open files or addresses for a while.
 func few(role string, what int, has func(pid int) uint64, room func(choice) uint64) func(*round, choice) error {
 	return func(r *round, c choice) error {
 		var pids []int

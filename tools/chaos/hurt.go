@@ -12,8 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// hold waits while a cause lasts: until the run has ended, or all of the time if it is
-// interrupted, since what its workers do then is to meet the cause too.
+// hold waits while a cause lasts: until the run's end or, of an interrupted run, all of it, which its workers meet.
 func (r *round) hold(c choice) {
 	lasts := time.Duration(c.HoldMS) * time.Millisecond
 	if !c.Ends {

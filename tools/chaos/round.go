@@ -95,8 +95,7 @@ func (r *round) slack(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * r.res.Factor)
 }
 
-// standing is for how long a run may stand still on this machine: twice as long if it is busy
-// and no longer, since what waits for a minute must be seen.
+// standing is how long a run may stand still here: at most twice as long if busy, since a wait of a minute must be seen.
 func (r *round) standing() time.Duration { return min(r.slack(standing), 2*standing) }
 
 // loadFactor is the load per core of the last minute, between 1 and slowest.

@@ -10,8 +10,7 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// Summary counts the attestations of a result. One person, that is one key, counts once for
-// each platform, with the newest attestation; unsigned ones are counted separately.
+// Summary counts a result's attestations: each key once a platform, by its newest one; unsigned ones separately.
 type Summary struct {
 	People    int      `json:"people"`            // keys that signed
 	Trusted   int      `json:"trusted,omitempty"` // of them

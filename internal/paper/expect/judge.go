@@ -72,8 +72,7 @@ type Judged struct {
 	left  map[string]bool // addresses of tables and figures that the plan leaves out
 }
 
-// Judge compares the results of a preview with what is expected. Results are read one by
-// one; those of tables and figures that claims name are held until the end.
+// Judge compares the results of a preview with what is expected; it holds those that claims name until the end.
 func Judge(ctx context.Context, v *plan.Preview, claims []pipeline.Claim, read Reader) (*Judged, error) {
 	named := map[string]bool{}
 	for _, c := range claims {

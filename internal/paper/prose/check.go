@@ -121,8 +121,7 @@ func (r *Result) numbers(p *Paper, x, was *index) {
 	}
 }
 
-// stale finds the cell that a number matched before, if that cell has changed. A cell that
-// matches the number now is preferred if it fits the context as well.
+// stale finds the changed cell that a number matched before, unless a cell that it matches now fits as well.
 func stale(p *Paper, t typed, x, was *index, now match, scores map[int32]float64) (Finding, bool) {
 	m, _ := was.find(t, scores)
 	if len(m.hits) == 0 || len(now.hits) > 0 && now.hits[0].score >= m.hits[0].score {

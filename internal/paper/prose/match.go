@@ -142,8 +142,7 @@ func compare(n Number, e *entry) likeness {
 	return unlike
 }
 
-// units are the possible units of a number: its own unit, or the table's, whose header may say
-// millions. A fraction may be given as a percentage.
+// units are a number's possible units: its own, or the table's, whose header may say millions; of a percentage 0.01.
 func units(n Number, e *entry) []float64 {
 	out := []float64{max(1, multiple(n.Unit))}
 	if n.Unit > 'K' && e.cell.Style != "signed" {

@@ -60,8 +60,7 @@ func (s Severity) Lesser(space string) string {
 	return space + "(" + string(s) + ")"
 }
 
-// about reports whether the expectation is about runs of a scale. What it says of the paper's
-// scale and of no other is about all: there it is not comparable.
+// about reports whether the expectation is about runs of a scale; what it says of the paper's alone is about all.
 func (e Expectation) about(scale, paper string) bool {
 	return e.Scale == "" || scale == e.Scale || scale == "" && e.Scale == paper
 }

@@ -128,8 +128,7 @@ type spot struct {
 	x, wide float64
 }
 
-// spots are the points of each series that are drawn. Bars and boxes of several series share the
-// room around a place, and what is over a series stands on its marks.
+// spots are each series' drawn points. Bars and boxes share the room around a place; what is over a series stands on it.
 func (f *Figure) spots() [][]spot {
 	all := make([][]spot, len(f.Series))
 	var sharing []string

@@ -61,8 +61,7 @@ type judge struct {
 	comparable bool // the expectation says something of the run's scale
 }
 
-// Expect compares the table with the paper; CELL.std names a cell's deviation. An
-// expectation of no form, or for a cell that does not exist, is an error.
+// Expect compares the table with the paper; CELL.std is a cell's deviation. An unknown cell or form is an error.
 func (t *Table) Expect(es ...Expectation) error {
 	return judge{paper: t.Paper, scale: t.Scale, paperScale: t.PaperScale, find: t.CellAt}.expect(es, &t.Checks)
 }

@@ -148,8 +148,7 @@ func ReadTable(text []byte) (*Table, error) {
 	return t, err
 }
 
-// Finish checks the table and marks the best cells bold and the second best: those that are
-// equal to the best as printed, among the rows with one Compare.
+// Finish checks the table, and marks the best and second best cells, as printed, among the rows with one Compare.
 func (t *Table) Finish() error {
 	ids := map[string]bool{}
 	t.levelGroups()

@@ -83,8 +83,7 @@ func (it *Item) HasTexts() bool {
 	return slices.ContainsFunc(it.Table.Columns, func(c render.Column) bool { return c.Format.Style == "text" && c.Align == "" })
 }
 
-// grid lays out a table for the page as the paper does: a title that repeats the row above is
-// left out, and each number has the paper's below it.
+// grid lays out a table as the paper does: repeated titles are left out, and each number has the paper's below it.
 func (r *Report) grid(it *Item) []gridRow {
 	checks := it.ofCells()
 	var rows []gridRow

@@ -51,7 +51,7 @@ func (p *placed) matrix(s *tensor.Scope, rng *tensor.RNG, rows, columns int64) (
 	return made
 }
 
-// multiply is a workload of products of ready operands; backward adds their gradients' two. It waits for the card at the end.
+// multiply is a workload of products of ready operands; backward adds their gradients' two. It waits for the card.
 func (p *placed) multiply(w *workload, work float64, all []product, backward bool, times int) error {
 	type operands struct{ x, w, wt, g, gt *tensor.Tensor }
 	var ready []operands

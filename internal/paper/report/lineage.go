@@ -89,21 +89,20 @@ func nodesOf(v *plan.Preview, detailed func(i int) bool) ([]Node, error) {
 	}
 	nodes := make([]Node, len(v.Items))
 	for i, s := range v.Plan.Steps {
-		it, n := v.Items[i], stepNode(v, i)
+		it, n := v.Items[i], &nodes[i]
+		*n = stepNode(v, i)
 		if n.Detailed = detailed(i); !n.Detailed {
 			n.deps = s.Deps
-			nodes[i] = n
 			continue
 		}
 		n.Place = s.Pos.String()
 		if !it.Key.IsZero() {
 			n.Key = it.Key.String()
 		}
-		leaves, err := configOf(it.Preimage, s.Task)
-		if err != nil {
+		var err error
+		if n.Config, err = configOf(it.Preimage, s.Task); err != nil {
 			return nil, err
 		}
-		n.Config = leaves
 		if n.Inputs, err = edgesOf(v, s.Task, index); err != nil {
 			return nil, err
 		}
@@ -117,7 +116,6 @@ func nodesOf(v *plan.Preview, detailed func(i int) bool) ([]Node, error) {
 				n.Outputs = append(n.Outputs, Output{Name: name, Type: a.Type, Size: a.Size, Digest: a.Digest.String(), Files: len(a.Files)})
 			}
 		}
-		nodes[i] = n
 	}
 	return nodes, nil
 }

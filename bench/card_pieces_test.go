@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -214,11 +215,7 @@ func TestRefused(t *testing.T) {
 	for _, c := range []struct{ card, want string }{
 		{"", "libtorch finds no GPU here"}, {"cpu", "add -quick"},
 	} {
-		args := []string{"-only", "cuda/..."}
-		if c.card != "" {
-			args = append(args, "-card", c.card)
-		}
-		command := exec.Command(os.Args[0], args...)
+		command := exec.Command(os.Args[0], "-only", "cuda/...", "-card", cmp.Or(c.card, "cuda:0"))
 		command.Env = append(os.Environ(), "REDSI_DEPS="+t.TempDir(), "REDSI_CUDA=off")
 		out, err := command.CombinedOutput()
 		if command.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), c.want) {

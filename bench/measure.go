@@ -24,6 +24,7 @@ import (
 	"github.com/redsi/redsi/internal/paper/attest"
 	"github.com/redsi/redsi/internal/system"
 	"github.com/redsi/redsi/internal/system/atomicfile"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/words"
 )
 
@@ -275,11 +276,7 @@ var threadNames = []string{"GOMAXPROCS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREAD
 
 // threads are the variables that give both sides so many.
 func (e *env) threads() []string {
-	var all []string
-	for _, name := range threadNames {
-		all = append(all, fmt.Sprintf("%s=%d", name, e.cores))
-	}
-	return all
+	return lists.Map(threadNames, func(name string) string { return fmt.Sprintf("%s=%d", name, e.cores) })
 }
 
 // peak is a process's greatest resident memory, with the 130 MB that this program had when it started the process.

@@ -16,6 +16,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // serveLines ask a server of a small T5 from many clients at once.
@@ -166,10 +168,7 @@ func (s site) ask(question int) (found string, refused int, err error) {
 		case err != nil || resp.StatusCode != http.StatusOK || len(answer.Results) == 0:
 			return "", refused, fmt.Errorf("%s: %d documents: %v", resp.Status, len(answer.Results), err)
 		default:
-			var documents []string
-			for _, r := range answer.Results {
-				documents = append(documents, r.Document)
-			}
+			documents := lists.Map(answer.Results, func(r struct{ Document string }) string { return r.Document })
 			return strings.Join(documents, " "), refused, nil
 		}
 	}

@@ -266,9 +266,7 @@ func (r *result) heads(s *source, t latex.Table, ours *render.Table, first int) 
 	if first > 0 {
 		titles = slices.Clone(ours.Stubs)
 	}
-	for _, c := range ours.Columns {
-		titles = append(titles, c.Title)
-	}
+	titles = append(titles, lists.Map(ours.Columns, func(c render.Column) string { return c.Title })...)
 	at := 0
 	for _, h := range t.Header {
 		if texWords(h) == "" || slices.Contains(s.works, h) {

@@ -128,13 +128,11 @@ func (b block) is(label string) bool {
 }
 
 // numbers are the expectations of one cell's number.
-func (b block) numbers() (es []render.Expectation) {
-	for _, e := range b.Expect {
-		if form, _ := e.Form(); form == render.IsNumber || form == render.IsShown {
-			es = append(es, e)
-		}
-	}
-	return es
+func (b block) numbers() []render.Expectation {
+	return lists.Filter(b.Expect, func(e render.Expectation) bool {
+		form, _ := e.Form()
+		return form == render.IsNumber || form == render.IsShown
+	})
 }
 
 // texts are the expectations of one cell's text.

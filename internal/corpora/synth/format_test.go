@@ -205,11 +205,11 @@ func TestArticles(t *testing.T) {
 			for k, at := range pg.article.Edited {
 				chars := 0
 				for _, tok := range s.tokens[:at+s.shift] {
-					if !tok.tag {
-						chars += len([]rune(tok.text)) + 1
+					if !tok.Tag {
+						chars += len([]rune(tok.Text)) + 1
 					}
 				}
-				if s.tokens[at+s.shift].text != pg.number(k, look{}) || (k < 2) != (chars < 3900) || k > 1 && chars < 4100 {
+				if s.tokens[at+s.shift].Text != pg.number(k, look{}) || (k < 2) != (chars < 3900) || k > 1 && chars < 4100 {
 					t.Errorf("%s as %s: edit %d is at character %d", pg.article.Title, pg.titleAt(0), k, chars)
 				}
 			}

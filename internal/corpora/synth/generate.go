@@ -1,6 +1,7 @@
 package synth
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -127,7 +128,9 @@ func (g *generation) records(j *job, f *file) {
 	}
 	r := renderer{plan: g.plan}
 	for _, rec := range of[j.lo:j.hi] {
-		if f.write(r.render(rec, j.Kind)); f.err != nil || g.failed.Load() {
+		line, err := r.render(rec, j.Kind)
+		f.err = cmp.Or(f.err, err)
+		if f.write(line); f.err != nil || g.failed.Load() {
 			return
 		}
 		if j.Kind != KindSimplified {

@@ -36,21 +36,18 @@ type Writer struct {
 
 // NewWriter starts a stream on w, which stays open after Close. One encoder
 // thread is used: more would make the bytes depend on the machine.
-func NewWriter(w io.Writer) (*Writer, error) { return newWriter(w) }
-
-// runCompression is that of what only a Sorter reads: the window is what each reader of a merge holds.
-var runCompression = []zstd.EOption{
-	zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(128 << 10), zstd.WithLowerEncoderMem(true),
-}
-
-func newWriter(w io.Writer, more ...zstd.EOption) (*Writer, error) {
-	z, err := zstd.NewWriter(w, append([]zstd.EOption{zstd.WithEncoderConcurrency(1)}, more...)...)
+func NewWriter(w io.Writer) (*Writer, error) {
+	z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
 	if err != nil {
 		return nil, err
 	}
-	enc := json.NewEncoder(z)
+	return &Writer{z: z, enc: encoder(z), last: -1}, nil
+}
+
+func encoder(w io.Writer) *json.Encoder {
+	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	return &Writer{z: z, enc: enc, last: -1}, nil
+	return enc
 }
 
 // ErrOrder is wrapped by Write's error about a number that does not ascend.
@@ -58,12 +55,20 @@ var ErrOrder = errors.New("a corpus has each document once, in order")
 
 // Write appends a document; numbers must ascend.
 func (w *Writer) Write(d Document) error {
-	if d.Doc <= w.last {
-		return fmt.Errorf("document %d after document %d: %w", d.Doc, w.last, ErrOrder)
+	if err := w.next(d.Doc); err != nil {
+		return err
 	}
-	w.last = d.Doc
-	w.n++
 	return w.enc.Encode(d)
+}
+
+// next counts a document.
+func (w *Writer) next(doc int32) error {
+	if doc <= w.last {
+		return fmt.Errorf("document %d after document %d: %w", doc, w.last, ErrOrder)
+	}
+	w.last = doc
+	w.n++
+	return nil
 }
 
 // Len is the number of documents written.

@@ -75,12 +75,7 @@ func checkOffsets(r *Record) error {
 // checkAligned verifies that the file has offsets at all: where every span is empty,
 // somebody has written zeros in their place.
 func checkAligned(r *Record) error {
-	for i := range r.Tokens {
-		if t := &r.Tokens[i]; t.End > t.Start || t.Text == "" {
-			return nil
-		}
-	}
-	if len(r.Tokens) == 0 {
+	if len(r.Tokens) == 0 || slices.ContainsFunc(r.Tokens, func(t Token) bool { return t.End > t.Start || t.Text == "" }) {
 		return nil
 	}
 	return faultf(BadOffset, "all %d tokens have empty spans, the first from byte %d to %d: the file has no byte offsets",
@@ -122,14 +117,6 @@ func (t *Token) fits(html []byte, prev int32) bool {
 	return prev <= t.Start && t.Start <= t.End && int(t.End) <= len(html) &&
 		(int(t.Start) == len(html) || utf8.RuneStart(html[t.Start])) &&
 		(int(t.End) == len(html) || utf8.RuneStart(html[t.End]))
-}
-
-// decodeFast checks the encoding and scans.
-func decodeFast(scan *lineScanner, line []byte, r *Record) (fieldSet, bool) {
-	if !utf8.Valid(line) {
-		return 0, false
-	}
-	return scan.scan(line, r)
 }
 
 // ExampleID looks for the id in a line of a file without decoding it: for messages

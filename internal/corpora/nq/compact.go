@@ -34,12 +34,12 @@ func NewHeaderWriter(w io.Writer) (*HeaderWriter, error) {
 
 // NewRecordReader reads from r.
 func NewRecordReader(r io.Reader) *RecordReader {
-	return &RecordReader{br: newBlockReader(r, magicRecords), codec: &recordCodec{}, left: -1}
+	return &RecordReader{br: newBlockReader(r, magicRecords), codec: &recordCodec{}}
 }
 
 // NewHeaderReader reads from r.
 func NewHeaderReader(r io.Reader) *HeaderReader {
-	return &HeaderReader{br: newBlockReader(r, magicHeaders), codec: headerCodec{}, left: -1}
+	return &HeaderReader{br: newBlockReader(r, magicHeaders), codec: headerCodec{}}
 }
 
 // EntryWriter writes a compact stream. It is for one goroutine; compression runs beside it.
@@ -69,35 +69,23 @@ func (w *EntryWriter[T]) Close() error { return w.bw.close() }
 type EntryReader[T any] struct {
 	br    *blockReader
 	codec entryCodec[T]
-	skip  int64
-	left  int64 // entries to deliver; -1: all
 }
 
 // Next decodes the next entry into v and reuses a record's HTML and Tokens; io.EOF
 // after the last. A stream that ends early gives an error that wraps ErrTruncated.
 func (rd *EntryReader[T]) Next(v *T) error {
-	for {
-		if rd.left == 0 {
-			return io.EOF
-		}
-		b, err := rd.br.entry()
-		if err != nil {
-			return err
-		}
-		n, err := rd.codec.decode(b, v)
-		if err != nil {
-			return rd.br.fail(err)
-		}
-		rd.br.took(n)
-		if rd.skip > 0 {
-			rd.skip--
-			continue
-		}
-		if rd.left > 0 {
-			rd.left--
-		}
-		return nil
+	b, err := rd.br.entry()
+	if err != nil {
+		return err
 	}
+	n, err := rd.codec.decode(b, v)
+	if err != nil {
+		rd.br.err = err
+		return err
+	}
+	rd.br.block = b[n:]
+	rd.br.left--
+	return nil
 }
 
 // Close releases the reader's goroutines.

@@ -9,17 +9,8 @@ import (
 // Field is a row of the field table (paper, tab:nq-format-fields).
 type Field string
 
-// The fields and the alignment information that the paper compares.
+// The rows that are no fields: the alignment information that the paper compares.
 const (
-	FieldExampleID      Field = nameExampleID
-	FieldQuestionText   Field = nameQuestion
-	FieldQuestionTokens Field = "question_tokens"
-	FieldURL            Field = nameURL
-	FieldTitle          Field = nameTitle
-	FieldHTML           Field = nameHTML
-	FieldTokens         Field = nameTokens
-	FieldText           Field = nameText
-
 	TokenBytes       Field = "Document-token HTML byte offsets"
 	LongAnswerToken  Field = "Long-answer token offsets"
 	LongAnswerBytes  Field = "Long-answer byte offsets"
@@ -29,7 +20,7 @@ const (
 
 // AllFields lists the rows in the paper's order.
 var AllFields = []Field{
-	FieldExampleID, FieldQuestionText, FieldQuestionTokens, FieldURL, FieldTitle, FieldHTML, FieldTokens, FieldText,
+	nameExampleID, nameQuestion, nameQuestionTokens, nameURL, nameTitle, nameHTML, nameTokens, nameText,
 	TokenBytes, LongAnswerToken, LongAnswerBytes, ShortAnswerToken, ShortAnswerBytes,
 }
 

@@ -3,6 +3,8 @@ package nq
 import (
 	"slices"
 	"strings"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Header is the light half of a record: all that grouping, resolution and query
@@ -49,14 +51,8 @@ func headingOfTokens(tokens []Token) (string, bool) {
 	if n < 0 {
 		return "", false
 	}
-	var b strings.Builder
-	for i, t := range tokens[first+1 : first+n] {
-		if i > 0 {
-			b.WriteByte(' ')
-		}
-		b.WriteString(t.Text)
-	}
-	return strings.TrimSpace(b.String()), true
+	words := lists.Map(tokens[first+1:first+n], func(t Token) string { return t.Text })
+	return strings.TrimSpace(strings.Join(words, " ")), true
 }
 
 // headingOfText finds tags as whole pieces: "a<H1>" is a word.

@@ -123,7 +123,7 @@ func TestHubOfEarlierRevision(t *testing.T) {
 	}
 	var c FieldCounts
 	errtest.None(t, HubLines(f, size, nil, func(_ int, line []byte) (bool, error) { return true, c.Count(line) }))
-	if c.With[TokenBytes] != 0 || c.With[FieldTokens] != 1 || c.With[LongAnswerBytes] != 1 {
+	if c.With[TokenBytes] != 0 || c.With[nameTokens] != 1 || c.With[LongAnswerBytes] != 1 {
 		t.Errorf("%+v", c)
 	}
 }

@@ -79,7 +79,7 @@ func original(row map[string]any) map[string]any {
 		delete(t, "is_html")
 	}
 	line := map[string]any{
-		nameExampleID: numeral(row["id"]), nameQuestion: question["text"], string(FieldQuestionTokens): question["tokens"],
+		nameExampleID: numeral(row["id"]), nameQuestion: question["text"], nameQuestionTokens: question["tokens"],
 		nameURL: document["url"], nameTitle: document["title"], nameHTML: document["html"],
 		nameTokens: tokens, "annotations": annotations, "long_answer_candidates": transposed(row["long_answer_candidates"]),
 	}

@@ -241,7 +241,7 @@ func (b *batch) item(line int) *item {
 // decodeLine fills it from one line.
 func (rd *Reader) decodeLine(scan *lineScanner, line []byte, it *item) {
 	var err error
-	have, ok := decodeFast(scan, line, &it.rec)
+	have, ok := scan.scan(line, &it.rec)
 	if !ok {
 		it.fallback = true
 		have, err = decodeLibrary(line, &it.rec)

@@ -16,16 +16,7 @@ func SimplifiedText(tokens []Token) string {
 		if i > 0 {
 			b.WriteByte(' ')
 		}
-		text := tokens[i].Text
-		for {
-			before, after, found := strings.Cut(text, " ")
-			b.WriteString(before)
-			if !found {
-				break
-			}
-			b.WriteByte('_')
-			text = after
-		}
+		b.WriteString(strings.ReplaceAll(tokens[i].Text, " ", "_"))
 	}
 	return b.String()
 }

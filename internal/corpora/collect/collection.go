@@ -129,7 +129,8 @@ func (c *Collection) eachDocument(ctx context.Context, f File, how Reading, visi
 		return visit(d, name, judged)
 	})
 	if c.sifted { // a document of two files is found here
-		c.Report.Lines.add(Counts{Records: -uncounted.SkippedTotal(), Skipped: uncounted.Skipped, Named: uncounted.Named})
+		values.Add(&c.Report.Lines, Counts{Records: -uncounted.SkippedTotal(), Skips: uncounted.Skips})
+		c.Report.Lines.Name(uncounted.Named...)
 	}
 	return report, err
 }

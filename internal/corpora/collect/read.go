@@ -66,7 +66,7 @@ func (p Policy) eachRecord(ctx context.Context, f File, role Role, how Reading, 
 		if !p.Skip || reason == nq.BadStream {
 			return &e
 		}
-		counts.skip(&e)
+		counts.Skip(reason, BadRecord{e.File, e.Line, reason, detail})
 		return nil
 	}
 	in, err := f.Open()

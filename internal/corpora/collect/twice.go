@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"strings"
+
+	"github.com/redsi/redsi/internal/system/values"
 )
 
 // A collection whose documents are merged by their titles, or drawn, is known only once all
@@ -143,8 +145,6 @@ func (c *Collection) Sift(ctx context.Context, f File, how Reading, put func(Sif
 // Join takes the report of files that were sifted. What is read after it is what Sift kept.
 func (c *Collection) Join(r DocumentsReport) {
 	c.sifted = true
-	c.Report.Lines.add(r.Lines)
-	c.Report.Empty += r.Empty
-	c.Report.Dropped += r.Dropped
-	c.Report.Unjudged += r.Unjudged
+	values.Add(&c.Report, r)
+	c.Report.Lines.Name(r.Lines.Named...)
 }

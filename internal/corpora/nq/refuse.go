@@ -50,7 +50,7 @@ func (rd *Reader) nothing() *RecordError {
 // refuse applies the policy to e and reports whether reading ends with it.
 func (rd *Reader) refuse(e *RecordError) bool {
 	if rd.opt.OnError == Skip && e.Reason != ReadFailed && e.Reason != LineTooLong && e.Reason != BadStream {
-		rd.counts.Skip(e)
+		rd.counts.Skip(e.Reason, *e)
 		return false
 	}
 	rd.err = e

@@ -109,13 +109,4 @@ func (s *scanner) cut(id int32) int {
 }
 
 // prepend puts a node that was cut before all others.
-func (s *scanner) prepend(id int32) {
-	r, n := &s.nodes[root], &s.nodes[id]
-	n.parent, n.prev, n.next = root, none, r.first
-	if r.first != none {
-		s.nodes[r.first].prev = id
-	} else {
-		r.last = id
-	}
-	r.first = id
-}
+func (s *scanner) prepend(id int32) { s.link(id, root, s.nodes[root].first) }

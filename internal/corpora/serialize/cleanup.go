@@ -3,6 +3,8 @@ package serialize
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // dropPronunciations removes balanced parentheses for which T5 has no piece, with
@@ -38,10 +40,7 @@ func (s *Serializer) dropPronunciations(text, title string) (left, removed strin
 		}
 		at = span[1]
 	}
-	var all []string
-	for _, span := range gone {
-		all = append(all, text[span[0]:span[1]])
-	}
+	all := lists.Map(gone, func(span [2]int) string { return text[span[0]:span[1]] })
 	for i := len(gone) - 1; i >= 0; i-- { // from the end: the other spans stay where they are
 		var line bool
 		text, line = cutSpan(text, gone[i][0], gone[i][1])

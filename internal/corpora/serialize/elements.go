@@ -80,10 +80,6 @@ func elementOf(a atom.Atom) element {
 	return inline
 }
 
-// bounds reports whether an element ends the search for the opener of an end tag
-// ("have an element in scope").
-func (e element) bounds() bool { return e == table || e == caption || e == cell }
-
 // inTable reports whether an element may hold table structure only; other
 // content in it stands before the table ("foster parenting").
 func (e element) inTable() bool { return e == table || e == rowGroup || e == row }

@@ -1,6 +1,7 @@
 package serialize
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 
@@ -134,7 +135,7 @@ func (g *grid) cell(w *writer, id int32) gridCell {
 	n := &w.s.nodes[id]
 	r := gridCell{a: int32(len(g.text)), c: int32(len(g.nested)), th: n.atom == atom.Th, width: n.colspan}
 	from := len(w.nest)
-	keyed := w.s.o.TableFirst == "key_value"
+	keyed := w.s.rules.TableFirst == "key_value"
 	g.text = append(g.text, w.own(id, func(el element) bool { return keyed && el == table })...)
 	g.nested = append(g.nested, w.nest[from:]...)
 	w.nest = w.nest[:from]
@@ -241,24 +242,11 @@ func (g *grid) headers(first, end int) {
 
 // repeats reports whether row i has the texts of one of the header rows.
 func (g *grid) repeats(i, first, end int) bool {
+	slots := func(r *gridRow) []slot { return g.slots[r.from:r.to] }
 	r := &g.rows[i]
-	for h := first; h < end; h++ {
-		if g.sameTexts(r, &g.rows[h]) {
-			return true
-		}
-	}
-	return false
-}
-
-func (g *grid) sameTexts(x, y *gridRow) bool {
-	if x.all != y.all || x.to-x.from != y.to-y.from {
-		return false
-	}
-	for i := range x.to - x.from {
-		a, b := g.slots[x.from+i], g.slots[y.from+i]
-		if a.col != b.col || string(g.textOf(a.cell)) != string(g.textOf(b.cell)) {
-			return false
-		}
-	}
-	return true
+	return slices.ContainsFunc(g.rows[first:end], func(h gridRow) bool {
+		return r.all == h.all && slices.EqualFunc(slots(r), slots(&h), func(a, b slot) bool {
+			return a.col == b.col && bytes.Equal(g.textOf(a.cell), g.textOf(b.cell))
+		})
+	})
 }

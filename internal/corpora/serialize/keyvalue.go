@@ -99,7 +99,7 @@ func (w *writer) keyed(key int32, values []int32) {
 		w.one.text = append(append(w.one.text, text...), keySeparator...)
 	}
 	for i, v := range values {
-		if len(w.one.text) > w.s.o.MaxBytes {
+		if len(w.one.text) > w.s.rules.MaxBytes {
 			w.s.removed.Truncated = true
 			return
 		}

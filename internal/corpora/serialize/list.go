@@ -30,7 +30,7 @@ func (w *writer) list(id int32, depth int) {
 			if n.atom == atom.Ol {
 				marker = strconv.Itoa(number) + ". "
 			}
-			if w.item(c, marker, depth) || w.s.o.EmptyItems != "skipped" {
+			if w.item(c, marker, depth) || w.s.rules.EmptyItems != "skipped" {
 				number++
 			}
 		case list, definitions:
@@ -59,7 +59,7 @@ func (w *writer) item(id int32, marker string, depth int) bool {
 	text := w.own(id, structured)
 	w.need(1)
 	size := len(w.buf)
-	if !w.emit(depth, marker, text) && w.s.o.EmptyItems == "kept" {
+	if !w.emit(depth, marker, text) && w.s.rules.EmptyItems == "kept" {
 		if bare := strings.TrimSpace(marker); bare != "" {
 			w.write(depth, bare, nil)
 		}

@@ -3,6 +3,8 @@ package serialize
 import (
 	"bytes"
 	"strings"
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // dropRule names why an element is not in the text.
@@ -26,18 +28,8 @@ type rules struct {
 }
 
 func compile(o Options) *rules {
-	r := &rules{Options: &o, ids: map[string]bool{}, classes: map[string]bool{}, footers: map[string]bool{},
-		infobox: []byte(o.InfoboxPrefix)}
-	for _, id := range o.RemoveIDs {
-		r.ids[id] = true
-	}
-	for _, c := range o.RemoveClasses {
-		r.classes[c] = true
-	}
-	for _, h := range o.FooterHeadings {
-		r.footers[normalizeHeading(h)] = true
-	}
-	return r
+	return &rules{Options: &o, ids: lists.Set(o.RemoveIDs), classes: lists.Set(o.RemoveClasses),
+		footers: lists.Set(lists.Map(o.FooterHeadings, normalizeHeading)), infobox: []byte(o.InfoboxPrefix)}
 }
 
 // attributes are those of a tag that some rule reads; the slices live until the
@@ -59,13 +51,7 @@ func (a *attributes) hasClass(f func(class []byte) bool) bool {
 }
 
 // isBlank reports whether a letter separates classes.
-func isBlank(r rune) bool {
-	switch r {
-	case ' ', '\t', '\n', '\f', '\r':
-		return true
-	}
-	return false
-}
+func isBlank(r rune) bool { return strings.ContainsRune(" \t\n\f\r", r) }
 
 // drops reports whether an element is removed by its id or class.
 func (r *rules) drops(a *attributes) bool {

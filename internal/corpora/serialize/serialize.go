@@ -57,7 +57,7 @@ func New(form Form, o Options, tools Tools) (*Serializer, error) {
 		return nil, errors.New(`serialize: htmlnorm needs a T5 tokenizer to find pronunciations; give one, or set pronunciation = "keep"`)
 	}
 	s := &Serializer{form: form, o: o, tools: tools, rules: compile(o)}
-	s.pool.New = func() any { return &scanner{rules: s.rules, o: &s.o} }
+	s.pool.New = func() any { return newScanner(s.rules) }
 	return s, nil
 }
 
@@ -91,7 +91,7 @@ func (s *Serializer) htmlNorm(r *nq.Record) Text {
 	defer s.pool.Put(sc)
 	sc.scan(r)
 	w := &sc.out
-	w.reset(sc)
+	w.reset()
 	title := w.title(r.Title)
 	w.flow(root)
 	w.flush()

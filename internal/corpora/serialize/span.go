@@ -62,7 +62,7 @@ func (s *scanner) text(from, to int) {
 	case s.drop != keep:
 		s.consume(to, s.drop)
 		return
-	case s.o.TextSource == "html":
+	case s.rules.TextSource == "html":
 		s.allText(from, to)
 		return
 	}
@@ -113,7 +113,7 @@ func (s *scanner) text(from, to int) {
 // two tokens, or between a token and a tag.
 func (s *scanner) spaced(gap []byte, tokens bool) bool {
 	switch {
-	case s.o.Gap == "any":
+	case s.rules.Gap == "any":
 		return hasSpace(gap)
 	case tokens:
 		r, size := utf8.DecodeRune(gap)
@@ -157,10 +157,10 @@ func (s *scanner) place(leaf int32, space bool, raw []byte, token int) {
 	} else if space && s.arena[len(s.arena)-1] != ' ' {
 		s.arena = append(s.arena, ' ')
 	}
-	if s.o.TextSource == "stored" {
+	if s.rules.TextSource == "stored" {
 		raw = append(s.span.raw[:0], s.toks[token].Text...)
 	}
-	s.arena = s.norm.append(s.arena, int(n.a), raw, s.o)
+	s.arena = s.norm.append(s.arena, int(n.a), raw, s.rules.Options)
 	n.b = int32(len(s.arena))
 	n.tokens++
 	s.placed++
@@ -173,7 +173,7 @@ func (s *scanner) allText(from, to int) {
 		return
 	}
 	n := &s.nodes[s.leaf()]
-	s.arena = s.norm.append(s.arena, int(n.a), rawText, s.o)
+	s.arena = s.norm.append(s.arena, int(n.a), rawText, s.rules.Options)
 	n.b = int32(len(s.arena))
 	for {
 		start, _, ok := s.next()

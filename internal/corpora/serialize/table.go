@@ -4,7 +4,7 @@ package serialize
 // Formatting"): header and cell pairs, attribute and value pairs, one line per
 // row, or joined cells. Its caption is before it.
 func (w *writer) table(id int32, depth int) {
-	if w.s.o.Tables == "drop" {
+	if w.s.rules.Tables == "drop" {
 		w.s.removed.DroppedTable += w.s.tokensIn(id)
 		return
 	}
@@ -21,15 +21,15 @@ func (w *writer) table(id int32, depth int) {
 	}
 	for c := w.s.nodes[id].first; c != none; c = w.s.nodes[c].next {
 		if w.s.nodes[c].el == caption {
-			w.emitLine(depth, w.flat(w.s, c))
+			w.emitLine(depth, w.own(c, nil))
 		}
 	}
-	if w.s.o.Tables == "forms" && w.s.o.TableFirst == "key_value" {
+	if w.s.rules.Tables == "forms" && w.s.rules.TableFirst == "key_value" {
 		w.keyFirst(depth)
 		return
 	}
 	first, end, columns := 0, 0, 0
-	if w.s.o.Tables == "forms" {
+	if w.s.rules.Tables == "forms" {
 		if first, end = g.header(); end == 0 {
 			columns = g.columns()
 		}
@@ -99,11 +99,11 @@ func (w *writer) cells(r *gridRow, f func(s slot, text []byte)) {
 			continue
 		}
 		last := s.col
-		if !g.bare(r) || w.s.o.TableFirst == "key_value" {
+		if !g.bare(r) || w.s.rules.TableFirst == "key_value" {
 			last = min(s.col+c.width-1, maxColumns)
 		}
 		for col := s.col; col <= last; col++ {
-			if len(w.one.text) > w.s.o.MaxBytes {
+			if len(w.one.text) > w.s.rules.MaxBytes {
 				w.s.removed.Truncated = true
 				return
 			}

@@ -24,6 +24,8 @@ type node struct {
 	start, rowspan, colspan, headerLevel int32
 }
 
+var rootNode = node{kind: elementNode, el: block, parent: none, first: none, last: none, prev: none, next: none}
+
 const (
 	root int32 = 0
 	none int32 = -1
@@ -65,56 +67,51 @@ func (s *scanner) add(n node) int32 {
 		parent = s.nodes[before].parent
 	}
 	id := int32(len(s.nodes))
-	n.parent, n.first, n.last, n.prev, n.next = parent, none, none, none, none
-	p := &s.nodes[parent]
-	switch {
-	case before == none:
-		if n.prev = p.last; n.prev != none {
-			s.nodes[n.prev].next = id
-		} else {
-			p.first = id
-		}
-		p.last = id
-	default:
-		n.next = before
-		if n.prev = s.nodes[before].prev; n.prev != none {
-			s.nodes[n.prev].next = id
-		} else {
-			p.first = id
-		}
-		s.nodes[before].prev = id
-	}
+	n.first, n.last = none, none
 	s.nodes = append(s.nodes, n)
+	s.link(id, parent, before)
 	return id
+}
+
+// link puts a node among the children of parent, before one of them or, at none, at their end.
+func (s *scanner) link(id, parent, before int32) {
+	n, p := &s.nodes[id], &s.nodes[parent]
+	n.parent, n.prev, n.next = parent, p.last, before
+	if before != none {
+		n.prev = s.nodes[before].prev
+		s.nodes[before].prev = id
+	} else {
+		p.last = id
+	}
+	if n.prev != none {
+		s.nodes[n.prev].next = id
+	} else {
+		p.first = id
+	}
 }
 
 func tableContent(n node) bool {
 	return n.kind == elementNode && (n.el == caption || n.el == rowGroup || n.el == row || n.el == cell)
 }
 
-// openTable is the position of the innermost open table, or -1.
-func (s *scanner) openTable() int {
+// last is the position of the innermost open element that match accepts, or -1 where there is none, or one that stop accepts
+// comes first.
+func (s *scanner) last(match, stop func(open) bool) int {
 	for i := len(s.stack) - 1; i >= 0; i-- {
-		if s.stack[i].el == table {
+		if match(s.stack[i]) {
 			return i
+		}
+		if stop(s.stack[i]) {
+			break
 		}
 	}
 	return -1
 }
 
-// betweenCells is the position of the innermost open table if no cell or caption
-// is open in it, or -1.
-func (s *scanner) betweenCells() int {
-	for i := len(s.stack) - 1; i >= 0; i-- {
-		switch s.stack[i].el {
-		case cell, caption:
-			return -1
-		case table:
-			return i
-		}
-	}
-	return -1
-}
+func isTable(o open) bool { return o.el == table }
+
+// openTable is the position of the innermost open table, or -1.
+func (s *scanner) openTable() int { return s.last(isTable, func(open) bool { return false }) }
 
 // startTag opens an element: implied ends first, then its place in the tree.
 func (s *scanner) startTag(a atom.Atom, el element, at *attributes) {
@@ -149,9 +146,7 @@ func (s *scanner) startTag(a atom.Atom, el element, at *attributes) {
 			s.pop(len(s.stack) - 1)
 		}
 	case table:
-		if i := s.betweenCells(); i >= 0 {
-			s.pop(i)
-		}
+		s.close(isTable, func(o open) bool { return o.el == cell || o.el == caption }) // between the cells of another
 		s.closeParagraph()
 	case caption, rowGroup, row, cell:
 		if !s.tableTag(el) {
@@ -254,7 +249,7 @@ func (s *scanner) restartTree() {
 		kept = append(kept, s.nodes[o.node])
 	}
 	s.arena, s.placed = s.arena[:0], 0
-	s.nodes = append(s.nodes[:0], node{kind: elementNode, el: block, parent: none, first: none, last: none, prev: none, next: none})
+	s.nodes = append(s.nodes[:0], rootNode)
 	parent := root
 	for i, n := range kept {
 		id := int32(len(s.nodes))
@@ -302,7 +297,7 @@ func (s *scanner) pop(i int) {
 // heading is written.
 func (s *scanner) headingText(id int32) string {
 	artifacts := s.removed.Artifacts
-	text := string(s.out.flat(s, id))
+	text := string(s.out.own(id, nil))
 	s.removed.Artifacts = artifacts
 	return text
 }

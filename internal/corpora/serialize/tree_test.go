@@ -64,7 +64,7 @@ func outlines(t *testing.T, source string) (got, want string) {
 	o := Defaults()
 	o.TextSource, o.Normalize, o.Control, o.Infobox = "html", "none", "keep", "keep"
 	o.RemoveIDs, o.RemoveClasses, o.FooterHeadings = nil, nil, nil
-	sc := &scanner{rules: compile(o), o: &o}
+	sc := newScanner(compile(o))
 	sc.once(&nq.Record{HTML: []byte(source)}, true)
 	var g, w strings.Builder
 	outline(sc, root, &g)

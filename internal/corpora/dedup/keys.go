@@ -3,6 +3,7 @@ package dedup
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
@@ -35,11 +36,8 @@ type Key struct {
 	// derive appends the key string. Equal strings mean equal documents.
 	derive func(dst []byte, d *derived) ([]byte, error)
 
-	heading bool // of a record of train
+	Heading bool // the key of a record, at least of train, is its heading
 }
-
-// Heading reports whether the key of a record, at least of train, is its heading.
-func (k Key) Heading() bool { return k.heading }
 
 // Needs names the functions of Sources that a key calls.
 type Needs uint8
@@ -71,16 +69,16 @@ var keys = []Key{
 		derive: func(dst []byte, d *derived) ([]byte, error) { return d.urlTitle(dst, true) }},
 	{Name: "h1_cased", Label: "H1-Cased", Family: TitleDerived,
 		Doc:    "stored tokens between the first <H1> and </H1>, joined by one blank; without <H1> the empty string",
-		derive: func(dst []byte, d *derived) ([]byte, error) { return append(dst, d.h.H1...), nil }, heading: true},
+		derive: func(dst []byte, d *derived) ([]byte, error) { return append(dst, d.h.H1...), nil }, Heading: true},
 	{Name: "h1", Label: "H1", Family: TitleDerived,
 		Doc:    "the same heading, lower-cased",
-		derive: func(dst []byte, d *derived) ([]byte, error) { return append(dst, pytext.Lower(d.h.H1)...), nil }, heading: true},
+		derive: func(dst []byte, d *derived) ([]byte, error) { return append(dst, pytext.Lower(d.h.H1)...), nil }, Heading: true},
 	{Name: "nci_h1", Label: "NciH1", Family: TitleDerived, Needs: NeedsBert,
 		Doc:    "BERT tokenize-and-decode of the lower-cased heading, in both splits",
-		derive: func(dst []byte, d *derived) ([]byte, error) { return d.bert(dst, pytext.Lower(d.h.H1)), nil }, heading: true},
+		derive: func(dst []byte, d *derived) ([]byte, error) { return d.bert(dst, pytext.Lower(d.h.H1)), nil }, Heading: true},
 	{Name: "title", Label: "Title", Family: TitleDerived, Needs: NeedsBert,
 		Doc:    "BERT tokenize-and-decode of the heading in train and of document_title, else the URL's title, in dev (NCI)",
-		derive: func(dst []byte, d *derived) ([]byte, error) { return d.nciTitle(dst) }, heading: true},
+		derive: func(dst []byte, d *derived) ([]byte, error) { return d.nciTitle(dst) }, Heading: true},
 	{Name: "page_id", Label: "PageID", Family: PageIdentity, Needs: NeedsPageID,
 		Doc:    "the page that the dump names for the URL's oldid; unresolved revisions fall back to a title in a key space of its own",
 		derive: func(dst []byte, d *derived) ([]byte, error) { return d.pageKey(dst) }},
@@ -96,10 +94,8 @@ func Names() []string {
 
 // Lookup returns the operator of that name.
 func Lookup(name string) (Key, error) {
-	for i := range keys {
-		if keys[i].Name == name {
-			return keys[i], nil
-		}
+	if i := slices.IndexFunc(keys, func(k Key) bool { return k.Name == name }); i >= 0 {
+		return keys[i], nil
 	}
 	return Key{}, fmt.Errorf("there is no deduplication key %q; the keys are %s", name, strings.Join(Names(), ", "))
 }

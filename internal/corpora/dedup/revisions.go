@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // Snapshot names one record of a table about texts; callers with the corpus turn it
@@ -32,30 +33,22 @@ type SharedTitle struct {
 func SharedTitles(g *Grouping) []SharedTitle {
 	var out []SharedTitle
 	oldids := g.Records.oldIDs()
-	for doc, members := range g.Members() {
-		revisions := map[uint64]struct{}{}
+	for _, members := range g.Members() {
 		old, fresh := -1, -1
 		for _, m := range members {
-			i := int(m)
-			id := oldids[i]
-			if id == 0 {
-				continue
-			}
-			revisions[id] = struct{}{}
-			if old < 0 || id < oldids[old] {
+			switch i := int(m); {
+			case oldids[i] == 0:
+			case old < 0:
+				old, fresh = i, i
+			case oldids[i] < oldids[old]:
 				old = i
-			}
-			if fresh < 0 || id > oldids[fresh] {
+			case oldids[i] > oldids[fresh]:
 				fresh = i
 			}
 		}
-		if len(revisions) < 2 || g.Records.light(old).prefix == g.Records.light(fresh).prefix {
-			continue
+		if old >= 0 && oldids[old] != oldids[fresh] && g.Records.light(old).prefix != g.Records.light(fresh).prefix {
+			out = append(out, g.shared(members, oldids, old, fresh))
 		}
-		out = append(out, SharedTitle{
-			Title: g.Records.At(old).Title, Key: g.KeyOf(int32(doc)), Revisions: len(revisions), Records: len(members),
-			A: g.Records.snapshot(old), B: g.Records.snapshot(fresh),
-		})
 	}
 	slices.SortFunc(out, func(a, b SharedTitle) int {
 		return cmp.Or(cmp.Compare(b.Records, a.Records), cmp.Compare(a.Key, b.Key))
@@ -68,31 +61,23 @@ func SharedTitles(g *Grouping) []SharedTitle {
 func SharedTitleOf(g *Grouping, a, b uint64) (SharedTitle, error) {
 	oldids := g.Records.oldIDs()
 	i, j := slices.Index(oldids, a), slices.Index(oldids, b)
-	for _, f := range []struct {
-		at    int
-		oldid uint64
-	}{{i, a}, {j, b}} {
-		if f.at < 0 {
-			return SharedTitle{}, fmt.Errorf("no record has revision %d", f.oldid)
-		}
+	if i < 0 || j < 0 {
+		return SharedTitle{}, fmt.Errorf("no record has revision %d", map[bool]uint64{true: a, false: b}[i < 0])
 	}
 	if g.docOf[i] != g.docOf[j] {
 		return SharedTitle{}, fmt.Errorf("revisions %d (%s) and %d (%s) do not share a %s key",
 			a, g.Records.At(i).Title, b, g.Records.At(j).Title, g.Key.Name)
 	}
-	doc := g.docOf[i]
-	revisions, records := map[uint64]struct{}{}, 0
-	for k, d := range g.docOf {
-		if d == doc {
-			records++
-			revisions[oldids[k]] = struct{}{}
-		}
-	}
-	delete(revisions, 0)
+	return g.shared(g.Members()[g.docOf[i]], oldids, i, j), g.Records.Err()
+}
+
+// shared is the row of a document's records, of which two are shown.
+func (g *Grouping) shared(members []int32, oldids []uint64, a, b int) SharedTitle {
+	revisions := lists.Filter(lists.Map(members, func(m int32) uint64 { return oldids[m] }), func(id uint64) bool { return id != 0 })
 	return SharedTitle{
-		Title: g.Records.At(i).Title, Key: g.KeyOf(doc), Revisions: len(revisions), Records: records,
-		A: g.Records.snapshot(i), B: g.Records.snapshot(j),
-	}, g.Records.Err()
+		Title: g.Records.At(a).Title, Key: g.KeyOf(g.docOf[a]), Revisions: distinct(revisions), Records: len(members),
+		A: g.Records.snapshot(a), B: g.Records.snapshot(b),
+	}
 }
 
 func (r *Records) snapshot(i int) Snapshot {

@@ -141,7 +141,7 @@ func (c *Collection) take(d *Document, judged int32) (name, is int32, err error)
 	o := &c.questions.options
 	name, isNew := c.names.Add(d.Key)
 	if !isNew {
-		return 0, 0, faultf(nq.Duplicate, "document %.60q was there before", d.Key)
+		return 0, 0, nq.Faultf(nq.Duplicate, "document %.60q was there before", d.Key)
 	}
 	if name == math.MaxInt32 {
 		return 0, 0, fmt.Errorf("more than %d documents", math.MaxInt32)
@@ -200,7 +200,7 @@ func (c *Collection) document(r *record) (d *Document, judged int32, err error) 
 	}{{docRevision, &d.OldID}, {docPage, &d.PageID}} {
 		if said := r.text(id.column); said != "" {
 			if *id.into, err = values.ID(said); err != nil {
-				return nil, 0, faultf(nq.BadType, "%s %v", columnsOf[Documents][id.column].name, err)
+				return nil, 0, nq.Faultf(nq.BadType, "%s %v", columnsOf[Documents][id.column].name, err)
 			}
 		}
 	}

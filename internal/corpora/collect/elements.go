@@ -48,7 +48,7 @@ func (e *elements) next() (*record, error) {
 		if at := strings.Index(lower, closed); at >= 0 {
 			e.body.WriteString(rest[:at])
 			if text := strings.TrimSpace(rest[at+len(closed):]); text != "" {
-				return nil, faultf(nq.Unusable, "%.40q follows %s on its line", text, closed)
+				return nil, nq.Faultf(nq.Unusable, "%.40q follows %s on its line", text, closed)
 			}
 			return e.record()
 		}
@@ -87,7 +87,7 @@ func (e *elements) begin() (string, error) {
 		// Around records there may be an XML declaration and one element of all.
 		if text != "" && text[0] != '<' {
 			e.start = int64(e.lines.Number())
-			return "", faultf(nq.Unusable, "%.40q is outside of every <%s>", text, strings.Join(outers[e.role], "> and <"))
+			return "", nq.Faultf(nq.Unusable, "%.40q is outside of every <%s>", text, strings.Join(outers[e.role], "> and <"))
 		}
 	}
 }
@@ -101,7 +101,7 @@ var elementsOf = map[Role]map[int][]string{
 func (e *elements) record() (*record, error) {
 	body := e.body.String()
 	if !utf8.ValidString(body) {
-		return nil, faultf(nq.BadUTF8, "the element is not UTF-8; convert the file, for example by iconv -f latin1 -t utf-8")
+		return nil, nq.Faultf(nq.BadUTF8, "the element is not UTF-8; convert the file, for example by iconv -f latin1 -t utf-8")
 	}
 	attributes, body, _ := strings.Cut(body, ">")
 	tags := tagsOf(body)

@@ -65,23 +65,23 @@ func (j *jsonLines) next() (*record, error) {
 
 func (j *jsonLines) object(line []byte) error {
 	if !utf8.Valid(line) {
-		return faultf(nq.BadUTF8, "the line is not UTF-8")
+		return nq.Faultf(nq.BadUTF8, "the line is not UTF-8")
 	}
 	if line[0] == '[' {
-		return faultf(nq.BadJSON, "the line begins with [: want one JSON object a line; of a file that is one list, make that by jq -c '.[]'")
+		return nq.Faultf(nq.BadJSON, "the line begins with [: want one JSON object a line; of a file that is one list, make that by jq -c '.[]'")
 	}
 	j.buf.Reset(line)
 	j.dec.Reset(&j.buf)
 	clear(j.rec.values)
 	j.rec.names = j.rec.names[:0]
 	if err := j.read(); err != nil {
-		if f := (*fault)(nil); errors.As(err, &f) {
+		if f := (*nq.Fault)(nil); errors.As(err, &f) {
 			return err
 		}
-		return faultf(nq.BadJSON, "not one JSON object: %v", err)
+		return nq.Faultf(nq.BadJSON, "not one JSON object: %v", err)
 	}
 	if _, err := j.dec.ReadToken(); !errors.Is(err, io.EOF) {
-		return faultf(nq.BadJSON, "text after the JSON object")
+		return nq.Faultf(nq.BadJSON, "text after the JSON object")
 	}
 	return nil
 }
@@ -91,7 +91,7 @@ func (j *jsonLines) read() error {
 		if _, err := j.dec.ReadToken(); err != nil {
 			return err
 		}
-		return faultf(nq.BadJSON, "the line is no JSON object")
+		return nq.Faultf(nq.BadJSON, "the line is no JSON object")
 	}
 	if _, err := j.dec.ReadToken(); err != nil {
 		return err
@@ -138,7 +138,7 @@ func (j *jsonLines) take(name string, raw jsontext.Value, w want) error {
 	}
 	got, err := valueOf(raw)
 	if err != nil {
-		return faultf(nq.BadType, "%.40q: %v", name, err)
+		return nq.Faultf(nq.BadType, "%.40q: %v", name, err)
 	}
 	if got.texts != nil || v.texts == nil {
 		*v, j.ranks[w.column] = got, w.rank

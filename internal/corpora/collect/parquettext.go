@@ -65,7 +65,7 @@ func textsOf(t parquet.Type, e format.SchemaElement) (textOf, error) {
 func validText(v parquet.Value) (string, bool, error) {
 	s := string(v.ByteArray())
 	if !utf8.ValidString(s) {
-		return "", false, faultf(nq.BadUTF8, "a text is not UTF-8")
+		return "", false, nq.Faultf(nq.BadUTF8, "a text is not UTF-8")
 	}
 	return s, true, nil
 }
@@ -77,7 +77,7 @@ func floatText(v float64, bits int, most float64) (string, bool, error) {
 	case math.IsNaN(v):
 		return "", false, nil
 	case math.Abs(v) >= most:
-		return "", false, faultf(nq.BadType, "%v is too large for the floating-point column to have all its digits: write the column as integers or texts", v)
+		return "", false, nq.Faultf(nq.BadType, "%v is too large for the floating-point column to have all its digits: write the column as integers or texts", v)
 	case v == 0:
 		return "0", true, nil
 	case math.Abs(v) < 1e-6:

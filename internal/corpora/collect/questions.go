@@ -155,15 +155,15 @@ func (q *Questions) addQuery(r *record, split nq.Split, file int32) error {
 	}
 	text := r.text(queryText)
 	if strings.TrimSpace(text) == "" {
-		return faultf(nq.Unusable, "query %.60q has no words", name)
+		return nq.Faultf(nq.Unusable, "query %.60q has no words", name)
 	}
 	if said := r.text(querySplit); said != "" {
 		of, ok := splitWords[strings.ToLower(said)]
 		switch {
 		case !ok:
-			return faultf(nq.BadType, "split %.40q of query %.60q is none of train, dev and test", said, name)
+			return nq.Faultf(nq.BadType, "split %.40q of query %.60q is none of train, dev and test", said, name)
 		case split != "" && split != of:
-			return faultf(nq.BadType, "query %.60q is of split %s in a file of split %s", name, of, split)
+			return nq.Faultf(nq.BadType, "query %.60q is of split %s in a file of split %s", name, of, split)
 		}
 		split = of
 	}
@@ -176,7 +176,7 @@ func (q *Questions) addQuery(r *record, split nq.Split, file int32) error {
 		// A query with several documents may have a record with each.
 		have := &q.list[at]
 		if judged == nil || !have.inline || have.text != text || have.split != split || have.file != file {
-			return faultf(nq.Duplicate, "query %.60q was there before, in %s", name, q.files[have.file])
+			return nq.Faultf(nq.Duplicate, "query %.60q was there before, in %s", name, q.files[have.file])
 		}
 	} else {
 		if len(q.list) == math.MaxInt32 {
@@ -265,7 +265,7 @@ func (q *Questions) addJudgment(r *record, split nq.Split) error {
 	case have.split == "":
 		have.split = split
 	default:
-		return faultf(nq.Duplicate, "query %.60q is of split %s and judged for split %s: a query is of one split", name, have.split, split)
+		return nq.Faultf(nq.Duplicate, "query %.60q is of split %s and judged for split %s: a query is of one split", name, have.split, split)
 	}
 	return q.judge(at, document, grade)
 }
@@ -279,7 +279,7 @@ func (q *Questions) judge(at int32, document string, grade int32) error {
 		q.Report.Repeated++
 		return nil
 	case ok:
-		return faultf(nq.Duplicate, "query %.60q and document %.60q are judged twice, with grades %d and %d", have.name, document, before, grade)
+		return nq.Faultf(nq.Duplicate, "query %.60q and document %.60q are judged twice, with grades %d and %d", have.name, document, before, grade)
 	}
 	q.grades[[2]int32{at, number}] = grade
 	have.judged = append(have.judged, judgment{number, grade})

@@ -43,7 +43,7 @@ type Policy struct {
 	Empty bool // a file may have none that can
 }
 
-// stream gives the records of a file. Its errors are a *fault of one record, after which it
+// stream gives the records of a file. Its errors are a *nq.Fault of one record, after which it
 // goes on; errBlank and errHeader, which are not records; io.EOF; or of the whole file.
 type stream interface {
 	next() (*record, error) // valid until the next call
@@ -101,7 +101,7 @@ func (p Policy) eachRecord(ctx context.Context, f File, role Role, how Reading, 
 			counts.Blank++
 			continue
 		}
-		if err == nil || errors.As(err, new(*fault)) {
+		if err == nil || errors.As(err, new(*nq.Fault)) {
 			at = src.at()
 		} else {
 			if at = max(at, src.at()); errors.As(err, new(*unreadable)) {
@@ -115,8 +115,8 @@ func (p Policy) eachRecord(ctx context.Context, f File, role Role, how Reading, 
 		if err == nil {
 			err = visit(at, r)
 		}
-		if bad := (*fault)(nil); errors.As(err, &bad) {
-			err = refuse(bad.reason, bad.detail, nil)
+		if bad := (*nq.Fault)(nil); errors.As(err, &bad) {
+			err = refuse(bad.Reason, bad.Detail, nil)
 		} else if err == nil {
 			counts.Records++
 		} else if !errors.As(err, new(*Unwritten)) {

@@ -111,7 +111,7 @@ func (t *tabular) take(fields []string) (*record, error) {
 		}
 	}
 	if len(fields) != t.width {
-		return nil, faultf(nq.MissingField, "%d columns, want %d", len(fields), t.width)
+		return nil, nq.Faultf(nq.MissingField, "%d columns, want %d", len(fields), t.width)
 	}
 	for i, at := range t.places {
 		t.rec.values[i].texts = t.rec.values[i].texts[:0]
@@ -151,7 +151,7 @@ func (t *tabs) next() (*record, error) {
 		return nil, errBlank
 	}
 	if !utf8.Valid(line) {
-		return nil, faultf(nq.BadUTF8, "the line is not UTF-8")
+		return nil, nq.Faultf(nq.BadUTF8, "the line is not UTF-8")
 	}
 	return t.take(t.cut(string(line)))
 }
@@ -207,7 +207,7 @@ func (q *quoted) next() (*record, error) {
 	fields, err := q.in.Read()
 	if parse := (*csv.ParseError)(nil); errors.As(err, &parse) {
 		q.line = parse.StartLine
-		return nil, faultf(nq.BadType, "not CSV: line %d, column %d: %v", parse.Line, parse.Column, parse.Err)
+		return nil, nq.Faultf(nq.BadType, "not CSV: line %d, column %d: %v", parse.Line, parse.Column, parse.Err)
 	} else if err != nil {
 		return nil, err
 	}
@@ -217,7 +217,7 @@ func (q *quoted) next() (*record, error) {
 			fields[0] = strings.TrimPrefix(f, string(byteOrderMark))
 		}
 		if !utf8.ValidString(f) {
-			return nil, faultf(nq.BadUTF8, "column %d is not UTF-8", i+1)
+			return nil, nq.Faultf(nq.BadUTF8, "column %d is not UTF-8", i+1)
 		}
 	}
 	return q.take(fields)

@@ -16,6 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/corpora/wikipedia"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // bert is NCI's tokenize-and-decode.
@@ -95,7 +96,7 @@ func TestRealPagesCounts(t *testing.T) {
 				wanted = append(wanted, id)
 			}
 			stub := goldens.Text(t, "../wikipedia/testdata/real-pages-stub.xml.gz")
-			table, _, err := wikipedia.ScanStub(t.Context(), bytes.NewReader(stub), "stub", wikipedia.NewWanted(wanted), nil)
+			table, _, err := wikipedia.ScanStub(t.Context(), bytes.NewReader(stub), "stub", lists.Set(wanted), nil)
 			errtest.None(t, err)
 			gs := groupAll(t, headers, PaperKeys(), Options{}, Sources{BertNormalize: bert().Normalize,
 				PageID: func(oldid uint64) (uint64, bool) { e, ok := table.Lookup(oldid); return e.PageID, ok }})

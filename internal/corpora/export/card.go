@@ -213,13 +213,8 @@ func writeConfigs(b *bytes.Buffer, configs []config) {
 
 // splits are the splits with queries.
 func (s Summary) splits() []nq.Split {
-	var have []nq.Split
-	for _, split := range splits {
-		if map[nq.Split]int{nq.Train: s.Train, nq.Dev: s.Dev, nq.Test: s.Test}[split] > 0 {
-			have = append(have, split)
-		}
-	}
-	return have
+	n := map[nq.Split]int{nq.Train: s.Train, nq.Dev: s.Dev, nq.Test: s.Test}
+	return lists.Filter(splits, func(split nq.Split) bool { return n[split] > 0 })
 }
 
 // queries counts the queries of each split; few collections have a third.

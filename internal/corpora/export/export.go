@@ -20,21 +20,21 @@ import (
 // Document is one document of a collection. Zero OldID, PageID and an empty Text
 // are left out where the format allows it.
 type Document struct {
-	ID    string `json:"id"`
-	Title string `json:"title"`
-	Text  string `json:"text,omitempty"`
+	ID    string `json:"id" parquet:"id"`
+	Title string `json:"title" parquet:"title"`
+	Text  string `json:"text,omitempty" parquet:"text,optional"`
 
-	Key       string `json:"key,omitempty"` // deduplication key
-	URL       string `json:"url,omitempty"`
-	OldID     uint64 `json:"oldid,omitempty"`   // revision that represents it
-	PageID    uint64 `json:"page_id,omitempty"` // Wikipedia page
-	ExampleID int64  `json:"example_id"`        // record that represents it
-	Train     int32  `json:"train"`             // queries
-	Dev       int32  `json:"dev"`
-	Test      int32  `json:"test,omitempty"` // of collections that have this split
+	Key       string `json:"key,omitempty" parquet:"key"` // deduplication key
+	URL       string `json:"url,omitempty" parquet:"url"`
+	OldID     uint64 `json:"oldid,omitempty" parquet:"oldid,optional"`     // revision that represents it
+	PageID    uint64 `json:"page_id,omitempty" parquet:"page_id,optional"` // Wikipedia page
+	ExampleID int64  `json:"example_id" parquet:"example_id"`              // record that represents it
+	Train     int32  `json:"train" parquet:"train"`                        // queries
+	Dev       int32  `json:"dev" parquet:"dev"`
+	Test      int32  `json:"test,omitempty" parquet:"test,optional"` // of collections that have this split
 
-	URLTitle string  `json:"-"` // title in its URL, for Redsi
-	Examples []int64 `json:"-"` // its records, dev first, without repeats, for Redsi
+	URLTitle string  `json:"-" parquet:"-"` // title in its URL, for Redsi
+	Examples []int64 `json:"-" parquet:"-"` // its records, dev first, without repeats, for Redsi
 }
 
 // Query is one question with a relevant document. A question with several documents is one Query

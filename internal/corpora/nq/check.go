@@ -39,11 +39,11 @@ func checkFields(have fieldSet, format Format) error {
 	case format == Simplified, have&simplifiedFields != 0:
 		need |= simplifiedFields
 	default:
-		return faultf(MissingField, "neither %s nor %s is there", nameTokens, nameText)
+		return Faultf(MissingField, "neither %s nor %s is there", nameTokens, nameText)
 	}
 	for _, n := range fieldNames {
 		if need&n.f&^have != 0 {
-			return faultf(MissingField, "%s is missing", n.name)
+			return Faultf(MissingField, "%s is missing", n.name)
 		}
 	}
 	return nil
@@ -60,13 +60,13 @@ func checkOffsets(r *Record) error {
 			continue
 		}
 		if t.Start < 0 || t.End < t.Start || t.End > size {
-			return faultf(BadOffset, "token %d %q: bytes %d to %d of a document of %d bytes",
+			return Faultf(BadOffset, "token %d %q: bytes %d to %d of a document of %d bytes",
 				i, t.Text, t.Start, t.End, size)
 		}
 		if t.Start < size && !utf8.RuneStart(r.HTML[t.Start]) || t.End < size && !utf8.RuneStart(r.HTML[t.End]) {
-			return faultf(BadOffset, "token %d %q: bytes %d to %d cut a code point", i, t.Text, t.Start, t.End)
+			return Faultf(BadOffset, "token %d %q: bytes %d to %d cut a code point", i, t.Text, t.Start, t.End)
 		}
-		return faultf(Overlap, "token %d %q starts at byte %d, before the previous one ends at %d",
+		return Faultf(Overlap, "token %d %q starts at byte %d, before the previous one ends at %d",
 			i, t.Text, t.Start, prev)
 	}
 	return nil
@@ -78,7 +78,7 @@ func checkAligned(r *Record) error {
 	if len(r.Tokens) == 0 || slices.ContainsFunc(r.Tokens, func(t Token) bool { return t.End > t.Start || t.Text == "" }) {
 		return nil
 	}
-	return faultf(BadOffset, "all %d tokens have empty spans, the first from byte %d to %d: the file has no byte offsets",
+	return Faultf(BadOffset, "all %d tokens have empty spans, the first from byte %d to %d: the file has no byte offsets",
 		len(r.Tokens), r.Tokens[0].Start, r.Tokens[0].End)
 }
 
@@ -88,15 +88,15 @@ func checkUsable(r *Record) error {
 	blank := func(s string) bool { return strings.TrimSpace(s) == "" }
 	switch {
 	case blank(r.Question):
-		return faultf(Unusable, "%s is empty", nameQuestion)
+		return Faultf(Unusable, "%s is empty", nameQuestion)
 	case blank(r.URL):
-		return faultf(Unusable, "%s is empty", nameURL)
+		return Faultf(Unusable, "%s is empty", nameURL)
 	case r.Full() && r.Split == Dev && blank(r.Title):
-		return faultf(Unusable, "%s is empty", nameTitle)
+		return Faultf(Unusable, "%s is empty", nameTitle)
 	case r.Full() && !slices.ContainsFunc(r.Tokens, func(t Token) bool { return !t.HTML && !blank(t.Text) }):
-		return faultf(Unusable, "the document has no text: none of its %d tokens is a word", len(r.Tokens))
+		return Faultf(Unusable, "the document has no text: none of its %d tokens is a word", len(r.Tokens))
 	case !r.Full() && !hasWords(r.Text):
-		return faultf(Unusable, "the document has no text")
+		return Faultf(Unusable, "the document has no text")
 	}
 	return nil
 }

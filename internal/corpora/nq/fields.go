@@ -59,7 +59,7 @@ func (c *FieldCounts) Count(line []byte) error {
 	}
 	var top map[string]json.RawMessage
 	if err := json.Unmarshal(line, &top); err != nil {
-		return faultf(BadJSON, "not JSON: %v", err)
+		return Faultf(BadJSON, "not JSON: %v", err)
 	}
 	var tokens []span
 	var annotations []struct {
@@ -69,7 +69,7 @@ func (c *FieldCounts) Count(line []byte) error {
 	for name, into := range map[string]any{nameTokens: &tokens, "annotations": &annotations} {
 		if raw, ok := top[name]; ok {
 			if err := json.Unmarshal(raw, into); err != nil {
-				return faultf(BadType, "%s: %v", name, err)
+				return Faultf(BadType, "%s: %v", name, err)
 			}
 		}
 	}

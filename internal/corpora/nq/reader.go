@@ -169,7 +169,7 @@ func (b *batch) fill(src io.Reader, rest []byte, maxLine int) []byte {
 	end := 0 // after the last newline
 	for b.err == nil && (end == 0 || end < batchBytes && len(b.buf) < 2*batchBytes) {
 		if end == 0 && len(b.buf) > maxLine {
-			b.err = faultf(LineTooLong, "the line is longer than %d bytes", maxLine)
+			b.err = Faultf(LineTooLong, "the line is longer than %d bytes", maxLine)
 			break
 		}
 		if len(b.buf) == cap(b.buf) {
@@ -266,8 +266,8 @@ func (rd *Reader) examine(it *item) {
 	if it.err == nil {
 		return
 	}
-	f := it.err.(*fault)
-	it.fault = &RecordError{File: rd.name, Reason: f.reason, Detail: f.detail, ExampleID: it.rec.ExampleID, HasID: it.hasID}
+	f := it.err.(*Fault)
+	it.fault = &RecordError{File: rd.name, Reason: f.Reason, Detail: f.Detail, ExampleID: it.rec.ExampleID, HasID: it.hasID}
 }
 
 // Next reads the next record into r, io.EOF after the last. It exchanges r's

@@ -16,7 +16,7 @@ func (rd *Reader) usable(r *Record) error {
 	}
 	if rd.opt.Check != nil {
 		if err := rd.opt.Check(r); err != nil {
-			return faultf(Unusable, "%v", err)
+			return Faultf(Unusable, "%v", err)
 		}
 	}
 	return nil
@@ -64,8 +64,8 @@ func (rd *Reader) streamError(err error) *RecordError {
 		return rd.hubError(err)
 	}
 	e := &RecordError{File: rd.name, Line: rd.last + 1, Reason: BadStream}
-	if f, ok := err.(*fault); ok {
-		e.Reason, e.Detail = f.reason, f.detail
+	if f, ok := err.(*Fault); ok {
+		e.Reason, e.Detail = f.Reason, f.Detail
 		return e
 	}
 	at := rd.taken.Taken()

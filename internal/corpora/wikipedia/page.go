@@ -237,7 +237,7 @@ func (s *stub) readPage(offset int64) error {
 
 func (s *stub) revision(id uint64) {
 	s.page.revisions++
-	if _, ok := s.wanted[id]; ok {
+	if s.wanted[id] {
 		s.page.found = append(s.page.found, id)
 	}
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 const header = `<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.10/" version="0.10" xml:lang="en">
@@ -95,7 +96,7 @@ func TestPageForms(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, chunk := range []int{1, 7, 64, chunkBytes} {
-				table, stats, err := scanStub(context.Background(), strings.NewReader(header+c.page+"\n</mediawiki>\n"), "dump", NewWanted([]uint64{wantID}), nil, chunk)
+				table, stats, err := scanStub(context.Background(), strings.NewReader(header+c.page+"\n</mediawiki>\n"), "dump", lists.Set([]uint64{wantID}), nil, chunk)
 				if c.fallbacks < 0 {
 					if err == nil {
 						t.Error("no error")
@@ -165,7 +166,7 @@ func TestBadDumps(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, chunk := range []int{1, 13, chunkBytes} {
-				table, _, err := scanStub(context.Background(), strings.NewReader(c.text), "dump.xml.gz", NewWanted([]uint64{3}), nil, chunk)
+				table, _, err := scanStub(context.Background(), strings.NewReader(c.text), "dump.xml.gz", lists.Set([]uint64{3}), nil, chunk)
 				var stub *StubError
 				if table != nil || !errors.As(err, &stub) || stub.File != "dump.xml.gz" {
 					t.Fatalf("%v, %v", table, err)
@@ -228,7 +229,7 @@ func FuzzScanStub(f *testing.F) {
 	f.Add(goldens.Plain(f, read(f, "real-pages-stub.xml.gz"))[:3000], uint8(50))
 	f.Add([]byte(header+`<page><title><![CDATA[A]]></title><id>7</id><revision><id>3</id><!-- x --></revision></page></mediawiki>`), uint8(1))
 	f.Fuzz(func(t *testing.T, text []byte, chunk uint8) {
-		wanted := NewWanted([]uint64{3, 4, 790087647, 400000011})
+		wanted := lists.Set([]uint64{3, 4, 790087647, 400000011})
 		outcome := func(chunk int) string {
 			table, stats, err := scanStub(context.Background(), bytes.NewReader(text), "f", wanted, nil, chunk)
 			if err != nil {

@@ -129,17 +129,6 @@ func TestRecordOrder(t *testing.T) {
 	}
 }
 
-// Dev records without document_title have the titles of their URLs.
-func TestTitlesOfURLs(t *testing.T) {
-	k, _ := Lookup("title")
-	elsa, again := elsaFrozen, untitled
-	elsa.Split, again.ExampleID = nq.Dev, 10
-	g := groupAll(t, []nq.Header{untitled, elsa, again, lost}, []Key{k}, Options{}, paperSources())[0]
-	if !slices.Equal(g.docOf, []int32{0, 1, 0, 2}) || g.KeyOf(1) != "elsa ( frozen )" {
-		t.Errorf("documents %v, %q", g.docOf, g.KeyOf(1))
-	}
-}
-
 // represent applies a rule by looking at all members at once.
 func represent(hs []nq.Header, members []int, rule Representative) int {
 	score := func(i int) int {

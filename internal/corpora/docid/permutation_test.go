@@ -112,10 +112,3 @@ func TestPermutationIsUniform(t *testing.T) {
 		}
 	}
 }
-
-// BenchmarkPythonPermutation is the largest budget of the paper, 32 |D|.
-func BenchmarkPythonPermutation(b *testing.B) {
-	for b.Loop() {
-		pythonHead(109_739, 3_511_648, 42)
-	}
-}

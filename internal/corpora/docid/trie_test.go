@@ -20,43 +20,9 @@ func TestTrieOfT5(t *testing.T) {
 	for _, text := range order {
 		sequences = append(sequences, spelt[text])
 	}
+	checkTrie(t, sequences)
 	trie, err := NewTrie(sequences)
 	errtest.None(t, err)
-	next := func(prefix ...int32) ([]int32, bool) {
-		n, ok := Root, true
-		for _, token := range prefix {
-			if n, ok = trie.Step(n, token); !ok {
-				t.Fatalf("no prefix %v", prefix)
-			}
-		}
-		return trie.Next(n)
-	}
-	for _, c := range []struct {
-		prefix, want []int32
-		complete     bool
-	}{
-		{nil, []int32{3, 209, 507, 968}, false},
-		{[]int32{3}, []int32{632, 26724}, false},
-		{[]int32{3, 632}, []int32{1}, false},
-		{[]int32{209}, []int32{1}, false}, // </s> only: "1" goes no further
-		{[]int32{209, 1}, nil, true},
-		{[]int32{968, 2294}, []int32{2368}, false}, // no </s> within an identifier
-	} {
-		if got, complete := next(c.prefix...); !slices.Equal(got, c.want) || complete != c.complete {
-			t.Errorf("Next(%v) = %v, %v, want %v, %v", c.prefix, got, complete, c.want, c.complete)
-		}
-	}
-	for i, s := range sequences {
-		if got, ok := trie.Find(s); !ok || got != i {
-			t.Errorf("Find(%v) = %d, %v, want %d", s, got, ok, i)
-		}
-		if _, ok := trie.Find(s[:len(s)-1]); ok {
-			t.Errorf("Find(%v) found an incomplete identifier", s[:len(s)-1])
-		}
-		if _, ok := trie.Find(append(slices.Clone(s), 1)); ok {
-			t.Errorf("Find found %v and one more", s)
-		}
-	}
 	if root, other := trie.Widest(); root != 4 || other != 2 {
 		t.Errorf("%d tokens after the root, %d after others; want 4 and 2", root, other)
 	}

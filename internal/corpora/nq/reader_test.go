@@ -29,26 +29,6 @@ func readAll(t *testing.T, file string, o Options) ([]*Record, Counts) {
 	}
 }
 
-func TestRealRecords(t *testing.T) {
-	for _, c := range []struct {
-		file    string
-		records int
-	}{
-		{"nq-full-walking-dead.jsonl.gz", 1},
-		{"nq-simplified-walking-dead.jsonl.gz", 1},
-		{"real-pages-train-full.jsonl.gz", 39},
-		{"real-pages-train-simplified.jsonl.gz", 39},
-		{"real-pages-dev-full.jsonl.gz", 11},
-	} {
-		t.Run(c.file, func(t *testing.T) {
-			all, counts := readAll(t, c.file, Options{Split: Train})
-			if len(all) != c.records || counts.Records != int64(c.records) || counts.Fallbacks != 0 || counts.SkippedTotal() != 0 {
-				t.Fatalf("%d records, counts %+v", len(all), counts)
-			}
-		})
-	}
-}
-
 func TestSimplifiedTextIsTheRealOne(t *testing.T) {
 	full, _ := readAll(t, "nq-full-walking-dead.jsonl.gz", Options{})
 	simple, _ := readAll(t, "nq-simplified-walking-dead.jsonl.gz", Options{})

@@ -29,17 +29,12 @@ func (m *memory) Close() error { m.closed++; return nil }
 type corpus struct {
 	files map[string]*memory
 	truth *Truth
-	read  map[string]read // by kind, once read
-}
-
-type read struct {
-	list  []example
-	lines []string
+	read  map[string][]example // by kind, once read
 }
 
 func generate(t *testing.T, cfg Config) corpus {
 	t.Helper()
-	c := corpus{files: map[string]*memory{}, read: map[string]read{}}
+	c := corpus{files: map[string]*memory{}, read: map[string][]example{}}
 	last := int64(0)
 	truth, err := Generate(cfg, func(name string) (io.WriteCloser, error) {
 		if c.files[name] != nil {
@@ -107,10 +102,10 @@ type answer struct {
 }
 
 // examples reads all files of a kind in order.
-func (c corpus) examples(t *testing.T, kind string) (list []example, lines []string) {
+func (c corpus) examples(t *testing.T, kind string) (list []example) {
 	t.Helper()
-	if r, ok := c.read[kind]; ok {
-		return r.list, r.lines
+	if list, ok := c.read[kind]; ok {
+		return list
 	}
 	for _, f := range c.truth.Files {
 		if f.Kind != kind {
@@ -124,15 +119,15 @@ func (c corpus) examples(t *testing.T, kind string) (list []example, lines []str
 			if err := json.Unmarshal(s.Bytes(), &e); err != nil {
 				t.Fatalf("%s line %d: %v", f.Name, n+1, err)
 			}
-			list, lines = append(list, e), append(lines, s.Text())
+			list = append(list, e)
 			n++
 		}
 		if n != f.Entries {
 			t.Errorf("%s has %d records, the truth says %d", f.Name, n, f.Entries)
 		}
 	}
-	c.read[kind] = read{list, lines}
-	return list, lines
+	c.read[kind] = list
+	return list
 }
 
 // dump counts the dump.

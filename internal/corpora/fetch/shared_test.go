@@ -122,7 +122,7 @@ func TestTransferOfAKilledProcess(t *testing.T) {
 
 func TestRedirectToHTTPIsRefused(t *testing.T) {
 	body, sum := content(100)
-	plain, _, _ := flaky(t, body, 0, true)
+	plain, _, _ := flaky(t, body, 0)
 	s := httptest.NewTLSServer(http.RedirectHandler(plain.URL, http.StatusFound))
 	defer s.Close()
 	old := httpClient.Transport.(*http.Transport).TLSClientConfig

@@ -85,8 +85,7 @@ func NewCollection(q *Questions) *Collection {
 	return c
 }
 
-// ReadDocuments takes the documents of a file, in its order, and gives those that belong to
-// the collection to put.
+// ReadDocuments reads a file's documents in order and gives put those that belong to the collection.
 func (c *Collection) ReadDocuments(ctx context.Context, f File, how Reading, put func(*Document) error) (FileReport, error) {
 	return c.eachDocument(ctx, f, how, func(d *Document, _, judged int32) error {
 		if judged >= 0 {
@@ -181,8 +180,7 @@ func (c *Collection) count(wanted, untitled bool) {
 	}
 }
 
-// document makes the next one of a record; judged is its number among those that judgments
-// name, or -1.
+// document makes a record's document; judged is its number among judged names, or -1.
 func (c *Collection) document(r *record) (d *Document, judged int32, err error) {
 	name, err := cleanName("document", r.text(docID))
 	if err != nil {
@@ -298,9 +296,8 @@ func (c *Collection) judgments(have *question) []judgment {
 	return list
 }
 
-// EachQuery gives every query that remains, in the order in which they were read, a line for
-// each of its relevant documents in the order of their judgments. example_id is its place
-// among all queries that were read, from zero.
+// EachQuery gives the queries that remain, in the order read, one line per relevant document in judgment order; example_id
+// is the query's place among all that were read, from zero.
 func (c *Collection) EachQuery(put func(*dedup.Query) error) error {
 	for i := range c.questions.list {
 		have := &c.questions.list[i]

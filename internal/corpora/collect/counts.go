@@ -11,8 +11,7 @@ type Counts struct {
 	Bytes int64 `json:"bytes" unit:"bytes"` // as stored, compressed
 }
 
-// BadRecord names a record that was left out. Line counts from one; of a Parquet table it is
-// the row.
+// BadRecord names a record that was left out. Line counts from one; of a Parquet table it is the row.
 type BadRecord struct {
 	File   string    `json:"file"`
 	Line   int64     `json:"line"`

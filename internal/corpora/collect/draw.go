@@ -13,9 +13,8 @@ import (
 	"github.com/redsi/redsi/internal/corpora/nq"
 )
 
-// Settle gives every query its split, once all were read: what was said, or drawn by seed.
-// Queries with the same words are drawn together, so that none is in two splits, and the
-// choice depends on no order. What remains without a split is test.
+// Settle gives every query a split once all are read: the named one, or one drawn by seed. Queries with the same words are
+// drawn together, whatever their order. A query that still has none is test.
 func (q *Questions) Settle() {
 	q.draw()
 	words := map[string]bool{} // of train queries

@@ -141,8 +141,7 @@ func (e *elements) record() (*record, error) {
 
 var numberAttribute = regexp.MustCompile(`(?i)number= *["']*([^"' ]*)`)
 
-// topic takes off what TREC writes before a number and a title, and finds a number that is an
-// attribute.
+// topic takes off what TREC writes before a number and a title, and finds a number that is an attribute.
 func (e *elements) topic(attributes string) {
 	if number := numberAttribute.FindStringSubmatch(attributes); number != nil && e.rec.values[queryID].texts == nil {
 		e.rec.values[queryID].texts = number[1:]

@@ -13,8 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/unpack"
 )
 
-// jsonLines reads one JSON object a line, strictly: a name that occurs twice and half a
-// surrogate pair are faults.
+// jsonLines reads one JSON object a line, strictly: a name that occurs twice and half a surrogate pair are faults.
 type jsonLines struct {
 	lines  *unpack.Lines
 	wanted map[string][]want // by the first part of a path
@@ -24,8 +23,7 @@ type jsonLines struct {
 	buf    bytes.Reader
 }
 
-// want is a column that a field may fill, the rest of the path to it, and how early the name
-// is in the column's list.
+// want is a column that a field may fill, the rest of the path to it, and how early the name is in the column's list.
 type want struct {
 	column, rank int
 	rest         string
@@ -162,8 +160,7 @@ func member(raw jsontext.Value, path string) (jsontext.Value, bool) {
 
 var errNeither = errors.New("neither a text nor a number")
 
-// valueOf reads a text, a number as it is written, a list of them, or an object of numbers by
-// text.
+// valueOf reads a text, a number as it is written, a list of them, or an object of numbers by text.
 func valueOf(raw jsontext.Value) (value, error) {
 	switch raw.Kind() {
 	case 'n':

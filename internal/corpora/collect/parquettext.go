@@ -13,8 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/nq"
 )
 
-// textOf is a value of a column as CSV and JSON of the same table have it; false if it is
-// missing.
+// textOf is a value of a column as CSV and JSON of the same table have it; false if it is missing.
 type textOf func(parquet.Value) (text string, ok bool, err error)
 
 // mostScale is of digits after the point of a decimal number; known writers have 76 at most.

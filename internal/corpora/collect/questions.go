@@ -73,8 +73,7 @@ func (have *question) asked() bool { return have.split != "" && !have.left }
 // judgment is a document, by its number among those that judgments name, with its grade.
 type judgment struct{ document, grade int32 }
 
-// Questions are the queries of all splits. Memory is that of their names, texts and
-// judgments.
+// Questions are the queries of all splits. Memory is that of their names, texts and judgments.
 type Questions struct {
 	options Options
 	list    []question
@@ -136,8 +135,7 @@ func NewQuestions(o Options) *Questions {
 	return &Questions{options: o, byName: map[string]int32{}, grades: map[[2]int32]int32{}}
 }
 
-// ReadQueries takes the queries of a file, all of one split, or each of that which its record
-// says or its judgments will.
+// ReadQueries reads a file's queries, of one split or of the split that a record or its judgments name.
 func (q *Questions) ReadQueries(ctx context.Context, f File, how Reading, split nq.Split) (FileReport, error) {
 	file := int32(len(q.files))
 	q.files = append(q.files, f.Name)
@@ -226,8 +224,7 @@ func (q *Questions) inline(r *record) ([]namedGrade, error) {
 	return judged, nil
 }
 
-// ReadJudgments takes the judgments of a file, after all queries. If they are all of one
-// split, so are their queries.
+// ReadJudgments reads a file's judgments, after all queries; a split of theirs is their queries' too.
 func (q *Questions) ReadJudgments(ctx context.Context, f File, how Reading, split nq.Split) (FileReport, error) {
 	report, err := q.options.eachRecord(ctx, f, Judgments, how, &q.Report.Judgments, func(_ int64, r *record) error {
 		return q.addJudgment(r, split)

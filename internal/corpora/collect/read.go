@@ -55,9 +55,8 @@ var (
 	errHeader = errors.New("the line of names")
 )
 
-// eachRecord visits the records of a file and counts them. What visit refuses by a fault is a
-// bad record; a damaged file always fails. Errors have the file's name and the line, or the
-// row of a Parquet table.
+// eachRecord visits a file's records and counts them. A fault from visit makes a bad record; a damaged file always fails.
+// Errors name the file and the line, or the row of a Parquet table.
 func (p Policy) eachRecord(ctx context.Context, f File, role Role, how Reading, counts *Counts, visit func(at int64, r *record) error) (FileReport, error) {
 	report := FileReport{Name: f.Name, Role: role}
 	records, at := counts.Records, int64(0)

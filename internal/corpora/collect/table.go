@@ -20,9 +20,8 @@ import (
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// plainColumns are the columns of tables that have no line of names, by role and number, as
-// MS MARCO and BEIR publish them. Four columns of judgments are TREC's, with any white space
-// between them.
+// plainColumns are the columns, by role and number, of the tables without column names that MS MARCO and BEIR publish.
+// Four columns of judgments are TREC's, with any white space between them.
 var plainColumns = map[Role]map[int][]string{
 	Documents: {2: {"id", "text"}, 3: {"id", "title", "text"}, 4: {"id", "url", "title", "text"}},
 	Queries:   {2: {"id", "text"}},

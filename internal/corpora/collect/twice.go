@@ -45,8 +45,7 @@ func (c *Collection) Gather(ctx context.Context, f File, how Reading) (FileRepor
 	})
 }
 
-// Number makes the collection of what was gathered. The first of documents with one title
-// represents them all.
+// Number makes the collection of what was gathered. The first of documents with one title represents them all.
 func (c *Collection) Number() {
 	byTitle := map[string]int32{}
 	c.numbers = make([]int32, c.names.Len())

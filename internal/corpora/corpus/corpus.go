@@ -150,8 +150,7 @@ func (r *Reader) Next() (Document, error) {
 	return d, nil
 }
 
-// All are the documents that are left, one after another, and at their end the error that ended
-// reading, if one did.
+// All are the documents that are left, one after another, and at their end the error that ended reading, if one did.
 func (r *Reader) All() iter.Seq2[Document, error] {
 	return func(yield func(Document, error) bool) {
 		for {
@@ -208,8 +207,7 @@ func Merge(w *Writer, streams []*Reader) error {
 	}
 }
 
-// Concatenate writes the documents of all streams one stream after the other,
-// numbered anew from zero.
+// Concatenate writes the documents of all streams one stream after the other, numbered anew from zero.
 func Concatenate(w *Writer, streams []*Reader) error {
 	n := int32(0)
 	for _, r := range streams {
@@ -227,8 +225,7 @@ func Concatenate(w *Writer, streams []*Reader) error {
 	return nil
 }
 
-// Zip visits two corpora of one collection side by side. Documents that only one of them
-// has are an error.
+// Zip visits two corpora of one collection side by side. Documents that only one of them has are an error.
 func Zip(a, b *Reader, visit func(a, b Document) error) error {
 	for {
 		da, errA := a.Next()

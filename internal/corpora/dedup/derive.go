@@ -12,9 +12,8 @@ import (
 	"github.com/redsi/redsi/internal/corpora/wikipedia"
 )
 
-// Sources are what grouping takes from other domains. Only what the chosen keys
-// and options need must be set; PageID, where set, also describes the documents of
-// other keys and feeds the diagnostics.
+// Sources are grouping's inputs from other domains. Set those that the keys and options need; PageID, where set, also
+// describes the documents of other keys and feeds the diagnostics.
 type Sources struct {
 	// BertNormalize is NCI's tokenize-and-decode with bert-base-uncased.
 	BertNormalize func(string) string

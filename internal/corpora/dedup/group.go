@@ -53,9 +53,8 @@ func NewGrouper(scratch func() (string, error), keys []Key, o Options, s Sources
 	return g, nil
 }
 
-// Add takes the next record, in the order of Options.RecordOrder, which numbers the
-// documents. It keeps nothing of h but copies. After an error the Grouper is of no
-// more use.
+// Add takes the next record in Options.RecordOrder, which numbers the documents. It copies what it keeps of h. After an
+// error the Grouper must not be used.
 func (g *Grouper) Add(h *nq.Header) error {
 	if err := g.checkOrder(h); err != nil {
 		return err
@@ -102,8 +101,7 @@ func (g *Grouper) checkOrder(h *nq.Header) error {
 	return nil
 }
 
-// title is how a record's page is shown: document_title, in the simplified format
-// the title in the URL, else the heading.
+// title is how a record's page is shown: document_title, in the simplified format the title in the URL, else the heading.
 func (g *Grouper) title(h *nq.Header) string {
 	t := h.Title
 	if t == "" {

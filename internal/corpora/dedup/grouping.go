@@ -52,8 +52,7 @@ func (g *Grouping) Document(doc int32) Document {
 	}
 }
 
-// Query is a question and its target. One with several relevant documents is a Query for
-// each, one after another.
+// Query is a question and its target. One with several relevant documents is a Query for each, one after another.
 type Query struct {
 	ExampleID int64    `json:"example_id"`
 	Split     nq.Split `json:"split"`
@@ -112,8 +111,7 @@ func (g *Grouping) Empty() int {
 	return 0
 }
 
-// Members lists the records of every document, each in order. The lists share
-// one array of the records' number.
+// Members lists the records of every document, each in order. The lists share one array of the records' number.
 func (g *Grouping) Members() [][]int32 {
 	lists := make([][]int32, len(g.docs))
 	room := make([]int32, len(g.docOf))

@@ -2,10 +2,8 @@ package dedup
 
 import "hash/maphash"
 
-// NameTable numbers distinct strings from zero, in order of first occurrence. It
-// compares whole strings, so numbers never collide, and holds no pointers, so that
-// millions of keys cost the garbage collector nothing. Ten million names of 8 bytes take
-// about 0.3 GB.
+// NameTable numbers distinct strings from zero, in order of first occurrence. Comparing whole strings, it never collides;
+// without pointers it costs the garbage collector nothing. Ten million names of 8 bytes take about 0.3 GB.
 type NameTable struct {
 	arena []byte // all strings, one behind another
 	ends  []int  // of each in arena

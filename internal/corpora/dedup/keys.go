@@ -11,8 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// Family is the part of the record that a key is derived from, in the words of
-// tab:dedup-counts.
+// Family is the part of the record that a key is derived from, in the words of tab:dedup-counts.
 type Family string
 
 // The families, in the order of the table; Corpus keys are not in it.
@@ -24,8 +23,7 @@ const (
 	CorpusText   Family = "Corpus-text key"
 )
 
-// Key is one comparison operator: two snapshots are the same document if and
-// only if their key strings are equal.
+// Key is one comparison operator: two snapshots are the same document if and only if their key strings are equal.
 type Key struct {
 	Name   string // as typed in HCL
 	Label  string // as printed in the paper
@@ -49,8 +47,7 @@ const (
 	NeedsText
 )
 
-// keys is the registry: the ten rows of tab:dedup-counts in its order, then
-// corpus_text.
+// keys is the registry: the ten rows of tab:dedup-counts in its order, then corpus_text.
 var keys = []Key{
 	{Name: "text4k_cased", Label: "Text4K-Cased", Family: TextDerived,
 		Doc:    "first 4,000 code points of the simplified text",
@@ -144,8 +141,7 @@ func (o RecordOrder) Splits() [2]nq.Split {
 	return [2]nq.Split{nq.Dev, nq.Train}
 }
 
-// Options are the choices that the paper leaves open. The zero value is the
-// documented default of each.
+// Options are the choices that the paper leaves open. The zero value is the documented default of each.
 type Options struct {
 	RecordOrder    RecordOrder
 	Representative Representative

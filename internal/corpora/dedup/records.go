@@ -123,8 +123,7 @@ func (r *Records) PageID(i int) uint64 { return r.light(i).pageID }
 // OldID returns the revision of record i, 0 where its URL has none.
 func (r *Records) OldID(i int) uint64 { return r.light(i).oldid }
 
-// Resolution says how many revisions and records have a page (appendix "PageID
-// Resolution").
+// Resolution says how many revisions and records have a page (appendix "PageID Resolution").
 type Resolution struct {
 	Revisions         int     `json:"revisions"` // distinct revision ids
 	Resolved          int     `json:"resolved_revisions"`
@@ -134,8 +133,7 @@ type Resolution struct {
 	NoRevision        int     `json:"records_without_revision"`
 }
 
-// Resolution counts over all records; it is all unresolved if the pass had no
-// Sources.PageID.
+// Resolution counts over all records; it is all unresolved if the pass had no Sources.PageID.
 func (r *Records) Resolution() Resolution {
 	res := Resolution{Records: r.Len()}
 	var all, resolved []uint64

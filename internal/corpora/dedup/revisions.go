@@ -9,8 +9,7 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// Snapshot names one record of a table about texts; callers with the corpus turn it
-// into words with Contrast.
+// Snapshot names one record of a table about texts; callers with the corpus turn it into words with Contrast.
 type Snapshot struct {
 	ExampleID int64    `json:"example_id"`
 	Split     nq.Split `json:"split"`
@@ -56,8 +55,7 @@ func SharedTitles(g *Grouping) []SharedTitle {
 	return out
 }
 
-// SharedTitleOf returns the row for two revisions that the caller names, as the
-// paper does, whatever their texts.
+// SharedTitleOf returns the row for two revisions that the caller names, as the paper does, whatever their texts.
 func SharedTitleOf(g *Grouping, a, b uint64) (SharedTitle, error) {
 	oldids := g.Records.oldIDs()
 	i, j := slices.Index(oldids, a), slices.Index(oldids, b)

@@ -9,9 +9,8 @@ const (
 	shownWords   = 12
 )
 
-// Contrast returns the place where two texts first differ, as each has it, with
-// "…" where text was left out. White space runs count as one blank. ok is false
-// if the texts do not differ in any word.
+// Contrast returns where two texts first differ, as each has it, "…" marking cuts; runs of white space count as a blank.
+// ok is false if all words are equal.
 func Contrast(a, b string) (sa, sb string, ok bool) {
 	wordsA, wordsB := strings.Fields(a), strings.Fields(b)
 	at := 0

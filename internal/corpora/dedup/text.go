@@ -12,9 +12,8 @@ import (
 // TextLimit is the prefix of the text keys in code points.
 const TextLimit = 4000
 
-// TextKeys returns the values of nq.Header.Text4KCased and Text4K: the digests of
-// the first 4,000 code points of FlatText, or with its tags of the whole simplified
-// text, as they are and lower-cased after the cut.
+// TextKeys returns nq.Header's Text4KCased and Text4K: digests of the first 4,000 code points of FlatText (with tags: of
+// the whole simplified text), as they are and lower-cased after the cut.
 func TextKeys(r *nq.Record, tags bool) (cased, lower [16]byte) {
 	var room [TextLimit + TextLimit/8]byte
 	text, n := flatText(room[:0], r, TextLimit, tags)
@@ -86,8 +85,7 @@ func FlatText(r *nq.Record, limit int) string {
 	return string(text)
 }
 
-// flatText appends FlatText, or with tags all tokens, to the empty b and also returns
-// its code points.
+// flatText appends FlatText, or with tags all tokens, to the empty b and also returns its code points.
 func flatText(b []byte, r *nq.Record, limit int, tags bool) (text []byte, n int) {
 	some := false // whether a token was added
 	// add reports whether more text is wanted.

@@ -39,8 +39,7 @@ type Collision struct {
 	Names   []Named `json:"names"`   // by first occurrence, one per page
 }
 
-// Named is one side of a Fragment or Collision: the shown title, revision and
-// page of its first record.
+// Named is one side of a Fragment or Collision: the shown title, revision and page of its first record.
 type Named struct {
 	Title  string `json:"title"`
 	Key    string `json:"key"`
@@ -106,8 +105,7 @@ func DiagnoseTitles(g *Grouping) (*Titles, error) {
 	return t, g.Records.Err()
 }
 
-// CollidingPages is the number of distinct pages in collisions, the paper's "93
-// PageIDs".
+// CollidingPages is the number of distinct pages in collisions, the paper's "93 PageIDs".
 func (t *Titles) CollidingPages() int {
 	pages := map[uint64]bool{}
 	for _, c := range t.Colliding {
@@ -125,8 +123,7 @@ type Affected struct {
 	Percent float64 `json:"percent" unit:"percent"` // 0 for an empty split
 }
 
-// Affected counts train and dev. A record without a page is affected if its key
-// collides.
+// Affected counts train and dev. A record without a page is affected if its key collides.
 func (t *Titles) Affected() (train, dev Affected) {
 	r := t.Grouping.Records
 	train, dev = Affected{Of: r.Train()}, Affected{Of: r.Dev()}

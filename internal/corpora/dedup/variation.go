@@ -61,8 +61,7 @@ func (t ShownTexts) Add(r *nq.Record) {
 	}
 }
 
-// Contrast returns the place where the texts of two records first differ; see the
-// function of that name.
+// Contrast returns the place where the texts of two records first differ; see the function of that name.
 func (t ShownTexts) Contrast(a, b Snapshot) (string, string) {
 	sa, sb, _ := Contrast(t[a.record()], t[b.record()])
 	return sa, sb

@@ -21,15 +21,13 @@ func Kinds() []Kind {
 	return []Kind{KindAtomic, KindNaive, KindSemantic, KindResidual, KindTitle, KindKeyword, KindOther}
 }
 
-// OneToken: an identifier is one token, its document's place among consecutive ones; all
-// have </s> after it, or none. One decoder step ranks all documents; otherwise beams
-// search.
+// OneToken: an identifier is one token, its document's place among consecutive ones, and all or none have </s> behind it.
+// One decoder step then ranks all documents; otherwise beams search.
 func (k Kind) OneToken() bool { return k == KindAtomic }
 
 // GrowsVocabulary: identifiers have tokens of their own, which follow the tokens of
 // the model. The lowest token that begins an identifier is the first of them.
 func (k Kind) GrowsVocabulary() bool { return k == KindAtomic || k == KindResidual }
 
-// CanBeInvalid: a search over the whole vocabulary may find sequences that are not a
-// document's identifier.
+// CanBeInvalid: a search over the whole vocabulary may find sequences that are not a document's identifier.
 func (k Kind) CanBeInvalid() bool { return k != KindAtomic && slices.Contains(Kinds(), k) }

@@ -5,9 +5,8 @@ import (
 	"strconv"
 )
 
-// Pairing pairs the documents of another input with their identifiers by name: a
-// document is named by its number in the collection. Nothing is paired by its place
-// in a file.
+// Pairing pairs another input's documents with their identifiers by name, the document's number in the collection, never
+// by place in a file.
 type Pairing struct {
 	set   *Set
 	input string
@@ -35,8 +34,7 @@ func (p *Pairing) Find(document int) (int, error) {
 	return i, nil
 }
 
-// Complete checks that the input has had every document; the error names the first
-// that it has not.
+// Complete checks that the input has had every document; the error names the first that it has not.
 func (p *Pairing) Complete() error {
 	for i, met := range p.met {
 		if !met {

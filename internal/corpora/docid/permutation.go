@@ -9,13 +9,11 @@ import (
 	"gonum.org/v1/gonum/mathext/prng"
 )
 
-// Generator names how a seed becomes a permutation. Each is fixed: a seed gives the
-// same one for ever.
+// Generator names how a seed becomes a permutation. Each is fixed: a seed gives the same one for ever.
 type Generator string
 
 const (
-	// GeneratorPython is random.Random(seed).shuffle(list(range(b))) of Python. It holds
-	// the whole list, 4 bytes a number.
+	// GeneratorPython is random.Random(seed).shuffle(list(range(b))) of Python. It holds the whole list, 4 bytes a number.
 	GeneratorPython Generator = "python"
 	// GeneratorPCG holds the head of a permutation only, however long the whole is, and
 	// the head of a longer one keeps its numbers.
@@ -71,9 +69,8 @@ func pythonHead(n int, b uint32, seed uint64) []uint64 {
 	return out
 }
 
-// pcgHead is Fisher and Yates's shuffle from the front, whose untouched elements are not
-// stored. Its random numbers are the 64-bit outputs of PCG (seed, 0), mapped to a range
-// by Lemire's multiplication with rejection.
+// pcgHead is Fisher and Yates's shuffle from the front, without storing untouched elements. Its numbers are the 64-bit
+// outputs of PCG (seed, 0), mapped to a range by Lemire's multiplication with rejection.
 func pcgHead(n int, b, seed uint64) []uint64 {
 	source := rand.NewPCG(seed, 0)
 	moved := make(map[uint64]uint64, n) // elements that are not at their own place

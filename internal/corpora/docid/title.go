@@ -101,8 +101,7 @@ func (t *titling) free(pieces []int32) bool {
 	return true
 }
 
-// numbered is a title with a number, without the last tokens of the title for which there
-// is no room.
+// numbered is a title with a number, without the last tokens of the title for which there is no room.
 func (t *titling) numbered(title []int32, n int) ([]int32, error) {
 	number := fmt.Sprintf("(%d)", n)
 	for keep := len(title); keep >= 0; keep-- {

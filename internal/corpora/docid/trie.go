@@ -27,9 +27,8 @@ type Node int32
 // Root is the empty prefix.
 const Root Node = 0
 
-// NewTrie builds the trie of sequences; their indexes are what Identifier returns.
-// An empty sequence, a negative token, two equal sequences and one that is a
-// prefix of another are errors, which name their indexes.
+// NewTrie builds the trie of sequences; Identifier returns their indexes. Empty or equal sequences, prefixes of others and
+// negative tokens are errors that name the indexes.
 func NewTrie(sequences [][]int32) (*Trie, error) {
 	order := make([]int32, len(sequences))
 	total := 1
@@ -124,8 +123,7 @@ func (t *Trie) Tokens() []int32 { return t.tokens[:len(t.tokens):len(t.tokens)] 
 // Widest is how many tokens may follow the root, and at most any other prefix.
 func (t *Trie) Widest() (root, other int) { return t.root, t.most }
 
-// FirstChild returns the node that the first token of Next(n) leads to; the i-th
-// token leads to FirstChild(n)+i.
+// FirstChild returns the node that the first token of Next(n) leads to; the i-th token leads to FirstChild(n)+i.
 func (t *Trie) FirstChild(n Node) Node { return Node(t.firstEdge[n]) + 1 }
 
 // Step returns the node after one more token; false if no sequence goes on so.

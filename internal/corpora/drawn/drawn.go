@@ -53,8 +53,7 @@ func (d *Numbers) Examples(n int) (inputs, labels [][]int32) {
 	return inputs, labels
 }
 
-// Texts are n documents for BERT: two thirds are as long as it reads, the others have 100
-// tokens and more.
+// Texts are n documents for BERT: two thirds are as long as it reads, the others have 100 tokens and more.
 func (d *Numbers) Texts(n int) (texts [][]int32) {
 	for i := range n {
 		low := 512
@@ -66,9 +65,8 @@ func (d *Numbers) Texts(n int) (texts [][]int32) {
 	return texts
 }
 
-// Batch is a training's 128 inputs and labels by the name of their lengths: full has documents
-// of 32 tokens only, real a quarter of them and queries of 8 to 16, and atomic longer documents
-// and labels of one token.
+// Batch is a training's 128 inputs and labels: "full" has documents of 32 tokens, "real" a quarter of them and queries of
+// 8 to 16, "atomic" longer documents with one-token labels.
 func Batch(lengths string) (inputs, labels [][]int32) {
 	d := Numbers(1)
 	switch lengths {

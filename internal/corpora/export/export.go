@@ -17,8 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/trec"
 )
 
-// Document is one document of a collection. Zero OldID, PageID and an empty Text
-// are left out where the format allows it.
+// Document is one document of a collection. Zero OldID, PageID and an empty Text are left out where the format allows it.
 type Document struct {
 	ID    string `json:"id" parquet:"id"`
 	Title string `json:"title" parquet:"title"`
@@ -37,8 +36,7 @@ type Document struct {
 	Examples []int64 `json:"-" parquet:"-"` // its records, dev first, without repeats, for Redsi
 }
 
-// Query is one question with a relevant document. A question with several documents is one Query
-// for each, in succession.
+// Query is one question with a relevant document. A question with several documents is one Query for each, in succession.
 type Query struct {
 	ID    string   `json:"id"`
 	Split nq.Split `json:"split"`
@@ -93,8 +91,7 @@ type Collection struct {
 // Sink creates a file by its slash-separated name.
 type Sink func(name string) (io.WriteCloser, error)
 
-// Format is a way to write a collection, into files in a folder of its name; those of Redsi are
-// in data.
+// Format is a way to write a collection, into files in a folder of its name; those of Redsi are in data.
 type Format string
 
 // The formats.
@@ -105,8 +102,7 @@ const (
 	BEIR    Format = "beir"    // corpus.jsonl, queries.jsonl, qrels/{train,dev,test}.tsv
 	Redsi   Format = "redsi"   // the layout in which NQ320K was published; package nq320k
 
-	// Croissant is not a format of the collection but describes the others: WriteCroissant
-	// writes it after them.
+	// Croissant is not a format of the collection but describes the others: WriteCroissant writes it after them.
 	Croissant Format = "croissant"
 )
 

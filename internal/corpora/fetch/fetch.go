@@ -27,8 +27,7 @@ type Request struct {
 	Progress func(done, total int64) // total 0 if the server does not say
 	Log      func(msg string, args ...any)
 
-	// Wait is the first pause after a failure, doubled up to 64 times of it;
-	// 0 means a second.
+	// Wait is the first pause after a failure, doubled up to 64 times of it; 0 means a second.
 	Wait time.Duration
 
 	pace readers.Pace // 0: usual
@@ -56,8 +55,7 @@ func (f *Fetched) Close() error {
 	return err
 }
 
-// Permanent is an error that trying again cannot mend: the source does not
-// exist, or its bytes are not the pinned ones.
+// Permanent is an error that trying again cannot mend: the source does not exist, or its bytes are not the pinned ones.
 type Permanent struct{ Err error }
 
 func (p *Permanent) Error() string { return p.Err.Error() }

@@ -20,8 +20,7 @@ func (c *Client) question(revisions []uint64) string {
 	return fmt.Sprintf("1 %s %s %x\n", c.API, c.Wiki, sha256.Sum256([]byte(join(revisions))))
 }
 
-// openKept opens the file behind the answers that it has, if they are to the same question;
-// else it begins anew.
+// openKept opens the file behind the answers that it has, if they are to the same question; else it begins anew.
 func openKept(path, question string) (k kept, all Answers, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -11,9 +11,8 @@ import (
 	"github.com/redsi/redsi/internal/system/values"
 )
 
-// Abridged shows one record as people print it (paper, fig:nq-format-example):
-// indented, its fields in their order, of each list the first items, of each text
-// the first characters. What was left out is shown as "...".
+// Abridged shows one record as people print it (paper, fig:nq-format-example): indented, fields in order, of lists the
+// first items, of texts the first characters, "..." for the rest.
 type Abridged struct {
 	Items      int // of each list of objects; lists of strings are kept whole up to ten times as many
 	Characters int // code points of each string

@@ -35,8 +35,7 @@ const (
 	seekFooter  = 0x8F92EAB1
 )
 
-// blockWriter writes a compact stream. Blocks are compressed by several
-// goroutines and written in order by one.
+// blockWriter writes a compact stream. Blocks are compressed by several goroutines and written in order by one.
 type blockWriter struct {
 	w     io.Writer
 	enc   *zstd.Encoder
@@ -98,8 +97,7 @@ func newBlockWriter(w io.Writer, magic string) (*blockWriter, error) {
 	return bw, nil
 }
 
-// entriesHead is the room kept for the count of entries: a uvarint padded to four
-// bytes, enough for 2^28 entries.
+// entriesHead is the room kept for the count of entries: a uvarint padded to four bytes, enough for 2^28 entries.
 const entriesHead = 4
 
 // begin empties the current block.
@@ -112,8 +110,7 @@ func (bw *blockWriter) begin() {
 	b.entries = 0
 }
 
-// add appends one entry by calling put with the block's buffer. An error of put
-// leaves the stream as it was.
+// add appends one entry by calling put with the block's buffer. An error of put leaves the stream as it was.
 func (bw *blockWriter) add(put func([]byte) ([]byte, error)) error {
 	b := bw.cur
 	mark := len(b.plain)

@@ -61,8 +61,7 @@ func (w *EntryWriter[T]) Write(v *T) error {
 	return w.bw.add(func(b []byte) ([]byte, error) { return w.codec.append(b, v) })
 }
 
-// Close completes the stream and ends its goroutines, also after an error;
-// without it a reader reports ErrTruncated.
+// Close completes the stream and ends its goroutines, also after an error; without it a reader reports ErrTruncated.
 func (w *EntryWriter[T]) Close() error { return w.bw.close() }
 
 // EntryReader reads a compact stream in order.

@@ -8,8 +8,7 @@ import (
 	"github.com/redsi/redsi/internal/system/values"
 )
 
-// Reason says why a record was not read. The strings are stable: they appear in
-// artifacts and messages.
+// Reason says why a record was not read. The strings are stable: they appear in artifacts and messages.
 type Reason string
 
 const (

@@ -30,8 +30,7 @@ type FieldCounts struct {
 	With    map[Field]int64 `json:"with"`
 }
 
-// Marks has a tick for each of AllFields that a record has, a dash for the others; of no
-// records, nothing.
+// Marks has a tick for each of AllFields that a record has, a dash for the others; of no records, nothing.
 func (c *FieldCounts) Marks() map[Field]string {
 	marks := map[Field]string{}
 	for _, f := range AllFields {
@@ -44,9 +43,8 @@ func (c *FieldCounts) Marks() map[Field]string {
 	return marks
 }
 
-// Count adds the fields of one NQ line. A nested field counts if it is in any
-// element: a record without a short answer has no short-answer offsets. The line
-// is decoded in full, so callers sample (a few hundred lines say all).
+// Count adds the fields of one NQ line. A nested field counts if any element has it: a record without a short answer has
+// no short-answer offsets. It decodes the whole line; callers sample some hundreds.
 func (c *FieldCounts) Count(line []byte) error {
 	if err := checkSyntax(line); err != nil {
 		return err

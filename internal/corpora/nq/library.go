@@ -29,11 +29,9 @@ func Faultf(r Reason, format string, args ...any) *Fault {
 // asks whether their names repeat or their escapes pair.
 var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
-// decodeLibrary decodes line with encoding/json/v2, strictly: field names are
-// case-sensitive, a needed field may occur once, integers must be written as
-// integers that fit, and half a surrogate pair is an error. It is the reference
-// for lineScanner and decodes what that does not accept, in 11 times the processor
-// time.
+// decodeLibrary decodes line with encoding/json/v2, strictly: names are case-sensitive, needed fields occur once, integers
+// are written as such and fit, half a surrogate pair is an error. It is lineScanner's reference, and decodes what that
+// refuses at 11 times the processor time.
 func decodeLibrary(line []byte, r *Record) (fieldSet, error) {
 	r.Reset()
 	if err := checkSyntax(line); err != nil {
@@ -50,8 +48,7 @@ func decodeLibrary(line []byte, r *Record) (fieldSet, error) {
 	})
 }
 
-// checkSyntax reports a syntax error with its byte offset, and refuses anything
-// but an object.
+// checkSyntax reports a syntax error with its byte offset, and refuses anything but an object.
 func checkSyntax(line []byte) error {
 	if !utf8.Valid(line) {
 		return Faultf(BadUTF8, "not UTF-8 at byte %d of the line", values.InvalidUTF8(line))

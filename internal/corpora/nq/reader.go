@@ -18,8 +18,7 @@ const (
 	Skip               // the record is left out, counted and named in Counts
 )
 
-// Options configure a Reader. The zero value reads either format, fails on the
-// first bad record and uses all processors.
+// Options configure a Reader. The zero value reads either format, fails on the first bad record and uses all processors.
 type Options struct {
 	Format   Format
 	Split    Split                // stored in every record
@@ -31,9 +30,8 @@ type Options struct {
 	Progress func(storedIn int64) // called from Next once per one to two MiB of text
 }
 
-// Reader reads the records of one NQ file, .jsonl, plain or compressed, or Parquet, in order.
-// One goroutine decompresses, others decode; memory is bounded by a few batches
-// of one to two MiB each, or of one line where lines are longer.
+// Reader reads one NQ file's records in order: .jsonl, plain or compressed, or Parquet. One goroutine decompresses, others
+// decode; memory is a few batches of one to two MiB, or of one longer line.
 type Reader struct {
 	name   string
 	opt    Options
@@ -270,9 +268,8 @@ func (rd *Reader) examine(it *item) {
 	it.fault = &RecordError{File: rd.name, Reason: f.Reason, Detail: f.Detail, ExampleID: it.rec.ExampleID, HasID: it.hasID}
 }
 
-// Next reads the next record into r, io.EOF after the last. It exchanges r's
-// buffers for its own: HTML and Tokens are valid until the next call with the
-// same r (Clone what must live longer); strings stay valid.
+// Next reads the next record into r, io.EOF after the last, exchanging r's buffers for its own: HTML and Tokens are valid
+// until the next call with the same r (Clone keeps them); strings stay valid.
 func (rd *Reader) Next(r *Record) error {
 	for rd.err == nil {
 		if rd.cur == nil {

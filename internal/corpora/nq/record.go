@@ -12,8 +12,7 @@ const (
 	Test  Split = "test"
 )
 
-// Token is one element of document_tokens in the full format (paper, appendix
-// "NQ Formats").
+// Token is one element of document_tokens in the full format (paper, appendix "NQ Formats").
 type Token struct {
 	Text  string // the stored string; may differ from the HTML bytes it came from
 	HTML  bool   // html_token: Text is a tag such as "<P>"
@@ -39,8 +38,7 @@ type Record struct {
 // Full reports whether the record carries byte-aligned tokens.
 func (r *Record) Full() bool { return len(r.Tokens) > 0 || len(r.HTML) > 0 }
 
-// Clone returns a record that shares no memory with r, for callers that keep a
-// record beyond the next Reader.Next.
+// Clone returns a record that shares no memory with r, for callers that keep a record beyond the next Reader.Next.
 func (r *Record) Clone() *Record {
 	c := *r
 	c.HTML = slices.Clone(r.HTML)

@@ -50,9 +50,8 @@ const (
 	nameEnd            = "end_byte"
 )
 
-// scan decodes line into r. It reports false, with r in any state, whenever the
-// line is not exactly what it expects; the library decoder then has the say. A
-// true result equals the library's (FuzzScan).
+// scan decodes line into r, with a result equal to the library's (FuzzScan). It reports false, r in any state, if the line
+// is not just what it expects; the library then decodes it.
 func (l *lineScanner) scan(line []byte, r *Record) (fieldSet, bool) {
 	if !utf8.Valid(line) {
 		return 0, false

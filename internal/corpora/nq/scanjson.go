@@ -7,9 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// scanner walks one JSON text byte by byte. Every method either consumes valid
-// JSON and reports true, or reports false: the line then goes to decodeLibrary,
-// which decides. The text must be valid UTF-8 (checked by the caller).
+// scanner walks one JSON text byte by byte. Each method consumes valid JSON and reports true, or reports false, and
+// decodeLibrary decides on the line. The caller checks that the text is valid UTF-8.
 type scanner struct {
 	b []byte
 	p int
@@ -207,8 +206,7 @@ func hex4(b []byte) rune {
 	return r
 }
 
-// integer consumes a JSON integer that fits int64; others, fractions and exponents are
-// left to the library.
+// integer consumes a JSON integer that fits int64; others, fractions and exponents are left to the library.
 func (s *scanner) integer() (int64, bool) {
 	s.ws()
 	b, p := s.b, s.p

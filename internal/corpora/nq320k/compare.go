@@ -62,9 +62,8 @@ type Difference struct {
 	Package         string `json:"package"`
 }
 
-// Compare compares a collection of ours with a package. Texts are streamed; of each
-// document and query 150 bytes, the title and the question are held. At most limit
-// differences of a kind are shown.
+// Compare compares a collection of ours with a package. It streams texts and holds 150 bytes of each document and query,
+// titles and questions. It shows at most limit differences of a kind.
 func Compare(ours, theirs Collection, limit int) (*Comparison, error) {
 	c := comparison{limit: limit, shown: map[string]int{}, Comparison: &Comparison{Differences: []Difference{}}}
 	var err error

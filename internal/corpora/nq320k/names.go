@@ -27,14 +27,12 @@ var styles = []struct{ form, style, why string }{
 	{"htmlnorm", "htmlnorm", "surface text of the HTML"},
 }
 
-// keys are the layout's names for our keys. Its none, a document for each record, is not a
-// key of ours.
+// keys are the layout's names for our keys; the layout's "none", a document for each record, is no key of ours.
 var keys = []struct{ ours, theirs string }{
 	{"page_id", "pageid"}, {"title", "ncititle"}, {"url", "url"}, {"text4k", "text4k"},
 }
 
-// VariantOf is the layout's variant for a form and a key of ours. What has no name there
-// is an error.
+// VariantOf is the layout's variant for a form and a key of ours. What has no name there is an error.
 func VariantOf(form, key string) (Variant, error) {
 	var v Variant
 	why := "the layout does not know it"

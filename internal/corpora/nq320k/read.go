@@ -31,8 +31,7 @@ type Contents struct {
 	OtherSources int    `json:"other_sources"` // documents whose source_ids are not the examples of their queries
 }
 
-// Read reads a whole folder. Errors name the file and the line. Memory: about 100 bytes a
-// query.
+// Read reads a whole folder. Errors name the file and the line. Memory: about 100 bytes a query.
 func Read(open Open, visit Visitor) (Contents, error) {
 	m, err := readMetadata(open)
 	if err != nil {

@@ -59,8 +59,7 @@ func appendString(b []byte, s string) []byte {
 	return b
 }
 
-// TitleOf is a document's title in the layout: the title in its URL or, without one, the
-// title that is shown.
+// TitleOf is a document's title in the layout: the title in its URL or, without one, the title that is shown.
 func TitleOf(d *dedup.Document) string {
 	if t, ok := wikipedia.URLTitle(d.URL); ok {
 		return t
@@ -97,8 +96,7 @@ var splits = []struct{ name, file string }{
 	{"documents", Documents}, {"train_queries", TrainQueries}, {"validation_queries", ValidationQueries},
 }
 
-// WriteMetadata writes metadata.json of a variant with so many rows in documents, train
-// and validation queries.
+// WriteMetadata writes metadata.json of a variant with so many rows in documents, train and validation queries.
 func WriteMetadata(w io.Writer, v Variant, rows [3]int) error {
 	m := Metadata{DedupMethod: &v.Key, DocIDScope: docIDScope, Format: format, FormatVersion: formatVersion, TextStyle: &v.Style, Splits: map[string]Split{}}
 	for i, s := range splits {

@@ -115,9 +115,8 @@ func (s *sketch) each(keys []uint32, skip func(i int32) bool, visit func(band in
 // item is a member of a group.
 func item(member uint64) int32 { return int32(uint32(member)) }
 
-// similar finds the pairs i < j of items that are near duplicates, among those that share a
-// band; set is an item's set of shingles. Each pair is visited once. It counts the pairs of
-// large groups that were not compared.
+// similar finds the near-duplicate pairs i < j among items that share a band; set is an item's set of shingles. It visits
+// each pair once and counts the pairs of large groups that it did not compare.
 func (s *sketch) similar(keys []uint32, skip func(i int32) bool, set func(i int32) []uint64, visit func(i, j int32, similarity float64)) (left int64) {
 	var in index
 	s.each(keys, skip, func(band int, group []uint64) {

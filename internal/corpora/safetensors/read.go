@@ -130,8 +130,7 @@ func (f *File) check(size int64) error {
 	return nil
 }
 
-// Size is the number of bytes of a tensor, with errors for what does not exist or
-// does not fit.
+// Size is the number of bytes of a tensor, with errors for what does not exist or does not fit.
 func Size(dtype string, shape []int64) (int64, error) {
 	n, ok := sizes[dtype]
 	if !ok {

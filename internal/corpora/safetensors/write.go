@@ -8,8 +8,7 @@ import (
 	"io"
 )
 
-// Source is a tensor to be written. Write puts its bytes, in row order and little
-// endian.
+// Source is a tensor to be written. Write puts its bytes, in row order and little endian.
 type Source struct {
 	Name  string
 	DType string
@@ -17,9 +16,8 @@ type Source struct {
 	Write func(io.Writer) error
 }
 
-// Write writes a file. The same sources give the same bytes. Tensors are written
-// one at a time; a source that writes another number of bytes than its shape asks
-// for is an error.
+// Write writes a file, one tensor at a time; equal sources give equal bytes. A source that writes another number of bytes
+// than its shape asks for is an error.
 func Write(w io.Writer, metadata map[string]string, sources []Source) error {
 	var header bytes.Buffer
 	header.WriteByte('{')

@@ -6,8 +6,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// element is what an HTML element means to the tree and to the lines written
-// from it.
+// element is what an HTML element means to the tree and to the lines written from it.
 type element uint8
 
 const (

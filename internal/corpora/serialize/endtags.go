@@ -56,9 +56,8 @@ func (s *scanner) closeItem(one, other element) {
 		})
 }
 
-// tableTag makes room for a part of a table: what is open inside the table is
-// closed, a row without a group and a cell without a row get one. It reports false
-// outside tables, where the tag is ignored.
+// tableTag makes room for a part of a table: it closes what is open inside the table and gives a lone row a group, a lone
+// cell a row. It reports false outside tables, where the tag is ignored.
 func (s *scanner) tableTag(el element) bool {
 	t := s.openTable()
 	if t < 0 {

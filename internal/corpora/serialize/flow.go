@@ -207,8 +207,7 @@ func (w *writer) own(id int32, apart func(element) bool) []byte {
 // structured are the elements that an item of a list writes below its own line.
 func structured(el element) bool { return el == list || el == definitions || el == table }
 
-// collect adds the text below a node to l. Elements that apart, if it is given,
-// accepts are noted in w.nest instead.
+// collect adds the text below a node to l, but notes in w.nest the elements that apart, if given, accepts.
 func (w *writer) collect(l *line, id int32, apart func(element) bool) {
 	for c := w.s.nodes[id].first; c != none; c = w.s.nodes[c].next {
 		switch n := &w.s.nodes[c]; n.kind {

@@ -79,8 +79,7 @@ func (g *grid) read(w *writer, id int32) {
 	}
 }
 
-// row appends one row: its own cells in the columns that spans from above leave
-// free, between the repeated ones.
+// row appends one row: its own cells in the columns that spans from above leave free, between the repeated ones.
 func (g *grid) row(w *writer, id int32) {
 	r := gridRow{from: int32(len(g.slots))}
 	old, kept := g.active, 0
@@ -129,8 +128,7 @@ func (g *grid) row(w *writer, id int32) {
 	}
 }
 
-// cell reads one cell. Tables in it are text of it, unless rows of keys and values
-// are looked for first.
+// cell reads one cell. Tables in it are text of it, unless rows of keys and values are looked for first.
 func (g *grid) cell(w *writer, id int32) gridCell {
 	n := &w.s.nodes[id]
 	r := gridCell{a: int32(len(g.text)), c: int32(len(g.nested)), th: n.atom == atom.Th, width: n.colspan}
@@ -163,8 +161,7 @@ func (g *grid) count(r *gridRow) {
 // bare reports whether a row is one cell that spans columns.
 func (g *grid) bare(r *gridRow) bool { return r.all == 1 && g.cells[r.single].width > 1 }
 
-// columns counts those in which a cell with text begins, rows of one spanning
-// cell aside.
+// columns counts those in which a cell with text begins, rows of one spanning cell aside.
 func (g *grid) columns() int {
 	g.seen = g.seen[:0]
 	n := 0
@@ -188,9 +185,8 @@ func (g *grid) columns() int {
 	return n
 }
 
-// header finds the header rows, rows[first:end]: leading rows whose non-empty
-// cells, two at least, are all th, with a row of data behind them. Rows of one
-// cell above them are titles of the table.
+// header finds the header rows, rows[first:end]: leading rows whose non-empty cells, two at least, are all th, above a row
+// of data. Rows of one cell above them are table titles.
 func (g *grid) header() (first, end int) {
 	for first < len(g.rows) {
 		r := &g.rows[first]
@@ -218,8 +214,7 @@ func (g *grid) header() (first, end int) {
 	return 0, 0
 }
 
-// headers notes, for each column, the header cells above it. A cell that spans
-// rows is there once.
+// headers notes, for each column, the header cells above it. A cell that spans rows is there once.
 func (g *grid) headers(first, end int) {
 	for i := range g.headerOf {
 		g.headerOf[i] = g.headerOf[i][:0]

@@ -7,8 +7,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// list writes ul, ol and dl, one line per item, nested ones indented (paper,
-// "List Formatting").
+// list writes ul, ol and dl, one line per item, nested ones indented (paper, "List Formatting").
 func (w *writer) list(id int32, depth int) {
 	n := &w.s.nodes[id]
 	if n.el == definitions {
@@ -88,9 +87,8 @@ func (w *writer) nested(from, depth int) {
 // pending are the dt that wait for their dd.
 type pending []string
 
-// definitions writes "term: definition" lines. The first definition after some
-// terms is written behind each of them; further ones, and terms without one, stand
-// alone.
+// definitions writes "term: definition" lines. The first definition behind successive terms goes to each of them; others,
+// and terms without one, have lines of their own.
 func (w *writer) definitions(id int32, depth int, t *pending) {
 	for c := w.s.nodes[id].first; c != none; c = w.s.nodes[c].next {
 		n := &w.s.nodes[c]

@@ -9,8 +9,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/wikipedia"
 )
 
-// simplified is the text of the simplified format without its tags: the same
-// text that the keys Text4K and Text4K-Cased cut.
+// simplified is the simplified format's text without tags, as the keys Text4K and Text4K-Cased cut it.
 func simplified(r *nq.Record) Text {
 	t := Text{Body: dedup.FlatText(r, 0)}
 	t.text = t.Body
@@ -93,8 +92,7 @@ func (s *Serializer) nciTitle(r *nq.Record, doc string) (title string, missing b
 	return "", true
 }
 
-// simplifiedText is the text of the simplified format: all tokens joined by one
-// blank, blanks inside a token "_".
+// simplifiedText is the text of the simplified format: all tokens joined by one blank, blanks inside a token "_".
 func simplifiedText(r *nq.Record) string {
 	if r.Full() {
 		return nq.SimplifiedText(r.Tokens)
@@ -102,8 +100,7 @@ func simplifiedText(r *nq.Record) string {
 	return r.Text
 }
 
-// between is where the content of the first element begins and ends; without one
-// end is -1.
+// between returns the bounds of the first element's content; without one end is -1.
 func between(doc, opening, closing string) (start, end int) {
 	start = strings.Index(doc, opening)
 	if start < 0 {
@@ -116,8 +113,7 @@ func between(doc, opening, closing string) (start, end int) {
 	return start, end
 }
 
-// nciContent removes tags, as the regular expression <[^<]+?> finds them, and
-// newlines, trims, and joins runs of U+0020.
+// nciContent removes tags, as the regular expression <[^<]+?> finds them, and newlines, trims, and joins runs of U+0020.
 func nciContent(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))

@@ -15,9 +15,8 @@ const (
 // Forms lists the forms, those of the paper in the order of its figure.
 var Forms = []Form{SimplifiedTags, Simplified, SimpleNorm, NciNorm, HtmlNorm}
 
-// Options are the rules of the forms. Start from Defaults, which holds the
-// paper's configuration and, where the paper is silent, what its released code
-// does (docs/reproduction.md). All but those of NCI concern HtmlNorm.
+// Options are the rules of the forms. Start from Defaults: the paper's configuration and, where the paper is silent, its
+// released code's (docs/reproduction.md). NCI's aside, all concern HtmlNorm.
 type Options struct {
 	// NCI reads the title of training records from the first <H1> and that of
 	// dev records from document_title (paper, section "Document Serialization").
@@ -79,9 +78,8 @@ func Defaults() Options {
 		Tables:     "forms",
 		TableFirst: "header", // the paper's example of a header has two columns
 
-		// The appendix names [edit] and [hide] only; the figure shows that the
-		// table of contents and the jump links go too, and section "Document
-		// Serialization" adds navigation content and other non-article artifacts.
+		// The appendix names [edit] and [hide]; the figure also drops the table of contents and the jump links, and
+		// section "Document Serialization" navigation and other non-article artifacts.
 		RemoveIDs: []string{
 			"toc", "siteSub", "contentSub", "jump-to-nav", "siteNotice", "catlinks",
 			"mw-navigation", "mw-head", "mw-panel", "footer", // the page's frame after an article without footer sections

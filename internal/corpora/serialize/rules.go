@@ -32,8 +32,7 @@ func compile(o Options) *rules {
 		footers: lists.Set(lists.Map(o.FooterHeadings, normalizeHeading)), infobox: []byte(o.InfoboxPrefix)}
 }
 
-// attributes are those of a tag that some rule reads; the slices live until the
-// next tag.
+// attributes are those of a tag that some rule reads; the slices live until the next tag.
 type attributes struct {
 	id, class        []byte
 	rowspan, colspan int32 // at least 1

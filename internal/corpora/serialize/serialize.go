@@ -20,8 +20,7 @@ type Tools struct {
 	BertNormalize func(s string) string
 }
 
-// Text is one serialized document. Which parts are set depends on the form:
-// the simplified forms set Body; SimpleNorm all three, as NciNorm does with
+// Text is one serialized document. The simplified forms set Body; SimpleNorm all three parts, as NciNorm does with
 // NCIContent; NciNorm Title and Abstract; HtmlNorm Title and Body.
 type Text struct {
 	Title    string
@@ -35,8 +34,7 @@ type Text struct {
 // String is the document as one string, as the model reads it.
 func (t Text) String() string { return t.text }
 
-// Serializer writes documents in one form. It may be used by several goroutines
-// at once if its Tools may.
+// Serializer writes documents in one form. It may be used by several goroutines at once if its Tools may.
 type Serializer struct {
 	form  Form
 	o     Options

@@ -109,8 +109,7 @@ func (s *scanner) text(from, to int) {
 	}
 }
 
-// spaced reports whether a stretch of character data stands for a blank: between
-// two tokens, or between a token and a tag.
+// spaced reports whether a stretch of character data stands for a blank: between two tokens, or between a token and a tag.
 func (s *scanner) spaced(gap []byte, tokens bool) bool {
 	switch {
 	case s.rules.Gap == "any":
@@ -132,8 +131,7 @@ func (s *scanner) endSpan() {
 	s.place(s.span.leaf, s.span.space, s.span.raw, s.span.token)
 }
 
-// leaf is the text node that text at this place goes to: the last one, if
-// nothing came in between.
+// leaf is the text node that text at this place goes to: the last one, if nothing came in between.
 func (s *scanner) leaf() int32 {
 	if !s.top().inTable() {
 		if last := s.nodes[s.parent()].last; last != none {
@@ -146,8 +144,7 @@ func (s *scanner) leaf() int32 {
 	return s.add(node{kind: textNode, a: at, b: at})
 }
 
-// place appends one token to a text node. The arena holds no two blanks in a row
-// within a node.
+// place appends one token to a text node. The arena holds no two blanks in a row within a node.
 func (s *scanner) place(leaf int32, space bool, raw []byte, token int) {
 	n := &s.nodes[leaf]
 	space = space || n.after
@@ -195,13 +192,11 @@ func (s *scanner) tokensIn(id int32) int {
 	return n
 }
 
-// normalizer recovers the surface form of a span: entities resolved, Unicode
-// normalized, white space joined. White space is Unicode's: no-break and hair space count,
-// the zero-width space does not.
+// normalizer recovers a span's surface form: entities resolved, Unicode normalized, white space joined. White space is
+// Unicode's: no-break and hair space count, zero-width space does not.
 type normalizer struct{ buf []byte }
 
-// append adds the text of raw to dst. No two blanks in a row come to stand behind
-// dst[from:].
+// append adds the text of raw to dst. No two blanks in a row come to stand behind dst[from:].
 func (z *normalizer) append(dst []byte, from int, raw []byte, o *Options) []byte {
 	if plain(raw) {
 		return append(dst, raw...)
@@ -231,8 +226,7 @@ func (z *normalizer) append(dst []byte, from int, raw []byte, o *Options) []byte
 	return dst
 }
 
-// plain reports whether raw is its own recovered form: ASCII without entities
-// and white space.
+// plain reports whether raw is its own recovered form: ASCII without entities and white space.
 func plain(raw []byte) bool {
 	for _, c := range raw {
 		if c >= 0x7f || c <= ' ' || c == '&' {
@@ -242,8 +236,7 @@ func plain(raw []byte) bool {
 	return true
 }
 
-// hasSpace reports whether character data holds white space once its entities
-// are resolved.
+// hasSpace reports whether character data holds white space once its entities are resolved.
 func hasSpace(raw []byte) bool {
 	for i, c := range raw {
 		switch {

@@ -1,8 +1,7 @@
 package serialize
 
-// table writes a table in the form that its layout asks for (paper, "Table
-// Formatting"): header and cell pairs, attribute and value pairs, one line per
-// row, or joined cells. Its caption is before it.
+// table writes a caption and a table in its layout's form (paper, "Table Formatting"): header and cell pairs, attribute
+// and value pairs, one line per row, or joined cells.
 func (w *writer) table(id int32, depth int) {
 	if w.s.rules.Tables == "drop" {
 		w.s.removed.DroppedTable += w.s.tokensIn(id)
@@ -54,8 +53,7 @@ func (w *writer) joined(r *gridRow) {
 	w.cells(r, func(s slot, text []byte) { w.separate(cellSeparator, text) })
 }
 
-// pairs puts each cell behind its header, or the second of two columns behind
-// the first. What has no header stands alone.
+// pairs puts each cell behind its header, or the second of two columns behind the first. What has no header stands alone.
 func (w *writer) pairs(r *gridRow, headed bool) {
 	n := 0
 	w.cells(r, func(s slot, text []byte) {

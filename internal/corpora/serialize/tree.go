@@ -30,8 +30,7 @@ const (
 	root int32 = 0
 	none int32 = -1
 
-	// maxDepth bounds the open elements; deeper ones are read as if their tags
-	// were missing. Browsers stop at 512 as well.
+	// maxDepth bounds the open elements, at 512 in browsers too; deeper tags are ignored.
 	maxDepth = 512
 )
 
@@ -58,8 +57,7 @@ func (s *scanner) parent() int32 {
 	return root
 }
 
-// add appends a node to the element that is open. Content that table structure
-// cannot hold goes before the table.
+// add appends a node to the element that is open. Content that table structure cannot hold goes before the table.
 func (s *scanner) add(n node) int32 {
 	parent, before := s.parent(), none
 	if s.top().inTable() && !tableContent(n) {
@@ -162,8 +160,7 @@ func (s *scanner) startTag(a atom.Atom, el element, at *attributes) {
 	s.push(a, el, at, why)
 }
 
-// whyDrop decides whether the element that starts is removed, and notes what
-// later decisions ask for.
+// whyDrop decides whether the element that starts is removed, and notes what later decisions ask for.
 func (s *scanner) whyDrop(el element, at *attributes) dropRule {
 	if el == hidden {
 		return dropInvisible
@@ -293,8 +290,7 @@ func (s *scanner) pop(i int) {
 	}
 }
 
-// headingText is the text of a heading on one line. Artifacts are counted where the
-// heading is written.
+// headingText is the text of a heading on one line. Artifacts are counted where the heading is written.
 func (s *scanner) headingText(id int32) string {
 	artifacts := s.removed.Artifacts
 	text := string(s.out.own(id, nil))

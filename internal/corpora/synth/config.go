@@ -32,8 +32,7 @@ func Default() Config {
 	}
 }
 
-// Bench is the corpus of the benchmarks: 2,000 records of real size and a dump of
-// 400 MB, before compression.
+// Bench is the corpus of the benchmarks: 2,000 records of real size and a dump of 400 MB, before compression.
 func Bench() Config {
 	return Config{
 		Seed: 1, Pages: 1200, TrainQuestions: 1900, DevQuestions: 100, TrainShards: 4, DevShards: 1,

@@ -55,11 +55,9 @@ func (c Config) jobs() (all []job) {
 	return all
 }
 
-// Generate writes the corpus: each file through a writer that create returns, as many at a time as
-// there are processors. Every writer is closed exactly once; after an error the caller throws away what
-// was created. create and progress (which may be nil) are called by one goroutine at a time, progress
-// with records and dump lanes done; total never changes. Memory does not grow with the corpus but for
-// some 150 bytes per record.
+// Generate writes the corpus, each file through a writer from create, as many at a time as there are processors. It closes
+// every writer once; after an error the caller discards what create made. One goroutine at a time calls create and
+// progress (may be nil; records and dump lanes done, of a fixed total). Memory: some 150 bytes per record.
 func Generate(cfg Config, create func(name string) (io.WriteCloser, error), progress func(done, total int64)) (*Truth, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err

@@ -51,8 +51,7 @@ func newPlan(cfg Config) *plan {
 			others = append(others, page)
 		}
 	}
-	// A sixth of dev, if there are pages enough, asks about pages without a train
-	// question.
+	// A sixth of dev, if there are pages enough, asks about pages without a train question.
 	devOnly := min(cfg.DevQuestions/6, len(others)/8)
 	var train, dev []int32
 	for _, page := range designed {
@@ -124,8 +123,7 @@ func (p *plan) look(pg *page, rec record) look {
 	return l
 }
 
-// where in a page a difference stands: within the 4,000 characters that Text4K
-// compares, or after them.
+// where in a page a difference stands: within the 4,000 characters that Text4K compares, or after them.
 type where uint8
 
 const (

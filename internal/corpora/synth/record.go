@@ -112,8 +112,7 @@ func exampleID(cfg Config, rec record) int64 {
 	return int64(splitmix.Finish(mix(uint64(cfg.Seed), forExample) + uint64(rec.index)*splitmix.Gamma))
 }
 
-// annotate makes the answers: one annotator in train, five in dev, half of them
-// finding nothing.
+// annotate makes the answers: one annotator in train, five in dev, half of them finding nothing.
 func (r *renderer) annotate(rec record, candidates []longAnswer, dev, bytes bool) []annotation {
 	rnd := &rng{mix(uint64(r.plan.cfg.Seed), forAnnotation, uint64(rec.index))}
 	list := make([]annotation, 1)

@@ -81,8 +81,7 @@ func (s *snapshot) title(title []piece, gap string) {
 	}
 }
 
-// number is what stands in place of an edited word: the page and its edits so far, or the value of
-// a template.
+// number is what stands in place of an edited word: the page and its edits so far, or the value of a template.
 func (p *page) number(edited int, l look) string {
 	at := early + where(edited/2)
 	if edited%2 == 0 {

@@ -29,8 +29,7 @@ func (p *page) slot(revision int) int {
 
 func (p *page) oldID(revision int) int { return p.cfg.revisionID(3*p.index, p.slot(revision)) }
 
-// Revisions are those that records may have and the dump has, each with its page and that page's
-// latest title.
+// Revisions are those that records may have and the dump has, each with its page and that page's latest title.
 func (c Config) Revisions(each func(revision, page int, title string)) {
 	p := newPlan(c)
 	for i := range c.Pages {
@@ -123,8 +122,7 @@ const stubHeader = `<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.10/"
 
 const stubFooter = "</mediawiki>\n"
 
-// comments are what editors wrote, as the dump escapes it; some look like the
-// elements around them.
+// comments are what editors wrote, as the dump escapes it; some look like the elements around them.
 var comments = []string{
 	"rv", "copyedit", "/* History */ typo", "fixed &lt;ref&gt; tags", "&lt;id&gt;12345&lt;/id&gt;",
 	"Reverted edits by [[Special:Contributions/10.1.2.3|10.1.2.3]] ([[User talk:10.1.2.3|talk]]) to last version by Bob &amp; Co",

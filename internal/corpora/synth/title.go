@@ -7,9 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// titleAt is the title of a page's revision. Titles of different pages are
-// different under every key unless their design says otherwise, because each
-// holds the keyword of its page, or of its group's first page.
+// titleAt is a page revision's title. Each holds the keyword of its page, or of its group's first page: under every key,
+// titles of different pages differ unless their design says otherwise.
 func (p *page) titleAt(revision int) string {
 	second := p.variant(uint8(revision)) > 0
 	switch p.design {

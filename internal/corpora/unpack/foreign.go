@@ -7,8 +7,7 @@ import (
 	"unicode"
 )
 
-// ForeignError says that an input is not text, compressed or not, that a reader of
-// records could take.
+// ForeignError says that an input is not text, compressed or not, that a reader of records could take.
 type ForeignError struct {
 	Format string // "a 7z archive"
 	Advice string // what to do

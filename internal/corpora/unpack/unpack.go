@@ -22,10 +22,9 @@ type Reader struct {
 	stop func()
 }
 
-// Open recognises gzip (any number of members, and padding), bzip2 (any number of streams) and
-// zstd by their first bytes; anything else is plain text. An input that cannot be
-// text gives a *ForeignError; errors of reading come from Read, except for those of
-// the first bytes.
+// Open recognises gzip (any number of members, and padding), bzip2 (any number of streams) and zstd by their first bytes;
+// else the input is plain text. No text gives a *ForeignError; except at the first bytes, errors of reading come from
+// Read.
 func Open(r io.Reader) (*Reader, error) {
 	br := bufio.NewReaderSize(r, 256<<10)
 	head, err := br.Peek(headBytes)

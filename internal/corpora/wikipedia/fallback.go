@@ -150,8 +150,7 @@ func raw(text string) []byte {
 	return b.Bytes()
 }
 
-// oddChild reads a child of a page that does not have its usual form. It reports
-// whether it was the page's end tag.
+// oddChild reads a child of a page that does not have its usual form. It reports whether it was the page's end tag.
 func (s *stub) oddChild() (ended bool, err error) {
 	at := s.w.offset()
 	e, ended, err := s.decode("page")

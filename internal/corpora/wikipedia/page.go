@@ -100,8 +100,7 @@ func (s *stub) need() error {
 	return nil
 }
 
-// skipBlanks moves to the next byte that is not white space and returns the text
-// from there: io.EOF at the end.
+// skipBlanks moves to the next byte that is not white space and returns the text from there: io.EOF at the end.
 func (s *stub) skipBlanks() ([]byte, error) {
 	for {
 		s.w.pos += blanks(s.w.rest())

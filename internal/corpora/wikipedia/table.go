@@ -46,8 +46,7 @@ func NewTable(entries []Entry) (*Table, error) {
 	return &Table{kept, all - len(kept)}, nil
 }
 
-// compareEntries orders by revision, then so that the result does not depend on
-// the order of the parts.
+// compareEntries orders by revision, then so that the result does not depend on the order of the parts.
 func compareEntries(a, b Entry) int {
 	return cmp.Or(cmp.Compare(a.OldID, b.OldID), cmp.Compare(a.PageID, b.PageID),
 		cmp.Compare(b.Title, a.Title), cmp.Compare(b.NS, a.NS), cmp.Compare(b.Target, a.Target))

@@ -31,12 +31,9 @@ func WriteTable(w io.Writer, t *Table) error {
 	return bw.Flush()
 }
 
-// ReadTable reads a table of revisions: what WriteTable wrote, or a user's own, as
-// JSON lines or as CSV with a header line that names oldid, page_id and, if it
-// likes, title, ns, redirect (true or false) and target, in any order. pageid, as in
-// the paper's released table, is page_id. The input may be compressed with gzip, bzip2
-// or zstd; name and line appear in errors. No bytes are a table without entries, as
-// WriteTable writes it.
+// ReadTable reads a table of revisions: WriteTable's, or a user's JSON lines or CSV with a header that names oldid,
+// page_id (or pageid, as in the paper's released table) and perhaps title, ns, redirect (true or false) and target, in any
+// order. gzip, bzip2 and zstd are recognised; errors have name and line. An empty file is a table without entries.
 func ReadTable(r io.Reader, name string) (*Table, error) {
 	src, err := unpack.Open(r)
 	if err != nil {

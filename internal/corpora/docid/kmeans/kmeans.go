@@ -11,8 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/npy"
 )
 
-// Options are KMeans's parameters. Zero values mean scikit-learn's defaults, except
-// that Clusters must be given.
+// Options are KMeans's parameters. Zero values mean scikit-learn's defaults, except that Clusters must be given.
 type Options struct {
 	Clusters      int
 	Seed          uint32      // random_state
@@ -63,8 +62,7 @@ type Workspace struct {
 	double *fitter[float64]
 }
 
-// FitRows clusters the rows of m that index names, or all with a nil index. m must
-// have passed Check and CheckFinite.
+// FitRows clusters the rows of m that index names, or all with a nil index. m must have passed Check and CheckFinite.
 func (w *Workspace) FitRows(ctx context.Context, m npy.Matrix, index []int32, o Options) (*Result, error) {
 	n := m.Rows
 	if index != nil {

@@ -39,8 +39,7 @@ const Group = group
 // Pair are the products of two rows with the vectors of a group.
 type Pair = pairDots[float32]
 
-// Of multiplies pairs of rows, each row of Width numbers and one behind the other, with the vectors of
-// a group.
+// Of multiplies pairs of rows, each row of Width numbers and one behind the other, with the vectors of a group.
 func (p *Products) Of(to []Pair, rows []float32, group int) {
 	width, size := p.Width(), p.chunks*Group*maxLanes
 	packed := p.packed[group*size : (group+1)*size]

@@ -59,6 +59,9 @@ func TestTitlesOfThePaper(t *testing.T) {
 	if _, err := Diagnose(byName(t, gs, "title"), pageGrouping(t), 1); err == nil {
 		t.Error("groupings of two passes: no error")
 	}
+	if e := byName(t, gs, "h1").Empty(); e != 1 {
+		t.Errorf("%d records without heading", e)
+	}
 	noPages, _ := Lookup("url_title")
 	if _, err := DiagnoseTitles(groupAll(t, paperHeaders(), []Key{noPages}, Options{}, Sources{})[0]); !errors.Is(err, ErrNoPages) {
 		t.Errorf("without pages: %v", err)

@@ -1,11 +1,8 @@
 package dedup
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -187,10 +184,6 @@ func TestAddRefuses(t *testing.T) {
 	if _, err := NewGrouper(scratch(t), []Key{url, url}, Options{}, Sources{}); err == nil {
 		t.Error("a key twice: no error")
 	}
-	boom := errors.New("boom")
-	if _, err := drained(t, func(*nq.Header) error { return boom }, []Key{url}, Options{}, Sources{}); !errors.Is(err, boom) {
-		t.Errorf("error of the stream: %v", err)
-	}
 }
 
 func TestEmptyStream(t *testing.T) {
@@ -205,30 +198,6 @@ func TestEmptyStream(t *testing.T) {
 	}
 }
 
-// Headers are reused by readers: nothing of them may be kept.
-func TestAddKeepsNoMemoryOfTheHeader(t *testing.T) {
-	hs := paperHeaders()
-	want := groupAll(t, hs, PaperKeys(), Options{}, paperSources())
-	g, err := NewGrouper(scratch(t), PaperKeys(), Options{}, paperSources())
-	errtest.None(t, err)
-	var h nq.Header
-	for i := range hs {
-		h = hs[i]
-		errtest.None(t, g.Add(&h))
-		h = nq.Header{}
-	}
-	gs, err := g.Groupings()
-	errtest.None(t, err)
-	for i, got := range gs {
-		if !reflect.DeepEqual(documents(got), documents(want[i])) || !reflect.DeepEqual(got.docOf, want[i].docOf) {
-			t.Errorf("%s differs", got.Key.Name)
-		}
-	}
-	if e := byName(t, gs, "h1").Empty(); e != 1 {
-		t.Errorf("%d records without heading", e)
-	}
-}
-
 func documents(g *Grouping) []Document {
 	out := make([]Document, g.Len())
 	for i := range out {
@@ -239,24 +208,4 @@ func documents(g *Grouping) []Document {
 
 func scratch(t testing.TB) func() (string, error) {
 	return func() (string, error) { return t.TempDir(), nil }
-}
-
-// drained drains next, which returns io.EOF after the last header, and groups what
-// it yields.
-func drained(t testing.TB, next func(*nq.Header) error, keys []Key, o Options, s Sources) ([]*Grouping, error) {
-	g, err := NewGrouper(scratch(t), keys, o, s)
-	if err != nil {
-		return nil, err
-	}
-	for {
-		var h nq.Header
-		if err := next(&h); errors.Is(err, io.EOF) {
-			return g.Groupings()
-		} else if err != nil {
-			return nil, err
-		}
-		if err := g.Add(&h); err != nil {
-			return nil, err
-		}
-	}
 }

@@ -62,15 +62,13 @@ func lookupIn(pages map[uint64]uint64) func(uint64) (uint64, bool) {
 // groupAll runs all headers through one pass.
 func groupAll(t testing.TB, headers []nq.Header, keys []Key, o Options, s Sources) []*Grouping {
 	t.Helper()
-	i := 0
-	gs, err := drained(t, func(h *nq.Header) error {
-		if i == len(headers) {
-			return io.EOF
-		}
-		*h = headers[i]
-		i++
-		return nil
-	}, keys, o, s)
+	g, err := NewGrouper(scratch(t), keys, o, s)
+	errtest.None(t, err)
+	var h nq.Header // one for all, as readers give it
+	for _, h = range headers {
+		errtest.None(t, g.Add(&h))
+	}
+	gs, err := g.Groupings()
 	errtest.None(t, err)
 	return gs
 }

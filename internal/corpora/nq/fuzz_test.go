@@ -2,7 +2,6 @@ package nq
 
 import (
 	"bytes"
-	"io"
 	"testing"
 
 	"github.com/redsi/redsi/internal/system/errtest"
@@ -64,21 +63,11 @@ func FuzzReader(f *testing.F) {
 		if skip {
 			o.OnError = Skip
 		}
-		rd := NewReader(bytes.NewReader(text), "f", o)
-		defer rd.Close()
-		var records []*Record
-		for {
-			var r Record
-			err := rd.Next(&r)
-			if err == io.EOF {
-				break
-			} else if err != nil {
-				return
-			}
-			records = append(records, &r)
-		}
-		if n := rd.Counts().Records; n != int64(len(records)) {
-			t.Fatalf("%d records counted, %d read", n, len(records))
+		records, counts, err := drain(NewReader(bytes.NewReader(text), "f", o))
+		if err != nil {
+			return
+		} else if counts.Records != int64(len(records)) {
+			t.Fatalf("%d records counted, %d read", counts.Records, len(records))
 		}
 		back := NewRecordReader(bytes.NewReader(compact(t, records)))
 		defer back.Close()

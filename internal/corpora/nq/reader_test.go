@@ -1,7 +1,6 @@
 package nq
 
 import (
-	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -15,15 +14,20 @@ func readAll(t *testing.T, file string, o Options) ([]*Record, Counts) {
 	f, err := os.Open(filepath.Join("testdata", file))
 	errtest.None(t, err)
 	defer f.Close()
-	rd := NewReader(f, file, o)
+	all, counts, err := drain(NewReader(f, file, o))
+	errtest.None(t, err)
+	return all, counts
+}
+
+// drain reads what is left, and closes rd.
+func drain(rd *Reader) (all []*Record, counts Counts, err error) {
 	defer rd.Close()
-	var all []*Record
 	for {
 		var r Record
-		if err := rd.Next(&r); errors.Is(err, io.EOF) {
-			return all, rd.Counts()
+		if err := rd.Next(&r); err == io.EOF {
+			return all, rd.Counts(), nil
 		} else if err != nil {
-			t.Fatal(err)
+			return all, rd.Counts(), err
 		}
 		all = append(all, &r)
 	}

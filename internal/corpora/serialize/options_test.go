@@ -7,17 +7,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
-	"github.com/redsi/redsi/internal/system/errtest"
 )
-
-func TestOptionsRoundTrip(t *testing.T) {
-	b, err := json.Marshal(Defaults())
-	errtest.None(t, err)
-	var got Options
-	if err := json.Unmarshal(b, &got); err != nil || !reflect.DeepEqual(got, Defaults()) {
-		t.Errorf("%v %+v", err, got)
-	}
-}
 
 func TestNew(t *testing.T) {
 	for _, tt := range []struct {

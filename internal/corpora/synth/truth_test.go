@@ -28,7 +28,7 @@ func TestTruth(t *testing.T) {
 					records.add(dev == 1)
 					var flat []string
 					for _, tok := range e.Tokens {
-						flat = append(flat, tok.Token)
+						flat = append(flat, tok.Text)
 						tokens.add(dev == 1)
 					}
 					texts[dev][strings.Join(flat, " ")] = true

@@ -2,7 +2,6 @@ package wikipedia
 
 import (
 	"bytes"
-	"compress/bzip2"
 	"context"
 	"encoding/xml"
 	"errors"
@@ -17,7 +16,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
-	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
@@ -201,25 +199,6 @@ func (*endlessPages) Read(p []byte) (int, error) {
 		p[i] = ' '
 	}
 	return len(p), nil
-}
-
-// TestBzip2: the fixture is two bzip2 streams, as multistream dumps are made.
-func TestBzip2(t *testing.T) {
-	b := read(t, "two-streams.xml.bz2")
-	text, err := io.ReadAll(bzip2.NewReader(bytes.NewReader(b)))
-	errtest.None(t, err)
-	wantTable, want := scan(t, text, everyID(t, "stub-history-sample.xml.gz")...)
-	got, stats := scan(t, b, everyID(t, "stub-history-sample.xml.gz")...)
-	want.BytesIn = int64(len(b))
-	if d := cmp.Diff(want, stats); d != "" || stats.Revisions != 118 {
-		t.Error(d)
-	}
-	if d := cmp.Diff(wantTable.entries, got.entries); d != "" {
-		t.Error(d)
-	}
-	if _, _, err := ScanStub(context.Background(), bytes.NewReader(b[:len(b)-20]), "dump", nil, nil); err == nil {
-		t.Error("truncated bzip2 was accepted")
-	}
 }
 
 // FuzzScanStub: no input may panic or hang, chunks of any size give the same

@@ -57,7 +57,7 @@ func TestHubRecordsAreThoseOfTheLines(t *testing.T) {
 		t.Fatal(len(got), d)
 	}
 	for i := range want {
-		if d := cmp.Diff(*want[i], got[i]); d != "" {
+		if d := cmp.Diff(want[i], got[i]); d != "" {
 			t.Errorf("record %d: %.2000s", i, d)
 		}
 	}
@@ -107,7 +107,7 @@ func TestHubOfEarlierRevision(t *testing.T) {
 	if len(got) != 1 {
 		t.Fatal(len(got))
 	}
-	if d := cmp.Diff(*want[0], got[0]); d != "" {
+	if d := cmp.Diff(want[0], got[0]); d != "" {
 		t.Error(d)
 	}
 	var c FieldCounts

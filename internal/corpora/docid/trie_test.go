@@ -3,7 +3,6 @@ package docid
 import (
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/internal/system/errtest"
@@ -49,9 +48,7 @@ func TestTrieErrors(t *testing.T) {
 		{[][]int32{{5}, {}}, "sequence 1 is empty"},
 		{[][]int32{{5, -1}}, "sequence 0 has token -1"},
 	} {
-		if _, err := NewTrie(c.sequences); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v: error %v, want %q", c.sequences, err, c.want)
-		}
+		errtest.Says(t, errtest.Of(NewTrie(c.sequences)), c.want)
 	}
 	empty, err := NewTrie(nil)
 	errtest.None(t, err)

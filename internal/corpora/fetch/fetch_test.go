@@ -236,9 +236,7 @@ func TestNoNetwork(t *testing.T) {
 		if f.Source.URL != urls[len(urls)-1] || !c.mirrored && sent.Load() != 10_000 {
 			t.Errorf("%+v: from %s, %d bytes sent", c, f.Source.URL, sent.Load())
 		}
-		if err := f.Close(); err != nil {
-			t.Error(err)
-		}
+		errtest.None(t, f.Close())
 	}
 }
 

@@ -52,9 +52,7 @@ func TestTransfersOfOneURL(t *testing.T) {
 			if f.SHA256 != sum {
 				t.Errorf("sha256 %s of %d bytes, want %s", f.SHA256, f.Size, sum)
 			}
-			if err := f.Close(); err != nil {
-				t.Error(err)
-			}
+			errtest.None(t, f.Close())
 		})
 	}
 	wg.Wait()
@@ -95,9 +93,7 @@ func TestTransferOfAKilledProcess(t *testing.T) {
 	if err == nil {
 		err = c.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
 		t.Fatalf("the other process brought no half: %v", err)
 	}
@@ -115,9 +111,7 @@ func TestTransferOfAKilledProcess(t *testing.T) {
 	if err != nil || f.SHA256 != sum {
 		t.Fatalf("%+v, %v", f, err)
 	}
-	if err := f.Close(); err != nil {
-		t.Error(err)
-	}
+	errtest.None(t, f.Close())
 }
 
 func TestRedirectToHTTPIsRefused(t *testing.T) {

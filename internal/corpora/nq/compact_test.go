@@ -222,7 +222,5 @@ func TestWriterErrors(t *testing.T) {
 			break
 		}
 	}
-	if err := w.Close(); err == nil || err.Error() != "disk full" {
-		t.Errorf("Close: %v", err)
-	}
+	errtest.Says(t, w.Close(), "disk full")
 }

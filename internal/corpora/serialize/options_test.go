@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/nq"
+	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 func TestNew(t *testing.T) {
@@ -47,9 +48,7 @@ func TestRecordsWithoutWhatAFormNeeds(t *testing.T) {
 		{NciNorm, &nq.Record{ExampleID: 7}, "neither"},
 		{SimplifiedTags, &nq.Record{ExampleID: 7}, "neither"},
 	} {
-		if _, err := newSerializer(t, tt.form, nil).Document(tt.record); err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s: %v", tt.form, err)
-		}
+		errtest.Says(t, errtest.Of(newSerializer(t, tt.form, nil).Document(tt.record)), tt.want)
 	}
 }
 

@@ -103,9 +103,7 @@ func records(t testing.TB, name string, split nq.Split) []*nq.Record {
 		if errors.Is(err, io.EOF) {
 			return all
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		if !seen[r.URL] {
 			seen[r.URL] = true
 			all = append(all, r.Clone())

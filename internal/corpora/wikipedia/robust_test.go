@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
@@ -101,9 +102,7 @@ func TestPageForms(t *testing.T) {
 					}
 					continue
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				errtest.None(t, err)
 				if d := cmp.Diff(append([]Entry{}, c.want...), append([]Entry{}, table.entries...)); d != "" {
 					t.Error(d)
 				}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/xml"
 	"io"
-	"strconv"
 	"strings"
 )
 
@@ -158,28 +157,18 @@ func (s *stub) oddChild() (ended bool, err error) {
 		return ended, err
 	}
 	p := &s.page
-	text := strings.TrimSpace(e.Text)
 	wrong := func(what string) error {
 		return malformedf("<%s> at byte %d %s", e.XMLName.Local, at, what)
 	}
-	switch e.XMLName.Local {
-	case "id":
-		id, err := parseID(text)
-		if err != nil || p.id != 0 {
-			return false, wrong("is not an id, or a second one")
+	switch name := e.XMLName.Local; name {
+	case "id", "ns":
+		if !p.set(name, []byte(strings.TrimSpace(e.Text))) {
+			return false, wrong("is not " + map[string]string{"id": "an id", "ns": "a namespace"}[name] + ", or a second one")
 		}
-		p.id = id
-	case "ns":
-		ns, err := strconv.ParseInt(text, 10, 32)
-		if err != nil || p.hasNS {
-			return false, wrong("is not a namespace, or a second one")
-		}
-		p.ns, p.hasNS = int32(ns), true
 	case "title":
-		if p.hasTitle {
+		if !p.set(name, raw(e.Text)) {
 			return false, wrong("is a second one")
 		}
-		p.title, p.hasTitle = raw(e.Text), true
 	case "redirect":
 		p.redirects, p.target = true, raw(e.Title)
 	case "revision":

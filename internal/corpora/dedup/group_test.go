@@ -92,8 +92,7 @@ func TestGroupingAgainstRecount(t *testing.T) {
 	}
 }
 
-// The order of records numbers documents and chooses their first snapshots, and
-// changes nothing else.
+// The order of records numbers documents and chooses their first snapshots, and changes nothing else.
 func TestRecordOrder(t *testing.T) {
 	train, dev := []nq.Header{villageA, seasonT, elsaDisney}, []nq.Header{lost, seasonD}
 	url, _ := Lookup("url_title")

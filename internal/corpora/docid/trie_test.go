@@ -57,8 +57,7 @@ func TestTrieErrors(t *testing.T) {
 	}
 }
 
-// TestTrieBruteForce compares with the definition: Next(u) holds v if u v is a
-// prefix of some y.
+// TestTrieBruteForce compares with the definition: Next(u) holds v if u v is a prefix of some y.
 func TestTrieBruteForce(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 50 {

@@ -103,8 +103,7 @@ func grouping(t *testing.T) (documents, queries io.Reader) {
 	return &d, &q
 }
 
-// TestExamplesOf: dev comes first, whatever the order of queries, and what both splits
-// have is there once.
+// TestExamplesOf: dev comes first, whatever the order of queries, and what both splits have is there once.
 func TestExamplesOf(t *testing.T) {
 	var b bytes.Buffer
 	err := dedup.WriteLines(&b, func(put func(any) error) error {

@@ -32,8 +32,7 @@ func content(n int) ([]byte, string) {
 	return b, hex.EncodeToString(s[:])
 }
 
-// flaky serves content with Range support and cuts the first `cuts` answers
-// short after 1,000 bytes.
+// flaky serves content with Range support and cuts the first `cuts` answers short after 1,000 bytes.
 func flaky(t *testing.T, body []byte, cuts int32) (*httptest.Server, *atomic.Int32, *atomic.Int64) {
 	var asked atomic.Int32
 	var sent atomic.Int64

@@ -19,8 +19,7 @@ import (
 	"github.com/redsi/redsi/internal/system/errtest"
 )
 
-// TestTransfersOfOneURL share the folder of partial files; the server has no
-// validators, and breaks off now and then.
+// TestTransfersOfOneURL share the folder of partial files; the server has no validators, and breaks off now and then.
 func TestTransfersOfOneURL(t *testing.T) {
 	body, sum := content(50_000)
 	var mu sync.Mutex

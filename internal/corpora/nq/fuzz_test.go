@@ -19,8 +19,7 @@ func TestScanAgainstLibrary(t *testing.T) {
 	}
 }
 
-// compareDecoders fails if the scanner accepts a line that the library refuses
-// or reads differently.
+// compareDecoders fails if the scanner accepts a line that the library refuses or reads differently.
 func compareDecoders(t *testing.T, scan *lineScanner, line []byte, must bool) {
 	t.Helper()
 	var a, b Record

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// TestEndsWithinRecord: a file that was cut between compression and reading, or was
-// never compressed, ends within a line.
+// TestEndsWithinRecord: a file that was cut between compression and reading, or was never compressed, ends within a line.
 func TestEndsWithinRecord(t *testing.T) {
 	for _, p := range []Policy{Fail, Skip} {
 		for _, text := range []string{goodFull + "\n" + goodSimp[:50], goodFull + "\n" + goodFull[:25]} { // the second cuts é

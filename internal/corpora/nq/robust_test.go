@@ -222,8 +222,7 @@ func TestLineLimit(t *testing.T) {
 	}
 }
 
-// TestOrder: many small batches, several decoders, one order; and Next may be
-// given the same record or a new one.
+// TestOrder: many small batches, several decoders, one order; and Next may be given the same record or a new one.
 func TestOrder(t *testing.T) {
 	var b strings.Builder
 	for i := range 30000 {

@@ -124,8 +124,7 @@ func TestPaperTables(t *testing.T) {
 	})
 }
 
-// Substitutions that the paper counts: HtmlNorm has the HTML's characters, the
-// other forms the stored ones.
+// Substitutions that the paper counts: HtmlNorm has the HTML's characters, the other forms the stored ones.
 func TestPaperSubstitutions(t *testing.T) {
 	for _, tt := range []struct{ html, stored, surface string }{
 		{`say "yes" now`, "say `` yes '' now", `say "yes" now`},

@@ -33,8 +33,7 @@ type DocumentsReport struct {
 	Union    int64  `json:"union"`            // |D|
 }
 
-// Collection numbers documents from zero in the order in which they come. Memory grows with
-// their names, about 30 bytes each and the name, and not with their texts.
+// Collection numbers documents from zero as they come. Memory is their names and about 30 bytes each, no text.
 type Collection struct {
 	questions *Questions
 	names     dedup.NameTable
@@ -134,8 +133,7 @@ func (c *Collection) eachDocument(ctx context.Context, f File, how Reading, visi
 	return report, err
 }
 
-// take says whether a document is left out, which counts it once: 0 if it is not, dropped for it
-// has no words, or unseen for it is not wanted.
+// take says whether to leave a document out, and counts it: 0 takes it, dropped has no words, unseen is not wanted.
 func (c *Collection) take(d *Document, judged int32) (name, is int32, err error) {
 	o := &c.questions.options
 	name, isNew := c.names.Add(d.Key)
@@ -271,8 +269,7 @@ func (c *Collection) Finish() error {
 	return nil
 }
 
-// judgments are those of a query by numbers of documents, of those that are taken. Of documents that
-// became one the highest grade counts.
+// judgments are a query's, by numbers of taken documents; of merged documents the highest grade counts.
 func (c *Collection) judgments(have *question) []judgment {
 	list := make([]judgment, 0, len(have.judged))
 	var place map[int32]int
@@ -320,8 +317,7 @@ func (c *Collection) EachQuery(put func(*dedup.Query) error) error {
 	return nil
 }
 
-// Qrels are all judgments of a split's queries, of documents that are taken: those that are
-// not relevant too, and of queries that have no relevant document.
+// Qrels are all judgments of a split's queries and taken documents, whether relevant or not.
 func (c *Collection) Qrels(split nq.Split) (*trec.Judgments, error) {
 	var out trec.Judgments
 	for i := range c.questions.list {

@@ -2,8 +2,7 @@ package collect
 
 import "github.com/redsi/redsi/internal/corpora/nq"
 
-// Counts says what was read of the files of a role. Every record is in exactly one of
-// Records and Skipped; Skipped also counts a file without records.
+// Counts counts the records of a role's files, each in Records or Skipped; Skipped also counts a file without any.
 type Counts struct {
 	Records int64 `json:"records"`
 	Blank   int64 `json:"blank_lines"`

@@ -117,8 +117,7 @@ func (q *Questions) limit() {
 	}
 }
 
-// wordsOf is what two texts have in common that differ in case, punctuation, white space and
-// compatible forms of characters only; the text itself if it has no letters or digits.
+// wordsOf is a text without case, punctuation, white space and forms of characters; as it is if no word remains.
 func wordsOf(text string) string {
 	words := strings.FieldsFunc(strings.ToLower(norm.NFKC.String(text)), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r)

@@ -22,8 +22,7 @@ type Part struct {
 	Split nq.Split // "": told by its records, or drawn
 }
 
-// Compare orders files as they are read: queries, judgments, documents; of each those of all
-// splits, then train, dev and test.
+// Compare orders files for reading: queries, judgments, documents; of each, no split, train, dev and test.
 func (p Part) Compare(o Part) int {
 	roles, splits := []Role{Queries, Judgments, Documents}, append([]nq.Split{""}, Splits()...)
 	return cmp.Or(slices.Index(roles, p.Role)-slices.Index(roles, o.Role), slices.Index(splits, p.Split)-slices.Index(splits, o.Split))

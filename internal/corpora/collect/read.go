@@ -43,8 +43,7 @@ type Policy struct {
 	Empty bool // a file may have none that can
 }
 
-// stream gives the records of a file. Its errors are a *nq.Fault of one record, after which it
-// goes on; errBlank and errHeader, which are not records; io.EOF; or of the whole file.
+// stream gives a file's records. Errors: a *nq.Fault ends one record, errBlank and errHeader are none, others end all.
 type stream interface {
 	next() (*record, error) // valid until the next call
 	at() int64              // line or row of the last record, from one

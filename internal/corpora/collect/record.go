@@ -21,8 +21,7 @@ const (
 	Judgments Role = "qrels"
 )
 
-// column is a field of a role's records, with the names under which files have it, the most
-// likely first. A dot leads into an object.
+// column is a field of a role's records with its names in files, the likeliest first. A dot leads into an object.
 type column struct {
 	name    string
 	aliases []string
@@ -117,8 +116,7 @@ func (r *record) text(column int) string {
 	return ""
 }
 
-// check reports a needed column that the record lacks, and a list where one text should be. A
-// null is an empty text there. Judgments may have no grades, but not under an unknown name.
+// check reports a missing needed column (a null is ""), a list where one text should be, and unknown names of grades.
 func (r *record) check(s schema, role Role) error {
 	for i, c := range s {
 		v := &r.values[i]

@@ -31,8 +31,7 @@ var plainColumns = map[Role]map[int][]string{
 // columnsAttribute is how the reader of files names columns of each role.
 var columnsAttribute = map[Role]string{Documents: "columns", Queries: "query_columns", Judgments: "qrels_columns"}
 
-// header pairs the columns of a schema with places in a line. What the names of a line's
-// columns must hold for the line to be one of names is every needed column.
+// header pairs a schema's columns with places in a line, which must name every needed column to be one of names.
 func (s schema) header(names []string) (places []int, ok bool) {
 	places = make([]int, len(s))
 	for i, c := range s {
@@ -52,8 +51,7 @@ func (s schema) header(names []string) (places []int, ok bool) {
 // anIdentifier is how columns of identifiers are called, of any role and also within quotes.
 var anIdentifier = regexp.MustCompile(`^["#]?((?i:(\w*[_-]|(query|topic|corpus|doc|document|passage) )?id|qid|pid|docid|docno)|\w*[a-z]I[dD])"?$`)
 
-// names reports whether a field of a first line is a name of a column rather than a value: one
-// that is known, or a name of identifiers.
+// names reports whether a first line's field is a column's name, not a value: a known one or one of identifiers.
 func (s schema) names(field string) bool {
 	field = strings.TrimSpace(field)
 	return anIdentifier.MatchString(field) || slices.ContainsFunc(s, func(c column) bool {
@@ -123,8 +121,7 @@ func (t *tabular) take(fields []string) (*record, error) {
 	return &t.rec, nil
 }
 
-// tabs reads lines with tabs between their fields. Nothing is quoted: quotation marks are
-// text, and so are further tabs in the last column of a table of documents.
+// tabs reads fields between tabs, with quotation marks as text, and further tabs in the last column of documents.
 type tabs struct {
 	tabular
 	lines *unpack.Lines
@@ -155,8 +152,7 @@ func (t *tabs) next() (*record, error) {
 	return t.take(t.cut(string(line)))
 }
 
-// isComment reports whether a line of judgments is none, as programs write TREC's: with tabs, or as
-// four fields, it is one of a query such as #2.
+// isComment tells a comment among judgments from a query such as #2, whose line has tabs or four fields.
 func isComment(line string) bool {
 	f := trec.Fields(line)
 	return line[0] == '#' && !strings.Contains(line, "\t") && (f[0] == "#" || len(f) != 4)

@@ -8,8 +8,7 @@ import (
 	"github.com/redsi/redsi/internal/system/values"
 )
 
-// A collection whose documents are merged by their titles, or drawn, is known only once all
-// were read: they are read twice, by Gather and, after Number, by Rewrite.
+// Merging documents by title, or drawing them, takes two passes: Gather reads all, Number decides, Rewrite reads again.
 
 // Twice reports whether documents are read so, and not by ReadDocuments.
 func (c *Collection) Twice() bool {
@@ -118,8 +117,7 @@ type Sifted struct {
 	Page     string `json:"page_id,omitempty"`
 }
 
-// Sift gives what may be taken of a file to put, whatever the other files have: wanted documents,
-// those too that are left out for they have no words, and others that may be drawn.
+// Sift gives put what may be taken of a file, whatever the others have: wanted, even if empty, or perhaps drawn.
 func (c *Collection) Sift(ctx context.Context, f File, how Reading, put func(Sifted) error) (FileReport, error) {
 	o := &c.questions.options
 	return o.eachRecord(ctx, f, Documents, how, &c.Report.Lines, func(_ int64, r *record) error {

@@ -15,8 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/system/values"
 )
 
-// Document is one document of a collection. Which parts a serialization sets is
-// its own matter; Text is always the whole, as a model reads it.
+// Document is one document of a collection; a serialization sets parts as it likes, but always the whole Text.
 type Document struct {
 	Doc       int32  `json:"doc"`                  // number in the collection, from zero
 	Split     string `json:"split,omitempty"`      // of the record, where every record is a document
@@ -34,8 +33,7 @@ type Writer struct {
 	n    int64
 }
 
-// NewWriter starts a stream on w, which stays open after Close. One encoder
-// thread is used: more would make the bytes depend on the machine.
+// NewWriter starts a stream on w, which stays open after Close, by one encoder thread: bytes depend on no machine.
 func NewWriter(w io.Writer) (*Writer, error) {
 	z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
 	if err != nil {
@@ -111,8 +109,7 @@ func (r *Reader) first() (Document, error) {
 	return d, err
 }
 
-// Next returns the next document, io.EOF after the last. A stream that is not
-// what Writer wrote, or ends early, is an error.
+// Next returns the next document, io.EOF after the last, and an error for what is not a whole stream of Writer.
 func (r *Reader) Next() (Document, error) {
 	switch {
 	case r.end:

@@ -136,8 +136,7 @@ func decode(line []byte, v any) error {
 
 const maxWindow = 8 << 20 // WriteLines' zstd window; a false one allocates no more
 
-// ReadLines yields what WriteLines wrote, line by line, and names the line of the first
-// error; a file that ends within a line is one.
+// ReadLines yields WriteLines' lines and names the line of the first error, such as an end within a line.
 func ReadLines(r io.Reader, each func([]byte) error) error {
 	zr, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
 	if err != nil {

@@ -149,8 +149,7 @@ func (d *derived) bert(dst []byte, text string) []byte {
 	return append(dst, d.s.BertNormalize(text)...)
 }
 
-// nciTitle is NCI's title: its train and dev sets were made by different code. The
-// URL's title stands in for document_title, which the simplified format does not have.
+// nciTitle is NCI's title, which its train and dev code make differently; without document_title, the URL's title.
 func (d *derived) nciTitle(dst []byte) ([]byte, error) {
 	if d.h.Split != nq.Dev {
 		return d.bert(dst, d.h.H1), nil

@@ -26,8 +26,7 @@ type Grouper struct {
 	ended   bool
 }
 
-// NewGrouper prepares a pass. Names may not repeat. scratch makes a folder for what is
-// more than a few records; all in it is of use as long as a Grouping is.
+// NewGrouper prepares a pass. Names may not repeat. scratch makes a folder for larger data, used as long as a Grouping.
 func NewGrouper(scratch func() (string, error), keys []Key, o Options, s Sources) (*Grouper, error) {
 	if len(keys) == 0 {
 		return nil, errors.New("no deduplication key is given")
@@ -219,8 +218,7 @@ const (
 	sumsAhead  = 1 << 15 // bytes
 )
 
-// firstOf gives of each of n sums the first one that is equal. A table of all would be most of the memory: so
-// there is one after another, each of a part of the sums.
+// firstOf gives each of n sums its first equal. A table of all would need most memory: each pass takes a part of them.
 func firstOf(sums *spool.List, n int) ([]int32, error) {
 	firsts := make([]int32, n)
 	tables := uint32(min(n/tableSums+1, mostTables))

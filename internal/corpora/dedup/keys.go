@@ -97,12 +97,10 @@ func Lookup(name string) (Key, error) {
 	return Key{}, fmt.Errorf("there is no deduplication key %q; the keys are %s", name, strings.Join(Names(), ", "))
 }
 
-// Fallback says what the page_id key compares where a revision has no page: the
-// paper names "titles" in one place and the URL title in another.
+// Fallback is what page_id compares for a revision without a page: the paper names "titles" and the URL title.
 type Fallback string
 
-// The readings of the PageID fallback. All but FallbackFail prefix "t:", so that
-// an unresolved record never merges with a resolved page.
+// The fallbacks. All but FallbackFail prefix "t:", so that an unresolved record never merges with a resolved page.
 const (
 	FallbackURLTitleCased Fallback = "url_title_cased" // as the query has it: wikipedia.QueryTitle; default
 	FallbackURLTitle      Fallback = "url_title"       // lower-cased
@@ -110,8 +108,7 @@ const (
 	FallbackFail          Fallback = "fail"            // an unresolved record is an error
 )
 
-// Representative says which snapshot's text stands for a document, which the
-// paper leaves open. Ties go to the earlier record.
+// Representative says whose text stands for a document; the paper leaves it open. Ties go to the earlier record.
 type Representative string
 
 // The rules for choosing a snapshot.
@@ -123,8 +120,7 @@ const (
 	LongestText Representative = "longest_text" // greatest Text.Length; needs Sources.Text
 )
 
-// RecordOrder says which split's records come first; those of a split are in file
-// order. Documents are numbered by first occurrence in it. The paper leaves it open.
+// RecordOrder is the split that comes first, then file order: it numbers documents. The paper leaves it open.
 type RecordOrder string
 
 // The orders of records.

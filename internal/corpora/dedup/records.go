@@ -20,8 +20,7 @@ type Record struct {
 	PageID    uint64 // 0: not resolved, or no resolution given
 }
 
-// Records holds the records of a pass in its order: all of one split, then all of
-// the other. What does not fit into small buffers is on disk.
+// Records holds a pass's records in order, one split after the other, on disk beyond small buffers.
 type Records struct {
 	splits [2]nq.Split
 	paged  bool // the pass had Sources.PageID

@@ -16,8 +16,7 @@ type Snapshot struct {
 	OldID     uint64   `json:"oldid"`
 }
 
-// SharedTitle is one row of tab:shared-title-revision-variation: two revisions
-// under one title key whose texts differ. Whether they are one page is not asked.
+// SharedTitle is a row of tab:shared-title-revision-variation: two revisions of one title key, whose texts differ.
 type SharedTitle struct {
 	Title     string   `json:"title"`
 	Key       string   `json:"key"`
@@ -27,8 +26,7 @@ type SharedTitle struct {
 	B         Snapshot `json:"b"`
 }
 
-// SharedTitles lists the keys of g under which the oldest and the newest revision
-// have different text prefixes, most records first, then by key.
+// SharedTitles lists g's keys whose oldest and newest revision differ in text prefix, most records first, then by key.
 func SharedTitles(g *Grouping) []SharedTitle {
 	var out []SharedTitle
 	oldids := g.Records.oldIDs()
@@ -83,8 +81,7 @@ func (r *Records) snapshot(i int) Snapshot {
 	return Snapshot{ExampleID: l.exampleID, Split: r.Split(i), OldID: l.oldid}
 }
 
-// Revisions counts the texts that records of one (title, oldid) hold (appendix
-// "Rendered-Text Variation under a Fixed Revision"). Memory is per distinct text.
+// Revisions counts texts by (title, oldid) (appendix "Rendered-Text Variation under a Fixed Revision"), in memory.
 type Revisions struct {
 	records int
 	byRev   map[revision][]variant
@@ -107,8 +104,7 @@ func NewRevisions() *Revisions {
 	return &Revisions{byRev: map[revision][]variant{}, texts: map[[16]byte]struct{}{}}
 }
 
-// Add counts one record: its title, and the TextDigest of its whole flattened
-// text. Records without a revision id (0) are counted by title alone.
+// Add counts a record by title, revision (0: title alone) and the TextDigest of its whole flattened text.
 func (v *Revisions) Add(title string, s Snapshot, digest [16]byte) {
 	v.records++
 	v.texts[digest] = struct{}{}

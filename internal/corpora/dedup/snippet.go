@@ -2,8 +2,7 @@ package dedup
 
 import "strings"
 
-// What Contrast shows, in words between white space: of common text before the difference, where
-// the sentence has as many, and in all.
+// Contrast shows so many words: of common text before the difference, within its sentence, and in all.
 const (
 	contextWords = 5
 	shownWords   = 12

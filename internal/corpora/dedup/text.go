@@ -48,8 +48,7 @@ func lowerASCII(text []byte) bool {
 	return true
 }
 
-// TextDigest digests the first limit code points of s (0: all of them), lower-cased
-// after the cut if lower is set: the first 16 bytes of their SHA-256.
+// TextDigest is the first half of SHA-256 of s's first limit code points (0: all), lower-cased after the cut if lower.
 func TextDigest(s string, limit int, lower bool) [16]byte {
 	if limit > 0 {
 		s = cut(s, limit)

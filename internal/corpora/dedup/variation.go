@@ -5,8 +5,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/wikipedia"
 )
 
-// Variation counts the texts that records of one revision, and of one title, have (the
-// two appendices on variation), in one pass over the records.
+// Variation counts texts of one revision and of one title (the two appendices on variation), in one pass.
 type Variation struct {
 	revisions *Revisions
 	titles    *Grouper

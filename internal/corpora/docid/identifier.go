@@ -41,8 +41,7 @@ func newSet(kind Kind, documents, texts []string, encode Encoder) (*Set, error) 
 	return s, nil
 }
 
-// Check proves that documents, texts and token sequences are unique and that no
-// sequence is empty. The error names both documents.
+// Check proves documents, texts and token sequences unique and no sequence empty; its error names both documents.
 func (s *Set) Check() error {
 	byDocument := make(map[string]struct{}, len(s.Identifiers))
 	byText := make(map[string]int, len(s.Identifiers))

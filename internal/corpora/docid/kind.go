@@ -2,8 +2,7 @@ package docid
 
 import "slices"
 
-// Kind is a way to make identifiers. It is stored by name; what models, searches and
-// scores must know of it are its facets, so that none of them compares names.
+// Kind is a way to make identifiers, stored by name; models, searches and scores ask its facets, not its name.
 type Kind string
 
 const (
@@ -25,8 +24,7 @@ func Kinds() []Kind {
 // One decoder step then ranks all documents; otherwise beams search.
 func (k Kind) OneToken() bool { return k == KindAtomic }
 
-// GrowsVocabulary: identifiers have tokens of their own, which follow the tokens of
-// the model. The lowest token that begins an identifier is the first of them.
+// GrowsVocabulary: identifiers have tokens of their own behind the model's; the lowest first token is their first.
 func (k Kind) GrowsVocabulary() bool { return k == KindAtomic || k == KindResidual }
 
 // CanBeInvalid: a search over the whole vocabulary may find sequences that are not a document's identifier.

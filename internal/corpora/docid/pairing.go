@@ -23,8 +23,7 @@ func (s *Set) PairWith(input string) *Pairing {
 	return p
 }
 
-// Find returns the place among s.Identifiers of a document of the input. The error
-// names a document that has no identifier.
+// Find returns the place of an input's document among s.Identifiers; its error names one without an identifier.
 func (p *Pairing) Find(document int) (int, error) {
 	i, ok := p.place[strconv.Itoa(document)]
 	if !ok {

@@ -74,8 +74,7 @@ func (o SemanticOptions) withDefaults() SemanticOptions {
 	return o
 }
 
-// grower splits nodes. Large ones come one after another, each on all threads;
-// smaller ones side by side, each on one thread. Neither changes the result.
+// grower splits large nodes one by one on all threads, small ones side by side on one each; the result is the same.
 type grower struct {
 	vectors npy.Matrix
 	o       SemanticOptions

@@ -109,15 +109,13 @@ func (t *Trie) fill(sequences [][]int32, order []int32) {
 	t.firstEdge = append(t.firstEdge, int32(len(t.tokens)))
 }
 
-// Next returns the tokens that may follow, in increasing order, and whether n is a
-// complete sequence (then none may follow). The slice is the trie's own.
+// Next returns the tokens that may follow n, in order, and whether n is complete (none follows). The slice is the trie's.
 func (t *Trie) Next(n Node) (tokens []int32, complete bool) {
 	from, to := t.firstEdge[n], t.firstEdge[n+1]
 	return t.tokens[from:to:to], t.identifier[n] >= 0
 }
 
-// Tokens are those of all edges: edge i leads to node i+1, and a node's edges follow one
-// another. The slice is the trie's own.
+// Tokens are all edges' tokens, a node's in succession; edge i leads to node i+1. The slice is the trie's own.
 func (t *Trie) Tokens() []int32 { return t.tokens[:len(t.tokens):len(t.tokens)] }
 
 // Widest is how many tokens may follow the root, and at most any other prefix.

@@ -39,8 +39,7 @@ func (d *Numbers) Identifiers(n int) [][]int32 {
 	return out
 }
 
-// Examples are n inputs and their labels as trainings mix them: a quarter documents of 32
-// tokens, each where the draw puts it, the others queries of 8 to 16.
+// Examples are n inputs and labels in training's mix: a quarter documents of 32 tokens, else queries of 8 to 16.
 func (d *Numbers) Examples(n int) (inputs, labels [][]int32) {
 	for range n {
 		low, high := 8, 16

@@ -63,8 +63,7 @@ type KeyCount struct {
 	Train, Dev, Union int
 }
 
-// WriteCard writes README.md: metadata that dataset hosts read, counts, files,
-// making and licence. Equal arguments give equal bytes.
+// WriteCard writes README.md: hosts' metadata, counts, files, making and licence. Equal arguments give equal bytes.
 func WriteCard(w io.Writer, c Card, s Summary) error {
 	var b bytes.Buffer
 	c.header(&b, s)

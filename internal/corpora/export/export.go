@@ -78,8 +78,7 @@ type Identifiers struct {
 	Each iter.Seq2[*Identifier, error]
 }
 
-// Collection is what is exported: documents, then queries, then identifiers, each read once and in
-// order. A yielded pointer is valid until the next.
+// Collection is read once, in this order: documents, queries, identifiers. A yielded pointer is valid until the next.
 type Collection struct {
 	Documents   iter.Seq2[*Document, error]
 	Queries     iter.Seq2[*Query, error]
@@ -130,8 +129,7 @@ type Summary struct {
 	Identifiers []string       `json:"identifiers"`      // types
 	Variant     nq320k.Variant `json:"variant"`          // of Redsi, if that was written
 	Files       []File         `json:"files"`            // by name
-	// Respaced counts texts whose line breaks, tabs or runs of blanks became one blank in TREC's
-	// line formats; the other formats keep them.
+	// Respaced counts texts with white space that became one blank in TREC's line formats; other formats keep it.
 	Respaced int `json:"respaced"`
 	// Escaped counts questions with "&", "<" or ">", which are entities in TREC's topics.
 	Escaped int `json:"escaped"`
@@ -144,8 +142,7 @@ type writer interface {
 	query(q *Query, sameQuestion bool) error // sameQuestion: another document of the previous question
 }
 
-// Write writes the collection in all given formats, in one pass. It fails on the first invalid
-// document or query; the files are then incomplete.
+// Write writes all given formats in one pass. The first invalid document or query ends it, with incomplete files.
 func Write(c Collection, formats []Format, create Sink) (Summary, error) {
 	out := &files{create: create}
 	var s Summary

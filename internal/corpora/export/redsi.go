@@ -9,8 +9,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/nq320k"
 )
 
-// redsi writes the layout in which NQ320K was published: all four files, whichever splits exist.
-// Documents are named by number.
+// redsi writes NQ320K's published layout: all four files, whatever splits exist, with documents named by number.
 type redsi struct {
 	texts []*text // documents, train and validation queries
 	rows  [3]int

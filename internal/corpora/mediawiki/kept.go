@@ -11,8 +11,7 @@ import (
 	"path/filepath"
 )
 
-// kept is a file of answers: a line that says to what, and one for each request. A line that a
-// process which was killed has not ended does not count.
+// kept is a file of a question's answers, a line per request behind the question's; an unended line does not count.
 type kept struct{ *os.File }
 
 // question is the first line: what is asked, and whom.

@@ -58,8 +58,7 @@ func (c *Client) progress(done, total int) {
 	}
 }
 
-// pagesOf are the pages that an answer has of the revisions that were asked for, in their
-// order: of each, its page, or that there is none.
+// pagesOf are an answer's pages, or that there is none, for each revision asked for, in their order.
 func pagesOf(q *query, asked []uint64) (a Answers, err error) {
 	said := map[uint64]wikipedia.Entry{} // without a page where there is none
 	say := func(e wikipedia.Entry) error {

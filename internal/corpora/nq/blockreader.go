@@ -80,8 +80,7 @@ func readError(err error) error {
 	return fmt.Errorf("damaged stream: %w", err)
 }
 
-// entry returns the bytes of the current block from the next entry on, for the caller to count what it used in block and left.
-// io.EOF follows the last entry.
+// entry returns the current block from the next entry on; the caller counts in block and left. io.EOF is the end.
 func (br *blockReader) entry() ([]byte, error) {
 	for br.err == nil && br.left == 0 {
 		if len(br.block) > 0 {

@@ -63,8 +63,7 @@ type frameSize struct{ packed, plain uint32 }
 // outBlocks are blocks of finished streams, for later ones.
 var outBlocks = sync.Pool{New: func() any { return &outBlock{done: make(chan struct{}, 1)} }}
 
-// encoder is all streams' own, since each of the blocks that it compresses at once takes a window's memory and
-// more; what it has read before does not show in what it writes.
+// encoder serves all streams, since each block at once takes a window's memory; no output depends on earlier ones.
 var encoder = sync.OnceValues(func() (*zstd.Encoder, error) {
 	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest),
 		zstd.WithEncoderCRC(true), zstd.WithWindowSize(maxWindow/2), zstd.WithLowerEncoderMem(true),

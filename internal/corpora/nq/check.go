@@ -49,8 +49,7 @@ func checkFields(have fieldSet, format Format) error {
 	return nil
 }
 
-// checkOffsets verifies that every token's span lies inside HTML, starts and ends
-// between code points, and does not start before the previous one ends.
+// checkOffsets verifies that spans lie in HTML between code points, none starting before the previous one ends.
 func checkOffsets(r *Record) error {
 	prev, size := int32(0), int32(len(r.HTML))
 	for i := range r.Tokens {
@@ -72,8 +71,7 @@ func checkOffsets(r *Record) error {
 	return nil
 }
 
-// checkAligned verifies that the file has offsets at all: where every span is empty,
-// somebody has written zeros in their place.
+// checkAligned verifies that the file has offsets: if every span is empty, zeros stand in their place.
 func checkAligned(r *Record) error {
 	if len(r.Tokens) == 0 || slices.ContainsFunc(r.Tokens, func(t Token) bool { return t.End > t.Start || t.Text == "" }) {
 		return nil
@@ -111,16 +109,14 @@ func hasWords(text string) bool {
 	return false
 }
 
-// fits reports whether t's span lies inside html, starts and ends between code
-// points, and does not start before prev, which is not negative.
+// fits reports whether t's span lies in html between code points and does not start before prev >= 0.
 func (t *Token) fits(html []byte, prev int32) bool {
 	return prev <= t.Start && t.Start <= t.End && int(t.End) <= len(html) &&
 		(int(t.Start) == len(html) || utf8.RuneStart(html[t.Start])) &&
 		(int(t.End) == len(html) || utf8.RuneStart(html[t.End]))
 }
 
-// ExampleID looks for the id in a line of a file without decoding it: for messages
-// about lines that cannot be, and for finding one.
+// ExampleID finds the id in a line without decoding it: for messages about bad lines, and for finding one.
 func ExampleID(line []byte) (int64, bool) {
 	i := bytes.Index(line, []byte(`"`+nameExampleID+`"`))
 	if i < 0 {

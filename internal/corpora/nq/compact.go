@@ -7,8 +7,7 @@ const (
 	magicHeaders = "redsi.headers@1"
 )
 
-// entryCodec encodes the entries of a stream; decode reuses the buffers of what it fills in,
-// and returns the length of the entry.
+// entryCodec encodes a stream's entries; decode reuses the buffers of what it fills and returns the entry's length.
 type entryCodec[T any] interface {
 	append(b []byte, v *T) ([]byte, error)
 	decode(b []byte, v *T) (int, error)
@@ -70,8 +69,7 @@ type EntryReader[T any] struct {
 	codec entryCodec[T]
 }
 
-// Next decodes the next entry into v and reuses a record's HTML and Tokens; io.EOF
-// after the last. A stream that ends early gives an error that wraps ErrTruncated.
+// Next decodes into v, reusing HTML and Tokens; io.EOF after the last entry, ErrTruncated if the stream ends early.
 func (rd *EntryReader[T]) Next(v *T) error {
 	b, err := rd.br.entry()
 	if err != nil {

@@ -26,8 +26,7 @@ const (
 	Duplicate    Reason = "duplicate"  // its example_id was there before
 )
 
-// RecordError names one record that could not be read and why. Line counts from
-// one; it is the last complete line plus one for BadStream.
+// RecordError says which record could not be read and why. Line counts from one; of BadStream, one past the last.
 type RecordError struct {
 	File      string `json:"file"`
 	Line      int64  `json:"line"`
@@ -81,8 +80,7 @@ func (s *Skips[T]) SkippedTotal() (n int64) {
 	return n
 }
 
-// Counts reports what a Reader did. Every line of the input is in exactly one of
-// Records, Blank and Skipped; Skipped also counts a file without records.
+// Counts reports a Reader's lines, each Records, Blank or Skipped; Skipped also counts a file without records.
 type Counts struct {
 	Records int64 `json:"records"`
 	Blank   int64 `json:"blank_lines,omitempty"`

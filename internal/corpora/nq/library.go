@@ -25,8 +25,7 @@ func Faultf(r Reason, format string, args ...any) *Fault {
 	return &Fault{r, fmt.Sprintf(format, args...)}
 }
 
-// lenient is for the values that no record needs: they have JSON's syntax, but nobody
-// asks whether their names repeat or their escapes pair.
+// lenient is for values that no record needs: valid JSON, with repeated names and any escapes.
 var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
 // decodeLibrary decodes line with encoding/json/v2, strictly: names are case-sensitive, needed fields occur once, integers
@@ -82,8 +81,7 @@ func into[T any](to *T, read func(*jsontext.Decoder, string) (T, error)) func(*j
 	}
 }
 
-// readObject reads an object and returns which of the fields it has. As for the other
-// readers, its syntax was checked, so the decoder has no error to tell.
+// readObject reads an object and returns its fields. Its syntax was checked, so no reader here has errors to tell.
 func readObject(d *jsontext.Decoder, fields []field) (have fieldSet, err error) {
 	if d.PeekKind() != jsontext.KindBeginObject {
 		return 0, Faultf(BadType, "an object was expected")

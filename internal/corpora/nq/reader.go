@@ -73,8 +73,7 @@ type batch struct {
 	done  chan struct{}
 }
 
-// batches keeps the buffers of finished Readers for later ones: files come one
-// after another, and fresh memory costs more than what is done with it.
+// batches keeps finished Readers' buffers: files come in turn, and fresh memory costs more than what is done with it.
 var batches = sync.Pool{New: func() any { return &batch{done: make(chan struct{}, 1)} }}
 
 type item struct {
@@ -86,8 +85,7 @@ type item struct {
 	fallback bool
 }
 
-// NewReader reads from r; name appears in errors. Errors of opening come from the
-// first Next. Close releases the goroutines of a Reader that is not read to its end.
+// NewReader reads r, called name in errors; errors of opening come from Next. Close an unfinished Reader.
 func NewReader(r io.Reader, name string, o Options) *Reader {
 	rd := newReader(name, o)
 	rd.taken = unpack.NewCounter(r)
@@ -152,8 +150,7 @@ func (rd *Reader) fill(fill func(*batch)) {
 	}
 }
 
-// fill reads at least one complete line after rest and returns the incomplete one
-// behind it, which lives in b until b is filled again.
+// fill reads a complete line at least behind rest and returns the incomplete one after, valid until b's next fill.
 func (b *batch) fill(src io.Reader, rest []byte, maxLine int) []byte {
 	if cap(b.buf) > keepBytes && len(rest) < batchBytes {
 		b.buf = nil
@@ -173,8 +170,7 @@ func (b *batch) fill(src io.Reader, rest []byte, maxLine int) []byte {
 		if len(b.buf) == cap(b.buf) {
 			b.buf = append(b.buf, 0)[:len(b.buf)]
 		}
-		// A batch ends with the read that brings its last newline: what lies behind
-		// it is copied to the next, and shorter than this read.
+		// A batch ends with its last newline's read; the rest, copied to the next batch, is shorter than this read.
 		n, err := src.Read(b.buf[len(b.buf):min(cap(b.buf), len(b.buf)+64<<10)])
 		b.buf = b.buf[:len(b.buf)+n]
 		for fresh := max(end, len(b.buf)-n); ; end = fresh { // LastIndexByte is not vectorised
@@ -345,8 +341,7 @@ func (rd *Reader) endBatch(b *batch) {
 // Counts reports what has been read so far; it is final after io.EOF.
 func (rd *Reader) Counts() Counts { return rd.counts }
 
-// Close ends the goroutines. It does not close the underlying reader, and Next
-// then returns the error that ended reading, or io.EOF.
+// Close ends the goroutines, but not the underlying reader; Next returns the error that ended reading, or io.EOF.
 func (rd *Reader) Close() error {
 	rd.once.Do(func() {
 		close(rd.quit)

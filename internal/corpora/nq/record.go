@@ -20,8 +20,7 @@ type Token struct {
 	End   int32  // end_byte, exclusive
 }
 
-// Record is one NQ example, reduced to what retrieval needs. A full record has
-// Title, HTML and Tokens; a simplified one has Text; one of both formats has all.
+// Record is what retrieval needs of an NQ example: full ones have Title, HTML and Tokens, simplified ones Text.
 type Record struct {
 	ExampleID int64  // may be negative
 	Split     Split  // which side of the data set the record came from

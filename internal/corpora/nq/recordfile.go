@@ -7,8 +7,7 @@ import (
 	"io"
 )
 
-// RecordAt reads the record of a number, from zero, of a records@1 stream of size bytes: its seek table and end block, and the
-// block of the record.
+// RecordAt reads a record of a records@1 stream by number, from zero: the seek table, the end block and its own block.
 func RecordAt(r io.ReaderAt, size, at int64) (*Record, error) {
 	frames, err := readSeekTable(r, size)
 	if err != nil {

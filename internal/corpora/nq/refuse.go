@@ -35,8 +35,7 @@ func (rd *Reader) unique(it *item) {
 	rd.lines[id] = line
 }
 
-// nothing says why a file that was read to its end has no records. One in which no
-// line is JSON was never a file of records, so Skip does not help it.
+// nothing says why a whole file has no records. One in which no line is JSON is none of records, even with Skip.
 func (rd *Reader) nothing() *RecordError {
 	e := &RecordError{File: rd.name, Line: rd.last + 1, Reason: EmptyFile, Detail: "the file has no records"}
 	skipped := rd.counts.SkippedTotal()

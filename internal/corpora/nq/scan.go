@@ -2,8 +2,7 @@ package nq
 
 import "unicode/utf8"
 
-// lineScanner decodes one NQ line, in either format, with any order of fields and
-// any JSON white space, into a Record. Its buffers are reused between lines.
+// lineScanner decodes one line of either format, fields in any order, any JSON white space, reusing its buffers.
 type lineScanner struct {
 	s     scanner
 	arena []byte     // every string of the record except HTML, back to back

@@ -106,8 +106,7 @@ func (l *lineScanner) published(r *Record) {
 	l.s.p, l.arena, l.ends, r.Tokens = p, arena, ends, tokens
 }
 
-// digits reads an integer of one to seven digits at the start of the word and
-// returns their number, 0 if it is anything else.
+// digits reads one to seven digits at a word's start and returns their number, 0 for anything else.
 func digits(w uint64) (v int32, n int) {
 	x := w ^ '0'*lanes
 	n = bits.TrailingZeros64((x+(0x80-10)*lanes|x)&high) >> 3

@@ -113,8 +113,7 @@ type SubstitutionRow struct {
 	StoredUnknown bool `json:"stored_unk"`
 }
 
-// Report makes the table of the n most frequent pairs; unknown says whether a
-// string produces <unk> with the model's tokenizer.
+// Report tables the n most frequent pairs; unknown says whether the model's tokenizer makes <unk> of a string.
 func (s *Substitutions) Report(n int, unknown func(string) bool) SubstitutionReport {
 	pairs := s.Pairs()
 	rep := SubstitutionReport{

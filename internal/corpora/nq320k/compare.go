@@ -13,8 +13,7 @@ type Collection struct {
 	Corpus             func() (*corpus.Reader, func(), error) // opened twice, if texts differ
 }
 
-// Comparison says what two collections have in common. A document of ours and one of the
-// package are a pair if the first record of either, dev first, belongs to the other.
+// Comparison compares two collections. Documents are a pair if one's first record, dev first, belongs to the other.
 type Comparison struct {
 	AllSame   bool `json:"all_same"`
 	Documents struct {
@@ -157,8 +156,7 @@ func (c *comparison) documents() {
 	}, "package")
 }
 
-// unpaired counts the documents of a side without a pair: those of which the other side
-// has no record, and those whose records it groups otherwise.
+// unpaired counts a side's documents without a pair: whose record the other lacks, or groups otherwise.
 func (c *comparison) unpaired(s, other *side, of func(*int32) Difference, name string) (only, regrouped int) {
 	known := make([]bool, len(s.titles))
 	for _, q := range s.queries {

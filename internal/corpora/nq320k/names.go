@@ -17,8 +17,7 @@ func (v Variant) Folder() string { return "data/" + v.Style + "/" + v.Key }
 // Config is the variant's name for a program that loads data sets.
 func (v Variant) Config() string { return v.Style + "-" + v.Key }
 
-// styles are the layout's names for our forms. They are shifted: what the layout calls
-// simplified keeps the tags, and its simplenorm is what the paper calls simplified.
+// styles are the layout's names for our forms, shifted: simplified keeps tags, simplenorm is the paper's simplified.
 var styles = []struct{ form, style, why string }{
 	{"simplified_tags", "simplified", "all stored tokens, tags too, joined by blanks"},
 	{"simplified", "simplenorm", "stored tokens without tags, the line of the page title included"},

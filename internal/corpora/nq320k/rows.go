@@ -35,8 +35,7 @@ type Row struct {
 	SourceIDs []string `json:"source_ids"` // example ids: of all records of a document, dev first; of a query its own
 }
 
-// Append appends the row as a line: members in the order of the layout, a blank after
-// each comma and colon, and no character escaped that need not be.
+// Append appends the row's line: the layout's member order, a blank after commas and colons, no needless escapes.
 func (r *Row) Append(b []byte) []byte {
 	b = appendString(append(b, `{"docid": `...), r.DocID)
 	b = appendString(append(b, `, "kind": `...), r.Kind)

@@ -18,8 +18,7 @@ var Forms = []Form{SimplifiedTags, Simplified, SimpleNorm, NciNorm, HtmlNorm}
 // Options are the rules of the forms. Start from Defaults: the paper's configuration and, where the paper is silent, its
 // released code's (docs/reproduction.md). NCI's aside, all concern HtmlNorm.
 type Options struct {
-	// NCI reads the title of training records from the first <H1> and that of
-	// dev records from document_title (paper, section "Document Serialization").
+	// NCI takes titles from <H1> in train and document_title in dev (paper, section "Document Serialization").
 	NCITitle          string `hcl:"nci_title,optional" json:"nci_title" enum:"split,h1,document_title" help:"where the NCI forms take a title from; split: <H1> in train, document_title in dev; the title in the URL, then <H1>, stand in for a document_title that is missing"`
 	NCINormalizeTitle bool   `hcl:"nci_normalize_title,optional" json:"nci_normalize_title" help:"ncinorm: put the title through bert-base-uncased, as the key title does; it is trimmed otherwise"`
 	NCIContent        bool   `hcl:"nci_content,optional" json:"nci_content" help:"ncinorm: what follows the first paragraph comes behind it, as in simplenorm"`
@@ -93,8 +92,7 @@ func Defaults() Options {
 		Artifacts:     []string{"edit", "hide"},
 		Infobox:       "introductory",
 		InfoboxPrefix: "infobox",
-		// "Contents" stops only as a heading of the article: the contents box is
-		// gone before headings are looked at, as the paper's figure shows.
+		// "Contents" counts only as an article's heading: the contents box goes first, as in the paper's figure.
 		Footer: "stop",
 		FooterHeadings: []string{
 			"See also", "References", "Further reading", "Bibliography", "External links", "Notes",

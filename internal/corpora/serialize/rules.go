@@ -64,8 +64,7 @@ func (r *rules) isInfobox(a *attributes) bool {
 	return a.hasClass(func(c []byte) bool { return bytes.HasPrefix(c, r.infobox) })
 }
 
-// normalizeHeading is the form in which headings are compared: blanks joined,
-// lower case, no colon at the end. [edit] is gone before.
+// normalizeHeading is a heading for comparison: blanks joined, lower case, without final colon; [edit] went before.
 func normalizeHeading(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	return strings.TrimSpace(strings.TrimRight(strings.ToLower(s), ":"))

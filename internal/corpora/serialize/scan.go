@@ -10,8 +10,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/nq"
 )
 
-// scanner builds the tree of one record: HTML tokens give the structure, NQ's
-// tokens the spans whose text is recovered. It is reused between records.
+// scanner builds a record's tree, reusably: HTML tokens give structure, NQ's tokens the spans of recovered text.
 type scanner struct {
 	rules *rules
 	norm  normalizer
@@ -163,8 +162,7 @@ func (s *scanner) attributes(z *html.Tokenizer, el element, more bool) attribute
 	return at
 }
 
-// readsAny reports whether a tag may have an attribute that attributes reads.
-// Reading all of them allocates twice for each, and most are href and title.
+// readsAny reports whether a tag may have an attribute in attributes: most, as href, are not worth two allocations.
 func (s *scanner) readsAny(tag []byte, el element) bool {
 	for {
 		i := bytes.IndexByte(tag, '=')

@@ -12,11 +12,9 @@ import (
 
 // Tools are the tokenizers' answers that the forms need.
 type Tools struct {
-	// HasUnknown reports whether T5's tokenization of s, without special tokens,
-	// holds <unk>. HtmlNorm needs it unless Pronunciation is "keep".
+	// HasUnknown reports <unk> in T5's tokens of s, special ones aside; HtmlNorm needs it unless Pronunciation is "keep".
 	HasUnknown func(s string) bool
-	// BertNormalize is NCI's title normalization: tokenize with bert-base-uncased
-	// and decode. NciNorm needs it if NCINormalizeTitle is set.
+	// BertNormalize decodes bert-base-uncased's tokens of a title; NciNorm needs it if NCINormalizeTitle is set.
 	BertNormalize func(s string) string
 }
 
@@ -62,8 +60,7 @@ func New(form Form, o Options, tools Tools) (*Serializer, error) {
 // NeedsUnknown reports whether a form asks what T5's tokenizer does not know.
 func (f Form) NeedsUnknown(o Options) bool { return f == HtmlNorm && o.Pronunciation == "remove" }
 
-// Document serializes one record. HtmlNorm needs a full record, the other forms
-// take either format. The result shares no memory with r.
+// Document serializes a record, for HtmlNorm a full one, else of either format. The result shares no memory with r.
 func (s *Serializer) Document(r *nq.Record) (Text, error) {
 	switch {
 	case s.form != HtmlNorm && !r.Full() && r.Text == "":

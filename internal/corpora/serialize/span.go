@@ -10,8 +10,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// next is the token whose span begins first among those not yet used, or nil.
-// Tokens whose span cannot be in the HTML are counted and passed over.
+// next is the unused token whose span begins first, or nil. It counts and passes over spans outside the HTML.
 func (s *scanner) next() (from, to int, ok bool) {
 	for ; s.ti < len(s.toks); s.ti++ {
 		t := &s.toks[s.ti]
@@ -121,8 +120,7 @@ func (s *scanner) spaced(gap []byte, tokens bool) bool {
 	return bytes.ContainsFunc(gap, unicode.IsSpace)
 }
 
-// endSpan places the token whose span went on behind a tag, without the tag: a stored
-// 's spans '</SPAN>s in the one complete public record.
+// endSpan places, without the tag, a token whose span went on behind one: 's spans '</SPAN>s in the public record.
 func (s *scanner) endSpan() {
 	if !s.span.open {
 		return

@@ -34,8 +34,7 @@ const (
 	maxDepth = 512
 )
 
-// open is an element whose end has not been seen. Inline elements are open only
-// where their end tag matters: they are removed, or nest in such a one.
+// open is an unended element; inline ones only where their end matters: being removed, or nested in such a one.
 type open struct {
 	atom atom.Atom
 	el   element
@@ -92,8 +91,7 @@ func tableContent(n node) bool {
 	return n.kind == elementNode && (n.el == caption || n.el == rowGroup || n.el == row || n.el == cell)
 }
 
-// last is the position of the innermost open element that match accepts, or -1 where there is none, or one that stop accepts
-// comes first.
+// last is the innermost open element that match accepts, -1 for none or if one that stop accepts comes first.
 func (s *scanner) last(match, stop func(open) bool) int {
 	for i := len(s.stack) - 1; i >= 0; i-- {
 		if match(s.stack[i]) {
@@ -219,8 +217,7 @@ func (s *scanner) push(a atom.Atom, el element, at *attributes, why dropRule) {
 	s.stack = append(s.stack, o)
 }
 
-// startHeading makes the first h1 the title: what stood before it is dropped.
-// A section heading ends the part in which introductory infoboxes stand.
+// startHeading makes the first h1 the title, dropping all before; section headings end the introduction's infoboxes.
 func (s *scanner) startHeading(a atom.Atom, n *node) {
 	n.headerLevel = int32(level(a))
 	if a != atom.H1 {
@@ -257,8 +254,7 @@ func (s *scanner) restartTree() {
 	}
 }
 
-// enclosed reports whether a table cell, a caption or a list item is open:
-// headings in them neither end nor begin a section.
+// enclosed reports an open table cell, caption or list item, in which headings neither end nor begin a section.
 func (s *scanner) enclosed() bool {
 	for _, o := range s.stack {
 		switch o.el {

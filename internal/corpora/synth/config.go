@@ -76,8 +76,7 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// lanes is the number of pages that get revision ids of their own: per page the
-// article, its talk page and a redirect, then the filler.
+// lanes counts what has its own revision ids: per page the article, its talk page and a redirect; then the filler.
 func (c Config) lanes() int { return 3*c.Pages + c.StubFillerPages }
 
 // slots is the number of revision ids that each of them may use.

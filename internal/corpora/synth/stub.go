@@ -7,15 +7,13 @@ import (
 	"time"
 )
 
-// A dump has lanes: page i has the article at lane 3i, its talk page after it,
-// then a redirect to it; filler pages follow. Page ids rise with the lane.
+// A dump's lanes: page i's article at 3i, its talk page, a redirect to it; then filler. Page ids rise with the lane.
 
 func (c Config) pageID(lane int) int {
 	return 10 + 5*lane + int(mix(uint64(c.Seed), forStub, uint64(lane))%5)
 }
 
-// oldID is the id of the revision in a slot of a lane: different for all of them,
-// rising with the slot as revisions of a page do.
+// oldID is the revision id of a lane's slot, unique, rising with the slot as revisions of a page do.
 func (c Config) revisionID(lane, slot int) int {
 	stride := min(97, 2*maxOldIDs/(c.lanes()*c.slots()))
 	n := slot*c.lanes() + lane

@@ -1,7 +1,6 @@
 package synth
 
-// Two records are the same document under a key if and only if their symbols are
-// equal: the definitions of tab:dedup-counts, told of designs instead of strings.
+// Equal symbols mean the same document under a key: tab:dedup-counts told of designs instead of strings.
 
 // Key names a comparison operator of tab:dedup-counts as pipelines do.
 type Key string

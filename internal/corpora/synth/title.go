@@ -44,8 +44,7 @@ var plainTitles = []string{
 	"Who Is %s?", "%s, Ohio", "%s; or, the Voyage", "100%% %s", "List of %s museums",
 }
 
-// titlePieces are the tokens of a title, with the Penn Treebank's replacements that Natural
-// Questions has: quotation marks and dashes.
+// titlePieces are a title's tokens with Natural Questions' Penn Treebank replacements of quotation marks and dashes.
 func titlePieces(title string) (list []piece) {
 	quotes := [2]string{"``", "''"}
 	for field := range strings.FieldsSeq(title) {
@@ -82,8 +81,7 @@ func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 // escaped writes text as the HTML of Natural Questions has it.
 var escaped = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#39;")
 
-// urlTitle is the title as MediaWiki writes it into URLs: blanks as "_", and
-// percent-encoding but for letters, digits and -_.;@$!*(),/:
+// urlTitle is a title in MediaWiki's URLs: blanks as "_", percent-encoded but for letters, digits and -_.;@$!*(),/:
 func urlTitle(title string) string {
 	const safe = "-_.;@$!*(),/:"
 	var b strings.Builder

@@ -69,8 +69,7 @@ func BERTOf(c *File) (_ *BERT, err error) {
 // VocabSize is the number of ids, 30,522 for bert-base-uncased.
 func (b *BERT) VocabSize() int { return len(b.pieces) }
 
-// EncodeTruncated returns [CLS], the pieces of text and [SEP], at most limit ids in all, and
-// whether that is not all of the text.
+// EncodeTruncated returns [CLS], text's pieces and [SEP], at most limit ids, and whether text has more.
 func (b *BERT) EncodeTruncated(text string, limit int) (ids []int32, truncated bool) {
 	ids = b.Encode(text, limit+1)
 	if truncated = len(ids) > limit; truncated {
@@ -117,8 +116,7 @@ var cleanUps = []struct{ from, to string }{
 	{" n't", "n't"}, {" 'm", "'m"}, {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"},
 }
 
-// CleanUp takes out blanks that tokenization put before punctuation and English
-// contractions, as transformers' decode does by default (clean_up_tokenization).
+// CleanUp takes out blanks before punctuation and English contractions (transformers: clean_up_tokenization).
 func CleanUp(text string) string {
 	for _, c := range cleanUps {
 		text = strings.ReplaceAll(text, c.from, c.to)

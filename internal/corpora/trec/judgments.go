@@ -131,8 +131,7 @@ func (q *Judgments) WriteAs(w io.Writer, name func(string) string) error {
 	return b.Flush()
 }
 
-// ReadQrels reads what Write wrote, or a step's program, in any order. Errors name the line; a
-// document that is judged twice for a query is one.
+// ReadQrels reads Write's or a program's lines in any order. Errors, as for a pair judged twice, name the line.
 func ReadQrels(r io.Reader) (*Judgments, error) {
 	q := &Judgments{}
 	return q, q.Read(r)

@@ -109,8 +109,7 @@ func (u *Reader) Read(p []byte) (int, error) {
 // Close frees the decompressor; it does not close what Open was given.
 func (u *Reader) Close() { u.stop() }
 
-// fill reads until b is full or the source ends; unlike io.ReadFull it returns the
-// source's own error, which tells a truncated stream from the end of the text.
+// fill reads until b is full or the source ends, and, unlike io.ReadFull, returns the source's own error.
 func fill(src io.Reader, b []byte) (n int, err error) {
 	for n < len(b) && err == nil {
 		var k int

@@ -21,8 +21,7 @@ type element struct {
 	} `xml:"namespaces>namespace"`
 }
 
-// decode reads the next element, comment or end tag of the name end, which is at
-// the current position. It reports whether it was the end tag.
+// decode reads the next element or comment at the current position, or reports that it was end's end tag.
 func (s *stub) decode(end string) (e *element, ended bool, err error) {
 	if b := s.w.rest(); len(b) > 0 && b[0] != '<' {
 		return nil, false, malformedf("text where an element was expected: %.40q", b[:min(len(b), 40)])
@@ -107,8 +106,7 @@ func (s *stub) root() error {
 	}
 }
 
-// oddTopLevel reads anything between pages but a plain page: the header, whose
-// namespaces are noted, or an element that does not matter here.
+// oddTopLevel reads what is no plain page between pages: the header, for its namespaces, or anything else.
 func (s *stub) oddTopLevel() (ended bool, err error) {
 	if tag := s.w.rest(); bytes.HasPrefix(tag, []byte("<page")) && len(tag) > 5 && !nameByte[tag[5]] {
 		return false, s.oddPage()

@@ -26,8 +26,7 @@ type Table struct {
 	repeated int
 }
 
-// NewTable sorts entries, drops and counts repeated ones and refuses a revision that
-// two entries assign to different pages. It takes over the slice.
+// NewTable takes over entries, sorts, drops and counts repeats, and refuses a revision assigned to two pages.
 func NewTable(entries []Entry) (*Table, error) {
 	slices.SortFunc(entries, compareEntries)
 	kept, all := entries[:0], len(entries)

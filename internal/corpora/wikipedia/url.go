@@ -16,8 +16,7 @@ type URLError struct {
 
 func (e *URLError) Error() string { return fmt.Sprintf("%s: %q", e.Reason, e.URL) }
 
-// OldID returns the revision id of a URL as Natural Questions stores it, that is
-// HTML-escaped: "…&amp;oldid=828222625". Errors are of type *URLError.
+// OldID returns the revision id of a URL as NQ stores it, HTML-escaped: "…&amp;oldid=828222625". Errors: *URLError.
 func OldID(stored string) (uint64, error) {
 	values := parameter(stored, "oldid")
 	switch len(values) {

@@ -44,8 +44,7 @@ func packCentres[T float](packed, rows []T, k, chunks int) {
 	}
 }
 
-// pairDots are the products of two rows with the five centres of a group: the first
-// row's with centres 0 to 3, the second row's, then centre 4 with either row.
+// pairDots are two rows' products with a group: row one with centres 0 to 3, row two, then centre 4 with each.
 type pairDots[T float] [2 * group]T
 
 func (p *pairDots[T]) first() [group]T  { return [group]T{p[0], p[1], p[2], p[3], p[8]} }

@@ -128,8 +128,7 @@ func (w *fitter[T]) means(moved, centres []T, k int, labels []int32) {
 	}
 }
 
-// fillEmpty moves the farthest rows from the sums of their clusters to the empty
-// ones. Labels stay as they are until the next assignment.
+// fillEmpty moves the farthest rows to empty clusters' sums; labels stay until the next assignment.
 func (w *fitter[T]) fillEmpty(sums, centres []T, counts []int, labels []int32) {
 	if !slices.Contains(counts, 0) {
 		return

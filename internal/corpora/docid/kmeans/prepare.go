@@ -7,8 +7,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/npy"
 )
 
-// stripe is the number of rows whose sums are taken in one go. It is fixed, so that
-// no sum depends on the number of threads.
+// stripe is the number of rows summed in one go, fixed so that no sum depends on the number of threads.
 const stripe = 1024
 
 func stripesOf(rows int) int { return (rows + stripe - 1) / stripe }

@@ -2,8 +2,7 @@ package kmeans
 
 import "github.com/redsi/redsi/internal/corpora/npy"
 
-// Products computes inner products with a set of vectors, in float32, with the bits of a fit
-// (kernel.go): they do not depend on the processor, nor on what is computed beside them.
+// Products are inner products with a set of vectors, in float32, with the same bits on any processor (kernel.go).
 type Products struct {
 	kernel kernels[float32]
 	packed []float32

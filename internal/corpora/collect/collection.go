@@ -217,8 +217,7 @@ func (c *Collection) Finish() error {
 	if c.texts == 0 {
 		return fmt.Errorf("none of the %d documents has a text", c.Report.Union)
 	}
-	for i := range q.list {
-		have := &q.list[i]
+	for _, have := range q.list {
 		if !have.asked() {
 			continue
 		}
@@ -296,8 +295,7 @@ func (c *Collection) judgments(have *question) []judgment {
 // EachQuery gives the queries that remain, in the order read, one line per relevant document in judgment order; example_id
 // is the query's place among all that were read, from zero.
 func (c *Collection) EachQuery(put func(*dedup.Query) error) error {
-	for i := range c.questions.list {
-		have := &c.questions.list[i]
+	for i, have := range c.questions.list {
 		if !have.asked() {
 			continue
 		}
@@ -320,8 +318,7 @@ func (c *Collection) EachQuery(put func(*dedup.Query) error) error {
 // Qrels are all judgments of a split's queries and taken documents, whether relevant or not.
 func (c *Collection) Qrels(split nq.Split) (*trec.Judgments, error) {
 	var out trec.Judgments
-	for i := range c.questions.list {
-		have := &c.questions.list[i]
+	for i, have := range c.questions.list {
 		if have.split != split || have.left {
 			continue
 		}

@@ -18,8 +18,7 @@ import (
 func (q *Questions) Settle() {
 	q.draw()
 	words := map[string]bool{} // of train queries
-	for i := range q.list {
-		have := &q.list[i]
+	for _, have := range q.list {
 		if have.split == "" && have.relevant {
 			have.split = nq.Test
 			q.Report.Assumed++
@@ -31,8 +30,7 @@ func (q *Questions) Settle() {
 			words[wordsOf(have.text)] = true
 		}
 	}
-	for i := range q.list {
-		have := &q.list[i]
+	for _, have := range q.list {
 		if have.left {
 			continue
 		}
@@ -103,13 +101,13 @@ func (q *Questions) limit() {
 		}
 		drawn := sample{n: n}
 		of := func(have *question) bool { return have.split == split && have.relevant }
-		for i := range q.list {
-			if have := &q.list[i]; of(have) {
+		for _, have := range q.list {
+			if of(have) {
 				drawn.offer(hashOf(have.name, q.options.Seed))
 			}
 		}
-		for i := range q.list {
-			if have := &q.list[i]; of(have) && !drawn.has(hashOf(have.name, q.options.Seed)) {
+		for _, have := range q.list {
+			if of(have) && !drawn.has(hashOf(have.name, q.options.Seed)) {
 				have.left = true
 				q.Report.Of(split).NotDrawn++
 			}

@@ -169,11 +169,8 @@ func (e *elements) rest(body string, tags []tag) string {
 		if t.end || !isHead(t.name) {
 			continue
 		}
-		for j := i + 1; j < len(tags); j++ {
-			if tags[j].end && tags[j].name == t.name {
-				from, i = tags[j].after, j
-				break
-			}
+		if end := endOf(tags, i); end > 0 {
+			from, i = tags[end].after, end
 		}
 	}
 	b.WriteString(body[from:])
@@ -207,6 +204,16 @@ func tagsOf(text string) (tags []tag) {
 	return tags
 }
 
+// endOf is the place of a tag's end tag, 0 if it has none.
+func endOf(tags []tag, at int) int {
+	for i, t := range tags[at+1:] {
+		if t.end && t.name == tags[at].name {
+			return at + 1 + i
+		}
+	}
+	return 0
+}
+
 // inside is the text of every element of a name, one after another, without the tags in it.
 // An element ends at its end tag; TREC's topics have none, and theirs end at the next tag.
 func inside(body string, tags []tag, name string) (string, bool) {
@@ -215,16 +222,11 @@ func inside(body string, tags []tag, name string) (string, bool) {
 		if tags[i].end || tags[i].name != name {
 			continue
 		}
-		last := -1
-		for j := i + 1; j < len(tags) && last < 0; j++ {
-			if tags[j].end && tags[j].name == name {
-				last = j
-			}
-		}
+		last := endOf(tags, i)
 		var b strings.Builder
 		from := tags[i].after
 		switch {
-		case last >= 0:
+		case last > 0:
 			for _, t := range tags[i+1 : last+1] {
 				b.WriteString(body[from:t.at])
 				b.WriteByte(' ')

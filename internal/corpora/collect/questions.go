@@ -76,7 +76,7 @@ type judgment struct{ document, grade int32 }
 // Questions are the queries of all splits. Memory is that of their names, texts and judgments.
 type Questions struct {
 	options Options
-	list    []question
+	list    []*question
 	byName  map[string]int32
 	named   dedup.NameTable    // documents that judgments name
 	grades  map[[2]int32]int32 // by query and document
@@ -172,7 +172,7 @@ func (q *Questions) addQuery(r *record, split nq.Split, file int32) error {
 	at, again := q.byName[name]
 	if again {
 		// A query with several documents may have a record with each.
-		have := &q.list[at]
+		have := q.list[at]
 		if judged == nil || !have.inline || have.text != text || have.split != split || have.file != file {
 			return nq.Faultf(nq.Duplicate, "query %.60q was there before, in %s", name, q.files[have.file])
 		}
@@ -182,7 +182,7 @@ func (q *Questions) addQuery(r *record, split nq.Split, file int32) error {
 		}
 		at = int32(len(q.list))
 		q.byName[name] = at
-		q.list = append(q.list, question{name: name, text: text, split: split, file: file, inline: judged != nil})
+		q.list = append(q.list, &question{name: name, text: text, split: split, file: file, inline: judged != nil})
 	}
 	for _, j := range judged {
 		if err := q.judge(at, j.name, j.grade); err != nil {
@@ -256,7 +256,7 @@ func (q *Questions) addJudgment(r *record, split nq.Split) error {
 		q.Report.Unknown++
 		return nil
 	}
-	have := &q.list[at]
+	have := q.list[at]
 	switch {
 	case split == "" || have.split == split:
 	case have.split == "":
@@ -269,7 +269,7 @@ func (q *Questions) addJudgment(r *record, split nq.Split) error {
 
 // judge adds a judgment to a query.
 func (q *Questions) judge(at int32, document string, grade int32) error {
-	have := &q.list[at]
+	have := q.list[at]
 	number, _ := q.named.Add(document)
 	switch before, ok := q.grades[[2]int32{at, number}]; {
 	case ok && before == grade:

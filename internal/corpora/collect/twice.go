@@ -70,8 +70,7 @@ func (c *Collection) Number() {
 	}
 	c.found = nil
 	c.byNumber = make([][3]int32, c.Report.Union)
-	for i := range c.questions.list {
-		have := &c.questions.list[i]
+	for _, have := range c.questions.list {
 		for _, j := range c.judgments(have) {
 			if have.asked() && j.grade >= c.questions.options.Relevant {
 				c.byNumber[j.document][slices.Index(Splits(), have.split)]++

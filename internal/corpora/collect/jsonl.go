@@ -85,14 +85,10 @@ func (j *jsonLines) object(line []byte) error {
 }
 
 func (j *jsonLines) read() error {
-	if k := j.dec.PeekKind(); k != '{' {
-		if _, err := j.dec.ReadToken(); err != nil {
-			return err
-		}
-		return nq.Faultf(nq.BadJSON, "the line is no JSON object")
-	}
-	if _, err := j.dec.ReadToken(); err != nil {
+	if open, err := j.dec.ReadToken(); err != nil {
 		return err
+	} else if open.Kind() != '{' {
+		return nq.Faultf(nq.BadJSON, "the line is no JSON object")
 	}
 	for j.dec.PeekKind() != '}' {
 		token, err := j.dec.ReadToken()

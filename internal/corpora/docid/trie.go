@@ -1,6 +1,7 @@
 package docid
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -45,10 +46,7 @@ func NewTrie(sequences [][]int32) (*Trie, error) {
 		total += len(s)
 	}
 	slices.SortFunc(order, func(a, b int32) int {
-		if c := slices.Compare(sequences[a], sequences[b]); c != 0 {
-			return c
-		}
-		return int(a - b)
+		return cmp.Or(slices.Compare(sequences[a], sequences[b]), int(a-b))
 	})
 	for i := 1; i < len(order); i++ {
 		a, b := sequences[order[i-1]], sequences[order[i]]

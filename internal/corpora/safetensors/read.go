@@ -69,6 +69,13 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 }
 
 // parse reads the header, in which no name may stand twice.
+// entry is a tensor in the header.
+type entry struct {
+	DType   string  `json:"dtype"`
+	Shape   []int64 `json:"shape"`
+	Offsets []int64 `json:"data_offsets"`
+}
+
 func (f *File) parse(header []byte) error {
 	var all map[string]jsontext.Value
 	if err := json.Unmarshal(header, &all); err != nil {
@@ -84,11 +91,7 @@ func (f *File) parse(header []byte) error {
 			}
 			continue
 		}
-		var e struct {
-			DType   string  `json:"dtype"`
-			Shape   []int64 `json:"shape"`
-			Offsets []int64 `json:"data_offsets"`
-		}
+		var e entry
 		if err := json.Unmarshal(all[name], &e); err != nil {
 			return fmt.Errorf("%q: %w", name, err)
 		}

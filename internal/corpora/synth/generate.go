@@ -2,12 +2,15 @@ package synth
 
 import (
 	"cmp"
-	"errors"
+	"context"
 	"fmt"
 	"io"
 	"runtime"
 	"sync"
-	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/redsi/redsi/internal/system/values"
 )
 
 // Kinds of files.
@@ -64,19 +67,13 @@ func Generate(cfg Config, create func(name string) (io.WriteCloser, error), prog
 	}
 	p, jobs := newPlan(cfg), cfg.jobs()
 	g := &generation{plan: p, truth: p.truth(), create: create, progress: progress, total: int64(cfg.TrainQuestions + cfg.DevQuestions + cfg.lanes())}
-	errs, limit := make([]error, len(jobs)), make(chan struct{}, runtime.GOMAXPROCS(0))
-	var wg sync.WaitGroup
+	group, ctx := errgroup.WithContext(context.Background())
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	g.failed = func() bool { return ctx.Err() != nil }
 	for i := range jobs {
-		wg.Go(func() {
-			limit <- struct{}{}
-			defer func() { <-limit }()
-			if errs[i] = g.file(&jobs[i]); errs[i] != nil {
-				g.failed.Store(true)
-			}
-		})
+		group.Go(func() error { return g.file(&jobs[i]) })
 	}
-	wg.Wait()
-	if err := errors.Join(errs...); err != nil {
+	if err := group.Wait(); err != nil {
 		return nil, err
 	}
 	for _, j := range jobs {
@@ -88,7 +85,7 @@ func Generate(cfg Config, create func(name string) (io.WriteCloser, error), prog
 // generation is what the files have in common.
 type generation struct {
 	plan   *plan
-	failed atomic.Bool // what others write is thrown away
+	failed func() bool // another file has: what is written is thrown away
 
 	mu       sync.Mutex
 	truth    *Truth
@@ -99,7 +96,7 @@ type generation struct {
 }
 
 func (g *generation) file(j *job) error {
-	if g.failed.Load() {
+	if g.failed() {
 		return nil
 	}
 	g.mu.Lock()
@@ -128,7 +125,7 @@ func (g *generation) records(j *job, f *file) {
 	for _, rec := range of[j.lo:j.hi] {
 		line, err := r.render(rec, j.Kind)
 		f.err = cmp.Or(f.err, err)
-		if f.write(line); f.err != nil || g.failed.Load() {
+		if f.write(line); f.err != nil || g.failed() {
 			return
 		}
 		if j.Kind != KindSimplified {
@@ -148,7 +145,7 @@ func (g *generation) stub(j *job, f *file) {
 			f.member()
 		}
 		lo, hi := part(j.hi-j.lo, members, m)
-		for lane := j.lo + lo; lane < j.lo+hi && f.err == nil && !g.failed.Load(); lane++ {
+		for lane := j.lo + lo; lane < j.lo+hi && f.err == nil && !g.failed(); lane++ {
 			if s, ok := g.plan.stubPage(lane); ok {
 				b = s.append(b[:0], g.plan.cfg, &t)
 				f.write(b)
@@ -160,7 +157,7 @@ func (g *generation) stub(j *job, f *file) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	j.Entries = t.Pages
-	g.truth.Stub.add(t)
+	values.Add(&g.truth.Stub, t)
 }
 
 // add counts a record or lane.

@@ -1,5 +1,7 @@
 package synth
 
+import "slices"
+
 // maxRevisions is the number of revisions of a page that records may have.
 const maxRevisions = 8
 
@@ -56,12 +58,8 @@ func newPlan(cfg Config) *plan {
 	var train, dev []int32
 	for _, page := range designed {
 		n := needs[cfg.place(int(page)).design]
-		for range n.train {
-			train = append(train, page)
-		}
-		for range n.dev {
-			dev = append(dev, page)
-		}
+		train = append(train, slices.Repeat([]int32{page}, n.train)...)
+		dev = append(dev, slices.Repeat([]int32{page}, n.dev)...)
 	}
 	dev = append(dev, others[:devOnly]...)
 	others = others[devOnly:]
@@ -76,10 +74,7 @@ func newPlan(cfg Config) *plan {
 		dev = append(dev, popular())
 	}
 	train, dev = train[:cfg.TrainQuestions], dev[:cfg.DevQuestions]
-	for _, page := range train {
-		p.questions[page]++
-	}
-	for _, page := range dev {
+	for _, page := range slices.Concat(train, dev) {
 		p.questions[page]++
 	}
 	shuffle(r, train)

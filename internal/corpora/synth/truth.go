@@ -74,18 +74,6 @@ type Stub struct {
 	Namespaces map[int]int `json:"namespaces"` // pages of each
 }
 
-func (s *Stub) add(t Stub) {
-	s.Pages += t.Pages
-	s.Revisions += t.Revisions
-	s.Redirects += t.Redirects
-	if s.Namespaces == nil {
-		s.Namespaces = map[int]int{}
-	}
-	for ns, n := range t.Namespaces {
-		s.Namespaces[ns] += n
-	}
-}
-
 // Substitutions are the stored tokens of dev that differ from their HTML, case aside (tab:nq-token-substitutions).
 type Substitutions struct {
 	Compared   int64          `json:"compared"` // tokens that are no tags

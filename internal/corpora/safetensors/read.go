@@ -68,7 +68,6 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 	return f, nil
 }
 
-// parse reads the header, in which no name may stand twice.
 // entry is a tensor in the header.
 type entry struct {
 	DType   string  `json:"dtype"`
@@ -76,6 +75,7 @@ type entry struct {
 	Offsets []int64 `json:"data_offsets"`
 }
 
+// parse reads the header, in which no name may stand twice.
 func (f *File) parse(header []byte) error {
 	var all map[string]jsontext.Value
 	if err := json.Unmarshal(header, &all); err != nil {

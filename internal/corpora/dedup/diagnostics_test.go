@@ -34,12 +34,8 @@ func TestTitlesOfThePaper(t *testing.T) {
 	if train != (Affected{5, 6, 500. / 6}) || dev != (Affected{1, 2, 50}) {
 		t.Errorf("affected %+v %+v", train, dev)
 	}
-	if _, err := titles.Fragment("It takes a village"); err == nil {
-		t.Error("a page that is not fragmented: no error")
-	}
-	if _, err := titles.Collision("Elsa (Frozen)"); err == nil {
-		t.Error("a key that does not collide: no error")
-	}
+	errtest.Says(t, errtest.Of(titles.Fragment("It takes a village")), "no fragmented page is titled")
+	errtest.Says(t, errtest.Of(titles.Collision("Elsa (Frozen)")), "no title key collides")
 	// One definition of the title for both splits leaves only the rename.
 	one, err := DiagnoseTitles(byName(t, gs, "nci_h1"))
 	if err != nil || len(one.Fragmented) != 1 {
@@ -56,9 +52,7 @@ func TestTitlesOfThePaper(t *testing.T) {
 	}); !reflect.DeepEqual(d, want) {
 		t.Errorf("%+v\nwant %+v", d, want)
 	}
-	if _, err := Diagnose(byName(t, gs, "title"), pageGrouping(t), 1); err == nil {
-		t.Error("groupings of two passes: no error")
-	}
+	errtest.Says(t, errtest.Of(Diagnose(byName(t, gs, "title"), pageGrouping(t), 1)), "come from different passes")
 	if e := byName(t, gs, "h1").Empty(); e != 1 {
 		t.Errorf("%d records without heading", e)
 	}
@@ -163,11 +157,9 @@ func TestSharedTitles(t *testing.T) {
 	if got, err := SharedTitleOf(g, 804434627, 843537108); err != nil || got != want {
 		t.Errorf("%+v, %v", got, err)
 	}
-	for _, pair := range [][2]uint64{{1, 99}, {99, 1}, {1, 3}} {
-		if _, err := SharedTitleOf(g, pair[0], pair[1]); err == nil {
-			t.Errorf("%v: no error", pair)
-		}
-	}
+	errtest.Says(t, errtest.Of(SharedTitleOf(g, 1, 99)), "no record has revision 99")
+	errtest.Says(t, errtest.Of(SharedTitleOf(g, 99, 1)), "no record has revision 99")
+	errtest.Says(t, errtest.Of(SharedTitleOf(g, 1, 3)), "do not share a ")
 }
 
 func TestRevisions(t *testing.T) {
@@ -198,9 +190,7 @@ func TestRevisions(t *testing.T) {
 	if err != nil || f.Records != 3 || !reflect.DeepEqual(f.Texts, []Snapshot{{0, nq.Train, 815185445}, {1, nq.Train, 815185445}}) {
 		t.Errorf("%+v, %v", f, err)
 	}
-	if _, err := s.Of(6); err == nil {
-		t.Error("a revision with one text: no error")
-	}
+	errtest.Says(t, errtest.Of(s.Of(6)), "revision 6")
 }
 
 func TestContrast(t *testing.T) {

@@ -175,12 +175,8 @@ func TestAddRefuses(t *testing.T) {
 		}
 		errtest.Says(t, err, c.want)
 	}
-	if _, err := NewGrouper(scratch(t), nil, Options{}, Sources{}); err == nil {
-		t.Error("no keys: no error")
-	}
-	if _, err := NewGrouper(scratch(t), []Key{url, url}, Options{}, Sources{}); err == nil {
-		t.Error("a key twice: no error")
-	}
+	errtest.Says(t, errtest.Of(NewGrouper(scratch(t), nil, Options{}, Sources{})), "no deduplication key is given")
+	errtest.Says(t, errtest.Of(NewGrouper(scratch(t), []Key{url, url}, Options{}, Sources{})), "deduplication key url is given twice")
 }
 
 func TestEmptyStream(t *testing.T) {

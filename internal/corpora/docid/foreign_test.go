@@ -78,7 +78,5 @@ func TestForeignErrors(t *testing.T) {
 		errtest.Says(t, err, c.want)
 	}
 	errtest.Says(t, errtest.Of(NewImported(KindOther, []string{"0", "1"}, []string{"a", "a"}, w, 100)), "by number")
-	if _, err := NewImported(KindAtomic, nil, nil, w, 100); err == nil {
-		t.Error("atomic identifiers are brought")
-	}
+	errtest.Says(t, errtest.Of(NewImported(KindAtomic, nil, nil, w, 100)), "atomic identifiers of 0 documents with 0 names cannot be imported")
 }

@@ -134,6 +134,15 @@ func (d *derived) readTitle() (string, bool) {
 	return d.title, d.hasTitle
 }
 
+// named is document_title or, in the simplified format, the title in the URL.
+func (d *derived) named() string {
+	if d.h.Title != "" {
+		return d.h.Title
+	}
+	title, _ := d.readTitle()
+	return title
+}
+
 func (d *derived) urlTitle(dst []byte, lower bool) ([]byte, error) {
 	t, ok := d.readTitle()
 	if !ok {
@@ -154,14 +163,10 @@ func (d *derived) nciTitle(dst []byte) ([]byte, error) {
 	if d.h.Split != nq.Dev {
 		return d.bert(dst, d.h.H1), nil
 	}
-	title := d.h.Title
-	if title == "" {
-		title, _ = d.readTitle()
+	if title := d.named(); title != "" {
+		return d.bert(dst, title), nil
 	}
-	if title == "" {
-		return nil, ErrNoTitle
-	}
-	return d.bert(dst, title), nil
+	return nil, ErrNoTitle
 }
 
 // locate finds revision and page, 0 where the URL has no revision or it no page.

@@ -101,13 +101,7 @@ func (g *Grouper) checkOrder(h *nq.Header) error {
 }
 
 // title is how a record's page is shown: document_title, in the simplified format the title in the URL, else the heading.
-func (g *Grouper) title(h *nq.Header) string {
-	t := h.Title
-	if t == "" {
-		t, _ = g.d.readTitle()
-	}
-	return cmp.Or(t, h.H1)
-}
+func (g *Grouper) title(h *nq.Header) string { return cmp.Or(g.d.named(), h.H1) }
 
 // rank is greatest for the record that Options.Representative prefers, and the same for those that it does not tell apart.
 func (g *Grouper) rank(h *nq.Header, oldid uint64) (uint64, error) {

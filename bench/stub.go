@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/corpora/wikipedia"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 var stubLines = []line{
@@ -78,5 +79,5 @@ func readWanted(name string) (wikipedia.Wanted, error) {
 		}
 		ids = append(ids, id)
 	}
-	return wikipedia.NewWanted(ids), nil
+	return lists.Set(ids), nil
 }

@@ -117,7 +117,7 @@ func (a *Optimizer) classify() *classes {
 			kind.Members = int64(n)
 			c.at.Classes = append(c.at.Classes, kind)
 			c.order = append(c.order, all[:n]...)
-			means += tensor.Means(kind)
+			means += kind.Means()
 			all = all[n:]
 		}
 	}

@@ -23,8 +23,7 @@ var variants = []string{"plain", "scaled"}
 
 func load(t testing.TB, name string) *seq2seq.Model {
 	t.Helper()
-	m, err := seq2seq.Load(filepath.Join("testdata", name), tensor.CPU, Family)
-	errtest.None(t, err)
+	m := errtest.Value(seq2seq.Load(filepath.Join("testdata", name), tensor.CPU, Family))(t)
 	t.Cleanup(m.Close)
 	return m
 }
@@ -40,8 +39,7 @@ func batch(t testing.TB) (b seq2seq.Batch) {
 func compare(t *testing.T, g *checkpoint.File, name string, got *tensor.Tensor, atMost float64) {
 	t.Helper()
 	tensortest.Run(t, func(s *tensor.Scope) {
-		want, err := g.Tensor(s, name, tensor.F32, tensor.CPU, got.Shape()...)
-		errtest.None(t, err)
+		want := errtest.Value(g.Tensor(s, name, tensor.F32, tensor.CPU, got.Shape()...))(t)
 		difference, largest := 0.0, 0.0
 		values := s.Contiguous(s.Detach(got)).Float32s()
 		for i, w := range want.Float32s() {
@@ -60,8 +58,7 @@ func compare(t *testing.T, g *checkpoint.File, name string, got *tensor.Tensor, 
 func golden(t *testing.T, name string) *checkpoint.File {
 	t.Helper()
 	data := goldens.Text(t, filepath.Join("testdata", name, "golden.safetensors"))
-	g, err := checkpoint.Open(bytes.NewReader(data), int64(len(data)))
-	errtest.None(t, err)
+	g := errtest.Value(checkpoint.Open(bytes.NewReader(data), int64(len(data))))(t)
 	return g
 }
 
@@ -74,8 +71,7 @@ func TestTrainingIsTransformers(t *testing.T) {
 		tensortest.Run(t, func(s *tensor.Scope) {
 			compare(t, g, "encoder", m.Encode(s, b.Inputs, nil).Hidden, 0)
 			compare(t, g, "logits", m.ForcedLogits(s, b), 0)
-			loss, err := m.Loss(b)
-			errtest.None(t, err)
+			loss := errtest.Value(m.Loss(b))(t)
 			for step := range 2 {
 				of, grads := m.Gradients(s, m.Prepare(b), nil, seq2seq.Scale{})
 				if step == 0 {
@@ -104,8 +100,7 @@ func optimizer(t *testing.T, m *seq2seq.Model) *adafactor.Optimizer {
 	t.Helper()
 	options := adafactor.Defaults()
 	options.ScaleParameter = false // as in tools/golden/bart.py
-	o, err := adafactor.New(m.Params(), options)
-	errtest.None(t, err)
+	o := errtest.Value(adafactor.New(m.Params(), options))(t)
 	t.Cleanup(o.Close)
 	return o
 }
@@ -164,15 +159,13 @@ func TestFilesRoundTrip(t *testing.T) {
 		}
 		errtest.None(t, checkpoint.Write(&bare, nil, named))
 	})
-	saved, err := seq2seq.LoadAs(folder, want.Config, tensor.CPU)
-	errtest.None(t, err)
+	saved := errtest.Value(seq2seq.LoadAs(folder, want.Config, tensor.CPU))(t)
 	defer saved.Close()
 	dir := t.TempDir()
 	for name, b := range map[string][]byte{seq2seq.ConfigFile: text, seq2seq.WeightsFile: bare.Bytes()} {
 		filetest.Write(t, filepath.Join(dir, name), b)
 	}
-	other, err := seq2seq.Load(dir, tensor.CPU, Family)
-	errtest.None(t, err)
+	other := errtest.Value(seq2seq.Load(dir, tensor.CPU, Family))(t)
 	defer other.Close()
 	tensortest.Run(t, func(*tensor.Scope) {
 		for _, m := range []*seq2seq.Model{saved, other} {
@@ -260,8 +253,6 @@ func TestMistakes(t *testing.T) {
 	_, errs[`"final_logits_bias" is not 0`] = seq2seq.Load(folder, tensor.CPU, Family)
 	_, _, errs[`model.safetensors: tensor "final_logits_bias" is not 0`] = seq2seq.Check(folder, Family)
 	for want, err := range errs {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want %q", err, want)
-		}
+		errtest.Says(t, err, want)
 	}
 }

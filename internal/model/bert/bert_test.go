@@ -17,8 +17,7 @@ import (
 func open(t *testing.T, weights string) *Model {
 	t.Helper()
 	data := goldens.Text(t, "testdata/"+weights)
-	m, err := Read(goldens.Text(t, "testdata/config.json"), bytes.NewReader(data), int64(len(data)), tensor.CPU)
-	errtest.None(t, err)
+	m := errtest.Value(Read(goldens.Text(t, "testdata/config.json"), bytes.NewReader(data), int64(len(data)), tensor.CPU))(t)
 	t.Cleanup(m.Close)
 	return m
 }
@@ -35,8 +34,7 @@ func TestEmbeddingsAreTransformers(t *testing.T) {
 // none.
 func TestOtherEncodersAreTransformers(t *testing.T) {
 	for _, name := range []string{"roberta", "xlm_roberta", "distilbert", "mpnet", "electra", "by5"} {
-		m, err := Load("testdata/"+name, tensor.CPU)
-		errtest.None(t, err)
+		m := errtest.Value(Load("testdata/"+name, tensor.CPU))(t)
 		t.Cleanup(m.Close)
 		if _, _, err := Check("testdata/" + name); err != nil {
 			t.Error(err)
@@ -50,16 +48,13 @@ func compare(t *testing.T, name string, m *Model, sequences string, want []byte,
 	t.Helper()
 	var texts [][]int32
 	goldens.JSON(t, "testdata/"+sequences, &texts)
-	golden, err := checkpoint.Open(bytes.NewReader(want), int64(len(want)))
-	errtest.None(t, err)
+	golden := errtest.Value(checkpoint.Open(bytes.NewReader(want), int64(len(want))))(t)
 	live, worst, width := tensor.Live(), 0.0, int(m.Config.Hidden)
 	for _, pooling := range poolings {
 		for _, budget := range []int{1, 30, 1000} {
-			got, err := m.Embed(texts, pooling, budget)
-			errtest.None(t, err)
+			got := errtest.Value(m.Embed(texts, pooling, budget))(t)
 			tensortest.Run(t, func(s *tensor.Scope) {
-				g, err := golden.Tensor(s, string(pooling), tensor.F32, tensor.CPU, 4, int64(width))
-				errtest.None(t, err)
+				g := errtest.Value(golden.Tensor(s, string(pooling), tensor.F32, tensor.CPU, 4, int64(width)))(t)
 				for i, v := range g.Float32s() {
 					if d := math.Abs(float64(v - got[i/width][i%width])); !(d <= 1e-5) {
 						t.Fatalf("%s, %s, %d tokens at a time: number %d of text %d is %g apart", name, pooling, budget, i%width, i/width, d)
@@ -90,15 +85,12 @@ func precisely(t *testing.T, precision string, least float64) {
 		var texts [][]int32
 		goldens.JSON(t, "testdata/texts.json", &texts)
 		for _, pooling := range []Pooling{CLS, Mean, Max} {
-			m, err := Load("testdata/"+name, tensor.CPU)
-			errtest.None(t, err)
-			want, err := m.Embed(texts, pooling, 1000)
-			errtest.None(t, err)
+			m := errtest.Value(Load("testdata/"+name, tensor.CPU))(t)
+			want := errtest.Value(m.Embed(texts, pooling, 1000))(t)
 			errtest.None(t, m.In(precision))
 			for _, budget := range []int{1, 30, 1000} {
 				for _, m.long = range []int64{1, math.MaxInt32} {
-					got, err := m.Embed(texts, pooling, budget)
-					errtest.None(t, err)
+					got := errtest.Value(m.Embed(texts, pooling, budget))(t)
 					same := true
 					for i, v := range got {
 						if c := cosine(v, want[i]); !(c >= least) {
@@ -148,9 +140,7 @@ func TestMistakes(t *testing.T) {
 		"vocab_size is 0":                       func() error { return config(`{"vocab_size":0}`) },
 		`no tensor "embeddings.word_embeddings`: func() error { return config(`{}`) },
 	} {
-		if err := f(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want %q", err, want)
-		}
+		errtest.Says(t, f(), want)
 	}
 	data := goldens.Text(t, "testdata/model.safetensors")
 	text := strings.Replace(string(goldens.Text(t, "testdata/config.json")), `"intermediate_size": 32`, `"intermediate_size": 33`, 1)

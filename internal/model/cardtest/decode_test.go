@@ -22,8 +22,7 @@ import (
 
 func open(t *testing.T, folder string, dev tensor.Device) *seq2seq.Model {
 	t.Helper()
-	m, err := models.Load(folder, dev)
-	errtest.None(t, err)
+	m := errtest.Value(models.Load(folder, dev))(t)
 	t.Cleanup(m.Close)
 	return m
 }
@@ -39,8 +38,7 @@ func TestDecoding(t *testing.T) {
 	} {
 		var g struct{ Queries, Identifiers [][]int32 }
 		goldens.JSON(t, "../"+golden, &g)
-		trie, err := docid.NewTrie(g.Identifiers)
-		errtest.None(t, err)
+		trie := errtest.Value(docid.NewTrie(g.Identifiers))(t)
 		keys := make([]uint64, len(g.Queries))
 		for i := range keys {
 			keys[i] = uint64(i)
@@ -82,11 +80,9 @@ func TestDecoding(t *testing.T) {
 				lists, err := x.Sample(ctx, g.Queries, keys, o, batch, nil)
 				add(mode, lists, err)
 			}
-			ranker, err := decode.NewRanker(m, 30, 70)
-			errtest.None(t, err)
+			ranker := errtest.Value(decode.NewRanker(m, 30, 70))(t)
 			defer ranker.Close()
-			results, err := ranker.Rank(ctx, g.Queries, 10, batch, nil)
-			errtest.None(t, err)
+			results := errtest.Value(ranker.Rank(ctx, g.Queries, 10, batch, nil))(t)
 			f := found{}
 			for _, r := range results {
 				for _, d := range r.Ranking {

@@ -20,9 +20,7 @@ func TestFilled(t *testing.T) {
 			b := lengths(3, 4, single)
 			batch := seq2seq.Batch{Inputs: b.Inputs, Labels: b.Targets}
 			gradients := func(p *seq2seq.Prepared, err error) (mean, all []float32) {
-				if err != nil {
-					t.Fatal(err)
-				}
+				errtest.None(t, err)
 				run(t, func(s *tensor.Scope) {
 					loss, grads := m.Gradients(s, p, nil, seq2seq.Scale{})
 					mean = loss.Float32s()

@@ -84,12 +84,9 @@ func TestRecorded(t *testing.T) {
 					o.Close()
 					o, err = adafactor.New(m.Params(), adafactor.Defaults())
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer o.Close()
-				l, err := fit.NewSeq2Seq(m, o, 9)
 				errtest.None(t, err)
+				defer o.Close()
+				l := errtest.Value(fit.NewSeq2Seq(m, o, 9))(t)
 				defer l.Close()
 				l.OneByOne, l.Accumulate, l.ClipNorm = oneByOne, c.parts, 1
 				folder := t.TempDir()
@@ -102,14 +99,12 @@ func TestRecorded(t *testing.T) {
 					case 12:
 						errtest.None(t, l.Save(folder))
 					case 15:
-						all, err := l.Losses(true)
-						errtest.None(t, err)
+						all := errtest.Value(l.Losses(true))(t)
 						losses = append(losses, values(all)...)
 						errtest.None(t, l.Load(folder))
 					}
 				}
-				all, err := l.Losses(true)
-				errtest.None(t, err)
+				all := errtest.Value(l.Losses(true))(t)
 				of = l.Recorded()
 				again := func(step int64) {
 					errtest.None(t, l.Step(context.Background(), lengths(7, 7, c.single), step, 1e-3))
@@ -213,8 +208,7 @@ func TestRecordingFails(t *testing.T) {
 		for step := range int64(20) {
 			errtest.None(t, l.Step(context.Background(), lengths(uint64(step)%3, uint64(step), true), step, 1e-3))
 		}
-		all, err := l.Losses(true)
-		errtest.None(t, err)
+		all := errtest.Value(l.Losses(true))(t)
 		return values(all), l.Recorded()
 	}
 	got, of := fitted(false)

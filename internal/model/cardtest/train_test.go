@@ -27,15 +27,12 @@ func toy(t *testing.T, dev tensor.Device, compute tensor.DType, dropout float64)
 	c := t5.Defaults()
 	c.VocabSize, c.DModel, c.DKV, c.DFF, c.NumLayers, c.NumDecoderLayers, c.NumHeads = 100, 16, 8, 32, 2, 2, 2
 	c.DropoutRate = dropout
-	m, err := seq2seq.Init(c, 5, dev)
-	errtest.None(t, err)
+	m := errtest.Value(seq2seq.Init(c, 5, dev))(t)
 	t.Cleanup(m.Close)
 	m.Compute = compute
-	o, err := adafactor.New(m.Params(), adafactor.Defaults())
-	errtest.None(t, err)
+	o := errtest.Value(adafactor.New(m.Params(), adafactor.Defaults()))(t)
 	t.Cleanup(o.Close)
-	l, err := fit.NewSeq2Seq(m, o, 9)
-	errtest.None(t, err)
+	l := errtest.Value(fit.NewSeq2Seq(m, o, 9))(t)
 	return l
 }
 
@@ -92,10 +89,8 @@ func TestLoss(t *testing.T) {
 		dtype     tensor.DType
 		tolerance float64
 	}{{tensor.F32, 1e-5}, {tensor.BF16, 1e-2}, {tensor.F16, 2e-3}} {
-		want, err := toy(t, tensor.CPU, tensor.F32, 0.1).Model.Loss(b)
-		errtest.None(t, err)
-		got, err := toy(t, card, c.dtype, 0.1).Model.Loss(b)
-		errtest.None(t, err)
+		want := errtest.Value(toy(t, tensor.CPU, tensor.F32, 0.1).Model.Loss(b))(t)
+		got := errtest.Value(toy(t, card, c.dtype, 0.1).Model.Loss(b))(t)
 		near(t, "loss/"+c.dtype.String(), []float32{float32(got)}, []float32{float32(want)}, c.tolerance)
 	}
 }

@@ -76,8 +76,7 @@ func updaterOf(t *testing.T, params []*tensor.Tensor, make func([]checkpoint.Nam
 	for i, p := range params {
 		named = append(named, checkpoint.Named{Name: fmt.Sprint("p", i), Tensor: p})
 	}
-	o, err := make(named)
-	errtest.None(t, err)
+	o := errtest.Value(make(named))(t)
 	return o
 }
 

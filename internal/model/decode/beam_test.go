@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/docid"
@@ -115,8 +114,7 @@ func sequences(seed uint64, vocab, count, longest int) [][]int32 {
 
 func trieOf(t testing.TB, sequences [][]int32) *docid.Trie {
 	t.Helper()
-	trie, err := docid.NewTrie(sequences)
-	errtest.None(t, err)
+	trie := errtest.Value(docid.NewTrie(sequences))(t)
 	return trie
 }
 
@@ -192,8 +190,7 @@ func TestSearchEqualsBruteForce(t *testing.T) {
 	slices.SortFunc(want, func(a, b Hypothesis) int { return -compare(a.Score, b.Score) })
 	b := NewBeam(4, trieOf(t, ids))
 	b.Width, b.Return, b.EarlyStopping = 100, 100, stopping.Never
-	got, err := Search(context.Background(), m, 1, b)
-	errtest.None(t, err)
+	got := errtest.Value(Search(context.Background(), m, 1, b))(t)
 	if len(got[0]) != len(want) {
 		t.Fatalf("%d hypotheses, want %d", len(got[0]), len(want))
 	}
@@ -218,11 +215,9 @@ func compare(a, b float64) int {
 func TestSearchOfABatch(t *testing.T) {
 	trie := trieOf(t, sequences(3, 40, 500, 3))
 	for _, b := range []Beam{NewBeam(5, nil), NewBeam(4, trie)} {
-		together, err := Search(context.Background(), &table{seed: 3, vocab: 40, eosBonus: 2}, 6, b)
-		errtest.None(t, err)
+		together := errtest.Value(Search(context.Background(), &table{seed: 3, vocab: 40, eosBonus: 2}, 6, b))(t)
 		for q := range together {
-			alone, err := Search(context.Background(), &offset{table{seed: 3, vocab: 40, eosBonus: 2}, q}, 1, b)
-			errtest.None(t, err)
+			alone := errtest.Value(Search(context.Background(), &offset{table{seed: 3, vocab: 40, eosBonus: 2}, q}, 1, b))(t)
 			if fmt.Sprint(alone[0]) != fmt.Sprint(together[q]) {
 				t.Errorf("query %d: alone %v, together %v", q, alone[0], together[q])
 			}
@@ -257,9 +252,7 @@ func TestSearchMistakes(t *testing.T) {
 	} {
 		b := NewBeam(6, nil)
 		c.change(&b)
-		if _, err := Search(context.Background(), &table{vocab: 20}, 1, b); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("error %v, want one that says %q", err, c.want)
-		}
+		errtest.Says(t, errtest.Of(Search(context.Background(), &table{vocab: 20}, 1, b)), c.want)
 	}
 	broken := errors.New("no memory")
 	if _, err := Search(context.Background(), &table{vocab: 20, fail: broken}, 1, NewBeam(4, nil)); !errors.Is(err, broken) {

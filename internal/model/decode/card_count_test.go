@@ -69,8 +69,7 @@ func shape(t *testing.T, layers int64) *seq2seq.Model {
 	t.Helper()
 	c := t5.Defaults()
 	c.VocabSize, c.DModel, c.DKV, c.DFF, c.NumLayers, c.NumDecoderLayers, c.NumHeads = 600, 16, 4, 32, layers, layers, 4
-	m, err := seq2seq.Init(c, 3, tensor.CUDA(0))
-	errtest.None(t, err)
+	m := errtest.Value(seq2seq.Init(c, 3, tensor.CUDA(0)))(t)
 	t.Cleanup(m.Close)
 	return m
 }

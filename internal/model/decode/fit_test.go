@@ -22,14 +22,11 @@ import (
 func TestPerQuery(t *testing.T) {
 	c := t5.Defaults()
 	c.VocabSize, c.DModel, c.DKV, c.DFF, c.NumLayers, c.NumDecoderLayers, c.NumHeads = 8000, 128, 32, 512, 2, 2, 4
-	m, err := seq2seq.Init(c, 3, tensor.CUDA(0))
-	errtest.None(t, err)
+	m := errtest.Value(seq2seq.Init(c, 3, tensor.CUDA(0)))(t)
 	defer m.Close()
-	x, err := NewSearcher(m)
-	errtest.None(t, err)
+	x := errtest.Value(NewSearcher(m))(t)
 	defer x.Close()
-	r, err := NewRanker(m, 0, c.VocabSize)
-	errtest.None(t, err)
+	r := errtest.Value(NewRanker(m, 0, c.VocabSize))(t)
 	defer r.Close()
 	ctx, queries := context.Background(), few(6, 16, 16)
 	trie := trieOf(t, distinct(few(2000, 3, 3)))
@@ -91,10 +88,8 @@ func TestFit(t *testing.T) {
 func TestAutomaticBatch(t *testing.T) {
 	g := readT5Golden(t)
 	onCard(t, "../t5/testdata/v1_0", func(m *seq2seq.Model) {
-		got, err := find(context.Background(), m, g.Queries, NewBeam(6, nil), 0, nil)
-		errtest.None(t, err)
-		want, err := find(context.Background(), m, g.Queries, NewBeam(6, nil), unknownBatch, nil)
-		errtest.None(t, err)
+		got := errtest.Value(find(context.Background(), m, g.Queries, NewBeam(6, nil), 0, nil))(t)
+		want := errtest.Value(find(context.Background(), m, g.Queries, NewBeam(6, nil), unknownBatch, nil))(t)
 		sameHypotheses(t, "together", got, want)
 	})
 }

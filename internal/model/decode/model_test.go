@@ -27,8 +27,7 @@ func loadT5(t testing.TB, name string) *seq2seq.Model {
 
 func load(t testing.TB, folder string) *seq2seq.Model {
 	t.Helper()
-	m, err := models.Load(folder, tensor.CPU)
-	errtest.None(t, err)
+	m := errtest.Value(models.Load(folder, tensor.CPU))(t)
 	t.Cleanup(m.Close)
 	return m
 }
@@ -91,8 +90,7 @@ func equalsTransformers(t *testing.T, folder string, g *beamGolden, names ...str
 				if !strings.HasSuffix(mode, "/full") {
 					b.EarlyStopping = stopping.Heuristic
 				}
-				got, err := find(context.Background(), m, g.Queries, b, batch, nil)
-				errtest.None(t, err)
+				got := errtest.Value(find(context.Background(), m, g.Queries, b, batch, nil))(t)
 				apart := 0.0
 				for q, want := range g.Results[name+"/"+mode] {
 					if len(got[q]) != len(want) {
@@ -109,8 +107,7 @@ func equalsTransformers(t *testing.T, folder string, g *beamGolden, names ...str
 				}
 				t.Logf("%s %s, batches of %d: scores differ by at most %.2g", name, mode, batch, apart)
 			}
-			got, err := rank(context.Background(), m, g.Queries, 30, 70, 10, batch)
-			errtest.None(t, err)
+			got := errtest.Value(rank(context.Background(), m, g.Queries, 30, 70, 10, batch))(t)
 			for q, want := range g.Results[name+"/atomic"] {
 				for i, w := range want {
 					if r := got[q].Ranking[i]; r.Document != int(w.Tokens[0]) || math.Abs(r.Score-w.Score) > 1e-4 {
@@ -171,9 +168,7 @@ func TestT5Mistakes(t *testing.T) {
 			return err
 		},
 	} {
-		if err := f(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want one that says %q", err, want)
-		}
+		errtest.Says(t, f(), want)
 	}
 	got, err := rank(ctx, m, query, 30, 7, 50, 2)
 	if err != nil || len(got[0].Ranking) != 7 {
@@ -190,12 +185,10 @@ func TestHalfOnCPU(t *testing.T) {
 	ctx, g, m := context.Background(), readT5Golden(t), loadT5(t, "v1_0")
 	for name, b := range map[string]Beam{"free": NewBeam(6, nil), "trie": NewBeam(6, trieOf(t, g.Identifiers))} {
 		m.Compute = tensor.F32
-		want, err := find(ctx, m, g.Queries, b, 3, nil)
-		errtest.None(t, err)
+		want := errtest.Value(find(ctx, m, g.Queries, b, 3, nil))(t)
 		m.Compute = tensor.BF16
 		for _, m.HalfScores = range []bool{false, true} {
-			got, err := find(ctx, m, g.Queries, b, 3, nil)
-			errtest.None(t, err)
+			got := errtest.Value(find(ctx, m, g.Queries, b, 3, nil))(t)
 			for q := range want {
 				if d := math.Abs(got[q][0].Score - want[q][0].Score); len(got[q]) != len(want[q]) || d > 0.03 || d == 0 {
 					t.Errorf("%s, query %d: %d hypotheses, want %d; the best scores are %g apart", name, q, len(got[q]), len(want[q]), d)
@@ -224,8 +217,7 @@ func TestInt8(t *testing.T) {
 		common, far := 0, 0.0
 		for _, precision := range []string{"fp32", "int8"} {
 			errtest.None(t, m.SearchIn(precision))
-			found, err := find(ctx, m, g.Queries, NewBeam(6, nil), 3, nil)
-			errtest.None(t, err)
+			found := errtest.Value(find(ctx, m, g.Queries, NewBeam(6, nil), 3, nil))(t)
 			for q, all := range found {
 				for _, h := range all {
 					key := fmt.Sprint(q, h.Tokens)
@@ -276,8 +268,7 @@ func TestSameForAnyBatch(t *testing.T) {
 					last = done
 				})
 				errtest.None(t, err)
-				of, err := rank(context.Background(), m, queries, 30, 70, 10, batch)
-				errtest.None(t, err)
+				of := errtest.Value(rank(context.Background(), m, queries, 30, 70, 10, batch))(t)
 				if last != len(queries) {
 					t.Errorf("%d queries of %d are done", last, len(queries))
 				}

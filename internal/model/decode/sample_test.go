@@ -9,7 +9,6 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
@@ -40,8 +39,7 @@ func TestSamplingAgainstTransformers(t *testing.T) {
 	for _, r := range golden.Results {
 		o := Sampling{Samples: 1, MaxTokens: 1, TopK: r.TopK, TopP: r.TopP, Temperature: r.Temperature}
 		name := fmt.Sprintf("temperature %v, top_k %d, top_p %v", r.Temperature, r.TopK, r.TopP)
-		got, err := o.choices(scores, len(golden.Logits))
-		errtest.None(t, err)
+		got := errtest.Value(o.choices(scores, len(golden.Logits)))(t)
 		for row, want := range r.Rows {
 			sum := got[row].weight(o.Temperature)
 			if len(got[row]) != len(want) {
@@ -65,8 +63,7 @@ func TestSamplingAgainstTransformers(t *testing.T) {
 				t.Errorf("%s: of %d candidates %d may be drawn, of all %d", name, n, len(kept), len(all))
 			}
 		}
-		whole, err := scores.Top(make([]float32, len(golden.Logits)), 1000)
-		errtest.None(t, err)
+		whole := errtest.Value(scores.Top(make([]float32, len(golden.Logits)), 1000))(t)
 		for _, c := range whole {
 			for n := 1; n <= len(c); n++ {
 				few(c, n)
@@ -85,8 +82,7 @@ func TestSampleIsAFunctionOfItsKey(t *testing.T) {
 			keys[i] = uint64(q)
 		}
 		m := &renamed{table{seed: 3, vocab: 12, eosBonus: 0.5}, queries}
-		out, err := Sample(context.Background(), m, keys, o)
-		errtest.None(t, err)
+		out := errtest.Value(Sample(context.Background(), m, keys, o))(t)
 		return out
 	}
 	all := draw(o, 4, 7, 2)
@@ -188,9 +184,7 @@ func TestSamplingErrors(t *testing.T) {
 	} {
 		o := good
 		change(&o)
-		if _, err := Sample(context.Background(), &table{vocab: 3}, []uint64{1}, o); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
+		errtest.Says(t, errtest.Of(Sample(context.Background(), &table{vocab: 3}, []uint64{1}, o)), want)
 	}
 	failed := errors.New("the model failed")
 	if _, err := Sample(context.Background(), &table{vocab: 3, fail: failed}, []uint64{1}, good); !errors.Is(err, failed) {

@@ -72,9 +72,7 @@ func collection(t *testing.T, kind docid.Kind, lowercase bool) search.Files {
 
 func check(t *testing.T, err error) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 }
 
 func open(t *testing.T, f search.Files, o search.Options) *Engine {

@@ -23,11 +23,9 @@ type weights []safetensors.Source
 func readWeights(t *testing.T, path string) (all weights) {
 	t.Helper()
 	data := goldens.Text(t, path)
-	f, err := safetensors.Open(bytes.NewReader(data), int64(len(data)))
-	errtest.None(t, err)
+	f := errtest.Value(safetensors.Open(bytes.NewReader(data), int64(len(data))))(t)
 	for _, info := range f.Tensors {
-		text, err := io.ReadAll(f.Open(info))
-		errtest.None(t, err)
+		text := errtest.Value(io.ReadAll(f.Open(info)))(t)
 		all = append(all, source(info.Name, info.DType, info.Shape, text))
 	}
 	return all
@@ -127,9 +125,7 @@ func TestEveryTensorIsAccountedFor(t *testing.T) {
 		if err == nil {
 			err = os.WriteFile(filepath.Join(folder, "config.json"), config, 0o644)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		checked, err := Check(folder)
 		loaded, failed := load(folder, checked.Encoder || strings.HasPrefix(name, "BERT"))
 		if c.fails != "" {

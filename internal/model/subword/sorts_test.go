@@ -67,8 +67,7 @@ func TestVersions(t *testing.T) {
 	differ := 0
 	var all [2][]encoded
 	for i, version := range []string{"4.44.1", "5.24.0"} {
-		tok, err := LoadSubword(filepath.Join("testdata/versions", version+".json"))
-		errtest.None(t, err)
+		tok := errtest.Value(LoadSubword(filepath.Join("testdata/versions", version+".json")))(t)
 		defer tok.Close()
 		all[i] = goldens.Lines[encoded](t, filepath.Join("testdata/versions", version+".jsonl"))
 		for j, want := range all[i] {
@@ -87,8 +86,7 @@ func TestVersions(t *testing.T) {
 
 // A tokenizer without words is not cut at blanks, where its tokens may stand across.
 func TestPrefixWithoutWords(t *testing.T) {
-	tok, err := LoadSubword("testdata/sorts/without-words.json")
-	errtest.None(t, err)
+	tok := errtest.Value(LoadSubword("testdata/sorts/without-words.json"))(t)
 	defer tok.Close()
 	text := strings.Repeat("tell me of the castle near the river and ", 50)
 	across := 0
@@ -112,8 +110,7 @@ func TestPrefixWithoutWords(t *testing.T) {
 // tokens, in every sort of an encoder-decoder's.
 func TestSortsOfDigits(t *testing.T) {
 	for _, sort := range []string{"mt5", "without-words"} {
-		tok, err := LoadSubword(filepath.Join("testdata/sorts", sort+".json"))
-		errtest.None(t, err)
+		tok := errtest.Value(LoadSubword(filepath.Join("testdata/sorts", sort+".json")))(t)
 		defer tok.Close()
 		of := map[string]string{}
 		for _, text := range []string{"0", "00", "1", "7", "17", "170", "0170", "141913", "18510"} {
@@ -138,8 +135,7 @@ func TestLoadEncoder(t *testing.T) {
 		"testdata/sorts/mpnet.json":                                      false,
 		"testdata/sorts/xlm-roberta.json":                                false,
 	} {
-		tok, err := LoadEncoder(path)
-		errtest.None(t, err)
+		tok := errtest.Value(LoadEncoder(path))(t)
 		if _, own := tok.(*tokenize.BERT); own != want {
 			t.Errorf("%s is %T", path, tok)
 		}

@@ -12,8 +12,7 @@ import (
 
 // A byte-level BPE as BART's gives transformers 4.44.1's tokens (tools/golden/bart_tokenizer.py).
 func TestBARTIsTransformers(t *testing.T) {
-	tok, err := LoadSubword("testdata/bart-tokenizer.json")
-	errtest.None(t, err)
+	tok := errtest.Value(LoadSubword("testdata/bart-tokenizer.json"))(t)
 	defer tok.Close()
 	type golden struct {
 		Text, Decoded string
@@ -43,8 +42,7 @@ func TestSubwordErrors(t *testing.T) {
 	var file map[string]any
 	goldens.JSON(t, "testdata/bart-tokenizer.json", &file)
 	file["post_processor"] = nil
-	bare, err := json.Marshal(file)
-	errtest.None(t, err)
+	bare := errtest.Value(json.Marshal(file))(t)
 	for want, data := range map[string]string{
 		"puts no end token after a text": string(bare),
 		`its model is "", want Unigram`:  `{}`,

@@ -165,8 +165,7 @@ func TestT5Concurrent(t *testing.T) {
 }
 
 func TestT5CloseTwice(t *testing.T) {
-	tok, err := NewT5(tokenizers.T5)
-	errtest.None(t, err)
+	tok := errtest.Value(NewT5(tokenizers.T5))(t)
 	for range 2 {
 		errtest.None(t, tok.Close())
 	}
@@ -180,10 +179,8 @@ func TestT5CloseTwice(t *testing.T) {
 
 func TestLoad(t *testing.T) {
 	dir := t.TempDir()
-	zr, err := gzip.NewReader(bytes.NewReader(tokenizers.BERTUncased))
-	errtest.None(t, err)
-	plain, err := io.ReadAll(zr)
-	errtest.None(t, err)
+	zr := errtest.Value(gzip.NewReader(bytes.NewReader(tokenizers.BERTUncased)))(t)
+	plain := errtest.Value(io.ReadAll(zr))(t)
 	write := func(name string, data []byte) string {
 		path := filepath.Join(dir, name)
 		filetest.Write(t, path, data)
@@ -194,8 +191,7 @@ func TestLoad(t *testing.T) {
 	if _, err := tokenize.LoadBERT(bert); err != nil {
 		t.Error(err)
 	}
-	tok, err := LoadT5(t5)
-	errtest.None(t, err)
+	tok := errtest.Value(LoadT5(t5))(t)
 	tok.Close()
 
 	for _, c := range []struct {

@@ -27,8 +27,7 @@ var by5 = []string{"by5/resaved", "by5/mt5_resaved", "by5/umt5_resaved", "by5/bf
 
 func load(t testing.TB, name string) *seq2seq.Model {
 	t.Helper()
-	m, err := seq2seq.Load(filepath.Join("testdata", name), tensor.CPU, Family, MT5, UMT5)
-	errtest.None(t, err)
+	m := errtest.Value(seq2seq.Load(filepath.Join("testdata", name), tensor.CPU, Family, MT5, UMT5))(t)
 	t.Cleanup(m.Close)
 	return m
 }
@@ -48,8 +47,7 @@ type golden struct {
 func open(t testing.TB, path string) golden {
 	t.Helper()
 	data := goldens.Text(t, path)
-	f, err := safetensors.Open(bytes.NewReader(data), int64(len(data)))
-	errtest.None(t, err)
+	f := errtest.Value(safetensors.Open(bytes.NewReader(data), int64(len(data))))(t)
 	return golden{t, f}
 }
 
@@ -131,8 +129,7 @@ func TestGradientsAreTransformers(t *testing.T) {
 func TestIgnoredLabels(t *testing.T) {
 	m, b := load(t, "v1_0"), batch(t)
 	whole := func(labels []int32) float64 {
-		loss, err := m.Loss(seq2seq.Batch{Inputs: b.Inputs[:1], Labels: [][]int32{labels}})
-		errtest.None(t, err)
+		loss := errtest.Value(m.Loss(seq2seq.Batch{Inputs: b.Inputs[:1], Labels: [][]int32{labels}}))(t)
 		return loss
 	}
 	got, sum := whole([]int32{5, seq2seq.Ignore, 7}), 0.0

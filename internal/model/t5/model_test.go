@@ -28,8 +28,7 @@ func small() Config {
 
 func initial(t testing.TB, c Config, seed uint64) *seq2seq.Model {
 	t.Helper()
-	m, err := seq2seq.Init(c, seed, tensor.CPU)
-	errtest.None(t, err)
+	m := errtest.Value(seq2seq.Init(c, seed, tensor.CPU))(t)
 	t.Cleanup(m.Close)
 	return m
 }
@@ -58,12 +57,9 @@ func TestFilesRoundTrip(t *testing.T) {
 				if err == nil {
 					err = os.WriteFile(filepath.Join(folder, to), data, 0o644)
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				errtest.None(t, err)
 			}
-			got, err := seq2seq.Load(folder, tensor.CPU, Family)
-			errtest.None(t, err)
+			got := errtest.Value(seq2seq.Load(folder, tensor.CPU, Family))(t)
 			t.Cleanup(got.Close)
 			same(name+"/"+file, got)
 		}
@@ -72,8 +68,7 @@ func TestFilesRoundTrip(t *testing.T) {
 			folder = filepath.Join(kept, name)
 		}
 		errtest.None(t, want.Save(folder))
-		got, err := seq2seq.Load(folder, tensor.CPU, Family)
-		errtest.None(t, err)
+		got := errtest.Value(seq2seq.Load(folder, tensor.CPU, Family))(t)
 		t.Cleanup(got.Close)
 		same(name+" saved", got)
 		if files, err := os.ReadDir(folder); err != nil || len(files) != 2 {
@@ -94,10 +89,7 @@ func TestMistakes(t *testing.T) {
 	one := [][]int32{{5, 1}}
 	read := func(change, to string, cut int) error {
 		text := goldens.Text(t, "testdata/v1_0/"+seq2seq.ConfigFile)
-		data, err := os.ReadFile("testdata/v1_0/" + seq2seq.WeightsFile)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := errtest.Value(os.ReadFile("testdata/v1_0/" + seq2seq.WeightsFile))(t)
 		data = data[:len(data)-cut]
 		return openFolder(t, []byte(strings.Replace(string(text), change, to, 1)), data)
 	}
@@ -123,9 +115,7 @@ func TestMistakes(t *testing.T) {
 		"no such file":                      func() error { _, err := seq2seq.Load(t.TempDir(), tensor.CPU, Family); return err }(),
 		"disk full":                         m.WriteWeights(full{}),
 	} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want %q", err, want)
-		}
+		errtest.Says(t, err, want)
 	}
 	if n := tensor.Live(); n != live {
 		t.Errorf("%d tensors leaked by failures", n-live)
@@ -141,9 +131,7 @@ func TestMistakes(t *testing.T) {
 		if err == nil {
 			err = os.WriteFile(filepath.Join(folder, seq2seq.ConfigFile), []byte(strings.Replace(string(text), `"d_kv": 8`, change, 1)), 0o644)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		if _, err := seq2seq.Load(folder, tensor.CPU, Family); err == nil || !strings.HasPrefix(err.Error(), folder) || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
@@ -166,8 +154,7 @@ var _ io.Writer = full{}
 // embedding's, to which those of tokens are added.
 func TestBF16(t *testing.T) {
 	m, b := load(t, "v1_0"), batch(t)
-	want, err := m.Loss(b)
-	errtest.None(t, err)
+	want := errtest.Value(m.Loss(b))(t)
 	m.Compute = tensor.BF16
 	got, err := m.Loss(b)
 	if err != nil || math.Abs(got-want) > 0.05*want {

@@ -53,18 +53,14 @@ func TestSavedAgain(t *testing.T) {
 		if err == nil {
 			err = m.Save(folder)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		fields := regexp.MustCompile(`"(dtype|torch_dtype|scale_decoder_outputs|tie_word_embeddings)":[^,}]*`).FindAllString(string(text), -1)
 		slices.Sort(fields)
 		if got := strings.Join(fields, " "); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
-		again, err := seq2seq.Load(folder, tensor.CPU, Family, MT5)
-		errtest.None(t, err)
-		as, err := seq2seq.LoadAs(folder, m.Config, tensor.CPU)
-		errtest.None(t, err)
+		again := errtest.Value(seq2seq.Load(folder, tensor.CPU, Family, MT5))(t)
+		as := errtest.Value(seq2seq.LoadAs(folder, m.Config, tensor.CPU))(t)
 		for _, other := range []*seq2seq.Model{again, as} {
 			tensortest.Run(t, func(s *tensor.Scope) {
 				if d, _ := apart(t, name, other.ForcedLogits(s, b).Float32s(), m.ForcedLogits(s, b).Float32s()); d != 0 {
@@ -100,9 +96,7 @@ func TestShardMistakes(t *testing.T) {
 			if err == nil {
 				err = os.WriteFile(filepath.Join(folder, index), text, 0o644)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 		}
 	}
 	write := func(name, text string) func(string) {

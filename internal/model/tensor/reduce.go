@@ -44,10 +44,3 @@ func (s *Scope) LayerNorm(x, w, b *Tensor, eps float64) *Tensor {
 	lib.AtgLayerNorm(&out, x.use("LayerNorm"), shape, len(shape), w.use("LayerNorm"), b.use("LayerNorm"), eps, 0)
 	return s.own("LayerNorm", out, x, w, b)
 }
-
-func flag(b bool) int32 {
-	if b {
-		return 1
-	}
-	return 0
-}

@@ -16,14 +16,12 @@ import (
 // curve, checkpoints and divergence as one that tells each at once.
 func TestTrainHearsLate(t *testing.T) {
 	keep := &shelf{folder: t.TempDir()}
-	want, err := Train(context.Background(), task(t, &sum{}, keep))
-	errtest.None(t, err)
+	want := errtest.Value(Train(context.Background(), task(t, &sum{}, keep)))(t)
 	for late := range 9 {
 		there := &shelf{folder: t.TempDir()}
 		k := task(t, &sum{late: late}, there)
 		k.CheckpointEvery = 7
-		got, err := Train(context.Background(), k)
-		errtest.None(t, err)
+		got := errtest.Value(Train(context.Background(), k))(t)
 		if history(got.Curve) != history(want.Curve) || !slices.Equal(there.steps, []int64{7, 14, 21, 28, 35, 40}) {
 			t.Errorf("%d steps late: %s and checkpoints %v, want %s", late, history(got.Curve), there.steps, history(want.Curve))
 		}
@@ -48,8 +46,7 @@ func TestTrainHearsLate(t *testing.T) {
 // before it.
 func TestTrainIsCancelled(t *testing.T) {
 	whole := &sum{}
-	want, err := Train(context.Background(), task(t, whole, &shelf{folder: t.TempDir()}))
-	errtest.None(t, err)
+	want := errtest.Value(Train(context.Background(), task(t, whole, &shelf{folder: t.TempDir()})))(t)
 	for _, late := range []int{0, 50} {
 		ctx, cancel := context.WithCancel(context.Background())
 		keep := &shelf{folder: t.TempDir()}
@@ -62,8 +59,7 @@ func TestTrainIsCancelled(t *testing.T) {
 		if _, err := Train(ctx, task(t, first, keep)); !errors.Is(err, context.Canceled) || len(first.losses) != 0 {
 			t.Fatalf("%v, %d losses are not told", err, len(first.losses))
 		}
-		got, err := Train(context.Background(), task(t, second, keep))
-		errtest.None(t, err)
+		got := errtest.Value(Train(context.Background(), task(t, second, keep)))(t)
 		if got.From != 18 || whole.Value != second.Value || history(got.Curve) != history(want.Curve) {
 			t.Errorf("resumed at %d: %s, want %s", got.From, history(got.Curve), history(want.Curve))
 		}

@@ -147,8 +147,7 @@ func history(c *Curve) string {
 
 func TestTrainResumes(t *testing.T) {
 	whole := &sum{}
-	want, err := Train(context.Background(), task(t, whole, &shelf{folder: t.TempDir()}))
-	errtest.None(t, err)
+	want := errtest.Value(Train(context.Background(), task(t, whole, &shelf{folder: t.TempDir()})))(t)
 	model, _ := os.ReadFile(filepath.Join(want.Model, "model"))
 	if want.Best.Step != 25 || len(model) == 0 || len(want.Curve.Points) != 8 {
 		t.Errorf("outcome %+v, model %q", want, model)
@@ -169,8 +168,7 @@ func TestTrainResumes(t *testing.T) {
 		if len(keep.steps) == 0 {
 			second.Value = 0
 		}
-		got, err := Train(context.Background(), task(t, second, keep))
-		errtest.None(t, err)
+		got := errtest.Value(Train(context.Background(), task(t, second, keep)))(t)
 		again, _ := os.ReadFile(filepath.Join(got.Model, "model"))
 		if second.Value != whole.Value || history(got.Curve) != history(want.Curve) || string(again) != string(model) || got.From != kill/5*5 {
 			t.Errorf("killed at step %d, resumed at %d: %d and %s, want %d and %s", kill, got.From, second.Value, history(got.Curve), whole.Value, history(want.Curve))
@@ -203,8 +201,7 @@ func TestTrainLeavesOut(t *testing.T) {
 		}
 		return float64(step + 1), nil
 	}}
-	out, err := Train(context.Background(), task(t, s, &shelf{folder: t.TempDir()}))
-	errtest.None(t, err)
+	out := errtest.Value(Train(context.Background(), task(t, s, &shelf{folder: t.TempDir()})))(t)
 	for i, want := range []float64{(1 + 2 + 4 + 5) / 4.0, 3, 13} {
 		if p := out.Curve.Points[i]; p.Loss != want || p.Step != int64(5*i+5) {
 			t.Errorf("point %d: %+v, want loss %v", i, p, want)
@@ -230,9 +227,7 @@ func TestTrainMistakes(t *testing.T) {
 	} {
 		k := task(t, &sum{}, &shelf{folder: t.TempDir()})
 		change(&k)
-		if _, err := Train(context.Background(), k); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want one that says %q", err, want)
-		}
+		errtest.Says(t, errtest.Of(Train(context.Background(), k)), want)
 	}
 }
 
@@ -240,8 +235,7 @@ func TestTrainMistakes(t *testing.T) {
 // from; the one before it is, or the beginning.
 func TestTrainPassesOver(t *testing.T) {
 	whole := &sum{}
-	want, err := Train(context.Background(), task(t, whole, &shelf{folder: t.TempDir()}))
-	errtest.None(t, err)
+	want := errtest.Value(Train(context.Background(), task(t, whole, &shelf{folder: t.TempDir()})))(t)
 	edit := func(old, new string) func(string) error {
 		return func(folder string) error {
 			path := filepath.Join(folder, stateFile)
@@ -319,8 +313,7 @@ func TestTrainPassesOver(t *testing.T) {
 // the evaluation, and comes to the same curve and model.
 func TestTrainEndsInEvaluation(t *testing.T) {
 	whole := &sum{}
-	want, err := Train(context.Background(), task(t, whole, &shelf{folder: t.TempDir()}))
-	errtest.None(t, err)
+	want := errtest.Value(Train(context.Background(), task(t, whole, &shelf{folder: t.TempDir()})))(t)
 	model, _ := os.ReadFile(filepath.Join(want.Model, "model"))
 	for _, at := range []int64{5, 25, 40} {
 		ctx, cancel := context.WithCancel(context.Background())

@@ -35,16 +35,14 @@ func TestLongerRunGoesOn(t *testing.T) {
 	ctx := context.Background()
 	alone := func(steps int64) (*sum, *Outcome) {
 		s := &sum{}
-		out, err := Train(ctx, of(t, s, steps, &shelf{folder: t.TempDir()}))
-		errtest.None(t, err)
+		out := errtest.Value(Train(ctx, of(t, s, steps, &shelf{folder: t.TempDir()})))(t)
 		return s, out
 	}
 	onward := &shelf{folder: t.TempDir()}
 	for _, c := range []struct{ steps, from int64 }{{3, 0}, {24, 3}, {20, 3}, {22, 20}, {40, 24}, {40, 40}, {60, 40}, {10, 3}} {
 		whole, want := alone(c.steps)
 		s := &sum{}
-		got, err := Train(ctx, of(t, s, c.steps, onward))
-		errtest.None(t, err)
+		got := errtest.Value(Train(ctx, of(t, s, c.steps, onward)))(t)
 		if got.Onto != c.from || got.From != c.from || got.Steps != c.steps {
 			t.Errorf("%d steps: went on at %d, process at %d, to %d; want %d", c.steps, got.Onto, got.From, got.Steps, c.from)
 		}
@@ -62,8 +60,7 @@ func TestLongerRunGoesOn(t *testing.T) {
 func TestLongerRunIsKilled(t *testing.T) {
 	ctx := context.Background()
 	whole := &sum{}
-	want, err := Train(ctx, of(t, whole, 40, &shelf{folder: t.TempDir()}))
-	errtest.None(t, err)
+	want := errtest.Value(Train(ctx, of(t, whole, 40, &shelf{folder: t.TempDir()})))(t)
 	killed := errors.New("killed")
 	for kill := int64(12); kill < 40; kill++ {
 		onward := &shelf{folder: t.TempDir()}
@@ -80,8 +77,7 @@ func TestLongerRunIsKilled(t *testing.T) {
 		s := &sum{}
 		second := of(t, s, 40, onward)
 		second.Checkpoints = first.Checkpoints
-		got, err := Train(ctx, second)
-		errtest.None(t, err)
+		got := errtest.Value(Train(ctx, second))(t)
 		if s.Value != whole.Value || history(got.Curve) != history(want.Curve) || got.Onto != 12 || got.From != max(12, kill/5*5) {
 			t.Errorf("killed at %d: went on at %d and %d: %s", kill, got.Onto, got.From, history(got.Curve))
 		}
@@ -98,8 +94,7 @@ func TestPatience(t *testing.T) {
 		t.Helper()
 		k := of(t, &sum{}, steps, onward)
 		k.Patience = patience
-		out, err := Train(ctx, k)
-		errtest.None(t, err)
+		out := errtest.Value(Train(ctx, k))(t)
 		return out, out.Curve.Stopped
 	}
 	if out, why := train(60, 3); out.Steps != 40 || out.Best.Step != 25 || why != "patience: 3 evaluations in a row with no better MRR@10 than at step 25" {

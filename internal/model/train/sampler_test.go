@@ -92,10 +92,8 @@ func TestSampler(t *testing.T) {
 		{"1:10", 100, 280, 28, 0, 1, 28},
 		{"3:7", 10, 5, 2, 0, 1, 2},
 	} {
-		ratio, err := ParseRatio(c.ratio)
-		errtest.None(t, err)
-		s, err := NewSampler(examples(c.documents, c.queries), ratio, 42, 16)
-		errtest.None(t, err)
+		ratio := errtest.Value(ParseRatio(c.ratio))(t)
+		s := errtest.Value(NewSampler(examples(c.documents, c.queries), ratio, 42, 16))(t)
 		if s.Indexing() != c.indexing || s.Pass() != c.indexing+c.queries {
 			t.Errorf("%s: a pass of %d, %d of it indexing", c.ratio, s.Pass(), s.Indexing())
 		}
@@ -191,9 +189,7 @@ func TestSamplerMistakes(t *testing.T) {
 		{5, 5, Natural, 0, "batches of 0"},
 	} {
 		d := &Data{Indexing: make([]Example, c.documents), Retrieval: make([]Example, c.queries)}
-		if _, err := NewSampler(d, c.ratio, 1, c.batch); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("error %v, want one that says %q", err, c.want)
-		}
+		errtest.Says(t, errtest.Of(NewSampler(d, c.ratio, 1, c.batch)), c.want)
 	}
 }
 

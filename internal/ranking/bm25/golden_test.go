@@ -41,8 +41,7 @@ func analyzerOf(t *testing.T, name string) Analyzer {
 		return Whitespace()
 	}
 	parts := append(strings.Split(name, "/"), "", "")
-	a, err := Words(parts[1] != "none", parts[2])
-	errtest.None(t, err)
+	a := errtest.Value(Words(parts[1] != "none", parts[2]))(t)
 	return a
 }
 
@@ -86,8 +85,7 @@ func indexOf(t *testing.T, a Analyzer, documents []string, o Options) *Index {
 	for _, d := range documents {
 		errtest.None(t, b.Add(d))
 	}
-	ix, err := b.Finish(o)
-	errtest.None(t, err)
+	ix := errtest.Value(b.Finish(o))(t)
 	return ix
 }
 

@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/npy"
@@ -24,8 +23,7 @@ func (r *rows) Read(to []float32) error {
 
 func find(t *testing.T, documents, queries npy.Matrix, o Options) [][]topk.Hit {
 	t.Helper()
-	hits, err := Search(context.Background(), &rows{documents.Data}, documents.Rows, queries, o)
-	errtest.None(t, err)
+	hits := errtest.Value(Search(context.Background(), &rows{documents.Data}, documents.Rows, queries, o))(t)
 	return hits
 }
 
@@ -99,8 +97,6 @@ func TestNotFinite(t *testing.T) {
 	one := npy.Matrix{Rows: 2, Cols: 2, Data: []float32{1, 2, 3, 4}}
 	bad := npy.Matrix{Rows: 2, Cols: 2, Data: []float32{1, 2, 3, float32(math.NaN())}}
 	for want, of := range map[string][2]npy.Matrix{"document vectors: row 1: column 1": {bad, one}, "query vectors: row 1": {one, bad}} {
-		if _, err := Search(context.Background(), &rows{of[0].Data}, 2, of[1], Options{Depth: 1}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
+		errtest.Says(t, errtest.Of(Search(context.Background(), &rows{of[0].Data}, 2, of[1], Options{Depth: 1})), want)
 	}
 }

@@ -17,8 +17,7 @@ func tokenizers(t *testing.T) map[string]*subword.Subword {
 		"t5":   filepath.Join("..", "..", "..", "assets", "tokenizers", "t5-tokenizer.json.gz"),
 		"bart": filepath.Join("..", "..", "model", "subword", "testdata", "bart-tokenizer.json"),
 	} {
-		tok, err := subword.LoadSubword(path)
-		errtest.None(t, err)
+		tok := errtest.Value(subword.LoadSubword(path))(t)
 		t.Cleanup(func() { tok.Close() })
 		all[name] = tok
 	}
@@ -28,10 +27,8 @@ func tokenizers(t *testing.T) map[string]*subword.Subword {
 // readerOf reads as a settings file of these inputs says.
 func readerOf(t *testing.T, tok *subword.Subword, inputs string) Reader {
 	t.Helper()
-	s, err := ParseSettings([]byte(`{"identifiers":"naive","documents":3,"assignment":"` + assignment + `",` + inputs + `}`))
-	errtest.None(t, err)
-	r, err := s.Reader(tok)
-	errtest.None(t, err)
+	s := errtest.Value(ParseSettings([]byte(`{"identifiers":"naive","documents":3,"assignment":"` + assignment + `",` + inputs + `}`)))(t)
+	r := errtest.Value(s.Reader(tok))(t)
 	return r
 }
 
@@ -74,8 +71,7 @@ func TestReader(t *testing.T) {
 
 // TestPrefixes are the tokens of the released code's.
 func TestPrefixes(t *testing.T) {
-	r, err := Inputs{MaxInput: 1, MaxQuery: 3, IndexPrefix: "index:", QueryPrefix: "query:"}.Reader(tokenizers(t)["t5"])
-	errtest.None(t, err)
+	r := errtest.Value(Inputs{MaxInput: 1, MaxQuery: 3, IndexPrefix: "index:", QueryPrefix: "query:"}.Reader(tokenizers(t)["t5"]))(t)
 	query, truncated := r.Query("the the")
 	if document := r.Document("the the"); !slices.Equal(document, []int32{5538, 10, 8, 1}) || !slices.Equal(query, []int32{11417, 10, 8, 1}) || !truncated {
 		t.Errorf("document %v, query %v", document, query)

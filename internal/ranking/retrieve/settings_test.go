@@ -87,8 +87,7 @@ func TestSettingsMatch(t *testing.T) {
 		}
 		return s
 	}
-	settings, err := SettingsFor(set(docid.KindNaive, "a", "b"), Inputs{MaxInput: 32, MaxQuery: 64})
-	errtest.None(t, err)
+	settings := errtest.Value(SettingsFor(set(docid.KindNaive, "a", "b"), Inputs{MaxInput: 32, MaxQuery: 64}))(t)
 	for _, c := range []struct {
 		ids  *docid.Set
 		want string

@@ -30,8 +30,7 @@ var texts = []corpus.Document{
 func corpusBytes(t *testing.T, docs []corpus.Document) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	w, err := corpus.NewWriter(&b)
-	errtest.None(t, err)
+	w := errtest.Value(corpus.NewWriter(&b))(t)
 	for i, d := range docs {
 		d.Doc = int32(i)
 		errtest.None(t, w.Write(d))
@@ -44,8 +43,7 @@ func corpusBytes(t *testing.T, docs []corpus.Document) []byte {
 func lines[T any](t *testing.T, values ...T) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	z, err := zstd.NewWriter(&b)
-	errtest.None(t, err)
+	z := errtest.Value(zstd.NewWriter(&b))(t)
 	for _, v := range values {
 		errtest.None(t, json.NewEncoder(z).Encode(v))
 	}

@@ -21,8 +21,7 @@ func random(n int, scale float32) []float32 {
 
 func scores(t testing.TB, weights, states []float32, vocab, depth, threads int, half bool) *Logits {
 	t.Helper()
-	h, err := Pack(weights, vocab, depth, half)
-	errtest.None(t, err)
+	h := errtest.Value(Pack(weights, vocab, depth, half))(t)
 	var l Logits
 	errtest.None(t, h.Scores(&l, states, threads))
 	return &l
@@ -56,8 +55,7 @@ func TestRound(t *testing.T) {
 // TestWidened: processors with and without the instruction give the same scores but for the order of sums.
 func TestWidened(t *testing.T) {
 	const rows, vocab, depth = 13, 1000, 33
-	h, err := Pack(random(vocab*depth, 1), vocab, depth, true)
-	errtest.None(t, err)
+	h := errtest.Value(Pack(random(vocab*depth, 1), vocab, depth, true))(t)
 	var l, other Logits
 	errtest.None(t, h.Scores(&l, random(rows*depth, 1), 2))
 	h.of = widened
@@ -110,8 +108,7 @@ func testScores(t *testing.T, half bool) {
 			if one := scores(t, weights, states, size.vocab, size.depth, 1, half); !slices.Equal(one.Values, l.Values) || !slices.Equal(one.Norms, l.Norms) {
 				t.Errorf("%+v: one thread gives another result", size)
 			}
-			h, err := Pack(weights, size.vocab, size.depth, half)
-			errtest.None(t, err)
+			h := errtest.Value(Pack(weights, size.vocab, size.depth, half))(t)
 			var other Logits
 			if err := h.scores(&other, states, 2, false); err != nil || !slices.Equal(other.Values, l.Values) || !slices.Equal(other.Norms, l.Norms) {
 				t.Errorf("%+v: goroutines give another result, %v", size, err)

@@ -19,9 +19,7 @@ import (
 // compile makes a shared library of C.
 func compile(t *testing.T, path, source string, flags ...string) string {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.MkdirAll(filepath.Dir(path), 0o755))
 	cmd := exec.Command("cc", append([]string{"-shared", "-fPIC", "-o", path, "-x", "c", "-", "-x", "none"}, flags...)...)
 	cmd.Stdin = strings.NewReader(source)
 	if out, err := cmd.CombinedOutput(); err != nil {

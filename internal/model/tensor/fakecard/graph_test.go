@@ -39,8 +39,7 @@ func TestGraph(t *testing.T) {
 		}
 		first := want(1)
 		seed(1)
-		g, err := tensor.Record(card, nil, step)
-		errtest.None(t, err)
+		g := errtest.Value(tensor.Record(card, nil, step))(t)
 		defer g.Free()
 		if v := got.Float32s(); !slices.Equal(v, []float32{0, 0, 0}) {
 			t.Fatalf("recorded, and it is %v", v)

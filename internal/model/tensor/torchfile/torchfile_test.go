@@ -15,10 +15,7 @@ import (
 
 func read(t testing.TB, path string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := errtest.Value(os.ReadFile(path))(t)
 	return data
 }
 
@@ -27,8 +24,7 @@ func read(t testing.TB, path string) []byte {
 func TestFilesOfPyTorch(t *testing.T) {
 	for _, name := range []string{"pytorch_model.bin", "pytorch_model_legacy.bin"} {
 		data := read(t, "../../t5/testdata/v1_0/"+name)
-		f, err := Open(bytes.NewReader(data), int64(len(data)))
-		errtest.None(t, err)
+		f := errtest.Value(Open(bytes.NewReader(data), int64(len(data))))(t)
 		i := slices.IndexFunc(f.Tensors, func(t Info) bool { return t.Name == "encoder.block.0.layer.0.SelfAttention.q.weight" })
 		if i < 0 {
 			t.Fatalf("%s: no such tensor among %d", name, len(f.Tensors))
@@ -84,8 +80,7 @@ func archiveBy(t testing.TB, method uint16, pickle string, storages map[string]s
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
 	put := func(name, data string) {
-		w, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: method})
-		errtest.None(t, err)
+		w := errtest.Value(z.CreateHeader(&zip.FileHeader{Name: name, Method: method}))(t)
 		errtest.None(t, errtest.Of(io.WriteString(w, data)))
 	}
 	put("model/data.pkl", pickle)

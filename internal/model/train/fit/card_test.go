@@ -39,8 +39,7 @@ func learnerAt(t *testing.T, c seq2seq.Config, compute tensor.DType) *Seq2Seq {
 func modelAt(t *testing.T, c seq2seq.Config) *seq2seq.Model {
 	t.Helper()
 	tensor.SetNumThreads(1)
-	m, err := seq2seq.Init(c, 5, tensor.CUDA(0))
-	errtest.None(t, err)
+	m := errtest.Value(seq2seq.Init(c, 5, tensor.CUDA(0)))(t)
 	t.Cleanup(m.Close)
 	return m
 }
@@ -50,11 +49,9 @@ func learnerOn(t *testing.T, m *seq2seq.Model, compute tensor.DType) *Seq2Seq {
 	t.Helper()
 	m.Compute = compute
 	m.Changed()
-	o, err := adafactor.New(m.Params(), adafactor.Defaults())
-	errtest.None(t, err)
+	o := errtest.Value(adafactor.New(m.Params(), adafactor.Defaults()))(t)
 	t.Cleanup(o.Close)
-	l, err := NewSeq2Seq(m, o, 9)
-	errtest.None(t, err)
+	l := errtest.Value(NewSeq2Seq(m, o, 9))(t)
 	t.Cleanup(l.Close)
 	return l
 }
@@ -69,11 +66,9 @@ func without(c t5.Config) t5.Config {
 func lossesFrom(t *testing.T, l *Seq2Seq, from, to int64) (all []train.Loss) {
 	t.Helper()
 	data := examples(30, 50)
-	sampler, err := train.NewSampler(data, train.Natural, 3, 8)
-	errtest.None(t, err)
+	sampler := errtest.Value(train.NewSampler(data, train.Natural, 3, 8))(t)
 	note := func(late bool) {
-		losses, err := l.Losses(late)
-		errtest.None(t, err)
+		losses := errtest.Value(l.Losses(late))(t)
 		all = append(all, losses...)
 	}
 	for step := from; step < to; step++ {
@@ -140,8 +135,7 @@ func TestCardIsNotWaitedFor(t *testing.T) {
 	lossesFrom(t, l, 0, 1)
 	var c fakecard.Counts
 	data := examples(30, 50)
-	sampler, err := train.NewSampler(data, train.Natural, 3, 8)
-	errtest.None(t, err)
+	sampler := errtest.Value(train.NewSampler(data, train.Natural, 3, 8))(t)
 	var told []int
 	tensortest.Run(t, func(*tensor.Scope) {
 		c = fakecard.Count(func() {

@@ -37,14 +37,11 @@ func learnerOf(t *testing.T, layers int64) *Seq2Seq {
 // learnerWith fits a model drawn by seed 5, with seed 9, until the test ends.
 func learnerWith(t *testing.T, c seq2seq.Config) *Seq2Seq {
 	t.Helper()
-	m, err := seq2seq.Init(c, 5, tensor.CPU)
-	errtest.None(t, err)
+	m := errtest.Value(seq2seq.Init(c, 5, tensor.CPU))(t)
 	t.Cleanup(m.Close)
-	o, err := adafactor.New(m.Params(), adafactor.Defaults())
-	errtest.None(t, err)
+	o := errtest.Value(adafactor.New(m.Params(), adafactor.Defaults()))(t)
 	t.Cleanup(o.Close)
-	l, err := NewSeq2Seq(m, o, 9)
-	errtest.None(t, err)
+	l := errtest.Value(NewSeq2Seq(m, o, 9))(t)
 	return l
 }
 
@@ -86,15 +83,13 @@ func (k killing) Step(ctx context.Context, b *train.Batch, step int64, rate floa
 // another process: the same parameters and optimizer state, bit for bit.
 func TestSeq2SeqResumes(t *testing.T) {
 	whole := learner(t)
-	want, err := train.Train(context.Background(), t5Task(t, whole, &shelf{folder: t.TempDir()}))
-	errtest.None(t, err)
+	want := errtest.Value(train.Train(context.Background(), t5Task(t, whole, &shelf{folder: t.TempDir()})))(t)
 	keep := &shelf{folder: t.TempDir()}
 	if _, err := train.Train(context.Background(), t5Task(t, killing{learner(t), 27}, keep)); !errors.Is(err, errKilled) {
 		t.Fatal(err)
 	}
 	second := learner(t)
-	got, err := train.Train(context.Background(), t5Task(t, second, keep))
-	errtest.None(t, err)
+	got := errtest.Value(train.Train(context.Background(), t5Task(t, second, keep)))(t)
 	if got.From != 20 || history(got.Curve) != history(want.Curve) {
 		t.Errorf("resumed at step %d:\n%s\nwant\n%s", got.From, history(got.Curve), history(want.Curve))
 	}
@@ -125,8 +120,7 @@ func TestSeq2SeqDiverges(t *testing.T) {
 
 // TestFP16NeedsACard: a CPU does not train in it.
 func TestFP16NeedsACard(t *testing.T) {
-	none, err := adafactor.New(nil, adafactor.Defaults())
-	errtest.None(t, err)
+	none := errtest.Value(adafactor.New(nil, adafactor.Defaults()))(t)
 	errtest.Says(t, errtest.Of(NewSeq2Seq(&seq2seq.Model{Compute: tensor.F16}, none, 1)), "CUDA")
 }
 

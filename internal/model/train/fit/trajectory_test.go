@@ -45,15 +45,12 @@ func readOracle(t *testing.T) (o oracle) {
 func (o oracle) learner(t *testing.T) *Seq2Seq {
 	t.Helper()
 	tensor.SetNumThreads(1)
-	m, err := models.Load(filepath.Join(trajectory, "start"), tensor.CPU)
-	errtest.None(t, err)
+	m := errtest.Value(models.Load(filepath.Join(trajectory, "start"), tensor.CPU))(t)
 	t.Cleanup(m.Close)
 	m.Smoothing = o.Smoothing
-	a, err := adamw.New(m.Params(), adamw.Options{Beta1: o.Beta1, Beta2: o.Beta2, Eps: o.Eps, WeightDecay: o.WeightDecay})
-	errtest.None(t, err)
+	a := errtest.Value(adamw.New(m.Params(), adamw.Options{Beta1: o.Beta1, Beta2: o.Beta2, Eps: o.Eps, WeightDecay: o.WeightDecay}))(t)
 	t.Cleanup(a.Close)
-	l, err := NewSeq2Seq(m, a, 1)
-	errtest.None(t, err)
+	l := errtest.Value(NewSeq2Seq(m, a, 1))(t)
 	l.ClipNorm, l.Accumulate = o.ClipNorm, o.Parts
 	return l
 }
@@ -78,8 +75,7 @@ func TestTrajectoryIsTransformers(t *testing.T) {
 				if math.Abs(rate-run.Rates[i]) > 1e-12 {
 					t.Fatalf("%s: the rate of step %d is %v, want %v", name, i, rate, run.Rates[i])
 				}
-				loss, err := update(l, o.batch(i), i, rate)
-				errtest.None(t, err)
+				loss := errtest.Value(update(l, o.batch(i), i, rate))(t)
 				differ(loss.Value, run.Losses[i])
 			}
 			o.compare(t, name, l.Model, differ)
@@ -95,12 +91,10 @@ func TestTrajectoryIsTransformers(t *testing.T) {
 func (o oracle) compare(t *testing.T, name string, m *seq2seq.Model, differ func(a, b float64)) {
 	t.Helper()
 	data := goldens.Text(t, filepath.Join(trajectory, name+".safetensors"))
-	f, err := checkpoint.Open(bytes.NewReader(data), int64(len(data)))
-	errtest.None(t, err)
+	f := errtest.Value(checkpoint.Open(bytes.NewReader(data), int64(len(data))))(t)
 	tensortest.Run(t, func(s *tensor.Scope) {
 		for _, p := range m.Params() {
-			want, err := f.Tensor(s, p.Name, tensor.F32, tensor.CPU, p.Tensor.Shape()...)
-			errtest.None(t, err)
+			want := errtest.Value(f.Tensor(s, p.Name, tensor.F32, tensor.CPU, p.Tensor.Shape()...))(t)
 			is := want.Float32s()
 			for i, v := range p.Tensor.Float32s() {
 				differ(float64(v), float64(is[i]))
@@ -166,15 +160,13 @@ func TestOptionsResume(t *testing.T) {
 		begin := func() *Seq2Seq {
 			l := learnerOf(t, 1)
 			l.Model.Smoothing, l.Accumulate, l.ClipNorm = 0.1, 3, 1
-			a, err := adamw.New(l.Model.Params(), adamw.Options{Beta1: 0.9, Beta2: 0.99, Eps: 1e-8, WeightDecay: 0.1})
-			errtest.None(t, err)
+			a := errtest.Value(adamw.New(l.Model.Params(), adamw.Options{Beta1: 0.9, Beta2: 0.99, Eps: 1e-8, WeightDecay: 0.1}))(t)
 			t.Cleanup(a.Close)
 			l.Optimizer = a
 			return l
 		}
 		whole := begin()
-		want, err := train.Train(context.Background(), options(whole, form))
-		errtest.None(t, err)
+		want := errtest.Value(train.Train(context.Background(), options(whole, form)))(t)
 		if want.Steps != 35 || want.Curve.Stopped == "" {
 			t.Errorf("%s: %d steps, %q", form, want.Steps, want.Curve.Stopped)
 		}
@@ -186,8 +178,7 @@ func TestOptionsResume(t *testing.T) {
 			second := begin()
 			k := options(second, form)
 			k.Checkpoints = first.Checkpoints
-			got, err := train.Train(context.Background(), k)
-			errtest.None(t, err)
+			got := errtest.Value(train.Train(context.Background(), k))(t)
 			if got.From != 20 || history(got.Curve) != history(want.Curve) || !bytes.Equal(weights(t, second), weights(t, whole)) {
 				t.Errorf("%s, killed at %d and resumed at %d: parameters, optimizer or curve differ", form, kill, got.From)
 			}

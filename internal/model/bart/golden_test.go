@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
-	"github.com/redsi/redsi/internal/model/adafactor"
+	"github.com/redsi/redsi/internal/model/optimizer"
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
@@ -67,7 +67,7 @@ func golden(t *testing.T, name string) *checkpoint.File {
 func TestTrainingIsTransformers(t *testing.T) {
 	for _, name := range variants {
 		m, b, g := load(t, name), batch(t), golden(t, name)
-		optimizer := optimizer(t, m)
+		o := adafactor(t, m)
 		tensortest.Run(t, func(s *tensor.Scope) {
 			compare(t, g, "encoder", m.Encode(s, b.Inputs, nil).Hidden, 0)
 			compare(t, g, "logits", m.ForcedLogits(s, b), 0)
@@ -83,7 +83,7 @@ func TestTrainingIsTransformers(t *testing.T) {
 				if step == 0 && math.Abs(of.Item()-loss) > 1e-6 {
 					t.Errorf("%s: loss %g with gradients, %g without", name, of.Item(), loss)
 				}
-				tensor.NoGrad(func() { optimizer.Step(grads, 1e-2) })
+				tensor.NoGrad(func() { o.Step(grads, 1e-2) })
 			}
 		})
 		for _, p := range m.Params() {
@@ -96,11 +96,11 @@ func TestTrainingIsTransformers(t *testing.T) {
 	}
 }
 
-func optimizer(t *testing.T, m *seq2seq.Model) *adafactor.Optimizer {
+func adafactor(t *testing.T, m *seq2seq.Model) *optimizer.Adafactor {
 	t.Helper()
-	options := adafactor.Defaults()
+	options := optimizer.AdafactorDefaults()
 	options.ScaleParameter = false // as in tools/golden/bart.py
-	o := errtest.Value(adafactor.New(m.Params(), options))(t)
+	o := errtest.Value(optimizer.NewAdafactor(m.Params(), options))(t)
 	t.Cleanup(o.Close)
 	return o
 }

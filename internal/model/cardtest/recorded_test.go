@@ -10,10 +10,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/redsi/redsi/internal/model/adafactor"
-	"github.com/redsi/redsi/internal/model/adamw"
 	"github.com/redsi/redsi/internal/model/amp"
 	"github.com/redsi/redsi/internal/model/bart"
+	"github.com/redsi/redsi/internal/model/optimizer"
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/t5"
 	"github.com/redsi/redsi/internal/model/tensor"
@@ -79,10 +78,10 @@ func TestRecorded(t *testing.T) {
 				errtest.None(t, err)
 				defer m.Close()
 				m.Compute = c.dtype
-				var o fit.Optimizer
-				if o, err = adamw.New(m.Params(), adamw.Options{Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, WeightDecay: 0.01}); c.optimizer == "adafactor" {
+				var o optimizer.Optimizer
+				if o, err = optimizer.NewAdamW(m.Params(), optimizer.AdamWOptions{Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, WeightDecay: 0.01}); c.optimizer == "adafactor" {
 					o.Close()
-					o, err = adafactor.New(m.Params(), adafactor.Defaults())
+					o, err = optimizer.NewAdafactor(m.Params(), optimizer.AdafactorDefaults())
 				}
 				errtest.None(t, err)
 				defer o.Close()
@@ -192,7 +191,7 @@ func TestShared(t *testing.T) {
 }
 
 // waiting is an optimizer that waits for the card, which nothing that is recorded may.
-type waiting struct{ fit.Optimizer }
+type waiting struct{ optimizer.Optimizer }
 
 func (w waiting) StepOn(grads []*tensor.Tensor, rate *tensor.Tensor, scaler *amp.Scaler) {
 	rate.Float32s()

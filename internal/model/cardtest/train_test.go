@@ -12,7 +12,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/redsi/redsi/internal/model/adafactor"
+	"github.com/redsi/redsi/internal/model/optimizer"
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/t5"
 	"github.com/redsi/redsi/internal/model/tensor"
@@ -30,7 +30,7 @@ func toy(t *testing.T, dev tensor.Device, compute tensor.DType, dropout float64)
 	m := errtest.Value(seq2seq.Init(c, 5, dev))(t)
 	t.Cleanup(m.Close)
 	m.Compute = compute
-	o := errtest.Value(adafactor.New(m.Params(), adafactor.Defaults()))(t)
+	o := errtest.Value(optimizer.NewAdafactor(m.Params(), optimizer.AdafactorDefaults()))(t)
 	t.Cleanup(o.Close)
 	l := errtest.Value(fit.NewSeq2Seq(m, o, 9))(t)
 	return l

@@ -8,21 +8,15 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/redsi/redsi/internal/model/adafactor"
-	"github.com/redsi/redsi/internal/model/adamw"
 	"github.com/redsi/redsi/internal/model/amp"
+	"github.com/redsi/redsi/internal/model/optimizer"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
-	"github.com/redsi/redsi/internal/model/train/fit"
 	"github.com/redsi/redsi/internal/system/errtest"
 )
 
-// updater is what both optimizers are.
-type updater interface {
-	fit.Optimizer
-	Steps() int64
-	Close()
-}
+// maker makes an optimizer.
+type maker = func([]checkpoint.Named) (optimizer.Optimizer, error)
 
 // TestUpdates: the second update is recorded, and replayed from there on. What comes of it are the parameters, losses and scales
 // of updates that are each asked for, at rates that change, with bad ones among them and the ring read twice; and those of the
@@ -31,14 +25,14 @@ func TestUpdates(t *testing.T) {
 	if !tensor.CanRecord(card) {
 		t.Fatal("nothing can be recorded; `redsi doctor` says what is missing")
 	}
-	for name, make := range map[string]func([]checkpoint.Named) (updater, error){
-		"adafactor": func(p []checkpoint.Named) (updater, error) {
-			o := adafactor.Defaults()
+	for name, make := range map[string]maker{
+		"adafactor": func(p []checkpoint.Named) (optimizer.Optimizer, error) {
+			o := optimizer.AdafactorDefaults()
 			o.WeightDecay = 0.01
-			return adafactor.New(p, o)
+			return optimizer.NewAdafactor(p, o)
 		},
-		"adamw": func(p []checkpoint.Named) (updater, error) {
-			return adamw.New(p, adamw.Options{Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, WeightDecay: 0.01})
+		"adamw": func(p []checkpoint.Named) (optimizer.Optimizer, error) {
+			return optimizer.NewAdamW(p, optimizer.AdamWOptions{Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, WeightDecay: 0.01})
 		},
 	} {
 		for _, dtype := range []tensor.DType{tensor.F32, tensor.F16, tensor.BF16} {
@@ -71,7 +65,7 @@ func draw(s *tensor.Scope, seed uint64, dtype tensor.DType, dev tensor.Device) (
 	return drawn
 }
 
-func updaterOf(t *testing.T, params []*tensor.Tensor, make func([]checkpoint.Named) (updater, error)) updater {
+func optimizerOf(t *testing.T, params []*tensor.Tensor, make maker) optimizer.Optimizer {
 	var named []checkpoint.Named
 	for i, p := range params {
 		named = append(named, checkpoint.Named{Name: fmt.Sprint("p", i), Tensor: p})
@@ -86,9 +80,9 @@ func isBad(step int, dtype tensor.DType) bool { return dtype == tensor.F16 && st
 func rateOf(step int) float64 { return 0.01 * float64(1+step*step) }
 
 // oneByOne makes eight updates as a CPU makes them, in float32. Of fp16 a bad one is left out; else the first one is the last.
-func oneByOne(t *testing.T, s *tensor.Scope, make func([]checkpoint.Named) (updater, error), dtype tensor.DType) (params []*tensor.Tensor, state amp.State, steps int64) {
+func oneByOne(t *testing.T, s *tensor.Scope, make maker, dtype tensor.DType) (params []*tensor.Tensor, state amp.State, steps int64) {
 	params, state = draw(s, 1, tensor.F32, tensor.CPU), amp.Start()
-	o := updaterOf(t, params, make)
+	o := optimizerOf(t, params, make)
 	defer o.Close()
 	for step := range 8 {
 		if isBad(step, dtype) || dtype != tensor.F16 && state.Skipped > 0 {
@@ -117,9 +111,9 @@ func oneByOne(t *testing.T, s *tensor.Scope, make func([]checkpoint.Named) (upda
 }
 
 // updates makes eight of gradients of a type, and gives the parameters and what came of each update.
-func updates(t *testing.T, s *tensor.Scope, make func([]checkpoint.Named) (updater, error), dtype tensor.DType, recorded bool) (params []*tensor.Tensor, all []amp.Update, state amp.State, steps int64) {
+func updates(t *testing.T, s *tensor.Scope, make maker, dtype tensor.DType, recorded bool) (params []*tensor.Tensor, all []amp.Update, state amp.State, steps int64) {
 	params = draw(s, 1, tensor.F32, card)
-	o := updaterOf(t, params, make)
+	o := optimizerOf(t, params, make)
 	defer o.Close()
 	scaler, err := amp.New(card, amp.Options{Scaled: dtype == tensor.F16, ClipNorm: 2, Ring: 4})
 	errtest.None(t, err)

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/redsi/redsi/internal/model/adafactor"
+	"github.com/redsi/redsi/internal/model/optimizer"
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/t5"
 	"github.com/redsi/redsi/internal/model/tensor"
@@ -49,7 +49,7 @@ func learnerOn(t *testing.T, m *seq2seq.Model, compute tensor.DType) *Seq2Seq {
 	t.Helper()
 	m.Compute = compute
 	m.Changed()
-	o := errtest.Value(adafactor.New(m.Params(), adafactor.Defaults()))(t)
+	o := errtest.Value(optimizer.NewAdafactor(m.Params(), optimizer.AdafactorDefaults()))(t)
 	t.Cleanup(o.Close)
 	l := errtest.Value(NewSeq2Seq(m, o, 9))(t)
 	t.Cleanup(l.Close)

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/model/adafactor"
+	"github.com/redsi/redsi/internal/model/optimizer"
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/t5"
 	"github.com/redsi/redsi/internal/model/tensor"
@@ -39,7 +39,7 @@ func learnerWith(t *testing.T, c seq2seq.Config) *Seq2Seq {
 	t.Helper()
 	m := errtest.Value(seq2seq.Init(c, 5, tensor.CPU))(t)
 	t.Cleanup(m.Close)
-	o := errtest.Value(adafactor.New(m.Params(), adafactor.Defaults()))(t)
+	o := errtest.Value(optimizer.NewAdafactor(m.Params(), optimizer.AdafactorDefaults()))(t)
 	t.Cleanup(o.Close)
 	l := errtest.Value(NewSeq2Seq(m, o, 9))(t)
 	return l
@@ -120,7 +120,7 @@ func TestSeq2SeqDiverges(t *testing.T) {
 
 // TestFP16NeedsACard: a CPU does not train in it.
 func TestFP16NeedsACard(t *testing.T) {
-	none := errtest.Value(adafactor.New(nil, adafactor.Defaults()))(t)
+	none := errtest.Value(optimizer.NewAdafactor(nil, optimizer.AdafactorDefaults()))(t)
 	errtest.Says(t, errtest.Of(NewSeq2Seq(&seq2seq.Model{Compute: tensor.F16}, none, 1)), "CUDA")
 }
 

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
-	"github.com/redsi/redsi/internal/model/adamw"
 	"github.com/redsi/redsi/internal/model/models"
+	"github.com/redsi/redsi/internal/model/optimizer"
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
@@ -48,7 +48,7 @@ func (o oracle) learner(t *testing.T) *Seq2Seq {
 	m := errtest.Value(models.Load(filepath.Join(trajectory, "start"), tensor.CPU))(t)
 	t.Cleanup(m.Close)
 	m.Smoothing = o.Smoothing
-	a := errtest.Value(adamw.New(m.Params(), adamw.Options{Beta1: o.Beta1, Beta2: o.Beta2, Eps: o.Eps, WeightDecay: o.WeightDecay}))(t)
+	a := errtest.Value(optimizer.NewAdamW(m.Params(), optimizer.AdamWOptions{Beta1: o.Beta1, Beta2: o.Beta2, Eps: o.Eps, WeightDecay: o.WeightDecay}))(t)
 	t.Cleanup(a.Close)
 	l := errtest.Value(NewSeq2Seq(m, a, 1))(t)
 	l.ClipNorm, l.Accumulate = o.ClipNorm, o.Parts
@@ -107,12 +107,12 @@ func (o oracle) compare(t *testing.T, name string, m *seq2seq.Model, differ func
 func TestDecays(t *testing.T) {
 	o := readOracle(t)
 	for _, name := range o.Parameters {
-		if want := slices.Contains(o.Decays, name); adamw.Decays(name) != want {
+		if want := slices.Contains(o.Decays, name); optimizer.Decays(name) != want {
 			t.Errorf("%s: %v, want %v", name, !want, want)
 		}
 	}
 	for _, name := range []string{"model.encoder.layers.0.self_attn.k_proj.bias", "model.encoder.layernorm_embedding.weight", "model.decoder.layers.1.final_layer_norm.weight"} {
-		if adamw.Decays(name) {
+		if optimizer.Decays(name) {
 			t.Errorf("%s decays", name)
 		}
 	}
@@ -160,7 +160,7 @@ func TestOptionsResume(t *testing.T) {
 		begin := func() *Seq2Seq {
 			l := learnerOf(t, 1)
 			l.Model.Smoothing, l.Accumulate, l.ClipNorm = 0.1, 3, 1
-			a := errtest.Value(adamw.New(l.Model.Params(), adamw.Options{Beta1: 0.9, Beta2: 0.99, Eps: 1e-8, WeightDecay: 0.1}))(t)
+			a := errtest.Value(optimizer.NewAdamW(l.Model.Params(), optimizer.AdamWOptions{Beta1: 0.9, Beta2: 0.99, Eps: 1e-8, WeightDecay: 0.1}))(t)
 			t.Cleanup(a.Close)
 			l.Optimizer = a
 			return l

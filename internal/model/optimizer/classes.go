@@ -1,10 +1,8 @@
-package adafactor
+package optimizer
 
 import (
-	"io"
 	"math"
 
-	"github.com/redsi/redsi/internal/model/amp"
 	"github.com/redsi/redsi/internal/model/tensor"
 )
 
@@ -12,74 +10,13 @@ import (
 // takes beside them is bounded: 2²⁷ or those of the largest parameter.
 const most = 1 << 27
 
-// classes are the parameters by shape, and their means in one tensor each; what State has of
+// classes are the parameters by shape, and their means in one tensor each; what the state has of
 // them are views.
 type classes struct {
 	scope  *tensor.Scope
 	order  []int // the parameters, class by class, without those that have no elements
 	params []*tensor.Tensor
 	at     tensor.AdafactorAt
-}
-
-// StepOn is Step without waiting for the device, where rate is, float32 [1]: every parameter is
-// updated with its gradient, of any float type, divided by what scaler says, and nothing changes
-// where scaler found an update bad, which does not count either. Scaler, which has checked these
-// gradients, may be nil.
-// It takes few operations, whatever the number of parameters; copies of up to 2²⁷ elements of
-// gradients, and 4 bytes for each of up to 2²⁷ elements, or of the largest parameter's.
-//
-// A call that was recorded may be replayed, until the optimizer's next Step or Read: all that changes
-// from update to update are the values of tensors. The first call after New, Step or Read arranges the
-// state, and is not one to record.
-func (a *Optimizer) StepOn(grads []*tensor.Tensor, rate *tensor.Tensor, scaler *amp.Scaler) {
-	if len(grads) != len(a.params) {
-		tensor.Failf("Adafactor", "%d gradients for %d parameters", len(grads), len(a.params))
-	}
-	if len(a.params) == 0 {
-		return
-	}
-	if a.classes == nil {
-		a.classes = a.classify()
-	}
-	c := a.classes
-	ordered := make([]*tensor.Tensor, len(c.order))
-	for i, p := range c.order {
-		ordered[i] = grads[p]
-	}
-	var found, divisor *tensor.Tensor
-	if scaler != nil {
-		found, divisor = scaler.Found(), scaler.Divisor()
-	}
-	c.at.Steps = a.NextOn(a.params[0].Tensor.Device(), found)
-	if len(ordered) == 0 {
-		return
-	}
-	a.Scope.AdafactorAllInPlace(c.params, ordered, c.at, rate, found, divisor, tensor.AdafactorOptions{
-		Eps1: a.options.Eps1, Eps2: a.options.Eps2,
-		Clip: a.options.ClipThreshold, WeightDecay: a.options.WeightDecay, ScaleParameter: a.options.ScaleParameter,
-	})
-}
-
-// Read restores what Write wrote of an optimizer of the same parameters; see checkpoint.State.
-func (a *Optimizer) Read(r io.ReaderAt, size int64) error {
-	if err := a.State.Read(r, size); err != nil {
-		return err
-	}
-	a.release()
-	return nil
-}
-
-// Close frees the state.
-func (a *Optimizer) Close() {
-	a.release()
-	a.State.Close()
-}
-
-func (a *Optimizer) release() {
-	if a.classes != nil {
-		a.classes.scope.Close()
-		a.classes = nil
-	}
 }
 
 // class is that of a parameter, with itself as its one member.
@@ -94,7 +31,7 @@ func class(shape []int64) tensor.AdafactorClass {
 }
 
 // classify puts the means of each class into one tensor, without changing them.
-func (a *Optimizer) classify() *classes {
+func (a *Adafactor) classify() *classes {
 	c := &classes{scope: tensor.NewScope(), at: tensor.AdafactorAt{Power: a.options.DecayRate}}
 	members := map[tensor.AdafactorClass][]int{}
 	var kinds []tensor.AdafactorClass
@@ -142,15 +79,15 @@ func (a *Optimizer) classify() *classes {
 
 // adopt moves the means of some parameters, one of each, behind each other, from a place on; each
 // is of the squares of so many numbers.
-func (a *Optimizer) adopt(c *classes, from, of int64, params []int, place func(moments) int) (to int64) {
+func (a *Adafactor) adopt(c *classes, from, of int64, params []int, place func(moments) int) (to int64) {
 	to = from
 	for _, p := range params {
 		at := place(a.moments[p])
-		old := a.At(at)
+		old := a.at(at)
 		n := old.Numel()
-		view := a.Scope.View(c.scope.Narrow(c.at.Means, 0, to, n), old.Shape()...)
-		a.Scope.CopyInPlace(view, old)
-		a.Replace(at, view)
+		view := a.scope.View(c.scope.Narrow(c.at.Means, 0, to, n), old.Shape()...)
+		a.scope.CopyInPlace(view, old)
+		a.replace(at, view)
 		to += n
 	}
 	c.scope.FillInPlace(c.scope.Narrow(c.at.Inverse, 0, from, to-from), 1/math.Sqrt(float64(of)))

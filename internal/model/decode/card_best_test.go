@@ -41,7 +41,7 @@ func TestTies(t *testing.T) {
 		want := errtest.Value(table.Top(sums, n))(t)
 		var got [][]Candidate
 		e := tensor.Run(func(s *tensor.Scope) {
-			on := s.Upload(tensor.CUDA(0), packed(sums))[0]
+			on := s.Upload(tensor.CUDA(0), packed(sums, math.Float32bits))[0]
 			scores := s.FromFloat32s(table.Logits, tensor.CUDA(0), int64(rows), int64(vocab))
 			found := cardBest{s, queries, n}.of(scores, floats(s, on, rows))
 			looked[found.blocks != nil]++

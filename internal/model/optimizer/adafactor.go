@@ -8,6 +8,7 @@ import (
 	"github.com/redsi/redsi/internal/model/amp"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // AdafactorOptions are transformers' arguments of the same names.
@@ -85,10 +86,7 @@ func (a *Adafactor) StepOn(grads []*tensor.Tensor, rate *tensor.Tensor, scaler *
 		a.classes = a.classify()
 	}
 	c := a.classes
-	ordered := make([]*tensor.Tensor, len(c.order))
-	for i, p := range c.order {
-		ordered[i] = grads[p]
-	}
+	ordered := lists.Map(c.order, func(p int) *tensor.Tensor { return grads[p] })
 	steps, found, divisor := a.nextOn(scaler)
 	if c.at.Steps = steps; len(ordered) > 0 {
 		a.scope.AdafactorAllInPlace(c.params, ordered, c.at, rate, found, divisor, a.options.numbers())

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/redsi/redsi/internal/model/tensor"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // most is how many elements the parameters of a class may have together, so that what an update
@@ -58,9 +59,7 @@ func (a *Adafactor) classify() *classes {
 			all = all[n:]
 		}
 	}
-	for _, p := range c.order {
-		c.params = append(c.params, a.params[p].Tensor)
-	}
+	c.params = lists.Map(c.order, func(p int) *tensor.Tensor { return a.params[p].Tensor })
 	device := a.params[0].Tensor.Device()
 	c.at.Means, c.at.Inverse = c.scope.Empty(tensor.F32, device, means), c.scope.Empty(tensor.F32, device, means)
 	from, next := int64(0), c.order

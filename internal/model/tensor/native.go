@@ -10,6 +10,8 @@ import (
 	lib "github.com/sugarme/gotch/libtch"
 
 	_ "github.com/redsi/redsi/internal/model/tensor/native" // the functions that are called here as C's
+
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // handle is a torch::Tensor*.
@@ -28,10 +30,7 @@ func (t *Tensor) optional(op string) handle {
 
 // list is where a list of tensors begins, and how many there are.
 func list(op string, tensors []*Tensor) (*handle, C.int64_t) {
-	out := make([]handle, len(tensors))
-	for i, t := range tensors {
-		out[i] = t.n(op)
-	}
+	out := lists.Map(tensors, func(t *Tensor) handle { return t.n(op) })
 	return unsafe.SliceData(out), C.int64_t(len(out))
 }
 

@@ -4,7 +4,11 @@ package tensor
 // #include "native/autograd.h"
 import "C"
 
-import lib "github.com/sugarme/gotch/libtch"
+import (
+	lib "github.com/sugarme/gotch/libtch"
+
+	"github.com/redsi/redsi/internal/system/lists"
+)
 
 // View is t with another shape, sharing memory; one size may be -1.
 func (s *Scope) View(t *Tensor, shape ...int64) *Tensor {
@@ -52,10 +56,7 @@ func (s *Scope) Cat(dim int64, ts ...*Tensor) *Tensor {
 		Failf("Cat", "no tensors")
 	}
 	var out lib.Ctensor
-	in := make([]lib.Ctensor, len(ts))
-	for i, t := range ts {
-		in[i] = t.use("Cat")
-	}
+	in := lists.Map(ts, func(t *Tensor) lib.Ctensor { return t.use("Cat") })
 	lib.AtgCat(&out, in, len(in), dim)
 	return s.own("Cat", out, ts...)
 }

@@ -32,8 +32,7 @@ func toy(t *testing.T, dev tensor.Device, compute tensor.DType, dropout float64)
 	m.Compute = compute
 	o := errtest.Value(optimizer.NewAdafactor(m.Params(), optimizer.AdafactorDefaults()))(t)
 	t.Cleanup(o.Close)
-	l := errtest.Value(fit.NewSeq2Seq(m, o, 9))(t)
-	return l
+	return errtest.Value(fit.NewSeq2Seq(m, o, 9))(t)
 }
 
 // shelf keeps checkpoints in folders.

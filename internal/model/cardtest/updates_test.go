@@ -70,8 +70,7 @@ func optimizerOf(t *testing.T, params []*tensor.Tensor, make maker) optimizer.Op
 	for i, p := range params {
 		named = append(named, checkpoint.Named{Name: fmt.Sprint("p", i), Tensor: p})
 	}
-	o := errtest.Value(make(named))(t)
-	return o
+	return errtest.Value(make(named))(t)
 }
 
 // isBad says whether an update has gradients that are not finite.

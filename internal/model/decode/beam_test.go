@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,17 +10,11 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/docid"
+	"github.com/redsi/redsi/internal/corpora/splitmix"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/ranking/retrieve/stopping"
 	"github.com/redsi/redsi/internal/system/errtest"
 )
-
-// mix is the finalizer of splitmix64, as in tools/golden/beam_table.py.
-func mix(x uint64) uint64 {
-	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9
-	x = (x ^ x>>27) * 0x94D049BB133111EB
-	return x ^ x>>31
-}
 
 const weyl = 0x9E3779B97F4A7C15
 
@@ -39,7 +34,7 @@ type table struct {
 func (m *table) logit(query, step int, last, token int32) float64 {
 	h := m.seed
 	for _, v := range []uint64{uint64(query), uint64(step), uint64(last), uint64(token)} {
-		h = mix(h + weyl + v)
+		h = splitmix.Finish(h + weyl + v)
 	}
 	x := float64(h>>40) / (1 << 24) * 6
 	if token == 1 {
@@ -98,10 +93,10 @@ func sequences(seed uint64, vocab, count, longest int) [][]int32 {
 	seen := map[string]bool{}
 	var out [][]int32
 	for len(out) < count {
-		x = mix(x + weyl)
+		x = splitmix.Finish(x + weyl)
 		var ids []int32
 		for range 1 + x%uint64(longest) {
-			x = mix(x + weyl)
+			x = splitmix.Finish(x + weyl)
 			ids = append(ids, 2+int32(x%uint64(vocab-2)))
 		}
 		if key := fmt.Sprint(ids); !seen[key] {
@@ -114,8 +109,7 @@ func sequences(seed uint64, vocab, count, longest int) [][]int32 {
 
 func trieOf(t testing.TB, sequences [][]int32) *docid.Trie {
 	t.Helper()
-	trie := errtest.Value(docid.NewTrie(sequences))(t)
-	return trie
+	return errtest.Value(docid.NewTrie(sequences))(t)
 }
 
 type goldenCase struct {
@@ -187,7 +181,7 @@ func TestSearchEqualsBruteForce(t *testing.T) {
 		}
 		want[i] = Hypothesis{s, sum / float64(len(s))}
 	}
-	slices.SortFunc(want, func(a, b Hypothesis) int { return -compare(a.Score, b.Score) })
+	slices.SortFunc(want, func(a, b Hypothesis) int { return cmp.Compare(b.Score, a.Score) })
 	b := NewBeam(4, trieOf(t, ids))
 	b.Width, b.Return, b.EarlyStopping = 100, 100, stopping.Never
 	got := errtest.Value(Search(context.Background(), m, 1, b))(t)
@@ -199,16 +193,6 @@ func TestSearchEqualsBruteForce(t *testing.T) {
 			t.Errorf("hypothesis %d is %v, want %v", i, h, want[i])
 		}
 	}
-}
-
-func compare(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // TestSearchOfABatch finds the same for each query alone and together.

@@ -35,23 +35,19 @@ func TestPerQuery(t *testing.T) {
 		load Load
 		run  func() error
 	}{
-		"free":     {Load{Beams: 40, Tokens: 6}, func() error { _, err := x.Search(ctx, queries, NewBeam(6, nil), 6, nil); return err }},
-		"trie":     {Load{Beams: 40, Tokens: 6, Trie: trie}, func() error { _, err := x.Search(ctx, queries, NewBeam(6, trie), 6, nil); return err }},
-		"sampling": {Load{Beams: 8, Tokens: 5, Sorted: true}, func() error { _, err := x.Sample(ctx, queries, make([]uint64, 6), all, 6, nil); return err }},
-		"top k":    {Load{Beams: 8, Tokens: 5}, func() error { _, err := x.Sample(ctx, queries, make([]uint64, 6), some, 6, nil); return err }},
-		"atomic":   {Load{Beams: 1, Tokens: 1}, func() error { _, err := r.Rank(ctx, queries, 40, 6, nil); return err }},
+		"free":     {Load{Beams: 40, Tokens: 6}, func() error { return errtest.Of(x.Search(ctx, queries, NewBeam(6, nil), 6, nil)) }},
+		"trie":     {Load{Beams: 40, Tokens: 6, Trie: trie}, func() error { return errtest.Of(x.Search(ctx, queries, NewBeam(6, trie), 6, nil)) }},
+		"sampling": {Load{Beams: 8, Tokens: 5, Sorted: true}, func() error { return errtest.Of(x.Sample(ctx, queries, make([]uint64, 6), all, 6, nil)) }},
+		"top k":    {Load{Beams: 8, Tokens: 5}, func() error { return errtest.Of(x.Sample(ctx, queries, make([]uint64, 6), some, 6, nil)) }},
+		"atomic":   {Load{Beams: 1, Tokens: 1}, func() error { return errtest.Of(r.Rank(ctx, queries, 40, 6, nil)) }},
 	} {
 		of.load.Input = 16
 		var n fakecard.Counts
-		var failed error
 		var estimate int64
-		err := tensor.Try(func() {
-			n = fakecard.Count(func() { failed = of.run() })
+		errtest.None(t, tensor.Try(func() {
+			n = fakecard.Count(func() { errtest.None(t, of.run()) })
 			estimate = PerQuery(m, of.load)
-		})
-		if err != nil || failed != nil {
-			t.Fatal(err, failed)
-		}
+		}))
 		t.Logf("%s: %d bytes a query, %d estimated", name, n.Peak/6, estimate)
 		if peak := n.Peak / 6; estimate < peak || estimate > 2*peak {
 			t.Errorf("%s: %d bytes a query, %d estimated", name, peak, estimate)

@@ -136,39 +136,19 @@ func TestT5Mistakes(t *testing.T) {
 	m := loadT5(t, "v1_0")
 	ctx := context.Background()
 	query := [][]int32{{5, 1}}
-	for want, f := range map[string]func() error{
-		"query 1 has no tokens": func() error {
-			_, err := find(ctx, m, [][]int32{{5, 1}, {}}, NewBeam(4, nil), 2, nil)
-			return err
-		},
-		"query 0 has token 100": func() error {
-			_, err := rank(ctx, m, [][]int32{{100}}, 30, 70, 5, 2)
-			return err
-		},
-		"batches of 0": func() error { _, err := find(ctx, m, query, NewBeam(4, nil), 0, nil); return err },
-		"was it extended": func() error {
-			_, err := rank(ctx, m, query, 100, 70, 5, 2)
-			return err
-		},
-		"the 0 best documents": func() error { _, err := rank(ctx, m, query, 30, 70, 0, 2); return err },
-		"0 beams": func() error {
-			_, err := find(ctx, m, query, Beam{}, 1, nil)
-			return err
-		},
-		"end with token 1, and the model ends what it writes with token 2": func() error {
-			_, err := find(ctx, load(t, "../bart/testdata/plain"), query, NewBeam(6, trieOf(t, readT5Golden(t).Identifiers)), 2, nil)
-			return err
-		},
-		"end with several tokens": func() error {
-			_, err := find(ctx, m, query, NewBeam(4, trieOf(t, [][]int32{{5, 1}, {6, 2}, {7, 1}})), 1, nil)
-			return err
-		},
-		"token 400": func() error {
-			_, err := find(ctx, m, query, NewBeam(4, trieOf(t, [][]int32{{400, 1}})), 1, nil)
-			return err
-		},
+	for want, err := range map[string]error{
+		"query 1 has no tokens": errtest.Of(find(ctx, m, [][]int32{{5, 1}, {}}, NewBeam(4, nil), 2, nil)),
+		"query 0 has token 100": errtest.Of(rank(ctx, m, [][]int32{{100}}, 30, 70, 5, 2)),
+		"batches of 0":          errtest.Of(find(ctx, m, query, NewBeam(4, nil), 0, nil)),
+		"was it extended":       errtest.Of(rank(ctx, m, query, 100, 70, 5, 2)),
+		"the 0 best documents":  errtest.Of(rank(ctx, m, query, 30, 70, 0, 2)),
+		"0 beams":               errtest.Of(find(ctx, m, query, Beam{}, 1, nil)),
+		"end with token 1, and the model ends what it writes with token 2": errtest.Of(find(ctx, load(t, "../bart/testdata/plain"), query,
+			NewBeam(6, trieOf(t, readT5Golden(t).Identifiers)), 2, nil)),
+		"end with several tokens": errtest.Of(find(ctx, m, query, NewBeam(4, trieOf(t, [][]int32{{5, 1}, {6, 2}, {7, 1}})), 1, nil)),
+		"token 400":               errtest.Of(find(ctx, m, query, NewBeam(4, trieOf(t, [][]int32{{400, 1}})), 1, nil)),
 	} {
-		errtest.Says(t, f(), want)
+		errtest.Says(t, err, want)
 	}
 	got, err := rank(ctx, m, query, 30, 7, 50, 2)
 	if err != nil || len(got[0].Ranking) != 7 {

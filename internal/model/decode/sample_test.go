@@ -82,8 +82,7 @@ func TestSampleIsAFunctionOfItsKey(t *testing.T) {
 			keys[i] = uint64(q)
 		}
 		m := &renamed{table{seed: 3, vocab: 12, eosBonus: 0.5}, queries}
-		out := errtest.Value(Sample(context.Background(), m, keys, o))(t)
-		return out
+		return errtest.Value(Sample(context.Background(), m, keys, o))(t)
 	}
 	all := draw(o, 4, 7, 2)
 	ended, lengths := 0, map[int]bool{}

@@ -64,7 +64,7 @@ func TestFilesRoundTrip(t *testing.T) {
 		same(name+" with other names", with(seq2seq.WeightsFile, bare.Bytes()))
 		folder := filepath.Join(t.TempDir(), "new")
 		if kept := os.Getenv("REDSI_KEEP"); kept != "" { // for tools/golden/model_opens.py
-			folder = filepath.Join(kept, filepath.Base(name))
+			folder = filepath.Join(kept, name)
 		}
 		errtest.None(t, want.Save(folder))
 		same(name+" saved", model(t, folder))
@@ -83,7 +83,7 @@ func TestFilesRoundTrip(t *testing.T) {
 }
 
 func TestMistakes(t *testing.T) {
-	m := model(t, "t5/v1_0")
+	m, b := model(t, "t5/v1_0"), model(t, "bart/plain")
 	live := tensor.Live()
 	loss := func(b seq2seq.Batch) error { return errtest.Of(m.Loss(b)) }
 	one := [][]int32{{5, 1}}
@@ -92,7 +92,7 @@ func TestMistakes(t *testing.T) {
 		text := strings.Replace(string(goldens.Text(t, place(name, seq2seq.ConfigFile))), change, to, 1)
 		return openFolder(t, name, []byte(text), data[:len(data)-cut])
 	}
-	t5, bart, b := "t5/v1_0", "bart/plain", model(t, "bart/plain")
+	const t5, bart = "t5/v1_0", "bart/plain"
 	long := seq2seq.Batch{Inputs: [][]int32{make([]int32, 65)}, Labels: [][]int32{{5, 2}}}
 	for want, err := range map[string]error{
 		"outside of the vocabulary of 100": loss(seq2seq.Batch{Inputs: [][]int32{{5, 100}}, Labels: one}),

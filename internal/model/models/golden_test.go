@@ -165,8 +165,7 @@ func TestUpdatesAreTransformers(t *testing.T) {
 func TestIgnoredLabels(t *testing.T) {
 	m, b := model(t, "t5/v1_0"), batch(t, "t5")
 	whole := func(labels []int32) float64 {
-		loss := errtest.Value(m.Loss(seq2seq.Batch{Inputs: b.Inputs[:1], Labels: [][]int32{labels}}))(t)
-		return loss
+		return errtest.Value(m.Loss(seq2seq.Batch{Inputs: b.Inputs[:1], Labels: [][]int32{labels}}))(t)
 	}
 	got, sum := whole([]int32{5, seq2seq.Ignore, 7}), 0.0
 	err := tensor.Run(func(s *tensor.Scope) {

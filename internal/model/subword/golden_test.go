@@ -15,8 +15,7 @@ var sharedT5 = sync.OnceValues(func() (*T5, error) { return NewT5(tokenizers.T5)
 
 func testT5(t testing.TB) *T5 {
 	t.Helper()
-	tok := errtest.Value(sharedT5())(t)
-	return tok
+	return errtest.Value(sharedT5())(t)
 }
 
 // goldenLine is one string with what transformers 4.44.1 makes of it

@@ -3,7 +3,6 @@ package train
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/internal/system/errtest"
@@ -17,9 +16,7 @@ func TestParseRatio(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "1", "1:0", "-1:1", "a:b", "1:1:1", "1.5:1", "1:2000000"} {
-		if _, err := ParseRatio(text); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", text)) {
-			t.Errorf("ParseRatio(%q): error %v", text, err)
-		}
+		errtest.Says(t, errtest.Of(ParseRatio(text)), fmt.Sprintf("%q", text))
 	}
 }
 
@@ -150,9 +147,7 @@ func TestRepeats(t *testing.T) {
 		}
 	}
 	for _, ratio := range []Ratio{Natural, {32, 1}} {
-		if _, err := NewSampler(d, ratio, 42, 16); err == nil || !strings.Contains(err.Error(), "repeats are for the ratio 1:1") {
-			t.Errorf("%s: error %v", ratio, err)
-		}
+		errtest.Says(t, errtest.Of(NewSampler(d, ratio, 42, 16)), "repeats are for the ratio 1:1")
 	}
 }
 
@@ -210,9 +205,7 @@ func TestDataMistakes(t *testing.T) {
 		"token -1":             {[]int32{-1}, []int32{1}},
 	} {
 		d := &Data{Indexing: []Example{ok}, Retrieval: []Example{ok, bad}}
-		if err := d.Check(10); err == nil || !strings.Contains(err.Error(), "retrieval example 1 has "+want) {
-			t.Errorf("error %v, want one that says %q", err, want)
-		}
+		errtest.Says(t, d.Check(10), "retrieval example 1 has "+want)
 	}
 }
 

@@ -76,9 +76,7 @@ func TestOptions(t *testing.T) {
 		"byte":  {Formula: ATIRE, LuceneLengths: true},
 		"lacks": {Formula: Lucene, Absent: true},
 	} {
-		if err := o.Check(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%+v: error %v, want %q", o, err, want)
-		}
+		errtest.Says(t, o.Check(), want)
 	}
 	if _, err := NewBuilder(nil, Whitespace()).Finish(Options{Formula: Lucene}); err == nil {
 		t.Error("an index of nothing")

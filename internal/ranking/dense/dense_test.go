@@ -23,8 +23,7 @@ func (r *rows) Read(to []float32) error {
 
 func find(t *testing.T, documents, queries npy.Matrix, o Options) [][]topk.Hit {
 	t.Helper()
-	hits := errtest.Value(Search(context.Background(), &rows{documents.Data}, documents.Rows, queries, o))(t)
-	return hits
+	return errtest.Value(Search(context.Background(), &rows{documents.Data}, documents.Rows, queries, o))(t)
 }
 
 // TestNumpy: rankings are those of numpy (tools/golden/dense.py), ties by number.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"math"
 	"reflect"
-	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/dedup"
@@ -129,8 +128,6 @@ func TestSettings(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	for _, bad := range []string{"{", `{"max_input":0,"max_query":1}`, `{"max_input":1}`} {
-		if _, err := ParseSettings([]byte(bad)); err == nil || !strings.Contains(err.Error(), SettingsFile) {
-			t.Errorf("%s: error %v", bad, err)
-		}
+		errtest.Says(t, errtest.Of(ParseSettings([]byte(bad))), SettingsFile)
 	}
 }

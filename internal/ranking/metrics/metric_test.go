@@ -68,9 +68,7 @@ func TestParse(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"", "Hits", "Hits@", "Hits@0", "Hits@-1", "Hits@01", "Hits@1.5", "hits@1", "MRR@10@2", "AP@0", "Rprec@3", "P", "success", "map_5", "ndcg_10", "recip_rank_5", "P_0", "ndcg_cut"} {
-		if _, err := Parse(name); err == nil || !strings.Contains(err.Error(), "Hits@k, MRR, MRR@k, nDCG") {
-			t.Errorf("Parse(%q): %v", name, err)
-		}
+		errtest.Says(t, errtest.Of(Parse(name)), "Hits@k, MRR, MRR@k, nDCG")
 	}
 }
 

@@ -145,8 +145,6 @@ func TestParseNames(t *testing.T) {
 		"AP(rel=2@10":      "options stand in parentheses",
 		"XRR@10":           "there are Hits@k",
 	} {
-		if _, err := Parse(name); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("Parse(%q): %v, want %q", name, err, want)
-		}
+		errtest.Says(t, errtest.Of(Parse(name)), want)
 	}
 }

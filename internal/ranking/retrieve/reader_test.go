@@ -28,8 +28,7 @@ func tokenizers(t *testing.T) map[string]*subword.Subword {
 func readerOf(t *testing.T, tok *subword.Subword, inputs string) Reader {
 	t.Helper()
 	s := errtest.Value(ParseSettings([]byte(`{"identifiers":"naive","documents":3,"assignment":"` + assignment + `",` + inputs + `}`)))(t)
-	r := errtest.Value(s.Reader(tok))(t)
-	return r
+	return errtest.Value(s.Reader(tok))(t)
 }
 
 // TestReader: documents and queries are transformers' tokens with the prefixes before them

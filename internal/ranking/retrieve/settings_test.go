@@ -49,9 +49,7 @@ func TestSettingsErrors(t *testing.T) {
 		{Settings{docid.KindNaive, 1, assignment, in, Search{stopping.Full, "sight"}}, `search: validity "sight"; it is "tokens" or "text"`},
 	} {
 		folder := t.TempDir()
-		if err := c.settings.Write(folder); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%+v: error %v, want %q", c.settings, err, c.want)
-		}
+		errtest.Says(t, c.settings.Write(folder), c.want)
 		if _, err := os.Stat(filepath.Join(folder, SettingsFile)); err == nil {
 			t.Errorf("%+v was written", c.settings)
 		}
@@ -64,9 +62,7 @@ func TestSettingsErrors(t *testing.T) {
 		`{"identifiers":"naive","documents":3,"assignment":"` + assignment + `","max_input":0}`: "redsi.json: max_input 0",
 		`{"identifiers":"naive","documents":"3"}`:                                               "redsi.json: json",
 	} {
-		if _, err := ParseSettings([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: error %v, want %q", text, err, want)
-		}
+		errtest.Says(t, errtest.Of(ParseSettings([]byte(text))), want)
 	}
 	errtest.Says(t, errtest.Of(ReadSettings(t.TempDir())), "train it with a train step")
 	file := filepath.Join(t.TempDir(), "file")

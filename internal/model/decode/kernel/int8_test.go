@@ -105,24 +105,6 @@ func TestInt8Extremes(t *testing.T) {
 	}
 }
 
-func TestInt8IsNotFinite(t *testing.T) {
-	for _, bad := range []float32{float32(math.NaN()), float32(math.Inf(-1))} {
-		for _, at := range []int{0, 77, 299} {
-			weights, states := random(300*4, 1), []float32{1, 1, 1, 1}
-			weights[at*4+3] = bad
-			for range 2 {
-				h := errtest.Value(PackInt8(weights, 300, 4))(t)
-				var l Logits
-				errtest.None(t, h.Scores(&l, states, 1))
-				if n := float64(l.Norms[0]); !math.IsNaN(n) && !math.IsInf(n, 0) {
-					t.Errorf("%v at %d: norm %v", bad, at, n)
-				}
-				weights, states[2] = random(300*4, 1), bad
-			}
-		}
-	}
-}
-
 func TestInt8Mistakes(t *testing.T) {
 	if _, err := PackInt8(make([]float32, 7), 2, 4); err == nil {
 		t.Error("too few weights were packed")

@@ -15,8 +15,7 @@ import (
 
 func read(t testing.TB, path string) []byte {
 	t.Helper()
-	data := errtest.Value(os.ReadFile(path))(t)
-	return data
+	return errtest.Value(os.ReadFile(path))(t)
 }
 
 // Files that PyTorch 2.1 wrote in both formats hold what the safetensors file does;
@@ -135,7 +134,7 @@ func TestHostileFiles(t *testing.T) {
 	data := map[string]string{"0": "1234567812345678"}
 	good := archive(t, pickleOf("FloatStorage", "0", twoByTwo), data)
 	errtest.None(t, errtest.Of(Open(bytes.NewReader(good), int64(len(good)))))
-	for name, c := range map[string]struct {
+	for _, c := range map[string]struct {
 		pickle string
 		want   string
 	}{
@@ -168,9 +167,7 @@ func TestHostileFiles(t *testing.T) {
 		"long name":            {"\x80\x02c" + strings.Repeat("a", 10000), "name without an end"},
 	} {
 		file := archive(t, c.pickle, data)
-		if _, err := Open(bytes.NewReader(file), int64(len(file))); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: got %v, want %q", name, err, c.want)
-		}
+		errtest.Says(t, errtest.Of(Open(bytes.NewReader(file), int64(len(file)))), c.want)
 	}
 	bomb := archiveBy(t, zip.Deflate, "\x80\x02"+strings.Repeat("}", 1<<20), nil)
 	errtest.Says(t, errtest.Of(Open(bytes.NewReader(bomb), int64(len(bomb)))), "is compressed")

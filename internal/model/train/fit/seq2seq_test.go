@@ -41,8 +41,7 @@ func learnerWith(t *testing.T, c seq2seq.Config) *Seq2Seq {
 	t.Cleanup(m.Close)
 	o := errtest.Value(optimizer.NewAdafactor(m.Params(), optimizer.AdafactorDefaults()))(t)
 	t.Cleanup(o.Close)
-	l := errtest.Value(NewSeq2Seq(m, o, 9))(t)
-	return l
+	return errtest.Value(NewSeq2Seq(m, o, 9))(t)
 }
 
 // update makes one, and says what it came to.

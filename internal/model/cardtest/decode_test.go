@@ -50,8 +50,7 @@ func TestDecoding(t *testing.T) {
 		on := func(dev tensor.Device, compute tensor.DType, batch int) map[string]found {
 			m := open(t, "../"+folder, dev)
 			m.Compute = compute
-			x, err := decode.NewSearcher(m)
-			errtest.None(t, err)
+			x := errtest.Value(decode.NewSearcher(m))(t)
 			defer x.Close()
 			all := map[string]found{}
 			add := func(mode string, lists [][]decode.Hypothesis, err error) {
@@ -123,17 +122,13 @@ func TestEmbedding(t *testing.T) {
 		goldens.JSON(t, "../bert/testdata/texts.json", &texts)
 		for _, pooling := range []bert.Pooling{bert.CLS, bert.Mean, bert.Max} {
 			on := func(dev tensor.Device, compute tensor.DType) (all []float32) {
-				m, err := bert.Load("../bert/testdata/"+name, dev)
-				errtest.None(t, err)
+				m := errtest.Value(bert.Load("../bert/testdata/"+name, dev))(t)
 				defer m.Close()
 				if compute == tensor.BF16 {
 					errtest.None(t, m.ToBF16())
 				}
 				var vectors [][]float32
-				n := fakecard.Count(func() { vectors, err = m.Embed(texts, pooling, 1000) })
-				if err != nil {
-					t.Fatalf("%s on %v: %v", name, dev, err)
-				}
+				n := fakecard.Count(func() { vectors = errtest.Value(m.Embed(texts, pooling, 1000))(t) })
 				if *kind == "fake" && dev == card && (n.Uploads != 1 || n.Downloads != 1 || n.Syncs != 0) {
 					t.Errorf("%s, %s: %+v", name, pooling, n)
 				}

@@ -14,8 +14,7 @@ import (
 func TestFilled(t *testing.T) {
 	for name, config := range families(2) {
 		for _, single := range []bool{false, true} {
-			m, err := seq2seq.Init(config, 5, card)
-			errtest.None(t, err)
+			m := errtest.Value(seq2seq.Init(config, 5, card))(t)
 			defer m.Close()
 			b := lengths(3, 4, single)
 			batch := seq2seq.Batch{Inputs: b.Inputs, Labels: b.Targets}

@@ -74,16 +74,10 @@ func TestRecorded(t *testing.T) {
 				if c.dtype != tensor.F32 {
 					layers = 1 // slow on a card of software
 				}
-				m, err := seq2seq.Init(families(layers)[c.family], 5, card)
-				errtest.None(t, err)
+				m := errtest.Value(seq2seq.Init(families(layers)[c.family], 5, card))(t)
 				defer m.Close()
 				m.Compute = c.dtype
-				var o optimizer.Optimizer
-				if o, err = optimizer.NewAdamW(m.Params(), optimizer.AdamWOptions{Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, WeightDecay: 0.01}); c.optimizer == "adafactor" {
-					o.Close()
-					o, err = optimizer.NewAdafactor(m.Params(), optimizer.AdafactorDefaults())
-				}
-				errtest.None(t, err)
+				o := errtest.Value(makers[c.optimizer](m.Params()))(t)
 				defer o.Close()
 				l := errtest.Value(fit.NewSeq2Seq(m, o, 9))(t)
 				defer l.Close()
@@ -152,7 +146,6 @@ func TestShared(t *testing.T) {
 	learners := map[int64]*fit.Seq2Seq{}
 	var want, got [2][]float32
 	fitted := func(seed int64) []float32 {
-		var losses []float32
 		for step := range int64(30) {
 			if err := learners[seed].Step(context.Background(), lengths(uint64(step)%3, uint64(step+100*seed), true), step, 1e-3); err != nil {
 				t.Error(err)
@@ -162,8 +155,7 @@ func TestShared(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		losses = append(losses, values(all)...)
-		return losses
+		return values(all)
 	}
 	fresh := func() {
 		for seed := range int64(2) {

@@ -18,6 +18,17 @@ import (
 // maker makes an optimizer.
 type maker = func([]checkpoint.Named) (optimizer.Optimizer, error)
 
+var makers = map[string]maker{
+	"adafactor": func(p []checkpoint.Named) (optimizer.Optimizer, error) {
+		o := optimizer.AdafactorDefaults()
+		o.WeightDecay = 0.01
+		return optimizer.NewAdafactor(p, o)
+	},
+	"adamw": func(p []checkpoint.Named) (optimizer.Optimizer, error) {
+		return optimizer.NewAdamW(p, optimizer.AdamWOptions{Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, WeightDecay: 0.01})
+	},
+}
+
 // TestUpdates: the second update is recorded, and replayed from there on. What comes of it are the parameters, losses and scales
 // of updates that are each asked for, at rates that change, with bad ones among them and the ring read twice; and those of the
 // CPU's own updates, of float32, one after another.
@@ -25,16 +36,7 @@ func TestUpdates(t *testing.T) {
 	if !tensor.CanRecord(card) {
 		t.Fatal("nothing can be recorded; `redsi doctor` says what is missing")
 	}
-	for name, make := range map[string]maker{
-		"adafactor": func(p []checkpoint.Named) (optimizer.Optimizer, error) {
-			o := optimizer.AdafactorDefaults()
-			o.WeightDecay = 0.01
-			return optimizer.NewAdafactor(p, o)
-		},
-		"adamw": func(p []checkpoint.Named) (optimizer.Optimizer, error) {
-			return optimizer.NewAdamW(p, optimizer.AdamWOptions{Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, WeightDecay: 0.01})
-		},
-	} {
+	for name, make := range makers {
 		for _, dtype := range []tensor.DType{tensor.F32, tensor.F16, tensor.BF16} {
 			name := fmt.Sprintf("updates, %s, %s", name, dtype)
 			run(t, func(s *tensor.Scope) {
@@ -114,8 +116,7 @@ func updates(t *testing.T, s *tensor.Scope, make maker, dtype tensor.DType, reco
 	params = draw(s, 1, tensor.F32, card)
 	o := optimizerOf(t, params, make)
 	defer o.Close()
-	scaler, err := amp.New(card, amp.Options{Scaled: dtype == tensor.F16, ClipNorm: 2, Ring: 4})
-	errtest.None(t, err)
+	scaler := errtest.Value(amp.New(card, amp.Options{Scaled: dtype == tensor.F16, ClipNorm: 2, Ring: 4}))(t)
 	defer scaler.Close()
 	grads, loss := draw(s, 2, dtype, card), s.Zeros(tensor.F32, card)
 	rate, slot := s.Zeros(tensor.F32, card, 1), s.Zeros(tensor.I64, card, 1)
@@ -134,9 +135,7 @@ func updates(t *testing.T, s *tensor.Scope, make maker, dtype tensor.DType, reco
 		s.FillInPlace(rate, rateOf(step))
 		s.FillInPlace(slot, float64(scaler.Slot()))
 		if recorded && step == 1 {
-			if graph, err = tensor.Record(card, nil, update); err != nil {
-				t.Fatal(err)
-			}
+			graph = errtest.Value(tensor.Record(card, nil, update))(t)
 		}
 		if graph != nil {
 			graph.Replay()

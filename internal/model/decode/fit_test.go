@@ -65,7 +65,7 @@ func distinct(sequences [][]int32) (out [][]int32) {
 }
 
 func TestFit(t *testing.T) {
-	m := loadT5(t, "v1_0")
+	m := load(t, "../t5/testdata/v1_0")
 	tensortest.Run(t, func(*tensor.Scope) {
 		l := Load{Beams: 40, Tokens: 6, Input: 8}
 		one := PerQuery(m, l)
@@ -94,7 +94,7 @@ func TestAutomaticBatch(t *testing.T) {
 // other errors are not.
 func TestNoRoom(t *testing.T) {
 	full := &tensor.Error{Op: "MatMul", Message: "CUDA out of memory. Tried to allocate 20.00 MiB."}
-	m := loadT5(t, "v1_0")
+	m := load(t, "../t5/testdata/v1_0")
 	queries := few(11, 3, 3)
 	for i := range queries {
 		for j := range queries[i] {

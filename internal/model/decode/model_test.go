@@ -19,12 +19,6 @@ import (
 	"github.com/redsi/redsi/internal/system/errtest"
 )
 
-// loadT5 opens a model of package t5's tests.
-func loadT5(t testing.TB, name string) *seq2seq.Model {
-	t.Helper()
-	return load(t, "../t5/testdata/"+name)
-}
-
 func load(t testing.TB, folder string) *seq2seq.Model {
 	t.Helper()
 	m := errtest.Value(models.Load(folder, tensor.CPU))(t)
@@ -60,16 +54,12 @@ func rank(ctx context.Context, m *seq2seq.Model, queries [][]int32, first, docum
 	return x.Rank(ctx, queries, k, batch, nil)
 }
 
-func readT5Golden(t testing.TB) *beamGolden {
-	t.Helper()
-	return readGolden(t, "testdata/beam_t5.json")
-}
+func readT5Golden(t testing.TB) *beamGolden { return readGolden(t, "testdata/beam_t5.json") }
 
-func readGolden(t testing.TB, path string) *beamGolden {
+func readGolden(t testing.TB, path string) (g *beamGolden) {
 	t.Helper()
-	var g beamGolden
 	goldens.JSON(t, path, &g)
-	return &g
+	return g
 }
 
 // TestEqualsTransformers compares sequences and scores, for any size of batch, of T5 and
@@ -120,7 +110,7 @@ func equalsTransformers(t *testing.T, folder string, g *beamGolden, names ...str
 }
 
 func TestT5Leaks(t *testing.T) {
-	m, g := loadT5(t, "v1_0"), readT5Golden(t)
+	m, g := load(t, "../t5/testdata/v1_0"), readT5Golden(t)
 	before := tensor.Live()
 	errtest.None(t, errtest.Of(find(context.Background(), m, g.Queries, NewBeam(6, nil), 2, nil)))
 	ctx, cancel := context.WithCancel(context.Background())
@@ -133,7 +123,7 @@ func TestT5Leaks(t *testing.T) {
 }
 
 func TestT5Mistakes(t *testing.T) {
-	m := loadT5(t, "v1_0")
+	m := load(t, "../t5/testdata/v1_0")
 	ctx := context.Background()
 	query := [][]int32{{5, 1}}
 	for want, err := range map[string]error{
@@ -162,7 +152,7 @@ func TestT5Mistakes(t *testing.T) {
 // TestHalfOnCPU: a model that computes in bf16 on a CPU, where libtorch multiplies, is searched
 // with scores near float32's; those that are no numbers are an error.
 func TestHalfOnCPU(t *testing.T) {
-	ctx, g, m := context.Background(), readT5Golden(t), loadT5(t, "v1_0")
+	ctx, g, m := context.Background(), readT5Golden(t), load(t, "../t5/testdata/v1_0")
 	for name, b := range map[string]Beam{"free": NewBeam(6, nil), "trie": NewBeam(6, trieOf(t, g.Identifiers))} {
 		m.Compute = tensor.F32
 		want := errtest.Value(find(ctx, m, g.Queries, b, 3, nil))(t)

@@ -33,9 +33,7 @@ func open(t *testing.T, scaled bool) oracle {
 
 func (o oracle) tensor(s *tensor.Scope, name string, shape ...int64) *tensor.Tensor {
 	o.t.Helper()
-	v, err := o.f.Tensor(s, name, tensor.F32, tensor.CPU, shape...)
-	errtest.None(o.t, err)
-	return v
+	return errtest.Value(o.f.Tensor(s, name, tensor.F32, tensor.CPU, shape...))(o.t)
 }
 
 func (o oracle) near(name string, got *tensor.Tensor, shape ...int64) {

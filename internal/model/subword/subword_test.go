@@ -2,7 +2,6 @@ package subword
 
 import (
 	"encoding/json"
-	"slices"
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
@@ -13,21 +12,9 @@ import (
 func TestBARTIsTransformers(t *testing.T) {
 	tok := errtest.Value(LoadSubword("testdata/bart-tokenizer.json"))(t)
 	defer tok.Close()
-	type golden struct {
-		Text, Decoded string
-		IDs, Short    []int32
-	}
-	lines := goldens.Lines[golden](t, "testdata/bart.jsonl")
+	lines := goldens.Lines[encoded](t, "testdata/bart.jsonl")
 	for _, want := range lines {
-		if got := tok.Encode(want.Text); !slices.Equal(got, want.IDs) {
-			t.Errorf("Encode(%.40q) = %v, want %v", want.Text, got, want.IDs)
-		}
-		if got, truncated := tok.EncodeTruncated(want.Text, 12); !slices.Equal(got, want.Short) || truncated != (len(want.IDs) > 12) {
-			t.Errorf("EncodeTruncated(%.40q) = %v, %v, want %v", want.Text, got, truncated, want.Short)
-		}
-		if got := tok.Decode(want.IDs, true); got != want.Decoded {
-			t.Errorf("Decode of %.40q = %.40q, want %.40q", want.Text, got, want.Decoded)
-		}
+		want.compare(t, tok)
 	}
 	if len(lines) < 20 || tok.VocabSize() != 600 {
 		t.Errorf("%d texts, %d tokens", len(lines), tok.VocabSize())

@@ -183,42 +183,39 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// A thread that computed under another number computes under the new one.
-func TestThreadsOfEveryThread(t *testing.T) {
+// TestNumThreads: the number is the process's, on whichever OS thread it is asked for, also one that computed under another.
+func TestNumThreads(t *testing.T) {
 	defer SetNumThreads(2)
-	SetNumThreads(2)
-	first, second := make(chan struct{}), make(chan int)
-	go func() {
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		count := func() (n int) {
-			run(t, func(s *Scope) { n = NumThreads() })
-			return n
+	ask, got := make(chan int), make(chan int)
+	for range 4 {
+		go func() {
+			runtime.LockOSThread() // not given back: a new one for each
+			for range ask {
+				run(t, func(s *Scope) { got <- NumThreads() })
+			}
+		}()
+	}
+	for _, n := range []int{2, 3, 1} {
+		SetNumThreads(n)
+		for range 4 {
+			ask <- n
 		}
-		second <- count()
-		<-first
-		second <- count()
-	}()
-	if n := <-second; n != 2 {
-		t.Errorf("%d threads, want 2", n)
+		for range 4 {
+			if g := <-got; g != n {
+				t.Errorf("%d threads, %d were set", g, n)
+			}
+		}
 	}
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	SetNumThreads(1)
-	close(first)
-	if n := <-second; n != 1 {
-		t.Errorf("%d threads on a thread that had 2, want 1", n)
-	}
+	close(ask)
 }
 
 // TestGradientsOfNothing: of what was computed without recording operations there are no gradients.
 func TestGradientsOfNothing(t *testing.T) {
-	err := Run(func(s *Scope) {
+	errtest.Says(t, Run(func(s *Scope) {
 		x := s.Full(2, F32, CPU, 3)
 		s.Leaf(x)
 		var loss *Tensor
 		NoGrad(func() { loss = s.Sum(x) })
 		s.Gradients(loss, []*Tensor{x})
-	})
-	errtest.Says(t, err, "was computed without recording operations")
+	}), "was computed without recording operations")
 }

@@ -99,6 +99,8 @@ func TestSchedules(t *testing.T) {
 		warmup int64
 		want   map[int64]float64
 	}{
+		{"", 0, map[int64]float64{0: 1, 9: 1}},
+		{"", 4, map[int64]float64{0: 0, 1: 0.25, 2: 0.5, 3: 0.75, 4: 1, 5: 1}},
 		{Constant, 3, map[int64]float64{0: 0, 1: 1. / 3, 3: 1, 9: 1}},
 		{Linear, 0, map[int64]float64{0: 1, 1: 0.9, 9: 0.1, 10: 0, 12: 0}},
 		{Linear, 3, map[int64]float64{2: 2. / 3, 3: 1, 4: 6. / 7, 9: 1. / 7}},

@@ -208,15 +208,3 @@ func TestDataMistakes(t *testing.T) {
 		errtest.Says(t, d.Check(10), "retrieval example 1 has "+want)
 	}
 }
-
-func TestSchedule(t *testing.T) {
-	s := Schedule{Rate: 1e-3, Warmup: 4}
-	for step, want := range []float64{0, 0.25e-3, 0.5e-3, 0.75e-3, 1e-3, 1e-3} {
-		if got := s.At(int64(step)); got != want {
-			t.Errorf("rate of step %d is %v, want %v", step, got, want)
-		}
-	}
-	if got := (Schedule{Rate: 1}).At(0); got != 1 {
-		t.Errorf("without warmup the first rate is %v", got)
-	}
-}

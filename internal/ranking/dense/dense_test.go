@@ -3,7 +3,6 @@ package dense
 import (
 	"context"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -65,15 +64,7 @@ func TestNumpy(t *testing.T) {
 // TestBlocks: what is found in several blocks, by several threads, is what one product after
 // another finds.
 func TestBlocks(t *testing.T) {
-	r := rand.New(rand.NewPCG(5, 6))
-	random := func(n, cols int) npy.Matrix {
-		m := npy.Matrix{Rows: n, Cols: cols, Data: make([]float32, n*cols)}
-		for i := range m.Data {
-			m.Data[i] = float32(r.NormFloat64())
-		}
-		return m
-	}
-	documents, queries := random(2*block+33, 12), random(23, 12)
+	documents, queries := drawnBy(number["normal"], 5, 2*block+33, 12), drawnBy(number["normal"], 6, 23, 12)
 	got := find(t, documents, queries, Options{Depth: 50})
 	for q := range queries.Rows {
 		var best topk.Best

@@ -61,9 +61,8 @@ func digits(m Metric) float64 {
 func TestERRKnowsGrades(t *testing.T) {
 	var judged trec.Judgments
 	errtest.None(t, judged.Judge("a", "d", 5))
-	ms, err := ParseAll("nDCG@10", "ERR@10")
-	errtest.None(t, err)
-	_, err = Scoring{Metrics: ms}.Score(trec.Rankings(strings.NewReader("a Q0 d 1 1 t\n")), &judged)
+	ms := errtest.Value(ParseAll("nDCG@10", "ERR@10"))(t)
+	_, err := Scoring{Metrics: ms}.Score(trec.Rankings(strings.NewReader("a Q0 d 1 1 t\n")), &judged)
 	errtest.Says(t, err, `query "a" has a judgment of grade 5, and ERR@10 is of grades to 4`)
 }
 

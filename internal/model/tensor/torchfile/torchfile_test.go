@@ -5,24 +5,19 @@ import (
 	"bytes"
 	"encoding/binary"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/system/errtest"
 )
-
-func read(t testing.TB, path string) []byte {
-	t.Helper()
-	return errtest.Value(os.ReadFile(path))(t)
-}
 
 // Files that PyTorch 2.1 wrote in both formats hold what the safetensors file does;
 // package t5 compares the numbers.
 func TestFilesOfPyTorch(t *testing.T) {
 	for _, name := range []string{"pytorch_model.bin", "pytorch_model_legacy.bin"} {
-		data := read(t, "../../t5/testdata/v1_0/"+name)
+		data := goldens.Text(t, "../../t5/testdata/v1_0/"+name)
 		f := errtest.Value(Open(bytes.NewReader(data), int64(len(data))))(t)
 		i := slices.IndexFunc(f.Tensors, func(t Info) bool { return t.Name == "encoder.block.0.layer.0.SelfAttention.q.weight" })
 		if i < 0 {
@@ -42,7 +37,7 @@ func TestFilesOfPyTorch(t *testing.T) {
 // tensors can be read.
 func TestDamagedFiles(t *testing.T) {
 	for _, name := range []string{"pytorch_model.bin", "pytorch_model_legacy.bin"} {
-		data := read(t, "../../t5/testdata/v1_0/"+name)
+		data := goldens.Text(t, "../../t5/testdata/v1_0/"+name)
 		try := func(damaged []byte) error {
 			f, err := Open(bytes.NewReader(damaged), int64(len(damaged)))
 			if err != nil {
@@ -179,7 +174,7 @@ func TestHostileFiles(t *testing.T) {
 }
 
 func FuzzOpen(f *testing.F) {
-	f.Add(read(f, "../../t5/testdata/v1_0/pytorch_model_legacy.bin")[:3000])
+	f.Add(goldens.Text(f, "../../t5/testdata/v1_0/pytorch_model_legacy.bin")[:3000])
 	f.Add(archive(f, pickleOf("FloatStorage", "0", twoByTwo), map[string]string{"0": "1234567812345678"}))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		file, err := Open(bytes.NewReader(data), int64(len(data)))

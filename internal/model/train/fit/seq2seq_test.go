@@ -63,50 +63,6 @@ func weights(t *testing.T, l *Seq2Seq) []byte {
 	return b.Bytes()
 }
 
-// killing is a learner whose process dies after a step.
-type killing struct {
-	*Seq2Seq
-	at int64
-}
-
-var errKilled = errors.New("killed")
-
-func (k killing) Step(ctx context.Context, b *train.Batch, step int64, rate float64) error {
-	if step == k.at {
-		return errKilled
-	}
-	return k.Seq2Seq.Step(ctx, b, step, rate)
-}
-
-// TestSeq2SeqResumes compares 40 steps with 20, a kill some steps later, and 20 more by
-// another process: the same parameters and optimizer state, bit for bit.
-func TestSeq2SeqResumes(t *testing.T) {
-	whole := learner(t)
-	want := errtest.Value(train.Train(context.Background(), t5Task(t, whole, &shelf{folder: t.TempDir()})))(t)
-	keep := &shelf{folder: t.TempDir()}
-	if _, err := train.Train(context.Background(), t5Task(t, killing{learner(t), 27}, keep)); !errors.Is(err, errKilled) {
-		t.Fatal(err)
-	}
-	second := learner(t)
-	got := errtest.Value(train.Train(context.Background(), t5Task(t, second, keep)))(t)
-	if got.From != 20 || history(got.Curve) != history(want.Curve) {
-		t.Errorf("resumed at step %d:\n%s\nwant\n%s", got.From, history(got.Curve), history(want.Curve))
-	}
-	if !bytes.Equal(weights(t, second), weights(t, whole)) {
-		t.Error("parameters or optimizer state differ")
-	}
-	for _, file := range []string{"model.safetensors", "config.json"} {
-		a, err := os.ReadFile(filepath.Join(want.Model, file))
-		b, err2 := os.ReadFile(filepath.Join(got.Model, file))
-		if err != nil || err2 != nil || !bytes.Equal(a, b) {
-			t.Errorf("the selected model's %s differs: %v, %v", file, err, err2)
-		}
-	}
-	if first, last := want.Curve.Points[0].Loss, want.Curve.Points[7].Loss; last > first-0.3 {
-		t.Errorf("the loss went from %.3f to %.3f", first, last)
-	}
-}
-
 func TestSeq2SeqDiverges(t *testing.T) {
 	l := learner(t)
 	k := t5Task(t, l, &shelf{folder: t.TempDir()})

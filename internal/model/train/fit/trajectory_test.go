@@ -148,16 +148,30 @@ func TestClippingIsTorch(t *testing.T) {
 	})
 }
 
-// TestOptionsResume: with AdamW, parts, clipping, smoothing, dropout, a schedule and
-// patience, a training that was killed after each of some steps is the one that was not.
-func TestOptionsResume(t *testing.T) {
-	options := func(l train.Learner, form string) train.Task {
-		k := t5Task(t, l, &shelf{folder: t.TempDir()})
-		k.Schedule.Form, k.Schedule.Steps, k.Patience = form, k.Steps, 2
-		return k
+// killing is a learner whose process dies after a step.
+type killing struct {
+	*Seq2Seq
+	at int64
+}
+
+var errKilled = errors.New("killed")
+
+func (k killing) Step(ctx context.Context, b *train.Batch, step int64, rate float64) error {
+	if step == k.at {
+		return errKilled
 	}
-	for _, form := range []string{train.Linear, train.Cosine, train.InverseSqrt} {
+	return k.Seq2Seq.Step(ctx, b, step, rate)
+}
+
+// TestResumes: with Adafactor, or with AdamW, parts, clipping, smoothing, dropout, a schedule and patience, a training that
+// was killed after some steps and went on in another process is the one that was not: parameters, optimizer state, curve and
+// selected model, bit for bit.
+func TestResumes(t *testing.T) {
+	for _, form := range []string{"", train.Linear, train.Cosine, train.InverseSqrt} {
 		begin := func() *Seq2Seq {
+			if form == "" {
+				return learner(t)
+			}
 			l := learnerOf(t, 1)
 			l.Model.Smoothing, l.Accumulate, l.ClipNorm = 0.1, 3, 1
 			a := errtest.Value(optimizer.NewAdamW(l.Model.Params(), optimizer.AdamWOptions{Beta1: 0.9, Beta2: 0.99, Eps: 1e-8, WeightDecay: 0.1}))(t)
@@ -165,27 +179,41 @@ func TestOptionsResume(t *testing.T) {
 			l.Optimizer = a
 			return l
 		}
-		whole := begin()
-		want := errtest.Value(train.Train(context.Background(), options(whole, form)))(t)
-		if want.Steps != 35 || want.Curve.Stopped == "" {
-			t.Errorf("%s: %d steps, %q", form, want.Steps, want.Curve.Stopped)
+		steps, keep := int64(40), &shelf{folder: t.TempDir()}
+		task := func(l train.Learner) train.Task {
+			k := t5Task(t, l, keep)
+			if form != "" {
+				steps, k.Schedule.Form, k.Schedule.Steps, k.Patience = 35, form, k.Steps, 2
+			}
+			return k
+		}
+		finish := func(l *Seq2Seq) (*train.Outcome, []byte) {
+			out := errtest.Value(train.Train(context.Background(), task(l)))(t)
+			all := append(weights(t, l), history(out.Curve)...)
+			for _, file := range []string{"model.safetensors", "config.json"} {
+				all = append(all, goldens.Text(t, filepath.Join(out.Model, file))...)
+			}
+			return out, all
+		}
+		out, want := finish(begin())
+		if out.Steps != steps || (out.Curve.Stopped == "") != (steps == 40) {
+			t.Errorf("%s: %d steps, %q", form, out.Steps, out.Curve.Stopped)
+		}
+		if first, last := out.Curve.Points[0].Loss, out.Curve.Points[len(out.Curve.Points)-1].Loss; form == "" && last > first-0.3 {
+			t.Errorf("the loss went from %.3f to %.3f", first, last)
 		}
 		for _, kill := range []int64{27, 34} {
-			first := options(killing{begin(), kill}, form)
-			if _, err := train.Train(context.Background(), first); !errors.Is(err, errKilled) {
+			keep = &shelf{folder: t.TempDir()}
+			if err := errtest.Of(train.Train(context.Background(), task(killing{begin(), kill}))); !errors.Is(err, errKilled) {
 				t.Fatal(err)
 			}
-			second := begin()
-			k := options(second, form)
-			k.Checkpoints = first.Checkpoints
-			got := errtest.Value(train.Train(context.Background(), k))(t)
-			if got.From != 20 || history(got.Curve) != history(want.Curve) || !bytes.Equal(weights(t, second), weights(t, whole)) {
-				t.Errorf("%s, killed at %d and resumed at %d: parameters, optimizer or curve differ", form, kill, got.From)
+			if out, got := finish(begin()); out.From != 20 || !bytes.Equal(got, want) {
+				t.Errorf("%s, killed at %d and resumed at %d: parameters, optimizer, curve or model differ", form, kill, out.From)
 			}
 		}
-		plain := learnerOf(t, 1)
-		if _, err := train.Train(context.Background(), options(plain, form)); err != nil || bytes.Equal(weights(t, plain), weights(t, whole)) {
-			t.Errorf("%s: without the options the training is the same: %v", form, err)
+		keep = &shelf{folder: t.TempDir()}
+		if _, plain := finish(learnerOf(t, 1)); bytes.Equal(plain, want) {
+			t.Errorf("%s: without the options the training is the same", form)
 		}
 	}
 }

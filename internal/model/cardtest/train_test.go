@@ -81,19 +81,6 @@ func trained(t *testing.T, l *fit.Seq2Seq, keep *shelf, steps int64) []float64 {
 	return losses
 }
 
-// TestLoss: the whole model, on a batch of several lengths.
-func TestLoss(t *testing.T) {
-	b := seq2seq.Batch{Inputs: [][]int32{{5, 6, 7, 1}, {9, 1}, {4, 3, 2, 8, 11, 1}}, Labels: [][]int32{{3, 1}, {9, 8, 7, 1}, {1}}}
-	for _, c := range []struct {
-		dtype     tensor.DType
-		tolerance float64
-	}{{tensor.F32, 1e-5}, {tensor.BF16, 1e-2}, {tensor.F16, 2e-3}} {
-		want := errtest.Value(toy(t, tensor.CPU, tensor.F32, 0.1).Model.Loss(b))(t)
-		got := errtest.Value(toy(t, card, c.dtype, 0.1).Model.Loss(b))(t)
-		near(t, "loss/"+c.dtype.String(), []float32{float32(got)}, []float32{float32(want)}, c.tolerance)
-	}
-}
-
 // TestTraining: a toy model learns on the card as on the CPU, in every type; in fp32 without dropout along the same losses.
 func TestTraining(t *testing.T) {
 	const steps = 60

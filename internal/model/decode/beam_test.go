@@ -1,7 +1,6 @@
 package decode
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -166,57 +165,6 @@ func TestSearchEqualsTransformers(t *testing.T) {
 			}
 		}
 	}
-}
-
-// TestSearchEqualsBruteForce takes beams that are wide enough for every sequence.
-func TestSearchEqualsBruteForce(t *testing.T) {
-	ids := sequences(7, 9, 60, 3)
-	m := &table{seed: 7, vocab: 9}
-	want := make([]Hypothesis, len(ids))
-	for i, s := range ids {
-		sum, last := 0.0, int32(0)
-		for j, token := range s {
-			sum += float64(m.logProbs(0, j+1, last)[token])
-			last = token
-		}
-		want[i] = Hypothesis{s, sum / float64(len(s))}
-	}
-	slices.SortFunc(want, func(a, b Hypothesis) int { return cmp.Compare(b.Score, a.Score) })
-	b := NewBeam(4, trieOf(t, ids))
-	b.Width, b.Return, b.EarlyStopping = 100, 100, stopping.Never
-	got := errtest.Value(Search(context.Background(), m, 1, b))(t)
-	if len(got[0]) != len(want) {
-		t.Fatalf("%d hypotheses, want %d", len(got[0]), len(want))
-	}
-	for i, h := range got[0] {
-		if !slices.Equal(h.Tokens, want[i].Tokens) || math.Abs(h.Score-want[i].Score) > 1e-5 {
-			t.Errorf("hypothesis %d is %v, want %v", i, h, want[i])
-		}
-	}
-}
-
-// TestSearchOfABatch finds the same for each query alone and together.
-func TestSearchOfABatch(t *testing.T) {
-	trie := trieOf(t, sequences(3, 40, 500, 3))
-	for _, b := range []Beam{NewBeam(5, nil), NewBeam(4, trie)} {
-		together := errtest.Value(Search(context.Background(), &table{seed: 3, vocab: 40, eosBonus: 2}, 6, b))(t)
-		for q := range together {
-			alone := errtest.Value(Search(context.Background(), &offset{table{seed: 3, vocab: 40, eosBonus: 2}, q}, 1, b))(t)
-			if fmt.Sprint(alone[0]) != fmt.Sprint(together[q]) {
-				t.Errorf("query %d: alone %v, together %v", q, alone[0], together[q])
-			}
-		}
-	}
-}
-
-// offset shows one query of a table as its first.
-type offset struct {
-	table
-	query int
-}
-
-func (o *offset) Step(ctx context.Context, _ []int, tokens, parents []int32) (Scores, error) {
-	return o.table.Step(ctx, []int{o.query}, tokens, parents)
 }
 
 func TestSearchMistakes(t *testing.T) {

@@ -1,7 +1,6 @@
 package optimizer
 
 import (
-	"math"
 	"testing"
 
 	"github.com/redsi/redsi/internal/model/tensor"
@@ -9,59 +8,6 @@ import (
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
 	"github.com/redsi/redsi/internal/system/errtest"
 )
-
-// TestFormula compares with the update written out in float64. What torch makes of it stands
-// beside internal/model/train's goldens.
-func TestFormula(t *testing.T) {
-	for name, update := range map[string]func(Optimizer, []*tensor.Tensor){
-		"Step": func(a Optimizer, grads []*tensor.Tensor) { a.Step(grads, 0.01) },
-		"StepOn": func(a Optimizer, grads []*tensor.Tensor) {
-			tensor.Within(func(s *tensor.Scope) { a.StepOn(grads, rateOf(s, 0.01), nil) })
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			tensortest.Run(t, func(s *tensor.Scope) {
-				params := adamW.params(s)
-				a := adamW.start(t, params)
-				type value struct{ p, m, v float64 }
-				all := make([][]value, len(params))
-				for i, p := range params {
-					for _, v := range p.Tensor.Float32s() {
-						all[i] = append(all[i], value{p: float64(v)})
-					}
-				}
-				for step := 1; step <= 5; step++ {
-					grads := adamW.grads(s, step)
-					values := make([][]float32, len(grads))
-					for i, g := range grads {
-						values[i] = g.Float32s() // StepOn may change them
-					}
-					update(a, grads)
-					for i, p := range params {
-						decay := 1.0
-						if Decays(p.Name) {
-							decay -= 0.01 * 0.1
-						}
-						for j, g := range values[i] {
-							w, g := &all[i][j], float64(g)
-							w.m = 0.9*w.m + 0.1*g
-							w.v = 0.99*w.v + 0.01*g*g
-							m, v := w.m/(1-math.Pow(0.9, float64(step))), w.v/(1-math.Pow(0.99, float64(step)))
-							w.p = w.p*decay - 0.01*m/(math.Sqrt(v)+1e-6)
-						}
-					}
-				}
-				for i, p := range params {
-					for j, v := range p.Tensor.Float32s() {
-						if d := math.Abs(float64(v) - all[i][j].p); !(d < 1e-6) {
-							t.Fatalf("%s[%d] = %v, want %v", p.Name, j, v, all[i][j].p)
-						}
-					}
-				}
-			})
-		})
-	}
-}
 
 // TestThreads: any number of threads leaves the same bytes.
 func TestThreads(t *testing.T) {

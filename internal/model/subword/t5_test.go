@@ -83,17 +83,6 @@ func TestT5WhitespaceAppendix(t *testing.T) {
 	}
 }
 
-func TestT5HasUnknown(t *testing.T) {
-	tok := testT5(t)
-	for text, want := range map[string]bool{
-		"(season 8)": false, "( born 1983 )": false, "(/səˈliːnə/)": true, "(~)": true, "(^)": true, "日本": true, "": false, "a\x00b": true,
-	} {
-		if got := tok.HasUnknown(text); got != want {
-			t.Errorf("HasUnknown(%q) = %v", text, got)
-		}
-	}
-}
-
 // TestT5Prefix compares prefixes, which read only the head of a text, with the whole.
 func TestT5Prefix(t *testing.T) {
 	tok := testT5(t)

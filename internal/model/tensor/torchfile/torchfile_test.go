@@ -5,33 +5,12 @@ import (
 	"bytes"
 	"encoding/binary"
 	"io"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/system/errtest"
 )
-
-// Files that PyTorch 2.1 wrote in both formats hold what the safetensors file does;
-// package t5 compares the numbers.
-func TestFilesOfPyTorch(t *testing.T) {
-	for _, name := range []string{"pytorch_model.bin", "pytorch_model_legacy.bin"} {
-		data := goldens.Text(t, "../../t5/testdata/v1_0/"+name)
-		f := errtest.Value(Open(bytes.NewReader(data), int64(len(data))))(t)
-		i := slices.IndexFunc(f.Tensors, func(t Info) bool { return t.Name == "encoder.block.0.layer.0.SelfAttention.q.weight" })
-		if i < 0 {
-			t.Fatalf("%s: no such tensor among %d", name, len(f.Tensors))
-		}
-		info := f.Tensors[i]
-		if info.DType != "F32" || info.Shape[0] != 24 || info.Shape[1] != 16 {
-			t.Errorf("%s: %+v", name, info)
-		}
-		if n, err := io.Copy(io.Discard, f.Open(info)); n != 4*24*16 || err != nil {
-			t.Errorf("%s: %d bytes, %v", name, n, err)
-		}
-	}
-}
 
 // A cut file is an error; one with a changed byte is an error or a file whose
 // tensors can be read.

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/redsi/redsi/internal/model/optimizer"
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/t5"
 	"github.com/redsi/redsi/internal/model/tensor"
@@ -22,38 +21,9 @@ import (
 
 func TestMain(m *testing.M) { fakecard.Main(m) }
 
-// toy is a small T5.
-func toy() t5.Config {
-	c := t5.Defaults()
-	c.VocabSize, c.DModel, c.DKV, c.DFF, c.NumLayers, c.NumDecoderLayers, c.NumHeads = 100, 16, 8, 32, 2, 2, 2
-	return c
-}
-
-// learnerAt fits a model on a card until the test ends.
+// learnerAt fits a model on a card.
 func learnerAt(t *testing.T, c seq2seq.Config, compute tensor.DType) *Seq2Seq {
-	t.Helper()
-	return learnerOn(t, modelAt(t, c), compute)
-}
-
-// modelAt draws a model on a card.
-func modelAt(t *testing.T, c seq2seq.Config) *seq2seq.Model {
-	t.Helper()
-	tensor.SetNumThreads(1)
-	m := errtest.Value(seq2seq.Init(c, 5, tensor.CUDA(0)))(t)
-	t.Cleanup(m.Close)
-	return m
-}
-
-// learnerOn is learnerAt of a model that is there.
-func learnerOn(t *testing.T, m *seq2seq.Model, compute tensor.DType) *Seq2Seq {
-	t.Helper()
-	m.Compute = compute
-	m.Changed()
-	o := errtest.Value(optimizer.NewAdafactor(m.Params(), optimizer.AdafactorDefaults()))(t)
-	t.Cleanup(o.Close)
-	l := errtest.Value(NewSeq2Seq(m, o, 9))(t)
-	t.Cleanup(l.Close)
-	return l
+	return learnerOn(t, modelOn(t, c, tensor.CUDA(0)), compute)
 }
 
 // without turns dropout off: a card's masks are others.

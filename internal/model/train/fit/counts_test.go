@@ -43,7 +43,7 @@ func TestStepCounts(t *testing.T) {
 	of := bart.Defaults()
 	of.VocabSize, of.DModel, of.EncoderLayers, of.DecoderLayers, of.EncoderHeads, of.DecoderHeads, of.EncoderFFN, of.DecoderFFN = 211, 24, 2, 3, 3, 3, 32, 32
 	for name, c := range map[string]seq2seq.Config{"tiny": tiny(), "small": shape(6, 8), "base": shape(12, 12), "bart": of} {
-		m := modelAt(t, c)
+		m := modelOn(t, c, tensor.CUDA(0))
 		for _, compute := range []tensor.DType{tensor.F32, tensor.BF16, tensor.F16} {
 			c := counted(t, learnerOn(t, m, compute))
 			if c.Uploads != 1 || c.Downloads != 0 || c.Syncs != 0 {

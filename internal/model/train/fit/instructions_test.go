@@ -65,7 +65,6 @@ func TestInstructions(t *testing.T) {
 }
 
 func lossesOf(t *testing.T) losses {
-	tensor.SetNumThreads(1)
 	c := t5.Defaults()
 	c.VocabSize, c.DModel, c.DKV, c.DFF, c.NumLayers, c.NumDecoderLayers, c.NumHeads = 500, 64, 16, 128, 1, 1, 4
 	l := learnerWith(t, c)

@@ -20,28 +20,45 @@ import (
 	"github.com/redsi/redsi/internal/system/errtest"
 )
 
-// learner is a random T5 with dropout.
-func learner(t *testing.T) *Seq2Seq {
-	t.Helper()
-	return learnerOf(t, 2)
+// Toys are slower on several threads.
+func init() { tensor.SetNumThreads(1) }
+
+// toy is a small T5, with dropout.
+func toy() t5.Config {
+	c := t5.Defaults()
+	c.VocabSize, c.DModel, c.DKV, c.DFF, c.NumLayers, c.NumDecoderLayers, c.NumHeads = 100, 16, 8, 32, 2, 2, 2
+	return c
 }
 
+// learner fits a toy.
+func learner(t *testing.T) *Seq2Seq { return learnerOf(t, 2) }
+
 func learnerOf(t *testing.T, layers int64) *Seq2Seq {
-	t.Helper()
-	tensor.SetNumThreads(1)
-	c := t5.Defaults()
-	c.VocabSize, c.DModel, c.DKV, c.DFF, c.NumLayers, c.NumDecoderLayers, c.NumHeads = 100, 16, 8, 32, layers, layers, 2
+	c := toy()
+	c.NumLayers, c.NumDecoderLayers = layers, layers
 	return learnerWith(t, c)
 }
 
-// learnerWith fits a model drawn by seed 5, with seed 9, until the test ends.
 func learnerWith(t *testing.T, c seq2seq.Config) *Seq2Seq {
+	return learnerOn(t, modelOn(t, c, tensor.CPU), tensor.F32)
+}
+
+// modelOn is a model drawn by seed 5, until the test ends.
+func modelOn(t *testing.T, c seq2seq.Config, dev tensor.Device) *seq2seq.Model {
 	t.Helper()
-	m := errtest.Value(seq2seq.Init(c, 5, tensor.CPU))(t)
+	m := errtest.Value(seq2seq.Init(c, 5, dev))(t)
 	t.Cleanup(m.Close)
-	o := errtest.Value(optimizer.NewAdafactor(m.Params(), optimizer.AdafactorDefaults()))(t)
-	t.Cleanup(o.Close)
-	return errtest.Value(NewSeq2Seq(m, o, 9))(t)
+	return m
+}
+
+// learnerOn fits a model by seed 9, until the test ends.
+func learnerOn(t *testing.T, m *seq2seq.Model, compute tensor.DType) *Seq2Seq {
+	t.Helper()
+	m.Compute = compute
+	m.Changed()
+	l := errtest.Value(NewSeq2Seq(m, errtest.Value(optimizer.NewAdafactor(m.Params(), optimizer.AdafactorDefaults()))(t), 9))(t)
+	t.Cleanup(l.Close)
+	return l
 }
 
 // update makes one, and says what it came to.

@@ -44,13 +44,12 @@ func readOracle(t *testing.T) (o oracle) {
 // learner begins where the oracle does.
 func (o oracle) learner(t *testing.T) *Seq2Seq {
 	t.Helper()
-	tensor.SetNumThreads(1)
 	m := errtest.Value(models.Load(filepath.Join(trajectory, "start"), tensor.CPU))(t)
 	t.Cleanup(m.Close)
 	m.Smoothing = o.Smoothing
 	a := errtest.Value(optimizer.NewAdamW(m.Params(), optimizer.AdamWOptions{Beta1: o.Beta1, Beta2: o.Beta2, Eps: o.Eps, WeightDecay: o.WeightDecay}))(t)
-	t.Cleanup(a.Close)
 	l := errtest.Value(NewSeq2Seq(m, a, 1))(t)
+	t.Cleanup(l.Close)
 	l.ClipNorm, l.Accumulate = o.ClipNorm, o.Parts
 	return l
 }
@@ -174,9 +173,8 @@ func TestResumes(t *testing.T) {
 			}
 			l := learnerOf(t, 1)
 			l.Model.Smoothing, l.Accumulate, l.ClipNorm = 0.1, 3, 1
-			a := errtest.Value(optimizer.NewAdamW(l.Model.Params(), optimizer.AdamWOptions{Beta1: 0.9, Beta2: 0.99, Eps: 1e-8, WeightDecay: 0.1}))(t)
-			t.Cleanup(a.Close)
-			l.Optimizer = a
+			l.Optimizer.Close()
+			l.Optimizer = errtest.Value(optimizer.NewAdamW(l.Model.Params(), optimizer.AdamWOptions{Beta1: 0.9, Beta2: 0.99, Eps: 1e-8, WeightDecay: 0.1}))(t)
 			return l
 		}
 		steps, keep := int64(40), &shelf{folder: t.TempDir()}

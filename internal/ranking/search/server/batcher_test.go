@@ -89,7 +89,8 @@ func (c *caller) wants(t *testing.T, title string, hits int) {
 // An idle searcher is asked at once; what comes meanwhile goes together, in order,
 // and each caller has as many documents as it asked for.
 func TestBatches(t *testing.T) {
-	batched(t, &fake{turns: make(chan struct{})}, Limits{3, 10, time.Hour}, func(t *testing.T, f *fake, b *Batcher) {
+	batched(t, &fake{}, Limits{3, 10, time.Hour}, func(t *testing.T, f *fake, b *Batcher) {
+		f.turns = make(chan struct{})
 		a := call(b, "a", 1)
 		var others []*caller
 		for i, q := range []string{"b", "c", "d", "e"} {
@@ -110,7 +111,8 @@ func TestBatches(t *testing.T) {
 
 // Who finds no room is told at once; who leaves makes room.
 func TestRoom(t *testing.T) {
-	batched(t, &fake{turns: make(chan struct{})}, Limits{8, 2, time.Hour}, func(t *testing.T, f *fake, b *Batcher) {
+	batched(t, &fake{}, Limits{8, 2, time.Hour}, func(t *testing.T, f *fake, b *Batcher) {
+		f.turns = make(chan struct{})
 		a, b1, c := call(b, "a", 1), call(b, "b", 1), call(b, "c", 1)
 		if d := call(b, "d", 1); !errors.As(d.err, new(*BusyError)) {
 			t.Errorf("a third one that waits: %v", d.err)
@@ -134,7 +136,8 @@ func TestRoom(t *testing.T) {
 
 // A search goes on while one caller waits for it and ends when the last has left.
 func TestCancel(t *testing.T) {
-	batched(t, &fake{turns: make(chan struct{})}, Limits{8, 8, time.Hour}, func(t *testing.T, f *fake, b *Batcher) {
+	batched(t, &fake{}, Limits{8, 8, time.Hour}, func(t *testing.T, f *fake, b *Batcher) {
+		f.turns = make(chan struct{})
 		a, c, d := call(b, "a", 1), call(b, "c", 1), call(b, "d", 1)
 		a.cancel()
 		<-a.done // and with it the batch of a alone

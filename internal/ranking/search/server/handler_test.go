@@ -107,7 +107,8 @@ func TestSearchErrors(t *testing.T) {
 // When too many wait, and when an answer takes too long, clients are told to come
 // back; one that leaves is not waited for.
 func TestBusy(t *testing.T) {
-	batched(t, &fake{turns: make(chan struct{})}, Limits{1, 1, time.Hour}, func(t *testing.T, f *fake, b *Batcher) {
+	batched(t, &fake{}, Limits{1, 1, time.Hour}, func(t *testing.T, f *fake, b *Batcher) {
+		f.turns = make(chan struct{})
 		h := handler(b)
 		var wg sync.WaitGroup
 		var first, second, third, left *httptest.ResponseRecorder

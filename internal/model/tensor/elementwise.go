@@ -10,9 +10,6 @@ import lib "github.com/sugarme/gotch/libtch"
 // Relu is max(t, 0).
 func (s *Scope) Relu(t *Tensor) *Tensor { return s.unary("Relu", lib.AtgRelu, t) }
 
-// Square is t².
-func (s *Scope) Square(t *Tensor) *Tensor { return s.unary("Square", lib.AtgSquare, t) }
-
 // Exp is e^t.
 func (s *Scope) Exp(t *Tensor) *Tensor { return s.unary("Exp", lib.AtgExp, t) }
 

@@ -25,7 +25,7 @@ func attentionByHand(s *Scope, q, k, v, bias *Tensor, heads int64, scale float64
 		}
 		scores = s.Add(scores, s.FromFloat32s(hidden, CPU, m, n))
 	}
-	out := s.MatMul(s.Softmax(scores, -1), split(v, n))
+	out := s.MatMul(s.Exp(s.LogSoftmax(scores, -1, F32)), split(v, n))
 	return s.View(s.Contiguous(s.Transpose(out, 0, 1)), m, heads*d)
 }
 

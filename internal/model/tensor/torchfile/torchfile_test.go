@@ -5,10 +5,10 @@ import (
 	"bytes"
 	"encoding/binary"
 	"io"
+	"os"
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/system/errtest"
 )
 
@@ -16,7 +16,7 @@ import (
 // tensors can be read.
 func TestDamagedFiles(t *testing.T) {
 	for _, name := range []string{"pytorch_model.bin", "pytorch_model_legacy.bin"} {
-		data := goldens.Text(t, "../../t5/testdata/v1_0/"+name)
+		data := errtest.Value(os.ReadFile("../../t5/testdata/v1_0/"+name))(t)
 		try := func(damaged []byte) error {
 			f, err := Open(bytes.NewReader(damaged), int64(len(damaged)))
 			if err != nil {
@@ -153,7 +153,7 @@ func TestHostileFiles(t *testing.T) {
 }
 
 func FuzzOpen(f *testing.F) {
-	f.Add(goldens.Text(f, "../../t5/testdata/v1_0/pytorch_model_legacy.bin")[:3000])
+	f.Add(errtest.Value(os.ReadFile("../../t5/testdata/v1_0/pytorch_model_legacy.bin"))(f)[:3000])
 	f.Add(archive(f, pickleOf("FloatStorage", "0", twoByTwo), map[string]string{"0": "1234567812345678"}))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		file, err := Open(bytes.NewReader(data), int64(len(data)))

@@ -173,7 +173,7 @@ func TestNumThreads(t *testing.T) {
 		go func() {
 			runtime.LockOSThread() // not given back: a new one for each
 			for range ask {
-				run(t, func(s *Scope) { got <- NumThreads() })
+				_ = Run(func(*Scope) { got <- NumThreads() }) // no error: it computes nothing
 			}
 		}()
 	}

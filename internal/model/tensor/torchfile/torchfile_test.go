@@ -16,7 +16,7 @@ import (
 // tensors can be read.
 func TestDamagedFiles(t *testing.T) {
 	for _, name := range []string{"pytorch_model.bin", "pytorch_model_legacy.bin"} {
-		data := errtest.Value(os.ReadFile("../../t5/testdata/v1_0/"+name))(t)
+		data := errtest.Value(os.ReadFile("../../t5/testdata/v1_0/" + name))(t)
 		try := func(damaged []byte) error {
 			f, err := Open(bytes.NewReader(damaged), int64(len(damaged)))
 			if err != nil {

@@ -24,23 +24,16 @@ func tokenizers(t *testing.T) map[string]*subword.Subword {
 	return all
 }
 
-// readerOf reads as a settings file of these inputs says.
-func readerOf(t *testing.T, tok *subword.Subword, inputs string) Reader {
-	t.Helper()
-	s := errtest.Value(ParseSettings([]byte(`{"identifiers":"naive","documents":3,"assignment":"` + assignment + `",` + inputs + `}`)))(t)
-	return errtest.Value(s.Reader(tok))(t)
-}
-
 // TestReader: documents and queries are transformers' tokens with the prefixes before them
-// (tools/golden/model_inputs.py), also as settings files of before max_query have it.
+// (tools/golden/model_inputs.py).
 func TestReader(t *testing.T) {
 	all := tokenizers(t)
 	lines := goldens.Lines[struct {
-		Tokenizer, Text         string
-		Document, Query, Before []int32
-		PlainDocument           []int32 `json:"plain_document"`
-		PlainQuery              []int32 `json:"plain_query"`
-		Long                    bool
+		Tokenizer, Text string
+		Document, Query []int32
+		PlainDocument   []int32 `json:"plain_document"`
+		PlainQuery      []int32 `json:"plain_query"`
+		Long            bool
 	}](t, "testdata/inputs.jsonl")
 	for _, want := range lines {
 		check := func(what string, got, tokens []int32) {
@@ -49,19 +42,17 @@ func TestReader(t *testing.T) {
 			}
 		}
 		tok := all[want.Tokenizer]
-		r := readerOf(t, tok, `"max_input":32,"max_query":64,"index_prefix":"index:","query_prefix":"query:","lowercase":true`)
+		r := errtest.Value(Inputs{32, 64, "index:", "query:", true}.Reader(tok))(t)
 		query, truncated := r.Query(want.Text)
 		check("document", r.Document(want.Text), want.Document)
 		check("query", query, want.Query)
 		if truncated != want.Long {
 			t.Errorf("%q: truncated is %v", want.Text, truncated)
 		}
-		r = readerOf(t, tok, `"max_input":32,"max_query":64,"lowercase":true`)
+		r = errtest.Value(Inputs{MaxInput: 32, MaxQuery: 64, Lowercase: true}.Reader(tok))(t)
 		query, _ = r.Query(want.Text)
 		check("document without a prefix", r.Document(want.Text), want.PlainDocument)
 		check("query without a prefix", query, want.PlainQuery)
-		query, _ = readerOf(t, tok, `"max_input":32,"lowercase":true`).Query(want.Text)
-		check("query of before max_query", query, want.Before)
 	}
 	if len(lines) < 28 {
 		t.Errorf("%d texts", len(lines))

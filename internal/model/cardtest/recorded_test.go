@@ -20,6 +20,7 @@ import (
 	"github.com/redsi/redsi/internal/model/train"
 	"github.com/redsi/redsi/internal/model/train/fit"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // families are toys of both, with so many layers on each side.
@@ -134,11 +135,8 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
-func values(all []train.Loss) (out []float32) {
-	for _, l := range all {
-		out = append(out, float32(l.Value))
-	}
-	return out
+func values(all []train.Loss) []float32 {
+	return lists.Map(all, func(l train.Loss) float32 { return float32(l.Value) })
 }
 
 // TestShared: trainings that share a card at the same time are those that have it alone.

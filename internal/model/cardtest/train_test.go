@@ -19,6 +19,7 @@ import (
 	"github.com/redsi/redsi/internal/model/train"
 	"github.com/redsi/redsi/internal/model/train/fit"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // toy is a T5 of 100 tokens, on dev.
@@ -74,11 +75,7 @@ func trained(t *testing.T, l *fit.Seq2Seq, keep *shelf, steps int64) []float64 {
 		},
 	})
 	errtest.None(t, err)
-	var losses []float64
-	for _, p := range result.Curve.Points {
-		losses = append(losses, p.Loss)
-	}
-	return losses
+	return lists.Map(result.Curve.Points, func(p train.Point) float64 { return p.Loss })
 }
 
 // TestTraining: a toy model learns on the card as on the CPU, in every type; in fp32 without dropout along the same losses.
@@ -105,11 +102,7 @@ func TestTraining(t *testing.T) {
 }
 
 func f32(v []float64) []float32 {
-	out := make([]float32, len(v))
-	for i := range v {
-		out[i] = float32(v[i])
-	}
-	return out
+	return lists.Map(v, func(x float64) float32 { return float32(x) })
 }
 
 // TestResume: what a CPU began a card continues with, and what a card began a CPU; the losses are those of the CPU alone.

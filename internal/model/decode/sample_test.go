@@ -13,6 +13,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // TestSamplingAgainstTransformers: the tokens that may be drawn, and how often, are those
@@ -77,10 +78,7 @@ func TestSampleIsAFunctionOfItsKey(t *testing.T) {
 	o := Sampling{Samples: 5, MaxTokens: 7, TopK: 6, TopP: 0.95, Temperature: 1.3, Seed: 9, Start: 0, EOS: 1}
 	draw := func(o Sampling, queries ...int) [][]Hypothesis {
 		t.Helper()
-		keys := make([]uint64, len(queries))
-		for i, q := range queries {
-			keys[i] = uint64(q)
-		}
+		keys := lists.Map(queries, func(q int) uint64 { return uint64(q) })
 		m := &renamed{table{seed: 3, vocab: 12, eosBonus: 0.5}, queries}
 		return errtest.Value(Sample(context.Background(), m, keys, o))(t)
 	}
@@ -144,11 +142,7 @@ type renamed struct {
 }
 
 func (m *renamed) Step(ctx context.Context, queries []int, tokens, parents []int32) (Scores, error) {
-	keys := make([]int, len(queries))
-	for i, q := range queries {
-		keys[i] = m.keys[q]
-	}
-	return m.table.Step(ctx, keys, tokens, parents)
+	return m.table.Step(ctx, lists.Map(queries, func(q int) int { return m.keys[q] }), tokens, parents)
 }
 
 // TestSampleFrequencies: tokens are drawn as often as they are probable.

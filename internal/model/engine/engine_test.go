@@ -23,6 +23,7 @@ import (
 	"github.com/redsi/redsi/internal/ranking/search"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 var cards = []search.Card{{Title: "A", Text: "a"}, {Title: "B", Text: "b"}, {Title: "C", Text: "c"}, {Title: "D", Text: "d"}, {Title: "E", Text: "e"}}
@@ -209,11 +210,8 @@ func TestConcurrent(t *testing.T) {
 	wg.Wait()
 }
 
-func documentsOf(a search.Answer) (out []string) {
-	for _, h := range a.Hits {
-		out = append(out, h.Document)
-	}
-	return out
+func documentsOf(a search.Answer) []string {
+	return lists.Map(a.Hits, func(h search.Hit) string { return h.Document })
 }
 
 func TestOpenErrors(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"github.com/redsi/redsi/assets/tokenizers"
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // sharedT5 is built once: parsing the vocabulary takes a quarter of a second.
@@ -37,10 +38,7 @@ func golden(t *testing.T, path string, count int) []goldenLine {
 func TestT5EqualsTransformers(t *testing.T) {
 	tok := testT5(t)
 	lines := golden(t, "testdata/t5.jsonl.gz", 10_000)
-	texts := make([]string, len(lines))
-	for i, l := range lines {
-		texts[i] = l.Text
-	}
+	texts := lists.Map(lines, func(l goldenLine) string { return l.Text })
 	for i, ids := range tok.EncodeBatch(texts) {
 		l := lines[i]
 		if !slices.Equal(ids, l.IDs) {

@@ -85,11 +85,10 @@ func TestSettingsMatch(t *testing.T) {
 		{set(docid.KindNaive, "a"), "ids are naive identifiers of 1"},
 		{set(docid.KindSemantic, "a", "b"), "ids are semantic identifiers of 2"},
 	} {
-		switch err := settings.Match(c.ids); {
-		case c.want == "" && err != nil:
-			t.Error(err)
-		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
-			t.Errorf("%v: error %v, want %q", c.ids, err, c.want)
+		if err := settings.Match(c.ids); c.want != "" {
+			errtest.Says(t, err, c.want)
+		} else {
+			errtest.None(t, err)
 		}
 	}
 }

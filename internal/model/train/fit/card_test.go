@@ -128,7 +128,7 @@ func TestCardIsNotWaitedFor(t *testing.T) {
 func TestCheckpointTakesLessMemory(t *testing.T) {
 	c := toy()
 	c.NumLayers, c.NumDecoderLayers, c.VocabSize = 6, 6, 100
-	peak := func(checkpoint bool) (c2 fakecard.Counts) {
+	peak := func(checkpoint bool) fakecard.Counts {
 		l := learnerAt(t, c, tensor.BF16)
 		l.Model.Checkpoint = checkpoint
 		b := &train.Batch{}
@@ -139,14 +139,7 @@ func TestCheckpointTakesLessMemory(t *testing.T) {
 			}
 			b.Inputs, b.Targets = append(b.Inputs, in), append(b.Targets, []int32{5, 6, 7, 8, 9, 10, 11, 1})
 		}
-		for step := range int64(2) { // the first makes what later ones have
-			tensortest.Run(t, func(*tensor.Scope) {
-				c2 = fakecard.Count(func() {
-					errtest.None(t, l.Step(context.Background(), b, step, 1e-3))
-				})
-			})
-		}
-		return c2
+		return counted(t, l, b)
 	}
 	kept, again := peak(false), peak(true)
 	t.Logf("%d bytes at the most, %d where blocks are computed again; %d and %d launches", kept.Peak, again.Peak, kept.Launches, again.Launches)

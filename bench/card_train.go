@@ -7,7 +7,7 @@ import (
 	"os"
 
 	"github.com/redsi/redsi/internal/corpora/drawn"
-	"github.com/redsi/redsi/internal/model/adafactor"
+	"github.com/redsi/redsi/internal/model/optimizer"
 	"github.com/redsi/redsi/internal/model/train"
 	"github.com/redsi/redsi/internal/model/train/fit"
 )
@@ -45,11 +45,11 @@ func (p *placed) learner() (*fit.Seq2Seq, error) {
 	if err != nil {
 		return nil, err
 	}
-	optimizer, err := adafactor.New(m.Params(), adafactor.Defaults())
+	o, err := optimizer.NewAdafactor(m.Params(), optimizer.AdafactorDefaults())
 	if err != nil {
 		return nil, err
 	}
-	l, err := fit.NewSeq2Seq(m, optimizer, 1)
+	l, err := fit.NewSeq2Seq(m, o, 1)
 	if err != nil {
 		return nil, err
 	}

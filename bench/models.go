@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/corpora/drawn"
-	"github.com/redsi/redsi/internal/model/adafactor"
+	"github.com/redsi/redsi/internal/model/optimizer"
 	"github.com/redsi/redsi/internal/model/seq2seq"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/system/lists"
@@ -150,17 +150,17 @@ func trainWork(p *placed, w *workload) error {
 	if err != nil {
 		return err
 	}
-	optimizer, err := adafactor.New(m.Params(), adafactor.Defaults())
+	fitted, err := optimizer.NewAdafactor(m.Params(), optimizer.AdafactorDefaults())
 	if err != nil {
 		return err
 	}
-	p.later(optimizer.Close)
+	p.later(fitted.Close)
 	w.check = fmt.Sprintf("loss %.4f", loss)
 	rng := &tensor.RNG{Seed: 1}
 	w.run = func() (float64, error) {
 		return 1, tensor.Run(func(s *tensor.Scope) {
 			_, grads := m.Gradients(s, m.Prepare(batch), rng, seq2seq.Scale{})
-			optimizer.Step(grads, 1e-3)
+			fitted.Step(grads, 1e-3)
 			m.Changed()
 		})
 	}

@@ -128,7 +128,7 @@ var rules = []rule{
 	{"internal/model/subword", []string{"internal/corpora/tokenize"}},
 	{"internal/model/index", []string{"internal/ranking/retrieve", "internal/model/decode", "internal/model/seq2seq", "internal/corpora/docid", "internal/model/subword"}},
 	{"internal/model/engine", []string{"internal/ranking/search", "internal/ranking/retrieve", "internal/model/index", "internal/model/decode", "internal/model/models", "internal/model/seq2seq", "internal/model/tensor", "internal/model/subword", "internal/model/here", "internal/corpora/docid", "internal/corpora/dedup", "internal/corpora/corpus", "internal/corpora/nq"}},
-	{"internal/model/trial", []string{"internal/corpora/drawn", "internal/corpora/docid", "internal/corpora/safetensors", "internal/host/rates", "internal/host/usage", "step", "internal/model/seq2seq", "internal/model/t5", "internal/model/bert", "internal/model/tensor", "internal/model/train", "internal/model/decode", "internal/model/adafactor"}},
+	{"internal/model/trial", []string{"internal/corpora/drawn", "internal/corpora/docid", "internal/corpora/safetensors", "internal/host/rates", "internal/host/usage", "step", "internal/model/seq2seq", "internal/model/t5", "internal/model/bert", "internal/model/tensor", "internal/model/train", "internal/model/decode", "internal/model/optimizer"}},
 	{"internal/model/tensor", []string{"internal/corpora/splitmix", "internal/corpora/safetensors"}},
 	{"internal/model/int8s", []string{"internal/model/tensor", "internal/model/decode/kernel"}},
 	{"internal/model/seq2seq", []string{"internal/model/tensor", "internal/model/int8s", "internal/system/atomicfile"}},
@@ -136,12 +136,11 @@ var rules = []rule{
 	{"internal/model/bart", []string{"internal/model/seq2seq", "internal/model/tensor"}},
 	{"internal/model/models", []string{"internal/model/t5", "internal/model/bart", "internal/model/bert", "internal/model/seq2seq", "internal/model/tensor"}},
 	{"internal/model/bert", []string{"internal/model/tensor", "internal/model/int8s"}},
-	{"internal/model/train/fit", []string{"internal/model/train", "internal/model/seq2seq", "internal/model/tensor", "internal/model/amp", "internal/corpora/splitmix"}},
+	{"internal/model/train/fit", []string{"internal/model/train", "internal/model/seq2seq", "internal/model/tensor", "internal/model/amp", "internal/model/optimizer", "internal/corpora/splitmix"}},
 	{"internal/model/train", []string{"internal/corpora/splitmix"}},
 	{"internal/model/decode", []string{"internal/model/seq2seq", "internal/model/tensor", "internal/corpora/docid", "internal/corpora/splitmix", "internal/ranking/retrieve/stopping"}},
 	{"internal/model/amp", []string{"internal/model/tensor"}},
-	{"internal/model/adafactor", []string{"internal/model/tensor", "internal/model/amp"}},
-	{"internal/model/adamw", []string{"internal/model/tensor", "internal/model/amp"}},
+	{"internal/model/optimizer", []string{"internal/corpora/safetensors", "internal/model/tensor", "internal/model/amp"}},
 }
 
 // roomMay is what a room of kinds may import: no other room.

@@ -17,6 +17,15 @@ func None(t testing.TB, err error, about ...any) {
 // Of is the error of a call that returns a value too.
 func Of[T any](_ T, err error) error { return err }
 
+// Value is the value of a call whose error ends the test: errtest.Value(os.Open(path))(t).
+func Value[T any](value T, err error) func(t testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		None(t, err)
+		return value
+	}
+}
+
 // Says fails a test whose error lacks one of the texts; no error lacks all of them.
 func Says(t testing.TB, err error, texts ...string) {
 	t.Helper()

@@ -347,7 +347,7 @@ func (f *extracted) link(x *step.IO, policy string) error {
 		if policy != "skip" {
 			return step.Permanent(&e)
 		}
-		f.counts.Skip(&e)
+		f.counts.Skip(e.Reason, e)
 		f.counts.Records--
 	}
 	return errors.Join(

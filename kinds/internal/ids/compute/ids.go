@@ -117,7 +117,7 @@ func runKeywordIDs(ctx context.Context, x *step.IO, c ids.KeywordIDsConfig) erro
 	if err != nil {
 		return err
 	}
-	set, counts, err := docid.Keyword(names, keywords, c.MaxTokens, tok)
+	set, counts, err := docid.Title(docid.KindKeyword, names, keywords, c.MaxTokens, tok)
 	if err != nil {
 		return step.Permanent(err)
 	}
@@ -177,7 +177,7 @@ func runTitleIDs(ctx context.Context, x *step.IO, c ids.TitleIDsConfig) error {
 			titles[i] = pytext.Lower(titles[i])
 		}
 	}
-	set, counts, err := docid.Title(names, titles, c.MaxTokens, tok)
+	set, counts, err := docid.Title(docid.KindTitle, names, titles, c.MaxTokens, tok)
 	if err != nil {
 		return step.Permanent(err)
 	}

@@ -434,9 +434,6 @@ func writeJSONFile(x *step.IO, name string, v any) error {
 // the reader makes.
 func queryInput(read retrieve.Reader) (export.QueryInput, error) {
 	how, tok := read.Inputs, read.Tokenizer
-	if how.MaxQuery == 0 { // of before prefixes
-		return export.QueryInput{Tokens: how.MaxInput, Lowercase: how.Lowercase}, nil
-	}
 	q := export.QueryInput{Tokens: how.MaxQuery + len(tok.WithSpecialTokens(nil)), Lowercase: how.Lowercase}
 	if how.QueryPrefix == "" {
 		return q, nil

@@ -1,6 +1,6 @@
 //go:build linux
 
-package adafactor
+package optimizer
 
 import (
 	"testing"
@@ -51,7 +51,7 @@ func TestStepOnCosts(t *testing.T) {
 						stacked += n
 					}
 				}
-				a, rate := start(t, params, Defaults()), s.Full(1e-3, tensor.F32, tensor.CUDA(0), 1)
+				a, rate := adafactorBy(AdafactorDefaults()).start(t, params), s.Full(1e-3, tensor.F32, tensor.CUDA(0), 1)
 				a.StepOn(grads, rate, nil) // arranges the state
 				n := fakecard.Count(func() { a.StepOn(grads, rate, nil) })
 				if n.Launches > 130 || n.Uploads+n.Downloads+n.Syncs != 0 {

@@ -1,52 +1,49 @@
-package checkpoint_test
+package optimizer
 
 import (
-	"bytes"
 	"testing"
 
+	"github.com/redsi/redsi/internal/model/amp"
 	"github.com/redsi/redsi/internal/model/tensor"
 	"github.com/redsi/redsi/internal/model/tensor/checkpoint"
 	"github.com/redsi/redsi/internal/model/tensor/tensortest"
 	"github.com/redsi/redsi/internal/system/errtest"
 )
 
-// TestCountedOnADevice: the number is one tensor, which what NextOn recorded counts without the State's
+// TestCountedOnADevice: the number is one tensor, which what nextOn recorded counts without the state's
 // knowing, and whose value counts whenever it is asked for.
 func TestCountedOnADevice(t *testing.T) {
 	tensortest.Run(t, func(s *tensor.Scope) {
-		state := checkpoint.NewState()
-		defer state.Close()
+		a := adamW.start(t, []checkpoint.Named{{Name: "p", Tensor: s.Zeros(tensor.F32, tensor.CPU, 1)}}).(*AdamW)
+		scaler := errtest.Value(amp.New(tensor.CPU, amp.Options{Ring: 1}))(t)
+		defer scaler.Close()
 		steps := func(want int64) {
 			t.Helper()
-			if n := state.Steps(); n != want {
+			if n := a.Steps(); n != want {
 				t.Errorf("%d updates, want %d", n, want)
 			}
 		}
-		state.Next()
-		found := s.Zeros(tensor.F32, tensor.CPU, 1)
-		counter := state.NextOn(tensor.CPU, found)
+		a.next()
+		counter, found, _ := a.nextOn(scaler)
 		steps(2)
 		s.CountUpdateInPlace(counter, found) // a replay
 		steps(3)
 		s.FillInPlace(found, 1)
-		if state.NextOn(tensor.CPU, found) != counter {
+		if again, _, _ := a.nextOn(scaler); again != counter {
 			t.Error("another counter")
 		}
 		steps(3)
 		s.FillInPlace(found, 0)
 		s.CountUpdateInPlace(counter, found)
-		var file bytes.Buffer
-		errtest.None(t, state.Write(&file))
-		again := checkpoint.NewState()
-		defer again.Close()
-		if err := again.Read(bytes.NewReader(file.Bytes()), int64(file.Len())); err != nil || again.Steps() != 4 {
-			t.Errorf("%d updates are read, %v", again.Steps(), err)
+		file := saved(t, a)
+		if err := a.Read(file, file.Size()); err != nil || a.Steps() != 4 {
+			t.Errorf("%d updates are read, %v", a.Steps(), err)
 		}
-		if n := state.Next(); n != 5 {
+		if n := a.next(); n != 5 {
 			t.Errorf("%d updates", n)
 		}
 		steps(5)
-		state.NextOn(tensor.CPU, nil)
+		a.nextOn(nil)
 		steps(6)
 	})
 }

@@ -1,4 +1,4 @@
-package t5
+package models
 
 import (
 	"encoding/json"
@@ -20,51 +20,47 @@ import (
 
 // Weights in bfloat16 in several files are read, as transformers reads them to float32.
 func TestShardsAreTransformers(t *testing.T) {
-	b, g := batch(t), open(t, "testdata/sharded/golden.safetensors")
-	for _, name := range []string{"sharded", "sharded_bin"} { // safetensors, PyTorch's
-		m := load(t, name)
+	b, g := batch(t, "t5"), open(t, "t5/sharded")
+	for _, name := range []string{"t5/sharded", "t5/sharded_bin"} { // safetensors, PyTorch's
+		m := model(t, name)
 		tensortest.Run(t, func(s *tensor.Scope) {
 			if d, _ := apart(t, "logits", m.ForcedLogits(s, b).Float32s(), g.values("logits")); d > 1e-5 {
 				t.Errorf("%s: max |diff| %g", name, d)
 			}
 		})
 	}
-	text, err := json.Marshal(load(t, "sharded").Config)
+	text, err := json.Marshal(model(t, "t5/sharded").Config)
 	if err != nil || !strings.Contains(string(text), `"torch_dtype": "float32"`) && !strings.Contains(string(text), `"torch_dtype":"float32"`) {
 		t.Errorf("the model is float32, its configuration says %s, %v", text, err)
 	}
-	if _, _, err := seq2seq.Check("testdata/sharded", Family); err != nil {
+	if _, _, err := seq2seq.Check(place("t5/sharded"), families...); err != nil {
 		t.Error(err)
 	}
 }
 
 // TestSavedAgain: a folder of transformers 5 is written as transformers 4 and 5 read it alike, in float32, and read back.
 func TestSavedAgain(t *testing.T) {
-	b := batch(t)
+	b := batch(t, "t5")
 	for name, want := range map[string]string{
-		"by5/resaved":     `"dtype":"float32" "scale_decoder_outputs":false "tie_word_embeddings":false "torch_dtype":"float32"`,
-		"by5/mt5_resaved": `"dtype":"float32" "scale_decoder_outputs":false "tie_word_embeddings":false "torch_dtype":"float32"`,
-		"by5/untied":      `"dtype":"float32" "scale_decoder_outputs":false "tie_word_embeddings":true "torch_dtype":"float32"`,
-		"by5/tied":        `"dtype":"float32" "scale_decoder_outputs":true "tie_word_embeddings":true "torch_dtype":"float32"`,
-		"gated_silu":      `"tie_word_embeddings":false "torch_dtype":"float32"`,
+		"t5/by5/resaved":     `"dtype":"float32" "scale_decoder_outputs":false "tie_word_embeddings":false "torch_dtype":"float32"`,
+		"t5/by5/mt5_resaved": `"dtype":"float32" "scale_decoder_outputs":false "tie_word_embeddings":false "torch_dtype":"float32"`,
+		"t5/by5/untied":      `"dtype":"float32" "scale_decoder_outputs":false "tie_word_embeddings":true "torch_dtype":"float32"`,
+		"t5/by5/tied":        `"dtype":"float32" "scale_decoder_outputs":true "tie_word_embeddings":true "torch_dtype":"float32"`,
+		"t5/gated_silu":      `"tie_word_embeddings":false "torch_dtype":"float32"`,
 	} {
-		m, folder := load(t, name), t.TempDir()
+		m, folder := model(t, name), t.TempDir()
 		text, err := json.Marshal(m.Config)
 		if err == nil {
 			err = m.Save(folder)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.None(t, err)
 		fields := regexp.MustCompile(`"(dtype|torch_dtype|scale_decoder_outputs|tie_word_embeddings)":[^,}]*`).FindAllString(string(text), -1)
 		slices.Sort(fields)
 		if got := strings.Join(fields, " "); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
-		again, err := seq2seq.Load(folder, tensor.CPU, Family, MT5)
-		errtest.None(t, err)
-		as, err := seq2seq.LoadAs(folder, m.Config, tensor.CPU)
-		errtest.None(t, err)
+		again := errtest.Value(Load(folder, tensor.CPU))(t)
+		as := errtest.Value(seq2seq.LoadAs(folder, m.Config, tensor.CPU))(t)
 		for _, other := range []*seq2seq.Model{again, as} {
 			tensortest.Run(t, func(s *tensor.Scope) {
 				if d, _ := apart(t, name, other.ForcedLogits(s, b).Float32s(), m.ForcedLogits(s, b).Float32s()); d != 0 {
@@ -83,7 +79,7 @@ func TestShardMistakes(t *testing.T) {
 	var of struct {
 		Map map[string]string `json:"weight_map"`
 	}
-	goldens.JSON(t, filepath.Join("testdata/sharded", index), &of)
+	goldens.JSON(t, place("t5/sharded", index), &of)
 	inFirst := "" // a tensor
 	for name, file := range of.Map {
 		if file == first && (inFirst == "" || name < inFirst) {
@@ -100,9 +96,7 @@ func TestShardMistakes(t *testing.T) {
 			if err == nil {
 				err = os.WriteFile(filepath.Join(folder, index), text, 0o644)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 		}
 	}
 	write := func(name, text string) func(string) {
@@ -122,13 +116,13 @@ func TestShardMistakes(t *testing.T) {
 		`in model-0000`:                 write("config.json", `{"model_type":"t5","vocab_size":160,"d_model":9,"feed_forward_proj":"gated-silu","tie_word_embeddings":false}`),
 	} {
 		folder := t.TempDir()
-		errtest.None(t, os.CopyFS(folder, os.DirFS("testdata/sharded")))
+		errtest.None(t, os.CopyFS(folder, os.DirFS(place("t5/sharded"))))
 		change(folder)
-		_, err := seq2seq.Load(folder, tensor.CPU, Family)
+		_, err := Load(folder, tensor.CPU)
 		if err == nil || !strings.HasPrefix(err.Error(), filepath.Join(folder, index)) || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
-		if _, _, checked := seq2seq.Check(folder, Family); checked == nil || err != nil && checked.Error() != err.Error() {
+		if _, _, checked := seq2seq.Check(folder, families...); checked == nil || err != nil && checked.Error() != err.Error() {
 			t.Errorf("checked: %v, read: %v", checked, err)
 		}
 	}

@@ -34,16 +34,10 @@ step ran.`,
 			a.Targets = args
 			if used {
 				list, sum, err := files.ListUsed(cmd.Context(), a.Session)
-				if err != nil {
-					return err
-				}
-				return a.print(map[string]any{"steps": list, "sum": sum}, func(w io.Writer) { view.Used(w, list, sum) })
+				return a.printed(map[string]any{"steps": list, "sum": sum}, err, func(w io.Writer) { view.Used(w, list, sum) })
 			}
 			list, err := files.List(cmd.Context(), a.Session, first(args), a.JSON)
-			if err != nil {
-				return err
-			}
-			return a.print(list, func(w io.Writer) { view.Outputs(w, list) })
+			return a.printed(list, err, func(w io.Writer) { view.Outputs(w, list) })
 		},
 	}
 	ls.Flags().BoolVar(&used, "used", false, "list what steps used of their machines")
@@ -106,12 +100,9 @@ the same names are replaced, and the others stay.`,
 			err = local.WriteFiles(cmd.Context(), store, found, args[1], force, copied)
 			over()
 			if _, ok := errors.AsType[*local.NotEmptyError](err); ok {
-				return fault.Input(fmt.Errorf("%w: name a new folder, or give --force to replace files of the same names", err))
+				err = fault.Input(fmt.Errorf("%w: name a new folder, or give --force to replace files of the same names", err))
 			}
-			if err != nil {
-				return err
-			}
-			return a.print(map[string]any{"folder": args[1], "files": found, "bytes": bytes}, func(w io.Writer) {
+			return a.printed(map[string]any{"folder": args[1], "files": found, "bytes": bytes}, err, func(w io.Writer) {
 				view.Printf(w, "%s  %s, %s\n", args[1], view.Count(len(found), "file"), view.Size(bytes))
 			})
 		},

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -28,35 +27,31 @@ with 1 if not, or if it was left running.`,
   redsi attach 20261121T1625
   redsi attach --temporal-address 127.0.0.1:7233`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.attach(cmd.Context(), o, first(args)) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			conn, open, err := a.OpenRunsNamed(ctx, o, []string{first(args)})
+			if err != nil {
+				return err
+			}
+			defer conn.Close()
+			run := open[0]
+			a.begun(run.RunID, run.URL)
+			res, err := a.Follow(ctx, conn, conn.Client.GetWorkflow(ctx, run.Workflow, ""), true)
+			if errors.Is(err, drive.ErrDetached) {
+				return fault.Failed(fmt.Errorf("detached: run %s continues\n`%s` follows it again, `%s` cancels it", run.RunID, a.hint("attach", run.RunID), a.hint("cancel", run.RunID)))
+			}
+			if err != nil {
+				return a.Ended(err, run.RunID, "the command that started it continues from the results in the store", false) // with its own targets
+			}
+			return a.print(res, func(w io.Writer) { view.Printf(w, "run %s has ended: %d hit, %d ran.\n", res.RunID, res.Hit, res.Ran) })
+		},
 	}
 	clusterFlags(cmd, &o)
 	a.progressFlag(cmd)
 	return cmd
 }
 
-func (a *app) attach(ctx context.Context, o drive.Cluster, name string) error {
-	conn, open, err := a.OpenRunsNamed(ctx, o, []string{name})
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	run := open[0]
-	a.begun(run.RunID, run.URL)
-	res, err := a.Follow(ctx, conn, conn.Client.GetWorkflow(ctx, run.Workflow, ""), true)
-	if errors.Is(err, drive.ErrDetached) {
-		return fault.Failed(fmt.Errorf("detached: run %s continues\n%s follows it again, %s cancels it", run.RunID, a.hint("attach", run.RunID), a.hint("cancel", run.RunID)))
-	}
-	if err != nil {
-		return a.Ended(err, run.RunID, "the command that started it continues from the results in the store", false) // with its own targets
-	}
-	return a.print(res, func(w io.Writer) { view.Printf(w, "run %s has ended: %d hit, %d ran.\n", res.RunID, res.Hit, res.Ran) })
-}
-
 // first is the first word; "" if there is none.
 func first(words []string) string {
-	if len(words) == 0 {
-		return ""
-	}
-	return words[0]
+	return append(words, "")[0]
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -40,12 +39,16 @@ on: only that step, or each of the block, is cancelled, with what needs it.`,
   redsi cancel 20261121T1625 'step.train.dsi["tiny/42"]'
   redsi cancel --all --temporal-address 127.0.0.1:7233`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
 			at := slices.IndexFunc(args, func(arg string) bool { return strings.Contains(arg, ".") }) // no id of a run has one
 			switch {
 			case at >= 0 && (all || at > 1):
 				return fault.Input(errors.New("steps are cancelled of one run: give its id, or none for the one that began last, and then the steps"))
 			case at >= 0:
-				return a.cancelSteps(cmd.Context(), o, append(args[:at:at], "last")[0], args[at:])
+				id, steps, err := a.CancelSteps(ctx, o, append(args[:at:at], "last")[0], args[at:])
+				return a.printed(map[string]any{"run": id, "cancelled": steps}, err, func(w io.Writer) {
+					view.Printf(w, "run %s goes on without %s, and what needs it\n", id, words.And(steps, namesShown))
+				})
 			case wait < 0:
 				return fault.Input(errors.New("--wait cannot be negative"))
 			case all && len(args) > 0:
@@ -53,38 +56,18 @@ on: only that step, or each of the block, is cancelled, with what needs it.`,
 			case !all && len(args) == 0:
 				args = []string{"last"}
 			}
-			return a.cancel(cmd.Context(), o, args, wait)
+			out, err := a.Cancel(ctx, o, args, wait) // without names, all
+			if err := a.printed(out, err, func(w io.Writer) { view.Cancelled(w, out) }); err != nil {
+				return err
+			}
+			if open := lists.Count(out, func(x drive.CancelledRun) bool { return x.End == drive.Open }); open > 0 && wait > 0 {
+				return fault.Failed(fmt.Errorf("%s %s not ended after %s, but the server keeps the request; to see how far it is: %s", view.Count(open, "run"), words.Of(open, "has", "have"), view.Seconds(wait), a.hint("status")))
+			}
+			return nil
 		},
 	}
 	clusterFlags(cmd, &o)
 	cmd.Flags().BoolVar(&all, "all", false, "cancel all open runs")
 	cmd.Flags().DurationVar(&wait, "wait", time.Minute, "how long to wait for the runs to end; 0: do not wait")
 	return cmd
-}
-
-// cancelSteps cancels steps of a run.
-func (a *app) cancelSteps(ctx context.Context, o drive.Cluster, run string, targets []string) error {
-	id, steps, err := a.CancelSteps(ctx, o, run, targets)
-	if err != nil {
-		return err
-	}
-	return a.print(map[string]any{"run": id, "cancelled": steps}, func(w io.Writer) {
-		view.Printf(w, "run %s goes on without %s, and what needs it\n", id, words.And(steps, namesShown))
-	})
-}
-
-// cancel cancels the named runs; without names, all.
-func (a *app) cancel(ctx context.Context, o drive.Cluster, names []string, wait time.Duration) error {
-	out, err := a.Cancel(ctx, o, names, wait)
-	if err != nil {
-		return err
-	}
-	open := lists.Count(out, func(x drive.CancelledRun) bool { return x.End == drive.Open && wait > 0 })
-	if err := a.print(out, func(w io.Writer) { view.Cancelled(w, out) }); err != nil {
-		return err
-	}
-	if open > 0 {
-		return fault.Failed(fmt.Errorf("%s %s not ended after %s; the server keeps the request: %s", view.Count(open, "run"), words.Of(open, "has", "have"), view.Seconds(wait), a.hint("status")))
-	}
-	return nil
 }

@@ -51,9 +51,9 @@ With FILE.tex:
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			switch {
-			case isTex(args) && (junit != "" || values != "" || strict):
+			case len(args) > 0 && (junit != "" || values != "" || strict):
 				return fault.Input(errors.New("--junit, --values and --strict cannot be used with a paper"))
-			case isTex(args):
+			case len(args) > 0:
 				tex.Markdown, tex.Each = markdown, all
 				return a.checkTex(ctx, args, *tex)
 			case *tex != (texOptions{}):

@@ -19,6 +19,7 @@ import (
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/internal/system/lists"
+	"github.com/redsi/redsi/internal/system/shellwords"
 	"github.com/redsi/redsi/internal/system/words"
 )
 
@@ -40,9 +41,6 @@ func texFlags(cmd *cobra.Command) *texOptions {
 	f.StringVar(&o.Against, "against", "", "with a paper: show what has changed since a run: an id, last, last~1")
 	return &o
 }
-
-// isTex reports whether the arguments of check are papers.
-func isTex(args []string) bool { return len(args) > 0 }
 
 // checkTex compares LaTeX files with the cells of the pipeline.
 func (a *app) checkTex(ctx context.Context, files []string, o texOptions) error {
@@ -111,7 +109,7 @@ func (a *app) texNumbers(ctx context.Context, file string, o texOptions) (now, b
 	}
 	if o.Since != "" {
 		if before, err = prose.Since(ctx, filepath.Dir(file), o.Since, o.Numbers); err != nil {
-			err = fault.Input(fmt.Errorf("--since %s: %w", quoted(o.Since), err))
+			err = fault.Input(fmt.Errorf("--since %s: %w", shellwords.Quote(o.Since), err))
 		}
 	}
 	return now, before, err

@@ -113,8 +113,12 @@ func (a *app) conclude(ctx context.Context, o runOptions, out *runSummary) error
 	sum := judged.Summary()
 	out.Expectations = &sum
 	out.TookS, out.LeftOut = time.Since(out.Started).Seconds(), of.Plan.Skipped
+	failed := unpublished
+	if failed == nil && o.strict && !sum.Ok(false) { // steps that have not run have their own error
+		failed = fault.Printed(fault.CodeFailed)
+	}
 	if a.JSON {
-		return cmp.Or(view.WriteJSON(a.Out, out), unpublished, o.unmet(sum))
+		return cmp.Or(view.WriteJSON(a.Out, out), failed)
 	}
 	if !o.quiet && len(tables) <= tablesPrinted {
 		for _, t := range tables {
@@ -140,7 +144,7 @@ func (a *app) conclude(ctx context.Context, o runOptions, out *runSummary) error
 	view.Released(a.Out, out.Released)
 	view.LeftOut(a.Out, out.LeftOut)
 	view.Expectations(a.Out, judged, false)
-	return cmp.Or(unpublished, o.unmet(sum))
+	return failed
 }
 
 // lacking are the files of a table which say that it, or what it reads, is without so many steps. Where it only reads what is
@@ -153,15 +157,6 @@ func lacking(ctx context.Context, store *artifacts.Resolver, res *artifacts.Resu
 	t, err := render.ReadTable(b)
 	t.Lacking(lacks)
 	return map[string]func(io.Writer) error{"markdown": t.Markdown, "latex": t.LaTeX, "json": t.JSON}, err
-}
-
-// unmet is the error of a strict run whose results are not as expected. Steps that have not
-// run have their own error.
-func (o runOptions) unmet(s expect.Summary) error {
-	if o.strict && !s.Ok(false) {
-		return fault.Printed(fault.CodeFailed)
-	}
-	return nil
 }
 
 // rendered lists the tables and figures of a plan: in the order of the targets

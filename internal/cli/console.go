@@ -14,7 +14,6 @@ import (
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/console"
-	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/system/fault"
 )
@@ -122,20 +121,17 @@ func (c *consoleRun) evaluate(from, expression string) error {
 
 // lookUp looks up all steps of a pipeline.
 func (a *app) lookUp(ctx context.Context, p *pipeline.Pipeline) (map[string]console.Planned, error) {
-	planned := map[string]console.Planned{}
-	v, err := a.PreviewTargets(ctx, p, nil, func(of session.Seen) (plan.Keep, error) {
-		return func(i int, it *plan.Item) bool {
-			planned[of.Plan.Steps[i].Address] = console.Planned{Outcome: it.Outcome, Key: it.Key, Outputs: it.Result.Outputs}
-			return false
-		}, nil
-	})
+	v, err := a.PreviewTargets(ctx, p, nil, session.Everything)
 	if err != nil {
 		return nil, err
 	}
+	planned := make(map[string]console.Planned, len(v.Items))
 	for i, it := range v.Items {
-		if it.Outcome != plan.Hit {
-			planned[v.Plan.Steps[i].Address] = console.Planned{Outcome: it.Outcome, Key: it.Key}
+		known := console.Planned{Outcome: it.Outcome, Key: it.Key}
+		if it.Result != nil {
+			known.Outputs = it.Result.Outputs
 		}
+		planned[v.Plan.Steps[i].Address] = known
 	}
 	return planned, nil
 }

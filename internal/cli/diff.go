@@ -122,7 +122,10 @@ func (a *app) diff(ctx context.Context, args []string, o diffOptions) error {
 	if err != nil {
 		return err
 	}
-	return a.compareRuns(ctx, store, x, y, o.all)
+	ds, same, err := compare.Runs(ctx, store, a.Differ(ctx, store), x, y)
+	return a.printed(map[string]any{"a": x.RunID, "b": y.RunID, "same": same, "steps": ds}, err, func(w io.Writer) {
+		view.RunsDiffer(w, a.style(w), x.RunID, y.RunID, ds, same, o.all)
+	})
 }
 
 // runOf is FindRun with a hint in case a commit was meant.
@@ -134,17 +137,6 @@ func (a *app) runOf(ctx context.Context, store *artifacts.Resolver, args []strin
 		}
 	}
 	return rec, err
-}
-
-// compareRuns prints how two runs differ.
-func (a *app) compareRuns(ctx context.Context, store *artifacts.Resolver, x, y *runs.Record, all bool) error {
-	ds, same, err := compare.Runs(ctx, store, a.Differ(ctx, store), x, y)
-	if err != nil {
-		return err
-	}
-	return a.print(map[string]any{"a": x.RunID, "b": y.RunID, "same": same, "steps": ds}, func(w io.Writer) {
-		view.RunsDiffer(w, a.style(w), x.RunID, y.RunID, ds, same, all)
-	})
 }
 
 // impact shows what the change from one variant of the pipeline to another costs, in the forms

@@ -57,10 +57,7 @@ libraries, and prints the commands of the hub's program hf that upload them.`,
 				return a.print(x, func(w io.Writer) { view.Exported(w, x, a.ToRun(address.Blocks(x.Missing)...)) })
 			}
 			list, err := hub.Export(cmd.Context(), a.Session, folder, namespace)
-			if err != nil {
-				return err
-			}
-			return a.print(list, func(w io.Writer) { view.Repositories(w, list) })
+			return a.printed(list, err, func(w io.Writer) { view.Repositories(w, list) })
 		},
 	}
 	a.pipelineFlags(cmd)

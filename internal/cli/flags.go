@@ -48,12 +48,7 @@ func (a *app) targetFlag(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVarP(&a.Targets, "target", "t", nil, `build only this and what it needs: table.NAME, step.KIND.NAME["key"]; may be repeated`)
 }
 
-func env(name, fallback string) string {
-	if v := os.Getenv(name); v != "" {
-		return v
-	}
-	return fallback
-}
+func env(name, fallback string) string { return cmp.Or(os.Getenv(name), fallback) }
 
 // clusterFlags are the flags of verbs that talk to an existing cluster.
 func clusterFlags(cmd *cobra.Command, o *drive.Cluster) {

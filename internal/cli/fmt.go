@@ -12,7 +12,7 @@ import (
 )
 
 func newFmtCmd(a *app) *cobra.Command {
-	var o formatOptions
+	var check, diff, recursive bool
 	cmd := &cobra.Command{
 		Use:   "fmt [FILE|FOLDER...]",
 		Short: "Format files of pipelines and tests",
@@ -28,48 +28,40 @@ files are printed. The meaning of a file never changes. If a file is not HCL, no
 			if len(args) == 0 {
 				args = []string{a.File}
 			}
-			return a.format(args, o)
+			files, err := format.Unformatted(args, recursive)
+			if err != nil {
+				return fault.Input(err)
+			}
+			changed := []string{}
+			for _, f := range files {
+				changed = append(changed, f.Name)
+				switch {
+				case diff && !a.JSON:
+					d := bytes.NewReader(textdiff.Diff(f.Name, f.Was, f.Name+" (formatted)", f.Is))
+					if err := view.Copy(a.Out, d, terminal(a.Out) > 0); err != nil {
+						return err
+					}
+				case !check && !diff:
+					if err := f.Replace(); err != nil {
+						return err
+					}
+				}
+				if !a.JSON && !diff {
+					view.Println(a.Out, f.Name)
+				}
+			}
+			if a.JSON {
+				err = view.WriteJSON(a.Out, map[string]any{"changed": changed})
+			}
+			if err == nil && check && len(changed) > 0 {
+				err = fault.Printed(fault.CodeInput)
+			}
+			return err
 		},
 	}
 	a.pipelineFlags(cmd)
-	cmd.Flags().BoolVar(&o.check, "check", false, "write nothing; exit 2 if a file would change")
-	cmd.Flags().BoolVar(&o.diff, "diff", false, "show what would change; write nothing")
-	cmd.Flags().BoolVarP(&o.recursive, "recursive", "r", false, "go into folders within the folders")
+	cmd.Flags().BoolVar(&check, "check", false, "write nothing; exit 2 if a file would change")
+	cmd.Flags().BoolVar(&diff, "diff", false, "show what would change; write nothing")
+	cmd.Flags().BoolVarP(&recursive, "recursive", "r", false, "go into folders within the folders")
 	return cmd
-}
-
-type formatOptions struct{ check, diff, recursive bool }
-
-func (a *app) format(paths []string, o formatOptions) error {
-	files, err := format.Unformatted(paths, o.recursive)
-	if err != nil {
-		return fault.Input(err)
-	}
-	changed := []string{}
-	for _, f := range files {
-		changed = append(changed, f.Name)
-		switch {
-		case o.diff && !a.JSON:
-			d := bytes.NewReader(textdiff.Diff(f.Name, f.Was, f.Name+" (formatted)", f.Is))
-			if err := view.Copy(a.Out, d, terminal(a.Out) > 0); err != nil {
-				return err
-			}
-		case !o.check && !o.diff:
-			if err := f.Replace(); err != nil {
-				return err
-			}
-		}
-		if !a.JSON && !o.diff {
-			view.Println(a.Out, f.Name)
-		}
-	}
-	if a.JSON {
-		if err := view.WriteJSON(a.Out, map[string]any{"changed": changed}); err != nil {
-			return err
-		}
-	}
-	if o.check && len(changed) > 0 {
-		return fault.Printed(fault.CodeInput)
-	}
-	return nil
 }

@@ -22,14 +22,19 @@ var carried = []string{"file", "var", "var-file", "state", "store", "from", "req
 // variables, known once the pipeline is read, are left for the person to fill in.
 func (a *app) hint(verb string, args ...string) string {
 	words := append([]string{"redsi"}, strings.Fields(verb)...)
-	words = append(words, lists.Map(args, quoted)...)
+	words = append(words, lists.Map(args, shellwords.Quote)...)
 	to, _, err := a.cmd.Root().Find(words[1 : 1+len(strings.Fields(verb))])
 	if err != nil {
 		to = a.cmd
 	}
 	for _, name := range carried {
 		given := a.cmd.Flags().Lookup(name)
-		if given == nil || slices.Contains(args, "--"+name) || !understands(to, name) || !given.Changed && !a.settled(name, to) {
+		if given == nil || slices.Contains(args, "--"+name) || !understands(to, name) {
+			continue
+		}
+		// What settings say is passed on to a verb that reads others: without -f, a verb reads those of the current folder.
+		settled := a.Local.Flags[name] && !understands(to, "file") && filepath.Dir(a.Local.File) != "."
+		if !given.Changed && !settled {
 			continue
 		}
 		flag := "--" + name
@@ -41,24 +46,15 @@ func (a *app) hint(verb string, args ...string) string {
 			continue
 		}
 		for _, v := range values(given) {
-			if variable, _, ok := strings.Cut(v, "="); ok && name == "var" && a.sensitive(variable) {
-				v = variable + "=..."
+			if variable, _, ok := strings.Cut(v, "="); ok && name == "var" {
+				if _, secret := a.Secrets[variable]; secret {
+					v = variable + "=..."
+				}
 			}
-			words = append(words, flag, quoted(v))
+			words = append(words, flag, shellwords.Quote(v))
 		}
 	}
 	return strings.Join(words, " ")
-}
-
-// settled reports whether a flag's value comes from settings that another verb does not read:
-// without -f it reads those of the current folder.
-func (a *app) settled(flag string, to *cobra.Command) bool {
-	return a.Local.Flags[flag] && !understands(to, "file") && filepath.Dir(a.Local.File) != "."
-}
-
-func (a *app) sensitive(variable string) bool {
-	_, ok := a.Secrets[variable]
-	return ok
 }
 
 func understands(cmd *cobra.Command, flag string) bool {
@@ -71,6 +67,3 @@ func values(f *pflag.Flag) []string {
 	}
 	return []string{f.Value.String()}
 }
-
-// quoted is a word for a shell.
-func quoted(s string) string { return shellwords.Quote(s) }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -91,6 +90,5 @@ func (a *app) importRing(o importOptions) (ring signature.Ring, err error) {
 
 // namesStore reports whether a store was named, by itself or as that of a state folder.
 func (a *app) namesStore() bool {
-	flags := a.cmd.Flags()
-	return flags.Changed("store") || flags.Changed("state") || os.Getenv("REDSI_STORE") != "" || os.Getenv("REDSI_STATE") != "" || a.Local.Flags["store"] || a.Local.Flags["state"]
+	return !a.unset("store", "REDSI_STORE") || !a.unset("state", "REDSI_STATE") || a.Local.Flags["store"] || a.Local.Flags["state"]
 }

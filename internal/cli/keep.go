@@ -153,10 +153,7 @@ no other group's have.`,
 			tell, over := a.telling("looking through the store")
 			groups, total, err := artifacts.Usages(cmd.Context(), store.Own, group, tell)
 			over()
-			if err != nil {
-				return err
-			}
-			return a.print(map[string]any{"by": by, "groups": groups, "bytes": total.Bytes, "of_no_result": total.Only}, func(w io.Writer) {
+			return a.printed(map[string]any{"by": by, "groups": groups, "bytes": total.Bytes, "of_no_result": total.Only}, err, func(w io.Writer) {
 				view.Usages(w, groups, total, all)
 			})
 		},

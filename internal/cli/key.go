@@ -167,14 +167,11 @@ func (a *app) sign(ctx context.Context, old signature.Public) error {
 		return err
 	}
 	n, err := signers.Signing{By: k, After: old, Damaged: func(key artifacts.Digest, why string) { a.Log.Warn("not signed: "+why, "key", key.Short()) }}.Sign(ctx, store, keys)
-	if err != nil {
-		return err
-	}
 	said := struct {
 		Key string `json:"key"`
 		signers.Signed
 	}{k.Public().String(), n}
-	return a.print(said, func(w io.Writer) { view.Signed(w, k.Public(), old, n) })
+	return a.printed(said, err, func(w io.Writer) { view.Signed(w, k.Public(), old, n) })
 }
 
 func newKeyListCmd(a *app) *cobra.Command {
@@ -214,8 +211,5 @@ func (a *app) listKeys(ctx context.Context) error {
 		return err
 	}
 	list, err := signers.List(ctx, store.Own, keys, ring, me)
-	if err != nil {
-		return err
-	}
-	return a.print(map[string]any{"results": len(keys), "keys": list}, func(w io.Writer) { view.Signers(w, list, len(keys), store.Own.URL) })
+	return a.printed(map[string]any{"results": len(keys), "keys": list}, err, func(w io.Writer) { view.Signers(w, list, len(keys), store.Own.URL) })
 }

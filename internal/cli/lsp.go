@@ -107,18 +107,17 @@ func (a *app) outcomes(ctx context.Context, root, file string, p *pipeline.Pipel
 	if err != nil {
 		return nil, err
 	}
-	out := map[string]lsp.Outcome{}
-	v, err := b.PreviewOf(ctx, store, pl, func(i int, it *plan.Item) bool {
-		out[pl.Steps[i].Address] = lsp.Outcome{Word: "HIT", Finished: it.Result.Finished, Took: it.Took}
-		return false
-	})
+	v, err := b.PreviewOf(ctx, store, pl, plan.KeepAll)
 	if err != nil {
 		return nil, err
 	}
+	out := make(map[string]lsp.Outcome, len(v.Items))
 	for i, it := range v.Items {
-		if it.Outcome != plan.Hit {
-			out[pl.Steps[i].Address] = lsp.Outcome{Word: strings.ToUpper(string(it.Outcome))}
+		o := lsp.Outcome{Word: strings.ToUpper(string(it.Outcome)), Took: it.Took}
+		if it.Result != nil {
+			o.Finished = it.Result.Finished
 		}
+		out[pl.Steps[i].Address] = o
 	}
 	return out, nil
 }

@@ -39,10 +39,7 @@ readers would have to run are listed. Files of tables and figures are always pub
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Folder, o.Targets, o.Over, o.Limit = args[0], a.Targets, over.n, over.text
 			pub, err := publish.Publish(cmd.Context(), a.Session, o)
-			if err != nil {
-				return err
-			}
-			return a.print(pub, func(w io.Writer) { view.Publication(w, pub, a.hint) })
+			return a.printed(pub, err, func(w io.Writer) { view.Publication(w, pub, a.hint) })
 		},
 	}
 	a.pipelineFlags(cmd)

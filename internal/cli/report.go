@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -132,17 +133,11 @@ func (a *app) writeChecklist(ctx context.Context, name, out string) error {
 		_, err := io.WriteString(w, c.Markdown())
 		return err
 	}
-	switch {
-	case out != "":
-		if err := atomicfile.Write(out, 0o644, write); err != nil {
-			return err
-		}
-		view.Printf(a.Out, "%s  %s, %d of them left for the authors to answer\n", out, view.Count(len(c.Questions), "question"), c.Blank)
-		return nil
-	case a.JSON:
-		return write(a.Out)
+	out = cmp.Or(out, "-")
+	if err := a.writeForm(out, write); err != nil || out == "-" {
+		return err
 	}
-	view.Println(a.Out, view.Document(strings.TrimSuffix(c.Markdown(), "\n")))
+	view.Printf(a.Out, "%s  %s, %d of them left for the authors to answer\n", out, view.Count(len(c.Questions), "question"), c.Blank)
 	return nil
 }
 

@@ -12,14 +12,10 @@ import (
 	"github.com/redsi/redsi/internal/system/fault"
 )
 
-type statusOptions struct {
-	cluster drive.Cluster
-	run     string
-	last    int
-}
-
 func newStatusCmd(a *app) *cobra.Command {
-	var o statusOptions
+	var cluster drive.Cluster
+	var run string
+	var last int
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Show open runs, how far their steps are, and how the last run ended",
@@ -36,41 +32,39 @@ are shown. For each run the first running and failed steps are shown; --run show
   redsi status --temporal-address 127.0.0.1:7233 --json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if o.last < 0 {
+			if last < 0 {
 				return fault.Input(errors.New("--last cannot be negative"))
 			}
-			r, err := a.status(cmd.Context(), o)
-			if err != nil {
-				return err
-			}
-			return a.print(r, func(w io.Writer) { view.Status(w, a.style(w), r, o.last > 0, o.run != "", a.hint) })
+			r, err := a.status(cmd.Context(), cluster, run, last)
+			return a.printed(r, err, func(w io.Writer) { view.Status(w, a.style(w), r, last > 0, run != "", a.hint) })
 		},
 	}
-	clusterFlags(cmd, &o.cluster)
+	clusterFlags(cmd, &cluster)
 	f := cmd.Flags()
-	f.StringVar(&o.run, "run", "", "show only this run, open or ended, in full: its id, or the beginning of it")
-	f.IntVar(&o.last, "last", 1, "show this many of the newest ended runs")
+	f.StringVar(&run, "run", "", "show only this run, open or ended, in full: its id, or the beginning of it")
+	f.IntVar(&last, "last", 1, "show this many of the newest ended runs")
 	return cmd
 }
 
-func (a *app) status(ctx context.Context, o statusOptions) (r drive.Report, err error) {
+// status reports one run, or the open runs and the last ended ones.
+func (a *app) status(ctx context.Context, cluster drive.Cluster, run string, last int) (r drive.Report, err error) {
 	r.Running = []drive.Run{}
 	store, err := a.OpenOwn(ctx)
 	if err != nil {
 		return r, err
 	}
-	conn, err := a.Running(ctx, o.cluster, &r)
+	conn, err := a.Running(ctx, cluster, &r)
 	if err != nil {
 		return r, err
 	}
 	if conn != nil {
 		defer conn.Close()
 	}
-	if o.run != "" {
-		return r, a.StatusOfOne(ctx, store.Own, conn, o.run, &r)
+	if run != "" {
+		return r, a.StatusOfOne(ctx, store.Own, conn, run, &r)
 	}
 	r.Pilots = a.pilotsNow(ctx)
-	if r.Ended, err = a.EndedRuns(ctx, store.Own, o.last); err != nil {
+	if r.Ended, err = a.EndedRuns(ctx, store.Own, last); err != nil {
 		return r, err
 	}
 	if conn != nil {

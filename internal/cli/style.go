@@ -48,6 +48,14 @@ func (a *app) writeForm(path string, write func(io.Writer) error) error {
 	return nil
 }
 
+// printed prints a result, or returns the error that there is in its place.
+func (a *app) printed(v any, err error, text func(w io.Writer)) error {
+	if err != nil {
+		return err
+	}
+	return a.print(v, text)
+}
+
 // print prints a result: as JSON if that was asked for, else as text.
 func (a *app) print(v any, text func(w io.Writer)) error {
 	if a.JSON {

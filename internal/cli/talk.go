@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
@@ -112,46 +113,16 @@ func (a *app) telling(what string) (tell artifacts.Tell, over func()) {
 	})
 }
 
-// meter shows on a terminal how many bytes have been copied; elsewhere it is silent.
-// Its methods may be called from several goroutines.
-type meter struct {
-	a     *app
-	what  string
-	mu    sync.Mutex
-	done  int64
-	total int64
-	shown time.Time
-}
-
-// Copying shows how many bytes have been copied, until over is called.
+// Copying shows on a terminal how many bytes have been copied, once that has taken a while, until over is called; elsewhere it is
+// silent.
 func (a *app) Copying(what string, total int64) (add func(n int64), over func()) {
-	m := &meter{a: a, what: what, total: total, shown: time.Now()}
-	return m.add, m.close
-}
-
-// meterEvery is how often the line is drawn.
-const meterEvery = 200 * time.Millisecond
-
-func (m *meter) add(n int64) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.done += n
-	if terminal(m.a.Err) == 0 || m.a.JSON || time.Since(m.shown) < meterEvery {
-		return
+	if terminal(a.Err) == 0 || a.JSON {
+		return func(int64) {}, func() {}
 	}
-	m.shown = time.Now()
-	if m.total > 0 {
-		view.Printf(m.a.Err, "\r\x1b[K%s %s of %s", m.what, view.Size(m.done), view.Size(m.total))
-	} else {
-		view.Printf(m.a.Err, "\r\x1b[K%s %s", m.what, view.Size(m.done))
-	}
-}
-
-// close removes the line.
-func (m *meter) close() {
-	if terminal(m.a.Err) > 0 && !m.a.JSON {
-		view.Printf(m.a.Err, "\r\x1b[K")
-	}
+	var done atomic.Int64
+	return func(n int64) { done.Add(n) }, a.waitingFor(func() string {
+		return what + " " + view.Progress(step.Progress{Done: done.Load(), Total: total, Unit: "bytes"}, 0)
+	})
 }
 
 // Diagnostics prints those of a pipeline; an error if it cannot be used.

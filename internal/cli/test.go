@@ -109,22 +109,30 @@ func (t *tester) all(ctx context.Context, names []string, match *regexp.Regexp) 
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			t.one(ctx, b, f, r)
+			var said bytes.Buffer
+			b.Err, b.sayer.w = &said, &said
+			out := world.Try(f, r, func() ([]testfile.Failure, error) { return t.try(ctx, b, f, r) }, func() string { return strings.TrimSpace(said.String()) })
+			if t.results = append(t.results, out); !t.a.JSON {
+				view.Test(t.a.Out, out)
+			}
 		}
 	}
-	return t.conclude()
-}
-
-// one runs one test with an app that has its own state and store.
-func (t *tester) one(ctx context.Context, b *app, f *testfile.File, r *testfile.Run) {
-	var said bytes.Buffer
-	b.Err, b.sayer.w = &said, &said
-	out := world.Try(f, r, func() ([]testfile.Failure, error) { return t.try(ctx, b, f, r) }, func() string { return strings.TrimSpace(said.String()) })
-	if t.results = append(t.results, out); !t.a.JSON {
-		view.Test(t.a.Out, out)
+	count := world.Count(t.results)
+	if !t.a.JSON {
+		view.Tests(t.a.Out, count)
+	} else if err := view.WriteJSON(t.a.Out, map[string]any{"tests": t.results, "passed": count[world.Pass], "failed": count[world.Fail], "errors": count[world.Error]}); err != nil {
+		return err
 	}
+	switch {
+	case count[world.Error] > 0:
+		return fault.Printed(fault.CodeInput)
+	case count[world.Fail] > 0:
+		return fault.Printed(fault.CodeFailed)
+	}
+	return nil
 }
 
+// try runs one test with an app that has its own state and store.
 func (t *tester) try(ctx context.Context, b *app, f *testfile.File, r *testfile.Run) ([]testfile.Failure, error) {
 	b.File, b.Targets = world.PipelineOf(f, r), r.Targets
 	b.Lock = filepath.Join(t.dir, lockfile.Name)
@@ -167,20 +175,4 @@ func copyIfThere(from, to string) error {
 		return err
 	}
 	return os.WriteFile(to, b, 0o644)
-}
-
-func (t *tester) conclude() error {
-	count := world.Count(t.results)
-	if !t.a.JSON {
-		view.Tests(t.a.Out, count)
-	} else if err := view.WriteJSON(t.a.Out, map[string]any{"tests": append([]world.Result{}, t.results...), "passed": count[world.Pass], "failed": count[world.Fail], "errors": count[world.Error]}); err != nil {
-		return err
-	}
-	switch {
-	case count[world.Error] > 0:
-		return fault.Printed(fault.CodeInput)
-	case count[world.Fail] > 0:
-		return fault.Printed(fault.CodeFailed)
-	}
-	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -53,7 +52,18 @@ each step, signed if you have a signing key.`,
 				if repair {
 					return fault.Input(errors.New("give either --rebuild or --repair, not both"))
 				}
-				if err := checkRebuild(cmd, &o); err != nil {
+				changed := cmd.Flags().Changed
+				switch {
+				case changed("budget") && o.Budget <= 0:
+					err = fmt.Errorf("--budget %s: want a time above 0, such as 2h", o.Budget)
+				case changed("threads") && o.Threads < 1:
+					err = fmt.Errorf("--threads %d: want at least 1", o.Threads)
+				case changed("by"):
+					if err = attest.CheckBy(o.By); err != nil {
+						err = fmt.Errorf("--by: %w", err)
+					}
+				}
+				if err != nil {
 					return fault.Input(err)
 				}
 				return a.rebuild(cmd.Context(), o)
@@ -70,7 +80,7 @@ each step, signed if you have a signing key.`,
 			if err != nil {
 				return err
 			}
-			said := map[string]any{"results": r.Results, "blobs": r.Blobs, "read": r.Read, "bytes": r.Bytes, "problems": texts(r.Problems), "strays": texts(r.Strays), "elsewhere": r.Elsewhere, "released": r.Released}
+			said := map[string]any{"results": r.Results, "blobs": r.Blobs, "read": r.Read, "bytes": r.Bytes, "problems": lists.Map(r.Problems, artifacts.Problem.String), "strays": lists.Map(r.Strays, artifacts.FoundStray.String), "elsewhere": r.Elsewhere, "released": r.Released}
 			if share > 0 {
 				said["seed"] = o.Seed
 			}
@@ -87,14 +97,18 @@ each step, signed if you have a signing key.`,
 			return err
 		},
 	}
-	cmd.Flags().BoolVar(&repair, "repair", false, "remove damaged blobs and the results and runs that need them; move foreign files in the store to its aside/")
-	cmd.Flags().StringVar(&o.Target, "rebuild", "", "run this again, on this machine, and compare with the existing results, which stay: a step, or a table and all that it needs")
-	cmd.Flags().StringVar(&sample, "sample", "", "read only this share of the bytes, such as 5%, or with --rebuild run only this many of the steps, picked at random (default: all)")
-	cmd.Flags().Uint64Var(&o.Seed, "seed", 0, "with --sample: random seed for picking (default: a new one each time)")
-	addRebuildFlags(cmd, &o)
+	f := cmd.Flags()
+	f.BoolVar(&repair, "repair", false, "remove damaged blobs and the results and runs that need them; move foreign files in the store to its aside/")
+	f.StringVar(&o.Target, "rebuild", "", "run this again, on this machine, and compare with the existing results, which stay: a step, or a table and all that it needs")
+	f.StringVar(&sample, "sample", "", "read only this share of the bytes, such as 5%, or with --rebuild run only this many of the steps, picked at random (default: all)")
+	f.Uint64Var(&o.Seed, "seed", 0, "with --sample: random seed for picking (default: a new one each time)")
+	f.BoolVar(&o.Needs, "needs", false, "with --rebuild: also run all that the step needs, as for a table")
+	f.DurationVar(&o.Budget, "budget", 0, "with --rebuild: leave out steps that, going by last time, would not fit into this time, such as 2h (default: none)")
+	f.IntVar(&o.Threads, "threads", 0, "with --rebuild: threads per operation of a step that computes (default: as many as for its result, where they matter)")
+	f.StringVar(&o.By, "by", "", "with --rebuild: your name in attestations, if you have no signing key")
 	a.pipelineFlags(cmd)
 	a.fromFlags(cmd)
-	onlyWith(cmd, "rebuild", slices.Concat(rebuildFlags, fromFlags)...)
+	onlyWith(cmd, "rebuild", append([]string{"needs", "budget", "threads", "by"}, fromFlags...)...)
 	onlyWith(cmd, "sample", "seed")
 	return cmd
 }
@@ -130,15 +144,9 @@ func newGCCmd(a *app) *cobra.Command {
 			o.Tell, over = a.telling("looking through the store")
 			g, err := artifacts.Collect(cmd.Context(), store.Own, o)
 			over()
-			if err != nil {
-				return err
-			}
-			runs := []string{}
-			for _, r := range g.Open {
-				runs = append(runs, r.RunID)
-			}
+			runs := lists.Map(g.Open, func(r artifacts.OpenRun) string { return r.RunID })
 			said := map[string]any{"dry_run": o.DryRun, "results": len(g.Results), "leases": len(g.Leases), "blobs": len(g.Blobs), "bytes": g.Bytes, "kept_bytes": g.Kept, "open_runs": runs}
-			return a.print(said, func(w io.Writer) { view.Collected(w, g, o, a.hint) })
+			return a.printed(said, err, func(w io.Writer) { view.Collected(w, g, o, a.hint) })
 		},
 	}
 	f := cmd.Flags()
@@ -150,27 +158,6 @@ func newGCCmd(a *app) *cobra.Command {
 	f.StringArrayVar(&o.Forget, "forget-run", nil, "forget this run without a record, so that it keeps nothing any more; may be repeated")
 	f.DurationVar(&o.Grace, "grace", artifacts.DefaultGrace, "keep everything younger than this, even if unused; for a bucket that runs write to, give 12h or more")
 	return cmd
-}
-
-// texts are what a list says.
-func texts[T fmt.Stringer](list []T) []string {
-	out := make([]string, len(list))
-	for i, x := range list {
-		out[i] = x.String()
-	}
-	return out
-}
-
-// rebuildFlags are the flags that say how.
-var rebuildFlags = []string{"needs", "budget", "threads", "by"}
-
-// addRebuildFlags adds them.
-func addRebuildFlags(cmd *cobra.Command, o *rebuild.Options) {
-	f := cmd.Flags()
-	f.BoolVar(&o.Needs, "needs", false, "with --rebuild: also run all that the step needs, as for a table")
-	f.DurationVar(&o.Budget, "budget", 0, "with --rebuild: leave out steps that, going by last time, would not fit into this time, such as 2h (default: none)")
-	f.IntVar(&o.Threads, "threads", 0, "with --rebuild: threads per operation of a step that computes (default: as many as for its result, where they matter)")
-	f.StringVar(&o.By, "by", "", "with --rebuild: your name in attestations, if you have no signing key")
 }
 
 // readSample reads --sample: the share of bytes that are read, or with --rebuild the number of steps. It
@@ -194,23 +181,6 @@ func readSample(cmd *cobra.Command, text string, o *rebuild.Options) (share floa
 		return 0, fmt.Errorf("--sample %s: want the number of steps to pick, at least 1", text)
 	}
 	return 0, nil
-}
-
-// checkRebuild checks the other options.
-func checkRebuild(cmd *cobra.Command, o *rebuild.Options) error {
-	changed := cmd.Flags().Changed
-	switch {
-	case changed("budget") && o.Budget <= 0:
-		return fmt.Errorf("--budget %s: want a time above 0, such as 2h", o.Budget)
-	case changed("threads") && o.Threads < 1:
-		return fmt.Errorf("--threads %d: want at least 1", o.Threads)
-	}
-	if changed("by") {
-		if err := attest.CheckBy(o.By); err != nil {
-			return fmt.Errorf("--by: %w", err)
-		}
-	}
-	return nil
 }
 
 // rebuild runs steps again, here, and prints how they compare.

@@ -31,25 +31,17 @@ since the last run before it with a result.`,
 			if run != "" {
 				return a.whyRan(cmd.Context(), args[0], run)
 			}
-			return a.whyNow(cmd.Context(), args[0])
+			answers, store, err := why.OfTarget(cmd.Context(), a.Session, args[0])
+			if err := a.printed(answers, err, func(w io.Writer) { view.Why(w, a.style(w), answers, a.hint) }); err != nil {
+				return err
+			}
+			return a.SayDown(store, "it may have the result")
 		},
 	}
 	a.pipelineFlags(cmd)
 	a.fromFlags(cmd)
 	cmd.Flags().StringVar(&run, "run", "", "explain this ended run: its id, a part of it, last or last~1")
 	return cmd
-}
-
-// whyNow answers for the next run.
-func (a *app) whyNow(ctx context.Context, target string) error {
-	answers, store, err := why.OfTarget(ctx, a.Session, target)
-	if err != nil {
-		return err
-	}
-	if err := a.print(answers, func(w io.Writer) { view.Why(w, a.style(w), answers, a.hint) }); err != nil {
-		return err
-	}
-	return a.SayDown(store, "it may have the result")
 }
 
 // whyRan answers for a run that has ended, without reading the pipeline.

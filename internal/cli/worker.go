@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/session/cards"
 	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/shellwords"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
 )
@@ -216,7 +217,7 @@ const hostName = "hostname"
 // startLine is a command line of Temporal's own program that starts a run.
 func startLine(s *devserver.Server, queue string) string {
 	line := fmt.Sprintf(`temporal --config-file %s --profile %s workflow start --type %s --task-queue %s --input '{"pipeline":"pipelines.hcl"}'`,
-		quoted(s.Profile()), devserver.ProfileName, workflows.ReproduceWorkflow, queue)
+		shellwords.Quote(s.Profile()), devserver.ProfileName, workflows.ReproduceWorkflow, queue)
 	if s.Listen != "" {
 		line += " --memo " + drive.Stays + "=true"
 	}

@@ -74,8 +74,6 @@ signed count; those of a revoked key never do.`,
 			})
 		},
 	}
-	a.pipelineFlags(cmd)
-	a.fromFlags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&o.Reason, "reason", "", "why the change does not affect the result")
 	f.StringVar(&o.Of, "of", "", "the result to accept: its `KEY`, or a run that had it; default: the newest")
@@ -83,7 +81,7 @@ signed count; those of a revoked key never do.`,
 	f.BoolVarP(&yes, "yes", "y", false, "do not ask")
 	f.BoolVar(&list, "list", false, "list what was accepted in this store")
 	f.StringVar(&revoke, "revoke", "", "revoke the acceptance of this `STEP`")
-	return cmd
+	return with(cmd, a.pipelineFlags, a.fromFlags)
 }
 
 // mayAccept shows what differs and asks.

@@ -42,8 +42,5 @@ added to the store since are used.`,
 		},
 	}
 	o.flags(cmd)
-	a.fromFlags(cmd)
-	a.metricsFlag(cmd)
-	a.progressFlag(cmd)
-	return cmd
+	return with(cmd, a.fromFlags, a.metricsFlag, a.progressFlag)
 }

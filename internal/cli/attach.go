@@ -47,8 +47,7 @@ with 1 if not, or if it was left running.`,
 		},
 	}
 	clusterFlags(cmd, &o)
-	a.progressFlag(cmd)
-	return cmd
+	return with(cmd, a.progressFlag)
 }
 
 // first is the first word; "" if there is none.

@@ -99,9 +99,6 @@ With FILE.tex:
 			return nil
 		},
 	}
-	a.pipelineFlags(cmd)
-	a.targetFlag(cmd)
-	a.fromFlags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&junit, "junit", "", "also write JUnit's XML to this `FILE`; - is standard output")
 	f.StringVar(&markdown, "markdown", "", "also write Markdown to this `FILE`; - is standard output")
@@ -109,7 +106,7 @@ With FILE.tex:
 	f.BoolVar(&strict, "strict", false, "exit 1 also if something has not run")
 	f.BoolVarP(&all, "verbose", "v", false, "list every expectation, also those that hold; with a paper, every number")
 	tex = texFlags(cmd)
-	return cmd
+	return with(cmd, a.pipelineFlags, a.targetFlag, a.fromFlags)
 }
 
 // judge compares the results of a preview with what the pipeline expects.

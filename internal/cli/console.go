@@ -19,7 +19,7 @@ import (
 )
 
 func newConsoleCmd(a *app) *cobra.Command {
-	cmd := &cobra.Command{
+	return with(&cobra.Command{
 		Use:   "console [EXPRESSION...]",
 		Short: "Evaluate expressions of a pipeline: local values, for_each keys, functions, references",
 		Long: `Evaluates expressions as in a locals block of the pipeline, and prints their
@@ -49,10 +49,7 @@ anyway.`,
 			}
 			return c.read(os.Stdin)
 		},
-	}
-	a.pipelineFlags(cmd)
-	a.fromFlags(cmd)
-	return cmd
+	}, a.pipelineFlags, a.fromFlags)
 }
 
 // consoleRun answers expressions, one after the other.

@@ -64,14 +64,11 @@ is both a run and a folder is an error: write ./NAME for the folder.`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.diff(cmd.Context(), args, o) },
 	}
-	a.fromFlags(cmd)
-	a.pipelineFlags(cmd)
-	a.targetFlag(cmd)
 	f := cmd.Flags()
 	f.BoolVarP(&o.all, "verbose", "v", false, "show all values, lines and steps that differ")
 	f.StringVar(&o.markdown, "markdown", "", "for versions: write what the change costs as Markdown, for a pull request, to this `FILE`; - is standard output")
 	f.BoolVar(&o.exitCode, "exit-code", false, "for versions: exit 3 if the change makes something run")
-	return cmd
+	return with(cmd, a.fromFlags, a.pipelineFlags, a.targetFlag)
 }
 
 func (a *app) diff(ctx context.Context, args []string, o diffOptions) error {

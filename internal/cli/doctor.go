@@ -63,8 +63,7 @@ Each line is ok, warn (only some uses need it) or FAIL. Exit code 1 if a check f
 	})
 	_ = cmd.Flags().MarkHidden("rates-quick") // it is there
 	clusterFlags(cmd, &o)
-	a.fromFlags(cmd)
-	return cmd
+	return with(cmd, a.fromFlags)
 }
 
 // examine runs all checks.

@@ -41,7 +41,7 @@ needs it.`,
 }
 
 func newEnvPathCmd(a *app) *cobra.Command {
-	cmd := &cobra.Command{
+	return with(&cobra.Command{
 		Use:     "path NAME",
 		Short:   "Print the folder of one of the pipeline's environments; make it if it is not there",
 		Example: "  redsi env path py\n  \"$(redsi env path py)/bin/python\"",
@@ -71,9 +71,7 @@ func newEnvPathCmd(a *app) *cobra.Command {
 			err = a.print(map[string]any{"path": h.Dir, "environment": h.Record}, func(w io.Writer) { view.Println(w, h.Dir) })
 			return errors.Join(err, h.Close())
 		},
-	}
-	a.pipelineFlags(cmd)
-	return cmd
+	}, a.pipelineFlags)
 }
 
 func newEnvRmCmd(a *app) *cobra.Command {

@@ -60,9 +60,6 @@ libraries, and prints the commands of the hub's program hf that upload them.`,
 			return a.printed(list, err, func(w io.Writer) { view.Repositories(w, list) })
 		},
 	}
-	a.pipelineFlags(cmd)
-	a.fromFlags(cmd)
-	a.targetFlag(cmd)
 	cmd.Flags().StringVar(&folder, "hub", "", "`DIR` for the repositories, one folder each")
 	cmd.Flags().StringVar(&namespace, "namespace", "", "user or organization on the hub that the printed commands upload to")
 	f := cmd.Flags()
@@ -75,5 +72,5 @@ libraries, and prints the commands of the hub's program hf that upload them.`,
 	f.StringVar(&o.Deposit, "deposit", "", "with --archive: also write metadata for this repository: zenodo")
 	onlyWith(cmd, "archive", "blobs", "without-blobs-over", "fit", "doi", "deposit")
 	onlyWith(cmd, "hub", "namespace")
-	return cmd
+	return with(cmd, a.pipelineFlags, a.fromFlags, a.targetFlag)
 }

@@ -16,7 +16,6 @@ import (
 
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
-	"github.com/redsi/redsi/internal/session/cards"
 	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/internal/system/fault"
 )
@@ -29,6 +28,14 @@ func (a *app) globalFlags(root *cobra.Command) {
 	f.StringVar(&a.StateDir, "state", env("REDSI_STATE", ".redsi"), "folder for the default store, the embedded server and caches, relative to the current folder")
 	f.StringVar(&a.Profile, "profile", env("REDSI_PROFILE", ""), "profile of "+syntax.LocalFile+", the settings beside the pipeline")
 	f.StringVar(&a.StoreURL, "store", env("REDSI_STORE", ""), "where results live: a folder, or s3://bucket/prefix?endpoint=HOST:PORT (default STATE/store)")
+}
+
+// with adds flags that several verbs have to one of them.
+func with(cmd *cobra.Command, flags ...func(*cobra.Command)) *cobra.Command {
+	for _, add := range flags {
+		add(cmd)
+	}
+	return cmd
 }
 
 // pipelineFlags are the flags of verbs that read a pipeline.
@@ -129,13 +136,6 @@ func roomFlags(cmd *cobra.Command, cpus *int, memory *int64) {
 }
 
 const threadsHelp = "threads of a step that trains or evaluates (default: the cores that no other step uses, at least half of all)"
-
-// cardFlags are a worker's flags about cards.
-func cardFlags(cmd *cobra.Command, o *cards.Options) {
-	f := cmd.Flags()
-	f.StringVar(&o.GPUs, "gpus", "", "cards for steps of queue redsi-gpu, one step each: a number of cards, all, or a list, such as 0,2 or cuda:2 (default: the first)")
-	f.BoolVar(&o.AllowCPU, "allow-cpu", false, "take steps of queue redsi-gpu even without a card, and run them on the CPU")
-}
 
 // size is a flag's number of bytes, which is at least one where it is given.
 type size struct {

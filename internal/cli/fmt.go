@@ -59,9 +59,8 @@ files are printed. The meaning of a file never changes. If a file is not HCL, no
 			return err
 		},
 	}
-	a.pipelineFlags(cmd)
 	cmd.Flags().BoolVar(&check, "check", false, "write nothing; exit 2 if a file would change")
 	cmd.Flags().BoolVar(&diff, "diff", false, "show what would change; write nothing")
 	cmd.Flags().BoolVarP(&recursive, "recursive", "r", false, "go into folders within the folders")
-	return cmd
+	return with(cmd, a.pipelineFlags)
 }

@@ -45,8 +45,6 @@ Blobs stay in the store until ` + "`redsi gc`" + `.`,
 			})
 		},
 	}
-	a.pipelineFlags(cmd)
-	a.fromFlags(cmd)
 	cmd.Flags().BoolVar(&downstream, "downstream", false, "also forget the results of all steps that depend on it")
-	return cmd
+	return with(cmd, a.pipelineFlags, a.fromFlags)
 }

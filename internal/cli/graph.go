@@ -65,13 +65,10 @@ how many have results. --outcomes=false draws without reading results.`,
 			return draw(g, a.Out)
 		},
 	}
-	a.pipelineFlags(cmd)
-	a.fromFlags(cmd)
-	a.targetFlag(cmd)
 	cmd.Flags().StringVar(&format, "format", "dot", "dot, svg or mermaid")
 	cmd.Flags().BoolVar(&expand, "expand", false, "one node for each instance of a for_each block")
 	cmd.Flags().BoolVar(&outcomes, "outcomes", true, "show what has a result and what must run")
-	return cmd
+	return with(cmd, a.pipelineFlags, a.fromFlags, a.targetFlag)
 }
 
 // planned is what plan says about each step of a pipeline.

@@ -79,8 +79,7 @@ becomes of the runs that made them. Without arguments, list what is kept.`,
 	f.StringVar(&as, "as", "", "the name to keep it by (default: the run's id, or the address)")
 	f.BoolVar(&only, "only", false, "of addresses: without what they need")
 	f.StringArrayVar(&drop, "drop", nil, "keep what has this `NAME` no longer; may be repeated")
-	a.pipelineFlags(cmd)
-	return cmd
+	return with(cmd, a.pipelineFlags)
 }
 
 func (a *app) printPins(pins []artifacts.Pin) error {

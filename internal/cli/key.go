@@ -146,11 +146,9 @@ previous key; its signatures stay. Results that your key has signed already are 
 			return a.sign(cmd.Context(), old)
 		},
 	}
-	a.pipelineFlags(cmd)
-	a.targetFlag(cmd)
 	cmd.Flags().BoolVar(&all, "all", false, "all results of the store")
 	cmd.Flags().StringVar(&resigned, "resigned-from", "", "only results signed by this public `KEY`, NAME:BASE64")
-	return cmd
+	return with(cmd, a.pipelineFlags, a.targetFlag)
 }
 
 func (a *app) sign(ctx context.Context, old signature.Public) error {
@@ -175,17 +173,14 @@ func (a *app) sign(ctx context.Context, old signature.Public) error {
 }
 
 func newKeyListCmd(a *app) *cobra.Command {
-	cmd := &cobra.Command{
+	return with(&cobra.Command{
 		Use:   "list",
 		Short: "List who signed the results in the store, and whether the pipeline trusts them",
 		Example: `  redsi key list
   redsi key list --target table.dedup_counts`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.listKeys(cmd.Context()) },
-	}
-	a.pipelineFlags(cmd)
-	a.targetFlag(cmd)
-	return cmd
+	}, a.pipelineFlags, a.targetFlag)
 }
 
 func (a *app) listKeys(ctx context.Context) error {

@@ -70,13 +70,11 @@ The log goes to standard output, notes about it to standard error.`,
 			return a.printLogs(cmd.Context(), store, logs)
 		},
 	}
-	a.pipelineFlags(cmd)
-	a.fromFlags(cmd)
 	cmd.Flags().StringVar(&run, "run", "", "the step in this `RUN`: an id, a part of one, last or last~N")
 	clusterFlags(cmd, new(drive.Cluster)) // openNames reads them
 	cmd.Flags().BoolVar(&follow, "follow", false, "print what the step says until it ends; -f before or after STEP is short for it")
 	cmd.Flags().BoolVar(&failed, "failed", false, "only steps that failed")
-	return cmd
+	return with(cmd, a.pipelineFlags, a.fromFlags)
 }
 
 // overwritten is what a line loses to its last carriage return: the states of a progress bar.

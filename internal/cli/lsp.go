@@ -49,10 +49,8 @@ anything. Flags set variables, as for other verbs. It ends with its client.`,
 		},
 	}
 	f := cmd.Flags()
-	a.variableFlags(cmd)
-	a.fromFlags(cmd)
 	f.BoolVar(&stdio, "stdio", true, "accepted for editors that pass it; standard input and output are always used")
-	return cmd
+	return with(cmd, a.variableFlags, a.fromFlags)
 }
 
 // localVariables are those of the settings next to an editor's pipeline; none if they are

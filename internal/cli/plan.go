@@ -146,9 +146,6 @@ prints of the V100 that it used (T5-Base only). Other steps are not known then, 
 			return err
 		},
 	}
-	a.pipelineFlags(cmd)
-	a.targetFlag(cmd)
-	a.fromFlags(cmd)
 	f := cmd.Flags()
 	f.BoolVar(&detailed, "detailed-exitcode", false, "exit 0 if there is nothing to do, 3 if there is")
 	f.StringVarP(&saveTo, "out", "o", "", "save the plan with its keys to this `FILE`, for redsi apply")
@@ -162,7 +159,7 @@ prints of the V100 that it used (T5-Base only). Other steps are not known then, 
 	f.StringVar(&on, "on", "", "price what models compute by the rates of this `DEVICE`, of those that redsi doctor lists, or v100-paper")
 	f.Float64Var(&facts.Price, "price", -1, "with --on, `DOLLARS` of a card and an hour")
 	onlyWith(cmd, "on", "price")
-	return cmd
+	return with(cmd, a.pipelineFlags, a.targetFlag, a.fromFlags)
 }
 
 // pricedOn has a plan priced on a device.

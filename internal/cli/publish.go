@@ -42,13 +42,10 @@ readers would have to run are listed. Files of tables and figures are always pub
 			return a.printed(pub, err, func(w io.Writer) { view.Publication(w, pub, a.hint) })
 		},
 	}
-	a.pipelineFlags(cmd)
-	a.targetFlag(cmd)
-	a.fromFlags(cmd)
 	f := cmd.Flags()
 	over.flag(f, "without-blobs-over", "100MB", "leave out files over this `SIZE` that readers can download")
 	f.BoolVar(&o.Incomplete, "incomplete", false, "publish even if results are missing, or files without an address are left out")
 	f.StringVar(&o.URL, "url", "", "address that the folder will have, for index.html")
 	f.BoolVarP(&o.DryRun, "dry-run", "n", false, "say what would be written, write nothing")
-	return cmd
+	return with(cmd, a.pipelineFlags, a.targetFlag, a.fromFlags)
 }

@@ -57,12 +57,10 @@ collection spares what has arrived until the transfer is done.`,
 			return a.print(map[string]any{"from": t.From.URL, "to": t.To.URL, "dry_run": o.Dry, "transferred": done}, func(w io.Writer) { view.Transferred(w, t, done) })
 		},
 	}
-	a.pipelineFlags(cmd)
-	a.targetFlag(cmd)
 	cmd.Flags().StringVar(&o.Run, "run", "", "the results and the record of this `RUN`: an id, a part of one, last or last~N")
 	cmd.Flags().BoolVar(&o.Only, "only", false, "with --target: without what it needs")
 	limit.flag(cmd.Flags(), "limit", "10MB/s", "read no more than this in a second, such as 10MB/s (default: as fast as it goes)")
 	cmd.Flags().BoolVarP(&o.Dry, "dry-run", "n", false, "say what would be copied, copy nothing")
 	onlyWith(cmd, "target", "only")
-	return cmd
+	return with(cmd, a.pipelineFlags, a.targetFlag)
 }

@@ -102,9 +102,6 @@ it comes from; questions that cannot be answered are marked for the authors.`,
 			return a.print(said, func(w io.Writer) { view.Reported(w, r, out, written) })
 		},
 	}
-	a.pipelineFlags(cmd)
-	a.targetFlag(cmd)
-	a.fromFlags(cmd)
 	f := cmd.Flags()
 	f.StringVarP(&out, "out", "o", filepath.Join("results", "report.html"), "file to write")
 	f.StringVar(&list, "checklist", "", "fill a checklist instead: acl or neurips")
@@ -112,7 +109,7 @@ it comes from; questions that cannot be answered are marked for the authors.`,
 	f.BoolVar(&pdf, "pdf", false, "compile the LaTeX document (default folder results/latex)")
 	f.StringVar(&ui, "temporal-ui", env("REDSI_TEMPORAL_UI", ""), "address of Temporal's UI, for links to workflows")
 	f.StringVar(&namespace, "temporal-namespace", env("TEMPORAL_NAMESPACE", "default"), "namespace for those links")
-	return cmd
+	return with(cmd, a.pipelineFlags, a.targetFlag, a.fromFlags)
 }
 
 // writeChecklist fills a conference's checklist, into a file or, if that is "", to standard

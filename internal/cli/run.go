@@ -58,15 +58,10 @@ Ctrl-C cancels; the next run continues where this one stopped.`,
 			return a.run(cmd.Context(), o)
 		},
 	}
-	a.pipelineFlags(cmd)
-	a.targetFlag(cmd)
-	a.fromFlags(cmd)
 	o.flags(cmd)
 	o.confirm.flags(cmd)
-	a.metricsFlag(cmd)
-	a.progressFlag(cmd)
 	cmd.Flags().BoolVar(&watch, "watch", false, "run again whenever a file changes that the pipeline reads, until Ctrl-C")
-	return cmd
+	return with(cmd, a.pipelineFlags, a.targetFlag, a.fromFlags, a.metricsFlag, a.progressFlag)
 }
 
 type runOptions struct {

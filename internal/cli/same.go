@@ -77,9 +77,7 @@ pipeline.`,
 	}
 	cmd.Flags().StringVar(&write, "write", "", "write the snapshot of a run to this `FILE`; - is standard output")
 	cmd.Flags().BoolVar(&results, "results", false, "results alone count, whatever keys they have")
-	a.fromFlags(cmd)
-	a.pipelineFlags(cmd)
-	return cmd
+	return with(cmd, a.fromFlags, a.pipelineFlags)
 }
 
 // snapshot is of a run, or of a file.

@@ -134,8 +134,7 @@ type modelFlags struct {
 }
 
 func (m *modelFlags) add(a *app, cmd *cobra.Command) {
-	a.pipelineFlags(cmd)
-	a.fromFlags(cmd)
+	with(cmd, a.pipelineFlags, a.fromFlags)
 	f := cmd.Flags()
 	f.StringVarP(&m.model, "model", "m", "", `train step whose model to use: step.train.NAME["key"]; optional if only one is trained`)
 	f.IntVarP(&m.results, "results", "k", 10, "documents shown per query, at most as many as beams")

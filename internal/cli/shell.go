@@ -51,11 +51,9 @@ the folder, which stays, and starts no shell.`,
 			return errors.Join(err, os.RemoveAll(dir))
 		},
 	}
-	a.pipelineFlags(cmd)
-	a.fromFlags(cmd)
 	cmd.Flags().BoolVar(&printed, "print", false, "print the folder and keep it; start no shell")
 	cmd.Flags().BoolVar(&keep, "keep", false, "keep the folder when the shell ends")
-	return cmd
+	return with(cmd, a.pipelineFlags, a.fromFlags)
 }
 
 // enter starts a shell in a folder and waits for it to end.

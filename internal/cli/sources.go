@@ -109,7 +109,7 @@ func (u updated) String() string {
 }
 
 func newSourcesUpdateCmd(a *app) *cobra.Command {
-	cmd := &cobra.Command{
+	return with(&cobra.Command{
 		Use:   "update [TEXT]",
 		Short: "Pin the present commits of modules' repositories and the files of patterns",
 		Long: `Pin the commits that the refs of modules' repositories name now, and the files
@@ -156,7 +156,5 @@ contain it.`,
 				}
 			})
 		},
-	}
-	a.pipelineFlags(cmd)
-	return cmd
+	}, a.pipelineFlags)
 }

@@ -17,7 +17,7 @@ import (
 )
 
 func newTraceCmd(a *app) *cobra.Command {
-	cmd := &cobra.Command{
+	return with(&cobra.Command{
 		Use:   "trace TABLE[:ROW.COLUMN] | STEP",
 		Short: "Trace one number, or a step, to the artifacts, steps, keys and sources that it comes from",
 		Long: `Trace one number to the JSON field, artifact, steps, keys and sources that it comes
@@ -59,10 +59,7 @@ for each step before it.`,
 				}
 			})
 		},
-	}
-	a.pipelineFlags(cmd)
-	a.fromFlags(cmd)
-	return cmd
+	}, a.pipelineFlags, a.fromFlags)
 }
 
 // trace traces a step, or a cell with the fields that it was read from.

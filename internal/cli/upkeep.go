@@ -106,8 +106,7 @@ each step, signed if you have a signing key.`,
 	f.DurationVar(&o.Budget, "budget", 0, "with --rebuild: leave out steps that, going by last time, would not fit into this time, such as 2h (default: none)")
 	f.IntVar(&o.Threads, "threads", 0, "with --rebuild: threads per operation of a step that computes (default: as many as for its result, where they matter)")
 	f.StringVar(&o.By, "by", "", "with --rebuild: your name in attestations, if you have no signing key")
-	a.pipelineFlags(cmd)
-	a.fromFlags(cmd)
+	with(cmd, a.pipelineFlags, a.fromFlags)
 	onlyWith(cmd, "rebuild", append([]string{"needs", "budget", "threads", "by"}, fromFlags...)...)
 	onlyWith(cmd, "sample", "seed")
 	return cmd

@@ -63,9 +63,8 @@ warnings.`,
 			return nil
 		},
 	}
-	a.pipelineFlags(cmd)
 	cmd.Flags().BoolVar(&strict, "strict", false, "exit 2 also if there are warnings")
-	return cmd
+	return with(cmd, a.pipelineFlags)
 }
 
 // validated counts what a pipeline declares, each instance separately.

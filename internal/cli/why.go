@@ -38,10 +38,8 @@ since the last run before it with a result.`,
 			return a.SayDown(store, "it may have the result")
 		},
 	}
-	a.pipelineFlags(cmd)
-	a.fromFlags(cmd)
 	cmd.Flags().StringVar(&run, "run", "", "explain this ended run: its id, a part of it, last or last~1")
-	return cmd
+	return with(cmd, a.pipelineFlags, a.fromFlags)
 }
 
 // whyRan answers for a run that has ended, without reading the pipeline.

@@ -114,13 +114,12 @@ encrypted: all need the same file. docs/security.md says what stays readable.`,
 		},
 	}
 	clusterFlags(cmd, &o)
-	a.fromFlags(cmd)
-	a.metricsFlag(cmd)
 	f := cmd.Flags()
 	f.StringArrayVar(&w.Queues, "queue", nil, "poll only this queue: redsi or redsi-gpu; may be repeated")
 	f.IntVar(&w.CPU, "slots", 0, "steps at a time on queue redsi (default: cores)")
 	f.IntVar(&w.GPU, "gpu-slots", 0, "steps at a time on queue redsi-gpu; more than one per card share it (default: one per card)")
-	cardFlags(cmd, &gpus)
+	f.StringVar(&gpus.GPUs, "gpus", "", "cards for steps of queue redsi-gpu, one step each: a number of cards, all, or a list, such as 0,2 or cuda:2 (default: the first)")
+	f.BoolVar(&gpus.AllowCPU, "allow-cpu", false, "take steps of queue redsi-gpu even without a card, and run them on the CPU")
 	f.IntVar(&w.Threads, "threads", 0, threadsHelp)
 	roomFlags(cmd, &w.Cores, &w.Memory)
 	f.DurationVar(&w.IdleExit, "idle-exit", 0, "end after being idle for this long, such as 10m (default: never)")
@@ -129,7 +128,7 @@ encrypted: all need the same file. docs/security.md says what stays readable.`,
 	f.BoolVar(&setCurrent, "set-current", false, "with --deployment: send new runs to this build from now on")
 	f.BoolVar(&script, "slurm-script", false, "start nothing: print the file for sbatch of the pilot that is named, of redsi.local.hcl")
 	f.StringArrayVar(&o.Accept, "accept-pipelines", nil, "folder whose pipeline files workflows may name in their input; may be repeated (default: none, only plans stored by redsi run)")
-	return cmd
+	return with(cmd, a.fromFlags, a.metricsFlag)
 }
 
 func newDevCmd(a *app) *cobra.Command {
@@ -201,14 +200,12 @@ Each store that is used with the server has workers of its own.`,
 		},
 	}
 	embedFlags(cmd, &o, 8233)
-	a.fromFlags(cmd)
-	a.metricsFlag(cmd)
 	payloadFlag(cmd, &o)
 	cmd.Flags().IntVar(&graphPort, "graph-port", 8234, "port of the page of graphs; another one if it is in use")
 	cmd.Flags().IntVar(&o.Port, "port", 7233, "port of the server; 0: a free one")
 	cmd.Flags().StringVar(&o.Listen, "listen", "", "let other machines reach the server, not its pages, at this name or address of this machine; without one, at its `host` name")
 	cmd.Flags().Lookup("listen").NoOptDefVal = hostName
-	return cmd
+	return with(cmd, a.fromFlags, a.metricsFlag)
 }
 
 // hostName stands for this machine's name.

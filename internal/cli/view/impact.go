@@ -7,12 +7,9 @@ import (
 	"math"
 	"strings"
 
-	"github.com/charmbracelet/x/ansi"
-
 	"github.com/redsi/redsi/internal/pipeline/estimate"
 	"github.com/redsi/redsi/internal/pipeline/impact"
 	"github.com/redsi/redsi/internal/pipeline/plan"
-	"github.com/redsi/redsi/internal/system/escape"
 	"github.com/redsi/redsi/internal/system/words"
 )
 
@@ -54,10 +51,7 @@ func Impact(w io.Writer, r *impact.Report, st Style, all bool) {
 }
 
 func impactTables(w io.Writer, r *impact.Report, st Style) {
-	width := 0
-	for _, t := range r.Tables {
-		width = max(width, ansi.StringWidth(escape.Line(t.Address)))
-	}
+	width := widest(r.Tables, func(t impact.Table) string { return t.Address })
 	for _, t := range r.Tables {
 		outcome := impactOutcome(t.After)
 		note := impactCounts(t.Counts)

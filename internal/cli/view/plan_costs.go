@@ -24,10 +24,9 @@ func planCosts(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 		Printf(w, "unknown   %d of %s have no history, and are in no sum of times below\n", e.Unknown, Count(e.Steps, "step"))
 	}
 	unpriced(w, e)
-	switch {
-	case known == 0:
+	if known == 0 {
 		Printf(w, "work      unknown: no history for %s\n", Count(e.Steps, "step"))
-	default:
+	} else {
 		by := basesOf(v, e)
 		own, rated := by[estimate.Itself], by[estimate.Rates]
 		Printf(w, "work      %s for %d of %s, %d by their own history and %d by that of similar steps", spread(e.P50, e.P90),
@@ -118,14 +117,9 @@ func unpriced(w io.Writer, e *estimate.Estimate) {
 func printChain(w io.Writer, v *plan.Preview, st PlanStyle, e *estimate.Estimate) {
 	path := e.CriticalPath
 	if !st.Verbose {
-		var names []string
-		for n, i := range path {
-			if len(path) > 4 && n == 2 {
-				names = append(names, "…")
-			}
-			if len(path) <= 4 || n < 2 || n >= len(path)-2 {
-				names = append(names, v.Plan.Steps[i].Address)
-			}
+		names := v.Plan.Addresses(path)
+		if n := len(names); n > 4 {
+			names = slices.Concat(names[:2], []string{"…"}, names[n-2:])
 		}
 		Printf(w, "chain     %s: %s", Count(len(path), "step"), strings.Join(names, " → "))
 		if e.CriticalUnknown > 0 {

@@ -84,7 +84,7 @@ func TestPrintedIsHarmless(t *testing.T) {
 			for _, st := range []PlanStyle{{All: true}, {Verbose: true}, {ByTable: true}} {
 				Plan(b, v, st, f)
 			}
-			planBlocks(b, v, PlanStyle{}, f)
+			printGroups(b, Style{}, blockRows(v, f))
 		},
 		"Trace": func(b *bytes.Buffer) {
 			Trace(b, &report.Trace{Address: nasty, Cell: nasty, Text: nasty, Sources: []report.Source{{Step: nasty, Output: nasty}},

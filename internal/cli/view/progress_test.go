@@ -210,7 +210,7 @@ func TestPlanPieces(t *testing.T) {
 	v := &plan.Preview{Plan: &plan.Plan{Steps: []plan.Step{{Address: "step.a.b[*]"}, {Address: `module.m["k"].step.a.b[*]`}, {Address: "table.t[*]"}}},
 		Items: []plan.Item{{Outcome: plan.Maybe}, {Outcome: plan.Maybe}, {Outcome: plan.Maybe}}}
 	var b bytes.Buffer
-	planBlocks(&b, v, PlanStyle{}, PlanFacts{Estimate: estimate.Of(v, estimate.History{}), Pieces: map[string]int{"step.a.b[*]": 3, `module.m["k"].step.a.b[*]`: 4, "table.t[*]": 5}})
+	printGroups(&b, Style{}, blockRows(v, PlanFacts{Estimate: estimate.Of(v, estimate.History{}), Pieces: map[string]int{"step.a.b[*]": 3, `module.m["k"].step.a.b[*]`: 4, "table.t[*]": 5}}))
 	want := `MAYBE  a.b                1 maybe, 3 last time  no history
 MAYBE  module.m["k"].a.b  1 maybe, 4 last time  no history
 MAYBE  table              1 maybe               no history

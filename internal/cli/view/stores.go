@@ -5,12 +5,20 @@ import (
 	"io"
 	"maps"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline/lockfile/origins"
+	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/session/belief"
+	"github.com/redsi/redsi/internal/sharing/hub"
+	"github.com/redsi/redsi/internal/sharing/pack"
+	"github.com/redsi/redsi/internal/sharing/publish"
 	"github.com/redsi/redsi/internal/sharing/signers"
+	"github.com/redsi/redsi/internal/system/shellwords"
 	"github.com/redsi/redsi/internal/system/signature"
 	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/workflows"
@@ -134,4 +142,179 @@ func signerText(r *signers.Signer) string {
 		text += fmt.Sprintf("; %s not matching the record", Count(r.Damaged, "signature"))
 	}
 	return text
+}
+
+// Exported prints what is in an archive; run is the command that makes what it lacks.
+func Exported(w io.Writer, x *pack.Exported, run string) {
+	Printf(w, "%s  %s, %s: %s of %s, %s of %s, %s of the pipeline\n", x.Archive, Size(x.Size), x.Digest, Count(x.Results, "result"),
+		Count(x.Steps, "step"), Count(x.Blobs, "blob"), Size(x.Bytes), Count(x.Files, "file"))
+	if x.Signer != "" {
+		Printf(w, "signed by %s\n", x.Signer)
+	} else {
+		Printf(w, "not signed: a reader cannot tell who made it\n")
+	}
+	for _, l := range words.First(x.LeftOut, pack.MostNamed, func(n int) { Printf(w, "%d more steps have files left out: --json lists all\n", n) }) {
+		where := "a reader runs it again"
+		if from := l.Fetched(); from != "" {
+			where = "a reader fetches it from " + from
+		}
+		Printf(w, "left out: %s of %s, %s; %s\n", Count(l.Blobs, "file"), l.Step, Size(l.Bytes), where)
+	}
+	if n := len(x.Missing); n > 0 {
+		Printf(w, "%s %s no result and are not in it: %s\n", Count(n, "step"), words.Of(n, "has", "have"), run)
+	}
+	for _, n := range x.Notes {
+		Printf(w, "note: %s\n", n)
+	}
+	if len(x.Upload) > 0 {
+		Printf(w, "%s  metadata for Zenodo; to upload a draft, with a token in ZENODO_TOKEN:\n", x.Deposit)
+		for _, c := range x.Upload {
+			Printf(w, "  %s\n", c)
+		}
+	}
+}
+
+// Imported prints what an archive had, whose it is, and how to go on.
+func Imported(w io.Writer, x *pack.Imported, hint func(verb string, args ...string) string) {
+	Printf(w, "%s  %s, %s (%d were there), %s of %s\n", x.Given, Count(x.Files, "file"), Count(x.Results, "result"), x.There, Count(x.Blobs, "blob"), Size(x.Bytes))
+	switch {
+	case x.Signer == "":
+		Println(w, "not signed: anybody may have made it; check it with redsi verify --rebuild")
+	case x.Trusted:
+		Printf(w, "signed by %s, whose key you trust\n", x.Signer)
+	case x.Believed:
+		Printf(w, "signed by %s, whose key you do not trust; each result in it by a key that you trust\n", x.Signer)
+	default:
+		Printf(w, "signed by %s, whose key you do not trust\n", x.Signer)
+	}
+	for _, l := range words.First(x.LeftOut, pack.MostNamed, func(n int) { Printf(w, "%d more steps have files left out: --json lists all\n", n) }) {
+		then := "the step runs again when they are needed"
+		if from := l.Fetched(); from != "" {
+			then = "fetched when read, from " + from
+		}
+		Printf(w, "not in the archive: %s of %s, %s: %s\n", Count(l.Blobs, "file"), l.Step, Size(l.Bytes), then)
+	}
+	for _, name := range x.Ignored[:min(len(x.Ignored), pack.MostNamed)] {
+		Printf(w, "ignored: %s, which does not belong in an archive\n", name)
+	}
+	for _, d := range x.Differs {
+		Printf(w, "%s has other outputs in the store; those stay\n", d)
+	}
+	if len(x.Variables) > 0 {
+		Printf(w, "%s next to the pipeline sets %s\n", syntax.LocalFile, strings.Join(x.Variables, ", "))
+	}
+	Println(w, "its pipeline is code: read it, then")
+	var f []string
+	switch {
+	case x.Apart: // the store may be named relative to the current folder
+		f = []string{"-f", filepath.Join(x.Given, filepath.FromSlash(x.Pipeline))}
+	case x.Pipeline != syntax.DefaultFile:
+		f = []string{"-f", x.Pipeline}
+		fallthrough
+	default:
+		Printf(w, "  cd %s\n", shellwords.Quote(x.Given))
+	}
+	Printf(w, "  %s\n  %s\n  %s\n", hint("plan", f...), hint("verify"), hint("report", f...))
+}
+
+// Repositories prints repositories that were written, and how to upload them.
+func Repositories(w io.Writer, list []hub.Repository) {
+	for _, e := range list {
+		Printf(w, "%s  %s, %s, %s\n", e.Folder, e.Kind, Count(e.Files, "file"), Size(e.Bytes))
+	}
+	Println(w, "to upload them, with a token (see hf auth login):")
+	for _, e := range list {
+		Printf(w, "  %s\n", e.Upload)
+	}
+}
+
+// Publication prints what was published, what was left out, and what readers need.
+func Publication(w io.Writer, pub *publish.Publication, hint func(verb string, args ...string) string) {
+	verb := "published"
+	if pub.DryRun {
+		verb = "would publish"
+	}
+	done := pub.Done
+	Printf(w, "%s %s and %s in %s: %s (%d were there), %s of %s\n", verb, Count(pub.Tables, "table"), Count(pub.Figures, "figure"), pub.Folder,
+		Count(done.Results, "result"), done.There, Count(done.Blobs, "blob"), Size(done.Bytes))
+	var left, fetched int64
+	for _, l := range pub.Left {
+		then := "have to rebuild it"
+		if left += l.Size; l.URL != "" {
+			fetched += l.Size
+			then = "fetch it from " + l.URL
+		}
+		Printf(w, "left out  %s  %s of %s: readers %s\n", Size(l.Size), l.Name, l.Step, then)
+	}
+	if len(pub.Left) > 1 {
+		Printf(w, "left out  %s in all, of which readers fetch %s\n", Size(left), Size(fetched))
+	}
+	for _, s := range words.First(pub.Must, publish.MustShown, func(n int) { Printf(w, "          and %s more; --json lists all\n", Count(n, "step")) }) {
+		Printf(w, "missing    %s: readers have to run it, or steps before it\n", s)
+	}
+	switch {
+	case pub.DryRun:
+	case pub.Signer == "":
+		Printf(w, "not signed: readers must give --untrusted use or verify; make a key with `%s` and publish again to sign\n", hint("key new"))
+	default:
+		Printf(w, "signed by %s: readers give --trust %s\n", pub.Signer, shellwords.Quote(pub.Signer))
+	}
+	if pub.Rebuilt != "" {
+		Printf(w, "%s\n", pub.Rebuilt)
+	}
+	if len(pub.Hosts) > 0 {
+		Printf(w, "the records name %s that made them: %s\n", Count(len(pub.Hosts), "machine"), strings.Join(pub.Hosts[:min(3, len(pub.Hosts))], ", "))
+	}
+}
+
+// fetchShown is how many blocks that would be fetched are printed.
+const fetchShown = 10
+
+// planOthers prints what a plan found in other stores.
+func planOthers(w io.Writer, v *plan.Preview, o *belief.Others) {
+	if o == nil {
+		return
+	}
+	for _, s := range o.Stores {
+		switch {
+		case s.Error != "":
+			Printf(w, "from      %s does not answer; its results count as missing\n", s.Name)
+		case s.Hits > 0:
+			Printf(w, "from      %s: %s", s.Name, Count(s.Hits, "hit"))
+			if n := o.Unsigned[s.Name]; n > 0 {
+				Printf(w, ", %d of them not signed by a key that this project trusts", n)
+			}
+			Println(w)
+		}
+		if s.Denied > 0 {
+			Printf(w, "          it denies access to %s; for a bucket that may not be listed this means that they do not exist\n", Count(s.Denied, "record"))
+		}
+	}
+	if len(o.Fetch) > 0 {
+		Printf(w, "fetch     %s in %s", Size(o.Bytes()), Count(o.Blobs, "blob"))
+		groups := o.Blocks(v)
+		for _, g := range words.First(groups, fetchShown, func(n int) { Printf(w, "\n          and %s more", Count(n, "block")) }) {
+			if len(groups) > 1 {
+				Printf(w, "\n          %12s  %s", Size(g.Bytes), g.Name)
+				if g.Steps > 1 {
+					Printf(w, " (%d steps)", g.Steps)
+				}
+			}
+		}
+		Println(w)
+	}
+	if o.Own > 0 {
+		Printf(w, "unsigned  %s in the own store, accepted by shared = \"use\"\n", Count(o.Own, "hit"))
+	}
+	PrintPassed(w, o.Passed)
+}
+
+// PrintPassed prints which existing results are not used, and what to do about it.
+func PrintPassed(w io.Writer, passed []belief.Passed) {
+	for _, p := range passed {
+		Printf(w, "not used  %s: %s\n", Count(p.Steps, "step"), p.Text)
+		if p.Do != "" {
+			Printf(w, "          -> %s\n", p.Do)
+		}
+	}
 }

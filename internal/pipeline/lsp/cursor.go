@@ -173,17 +173,13 @@ func ends(t hclsyntax.TokenType) bool {
 // describe says where the end of a text is, of which the tokens are.
 func describe(stack []*group, toks hclsyntax.Tokens, text string) place {
 	p := place{where: inValue}
-	for _, g := range stack[1:] {
-		if g.body {
-			p.blocks = append(p.blocks, g.header)
-			p.path = nil
-		}
-	}
 	opaque := false
-	for _, g := range stack {
+	for n, g := range stack {
 		switch {
 		case g.body:
-			p.path, opaque = nil, false
+			if p.path, opaque = nil, false; n > 0 {
+				p.blocks = append(p.blocks, g.header)
+			}
 			if g.value && len(g.names) > 0 {
 				p.path = append(p.path, g.names[0])
 			}

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"sort"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/hashicorp/hcl/v2"
@@ -37,7 +38,7 @@ func (t *text) offset(p position) int {
 	at, units := t.starts[p.Line], 0
 	for at < len(t.src) && t.src[at] != '\n' && units < p.Character {
 		r, n := utf8.DecodeRuneInString(t.src[at:])
-		at, units = at+n, units+unitsOf(r)
+		at, units = at+n, units+utf16.RuneLen(r)
 	}
 	return at
 }
@@ -53,16 +54,9 @@ func (t *text) span(r hcl.Range) span { return span{t.position(r.Start.Byte), t.
 // units counts UTF-16 code units.
 func units(s string) (n int) {
 	for _, r := range s {
-		n += unitsOf(r)
+		n += utf16.RuneLen(r)
 	}
 	return n
-}
-
-func unitsOf(r rune) int {
-	if r > 0xFFFF {
-		return 2
-	}
-	return 1
 }
 
 // pathOf is the file that a URI names.

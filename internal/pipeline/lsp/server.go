@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/redsi/redsi/internal/pipeline"
@@ -167,21 +168,19 @@ func (s *server) handle(ctx context.Context, m *message) (any, error) {
 	case m.Method == "shutdown":
 		s.shutdown = true
 		return nil, nil
+	case slices.Contains([]string{"initialized", "$/cancelRequest", "$/setTrace", "workspace/didChangeConfiguration"}, m.Method):
+		return nil, nil // answers take milliseconds, and nothing is configured
 	}
 	f := map[string]func(*message) (any, error){
-		"initialized":                      func(*message) (any, error) { return nil, nil },
-		"$/cancelRequest":                  func(*message) (any, error) { return nil, nil }, // answers take milliseconds
-		"$/setTrace":                       func(*message) (any, error) { return nil, nil },
-		"workspace/didChangeConfiguration": func(*message) (any, error) { return nil, nil },
-		"workspace/didChangeWatchedFiles":  s.filesChanged,
-		"textDocument/didOpen":             s.didOpen,
-		"textDocument/didChange":           s.didChange,
-		"textDocument/didSave":             s.filesChanged,
-		"textDocument/didClose":            s.didClose,
-		"textDocument/completion":          about(s, s.complete),
-		"textDocument/hover":               about(s, s.hover),
-		"textDocument/definition":          about(s, s.definition),
-		"textDocument/documentSymbol":      about(s, s.symbols),
+		"workspace/didChangeWatchedFiles": s.filesChanged,
+		"textDocument/didOpen":            s.didOpen,
+		"textDocument/didChange":          s.didChange,
+		"textDocument/didSave":            s.filesChanged,
+		"textDocument/didClose":           s.didOpen,
+		"textDocument/completion":         about(s, s.complete),
+		"textDocument/hover":              about(s, s.hover),
+		"textDocument/definition":         about(s, s.definition),
+		"textDocument/documentSymbol":     about(s, s.symbols),
 	}[m.Method]
 	if f == nil {
 		return nil, &rpcError{codeNoMethod, fmt.Sprintf("this server has no %s", m.Method)}

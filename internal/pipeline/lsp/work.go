@@ -372,10 +372,15 @@ func (w *work) look(k *lookup, p *pipeline.Pipeline, file string) {
 	k.at = time.Now()
 }
 
+// didOpen opens a document, or closes it: then it has no text.
 func (s *server) didOpen(m *message) (any, error) {
 	var p placeParams
 	path, err := s.decode(m, &p, &p.TextDocument)
-	if err == nil {
+	switch {
+	case err != nil:
+	case m.Method == "textDocument/didClose":
+		s.work.set(path, nil)
+	default:
 		s.work.set(path, newText(p.TextDocument.Text))
 	}
 	return nil, err
@@ -401,15 +406,6 @@ func (s *server) didChange(m *message) (any, error) {
 	}
 	s.work.set(d.path, t)
 	return nil, nil
-}
-
-func (s *server) didClose(m *message) (any, error) {
-	var p placeParams
-	path, err := s.decode(m, &p, &p.TextDocument)
-	if err == nil {
-		s.work.set(path, nil)
-	}
-	return nil, err
 }
 
 // filesChanged has the documents loaded again that a saved or changed file may concern.

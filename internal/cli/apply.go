@@ -12,12 +12,9 @@ func newApplyCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "apply FILE",
 		Short: "Run a plan saved by `redsi plan --out FILE`, if it would still do exactly the same",
-		Long: `Run a plan saved by ` + "`redsi plan --out FILE`" + `, if it would still do exactly the same.
-
-The pipeline is loaded again with the saved variables and targets. If any step
-has a different key, because the HCL, a source, a program or redsi itself has
-changed, nothing runs and the differences are shown. Results that have been
-added to the store since are used.`,
+		Long: `The pipeline is loaded anew with the saved variables and targets. If a step has a different key,
+because the HCL, a source, a program or redsi itself has changed, nothing runs and the differences
+are shown. Results that came into the store since are used.`,
 		Example: `  redsi plan --target table.dedup_counts --out counts.plan
   redsi apply counts.plan`,
 		Args: o.slurm.args(cobra.ExactArgs(1)),

@@ -17,12 +17,10 @@ func newAttachCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "attach [RUN]",
 		Short: "Follow an open run, as `redsi run` shows it; Ctrl-C leaves it running",
-		Long: `Follow an open run, as ` + "`redsi run`" + ` shows it; Ctrl-C leaves it running.
-
-RUN is the id that ` + "`redsi status`" + ` prints, or the beginning of it; the default is the
-open run that began last. Looks where status looks: at the cluster that was
-named, else at the server of the state folder. Exits with 0 if the run succeeded,
-with 1 if not, or if it was left running.`,
+		Long: `RUN is the id that ` + "`redsi status`" + ` prints, or its beginning; without it, the open run that began
+last. attach looks where status looks: at the cluster that was named, else at the server of the
+state folder. It exits with 0 if the run succeeded, and with 1 if the run failed or was left
+running.`,
 		Example: `  redsi attach
   redsi attach 20261121T1625
   redsi attach --temporal-address 127.0.0.1:7233`,

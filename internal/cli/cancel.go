@@ -24,16 +24,15 @@ func newCancelCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cancel [RUN...] [STEP...]",
 		Short: "Cancel open runs and wait for them to end; finished results are kept",
-		Long: `Cancel open runs and wait for them to end; finished results are kept, and the next
-run continues from there.
+		Long: `The next run continues from the finished results.
 
-RUN is the id that ` + "`redsi status`" + ` prints, or the beginning of it; the default is the
-open run that began last. Looks where status looks: at the cluster that was
-named, else at the server of the state folder. A running step stops at its
-checkpoint; another run that waits for it goes on from there.
+RUN is the id that ` + "`redsi status`" + ` prints, or its beginning; without it, the open run that began
+last. cancel looks where status looks: at the cluster that was named, else at the server of the
+state folder. A running step stops at its checkpoint; another run that waits for the step goes on
+from there.
 
-With STEP, an address such as step.train.dsi or step.train.dsi["tiny"], the run goes
-on: only that step, or each of the block, is cancelled, with what needs it.`,
+With STEP, an address such as step.train.dsi or step.train.dsi["tiny"], the run goes on: only that
+step, or each step of the block, is cancelled, with what needs it.`,
 		Example: `  redsi cancel
   redsi cancel 20261121T1625 --wait 5m
   redsi cancel 20261121T1625 'step.train.dsi["tiny/42"]'

@@ -116,20 +116,20 @@ func (a *app) texNumbers(ctx context.Context, file string, o texOptions) (now, b
 }
 
 // checkTexHelp is the part of check's help about papers.
-const checkTexHelp = `Reads LaTeX files, with the files in their folder that they \input, and compares the
-paper with the cells of tables and figures. It reports
+const checkTexHelp = `it reads LaTeX files, with the files in their folder that they \input, and compares the paper with the
+cells of tables and figures. It reports
 
   - each \redsi{TABLE:ROW.COLUMN} that names no cell, and the nearest one;
-  - with --since REVISION or --against RUN, numbers that are no longer what a cell
-    prints, and \redsi cells that have changed;
-  - each \includegraphics of a file that neither exists nor is a figure's, and of one in a
-    folder figures that is not what its figure has now;
+  - with --since REVISION or --against RUN, numbers that are no longer what a cell prints, and
+    \redsi cells that have changed;
+  - each \includegraphics of a file that neither exists nor is a figure's, and of one in a folder
+    figures that is not what its figure has now;
   - numbers that are typed by hand although a cell has them, and the \redsi{...} to write;
   - tables and figures that the paper does not include.
 
-A number is taken for a cell's if its digits and the words beside it make a coincidence
-unlikely; numbers such as 2 or 40 say too little and are only counted. A table that is
-typed by hand gets one line; --verbose shows its numbers.
+A number is taken for a cell's if its digits and the words beside it make a coincidence unlikely;
+numbers such as 2 or 40 say too little and are only counted. A table that is typed by hand gets one
+line; --verbose shows its numbers.
 
 Exit code 1 if the paper disagrees with the results: the first three of these.`
 

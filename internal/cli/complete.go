@@ -38,9 +38,7 @@ func newCompletionCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion bash|zsh|fish|powershell",
 		Short: "Print a completion script for your shell: verbs, steps, cells, kinds, runs, variables",
-		Long: `Print a completion script for your shell: verbs, steps, cells, kinds, runs, variables.
-
-  bash        source <(redsi completion bash)               in ~/.bashrc, after the package bash-completion
+		Long: `  bash        source <(redsi completion bash)               in ~/.bashrc, after the package bash-completion
   zsh         source <(redsi completion zsh)                in ~/.zshrc, after compinit
   fish        redsi completion fish > ~/.config/fish/completions/redsi.fish
   powershell  redsi completion powershell | Out-String | Invoke-Expression`,

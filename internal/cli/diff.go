@@ -33,27 +33,25 @@ func newDiffCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "diff RUN_A RUN_B | REV | REV..[REV] | DIR_A DIR_B",
 		Short: "Compare two runs, or show what a change costs: which steps lose their results, why, and how long they take",
-		Long: `Compare two runs, or two versions of the pipeline.
+		Long: `For two runs: which steps differ, what changed in their keys, which outputs differ, and which
+comparisons with the paper have a new verdict. For tables and figures the cells that differ are
+shown, for JSON the fields, for short texts the lines, otherwise the sizes. A run is named by its id
+or a unique part of it, last, or last~1 for the one before. Steps that do the same work under
+another name are shown as such.
 
-For two runs: which steps differ, what changed in their keys, which outputs differ, and
-which comparisons with the paper have a new verdict. For tables and figures the cells that
-differ are shown, for JSON the fields, for short texts the lines, otherwise the sizes. A
-run is named by its id or a unique part of it, last, or last~1 for the one before. Steps
-that do the same work under another name are shown as such.
-
-For two versions, what the change costs: which steps go from HIT to RUN or MAYBE, which
-attribute at which line causes that, which tables and claims are affected, and how long
-the steps are expected to take. Nothing is run.
+For two versions of the pipeline, what the change costs: which steps go from HIT to RUN or MAYBE,
+which attribute at which line causes that, which tables and claims are affected, and how long the
+steps are expected to take. Nothing is run.
 
   REV               that commit, branch or tag, and the files as they are here
   REV..REV2         two commits; REV.. is REV..HEAD
   REV...REV2        the last commit that both have in common, and REV2
   DIR_A DIR_B       two folders or pipeline files
 
-Files of a commit are read from git's objects: nothing is checked out, no hook and no
-filter runs, and for Git LFS the pointer is enough. Files that the commit does not have,
-such as data that is not under version control, are read as they are here. A name that
-is both a run and a folder is an error: write ./NAME for the folder.`,
+Files of a commit are read from git's objects: nothing is checked out, no hook and no filter runs,
+and for Git LFS the pointer is enough. Files that the commit does not have, such as data that is not
+under version control, are read as they are here. A name that is both a run and a folder is an
+error: write ./NAME for the folder.`,
 		Example: `  redsi diff last~1 last
   redsi diff last~1 last --verbose                   # all values and lines
   redsi diff 20261121T103628Z-7710bece last --json

@@ -25,16 +25,14 @@ func newDoctorCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check this machine for what redsi needs, and say how to get what is missing",
-		Long: `Check this machine for what redsi needs, and say how to get what is missing: the
-program, CPU, GPUs, disks, the store (a few bytes are written and deleted), the signing
-key, the keys that the pipeline trusts, other stores (--from), and the Temporal server or
+		Long: `It checks the program, CPU, GPUs, disks, the store (a few bytes are written and deleted), the
+signing key, the keys that the pipeline trusts, other stores (--from), and the Temporal server or
 cluster.
 
-With --rates, it first measures in a minute or two how fast this machine is, its
-processors and a card of each sort: extraction of Natural Questions, updates, searches and
-rankings by T5s of the paper's sizes with random weights, and embeddings. The results are
-kept in the state folder, shown from then on, and price steps in redsi plan. Measure while
-nothing else runs.
+With --rates, it first measures in a minute or two how fast this machine is, its processors and a
+card of each sort: extraction of Natural Questions, updates, searches and rankings by T5s of the
+paper's sizes with random weights, and embeddings. The results are kept in the state folder, shown
+from then on, and price steps in redsi plan. Measure while nothing else runs.
 
 Each line is ok, warn (only some uses need it) or FAIL. Exit code 1 if a check fails.`,
 		Example: `  redsi doctor

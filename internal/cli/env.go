@@ -21,10 +21,9 @@ func newEnvCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "env",
 		Short: "List, find and remove the environments that were made on this machine",
-		Long: `Environments of environment blocks are made once on each machine, and shared by all
-pipelines of an account: in the folder redsi/environments of the cache folder, or in the
-folder that REDSI_ENVIRONMENTS names. A step makes a removed environment again when it
-needs it.`,
+		Long: `Environments of environment blocks are made once on each machine, and shared by all pipelines of an
+account: in the folder redsi/environments of the cache folder, or in the folder that
+REDSI_ENVIRONMENTS names. A step makes a removed environment anew when it needs it.`,
 	}
 	ls := &cobra.Command{
 		Use:     "ls",

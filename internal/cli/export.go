@@ -21,21 +21,21 @@ func newExportCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export --archive FILE.zip | --hub DIR",
 		Short: "Write the pipeline and its results as one archive, or datasets and models for the Hugging Face hub",
-		Long: `--archive writes one ZIP file with the pipeline, its lock file, results, their files and
-signatures, the report, tables and figures, a CITATION.cff and ro-crate-metadata.json, which
-describes the archive by the profile Provenance Run Crate 0.5. redsi import reads it on another
-machine, without network or account; plan, verify and report then give the same output there.
-Equal results give the same bytes. The archive is signed if you have a signing key.
+		Long: `--archive writes one ZIP file with the pipeline, its lock file, results, their files and signatures,
+the report, tables and figures, a CITATION.cff and ro-crate-metadata.json, which describes the
+archive by the profile Provenance Run Crate 0.5. redsi import reads it on another machine, without
+network or account; plan, verify and report then give the same output there. Equal results give the
+same bytes. The archive is signed if you have a signing key.
 
 It always contains the files of tables and figures, and others as far as they fit: see --fit,
---without-blobs-over and --blobs. Files left out are listed, with the steps that a reader
-would have to run; for those that a download step fetches from an https address with a
-checksum, the archive has the address. --deposit zenodo also writes Zenodo's metadata next to
-it, from the paper block, and prints the commands that upload it.
+--without-blobs-over and --blobs. Files left out are listed, with the steps that a reader would have
+to run; for files that a download step fetches from an https address with a checksum, the archive
+has the address. --deposit zenodo also writes Zenodo's metadata next to it, from the paper block,
+and prints the commands that upload it.
 
---hub writes each output of type hub/dataset or hub/model into a folder of its own in DIR,
-with a .gitattributes, verified and checked against the requirements of the hub and its
-libraries, and prints the commands of the hub's program hf that upload them.`,
+--hub writes each output of type hub/dataset or hub/model into a folder of its own in DIR, with a
+.gitattributes, verified and checked against the requirements of the hub and its libraries, and
+prints the commands of the hub's program hf that upload them.`,
 		Example: `  redsi export --archive paper.zip
   redsi export --archive tables.zip -t table.dedup_counts --without-blobs-over 100MB
   redsi export --archive paper.zip --deposit zenodo --doi 10.5281/zenodo.1234567

@@ -13,9 +13,7 @@ func newForceCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "force STEP",
 		Short: "Forget a step's result, so that the next run makes it again",
-		Long: `Forget a step's result, so that the next run makes it again.
-
-There are three use cases:
+		Long: `There are three use cases:
 
   run a step again              redsi force STEP: its result and those of its
                                 parts are forgotten; steps that read it run

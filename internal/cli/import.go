@@ -27,17 +27,16 @@ func newImportCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import FILE.zip",
 		Short: "Read an archive written by redsi export --archive: pipeline and results, verified, without network",
-		Long: `Reads an archive written by redsi export --archive: the pipeline into a new folder, and its
-results into the store of that folder. Nothing runs, and no network is used. In that folder,
-plan, verify and report then give the same output as where the archive was made.
+		Long: `The pipeline goes into a new folder, and its results into the store of that folder. Nothing runs,
+and no network is used. In that folder, plan, verify and report then give the same output as where
+the archive was made.
 
-An archive is not trusted. Its names, links and sizes are checked before anything is
-written; files are verified by their SHA-256 and results by their seals. The folder appears
-once it is complete, and contains only what came from the archive, so it does not matter who
-signed that. Its pipeline is code: read it before you plan or run it.
-With --store the results go into that store instead. If it has results already, the archive's
-could be taken for yours, so the archive, or each result, must be signed by your own key or
-one given with --trust; --untrusted use accepts them unsigned.`,
+An archive is not trusted. Its names, links and sizes are checked before anything is written; files
+are verified by their SHA-256 and results by their seals. The folder appears once it is complete,
+and contains only what came from the archive, so it does not matter who signed that. Its pipeline is
+code: read it before you plan or run it. With --store the results go into that store instead. If it
+has results already, the archive's could be taken for yours, so the archive, or each result, must be
+signed by your own key or one given with --trust; --untrusted use accepts them unsigned.`,
 		Example: `  redsi import paper.zip
   redsi import paper.zip --dir their-paper --trust alice:uyk2NrRFxtvaD6OAknF6Df5l3xlYwSLHLoYBkRsQHVo=
   redsi import paper.zip --store /data/store --untrusted use`,

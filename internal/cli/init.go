@@ -24,26 +24,24 @@ func newInitCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init [FOLDER]",
 		Short: "Write a small, runnable study to start from",
-		Long: `Write a small, runnable study to start from: a program that is run with several
-seeds, a table and a figure of its numbers, expectations, and a test. With --nq it
-has the first steps of the ReDSI paper on a generated corpus.
+		Long: `The study is a program that is run with several seeds, a table and a figure of its numbers,
+expectations, and a test. With --nq it has the first steps of the ReDSI paper on a generated corpus.
 
-With --corpus it is a retrieval study on your own data: BM25, a dense ranking, three
-types of identifiers with a model each, scores, significance and a table. The folder
-has documents, queries and judgments as JSON lines, in BEIR's, TREC's or MS MARCO's
-layout, as TSV or as Parquet; all of it is read first, and what was found is
-reported. Missing splits are drawn.
+With --corpus it is a retrieval study on your own data: BM25, a dense ranking, three types of
+identifiers with a model each, scores, significance and a table. The folder has documents, queries
+and judgments as JSON lines, in BEIR's, TREC's or MS MARCO's layout, as TSV or as Parquet; all of it
+is read first, and what was found is reported. Missing splits are drawn.
 
-With --from dvc.yaml it is a pipeline of the stages there, beside that file: what each
-stage reads and leaves, its parameters by name, foreach and matrix, and a table for
-metrics. Data that DVC tracks and nobody has checked out come from its cache or remote.
-What could not be taken over is listed, and is a comment in the pipeline.
+With --from dvc.yaml it is a pipeline of the stages there, beside that file: what each stage reads
+and leaves, its parameters by name, foreach and matrix, and a table for metrics. Data that DVC
+tracks and nobody has checked out come from its cache or remote. What could not be taken over is
+listed, and is a comment in the pipeline.
 
-With --paper redsi it is the whole pipeline of the ReDSI paper, with what the paper prints,
-its tokenizers and its tests.
+With --paper redsi it is the whole pipeline of the ReDSI paper, with what the paper prints, its
+tokenizers and its tests.
 
-A .gitignore keeps state, results and ` + syntax.LocalFile + ` out of the repository.
-Existing files are never overwritten.`,
+A .gitignore keeps state, results and ` + syntax.LocalFile + ` out of the repository. Existing files are
+never overwritten.`,
 		Example: `  redsi init study && cd study && redsi run
   redsi init --nq corpus
   redsi init --corpus examples/postgresql manual

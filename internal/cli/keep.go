@@ -26,12 +26,10 @@ func newKeepCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "keep [RUN | ADDRESS...]",
 		Short: "Keep a run, or results and all that they need, from garbage collection, by name",
-		Long: `Keep a run, or results and all that they need, from garbage collection until --drop.
-
-RUN is an id, a part of one, last or last~N; its results, record and logs stay whatever
---keep-runs and --keep-within say. ADDRESS is a table, a figure, a step or a block of
-steps of the pipeline, whose results of now stay, with all that they need, whatever
-becomes of the runs that made them. Without arguments, list what is kept.`,
+		Long: `They stay until --drop. RUN is an id, a part of one, last or last~N; its results, record and logs
+stay whatever --keep-runs and --keep-within say. ADDRESS is a table, a figure, a step or a block of
+steps of the pipeline, whose results of now stay, with all that they need, whatever becomes of the
+runs that made them. Without arguments, list what is kept.`,
 		Example: `  redsi keep last --as submitted
   redsi keep table.dedup_counts step.train.dsi --as camera-ready
   redsi keep
@@ -133,10 +131,8 @@ func newDuCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "du",
 		Short: "Say which steps, kinds or runs the bytes of the store are of",
-		Long: `Say which steps, kinds or runs the bytes of the store are of, the largest first.
-
-Results share bytes: "bytes" are all that a group's results have, "only here" those that
-no other group's have.`,
+		Long: `Results share bytes: "bytes" are all that a group's results have, "only here" the bytes that no
+other group's have. The largest groups come first.`,
 		Example: `  redsi du
   redsi du --by run`,
 		Args: cobra.NoArgs,

@@ -46,10 +46,9 @@ func newKeyNewCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "new",
 		Short: "Make your key for signing results",
-		Long: `Make your key for signing results: an Ed25519 key in a file that only its owner may read,
-at REDSI_SIGNING_KEY or else in your configuration folder. From then on each result that a
-step makes here is signed. There is no password: whoever can read the file can sign as
-you.`,
+		Long: `The key is an Ed25519 key in a file that only its owner may read, at REDSI_SIGNING_KEY or else in
+your configuration folder. From then on each result that a step makes here is signed. There is no
+password: whoever can read the file can sign as you.`,
 		Example: `  redsi key new --name alice
   REDSI_SIGNING_KEY=ci.key redsi key new --name ci@example.org`,
 		Args: cobra.NoArgs,
@@ -122,12 +121,10 @@ func newKeySignCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sign",
 		Short: "Sign results of the store: those of tables, those that an older key signed, or all",
-		Long: `Sign results of the store: those of tables, those that an older key signed, or all.
-
-A signature says that you vouch for a result: sign what you ran, or have run again with
-verify --rebuild. --target selects the results of a table, figure or step and of all that
-it needs. With --resigned-from, only those are signed that another key signed, such as your
-previous key; its signatures stay. Results that your key has signed already are skipped.`,
+		Long: `A signature says that you vouch for a result: sign what you ran, or have run anew with verify
+--rebuild. --target selects the results of a table, figure or step and of all that it needs. With
+--resigned-from, only results are signed that another key signed, such as your previous key; its
+signatures stay. Results that your key has signed already are skipped.`,
 		Example: `  redsi key sign --target table.dedup_counts
   redsi key sign --all
   redsi key sign --all --resigned-from 'alice:11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo='`,

@@ -28,17 +28,17 @@ func newLogsCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "logs [STEP]",
 		Short: "Print a step's log: standard error, log lines, and how it ended",
-		Long: `Prints a step's log: the standard error of a command or the log lines of other kinds, and
-how it ended. The log is stored with the result or, for a step that failed or was cancelled,
-with its run. Of a long log, the first 64 KiB and the last 1 MiB are kept.
+		Long: `A step's log is the standard error of a command or the log lines of other kinds, and how the step
+ended. It is stored with the result or, for a step that failed or was cancelled, with its run. Of a
+long log, the first 64 KiB and the last 1 MiB are kept.
 
-Without --run, that is the step as it is in the pipeline now: its result's log, or that of
-its last failure. With --run, it is the step in that run, and no pipeline is read. --failed
-selects steps that failed: without STEP, all of the run (default: the last).
+Without --run, that is the step as it is in the pipeline now: its result's log, or the log of its
+last failure. With --run, it is the step in that run, and no pipeline is read. --failed selects
+steps that failed: without STEP, all of the run (default: the last).
 
--f STEP follows a step, on this machine or on a cluster's worker: it waits until the step
-begins, prints what it says within some seconds, and ends with it. It ends with exit code 1
-if no run is open any more that would begin the step. (-f FILE names a pipeline, as ever.)
+-f STEP follows a step, on this machine or on a cluster's worker: it waits until the step begins,
+prints what it says within some seconds, and ends with it. It ends with exit code 1 if no run is
+open any more that would begin the step. (-f FILE names a pipeline, as ever.)
 
 The log goes to standard output, notes about it to standard error.`,
 		Example: `  redsi logs 'step.train.dsi["title/nci_norm/tiny/naive/42"]'

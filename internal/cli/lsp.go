@@ -27,10 +27,9 @@ func newLSPCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lsp",
 		Short: "Language server for editors: diagnostics, completion, hover with HIT and RUN, definitions",
-		Long: `A language server for pipeline files, over standard input and output. Editors
-start it; docs/pipelines.md has their configurations. It checks what is being typed
-like ` + "`redsi validate`" + `, and looks up results in the store without starting
-anything. Flags set variables, as for other verbs. It ends with its client.`,
+		Long: `It speaks over standard input and output. Editors start it; docs/pipelines.md has their
+configurations. It checks what is being typed like ` + "`redsi validate`" + `, and looks up results in the
+store without starting anything. Flags set variables, as for other verbs. It ends with its client.`,
 		Example: `  redsi lsp
   redsi lsp --var scale=toy --store s3://bucket/prefix`,
 		Args: cobra.NoArgs,

@@ -29,22 +29,18 @@ func (a *app) transferCmd(use, short, example string, push bool) *cobra.Command 
 	cmd := &cobra.Command{
 		Use:   use,
 		Short: short,
-		Long: short + `.
-
-` + other + ` is a folder, or s3://bucket/prefix?endpoint=HOST:PORT; the other store is given by --store.
+		Long: other + ` is a folder, or s3://bucket/prefix?endpoint=HOST:PORT; the other store is given by --store.
 Without --target or --run, all results, runs and pins are copied.
 
---target copies the results of a table, figure or step and of all that it needs; with
---only, just its own results. --run copies the results of a run, its record, and the logs
-of its failed steps, so that report, why, diff and logs work there.
+--target copies the results of a table, figure or step and of all that it needs; with --only, just
+its own results. --run copies the results of a run, its record, and the logs of its failed steps, so
+that report, why, diff and logs work there. Of a file that is elsewhere, at an address that the
+store knows, only the address is copied.
 
-For a file that is elsewhere, at an address that the store knows, only the address is
-copied.
-
-Nothing is copied twice, so running the command again continues an interrupted transfer.
-Bytes are verified on arrival, and a result is copied only after all of its bytes. If the
-destination has a different result for the same key, that one stays and is listed. Garbage
-collection spares what has arrived until the transfer is done.`,
+Nothing is copied twice: the same command continues an interrupted transfer. Bytes are verified on
+arrival, and a result is copied only after all of its bytes. If the destination has a different
+result for the same key, that one stays and is listed. Garbage collection spares what has arrived
+until the transfer is done.`,
 		Example: example,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -15,28 +15,25 @@ func newRunCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run",
 		Short: "Run the steps that lack results, and write the tables and figures",
-		Long: `Run the steps that lack results, and write the tables and figures, and what publish
-blocks name.
+		Long: `It writes what publish blocks name, too.
 
-Without a cluster, a worker runs inside this command, with an embedded Temporal
-server that all commands with this state folder share and that ends with the last
-of them; the address of its UI is printed. With --temporal-address,
-TEMPORAL_ADDRESS or a Temporal profile, the run goes to that cluster, whose own
-workers run the steps. If there is nothing to do, no server is started.
+Without a cluster, a worker runs inside this command, with an embedded Temporal server that all
+commands with this state folder share and that ends with the last of them; the address of its UI is
+printed. With --temporal-address, TEMPORAL_ADDRESS or a Temporal profile, the run goes to that
+cluster, whose own workers run the steps. If there is nothing to do, no server is started.
 
-If a run is expected to exceed --confirm-above, you are asked first, on a terminal
-only; scripts, pipes and jobs are not held up.
+If a run is expected to exceed --confirm-above, you are asked first, on a terminal only; scripts,
+pipes and jobs are not held up.
 
-With --slurm, jobs of Slurm do the steps: this command submits as many as the steps that
-are ready need, by the slurm block of redsi.local.hcl or --pilot, and does none itself. Jobs
-leave when they have no work. If it is killed they go on; the same command takes the run up again.
-With --as-job 24h this command submits itself as a job of that time, and returns. Another job
-follows before that time is over; ` + "`redsi status`" + ` shows the run.
+With --slurm, jobs of Slurm do the steps: this command submits as many as the steps that are ready
+need, by the slurm block of redsi.local.hcl or --pilot, and does none itself. Jobs leave when they
+have no work. If the command is killed they go on; the same command takes the run up. With --as-job
+24h this command submits itself as a job of that time, and returns. Another job follows before that
+time is over; ` + "`redsi status`" + ` shows the run.
 
-With --watch it then waits until a file changes that the pipeline reads: its own files,
-those of modules and file(), local sources and programs. A change during a run does not
-disturb it; the next run begins when it has ended. Mistakes in the pipeline are shown,
-and the next change is waited for.
+With --watch it then waits until a file changes that the pipeline reads: its own files, those of
+modules and file(), local sources and programs. A change during a run does not disturb it; the next
+run begins when it has ended. Mistakes in the pipeline are shown, and the next change is waited for.
 
 Ctrl-C cancels; the next run continues where this one stopped.`,
 		Example: `  redsi run

@@ -21,17 +21,15 @@ func newSameCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "same A B | RUN --write FILE",
 		Short: "Say whether two runs are the same study: exit 0 if they are, 1 if not",
-		Long: `Say on one screen whether two runs are the same study: the same steps with the same keys,
-and the same bytes, or those within what their kind allows ("redsi kinds NAME" says how
-each output is compared). Exit 0 if they are, 1 if not.
+		Long: `Two runs are the same study if they have the same steps with the same keys, and the same bytes, or
+bytes within what their kind allows ("redsi kinds NAME" says how each output is compared).
 
-A and B are runs, by an id, a part of one, last or last~N, or files that --write wrote: a
-snapshot of a run, with keys and digests, to be kept in version control and compared with
-runs elsewhere. What has other bytes than a snapshot says is compared by its kind's rule
-where the store has both. Models are judged by the steps that evaluate them.
+A and B are runs, by an id, a part of one, last or last~N, or files that --write wrote: a snapshot
+of a run, with keys and digests, to be kept in version control and compared with runs elsewhere.
+What has other bytes than a snapshot says is compared by its kind's rule where the store has both.
+Models are judged by the steps that evaluate them.
 
-Where GITHUB_ACTIONS is set, each step that differs is an annotation at its line of the
-pipeline.`,
+Where GITHUB_ACTIONS is set, each step that differs is an annotation at its line of the pipeline.`,
 		Example: `  redsi same last~1 last
   redsi same last --write study.json    # once; then, after a run in CI:
   redsi same study.json last

@@ -27,18 +27,16 @@ func newSearchCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "search [--model STEP] [QUERY …]",
 		Short: "Search with a trained model, and show the documents that it returns",
-		Long: `Searches with a trained model and shows the documents that it returns, with title,
-identifier and first words. Queries are arguments, or lines of standard input. The
-model, its identifiers, tokenizer and texts come from the store, verified; nothing
-is trained or run.
+		Long: `Documents are shown with title, identifier and first words. Queries are arguments, or lines of
+standard input. The model, its identifiers, tokenizer and texts come from the store, verified;
+nothing is trained or run.
 
-By default the search is constrained: only identifiers of the collection are
-generated, so every beam is a document. --unconstrained searches the whole
-vocabulary, as the paper's main evaluation does. All atomic identifiers are
-scored, so there is nothing to constrain.
+By default the search is constrained: only identifiers of the collection are generated, so every
+beam is a document. --unconstrained searches the whole vocabulary, as the paper's main evaluation
+does. All atomic identifiers are scored, so there is nothing to constrain.
 
-Documents are ranked by score: the log-probability of the identifier divided by
-its number of tokens. The percentage is the probability itself.`,
+Documents are ranked by score: the log-probability of the identifier divided by its number of
+tokens. The percentage is the probability itself.`,
 		Example: `  redsi search "who sings love will keep us alive"
   redsi search --model 'step.train.dsi["title/nci_norm/tiny/atomic/42"]' -k 3 "who sings it"
   echo "who sings it" | redsi search --json`,

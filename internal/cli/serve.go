@@ -29,20 +29,20 @@ func newServeCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve [--model STEP]",
 		Short: "Serve search with a trained model: a page for people and JSON for programs, until Ctrl-C",
-		Long: `Serves search with a trained model over HTTP until Ctrl-C, on this machine only unless
---listen says otherwise. There is no login: anyone who can reach the address may search.
+		Long: `It serves over HTTP, on this machine only unless --listen says otherwise. There is no login: anyone
+who can reach the address may search.
 
   GET /                    a page
   GET /search?q=…&k=10     {"query", "took_ms", "results": [{"rank", "score",
                            "probability", "title", "identifier", "document", "text"}]}
   GET /healthz             200 while the server is up
 
-An error is {"status", "error"}. Queries that arrive while the model is busy are
-answered in batches. A query that would have to wait longer than --within, or with
-more than --queue others, gets 503 with Retry-After at once.
+An error is {"status", "error"}. Queries that arrive while the model is busy are answered in
+batches. A query that would have to wait longer than --within, or with more than --queue others,
+gets 503 with Retry-After at once.
 
-Requests must be made to localhost, to the address itself, or to a name given with
---allow-host, so that other web pages cannot send queries from a reader's browser.`,
+Requests must be made to localhost, to the address itself, or to a name given with --allow-host, so
+that other web pages cannot send queries from a reader's browser.`,
 		Example: `  redsi serve --model 'step.train.dsi["title/nci_norm/tiny/atomic/42"]'
   curl 'http://127.0.0.1:8080/search?q=who+sings&k=3'`,
 		Args: cobra.NoArgs,

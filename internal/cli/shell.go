@@ -20,14 +20,13 @@ func newShellCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "shell STEP",
 		Short: "Open a shell in a folder with a step's inputs, as the step sees them",
-		Long: `Makes a folder with a step's inputs and starts $SHELL there. For a command it is the
-folder that the program sees: files, in/, out/, tmp/, and its environment without the
-values of secrets; .step/run.sh runs the program as the step does. Other kinds have their
-inputs under in/, by attribute. .step/config.json is the configuration. Inputs are
-verified, read-only copies. What you do there changes no result.
+		Long: `Makes the folder and starts $SHELL there. For a command it is the folder that the program sees:
+files, in/, out/, tmp/, and its environment without the values of secrets; .step/run.sh runs the
+program as the step does. Other kinds have their inputs under in/, by attribute. .step/config.json
+is the configuration. Inputs are verified, read-only copies. What you do there changes no result.
 
-The folder is removed when the shell ends, unless --keep is given. --print only prints
-the folder, which stays, and starts no shell.`,
+The folder is removed when the shell ends, unless --keep is given. --print only prints the folder,
+which stays, and starts no shell.`,
 		Example: `  redsi shell step.command.fit
   cd "$(redsi shell step.command.fit --print)" && .step/run.sh`,
 		Args: cobra.ExactArgs(1),

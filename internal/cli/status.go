@@ -19,13 +19,11 @@ func newStatusCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Show open runs, how far their steps are, and how the last run ended",
-		Long: `Show open runs, how far their steps are, and how the last run ended.
-
-Looks at the cluster that the flags, the environment or a profile name, else at
-the server that a ` + "`redsi run` or `redsi dev`" + ` with this state folder has started, if
-it is running. It starts nothing. A run that does not answer within a second is shown
-as such. With a slurm block in redsi.local.hcl, the jobs that redsi run --slurm has submitted
-are shown. For each run the first running and failed steps are shown; --run shows all.`,
+		Long: `Looks at the cluster that the flags, the environment or a profile name, else at the server that a
+` + "`redsi run`" + ` or ` + "`redsi dev`" + ` with this state folder has started, if it is running. It starts nothing.
+A run that does not answer within a second is shown as such. With a slurm block in redsi.local.hcl,
+the jobs that redsi run --slurm has submitted are shown. For each run the first running and failed
+steps are shown; --run shows all.`,
 		Example: `  redsi status
   redsi status --last 20
   redsi status --run last

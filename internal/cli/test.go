@@ -31,12 +31,11 @@ func newTestCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "test [FILE|FOLDER...]",
 		Short: "Run the tests of a pipeline, *.test.hcl: assertions about plans and about cells of tables",
-		Long: `Runs the run blocks of files whose names end in ` + syntax.TestSuffix + `, by default those in
-this folder. A run plans the pipeline next to it, or runs what its targets need, with its
-own variables, and then checks its assertions; docs/pipelines.md describes the files. Runs
-of one file share a temporary store, empty at first, unless --store names one, and the
-embedded server that command = apply needs. Neither the pipeline's lock file nor its
-results are touched.
+		Long: `Runs the run blocks of files whose names end in ` + syntax.TestSuffix + `, by default those in this
+folder. A run plans the pipeline next to it, or runs what its targets need, with its own variables,
+and then checks its assertions; docs/pipelines.md describes the files. Runs of one file share a
+temporary store, empty at first, unless --store names one, and the embedded server that command =
+apply needs. Neither the pipeline's lock file nor its results are touched.
 
 Exit code 0 if all tests pass, 1 if one fails, 2 if a file is invalid.`,
 		Example: `  redsi test

@@ -20,10 +20,9 @@ func newTraceCmd(a *app) *cobra.Command {
 	return with(&cobra.Command{
 		Use:   "trace TABLE[:ROW.COLUMN] | STEP",
 		Short: "Trace one number, or a step, to the artifacts, steps, keys and sources that it comes from",
-		Long: `Trace one number to the JSON field, artifact, steps, keys and sources that it comes
-from. For a table or figure it lists the names of the cells. For a step it shows how
-it ran (key, run, notes, what isolation found), its inputs and outputs, and the same
-for each step before it.`,
+		Long: `A number is traced to the JSON field, artifact, steps, keys and sources that it comes from. For a
+table or figure the names of the cells are listed. For a step trace shows how it ran (key, run,
+notes, what isolation found), its inputs and outputs, and the same for each step before it.`,
 		Example: `  redsi trace table.dedup_counts
   redsi trace table.dedup_counts:url.train
   redsi trace figure.model_scaling:atomic.tiny.y --json

@@ -14,16 +14,13 @@ func newValidateCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "validate",
 		Short: "Check a pipeline without running it",
-		Long: `Evaluates the pipeline and checks every step against its kind. All errors are
-shown at once, each with its location. Nothing is run, and of files that source blocks
-take only the names are looked at. There are warnings
-for likely mistakes: unused variables, local values, sources and modules, duplicate
-steps, for_each with one element or with equal instances, templates that are a single
-value, and names that hide others. Test files are left to
-` + "`redsi test`" + `.
+		Long: `Evaluates the pipeline and checks every step against its kind. All errors are shown at once, each
+with its location. Nothing is run, and of files that source blocks take only the names are looked
+at. There are warnings for likely mistakes: unused variables, local values, sources and modules,
+duplicate steps, for_each with one element or with equal instances, templates that are a single
+value, and names that hide others. Test files are left to ` + "`redsi test`" + `.
 
-Exit code 0 if the pipeline is valid, 2 if not; with --strict also 2 if there are
-warnings.`,
+Exit code 0 if the pipeline is valid, 2 if not; with --strict also 2 if there are warnings.`,
 		Example: `  redsi validate
   redsi validate -f examples/kmeans-study
   redsi validate --json | jq '.diagnostics[] | [.file, .line, .summary]'`,

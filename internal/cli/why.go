@@ -18,11 +18,8 @@ func newWhyCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "why STEP|TABLE",
 		Short: "Explain why a step is a hit, must run or ran: what changed since its newest result, with file and line",
-		Long: `Explain why a step is a hit or must run: what changed since its newest result, with
-file and line. For a hit it says which run made the result, and from what.
-
-With --run it explains why the step ran in that run, or did not: what had changed
-since the last run before it with a result.`,
+		Long: `For a hit it says which run made the result, and from what. With --run it explains why the step ran
+in that run, or did not: what had changed since the last run before it with a result.`,
 		Example: `  redsi why table.dedup_counts
   redsi why 'step.dedup.nq["url"]'
   redsi why 'step.dedup.nq["url"]' --run last`,

@@ -3,17 +3,10 @@
 package archtest
 
 import (
-	"go/parser"
-	"go/token"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 const module = "github.com/redsi/redsi/"
@@ -175,29 +168,27 @@ const forAll = "internal/system/lists"
 
 func TestImports(t *testing.T) {
 	for _, f := range sources(t) {
-		folder := filepath.ToSlash(filepath.Dir(f.path))
-		test := strings.HasSuffix(f.path, "_test.go")
 		for _, imp := range f.imports {
 			for lib, folders := range onlyFrom {
-				if strings.HasPrefix(imp, lib) && !under(folder, folders) && !test {
+				if strings.HasPrefix(imp, lib) && !under(f.folder, folders) && !f.test {
 					t.Errorf("%s imports %s; only %v may", f.path, imp, folders)
 				}
 			}
 			ours, ok := strings.CutPrefix(imp, module)
-			if !ok || test || ours == folder {
+			if !ok || f.test || ours == f.folder {
 				continue
 			}
 			if slices.Contains(forTests, ours) {
-				if !slices.Contains(forTests, folder) && !strings.HasSuffix(folder, "test") {
+				if !slices.Contains(forTests, f.folder) && !strings.HasSuffix(f.folder, "test") {
 					t.Errorf("%s imports %s, which is for tests alone", f.path, ours)
 				}
 				continue
 			}
-			if ours == "internal/cli" && folder != "." && folder != "internal/cli" {
+			if ours == "internal/cli" && f.folder != "." && f.folder != "internal/cli" {
 				t.Errorf("%s imports %s, the command line", f.path, ours)
 			}
-			if may, ruled := allowed(folder); ruled && !under(ours, may) && ours != forAll {
-				t.Errorf("%s imports %s; packages under %s may import %v of ours", f.path, ours, folder, may)
+			if may, ruled := allowed(f.folder); ruled && !under(ours, may) && ours != forAll {
+				t.Errorf("%s imports %s; packages under %s may import %v of ours", f.path, ours, f.folder, may)
 			}
 		}
 	}
@@ -226,59 +217,4 @@ func under(path string, folders []string) bool {
 		}
 	}
 	return false
-}
-
-type source struct {
-	path    string
-	imports []string
-}
-
-// sources parses the imports of every Go file of the module.
-func sources(t *testing.T) []source {
-	t.Helper()
-	root := filepath.Join("..", "..")
-	var out []source
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(root, path)
-		if err != nil {
-			return err
-		}
-		if d.IsDir() {
-			if strings.HasPrefix(d.Name(), ".") && rel != "." || d.Name() == "testdata" || nested(path) && rel != "." {
-				return filepath.SkipDir
-			}
-			return nil
-		}
-		if !strings.HasSuffix(path, ".go") {
-			return nil
-		}
-		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
-		if err != nil {
-			return err
-		}
-		s := source{path: rel}
-		for _, i := range f.Imports {
-			p, err := strconv.Unquote(i.Path.Value)
-			if err != nil {
-				return err
-			}
-			s.imports = append(s.imports, p)
-		}
-		out = append(out, s)
-		return nil
-	})
-	errtest.None(t, err)
-	if len(out) < 50 {
-		t.Fatalf("only %d Go files found: the test looks in the wrong place", len(out))
-	}
-	return out
-}
-
-// nested reports whether a folder is a module of its own.
-func nested(path string) bool {
-	_, err := os.Stat(filepath.Join(path, "go.mod"))
-	return err == nil
 }

@@ -1,40 +1,29 @@
 package archtest
 
 import (
-	"os"
-	"path/filepath"
+	"path"
 	"regexp"
 	"strings"
 	"testing"
-
-	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 var defined = regexp.MustCompile(`(?m)^var (\w+) = step\.Define\(`)
 
 // TestEveryKindIsListed finds step kinds that nobody put into kinds.go.
 func TestEveryKindIsListed(t *testing.T) {
-	dir := filepath.Join("..", "..", "kinds")
-	list, err := os.ReadFile(filepath.Join(dir, "kinds.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var files []string
-	for _, rooms := range []string{filepath.Join(dir, "*", "*.go"), filepath.Join(dir, "internal", "*", "*.go")} {
-		in, err := filepath.Glob(rooms)
-		errtest.None(t, err)
-		files = append(files, in...)
+	var list strings.Builder
+	for _, f := range codeOf(t, "kinds") {
+		list.Write(f.text)
 	}
 	found := 0
-	for _, f := range files {
-		b, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
+	for _, f := range sources(t) {
+		if !strings.HasPrefix(f.folder, "kinds/") {
+			continue
 		}
-		for _, m := range defined.FindAllStringSubmatch(string(b), -1) {
+		for _, m := range defined.FindAllStringSubmatch(string(f.text), -1) {
 			found++
-			if name := filepath.Base(filepath.Dir(f)) + "." + m[1]; !strings.Contains(string(list), name+",") {
-				t.Errorf("%s defines %s, which kinds.go does not list", f, name)
+			if name := path.Base(f.folder) + "." + m[1]; !strings.Contains(list.String(), name+",") {
+				t.Errorf("%s defines %s, which kinds.go does not list", f.path, name)
 			}
 		}
 	}
@@ -46,13 +35,8 @@ func TestEveryKindIsListed(t *testing.T) {
 // TestEveryPackageSaysWhatItIs asks for a package comment.
 func TestEveryPackageSaysWhatItIs(t *testing.T) {
 	said := map[string]bool{}
-	for _, s := range sources(t) {
-		folder := filepath.Dir(s.path)
-		b, err := os.ReadFile(filepath.Join("..", "..", s.path))
-		if err != nil {
-			t.Fatal(err)
-		}
-		said[folder] = said[folder] || regexp.MustCompile(`(?m)^// (Package|Command) [\w-]+ `).Match(b)
+	for _, f := range sources(t) {
+		said[f.folder] = said[f.folder] || regexp.MustCompile(`(?m)^// (Package|Command) [\w-]+ `).Match(f.text)
 	}
 	for folder, ok := range said {
 		if !ok {

@@ -38,8 +38,8 @@ func TestPicture(t *testing.T) {
 	}
 	arrows := map[string]map[string]bool{}
 	for _, s := range sources(t) {
-		from := district(filepath.ToSlash(filepath.Dir(s.path)))
-		if strings.HasSuffix(s.path, "_test.go") || under(from, apart) {
+		from := district(s.folder)
+		if s.test || under(from, apart) {
 			continue
 		}
 		if !slices.Contains(order, from) {
@@ -122,8 +122,8 @@ func without(t *testing.T, program string, libraries ...string) int {
 	t.Helper()
 	imports := map[string][]string{}
 	for _, s := range sources(t) {
-		if folder := filepath.ToSlash(filepath.Dir(s.path)); !strings.HasSuffix(s.path, "_test.go") {
-			imports[folder] = append(imports[folder], s.imports...)
+		if !s.test {
+			imports[s.folder] = append(imports[s.folder], s.imports...)
 		}
 	}
 	from := map[string]string{program: program}

@@ -2,13 +2,8 @@ package archtest
 
 import (
 	"go/ast"
-	"go/parser"
-	"go/token"
-	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/redsi/redsi/internal/system/errtest"
 )
 
 // outputs are names of what a verb prints to.
@@ -17,17 +12,9 @@ var outputs = map[string]bool{"Out": true, "Err": true, "Stdout": true, "Stderr"
 // TestOnlyViewPrints finds verbs that print past package view, which escapes what a
 // terminal would obey.
 func TestOnlyViewPrints(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join("..", "..", "internal", "cli", "*.go"))
-	errtest.None(t, err)
 	escaped := 0
-	for _, path := range files {
-		if strings.HasSuffix(path, "_test.go") {
-			continue
-		}
-		fset := token.NewFileSet()
-		f, err := parser.ParseFile(fset, path, nil, 0)
-		errtest.None(t, err)
-		ast.Inspect(f, func(n ast.Node) bool {
+	for _, f := range codeOf(t, "internal/cli") {
+		ast.Inspect(f.syntax, func(n ast.Node) bool {
 			call, ok := n.(*ast.CallExpr)
 			if !ok {
 				return true
@@ -38,13 +25,13 @@ func TestOnlyViewPrints(t *testing.T) {
 			}
 			switch pkg, _ := fun.X.(*ast.Ident); {
 			case output(fun.X) && strings.HasPrefix(fun.Sel.Name, "Write"):
-				t.Errorf("%s: a verb writes past package view", fset.Position(call.Pos()))
+				t.Errorf("%s: a verb writes past package view", f.line(t, call))
 			case pkg == nil:
 			case pkg.Name == "view" && strings.HasPrefix(fun.Sel.Name, "Print"):
 				escaped++
 			case pkg.Name == "fmt" && strings.HasPrefix(fun.Sel.Name, "Print"),
 				(pkg.Name == "fmt" || pkg.Name == "io") && len(call.Args) > 0 && output(call.Args[0]) && !strings.HasPrefix(fun.Sel.Name, "Sprint"):
-				t.Errorf("%s: %s.%s prints; view.Printf, view.Println and view.Copy do", fset.Position(call.Pos()), pkg.Name, fun.Sel.Name)
+				t.Errorf("%s: %s.%s prints; view.Printf, view.Println and view.Copy do", f.line(t, call), pkg.Name, fun.Sel.Name)
 			}
 			return true
 		})

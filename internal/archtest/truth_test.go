@@ -1,13 +1,7 @@
 package archtest
 
 import (
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"io/fs"
-	"os"
 	"path"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,141 +13,28 @@ import (
 // TestTruth: what documents and comments name is there: files, folders, packages and their
 // identifiers.
 func TestTruth(t *testing.T) {
-	tree := readTree(t)
+	tree, err := readTree()
+	errtest.None(t, err)
 	checked := 0
-	for _, file := range tree.files {
-		b, err := os.ReadFile(filepath.Join("..", "..", file))
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, f := range tree.files {
 		var said []string // by line
-		switch path.Ext(file) {
-		case ".md":
-			if file == "CHANGELOG.md" { // tells of what was
-				continue
+		switch {
+		case path.Ext(f.path) == ".md" && f.path != "CHANGELOG.md": // which tells of what was
+			said = tree.document(string(f.text))
+		case f.syntax != nil:
+			for _, g := range f.syntax.Comments {
+				said = append(said, tree.comment(g.Text())...)
 			}
-			said = tree.document(string(b))
-		case ".go":
-			said = tree.comments(t, file, b)
 		}
 		for _, s := range said {
 			checked++
 			if !strings.HasPrefix(s, "ok ") {
-				t.Errorf("%s: %s", file, s)
+				t.Errorf("%s: %s", f.path, s)
 			}
 		}
 	}
 	if checked < 300 {
 		t.Errorf("only %d names were looked up: the test looks in the wrong place", checked)
-	}
-}
-
-// tree is what can be named.
-type tree struct {
-	files   []string
-	paths   map[string]bool            // files and folders, slash-separated
-	bases   map[string]bool            // names of files
-	exports map[string]map[string]bool // by package name: declarations, methods as Type.Method
-}
-
-func readTree(t *testing.T) *tree {
-	t.Helper()
-	tr := &tree{paths: map[string]bool{}, bases: map[string]bool{}, exports: map[string]map[string]bool{}}
-	root := filepath.Join("..", "..")
-	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(root, p)
-		if err != nil {
-			return err
-		}
-		rel = filepath.ToSlash(rel)
-		if d.IsDir() && rel != "." && (strings.HasPrefix(d.Name(), ".") && rel != ".ci" && rel != ".github" || slices.Contains(leftovers, rel)) {
-			return filepath.SkipDir
-		}
-		tr.paths[rel] = true
-		if d.IsDir() {
-			return nil
-		}
-		tr.bases[d.Name()] = true
-		tr.files = append(tr.files, rel)
-		if strings.HasSuffix(rel, ".go") {
-			tr.declare(t, p)
-		}
-		return nil
-	})
-	errtest.None(t, err)
-	return tr
-}
-
-// leftovers are folders that builds and runs leave in a clone.
-var leftovers = []string{"bin", "dist", "results"}
-
-// declare notes the identifiers of a file under its package's name; tests count too.
-func (tr *tree) declare(t *testing.T, file string) {
-	f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
-	errtest.None(t, err)
-	name := strings.TrimSuffix(f.Name.Name, "_test")
-	if tr.exports[name] == nil {
-		tr.exports[name] = map[string]bool{}
-	}
-	for _, d := range f.Decls {
-		switch d := d.(type) {
-		case *ast.FuncDecl:
-			if d.Recv == nil {
-				tr.exports[name][d.Name.Name] = true
-				continue
-			}
-			if r := receiver(d.Recv.List[0].Type); r != "" {
-				tr.exports[name][r+"."+d.Name.Name] = true
-			}
-		case *ast.GenDecl:
-			for _, s := range d.Specs {
-				switch s := s.(type) {
-				case *ast.TypeSpec:
-					tr.exports[name][s.Name.Name] = true
-					members(tr.exports[name], s)
-				case *ast.ValueSpec:
-					for _, n := range s.Names {
-						tr.exports[name][n.Name] = true
-					}
-				}
-			}
-		}
-	}
-}
-
-func receiver(e ast.Expr) string {
-	switch e := e.(type) {
-	case *ast.StarExpr:
-		return receiver(e.X)
-	case *ast.IndexExpr:
-		return receiver(e.X)
-	case *ast.Ident:
-		return e.Name
-	}
-	return ""
-}
-
-// members notes the fields of a struct and the methods of an interface.
-func members(into map[string]bool, s *ast.TypeSpec) {
-	var list *ast.FieldList
-	switch typ := s.Type.(type) {
-	case *ast.StructType:
-		list = typ.Fields
-	case *ast.InterfaceType:
-		list = typ.Methods
-	default:
-		return
-	}
-	for _, f := range list.List {
-		for _, n := range f.Names {
-			into[s.Name.Name+"."+n.Name] = true
-		}
-		if len(f.Names) == 0 {
-			into[s.Name.Name+".*"] = true // what it embeds has members that are not looked for
-		}
 	}
 }
 
@@ -187,18 +68,13 @@ func (tr *tree) document(text string) (said []string) {
 	return said
 }
 
-// comments checks files and identifiers that comments name.
-func (tr *tree) comments(t *testing.T, name string, src []byte) (said []string) {
-	f, err := parser.ParseFile(token.NewFileSet(), name, src, parser.ParseComments|parser.SkipObjectResolution)
-	errtest.None(t, err)
-	for _, g := range f.Comments {
-		text := g.Text()
-		for _, s := range fileLike.FindAllString(text, -1) {
-			said = append(said, tr.path(s))
-		}
-		for _, s := range named.FindAllString(text, -1) {
-			said = append(said, tr.identifier(s)...)
-		}
+// comment checks files and identifiers that a comment names.
+func (tr *tree) comment(text string) (said []string) {
+	for _, s := range fileLike.FindAllString(text, -1) {
+		said = append(said, tr.path(s))
+	}
+	for _, s := range named.FindAllString(text, -1) {
+		said = append(said, tr.identifier(s)...)
 	}
 	return said
 }

@@ -5,10 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -101,73 +104,83 @@ func (p *paper) artifact(v any, name string) {
 }
 
 // eachLine decodes a .jsonl.zst artifact.
-func (p *paper) eachLine(name string, line func(*json.Decoder) error) {
+func (p *paper) eachLine(name string, tell func(line)) {
 	p.t.Helper()
 	z, err := zstd.NewReader(bytes.NewReader(p.output(name)))
 	errtest.None(p.t, err)
 	defer z.Close()
 	for d := json.NewDecoder(z); ; {
-		if err := line(d); errors.Is(err, io.EOF) {
+		var l line
+		if err := d.Decode(&l); errors.Is(err, io.EOF) {
 			return
 		} else if err != nil {
 			p.t.Fatalf("%s: %v", name, err)
 		}
+		tell(l)
 	}
 }
 
-type counts struct{ Train, Dev, Union int }
-
-type coverage struct {
-	DevTargets   int `json:"dev_targets"`
-	InTrain      int `json:"in_train"`
-	TrainQueries int `json:"train_queries"`
-	DevQueries   int `json:"dev_queries"`
+// at is what JSON has at a path of names; nil if there is nothing.
+func at(v any, path string) any {
+	for name := range strings.SplitSeq(path, ".") {
+		m, _ := v.(map[string]any)
+		v = m[name]
+	}
+	return v
 }
 
-// truth is what the generator knows by construction.
-type truth struct {
-	Records   counts
-	Documents map[string]counts
-	Coverage  map[string]coverage
-	Titles    map[string]struct {
-		Fragmented, Collisions int
-		CollidingPages         int `json:"colliding_pages"`
-		AffectedTrain          int `json:"affected_train"`
-		AffectedDev            int `json:"affected_dev"`
+// has reports whether JSON is what the truth is; an object has at least the fields of the truth.
+func has(got, truth any) bool {
+	fields, ok := truth.(map[string]any)
+	if !ok {
+		return truth != nil && reflect.DeepEqual(got, truth)
 	}
-	Revisions struct {
-		Distinct, Resolved int
-		UnresolvedRecords  counts `json:"unresolved_records"`
+	for name, want := range fields {
+		if !has(at(got, name), want) {
+			return false
+		}
 	}
-	Texts            counts
-	VaryingRevisions int `json:"varying_revisions"`
-	Stub             stub
-	Substitutions    struct {
-		Compared, Mismatches int64
-		Pairs                []pair
-	}
-	HTMLNorm struct {
-		PronunciationRemoved counts `json:"pronunciation_removed"`
-	} `json:"html_norm"`
-	Openings []struct {
-		ExampleID int64 `json:"example_id"`
-		Text      string
-	}
+	return true
 }
 
-type stub struct{ Pages, Revisions, Redirects int }
+// truth is the artifact in which the generator tells what it knows by construction.
+const truth = `step.synth.nq["toy"].truth`
 
-type pair struct {
-	HTML, Stored   string
-	Count, Records int64
+// any is an artifact whose numbers stay exact.
+func (p *paper) any(name string) (v any) {
+	p.t.Helper()
+	d := json.NewDecoder(bytes.NewReader(p.output(name)))
+	d.UseNumber()
+	errtest.None(p.t, d.Decode(&v))
+	return v
+}
+
+// agrees compares an artifact with the truth: GOT = TRUTH are paths in each.
+func (p *paper) agrees(t *testing.T, want any, artifact string, fields ...string) (got any) {
+	t.Helper()
+	got = p.any(artifact)
+	for _, f := range fields {
+		g, w, _ := strings.Cut(f, " = ")
+		if !has(at(got, g), at(want, w)) {
+			t.Errorf("%s: %s is %v; the truth is %s: %v", artifact, g, at(got, g), w, at(want, w))
+		}
+	}
+	return got
+}
+
+// number is the number at a path.
+func number(t *testing.T, v any, path string) int {
+	t.Helper()
+	n, err := strconv.Atoi(fmt.Sprint(at(v, path)))
+	errtest.None(t, err)
+	return n
 }
 
 // TestPipelineFindsTheTruth runs pipelines.hcl and the examples on the generated
 // corpus and compares what they count with what the generator knows.
 func TestPipelineFindsTheTruth(t *testing.T) {
 	t.Parallel()
-	p := newPaper(t, filepath.Join("testdata", "truth.hcl"),
-		filepath.Join("..", "..", "examples", "text_key.hcl"), filepath.Join("..", "..", "examples", "longest_text.hcl"))
+	p := newPaper(t, filepath.Join("testdata", "truth.hcl"), example("text_key.hcl"), example("longest_text.hcl"))
 	run := []string{"run", "--quiet", "--out", p.out}
 	for _, target := range []string{
 		"table.dedup_counts", "table.grouping_effects", "table.revision_texts", "table.nq_token_substitutions", "table.nq_format_fields",
@@ -176,18 +189,11 @@ func TestPipelineFindsTheTruth(t *testing.T) {
 		run = append(run, "--target", target)
 	}
 	p.run(run...)
-	var want truth
-	p.artifact(&want, `step.synth.nq["toy"].truth`)
-	t.Run("documents", func(t *testing.T) { p.documents(t, want) })
-	t.Run("resolution", func(t *testing.T) { p.resolution(t, want) })
-	t.Run("titles", func(t *testing.T) { p.titles(t, want) })
-	t.Run("variation", func(t *testing.T) { p.variation(t, want) })
-	t.Run("substitutions", func(t *testing.T) { p.substitutions(t, want) })
-	t.Run("formats", func(t *testing.T) { p.formats(t, want) })
-	t.Run("html norm", func(t *testing.T) { p.htmlNorm(t, want) })
-	t.Run("scale", p.notComparable)
-	t.Run("checklists", p.checklists)
-
+	want := p.any(truth)
+	for name, check := range map[string]func(*testing.T, any){"documents": p.documents, "resolution": p.resolution, "titles": p.titles, "variation": p.variation,
+		"substitutions": p.substitutions, "formats": p.formats, "html norm": p.htmlNorm, "scale": p.notComparable, "checklists": p.checklists} {
+		t.Run(name, func(t *testing.T) { check(t, want) })
+	}
 	var plan struct {
 		Summary struct{ Hit, Run, Maybe int }
 	}
@@ -198,7 +204,7 @@ func TestPipelineFindsTheTruth(t *testing.T) {
 }
 
 // checklists are filled for the whole paper of which a part has run.
-func (p *paper) checklists(t *testing.T) {
+func (p *paper) checklists(t *testing.T, _ any) {
 	for list, want := range map[string][]string{
 		"acl": {"**This is scale toy: not a reproduction of the paper.**", "step.train.dsi: 144 runs with 5 seeds: 42, 43, 44, 45, 46.", "Search, learning rate: 5e-4, 1e-3.",
 			"dataset Natural Questions; licence CC BY-SA 3.0;", "Selection: Checkpoints by development MRR@10.", "| tab:dedup-counts | `redsi run --target table.dedup_counts ",
@@ -214,222 +220,135 @@ func (p *paper) checklists(t *testing.T) {
 	}
 }
 
-type dedupCounts struct {
-	Records, Documents counts
-	Coverage           coverage
-	Resolution         struct {
-		Revisions  int
-		Resolved   int `json:"resolved_revisions"`
-		Unresolved int `json:"unresolved_records"`
+func (p *paper) documents(t *testing.T, want any) {
+	keys, _ := at(want, "documents").(map[string]any)
+	if len(keys) != 10 {
+		t.Fatalf("the truth knows %d keys", len(keys))
 	}
-}
-
-func (p *paper) documents(t *testing.T, want truth) {
-	if len(want.Documents) != 10 {
-		t.Fatalf("the truth knows %d keys", len(want.Documents))
-	}
-	check := func(step, key string) {
-		var got dedupCounts
-		p.artifact(&got, step+".counts")
-		if got.Documents != want.Documents[key] || got.Records != want.Records || got.Coverage != want.Coverage[key] {
-			t.Errorf("%s: %+v; the truth is %+v of %+v, %+v", step, got, want.Documents[key], want.Records, want.Coverage[key])
-		}
-	}
-	for key := range want.Documents {
-		check(`step.dedup.nq["`+key+`"]`, key)
+	steps := map[string]string{"step.dedup.longest": "page_id"}
+	for key := range keys {
+		steps[`step.dedup.nq["`+key+`"]`] = key
 	}
 	for _, key := range []string{"text4k", "text4k_cased"} {
-		check(`step.dedup.texts["`+key+`"]`, key)
+		steps[`step.dedup.texts["`+key+`"]`] = key
 	}
-	check("step.dedup.longest", "page_id")
+	for step, key := range steps {
+		p.agrees(t, want, step+".counts", "records = records", "documents = documents."+key, "coverage = coverage."+key)
+	}
 	p.longest(t)
+}
+
+// line is a line of a corpus, or of the queries or documents of a step that merges duplicates.
+type line struct {
+	Doc       int
+	ExampleID int64 `json:"example_id"`
+	Text, Key string
 }
 
 // longest recomputes which snapshot has the longest text.
 func (p *paper) longest(t *testing.T) {
 	length := map[int64]int{}
-	p.eachLine("step.serialize.simplified_records.corpus", func(d *json.Decoder) error {
-		var doc struct {
-			ExampleID int64 `json:"example_id"`
-			Text      string
-		}
-		err := d.Decode(&doc)
-		length[doc.ExampleID] = len([]rune(doc.Text))
-		return err
-	})
+	p.eachLine("step.serialize.simplified_records.corpus", func(doc line) { length[doc.ExampleID] = len([]rune(doc.Text)) })
 	best := map[int]int{}
-	p.eachLine("step.dedup.longest.queries", func(d *json.Decoder) error {
-		var q struct {
-			Doc       int
-			ExampleID int64 `json:"example_id"`
-		}
-		err := d.Decode(&q)
-		if err == nil {
-			best[q.Doc] = max(best[q.Doc], length[q.ExampleID])
-		}
-		return err
-	})
-	p.eachLine("step.dedup.longest.documents", func(d *json.Decoder) error {
-		var doc struct {
-			Doc       int
-			ExampleID int64 `json:"example_id"`
-		}
-		err := d.Decode(&doc)
-		if err == nil && length[doc.ExampleID] != best[doc.Doc] {
+	p.eachLine("step.dedup.longest.queries", func(q line) { best[q.Doc] = max(best[q.Doc], length[q.ExampleID]) })
+	p.eachLine("step.dedup.longest.documents", func(doc line) {
+		if length[doc.ExampleID] != best[doc.Doc] {
 			t.Errorf("document %d is represented by %d code points, the longest has %d", doc.Doc, length[doc.ExampleID], best[doc.Doc])
 		}
-		return err
 	})
 }
 
-func (p *paper) resolution(t *testing.T, want truth) {
-	var got dedupCounts
-	p.artifact(&got, `step.dedup.nq["page_id"].counts`)
-	if r := got.Resolution; r.Revisions != want.Revisions.Distinct || r.Resolved != want.Revisions.Resolved || r.Unresolved != want.Revisions.UnresolvedRecords.Union {
-		t.Errorf("resolution %+v, the truth is %+v", r, want.Revisions)
-	}
+func (p *paper) resolution(t *testing.T, want any) {
+	p.agrees(t, want, `step.dedup.nq["page_id"].counts`, "resolution.revisions = revisions.distinct", "resolution.resolved_revisions = revisions.resolved",
+		"resolution.unresolved_records = revisions.unresolved_records.union")
 	audit := 0
-	p.eachLine(`step.dedup.nq["page_id"].unresolved`, func(d *json.Decoder) error {
-		var line struct{ Key string }
-		err := d.Decode(&line)
-		if err == nil {
-			audit++
-			if !strings.HasPrefix(line.Key, "t:") {
-				t.Errorf("an unresolved record has the key %q", line.Key)
+	p.eachLine(`step.dedup.nq["page_id"].unresolved`, func(l line) {
+		audit++
+		if !strings.HasPrefix(l.Key, "t:") {
+			t.Errorf("an unresolved record has the key %q", l.Key)
+		}
+	})
+	if n := number(t, want, "revisions.unresolved_records.union"); audit != n {
+		t.Errorf("the audit lists %d records of %d", audit, n)
+	}
+	p.agrees(t, want, `step.pages.nq["dump"].report`, "pages = stub.pages", "revisions = stub.revisions", "redirects = stub.redirects")
+}
+
+func (p *paper) titles(t *testing.T, want any) {
+	for key, step := range map[string]string{"title": "nq", "nci_h1": "nci_h1"} {
+		of := " = titles." + key
+		got := p.agrees(t, want, "step.dedup_diagnostics."+step+".report", "fragmented_pages"+of+".fragmented", "colliding_keys"+of+".collisions",
+			"colliding_pages"+of+".colliding_pages", "affected.train.queries"+of+".affected_train", "affected.dev.queries"+of+".affected_dev",
+			"coverage = coverage."+key, "reference_coverage = coverage.page_id")
+		queries := func(key string) int { return number(t, want, "coverage."+key+".train_queries") }
+		if n := queries("page_id") - queries(key); number(t, got, "additional_queries") != n {
+			t.Errorf("%s: %v additional queries, the truth is %d", key, at(got, "additional_queries"), n)
+		}
+		if list, _ := at(got, "fragments").([]any); len(list) != number(t, want, "titles."+key+".fragmented") {
+			t.Errorf("%s: %d fragments are listed", key, len(list))
+		}
+	}
+}
+
+func (p *paper) variation(t *testing.T, want any) {
+	got := p.agrees(t, want, "step.revision_variation.nq.report", "records = records.union", "revisions = revisions.distinct", "texts = texts.union",
+		"varying_revisions = varying_revisions")
+	for _, kind := range []string{"examples", "shared"} {
+		list, _ := at(got, kind).([]any)
+		for _, e := range list {
+			if at(e, "title") == "" || at(e, "a") == at(e, "b") {
+				t.Errorf("an example that shows nothing: %+v", e)
 			}
 		}
-		return err
-	})
-	if audit != want.Revisions.UnresolvedRecords.Union {
-		t.Errorf("the audit lists %d records of %d", audit, want.Revisions.UnresolvedRecords.Union)
-	}
-	var dump stub
-	p.artifact(&dump, `step.pages.nq["dump"].report`)
-	if dump != want.Stub {
-		t.Errorf("dump %+v, the truth is %+v", dump, want.Stub)
-	}
-}
-
-func (p *paper) titles(t *testing.T, want truth) {
-	for key, step := range map[string]string{"title": "nq", "nci_h1": "nci_h1"} {
-		var got struct {
-			Fragmented        int                                `json:"fragmented_pages"`
-			Keys              int                                `json:"colliding_keys"`
-			Pages             int                                `json:"colliding_pages"`
-			Affected          map[string]struct{ Queries int }   `json:"affected"`
-			Coverage          coverage                           `json:"coverage"`
-			ReferenceCoverage coverage                           `json:"reference_coverage"`
-			Additional        int                                `json:"additional_queries"`
-			Fragments         []struct{ Names []map[string]any } `json:"fragments"`
-		}
-		p.artifact(&got, "step.dedup_diagnostics."+step+".report")
-		w := want.Titles[key]
-		if got.Fragmented != w.Fragmented || got.Keys != w.Collisions || got.Pages != w.CollidingPages ||
-			got.Affected["train"].Queries != w.AffectedTrain || got.Affected["dev"].Queries != w.AffectedDev {
-			t.Errorf("%s: %+v, the truth is %+v", key, got, w)
-		}
-		if got.Coverage != want.Coverage[key] || got.ReferenceCoverage != want.Coverage["page_id"] {
-			t.Errorf("%s: coverage %+v and %+v, the truth is %+v", key, got.Coverage, got.ReferenceCoverage, want.Coverage)
-		}
-		if n := want.Coverage["page_id"].TrainQueries - want.Coverage[key].TrainQueries; got.Additional != n {
-			t.Errorf("%s: %d additional queries, the truth is %d", key, got.Additional, n)
-		}
-		if len(got.Fragments) != w.Fragmented {
-			t.Errorf("%s: %d fragments are listed", key, len(got.Fragments))
+		if len(list) != 2 {
+			t.Errorf("%d %s", len(list), kind)
 		}
 	}
 }
 
-func (p *paper) variation(t *testing.T, want truth) {
-	var got struct {
-		Records, Revisions, Texts int
-		Varying                   int `json:"varying_revisions"`
-		Examples, Shared          []struct{ Title, A, B string }
+func (p *paper) substitutions(t *testing.T, want any) {
+	got := p.agrees(t, want, "step.substitutions.dev.report", "compared = substitutions.compared", "mismatches = substitutions.mismatches")
+	pairs, _ := at(want, "substitutions.pairs").([]any)
+	if number(t, got, "pairs") != len(pairs) {
+		t.Errorf("%v pairs, the truth is %d", at(got, "pairs"), len(pairs))
 	}
-	p.artifact(&got, "step.revision_variation.nq.report")
-	if got.Records != want.Records.Union || got.Revisions != want.Revisions.Distinct || got.Texts != want.Texts.Union || got.Varying != want.VaryingRevisions {
-		t.Errorf("%+v, the truth is %d revisions, %+v texts, %d varying", got, want.Revisions.Distinct, want.Texts, want.VaryingRevisions)
-	}
-	for _, e := range append(got.Examples, got.Shared...) {
-		if e.Title == "" || e.A == e.B {
-			t.Errorf("an example that shows nothing: %+v", e)
-		}
-	}
-	if len(got.Examples) != 2 || len(got.Shared) != 2 {
-		t.Errorf("%d and %d examples", len(got.Examples), len(got.Shared))
-	}
-}
-
-func (p *paper) substitutions(t *testing.T, want truth) {
-	var got struct {
-		Compared, Mismatches int64
-		Pairs                int
-		Top                  []pair
-	}
-	p.artifact(&got, "step.substitutions.dev.report")
-	if got.Compared != want.Substitutions.Compared || got.Mismatches != want.Substitutions.Mismatches || got.Pairs != len(want.Substitutions.Pairs) {
-		t.Errorf("%+v, the truth is %d of %d, %d pairs", got, want.Substitutions.Mismatches, want.Substitutions.Compared, len(want.Substitutions.Pairs))
-	}
-	if !reflect.DeepEqual(got.Top, want.Substitutions.Pairs[:len(got.Top)]) || len(got.Top) != 10 {
-		t.Errorf("top pairs %+v, the truth is %+v", got.Top, want.Substitutions.Pairs)
+	top, _ := at(got, "top").([]any)
+	if len(top) != 10 || !slices.EqualFunc(top, pairs[:min(10, len(pairs))], has) {
+		t.Errorf("top pairs %+v, the truth is %+v", top, pairs)
 	}
 }
 
 // formats compares with tab:nq-format-fields itself.
-func (p *paper) formats(t *testing.T, want truth) {
+func (p *paper) formats(t *testing.T, want any) {
 	var fields map[string]struct{ Fields map[string]string }
 	p.artifact(&fields, "step.format_fields.nq.report")
-	onlyFull := []string{"question_tokens", "document_title", "document_html", "document_tokens",
-		"Document-token HTML byte offsets", "Long-answer byte offsets", "Short-answer byte offsets"}
-	both := []string{"example_id", "question_text", "document_url", "Long-answer token offsets", "Short-answer token offsets"}
-	marks := func(name string) [2]string {
-		return [2]string{fields["full"].Fields[name], fields["simplified"].Fields[name]}
-	}
-	for _, f := range onlyFull {
-		if marks(f) != [2]string{"✓", "–"} {
-			t.Errorf("%s: %v", f, marks(f))
+	for marks, names := range map[string][]string{
+		"✓ –": {"question_tokens", "document_title", "document_html", "document_tokens",
+			"Document-token HTML byte offsets", "Long-answer byte offsets", "Short-answer byte offsets"},
+		"✓ ✓": {"example_id", "question_text", "document_url", "Long-answer token offsets", "Short-answer token offsets"},
+		"– ✓": {"document_text"},
+	} {
+		for _, f := range names {
+			if got := fields["full"].Fields[f] + " " + fields["simplified"].Fields[f]; got != marks {
+				t.Errorf("%s: %s, not %s", f, got, marks)
+			}
 		}
 	}
-	for _, f := range both {
-		if marks(f) != [2]string{"✓", "✓"} {
-			t.Errorf("%s: %v", f, marks(f))
-		}
-	}
-	if marks("document_text") != [2]string{"–", "✓"} {
-		t.Errorf("document_text: %v", marks("document_text"))
-	}
-	var same struct{ Both, Same int }
-	p.artifact(&same, "step.compare_formats.train.report")
-	if same.Both != want.Records.Train || same.Same != want.Records.Train {
-		t.Errorf("formats: %+v of %d train records", same, want.Records.Train)
-	}
+	p.agrees(t, want, "step.compare_formats.train.report", "both = records.train", "same = records.train")
 }
 
-func (p *paper) htmlNorm(t *testing.T, want truth) {
+func (p *paper) htmlNorm(t *testing.T, want any) {
 	text := map[int64]string{}
-	p.eachLine("step.serialize.every_record.corpus", func(d *json.Decoder) error {
-		var doc struct {
-			ExampleID int64 `json:"example_id"`
-			Text      string
-		}
-		err := d.Decode(&doc)
-		text[doc.ExampleID] = doc.Text
-		return err
-	})
-	for _, o := range want.Openings {
+	p.eachLine("step.serialize.every_record.corpus", func(doc line) { text[doc.ExampleID] = doc.Text })
+	var known struct{ Openings []line }
+	p.artifact(&known, truth)
+	for _, o := range known.Openings {
 		if !strings.HasPrefix(text[o.ExampleID], o.Text) {
 			t.Errorf("example %d begins %.300q, the truth is %q", o.ExampleID, text[o.ExampleID], o.Text)
 		}
 	}
-	if len(want.Openings) < 50 {
-		t.Errorf("the truth has %d openings", len(want.Openings))
+	if len(known.Openings) < 50 {
+		t.Errorf("the truth has %d openings", len(known.Openings))
 	}
-	var tally struct {
-		Documents         int
-		WithPronunciation int `json:"with_pronunciation"`
-	}
-	p.artifact(&tally, "step.serialize.every_record.report")
-	if tally.Documents != want.Records.Union || tally.WithPronunciation != want.HTMLNorm.PronunciationRemoved.Union {
-		t.Errorf("%+v, the truth is %+v of %+v", tally, want.HTMLNorm.PronunciationRemoved, want.Records)
-	}
+	p.agrees(t, want, "step.serialize.every_record.report", "documents = records.union", "with_pronunciation = html_norm.pronunciation_removed.union")
 }

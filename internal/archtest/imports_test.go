@@ -3,7 +3,9 @@
 package archtest
 
 import (
+	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -217,4 +219,58 @@ func under(path string, folders []string) bool {
 		}
 	}
 	return false
+}
+
+var defined = regexp.MustCompile(`(?m)^var (\w+) = step\.Define\(`)
+
+// TestEveryKindIsListed finds step kinds that nobody put into kinds.go.
+func TestEveryKindIsListed(t *testing.T) {
+	var list strings.Builder
+	for _, f := range codeOf(t, "kinds") {
+		list.Write(f.text)
+	}
+	found := 0
+	for _, f := range sources(t) {
+		if !strings.HasPrefix(f.folder, "kinds/") {
+			continue
+		}
+		for _, m := range defined.FindAllStringSubmatch(string(f.text), -1) {
+			found++
+			if name := path.Base(f.folder) + "." + m[1]; !strings.Contains(list.String(), name+",") {
+				t.Errorf("%s defines %s, which kinds.go does not list", f.path, name)
+			}
+		}
+	}
+	if found < 25 {
+		t.Fatalf("only %d kinds found: the test looks in the wrong place", found)
+	}
+}
+
+// TestEveryPackageSaysWhatItIs asks for a package comment.
+func TestEveryPackageSaysWhatItIs(t *testing.T) {
+	said := map[string]bool{}
+	for _, f := range sources(t) {
+		said[f.folder] = said[f.folder] || regexp.MustCompile(`(?m)^// (Package|Command) [\w-]+ `).Match(f.text)
+	}
+	for folder, ok := range said {
+		if !ok {
+			t.Errorf("no file of %s says in a package comment what it owns", folder)
+		}
+	}
+}
+
+// searches is code that decides by what an error says. It sees a line, and not what a
+// variable may hold: it is a reminder, not a proof.
+var searches = regexp.MustCompile(`(strings\.(Contains|HasPrefix|HasSuffix|Cut|Index|EqualFold)|regexp\.Match)\w*\(.*\.(Error|Message)\(\)|\.(Error|Message)\(\)(\[| [=!]= )`)
+
+// What shows errors goes by their types and fields, never by their words: those are for
+// people, and change. Of the SDK's own words workflows/versions.go makes types.
+func TestNoSearchInMessages(t *testing.T) {
+	for _, f := range codeOf(t, "internal/cli", "internal/cli/view", "internal/session", "internal/session/drive", "internal/paper/report", "worker") {
+		for n, line := range strings.Split(string(f.text), "\n") {
+			if searches.MatchString(line) {
+				t.Errorf("%s:%d searches in a message: give the error a type\n%s", f.path, n+1, strings.TrimSpace(line))
+			}
+		}
+	}
 }

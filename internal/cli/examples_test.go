@@ -2,10 +2,12 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -13,8 +15,12 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpora/nq320k"
+	"github.com/redsi/redsi/internal/host/compute"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/internal/system/filetest"
+	"github.com/redsi/redsi/kinds"
 )
 
 func example(name string) string { return filepath.Join("..", "..", "examples", name) }
@@ -262,4 +268,146 @@ func TestMSMarcoExample(t *testing.T) {
 	if n := strings.Count(qrels, "\n"); n == 0 || n != report.Dev.Asked+report.Dev.Several || !regexp.MustCompile(`^([0-9]+ 0 D[0-9]+ 1\n)+$`).MatchString(qrels) {
 		t.Errorf("%d judgments of %+v:\n%.200s", n, report.Dev, qrels)
 	}
+}
+
+// TestKindsReference compares docs/kinds.md with what the kinds say of themselves.
+func TestKindsReference(t *testing.T) {
+	t.Parallel()
+	var out, errs bytes.Buffer
+	if code := execute(context.Background(), kinds.Registry(), []string{"kinds", "--markdown"}, &out, &errs, Paper{}); code != fault.CodeOK {
+		t.Fatalf("exit %d: %s", code, errs.String())
+	}
+	b, err := os.ReadFile(filepath.Join("..", "..", "docs", "kinds.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(b, out.Bytes()) {
+		t.Error("docs/kinds.md is not what the kinds say of themselves; run `make docs`")
+	}
+}
+
+// TestMap: the head of pipelines.hcl names the sections of each file in their order, each
+// with its tables and figures.
+func TestMap(t *testing.T) {
+	t.Parallel()
+	files := paperSources(t)
+	head, rest, _ := strings.Cut(string(files[syntax.DefaultFile]), "\n\n")
+	files[syntax.DefaultFile] = []byte(rest)
+	for name, src := range files {
+		_, part, ok := strings.Cut(head, "\n# "+name)
+		if !ok {
+			t.Fatalf("the map at the head of pipelines.hcl does not name %s", name)
+		}
+		mapped(t, part, name, string(src))
+	}
+}
+
+func mapped(t *testing.T, head, file, rest string) {
+	want := []string{}
+	for _, m := range regexp.MustCompile(`(?m)^# --- ([^-(]*[^-( ]).* -+$|^(?:table|figure) "(\w+)"`).FindAllStringSubmatch(rest, -1) {
+		want = append(want, m[1]+m[2])
+	}
+	for _, name := range want {
+		at := regexp.MustCompile(`\b` + name + `\b`).FindStringIndex(head)
+		if at == nil {
+			t.Fatalf("the map at the head of pipelines.hcl does not name %q of %s, or not in this place", name, file)
+		}
+		head = head[at[1]:]
+	}
+}
+
+// TestPostgreSQLExample: the study runs at scale quick, whole where there is libtorch and
+// with its models, and its baselines score what docs/studies.md says.
+func TestPostgreSQLExample(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	p := &paper{t: t, out: filepath.Join(dir, "results"),
+		args: []string{"-f", example(filepath.Join("postgresql", "pipelines.hcl")), "--state", filepath.Join(dir, "state")}}
+	verb := []string{"run", "--quiet", "--out", p.out}
+	baselines := map[string]float64{"bm25": 57.3, "bm25_expanded": 59.7}
+	p.run(verb...)
+	for name, want := range baselines {
+		var report struct {
+			Queries int
+			Percent map[string]float64
+		}
+		p.artifact(&report, `step.score.manual["`+name+`"].report`)
+		if got := report.Percent["ndcg_10"]; report.Queries != 376 || got < want-0.05 || got > want+0.05 {
+			t.Errorf("%s: %d queries, nDCG@10 %.2f, want %.1f", name, report.Queries, got, want)
+		}
+	}
+	b, err := os.ReadFile(filepath.Join(p.out, "tables", "systems.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var table struct{ Rows []json.RawMessage }
+	if err := json.Unmarshal(b, &table); err != nil || len(table.Rows) != 9 {
+		t.Errorf("%d rows, %v", len(table.Rows), err)
+	}
+}
+
+// TestPostgreSQLExampleAtFullScale: what it trains is what the documentation names, from the
+// files of the encoder that it was measured with.
+func TestPostgreSQLExampleAtFullScale(t *testing.T) {
+	t.Parallel()
+	p := &paper{t: t, args: []string{"-f", example(filepath.Join("postgresql", "pipelines.hcl")), "--state", t.TempDir(), "--var", "scale=full"}}
+	var got planned
+	p.json(&got, "plan", "--json")
+	var trained []string
+	for _, s := range got.Steps {
+		if s.Kind == "train" {
+			trained = append(trained, strings.TrimSuffix(strings.TrimPrefix(s.Address, `step.train.manual["`), `"]`))
+		}
+	}
+	slices.Sort(trained)
+	if want := []string{"atomic", "dsi_qg", "naive", "said", "semantic", "title"}; !slices.Equal(trained, want) {
+		t.Errorf("trains %v, want %v", trained, want)
+	}
+}
+
+// TestOwnKind builds examples/own-kind, a module of its own, against this tree, and has it
+// do what redsi does, with a kind that this tree does not have.
+func TestOwnKind(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	errtest.None(t, os.CopyFS(filepath.Join(dir, "own"), os.DirFS(example("own-kind"))))
+	program := filepath.Join(dir, "own-redsi")
+	for path, pkg := range map[string]string{program: ".", filepath.Join(dir, compute.Name): "./models"} {
+		build := exec.Command("go", "build", "-ldflags=-w", "-o", path, pkg)
+		build.Dir = example("own-kind")
+		if path == program {
+			build.Env = append(os.Environ(), "CGO_ENABLED=0")
+		}
+		if out, err := build.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	own := func(code int, want string, args ...string) {
+		t.Helper()
+		cmd := exec.Command(program, args...)
+		cmd.Dir = filepath.Join(dir, "own")
+		cmd.Env = append(os.Environ(), compute.Variable+"=") // what lies beside it
+		out, _ := cmd.CombinedOutput()
+		if got := cmd.ProcessState.ExitCode(); got != code || !strings.Contains(string(out), want) {
+			t.Errorf("%v: exit %d instead of %d, or no %q:\n%s", args, got, code, want, out)
+		}
+	}
+	file := func(name string) string { return filepath.Join(dir, "own", name) }
+	own(fault.CodeOK, "artifact of type files, required", "kinds", "word_count")
+	own(fault.CodeOK, "is valid", "validate")
+	own(fault.CodeOK, "6 steps: 0 hit, 6 ran", "run")
+	own(fault.CodeOK, "6 steps: 6 hit", "plan", "--detailed-exitcode")
+	own(fault.CodeOK, "12 results", "verify")
+
+	// Another file: the one that stayed is not counted again.
+	filetest.Write(t, file("letters/second.txt"), "It has words\nto be counted again.\n")
+	own(fault.CodeOK, "all.words: paper 12, rebuilt 13", "run")
+	own(fault.CodeOK, "21 results", "verify") // 12 before; a download, its one file, two counts with one file each, a longest word, two tables
+
+	b, err := os.ReadFile(file("pipelines.hcl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	filetest.Write(t, file("pipelines.hcl"), strings.Replace(string(b), "letters  =", "leters   =", 1))
+	own(fault.CodeInput, `Did you mean "letters"?`, "validate")
 }

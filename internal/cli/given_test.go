@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -11,7 +12,10 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/pipeline/estimate"
+	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/session"
+	"github.com/redsi/redsi/internal/stores/dir"
 	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/fault"
@@ -254,5 +258,89 @@ func TestOutcomesAreThoseOfPlan(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(root, "mine", "store")); err == nil {
 		t.Error("a store was made")
+	}
+}
+
+// TestShared: a file of two publish blocks is refused with the names of both, also where only a
+// file system takes the two names for one.
+func TestShared(t *testing.T) {
+	owners := map[string]string{}
+	for i, c := range []struct{ block, to, files, want string }{
+		{"n", "results/metrics", "metrics.json a/b", ""},
+		{"s", "results/metrics/", "other.json", ""},
+		{"t", "results/Metrics", "new.json metrics.json", "publish n writes the file results/Metrics/metrics.json, too"},
+		{"u", "results", "metrics/a/b", "publish n writes the file results/metrics/a/b, too"},
+		{"u", "results", "b", ""},
+	} {
+		var list []artifacts.File
+		for name := range strings.FieldsSeq(c.files) {
+			list = append(list, artifacts.File{Name: name})
+		}
+		err := shared(owners, c.block, c.to, list)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+}
+
+// TestYes: with --yes nothing is asked, and nothing is read to know whether to ask.
+func TestYes(t *testing.T) {
+	if err := new(app).confirm(t.Context(), &confirmOptions{above: estimate.UsualLimits, yes: true}, nil, nil); err != nil {
+		t.Error(err)
+	}
+	if err := new(app).confirm(t.Context(), &confirmOptions{above: "much"}, nil, nil); err == nil {
+		t.Error("--confirm-above much is taken")
+	}
+}
+
+// TestOverwritten: on a terminal, of a progress bar the last state is shown.
+func TestOverwritten(t *testing.T) {
+	for text, want := range map[string]string{
+		"plain\nlines\n":             "plain\nlines\n",
+		"a\n 0%\r 50%\r100%\nb\n":    "a\n100%\nb\n",
+		"\r 0%|  |\r 9%|# |\r\nnext": " 9%|# |\r\nnext",
+		"dos\r\nlines\r\n":           "dos\r\nlines\r\n",
+	} {
+		if got := overwritten.ReplaceAllString(text, "$1"); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestSaidLast: what is said as the showing of a run ends is shown, though nobody reads what is said any more.
+func TestSaidLast(t *testing.T) {
+	var errw strings.Builder
+	a := newApp(&session.Session{}, nil, &errw)
+	a.sayer.w = &errw
+	_, _, over := a.show()
+	a.Say("took back pilots")
+	over()
+	if a.Say("the end"); errw.String() != "took back pilots\nthe end\n" {
+		t.Errorf("%q", errw.String())
+	}
+}
+
+// Where the results of a pipeline are under keys of another format, `redsi plan` says so.
+func TestPlanOfOtherKeyFormat(t *testing.T) {
+	folder := t.TempDir()
+	file := filepath.Join(folder, "pipelines.hcl")
+	filetest.Write(t, file, "step \"command\" \"x\" {\n  argv = [\"sh\"]\n  outputs = [\"o\"]\n}\n")
+	state := filepath.Join(folder, ".redsi")
+	store, err := dir.Open(filepath.Join(state, "store"))
+	errtest.None(t, err)
+	key := artifacts.Sum([]byte("a key of another format"))
+	body := fmt.Appendf(nil, `{"format":%q,"key":%q,"preimage":{"format":"redsi-key/9"},"outputs":{},"finished":"2026-01-01T00:00:00Z","origin":{},"took_s":1`, artifacts.ResultFormat, key)
+	errtest.None(t, store.Records.Create(t.Context(), artifacts.ResultName(key), fmt.Appendf(body, `,"seal":%q}`, artifacts.Sum(body))))
+	rec := runs.Record{RunID: "20260101T000000Z-00000000", Pipeline: filepath.Base(file),
+		Steps: []runs.Step{{Address: "step.command.x", Key: key, Outcome: runs.Ran}}}
+	errtest.None(t, runs.Write(t.Context(), store, rec))
+	var out, errw bytes.Buffer
+	if code := execute(t.Context(), kinds.Registry(), []string{"plan", "-f", file, "--state", state}, &out, &errw, Paper{}); code != fault.CodeOK {
+		t.Fatalf("exit %d: %s", code, &errw)
+	}
+	for _, want := range []string{"keys moved", "redsi-key/9", step.KeyFormat} {
+		if !strings.Contains(errw.String(), want) {
+			t.Errorf("it does not say %q: %s%s", want, &out, &errw)
+		}
 	}
 }

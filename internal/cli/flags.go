@@ -3,9 +3,12 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -18,6 +21,8 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/lists"
+	"github.com/redsi/redsi/internal/system/shellwords"
 )
 
 // globalFlags are understood by every verb.
@@ -194,4 +199,97 @@ func checkOnly(cmd *cobra.Command) (err error) {
 		}
 	})
 	return err
+}
+
+// misused adds a verb's usage to an error about the command line, unless that says enough.
+func misused(cmd *cobra.Command, err error) error {
+	if size, ok := errors.AsType[*sizeError](err); ok {
+		return size
+	}
+	if !cmd.HasParent() {
+		return err
+	}
+	if _, unknown := errors.AsType[*pflag.NotExistError](err); unknown && cmd.Name() == "console" {
+		err = fmt.Errorf("%w: an expression that begins with - comes after --, as in redsi console -- -1", err)
+	}
+	return fmt.Errorf("%w\nusage: %s; see %s --help", err, cmd.UseLine(), cmd.CommandPath())
+}
+
+// input makes an error, if there is one, an error of what was given.
+func input(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fault.Input(err)
+}
+
+// group is a command that only has subcommands.
+func group(use, short string) *cobra.Command {
+	return &cobra.Command{Use: use, Short: short, DisableFlagsInUseLine: true, SuggestionsMinimumDistance: 1,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cmd.Help()
+			}
+			msg := fmt.Sprintf("unknown command %q for %q", args[0], cmd.CommandPath())
+			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+				msg += fmt.Sprintf("; did you mean %q?", near[0])
+			}
+			return fault.Input(misused(cmd, errors.New(msg)))
+		}}
+}
+
+// carried are the flags that say what a command reads and where it writes: printed commands
+// repeat those that were given.
+var carried = []string{"file", "var", "var-file", "state", "store", "from", "require-from", "trust", "untrusted", "profile", "payload-key", "slurm", "pilot",
+	"temporal-address", "temporal-namespace", "temporal-profile"}
+
+// hint is a command of this program to copy and paste: a verb, its arguments, and the carried
+// flags of the running command that the verb has. The environment applies there too. Sensitive
+// variables, known once the pipeline is read, are left for the person to fill in.
+func (a *app) hint(verb string, args ...string) string {
+	words := append([]string{"redsi"}, strings.Fields(verb)...)
+	words = append(words, lists.Map(args, shellwords.Quote)...)
+	to, _, err := a.cmd.Root().Find(words[1 : 1+len(strings.Fields(verb))])
+	if err != nil {
+		to = a.cmd
+	}
+	for _, name := range carried {
+		given := a.cmd.Flags().Lookup(name)
+		if given == nil || slices.Contains(args, "--"+name) || !understands(to, name) {
+			continue
+		}
+		// What settings say is passed on to a verb that reads others: without -f, a verb reads those of the current folder.
+		settled := a.Local.Flags[name] && !understands(to, "file") && filepath.Dir(a.Local.File) != "."
+		if !given.Changed && !settled {
+			continue
+		}
+		flag := "--" + name
+		if given.Shorthand != "" {
+			flag = "-" + given.Shorthand
+		}
+		if given.Value.Type() == "bool" {
+			words = append(words, flag)
+			continue
+		}
+		for _, v := range values(given) {
+			if variable, _, ok := strings.Cut(v, "="); ok && name == "var" {
+				if _, secret := a.Secrets[variable]; secret {
+					v = variable + "=..."
+				}
+			}
+			words = append(words, flag, shellwords.Quote(v))
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+func understands(cmd *cobra.Command, flag string) bool {
+	return cmd.Flags().Lookup(flag) != nil || cmd.InheritedFlags().Lookup(flag) != nil
+}
+
+func values(f *pflag.Flag) []string {
+	if many, ok := f.Value.(pflag.SliceValue); ok {
+		return many.GetSlice()
+	}
+	return []string{f.Value.String()}
 }

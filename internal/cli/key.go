@@ -102,17 +102,14 @@ func newKeyShowCmd(a *app) *cobra.Command {
 // needSigner is the user's key; an error if there is none.
 func (a *app) needSigner() (*signature.Private, error) {
 	k, err := a.Signer()
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
+	if k != nil || err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return k, err
 	}
-	if k == nil {
-		path, _, err := session.SigningKey()
-		if err != nil {
-			return nil, fault.Input(fmt.Errorf("there is no signing key, and no configuration folder for one: set REDSI_SIGNING_KEY to a file (%w)", err))
-		}
-		return nil, fault.Input(fmt.Errorf("there is no signing key at %s: make one with `redsi key new`", path))
+	path, _, err := session.SigningKey()
+	if err != nil {
+		return nil, fault.Input(fmt.Errorf("there is no signing key, and no configuration folder for one (%w): set REDSI_SIGNING_KEY to a file, and make a key with `redsi key new`", err))
 	}
-	return k, nil
+	return nil, fault.Input(fmt.Errorf("there is no signing key at %s: make one with `redsi key new`", path))
 }
 
 func newKeySignCmd(a *app) *cobra.Command {

@@ -12,7 +12,6 @@ import (
 	"github.com/redsi/redsi/internal/cli/view"
 	"github.com/redsi/redsi/internal/host/rates"
 	"github.com/redsi/redsi/internal/pipeline/lockfile/origins"
-	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/internal/session/saved"
@@ -72,16 +71,19 @@ that it used (T5-Base only). Other steps are not known then, and say why.`,
 			if cmd.Flags().Changed("price") && !(facts.Price >= 0 && facts.Price <= math.MaxInt32) {
 				return fault.Input(fmt.Errorf("--price %g: want dollars per hour, such as 2.5", facts.Price))
 			}
-			if err := a.pricedOn(on); err != nil {
-				return err
+			if on != "" {
+				all, _ := rates.Read(a.RatesFolder())
+				if a.On, err = rates.Named(all, on); err != nil {
+					return fault.Input(fmt.Errorf("--on: %w", err))
+				}
 			}
 			a.Partial = saveTo == "" // such a plan is only shown
 			a.Explains = true
-			keep := plan.KeepNone
+			var keep session.Ask // of a plan that is only shown: nothing
 			if saveTo != "" {
-				keep = plan.KeepAll
+				keep = session.Everything
 			}
-			seen, err := a.PreviewSteps(ctx, func(session.Seen) (plan.Keep, error) { return keep, nil })
+			seen, err := a.PreviewSteps(ctx, keep)
 			if err != nil {
 				return err
 			}
@@ -157,16 +159,4 @@ that it used (T5-Base only). Other steps are not known then, and say why.`,
 	f.Float64Var(&facts.Price, "price", -1, "with --on, `DOLLARS` of a card and an hour")
 	onlyWith(cmd, "on", "price")
 	return with(cmd, a.pipelineFlags, a.targetFlag, a.fromFlags)
-}
-
-// pricedOn has a plan priced on a device.
-func (a *app) pricedOn(device string) (err error) {
-	if device == "" {
-		return nil
-	}
-	all, _ := rates.Read(a.RatesFolder())
-	if a.On, err = rates.Named(all, device); err != nil {
-		return fault.Input(fmt.Errorf("--on: %w", err))
-	}
-	return nil
 }

@@ -71,10 +71,7 @@ func (a *app) site(o slurmOptions) (*slurm.Site, error) {
 	if o.pilot != "" {
 		_, flags := atDash(a.cmd, a.cmd.Flags().Args())
 		site, err := slurm.ParsePilot(o.pilot, flags)
-		if err != nil {
-			err = fault.Input(err)
-		}
-		return &site, err
+		return &site, input(err)
 	}
 	if a.Local.Slurm == nil {
 		return nil, fault.Input(errors.New("nothing says which jobs Slurm may get: write a slurm block into " + syntax.LocalFile + "; docs/operations.md has one. Or name one sort by --pilot"))
@@ -140,12 +137,7 @@ func (a *app) pilotsNow(ctx context.Context) []pilots.Sum {
 // job is what pilots of a sort run: this program as a worker of the state folder, with the flags of a worker that
 // were given.
 func (a *app) job(site *slurm.Site, p slurm.Pilot) (slurm.Job, error) {
-	program, err := os.Executable()
-	state, store, serr := a.ForWorkers()
-	words := []string{program, "worker", "--state=" + state, "--idle-exit=" + p.Idle.String()}
-	if store != "" {
-		words = append(words, "--store="+store)
-	}
+	words, _, err := a.elsewhere("worker", "--idle-exit="+p.Idle.String())
 	if p.Has.GPUs > 0 {
 		words = append(words, fmt.Sprintf("--gpus=%d", p.Has.GPUs))
 	} else if pilots.AllowCPU(site) {
@@ -154,7 +146,18 @@ func (a *app) job(site *slurm.Site, p slurm.Pilot) (slurm.Job, error) {
 	if a.cmd.Name() == "worker" {
 		words = append(words, a.given("state", "store", "slurm-script")...) // the last of two counts
 	}
-	return slurm.Job{Pilot: p, Name: "redsi-" + p.Name, Setup: site.Setup, Worker: words}, errors.Join(err, serr)
+	return slurm.Job{Pilot: p, Name: "redsi-" + p.Name, Setup: site.Setup, Worker: words}, err
+}
+
+// elsewhere is a command line of this program on a machine that sees the state folder, and that folder.
+func (a *app) elsewhere(verb string, flags ...string) (words []string, state string, err error) {
+	program, err := os.Executable()
+	state, store, serr := a.ForWorkers()
+	words = append([]string{program, verb, "--state=" + state}, flags...)
+	if store != "" {
+		words = append(words, "--store="+store)
+	}
+	return words, state, errors.Join(err, serr)
 }
 
 // given are the flags of this command that were given, but for some.
@@ -208,16 +211,11 @@ func (a *app) headJob(o *runOptions) (j slurm.Job, err error) {
 	if j.Pilot, err = o.Pilots.Site.HeadPilot(o.slurm.asJob); err != nil {
 		return j, fault.Input(fmt.Errorf("--as-job: %w", err))
 	}
-	program, err := os.Executable()
-	state, store, serr := a.ForWorkers()
+	words, state, err := a.elsewhere(a.cmd.Name(), a.given("as-job", "state", "store")...)
 	args, flags := atDash(a.cmd, a.cmd.Flags().Args())
-	j.Worker = append([]string{program, a.cmd.Name(), "--state=" + state}, a.given("as-job", "state", "store")...)
-	if store != "" {
-		j.Worker = append(j.Worker, "--store="+store)
-	}
-	j.Worker = slices.Concat(j.Worker, args, []string{"--"}, flags)
+	j.Worker = slices.Concat(words, args, []string{"--"}, flags)
 	j.Name, j.Setup, j.Output, j.Server = a.jobName(j.Pilot), o.Pilots.Site.Setup, filepath.Join(state, slurm.HeadName), filepath.Join(state, "temporal", devserver.InfoFile)
-	return j, errors.Join(err, serr)
+	return j, err
 }
 
 // slurmScript prints the file for sbatch by which somebody submits workers by hand: of the named pilot, or the only one.

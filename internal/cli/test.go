@@ -161,17 +161,14 @@ func (t *tester) try(ctx context.Context, b *app, f *testfile.File, r *testfile.
 	return r.Check(w)
 }
 
-// copyIfThere copies from to to, or removes to if from does not exist.
+// copyIfThere makes to a copy of from, or removes it if there is no from.
 func copyIfThere(from, to string) error {
 	b, err := os.ReadFile(from)
+	if err == nil {
+		return os.WriteFile(to, b, 0o644)
+	}
 	if errors.Is(err, os.ErrNotExist) {
-		if err = os.Remove(to); errors.Is(err, os.ErrNotExist) {
-			return nil
-		}
-		return err
+		err = os.RemoveAll(to) // which need not be there
 	}
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(to, b, 0o644)
+	return err
 }

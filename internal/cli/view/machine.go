@@ -50,9 +50,7 @@ func Findings(w io.Writer, st Style, found []doctor.Finding) {
 			word = "FAIL"
 		}
 		Printf(w, "%s %-16s %s\n", st.Outcome(levelColour[f.Level], word), f.What, f.Note)
-		if f.Do != "" {
-			Printf(w, "%-5s %-16s -> %s\n", "", "", f.Do)
-		}
+		printIf(w, f.Do != "", "%-5s %-16s -> %s\n", "", "", f.Do)
 	}
 }
 
@@ -92,9 +90,7 @@ func Used(w io.Writer, list []files.Used, sum usage.Sum) {
 
 // rows prints what was used, a figure per line; without figures it prints none, unless "".
 func rows(w io.Writer, rows []usage.Row, none string) {
-	if len(rows) == 0 && none != "" {
-		Printf(w, "  %s\n", none)
-	}
+	printIf(w, len(rows) == 0 && none != "", "  %s\n", none)
 	for _, r := range rows {
 		Printf(w, "  %s: %s\n", r.What, r.Value)
 	}

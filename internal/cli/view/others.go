@@ -21,9 +21,7 @@ func Answer(w io.Writer, st Style, s search.Answered, width int) {
 	for _, h := range s.Results {
 		Printf(w, "%4d. %s\n", h.Rank, h.Heading())
 		Printf(w, "%sscore %.3f (%s)  identifier %s  document %s\n", indent, h.Score, search.Percent(h.Probability), h.Identifier, h.Document)
-		if h.Text != "" {
-			Printf(w, "%s%s\n", indent, st.Dim(search.FirstWords(h.Text, width-len(indent)-2)))
-		}
+		printIf(w, h.Text != "", "%s%s\n", indent, st.Dim(search.FirstWords(h.Text, width-len(indent)-2)))
 	}
 	Println(w)
 }
@@ -66,12 +64,8 @@ func Corpus(w io.Writer, c *starter.Corpus) {
 	for _, s := range collect.Splits() {
 		r := c.Questions.Of(s)
 		Printf(w, "%d %s %s with %s", r.Asked, s, words.Of(int(r.Asked), "query", "queries"), Count(int(r.Judgments), "judgment"))
-		if r.Several > 0 {
-			Printf(w, ", %d of them with several documents", r.Several)
-		}
-		if r.InTrain > 0 {
-			Printf(w, ", %d with the words of a train query", r.InTrain)
-		}
+		printIf(w, r.Several > 0, ", %d of them with several documents", r.Several)
+		printIf(w, r.InTrain > 0, ", %d with the words of a train query", r.InTrain)
 		Printf(w, "\n")
 	}
 	if n := c.Questions.Unjudged; n > 0 {
@@ -85,9 +79,7 @@ func Test(w io.Writer, r world.Result) {
 	word := map[string]string{world.Pass: "pass ", world.Fail: "FAIL ", world.Error: "ERROR"}[r.Outcome]
 	Printf(w, "%s  %s:%d  %s  (%s, %s, %s)\n", word, r.File, r.Line, r.Name, r.Command, Count(r.Assertions, "assertion"),
 		words.Took(r.TookS))
-	if r.Error != "" {
-		Printf(w, "       %s\n", Lines(r.Error))
-	}
+	printIf(w, r.Error != "", "       %s\n", Lines(r.Error))
 	for _, f := range r.Failures {
 		Printf(w, "       %s:%d: %s\n", f.File, f.Line, Lines(f.Message))
 		Printf(w, "         %s\n", Lines(f.Condition))
@@ -104,8 +96,6 @@ func Test(w io.Writer, r world.Result) {
 // Tests prints how many tests had which outcome.
 func Tests(w io.Writer, count map[string]int) {
 	Printf(w, "%s: %d passed, %d failed", Count(count[world.Pass]+count[world.Fail]+count[world.Error], "test"), count[world.Pass], count[world.Fail])
-	if count[world.Error] > 0 {
-		Printf(w, ", %d could not run", count[world.Error])
-	}
+	printIf(w, count[world.Error] > 0, ", %d could not run", count[world.Error])
 	Printf(w, ".\n")
 }

@@ -23,9 +23,7 @@ func Paper(w io.Writer, r *prose.Result, each bool) {
 	}
 	for _, u := range r.Unknown {
 		Printf(w, "%s  no cell %s", u.Place, u.Name)
-		if u.Near != "" {
-			Printf(w, "; did you mean \\redsi{%s}?", u.Near)
-		}
+		printIf(w, u.Near != "", "; did you mean \\redsi{%s}?", u.Near)
 		Printf(w, "\n")
 	}
 	for _, p := range r.NoPicture {
@@ -93,9 +91,7 @@ func Expectations(w io.Writer, j *expect.Judged, all bool) {
 		}
 		told = append(told, func() {
 			Printf(w, "%s  claim %s  %s: “%s”%s\n", c.Pos, c.Name, c.Verdict, c.Text, c.Severity.Lesser("  "))
-			if c.Why != "" {
-				Printf(w, "    %s\n", c.Why)
-			}
+			printIf(w, c.Why != "", "    %s\n", c.Why)
 			checks := c.Unmet()
 			if all {
 				checks = c.Checks
@@ -118,9 +114,7 @@ func Expectations(w io.Writer, j *expect.Judged, all bool) {
 // Reported prints what a report in a file has, and what else was written.
 func Reported(w io.Writer, r *report.Report, file string, written []string) {
 	Printf(w, "%s  %s, %d of %d steps have results\n", file, Items(len(r.Judged.Items)), r.Summary.Hit, len(r.Nodes))
-	if r.Rebuilt.Steps > 0 {
-		Printf(w, "%d of %s %s\n", r.Rebuilt.Steps, Count(len(r.Nodes), "step"), r.Rebuilt.Words())
-	}
+	printIf(w, r.Rebuilt.Steps > 0, "%d of %s %s\n", r.Rebuilt.Steps, Count(len(r.Nodes), "step"), r.Rebuilt.Words())
 	for _, path := range written {
 		Println(w, path)
 	}

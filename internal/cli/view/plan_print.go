@@ -73,46 +73,32 @@ func planPilots(w io.Writer, st PlanStyle, uses []pilots.Use) {
 		Printf(w, "pilots    %s: %s", u.Pilot, Count(u.Steps, "step"))
 		if known := u.Steps - u.Unknown; known > 0 {
 			Printf(w, ", %s of work, %.1f core hours", words.Took(u.Hours*3600), u.Cores)
-			if u.Cards > 0 {
-				Printf(w, ", %.1f card hours", u.Cards)
-			}
+			printIf(w, u.Cards > 0, ", %.1f card hours", u.Cards)
 		}
-		if u.Unknown > 0 {
-			Printf(w, ", %d without history", u.Unknown)
-		}
-		if u.Steps > 0 {
-			Printf(w, "; at most %s at a time", Count(u.Most, "pilot"))
-		}
+		printIf(w, u.Unknown > 0, ", %d without history", u.Unknown)
+		printIf(w, u.Steps > 0, "; at most %s at a time", Count(u.Most, "pilot"))
 		if u.Start != nil {
 			Printf(w, "; the first could start at %s", u.Start.Format("2006-01-02 15:04"))
 		}
 		Println(w)
-		if u.Refused != "" {
-			Printf(w, "%s  pilot %s: %s\n", st.Outcome("failed", "REFUSED"), u.Pilot, u.Refused)
-		}
+		printIf(w, u.Refused != "", "%s  pilot %s: %s\n", st.Outcome("failed", "REFUSED"), u.Pilot, u.Refused)
 	}
 }
 
 // planSentence counts a plan's steps.
 func planSentence(v *plan.Preview, f PlanFacts) string {
 	sum := v.Summary()
-	text := fmt.Sprintf("%s: %d hit, %d to run, %d waiting for others", Count(len(v.Items), "step"), sum.Hit, sum.Run, sum.Maybe)
-	if n := lists.Count(v.Items, func(it plan.Item) bool { return it.Accepted != nil }); n > 0 {
-		text += fmt.Sprintf("; %d of the hits by acceptance", n)
-	}
-	if n := lists.Count(v.Items, func(it plan.Item) bool { return it.Released && it.Outcome == plan.Hit }); n > 0 {
-		text += fmt.Sprintf("; %d of the hits released", n)
-	}
-	if n := len(f.Failed); n > 0 {
-		text += fmt.Sprintf("; %d of those to run failed before", n)
-	}
-	if n := lists.Count(f.Estimate.Each, func(x estimate.Step) bool { return x.Resumes }); n > 0 {
-		text += fmt.Sprintf("; %d %s from a checkpoint", n, words.Of(n, "resumes", "resume"))
-	}
-	if sum.Hit > 0 {
-		text += "; hits save " + Seconds(v.Saved())
-	}
-	return text
+	accepted := lists.Count(v.Items, func(it plan.Item) bool { return it.Accepted != nil })
+	released := lists.Count(v.Items, func(it plan.Item) bool { return it.Released && it.Outcome == plan.Hit })
+	resumed := lists.Count(f.Estimate.Each, func(x estimate.Step) bool { return x.Resumes })
+	var b strings.Builder
+	Printf(&b, "%s: %d hit, %d to run, %d waiting for others", Count(len(v.Items), "step"), sum.Hit, sum.Run, sum.Maybe)
+	printIf(&b, accepted > 0, "; %d of the hits by acceptance", accepted)
+	printIf(&b, released > 0, "; %d of the hits released", released)
+	printIf(&b, len(f.Failed) > 0, "; %d of those to run failed before", len(f.Failed))
+	printIf(&b, resumed > 0, "; %d %s from a checkpoint", resumed, words.Of(resumed, "resumes", "resume"))
+	printIf(&b, sum.Hit > 0, "; hits save %s", Seconds(v.Saved()))
+	return b.String()
 }
 
 // LeftOut prints, for each reason, the tables and figures that are left out.

@@ -47,6 +47,13 @@ func Printf(w io.Writer, format string, args ...any) {
 	fmt.Fprintf(w, format, args...)
 }
 
+// printIf is Printf of what is said only where something is so.
+func printIf(w io.Writer, so bool, format string, args ...any) {
+	if so {
+		Printf(w, format, args...)
+	}
+}
+
 // Println is fmt.Fprintln with Printf's escaping.
 func Println(w io.Writer, args ...any) {
 	for i, v := range args {

@@ -30,12 +30,8 @@ func RunsDiffer(w io.Writer, st Style, x, y string, ds []compare.Step, same int,
 	Printf(w, "%s -> %s\n", x, y)
 	for _, d := range ds {
 		Printf(w, "%s  %s -> %s", st.Bold(d.Address), cmp.Or(d.A, "none"), cmp.Or(d.B, "none"))
-		if d.Was != "" {
-			Printf(w, "  was %s", d.Was)
-		}
-		if d.Note != "" {
-			Printf(w, "  %s", st.Dim(d.Note))
-		}
+		printIf(w, d.Was != "", "  was %s", d.Was)
+		printIf(w, d.Note != "", "  %s", st.Dim(d.Note))
 		Println(w)
 		for _, c := range d.Changes {
 			Printf(w, "       %s\n", c)
@@ -63,9 +59,7 @@ func shortDigest(d string) string {
 // printOutput prints how one output differs; all: without bounds.
 func printOutput(w io.Writer, st Style, o compare.Output, all bool) {
 	Printf(w, "       output %s: %s -> %s", o.Output, shortDigest(o.A), shortDigest(o.B))
-	if o.A != "" && o.B != "" && len(o.Values) == 0 && o.Lines == "" {
-		Printf(w, "  %s -> %s", Size(o.SizeA), Size(o.SizeB))
-	}
+	printIf(w, o.A != "" && o.B != "" && len(o.Values) == 0 && o.Lines == "", "  %s -> %s", Size(o.SizeA), Size(o.SizeB))
 	Println(w)
 	more := func(what string) func(n int) {
 		return func(n int) {
@@ -120,9 +114,7 @@ func Same(w io.Writer, st Style, a, b string, pairs []compare.Pair, results bool
 		not = "not "
 	}
 	Printf(w, "%s and %s are %sthe same study: of %s %d are the same, %d within what their kinds allow, %d not", a, b, not, Count(len(pairs), "step"), same, within, len(differ))
-	if renewed > 0 && !results {
-		Printf(w, ", %d of them by their keys alone, which --results passes over", renewed)
-	}
+	printIf(w, renewed > 0 && !results, ", %d of them by their keys alone, which --results passes over", renewed)
 	Println(w, ".")
 }
 
@@ -197,9 +189,7 @@ func FailedBefore(w io.Writer, pl *plan.Plan, failed map[int]journal.Failed, lef
 	for _, i := range words.First(slices.Sorted(maps.Keys(failed)), failedShown, func(n int) { Printf(w, "  and %d more\n", n) }) {
 		Printf(w, "  %s %s\n", pl.Steps[i].Address, failed[i])
 	}
-	if !left {
-		Printf(w, "--skip-failed leaves them out.\n")
-	}
+	printIf(w, !left, "--skip-failed leaves them out.\n")
 }
 
 // Drifts prints how a plan differs from a saved one.

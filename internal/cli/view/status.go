@@ -2,7 +2,6 @@ package view
 
 import (
 	"cmp"
-	"fmt"
 	"io"
 	"math"
 	"strings"
@@ -52,14 +51,10 @@ func Status(w io.Writer, st Style, r drive.Report, ended, one bool, hint func(ve
 
 func openRun(w io.Writer, st Style, x drive.Run, most int, toSee func(run string) string) {
 	name, is := cmp.Or(x.RunID, x.Workflow), cmp.Or(x.Error, drive.Tally(x.Counts))
-	left := ""
-	if x.LeftS > 0 {
-		left = ", at least " + words.Took(x.LeftS) + " left"
-	}
-	if x.Priority != 0 && x.Priority != drive.UsualPriority {
-		left += fmt.Sprintf(", priority %d", x.Priority)
-	}
-	Printf(w, "%s  %s, for %s%s\n       %s\n", st.Bold(name), Lines(is), Seconds(time.Since(x.Started)), left, x.URL)
+	Printf(w, "%s  %s, for %s", st.Bold(name), Lines(is), Seconds(time.Since(x.Started)))
+	printIf(w, x.LeftS > 0, ", at least %s left", words.Took(x.LeftS))
+	printIf(w, x.Priority != 0 && x.Priority != drive.UsualPriority, ", priority %d", x.Priority)
+	Printf(w, "\n       %s\n", x.URL)
 	for _, status := range []runs.Status{runs.Running, runs.Failed} {
 		word := st.Outcome(string(status), strings.ToUpper(string(status)))
 		shown := 0
@@ -107,31 +102,15 @@ func Cancelled(w io.Writer, runs []drive.CancelledRun) {
 // StepLog prints whose log follows, how the step ended, and what is left of the log.
 func StepLog(w io.Writer, st Style, l *steplog.Log) {
 	Printf(w, "%s  %s", st.Bold(l.Address), l.Outcome)
-	if l.TookS > 0 {
-		Printf(w, " %s", words.Took(l.TookS))
-	}
-	if l.Host != "" {
-		Printf(w, " on %s", l.Host)
-	}
-	if l.Run != "" {
-		Printf(w, ", run %s", l.Run)
-	}
-	if !l.Ended.IsZero() {
-		Printf(w, ", ended %s", l.Ended.Local().Format(time.DateTime))
-	}
-	if l.Exit != "" {
-		Printf(w, ", exit code %s", l.Exit)
-	}
+	printIf(w, l.TookS > 0, " %s", words.Took(l.TookS))
+	printIf(w, l.Host != "", " on %s", l.Host)
+	printIf(w, l.Run != "", ", run %s", l.Run)
+	printIf(w, !l.Ended.IsZero(), ", ended %s", l.Ended.Local().Format(time.DateTime))
+	printIf(w, l.Exit != "", ", exit code %s", l.Exit)
 	Println(w)
-	if l.Error != "" {
-		Printf(w, "       %s\n", Lines(l.Error))
-	}
-	if l.Empty() {
-		Printf(w, "       its log is empty\n")
-	}
-	if l.Note != "" {
-		Printf(w, "       %s\n", l.Note)
-	}
+	printIf(w, l.Error != "", "       %s\n", Lines(l.Error))
+	printIf(w, l.Empty(), "       its log is empty\n")
+	printIf(w, l.Note != "", "       %s\n", l.Note)
 	if l.Cut > 0 {
 		Printf(w, "       its first %s and last %s; %s between them were not kept\n",
 			Size(runs.LogHead), Size(runs.LogTail), Size(l.Cut))

@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/session/belief"
+	"github.com/redsi/redsi/internal/sharing/archive"
 	"github.com/redsi/redsi/internal/sharing/hub"
 	"github.com/redsi/redsi/internal/sharing/pack"
 	"github.com/redsi/redsi/internal/sharing/publish"
@@ -51,12 +52,8 @@ func Transferred(w io.Writer, t *artifacts.Transfer, done artifacts.Transferred)
 
 // Released says of steps with keep = false why their bytes are still there.
 func Released(w io.Writer, r workflows.Released) {
-	if r.Held > 0 {
-		Printf(w, "the bytes of %s with keep = false stay: %s\n", Count(r.Held, "step"), r.For)
-	}
-	if r.Problem != "" {
-		Printf(w, "what steps have read could not be let go: %s\n", r.Problem)
-	}
+	printIf(w, r.Held > 0, "the bytes of %s with keep = false stay: %s\n", Count(r.Held, "step"), r.For)
+	printIf(w, r.Problem != "", "what steps have read could not be let go: %s\n", r.Problem)
 }
 
 // Sources prints what is known of sources.
@@ -108,14 +105,10 @@ func Elsewhere(w io.Writer, all []artifacts.Elsewhere) {
 // Signed prints what a key signed of the results that another one, old, had signed; a zero old:
 // of all.
 func Signed(w io.Writer, k, old signature.Public, n signers.Signed) {
-	text := fmt.Sprintf("%s signed %s; %d were signed already", k.Name, Count(n.Signed, "result"), n.There)
-	if !old.IsZero() {
-		text += fmt.Sprintf(", %d are not signed by %s", n.Passed, old.Name)
-	}
-	if n.Damaged > 0 {
-		text += fmt.Sprintf(", %d cannot be used", n.Damaged)
-	}
-	Println(w, text)
+	Printf(w, "%s signed %s; %d were signed already", k.Name, Count(n.Signed, "result"), n.There)
+	printIf(w, !old.IsZero(), ", %d are not signed by %s", n.Passed, old.Name)
+	printIf(w, n.Damaged > 0, ", %d cannot be used", n.Damaged)
+	Println(w)
 }
 
 // Signers prints who signed how many of so many results of a store.
@@ -153,13 +146,7 @@ func Exported(w io.Writer, x *pack.Exported, run string) {
 	} else {
 		Printf(w, "not signed: a reader cannot tell who made it\n")
 	}
-	for _, l := range words.First(x.LeftOut, pack.MostNamed, func(n int) { Printf(w, "%d more steps have files left out: --json lists all\n", n) }) {
-		where := "a reader runs it again"
-		if from := l.Fetched(); from != "" {
-			where = "a reader fetches it from " + from
-		}
-		Printf(w, "left out: %s of %s, %s; %s\n", Count(l.Blobs, "file"), l.Step, Size(l.Bytes), where)
-	}
+	printLeft(w, "left out", x.LeftOut, "a reader runs it anew", "a reader fetches it from ")
 	if n := len(x.Missing); n > 0 {
 		Printf(w, "%s %s no result and are not in it: %s\n", Count(n, "step"), words.Of(n, "has", "have"), run)
 	}
@@ -171,6 +158,18 @@ func Exported(w io.Writer, x *pack.Exported, run string) {
 		for _, c := range x.Upload {
 			Printf(w, "  %s\n", c)
 		}
+	}
+}
+
+// printLeft prints the steps whose files are not in an archive: what happens to those that are lost, and to those that are at an
+// address.
+func printLeft(w io.Writer, what string, list []archive.LeftOut, lost, from string) {
+	for _, l := range words.First(list, pack.MostNamed, func(n int) { Printf(w, "%d more steps have files left out: --json lists all\n", n) }) {
+		then := lost
+		if at := l.Fetched(); at != "" {
+			then = from + at
+		}
+		Printf(w, "%s: %s of %s, %s: %s\n", what, Count(l.Blobs, "file"), l.Step, Size(l.Bytes), then)
 	}
 }
 
@@ -187,22 +186,14 @@ func Imported(w io.Writer, x *pack.Imported, hint func(verb string, args ...stri
 	default:
 		Printf(w, "signed by %s, whose key you do not trust\n", x.Signer)
 	}
-	for _, l := range words.First(x.LeftOut, pack.MostNamed, func(n int) { Printf(w, "%d more steps have files left out: --json lists all\n", n) }) {
-		then := "the step runs again when they are needed"
-		if from := l.Fetched(); from != "" {
-			then = "fetched when read, from " + from
-		}
-		Printf(w, "not in the archive: %s of %s, %s: %s\n", Count(l.Blobs, "file"), l.Step, Size(l.Bytes), then)
-	}
+	printLeft(w, "not in the archive", x.LeftOut, "the step runs anew when they are needed", "fetched when read, from ")
 	for _, name := range x.Ignored[:min(len(x.Ignored), pack.MostNamed)] {
 		Printf(w, "ignored: %s, which does not belong in an archive\n", name)
 	}
 	for _, d := range x.Differs {
 		Printf(w, "%s has other outputs in the store; those stay\n", d)
 	}
-	if len(x.Variables) > 0 {
-		Printf(w, "%s next to the pipeline sets %s\n", syntax.LocalFile, strings.Join(x.Variables, ", "))
-	}
+	printIf(w, len(x.Variables) > 0, "%s next to the pipeline sets %s\n", syntax.LocalFile, strings.Join(x.Variables, ", "))
 	Println(w, "its pipeline is code: read it, then")
 	var f []string
 	switch {
@@ -246,9 +237,7 @@ func Publication(w io.Writer, pub *publish.Publication, hint func(verb string, a
 		}
 		Printf(w, "left out  %s  %s of %s: readers %s\n", Size(l.Size), l.Name, l.Step, then)
 	}
-	if len(pub.Left) > 1 {
-		Printf(w, "left out  %s in all, of which readers fetch %s\n", Size(left), Size(fetched))
-	}
+	printIf(w, len(pub.Left) > 1, "left out  %s in all, of which readers fetch %s\n", Size(left), Size(fetched))
 	for _, s := range words.First(pub.Must, publish.MustShown, func(n int) { Printf(w, "          and %s more; --json lists all\n", Count(n, "step")) }) {
 		Printf(w, "missing    %s: readers have to run it, or steps before it\n", s)
 	}
@@ -259,9 +248,7 @@ func Publication(w io.Writer, pub *publish.Publication, hint func(verb string, a
 	default:
 		Printf(w, "signed by %s: readers give --trust %s\n", pub.Signer, shellwords.Quote(pub.Signer))
 	}
-	if pub.Rebuilt != "" {
-		Printf(w, "%s\n", pub.Rebuilt)
-	}
+	printIf(w, pub.Rebuilt != "", "%s\n", pub.Rebuilt)
 	if len(pub.Hosts) > 0 {
 		Printf(w, "the records name %s that made them: %s\n", Count(len(pub.Hosts), "machine"), strings.Join(pub.Hosts[:min(3, len(pub.Hosts))], ", "))
 	}
@@ -296,16 +283,12 @@ func planOthers(w io.Writer, v *plan.Preview, o *belief.Others) {
 		for _, g := range words.First(groups, fetchShown, func(n int) { Printf(w, "\n          and %s more", Count(n, "block")) }) {
 			if len(groups) > 1 {
 				Printf(w, "\n          %12s  %s", Size(g.Bytes), g.Name)
-				if g.Steps > 1 {
-					Printf(w, " (%d steps)", g.Steps)
-				}
+				printIf(w, g.Steps > 1, " (%d steps)", g.Steps)
 			}
 		}
 		Println(w)
 	}
-	if o.Own > 0 {
-		Printf(w, "unsigned  %s in the own store, accepted by shared = \"use\"\n", Count(o.Own, "hit"))
-	}
+	printIf(w, o.Own > 0, "unsigned  %s in the own store, accepted by shared = \"use\"\n", Count(o.Own, "hit"))
 	PrintPassed(w, o.Passed)
 }
 
@@ -313,8 +296,6 @@ func planOthers(w io.Writer, v *plan.Preview, o *belief.Others) {
 func PrintPassed(w io.Writer, passed []belief.Passed) {
 	for _, p := range passed {
 		Printf(w, "not used  %s: %s\n", Count(p.Steps, "step"), p.Text)
-		if p.Do != "" {
-			Printf(w, "          -> %s\n", p.Do)
-		}
+		printIf(w, p.Do != "", "          -> %s\n", p.Do)
 	}
 }

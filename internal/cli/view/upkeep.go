@@ -32,9 +32,7 @@ func Verified(w io.Writer, r artifacts.Report, repaired bool, hint func(verb str
 		Printf(w, "%s in all; --json lists all\n", Count(n, "stray"))
 	}
 	Elsewhere(w, r.Elsewhere)
-	if r.Released > 0 {
-		Printf(w, "the outputs of %s have left the store: keep = false\n", Count(r.Released, "result"))
-	}
+	printIf(w, r.Released > 0, "the outputs of %s have left the store: keep = false\n", Count(r.Released, "result"))
 	Printf(w, "%s, %s, %s read; %s\n", Count(r.Results, "result"), Count(r.Blobs, "blob"), Size(r.Bytes), Count(len(r.Problems), "problem"))
 }
 
@@ -73,9 +71,7 @@ func Usages(w io.Writer, groups []artifacts.Usage, store artifacts.Usage, everyt
 	if everything {
 		most = len(groups)
 	}
-	if len(groups) > 0 {
-		Printf(w, "%10s  %10s  %8s\n", "bytes", "only here", "results")
-	}
+	printIf(w, len(groups) > 0, "%10s  %10s  %8s\n", "bytes", "only here", "results")
 	for _, u := range words.First(groups, most, func(n int) { Printf(w, "and %d smaller ones; --all lists them\n", n) }) {
 		Printf(w, "%10s  %10s  %8s  %s\n", Size(u.Bytes), Size(u.Only), humanize.Comma(int64(u.Results)), u.Name)
 	}
@@ -91,9 +87,7 @@ func Pins(w io.Writer, pins []artifacts.Pin, hint func(verb string, args ...stri
 		}
 		Printf(w, "%s  %s%s, since %s\n", p.Name, p.Of, results, p.Since.Local().Format(time.DateTime))
 	}
-	if len(pins) == 0 {
-		Printf(w, "no run and no result is kept by name; `%s` keeps the newest run\n", hint("keep", "last"))
-	}
+	printIf(w, len(pins) == 0, "no run and no result is kept by name; `%s` keeps the newest run\n", hint("keep", "last"))
 }
 
 // RebuiltStep prints the outcome of a step that was run again.
@@ -118,9 +112,7 @@ func RebuiltStep(w io.Writer, r rebuild.Step, hint func(verb string, args ...str
 		if f.Worst != nil {
 			Printf(w, "         %s\n", f.Worst)
 		}
-		if f.Verdict == alike.Differs {
-			Printf(w, "         compared by %s\n", f.Rule)
-		}
+		printIf(w, f.Verdict == alike.Differs, "         compared by %s\n", f.Rule)
 		if n := len(f.By); n > 0 {
 			Printf(w, "         both were evaluated by %s\n", words.And(f.By, 3))
 		}
@@ -128,9 +120,7 @@ func RebuiltStep(w io.Writer, r rebuild.Step, hint func(verb string, args ...str
 	for _, d := range r.Details {
 		printDetail(w, d, hint)
 	}
-	if r.More > 0 {
-		Printf(w, "       and %s more that differ\n", Count(r.More, "file"))
-	}
+	printIf(w, r.More > 0, "       and %s more that differ\n", Count(r.More, "file"))
 }
 
 // printDetail says where a file differs, what would allow it, and how to get both versions.
@@ -140,12 +130,8 @@ func printDetail(w io.Writer, d alike.Detail, hint func(verb string, args ...str
 	for _, p := range d.Places {
 		Printf(w, "         %s\n", p)
 	}
-	if d.More > 0 {
-		Printf(w, "         and %d more\n", d.More)
-	}
-	if d.Allow != "" {
-		Printf(w, "         to allow that: compare = { %q = %s }\n", name, d.Allow)
-	}
+	printIf(w, d.More > 0, "         and %d more\n", d.More)
+	printIf(w, d.Allow != "", "         to allow that: compare = { %q = %s }\n", name, d.Allow)
 	Printf(w, "         the existing one: %s\n", hint("artifacts get", d.Stands.String(), "stands"))
 	Printf(w, "         the new one: %s\n", hint("artifacts get", d.Made.String(), "made"))
 }
@@ -203,7 +189,5 @@ func Compared(w io.Writer, all []rebuild.Compared, stores []artifacts.Other) {
 			names = append(names, fmt.Sprintf("%s of %s (%d the same bytes, %d within tolerance)", Count(n.same+n.within, "result"), o.Name, n.same, n.within))
 		}
 	}
-	if len(names) > 0 {
-		Printf(w, "results made here agree with %s\n", strings.Join(names, " and "))
-	}
+	printIf(w, len(names) > 0, "results made here agree with %s\n", strings.Join(names, " and "))
 }

@@ -70,9 +70,7 @@ func Why(w io.Writer, st Style, answers []why.Step, hint func(verb string, args 
 
 func printMade(w io.Writer, m *why.Made) {
 	Printf(w, "       made by run %s, finished %s, took %s, by redsi %s\n", m.Run, m.Finished.Local().Format(time.DateTime), words.Took(m.TookS), m.Revision)
-	if m.As != "" {
-		Printf(w, "       as %s: names are not part of keys\n", m.As)
-	}
+	printIf(w, m.As != "", "       as %s: names are not part of keys\n", m.As)
 	if m.Accepted != nil {
 		printAccepted(w, m.Accepted)
 		return
@@ -110,9 +108,7 @@ func printAccepted(w io.Writer, x *artifacts.Acceptance) {
 func printChanges(w io.Writer, st Style, changes []why.Change) {
 	for _, c := range changes {
 		Printf(w, "       %s", c.Change)
-		if c.Where != "" {
-			Printf(w, "  %s", st.Dim(c.Where))
-		}
+		printIf(w, c.Where != "", "  %s", st.Dim(c.Where))
 		Println(w)
 	}
 }
@@ -121,15 +117,11 @@ func printChanges(w io.Writer, st Style, changes []why.Change) {
 func WhyRan(w io.Writer, st Style, answers []why.Past) {
 	for _, x := range answers {
 		Printf(w, "%s  %s  %s\n", st.Outcome(string(x.Outcome), string(x.Outcome)), x.Address, st.Dim("in run "+x.Run))
-		if x.Reason != "" {
-			Printf(w, "       %s\n", Lines(x.Reason))
-		}
+		printIf(w, x.Reason != "", "       %s\n", Lines(x.Reason))
 		if m := x.Made; m != nil {
 			Printf(w, "       it had a result: made by run %s, finished %s, took %s\n", m.Run, m.Finished.Local().Format(time.DateTime), words.Took(m.TookS))
 		}
-		if len(x.Changes) > 0 {
-			Printf(w, "       changed since run %s:\n", x.Against)
-		}
+		printIf(w, len(x.Changes) > 0, "       changed since run %s:\n", x.Against)
 		printChanges(w, st, x.Changes)
 	}
 }

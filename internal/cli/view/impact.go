@@ -13,9 +13,6 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// impactShown bounds the causes and claims that are printed unless all are asked for.
-const impactShown = 20
-
 // Impact prints what a change costs: the causes, the tables that they affect, and the sum; with
 // all, each step.
 func Impact(w io.Writer, r *impact.Report, st Style, all bool) {

@@ -12,9 +12,6 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// idShown is how much of an environment's ID is shown: enough to tell them apart.
-const idShown = 8
-
 // Environments lists those of this machine.
 func Environments(w io.Writer, list []realize.Found) {
 	if len(list) == 0 {

@@ -26,9 +26,6 @@ func Answer(w io.Writer, st Style, s search.Answered, width int) {
 	Println(w)
 }
 
-// wroteShown is how many files of a new study are named one by one.
-const wroteShown = 20
-
 // Wrote prints the files of a new study, and the command that comes next.
 func Wrote(w io.Writer, wrote []string, dir, next string) {
 	if len(wrote) > wroteShown {

@@ -59,10 +59,6 @@ func Paper(w io.Writer, r *prose.Result, each bool) {
 	}
 }
 
-// unmetShown bounds the unmet expectations that are printed unless all are asked for; the
-// report has all.
-const unmetShown = 20
-
 // Expectations prints unmet expectations or, with all, every expectation, the count of all, and
 // what keeps this from being a reproduction. Without expectations it prints that alone.
 func Expectations(w io.Writer, j *expect.Judged, all bool) {

@@ -118,9 +118,6 @@ func LeftOut(w io.Writer, skipped []pipeline.Skipped) {
 	}
 }
 
-// requestsShown bounds the steps whose requests are told.
-const requestsShown = 10
-
 // planRequests prints what this machine never has enough for, and requests that are far off.
 func planRequests(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 	var told []string
@@ -352,9 +349,6 @@ func reasons(groups int, of []int, f PlanFacts) [][]Reason {
 	}
 	return out
 }
-
-// reasonsShown is how many reasons of a block are printed.
-const reasonsShown = 2
 
 func reasonsText(all []Reason) string {
 	if len(all) == 1 {

@@ -19,6 +19,34 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
+// How many of something are printed, unless all are asked for; --json has all.
+const (
+	failedShown   = 5  // steps that failed before, as a run begins
+	fetchShown    = 10 // blocks that would be fetched from other stores
+	hostsShown    = 5  // hosts in a line
+	idShown       = 8  // digits of an environment's ID: enough to tell it from others
+	impactShown   = 20 // causes and claims of a change
+	inputsShown   = 12 // of a step
+	keptShown     = 5  // published files that somebody else has changed
+	leavesShown   = 12 // values of a traced step's configuration
+	leftOutShown  = 10 // steps that are not rebuilt for lack of time
+	linesShown    = 20 // that differ in an output
+	lostShown     = 5  // results that could not be copied
+	nameShown     = 24 // columns of a running step's name, while something else can be left out
+	packagesShown = 50 // of a traced step
+	pairsShown    = 16 // steps that differ: with the rest, a screen
+	reasonsShown  = 2  // why steps of a block must run
+	rebuiltShown  = 5  // attestations of a result
+	requestsShown = 10 // steps that ask for what is not there, or is far from what they took
+	rowsShown     = 8  // running steps below a run's lines
+	stepsShown    = 5  // running steps of an open run, and as many that failed
+	straysShown   = 20 // files in the store that it did not write
+	unmetShown    = 20 // expectations; the report has all
+	usagesShown   = 30 // groups of results
+	valuesShown   = 10 // that differ in an output
+	wroteShown    = 20 // files of a new study; of more, their number
+)
+
 // Shown is escaped text, to be written unchanged. Only this package makes it.
 type Shown struct{ text string }
 

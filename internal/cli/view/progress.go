@@ -177,9 +177,6 @@ func (l *Live) line(w io.Writer, outcome, word, address, note string) {
 	Printf(w, "%s  %s  %s\n", l.st.Outcome(outcome, word), address, l.st.DimLines(note))
 }
 
-// rowsShown is how many running steps have a row.
-const rowsShown = 8
-
 // block is the running steps, what the run waits for, and the count of what is left.
 func (l *Live) block(s workflows.State, work map[string]drive.Work, waitsFor string) []Shown {
 	columns := l.width - 1 // a terminal may wrap after its last column
@@ -222,10 +219,6 @@ func sums(s workflows.State) []string {
 	left := fmt.Sprintf("%s, %d to do", text, n[runs.Waiting])
 	return []string{fmt.Sprintf("       %s of %d", left, len(s.Steps)), fmt.Sprintf("%s of %d", left, len(s.Steps)), left, text}
 }
-
-// nameShown is the least width of a running step's name, in columns, while something else can
-// be left out.
-const nameShown = 24
 
 // row is a running step in so many columns. On a narrow terminal redundant parts are left out
 // and the name is shortened; numbers stay.

@@ -19,12 +19,6 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// Bounds of what is shown of an output, unless all is.
-const (
-	valuesShown = 10
-	linesShown  = 20
-)
-
 // RunsDiffer prints how two runs differ, and how many of their steps do not.
 func RunsDiffer(w io.Writer, st Style, x, y string, ds []compare.Step, same int, all bool) {
 	Printf(w, "%s -> %s\n", x, y)
@@ -84,9 +78,6 @@ func printOutput(w io.Writer, st Style, o compare.Output, all bool) {
 
 // clip shortens a text to a readable line.
 func clip(s string) string { return words.Fit(s, 160) }
-
-// pairsShown is how many steps that differ are printed: with the rest, a screen.
-const pairsShown = 16
 
 // Same prints whether two runs are the same study, and what differs: what is lost or has other results first.
 func Same(w io.Writer, st Style, a, b string, pairs []compare.Pair, results bool) {
@@ -158,9 +149,6 @@ func AnnotatePairs(w io.Writer, pairs []compare.Pair, results bool) {
 	}
 }
 
-// keptShown bounds the files that are named as somebody's own.
-const keptShown = 5
-
 // Published prints a line for each publish block.
 func Published(w io.Writer, list []files.Published) {
 	for _, p := range list {
@@ -175,9 +163,6 @@ func Published(w io.Writer, list []files.Published) {
 		Printf(w, "\n")
 	}
 }
-
-// failedShown is how many steps that failed before are listed before a run.
-const failedShown = 5
 
 // FailedBefore lists, before a run, what failed for good the last time; left: it is left out.
 func FailedBefore(w io.Writer, pl *plan.Plan, failed map[int]journal.Failed, left bool) {

@@ -13,9 +13,6 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// stepsShown bounds the running steps that Status prints, and those that failed.
-const stepsShown = 5
-
 // Status prints open runs, and how runs have ended; one: all of a single run. ended: also that
 // none has ended. hint is a command to copy.
 func Status(w io.Writer, st Style, r drive.Report, ended, one bool, hint func(verb string, args ...string) string) {

@@ -25,9 +25,6 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// lostShown is how many lost results are named.
-const lostShown = 5
-
 // Transferred prints what was copied between stores.
 func Transferred(w io.Writer, t *artifacts.Transfer, done artifacts.Transferred) {
 	verb := "copied"
@@ -76,9 +73,6 @@ func Sources(w io.Writer, states []origins.Source) {
 	Printf(w, "%s: %d ok, %d unpinned, %d changed, %d unreachable; %d in the store.\n",
 		Count(len(states), "source"), n[origins.OK], n[origins.Unpinned], n[origins.Changed], n[origins.Unreachable], stored)
 }
-
-// hostsShown is how many hosts are named in a line.
-const hostsShown = 5
 
 // Elsewhere says which blobs are not in the store but elsewhere.
 func Elsewhere(w io.Writer, all []artifacts.Elsewhere) {
@@ -253,9 +247,6 @@ func Publication(w io.Writer, pub *publish.Publication, hint func(verb string, a
 		Printf(w, "the records name %s that made them: %s\n", Count(len(pub.Hosts), "machine"), strings.Join(pub.Hosts[:min(3, len(pub.Hosts))], ", "))
 	}
 }
-
-// fetchShown is how many blocks that would be fetched are printed.
-const fetchShown = 10
 
 // planOthers prints what a plan found in other stores.
 func planOthers(w io.Writer, v *plan.Preview, o *belief.Others) {

@@ -15,9 +15,6 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// straysShown is how many strays are printed.
-const straysShown = 20
-
 // Verified prints what a check of the store found; repaired: and mended.
 func Verified(w io.Writer, r artifacts.Report, repaired bool, hint func(verb string, args ...string) string) {
 	for _, p := range r.Problems {
@@ -61,9 +58,6 @@ func Collected(w io.Writer, g artifacts.Garbage, o artifacts.GCOptions, hint fun
 			Size(g.Kept), Size(o.Max), hint("du", "--by", "run"), hint("keep", "--drop", "NAME"))
 	}
 }
-
-// usagesShown is how many groups are printed.
-const usagesShown = 30
 
 // Usages prints what groups of results have of a store's bytes.
 func Usages(w io.Writer, groups []artifacts.Usage, store artifacts.Usage, everything bool) {
@@ -135,9 +129,6 @@ func printDetail(w io.Writer, d alike.Detail, hint func(verb string, args ...str
 	Printf(w, "         the existing one: %s\n", hint("artifacts get", d.Stands.String(), "stands"))
 	Printf(w, "         the new one: %s\n", hint("artifacts get", d.Made.String(), "made"))
 }
-
-// leftOutShown is how many steps left out for lack of time are named.
-const leftOutShown = 10
 
 // RebuiltAll prints the summary of steps that were run again within a budget.
 func RebuiltAll(w io.Writer, r *rebuild.All, budget time.Duration) {

@@ -20,9 +20,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// inputsShown bounds the inputs of a step that are printed.
-const inputsShown = 12
-
 // Why prints why steps are hits or must run; hint is a command to copy.
 func Why(w io.Writer, st Style, answers []why.Step, hint func(verb string, args ...string) string) {
 	for _, x := range answers {
@@ -126,9 +123,6 @@ func WhyRan(w io.Writer, st Style, answers []why.Past) {
 	}
 }
 
-// leavesShown bounds the configuration that Trace shows of a step.
-const leavesShown = 12
-
 // Cells lists what can be traced in a table or figure, a line each, and how.
 func Cells(w io.Writer, l *report.CellList, address string, hint func(verb string, args ...string) string) {
 	Printf(w, "%s  %s x %s\n", address, Count(l.Rows, "row"), Count(l.Columns, "column"))
@@ -215,12 +209,6 @@ func TracedSteps(w io.Writer, steps []report.Node) {
 		}
 	}
 }
-
-// packagesShown bounds the packages that are printed of one step; --json has more.
-const packagesShown = 50
-
-// rebuiltShown bounds the attestations that are printed of one step; --json has more.
-const rebuiltShown = 5
 
 // Rebuilt prints the attestations of a result.
 func Rebuilt(w io.Writer, indent string, t *attest.Told) {

@@ -7,7 +7,9 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
 	"github.com/redsi/redsi/internal/pipeline/declare"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // place is where in a pipeline a position is, as the text before it says.
@@ -44,24 +46,12 @@ func (h header) name() string { return strings.Join(append([]string{h.typ}, h.la
 
 // top finds where a block begins at the start of a line: a text is read from there, so that
 // what is broken before it does not matter.
-var top = func() *regexp.Regexp {
-	names := []string{"run", "variables"} // of a test
-	for _, t := range declare.Types {
-		names = append(names, t.Name)
-	}
-	return regexp.MustCompile(`(?m)^(` + strings.Join(names, "|") + `)\b[^=\n]*$`)
-}()
+var top = regexp.MustCompile(`(?m)^(run|variables|` + // of a test
+	strings.Join(lists.Map(declare.Types, func(t declare.Type) string { return t.Name }), "|") + `)\b[^=\n]*$`)
 
 // lexFrom is where to begin to read the text so that an offset in it is understood.
 func lexFrom(src string, offset int) int {
-	line := strings.LastIndexByte(src[:offset], '\n') + 1
-	all := top.FindAllStringIndex(src[:line], -1)
-	if m := top.FindStringIndex(src[line:offset]); m != nil && m[0] == 0 {
-		return line
-	}
-	if len(all) == 0 {
-		return 0
-	}
+	all := append([][]int{{0}}, top.FindAllStringIndex(src[:offset], -1)...)
 	return all[len(all)-1][0]
 }
 

@@ -23,9 +23,7 @@ const picture = "```imports\n"
 func TestPicture(t *testing.T) {
 	path := filepath.Join("..", "..", "docs", "architecture.md")
 	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	before, rest, ok := strings.Cut(string(b), picture)
 	got, after, closed := strings.Cut(rest, "```")
 	if !ok || !closed {

@@ -41,9 +41,7 @@ func TestExamples(t *testing.T) {
 	for _, f := range files {
 		t.Run(filepath.Base(f), func(t *testing.T) {
 			src, err := os.ReadFile(f)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			if bytes.Contains(src, []byte("Beside pipelines.hcl")) {
 				if _, ok := added[filepath.Base(f)]; !ok {
 					t.Error("TestAddedSteps does not know what it adds")
@@ -152,9 +150,7 @@ var aloneVars = map[string][]string{
 func TestReproductionIsListed(t *testing.T) {
 	t.Parallel()
 	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "reproduction.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	all := loadPaper(t, nil)
 	maps.Copy(all, loadPaper(t, nil, "scale", "sample", "contact", "me@example.org"))
 	blocks := map[string]bool{}
@@ -207,9 +203,7 @@ func TestPublishedPackage(t *testing.T) {
 		errtest.None(t, os.Rename(from, filepath.Join(folder, name)))
 	}
 	src, err := os.ReadFile(example("published_package.hcl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	beside := filepath.Join(p.args[1], "..", "examples")
 	errtest.None(t, os.Mkdir(beside, 0o755))
 	errtest.None(t, os.Symlink(filepath.Join(p.args[1], "assets"), filepath.Join(beside, "..", "assets")))
@@ -236,9 +230,7 @@ func TestMSMarcoExample(t *testing.T) {
 	p := newPaper(t)
 	folder := filepath.Join(filepath.Dir(p.args[1]), "examples") // its paths begin beside the assets of the pipeline
 	src, err := os.ReadFile(example("msmarco.hcl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if err := errors.Join(os.Rename(p.args[1], folder), os.Rename(filepath.Join(folder, "assets"), filepath.Join(folder, "..", "assets")),
 		os.WriteFile(filepath.Join(folder, "msmarco.hcl"), src, 0o644), os.CopyFS(filepath.Join(folder, "msmarco"), os.DirFS(example("msmarco")))); err != nil {
 		t.Fatal(err)
@@ -278,9 +270,7 @@ func TestKindsReference(t *testing.T) {
 		t.Fatalf("exit %d: %s", code, errs.String())
 	}
 	b, err := os.ReadFile(filepath.Join("..", "..", "docs", "kinds.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	if !bytes.Equal(b, out.Bytes()) {
 		t.Error("docs/kinds.md is not what the kinds say of themselves; run `make docs`")
 	}
@@ -337,9 +327,7 @@ func TestPostgreSQLExample(t *testing.T) {
 		}
 	}
 	b, err := os.ReadFile(filepath.Join(p.out, "tables", "systems.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	var table struct{ Rows []json.RawMessage }
 	if err := json.Unmarshal(b, &table); err != nil || len(table.Rows) != 9 {
 		t.Errorf("%d rows, %v", len(table.Rows), err)
@@ -405,9 +393,7 @@ func TestOwnKind(t *testing.T) {
 	own(fault.CodeOK, "21 results", "verify") // 12 before; a download, its one file, two counts with one file each, a longest word, two tables
 
 	b, err := os.ReadFile(file("pipelines.hcl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	filetest.Write(t, file("pipelines.hcl"), strings.Replace(string(b), "letters  =", "leters   =", 1))
 	own(fault.CodeInput, `Did you mean "letters"?`, "validate")
 }

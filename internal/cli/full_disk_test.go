@@ -75,9 +75,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	dir := project(t, 1)
 	state := filepath.Join(dir, ".redsi", "temporal")
-	if err := os.MkdirAll(state, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, os.MkdirAll(state, 0o755))
 	mount := func(flags uintptr, size string) {
 		t.Helper()
 		errtest.None(t, syscall.Mount("none", state, "tmpfs", flags, "mode=755,size="+size))

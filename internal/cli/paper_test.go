@@ -75,9 +75,7 @@ func (p *paper) output(name string) []byte {
 	p.t.Helper()
 	dot := strings.LastIndexByte(name, '.')
 	b, err := os.ReadFile(filepath.Join(p.outputs(name[:dot]), name[dot+1:]))
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	errtest.None(p.t, err)
 	return b
 }
 

@@ -57,9 +57,7 @@ func TestAddedSteps(t *testing.T) {
 	for name, want := range added {
 		t.Run(name, func(t *testing.T) {
 			src, err := os.ReadFile(example(name))
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			got := difference(t, base, loadPaper(t, map[string][]byte{name: src}))
 			slices.Sort(got)
 			want := slices.Sorted(slices.Values(want))
@@ -75,9 +73,7 @@ func TestAddedSteps(t *testing.T) {
 func TestSeedsShareTheFirst(t *testing.T) {
 	t.Parallel()
 	src, err := os.ReadFile(example("seeds.hcl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.None(t, err)
 	tasks := loadPaper(t, map[string][]byte{"seeds.hcl": src})
 	for _, id := range []string{"atomic", "naive", "semantic"} {
 		paper := tasks[`step.train.dsi["title/nci_norm/small/`+id+`/42"]`]
@@ -215,9 +211,7 @@ func TestVariantsRunAlone(t *testing.T) {
 	for _, name := range variants {
 		t.Run(name, func(t *testing.T) {
 			src, err := os.ReadFile(example(name))
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.None(t, err)
 			filetest.Write(t, filepath.Join(folder, name), src)
 			defer os.Remove(filepath.Join(folder, name))
 			verb := []string{"plan", "--json"}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -20,7 +19,6 @@ import (
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/internal/system/filetest"
-	"github.com/redsi/redsi/kinds"
 )
 
 func example(name string) string { return filepath.Join("..", "..", "examples", name) }
@@ -265,13 +263,10 @@ func TestMSMarcoExample(t *testing.T) {
 // TestKindsReference compares docs/kinds.md with what the kinds say of themselves.
 func TestKindsReference(t *testing.T) {
 	t.Parallel()
-	var out, errs bytes.Buffer
-	if code := execute(context.Background(), kinds.Registry(), []string{"kinds", "--markdown"}, &out, &errs, Paper{}); code != fault.CodeOK {
-		t.Fatalf("exit %d: %s", code, errs.String())
-	}
+	out := (&paper{t: t}).run("kinds", "--markdown")
 	b, err := os.ReadFile(filepath.Join("..", "..", "docs", "kinds.md"))
 	errtest.None(t, err)
-	if !bytes.Equal(b, out.Bytes()) {
+	if !bytes.Equal(b, out) {
 		t.Error("docs/kinds.md is not what the kinds say of themselves; run `make docs`")
 	}
 }
@@ -288,21 +283,13 @@ func TestMap(t *testing.T) {
 		if !ok {
 			t.Fatalf("the map at the head of pipelines.hcl does not name %s", name)
 		}
-		mapped(t, part, name, string(src))
-	}
-}
-
-func mapped(t *testing.T, head, file, rest string) {
-	want := []string{}
-	for _, m := range regexp.MustCompile(`(?m)^# --- ([^-(]*[^-( ]).* -+$|^(?:table|figure) "(\w+)"`).FindAllStringSubmatch(rest, -1) {
-		want = append(want, m[1]+m[2])
-	}
-	for _, name := range want {
-		at := regexp.MustCompile(`\b` + name + `\b`).FindStringIndex(head)
-		if at == nil {
-			t.Fatalf("the map at the head of pipelines.hcl does not name %q of %s, or not in this place", name, file)
+		for _, m := range regexp.MustCompile(`(?m)^# --- ([^-(]*[^-( ]).* -+$|^(?:table|figure) "(\w+)"`).FindAllStringSubmatch(string(src), -1) {
+			at := regexp.MustCompile(`\b` + m[1] + m[2] + `\b`).FindStringIndex(part)
+			if at == nil {
+				t.Fatalf("the map at the head of pipelines.hcl does not name %q of %s, or not in this place", m[1]+m[2], name)
+			}
+			part = part[at[1]:]
 		}
-		head = head[at[1]:]
 	}
 }
 

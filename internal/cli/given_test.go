@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/pipeline/estimate"
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/stores/dir"
@@ -269,16 +268,6 @@ func TestShared(t *testing.T) {
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%d: %v", i, err)
 		}
-	}
-}
-
-// TestYes: with --yes nothing is asked, and nothing is read to know whether to ask.
-func TestYes(t *testing.T) {
-	if err := new(app).confirm(t.Context(), &confirmOptions{above: estimate.UsualLimits, yes: true}, nil, nil); err != nil {
-		t.Error(err)
-	}
-	if err := new(app).confirm(t.Context(), &confirmOptions{above: "much"}, nil, nil); err == nil {
-		t.Error("--confirm-above much is taken")
 	}
 }
 

@@ -115,7 +115,7 @@ func TestLanguageServer(t *testing.T) {
 	if got := e.ask("textDocument/hover", e.at("pipelines.hcl", edited+"environment \"py\" { uv = \"uv.lock\" }\nlocals { y = environment.p|y }\n")); !strings.Contains(got, "as a lock file has it") {
 		t.Errorf("an environment: %s", got)
 	}
-	for place, want := range map[string]string{
+	e.answers("textDocument/hover", "pipelines.hcl", edited, map[string]string{
 		`spl|it = "train"`:                 "train",
 		`step "ext|ract" "train"`:          "**MAYBE** `step.extract.train`",
 		`st|ep "dedup" "nq"`:               "**MAYBE** `step.dedup.nq`",
@@ -126,24 +126,14 @@ func TestLanguageServer(t *testing.T) {
 		`var|iable "scale"`:                "toy",
 		`for_|each = local.sizes`:          "each.key",
 		`step "download" "n|q" {`:          "**RUN** `step.download.nq[\\\"base\\\"]`",
-	} {
-		plain := strings.Replace(place, "|", "", 1)
-		if got := e.ask("textDocument/hover", e.at("pipelines.hcl", strings.Replace(edited, plain, place, 1))); !strings.Contains(got, want) {
-			t.Errorf("hover %s: %s, want %s", place, got, want)
-		}
-	}
-	for place, want := range map[string]string{
+	})
+	e.answers("textDocument/definition", "pipelines.hcl", edited, map[string]string{
 		`train = step.extract.tr|ain.head`: `"line":16,"character":0`,
 		`files = local.fi|les`:             `"line":7,"character":2`,
 		`license  = var.sc|ale`:            `"line":0,"character":0`,
 		`{each.k|ey}`:                      `"line":11,"character":2`,
 		`sp|lit = "train"`:                 "null",
-	} {
-		plain := strings.Replace(place, "|", "", 1)
-		if got := e.ask("textDocument/definition", e.at("pipelines.hcl", strings.Replace(edited, plain, place, 1))); !strings.Contains(got, want) {
-			t.Errorf("definition %s: %s, want %s", place, got, want)
-		}
-	}
+	})
 
 	e.at("pipelines.hcl", edited+"|")
 	document := object{"textDocument": object{"uri": e.uri("pipelines.hcl")}}
@@ -178,10 +168,7 @@ func TestLanguageServerFolder(t *testing.T) {
 	if d := e.open("b.hcl", files["b.hcl"]); d != "" {
 		t.Errorf("b.hcl: %s", d)
 	}
-	place := e.at("b.hcl", strings.Replace(files["b.hcl"], "local.x", "local.|x", 1))
-	if got := e.ask("textDocument/definition", place); !strings.Contains(got, "a.hcl") {
-		t.Errorf("definition in another file: %s", got)
-	}
+	e.answers("textDocument/definition", "b.hcl", files["b.hcl"], map[string]string{"local.|x": "a.hcl"})
 	// What is typed in one file shows in the other.
 	if d := e.open("a.hcl", "locals {\n  y = 1\n}\n"); d != "" && !strings.Contains(d, "Unused") {
 		t.Errorf("a.hcl: %s", d)
@@ -198,10 +185,7 @@ func TestLanguageServerFolder(t *testing.T) {
 	if d := e.diagnostics("b.hcl"); d != "" {
 		t.Errorf("b.hcl after it was mended: %s", d)
 	}
-	place = e.at("b.hcl", strings.Replace(files["b.hcl"], "local.x", "local.|x", 1))
-	if got := e.ask("textDocument/hover", place); !strings.Contains(got, "😀2") {
-		t.Errorf("hover: %s", got)
-	}
+	e.answers("textDocument/hover", "b.hcl", files["b.hcl"], map[string]string{"local.|x": "😀2"})
 	e.notify("textDocument/didClose", object{"textDocument": object{"uri": e.uri("a.hcl")}})
 	e.end()
 }
@@ -265,41 +249,23 @@ func TestLanguageServerBadMessages(t *testing.T) {
 
 // TestLanguageServerEnds: with its client, however that ends.
 func TestLanguageServerEnds(t *testing.T) {
-	t.Run("end of file", func(t *testing.T) {
+	client := exec.Command("sleep", "600")
+	errtest.None(t, client.Start())
+	for want, end := range map[string]func(*editor){
+		"without saying goodbye": func(e *editor) { e.initialize(); e.in.Close() },
+		`Content-Length "x"`:     func(e *editor) { io.WriteString(e.in, "Content-Length: x\r\n\r\n") },
+		"the client, process": func(e *editor) { // its input stays open
+			e.ask("initialize", object{"processId": client.Process.Pid, "capabilities": object{}})
+			client.Process.Kill()
+			client.Wait()
+		},
+	} {
 		e := startEditor(t, nil)
-		e.initialize()
-		e.in.Close()
-		for range e.msgs {
+		end(e)
+		if code := e.ended(); code != fault.CodeFailed || !strings.Contains(e.errs.String(), want) {
+			t.Errorf("exit %d, not with %q: %s", code, want, e.errs)
 		}
-		e.cmd.Wait()
-		if got := e.errs.String(); e.cmd.ProcessState.ExitCode() != fault.CodeFailed || !strings.Contains(got, "without saying goodbye") {
-			t.Errorf("exit %d: %s", e.cmd.ProcessState.ExitCode(), got)
-		}
-	})
-	t.Run("bad header", func(t *testing.T) {
-		e := startEditor(t, nil)
-		io.WriteString(e.in, "Content-Length: x\r\n\r\n")
-		for range e.msgs {
-		}
-		e.cmd.Wait()
-		if got := e.errs.String(); !strings.Contains(got, `Content-Length "x"`) {
-			t.Error(got)
-		}
-	})
-	t.Run("client killed", func(t *testing.T) {
-		client := exec.Command("sleep", "600")
-		errtest.None(t, client.Start())
-		e := startEditor(t, nil)
-		e.ask("initialize", object{"processId": client.Process.Pid, "capabilities": object{}})
-		client.Process.Kill()
-		client.Wait()
-		for range e.msgs { // until the server ends, though its input stays open
-		}
-		e.cmd.Wait()
-		if got := e.errs.String(); !strings.Contains(got, "the client, process") {
-			t.Error(got)
-		}
-	})
+	}
 }
 
 const firstPaper = `variable "scale" {
@@ -371,11 +337,7 @@ func moduleFeatures(t *testing.T, e *editor, file, uses string) {
 			t.Errorf("%s: offered %v, want %v", test.text[len(uses)-20:], got, test.want)
 		}
 	}
-	at := func(place string) object {
-		plain := strings.Replace(place, "|", "", 1)
-		return e.at("second.hcl", strings.Replace(uses, plain, place, 1))
-	}
-	for place, want := range map[string]string{
+	e.answers("textDocument/hover", "second.hcl", uses, map[string]string{
 		`sha|rds = ["a", "b"]`:   "(list(string), required)",
 		`mod|ule "first"`:        "**RUN** `module.first.step.download.nq`",
 		`module "fir|st"`:        "`output.texts` All pages.",
@@ -385,12 +347,8 @@ func moduleFeatures(t *testing.T, e *editor, file, uses string) {
 		`[module.fir|st.size`:    "The pipeline",
 		`output "si|zes"`:        "2, 1",
 		`for_e|ach = { x`:        "each.key",
-	} {
-		if got := e.ask("textDocument/hover", at(place)); !strings.Contains(got, want) {
-			t.Errorf("hover %s: %s, want %s", place, got, want)
-		}
-	}
-	for place, want := range map[string]string{
+	})
+	e.answers("textDocument/definition", "second.hcl", uses, map[string]string{
 		`sha|rds = ["a", "b"]`:   file + `","range":{"start":{"line":5,"character":0}`,
 		`module.first.te|xts.nq`: file + `","range":{"start":{"line":11,"character":0}`,
 		`texts.n|q.files`:        file + `","range":{"start":{"line":11,"character":0}`,
@@ -398,11 +356,7 @@ func moduleFeatures(t *testing.T, e *editor, file, uses string) {
 		`module.tw|ice["x"]`:     `second.hcl","range":{"start":{"line":5,"character":0}`,
 		`"` + source[:3] + `|`:   file,
 		`[each.va|lue]`:          `second.hcl","range":{"start":{"line":7,"character":2}`,
-	} {
-		if got := e.ask("textDocument/definition", at(place)); !strings.Contains(got, want) {
-			t.Errorf("definition %s: %s, want %s", place, got, want)
-		}
-	}
+	})
 }
 
 // TestLanguageServerModules: of a folder, whose files may be open as well.
@@ -640,6 +594,17 @@ func (e *editor) at(file, text string) object {
 	return object{"textDocument": object{"uri": e.uri(file)}, "position": object{"line": strings.Count(before, "\n"), "character": units}}
 }
 
+// answers asks about places of a text, each a part of it with a "|", and looks for what the answer has.
+func (e *editor) answers(request, file, text string, want map[string]string) {
+	e.t.Helper()
+	for place, want := range want {
+		plain := strings.Replace(place, "|", "", 1)
+		if got := e.ask(request, e.at(file, strings.Replace(text, plain, place, 1))); !strings.Contains(got, want) {
+			e.t.Errorf("%s %s: %s, want %s", request, place, got, want)
+		}
+	}
+}
+
 // labels are what is offered, in the order in which clients show it.
 func (e *editor) labels(file, text string) []string {
 	e.t.Helper()
@@ -663,10 +628,15 @@ func (e *editor) end() {
 	e.t.Helper()
 	e.ask("shutdown", nil)
 	e.notify("exit", nil)
+	if code := e.ended(); code != fault.CodeOK {
+		e.t.Errorf("exit %d: %s", code, e.errs)
+	}
+}
+
+// ended waits for the end of the server, and returns its exit code.
+func (e *editor) ended() int {
 	for range e.msgs {
 	}
 	e.cmd.Wait()
-	if code := e.cmd.ProcessState.ExitCode(); code != fault.CodeOK {
-		e.t.Errorf("exit %d: %s", code, e.errs)
-	}
+	return e.cmd.ProcessState.ExitCode()
 }

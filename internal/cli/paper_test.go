@@ -17,8 +17,6 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/redsi/redsi/internal/pipeline"
-	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/fault"
 	"github.com/redsi/redsi/internal/system/filetest"
@@ -378,24 +376,20 @@ func of(kind, key, output string) (r ref) {
 	return r
 }
 
-// fullSteps are the steps of pipelines.hcl without variables, by kind and name,
+// fullSteps are the steps of pipelines.hcl at scale full, by kind and name,
 // then by key.
 func fullSteps(t *testing.T) map[string]map[string]fullStep {
-	src, err := syntax.Read(filepath.Join("..", "..", "pipelines.hcl"))
-	errtest.None(t, err)
-	p, ds := pipeline.Load(src, pipeline.Options{Registry: kinds.Registry(), World: pipeline.World{ReadFile: os.ReadFile}})
-	errtest.None(t, ds.Err())
 	all := map[string]map[string]fullStep{}
-	for _, s := range p.Steps {
-		name, key, ok := strings.Cut(strings.TrimPrefix(s.Address, "step."), `["`)
+	for address, task := range loadPaper(t, nil, "scale", "full") {
+		name, key, ok := strings.Cut(strings.TrimPrefix(address, "step."), `["`)
 		switch name {
 		case "train.dsi", "evaluate.dsi", "evaluate.trie", "naive_ids.nq", "semantic_ids.nq", "embed.nq":
 		default:
 			continue
 		}
 		var c fullStep
-		if err := json.Unmarshal(s.Task.Config, &c); err != nil || !ok {
-			t.Fatalf("%s: %v", s.Address, err)
+		if err := json.Unmarshal(task.Config, &c); err != nil || !ok {
+			t.Fatalf("%s: %v", address, err)
 		}
 		if all[name] == nil {
 			all[name] = map[string]fullStep{}

@@ -162,15 +162,6 @@ func TestWriteJSONLists(t *testing.T) {
 	}
 }
 
-func TestSeconds(t *testing.T) {
-	for d, want := range map[time.Duration]string{40 * time.Millisecond: "0.0 s", 9949 * time.Millisecond: "9.9 s", 9970 * time.Millisecond: "10 s", 119400 * time.Millisecond: "119 s",
-		119700 * time.Millisecond: "2 min 0 s", 7199700 * time.Millisecond: "2 h 0 min", 199700 * time.Millisecond: "3 min 20 s", 78 * time.Hour: "78 h 0 min"} {
-		if got := Seconds(d); got != want {
-			t.Errorf("%v is printed as %s, want %s", d, got, want)
-		}
-	}
-}
-
 // TestLostInOrder: the same results are named each time.
 func TestLostInOrder(t *testing.T) {
 	var first string

@@ -66,31 +66,38 @@ func scripts(t *testing.T, p testscript.Params) testscript.Params {
 		return os.WriteFile(filepath.Join(e.WorkDir, "pipelines.hcl"), b, 0o644)
 	}
 	p.Cmds = map[string]func(*testscript.TestScript, bool, []string){
-		"replace": replaceInFile,
+		"replace": takes("FILE OLD NEW", replaceInFile),
 		"minio":   startMinIO(t),
 		"web":     hostCommand("web"),
 		"asked":   askedCommand,
-		"until":   untilPlan,
-		"fetch":   fetchCommand,
+		"until":   takes("REGEXP", untilPlan),
+		"fetch":   takes("FILE PATH", fetchCommand),
 		"nowhere": nowhere,
 		"static":  hostCommand("static"),
 		"secure":  hostCommand("secure"),
-		"private": private,
-		"sign-as": signAs,
-		"unpack":  unpackCommand,
-		"start":   startCommand,
+		"private": takes("FILE", private),
+		"sign-as": takes("NAME", signAs),
+		"unpack":  takes("ARCHIVE NAME FILE", unpackCommand),
+		"start":   takes("ID INPUT FILE", startCommand),
 		"index":   indexCommand(t),
-		"ci":      ciCommand,
+		"ci":      takes("FILE JOB", ciCommand),
 	}
 	p.UpdateScripts = os.Getenv("REDSI_UPDATE") != ""
 	return p
 }
 
+// takes is a command with so many arguments.
+func takes(words string, command func(*testscript.TestScript, bool, []string)) func(*testscript.TestScript, bool, []string) {
+	return func(ts *testscript.TestScript, neg bool, args []string) {
+		if len(args) != len(strings.Fields(words)) {
+			ts.Fatalf("usage: %s, not %q", words, args)
+		}
+		command(ts, neg, args)
+	}
+}
+
 // replaceInFile is: replace FILE OLD NEW. OLD must be there.
 func replaceInFile(ts *testscript.TestScript, _ bool, args []string) {
-	if len(args) != 3 {
-		ts.Fatalf("usage: replace FILE OLD NEW")
-	}
 	path := ts.MkAbs(args[0])
 	b, err := os.ReadFile(path)
 	ts.Check(err)
@@ -117,9 +124,6 @@ func startMinIO(t *testing.T) func(*testscript.TestScript, bool, []string) {
 
 // untilPlan is: until REGEXP. It asks `redsi plan` until the answer matches.
 func untilPlan(ts *testscript.TestScript, _ bool, args []string) {
-	if len(args) != 1 {
-		ts.Fatalf("usage: until REGEXP")
-	}
 	want := regexp.MustCompile(args[0])
 	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); {
 		ts.Check(ts.Exec("redsi", "plan", "--all"))
@@ -154,9 +158,6 @@ func indexCommand(t *testing.T) func(*testscript.TestScript, bool, []string) {
 // startCommand starts the workflow of a run as people do who use Temporal's own tools, with the profile of the state
 // folder, and writes its result, or why it failed: start ID INPUT FILE.
 func startCommand(ts *testscript.TestScript, neg bool, args []string) {
-	if len(args) != 3 {
-		ts.Fatalf("usage: start ID INPUT FILE")
-	}
 	o, err := envconfig.LoadClientOptions(envconfig.LoadClientOptionsRequest{ConfigFilePath: ts.MkAbs(".redsi/temporal/temporal.toml"), ConfigFileProfile: devserver.ProfileName})
 	ts.Check(err)
 	c, err := client.Dial(o)
@@ -178,9 +179,6 @@ func startCommand(ts *testscript.TestScript, neg bool, args []string) {
 
 // unpackCommand writes a file of a ZIP: unpack ARCHIVE NAME FILE.
 func unpackCommand(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 3 {
-		ts.Fatalf("usage: unpack ARCHIVE NAME FILE")
-	}
 	z, err := zip.OpenReader(ts.MkAbs(args[0]))
 	ts.Check(err)
 	defer z.Close()
@@ -228,9 +226,6 @@ func private(ts *testscript.TestScript, _ bool, args []string) {
 // fetchCommand is: fetch FILE PATH. FILE will have the address of a server, which
 // may still be starting; the answer goes to stdout, and its status to stderr.
 func fetchCommand(ts *testscript.TestScript, _ bool, args []string) {
-	if len(args) != 2 {
-		ts.Fatalf("usage: fetch FILE PATH")
-	}
 	var address string
 	for end := time.Now().Add(3 * time.Minute); !strings.HasSuffix(address, "\n"); {
 		b, err := os.ReadFile(ts.MkAbs(args[0]))
@@ -249,9 +244,6 @@ func fetchCommand(ts *testscript.TestScript, _ bool, args []string) {
 
 // signAs makes a signing key of a name, and lets redsi sign by it from here on.
 func signAs(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: sign-as NAME")
-	}
 	path := filepath.Join(ts.Getenv("WORK"), args[0]+".key")
 	k, err := signature.New(args[0])
 	ts.Check(err)
@@ -277,9 +269,6 @@ type ciStep struct {
 // those that always run, as the service's runner does. What the runner does itself, such as
 // restoring a cache, is the script's.
 func ciCommand(ts *testscript.TestScript, neg bool, args []string) {
-	if len(args) != 2 {
-		ts.Fatalf("usage: ci FILE JOB")
-	}
 	b, err := os.ReadFile(example(filepath.Join("ci", args[0])))
 	ts.Check(err)
 	var file struct {

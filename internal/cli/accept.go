@@ -78,7 +78,7 @@ those of a revoked key never do.`,
 	f.StringVar(&o.Of, "of", "", "the result to accept: its `KEY`, or a run that had it; default: the newest")
 	f.StringVar(&o.By, "by", "", "who accepts or revokes it; default: the name of your key")
 	f.BoolVarP(&yes, "yes", "y", false, "do not ask")
-	f.BoolVar(&list, "list", false, "list what was accepted in this store")
+	f.BoolVar(&list, "list", false, "list what was accepted in this store, revoked or not")
 	f.StringVar(&revoke, "revoke", "", "revoke the acceptance of this `STEP`")
 	return with(cmd, a.pipelineFlags, a.fromFlags)
 }
@@ -104,7 +104,7 @@ func (a *app) mayAccept(ctx context.Context, todo []accept.Step, yes bool) error
 		view.Printf(a.Err, "%s", view.Document(b.String()))
 		return fault.Input(errors.New("cannot ask for confirmation without a terminal: give --yes"))
 	case !sure:
-		return fault.Failed(errors.New("nothing was accepted"))
+		return fault.Failed(errors.New("nothing was accepted: a run does the step anew"))
 	}
 	return nil
 }
@@ -122,7 +122,7 @@ func (a *app) revokeAccepted(ctx context.Context, target, by string) error {
 		for _, s := range revoked {
 			view.Println(w, s)
 		}
-		view.Printf(w, "%s revoked; `%s` runs the step again. Results made from its bytes stay.\n", view.Count(len(revoked), "acceptance"), a.hint("run", "--target", target))
+		view.Printf(w, "%s revoked; `%s` runs the step anew. Results made from its bytes stay.\n", view.Count(len(revoked), "acceptance"), a.hint("run", "--target", target))
 	})
 }
 
@@ -157,7 +157,7 @@ Blobs stay in the store until ` + "`redsi gc`" + `.`,
 				for _, s := range forgotten {
 					view.Println(w, s)
 				}
-				view.Printf(w, "%s forgotten; `%s` makes them again.\n", view.Count(len(forgotten), "result"), command)
+				view.Printf(w, "%s forgotten; `%s` makes them anew.\n", view.Count(len(forgotten), "result"), command)
 			})
 		},
 	}

@@ -61,7 +61,7 @@ With FILE.tex:
 			ctx := cmd.Context()
 			switch {
 			case len(args) > 0 && (junit != "" || values != "" || strict):
-				return fault.Input(errors.New("--junit, --values and --strict cannot be used with a paper"))
+				return fault.Input(errors.New("--junit, --values and --strict are about the results, not about a paper: leave them out, or leave FILE.tex out"))
 			case len(args) > 0:
 				tex.Markdown, tex.Each = markdown, all
 				return a.checkTex(ctx, args, *tex)
@@ -187,7 +187,7 @@ func (a *app) checkTex(ctx context.Context, files []string, o texOptions) error 
 func (a *app) texNumbers(ctx context.Context, file string, o texOptions) (now, before *prose.Numbers, err error) {
 	if o.Numbers != "" {
 		if o.Against != "" {
-			return nil, nil, fault.Input(errors.New("--against needs the pipeline's results and cannot be used with --numbers"))
+			return nil, nil, fault.Input(errors.New("--against needs the pipeline's results, and --numbers takes a file in their place: leave one of them out"))
 		}
 		b, err := os.ReadFile(o.Numbers)
 		if err != nil {

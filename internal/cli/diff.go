@@ -88,7 +88,7 @@ func (a *app) diff(ctx context.Context, args []string, o diffOptions) error {
 				continue
 			}
 			if _, err := a.FindRun(ctx, store.Own, arg); err == nil {
-				return fault.Input(fmt.Errorf("%s is both a run and a file or folder here: write ./%[1]s for the latter, or the run's whole id", arg))
+				return fault.Input(fmt.Errorf("%s is both a run and a file or folder here: write ./%[1]s for the latter, or all of the run's id", arg))
 			}
 		}
 		for i, arg := range args {
@@ -128,7 +128,7 @@ func (a *app) runOf(ctx context.Context, store *artifacts.Resolver, args []strin
 	rec, err := a.FindRun(ctx, store.Own, args[i])
 	if err != nil {
 		if _, other := git.Resolve(ctx, session.ProjectDir(a.File), args[i]); other == nil {
-			return nil, fault.Input(fmt.Errorf("%w; for two commits write %s", err, a.hint("diff", args[0]+".."+args[1])))
+			return nil, fault.Input(fmt.Errorf("%w; for two commits write `%s`", err, a.hint("diff", args[0]+".."+args[1])))
 		}
 	}
 	return rec, err

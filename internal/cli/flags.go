@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -179,23 +180,46 @@ func (s *size) Set(text string) error {
 // sizeError says all of a size that cannot be read: the flag, the text, and what is wanted.
 type sizeError struct{ error }
 
-// onlyAnnotation names, on a flag, the one that it can be used only with.
-const onlyAnnotation = "redsi_only_with"
+// What is said of flags, as annotations: the flag that one can be used only with, and the least that it can be.
+const onlyAnnotation, leastAnnotation = "redsi_only_with", "redsi_at_least"
 
 // onlyWith says of flags of a verb that they mean something only with another one.
 func onlyWith(cmd *cobra.Command, with string, flags ...string) {
+	annotate(cmd, onlyAnnotation, with, flags)
+}
+
+// atLeast says of flags of a verb, numbers or times, that they cannot be negative (0), or must be above 0 (1).
+func atLeast(cmd *cobra.Command, least int, flags ...string) {
+	annotate(cmd, leastAnnotation, strconv.Itoa(least), flags)
+}
+
+func annotate(cmd *cobra.Command, what, value string, flags []string) {
 	for _, name := range flags {
-		if err := cmd.Flags().SetAnnotation(name, onlyAnnotation, []string{with}); err != nil {
+		if err := cmd.Flags().SetAnnotation(name, what, []string{value}); err != nil {
 			panic(err) // the verb has no such flag
 		}
 	}
 }
 
-// checkOnly refuses flags that were given without the ones that they need.
-func checkOnly(cmd *cobra.Command) (err error) {
+// checkFlags refuses flags that were given without the ones that they need, or with too small a value.
+func checkFlags(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if with := f.Annotations[onlyAnnotation]; err == nil && with != nil && !cmd.Flags().Changed(with[0]) {
+		value := f.Value.String()
+		d, wrong := time.ParseDuration(value)
+		n, _ := strconv.Atoi(value)
+		n += int(d)
+		with, least := f.Annotations[onlyAnnotation], f.Annotations[leastAnnotation]
+		switch {
+		case err != nil:
+		case with != nil && !cmd.Flags().Changed(with[0]):
 			err = fault.Input(fmt.Errorf("--%s can be used only with --%s", f.Name, with[0]))
+		case least == nil || n > 0:
+		case n < 0 && least[0] == "0":
+			err = fault.Input(fmt.Errorf("--%s %s: it cannot be negative", f.Name, value))
+		case least[0] == "1" && wrong == nil && value != "0":
+			err = fault.Input(fmt.Errorf("--%s %s: want a time above 0, such as 2h", f.Name, value))
+		case least[0] == "1":
+			err = fault.Input(fmt.Errorf("--%s %s: want at least 1", f.Name, value))
 		}
 	})
 	return err

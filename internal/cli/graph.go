@@ -50,7 +50,7 @@ several instances looks like those that are still to be done, and says how many 
 			if outcomes {
 				v, colours, err := a.planned(cmd.Context(), p)
 				if err != nil {
-					a.Log.Warn("the graph does not show outcomes: the steps could not be planned", "err", err)
+					a.Log.Warn("the graph does not show outcomes: the steps could not be planned; --outcomes=false draws without them", "err", err)
 				} else {
 					pl, painted = v.Plan, colours
 				}

@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"fmt"
+	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -26,11 +26,11 @@ func newKindsCmd(a *app) *cobra.Command {
 			kinds := reference.Kinds(a.Registry)
 			switch {
 			case markdown && (a.JSON || functions || len(args) > 0):
-				return fault.Input(fmt.Errorf("--markdown writes the whole reference and cannot be combined with a kind or other flags"))
+				return fault.Input(errors.New("--markdown writes the reference of all kinds and cannot be combined with a kind or other flags: leave these out"))
 			case markdown:
 				return reference.Markdown(a.Out, kinds)
 			case functions && len(args) > 0:
-				return fault.Input(fmt.Errorf("--functions lists all functions and cannot be combined with a kind"))
+				return fault.Input(errors.New("--functions lists all functions and cannot be combined with a kind: leave one of them out"))
 			case functions && a.JSON:
 				return view.WriteJSON(a.Out, language.Functions())
 			case functions:

@@ -139,12 +139,14 @@ var otherWords = map[string][]string{
 
 // checkArgs makes errors in a command's arguments input errors, and checks its flags.
 func checkArgs(cmd *cobra.Command) {
-	if check := cmd.Args; check != nil {
+	if check := cmd.Args; check != nil || !cmd.HasSubCommands() {
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
-			if err := check(cmd, args); err != nil {
-				return fault.Input(misused(cmd, err))
+			if check != nil {
+				if err := check(cmd, args); err != nil {
+					return fault.Input(misused(cmd, err))
+				}
 			}
-			return checkOnly(cmd)
+			return checkFlags(cmd)
 		}
 	}
 	for _, c := range cmd.Commands() {

@@ -43,7 +43,7 @@ func (o runOptions) checkNotify() error {
 	scheme := schemeOf.FindString(o.notify)
 	switch {
 	case o.notify != "" && o.Detach:
-		return fault.Input(errors.New("--notify cannot be used with --detach: who starts the run does not see its end; use redsi attach"))
+		return fault.Input(errors.New("--notify cannot be used with --detach: who starts the run does not see its end; `redsi attach` does"))
 	case scheme != "" && !isHTTP(o.notify):
 		return fault.Input(fmt.Errorf("--notify takes http:// and https:// addresses, or a command, not %s", scheme))
 	}
@@ -73,7 +73,7 @@ func (a *app) notify(ctx context.Context, to string, began time.Time, sum *drive
 		err = tell(ctx, to, b)
 	}
 	if err != nil {
-		a.Log.Warn("--notify failed; the run is as it is", "err", err)
+		a.Log.Warn("--notify failed, which changes nothing of the run", "err", err)
 	}
 }
 

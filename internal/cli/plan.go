@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -63,9 +62,6 @@ that it used (T5-Base only). Other steps are not known then, and say why.`,
 			ctx := cmd.Context()
 			if by != "block" && by != "table" {
 				return fault.Input(fmt.Errorf("--by %s: want block or table", by))
-			}
-			if facts.Slots < 0 || facts.GPUSlots < 0 {
-				return fault.Input(errors.New("--slots and --gpu-slots cannot be negative"))
 			}
 			facts.Slots, facts.GPUSlots = cmp.Or(facts.Slots, worker.Options{}.Has().CPUs), cmp.Or(facts.GPUSlots, 1)
 			if cmd.Flags().Changed("price") && !(facts.Price >= 0 && facts.Price <= math.MaxInt32) {
@@ -158,5 +154,6 @@ that it used (T5-Base only). Other steps are not known then, and say why.`,
 	f.StringVar(&on, "on", "", "price what models compute by the rates of this `DEVICE`, of those that redsi doctor lists, or v100-paper")
 	f.Float64Var(&facts.Price, "price", -1, "with --on, `DOLLARS` of a card and an hour")
 	onlyWith(cmd, "on", "price")
+	atLeast(cmd, 0, "slots", "gpu-slots")
 	return with(cmd, a.pipelineFlags, a.targetFlag, a.fromFlags)
 }

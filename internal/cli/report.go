@@ -54,7 +54,7 @@ are marked for the authors.`,
 			ctx := cmd.Context()
 			if list != "" {
 				if latex != "" || pdf {
-					return fault.Input(errors.New("--checklist cannot be used with --latex or --pdf"))
+					return fault.Input(errors.New("--checklist fills a checklist in place of the report: it cannot be used with --latex or --pdf"))
 				}
 				if !cmd.Flags().Changed("out") {
 					out = ""

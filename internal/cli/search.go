@@ -130,16 +130,13 @@ func (m *modelFlags) add(a *app, cmd *cobra.Command) {
 	f.BoolVar(&m.options.Unconstrained, "unconstrained", false, "generate over the whole vocabulary, as the paper's main evaluation does; hypotheses that are not identifiers are left out")
 	f.StringVar(&m.options.Precision, "precision", "fp32", "of matrix products: fp32; bf16, faster on cards and on processors with instructions for it; or int8, faster still, on processors only")
 	f.StringVar(&m.options.Device, "device", "auto", "cpu, cuda, cuda:1 …; auto: the first card, even if in use, else the CPU")
+	atLeast(cmd, 1, "beams", "results")
 }
 
 func (m *modelFlags) check() error {
 	switch {
-	case m.options.Beams < 1:
-		return fault.Input(fmt.Errorf("--beams %d: at least 1 is needed", m.options.Beams))
 	case !slices.Contains([]string{"fp32", "bf16", "int8"}, m.options.Precision):
-		return fault.Input(fmt.Errorf("--precision %s: fp32, bf16 or int8", m.options.Precision))
-	case m.results < 1:
-		return fault.Input(fmt.Errorf("-k %d: at least 1 is needed", m.results))
+		return fault.Input(fmt.Errorf("--precision %s: want fp32, bf16 or int8", m.options.Precision))
 	case m.results > m.options.Beams:
 		return fault.Input(fmt.Errorf("-k %d: %d beams find at most %d documents; use --beams %d", m.results, m.options.Beams, m.options.Beams, m.results))
 	}
@@ -219,9 +216,6 @@ that other web pages cannot send queries from a reader's browser.`,
 			if err := m.check(); err != nil {
 				return err
 			}
-			if err := s.check(); err != nil {
-				return err
-			}
 			return a.serve(cmd.Context(), m, s)
 		},
 	}
@@ -233,17 +227,8 @@ that other web pages cannot send queries from a reader's browser.`,
 	f.IntVar(&s.limits.Queue, "queue", 256, "most queries waiting")
 	f.DurationVar(&s.limits.Within, "within", 2*time.Second, "longest wait for an answer; a query that would wait longer gets 503")
 	f.DurationVar(&s.timeout, "timeout", 30*time.Second, "longest time for a query, including waiting")
+	atLeast(cmd, 1, "batch", "queue", "within", "timeout")
 	return cmd
-}
-
-func (s serveFlags) check() error {
-	switch {
-	case s.limits.Batch < 1 || s.limits.Queue < 1:
-		return fault.Input(errors.New("--batch and --queue must be at least 1"))
-	case s.timeout <= 0 || s.limits.Within <= 0:
-		return fault.Input(fmt.Errorf("--timeout %s, --within %s: must be positive", s.timeout, s.limits.Within))
-	}
-	return nil
 }
 
 func (a *app) serve(ctx context.Context, m modelFlags, s serveFlags) (err error) {

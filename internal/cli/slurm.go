@@ -74,7 +74,7 @@ func (a *app) site(o slurmOptions) (*slurm.Site, error) {
 		return &site, input(err)
 	}
 	if a.Local.Slurm == nil {
-		return nil, fault.Input(errors.New("nothing says which jobs Slurm may get: write a slurm block into " + syntax.LocalFile + "; docs/operations.md has one. Or name one sort by --pilot"))
+		return nil, fault.Input(errors.New("nothing says which jobs Slurm may get: write a slurm block into " + syntax.LocalFile + ", as docs/operations.md shows it, or name one sort by --pilot"))
 	}
 	return a.Local.Slurm, nil
 }
@@ -129,7 +129,7 @@ func (a *app) pilotsNow(ctx context.Context) []pilots.Sum {
 	names := lists.Map(all.Pilots, a.jobName)
 	jobs, err := slurm.List(ctx, names...)
 	if err != nil {
-		a.Log.Warn("which pilots there are is not known", "err", err)
+		a.Log.Warn("status cannot say which pilots there are: squeue failed", "err", err)
 	}
 	return pilots.SumOf(&all, names, jobs)
 }

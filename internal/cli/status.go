@@ -36,9 +36,6 @@ steps are shown; --run shows all.`,
   redsi status --temporal-address 127.0.0.1:7233 --json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if last < 0 {
-				return fault.Input(errors.New("--last cannot be negative"))
-			}
 			r, err := a.status(cmd.Context(), cluster, run, last)
 			return a.printed(r, err, func(w io.Writer) { view.Status(w, a.style(w), r, last > 0, run != "", a.hint) })
 		},
@@ -47,6 +44,7 @@ steps are shown; --run shows all.`,
 	f := cmd.Flags()
 	f.StringVar(&run, "run", "", "show only this run, open or ended, in full: its id, or the beginning of it")
 	f.IntVar(&last, "last", 1, "show this many of the newest ended runs")
+	atLeast(cmd, 0, "last")
 	return cmd
 }
 
@@ -149,8 +147,6 @@ step, or each step of the block, is cancelled, with what needs it.`,
 				return a.printed(map[string]any{"run": id, "cancelled": steps}, err, func(w io.Writer) {
 					view.Printf(w, "run %s goes on without %s, and what needs it\n", id, words.And(steps, namesShown))
 				})
-			case wait < 0:
-				return fault.Input(errors.New("--wait cannot be negative"))
 			case all && len(args) > 0:
 				return fault.Input(errors.New("give either --all or the names of runs"))
 			case !all && len(args) == 0:
@@ -169,5 +165,6 @@ step, or each step of the block, is cancelled, with what needs it.`,
 	clusterFlags(cmd, &o)
 	cmd.Flags().BoolVar(&all, "all", false, "cancel all open runs")
 	cmd.Flags().DurationVar(&wait, "wait", time.Minute, "how long to wait for the runs to end; 0: do not wait")
+	atLeast(cmd, 0, "wait")
 	return cmd
 }

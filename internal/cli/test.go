@@ -94,10 +94,10 @@ func (t *tester) all(ctx context.Context, names []string, match *regexp.Regexp) 
 		patient, cancel := context.WithTimeout(context.WithoutCancel(ctx), serverEnds)
 		defer cancel()
 		if err := devserver.End(patient, filepath.Join(b.StateDir, "temporal")); err != nil {
-			t.a.Log.Warn("the server of the tests", "err", err)
+			t.a.Log.Warn("the server of the tests did not end", "err", err)
 		}
 		if err := os.RemoveAll(t.dir); err != nil {
-			t.a.Log.Warn("what the tests left", "err", err)
+			t.a.Log.Warn("what the tests left could not be removed", "folder", t.dir, "err", err)
 		}
 	}()
 	for i, f := range files {

@@ -56,19 +56,10 @@ with an attestation for each step, signed if you have a signing key.`,
 				if repair {
 					return fault.Input(errors.New("give either --rebuild or --repair, not both"))
 				}
-				changed := cmd.Flags().Changed
-				switch {
-				case changed("budget") && o.Budget <= 0:
-					err = fmt.Errorf("--budget %s: want a time above 0, such as 2h", o.Budget)
-				case changed("threads") && o.Threads < 1:
-					err = fmt.Errorf("--threads %d: want at least 1", o.Threads)
-				case changed("by"):
-					if err = attest.CheckBy(o.By); err != nil {
-						err = fmt.Errorf("--by: %w", err)
+				if cmd.Flags().Changed("by") {
+					if err := attest.CheckBy(o.By); err != nil {
+						return fault.Input(fmt.Errorf("--by: %w", err))
 					}
-				}
-				if err != nil {
-					return fault.Input(err)
 				}
 				return a.rebuild(cmd.Context(), o)
 			}
@@ -113,6 +104,7 @@ with an attestation for each step, signed if you have a signing key.`,
 	with(cmd, a.pipelineFlags, a.fromFlags)
 	onlyWith(cmd, "rebuild", append([]string{"needs", "budget", "threads", "by"}, fromFlags...)...)
 	onlyWith(cmd, "sample", "seed")
+	atLeast(cmd, 1, "budget", "threads")
 	return cmd
 }
 
@@ -128,9 +120,6 @@ func newGCCmd(a *app) *cobra.Command {
   redsi gc --keep-within 90d --max 500GB`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if o.KeepRuns < 0 || o.Grace < 0 {
-				return fault.Input(errors.New("--keep-runs and --grace cannot be negative"))
-			}
 			o.Free, o.Max = free.n, most.n
 			if within != "" {
 				var err error
@@ -160,6 +149,7 @@ func newGCCmd(a *app) *cobra.Command {
 	f.StringVar(&within, "keep-within", "", "keep only the results of runs that ended within this time, such as 90d or 12h, beside those of --keep-runs and `redsi keep` (default: of all)")
 	f.StringArrayVar(&o.Forget, "forget-run", nil, "forget this run without a record, so that it keeps nothing any more; may be repeated")
 	f.DurationVar(&o.Grace, "grace", artifacts.DefaultGrace, "keep everything younger than this, even if unused; for a bucket that runs write to, give 12h or more")
+	atLeast(cmd, 0, "keep-runs", "grace")
 	return cmd
 }
 

@@ -82,12 +82,6 @@ same file. docs/security.md says what stays readable.`,
 					return fault.Input(fmt.Errorf("--queue %s: the queues are %s and %s", q, workflows.TaskQueue, workflows.GPUTaskQueue))
 				}
 			}
-			if w.CPU < 0 || w.GPU < 0 || w.Threads < 0 || w.Cores < 0 {
-				return fault.Input(errors.New("--slots, --gpu-slots, --threads and --cpus cannot be negative"))
-			}
-			if w.IdleExit < 0 || w.Until < 0 {
-				return fault.Input(errors.New("--idle-exit and --until cannot be negative"))
-			}
 			if err := gpus.Check(w); err != nil {
 				return err
 			}
@@ -123,6 +117,7 @@ same file. docs/security.md says what stays readable.`,
 	f.DurationVar(&w.Until, "until", 0, "end after this time, such as 11h50m, and start nothing that will not fit; 0: never (default: 90s before the end of its batch job, if that is known)")
 	f.StringVar(&deployment, "deployment", "", "belong to a worker deployment of Temporal: NAME, or NAME:BUILD (default build: this program's version)")
 	f.BoolVar(&setCurrent, "set-current", false, "with --deployment: send new runs to this build from now on")
+	atLeast(cmd, 0, "slots", "gpu-slots", "threads", "cpus", "idle-exit", "until")
 	f.BoolVar(&script, "slurm-script", false, "start nothing: print the file for sbatch of the pilot that is named, of redsi.local.hcl")
 	f.StringArrayVar(&o.Accept, "accept-pipelines", nil, "folder whose pipeline files workflows may name in their input; may be repeated (default: none, only plans stored by redsi run)")
 	return with(cmd, a.fromFlags, a.metricsFlag)

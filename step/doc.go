@@ -7,7 +7,7 @@
 //   - Kind[C]: a typed definition (name, version, outputs, defaults, Run). Define
 //     erases C to a Spec; a Registry is an explicit list of Specs.
 //   - Attr, Type: the schema of C, read from its struct tags, from which the
-//     HCL decoder, `redsi kinds` and docs/kinds.md are made.
+//     HCL decoder, `redsi kinds` and docs/kinds are made.
 //   - Input: an artifact that C takes; before it exists it is a Ref to another
 //     step's output, and that is the only kind of edge there is.
 //   - Fields: the JSON that an output is, declared from the struct that is written;

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,6 +19,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/reference"
 	"github.com/redsi/redsi/internal/session"
+	"github.com/redsi/redsi/internal/system/atomicfile"
 	"github.com/redsi/redsi/internal/system/fault"
 )
 
@@ -135,7 +137,8 @@ func (a *app) lookUp(ctx context.Context, p *pipeline.Pipeline) (map[string]cons
 }
 
 func newKindsCmd(a *app) *cobra.Command {
-	var markdown, functions bool
+	var markdown string
+	var functions bool
 	cmd := &cobra.Command{
 		Use:   "kinds [KIND]",
 		Short: "List the step kinds, or describe one",
@@ -143,15 +146,20 @@ func newKindsCmd(a *app) *cobra.Command {
   redsi kinds dedup
   redsi kinds table
   redsi kinds --functions
-  redsi kinds --markdown > docs/kinds.md`,
+  redsi kinds --markdown docs/kinds`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			kinds := reference.Kinds(a.Registry)
 			switch {
-			case markdown && (a.JSON || functions || len(args) > 0):
+			case markdown != "" && (a.JSON || functions || len(args) > 0):
 				return fault.Input(errors.New("--markdown writes the reference of all kinds and cannot be combined with a kind or other flags: leave these out"))
-			case markdown:
-				return reference.Markdown(a.Out, kinds)
+			case markdown != "":
+				for name, page := range reference.Markdown(kinds) {
+					if err := atomicfile.WriteFile(filepath.Join(markdown, name), []byte(page), 0o644); err != nil {
+						return err
+					}
+				}
+				return nil
 			case functions && len(args) > 0:
 				return fault.Input(errors.New("--functions lists all functions and cannot be combined with a kind: leave one of them out"))
 			case functions && a.JSON:
@@ -173,7 +181,7 @@ func newKindsCmd(a *app) *cobra.Command {
 			return reference.Text(a.Out, k, min(terminal(a.Out), 100))
 		},
 	}
-	cmd.Flags().BoolVar(&markdown, "markdown", false, "write the whole reference as Markdown")
+	cmd.Flags().StringVar(&markdown, "markdown", "", "write the reference of all kinds as pages of Markdown into a `folder`")
 	cmd.Flags().BoolVar(&functions, "functions", false, "list the functions of expressions")
 	return cmd
 }

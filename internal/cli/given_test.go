@@ -88,7 +88,7 @@ func TestCommandLines(t *testing.T) {
 		{"validate --var name", fault.CodeInput, `want NAME=VALUE`},
 		{"validate --var-file nowhere.hcl", fault.CodeInput, `nowhere.hcl`},
 		{"kinds downlaod", fault.CodeInput, `did you mean "download"`},
-		{"kinds download --markdown", fault.CodeInput, `cannot be combined with a kind or other flags`},
+		{"kinds download --markdown x", fault.CodeInput, `cannot be combined with a kind or other flags`},
 		{"check --junit x --markdown x", fault.CodeInput, `must be given different files`},
 		{"check paper.bib", fault.CodeInput, `paper.bib is not a LaTeX file: its name must end in .tex`},
 		{"check gone.tex", fault.CodeInput, `gone.tex: no such file`},

@@ -13,15 +13,14 @@ import (
 	"github.com/redsi/redsi/internal/system/values"
 )
 
-// List writes one line per kind.
+// List writes one line per kind, below the name of its family.
 func List(w io.Writer, kinds []Kind) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, k := range kinds {
-		name := k.Name
-		if k.Block != "step" {
-			name = k.Block
+	for i, k := range kinds {
+		if i == 0 || k.Family != kinds[i-1].Family {
+			fmt.Fprintf(t, "%s%s\n", strings.Repeat("\n", min(i, 1)), k.Family)
 		}
-		fmt.Fprintf(t, "%s\t%s\n", name, k.Summary)
+		fmt.Fprintf(t, "  %s\t%s\n", strings.TrimSuffix(k.longName, " block"), k.Summary)
 	}
 	return t.Flush()
 }

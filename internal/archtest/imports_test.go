@@ -81,15 +81,6 @@ var rules = []rule{
 		// What it prints, by the types of those who found it.
 		"internal/corpora/collect", "internal/pipeline/lockfile/origins", "internal/pipeline/starter", "internal/ranking/search", "internal/session/belief", "internal/session/compare", "internal/session/doctor", "internal/session/drive", "internal/session/journal", "internal/session/pilots", "internal/session/saved", "internal/session/steplog", "internal/session/why", "internal/session/world", "internal/sharing/archive", "internal/sharing/files", "internal/sharing/pack", "internal/sharing/publish", "internal/sharing/rebuild", "internal/sharing/hub", "internal/sharing/signers", "internal/runs", "workflows", "step", "artifacts"}},
 	{"kinds/internal/inout", []string{"step", "artifacts", "internal"}},
-	{"kinds/general", roomMay},
-	{"kinds/internal/collection/compute", append(roomMay, "kinds/internal/collection")},
-	{"kinds/internal/collection", roomMay},
-	{"kinds/internal/ids/compute", append(roomMay, "kinds/internal/ids")},
-	{"kinds/internal/ids", roomMay},
-	{"kinds/internal/model/compute", append(roomMay, "kinds/internal/model")},
-	{"kinds/internal/model", roomMay},
-	{"kinds/internal/ranking", roomMay},
-	{"kinds/results", roomMay},
 	{"kinds/models", []string{"kinds", "step", "internal"}},
 	{"kinds", []string{"kinds", "step"}},
 	{"internal/corpora/fetch", []string{"assets", "internal/system/.", "internal/system/escape", "internal/system/readers", "internal/system/words", "internal/corpora"}},
@@ -129,8 +120,13 @@ var nothing = []string{
 	"internal/corpora/splitmix", "internal/ranking/retrieve/stopping",
 }
 
-// roomMay is what a room of kinds may import: no other room.
-var roomMay = []string{"step", "artifacts", "internal", "kinds/internal/inout"}
+// A room of kinds imports no other room, and what computes in it the room alone.
+func init() {
+	may := []string{"step", "artifacts", "internal", "kinds/internal/inout"}
+	for _, room := range []string{"kinds/general", "kinds/internal/collection", "kinds/internal/ids", "kinds/internal/model", "kinds/internal/ranking", "kinds/results"} {
+		rules = append(rules, rule{room, may}, rule{room + "/compute", append(may[:4:4], room)})
+	}
+}
 
 // onlyFrom names libraries, and packages of ours, and the folders that may import them.
 var onlyFrom = map[string][]string{

@@ -99,6 +99,7 @@ func (o *runOptions) flags(cmd *cobra.Command) {
 	o.slurm.flags(cmd, "have jobs of Slurm do the steps")
 	f := cmd.Flags()
 	f.StringVar(&o.slurm.asJob, "as-job", "", "with --slurm: submit this command itself as a job of such a time, as 24h; another one follows before that is over")
+	onlyWith(cmd, "slurm", "as-job")
 	f.StringVar(&o.Cluster.Listen, "listen", "", "with --slurm: name or address of this machine by which jobs reach it (default: its host name)")
 	f.BoolVar(&o.Detach, "detach", false, "start the run on the cluster and return")
 	f.BoolVar(&o.FailFast, "fail-fast", false, "start nothing new after a step has failed")

@@ -115,6 +115,17 @@ func (p *redsiProcess) succeeds(t *testing.T) {
 	}
 }
 
+// fails waits for the end of a process, which says why it could not do what it was told.
+func (p *redsiProcess) fails(t *testing.T, texts ...string) {
+	t.Helper()
+	<-p.done
+	for _, text := range texts {
+		if out := p.out.String(); p.err == nil || !strings.Contains(out, text) {
+			t.Errorf("%q did not say %q: %v\n%s", p.Args[1:], text, p.err, out)
+		}
+	}
+}
+
 // goesOn fails if the process has ended.
 func (p *redsiProcess) goesOn(t *testing.T) {
 	t.Helper()
@@ -299,11 +310,7 @@ func TestWorkerNowhere(t *testing.T) {
 		"no Temporal server runs for this state folder":    {"worker", "--state", filepath.Join(t.TempDir(), ".redsi")},
 		"--temporal-address or a profile, or with --state": {"worker"},
 	} {
-		p := startRedsi(t, t.TempDir(), args...)
-		<-p.done
-		if out := p.out.String(); p.err == nil || !strings.Contains(out, said) {
-			t.Errorf("%q: %v\n%s", args, p.err, out)
-		}
+		startRedsi(t, t.TempDir(), args...).fails(t, said)
 	}
 }
 
@@ -457,19 +464,15 @@ func TestRunSlurmRefuses(t *testing.T) {
 		"pilot small (redsi.local.hcl:2) has 1.0 GB": {"--slurm"},
 		"pilot pilot (--pilot) has 1.0 GB":           {"--slurm", "--pilot", "cpus=1,memory=1GB,time=10m", "--", "--partition=x"},
 		"but a cluster is named":                     {"--slurm", "--temporal-address", "127.0.0.1:1"},
-		"--pilot is of --slurm":                      {"--pilot", "cpus=1,memory=1GB,time=10m"},
+		"--pilot can be used only with --slurm":      {"--pilot", "cpus=1,memory=1GB,time=10m"},
 		"what follows -- is for sbatch":              {"--slurm", "--", "--partition=x"},
-		"--listen is of --slurm":                     {"--listen", "127.0.0.2"},
+		"--listen can be used only with --slurm":     {"--listen", "127.0.0.2"},
 		"with --slurm this command submits":          {"--slurm", "--detach"},
-		"--as-job is of --slurm":                     {"--as-job", "1h"},
+		"--as-job can be used only with --slurm":     {"--as-job", "1h"},
 		"--as-job: want a time of 5m0s or more":      {"--slurm", "--as-job", "1m"},
 		"--watch cannot be used with --as-job":       {"--slurm", "--as-job", "1h", "--watch"},
 	} {
-		p := startRedsiWith(t, dir, env, append([]string{"run"}, args...)...)
-		<-p.done
-		if out := p.out.String(); p.err == nil || !strings.Contains(out, want) {
-			t.Errorf("%q did not say %q: %v\n%s", args, want, p.err, out)
-		}
+		startRedsiWith(t, dir, env, append([]string{"run"}, args...)...).fails(t, want)
 	}
 	if all := calls("sbatch"); all[0] != "" {
 		t.Errorf("sbatch was called with %q", all)

@@ -40,18 +40,14 @@ func (o *slurmOptions) flags(cmd *cobra.Command, what string) {
 	f := cmd.Flags()
 	f.BoolVar(&o.on, "slurm", false, what+", by the slurm block of "+syntax.LocalFile)
 	f.StringVar(&o.pilot, "pilot", "", "with --slurm: the only sort of jobs, such as cpus=8,memory=32GB,time=4h,max=8, in place of that block; flags of sbatch follow --")
+	onlyWith(cmd, "slurm", "pilot")
 }
 
 // args checks the arguments of such a command, whose flags of sbatch follow --.
 func (o *slurmOptions) args(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		own, flags := atDash(cmd, args)
-		switch {
-		case o.pilot != "" && !o.on:
-			return fault.Input(errors.New("--pilot is of --slurm: give that as well"))
-		case o.asJob != "" && !o.on:
-			return fault.Input(errors.New("--as-job is of --slurm: give that as well"))
-		case len(flags) > 0 && o.pilot == "":
+		if len(flags) > 0 && o.pilot == "" {
 			return fault.Input(errors.New("what follows -- is for sbatch, with --slurm and --pilot; a slurm block has flags of its own"))
 		}
 		return check(cmd, own)
@@ -85,7 +81,7 @@ func (a *app) pilots(o *runOptions) (*drive.Pilots, error) {
 	case o.Detach && o.slurm.on:
 		return nil, fault.Input(errors.New("--detach leaves a run to others, but with --slurm this command submits its pilots: use nohup or tmux"))
 	case o.Cluster.Listen != "" && !o.slurm.on:
-		return nil, fault.Input(errors.New("--listen is of --slurm here; `redsi dev --listen` has a server for workers that you start"))
+		return nil, fault.Input(errors.New("--listen can be used only with --slurm here; `redsi dev --listen` has a server for workers that you start"))
 	case !o.slurm.on:
 		return nil, nil
 	}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -29,6 +28,7 @@ import (
 	"github.com/redsi/redsi/internal/stores/hashed"
 	"github.com/redsi/redsi/internal/stores/mem"
 	"github.com/redsi/redsi/internal/stores/open"
+	"github.com/redsi/redsi/internal/stores/storetest"
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/filetest"
 	"github.com/redsi/redsi/kinds"
@@ -209,20 +209,14 @@ func TestDamagedChecks(t *testing.T) {
 	dir := t.TempDir()
 	store, err := open.Store(t.Context(), dir)
 	errtest.None(t, err)
-	d, _, err := store.Blobs.Put(t.Context(), strings.NewReader(`{"stubs": []}`))
-	errtest.None(t, err)
+	d := storetest.Put(t, store, []byte(`{"stubs": []}`))
 	r := &artifacts.Result{Outputs: map[string]artifacts.Artifact{"json": {Type: "table/json", Digest: d}}}
 	errtest.None(t, errtest.Of(expect.Result(t.Context(), "table.x", []byte(`{}`), r, store.Blobs.Open)))
-	err = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() || !strings.HasSuffix(d.Hex(), e.Name()) {
-			return err
-		}
-		if err := os.Chmod(path, 0o644); err != nil {
-			return err
-		}
-		return os.WriteFile(path, []byte(`{"stubs": []} `), 0o644)
-	})
-	errtest.None(t, err)
+	blobs, err := filepath.Glob(filepath.Join(dir, "blobs", "*", "*", "*"))
+	if err != nil || len(blobs) != 1 {
+		t.Fatalf("%q, %v", blobs, err)
+	}
+	errtest.None(t, errors.Join(os.Chmod(blobs[0], 0o644), os.WriteFile(blobs[0], []byte(`{"stubs": []} `), 0o644)))
 	var damaged *artifacts.IntegrityError
 	if _, err := expect.Result(t.Context(), "table.x", []byte(`{}`), r, store.Blobs.Open); !errors.As(err, &damaged) {
 		t.Errorf("a damaged blob: %v", err)

@@ -164,11 +164,6 @@ func follow(t *testing.T, src string) *followed {
 	return f
 }
 
-// work starts a worker, whose way to the cluster is that of the run.
-func (f *followed) work(of worker.Deployment) (stop func()) {
-	return f.startAt(&f.link, worker.Options{Deployment: of})
-}
-
 // says waits until something was said so often.
 func (f *followed) says(text string, times int) {
 	f.t.Helper()
@@ -200,7 +195,7 @@ func TestNobodyPolls(t *testing.T) {
 	t.Parallel()
 	f := follow(t, oneStep)
 	f.says(`no worker polls the queue "redsi" at `+f.conn.Host+": start one with `redsi worker`", 3)
-	f.work(worker.Deployment{})
+	f.startAt(&f.link, worker.Options{})
 	f.ends()
 }
 
@@ -218,7 +213,7 @@ func TestHeadAlone(t *testing.T) {
 	if took := time.Since(lost); took > 4*time.Minute {
 		t.Errorf("said after %s", took)
 	}
-	f.work(worker.Deployment{})
+	f.startAt(&f.link, worker.Options{})
 	f.ends()
 }
 
@@ -240,7 +235,7 @@ func TestBuildGone(t *testing.T) {
 	t.Parallel()
 	f := follow(t, oneStep)
 	of := worker.Deployment{Name: "paper", Build: "v1"}
-	gone := f.work(of)
+	gone := f.startAt(&f.link, worker.Options{Deployment: of})
 	awaitTrue(t, "a queue that v1 has joined", func() bool { // a poll that is cut off before does not join it
 		v, err := f.conn.Client.WorkerDeploymentClient().GetHandle(of.Name).DescribeVersion(t.Context(), client.WorkerDeploymentDescribeVersionOptions{BuildID: of.Build})
 		return err == nil && slices.ContainsFunc(v.Info.TaskQueuesInfos, func(q client.WorkerDeploymentTaskQueueInfo) bool {
@@ -254,10 +249,10 @@ func TestBuildGone(t *testing.T) {
 				Value: &client.PinnedVersioningOverride{Version: sdk.WorkerDeploymentVersion{DeploymentName: of.Name, BuildID: of.Build}}}}})
 		return err == nil
 	})
-	f.work(worker.Deployment{Name: of.Name, Build: "v2"})
+	f.startAt(&f.link, worker.Options{Deployment: worker.Deployment{Name: of.Name, Build: "v2"}})
 	f.says("the run needs build v1 of the deployment paper, but no worker of that build polls", 2)
 	f.says("temporal workflow update-options --workflow-id followed --versioning-override-behavior auto_upgrade", 2)
-	f.work(of)
+	f.startAt(&f.link, worker.Options{Deployment: of})
 	f.ends()
 }
 
@@ -272,7 +267,7 @@ func TestClusterAway(t *testing.T) {
   outputs = ["out.txt"]
 }
 `, marks))
-	f.work(worker.Deployment{})
+	f.startAt(&f.link, worker.Options{})
 	began := filepath.Join(marks, "began")
 	awaitTrue(t, "the step is at work", func() bool { _, err := os.Stat(began); return err == nil })
 	for range 2 {
@@ -315,7 +310,7 @@ func TestBegunAgain(t *testing.T) {
 	}, workflow.RegisterOptions{Name: workflows.ReproduceWorkflow})
 	errtest.None(t, w.Start())
 	<-failed
-	f.work(worker.Deployment{})
+	f.startAt(&f.link, worker.Options{})
 	w.Stop()
 	f.ends()
 	if said := f.out.String(); !strings.Contains(said, "the run was started again: "+why) {

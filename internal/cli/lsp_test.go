@@ -94,7 +94,6 @@ func TestLanguageServer(t *testing.T) {
 		{"attributes of a source", edited + "source \"raw\" {\n  |\n}\n", []string{"path"}, []string{"source"}},
 		{"a comment", edited + "# step.|", nil, []string{"dedup"}},
 		{"resources", edited + "step \"dedup\" \"x\" {\n  resources {\n    queue = |", []string{`"cpu"`, `"gpu"`}, nil},
-		{"functions", edited + "locals { x = merg|", nil, nil},
 	}
 	e.change("pipelines.hcl", edited) // values are those of the last text that was HCL
 	for _, test := range tests {

@@ -44,11 +44,7 @@ func TestMain(m *testing.M) {
 // embedded Temporal and real Natural Questions records.
 func TestScripts(t *testing.T) {
 	t.Parallel()
-	testscript.Run(t, scripts(t, testscript.Params{Dir: filepath.Join("testdata", "script")}))
-}
-
-// scripts adds to p what all scripts have.
-func scripts(t *testing.T, p testscript.Params) testscript.Params {
+	p := testscript.Params{Dir: filepath.Join("testdata", "script"), UpdateScripts: os.Getenv("REDSI_UPDATE") != ""}
 	data, err := filepath.Abs("..")
 	errtest.None(t, err)
 	p.Setup = func(e *testscript.Env) error {
@@ -82,8 +78,7 @@ func scripts(t *testing.T, p testscript.Params) testscript.Params {
 		"index":   indexCommand(t),
 		"ci":      takes("FILE JOB", ciCommand),
 	}
-	p.UpdateScripts = os.Getenv("REDSI_UPDATE") != ""
-	return p
+	testscript.Run(t, p)
 }
 
 // takes is a command with so many arguments.

@@ -523,31 +523,25 @@ func TestWriteJSONLists(t *testing.T) {
 
 // TestLostInOrder: the same results are named each time.
 func TestLostInOrder(t *testing.T) {
-	var first string
-	for range 20 {
-		var out bytes.Buffer
-		done := artifacts.Transferred{Lost: map[artifacts.Digest]string{}}
-		for i := range lostShown + 2 {
-			done.Lost[artifacts.Digest{byte(i)}] = "gone"
+	done, want := artifacts.Transferred{Lost: map[artifacts.Digest]string{}}, ""
+	for i := range lostShown + 2 {
+		d := artifacts.Digest{byte(i)}
+		if done.Lost[d] = "gone"; i < lostShown {
+			want += d.Short() + " could not be copied: gone\n"
 		}
-		Transferred(&out, &artifacts.Transfer{}, done)
-		if first == "" {
-			first = out.String()
-		}
-		if out.String() != first || !strings.Contains(first, "\nand 2 more could not be copied") {
-			t.Fatalf("%s, before %s", &out, first)
-		}
+	}
+	var out bytes.Buffer
+	if Transferred(&out, &artifacts.Transfer{}, done); !strings.HasSuffix(out.String(), want+"and 2 more could not be copied; --json lists all\n") {
+		t.Errorf("%s, want %s", &out, want)
 	}
 }
 
 // TestCollectedOpen: a copy that holds what has arrived is not called a run.
 func TestCollectedOpen(t *testing.T) {
-	for _, id := range []string{"20260101T000000Z-00000000", "push-0123456789ab", "archive-0123456789abcdef"} {
-		var b bytes.Buffer
-		hint := func(verb string, args ...string) string { return verb + " " + strings.Join(args, " ") }
-		Collected(&b, artifacts.Garbage{Open: []artifacts.OpenRun{{RunID: id, Since: time.Now()}}}, artifacts.GCOptions{}, hint)
-		if text := b.String(); !strings.HasPrefix(text, "the run or copy "+id+" is at work, or ") || !strings.Contains(text, "release it with `gc --forget-run "+id+"`") {
-			t.Errorf("%s: %s", id, text)
-		}
+	var b bytes.Buffer
+	hint := func(verb string, args ...string) string { return verb + " " + strings.Join(args, " ") }
+	Collected(&b, artifacts.Garbage{Open: []artifacts.OpenRun{{RunID: "push-0123456789ab", Since: time.Now()}}}, artifacts.GCOptions{}, hint)
+	if text := b.String(); !strings.HasPrefix(text, "the run or copy push-0123456789ab is at work, or ") || !strings.Contains(text, "release it with `gc --forget-run push-0123456789ab`") {
+		t.Error(text)
 	}
 }

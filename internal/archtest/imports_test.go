@@ -417,13 +417,13 @@ func TestOnlyViewPrints(t *testing.T) {
 			}
 			switch pkg, _ := fun.X.(*ast.Ident); {
 			case output(fun.X) && strings.HasPrefix(fun.Sel.Name, "Write"):
-				t.Errorf("%s: a verb writes past package view", f.line(t, call))
+				t.Errorf("%s: a verb writes past package view", f.line(call))
 			case pkg == nil:
 			case pkg.Name == "view" && strings.HasPrefix(fun.Sel.Name, "Print"):
 				escaped++
 			case pkg.Name == "fmt" && strings.HasPrefix(fun.Sel.Name, "Print"),
 				(pkg.Name == "fmt" || pkg.Name == "io") && len(call.Args) > 0 && output(call.Args[0]) && !strings.HasPrefix(fun.Sel.Name, "Sprint"):
-				t.Errorf("%s: %s.%s prints; view.Printf, view.Println and view.Copy do", f.line(t, call), pkg.Name, fun.Sel.Name)
+				t.Errorf("%s: %s.%s prints; view.Printf, view.Println and view.Copy do", f.line(call), pkg.Name, fun.Sel.Name)
 			}
 			return true
 		})

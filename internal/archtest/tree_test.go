@@ -39,6 +39,7 @@ type tree struct {
 
 // source is a file. What there is of a Go file only is zero for others.
 type source struct {
+	tree         *tree
 	path, folder string // from the root, slash-separated
 	text         []byte
 	test         bool
@@ -69,7 +70,7 @@ var readTree = sync.OnceValues(func() (*tree, error) {
 			return nil
 		}
 		tr.bases[d.Name()] = true
-		f := &source{path: p, folder: path.Dir(p), test: strings.HasSuffix(p, "_test.go"), apart: apart[path.Dir(p)]}
+		f := &source{tree: tr, path: p, folder: path.Dir(p), test: strings.HasSuffix(p, "_test.go"), apart: apart[path.Dir(p)]}
 		tr.files = append(tr.files, f)
 		if ext := path.Ext(p); ext != ".go" && ext != ".md" {
 			return nil
@@ -114,11 +115,7 @@ func codeOf(t *testing.T, folders ...string) []*source {
 }
 
 // line is where a file has a node.
-func (f *source) line(t *testing.T, n ast.Node) string {
-	tr, err := readTree()
-	errtest.None(t, err)
-	return tr.fset.Position(n.Pos()).String()
-}
+func (f *source) line(n ast.Node) token.Position { return f.tree.fset.Position(n.Pos()) }
 
 // declare notes the identifiers of a file under its package's name; tests count too.
 func (tr *tree) declare(f *ast.File) {

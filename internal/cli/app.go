@@ -43,7 +43,7 @@ type app struct {
 // Say, Waiting, Reading, Copying and Diagnostics are what a session says, on this terminal.
 func (a *app) Say(text string) { a.sayer.say(text) }
 
-// Paper is the whole pipeline of a paper, which redsi init --paper writes. Without a name it is none.
+// Paper is the pipeline of a paper, which redsi init --paper writes. Without a name there is no paper.
 type Paper struct {
 	Name  string
 	Files fs.FS
@@ -235,7 +235,7 @@ func (a *app) Copying(what string, total int64) (add func(n int64), over func())
 	})
 }
 
-// Diagnostics prints those of a pipeline; an error if it cannot be used.
+// Diagnostics prints diagnostics of a pipeline; an error if the pipeline cannot be used.
 func (a *app) Diagnostics(ds pipeline.Diagnostics) error {
 	if ds.HasErrors() && a.JSON {
 		var text strings.Builder

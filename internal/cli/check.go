@@ -239,8 +239,7 @@ line; --verbose shows its numbers.
 
 Exit code 1 if the paper disagrees with the results: the first three of these.`
 
-// renderedIn reads a run's results of tables and figures, by address; those that are no
-// longer in the store are missing.
+// renderedIn reads a run's results of tables and figures, by address; results that have left the store are missing.
 func (a *app) renderedIn(ctx context.Context, store *artifacts.Resolver, name string) (map[string]*artifacts.Result, error) {
 	run, err := a.FindRun(ctx, store.Own, name)
 	if err != nil {

@@ -64,7 +64,7 @@ func ask(ctx context.Context, question string) (yes, asked bool) {
 	return text == "y" || text == "yes", asked
 }
 
-// Ask asks for the value of a variable, where the verb is one that needs it and may ask.
+// Ask asks for the value of a variable, if the verb needs the value and may ask.
 func (a *app) Ask(ctx context.Context, question string) string {
 	if name := a.cmd.Name(); name != "run" && name != "plan" || a.JSON || a.cmd.Flags().Changed("yes") {
 		return ""

@@ -104,7 +104,7 @@ signed by your own key or one given with --trust; --untrusted use accepts them u
 			if untrusted != "" && untrusted != string(artifacts.UseUntrusted) {
 				return fault.Input(fmt.Errorf("--untrusted %s: want use; without it, such results are not accepted", untrusted))
 			}
-			// Trusted are the person's own key, and those that they name. What an archive says does not matter.
+			// Trusted are the person's own key, and the keys that they name. What an archive says does not matter.
 			trusted, err := session.ParseTrust(trust)
 			if err != nil {
 				return err

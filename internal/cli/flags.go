@@ -262,8 +262,7 @@ func group(use, short string) *cobra.Command {
 		}}
 }
 
-// carried are the flags that say what a command reads and where it writes: printed commands
-// repeat those that were given.
+// carried are the flags that say what a command reads and where it writes: printed commands repeat them if they were given.
 var carried = []string{"file", "var", "var-file", "state", "store", "from", "require-from", "trust", "untrusted", "profile", "payload-key", "slurm", "pilot",
 	"temporal-address", "temporal-namespace", "temporal-profile"}
 
@@ -282,7 +281,7 @@ func (a *app) hint(verb string, args ...string) string {
 		if given == nil || slices.Contains(args, "--"+name) || !understands(to, name) {
 			continue
 		}
-		// What settings say is passed on to a verb that reads others: without -f, a verb reads those of the current folder.
+		// What settings say is passed on to a verb that reads other settings: without -f, the current folder's.
 		settled := a.Local.Flags[name] && !understands(to, "file") && filepath.Dir(a.Local.File) != "."
 		if !given.Changed && !settled {
 			continue

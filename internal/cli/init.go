@@ -108,7 +108,7 @@ never overwritten.`,
 	return cmd
 }
 
-// files are those of the paper, if this is its name.
+// files are the files of the paper, if this is its name.
 func (p Paper) files(name string) (map[string][]byte, error) {
 	if name != p.Name || name == "" {
 		return nil, fault.Input(fmt.Errorf("--paper %s: this redsi has %s", name, cmp.Or(p.Name, "none")))

@@ -52,7 +52,7 @@ store without starting anything. Flags set variables, as for other verbs. It end
 	return with(cmd, a.variableFlags, a.fromFlags)
 }
 
-// localVariables are those of the settings next to an editor's pipeline; none if they are
+// localVariables are the variables of the settings next to an editor's pipeline; none if the settings are
 // invalid, which the editor shows in their file.
 func (a *app) localVariables(folder string) []pipeline.File {
 	l, _, _ := a.LocalOf(folder)
@@ -70,7 +70,7 @@ func (a *app) checkOther(name string, src []byte) (ds pipeline.Diagnostics) {
 }
 
 // outcomes looks up the results of an editor's pipeline, as plan does. Relative folders start
-// from the one that the editor has open. A store that does not exist yet is not created.
+// from the folder that the editor has open. A store that does not exist yet is not created.
 func (a *app) outcomes(ctx context.Context, root, file string, p *pipeline.Pipeline) (map[string]lsp.Outcome, error) {
 	within := func(path string) string { return open.Beside(root, path) }
 	b := session.Session{Talk: session.Quiet{}, Registry: a.Registry, Log: a.Log, StateDir: within(a.StateDir), StoreURL: within(a.StoreURL), Secrets: p.Secrets, Results: p.Results}

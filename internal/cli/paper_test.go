@@ -606,7 +606,7 @@ func TestLongerLists(t *testing.T) {
 		{"max_input", `{ "32" = 32, "64" = 64, "128" = 128 }`, map[string]int{"train": 18, "evaluate": 18}},
 	} {
 		t.Run(v.variable, func(t *testing.T) {
-			edited := base
+			var edited map[string]step.Task
 			if v.variable == "max_input" { // a local value
 				const old = `{ "32" = 32, "64" = 64 }`
 				if strings.Count(src, old) != 1 {

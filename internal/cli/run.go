@@ -252,7 +252,7 @@ func (a *app) show() (s drive.Screen, said <-chan string, over func()) {
 // watchEvery is how often the files of a watched pipeline are looked at.
 const watchEvery = time.Second
 
-// stamps are files as they were when they were looked at; zero of one that is not there.
+// stamps are files as they were when they were looked at; zero if a file is not there.
 type stamps map[string]hashed.Stamp
 
 // changed are the files that are otherwise than in old.
@@ -267,7 +267,7 @@ func (a *app) watch(ctx context.Context, o runOptions) error {
 		return fault.Input(errors.New("--watch cannot be used with --detach: it follows one run after the other"))
 	}
 	var read stamps  // files as they were before they were read
-	note := func() { // those that are new
+	note := func() { // new files
 		now := a.look()
 		maps.Copy(now, read)
 		read = now

@@ -29,7 +29,7 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// slurmOptions are those of commands that have jobs of Slurm do steps.
+// slurmOptions are the options of commands that have jobs of Slurm do steps.
 type slurmOptions struct {
 	on    bool
 	pilot string // in place of what the settings say
@@ -103,7 +103,7 @@ func (a *app) pilots(o *runOptions) (*drive.Pilots, error) {
 	return p, err
 }
 
-// jobName is by which the jobs of a run's pilot are found again, also by the next command: those of this state folder and store.
+// jobName is the name by which this and the next command find the jobs of a run's pilot: jobs of this state folder and store.
 func (a *app) jobName(p slurm.Pilot) string {
 	of := open.Place(filepath.Dir(a.StateDir)) + "\x00" + filepath.Base(a.StateDir) // which need not be there yet
 	if _, store, err := a.ForWorkers(); err == nil && store != "" {

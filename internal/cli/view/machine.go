@@ -12,7 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// Environments lists those of this machine.
+// Environments lists the environments of this machine.
 func Environments(w io.Writer, list []realize.Found) {
 	if len(list) == 0 {
 		Println(w, "no environments on this machine")

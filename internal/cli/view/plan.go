@@ -25,7 +25,7 @@ type PlanFacts struct {
 	GPUSlots int
 	Others   *belief.Others
 	Pieces   map[string]int         // how many steps a block had last time, by its BLOCK[*]
-	Parts    map[int]plan.Parts     // of steps that are to run, those that are there
+	Parts    map[int]plan.Parts     // of steps that are to run, the parts that are there
 	Failed   map[int]journal.Failed // what failed for good before, under the same key
 	Free     int64                  // bytes free for results; -1: unknown
 	Price    float64                // dollars of a card and an hour; -1: not asked for
@@ -72,7 +72,7 @@ type PlanStep struct {
 
 	Expect    *float64       `json:"expect_s,omitempty"` // seconds: the median of earlier results
 	ExpectP90 *float64       `json:"expect_p90_s,omitempty"`
-	Basis     estimate.Basis `json:"expect_of,omitempty"` // whose results those are: step, block or kind; or rates
+	Basis     estimate.Basis `json:"expect_of,omitempty"` // whose results they are: step, block or kind; or rates
 	Why       string         `json:"unknown,omitempty"`   // why there is none, of a step that says its work
 	Size      *int64         `json:"expect_bytes,omitempty"`
 	Memory    int64          `json:"memory,omitempty"` // peak: of a hit, or the expected 90 % quantile
@@ -132,12 +132,12 @@ type Gathering struct {
 	Least int    `json:"at_least"`
 }
 
-// gatherings are those of a step.
+// gatherings are the gatherings of a step.
 func gatherings(p *plan.Plan, i int) []Gathering {
 	return lists.Map(p.Steps[i].Gathers, func(g plan.Gather) Gathering { return Gathering{p.Steps[g.Of[0]].Block(), len(g.Of), g.Least} })
 }
 
-// PlanJSON is a whole plan in JSON.
+// PlanJSON is a plan in JSON.
 type PlanJSON struct {
 	Pipeline string             `json:"pipeline"`
 	Store    string             `json:"store"`

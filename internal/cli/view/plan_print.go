@@ -182,7 +182,7 @@ func planSteps(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 	}
 }
 
-// stepNote says of a step that is done what it took, and of one that is not, why, and what it is expected to take.
+// stepNote says what a done step took; and why another step must run, and what it is expected to take.
 func stepNote(v *plan.Preview, f PlanFacts, i int) (note string) {
 	switch it := v.Items[i]; it.Outcome {
 	case plan.Hit:

@@ -155,8 +155,7 @@ func Exported(w io.Writer, x *pack.Exported, run string) {
 	}
 }
 
-// printLeft prints the steps whose files are not in an archive: what happens to those that are lost, and to those that are at an
-// address.
+// printLeft prints the steps whose files are not in an archive: what happens to files without an address, and to others.
 func printLeft(w io.Writer, what string, list []archive.LeftOut, lost, from string) {
 	for _, l := range words.First(list, pack.MostNamed, func(n int) { Printf(w, "%d more steps have files left out: --json lists all\n", n) }) {
 		then := lost

@@ -120,7 +120,7 @@ func (c *completions) written(offset int) []string {
 	return names
 }
 
-// attributes completes names, those that are required first.
+// attributes completes names, the required ones first.
 func (c *completions) attributes(attrs []step.Attr, written []string) {
 	rest := strings.TrimLeft(c.d.src[c.end:], " \t")
 	for i := range attrs {
@@ -347,7 +347,7 @@ func (c *completions) each(offset int, path []string) []string {
 	return nil
 }
 
-// fields are those of an object or a map; nil of what else there is, or is not known.
+// fields are the fields of an object or a map; nil of any other value, and of an unknown one.
 func fields(v cty.Value) map[string]cty.Value {
 	if v == cty.NilVal || v.IsMarked() || !v.IsKnown() || v.IsNull() || !v.Type().IsObjectType() && !v.Type().IsMapType() {
 		return nil

@@ -21,7 +21,7 @@ type place struct {
 	quote  bool     // within quotation marks
 	word   string   // what of a name or text is before the position
 	before []string // the reference that the word goes on: step, train; indexes are "[…]"
-	index  bool     // the word is an index of the reference, which is whole
+	index  bool     // the word is an index of the reference, which is complete
 }
 
 type where int

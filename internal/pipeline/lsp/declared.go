@@ -31,7 +31,7 @@ type decl struct {
 	attr    step.Attr // a variable as a module block gives it its value, or an output's name and help
 }
 
-// declarations lists what a file declares, as far as it can be read; whole if all could be.
+// declarations lists what a file declares, as far as it can be read; complete if all could be read.
 func declarations(file string, src []byte) (list []decl, complete bool) {
 	f, ds := hclsyntax.ParseConfig(src, file, hcl.InitialPos)
 	body, ok := f.Body.(*hclsyntax.Body)
@@ -85,8 +85,8 @@ func (w *work) openModule(into *loaded, folder, source string) (map[string][]byt
 	return files, nil
 }
 
-// moduleFiles names the files of the module that a block declares: those of a path as they
-// are now, those of a repository as the last load had them.
+// moduleFiles names the files of the module that a block declares: files at a path as they
+// are now, files of a repository as the last load had them.
 func (w *work) moduleFiles(x decl) []string {
 	source := constantText(x.body, "source")
 	if declare.IsLocalModule(source) {

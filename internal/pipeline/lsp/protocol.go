@@ -42,7 +42,7 @@ type textDocument struct {
 	Text    string `json:"text"`
 }
 
-// placeParams are those of requests about a place, or about a whole document.
+// placeParams are the parameters of requests about a place, or about a document.
 type placeParams struct {
 	TextDocument textDocument `json:"textDocument"`
 	Position     position     `json:"position"`

@@ -113,7 +113,10 @@ running.`,
 
 // first is the first word; "" if there is none.
 func first(words []string) string {
-	return append(words, "")[0]
+	if len(words) == 0 {
+		return ""
+	}
+	return words[0]
 }
 
 func newCancelCmd(a *app) *cobra.Command {

@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/paper/markdown"
 	"github.com/redsi/redsi/internal/pipeline/impact"
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 const (
@@ -146,12 +147,7 @@ func PlanMarkdown(w io.Writer, v *plan.Preview, f PlanFacts, lacks error) error 
 			return fmt.Sprintf("- %s: %s\n", markdown.Code(left[i].Address), markdown.Text(clip(left[i].Reason())))
 		})
 	}
-	var todo []int
-	for i, it := range v.Items {
-		if it.Outcome != plan.Hit {
-			todo = append(todo, i)
-		}
-	}
+	todo := lists.Filter(lists.Places(len(v.Items)), func(i int) bool { return v.Items[i].Outcome != plan.Hit })
 	d.steps(len(todo), func(n int) string {
 		i := todo[n]
 		return fmt.Sprintf("- %s %s: %s\n", strings.ToUpper(string(v.Items[i].Outcome)), markdown.Code(v.Plan.Steps[i].Address), markdown.Text(clip(stepNote(v, f, i))))

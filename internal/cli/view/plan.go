@@ -1,8 +1,6 @@
 package view
 
 import (
-	"time"
-
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/estimate"
@@ -177,13 +175,13 @@ func NewPlanJSON(v *plan.Preview, f PlanFacts) PlanJSON {
 		p.Gathers = gatherings(v.Plan, i)
 		p.Waits = v.Plan.Addresses(it.Snags().Waits)
 		if it.Outcome == plan.Hit {
-			p.TookS, p.Bytes, p.Origin, p.Accepted = secondsOf(it.Took), &it.Bytes, it.Run, it.Accepted
+			p.TookS, p.Bytes, p.Origin, p.Accepted = new(it.Took.Seconds()), &it.Bytes, it.Run, it.Accepted
 			p.From, p.Released = it.From, it.Released
 			if size, ok := f.fetch(i); ok {
 				p.Fetch = &size
 			}
 		} else if x.Basis != estimate.Nothing {
-			p.Expect, p.ExpectP90 = secondsOf(x.P50), secondsOf(x.P90)
+			p.Expect, p.ExpectP90 = new(x.P50.Seconds()), new(x.P90.Seconds())
 		}
 		p.Why = x.Why
 		p.Memory = max(x.Memory, it.Memory)
@@ -200,11 +198,6 @@ func NewPlanJSON(v *plan.Preview, f PlanFacts) PlanJSON {
 	return out
 }
 
-func secondsOf(d time.Duration) *float64 {
-	s := d.Seconds()
-	return &s
-}
-
 func estimateJSON(v *plan.Preview, f PlanFacts) PlanEstimate {
 	e := f.Estimate
 	out := PlanEstimate{Estimate: e, By: basesOf(v, e), Slots: f.Slots, GPUSlots: f.GPUSlots, Wall: e.Wall(f.Slots, f.GPUSlots)}
@@ -214,7 +207,7 @@ func estimateJSON(v *plan.Preview, f PlanFacts) PlanEstimate {
 	for _, i := range e.CriticalPath {
 		p := PathedStep{Address: v.Plan.Steps[i].Address}
 		if x := e.Each[i]; x.Basis != estimate.Nothing {
-			p.Expect = secondsOf(x.P50)
+			p.Expect = new(x.P50.Seconds())
 		}
 		out.CriticalPath = append(out.CriticalPath, p)
 	}
@@ -222,12 +215,10 @@ func estimateJSON(v *plan.Preview, f PlanFacts) PlanEstimate {
 		out.Rates = append(out.Rates, r.String())
 	}
 	if f.Price >= 0 {
-		cost := f.Price * e.GPU
-		out.Dollars = &cost
+		out.Dollars = new(f.Price * e.GPU)
 	}
 	if f.Free >= 0 {
-		fits := f.fits()
-		out.Free, out.Fits = &f.Free, &fits
+		out.Free, out.Fits = &f.Free, new(f.fits())
 	}
 	return out
 }

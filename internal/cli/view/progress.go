@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/session/drive"
 	"github.com/redsi/redsi/internal/system/escape"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
@@ -197,13 +198,9 @@ func (l *Live) block(s workflows.State, work map[string]drive.Work, waitsFor str
 }
 
 // running are the addresses of running steps.
-func running(s workflows.State) (addresses []string) {
-	for _, x := range s.Steps {
-		if x.Status == runs.Running {
-			addresses = append(addresses, x.Address)
-		}
-	}
-	return addresses
+func running(s workflows.State) []string {
+	steps := lists.Filter(s.Steps, func(x workflows.StepState) bool { return x.Status == runs.Running })
+	return lists.Map(steps, func(x workflows.StepState) string { return x.Address })
 }
 
 // sums count the steps that are not done, in ever shorter forms.
@@ -385,10 +382,7 @@ func (e *Events) Update(s workflows.State, work map[string]drive.Work, waitsFor 
 	var news bytes.Buffer
 	e.live.now = now
 	e.live.news(&news, s, work)
-	var block []string
-	for _, line := range e.live.block(s, work, waitsFor) {
-		block = append(block, line.text)
-	}
+	block := lists.Map(e.live.block(s, work, waitsFor), Shown.String)
 	e.write("state", map[string]any{"total": len(s.Steps), "done": len(s.Steps) - counts[runs.Waiting] - counts[runs.Queued] - counts[runs.Running],
 		"counts": counts, "steps": changed, "block": block,
 		"news": slices.DeleteFunc(strings.Split(news.String(), "\n"), func(line string) bool { return line == "" })})

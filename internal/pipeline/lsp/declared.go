@@ -128,9 +128,7 @@ func (s *server) variablesOf(d *document, b header) (attrs []step.Attr) {
 		return nil
 	}
 	if x, ok := s.work.module(d, b.labels[0]); ok {
-		for _, v := range s.work.inside(x, "variable") {
-			attrs = append(attrs, v.attr)
-		}
+		attrs = lists.Map(s.work.inside(x, "variable"), func(v decl) step.Attr { return v.attr })
 	}
 	return attrs
 }

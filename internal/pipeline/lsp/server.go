@@ -23,13 +23,11 @@ type Options struct {
 	Version string
 	Log     *slog.Logger // not to the client: its messages go to standard output
 
-	// Outcomes looks up which steps of a pipeline have results; nil if nothing is to be
-	// looked up. It is called in the background, for one pipeline at a time. The file is
-	// that of the pipeline or its folder, root the folder that the client has open.
+	// Outcomes looks up which steps of a pipeline have results. It is called in the background, for one pipeline at a time.
+	// The file is that of the pipeline or its folder, root the folder that the client has open.
 	Outcomes func(ctx context.Context, root, file string, p *pipeline.Pipeline) (map[string]Outcome, error)
 
-	// Local has what variables are given in a folder, as pipeline.Options.Local takes it;
-	// nil if nothing is.
+	// Local has what variables are given in a folder, as pipeline.Options.Local takes it.
 	Local func(folder string) []pipeline.File
 
 	// CheckOther says what is wrong with a file beside pipelines, of tests or settings.

@@ -17,9 +17,8 @@
 //     inputs known. Key(task) is the cache key, its preimage kept.
 //   - IO: what Run sees of the world: named inputs, named outputs, progress.
 //
-// Reading order: input.go, range.go, schema.go, tree.go, canonical.go, encode.go, decode.go; fields.go, alike.go,
-// output.go; source.go, check.go, task.go; host.go, told.go, reading.go, writing.go, io.go; kind.go, registry.go,
-// spec.go, half.go; run.go and key.go. No file uses one that comes after it.
+// Reading order: input.go, schema.go, canonical.go, decode.go; fields.go, alike.go, check.go, task.go; host.go, io.go; kind.go,
+// spec.go and key.go.
 //
 // It must not know HCL, Temporal, stores or any domain package.
 //

@@ -149,7 +149,7 @@ var onlyFrom = map[string][]string{
 }
 
 // forTests are imported by tests and by each other, and by packages whose name ends in test.
-var forTests = []string{"internal/corpora/unpack/goldens", "internal/model/tensor/fakecard", "internal/model/tensor/kernels", "internal/model/tensor/tensortest", "internal/system/errtest", "internal/system/filetest"}
+var forTests = []string{"internal/corpora/unpack/goldens", "internal/model/tensor/fakecard", "internal/model/tensor/kernels", "internal/model/tensor/tensortest", "internal/system/errtest", "internal/system/filetest", "internal/system/valuetest"}
 
 // forAll may be imported as the standard library may, and imports nothing of ours.
 const forAll = "internal/system/lists"

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/redsi/redsi/internal/system/valuetest"
 )
 
 func TestWords(t *testing.T) {
@@ -20,9 +22,7 @@ func TestWords(t *testing.T) {
 		Of(1, "has", "have"): "has", Of(2, "has", "have"): "have",
 		And(nil, 2): "", And(list, 4): "a, b, c, d", And(list, 1): "a and 3 more",
 	} {
-		if got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		valuetest.Is(t, got, want)
 	}
 }
 
@@ -33,9 +33,7 @@ func TestFirst(t *testing.T) {
 		for i, x := range First(list, most, func(left int) { said += fmt.Sprintf("+%d", left) }) {
 			said += fmt.Sprint(i) + x
 		}
-		if said != want {
-			t.Errorf("the first %d: %s, want %s", most, said, want)
-		}
+		valuetest.Is(t, said, want, "the first", most)
 	}
 	for range First(list, 2, func(int) { t.Error("more is told to who has stopped") }) {
 		break

@@ -15,6 +15,7 @@ func TestWords(t *testing.T) {
 		Count(0, "step"): "0 steps", Count(1, "step"): "1 step", Count(1200, "step"): "1200 steps",
 		Size(-1): "0 B", Size(82_000): "82 kB", Size(1_500_000_000): "1.5 GB",
 		Seconds(440 * time.Millisecond): "0.4 s", Seconds(9970 * time.Millisecond): "10 s", Seconds(119_700 * time.Millisecond): "2 min 0 s",
+		Seconds(40 * time.Millisecond): "0.0 s", Seconds(9949 * time.Millisecond): "9.9 s", Seconds(119_400 * time.Millisecond): "119 s", Seconds(7199_700 * time.Millisecond): "2 h 0 min",
 		Seconds(200 * time.Second): "3 min 20 s", Seconds(312 * time.Minute): "5 h 12 min",
 		Clip("four", 4): "four", Clip("größer", 3): "grö…",
 		strings.Join(Counts(Number{3, "hit"}, Number{0, "ran"}, Number{1, "failed"}), ", "): "3 hit, 1 failed",

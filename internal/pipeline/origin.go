@@ -11,8 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
-// Origin is what a pipeline was loaded from, to be loaded again elsewhere: by a worker, when
-// a step has run that decides which steps there are.
+// Origin is what a pipeline was loaded from, to load it again: in a worker, once a step decides which steps there are.
 type Origin struct {
 	Sources map[string][]byte `json:"sources"`
 	Found   language.Found    `json:"found"`
@@ -28,8 +27,7 @@ func (p *Pipeline) Origin() *Origin {
 	return &Origin{p.Sources, p.Found, p.opened, p.vars, syntax.Keys(p.Secrets), p.Local, p.Given}
 }
 
-// Load loads the pipeline again. The options say with what beside the origin: Vars or Env
-// have the values of sensitive variables, which are no part of it.
+// Load loads the pipeline again, with options beside the origin: Vars or Env have the sensitive variables, which it lacks.
 func (o *Origin) Load(with Options) (*Pipeline, syntax.Diagnostics) {
 	vars := map[string]string{}
 	maps.Copy(vars, with.Vars)

@@ -18,9 +18,8 @@ type Pipeline struct {
 	evaluate.Result
 	evaluate.Values
 
-	// Sources is every file that was read, pipeline files and those that file()
-	// read, by name. Loading them again, with the modules' files and Found, gives the
-	// same pipeline.
+	// Sources is every file that was read, pipeline files and what file() read, by name: with the modules' files and Found,
+	// they give the same pipeline.
 	Sources map[string][]byte
 	Found   language.Found // of other files
 	With    Options        // of the load
@@ -29,17 +28,15 @@ type Pipeline struct {
 	opened []Module
 }
 
-// Inputs returns the variables in the form that Options.Vars takes: with it,
-// another process that loads the same sources gets the same pipeline, if it is
-// given the same sensitive variables, which are not among them.
+// Inputs are the variables as Options.Vars takes them: with these and the sensitive variables, which they lack, another
+// process gets the same pipeline of the same sources.
 func (p *Pipeline) Inputs() map[string]string { return p.vars }
 
 // Options says with what a pipeline is loaded.
 type Options struct {
 	Registry *step.Registry
 
-	// Where variables get their values, strongest first; what none of them has
-	// is the variable's default.
+	// Where variables get their values, strongest first; else they have their defaults.
 	Vars     map[string]string // --var NAME=VALUE
 	VarFiles []File            // --var-file, later ones win
 	Env      []string          // REDSI_VAR_NAME=VALUE among others, as os.Environ gives them
@@ -47,8 +44,7 @@ type Options struct {
 
 	language.World
 
-	// Module returns the pipeline files that a module's source names, as a source in
-	// the folder says it; nil if there are no modules.
+	// Module returns the pipeline files of a module's source, relative to a folder; nil: there are no modules.
 	Module func(folder, source string) (map[string][]byte, error)
 
 	// Environments remembers what locks of environments have.
@@ -61,8 +57,7 @@ type Options struct {
 	Stop func() error
 }
 
-// Load evaluates the pipeline files among the sources: those whose names end in
-// ".hcl", but for tests. The pipeline is nil if there are errors.
+// Load evaluates the pipeline files among the sources: *.hcl but for tests. The pipeline is nil after errors.
 func Load(sources map[string][]byte, o Options) (*Pipeline, Diagnostics) {
 	_, p, ds := load(sources, o, false)
 	return p, ds
@@ -95,8 +90,7 @@ func load(sources map[string][]byte, o Options, keepValues bool) (*Scope, *Pipel
 	return opened, p, ds
 }
 
-// Open is Load that keeps the values. Of a pipeline with mistakes the scope has what could
-// be evaluated, the rest is unknown; it is nil if the sources are not HCL.
+// Open is Load that keeps the values, unknown ones after mistakes; the scope is nil of sources that are not HCL.
 func Open(sources map[string][]byte, o Options) (*Scope, *Pipeline, Diagnostics) {
 	return load(sources, o, true)
 }

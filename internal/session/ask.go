@@ -16,9 +16,8 @@ import (
 	"github.com/redsi/redsi/internal/system/atomicfile"
 )
 
-// ask asks the person at the terminal for variables that errors of a pipeline are about, and loads
-// it again with the answers. Those that mend it are kept in the settings of its folder. It returns
-// what it was given if nobody answers.
+// ask asks the person at the terminal for variables that errors are about, and loads the pipeline with the answers; those
+// that mend it are kept in its folder's settings. Without an answer it returns what it was given.
 func (se *Session) ask(ctx context.Context, p *pipeline.Pipeline, ds pipeline.Diagnostics) (*pipeline.Pipeline, pipeline.Diagnostics, error) {
 	answers := map[string]json.RawMessage{}
 	for _, q := range ds.Questions {

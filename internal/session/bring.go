@@ -64,8 +64,7 @@ func (c countedBlobs) Open(ctx context.Context, d artifacts.Digest) (io.ReadClos
 	return c.to.counted(r, c.name), nil
 }
 
-// BringRead copies the results in other stores that steps without a result read: the workers
-// of a cluster may not look at the same stores as this command.
+// BringRead copies others' results that steps to run read: a cluster's workers may not look at the same stores.
 func (se *Session) BringRead(ctx context.Context, store *artifacts.Resolver, v *plan.Preview) error {
 	read, err := readOf(v)
 	if err != nil {

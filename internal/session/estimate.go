@@ -59,15 +59,8 @@ func (se *Session) Pricing(ctx context.Context, store *artifacts.Resolver, v *pl
 	return p
 }
 
-// downloads is what steps fetch from other machines that the store lacks. Sizes come from
-// the lock file, or as a step declares them.
+// downloads is what steps fetch that the store lacks. Sizes are the lock file's, or as a step declares them.
 func (se *Session) downloads(ctx context.Context, store *artifacts.Resolver, v *plan.Preview) (map[int]estimate.Download, error) {
-	todo := map[string]int{}
-	for i, it := range v.Items {
-		if it.Outcome != plan.Hit {
-			todo[v.Plan.Steps[i].Address] = i
-		}
-	}
 	sources, err := origins.Of(v.Plan)
 	if err != nil || len(sources) == 0 {
 		return nil, err
@@ -79,12 +72,12 @@ func (se *Session) downloads(ctx context.Context, store *artifacts.Resolver, v *
 	if err != nil {
 		return nil, fault.Input(err)
 	}
-	found, all := map[int]estimate.Download{}, map[string]int{}
+	found, all, places := map[int]estimate.Download{}, map[string]int{}, v.Plan.Places()
 	for _, s := range sources {
-		i, ok := todo[s.Step]
+		i := places[s.Step]
 		all[s.Step]++
 		src, err := fetch.ParseSource(s.Source)
-		if !ok || s.InStore || err != nil || src.URL == "" { // a run reports what is wrong with it
+		if v.Items[i].Outcome == plan.Hit || s.InStore || err != nil || src.URL == "" { // a run reports what is wrong with it
 			continue
 		}
 		d := found[i]

@@ -25,8 +25,7 @@ func RoomOf(store artifacts.Store) int64 {
 	return -1
 }
 
-// HostEnv is recorded with results; it is never part of a key. It does not look for cards:
-// their libraries are loaded only when a step computes, and its result says on which card.
+// HostEnv is recorded with results, and in no key. A result that computed on a card has that: its libraries load only then.
 func HostEnv() map[string]string {
 	host, err := os.Hostname()
 	if err != nil {

@@ -18,8 +18,7 @@ import (
 // IncomingMost bounds the results in memory while the bytes to fetch are counted.
 const IncomingMost = 1024
 
-// IsAsked reports whether a run is for step i itself: it is a target or, without targets, a
-// table or figure.
+// IsAsked reports whether a run is for step i itself: a target or, without targets, a table or figure.
 func (se *Session) IsAsked(pl *plan.Plan, i int) bool {
 	if len(se.Targets) == 0 {
 		return pl.Steps[i].IsRendered()
@@ -27,9 +26,8 @@ func (se *Session) IsAsked(pl *plan.Plan, i int) bool {
 	return se.IsTarget(pl.Steps[i].Address)
 }
 
-// OthersOf says what a preview found in other stores, and what a run would fetch from them:
-// all blobs of the steps that it is for, and those that steps which must run read. What the
-// store has is not counted.
+// OthersOf says what a preview found in other stores, and what a run would fetch that the store lacks: the blobs of steps
+// that it is for, and what steps to run read.
 func (se *Session) OthersOf(ctx context.Context, store *artifacts.Resolver, v *plan.Preview) (*belief.Others, error) {
 	out := &belief.Others{Passed: se.Belief.Summary(), Unsigned: se.Belief.Unsigned, Fetch: map[int]int64{}}
 	hits := map[string]int{}
@@ -73,9 +71,8 @@ func (se *Session) OthersOf(ctx context.Context, store *artifacts.Resolver, v *p
 	return out, nil
 }
 
-// unsignedOwn counts the hits in the own store without a signature by a trusted key, if the
-// project trusts keys and uses those hits anyway. Only names of signatures are listed; they
-// are verified where it matters.
+// unsignedOwn counts the own store's hits without a trusted signature, if the project trusts keys and uses those hits. It
+// lists names of signatures, and verifies none.
 func (se *Session) unsignedOwn(ctx context.Context, own artifacts.Store, v *plan.Preview) (n int, err error) {
 	p, err := se.Policy()
 	ring, rerr := se.Ring()
@@ -127,8 +124,7 @@ func readOf(v *plan.Preview) (map[int]map[string]bool, error) {
 	return read, nil
 }
 
-// ResultsAt are the results of hits, in their order, whether the preview kept them or not;
-// nil: gone since.
+// ResultsAt are the results of hits, in their order, kept by the preview or not; nil: gone since.
 func ResultsAt(ctx context.Context, store *artifacts.Resolver, v *plan.Preview, steps []int) ([]*artifacts.Result, error) {
 	var keys []artifacts.Digest
 	for _, i := range steps {

@@ -22,8 +22,7 @@ type Local struct {
 	Vars  []string        // that it set, as NAME=VALUE; sensitive ones as NAME
 }
 
-// LocalOf reads the settings of a folder. A profile that was asked for must exist; one from
-// the environment applies only to folders with settings.
+// LocalOf reads the settings of a folder. A profile must exist if it was asked for; the environment's need not.
 func (se *Session) LocalOf(folder string) (Local, pipeline.Diagnostics, error) {
 	file := filepath.Join(folder, syntax.LocalFile)
 	b, err := syntax.ReadFile(file)

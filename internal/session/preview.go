@@ -27,8 +27,7 @@ type Seen struct {
 	Store    *artifacts.Resolver // with the stores of others behind it
 }
 
-// Ask says which results a preview holds in memory, since a pipeline may be long. It is asked
-// when the plan is made and the store is open, before there is a preview. nil: none.
+// Ask says which results a preview holds in memory (nil: none), once there are a plan and an open store.
 type Ask func(of Seen) (plan.Keep, error)
 
 // Everything asks for every result.
@@ -55,8 +54,8 @@ func (v Seen) Step(address string) (int, error) {
 	return i, nil
 }
 
-// AsItStands has previews take steps that are left out if they fail, and have no result, for failed, and results
-// that are no longer fresh as they are, until back is called: for who looks at results, and runs nothing.
+// AsItStands has previews, until back is called, take steps of on_failure blocks without a result for failed, and stale
+// results for fresh: for commands that run nothing.
 func (se *Session) AsItStands() (back func()) {
 	was := se.asItStands
 	se.asItStands = true

@@ -25,8 +25,7 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// OpenStore opens the store, with the other stores behind it that the pipeline and the flags
-// name.
+// OpenStore opens the store, with the other stores of pipeline and flags behind it.
 func (se *Session) OpenStore(ctx context.Context) (*artifacts.Resolver, error) {
 	own, err := se.OpenOwn(ctx)
 	if err != nil {
@@ -49,8 +48,7 @@ func (se *Session) OpenOwn(ctx context.Context) (*artifacts.Resolver, error) {
 	return se.Following(s), nil
 }
 
-// OtherStores name other stores and trusted keys, in addition to the pipeline and the
-// settings.
+// OtherStores are other stores and trusted keys, beside those of pipeline and settings.
 type OtherStores struct {
 	From      []string
 	Require   bool
@@ -61,15 +59,13 @@ type OtherStores struct {
 	fetched fetched
 }
 
-// Addresses are those of other stores, in the order in which they are asked: from the command
-// line, the environment, the settings, the pipeline.
+// Addresses are those of other stores, as they are asked: command line, environment, settings, pipeline.
 func (se *Session) Addresses() []string {
 	local := lists.Map(se.Local.From, se.Local.Beside)
 	return lists.Unique(slices.Concat(se.Others.From, strings.Fields(os.Getenv("REDSI_FROM")), local, se.Results.From))
 }
 
-// Policy says which results are trusted. The user's own key signs what steps make, and is
-// trusted.
+// Policy says which results are trusted. The user's own key is, and signs what steps make.
 func (se *Session) Policy() (p artifacts.Policy, err error) {
 	if p.Signer, err = se.Signer(); err != nil {
 		return p, err
@@ -88,8 +84,7 @@ func (se *Session) Policy() (p artifacts.Policy, err error) {
 	return p, nil
 }
 
-// MayRecord reports why results made here would not be trusted. Verbs that only read need no
-// key.
+// MayRecord reports why results made here would not be trusted. Reading needs no key.
 func (se *Session) MayRecord() error {
 	p, err := se.Policy()
 	if err != nil {
@@ -149,8 +144,7 @@ func (se *Session) Places() string {
 	return strings.Join(names, ", then ")
 }
 
-// Following looks in a store that fetches blobs from the addresses in its records. Looking up what
-// it has costs no more.
+// Following looks in a store that fetches blobs from the addresses in its records, at no cost for look-ups.
 func (se *Session) Following(s artifacts.Store) *artifacts.Resolver {
 	return artifacts.With(s, nil, artifacts.Policy{Elsewhere: se.elsewhere})
 }
@@ -170,8 +164,7 @@ func (se *Session) elsewhere(ctx context.Context, e artifacts.Elsewhere) (io.Rea
 	return se.Others.fetched.counted(r, name), nil
 }
 
-// SayDown warns of other stores that do not answer, with the consequence, or fails if each is
-// needed.
+// SayDown warns of other stores that do not answer, with the consequence, or fails if all are needed.
 func (se *Session) SayDown(store *artifacts.Resolver, follows string) error {
 	var down []string
 	for _, o := range store.Others() {
@@ -206,8 +199,7 @@ func MayHave(v *plan.Preview, e *estimate.Estimate) string {
 // RequiresFrom reports whether every other store has to answer.
 func (se *Session) RequiresFrom() bool { return se.Others.Require || se.Local.RequireFrom }
 
-// Book has the attestations of a store's results; the keys of the pipeline and the command
-// line say whose count.
+// Book has the attestations of a store's results, by the keys of pipeline and command line.
 func (se *Session) Book(ctx context.Context, store artifacts.Store) (*attest.Book, error) {
 	ring, err := se.Ring()
 	if err != nil {
@@ -216,8 +208,7 @@ func (se *Session) Book(ctx context.Context, store artifacts.Store) (*attest.Boo
 	return attest.Open(ctx, store, ring)
 }
 
-// SigningKey is the path of the user's key: REDSI_SIGNING_KEY, else in the user's
-// configuration folder.
+// SigningKey is the path of the user's key: REDSI_SIGNING_KEY, else in the configuration folder.
 func SigningKey() (path string, given bool, err error) {
 	if path = os.Getenv("REDSI_SIGNING_KEY"); path != "" {
 		return path, true, nil

@@ -60,8 +60,7 @@ func (d *declarer) kind(b *Block, rng hcl.Range) *step.Spec {
 	return s
 }
 
-// shape checks the names and forms in a block's body, which are the same for
-// all of its instances. Values are checked when they are known.
+// shape checks the names and forms in a block's body, which all instances share. Values are checked once they are known.
 func (d *declarer) shape(b *Block) {
 	if a := b.Body.Attributes[forEachAttr]; a != nil {
 		b.ForEach = a.Expr

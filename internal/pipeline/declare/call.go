@@ -102,8 +102,7 @@ func (d *declarer) declareOutput(b *hclsyntax.Block) {
 	d.m.Nodes = append(d.m.Nodes, n)
 }
 
-// LocalModule returns the pipeline files of a module whose source is a path: that
-// file, or all *.hcl of that folder. It is an Options.Module.
+// LocalModule reads a module whose source is a path: that file, or all *.hcl of that folder. It is an Options.Module.
 func LocalModule(folder, source string) (map[string][]byte, error) {
 	if !IsLocalModule(source) {
 		return nil, fmt.Errorf("%q is not a source of a module: write a path that starts with ./ or ../, or git::URL?ref=REF", source)

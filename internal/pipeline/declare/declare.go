@@ -12,8 +12,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// Declare finds what the pipeline files declare, and reports what is declared
-// twice, in the wrong form, or unknown.
+// Declare finds what the pipeline files declare, and reports what stands there twice, in the wrong form, or unknown.
 func Declare(s *language.Session, files map[string][]byte, o Options) *Tree {
 	if o.Registry == nil {
 		o.Registry = step.NewRegistry()
@@ -71,8 +70,7 @@ func (d *declarer) declareOf(t *Type, b *hclsyntax.Block) {
 	}
 }
 
-// declareForm declares a block with a name and a form, which is evaluated once references have values:
-// in a module not where it has no effect there.
+// declareForm declares a block with a name and a form, evaluated once references have values, unless it is idle here.
 func (d *declarer) declareForm(t *Type, b *hclsyntax.Block) {
 	n := d.declareNamed(b)
 	if n == nil {

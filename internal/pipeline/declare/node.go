@@ -33,8 +33,7 @@ func (m *Module) Broken() bool {
 	return len(m.Bodies) == 0 || len(m.Bodies) < len(syntax.Pipelines(m.Files))
 }
 
-// Ignores reports whether a block of a type says nothing here: it is about the pipeline that is run,
-// and this is a module.
+// Ignores reports whether a block of a type says nothing in this module: it is about the pipeline that is run.
 func (m *Module) Ignores(t *Type) bool { return m.parent != nil && t.alone }
 
 // AnySensitive reports whether a variable that has been declared so far is sensitive.
@@ -85,8 +84,7 @@ type Block struct {
 	Places    map[string]syntax.Pos // of its attributes and inner blocks, by name
 }
 
-// Flags are what a block says beside the attributes of its kind: whether it runs, why not, and whether
-// its outputs stay.
+// Flags are what a block says beside its kind's attributes: whether and why it runs, and whether its outputs stay.
 type Flags struct {
 	When, Otherwise, Keep, Fresh hclsyntax.Expression
 	AllowEmpty                   bool
@@ -130,9 +128,8 @@ type check struct {
 	Range              hcl.Range
 }
 
-// Call is a module block: another pipeline, with values for its variables. It
-// is evaluated like any pipeline, in a scope of its own; what others see of it is
-// its outputs.
+// Call is a module block: another pipeline, with values for its variables and a scope of its own. Others see its outputs
+// alone.
 type Call struct {
 	*hclsyntax.Block
 	Module  func() *Module // declares it when first asked; nil if its files cannot be had, which is reported

@@ -13,8 +13,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// Paper is what a pipeline says of the paper or study that it rebuilds, for people: it is
-// no part of any key.
+// Paper is what a pipeline says, for people, of the paper or study that it rebuilds. It is in no key.
 type Paper struct {
 	Title   string   `hcl:"title" help:"The paper's title, which the report begins with." json:"title,omitempty"`
 	Authors []string `hcl:"authors,optional" help:"Its authors." json:"authors,omitempty"`
@@ -91,8 +90,7 @@ func isAddress(s string, schemes ...string) bool {
 	return err == nil && u.Host != "" && slices.Contains(schemes, u.Scheme) && !strings.ContainsAny(s, ` <>"{}|\^`+"`")
 }
 
-// isORCID reports whether s is an ORCID: 16 digits in groups of four, of which the last,
-// or X for ten, is the checksum of ISO 7064 MOD 11-2 over the others.
+// isORCID reports whether s is an ORCID: 15 digits in groups of four, and their checksum by ISO 7064 MOD 11-2, X for ten.
 func isORCID(s string) bool {
 	digits := strings.ReplaceAll(s, "-", "")
 	if len(s) != 19 || s[4] != '-' || s[9] != '-' || s[14] != '-' || len(digits) != 16 {

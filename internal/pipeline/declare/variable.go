@@ -69,9 +69,8 @@ func (v *Variable) declareCheck(d *syntax.Collector, b *hclsyntax.Block) {
 	v.Checks = append(v.Checks, c)
 }
 
-// settle decides a variable's type and converts its default to it. Without a
-// type, a default that is a string, number or bool gives it; a variable with
-// neither is a string, since that is what a command line gives.
+// settle decides a variable's type, and converts its default to it. Without a type, a default that is a string, number or
+// bool has it; without either, a variable is a string, as a command line gives it.
 func (v *Variable) settle(d *syntax.Collector, b *hclsyntax.Block) {
 	known := v.Optional && v.Fallback.IsKnown()
 	if v.Type == cty.NilType {

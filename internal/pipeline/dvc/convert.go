@@ -148,8 +148,7 @@ func (c *conversion) note(s *stage, format string, args ...any) {
 	c.notes = append(c.notes, strings.TrimPrefix(s.name+": "+text, ": "))
 }
 
-// variables names what templates may have: the parameters of params.yaml and of the files in
-// vars, and the values there.
+// variables names what templates may have: params.yaml, the files in vars, and the values there.
 func (c *conversion) variables(vars []entry) (err error) {
 	own := map[string]any{}
 	if _, err := c.stat("params.yaml"); err == nil {
@@ -282,8 +281,8 @@ func (c *conversion) matrix(s *stage, matrix map[string]any) error {
 	return nil
 }
 
-// items is an expression of one of three forms: for a mapping, which alone has keys in DVC, for
-// a list with lists or mappings in it, and for one without.
+// items is an expression of one of three forms: for a mapping, which alone has keys in DVC, a list with lists or mappings,
+// and another list.
 func (c *conversion) items(s *stage, v any, mapping, deep, list string) (string, error) {
 	x := c.literal(s, v)
 	all, err := c.value(x, c.top)

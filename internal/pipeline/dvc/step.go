@@ -14,8 +14,8 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// step writes a stage as a step: its script puts inputs where the stage has them, runs the
-// commands, and moves what they leave to out.
+// step writes a stage as a step whose script puts inputs in their places, runs the commands, and moves what they leave to
+// out.
 func (c *conversion) step(b *strings.Builder, s *stage) {
 	c.wants(s)
 	deps := entries(s.body["deps"])

@@ -39,8 +39,7 @@ func (e *Estimate) count(g *Group, v *plan.Preview, i int) {
 	g.Add(e.Each[i].Cost(v.Plan.Steps[i].Queue))
 }
 
-// Blocks groups a plan by its blocks, in its order; behind them all tables as one, and all
-// figures. The second list has the group of each step.
+// Blocks groups a plan by its blocks, in order, then all tables as one, and all figures. of is the group of each step.
 func (e *Estimate) Blocks(v *plan.Preview) (groups []Group, of []int) {
 	at := map[string]int{}
 	of = make([]int, len(v.Items))
@@ -72,8 +71,7 @@ func blockName(of string) string {
 	return address.Address{Modules: a.Modules, Name: name}.String()
 }
 
-// Tables groups a plan by its tables and figures: each with all steps that it needs, so
-// that a step may be in many. The last group has those that none needs, if there are any.
+// Tables groups a plan by tables and figures, each with all steps that it needs; a last group has the steps that none needs.
 func (e *Estimate) Tables(v *plan.Preview) []Group {
 	ends := v.Plan.Rendered()
 	users := make([]int, len(v.Items)) // tables that need the step

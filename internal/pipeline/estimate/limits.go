@@ -11,8 +11,7 @@ import (
 // UsualLimits are those of a run that nobody has set others for.
 const UsualLimits = "4h,20GB"
 
-// unknownSteps is how many steps without history, after downloads of unknown size, exceed any
-// limit: their cost is unknown.
+// unknownSteps is how many steps without history, after downloads of unknown size, exceed any limit.
 const unknownSteps = 20
 
 // Limits are what a run may take before somebody is asked.
@@ -21,8 +20,7 @@ type Limits struct {
 	Download int64
 }
 
-// ParseLimits reads a time, a size, or both; nil: none ("never" or "0"). What the text does not
-// name keeps its usual limit.
+// ParseLimits reads a time, a size, or both, and takes the usual limit for the other; nil: "never" or "0".
 func ParseLimits(text string) (*Limits, error) {
 	text = strings.TrimSpace(text)
 	if text == "never" || text == "0" {

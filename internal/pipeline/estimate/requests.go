@@ -7,15 +7,13 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// A request of memory is far off if steps took more than it, or less than the fourth part of
-// one that counts.
+// A request of memory is far off if steps took more, or less than a fourth of a request that counts.
 const (
 	farBelow = 4
 	counts   = 100 << 20
 )
 
-// FarOff says of the steps of a preview whose request of memory is far from what they took,
-// by their own results or those of their block, by their index.
+// FarOff says, by place, which requests of memory are far from what such steps, or their blocks, took.
 func (e *Estimate) FarOff(v *plan.Preview) map[int]string {
 	found := map[int]string{}
 	for i, s := range v.Plan.Steps {

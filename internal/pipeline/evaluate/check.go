@@ -15,8 +15,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// checks reads the check blocks of one instance, whose configuration is tree; false if
-// something is wrong with them, or not known yet.
+// checks reads the check blocks of an instance with the configuration tree; false: one is wrong, or not known yet.
 func (c *stepReader) checks(tree map[string]any) (list []step.Check, ok bool) {
 	ok = true
 	for _, inner := range c.b.Checks {
@@ -77,9 +76,9 @@ func (r *checkReader) check(x declare.CheckForm) []step.Check {
 		r.wrong("", `of says whose number equals, min or max names, so one of them must be a name, such as "records".`)
 	}
 	if !r.Failed() {
-		r.compared("equals", c.Equals, c.Of)
-		r.compared("min", c.Min, c.Of)
-		r.compared("max", c.Max, c.Of)
+		for attr, limit := range map[string]*step.Limit{"equals": c.Equals, "min": c.Min, "max": c.Max} {
+			r.compared(attr, limit, c.Of)
+		}
 	}
 	if !given {
 		return nil
@@ -89,7 +88,7 @@ func (r *checkReader) check(x declare.CheckForm) []step.Check {
 
 // compared reports a limit that is a field which its steps do not have.
 func (r *checkReader) compared(attr string, limit *step.Limit, of []string) {
-	if limit == nil || limit.Name == "" {
+	if limit == nil {
 		return
 	}
 	for _, address := range of {
@@ -118,9 +117,7 @@ func (r *checkReader) steps(names []string) (addresses []string) {
 	}
 	for _, name := range names {
 		refs := step.RefsIn(r.tree[name])
-		for _, ref := range refs {
-			addresses = append(addresses, ref.Step)
-		}
+		addresses = append(addresses, lists.Map(refs, func(ref step.Ref) string { return ref.Step })...)
 		switch _, given := r.tree[name]; {
 		case !given:
 			r.wrong("of", "The step has no attribute %q. %s", name, syntax.Suggest(name, slices.Sorted(maps.Keys(r.tree)), "attribute"))
@@ -134,8 +131,7 @@ func (r *checkReader) steps(names []string) (addresses []string) {
 	return slices.Compact(addresses)
 }
 
-// field reports an output that a step has not, and a path that it does not declare. What
-// is counted is known to no kind before it has run.
+// field reports an output that a step has not, and a path that the output does not declare. Counts are known to no kind.
 func (r *checkReader) field(attr, field, owner string, spec *step.Spec) {
 	output, path, found := strings.Cut(field, ":")
 	if spec == nil || !found {

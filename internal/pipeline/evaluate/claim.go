@@ -10,12 +10,12 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/schema"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/step"
 )
 
-// cellsOf is what claims see of a table or figure: an object of its cells, each with its
-// own name as ADDRESS:CELL; of for_each an object of such objects. It is unknown if the
-// block could not be evaluated.
+// cellsOf is what claims see of a table or figure: an object of cells, each with its own name as ADDRESS:CELL; with
+// for_each an object of such objects. It is unknown of a block that could not be evaluated.
 func (f *frame) cellsOf(n *declare.Node) cty.Value {
 	b, st := n.Block, f.of(n)
 	if st.cells != cty.NilVal {
@@ -27,11 +27,7 @@ func (f *frame) cellsOf(n *declare.Node) cty.Value {
 	}
 	instances := map[string]cty.Value{}
 	for _, s := range st.steps {
-		tree, err := s.Task.Tree()
-		if err != nil {
-			panic(fmt.Sprintf("%s: %v", s.Address, err)) // which was made here
-		}
-		names, err := b.Spec.Cells(tree)
+		names, err := b.Spec.Cells(s.tree())
 		if err != nil {
 			return st.cells // reported
 		}
@@ -86,25 +82,14 @@ func (f *frame) claims() (list []Claim) {
 				c.Name += fmt.Sprintf("[%q]", s.Key)
 			}
 			if c.LeftOut = f.leftOut(n); len(c.LeftOut) == 0 {
-				for _, cell := range namesOf(n.Block.Spec, s.Task) {
-					c.Cells = append(c.Cells, cell.Cell)
+				names, err := n.Block.Spec.CellNames(s.tree())
+				if err != nil {
+					panic(err) // cells has looked
 				}
+				c.Cells = lists.Map(names, func(name step.CellName) string { return name.Cell })
 			}
 			list = append(list, c)
 		}
 	}
 	return list
-}
-
-// namesOf are the cells that a task that has been made names.
-func namesOf(spec *step.Spec, t step.Task) []step.CellName {
-	tree, err := t.Tree()
-	if err != nil {
-		panic(err)
-	}
-	names, err := spec.CellNames(tree)
-	if err != nil {
-		panic(err)
-	}
-	return names
 }

@@ -17,8 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
-// environment reads the lock of an environment. What steps see of it is small: its
-// name and two digests.
+// environment reads the lock of an environment. Steps see its name and two digests.
 func (f *frame) environment(n *declare.Node, ctx *hcl.EvalContext) {
 	c := f.reader(n.Form, &instance{ctx: ctx})
 	x, ok := schema.Read[declare.EnvironmentForm](c)
@@ -59,8 +58,7 @@ func (f *frame) environment(n *declare.Node, ctx *hcl.EvalContext) {
 	})
 }
 
-// readLock reads the files that a recipe names, as file() does, and names the lock without
-// its folder.
+// readLock reads the files that a recipe names, as file() does, and leaves the lock's folder out of its name.
 func readLock(l *language.Files, dir string, r *environment.Recipe) (err error) {
 	name := r.Lock
 	if r.Kind == environment.Image {

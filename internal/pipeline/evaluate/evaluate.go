@@ -7,8 +7,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
-// Evaluate gives what is declared its values and makes the steps. Where something is wrong, the result
-// is incomplete.
+// Evaluate gives declarations their values and makes the steps. With errors, the result is incomplete.
 func Evaluate(s *language.Session, t *declare.Tree, given Given, o Options) (*Result, *Opened) {
 	r := &run{Session: s, Options: o, links: map[*declare.Module]*link.Links{}, modules: map[string][]byte{}, limits: map[string]int{}}
 	f := r.frame(t.Root, "")

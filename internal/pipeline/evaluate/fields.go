@@ -9,9 +9,8 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// fields reports the fields that the step will read and that the outputs they are read
-// from do not declare. Of outputs that declare nothing, such as those of a command, none
-// is known to be wrong before it has run.
+// fields reports the fields that the step will read and that the outputs do not declare. An output that declares nothing,
+// such as a command's, may have any.
 func (c *stepReader) fields(tree map[string]any) {
 	reads, err := c.Spec.Reads(tree)
 	if err != nil {
@@ -23,14 +22,12 @@ func (c *stepReader) fields(tree map[string]any) {
 			continue
 		}
 		o := c.Outputs[*r.Input.Ref]
-		if o.Fields == nil || o.Tree {
-			continue
-		}
 		under := o.Fields
-		if r.Under != "" {
-			if under, err = o.Fields.At(r.Under); err != nil {
-				continue // the Read of that says so
-			}
+		if r.Under != "" && under != nil {
+			under, _ = under.At(r.Under) // of what is not there, the Read of that says so
+		}
+		if under == nil || o.Tree {
+			continue
 		}
 		is, err := under.At(r.Path)
 		if err == nil && r.Check != nil {
@@ -42,18 +39,16 @@ func (c *stepReader) fields(tree map[string]any) {
 	}
 }
 
-// noField says what is wrong with a path into an output, what was meant, and where the
-// path is written.
+// noField says what is wrong with a path into an output, which field was meant, and where the path stands.
 func (c *stepReader) noField(r step.Read, err error) {
 	at := schema.ParsePath(r.Attr)
 	where, path := r.Input.Ref.String(), r.Path
 	if r.Under != "" {
 		where += " at " + r.Under
 	}
-	var lost *step.NoFieldError
 	detail := fmt.Sprintf("Field %q of %s %v.", path, where, err)
 	name := path
-	if errors.As(err, &lost) {
+	if lost, ok := errors.AsType[*step.NoFieldError](err); ok {
 		name = lost.Name
 		detail = fmt.Sprintf("In %s %v.", where, lost)
 		if lost.Is == step.Object {

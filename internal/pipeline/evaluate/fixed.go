@@ -27,8 +27,7 @@ const (
 	maxKeys = 1000
 )
 
-// fixed reads the blocks of which there is one and which refer to variables at most. Those of a module
-// say nothing of the pipeline but for its limits.
+// fixed reads the blocks of which there is one and which refer to variables at most; of a module only limits count.
 func (f *frame) fixed() {
 	for _, t := range declare.Types {
 		b := f.decl.Once[t.Name]

@@ -131,10 +131,6 @@ type stepReader struct {
 	inst *instance
 }
 
-func newStepReader(f *frame, b *declare.Block, inst *instance) *stepReader {
-	return &stepReader{f.readerBy(b.Block, b.Spec, b.Owner, inst), f, b, inst}
-}
-
 // collect adds what the frame's nodes and modules are: steps in source order, then those of modules.
 func (f *frame) collect(r *Result) {
 	for _, n := range f.decl.Nodes {

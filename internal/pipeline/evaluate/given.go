@@ -27,8 +27,7 @@ const (
 	envSource      = "environment"
 )
 
-// given is a value from outside the pipeline: a text to be parsed by the
-// variable's type, or an expression of a variable file.
+// given is a value from outside: a text to be parsed by the variable's type, or an expression of a variable file.
 type given struct {
 	name  string
 	rng   hcl.Range
@@ -52,16 +51,18 @@ type givens struct {
 	from  Given
 }
 
-// values collects the values that variables are given, the strongest of
-// each, and reports those of undeclared variables.
+// values collects the strongest value that each variable is given, and reports values of undeclared variables.
 func (gs *givens) values() map[string]given {
 	declared := syntax.Keys(gs.decl.Variables)
 	m := map[string]given{}
-	for _, f := range gs.from.Local {
-		for _, g := range gs.variableFile(f) {
-			g.local = true
+	set := func(list []given, local bool) {
+		for _, g := range list {
+			g.local = local
 			m[g.name] = g
 		}
+	}
+	for _, f := range gs.from.Local {
+		set(gs.variableFile(f), true)
 	}
 	for _, f := range gs.environment() {
 		// Other pipelines may have variables that this one has not: no error.
@@ -72,13 +73,9 @@ func (gs *givens) values() map[string]given {
 		}
 	}
 	for _, f := range gs.from.VarFiles {
-		for _, g := range gs.variableFile(f) {
-			m[g.name] = g
-		}
+		set(gs.variableFile(f), false)
 	}
-	for _, g := range gs.lines(argumentSource, syntax.Keys(gs.from.Vars), func(n string) (string, string) { return n, gs.from.Vars[n] }) {
-		m[g.name] = g
-	}
+	set(gs.lines(argumentSource, "", gs.from.Vars), false)
 	for name, g := range m {
 		if gs.decl.Variables[name] == nil {
 			gs.diags.Error(g.rng, "Undeclared variable",
@@ -96,29 +93,27 @@ func (gs *givens) environment() []given {
 			values[v] = value
 		}
 	}
-	return gs.lines(envSource, syntax.Keys(values), func(n string) (string, string) { return EnvPrefix + n, values[n] })
+	return gs.lines(envSource, EnvPrefix, values)
 }
 
-// lines makes a text of NAME=VALUE lines, for diagnostics to quote.
-func (gs *givens) lines(source string, names []string, of func(string) (key, value string)) []given {
+// lines makes a text of NAME=VALUE lines, each behind a prefix, for diagnostics to quote.
+func (gs *givens) lines(source, prefix string, values map[string]string) []given {
 	var text strings.Builder
-	list := make([]given, len(names))
-	for i, n := range names {
-		key, value := of(n)
-		line := key + "=" + gs.hideText(n, value)
+	list := make([]given, len(values))
+	for i, n := range syntax.Keys(values) {
+		line := prefix + n + "=" + gs.hideText(n, values[n])
 		start := hcl.Pos{Line: i + 1, Column: 1, Byte: text.Len()}
 		end := hcl.Pos{Line: i + 1, Column: 1 + len(line), Byte: text.Len() + len(line)}
-		list[i] = given{name: n, text: value, rng: hcl.Range{Filename: source, Start: start, End: end}}
+		list[i] = given{name: n, text: values[n], rng: hcl.Range{Filename: source, Start: start, End: end}}
 		text.WriteString(line + "\n")
 	}
-	if len(names) > 0 {
+	if len(list) > 0 {
 		gs.diags.Quote(source, []byte(text.String()))
 	}
 	return list
 }
 
-// variableFile reads NAME = VALUE attributes from HCL, or the names and values at the top of
-// JSON, YAML or TOML if the file's name ends so.
+// variableFile reads NAME = VALUE attributes of HCL, or the names at the top of JSON, YAML or TOML, by the file's ending.
 func (gs *givens) variableFile(f syntax.File) []given {
 	if !gs.decl.AnySensitive() { // else no line of it is quoted
 		gs.diags.Quote(f.Name, f.Bytes)
@@ -255,8 +250,7 @@ func (gs *givens) parseValue(g given) (cty.Value, bool) {
 	return v, !ds.HasErrors()
 }
 
-// hideText is a text from outside as diagnostics quote it: not the value of a variable that is
-// sensitive, or that may be meant for one that is.
+// hideText is a value from outside as diagnostics quote it: hidden if its variable is sensitive, or it may be meant for one.
 func (gs *givens) hideText(name, value string) string {
 	if v := gs.decl.Variables[name]; v != nil && v.Sensitive || v == nil && gs.decl.AnySensitive() {
 		return "…"

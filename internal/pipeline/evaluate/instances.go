@@ -86,8 +86,8 @@ func instances(sc language.Scope, forEach hclsyntax.Expression) ([]instance, boo
 	return fail("It is a %s. %s", t.FriendlyName(), forms)
 }
 
-// keys is the value of a for_each. Of toset() of a list of strings it is the list of each of them once: a set is sorted
-// each time that somebody goes through it, which took a tenth of a plan of 100,000 steps.
+// keys is the value of a for_each: of toset() of a list of strings the list without repetitions, since a set is sorted at
+// each pass, which took a tenth of a plan of 100,000 steps.
 func keys(sc language.Scope, forEach hclsyntax.Expression) cty.Value {
 	call, ok := forEach.(*hclsyntax.FunctionCallExpr)
 	if !ok || call.Name != "toset" || len(call.Args) != 1 || call.ExpandFinal || sc.Bad[forEach] {

@@ -36,8 +36,7 @@ func (l *linter) lint() {
 	}
 }
 
-// lintTwins finds steps of different names that are the same work. Instances are left
-// alone: that a sweep meets another one in a point is what shared results are for.
+// lintTwins finds steps with two names that do the same work. Sweeps may meet in an instance: results are shared.
 func (l *linter) lintTwins() {
 	first := map[string]*declare.Node{}
 	for _, n := range l.f.decl.Nodes {
@@ -59,13 +58,15 @@ func (l *linter) lintTwins() {
 
 // lint warns of what the kind finds hardly meant in a step.
 func (c *stepReader) lint(task step.Task) {
+	warn := func(path, summary, detail, about string) {
+		rng := c.Locate(schema.ParsePath(path))
+		c.Diags.Add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: summary, Subject: &rng, Detail: detail}, c.Instance, about)
+	}
 	for _, p := range c.Spec.Lint(task) {
-		rng := c.Locate(schema.ParsePath(p.Path))
-		c.Diags.Add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Doubtful value", Subject: &rng, Detail: p.Error()}, c.Instance, p.Detail)
+		warn(p.Path, "Doubtful value", p.Error(), p.Detail)
 	}
 	for _, what := range c.Spec.Unkeyed(task) {
-		rng := c.Locate(schema.ParsePath("program_libraries"))
-		c.Diags.Add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Not in the key", Subject: &rng, Detail: fmt.Sprintf(
-			"The key does not have %s: a change of them goes unnoticed. Give the step an environment block or, for Python, start that of an environment by its path, such as /…/.venv/bin/python; program_libraries = false says that they do not matter.", what)}, c.Instance, what)
+		warn("program_libraries", "Not in the key", fmt.Sprintf(
+			"The key does not have %s: a change of them goes unnoticed. Give the step an environment block or, for Python, start that of an environment by its path, such as /…/.venv/bin/python; program_libraries = false says that they do not matter.", what), what)
 	}
 }

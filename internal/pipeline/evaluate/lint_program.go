@@ -17,12 +17,10 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// lintInstances is how many instances of a block are looked at: what one does wrong, nearly
-// all do.
+// lintInstances is how many instances of a block are looked at: nearly all share a mistake.
 const lintInstances = 100
 
-// lintProgram warns of files that a program will not have or will leave out. It looks at
-// kinds that start programs as "command" does.
+// lintProgram warns of files that a program, started as "command" does, will not have or will leave out.
 func (l *linter) lintProgram(n *declare.Node) {
 	command := n.Block.Body.Attributes["script"]
 	switch {
@@ -36,13 +34,9 @@ func (l *linter) lintProgram(n *declare.Node) {
 	}
 	steps := l.f.of(n).steps
 	for _, s := range steps[:min(len(steps), lintInstances)] {
-		tree, err := s.Task.Tree()
-		if err != nil {
-			continue
-		}
-		l.lintBeside(n, command.Expr, tree)
+		l.lintBeside(n, command.Expr, s.tree())
 		if n.Block.ForEach != nil && l.literal(n.Block.ForEach) {
-			l.lintNamedByHand(n, s.Key, tree)
+			l.lintNamedByHand(n, s.Key, s.tree())
 		}
 	}
 }
@@ -52,8 +46,7 @@ var (
 	scriptName = regexp.MustCompile(`\.(py|R|r|sh|bash|pl|awk|jl|rb|js|lua|m|do|sql)$`)
 )
 
-// filesNamed lists what is likely the name of a file in an argument: a path of several
-// parts, or a script, also as a word of a shell's text.
+// filesNamed lists what is likely a file in an argument: a path of several parts, or a script, also within a shell's text.
 func filesNamed(arg string) []string {
 	words := strings.Fields(arg)
 	return lists.Filter(words, func(w string) bool {
@@ -72,8 +65,7 @@ func lineOf(tree map[string]any) []string {
 	return stringsOf(tree["argv"])
 }
 
-// lintBeside warns of a file beside the pipeline that a command names: the step's folder
-// does not have it.
+// lintBeside warns of a file beside the pipeline that a command names and the step's folder lacks.
 func (l *linter) lintBeside(n *declare.Node, command hclsyntax.Expression, tree map[string]any) {
 	files, advice := []string{"files"}, "write files = { %[2]q = file(%[2]q) }."
 	own := []string{"in", "out", "tmp", ".", ".."}
@@ -105,18 +97,15 @@ func namedIn(tree map[string]any, name string, attributes []string) bool {
 }
 
 func (l *linter) standsBeside(dir, name string) bool {
-	if l.f.ReadFile == nil {
-		return false
+	file := syntax.Beside(dir, name)
+	if _, known := l.there[file]; !known && l.f.ReadFile != nil {
+		_, err := l.f.ReadFile(file)
+		l.there[file] = err == nil
 	}
-	if _, known := l.there[syntax.Beside(dir, name)]; !known {
-		_, err := l.f.ReadFile(syntax.Beside(dir, name))
-		l.there[syntax.Beside(dir, name)] = err == nil
-	}
-	return l.there[syntax.Beside(dir, name)]
+	return l.there[file]
 }
 
-// lintNamedByHand warns of a step whose instances each read one file of a folder that
-// another step leaves, if the names of the instances are written in the pipeline.
+// lintNamedByHand warns of instances, named in the pipeline, that each read one file of a folder that another step leaves.
 func (l *linter) lintNamedByHand(n *declare.Node, key string, tree map[string]any) {
 	inputs, _ := tree["inputs"].(map[string]any)
 	for _, name := range syntax.Keys(inputs) {
@@ -145,18 +134,14 @@ func (l *linter) foldersOf(of string) (folders []string) {
 		return nil
 	}
 	for _, s := range l.f.of(n).steps {
-		if s.Address != of {
-			continue
-		}
-		if tree, err := s.Task.Tree(); err == nil {
-			folders = slices.DeleteFunc(stringsOf(tree["outputs"]), func(o string) bool { return !strings.HasSuffix(o, "/") })
+		if s.Address == of {
+			folders = lists.Filter(stringsOf(s.tree()["outputs"]), func(o string) bool { return strings.HasSuffix(o, "/") })
 		}
 	}
 	return folders
 }
 
-// literal reports whether an expression is a list or object that is written out, there or
-// in a local value.
+// literal reports whether an expression is a list or object written out, there or in a local value.
 func (l *linter) literal(e hclsyntax.Expression) bool {
 	if written := language.WrittenElements(e); written >= 0 {
 		return written > 0
@@ -173,17 +158,12 @@ func (l *linter) literal(e hclsyntax.Expression) bool {
 }
 
 // stringsOf is the texts of a list in a configuration tree.
-func stringsOf(list any) (out []string) {
+func stringsOf(list any) []string {
 	elements, _ := list.([]any)
-	for _, e := range elements {
-		s, _ := e.(string)
-		out = append(out, s)
-	}
-	return out
+	return lists.Map(elements, func(e any) string { s, _ := e.(string); return s })
 }
 
-// linter warns of what is not a mistake but hardly meant. What it says has to be so of
-// every pipeline: a warning that is often wrong is read by nobody.
+// linter warns of what is hardly meant, in every pipeline that has it: nobody reads warnings that are often wrong.
 type linter struct {
 	f     *frame
 	there map[string]bool // whether files that programs are given as arguments exist

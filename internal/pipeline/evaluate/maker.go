@@ -104,8 +104,7 @@ func (m *maker) valueOf(inst *instance, s Step, ok bool) cty.Value {
 	return language.OutputsOf(spec, spec.Declared(s.Task), inst.address, leavesOf(m.f.Files, s.Task, s.Pos, spec))
 }
 
-// pend makes one step stand for all of a block: which there are is not known yet. What is wrong
-// with each of them, whichever they are, is reported.
+// pend makes one step stand for all of a block while nobody knows which there are, and reports what is wrong with each.
 func (m *maker) pend(ctx *hcl.EvalContext) {
 	each := instance{address: m.f.qualified(m.n.Name) + address.Any, ctx: ctx.NewChild(), undecided: true}
 	each.ctx.Variables = map[string]cty.Value{"each": cty.DynamicVal}

@@ -16,8 +16,7 @@ import (
 // maxModules bounds the modules of a pipeline, instances one by one.
 const maxModules = 1000
 
-// module loads each instance of a module; the value is an object of its
-// outputs, and with for_each one of such objects by key.
+// module loads each instance of a module; the value is an object of its outputs, with for_each an object of these by key.
 func (f *frame) module(n *declare.Node, ctx *hcl.EvalContext) cty.Value {
 	m := n.Call
 	instances, ok := instances(f.sees(ctx, nil), m.ForEach)
@@ -38,10 +37,15 @@ func (f *frame) module(n *declare.Node, ctx *hcl.EvalContext) cty.Value {
 		}
 		inst := &instances[i]
 		f.place(inst, n, ctx)
-		calls, known := f.calls(n, inst)
-		if !known {
+		v, out, ok := f.decided(inst, m.When, m.Otherwise)
+		if !ok {
+			if !v.IsKnown() && f.Awaits().Any() {
+				f.Diags.Error(m.When.Range(), "Modules that are not known", "Whether there is a module cannot wait for what a step makes. Give the module the artifact as an argument, and write the when in its steps.")
+			}
 			return cty.DynamicVal
-		} else if !calls {
+		}
+		if v.False() {
+			f.of(n).skipped = append(f.of(n).skipped, out)
 			continue
 		}
 		arguments := make(map[string]argument, len(m.Arguments))
@@ -50,50 +54,17 @@ func (f *frame) module(n *declare.Node, ctx *hcl.EvalContext) cty.Value {
 		}
 		values[inst.Key] = f.load(m, inst.address, arguments)
 	}
+	all := slices.Collect(maps.Values(values))
 	switch {
-	case m.ForEach == nil && len(values) > 0:
-		return values[""]
-	case len(values) == 0:
-		return cty.EmptyObjectVal
-	case sameTypes(values):
+	case m.ForEach == nil && len(all) > 0:
+		return all[0]
+	case len(all) > 0 && !slices.ContainsFunc(all, func(v cty.Value) bool { return !v.Type().Equals(all[0].Type()) || v.Type().HasDynamicTypes() }):
 		return cty.MapVal(values)
 	}
-	return cty.ObjectVal(values)
+	return cty.ObjectVal(values) // of none it is the empty one
 }
 
-// calls evaluates the when of an instance of a module; false if it is wrong, or not known.
-func (f *frame) calls(n *declare.Node, inst *instance) (calls, known bool) {
-	m := n.Call
-	if m.When == nil {
-		return true, true
-	}
-	v, ok := f.sees(inst.ctx, inst).Typed(m.When, cty.Bool, "when is true or false: a module whose when is false is left out.")
-	if !ok && !v.IsKnown() && f.Awaits().Any() {
-		f.Diags.Error(m.When.Range(), "Modules that are not known", "Whether there is a module cannot wait for what a step makes. Give the module the artifact as an argument, and write the when in its steps.")
-	}
-	if !ok {
-		return false, false
-	}
-	why := cty.StringVal("")
-	if m.Otherwise != nil {
-		if why, ok = f.sees(inst.ctx, inst).Typed(m.Otherwise, cty.String, "otherwise is a sentence: why the module is left out where its when is false."); !ok {
-			return false, false
-		}
-	}
-	if v.False() {
-		st := f.of(n)
-		st.skipped = append(st.skipped, Skipped{Address: inst.address, Pos: syntax.PosOf(m.When.Range()), Why: why.AsString()})
-	}
-	return v.True(), true
-}
-
-func sameTypes(values map[string]cty.Value) bool {
-	all := slices.Collect(maps.Values(values))
-	return !slices.ContainsFunc(all, func(v cty.Value) bool { return !v.Type().Equals(all[0].Type()) || v.Type().HasDynamicTypes() })
-}
-
-// load evaluates an instance of a module and returns its outputs, unknown ones if something
-// is wrong with it. The first one declares the module.
+// load evaluates an instance of a module and returns its outputs, unknown after errors. The first call declares it.
 func (f *frame) load(call *declare.Call, address string, arguments map[string]argument) cty.Value {
 	defer f.Diags.Within(syntax.Place{Range: syntax.Header(call.Block), Text: "in " + address})()
 	m := call.Module()

@@ -18,8 +18,7 @@ func (f *frame) nodes() {
 	}
 }
 
-// node gives a node its value and, for a block, makes its steps. What it
-// refers to has been evaluated.
+// node gives a node its value and makes a block's steps. What the node refers to has been evaluated.
 func (f *frame) node(n *declare.Node) {
 	edges, st := f.links.Edges[n.Index], f.of(n)
 	own := f.inherits(n, edges)
@@ -78,6 +77,9 @@ func (r *run) frame(m *declare.Module, address string) *frame {
 		f.states[i] = state{value: cty.DynamicVal, read: links.Read[i]}
 	}
 	f.sight = language.Scope{Session: r.Session, Bad: links.Bad, Why: f.why}
-	f.variables = newVariables(f)
+	f.variables = &variables{f, make(map[string]*setting, len(m.Variables))}
+	for name, v := range m.Variables {
+		f.variables.of[name] = &setting{Variable: v, value: cty.DynamicVal}
+	}
 	return f
 }

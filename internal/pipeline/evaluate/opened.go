@@ -14,9 +14,8 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
-// Opened is what the expressions of a loaded pipeline see, for expressions that come
-// later: in a console, a test, an editor. Names may be asked for by several goroutines,
-// Value by one at a time.
+// Opened is what expressions see that come after the load: in a console, a test, an editor. Several goroutines may ask for
+// names, one at a time for Value.
 type Opened struct {
 	f   *frame
 	dir string // for file()
@@ -25,8 +24,7 @@ type Opened struct {
 // Values are those of the variables, and as --var takes them.
 func (o *Opened) Values() (of Values, vars map[string]string) { return o.f.variables.all() }
 
-// Named is the value of a declared name: var.x, local.x, step.train.dsi, table.t. It is
-// unknown where it could not be evaluated.
+// Named is the value of a declared name: var.x, local.x, step.train.dsi, table.t; unknown if it could not be evaluated.
 func (o *Opened) Named(name string) (cty.Value, bool) {
 	if v, ok := strings.CutPrefix(name, "var."); ok {
 		if v := o.f.variables.of[v]; v != nil {
@@ -40,8 +38,7 @@ func (o *Opened) Named(name string) (cty.Value, bool) {
 	return cty.NilVal, false
 }
 
-// Expression is a part of a source, and values that are in it instead of the pipeline's
-// own, by the name that a reference to them starts with.
+// Expression is a part of a source, with values that hide the pipeline's own, by the name that references to them start with.
 type Expression struct {
 	Source []byte
 	Range  hcl.Range
@@ -54,8 +51,7 @@ func WholeExpression(file string, source []byte) Expression {
 	return Expression{Source: source, Range: hcl.Range{Filename: file, Start: hcl.InitialPos, End: end}}
 }
 
-// Value evaluates an expression as if it were a local value of the pipeline. It is
-// unknown if there are errors.
+// Value evaluates an expression as a local value of the pipeline; with errors it is unknown.
 func (o *Opened) Value(x Expression) (cty.Value, syntax.Diagnostics) {
 	f, file := o.f, x.Range.Filename
 	f.ResetMeter()
@@ -81,8 +77,7 @@ func (o *Opened) Value(x Expression) (cty.Value, syntax.Diagnostics) {
 	return f.sees(ctx, nil).Value(e), f.Diags.Done()
 }
 
-// Questions are those whose answers could mend errors: of variables that nobody has set and
-// whose names stand where something is wrong. The errors say how else to set them.
+// Questions are those of unset variables that stand where something is wrong. The errors say how else to set them.
 func (o *Opened) Questions(ds syntax.Diagnostics) (all []syntax.Question) {
 	for _, name := range syntax.Keys(o.f.variables.of) {
 		v := o.f.variables.of[name]

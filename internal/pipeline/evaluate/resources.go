@@ -14,8 +14,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// resources is what an instance asks for, nil if nothing, and its queue, "" if it has none
-// of its own; false if something is wrong with it, or not known yet.
+// resources is what an instance asks for, nil: nothing, and its queue, "": the kind's; false: it is wrong, or not known yet.
 func (c *stepReader) resources() (queue string, r *step.Resources, ok bool) {
 	b, inst := c.b, c.inst
 	if b.Resources == nil && b.Retry == nil {

@@ -18,8 +18,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// Step is one piece of work: a source, step, table or figure block, or one instance of
-// such a block with for_each.
+// Step is one piece of work: a source, step, table or figure block, or an instance of one with for_each.
 type Step struct {
 	Address string // step.dedup.nq["url"], table.dedup_counts, module.first.step.dedup.nq["url"]
 	Module  string // address of the module that it is part of; "" if none
@@ -45,10 +44,9 @@ type Asks struct {
 	Temporary bool            // its keep is false: its bytes leave the store when all that read them are done
 }
 
-// Waiting is what a step waits for that is not known yet. Awaits are the outputs by which it is
-// decided what the step is, or, of an address BLOCK[*], which steps there are: it is pending until
-// they are known to Options.Made, and has no configuration. After are steps that come before it in
-// any case.
+// Waiting is what a pending step waits for: Awaits are the outputs that decide what the step is or, of an address BLOCK[*],
+// which steps there are; until Options.Made knows them, the step has no configuration. After are steps that come before it
+// in any case.
 type Waiting struct {
 	Awaits []step.Ref
 	After  []string
@@ -56,6 +54,15 @@ type Waiting struct {
 
 // Pending reports whether it is not known yet what the step is.
 func (s *Step) Pending() bool { return len(s.Awaits) > 0 }
+
+// tree is the configuration of a step that was made here.
+func (s *Step) tree() map[string]any {
+	tree, err := s.Task.Tree()
+	if err != nil {
+		panic(fmt.Sprintf("%s: %v", s.Address, err))
+	}
+	return tree
+}
 
 // Skipped is a step that is not one: its `when` is false.
 type Skipped struct {
@@ -72,8 +79,7 @@ func (s Skipped) Reason() string {
 	return cmp.Or(s.Why, fmt.Sprintf("its when is false (%s)", s.Pos))
 }
 
-// Result is what the blocks of a pipeline say, in the order of the sources: pipelines.hcl, then files by
-// name. What it has of modules comes after its own, module by module.
+// Result is what the blocks of a pipeline say, in the order of sources (pipelines.hcl, then by name), then module by module.
 type Result struct {
 	Steps        []Step // the instances of a block in the order of their keys
 	Skipped      []Skipped
@@ -92,17 +98,15 @@ type Values struct {
 	Vars  map[string]json.RawMessage // of every variable, but for the sensitive ones
 	Local []string                   // the variables whose values came from Options.Local, sorted
 
-	// Given names the variables, but for the sensitive ones, whose values are not their
-	// defaults, sorted: with these of Inputs alone, the sources give the same pipeline.
+	// Given names the variables that are not sensitive and differ from their defaults, sorted: with these of Inputs, the
+	// sources give the same pipeline.
 	Given []string
 
-	// Secrets has the texts of the sensitive variables. They are for steps that
-	// this process runs, and must not be kept or sent.
+	// Secrets are the sensitive variables' texts, for steps that this process runs: they must not be kept or sent.
 	Secrets map[string]string
 }
 
-// Results is what a pipeline says of results that others made: where they are, and whose
-// are believed. It is not part of any key.
+// Results is what a pipeline says of others' results: where they are, and whose are believed. It is in no key.
 type Results struct {
 	From      []string // addresses of stores that are only read; folders as pipeline files are named
 	Trust     []signature.Public
@@ -111,8 +115,7 @@ type Results struct {
 	Shared    string // the same of results in the project's own store
 }
 
-// Checklist is what a pipeline says for conferences' checklists that no record knows, each
-// with its place. It is not part of any key.
+// Checklist is what a pipeline says for conferences' checklists and no record knows, with places. It is in no key.
 type Checklist struct {
 	Selection Said                       // how what is reported was chosen
 	Search    []Bound                    // by name
@@ -132,8 +135,7 @@ type Bound struct {
 	Said
 }
 
-// Publish is a publish block: files of steps that a run writes beside the pipeline. It is not a
-// step and is in no key.
+// Publish is a publish block: files of steps that a run writes beside the pipeline. It is no step, and in no key.
 type Publish struct {
 	Name  string
 	To    string // a folder below that of its source, with slashes
@@ -149,8 +151,7 @@ type Environment struct {
 	Packages *libraries.Environment // what it has, by the digest that is in keys
 }
 
-// Claim is a claim block, or one instance of such a block with for_each: a sentence of the
-// paper and what holds in its tables and figures where it is true. It is not a step.
+// Claim is a claim block, or an instance of one: a sentence of the paper, and what its tables hold if it is true.
 type Claim struct {
 	Name    string          // the label, with for_each and the key: NAME["KEY"]
 	Config  json.RawMessage // completed, as the kind has it
@@ -175,9 +176,8 @@ func (c Claim) Items() []string {
 	return append(items, lists.Map(c.LeftOut, func(s Skipped) string { return s.Address })...)
 }
 
-// SourceOf returns the path that the task of a source block names, as it is from the folder of
-// this process, and whether .gitignore files count there; ok is false of other tasks, and while
-// steps have yet to decide the path.
+// SourceOf is the path that a source block's task names, from this process's folder, and whether .gitignore files count
+// there; ok is false of other tasks, and until steps have decided the path.
 func SourceOf(t step.Task, pos syntax.Pos) (path string, ignore, ok bool) {
 	var c struct {
 		Path   string `json:"path"`
@@ -192,8 +192,7 @@ func SourceOf(t step.Task, pos syntax.Pos) (path string, ignore, ok bool) {
 	return path, c.Ignore, true
 }
 
-// leavesOf are those of a step that is made: what its configuration names, or what lies
-// where a source block says.
+// leavesOf is what a step leaves that is made: what its configuration names, or what lies where a source block says.
 func leavesOf(files *language.Files, t step.Task, at syntax.Pos, spec *step.Spec) language.Leaves {
 	return func(output string) ([]string, bool) {
 		path, ignore, ok := SourceOf(t, at)

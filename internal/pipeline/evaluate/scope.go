@@ -10,8 +10,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/link"
 )
 
-// scope is what a node's expressions can see: only what they refer to, so that
-// a scope costs no more than its node.
+// scope is what a node's expressions can see: only what they refer to, so that a scope costs no more than its node.
 func (f *frame) scope(n *declare.Node, edges []link.Edge) *hcl.EvalContext {
 	values, kinds := map[string]map[string]cty.Value{}, map[string]map[string]cty.Value{}
 	for _, root := range declare.Roots() {
@@ -47,14 +46,9 @@ func (f *frame) scope(n *declare.Node, edges []link.Edge) *hcl.EvalContext {
 
 // context is what expressions of a file are evaluated in that refer to variables alone.
 func (f *frame) context(dir string) *hcl.EvalContext {
-	return &hcl.EvalContext{Functions: f.Functions(dir, f.decl.AnySensitive), Variables: map[string]cty.Value{"var": f.variables.object()}}
-}
-
-// object is what var refers to.
-func (vs *variables) object() cty.Value {
-	m := make(map[string]cty.Value, len(vs.of))
-	for name, v := range vs.of {
-		m[name] = v.value
+	vars := make(map[string]cty.Value, len(f.variables.of))
+	for name, v := range f.variables.of {
+		vars[name] = v.value
 	}
-	return cty.ObjectVal(m)
+	return &hcl.EvalContext{Functions: f.Functions(dir, f.decl.AnySensitive), Variables: map[string]cty.Value{"var": cty.ObjectVal(vars)}}
 }

@@ -21,7 +21,7 @@ func (m *maker) step(inst *instance) (Step, bool) {
 	if f.config > maxConfigs || f.Ended() { // reported
 		return Step{}, false
 	}
-	c := newStepReader(f, b, inst)
+	c := &stepReader{f.readerBy(b.Block, b.Spec, b.Owner, inst), f, b, inst}
 	attrs := b.Spec.Attrs
 	if inst.leftOut {
 		attrs = slices.DeleteFunc(slices.Clone(attrs), func(a step.Attr) bool { return a.Name == declare.ExpectBlock })
@@ -81,8 +81,7 @@ func (f *frame) stepOf(b *declare.Block, address string) Step {
 		Pos: syntax.PosOf(b.TypeRange), AttrPos: b.Places}
 }
 
-// pending describes the step of an instance, or the one for all instances of a block, that
-// is not known yet. reads are the artifacts that are known to be in its configuration.
+// pending is the step of an instance, or of all of a block, that is not known yet. reads are artifacts in its configuration.
 func pending(a *language.Awaited, s Step, reads []step.Ref) Step {
 	s.Task.Config = json.RawMessage(`{}`)
 	s.Awaits = slices.SortedFunc(maps.Keys(a.Refs), func(x, y step.Ref) int { return strings.Compare(x.String(), y.String()) })

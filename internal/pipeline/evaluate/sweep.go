@@ -70,8 +70,7 @@ func sweep(d *syntax.Collector, name string, forEach hclsyntax.Expression, body 
 	}
 }
 
-// axes are the parts of an element of for_each, by what follows each.value: .seed, or [1]. It is nil
-// for an element that has none, and for what cannot be compared or told.
+// axes are the parts of an element of for_each, by what follows each.value: .seed, or [1]; nil: none can be compared.
 func axes(v cty.Value) map[string]cty.Value {
 	if !v.IsWhollyKnown() || v.IsNull() || language.SensitiveIn(v) != "" {
 		return nil
@@ -92,8 +91,7 @@ func axes(v cty.Value) map[string]cty.Value {
 	return parts
 }
 
-// usesEach notes the attributes of each.value that a body refers to; it is true if the body uses
-// all of each, or what cannot be told.
+// usesEach notes the attributes of each.value that a body refers to; true: the body uses all of each, or may.
 func usesEach(b *hclsyntax.Body, forEach hclsyntax.Expression, used map[string]bool) bool {
 	for _, a := range b.Attributes {
 		if a.Expr == forEach {

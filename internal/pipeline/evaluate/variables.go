@@ -17,14 +17,6 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
-func newVariables(f *frame) *variables {
-	vs := &variables{f, make(map[string]*setting, len(f.decl.Variables))}
-	for name, v := range f.decl.Variables {
-		vs.of[name] = &setting{Variable: v, value: cty.DynamicVal}
-	}
-	return vs
-}
-
 // set gives the variables of the pipeline their values.
 func (vs *variables) set(from *givens) {
 	f, given := vs.f, from.values()
@@ -71,8 +63,7 @@ func (vs *variables) validateAll() {
 	}
 }
 
-// validate runs a variable's validation blocks, which may refer to variables; it
-// returns false if one refuses the value.
+// validate runs a variable's validation blocks, which may refer to variables; false: a block refuses the value.
 func (vs *variables) validate(v *setting) bool {
 	f := vs.f
 	allowed := true
@@ -122,14 +113,6 @@ func (v *setting) argument() string {
 	return strings.TrimSpace(string(hclwrite.TokensForValue(v.value).Bytes()))
 }
 
-func (v *setting) json() json.RawMessage {
-	b, err := ctyjson.Marshal(v.value, v.value.Type())
-	if err != nil {
-		panic(fmt.Sprintf("var.%s: %v", v.Name, err)) // values of variables are constants
-	}
-	return b
-}
-
 // all is what a pipeline says of its variables, and their values as --var takes them.
 func (vs *variables) all() (of Values, vars map[string]string) {
 	of, vars = Values{Vars: map[string]json.RawMessage{}, Secrets: map[string]string{}}, map[string]string{}
@@ -145,7 +128,11 @@ func (vs *variables) all() (of Values, vars map[string]string) {
 			}
 			continue
 		}
-		of.Vars[name] = v.json()
+		b, err := ctyjson.Marshal(v.value, v.value.Type())
+		if err != nil {
+			panic(fmt.Sprintf("var.%s: %v", name, err)) // values of variables are constants
+		}
+		of.Vars[name] = b
 		if !v.value.IsNull() {
 			vars[name] = v.argument()
 		}
@@ -187,8 +174,7 @@ func (vs *variables) setArguments(m *declare.Call, arguments map[string]argument
 	vs.validateAll()
 }
 
-// argumentOf converts what a module is given to the variable's type. A sensitive
-// variable takes a sensitive one of the pipeline, whose name its uses then have.
+// argumentOf converts an argument to the variable's type. A sensitive variable takes a sensitive one, and has its name.
 func (vs *variables) argumentOf(v *setting, a argument) cty.Value {
 	f := vs.f
 	if _, whole := f.WholeVariable(a.value); v.Sensitive && a.value.IsKnown() && !whole {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/redsi/redsi/internal/pipeline/address"
@@ -12,38 +13,42 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
-// runs evaluates the when of an instance. One that is not known yet leaves it undecided.
-func (m *maker) runs(inst *instance) bool {
-	f, b := m.f, m.n.Block
-	e := b.When
-	if e == nil {
-		return true
+// decided evaluates the when of an instance, and its otherwise, in which a mistake is one at every scale; out is the instance if it
+// is left out. ok is false of a when that is wrong, or, with an unknown v, not known yet.
+func (f *frame) decided(inst *instance, when, otherwise hclsyntax.Expression) (v cty.Value, out Skipped, ok bool) {
+	if when == nil {
+		return cty.True, out, true
 	}
-	v, ok := f.sees(inst.ctx, inst).Typed(e, cty.Bool, "when is true or false: a step whose when is false is skipped.")
-	if !ok {
-		inst.undecided = !v.IsKnown() && f.Awaits().Any() // else it is wrong
-		m.st.undecided = m.st.undecided || inst.undecided
-		return true
+	sees := f.sees(inst.ctx, inst)
+	if v, ok = sees.Typed(when, cty.Bool, "when is true or false: what has a when that is false is left out."); !ok {
+		return v, out, false
 	}
-	why := cty.StringVal("")
-	if b.Otherwise != nil { // also of one that runs: a mistake in it is one at every scale
-		why, ok = f.sees(inst.ctx, inst).Typed(b.Otherwise, cty.String, "otherwise is a sentence: why the block is left out where its when is false.")
-	}
-	if v.False() {
-		s := Skipped{Address: inst.address, Pos: syntax.PosOf(e.Range())}
-		if ok {
-			s.Why = why.AsString()
+	out = Skipped{Address: inst.address, Pos: syntax.PosOf(when.Range())}
+	if otherwise != nil {
+		if why, ok := sees.Typed(otherwise, cty.String, "otherwise is a sentence: why this is left out where its when is false."); ok {
+			out.Why = why.AsString()
 		}
-		if address.Of(m.n.Name).IsRendered() {
-			s.Paper, s.Caption = m.said("paper", inst), m.said("caption", inst)
-		}
-		m.st.skipped = append(m.st.skipped, s)
 	}
-	return v.True()
+	return v, out, true
 }
 
-// said is an attribute of a block that is left out; "" if it has none, or not without what is
-// left out.
+// runs reports whether an instance is a step. A when that is not known yet leaves it undecided.
+func (m *maker) runs(inst *instance) bool {
+	v, out, ok := m.f.decided(inst, m.n.Block.When, m.n.Block.Otherwise)
+	switch {
+	case !ok:
+		inst.undecided = !v.IsKnown() && m.f.Awaits().Any() // else it is wrong
+		m.st.undecided = m.st.undecided || inst.undecided
+	case v.False():
+		if address.Of(m.n.Name).IsRendered() {
+			out.Paper, out.Caption = m.said("paper", inst), m.said("caption", inst)
+		}
+		m.st.skipped = append(m.st.skipped, out)
+	}
+	return !ok || v.True()
+}
+
+// said is an attribute of a block that is left out; "": it has none, or needs what is left out.
 func (m *maker) said(attr string, inst *instance) string {
 	a := m.n.Block.Body.Attributes[attr]
 	if a == nil {

@@ -12,8 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/address"
 )
 
-// Step is a step to draw. Deps are indexes into the list of steps; each is of a
-// step that is before this one.
+// Step is a step to draw. Deps are places of earlier steps in the list.
 type Step struct {
 	Address string // step.train.dsi["tiny/42"]
 	Deps    []int
@@ -46,8 +45,7 @@ type Edge struct {
 	To   int `json:"to"`
 }
 
-// New makes the graph of steps; unless expand is set, the instances of a block
-// are one node.
+// New makes the graph of steps; unless expand is set, a block's instances are one node.
 func New(steps []Step, expand bool) Graph {
 	var g Graph
 	at := make([]int, len(steps))

@@ -11,8 +11,7 @@ type Share struct {
 	Count int    `json:"count"`
 }
 
-// outcomes are what steps of a run come to, and of a plan, in the order in which they are
-// shown, with the class that colours them.
+// outcomes are what steps of a run and of a plan come to, in the order shown, with the class that colours them.
 var outcomes = []struct{ name, class string }{
 	{"failed", "bad"}, {"running", "work"}, {"run", "run"}, {"resume", "resume"}, {"maybe", "maybe"}, {"ran", "done"}, {"hit", "hit"}, {"skipped", "skip"},
 	{"cancelled", "skip"}, {"not started", "rest"}, {"waiting", "rest"},
@@ -47,8 +46,7 @@ func Shares(counts map[string]int) []Share {
 	return all
 }
 
-// Paint tells each node what became of its steps; outcome has one for each step that New
-// was given.
+// Paint tells each node what became of its steps; outcome has a word for each step of New.
 func (g *Graph) Paint(outcome []string) {
 	counts := make([]map[string]int, len(g.Nodes))
 	for i, n := range g.at {
@@ -65,8 +63,7 @@ func (g *Graph) Paint(outcome []string) {
 	}
 }
 
-// PaintPlan is Paint for the outcomes of a plan (hit, run, resume, maybe); what they look
-// like is drawn beside the graph.
+// PaintPlan is Paint for a plan's outcomes (hit, run, resume, maybe), with a legend beside the graph.
 func (g *Graph) PaintPlan(outcome []string) {
 	g.Paint(outcome)
 	g.legend = true
@@ -108,8 +105,7 @@ func (n Node) done() (done, all int) {
 	return done, all
 }
 
-// class is by what a painted node is coloured: the first of its outcomes that is to be
-// looked at.
+// class colours a painted node: by the first of its outcomes that is to be looked at.
 func (n Node) class() string {
 	if len(n.Outcomes) == 0 {
 		return n.Block

@@ -106,8 +106,7 @@ func box(w io.Writer, class, tip, label string, x, y, width float64) {
 		escape(class), escape(tip), x, y-boxHeight/2, width, boxHeight, x+10, y, escape(label))
 }
 
-// curve goes from the right side of the first vertex to the left side of the
-// last, level through the columns between them.
+// curve goes from the first vertex's right side to the last one's left, level through the columns between.
 func (l *layout) curve(route []int) string {
 	var d strings.Builder
 	from := l.vs[route[0]]

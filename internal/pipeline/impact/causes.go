@@ -64,8 +64,7 @@ func (s set) each(do func(n int)) {
 	}
 }
 
-// isVersion reports whether a change of a preimage is one of the kind's rules and not of
-// what is asked of it.
+// isVersion reports whether a preimage changed in its kind's rules, not in what is asked of it.
 func isVersion(path string) bool {
 	return path == "version" || path == "parts" || strings.HasPrefix(path, "parts[")
 }

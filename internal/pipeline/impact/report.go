@@ -38,8 +38,7 @@ type Counts struct {
 	Anyway int `json:"anyway"` // no hits before the change either
 }
 
-// Cause is one thing that is other than before: an attribute of a block, the version of a
-// kind, a block that is new.
+// Cause is one thing that differs: an attribute of a block, the version of a kind, a new block.
 type Cause struct {
 	Block  string        `json:"block,omitempty"` // step.train.dsi; "" of the version of a kind
 	Path   string        `json:"path"`            // config.options.lists, version, or "" of a new block

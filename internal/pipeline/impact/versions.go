@@ -10,9 +10,8 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// versions finds the steps of Was that are not hits only because their kinds, or those of
-// what they read, have other versions than when their newest results were made, and
-// returns of each step of Was the causes of that.
+// versions finds the steps of Was that are no hits only because kinds, theirs or of what they read, have other versions
+// than at their newest results, and returns each step's causes.
 func (c *comparison) versions(ctx context.Context) ([]set, error) {
 	found := make([]set, len(c.Was.Items))
 	for j := range c.Was.Plan.Steps {

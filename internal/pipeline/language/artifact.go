@@ -16,8 +16,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// Artifact is the value of a step's output, or of a file or folder of it, while loading: it
-// can be passed on, but not compared or looked into (see opaque).
+// Artifact is the value of a step's output, or a part of it: handed on, not compared or looked into (see opaque).
 type Artifact struct {
 	Ref    step.Ref
 	Output step.Output
@@ -25,8 +24,7 @@ type Artifact struct {
 	Leaves Leaves     // of the step
 }
 
-// Leaves names the files of an output of a step, as far as that is known before it has run.
-// Folders whose files are not known end in "/". nil: of no output.
+// Leaves names an output's files as far as known before a run, folders of unknown files with a "/"; nil: of no output.
 type Leaves func(output string) (names []string, known bool)
 
 // ArtifactType is the type of artifacts' values.
@@ -50,8 +48,8 @@ func OutputsOf(spec *step.Spec, outputs []step.Output, address string, names Lea
 // StepType is the type of OutputsOf.
 func StepType(spec *step.Spec) cty.Type { return OutputsOf(spec, spec.Outputs, "", nil).Type() }
 
-// StepOf tells whether a value is a whole step, and its address. An object of some
-// of its outputs, or with other names, is one that was written out.
+// StepOf tells whether a value is a whole step, and its address. An object with some outputs, or other names, was written
+// out.
 func StepOf(v cty.Value) (string, bool) {
 	if !v.IsKnown() || v.IsNull() || !v.Type().IsObjectType() {
 		return "", false
@@ -93,8 +91,7 @@ func (a *Artifact) at(name, typ string) *Artifact {
 	return &b
 }
 
-// pick is the file or folder of a tree that an index names. That it exists is checked here
-// where the step's configuration names its files, else when the step has run.
+// pick is the file or folder of a tree at an index: checked here if the configuration names its files, else after the step.
 func (a *Artifact) pick(name string) (*Artifact, error) {
 	trimmed := strings.TrimSuffix(name, "/")
 	if err := artifacts.CheckFileName(trimmed); err != nil {

@@ -7,8 +7,7 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 )
 
-// bounded is a function that counts what it makes, and that is not called if its
-// result would be too large. Everything else about its arguments is left to it.
+// bounded is a function that counts what it makes, and is not called for too large a result.
 func (m *meter) bounded(name string, f function.Function) function.Function {
 	guard := expansions[name]
 	params := f.Params()

@@ -10,8 +10,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// codeFiles are the files beside the sources in a folder, for kinds that take code from them.
-// What they read becomes part of the pipeline's Sources, as what file() reads.
+// codeFiles are the files beside sources in a folder, for kinds with code: what they read joins Sources, as with file().
 type codeFiles struct {
 	f      *Files
 	dir    string

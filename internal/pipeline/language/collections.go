@@ -11,9 +11,8 @@ import (
 	"github.com/zclconf/go-cty/cty/function/stdlib"
 )
 
-// toCollection is the library's conversion to a list, set or map, but for values that
-// are all of one type: to find a type for all, the library compares each with each, which
-// takes minutes for 50,000.
+// toCollection is the library's conversion to a list, set or map, which compares the types of all elements (minutes for
+// 50,000), unless all are of one type.
 func toCollection(to cty.Type, of func(cty.Type) cty.Type, make func(cty.Value) cty.Value) function.Function {
 	general := stdlib.MakeToFunc(to)
 	return function.New(&function.Spec{
@@ -33,8 +32,7 @@ func toCollection(to cty.Type, of func(cty.Type) cty.Type, make func(cty.Value) 
 	})
 }
 
-// elementType is the type of all elements of a tuple, or of all attributes of an object,
-// if it is one and all is known of the value.
+// elementType is the type of all elements of a known tuple, or attributes of a known object; false: there is none.
 func elementType(v cty.Value, attributes bool) (one cty.Type, ok bool) {
 	var types []cty.Type
 	switch t := v.Type(); {
@@ -133,8 +131,7 @@ var length = valueFunc(cty.Number, func(args []cty.Value) (cty.Value, error) {
 	return stdlib.Length(v)
 }, anyParam("value"))
 
-// distinct is the library's, which compares each element with all others, for
-// long lists.
+// distinct is the library's for long lists, where that compares each element with all others.
 var distinct = function.New(&function.Spec{
 	Params: []function.Parameter{{Name: "list", Type: cty.List(cty.DynamicPseudoType)}},
 	Type:   func(args []cty.Value) (cty.Type, error) { return args[0].Type(), nil },

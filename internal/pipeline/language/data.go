@@ -50,8 +50,7 @@ func jsonValue(doc any) (cty.Value, error) {
 	return stdlib.JSONDecode(cty.StringVal(string(b)))
 }
 
-// checkYAML refuses what is not read. It counts what a document stands for: few anchors and
-// aliases can be more than any machine has.
+// checkYAML refuses what is not read, and counts what anchors and aliases stand for, which may be beyond any machine.
 func checkYAML(n *yaml.Node, nested int, left *int) error {
 	*left -= 1 + len(n.Value)/16
 	switch {
@@ -85,8 +84,7 @@ func beyond(number string) bool {
 	return errors.Is(err, strconv.ErrRange)
 }
 
-// yamlEncode writes the library's JSON, which is YAML, in blocks: keys in order, all texts in
-// quotes.
+// yamlEncode writes the library's JSON as YAML in blocks: keys in order, all texts in quotes.
 var yamlEncode = valueFunc(cty.String, func(args []cty.Value) (cty.Value, error) {
 	text, err := stdlib.JSONEncode(args[0])
 	if err != nil {

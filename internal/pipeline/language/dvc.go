@@ -16,8 +16,8 @@ import (
 	"github.com/redsi/redsi/internal/system/values"
 )
 
-// dvcDecode is dvcdecode(text, format): a value whose numbers stand in texts as DVC writes them,
-// which is by Python's str. Those that HCL writes otherwise, such as 1.0, are texts.
+// dvcDecode is dvcdecode(text, format): numbers are as DVC writes them in texts, by Python's str; 1.0, which HCL writes
+// otherwise, is a text.
 var dvcDecode = valueFunc(cty.DynamicPseudoType, func(args []cty.Value) (cty.Value, error) {
 	text, doc, err := []byte(args[0].AsString()), any(nil), error(nil)
 	switch format := args[1].AsString(); format {

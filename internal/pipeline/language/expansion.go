@@ -11,8 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
-// guard says, before a function is called, whether its result could be far larger than
-// its arguments, or take far longer. Arguments are known, of the right types, and measured.
+// guard says whether a call could make far more than its arguments, or take far longer. These are known, typed and measured.
 type guard func(name string, args []cty.Value) *syntax.Limit
 
 var expansions = map[string]guard{
@@ -136,8 +135,7 @@ func elementsOf(name string, n float64) *syntax.Limit {
 	return nil
 }
 
-// searched bounds the time of a regular expression, which is the product of the
-// lengths of pattern and text at worst.
+// searched bounds the time of a regular expression: at worst the product of the lengths of pattern and text.
 func searched(name string, pattern, text cty.Value) *syntax.Limit {
 	const most = 1 << 31
 	if n := float64(length64(pattern)) * float64(length64(text)); n > most || length64(pattern) > 1<<16 {
@@ -157,8 +155,7 @@ func matches(pattern, text cty.Value) int {
 // verb is a directive of a format with its width and precision.
 var verb = regexp.MustCompile(`%[-+# 0]*(?:\[\d*\])?(\d*)(?:\.(\d*))?`)
 
-// formatted bounds what a format makes: of each directive no more than its width,
-// its precision and the largest argument.
+// formatted bounds what a format makes: each directive no more than its width, precision and the largest argument.
 func formatted(name string, a []cty.Value) *syntax.Limit {
 	var largest int64
 	for _, v := range a[1:] {
@@ -186,8 +183,7 @@ func formatted(name string, a []cty.Value) *syntax.Limit {
 	return nil
 }
 
-// deep refuses JSON that the decoder, which recurses, was not made for, and
-// numbers that take it long.
+// deep refuses JSON that is too deep for the recursive decoder, and numbers that take it long.
 func deep(s string) *syntax.Limit {
 	depth := 0
 	for i := 0; i < len(s); i++ {

@@ -139,8 +139,7 @@ func (f *Files) DigestBeside(dir, name string) (string, error) {
 	return sum, nil
 }
 
-// ask reads what a function wants of a name that the pipeline does not carry, if the files
-// beside the pipeline are here.
+// ask reads what a function wants and the pipeline does not carry, if the files beside the pipeline are here.
 func (f *Files) ask(function, name string, here bool, read func() error) error {
 	var err error
 	switch {
@@ -161,9 +160,8 @@ func (f *Files) ask(function, name string, here bool, read func() error) error {
 // maxListed is how many names fileset() lists.
 const maxListed = 100_000
 
-// List lists the regular files below a folder whose names, relative to it, match a pattern;
-// sorted. Hidden ones match only what is written with a dot. A link that leads out of the
-// folder is an error.
+// List lists the regular files below a folder whose relative names match a pattern, sorted. Hidden files match only a
+// pattern with that dot. A link that leads out of the folder is an error.
 func List(folder, pattern string) ([]string, error) {
 	root, err := os.OpenRoot(filepath.FromSlash(folder))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -228,14 +226,12 @@ type World struct {
 	// ReadFile reads what file() names; nil if only the sources are to be had.
 	ReadFile func(name string) ([]byte, error)
 
-	// List lists what fileset() names and Digest hashes what filesha256() names, unless Found
-	// has it; nil if only Found is to be had.
+	// List lists what fileset() names, Digest hashes what filesha256() names, unless Found has it; nil: only Found has any.
 	List   func(folder, pattern string) ([]string, error)
 	Digest func(name string) (step.Pin, error)
 	Found  Found
 
-	// Folder lists the files that a source block names by SourceOf; nil if they are not to be
-	// had, or Found has them.
+	// Folder lists the files of a source block, by SourceOf, unless Found has them; nil: only Found has any.
 	Folder func(path string, ignore bool) ([]string, error)
 
 	// Made returns what a step has made, nil if that is not known; nil if nothing is.

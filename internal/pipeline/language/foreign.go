@@ -9,11 +9,9 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// Texts that are shell or awk have ${ } of their own, which HCL takes for its own and
-// would often replace without a word.
+// Shell and awk have ${ } of their own, which HCL takes for its own and would often replace without a word.
 
-// foreignNumber is the ${1} of another language: an error when it is evaluated, since
-// nobody writes a number so.
+// foreignNumber is the ${1} of another language: an error once it is evaluated, since nobody writes a number so.
 type foreignNumber struct{ *hclsyntax.LiteralValueExpr }
 
 func (e foreignNumber) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
@@ -23,8 +21,7 @@ func (e foreignNumber) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) 
 		Detail: fmt.Sprintf("${%s} would be replaced by the number before a program sees the text. %s For the number, write %s.", n, LeaveToProgram(n), n)}}
 }
 
-// foreign marks a part of a template that is a number such as programs number their
-// arguments and fields with.
+// foreign marks a number in a template such as programs give their arguments and fields.
 func foreign(e hclsyntax.Expression) hclsyntax.Expression {
 	if lit, ok := e.(*hclsyntax.LiteralValueExpr); ok && lit.Val.Type() == cty.Number {
 		if n, accuracy := lit.Val.AsBigFloat().Int64(); accuracy == big.Exact && n < 1000 {

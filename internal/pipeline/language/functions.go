@@ -35,9 +35,8 @@ type group struct {
 	entries []entry
 }
 
-// library lists what expressions can call. All of it is pure: the same sources
-// and variables give the same pipeline, so that there is no time, no random
-// number, no environment and no network.
+// library lists what expressions can call. All functions are pure (no time, randomness, environment or network): the same
+// sources and variables give the same pipeline.
 func library(s *Session, dir string, secret func() bool) []group {
 	return []group{
 		{"Pipelines", []entry{
@@ -157,8 +156,8 @@ func Functions() []Function {
 	return out
 }
 
-// Functions returns what sources in a folder, whose files they read, can call. secret says whether
-// lines of templates could be; who asks first for a folder says it.
+// Functions returns what sources in a folder can call. secret says whether lines of templates could be; the first caller
+// decides it.
 func (s *Session) Functions(dir string, secret func() bool) map[string]function.Function {
 	if f, ok := s.funcs[dir]; ok {
 		return f

@@ -53,8 +53,7 @@ func lintCall(e *hclsyntax.FunctionCallExpr, d *syntax.Collector) {
 	}
 }
 
-// WrittenElements is how many elements a list or object has that is written out; -1
-// for other expressions.
+// WrittenElements is how many elements a list or object has that is written out; -1: another expression.
 func WrittenElements(e hclsyntax.Expression) int {
 	switch x := Unwrap(e).(type) {
 	case *hclsyntax.TupleConsExpr:

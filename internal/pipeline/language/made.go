@@ -17,11 +17,9 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// What a step has made may decide which steps there are: files() and json() look into it.
-// Until Options.Made knows it, their value is unknown, and so is what is made of it: a
-// block whose for_each it is stands for one pending step, and so does a step whose
-// configuration or `when` it is. A pending step says what it awaits; once that is there,
-// loading again gives the steps themselves.
+// What a step has made may decide which steps there are: files() and json() look into it. Until Options.Made knows it,
+// their value is unknown, and so is what is made of it. A block with such a for_each, and a step with such a configuration
+// or `when`, is one pending step, which says what it awaits; once that is there, loading again gives the steps.
 
 const (
 	MaxPieces = 50_000 // of a for_each over what a step has made
@@ -62,9 +60,8 @@ func taken(v cty.Value, what string) (*Artifact, error) {
 
 var artifactParameter = function.Parameter{Name: "artifact", Type: cty.DynamicPseudoType}
 
-// filesFunction is files(artifact, pattern): the files of a tree that match, each by its
-// path without what the pattern says of all: its text before the first and behind the last
-// wildcard.
+// filesFunction is files(artifact, pattern): the files of a tree that match, by their paths without the pattern's text
+// before the first wildcard and behind the last.
 func (s *Session) filesFunction() function.Function {
 	return function.New(&function.Spec{
 		Params: []function.Parameter{anything(artifactParameter), {Name: "pattern", Type: cty.String}},
@@ -126,8 +123,7 @@ func (a *Artifact) matching(names []string, pattern string) (cty.Value, error) {
 	return cty.MapVal(pieces), nil
 }
 
-// fixed is the text of a pattern before its first and behind its last wildcard; of a
-// pattern without one, its folder.
+// fixed is a pattern's text before its first and behind its last wildcard; of a pattern without one, its folder.
 func fixed(pattern string) (prefix, suffix string) {
 	first := strings.IndexAny(pattern, `*?[{\`)
 	if first < 0 {
@@ -136,8 +132,8 @@ func fixed(pattern string) (prefix, suffix string) {
 	return pattern[:first], pattern[strings.LastIndexAny(pattern, `*?]}\`)+1:]
 }
 
-// jsonFunction is json(artifact, "FILE:FIELD"): what a step has written as JSON, all of it
-// or a field with dots. Of an output that is one file there is no FILE.
+// jsonFunction is json(artifact, "FILE:FIELD"): JSON that a step has written, or a field of it. An output that is one file
+// takes no FILE.
 func (s *Session) jsonFunction() function.Function {
 	return function.New(&function.Spec{
 		Params:   []function.Parameter{anything(artifactParameter)},

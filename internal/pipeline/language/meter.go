@@ -10,9 +10,8 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
-// What one evaluation may use. A pipeline is text that may come from others, and
-// a few lines can ask for more than any machine has; no pipeline that somebody
-// means comes near.
+// What one evaluation may use. Pipelines may come from others, and a few lines can ask for more than any machine has; no
+// pipeline that somebody means comes near.
 const (
 	maxText     = syntax.MaxFile // bytes of one text
 	maxMade     = 128 << 20      // bytes of all texts that templates and functions make
@@ -50,8 +49,7 @@ func (m *meter) spend(elements, bytes int64) *syntax.Limit {
 	return m.ended
 }
 
-// end ends the evaluation: a try() must not take a store that does not answer for a step that
-// made something else.
+// end ends the evaluation: try() must not take a store that does not answer for a step that made something else.
 func (m *meter) end(summary, format string, args ...any) error {
 	if m.ended == nil {
 		m.ended = syntax.Over(summary, format, args...)
@@ -112,8 +110,7 @@ func checkNumber(f *big.Float) *syntax.Limit {
 	return nil
 }
 
-// metered is an expression whose value is counted each time that it is made. Walkers see a
-// pair of parentheses.
+// metered is an expression that counts its value each time. Walkers see a pair of parentheses.
 type metered struct {
 	*hclsyntax.ParenthesesExpr
 	m *meter
@@ -148,8 +145,7 @@ func (m *meter) around(e hclsyntax.Expression) hclsyntax.Expression {
 	return metered{&hclsyntax.ParenthesesExpr{Expression: e, SrcRange: e.Range()}, m}
 }
 
-// aroundMade is around for what is not a mere reference: the values that those reach have
-// been measured.
+// aroundMade is around, but for a mere reference, whose value has been measured.
 func (m *meter) aroundMade(e hclsyntax.Expression) hclsyntax.Expression {
 	if _, ok := e.(*hclsyntax.ScopeTraversalExpr); ok {
 		return e

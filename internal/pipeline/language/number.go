@@ -11,18 +11,15 @@ import (
 	"github.com/zclconf/go-cty/cty/function/stdlib"
 )
 
-// Numbers are evaluated with 512 bits, which is about 154 digits. Those that a
-// calculation rounded have all of them, those that somebody typed have fewer.
+// Numbers are evaluated with 512 bits, about 154 digits: rounded results have all of these, typed numbers fewer.
 const (
 	wholeBits   = 512 // of whole numbers that are exact
 	typedDigits = 100
 	floatDigits = 15 // that every float64 keeps
 )
 
-// Number is what a configuration tree has for a number: an int64 or a float64
-// where these have its digits, which all numbers of up to 15 digits do, and else
-// the digits themselves. The result of a calculation that has no end, such as
-// 1/3, is the nearest float64.
+// Number is what a configuration tree has for a number: an int64 or float64 that has its digits, as with up to 15, else the
+// digits themselves. A result without an end, such as 1/3, is the nearest float64.
 func Number(f *big.Float) any {
 	if f.IsInt() {
 		if n, exact := f.Int64(); exact == big.Exact {

@@ -13,9 +13,8 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// pick is pick(text, names): of a text in YAML or JSON the parameters with these names, lists
-// whole, each written as in the text, since a program may tell 1.0 from 1, and reads `no` in its
-// own way. There are no comments.
+// pick is pick(text, names): the parameters of a YAML or JSON text with these names, each as the text writes it, since a
+// program may tell 1.0 from 1 and read `no` in its own way, but without comments.
 var pick = valueFunc(cty.String, func(args []cty.Value) (cty.Value, error) {
 	text := []byte(args[0].AsString())
 	root, encode := any(json.RawMessage(text)), json.Marshal

@@ -29,8 +29,7 @@ func (t picked) TraversalStep(v cty.Value) (cty.Value, hcl.Diagnostics) {
 	return x, nil
 }
 
-// pickable is a collection that may be an artifact, of which key is taken.
-// Walkers see a pair of parentheses.
+// pickable is a collection that may be an artifact, of which key is taken. Walkers see a pair of parentheses.
 type pickable struct {
 	*hclsyntax.ParenthesesExpr
 	key hclsyntax.Expression
@@ -86,8 +85,7 @@ func written(t hcl.Traverser) hcl.Traverser {
 	return t
 }
 
-// Names returns the leading names of a reference: step.train.dsi and
-// step["train"].dsi are the same.
+// Names are the leading names of a reference: step.train.dsi and step["train"].dsi are the same.
 func Names(tr hcl.Traversal) []string {
 	var out []string
 	for _, t := range tr {

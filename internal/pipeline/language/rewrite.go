@@ -102,8 +102,7 @@ func writtenOrder(o *hclsyntax.ObjectConsExpr) *hclsyntax.TupleConsExpr {
 	return t
 }
 
-// instancesOf turns a map into the list of its values by key, and leaves
-// everything else to the splat operator.
+// instancesOf turns a map into the list of its values by key, and leaves all else to the splat operator.
 var instancesOf = function.New(&function.Spec{
 	Params: []function.Parameter{{Name: "source", Type: cty.DynamicPseudoType, AllowNull: true, AllowUnknown: true, AllowDynamicType: true}},
 	Type: func(args []cty.Value) (cty.Type, error) {

@@ -20,8 +20,7 @@ type Scope struct {
 	Why      Why                     // nil: a value alone says what it lacks
 }
 
-// Value evaluates an expression. Where that fails, or would only repeat what is
-// reported already, the result is unknown.
+// Value evaluates an expression. It is unknown after an error, and where an error would repeat another.
 func (sc Scope) Value(e hclsyntax.Expression) cty.Value {
 	if sc.Bad[e] || sc.meter.ended != nil {
 		return cty.DynamicVal
@@ -39,8 +38,7 @@ func (sc Scope) Value(e hclsyntax.Expression) cty.Value {
 	return sc.answered(e, v)
 }
 
-// answered refuses a value that is not known though nothing that it is made of is, or will be,
-// the reason: what depends on it would be left out without a word.
+// answered refuses an unknown value that nothing unknown explains: what depends on it would be left out without a word.
 func (sc Scope) answered(e hclsyntax.Expression, v cty.Value) cty.Value {
 	if _, refers := e.(*hclsyntax.ScopeTraversalExpr); refers || sc.now.Any() || v.IsWhollyKnown() {
 		return v
@@ -55,8 +53,7 @@ func (sc Scope) answered(e hclsyntax.Expression, v cty.Value) cty.Value {
 	return v
 }
 
-// measured refuses a value that is too large. What an expression merely refers
-// to, and what a function made, has been measured.
+// measured refuses a value that is too large. Referred values and results of functions have been measured.
 func (sc Scope) measured(e hclsyntax.Expression, v cty.Value) (cty.Value, bool) {
 	var err *syntax.Limit
 	switch e.(type) {
@@ -78,8 +75,7 @@ func (sc Scope) measured(e hclsyntax.Expression, v cty.Value) (cty.Value, bool) 
 	return cty.DynamicVal, false
 }
 
-// Typed is the value of an expression as a primitive type; false if it is not known, or null or
-// of another type, which is reported.
+// Typed is a value as a primitive type; false: it is unknown, or null or of another type, which is reported.
 func (sc Scope) Typed(e hclsyntax.Expression, want cty.Type, wrong string) (cty.Value, bool) {
 	v := sc.Open(sc.Value(e), e.Range())
 	if !v.IsWhollyKnown() {

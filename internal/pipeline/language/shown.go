@@ -17,8 +17,7 @@ import (
 // shownWidth is how long a list or object may be on one line.
 const shownWidth = 100
 
-// Text writes a value as HCL, artifacts as references to the outputs that they are. What
-// note says of a reference, if there is a note, stands behind it as a comment.
+// Text writes a value as HCL, artifacts as references to outputs, with what note, if set, says of them as comments.
 func Text(v cty.Value, note func(step.Ref) string) string {
 	t, comment := writer{note}.text(v, "")
 	if comment != "" {
@@ -29,8 +28,7 @@ func Text(v cty.Value, note func(step.Ref) string) string {
 
 type writer struct{ note func(step.Ref) string }
 
-// text returns a value's text, whose further lines are indented, and what is to be said
-// of it behind it.
+// text is a value's text, whose further lines are indented, and the comment behind it.
 func (w writer) text(v cty.Value, indent string) (text, comment string) {
 	t := v.Type()
 	switch {
@@ -107,8 +105,7 @@ func (w writer) text(v cty.Value, indent string) (text, comment string) {
 	return b.String() + "\n" + indent + end, ""
 }
 
-// JSON is a value as encoding/json takes it, with what ref makes of artifacts. What is
-// unknown or sensitive is an object that says so.
+// JSON is a value for encoding/json, with ref's word for artifacts. Unknown and sensitive values are objects that say so.
 func JSON(v cty.Value, ref func(step.Ref) any) any {
 	t := v.Type()
 	switch {
@@ -146,8 +143,7 @@ func JSON(v cty.Value, ref func(step.Ref) any) any {
 	return t.FriendlyName()
 }
 
-// FromTree is the value of a configuration tree, of step.Task.Tree, or of decoded JSON;
-// inputs are texts, the references that they are.
+// FromTree is the value of a configuration tree (step.Task.Tree) or of decoded JSON; inputs are their references as texts.
 func FromTree(tree any) cty.Value {
 	switch x := tree.(type) {
 	case nil:

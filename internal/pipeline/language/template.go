@@ -15,8 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
-// render is templatefile(): a template sees its variables and the functions, nothing else. No line of
-// it is quoted where one could be secret.
+// render is templatefile(): a template sees its variables and the functions. No line that could be secret is quoted.
 func (s *Session) render(dir, name string, vars cty.Value, secret func() bool) (string, error) {
 	if t := vars.Type(); !t.IsObjectType() && !t.IsMapType() {
 		return "", errors.New(`its variables are an object: { name = "value" }`)

@@ -10,8 +10,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
-// Link finds what every variable, block and local value refers to. References to what is not
-// declared are reported, and their expressions marked bad.
+// Link finds what every variable, block and local value refers to. It reports references to nothing, and marks them bad.
 func Link(m *declare.Module, d *syntax.Collector) *Links {
 	l := &Links{m: m, diags: d, Edges: make([][]Edge, len(m.ByName)), Read: make([]bool, len(m.ByName)), Bad: map[hcl.Expression]bool{}, used: map[string]bool{}}
 	for _, name := range syntax.Keys(m.Variables) {
@@ -122,8 +121,7 @@ func (l *Links) onlyVariables(e hclsyntax.Expression) bool {
 	return l.check(e, false) && ok
 }
 
-// Of is what an expression refers to that is no part of the module, but by roots that it is given. What
-// leads nowhere is reported.
+// Of is what an expression outside of the module refers to, but for given roots. It reports what leads nowhere.
 func (l *Links) Of(e hclsyntax.Expression, d *syntax.Collector, given func(root string) bool) (edges []Edge) {
 	here := *l
 	here.diags = d

@@ -12,8 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// Links is what the declarations of a module refer to. Edges and read have what they say of a node
-// by its index.
+// Links is what a module's declarations refer to. Edges and Read go by a node's index.
 type Links struct {
 	m     *declare.Module
 	diags *syntax.Collector
@@ -31,8 +30,7 @@ type Edge struct {
 	Bare  bool // it takes an output of a step that may be skipped, not within try()
 }
 
-// targets are the nodes that a reference reads: one, or all that a shorter one
-// such as step.train covers.
+// targets are the nodes that a reference reads: one, or all that a shorter one such as step.train covers.
 func (l *Links) targets(tr hcl.Traversal) []*declare.Node {
 	p := language.Names(tr)
 	if depth := declare.Depth(p[0]); len(p) >= depth {

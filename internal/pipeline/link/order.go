@@ -9,9 +9,8 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
-// inOrder sets the order, in which each node follows what it refers to. Nodes that
-// refer to themselves, by whatever way, are reported and left out; their value
-// stays unknown.
+// inOrder sets the order, in which each node follows what it refers to. Nodes in a circle are reported and left out; their
+// value stays unknown.
 func (l *Links) inOrder() {
 	for _, group := range Groups(l.m.Nodes, l.targetsOf) {
 		if len(group) == 1 && (!l.RefersTo(group[0], group[0]) || l.mayChain(group[0])) {
@@ -22,9 +21,8 @@ func (l *Links) inOrder() {
 	}
 }
 
-// mayChain reports whether a block that refers to itself does so in its instances alone: an instance
-// may refer to others of its own block, such as the one before it in a chain whose length is a
-// parameter.
+// mayChain reports whether a block refers to itself in its instances alone: one may refer to others, such as the one before
+// it in a chain whose length is a parameter.
 func (l *Links) mayChain(n *declare.Node) bool {
 	if n.Block == nil || n.Block.ForEach == nil || n.Block.Type != "step" {
 		return false
@@ -46,8 +44,7 @@ func Groups[N comparable](nodes []N, refs func(N) []N) [][]N {
 	return o.groups
 }
 
-// orderer finds the strongly connected groups of nodes (Tarjan 1972), each after
-// those that it refers to.
+// orderer finds the strongly connected groups of nodes (Tarjan 1972), each after the groups that it refers to.
 type orderer[N comparable] struct {
 	index, low map[N]int
 	on         map[N]bool
@@ -83,8 +80,7 @@ func (o *orderer[N]) visit(n N) {
 	}
 }
 
-// cycle reports a shortest cycle through the first node of a group, with the
-// place of each of its references.
+// cycle reports a shortest cycle through the first node of a group, with the place of each reference.
 func (l *Links) cycle(group []*declare.Node) {
 	first := slices.MinFunc(group, func(a, b *declare.Node) int { return syntax.BySource(a.Range, b.Range) })
 	type hop struct {

@@ -39,9 +39,8 @@ var (
 	temporalSchema = &hcl.BodySchema{Attributes: []hcl.AttributeSchema{{Name: "address"}, {Name: "namespace"}, {Name: "profile"}}}
 )
 
-// Parse reads a syntax.LocalFile: what is in no profile and, stronger, what the named
-// one has, unless the name is "". There must be no errors for the settings to be of use. They
-// quote no line of the file: which values are sensitive, only the pipeline says.
+// Parse reads a syntax.LocalFile: what stands in no profile and, stronger, in the named one; "": in none. After errors the
+// settings are of no use. Diagnostics quote no line: only the pipeline says which values are sensitive.
 func Parse(name string, source []byte, profile string) (Settings, syntax.Diagnostics) {
 	p := parser{BlockReader: syntax.BlockReader{Name: name, Source: source}}
 	if c := p.File(fileSchema); c != nil {

@@ -90,8 +90,7 @@ func change(path string, do func(*File) (changed bool, err error)) error {
 	})
 }
 
-// Project returns the id of the lock file's project, and gives it one if it has none. Clones
-// share it with the file.
+// Project is the id of the lock file's project, which it gets now if it has none. Clones share it with the file.
 func Project(path string) (string, error) {
 	f, err := Read(path)
 	if err != nil {
@@ -109,9 +108,8 @@ func Project(path string) (string, error) {
 	return f.Project, err
 }
 
-// Add pins sources that are not pinned yet and writes the file if that changed it; if nothing
-// is new, nothing is written, not even a lock. A source with a checksum other than the pinned
-// one is an error.
+// Add pins sources that are not pinned yet; if nothing is new, it writes nothing, not even a lock. A source with another
+// checksum than the pinned one is an error.
 func Add(path string, pins []step.Pin) error {
 	f, err := Read(path)
 	if err != nil {

@@ -63,8 +63,7 @@ func replaced[T any](list []T, x T, name func(T) string) []T {
 	return list
 }
 
-// Listed returns the sources that a pattern stands for. The server is asked once: then they are
-// in the lock file.
+// Listed are the sources that a pattern stands for. The server is asked once, for the lock file.
 func (s *Sources) Listed(ctx context.Context, pattern string) ([]string, error) {
 	for _, f := range []*File{s.Lock, s.near} {
 		if list := f.list(pattern); list != nil {

@@ -39,8 +39,7 @@ func Open(lock, base, memo string) (*Sources, error) {
 	return s, err
 }
 
-// OpenWith is Open for lock files read with file, such as those of a commit. What patterns stand
-// for must be pinned there.
+// OpenWith is Open for lock files read with file, such as a commit's: these must pin what patterns stand for.
 func OpenWith(file func(path string) ([]byte, error), lock, base, memo string) (*Sources, error) {
 	f, err := readWith(file, lock)
 	if err != nil {
@@ -49,8 +48,7 @@ func OpenWith(file func(path string) ([]byte, error), lock, base, memo string) (
 	return &Sources{Lock: f, file: file, near: f, read: map[string]*File{}, base: base, files: hashed.Open(memo), asked: map[string]step.Pin{}}, nil
 }
 
-// From makes relative paths of local files start from a module's folder, whose own lock file
-// adds pins that the pipeline's lacks.
+// From has relative paths start from a module's folder, whose own lock file adds pins that the pipeline's lacks.
 func (s *Sources) From(base string) (err error) {
 	s.base = base
 	if s.near = s.read[base]; s.near == nil {
@@ -79,8 +77,8 @@ func (s *Sources) abs(path string) (string, error) {
 	return filepath.Abs(path)
 }
 
-// LocalFile returns the checksum of a local file, hashing it unless it is remembered.
-// The pin's source is the absolute path. A file that is named by it is looked at once: it is the same for a whole plan.
+// LocalFile is the checksum of a local file, hashed unless remembered, with the absolute path as source. It looks at a file
+// named by that once in a plan.
 func (s *Sources) LocalFile(ctx context.Context, path string) (step.Pin, error) {
 	if pin, ok := s.asked[path]; ok && !s.rehash {
 		return pin, nil
@@ -114,8 +112,7 @@ func (s *Sources) localFile(ctx context.Context, path string) (step.Pin, error) 
 	return step.Pin{Source: abs, SHA256: d, Size: proof.Size}, nil
 }
 
-// LocalTree lists a folder, a file or the files that fit a pattern, and hashes those that are not
-// remembered.
+// LocalTree lists a folder, a file or the files that fit a pattern, and hashes files that are not remembered.
 func (s *Sources) LocalTree(ctx context.Context, path string, ignore bool) (step.Folder, error) {
 	abs, err := s.abs(path)
 	if err != nil {

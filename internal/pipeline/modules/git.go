@@ -76,8 +76,7 @@ func bound(ctx context.Context, end context.CancelCauseFunc, folder string) {
 	}
 }
 
-// remoteCommit asks a server for the present commit of a ref; "" if ref is itself the id of a
-// commit.
+// remoteCommit asks a server for the present commit of a ref; "": ref is itself the id of a commit.
 func remoteCommit(ctx context.Context, r Repository) (string, error) {
 	if isCommit(r.Ref) {
 		return "", nil
@@ -105,8 +104,7 @@ func isCommit(ref string) bool {
 	return (len(ref) == 40 || len(ref) == 64) && strings.Trim(ref, "0123456789abcdef") == ""
 }
 
-// extract writes the files of a commit into a new folder, ignoring the user's git settings, so
-// that the files are the same everywhere.
+// extract writes the files of a commit into a new folder, without the user's git settings: they are the same everywhere.
 func extract(ctx context.Context, repository, commit, folder string) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -28,8 +28,7 @@ type Reader struct {
 	// Pins, if set, is read instead of Lock, such as that of a commit: nothing is pinned then.
 	Pins *lockfile.File
 
-	// Accept, if set, refuses folders and files that modules must not be in. With it, a
-	// repository must be pinned already.
+	// Accept, if set, refuses folders and files of modules; a repository must be pinned already then.
 	Accept func(file string) error
 
 	// Update, if set, says which repositories' refs are looked up again.
@@ -92,8 +91,7 @@ func (r *Reader) accepts(file string) error {
 	return r.Accept(filepath.FromSlash(file))
 }
 
-// checkout returns a folder with the files of a repository's commit: the pinned one or, if
-// there is none, its ref's, which it pins.
+// checkout is a folder with the files of a repository's commit: the pinned one, else its ref's, which it pins.
 func (r *Reader) checkout(ctx context.Context, of Repository) (string, error) {
 	for _, u := range r.Used { // one commit per pipeline
 		if u.Source() == of.Source() {

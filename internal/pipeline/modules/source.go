@@ -23,12 +23,10 @@ func (r Repository) Source() string { return gitPrefix + r.URL + "?ref=" + r.Ref
 
 const gitPrefix = "git::"
 
-// refForm is the form of a ref. It cannot begin like an option, nor be a refspec, which has a
-// colon.
+// refForm is the form of a ref, which cannot begin like an option, nor be a refspec with a colon.
 var refForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./+@-]*$`)
 
-// ParseGit reads git::URL//FOLDER?ref=REF, where the folder is optional; ok is false for other
-// forms of sources.
+// ParseGit reads git::URL//FOLDER?ref=REF, whose folder is optional; ok is false of other forms.
 func ParseGit(source string) (r Repository, ok bool, err error) {
 	rest, ok := strings.CutPrefix(source, gitPrefix)
 	if !ok {

@@ -11,8 +11,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// Gather are several steps of one block with on_failure that a step reads in lists or maps. It goes on without those
-// that fail if at least Least of them have results.
+// Gather are steps of one block with on_failure that a step reads in lists or maps: it goes on with at least Least results.
 type Gather struct {
 	Least int   `json:"least"`
 	Of    []int `json:"of"` // indexes into Plan.Steps, ascending

@@ -33,8 +33,7 @@ type Grower struct {
 // lostMost bounds how often one growth begins again because an output is lost or corrupt.
 const lostMost = 3
 
-// Grow takes a pipeline that was loaded, and its plan, as far as results are there. The error
-// of a pipeline that does not go with them is a *pipeline.Invalid.
+// Grow grows a loaded pipeline and its plan as far as results are there; its error is a *pipeline.Invalid if they do not fit.
 func (g Grower) Grow(ctx context.Context, p *pipeline.Pipeline, pl *Plan) (*pipeline.Pipeline, *Plan, error) {
 	made := map[step.Ref]artifacts.Artifact{}
 	var unread error // the store's, not the pipeline's
@@ -157,9 +156,8 @@ func (g Grower) Grow(ctx context.Context, p *pipeline.Pipeline, pl *Plan) (*pipe
 	return p, pl, nil
 }
 
-// Adopt gives steps the tasks that a plan before this one has for them: what was found out
-// about their sources and programs then holds for the whole run. It returns the places
-// of the other steps, which must be resolved, without those that it leaves out.
+// Adopt gives steps the tasks that an earlier plan has for them: what it found out about sources and programs holds for the
+// whole run. It returns the places of the steps still to be resolved, without LeftOut.
 func (p *Plan) Adopt(before *Plan) (fresh []int) {
 	tasks := make(map[string]*Step, len(before.Steps))
 	for i := range before.Steps {

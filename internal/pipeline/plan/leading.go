@@ -5,8 +5,7 @@ import (
 	"math/bits"
 )
 
-// Leading pairs ends, by their number among them, with the steps that lead to them: 64 ends at
-// a time, in the order of the steps.
+// Leading pairs ends, by their number, with the steps that lead to them: 64 ends at a time, in the order of steps.
 func (p *Plan) Leading(ends []int) iter.Seq2[int, int] {
 	return func(yield func(end, step int) bool) {
 		sets := make([]uint64, len(p.Steps)) // bit n is of end first+n

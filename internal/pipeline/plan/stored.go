@@ -37,8 +37,7 @@ func Read(ctx context.Context, blobs artifacts.BlobReader, d artifacts.Digest) (
 	return p, nil
 }
 
-// Check reports a plan that Build cannot have made: a plan is read from a store
-// that others write to. Of its tasks nothing is known until they are bound.
+// Check reports a plan that Build cannot have made, since others write to the store. It knows nothing of tasks.
 func (p *Plan) Check() error {
 	if p.Format != Format {
 		return fmt.Errorf("the plan has format %q, this redsi reads %q: plan again", p.Format, Format)
@@ -68,8 +67,7 @@ func (p *Plan) Check() error {
 	return nil
 }
 
-// CheckKinds reports a plan that was made with other versions of kinds than reg has: the
-// steps would get other keys here, and their results other bytes.
+// CheckKinds reports a plan made with other versions of kinds: its steps would get other keys here, and other bytes.
 func (p *Plan) CheckKinds(reg *step.Registry) error {
 	for _, name := range slices.Sorted(maps.Keys(p.Kinds)) {
 		want := p.Kinds[name]

@@ -64,16 +64,14 @@ type Output struct {
 	Fields []Field `json:"fields,omitempty"` // of JSON that is declared
 }
 
-// Field is a number, text or bool of an output's JSON. Its path is a pattern: [] stands
-// for the number of an element, * for any name.
+// Field is a number, text or bool of an output's JSON. In its path, [] is an element's number and * any name.
 type Field struct {
 	Path string `json:"path"`
 	Type string `json:"type"`
 	Unit string `json:"unit,omitempty"`
 }
 
-// Kinds describes every kind that can be written in a pipeline, steps first,
-// each group by name.
+// Kinds describes every kind that a pipeline can have, steps first, each group by name.
 func Kinds(reg *step.Registry) []Kind {
 	var out []Kind
 	for _, s := range reg.Kinds() {
@@ -140,8 +138,7 @@ func (o Output) compared() string {
 	return o.Compared + " (" + o.Why + ")"
 }
 
-// fieldList names an output's fields in one paragraph, each with its unit, or its type if
-// that is not integer, which most are.
+// fieldList names an output's fields in a paragraph, each with its unit, or its type if that is not integer.
 func (o Output) fieldList(quote string) string {
 	var list []string
 	for _, f := range o.Fields {
@@ -157,8 +154,7 @@ func (o Output) fieldList(quote string) string {
 	return "Fields of " + quote + o.Name + quote + ": " + strings.Join(list, ", ") + "."
 }
 
-// attributes describes a schema. The default of an object is told with its
-// attributes, whose own are within it.
+// attributes describes a schema. An object's default is told with its attributes.
 func attributes(attrs []step.Attr, defaults map[string]any) []Attr {
 	out := make([]Attr, len(attrs))
 	for i, a := range attrs {

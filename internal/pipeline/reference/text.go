@@ -115,8 +115,7 @@ func indent(b *bufio.Writer, text string, width int) {
 	}
 }
 
-// wrap wraps a text whose paragraphs are separated by empty lines; indented
-// lines stay as they are.
+// wrap wraps a text of paragraphs; indented lines stay as they are.
 func wrap(s string, width int) string {
 	if width <= 0 {
 		return s

@@ -15,8 +15,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// Body reads the attributes and blocks of a body, at a path from the block.
-// Names that do not belong there have been reported.
+// Body reads the attributes and blocks of a body, at a path from the block. Unknown names have been reported.
 func (r *Reader) Body(b *hclsyntax.Body, attrs []step.Attr, at []any) map[string]any {
 	tree := map[string]any{}
 	for i := range attrs {
@@ -75,8 +74,7 @@ func (r *Reader) blocks(b *hclsyntax.Body, a *step.Attr, at []any) any {
 	return list[0]
 }
 
-// tree turns a value into a configuration tree. The type says what is wanted,
-// as far as artifacts are concerned; the rest is for the kind to check.
+// tree turns a value into a configuration tree. It looks at the type for artifacts alone; the kind checks the rest.
 func (r *Reader) tree(v cty.Value, t step.Type, accepts string, at []any) any {
 	if !v.IsKnown() {
 		return r.Spoil(at)
@@ -154,8 +152,7 @@ func typeName(t string) string {
 	return t
 }
 
-// secrets is the value of an attribute for secrets, with sources instead of
-// sensitive variables.
+// secrets is the value of an attribute for secrets, with sources for sensitive variables.
 func (r *Reader) secrets(v cty.Value, rng hcl.Range) cty.Value {
 	if !r.HasSecrets() || v.IsMarked() || !v.IsKnown() || v.IsNull() || !v.Type().IsObjectType() && !v.Type().IsMapType() {
 		return r.Open(v, rng)

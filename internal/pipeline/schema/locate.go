@@ -13,8 +13,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// attr finds the attribute that a path ends in, if no part of the path lacks one; else it is
-// nil, and names are what is there in its place, if that is an object.
+// attr finds the attribute that a path ends in; nil if a part of the path lacks one: then names are what is there instead.
 func (r *Reader) attr(path []any) (found *step.Attr, names []string) {
 	t := step.Type{Kind: step.Object, Attrs: r.Spec.Attrs}
 	for _, p := range path {
@@ -43,9 +42,8 @@ func (r *Reader) Locate(path []any) hcl.Range {
 	return rng
 }
 
-// Find returns the narrowest place of a path that the source shows; of the name
-// instead of the value if name is set. ok is false if an attribute on the path
-// was not written.
+// Find is the narrowest place of a path that the source shows, with byName of the name instead of the value. ok is false if
+// an attribute on the path is not written.
 func (r *Reader) Find(path []any, byName bool) (rng hcl.Range, ok bool) {
 	body, attrs := r.Block.Body, r.Spec.Attrs
 	rng = syntax.Header(r.Block)
@@ -87,8 +85,7 @@ func (r *Reader) Find(path []any, byName bool) (rng hcl.Range, ok bool) {
 	return rng, true
 }
 
-// Narrow leads from a place down to where a text is in it: as it is, or, with values in
-// between, at least a name of it.
+// Narrow leads from a place down to where a text is in it: as it is, or at least a name of it.
 func (r *Reader) Narrow(within hcl.Range, text, name string) hcl.Range {
 	found, whole := within, false
 	hclsyntax.VisitAll(r.Block.Body, func(n hclsyntax.Node) hcl.Diagnostics {

@@ -13,8 +13,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// A path within a configuration is a list of string (attribute), int (element of
-// a list) and key (of a map).
+// Key is a key of a map. Paths within a configuration are lists of string (attribute), int (element of a list) and Key.
 type Key string
 
 // Show writes a path as step.Problem does: rows[2].cells, weights["a"].
@@ -54,8 +53,7 @@ func pattern(path []any) string {
 
 var pathPart = regexp.MustCompile(`^(?:\.?([^.\[]+)|\[([0-9]+)\]|\[("(?:[^"\\]|\\.)*")\])`)
 
-// ParsePath reads what Show writes. Of a path in another form it takes as much
-// as it understands: the place is then less exact, but right.
+// ParsePath reads what Show writes, and of other forms as much as it understands: the place is then less exact.
 func ParsePath(s string) (path []any) {
 	for {
 		m := pathPart.FindStringSubmatch(s)
@@ -86,8 +84,7 @@ func AttrOf(attrs []step.Attr, name string) *step.Attr {
 // FilledIn reports an attribute that loading or planning sets, so that nobody writes it.
 func FilledIn(a *step.Attr) bool { return strings.HasPrefix(a.Help, "filled in ") }
 
-// held says what the blocks of an attribute hold, which attribute of that a block's label fills, "" if
-// none, and whether there may be several.
+// held is what an attribute's blocks hold, which attribute a label fills ("": none), and whether several are allowed.
 func held(a *step.Attr) (object step.Type, label string, several bool) {
 	object, several = a.Type, a.Type.Kind == step.List
 	if several {
@@ -101,8 +98,7 @@ func held(a *step.Attr) (object step.Type, label string, several bool) {
 	return object, label, several
 }
 
-// Typos are names, by the block that they were written in, that were most likely meant to be the given
-// attribute: that it is missing is not news then.
+// Typos are attributes, by block, that a misspelled name most likely meant: that they are missing is no news.
 type Typos map[string]bool
 
 func (t Typos) add(block hcl.Range, attr string) { t[block.String()+" "+attr] = true }

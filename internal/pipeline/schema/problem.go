@@ -13,8 +13,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// Problems reports what a kind found wrong with a configuration, except where
-// something wrong has been reported already.
+// Problems reports what a kind found wrong with a configuration, but where an error has been reported.
 func (r *Reader) Problems(err error) {
 	all := flatten(err)
 	for _, p := range all {
@@ -57,8 +56,7 @@ func (r *Reader) missing(path []any, a *step.Attr) string {
 
 var fileCall = regexp.MustCompile(`^file(?:base64)?\("([^"$%]+)"\)$`)
 
-// hint says what to write instead of a value of the wrong type, where people mean the
-// same with it: a file by its name or contents, a command line as one text.
+// hint says what to write for a wrong value that people often give: a file by name or contents, a command as one text.
 func (r *Reader) hint(path []any, rng hcl.Range, detail string) string {
 	given, isText := strings.CutPrefix(detail[strings.Index(detail, " got ")+1:], "got the string ")
 	text, err := strconv.Unquote(given)

@@ -24,8 +24,7 @@ type Reader struct {
 	Read    map[string]*step.Spec    // the steps that they are of
 }
 
-// broken stands in a tree for a value that is known to be wrong. No type takes
-// it, so a kind's own checks never see a configuration that has one.
+// broken stands in a tree for a value that is wrong. No type takes it, so a kind's own checks never see it.
 type broken struct{}
 
 // Spoil remembers where a value is wrong, or not known yet.

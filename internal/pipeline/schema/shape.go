@@ -13,8 +13,7 @@ import (
 // blockForms are how blocks are written that people take for attributes.
 var blockForms = map[string]string{"resources": `resources { memory = "12GB" }`, "retry": "retry { times = 3 }"}
 
-// Shape checks a block's body against the attributes that it may have, and those that it has in common
-// with blocks of other kinds, whose forms are checked elsewhere.
+// Shape checks a block's body against its attributes, and those in common, whose forms are checked elsewhere.
 func Shape(d *syntax.Collector, b *hclsyntax.Block, attrs, common []step.Attr, owner string, typos Typos) {
 	body := b.Body
 	var names, blocks []string

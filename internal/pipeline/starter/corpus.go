@@ -33,8 +33,7 @@ type corpusFile struct {
 	name string // below the folder, with slashes
 }
 
-// Find reads the files of a folder as the study's import_corpus will, so that errors in them
-// are found before anything is written.
+// Find reads the files of a folder as the study's import_corpus will, and finds errors before anything is written.
 func Find(ctx context.Context, folder string) (*Corpus, error) {
 	c := &Corpus{Folder: folder}
 	if err := c.look(ctx); err != nil {

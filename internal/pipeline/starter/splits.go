@@ -8,8 +8,7 @@ import (
 	"github.com/redsi/redsi/internal/corpora/nq"
 )
 
-// splitPlan says how a collection gets the splits that its files lack: a study needs queries
-// for training, for choosing the checkpoint, and for testing.
+// splitPlan says how a collection gets the splits that its files lack: a study trains, chooses a checkpoint, and tests.
 type splitPlan struct {
 	become map[nq.Split]nq.Split // files of a split are used for another, or for none
 	draw   map[nq.Split]float64

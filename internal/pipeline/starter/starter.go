@@ -52,8 +52,7 @@ func From(tree fs.FS) (map[string][]byte, error) {
 	return files, err
 }
 
-// Write writes files into a folder, all or none, and returns their names. Only what git
-// ignores may exist already.
+// Write writes files into a folder, all or none, and returns their names. Only what git ignores may exist already.
 func Write(files map[string][]byte, dir string) ([]string, error) {
 	names := slices.Sorted(maps.Keys(files))
 	for _, n := range names {

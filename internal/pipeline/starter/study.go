@@ -77,8 +77,7 @@ func (c *Corpus) Study(dir string) (map[string][]byte, error) {
 	return files, nil
 }
 
-// hclString is a text as an HCL literal. hclwrite would compose letters with their accents,
-// and so name a different file.
+// hclString is a text as an HCL literal. hclwrite would compose letters and accents, and so name a different file.
 func hclString(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`, "${", "$${", "%{", "%%{").Replace(s) + `"`
 }

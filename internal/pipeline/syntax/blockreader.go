@@ -70,8 +70,7 @@ func (r *BlockReader) Texts(a *hcl.Attribute, wrong string) (list []string, ok b
 	return list, true
 }
 
-// Variables is the file with nothing in it but what a variables block says, at its place, so
-// that diagnostics about it have theirs.
+// Variables is the file with nothing but a variables block, at its place: diagnostics about it have theirs.
 func (r *BlockReader) Variables(b *hcl.Block) File {
 	attrs, ds := b.Body.JustAttributes()
 	r.Wrong = append(r.Wrong, ds...)

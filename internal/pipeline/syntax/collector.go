@@ -10,8 +10,7 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// Collector gathers diagnostics. Those that say the same of the same place, as
-// the instances of one block or the elements of one for expression do, become one.
+// Collector gathers diagnostics. What says the same of the same place, as instances of a block do, becomes one.
 type Collector struct {
 	list    hcl.Diagnostics
 	at      map[string]int // what makes a diagnostic the same as another -> index
@@ -91,8 +90,7 @@ func (c *Collector) AddHCL(d *hcl.Diagnostic, rng hcl.Range, of *Instance) {
 	c.Add(&e, of, about)
 }
 
-// Add files a diagnostic about something within one instance of a block, or,
-// with nil, about none in particular.
+// Add files a diagnostic about something within one instance of a block; nil: about none in particular.
 func (c *Collector) Add(d *hcl.Diagnostic, of *Instance, about string) {
 	d.Detail = brief(d.Detail)
 	id := fmt.Sprintf("%s:%d:%d %d %s\x00%s", d.Subject.Filename, d.Subject.Start.Byte, d.Subject.End.Byte, d.Severity, d.Summary, about)

@@ -10,8 +10,7 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// Question is what a person is asked at the terminal: a value for a variable that has none yet,
-// and that errors are about.
+// Question asks a person at the terminal for a variable without a value that errors are about.
 type Question struct{ Variable, Text string }
 
 // Lacks says what this process lacks for a pipeline, and another may have.
@@ -20,8 +19,7 @@ type Lacks struct {
 	Files   bool // that nobody had asked for when the pipeline was loaded first
 }
 
-// Diagnostics is what is wrong with a pipeline, errors and warnings, in the
-// order of the sources.
+// Diagnostics are the errors and warnings of a pipeline, in the order of the sources.
 type Diagnostics struct {
 	List      hcl.Diagnostics
 	Questions []Question        // whose answers could mend errors

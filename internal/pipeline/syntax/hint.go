@@ -8,8 +8,7 @@ import (
 	"github.com/agext/levenshtein"
 )
 
-// Shown is how many characters of a text a diagnostic quotes if it has more than
-// Long. A value can be a whole file.
+// Shown is how many characters a diagnostic quotes of a text that has more than Long, such as a whole file.
 const (
 	Shown = 80
 	Long  = 2 * Shown
@@ -50,8 +49,7 @@ func Runes(text string, n int) int {
 	return len(text)
 }
 
-// Nearest returns the candidate that a mistyped name most likely meant, "" if
-// none is close. Of equally near ones the first wins.
+// Nearest is the candidate that a mistyped name most likely meant, the first of equals; "": none is close.
 func Nearest(name string, candidates []string) string {
 	best, dist := "", max(2, len(name)/3)+1
 	for _, c := range candidates {

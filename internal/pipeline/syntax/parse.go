@@ -38,8 +38,7 @@ func ParseFile(name string, src []byte, d *Collector) *Body {
 	return &Body{name, f.Body.(*hclsyntax.Body)}
 }
 
-// CheckSource refuses sources whose size, depth or texts the parser and the evaluator were not
-// made for.
+// CheckSource refuses sources too large, deep or odd for the parser and the evaluator.
 func CheckSource(name string, src []byte, d *Collector) bool {
 	if len(src) > MaxSource {
 		d.Error(hcl.Range{Filename: name, Start: hcl.InitialPos, End: hcl.InitialPos}, "Source too large",
@@ -66,8 +65,7 @@ func RefersOnly(d *Collector, e hclsyntax.Expression, root, summary, detail stri
 	return ok
 }
 
-// UnixLines ends the lines of a text by LF, whatever the file has: of heredocs and templates, since
-// a text in quotes has one line. It is a walker that finds nothing wrong.
+// UnixLines is a walker that ends the lines of heredocs and templates by LF, whatever the file has.
 func UnixLines(n hclsyntax.Node) hcl.Diagnostics {
 	if e, ok := n.(*hclsyntax.LiteralValueExpr); ok && e.SrcRange.Start.Line < e.SrcRange.End.Line && e.Val.Type() == cty.String {
 		e.Val = cty.StringVal(strings.ReplaceAll(e.Val.AsString(), "\r\n", "\n"))

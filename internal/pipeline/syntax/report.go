@@ -145,8 +145,7 @@ func printable(line string) string {
 // Invalid is the error of a pipeline that cannot be loaded.
 type Invalid struct{ Diagnostics Diagnostics }
 
-// Err returns the errors as one error whose text is the whole report; nil if
-// there are none.
+// Err is the errors as one error whose text is the whole report; nil: there are none.
 func (ds Diagnostics) Err() error {
 	if !ds.HasErrors() {
 		return nil

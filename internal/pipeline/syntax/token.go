@@ -12,8 +12,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Limits on one source. The parser and the evaluator recurse, so that depth has
-// to end somewhere; no file that a person wrote comes near.
+// Limits on one source: the parser and the evaluator recurse, and no file that a person wrote comes near.
 const (
 	MaxSource = 4 << 20 // bytes
 	MaxDepth  = 1000    // brackets, blocks, templates and operators within each other
@@ -34,10 +33,9 @@ func Over(summary, format string, args ...any) *Limit {
 	return &Limit{summary, fmt.Sprintf(format, args...)}
 }
 
-// The evaluator keeps every string in Unicode's form NFC, in which a letter and a combining
-// accent are one character. A text in another form would reach a program with other bytes
-// than it was given with. So such a text is refused where it comes in: in sources, in files
-// that expressions read, and in values of variables.
+// The evaluator keeps strings in Unicode's form NFC, in which a letter with an accent is one character. A program would get
+// other bytes than a text in another form has, so such texts are refused in sources, files that expressions read, and
+// values of variables.
 
 // NotNFC is the line, from 1, of the first text that is not in NFC; 0 if all is.
 func NotNFC(b []byte) int {
@@ -54,8 +52,7 @@ func NotNFC(b []byte) int {
 	return line
 }
 
-// badToken finds a number whose digits or exponent no evaluation is made for, and a name or
-// text that is not in NFC. Comments are as they like.
+// badToken finds a number that is too long or large, and a name or text that is not in NFC. Comments are free.
 func badToken(tokens hclsyntax.Tokens) (hcl.Range, *Limit) {
 	for _, t := range tokens {
 		switch t.Type {
@@ -100,9 +97,8 @@ func CheckTokens(tokens hclsyntax.Tokens) *hcl.Diagnostic {
 	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: err.Summary, Detail: err.Detail, Subject: &rng}
 }
 
-// tooDeep finds where the parts of an expression, or blocks, stand deeper within
-// each other than MaxDepth. Operators count too, as each is within the next one,
-// until a comma or the end of a line ends their chain.
+// tooDeep finds where expressions or blocks stand deeper within each other than MaxDepth. Operators count, each within the
+// next, until a comma or the end of a line.
 func tooDeep(tokens hclsyntax.Tokens) (hcl.Range, bool) {
 	type level struct {
 		lines bool // the end of a line ends a chain

@@ -32,8 +32,7 @@ type World struct {
 	Scope *pipeline.Scope
 	Steps []Step // of the plan
 
-	// Rows and Outputs read what a table or a step left, as decoded JSON: the cells of a
-	// table by row and column, the outputs of a step by name. Nil after a plan.
+	// Rows and Outputs read what a table or step left, as JSON: cells by row and column, outputs by name. Nil after a plan.
 	Rows    func(address string) (map[string]any, error)
 	Outputs func(address string) (map[string]any, error)
 }
@@ -120,8 +119,7 @@ func shown(v cty.Value) string {
 
 func (r *Run) text(rng hcl.Range) string { return string(rng.SliceBytes(r.source)) }
 
-// compared are the parts of a condition whose values say why it is false: what operators
-// compare and what functions are asked about.
+// compared are the parts of a condition that say why it is false: what operators compare and functions are asked about.
 func compared(e hclsyntax.Expression) (list []hclsyntax.Expression) {
 	switch e := e.(type) {
 	case *hclsyntax.ParenthesesExpr:
@@ -139,8 +137,7 @@ func compared(e hclsyntax.Expression) (list []hclsyntax.Expression) {
 	return []hclsyntax.Expression{e}
 }
 
-// values are what an assertion refers to: step, table and figure by their names, and plan.
-// Of results only those are read that it names.
+// values are what an assertion refers to: step, table and figure by name, and plan. Only results that it names are read.
 func (w World) values(a Assert) (map[string]cty.Value, error) {
 	named := map[string]bool{}
 	for _, tr := range append(a.condition.Variables(), a.message.Variables()...) {

@@ -17,8 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// Belief is what a preview found out about results that exist and are not used, and about
-// results that are used although no trusted key signed them.
+// Belief is what a preview found out about results that are not used, and results in use that no trusted key signed.
 type Belief struct {
 	Passed   map[artifacts.Digest][]artifacts.Passed // of keys without a result
 	Unsigned map[string]int                          // results in use, by store
@@ -71,8 +70,7 @@ type passedKind struct {
 	signer string
 }
 
-// Summary counts what was passed over, for each store, signer and reason, and says what to
-// do about it.
+// Summary counts what was passed over, by store, signer and reason, with what to do about it.
 func (b *Belief) Summary() (out []Passed) {
 	if b == nil {
 		return nil

@@ -88,9 +88,8 @@ func pollsGPU(w worker.Options) bool {
 	return len(w.Queues) == 0 || slices.Contains(w.Queues, workflows.GPUTaskQueue)
 }
 
-// For gives a worker the requested cards. Without a card it leaves the queue redsi-gpu to
-// others, since its steps could take months; if that queue or cards were requested, that is
-// an error.
+// For gives a worker the requested cards. Without a card it leaves the queue redsi-gpu, whose steps could take months, to
+// others; requested cards or queues are an error then.
 func For(ctx context.Context, dr *drive.Driver, w *worker.Options, o Options) (shown string, err error) {
 	if !pollsGPU(*w) {
 		return "not needed", nil

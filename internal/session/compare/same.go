@@ -111,8 +111,7 @@ type Pair struct {
 	At      syntax.Pos    `json:"at,omitzero"`       // in the pipeline
 }
 
-// Ok reports whether the step is the same on both sides: its key, unless results alone count, and its bytes, or
-// those within what its kind allows.
+// Ok reports whether both sides have one key, unless results alone count, and bytes that are the same or as the kind allows.
 func (p Pair) Ok(results bool) bool {
 	return (p.SameKey || results) && (p.Verdict == alike.Same || p.Verdict == alike.Within)
 }

@@ -18,16 +18,14 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// Bounds of what is compared by content; larger outputs, or more of them in a step, are
-// compared by size.
+// Bounds of what is compared by content; what is larger, or more in a step, is compared by size.
 const (
 	jsonCompared  = 16 << 20 // bytes
 	textCompared  = 1 << 20  // bytes
 	filesCompared = 50       // of a step
 )
 
-// Value is a number or text that differs: a cell of a table or figure, or a field of
-// JSON.
+// Value is a number or text that differs: a cell of a table or figure, or a JSON field.
 type Value struct {
 	At   string `json:"at"`             // ROW.COLUMN, SERIES.POINT.y, or the path of a field
 	Name string `json:"name,omitempty"` // of a cell, for people: its column and row

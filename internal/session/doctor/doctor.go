@@ -113,8 +113,7 @@ func Server() Finding {
 	return f
 }
 
-// Cluster checks that the queues of a cluster are polled. place is its address and namespace,
-// dialed why it was not reached, and worker the command that starts a worker of a queue.
+// Cluster checks that the queues at place are polled; dialed is why it was not reached, worker starts a queue's worker.
 func Cluster(place string, dialed error, polled func(queue string) (bool, error), worker func(queue string) string) []Finding {
 	f := Finding{What: "cluster", Note: place}
 	if dialed != nil {
@@ -138,8 +137,7 @@ func Cluster(place string, dialed error, polled func(queue string) (bool, error)
 	return found
 }
 
-// PayloadKey checks the file that a run would encrypt with: the ids of its keys, or why it
-// cannot be read. Only ids are shown.
+// PayloadKey checks the file that a run would encrypt with, and shows the ids of its keys, or why it cannot be read.
 func PayloadKey(file string, ids []string, err error) Finding {
 	f := Finding{What: "payload key", Note: file}
 	if err != nil {

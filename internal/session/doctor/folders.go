@@ -38,14 +38,13 @@ func State(dir string) Finding {
 	return withDisk(f, dir, "run redsi with this state folder on one machine at a time, or name one on a local disk: --state DIR; results may be shared (--store)")
 }
 
-// Folder looks at the disk of a folder, which need not be there; alone is what to do where other
-// machines do not see its locks.
+// Folder looks at the disk of a folder, there or not; alone is what to do if other machines do not see its locks.
 func Folder(what, dir, alone string) Finding {
 	return withDisk(Finding{What: what, Note: dir}, dir, alone)
 }
 
-// withDisk adds to a finding about a folder its file system, with what of it matters to those who
-// share it, and the free space. A store has no alone: it needs no locks.
+// withDisk adds to a folder's finding its file system, as sharers need it, and the free space. A store, without alone,
+// needs no locks.
 func withDisk(f Finding, dir, alone string) Finding {
 	f.OK = true
 	kind, options := system.FileSystem(dir)
@@ -69,8 +68,7 @@ func withDisk(f Finding, dir, alone string) Finding {
 	return f
 }
 
-// Store reads the store at an address, and writes and deletes a few bytes there; opened is
-// why it could not be opened.
+// Store reads the store at an address, and writes and deletes a few bytes; opened is why it could not be opened.
 func Store(ctx context.Context, address string, s *artifacts.Resolver, opened error) Finding {
 	f := Finding{What: "store", Note: open.Shown(address)}
 	err := opened
@@ -106,8 +104,7 @@ func Store(ctx context.Context, address string, s *artifacts.Resolver, opened er
 	return f
 }
 
-// probe writes a blob and a record under unique names and deletes them; left is why deleting
-// failed.
+// probe writes a blob and a record under unique names and deletes them; left: why that failed.
 func probe(ctx context.Context, s artifacts.Store) (left, err error) {
 	name := "doctor/" + strings.ToLower(rand.Text())
 	d, _, err := s.Blobs.Put(ctx, strings.NewReader(name))

@@ -15,8 +15,7 @@ import (
 // answersWithin bounds how long a program may take to say its version.
 const answersWithin = 20 * time.Second
 
-// Programs lists every other redsi of a PATH with its version. One of another version is a warning:
-// what a shell starts may not be what is meant.
+// Programs lists the other redsi of a PATH, another version as a warning: a shell may start what nobody means.
 func Programs(ctx context.Context, path string) (found []Finding) {
 	this, _ := os.Stat(revision.Program()) // nil: none is this one
 	seen := []os.FileInfo{this}

@@ -44,9 +44,8 @@ func QuickTrial() Trial {
 	return Trial{Shapes: small[:2], Ask: rates.Ask{Batch: 8, Documents: 300, Seconds: 0.01}, Records: 2}
 }
 
-// Measure measures the processors of this machine, with all cores that redsi uses, and a card of
-// each sort, and keeps the rates in a folder. say is told what is done. What cannot be measured is
-// left out and said; an error: nothing could be.
+// Measure measures this machine's processors, as redsi uses them, and a card of each sort, and keeps the rates in a folder.
+// say is told what is done and left out; an error: nothing could be measured.
 func (t Trial) Measure(ctx context.Context, p *compute.Pool, folder string, say func(string)) error {
 	facts, failed := p.Facts(ctx)
 	if failed != nil {

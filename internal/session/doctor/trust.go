@@ -15,8 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// Key checks the user's signing key, which may be nil: read is why it could not be read, and
-// revoked says that it is revoked here.
+// Key checks the user's signing key, nil: none; read is why it could not be read, revoked that it does not count here.
 func Key(k *signature.Private, revoked bool, read error) Finding {
 	f := Finding{What: "signing key", OK: true, Soft: true}
 	switch {

@@ -51,8 +51,7 @@ func (dr *Driver) Cancel(ctx context.Context, o Cluster, names []string, wait ti
 	return out, ctx.Err()
 }
 
-// CancelSteps cancels steps of an open run, by their addresses or those of their blocks, with what needs them, and returns
-// those that had not ended. The run goes on with all else.
+// CancelSteps cancels an open run's steps, by addresses or blocks, and what needs them; it returns those that had not ended.
 func (dr *Driver) CancelSteps(ctx context.Context, o Cluster, name string, targets []string) (runID string, cancelled []string, err error) {
 	conn, open, err := dr.OpenRunsNamed(ctx, o, []string{name})
 	if err != nil {
@@ -80,8 +79,7 @@ func (dr *Driver) CancelSteps(ctx context.Context, o Cluster, name string, targe
 // holdersNamed bounds the steps that a cancelled run is said to wait for.
 const holdersNamed = 5
 
-// awaitCancelled waits for a cancelled run to end, and says from time to time what it waits
-// for.
+// awaitCancelled waits for the end of a cancelled run, and says now and then what that waits for.
 func (dr *Driver) awaitCancelled(ctx context.Context, conn *Connection, run Run, wf client.WorkflowRun, out *CancelledRun) {
 	done := make(chan error, 1)
 	go func() { done <- AwaitEnd(ctx, wf).Err }()
@@ -130,9 +128,8 @@ func (dr *Driver) holds(ctx context.Context, conn *Connection, run Run, wf clien
 	return words.Count(s.Counts[runs.Running], "step") + " running: " + strings.Join(at, ", ")
 }
 
-// OpenRunsNamed connects to where runs may be open and finds those that are named, each by
-// its id or the beginning of it ("" and "last": the one that began last); with no name,
-// all. Unless there is an error, the caller must close the connection.
+// OpenRunsNamed connects and finds open runs by ids or their beginnings ("" and "last": the one that began last), or all
+// without names. The caller closes the connection, unless there is an error.
 func (dr *Driver) OpenRunsNamed(ctx context.Context, o Cluster, names []string) (*Connection, []Run, error) {
 	var where Report
 	conn, err := dr.Running(ctx, o, &where)

@@ -22,8 +22,7 @@ import (
 	"github.com/redsi/redsi/internal/system/words"
 )
 
-// Driver drives runs for a session: it connects to Temporal, runs steps in this process, and
-// finds out how runs are.
+// Driver drives runs for a session: it connects to Temporal, runs steps here, and finds out how runs are.
 type Driver struct {
 	*session.Session
 	// Patience is how long to wait in silence.
@@ -51,8 +50,7 @@ func (dr *Driver) Close() {
 	dr.telemetry.Close()
 }
 
-// SecondProgram is the pool of processes that compute what this program cannot, started as
-// needed.
+// SecondProgram is the pool of processes that compute what this program cannot.
 func (dr *Driver) SecondProgram() *compute.Pool {
 	if dr.second == nil {
 		dr.second = compute.New(compute.Options{Program: compute.Find(), Build: revision.Build(), Registry: dr.Registry, CacheDir: dr.CacheDir(), Log: dr.Log})
@@ -60,8 +58,7 @@ func (dr *Driver) SecondProgram() *compute.Pool {
 	return dr.second
 }
 
-// Lacking is why steps that need the second program cannot run: it is missing, or of another
-// build. It is started to find out.
+// Lacking starts the second program, and is why its steps cannot run: it is missing, or of another build.
 func (dr *Driver) Lacking(ctx context.Context) error {
 	err := dr.SecondProgram().Check(ctx)
 	if program, ok := errors.AsType[*compute.ProgramError](err); ok {
@@ -81,18 +78,14 @@ func (dr *Driver) Computed() (names []string) {
 	return names
 }
 
-// ReadySecond checks that the second program is available if steps of a run need it, and says
-// how many do if it is not. The result gives the reason once it is known.
+// ReadySecond checks the second program if steps need it, and says how many lack it. The reason comes once it is known.
 func (dr *Driver) ReadySecond(ctx context.Context, v *plan.Preview) <-chan error {
 	why := make(chan error, 1)
 	n := 0
-	for i, it := range v.Items {
-		tree, err := v.Plan.Steps[i].Task.Tree()
-		if it.Outcome == plan.Hit || err != nil {
-			continue
-		}
-		spec := dr.Registry.Lookup(v.Plan.Steps[i].Task.Kind)
-		if spec.NeedsSecond(tree) || v.Plan.Steps[i].Pending() && spec.SecondFor() != "" {
+	for _, s := range v.Todo() {
+		tree, err := s.Task.Tree()
+		spec := dr.Registry.Lookup(s.Task.Kind)
+		if err == nil && (spec.NeedsSecond(tree) || s.Pending() && spec.SecondFor() != "") {
 			n++
 		}
 	}

@@ -23,10 +23,8 @@ type Screen interface {
 	Say(text string)
 }
 
-// Follow shows a run until it ends. The run is durable, so Follow waits whatever happens to
-// the connection or the server. When ctx ends it cancels the run and waits for that (the
-// next interrupt ends the process) or, with leave, leaves the run alone and returns
-// ErrDetached.
+// Follow shows a run until it ends, whatever happens to connection and server: the run is durable. When ctx ends, it
+// cancels the run and waits for that (the next interrupt ends the process) or, with leave, returns ErrDetached.
 func (dr *Driver) Follow(ctx context.Context, conn *Connection, wf client.WorkflowRun, leave bool) (*workflows.ReproduceResult, error) {
 	// The run outlives ctx while it is being cancelled.
 	wctx, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -95,8 +93,8 @@ func (dr *Driver) exitOnInterrupt(ctx context.Context) {
 	}
 }
 
-// again waits for a person's next interrupt; false: ctx has ended. Batch systems send several signals within
-// milliseconds, and kill what stays: a second SIGTERM is none, and neither is a second interrupt within a second.
+// again waits for a person's next interrupt; false: ctx has ended. Batch systems send several signals at once, so neither a
+// SIGTERM counts nor an interrupt within a second.
 func again(ctx context.Context, interrupts <-chan os.Signal) bool {
 	for first := time.Now(); ; {
 		select {

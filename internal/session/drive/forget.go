@@ -11,8 +11,7 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// Forget forgets the results of a target's steps and, with downstream, of all steps that depend
-// on them, and returns the addresses of those that had one.
+// Forget forgets the results of a target's steps and, with downstream, of their readers; it returns whose results there were.
 func (dr *Driver) Forget(ctx context.Context, target string, downstream bool) ([]string, error) {
 	p, err := dr.Load(ctx)
 	if err != nil {
@@ -44,8 +43,7 @@ func (dr *Driver) Forget(ctx context.Context, target string, downstream bool) ([
 	return forgotten, nil
 }
 
-// selected marks the steps that a target names and, with downstream, all that depend on them.
-// A plan's steps follow their inputs.
+// selected marks the steps that a target names and, with downstream, all later steps that depend on them.
 func selected(p *plan.Plan, target string, downstream bool) []bool {
 	chosen := make([]bool, len(p.Steps))
 	for i, s := range p.Steps {

@@ -129,8 +129,8 @@ func (dr *Driver) pageOfGraphs() string {
 	return p.URL
 }
 
-// ListenForGraphs listens on a local port for the page, the default one if it is free, and
-// records it in the state folder, so that runs can link to it.
+// ListenForGraphs listens on a local port for the page, this one if it is free, and records it in the state folder for
+// runs' links.
 func (dr *Driver) ListenForGraphs(port int) (net.Listener, error) {
 	l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
 	if err != nil {

@@ -27,8 +27,7 @@ const (
 	atOnce     = 16 // questions
 )
 
-// lookout finds out which of the steps that a run has started are running, and how far they
-// are. The server knows their activities; if there are very many, only some are looked at at a time.
+// lookout finds out which of a run's steps run, and how far they are, by the server's activities: of many, some at a time.
 type lookout struct {
 	dr   *Driver
 	conn *Connection
@@ -86,8 +85,7 @@ func (l *lookout) sight(ctx context.Context) (Sight, error) {
 	return v, nil
 }
 
-// ask looks at the running steps that are shown, and at some of the queued ones: the oldest,
-// which start first, and others in turn.
+// ask looks at the running steps that are shown, and at some queued ones: the oldest, which start first, and others in turn.
 func (l *lookout) ask(ctx context.Context, steps []workflows.StepState) {
 	if l.looks == nil {
 		l.looks = map[string]look{}

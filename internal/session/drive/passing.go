@@ -17,9 +17,8 @@ import (
 	"github.com/redsi/redsi/internal/system/readers"
 )
 
-// passing reports whether a call to Temporal that failed may succeed at the next try: the
-// error is about the connection, or a server that is starting, ending or busy. Errors about
-// the run or the request are permanent.
+// passing reports whether a call to Temporal may succeed at the next try: its error is about the connection, or a server
+// that is starting, ending or busy, not about the run or the request.
 func passing(err error) bool {
 	var (
 		run         *temporal.WorkflowExecutionError
@@ -56,8 +55,8 @@ func (dr *Driver) Outlast(ctx context.Context, read func() error) error {
 	}
 }
 
-// Persist calls f until it succeeds or fails for good, at most for startPatience; a server
-// that has just started may not know its namespace yet. After a while it prints the error.
+// Persist calls f until it succeeds or fails for good, for startPatience at most (a new server may not know its namespace),
+// and tells after a while.
 func (dr *Driver) Persist(ctx context.Context, conn *Connection, what string, f func(context.Context) error) error {
 	began, told := time.Now(), time.Time{}
 	for {
@@ -75,8 +74,8 @@ func (dr *Driver) Persist(ctx context.Context, conn *Connection, what string, f 
 	}
 }
 
-// Polled reports whether a worker, of a build if that is not nil, polls a queue for workflows
-// or activities. The server remembers who polled for five minutes, and forgets at once who says that it ends.
+// Polled reports whether a worker (of a build, unless nil) polls a queue. The server remembers a poller for five minutes,
+// unless it says that it ends.
 func (dr *Driver) Polled(ctx context.Context, conn *Connection, queue string, kind enums.TaskQueueType, of *deployment.WorkerDeploymentVersion) (bool, error) {
 	d, err := conn.Client.DescribeTaskQueue(ctx, queue, kind)
 	if err != nil || len(d.GetPollers()) == 0 {

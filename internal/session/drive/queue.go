@@ -24,8 +24,7 @@ func (c *Connection) Queue(store artifacts.Store) string {
 	return workflows.TaskQueue + "-" + hex.EncodeToString(sum[:4])
 }
 
-// stateFolder is the state folder whose server a named profile is of, since the profile's file is that server's; "": it
-// is of a cluster.
+// stateFolder is the state folder whose server a named profile, with that server's file, is of; "": a cluster's.
 func (o *Cluster) stateFolder() string {
 	dir, file := filepath.Split(os.Getenv("TEMPORAL_CONFIG_FILE"))
 	if dir = filepath.Clean(dir); o.Profile != devserver.ProfileName || file != devserver.ProfileFile || filepath.Base(dir) != "temporal" {

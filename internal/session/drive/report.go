@@ -20,8 +20,7 @@ type Report struct {
 	Ended     []Ended      `json:"ended,omitempty"`  // newest first
 }
 
-// Run is an open run. If very many steps are running or failed, only some are listed;
-// Counts counts all.
+// Run is an open run. Of very many running or failed steps it lists some; Counts counts all.
 type Run struct {
 	RunID    string              `json:"run"`
 	Workflow string              `json:"workflow"`

@@ -21,8 +21,7 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// RecordHits records a run that found everything done, in case an earlier one was killed
-// before it could write its record.
+// RecordHits records a run that found all done: an earlier one may have been killed before it wrote its record.
 func (dr *Driver) RecordHits(ctx context.Context, store *artifacts.Resolver, pl *plan.Plan, v *plan.Preview) error {
 	rec := runs.Record{RunID: NewRunID(), Pipeline: pl.Pipeline, Project: dr.Project(), Targets: dr.Targets,
 		Counts: map[runs.Status]int{runs.Hit: len(pl.Steps)}}
@@ -33,8 +32,7 @@ func (dr *Driver) RecordHits(ctx context.Context, store *artifacts.Resolver, pl 
 	return runs.WriteHits(ctx, store.Own, rec, func() (artifacts.Digest, error) { return plan.Store(ctx, store.Own.Blobs, pl) })
 }
 
-// Release lets go of the bytes of temporary steps that a run finds done: an earlier one was
-// ended before it could, or kept them.
+// Release lets go of temporary steps' bytes in a run that finds them done, since an earlier run did not.
 func (dr *Driver) Release(ctx context.Context, store *artifacts.Resolver, v *plan.Preview) workflows.Released {
 	var keys []artifacts.Digest
 	for i, it := range v.Items {
@@ -58,8 +56,7 @@ func (dr *Driver) Release(ctx context.Context, store *artifacts.Resolver, v *pla
 	return out
 }
 
-// IsRead reports whether a run reads the result of step i at its end: pins, tables and
-// figures, and what is published.
+// IsRead reports whether a run reads the result of step i at its end: for pins, tables, figures, and publishing.
 func (dr *Driver) IsRead(pl *plan.Plan, i int) bool {
 	s := pl.Steps[i]
 	published := func(p pipeline.Publish) bool {
@@ -68,8 +65,7 @@ func (dr *Driver) IsRead(pl *plan.Plan, i int) bool {
 	return s.IsRendered() || slices.ContainsFunc(dr.Published, published) || dr.Registry.Lookup(s.Task.Kind).HasPins()
 }
 
-// FillResults adds to the preview of a run the results that are read at its end, by the keys in
-// its record, so that the plan is previewed only once.
+// FillResults adds to a run's preview the results that are read at its end, by its record: the plan is previewed once.
 func (dr *Driver) FillResults(ctx context.Context, store *artifacts.Resolver, v *plan.Preview, runID string) error {
 	lost := func(what string) error {
 		return fmt.Errorf("%s is not in %s after the run: the run's workers use another store; start them with --store %s, or give theirs here", what, store.Own.URL, shellwords.Quote(store.Own.URL))
@@ -82,10 +78,7 @@ func (dr *Driver) FillResults(ctx context.Context, store *artifacts.Resolver, v 
 	if err != nil {
 		return err
 	}
-	left, lacks, place := map[int]artifacts.Digest{}, map[int][]int{}, make(map[string]int, len(v.Plan.Steps))
-	for i, s := range v.Plan.Steps {
-		place[s.Address] = i
-	}
+	left, lacks, place := map[int]artifacts.Digest{}, map[int][]int{}, v.Plan.Places()
 	for _, s := range rec.Steps {
 		i, there := place[s.Address]
 		if !there || v.Plan.Steps[i].Pending() {

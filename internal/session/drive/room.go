@@ -20,9 +20,8 @@ func (o *Cluster) own() worker.Options {
 	return worker.Options{CPU: o.Slots, Threads: o.Threads, Cores: o.CPUs, Memory: o.Memory}
 }
 
-// Unfit says which steps of a preview that are no hits this machine never has enough for, and
-// why, by their index. Those of a cluster, or of a server that other machines reach, have its
-// workers: nothing is said of them.
+// Unfit says, by place, why this machine never has enough for a step to run. It says nothing of a cluster, or of a server
+// that other machines reach.
 func (dr *Driver) Unfit(o Cluster, v *plan.Preview) map[int]string {
 	if o.Given() || dr.head(o) {
 		return nil
@@ -31,11 +30,11 @@ func (dr *Driver) Unfit(o Cluster, v *plan.Preview) map[int]string {
 		return nil
 	}
 	has, found := o.own().Has(), map[int]string{}
-	for i, s := range v.Plan.Steps {
-		if s.Resources == nil || v.Items[i].Outcome == plan.Hit {
+	for i, s := range v.Todo() {
+		if s.Resources == nil {
 			continue
 		}
-		x := pilots.Of(&s, estimate.Step{}, dr.Registry.Lookup(s.Task.Kind))
+		x := pilots.Of(s, estimate.Step{}, dr.Registry.Lookup(s.Task.Kind))
 		if lacks := has.Lacks(x.Asks, "this machine"); lacks != "" {
 			found[i] = fmt.Sprintf("%s asks for %s (%s)", x.Address, lacks, x.At)
 		}
@@ -46,8 +45,7 @@ func (dr *Driver) Unfit(o Cluster, v *plan.Preview) map[int]string {
 // unfitTold bounds the steps that an error names.
 const unfitTold = 5
 
-// refuseUnfit refuses a run here whose steps never fit, those that may turn out to be hits
-// among them: that they do not would be known only after hours.
+// refuseUnfit refuses a run here with steps (MAYBE ones too) that never fit, which it would find out only hours later.
 func (dr *Driver) refuseUnfit(o Cluster, v *plan.Preview) error {
 	unfit := dr.Unfit(o, v)
 	if len(unfit) == 0 {

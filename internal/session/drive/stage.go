@@ -22,8 +22,7 @@ import (
 // RunScript runs a staged program as its step does.
 const RunScript = step.OwnFolder + "/run.sh"
 
-// StepFolder makes a folder with the inputs of a step, as the step sees them. p is nil if it runs
-// no program.
+// StepFolder makes a folder with a step's inputs, as the step sees them. p is nil of a step without a program.
 func (dr *Driver) StepFolder(ctx context.Context, address string) (dir string, p *step.Program, err error) {
 	dr.Targets = []string{address}
 	v, err := dr.Preview(ctx, session.Everything)

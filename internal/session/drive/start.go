@@ -135,8 +135,7 @@ func (dr *Driver) details(pl *plan.Plan, store artifacts.Store, digest artifacts
 	return workflows.StartDetails(facts)
 }
 
-// otherStore says what to do if the cluster's workers have a different store from this
-// command's.
+// otherStore says what to do if the cluster's workers have another store than this command.
 func (dr *Driver) otherStore(o RunOptions, ours, theirs string) string {
 	if ours == theirs {
 		return fmt.Sprintf("This command and the cluster's workers both use the store %s, but it is a different folder on their machine: use a store that both can reach, such as a bucket", ours)
@@ -155,9 +154,8 @@ func (e *toldError) Error() string { return e.text }
 
 func (e *toldError) Unwrap() error { return e.error }
 
-// once is a run's error without the further lines of its steps' errors, which whoever followed
-// the run has been shown, unless all is wanted. A line that ends in a colon has the last of its
-// further ones.
+// once is a run's error without the further lines of steps' errors, which its followers have been shown, unless all is
+// wanted. A line with a colon at its end has the last further one.
 func (dr *Driver) once(failed error, runID string, inFull bool) error {
 	lines, base := strings.Split(failed.Error(), "\n"), ""
 	var short []string
@@ -174,8 +172,7 @@ func (dr *Driver) once(failed error, runID string, inFull bool) error {
 	return &toldError{failed, strings.Join(short, "\n") + "\n`" + dr.Hint("logs", "--failed", "--run", runID) + "` shows all of it"}
 }
 
-// Ended turns a workflow's error into one for the user; goesOn says how to continue. Unless it
-// is whole, errors of steps have been shown already.
+// Ended turns a workflow's error into the user's; goesOn says how to continue, inFull that nobody has seen steps' errors.
 func (dr *Driver) Ended(err error, runID, goesOn string, inFull bool) error {
 	var unknown *serviceerror.NotFound
 	switch {

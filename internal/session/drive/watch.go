@@ -72,8 +72,7 @@ func UsualDelays() Delays {
 	return Delays{Silent: 2 * time.Second, Unseen: 5 * time.Second, Say: 15 * time.Second, Lost: 3 * beatEvery}
 }
 
-// Watch sends the state of a run now and then. When that has been unknown for a while it says
-// what it waits for, and repeats that from time to time.
+// Watch sends the state of a run now and then, and says, while that is unknown, what it waits for.
 func (dr *Driver) Watch(ctx context.Context, conn *Connection, wf client.WorkflowRun, seen chan<- Sight) {
 	eyes := &lookout{dr: dr, conn: conn, run: wf.GetID()}
 	last, told, at, do := time.Now(), "", time.Time{}, ""
@@ -143,8 +142,7 @@ func (dr *Driver) StartWorker(conn *Connection, args ...string) string {
 	return dr.Hint("worker", args...)
 }
 
-// ForWorkers is where workers find the state folder and the store, whatever folder they begin in; store is "" if it is the
-// state folder's own.
+// ForWorkers is where workers in any folder find the state folder and the store; store is "" if it is the state folder's own.
 func (dr *Driver) ForWorkers() (state, store string, err error) {
 	here, err := os.Getwd()
 	state, store = open.Beside(here, dr.StateDir), open.Beside(here, dr.StoreURL)
@@ -154,8 +152,7 @@ func (dr *Driver) ForWorkers() (state, store string, err error) {
 	return state, store, err
 }
 
-// buildOf is the version of a worker deployment that a run is pinned to; nil: any worker may
-// run it.
+// buildOf is the worker deployment's version that a run is pinned to; nil: any worker may run it.
 func buildOf(v *workflow.WorkflowExecutionVersioningInfo) *deployment.WorkerDeploymentVersion {
 	switch {
 	case v.GetVersioningOverride().GetPinned() != nil:
@@ -166,8 +163,7 @@ func buildOf(v *workflow.WorkflowExecutionVersioningInfo) *deployment.WorkerDepl
 	return nil
 }
 
-// watched keeps the state of followed runs, by workflow: a run reports only changes, however
-// many steps it has.
+// watched keeps the state of followed runs, by workflow, since runs report only changes.
 type watched struct {
 	mu   sync.Mutex
 	runs map[string]*watchedRun

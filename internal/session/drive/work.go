@@ -19,8 +19,7 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// Work runs steps for a cluster until ctx or the worker ends. cards are shown; setCurrent makes
-// the build of the worker's deployment the current one.
+// Work runs steps for a cluster until ctx or the worker ends. cards are shown; setCurrent makes its build the current one.
 func (dr *Driver) Work(ctx context.Context, o Cluster, w worker.Options, cards string, setCurrent bool) error {
 	store, err := dr.OpenStore(ctx)
 	if err != nil {
@@ -95,8 +94,8 @@ func heed(ctx context.Context, log *slog.Logger, check func(context.Context) err
 	}
 }
 
-// beforeJobEnds is how long before its batch job a worker ends, of a short job half of its time: batch systems look
-// at limits now and then, and send signals a minute before them.
+// beforeJobEnds is how long before its batch job a worker ends (half the time of a short job): batch systems look at limits
+// now and then.
 const beforeJobEnds = 90 * time.Second
 
 // UntilJobEnds is for how long a worker works whose batch job is ended at some time, and says so; 0: nobody says when.

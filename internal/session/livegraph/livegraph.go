@@ -42,8 +42,7 @@ type Source interface {
 // ErrNotFound is the error for an unknown run.
 var ErrNotFound = errors.New("no such run")
 
-// The most nodes that are drawn, with a block's instances as one or separately; the time to
-// place them grows with the square of a layer.
+// mostNodes bounds the nodes that are drawn: the time to place them grows with the square of a layer.
 const mostNodes = 2000
 
 // refresh is the time between reloads of an open run's page, in seconds.
@@ -60,8 +59,7 @@ var page = sync.OnceValue(func() *template.Template { return template.Must(templ
 // policy lets a page load nothing else.
 const policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// Handler serves the list of runs at / and a run at /run/ID, where ID is its workflow's. It
-// answers only clients on this machine.
+// Handler serves the list of runs at / and a run at /run/ID, with its workflow's ID, to clients on this machine.
 func Handler(source Source, log *slog.Logger) http.Handler {
 	h := &handler{source, log}
 	mux := http.NewServeMux()

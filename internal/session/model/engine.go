@@ -70,8 +70,7 @@ func (e *Engine) Close() error {
 	return nil
 }
 
-// OpenEngine opens a collection in a process of the pool, on the requested card or on the CPU; done
-// is called once its files are no longer needed.
+// OpenEngine opens a collection in a process of the pool, on a card or the CPU; done is called when its files may go.
 func OpenEngine(ctx context.Context, pool *compute.Pool, f search.Files, done func(), cards []search.Card, o search.Options) (*Engine, error) {
 	found, err := pool.Cards(ctx)
 	if err != nil {

@@ -30,8 +30,7 @@ type Copies struct {
 	Log   *slog.Logger
 }
 
-// Files are verified local files of a model, its tokenizer and identifiers. done removes
-// the folder with the model's files.
+// Files are verified local files of a model, its tokenizer and identifiers. done removes the model's folder.
 func (t *Trained) Files(ctx context.Context, at Copies) (f search.Files, done func(), err error) {
 	for name, path := range map[string]*string{"ids": &f.IDs, "tokenizer": &f.Tokenizer} {
 		art, err := t.Input(name)
@@ -107,8 +106,7 @@ func Present(name string, look func() (device.CUDA, error)) error {
 // cardsFormat changes when the same texts would give different cards.
 const cardsFormat = "redsi-cards/1"
 
-// Cards are the titles and first words of a model's documents. They are made once from the
-// verified texts, which takes minutes for a large collection, and kept in the cache folder.
+// Cards are the titles and first words of a model's documents, made once from verified texts, in minutes, and cached.
 func (t *Trained) Cards(ctx context.Context, at Copies) ([]search.Card, error) {
 	corpus, err := t.Input("corpus")
 	if err != nil {

@@ -29,8 +29,7 @@ type Trained struct {
 	store   *artifacts.Resolver
 }
 
-// Of finds the train step with a result that a target selects ("": of all). There must be
-// exactly one.
+// Of finds the one train step with a result that a target selects ("": of all).
 func Of(ctx context.Context, se *session.Session, target string) (*Trained, error) {
 	p, err := se.Load(ctx)
 	if err != nil {
@@ -158,8 +157,7 @@ func (t *Trained) Input(name string) (artifacts.Artifact, error) {
 	return artifacts.Artifact{}, fmt.Errorf("its configuration does not have exactly one artifact as %s", name)
 }
 
-// documents are the collection's documents, with their real titles, from the step that made
-// the queries. ok is false if that step has none.
+// documents are the collection's documents with titles, from the step that made the queries; ok is false if it has none.
 func (t *Trained) documents() (art artifacts.Artifact, ok bool, err error) {
 	p := t.preview.Plan
 	task, err := p.Steps[t.at].Task.Tree()

@@ -31,8 +31,7 @@ type Pilot struct {
 
 func (x Pilot) there() bool { return x.State != slurm.Ended }
 
-// Look is what is to be done and what there is for it. Steps that wait for others, or on another run's lease, are
-// in neither list.
+// Look is what there is to do and to do it. Steps that wait for others, or another run's lease, are in neither list.
 type Look struct {
 	Now          time.Time
 	Ready, Begun []Step
@@ -55,8 +54,8 @@ type Order struct {
 	Doubt   bool   // a pilot that runs has no step at two looks, though some are ready for it: it may have left
 }
 
-// Next says what to submit, so that there are pilots for the steps that are ready and those that have begun, each with its
-// worth of work at least. What was submitted has to be among the pilots of the next look. No pilot is ever ended.
+// Next says what to submit for the ready and begun steps, pilots with their worth of work at least. The next look must show
+// what was submitted. No pilot is ever ended.
 func Next(site *slurm.Site, st State, look Look) (State, Order) {
 	st = st.ended(site, look)
 	ready, begun := bySort(site, look.Ready), bySort(site, look.Begun)
@@ -136,8 +135,7 @@ func bySort(site *slurm.Site, steps []Step) map[int][]Step {
 	return by
 }
 
-// worth is the work for which a pilot is submitted: twice what it may be idle, so that it works most of its time. A step of which
-// nothing is known counts as that.
+// worth is the work for which a pilot is submitted: twice its idle time. A step of unknown work counts as that.
 func worth(p *slurm.Pilot) time.Duration { return min(2*p.Idle, mostWorth) }
 
 // needs is how many pilots of a sort, most at most, steps need that may run at the same time.
@@ -149,8 +147,7 @@ func needs(steps []Step, p *slurm.Pilot, most int) int {
 	return min(room(steps, p.Has, most), max(1, int(math.Ceil(work/worth(p).Seconds()))))
 }
 
-// room is in how many pilots, most at most, steps have room side by side: the largest first, each in the first that
-// has some left.
+// room is how many pilots, most at most, have room for steps side by side: the largest first, each in the first that fits.
 func room(steps []Step, has capacity.Amount, most int) int {
 	var left []capacity.Amount
 	for _, s := range slices.SortedFunc(slices.Values(steps), func(a, b Step) int { return cmp.Compare(share(b.Asks, has), share(a.Asks, has)) }) {

@@ -23,17 +23,14 @@ type Use struct {
 	Refused string     `json:"refused,omitempty"`     // why Slurm would not take such a job
 }
 
-// UseOf is what a preview uses each sort of pilots for, and which of its steps none holds, with why. Pilots at a time are those
-// of the widest level of steps, in which none waits for another.
+// UseOf is what a preview uses each sort of pilots for, with as many at a time as its widest level needs, and why steps are
+// refused.
 func UseOf(site *slurm.Site, v *plan.Preview, e *estimate.Estimate, kinds *step.Registry) (uses []Use, refused map[int]string) {
 	uses, refused = make([]Use, len(site.Pilots)), map[int]string{}
 	type at struct{ sort, level int }
 	side, levels := map[at][]Step{}, make([]int, len(v.Items))
-	for i := range v.Plan.Steps {
-		s, cost := &v.Plan.Steps[i], e.At(i)
-		if v.Items[i].Outcome == plan.Hit {
-			continue
-		}
+	for i, s := range v.Todo() {
+		cost := e.At(i)
 		for _, d := range s.Deps {
 			if v.Items[d].Outcome != plan.Hit {
 				levels[i] = max(levels[i], levels[d]+1)

@@ -45,14 +45,12 @@ type Plan struct {
 	keys map[string]artifacts.Digest // by address, where they are known
 }
 
-// Other reports whether a hit has a different key than in the saved plan, if there is one;
-// the preimages say why.
+// Other reports whether a hit has another key than in the saved plan, if any; the preimages say why.
 func (s *Plan) Other(pl *plan.Plan, i int, it *plan.Item) bool {
 	return s != nil && s.keys[pl.Steps[i].Address] != it.Key
 }
 
-// Step is a step with its key or, where that is not known yet, with its
-// configuration, in which inputs are references.
+// Step is a step with its key or, while that is unknown, its configuration with references for inputs.
 type Step struct {
 	Address  string            `json:"address"`
 	Outcome  plan.Outcome      `json:"outcome"`

@@ -14,8 +14,7 @@ import (
 
 // Follower prints what a step says while it runs, each byte once.
 type Follower struct {
-	// Find finds the step as it is in the pipeline now. Its key is zero while that depends on a
-	// step that must run first.
+	// Find finds the step in the pipeline of now. Its key is zero while it depends on a step to run.
 	Find  func(ctx context.Context) (*artifacts.Resolver, string, artifacts.Digest, error)
 	Open  func(ctx context.Context) bool // whether a run is open, which may begin the step or run it
 	Print func(text []byte) error

@@ -39,8 +39,7 @@ type Log struct {
 	of *artifacts.Log
 }
 
-// OfTarget finds the logs of a target's steps as they are in the pipeline now; failed: only
-// those of failures.
+// OfTarget finds the logs of a target's steps in the pipeline of now; failed: of failures alone.
 func OfTarget(ctx context.Context, se *session.Session, target string, failed bool) (*artifacts.Resolver, []Log, error) {
 	se.Targets = []string{target}
 	v, err := se.Preview(ctx, session.Named(target))
@@ -56,8 +55,7 @@ func OfTarget(ctx context.Context, se *session.Session, target string, failed bo
 	return v.Store, logs, err
 }
 
-// InRun finds the logs of steps in a run, without reading more of the pipeline than the stores
-// that it names. target: "": all steps.
+// InRun finds logs of a run, and reads of the pipeline only which stores it names. target "": all steps.
 func InRun(ctx context.Context, se *session.Session, run, target string, failed bool) (*artifacts.Resolver, []Log, error) {
 	se.ReadResults(ctx)
 	store, err := se.OpenStore(ctx)
@@ -72,8 +70,7 @@ func InRun(ctx context.Context, se *session.Session, run, target string, failed 
 	return store, logs, err
 }
 
-// inPreview finds the logs of steps as they are in a preview that kept those of the target; failed:
-// only those of failures. status is the command that shows what runs.
+// inPreview finds logs in a preview that kept the target's results; failed: of failures alone. status shows what runs.
 func inPreview(ctx context.Context, store *artifacts.Resolver, v *plan.Preview, target string, failed bool, status string) (logs []Log, err error) {
 	failures := sync.OnceValues(func() (map[string]runs.Failure, error) {
 		return newestFailures(ctx, store.Own, v.Plan, target, failed)

@@ -35,9 +35,8 @@ func (s commitSources) LocalTree(ctx context.Context, name string, ignore bool) 
 	return s.PlanSources.LocalTree(ctx, name, ignore)
 }
 
-// planVariant reads a variant of the pipeline and fills in what is known about its sources.
-// Targets that it does not have are left out and returned in missing. The plan is nil if it
-// has none of them.
+// planVariant plans a variant with what is known of its sources. missing are targets that it lacks; with none of them, the
+// plan is nil.
 func (c *comparer) planVariant(ctx context.Context, v Variant) (pl *plan.Plan, missing, notes []string, err error) {
 	over := c.Waiting("reading " + v.Name)
 	p, files, err := c.loadVariant(ctx, v)

@@ -77,8 +77,7 @@ func commit(ctx context.Context, file, name string) (Variant, error) {
 	return Variant{Name: fmt.Sprintf("%s (%.12s)", name, id), File: file, id: id}, nil
 }
 
-// Impact says what the change from one variant to another costs; show shows what is wrong with
-// a variant that cannot be read.
+// Impact says what the change between variants costs; show shows what is wrong with one that cannot be read.
 func Impact(ctx context.Context, se *session.Session, x, y Variant, show func(pipeline.Diagnostics) error) (*impact.Report, error) {
 	c := &comparer{Session: se, show: show}
 	was, noneA, notesA, err := c.planVariant(ctx, x)
@@ -131,8 +130,7 @@ func Impact(ctx context.Context, se *session.Session, x, y Variant, show func(pi
 	return r, nil
 }
 
-// newestPreimages reads the preimages of the newest results of steps that are not hits, many
-// at a time.
+// newestPreimages reads the preimages of the newest results of steps without hits, many at a time.
 type newestPreimages struct {
 	store   *artifacts.Resolver
 	preview *plan.Preview

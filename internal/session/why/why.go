@@ -193,8 +193,7 @@ type Past struct {
 	Made    *Made       `json:"made,omitempty"` // of a hit
 }
 
-// Ran says of each wanted step of a run that has ended why it ran there, or did not, from the
-// results in a store.
+// Ran says of each wanted step of an ended run, by a store's results, why it ran there or did not.
 func Ran(ctx context.Context, store *artifacts.Resolver, rec *runs.Record, differ journal.Differ, wanted func(address string) bool) ([]Past, error) {
 	var answers []Past
 	ran := map[string]bool{} // of the wanted steps: those that ran or failed

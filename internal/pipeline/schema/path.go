@@ -9,7 +9,11 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
 
+	"github.com/redsi/redsi/internal/pipeline/language"
+	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/step"
 )
 
@@ -122,4 +126,138 @@ func flatten(err error) step.Problems {
 		return step.Problems{one}
 	}
 	return step.Problems{{Detail: err.Error()}}
+}
+
+// attr finds the attribute that a path ends in; nil if a part of the path lacks one: then names are what is there instead.
+func (r *Reader) attr(path []any) (found *step.Attr, names []string) {
+	t := step.Type{Kind: step.Object, Attrs: r.Spec.Attrs}
+	for _, p := range path {
+		name, isName := p.(string)
+		switch {
+		case isName && t.Kind != step.Object, !isName && t.Elem == nil:
+			return nil, nil
+		case !isName:
+			t = *t.Elem
+			continue
+		}
+		if found = AttrOf(t.Attrs, name); found == nil {
+			for _, a := range t.Attrs {
+				names = append(names, a.Name)
+			}
+			return nil, names
+		}
+		t = found.Type
+	}
+	return found, nil
+}
+
+// Locate finds the place of a path: the value, or what should have held it.
+func (r *Reader) Locate(path []any) hcl.Range {
+	rng, _ := r.Find(path, false)
+	return rng
+}
+
+// Find is the narrowest place of a path that the source shows, with byName of the name instead of the value. ok is false if
+// an attribute on the path is not written.
+func (r *Reader) Find(path []any, byName bool) (rng hcl.Range, ok bool) {
+	body, attrs := r.Block.Body, r.Spec.Attrs
+	rng = syntax.Header(r.Block)
+	for len(path) > 0 {
+		name, isName := path[0].(string)
+		if !isName {
+			return rng, true
+		}
+		if a := body.Attributes[name]; a != nil {
+			return r.within(a.Expr, path[1:], byName)
+		}
+		attr := AttrOf(attrs, name)
+		if attr == nil || !attr.Block {
+			return rng, false
+		}
+		list := syntax.Blocks(body, name)
+		object, label, several := held(attr)
+		n, rest := 0, path[1:]
+		if several {
+			if len(rest) == 0 {
+				if len(list) == 0 {
+					return rng, false
+				}
+				return list[0].TypeRange, true
+			}
+			if n, isName = rest[0].(int); !isName {
+				return rng, true
+			}
+			rest = rest[1:]
+		}
+		if n >= len(list) {
+			return rng, false
+		}
+		rng, body, attrs, path = syntax.Header(list[n]), list[n].Body, object.Attrs, rest
+		if len(rest) == 1 && rest[0] == label && len(list[n].LabelRanges) == 1 {
+			return list[n].LabelRanges[0], true
+		}
+	}
+	return rng, true
+}
+
+// Narrow leads from a place down to where a text is in it: as it is, or at least a name of it.
+func (r *Reader) Narrow(within hcl.Range, text, name string) hcl.Range {
+	found, whole := within, false
+	hclsyntax.VisitAll(r.Block.Body, func(n hclsyntax.Node) hcl.Diagnostics {
+		t, ok := n.(*hclsyntax.TemplateExpr)
+		if !ok || whole || t.Range().Start.Byte < within.Start.Byte || t.Range().End.Byte > within.End.Byte {
+			return nil
+		}
+		for _, p := range t.Parts {
+			lit, ok := p.(*hclsyntax.LiteralValueExpr)
+			if !ok || lit.Val.Type() != cty.String {
+				continue
+			}
+			if s := lit.Val.AsString(); len(t.Parts) == 1 && s == text {
+				found, whole = t.Range(), true
+			} else if found == within && strings.Contains("."+s+".", "."+name+".") {
+				found = t.Range()
+			}
+		}
+		return nil
+	})
+	return found
+}
+
+// within follows a path into an expression as far as it is written out.
+func (r *Reader) within(e hclsyntax.Expression, path []any, byName bool) (hcl.Range, bool) {
+	for len(path) > 0 {
+		e = language.Unwrap(e)
+		switch x := e.(type) {
+		case *hclsyntax.TupleConsExpr:
+			i, isIndex := path[0].(int)
+			if !isIndex || i >= len(x.Exprs) {
+				return e.Range(), true
+			}
+			e, path = x.Exprs[i], path[1:]
+			continue
+		case *hclsyntax.ObjectConsExpr:
+			it, found := itemOf(x, r.Context, fmt.Sprint(path[0]))
+			switch {
+			case !found:
+				return x.Range(), false
+			case byName && len(path) == 1:
+				return it.KeyExpr.Range(), true
+			}
+			e, path = it.ValueExpr, path[1:]
+			continue
+		}
+		return e.Range(), true
+	}
+	return e.Range(), true
+}
+
+func itemOf(x *hclsyntax.ObjectConsExpr, ctx *hcl.EvalContext, key string) (hclsyntax.ObjectConsItem, bool) {
+	for _, it := range x.Items {
+		k, ds := it.KeyExpr.Value(ctx)
+		if !ds.HasErrors() && !k.IsMarked() && k.IsKnown() && !k.IsNull() && k.Type() == cty.String && k.AsString() == key {
+			return it, true
+		}
+	}
+	return hclsyntax.ObjectConsItem{}, false
 }

@@ -4,15 +4,20 @@
 package starter
 
 import (
+	"context"
 	"embed"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
+	"github.com/redsi/redsi/internal/corpora/collect"
+	"github.com/redsi/redsi/internal/corpora/nq"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/system/fault"
 )
@@ -98,4 +103,150 @@ func writeNew(path string, text []byte) error {
 	}
 	_, err = f.Write(text)
 	return errors.Join(err, f.Close())
+}
+
+// Corpus is what was found in a folder.
+type Corpus struct {
+	Folder    string                   `json:"folder"`
+	Files     []collect.FileReport     `json:"files"`
+	Documents collect.DocumentsReport  `json:"documents"`
+	Questions *collect.QuestionsReport `json:"queries"`
+	Splits    string                   `json:"splits"` // where they come from
+
+	plan splitPlan
+	list []corpusFile
+}
+
+// corpusFile is a file of the corpus with its role.
+type corpusFile struct {
+	collect.Part
+	name string // below the folder, with slashes
+}
+
+// Find reads the files of a folder as the study's import_corpus will, and finds errors before anything is written.
+func Find(ctx context.Context, folder string) (*Corpus, error) {
+	c := &Corpus{Folder: folder}
+	if err := c.look(ctx); err != nil {
+		return nil, fault.Input(err)
+	}
+	_, q, err := c.readQuestions(ctx, splitPlan{})
+	if err != nil {
+		return nil, fault.Input(err)
+	}
+	has := func(s nq.Split) bool { return q.Report.Of(s).Queries > 0 }
+	unsplit := q.Report.Assumed > 0
+	c.plan = planSplits(has(nq.Train), has(nq.Dev), has(nq.Test) && !unsplit)
+	c.Splits = c.plan.why
+	if err := c.read(ctx); err != nil {
+		return nil, fault.Input(err)
+	}
+	return c, nil
+}
+
+// look lists the folder's files by role.
+func (c *Corpus) look(ctx context.Context) error {
+	var names []string
+	top := c.Folder + string(filepath.Separator) // it may be a link
+	err := filepath.WalkDir(top, func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if p != top && strings.HasPrefix(d.Name(), ".") {
+			if d.IsDir() {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		info, err := os.Stat(p) // follows links
+		if err != nil || !info.Mode().IsRegular() {
+			return err
+		}
+		rel, err := filepath.Rel(c.Folder, p)
+		names = append(names, filepath.ToSlash(rel))
+		return err
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("there is no folder %s", c.Folder)
+	}
+	if err != nil {
+		return err
+	}
+	parts, err := collect.Arrange(names, "", false, func(name string) bool { return collect.Judges(ctx, c.open(corpusFile{name: name})) })
+	if err != nil {
+		return fmt.Errorf("%s: no corpus found: %w\n  looked for documents (corpus, documents, docs, collection or passages), queries (queries, topics or "+
+			"questions) and judgments\n  (qrels or judgments, with train, dev or test in their names), as .jsonl, .tsv, .csv, .txt, .trec, .xml or .parquet, "+
+			"also compressed:\n  corpus.jsonl, queries.jsonl, qrels/test.tsv", c.Folder, err)
+	}
+	have := map[collect.Role]bool{}
+	for _, name := range names {
+		if p, ok := parts[name]; ok {
+			c.list = append(c.list, corpusFile{p, name})
+			have[p.Role] = true
+		}
+	}
+	if !have[collect.Queries] {
+		return fmt.Errorf("%s: there are documents but no queries; looked for files named queries, topics or questions among: %s",
+			c.Folder, strings.Join(names[:min(len(names), 8)], ", "))
+	}
+	return nil
+}
+
+func (c *Corpus) readQuestions(ctx context.Context, p splitPlan) ([]collect.FileReport, *collect.Questions, error) {
+	q := collect.NewQuestions(collect.Options{Relevant: 1, Seed: 42, Form: collect.TitleContent, Draw: p.draw, DrawFrom: p.from})
+	var reports []collect.FileReport
+	for _, role := range []collect.Role{collect.Queries, collect.Judgments} {
+		for _, f := range c.list {
+			if f.Role != role {
+				continue
+			}
+			read := q.ReadQueries
+			if role == collect.Judgments {
+				read = q.ReadJudgments
+			}
+			r, err := read(ctx, c.open(f), collect.Reading{Format: collect.Auto}, p.as(f))
+			if err != nil {
+				return nil, nil, err
+			}
+			reports = append(reports, r)
+		}
+	}
+	q.Settle()
+	return reports, q, nil
+}
+
+// read reads all files under the plan, and fails if the study could not train or test.
+func (c *Corpus) read(ctx context.Context) error {
+	files, q, err := c.readQuestions(ctx, c.plan)
+	if err != nil {
+		return err
+	}
+	coll := collect.NewCollection(q)
+	for _, f := range c.list {
+		if f.Role != collect.Documents {
+			continue
+		}
+		r, err := coll.ReadDocuments(ctx, c.open(f), collect.Reading{Format: collect.Auto}, func(*collect.Document) error { return nil })
+		if err != nil {
+			return err
+		}
+		files = append(files, r)
+	}
+	if err := coll.Finish(); err != nil {
+		return fmt.Errorf("%s: %w", c.Folder, err)
+	}
+	c.Files, c.Documents, c.Questions = files, coll.Report, &q.Report
+	for _, s := range collect.Splits() {
+		if q.Report.Of(s).Asked == 0 {
+			return fmt.Errorf("%s: no %s query has a relevant document (%d train, %d dev, %d test queries; splits: %s); a study needs queries of each split",
+				c.Folder, s, q.Report.Train.Asked, q.Report.Dev.Asked, q.Report.Test.Asked, c.Splits)
+		}
+	}
+	return nil
+}
+
+func (c *Corpus) open(f corpusFile) collect.File {
+	file := filepath.Join(c.Folder, filepath.FromSlash(f.name))
+	return collect.File{Name: f.name,
+		Open: func() (io.ReadCloser, error) { return os.Open(file) },
+		Path: func() (string, error) { return file, nil }}
 }

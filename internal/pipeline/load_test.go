@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
@@ -16,8 +17,10 @@ import (
 	"github.com/redsi/redsi/internal/corpora/unpack/goldens"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/declare"
+	"github.com/redsi/redsi/internal/pipeline/local"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/step"
 )
 
@@ -52,11 +55,7 @@ func load(t *testing.T, name string) (*pipeline.Pipeline, pipeline.Diagnostics) 
 	t.Helper()
 	sources, err := syntax.Read(name)
 	errtest.None(t, err)
-	var all []byte
-	for _, n := range syntax.Keys(sources) {
-		all = append(all, sources[n]...)
-	}
-	o := options(t, all)
+	o := options(t, slices.Concat(lists.Map(syntax.Keys(sources), func(name string) []byte { return sources[name] })...))
 	o.Lint = filepath.Base(filepath.Dir(name)) == "lint"
 	return pipeline.Load(sources, o)
 }
@@ -192,4 +191,140 @@ func short(v any) any {
 		}
 	}
 	return v
+}
+
+// Variables: --var wins over --var-file, that over the environment, that over redsi.local.hcl, that over
+// the default.
+func TestPrecedence(t *testing.T) {
+	src := map[string][]byte{"p.hcl": []byte("variable \"x\" { default = \"default\" }\nstep \"download\" \"a\" {\n  url = var.x\n}\n")}
+	o := pipeline.Options{Registry: kinds()}
+	check := func(want string) {
+		t.Helper()
+		p, ds := pipeline.Load(src, o)
+		errtest.None(t, ds.Err())
+		if got := string(p.Vars["x"]); got != `"`+want+`"` || p.Inputs()["x"] != want {
+			t.Errorf("x is %s, as an argument %s, want %s", got, p.Inputs()["x"], want)
+		}
+		if (len(p.Local) == 1) != (want == "local") {
+			t.Errorf("%s: of redsi.local.hcl are %v", want, p.Local)
+		}
+	}
+	check("default")
+	o.Local = []pipeline.File{{Name: "redsi.local.hcl", Bytes: []byte(`x = "local"`)}}
+	check("local")
+	o.Env = []string{"REDSI_VAR_x=env", "REDSI_VAR_y=other program's", "x=1"}
+	check("env")
+	o.VarFiles = []pipeline.File{{Name: "1.hcl", Bytes: []byte(`x = "first"`)}}
+	check("first")
+	o.VarFiles = append(o.VarFiles, pipeline.File{Name: "2.json", Bytes: []byte(`{"x": "second"}`)})
+	check("second")
+	o.VarFiles = append(o.VarFiles, pipeline.File{Name: "3.hcl", Bytes: []byte(`x = null`)})
+	check("default")
+	o.Vars = map[string]string{"x": "argument"}
+	check("argument")
+	o = pipeline.Options{Registry: kinds(), Local: []pipeline.File{{Name: "redsi.local.hcl", Bytes: []byte("\n  y = 1")}}}
+	if _, ds := pipeline.Load(src, o); !ds.HasErrors() || !strings.Contains(ds.Err().Error(), "redsi.local.hcl:2") {
+		t.Error(ds.Err())
+	}
+}
+
+// TestQuestions: of variables that nobody has set, and only where something is wrong with them.
+func TestQuestions(t *testing.T) {
+	for source, want := range map[string]string{
+		`variable "a" { ask = "A?" }`: "A?",
+		`variable "a" {
+  default = ""
+  ask     = "A?"
+  validation {
+    condition     = var.a != ""
+    error_message = "Say A."
+  }
+}`: "A?",
+		"variable \"a\" {\n  default = \"\"\n  ask     = \"A?\"\n}\nlocals { b = var.nothing }": "",
+		"variable \"a\" {\n  ask = []\n}": "",
+	} {
+		_, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte(source)}, pipeline.Options{})
+		got := ""
+		for _, q := range ds.Questions {
+			got += q.Text
+		}
+		if got != want || !ds.HasErrors() {
+			t.Errorf("%s\nasks %q, want %q: %v", source, got, want, ds.Err())
+		}
+		if want == "" {
+			continue
+		}
+		_, ds = pipeline.Load(map[string][]byte{"p.hcl": []byte(source)}, pipeline.Options{Vars: map[string]string{"a": ""}})
+		if len(ds.Questions) > 0 {
+			t.Errorf("%s\nis asked though it is set", source)
+		}
+	}
+	_, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte("variable \"a\" {\n  ask       = \"A?\"\n  sensitive = true\n}")}, pipeline.Options{})
+	errtest.Says(t, ds.Err(), "answers are kept in a file")
+}
+
+// TestLineEnds: a pipeline that git has checked out with CRLF means what it does with LF. Texts in
+// quotes and what file() reads are as they are.
+func TestLineEnds(t *testing.T) {
+	const source = `variable "v" {
+  default = <<-EOT
+    a
+
+      b
+  EOT
+}
+variable "given" {}
+variable "own" {}
+locals {
+  plain = <<EOT
+one
+  two
+EOT
+  parts = <<-EOT
+    %{ for x in ["p", "q"] ~}
+    x = ${x}
+
+    %{ endfor ~}
+    ${ <<X
+within
+X
+    } end
+  EOT
+  quoted   = "a\r\nb"
+  template = templatefile("t.tpl", { x = 1 })
+  file     = file("t.tpl")
+}
+`
+	const variables = "given = <<-EOT\n  c\n  d\nEOT\n"
+	const template = "x = ${x}\n%{ if true }\ny\n%{ endif }\n"
+	values := func(end string) map[string]string {
+		as := func(text string) []byte { return []byte(strings.ReplaceAll(text, "\n", end)) }
+		set, ds := local.Parse("redsi.local.hcl", as("variables {\n  own = <<EOT\ne\nEOT\n}\n"), "")
+		errtest.None(t, ds.Err())
+		s, _, ds := pipeline.Open(map[string][]byte{"p.hcl": as(source)}, pipeline.Options{
+			Registry: kinds(), VarFiles: []pipeline.File{{Name: "v.hcl", Bytes: as(variables)}},
+			Local: set.Variables,
+			World: pipeline.World{ReadFile: func(string) ([]byte, error) { return as(template), nil }},
+		})
+		errtest.None(t, ds.Err())
+		m := map[string]string{}
+		for _, name := range []string{"var.v", "var.given", "var.own", "local.plain", "local.parts", "local.quoted", "local.template", "local.file"} {
+			v, _ := s.Named(name)
+			m[name] = v.AsString()
+		}
+		return m
+	}
+	unix := values("\n")
+	for name, got := range values("\r\n") {
+		want := unix[name]
+		if name == "local.file" {
+			want = strings.ReplaceAll(want, "\n", "\r\n")
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	if unix["local.quoted"] != "a\r\nb" {
+		t.Errorf("%q", unix["local.quoted"])
+	}
 }

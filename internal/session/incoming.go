@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -56,12 +57,7 @@ func (se *Session) OthersOf(ctx context.Context, store *artifacts.Resolver, v *p
 	if err != nil {
 		return nil, err
 	}
-	var steps []int
-	for i, it := range v.Items {
-		if it.From != "" && (se.IsAsked(v.Plan, i) || read[i] != nil) {
-			steps = append(steps, i)
-		}
-	}
+	steps := others(v, func(i int) bool { return se.IsAsked(v.Plan, i) || read[i] != nil })
 	own, seen := store.Alone(), map[artifacts.Digest]bool{}
 	for some := range slices.Chunk(steps, IncomingMost) {
 		results, err := ResultsAt(ctx, store, v, some)
@@ -74,6 +70,11 @@ func (se *Session) OthersOf(ctx context.Context, store *artifacts.Resolver, v *p
 	}
 	out.Blobs = len(seen)
 	return out, nil
+}
+
+// others are the wanted ones among the hits in other stores.
+func others(v *plan.Preview, wanted func(i int) bool) []int {
+	return lists.Filter(lists.Places(len(v.Items)), func(i int) bool { return v.Items[i].From != "" && wanted(i) })
 }
 
 // unsignedOwn counts the own store's hits without a trusted signature, if the project trusts keys and uses those hits. It
@@ -100,27 +101,20 @@ func (se *Session) unsignedOwn(ctx context.Context, own artifacts.Store, v *plan
 
 // readOf lists, for each hit in another store, the outputs that steps without a result read.
 func readOf(v *plan.Preview) (map[int]map[string]bool, error) {
-	at := map[string]int{}
-	for i, it := range v.Items {
-		if it.From != "" {
-			at[v.Plan.Steps[i].Address] = i
-		}
-	}
-	read := map[int]map[string]bool{}
+	at, read := v.Plan.Places(), map[int]map[string]bool{}
 	for j, s := range v.Plan.Steps {
 		if v.Items[j].Outcome == plan.Hit || !slices.ContainsFunc(s.Deps, func(d int) bool { return v.Items[d].From != "" }) {
 			continue
 		}
 		err := plan.InputsOf(s.Task, func(_ string, in step.Input) {
-			if in.Ref == nil {
+			if in.Ref == nil || v.Items[at[in.Ref.Step]].From == "" {
 				return
 			}
-			if i, ok := at[in.Ref.Step]; ok {
-				if read[i] == nil {
-					read[i] = map[string]bool{}
-				}
-				read[i][in.Ref.Output] = true
+			i := at[in.Ref.Step]
+			if read[i] == nil {
+				read[i] = map[string]bool{}
 			}
+			read[i][in.Ref.Output] = true
 		})
 		if err != nil {
 			return nil, err
@@ -131,23 +125,12 @@ func readOf(v *plan.Preview) (map[int]map[string]bool, error) {
 
 // ResultsAt are the results of hits, in their order, kept by the preview or not; nil: gone since.
 func ResultsAt(ctx context.Context, store *artifacts.Resolver, v *plan.Preview, steps []int) ([]*artifacts.Result, error) {
-	var keys []artifacts.Digest
-	for _, i := range steps {
-		if v.Items[i].Result == nil {
-			keys = append(keys, v.Items[i].Key)
-		}
-	}
-	found, err := artifacts.LookupMany(ctx, store, keys)
+	lost := lists.Filter(steps, func(i int) bool { return v.Items[i].Result == nil })
+	found, err := artifacts.LookupMany(ctx, store, lists.Map(lost, func(i int) artifacts.Digest { return v.Items[i].Key }))
 	if err != nil {
 		return nil, err
 	}
-	results := make([]*artifacts.Result, len(steps))
-	for n, i := range steps {
-		if results[n] = v.Items[i].Result; results[n] == nil {
-			results[n] = found[v.Items[i].Key]
-		}
-	}
-	return results, nil
+	return lists.Map(steps, func(i int) *artifacts.Result { return cmp.Or(v.Items[i].Result, found[v.Items[i].Key]) }), nil
 }
 
 // countIncoming adds the blobs of results that own lacks and that were not counted yet.
@@ -255,12 +238,7 @@ const bringMost = 64
 
 // Bring copies the wanted results of a preview that are in other stores into the store.
 func (se *Session) Bring(ctx context.Context, store *artifacts.Resolver, v *plan.Preview, wanted func(i int) bool) error {
-	var steps []int
-	for i, it := range v.Items {
-		if it.From != "" && !it.Released && wanted(i) {
-			steps = append(steps, i)
-		}
-	}
+	steps := others(v, func(i int) bool { return !v.Items[i].Released && wanted(i) })
 	if len(steps) == 0 {
 		return nil
 	}
@@ -294,12 +272,7 @@ type HitFrom struct {
 // HitsFrom sums up what a run took from other stores.
 func (se *Session) HitsFrom(v *plan.Preview) (out []HitFrom) {
 	for _, o := range se.Others.Opened {
-		h := HitFrom{Name: o.Name, Bytes: se.Others.fetched.from(o.Name)}
-		for _, it := range v.Items {
-			if it.From == o.Name {
-				h.Hits++
-			}
-		}
+		h := HitFrom{Name: o.Name, Bytes: se.Others.fetched.from(o.Name), Hits: lists.Count(v.Items, func(it plan.Item) bool { return it.From == o.Name })}
 		if h.Hits > 0 || h.Bytes > 0 {
 			out = append(out, h)
 		}

@@ -76,14 +76,12 @@ func (se *Session) planGrown(ctx context.Context, p *pipeline.Pipeline, targets 
 
 // Grow makes a plan (nil: none yet) again, by planOf, with what the stores have of its steps' outputs.
 func (se *Session) Grow(ctx context.Context, p *pipeline.Pipeline, pl *plan.Plan, planOf func(*pipeline.Pipeline) (*plan.Plan, error)) (*pipeline.Pipeline, *plan.Plan, error) {
+	var err error
 	if pl == nil {
-		var err error
-		if pl, err = planOf(p); err != nil {
-			return nil, nil, err
-		}
+		pl, err = planOf(p)
 	}
-	if !pl.Pending() {
-		return p, pl, nil
+	if err != nil || !pl.Pending() {
+		return p, pl, err
 	}
 	store, err := se.OpenStore(ctx)
 	if err != nil {
@@ -96,8 +94,7 @@ func (se *Session) Grow(ctx context.Context, p *pipeline.Pipeline, pl *plan.Plan
 		Follow: func(pl *plan.Plan, keep plan.Keep) (*plan.Preview, error) { return se.PreviewOf(ctx, store, pl, keep) },
 		Store:  store,
 	}.Grow(ctx, p, pl)
-	var invalid *pipeline.Invalid
-	if errors.As(err, &invalid) {
+	if _, ok := errors.AsType[*pipeline.Invalid](err); ok {
 		err = fault.Input(err)
 	}
 	return p, pl, err
@@ -165,8 +162,7 @@ func (se *Session) known(ctx context.Context, p *pipeline.Pipeline, pl *plan.Pla
 		return nil, fault.Input(err)
 	}
 	err = se.Resolve(ctx, pl, src, se.Sources(src), changed)
-	var un *unresolved
-	if se.Partial && errors.As(err, &un) {
+	if un, ok := errors.AsType[*unresolved](err); ok && se.Partial {
 		if rest, _ := pl.Without(nil, func(i int) bool { return un.steps[i] }); len(rest.Steps) > 0 {
 			se.Lacks = fmt.Errorf("%w\nthe plan has the other %s; left out, since they need this: %s", err, words.Count(len(rest.Steps), "step"), words.Count(len(pl.Steps)-len(rest.Steps), "step"))
 			return rest, nil

@@ -38,11 +38,10 @@ func (se *Session) OpenStore(ctx context.Context) (*artifacts.Resolver, error) {
 func (se *Session) OpenOwn(ctx context.Context) (*artifacts.Resolver, error) {
 	defer se.Waiting("waiting for the store")()
 	s, err := open.Store(ctx, se.StoreURL)
-	var other *artifacts.AddressError
-	switch {
-	case errors.As(err, &other):
-		return nil, fault.Input(fmt.Errorf("%s: %w: give --store %s", cmp.Or(se.StoreFrom, "--store"), err, shellwords.Quote(other.URL)))
-	case err != nil:
+	if other, ok := errors.AsType[*artifacts.AddressError](err); ok {
+		err = fmt.Errorf("%w: give --store %s", err, shellwords.Quote(other.URL))
+	}
+	if err != nil {
 		return nil, fault.Input(fmt.Errorf("%s: %w", cmp.Or(se.StoreFrom, "--store"), err))
 	}
 	return se.Following(s), nil
@@ -137,11 +136,8 @@ func (se *Session) WithOthers(ctx context.Context, own artifacts.Store) (*artifa
 
 // Places names where results are looked up, for messages about waiting.
 func (se *Session) Places() string {
-	names := []string{"the store"}
-	for _, o := range se.Others.Opened {
-		names = append(names, o.Name)
-	}
-	return strings.Join(names, ", then ")
+	others := lists.Map(se.Others.Opened, func(o artifacts.Other) string { return o.Name })
+	return strings.Join(append([]string{"the store"}, others...), ", then ")
 }
 
 // Following looks in a store that fetches blobs from the addresses in its records, at no cost for look-ups.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline/schema"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/step"
 )
 
@@ -38,13 +39,8 @@ func (d *declarer) kind(b *Block, rng hcl.Range) *step.Spec {
 	s := d.Registry.Lookup(b.Kind)
 	switch {
 	case s == nil || s.Hidden:
-		var names []string
-		for _, k := range d.Registry.Kinds() {
-			if !k.Hidden && !k.Block {
-				names = append(names, k.Name)
-			}
-		}
-		slices.Sort(names)
+		kinds := lists.Filter(d.Registry.Kinds(), func(k step.Spec) bool { return !k.Hidden && !k.Block })
+		names := slices.Sorted(slices.Values(lists.Map(kinds, func(k step.Spec) string { return k.Name })))
 		detail := fmt.Sprintf("There is no kind %q. %s", b.Kind, syntax.Suggest(b.Kind, names, "kind"))
 		if Of(b.Type).Kind != "" {
 			detail = fmt.Sprintf("This build has no kind %q, which a %s block stands for.", b.Kind, b.Type)

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/redsi/redsi/internal/pipeline/plan"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/step"
 )
 
@@ -30,11 +31,10 @@ func preview(steps ...stepOf) *plan.Preview {
 	return v
 }
 
-func took(seconds ...int) (all []Sample) {
-	for _, s := range seconds {
-		all = append(all, Sample{Took: time.Duration(s) * time.Second, Bytes: int64(10 * s), Memory: int64(1000 * s)})
-	}
-	return all
+func took(seconds ...int) []Sample {
+	return lists.Map(seconds, func(s int) Sample {
+		return Sample{Took: time.Duration(s) * time.Second, Bytes: int64(10 * s), Memory: int64(1000 * s)}
+	})
 }
 
 // TestBasis: a step's own history first, then its block's, then its kind's, and none is
@@ -161,5 +161,78 @@ func TestManyTables(t *testing.T) {
 	}
 	if len(groups) != 150 {
 		t.Errorf("%d groups", len(groups))
+	}
+}
+
+func TestParseLimits(t *testing.T) {
+	usual := Limits{4 * time.Hour, 20e9}
+	for _, c := range []struct {
+		above string
+		want  *Limits
+		err   bool
+	}{
+		{UsualLimits, &usual, false},
+		{"90m", &Limits{90 * time.Minute, 20e9}, false},
+		{"1GiB", &Limits{4 * time.Hour, 1 << 30}, false},
+		{"2GB, 1h", &Limits{time.Hour, 2e9}, false},
+		{"never", nil, false},
+		{"0", nil, false},
+		{"much", nil, true},
+		{"-1h", nil, true},
+		{"1h,", nil, true},
+	} {
+		got, err := ParseLimits(c.above)
+		if (err != nil) != c.err || (got == nil) != (c.want == nil) || got != nil && *got != *c.want {
+			t.Errorf("%q: %+v, %v", c.above, got, err)
+		}
+	}
+}
+
+func TestExceeded(t *testing.T) {
+	l := Limits{time.Hour, 1000}
+	for _, c := range []struct {
+		e    Estimate
+		want bool
+	}{
+		{Estimate{Cost: Cost{Steps: 9, P50: 3600}}, false},
+		{Estimate{Cost: Cost{Steps: 9, P50: 3601}}, true},
+		{Estimate{Cost: Cost{Steps: 9, Download: 1001, Sources: 1}}, true},
+		{Estimate{Cost: Cost{Steps: 400, Unknown: 400}}, false}, // of a small corpus that is generated, as far as anybody knows
+		{Estimate{Cost: Cost{Steps: 400, Unknown: 400, Sources: 1, Unfetched: 1}}, true},
+		{Estimate{Cost: Cost{Steps: 4, Unknown: 4, Sources: 1, Unfetched: 1}}, false},
+	} {
+		if l.Exceeded(&c.e) != c.want {
+			t.Errorf("%+v: not %v", c.e, c.want)
+		}
+	}
+}
+
+// TestFarOff: a request is told where the step, or others of its block, took more or less than
+// a quarter; what other kinds of steps took says nothing, nor does a small request.
+func TestFarOff(t *testing.T) {
+	v := preview(
+		stepOf{address: "step.a.hit", kind: "a", outcome: plan.Hit},
+		stepOf{address: "step.a.less", kind: "a", outcome: plan.Run},
+		stepOf{address: "step.a.near", kind: "a", outcome: plan.Run},
+		stepOf{address: "step.a.kind", kind: "a", outcome: plan.Run},
+		stepOf{address: `step.b.of["x"]`, kind: "b", outcome: plan.Hit},
+		stepOf{address: `step.b.of["y"]`, kind: "b", outcome: plan.Run},
+		stepOf{address: "step.a.small", kind: "a", outcome: plan.Hit},
+		stepOf{address: "step.a.none", kind: "a", outcome: plan.Hit},
+		stepOf{address: "step.c.unknown", kind: "c", outcome: plan.Run},
+	)
+	for i, asked := range map[int]int64{0: 4e9, 1: 5e9, 2: 5e9, 3: 1e9, 4: 1e9, 5: 1e9, 6: 1e6, 8: 1e9} {
+		v.Plan.Steps[i].Resources = &step.Resources{Memory: asked, At: "p.hcl:7"}
+	}
+	v.Items[0].Memory, v.Items[4].Memory, v.Items[6].Memory, v.Items[7].Memory = 6e9, 2e9, 1e3, 9e9
+	e := Of(v, History{Samples: map[int][]Sample{1: {{Memory: 1e9}}, 2: {{Memory: 4e9}}}})
+	want := map[int]string{
+		0: "asks for 4.0 GB and took 6.0 GB at most (p.hcl:7)",
+		1: "asks for 5.0 GB and took 1.0 GB at most (p.hcl:7)",
+		4: "asks for 1.0 GB and took 2.0 GB at most (p.hcl:7)",
+		5: "asks for 1.0 GB and took 2.0 GB at most (p.hcl:7)",
+	}
+	if d := cmp.Diff(want, e.FarOff(v)); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/host/rates"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/step"
 )
 
@@ -131,12 +132,7 @@ func TestRated(t *testing.T) {
 	)
 	p := Priced{Took: time.Hour, Memory: 3, Bytes: 4, Model: true}
 	h := History{Priced: map[int]Priced{1: p, 2: p, 3: p, 4: {Bytes: -1, Model: true, Why: "no rates"}}, Samples: map[int][]Sample{3: took(7)}}
-	bases := func(e *Estimate) (all []Basis) {
-		for _, x := range e.Each[1:] {
-			all = append(all, x.Basis)
-		}
-		return all
-	}
+	bases := func(e *Estimate) []Basis { return lists.Map(e.Each[1:], func(x Step) Basis { return x.Basis }) }
 	e := Of(v, h)
 	if got := bases(e); got[0] != Block || got[1] != Rates || got[2] != Itself || got[3] != Kind {
 		t.Error(got)

@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/estimate"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/step"
 )
 
@@ -118,18 +119,16 @@ func edit(t *testing.T, src, before, after string) string {
 	return strings.ReplaceAll(src, before, after)
 }
 
-func causesOf(r *Report) (out []string) {
-	for _, c := range r.Causes {
-		out = append(out, fmt.Sprintf("%s %s %s: %d, %d run, %.0f h", c.Block, c.Text, c.Where, c.Steps, c.Moves.Steps, c.Moves.P50/3600))
-	}
-	return out
+func causesOf(r *Report) []string {
+	return lists.Map(r.Causes, func(c Cause) string {
+		return fmt.Sprintf("%s %s %s: %d, %d run, %.0f h", c.Block, c.Text, c.Where, c.Steps, c.Moves.Steps, c.Moves.P50/3600)
+	})
 }
 
-func tablesOf(r *Report) (out []string) {
-	for _, x := range r.Tables {
-		out = append(out, fmt.Sprintf("%s %s %+v %.0f h %d", x.Address, x.After, x.Counts, x.Cost.P50/3600, x.Claims))
-	}
-	return out
+func tablesOf(r *Report) []string {
+	return lists.Map(r.Tables, func(x Table) string {
+		return fmt.Sprintf("%s %s %+v %.0f h %d", x.Address, x.After, x.Counts, x.Cost.P50/3600, x.Claims)
+	})
 }
 
 func equal(t *testing.T, what string, got, want any) {
@@ -199,21 +198,10 @@ func TestVersion(t *testing.T) {
 			t.Errorf("%+v", c)
 		}
 	}
-	// What never ran stood nowhere.
-	r = newStore().compare(t, 2, chain, chain)
+	// What never ran stood nowhere, and a change of it is still said.
+	r = newStore().compare(t, 2, chain, edit(t, chain, "\"b\"\n  after", "\"bb\"\n  after"))
 	equal(t, "without results", r.Steps, Counts{Anyway: 6})
-	if r.Runs() || len(r.Causes) > 0 {
-		t.Errorf("%+v", r)
-	}
-}
-
-// TestNeverRan: without results a change still says what it changes.
-func TestNeverRan(t *testing.T) {
-	r := newStore().compare(t, 1, chain, edit(t, chain, `"b"
-  after`, `"bb"
-  after`))
-	equal(t, "counts", r.Steps, Counts{Anyway: 6})
-	equal(t, "causes", causesOf(r), []string{`step.text.b config.text: "b" -> "bb" p.hcl:4: 1, 0 run, 0 h`})
+	equal(t, "and their causes", causesOf(r), []string{`step.text.b config.text: "b" -> "bb" p.hcl:4: 1, 0 run, 0 h`})
 }
 
 func TestSet(t *testing.T) {

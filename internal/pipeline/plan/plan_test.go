@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/step"
 )
 
@@ -21,11 +22,12 @@ type config struct {
 	After step.Inputs `hcl:"after,optional" help:"inputs"`
 }
 
-func registry(version int) *step.Registry {
-	return step.NewRegistry(step.Define(step.Kind[config]{Name: "text", Version: version, Doc: "Text.",
-		Outputs: []step.Output{{Name: "out", Type: "text", Help: "text"}},
-		Run:     func(context.Context, *step.IO, config) error { return nil }}))
+func text(version int) step.Kind[config] {
+	return step.Kind[config]{Name: "text", Version: version, Doc: "Text.", Outputs: []step.Output{{Name: "out", Type: "text", Help: "text"}},
+		Run: func(context.Context, *step.IO, config) error { return nil }}
 }
+
+func registry(version int) *step.Registry { return step.NewRegistry(step.Define(text(version))) }
 
 const diamond = `
 step "text" "last" {
@@ -61,11 +63,7 @@ func build(t testing.TB, p *pipeline.Pipeline, reg *step.Registry, target string
 }
 
 func addresses(p *Plan) string {
-	var out []string
-	for _, s := range p.Steps {
-		out = append(out, strings.TrimPrefix(s.Address, "step.text."))
-	}
-	return strings.Join(out, " ")
+	return strings.Join(lists.Map(p.Steps, func(s Step) string { return strings.TrimPrefix(s.Address, "step.text.") }), " ")
 }
 
 func TestSelectionAndOrder(t *testing.T) {
@@ -104,9 +102,9 @@ func TestModules(t *testing.T) {
 table "t" { text = "t" }
 output "left" { value = step.text.left.out }
 `)}
-	reg := step.NewRegistry(append(registry(1).Kinds(), step.Define(step.Kind[config]{Name: declare.TableKind, Version: 1, Doc: "Text.", Block: true,
-		Outputs: []step.Output{{Name: "out", Type: "text", Help: "text"}},
-		Run:     func(context.Context, *step.IO, config) error { return nil }}))...)
+	tables := text(1)
+	tables.Name, tables.Block = declare.TableKind, true
+	reg := step.NewRegistry(step.Define(text(1)), step.Define(tables))
 	p, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte(`
 module "m" {
   source   = "./m"
@@ -155,11 +153,7 @@ func outcomes(t *testing.T, pl *Plan, reg *step.Registry, r *results) (string, *
 	t.Helper()
 	v, err := pl.Follow(context.Background(), reg, r.lookup, KeepAll, nil)
 	errtest.None(t, err)
-	var out []string
-	for _, it := range v.Items {
-		out = append(out, string(it.Outcome))
-	}
-	return strings.Join(out, " "), v
+	return strings.Join(lists.Map(v.Items, func(it Item) string { return string(it.Outcome) }), " "), v
 }
 
 func TestPreview(t *testing.T) {
@@ -194,7 +188,7 @@ func TestPreview(t *testing.T) {
 // TestFollowHoldsLittle: each key is looked up once, in bounded calls, and of what is not
 // wanted there is a result only while a step is to come that reads it.
 func TestFollowHoldsLittle(t *testing.T) {
-	const n = 5000
+	const n = 2500
 	src := fmt.Sprintf(`locals {
   keys = toset(flatten([for i in range(%d) : [for j in range(100) : tostring(100 * i + j)]]))
 }
@@ -275,11 +269,7 @@ func TestWithout(t *testing.T) {
 	if got := addresses(rest); got != `first left right["y"] alone` {
 		t.Errorf("rest %s", got)
 	}
-	var out []string
-	for _, i := range left {
-		out = append(out, pl.Steps[i].Address)
-	}
-	if got := strings.Join(out, " "); got != `step.text.right["x"] step.text.last` {
+	if got := strings.Join(pl.Addresses(left), " "); got != `step.text.right["x"] step.text.last` {
 		t.Errorf("left %s", got)
 	}
 	if got := fmt.Sprint(rest.Steps[1].Deps, rest.Steps[2].Deps, rest.Steps[3].Deps); got != "[0] [0] []" {
@@ -315,9 +305,7 @@ func TestTemporary(t *testing.T) {
 }
 
 func temporary(p *Plan) string {
-	p = &Plan{Steps: slices.Clone(p.Steps)}
-	p.Steps = slices.DeleteFunc(p.Steps, func(s Step) bool { return !s.Temporary })
-	return addresses(p)
+	return addresses(&Plan{Steps: lists.Filter(p.Steps, func(s Step) bool { return s.Temporary })})
 }
 
 // TestGrowAsksLittle: what comes after the last pending step is not looked up.
@@ -336,9 +324,9 @@ func TestGrowAsksLittle(t *testing.T) {
 // TestPanicInAPreview: a kind that panics is an error of its step, whatever goroutine it is asked in.
 func TestPanicInAPreview(t *testing.T) {
 	pl := build(t, load(t, diamond), registry(1), "")
-	reg := step.NewRegistry(step.Define(step.Kind[config]{Name: "text", Version: 1, Doc: "Text.", Outputs: []step.Output{{Name: "out", Type: "text", Help: "text"}},
-		Run: func(context.Context, *step.IO, config) error { return nil }, Check: func(config) error { panic("on purpose") }}))
-	if _, err := pl.Follow(t.Context(), reg, new(results).lookup, KeepAll, nil); err == nil || !strings.HasPrefix(err.Error(), "step.text.first: a bug in redsi: on purpose") {
+	bad := text(1)
+	bad.Check = func(config) error { panic("on purpose") }
+	if _, err := pl.Follow(t.Context(), step.NewRegistry(step.Define(bad)), new(results).lookup, KeepAll, nil); err == nil || !strings.HasPrefix(err.Error(), "step.text.first: a bug in redsi: on purpose") {
 		t.Error(err)
 	}
 }

@@ -7,6 +7,7 @@
 package reference
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -73,20 +74,10 @@ type Field struct {
 
 // Kinds describes every kind that a pipeline can have, steps first, each group by name.
 func Kinds(reg *step.Registry) []Kind {
-	var out []Kind
-	for _, s := range reg.Kinds() {
-		if !s.Hidden {
-			out = append(out, describe(s))
-		}
-	}
+	out := lists.Map(lists.Filter(reg.Kinds(), func(s step.Spec) bool { return !s.Hidden }), describe)
+	first := map[bool]int{true: -1}
 	slices.SortFunc(out, func(a, b Kind) int {
-		if (a.Block == "step") != (b.Block == "step") {
-			if a.Block == "step" {
-				return -1
-			}
-			return 1
-		}
-		return strings.Compare(a.Name, b.Name)
+		return cmp.Or(first[a.Block == "step"]-first[b.Block == "step"], strings.Compare(a.Name, b.Name))
 	})
 	return out
 }

@@ -144,10 +144,7 @@ func (r *BlockReader) Texts(a *hcl.Attribute, wrong string) (list []string, ok b
 	if !ok {
 		return nil, false
 	}
-	for _, e := range v.AsValueSlice() {
-		list = append(list, e.AsString())
-	}
-	return list, true
+	return lists.Map(v.AsValueSlice(), cty.Value.AsString), true
 }
 
 // Variables is the file with nothing but a variables block, at its place: diagnostics about it have theirs.

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/testfile"
 	"github.com/redsi/redsi/internal/system/errtest"
@@ -94,13 +96,8 @@ func TestCheck(t *testing.T) {
 	}
 	want := testfile.Failure{File: "x.test.hcl", Line: 5, Message: "n is 3", Condition: `length(plan.steps) == 5 || (var.n > 3)`,
 		Values: []testfile.Value{{"length(plan.steps)", "4"}, {"5", "5"}, {"var.n", "3"}, {"3", "3"}}}
-	if got := f[0]; got.Message != want.Message || got.Line != want.Line || got.Condition != want.Condition || len(got.Values) != len(want.Values) {
-		t.Errorf("%+v, want %+v", got, want)
-	}
-	for i, v := range f[0].Values {
-		if v != want.Values[i] {
-			t.Errorf("value %d is %v, want %v", i, v, want.Values[i])
-		}
+	if d := cmp.Diff(want, f[0]); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
 	}
 	for condition, want := range map[string]string{
 		`"text"`:        "true or false",

@@ -91,13 +91,10 @@ func (b *Belief) Summary() (out []Passed) {
 			counted[k].Steps++
 		}
 	}
-	for _, x := range counted {
-		out = append(out, *x)
-	}
-	slices.SortFunc(out, func(x, y Passed) int {
+	all := slices.SortedFunc(maps.Values(counted), func(x, y *Passed) int {
 		return cmp.Or(cmp.Compare(x.From, y.From), cmp.Compare(y.Steps, x.Steps), cmp.Compare(x.Reason, y.Reason), cmp.Compare(x.Signer, y.Signer))
 	})
-	return out
+	return lists.Map(all, func(x *Passed) Passed { return *x })
 }
 
 // WhatToDo says how a result that is passed over could be used; "" if there is no way.

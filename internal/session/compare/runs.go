@@ -18,6 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/session/journal"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/step"
 )
 
@@ -52,19 +53,14 @@ type Output struct {
 // Runs pairs the steps of two runs by address, then by key: it returns those that differ, in A's order, then B's, and
 // counts the others.
 func Runs(ctx context.Context, store *artifacts.Resolver, differ journal.Differ, a, b *runs.Record) (ds []Step, same int, err error) {
-	inB := map[string]runs.Step{}
+	of := func(s runs.Step) string { return s.Address }
+	inA, inB, paired := lists.By(a.Steps, of), lists.By(b.Steps, of), map[string]bool{}
 	byKey := map[artifacts.Digest]string{}
-	inA := map[string]bool{}
-	for _, s := range a.Steps {
-		inA[s.Address] = true
-	}
 	for _, s := range b.Steps {
-		inB[s.Address] = s
-		if !s.Key.IsZero() && !inA[s.Address] {
+		if _, both := inA[s.Address]; !both && !s.Key.IsZero() {
 			byKey[s.Key] = s.Address
 		}
 	}
-	paired := map[string]bool{}
 	expected, err := asks(ctx, store, b)
 	if err != nil {
 		return nil, 0, err

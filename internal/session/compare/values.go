@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -139,17 +140,11 @@ func diffFields(before, after any) (ds []Value) {
 	old, now := map[string]string{}, map[string]string{}
 	fieldsOf(old, "", before)
 	fieldsOf(now, "", after)
-	for at, a := range old {
-		if b := now[at]; a != b {
+	for _, at := range lists.Unique(slices.Sorted(slices.Values(slices.AppendSeq(slices.Collect(maps.Keys(old)), maps.Keys(now))))) {
+		if a, b := old[at], now[at]; a != b { // a leaf is never ""
 			ds = append(ds, Value{At: at, A: a, B: b})
 		}
 	}
-	for at, b := range now {
-		if _, ok := old[at]; !ok {
-			ds = append(ds, Value{At: at, B: b})
-		}
-	}
-	slices.SortFunc(ds, func(x, y Value) int { return cmp.Compare(x.At, y.At) })
 	return ds
 }
 

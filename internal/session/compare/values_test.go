@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/redsi/redsi/internal/system/errtest"
+	"github.com/redsi/redsi/internal/system/lists"
 )
 
 // TestDiffFields: documents are compared leaf by leaf, whatever their form.
@@ -40,10 +41,7 @@ func TestDiffCells(t *testing.T) {
 	after := head + `{"id": "nci", "titles": ["Nci"], "cells": {"m": {"value": 60.4}}}, {"id": "html", "titles": ["Html"], "cells": {"m": {"value": 50.02}}}, {"id": "new", "titles": ["New"]}]}`
 	ds, err := diffCells("table", []byte(before), []byte(after))
 	errtest.None(t, err)
-	var got []string
-	for _, d := range ds {
-		got = append(got, d.At+" | "+d.Name+" | "+d.A+" | "+d.After())
-	}
+	got := lists.Map(ds, func(d Value) string { return d.At + " | " + d.Name + " | " + d.A + " | " + d.After() })
 	want := []string{
 		"nci.m | MRR@10, row nci | 60.1 | 60.4",
 		"html.m | MRR@10, row html | 50.0 | 50.0 (50.01 → 50.02, not rounded)",

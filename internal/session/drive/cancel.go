@@ -16,6 +16,7 @@ import (
 
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/workflows"
 )
@@ -116,15 +117,11 @@ func (dr *Driver) holds(ctx context.Context, conn *Connection, run Run, wf clien
 	if err != nil {
 		return "its state is not known"
 	}
-	var at []string
-	for _, x := range s.Steps {
-		if x.Status == runs.Running && len(at) < holdersNamed {
-			at = append(at, x.Address)
-		}
-	}
-	if len(at) == 0 {
+	running := lists.Filter(s.Steps, func(x workflows.StepState) bool { return x.Status == runs.Running })
+	if len(running) == 0 {
 		return "writing its record"
 	}
+	at := lists.Map(running[:min(len(running), holdersNamed)], func(x workflows.StepState) string { return x.Address })
 	return words.Count(s.Counts[runs.Running], "step") + " running: " + strings.Join(at, ", ")
 }
 

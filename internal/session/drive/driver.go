@@ -19,7 +19,9 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/lockfile"
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/session"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/words"
+	"github.com/redsi/redsi/step"
 )
 
 // Driver drives runs for a session: it connects to Temporal, runs steps here, and finds out how runs are.
@@ -69,13 +71,8 @@ func (dr *Driver) Lacking(ctx context.Context) error {
 
 // Computed are the names of the kinds that need the second program.
 func (dr *Driver) Computed() (names []string) {
-	for _, k := range dr.Registry.Kinds() {
-		if k.SecondFor() != "" && !k.Hidden {
-			names = append(names, k.Name)
-		}
-	}
-	slices.Sort(names)
-	return names
+	kinds := lists.Filter(dr.Registry.Kinds(), func(k step.Spec) bool { return k.SecondFor() != "" && !k.Hidden })
+	return slices.Sorted(slices.Values(lists.Map(kinds, func(k step.Spec) string { return k.Name })))
 }
 
 // ReadySecond checks the second program if steps need it, and says how many lack it. The reason comes once it is known.

@@ -19,6 +19,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/session/pilots"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/shellwords"
 	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/step"
@@ -186,9 +187,7 @@ type Ended struct {
 
 // Tally is how many steps have each status, as text.
 func Tally(n map[runs.Status]int) string {
-	var list []words.Number
-	for _, s := range []runs.Status{runs.Hit, runs.Ran, runs.Running, runs.Queued, runs.Waiting, runs.Failed, runs.Skipped, runs.Cancelled, runs.NotStarted} {
-		list = append(list, words.Number{N: n[s], Of: string(s)})
-	}
+	all := []runs.Status{runs.Hit, runs.Ran, runs.Running, runs.Queued, runs.Waiting, runs.Failed, runs.Skipped, runs.Cancelled, runs.NotStarted}
+	list := lists.Map(all, func(s runs.Status) words.Number { return words.Number{N: n[s], Of: string(s)} })
 	return cmp.Or(strings.Join(words.Counts(list...), ", "), "loading")
 }

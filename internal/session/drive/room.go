@@ -166,22 +166,9 @@ func (dr *Driver) forget(ctx context.Context, store *artifacts.Resolver, v *plan
 // passing reports whether a call to Temporal may succeed at the next try: its error is about the connection, or a server
 // that is starting, ending or busy, not about the run or the request.
 func passing(err error) bool {
-	var (
-		run         *temporal.WorkflowExecutionError
-		notFound    *serviceerror.NotFound
-		invalid     *serviceerror.InvalidArgument
-		denied      *serviceerror.PermissionDenied
-		unsupported *serviceerror.Unimplemented
-		failed      *serviceerror.QueryFailed
-		sealed      *payload.Error
-		started     *serviceerror.WorkflowExecutionAlreadyStarted
-	)
-	for _, kind := range []any{&run, &notFound, &invalid, &denied, &unsupported, &failed, &sealed, &started} {
-		if errors.As(err, kind) {
-			return false
-		}
-	}
-	return true
+	lasting := []any{new(*temporal.WorkflowExecutionError), new(*payload.Error), new(*serviceerror.NotFound), new(*serviceerror.InvalidArgument),
+		new(*serviceerror.PermissionDenied), new(*serviceerror.Unimplemented), new(*serviceerror.QueryFailed), new(*serviceerror.WorkflowExecutionAlreadyStarted)}
+	return !slices.ContainsFunc(lasting, func(kind any) bool { return errors.As(err, kind) })
 }
 
 // startPatience is how long starting a run is tried, and reading what it has left.

@@ -20,6 +20,7 @@ import (
 	"github.com/redsi/redsi/internal/session/journal"
 	"github.com/redsi/redsi/internal/session/saved"
 	"github.com/redsi/redsi/internal/system/fault"
+	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/internal/system/words"
 	"github.com/redsi/redsi/workflows"
 )
@@ -312,10 +313,7 @@ func (s *Summary) Sum() string {
 	if n := s.Released.Results; n > 0 {
 		said = append(said, fmt.Sprintf("released %s, %s", words.Count(n, "step"), words.Size(s.Released.Bytes)))
 	}
-	for _, h := range s.From {
-		said = append(said, h.String())
-	}
-	return strings.Join(said, ", ")
+	return strings.Join(append(said, lists.Map(s.From, session.HitFrom.String)...), ", ")
 }
 
 // Cancelled is the error of a cancelled run.

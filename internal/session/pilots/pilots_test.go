@@ -231,11 +231,8 @@ func gone(id, how string, ran time.Duration) Pilot {
 func TestStops(t *testing.T) {
 	worked := gone("w", "COMPLETED", time.Second)
 	worked.Worked = true
-	fails := func(ids ...string) (all []Pilot) {
-		for _, id := range ids {
-			all = append(all, gone(id, "FAILED", time.Second))
-		}
-		return all
+	fails := func(ids ...string) []Pilot {
+		return lists.Map(ids, func(id string) Pilot { return gone(id, "FAILED", time.Second) })
 	}
 	for name, c := range map[string]struct {
 		looks [][]Pilot

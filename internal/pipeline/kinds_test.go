@@ -257,5 +257,5 @@ func TestFileNotRead(t *testing.T) {
 		}
 	}
 	errtest.Says(t, errtest.Of(of(t, `file("x")`, map[string]string{"x": "ab\xff"}, pipeline.Options{})), "byte 2", "filebase64()")
-	errtest.Says(t, errtest.Of(of(t, `file("x")`, nil, pipeline.Options{})), "p.hcl:2:15")
+	errtest.Says(t, errtest.Of(of(t, `file("x")`, nil, pipeline.Options{})), "p.hcl:2:9", "is not among the sources")
 }

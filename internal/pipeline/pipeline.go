@@ -42,8 +42,7 @@ type Pipeline struct {
 	evaluate.Result
 	evaluate.Values
 
-	// Sources is every file that was read, pipeline files and what file() read, by name: with the modules' files and Found,
-	// they give the same pipeline.
+	// Sources is every file that was read, by name: with Modules and Found, they give the same pipeline.
 	Sources map[string][]byte
 	Found   language.Found // of other files
 	With    Options        // of the load
@@ -52,8 +51,7 @@ type Pipeline struct {
 	opened []Module
 }
 
-// Inputs are the variables as Options.Vars takes them: with these and the sensitive variables, which they lack, another
-// process gets the same pipeline of the same sources.
+// Inputs are the variables as Options.Vars takes them: these and the sensitive ones give another process the same pipeline.
 func (p *Pipeline) Inputs() map[string]string { return p.vars }
 
 // Options says with what a pipeline is loaded.

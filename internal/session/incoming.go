@@ -32,8 +32,7 @@ func (se *Session) IsAsked(pl *plan.Plan, i int) bool {
 	return se.IsTarget(pl.Steps[i].Address)
 }
 
-// OthersOf says what a preview found in other stores, and what a run would fetch that the store lacks: the blobs of steps
-// that it is for, and what steps to run read.
+// OthersOf says what a preview found in other stores, and what a run would fetch: blobs that it is for, or that it reads.
 func (se *Session) OthersOf(ctx context.Context, store *artifacts.Resolver, v *plan.Preview) (*belief.Others, error) {
 	out := &belief.Others{Passed: se.Belief.Summary(), Unsigned: se.Belief.Unsigned, Fetch: map[int]int64{}}
 	hits := map[string]int{}
@@ -77,8 +76,7 @@ func others(v *plan.Preview, wanted func(i int) bool) []int {
 	return lists.Filter(lists.Places(len(v.Items)), func(i int) bool { return v.Items[i].From != "" && wanted(i) })
 }
 
-// unsignedOwn counts the own store's hits without a trusted signature, if the project trusts keys and uses those hits. It
-// lists names of signatures, and verifies none.
+// unsignedOwn counts the own store's hits without a trusted signature, by names, if the project trusts keys and uses such hits.
 func (se *Session) unsignedOwn(ctx context.Context, own artifacts.Store, v *plan.Preview) (n int, err error) {
 	p, err := se.Policy()
 	ring, rerr := se.Ring()
@@ -233,7 +231,6 @@ func (se *Session) BringRead(ctx context.Context, store *artifacts.Resolver, v *
 	return se.Bring(ctx, store, v, func(i int) bool { return read[i] != nil })
 }
 
-// bringMost bounds the results that are copied at a time.
 const bringMost = 64
 
 // Bring copies the wanted results of a preview that are in other stores into the store.

@@ -97,7 +97,6 @@ func (se *Session) Counted(steps []plan.Step) (lines []string) {
 	return lines
 }
 
-// shownSteps bounds the steps that a sentence names.
 const shownSteps = 3
 
 // Unkeyed says of which packages the keys of steps have nothing, a line each.

@@ -24,8 +24,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// Load reads and evaluates the pipeline that the flags name, and shows diagnostics; with errors among them, the returned
-// one has no text.
+// Load reads and evaluates the pipeline that the flags name, and shows diagnostics.
 func (se *Session) Load(ctx context.Context) (*pipeline.Pipeline, error) {
 	p, ds, err := se.Evaluate(ctx)
 	if err == nil {
@@ -115,7 +114,6 @@ func (se *Session) OpenScope(ctx context.Context) (*pipeline.Scope, *pipeline.Pi
 	return s, p, ctx.Err()
 }
 
-// evaluationTime bounds the evaluation of a pipeline's expressions.
 const evaluationTime = 2 * time.Minute
 
 // Reader opens the modules of a pipeline.

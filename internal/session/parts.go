@@ -13,9 +13,8 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// PartsOf are, by place, those of a preview's steps of which the store has parts. It reads no artifacts: where parts follow
-// from bytes, it says nothing. A waiting step's parts follow from what is there of the steps before it. Steps that do not
-// read each other are looked up at once.
+// PartsOf are, by place, the parts of a preview's steps that the store has. It reads no artifacts, and says nothing where parts
+// follow from bytes. Steps that do not read each other are looked up at once.
 func (se *Session) PartsOf(ctx context.Context, store *artifacts.Resolver, v *plan.Preview) (map[int]plan.Parts, error) {
 	found := map[int]plan.Parts{}
 	known := map[int]*artifacts.Result{} // by place: of hits, and of others as far as their outputs are there

@@ -55,8 +55,7 @@ func (se *Session) loadPlan(ctx context.Context, whole bool) (*plan.Plan, *pipel
 	return pl, p, nil
 }
 
-// planGrown is PlanOf with the steps that follow from what the stores have, and the pipeline with those. Unless whole, that
-// is as LoadPlan's.
+// planGrown is PlanOf with the steps that follow from what the stores have; unless whole, the pipeline is as LoadPlan's.
 func (se *Session) planGrown(ctx context.Context, p *pipeline.Pipeline, targets []string, whole bool) (*plan.Plan, *pipeline.Pipeline, error) {
 	pl, err := se.build(p, se.File, targets)
 	if err == nil {

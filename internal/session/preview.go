@@ -65,8 +65,7 @@ func (v Seen) Step(address string) (int, error) {
 	return i, nil
 }
 
-// AsItStands has previews, until back is called, take steps of on_failure blocks without a result for failed, and stale
-// results for fresh: for commands that run nothing.
+// AsItStands has previews take failed steps of on_failure blocks for failed and stale results for fresh, until back is called.
 func (se *Session) AsItStands() (back func()) {
 	was := se.asItStands
 	se.asItStands = true

@@ -31,7 +31,6 @@ func Declare(s *language.Session, files map[string][]byte, o Options) *Tree {
 	return t
 }
 
-// within declares a module within the one that is declared here.
 func (d *declarer) within(files map[string][]byte) *Module {
 	inner := *d
 	inner.m = newModule(files, d.m)
@@ -39,7 +38,6 @@ func (d *declarer) within(files map[string][]byte) *Module {
 	return inner.m
 }
 
-// declare declares nothing of a module that is broken.
 func (d *declarer) declare() {
 	if d.parse(); d.m.Broken() {
 		return
@@ -55,7 +53,6 @@ func (d *declarer) declare() {
 	}
 }
 
-// declareOf declares what a block of a type makes; nil: there is no such type.
 func (d *declarer) declareOf(t *Type, b *hclsyntax.Block) {
 	switch {
 	case t == nil:
@@ -92,7 +89,6 @@ func (d *declarer) declareForm(t *Type, b *hclsyntax.Block) {
 	}
 }
 
-// declareOnce declares a block of which there is one.
 func (d *declarer) declareOnce(t *Type, b *hclsyntax.Block) {
 	switch {
 	case !d.single(b) || d.idle(t, b) || d.m.Ignores(t):
@@ -220,7 +216,8 @@ func (d *declarer) single(b *hclsyntax.Block) bool {
 		return false
 	}
 	if first := d.m.Once[b.Type]; first != nil {
-		twice(d.Diags, b.Type, syntax.Header(b), syntax.Header(first))
+		d.Diags.Error(syntax.Header(b), "Declared twice", fmt.Sprintf("A pipeline has one %s block. Put what stands here into the first one.", b.Type),
+			syntax.Place{Range: syntax.Header(first), Text: "declared here first"})
 		return false
 	}
 	d.m.Once[b.Type] = b
@@ -237,7 +234,7 @@ func (d *declarer) idle(t *Type, b *hclsyntax.Block) bool {
 }
 
 func twice(d *syntax.Collector, name string, rng, first hcl.Range) {
-	d.Error(rng, "Declared twice", fmt.Sprintf("%s has been declared before. Give one of them another name.", name),
+	d.Error(rng, "Declared twice", fmt.Sprintf("%s has been declared before, at %s. Give one of them another name, or take one out.", name, syntax.PosOf(first)),
 		syntax.Place{Range: first, Text: "declared here first"})
 }
 
@@ -249,7 +246,6 @@ func (d *declarer) constContext(file string) *hcl.EvalContext {
 	return &hcl.EvalContext{Functions: d.Session.Functions(syntax.Dir(file), d.m.AnySensitive)}
 }
 
-// shapeForm checks the names in a block that has a form.
 func (d *declarer) shapeForm(b *hclsyntax.Block) {
 	schema.Shape(d.Diags, b, FormOf(b).Attrs, nil, OwnerOf(b), d.m.Typos)
 }
@@ -267,7 +263,6 @@ func (d *declarer) description(b *hclsyntax.Block) {
 	d.constantOf(b.Body.Attributes["description"], d.constContext(b.TypeRange.Filename), cty.String, "A description", "A description is a string.")
 }
 
-// noBlocks reports the blocks of one that has none.
 func noBlocks(d *syntax.Collector, b *hclsyntax.Block, only string) {
 	for _, inner := range b.Body.Blocks {
 		d.Error(inner.TypeRange, "Unknown block", only)
@@ -279,7 +274,6 @@ func constant(d *syntax.Collector, e hclsyntax.Expression, what string) bool {
 	return syntax.RefersOnly(d, e, "", "Not a constant", what+" cannot refer to other values.")
 }
 
-// maxModuleDepth bounds modules within each other.
 const maxModuleDepth = 20
 
 func (d *declarer) declareModule(b *hclsyntax.Block) {
@@ -352,7 +346,6 @@ func (d *declarer) openModule(n *Node, a *hclsyntax.Attribute) map[string][]byte
 	return files
 }
 
-// declareOutput declares what a pipeline shows of itself where it is a module.
 func (d *declarer) declareOutput(b *hclsyntax.Block) {
 	n := d.declareNamed(b)
 	if n == nil {

@@ -125,14 +125,12 @@ type Variable struct {
 	Checks    []check
 }
 
-// check is a validation block of a variable.
 type check struct {
 	Condition, Message hclsyntax.Expression
 	Range              hcl.Range
 }
 
-// Call is a module block: another pipeline, with values for its variables and a scope of its own. Others see its outputs
-// alone.
+// Call is a module block: another pipeline with values for its variables, a scope of its own, and outputs for others.
 type Call struct {
 	*hclsyntax.Block
 	Module  func() *Module // declares it when first asked; nil if its files cannot be had, which is reported

@@ -34,7 +34,6 @@ const (
 	checkBlock     = "check"
 )
 
-// leaveOut is what on_failure may be.
 const leaveOut = "leave_out"
 
 // LimitsBlock says how many steps may have a name at a time.
@@ -122,7 +121,6 @@ var common = []step.Attr{
 	{Name: checkBlock, Optional: true, Block: true, Help: "What must be so of a number that the step leaves. It is not part of the key", Type: objectOf(innerForms[checkBlock])},
 }
 
-// innerForms are the forms of blocks that are in common.
 var innerForms = map[string]*step.Spec{
 	resourcesBlock: step.Form[ResourcesForm](nil), retryBlock: step.Form[RetryForm](nil), checkBlock: step.Form[CheckForm](nil),
 }

@@ -66,10 +66,8 @@ type output struct {
 	ref       string // the expression for all that the instance leaves
 }
 
-// Convert writes the pipeline of a dvc.yaml, which belongs into the same folder, and says what
-// is not taken over. It reads dvc.yaml and the files beside it of parameters, metrics and plots.
-// A stage that cannot be converted is left out; an error says that none can, or that outputs
-// overlap.
+// Convert writes the pipeline of a dvc.yaml, for the same folder, and says what is not taken over. It reads dvc.yaml and the
+// files beside it. An error says that no stage can be converted, or that outputs overlap.
 func Convert(ctx context.Context, file string) (text []byte, notes []string, err error) {
 	defer func() { err = cmp.Or(ctx.Err(), err) }() // what lacks a value then is no fault of the file
 	written, err := syntax.ReadFile(file)
@@ -199,7 +197,6 @@ func parameters(file string) string {
 	return "dvcdecode(file(" + quote(file) + "), " + quote(formatOf(file)) + ")"
 }
 
-// decoded is the expression for what a file has.
 func decoded(file string) string { return formatOf(file) + "decode(file(" + quote(file) + "))" }
 
 var notWord = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
@@ -217,7 +214,6 @@ func (c *conversion) stat(file string) (os.FileInfo, error) {
 	return os.Stat(filepath.Join(c.dir, filepath.FromSlash(file)))
 }
 
-// dropped says why keys of a stage are not taken over.
 var dropped = map[string]string{
 	"frozen":         ": a step runs again where something that it reads has changed",
 	"always_changed": ": a step without changes is a HIT",
@@ -284,8 +280,7 @@ func (c *conversion) matrix(s *stage, matrix map[string]any) error {
 	return nil
 }
 
-// items is an expression of one of three forms: for a mapping, which alone has keys in DVC, a list with lists or mappings,
-// and another list.
+// items is an expression of one of three forms: for a mapping (it alone has keys), a list with lists or mappings, and others.
 func (c *conversion) items(s *stage, v any, mapping, deep, list string) (string, error) {
 	x := c.literal(s, v)
 	all, err := c.value(x, c.top)

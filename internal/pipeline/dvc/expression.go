@@ -110,7 +110,6 @@ func (c *conversion) text(s *stage, text string, escape func(string) string) str
 
 func quote(s string) string { return escapes.Replace(fmt.Sprintf("%q", s)) }
 
-// escaped is a text within quotes.
 func escaped(s string) string {
 	q := quote(s)
 	return q[1 : len(q)-1]

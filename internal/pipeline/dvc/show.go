@@ -11,7 +11,6 @@ import (
 	"strings"
 )
 
-// show writes tables of metrics and figures of plots, of stages and of the whole file.
 func (c *conversion) show(top map[string]any) string {
 	var b strings.Builder
 	for _, m := range append(entries(top["metrics"]), c.shown["metrics"]...) {

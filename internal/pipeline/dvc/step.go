@@ -16,8 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// step writes a stage as a step whose script puts inputs in their places, runs the commands, and moves what they leave to
-// out.
+// step writes a stage as a step: its script puts inputs in their places, runs the commands, and moves what they leave to out.
 func (c *conversion) step(b *strings.Builder, s *stage) {
 	c.wants(s)
 	deps := entries(s.body["deps"])
@@ -173,8 +172,7 @@ func (c *conversion) dep(s *stage, name string) {
 
 var codeName = regexp.MustCompile(`\.(py|pyx|ipynb|R|r|Rmd|sh|bash|jl|pl|awk|sed|sql|js|ts|lua|rb|m|do|c|h|cpp|rs|go)$`)
 
-// others brings the outputs below a folder, or else a file or folder of the tree: a file of
-// code as text, all else as it lies. n instances have it from another stage.
+// others brings the outputs below a folder, or else a file of the tree: code as text, all else as it lies. n instances have it.
 func (c *conversion) others(s *stage, written, at string, expanded []string, n int) {
 	readers, from := map[string]int{}, map[string]bool{}
 	for _, path := range expanded {

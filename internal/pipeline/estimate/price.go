@@ -96,22 +96,16 @@ func (r *pricer) price(i int) (p Priced) {
 
 // device is where a step does a piece of its work.
 func (r *pricer) device(i int, d step.Doing) *rates.Rates {
-	task := r.v.Plan.Steps[i].Task
+	asks, _ := r.v.Plan.Steps[i].Task.Tree() // of one that cannot be read, no device
 	switch {
 	case !d.Model.Set():
 		return r.CPU
 	case r.On != nil:
 		return r.On
-	case !r.HasCard || onCPU(task):
+	case !r.HasCard || asks["device"] == "cpu":
 		return r.CPU
 	}
 	return r.Card
-}
-
-// onCPU says whether a task asks for the processors, though there may be a card.
-func onCPU(t step.Task) bool {
-	tree, err := t.Tree()
-	return err == nil && tree["device"] == "cpu"
 }
 
 // takes is the seconds and the memory of a piece of work; why says that they are not known.

@@ -154,8 +154,7 @@ func (r *checkReader) field(attr, field, owner string, spec *step.Spec) {
 	}
 }
 
-// fields reports the fields that the step will read and that the outputs do not declare. An output that declares nothing,
-// such as a command's, may have any.
+// fields reports fields that the step will read and its inputs do not declare. An output without a declaration may have any.
 func (c *stepReader) fields(tree map[string]any) {
 	reads, err := c.Spec.Reads(tree)
 	if err != nil {

@@ -26,7 +26,7 @@ import (
 func Evaluate(s *language.Session, t *declare.Tree, given Given, o Options) (*Result, *Opened) {
 	r := &run{Session: s, Options: o, links: map[*declare.Module]*link.Links{}, modules: map[string][]byte{}, limits: map[string]int{}}
 	f := r.frame(t.Root, "")
-	f.variables.set(&givens{t.Root, s.Diags, given})
+	f.setVariables(&givens{t.Root, s.Diags, given})
 	f.fixed()
 	f.nodes()
 	if !s.Diags.Failed() {
@@ -72,9 +72,8 @@ type Asks struct {
 	Temporary bool            // its keep is false: its bytes leave the store when all that read them are done
 }
 
-// Waiting is what a pending step waits for: Awaits are the outputs that decide what the step is or, of an address BLOCK[*],
-// which steps there are; until Options.Made knows them, the step has no configuration. After are steps that come before it
-// in any case.
+// Waiting is what a pending step waits for: the outputs that decide what it is or, of an address BLOCK[*], which steps there
+// are. Until Options.Made knows them, it has no configuration. After are steps that come before it in any case.
 type Waiting struct {
 	Awaits []step.Ref
 	After  []string
@@ -83,7 +82,6 @@ type Waiting struct {
 // Pending reports whether it is not known yet what the step is.
 func (s *Step) Pending() bool { return len(s.Awaits) > 0 }
 
-// tree is the configuration of a step that was made here.
 func (s *Step) tree() map[string]any {
 	tree, err := s.Task.Tree()
 	if err != nil {
@@ -126,8 +124,7 @@ type Values struct {
 	Vars  map[string]json.RawMessage // of every variable, but for the sensitive ones
 	Local []string                   // the variables whose values came from Options.Local, sorted
 
-	// Given names the variables that are not sensitive and differ from their defaults, sorted: with these of Inputs, the
-	// sources give the same pipeline.
+	// Given are the variables, sensitive ones excepted, that differ from their defaults, sorted: what the sources need of them.
 	Given []string
 
 	// Secrets are the sensitive variables' texts, for steps that this process runs: they must not be kept or sent.

@@ -25,7 +25,7 @@ type frame struct {
 	links     *link.Links
 	sight     language.Scope // what its expressions see in any case
 	address   string         // of the module; "" of the pipeline itself
-	variables *variables
+	variables map[string]*setting
 	states    []state // of nodes, by their index
 	modules   []*frame
 	typos     schema.Typos // those of its body, and of its values
@@ -35,7 +35,6 @@ type frame struct {
 	cellNames map[string]map[string]bool // of tables and figures that claims name, by address
 }
 
-// state is what an evaluation has found of a node.
 type state struct {
 	value     cty.Value         // what references to it give; DynamicVal where that failed
 	awaits    *language.Awaited // what the value waits for, or was made of; nil if no step decides it
@@ -46,10 +45,8 @@ type state struct {
 	skipped   []Skipped
 }
 
-// of is what has been found of a node.
 func (f *frame) of(n *declare.Node) *state { return &f.states[n.Index] }
 
-// qualified is a name with the module that it is in.
 func (f *frame) qualified(name string) string {
 	return address.Address{Modules: f.address, Name: name}.String()
 }
@@ -61,7 +58,6 @@ func (f *frame) sees(ctx *hcl.EvalContext, inst *instance) language.Scope {
 	return sc
 }
 
-// reader reads a block that has a form in what an instance sees.
 func (f *frame) reader(b *hclsyntax.Block, inst *instance) *schema.Reader {
 	return f.readerBy(b, declare.FormOf(b), declare.OwnerOf(b), inst)
 }
@@ -93,7 +89,6 @@ type Options struct {
 	ReadFile     func(name string) ([]byte, error) // for Lint; nil if there are no files
 }
 
-// run is one evaluation of a pipeline with its modules.
 type run struct {
 	*language.Session
 	Options
@@ -105,13 +100,6 @@ type run struct {
 	config           int64 // bytes of all configurations
 }
 
-// variables are those of a frame with their values.
-type variables struct {
-	f  *frame
-	of map[string]*setting
-}
-
-// setting is a variable with the value that it has in a frame.
 type setting struct {
 	*declare.Variable
 	value cty.Value // DynamicVal until it is set, and where that failed
@@ -119,7 +107,6 @@ type setting struct {
 	given bool      // somebody has set it
 }
 
-// maker makes the steps of one block.
 type maker struct {
 	f   *frame
 	n   *declare.Node
@@ -127,7 +114,6 @@ type maker struct {
 	own *language.Awaited // by what the block refers to and its for_each
 }
 
-// stepReader reads the configuration of one instance of a block.
 type stepReader struct {
 	*schema.Reader
 	f    *frame
@@ -151,7 +137,6 @@ func (f *frame) collect(r *Result) {
 	}
 }
 
-// nodes evaluates what is declared, in the order of references.
 func (f *frame) nodes() {
 	for _, n := range f.links.Order {
 		f.node(n)
@@ -217,9 +202,9 @@ func (r *run) frame(m *declare.Module, address string) *frame {
 		f.states[i] = state{value: cty.DynamicVal, read: links.Read[i]}
 	}
 	f.sight = language.Scope{Session: r.Session, Bad: links.Bad, Why: f.why}
-	f.variables = &variables{f, make(map[string]*setting, len(m.Variables))}
+	f.variables = make(map[string]*setting, len(m.Variables))
 	for name, v := range m.Variables {
-		f.variables.of[name] = &setting{Variable: v, value: cty.DynamicVal}
+		f.variables[name] = &setting{Variable: v, value: cty.DynamicVal}
 	}
 	return f
 }
@@ -260,8 +245,8 @@ func (f *frame) scope(n *declare.Node, edges []link.Edge) *hcl.EvalContext {
 
 // context is what expressions of a file are evaluated in that refer to variables alone.
 func (f *frame) context(dir string) *hcl.EvalContext {
-	vars := make(map[string]cty.Value, len(f.variables.of))
-	for name, v := range f.variables.of {
+	vars := make(map[string]cty.Value, len(f.variables))
+	for name, v := range f.variables {
 		vars[name] = v.value
 	}
 	return &hcl.EvalContext{Functions: f.Functions(dir, f.decl.AnySensitive), Variables: map[string]cty.Value{"var": cty.ObjectVal(vars)}}

@@ -19,7 +19,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// block makes the steps and sets the block's value.
 func (m *maker) block(ctx *hcl.EvalContext) {
 	f, n, st, b := m.f, m.n, m.st, m.n.Block
 	instances, ok := instances(f.sees(ctx, nil), b.ForEach)
@@ -168,7 +167,7 @@ func (m *maker) reportCycles() {
 	if left := len(names) - most; left > 0 {
 		names = append(names[:most], fmt.Sprintf("%d more", left))
 	}
-	m.f.Diags.Error(m.n.Range, "References in a circle", fmt.Sprintf("%s: each of these refers to another of them, or to one that does, so none can come first.", strings.Join(names, ", ")))
+	m.f.Diags.Error(m.n.Range, "References in a circle", fmt.Sprintf("%s: each of these refers to another of them, or to one that does, so none can come first. Let an instance refer only to those before it.", strings.Join(names, ", ")))
 }
 
 // countSteps refuses a block with which a pipeline has more steps than it may.

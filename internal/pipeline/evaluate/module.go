@@ -21,7 +21,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// maxModules bounds the modules of a pipeline, instances one by one.
 const maxModules = 1000
 
 // module loads each instance of a module; the value is an object of its outputs, with for_each an object of these by key.
@@ -83,7 +82,7 @@ func (f *frame) load(call *declare.Call, address string, arguments map[string]ar
 		f.run.modules[name] = m.Files[name]
 	}
 	c := f.frame(m, address)
-	c.variables.setArguments(call, arguments)
+	c.setArguments(call, arguments)
 	c.fixed()
 	c.inherited = f.Awaits()
 	c.nodes()
@@ -100,7 +99,6 @@ func (f *frame) load(call *declare.Call, address string, arguments map[string]ar
 
 const maxInstances = 100_000 // of one for_each
 
-// instance is one of the steps or modules that a block makes.
 type instance struct {
 	syntax.Instance
 	value   cty.Value
@@ -169,8 +167,7 @@ func instances(sc language.Scope, forEach hclsyntax.Expression) ([]instance, boo
 	return fail("It is a %s. %s", t.FriendlyName(), forms)
 }
 
-// keys is the value of a for_each: of toset() of a list of strings the list without repetitions, since a set is sorted at
-// each pass, which took a tenth of a plan of 100,000 steps.
+// keys is the value of a for_each; of toset(LIST) the list without repetitions, since a set is sorted at each pass.
 func keys(sc language.Scope, forEach hclsyntax.Expression) cty.Value {
 	call, ok := forEach.(*hclsyntax.FunctionCallExpr)
 	if !ok || call.Name != "toset" || len(call.Args) != 1 || call.ExpandFinal || sc.Bad[forEach] {
@@ -195,7 +192,6 @@ func keys(sc language.Scope, forEach hclsyntax.Expression) cty.Value {
 	return cty.ListVal(once)
 }
 
-// checkKeys refuses keys that cannot be in an address.
 func checkKeys(d *syntax.Collector, forEach hclsyntax.Expression, list []instance) ([]instance, bool) {
 	for i, inst := range list {
 		wrong := ""
@@ -225,12 +221,12 @@ type Opened struct {
 }
 
 // Values are those of the variables, and as --var takes them.
-func (o *Opened) Values() (of Values, vars map[string]string) { return o.f.variables.all() }
+func (o *Opened) Values() (of Values, vars map[string]string) { return o.f.allVariables() }
 
 // Named is the value of a declared name: var.x, local.x, step.train.dsi, table.t; unknown if it could not be evaluated.
 func (o *Opened) Named(name string) (cty.Value, bool) {
 	if v, ok := strings.CutPrefix(name, "var."); ok {
-		if v := o.f.variables.of[v]; v != nil {
+		if v := o.f.variables[v]; v != nil {
 			return v.value, true
 		}
 		return cty.NilVal, false
@@ -282,8 +278,8 @@ func (o *Opened) Value(x Expression) (cty.Value, syntax.Diagnostics) {
 
 // Questions are those of unset variables that stand where something is wrong. The errors say how else to set them.
 func (o *Opened) Questions(ds syntax.Diagnostics) (all []syntax.Question) {
-	for _, name := range syntax.Keys(o.f.variables.of) {
-		v := o.f.variables.of[name]
+	for _, name := range syntax.Keys(o.f.variables) {
+		v := o.f.variables[name]
 		if v.Ask == "" || v.given {
 			continue
 		}
@@ -305,10 +301,9 @@ func (o *Opened) Questions(ds syntax.Diagnostics) (all []syntax.Question) {
 	return all
 }
 
-// sweep warns of instances of a block that are one step several times: nothing that a step computes
-// differs by an axis of each.value. Every load says so, not lint alone: a mean over such results has
-// a deviation of 0 and is of one result. made has the configurations, by key, of the instances that
-// are steps; where they are not known, and of other blocks, what the block refers to decides.
+// sweep warns of instances of a block that are one step several times: nothing that a step computes differs by an axis of
+// each.value, so a mean over such results is of one result. configs are those of steps, by key; without them the block's
+// references decide. Every load says so, not lint alone.
 func sweep(d *syntax.Collector, name string, forEach hclsyntax.Expression, body *hclsyntax.Body, instances []instance, configs map[string]artifacts.Digest) {
 	used := map[string]bool{}
 	all := usesEach(body, forEach, used)

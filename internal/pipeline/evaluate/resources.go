@@ -160,7 +160,6 @@ func readLock(l *language.Files, dir string, r *environment.Recipe) (err error) 
 	return nil
 }
 
-// publishes reads a publish block whose references have values.
 func (f *frame) publishes(n *declare.Node, ctx *hcl.EvalContext) {
 	x, ok := schema.Read[declare.PublishForm](f.reader(n.Form, &instance{ctx: ctx}))
 	if !ok {
@@ -203,7 +202,6 @@ func (f *frame) warnPublished() {
 	}
 }
 
-// maxCount bounds how many steps may have a name at a time.
 const maxCount = 1 << 20
 
 // maxFrom and maxKeys bound what every command opens or compares.

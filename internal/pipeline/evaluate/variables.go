@@ -24,10 +24,9 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// set gives the variables of the pipeline their values.
-func (vs *variables) set(from *givens) {
-	f, given := vs.f, from.values()
-	for name, v := range vs.of {
+func (f *frame) setVariables(from *givens) {
+	given := from.values()
+	for name, v := range f.variables {
 		g, ok := given[name]
 		switch {
 		case ok:
@@ -44,29 +43,28 @@ func (vs *variables) set(from *givens) {
 		}
 	}
 	whole := map[string]cty.Value{}
-	for name, v := range vs.of {
+	for name, v := range f.variables {
 		if v.Sensitive {
 			whole[name] = v.value
 			v.value = v.value.Mark(language.Sensitive(name))
 		}
 	}
 	f.SetSecrets(whole)
-	vs.validateAll()
+	f.validateAll()
 	for name := range whole { // those that are refused are unknown now
-		whole[name], _ = vs.of[name].value.Unmark()
+		whole[name], _ = f.variables[name].value.Unmark()
 	}
 }
 
-func (vs *variables) validateAll() {
-	all := slices.Collect(maps.Values(vs.of))
-	for _, v := range lists.Filter(all, func(v *setting) bool { return !vs.validate(v) }) {
+func (f *frame) validateAll() {
+	all := slices.Collect(maps.Values(f.variables))
+	for _, v := range lists.Filter(all, func(v *setting) bool { return !f.validate(v) }) {
 		v.value = cty.DynamicVal // what follows from a refused value is not news
 	}
 }
 
 // validate runs a variable's validation blocks, which may refer to variables; false: a block refuses the value.
-func (vs *variables) validate(v *setting) bool {
-	f := vs.f
+func (f *frame) validate(v *setting) bool {
 	allowed := true
 	for _, c := range v.Checks {
 		if f.links.Bad[c.Condition] || !v.value.IsWhollyKnown() {
@@ -106,7 +104,6 @@ func (vs *variables) validate(v *setting) bool {
 	return allowed
 }
 
-// argument writes the value as --var takes it.
 func (v *setting) argument() string {
 	if v.Type == cty.String && v.value.Type() == cty.String {
 		return v.value.AsString()
@@ -114,11 +111,11 @@ func (v *setting) argument() string {
 	return strings.TrimSpace(string(hclwrite.TokensForValue(v.value).Bytes()))
 }
 
-// all is what a pipeline says of its variables, and their values as --var takes them.
-func (vs *variables) all() (of Values, vars map[string]string) {
+// allVariables is what a pipeline says of its variables, and their values as --var takes them.
+func (f *frame) allVariables() (of Values, vars map[string]string) {
 	of, vars = Values{Vars: map[string]json.RawMessage{}, Secrets: map[string]string{}}, map[string]string{}
-	for _, name := range syntax.Keys(vs.of) {
-		v := vs.of[name]
+	for _, name := range syntax.Keys(f.variables) {
+		v := f.variables[name]
 		if v.local {
 			of.Local = append(of.Local, name)
 		}
@@ -150,21 +147,19 @@ type argument struct {
 	rng, name hcl.Range
 }
 
-// setArguments gives the variables of a module their values.
-func (vs *variables) setArguments(m *declare.Call, arguments map[string]argument) {
-	f := vs.f
+func (f *frame) setArguments(m *declare.Call, arguments map[string]argument) {
 	for _, name := range syntax.Keys(arguments) {
-		if vs.of[name] == nil {
+		if f.variables[name] == nil {
 			f.Diags.Error(arguments[name].name, "Undeclared variable",
-				fmt.Sprintf("The module has no variable %q. %s", name, syntax.Suggest(name, syntax.Keys(vs.of), "variable")))
+				fmt.Sprintf("The module has no variable %q. %s", name, syntax.Suggest(name, syntax.Keys(f.variables), "variable")))
 		}
 	}
-	for _, name := range syntax.Keys(vs.of) {
-		v := vs.of[name]
+	for _, name := range syntax.Keys(f.variables) {
+		v := f.variables[name]
 		a, given := arguments[name]
 		switch {
 		case given && !(a.value.IsKnown() && a.value.IsNull() && v.Optional):
-			v.value = vs.argumentOf(v, a)
+			v.value = f.argumentOf(v, a)
 		case v.Optional:
 			v.value = v.Fallback
 		default:
@@ -172,12 +167,11 @@ func (vs *variables) setArguments(m *declare.Call, arguments map[string]argument
 				fmt.Sprintf("The module's var.%s has no default. Give it a value: %s = ….", name, name), syntax.Place{Range: v.Range, Text: "declared here"})
 		}
 	}
-	vs.validateAll()
+	f.validateAll()
 }
 
 // argumentOf converts an argument to the variable's type. A sensitive variable takes a sensitive one, and has its name.
-func (vs *variables) argumentOf(v *setting, a argument) cty.Value {
-	f := vs.f
+func (f *frame) argumentOf(v *setting, a argument) cty.Value {
 	if _, whole := f.WholeVariable(a.value); v.Sensitive && a.value.IsKnown() && !whole {
 		f.Diags.Error(a.rng, "Not a sensitive variable",
 			fmt.Sprintf("The module's var.%s is sensitive, so it takes only a whole sensitive variable of the pipeline; its value must not be in a file.", v.Name), syntax.Place{Range: v.Range, Text: "declared here"})
@@ -188,7 +182,7 @@ func (vs *variables) argumentOf(v *setting, a argument) cty.Value {
 	}
 	out, err := convert.Convert(a.value, v.Type)
 	if err != nil {
-		hint := ""
+		hint := " Give it one of that type, or change type = … of the variable."
 		if language.HoldsArtifact(a.value.Type()) {
 			hint = " A variable that takes artifacts has type = any."
 		}
@@ -225,7 +219,6 @@ type Given struct {
 	Local    []syntax.File     // of a LocalFile, later ones win
 }
 
-// givens reads what the variables of a pipeline are given.
 type givens struct {
 	decl  *declare.Module
 	diags *syntax.Collector
@@ -260,7 +253,7 @@ func (gs *givens) values() map[string]given {
 	for name, g := range m {
 		if gs.decl.Variables[name] == nil {
 			gs.diags.Error(g.rng, "Undeclared variable",
-				fmt.Sprintf("The pipeline has no variable %q. %s", name, syntax.Suggest(name, declared, "variable")))
+				fmt.Sprintf("The pipeline has no variable %q. %s Leave the value out, or declare it there: variable %[1]q {}.", name, syntax.Suggest(name, declared, "variable")))
 		}
 	}
 	return m
@@ -368,7 +361,6 @@ func (gs *givens) dataFile(f syntax.File, format string, decode func([]byte) (ct
 	return list
 }
 
-// value converts what was given to the variable's type.
 func (g given) value(gs *givens, v *declare.Variable) cty.Value {
 	var val cty.Value
 	switch {
@@ -409,7 +401,7 @@ func (g given) value(gs *givens, v *declare.Variable) cty.Value {
 	out, err := convert.Convert(val, v.Type)
 	if err != nil {
 		gs.diags.Error(g.rng, "Wrong type",
-			fmt.Sprintf("The value does not fit the type of var.%s, %s: %s.", v.Name, typeexpr.TypeString(v.Type), err), syntax.Place{Range: v.Range, Text: "declared here"})
+			fmt.Sprintf("The value does not fit the type of var.%s, %s: %s. Give it one of that type, or change type = … of the variable.", v.Name, typeexpr.TypeString(v.Type), err), syntax.Place{Range: v.Range, Text: "declared here"})
 		return cty.DynamicVal
 	}
 	return out

@@ -23,8 +23,7 @@ type File struct {
 	Was, Is []byte
 }
 
-// Unformatted finds the pipeline and test files at paths that formatting changes, by name; a file that is not HCL is an
-// error.
+// Unformatted finds the files at paths that formatting changes, by name; a file that is not HCL is an error.
 func Unformatted(paths []string, recursive bool) ([]File, error) {
 	sources := map[string][]byte{}
 	for _, path := range paths {
@@ -44,7 +43,6 @@ func Unformatted(paths []string, recursive bool) ([]File, error) {
 	return files, nil
 }
 
-// readSources adds the files of pipelines and tests at a path.
 func readSources(sources map[string][]byte, path string, recursive bool) error {
 	folders := []string{path}
 	if info, err := os.Stat(path); err == nil && info.IsDir() && recursive {

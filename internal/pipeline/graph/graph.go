@@ -109,7 +109,6 @@ func (n Node) label() string {
 	return n.Title
 }
 
-// palette has the fill and border of each type of block.
 var palette = map[string][2]string{
 	"source": {"#f1ecf8", "#7a5aa6"},
 	"step":   {"#e8f0fb", "#3b6fb6"},
@@ -141,7 +140,6 @@ func (g Graph) DOT(w io.Writer) error {
 	return b.Flush()
 }
 
-// dot has the attributes of a node.
 func (n Node) dot() string {
 	if l, ok := n.look(); ok {
 		return l.dot()

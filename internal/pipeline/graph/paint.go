@@ -137,7 +137,6 @@ const style = `
   }
 `
 
-// painted is the style of a graph that shows outcomes.
 const painted = `
   .done rect { fill: #d9f0e1; stroke: #2e8b57 } .hit rect { fill: #eef5f0; stroke: #8fb8a0 }
   .work rect, .some rect { fill: #dbe8fd; stroke: #2f6fd0 } .work rect { stroke-width: 2.5 }
@@ -149,7 +148,6 @@ const painted = `
   }
 `
 
-// planned is the style of a graph that shows the outcomes of a plan.
 func planned() string {
 	var b strings.Builder
 	for _, l := range looks {
@@ -165,7 +163,6 @@ func planned() string {
 // legendGap is between the boxes of the legend, below the graph.
 const legendGap = 16.0
 
-// legendBox is how wide the box of a look is.
 func legendBox(l look) float64 { return charWidth*float64(utf8.RuneCountInString(l.means)) + 20 }
 
 // SVG draws the graph: layers from left to right, no file needed beside it.

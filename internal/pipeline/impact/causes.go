@@ -47,10 +47,8 @@ type set struct{ bits *big.Int }
 
 func (s set) empty() bool { return s.bits == nil }
 
-// plus returns the set with one more.
 func (s set) plus(n int) set { return s.with(set{new(big.Int).SetBit(new(big.Int), n, 1)}) }
 
-// with returns all of two sets.
 func (s set) with(t set) set {
 	switch {
 	case t.empty() || s == t:
@@ -71,13 +69,7 @@ func (s set) each(do func(n int)) {
 	}
 }
 
-// isVersion reports whether a preimage changed in its kind's rules, not in what is asked of it.
-func isVersion(path string) bool {
-	return path == "version" || path == "parts" || strings.HasPrefix(path, "parts[")
-}
-
-// versions finds the steps of Was that are no hits only because kinds, theirs or of what they read, have other versions
-// than at their newest results, and returns each step's causes.
+// versions finds the steps of Was that are no hits only because kinds have other versions now, and each step's causes.
 func (c *comparison) versions(ctx context.Context) ([]set, error) {
 	found := make([]set, len(c.Was.Items))
 	for j := range c.Was.Plan.Steps {
@@ -110,7 +102,7 @@ func (c *comparison) versions(ctx context.Context) ([]set, error) {
 		pure := true
 		for _, ch := range changes {
 			switch {
-			case isVersion(ch.Path):
+			case ch.Path == "version" || ch.Path == "parts" || strings.HasPrefix(ch.Path, "parts["): // its kind's rules, not what is asked of it
 				rules = append(rules, ch)
 			case isInput(ch.Old) && isInput(ch.New): // what it reads is made anew
 			default:

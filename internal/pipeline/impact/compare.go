@@ -53,7 +53,6 @@ type comparison struct {
 	costs  []estimate.Cost
 }
 
-// state is what becomes of a step.
 type state int
 
 const (
@@ -274,7 +273,6 @@ func (c *comparison) list(place []int) {
 	}
 }
 
-// tables sums up what each table and figure needs.
 func (c *comparison) tables() {
 	at := map[string]int{}
 	all := []Table{}

@@ -54,8 +54,7 @@ func OutputsOf(spec *step.Spec, outputs []step.Output, address string, names Lea
 // StepType is the type of OutputsOf.
 func StepType(spec *step.Spec) cty.Type { return OutputsOf(spec, spec.Outputs, "", nil).Type() }
 
-// StepOf tells whether a value is a whole step, and its address. An object with some outputs, or other names, was written
-// out.
+// StepOf tells whether a value is a whole step, and its address; an object with some of its outputs is none.
 func StepOf(v cty.Value) (string, bool) {
 	if !v.IsKnown() || v.IsNull() || !v.Type().IsObjectType() {
 		return "", false
@@ -118,7 +117,7 @@ func (a *Artifact) pick(name string) (*Artifact, error) {
 	}
 	switch {
 	case !found && len(names) == 0:
-		return nil, fmt.Errorf("%s has no file %q: the step names no outputs", a.Ref.WithoutPath(), full)
+		return nil, fmt.Errorf("%s has no file %q: the step names no outputs. Name it there: outputs = [%[2]q]", a.Ref.WithoutPath(), full)
 	case !found:
 		return nil, fmt.Errorf("%s has no file or folder %q. %s", a.Ref.WithoutPath(), full, syntax.Suggest(full, names, "file"))
 	case folder:
@@ -221,8 +220,7 @@ func taken(v cty.Value, what string) (*Artifact, error) {
 
 var artifactParameter = function.Parameter{Name: "artifact", Type: cty.DynamicPseudoType}
 
-// filesFunction is files(artifact, pattern): the files of a tree that match, by their paths without the pattern's text
-// before the first wildcard and behind the last.
+// filesFunction is files(artifact, pattern): the matching files by their paths less the pattern's text around the wildcards.
 func (s *Session) filesFunction() function.Function {
 	return function.New(&function.Spec{
 		Params: []function.Parameter{anything(artifactParameter), {Name: "pattern", Type: cty.String}},
@@ -290,8 +288,7 @@ func fixed(pattern string) (prefix, suffix string) {
 	return pattern[:first], pattern[strings.LastIndexAny(pattern, `*?]}\`)+1:]
 }
 
-// jsonFunction is json(artifact, "FILE:FIELD"): JSON that a step has written, or a field of it. An output that is one file
-// takes no FILE.
+// jsonFunction is json(artifact, "FILE:FIELD"), the JSON that a step has written; an output that is one file takes no FILE.
 func (s *Session) jsonFunction() function.Function {
 	return function.New(&function.Spec{
 		Params:   []function.Parameter{anything(artifactParameter)},
@@ -335,7 +332,6 @@ func (s *Session) jsonFunction() function.Function {
 	})
 }
 
-// fieldIn reads a field of a JSON file.
 func fieldIn(ref step.Ref, a artifacts.Artifact, path string, read func(artifacts.File) ([]byte, error)) (cty.Value, error) {
 	f, name, field := artifacts.File{Digest: a.Digest, Size: a.Size}, ref.String(), path
 	if a.Files != nil {

@@ -2,7 +2,6 @@ package language
 
 import (
 	"errors"
-	"math/big"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/ext/customdecode"
@@ -152,8 +151,7 @@ func (e *watchedExpr) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	return e.value, e.ds
 }
 
-// What one evaluation may use. Pipelines may come from others, and a few lines can ask for more than any machine has; no
-// pipeline that somebody means comes near.
+// Limits of one evaluation. A pipeline may come from anybody, and a few lines can ask for more than any machine has.
 const (
 	maxText     = syntax.MaxFile // bytes of one text
 	maxMade     = 128 << 20      // bytes of all texts that templates and functions make
@@ -163,7 +161,6 @@ const (
 	asksEvery   = 1 << 12        // steps of work between two questions whether to stop
 )
 
-// meter is what an evaluation has used.
 type meter struct {
 	stop  func() error
 	work  int64
@@ -172,7 +169,6 @@ type meter struct {
 	ended *syntax.Limit // what ended it; nothing is evaluated any more
 }
 
-// spend counts elements gone through and bytes made.
 func (m *meter) spend(elements, bytes int64) *syntax.Limit {
 	m.work += 1 + elements
 	m.built += bytes
@@ -228,7 +224,11 @@ func (s *size) add(v cty.Value, nested int) *syntax.Limit {
 			return syntax.Over("Text too long", "This text has %d bytes; at most %d are allowed. Let a command step make large texts, and pass them on as artifacts.", n, maxText)
 		}
 	case t == cty.Number:
-		return checkNumber(v.AsBigFloat())
+		f := v.AsBigFloat()
+		if e := f.MantExp(nil); f.IsInf() || e > syntax.MaxExponent || e < -syntax.MaxExponent {
+			return syntax.Over("Number out of range", "The size of this number is beyond 2^%d or below 2^-%d.", syntax.MaxExponent, syntax.MaxExponent)
+		}
+		return nil
 	case t.IsObjectType() || t.IsMapType() || t.IsTupleType() || t.IsListType() || t.IsSetType():
 		for k, e := range v.Elements() {
 			if k.Type() == cty.String && k.IsKnown() && !k.IsNull() && !k.IsMarked() {
@@ -241,13 +241,6 @@ func (s *size) add(v cty.Value, nested int) *syntax.Limit {
 	}
 	if s.bytes > maxMade {
 		return syntax.Over("Value too large", "This has more than %d MiB of text.", maxMade>>20)
-	}
-	return nil
-}
-
-func checkNumber(f *big.Float) *syntax.Limit {
-	if e := f.MantExp(nil); f.IsInf() || e > syntax.MaxExponent || e < -syntax.MaxExponent {
-		return syntax.Over("Number out of range", "The size of this number is beyond 2^%d or below 2^-%d.", syntax.MaxExponent, syntax.MaxExponent)
 	}
 	return nil
 }

@@ -158,7 +158,6 @@ func CheckedText(name string, b []byte) (string, error) {
 
 var dataFileName = regexp.MustCompile(`^[\w./-]+\.(ya?ml|toml)$`)
 
-// decoder is a function that reads values from a text.
 func decoder(name string, f func(text []byte) (cty.Value, error)) function.Function {
 	return valueFunc(cty.DynamicPseudoType, func(args []cty.Value) (cty.Value, error) {
 		text := args[0].AsString()
@@ -249,8 +248,7 @@ func asWritten(n *yaml.Node) *yaml.Node {
 	return out
 }
 
-// dvcDecode is dvcdecode(text, format): numbers are as DVC writes them in texts, by Python's str; 1.0, which HCL writes
-// otherwise, is a text.
+// dvcDecode is dvcdecode(text, format): numbers as Python's str writes them; 1.0, which HCL would write as 1, is a text.
 var dvcDecode = valueFunc(cty.DynamicPseudoType, func(args []cty.Value) (cty.Value, error) {
 	text, doc, err := []byte(args[0].AsString()), any(nil), error(nil)
 	switch format := args[1].AsString(); format {

@@ -220,15 +220,11 @@ func deep(s string) *syntax.Limit {
 	return nil
 }
 
-// maxProduct bounds what product makes.
 const maxProduct = 100_000
 
-// product makes every combination of several axes, for for_each: an object
-// whose keys join the axes' keys by "/" and whose values have one attribute per
-// axis. An axis is a list or set of strings, numbers or bools, each its own key,
-// or a map or object, of which the keys are taken. The axes are joined in the
-// order of the second argument (rewriting passes the order in which they are
-// written), else by name.
+// product makes every combination of several axes, for for_each: keys join the axes' keys by "/", values have an attribute per
+// axis. An axis is a list or set of strings, numbers or bools, each its own key, or a map or object. The axes are joined in
+// the order of the second argument (rewriting passes the written order), else by name.
 var product = function.New(&function.Spec{
 	Params:   []function.Parameter{{Name: "axes", Type: cty.DynamicPseudoType}},
 	VarParam: &function.Parameter{Name: "order", Type: cty.DynamicPseudoType},

@@ -49,6 +49,10 @@ type absent struct{ error }
 
 func (absent) Is(target error) bool { return target == fs.ErrNotExist }
 
+func noSuch(name string) error {
+	return absent{fmt.Errorf("there is no %s: a path starts from the folder of the .hcl file that has it", name)}
+}
+
 // Files is what expressions read and ask of what is outside the sources.
 type Files struct {
 	world World
@@ -145,12 +149,15 @@ func (f *Files) ask(function, name string, here bool, read func() error) error {
 	var err error
 	switch {
 	case f.world.Found.Absent[name]:
-		err = absent{fmt.Errorf("there is no %s", name)}
+		err = noSuch(name)
 	case !here:
 		f.Lacks.Files = true
 		return f.meter.end("File not here", "%s is not among the sources of this pipeline: %s asks for it only now that steps have run, and this process has no files beside the pipeline. Run again: `redsi run` reads it.", name, function)
 	default:
 		err = read()
+	}
+	if _, plain := err.(*fs.PathError); plain && errors.Is(err, fs.ErrNotExist) {
+		err = noSuch(name)
 	}
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		f.Found.Absent[name] = true

@@ -40,8 +40,7 @@ type group struct {
 	entries []entry
 }
 
-// library lists what expressions can call. All functions are pure (no time, randomness, environment or network): the same
-// sources and variables give the same pipeline.
+// library lists what expressions can call. Functions are pure: the same sources and variables give the same pipeline.
 func library(s *Session, dir string, secret func() bool) []group {
 	return []group{
 		{"Pipelines", []entry{
@@ -161,8 +160,7 @@ func Functions() []Function {
 	return out
 }
 
-// Functions returns what sources in a folder can call. secret says whether lines of templates could be; the first caller
-// decides it.
+// Functions returns what sources in a folder can call. secret: whether templates may hold secrets; the first caller decides.
 func (s *Session) Functions(dir string, secret func() bool) map[string]function.Function {
 	if f, ok := s.funcs[dir]; ok {
 		return f
@@ -242,8 +240,7 @@ func anything(p function.Parameter) function.Parameter {
 	return p
 }
 
-// toCollection is the library's conversion to a list, set or map, which compares the types of all elements (minutes for
-// 50,000), unless all are of one type.
+// toCollection is the library's conversion, without its comparing of all types (minutes for 50,000) where all are the same.
 func toCollection(to cty.Type, of func(cty.Type) cty.Type, make func(cty.Value) cty.Value) function.Function {
 	general := stdlib.MakeToFunc(to)
 	return function.New(&function.Spec{

@@ -132,10 +132,8 @@ var instancesOf = function.New(&function.Spec{
 	},
 })
 
-// A reference such as step.command.split.out["a.fa"] looks like the element of a
-// collection. The evaluator follows parts of references by their own methods, and takes
-// the element of a value by its type; so a part is replaced by one that knows artifacts,
-// and the value by an object with the one element that is asked for.
+// The evaluator follows step.command.split.out["a.fa"] as an element of a collection, by the reference's own methods or the
+// value's type. So a part is replaced by one that knows artifacts, and a value by an object with the one element.
 
 // picked is the index of a reference that may follow an artifact.
 type picked struct{ hcl.TraverseIndex }

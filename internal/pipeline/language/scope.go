@@ -208,9 +208,8 @@ func Awaiting(others ...*Awaited) *Awaited {
 	return a
 }
 
-// Sensitive marks the value of a sensitive variable, by its name, and all that expressions make of it. Such a value may
-// decide about others, in a validation or through nonsensitive(), and is in no configuration, key or name. An attribute for
-// secrets takes the whole variable, by its name.
+// Sensitive marks the value of a sensitive variable, by its name, and all that expressions make of it. It may decide about
+// others through validation or nonsensitive(), and is in no configuration, key or name. Secrets take the whole variable.
 type Sensitive string
 
 // SensitiveIn names a sensitive variable that a value was made of; "": there is none.

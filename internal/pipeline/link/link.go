@@ -85,14 +85,12 @@ func (l *Links) link(n *declare.Node, e hclsyntax.Expression, each bool) {
 		return
 	}
 	for _, tr := range e.Variables() {
+		output := len(tr) > declare.Depth(tr.RootName()) // it goes on into a block
 		for _, to := range l.targets(tr) {
-			l.Edges[n.Index] = append(l.Edges[n.Index], Edge{to, tr.SourceRange(), to.Block != nil && to.Block.When != nil && takesOutput(tr) && !withinTry(e, tr)})
+			l.Edges[n.Index] = append(l.Edges[n.Index], Edge{to, tr.SourceRange(), output && to.Block != nil && to.Block.When != nil && !withinTry(e, tr)})
 		}
 	}
 }
-
-// takesOutput reports whether a reference to a block goes on into it.
-func takesOutput(tr hcl.Traversal) bool { return len(tr) > declare.Depth(tr.RootName()) }
 
 // withinTry reports whether a reference of an expression is an argument of try or can.
 func withinTry(e hclsyntax.Expression, tr hcl.Traversal) (within bool) {
@@ -216,15 +214,11 @@ func (l *Links) RefersTo(a, b *declare.Node) bool {
 	return slices.ContainsFunc(l.Edges[a.Index], func(e Edge) bool { return e.To == b })
 }
 
-// targetsOf are the nodes that a node refers to.
-func (l *Links) targetsOf(n *declare.Node) []*declare.Node {
-	return lists.Map(l.Edges[n.Index], func(e Edge) *declare.Node { return e.To })
-}
-
-// inOrder sets the order, in which each node follows what it refers to. Nodes in a circle are reported and left out; their
-// value stays unknown.
+// inOrder sets the order: each node follows what it refers to. Nodes in a circle are reported and left out, without a value.
 func (l *Links) inOrder() {
-	for _, group := range Groups(l.m.Nodes, l.targetsOf) {
+	for _, group := range Groups(l.m.Nodes, func(n *declare.Node) []*declare.Node {
+		return lists.Map(l.Edges[n.Index], func(e Edge) *declare.Node { return e.To })
+	}) {
 		if len(group) == 1 && (!l.RefersTo(group[0], group[0]) || l.mayChain(group[0])) {
 			l.Order = append(l.Order, group[0])
 			continue
@@ -233,8 +227,7 @@ func (l *Links) inOrder() {
 	}
 }
 
-// mayChain reports whether a block refers to itself in its instances alone: one may refer to others, such as the one before
-// it in a chain whose length is a parameter.
+// mayChain reports whether a block refers to itself in its instances alone: one may refer to the one before it in a chain.
 func (l *Links) mayChain(n *declare.Node) bool {
 	if n.Block == nil || n.Block.ForEach == nil || n.Block.Type != "step" {
 		return false
@@ -327,7 +320,7 @@ search:
 		}
 	}
 	l.diags.Error(hops[0].e.Range, "References in a circle",
-		fmt.Sprintf("%s: none of these can come first. Each of them has to use only what comes before it.", strings.Join(walk, " -> ")), also...)
+		fmt.Sprintf("%s: each refers to the next, so none of these can come first. Take one of the marked references out, or name in locals what both sides need.", strings.Join(walk, " -> ")), also...)
 }
 
 // dangling says why a reference leads nowhere; "" if it does not.
@@ -339,7 +332,7 @@ func (l *Links) dangling(tr hcl.Traversal, each bool) (summary, detail string) {
 			l.used[name] = l.used[name] || len(p) == 1 || p[1] == name
 		}
 		if len(p) > 1 && l.m.Variables[p[1]] == nil {
-			return "Undeclared variable", fmt.Sprintf("There is no variable %q. %s", p[1], syntax.Suggest(p[1], syntax.Keys(l.m.Variables), "variable"))
+			return "Undeclared variable", fmt.Sprintf("There is no variable %q. %s", p[1], orDeclare(p[1], syntax.Keys(l.m.Variables), "variable", "variable %q {}"))
 		}
 	case "local":
 		if len(p) > 1 && len(l.targets(tr)) == 0 {
@@ -347,7 +340,7 @@ func (l *Links) dangling(tr hcl.Traversal, each bool) (summary, detail string) {
 			for i, name := range names {
 				names[i] = strings.TrimPrefix(name, "local.")
 			}
-			return "Undeclared local value", fmt.Sprintf("There is no local value %q. %s", p[1], syntax.Suggest(p[1], names, "local value"))
+			return "Undeclared local value", fmt.Sprintf("There is no local value %q. %s", p[1], orDeclare(p[1], names, "local value", "locals { %s = VALUE }"))
 		}
 	case "each":
 		switch {
@@ -402,7 +395,22 @@ func (l *Links) noBlock(p []string) (summary, detail string) {
 			}
 		}
 	}
-	return "Undeclared " + typ, fmt.Sprintf("There is no %s. %s", given, syntax.Suggest(given, all, typ))
+	block := typ
+	for _, label := range p[1:min(len(p), depth)] {
+		block += fmt.Sprintf(" %q", label)
+	}
+	return "Undeclared " + typ, fmt.Sprintf("There is no %s. %s", given, orDeclare(given, all, typ, block+" { … }"))
+}
+
+// orDeclare says which name was meant or, if none is near, how a block of a form declares it.
+func orDeclare(name string, names []string, noun, form string) string {
+	if near := syntax.Nearest(name, names); near != "" {
+		return fmt.Sprintf("Did you mean %q?", near)
+	}
+	if strings.Contains(form, "%") {
+		form = fmt.Sprintf(form, name)
+	}
+	return syntax.Suggest(name, names, noun) + " To declare it, write " + form + "."
 }
 
 // isInterpolation reports whether a reference is all that stands between ${ and }.

@@ -352,7 +352,7 @@ func bound(ctx context.Context, end context.CancelCauseFunc, folder string) {
 
 // remoteCommit asks a server for the present commit of a ref; "": ref is itself the id of a commit.
 func remoteCommit(ctx context.Context, r Repository) (string, error) {
-	if isCommit(r.Ref) {
+	if (len(r.Ref) == 40 || len(r.Ref) == 64) && strings.Trim(r.Ref, "0123456789abcdef") == "" {
 		return "", nil
 	}
 	out, err := run(ctx, os.DevNull, "ls-remote", "--quiet", "--", r.URL, r.Ref, r.Ref+"^{}")
@@ -372,10 +372,6 @@ func remoteCommit(ctx context.Context, r Repository) (string, error) {
 		}
 	}
 	return "", fmt.Errorf("%s has no %s", r.URL, r.Ref)
-}
-
-func isCommit(ref string) bool {
-	return (len(ref) == 40 || len(ref) == 64) && strings.Trim(ref, "0123456789abcdef") == ""
 }
 
 // extract writes the files of a commit into a new folder, without the user's git settings: they are the same everywhere.

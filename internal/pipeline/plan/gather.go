@@ -196,9 +196,8 @@ func (p *Plan) CheckKinds(reg *step.Registry) error {
 	return nil
 }
 
-// Grower makes a plan of a pipeline whose steps are known only when others have run: it
-// loads the pipeline with what these have made, as far as that goes. The client does so
-// before a run, and a worker during it, with the same results of the same store.
+// Grower makes a plan of a pipeline whose steps are known only when others have run, as far as results are there: before a
+// run in the client, during it in a worker, with the same results of the same store.
 type Grower struct {
 	Origin *pipeline.Origin // of the pipeline
 	With   pipeline.Options // beside it, and what is known to have been made
@@ -207,9 +206,8 @@ type Grower struct {
 	Follow func(*Plan, Keep) (*Preview, error)
 	Store  *artifacts.Resolver
 
-	// Misfit is told of outputs with which the pipeline does not load, or has no plan, and says
-	// whether to go on without them: then it is told of smaller parts, down to one. nil: that
-	// ends Grow.
+	// Misfit is told of outputs with which the pipeline does not load, or has no plan, then of smaller parts, down to one, and
+	// says whether to go on without them. nil: that ends Grow.
 	Misfit func(of []step.Ref, err error) bool
 }
 

@@ -67,8 +67,7 @@ type Step struct {
 	// Fresh is for how long its result counts; 0: for ever.
 	Fresh time.Duration `json:"fresh,omitempty"`
 
-	// Temporary is a step with keep = false that only other steps read: its bytes leave the store once those are done, and
-	// a result without them counts.
+	// Temporary is a step with keep = false: its bytes leave the store once its readers are done; its result counts all the same.
 	Temporary bool `json:"temporary,omitempty"`
 
 	// Awaits are the outputs that decide what a pending step, without a configuration, is; Awaited their steps, among Deps.
@@ -126,9 +125,8 @@ func (e *UnknownTarget) Error() string {
 // quoted is an address as a shell takes it: many have quotation marks in them.
 func quoted(address string) string { return "'" + address + "'" }
 
-// Build selects what the targets need, without targets the pipeline's own steps and what they need of modules, in the order
-// of topological. A target is an address (table.dedup_counts, step.dedup.nq["url"]) or a prefix of one up to a dot or
-// bracket (step.train.dsi, step.train, table).
+// Build selects what the targets need, else the pipeline's own steps and what they need of modules, in topological order. A
+// target is an address (table.dedup_counts, step.dedup.nq["url"]) or a prefix up to a dot or bracket (step.train, table).
 func Build(name string, p *pipeline.Pipeline, reg *step.Registry, targets []string) (*Plan, error) {
 	index := make(map[string]int, len(p.Steps))
 	for i, s := range p.Steps {
@@ -211,8 +209,7 @@ func (p *Plan) setTemporary(from *pipeline.Pipeline, order []int) {
 	}
 }
 
-// Without is the plan without some steps and all that need them, but for steps that gather enough others (with a reg of
-// nil, these go too). left are the places of the steps that it lacks.
+// Without is the plan less some steps and their readers, but for those that gather enough (reg nil: none); left are gone.
 func (p *Plan) Without(reg *step.Registry, out func(i int) bool) (rest *Plan, left []int) {
 	rest = &Plan{Format: p.Format, Pipeline: p.Pipeline, Targets: p.Targets, Limits: p.Limits, Kinds: p.Kinds, Skipped: p.Skipped, Origin: p.Origin, LeftOut: slices.Clone(p.LeftOut)}
 	place := make([]int, len(p.Steps))
@@ -279,8 +276,7 @@ func depsOf(s pipeline.Step, index map[string]int) ([]int, error) {
 	return slices.Compact(deps), nil
 }
 
-// Matches reports whether a target selects a step. A target of an instance selects the step that stands for a block's
-// unknown instances.
+// Matches reports whether a target selects a step. An instance as target selects the step that stands for unknown instances.
 func Matches(target, step string) bool {
 	if block, pending := strings.CutSuffix(step, address.Any); pending && strings.HasPrefix(target, block+"[") {
 		return true

@@ -47,8 +47,7 @@ type Item struct {
 	Run    string // that left it
 	From   string // the other store that has it; "" if the own one does
 
-	// Released says that the result's bytes have left the store on purpose. A hit needs none; a step to run does, since
-	// step Reader reads them.
+	// Released: the result's bytes have left the store on purpose. A hit needs none; a step to run does, for step Reader.
 	Released bool
 
 	// Accepted is by which a hit stands for its key; nil if it was made under it.
@@ -127,18 +126,16 @@ type Open = func(ctx context.Context, d artifacts.Digest) (io.ReadCloser, error)
 // lookupMost bounds the results that are held between a look-up and the word of Keep.
 const lookupMost = 2048
 
-// Follow follows results as far as they go, level by level of the graph, at most lookupMost keys in a look-up. What keep
-// does not want it holds as long as steps to come read it, so that plans may be of any length. Checks are judged by what
-// open reads (nil: not at all): what reads a result that fails one does not run. An error is permanent, or one of lookup or
-// open.
+// Follow follows results as far as they go, by levels of the graph, at most lookupMost keys in a look-up, and holds what keep
+// does not want only while steps to come read it. What reads a result that fails a check, judged by what open reads (nil:
+// not at all), does not run. An error is permanent, or one of lookup or open.
 func (p *Plan) Follow(ctx context.Context, reg *step.Registry, lookup Lookup, keep Keep, open Open) (*Preview, error) {
 	return p.FollowWithout(ctx, reg, lookup, keep, open, func(int, bool) bool { return false }, time.Time{})
 }
 
-// FollowWithout is Follow of a plan some of whose steps give no result, for a run that begins at a time, if that is not
-// zero: what gathers those goes on without them, and results that are no longer fresh do not count. gone says which these
-// are, and is told whether the stores have the step's result: in a run that a step has failed in, another run's later
-// result of it does not count.
+// FollowWithout is Follow without the steps that are gone, for a run that begins at a time (zero: none): what gathers them goes
+// on, and stale results do not count. gone is told whether the stores have a result: in a run that a step has failed in,
+// another run's later result does not count.
 func (p *Plan) FollowWithout(ctx context.Context, reg *step.Registry, lookup Lookup, keep Keep, open Open, gone func(i int, has bool) bool, at time.Time) (*Preview, error) {
 	if open != nil {
 		open = step.Remembered(open)
@@ -194,7 +191,6 @@ func (p *Plan) levels() (levels [][]int) {
 	return levels
 }
 
-// follower is a preview while it is made.
 type follower struct {
 	*Preview
 	reg     *step.Registry
@@ -232,7 +228,6 @@ func (f *follower) batch(ctx context.Context, steps []int) error {
 	return nil
 }
 
-// look makes the keys of steps and looks them up.
 func (f *follower) look(ctx context.Context, ready []int) error {
 	errs := make([]error, len(ready))
 	var workers sync.WaitGroup
@@ -357,8 +352,7 @@ func (f *follower) unread(i int, err error) bool {
 	return errors.Is(err, artifacts.ErrNotExist) && (f.Items[i].Released || slices.ContainsFunc(f.Plan.Steps[i].Deps, func(d int) bool { return f.Items[d].Released }))
 }
 
-// Bind fills in the inputs of step i from its dependencies' results, without gathered steps that have none, and returns the
-// task that can run, its key and the key's preimage, see Registry.Bind.
+// Bind fills in the inputs of step i from results, without gathered steps that have none; it returns task, key and preimage.
 func (p *Plan) Bind(reg *step.Registry, i int, result func(dep int) *artifacts.Result) (step.Task, artifacts.Digest, []byte, error) {
 	s := p.Steps[i]
 	byAddress := make(map[string]*artifacts.Result, len(s.Deps))

@@ -145,7 +145,6 @@ func (o Output) fieldList(quote string) string {
 	return "Fields of " + quote + o.Name + quote + ": " + strings.Join(list, ", ") + "."
 }
 
-// attributes describes a schema. An object's default is told with its attributes.
 func attributes(attrs []step.Attr, defaults map[string]any) []Attr {
 	out := make([]Attr, len(attrs))
 	for i, a := range attrs {

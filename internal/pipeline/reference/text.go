@@ -94,7 +94,6 @@ func (o Output) form() string {
 	return t
 }
 
-// literal writes a default as a pipeline file would.
 func literal(v any) string {
 	b, err := values.JSON(v, "")
 	if err != nil {
@@ -184,7 +183,7 @@ func Markdown(w io.Writer, kinds []Kind) error {
 	fmt.Fprint(b, rest)
 	fmt.Fprintf(b, "\n## Kinds\n\n| kind | summary |\n|---|---|\n")
 	for _, k := range kinds {
-		fmt.Fprintf(b, "| [%s](#%s) | %s |\n", k.longName, anchor(k.longName), cell(k.Summary))
+		fmt.Fprintf(b, "| [%s](#%s) | %s |\n", k.longName, strings.ReplaceAll(strings.ToLower(k.longName), " ", "-"), cell(k.Summary))
 	}
 	for _, k := range kinds {
 		kind(b, k)
@@ -255,10 +254,6 @@ func kind(b *bufio.Writer, k Kind) {
 	}
 }
 
-// cell makes a text fit into a table.
 func cell(s string) string {
 	return strings.NewReplacer("\n", " ", "|", `\|`).Replace(s)
 }
-
-// anchor is the name by which GitHub links to a heading.
-func anchor(s string) string { return strings.ReplaceAll(strings.ToLower(s), " ", "-") }

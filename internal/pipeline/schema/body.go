@@ -4,6 +4,7 @@
 package schema
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -97,7 +98,7 @@ func (r *Reader) tree(v cty.Value, t step.Type, accepts string, at []any) any {
 		a := v.EncapsulatedValue().(*language.Artifact)
 		if accepts != "" && !slices.Contains(strings.Split(accepts, ","), a.Output.Type) {
 			return r.Fail(at, r.Locate(at), "Wrong kind of artifact",
-				fmt.Sprintf("%s takes %s, but %s is %s.", Show(at), strings.ReplaceAll(accepts, ",", " or "), a.Ref, typeName(a.Output.Type)))
+				fmt.Sprintf("%s takes %s, but %s is %s.", Show(at), strings.ReplaceAll(accepts, ",", " or "), a.Ref, cmp.Or(a.Output.Type, "of no declared type")))
 		}
 		ref := a.Ref
 		if r.Outputs == nil {
@@ -146,13 +147,6 @@ func (r *Reader) object(v cty.Value, t step.Type, accepts string, at []any) any 
 		}
 	}
 	return tree
-}
-
-func typeName(t string) string {
-	if t == "" {
-		return "of no declared type"
-	}
-	return t
 }
 
 // secrets is the value of an attribute for secrets, with sources for sensitive variables.
@@ -223,6 +217,9 @@ func Shape(d *syntax.Collector, b *hclsyntax.Block, attrs, common []step.Attr, o
 		case k == nil:
 			typos.add(syntax.Header(b), syntax.Nearest(a.Name, names))
 			detail := fmt.Sprintf("%s has no attribute %q. %s", owner, a.Name, syntax.Suggest(a.Name, names, "attribute"))
+			if kind, is := strings.CutPrefix(owner, "Kind "); is && syntax.Nearest(a.Name, names) == "" {
+				detail += fmt.Sprintf(" `redsi kinds %s` explains them.", strings.Trim(kind, `"`))
+			}
 			if a.Name == "depends_on" {
 				detail = "There is no depends_on: a step follows those whose outputs it uses, and no others."
 			}
@@ -237,7 +234,11 @@ func Shape(d *syntax.Collector, b *hclsyntax.Block, attrs, common []step.Attr, o
 		case k == nil && shared != nil && shared.Block:
 			continue
 		case k == nil:
-			d.Error(inner.TypeRange, "Unknown block", fmt.Sprintf("%s has no block %q. %s", owner, inner.Type, syntax.Suggest(inner.Type, blocks, "block")))
+			detail := syntax.Suggest(inner.Type, blocks, "block")
+			if len(blocks) == 0 {
+				detail = "It takes attributes alone, NAME = VALUE. " + syntax.Suggest(inner.Type, names, "attribute")
+			}
+			d.Error(inner.TypeRange, "Unknown block", fmt.Sprintf("%s has no block %q. %s", owner, inner.Type, detail))
 			continue
 		case !k.Block:
 			d.Error(inner.TypeRange, "Not a block", fmt.Sprintf("%s is an attribute: %s = … (%s).", inner.Type, inner.Type, k.Type))

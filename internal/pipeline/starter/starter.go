@@ -99,7 +99,6 @@ func exists(file string) bool {
 	return err == nil
 }
 
-// writeNew writes a file that must not exist.
 func writeNew(path string, text []byte) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if err != nil {
@@ -121,7 +120,6 @@ type Corpus struct {
 	list []corpusFile
 }
 
-// corpusFile is a file of the corpus with its role.
 type corpusFile struct {
 	collect.Part
 	name string // below the folder, with slashes
@@ -147,7 +145,6 @@ func Find(ctx context.Context, folder string) (*Corpus, error) {
 	return c, nil
 }
 
-// look lists the folder's files by role.
 func (c *Corpus) look(ctx context.Context) error {
 	var names []string
 	top := c.Folder + string(filepath.Separator) // it may be a link

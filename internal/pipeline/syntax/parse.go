@@ -184,9 +184,8 @@ func Over(summary, format string, args ...any) *Limit {
 	return &Limit{summary, fmt.Sprintf(format, args...)}
 }
 
-// The evaluator keeps strings in Unicode's form NFC, in which a letter with an accent is one character. A program would get
-// other bytes than a text in another form has, so such texts are refused in sources, files that expressions read, and
-// values of variables.
+// Strings of the evaluator are in Unicode's form NFC. A program would get other bytes than a text in another form has, so such
+// texts are refused in sources, files that expressions read, and values of variables.
 
 // NotNFC is the line, from 1, of the first text that is not in NFC; 0 if all is.
 func NotNFC(b []byte) int {

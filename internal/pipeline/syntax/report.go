@@ -30,8 +30,7 @@ type Style struct {
 //	     |      ^^^^^^^
 //	There is no kind "dedpu". Did you mean "dedup"?
 //
-// It is not hcl.NewDiagnosticTextWriter's: that shows no second place, marks the first by
-// underlining alone and so not in a file, and gives a terminal what the source has.
+// It is not hcl.NewDiagnosticTextWriter's, which shows no second place and marks the first only by underlining.
 func (ds Diagnostics) Write(w io.Writer, s Style) error {
 	b := bufio.NewWriter(w)
 	texts := map[string]*text{}
@@ -73,7 +72,6 @@ func (r *reporter) paint(s string) string {
 	return "\x1b[1m" + r.color + s + "\x1b[0m"
 }
 
-// text is a source cut into lines.
 type text struct {
 	lines  []string
 	starts []int // byte offsets

@@ -50,8 +50,7 @@ type Output struct {
 	Rendering bool `json:"-"` // a form of a table or figure whose cells are in another output
 }
 
-// Runs pairs the steps of two runs by address, then by key: it returns those that differ, in A's order, then B's, and
-// counts the others.
+// Runs pairs the steps of two runs by address, then by key: it returns those that differ, A's first, and counts the others.
 func Runs(ctx context.Context, store *artifacts.Resolver, differ journal.Differ, a, b *runs.Record) (ds []Step, same int, err error) {
 	of := func(s runs.Step) string { return s.Address }
 	inA, inB, paired := lists.By(a.Steps, of), lists.By(b.Steps, of), map[string]bool{}

@@ -63,18 +63,12 @@ func (d *Output) contents(ctx context.Context, store *artifacts.Resolver, x, y o
 		return nil
 	}
 	if max(x.size, y.size) <= textCompared && isText(before) && isText(after) {
-		d.Lines = unified(before, after)
+		_, d.Lines, _ = strings.Cut(string(diff.Diff("a", before, "b", after)), "\n+++ b\n") // no headers
 	}
 	return nil
 }
 
 func isText(b []byte) bool { return utf8.Valid(b) && !bytes.ContainsRune(b, 0) }
-
-// unified is the line difference of two texts, without the headers that name files.
-func unified(before, after []byte) string {
-	_, lines, _ := strings.Cut(string(diff.Diff("a", before, "b", after)), "\n+++ b\n")
-	return lines
-}
 
 // diffCells compares two tables or figures cell by cell, in the order of the second.
 func diffCells(kind string, before, after []byte) (ds []Value, err error) {

@@ -59,7 +59,6 @@ func cardFindings(m nvidia.Machine, facts device.Facts) []Finding {
 	return found
 }
 
-// graphsFinding says whether repeated steps are recorded.
 func graphsFinding(cuda device.CUDA) Finding {
 	if cuda.Graphs != "" {
 		return Finding{What: "GPU graphs", OK: true, Soft: true, Note: "steps with the same shapes are recorded once and replayed: " + cuda.Graphs}

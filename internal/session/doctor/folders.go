@@ -48,8 +48,7 @@ func Folder(what, dir, alone string) Finding {
 	return withDisk(Finding{What: what, Note: dir}, dir, alone)
 }
 
-// withDisk adds to a folder's finding its file system, as sharers need it, and the free space. A store, without alone,
-// needs no locks.
+// withDisk adds the file system and free space to a folder's finding. A store, without alone, needs no locks.
 func withDisk(f Finding, dir, alone string) Finding {
 	f.OK = true
 	kind, options := system.FileSystem(dir)
@@ -123,7 +122,6 @@ func probe(ctx context.Context, s artifacts.Store) (left, err error) {
 	return errors.Join(left, s.Records.Delete(ctx, name)), nil
 }
 
-// answersWithin bounds how long a program may take to say its version.
 const answersWithin = 20 * time.Second
 
 // Programs lists the other redsi of a PATH, another version as a warning: a shell may start what nobody means.

@@ -162,7 +162,6 @@ func Rates(folder string, here []string) (found []Finding) {
 	return found
 }
 
-// rated says how fast a device is, in a line.
 func rated(r rates.Rates) string {
 	var parts []string
 	if x, ok := r.Of(step.GzipBytes, "", "", 0); ok {

@@ -77,7 +77,6 @@ func (dr *Driver) CancelSteps(ctx context.Context, o Cluster, name string, targe
 	return open[0].RunID, cancelled, nil
 }
 
-// holdersNamed bounds the steps that a cancelled run is said to wait for.
 const holdersNamed = 5
 
 // awaitCancelled waits for the end of a cancelled run, and says now and then what that waits for.
@@ -108,7 +107,6 @@ func (dr *Driver) awaitCancelled(ctx context.Context, conn *Connection, run Run,
 	}
 }
 
-// holds says what a run that is being cancelled waits for.
 func (dr *Driver) holds(ctx context.Context, conn *Connection, run Run, wf client.WorkflowRun) string {
 	if why := dr.Obstacle(ctx, conn, wf); why != "" {
 		return why

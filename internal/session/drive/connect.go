@@ -96,8 +96,7 @@ func (o *Cluster) checkShare() error {
 	return nil
 }
 
-// head reports whether this process leaves all steps to other workers: so told or, without a number of slots, since other
-// machines reach the server.
+// head reports whether this process leaves all steps to other workers: so told, or since other machines reach the server.
 func (dr *Driver) head(o Cluster) bool {
 	if o.Given() || o.Slots > 0 {
 		return false
@@ -226,7 +225,6 @@ func (dr *Driver) unreached(o Cluster) string {
 	return ""
 }
 
-// serverDir is the folder of the embedded server.
 func (dr *Driver) serverDir() string { return filepath.Join(dr.StateDir, "temporal") }
 
 // HasServer reports whether the state folder has a server, or had one that was killed.
@@ -336,9 +334,8 @@ func (c *Connection) stays() map[string]any {
 	return map[string]any{Stays: true}
 }
 
-// endLeftovers ends what killed processes left open on their embedded server, but for marked runs and what other clients
-// have started since: the caller is this machine's only process of the folder, so no other worker lives, and the store has
-// all that was finished.
+// endLeftovers ends what killed processes left open on their embedded server, but for marked runs and what others have started
+// since. The caller is this machine's only process of the folder, and the store has all that was finished.
 func (dr *Driver) endLeftovers(ctx context.Context, c client.Client, began time.Time) error {
 	open, err := listRunning(ctx, c, fmt.Sprintf("StartTime < '%s'", began.UTC().Format(time.RFC3339Nano)))
 	if err != nil {

@@ -129,8 +129,7 @@ func (dr *Driver) pageOfGraphs() string {
 	return p.URL
 }
 
-// ListenForGraphs listens on a local port for the page, this one if it is free, and records it in the state folder for
-// runs' links.
+// ListenForGraphs listens on a local port, this one if it is free, and records the page in the state folder for runs' links.
 func (dr *Driver) ListenForGraphs(port int) (net.Listener, error) {
 	l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
 	if err != nil {

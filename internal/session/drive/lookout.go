@@ -46,7 +46,6 @@ type Work struct {
 	Worker   string // where it is; "": unknown, or on this machine and in the same job
 }
 
-// look is what is known of a running step.
 type look struct {
 	begun bool
 	busy  bool   // a worker is at it, or a pause between two tries is
@@ -234,7 +233,6 @@ func (dr *Driver) looks(ctx context.Context, conn *Connection, run string, steps
 	return out
 }
 
-// started reports whether a worker has begun an activity.
 func started(p *workflow.PendingActivityInfo) bool {
 	return p.GetState() != enums.PENDING_ACTIVITY_STATE_SCHEDULED && p.GetState() != enums.PENDING_ACTIVITY_STATE_UNSPECIFIED
 }

@@ -34,13 +34,11 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// own are the options of the worker of this process.
 func (o *Cluster) own() worker.Options {
 	return worker.Options{CPU: o.Slots, Threads: o.Threads, Cores: o.CPUs, Memory: o.Memory}
 }
 
-// Unfit says, by place, why this machine never has enough for a step to run. It says nothing of a cluster, or of a server
-// that other machines reach.
+// Unfit says, by place, why this machine never has enough for a step; nothing of a cluster, or of a server that others reach.
 func (dr *Driver) Unfit(o Cluster, v *plan.Preview) map[int]string {
 	if o.Given() || dr.head(o) {
 		return nil
@@ -61,7 +59,6 @@ func (dr *Driver) Unfit(o Cluster, v *plan.Preview) map[int]string {
 	return found
 }
 
-// unfitTold bounds the steps that an error names.
 const unfitTold = 5
 
 // refuseUnfit refuses a run here with steps (MAYBE ones too) that never fit, which it would find out only hours later.
@@ -82,9 +79,8 @@ func tellUnfit(unfit map[int]string, do string) error {
 	return fault.Input(fmt.Errorf("%s\n%s", strings.Join(told, "\n"), do))
 }
 
-// Queue is the task queue of runs with a store, and of their workers. A cluster has one store. On the server of a state
-// folder every store has a queue, since a worker of another has neither plans nor results: the folder's own store has
-// workflows.TaskQueue, and another one a name by its place.
+// Queue is the task queue of runs with a store. A cluster has one store. On a state folder's server the folder's own store has
+// workflows.TaskQueue, and another one a name by its place: a worker of another store has neither plans nor results.
 func (c *Connection) Queue(store artifacts.Store) string {
 	place := open.Place(store.URL)
 	if c.state == "" || place == open.Place(filepath.Join(c.state, "store")) {
@@ -147,7 +143,6 @@ func selected(p *plan.Plan, target string, downstream bool) []bool {
 	return chosen
 }
 
-// forget removes the result records of a step and of its parts.
 func (dr *Driver) forget(ctx context.Context, store *artifacts.Resolver, v *plan.Preview, i int) error {
 	keys := []artifacts.Digest{v.Items[i].Key}
 	acts := dr.Activities(store, nil, workflows.Features{})
@@ -163,8 +158,7 @@ func (dr *Driver) forget(ctx context.Context, store *artifacts.Resolver, v *plan
 	return nil
 }
 
-// passing reports whether a call to Temporal may succeed at the next try: its error is about the connection, or a server
-// that is starting, ending or busy, not about the run or the request.
+// passing reports whether a call to Temporal may succeed later: the error is about the connection or a busy server.
 func passing(err error) bool {
 	lasting := []any{new(*temporal.WorkflowExecutionError), new(*payload.Error), new(*serviceerror.NotFound), new(*serviceerror.InvalidArgument),
 		new(*serviceerror.PermissionDenied), new(*serviceerror.Unimplemented), new(*serviceerror.QueryFailed), new(*serviceerror.WorkflowExecutionAlreadyStarted)}
@@ -188,8 +182,7 @@ func (dr *Driver) Outlast(ctx context.Context, read func() error) error {
 	}
 }
 
-// Persist calls f until it succeeds or fails for good, for startPatience at most (a new server may not know its namespace),
-// and tells after a while.
+// Persist calls f until it succeeds or fails for good, at most for startPatience, and tells after a while.
 func (dr *Driver) Persist(ctx context.Context, conn *Connection, what string, f func(context.Context) error) error {
 	began, told := time.Now(), time.Time{}
 	for {
@@ -207,8 +200,7 @@ func (dr *Driver) Persist(ctx context.Context, conn *Connection, what string, f 
 	}
 }
 
-// Polled reports whether a worker (of a build, unless nil) polls a queue. The server remembers a poller for five minutes,
-// unless it says that it ends.
+// Polled reports whether a worker (of a build, unless nil) polls a queue. The server remembers a poller for five minutes.
 func (dr *Driver) Polled(ctx context.Context, conn *Connection, queue string, kind enums.TaskQueueType, of *deployment.WorkerDeploymentVersion) (bool, error) {
 	d, err := conn.Client.DescribeTaskQueue(ctx, queue, kind)
 	if err != nil || len(d.GetPollers()) == 0 {

@@ -335,7 +335,6 @@ func (e *Cancelled) Error() string {
 	return b.String() + "\n" + e.Next
 }
 
-// recordPatience bounds reading the record of a cancelled run.
 const recordPatience = 10 * time.Second
 
 // tellCancelled adds to the summary and error of a cancelled run how its steps ended, and returns err. ctx has ended.

@@ -23,7 +23,6 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// start starts the workflow, here or on a cluster, and follows it to the end.
 func (dr *Driver) start(ctx context.Context, o RunOptions, out *Summary) error {
 	if err := dr.MayRecord(); err != nil {
 		return err
@@ -103,7 +102,6 @@ func (dr *Driver) start(ctx context.Context, o RunOptions, out *Summary) error {
 	return nil
 }
 
-// send stores a run's plan and hits, and returns the workflow's input.
 func (dr *Driver) send(ctx context.Context, o RunOptions, out *Summary) (in workflows.ReproduceInput, err error) {
 	defer dr.Waiting("sending the plan to the store")()
 	of := out.Of
@@ -120,7 +118,6 @@ func (dr *Driver) send(ctx context.Context, o RunOptions, out *Summary) (in work
 	return in, err
 }
 
-// variablesShown bounds the variables of a run that the UI shows.
 const variablesShown = 20
 
 // details is what the UI shows about a run from its start.

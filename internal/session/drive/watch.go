@@ -23,7 +23,6 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// followEvery is how often a run's state is asked for.
 const followEvery = 300 * time.Millisecond
 
 type Outcome struct {

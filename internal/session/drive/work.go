@@ -103,8 +103,7 @@ func heed(ctx context.Context, log *slog.Logger, check func(context.Context) err
 	}
 }
 
-// beforeJobEnds is how long before its batch job a worker ends (half the time of a short job): batch systems look at limits
-// now and then.
+// beforeJobEnds is how long before its batch job a worker ends: batch systems look at limits now and then.
 const beforeJobEnds = 90 * time.Second
 
 // UntilJobEnds is for how long a worker works whose batch job is ended at some time, and says so; 0: nobody says when.
@@ -206,7 +205,7 @@ func (dr *Driver) StepFolder(ctx context.Context, address string) (dir string, p
 // scriptOf is a shell script that runs a program with only the step's environment.
 func scriptOf(address, dir string, p step.Program) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "#!/bin/sh\n# What %s runs, in its environment.\n", strings.ToValidUTF8(oneLine(address), "\uFFFD"))
+	fmt.Fprintf(&b, "#!/bin/sh\n# What %s runs, in its environment.\n", strings.ToValidUTF8(strings.NewReplacer("\n", " ", "\r", " ").Replace(address), "\uFFFD"))
 	if p.Note != "" {
 		fmt.Fprintf(&b, "# %s\n", p.Note)
 	}
@@ -228,5 +227,3 @@ func scriptOf(address, dir string, p step.Program) string {
 	fmt.Fprintf(&b, " < %s\n", shellwords.Quote(stdin))
 	return b.String()
 }
-
-func oneLine(s string) string { return strings.NewReplacer("\n", " ", "\r", " ").Replace(s) }

@@ -88,7 +88,6 @@ type handler struct {
 	log    *slog.Logger
 }
 
-// content is the template's data.
 type content struct {
 	Style   template.CSS
 	Refresh int // seconds; 0: never

@@ -100,10 +100,8 @@ func steps(p *pipeline.Pipeline, target string) ([]string, error) {
 	return chosen, nil
 }
 
-// mostListed bounds a list of steps in an error.
 const mostListed = 20
 
-// lines lists items in an error.
 func lines(items []string) string {
 	more := ""
 	if n := len(items) - mostListed; n > 0 {
@@ -207,7 +205,6 @@ type Engine struct {
 	done    func() // done with the files
 }
 
-// open opens the collection in a new process.
 func (e *Engine) open(ctx context.Context) (err error) {
 	if e.client, err = e.pool.Hold(ctx, e.card, ""); err != nil {
 		return err

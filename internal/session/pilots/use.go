@@ -34,8 +34,7 @@ type Use struct {
 	Refused string     `json:"refused,omitempty"`     // why Slurm would not take such a job
 }
 
-// UseOf is what a preview uses each sort of pilots for, with as many at a time as its widest level needs, and why steps are
-// refused.
+// UseOf is what a preview uses each sort of pilots for, as many at a time as its widest level needs, and why steps are refused.
 func UseOf(site *slurm.Site, v *plan.Preview, e *estimate.Estimate, kinds *step.Registry) (uses []Use, refused map[int]string) {
 	uses, refused = make([]Use, len(site.Pilots)), map[int]string{}
 	type at struct{ sort, level int }

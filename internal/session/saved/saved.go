@@ -25,7 +25,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// format names the form of saved plans.
 const format = "redsi-saved-plan/1"
 
 // Plan is what `redsi plan --out` showed, and what it was made from.
@@ -59,7 +58,6 @@ type Step struct {
 	Task     step.Task         `json:"task"`
 }
 
-// steps are the steps of a preview.
 func steps(v *plan.Preview) []Step {
 	steps := make([]Step, len(v.Items))
 	for i, it := range v.Items {

@@ -131,7 +131,6 @@ func newestFailures(ctx context.Context, store artifacts.Store, pl *plan.Plan, t
 	return newest, err
 }
 
-// ofRun finds the logs of steps in a run.
 func ofRun(ctx context.Context, store *artifacts.Resolver, rec *runs.Record, target string, failed bool) ([]Log, error) {
 	failures := map[string][]runs.Failure{}
 	err := runs.Failures(ctx, store.Own, rec.RunID, func(f runs.Failure) bool {
@@ -338,7 +337,6 @@ func (f *Follower) failures(ctx context.Context) (map[string]runs.Failure, error
 	})
 }
 
-// rest prints what of a whole log has not been printed.
 func (f *Follower) rest(ctx context.Context, l *Log) error {
 	text, err := l.Read(ctx, f.store)
 	if err != nil {
@@ -378,7 +376,6 @@ func (f *Follower) print(text []byte) error {
 	return f.Print(text)
 }
 
-// tell says something that is new.
 func (f *Follower) tell(text string) {
 	if text != f.told {
 		f.told = text

@@ -124,9 +124,10 @@ func Impact(ctx context.Context, se *session.Session, x, y Variant, show func(pi
 	if err != nil {
 		return nil, err
 	}
+	touched := func(address string) []string { return lists.Map(expect.Touched(claims, address), pipeline.Claim.Text) }
 	newest := newestPreimages{store: store, preview: before, past: earlier}
 	r, err := impact.Compare(ctx, impact.Sides{Registry: se.Registry, Was: before, Is: after, Estimate: e,
-		Newest: newest.of, Diff: se.Differ(ctx, store), Claims: claimsOf(claims)})
+		Newest: newest.of, Diff: se.Differ(ctx, store), Claims: touched})
 	if err != nil {
 		return nil, err
 	}
@@ -170,13 +171,6 @@ func (n *newestPreimages) of(ctx context.Context, i int) ([]byte, error) {
 	return n.held[i], nil
 }
 
-// claimsOf are the sentences of the paper that are about a table or figure, by its address.
-func claimsOf(claims []pipeline.Claim) func(address string) []string {
-	return func(address string) []string {
-		return lists.Map(expect.Touched(claims, address), pipeline.Claim.Text)
-	}
-}
-
 // commitSources answers the questions of a commit's plan about sources.
 type commitSources struct {
 	session.PlanSources
@@ -196,8 +190,7 @@ func (s commitSources) LocalTree(ctx context.Context, name string, ignore bool) 
 	return s.PlanSources.LocalTree(ctx, name, ignore)
 }
 
-// planVariant plans a variant with what is known of its sources. missing are targets that it lacks; with none of them, the
-// plan is nil.
+// planVariant plans a variant with what is known of its sources. missing are targets that it lacks; nil: it has none of them.
 func (c *comparer) planVariant(ctx context.Context, v Variant) (pl *plan.Plan, missing, notes []string, err error) {
 	over := c.Waiting("reading " + v.Name)
 	p, files, err := c.loadVariant(ctx, v)

@@ -147,7 +147,6 @@ func cellsOf(b []byte) (map[string]any, error) {
 	return rows, nil
 }
 
-// shownText bounds the files whose text an assertion can read.
 const shownText = 64 << 10
 
 // outputsOf are a step's outputs: digest, size and, of small UTF-8 files, the text.

@@ -31,7 +31,6 @@ type Files struct {
 	cache string // of modules, which have commits of their own
 }
 
-// maxLock is how long a lock file may be.
 const maxLock = 64 << 20
 
 // Open opens a commit of a folder's repository. cache is the folder of fetched modules.

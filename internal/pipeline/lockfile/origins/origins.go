@@ -139,8 +139,7 @@ func (s *Source) look(ctx context.Context, offline bool, size int64, known bool)
 	}
 }
 
-// Repositories are the states of modules' repositories, whose pinned commits are here; update is the command that pins a
-// source's present commit.
+// Repositories are the states of modules' repositories; update is the command that pins a source's present commit.
 func Repositories(ctx context.Context, used []modules.Used, offline bool, update func(source string) string) (sources []Source) {
 	for _, u := range used {
 		sources = append(sources, pinned(u.Source(), "commit "+u.Commit, offline, func() (string, error) {

@@ -40,8 +40,7 @@ func chain(first, next string, n int) string {
 	return b.String() + "}\n" + url(fmt.Sprintf("length(local.l%d)", n))
 }
 
-// What asks for more than any machine has is told, with its place, and does not
-// get it.
+// What asks for more than any machine has is told, with its place, and does not get it.
 func TestLimits(t *testing.T) {
 	big := strings.Repeat("x", 1<<20)
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(512 << 20))
@@ -116,7 +115,7 @@ func axes(n int) string {
 // What is asked now and then ends the evaluation, too.
 func TestStop(t *testing.T) {
 	asked := 0
-	_, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte(url(`length([for a in range(1000) : a if length([for b in range(1000) : b if false]) > 0])`))},
+	_, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte(url(`length([for a in range(100) : a if length([for b in range(100) : b if false]) > 0])`))},
 		pipeline.Options{Registry: kinds(), Stop: func() error { asked++; return errors.New("that is enough") }})
 	if err := fmt.Sprint(ds.Err()); asked != 1 || !strings.Contains(err, "Evaluation stopped") || !strings.Contains(err, "that is enough.") {
 		t.Errorf("asked %d times: %s", asked, err)
@@ -185,8 +184,7 @@ func tasks(t *testing.T, sources map[string][]byte, opts []byte) []string {
 	})))
 }
 
-// A chain through which every step depends on the one before is a deep graph;
-// a wide for_each is a large one.
+// A chain through which every step depends on the one before is a deep graph; a wide for_each is a large one.
 func TestManySteps(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("step \"extract\" \"s0\" {\n  shards = []\n}\n")
@@ -251,8 +249,7 @@ func sane(t *testing.T, ds pipeline.Diagnostics) {
 	}
 }
 
-// Load never panics; it returns either a pipeline or errors, each with a place;
-// and what it returns loads again from its own sources.
+// Load never panics: it returns a pipeline, which loads again from its own sources, or errors with places.
 func FuzzLoad(f *testing.F) {
 	for _, dir := range []string{"testdata/valid", "testdata/invalid"} {
 		sources, err := syntax.ReadAll(dir)

@@ -68,8 +68,7 @@ func report(t *testing.T, ds pipeline.Diagnostics) string {
 	return b.String()
 }
 
-// Every entry of testdata/invalid is a pipeline that must not load, with a golden
-// of its diagnostics. A new entry is a new test.
+// Every entry of testdata/invalid must not load, and has a golden of its diagnostics. A new entry is a new test.
 func TestInvalid(t *testing.T) {
 	for _, name := range entries(t, "testdata/invalid") {
 		t.Run(filepath.Base(name), func(t *testing.T) {
@@ -193,8 +192,7 @@ func short(v any) any {
 	return v
 }
 
-// Variables: --var wins over --var-file, that over the environment, that over redsi.local.hcl, that over
-// the default.
+// Variables: --var wins over --var-file, that over the environment, that over redsi.local.hcl, that over the default.
 func TestPrecedence(t *testing.T) {
 	src := map[string][]byte{"p.hcl": []byte("variable \"x\" { default = \"default\" }\nstep \"download\" \"a\" {\n  url = var.x\n}\n")}
 	o := pipeline.Options{Registry: kinds()}
@@ -205,8 +203,8 @@ func TestPrecedence(t *testing.T) {
 		if got := string(p.Vars["x"]); got != `"`+want+`"` || p.Inputs()["x"] != want {
 			t.Errorf("x is %s, as an argument %s, want %s", got, p.Inputs()["x"], want)
 		}
-		if (len(p.Local) == 1) != (want == "local") {
-			t.Errorf("%s: of redsi.local.hcl are %v", want, p.Local)
+		if (len(p.Local) == 1) != (want == "local") || (len(p.Given) == 0) != (want == "default") {
+			t.Errorf("%s: of redsi.local.hcl are %v, given are %v", want, p.Local, p.Given)
 		}
 	}
 	check("default")
@@ -222,10 +220,11 @@ func TestPrecedence(t *testing.T) {
 	check("default")
 	o.Vars = map[string]string{"x": "argument"}
 	check("argument")
+	o.Vars["x"] = "default"
+	check("default")
 	o = pipeline.Options{Registry: kinds(), Local: []pipeline.File{{Name: "redsi.local.hcl", Bytes: []byte("\n  y = 1")}}}
-	if _, ds := pipeline.Load(src, o); !ds.HasErrors() || !strings.Contains(ds.Err().Error(), "redsi.local.hcl:2") {
-		t.Error(ds.Err())
-	}
+	_, ds := pipeline.Load(src, o)
+	errtest.Says(t, ds.Err(), "redsi.local.hcl:2")
 }
 
 // TestQuestions: of variables that nobody has set, and only where something is wrong with them.
@@ -263,8 +262,7 @@ func TestQuestions(t *testing.T) {
 	errtest.Says(t, ds.Err(), "answers are kept in a file")
 }
 
-// TestLineEnds: a pipeline that git has checked out with CRLF means what it does with LF. Texts in
-// quotes and what file() reads are as they are.
+// TestLineEnds: a checkout with CRLF means what it does with LF. Quoted texts and what file() reads are as they are.
 func TestLineEnds(t *testing.T) {
 	const source = `variable "v" {
   default = <<-EOT

@@ -14,6 +14,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/step"
 )
 
@@ -259,8 +260,7 @@ table "t" { data = step.command.a[*].out }
 	}
 }
 
-// FuzzInstances: whatever for_each and when are, a block makes a step or says of one that it is
-// skipped for each element, with an address of its own, in the order of their keys.
+// FuzzInstances: a block makes a step, or says that it is skipped, for each element, with its own address, by key.
 func FuzzInstances(f *testing.F) {
 	for _, c := range [][2]string{
 		{`["b", "a"]`, "true"}, {`{ b = 1, a = false }`, "each.value == 1"}, {"{}", "false"}, {`toset(["x/y", "é"])`, `each.key != "é"`},
@@ -332,8 +332,7 @@ step "command" "third" {}
 table "t" { data = concat(step.command.part[*].out, [try(step.command.late.out, step.command.split.out)]) }
 `
 
-// FuzzGrow: what is known of steps does not change as more of what others make is known, and once all
-// is, no step is pending.
+// FuzzGrow: what is known of steps stays as more of what others make is known; once all is, none is pending.
 func FuzzGrow(f *testing.F) {
 	f.Add(uint8(0), "a", "b", true)
 	f.Add(uint8(1), "", "x", false)
@@ -404,7 +403,5 @@ func TestOnFailureMistakes(t *testing.T) {
 		}
 	}
 	_, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte("step \"download\" \"a\" {\n  url = \"https://x\"\n  on_failure = \"leave_out\"\n}\n")}, pipeline.Options{Registry: kinds()})
-	if !strings.Contains(ds.Lines(), "on_failure stands beside the for_each of a step") {
-		t.Error(ds.Lines())
-	}
+	errtest.Says(t, ds.Err(), "on_failure stands beside the for_each of a step")
 }

@@ -13,12 +13,12 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/declare"
 	"github.com/redsi/redsi/internal/pipeline/language"
 	"github.com/redsi/redsi/internal/pipeline/syntax"
+	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/lists"
 	"github.com/redsi/redsi/step"
 )
 
-// withModule loads a pipeline whose modules are these files, by what their source says, and tells
-// for which sources files were asked.
+// withModule loads a pipeline with modules by their sources, and tells for which sources files were asked.
 func withModule(root string, modules map[string]string, o pipeline.Options) (p *pipeline.Pipeline, ds pipeline.Diagnostics, asked []string) {
 	o.Module = func(_, source string) (map[string][]byte, error) {
 		asked = append(asked, source)
@@ -32,8 +32,7 @@ func summaries(ds pipeline.Diagnostics) []string {
 	return lists.Map(ds.List, func(d *hcl.Diagnostic) string { return d.Summary })
 }
 
-// TestModuleDeclaredOnce: a module is declared by its first instance, so that its mistakes are
-// reported once, with the place of that instance, and those of one without instances are not.
+// TestModuleDeclaredOnce: a module's mistakes are reported once, in its first instance; without instances, not at all.
 func TestModuleDeclaredOnce(t *testing.T) {
 	const call = "module \"m\" {\n  source   = \"./m\"\n  for_each = %s\n  x        = each.key\n}\n"
 	const module = "variable \"x\" {}\nmodule \"inner\" {\n  source = \"./inner\"\n}\nstep \"download\" \"d\" { url = var.x }\n"
@@ -72,8 +71,7 @@ func TestModuleDeclaredOnce(t *testing.T) {
 	}
 }
 
-// TestBlocksOfModule: which blocks that a pipeline has once, or that are about a run, say something
-// in a module.
+// TestBlocksOfModule: which blocks that a pipeline has once, or that are about a run, say something in a module.
 func TestBlocksOfModule(t *testing.T) {
 	const limit = "limits { x = 2 }\nstep \"command\" \"c\" {\n  argv = [\"x\"]\n  resources { limits = [\"x\"] }\n}\n"
 	for _, c := range []struct{ module, diagnostics, limits string }{
@@ -110,8 +108,7 @@ func TestBlocksOfModule(t *testing.T) {
 	}
 }
 
-// TestDefaultOfModulesSensitive: a sensitive variable of a module is a secret by what it is given.
-// A null default is none.
+// TestDefaultOfModulesSensitive: a module's sensitive variable is a secret by what it is given; a null default is none.
 func TestDefaultOfModulesSensitive(t *testing.T) {
 	const source = "variable \"token\" {\n  type      = string\n  sensitive = true\n  default   = null\n}\nstep \"command\" \"c\" { argv = [coalesce(var.token, \"x\")] }\n"
 	p, ds, _ := withModule("module \"m\" { source = \"./m\" }\n", map[string]string{"./m": source}, pipeline.Options{Registry: kinds()})
@@ -123,8 +120,7 @@ func TestDefaultOfModulesSensitive(t *testing.T) {
 	}
 }
 
-// TestSlipsOfInstances: an attribute is not missing where it was written with a slip; of a value that
-// is in that instance of a module alone, of one that stands in its body in each.
+// TestSlipsOfInstances: an attribute that was written with a slip is not missing, in that instance or in each.
 func TestSlipsOfInstances(t *testing.T) {
 	const call = "module \"m\" {\n  source   = \"./m\"\n  for_each = toset(%s)\n  key      = each.key\n}\n"
 	const given = "variable \"key\" {}\ntable \"t\" { rows = [{ (var.key) = \"x\" }] }\n"
@@ -141,8 +137,7 @@ func TestSlipsOfInstances(t *testing.T) {
 	}
 }
 
-// TestModuleWhen: a module whose when is false is left out, with its reason; what reads it takes it by try, and [*] and for_each see
-// the instances that there are.
+// TestModuleWhen: a module whose when is false is left out with its reason; try, [*] and for_each see what there is.
 func TestModuleWhen(t *testing.T) {
 	const module = "variable \"x\" {}\nstep \"download\" \"d\" { url = \"https://x/${var.x}\" }\noutput \"files\" { value = step.download.d.file }\n"
 	for root, want := range map[string]string{
@@ -231,9 +226,7 @@ func TestScope(t *testing.T) {
 		`file("none")`: "none",
 	} {
 		_, ds := s.Value(pipeline.WholeExpression("<test>", []byte(expression)))
-		if !ds.HasErrors() || !strings.Contains(ds.Err().Error(), want) {
-			t.Errorf("%s: got %v, want %q", expression, ds.Err(), want)
-		}
+		errtest.Says(t, ds.Err(), want)
 	}
 	x := pipeline.WholeExpression("<test>", []byte("plan.n + var.n"))
 	x.With = map[string]cty.Value{"plan": cty.ObjectVal(map[string]cty.Value{"n": cty.NumberIntVal(40)})}
@@ -259,8 +252,7 @@ func opened(src string) *pipeline.Scope {
 	return s
 }
 
-// TestOpenReads: a block whose value is kept is not one that nothing reads. One whose for_each waits for
-// a step has no value to keep, and a claim has none.
+// TestOpenReads: a kept value counts as read, but a claim has none, nor a block whose for_each waits for a step.
 func TestOpenReads(t *testing.T) {
 	sources := map[string][]byte{"p.hcl": []byte(`
 step "download" "unread" { url = "x" }

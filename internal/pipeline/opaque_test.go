@@ -45,9 +45,7 @@ func evaluated(s *pipeline.Scope, expression string) (text string, failed bool) 
 
 const opaqueTitle = "Artifact used as a value"
 
-// Whatever takes an artifact where a text would do either hands it on or says what an
-// artifact is, also within try and can. This goes over all functions: a new one that
-// hands artifacts on is added here, after a thought.
+// A function hands an artifact on or says what it is, also within try and can. A new function that hands on joins the list.
 func TestArtifactInFunctions(t *testing.T) {
 	s := opaqueScope(t)
 	handsOn := map[string]bool{
@@ -186,8 +184,7 @@ func sensitiveStep(attrs string) string {
 	return "variable \"s\" { sensitive = true }\nlocals { made = \"Bearer ${var.s}\" }\nstep \"command\" \"a\" {\n" + attrs + "\n}\n"
 }
 
-// A sensitive variable goes whole to an attribute for secrets, of which the
-// configuration has the name, and nowhere else.
+// A sensitive variable goes whole to an attribute for secrets, whose name the configuration has, and nowhere else.
 func TestSensitive(t *testing.T) {
 	load := func(src string) (*pipeline.Pipeline, string) {
 		p, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte(src)}, pipeline.Options{Registry: kinds(), Vars: map[string]string{"s": planted}})
@@ -215,7 +212,7 @@ func TestSensitive(t *testing.T) {
 		if got, want := string(p.Steps[0].Task.Config), `{"argv":["given"],"script":"","secret_env":{"OTHER":"env:OTHER","TOKEN":"var:s"}}`; got != want {
 			t.Errorf("%s", got)
 		}
-		if p.Secrets["s"] != planted || len(p.Vars) > 0 || len(p.Inputs()) > 0 {
+		if p.Secrets["s"] != planted || len(p.Vars) > 0 || len(p.Inputs()) > 0 || len(p.Given) > 0 {
 			t.Errorf("%v %s %v", p.Secrets, p.Vars, p.Inputs())
 		}
 		_, pre, err := kinds().Key(p.Steps[0].Task)
@@ -275,8 +272,7 @@ func TestSensitive(t *testing.T) {
 	}
 }
 
-// A module gets a sensitive variable of the pipeline whole, whatever it calls it, and
-// does not show it either.
+// A module gets a sensitive variable of the pipeline whole, whatever it calls it, and does not show it either.
 func TestSensitiveModules(t *testing.T) {
 	const module = `
 variable "token" {

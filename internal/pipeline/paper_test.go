@@ -15,8 +15,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// TestPaperFacts: what a pipeline says of its paper, for deposits and citations too, is read as it stands,
-// and makes no step.
+// TestPaperFacts: what a pipeline says of its paper is read as it stands, and makes no step.
 func TestPaperFacts(t *testing.T) {
 	p, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte(`variable "files" { default = 6 }
 paper {
@@ -68,29 +67,9 @@ func TestPaperMistakes(t *testing.T) {
 	}
 }
 
-// TestGiven names the variables without which the sources give another pipeline.
-func TestGiven(t *testing.T) {
-	p, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte(`
-variable "same" { default = "a" }
-variable "other" { default = 1 }
-variable "needed" {}
-variable "hidden" {
-  type      = string
-  default   = null
-  sensitive = true
-}
-output "all" { value = [var.same, var.other, var.needed] }
-`)}, pipeline.Options{Registry: kinds(), Vars: map[string]string{"same": "a", "other": "2", "needed": "x", "hidden": "t"}})
-	errtest.None(t, ds.Err())
-	if want := []string{"needed", "other"}; !reflect.DeepEqual(p.Given, want) {
-		t.Errorf("%v", p.Given)
-	}
-}
-
 const aliceKey, bobKey = "alice:11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=", "bob:PUAXw+hDiVqStwqnTRt+vJyYLM8uxJaMwM1V8Sr0Zgw="
 
-// TestResults: what a pipeline says of others' results is read, with variables, and makes
-// neither a step nor a difference to one.
+// TestResults: what a pipeline says of others' results is read, with variables, and changes no step.
 func TestResults(t *testing.T) {
 	const rest = `
 variable "host" { default = "https://example.org" }

@@ -37,8 +37,7 @@ func took(seconds ...int) []Sample {
 	})
 }
 
-// TestBasis: a step's own history first, then its block's, then its kind's, and none is
-// said to be none.
+// TestBasis: a step's own history first, then its block's, then its kind's, and none is said to be none.
 func TestBasis(t *testing.T) {
 	v := preview(
 		stepOf{address: `step.train.a["1"]`, kind: "train", outcome: plan.Hit, took: 5},
@@ -70,19 +69,6 @@ func TestBasis(t *testing.T) {
 	}
 }
 
-// TestAt: each step of a plan has a cost, and hits have none, also where there are only hits.
-func TestAt(t *testing.T) {
-	done := stepOf{address: "step.fetch.a", kind: "fetch", outcome: plan.Hit, took: 5}
-	h := History{Samples: map[int][]Sample{1: took(7)}}
-	if e := Of(preview(done, done), h); e.At(1) != (Step{}) || e.Each != nil {
-		t.Errorf("%+v", e)
-	}
-	todo := stepOf{address: "step.fetch.b", kind: "fetch", outcome: plan.Run}
-	if e := Of(preview(done, todo), h); e.At(0) != (Step{}) || e.At(1).P50 != 7*time.Second {
-		t.Errorf("%+v", e)
-	}
-}
-
 // TestWall: bounded by the longest chain, and by what each queue can do.
 func TestWall(t *testing.T) {
 	e := &Estimate{Cost: Cost{P50: 100 * 60, GPU: 40. / 60}, Critical: 15 * 60}
@@ -93,8 +79,7 @@ func TestWall(t *testing.T) {
 	}
 }
 
-// TestChain: steps without history are in the longest chain if they are on it, and are
-// counted; hits never are.
+// TestChain: steps without history are in the longest chain if they are on it, and are counted; hits never are.
 func TestChain(t *testing.T) {
 	v := preview(
 		stepOf{address: "step.k.hit", kind: "h", outcome: plan.Hit, took: 1000},
@@ -106,13 +91,13 @@ func TestChain(t *testing.T) {
 	if d := cmp.Diff([]int{2, 3}, e.CriticalPath); d != "" || e.CriticalUnknown != 1 || e.Critical != 4 {
 		t.Errorf("%v, %g, %d unknown", e.CriticalPath, e.Critical, e.CriticalUnknown)
 	}
-	if e := Of(preview(stepOf{address: "step.k.a", kind: "k", outcome: plan.Hit}), History{}); e.CriticalPath != nil || e.Steps != 0 {
-		t.Errorf("of hits alone: %+v", e)
+	hits := Of(preview(stepOf{address: "step.k.a", kind: "k", outcome: plan.Hit}), History{})
+	if hits.CriticalPath != nil || hits.Steps != 0 || hits.At(0) != (Step{}) || hits.Each != nil || e.At(0) != (Step{}) || e.At(1).P50 != 3*time.Second {
+		t.Errorf("of hits alone: %+v", hits)
 	}
 }
 
-// TestGroups: a block is a group, and so are all tables; what two tables need is in both,
-// and said to be shared.
+// TestGroups: a block is a group, and so are all tables; what two tables need is in both, and said to be shared.
 func TestGroups(t *testing.T) {
 	v := preview(
 		stepOf{address: "step.k.base", kind: "k", outcome: plan.Run},
@@ -207,8 +192,7 @@ func TestExceeded(t *testing.T) {
 	}
 }
 
-// TestFarOff: a request is told where the step, or others of its block, took more or less than
-// a quarter; what other kinds of steps took says nothing, nor does a small request.
+// TestFarOff: a request is told where the step, or its block, took more or less than a quarter; a small one is not.
 func TestFarOff(t *testing.T) {
 	v := preview(
 		stepOf{address: "step.a.hit", kind: "a", outcome: plan.Hit},

@@ -41,8 +41,7 @@ func (p *pricedPlan) add(t *testing.T, address, device string, w step.Work, deps
 	return len(p.Items) - 1
 }
 
-// TestPrice: work is priced by the rates of the device that does it, amounts follow what is declared, or
-// counted by results, through what is read; what has no rate says why.
+// TestPrice: work is priced by the rates of its device; amounts are declared or counted; what has no rate says why.
 func TestPrice(t *testing.T) {
 	cpu := rates.Rates{Device: "A processor, 2 cores", Rates: []rates.Rate{
 		{Unit: step.GzipBytes, PerSecond: 1e6},
@@ -120,8 +119,7 @@ func TestPrice(t *testing.T) {
 	check(price(Pricing{On: new(rates.V100())}), naiveBase, 74.5*3600/900, "")
 }
 
-// TestRated: rates come after results of the step and its block, and before those of other steps of its
-// kind; sums and walls count what takes all cores alone, and end at what a duration can be.
+// TestRated: rates come after results of the step and its block, and before those of its kind; sums end somewhere.
 func TestRated(t *testing.T) {
 	v := preview(
 		stepOf{address: `step.train.a["1"]`, kind: "train", outcome: plan.Hit, took: 5},

@@ -9,8 +9,7 @@ import (
 	"github.com/redsi/redsi/internal/system/filetest"
 )
 
-// TestReplace: a file is replaced by its formatted text with its permissions, unless it has
-// changed since.
+// TestReplace: a file is replaced by its formatted text with its permissions, unless it has changed since.
 func TestReplace(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "pipelines.hcl")
 	errtest.None(t, os.WriteFile(name, []byte("locals {\na=1\n}\n"), 0o600))

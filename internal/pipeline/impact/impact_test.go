@@ -56,8 +56,7 @@ func (s *store) preview(t *testing.T, version int, src string) *plan.Preview {
 	return v
 }
 
-// run leaves a result of every step, of an hour each. What a step leaves is its text up to
-// a "#", so that texts that differ behind it leave the same bytes.
+// run leaves a result of every step, of an hour each: its text up to a "#".
 func (s *store) run(t *testing.T, version int, src string) {
 	t.Helper()
 	for {
@@ -171,8 +170,7 @@ func TestChange(t *testing.T) {
 	}
 }
 
-// TestCut: a step that was run with other configuration and left the same bytes ends the
-// consequences.
+// TestCut: a step that was run with other configuration and left the same bytes ends the consequences.
 func TestCut(t *testing.T) {
 	s := newStore()
 	s.run(t, 1, chain)
@@ -185,8 +183,7 @@ func TestCut(t *testing.T) {
 	equal(t, "causes", causesOf(r), []string{`step.text.a config.text: "a" -> "a#comment" p.hcl:2: 1, 0 run, 0 h`})
 }
 
-// TestVersion: results of a kind's earlier version stood before, and the change makes
-// none of them run that the version does not.
+// TestVersion: results of a kind's earlier version stood before, and the change adds nothing to what the version moves.
 func TestVersion(t *testing.T) {
 	s := newStore()
 	s.run(t, 1, chain)

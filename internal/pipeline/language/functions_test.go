@@ -21,8 +21,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// Every function is documented once, in the order of its group, and can be
-// called as its usage says.
+// Every function is documented once, in the order of its group, and can be called as its usage says.
 func TestFunctions(t *testing.T) {
 	calls := map[string]string{
 		"alltrue": `alltrue([true, false])`, "anytrue": `anytrue([true, false])`,
@@ -64,9 +63,7 @@ func TestFunctions(t *testing.T) {
 			t.Errorf("%s: %s: %s", f.Name, f.Usage, f.Help)
 		}
 		v, err := of(t, "jsonencode("+call+")", files, world)
-		if err != nil {
-			t.Error(err)
-		}
+		errtest.None(t, err)
 		fmt.Fprintf(&out, "%s = %s\n", f.Usage, v)
 		delete(calls, f.Name)
 	}
@@ -76,8 +73,7 @@ func TestFunctions(t *testing.T) {
 	goldens.Same(t, "testdata/functions.golden", out.String())
 }
 
-// The library suggests any function whose name is near; which one must not be by chance, since
-// equal diagnostics become one.
+// Of several near functions the suggested one must not change from run to run: equal diagnostics become one.
 func TestUnknownFunction(t *testing.T) {
 	for expr, want := range map[string]string{
 		`[for i in range(50) : set(i)]`:  `There is no function named "set". Did you mean "sort"?`,
@@ -93,8 +89,7 @@ func TestUnknownFunction(t *testing.T) {
 	}
 }
 
-// of is the text that an expression gives beside the files given. With what was read and found on
-// the way alone, the expression gives the same.
+// of is the text that an expression gives beside the files given, and again of what was read and found alone.
 func of(t *testing.T, expr string, files map[string]string, w language.World) (string, error) {
 	t.Helper()
 	sources := map[string][]byte{}
@@ -261,8 +256,7 @@ func TestTemplateFile(t *testing.T) {
 	gives(t, `templatefile("no.tmpl", {})`, nil, language.World{ReadFile: os.ReadFile}, "!no.tmpl")
 }
 
-// What is listed and hashed once is the same wherever the pipeline is loaded again: of does so,
-// without any file.
+// What is listed and hashed is the same where the pipeline is loaded again without files: of does so.
 func TestFileset(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, name := range []string{"data/b.csv", "data/a.csv", "data/x/y/c.csv", "data/.h.csv", "data/.g/d.csv", "data/e.txt", "other/o.csv", "many/link/f"} {

@@ -65,9 +65,7 @@ func TestMistakes(t *testing.T) {
 		`store = `:                                  "expression",
 	} {
 		_, ds := local.Parse("redsi.local.hcl", []byte(source), "laptop")
-		if !ds.HasErrors() || !strings.Contains(ds.Err().Error(), want) || !strings.Contains(ds.Err().Error(), "redsi.local.hcl:") {
-			t.Errorf("%s: %v, want %q", source, ds.Err(), want)
-		}
+		errtest.Says(t, ds.Err(), want, "redsi.local.hcl:")
 	}
 }
 

@@ -159,8 +159,7 @@ func TestRewritten(t *testing.T) {
 	errtest.Says(t, err, "sources update pins the new one")
 }
 
-// TestNothingRuns: neither a filter of the user's git nor a link of the repository has
-// an effect, and no hook is there.
+// TestNothingRuns: neither a filter of the user's git nor a link of the repository has an effect, and no hook is there.
 func TestNothingRuns(t *testing.T) {
 	_, url := repository(t)
 	home := t.TempDir()
@@ -223,9 +222,7 @@ func TestAccept(t *testing.T) {
 	filetest.Write(t, filepath.Join(accepted, "in", "p.hcl"), "")
 	outside := t.TempDir()
 	filetest.Write(t, filepath.Join(outside, "p.hcl"), "")
-	if _, err := refusing().Open(t.Context(), accepted, "./in"); err != nil {
-		t.Error(err)
-	}
+	errtest.None(t, errtest.Of(refusing().Open(t.Context(), accepted, "./in")))
 	for _, source := range []string{outside, "../" + filepath.Base(outside)} {
 		if _, err := refusing().Open(t.Context(), accepted, source); err != os.ErrPermission {
 			t.Errorf("%s: %v", source, err)
@@ -238,9 +235,7 @@ func TestAccept(t *testing.T) {
 	files, err := w.Open(t.Context(), accepted, source)
 	errtest.None(t, err)
 	for name := range files { // a module of the repository's own
-		if _, err := w.Open(t.Context(), filepath.ToSlash(filepath.Dir(name)), "../study"); err != nil {
-			t.Error(err)
-		}
+		errtest.None(t, errtest.Of(w.Open(t.Context(), filepath.ToSlash(filepath.Dir(name)), "../study")))
 		break
 	}
 }

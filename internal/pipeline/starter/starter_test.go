@@ -14,8 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/system/filetest"
 )
 
-// TestWrite: a study is written as a whole or not at all, and beside a .gitignore that the
-// folder has.
+// TestWrite: a study is written as a whole or not at all, and beside a .gitignore that the folder has.
 func TestWrite(t *testing.T) {
 	for _, study := range []string{Small, Paper} {
 		files, err := Files(study)
@@ -34,8 +33,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// TestPlanSplits: whatever splits a corpus has, the study has all three, and no query is
-// trained on that the corpus keeps for tests while it has others.
+// TestPlanSplits: the study has all three splits, and trains on no test query while the corpus has others.
 func TestPlanSplits(t *testing.T) {
 	type want struct {
 		become map[nq.Split]nq.Split

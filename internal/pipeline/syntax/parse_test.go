@@ -30,8 +30,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// ParseFile gives a body or says why there is none, at places of the file; what it lets
-// through is not too deep for those who walk it, and what is said of a file can be printed.
+// ParseFile gives a body that is not too deep, or says at places of the file why not, in printable words.
 func FuzzParse(f *testing.F) {
 	for _, dir := range []string{"valid", "invalid", "lint"} {
 		sources, err := syntax.ReadAll("../testdata/" + dir)
@@ -106,8 +105,7 @@ func TestDiagnosticsJSON(t *testing.T) {
 	errtest.Says(t, ds.Err(), "p.hcl:2:1")
 }
 
-// An excerpt lines up whatever is before the mark: tabs, wide characters, and
-// nothing that would move the terminal's cursor.
+// An excerpt lines up after tabs and wide characters, and has nothing that moves the terminal's cursor.
 func TestExcerpt(t *testing.T) {
 	c := syntax.NewCollector(nil)
 	body := syntax.ParseFile("p.hcl", []byte("locals {\n\ta = \"日本é\x01\" + nope\r\n}\n"), c)

@@ -2,7 +2,6 @@ package testfile_test
 
 import (
 	"context"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -38,9 +37,8 @@ func TestParseMistakes(t *testing.T) {
 		"run \"x\" {\n  variables {\n    v \"x\" {}\n  }\n}": "lock",
 		`run "x" {`:                                          "Unclosed",
 	} {
-		if _, ds := testfile.Parse("x.test.hcl", []byte(source)); !ds.HasErrors() || !strings.Contains(ds.Err().Error(), want) {
-			t.Errorf("%s: %v, want %q", source, ds.Err(), want)
-		}
+		_, ds := testfile.Parse("x.test.hcl", []byte(source))
+		errtest.Says(t, ds.Err(), want)
 	}
 }
 

@@ -33,8 +33,7 @@ func TestDiffFields(t *testing.T) {
 	}
 }
 
-// TestDiffCells: tables are compared as they print their cells; a number that differs below
-// the digits that are printed differs too.
+// TestDiffCells: cells are compared as printed; a number that differs below the printed digits differs too.
 func TestDiffCells(t *testing.T) {
 	const head = `{"stubs": ["Form"], "columns": [{"id": "m", "title": "<b>MRR@10</b>", "format": {"style": "fixed", "decimals": 1}}], "rows": [`
 	before := head + `{"id": "nci", "titles": ["Nci"], "cells": {"m": {"value": 60.1}}}, {"id": "old", "titles": ["Old"], "cells": {"m": {"value": 2}}}, {"id": "html", "titles": ["Html"], "cells": {"m": {"value": 50.01}}}]}`

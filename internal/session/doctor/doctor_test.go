@@ -20,8 +20,7 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// TestFolders: a store that can be read and written is left as it was, and what cannot be
-// used fails with what to do.
+// TestFolders: a store that can be used is left as it was, and another one fails with what to do.
 func TestFolders(t *testing.T) {
 	folder := t.TempDir()
 	s, err := dir.Open(folder)
@@ -68,8 +67,7 @@ func TestCluster(t *testing.T) {
 	}
 }
 
-// TestCardFindings: doctor says of each way in which cards cannot be used what it is and
-// what to do.
+// TestCardFindings: doctor says of each way in which cards cannot be used what it is and what to do.
 func TestCardFindings(t *testing.T) {
 	t.Setenv("CUDA_VISIBLE_DEVICES", "0")
 	h200 := nvidia.Card{Name: "NVIDIA H200", UUID: "GPU-1", Memory: 150e9, Free: 149e9, Capability: nvidia.Version{Major: 9}}
@@ -121,8 +119,7 @@ func TestCardFindings(t *testing.T) {
 	}
 }
 
-// TestPrograms: each other program on PATH is listed once, with its version; one of another version
-// is a warning.
+// TestPrograms: each other program on PATH is listed once, with its version; one of another version is a warning.
 func TestPrograms(t *testing.T) {
 	root := t.TempDir()
 	folders := []string{filepath.Join(root, "absent")}

@@ -56,8 +56,7 @@ func (c atWork) DescribeWorkflowExecution(context.Context, string, string) (*wor
 		PendingActivities: []*workflow.PendingActivityInfo{{ActivityId: "work-1", State: enums.PENDING_ACTIVITY_STATE_STARTED}}}, nil
 }
 
-// TestLooks asks about steps that are cut and others at once, as a run does that has both: the
-// answers about the former come while the latter are listed, of which the run is asked once.
+// TestLooks: steps that are cut and others are asked about at once, and the run is asked once.
 func TestLooks(t *testing.T) {
 	var steps []workflows.StepState
 	for i := range 2000 {
@@ -74,8 +73,7 @@ func TestLooks(t *testing.T) {
 	}
 }
 
-// TestLookOf: what is queued has not begun, what is tried again has, though a worker is not at it before it begins again; parts
-// are counted and begin with the first.
+// TestLookOf: what is queued has not begun, what is tried again has; parts are counted, and begin with the first.
 func TestLookOf(t *testing.T) {
 	at := time.Unix(100, 0).UTC()
 	queued := &workflow.PendingActivityInfo{State: enums.PENDING_ACTIVITY_STATE_SCHEDULED,
@@ -110,8 +108,7 @@ func TestLookOf(t *testing.T) {
 	}
 }
 
-// TestEndLeftovers: what a killed process left open is ended, but for runs that may have workers elsewhere: these stay with their
-// children, also once they have continued as new.
+// TestEndLeftovers: what a killed process left open ends; runs that may have workers elsewhere stay, with their children.
 func TestEndLeftovers(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
@@ -232,8 +229,7 @@ func TestSlurmJob(t *testing.T) {
 	}
 }
 
-// TestEndsInShort: the lines of a step's error that its FAIL line has shown are not said again,
-// but a test's are, since nobody has seen them.
+// TestEndsInShort: lines of a step's error that its FAIL line has shown are not said again, but a test's are.
 func TestEndsInShort(t *testing.T) {
 	dr := &Driver{Session: &session.Session{Hint: func(verb string, args ...string) string {
 		return strings.Join(append([]string{"redsi", verb}, args...), " ")

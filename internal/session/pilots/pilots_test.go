@@ -39,8 +39,7 @@ func memory(gigabytes int64) Step {
 	return Step{Address: "step.c.x", At: "p:9", Asks: capacity.Amount{CPUs: 1, Memory: gigabytes * 1e9}}
 }
 
-// TestHolds: the smallest pilot that holds a step has it. What none holds is refused with both lines, by the
-// pilot that lacks least.
+// TestHolds: a step has the smallest pilot that holds it, or both lines of the one that lacks least.
 func TestHolds(t *testing.T) {
 	card := Step{Address: "step.train.x", At: "p:9", Card: true}
 	cards := func(n int) Step { return Step{Address: "step.c.x", At: "p:9", Asks: capacity.Amount{CPUs: 1, GPUs: n}} }
@@ -85,8 +84,7 @@ func TestHolds(t *testing.T) {
 	}
 }
 
-// TestOf: a step that asks for nothing has a processor, and one that computes gets its card from its queue. Only results of the
-// step and of its block say surely how long it takes.
+// TestOf: a step asks for a processor at least, or its queue's card; only its own and its block's results are sure.
 func TestOf(t *testing.T) {
 	asks := &step.Resources{CPUs: 2, Memory: 3, GPUs: 1, Time: time.Hour, At: "p:99"}
 	model, resumes, splits := &step.Spec{}, &step.Spec{}, &step.Spec{}
@@ -226,8 +224,7 @@ func gone(id, how string, ran time.Duration) Pilot {
 	return x
 }
 
-// TestStops: three pilots in succession that do nothing stop their sort, and no other. Pilots that somebody
-// cancels are not replaced for a while.
+// TestStops: three idle pilots in succession stop their sort alone; cancelled pilots are not replaced for a while.
 func TestStops(t *testing.T) {
 	worked := gone("w", "COMPLETED", time.Second)
 	worked.Worked = true

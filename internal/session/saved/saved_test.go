@@ -46,8 +46,7 @@ func TestStore(t *testing.T) {
 	}
 }
 
-// TestDrifts: a saved plan names what has changed since, is new or is gone, and nothing else;
-// sensitive variables are not in its file.
+// TestDrifts: a saved plan names what has changed, is new or gone since; its file has no sensitive variable.
 func TestDrifts(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "p.plan")
 	se := &session.Session{File: "p.hcl", Vars: []string{"scale=toy", "token=abc"}, Secrets: map[string]string{"token": "abc"}, StoreURL: "mem://x"}

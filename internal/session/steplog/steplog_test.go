@@ -45,8 +45,7 @@ func TestLogsOfARun(t *testing.T) {
 	}
 }
 
-// TestFollow: a step is waited for, what it says is printed once, and its end ends it; so does the end
-// of all runs. Each pause of the follower is the next event.
+// TestFollow: a step is waited for and printed once, until it or all runs end. Each pause is the next event.
 func TestFollow(t *testing.T) {
 	key := artifacts.Sum([]byte("key"))
 	type world struct {

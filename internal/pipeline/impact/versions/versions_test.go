@@ -14,8 +14,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// TestFiles: a commit's files are read as they were, whatever is here now; a lock file that it
-// does not have is not taken from here, and other files that are say so.
+// TestFiles: a commit's files are read as they were; others of this machine are named; a lock file is not taken.
 func TestFiles(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed")

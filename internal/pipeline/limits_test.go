@@ -13,7 +13,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
@@ -168,9 +167,7 @@ func TestOrderOfBlocks(t *testing.T) {
 			name := fmt.Sprintf("%d.hcl", rng.IntN(3))
 			sources[name] = append(sources[name], "# a comment\n"+b+"\n\n"...)
 		}
-		if d := cmp.Diff(want, tasks(t, sources, src)); d != "" {
-			t.Fatalf("in another order (-want +got):\n%s", d)
-		}
+		errtest.Same(t, want, tasks(t, sources, src))
 	}
 }
 
@@ -279,9 +276,7 @@ func FuzzLoad(f *testing.F) {
 		if ds.HasErrors() {
 			t.Fatalf("from its own sources and inputs: %v", ds.Err())
 		}
-		if d := cmp.Diff(text(t, p), text(t, again)); d != "" {
-			t.Fatalf("loaded again:\n%s", d)
-		}
+		errtest.Same(t, text(t, p), text(t, again)) // loaded again
 	})
 }
 

@@ -275,9 +275,7 @@ claim "c" { text = "It is so." }
 		return lists.Map(list, func(d *hcl.Diagnostic) string { return strings.Fields(d.Detail)[2] })
 	}
 	_, ds := pipeline.Load(sources, o)
-	if got := strings.Join(unused(ds), " "); got != "step.download.unread, step.download.late, step.download.later," {
-		t.Errorf("loaded: nothing reads %s", got)
-	}
+	errtest.Same(t, "step.download.unread, step.download.late, step.download.later,", strings.Join(unused(ds), " "))
 	s, p, ds := pipeline.Open(sources, o)
 	if got := strings.Join(unused(ds), " "); p == nil || got != "step.download.later," {
 		t.Errorf("opened: nothing reads %s, %v", got, ds.Err())

@@ -116,7 +116,6 @@ func (se *Session) OpenScope(ctx context.Context) (*pipeline.Scope, *pipeline.Pi
 
 const evaluationTime = 2 * time.Minute
 
-// Reader opens the modules of a pipeline.
 func (se *Session) Reader(file string) *modules.Reader {
 	return &modules.Reader{Lock: filepath.Join(ProjectDir(file), lockfile.Name), Cache: filepath.Join(se.StateDir, "modules"), Update: se.Update}
 }

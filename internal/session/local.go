@@ -90,8 +90,7 @@ func HostEnv() map[string]string {
 	return env
 }
 
-// ask asks the person at the terminal for variables that errors are about, and loads the pipeline with the answers; those
-// that mend it are kept in its folder's settings. Without an answer it returns what it was given.
+// ask asks for variables that errors are about, loads with the answers, and keeps those that mend it in the folder's settings.
 func (se *Session) ask(ctx context.Context, p *pipeline.Pipeline, ds pipeline.Diagnostics) (*pipeline.Pipeline, pipeline.Diagnostics, error) {
 	answers := map[string]json.RawMessage{}
 	for _, q := range ds.Questions {

@@ -28,8 +28,7 @@ func ProjectDir(file string) string {
 	return filepath.Dir(file)
 }
 
-// LoadPlan reads the pipeline, fills in what is pinned and selects the targets. If no steps are pending, the pipeline keeps
-// tables and figures alone: the others are half of a large one's memory.
+// LoadPlan reads the pipeline, fills in pins and selects targets. Without pending steps it keeps only tables and figures, for memory's sake.
 func (se *Session) LoadPlan(ctx context.Context) (*plan.Plan, *pipeline.Pipeline, error) {
 	return se.loadPlan(ctx, false)
 }
@@ -110,7 +109,6 @@ func (se *Session) TargetError(err error) error {
 // LockFile is beside the pipeline.
 func (se *Session) LockFile() string { return se.LockOf(se.File) }
 
-// LockOf is the lock file of a pipeline.
 func (se *Session) LockOf(file string) string {
 	if se.Lock != "" {
 		return se.Lock
@@ -180,7 +178,6 @@ type PlanSources struct {
 // Explains reports whether Session.Unkeyed will be asked.
 func (p PlanSources) Explains() bool { return p.explains }
 
-// Program returns the path of a program.
 func (PlanSources) Program(name string) (string, error) { return command.Find(name) }
 
 // Sources answers the questions of a plan, whose files are those of src.

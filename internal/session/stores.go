@@ -101,7 +101,6 @@ func (se *Session) Ring() (signature.Ring, error) {
 	return signature.Ring{Trusted: slices.Concat(se.Results.Trust, named), Revoked: se.Results.Revoked}, err
 }
 
-// ParseTrust reads the keys of --trust.
 func ParseTrust(texts []string) (keys []signature.Public, err error) {
 	for _, text := range texts {
 		k, err := signature.ParsePublic(text)

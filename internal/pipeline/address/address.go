@@ -63,7 +63,6 @@ func Cell(name string) (item, cell string, ok bool) {
 	return item, cell, ok
 }
 
-// String is the address as text.
 func (a Address) String() string { return a.Block() + a.Key }
 
 // Block is the address of the block, which all of its steps share.

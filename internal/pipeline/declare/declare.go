@@ -132,7 +132,6 @@ func (d *declarer) parse() {
 	}
 }
 
-// Options say with what a pipeline is declared.
 type Options struct {
 	Registry *step.Registry
 	Module   func(folder, source string) (map[string][]byte, error) // returns the files of a module; nil: there are none

@@ -195,9 +195,7 @@ results {}
 	errtest.None(t, ds.Err())
 	nodes := lists.Map(m.Nodes, func(n *declare.Node) string { return fmt.Sprint(n.Index, " ", n.Name, " ", n.ForEach() != nil) })
 	want := []string{"0 local.b false", "1 local.a false", "2 step.work.s true", "3 module.m false", "4 output.o false", "5 environment.e false"}
-	if d := cmp.Diff(want, nodes); d != "" {
-		t.Errorf("(-want +got):\n%s", d)
-	}
+	errtest.Same(t, want, nodes)
 	if m.Variables["v"] == nil || !m.AnySensitive() || m.Once["results"] == nil || m.ByName["step.work.s"].Block.Retry == nil {
 		t.Errorf("%+v", m)
 	}
@@ -243,9 +241,7 @@ func TestBlockTypes(t *testing.T) {
 			t.Errorf("%s: %s.x is an output of %s", b.Name, name, a)
 		}
 	}
-	if d := cmp.Diff(slices.Sorted(slices.Values(declare.Roots())), slices.Sorted(maps.Keys(roots))); d != "" {
-		t.Errorf("roots (-said +of the table):\n%s", d)
-	}
+	errtest.Same(t, slices.Sorted(slices.Values(declare.Roots())), slices.Sorted(maps.Keys(roots)))
 	if declare.Of("steps") != nil || declare.OfKind("") != nil || declare.Depth("") != 0 || declare.Depth("local") != 2 || declare.Depth("each") != 0 {
 		t.Error("what is no type has one")
 	}

@@ -113,7 +113,6 @@ func placesIn(body *hclsyntax.Body) map[string]syntax.Pos {
 	return at
 }
 
-// Variable is what a variable block says.
 type Variable struct {
 	Name      string
 	Range     hcl.Range
@@ -198,8 +197,7 @@ func (v *Variable) declareCheck(d *syntax.Collector, b *hclsyntax.Block) {
 	v.Checks = append(v.Checks, c)
 }
 
-// settle decides a variable's type, and converts its default to it. Without a type, a default that is a string, number or
-// bool has it; without either, a variable is a string, as a command line gives it.
+// settle decides a variable's type, its default's if that is a string, number or bool, else string, and converts its default to it.
 func (v *Variable) settle(d *syntax.Collector, b *hclsyntax.Block) {
 	known := v.Optional && v.Fallback.IsKnown()
 	if v.Type == cty.NilType {

@@ -107,7 +107,6 @@ func isORCID(s string) bool {
 	return "0123456789X"[(12-sum%11)%11] == digits[15]
 }
 
-// Asset is a dataset or model that the pipeline uses or makes.
 type Asset struct {
 	Type      string     `hcl:"-"` // "dataset" or "model"
 	Name      string     `hcl:"name,label" help:"What it is called."`
@@ -118,7 +117,6 @@ type Asset struct {
 	Pos       syntax.Pos `hcl:"-"`
 }
 
-// ChecklistForm is what a checklist block may have.
 type ChecklistForm struct {
 	Selection *string           `hcl:"selection,optional" help:"How what is reported was chosen."`
 	Search    map[string]string `hcl:"search,optional" help:"What was tried for each hyperparameter: its name to the bounds."`
@@ -133,7 +131,6 @@ func (x ChecklistForm) Answers() map[string]map[string]string {
 	return map[string]map[string]string{"acl": x.ACL, "neurips": x.NeurIPS}
 }
 
-// Assets are the blocks of datasets and models, by their types.
 func (x ChecklistForm) Assets() map[string][]Asset {
 	return map[string][]Asset{"dataset": x.Datasets, "model": x.Models}
 }
@@ -158,7 +155,6 @@ func checkChecklist(x ChecklistForm) error {
 	return ps.Err()
 }
 
-// ResultsForm is what a results block may have.
 type ResultsForm struct {
 	From      []string `hcl:"from,optional" help:"Other stores, which are only read: https://HOST/PATH, s3://BUCKET/PREFIX?anonymous=true, or a folder relative to this file."`
 	Trust     []string `hcl:"trust,optional" help:"Public keys whose results are trusted, as redsi key show prints them: NAME:BASE64."`
@@ -170,7 +166,6 @@ type ResultsForm struct {
 // Beliefs are what Untrusted and Shared may be.
 var Beliefs = []string{"run", "verify", "use"}
 
-// PublishForm is what a publish block may have.
 type PublishForm struct {
 	Files step.Inputs `hcl:"files" help:"The output of a step, or a list of them."`
 	To    string      `hcl:"to" help:"A folder below the pipeline's own, such as \"results/plots\"."`
@@ -186,7 +181,6 @@ func checkPublish(p PublishForm) error {
 	return nil
 }
 
-// EnvironmentForm is what an environment block may have.
 type EnvironmentForm struct {
 	UV           string   `hcl:"uv,optional" help:"A uv.lock that stands beside its pyproject.toml, or a script's beside it, such as \"fit.py.lock\"."`
 	Pylock       string   `hcl:"pylock,optional" help:"A pylock.toml, as uv export, pip lock, pdm and poetry write it."`
@@ -221,7 +215,6 @@ type ResourcesForm struct {
 	Limits []string `hcl:"limits,optional" help:"Names of the limits block: only so many steps of a run have one at a time"`
 }
 
-// RetryForm is what a retry block may have.
 type RetryForm struct {
 	Times  int     `hcl:"times" min:"1" max:"20" help:"How often a failed program is tried again"`
 	Memory float64 `hcl:"memory,optional" min:"1" max:"16" help:"By how much resources.memory is multiplied at each further try"`

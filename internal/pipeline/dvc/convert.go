@@ -66,8 +66,7 @@ type output struct {
 	ref       string // the expression for all that the instance leaves
 }
 
-// Convert writes the pipeline of a dvc.yaml, for the same folder, and says what is not taken over. It reads dvc.yaml and the
-// files beside it. An error says that no stage can be converted, or that outputs overlap.
+// Convert writes the pipeline of a dvc.yaml, for the same folder, and says what is not taken over. An error says why there is none.
 func Convert(ctx context.Context, file string) (text []byte, notes []string, err error) {
 	defer func() { err = cmp.Or(ctx.Err(), err) }() // what lacks a value then is no fault of the file
 	written, err := syntax.ReadFile(file)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/redsi/redsi/internal/host/rates"
 	"github.com/redsi/redsi/internal/pipeline/plan"
-	"github.com/redsi/redsi/internal/system/values"
 )
 
 // History is what is known of steps of a plan besides its hits, by their index there.
@@ -41,8 +40,7 @@ type Download struct {
 // Basis says whose history an expectation is made of.
 type Basis string
 
-// The bases, from the surest to none. Results of a block were made of this pipeline's data, which a
-// trial does not have; but it knows sizes and amounts, which other steps of a kind do not.
+// The bases, from the surest to none. A trial has other data than results of its block, but knows sizes and amounts.
 const (
 	Itself  Basis = "step"  // earlier results of this step
 	Block   Basis = "block" // results of other instances of its block
@@ -81,8 +79,18 @@ type Cost struct {
 	Unfetched int     `json:"download_unknown"` // sources of unknown size
 }
 
-// Add adds the cost of other steps.
-func (c *Cost) Add(x Cost) { values.Add(c, x) }
+func (c *Cost) Add(x Cost) {
+	c.Steps += x.Steps
+	c.Unknown += x.Unknown
+	c.P50 += x.P50
+	c.P90 += x.P90
+	c.GPU += x.GPU
+	c.Bytes += x.Bytes
+	c.Unsized += x.Unsized
+	c.Download += x.Download
+	c.Sources += x.Sources
+	c.Unfetched += x.Unfetched
+}
 
 // Cost is that of the step, on a queue.
 func (x Step) Cost(queue string) Cost {

@@ -206,8 +206,7 @@ func (c *stepReader) noField(r step.Read, err error) {
 	c.Fail(at, c.Narrow(c.Locate(at), path, name), "No such field", detail)
 }
 
-// cellsOf is what claims see of a table or figure: an object of cells, each with its own name as ADDRESS:CELL; with
-// for_each an object of such objects. It is unknown of a block that could not be evaluated.
+// cellsOf is what claims see of a table or figure: its cells, each with its own name as ADDRESS:CELL. It is unknown of what failed.
 func (f *frame) cellsOf(n *declare.Node) cty.Value {
 	b, st := n.Block, f.of(n)
 	if st.cells != cty.NilVal {

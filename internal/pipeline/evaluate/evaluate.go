@@ -100,7 +100,6 @@ type Skipped struct {
 	Caption string `json:"caption,omitempty"`
 }
 
-// Reason says why it is skipped.
 func (s Skipped) Reason() string {
 	return cmp.Or(s.Why, fmt.Sprintf("its when is false (%s)", s.Pos))
 }
@@ -186,7 +185,6 @@ type Claim struct {
 	AttrPos map[string]syntax.Pos // of its attributes and expect blocks; see Step
 }
 
-// Text is the sentence.
 func (c Claim) Text() string {
 	var config struct{ Text string }
 	if err := json.Unmarshal(c.Config, &config); err != nil {
@@ -201,8 +199,7 @@ func (c Claim) Items() []string {
 	return append(items, lists.Map(c.LeftOut, func(s Skipped) string { return s.Address })...)
 }
 
-// SourceOf is the path that a source block's task names, from this process's folder, and whether .gitignore files count
-// there; ok is false of other tasks, and until steps have decided the path.
+// SourceOf is the path that a source block's task names, and whether .gitignore files count there; ok is false of others.
 func SourceOf(t step.Task, pos syntax.Pos) (path string, ignore, ok bool) {
 	var c struct {
 		Path   string `json:"path"`

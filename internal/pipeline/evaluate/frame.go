@@ -81,7 +81,6 @@ func (f *frame) place(inst *instance, n *declare.Node, ctx *hcl.EvalContext) {
 	}
 }
 
-// Options say how a pipeline is evaluated.
 type Options struct {
 	Lint         bool
 	KeepValues   bool // of all blocks, whether something refers to them or not

@@ -218,7 +218,6 @@ func (l *linter) literal(e hclsyntax.Expression) bool {
 	return false
 }
 
-// stringsOf is the texts of a list in a configuration tree.
 func stringsOf(list any) []string {
 	elements, _ := list.([]any)
 	return lists.Map(elements, func(e any) string { s, _ := e.(string); return s })

@@ -213,8 +213,7 @@ func checkKeys(d *syntax.Collector, forEach hclsyntax.Expression, list []instanc
 	return list, true
 }
 
-// Opened is what expressions see that come after the load: in a console, a test, an editor. Several goroutines may ask for
-// names, one at a time for Value.
+// Opened is what a console, a test or an editor evaluates in; Named may be called by several goroutines, Value by one at a time.
 type Opened struct {
 	f   *frame
 	dir string // for file()

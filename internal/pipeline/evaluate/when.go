@@ -14,8 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
-// decided evaluates the when of an instance, and its otherwise, in which a mistake is one at every scale; out is the instance if it
-// is left out. ok is false of a when that is wrong, or, with an unknown v, not known yet.
+// decided evaluates an instance's when and otherwise; out is the instance if it is left out, ok false of what is wrong or unknown.
 func (f *frame) decided(inst *instance, when, otherwise hclsyntax.Expression) (v cty.Value, out Skipped, ok bool) {
 	if when == nil {
 		return cty.True, out, true

@@ -18,7 +18,6 @@ type Step struct {
 	Deps    []int
 }
 
-// Graph is what is drawn.
 type Graph struct {
 	Nodes []Node `json:"nodes"`
 	Edges []Edge `json:"edges"`
@@ -116,7 +115,6 @@ var palette = map[string][2]string{
 	"figure": {"#fdf0e1", "#c77700"},
 }
 
-// DOT writes the graph for Graphviz.
 func (g Graph) DOT(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprintln(b, "digraph redsi {")

@@ -144,7 +144,6 @@ func versionText(kind string, ch step.Change) string {
 // Format names the form of a report in JSON.
 const Format = "redsi-impact/1"
 
-// Report is what a change costs.
 type Report struct {
 	Format string   `json:"format"`
 	A      string   `json:"a"` // what is compared, for people

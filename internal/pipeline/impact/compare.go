@@ -21,7 +21,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// Sides is what Compare compares.
 type Sides struct {
 	Registry *step.Registry
 	Was, Is  *plan.Preview

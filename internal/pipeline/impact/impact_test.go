@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/estimate"
@@ -130,13 +128,6 @@ func tablesOf(r *Report) []string {
 	})
 }
 
-func equal(t *testing.T, what string, got, want any) {
-	t.Helper()
-	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("%s (-want +got):\n%s", what, d)
-	}
-}
-
 func TestChange(t *testing.T) {
 	s := newStore()
 	s.run(t, 1, chain)
@@ -160,10 +151,11 @@ func TestChange(t *testing.T) {
 			[]string{"step.text.n new p.hcl:20: 1, 1 run, 1 h", "step.text.c new p.hcl:3: 1, 0 run, 0 h"},
 			[]string{"table.t hit {Same:2 Run:0 Maybe:0 New:0 Hit:1 Cut:0 Gone:1 Anyway:0} 0 h 0"}},
 	} {
+		t.Log(c.name)
 		r := s.compare(t, 1, chain, c.is)
-		equal(t, c.name+": counts", r.Steps, c.counts)
-		equal(t, c.name+": causes", causesOf(r), c.causes)
-		equal(t, c.name+": tables", tablesOf(r), c.tables)
+		errtest.Same(t, c.counts, r.Steps)
+		errtest.Same(t, c.causes, causesOf(r))
+		errtest.Same(t, c.tables, tablesOf(r))
 		if runs := c.counts.Run+c.counts.New > 0; r.Runs() != runs {
 			t.Errorf("%s: runs %v", c.name, r.Runs())
 		}
@@ -176,11 +168,11 @@ func TestCut(t *testing.T) {
 	s.run(t, 1, chain)
 	is := edit(t, chain, `"a" }`, `"a#comment" }`)
 	r := s.compare(t, 1, chain, is)
-	equal(t, "before it ran", r.Steps, Counts{Run: 1, Maybe: 5})
+	errtest.Same(t, Counts{Run: 1, Maybe: 5}, r.Steps)
 	s.run(t, 1, is)
 	r = s.compare(t, 1, chain, is)
-	equal(t, "after it ran", r.Steps, Counts{Same: 5, Cut: 1})
-	equal(t, "causes", causesOf(r), []string{`step.text.a config.text: "a" -> "a#comment" p.hcl:2: 1, 0 run, 0 h`})
+	errtest.Same(t, Counts{Same: 5, Cut: 1}, r.Steps)
+	errtest.Same(t, []string{`step.text.a config.text: "a" -> "a#comment" p.hcl:2: 1, 0 run, 0 h`}, causesOf(r))
 }
 
 // TestVersion: results of a kind's earlier version stood before, and the change adds nothing to what the version moves.
@@ -188,8 +180,8 @@ func TestVersion(t *testing.T) {
 	s := newStore()
 	s.run(t, 1, chain)
 	r := s.compare(t, 2, chain, chain)
-	equal(t, "counts", r.Steps, Counts{Run: 1, Maybe: 5})
-	equal(t, "causes", causesOf(r), []string{" kind text: version 1 -> 2 : 4, 6 run, 0 h"})
+	errtest.Same(t, Counts{Run: 1, Maybe: 5}, r.Steps)
+	errtest.Same(t, []string{" kind text: version 1 -> 2 : 4, 6 run, 0 h"}, causesOf(r))
 	for _, c := range r.Each {
 		if !c.Stood || !c.Charged {
 			t.Errorf("%+v", c)
@@ -197,8 +189,8 @@ func TestVersion(t *testing.T) {
 	}
 	// What never ran stood nowhere, and a change of it is still said.
 	r = newStore().compare(t, 2, chain, edit(t, chain, "\"b\"\n  after", "\"bb\"\n  after"))
-	equal(t, "without results", r.Steps, Counts{Anyway: 6})
-	equal(t, "and their causes", causesOf(r), []string{`step.text.b config.text: "b" -> "bb" p.hcl:4: 1, 0 run, 0 h`})
+	errtest.Same(t, Counts{Anyway: 6}, r.Steps)
+	errtest.Same(t, []string{`step.text.b config.text: "b" -> "bb" p.hcl:4: 1, 0 run, 0 h`}, causesOf(r))
 }
 
 func TestSet(t *testing.T) {
@@ -210,11 +202,11 @@ func TestSet(t *testing.T) {
 	both := s.with(u)
 	var got []int
 	both.each(func(n int) { got = append(got, n) })
-	equal(t, "union", got, []int{1, 3, 64, 200})
+	errtest.Same(t, []int{1, 3, 64, 200}, got)
 	if u.empty() || !(set{}).empty() || s.with(set{}) != s || (set{}).with(s) != s {
 		t.Error(s, u, both)
 	}
-	if d := s.with(set{}.plus(3)); d != s {
+	if s.with(set{}.plus(3)) != s {
 		t.Error("a set that has all is copied")
 	}
 }

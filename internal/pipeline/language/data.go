@@ -177,8 +177,7 @@ var base64Decode = valueFunc(cty.String, func(args []cty.Value) (cty.Value, erro
 	return cty.StringVal(s), err
 }, textParam("text"))
 
-// pick is pick(text, names): the parameters of a YAML or JSON text with these names, each as the text writes it, since a
-// program may tell 1.0 from 1 and read `no` in its own way, but without comments.
+// pick is pick(text, names): the parameters of a YAML or JSON text with these names, each as the text writes it, without comments.
 var pick = valueFunc(cty.String, func(args []cty.Value) (cty.Value, error) {
 	text := []byte(args[0].AsString())
 	root, encode := any(json.RawMessage(text)), json.Marshal

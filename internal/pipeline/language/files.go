@@ -168,8 +168,7 @@ func (f *Files) ask(function, name string, here bool, read func() error) error {
 // maxListed is how many names fileset() lists.
 const maxListed = 100_000
 
-// List lists the regular files below a folder whose relative names match a pattern, sorted. Hidden files match only a
-// pattern with that dot. A link that leads out of the folder is an error.
+// List lists the regular files below a folder that match a pattern, sorted; hidden ones by a dot alone, and no link may lead out.
 func List(folder, pattern string) ([]string, error) {
 	root, err := os.OpenRoot(filepath.FromSlash(folder))
 	if errors.Is(err, fs.ErrNotExist) {

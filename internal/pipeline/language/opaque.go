@@ -12,8 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
-// An expression can choose among artifacts and hand them on, not read them: it would compare or print a reference, with the
-// same answer whatever the step makes. Each such use is an error, also within try and can.
+// An expression can choose among artifacts and hand them on, not read them: that is an error, also within try and can.
 const (
 	opaqueTitle = "Artifact used as a value"
 

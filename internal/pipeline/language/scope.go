@@ -208,8 +208,7 @@ func Awaiting(others ...*Awaited) *Awaited {
 	return a
 }
 
-// Sensitive marks the value of a sensitive variable, by its name, and all that expressions make of it. It may decide about
-// others through validation or nonsensitive(), and is in no configuration, key or name. Secrets take the whole variable.
+// Sensitive marks a sensitive variable's value, and all made of it but by nonsensitive(): it is in no configuration, key or name.
 type Sensitive string
 
 // SensitiveIn names a sensitive variable that a value was made of; "": there is none.

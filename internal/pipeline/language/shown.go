@@ -188,8 +188,7 @@ const (
 	floatDigits = 15 // that every float64 keeps
 )
 
-// Number is what a configuration tree has for a number: an int64 or float64 that has its digits, as with up to 15, else the
-// digits themselves. A result without an end, such as 1/3, is the nearest float64.
+// Number is what a configuration has for a number: an int64 or float64 that has its digits, else the digits (of 1/3 the nearest float64's).
 func Number(f *big.Float) any {
 	if f.IsInt() {
 		if n, exact := f.Int64(); exact == big.Exact {

@@ -41,8 +41,7 @@ var (
 	temporalSchema = &hcl.BodySchema{Attributes: []hcl.AttributeSchema{{Name: "address"}, {Name: "namespace"}, {Name: "profile"}}}
 )
 
-// Parse reads a syntax.LocalFile: what stands in no profile and, stronger, in the named one; "": in none. After errors the
-// settings are of no use. Diagnostics quote no line: only the pipeline says which values are sensitive.
+// Parse reads a syntax.LocalFile: what stands in no profile and, stronger, in the named one. Diagnostics quote no line, which may be secret.
 func Parse(name string, source []byte, profile string) (Settings, syntax.Diagnostics) {
 	p := parser{BlockReader: syntax.BlockReader{Name: name, Source: source}}
 	if c := p.File(fileSchema); c != nil {

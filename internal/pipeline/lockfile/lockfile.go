@@ -121,8 +121,7 @@ func Project(path string) (string, error) {
 	return f.Project, err
 }
 
-// Add pins sources that are not pinned yet; if nothing is new, it writes nothing, not even a lock. A source with another
-// checksum than the pinned one is an error.
+// Add pins sources that are not pinned yet; if nothing is new, it writes nothing. A pinned source with another checksum is an error.
 func Add(path string, pins []step.Pin) error {
 	f, err := Read(path)
 	if err != nil {
@@ -306,8 +305,7 @@ func (s *Sources) abs(path string) (string, error) {
 	return filepath.Abs(path)
 }
 
-// LocalFile is the checksum of a local file, hashed unless remembered, with the absolute path as source. It looks at a file
-// named by that once in a plan.
+// LocalFile is the checksum of a local file, hashed unless remembered, once in a plan, with the absolute path as source.
 func (s *Sources) LocalFile(ctx context.Context, path string) (step.Pin, error) {
 	if pin, ok := s.asked[path]; ok && !s.rehash {
 		return pin, nil

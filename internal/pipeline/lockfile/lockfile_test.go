@@ -93,8 +93,7 @@ func TestFolders(t *testing.T) {
 	memo := filepath.Join(dir, "state", "digests.json")
 	write := func(name, text string) {
 		t.Helper()
-		at := filepath.Join(dir, "data", name)
-		filetest.Write(t, at, text)
+		filetest.Write(t, filepath.Join(dir, "data", name), text)
 	}
 	for i := range 10_000 { // a hundred files of a hundred names: making files is what takes long
 		name := fmt.Sprintf("%02d/%04d", i%100, i)
@@ -182,10 +181,9 @@ func TestAskedOnce(t *testing.T) {
 func FuzzLock(f *testing.F) {
 	f.Add([]byte(`{"comment":"c","sources":[{"source":"https://a/b","sha256":"` + artifacts.Sum(nil).String() + `","size":3}]}`))
 	f.Add([]byte(`{"sources":[{"source":"gs://x/y"},{"source":"gs://x/y"}]}`))
-	f.Add([]byte(`{}`))
-	f.Add([]byte(`{"sources":null}`))
-	f.Add([]byte("<<<<<<< HEAD\n"))
-	f.Add([]byte{})
+	for _, text := range []string{`{}`, `{"sources":null}`, "<<<<<<< HEAD\n", ""} {
+		f.Add([]byte(text))
+	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		path := filepath.Join(t.TempDir(), Name)
 		filetest.Write(t, path, b)

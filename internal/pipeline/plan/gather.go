@@ -196,8 +196,7 @@ func (p *Plan) CheckKinds(reg *step.Registry) error {
 	return nil
 }
 
-// Grower makes a plan of a pipeline whose steps are known only when others have run, as far as results are there: before a
-// run in the client, during it in a worker, with the same results of the same store.
+// Grower makes a plan whose steps are known only when others have run, as far as results are there: the same in client and worker.
 type Grower struct {
 	Origin *pipeline.Origin // of the pipeline
 	With   pipeline.Options // beside it, and what is known to have been made
@@ -206,8 +205,7 @@ type Grower struct {
 	Follow func(*Plan, Keep) (*Preview, error)
 	Store  *artifacts.Resolver
 
-	// Misfit is told of outputs with which the pipeline does not load, or has no plan, then of smaller parts, down to one, and
-	// says whether to go on without them. nil: that ends Grow.
+	// Misfit is told of outputs with which there is no plan, then of smaller parts of them, and says whether to go on without; nil: no.
 	Misfit func(of []step.Ref, err error) bool
 }
 
@@ -337,8 +335,7 @@ func (g Grower) Grow(ctx context.Context, p *pipeline.Pipeline, pl *Plan) (*pipe
 	return p, pl, nil
 }
 
-// Adopt gives steps the tasks that an earlier plan has for them: what it found out about sources and programs holds for the
-// whole run. It returns the places of the steps still to be resolved, without LeftOut.
+// Adopt gives steps the tasks that an earlier plan of the run has for them, and returns the places of those still to be resolved.
 func (p *Plan) Adopt(before *Plan) (fresh []int) {
 	tasks := make(map[string]*Step, len(before.Steps))
 	for i := range before.Steps {

@@ -171,9 +171,6 @@ func FuzzPlan(f *testing.F) {
 	}
 	f.Add([]byte(`{"format":"redsi-plan/1","steps":[{"address":"a"}]}`))
 	f.Add([]byte(`null`))
-	none := func(context.Context, []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
-		return nil, nil
-	}
 	all := func(_ context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
 		found := map[artifacts.Digest]*artifacts.Result{}
 		for _, k := range keys {
@@ -186,7 +183,7 @@ func FuzzPlan(f *testing.F) {
 		if json.Unmarshal(b, p) != nil || p.Check() != nil {
 			return
 		}
-		for _, lookup := range []Lookup{none, all} {
+		for _, lookup := range []Lookup{new(results).lookup, all} {
 			v, err := p.Follow(t.Context(), reg, lookup, KeepAll, nil)
 			if err != nil {
 				continue

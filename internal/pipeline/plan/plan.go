@@ -125,8 +125,7 @@ func (e *UnknownTarget) Error() string {
 // quoted is an address as a shell takes it: many have quotation marks in them.
 func quoted(address string) string { return "'" + address + "'" }
 
-// Build selects what the targets need, else the pipeline's own steps and what they need of modules, in topological order. A
-// target is an address (table.dedup_counts, step.dedup.nq["url"]) or a prefix up to a dot or bracket (step.train, table).
+// Build selects what the targets (addresses, or beginnings of some) need, else the pipeline's own steps, in topological order.
 func Build(name string, p *pipeline.Pipeline, reg *step.Registry, targets []string) (*Plan, error) {
 	index := make(map[string]int, len(p.Steps))
 	for i, s := range p.Steps {
@@ -191,8 +190,7 @@ func Build(name string, p *pipeline.Pipeline, reg *step.Registry, targets []stri
 	return plan, nil
 }
 
-// setTemporary marks the steps whose bytes need not stay: something reads them, and neither a target nor a publish block
-// asks for them. order has the steps' places in the pipeline.
+// setTemporary marks steps whose bytes need not stay: they are read, and not published or a target. order: places in the pipeline.
 func (p *Plan) setTemporary(from *pipeline.Pipeline, order []int) {
 	kept := map[string]bool{}
 	for _, b := range from.Publish {

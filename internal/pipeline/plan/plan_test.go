@@ -254,18 +254,10 @@ func TestOtherKinds(t *testing.T) {
 func TestWithout(t *testing.T) {
 	pl := build(t, load(t, diamond), registry(1), "")
 	rest, left := pl.Without(nil, func(i int) bool { return pl.Steps[i].Address == `step.text.right["x"]` })
-	if got := addresses(rest); got != `first left right["y"] alone` {
-		t.Errorf("rest %s", got)
-	}
-	if got := strings.Join(pl.Addresses(left), " "); got != `step.text.right["x"] step.text.last` {
-		t.Errorf("left %s", got)
-	}
-	if got := fmt.Sprint(rest.Steps[1].Deps, rest.Steps[2].Deps, rest.Steps[3].Deps); got != "[0] [0] []" {
-		t.Errorf("edges %s", got)
-	}
-	if got := addresses(pl); got != `first left right["x"] last right["y"] alone` {
-		t.Errorf("the plan is now %s", got)
-	}
+	errtest.Same(t, `first left right["y"] alone`, addresses(rest))
+	errtest.Same(t, `step.text.right["x"] step.text.last`, strings.Join(pl.Addresses(left), " "))
+	errtest.Same(t, "[0] [0] []", fmt.Sprint(rest.Steps[1].Deps, rest.Steps[2].Deps, rest.Steps[3].Deps))
+	errtest.Same(t, `first left right["x"] last right["y"] alone`, addresses(pl))
 }
 
 // TestTemporary: keep = false is temporary unless a target, published, unread, or read by what is left out.

@@ -155,8 +155,7 @@ func (r *Reader) Locate(path []any) hcl.Range {
 	return rng
 }
 
-// Find is the narrowest place of a path that the source shows, with byName of the name instead of the value. ok is false if
-// an attribute on the path is not written.
+// Find is the narrowest place of a path that the source shows, of its name by byName; ok is false if no attribute is written.
 func (r *Reader) Find(path []any, byName bool) (rng hcl.Range, ok bool) {
 	body, attrs := r.Block.Body, r.Spec.Attrs
 	rng = syntax.Header(r.Block)

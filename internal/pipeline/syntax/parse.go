@@ -247,8 +247,7 @@ func CheckTokens(tokens hclsyntax.Tokens) *hcl.Diagnostic {
 	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: err.Summary, Detail: err.Detail, Subject: &rng}
 }
 
-// tooDeep finds where expressions or blocks stand deeper within each other than MaxDepth. Operators count, each within the
-// next, until a comma or the end of a line.
+// tooDeep finds where expressions or blocks stand deeper within each other than MaxDepth. Operators count, until a comma or line's end.
 func tooDeep(tokens hclsyntax.Tokens) (hcl.Range, bool) {
 	type level struct {
 		lines bool // the end of a line ends a chain

@@ -10,7 +10,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
@@ -96,9 +95,7 @@ func TestDiagnosticsJSON(t *testing.T) {
 	want := `[{"severity":"error","summary":"Declared twice","detail":"table.a has been declared before. Give one of them another name.",` +
 		`"file":"p.hcl","line":2,"column":1,"end":{"file":"p.hcl","line":2,"column":10},` +
 		`"related":[{"file":"p.hcl","line":1,"column":1,"text":"declared here first"}]}]`
-	if d := cmp.Diff(want, string(b)); d != "" {
-		t.Error(d)
-	}
+	errtest.Same(t, want, string(b))
 	if n, m := ds.Count(); n != 1 || m != 0 || ds.Summary() != "1 error" {
 		t.Errorf("counts %d, %d, %s", n, m, ds.Summary())
 	}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/testfile"
 	"github.com/redsi/redsi/internal/system/errtest"
@@ -94,9 +92,7 @@ func TestCheck(t *testing.T) {
 	}
 	want := testfile.Failure{File: "x.test.hcl", Line: 5, Message: "n is 3", Condition: `length(plan.steps) == 5 || (var.n > 3)`,
 		Values: []testfile.Value{{"length(plan.steps)", "4"}, {"5", "5"}, {"var.n", "3"}, {"3", "3"}}}
-	if d := cmp.Diff(want, f[0]); d != "" {
-		t.Errorf("(-want +got):\n%s", d)
-	}
+	errtest.Same(t, want, f[0])
 	for condition, want := range map[string]string{
 		`"text"`:        "true or false",
 		`step.fit.none`: "x.test.hcl:5",

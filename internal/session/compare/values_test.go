@@ -3,8 +3,6 @@ package compare
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/redsi/redsi/internal/system/errtest"
 	"github.com/redsi/redsi/internal/system/lists"
 )
@@ -22,8 +20,9 @@ func TestDiffFields(t *testing.T) {
 		{"gone", `{"a": "x", "b": null}`, `{"b": true}`, []Value{{At: "a", A: `"x"`}, {At: "b", A: "null", B: "true"}}},
 	} {
 		x, y, ok := bothJSON([]byte(c.a), []byte(c.b))
-		if got := diffFields(x, y); !ok || !cmp.Equal(got, c.want) {
-			t.Errorf("%s: %v, %s", c.name, ok, cmp.Diff(c.want, got))
+		errtest.Same(t, c.want, diffFields(x, y))
+		if !ok {
+			t.Error(c.name)
 		}
 	}
 	for _, text := range []string{"", "1", `"x"`, "{", `{"a": 1}` + "\n" + `{"a": 2}`, "x,y"} {
@@ -47,7 +46,5 @@ func TestDiffCells(t *testing.T) {
 		"new.m | MRR@10, row new |  | –",
 		"old.m | MRR@10, row old | 2.0 | none",
 	}
-	if !cmp.Equal(got, want) {
-		t.Error(cmp.Diff(want, got))
-	}
+	errtest.Same(t, want, got)
 }

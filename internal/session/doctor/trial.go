@@ -45,8 +45,7 @@ func QuickTrial() Trial {
 	return Trial{Shapes: small[:2], Ask: rates.Ask{Batch: 8, Documents: 300, Seconds: 0.01}, Records: 2}
 }
 
-// Measure measures this machine's processors, as redsi uses them, and a card of each sort, and keeps the rates in a folder.
-// say is told what is done and left out; an error: nothing could be measured.
+// Measure measures this machine's processors and a card of each sort, and keeps the rates in a folder. An error: nothing could be.
 func (t Trial) Measure(ctx context.Context, p *compute.Pool, folder string, say func(string)) error {
 	facts, failed := p.Facts(ctx)
 	if failed != nil {

@@ -123,8 +123,7 @@ func (dr *Driver) holds(ctx context.Context, conn *Connection, run Run, wf clien
 	return words.Count(s.Counts[runs.Running], "step") + " running: " + strings.Join(at, ", ")
 }
 
-// OpenRunsNamed connects and finds open runs by ids or their beginnings ("" and "last": the one that began last), or all
-// without names. The caller closes the connection, unless there is an error.
+// OpenRunsNamed connects and finds open runs by beginnings of ids ("", "last": the newest) or all. Without an error, the caller closes.
 func (dr *Driver) OpenRunsNamed(ctx context.Context, o Cluster, names []string) (*Connection, []Run, error) {
 	var where Report
 	conn, err := dr.Running(ctx, o, &where)

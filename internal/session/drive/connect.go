@@ -334,8 +334,7 @@ func (c *Connection) stays() map[string]any {
 	return map[string]any{Stays: true}
 }
 
-// endLeftovers ends what killed processes left open on their embedded server, but for marked runs and what others have started
-// since. The caller is this machine's only process of the folder, and the store has all that was finished.
+// endLeftovers ends what killed processes left open on their embedded server, but for marked runs and what others began since.
 func (dr *Driver) endLeftovers(ctx context.Context, c client.Client, began time.Time) error {
 	open, err := listRunning(ctx, c, fmt.Sprintf("StartTime < '%s'", began.UTC().Format(time.RFC3339Nano)))
 	if err != nil {

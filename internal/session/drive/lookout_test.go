@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -33,7 +32,6 @@ import (
 	"github.com/redsi/redsi/internal/host/devserver"
 	"github.com/redsi/redsi/internal/host/devserver/devservertest"
 	"github.com/redsi/redsi/internal/host/slurm"
-	"github.com/redsi/redsi/internal/pipeline/plan"
 	"github.com/redsi/redsi/internal/runs"
 	"github.com/redsi/redsi/internal/session"
 	"github.com/redsi/redsi/internal/session/journal"
@@ -216,9 +214,7 @@ func TestOpen(t *testing.T) {
 	if len(ready) != 2 || !got["queued"] || !got["batched"] || len(begun) != 1 || begun[0].Address != "runs" {
 		t.Errorf("%v, %v", ready, begun)
 	}
-	if n := p.slots(); n != 18 {
-		t.Errorf("%d slots, want two pilots of eight and one of two", n)
-	}
+	errtest.Same(t, 18, p.slots())
 }
 
 func TestSlurmJob(t *testing.T) {
@@ -251,24 +247,6 @@ func TestCancelledSays(t *testing.T) {
 	e := &Cancelled{RunID: "r", Sum: "1 hit, 1 cancelled", Resumes: []journal.Checkpoint{at}, Next: "`redsi run` goes on"}
 	if got, want := e.Error(), "run r was cancelled: 1 hit, 1 cancelled\nstep.train has a checkpoint at step 600 of 1,000\n`redsi run` goes on"; got != want {
 		t.Errorf("%q, want %q", got, want)
-	}
-}
-
-// TestSelected: a block means its instances; with downstream, also what depends on them.
-func TestSelected(t *testing.T) {
-	p := &plan.Plan{Steps: []plan.Step{{Address: `step.a.x["1"]`}, {Address: `step.a.x["2"]`}, {Address: "step.b.y", Deps: []int{1}}, {Address: "table.t", Deps: []int{2}}, {Address: "step.c.z"}}}
-	for _, c := range []struct {
-		target     string
-		downstream bool
-		want       []bool
-	}{
-		{"step.a.x", false, []bool{true, true, false, false, false}},
-		{`step.a.x["2"]`, true, []bool{false, true, true, true, false}},
-		{`step.a.x["1"]`, true, []bool{true, false, false, false, false}},
-	} {
-		if got := selected(p, c.target, c.downstream); !slices.Equal(got, c.want) {
-			t.Errorf("%s, %v: %v", c.target, c.downstream, got)
-		}
 	}
 }
 

@@ -79,8 +79,7 @@ func tellUnfit(unfit map[int]string, do string) error {
 	return fault.Input(fmt.Errorf("%s\n%s", strings.Join(told, "\n"), do))
 }
 
-// Queue is the task queue of runs with a store. A cluster has one store. On a state folder's server the folder's own store has
-// workflows.TaskQueue, and another one a name by its place: a worker of another store has neither plans nor results.
+// Queue is the task queue of runs with a store: the usual one, but on a state folder's server one by the place of a store that is not its own.
 func (c *Connection) Queue(store artifacts.Store) string {
 	place := open.Place(store.URL)
 	if c.state == "" || place == open.Place(filepath.Join(c.state, "store")) {

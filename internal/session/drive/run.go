@@ -53,7 +53,6 @@ type RunOptions struct {
 	Command func(more ...string) string
 }
 
-// Summary is the outcome of a run.
 type Summary struct {
 	Pipeline string `json:"pipeline"`
 	RunID    string `json:"run,omitempty"` // "" if there was nothing to do
@@ -207,8 +206,7 @@ func (dr *Driver) before(ctx context.Context, o RunOptions, of session.Seen) err
 	return nil
 }
 
-// afterChange plans again after a run that failed since a source or program had other bytes than planned: changed in
-// between, or wrongly remembered. Another failure, or one with the same plan again, is returned.
+// afterChange plans again after a run that failed since a source or program had other bytes than planned; else it returns the failure.
 func (dr *Driver) afterChange(ctx context.Context, o RunOptions, out *Summary, old *plan.Plan, failure error) (*plan.Plan, error) {
 	failed, ok := errors.AsType[*workflows.RunError](failure)
 	if !ok || len(failed.Result.Changed) == 0 {
@@ -302,7 +300,6 @@ func (dr *Driver) regrow(ctx context.Context, of *session.Seen) error {
 	return err
 }
 
-// Sum says how all steps ended.
 func (s *Summary) Sum() string {
 	said := []string{fmt.Sprintf("%d hit, %d ran", s.Hit, s.Ran)}
 	if n := len(s.Of.Plan.Skipped); n > 0 {
@@ -316,7 +313,6 @@ func (s *Summary) Sum() string {
 	return strings.Join(append(said, lists.Map(s.From, session.HitFrom.String)...), ", ")
 }
 
-// Cancelled is the error of a cancelled run.
 type Cancelled struct {
 	RunID, Next string
 	Sum         string               // how its steps ended; "": its record could not be read

@@ -151,8 +151,7 @@ func (e *toldError) Error() string { return e.text }
 
 func (e *toldError) Unwrap() error { return e.error }
 
-// once is a run's error without the further lines of steps' errors, which its followers have been shown, unless all is
-// wanted. A line with a colon at its end has the last further one.
+// once is a run's error without the further lines of steps' errors, which its followers have been shown, unless all is wanted.
 func (dr *Driver) once(failed error, runID string, inFull bool) error {
 	lines, base := strings.Split(failed.Error(), "\n"), ""
 	var short []string

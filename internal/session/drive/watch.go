@@ -295,8 +295,7 @@ func (dr *Driver) exitOnInterrupt(ctx context.Context) {
 	}
 }
 
-// again waits for a person's next interrupt; false: ctx has ended. Batch systems send several signals at once, so neither a
-// SIGTERM counts nor an interrupt within a second.
+// again waits for a person's next interrupt; batch systems send several signals at once, which are one. false: ctx has ended.
 func again(ctx context.Context, interrupts <-chan os.Signal) bool {
 	for first := time.Now(); ; {
 		select {

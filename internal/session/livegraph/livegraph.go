@@ -30,7 +30,6 @@ type Run struct {
 	URL          string // in Temporal's UI
 }
 
-// Picture is a snapshot of a run.
 type Picture struct {
 	Run
 	Steps    []graph.Step
@@ -43,7 +42,6 @@ type Source interface {
 	Picture(ctx context.Context, workflow string) (Picture, error)
 }
 
-// ErrNotFound is the error for an unknown run.
 var ErrNotFound = errors.New("no such run")
 
 // mostNodes bounds the nodes that are drawn: the time to place them grows with the square of a layer.

@@ -241,10 +241,8 @@ func (e *Engine) Search(ctx context.Context, queries []string, k int) (answers [
 	return answers, search.Fill(answers, e.cards)
 }
 
-// About says what is searched and how.
 func (e *Engine) About() search.About { return e.about }
 
-// Close releases the process.
 func (e *Engine) Close() error {
 	if e.client != nil {
 		e.pool.Release(e.client, nil)

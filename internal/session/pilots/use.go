@@ -253,8 +253,7 @@ type Order struct {
 	Doubt   bool   // a pilot that runs has no step at two looks, though some are ready for it: it may have left
 }
 
-// Next says what to submit for the ready and begun steps, pilots with their worth of work at least. The next look must show
-// what was submitted. No pilot is ever ended.
+// Next says what to submit for the ready and begun steps. The next look must show what was submitted. No pilot is ever ended.
 func Next(site *slurm.Site, st State, look Look) (State, Order) {
 	st = st.ended(site, look)
 	ready, begun := bySort(site, look.Ready), bySort(site, look.Begun)

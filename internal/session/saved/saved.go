@@ -104,7 +104,6 @@ func openVars(se *session.Session) []string {
 	})
 }
 
-// Read reads a plan that Save wrote.
 func Read(path string) (*Plan, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {

@@ -17,7 +17,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// Step is the answer for one step of a plan.
 type Step struct {
 	Address string              `json:"address"`
 	Outcome plan.Outcome        `json:"outcome"`
@@ -43,7 +42,6 @@ type Change struct {
 	Where string `json:"where,omitempty"`
 }
 
-// Made is how a result was made.
 type Made struct {
 	Key      artifacts.Digest `json:"key"`
 	Run      string           `json:"run"`

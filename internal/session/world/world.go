@@ -184,7 +184,6 @@ func outputsOf(ctx context.Context, store *artifacts.Resolver, r *artifacts.Resu
 	return out, nil
 }
 
-// Outcomes of tests.
 const (
 	Pass  = "pass"
 	Fail  = "fail"
@@ -224,7 +223,6 @@ func Try(f *testfile.File, r *testfile.Run, try func() ([]testfile.Failure, erro
 	return out
 }
 
-// Count counts results by their outcomes.
 func Count(results []Result) map[string]int {
 	n := map[string]int{}
 	for _, r := range results {

@@ -47,12 +47,7 @@ func TestModuleDeclaredOnce(t *testing.T) {
 		{`["a"`, wrong, "[]", "[Missing item separator]", ""},
 	} {
 		p, ds, asked := withModule(fmt.Sprintf(call, c.keys)+"variable \"unused\" { default = 1 }\n", map[string]string{"./m": c.module, "./inner": "step \"download\" \"i\" { url = \"x\" }\n"}, pipeline.Options{Registry: kinds()})
-		if got := fmt.Sprint(asked); got != c.asked {
-			t.Errorf("%s: files were asked for of %s, want %s", c.keys, got, c.asked)
-		}
-		if got := fmt.Sprint(summaries(ds)); got != c.diagnostics {
-			t.Errorf("%s: %s, want %s", c.keys, got, c.diagnostics)
-		}
+		errtest.Same(t, c.keys+c.asked+c.diagnostics, c.keys+fmt.Sprint(asked)+fmt.Sprint(summaries(ds)))
 		steps := ""
 		if p != nil {
 			steps = fmt.Sprint(lists.Map(p.Steps, func(s pipeline.Step) string { return s.Address }))
@@ -60,9 +55,7 @@ func TestModuleDeclaredOnce(t *testing.T) {
 				t.Errorf("%s: files of modules %v, and of its origin %d", c.keys, syntax.Keys(p.Modules), len(p.Origin().Modules))
 			}
 		}
-		if steps != c.steps {
-			t.Errorf("%s: steps %s, want %s", c.keys, steps, c.steps)
-		}
+		errtest.Same(t, c.keys+c.steps, c.keys+steps)
 		for _, d := range ds.List {
 			if at := syntax.Related(d); d.Subject.Filename == "m/m.hcl" && (len(at) != 1 || at[0].Text != `in module.m["a"]`) {
 				t.Errorf("%s: %s is in %v", c.keys, d.Summary, at)

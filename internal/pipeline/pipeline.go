@@ -15,7 +15,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// Pipeline is a loaded pipeline.
 type Pipeline struct {
 	evaluate.Result
 	evaluate.Values
@@ -32,7 +31,6 @@ type Pipeline struct {
 // Inputs are the variables as Options.Vars takes them: these and the sensitive ones give another process the same pipeline.
 func (p *Pipeline) Inputs() map[string]string { return p.vars }
 
-// Options says with what a pipeline is loaded.
 type Options struct {
 	Registry *step.Registry
 
@@ -138,13 +136,10 @@ type (
 	Expression = evaluate.Expression
 )
 
-// EnvPrefix is evaluate.EnvPrefix.
 const EnvPrefix = evaluate.EnvPrefix
 
-// SourceOf is evaluate.SourceOf.
 func SourceOf(t step.Task, pos Pos) (path string, ignore, ok bool) { return evaluate.SourceOf(t, pos) }
 
-// WholeExpression is evaluate.WholeExpression.
 func WholeExpression(file string, source []byte) Expression {
 	return evaluate.WholeExpression(file, source)
 }

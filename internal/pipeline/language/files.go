@@ -64,7 +64,6 @@ type Files struct {
 	meter *meter
 }
 
-// ReadBeside reads what file() names, and keeps it with the sources.
 func (f *Files) ReadBeside(dir, name string) ([]byte, error) {
 	full := syntax.Beside(dir, name)
 	if syntax.IsPipeline(full) {

@@ -149,7 +149,6 @@ func library(s *Session, dir string, secret func() bool) []group {
 	}
 }
 
-// Functions documents every function, in groups.
 func Functions() []Function {
 	var out []Function
 	for _, g := range library(&Session{}, "", nil) {
@@ -282,7 +281,6 @@ var (
 	toMap  = toCollection(cty.Map(cty.DynamicPseudoType), cty.Map, func(v cty.Value) cty.Value { return cty.MapVal(v.AsValueMap()) })
 )
 
-// elements are those of a list, set or tuple.
 func elements(v cty.Value) ([]cty.Value, error) {
 	if t := v.Type(); !t.IsListType() && !t.IsSetType() && !t.IsTupleType() {
 		return nil, fmt.Errorf("want a list, got %s", t.FriendlyName())

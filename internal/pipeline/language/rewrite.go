@@ -174,7 +174,6 @@ func (e pickable) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	return cty.ObjectVal(map[string]cty.Value{k.AsString(): x}), ds
 }
 
-// pickFrom lets references reach into artifacts.
 func pickFrom(n hclsyntax.Node) {
 	switch e := n.(type) {
 	case *hclsyntax.IndexExpr:

@@ -19,7 +19,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// Scope is what an expression sees.
 type Scope struct {
 	*Session
 	Context  *hcl.EvalContext
@@ -177,7 +176,6 @@ func (s *Session) Drop(address string) { s.dropped[address] = true }
 // SetSecrets notes the values of sensitive variables, without their marks.
 func (s *Session) SetSecrets(whole map[string]cty.Value) { s.whole = whole }
 
-// HasSecrets reports whether a variable is sensitive.
 func (s *Session) HasSecrets() bool { return len(s.whole) > 0 }
 
 // Awaited is what the evaluation of a node, or of an instance of it, asked of outputs.

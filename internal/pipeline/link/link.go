@@ -185,7 +185,6 @@ type Links struct {
 	used  map[string]bool         // names of variables that something refers to
 }
 
-// Edge is a reference from one node to another.
 type Edge struct {
 	To    *declare.Node
 	Range hcl.Range

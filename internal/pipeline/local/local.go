@@ -159,7 +159,6 @@ var (
 	numbers = []string{"cpus", "gpus", "max"} // of these; the others are texts
 )
 
-// site is what a slurm block says.
 func (p *parser) site(b *hcl.Block) *slurm.Site {
 	site := &slurm.Site{Max: slurm.UsualMax}
 	c := p.Content(b.Body, slurmSchema)

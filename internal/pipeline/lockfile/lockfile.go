@@ -34,7 +34,6 @@ import (
 // Name is the lock file's name, in the folder of the pipeline.
 const Name = "redsi.lock"
 
-// File is a lock file, as Read gives it.
 type File struct {
 	Format  string     `json:"format,omitempty"` // a file with members that this redsi does not know is refused
 	Comment string     `json:"comment,omitempty"`
@@ -83,7 +82,6 @@ func readWith(read func(path string) ([]byte, error), path string) (*File, error
 	return f, nil
 }
 
-// Pinned returns the pin of a source.
 func (f *File) Pinned(source string) (step.Pin, bool) {
 	p, ok := f.pins[source]
 	return p, ok
@@ -176,14 +174,12 @@ func PinList(path string, l List) error {
 	})
 }
 
-// Module pins the commit of a module's repository.
 type Module struct {
 	Source string `json:"source"` // git::URL?ref=REF, without a folder in it
 	Commit string `json:"commit"`
 	Tree   string `json:"tree"` // digest of the commit's files
 }
 
-// Module returns the pin of a module's repository.
 func (f *File) Module(source string) (Module, bool) {
 	m, ok := lists.By(f.Modules, func(m Module) string { return m.Source })[source]
 	return m, ok
@@ -244,7 +240,6 @@ func without(list, other []string) []string {
 type Sources struct {
 	step.NoSources // but what is in lock files and on this machine
 
-	// Lock is the pipeline's lock file.
 	Lock  *File
 	Asked func(path string) // is told of each local file that is asked for; may be nil
 
@@ -286,7 +281,6 @@ func (s *Sources) From(base string) (err error) {
 	return err
 }
 
-// Pinned returns what the lock file has for a source.
 func (s *Sources) Pinned(source string) (step.Pin, bool) {
 	if p, ok := s.Lock.Pinned(source); ok {
 		return p, true

@@ -34,7 +34,6 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
-// Reader opens modules for one pipeline.
 type Reader struct {
 	Lock  string // the pipeline's lock file
 	Cache string // folder for commits
@@ -52,7 +51,6 @@ type Reader struct {
 	Waited time.Duration // for repositories
 }
 
-// Used is a repository as a pipeline uses it.
 type Used struct {
 	Repository
 	Commit string
@@ -159,7 +157,6 @@ func (r *Reader) pin(ctx context.Context, of Repository, before string) (string,
 	return dir, lockfile.PinModule(r.Lock, lockfile.Module{Source: of.Source(), Commit: commit, Tree: tree})
 }
 
-// fetch fetches a commit ("": the ref's) into the cache.
 func (r *Reader) fetch(ctx context.Context, of Repository, commit string) (string, string, error) {
 	if err := os.MkdirAll(r.Cache, 0o755); err != nil {
 		return "", "", err
@@ -215,7 +212,6 @@ func (r *Reader) sweep() {
 	}
 }
 
-// folder is the folder for the files of a commit.
 func (r *Reader) folder(of Repository, commit string) string {
 	sum := sha256.Sum256([]byte(of.URL))
 	name := strings.TrimSuffix(path.Base(of.URL), ".git") + "-" + hex.EncodeToString(sum[:4])
@@ -234,7 +230,6 @@ func (u Used) Moved(ctx context.Context) (string, error) {
 	return now, nil
 }
 
-// Repository is what a git:: source names.
 type Repository struct {
 	URL    string
 	Ref    string // a branch, tag or whole commit id

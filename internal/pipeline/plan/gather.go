@@ -119,7 +119,6 @@ func (p *Plan) Leading(ends []int) iter.Seq2[int, int] {
 	}
 }
 
-// Rendered are the places of the plan's tables and figures.
 func (p *Plan) Rendered() []int {
 	return lists.Filter(lists.Places(len(p.Steps)), func(i int) bool { return p.Steps[i].IsRendered() })
 }
@@ -133,7 +132,6 @@ func Store(ctx context.Context, blobs artifacts.Blobs, p *Plan) (artifacts.Diges
 	return artifacts.PutBytes(ctx, blobs, b)
 }
 
-// Read reads a plan that Store kept.
 func Read(ctx context.Context, blobs artifacts.BlobReader, d artifacts.Digest) (*Plan, error) {
 	p := new(Plan)
 	b, err := artifacts.ReadBlob(ctx, blobs, d, artifacts.AnySize)

@@ -21,7 +21,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// Format names the form of a stored plan.
 const Format = "redsi-plan/1"
 
 // Plan is the selected part of a pipeline in a runnable order.
@@ -75,13 +74,10 @@ type Step struct {
 	Awaited []int      `json:"awaited,omitempty"`
 }
 
-// Block is the address of the step's block.
 func (s *Step) Block() string { return address.Of(s.Address).Block() }
 
-// IsRendered reports whether the step is a table or figure.
 func (s *Step) IsRendered() bool { return address.Of(s.Address).IsRendered() }
 
-// Addresses are those of steps.
 func (p *Plan) Addresses(of []int) []string {
 	return lists.Map(of, func(i int) string { return p.Steps[i].Address })
 }
@@ -108,7 +104,6 @@ func (p *Plan) Pending() bool {
 	return slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Pending() })
 }
 
-// UnknownTarget is the error for a target that names nothing.
 type UnknownTarget struct {
 	Target string
 	Near   string // the closest address; "" if none is close

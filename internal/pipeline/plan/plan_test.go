@@ -77,9 +77,7 @@ func TestSelectionAndOrder(t *testing.T) {
 		"step.text.alone":      `alone`,
 	} {
 		pl := build(t, p, registry(1), target)
-		if got := addresses(pl); got != want {
-			t.Errorf("target %q gives %s, want %s", target, got, want)
-		}
+		errtest.Same(t, target+": "+want, target+": "+addresses(pl))
 		for i, s := range pl.Steps {
 			if !slices.IsSorted(s.Deps) || len(s.Deps) > 0 && s.Deps[len(s.Deps)-1] >= i {
 				t.Errorf("target %q: step %d reads %v", target, i, s.Deps)
@@ -120,10 +118,7 @@ step "text" "own" {
 		`module.m["]."].step.text.left`: `module.m["]."].step.text.first module.m["]."].step.text.left`,
 		`module.m["a"].table`:           `module.m["a"].table.t`,
 	} {
-		pl := build(t, p, reg, target)
-		if got := addresses(pl); got != want {
-			t.Errorf("target %q gives %s, want %s", target, got, want)
-		}
+		errtest.Same(t, target+": "+want, target+": "+addresses(build(t, p, reg, target)))
 	}
 	errtest.Says(t, errtest.Of(Build("p.hcl", p, reg, []string{"table"})), "names no step") // but a module's
 }
@@ -271,10 +266,7 @@ func TestTemporary(t *testing.T) {
 		{"", "step", ""},
 		{"publish \"p\" {\nfiles = step.text.left.out\nto = \"p\"\n}\n", "", "first"},
 	} {
-		pl := build(t, load(t, src+c.more), registry(1), c.target)
-		if got := temporary(pl); got != c.want {
-			t.Errorf("target %q, %q: %q, want %q", c.target, c.more, got, c.want)
-		}
+		errtest.Same(t, c.target+": "+c.want, c.target+": "+temporary(build(t, load(t, src+c.more), registry(1), c.target)))
 	}
 	pl := build(t, load(t, src), registry(1), "")
 	rest, _ := pl.Without(nil, func(i int) bool { return pl.Steps[i].Address == "step.text.last" })

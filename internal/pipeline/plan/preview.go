@@ -31,7 +31,6 @@ const (
 // Lookup finds complete results by key; missing keys are left out of the map.
 type Lookup func(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error)
 
-// Item is what is known of one step.
 type Item struct {
 	Outcome  Outcome
 	Key      artifacts.Digest // zero for Maybe
@@ -73,7 +72,6 @@ func (it *Item) Task() step.Task {
 	return *it.Bound
 }
 
-// Snags are those of the step.
 func (it *Item) Snags() Snags {
 	if it.Rare == nil {
 		return Snags{}
@@ -104,7 +102,6 @@ type Parts struct {
 	Of    int `json:"of,omitempty"` // 0: not known yet
 }
 
-// Summary counts outcomes.
 type Summary struct {
 	Hit   int `json:"hit"`
 	Run   int `json:"run"`
@@ -114,10 +111,8 @@ type Summary struct {
 // Keep says whether a hit's task, preimage and result are wanted in the end. It is asked once, when the item has them.
 type Keep func(i int, it *Item) bool
 
-// KeepAll wants every result.
 func KeepAll(int, *Item) bool { return true }
 
-// KeepNone wants no result.
 func KeepNone(int, *Item) bool { return false }
 
 // Open opens a blob, for checks.
@@ -393,7 +388,6 @@ func (p *Plan) Bind(reg *step.Registry, i int, result func(dep int) *artifacts.R
 	return bound, key, preimage, nil
 }
 
-// Summary counts the outcomes.
 func (v *Preview) Summary() (s Summary) {
 	for _, it := range v.Items {
 		switch it.Outcome {

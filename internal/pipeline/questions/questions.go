@@ -8,7 +8,6 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// List is one checklist.
 type List struct {
 	Name      string // acl, neurips
 	Title     string
@@ -16,7 +15,6 @@ type List struct {
 	Questions []Question
 }
 
-// Question is one of its questions.
 type Question struct {
 	Number  string // as the list counts
 	Section string
@@ -44,7 +42,6 @@ const (
 	Parameters Topic = "parameters" // variables of the pipeline
 )
 
-// Of is the list of that name.
 func Of(name string) (List, bool) {
 	for _, l := range []List{acl, neurips} {
 		if l.Name == name {
@@ -54,15 +51,12 @@ func Of(name string) (List, bool) {
 	return List{}, false
 }
 
-// Names are those of all lists.
 func Names() []string { return []string{acl.Name, neurips.Name} }
 
-// Has reports whether the list has a question of that number.
 func (l List) Has(number string) bool {
 	return slices.ContainsFunc(l.Questions, func(q Question) bool { return q.Number == number })
 }
 
-// Numbers are those of its questions.
 func (l List) Numbers() []string {
 	return lists.Map(l.Questions, func(q Question) string { return q.Number })
 }

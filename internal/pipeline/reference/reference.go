@@ -51,7 +51,6 @@ type Attr struct {
 	Attrs    []Attr   `json:"attributes,omitempty"` // of an object
 }
 
-// Output is an artifact that a kind leaves.
 type Output struct {
 	Name string `json:"name"`
 	Type string `json:"type,omitempty"`

@@ -14,7 +14,6 @@ import (
 	"github.com/redsi/redsi/internal/system/values"
 )
 
-// List writes one line per kind.
 func List(w io.Writer, kinds []Kind) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, k := range kinds {
@@ -59,7 +58,6 @@ func Text(w io.Writer, k Kind, width int) error {
 	return b.Flush()
 }
 
-// FunctionText writes one line per function, in groups.
 func FunctionText(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	group := ""

@@ -359,7 +359,6 @@ func (r *Reader) Spoil(at []any) broken {
 	return broken{}
 }
 
-// Failed reports whether some value is.
 func (r *Reader) Failed() bool { return len(r.broken) > 0 }
 
 // Fail reports a wrong value and remembers where it is.

@@ -49,7 +49,6 @@ func Files(name string) (map[string][]byte, error) {
 	return From(sub)
 }
 
-// From are all files of a tree by their paths.
 func From(tree fs.FS) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	err := fs.WalkDir(tree, ".", func(p string, d fs.DirEntry, err error) error {
@@ -108,7 +107,6 @@ func writeNew(path string, text []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// Corpus is what was found in a folder.
 type Corpus struct {
 	Folder    string                   `json:"folder"`
 	Files     []collect.FileReport     `json:"files"`

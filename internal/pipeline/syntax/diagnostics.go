@@ -29,10 +29,8 @@ type Diagnostics struct {
 	sources   map[string][]byte // what the excerpts are taken from
 }
 
-// HasErrors reports whether any diagnostic is an error.
 func (ds Diagnostics) HasErrors() bool { return ds.List.HasErrors() }
 
-// Count returns the numbers of errors and warnings.
 func (ds Diagnostics) Count() (errors, warnings int) {
 	for _, d := range ds.List {
 		if d.Severity == hcl.DiagError {
@@ -166,7 +164,6 @@ func (c *Collector) Error(rng hcl.Range, summary, detail string, also ...Place) 
 	c.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: &rng, Extra: also}, nil, detail)
 }
 
-// Warn files a warning.
 func (c *Collector) Warn(rng hcl.Range, summary, detail string) {
 	c.Add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: summary, Detail: detail, Subject: &rng}, nil, detail)
 }

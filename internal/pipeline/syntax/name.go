@@ -27,7 +27,6 @@ const TestSuffix = ".test.hcl"
 // LocalFile is what one person has set for a pipeline on one machine. It is not part of the pipeline.
 const LocalFile = "redsi.local.hcl"
 
-// File is a named text.
 type File struct {
 	Name  string
 	Bytes []byte
@@ -117,7 +116,6 @@ func isHCLFile(name string) bool { return strings.HasSuffix(name, ".hcl") }
 
 func isHidden(name string) bool { return strings.HasPrefix(filepath.Base(name), ".") }
 
-// IsPipeline reports whether a name is that of a pipeline file.
 func IsPipeline(name string) bool {
 	return isHCLFile(name) && !IsBeside(name)
 }
@@ -148,7 +146,6 @@ func Beside(dir, name string) string {
 	return path.Join(dir, name)
 }
 
-// Dir is the folder of a source.
 func Dir(file string) string { return path.Dir(file) }
 
 // MaxFile bounds the bytes of a file that an expression reads: they are evaluated, hashed and kept with every result.
@@ -188,7 +185,6 @@ func readRegular(name string, most int64, instead string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Keys are the keys of a map, sorted.
 func Keys[V any](m map[string]V) []string {
 	return slices.Sorted(maps.Keys(m))
 }

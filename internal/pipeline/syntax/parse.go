@@ -25,7 +25,6 @@ import (
 	"github.com/redsi/redsi/internal/system/lists"
 )
 
-// Body is one parsed pipeline file.
 type Body struct {
 	Name string
 	*hclsyntax.Body
@@ -106,14 +105,12 @@ func (r *BlockReader) File(s *hcl.BodySchema) *hcl.BodyContent {
 	return r.Content(parsed.Body, s)
 }
 
-// Content is what a body has by a schema.
 func (r *BlockReader) Content(b hcl.Body, s *hcl.BodySchema) *hcl.BodyContent {
 	c, ds := b.Content(s)
 	r.Wrong = append(r.Wrong, ds...)
 	return c
 }
 
-// Fail reports what is wrong at a place.
 func (r *BlockReader) Fail(at hcl.Range, summary, detail string) {
 	r.Wrong = append(r.Wrong, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: &at})
 }
@@ -302,7 +299,6 @@ func Related(d *hcl.Diagnostic) []Place {
 	return places
 }
 
-// Pos is a place in a source.
 type Pos struct {
 	File string `json:"file"`
 	Line int    `json:"line"`
@@ -310,7 +306,6 @@ type Pos struct {
 
 func (p Pos) String() string { return fmt.Sprintf("%s:%d", p.File, p.Line) }
 
-// PosOf is where a range begins.
 func PosOf(r hcl.Range) Pos { return Pos{r.Filename, r.Start.Line} }
 
 // Header is the range of a block's type and labels.
@@ -331,7 +326,6 @@ func BySource(a, b hcl.Range) int {
 	return cmp.Or(strings.Compare(a.Filename, b.Filename), a.Start.Byte-b.Start.Byte)
 }
 
-// Line is a whole line, from 1, of a file.
 func Line(f File, line int) hcl.Range {
 	s := hcl.NewRangeScanner(f.Bytes, f.Name, bufio.ScanLines)
 	for range line {

@@ -16,7 +16,6 @@ import (
 	"github.com/redsi/redsi/internal/system/escape"
 )
 
-// Style says how diagnostics are written.
 type Style struct {
 	Width int  // columns that details are wrapped at; 0 for none
 	Color bool // for terminals

@@ -24,13 +24,11 @@ import (
 	"github.com/redsi/redsi/internal/pipeline/syntax"
 )
 
-// Commands of a run.
 const (
 	Plan  = "plan"  // the default: nothing is run
 	Apply = "apply" // what the targets need is run
 )
 
-// File is a file of tests.
 type File struct {
 	Name string
 	Runs []*Run
@@ -50,7 +48,6 @@ type Run struct {
 	source []byte
 }
 
-// Assert is a condition that must be true.
 type Assert struct {
 	Line               int
 	condition, message hclsyntax.Expression
@@ -161,7 +158,6 @@ type Step struct {
 	Config  map[string]any
 }
 
-// World is what came of a run.
 type World struct {
 	Scope *pipeline.Scope
 	Steps []Step // of the plan
@@ -171,7 +167,6 @@ type World struct {
 	Outputs func(address string) (map[string]any, error)
 }
 
-// Failure is an assertion that does not hold.
 type Failure struct {
 	File      string  `json:"file"`
 	Line      int     `json:"line"`

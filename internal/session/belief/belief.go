@@ -24,7 +24,6 @@ type Belief struct {
 	compares bool                                    // with results made here
 }
 
-// New begins a preview under a policy.
 func New(p artifacts.Policy) *Belief {
 	return &Belief{Passed: map[artifacts.Digest][]artifacts.Passed{}, Unsigned: map[string]int{}, compares: p.Foreign == artifacts.VerifyUntrusted}
 }
@@ -124,7 +123,6 @@ type Others struct {
 	Blobs    int            `json:"fetch_blobs"`            // to fetch
 }
 
-// OtherStore is one of them.
 type OtherStore struct {
 	Name   string `json:"name"`
 	URL    string `json:"url"`
@@ -150,7 +148,6 @@ type FetchGroup struct {
 	Bytes int64  `json:"bytes"`
 }
 
-// OthersJSON is Others in JSON.
 type OthersJSON struct {
 	*Others
 	Bytes  int64        `json:"fetch_bytes"`
@@ -165,7 +162,6 @@ func (o *Others) JSON(v *plan.Preview) *OthersJSON {
 	return &OthersJSON{o, o.Bytes(), o.Blocks(v)}
 }
 
-// Bytes is how much would be fetched.
 func (o *Others) Bytes() (n int64) {
 	if o == nil {
 		return 0

@@ -22,7 +22,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// Step is how one step differs between two runs.
 type Step struct {
 	Address string        `json:"address"`
 	Was     string        `json:"was,omitempty"` // its address in A, if the same work has another name there

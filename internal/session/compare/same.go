@@ -29,7 +29,6 @@ type Snapshot struct {
 	tasks map[string]plan.Step // by address; nil of a file
 }
 
-// SnapshotFormat is the form of snapshots.
 const SnapshotFormat = "redsi-snapshot/1"
 
 // Finished is what a step came to; without outputs, that it has no result.
@@ -41,7 +40,6 @@ type Finished struct {
 	result *artifacts.Result
 }
 
-// Take takes the snapshot of a run.
 func Take(ctx context.Context, store *artifacts.Resolver, rec *runs.Record) (*Snapshot, error) {
 	s := &Snapshot{Format: SnapshotFormat, Run: rec.RunID, Pipeline: rec.Pipeline}
 	p, err := plan.Read(ctx, store, rec.Plan)

@@ -30,14 +30,12 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// Levels of findings.
 const (
 	OK   = "ok"
 	Warn = "warn" // only some uses need it
 	Fail = "fail"
 )
 
-// Finding is the result of one check.
 type Finding struct {
 	What  string `json:"what"`
 	OK    bool   `json:"ok"`

@@ -39,7 +39,6 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// Cluster says which Temporal cluster to use.
 type Cluster struct {
 	Address, Namespace, Profile, UI string
 	PayloadKey                      string // file of keys
@@ -55,7 +54,6 @@ type Cluster struct {
 	Accept                          []string // folders of pipelines that the worker may be told to load
 }
 
-// Codec reads the keys.
 func (o *Cluster) Codec() (payload.Codec, error) {
 	c, err := payload.Load(o.PayloadKey)
 	if err != nil {
@@ -105,7 +103,6 @@ func (dr *Driver) head(o Cluster) bool {
 	return o.Head || o.Listen != "" || i.Listen != ""
 }
 
-// Given reports whether a cluster was named.
 func (o *Cluster) Given() bool {
 	return !o.Embedded && (o.Address != "" || o.Profile != "" || os.Getenv("TEMPORAL_ADDRESS") != "")
 }

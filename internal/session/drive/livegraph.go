@@ -26,7 +26,6 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// GraphSteps are a plan's steps as a graph has them.
 func GraphSteps(pl *plan.Plan) []graph.Step {
 	return lists.Map(pl.Steps, func(s plan.Step) graph.Step { return graph.Step{Address: s.Address, Deps: s.Deps} })
 }
@@ -46,7 +45,6 @@ type graphs struct {
 	name  string
 }
 
-// Runs implements livegraph.Source.
 func (g *graphs) Runs(ctx context.Context) ([]livegraph.Run, error) {
 	list, err := g.conn.Client.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{
 		Query: "WorkflowType = '" + workflows.ReproduceWorkflow + "'", PageSize: graphRuns})
@@ -65,7 +63,6 @@ func (g *graphs) Runs(ctx context.Context) ([]livegraph.Run, error) {
 	return livegraph.Sorted(runs), nil
 }
 
-// Picture implements livegraph.Source.
 func (g *graphs) Picture(ctx context.Context, workflow string) (livegraph.Picture, error) {
 	var p livegraph.Picture
 	d, err := g.conn.Client.DescribeWorkflowExecution(ctx, workflow, "")

@@ -25,7 +25,6 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// States of sources.
 const (
 	OK          = "ok"
 	Unpinned    = "unpinned"    // available, but its bytes are unknown
@@ -97,7 +96,6 @@ func Check(ctx context.Context, store *artifacts.Resolver, lock *lockfile.File, 
 	return ctx.Err()
 }
 
-// Stored notes which sources the store has.
 func Stored(ctx context.Context, store *artifacts.Resolver, sources []Source) error {
 	var want []artifacts.Digest
 	for _, s := range sources {
@@ -237,7 +235,6 @@ func Look(address string, t step.Task, pos pipeline.Pos) (f Folder, ok bool) {
 	return Folder{Address: address, Files: len(l.Names()), Bytes: l.Bytes, Ignored: l.Ignored}, true
 }
 
-// Folders are what the source blocks of a plan take.
 func Folders(pl *plan.Plan) (folders []Folder) {
 	for _, s := range pl.Steps {
 		if f, ok := Look(s.Address, s.Task, s.Pos); ok {

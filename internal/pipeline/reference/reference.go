@@ -7,7 +7,6 @@
 package reference
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -71,12 +70,23 @@ type Field struct {
 	Unit string `json:"unit,omitempty"`
 }
 
-// Kinds describes every kind that a pipeline can have, steps first, each group by name.
+// Kinds describes every kind that can be written in a pipeline, steps first,
+// each group by name.
 func Kinds(reg *step.Registry) []Kind {
-	out := lists.Map(lists.Filter(reg.Kinds(), func(s step.Spec) bool { return !s.Hidden }), describe)
-	first := map[bool]int{true: -1}
+	var out []Kind
+	for _, s := range reg.Kinds() {
+		if !s.Hidden {
+			out = append(out, describe(s))
+		}
+	}
 	slices.SortFunc(out, func(a, b Kind) int {
-		return cmp.Or(first[a.Block == "step"]-first[b.Block == "step"], strings.Compare(a.Name, b.Name))
+		if (a.Block == "step") != (b.Block == "step") {
+			if a.Block == "step" {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(a.Name, b.Name)
 	})
 	return out
 }

@@ -3,8 +3,6 @@ package errtest
 import (
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // None ends a test that has met an error.
@@ -25,13 +23,5 @@ func Says(t testing.TB, err error, texts ...string) {
 		if err == nil || !strings.Contains(err.Error(), text) {
 			t.Errorf("the error is %v; it must say %q", err, text)
 		}
-	}
-}
-
-// Same fails a test that has got another value than it wants.
-func Same(t testing.TB, want, got any) {
-	t.Helper()
-	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("(-want +got):\n%s", d)
 	}
 }
